@@ -1,0 +1,36 @@
+//===- base.td - the coll dialect -------------------------------*- tablegen -*-===//
+
+#ifndef COLL_DIALECT_BASE_TD
+#define COLL_DIALECT_BASE_TD
+
+include "mlir/IR/OpBase.td"
+
+def Coll_Dialect : Dialect {
+  let name = "coll";
+  let cppNamespace = "::mlir::coll";
+  let summary = "Collective communication of partitioned training steps";
+  let description = [{
+    `coll` represents how a training step that was written for one device runs
+    on N: meshes and shardings, collectives and point-to-point transfers, the
+    asynchronous form of each, and one program per class of ranks.
+
+    The dialect owns these discardable attributes:
+
+    | attribute | on | meaning |
+    |---|---|---|
+    | `coll.role` | function argument | `"state"` (result k updates it) or `"batch"` |
+    | `coll.name` | function argument or result | the name that the front end gave it |
+    | `coll.sharding` | function argument or result | the `#coll.sharding` of the value |
+    | `coll.shardings` | operation | one `#coll.sharding` per result, set by propagation |
+    | `coll.global_type` | function argument or result of a partitioned function | its type before partitioning |
+    | `coll.why` | `coll.reshard` and collectives | why the operation was inserted |
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let dependentDialects = [];
+}
+
+#endif // COLL_DIALECT_BASE_TD

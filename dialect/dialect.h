@@ -1,0 +1,58 @@
+//===- dialect.h - the coll dialect -----------------------------------*- C++ -*-===//
+//
+// Everything that ops.td and attrs.td declare. Include this to use the dialect.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_DIALECT_DIALECT_H
+#define COLL_DIALECT_DIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <optional>
+
+#include "dialect/dialect.h.inc"
+#include "dialect/enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/attrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/types.h.inc"
+
+#include "dialect/interfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/ops.h.inc"
+
+namespace mlir::coll {
+
+// Names of the dialect's discardable attributes; see base.td.
+inline constexpr llvm::StringLiteral kRoleAttr = "coll.role";
+inline constexpr llvm::StringLiteral kNameAttr = "coll.name";
+inline constexpr llvm::StringLiteral kShardingAttr = "coll.sharding";
+inline constexpr llvm::StringLiteral kShardingsAttr = "coll.shardings";
+inline constexpr llvm::StringLiteral kGlobalTypeAttr = "coll.global_type";
+inline constexpr llvm::StringLiteral kWhyAttr = "coll.why";
+
+inline constexpr llvm::StringLiteral kRoleState = "state";
+inline constexpr llvm::StringLiteral kRoleBatch = "batch";
+
+// Names of the functions of a step: `@step` runs once per step, `@init` once
+// before the first.
+inline constexpr llvm::StringLiteral kStepFunction = "step";
+inline constexpr llvm::StringLiteral kInitFunction = "init";
+
+} // namespace mlir::coll
+
+#endif // COLL_DIALECT_DIALECT_H

@@ -1,0 +1,692 @@
+//===- ops.td - operations of the coll dialect ------------------*- tablegen -*-===//
+//
+// This file is the specification. Constraints are labelled (C1), (C2), …; the
+// label `all_gather_c1` names the verifier line and the negative test of
+// constraint C1 of coll.all_gather.
+//
+// Unless an operation says otherwise:
+//  - tensors are ranked and static, of integer, index or float elements;
+//  - every member of the group executes the operation, in the same order
+//    relative to the group's other operations (see coll-verify-ranks);
+//  - `root` and `peer` are positions in the group, not global ranks;
+//  - n is the size of the group.
+//
+//===--------------------------------------------------------------------------===//
+
+#ifndef COLL_DIALECT_OPS_TD
+#define COLL_DIALECT_OPS_TD
+
+include "dialect/attrs.td"
+include "dialect/interfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Coll_Tensor : StaticShapeTensorOf<[AnyTypeOf<[AnyInteger, Index, AnyFloat]>]>;
+
+class Coll_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Coll_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Mesh
+//===----------------------------------------------------------------------===//
+
+def Coll_MeshOp : Coll_Op<"mesh", [Symbol]> {
+  let summary = "names a grid of ranks";
+  let description = [{
+    Ranks 0 … product(sizes) - 1 are laid out row-major over the axes: the last
+    axis varies fastest.
+
+    ```mlir
+    coll.mesh @m ["dp" = 4, "tp" = 2]
+    ```
+
+    Constraints: (C1) axis names are distinct and not empty. (C2) sizes are
+    >= 1 and their product is at most 2^24.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axis_names,
+                       DenseI64ArrayAttr:$axis_sizes);
+  let assemblyFormat = "$sym_name custom<MeshAxes>($axis_names, $axis_sizes) attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Number of ranks in the mesh.
+    int64_t getNumRanks();
+    /// Size of the axis, or nullopt where the mesh has no such axis.
+    std::optional<int64_t> getAxisSize(::llvm::StringRef axis);
+    /// Coordinate of `rank` along `axis`; the axis must exist.
+    int64_t getCoordinate(int64_t rank, ::llvm::StringRef axis);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+class Coll_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Coll_Op<mnemonic, !listconcat([
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+        DeclareOpInterfaceMethods<CollectiveOpInterface>,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)>;
+
+/// A collective whose result has the type of its operand.
+class Coll_SameTypeCollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Coll_CollectiveOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
+  let results = (outs Coll_Tensor:$result);
+}
+
+def Coll_AllReduceOp : Coll_SameTypeCollectiveOp<"all_reduce"> {
+  let summary = "combines every rank's input; every rank gets the result";
+  let description = [{
+    `result = input_0 (reduction) … (reduction) input_{n-1}`, elementwise.
+
+    ```mlir
+    %r = coll.all_reduce sum %x over @m["dp"] : tensor<4xf32>
+    %s = coll.all_reduce max %x over [[0, 1], [2, 3]] order rank : tensor<4xf32>
+    ```
+
+    Constraints: (C1) `and`, `or`, `xor`, `umin`, `umax` need integer elements;
+    `avg` needs float elements.
+  }];
+  let arguments = (ins Coll_ReductionKindAttr:$reduction, Coll_Tensor:$input,
+                       Coll_GroupAttr:$group,
+                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
+  let assemblyFormat = [{
+    custom<Reduction>($reduction) $input `over` custom<Group>($group)
+    custom<OptionalOrder>($order) attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_ReduceOp : Coll_SameTypeCollectiveOp<"reduce"> {
+  let summary = "combines every rank's input; the root gets the result";
+  let description = [{
+    As `coll.all_reduce`, but only the root's result is the combination; on the
+    other ranks the result is their own input.
+
+    ```mlir
+    %r = coll.reduce sum %x to 0 over @m["dp"] : tensor<4xf32>
+    ```
+
+    Constraints: (C1) as all_reduce_c1. (C2) 0 <= root < n.
+  }];
+  let arguments = (ins Coll_ReductionKindAttr:$reduction, Coll_Tensor:$input,
+                       I64Attr:$root, Coll_GroupAttr:$group,
+                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
+  let assemblyFormat = [{
+    custom<Reduction>($reduction) $input `to` custom<Int>($root) `over` custom<Group>($group)
+    custom<OptionalOrder>($order) attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_BroadcastOp : Coll_SameTypeCollectiveOp<"broadcast"> {
+  let summary = "every rank gets the root's input";
+  let description = [{
+    `result = input_root`. The other ranks' inputs are ignored.
+
+    ```mlir
+    %r = coll.broadcast %x from 0 over @m["dp"] : tensor<4xf32>
+    ```
+
+    Constraints: (C1) 0 <= root < n.
+  }];
+  let arguments = (ins Coll_Tensor:$input, I64Attr:$root, Coll_GroupAttr:$group);
+  let assemblyFormat = [{
+    $input `from` custom<Int>($root) `over` custom<Group>($group) attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_AllGatherOp : Coll_CollectiveOp<"all_gather",
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "concatenates every rank's input; every rank gets the result";
+  let description = [{
+    `result = concat(input_0, …, input_{n-1})` along `dim`.
+
+    ```mlir
+    %r = coll.all_gather %x dim 0 over [[0, 1, 2, 3]] : tensor<4xf32> -> tensor<16xf32>
+    ```
+
+    Constraints: (C1) 0 <= dim < rank(input). (C2) the result is the input's
+    type with `dim` n times as long.
+  }];
+  let arguments = (ins Coll_Tensor:$input, I64Attr:$dim, Coll_GroupAttr:$group);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $input `dim` custom<Int>($dim) `over` custom<Group>($group) attr-dict
+    `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_GatherOp : Coll_CollectiveOp<"gather",
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "concatenates every rank's input; the root gets the result";
+  let description = [{
+    As `coll.all_gather`, but only the root's result is defined; on the other
+    ranks the result is zero.
+
+    ```mlir
+    %r = coll.gather %x dim 0 to 0 over [[0, 1]] : tensor<4xf32> -> tensor<8xf32>
+    ```
+
+    Constraints: (C1) 0 <= dim < rank(input). (C2) the result is the input's
+    type with `dim` n times as long. (C3) 0 <= root < n.
+  }];
+  let arguments = (ins Coll_Tensor:$input, I64Attr:$dim, I64Attr:$root, Coll_GroupAttr:$group);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $input `dim` custom<Int>($dim) `to` custom<Int>($root) `over` custom<Group>($group) attr-dict
+    `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Coll_ScatterOp : Coll_CollectiveOp<"scatter",
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "every rank gets its block of the root's input";
+  let description = [{
+    The root's input is cut along `dim` into n equal blocks; rank i gets block i.
+    The other ranks' inputs are ignored.
+
+    ```mlir
+    %r = coll.scatter %x dim 0 from 0 over [[0, 1]] : tensor<8xf32> -> tensor<4xf32>
+    ```
+
+    Constraints: (C1) 0 <= dim < rank(input). (C2) n divides `dim`, and the
+    result is the input's type with `dim` divided by n. (C3) 0 <= root < n.
+  }];
+  let arguments = (ins Coll_Tensor:$input, I64Attr:$dim, I64Attr:$root, Coll_GroupAttr:$group);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $input `dim` custom<Int>($dim) `from` custom<Int>($root) `over` custom<Group>($group) attr-dict
+    `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Coll_ReduceScatterOp : Coll_CollectiveOp<"reduce_scatter",
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "combines every rank's input; every rank gets its block of the result";
+  let description = [{
+    Equals `coll.all_reduce` followed by taking block i of n along `dim` on rank i.
+
+    ```mlir
+    %r = coll.reduce_scatter sum %x dim 0 over [[0, 1]] : tensor<8xf32> -> tensor<4xf32>
+    ```
+
+    Constraints: (C1) as all_reduce_c1. (C2) 0 <= dim < rank(input). (C3) n
+    divides `dim`, and the result is the input's type with `dim` divided by n.
+  }];
+  let arguments = (ins Coll_ReductionKindAttr:$reduction, Coll_Tensor:$input, I64Attr:$dim,
+                       Coll_GroupAttr:$group,
+                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    custom<Reduction>($reduction) $input `dim` custom<Int>($dim) `over` custom<Group>($group)
+    custom<OptionalOrder>($order) attr-dict `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_AllToAllOp : Coll_CollectiveOp<"all_to_all",
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "rank i sends its block j to rank j";
+  let description = [{
+    The input is cut along `split_dim` into n equal blocks; block j goes to rank
+    j; what arrives is concatenated along `concat_dim` in rank order.
+
+    ```mlir
+    %r = coll.all_to_all %x split 0 concat 1 over [[0, 1]]
+       : tensor<4x6xf32> -> tensor<2x12xf32>
+    ```
+
+    Constraints: (C1) 0 <= split_dim, concat_dim < rank(input). (C2) n divides
+    `split_dim`. (C3) the result is the input's type with `split_dim` divided by
+    n, then `concat_dim` multiplied by n.
+  }];
+  let arguments = (ins Coll_Tensor:$input, I64Attr:$split_dim, I64Attr:$concat_dim,
+                       Coll_GroupAttr:$group);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $input `split` custom<Int>($split_dim) `concat` custom<Int>($concat_dim)
+    `over` custom<Group>($group) attr-dict `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_PermuteOp : Coll_SameTypeCollectiveOp<"permute"> {
+  let summary = "each source rank sends its input to its target rank";
+  let description = [{
+    `pairs` lists source and target positions in the group, flattened. A rank
+    that is no pair's target gets zero.
+
+    ```mlir
+    %r = coll.permute %x pairs [[0, 1], [1, 0]] over [[0, 1]] : tensor<4xf32>
+    ```
+
+    Constraints: (C1) 0 <= source, target < n. (C2) no source and no target
+    occurs twice.
+  }];
+  let arguments = (ins Coll_Tensor:$input, DenseI64ArrayAttr:$pairs, Coll_GroupAttr:$group);
+  let assemblyFormat = [{
+    $input `pairs` custom<Pairs>($pairs) `over` custom<Group>($group) attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_BarrierOp : Coll_CollectiveOp<"barrier"> {
+  let summary = "returns when every rank of the group has arrived";
+  let description = [{
+    ```mlir
+    coll.barrier over @m["dp"]
+    ```
+  }];
+  let arguments = (ins Coll_GroupAttr:$group);
+  let assemblyFormat = "`over` custom<Group>($group) attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Point to point
+//===----------------------------------------------------------------------===//
+
+def Coll_SendOp : Coll_CollectiveOp<"send"> {
+  let summary = "sends a tensor to a peer";
+  let description = [{
+    A rendezvous: complete when the peer's matching `coll.recv` has the data.
+    Sends and receives between two ranks match in program order per group and tag.
+
+    ```mlir
+    coll.send %x to %peer tag 3 over @m["dp"] : tensor<4xf32>
+    ```
+
+    Constraints: (C1) tag >= 0.
+  }];
+  let arguments = (ins Coll_Tensor:$input, Index:$peer,
+                       DefaultValuedAttr<I64Attr, "0">:$tag, Coll_GroupAttr:$group);
+  let assemblyFormat = [{
+    $input `to` $peer (`tag` custom<Int>($tag)^)? `over` custom<Group>($group) attr-dict
+    `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
+def Coll_RecvOp : Coll_CollectiveOp<"recv"> {
+  let summary = "receives a tensor from a peer";
+  let description = [{
+    ```mlir
+    %r = coll.recv from %peer tag 3 over @m["dp"] : tensor<4xf32>
+    ```
+
+    Constraints: (C1) tag >= 0.
+  }];
+  let arguments = (ins Index:$peer, DefaultValuedAttr<I64Attr, "0">:$tag, Coll_GroupAttr:$group);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    `from` $peer (`tag` custom<Int>($tag)^)? `over` custom<Group>($group) attr-dict
+    `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous form
+//===----------------------------------------------------------------------===//
+
+def Coll_StartOp : Coll_Op<"start",
+    [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "starts a collective or a transfer and does not wait for it";
+  let description = [{
+    The region holds one communication operation. `ins` are what it reads and
+    become the block's arguments; `outs` is the destination of its result. Both
+    stay untouched until the matching `coll.wait`, which names them again.
+
+    ```mlir
+    %req = coll.start ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+    ^bb0(%a: tensor<4xf32>):
+      %s = coll.all_reduce sum %a over @m["dp"] : tensor<4xf32>
+      coll.yield %s : tensor<4xf32>
+    }
+    %r = coll.wait %req ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
+    ```
+
+    Constraints: (C1) the region holds one communication operation and the
+    terminator, which yields its results. (C2) the block's arguments have the
+    types of `ins`. (C3) `outs` have the types of what is yielded. (C4) the
+    request is waited for exactly once, in the same block.
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[Coll_Tensor, Index]>>:$sources,
+                       Variadic<Coll_Tensor>:$destinations,
+                       DefaultValuedAttr<I64Attr, "0">:$stream);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Coll_RequestType:$request);
+  let assemblyFormat = [{
+    (`stream` custom<Int>($stream)^)?
+    (`ins` `(` $sources^ `:` type($sources) `)`)?
+    (`outs` `(` $destinations^ `:` type($destinations) `)`)?
+    $body attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The one communication operation of the region.
+    ::mlir::Operation *getCommunication() { return &getBody().front().front(); }
+  }];
+}
+
+def Coll_WaitOp : Coll_Op<"wait",
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "waits for an operation in flight";
+  let description = [{
+    The results are the destinations, now written.
+
+    Constraints: (C1) `ins` and `outs` are those of the matching `coll.start`.
+    (C2) results have the types of `outs`.
+  }];
+  let arguments = (ins Coll_RequestType:$request,
+                       Variadic<AnyTypeOf<[Coll_Tensor, Index]>>:$sources,
+                       Variadic<Coll_Tensor>:$destinations);
+  let results = (outs Variadic<Coll_Tensor>:$results);
+  let assemblyFormat = [{
+    $request (`ins` `(` $sources^ `:` type($sources) `)`)?
+    (`outs` `(` $destinations^ `:` type($destinations) `)`)? attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Coll_YieldOp : Coll_Op<"yield", [Pure, ReturnLike, Terminator]> {
+  let summary = "ends a region and names its results";
+  let description = [{
+    Terminates the regions of `coll.start` and `coll.accumulate`.
+  }];
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let builders = [OpBuilder<(ins), [{}]>];
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+//===----------------------------------------------------------------------===//
+// Identity
+//===----------------------------------------------------------------------===//
+
+def Coll_RankOp : Coll_Op<"rank", [Pure]> {
+  let summary = "this rank's number in the job";
+  let description = [{
+    ```mlir
+    %r = coll.rank
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Coll_AxisIndexOp : Coll_Op<"axis_index",
+    [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "this rank's coordinate along mesh axes";
+  let description = [{
+    With several axes the coordinates are combined row-major, in the order named.
+
+    ```mlir
+    %i = coll.axis_index @m["dp"]
+    ```
+
+    Constraints: (C1) at least one axis is named.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$mesh `` $axes attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Coll_GroupOp : Coll_Op<"group",
+    [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "this rank's position in a group, and the group's size";
+  let description = [{
+    ```mlir
+    %i, %n = coll.group over @m["dp"]
+    ```
+  }];
+  let arguments = (ins Coll_GroupAttr:$group);
+  let results = (outs Index:$position, Index:$size);
+  let assemblyFormat = "`over` custom<Group>($group) attr-dict";
+}
+
+def Coll_InitOp : Coll_CollectiveOp<"init"> {
+  let summary = "creates the communicator of a group";
+  let description = [{
+    A collective of the group: its cost and its order are visible and verified.
+    Using a group that was not initialised creates its communicator at first use.
+
+    ```mlir
+    coll.init over @m["dp"]
+    ```
+  }];
+  let arguments = (ins Coll_GroupAttr:$group);
+  let assemblyFormat = "`over` custom<Group>($group) attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Sharding changes
+//===----------------------------------------------------------------------===//
+
+def Coll_ReshardOp : Coll_Op<"reshard",
+    [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the same value under another sharding";
+  let description = [{
+    Before partitioning, marks where producer and consumer disagree. Types are
+    global types.
+
+    ```mlir
+    %r = coll.reshard %x from <@m, [["dp"], []]> to <@m, [[], []]> : tensor<8x4xf32>
+    ```
+
+    Constraints: (C1) both shardings have one entry per dimension. (C2) both
+    name one mesh. (C3) where both are partial, they have one reduction kind.
+  }];
+  let arguments = (ins Coll_Tensor:$input, Coll_ShardingAttr:$source, Coll_ShardingAttr:$target);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $input `from` $source `to` $target attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Indexed access
+//===----------------------------------------------------------------------===//
+
+def Coll_TakeOp : Coll_Op<"take", [Pure]> {
+  let summary = "reads windows of a tensor at computed positions";
+  let description = [{
+    `indices` has shape [b_0, …, b_{k-1}, m]: for each of the b_0 × … × b_{k-1}
+    positions, one vector of m starting coordinates, of any integer type (read
+    as signed). Component j is the start along operand dimension `index_map[j]`.
+    Starts are clamped to [0, size - slice_size].
+
+    The result's dimensions are, in order: those in `offset_dims` walk through
+    the window (operand dimensions not in `collapsed_dims` or
+    `operand_batch_dims`, in order); the others are b_0 … b_{k-1}. Operand
+    dimension `operand_batch_dims[j]` is read at the position's coordinate
+    along indices dimension `indices_batch_dims[j]`.
+
+    ```mlir
+    // rows of an embedding table
+    %r = coll.take %table[%ids] offset_dims [2] collapsed_dims [0] index_map [0]
+         slice_sizes [1, 64] : tensor<128x64xf32>, tensor<8x32x1xi32> -> tensor<8x32x64xf32>
+    ```
+
+    Constraints: (C1) indices have rank >= 1, integer elements, and their last
+    dimension is the length of `index_map`. (C2) `slice_sizes` has one entry per
+    operand dimension, 0 <= slice_size <= size, and is 1 (or 0) for collapsed and batch
+    dimensions. (C3) `collapsed_dims`, `operand_batch_dims`, `index_map` are
+    within the operand's rank, each without repetition, the first two sorted
+    and disjoint, the last two disjoint. (C4) `operand_batch_dims` and
+    `indices_batch_dims` have one length and the sizes along them agree. (C5)
+    `offset_dims` is sorted, without repetition, within the result's rank, and has one entry per
+    window dimension. (C6) the result's shape is as described and its element
+    type is the operand's.
+  }];
+  let arguments = (ins Coll_Tensor:$operand, Coll_Tensor:$indices,
+                       DenseI64ArrayAttr:$offset_dims, DenseI64ArrayAttr:$collapsed_dims,
+                       DenseI64ArrayAttr:$operand_batch_dims,
+                       DenseI64ArrayAttr:$indices_batch_dims,
+                       DenseI64ArrayAttr:$index_map, DenseI64ArrayAttr:$slice_sizes);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `[` $indices `]`
+    custom<DimList>("\"offset_dims\"", $offset_dims)
+    custom<DimList>("\"collapsed_dims\"", $collapsed_dims)
+    custom<DimList>("\"operand_batch_dims\"", $operand_batch_dims)
+    custom<DimList>("\"indices_batch_dims\"", $indices_batch_dims)
+    custom<DimList>("\"index_map\"", $index_map)
+    custom<DimList>("\"slice_sizes\"", $slice_sizes)
+    attr-dict `:` type($operand) `,` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Operand dimensions that the window walks through, in order: entry i is
+    /// walked by result dimension getOffsetDims()[i].
+    ::llvm::SmallVector<int64_t> getWindowDims();
+    /// Result dimensions that run over the positions, in order: entry i is
+    /// indices dimension i.
+    ::llvm::SmallVector<int64_t> getBatchDims();
+  }];
+}
+
+def Coll_AccumulateOp : Coll_Op<"accumulate",
+    [Pure, SingleBlock, IsolatedFromAbove, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "combines updates into a tensor at computed positions";
+  let description = [{
+    The counterpart of `coll.take`: update element u at position p is combined
+    into the operand element at start(p) plus the window offset by the region
+    `(current, update) -> new`; an element that falls outside the operand is
+    dropped. Updates are applied in row-major order of `updates`.
+
+    `updates` dimensions in `window_dims` walk through the operand dimensions
+    not in `inserted_dims` or `operand_batch_dims`; the others are the positions.
+
+    ```mlir
+    %r = coll.accumulate %u into %zero[%ids] window_dims [2] inserted_dims [0] index_map [0] {
+    ^bb0(%current: f32, %update: f32):
+      %s = arith.addf %current, %update : f32
+      coll.yield %s : f32
+    } : tensor<8x32x64xf32>, tensor<128x64xf32>, tensor<8x32x1xi32>
+    ```
+
+    Constraints: (C1) indices have rank >= 1, integer elements, and their last
+    dimension is the length of `index_map`. (C2) the region takes two scalars of
+    the operand's element type, is side-effect free, and yields one. (C3)
+    `inserted_dims`, `operand_batch_dims`, `index_map` are within the operand's rank, each without
+    repetition, the first two sorted and disjoint, the last two disjoint. (C4)
+    `operand_batch_dims` and `indices_batch_dims` have one length and the sizes
+    along them agree. (C5) `window_dims` is sorted, without repetition, within the updates' rank,
+    and has one entry per window dimension, none longer than the operand's.
+    (C6) the positions' dimensions are those of `indices`.
+  }];
+  let arguments = (ins Coll_Tensor:$operand, Coll_Tensor:$indices, Coll_Tensor:$updates,
+                       DenseI64ArrayAttr:$window_dims, DenseI64ArrayAttr:$inserted_dims,
+                       DenseI64ArrayAttr:$operand_batch_dims,
+                       DenseI64ArrayAttr:$indices_batch_dims,
+                       DenseI64ArrayAttr:$index_map, UnitAttr:$unique_indices);
+  let results = (outs Coll_Tensor:$result);
+  let regions = (region SizedRegion<1>:$combiner);
+  let assemblyFormat = [{
+    $updates `into` $operand `[` $indices `]`
+    custom<DimList>("\"window_dims\"", $window_dims)
+    custom<DimList>("\"inserted_dims\"", $inserted_dims)
+    custom<DimList>("\"operand_batch_dims\"", $operand_batch_dims)
+    custom<DimList>("\"indices_batch_dims\"", $indices_batch_dims)
+    custom<DimList>("\"index_map\"", $index_map)
+    (`unique` $unique_indices^)? $combiner attr-dict
+    `:` type($updates) `,` type($operand) `,` type($indices)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Operand dimensions that the window walks through, in order: entry i is
+    /// walked by updates dimension getWindowDims()[i].
+    ::llvm::SmallVector<int64_t> getOperandWindowDims();
+    /// Updates dimensions that run over the positions, in order: entry i is
+    /// indices dimension i.
+    ::llvm::SmallVector<int64_t> getBatchDims();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Compute that the runtime provides
+//===----------------------------------------------------------------------===//
+
+def Coll_GemmOp : Coll_Op<"gemm", [Pure, AllTypesMatch<["c", "result"]>]> {
+  let summary = "matrix product by the runtime's BLAS";
+  let description = [{
+    For each batch position, `C = op(A) * op(B)`, plus the old C where
+    `accumulate` is set. Operands are dense and row-major whatever their shape:
+    `lds` are the row strides of A, B, C and `batch_strides_*` the distances
+    between matrices, in elements, one per entry of `batch_sizes`. `op`
+    transposes where `trans_a` / `trans_b` is set; m, n, k are the sizes after that.
+
+    ```mlir
+    %r = coll.gemm %a, %b into %c mnk [4, 5, 6] lds [6, 5, 5]
+       : tensor<4x6xf32>, tensor<6x5xf32>, tensor<4x5xf32>
+    ```
+
+    Constraints: (C1) elements are all f32 or all f64. (C2) `mnk` and `lds` have three
+    entries, none negative. (C3) the batch lists have one length. (C4) no
+    matrix reaches outside its operand.
+  }];
+  let arguments = (ins Coll_Tensor:$a, Coll_Tensor:$b, Coll_Tensor:$c,
+                       DenseI64ArrayAttr:$mnk, DenseI64ArrayAttr:$lds,
+                       UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$accumulate,
+                       DenseI64ArrayAttr:$batch_sizes,
+                       DenseI64ArrayAttr:$batch_strides_a,
+                       DenseI64ArrayAttr:$batch_strides_b,
+                       DenseI64ArrayAttr:$batch_strides_c);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `into` $c (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
+    (`accumulate` $accumulate^)? `mnk` $mnk `lds` $lds
+    custom<DimList>("\"batch_sizes\"", $batch_sizes)
+    custom<DimList>("\"batch_strides_a\"", $batch_strides_a)
+    custom<DimList>("\"batch_strides_b\"", $batch_strides_b)
+    custom<DimList>("\"batch_strides_c\"", $batch_strides_c)
+    attr-dict `:` type($a) `,` type($b) `,` type($c)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Rank programs
+//===----------------------------------------------------------------------===//
+
+def Coll_ProgramOp : Coll_Op<"program",
+    [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock,
+     NoRegionArguments]> {
+  let summary = "the code of one class of ranks";
+  let description = [{
+    All ranks listed run the functions inside: `@init` once, `@step` per step.
+
+    ```mlir
+    coll.program @class0 ranks [0, 2..7] {
+      func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+    }
+    ```
+
+    Constraints: (C1) ranks are >= 0, ascending, at least one. (C2) the body
+    holds functions only.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$ranks);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `ranks` custom<RankRanges>($ranks) $body attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif // COLL_DIALECT_OPS_TD

@@ -1,0 +1,46 @@
+//===- sharding.h - arithmetic of meshes, shardings and groups --------*- C++ -*-===//
+//
+// Pure functions; none of them touches IR.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_DIALECT_SHARDING_H
+#define COLL_DIALECT_SHARDING_H
+
+#include "dialect/dialect.h"
+
+namespace mlir::coll {
+
+/// Number of shards of a dimension: the product of its axes' sizes. Every axis
+/// must be one of `mesh`.
+int64_t getNumShards(MeshOp mesh, DimShardingAttr dim);
+
+/// Length of every rank's block of a dimension of length `extent` (see
+/// #coll.dim): the same on all ranks, padding at the end included.
+int64_t getBlockExtent(MeshOp mesh, DimShardingAttr dim, int64_t extent);
+
+/// Whether some rank's block holds padding.
+bool isUneven(MeshOp mesh, DimShardingAttr dim, int64_t extent);
+
+/// The type of one rank's part of a value of type `global` under `sharding`.
+RankedTensorType getLocalType(MeshOp mesh, ShardingAttr sharding, RankedTensorType global);
+
+/// Size of the group that a rank of it belongs to. A mesh group needs its mesh,
+/// which may be null otherwise.
+int64_t getGroupSize(GroupAttr group, MeshOp mesh);
+
+/// The groups as rank lists. World size is that of `mesh` where the group names
+/// axes.
+llvm::SmallVector<llvm::SmallVector<int64_t>> getGroupLists(GroupAttr group, MeshOp mesh);
+
+/// The mesh that `symbol` names, seen from `from`; null where there is none.
+/// Looks through coll.program and modules outward.
+MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr symbol);
+
+/// The neutral element of `kind` for scalars of `type`; null where it has none
+/// (avg, or a type that the kind does not take).
+TypedAttr getIdentity(ReductionKind kind, Type type);
+
+} // namespace mlir::coll
+
+#endif // COLL_DIALECT_SHARDING_H
