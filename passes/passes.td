@@ -1,0 +1,134 @@
+//===- passes.td - the passes of coll ---------------------------*- tablegen -*-===//
+//
+// One stem everywhere: the flag coll-split-ranks is SplitRanksPass in
+// split_ranks.cc, tested in test/passes/split-ranks/.
+//
+//===--------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_PASSES_TD
+#define COLL_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// import/: front ends (to L0)
+//===----------------------------------------------------------------------===//
+
+def ImportStablehloPass : Pass<"coll-import-stablehlo", "::mlir::ModuleOp"> {
+  let summary = "StableHLO in generic form to linalg, tensor, arith, math, scf and coll";
+  let description = [{
+    Reads a training step as JAX prints it (`print_generic_op_form=True`), inlines
+    its helper functions into `@step`, and marks each argument with its role and
+    name. Operations that cannot be imported are listed once, each kind with its
+    count and first source line.
+  }];
+  let options = [
+    Option<"stateArgs", "state-args", "int64_t", "-1",
+           "number of leading arguments that are state; -1: see state-prefix">,
+    Option<"statePrefix", "state-prefix", "std::string", "\"\"",
+           "arguments whose name starts with this are state">,
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// transform/: distribution (L0 to L6)
+//===----------------------------------------------------------------------===//
+
+def InsertDataParallelPass : Pass<"coll-insert-data-parallel", "::mlir::ModuleOp"> {
+  let summary = "annotates a step for data parallelism and makes its init function";
+  let description = [{
+    Adds a one-axis mesh, splits dimension 0 of every batch argument over it, keeps
+    state replicated, and makes `@init`, which creates the communicator and
+    broadcasts the initial state from rank 0.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "number of ranks">,
+    Option<"axis", "axis", "std::string", "\"dp\"", "name of the mesh axis">,
+    Option<"mesh", "mesh", "std::string", "\"mesh\"", "name of the mesh">,
+  ];
+}
+
+def PropagatePass : Pass<"coll-propagate", "::mlir::ModuleOp"> {
+  let summary = "gives every tensor value a sharding";
+  let description = [{
+    From the shardings on function arguments (and on operations that carry
+    `coll.shardings` already), forward along indexing maps to a fixpoint, then
+    backward to values that nothing has decided. A reduction whose loop is split
+    gives a partial value; a partial value stays partial through operations that
+    are linear in it, and is combined where one that is not needs it.
+  }];
+}
+
+def InsertReshardsPass : Pass<"coll-insert-reshards", "::mlir::ModuleOp"> {
+  let summary = "makes every change of sharding a coll.reshard";
+  let description = [{
+    Afterwards each operation's operands have exactly the shardings that its own
+    results' shardings ask for. Each reshard says why it is there; one that gathers
+    because an operation cannot be partitioned is also a remark with its bytes.
+  }];
+}
+
+def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
+  let summary = "global types to local types, reshards to collectives";
+  let description = [{
+    One program for all ranks: local shapes, explicit collectives over mesh axes.
+    Uneven dimensions are split into equal blocks with padding at the end; padding
+    is masked where an operation would mix it with other elements.
+  }];
+}
+
+def SplitRanksPass : Pass<"coll-split-ranks", "::mlir::ModuleOp"> {
+  let summary = "one coll.program per class of ranks that run the same code";
+  let description = [{
+    Conditions that depend on the rank alone and guard communication are decided
+    for every rank; ranks that decide alike share a program.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "0",
+           "number of ranks; 0: that of the mesh, or of the largest rank list">,
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// analysis/: checks that change nothing
+//===----------------------------------------------------------------------===//
+
+def VerifyRanksPass : Pass<"coll-verify-ranks", "::mlir::ModuleOp"> {
+  let summary = "proves that the rank programs cannot mismatch or deadlock";
+  let description = [{
+    Over all ranks: the members of each group run matching collectives in one
+    order (kind, type, reduction, root, order), sends match receives, requests are
+    waited for exactly once, no buffer is touched while in flight, and no ranks
+    wait for one another in a cycle. A failure prints the cycle, rank by rank.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "0",
+           "number of ranks; 0: that of the mesh, or of the largest rank list">,
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// export/: to code (L6 to L7)
+//===----------------------------------------------------------------------===//
+
+def LowerIndexedPass : Pass<"coll-lower-indexed", "::mlir::ModuleOp"> {
+  let summary = "take, accumulate, pad, concat and elementwise tensors to loop nests";
+}
+
+def LowerContractionsPass : Pass<"coll-lower-contractions", "::mlir::ModuleOp"> {
+  let summary = "contractions and convolutions to coll.gemm";
+}
+
+def FuseKernelsPass : Pass<"coll-fuse-kernels", "::mlir::ModuleOp"> {
+  let summary = "merges loop nests that share data";
+}
+
+def OutlineKernelsPass : Pass<"coll-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "each loop nest to a kernel function, equal kernels once";
+}
+
+def EmitExecutablePass : Pass<"coll-emit-executable", "::mlir::ModuleOp"> {
+  let summary = "kernel form to LLVM: buffers planned, calls through the C ABI";
+}
+
+#endif // COLL_PASSES_PASSES_TD

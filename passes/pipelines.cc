@@ -1,0 +1,93 @@
+//===- pipelines.cc - table of contents of the compiler --------------------------===//
+
+#include "passes/pipelines.h"
+
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/passes.h"
+
+namespace mlir::coll {
+
+void buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
+  ImportStablehloPassOptions import;
+  import.stateArgs = options.stateArgs;
+  import.statePrefix = options.statePrefix;
+  pm.addPass(createImportStablehloPass(import));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &options) {
+  InsertDataParallelPassOptions dataParallel;
+  dataParallel.ranks = options.ranks;
+  dataParallel.axis = options.axis;
+  dataParallel.mesh = options.mesh;
+  pm.addPass(createInsertDataParallelPass(dataParallel)); // L1
+  pm.addPass(createPropagatePass());                      // L2
+  pm.addPass(createInsertReshardsPass());                 // L3
+  pm.addPass(createPartitionPass());                      // L4
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &options) {
+  SplitRanksPassOptions split;
+  split.ranks = options.ranks;
+  pm.addPass(createSplitRanksPass(split)); // L6
+  if (!options.verify)
+    return;
+  VerifyRanksPassOptions verify;
+  verify.ranks = options.ranks;
+  pm.addPass(createVerifyRanksPass(verify));
+}
+
+void buildExecutablePipeline(OpPassManager &pm) {
+  pm.addPass(createLowerIndexedPass());
+  pm.addPass(createLowerContractionsPass());
+  pm.addPass(createFuseKernelsPass());
+  pm.addPass(createOutlineKernelsPass());
+  pm.addPass(createEmitExecutablePass()); // L7
+}
+
+namespace {
+
+struct DataParallelCliOptions : PassPipelineOptions<DataParallelCliOptions> {
+  Option<int64_t> ranks{*this, "ranks", llvm::cl::desc("number of ranks"), llvm::cl::init(1)};
+};
+
+struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
+  Option<int64_t> stateArgs{*this, "state-args",
+                            llvm::cl::desc("number of leading arguments that are state"),
+                            llvm::cl::init(-1)};
+};
+
+void registerCollPipelines() {
+  PassPipelineRegistration<ImportCliOptions>(
+      "coll-import", "Front-end text to L0, cleaned up",
+      [](OpPassManager &pm, const ImportCliOptions &cli) {
+        ImportOptions options;
+        options.stateArgs = cli.stateArgs;
+        buildImportPipeline(pm, options);
+      });
+  PassPipelineRegistration<DataParallelCliOptions>(
+      "coll-data-parallel", "L0 to L4 by data parallelism",
+      [](OpPassManager &pm, const DataParallelCliOptions &cli) {
+        DataParallelOptions options;
+        options.ranks = cli.ranks;
+        buildDataParallelPipeline(pm, options);
+      });
+  PassPipelineRegistration<>("coll-rank-programs", "L4 to L6: rank programs, verified",
+                             [](OpPassManager &pm) { buildRankProgramPipeline(pm, {}); });
+  PassPipelineRegistration<>("coll-executable", "L6 to L7: kernels, buffers, calls",
+                             [](OpPassManager &pm) { buildExecutablePipeline(pm); });
+}
+
+} // namespace
+
+void registerCollPasses() {
+  registerPasses();
+  registerCollPipelines();
+}
+
+} // namespace mlir::coll

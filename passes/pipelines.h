@@ -1,0 +1,39 @@
+//===- pipelines.h - how the passes are strung together ---------------*- C++ -*-===//
+
+#ifndef COLL_PASSES_PIPELINES_H
+#define COLL_PASSES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+
+namespace mlir::coll {
+
+/// Front-end text to L0.
+struct ImportOptions {
+  int64_t stateArgs = -1;
+  std::string statePrefix;
+};
+void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
+
+/// L0 to L4: annotate, propagate, reshard, partition.
+struct DataParallelOptions {
+  int64_t ranks = 1;
+  std::string axis = "dp";
+  std::string mesh = "mesh";
+};
+void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &options);
+
+/// L4 to L6: rank programs, verified.
+struct RankProgramOptions {
+  int64_t ranks = 0;
+  bool verify = true;
+};
+void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &options);
+
+/// L6 to L7: kernels, buffers, calls. Takes L0 as well, for one rank.
+void buildExecutablePipeline(OpPassManager &pm);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_PIPELINES_H
