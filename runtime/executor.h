@@ -1,0 +1,70 @@
+// executor.h - runs a program on its ranks, one thread per rank, in this process.
+//
+// The rank threads and the state live as long as the executor. One thread at a
+// time may call it; each call blocks until all ranks are done. When a call fails
+// in a rank, the state is undefined: every later call fails with the first cause.
+
+#ifndef COLL_RUNTIME_EXECUTOR_H
+#define COLL_RUNTIME_EXECUTOR_H
+
+#include "runtime/host_tensor.h"
+#include "runtime/program.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coll::rt {
+
+struct ExecutorOptions {
+  std::string backend = "threads";
+  // Longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides.
+  int64_t timeoutUs = 60'000'000;
+};
+
+class Executor {
+public:
+  // Of the last step (or initialisation, before the first), summed over the ranks:
+  // payload bytes that operations handed to the runtime, and operations called.
+  struct Stats {
+    int64_t bytesPerStep = 0;
+    int64_t collectivesPerStep = 0;
+  };
+
+  // `classes` together cover ranks 0 … N-1 of one mesh, each rank once, and agree
+  // in their arguments and results.
+  static Result<std::unique_ptr<Executor>> create(std::vector<Program> classes,
+                                                  ExecutorOptions options = {});
+  ~Executor();
+  Executor(const Executor &) = delete;
+  Executor &operator=(const Executor &) = delete;
+
+  int numRanks() const;
+  // Of the first class.
+  const Descriptor &descriptor() const;
+
+  // `globalState`: the state arguments in order, global shapes. Where the program
+  // has an @init, rank 0 gets its part, the others zeros, and @init distributes;
+  // else each rank is given its part.
+  Status initialize(const std::vector<HostTensor> &globalState);
+
+  // `globalBatch`: the other arguments in order, global shapes. Returns the results
+  // that update no state argument, global shapes, replicated ones from rank 0.
+  Result<std::vector<HostTensor>> step(const std::vector<HostTensor> &globalBatch);
+
+  // The state arguments in order: assembled from the shards, or one rank's blocks.
+  Result<std::vector<HostTensor>> state();
+  Result<std::vector<HostTensor>> stateOf(int rank);
+
+  Stats stats() const;
+
+private:
+  struct Impl;
+  explicit Executor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXECUTOR_H
