@@ -1,0 +1,23 @@
+# How the compiler is called: sanitizers, ccache and mold. Nothing here is needed
+# for a correct build; what is missing is left out.
+
+set(COLL_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address;undefined or thread")
+
+if(COLL_SANITIZE)
+  string(REPLACE ";" "," coll_sanitizers "${COLL_SANITIZE}")
+  add_compile_options(-fsanitize=${coll_sanitizers} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${coll_sanitizers})
+endif()
+
+find_program(COLL_CCACHE ccache)
+if(COLL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${COLL_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${COLL_CCACHE})
+endif()
+
+# CMAKE_LINKER_TYPE needs CMake 3.29.
+find_program(COLL_MOLD mold)
+if(COLL_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Tests of the lints: each finds what it is for, in a small tree made for it."""
+
+import argparse
+import os
+import pathlib
+import tempfile
+import unittest
+
+import check_env
+import check_headers
+import check_labels
+import check_layers
+import check_links
+import check_names
+import check_passes
+
+
+class LintTest(unittest.TestCase):
+    def findings(self, lint, tree):
+        """What `lint` says about a tree given as {path: text}."""
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in tree.items():
+                path = pathlib.Path(root, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            args = argparse.Namespace(root=root, build=os.path.join(root, "build"))
+            return [(f.path, f.line, f.text) for f in lint.check(args)]
+
+    def test_layers(self):
+        found = self.findings(check_layers, {
+            "runtime/base/status.h": '#include "runtime/abi.h"\n#include <string>\n',
+            "runtime/executor.cc": '#include "runtime/backend.h"\n'
+                                   '#include "runtime/backend/threads/world.h"\n',
+            "runtime/registry.cc": '#include "runtime/backend/threads/world.h"\n',
+            "runtime/backend/mpi/a.cc": '#include "runtime/backend/threads/world.h"\n'
+                                        '#include "runtime/backend.h"\n#include <sys/mman.h>\n',
+            "runtime/net/a.cc": '// #include "mlir/IR/Value.h"\n#include "llvm/ADT/ArrayRef.h"\n',
+            "passes/a.cc": '#include "runtime/abi.def"\n#include "runtime/executor.h"\n',
+            "dialect/a.cc": '#include "passes/passes.h"\n#include "mlir/IR/Value.h"\n',
+            "tools/coll-run/main.cc": '#include "passes/passes.h"\n',
+        })
+        self.assertEqual([(path, line) for path, line, _ in found], [
+            ("dialect/a.cc", 1), ("passes/a.cc", 2), ("runtime/backend/mpi/a.cc", 1),
+            ("runtime/executor.cc", 2), ("runtime/net/a.cc", 2)])
+
+    def test_labels(self):
+        td = ('def Coll_SendOp : Coll_Op<"send"> {\n  let description = [{\n'
+              '    Constraints: (C1) one. (C2) two.\n  }];\n}\n'
+              'def Coll_RecvOp : Coll_Op<"recv"> {\n  let description = [{ no (C1) }];\n}\n')
+        cc = 'LogicalResult SendOp::verify() {\n  // (C1)\n  return success();\n}\n'
+        found = self.findings(check_labels, {
+            "dialect/ops.td": td, "dialect/verify.cc": cc,
+            "test/dialect/send.mlir": "func.func @send_c1() {}\n// send_c10\n"})
+        self.assertEqual([text for _, _, text in found], [
+            "SendOp's verifier has no line labelled (C2)", "no test named send_c2 in test/dialect"])
+
+    def test_links(self):
+        found = self.findings(check_links, {
+            "README.md": "# A title, here\n[a](x/b.md) [b](x/b.md#two-words) [c](#a-title-here)\n"
+                         "[d](none.md) [e](x/b.md#three) `[f](g)`\n```\n[h](i)\n```\n",
+            "x/b.md": "## Two words\n[up](../README.md)\n"})
+        self.assertEqual([text for _, _, text in found],
+                         ["dead link: none.md", "dead anchor: x/b.md#three"])
+
+    def test_names(self):
+        body = "".join(f"  f({i});\n" for i in range(100))
+        found = self.findings(check_names, {
+            "a.cc": f"void f(int) {{\n{body}}}\n\nint g() {{\n  return 1;\n}}\n",
+            "b.h": "// TO" "DO: later\n",
+            "c.md": "cd /ro" "ot/x; see https://llvm.org and https:/" "/example.invalid/\n",
+            "d.py": "x = 1\n" * 701})
+        self.assertEqual([(path, text.split(";")[0]) for path, _, text in found], [
+            ("a.cc", "function of 102 lines"), ("b.h", "note to oneself: TO" "DO"),
+            ("c.md", "path of one machine: /ro" "ot/x"),
+            ("c.md", "host that is not on the list in check_names.py: example.invalid"),
+            ("d.py", "701 lines")])
+
+    def test_env(self):
+        found = self.findings(check_env, {
+            "runtime/base/env.cc": 'getenv("A");\n', "runtime/dl/cuda.cc": 'dlopen("a", 0);\n',
+            "passes/a.cc": '// getenv("A")\nauto *x = std::getenv("A");\n',
+            "runtime/net/a.cc": 'dlsym(h, "a");\n'})
+        self.assertEqual([(path, line) for path, line, _ in found],
+                         [("passes/a.cc", 2), ("runtime/net/a.cc", 1)])
+
+    def test_passes(self):
+        found = self.findings(check_passes, {
+            "passes/passes.td": 'def ABPass : Pass<"coll-a-b">;\ndef CPass : Pass<"coll-d">;\n',
+            "passes/transform/a_b.cc": "", "test/passes/a-b/basic.mlir": ""})
+        self.assertEqual([text for _, _, text in found], [
+            "coll-d should be DPass, not CPass", "no file d.cc under passes",
+            "no test in test/passes/d/"])
+
+    def test_headers_without_build(self):
+        with self.assertRaises(check_headers.Skip):
+            self.findings(check_headers, {"runtime/a.h": ""})
+
+
+if __name__ == "__main__":
+    unittest.main()
