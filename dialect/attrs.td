@@ -99,6 +99,18 @@ def Coll_ShardingAttr : Coll_Attr<"Sharding", "sharding"> {
     OptionalArrayRefParameter<"::mlir::StringAttr">:$partialAxes,
     DefaultValuedParameter<"::mlir::coll::ReductionKind",
                            "::mlir::coll::ReductionKind::Sum">:$partialKind);
+  // Where nothing is partial the kind is `sum`, so that equal shardings are one attribute.
+  let skipDefaultBuilders = 1;
+  let builders = [
+    AttrBuilder<(ins "::mlir::FlatSymbolRefAttr":$mesh,
+                     "::llvm::ArrayRef<::mlir::coll::DimShardingAttr>":$dims,
+                     CArg<"::llvm::ArrayRef<::mlir::StringAttr>", "{}">:$partialAxes,
+                     CArg<"::mlir::coll::ReductionKind",
+                          "::mlir::coll::ReductionKind::Sum">:$partialKind), [{
+      return $_get($_ctxt, mesh, dims, partialAxes,
+                   partialAxes.empty() ? ::mlir::coll::ReductionKind::Sum : partialKind);
+    }]>
+  ];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -23,6 +23,8 @@ def Coll_Dialect : Dialect {
     | `coll.sharding` | function argument or result | the `#coll.sharding` of the value |
     | `coll.shardings` | operation | one `#coll.sharding` per result, set by propagation |
     | `coll.global_type` | function argument or result of a partitioned function | its type before partitioning |
+    | `coll.access` | kernel argument | `"read"`, `"write"` (old content ignored) or `"readwrite"` |
+    | `coll.may_alias` | kernel argument | results in whose buffer the argument may live |
     | `coll.why` | `coll.reshard` and collectives | why the operation was inserted |
   }];
   let useDefaultTypePrinterParser = 1;
@@ -30,7 +32,8 @@ def Coll_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
-  let dependentDialects = [];
+  let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 #endif // COLL_DIALECT_BASE_TD

@@ -32,6 +32,30 @@
 
 #include "dialect/interfaces.h.inc"
 
+namespace mlir::coll {
+
+/// What communication operations read and write, so that no pass erases,
+/// duplicates or reorders them.
+struct CommunicationResource : SideEffects::Resource::Base<CommunicationResource> {
+  StringRef getName() final { return "Communication"; }
+};
+
+namespace detail {
+
+/// Adds the effects of a communication operation.
+void addCommunicationEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
+
+/// Size of `group`, or nullopt after an error at `op` where its mesh or one of
+/// its axes does not exist.
+std::optional<int64_t> verifyGroup(Operation *op, GroupAttr group);
+
+/// The mesh of `sharding`, looked up from `op`, exists and has its axes.
+LogicalResult verifyShardingSymbols(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                    Operation *op, ShardingAttr sharding);
+
+} // namespace detail
+} // namespace mlir::coll
+
 #define GET_OP_CLASSES
 #include "dialect/ops.h.inc"
 
@@ -44,6 +68,9 @@ inline constexpr llvm::StringLiteral kShardingAttr = "coll.sharding";
 inline constexpr llvm::StringLiteral kShardingsAttr = "coll.shardings";
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "coll.global_type";
 inline constexpr llvm::StringLiteral kWhyAttr = "coll.why";
+
+inline constexpr llvm::StringLiteral kAccessAttr = "coll.access";
+inline constexpr llvm::StringLiteral kMayAliasAttr = "coll.may_alias";
 
 inline constexpr llvm::StringLiteral kRoleState = "state";
 inline constexpr llvm::StringLiteral kRoleBatch = "batch";

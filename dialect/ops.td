@@ -43,8 +43,8 @@ def Coll_MeshOp : Coll_Op<"mesh", [Symbol]> {
     coll.mesh @m ["dp" = 4, "tp" = 2]
     ```
 
-    Constraints: (C1) axis names are distinct and not empty. (C2) sizes are
-    >= 1 and their product is at most 2^24.
+    Constraints: (C1) axis names are distinct and not empty, one per size. (C2)
+    sizes are >= 1 and their product is at most 2^24.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axis_names,
                        DenseI64ArrayAttr:$axis_sizes);
@@ -68,7 +68,37 @@ class Coll_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Coll_Op<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<SymbolUserOpInterface>,
         DeclareOpInterfaceMethods<CollectiveOpInterface>,
-        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)>;
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)> {
+  // What the methods of CollectiveOpInterface return, as C++ expressions.
+  code commInput = "getInput()";
+  code commResult = "getResult()";
+  code commReduction = "::std::nullopt";
+  code commOrder = "::mlir::coll::Order::Any";
+  code commRoot = "::std::nullopt";
+  let extraClassDeclaration = [{
+    /// Checks the constraints that depend on the group's size.
+    ::llvm::LogicalResult verifyGroupSize(int64_t n);
+  }];
+  let extraClassDefinition = [{
+    ::mlir::coll::GroupAttr $cppClass::getCommGroup() { return getGroupAttr(); }
+    ::mlir::Value $cppClass::getCommInput() { return }] # commInput # [{; }
+    ::mlir::Value $cppClass::getCommResult() { return }] # commResult # [{; }
+    ::std::optional<::mlir::coll::ReductionKind> $cppClass::getCommReduction() {
+      return }] # commReduction # [{;
+    }
+    ::mlir::coll::Order $cppClass::getCommOrder() { return }] # commOrder # [{; }
+    ::std::optional<int64_t> $cppClass::getCommRoot() { return }] # commRoot # [{; }
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      ::mlir::coll::detail::addCommunicationEffects(effects);
+    }
+    ::llvm::LogicalResult $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &) {
+      ::std::optional<int64_t> n =
+          ::mlir::coll::detail::verifyGroup(getOperation(), getGroupAttr());
+      return n ? verifyGroupSize(*n) : ::mlir::failure();
+    }
+  }];
+}
 
 /// A collective whose result has the type of its operand.
 class Coll_SameTypeCollectiveOp<string mnemonic, list<Trait> traits = []>
@@ -77,6 +107,8 @@ class Coll_SameTypeCollectiveOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Coll_AllReduceOp : Coll_SameTypeCollectiveOp<"all_reduce"> {
+  let commReduction = "getReduction()";
+  let commOrder = "getOrder()";
   let summary = "combines every rank's input; every rank gets the result";
   let description = [{
     `result = input_0 (reduction) … (reduction) input_{n-1}`, elementwise.
@@ -94,13 +126,16 @@ def Coll_AllReduceOp : Coll_SameTypeCollectiveOp<"all_reduce"> {
                        DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
   let assemblyFormat = [{
     custom<Reduction>($reduction) $input `over` custom<Group>($group)
-    custom<OptionalOrder>($order) attr-dict `:` type($input)
+    `` custom<OptionalOrder>($order) attr-dict `:` type($input)
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 
 def Coll_ReduceOp : Coll_SameTypeCollectiveOp<"reduce"> {
+  let commReduction = "getReduction()";
+  let commOrder = "getOrder()";
+  let commRoot = "getRootAttr().getInt()";
   let summary = "combines every rank's input; the root gets the result";
   let description = [{
     As `coll.all_reduce`, but only the root's result is the combination; on the
@@ -117,13 +152,14 @@ def Coll_ReduceOp : Coll_SameTypeCollectiveOp<"reduce"> {
                        DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
   let assemblyFormat = [{
     custom<Reduction>($reduction) $input `to` custom<Int>($root) `over` custom<Group>($group)
-    custom<OptionalOrder>($order) attr-dict `:` type($input)
+    `` custom<OptionalOrder>($order) attr-dict `:` type($input)
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 
 def Coll_BroadcastOp : Coll_SameTypeCollectiveOp<"broadcast"> {
+  let commRoot = "getRootAttr().getInt()";
   let summary = "every rank gets the root's input";
   let description = [{
     `result = input_root`. The other ranks' inputs are ignored.
@@ -138,12 +174,10 @@ def Coll_BroadcastOp : Coll_SameTypeCollectiveOp<"broadcast"> {
   let assemblyFormat = [{
     $input `from` custom<Int>($root) `over` custom<Group>($group) attr-dict `:` type($input)
   }];
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
-def Coll_AllGatherOp : Coll_CollectiveOp<"all_gather",
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Coll_AllGatherOp : Coll_CollectiveOp<"all_gather"> {
   let summary = "concatenates every rank's input; every rank gets the result";
   let description = [{
     `result = concat(input_0, …, input_{n-1})` along `dim`.
@@ -165,8 +199,8 @@ def Coll_AllGatherOp : Coll_CollectiveOp<"all_gather",
   let hasFolder = 1;
 }
 
-def Coll_GatherOp : Coll_CollectiveOp<"gather",
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Coll_GatherOp : Coll_CollectiveOp<"gather"> {
+  let commRoot = "getRootAttr().getInt()";
   let summary = "concatenates every rank's input; the root gets the result";
   let description = [{
     As `coll.all_gather`, but only the root's result is defined; on the other
@@ -186,10 +220,11 @@ def Coll_GatherOp : Coll_CollectiveOp<"gather",
     `:` type($input) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-def Coll_ScatterOp : Coll_CollectiveOp<"scatter",
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Coll_ScatterOp : Coll_CollectiveOp<"scatter"> {
+  let commRoot = "getRootAttr().getInt()";
   let summary = "every rank gets its block of the root's input";
   let description = [{
     The root's input is cut along `dim` into n equal blocks; rank i gets block i.
@@ -209,10 +244,12 @@ def Coll_ScatterOp : Coll_CollectiveOp<"scatter",
     `:` type($input) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-def Coll_ReduceScatterOp : Coll_CollectiveOp<"reduce_scatter",
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Coll_ReduceScatterOp : Coll_CollectiveOp<"reduce_scatter"> {
+  let commReduction = "getReduction()";
+  let commOrder = "getOrder()";
   let summary = "combines every rank's input; every rank gets its block of the result";
   let description = [{
     Equals `coll.all_reduce` followed by taking block i of n along `dim` on rank i.
@@ -230,14 +267,13 @@ def Coll_ReduceScatterOp : Coll_CollectiveOp<"reduce_scatter",
   let results = (outs Coll_Tensor:$result);
   let assemblyFormat = [{
     custom<Reduction>($reduction) $input `dim` custom<Int>($dim) `over` custom<Group>($group)
-    custom<OptionalOrder>($order) attr-dict `:` type($input) `->` type($result)
+    `` custom<OptionalOrder>($order) attr-dict `:` type($input) `->` type($result)
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 
-def Coll_AllToAllOp : Coll_CollectiveOp<"all_to_all",
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Coll_AllToAllOp : Coll_CollectiveOp<"all_to_all"> {
   let summary = "rank i sends its block j to rank j";
   let description = [{
     The input is cut along `split_dim` into n equal blocks; block j goes to rank
@@ -285,6 +321,8 @@ def Coll_PermuteOp : Coll_SameTypeCollectiveOp<"permute"> {
 }
 
 def Coll_BarrierOp : Coll_CollectiveOp<"barrier"> {
+  let commInput = "::mlir::Value()";
+  let commResult = "::mlir::Value()";
   let summary = "returns when every rank of the group has arrived";
   let description = [{
     ```mlir
@@ -300,6 +338,7 @@ def Coll_BarrierOp : Coll_CollectiveOp<"barrier"> {
 //===----------------------------------------------------------------------===//
 
 def Coll_SendOp : Coll_CollectiveOp<"send"> {
+  let commResult = "::mlir::Value()";
   let summary = "sends a tensor to a peer";
   let description = [{
     A rendezvous: complete when the peer's matching `coll.recv` has the data.
@@ -321,6 +360,7 @@ def Coll_SendOp : Coll_CollectiveOp<"send"> {
 }
 
 def Coll_RecvOp : Coll_CollectiveOp<"recv"> {
+  let commInput = "::mlir::Value()";
   let summary = "receives a tensor from a peer";
   let description = [{
     ```mlir
@@ -384,7 +424,8 @@ def Coll_StartOp : Coll_Op<"start",
 }
 
 def Coll_WaitOp : Coll_Op<"wait",
-    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "waits for an operation in flight";
   let description = [{
     The results are the destinations, now written.
@@ -398,7 +439,7 @@ def Coll_WaitOp : Coll_Op<"wait",
   let results = (outs Variadic<Coll_Tensor>:$results);
   let assemblyFormat = [{
     $request (`ins` `(` $sources^ `:` type($sources) `)`)?
-    (`outs` `(` $destinations^ `:` type($destinations) `)`)? attr-dict (`->` type($results)^)?
+    (`outs` `(` $destinations^ `:` type($destinations) `)`)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -458,9 +499,12 @@ def Coll_GroupOp : Coll_Op<"group",
   let arguments = (ins Coll_GroupAttr:$group);
   let results = (outs Index:$position, Index:$size);
   let assemblyFormat = "`over` custom<Group>($group) attr-dict";
+  let hasFolder = 1;
 }
 
 def Coll_InitOp : Coll_CollectiveOp<"init"> {
+  let commInput = "::mlir::Value()";
+  let commResult = "::mlir::Value()";
   let summary = "creates the communicator of a group";
   let description = [{
     A collective of the group: its cost and its order are visible and verified.
@@ -499,6 +543,7 @@ def Coll_ReshardOp : Coll_Op<"reshard",
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -544,12 +589,12 @@ def Coll_TakeOp : Coll_Op<"take", [Pure]> {
   let results = (outs Coll_Tensor:$result);
   let assemblyFormat = [{
     $operand `[` $indices `]`
-    custom<DimList>("\"offset_dims\"", $offset_dims)
-    custom<DimList>("\"collapsed_dims\"", $collapsed_dims)
-    custom<DimList>("\"operand_batch_dims\"", $operand_batch_dims)
-    custom<DimList>("\"indices_batch_dims\"", $indices_batch_dims)
-    custom<DimList>("\"index_map\"", $index_map)
-    custom<DimList>("\"slice_sizes\"", $slice_sizes)
+    `` custom<DimList>("\"offset_dims\"", $offset_dims)
+    `` custom<DimList>("\"collapsed_dims\"", $collapsed_dims)
+    `` custom<DimList>("\"operand_batch_dims\"", $operand_batch_dims)
+    `` custom<DimList>("\"indices_batch_dims\"", $indices_batch_dims)
+    `` custom<DimList>("\"index_map\"", $index_map)
+    `` custom<DimList>("\"slice_sizes\"", $slice_sizes)
     attr-dict `:` type($operand) `,` type($indices) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -591,7 +636,8 @@ def Coll_AccumulateOp : Coll_Op<"accumulate",
     `operand_batch_dims` and `indices_batch_dims` have one length and the sizes
     along them agree. (C5) `window_dims` is sorted, without repetition, within the updates' rank,
     and has one entry per window dimension, none longer than the operand's.
-    (C6) the positions' dimensions are those of `indices`.
+    (C6) the positions' dimensions are those of `indices`, and `updates` has
+    the operand's element type.
   }];
   let arguments = (ins Coll_Tensor:$operand, Coll_Tensor:$indices, Coll_Tensor:$updates,
                        DenseI64ArrayAttr:$window_dims, DenseI64ArrayAttr:$inserted_dims,
@@ -602,15 +648,16 @@ def Coll_AccumulateOp : Coll_Op<"accumulate",
   let regions = (region SizedRegion<1>:$combiner);
   let assemblyFormat = [{
     $updates `into` $operand `[` $indices `]`
-    custom<DimList>("\"window_dims\"", $window_dims)
-    custom<DimList>("\"inserted_dims\"", $inserted_dims)
-    custom<DimList>("\"operand_batch_dims\"", $operand_batch_dims)
-    custom<DimList>("\"indices_batch_dims\"", $indices_batch_dims)
-    custom<DimList>("\"index_map\"", $index_map)
+    `` custom<DimList>("\"window_dims\"", $window_dims)
+    `` custom<DimList>("\"inserted_dims\"", $inserted_dims)
+    `` custom<DimList>("\"operand_batch_dims\"", $operand_batch_dims)
+    `` custom<DimList>("\"indices_batch_dims\"", $indices_batch_dims)
+    `` custom<DimList>("\"index_map\"", $index_map)
     (`unique` $unique_indices^)? $combiner attr-dict
     `:` type($updates) `,` type($operand) `,` type($indices)
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Operand dimensions that the window walks through, in order: entry i is
     /// walked by updates dimension getWindowDims()[i].
@@ -640,8 +687,8 @@ def Coll_GemmOp : Coll_Op<"gemm", [Pure, AllTypesMatch<["c", "result"]>]> {
     ```
 
     Constraints: (C1) elements are all f32 or all f64. (C2) `mnk` and `lds` have three
-    entries, none negative. (C3) the batch lists have one length. (C4) no
-    matrix reaches outside its operand.
+    entries, none negative. (C3) the batch lists have one length
+    and no negative entry. (C4) no matrix reaches outside its operand.
   }];
   let arguments = (ins Coll_Tensor:$a, Coll_Tensor:$b, Coll_Tensor:$c,
                        DenseI64ArrayAttr:$mnk, DenseI64ArrayAttr:$lds,
@@ -654,10 +701,10 @@ def Coll_GemmOp : Coll_Op<"gemm", [Pure, AllTypesMatch<["c", "result"]>]> {
   let assemblyFormat = [{
     $a `,` $b `into` $c (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
     (`accumulate` $accumulate^)? `mnk` $mnk `lds` $lds
-    custom<DimList>("\"batch_sizes\"", $batch_sizes)
-    custom<DimList>("\"batch_strides_a\"", $batch_strides_a)
-    custom<DimList>("\"batch_strides_b\"", $batch_strides_b)
-    custom<DimList>("\"batch_strides_c\"", $batch_strides_c)
+    `` custom<DimList>("\"batch_sizes\"", $batch_sizes)
+    `` custom<DimList>("\"batch_strides_a\"", $batch_strides_a)
+    `` custom<DimList>("\"batch_strides_b\"", $batch_strides_b)
+    `` custom<DimList>("\"batch_strides_c\"", $batch_strides_c)
     attr-dict `:` type($a) `,` type($b) `,` type($c)
   }];
   let hasVerifier = 1;
@@ -675,12 +722,12 @@ def Coll_ProgramOp : Coll_Op<"program",
     All ranks listed run the functions inside: `@init` once, `@step` per step.
 
     ```mlir
-    coll.program @class0 ranks [0, 2..7] {
+    coll.program @class0 ranks [0, 2 to 7] {
       func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
     }
     ```
 
-    Constraints: (C1) ranks are >= 0, ascending, at least one. (C2) the body
+    Constraints: (C1) ranks are >= 0, ascending, at least one; at most 2^24. (C2) the body
     holds functions only.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$ranks);

@@ -1,0 +1,178 @@
+//===- dialect.cc - registration and discardable attributes -------------------===//
+
+#include "dialect/dialect.h"
+
+#include "dialect/asm.h"
+#include "dialect/sharding.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+
+#include "dialect/dialect.cc.inc"
+#include "dialect/enums.cc.inc"
+#include "dialect/interfaces.cc.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/attrs.cc.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/types.cc.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/ops.cc.inc"
+
+void CollDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/attrs.cc.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/types.cc.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/ops.cc.inc"
+      >();
+}
+
+Operation *CollDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Effects
+//===----------------------------------------------------------------------===//
+
+void coll::detail::addCommunicationEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), CommunicationResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(), CommunicationResource::get());
+}
+
+void StartOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  coll::detail::addCommunicationEffects(effects);
+}
+
+void WaitOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  coll::detail::addCommunicationEffects(effects);
+}
+
+//===----------------------------------------------------------------------===//
+// Discardable attributes
+//===----------------------------------------------------------------------===//
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+/// The attribute is one of `choices`.
+static LogicalResult verifyChoice(EmitError emitError, NamedAttribute attribute,
+                                  ArrayRef<StringRef> choices) {
+  auto value = dyn_cast<StringAttr>(attribute.getValue());
+  if (value && llvm::is_contained(choices, value.getValue()))
+    return success();
+  InFlightDiagnostic diagnostic = emitError() << attribute.getName().getValue() << " must be ";
+  llvm::interleave(
+      choices, [&](StringRef choice) { diagnostic << '"' << choice << '"'; },
+      [&] { diagnostic << " or "; });
+  return diagnostic << ", but is " << attribute.getValue();
+}
+
+static LogicalResult verifyString(EmitError emitError, NamedAttribute attribute) {
+  if (isa<StringAttr>(attribute.getValue()))
+    return success();
+  return emitError() << attribute.getName().getValue() << " must be a string, but is "
+                     << attribute.getValue();
+}
+
+/// The attribute is a sharding that a value of `type` can have, seen from `op`.
+static LogicalResult verifySharding(EmitError emitError, Operation *op, Attribute attribute,
+                                    Type type) {
+  auto sharding = dyn_cast<ShardingAttr>(attribute);
+  if (!sharding)
+    return emitError() << "expected a #coll.sharding, but found " << attribute;
+  auto shaped = dyn_cast<ShapedType>(type);
+  int64_t rank = shaped && shaped.hasRank() ? shaped.getRank() : 0;
+  if (static_cast<int64_t>(sharding.getDims().size()) != rank)
+    return emitError() << "sharding has " << sharding.getDims().size()
+                       << " dimensions, but its value is " << type;
+  return coll::detail::verifyShardingSymbols(emitError, op, sharding);
+}
+
+/// Attributes that function arguments and results share.
+static LogicalResult verifyBoundaryAttribute(EmitError emitError, Operation *op,
+                                             NamedAttribute attribute, Type type) {
+  StringRef name = attribute.getName();
+  if (name == kNameAttr)
+    return verifyString(emitError, attribute);
+  if (name == kShardingAttr)
+    return verifySharding(emitError, op, attribute.getValue(), type);
+  if (name == kGlobalTypeAttr) {
+    auto global = dyn_cast<TypeAttr>(attribute.getValue());
+    auto globalTensor = global ? dyn_cast<RankedTensorType>(global.getValue()) : nullptr;
+    auto local = dyn_cast<ShapedType>(type);
+    if (!globalTensor || !local || !local.hasRank() ||
+        local.getRank() != globalTensor.getRank() ||
+        local.getElementType() != globalTensor.getElementType())
+      return emitError() << name << " must be a tensor type of the rank and element type of "
+                         << type << ", but is " << attribute.getValue();
+  }
+  return success();
+}
+
+LogicalResult CollDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
+                                                    unsigned argIndex,
+                                                    NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function || argIndex >= function.getNumArguments())
+    return success();
+  auto emitError = [&] { return op->emitOpError("argument ") << argIndex << ": "; };
+  StringRef name = attribute.getName();
+  if (name == kRoleAttr)
+    return verifyChoice(emitError, attribute, {kRoleState, kRoleBatch});
+  if (name == kAccessAttr)
+    return verifyChoice(emitError, attribute, {"read", "write", "readwrite"});
+  if (name == kMayAliasAttr && !isa<DenseI64ArrayAttr>(attribute.getValue()))
+    return emitError() << name << " must be an array<i64>, but is " << attribute.getValue();
+  return verifyBoundaryAttribute(emitError, op, attribute,
+                                 function.getArgumentTypes()[argIndex]);
+}
+
+LogicalResult CollDialect::verifyRegionResultAttribute(Operation *op, unsigned regionIndex,
+                                                       unsigned resultIndex,
+                                                       NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function || resultIndex >= function.getNumResults())
+    return success();
+  auto emitError = [&] { return op->emitOpError("result ") << resultIndex << ": "; };
+  return verifyBoundaryAttribute(emitError, op, attribute,
+                                 function.getResultTypes()[resultIndex]);
+}
+
+LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  auto emitError = [&] { return op->emitOpError(); };
+  StringRef name = attribute.getName();
+  if (name == kWhyAttr)
+    return verifyString(emitError, attribute);
+  if (name != kShardingsAttr)
+    return success();
+  auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!shardings || shardings.size() != op->getNumResults())
+    return emitError() << name << " must be an array of one sharding per result, but is "
+                       << attribute.getValue();
+  for (auto [index, sharding] : llvm::enumerate(shardings)) {
+    auto emitResultError = [&, index = index] {
+      return op->emitOpError("result ") << index << ": ";
+    };
+    if (failed(verifySharding(emitResultError, op, sharding, op->getResult(index).getType())))
+      return failure();
+  }
+  return success();
+}
