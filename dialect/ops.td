@@ -450,7 +450,7 @@ def Coll_YieldOp : Coll_Op<"yield", [Pure, ReturnLike, Terminator]> {
     Terminates the regions of `coll.start` and `coll.accumulate`.
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 

@@ -1,0 +1,107 @@
+//===- main.cc - coll-opt: runs passes on IR files ----------------------------===//
+
+#include "dialect/dialect.h"
+#include "passes/passes.h"
+#include "tools/common/safe_parse.h"
+
+#include "mlir/Debug/CLOptionsSetup.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+static constexpr llvm::StringLiteral kOverview =
+    "coll-opt: runs passes on IR files\n\n"
+    "  coll-opt step.mlir --canonicalize --cse\n"
+    "  coll-opt step.mlir --pass-pipeline='builtin.module(func.func(canonicalize))'\n";
+
+/// Upstream passes that are of use on this IR at any level.
+static void registerUpstreamPasses() {
+  registerCanonicalizerPass();
+  registerCSEPass();
+  registerInlinerPass();
+  registerLocationSnapshotPass();
+  registerLoopInvariantCodeMotionPass();
+  registerPrintOpStatsPass();
+  registerRemoveDeadValuesPass();
+  registerSCCPPass();
+  registerStripDebugInfoPass();
+  registerSymbolDCEPass();
+}
+
+/// Options of LLVM's libraries register themselves by the hundred, whether they do
+/// anything here or not: --help shows those that do.
+static void hideUnrelatedOptions() {
+  static const llvm::StringSet<> shown = {
+      "help", "version", "o", "pass-pipeline", "split-input-file", "verify-diagnostics",
+      "verify-each", "verify-roundtrip", "allow-unregistered-dialect", "emit-bytecode",
+      "show-dialects", "list-passes", "dump-pass-pipeline", "no-implicit-module",
+      "mlir-print-ir-after-all", "mlir-print-ir-after-change", "mlir-print-ir-before-all",
+      "mlir-print-ir-after-failure", "mlir-print-ir-tree-dir", "mlir-print-debuginfo",
+      "mlir-print-op-generic", "mlir-elide-elementsattrs-if-larger", "mlir-disable-threading",
+      "mlir-timing", "mlir-pass-statistics", "mlir-print-stacktrace-on-diagnostic"};
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    // The option without a name lists the passes.
+    if (!name.empty() && !shown.contains(name) && !option->ArgStr.empty())
+      option->setHiddenFlag(llvm::cl::ReallyHidden);
+}
+
+static llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc("<input file>"),
+                                            llvm::cl::init("-"));
+static llvm::cl::opt<std::string> outputPath("o", llvm::cl::desc("Output file"),
+                                             llvm::cl::value_desc("path"), llvm::cl::init("-"));
+
+static int runOpt(int argc, char **argv) {
+  DialectRegistry registry;
+  coll::registerCollDialects(registry);
+  registerUpstreamPasses();
+  coll::registerCollPasses();
+  MlirOptMainConfig::registerCLOptions(registry);
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  hideUnrelatedOptions();
+  llvm::cl::ParseCommandLineOptions(argc, argv, kOverview);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects()) {
+    for (StringRef name : registry.getDialectNames())
+      llvm::outs() << name << "\n";
+    return EXIT_SUCCESS;
+  }
+  if (config.shouldListPasses()) {
+    printRegisteredPasses();
+    return EXIT_SUCCESS;
+  }
+
+  auto input = coll::readUntrusted(inputPath);
+  if (!input) {
+    llvm::WithColor::error() << llvm::toString(input.takeError()) << "\n";
+    return EXIT_FAILURE;
+  }
+  std::string error;
+  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputPath, &error);
+  if (!output) {
+    llvm::WithColor::error() << error << "\n";
+    return EXIT_FAILURE;
+  }
+  if (failed(MlirOptMain(output->os(), std::move(*input), registry, config)))
+    return EXIT_FAILURE;
+  output->keep();
+  return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv) {
+  return coll::runGuarded("coll-opt", [&] { return runOpt(argc, argv); });
+}

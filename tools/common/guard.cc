@@ -1,0 +1,79 @@
+//===- guard.cc - a crash becomes a diagnostic --------------------------------===//
+//
+// A child process, rather than llvm::CrashRecoveryContext: it also holds stack
+// overflow, aborts, and crashes on threads of a pool.
+//
+//===----------------------------------------------------------------------------===//
+
+#include "tools/common/safe_parse.h"
+
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/thread.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+
+static constexpr unsigned kStackBytes = 512u << 20;
+static constexpr int kCrashExitCode = 70;
+
+static volatile sig_atomic_t childPid = 0;
+
+static void forwardSignal(int signal) {
+  if (childPid > 0)
+    kill(childPid, signal);
+}
+
+/// The child's part: does not return.
+[[noreturn]] static void runChild(pid_t parent, llvm::function_ref<int()> body) {
+  // The child must not outlive a parent that is killed.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(kCrashExitCode);
+  int code = 0;
+  llvm::thread thread(std::optional<unsigned>(kStackBytes), [&] { code = body(); });
+  thread.join();
+  llvm::outs().flush();
+  exit(code);
+}
+
+static bool isUserSignal(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body) {
+  llvm::outs().flush();
+  pid_t parent = getpid();
+  pid_t child = fork();
+  if (child < 0) {
+    llvm::WithColor::error() << tool << ": cannot start a process: " << strerror(errno) << "\n";
+    return kCrashExitCode;
+  }
+  if (child == 0)
+    runChild(parent, body);
+  childPid = child;
+  // The terminal sends SIGINT and SIGQUIT to both; the others come here alone.
+  signal(SIGINT, SIG_IGN);
+  signal(SIGQUIT, SIG_IGN);
+  signal(SIGTERM, forwardSignal);
+  signal(SIGHUP, forwardSignal);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return kCrashExitCode;
+  if (WIFEXITED(status))
+    return WEXITSTATUS(status);
+  int signal = WTERMSIG(status);
+  if (isUserSignal(signal))
+    return 128 + signal;
+  llvm::WithColor::error() << tool << ": crashed (" << strsignal(signal)
+                           << "): the input is corrupt, or this is a bug in " << tool << "\n";
+  return kCrashExitCode;
+}

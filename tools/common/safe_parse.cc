@@ -1,0 +1,118 @@
+//===- safe_parse.cc - input that nobody has checked --------------------------===//
+
+#include "tools/common/safe_parse.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+static constexpr int kMaxDepth = 1000;
+static constexpr uint64_t kMaxBytes = uint64_t{2} << 30;
+
+namespace {
+/// Finds the place where brackets nest too deep, without parsing: strings and
+/// comments are skipped, and each kind of bracket is counted by itself, so that a
+/// stray one does not hide the others.
+class NestingScanner {
+public:
+  explicit NestingScanner(StringRef text) : text_(text) {}
+
+  /// Offset of the first bracket beyond the limit, or npos.
+  size_t scan() {
+    for (size_t i = 0; i < text_.size(); ++i) {
+      i = skip(i);
+      if (i >= text_.size())
+        break;
+      count(i);
+      if (depth_[0] + depth_[1] + depth_[2] + depth_[3] > kMaxDepth)
+        return i;
+    }
+    return StringRef::npos;
+  }
+
+private:
+  char at(size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
+
+  /// The offset of the last character of the string or comment that starts at `i`, else `i`.
+  size_t skip(size_t i) const {
+    if (text_[i] == '/' && at(i + 1) == '/')
+      return std::min(text_.find('\n', i), text_.size());
+    if (text_[i] != '"')
+      return i;
+    // A string ends with its line at the latest: an unterminated one is an error
+    // of its own, and must not hide what follows.
+    for (++i; i < text_.size() && text_[i] != '"' && text_[i] != '\n'; ++i)
+      if (text_[i] == '\\')
+        ++i;
+    return i;
+  }
+
+  void count(size_t i) {
+    static constexpr StringLiteral kOpen = "([{<", kClose = ")]}>";
+    char c = text_[i];
+    // Not brackets: `->`, `>=` and `<=`.
+    if ((c == '>' && i > 0 && text_[i - 1] == '-') || ((c == '>' || c == '<') && at(i + 1) == '='))
+      return;
+    if (size_t kind = kOpen.find(c); kind != StringRef::npos)
+      ++depth_[kind];
+    else if (size_t kind = kClose.find(c); kind != StringRef::npos && depth_[kind] > 0)
+      --depth_[kind];
+  }
+
+  StringRef text_;
+  int depth_[4] = {0, 0, 0, 0};
+};
+} // namespace
+
+static llvm::Error makeError(StringRef path, const llvm::Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), path + ": " + text);
+}
+
+static llvm::Error checkBytecode(StringRef path, StringRef bytes) {
+  if (bytes.contains("vhlo") || bytes.contains("stablehlo"))
+    return makeError(path, "is StableHLO bytecode; export the step as generic text instead: "
+                           "jax.jit(step).lower(...).compiler_ir(\"stablehlo\").operation"
+                           ".get_asm(print_generic_op_form=True, enable_debug_info=True)");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkText(StringRef path, StringRef text) {
+  size_t offset = NestingScanner(text).scan();
+  if (offset == StringRef::npos)
+    return llvm::Error::success();
+  size_t line = text.take_front(offset).count('\n') + 1;
+  return makeError(path, llvm::Twine("line ") + llvm::Twine(line) + ": brackets nest deeper than " +
+                             llvm::Twine(kMaxDepth));
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> coll::readUntrusted(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (!file)
+    return makeError(path, "cannot be read: " + file.getError().message());
+  StringRef bytes = (*file)->getBuffer();
+  if (bytes.size() > kMaxBytes)
+    return makeError(path, "is larger than 2 GiB");
+  llvm::Error error = bytes.starts_with("ML\xefR") ? checkBytecode(path, bytes)
+                                                   : checkText(path, bytes);
+  if (error)
+    return error;
+  return std::move(*file);
+}
+
+OwningOpRef<ModuleOp> coll::parseUntrusted(StringRef path, MLIRContext *context) {
+  auto file = readUntrusted(path);
+  if (!file) {
+    llvm::WithColor::error() << llvm::toString(file.takeError()) << "\n";
+    return nullptr;
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, context);
+  return parseSourceFile<ModuleOp>(sources, ParserConfig(context));
+}

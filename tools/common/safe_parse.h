@@ -1,0 +1,41 @@
+//===- safe_parse.h - input that nobody has checked -------------------*- C++ -*-===//
+//
+// MLIR's parser overflows the stack on deep nesting and can crash on corrupt
+// bytecode. The tools read every file through this header, so that the worst that
+// an input can do is end the tool with a diagnostic and a non-zero exit code.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_TOOLS_COMMON_SAFE_PARSE_H
+#define COLL_TOOLS_COMMON_SAFE_PARSE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace mlir::coll {
+
+/// Reads `path` ("-" is the standard input). An error where the file cannot be
+/// read, is larger than 2 GiB, nests brackets deeper than 1,000, or is StableHLO
+/// bytecode. The error's text names the file.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRef path);
+
+/// Reads, parses and verifies a module. Null after diagnostics on the standard
+/// error stream. Call it inside runGuarded: corrupt bytecode may still crash.
+OwningOpRef<ModuleOp> parseUntrusted(llvm::StringRef path, MLIRContext *context);
+
+/// Runs `body` in a child process, on a thread with a large stack, and returns what
+/// it returns. Where the child dies of a signal, says so on the standard error
+/// stream and returns 70 (128 + the signal where a user asked for it: SIGINT,
+/// SIGTERM, SIGHUP, SIGQUIT). `tool` names the program in the message.
+///
+/// Call it first thing in main, before any thread exists. What `body` does to
+/// memory is not seen by the caller.
+int runGuarded(llvm::StringRef tool, llvm::function_ref<int()> body);
+
+} // namespace mlir::coll
+
+#endif // COLL_TOOLS_COMMON_SAFE_PARSE_H
