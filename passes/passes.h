@@ -23,9 +23,6 @@ namespace mlir::coll {
 /// the IR levels need.
 void registerCollDialects(DialectRegistry &registry);
 
-/// Registers the passes and the pipelines of pipelines.h, for coll-opt.
-void registerCollPasses();
-
 } // namespace mlir::coll
 
 #endif // COLL_PASSES_PASSES_H

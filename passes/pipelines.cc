@@ -62,6 +62,8 @@ struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
                             llvm::cl::init(-1)};
 };
 
+} // namespace
+
 void registerCollPipelines() {
   PassPipelineRegistration<ImportCliOptions>(
       "coll-import", "Front-end text to L0, cleaned up",
@@ -81,13 +83,6 @@ void registerCollPipelines() {
                              [](OpPassManager &pm) { buildRankProgramPipeline(pm, {}); });
   PassPipelineRegistration<>("coll-executable", "L6 to L7: kernels, buffers, calls",
                              [](OpPassManager &pm) { buildExecutablePipeline(pm); });
-}
-
-} // namespace
-
-void registerCollPasses() {
-  registerPasses();
-  registerCollPipelines();
 }
 
 } // namespace mlir::coll

@@ -34,6 +34,10 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 /// L6 to L7: kernels, buffers, calls. Takes L0 as well, for one rank.
 void buildExecutablePipeline(OpPassManager &pm);
 
+/// Makes the pipelines known to coll-opt: coll-import, coll-data-parallel,
+/// coll-rank-programs, coll-executable.
+void registerCollPipelines();
+
 } // namespace mlir::coll
 
 #endif // COLL_PASSES_PIPELINES_H

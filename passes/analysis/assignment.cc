@@ -1,0 +1,210 @@
+//===- assignment.cc - from shardings to split loops and back --------------------===//
+
+#include "dialect/sharding.h"
+#include "passes/analysis/sharding_rule.h"
+
+namespace mlir::coll {
+
+namespace {
+
+/// `dim` with the unit dropped where equal blocks make it meaningless.
+DimShardingAttr normalize(MeshOp mesh, DimShardingAttr dim, int64_t extent) {
+  if (dim.getUnit() == 1 || extent % (getNumShards(mesh, dim) * dim.getUnit()) != 0)
+    return dim;
+  return DimShardingAttr::get(dim.getContext(), dim.getAxes(), 1);
+}
+
+bool overlaps(ArrayRef<StringAttr> axes, ArrayRef<StringAttr> used) {
+  return llvm::any_of(axes, [&](StringAttr axis) { return llvm::is_contained(used, axis); });
+}
+
+int64_t numElements(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+/// Operand numbers, larger tensors first; equal ones in order.
+SmallVector<int64_t> bySize(Operation *op, ArrayRef<ShardingAttr> shardings) {
+  SmallVector<int64_t> order;
+  for (int64_t index = 0, end = op->getNumOperands(); index < end; ++index)
+    if (shardings[index])
+      order.push_back(index);
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) {
+    return numElements(op->getOperand(a)) > numElements(op->getOperand(b));
+  });
+  return order;
+}
+
+/// The linear set through which the partial operands pass, or -1. Members that are
+/// not partial must be neutral; a result larger than what is partial would make the
+/// later combination dearer.
+int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<ShardingAttr> operands,
+                      ArrayRef<int64_t> partial) {
+  ShardingAttr first = operands[partial.front()];
+  int64_t elements = 0;
+  for (int64_t index : partial) {
+    if (operands[index].getPartialKind() != ReductionKind::Sum ||
+        operands[index].getPartialAxes() != first.getPartialAxes())
+      return -1;
+    elements += numElements(op->getOperand(index));
+  }
+  if (op->getNumResults() != 1 || numElements(op->getResult(0)) > elements)
+    return -1;
+  for (auto [number, set] : llvm::enumerate(rule.linearSets)) {
+    bool covers = llvm::all_of(partial, [&](int64_t i) { return llvm::is_contained(set, i); });
+    bool neutral = llvm::all_of(set, [&, &set = set](int64_t i) {
+      return llvm::is_contained(partial, i) || isIdentity(op->getOperand(i), ReductionKind::Sum);
+    });
+    if (covers && neutral)
+      return number;
+  }
+  return -1;
+}
+
+} // namespace
+
+Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp mesh,
+                              ArrayRef<ShardingAttr> operands,
+                              SmallVectorImpl<int64_t> &rejected) {
+  Assignment assignment;
+  assignment.factors.resize(rule.factors.size());
+  SmallVector<int64_t> partial;
+  for (auto [index, sharding] : llvm::enumerate(operands))
+    if (sharding && sharding.isPartial())
+      partial.push_back(index);
+  SmallVector<StringAttr> used;
+  if (!partial.empty()) {
+    assignment.linearSet = findLinearSet(op, rule, operands, partial);
+    if (assignment.linearSet >= 0) {
+      llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());
+      used = assignment.linearAxes;
+    } else {
+      rejected.append(partial.begin(), partial.end());
+    }
+  }
+  for (int64_t index : bySize(op, operands)) {
+    for (auto [dim, split] : llvm::enumerate(operands[index].getDims())) {
+      DimFactor target = rule.operands[index][dim];
+      if (target.factor < 0 || split.getAxes().empty() || assignment.factors[target.factor] ||
+          overlaps(split.getAxes(), used))
+        continue;
+      int64_t unit = split.getUnit() % target.unit == 0 ? split.getUnit() / target.unit : 1;
+      auto chosen = DimShardingAttr::get(op->getContext(), split.getAxes(), unit);
+      assignment.factors[target.factor] =
+          normalize(mesh, chosen, rule.factors[target.factor].size);
+      llvm::append_range(used, split.getAxes());
+    }
+  }
+  return assignment;
+}
+
+/// Attributes the partial axes of a result to split reduction loops or to partial
+/// operands that pass through.
+static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
+                          ArrayRef<ShardingAttr> operands, Assignment &assignment) {
+  for (StringAttr axis : result.getPartialAxes()) {
+    bool split = false;
+    for (int64_t index = 0, end = operands.size(); index < end && !split; ++index) {
+      if (!operands[index])
+        continue;
+      for (auto [dim, sharding] : llvm::enumerate(operands[index].getDims())) {
+        int64_t factor = rule.operands[index][dim].factor;
+        if (factor < 0 || !rule.factors[factor].reduction ||
+            !llvm::is_contained(sharding.getAxes(), axis))
+          continue;
+        int64_t unit = rule.operands[index][dim].unit;
+        assignment.factors[factor] = DimShardingAttr::get(
+            op->getContext(), sharding.getAxes(),
+            sharding.getUnit() % unit == 0 ? sharding.getUnit() / unit : 1);
+        split = true;
+        break;
+      }
+    }
+    if (!split)
+      assignment.linearAxes.push_back(axis);
+  }
+  if (assignment.linearAxes.empty())
+    return;
+  SmallVector<int64_t> partial;
+  for (auto [index, sharding] : llvm::enumerate(operands))
+    if (sharding && overlaps(assignment.linearAxes, sharding.getPartialAxes()))
+      partial.push_back(index);
+  if (!partial.empty())
+    assignment.linearSet = findLinearSet(op, rule, operands, partial);
+}
+
+Assignment assignFromResults(Operation *op, const ShardingRule &rule,
+                             ArrayRef<ShardingAttr> results, ArrayRef<ShardingAttr> operands) {
+  Assignment assignment;
+  assignment.factors.resize(rule.factors.size());
+  for (auto [index, sharding] : llvm::enumerate(results)) {
+    if (!sharding)
+      continue;
+    for (auto [dim, split] : llvm::enumerate(sharding.getDims())) {
+      DimFactor target = rule.results[index][dim];
+      if (target.factor < 0 || split.getAxes().empty())
+        continue;
+      int64_t unit = split.getUnit() % target.unit == 0 ? split.getUnit() / target.unit : 1;
+      assignment.factors[target.factor] =
+          DimShardingAttr::get(op->getContext(), split.getAxes(), unit);
+    }
+  }
+  if (!results.empty() && results[0] && results[0].isPartial())
+    assignPartial(op, rule, results[0], operands, assignment);
+  return assignment;
+}
+
+//===----------------------------------------------------------------------===//
+// From an assignment to shardings
+//===----------------------------------------------------------------------===//
+
+static ShardingAttr buildSharding(const ShardingRule &rule, const Assignment &assignment,
+                                  MeshOp mesh, ArrayRef<DimFactor> dims,
+                                  ArrayRef<StringAttr> partial, ReductionKind kind) {
+  MLIRContext *context = mesh.getContext();
+  SmallVector<DimShardingAttr> splits;
+  for (DimFactor dim : dims) {
+    DimShardingAttr split = dim.factor < 0 ? nullptr : assignment.factors[dim.factor];
+    if (!split) {
+      splits.push_back(DimShardingAttr::get(context, {}, 1));
+      continue;
+    }
+    auto scaled = DimShardingAttr::get(context, split.getAxes(), split.getUnit() * dim.unit);
+    splits.push_back(normalize(mesh, scaled, rule.factors[dim.factor].size * dim.unit));
+  }
+  return ShardingAttr::get(context, FlatSymbolRefAttr::get(mesh.getSymNameAttr()), splits, partial,
+                           partial.empty() ? ReductionKind::Sum : kind);
+}
+
+/// Axes over which the results are partial, and their kind.
+static std::pair<SmallVector<StringAttr>, ReductionKind>
+getPartial(const ShardingRule &rule, const Assignment &assignment) {
+  SmallVector<StringAttr> axes(assignment.linearAxes);
+  ReductionKind kind = ReductionKind::Sum;
+  for (auto [factor, split] : llvm::zip(rule.factors, assignment.factors)) {
+    if (!split || !factor.reduction)
+      continue;
+    llvm::append_range(axes, split.getAxes());
+    kind = *factor.reduction;
+  }
+  return {axes, kind};
+}
+
+ShardingAttr getResultSharding(const ShardingRule &rule, const Assignment &assignment,
+                               MeshOp mesh, int64_t index) {
+  auto [partial, kind] = getPartial(rule, assignment);
+  return buildSharding(rule, assignment, mesh, rule.results[index], partial, kind);
+}
+
+ShardingAttr getOperandSharding(const ShardingRule &rule, const Assignment &assignment,
+                                MeshOp mesh, int64_t index) {
+  SmallVector<StringAttr> partial;
+  ReductionKind kind = ReductionKind::Sum;
+  if (index == rule.initOperand)
+    std::tie(partial, kind) = getPartial(rule, assignment);
+  else if (assignment.linearSet >= 0 &&
+           llvm::is_contained(rule.linearSets[assignment.linearSet], index))
+    partial = assignment.linearAxes;
+  return buildSharding(rule, assignment, mesh, rule.operands[index], partial, kind);
+}
+
+} // namespace mlir::coll

@@ -1,0 +1,374 @@
+//===- sharding_rule.cc - one rule per kind of operation -------------------------===//
+
+#include "passes/analysis/sharding_rule.h"
+
+#include "dialect/sharding.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::coll {
+
+int64_t ShardingRule::addFactor(int64_t size, std::optional<ReductionKind> reduction) {
+  factors.push_back({size, reduction});
+  return factors.size() - 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+std::optional<ReductionKind> getCombinerKind(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<ReductionKind>>(op)
+      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return ReductionKind::Sum; })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return ReductionKind::Prod; })
+      .Case<arith::MaximumFOp, arith::MaxSIOp>([](auto) { return ReductionKind::Max; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>([](auto) { return ReductionKind::Min; })
+      .Case<arith::MaxUIOp>([](auto) { return ReductionKind::UMax; })
+      .Case<arith::MinUIOp>([](auto) { return ReductionKind::UMin; })
+      .Case<arith::AndIOp>([](auto) { return ReductionKind::And; })
+      .Case<arith::OrIOp>([](auto) { return ReductionKind::Or; })
+      .Case<arith::XOrIOp>([](auto) { return ReductionKind::Xor; })
+      .Default([](auto) { return std::nullopt; });
+}
+
+std::optional<ReductionKind> getReductionKind(Block &block, unsigned accumulator,
+                                              unsigned position) {
+  BlockArgument argument = block.getArgument(accumulator);
+  Operation *combiner = block.getTerminator()->getOperand(position).getDefiningOp();
+  if (!combiner || combiner->getBlock() != &block || !argument.hasOneUse() ||
+      *argument.user_begin() != combiner || !combiner->getResult(0).hasOneUse())
+    return std::nullopt;
+  return getCombinerKind(combiner);
+}
+
+bool isIdentity(Value value, ReductionKind kind) {
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    value = fill.getInputs()[0];
+  TypedAttr identity = getIdentity(kind, getElementTypeOrSelf(value.getType()));
+  Attribute constant;
+  if (!identity || !matchPattern(value, m_Constant(&constant)))
+    return false;
+  if (auto elements = dyn_cast<DenseElementsAttr>(constant)) {
+    if (!elements.isSplat())
+      return false;
+    constant = elements.getSplatValue<Attribute>();
+  }
+  if (constant == identity)
+    return true;
+  auto number = dyn_cast<FloatAttr>(constant);
+  return kind == ReductionKind::Sum && number && number.getValue().isZero();
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// A rule in which every dimension must be whole.
+ShardingRule wholeRule(Operation *op) {
+  auto whole = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return SmallVector<DimFactor>(type ? type.getRank() : 0);
+  };
+  ShardingRule rule;
+  for (Value operand : op->getOperands())
+    rule.operands.push_back(whole(operand));
+  for (Value result : op->getResults())
+    rule.results.push_back(whole(result));
+  return rule;
+}
+
+/// Operands that are scalars or tensors of the result's shape.
+ShardingRule elementwiseRule(Operation *op) {
+  ShardingRule rule = wholeRule(op);
+  SmallVector<DimFactor> dims;
+  for (int64_t size : shapeOf(op->getResult(0)))
+    dims.push_back({rule.addFactor(size), 1});
+  rule.results.assign(op->getNumResults(), dims);
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    if (isa<RankedTensorType>(operand.getType()))
+      rule.operands[index] = dims;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<arith::AddFOp, arith::SubFOp, arith::AddIOp, arith::SubIOp>(
+          [&](auto) { rule.linearSets = {{0, 1}}; })
+      .Case<arith::MulFOp, arith::MulIOp>([&](auto) { rule.linearSets = {{0}, {1}}; })
+      .Case<arith::NegFOp, arith::ExtFOp, arith::DivFOp>([&](auto) { rule.linearSets = {{0}}; })
+      .Case<arith::SelectOp>([&](auto) { rule.linearSets = {{1, 2}}; });
+  return rule;
+}
+
+/// The loops of `op` that may be split: those that appear as a plain dimension, at
+/// most once, in every indexing map in which they appear.
+SmallVector<bool> getPlainLoops(linalg::LinalgOp op) {
+  SmallVector<bool> plain(op.getNumLoops(), true);
+  for (AffineMap map : op.getIndexingMapsArray()) {
+    SmallVector<bool> seen(op.getNumLoops(), false);
+    for (AffineExpr expr : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+        if (!expr.isFunctionOfDim(loop))
+          continue;
+        plain[loop] = plain[loop] && dim && !seen[loop];
+        seen[loop] = true;
+      }
+    }
+  }
+  return plain;
+}
+
+/// Looks through widening conversions.
+Value stripExtension(Value value) {
+  if (auto extension = value.getDefiningOp<arith::ExtFOp>())
+    return extension.getIn();
+  return value;
+}
+
+/// Inputs in which a sum over products, a plain sum or a copy is linear.
+SmallVector<SmallVector<int64_t>> getLinearSets(linalg::LinalgOp op, bool reduces) {
+  SmallVector<SmallVector<int64_t>> sets;
+  if (op.getNumDpsInits() != 1)
+    return sets;
+  int64_t init = op.getNumDpsInputs();
+  auto add = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(stripExtension(value));
+    if (!argument || argument.getArgNumber() >= init || !argument.hasOneUse())
+      return;
+    SmallVector<int64_t> set = {static_cast<int64_t>(argument.getArgNumber())};
+    if (reduces)
+      set.push_back(init);
+    sets.push_back(set);
+  };
+  Block *body = op.getBlock();
+  Value yielded = body->getTerminator()->getOperand(0);
+  if (!reduces) {
+    add(yielded);
+    return sets;
+  }
+  Operation *sum = yielded.getDefiningOp();
+  Value term = sum->getOperand(sum->getOperand(0) == body->getArgument(init) ? 1 : 0);
+  if (auto product = term.getDefiningOp<arith::MulFOp>()) {
+    add(product.getLhs());
+    add(product.getRhs());
+  } else {
+    add(term);
+  }
+  return sets;
+}
+
+ShardingRule linalgRule(linalg::LinalgOp op) {
+  ShardingRule rule = wholeRule(op);
+  SmallVector<bool> plain = getPlainLoops(op);
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
+  std::optional<ReductionKind> kind;
+  if (reduces && op.getNumDpsInits() == 1)
+    kind = getReductionKind(*op.getBlock(), op.getNumDpsInputs(), 0);
+
+  SmallVector<int64_t> factorOfLoop(op.getNumLoops(), -1);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (!plain[loop])
+      continue;
+    bool parallel = iterators[loop] == utils::IteratorType::parallel;
+    if (parallel)
+      factorOfLoop[loop] = rule.addFactor(ranges[loop]);
+    else if (kind)
+      factorOfLoop[loop] = rule.addFactor(ranges[loop], kind);
+  }
+  auto fill = [&](AffineMap map, SmallVector<DimFactor> &dims) {
+    for (auto [index, expr] : llvm::enumerate(map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && index < dims.size())
+        dims[index].factor = factorOfLoop[dim.getPosition()];
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    fill(op.getMatchingIndexingMap(&operand), rule.operands[operand.getOperandNumber()]);
+  for (OpResult result : op->getResults())
+    fill(op.getIndexingMapMatchingResult(result), rule.results[result.getResultNumber()]);
+  if (kind)
+    rule.initOperand = op.getNumDpsInputs();
+  if (!reduces || kind == ReductionKind::Sum)
+    rule.linearSets = getLinearSets(op, reduces);
+  return rule;
+}
+
+/// expand_shape and collapse_shape: the first dimension longer than 1 of each group
+/// is the major part of the merged dimension.
+ShardingRule reshapeRule(Operation *op, Value expanded, bool expandedIsResult,
+                         ArrayRef<ReassociationIndices> groups) {
+  ShardingRule rule = wholeRule(op);
+  auto &wide = expandedIsResult ? rule.results[0] : rule.operands[0];
+  auto &narrow = expandedIsResult ? rule.operands[0] : rule.results[0];
+  ArrayRef<int64_t> shape = shapeOf(expanded);
+  for (auto [merged, group] : llvm::enumerate(groups)) {
+    int64_t unit = 1;
+    int64_t major = -1;
+    for (int64_t dim : llvm::reverse(group)) {
+      if (shape[dim] == 1)
+        continue;
+      unit *= major < 0 ? 1 : shape[major];
+      major = dim;
+    }
+    if (major < 0)
+      continue;
+    int64_t factor = rule.addFactor(shape[major]);
+    wide[major] = {factor, 1};
+    narrow[merged] = {factor, unit};
+  }
+  rule.linearSets = {{0}};
+  return rule;
+}
+
+/// Gives `factor`-free dimensions of equal meaning one new factor.
+void link(ShardingRule &rule, DimFactor &a, DimFactor &b, int64_t size) {
+  a.factor = b.factor = rule.addFactor(size);
+}
+
+ShardingRule extractSliceRule(tensor::ExtractSliceOp op) {
+  ShardingRule rule = wholeRule(op);
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  ArrayRef<int64_t> source = op.getSourceType().getShape();
+  for (int64_t dim = 0, kept = 0; dim < op.getSourceType().getRank(); ++dim) {
+    if (dropped[dim])
+      continue;
+    if (op.getStaticSizes()[dim] == source[dim] && op.getStaticStrides()[dim] == 1)
+      link(rule, rule.operands[0][dim], rule.results[0][kept], source[dim]);
+    ++kept;
+  }
+  rule.linearSets = {{0}};
+  return rule;
+}
+
+ShardingRule insertSliceRule(tensor::InsertSliceOp op) {
+  ShardingRule rule = wholeRule(op);
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  ArrayRef<int64_t> dest = op.getDestType().getShape();
+  for (int64_t dim = 0, kept = 0; dim < op.getDestType().getRank(); ++dim) {
+    bool whole = op.getStaticSizes()[dim] == dest[dim] && op.getStaticStrides()[dim] == 1;
+    if (!dropped[dim] && whole) {
+      link(rule, rule.operands[0][kept], rule.operands[1][dim], dest[dim]);
+      rule.results[0][dim] = rule.operands[1][dim];
+    } else if (dropped[dim] && whole) {
+      rule.operands[1][dim].factor = rule.results[0][dim].factor = -1;
+    }
+    kept += !dropped[dim];
+  }
+  rule.linearSets = {{0, 1}};
+  return rule;
+}
+
+ShardingRule padRule(tensor::PadOp op) {
+  ShardingRule rule = wholeRule(op);
+  ArrayRef<int64_t> low = op.getStaticLow(), high = op.getStaticHigh();
+  for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim)
+    if (low[dim] == 0 && high[dim] == 0)
+      link(rule, rule.operands[0][dim], rule.results[0][dim], op.getSourceType().getDimSize(dim));
+  return rule;
+}
+
+ShardingRule concatRule(tensor::ConcatOp op) {
+  ShardingRule rule = wholeRule(op);
+  SmallVector<int64_t> all;
+  for (auto [index, operand] : llvm::enumerate(op.getInputs()))
+    all.push_back(index);
+  for (int64_t dim = 0; dim < op.getResultType().getRank(); ++dim) {
+    if (dim == static_cast<int64_t>(op.getDim()))
+      continue;
+    rule.results[0][dim].factor = rule.addFactor(op.getResultType().getDimSize(dim));
+    for (auto &operand : rule.operands)
+      operand[dim] = rule.results[0][dim];
+  }
+  rule.linearSets = {all};
+  return rule;
+}
+
+/// Results that no operand determines: every dimension may be split.
+ShardingRule freeRule(Operation *op) {
+  ShardingRule rule = wholeRule(op);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op->getResult(0))))
+    rule.results[0][dim].factor = rule.addFactor(size);
+  return rule;
+}
+
+ShardingRule takeRule(TakeOp op) {
+  ShardingRule rule = wholeRule(op);
+  ArrayRef<int64_t> operandShape = shapeOf(op.getOperand());
+  for (auto [position, dim] : llvm::enumerate(op.getBatchDims()))
+    link(rule, rule.operands[1][position], rule.results[0][dim], shapeOf(op.getIndices())[position]);
+  for (auto [operandDim, indicesDim] :
+       llvm::zip(op.getOperandBatchDims(), op.getIndicesBatchDims()))
+    rule.operands[0][operandDim] = rule.operands[1][indicesDim];
+  for (auto [operandDim, resultDim] : llvm::zip(op.getWindowDims(), op.getOffsetDims()))
+    if (op.getSliceSizes()[operandDim] == operandShape[operandDim])
+      link(rule, rule.operands[0][operandDim], rule.results[0][resultDim],
+           operandShape[operandDim]);
+  rule.linearSets = {{0}};
+  return rule;
+}
+
+ShardingRule accumulateRule(AccumulateOp op) {
+  ShardingRule rule = wholeRule(op);
+  auto &operand = rule.operands[0], &indices = rule.operands[1], &updates = rule.operands[2];
+  std::optional<ReductionKind> kind = getReductionKind(op.getCombiner().front(), 0, 0);
+  for (auto [position, dim] : llvm::enumerate(op.getBatchDims())) {
+    int64_t size = shapeOf(op.getIndices())[position];
+    const auto *batch = llvm::find(op.getIndicesBatchDims(), static_cast<int64_t>(position));
+    if (batch != op.getIndicesBatchDims().end()) {
+      link(rule, indices[position], updates[dim], size);
+      operand[op.getOperandBatchDims()[batch - op.getIndicesBatchDims().begin()]] = updates[dim];
+    } else if (kind) {
+      indices[position].factor = updates[dim].factor = rule.addFactor(size, kind);
+    }
+  }
+  for (auto [operandDim, updatesDim] : llvm::zip(op.getOperandWindowDims(), op.getWindowDims())) {
+    int64_t size = shapeOf(op.getOperand())[operandDim];
+    if (shapeOf(op.getUpdates())[updatesDim] == size)
+      link(rule, operand[operandDim], updates[updatesDim], size);
+  }
+  rule.results[0] = operand;
+  if (kind)
+    rule.initOperand = 0;
+  if (kind == ReductionKind::Sum)
+    rule.linearSets = {{0, 2}};
+  return rule;
+}
+
+ShardingRule constantRule(arith::ConstantOp op) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  return elements && elements.isSplat() ? freeRule(op) : wholeRule(op);
+}
+
+} // namespace
+
+ShardingRule getShardingRule(Operation *op) {
+  bool tensors = llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  if (op->getNumResults() == 0 || !tensors)
+    return wholeRule(op);
+  return llvm::TypeSwitch<Operation *, ShardingRule>(op)
+      .Case([](linalg::LinalgOp linalg) { return linalgRule(linalg); })
+      .Case([](arith::ConstantOp constant) { return constantRule(constant); })
+      .Case([](tensor::ExpandShapeOp reshape) {
+        return reshapeRule(reshape, reshape.getResult(), true, reshape.getReassociationIndices());
+      })
+      .Case([](tensor::CollapseShapeOp reshape) {
+        return reshapeRule(reshape, reshape.getSrc(), false, reshape.getReassociationIndices());
+      })
+      .Case([](tensor::ExtractSliceOp slice) { return extractSliceRule(slice); })
+      .Case([](tensor::InsertSliceOp slice) { return insertSliceRule(slice); })
+      .Case([](tensor::PadOp pad) { return padRule(pad); })
+      .Case([](tensor::ConcatOp concat) { return concatRule(concat); })
+      .Case([](TakeOp take) { return takeRule(take); })
+      .Case([](AccumulateOp accumulate) { return accumulateRule(accumulate); })
+      .Case<tensor::EmptyOp, tensor::SplatOp>([](Operation *free) { return freeRule(free); })
+      .Default([](Operation *other) {
+        return OpTrait::hasElementwiseMappableTraits(other) ? elementwiseRule(other)
+                                                            : wholeRule(other);
+      });
+}
+
+} // namespace mlir::coll

@@ -1,0 +1,96 @@
+//===- sharding_rule.h - how an operation's dimensions relate ---------*- C++ -*-===//
+//
+// A sharding rule names the loops of an operation that may be split over mesh axes
+// ("factors") and says which dimension of which operand and result each one walks.
+// Propagation, reshard insertion and partitioning all work from rules alone; an
+// operation becomes partitionable by getting a rule in sharding_rule.cc.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_ANALYSIS_SHARDING_RULE_H
+#define COLL_PASSES_ANALYSIS_SHARDING_RULE_H
+
+#include "dialect/dialect.h"
+
+namespace mlir::coll {
+
+/// A loop that may be split.
+struct Factor {
+  int64_t size;
+  /// Set for a loop whose iterations are combined: splitting it leaves the
+  /// results partial.
+  std::optional<ReductionKind> reduction;
+};
+
+/// The factor that a dimension walks: extent = factor size * unit, the factor being
+/// the major part. factor -1: the dimension must be whole on every rank.
+struct DimFactor {
+  int64_t factor = -1;
+  int64_t unit = 1;
+};
+
+struct ShardingRule {
+  SmallVector<Factor> factors;
+  /// One list per operand and per result, one entry per dimension; empty for what
+  /// is not a tensor.
+  SmallVector<SmallVector<DimFactor>> operands;
+  SmallVector<SmallVector<DimFactor>> results;
+  /// Operand that carries a reduction's initial value, or -1. It is partial
+  /// wherever the result is.
+  int64_t initOperand = -1;
+  /// Sets of operands in which the operation is jointly linear: if exactly these
+  /// are partial sums, so is the result.
+  SmallVector<SmallVector<int64_t>> linearSets;
+
+  /// Adds a factor and returns its number.
+  int64_t addFactor(int64_t size, std::optional<ReductionKind> reduction = std::nullopt);
+};
+
+/// The rule of `op`. Operations without one (and ones with regions that hold other
+/// tensor operations) need whole operands and give whole results: the rule then has
+/// no factors.
+ShardingRule getShardingRule(Operation *op);
+
+/// How one operation is split.
+struct Assignment {
+  /// Per factor: the axes that split it; null where it is whole.
+  SmallVector<DimShardingAttr> factors;
+  /// Axes over which partial operands pass through, by linear set `linearSet`.
+  SmallVector<StringAttr> linearAxes;
+  int64_t linearSet = -1;
+};
+
+/// The assignment that follows the operands' shardings: larger operands first, each
+/// axis used once. Partial operands pass through a linear set where they can; the
+/// others are listed in `rejected` and treated as combined.
+Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp mesh,
+                              ArrayRef<ShardingAttr> operands,
+                              SmallVectorImpl<int64_t> &rejected);
+
+/// The assignment that gives these result shardings. Where a partial result could
+/// come from several loops, the operands' shardings decide.
+Assignment assignFromResults(Operation *op, const ShardingRule &rule,
+                             ArrayRef<ShardingAttr> results, ArrayRef<ShardingAttr> operands);
+
+/// What the assignment asks of operand `index`, a ranked tensor.
+ShardingAttr getOperandSharding(const ShardingRule &rule, const Assignment &assignment,
+                                MeshOp mesh, int64_t index);
+
+/// What the assignment gives for result `index`, a ranked tensor.
+ShardingAttr getResultSharding(const ShardingRule &rule, const Assignment &assignment,
+                               MeshOp mesh, int64_t index);
+
+/// The kind of a scalar combiner `op` (arith.addf, arith.maximumf, …), or nullopt.
+std::optional<ReductionKind> getCombinerKind(Operation *op);
+
+/// The kind by which `block` combines its argument number `accumulator` into the
+/// value that its terminator yields at `position`, or nullopt.
+std::optional<ReductionKind> getReductionKind(Block &block, unsigned accumulator,
+                                              unsigned position);
+
+/// `value` is a constant (or fill) of the neutral element of `kind`.
+bool isIdentity(Value value, ReductionKind kind);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_ANALYSIS_SHARDING_RULE_H

@@ -1,0 +1,133 @@
+//===- insert_data_parallel.cc - L0 to L1 ----------------------------------------===//
+//
+// Annotates only: propagation and partitioning do the rest, so that the meaning stays
+// that of the global batch whatever is annotated here.
+//
+//===----------------------------------------------------------------------------===//
+
+#include "dialect/sharding.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/passes.h"
+
+namespace mlir::coll {
+
+#define GEN_PASS_DEF_INSERTDATAPARALLELPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class InsertDataParallelPass : public impl::InsertDataParallelPassBase<InsertDataParallelPass> {
+public:
+  using InsertDataParallelPassBase::InsertDataParallelPassBase;
+
+  void runOnOperation() override {
+    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
+    if (!step || step.isExternal()) {
+      getOperation().emitError("has no function @step to distribute");
+      return signalPassFailure();
+    }
+    MeshOp grid = getOrCreateMesh();
+    if (!grid)
+      return signalPassFailure();
+    annotateArguments(step, grid);
+    if (!getOperation().lookupSymbol(kInitFunction))
+      createInit(step, grid);
+  }
+
+private:
+  /// A mesh that the user wrote is kept if it has the axis and the size.
+  MeshOp getOrCreateMesh() {
+    ModuleOp module = getOperation();
+    if (ranks < 1 || ranks > (1 << 24)) {
+      module.emitError() << "cannot run on " << ranks << " ranks; expected 1 to 16777216";
+      return nullptr;
+    }
+    auto meshes = module.getOps<MeshOp>();
+    if (!meshes.empty()) {
+      MeshOp present = *meshes.begin();
+      std::optional<int64_t> size = present.getAxisSize(axis);
+      if (size == ranks.getValue())
+        return present;
+      present.emitError() << "has no axis \"" << axis << "\" of size " << ranks
+                          << " to split the batch over";
+      return nullptr;
+    }
+    if (Operation *taken = module.lookupSymbol(mesh)) {
+      taken->emitError() << "takes the name @" << mesh << " that the mesh needs";
+      return nullptr;
+    }
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    return MeshOp::create(builder, module.getLoc(), mesh, builder.getStrArrayAttr({axis}),
+                          builder.getDenseI64ArrayAttr({ranks}));
+  }
+
+  /// The batch size is that of the first batch argument that has dimensions; other
+  /// lengths (a random key, a schedule) are not split.
+  void annotateArguments(func::FuncOp step, MeshOp grid) {
+    std::optional<int64_t> batch;
+    auto symbol = FlatSymbolRefAttr::get(grid.getSymNameAttr());
+    for (unsigned index = 0; index < step.getNumArguments(); ++index) {
+      auto type = dyn_cast<RankedTensorType>(step.getArgument(index).getType());
+      if (!type || step.getArgAttr(index, kShardingAttr))
+        continue;
+      auto role = step.getArgAttrOfType<StringAttr>(index, kRoleAttr);
+      auto sharding = ShardingAttr::replicated(symbol, type.getRank());
+      if (role && role.getValue() == kRoleBatch && type.getRank() > 0) {
+        batch = batch.value_or(type.getDimSize(0));
+        if (*batch == type.getDimSize(0))
+          sharding = splitFirstDim(sharding);
+        else
+          step.emitRemark() << "batch argument " << index << " has leading extent "
+                            << type.getDimSize(0) << ", not the batch size " << *batch
+                            << ": it is replicated";
+      }
+      step.setArgAttr(index, kShardingAttr, sharding);
+    }
+  }
+
+  ShardingAttr splitFirstDim(ShardingAttr sharding) {
+    MLIRContext *context = &getContext();
+    SmallVector<DimShardingAttr> dims(sharding.getDims());
+    dims[0] = DimShardingAttr::get(context, {StringAttr::get(context, axis)}, 1);
+    return ShardingAttr::get(context, sharding.getMesh(), dims, {}, ReductionKind::Sum);
+  }
+
+  /// @init: the communicator, then the initial state from rank 0. State that is
+  /// split is given to each rank directly.
+  void createInit(func::FuncOp step, MeshOp grid) {
+    OpBuilder builder(step);
+    SmallVector<Type> types;
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned index = 0; index < step.getNumArguments(); ++index) {
+      auto role = step.getArgAttrOfType<StringAttr>(index, kRoleAttr);
+      if (!role || role.getValue() != kRoleState)
+        continue;
+      types.push_back(step.getArgument(index).getType());
+      attributes.push_back(step.getArgAttrDict(index));
+    }
+    auto init = func::FuncOp::create(builder, step.getLoc(), kInitFunction,
+                                     builder.getFunctionType(types, types), {}, attributes);
+    Block *body = init.addEntryBlock();
+    builder.setInsertionPointToStart(body);
+    auto group = GroupAttr::get(&getContext(), FlatSymbolRefAttr::get(grid.getSymNameAttr()),
+                                {builder.getStringAttr(axis)}, {});
+    InitOp::create(builder, step.getLoc(), group);
+    SmallVector<Value> results;
+    for (auto [index, argument] : llvm::enumerate(body->getArguments())) {
+      auto sharding = init.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
+      init.setResultAttr(index, kShardingAttr, sharding);
+      if (sharding.isReplicated()) {
+        auto broadcast = BroadcastOp::create(builder, step.getArgument(index).getLoc(),
+                                             argument, 0, group);
+        broadcast->setAttr(kWhyAttr, builder.getStringAttr("initial state from rank 0"));
+        results.push_back(broadcast.getResult());
+      } else {
+        results.push_back(argument);
+      }
+    }
+    func::ReturnOp::create(builder, step.getLoc(), results);
+  }
+};
+
+} // namespace
+} // namespace mlir::coll

@@ -1,0 +1,233 @@
+//===- partition_ops.cc - operations that a sharding rule describes --------------===//
+
+#include "dialect/sharding.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/transform/partition.h"
+
+namespace mlir::coll {
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// Sums of products: padding in one input would meet whatever the other holds there.
+bool isSumOfProducts(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() != 2)
+    return false;
+  Block *body = op.getBlock();
+  auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  return sum && (sum.getLhs().getDefiningOp<arith::MulFOp>() ||
+                 sum.getRhs().getDefiningOp<arith::MulFOp>());
+}
+
+bool isSplitUnevenly(MeshOp mesh, const Factor &factor, DimShardingAttr split) {
+  return split && factor.reduction && isUneven(mesh, split, factor.size);
+}
+
+} // namespace
+
+LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (elements && elements.isSplat()) {
+      auto type = cast<ShapedType>(localTypeOf(constant));
+      auto value = elements.resizeSplat(type);
+      mapping_.map(op->getResult(0),
+                   arith::ConstantOp::create(builder_, op->getLoc(), value).getResult());
+      return success();
+    }
+  }
+  ShardingRule rule = getShardingRule(op);
+  Assignment assignment;
+  assignment.factors.resize(rule.factors.size());
+  if (!rule.factors.empty())
+    assignment = assignFromResults(
+        op, rule, getResultShardings(op),
+        llvm::map_to_vector(op->getOperands(), [](Value v) { return getRecordedSharding(v); }));
+  if (failed(maskPadding(op, rule, assignment)))
+    return failure();
+
+  Operation *local = builder_.clone(*op, mapping_);
+  local->removeAttr(kShardingsAttr);
+  for (auto [from, to] : llvm::zip(op->getResults(), local->getResults()))
+    to.setType(localTypeOf(from));
+  fixStaticSizes(op, local);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    offsetIndices(linalgOp, cast<linalg::LinalgOp>(local), rule, assignment);
+    if (!isSumOfProducts(linalgOp))
+      maskBody(linalgOp, cast<linalg::LinalgOp>(local), rule, assignment);
+  }
+  return success();
+}
+
+/// Attributes that repeat a shape follow the local one.
+void FunctionPartitioner::fixStaticSizes(Operation *global, Operation *local) {
+  auto follow = [](ArrayRef<int64_t> sizes, ArrayRef<int64_t> globalShape,
+                   ArrayRef<int64_t> localShape) {
+    SmallVector<int64_t> fixed(sizes);
+    for (auto [size, whole, part] : llvm::zip(fixed, globalShape, localShape))
+      size = size == whole ? part : size;
+    return fixed;
+  };
+  llvm::TypeSwitch<Operation *>(local)
+      .Case([&](tensor::ExpandShapeOp op) { op.setStaticOutputShape(op.getType().getShape()); })
+      .Case([&](tensor::ExtractSliceOp op) {
+        op.setStaticSizes(follow(op.getStaticSizes(), shapeOf(global->getOperand(0)),
+                                 op.getSourceType().getShape()));
+      })
+      .Case([&](tensor::InsertSliceOp op) {
+        op.setStaticSizes(follow(op.getStaticSizes(), shapeOf(global->getOperand(1)),
+                                 op.getDestType().getShape()));
+      })
+      .Case([&](TakeOp op) {
+        auto sizes = llvm::to_vector(op.getSliceSizes());
+        for (int64_t dim : op.getWindowDims())
+          if (sizes[dim] == shapeOf(global->getOperand(0))[dim])
+            sizes[dim] = shapeOf(op.getOperand())[dim];
+        op.setSliceSizes(sizes);
+      });
+}
+
+/// linalg.index over a split loop counts within the rank's block: add its offset.
+void FunctionPartitioner::offsetIndices(linalg::LinalgOp global, linalg::LinalgOp local,
+                                        const ShardingRule &rule, const Assignment &assignment) {
+  SmallVector<linalg::IndexOp> indices;
+  local->walk([&](linalg::IndexOp index) { indices.push_back(index); });
+  if (indices.empty())
+    return;
+  llvm::DenseMap<int64_t, Value> offsets;
+  // A loop's factor is that of any dimension that walks it.
+  auto offsetOf = [&](int64_t loop) -> Value {
+    for (OpOperand &operand : global->getOpOperands()) {
+      AffineMap map = global.getMatchingIndexingMap(&operand);
+      for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+        auto walked = dyn_cast<AffineDimExpr>(expr);
+        if (!walked || static_cast<int64_t>(walked.getPosition()) != loop)
+          continue;
+        int64_t factor = rule.operands[operand.getOperandNumber()][dim].factor;
+        if (factor >= 0 && assignment.factors[factor])
+          return blockOffset(global.getLoc(), assignment.factors[factor],
+                             rule.factors[factor].size);
+      }
+    }
+    return nullptr;
+  };
+  OpBuilder::InsertionGuard guard(builder_);
+  for (linalg::IndexOp index : indices) {
+    auto [entry, isNew] = offsets.try_emplace(index.getDim());
+    if (isNew) {
+      builder_.setInsertionPoint(local);
+      entry->second = offsetOf(index.getDim());
+    }
+    if (!entry->second)
+      continue;
+    builder_.setInsertionPointAfter(index);
+    auto sum = arith::AddIOp::create(builder_, index.getLoc(), index.getResult(), entry->second);
+    index.getResult().replaceAllUsesExcept(sum.getResult(), sum);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+/// Masks operands before `op` where padding would be combined with elements.
+LogicalResult FunctionPartitioner::maskPadding(Operation *op, const ShardingRule &rule,
+                                               const Assignment &assignment) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (linalgOp && isSumOfProducts(linalgOp))
+    maskInputs(linalgOp, rule, assignment);
+  auto accumulate = dyn_cast<AccumulateOp>(op);
+  if (!accumulate)
+    return success();
+  Value updates = mapping_.lookup(accumulate.getUpdates());
+  for (auto [dim, walked] : llvm::enumerate(rule.operands[2])) {
+    if (walked.factor < 0)
+      continue;
+    const Factor &factor = rule.factors[walked.factor];
+    DimShardingAttr split = assignment.factors[walked.factor];
+    if (!isSplitUnevenly(mesh_, factor, split))
+      continue;
+    Type element = getElementTypeOrSelf(updates.getType());
+    TypedAttr identity = getIdentity(*factor.reduction, element);
+    if (!identity)
+      return op->emitError() << "cannot be split unevenly: "
+                             << stringifyReductionKind(*factor.reduction)
+                             << " has no neutral element of type " << element;
+    updates = maskDim(op->getLoc(), updates, dim, split, factor.size, identity);
+  }
+  mapping_.map(accumulate.getUpdates(), updates);
+  return success();
+}
+
+void FunctionPartitioner::maskInputs(linalg::LinalgOp op, const ShardingRule &rule,
+                                     const Assignment &assignment) {
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    Value local = mapping_.lookup(input->get());
+    auto zero = cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(local.getType())));
+    for (auto [dim, walked] : llvm::enumerate(rule.operands[input->getOperandNumber()])) {
+      if (walked.factor < 0)
+        continue;
+      DimShardingAttr split = assignment.factors[walked.factor];
+      if (isSplitUnevenly(mesh_, rule.factors[walked.factor], split))
+        local = maskDim(op.getLoc(), local, dim, split, rule.factors[walked.factor].size, zero);
+    }
+    mapping_.map(input->get(), local);
+  }
+}
+
+/// Other reductions keep the old value in iterations that see padding.
+void FunctionPartitioner::maskBody(linalg::LinalgOp global, linalg::LinalgOp local,
+                                   const ShardingRule &rule, const Assignment &assignment) {
+  OpBuilder::InsertionGuard guard(builder_);
+  Block *body = local.getBlock();
+  Location loc = local.getLoc();
+  llvm::SmallDenseSet<int64_t> done;
+  for (OpOperand *input : global.getDpsInputOperands()) {
+    for (auto [dim, walked] : llvm::enumerate(rule.operands[input->getOperandNumber()])) {
+      if (walked.factor < 0)
+        continue;
+      const Factor &factor = rule.factors[walked.factor];
+      DimShardingAttr split = assignment.factors[walked.factor];
+      if (!isSplitUnevenly(mesh_, factor, split) || !done.insert(walked.factor).second)
+        continue;
+      AffineMap map = global.getMatchingIndexingMap(input);
+      unsigned loop = cast<AffineDimExpr>(map.getResult(dim)).getPosition();
+      builder_.setInsertionPoint(local);
+      Value offset = blockOffset(loc, split, factor.size);
+      Value extent = arith::ConstantIndexOp::create(builder_, loc, factor.size);
+      builder_.setInsertionPoint(body->getTerminator());
+      Value index = linalg::IndexOp::create(builder_, loc, loop);
+      Value position = arith::AddIOp::create(builder_, loc, index, offset);
+      Value valid = arith::CmpIOp::create(builder_, loc, arith::CmpIPredicate::slt, position, extent);
+      OpOperand &yielded = body->getTerminator()->getOpOperand(0);
+      Value old = body->getArgument(global.getNumDpsInputs());
+      yielded.set(arith::SelectOp::create(builder_, loc, valid, yielded.get(), old));
+    }
+  }
+}
+
+/// `local` with `fill` in the padding of dimension `dim`.
+Value FunctionPartitioner::maskDim(Location loc, Value local, int64_t dim, DimShardingAttr split,
+                                   int64_t extent, TypedAttr fill) {
+  auto type = cast<RankedTensorType>(local.getType());
+  Value offset = blockOffset(loc, split, extent);
+  Value end = arith::ConstantIndexOp::create(builder_, loc, extent);
+  Value neutral = arith::ConstantOp::create(builder_, loc, fill);
+  Value empty = tensor::EmptyOp::create(builder_, loc, type.getShape(), type.getElementType());
+  AffineMap identity = builder_.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+  auto masked = linalg::GenericOp::create(
+      builder_, loc, type, local, empty, ArrayRef<AffineMap>{identity, identity}, parallel,
+      [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+        Value index = linalg::IndexOp::create(builder, loc, dim);
+        Value position = arith::AddIOp::create(builder, loc, index, offset);
+        Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, position, end);
+        Value kept = arith::SelectOp::create(builder, loc, valid, arguments[0], neutral);
+        linalg::YieldOp::create(builder, loc, kept);
+      });
+  return masked.getResult(0);
+}
+
+} // namespace mlir::coll
