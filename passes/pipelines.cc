@@ -24,9 +24,13 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
   dataParallel.axis = options.axis;
   dataParallel.mesh = options.mesh;
   pm.addPass(createInsertDataParallelPass(dataParallel)); // L1
-  pm.addPass(createPropagatePass());                      // L2
-  pm.addPass(createInsertReshardsPass());                 // L3
-  pm.addPass(createPartitionPass());                      // L4
+  buildPartitionPipeline(pm);
+}
+
+void buildPartitionPipeline(OpPassManager &pm) {
+  pm.addPass(createPropagatePass());      // L2
+  pm.addPass(createInsertReshardsPass()); // L3
+  pm.addPass(createPartitionPass());      // L4
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -16,13 +16,16 @@ struct ImportOptions {
 };
 void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
 
-/// L0 to L4: annotate, propagate, reshard, partition.
+/// L0 to L4: annotate, then the partition pipeline.
 struct DataParallelOptions {
   int64_t ranks = 1;
   std::string axis = "dp";
   std::string mesh = "mesh";
 };
 void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &options);
+
+/// L1 to L4: propagate, reshard, partition.
+void buildPartitionPipeline(OpPassManager &pm);
 
 /// L4 to L6: rank programs, verified.
 struct RankProgramOptions {

@@ -1,0 +1,45 @@
+//===- check.h - comparing two runs -----------------------------------*- C++ -*-===//
+
+#ifndef COLL_TOOLS_COLL_RUN_CHECK_H
+#define COLL_TOOLS_COLL_RUN_CHECK_H
+
+#include "tools/coll-run/tensors.h"
+
+#include <optional>
+
+namespace coll::run {
+
+/// What counts as equal: per tensor, max |Δ| <= rtol * max |reference| + atol. Without
+/// `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3 for f16, 1e-2 for bf16, and 1e-5 for losses. Integers
+/// must be equal. A NaN equals a NaN at the same place and nothing else; so do infinities.
+struct Tolerance {
+  std::optional<double> rtol;
+  std::optional<double> atol;
+};
+
+/// The outcome for one tensor.
+struct Comparison {
+  std::string name;
+  double maxDelta = 0;
+  double maxReference = 0;
+  bool isOk = true;
+  std::string note; // where sizes differ, or a NaN stands alone
+
+  double relative() const;
+};
+
+Comparison compareTensors(std::string name, const rt::HostTensor &got,
+                          const rt::HostTensor &reference, const Tolerance &tolerance);
+
+/// Compares each loss with its own reference.
+Comparison compareLosses(const std::vector<double> &got, const std::vector<double> &reference,
+                         const Tolerance &tolerance);
+
+/// Prints one line per comparison and a verdict; only failures where `onlyFailures`.
+/// Returns whether all are ok.
+bool report(llvm::raw_ostream &os, llvm::StringRef title,
+            const std::vector<Comparison> &comparisons, bool onlyFailures);
+
+} // namespace coll::run
+
+#endif // COLL_TOOLS_COLL_RUN_CHECK_H

@@ -1,0 +1,234 @@
+//===- compile.cc - from a file to programs that run ----------------------------===//
+
+#include "tools/coll-run/compile.h"
+
+#include "passes/passes.h"
+#include "passes/pipelines.h"
+#include "tools/coll-run/error.h"
+#include "tools/coll-run/options.h"
+#include "tools/coll-run/tensors.h"
+#include "tools/common/safe_parse.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace coll::run {
+namespace {
+
+/// The function that a foreign module exports.
+mlir::func::FuncOp findEntry(mlir::ModuleOp module) {
+  if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main"))
+    return main;
+  mlir::func::FuncOp entry;
+  for (auto func : module.getOps<mlir::func::FuncOp>())
+    if (func.isPublic())
+      entry = entry ? nullptr : func;
+  return entry;
+}
+
+/// All results but the last are state where their types are those of the first arguments:
+/// the shape of a training step. Otherwise nothing can be inferred.
+std::optional<int64_t> inferStateArgs(mlir::func::FuncOp entry) {
+  mlir::FunctionType type = entry.getFunctionType();
+  int64_t count = int64_t(type.getNumResults()) - 1;
+  if (count < 1 || count > type.getNumInputs())
+    return std::nullopt;
+  if (type.getInputs().take_front(count) != type.getResults().take_front(count))
+    return std::nullopt;
+  return count;
+}
+
+/// Runs one pipeline. What goes wrong inside is printed as diagnostics, with a
+/// location; the error names the pass.
+class PipelineRunner {
+public:
+  PipelineRunner(mlir::MLIRContext *context, StageWriter *stages)
+      : manager(mlir::PassManager::on<mlir::ModuleOp>(context)) {
+    if (stages)
+      manager.addInstrumentation(stages->makeInstrumentation());
+  }
+
+  llvm::Error run(mlir::ModuleOp module, llvm::StringRef what) {
+    if (mlir::failed(manager.run(module)))
+      return makeError(what + " failed");
+    return llvm::Error::success();
+  }
+
+  mlir::PassManager manager;
+};
+
+llvm::Error importStep(StepIr &step, llvm::StringRef path, std::optional<int64_t> stateArgs,
+                       StageWriter *stages) {
+  mlir::func::FuncOp entry = findEntry(*step.module);
+  if (!entry)
+    return makeError("'" + path + "' has no function @main");
+  if (!stateArgs) {
+    stateArgs = inferStateArgs(entry);
+    if (!stateArgs)
+      return makeError("which arguments of '" + path +
+                       "' are state? Give --state-args=K: the first K arguments, which "
+                       "the first K results update");
+    step.note = "taking the first " + std::to_string(*stateArgs) +
+                " arguments as state, by their types; --state-args=K overrides";
+  }
+  if (*stateArgs > entry.getNumArguments() || *stateArgs > entry.getNumResults())
+    return makeError("--state-args=" + llvm::Twine(*stateArgs) + ", but '" + path + "' has " +
+                     llvm::Twine(entry.getNumArguments()) + " arguments and " +
+                     llvm::Twine(entry.getNumResults()) + " results");
+  PipelineRunner runner(step.module->getContext(), stages);
+  mlir::coll::ImportOptions options;
+  options.stateArgs = *stateArgs;
+  mlir::coll::buildImportPipeline(runner.manager, options);
+  if (llvm::Error error = runner.run(*step.module, "importing '" + path.str() + "'"))
+    return error;
+  step.level = Level::Step;
+  return llvm::Error::success();
+}
+
+/// The passes from the step's level to rank programs.
+llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWriter *stages) {
+  PipelineRunner runner(step.module->getContext(), stages);
+  if (step.level == Level::Step && options.dataParallel) {
+    mlir::coll::DataParallelOptions dataParallel;
+    dataParallel.ranks = options.ranks;
+    dataParallel.axis = options.axis;
+    mlir::coll::buildDataParallelPipeline(runner.manager, dataParallel);
+  } else if (step.level == Level::Annotated) {
+    mlir::coll::buildPartitionPipeline(runner.manager);
+  }
+  if (step.level == Level::Programs) {
+    if (options.verify)
+      runner.manager.addPass(mlir::coll::createVerifyRanksPass());
+  } else if (step.level != Level::Step || options.dataParallel) {
+    mlir::coll::RankProgramOptions programs;
+    programs.ranks = options.ranks;
+    programs.verify = options.verify;
+    mlir::coll::buildRankProgramPipeline(runner.manager, programs);
+  }
+  return runner.run(*step.module, "distributing the step");
+}
+
+llvm::Error lowerToExecutable(StepIr &step, StageWriter *stages) {
+  PipelineRunner runner(step.module->getContext(), stages);
+  if (step.level == Level::Kernels)
+    runner.manager.addPass(mlir::coll::createEmitExecutablePass());
+  else
+    mlir::coll::buildExecutablePipeline(runner.manager);
+  return runner.run(*step.module, "compiling the step");
+}
+
+/// JAX prints StableHLO in a form that needs its dialect, unless asked otherwise.
+llvm::StringRef hintAtPrettyForm(llvm::StringRef text) {
+  if (!text.contains("stablehlo.") || text.contains("\"stablehlo."))
+    return "";
+  return "; it looks like StableHLO in its pretty form: print it with "
+         "get_asm(print_generic_op_form=True, enable_debug_info=True)";
+}
+
+void dropDistribution(mlir::func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    func.removeArgAttr(i, mlir::coll::kShardingAttr);
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    func.removeResultAttr(i, mlir::StringAttr::get(func.getContext(), mlir::coll::kShardingAttr));
+  func.walk([](mlir::Operation *op) {
+    op->removeAttr(mlir::coll::kShardingsAttr);
+    if (auto reshard = llvm::dyn_cast<mlir::coll::ReshardOp>(op)) {
+      reshard.getResult().replaceAllUsesWith(reshard.getInput());
+      reshard.erase();
+    }
+  });
+}
+
+llvm::Expected<std::vector<rt::Program>>
+makePrograms(const std::vector<std::unique_ptr<mlir::coll::JitProgram>> &code) {
+  std::vector<rt::Program> classes;
+  for (const auto &program : code) {
+    llvm::StringRef json = program->descriptor();
+    auto ready = toExpected(rt::Program::create(std::string_view(json.data(), json.size()),
+                                                program->step(), program->init()));
+    if (!ready)
+      return ready.takeError();
+    if (ready->descriptor.numRanks() > kMaxRanks)
+      return makeError("the step is for " + llvm::Twine(ready->descriptor.numRanks()) +
+                       " ranks; at most " + llvm::Twine(kMaxRanks) + " fit in one process");
+    classes.push_back(std::move(*ready));
+  }
+  return classes;
+}
+
+} // namespace
+
+StepIr StepIr::clone() const {
+  StepIr copy;
+  copy.module = module.get().clone();
+  copy.level = level;
+  return copy;
+}
+
+llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
+                                std::optional<int64_t> stateArgs, StageWriter *stages) {
+  auto text = mlir::coll::readUntrusted(path);
+  if (!text)
+    return text.takeError();
+  StepIr step;
+  step.module = mlir::coll::parseUntrusted(path, &context);
+  if (!step.module)
+    return makeError("'" + path + "' is not MLIR that can be read" +
+                     hintAtPrettyForm((*text)->getBuffer()));
+  step.level = detectLevel(*step.module);
+  if (stages)
+    stages->begin("input", *step.module);
+  if (step.level == Level::Foreign)
+    if (llvm::Error error = importStep(step, path, stateArgs, stages))
+      return error;
+  return step;
+}
+
+llvm::Expected<StepIr> toSingleDevice(const StepIr &step) {
+  if (step.level != Level::Step && step.level != Level::Annotated)
+    return makeError("--check needs the step before it was partitioned, but the input is " +
+                     describe(step.level) + "; compare with --reference instead");
+  StepIr single = step.clone();
+  single.level = Level::Step;
+  mlir::ModuleOp module = *single.module;
+  for (auto func : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
+    if (func.getName() == mlir::coll::kInitFunction)
+      func.erase();
+    else
+      dropDistribution(func);
+  }
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<mlir::coll::MeshOp>()))
+    mesh.erase();
+  if (detectLevel(module) != Level::Step)
+    return makeError("--check needs a step without collectives of its own");
+  return single;
+}
+
+llvm::Expected<LaunchedStep> launchStep(StepIr step, const CompileOptions &options,
+                                        const rt::ExecutorOptions &execution,
+                                        StageWriter *stages) {
+  if (step.level < Level::Kernels)
+    if (llvm::Error error = lowerToPrograms(step, options, stages))
+      return error;
+  if (step.level < Level::Executable)
+    if (llvm::Error error = lowerToExecutable(step, stages))
+      return error;
+  if (stages)
+    if (llvm::Error error = stages->takeError())
+      return error;
+  auto code = mlir::coll::jitCompile(*step.module, mlir::coll::JitOptions());
+  if (!code)
+    return code.takeError();
+  LaunchedStep launched;
+  launched.code = std::move(*code);
+  llvm::Expected<std::vector<rt::Program>> classes = makePrograms(launched.code);
+  if (!classes)
+    return classes.takeError();
+  auto executor = toExpected(rt::Executor::create(std::move(*classes), execution));
+  if (!executor)
+    return executor.takeError();
+  launched.executor = std::move(*executor);
+  return launched;
+}
+
+} // namespace coll::run

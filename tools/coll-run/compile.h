@@ -1,0 +1,55 @@
+//===- compile.h - from a file to programs that run --------------------*- C++ -*-===//
+
+#ifndef COLL_TOOLS_COLL_RUN_COMPILE_H
+#define COLL_TOOLS_COLL_RUN_COMPILE_H
+
+#include "passes/export/jit.h"
+#include "runtime/executor.h"
+#include "tools/coll-run/level.h"
+#include "tools/coll-run/stages.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+
+namespace coll::run {
+
+/// A step as read from a file, at level L0 or later.
+struct StepIr {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  Level level = Level::Step;
+  std::string note; // what had to be guessed; empty otherwise
+
+  StepIr clone() const;
+};
+
+/// Reads a file of any level; a foreign step is imported. Diagnostics go to stderr
+/// through `context`. `stages` may be null.
+llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
+                                std::optional<int64_t> stateArgs, StageWriter *stages);
+
+/// The step before it was distributed: a copy without mesh and shardings. Fails
+/// from level L4 on.
+llvm::Expected<StepIr> toSingleDevice(const StepIr &step);
+
+struct CompileOptions {
+  int64_t ranks = 0; // 0: as the IR says, or 1
+  bool dataParallel = false;
+  std::string axis = "dp";
+  bool verify = true;
+};
+
+/// A step on its rank threads. The executor runs the code, so it ends first.
+struct LaunchedStep {
+  std::vector<std::unique_ptr<mlir::coll::JitProgram>> code;
+  std::unique_ptr<rt::Executor> executor;
+};
+
+/// Compiles a step for its ranks and starts them. More than kMaxRanks is an error.
+llvm::Expected<LaunchedStep> launchStep(StepIr step, const CompileOptions &options,
+                                        const rt::ExecutorOptions &execution,
+                                        StageWriter *stages);
+
+} // namespace coll::run
+
+#endif // COLL_TOOLS_COLL_RUN_COMPILE_H

@@ -1,0 +1,22 @@
+//===- error.h - errors of coll-run --------------------------------*- C++ -*-===//
+//
+// Every function of coll-run that can fail returns llvm::Error or Expected;
+// main prints it as `coll-run: error: …` and exits with 1.
+//
+//===------------------------------------------------------------------------===//
+
+#ifndef COLL_TOOLS_COLL_RUN_ERROR_H
+#define COLL_TOOLS_COLL_RUN_ERROR_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+namespace coll::run {
+
+inline llvm::Error makeError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+} // namespace coll::run
+
+#endif // COLL_TOOLS_COLL_RUN_ERROR_H

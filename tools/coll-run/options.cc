@@ -1,0 +1,280 @@
+//===- options.cc - the command line of coll-run --------------------------------===//
+
+#include "tools/coll-run/options.h"
+
+#include "tools/coll-run/error.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+namespace coll::run {
+namespace {
+
+namespace cl = llvm::cl;
+
+cl::OptionCategory stepCategory("1. What runs, and on how many ranks");
+cl::OptionCategory dataCategory("2. Data");
+cl::OptionCategory checkCategory("3. Checks");
+cl::OptionCategory outputCategory("4. Output");
+
+cl::opt<std::string> input(cl::Positional, cl::value_desc("STEP.mlir"),
+                           cl::desc("STEP.mlir"), cl::cat(stepCategory));
+cl::opt<std::string> ranks("ranks", cl::value_desc("N"), cl::cat(stepCategory),
+                       cl::desc("number of ranks (default: the mesh's size, or 1)"));
+cl::opt<std::string> mesh("mesh", cl::value_desc("dp=N"), cl::cat(stepCategory),
+                          cl::desc("the mesh: axis names and sizes"));
+cl::opt<std::string> strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCategory),
+                              cl::desc("data-parallel, or none for one rank (default: by the "
+                                       "number of ranks)"));
+cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
+                           cl::desc("the first K arguments are state, updated by the first K "
+                                    "results"));
+cl::opt<std::string> backend("backend", cl::value_desc("NAME"), cl::init("threads"),
+                             cl::cat(stepCategory),
+                             cl::desc("who carries out collectives: threads (default)"));
+cl::opt<std::string> timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepCategory),
+                        cl::desc("longest wait for another rank (default 60)"));
+cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
+                       cl::desc("run without the proof that the ranks cannot mismatch"));
+
+cl::opt<std::string> data("data", cl::value_desc("FILE.npz"), cl::cat(dataCategory),
+                          cl::desc("initial state (state_in_I) and batches (batch_STEP_J)"));
+cl::opt<std::string> initFile("init", cl::value_desc("FILE.npz"), cl::cat(dataCategory),
+                              cl::desc("initial state only; a file from --save resumes"));
+cl::opt<std::string> steps("steps", cl::value_desc("S"), cl::cat(dataCategory),
+                       cl::desc("number of steps (default: the batches in --data, or 1)"));
+cl::opt<std::string> dataset("dataset", cl::value_desc("FILE.npz"), cl::cat(dataCategory),
+                             cl::desc("train over train_* arrays, shuffled each epoch"));
+cl::opt<std::string> batchSize("batch-size", cl::value_desc("B"), cl::cat(dataCategory),
+                           cl::desc("with --dataset: the step's batch size, checked"));
+cl::opt<std::string> epochs("epochs", cl::value_desc("E"), cl::cat(dataCategory),
+                        cl::desc("with --dataset: passes over it (default 1)"));
+cl::opt<std::string> seed("seed", cl::value_desc("X"), cl::cat(dataCategory),
+                       cl::desc("seed of shuffling and of random data (default 0)"));
+cl::opt<std::string> evalFile("eval", cl::value_desc("EVAL.mlir"), cl::cat(dataCategory),
+                              cl::desc("with --dataset: (state, test_*) -> number correct"));
+
+cl::opt<bool> check("check", cl::cat(checkCategory),
+                    cl::desc("also run on one rank, and compare every result"));
+cl::opt<std::string> reference("reference", cl::value_desc("FILE.npz"), cl::cat(checkCategory),
+                               cl::desc("compare with its state_out_I and losses"));
+cl::opt<std::string> rtol("rtol", cl::value_desc("X"), cl::cat(checkCategory),
+                     cl::desc("tolerance relative to a tensor's largest value (default 1e-4, "
+                              "losses 1e-5)"));
+cl::opt<std::string> atol("atol", cl::value_desc("X"), cl::cat(checkCategory),
+                     cl::desc("absolute tolerance (default 1e-9)"));
+
+cl::opt<std::string> save("save", cl::value_desc("FILE.npz"), cl::cat(outputCategory),
+                          cl::desc("write the final state (state_out_I) and losses"));
+cl::opt<std::string> dumpStages("dump-stages", cl::value_desc("DIR"), cl::cat(outputCategory),
+                                cl::desc("write the IR of every level to DIR"));
+cl::opt<bool> print("print", cl::cat(outputCategory),
+                    cl::desc("print the final state and the last step's results"));
+cl::opt<bool> quiet("quiet", cl::cat(outputCategory),
+                    cl::desc("print errors, failed checks and --print only"));
+
+cl::extrahelp examples(R"(
+EXAMPLES:
+
+  A JAX step on 4 ranks, compared with the run on one:
+    coll-run step.mlir --ranks=4 --state-args=8 --data=reference.npz --check
+
+  The same, compared with what JAX computed:
+    coll-run step.mlir --ranks=4 --state-args=8 --data=reference.npz --reference=reference.npz
+
+  Train over a data set and report the held-out accuracy:
+    coll-run step.mlir --ranks=4 --state-args=8 --init=reference.npz \
+      --dataset=digits.npz --epochs=10 --eval=eval.mlir
+
+  See what the compiler did; each file runs as well:
+    coll-run step.mlir --ranks=4 --state-args=8 --dump-stages=stages
+    coll-run stages/05-partition.mlir
+)");
+
+/// LLVM's own options come along with its library. They mean nothing here, so
+/// they are neither accepted nor suggested.
+void removeForeignOptions() {
+  const cl::OptionCategory *ours[] = {&stepCategory, &dataCategory, &checkCategory,
+                                      &outputCategory};
+  std::vector<cl::Option *> foreign;
+  for (auto &entry : cl::getRegisteredOptions()) {
+    cl::Option *option = entry.second;
+    bool isOurs = llvm::any_of(option->Categories, [&](cl::OptionCategory *category) {
+      return llvm::is_contained(ours, category);
+    });
+    bool isHelp = entry.first == "help" || entry.first == "version";
+    if (!isOurs && !isHelp)
+      foreign.push_back(option);
+  }
+  llvm::sort(foreign);
+  foreign.erase(llvm::unique(foreign), foreign.end());
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
+/// "coll-run: Unknown …\ncoll-run: Did you mean …\n" as one message.
+std::string tidy(llvm::StringRef text, llvm::StringRef program) {
+  if (text.empty())
+    return "invalid command line";
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::string message;
+  for (llvm::StringRef line : lines) {
+    if (line.consume_front(program))
+      line.consume_front(": ");
+    message += (message.empty() ? "" : "\n  ") + line.str();
+  }
+  return message;
+}
+
+llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text) {
+  std::vector<MeshAxisOption> axes;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringSet<> names;
+  text.split(parts, ',');
+  int64_t total = 1;
+  for (llvm::StringRef part : parts) {
+    auto [name, size] = part.trim().split('=');
+    MeshAxisOption axis;
+    axis.name = name.trim().str();
+    if (axis.name.empty() || size.trim().getAsInteger(10, axis.size))
+      return makeError("--mesh=" + text + ": expected AXIS=SIZE, …, as in dp=4");
+    if (!names.insert(axis.name).second)
+      return makeError("--mesh=" + text + ": axis '" + axis.name + "' occurs twice");
+    if (axis.size < 1 || axis.size > kMaxRanks || (total *= axis.size) > kMaxRanks)
+      return makeError("--mesh=" + text + ": a mesh has from 1 to " + llvm::Twine(kMaxRanks) +
+                       " ranks");
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+/// Reads a flag's number into `value`, which keeps its default where the flag is absent.
+template <typename T>
+llvm::Error readInteger(const cl::opt<std::string> &flag, uint64_t least, uint64_t most,
+                        T &value) {
+  if (!flag.getNumOccurrences())
+    return llvm::Error::success();
+  uint64_t number = 0;
+  if (llvm::StringRef(flag).getAsInteger(10, number) || number < least || number > most)
+    return makeError("--" + flag.ArgStr + "=" + flag + ": expected a whole number from " +
+                     llvm::Twine(least) + " to " + llvm::Twine(most));
+  value = number;
+  return llvm::Error::success();
+}
+
+template <typename T>
+llvm::Error readReal(const cl::opt<std::string> &flag, double most, T &value) {
+  if (!flag.getNumOccurrences())
+    return llvm::Error::success();
+  double number = 0;
+  if (llvm::StringRef(flag).getAsDouble(number) || !(number >= 0 && number <= most))
+    return makeError("--" + flag.ArgStr + "=" + flag + ": expected a number from 0 to " +
+                     llvm::Twine(int64_t(most)));
+  value = number;
+  return llvm::Error::success();
+}
+
+llvm::Error readNumbers(Options &options) {
+  double seconds = 60;
+  using llvm::joinErrors;
+  llvm::Error error = readInteger(ranks, 1, kMaxRanks, options.ranks);
+  error = joinErrors(std::move(error), readInteger(stateArgs, 0, 1'000'000, options.stateArgs));
+  error = joinErrors(std::move(error), readInteger(steps, 1, 1'000'000'000, options.steps));
+  error = joinErrors(std::move(error),
+                     readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
+  error = joinErrors(std::move(error), readInteger(epochs, 1, 1'000'000, options.epochs));
+  error = joinErrors(std::move(error), readInteger(seed, 0, UINT64_MAX, options.seed));
+  error = joinErrors(std::move(error), readReal(rtol, 1e9, options.rtol));
+  error = joinErrors(std::move(error), readReal(atol, 1e9, options.atol));
+  error = joinErrors(std::move(error), readReal(timeout, 1e6, seconds));
+  options.timeoutUs = std::max<int64_t>(1, int64_t(seconds * 1e6));
+  return error;
+}
+
+/// Flags that contradict each other or that would silently do nothing.
+llvm::Error checkCombinations(const Options &options) {
+  if (options.input.empty())
+    return makeError("no input file; try 'coll-run STEP.mlir --ranks=4', or --help");
+  if (options.strategy != "" && options.strategy != "data-parallel" &&
+      options.strategy != "none")
+    return makeError("--strategy=" + options.strategy + ": expected data-parallel or none");
+  if (options.backend != "threads")
+    return makeError("--backend=" + options.backend + ": expected threads");
+  int64_t meshSize = 1;
+  for (const MeshAxisOption &axis : options.mesh)
+    meshSize *= axis.size;
+  if (!options.mesh.empty() && options.ranks != meshSize)
+    return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but --mesh has " +
+                     llvm::Twine(meshSize) + " ranks");
+  if (options.strategy == "none" && options.ranks.value_or(1) > 1)
+    return makeError("--strategy=none takes one rank, not " + llvm::Twine(*options.ranks));
+  if (options.strategy == "data-parallel" && options.mesh.size() > 1)
+    return makeError("--strategy=data-parallel takes a mesh with one axis");
+  if (options.dataset.empty()) {
+    if (!options.eval.empty() || options.batchSize || epochs.getNumOccurrences())
+      return makeError("--eval, --batch-size and --epochs need --dataset");
+    return llvm::Error::success();
+  }
+  if (options.steps)
+    return makeError("--steps and --dataset exclude each other; use --epochs");
+  if (!options.reference.empty())
+    return makeError("--reference and --dataset exclude each other");
+  return llvm::Error::success();
+}
+
+Options collect() {
+  Options options;
+  options.input = input;
+  options.strategy = strategy;
+  options.backend = backend;
+  options.verify = !noVerify;
+  options.data = data;
+  options.init = initFile;
+  options.dataset = dataset;
+  options.eval = evalFile;
+  options.check = check;
+  options.reference = reference;
+  options.save = save;
+  options.dumpStages = dumpStages;
+  options.print = print;
+  options.quiet = quiet;
+  return options;
+}
+
+} // namespace
+
+llvm::Expected<Options> parseOptions(int argc, char **argv) {
+  removeForeignOptions();
+  cl::HideUnrelatedOptions({&stepCategory, &dataCategory, &checkCategory, &outputCategory});
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "coll-run " COLL_VERSION "\n"; });
+  std::string text;
+  llvm::raw_string_ostream errors(text);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "Runs a training step, written for one device, on N ranks.\n", &errors))
+    return makeError(tidy(text, llvm::sys::path::filename(argv[0])));
+  Options options = collect();
+  if (llvm::Error error = readNumbers(options))
+    return error;
+  if (mesh.getNumOccurrences()) {
+    llvm::Expected<std::vector<MeshAxisOption>> axes = parseMesh(mesh);
+    if (!axes)
+      return axes.takeError();
+    options.mesh = std::move(*axes);
+    if (!options.ranks) {
+      options.ranks = 1;
+      for (const MeshAxisOption &axis : options.mesh)
+        *options.ranks *= axis.size;
+    }
+  }
+  if (llvm::Error error = checkCombinations(options))
+    return error;
+  return options;
+}
+
+} // namespace coll::run

@@ -1,0 +1,60 @@
+//===- options.h - the command line of coll-run ----------------------*- C++ -*-===//
+
+#ifndef COLL_TOOLS_COLL_RUN_OPTIONS_H
+#define COLL_TOOLS_COLL_RUN_OPTIONS_H
+
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::run {
+
+/// More ranks than this in one process is taken for a slip of the finger.
+inline constexpr int64_t kMaxRanks = 4096;
+
+struct MeshAxisOption {
+  std::string name;
+  int64_t size = 1;
+};
+
+struct Options {
+  std::string input;
+
+  std::optional<int64_t> ranks; // the mesh's size where only --mesh was given
+  std::vector<MeshAxisOption> mesh;
+  std::string strategy; // "data-parallel", "none", or empty: by the number of ranks
+  std::optional<int64_t> stateArgs;
+  std::string backend;
+  int64_t timeoutUs = 0;
+  bool verify = true;
+
+  std::string data;
+  std::string init;
+  std::optional<int64_t> steps;
+  std::string dataset;
+  std::string eval;
+  std::optional<int64_t> batchSize;
+  int64_t epochs = 1;
+  uint64_t seed = 0;
+
+  bool check = false;
+  std::string reference;
+  std::optional<double> rtol;
+  std::optional<double> atol;
+
+  std::string save;
+  std::string dumpStages;
+  bool print = false;
+  bool quiet = false;
+};
+
+/// Reads the command line and checks everything that can be checked without
+/// opening a file. `--help` and `--version` print and exit.
+llvm::Expected<Options> parseOptions(int argc, char **argv);
+
+} // namespace coll::run
+
+#endif // COLL_TOOLS_COLL_RUN_OPTIONS_H

@@ -1,0 +1,401 @@
+//===- session.cc - one invocation of coll-run ----------------------------------===//
+
+#include "tools/coll-run/session.h"
+
+#include "passes/passes.h"
+#include "tools/coll-run/check.h"
+#include "tools/coll-run/compile.h"
+#include "tools/coll-run/dataset.h"
+#include "tools/coll-run/error.h"
+#include "tools/coll-run/evaluate.h"
+#include "tools/coll-run/trainer.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/Format.h"
+
+namespace coll::run {
+namespace {
+
+// A training run drifts from its twin by rounding alone, and more with every step;
+// so with a data set only its beginning is compared.
+constexpr int64_t kCheckedDatasetSteps = 8;
+
+class Session {
+public:
+  explicit Session(const Options &options);
+  llvm::Error run();
+
+private:
+  llvm::Error prepareOutputs();
+  llvm::Error launch();
+  llvm::Expected<CompileOptions> chooseRanks(Level level) const;
+  llvm::Error openData();
+  llvm::Error openState(const std::optional<NpzFile> &data);
+  llvm::Error openBatches(const std::optional<NpzFile> &data);
+  llvm::Error train();
+  llvm::Error checkBeginning();
+  llvm::Error checkAgainstSingle(const RunResult &run, int64_t steps);
+  llvm::Error checkAgainstReference();
+  llvm::Error checkReferenceSteps(const std::vector<double> &losses);
+  void report(llvm::StringRef title, const std::vector<Comparison> &comparisons);
+  llvm::Error evaluateHeldOut();
+  llvm::Error save() const;
+  void print() const;
+
+  void note(const llvm::Twine &text) const;
+  std::string stateName(size_t i) const;
+  std::string resultName(size_t k) const;
+  Tolerance tolerance() const { return {options_.rtol, options_.atol}; }
+
+  const Options &options_;
+  mlir::MLIRContext context_;
+  std::unique_ptr<StageWriter> stages_;
+  LaunchedStep step_;
+  LaunchedStep single_; // the same step on one rank; only with --check
+  std::vector<rt::TensorInfo> stateInfos_, batchInfos_, resultInfos_;
+  std::optional<Dataset> dataset_;
+  std::unique_ptr<BatchSource> batches_;
+  Tensors state_;
+  int64_t steps_ = 1;
+  RunResult result_;
+  bool areChecksOk_ = true;
+};
+
+Session::Session(const Options &options) : options_(options) {
+  mlir::DialectRegistry registry;
+  mlir::coll::registerCollDialects(registry);
+  context_.appendDialectRegistry(registry);
+  context_.allowUnregisteredDialects();
+  if (options.quiet)
+    context_.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {
+      return mlir::success(diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark);
+    });
+}
+
+llvm::Error Session::run() {
+  if (llvm::Error error = prepareOutputs())
+    return error;
+  if (llvm::Error error = launch())
+    return error;
+  if (llvm::Error error = openData())
+    return error;
+  if (options_.check && dataset_)
+    if (llvm::Error error = checkBeginning())
+      return error;
+  if (llvm::Error error = train())
+    return error;
+  if (options_.check && !dataset_)
+    if (llvm::Error error = checkAgainstSingle(result_, steps_))
+      return error;
+  if (!options_.reference.empty())
+    if (llvm::Error error = checkAgainstReference())
+      return error;
+  if (!options_.eval.empty())
+    if (llvm::Error error = evaluateHeldOut())
+      return error;
+  if (!options_.save.empty())
+    if (llvm::Error error = save())
+      return error;
+  if (options_.print)
+    print();
+  return areChecksOk_ ? llvm::Error::success() : makeError("the check failed");
+}
+
+/// Fails early where the run's outcome could not be written.
+llvm::Error Session::prepareOutputs() {
+  if (!options_.save.empty())
+    if (llvm::Error error = checkWritable(options_.save))
+      return error;
+  if (options_.dumpStages.empty())
+    return llvm::Error::success();
+  auto stages = StageWriter::create(options_.dumpStages);
+  if (!stages)
+    return stages.takeError();
+  stages_ = std::move(*stages);
+  return llvm::Error::success();
+}
+
+llvm::Expected<CompileOptions> Session::chooseRanks(Level level) const {
+  CompileOptions compile;
+  compile.verify = options_.verify;
+  compile.ranks = options_.ranks.value_or(0);
+  if (level != Level::Step) {
+    if (!options_.strategy.empty())
+      return makeError("--strategy is for a step that is not distributed yet; '" +
+                       options_.input + "' is " + describe(level));
+    return compile;
+  }
+  if (options_.mesh.size() > 1)
+    return makeError("a mesh with " + llvm::Twine(options_.mesh.size()) +
+                     " axes needs a step whose arguments carry shardings");
+  compile.ranks = options_.ranks.value_or(1);
+  compile.dataParallel = compile.ranks > 1 || options_.strategy == "data-parallel";
+  if (!options_.mesh.empty())
+    compile.axis = options_.mesh[0].name;
+  return compile;
+}
+
+llvm::Error Session::launch() {
+  llvm::Expected<StepIr> step =
+      loadStep(context_, options_.input, options_.stateArgs, stages_.get());
+  if (!step)
+    return step.takeError();
+  if (!step->note.empty())
+    note(step->note);
+  llvm::Expected<CompileOptions> compile = chooseRanks(step->level);
+  if (!compile)
+    return compile.takeError();
+  rt::ExecutorOptions execution;
+  execution.backend = options_.backend;
+  execution.timeoutUs = options_.timeoutUs;
+  if (options_.check) {
+    llvm::Expected<StepIr> copy = toSingleDevice(*step);
+    if (!copy)
+      return copy.takeError();
+    auto single = launchStep(std::move(*copy), CompileOptions(), execution, nullptr);
+    if (!single)
+      return single.takeError();
+    single_ = std::move(*single);
+  }
+  auto launched = launchStep(std::move(*step), *compile, execution, stages_.get());
+  if (!launched)
+    return launched.takeError();
+  step_ = std::move(*launched);
+  int ranks = step_.executor->numRanks();
+  if (options_.ranks && *options_.ranks != ranks)
+    return makeError("--ranks=" + llvm::Twine(*options_.ranks) + ", but '" + options_.input +
+                     "' is for " + llvm::Twine(ranks));
+  return llvm::Error::success();
+}
+
+llvm::Error Session::openData() {
+  const rt::Descriptor &descriptor = step_.executor->descriptor();
+  for (const rt::TensorInfo &info : descriptor.args)
+    (info.isState() ? stateInfos_ : batchInfos_).push_back(info);
+  resultInfos_ = freeResults(descriptor);
+  std::optional<NpzFile> data;
+  if (!options_.data.empty()) {
+    llvm::Expected<NpzFile> file = NpzFile::open(options_.data);
+    if (!file)
+      return file.takeError();
+    data = std::move(*file);
+  }
+  if (llvm::Error error = openState(data))
+    return error;
+  return openBatches(data);
+}
+
+llvm::Error Session::openState(const std::optional<NpzFile> &data) {
+  if (stateInfos_.empty())
+    return llvm::Error::success();
+  std::optional<llvm::Expected<Tensors>> state;
+  if (!options_.init.empty()) {
+    llvm::Expected<NpzFile> file = NpzFile::open(options_.init);
+    if (!file)
+      return file.takeError();
+    state = readState(*file, stateInfos_);
+  } else if (data) {
+    state = readState(*data, stateInfos_);
+  } else {
+    note("no --data or --init: the initial state is made up");
+    state_ = makeRandomState(stateInfos_, options_.seed);
+    return llvm::Error::success();
+  }
+  if (!*state)
+    return state->takeError();
+  state_ = std::move(**state);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
+  if (!options_.dataset.empty()) {
+    llvm::Expected<Dataset> dataset = Dataset::open(options_.dataset, batchInfos_);
+    if (!dataset)
+      return dataset.takeError();
+    dataset_ = std::move(*dataset);
+    int64_t size = dataset_->batchSize();
+    if (options_.batchSize && *options_.batchSize != size)
+      return makeError("--batch-size=" + llvm::Twine(*options_.batchSize) +
+                       ", but the step was made for " + llvm::Twine(size));
+    if (int64_t rest = dataset_->numExamples() % size)
+      note("each epoch leaves out " + llvm::Twine(rest) + " of " +
+           llvm::Twine(dataset_->numExamples()) + " examples: batches are of " +
+           llvm::Twine(size));
+    batches_ = dataset_->makeBatches(options_.epochs, options_.seed);
+    steps_ = batches_->numSteps();
+    return llvm::Error::success();
+  }
+  if (data && !batchInfos_.empty()) {
+    llvm::Expected<std::unique_ptr<BatchSource>> batches = makeFileBatches(*data, batchInfos_);
+    if (!batches)
+      return batches.takeError();
+    batches_ = std::move(*batches);
+    steps_ = options_.steps.value_or(batches_->numSteps());
+    if (steps_ > batches_->numSteps())
+      note("'" + options_.data + "' has " + llvm::Twine(batches_->numSteps()) +
+           " batches; they repeat");
+    return llvm::Error::success();
+  }
+  if (!batchInfos_.empty())
+    note("no --data: the batches are made up");
+  batches_ = makeRandomBatches(batchInfos_, options_.seed);
+  steps_ = options_.steps.value_or(1);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::train() {
+  Progress progress(steps_, options_.quiet);
+  llvm::Expected<RunResult> run =
+      runSteps(*step_.executor, state_, *batches_, steps_, &progress);
+  if (!run)
+    return run.takeError();
+  result_ = std::move(*run);
+  if (options_.quiet)
+    return llvm::Error::success();
+  if (dataset_)
+    printLossCurve(llvm::outs(), result_.losses, isUnicodeLocale());
+  printSummary(llvm::outs(), step_.executor->numRanks(), steps_, result_.seconds,
+               result_.stats);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::checkBeginning() {
+  int64_t steps = std::min(steps_, kCheckedDatasetSteps);
+  llvm::Expected<RunResult> run =
+      runSteps(*step_.executor, state_, *batches_, steps, nullptr);
+  if (!run)
+    return run.takeError();
+  return checkAgainstSingle(*run, steps);
+}
+
+llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
+  llvm::Expected<RunResult> single =
+      runSteps(*single_.executor, state_, *batches_, steps, nullptr);
+  if (!single)
+    return single.takeError();
+  std::vector<Comparison> comparisons;
+  for (size_t i = 0; i < run.state.size(); ++i)
+    comparisons.push_back(
+        compareTensors(stateName(i), run.state[i], single->state[i], tolerance()));
+  std::optional<size_t> loss = findLoss(resultInfos_);
+  for (size_t k = 0; k < run.results.size(); ++k)
+    if (k != loss)
+      comparisons.push_back(
+          compareTensors(resultName(k), run.results[k], single->results[k], tolerance()));
+  if (loss)
+    comparisons.push_back(compareLosses(run.losses, single->losses, tolerance()));
+  report(("check: " + llvm::Twine(step_.executor->numRanks()) + " ranks against one, after " +
+          llvm::Twine(steps) + (steps == 1 ? " step" : " steps"))
+             .str(),
+         comparisons);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::checkAgainstReference() {
+  llvm::Expected<NpzFile> file = NpzFile::open(options_.reference);
+  if (!file)
+    return file.takeError();
+  std::vector<Comparison> comparisons;
+  auto compare = [&](const std::string &name, const std::string &label,
+                     const rt::HostTensor &tensor) -> llvm::Error {
+    llvm::Expected<NpyArray> array = file->read(name);
+    if (!array)
+      return array.takeError();
+    comparisons.push_back(
+        compareTensors(label, tensor, toTensor(std::move(*array)), tolerance()));
+    return llvm::Error::success();
+  };
+  if (file->contains("losses")) {
+    llvm::Expected<NpyArray> array = file->read("losses");
+    if (!array)
+      return array.takeError();
+    rt::HostTensor tensor = toTensor(std::move(*array));
+    std::vector<double> losses;
+    for (int64_t i = 0, e = numElements(tensor); i < e; ++i)
+      losses.push_back(element(tensor, i));
+    if (llvm::Error error = checkReferenceSteps(losses))
+      return error;
+    comparisons.push_back(compareLosses(result_.losses, losses, tolerance()));
+  }
+  for (size_t i = 0; i < result_.state.size(); ++i)
+    if (llvm::Error error =
+            compare("state_out_" + std::to_string(i), stateName(i), result_.state[i]))
+      return error;
+  for (size_t k = 0; k < result_.results.size(); ++k)
+    if (std::string name = "result_" + std::to_string(k); file->contains(name))
+      if (llvm::Error error = compare(name, resultName(k), result_.results[k]))
+        return error;
+  if (comparisons.empty())
+    return makeError("'" + options_.reference + "' has nothing to compare with: no losses, "
+                     "state_out_I or result_K");
+  report("reference: " + options_.reference, comparisons);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::checkReferenceSteps(const std::vector<double> &losses) {
+  if (int64_t(losses.size()) == steps_)
+    return llvm::Error::success();
+  return makeError("'" + options_.reference + "' is the outcome of " +
+                   llvm::Twine(losses.size()) + " steps, not of " + llvm::Twine(steps_));
+}
+
+void Session::report(llvm::StringRef title, const std::vector<Comparison> &comparisons) {
+  areChecksOk_ &= run::report(llvm::outs(), title, comparisons, options_.quiet);
+}
+
+llvm::Error Session::evaluateHeldOut() {
+  llvm::Expected<std::vector<NpyArray>> test = dataset_->readTest();
+  if (!test)
+    return test.takeError();
+  llvm::Expected<Accuracy> accuracy =
+      evaluate(context_, options_.eval, result_.state, std::move(*test));
+  if (!accuracy)
+    return accuracy.takeError();
+  if (!options_.quiet)
+    llvm::outs() << llvm::format("held-out accuracy: %.2f %% (%lld of %lld)\n",
+                                 100.0 * accuracy->correct / accuracy->total,
+                                 static_cast<long long>(accuracy->correct),
+                                 static_cast<long long>(accuracy->total));
+  return llvm::Error::success();
+}
+
+llvm::Error Session::save() const {
+  std::vector<std::pair<std::string, NpyArray>> arrays;
+  for (size_t i = 0; i < result_.state.size(); ++i)
+    arrays.emplace_back("state_out_" + std::to_string(i), toArray(result_.state[i]));
+  for (size_t k = 0; k < result_.results.size(); ++k)
+    arrays.emplace_back("result_" + std::to_string(k), toArray(result_.results[k]));
+  if (!result_.losses.empty()) {
+    const char *bytes = reinterpret_cast<const char *>(result_.losses.data());
+    NpyArray losses{NpyType::F64, {int64_t(result_.losses.size())}, {}};
+    losses.data.assign(bytes, bytes + result_.losses.size() * sizeof(double));
+    arrays.emplace_back("losses", std::move(losses));
+  }
+  return writeNpz(options_.save, arrays);
+}
+
+void Session::print() const {
+  for (size_t i = 0; i < result_.state.size(); ++i)
+    printTensor(llvm::outs(), stateName(i), result_.state[i]);
+  for (size_t k = 0; k < result_.results.size(); ++k)
+    printTensor(llvm::outs(), resultName(k), result_.results[k]);
+}
+
+void Session::note(const llvm::Twine &text) const {
+  if (!options_.quiet)
+    llvm::errs() << "coll-run: note: " << text << '\n';
+}
+
+std::string Session::stateName(size_t i) const {
+  return stateInfos_[i].name.empty() ? "state_" + std::to_string(i) : stateInfos_[i].name;
+}
+
+std::string Session::resultName(size_t k) const {
+  return resultInfos_[k].name.empty() ? "result_" + std::to_string(k) : resultInfos_[k].name;
+}
+
+} // namespace
+
+llvm::Error runSession(const Options &options) { return Session(options).run(); }
+
+} // namespace coll::run

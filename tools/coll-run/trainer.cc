@@ -1,0 +1,66 @@
+//===- trainer.cc - running steps -----------------------------------------------===//
+
+#include "tools/coll-run/trainer.h"
+
+#include "runtime/base/dtype.h"
+#include "tools/coll-run/error.h"
+
+namespace coll::run {
+
+std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor) {
+  std::vector<rt::TensorInfo> free;
+  for (const rt::TensorInfo &info : descriptor.results)
+    if (info.arg < 0)
+      free.push_back(info);
+  return free;
+}
+
+std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results) {
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i].name == "loss" && results[i].shape.empty())
+      return i;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i].shape.empty() && rt::isFloat(results[i].dtype))
+      return i;
+  return std::nullopt;
+}
+
+llvm::Expected<RunResult> runSteps(rt::Executor &executor, const Tensors &state,
+                                   BatchSource &batches, int64_t steps, Progress *progress) {
+  using Clock = std::chrono::steady_clock;
+  RunResult run;
+  if (llvm::Error error = toError(executor.initialize(state)))
+    return error;
+  std::optional<size_t> loss = findLoss(freeResults(executor.descriptor()));
+  for (int64_t step = 0; step < steps; ++step) {
+    llvm::Expected<Tensors> batch = batches.batch(step);
+    if (!batch)
+      return batch.takeError();
+    Clock::time_point start = Clock::now();
+    rt::Result<Tensors> results = executor.step(*batch);
+    if (!results) {
+      if (progress)
+        progress->finish();
+      return makeError("step " + llvm::Twine(step + 1) + ": " + results.status().toString());
+    }
+    run.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    run.results = results.take();
+    std::optional<double> value;
+    if (loss && *loss < run.results.size()) {
+      value = element(run.results[*loss], 0);
+      run.losses.push_back(*value);
+    }
+    run.stats = executor.stats();
+    if (progress)
+      progress->update(step + 1, value, run.stats.bytesPerStep);
+  }
+  if (progress)
+    progress->finish();
+  rt::Result<Tensors> final = executor.state();
+  if (!final)
+    return toError(final.status());
+  run.state = final.take();
+  return run;
+}
+
+} // namespace coll::run

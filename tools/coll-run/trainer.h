@@ -1,0 +1,34 @@
+//===- trainer.h - running steps --------------------------------------*- C++ -*-===//
+
+#ifndef COLL_TOOLS_COLL_RUN_TRAINER_H
+#define COLL_TOOLS_COLL_RUN_TRAINER_H
+
+#include "runtime/executor.h"
+#include "tools/coll-run/batches.h"
+#include "tools/coll-run/progress.h"
+
+namespace coll::run {
+
+/// What a run of steps left behind.
+struct RunResult {
+  Tensors state;              // after the last step
+  Tensors results;            // of the last step, without the state
+  std::vector<double> losses; // one per step; empty where the step returns none
+  rt::Executor::Stats stats;  // of the last step
+  double seconds = 0;         // in steps, without set-up
+};
+
+/// The results that update no state, in order: what Executor::step returns.
+std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor);
+
+/// Which of the free results is the loss: the one named so, or else the first float
+/// scalar.
+std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results);
+
+/// Runs `steps` steps from `state`. `progress` may be null.
+llvm::Expected<RunResult> runSteps(rt::Executor &executor, const Tensors &state,
+                                   BatchSource &batches, int64_t steps, Progress *progress);
+
+} // namespace coll::run
+
+#endif // COLL_TOOLS_COLL_RUN_TRAINER_H
