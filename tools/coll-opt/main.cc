@@ -2,6 +2,7 @@
 
 #include "dialect/dialect.h"
 #include "passes/passes.h"
+#include "passes/pipelines.h"
 #include "tools/common/safe_parse.h"
 
 #include "mlir/Debug/CLOptionsSetup.h"
@@ -67,6 +68,7 @@ static int runOpt(int argc, char **argv) {
   coll::registerCollDialects(registry);
   registerUpstreamPasses();
   coll::registerCollPasses();
+  coll::registerCollPipelines();
   MlirOptMainConfig::registerCLOptions(registry);
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
