@@ -1,0 +1,258 @@
+//===- lower_contractions.cc - contractions and convolutions to coll.gemm --------===//
+
+#include "passes/export/lower_contractions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/passes.h"
+
+namespace mlir::coll {
+
+#define GEN_PASS_DEF_LOWERCONTRACTIONSPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+/// The body argument behind an optional widening conversion.
+Value stripExtension(Value value) {
+  if (auto extension = value.getDefiningOp<arith::ExtFOp>())
+    return extension.getIn();
+  return value;
+}
+
+/// The body is `yield(acc + a * b)` in f32 or f64, with a and b possibly widened.
+bool isMultiplyAdd(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+    return false;
+  Block *body = op.getBody();
+  Type type = body->getArgument(2).getType();
+  if (!type.isF32() && !type.isF64())
+    return false;
+  auto add = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!add)
+    return false;
+  Value acc = body->getArgument(2);
+  Value product = add.getLhs() == acc ? add.getRhs() : add.getLhs();
+  if (add.getLhs() != acc && add.getRhs() != acc)
+    return false;
+  auto mul = product.getDefiningOp<arith::MulFOp>();
+  if (!mul)
+    return false;
+  Value lhs = stripExtension(mul.getLhs()), rhs = stripExtension(mul.getRhs());
+  Value a = body->getArgument(0), b = body->getArgument(1);
+  return (lhs == a && rhs == b) || (lhs == b && rhs == a);
+}
+
+bool isZeroInit(Value init) {
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+  return false;
+}
+
+/// What to do with one contraction: operands to pack first, the resulting form,
+/// and optionally the transposing copy of the result that is written directly.
+struct Plan {
+  std::array<bool, 2> pack = {false, false};
+  Contraction contraction;
+  GemmForm form;
+  Operation *absorbed = nullptr;
+  double cost = 0;
+};
+
+int64_t countElements(const Contraction &contraction, Operand operand) {
+  int64_t count = 1;
+  for (const Loop &loop : contraction.loops)
+    if (loop.strides[operand] != 0)
+      count *= loop.extent;
+  return count;
+}
+
+/// Cheapest choice of operands to pack, or nullopt.
+std::optional<Plan> findPlan(const Contraction &contraction) {
+  std::optional<Plan> best;
+  OpBuilder builder(contraction.base[kC].getContext());
+  for (unsigned choice = 0; choice < 4; ++choice) {
+    Plan plan;
+    plan.pack = {(choice & 1) != 0, (choice & 2) != 0};
+    plan.contraction = contraction;
+    Contraction packed = contraction;
+    bool ok = true;
+    for (Operand operand : {kA, kB}) {
+      if (!plan.pack[operand])
+        continue;
+      plan.cost += 1.0 * countElements(packed, operand);
+      ok = ok && succeeded(packOperand(builder, builder.getUnknownLoc(), packed, operand, Type(),
+                                       /*emit=*/false));
+    }
+    std::optional<GemmForm> form;
+    if (ok)
+      form = findGemmForm(packed);
+    if (!form)
+      continue;
+    plan.form = *form;
+    plan.cost += form->nanoseconds();
+    if (!best || plan.cost < best->cost)
+      best = plan;
+  }
+  return best;
+}
+
+/// The only user, through reshapes, where it is a transposing copy.
+linalg::GenericOp findTransposingUser(Value result) {
+  while (result.hasOneUse()) {
+    Operation *user = *result.user_begin();
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+      result = user->getResult(0);
+    else if (getTransposedInput(user) == result)
+      return cast<linalg::GenericOp>(user);
+    else
+      return {};
+  }
+  return {};
+}
+
+/// Writes the result in the order of the transposing copy that follows it, where
+/// that costs nothing.
+void absorbTransposition(Plan &plan, const Contraction &contraction, Value result) {
+  linalg::GenericOp user = findTransposingUser(result);
+  if (!user)
+    return;
+  Contraction changed = contraction;
+  Value input = user.getDpsInputOperand(0)->get();
+  auto inputShape = cast<RankedTensorType>(input.getType()).getShape();
+  auto resultType = cast<RankedTensorType>(user.getResult(0).getType());
+  FailureOr<SmallVector<Coordinate>> coordinates = alignLoops(changed, kC, inputShape);
+  if (failed(coordinates) || resultType.getNumElements() != cast<RankedTensorType>(
+                                                                input.getType()).getNumElements())
+    return;
+  // Strides of the result along each dimension of the copy's input.
+  AffineMap inputMap = user.getMatchingIndexingMap(user.getDpsInputOperand(0));
+  AffineMap resultMap = user.getMatchingIndexingMap(user.getDpsInitOperand(0));
+  SmallVector<int64_t> byLoop(user.getNumLoops(), 0);
+  for (auto [expr, stride] :
+       llvm::zip_equal(resultMap.getResults(), computeStrides(resultType.getShape())))
+    byLoop[cast<AffineDimExpr>(expr).getPosition()] = stride;
+  for (auto [loop, at] : llvm::zip_equal(changed.loops, *coordinates)) {
+    if (at.dim < 0)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(inputMap.getResult(at.dim));
+    if (!dim)
+      return;
+    loop.strides[kC] = at.factor * byLoop[dim.getPosition()];
+  }
+  changed.base[kC] = user.getResult(0);
+  std::optional<Plan> direct = findPlan(changed);
+  double copying = 1.0 * resultType.getNumElements();
+  if (!direct || direct->cost > plan.cost + copying)
+    return;
+  plan = *direct;
+  plan.absorbed = user;
+}
+
+std::optional<Plan> planContraction(linalg::GenericOp op) {
+  FailureOr<Contraction> read = readContraction(op);
+  if (failed(read))
+    return std::nullopt;
+  int64_t elements = 1;
+  for (const Loop &loop : read->loops)
+    elements *= loop.extent;
+  if (elements < 512)
+    return std::nullopt;
+  Contraction contraction = *read;
+  lookThroughCopies(contraction, kA);
+  lookThroughCopies(contraction, kB);
+  std::optional<Plan> plan = findPlan(contraction);
+  if (!plan) {
+    contraction = *read;
+    plan = findPlan(contraction);
+  }
+  if (!plan)
+    return std::nullopt;
+  if (isZeroInit(op.getDpsInitOperand(0)->get()))
+    absorbTransposition(*plan, contraction, op.getResult(0));
+  if (plan->cost > loopNestNanoseconds(elements))
+    return std::nullopt;
+  return plan;
+}
+
+/// An elementwise widening of the whole tensor.
+Value widen(OpBuilder &builder, Location loc, Value value, Type elementType) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType() == elementType)
+    return value;
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), elementType);
+  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, loc, TypeRange{empty.getType()}, ValueRange{value}, ValueRange{empty}, maps,
+             iterators,
+             [&](OpBuilder &b, Location loc, ValueRange args) {
+               Value wide = arith::ExtFOp::create(b, loc, elementType, args[0]);
+               linalg::YieldOp::create(b, loc, wide);
+             })
+      .getResult(0);
+}
+
+void emitGemm(RewriterBase &rewriter, linalg::GenericOp op, Plan &plan) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Contraction &contraction = plan.contraction;
+  auto type = cast<RankedTensorType>(contraction.base[kC].getType());
+  for (Operand operand : {kA, kB}) {
+    if (plan.pack[operand])
+      (void)packOperand(rewriter, loc, contraction, operand, type.getElementType(), /*emit=*/true);
+    else
+      contraction.base[operand] =
+          widen(rewriter, loc, contraction.base[operand], type.getElementType());
+  }
+  Value init = op.getDpsInitOperand(0)->get();
+  bool accumulate = !isZeroInit(init);
+  if (!accumulate)
+    init = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
+  const GemmForm &form = plan.form;
+  Value a = contraction.base[form.swapped ? kB : kA], b = contraction.base[form.swapped ? kA : kB];
+  auto unit = [&](bool set) { return set ? rewriter.getUnitAttr() : UnitAttr(); };
+  auto list = [&](ArrayRef<int64_t> values) { return rewriter.getDenseI64ArrayAttr(values); };
+  auto gemm = GemmOp::create(rewriter, loc, type, a, b, init, list({form.m, form.n, form.k}),
+                             list({form.lda, form.ldb, form.ldc}), unit(form.transA),
+                             unit(form.transB), unit(accumulate), list(form.batchSizes),
+                             list(form.batchStridesA), list(form.batchStridesB),
+                             list(form.batchStridesC));
+  rewriter.replaceOp(plan.absorbed ? plan.absorbed : op.getOperation(), gemm);
+}
+
+struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContractionsPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<CollDialect, arith::ArithDialect, linalg::LinalgDialect,
+                    tensor::TensorDialect>();
+  }
+
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> contractions;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op.hasPureTensorSemantics() && isMultiplyAdd(op))
+        contractions.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : contractions) {
+      std::optional<Plan> plan = planContraction(op);
+      if (plan)
+        emitGemm(rewriter, op, *plan);
+    }
+    eraseDeadOps();
+  }
+
+  /// What was looked through is often unused now.
+  void eraseDeadOps() {
+    SmallVector<Operation *> ops;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+};
+
+} // namespace
+} // namespace mlir::coll

@@ -1,0 +1,82 @@
+//===- lower_contractions.h - pieces of coll-lower-contractions --------*- C++ -*-===//
+//
+// A contraction is seen as a set of loops, each with one stride per operand in
+// row-major element order. Reshapes change nothing in this view, transposes only
+// exchange strides, and a matrix product is a grouping of the loops.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_EXPORT_LOWER_CONTRACTIONS_H
+#define COLL_PASSES_EXPORT_LOWER_CONTRACTIONS_H
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+#include <array>
+#include <optional>
+
+namespace mlir::coll {
+
+/// Operands of a contraction, as positions in Loop::strides and Contraction::base.
+enum Operand { kA = 0, kB = 1, kC = 2 };
+
+struct Loop {
+  int64_t extent;
+  std::array<int64_t, 3> strides; // in elements; 0: the operand does not move with the loop
+};
+
+/// `C[loops] += A[loops] * B[loops]`. base[kC] gives only the type of the result.
+struct Contraction {
+  SmallVector<Loop> loops;
+  std::array<Value, 3> base;
+};
+
+/// Attributes of a coll.gemm. Where `swapped` is set its first operand is B.
+struct GemmForm {
+  int64_t m, n, k, lda, ldb, ldc;
+  bool transA = false, transB = false, swapped = false;
+  SmallVector<int64_t> batchSizes, batchStridesA, batchStridesB, batchStridesC;
+
+  /// Estimated time, to compare forms and to compare with a plain loop nest.
+  double nanoseconds() const;
+};
+
+/// Estimated time of `elements` innermost iterations of a plain loop nest.
+double loopNestNanoseconds(int64_t elements);
+
+/// Reads loops and strides off the operation's indexing maps. Fails where an index
+/// is not a sum of multiples of loop dimensions.
+FailureOr<Contraction> readContraction(linalg::GenericOp op);
+
+/// The loops' strides within a tensor, dimension by dimension. Splits loops that
+/// run over several of the dimensions, for all operands. On success entry i says
+/// that loop i moves `factor` positions along `dim` (-1: it does not move).
+struct Coordinate {
+  int64_t dim, factor;
+};
+FailureOr<SmallVector<Coordinate>> alignLoops(Contraction &contraction, Operand operand,
+                                              ArrayRef<int64_t> shape);
+
+/// Replaces base[operand] by what it is a reshape or a transposed copy of.
+void lookThroughCopies(Contraction &contraction, Operand operand);
+
+/// The input of a generic that only permutes dimensions and adds or drops unit
+/// ones; null for every other operation.
+Value getTransposedInput(Operation *op);
+
+/// Strides of the input of a transposing generic, one per dimension of its result.
+SmallVector<int64_t> getInputStridesByResultDim(linalg::GenericOp op);
+
+/// Groups the loops into batch, M, N and K.
+std::optional<GemmForm> findGemmForm(const Contraction &contraction);
+
+/// Copies base[operand] into loop order, matrix by matrix, converting to
+/// `elementType`; the contraction then reads the copy. Fails where the operand's
+/// positions are not linear per dimension.
+LogicalResult packOperand(OpBuilder &builder, Location loc, Contraction &contraction,
+                          Operand operand, Type elementType, bool emit);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_LOWER_CONTRACTIONS_H

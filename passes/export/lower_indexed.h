@@ -1,0 +1,30 @@
+//===- lower_indexed.h - pieces of coll-lower-indexed ------------------*- C++ -*-===//
+
+#ifndef COLL_PASSES_EXPORT_LOWER_INDEXED_H
+#define COLL_PASSES_EXPORT_LOWER_INDEXED_H
+
+#include "dialect/dialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::coll {
+
+/// On the outermost scf.for of a nest that is one kernel. Without it a loop
+/// belongs to the driver.
+inline constexpr llvm::StringLiteral kKernelAttr = "coll.kernel";
+
+/// A tensor of `type` whose elements are all `scalar`: tensor.empty and linalg.fill.
+Value createFilled(OpBuilder &builder, Location loc, RankedTensorType type, Value scalar);
+
+/// The scalar of a splat constant as an attribute, or null.
+TypedAttr getSplatScalar(Value value);
+
+/// Replaces the operation by a linalg.generic that reads the operand at clamped positions.
+void lowerTake(RewriterBase &rewriter, TakeOp op);
+
+/// Replaces the operation by a loop nest over the updates, in row-major order,
+/// that carries the result and drops what falls outside of it.
+void lowerAccumulate(RewriterBase &rewriter, AccumulateOp op);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_LOWER_INDEXED_H
