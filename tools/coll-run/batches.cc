@@ -24,9 +24,7 @@ public:
   explicit FileBatches(std::vector<Tensors> batches) : batches_(std::move(batches)) {}
 
   int64_t numSteps() const override { return batches_.size(); }
-  llvm::Expected<Tensors> batch(int64_t step) override {
-    return batches_[step % batches_.size()];
-  }
+  llvm::Expected<Tensors> batch(int64_t step) override { return batches_[step % batches_.size()]; }
 
 private:
   std::vector<Tensors> batches_; // not empty
@@ -34,15 +32,33 @@ private:
 
 void fillElement(rt::HostTensor &tensor, int64_t index, double real, int64_t integer) {
   switch (tensor.dtype) {
-  case kCollF32: tensor.as<float>()[index] = static_cast<float>(real); break;
-  case kCollF64: tensor.as<double>()[index] = real; break;
-  case kCollF16: tensor.as<uint16_t>()[index] = rt::f32ToF16(static_cast<float>(real)); break;
-  case kCollBf16: tensor.as<uint16_t>()[index] = rt::f32ToBf16(static_cast<float>(real)); break;
-  case kCollI8: tensor.as<int8_t>()[index] = static_cast<int8_t>(integer); break;
-  case kCollI16: tensor.as<int16_t>()[index] = static_cast<int16_t>(integer); break;
-  case kCollI32: tensor.as<int32_t>()[index] = static_cast<int32_t>(integer); break;
-  case kCollI64: tensor.as<int64_t>()[index] = integer; break;
-  case kCollBool: tensor.data[index] = static_cast<char>(integer & 1); break;
+  case kCollF32:
+    tensor.as<float>()[index] = static_cast<float>(real);
+    break;
+  case kCollF64:
+    tensor.as<double>()[index] = real;
+    break;
+  case kCollF16:
+    tensor.as<uint16_t>()[index] = rt::f32ToF16(static_cast<float>(real));
+    break;
+  case kCollBf16:
+    tensor.as<uint16_t>()[index] = rt::f32ToBf16(static_cast<float>(real));
+    break;
+  case kCollI8:
+    tensor.as<int8_t>()[index] = static_cast<int8_t>(integer);
+    break;
+  case kCollI16:
+    tensor.as<int16_t>()[index] = static_cast<int16_t>(integer);
+    break;
+  case kCollI32:
+    tensor.as<int32_t>()[index] = static_cast<int32_t>(integer);
+    break;
+  case kCollI64:
+    tensor.as<int64_t>()[index] = integer;
+    break;
+  case kCollBool:
+    tensor.data[index] = static_cast<char>(integer & 1);
+    break;
   }
 }
 
@@ -107,16 +123,14 @@ std::unique_ptr<BatchSource> makeRandomBatches(std::vector<rt::TensorInfo> batch
   return std::make_unique<RandomBatches>(std::move(batch), seed);
 }
 
-llvm::Expected<Tensors> readState(const NpzFile &file,
-                                  const std::vector<rt::TensorInfo> &state) {
+llvm::Expected<Tensors> readState(const NpzFile &file, const std::vector<rt::TensorInfo> &state) {
   bool isSaved = !file.contains("state_in_0") && file.contains("state_out_0");
   std::string prefix = isSaved ? "state_out_" : "state_in_";
   if (llvm::Error error = checkCount(file, prefix, state.size(), "state"))
     return error;
   Tensors tensors;
   for (size_t i = 0; i < state.size(); ++i) {
-    llvm::Expected<rt::HostTensor> tensor =
-        readTensor(file, prefix + std::to_string(i), state[i]);
+    llvm::Expected<rt::HostTensor> tensor = readTensor(file, prefix + std::to_string(i), state[i]);
     if (!tensor)
       return tensor.takeError();
     tensors.push_back(std::move(*tensor));

@@ -18,9 +18,12 @@ constexpr double kAtol = 1e-9;
 
 double defaultRtol(CollDtype dtype) {
   switch (dtype) {
-  case kCollF16: return 1e-3;
-  case kCollBf16: return 1e-2;
-  default: return 1e-4;
+  case kCollF16:
+    return 1e-3;
+  case kCollBf16:
+    return 1e-2;
+  default:
+    return 1e-4;
   }
 }
 
@@ -77,8 +80,8 @@ Comparison compareLosses(const std::vector<double> &got, const std::vector<doubl
   result.name = "losses";
   if (got.size() != reference.size()) {
     result.isOk = false;
-    result.note = std::to_string(got.size()) + " losses; there should be " +
-                  std::to_string(reference.size());
+    result.note =
+        std::to_string(got.size()) + " losses; there should be " + std::to_string(reference.size());
     return result;
   }
   double rtol = tolerance.rtol.value_or(kLossRtol);
@@ -111,8 +114,8 @@ bool report(llvm::raw_ostream &os, llvm::StringRef title,
   bool printTable = !onlyFailures || failures > 0;
   if (printTable)
     os << title << '\n'
-       << llvm::format("  %-*s  %10s  %10s  %10s\n", int(width), "tensor", "max |d|",
-                       "max |ref|", "relative");
+       << llvm::format("  %-*s  %10s  %10s  %10s\n", int(width), "tensor", "max |d|", "max |ref|",
+                       "relative");
   for (const Comparison &comparison : comparisons) {
     if (onlyFailures && comparison.isOk)
       continue;

@@ -10,8 +10,8 @@
 namespace coll::run {
 
 /// What counts as equal: per tensor, max |Δ| <= rtol * max |reference| + atol. Without
-/// `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3 for f16, 1e-2 for bf16, and 1e-5 for losses. Integers
-/// must be equal. A NaN equals a NaN at the same place and nothing else; so do infinities.
+/// `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3 for f16, 1e-2 for bf16, and 1e-5 for losses.
+/// Integers must be equal. A NaN equals a NaN at the same place and nothing else; so do infinities.
 struct Tolerance {
   std::optional<double> rtol;
   std::optional<double> atol;

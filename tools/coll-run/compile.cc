@@ -205,8 +205,7 @@ llvm::Expected<StepIr> toSingleDevice(const StepIr &step) {
 }
 
 llvm::Expected<LaunchedStep> launchStep(StepIr step, const CompileOptions &options,
-                                        const rt::ExecutorOptions &execution,
-                                        StageWriter *stages) {
+                                        const rt::ExecutorOptions &execution, StageWriter *stages) {
   if (step.level < Level::Kernels)
     if (llvm::Error error = lowerToPrograms(step, options, stages))
       return error;

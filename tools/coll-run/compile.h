@@ -47,8 +47,7 @@ struct LaunchedStep {
 
 /// Compiles a step for its ranks and starts them. More than kMaxRanks is an error.
 llvm::Expected<LaunchedStep> launchStep(StepIr step, const CompileOptions &options,
-                                        const rt::ExecutorOptions &execution,
-                                        StageWriter *stages);
+                                        const rt::ExecutorOptions &execution, StageWriter *stages);
 
 } // namespace coll::run
 

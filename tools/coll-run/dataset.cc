@@ -139,8 +139,7 @@ llvm::Error Dataset::readTrain(const std::vector<rt::TensorInfo> &batch) {
 }
 
 std::unique_ptr<BatchSource> Dataset::makeBatches(int64_t epochs, uint64_t seed) const {
-  return std::make_unique<DatasetBatches>(train_, batch_, numExamples_, batchSize_, epochs,
-                                          seed);
+  return std::make_unique<DatasetBatches>(train_, batch_, numExamples_, batchSize_, epochs, seed);
 }
 
 llvm::Expected<std::vector<NpyArray>> Dataset::readTest() const {

@@ -36,8 +36,7 @@ struct Evidence {
     mesh |= llvm::isa<mlir::coll::MeshOp>(op);
     sharded |= llvm::isa<mlir::coll::ReshardOp>(op) || op->hasAttr(kShardingsAttr);
     communicates |= llvm::isa<mlir::coll::CollectiveOpInterface>(op) ||
-                    llvm::isa<mlir::coll::RankOp, mlir::coll::AxisIndexOp,
-                              mlir::coll::GroupOp>(op);
+                    llvm::isa<mlir::coll::RankOp, mlir::coll::AxisIndexOp, mlir::coll::GroupOp>(op);
     if (auto func = llvm::dyn_cast<mlir::func::FuncOp>(op)) {
       local |= hasArgOrResultAttr(func, kGlobalTypeAttr);
       sharded |= hasArgOrResultAttr(func, kShardingAttr);
@@ -70,13 +69,20 @@ Level detectLevel(mlir::ModuleOp module) {
 
 llvm::StringRef describe(Level level) {
   switch (level) {
-  case Level::Foreign: return "a foreign step";
-  case Level::Step: return "a step (L0)";
-  case Level::Annotated: return "an annotated step (L1 to L3)";
-  case Level::Spmd: return "one program for all ranks (L4)";
-  case Level::Programs: return "rank programs (L6)";
-  case Level::Kernels: return "rank programs with kernels";
-  case Level::Executable: return "an executable (L7)";
+  case Level::Foreign:
+    return "a foreign step";
+  case Level::Step:
+    return "a step (L0)";
+  case Level::Annotated:
+    return "an annotated step (L1 to L3)";
+  case Level::Spmd:
+    return "one program for all ranks (L4)";
+  case Level::Programs:
+    return "rank programs (L6)";
+  case Level::Kernels:
+    return "rank programs with kernels";
+  case Level::Executable:
+    return "an executable (L7)";
   }
   llvm_unreachable("every level has a case");
 }

@@ -9,13 +9,13 @@ namespace coll::run {
 
 /// In the order in which the compiler passes through them.
 enum class Level {
-  Foreign,     // StableHLO: for the import pipeline
-  Step,        // L0
-  Annotated,   // L1 to L3: a mesh and shardings, global shapes
-  Spmd,        // L4, L5: one program for all ranks
-  Programs,    // L6: coll.program per rank class
-  Kernels,     // on the way to L7: kernels outlined
-  Executable,  // L7: LLVM dialect
+  Foreign,    // StableHLO: for the import pipeline
+  Step,       // L0
+  Annotated,  // L1 to L3: a mesh and shardings, global shapes
+  Spmd,       // L4, L5: one program for all ranks
+  Programs,   // L6: coll.program per rank class
+  Kernels,    // on the way to L7: kernels outlined
+  Executable, // L7: LLVM dialect
 };
 
 Level detectLevel(mlir::ModuleOp module);

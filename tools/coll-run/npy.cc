@@ -25,12 +25,12 @@ struct TypeInfo {
 
 // bfloat16 is not a type of NumPy's own: its extension stores two opaque bytes.
 constexpr TypeInfo kTypes[] = {
-    {NpyType::Bool, "bool", "b1", 1},        {NpyType::I8, "int8", "i1", 1},
-    {NpyType::I16, "int16", "i2", 2},        {NpyType::I32, "int32", "i4", 4},
-    {NpyType::I64, "int64", "i8", 8},        {NpyType::U8, "uint8", "u1", 1},
-    {NpyType::U16, "uint16", "u2", 2},       {NpyType::U32, "uint32", "u4", 4},
-    {NpyType::U64, "uint64", "u8", 8},       {NpyType::F16, "float16", "f2", 2},
-    {NpyType::BF16, "bfloat16", "V2", 2},    {NpyType::F32, "float32", "f4", 4},
+    {NpyType::Bool, "bool", "b1", 1},     {NpyType::I8, "int8", "i1", 1},
+    {NpyType::I16, "int16", "i2", 2},     {NpyType::I32, "int32", "i4", 4},
+    {NpyType::I64, "int64", "i8", 8},     {NpyType::U8, "uint8", "u1", 1},
+    {NpyType::U16, "uint16", "u2", 2},    {NpyType::U32, "uint32", "u4", 4},
+    {NpyType::U64, "uint64", "u8", 8},    {NpyType::F16, "float16", "f2", 2},
+    {NpyType::BF16, "bfloat16", "V2", 2}, {NpyType::F32, "float32", "f4", 4},
     {NpyType::F64, "float64", "f8", 8},
 };
 
@@ -172,8 +172,11 @@ llvm::Error computeDataBytes(NpyHeader &header) {
   bool empty = llvm::is_contained(header.shape, 0);
   for (int64_t extent : header.shape) {
     if (!empty && uint64_t(extent) > kMaxDataBytes / bytes)
-      return makeError("shape [" + llvm::join(llvm::map_range(header.shape, [](int64_t e) {
-                         return std::to_string(e); }), ", ") + "] is too large");
+      return makeError(
+          "shape [" +
+          llvm::join(llvm::map_range(header.shape, [](int64_t e) { return std::to_string(e); }),
+                     ", ") +
+          "] is too large");
     bytes *= empty ? 1 : uint64_t(extent);
   }
   header.dataBytes = empty ? 0 : bytes;

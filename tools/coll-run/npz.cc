@@ -59,8 +59,8 @@ llvm::Error readExactly(zip_file_t *entry, uint64_t bytes, std::vector<char> &da
 }
 
 llvm::Error checkEntry(const zip_stat_t &stat, uint64_t fileBytes) {
-  constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
-                                   ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+  constexpr zip_uint64_t kNeeded =
+      ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
   if ((stat.valid & kNeeded) != kNeeded)
     return makeError("corrupt directory entry");
   if (stat.encryption_method != ZIP_EM_NONE)
@@ -135,8 +135,7 @@ llvm::Expected<NpyArray> NpzFile::read(llvm::StringRef name) const {
     return makeError("'" + path_ + "' has no array '" + name + "'");
   llvm::Expected<NpyArray> array = readEntry(found->second);
   if (!array)
-    return makeError("'" + path_ + "', array '" + name +
-                     "': " + llvm::toString(array.takeError()));
+    return makeError("'" + path_ + "', array '" + name + "': " + llvm::toString(array.takeError()));
   return array;
 }
 
@@ -194,16 +193,13 @@ llvm::Error writeNpz(llvm::StringRef path,
   if (!archive)
     return makeError("cannot write '" + path + "': " + openError(code));
   llvm::scope_exit discard([&] { zip_discard(archive); });
-  auto fail = [&] {
-    return makeError("cannot write '" + path + "': " + zip_strerror(archive));
-  };
+  auto fail = [&] { return makeError("cannot write '" + path + "': " + zip_strerror(archive)); };
   std::vector<std::string> contents(arrays.size());
   for (size_t i = 0; i < arrays.size(); ++i) {
     const NpyArray &array = arrays[i].second;
     contents[i] = makeNpyHeader(array.type, array.shape);
     contents[i].append(array.data.data(), array.data.size());
-    zip_source_t *source =
-        zip_source_buffer(archive, contents[i].data(), contents[i].size(), 0);
+    zip_source_t *source = zip_source_buffer(archive, contents[i].data(), contents[i].size(), 0);
     if (!source)
       return fail();
     zip_int64_t entry =

@@ -58,8 +58,7 @@ llvm::Error checkWritable(llvm::StringRef path);
 
 /// Writes an archive that numpy.load reads. The file appears complete or not at all;
 /// on failure a file that was there is unchanged.
-llvm::Error writeNpz(llvm::StringRef path,
-                     llvm::ArrayRef<std::pair<std::string, NpyArray>> arrays);
+llvm::Error writeNpz(llvm::StringRef path, llvm::ArrayRef<std::pair<std::string, NpyArray>> arrays);
 
 } // namespace coll::run
 

@@ -22,23 +22,23 @@ cl::OptionCategory dataCategory("2. Data");
 cl::OptionCategory checkCategory("3. Checks");
 cl::OptionCategory outputCategory("4. Output");
 
-cl::opt<std::string> input(cl::Positional, cl::value_desc("STEP.mlir"),
-                           cl::desc("STEP.mlir"), cl::cat(stepCategory));
+cl::opt<std::string> input(cl::Positional, cl::value_desc("STEP.mlir"), cl::desc("STEP.mlir"),
+                           cl::cat(stepCategory));
 cl::opt<std::string> ranks("ranks", cl::value_desc("N"), cl::cat(stepCategory),
-                       cl::desc("number of ranks (default: the mesh's size, or 1)"));
+                           cl::desc("number of ranks (default: the mesh's size, or 1)"));
 cl::opt<std::string> mesh("mesh", cl::value_desc("dp=N"), cl::cat(stepCategory),
                           cl::desc("the mesh: axis names and sizes"));
 cl::opt<std::string> strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCategory),
                               cl::desc("data-parallel, or none for one rank (default: by the "
                                        "number of ranks)"));
 cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
-                           cl::desc("the first K arguments are state, updated by the first K "
-                                    "results"));
+                               cl::desc("the first K arguments are state, updated by the first K "
+                                        "results"));
 cl::opt<std::string> backend("backend", cl::value_desc("NAME"), cl::init("threads"),
                              cl::cat(stepCategory),
                              cl::desc("who carries out collectives: threads (default)"));
 cl::opt<std::string> timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepCategory),
-                        cl::desc("longest wait for another rank (default 60)"));
+                             cl::desc("longest wait for another rank (default 60)"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
                        cl::desc("run without the proof that the ranks cannot mismatch"));
 
@@ -47,15 +47,15 @@ cl::opt<std::string> data("data", cl::value_desc("FILE.npz"), cl::cat(dataCatego
 cl::opt<std::string> initFile("init", cl::value_desc("FILE.npz"), cl::cat(dataCategory),
                               cl::desc("initial state only; a file from --save resumes"));
 cl::opt<std::string> steps("steps", cl::value_desc("S"), cl::cat(dataCategory),
-                       cl::desc("number of steps (default: the batches in --data, or 1)"));
+                           cl::desc("number of steps (default: the batches in --data, or 1)"));
 cl::opt<std::string> dataset("dataset", cl::value_desc("FILE.npz"), cl::cat(dataCategory),
                              cl::desc("train over train_* arrays, shuffled each epoch"));
 cl::opt<std::string> batchSize("batch-size", cl::value_desc("B"), cl::cat(dataCategory),
-                           cl::desc("with --dataset: the step's batch size, checked"));
+                               cl::desc("with --dataset: the step's batch size, checked"));
 cl::opt<std::string> epochs("epochs", cl::value_desc("E"), cl::cat(dataCategory),
-                        cl::desc("with --dataset: passes over it (default 1)"));
+                            cl::desc("with --dataset: passes over it (default 1)"));
 cl::opt<std::string> seed("seed", cl::value_desc("X"), cl::cat(dataCategory),
-                       cl::desc("seed of shuffling and of random data (default 0)"));
+                          cl::desc("seed of shuffling and of random data (default 0)"));
 cl::opt<std::string> evalFile("eval", cl::value_desc("EVAL.mlir"), cl::cat(dataCategory),
                               cl::desc("with --dataset: (state, test_*) -> number correct"));
 
@@ -64,10 +64,10 @@ cl::opt<bool> check("check", cl::cat(checkCategory),
 cl::opt<std::string> reference("reference", cl::value_desc("FILE.npz"), cl::cat(checkCategory),
                                cl::desc("compare with its state_out_I and losses"));
 cl::opt<std::string> rtol("rtol", cl::value_desc("X"), cl::cat(checkCategory),
-                     cl::desc("tolerance relative to a tensor's largest value (default 1e-4, "
-                              "losses 1e-5)"));
+                          cl::desc("tolerance relative to a tensor's largest value (default 1e-4, "
+                                   "losses 1e-5)"));
 cl::opt<std::string> atol("atol", cl::value_desc("X"), cl::cat(checkCategory),
-                     cl::desc("absolute tolerance (default 1e-9)"));
+                          cl::desc("absolute tolerance (default 1e-9)"));
 
 cl::opt<std::string> save("save", cl::value_desc("FILE.npz"), cl::cat(outputCategory),
                           cl::desc("write the final state (state_out_I) and losses"));
@@ -156,8 +156,7 @@ llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text) {
 
 /// Reads a flag's number into `value`, which keeps its default where the flag is absent.
 template <typename T>
-llvm::Error readInteger(const cl::opt<std::string> &flag, uint64_t least, uint64_t most,
-                        T &value) {
+llvm::Error readInteger(const cl::opt<std::string> &flag, uint64_t least, uint64_t most, T &value) {
   if (!flag.getNumOccurrences())
     return llvm::Error::success();
   uint64_t number = 0;
@@ -186,8 +185,7 @@ llvm::Error readNumbers(Options &options) {
   llvm::Error error = readInteger(ranks, 1, kMaxRanks, options.ranks);
   error = joinErrors(std::move(error), readInteger(stateArgs, 0, 1'000'000, options.stateArgs));
   error = joinErrors(std::move(error), readInteger(steps, 1, 1'000'000'000, options.steps));
-  error = joinErrors(std::move(error),
-                     readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
+  error = joinErrors(std::move(error), readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
   error = joinErrors(std::move(error), readInteger(epochs, 1, 1'000'000, options.epochs));
   error = joinErrors(std::move(error), readInteger(seed, 0, UINT64_MAX, options.seed));
   error = joinErrors(std::move(error), readReal(rtol, 1e9, options.rtol));
@@ -201,8 +199,7 @@ llvm::Error readNumbers(Options &options) {
 llvm::Error checkCombinations(const Options &options) {
   if (options.input.empty())
     return makeError("no input file; try 'coll-run STEP.mlir --ranks=4', or --help");
-  if (options.strategy != "" && options.strategy != "data-parallel" &&
-      options.strategy != "none")
+  if (options.strategy != "" && options.strategy != "data-parallel" && options.strategy != "none")
     return makeError("--strategy=" + options.strategy + ": expected data-parallel or none");
   if (options.backend != "threads")
     return makeError("--backend=" + options.backend + ": expected threads");

@@ -121,8 +121,8 @@ llvm::Expected<CompileOptions> Session::chooseRanks(Level level) const {
   compile.ranks = options_.ranks.value_or(0);
   if (level != Level::Step) {
     if (!options_.strategy.empty())
-      return makeError("--strategy is for a step that is not distributed yet; '" +
-                       options_.input + "' is " + describe(level));
+      return makeError("--strategy is for a step that is not distributed yet; '" + options_.input +
+                       "' is " + describe(level));
     return compile;
   }
   if (options_.mesh.size() > 1)
@@ -219,8 +219,7 @@ llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
                        ", but the step was made for " + llvm::Twine(size));
     if (int64_t rest = dataset_->numExamples() % size)
       note("each epoch leaves out " + llvm::Twine(rest) + " of " +
-           llvm::Twine(dataset_->numExamples()) + " examples: batches are of " +
-           llvm::Twine(size));
+           llvm::Twine(dataset_->numExamples()) + " examples: batches are of " + llvm::Twine(size));
     batches_ = dataset_->makeBatches(options_.epochs, options_.seed);
     steps_ = batches_->numSteps();
     return llvm::Error::success();
@@ -245,8 +244,7 @@ llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
 
 llvm::Error Session::train() {
   Progress progress(steps_, options_.quiet);
-  llvm::Expected<RunResult> run =
-      runSteps(*step_.executor, state_, *batches_, steps_, &progress);
+  llvm::Expected<RunResult> run = runSteps(*step_.executor, state_, *batches_, steps_, &progress);
   if (!run)
     return run.takeError();
   result_ = std::move(*run);
@@ -254,23 +252,20 @@ llvm::Error Session::train() {
     return llvm::Error::success();
   if (dataset_)
     printLossCurve(llvm::outs(), result_.losses, isUnicodeLocale());
-  printSummary(llvm::outs(), step_.executor->numRanks(), steps_, result_.seconds,
-               result_.stats);
+  printSummary(llvm::outs(), step_.executor->numRanks(), steps_, result_.seconds, result_.stats);
   return llvm::Error::success();
 }
 
 llvm::Error Session::checkBeginning() {
   int64_t steps = std::min(steps_, kCheckedDatasetSteps);
-  llvm::Expected<RunResult> run =
-      runSteps(*step_.executor, state_, *batches_, steps, nullptr);
+  llvm::Expected<RunResult> run = runSteps(*step_.executor, state_, *batches_, steps, nullptr);
   if (!run)
     return run.takeError();
   return checkAgainstSingle(*run, steps);
 }
 
 llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
-  llvm::Expected<RunResult> single =
-      runSteps(*single_.executor, state_, *batches_, steps, nullptr);
+  llvm::Expected<RunResult> single = runSteps(*single_.executor, state_, *batches_, steps, nullptr);
   if (!single)
     return single.takeError();
   std::vector<Comparison> comparisons;
@@ -301,8 +296,7 @@ llvm::Error Session::checkAgainstReference() {
     llvm::Expected<NpyArray> array = file->read(name);
     if (!array)
       return array.takeError();
-    comparisons.push_back(
-        compareTensors(label, tensor, toTensor(std::move(*array)), tolerance()));
+    comparisons.push_back(compareTensors(label, tensor, toTensor(std::move(*array)), tolerance()));
     return llvm::Error::success();
   };
   if (file->contains("losses")) {
@@ -326,7 +320,8 @@ llvm::Error Session::checkAgainstReference() {
       if (llvm::Error error = compare(name, resultName(k), result_.results[k]))
         return error;
   if (comparisons.empty())
-    return makeError("'" + options_.reference + "' has nothing to compare with: no losses, "
+    return makeError("'" + options_.reference +
+                     "' has nothing to compare with: no losses, "
                      "state_out_I or result_K");
   report("reference: " + options_.reference, comparisons);
   return llvm::Error::success();
@@ -335,8 +330,8 @@ llvm::Error Session::checkAgainstReference() {
 llvm::Error Session::checkReferenceSteps(const std::vector<double> &losses) {
   if (int64_t(losses.size()) == steps_)
     return llvm::Error::success();
-  return makeError("'" + options_.reference + "' is the outcome of " +
-                   llvm::Twine(losses.size()) + " steps, not of " + llvm::Twine(steps_));
+  return makeError("'" + options_.reference + "' is the outcome of " + llvm::Twine(losses.size()) +
+                   " steps, not of " + llvm::Twine(steps_));
 }
 
 void Session::report(llvm::StringRef title, const std::vector<Comparison> &comparisons) {
@@ -352,10 +347,9 @@ llvm::Error Session::evaluateHeldOut() {
   if (!accuracy)
     return accuracy.takeError();
   if (!options_.quiet)
-    llvm::outs() << llvm::format("held-out accuracy: %.2f %% (%lld of %lld)\n",
-                                 100.0 * accuracy->correct / accuracy->total,
-                                 static_cast<long long>(accuracy->correct),
-                                 static_cast<long long>(accuracy->total));
+    llvm::outs() << llvm::format(
+        "held-out accuracy: %.2f %% (%lld of %lld)\n", 100.0 * accuracy->correct / accuracy->total,
+        static_cast<long long>(accuracy->correct), static_cast<long long>(accuracy->total));
   return llvm::Error::success();
 }
 

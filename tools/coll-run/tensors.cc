@@ -15,34 +15,52 @@ namespace {
 
 CollDtype toDtype(NpyType type) {
   switch (type) {
-  case NpyType::Bool: return kCollBool;
+  case NpyType::Bool:
+    return kCollBool;
   case NpyType::I8:
-  case NpyType::U8: return kCollI8;
+  case NpyType::U8:
+    return kCollI8;
   case NpyType::I16:
-  case NpyType::U16: return kCollI16;
+  case NpyType::U16:
+    return kCollI16;
   case NpyType::I32:
-  case NpyType::U32: return kCollI32;
+  case NpyType::U32:
+    return kCollI32;
   case NpyType::I64:
-  case NpyType::U64: return kCollI64;
-  case NpyType::F16: return kCollF16;
-  case NpyType::BF16: return kCollBf16;
-  case NpyType::F32: return kCollF32;
-  case NpyType::F64: return kCollF64;
+  case NpyType::U64:
+    return kCollI64;
+  case NpyType::F16:
+    return kCollF16;
+  case NpyType::BF16:
+    return kCollBf16;
+  case NpyType::F32:
+    return kCollF32;
+  case NpyType::F64:
+    return kCollF64;
   }
   llvm_unreachable("every type has a case");
 }
 
 NpyType toNpyType(CollDtype dtype) {
   switch (dtype) {
-  case kCollF32: return NpyType::F32;
-  case kCollF64: return NpyType::F64;
-  case kCollF16: return NpyType::F16;
-  case kCollBf16: return NpyType::BF16;
-  case kCollI8: return NpyType::I8;
-  case kCollI16: return NpyType::I16;
-  case kCollI32: return NpyType::I32;
-  case kCollI64: return NpyType::I64;
-  case kCollBool: return NpyType::Bool;
+  case kCollF32:
+    return NpyType::F32;
+  case kCollF64:
+    return NpyType::F64;
+  case kCollF16:
+    return NpyType::F16;
+  case kCollBf16:
+    return NpyType::BF16;
+  case kCollI8:
+    return NpyType::I8;
+  case kCollI16:
+    return NpyType::I16;
+  case kCollI32:
+    return NpyType::I32;
+  case kCollI64:
+    return NpyType::I64;
+  case kCollBool:
+    return NpyType::Bool;
   }
   llvm_unreachable("every type has a case");
 }
@@ -129,15 +147,24 @@ std::string describe(const rt::TensorInfo &info) {
 
 double element(const rt::HostTensor &tensor, int64_t index) {
   switch (tensor.dtype) {
-  case kCollF32: return tensor.as<float>()[index];
-  case kCollF64: return tensor.as<double>()[index];
-  case kCollF16: return rt::f16ToF32(tensor.as<uint16_t>()[index]);
-  case kCollBf16: return rt::bf16ToF32(tensor.as<uint16_t>()[index]);
-  case kCollI8: return tensor.as<int8_t>()[index];
-  case kCollI16: return tensor.as<int16_t>()[index];
-  case kCollI32: return tensor.as<int32_t>()[index];
-  case kCollI64: return static_cast<double>(tensor.as<int64_t>()[index]);
-  case kCollBool: return tensor.data[index] != 0;
+  case kCollF32:
+    return tensor.as<float>()[index];
+  case kCollF64:
+    return tensor.as<double>()[index];
+  case kCollF16:
+    return rt::f16ToF32(tensor.as<uint16_t>()[index]);
+  case kCollBf16:
+    return rt::bf16ToF32(tensor.as<uint16_t>()[index]);
+  case kCollI8:
+    return tensor.as<int8_t>()[index];
+  case kCollI16:
+    return tensor.as<int16_t>()[index];
+  case kCollI32:
+    return tensor.as<int32_t>()[index];
+  case kCollI64:
+    return static_cast<double>(tensor.as<int64_t>()[index]);
+  case kCollBool:
+    return tensor.data[index] != 0;
   }
   llvm_unreachable("every type has a case");
 }
