@@ -19,7 +19,6 @@
 #include "runtime/base/status.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +43,10 @@ enum class OpKind : uint8_t {
 
 // "all_reduce", …
 const char *kindName(OpKind kind);
+// Which fields of a Call the kind uses.
+bool reduces(OpKind kind);
+bool hasRoot(OpKind kind);
+bool isTransfer(OpKind kind); // send or recv
 
 // Where in the program a call comes from; the texts outlive the call. `program`
 // tells apart rank classes: op ids are comparable only where it is equal.
@@ -79,9 +82,14 @@ struct Call {
 
 // "all_reduce sum f32 x 1024 (op 3 at train.py:12:3)": for messages.
 std::string describe(const Call &call);
+// "[0, 1, 2, 3]", shortened where it is long.
+std::string describeGroup(const std::vector<int> &ranks);
 
 // An operation in flight. Made by Communicator::start, ended by Endpoint::wait.
-class Request;
+class Request {
+public:
+  virtual ~Request() = default;
+};
 
 class Communicator {
 public:
@@ -131,9 +139,6 @@ public:
   // The endpoint of a rank; called once per rank. The backend must outlive it.
   virtual Result<std::unique_ptr<Endpoint>> endpoint(int rank) = 0;
 };
-
-using BackendFactory =
-    std::function<Result<std::unique_ptr<Backend>>(const BackendOptions &options)>;
 
 // By name ("threads", …); an unknown name fails and lists the known ones.
 Result<std::unique_ptr<Backend>> createBackend(const std::string &name,

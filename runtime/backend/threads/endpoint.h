@@ -1,0 +1,103 @@
+// endpoint.h - one rank's side of the threads backend.
+//
+// Progress: a rank that waits for one request also advances all others that it has
+// in flight, so requests may be waited for in any order. A rank that computes makes
+// no progress; but once every member has posted a collective, any waiting member can
+// finish it alone.
+
+#ifndef COLL_RUNTIME_BACKEND_THREADS_ENDPOINT_H
+#define COLL_RUNTIME_BACKEND_THREADS_ENDPOINT_H
+
+#include "runtime/backend/threads/group.h"
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace coll::rt::threads {
+
+class ThreadsCommunicator;
+
+struct ThreadsRequest final : Request {
+  enum class Stage { Deferred, Posted, Finished };
+
+  ThreadsRequest(ThreadsCommunicator &communicator, const Call &call);
+
+  ThreadsCommunicator &communicator;
+  Transfer transfer; // its call is the request's, for collectives too
+  uint64_t number = 0;
+  Stage stage = Stage::Deferred;
+  Status outcome; // where Finished
+
+  const Call &call() const { return transfer.call; }
+};
+
+class ThreadsEndpoint final : public Endpoint {
+public:
+  ThreadsEndpoint(World &world, int rank) : world_(world), rank_(rank) {}
+  ~ThreadsEndpoint() override { leave(); }
+
+  Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) override;
+  Status wait(Request *request) override;
+  int inFlight() const override { return static_cast<int>(started_.size()); }
+  void enter() override;
+  void leave() override;
+  void abort(const Status &cause) override { world_.abort(cause); }
+
+  Status run(ThreadsCommunicator &communicator, const Call &call);
+  Result<Request *> start(ThreadsCommunicator &communicator, const Call &call);
+
+  World &world() { return world_; }
+  int rank() const { return rank_; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  void begin(ThreadsRequest &request);
+  Status finish(ThreadsRequest &request);
+  // Blocks until the request is Finished.
+  void waitFor(ThreadsRequest &request);
+  // Polls for a short time; true once the request is Finished.
+  bool spin(ThreadsRequest &request);
+  // Moves one request on as far as it goes without waiting; true if it moved.
+  bool advance(ThreadsRequest &request);
+  bool advanceCollective(ThreadsRequest &request);
+  bool advanceAll();
+  // Takes the request back after an abort; Finished afterwards.
+  void cancel(ThreadsRequest &request);
+  void fail(ThreadsRequest &request, const Status &failure);
+
+  Status abortedStatus(const ThreadsRequest &request);
+  Status findMissingPeer(const ThreadsRequest &request);
+  Status timeoutStatus(const ThreadsRequest &request);
+  std::string place(const ThreadsRequest &request) const;
+  std::string whatRankDoes(int rank);
+  void setBlockedIn(const Call *call);
+
+  World &world_;
+  int rank_;
+  std::vector<ThreadsRequest *> pending_; // not Finished
+  std::vector<std::unique_ptr<ThreadsRequest>> started_;
+};
+
+class ThreadsCommunicator final : public Communicator {
+public:
+  ThreadsCommunicator(ThreadsEndpoint &endpoint, Group &group, int position)
+      : endpoint_(endpoint), group_(group), position_(position) {}
+
+  const std::vector<int> &ranks() const override { return group_.ranks(); }
+  int position() const override { return position_; }
+  Status run(const Call &call) override { return endpoint_.run(*this, call); }
+  Result<Request *> start(const Call &call) override { return endpoint_.start(*this, call); }
+
+  Group &group() { return group_; }
+
+private:
+  ThreadsEndpoint &endpoint_;
+  Group &group_;
+  int position_;
+};
+
+} // namespace coll::rt::threads
+
+#endif // COLL_RUNTIME_BACKEND_THREADS_ENDPOINT_H

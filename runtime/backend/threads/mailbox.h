@@ -1,0 +1,47 @@
+// mailbox.h - sends and receives that wait for their other half.
+
+#ifndef COLL_RUNTIME_BACKEND_THREADS_MAILBOX_H
+#define COLL_RUNTIME_BACKEND_THREADS_MAILBOX_H
+
+#include "runtime/backend/threads/world.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+
+namespace coll::rt::threads {
+
+// One side of a point-to-point transfer. It belongs to its rank again once `state`
+// is Done or Failed, or once Mailbox::withdraw has succeeded.
+struct Transfer {
+  enum class State : uint32_t { Waiting, Done, Failed };
+
+  Call call;
+  int sender = 0; // positions in the group
+  int rank = 0;   // global rank of this side
+  Status failure; // where Failed
+  std::atomic<State> state{State::Waiting};
+};
+
+// The transfers to one member of a group. Transfers with the same sender and tag
+// match in the order in which they were posted.
+class Mailbox {
+public:
+  // Matches `mine` with the other side, if that is there: then the data is moved, and
+  // both sides are complete. Any thread.
+  void post(World &world, Transfer &mine);
+
+  // Takes `mine` back. False: it was matched, and will be complete in a moment.
+  bool withdraw(Transfer &mine);
+
+private:
+  std::deque<Transfer *> &queueOf(OpKind kind) { return kind == OpKind::Send ? sends_ : recvs_; }
+
+  std::mutex mutex_;
+  std::deque<Transfer *> sends_;
+  std::deque<Transfer *> recvs_;
+};
+
+} // namespace coll::rt::threads
+
+#endif // COLL_RUNTIME_BACKEND_THREADS_MAILBOX_H

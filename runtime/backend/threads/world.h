@@ -1,0 +1,72 @@
+// world.h - what all ranks of the threads backend share.
+
+#ifndef COLL_RUNTIME_BACKEND_THREADS_WORLD_H
+#define COLL_RUNTIME_BACKEND_THREADS_WORLD_H
+
+#include "runtime/backend.h"
+#include "runtime/base/parker.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace coll::rt::threads {
+
+class Group;
+
+// One rank as the others see it.
+struct alignas(64) RankState {
+  Parker parker;
+  // Between enter() and leave(): it may still make calls.
+  std::atomic<bool> present{false};
+
+  // What the rank is blocked in, for other ranks' messages.
+  std::mutex mutex;
+  std::optional<Call> blockedIn;
+};
+
+class World {
+public:
+  explicit World(const BackendOptions &options);
+  ~World();
+
+  int numRanks() const { return options_.numRanks; }
+  int64_t timeoutUs() const { return options_.timeoutUs; }
+  RankState &rank(int rank) { return ranks_[static_cast<size_t>(rank)]; }
+
+  // The group of these ranks: the same object for all members. Any thread.
+  Group &group(const std::vector<int> &ranks);
+
+  // Ends the job; only the first cause is kept. Any thread.
+  void abort(const Status &cause);
+  bool aborted() const { return aborted_.load(std::memory_order_acquire); }
+  // The first cause, where aborted().
+  Status cause();
+
+  void wakeAll();
+
+  // How long a rank polls before it sleeps, and whether it may do so without
+  // yielding, because every rank has a core of its own.
+  int64_t spinUs() const { return spinUs_; }
+  bool coreForEachRank() const { return coreForEachRank_; }
+
+private:
+  BackendOptions options_;
+  int64_t spinUs_;
+  bool coreForEachRank_;
+  std::vector<RankState> ranks_;
+
+  std::mutex groupsMutex_;
+  std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
+
+  std::atomic<bool> aborted_{false};
+  std::mutex causeMutex_;
+  Status cause_;
+};
+
+} // namespace coll::rt::threads
+
+#endif // COLL_RUNTIME_BACKEND_THREADS_WORLD_H

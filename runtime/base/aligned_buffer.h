@@ -1,0 +1,43 @@
+// aligned_buffer.h - memory at a 64-byte boundary, owned.
+
+#ifndef COLL_RUNTIME_BASE_ALIGNED_BUFFER_H
+#define COLL_RUNTIME_BASE_ALIGNED_BUFFER_H
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace coll::rt {
+
+class AlignedBuffer {
+public:
+  static constexpr int64_t kAlignment = 64;
+
+  AlignedBuffer() = default;
+  // At least `bytes`, and never null. The content is undefined.
+  static Result<AlignedBuffer> create(int64_t bytes) {
+    if (bytes < 0 || bytes > INT64_MAX - kAlignment)
+      return Status::invalid("no buffer has " + std::to_string(bytes) + " bytes");
+    int64_t rounded = (bytes / kAlignment + 1) * kAlignment;
+    AlignedBuffer buffer;
+    buffer.data_.reset(
+        static_cast<char *>(std::aligned_alloc(kAlignment, static_cast<size_t>(rounded))));
+    if (!buffer.data_)
+      return Status(kCollDevice, "out of memory for " + std::to_string(bytes) + " bytes");
+    return buffer;
+  }
+
+  char *data() const { return data_.get(); }
+
+private:
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> data_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_BASE_ALIGNED_BUFFER_H

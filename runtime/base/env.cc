@@ -1,0 +1,54 @@
+#include "runtime/base/env.h"
+
+#include "runtime/base/log.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace coll::rt {
+
+const std::vector<EnvInfo> &envTable() {
+  static const std::vector<EnvInfo> table = {
+      {EnvVar::TimeoutUs, "COLL_TIMEOUT_US", "60000000",
+       "longest wait for the peers of one operation, where the caller sets none"},
+      {EnvVar::Log, "COLL_LOG", "warn", "least severe messages to print: error, warn, info, debug, off"},
+      {EnvVar::FlightRecorderOps, "COLL_FLIGHT_RECORDER_OPS", "64",
+       "operations per rank that are remembered for the dump after a failure"},
+      {EnvVar::SpinUs, "COLL_SPIN_US", "50",
+       "time that a waiting rank polls before it sleeps"},
+  };
+  return table;
+}
+
+namespace {
+
+const EnvInfo &infoOf(EnvVar var) { return envTable()[static_cast<size_t>(var)]; }
+
+bool parse(const char *text, int64_t &value) {
+  const char *end = text + std::strlen(text);
+  auto [stop, error] = std::from_chars(text, end, value);
+  return error == std::errc() && stop == end && value >= 0;
+}
+
+} // namespace
+
+std::string envString(EnvVar var) {
+  const EnvInfo &info = infoOf(var);
+  const char *text = std::getenv(info.name);
+  return text && *text ? text : info.defaultValue;
+}
+
+int64_t envInt(EnvVar var) {
+  const EnvInfo &info = infoOf(var);
+  std::string text = envString(var);
+  int64_t value = 0;
+  if (parse(text.c_str(), value))
+    return value;
+  log(LogLevel::Warn, std::string(info.name) + " is no number >= 0: \"" + text + "\"; using " +
+                          info.defaultValue);
+  parse(info.defaultValue, value);
+  return value;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,202 @@
+#include "runtime/base/reduce.h"
+
+#include "runtime/base/dtype.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace coll::rt {
+
+namespace {
+
+constexpr int64_t kBlockElems = 512; // an accumulator block stays in the L1 cache
+
+// Storage types: what is in memory, what it is accumulated in, and the way between.
+template <typename T>
+struct Plain {
+  using Stored = T;
+  using Acc = T;
+  static Acc load(Stored v) { return v; }
+  static Stored store(Acc v) { return v; }
+};
+struct Half {
+  using Stored = uint16_t;
+  using Acc = float;
+  static Acc load(Stored v) { return f16ToF32(v); }
+  static Stored store(Acc v) { return f32ToF16(v); }
+};
+struct Bfloat {
+  using Stored = uint16_t;
+  using Acc = float;
+  static Acc load(Stored v) { return bf16ToF32(v); }
+  static Stored store(Acc v) { return f32ToBf16(v); }
+};
+// Bytes that are 0 or 1; sum and product must not leave that range.
+struct Boolean {
+  using Stored = uint8_t;
+  using Acc = bool;
+  static Acc load(Stored v) { return v != 0; }
+  static Stored store(Acc v) { return v; }
+};
+
+// Unsigned and at least as wide as int, so that wrapping is defined.
+template <typename T>
+using Wrapping = std::make_unsigned_t<decltype(T() + T())>;
+
+struct Sum {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>)
+      return a || b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    else
+      return a + b;
+  }
+};
+struct Prod {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>)
+      return a && b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    else
+      return a * b;
+  }
+};
+// A NaN in `a` is kept by the second test, one in `b` because both tests fail.
+struct Min {
+  template <typename T>
+  static T apply(T a, T b) {
+    return (a < b || a != a) ? a : b;
+  }
+};
+struct Max {
+  template <typename T>
+  static T apply(T a, T b) {
+    return (a > b || a != a) ? a : b;
+  }
+};
+struct And {
+  template <typename T>
+  static T apply(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct Or {
+  template <typename T>
+  static T apply(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct Xor {
+  template <typename T>
+  static T apply(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+template <typename Type, typename Op, bool average = false>
+void combine(const void *const *srcs, int numSrcs, void *dst, int64_t count) {
+  using Stored = typename Type::Stored;
+  using Acc = typename Type::Acc;
+  Acc acc[kBlockElems];
+  for (int64_t begin = 0; begin < count; begin += kBlockElems) {
+    int64_t n = std::min(kBlockElems, count - begin);
+    const Stored *first = static_cast<const Stored *>(srcs[0]) + begin;
+    for (int64_t i = 0; i < n; ++i)
+      acc[i] = Type::load(first[i]);
+    for (int s = 1; s < numSrcs; ++s) {
+      const Stored *next = static_cast<const Stored *>(srcs[s]) + begin;
+      for (int64_t i = 0; i < n; ++i)
+        acc[i] = Op::apply(acc[i], Type::load(next[i]));
+    }
+    if constexpr (average)
+      for (int64_t i = 0; i < n; ++i)
+        acc[i] = acc[i] / static_cast<Acc>(numSrcs);
+    Stored *out = static_cast<Stored *>(dst) + begin;
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = Type::store(acc[i]);
+  }
+}
+
+using CombineFn = void (*)(const void *const *, int, void *, int64_t);
+
+template <typename Type>
+CombineFn pickFloat(CollReduction reduction) {
+  switch (reduction) {
+  case kCollSum:
+    return combine<Type, Sum>;
+  case kCollProd:
+    return combine<Type, Prod>;
+  case kCollMin:
+    return combine<Type, Min>;
+  case kCollMax:
+    return combine<Type, Max>;
+  case kCollAvg:
+    return combine<Type, Sum, true>;
+  default:
+    return nullptr;
+  }
+}
+
+template <typename Signed, typename Unsigned>
+CombineFn pickInteger(CollReduction reduction) {
+  switch (reduction) {
+  case kCollSum:
+    return combine<Unsigned, Sum>;
+  case kCollProd:
+    return combine<Unsigned, Prod>;
+  case kCollMin:
+    return combine<Signed, Min>;
+  case kCollMax:
+    return combine<Signed, Max>;
+  case kCollUmin:
+    return combine<Unsigned, Min>;
+  case kCollUmax:
+    return combine<Unsigned, Max>;
+  case kCollAnd:
+    return combine<Unsigned, And>;
+  case kCollOr:
+    return combine<Unsigned, Or>;
+  case kCollXor:
+    return combine<Unsigned, Xor>;
+  default:
+    return nullptr;
+  }
+}
+
+CombineFn pick(CollDtype dtype, CollReduction reduction) {
+  switch (dtype) {
+  case kCollF32:
+    return pickFloat<Plain<float>>(reduction);
+  case kCollF64:
+    return pickFloat<Plain<double>>(reduction);
+  case kCollF16:
+    return pickFloat<Half>(reduction);
+  case kCollBf16:
+    return pickFloat<Bfloat>(reduction);
+  case kCollI8:
+    return pickInteger<Plain<int8_t>, Plain<uint8_t>>(reduction);
+  case kCollI16:
+    return pickInteger<Plain<int16_t>, Plain<uint16_t>>(reduction);
+  case kCollI32:
+    return pickInteger<Plain<int32_t>, Plain<uint32_t>>(reduction);
+  case kCollI64:
+    return pickInteger<Plain<int64_t>, Plain<uint64_t>>(reduction);
+  case kCollBool:
+    return pickInteger<Boolean, Boolean>(reduction);
+  }
+  return nullptr;
+}
+
+} // namespace
+
+void reduceBuffers(CollDtype dtype, CollReduction reduction, const void *const *srcs, int numSrcs,
+                   void *dst, int64_t count) {
+  if (CombineFn fn = pick(dtype, reduction))
+    fn(srcs, numSrcs, dst, count);
+}
+
+} // namespace coll::rt
