@@ -1,0 +1,159 @@
+//===- rank_agents.cc - ranks that behave alike, as one --------------------------===//
+
+#include "passes/analysis/rank_agents.h"
+
+#include "llvm/ADT/SetVector.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::coll;
+
+namespace {
+
+/// Numbers keys in the order in which they are first met.
+class Numbering {
+public:
+  unsigned operator()(std::vector<int64_t> key) {
+    return numbers_.try_emplace(std::move(key), numbers_.size()).first->second;
+  }
+  unsigned size() const { return numbers_.size(); }
+
+private:
+  std::map<std::vector<int64_t>, unsigned> numbers_;
+};
+
+/// What tells ranks of one trace apart.
+struct TraceFeatures {
+  llvm::SetVector<unsigned> groups;
+  std::vector<const RankExpr *> decisions;
+  /// Peers, or decisions that change while a loop runs.
+  bool ranksDiffer = false;
+
+  void addDecision(const RankExpr &expr) {
+    if (!expr.dependsOnRank())
+      return;
+    ranksDiffer |= expr.dependsOnSlots();
+    decisions.push_back(&expr);
+  }
+
+  void add(const TraceList &list) {
+    for (const TraceNode &node : list) {
+      if (node.event) {
+        groups.insert(node.event->group);
+        ranksDiffer |= node.event->isPointToPoint();
+      }
+      for (const RankExpr &expr : node.exprs)
+        addDecision(expr);
+      // A carried value may feed a decision.
+      for (const auto &[slot, expr] : node.assignments)
+        ranksDiffer |= expr && expr->dependsOnRank();
+      if (node.counted)
+        addCounted(*node.counted);
+      for (const TraceList &body : node.bodies)
+        add(body);
+    }
+  }
+
+  void addCounted(const CountedWhile &counted) {
+    ranksDiffer |= counted.condition->dependsOnRank();
+    for (const auto *carries : {&counted.init, &counted.before, &counted.after})
+      for (const CountedWhile::Carry &carry : *carries)
+        ranksDiffer |= carry.value.dependsOnRank();
+  }
+};
+
+} // namespace
+
+AgentSet::AgentSet(const GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned> classOf)
+    : groups_(groups) {
+  initialize(traces, classOf);
+  while (refine())
+    ;
+  colorComms();
+  agents_.resize(numColors_);
+  for (auto [rank, color] : llvm::enumerate(colorOf_)) {
+    Agent &agent = agents_[color];
+    if (agent.rank < 0)
+      agent = Agent{static_cast<int64_t>(rank), 0, &traces[classOf[rank]]};
+    ++agent.numRanks;
+  }
+  commMembers_.resize(numCommColors_);
+  std::vector<llvm::SetVector<unsigned>> members(numCommColors_);
+  for (unsigned comm = 0; comm < groups_.getNumComms(); ++comm)
+    for (int64_t rank : groups_.getMembers(comm))
+      members[commColorOf_[comm]].insert(colorOf_[rank]);
+  for (auto [comm, set] : llvm::enumerate(members))
+    commMembers_[comm] = std::vector<unsigned>(set.begin(), set.end());
+}
+
+void AgentSet::initialize(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf) {
+  std::vector<TraceFeatures> features(traces.size());
+  llvm::SetVector<unsigned> groups;
+  for (auto [trace, feature] : llvm::zip(traces, features)) {
+    feature.add(trace.body);
+    groups.insert(feature.groups.begin(), feature.groups.end());
+  }
+  usedGroups_.assign(groups.begin(), groups.end());
+  Numbering number;
+  for (auto [rank, number_] : llvm::enumerate(classOf)) {
+    const TraceFeatures &feature = features[number_];
+    std::vector<int64_t> key = {number_};
+    if (feature.ranksDiffer)
+      key.push_back(rank);
+    else
+      for (const RankExpr *decision : feature.decisions)
+        key.push_back(decision->evaluate(rank).value_or(std::numeric_limits<int64_t>::min()));
+    colorOf_.push_back(number(std::move(key)));
+  }
+  numColors_ = number.size();
+}
+
+void AgentSet::colorComms() {
+  // A communicator's colour: the groups that mean it, and its members' colours.
+  unsigned numComms = groups_.getNumComms();
+  std::vector<llvm::SetVector<int64_t>> meaning(numComms);
+  for (unsigned group : usedGroups_)
+    for (int64_t rank = 0; rank < groups_.getNumRanks(); ++rank)
+      if (int comm = groups_.getComm(group, rank); comm >= 0)
+        meaning[comm].insert(group);
+  Numbering number;
+  commColorOf_.clear();
+  for (unsigned comm = 0; comm < numComms; ++comm) {
+    std::vector<int64_t> colors;
+    for (int64_t rank : groups_.getMembers(comm))
+      colors.push_back(colorOf_[rank]);
+    llvm::sort(colors);
+    colors.erase(std::unique(colors.begin(), colors.end()), colors.end());
+    std::vector<int64_t> key(meaning[comm].begin(), meaning[comm].end());
+    key.push_back(-1);
+    key.insert(key.end(), colors.begin(), colors.end());
+    commColorOf_.push_back(number(std::move(key)));
+  }
+  numCommColors_ = number.size();
+}
+
+bool AgentSet::refine() {
+  if (numColors_ == colorOf_.size())
+    return false;
+  colorComms();
+  Numbering number;
+  std::vector<unsigned> refined;
+  for (auto [rank, color] : llvm::enumerate(colorOf_)) {
+    std::vector<int64_t> key = {color};
+    for (unsigned group : usedGroups_) {
+      int comm = groups_.getComm(group, rank);
+      key.push_back(comm < 0 ? -1 : static_cast<int64_t>(commColorOf_[comm]));
+    }
+    refined.push_back(number(std::move(key)));
+  }
+  bool changed = number.size() != numColors_;
+  colorOf_ = std::move(refined);
+  numColors_ = number.size();
+  return changed;
+}
+
+int AgentSet::getComm(unsigned group, unsigned agent) const {
+  int comm = groups_.getComm(group, agents_[agent].rank);
+  return comm < 0 ? -1 : static_cast<int>(commColorOf_[comm]);
+}

@@ -1,0 +1,94 @@
+//===- rank_classes.cc - how many ranks there are, and who runs what -------------===//
+
+#include "passes/analysis/rank_classes.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+
+/// As for meshes.
+static constexpr int64_t kMaxRanks = int64_t(1) << 24;
+
+/// The largest rank that `op` names, or -1.
+static int64_t getLargestRank(Operation *op) {
+  int64_t largest = -1;
+  if (auto program = dyn_cast<ProgramOp>(op))
+    for (int64_t rank : program.getRanks())
+      largest = std::max(largest, rank);
+  if (auto group = op->getAttrOfType<GroupAttr>("group"))
+    for (DenseI64ArrayAttr ranks : group.getLists())
+      for (int64_t rank : ranks.asArrayRef())
+        largest = std::max(largest, rank);
+  return largest;
+}
+
+/// The number of ranks of the module's meshes; 0 without a mesh.
+static FailureOr<int64_t> getMeshRanks(ModuleOp module) {
+  MeshOp first;
+  for (MeshOp mesh : module.getOps<MeshOp>()) {
+    if (!first) {
+      first = mesh;
+    } else if (mesh.getNumRanks() != first.getNumRanks()) {
+      InFlightDiagnostic diag = mesh.emitError("mesh @")
+                                << mesh.getSymName() << " has " << mesh.getNumRanks()
+                                << " ranks, but mesh @" << first.getSymName() << " has "
+                                << first.getNumRanks();
+      diag.attachNote(first.getLoc()) << "first mesh";
+      return diag;
+    }
+  }
+  return first ? first.getNumRanks() : 0;
+}
+
+FailureOr<int64_t> coll::getNumRanks(ModuleOp module, int64_t requested) {
+  FailureOr<int64_t> meshRanks = getMeshRanks(module);
+  if (failed(meshRanks))
+    return failure();
+  if (*meshRanks && requested > 0 && *meshRanks != requested)
+    return module.emitError("the mesh has ")
+           << *meshRanks << " ranks, but " << requested << " are asked for";
+  int64_t numRanks = *meshRanks ? *meshRanks : requested;
+  Operation *largestOp = module;
+  int64_t largest = 0;
+  module.walk([&](Operation *op) {
+    int64_t rank = getLargestRank(op);
+    if (rank > largest) {
+      largest = rank;
+      largestOp = op;
+    }
+  });
+  if (numRanks > 0 && largest >= numRanks)
+    return largestOp->emitError("names rank ")
+           << largest << ", but there are " << numRanks << " ranks";
+  if (numRanks <= 0)
+    numRanks = largest + 1;
+  if (numRanks > kMaxRanks)
+    return largestOp->emitError("names rank ") << largest << "; at most " << kMaxRanks
+                                               << " ranks are supported";
+  return numRanks;
+}
+
+func::FuncOp CommunicationFinder::resolve(func::CallOp call) {
+  return symbols_.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+}
+
+bool CommunicationFinder::communicates(Operation *op) {
+  if (isa<CollectiveOpInterface, StartOp, WaitOp>(op))
+    return true;
+  auto call = dyn_cast<func::CallOp>(op);
+  if (!call && op->getNumRegions() == 0)
+    return false;
+  // A function that calls itself counts as communicating: callers reject recursion.
+  auto [entry, isNew] = known_.try_emplace(op, true);
+  if (!isNew)
+    return entry->second;
+  bool found = false;
+  if (call) {
+    func::FuncOp callee = resolve(call);
+    found = callee && communicates(callee);
+  }
+  for (Region &region : op->getRegions())
+    for (Operation &nested : region.getOps())
+      found |= communicates(&nested);
+  known_[op] = found;
+  return found;
+}

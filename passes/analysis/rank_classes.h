@@ -1,0 +1,34 @@
+//===- rank_classes.h - how many ranks there are, and who runs what ---*- C++ -*-===//
+
+#ifndef COLL_PASSES_ANALYSIS_RANK_CLASSES_H
+#define COLL_PASSES_ANALYSIS_RANK_CLASSES_H
+
+#include "dialect/dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::coll {
+
+/// Number of ranks of the job: that of the module's meshes; without a mesh
+/// `requested`; without both the largest rank named by a rank list or a program,
+/// plus one. Emits an error where these contradict one another.
+FailureOr<int64_t> getNumRanks(ModuleOp module, int64_t requested);
+
+/// Answers whether running an operation may communicate. Callees are looked into.
+class CommunicationFinder {
+public:
+  /// `op` takes part in communication, or holds or calls an operation that does.
+  bool communicates(Operation *op);
+
+  /// The function that `call` names, or null where it is not in the module.
+  func::FuncOp resolve(func::CallOp call);
+
+private:
+  SymbolTableCollection symbols_;
+  DenseMap<Operation *, bool> known_;
+};
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_ANALYSIS_RANK_CLASSES_H

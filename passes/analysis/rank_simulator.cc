@@ -1,0 +1,241 @@
+//===- rank_simulator.cc - one agent's steps -------------------------------------===//
+
+#include "passes/analysis/rank_simulator.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::coll;
+
+using Kind = TraceNode::Kind;
+
+/// Loops of fewer trips run as they are.
+static constexpr int64_t kMinParkedTrips = 4;
+/// A while loop that counts further has no known trip count.
+static constexpr int64_t kMaxCountedTrips = int64_t(1) << 24;
+
+LogicalResult RankSimulator::run() {
+  states_.resize(agents_.size());
+  for (unsigned agent = 0; agent < agents_.size(); ++agent) {
+    const Trace &trace = agents_.getTrace(agent);
+    states_[agent].slots.resize(trace.numSlots);
+    states_[agent].requests.resize(trace.numRequests);
+    states_[agent].frames.push_back(Frame{&trace.body});
+    ready_.push_back(agent);
+  }
+  while (true) {
+    while (!ready_.empty()) {
+      unsigned agent = ready_.front();
+      ready_.pop_front();
+      if (failed(advance(agent)))
+        return failure();
+    }
+    if (!parkedAtLoop_.empty()) {
+      skipRepeatedRounds();
+      ready_.insert(ready_.end(), parkedAtLoop_.begin(), parkedAtLoop_.end());
+      parkedAtLoop_.clear();
+    } else if (!parkedAtLockstep_.empty()) {
+      if (failed(stepLockstep()))
+        return failure();
+    } else {
+      return reportStuck();
+    }
+  }
+}
+
+/// Runs `agent` until it is blocked, parked, or at its end.
+LogicalResult RankSimulator::advance(unsigned agent) {
+  State &state = states_[agent];
+  state.isBlocked = false;
+  while (!state.frames.empty()) {
+    Frame &frame = state.frames.back();
+    if (frame.next == frame.list->size()) {
+      bool parked = false;
+      finishList(agent, parked);
+      if (parked)
+        return success();
+      continue;
+    }
+    bool moved = true;
+    if (failed(execute(agent, (*frame.list)[frame.next], moved)))
+      return failure();
+    if (!moved)
+      return success();
+  }
+  return success();
+}
+
+/// Whether `post` is complete; otherwise the agent blocks on it.
+bool RankSimulator::waitFor(unsigned agent, const Post &post) {
+  if (isComplete(post))
+    return true;
+  states_[agent].isBlocked = true;
+  channels_[post.channel].waiters.push_back(agent);
+  return false;
+}
+
+/// Executes the node that the top frame is at. `moved` is false where the agent must
+/// stop here for now.
+LogicalResult RankSimulator::execute(unsigned agent, const TraceNode &node, bool &moved) {
+  State &state = states_[agent];
+  size_t &next = state.frames.back().next;
+  switch (node.kind) {
+  case Kind::Run:
+    if (!state.running) {
+      FailureOr<Post> posted = post(agent, *node.event);
+      if (failed(posted))
+        return failure();
+      state.running = *posted;
+    }
+    moved = waitFor(agent, *state.running);
+    if (moved) {
+      state.running.reset();
+      ++next;
+    }
+    return success();
+  case Kind::Start: {
+    FailureOr<Post> posted = post(agent, *node.event);
+    if (failed(posted))
+      return failure();
+    state.requests[node.request] = *posted;
+    ++next;
+    return success();
+  }
+  case Kind::Wait:
+    moved = waitFor(agent, *state.requests[node.request]);
+    if (moved) {
+      state.requests[node.request].reset();
+      ++next;
+    }
+    return success();
+  case Kind::Assign:
+    assign(agent, node);
+    ++next;
+    return success();
+  case Kind::Branch:
+    ++next;
+    return enterBranch(agent, node);
+  case Kind::Loop: {
+    ++next;
+    bool parked = false;
+    if (failed(enterLoop(agent, node, parked)))
+      return failure();
+    moved = !parked;
+    return success();
+  }
+  case Kind::Lockstep:
+    parkedAtLockstep_.push_back(agent);
+    moved = false;
+    return success();
+  }
+  llvm_unreachable("unknown kind of trace node");
+}
+
+void RankSimulator::assign(unsigned agent, const TraceNode &node) {
+  State &state = states_[agent];
+  SmallVector<RankValue> values;
+  for (const auto &[slot, expr] : node.assignments)
+    values.push_back(expr ? expr->evaluate(agents_.getRank(agent), state.slots) : std::nullopt);
+  for (auto [assignment, value] : llvm::zip(node.assignments, values))
+    state.slots[assignment.first] = value;
+}
+
+LogicalResult RankSimulator::enterBranch(unsigned agent, const TraceNode &node) {
+  State &state = states_[agent];
+  RankValue value = node.exprs[0].evaluate(agents_.getRank(agent), state.slots);
+  if (!value)
+    return node.op->emitError("rank ") << agents_.getRank(agent)
+                                       << " cannot evaluate the condition";
+  const auto *found = std::find(node.cases.data(), node.cases.data() + node.cases.size(), *value);
+  size_t index = found - node.cases.data();
+  size_t taken = index == node.cases.size() ? 0 : index + 1;
+  state.frames.push_back(Frame{&node.bodies[taken]});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> RankSimulator::countWhile(unsigned agent, const CountedWhile &counted) {
+  std::vector<RankValue> slots = states_[agent].slots;
+  int64_t rank = agents_.getRank(agent);
+  auto assignAll = [&](const std::vector<CountedWhile::Carry> &carries) {
+    SmallVector<RankValue> values;
+    for (const CountedWhile::Carry &carry : carries)
+      values.push_back(carry.value.evaluate(rank, slots));
+    for (auto [carry, value] : llvm::zip(carries, values))
+      slots[carry.slot] = value;
+  };
+  assignAll(counted.init);
+  for (int64_t trips = 0; trips < kMaxCountedTrips; ++trips) {
+    RankValue condition = counted.condition->evaluate(rank, slots);
+    if (!condition)
+      return std::nullopt;
+    if (*condition == 0)
+      return trips;
+    assignAll(counted.before);
+    assignAll(counted.after);
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> RankSimulator::countTrips(unsigned agent, const TraceNode &node,
+                                                 Frame &frame) {
+  if (node.counted)
+    return countWhile(agent, *node.counted);
+  SmallVector<int64_t, 3> bounds;
+  for (const RankExpr &expr : node.exprs) {
+    RankValue value = expr.evaluate(agents_.getRank(agent), states_[agent].slots);
+    if (!value)
+      return std::nullopt;
+    bounds.push_back(*value);
+  }
+  if (bounds[2] <= 0)
+    return std::nullopt;
+  frame.first = bounds[0];
+  frame.step = bounds[2];
+  if (bounds[0] >= bounds[1])
+    return 0;
+  uint64_t distance = static_cast<uint64_t>(bounds[1]) - static_cast<uint64_t>(bounds[0]);
+  uint64_t trips = (distance - 1) / static_cast<uint64_t>(bounds[2]) + 1;
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  return trips > static_cast<uint64_t>(kMax) ? kMax : static_cast<int64_t>(trips);
+}
+
+LogicalResult RankSimulator::enterLoop(unsigned agent, const TraceNode &node, bool &parked) {
+  State &state = states_[agent];
+  Frame frame{&node.bodies[0]};
+  frame.loop = &node;
+  std::optional<int64_t> trips = countTrips(agent, node, frame);
+  if (!trips)
+    return node.op->emitError("rank ") << agents_.getRank(agent)
+                                       << " cannot evaluate the trip count";
+  frame.trips = *trips;
+  if (frame.trips == 0)
+    return success();
+  if (node.inductionSlot)
+    state.slots[*node.inductionSlot] = frame.first;
+  state.frames.push_back(frame);
+  parked = node.isUniform && frame.trips >= kMinParkedTrips;
+  if (parked)
+    parkedAtLoop_.push_back(agent);
+  return success();
+}
+
+/// Ends the list of the top frame: the next round of its loop, or back to the frame
+/// below.
+void RankSimulator::finishList(unsigned agent, bool &parked) {
+  State &state = states_[agent];
+  Frame &frame = state.frames.back();
+  if (!frame.loop || ++frame.iteration >= frame.trips) {
+    state.frames.pop_back();
+    return;
+  }
+  frame.next = 0;
+  if (frame.loop->inductionSlot)
+    state.slots[*frame.loop->inductionSlot] = frame.first + frame.iteration * frame.step;
+  parked = frame.loop->isUniform && frame.trips >= kMinParkedTrips;
+  if (parked)
+    parkedAtLoop_.push_back(agent);
+}

@@ -1,0 +1,135 @@
+//===- rank_simulator_loops.cc - rounds that repeat ------------------------------===//
+
+#include "passes/analysis/rank_simulator.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+
+/// Snapshots are dropped, oldest first, when they hold more words than this.
+static constexpr size_t kMaxHistoryWords = size_t(1) << 24;
+
+/// Appends what decides how `agent` goes on. Iterations of loops whose body does not
+/// depend on them are kept apart.
+void RankSimulator::encode(unsigned agent, Words &state, Words &iterations) const {
+  const State &from = states_[agent];
+  for (const Frame &frame : from.frames) {
+    state.push_back(reinterpret_cast<intptr_t>(frame.list));
+    state.insert(state.end(), {static_cast<int64_t>(frame.next), frame.trips, frame.first,
+                               static_cast<int64_t>(frame.phase)});
+    bool isFree = frame.loop && frame.loop->isUniform;
+    state.push_back(isFree ? 0 : frame.iteration);
+    iterations.push_back(isFree ? frame.iteration : 0);
+  }
+  state.push_back(-1);
+  for (RankValue value : from.slots)
+    state.insert(state.end(), {value.has_value(), value.value_or(0)});
+  auto encodePost = [&](const std::optional<Post> &post) {
+    int64_t distance =
+        !post || isComplete(*post) ? -1 : post->sequence - channels_[post->channel].numComplete;
+    state.insert(state.end(), {post ? static_cast<int64_t>(post->channel) : -1, distance});
+  };
+  encodePost(from.running);
+  for (const std::optional<Post> &post : from.requests)
+    encodePost(post);
+}
+
+RankSimulator::Snapshot RankSimulator::takeSnapshot() const {
+  Snapshot snapshot;
+  for (unsigned agent = 0; agent < agents_.size(); ++agent)
+    encode(agent, snapshot.state, snapshot.iterations);
+  return snapshot;
+}
+
+/// `now` has the state of `before`: repeats what lies between as often as no loop
+/// ends. Returns false where the iterations do not advance evenly.
+bool RankSimulator::skip(const Snapshot &before, const Snapshot &now) {
+  size_t at = 0;
+  int64_t rounds = -1;
+  for (State &state : states_) {
+    unsigned numAdvancing = 0;
+    for (Frame &frame : state.frames) {
+      int64_t delta = now.iterations[at] - before.iterations[at];
+      ++at;
+      if (delta == 0)
+        continue;
+      // An inner loop that is at another iteration would end elsewhere.
+      if (delta < 0 || ++numAdvancing > 1)
+        return false;
+      int64_t possible = (frame.trips - 1 - frame.iteration) / delta;
+      rounds = rounds < 0 ? possible : std::min(rounds, possible);
+    }
+  }
+  if (rounds < 0)
+    return false;
+  at = 0;
+  for (State &state : states_)
+    for (Frame &frame : state.frames) {
+      frame.iteration += rounds * (now.iterations[at] - before.iterations[at]);
+      ++at;
+    }
+  return true;
+}
+
+/// Called when everybody is blocked, parked or at the end.
+void RankSimulator::skipRepeatedRounds() {
+  Snapshot now = takeSnapshot();
+  for (auto before = history_.rbegin(); before != history_.rend(); ++before) {
+    if (before->state != now.state)
+      continue;
+    if (!skip(*before, now))
+      before->iterations = std::move(now.iterations);
+    return;
+  }
+  size_t words = now.state.size() + now.iterations.size();
+  history_.push_back(std::move(now));
+  while (history_.size() > 1 && history_.size() * words > kMaxHistoryWords)
+    history_.pop_front();
+}
+
+/// Everybody is blocked, at the end, or at a node whose bodies run any number of
+/// times, equally often on all ranks. Each body is run once and must lead back to the
+/// state that it started from.
+LogicalResult RankSimulator::stepLockstep() {
+  std::vector<unsigned> parked = std::move(parkedAtLockstep_);
+  parkedAtLockstep_.clear();
+  std::vector<bool> isParked(agents_.size());
+  for (unsigned agent : parked)
+    isParked[agent] = true;
+  llvm::sort(parked);
+  const SmallVector<Frame, 4> &frames = states_[parked.front()].frames;
+  auto isHere = [&](unsigned agent) {
+    const SmallVector<Frame, 4> &other = states_[agent].frames;
+    return isParked[agent] && frames.size() == other.size() &&
+           llvm::all_of(llvm::zip(frames, other), [](const auto &pair) {
+             const auto &[a, b] = pair;
+             return a.list == b.list && a.next == b.next && a.iteration == b.iteration;
+           });
+  };
+  for (unsigned agent = 0; agent < agents_.size(); ++agent)
+    if (!isHere(agent))
+      return reportApart(parked.front(), agent);
+
+  const TraceNode &node = getNode(parked.front());
+  unsigned phase = frames.back().phase;
+  for (unsigned agent : parked)
+    states_[agent].frames.back().phase = 0;
+  Words state = takeSnapshot().state;
+  if (phase == 0)
+    lockstepStates_.push_back(std::move(state));
+  else if (state != lockstepStates_.back())
+    return node.op->emitError("a round of this control flow changes which operations are in "
+                              "flight, and how often it runs is not known");
+  bool isDone = phase == node.bodies.size();
+  if (isDone)
+    lockstepStates_.pop_back();
+  for (unsigned agent : parked) {
+    Frame &frame = states_[agent].frames.back();
+    frame.phase = isDone ? 0 : phase + 1;
+    if (isDone)
+      ++frame.next;
+    else
+      states_[agent].frames.push_back(Frame{&node.bodies[phase]});
+    ready_.push_back(agent);
+  }
+  return success();
+}

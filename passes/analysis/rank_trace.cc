@@ -1,0 +1,145 @@
+//===- rank_trace.cc - events of traces and their equality -----------------------===//
+
+#include "passes/analysis/rank_trace_builder.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+
+unsigned TraceContext::getSignature(StringRef text) {
+  auto [entry, isNew] = signatures_.try_emplace(text, texts_.size());
+  if (isNew)
+    texts_.push_back(text.str());
+  return entry->second;
+}
+
+/// What all members must agree in, as text: kind, reduction, order, root, dimensions
+/// and types; of a send or receive the type.
+static std::string describe(CollectiveOpInterface op) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  auto getType = [](Value value) { return value ? value.getType() : Type(); };
+  Type input = getType(op.getCommInput()), result = getType(op.getCommResult());
+  if (isa<SendOp, RecvOp>(op)) {
+    out << (input ? input : result);
+    return text;
+  }
+  out << op->getName();
+  if (std::optional<ReductionKind> reduction = op.getCommReduction()) {
+    out << ' ' << stringifyReductionKind(*reduction);
+    if (op.getCommOrder() != Order::Any)
+      out << " order " << stringifyOrder(op.getCommOrder());
+  }
+  if (std::optional<int64_t> root = op.getCommRoot())
+    out << " root " << *root;
+  for (StringRef name : {"dim", "split_dim", "concat_dim"})
+    if (auto dim = op->getAttrOfType<IntegerAttr>(name))
+      out << ' ' << name << ' ' << dim.getInt();
+  if (auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("pairs")) {
+    out << " pairs [";
+    llvm::interleaveComma(pairs.asArrayRef(), out);
+    out << ']';
+  }
+  if (input)
+    out << ", " << input;
+  if (result && result != input)
+    out << " -> " << result;
+  return text;
+}
+
+/// The value that `value`, an argument of `start`'s region, stands for.
+static Value getOutside(StartOp start, Value value) {
+  if (!start)
+    return value;
+  auto argument = cast<BlockArgument>(value);
+  return start.getSources()[argument.getArgNumber()];
+}
+
+LogicalResult TraceBuilder::addEvent(Operation *op, StartOp start, TraceList &list) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  CommEvent event{op};
+  event.group = context_.groups.getGroup(op, collective.getCommGroup());
+  event.stream = start ? start.getStream() : 0;
+  event.signature = context_.getSignature(describe(collective));
+  Value peer;
+  if (auto send = dyn_cast<SendOp>(op)) {
+    event.isSend = true;
+    event.tag = send.getTag();
+    peer = getOutside(start, send.getPeer());
+  } else if (auto recv = dyn_cast<RecvOp>(op)) {
+    event.isRecv = true;
+    event.tag = recv.getTag();
+    peer = getOutside(start, recv.getPeer());
+  }
+  if (peer) {
+    event.peer = compile(peer);
+    if (!event.peer)
+      return op->emitOpError("has a peer that does not follow from the rank, constants and "
+                             "counted loops alone");
+  }
+  TraceNode node{start ? TraceNode::Kind::Start : TraceNode::Kind::Run,
+                 start ? start.getOperation() : op};
+  node.event = std::move(event);
+  if (start) {
+    auto [entry, isNew] = requests_.try_emplace(start, trace_.numRequests);
+    if (isNew)
+      ++trace_.numRequests;
+    node.request = entry->second;
+  }
+  list.push_back(std::move(node));
+  return success();
+}
+
+LogicalResult TraceBuilder::addWait(WaitOp wait, TraceList &list) {
+  // The verifier of coll.start has paired the two within one block.
+  TraceNode node{TraceNode::Kind::Wait, wait};
+  node.request = requests_.lookup(wait.getRequest().getDefiningOp());
+  list.push_back(std::move(node));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Equality
+//===----------------------------------------------------------------------===//
+
+static bool isSameEvent(const CommEvent &a, const CommEvent &b) {
+  return a.group == b.group && a.stream == b.stream && a.signature == b.signature &&
+         a.isSend == b.isSend && a.isRecv == b.isRecv && a.tag == b.tag && a.peer == b.peer;
+}
+
+static bool isSameList(const TraceList &a, const TraceList &b,
+                       DenseMap<unsigned, unsigned> &requests);
+
+static bool isSameNode(const TraceNode &a, const TraceNode &b,
+                       DenseMap<unsigned, unsigned> &requests) {
+  if (a.kind != b.kind || a.event.has_value() != b.event.has_value() ||
+      a.bodies.size() != b.bodies.size())
+    return false;
+  if (a.event && !isSameEvent(*a.event, *b.event))
+    return false;
+  if (a.kind == TraceNode::Kind::Start)
+    requests[a.request] = b.request;
+  if (a.kind == TraceNode::Kind::Wait && requests.lookup(a.request) != b.request)
+    return false;
+  // Loops of unknown length, and what only one branch carries, count as different.
+  if (a.kind == TraceNode::Kind::Lockstep || a.counted || b.counted || a.inductionSlot ||
+      b.inductionSlot || !a.assignments.empty() || !b.assignments.empty())
+    return false;
+  if (!(a.exprs == b.exprs) || a.cases != b.cases)
+    return false;
+  for (auto [bodyA, bodyB] : llvm::zip(a.bodies, b.bodies))
+    if (!isSameList(bodyA, bodyB, requests))
+      return false;
+  return true;
+}
+
+static bool isSameList(const TraceList &a, const TraceList &b,
+                       DenseMap<unsigned, unsigned> &requests) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [&](const auto &pair) {
+           return isSameNode(std::get<0>(pair), std::get<1>(pair), requests);
+         });
+}
+
+bool coll::isSameTrace(const TraceList &a, const TraceList &b) {
+  DenseMap<unsigned, unsigned> requests;
+  return isSameList(a, b, requests);
+}

@@ -1,0 +1,58 @@
+//===- rank_trace_builder.h - from IR to traces -----------------------*- C++ -*-===//
+
+#ifndef COLL_PASSES_ANALYSIS_RANK_TRACE_BUILDER_H
+#define COLL_PASSES_ANALYSIS_RANK_TRACE_BUILDER_H
+
+#include "passes/analysis/rank_trace.h"
+#include "passes/analysis/uniform_values.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::coll {
+
+/// Whether two traces communicate alike, whatever their operations are.
+bool isSameTrace(const TraceList &a, const TraceList &b);
+
+class TraceBuilder {
+public:
+  TraceBuilder(TraceContext &context, Trace &trace) : context_(context), trace_(trace) {}
+
+  LogicalResult addFunction(func::FuncOp function, TraceList &list);
+
+private:
+  LogicalResult addBlock(Block &block, TraceList &list);
+  LogicalResult addOp(Operation *op, TraceList &list);
+  LogicalResult addEvent(Operation *op, StartOp start, TraceList &list);
+  LogicalResult addWait(WaitOp wait, TraceList &list);
+  LogicalResult addCall(func::CallOp call, TraceList &list);
+  LogicalResult addIf(scf::IfOp branch, TraceList &list);
+  LogicalResult addSwitch(scf::IndexSwitchOp branch, TraceList &list);
+  LogicalResult addFor(scf::ForOp loop, TraceList &list);
+  LogicalResult addCountedFor(scf::ForOp loop, std::vector<RankExpr> bounds, TraceList &list);
+  LogicalResult addWhile(scf::WhileOp loop, TraceList &list);
+  LogicalResult addCountedWhile(scf::WhileOp loop, CountedWhile counted, TraceList &list);
+
+  std::optional<CountedWhile> countWhile(scf::WhileOp loop);
+  LogicalResult requireUniform(Operation *op, ValueRange values);
+
+  /// The expression of `value`; loop variables that it needs are given slots.
+  std::optional<RankExpr> compile(Value value);
+  std::optional<unsigned> getSlot(Value value);
+  /// Assignments of `sources` to those `targets` that have a slot.
+  using Assignments = std::vector<std::pair<unsigned, std::optional<RankExpr>>>;
+  Assignments assign(ValueRange targets, ValueRange sources);
+  bool hasSlot(ValueRange values);
+
+  TraceContext &context_;
+  Trace &trace_;
+  DenseMap<Value, unsigned> slots_;
+  /// Blocks whose arguments may have slots.
+  DenseSet<Block *> open_;
+  DenseMap<Operation *, unsigned> requests_;
+  DenseMap<Operation *, std::unique_ptr<UniformValues>> uniform_;
+  SmallVector<func::FuncOp> callStack_;
+};
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_ANALYSIS_RANK_TRACE_BUILDER_H

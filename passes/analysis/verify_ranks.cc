@@ -1,0 +1,139 @@
+//===- verify_ranks.cc - rank programs that cannot mismatch or deadlock ----------===//
+//
+// The rules, and where they are checked:
+//
+//  1. Each rank has exactly one program (here).
+//  2. The n-th operation that a rank posts on a communicator and stream agrees with
+//     every other member's n-th in kind, type, reduction, order, root and dimensions.
+//     Sends and receives between two ranks meet in program order per communicator and
+//     tag, and agree in type. Peers are other members of the group
+//     (rank_simulator_match.cc).
+//  3. Nobody waits for ever: not in a cycle, not for a rank that has ended
+//     (rank_simulator_report.cc).
+//  4. Between start and wait the buffers belong to the runtime (in_flight.cc); each
+//     request is waited for exactly once (start_c4).
+//  5. Control flow around communication is decided by the rank, constants and counted
+//     loops; or it communicates alike whichever way it goes; or it depends on values
+//     that are equal on all ranks (uniform_values.h). In the last case all ranks must
+//     reach it together, and each way through must leave the same operations in flight
+//     as it found, so that the number of rounds does not matter. It is only accepted
+//     where all ranks run one program (rank_trace_control.cc).
+//
+// A module of plain functions is one program of all ranks.
+//
+//===----------------------------------------------------------------------------===//
+
+#include "passes/analysis/in_flight.h"
+#include "passes/analysis/rank_simulator.h"
+#include "passes/passes.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::coll {
+#define GEN_PASS_DEF_VERIFYRANKSPASS
+#include "passes/passes.h.inc"
+} // namespace mlir::coll
+
+using namespace mlir;
+using namespace mlir::coll;
+
+namespace {
+
+/// The code of one class of ranks: a coll.program, or the module itself.
+struct RankClass {
+  Operation *op;
+  SmallVector<func::FuncOp> functions;
+
+  explicit RankClass(Operation *op) : op(op) {
+    for (func::FuncOp function : op->getRegion(0).front().getOps<func::FuncOp>())
+      functions.push_back(function);
+  }
+
+  func::FuncOp lookup(StringAttr name) const {
+    for (func::FuncOp function : functions)
+      if (function.getSymNameAttr() == name)
+        return function;
+    return {};
+  }
+};
+
+struct VerifyRanksPass : coll::impl::VerifyRanksPassBase<VerifyRanksPass> {
+  using VerifyRanksPassBase::VerifyRanksPassBase;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    FailureOr<int64_t> numRanks = getNumRanks(getOperation(), ranks);
+    if (failed(numRanks) || failed(collectClasses(*numRanks)))
+      return signalPassFailure();
+    bool hasFailed = false;
+    for (const RankClass &rankClass : classes_)
+      for (func::FuncOp function : rankClass.functions)
+        hasFailed |= failed(checkBuffersInFlight(function));
+    TraceContext context(*numRanks);
+    context.singleClass = classes_.size() == 1;
+    for (StringAttr name : getEntries())
+      hasFailed |= failed(verifyFunction(name, context));
+    if (hasFailed)
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult collectClasses(int64_t numRanks) {
+    constexpr unsigned kNoClass = ~0u;
+    ModuleOp module = getOperation();
+    classes_.clear();
+    classOf_.assign(numRanks, kNoClass);
+    for (ProgramOp program : module.getOps<ProgramOp>()) {
+      for (int64_t rank : program.getRanks()) {
+        unsigned other = classOf_[rank];
+        if (other != kNoClass)
+          return program.emitError("rank ") << rank << " also runs @"
+                                            << cast<ProgramOp>(classes_[other].op).getSymName();
+        classOf_[rank] = classes_.size();
+      }
+      classes_.emplace_back(program);
+    }
+    if (classes_.empty()) {
+      classes_.emplace_back(module);
+      classOf_.assign(numRanks, 0);
+    }
+    const unsigned *missing = llvm::find(classOf_, kNoClass);
+    if (missing != classOf_.end())
+      return module.emitError("rank ") << missing - classOf_.begin() << " has no program";
+    return success();
+  }
+
+  /// Names of @init, @step and the functions that nobody calls, in order of appearance.
+  llvm::SetVector<StringAttr> getEntries() {
+    llvm::SetVector<StringAttr> entries;
+    for (const RankClass &rankClass : classes_) {
+      DenseSet<StringAttr> called;
+      for (func::FuncOp function : rankClass.functions)
+        function.walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
+      for (func::FuncOp function : rankClass.functions)
+        if (!called.contains(function.getSymNameAttr()) ||
+            function.getSymName() == kStepFunction || function.getSymName() == kInitFunction)
+          entries.insert(function.getSymNameAttr());
+    }
+    return entries;
+  }
+
+  LogicalResult verifyFunction(StringAttr name, TraceContext &context) {
+    std::vector<Trace> traces;
+    for (const RankClass &rankClass : classes_) {
+      func::FuncOp function = rankClass.lookup(name);
+      // Ranks whose program lacks the function are at its end at once.
+      FailureOr<Trace> trace = function ? buildTrace(function, context) : Trace();
+      if (failed(trace))
+        return failure();
+      traces.push_back(std::move(*trace));
+    }
+    AgentSet agents(context.groups, traces, classOf_);
+    return RankSimulator(context, agents, name.getValue()).run();
+  }
+
+  SmallVector<RankClass> classes_;
+  SmallVector<unsigned> classOf_;
+};
+
+} // namespace
