@@ -1,0 +1,194 @@
+#include "passes/export/descriptor.h"
+
+#include "dialect/sharding.h"
+#include "passes/export/plan_buffers.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+namespace json = llvm::json;
+
+static constexpr StringRef kDtypeNames[] = {"f32", "f64", "f16", "bf16", "i8",
+                                            "i16", "i32", "i64", "bool"};
+
+std::optional<int> mlir::coll::getDtype(Type type) {
+  if (type.isF32())
+    return 0;
+  if (type.isF64())
+    return 1;
+  if (type.isF16())
+    return 2;
+  if (type.isBF16())
+    return 3;
+  if (type.isInteger(8))
+    return 4;
+  if (type.isInteger(16))
+    return 5;
+  if (type.isInteger(32))
+    return 6;
+  if (type.isInteger(64) || type.isIndex())
+    return 7;
+  if (type.isInteger(1))
+    return 8;
+  return std::nullopt;
+}
+
+StringRef mlir::coll::getDtypeName(Type type) {
+  std::optional<int> dtype = getDtype(type);
+  return dtype ? kDtypeNames[*dtype] : "";
+}
+
+/// The first location of type T within `loc`, outermost first.
+template <typename T> static T findLocation(Location loc) {
+  T found;
+  loc->walk([&](Location inner) {
+    if ((found = dyn_cast<T>(inner)))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return found;
+}
+
+std::string mlir::coll::getSourceText(Location loc) {
+  auto file = findLocation<FileLineColLoc>(loc);
+  if (!file)
+    return "";
+  return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+          Twine(file.getColumn()))
+      .str();
+}
+
+std::string mlir::coll::getSourceName(Location loc) {
+  auto name = findLocation<NameLoc>(loc);
+  return name ? name.getName().str() : "";
+}
+
+int32_t DescriptorBuilder::addGroup(GroupAttr group) {
+  Group lists = getGroupLists(group, mesh_);
+  std::vector<std::vector<int64_t>> key;
+  for (auto &list : lists)
+    key.emplace_back(list.begin(), list.end());
+  auto [it, isNew] = groupIndex_.try_emplace(key, static_cast<int32_t>(groups_.size()));
+  if (isNew)
+    groups_.push_back(std::move(lists));
+  return it->second;
+}
+
+int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
+  Op &op = ops_.emplace_back();
+  op.kind = comm->getName().stripDialect().str();
+  op.loc = getSourceText(loc);
+  op.name = getSourceName(loc);
+  op.group = addGroup(comm.getCommGroup());
+  if (auto reduction = comm.getCommReduction())
+    op.reduction = stringifyReductionKind(*reduction).str();
+  if (auto why = comm->getAttrOfType<StringAttr>(kWhyAttr))
+    op.why = why.str();
+  // The size of a transfer is that of its larger side.
+  for (Value side : {comm.getCommInput(), comm.getCommResult()}) {
+    if (!side || getBytes(side.getType()) < op.bytes)
+      continue;
+    auto type = cast<RankedTensorType>(side.getType());
+    op.bytes = getBytes(type);
+    op.count = type.getNumElements();
+    op.dtype = getDtypeName(type.getElementType()).str();
+  }
+  return ops_.size() - 1;
+}
+
+static json::Array toJson(ArrayRef<int64_t> numbers) {
+  return json::Array(llvm::map_range(numbers, [](int64_t n) { return json::Value(n); }));
+}
+
+/// Inclusive ranges of ascending numbers.
+static json::Array toRanges(ArrayRef<int64_t> ranks) {
+  json::Array ranges;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t end = i;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1)
+      ++end;
+    ranges.push_back(json::Array{ranks[i], ranks[end]});
+    i = end + 1;
+  }
+  return ranges;
+}
+
+static std::string getString(DictionaryAttr attrs, StringRef name, StringRef otherwise = "") {
+  auto text = attrs ? attrs.getAs<StringAttr>(name) : StringAttr();
+  return (text ? text.getValue() : otherwise).str();
+}
+
+/// Name, role, type and sharding of an argument or a result.
+static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef defaultRole) {
+  auto type = cast<RankedTensorType>(local), global = type;
+  if (auto attr = attrs ? attrs.getAs<TypeAttr>(kGlobalTypeAttr) : TypeAttr())
+    if (auto whole = dyn_cast<RankedTensorType>(attr.getValue()))
+      global = whole;
+  auto sharding = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr();
+  json::Array dims;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    json::Array axes;
+    int64_t unit = 1;
+    if (sharding && d < static_cast<int64_t>(sharding.getDims().size())) {
+      unit = sharding.getDims()[d].getUnit();
+      for (StringAttr axis : sharding.getDims()[d].getAxes())
+        axes.push_back(axis.getValue());
+    }
+    dims.push_back(json::Object{{"axes", std::move(axes)}, {"unit", unit}});
+  }
+  return json::Object{{"name", getString(attrs, kNameAttr)},
+                      {"role", getString(attrs, kRoleAttr, defaultRole)},
+                      {"dtype", getDtypeName(type.getElementType())},
+                      {"shape", toJson(global.getShape())},
+                      {"local", toJson(type.getShape())},
+                      {"sharding", std::move(dims)}};
+}
+
+std::string DescriptorBuilder::write(func::FuncOp step, ArrayRef<int64_t> updatedArgs,
+                                     int64_t arenaBytes) const {
+  json::Array axes, groups, ops, args, results;
+  MeshOp mesh = mesh_;
+  if (mesh)
+    for (auto [name, size] :
+         llvm::zip_equal(mesh.getAxisNames().getAsValueRange<StringAttr>(), mesh.getAxisSizes()))
+      axes.push_back(json::Object{{"name", name}, {"size", size}});
+  for (const Group &group : groups_) {
+    json::Array lists;
+    for (const auto &list : group)
+      lists.push_back(toJson(list));
+    groups.push_back(std::move(lists));
+  }
+  for (const Op &op : ops_)
+    ops.push_back(json::Object{{"kind", op.kind},
+                               {"loc", op.loc},
+                               {"name", op.name},
+                               {"bytes", op.bytes},
+                               {"count", op.count},
+                               {"dtype", op.dtype},
+                               {"reduction", op.reduction},
+                               {"group", op.group},
+                               {"why", op.why}});
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    args.push_back(describeValue(step.getArgumentTypes()[i], step.getArgAttrDict(i), "batch"));
+  for (unsigned k = 0; k < step.getNumResults(); ++k) {
+    json::Object result =
+        describeValue(step.getResultTypes()[k], step.getResultAttrDict(k),
+                      updatedArgs[k] >= 0 ? StringRef(kRoleState) : StringRef("output"));
+    result["arg"] = updatedArgs[k];
+    results.push_back(std::move(result));
+  }
+  StringRef meshName = mesh ? mesh.getSymName() : StringRef("");
+  json::Object root{{"abi", 1},
+                    {"name", step.getName()},
+                    {"mesh", json::Object{{"name", meshName}, {"axes", std::move(axes)}}},
+                    {"ranks", toRanges(ranks_)},
+                    {"groups", std::move(groups)},
+                    {"ops", std::move(ops)},
+                    {"args", std::move(args)},
+                    {"results", std::move(results)},
+                    {"arena_bytes", arenaBytes}};
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(std::move(root));
+  return text;
+}

@@ -1,0 +1,64 @@
+//===- descriptor.h - what the runtime knows about a compiled step ----*- C++ -*-===//
+//
+// Collects the operation and group tables while code is emitted, and writes the
+// JSON text that runtime/program.h reads.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_EXPORT_DESCRIPTOR_H
+#define COLL_PASSES_EXPORT_DESCRIPTOR_H
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mlir::coll {
+
+/// The CollDtype of an element type; nullopt where the ABI has none.
+std::optional<int> getDtype(Type element);
+
+/// Its name in the descriptor.
+StringRef getDtypeName(Type element);
+
+/// "file:line:column" of the first file position within `loc`, else empty.
+std::string getSourceText(Location loc);
+
+/// The outermost name within `loc`, else empty.
+std::string getSourceName(Location loc);
+
+class DescriptorBuilder {
+public:
+  /// `mesh` may be null.
+  DescriptorBuilder(MeshOp mesh, ArrayRef<int64_t> ranks)
+      : mesh_(mesh), ranks_(ranks.begin(), ranks.end()) {}
+
+  /// Adds a communication operation, in program order; returns its id. A started
+  /// operation is described by `comm`, the one inside of coll.start.
+  int32_t addOp(CollectiveOpInterface comm, Location loc);
+
+  /// Index of the group in the group table.
+  int32_t addGroup(GroupAttr group);
+
+  /// The whole descriptor.
+  std::string write(func::FuncOp step, ArrayRef<int64_t> updatedArgs, int64_t arenaBytes) const;
+
+private:
+  struct Op {
+    std::string kind, loc, name, dtype, reduction, why;
+    int64_t bytes = 0, count = 0, group = 0;
+  };
+  using Group = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+
+  MeshOp mesh_;
+  std::vector<int64_t> ranks_;
+  std::vector<Op> ops_;
+  std::vector<Group> groups_;
+  std::map<std::vector<std::vector<int64_t>>, int32_t> groupIndex_;
+};
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_DESCRIPTOR_H

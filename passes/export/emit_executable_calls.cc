@@ -1,0 +1,409 @@
+// Driver functions: calls of kernels and of the runtime.
+
+#include "passes/export/emit_executable_driver.h"
+
+#include "dialect/sharding.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::coll;
+
+// Offset of the first function in CollAbi: two 32-bit fields come before it.
+static constexpr int64_t kAbiHeaderBytes = 8;
+
+std::string mlir::coll::getInPlaceName(StringRef kernel,
+                                       ArrayRef<std::pair<unsigned, unsigned>> aliases) {
+  std::string name = kernel.str();
+  for (auto [arg, result] : aliases)
+    name += ("_" + Twine(arg) + "in" + Twine(result)).str();
+  return name;
+}
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
+}
+
+static ArrayRef<int64_t> shapeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
+static Type elementOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+static int64_t elementBytes(Value tensor) {
+  return getBytes(RankedTensorType::get({}, elementOf(tensor)));
+}
+
+void DriverEmitter::callAbi(AbiFunction function, ArrayRef<Value> args) {
+  int64_t offset = kAbiHeaderBytes + 8 * static_cast<int64_t>(function);
+  Value callee = LLVM::LoadOp::create(b_, loc_, ptr_, gep(abi_, offset));
+  SmallVector<Type> types;
+  SmallVector<Value> operands{callee};
+  for (Value arg : args) {
+    types.push_back(arg.getType());
+    operands.push_back(arg);
+  }
+  auto type = LLVM::LLVMFunctionType::get(b_.getI32Type(), types);
+  Value status = LLVM::CallOp::create(b_, loc_, type, operands).getResult();
+  Value bad = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, status, i32(0));
+  Block *next = newBlock({});
+  cf::CondBranchOp::create(b_, loc_, bad, failed_, ValueRange{status}, next, ValueRange{});
+  b_.setInsertionPointToStart(next);
+}
+
+LogicalResult DriverEmitter::emitKernelCall(func::CallOp op) {
+  const KernelInfo &kernel = kernels_.find(op.getCallee())->second;
+  ArrayRef<std::pair<unsigned, unsigned>> aliases;
+  if (auto it = plan_->aliases.find(op); it != plan_->aliases.end())
+    aliases = it->second;
+  LLVM::LLVMFuncOp callee = functions_.lookup(getInPlaceName(op.getCallee(), aliases));
+  SmallVector<Value> args;
+  for (auto [i, arg] : llvm::enumerate(kernel.args)) {
+    unsigned number = i;
+    if (llvm::any_of(aliases, [&](auto alias) { return alias.first == number; }))
+      continue;
+    if (arg.access == KernelArg::Access::Scalar)
+      args.push_back(toI64(values_.lookup(op.getOperand(i))));
+    else if (i >= kernel.firstDest())
+      args.push_back(address(op.getResult(i - kernel.firstDest())));
+    else
+      args.push_back(address(op.getOperand(i)));
+  }
+  if (auto it = plan_->scratchOf.find(op); it != plan_->scratchOf.end())
+    args.push_back(slotAddress(it->second));
+  if (!callee || callee.getNumArguments() != args.size())
+    return op.emitOpError("calls a kernel whose lowered form does not take these arguments");
+  LLVM::CallOp::create(b_, loc_, callee, args);
+  return success();
+}
+
+LogicalResult DriverEmitter::emitExtract(Operation *op) {
+  auto extract = cast<tensor::ExtractOp>(op);
+  Value tensor = extract.getTensor(), at = address(tensor);
+  Value linear;
+  for (auto [index, size] : llvm::zip_equal(extract.getIndices(), shapeOf(tensor))) {
+    Value component = toI64(values_.lookup(index));
+    if (linear)
+      component = LLVM::AddOp::create(b_, loc_, LLVM::MulOp::create(b_, loc_, linear, i64(size)),
+                                      component);
+    linear = component;
+  }
+  if (linear)
+    at = gep(at, linear, elementBytes(tensor));
+  Type element = elementOf(tensor);
+  Value value;
+  if (element.isInteger(1)) {
+    value = LLVM::LoadOp::create(b_, loc_, b_.getI8Type(), at);
+    value = LLVM::TruncOp::create(b_, loc_, b_.getI1Type(), value);
+  } else if (element.isIndex()) {
+    value = LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), at);
+    value = arith::IndexCastOp::create(b_, loc_, element, value);
+  } else {
+    value = LLVM::LoadOp::create(b_, loc_, element, at);
+  }
+  values_.map(extract.getResult(), value);
+  return success();
+}
+
+LogicalResult DriverEmitter::emitFromElements(Operation *op) {
+  Value tensor = op->getResult(0), at = address(tensor);
+  for (auto [i, element] : llvm::enumerate(op->getOperands())) {
+    Value value = toI64(values_.lookup(element));
+    if (value.getType().isInteger(1))
+      value = LLVM::ZExtOp::create(b_, loc_, b_.getI8Type(), value);
+    LLVM::StoreOp::create(b_, loc_, value, gep(at, i * elementBytes(tensor)));
+  }
+  return success();
+}
+
+/// `void coll_fill_N(ptr, count, pattern)`: stores `count` words of N bytes.
+LLVM::LLVMFuncOp DriverEmitter::fillFunction(unsigned bytes) {
+  std::string name = "coll_fill_" + std::to_string(bytes);
+  LLVM::LLVMFuncOp &function = functions_[name];
+  if (function)
+    return function;
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(module_.getBody());
+  Type word = b_.getIntegerType(8 * bytes), i64Type = b_.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()),
+                                          {ptr_, i64Type, word});
+  function = LLVM::LLVMFuncOp::create(b_, loc_, name, type);
+  Block *entry = function.addEntryBlock(b_);
+  Block *header = b_.createBlock(&function.getBody(), {}, i64Type, loc_);
+  Block *body = b_.createBlock(&function.getBody());
+  Block *exit = b_.createBlock(&function.getBody());
+  b_.setInsertionPointToStart(entry);
+  LLVM::BrOp::create(b_, loc_, ValueRange{i64(0)}, header);
+  b_.setInsertionPointToStart(header);
+  Value index = header->getArgument(0);
+  Value more = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index,
+                                    entry->getArgument(1));
+  LLVM::CondBrOp::create(b_, loc_, more, body, ValueRange{}, exit, ValueRange{});
+  b_.setInsertionPointToStart(body);
+  Value at = LLVM::GEPOp::create(b_, loc_, ptr_, word, entry->getArgument(0),
+                                 ArrayRef<LLVM::GEPArg>{index});
+  LLVM::StoreOp::create(b_, loc_, entry->getArgument(2), at);
+  LLVM::BrOp::create(b_, loc_, ValueRange{LLVM::AddOp::create(b_, loc_, index, i64(1))}, header);
+  b_.setInsertionPointToStart(exit);
+  LLVM::ReturnOp::create(b_, loc_, ValueRange{});
+  return function;
+}
+
+void DriverEmitter::emitFill(Operation *constant) {
+  Value tensor = constant->getResult(0);
+  auto splat = cast<DenseElementsAttr>(cast<arith::ConstantOp>(constant).getValue());
+  int64_t bytes = getBytes(tensor.getType()), width = elementBytes(tensor);
+  if (bytes == 0)
+    return;
+  Attribute element = splat.getSplatValue<Attribute>();
+  llvm::APInt bits;
+  if (auto number = dyn_cast<FloatAttr>(element))
+    bits = number.getValue().bitcastToAPInt();
+  else
+    bits = cast<IntegerAttr>(element).getValue().zextOrTrunc(8 * width);
+  if (bits.isSplat(8)) {
+    Value byte = LLVM::ConstantOp::create(
+        b_, loc_, b_.getI8Type(), b_.getIntegerAttr(b_.getI8Type(), bits.trunc(8)));
+    LLVM::MemsetOp::create(b_, loc_, address(tensor), byte, i64(bytes), /*isVolatile=*/false);
+    return;
+  }
+  Type word = b_.getIntegerType(8 * width);
+  Value pattern = LLVM::ConstantOp::create(b_, loc_, word, b_.getIntegerAttr(word, bits));
+  LLVM::CallOp::create(b_, loc_, fillFunction(width),
+                       ValueRange{address(tensor), i64(bytes / width), pattern});
+}
+
+/// Constant table of {source, target} for coll.permute.
+Value DriverEmitter::pairTable(ArrayRef<int64_t> pairs) {
+  std::string name = "pairs_" + std::to_string(numPairTables_++);
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(module_.getBody());
+    SmallVector<int32_t> narrow(pairs.begin(), pairs.end());
+    int64_t size = narrow.size();
+    auto type = RankedTensorType::get({size}, b_.getI32Type());
+    LLVM::GlobalOp::create(b_, loc_, LLVM::LLVMArrayType::get(b_.getI32Type(), size),
+                           /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                           DenseIntElementsAttr::get(type, narrow), /*alignment=*/4);
+  }
+  return LLVM::AddressOfOp::create(b_, loc_, ptr_, name);
+}
+
+namespace {
+/// [outer][count] view of a tensor cut in front of `dim`.
+struct Blocks {
+  int64_t outer, count;
+  Blocks(ArrayRef<int64_t> shape, int64_t dim)
+      : outer(product(shape.take_front(dim))), count(product(shape.drop_front(dim))) {}
+};
+} // namespace
+
+LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value src, Value dst,
+                                               Value request, int32_t id) {
+  Operation *op = comm;
+  Value input = comm.getCommInput(), result = comm.getCommResult();
+  Value any = input ? input : result;
+  Value group = i32(descriptor_.addGroup(comm.getCommGroup())), opId = i32(id);
+  if (any && !getDtype(elementOf(any)))
+    return op->emitOpError("cannot send elements of type ") << elementOf(any);
+  Value dtype = any ? i32(*getDtype(elementOf(any))) : Value();
+  Value count = any ? i64(product(shapeOf(any))) : Value();
+  Value reduction, order = i32(static_cast<int32_t>(comm.getCommOrder())), root;
+  if (auto kind = comm.getCommReduction())
+    reduction = i32(static_cast<int32_t>(*kind));
+  if (auto position = comm.getCommRoot())
+    root = i32(*position);
+  auto outerCount = [&](Value part, int64_t dim) {
+    Blocks blocks(shapeOf(part), dim);
+    return std::make_pair(i64(blocks.outer), i64(blocks.count));
+  };
+
+  if (isa<AllReduceOp>(op)) {
+    callAbi(AbiFunction::all_reduce,
+            {ctx_, opId, src, dst, count, dtype, reduction, order, group, request});
+  } else if (isa<ReduceOp>(op)) {
+    callAbi(AbiFunction::reduce,
+            {ctx_, opId, src, dst, count, dtype, reduction, order, root, group, request});
+  } else if (isa<BroadcastOp>(op)) {
+    callAbi(AbiFunction::broadcast, {ctx_, opId, src, dst, count, dtype, root, group, request});
+  } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
+    auto [outer, block] = outerCount(input, gather.getDim());
+    callAbi(AbiFunction::all_gather, {ctx_, opId, src, dst, outer, block, dtype, group, request});
+  } else if (auto gather = dyn_cast<GatherOp>(op)) {
+    auto [outer, block] = outerCount(input, gather.getDim());
+    callAbi(AbiFunction::gather, {ctx_, opId, src, dst, outer, block, dtype, root, group, request});
+  } else if (auto scatter = dyn_cast<ScatterOp>(op)) {
+    auto [outer, block] = outerCount(result, scatter.getDim());
+    callAbi(AbiFunction::scatter,
+            {ctx_, opId, src, dst, outer, block, dtype, root, group, request});
+  } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
+    auto [outer, block] = outerCount(result, scatter.getDim());
+    callAbi(AbiFunction::reduce_scatter,
+            {ctx_, opId, src, dst, outer, block, dtype, reduction, order, group, request});
+  } else if (auto exchange = dyn_cast<AllToAllOp>(op)) {
+    SmallVector<int64_t> block(shapeOf(input));
+    block[exchange.getSplitDim()] /= getGroupSize(
+        exchange.getGroup(), lookupMesh(op, exchange.getGroup().getMesh()));
+    Blocks from(block, exchange.getSplitDim()), to(block, exchange.getConcatDim());
+    callAbi(AbiFunction::all_to_all, {ctx_, opId, src, dst, i64(from.outer), i64(from.count),
+                                      i64(to.outer), i64(to.count), dtype, group, request});
+  } else if (auto permute = dyn_cast<PermuteOp>(op)) {
+    Value pairs = pairTable(permute.getPairs());
+    Value numPairs = i32(permute.getPairs().size() / 2);
+    callAbi(AbiFunction::permute,
+            {ctx_, opId, src, dst, count, dtype, pairs, numPairs, group, request});
+  } else if (isa<BarrierOp>(op)) {
+    callAbi(AbiFunction::barrier, {ctx_, opId, group, request});
+  } else if (isa<InitOp>(op)) {
+    callAbi(AbiFunction::init, {ctx_, opId, group});
+  } else if (auto send = dyn_cast<SendOp>(op)) {
+    callAbi(AbiFunction::send, {ctx_, opId, src, count, dtype, toI64(values_.lookup(send.getPeer())),
+                                i64(send.getTag()), group, request});
+  } else if (auto recv = dyn_cast<RecvOp>(op)) {
+    callAbi(AbiFunction::recv, {ctx_, opId, dst, count, dtype, toI64(values_.lookup(recv.getPeer())),
+                                i64(recv.getTag()), group, request});
+  } else {
+    return op->emitOpError("has no entry in the runtime's table");
+  }
+  return success();
+}
+
+LogicalResult DriverEmitter::emitBlocking(CollectiveOpInterface comm) {
+  int32_t id = descriptor_.addOp(comm, comm->getLoc());
+  Value input = comm.getCommInput(), result = comm.getCommResult();
+  Value src = input ? address(input) : Value(), dst = result ? address(result) : Value();
+  return emitCommunication(comm, src, dst, null(), id);
+}
+
+LogicalResult DriverEmitter::emitStart(StartOp op) {
+  auto comm = cast<CollectiveOpInterface>(op.getCommunication());
+  int32_t id = descriptor_.addOp(comm, op.getLoc());
+  startIds_[op] = id;
+  Value &slot = requests_[op];
+  slot = stackSlot(ptr_);
+  Value src, dst;
+  for (auto [arg, source] : llvm::zip_equal(op.getBody().front().getArguments(), op.getSources())) {
+    if (isa<RankedTensorType>(source.getType())) {
+      if (comm.getCommInput() == arg)
+        src = address(source);
+    } else {
+      values_.map(arg, values_.lookup(source));
+    }
+  }
+  auto wait = dyn_cast<WaitOp>(*op.getRequest().getUsers().begin());
+  if (wait && wait->getNumResults())
+    dst = address(wait.getResult(0));
+  return emitCommunication(comm, src, dst, slot, id);
+}
+
+LogicalResult DriverEmitter::emitWait(WaitOp op) {
+  Operation *start = op.getRequest().getDefiningOp();
+  Value request = LLVM::LoadOp::create(b_, loc_, ptr_, requests_.lookup(start));
+  callAbi(AbiFunction::wait, {ctx_, i32(startIds_.lookup(start)), request});
+  return success();
+}
+
+Value DriverEmitter::rank() {
+  Value value = LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), rankSlot_);
+  return arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), value);
+}
+
+void DriverEmitter::emitAxisIndex(AxisIndexOp op) {
+  MeshOp mesh = lookupMesh(op, op.getMeshAttr());
+  Value self = LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), rankSlot_), combined;
+  for (StringRef axis : op.getAxes().getAsValueRange<StringAttr>()) {
+    int64_t stride = 1, size = *mesh.getAxisSize(axis);
+    bool after = false;
+    for (auto [name, extent] : llvm::zip_equal(mesh.getAxisNames().getAsValueRange<StringAttr>(),
+                                               mesh.getAxisSizes())) {
+      if (after)
+        stride *= extent;
+      after |= name == axis;
+    }
+    Value coordinate = LLVM::URemOp::create(
+        b_, loc_, LLVM::UDivOp::create(b_, loc_, self, i64(stride)), i64(size));
+    combined = combined ? LLVM::AddOp::create(
+                              b_, loc_, LLVM::MulOp::create(b_, loc_, combined, i64(size)),
+                              coordinate)
+                              .getResult()
+                        : coordinate;
+  }
+  values_.map(op.getResult(),
+              arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), combined).getResult());
+}
+
+void DriverEmitter::emitGroup(GroupOp op) {
+  Value position = stackSlot(b_.getI64Type()), size = stackSlot(b_.getI64Type());
+  callAbi(AbiFunction::group_position,
+          {ctx_, i32(descriptor_.addGroup(op.getGroup())), position, size});
+  const std::pair<Value, Value> outputs[] = {{op.getPosition(), position}, {op.getSize(), size}};
+  for (auto [result, slot] : outputs) {
+    Value value = LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), slot);
+    values_.map(result,
+                arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), value).getResult());
+  }
+}
+
+/// A matrix product and its batch dimensions; the innermost is done by the runtime.
+struct DriverEmitter::Gemm {
+  struct Batch {
+    int64_t size, a, b, c; // strides in elements
+  };
+  SmallVector<Batch> batches;
+  GemmOp op;
+  int64_t width; // bytes of an element
+};
+
+void DriverEmitter::emitGemmLoop(const Gemm &gemm, unsigned dim, Value a, Value b, Value c) {
+  GemmOp op = gemm.op;
+  const Gemm::Batch &batch = gemm.batches[dim];
+  if (dim + 1 == gemm.batches.size()) {
+    Value dtype = i32(*getDtype(elementOf(op.getA())));
+    callAbi(AbiFunction::gemm,
+            {ctx_, dtype, i32(op.getTransA()), i32(op.getTransB()), i64(op.getMnk()[0]),
+             i64(op.getMnk()[1]), i64(op.getMnk()[2]), a, i64(op.getLds()[0]), i64(batch.a), b,
+             i64(op.getLds()[1]), i64(batch.b), c, i64(op.getLds()[2]), i64(batch.c),
+             i64(batch.size), i32(op.getAccumulate())});
+    return;
+  }
+  Block *header = newBlock(b_.getI64Type()), *body = newBlock({}), *exit = newBlock({});
+  cf::BranchOp::create(b_, loc_, header, ValueRange{i64(0)});
+  b_.setInsertionPointToStart(header);
+  Value index = header->getArgument(0);
+  Value more =
+      LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, i64(batch.size));
+  cf::CondBranchOp::create(b_, loc_, more, body, ValueRange{}, exit, ValueRange{});
+  b_.setInsertionPointToStart(body);
+  emitGemmLoop(gemm, dim + 1, gep(a, index, batch.a * gemm.width),
+               gep(b, index, batch.b * gemm.width), gep(c, index, batch.c * gemm.width));
+  Value next = LLVM::AddOp::create(b_, loc_, index, i64(1));
+  cf::BranchOp::create(b_, loc_, header, ValueRange{next});
+  b_.setInsertionPointToStart(exit);
+}
+
+void DriverEmitter::emitGemm(GemmOp op) {
+  Gemm gemm{{}, op, elementBytes(op.getA())};
+  for (size_t i = 0; i < op.getBatchSizes().size(); ++i) {
+    Gemm::Batch batch{op.getBatchSizes()[i], op.getBatchStridesA()[i], op.getBatchStridesB()[i],
+                      op.getBatchStridesC()[i]};
+    if (batch.size == 1)
+      continue;
+    // Two dimensions that are walked through like one are one.
+    if (!gemm.batches.empty()) {
+      Gemm::Batch &outer = gemm.batches.back();
+      if (outer.a == batch.a * batch.size && outer.b == batch.b * batch.size &&
+          outer.c == batch.c * batch.size) {
+        outer = {outer.size * batch.size, batch.a, batch.b, batch.c};
+        continue;
+      }
+    }
+    gemm.batches.push_back(batch);
+  }
+  if (gemm.batches.empty())
+    gemm.batches.push_back({1, 0, 0, 0});
+  emitGemmLoop(gemm, 0, address(op.getA()), address(op.getB()), address(op.getResult()));
+}

@@ -1,0 +1,35 @@
+//===- emit_executable_kernels.h - kernels from tensors to LLVM -------*- C++ -*-===//
+
+#ifndef COLL_PASSES_EXPORT_EMIT_EXECUTABLE_KERNELS_H
+#define COLL_PASSES_EXPORT_EMIT_EXECUTABLE_KERNELS_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/export/plan_buffers.h"
+
+namespace mlir::coll {
+
+/// Rewrites a tensor kernel to loops over memrefs: destinations become out
+/// arguments, and temporaries the stack or a last argument of `scratchBytes` bytes, which
+/// is recorded in `info`. The kernel must be in a module, where its constants go.
+LogicalResult bufferizeKernel(func::FuncOp kernel, KernelInfo &info);
+
+/// The variant of a bufferized kernel in which each listed argument is the result's
+/// destination, and so no argument any more. Made when it is first asked for.
+func::FuncOp getInPlaceKernel(func::FuncOp kernel, const KernelInfo &info,
+                              ArrayRef<std::pair<unsigned, unsigned>> aliases);
+
+/// Rewrites what LLVM cannot compute well: transcendental functions become
+/// vectorisable arithmetic, bf16 arithmetic becomes f32 arithmetic.
+LogicalResult expandKernelArithmetic(func::FuncOp kernel);
+
+/// From loops over memrefs to the LLVM dialect, with bare pointer arguments.
+void buildLowerToLLVMPipeline(OpPassManager &pm);
+
+/// Marks the pointer arguments of a lowered kernel: aligned, not aliased.
+void annotateKernel(LLVM::LLVMFuncOp kernel);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_EMIT_EXECUTABLE_KERNELS_H

@@ -1,0 +1,128 @@
+#include "passes/export/jit.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "passes/export/jit_codegen.h"
+#include "passes/export/jit_split.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/ThreadPool.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+
+namespace {
+
+// Shards per thread: small enough that the threads end together.
+constexpr unsigned kShardsPerThread = 4;
+
+/// An LLVM module on its way to machine code.
+struct Unit {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  unsigned optLevel = 0;
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  std::string error;
+};
+
+/// The context's uniquing is not assumed to be thread-safe, so this part is serial.
+llvm::Error translate(ModuleOp source, Unit &unit) {
+  unit.context = std::make_unique<llvm::LLVMContext>();
+  unit.module = translateModuleToLLVMIR(source, *unit.context, source.getName().value_or("unit"),
+                                        /*disableVerification=*/true);
+  if (!unit.module)
+    return llvm::createStringError("translation to LLVM IR failed");
+  return llvm::Error::success();
+}
+
+void compile(Unit &unit, const llvm::orc::JITTargetMachineBuilder &target) {
+  auto object = compileToObject(*unit.module, target, unit.optLevel);
+  unit.module.reset();
+  unit.context.reset();
+  if (object)
+    unit.object = std::move(*object);
+  else
+    unit.error = llvm::toString(object.takeError());
+}
+
+llvm::Expected<CollEntry> lookup(llvm::orc::LLJIT &jit, llvm::orc::JITDylib &library,
+                                 StringRef name) {
+  auto address = jit.lookup(library, name);
+  if (!address)
+    return address.takeError();
+  return address->toPtr<CollEntry>();
+}
+
+llvm::Expected<std::vector<std::unique_ptr<JitProgram>>>
+link(std::vector<Unit> &units, size_t numKernelUnits, const JitUnits &parts,
+     llvm::orc::JITTargetMachineBuilder target) {
+  auto created = llvm::orc::LLJITBuilder()
+                     .setJITTargetMachineBuilder(std::move(target))
+                     .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
+                     .create();
+  if (!created)
+    return created.takeError();
+  std::shared_ptr<llvm::orc::LLJIT> jit = std::move(*created);
+  auto kernels = jit->createJITDylib("kernels");
+  if (!kernels)
+    return kernels.takeError();
+  for (size_t i = 0; i < numKernelUnits; ++i)
+    if (auto error = jit->addObjectFile(*kernels, std::move(units[i].object)))
+      return std::move(error);
+  std::vector<std::unique_ptr<JitProgram>> programs;
+  for (auto [i, cls] : llvm::enumerate(parts.classes)) {
+    auto library = jit->createJITDylib("class" + std::to_string(i));
+    if (!library)
+      return library.takeError();
+    library->addToLinkOrder(*kernels);
+    if (auto error = jit->addObjectFile(*library, std::move(units[numKernelUnits + i].object)))
+      return std::move(error);
+    auto step = lookup(*jit, *library, "coll_step");
+    if (!step)
+      return step.takeError();
+    CollEntry init = nullptr;
+    if (cls.hasInit) {
+      auto found = lookup(*jit, *library, "coll_init");
+      if (!found)
+        return found.takeError();
+      init = *found;
+    }
+    programs.push_back(std::make_unique<JitProgram>(jit, *step, init, cls.descriptor));
+  }
+  return std::move(programs);
+}
+
+} // namespace
+
+llvm::Expected<std::vector<std::unique_ptr<JitProgram>>>
+mlir::coll::jitCompile(ModuleOp executable, const JitOptions &options) {
+  initializeCodegen();
+  registerBuiltinDialectTranslation(*executable.getContext());
+  registerLLVMDialectTranslation(*executable.getContext());
+  auto target = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!target)
+    return target.takeError();
+
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
+  auto parts = splitForJit(executable, kShardsPerThread * pool.getMaxConcurrency());
+  if (failed(parts))
+    return llvm::createStringError("the module holds no rank program; run coll-emit-executable");
+  std::vector<Unit> units(parts->kernels.size() + parts->classes.size());
+  llvm::Error error = llvm::Error::success();
+  for (size_t i = 0; i < units.size() && !error; ++i) {
+    bool isKernels = i < parts->kernels.size();
+    ModuleOp source = isKernels ? parts->kernels[i].get()
+                                : parts->classes[i - parts->kernels.size()].driver.get();
+    units[i].optLevel = isKernels ? options.optLevel : 0;
+    error = translate(source, units[i]);
+    if (!error)
+      pool.async([&unit = units[i], &target] { compile(unit, *target); });
+  }
+  pool.wait();
+  if (error)
+    return std::move(error);
+  for (const Unit &unit : units)
+    if (!unit.error.empty())
+      return llvm::createStringError(unit.error);
+  return link(units, parts->kernels.size(), *parts, std::move(*target));
+}

@@ -1,0 +1,94 @@
+//===- plan_buffers.h - where every tensor of a step lives ------------*- C++ -*-===//
+//
+// Decides, for a driver function in kernel form (calls of outlined kernels,
+// communication, scf over tensors), the memory of each tensor value, and the
+// copies that remain. Analysis only: no IR is changed.
+//
+// Memory is: the argument buffers (only those that a result is paired with are
+// writable), the result buffers, read-only constants, and one arena with fixed
+// offsets. A state result is produced in its argument's buffer wherever the old
+// state is not needed any more; else it is copied there before the return.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_EXPORT_PLAN_BUFFERS_H
+#define COLL_PASSES_EXPORT_PLAN_BUFFERS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <vector>
+
+namespace mlir::coll {
+
+/// What a kernel does with one argument.
+struct KernelArg {
+  enum class Access { Scalar, Read, Write, ReadWrite };
+  Access access = Access::Scalar;
+  /// Results whose buffer a read argument may be.
+  SmallVector<int64_t> mayAlias;
+};
+
+/// The last `numResults` arguments are the destinations of the results.
+struct KernelInfo {
+  SmallVector<KernelArg> args;
+  unsigned numResults = 0;
+  int64_t scratchBytes = 0;
+
+  unsigned firstDest() const { return args.size() - numResults; }
+};
+
+using KernelTable = llvm::StringMap<KernelInfo>;
+
+/// Reads the `coll.access` and `coll.may_alias` attributes of `kernel`; reports
+/// an error where they are missing or wrong.
+FailureOr<KernelInfo> getKernelInfo(func::FuncOp kernel);
+
+/// For each result of `func`, the argument that it updates, or -1.
+SmallVector<int64_t> getUpdatedArgs(func::FuncOp func);
+
+/// Size of a tensor in memory; booleans take one byte.
+int64_t getBytes(Type tensorType);
+
+/// Set on a splat `arith.constant` that is to be written into a buffer of its own
+/// where it stands, instead of being read-only data.
+inline constexpr llvm::StringLiteral kFillAttr = "emit.fill";
+
+/// One piece of memory. `index`: argument, result or constant number, or the byte
+/// offset in the arena.
+struct Slot {
+  enum class Kind { Arg, Result, Constant, Arena };
+  Kind kind = Kind::Arena;
+  int64_t index = 0;
+  int64_t bytes = 0;
+};
+
+/// A copy between slots.
+struct SlotCopy {
+  unsigned src, dst;
+  int64_t bytes;
+};
+
+struct BufferPlan {
+  std::vector<Slot> slots;
+  /// What the Constant slots hold.
+  std::vector<arith::ConstantOp> constants;
+  int64_t arenaBytes = 0;
+  /// The slot of every tensor value that has one (a `tensor.empty` that is only a
+  /// destination has none).
+  llvm::DenseMap<Value, unsigned> slotOf;
+  /// Copies to make before an operation, in order.
+  llvm::DenseMap<Operation *, SmallVector<SlotCopy>> copiesBefore;
+  /// Scratch memory of kernel calls that need some.
+  llvm::DenseMap<Operation *, unsigned> scratchOf;
+  /// Read arguments of a kernel call that share a result's buffer: pairs of
+  /// argument number and result number.
+  llvm::DenseMap<Operation *, SmallVector<std::pair<unsigned, unsigned>>> aliases;
+};
+
+FailureOr<BufferPlan> planBuffers(func::FuncOp func, const KernelTable &kernels);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_PLAN_BUFFERS_H

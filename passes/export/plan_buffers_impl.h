@@ -1,0 +1,114 @@
+//===- plan_buffers_impl.h - the buffer planner's parts ---------------*- C++ -*-===//
+//
+// Time runs in half steps: the operation numbered p reads at 2p and writes at
+// 2p + 1. What an operation writes is occupied from 2p on, because it may be written
+// while operands are still read.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_EXPORT_PLAN_BUFFERS_IMPL_H
+#define COLL_PASSES_EXPORT_PLAN_BUFFERS_IMPL_H
+
+#include "passes/export/plan_buffers.h"
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <optional>
+
+namespace mlir::coll {
+
+/// Half-open.
+struct Interval {
+  int64_t begin, end;
+};
+
+/// One tensor content: what an SSA value, and all its views, hold.
+struct Content {
+  Value value; // null for memory that is no value: scratch, results, temporaries
+  int64_t bytes = 0;
+  SmallVector<Interval, 2> live;
+  unsigned usesExtend = 0; // the interval that uses lengthen
+};
+
+/// Contents that share one buffer.
+struct BufferClass {
+  SmallVector<unsigned, 2> members;
+  std::optional<Slot> pin;
+  bool readOnly = false;
+  int64_t bytes = 0;
+};
+
+/// `dst` wants the content of `src` when `at` runs: it is in the same buffer, or
+/// it is copied there.
+struct Tie {
+  enum class Kind { Carry, ReadWrite, Result, Alias };
+  Kind kind;
+  unsigned src, dst;
+  Operation *at;
+  int depth; // number of loops around `at`
+};
+
+class BufferPlanner {
+public:
+  BufferPlanner(func::FuncOp func, const KernelTable &kernels)
+      : func_(func), kernels_(kernels) {}
+
+  FailureOr<BufferPlan> run();
+
+private:
+  // plan_buffers.cc: contents, their lifetimes and their ties.
+  void number(Region &region);
+  void findPassedThrough(Operation *op);
+  void defineArguments();
+  LogicalResult visit(Operation *op);
+  LogicalResult visitCall(func::CallOp call);
+  LogicalResult visitCommunication(Operation *op);
+  void visitFor(scf::ForOp op);
+  void visitWhile(scf::WhileOp op);
+  void visitIf(scf::IfOp op);
+  void visitReturn(func::ReturnOp op);
+  void visitWait(WaitOp op);
+  Value root(Value value) const;
+  unsigned define(Value value, int64_t bytes, ArrayRef<Interval> live, unsigned usesExtend = 0);
+  unsigned defineResult(Value value);
+  unsigned contentOf(Value value);
+  void use(Value value, Operation *at);
+  void tie(Tie::Kind kind, Value src, unsigned dst, Operation *at);
+  void allow(unsigned src, unsigned dst, Interval window);
+  int64_t position(Operation *op) const { return begin_.lookup(op); }
+  Interval writtenBy(Operation *op) const { return {2 * position(op), 2 * position(op) + 2}; }
+
+  // plan_buffers_merge.cc: which contents share a buffer; the remaining copies.
+  void mergeTies();
+  unsigned find(unsigned content) const;
+  bool canMerge(const BufferClass &a, const BufferClass &b) const;
+  bool conflict(unsigned a, unsigned b) const;
+  void merge(unsigned a, unsigned b);
+  void orderCopies(Operation *at, ArrayRef<Tie> ties);
+  unsigned addTemporary(Operation *at, int64_t bytes);
+
+  // plan_buffers_arena.cc: slots.
+  void assignSlots();
+  void placeInArena(ArrayRef<unsigned> leaders);
+  Interval hull(const BufferClass &cls) const;
+
+  func::FuncOp func_;
+  const KernelTable &kernels_;
+  BufferPlan plan_;
+  llvm::DenseMap<Operation *, int64_t> begin_, end_;
+  int64_t next_ = 0;
+  llvm::DenseMap<Value, Value> alias_;
+  llvm::DenseMap<Value, unsigned> contentOf_;
+  std::vector<Content> contents_;
+  std::vector<BufferClass> classes_; // by leader
+  mutable std::vector<unsigned> parent_;
+  std::vector<Tie> ties_;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, Interval> allowed_;
+  llvm::DenseMap<Operation *, SmallVector<std::pair<unsigned, unsigned>>> copies_;
+  llvm::DenseMap<Operation *, unsigned> scratch_;
+};
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_PLAN_BUFFERS_IMPL_H
