@@ -1,0 +1,294 @@
+//===- stablehlo.cc - the front end for StableHLO in generic form ----------------===//
+//
+// The table of operations is the contents of this folder. Around it: which
+// function is the step, and what role each of its arguments has.
+//
+// Roles, in this order of precedence: `coll.role` on the argument; `state-args`;
+// `state-prefix`; otherwise the leading arguments that share the root of the first
+// one's name (`s` in `s[0]['w']`), provided that as many leading results have
+// their types. JAX keeps argument names only in the locations of block arguments.
+//
+//===----------------------------------------------------------------------------===//
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
+#include "passes/import/stablehlo_elementwise.h"
+#include "passes/import/stablehlo_handlers.h"
+#include "passes/passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::coll {
+
+#define GEN_PASS_DEF_IMPORTSTABLEHLOPASS
+#include "passes/passes.h.inc"
+
+namespace stablehlo {
+
+namespace {
+
+// clang-format off
+// Name, handler, operands, results, regions (-1: any number), allowed in scalar
+// bodies. Elementwise operations of one type are in stablehlo_elementwise.cc.
+constexpr Rule kRules[] = {
+    {"chlo.is_inf", importFloatClass, 1, 1, 0, true},
+    {"chlo.is_neg_inf", importFloatClass, 1, 1, 0, true},
+    {"chlo.is_pos_inf", importFloatClass, 1, 1, 0, true},
+    {"func.call", importCall, -1, -1, 0, true},
+    {"sdy.sharding_constraint", importIdentity, 1, 1, 0, false},
+    {"stablehlo.bitcast_convert", importBitcastConvert, 1, 1, 0, true},
+    {"stablehlo.broadcast_in_dim", importBroadcastInDim, 1, 1, 0, true},
+    {"stablehlo.case", importCase, 1, -1, -1, false},
+    {"stablehlo.clamp", importClamp, 3, 1, 0, true},
+    {"stablehlo.compare", importCompare, 2, 1, 0, true},
+    {"stablehlo.composite", importComposite, -1, -1, 0, true},
+    {"stablehlo.concatenate", importConcatenate, -1, 1, 0, false},
+    {"stablehlo.constant", importConstant, 0, 1, 0, true},
+    {"stablehlo.convert", importConvert, 1, 1, 0, true},
+    {"stablehlo.convolution", importConvolution, 2, 1, 0, false},
+    {"stablehlo.custom_call", importCustomCall, -1, -1, 0, false},
+    {"stablehlo.dot_general", importDotGeneral, 2, 1, 0, false},
+    {"stablehlo.dynamic_slice", importDynamicSlice, -1, 1, 0, false},
+    {"stablehlo.dynamic_update_slice", importDynamicUpdateSlice, -1, 1, 0, false},
+    {"stablehlo.gather", importGather, 2, 1, 0, false},
+    {"stablehlo.if", importIf, 1, -1, 2, false},
+    {"stablehlo.iota", importIota, 0, 1, 0, false},
+    {"stablehlo.is_finite", importFloatClass, 1, 1, 0, true},
+    {"stablehlo.optimization_barrier", importIdentity, -1, -1, 0, false},
+    {"stablehlo.pad", importPad, 2, 1, 0, false},
+    {"stablehlo.reduce", importReduce, -1, -1, 1, false},
+    {"stablehlo.reduce_precision", importReducePrecision, 1, 1, 0, true},
+    {"stablehlo.reduce_window", importReduceWindow, -1, -1, 1, false},
+    {"stablehlo.reshape", importReshape, 1, 1, 0, true},
+    {"stablehlo.reverse", importReverse, 1, 1, 0, false},
+    {"stablehlo.scatter", importScatter, -1, -1, 1, false},
+    {"stablehlo.select", importSelect, 3, 1, 0, true},
+    {"stablehlo.select_and_scatter", importSelectAndScatter, 3, 1, 2, false},
+    {"stablehlo.slice", importSlice, 1, 1, 0, false},
+    {"stablehlo.transpose", importTranspose, 1, 1, 0, false},
+    {"stablehlo.while", importWhile, -1, -1, 2, false},
+};
+// clang-format on
+
+} // namespace
+
+const Rule *findRule(StringRef name) {
+  static const llvm::StringMap<const Rule *> byName = [] {
+    llvm::StringMap<const Rule *> map;
+    for (const Rule &rule : kRules)
+      map[rule.name] = &rule;
+    return map;
+  }();
+  if (const Rule *rule = byName.lookup(name))
+    return rule;
+  static constexpr Rule kUnary{"", importElementwise, 1, 1, 0, true};
+  static constexpr Rule kBinary{"", importElementwise, 2, 1, 0, true};
+  const ElementwiseRule *elementwise = findElementwise(name);
+  if (!elementwise)
+    return nullptr;
+  return elementwise->operands == 1 ? &kUnary : &kBinary;
+}
+
+} // namespace stablehlo
+
+namespace {
+
+/// The step: the public function `main`, or the only public function.
+FailureOr<func::FuncOp> findEntry(ModuleOp module) {
+  SmallVector<func::FuncOp> candidates;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (!func.isPublic() || func.isExternal())
+      continue;
+    if (func.getName() == "main")
+      return func;
+    candidates.push_back(func);
+  }
+  if (candidates.size() == 1)
+    return candidates.front();
+  return module.emitError() << "needs a public function @main, or exactly one public function, "
+                               "but has "
+                            << candidates.size() << " without that name";
+}
+
+/// The name that the front end gave an argument, or "argN".
+std::string nameOf(func::FuncOp func, unsigned index) {
+  if (auto name = func.getArgAttrOfType<StringAttr>(index, kNameAttr))
+    return name.getValue().str();
+  if (auto loc = dyn_cast<NameLoc>(func.getArgument(index).getLoc()))
+    return loc.getName().str();
+  return ("arg" + Twine(index)).str();
+}
+
+/// `s` of `s[0]['w']`.
+StringRef rootOf(StringRef name) { return name.take_while([](char c) { return c != '[' && c != '.'; }); }
+
+struct Roles {
+  int64_t stateArgs = 0;
+  SmallVector<std::string> names;
+};
+
+/// Number of leading arguments for which `isState` holds; an error if it holds for
+/// a later one too.
+FailureOr<int64_t> leadingState(func::FuncOp func, const Roles &roles,
+                                llvm::function_ref<bool(unsigned)> isState) {
+  int64_t count = 0, numArgs = func.getNumArguments();
+  while (count < numArgs && isState(count))
+    ++count;
+  for (int64_t i = count; i < numArgs; ++i)
+    if (isState(i))
+      return func.emitError() << "state argument '" << roles.names[i]
+                              << "' comes after batch argument '" << roles.names[count] << "'";
+  return count;
+}
+
+/// Leading arguments of one root, if as many leading results have their types.
+int64_t guessState(func::FuncOp func, const Roles &roles) {
+  int64_t count = 0;
+  for (; count < func.getNumArguments(); ++count)
+    if (rootOf(roles.names[count]) != rootOf(roles.names.front()))
+      break;
+  ArrayRef<Type> args = func.getArgumentTypes(), results = func.getResultTypes();
+  bool pairs = count <= static_cast<int64_t>(results.size()) &&
+               args.take_front(count) == results.take_front(count);
+  return pairs ? count : 0;
+}
+
+FailureOr<Roles> decideRoles(func::FuncOp func, int64_t stateArgs, StringRef statePrefix) {
+  Roles roles;
+  unsigned numArgs = func.getNumArguments();
+  bool hasRoles = false;
+  for (unsigned i = 0; i < numArgs; ++i) {
+    roles.names.push_back(nameOf(func, i));
+    hasRoles |= static_cast<bool>(func.getArgAttr(i, kRoleAttr));
+  }
+  FailureOr<int64_t> count = stateArgs;
+  if (hasRoles) {
+    count = leadingState(func, roles, [&](unsigned i) {
+      auto role = func.getArgAttrOfType<StringAttr>(i, kRoleAttr);
+      return role && role.getValue() == kRoleState;
+    });
+  } else if (stateArgs < 0 && !statePrefix.empty()) {
+    count = leadingState(func, roles, [&](unsigned i) {
+      return StringRef(roles.names[i]).starts_with(statePrefix);
+    });
+  } else if (stateArgs < 0) {
+    count = guessState(func, roles);
+  }
+  if (failed(count))
+    return failure();
+  roles.stateArgs = *count;
+  if (roles.stateArgs > numArgs)
+    return func.emitError() << "has " << numArgs << " arguments, fewer than the "
+                            << roles.stateArgs << " that are to be state";
+  return roles;
+}
+
+/// Result k must update state argument k.
+LogicalResult checkState(func::FuncOp func, const Roles &roles) {
+  for (int64_t i = 0; i < roles.stateArgs; ++i) {
+    if (i >= func.getNumResults())
+      return func.emitError() << "has " << func.getNumResults() << " results, too few to update "
+                              << roles.stateArgs << " state arguments: nothing updates '"
+                              << roles.names[i] << "'";
+    Type argument = func.getArgumentTypes()[i], result = func.getResultTypes()[i];
+    if (argument != result)
+      return func.emitError() << "result " << i << " of type " << result
+                              << " cannot update state argument '" << roles.names[i]
+                              << "' of type " << argument;
+  }
+  return success();
+}
+
+/// Attributes of coll itself; those of other front ends mean nothing here.
+DictionaryAttr keepOwnAttrs(MLIRContext *context, DictionaryAttr attrs) {
+  SmallVector<NamedAttribute> kept;
+  if (attrs)
+    for (NamedAttribute attr : attrs)
+      if (attr.getName().getValue().starts_with("coll."))
+        kept.push_back(attr);
+  return DictionaryAttr::get(context, kept);
+}
+
+/// @step, with the imported type and no body.
+func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
+  MLIRContext *context = source.getContext();
+  Builder b(context);
+  auto convert = [](TypeRange types) {
+    std::string why;
+    return llvm::map_to_vector(
+        types, [&](Type type) -> Type { return stablehlo::convertType(type, why); });
+  };
+  auto type = b.getFunctionType(convert(source.getArgumentTypes()),
+                                convert(source.getResultTypes()));
+  auto step = func::FuncOp::create(source.getLoc(), kStepFunction, type);
+  for (unsigned i = 0; i < source.getNumArguments(); ++i) {
+    step.setArgAttrs(i, keepOwnAttrs(context, source.getArgAttrDict(i)));
+    StringRef role = i < roles.stateArgs ? StringRef(kRoleState) : StringRef(kRoleBatch);
+    step.setArgAttr(i, kRoleAttr, b.getStringAttr(role));
+    step.setArgAttr(i, kNameAttr, b.getStringAttr(roles.names[i]));
+  }
+  int64_t last = source.getNumResults() - 1;
+  for (int64_t i = 0; i <= last; ++i) {
+    step.setResultAttrs(i, keepOwnAttrs(context, source.getResultAttrDict(i)));
+    if (i < roles.stateArgs || step.getResultAttr(i, kNameAttr))
+      continue;
+    auto result = cast<RankedTensorType>(type.getResult(i));
+    bool isLoss = i == last && roles.stateArgs > 0 && result.getRank() == 0 &&
+                  isa<FloatType>(result.getElementType());
+    auto info = source.getResultAttrOfType<StringAttr>(i, "jax.result_info");
+    if (isLoss)
+      step.setResultAttr(i, kNameAttr, b.getStringAttr("loss"));
+    else if (info && !info.getValue().empty())
+      step.setResultAttr(i, kNameAttr, info);
+  }
+  return step;
+}
+
+/// Leaves only @step and what belongs to coll in the module.
+void replaceContents(ModuleOp module, func::FuncOp step) {
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+    if (op.getName().getDialectNamespace() != "coll")
+      op.erase();
+  module.getBody()->push_back(step);
+  for (NamedAttribute attr : llvm::to_vector(module->getDiscardableAttrs()))
+    if (!attr.getName().getValue().starts_with("coll."))
+      module->removeDiscardableAttr(attr.getName());
+}
+
+struct ImportStablehloPass : impl::ImportStablehloPassBase<ImportStablehloPass> {
+  using ImportStablehloPassBase::ImportStablehloPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<CollDialect, arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
+                    math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  }
+
+  void runOnOperation() override {
+    if (failed(import(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult import(ModuleOp module) {
+    FailureOr<func::FuncOp> entry = findEntry(module);
+    if (failed(entry) || failed(stablehlo::checkSupported(module, *entry)))
+      return failure();
+    FailureOr<Roles> roles = decideRoles(*entry, stateArgs, statePrefix);
+    if (failed(roles) || failed(checkState(*entry, *roles)))
+      return failure();
+    OwningOpRef<func::FuncOp> step = createStep(*entry, *roles);
+    stablehlo::Importer importer(module);
+    if (failed(importer.importBody(*entry, *step)))
+      return failure();
+    replaceContents(module, step.release());
+    return verify(module);
+  }
+};
+
+} // namespace
+
+} // namespace mlir::coll

@@ -1,0 +1,183 @@
+//===- stablehlo_convolution.cc - convolution as one contraction -----------------===//
+
+#include "passes/import/stablehlo_attrs.h"
+#include "passes/import/stablehlo_build.h"
+#include "passes/import/stablehlo_contract.h"
+#include "passes/import/stablehlo_handlers.h"
+#include "passes/import/stablehlo_window.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace mlir::coll::stablehlo {
+
+namespace {
+
+/// A convolution's three tensors with their group dimension split off: `layout`
+/// as in ConvLayout, and the dimension that runs over the groups, or -1.
+struct ConvTensor {
+  Value value;
+  ConvLayout layout;
+  int64_t group = -1;
+
+  RankedTensorType type() const { return cast<RankedTensorType>(value.getType()); }
+};
+
+/// Splits dimension `dim` of a shape into groups times the rest; returns where
+/// the dimensions of `layout` are then.
+ConvLayout splitLayout(ConvLayout layout, int64_t dim) {
+  // `dim` itself becomes the group; what follows it moves up.
+  auto move = [&](int64_t &position) { position += position >= dim; };
+  move(layout.first);
+  move(layout.second);
+  for (int64_t &position : layout.spatial)
+    move(position);
+  return layout;
+}
+
+SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, int64_t dim, int64_t groups) {
+  SmallVector<int64_t> split(shape);
+  split[dim] /= groups;
+  split.insert(split.begin() + dim, groups);
+  return split;
+}
+
+void splitGroups(ImplicitLocOpBuilder &b, ConvTensor &tensor, int64_t dim, int64_t groups) {
+  tensor.value = reshape(b, tensor.value, splitShape(tensor.type().getShape(), dim, groups));
+  tensor.layout = splitLayout(tensor.layout, dim);
+  tensor.group = dim;
+}
+
+struct Convolution {
+  ConvLayouts layouts;
+  Window window;
+  SmallVector<int64_t> reversal;
+  int64_t featureGroups = 1;
+  int64_t batchGroups = 1;
+  int64_t groups() const { return featureGroups * batchGroups; }
+};
+
+FailureOr<Convolution> readConvolution(Source &src) {
+  Convolution conv;
+  FailureOr<ConvLayouts> layouts = getConvLayouts(src.op, "dimension_numbers");
+  FailureOr<int64_t> featureGroups = getInt(src.op, "feature_group_count");
+  FailureOr<int64_t> batchGroups = getInt(src.op, "batch_group_count");
+  if (failed(layouts) || failed(featureGroups) || failed(batchGroups))
+    return failure();
+  int64_t rank = layouts->input.spatial.size() + 2;
+  RankedTensorType input = src.operandTensor(0), kernel = src.operandTensor(1);
+  if (input.getRank() != rank || kernel.getRank() != rank || src.tensor().getRank() != rank)
+    return src.error("needs operands and a result of rank " + Twine(rank));
+  SmallVector<int64_t> size = llvm::map_to_vector(
+      layouts->kernel.spatial, [&](int64_t dim) { return kernel.getDimSize(dim); });
+  FailureOr<Window> window = readWindow(src, size, "lhs_dilation", "rhs_dilation");
+  FailureOr<SmallVector<int64_t>> reversal = getInts(src.op, "window_reversal", rank - 2, 0);
+  if (failed(window) || failed(reversal))
+    return failure();
+  if (*featureGroups < 1 || *batchGroups < 1 || (*featureGroups > 1 && *batchGroups > 1))
+    return src.error("needs group counts >= 1, at most one of them above 1");
+  return Convolution{*layouts, *window, *reversal, *featureGroups, *batchGroups};
+}
+
+LogicalResult checkConvolution(Source &src, const Convolution &conv,
+                               ArrayRef<int64_t> paddedInput) {
+  RankedTensorType input = src.operandTensor(0), kernel = src.operandTensor(1);
+  const auto &[in, ker, out] = conv.layouts;
+  int64_t batch = input.getDimSize(in.first), features = input.getDimSize(in.second);
+  int64_t outFeatures = kernel.getDimSize(ker.second);
+  if (batch % conv.batchGroups != 0 || features % conv.featureGroups != 0 ||
+      outFeatures % conv.groups() != 0)
+    return src.error("needs group counts that divide batch and features");
+  if (kernel.getDimSize(ker.first) != features / conv.featureGroups)
+    return src.error("needs a kernel for " + Twine(features / conv.featureGroups) +
+                     " input features");
+  RankedTensorType result = src.tensor();
+  if (result.getDimSize(out.first) != batch / conv.batchGroups ||
+      result.getDimSize(out.second) != outFeatures)
+    return src.error("needs " + Twine(batch / conv.batchGroups) + " batch entries and " +
+                     Twine(outFeatures) + " features in its result");
+  for (auto [dim, position] : llvm::enumerate(in.spatial)) {
+    int64_t wanted = conv.window.positions(dim, paddedInput[position]);
+    if (result.getDimSize(out.spatial[dim]) != wanted)
+      return src.error("needs " + Twine(wanted) + " window positions in spatial dimension " +
+                       Twine(dim));
+  }
+  return success();
+}
+
+/// Maps of input, kernel and result. Loops: the result's dimensions, the window,
+/// the input features.
+SmallVector<AffineMap> convolutionMaps(ImplicitLocOpBuilder &b, const Convolution &conv,
+                                       const ConvTensor &in, const ConvTensor &ker,
+                                       const ConvLayout &out, int64_t outGroup) {
+  unsigned outRank = conv.layouts.output.spatial.size() + 2 + (outGroup >= 0);
+  unsigned spatial = conv.window.size.size();
+  unsigned featureLoop = outRank + spatial, numLoops = featureLoop + 1;
+  SmallVector<AffineExpr> inExprs(in.type().getRank()), kerExprs(ker.type().getRank());
+  inExprs[in.layout.first] = b.getAffineDimExpr(out.first);
+  inExprs[in.layout.second] = b.getAffineDimExpr(featureLoop);
+  kerExprs[ker.layout.first] = b.getAffineDimExpr(featureLoop);
+  kerExprs[ker.layout.second] = b.getAffineDimExpr(out.second);
+  for (unsigned dim = 0; dim < spatial; ++dim) {
+    AffineExpr inner = b.getAffineDimExpr(outRank + dim);
+    inExprs[in.layout.spatial[dim]] = windowExpr(b, conv.window, dim, out.spatial[dim], inner);
+    kerExprs[ker.layout.spatial[dim]] =
+        conv.reversal[dim] ? b.getAffineConstantExpr(conv.window.size[dim] - 1) - inner : inner;
+  }
+  if (outGroup >= 0)
+    inExprs[in.group] = kerExprs[ker.group] = b.getAffineDimExpr(outGroup);
+  MLIRContext *context = b.getContext();
+  return {AffineMap::get(numLoops, 0, inExprs, context),
+          AffineMap::get(numLoops, 0, kerExprs, context),
+          AffineMap::getMultiDimIdentityMap(numLoops, context).getSliceMap(0, outRank)};
+}
+
+/// Applies `list` to the spatial dimensions of `layout`, `other` elsewhere.
+SmallVector<int64_t> overSpatial(const ConvLayout &layout, ArrayRef<int64_t> list,
+                                 int64_t other) {
+  SmallVector<int64_t> all(layout.spatial.size() + 2, other);
+  for (auto [position, value] : llvm::zip_equal(layout.spatial, list))
+    all[position] = value;
+  return all;
+}
+
+} // namespace
+
+LogicalResult importConvolution(Source &src) {
+  ImplicitLocOpBuilder &b = src.b;
+  FailureOr<Convolution> conv = readConvolution(src);
+  if (failed(conv) || failed(checkContraction(src)))
+    return failure();
+  RankedTensorType input = src.operandTensor(0), result = src.tensor();
+  const ConvLayout &layout = conv->layouts.input;
+  SmallVector<int64_t> low = overSpatial(layout, conv->window.low, 0);
+  SmallVector<int64_t> high = overSpatial(layout, conv->window.high, 0);
+  SmallVector<int64_t> interior = overSpatial(layout, conv->window.interior(), 0);
+  SmallVector<int64_t> padded = paddedShape(input.getShape(), low, high, interior);
+  if (failed(checkConvolution(src, *conv, padded)))
+    return failure();
+  // Sums over nothing.
+  for (RankedTensorType type : {input, src.operandTensor(1), result})
+    if (type.getNumElements() == 0)
+      return src.finish(splatZero(b, result));
+
+  Value zero = splatZero(b, RankedTensorType::get({}, input.getElementType()));
+  ConvTensor in{pad(b, src.operand(0), zero, low, high, interior), layout};
+  ConvTensor kernel{src.operand(1), conv->layouts.kernel};
+  ConvLayout out = conv->layouts.output;
+  SmallVector<int64_t> shape(result.getShape());
+  int64_t outGroup = -1;
+  if (conv->groups() > 1) {
+    bool byFeature = conv->featureGroups > 1;
+    splitGroups(b, in, byFeature ? layout.second : layout.first, conv->groups());
+    splitGroups(b, kernel, kernel.layout.second, conv->groups());
+    outGroup = out.second;
+    shape = splitShape(shape, outGroup, conv->groups());
+    out = splitLayout(out, outGroup);
+  }
+  FailureOr<Value> sum = buildContraction(src, in.value, kernel.value, shape,
+                                          convolutionMaps(b, *conv, in, kernel, out, outGroup));
+  if (failed(sum))
+    return failure();
+  return src.finish(reshape(b, *sum, result.getShape()));
+}
+
+} // namespace mlir::coll::stablehlo

@@ -1,0 +1,237 @@
+//===- stablehlo_importer.cc - rebuilding a function operation by operation ------===//
+
+#include "passes/import/stablehlo_importer.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "passes/import/stablehlo_attrs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+namespace mlir::coll::stablehlo {
+
+ElementKind kindOf(Type source) {
+  Type element = getElementTypeOrSelf(source);
+  if (isa<FloatType>(element))
+    return ElementKind::Float;
+  if (element.isInteger(1))
+    return ElementKind::Bool;
+  return element.isUnsignedInteger() ? ElementKind::Unsigned : ElementKind::Signed;
+}
+
+RankedTensorType convertType(Type source, std::string &why) {
+  auto tensor = dyn_cast<RankedTensorType>(source);
+  if (!tensor) {
+    why = "is not a ranked tensor";
+    return {};
+  }
+  if (tensor.getEncoding()) {
+    why = "has an encoding";
+    return {};
+  }
+  if (!tensor.hasStaticShape()) {
+    why = "has dynamic dimensions";
+    return {};
+  }
+  int64_t count = 1;
+  for (int64_t size : tensor.getShape())
+    if (size > kMaxExtent || (count *= std::max<int64_t>(size, 1)) > kMaxExtent) {
+      why = "has more than 2^31 elements";
+      return {};
+    }
+  Type element = tensor.getElementType();
+  if (element.isF16() || element.isBF16() || element.isF32() || element.isF64())
+    return tensor;
+  if (auto integer = dyn_cast<IntegerType>(element))
+    if (llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth()))
+      return tensor.clone(IntegerType::get(source.getContext(), integer.getWidth()));
+  why = isa<ComplexType>(element) ? "has complex elements" : "has elements of unsupported type";
+  return {};
+}
+
+namespace {
+
+/// Types were checked before the import began, so the reason is not needed here.
+RankedTensorType convertChecked(Type source) {
+  std::string why;
+  return convertType(source, why);
+}
+
+} // namespace
+
+Value Source::operand(unsigned index) const { return importer.lookup(op->getOperand(index)); }
+
+SmallVector<Value> Source::operands() const {
+  return llvm::map_to_vector(op->getOperands(),
+                             [&](Value operand) { return importer.lookup(operand); });
+}
+
+RankedTensorType Source::operandTensor(unsigned index) const {
+  return convertChecked(op->getOperand(index).getType());
+}
+
+RankedTensorType Source::tensor(unsigned result) const {
+  return convertChecked(op->getResult(result).getType());
+}
+
+Type Source::type(unsigned result) const {
+  RankedTensorType type = tensor(result);
+  return importer.inScalarBody() ? type.getElementType() : Type(type);
+}
+
+LogicalResult Source::error(const Twine &message) const { return op->emitOpError(message); }
+
+LogicalResult Source::finish(ValueRange results) const {
+  if (results.size() != op->getNumResults())
+    return error("has " + Twine(op->getNumResults()) + " results where " +
+                 Twine(results.size()) + " are computed");
+  for (auto [index, value] : llvm::enumerate(results)) {
+    if (value.getType() != type(index))
+      return op->emitOpError() << "has a result of type " << type(index) << " where "
+                               << value.getType() << " is computed";
+    importer.map(op->getResult(index), value);
+  }
+  return success();
+}
+
+Importer::Importer(ModuleOp module)
+    : b(module.getLoc(), module.getContext()), symbols_(module) {}
+
+Location Importer::locationOf(Operation *op) const {
+  if (!callLoc_)
+    return op->getLoc();
+  if (isa<UnknownLoc>(op->getLoc()))
+    return *callLoc_;
+  return CallSiteLoc::get(op->getLoc(), *callLoc_);
+}
+
+LogicalResult Importer::importBody(func::FuncOp source, func::FuncOp target) {
+  callStack_.insert(source.getOperation());
+  Block *entry = target.addEntryBlock();
+  for (auto [from, to] : llvm::zip_equal(source.getArguments(), entry->getArguments()))
+    to.setLoc(from.getLoc());
+  b.setInsertionPointToStart(entry);
+  FailureOr<SmallVector<Value>> results =
+      importRegion(source, source.getBody(), entry->getArguments());
+  if (failed(results))
+    return failure();
+  b.setLoc(source.getBody().front().getTerminator()->getLoc());
+  func::ReturnOp::create(b, *results);
+  callStack_.pop_back();
+  return success();
+}
+
+FailureOr<SmallVector<Value>> Importer::importRegion(Operation *owner, Region &region,
+                                                     ValueRange args) {
+  if (!llvm::hasSingleElement(region))
+    return owner->emitOpError("needs regions of one block");
+  Block &block = region.front();
+  if (block.getNumArguments() != args.size())
+    return owner->emitOpError() << "needs a region with " << args.size() << " arguments, not "
+                                << block.getNumArguments();
+  for (auto [from, to] : llvm::zip_equal(block.getArguments(), args)) {
+    RankedTensorType type = convertChecked(from.getType());
+    if (inScalarBody_ ? type.getRank() != 0 || type.getElementType() != to.getType()
+                      : type != to.getType())
+      return owner->emitOpError() << "needs a region argument of type " << to.getType()
+                                  << ", not " << from.getType();
+    map(from, to);
+  }
+  if (block.empty() || !llvm::is_contained({"stablehlo.return", "func.return"},
+                                           block.back().getName().getStringRef()))
+    return owner->emitOpError("needs a region that ends in a return");
+  for (Operation &op : block.without_terminator())
+    if (failed(importOp(&op)))
+      return failure();
+  SmallVector<Value> results;
+  for (Value value : block.back().getOperands()) {
+    results.push_back(lookup(value));
+    if (!results.back())
+      return block.back().emitOpError("returns a value from outside the scalar body");
+  }
+  return results;
+}
+
+FailureOr<SmallVector<Value>> Importer::importScalarRegion(Operation *owner, Region &region,
+                                                           ValueRange args) {
+  // Values from outside are tensors, which a scalar body cannot use: hide them.
+  DenseMap<Value, Value> outside;
+  std::swap(outside, values_);
+  llvm::scope_exit restore([&] { std::swap(outside, values_); });
+  llvm::SaveAndRestore scalar(inScalarBody_, true);
+  return importRegion(owner, region, args);
+}
+
+FailureOr<SmallVector<Value>> Importer::inlineCall(Operation *call, StringRef callee) {
+  auto function = symbols_.lookup<func::FuncOp>(callee);
+  if (!function || function.isExternal())
+    return call->emitOpError() << "calls @" << callee << ", which has no body";
+  if (!callStack_.insert(function.getOperation()))
+    return call->emitOpError() << "calls @" << callee << " recursively";
+  llvm::SaveAndRestore<std::optional<Location>> inside(callLoc_, locationOf(call));
+  SmallVector<Value> args = llvm::map_to_vector(
+      call->getOperands(), [&](Value operand) { return lookup(operand); });
+  FailureOr<SmallVector<Value>> results = importRegion(function, function.getBody(), args);
+  callStack_.pop_back();
+  return results;
+}
+
+LogicalResult Importer::checkOp(Operation *op, const Rule &rule) {
+  auto check = [&](int wanted, unsigned found, StringRef what) -> LogicalResult {
+    if (wanted < 0 || static_cast<unsigned>(wanted) == found)
+      return success();
+    return op->emitOpError() << "needs " << wanted << " " << what << ", not " << found;
+  };
+  if (failed(check(rule.operands, op->getNumOperands(), "operands")) ||
+      failed(check(rule.results, op->getNumResults(), "results")) ||
+      failed(check(rule.regions, op->getNumRegions(), "regions")))
+    return failure();
+  if (op->getNumSuccessors() != 0)
+    return op->emitOpError("cannot have successors");
+  if (inScalarBody_ && !rule.inScalarBody)
+    return op->emitOpError("cannot be imported inside the region of a reduction or scatter");
+  for (Value operand : op->getOperands())
+    if (!lookup(operand))
+      return op->emitOpError(inScalarBody_ ? "uses a value from outside the scalar body"
+                                           : "uses a value before its definition");
+  if (inScalarBody_)
+    for (Value result : op->getResults())
+      if (convertChecked(result.getType()).getRank() != 0)
+        return op->emitOpError("must have rank 0 inside the region of a reduction or scatter");
+  return success();
+}
+
+LogicalResult Importer::cloneOp(Operation *op) {
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    Value imported = lookup(operand);
+    if (!imported || inScalarBody_)
+      return op->emitOpError("cannot be imported inside the region of a reduction or scatter");
+    mapping.map(operand, imported);
+  }
+  Operation *clone = b.clone(*op, mapping);
+  clone->setLoc(b.getLoc());
+  for (auto [from, to] : llvm::zip_equal(op->getResults(), clone->getResults()))
+    map(from, to);
+  return success();
+}
+
+LogicalResult Importer::importOp(Operation *op) {
+  // Calls are inlined, so a small text can describe an enormous program.
+  constexpr int64_t kMaxOps = int64_t{1} << 22;
+  if (++numOps_ > kMaxOps)
+    return op->emitOpError("makes the program larger than 2^22 operations after inlining");
+  // A handler may import regions and then build more with its own location.
+  Location outer = b.getLoc();
+  b.setLoc(locationOf(op));
+  llvm::scope_exit restore([&] { b.setLoc(outer); });
+  const Rule *rule = findRule(op->getName().getStringRef());
+  if (!rule)
+    return cloneOp(op);
+  if (failed(checkOp(op, *rule)))
+    return failure();
+  Source src(*this, op, b);
+  return rule->handler(src);
+}
+
+} // namespace mlir::coll::stablehlo

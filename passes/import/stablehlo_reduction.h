@@ -1,0 +1,39 @@
+//===- stablehlo_reduction.h - what reductions have in common ---------*- C++ -*-===//
+
+#ifndef COLL_PASSES_IMPORT_STABLEHLO_REDUCTION_H
+#define COLL_PASSES_IMPORT_STABLEHLO_REDUCTION_H
+
+#include "passes/import/stablehlo_elementwise.h"
+
+#include <optional>
+
+namespace mlir::coll::stablehlo {
+
+/// The region of a reduction. If it is one operation that has an identity (a sum,
+/// a maximum, …), the reduction starts at the identity and its initial value is
+/// combined once, afterwards, so that parts of the reduction may be computed
+/// apart. Otherwise it starts at the initial values.
+class Reduction {
+public:
+  /// Checks initial values (operands numInputs … 2 * numInputs - 1) and results'
+  /// element types against the inputs' (operands 0 … numInputs - 1).
+  static FailureOr<Reduction> get(Source &src);
+
+  unsigned numInputs() const { return numInputs_; }
+  /// Initial contents of the accumulators.
+  SmallVector<Value> starts(Source &src) const;
+  /// Builds the body: accumulators first, as StableHLO has it.
+  FailureOr<SmallVector<Value>> combine(Source &src, ValueRange accumulators,
+                                        ValueRange elements) const;
+  /// Combines the initial values into the reduced ones where that is still to do.
+  SmallVector<Value> finish(Source &src, ValueRange reduced) const;
+
+private:
+  unsigned numInputs_ = 0;
+  const ElementwiseRule *rule_ = nullptr;
+  TypedAttr identity_;
+};
+
+} // namespace mlir::coll::stablehlo
+
+#endif // COLL_PASSES_IMPORT_STABLEHLO_REDUCTION_H
