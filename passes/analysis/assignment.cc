@@ -38,7 +38,7 @@ SmallVector<int64_t> bySize(Operation *op, ArrayRef<ShardingAttr> shardings) {
 /// not partial must be neutral; a result larger than what is partial would make the
 /// later combination dearer.
 int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<ShardingAttr> operands,
-                      ArrayRef<int64_t> partial) {
+                      ArrayRef<int64_t> partial, llvm::function_ref<bool(Value)> isNeutral) {
   ShardingAttr first = operands[partial.front()];
   int64_t elements = 0;
   for (int64_t index : partial) {
@@ -52,7 +52,7 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
   for (auto [number, set] : llvm::enumerate(rule.linearSets)) {
     bool covers = llvm::all_of(partial, [&](int64_t i) { return llvm::is_contained(set, i); });
     bool neutral = llvm::all_of(set, [&, &set = set](int64_t i) {
-      return llvm::is_contained(partial, i) || isIdentity(op->getOperand(i), ReductionKind::Sum);
+      return llvm::is_contained(partial, i) || isNeutral(op->getOperand(i));
     });
     if (covers && neutral)
       return number;
@@ -64,6 +64,7 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
 
 Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp mesh,
                               ArrayRef<ShardingAttr> operands,
+                              llvm::function_ref<bool(Value)> isNeutral,
                               SmallVectorImpl<int64_t> &rejected) {
   Assignment assignment;
   assignment.factors.resize(rule.factors.size());
@@ -73,7 +74,7 @@ Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp me
       partial.push_back(index);
   SmallVector<StringAttr> used;
   if (!partial.empty()) {
-    assignment.linearSet = findLinearSet(op, rule, operands, partial);
+    assignment.linearSet = findLinearSet(op, rule, operands, partial, isNeutral);
     if (assignment.linearSet >= 0) {
       llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());
       used = assignment.linearAxes;
@@ -129,7 +130,9 @@ static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr 
     if (sharding && overlaps(assignment.linearAxes, sharding.getPartialAxes()))
       partial.push_back(index);
   if (!partial.empty())
-    assignment.linearSet = findLinearSet(op, rule, operands, partial);
+    assignment.linearSet = findLinearSet(op, rule, operands, partial, [](Value value) {
+      return isIdentity(value, ReductionKind::Sum);
+    });
 }
 
 Assignment assignFromResults(Operation *op, const ShardingRule &rule,

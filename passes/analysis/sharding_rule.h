@@ -61,10 +61,12 @@ struct Assignment {
 };
 
 /// The assignment that follows the operands' shardings: larger operands first, each
-/// axis used once. Partial operands pass through a linear set where they can; the
-/// others are listed in `rejected` and treated as combined.
+/// axis used once. Partial operands pass through a linear set where they can, given
+/// that `isNeutral` tells the values that are zero on every rank; the others are
+/// listed in `rejected` and treated as combined.
 Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp mesh,
                               ArrayRef<ShardingAttr> operands,
+                              llvm::function_ref<bool(Value)> isNeutral,
                               SmallVectorImpl<int64_t> &rejected);
 
 /// The assignment that gives these result shardings. Where a partial result could

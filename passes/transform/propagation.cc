@@ -33,6 +33,10 @@ SmallVector<ShardingAttr> Propagation::effectiveOperands(Operation *op) const {
   return llvm::map_to_vector(op->getOperands(), [&](Value v) { return effective(v); });
 }
 
+bool Propagation::isNeutral(Value value) const {
+  return neutral_.contains(value) || isIdentity(value, ReductionKind::Sum);
+}
+
 void Propagation::combine(Value value) {
   ShardingAttr sharding = effective(value);
   if (sharding && sharding.isPartial())
@@ -113,7 +117,8 @@ void Propagation::visitRule(Operation *op) {
   const ShardingRule &rule = ruleOf(op);
   SmallVector<ShardingAttr> operands = effectiveOperands(op);
   SmallVector<int64_t> rejected;
-  Assignment assignment = assignFromOperands(op, rule, mesh_, operands, rejected);
+  Assignment assignment = assignFromOperands(
+      op, rule, mesh_, operands, [&](Value value) { return isNeutral(value); }, rejected);
   for (int64_t index : rejected)
     combine(op->getOperand(index));
   SmallVector<ShardingAttr> results(op->getNumResults());
@@ -189,29 +194,44 @@ ShardingAttr Propagation::join(Operation *op, int64_t index, ShardingAttr carrie
                            ReductionKind::Sum);
 }
 
+/// One round over the body; true if its yields split the carried values further.
+bool Propagation::growCarried(Operation *op, SmallVectorImpl<ShardingAttr> &carried) {
+  for (Region &region : op->getRegions()) {
+    setArguments(region, carried);
+    visitBlock(region.front());
+  }
+  bool grew = false;
+  Operation *yield = op->getRegions().back().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(yield->getOperands())) {
+    if (!carried[index])
+      continue;
+    ShardingAttr joined = join(op, index, carried[index], effective(value));
+    grew |= joined != carried[index];
+    carried[index] = joined;
+  }
+  return grew;
+}
+
 void Propagation::visitLoop(Operation *op) {
-  unsigned numBounds = isa<scf::ForOp>(op) ? 3 : 0;
+  unsigned bounds = isa<scf::ForOp>(op) ? 3 : 0;
+  unsigned skipped = isa<scf::ForOp>(op) ? 1 : 0;
   SmallVector<ShardingAttr> carried;
-  for (auto [index, init] : llvm::enumerate(op->getOperands().drop_front(numBounds))) {
+  SmallVector<Value> open;
+  for (auto [index, init] : llvm::enumerate(op->getOperands().drop_front(bounds))) {
     ShardingAttr sharding = effective(init);
     carried.push_back(sharding ? join(op, index, sharding.withoutPartial(), sharding) : nullptr);
+    if (sharding && isNeutral(init))
+      for (Region &region : op->getRegions())
+        open.push_back(region.getArgument(index + skipped));
   }
-  bool grew = true;
-  while (grew) {
-    grew = false;
-    for (Region &region : op->getRegions()) {
-      setArguments(region, carried);
-      visitBlock(region.front());
-    }
-    Operation *yield = op->getRegions().back().front().getTerminator();
-    for (auto [index, value] : llvm::enumerate(yield->getOperands())) {
-      if (!carried[index])
-        continue;
-      ShardingAttr joined = join(op, index, carried[index], effective(value));
-      grew |= joined != carried[index];
-      carried[index] = joined;
-    }
-  }
+  // In the first round, zero counts as anyone's contribution; afterwards the carried
+  // values are what that round made of them.
+  neutral_.insert(open.begin(), open.end());
+  growCarried(op, carried);
+  for (Value value : open)
+    neutral_.erase(value);
+  while (growCarried(op, carried))
+    ;
   setResults(op, carried);
 }
 

@@ -31,6 +31,7 @@ private:
   ShardingAttr replicated(Value value) const;
   ShardingAttr effective(Value value) const;
   SmallVector<ShardingAttr> effectiveOperands(Operation *op) const;
+  bool isNeutral(Value value) const;
   void combine(Value value);
 
   void forward();
@@ -43,6 +44,7 @@ private:
   bool visitUserReduction(AllReduceOp op);
   void setResults(Operation *op, ArrayRef<ShardingAttr> shardings);
   void setArguments(Region &region, ArrayRef<ShardingAttr> carried);
+  bool growCarried(Operation *op, SmallVectorImpl<ShardingAttr> &carried);
   ShardingAttr join(Operation *op, int64_t index, ShardingAttr carried, ShardingAttr yielded);
 
   void decideFunctionResults();
@@ -60,6 +62,9 @@ private:
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
   /// Partial values that some use needs combined.
   llvm::DenseSet<Value> combined_;
+  /// Carried values that start at zero, while it is open whether the loop makes
+  /// them partial.
+  llvm::DenseSet<Value> neutral_;
   bool changed_ = false;
 };
 
