@@ -140,7 +140,7 @@ FailureOr<SmallVector<Value>> Importer::importRegion(Operation *owner, Region &r
   if (block.empty() || !llvm::is_contained({"stablehlo.return", "func.return"},
                                            block.back().getName().getStringRef()))
     return owner->emitOpError("needs a region that ends in a return");
-  for (Operation &op : block.without_terminator())
+  for (Operation &op : llvm::make_range(block.begin(), std::prev(block.end())))
     if (failed(importOp(&op)))
       return failure();
   SmallVector<Value> results;
