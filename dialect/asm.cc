@@ -40,9 +40,8 @@ static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
 
 /// `[0, 1]`
 static ParseResult parseInts(AsmParser &parser, SmallVectorImpl<int64_t> &ints) {
-  return parser.parseCommaSeparatedList(Delimiter::Square, [&]() -> ParseResult {
-    return parser.parseInteger(ints.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(
+      Delimiter::Square, [&]() -> ParseResult { return parser.parseInteger(ints.emplace_back()); });
 }
 
 static void printInts(AsmPrinter &printer, ArrayRef<int64_t> ints) {
@@ -79,8 +78,7 @@ static ParseResult parseKind(AsmParser &parser, ReductionKind &kind) {
   std::optional<ReductionKind> parsed = symbolizeReductionKind(keyword);
   if (!parsed)
     return parser.emitError(loc, "unknown reduction '")
-           << keyword
-           << "'; expected sum, prod, min, max, umin, umax, avg, and, or, or xor";
+           << keyword << "'; expected sum, prod, min, max, umin, umax, avg, and, or, or xor";
   kind = *parsed;
   return success();
 }
@@ -118,9 +116,8 @@ static void printGroupBody(AsmPrinter &printer, GroupAttr group) {
     return;
   }
   printer << '[';
-  llvm::interleaveComma(group.getLists(), printer, [&](DenseI64ArrayAttr ranks) {
-    printInts(printer, ranks.asArrayRef());
-  });
+  llvm::interleaveComma(group.getLists(), printer,
+                        [&](DenseI64ArrayAttr ranks) { printInts(printer, ranks.asArrayRef()); });
   printer << ']';
 }
 
@@ -148,12 +145,11 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> partialAxes;
   ReductionKind kind = ReductionKind::Sum;
   if (parser.parseLess() || parser.parseSymbolName(mesh) || parser.parseComma() ||
-      parser.parseCommaSeparatedList(
-          Delimiter::Square, [&] { return parseDim(parser, dims.emplace_back()); }))
+      parser.parseCommaSeparatedList(Delimiter::Square,
+                                     [&] { return parseDim(parser, dims.emplace_back()); }))
     return {};
   if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("partial") || parseKind(parser, kind) ||
-       parseAxes(parser, partialAxes)))
+      (parser.parseKeyword("partial") || parseKind(parser, kind) || parseAxes(parser, partialAxes)))
     return {};
   if (parser.parseGreater())
     return {};
@@ -164,8 +160,7 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
 
 void ShardingAttr::print(AsmPrinter &printer) const {
   printer << '<' << getMesh() << ", [";
-  llvm::interleaveComma(getDims(), printer,
-                        [&](DimShardingAttr dim) { printDim(printer, dim); });
+  llvm::interleaveComma(getDims(), printer, [&](DimShardingAttr dim) { printDim(printer, dim); });
   printer << ']';
   if (isPartial()) {
     printer << ", partial " << stringifyReductionKind(getPartialKind()) << ' ';

@@ -14,8 +14,7 @@ namespace mlir::coll {
 
 /// `["dp" = 4, "tp" = 2]`
 ParseResult parseMeshAxes(OpAsmParser &parser, ArrayAttr &names, DenseI64ArrayAttr &sizes);
-void printMeshAxes(OpAsmPrinter &printer, Operation *op, ArrayAttr names,
-                   DenseI64ArrayAttr sizes);
+void printMeshAxes(OpAsmPrinter &printer, Operation *op, ArrayAttr names, DenseI64ArrayAttr sizes);
 
 /// `@m["dp"]` or `[[0, 1], [2, 3]]`
 ParseResult parseGroup(OpAsmParser &parser, GroupAttr &group);
@@ -39,8 +38,7 @@ void printPairs(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr pairs);
 
 /// nothing for an empty list, or ` keyword [0, 1]`
 ParseResult parseDimList(OpAsmParser &parser, StringRef keyword, DenseI64ArrayAttr &dims);
-void printDimList(OpAsmPrinter &printer, Operation *op, StringRef keyword,
-                  DenseI64ArrayAttr dims);
+void printDimList(OpAsmPrinter &printer, Operation *op, StringRef keyword, DenseI64ArrayAttr dims);
 
 /// `[0, 2 to 7]`, stored rank by rank
 ParseResult parseRankRanges(OpAsmParser &parser, DenseI64ArrayAttr &ranks);

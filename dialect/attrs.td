@@ -68,6 +68,8 @@ def Coll_DimShardingAttr : Coll_Attr<"DimSharding", "dim"> {
     `ceil(ceil(E / unit) / n) * unit`, and shard i holds the elements
     [i * block, min((i + 1) * block, E)). The last shards may be short or empty.
     Without axes the dimension is whole on every rank.
+
+    Constraints: (C1) no axis occurs twice. (C2) unit >= 1.
   }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::StringAttr">:$axes,
@@ -90,8 +92,8 @@ def Coll_ShardingAttr : Coll_Attr<"Sharding", "sharding"> {
     ```
 
     Constraints: (C1) no axis occurs twice, counting dimensions and partial axes.
-    (C2) unit >= 1. Where it is attached: the mesh exists and has the axes, and
-    the number of dimensions is the tensor's rank.
+    Where it is attached: the mesh exists and has the axes, and the number of
+    dimensions is the tensor's rank.
   }];
   let parameters = (ins
     "::mlir::FlatSymbolRefAttr":$mesh,
@@ -140,8 +142,9 @@ def Coll_GroupAttr : Coll_Attr<"Group", "group"> {
     #coll.group<[[0, 1], [2, 3]]>
     ```
 
-    Constraints: (C1) no axis and no rank occurs twice. (C2) a rank is >= 0.
-    (C3) lists are not empty and have one length. Where it is attached: the mesh
+    Constraints: (C1) no axis and no rank occurs twice. (C2) a rank is >= 0 and
+    below 2^24. (C3) there is an axis or a list; lists are not empty and have one
+    length. Where it is attached: the mesh
     exists and has the axes.
   }];
   let parameters = (ins

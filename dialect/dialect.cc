@@ -95,6 +95,8 @@ static LogicalResult verifyString(EmitError emitError, NamedAttribute attribute)
 /// The attribute is a sharding that a value of `type` can have, seen from `op`.
 static LogicalResult verifySharding(EmitError emitError, Operation *op, Attribute attribute,
                                     Type type) {
+  if (isa<UnitAttr>(attribute) && !isa<RankedTensorType>(type))
+    return success();
   auto sharding = dyn_cast<ShardingAttr>(attribute);
   if (!sharding)
     return emitError() << "expected a #coll.sharding, but found " << attribute;
@@ -118,8 +120,7 @@ static LogicalResult verifyBoundaryAttribute(EmitError emitError, Operation *op,
     auto global = dyn_cast<TypeAttr>(attribute.getValue());
     auto globalTensor = global ? dyn_cast<RankedTensorType>(global.getValue()) : nullptr;
     auto local = dyn_cast<ShapedType>(type);
-    if (!globalTensor || !local || !local.hasRank() ||
-        local.getRank() != globalTensor.getRank() ||
+    if (!globalTensor || !local || !local.hasRank() || local.getRank() != globalTensor.getRank() ||
         local.getElementType() != globalTensor.getElementType())
       return emitError() << name << " must be a tensor type of the rank and element type of "
                          << type << ", but is " << attribute.getValue();
@@ -128,8 +129,7 @@ static LogicalResult verifyBoundaryAttribute(EmitError emitError, Operation *op,
 }
 
 LogicalResult CollDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
-                                                    unsigned argIndex,
-                                                    NamedAttribute attribute) {
+                                                    unsigned argIndex, NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || argIndex >= function.getNumArguments())
     return success();
@@ -141,8 +141,7 @@ LogicalResult CollDialect::verifyRegionArgAttribute(Operation *op, unsigned regi
     return verifyChoice(emitError, attribute, {"read", "write", "readwrite"});
   if (name == kMayAliasAttr && !isa<DenseI64ArrayAttr>(attribute.getValue()))
     return emitError() << name << " must be an array<i64>, but is " << attribute.getValue();
-  return verifyBoundaryAttribute(emitError, op, attribute,
-                                 function.getArgumentTypes()[argIndex]);
+  return verifyBoundaryAttribute(emitError, op, attribute, function.getArgumentTypes()[argIndex]);
 }
 
 LogicalResult CollDialect::verifyRegionResultAttribute(Operation *op, unsigned regionIndex,
@@ -152,8 +151,7 @@ LogicalResult CollDialect::verifyRegionResultAttribute(Operation *op, unsigned r
   if (!function || resultIndex >= function.getNumResults())
     return success();
   auto emitError = [&] { return op->emitOpError("result ") << resultIndex << ": "; };
-  return verifyBoundaryAttribute(emitError, op, attribute,
-                                 function.getResultTypes()[resultIndex]);
+  return verifyBoundaryAttribute(emitError, op, attribute, function.getResultTypes()[resultIndex]);
 }
 
 LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {

@@ -102,8 +102,7 @@ bool coll::isUneven(MeshOp mesh, DimShardingAttr dim, int64_t extent) {
   return saturatingProduct(getBlockExtent(mesh, dim, extent), getNumShards(mesh, dim)) != extent;
 }
 
-RankedTensorType coll::getLocalType(MeshOp mesh, ShardingAttr sharding,
-                                    RankedTensorType global) {
+RankedTensorType coll::getLocalType(MeshOp mesh, ShardingAttr sharding, RankedTensorType global) {
   SmallVector<int64_t> shape;
   for (auto [dim, extent] : llvm::zip_equal(sharding.getDims(), global.getShape()))
     shape.push_back(getBlockExtent(mesh, dim, extent));
@@ -174,8 +173,8 @@ TypedAttr coll::getIdentity(ReductionKind kind, Type type) {
     return getFloatIdentity(kind, floatType);
   if (!type.isIntOrIndex())
     return {};
-  unsigned width = type.isIndex() ? IndexType::kInternalStorageBitWidth
-                                  : type.getIntOrFloatBitWidth();
+  unsigned width =
+      type.isIndex() ? IndexType::kInternalStorageBitWidth : type.getIntOrFloatBitWidth();
   if (width == 0)
     return {};
   switch (kind) {

@@ -37,21 +37,21 @@ static LogicalResult addAxes(EmitError emitError, ArrayRef<StringAttr> axes,
 LogicalResult DimShardingAttr::verify(EmitError emitError, ArrayRef<StringAttr> axes,
                                       int64_t unit) {
   llvm::SmallPtrSet<StringAttr, 4> seen;
-  if (failed(addAxes(emitError, axes, seen))) // sharding (C1)
+  if (failed(addAxes(emitError, axes, seen))) // (C1)
     return failure();
-  if (unit < 1) // sharding (C2)
+  if (unit < 1) // (C2)
     return emitError() << "unit must be at least 1, but is " << unit;
   return success();
 }
 
 LogicalResult ShardingAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
-                                   ArrayRef<DimShardingAttr> dims,
-                                   ArrayRef<StringAttr> partialAxes, ReductionKind) {
+                                   ArrayRef<DimShardingAttr> dims, ArrayRef<StringAttr> partialAxes,
+                                   ReductionKind) {
   llvm::SmallPtrSet<StringAttr, 4> seen;
   for (DimShardingAttr dim : dims)
-    if (failed(addAxes(emitError, dim.getAxes(), seen))) // sharding (C1)
+    if (failed(addAxes(emitError, dim.getAxes(), seen))) // (C1)
       return failure();
-  return addAxes(emitError, partialAxes, seen); // sharding (C1)
+  return addAxes(emitError, partialAxes, seen); // (C1)
 }
 
 LogicalResult GroupAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
@@ -59,20 +59,20 @@ LogicalResult GroupAttr::verify(EmitError emitError, FlatSymbolRefAttr mesh,
   if (mesh) {
     llvm::SmallPtrSet<StringAttr, 4> seen;
     if (axes.empty())
-      return emitError() << "names no axis of " << mesh; // group (C3)
-    return addAxes(emitError, axes, seen);               // group (C1)
+      return emitError() << "names no axis of " << mesh; // (C3)
+    return addAxes(emitError, axes, seen);               // (C1)
   }
-  if (lists.empty() || lists.front().empty()) // group (C3)
+  if (lists.empty() || lists.front().empty()) // (C3)
     return emitError() << "rank lists must not be empty";
   llvm::DenseSet<int64_t> seen;
   for (DenseI64ArrayAttr list : lists) {
-    if (list.size() != lists.front().size()) // group (C3)
-      return emitError() << "rank lists have different lengths: " << lists.front().size()
-                         << " and " << list.size();
+    if (list.size() != lists.front().size()) // (C3)
+      return emitError() << "rank lists have different lengths: " << lists.front().size() << " and "
+                         << list.size();
     for (int64_t rank : list.asArrayRef()) {
-      if (rank < 0 || rank >= kMaxRanks) // group (C2)
+      if (rank < 0 || rank >= kMaxRanks) // (C2)
         return emitError() << "rank " << rank << " is not within 0 to " << kMaxRanks - 1;
-      if (!seen.insert(rank).second) // group (C1)
+      if (!seen.insert(rank).second) // (C1)
         return emitError() << "rank " << rank << " occurs twice";
     }
   }
@@ -134,9 +134,8 @@ LogicalResult GroupOp::verifySymbolUses(SymbolTableCollection &) {
 
 LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &) {
   auto emitError = [&] { return emitOpError(); };
-  return success(
-      succeeded(coll::detail::verifyShardingSymbols(emitError, *this, getSource())) &&
-      succeeded(coll::detail::verifyShardingSymbols(emitError, *this, getTarget())));
+  return success(succeeded(coll::detail::verifyShardingSymbols(emitError, *this, getSource())) &&
+                 succeeded(coll::detail::verifyShardingSymbols(emitError, *this, getTarget())));
 }
 
 //===----------------------------------------------------------------------===//

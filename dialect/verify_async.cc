@@ -65,10 +65,10 @@ LogicalResult WaitOp::verify() {
     return differ("ins");
   if (getDestinations() != start.getDestinations())
     return differ("outs");
+  // (C2) is checked by InferTypeOpInterface, against inferReturnTypes.
   return success();
 }
 
-// (C2): the interface's own verifier compares the results with these types.
 LogicalResult WaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
                                        DictionaryAttr attributes, OpaqueProperties properties,
                                        RegionRange regions, SmallVectorImpl<Type> &types) {

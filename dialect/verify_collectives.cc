@@ -193,8 +193,8 @@ LogicalResult PermuteOp::verify() {
     // (C1) before (C2): the sets cannot hold their own sentinel values.
     for (int64_t position : {pairs[i], pairs[i + 1]})
       if (position < 0 || position >= int64_t{1} << 32) // (C1)
-        return emitOpError("pair [") << pairs[i] << ", " << pairs[i + 1]
-                                     << "] is not within the group";
+        return emitOpError("pair [")
+               << pairs[i] << ", " << pairs[i + 1] << "] is not within the group";
     if (!sources.insert(pairs[i]).second) // (C2)
       return emitOpError("source ") << pairs[i] << " occurs twice";
     if (!targets.insert(pairs[i + 1]).second) // (C2)
@@ -207,8 +207,8 @@ LogicalResult PermuteOp::verifyGroupSize(int64_t n) {
   ArrayRef<int64_t> pairs = getPairs();
   for (size_t i = 0; i + 1 < pairs.size(); i += 2)
     if (pairs[i] >= n || pairs[i + 1] >= n) // (C1)
-      return emitOpError("pair [") << pairs[i] << ", " << pairs[i + 1]
-                                   << "] is not within a group of " << n;
+      return emitOpError("pair [")
+             << pairs[i] << ", " << pairs[i + 1] << "] is not within a group of " << n;
   return success();
 }
 

@@ -28,8 +28,7 @@ static SmallVector<int64_t> dimsOutside(int64_t rank, ArrayRef<ArrayRef<int64_t>
 }
 
 SmallVector<int64_t> TakeOp::getWindowDims() {
-  return dimsOutside(getOperand().getType().getRank(),
-                     {getCollapsedDims(), getOperandBatchDims()});
+  return dimsOutside(getOperand().getType().getRank(), {getCollapsedDims(), getOperandBatchDims()});
 }
 
 SmallVector<int64_t> TakeOp::getBatchDims() {
@@ -37,8 +36,7 @@ SmallVector<int64_t> TakeOp::getBatchDims() {
 }
 
 SmallVector<int64_t> AccumulateOp::getOperandWindowDims() {
-  return dimsOutside(getOperand().getType().getRank(),
-                     {getInsertedDims(), getOperandBatchDims()});
+  return dimsOutside(getOperand().getType().getRank(), {getInsertedDims(), getOperandBatchDims()});
 }
 
 SmallVector<int64_t> AccumulateOp::getBatchDims() {
@@ -83,8 +81,7 @@ static LogicalResult verifyDisjoint(Operation *op, DimList a, DimList b) {
 static LogicalResult verifyIndices(Operation *op, RankedTensorType indices,
                                    ArrayRef<int64_t> indexMap) {
   if (indices.getRank() < 1 || !indices.getElementType().isIntOrIndex())
-    return op->emitOpError("indices must have integer elements and rank >= 1, but are ")
-           << indices;
+    return op->emitOpError("indices must have integer elements and rank >= 1, but are ") << indices;
   if (indices.getShape().back() != static_cast<int64_t>(indexMap.size()))
     return op->emitOpError("index_map has ")
            << indexMap.size() << " entries, but the last dimension of the indices is "
@@ -157,8 +154,7 @@ static LogicalResult verifyTakeResult(TakeOp op) {
     shape[resultDim] = op.getIndices().getType().getDimSize(indicesDim);
   auto expected = RankedTensorType::get(shape, operand.getElementType());
   if (op.getResult().getType() != expected)
-    return op.emitOpError("result must be ")
-           << expected << ", but is " << op.getResult().getType();
+    return op.emitOpError("result must be ") << expected << ", but is " << op.getResult().getType();
   return success();
 }
 
@@ -186,9 +182,8 @@ LogicalResult TakeOp::verify() {
     return emitOpError("offset_dims has ") << getOffsetDims().size() << " entries for "
                                            << getWindowDims().size() << " window dimensions";
   if (resultRank != static_cast<int64_t>(getOffsetDims().size()) + indices.getRank() - 1) // (C6)
-    return emitOpError("result must have rank ")
-           << getOffsetDims().size() + indices.getRank() - 1 << ", but is "
-           << getResult().getType();
+    return emitOpError("result must have rank ") << getOffsetDims().size() + indices.getRank() - 1
+                                                 << ", but is " << getResult().getType();
   return verifyTakeResult(*this); // (C6)
 }
 
@@ -309,8 +304,8 @@ static LogicalResult verifyInside(GemmOp op, const MatrixLayout &layout) {
   std::optional<int64_t> elements = countElements(layout.type);
   if (!fits || !elements || last >= *elements)
     return op.emitOpError() << "matrix " << layout.name << " (" << layout.rows << " x "
-                            << layout.cols << ", row stride " << layout.ld
-                            << ") reaches outside " << layout.type;
+                            << layout.cols << ", row stride " << layout.ld << ") reaches outside "
+                            << layout.type;
   return success();
 }
 

@@ -44,14 +44,32 @@ static void registerUpstreamPasses() {
 /// Options of LLVM's libraries register themselves by the hundred, whether they do
 /// anything here or not: --help shows those that do.
 static void hideUnrelatedOptions() {
-  static const llvm::StringSet<> shown = {
-      "help", "version", "o", "pass-pipeline", "split-input-file", "verify-diagnostics",
-      "verify-each", "verify-roundtrip", "allow-unregistered-dialect", "emit-bytecode",
-      "show-dialects", "list-passes", "dump-pass-pipeline", "no-implicit-module",
-      "mlir-print-ir-after-all", "mlir-print-ir-after-change", "mlir-print-ir-before-all",
-      "mlir-print-ir-after-failure", "mlir-print-ir-tree-dir", "mlir-print-debuginfo",
-      "mlir-print-op-generic", "mlir-elide-elementsattrs-if-larger", "mlir-disable-threading",
-      "mlir-timing", "mlir-pass-statistics", "mlir-print-stacktrace-on-diagnostic"};
+  static const llvm::StringSet<> shown = {"help",
+                                          "version",
+                                          "o",
+                                          "pass-pipeline",
+                                          "split-input-file",
+                                          "verify-diagnostics",
+                                          "verify-each",
+                                          "verify-roundtrip",
+                                          "allow-unregistered-dialect",
+                                          "emit-bytecode",
+                                          "show-dialects",
+                                          "list-passes",
+                                          "dump-pass-pipeline",
+                                          "no-implicit-module",
+                                          "mlir-print-ir-after-all",
+                                          "mlir-print-ir-after-change",
+                                          "mlir-print-ir-before-all",
+                                          "mlir-print-ir-after-failure",
+                                          "mlir-print-ir-tree-dir",
+                                          "mlir-print-debuginfo",
+                                          "mlir-print-op-generic",
+                                          "mlir-elide-elementsattrs-if-larger",
+                                          "mlir-disable-threading",
+                                          "mlir-timing",
+                                          "mlir-pass-statistics",
+                                          "mlir-print-stacktrace-on-diagnostic"};
   for (auto &[name, option] : llvm::cl::getRegisteredOptions())
     // The option without a name lists the passes.
     if (!name.empty() && !shown.contains(name) && !option->ArgStr.empty())

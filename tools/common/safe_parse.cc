@@ -98,8 +98,8 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> coll::readUntrusted(StringRe
   StringRef bytes = (*file)->getBuffer();
   if (bytes.size() > kMaxBytes)
     return makeError(path, "is larger than 2 GiB");
-  llvm::Error error = bytes.starts_with("ML\xefR") ? checkBytecode(path, bytes)
-                                                   : checkText(path, bytes);
+  llvm::Error error =
+      bytes.starts_with("ML\xefR") ? checkBytecode(path, bytes) : checkText(path, bytes);
   if (error)
     return error;
   return std::move(*file);

@@ -1,0 +1,34 @@
+"""lit configuration. lit.site.cfg.py, which the build writes, loads this file."""
+
+import os
+
+import lit.formats
+
+config.name = "coll"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["inputs", "data", "CMakeLists.txt", "README.md"]
+
+config.test_source_root = os.path.join(config.coll_source_dir, "test")
+config.test_exec_root = os.path.join(config.coll_build_dir, "test")
+
+# The tools under test come first, then FileCheck, not, count and split-file.
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.coll_build_dir, "bin"), config.llvm_tools_dir,
+     config.environment.get("PATH", "")])
+
+config.substitutions += [
+    ("%data", os.path.join(config.test_source_root, "data")),
+    ("%source", config.coll_source_dir),
+    ("%python", config.python),
+]
+
+# Words for REQUIRES and UNSUPPORTED.
+if "address" in config.coll_sanitize:
+    config.available_features.add("asan")
+    # The packaged libraries are not instrumented, and keep their globals on purpose.
+    config.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+if "thread" in config.coll_sanitize:
+    config.available_features.add("tsan")
+if os.path.exists(os.path.join(config.coll_build_dir, "bin", "coll-run")):
+    config.available_features.add("coll-run")
