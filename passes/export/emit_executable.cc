@@ -18,6 +18,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/export/emit_executable_driver.h"
 #include "passes/export/emit_executable_kernels.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::coll {
 #define GEN_PASS_DEF_EMITEXECUTABLEPASS

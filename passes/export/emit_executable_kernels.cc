@@ -48,11 +48,9 @@ static SmallVector<Value> convertSignature(func::FuncOp kernel, const KernelInfo
   Operation *ret = entry.getTerminator();
   SmallVector<Value> results(ret->getOperands());
   ret->setOperands({});
-  for (unsigned k = 0; k < kernel.getNumResults(); ++k)
-    kernel.removeResultAttrs(k, StringAttr());
+  kernel.removeResAttrsAttr();
+  kernel.removeArgAttrsAttr();
   kernel.setType(FunctionType::get(kernel.getContext(), entry.getArgumentTypes(), {}));
-  kernel->removeAttr("res_attrs");
-  kernel->removeAttr("arg_attrs");
   return results;
 }
 

@@ -68,7 +68,7 @@ link(std::vector<Unit> &units, size_t numKernelUnits, const JitUnits &parts,
     return kernels.takeError();
   for (size_t i = 0; i < numKernelUnits; ++i)
     if (auto error = jit->addObjectFile(*kernels, std::move(units[i].object)))
-      return std::move(error);
+      return error;
   std::vector<std::unique_ptr<JitProgram>> programs;
   for (auto [i, cls] : llvm::enumerate(parts.classes)) {
     auto library = jit->createJITDylib("class" + std::to_string(i));
@@ -76,7 +76,7 @@ link(std::vector<Unit> &units, size_t numKernelUnits, const JitUnits &parts,
       return library.takeError();
     library->addToLinkOrder(*kernels);
     if (auto error = jit->addObjectFile(*library, std::move(units[numKernelUnits + i].object)))
-      return std::move(error);
+      return error;
     auto step = lookup(*jit, *library, "coll_step");
     if (!step)
       return step.takeError();
@@ -89,7 +89,7 @@ link(std::vector<Unit> &units, size_t numKernelUnits, const JitUnits &parts,
     }
     programs.push_back(std::make_unique<JitProgram>(jit, *step, init, cls.descriptor));
   }
-  return std::move(programs);
+  return programs;
 }
 
 } // namespace
@@ -120,7 +120,7 @@ mlir::coll::jitCompile(ModuleOp executable, const JitOptions &options) {
   }
   pool.wait();
   if (error)
-    return std::move(error);
+    return error;
   for (const Unit &unit : units)
     if (!unit.error.empty())
       return llvm::createStringError(unit.error);

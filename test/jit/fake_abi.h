@@ -1,0 +1,21 @@
+// fake_abi.h - a runtime of one function each, to call compiled steps without one.
+
+#ifndef COLL_TEST_JIT_FAKE_ABI_H
+#define COLL_TEST_JIT_FAKE_ABI_H
+
+#include "runtime/abi.h"
+
+#include <string>
+#include <vector>
+
+// What the table's functions see and leave behind. all_reduce doubles its input, as
+// if two ranks had the same; other calls are only recorded.
+struct CollContext {
+  int64_t rank = 0;
+  int32_t failAt = -1; // number of the call that fails
+  std::vector<std::string> calls;
+};
+
+const CollAbi &fakeAbi();
+
+#endif // COLL_TEST_JIT_FAKE_ABI_H
