@@ -3,6 +3,7 @@
 #include "dialect/sharding.h"
 #include "passes/passes.h"
 #include "passes/transform/propagation.h"
+#include "passes/transform/uniform_loops.h"
 
 namespace mlir::coll {
 
@@ -49,6 +50,7 @@ public:
       }
       if (failed(checkOneMesh(function, mesh)))
         return signalPassFailure();
+      makeLoopsUniform(function);
       Propagation propagation(function, mesh);
       propagation.run();
       propagation.record();

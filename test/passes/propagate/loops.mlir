@@ -91,3 +91,34 @@ module @branches {
     return %r : tensor<8xf32>
   }
 }
+
+// -----
+
+// A condition that forwards something else than the carried values: they are carried
+// unchanged, and what it computed is computed where it is used.
+// CHECK-LABEL: @forwarded
+// CHECK: %[[W:.*]]:2 = scf.while (%[[I:.*]] = %{{.*}}, %[[H:.*]] = %{{.*}})
+// CHECK: scf.condition(%{{.*}}) %[[I]], %[[H]]
+// CHECK: attributes {coll.shardings = [unit, #coll.sharding<@m, {{\[\["dp"\], \[\]\]}}>]}
+// CHECK: arith.negf %[[W]]#1
+module @forwarded {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%x: tensor<8x4xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
+      -> tensor<8x4xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c5 = arith.constant 5 : index
+    %zero = arith.constant dense<0.0> : tensor<8x4xf32>
+    %r, %n = scf.while (%i = %c0, %h = %zero) : (index, tensor<8x4xf32>) -> (tensor<8x4xf32>, index) {
+      %more = arith.cmpi slt, %i, %c5 : index
+      %m = arith.negf %h : tensor<8x4xf32>
+      scf.condition(%more) %m, %i : tensor<8x4xf32>, index
+    } do {
+    ^bb0(%h: tensor<8x4xf32>, %i: index):
+      %next = arith.addi %i, %c1 : index
+      %s = arith.addf %h, %x : tensor<8x4xf32>
+      scf.yield %next, %s : index, tensor<8x4xf32>
+    }
+    return %r : tensor<8x4xf32>
+  }
+}
