@@ -49,7 +49,8 @@ static LogicalResult checkDestination(StartOp start, Value destination) {
       Operation *user = use.getOwner();
       if (user == start && alias != destination)
         return start.emitOpError("has a source that overlaps the destination, but is not equal");
-      if (!isView(user) && isInBetween(start, user))
+      // A wait only repeats what its start names.
+      if (!isView(user) && !isa<WaitOp>(user) && isInBetween(start, user))
         return report(user, start, "uses the destination of a coll.start");
     }
   return success();
@@ -59,8 +60,7 @@ static LogicalResult checkSource(StartOp start, Value source) {
   for (Value alias : getAliases(source))
     for (OpOperand &use : alias.getUses()) {
       auto other = dyn_cast<StartOp>(use.getOwner());
-      if (other && isInBetween(start, other) &&
-          llvm::is_contained(other.getDestinations(), alias))
+      if (other && isInBetween(start, other) && llvm::is_contained(other.getDestinations(), alias))
         return report(other, start, "overwrites the source of a coll.start");
     }
   return success();

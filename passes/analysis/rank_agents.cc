@@ -48,18 +48,10 @@ struct TraceFeatures {
       // A carried value may feed a decision.
       for (const auto &[slot, expr] : node.assignments)
         ranksDiffer |= expr && expr->dependsOnRank();
-      if (node.counted)
-        addCounted(*node.counted);
+      ranksDiffer |= node.counted && node.counted->dependsOnRank();
       for (const TraceList &body : node.bodies)
         add(body);
     }
-  }
-
-  void addCounted(const CountedWhile &counted) {
-    ranksDiffer |= counted.condition->dependsOnRank();
-    for (const auto *carries : {&counted.init, &counted.before, &counted.after})
-      for (const CountedWhile::Carry &carry : *carries)
-        ranksDiffer |= carry.value.dependsOnRank();
   }
 };
 
@@ -96,9 +88,9 @@ void AgentSet::initialize(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf) {
   }
   usedGroups_.assign(groups.begin(), groups.end());
   Numbering number;
-  for (auto [rank, number_] : llvm::enumerate(classOf)) {
-    const TraceFeatures &feature = features[number_];
-    std::vector<int64_t> key = {number_};
+  for (auto [rank, classNumber] : llvm::enumerate(classOf)) {
+    const TraceFeatures &feature = features[classNumber];
+    std::vector<int64_t> key = {classNumber};
     if (feature.ranksDiffer)
       key.push_back(rank);
     else

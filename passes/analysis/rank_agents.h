@@ -36,7 +36,11 @@ public:
   ArrayRef<unsigned> getMembers(int comm) const { return commMembers_[comm]; }
 
 private:
-  struct Agent { int64_t rank = -1; int64_t numRanks = 0; const Trace *trace = nullptr; };
+  struct Agent {
+    int64_t rank = -1;
+    int64_t numRanks = 0;
+    const Trace *trace = nullptr;
+  };
 
   void initialize(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
   bool refine();

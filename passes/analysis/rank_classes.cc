@@ -62,8 +62,8 @@ FailureOr<int64_t> coll::getNumRanks(ModuleOp module, int64_t requested) {
   if (numRanks <= 0)
     numRanks = largest + 1;
   if (numRanks > kMaxRanks)
-    return largestOp->emitError("names rank ") << largest << "; at most " << kMaxRanks
-                                               << " ranks are supported";
+    return largestOp->emitError("names rank ")
+           << largest << "; at most " << kMaxRanks << " ranks are supported";
   return numRanks;
 }
 

@@ -56,33 +56,53 @@ static RankValue shift(Kind kind, int64_t a, uint64_t amount, unsigned width) {
 static RankValue evaluateBinary(const Step &step, int64_t a, int64_t b) {
   uint64_t ua = zeroExtend(a, step.width), ub = zeroExtend(b, step.width);
   switch (step.kind) {
-  case Kind::Add: return static_cast<int64_t>(ua + ub);
-  case Kind::Sub: return static_cast<int64_t>(ua - ub);
-  case Kind::Mul: return static_cast<int64_t>(ua * ub);
+  case Kind::Add:
+    return static_cast<int64_t>(ua + ub);
+  case Kind::Sub:
+    return static_cast<int64_t>(ua - ub);
+  case Kind::Mul:
+    return static_cast<int64_t>(ua * ub);
   case Kind::DivS:
   case Kind::CeilDivS:
   case Kind::FloorDivS:
-  case Kind::RemS: return divideSigned(step.kind, a, b);
+  case Kind::RemS:
+    return divideSigned(step.kind, a, b);
   case Kind::DivU:
   case Kind::CeilDivU:
-  case Kind::RemU: return divideUnsigned(step.kind, ua, ub);
-  case Kind::And: return a & b;
-  case Kind::Or: return a | b;
-  case Kind::Xor: return a ^ b;
+  case Kind::RemU:
+    return divideUnsigned(step.kind, ua, ub);
+  case Kind::And:
+    return a & b;
+  case Kind::Or:
+    return a | b;
+  case Kind::Xor:
+    return a ^ b;
   case Kind::Shl:
   case Kind::ShrS:
-  case Kind::ShrU: return shift(step.kind, a, ub, step.width);
-  case Kind::MinS: return std::min(a, b);
-  case Kind::MaxS: return std::max(a, b);
-  case Kind::MinU: return ua < ub ? a : b;
-  case Kind::MaxU: return ua < ub ? b : a;
-  case Kind::Eq: return a == b ? -1 : 0;
-  case Kind::Ne: return a != b ? -1 : 0;
-  case Kind::LtS: return a < b ? -1 : 0;
-  case Kind::LeS: return a <= b ? -1 : 0;
-  case Kind::LtU: return ua < ub ? -1 : 0;
-  case Kind::LeU: return ua <= ub ? -1 : 0;
-  default: return std::nullopt;
+  case Kind::ShrU:
+    return shift(step.kind, a, ub, step.width);
+  case Kind::MinS:
+    return std::min(a, b);
+  case Kind::MaxS:
+    return std::max(a, b);
+  case Kind::MinU:
+    return ua < ub ? a : b;
+  case Kind::MaxU:
+    return ua < ub ? b : a;
+  case Kind::Eq:
+    return a == b ? -1 : 0;
+  case Kind::Ne:
+    return a != b ? -1 : 0;
+  case Kind::LtS:
+    return a < b ? -1 : 0;
+  case Kind::LeS:
+    return a <= b ? -1 : 0;
+  case Kind::LtU:
+    return ua < ub ? -1 : 0;
+  case Kind::LeU:
+    return ua <= ub ? -1 : 0;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -109,10 +129,18 @@ RankValue RankExpr::evaluate(int64_t rank, ArrayRef<RankValue> slots) const {
   for (const Step &step : steps_) {
     RankValue result;
     switch (step.kind) {
-    case Kind::Constant: result = step.number; break;
-    case Kind::Rank: result = rank; break;
-    case Kind::Coordinate: result = evaluateCoordinate(step, rank); break;
-    case Kind::Table: result = evaluateTable(step, registers[step.a]); break;
+    case Kind::Constant:
+      result = step.number;
+      break;
+    case Kind::Rank:
+      result = rank;
+      break;
+    case Kind::Coordinate:
+      result = evaluateCoordinate(step, rank);
+      break;
+    case Kind::Table:
+      result = evaluateTable(step, registers[step.a]);
+      break;
     case Kind::Slot:
       if (static_cast<size_t>(step.number) < slots.size())
         result = slots[step.number];

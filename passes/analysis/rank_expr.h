@@ -49,15 +49,46 @@ public:
   /// One step of the tape; its result is the register of the same number.
   struct Step {
     enum class Kind {
-      Constant, Rank, Coordinate, Table, Slot, Select, Extend, ExtendUnsigned,
-      Add, Sub, Mul, DivS, DivU, CeilDivS, CeilDivU, FloorDivS, RemS, RemU, And, Or, Xor,
-      Shl, ShrS, ShrU, MinS, MinU, MaxS, MaxU, Eq, Ne, LtS, LeS, LtU, LeU
+      Constant,
+      Rank,
+      Coordinate,
+      Table,
+      Slot,
+      Select,
+      Extend,
+      ExtendUnsigned,
+      Add,
+      Sub,
+      Mul,
+      DivS,
+      DivU,
+      CeilDivS,
+      CeilDivU,
+      FloorDivS,
+      RemS,
+      RemU,
+      And,
+      Or,
+      Xor,
+      Shl,
+      ShrS,
+      ShrU,
+      MinS,
+      MinU,
+      MaxS,
+      MaxU,
+      Eq,
+      Ne,
+      LtS,
+      LeS,
+      LtU,
+      LeU
     };
     Kind kind;
-    unsigned width = 64;              // of the result; of the operands where compared
-    unsigned a = 0, b = 0, c = 0;     // operands: earlier registers
-    int64_t number = 0;               // constant, slot, number of mesh ranks
-    std::vector<int64_t> list = {};   // Table: entries; Coordinate: stride, size, …
+    unsigned width = 64;            // of the result; of the operands where compared
+    unsigned a = 0, b = 0, c = 0;   // operands: earlier registers
+    int64_t number = 0;             // constant, slot, number of mesh ranks
+    std::vector<int64_t> list = {}; // Table: entries; Coordinate: stride, size, …
 
     bool operator==(const Step &other) const;
   };

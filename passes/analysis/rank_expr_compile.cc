@@ -241,9 +241,9 @@ std::optional<unsigned> Compiler::compileCompare(arith::CmpIOp op) {
   using Predicate = arith::CmpIPredicate;
   static const std::pair<Kind, bool> kKinds[] = {
       // In the order of the predicates; true: operands swapped.
-      {Kind::Eq, false},  {Kind::Ne, false}, {Kind::LtS, false}, {Kind::LeS, false},
-      {Kind::LtS, true},  {Kind::LeS, true}, {Kind::LtU, false}, {Kind::LeU, false},
-      {Kind::LtU, true},  {Kind::LeU, true}};
+      {Kind::Eq, false}, {Kind::Ne, false}, {Kind::LtS, false}, {Kind::LeS, false},
+      {Kind::LtS, true}, {Kind::LeS, true}, {Kind::LtU, false}, {Kind::LeU, false},
+      {Kind::LtU, true}, {Kind::LeU, true}};
   static_assert(static_cast<int>(Predicate::eq) == 0 && static_cast<int>(Predicate::slt) == 2 &&
                 static_cast<int>(Predicate::ult) == 6 && static_cast<int>(Predicate::uge) == 9);
   auto [kind, swapped] = kKinds[static_cast<int>(op.getPredicate())];

@@ -144,8 +144,8 @@ LogicalResult RankSimulator::enterBranch(unsigned agent, const TraceNode &node) 
   State &state = states_[agent];
   RankValue value = node.exprs[0].evaluate(agents_.getRank(agent), state.slots);
   if (!value)
-    return node.op->emitError("rank ") << agents_.getRank(agent)
-                                       << " cannot evaluate the condition";
+    return node.op->emitError("rank ")
+           << agents_.getRank(agent) << " cannot evaluate the condition";
   const auto *found = std::find(node.cases.data(), node.cases.data() + node.cases.size(), *value);
   size_t index = found - node.cases.data();
   size_t taken = index == node.cases.size() ? 0 : index + 1;
@@ -158,6 +158,18 @@ LogicalResult RankSimulator::enterBranch(unsigned agent, const TraceNode &node) 
 //===----------------------------------------------------------------------===//
 
 std::optional<int64_t> RankSimulator::countWhile(unsigned agent, const CountedWhile &counted) {
+  Words key = {reinterpret_cast<intptr_t>(&counted),
+               counted.dependsOnRank() ? agents_.getRank(agent) : -1};
+  for (RankValue value : states_[agent].slots)
+    key.insert(key.end(), {value.has_value(), value.value_or(0)});
+  auto [entry, isNew] = tripsOf_.try_emplace(std::move(key));
+  if (isNew)
+    entry->second = runWhile(agent, counted);
+  return entry->second;
+}
+
+/// Runs the integers of the loop alone.
+std::optional<int64_t> RankSimulator::runWhile(unsigned agent, const CountedWhile &counted) const {
   std::vector<RankValue> slots = states_[agent].slots;
   int64_t rank = agents_.getRank(agent);
   auto assignAll = [&](const std::vector<CountedWhile::Carry> &carries) {
@@ -184,12 +196,12 @@ std::optional<int64_t> RankSimulator::countTrips(unsigned agent, const TraceNode
                                                  Frame &frame) {
   if (node.counted)
     return countWhile(agent, *node.counted);
-  SmallVector<int64_t, 3> bounds;
-  for (const RankExpr &expr : node.exprs) {
+  int64_t bounds[3] = {};
+  for (auto [expr, bound] : llvm::zip(node.exprs, bounds)) {
     RankValue value = expr.evaluate(agents_.getRank(agent), states_[agent].slots);
     if (!value)
       return std::nullopt;
-    bounds.push_back(*value);
+    bound = *value;
   }
   if (bounds[2] <= 0)
     return std::nullopt;
@@ -209,8 +221,8 @@ LogicalResult RankSimulator::enterLoop(unsigned agent, const TraceNode &node, bo
   frame.loop = &node;
   std::optional<int64_t> trips = countTrips(agent, node, frame);
   if (!trips)
-    return node.op->emitError("rank ") << agents_.getRank(agent)
-                                       << " cannot evaluate the trip count";
+    return node.op->emitError("rank ")
+           << agents_.getRank(agent) << " cannot evaluate the trip count";
   frame.trips = *trips;
   if (frame.trips == 0)
     return success();

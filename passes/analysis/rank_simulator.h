@@ -32,7 +32,11 @@ private:
   /// Where operations meet. A collective channel counts complete instances; a channel
   /// of a pair counts matched pairs.
   struct Channel {
-    struct Pending { const CommEvent *event; unsigned agent; unsigned numPosted; };
+    struct Pending {
+      const CommEvent *event;
+      unsigned agent;
+      unsigned numPosted;
+    };
     unsigned numMembers = 2;
     int64_t numComplete = 0;
     int64_t numSends = 0, numRecvs = 0;
@@ -62,7 +66,10 @@ private:
     DenseMap<unsigned, int64_t> numPosted; // by collective channel
   };
   using Words = std::vector<int64_t>;
-  struct Snapshot { Words state; Words iterations; };
+  struct Snapshot {
+    Words state;
+    Words iterations;
+  };
 
   // rank_simulator.cc: one agent's steps
   LogicalResult advance(unsigned agent);
@@ -73,6 +80,7 @@ private:
   void assign(unsigned agent, const TraceNode &node);
   std::optional<int64_t> countTrips(unsigned agent, const TraceNode &node, Frame &frame);
   std::optional<int64_t> countWhile(unsigned agent, const CountedWhile &counted);
+  std::optional<int64_t> runWhile(unsigned agent, const CountedWhile &counted) const;
   bool isComplete(const Post &post) const {
     return post.sequence < channels_[post.channel].numComplete;
   }
@@ -117,6 +125,8 @@ private:
   std::vector<unsigned> parkedAtLoop_, parkedAtLockstep_;
   std::vector<Words> lockstepStates_;
   std::deque<Snapshot> history_;
+  /// Trip counts by loop, rank (where it matters) and variables.
+  std::map<Words, std::optional<int64_t>> tripsOf_;
 };
 
 } // namespace mlir::coll

@@ -31,8 +31,8 @@ FailureOr<RankSimulator::Post> RankSimulator::post(unsigned agent, const CommEve
                                 : postCollective(agent, event, comm);
 }
 
-FailureOr<RankSimulator::Post>
-RankSimulator::postCollective(unsigned agent, const CommEvent &event, int comm) {
+FailureOr<RankSimulator::Post> RankSimulator::postCollective(unsigned agent, const CommEvent &event,
+                                                             int comm) {
   unsigned number = getChannel({comm, event.stream}, agents_.getMembers(comm).size());
   Channel &channel = channels_[number];
   int64_t sequence = states_[agent].numPosted[number]++;
@@ -58,9 +58,8 @@ FailureOr<int64_t> RankSimulator::getPeer(unsigned agent, const CommEvent &event
     return failure();
   }
   if (*position < 0 || *position >= static_cast<int64_t>(members.size())) {
-    event.op->emitOpError() << "has peer " << *position << " on rank " << rank
-                            << ", but the group " << formatRanks(members) << " has "
-                            << members.size() << " members";
+    event.op->emitOpError() << "has peer " << *position << " on rank " << rank << ", but the group "
+                            << formatRanks(members) << " has " << members.size() << " members";
     return failure();
   }
   if (members[*position] == rank) {
@@ -78,8 +77,8 @@ FailureOr<RankSimulator::Post> RankSimulator::postPointToPoint(unsigned agent,
   int64_t rank = agents_.getRank(agent);
   int64_t source = event.isSend ? rank : *peer, target = event.isSend ? *peer : rank;
   // Keys of pairs are longer than those of collectives, which keeps them apart.
-  unsigned number = getChannel(
-      {context_.groups.getComm(event.group, rank), event.tag, source, target}, 2);
+  unsigned number =
+      getChannel({context_.groups.getComm(event.group, rank), event.tag, source, target}, 2);
   Channel &channel = channels_[number];
   int64_t sequence = event.isSend ? channel.numSends++ : channel.numRecvs++;
   bool meets = !channel.pending.empty() && channel.pending.front().event->isSend != event.isSend;

@@ -53,8 +53,8 @@ std::string RankSimulator::describeWait(unsigned agent) const {
   const Post &post = getAwaited(agent);
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << describeRank(agent) << " waits in "
-      << (states_[agent].running ? "" : "coll.wait for ") << post.event->op->getName();
+  out << describeRank(agent) << " waits in " << (states_[agent].running ? "" : "coll.wait for ")
+      << post.event->op->getName();
   if (post.peer >= 0) {
     out << (post.event->isSend ? " to rank " : " from rank ") << post.peer;
     if (post.event->tag)
@@ -103,8 +103,8 @@ LogicalResult RankSimulator::reportStuck() {
 LogicalResult RankSimulator::reportCycle(ArrayRef<unsigned> cycle) {
   SmallVector<unsigned> agents(cycle);
   std::rotate(agents.begin(), std::min_element(agents.begin(), agents.end()), agents.end());
-  SmallVector<int64_t> ranks = llvm::map_to_vector(
-      agents, [&](unsigned agent) { return agents_.getRank(agent); });
+  SmallVector<int64_t> ranks =
+      llvm::map_to_vector(agents, [&](unsigned agent) { return agents_.getRank(agent); });
   InFlightDiagnostic diag = getNode(agents.front()).op->emitError("cyclic wait in @");
   diag << function_ << ": ranks " << formatRanks(ranks) << " wait for one another";
   for (unsigned agent : ArrayRef(agents).take_front(kMaxNotes))

@@ -12,6 +12,14 @@ unsigned TraceContext::getSignature(StringRef text) {
   return entry->second;
 }
 
+bool CountedWhile::dependsOnRank() const {
+  bool result = condition->dependsOnRank();
+  for (const std::vector<Carry> *carries : {&init, &before, &after})
+    for (const Carry &carry : *carries)
+      result |= carry.value.dependsOnRank();
+  return result;
+}
+
 /// What all members must agree in, as text: kind, reduction, order, root, dimensions
 /// and types; of a send or receive the type.
 static std::string describe(CollectiveOpInterface op) {

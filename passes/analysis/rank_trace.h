@@ -19,8 +19,8 @@ namespace mlir::coll {
 
 /// One communication operation.
 struct CommEvent {
-  Operation *op;         // the collective, send or recv
-  unsigned group = 0;    // in the GroupTable
+  Operation *op;      // the collective, send or recv
+  unsigned group = 0; // in the GroupTable
   int64_t stream = 0;
   unsigned signature = 0; // equal on all members; for send and recv: the tensor's type
   // Of send and recv only:
@@ -36,9 +36,15 @@ using TraceList = std::vector<TraceNode>;
 
 /// How often an scf.while runs, found by running its integers alone.
 struct CountedWhile {
-  struct Carry { unsigned slot; RankExpr value; };
+  struct Carry {
+    unsigned slot;
+    RankExpr value;
+  };
   std::vector<Carry> init, before, after; // before: condition to body; after: body to condition
   std::optional<RankExpr> condition;
+
+  /// Whether ranks may differ in the count while they agree in every slot.
+  bool dependsOnRank() const;
 };
 
 struct TraceNode {

@@ -43,8 +43,7 @@ LogicalResult TraceBuilder::requireUniform(Operation *op, ValueRange values) {
   std::unique_ptr<UniformValues> &uniform = uniform_[function];
   if (!uniform)
     uniform = std::make_unique<UniformValues>(function, context_.groups);
-  bool isUniform =
-      llvm::all_of(values, [&](Value value) { return uniform->isUniform(value); });
+  bool isUniform = llvm::all_of(values, [&](Value value) { return uniform->isUniform(value); });
   StringRef what = isa<scf::IfOp, scf::IndexSwitchOp>(op) ? "condition" : "trip count";
   if (!isUniform)
     return op->emitError("communicates, but its ")
@@ -98,8 +97,7 @@ LogicalResult TraceBuilder::addOp(Operation *op, TraceList &list) {
     return addFor(loop, list);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return addWhile(loop, list);
-  return op->emitError("communication inside '")
-         << op->getName() << "' cannot be followed";
+  return op->emitError("communication inside '") << op->getName() << "' cannot be followed";
 }
 
 LogicalResult TraceBuilder::addCall(func::CallOp call, TraceList &list) {

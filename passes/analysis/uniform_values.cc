@@ -50,9 +50,8 @@ bool UniformValues::isVaryingSource(Operation *op) {
 bool UniformValues::readsVarying(Operation *op) {
   WalkResult result = op->walk([&](Operation *nested) {
     // What a callee computes is not followed.
-    if (isa<func::CallOp>(nested) || !llvm::all_of(nested->getOperands(), [&](Value operand) {
-          return isUniform(operand);
-        }))
+    if (isa<func::CallOp>(nested) ||
+        !llvm::all_of(nested->getOperands(), [&](Value operand) { return isUniform(operand); }))
       return WalkResult::interrupt();
     bool isSource = isVaryingSource(nested) || isa<GroupOp>(nested);
     return isSource ? WalkResult::interrupt() : WalkResult::advance();

@@ -87,8 +87,8 @@ private:
       for (int64_t rank : program.getRanks()) {
         unsigned other = classOf_[rank];
         if (other != kNoClass)
-          return program.emitError("rank ") << rank << " also runs @"
-                                            << cast<ProgramOp>(classes_[other].op).getSymName();
+          return program.emitError("rank ")
+                 << rank << " also runs @" << cast<ProgramOp>(classes_[other].op).getSymName();
         classOf_[rank] = classes_.size();
       }
       classes_.emplace_back(program);
@@ -111,8 +111,8 @@ private:
       for (func::FuncOp function : rankClass.functions)
         function.walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
       for (func::FuncOp function : rankClass.functions)
-        if (!called.contains(function.getSymNameAttr()) ||
-            function.getSymName() == kStepFunction || function.getSymName() == kInitFunction)
+        if (!called.contains(function.getSymNameAttr()) || function.getSymName() == kStepFunction ||
+            function.getSymName() == kInitFunction)
           entries.insert(function.getSymNameAttr());
     }
     return entries;

@@ -37,9 +37,21 @@ static void eraseDeadDefinitions(SmallVector<Value> values) {
   }
 }
 
+/// Values from outside of `op` that it, or what it holds, reads.
+static SmallVector<Value> getReadValues(Operation *op) {
+  SmallVector<Value> values;
+  op->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands())
+      if (!op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
+          operand.getParentBlock()->getParentOp() != op)
+        values.push_back(operand);
+  });
+  return values;
+}
+
 /// Replaces `op` by the content of its region `number`, or by nothing where -1.
 static void takeRegion(Operation *op, int64_t number) {
-  SmallVector<Value> deciders(op->getOperands());
+  SmallVector<Value> read = getReadValues(op);
   if (number < 0) {
     op->replaceAllUsesWith(cast<scf::ForOp>(op).getInitArgs());
   } else if (!op->getRegion(number).empty()) {
@@ -50,7 +62,7 @@ static void takeRegion(Operation *op, int64_t number) {
     op->getBlock()->getOperations().splice(op->getIterator(), block.getOperations());
   }
   op->erase();
-  eraseDeadDefinitions(std::move(deciders));
+  eraseDeadDefinitions(std::move(read));
 }
 
 namespace {
@@ -58,8 +70,9 @@ namespace {
 /// Builds the program of one class.
 class ProgramBuilder {
 public:
-  ProgramBuilder(RankClassifier &classifier, ProgramOp program)
-      : classifier_(classifier), program_(program), rank_(program.getRanks().front()) {}
+  ProgramBuilder(RankClassifier &classifier, const SymbolTable &symbols, ProgramOp program)
+      : classifier_(classifier), symbols_(symbols), program_(program),
+        rank_(program.getRanks().front()) {}
 
   /// Adds the class's version of `function` and of what it calls.
   void add(func::FuncOp function) {
@@ -72,8 +85,7 @@ public:
     SmallVector<func::FuncOp> callees;
     // Calls of the clone name symbols of the program, some of which are not there yet.
     clone.walk([&](func::CallOp call) {
-      auto module = program_->getParentOfType<ModuleOp>();
-      if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()))
+      if (auto callee = symbols_.lookup<func::FuncOp>(call.getCallee()))
         callees.push_back(callee);
     });
     for (func::FuncOp callee : callees)
@@ -101,6 +113,7 @@ private:
   }
 
   RankClassifier &classifier_;
+  const SymbolTable &symbols_;
   ProgramOp program_;
   int64_t rank_;
   DenseSet<Operation *> added_;
@@ -152,13 +165,14 @@ private:
 
   void buildPrograms(RankClassifier &classifier) {
     OpBuilder builder(functions_.front());
+    SymbolTable symbols(getOperation());
     for (auto [number, classRanks] : llvm::enumerate(classifier.getClasses())) {
-      SmallVector<Location> locs = llvm::map_to_vector(
-          entries_, [](func::FuncOp entry) { return entry.getLoc(); });
+      SmallVector<Location> locs =
+          llvm::map_to_vector(entries_, [](func::FuncOp entry) { return entry.getLoc(); });
       auto program = ProgramOp::create(builder, builder.getFusedLoc(locs),
                                        ("class" + Twine(number)).str(), classRanks);
       program.getBody().emplaceBlock();
-      ProgramBuilder programBuilder(classifier, program);
+      ProgramBuilder programBuilder(classifier, symbols, program);
       for (func::FuncOp entry : entries_)
         programBuilder.add(entry);
     }

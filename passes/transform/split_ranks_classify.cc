@@ -67,8 +67,7 @@ void RankClassifier::refine(ArrayRef<int64_t> ranks, ArrayRef<int64_t> values) {
   }
 }
 
-LogicalResult RankClassifier::visitDecision(const RankDecision &decision,
-                                            ArrayRef<int64_t> ranks) {
+LogicalResult RankClassifier::visitDecision(const RankDecision &decision, ArrayRef<int64_t> ranks) {
   SmallVector<int64_t> values;
   llvm::MapVector<int64_t, SmallVector<int64_t>> ranksOf;
   for (int64_t rank : ranks) {

@@ -26,8 +26,7 @@ struct RankDecision {
 /// Sorts ranks into classes by the decisions that they reach.
 class RankClassifier {
 public:
-  explicit RankClassifier(int64_t numRanks)
-      : numRanks_(numRanks), classOf_(numRanks, 0) {}
+  explicit RankClassifier(int64_t numRanks) : numRanks_(numRanks), classOf_(numRanks, 0) {}
 
   /// Refines the classes by the decisions in `function` and in what it calls. Emits
   /// an error where a decision is undefined on some rank.

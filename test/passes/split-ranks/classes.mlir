@@ -1,0 +1,100 @@
+// RUN: coll-opt %s --coll-split-ranks --split-input-file | FileCheck %s
+
+// Nested decisions count only where they are reached: rank parity splits the ranks
+// below 4, the others are one class.
+
+// CHECK-LABEL: coll.mesh @nested
+// CHECK:       coll.program @class0 ranks [0, 2] {
+// CHECK:         coll.barrier over {{\[\[}}0, 2]]
+// CHECK:       coll.program @class1 ranks [1, 3] {
+// CHECK-NOT:     coll.barrier
+// CHECK:       coll.program @class2 ranks [4 to 7] {
+// CHECK-NEXT:    func.func @step() {
+// CHECK-NEXT:      return
+// CHECK-NOT:   coll.program
+coll.mesh @nested ["dp" = 8]
+func.func @step() {
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c0 = arith.constant 0 : index
+  %rank = coll.rank
+  %low = arith.cmpi ult, %rank, %c4 : index
+  %bit = arith.remui %rank, %c2 : index
+  %even = arith.cmpi eq, %bit, %c0 : index
+  scf.if %low {
+    scf.if %even {
+      coll.barrier over [[0, 2]]
+    }
+  }
+  return
+}
+
+// -----
+
+// Coordinates along several axes; the decision shows in the results.
+
+// CHECK-LABEL: coll.mesh @grid
+// CHECK:       coll.program @class0 ranks [0, 3] {
+// CHECK:         %[[A:.*]] = coll.all_reduce max
+// CHECK:         return %[[A]]
+// CHECK:       coll.program @class1 ranks [1, 2, 4, 5] {
+// CHECK:         %[[B:.*]] = coll.all_reduce min
+// CHECK:         return %[[B]]
+coll.mesh @grid ["dp" = 2, "tp" = 3]
+func.func @step(%x: tensor<2xi32>) -> tensor<2xi32> {
+  %c0 = arith.constant 0 : index
+  %tp = coll.axis_index @grid["tp"]
+  %first = arith.cmpi eq, %tp, %c0 : index
+  %r = scf.if %first -> tensor<2xi32> {
+    %a = coll.all_reduce max %x over @grid["dp"] : tensor<2xi32>
+    scf.yield %a : tensor<2xi32>
+  } else {
+    %b = coll.all_reduce min %x over @grid["dp"] : tensor<2xi32>
+    scf.yield %b : tensor<2xi32>
+  }
+  return %r : tensor<2xi32>
+}
+
+// -----
+
+// A loop that some ranks never enter: they lose it, the others share it.
+
+// CHECK-LABEL: coll.program @class0 ranks [0] {
+// CHECK-NEXT:    func.func @step(%[[X:.*]]: tensor<2xf32>)
+// CHECK-NOT:       scf.for
+// CHECK:           return %[[X]]
+// CHECK:       coll.program @class1 ranks [1, 2] {
+// CHECK:           scf.for
+// CHECK-NOT:   coll.program
+func.func @step(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rank = coll.rank
+  %r = scf.for %i = %c0 to %rank step %c1 iter_args(%a = %x) -> tensor<2xf32> {
+    %s = coll.all_reduce sum %a over [[0], [1], [2]] : tensor<2xf32>
+    scf.yield %s : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+// Every kind of selection: a switch over the position in a group.
+
+// CHECK-LABEL: coll.program @class0 ranks [0, 2] {
+// CHECK:         coll.all_reduce sum
+// CHECK:       coll.program @class1 ranks [1, 3] {
+// CHECK:         coll.all_reduce prod
+func.func @step(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %i, %n = coll.group over [[0, 1], [2, 3]]
+  %r = scf.index_switch %i -> tensor<2xf32>
+  case 1 {
+    %a = coll.all_reduce prod %x over [[1, 3]] : tensor<2xf32>
+    scf.yield %a : tensor<2xf32>
+  }
+  default {
+    %b = coll.all_reduce sum %x over [[0, 2]] : tensor<2xf32>
+    scf.yield %b : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}

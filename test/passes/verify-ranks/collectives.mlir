@@ -1,0 +1,99 @@
+// RUN: coll-opt %s --coll-verify-ranks --split-input-file
+
+// Every kind, one program.
+
+coll.mesh @m ["dp" = 2, "tp" = 2]
+coll.program @class0 ranks [0 to 3] {
+  func.func @init(%x: tensor<4xf32>) -> tensor<4xf32> {
+    coll.init over @m["dp"]
+    %r = coll.broadcast %x from 1 over @m["dp"] : tensor<4xf32>
+    return %r : tensor<4xf32>
+  }
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = coll.all_reduce sum %x over @m["dp"] : tensor<4xf32>
+    %1 = coll.reduce max %0 to 1 over @m["tp"] order rank : tensor<4xf32>
+    %2 = coll.all_gather %1 dim 0 over @m["dp", "tp"] : tensor<4xf32> -> tensor<16xf32>
+    %3 = coll.reduce_scatter sum %2 dim 0 over @m["tp", "dp"] : tensor<16xf32> -> tensor<4xf32>
+    %4 = coll.gather %3 dim 0 to 0 over @m["tp"] : tensor<4xf32> -> tensor<8xf32>
+    %5 = coll.scatter %4 dim 0 from 0 over @m["tp"] : tensor<8xf32> -> tensor<4xf32>
+    %6 = coll.all_to_all %5 split 0 concat 0 over @m["dp"] : tensor<4xf32> -> tensor<4xf32>
+    %7 = coll.permute %6 pairs [[0, 1], [1, 0]] over [[0, 3], [1, 2]] : tensor<4xf32>
+    coll.barrier over @m["dp", "tp"]
+    return %7 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Two programs that agree where they meet. A group may be named by axes or by lists.
+
+coll.mesh @m ["dp" = 4]
+coll.program @class0 ranks [0, 2] {
+  func.func @step(%x: tensor<4xf32>) {
+    %0 = coll.all_reduce sum %x over [[0, 2]] : tensor<4xf32>
+    %1 = coll.all_reduce sum %0 over @m["dp"] : tensor<4xf32>
+    return
+  }
+}
+coll.program @class1 ranks [1, 3] {
+  func.func @step(%x: tensor<4xf32>) {
+    %0 = coll.all_reduce sum %x over [[0, 1, 2, 3]] : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+// Plain functions: one program of all ranks, each function on its own.
+
+func.func @a(%x: tensor<4xf32>) {
+  %0 = coll.all_reduce sum %x over [[0, 1], [2, 3]] : tensor<4xf32>
+  return
+}
+func.func @b(%x: tensor<4xf32>) {
+  func.call @helper(%x) : (tensor<4xf32>) -> ()
+  return
+}
+func.func private @helper(%x: tensor<4xf32>) {
+  %0 = coll.all_reduce sum %x over [[0, 2], [1, 3]] : tensor<4xf32>
+  return
+}
+
+// -----
+
+// Collectives on different streams are ordered separately.
+
+coll.program @class0 ranks [0] {
+  func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>, %e: tensor<4xf32>) {
+    %a = coll.start stream 1 ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+    ^bb0(%i: tensor<4xf32>):
+      %r = coll.all_reduce sum %i over [[0, 1]] : tensor<4xf32>
+      coll.yield %r : tensor<4xf32>
+    }
+    %b = coll.start stream 2 ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%i: tensor<4xf32>):
+      %r = coll.all_reduce max %i over [[0, 1]] : tensor<4xf32>
+      coll.yield %r : tensor<4xf32>
+    }
+    %0 = coll.wait %a ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
+    %1 = coll.wait %b ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
+    return
+  }
+}
+coll.program @class1 ranks [1] {
+  func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>, %e: tensor<4xf32>) {
+    %b = coll.start stream 2 ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%i: tensor<4xf32>):
+      %r = coll.all_reduce max %i over [[0, 1]] : tensor<4xf32>
+      coll.yield %r : tensor<4xf32>
+    }
+    %a = coll.start stream 1 ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+    ^bb0(%i: tensor<4xf32>):
+      %r = coll.all_reduce sum %i over [[0, 1]] : tensor<4xf32>
+      coll.yield %r : tensor<4xf32>
+    }
+    %0 = coll.wait %a ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
+    %1 = coll.wait %b ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
+    return
+  }
+}
