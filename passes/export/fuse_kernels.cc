@@ -94,6 +94,7 @@ private:
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuseProducer);
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldMoveReshape);
+    linalg::populateMoveInitOperandsToInputPattern(patterns);
     addReshapeCleanup(patterns);
     return applyGreedily(function, std::move(patterns));
   }

@@ -34,11 +34,10 @@ bool haveSameLoops(linalg::GenericOp a, linalg::GenericOp b) {
          isAllParallel(b);
 }
 
-/// A result is complete as soon as its element is written once, and every
-/// iteration writes another one.
+/// Every iteration writes another element of the result, and does not read it.
 bool writesEachOnce(linalg::GenericOp op, unsigned result) {
-  return op.getMatchingIndexingMap(op.getDpsInitOperand(result)).isPermutation() &&
-         isAllParallel(op);
+  OpOperand *init = op.getDpsInitOperand(result);
+  return op.getMatchingIndexingMap(init).isPermutation() && !op.payloadUsesValueFromOperand(init);
 }
 
 /// `b` reads results of `a` only at the element of its own iteration.
@@ -194,6 +193,11 @@ linalg::GenericOp tryMerge(RewriterBase &rewriter, linalg::GenericOp a, linalg::
   return merged;
 }
 
+/// The result is computed right where it is inserted: merging would add a copy.
+bool isInsertedOnly(linalg::GenericOp op) {
+  return op->hasOneUse() && isa<tensor::InsertSliceOp>(*op->user_begin());
+}
+
 /// Earlier generics of the same block that produce or also read what `op` reads.
 SmallVector<linalg::GenericOp> findCandidates(linalg::GenericOp op) {
   SetVector<Operation *> found;
@@ -212,7 +216,7 @@ SmallVector<linalg::GenericOp> findCandidates(linalg::GenericOp op) {
   SmallVector<linalg::GenericOp> candidates;
   for (Operation *other : found)
     if (auto generic = dyn_cast<linalg::GenericOp>(other))
-      if (generic != op && generic->getBlock() == op->getBlock() && generic->isBeforeInBlock(op))
+      if (generic != op && !isInsertedOnly(generic) && generic->getBlock() == op->getBlock() && generic->isBeforeInBlock(op))
         candidates.push_back(generic);
   return candidates;
 }
@@ -226,7 +230,7 @@ void mergeSiblings(RewriterBase &rewriter, Block &block) {
   // Merging replaces the later operation, so that the ones after it stay valid.
   for (Operation *op : generics) {
     auto current = cast<linalg::GenericOp>(op);
-    bool changed = true;
+    bool changed = !isInsertedOnly(current);
     while (changed) {
       changed = false;
       for (linalg::GenericOp candidate : findCandidates(current)) {

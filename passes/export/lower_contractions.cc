@@ -113,21 +113,16 @@ linalg::GenericOp findTransposingUser(Value result) {
   return {};
 }
 
-/// Writes the result in the order of the transposing copy that follows it, where
-/// that costs nothing.
-void absorbTransposition(Plan &plan, const Contraction &contraction, Value result) {
-  linalg::GenericOp user = findTransposingUser(result);
-  if (!user)
-    return;
+/// The contraction that writes the result of the transposing copy `user` instead of
+/// its own, or nullopt.
+std::optional<Contraction> writeThrough(const Contraction &contraction, linalg::GenericOp user) {
   Contraction changed = contraction;
-  Value input = user.getDpsInputOperand(0)->get();
-  auto inputShape = cast<RankedTensorType>(input.getType()).getShape();
+  auto inputType = cast<RankedTensorType>(user.getDpsInputOperand(0)->get().getType());
   auto resultType = cast<RankedTensorType>(user.getResult(0).getType());
-  FailureOr<SmallVector<Coordinate>> coordinates = alignLoops(changed, kC, inputShape);
-  if (failed(coordinates) || resultType.getNumElements() != cast<RankedTensorType>(
-                                                                input.getType()).getNumElements())
-    return;
-  // Strides of the result along each dimension of the copy's input.
+  FailureOr<SmallVector<Coordinate>> coordinates = alignLoops(changed, kC, inputType.getShape());
+  if (failed(coordinates) || resultType.getNumElements() != inputType.getNumElements())
+    return std::nullopt;
+  // Strides of the copy's result along each of its loops.
   AffineMap inputMap = user.getMatchingIndexingMap(user.getDpsInputOperand(0));
   AffineMap resultMap = user.getMatchingIndexingMap(user.getDpsInitOperand(0));
   SmallVector<int64_t> byLoop(user.getNumLoops(), 0);
@@ -139,16 +134,29 @@ void absorbTransposition(Plan &plan, const Contraction &contraction, Value resul
       continue;
     auto dim = dyn_cast<AffineDimExpr>(inputMap.getResult(at.dim));
     if (!dim)
-      return;
+      return std::nullopt;
     loop.strides[kC] = at.factor * byLoop[dim.getPosition()];
   }
   changed.base[kC] = user.getResult(0);
-  std::optional<Plan> direct = findPlan(changed);
-  double copying = 1.0 * resultType.getNumElements();
-  if (!direct || direct->cost > plan.cost + copying)
-    return;
-  plan = *direct;
-  plan.absorbed = user;
+  return changed;
+}
+
+/// Writes the result in the order of the transposing copies that follow it, where
+/// that costs less than copying.
+void absorbTranspositions(Plan &plan, Contraction contraction, Value result) {
+  while (linalg::GenericOp user = findTransposingUser(result)) {
+    std::optional<Contraction> changed = writeThrough(contraction, user);
+    if (!changed)
+      return;
+    std::optional<Plan> direct = findPlan(*changed);
+    result = user.getResult(0);
+    double copying = 1.0 * cast<RankedTensorType>(result.getType()).getNumElements();
+    if (!direct || direct->cost > plan.cost + copying)
+      return;
+    plan = *direct;
+    plan.absorbed = user;
+    contraction = *changed;
+  }
 }
 
 std::optional<Plan> planContraction(linalg::GenericOp op) {
@@ -171,7 +179,7 @@ std::optional<Plan> planContraction(linalg::GenericOp op) {
   if (!plan)
     return std::nullopt;
   if (isZeroInit(op.getDpsInitOperand(0)->get()))
-    absorbTransposition(*plan, contraction, op.getResult(0));
+    absorbTranspositions(*plan, contraction, op.getResult(0));
   if (plan->cost > loopNestNanoseconds(elements))
     return std::nullopt;
   return plan;

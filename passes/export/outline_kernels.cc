@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/export/lower_indexed.h"
 #include "passes/passes.h"
@@ -114,6 +116,8 @@ private:
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(driver, std::move(patterns), config)))
       return driver.emitError("reshapes between kernels did not converge");
+    DominanceInfo dominance(driver);
+    eliminateCommonSubExpressions(rewriter, dominance, driver);
     unshareFills(driver);
     return success();
   }

@@ -137,6 +137,7 @@ private:
       if (operand.getDefiningOp<tensor::EmptyOp>() && !mapping.contains(operand))
         mapping.map(operand, getDestination(0)); // replaced below
     Operation *clone = b.clone(*op, mapping);
+    clone->removeAttr(kKernelAttr);
     connectDestinations(op, clone);
     if (unit.destinations.empty() && op == unit.root())
       mapping.map(op->getResult(0),

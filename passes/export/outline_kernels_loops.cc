@@ -103,9 +103,11 @@ void relaxInnermostReduction(linalg::GenericOp op) {
   if (iterators.empty() || iterators.back() != utils::IteratorType::reduction)
     return;
   auto flags = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
-  for (Value yielded : op.getBody()->getTerminator()->getOperands()) {
+  for (auto [yielded, accumulator] :
+       llvm::zip_equal(op.getBody()->getTerminator()->getOperands(), op.getRegionOutputArgs())) {
     Operation *combiner = yielded.getDefiningOp();
-    if (!isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combiner))
+    if (!isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combiner) ||
+        !llvm::is_contained(combiner->getOperands(), accumulator))
       continue;
     auto relaxed = [&](Operation *scalar) {
       auto math = cast<arith::ArithFastMathInterface>(scalar);
