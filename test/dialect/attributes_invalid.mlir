@@ -1,0 +1,92 @@
+// RUN: coll-opt %s --verify-diagnostics --split-input-file
+
+// role
+// expected-error@+1 {{argument 0: coll.role must be "state" or "batch", but is "weights"}}
+func.func @role(%x: tensor<4xf32> {coll.role = "weights"}) { return }
+
+// -----
+
+// name
+// expected-error@+1 {{argument 0: coll.name must be a string, but is 3}}
+func.func @name(%x: tensor<4xf32> {coll.name = 3 : i32}) { return }
+
+// -----
+
+// sharding: kind of attribute
+// expected-error@+1 {{argument 0: expected a #coll.sharding, but found "dp"}}
+func.func @sharding(%x: tensor<4xf32> {coll.sharding = "dp"}) { return }
+
+// -----
+
+// sharding: rank
+coll.mesh @m ["dp" = 4, "tp" = 2]
+// expected-error@+1 {{argument 0: sharding has 1 dimensions, but its value is 'tensor<8x4xf32>'}}
+func.func @sharding(%x: tensor<8x4xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}) { return }
+
+// -----
+
+// sharding: mesh
+// expected-error@+1 {{argument 0: there is no mesh @absent}}
+func.func @sharding(%x: tensor<4xf32> {coll.sharding = #coll.sharding<@absent, [["dp"]]>}) { return }
+
+// -----
+
+// sharding: axis
+// expected-note@+1 {{the mesh is here}}
+coll.mesh @m ["dp" = 4, "tp" = 2]
+// expected-error@+1 {{argument 0: mesh @m has no axis "pp"}}
+func.func @sharding(%x: tensor<4xf32> {coll.sharding = #coll.sharding<@m, [["pp"]]>}) { return }
+
+// -----
+
+// sharding: result
+// expected-note@+1 {{the mesh is here}}
+coll.mesh @m ["dp" = 4, "tp" = 2]
+// expected-error@+1 {{result 0: mesh @m has no axis "pp"}}
+func.func private @sharding() -> (tensor<4xf32> {coll.sharding = #coll.sharding<@m, [["pp"]]>})
+
+// -----
+
+// global_type
+// expected-error@+1 {{argument 0: coll.global_type must be a tensor type of the rank and element type of 'tensor<2x4xf32>', but is tensor<8xf32>}}
+func.func @global_type(%x: tensor<2x4xf32> {coll.global_type = tensor<8xf32>}) { return }
+
+// -----
+
+// access
+// expected-error@+1 {{argument 0: coll.access must be "read" or "write" or "readwrite", but is "none"}}
+func.func @access(%x: tensor<4xf32> {coll.access = "none"}) { return }
+
+// -----
+
+// may_alias
+// expected-error@+1 {{argument 0: coll.may_alias must be an array<i64>, but is 0}}
+func.func @may_alias(%x: tensor<4xf32> {coll.may_alias = 0}) { return }
+
+// -----
+
+// shardings
+func.func @shardings(%x: tensor<4xf32>) {
+  // expected-error@+1 {{coll.shardings must be an array of one sharding per result, but is []}}
+  %0 = arith.negf %x {coll.shardings = []} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// shardings: rank
+coll.mesh @m ["dp" = 4, "tp" = 2]
+func.func @shardings(%x: tensor<4xf32>) {
+  // expected-error@+1 {{result 0: sharding has 2 dimensions, but its value is 'tensor<4xf32>'}}
+  %0 = arith.negf %x {coll.shardings = [#coll.sharding<@m, [[], []]>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// why
+func.func @why(%x: tensor<4xf32>) {
+  // expected-error@+1 {{coll.why must be a string, but is 1}}
+  %0 = coll.all_reduce sum %x over [[0]] {coll.why = 1} : tensor<4xf32>
+  return
+}
