@@ -72,7 +72,7 @@ static int64_t strideCost(linalg::GenericOp op, unsigned loop) {
     if (!type)
       continue;
     int64_t stride = 1;
-    for (int64_t dim = map.getNumResults() - 1; dim >= 0; --dim) {
+    for (int64_t dim = int64_t(map.getNumResults()) - 1; dim >= 0; --dim) {
       if (map.getResult(dim).isFunctionOfDim(loop))
         cost += stride == 1 && isa<AffineDimExpr>(map.getResult(dim)) ? 1 : 16;
       stride *= type.getDimSize(dim);

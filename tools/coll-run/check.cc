@@ -84,21 +84,16 @@ Comparison compareLosses(const std::vector<double> &got, const std::vector<doubl
         std::to_string(got.size()) + " losses; there should be " + std::to_string(reference.size());
     return result;
   }
-  double rtol = tolerance.rtol.value_or(kLossRtol);
-  double worst = -1;
   for (size_t i = 0; i < got.size(); ++i) {
-    double want = std::isfinite(reference[i]) ? std::fabs(reference[i]) : 0;
     double delta = distance(got[i], reference[i]);
     if (delta > 0)
       noteUnequalNan(result, got[i], reference[i], i);
-    result.isOk &= delta <= rtol * want + tolerance.atol.value_or(kAtol);
-    double relative = want > 0 ? delta / want : delta;
-    if (relative <= worst)
-      continue;
-    worst = relative;
-    result.maxDelta = delta;
-    result.maxReference = want;
+    result.maxDelta = std::max(result.maxDelta, delta);
+    if (std::isfinite(reference[i]))
+      result.maxReference = std::max(result.maxReference, std::fabs(reference[i]));
   }
+  double rtol = tolerance.rtol.value_or(kLossRtol);
+  result.isOk = result.maxDelta <= rtol * result.maxReference + tolerance.atol.value_or(kAtol);
   return result;
 }
 

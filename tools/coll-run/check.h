@@ -31,7 +31,7 @@ struct Comparison {
 Comparison compareTensors(std::string name, const rt::HostTensor &got,
                           const rt::HostTensor &reference, const Tolerance &tolerance);
 
-/// Compares each loss with its own reference.
+/// Compares the losses of all steps, as one tensor.
 Comparison compareLosses(const std::vector<double> &got, const std::vector<double> &reference,
                          const Tolerance &tolerance);
 

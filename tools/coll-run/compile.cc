@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 namespace coll::run {
 namespace {
@@ -95,6 +96,10 @@ llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWr
     mlir::coll::buildDataParallelPipeline(runner.manager, dataParallel);
   } else if (step.level == Level::Annotated) {
     mlir::coll::buildPartitionPipeline(runner.manager);
+  } else if (step.level == Level::Resharded) {
+    runner.manager.addPass(mlir::coll::createPartitionPass());
+    runner.manager.addPass(mlir::createCanonicalizerPass());
+    runner.manager.addPass(mlir::createCSEPass());
   }
   if (step.level == Level::Programs) {
     if (options.verify)
@@ -185,7 +190,7 @@ llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path
 }
 
 llvm::Expected<StepIr> toSingleDevice(const StepIr &step) {
-  if (step.level != Level::Step && step.level != Level::Annotated)
+  if (step.level < Level::Step || step.level > Level::Resharded)
     return makeError("--check needs the step before it was partitioned, but the input is " +
                      describe(step.level) + "; compare with --reference instead");
   StepIr single = step.clone();

@@ -117,8 +117,12 @@ void printLossCurve(llvm::raw_ostream &os, const std::vector<double> &losses, bo
   static const char *const kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   os << "loss\n";
   for (int line = kCurveLines - 1; line >= 0; --line) {
-    double label = low + span * (line + (line ? 1 : 0)) / kCurveLines;
-    os << llvm::format("%9.4g ", label) << (isUnicode ? "│" : "|");
+    // The columns' heights are read against the first and the last line.
+    if (line == kCurveLines - 1 || line == 0)
+      os << llvm::format("%9.4g ", line ? high : low);
+    else
+      os << std::string(10, ' ');
+    os << (isUnicode ? "│" : "|");
     for (double mean : means) {
       // The lowest column still shows one eighth.
       int height = std::max(1, static_cast<int>((mean - low) / span * 8 * kCurveLines + 0.5));

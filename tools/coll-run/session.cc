@@ -336,6 +336,7 @@ llvm::Error Session::checkReferenceSteps(const std::vector<double> &losses) {
 
 void Session::report(llvm::StringRef title, const std::vector<Comparison> &comparisons) {
   areChecksOk_ &= run::report(llvm::outs(), title, comparisons, options_.quiet);
+  llvm::outs().flush();
 }
 
 llvm::Error Session::evaluateHeldOut() {
