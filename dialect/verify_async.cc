@@ -29,7 +29,7 @@ static LogicalResult verifyStartBody(StartOp start, Block &block) {
 
 LogicalResult StartOp::verify() {
   Block &block = getBody().front();
-  if (failed(verifyStartBody(*this, block)))
+  if (failed(verifyStartBody(*this, block))) // (C1)
     return failure();
   if (block.getArgumentTypes() != getSources().getTypes()) // (C2)
     return emitOpError("block arguments have types (")
