@@ -90,7 +90,7 @@ TEST(JitTest, StartAndWait) {
         }
         %f = tensor.empty() : tensor<4xf32>
         %h = func.call @kernel_0(%y, %f) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-        %r = coll.wait %req ins(%g : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+        %r = coll.wait %req ins(%g : tensor<4xf32>) outs(%e : tensor<4xf32>)
         return %r, %h : tensor<4xf32>, tensor<4xf32>
       }
     })");
@@ -106,7 +106,7 @@ TEST(JitTest, StartAndWait) {
 TEST(JitTest, RanksOfAMeshAndTwoClasses) {
   CompiledStep step(R"(
     coll.mesh @m ["dp" = 2, "tp" = 3]
-    coll.program @class0 ranks [0, 2..5] {
+    coll.program @class0 ranks [0, 2 to 5] {
       func.func private @kernel_0(%i: index, %j: index, %d: tensor<2xf32> {coll.access = "write"})
           -> tensor<2xf32> {
         %ii = arith.index_cast %i : index to i32
