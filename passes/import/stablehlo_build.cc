@@ -223,9 +223,9 @@ Value pad(ImplicitLocOpBuilder &b, Value input, Value value, ArrayRef<int64_t> l
     sizes.push_back(size + std::min<int64_t>(first, 0) + std::min<int64_t>(last, 0));
     before.push_back(std::max<int64_t>(first, 0));
     after.push_back(std::max<int64_t>(last, 0));
-    nothingLeft |= sizes.back() < 0;
+    nothingLeft |= sizes.back() <= 0;
   }
-  // One edge cuts off everything and the other adds padding only.
+  // Negative where one edge cuts off more than there is and the other adds it back.
   if (nothingLeft)
     return broadcast(b, value, {}, result);
   if (ArrayRef<int64_t>(sizes) != type.getShape()) {

@@ -75,6 +75,8 @@ LogicalResult importDynamicSlice(Source &src) {
     return src.error("needs the result's shape to be the slice's");
   if (src.tensor() == operand)
     return src.finish(src.operand(0));
+  if (src.tensor().getNumElements() == 0)
+    return src.finish(Value(tensor::EmptyOp::create(src.b, *sizes, operand.getElementType())));
   return src.finish(Value(tensor::ExtractSliceOp::create(
       src.b, src.operand(0), clampedStarts(src, 1, operand.getShape(), *sizes),
       indexAttrs(src.b, *sizes), indexAttrs(src.b, SmallVector<int64_t>(rank, 1)))));
@@ -92,6 +94,8 @@ LogicalResult importDynamicUpdateSlice(Source &src) {
     return failure();
   if (update == operand)
     return src.finish(src.operand(1));
+  if (update.getNumElements() == 0)
+    return src.finish(src.operand(0));
   return src.finish(Value(tensor::InsertSliceOp::create(
       src.b, src.operand(1), src.operand(0),
       clampedStarts(src, 2, operand.getShape(), update.getShape()),

@@ -101,6 +101,12 @@ SmallVector<Value> Reduction::starts(Source &src) const {
   return starts;
 }
 
+Value Reduction::padding(Source &src, unsigned i) const {
+  if (!rule_)
+    return src.operand(numInputs_ + i);
+  return splat(src.b, src.operandTensor(numInputs_ + i), identity_);
+}
+
 FailureOr<SmallVector<Value>> Reduction::combine(Source &src, ValueRange accumulators,
                                                  ValueRange elements) const {
   SmallVector<Value> args(accumulators);

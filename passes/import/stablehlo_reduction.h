@@ -22,6 +22,8 @@ public:
   unsigned numInputs() const { return numInputs_; }
   /// Initial contents of the accumulators.
   SmallVector<Value> starts(Source &src) const;
+  /// What to pad input `i` with so that it does not count; of rank 0.
+  Value padding(Source &src, unsigned i) const;
   /// Builds the body: accumulators first, as StableHLO has it.
   FailureOr<SmallVector<Value>> combine(Source &src, ValueRange accumulators,
                                         ValueRange elements) const;

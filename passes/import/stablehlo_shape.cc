@@ -122,6 +122,9 @@ LogicalResult importSlice(Source &src) {
     return src.error("needs the result's shape to be the slice's");
   if (src.tensor() == operand)
     return src.finish(src.operand(0));
+  // A slice of nothing may start at the end, which tensor.extract_slice may not.
+  if (src.tensor().getNumElements() == 0)
+    return src.finish(Value(tensor::EmptyOp::create(src.b, sizes, operand.getElementType())));
   return src.finish(Value(tensor::ExtractSliceOp::create(
       src.b, src.operand(0), indexAttrs(src.b, *starts), indexAttrs(src.b, sizes),
       indexAttrs(src.b, *strides))));

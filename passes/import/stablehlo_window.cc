@@ -119,8 +119,8 @@ LogicalResult importReduceWindow(Source &src) {
 
   SmallVector<Value> inputs;
   for (unsigned i = 0; i < n; ++i)
-    inputs.push_back(pad(b, src.operand(i), src.operand(n + i), window->low, window->high,
-                         window->interior()));
+    inputs.push_back(pad(b, src.operand(i), reduction->padding(src, i), window->low,
+                         window->high, window->interior()));
   WindowLoops loops = WindowLoops::get(b, *window);
   SmallVector<AffineMap> maps(n, loops.input);
   if (!loops.windowShape.empty()) {
