@@ -15,7 +15,7 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::Log, "COLL_LOG", "warn", "least severe messages to print: error, warn, info, debug, off"},
       {EnvVar::FlightRecorderOps, "COLL_FLIGHT_RECORDER_OPS", "64",
        "operations per rank that are remembered for the dump after a failure"},
-      {EnvVar::SpinUs, "COLL_SPIN_US", "50",
+      {EnvVar::SpinUs, "COLL_SPIN_US", "20",
        "time that a waiting rank polls before it sleeps"},
   };
   return table;

@@ -1,0 +1,201 @@
+#include "test/conformance/harness.h"
+
+#include "runtime/base/dtype.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace coll::rt::test {
+
+Status Member::call(const Call &call) {
+  if (!async)
+    return group.run(call);
+  Result<Request *> request = group.start(call);
+  return request ? endpoint.wait(*request) : request.status();
+}
+
+namespace {
+
+void runRank(Endpoint &endpoint, const Layout &layout, int rank,
+             const std::function<void(Member &)> &body) {
+  for (const std::vector<int> &ranks : layout.groups) {
+    auto it = std::find(ranks.begin(), ranks.end(), rank);
+    if (it == ranks.end())
+      continue;
+    Result<std::unique_ptr<Communicator>> group = endpoint.communicator(ranks);
+    ASSERT_TRUE(group.ok()) << group.status().toString();
+    Member member{endpoint, **group, rank, static_cast<int>(ranks.size()),
+                  static_cast<int>(it - ranks.begin())};
+    EXPECT_EQ((*group)->position(), member.position);
+    body(member);
+    endpoint.leave();
+  }
+}
+
+} // namespace
+
+void runJob(const std::string &backendName, const Layout &layout,
+            const std::function<void(Member &)> &body, int64_t timeoutUs) {
+  BackendOptions options;
+  options.numRanks = layout.ranks;
+  options.timeoutUs = timeoutUs;
+  Result<std::unique_ptr<Backend>> backend = createBackend(backendName, options);
+  ASSERT_TRUE(backend.ok()) << backend.status().toString();
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  for (int rank = 0; rank < layout.ranks; ++rank) {
+    Result<std::unique_ptr<Endpoint>> endpoint = (*backend)->endpoint(rank);
+    ASSERT_TRUE(endpoint.ok()) << endpoint.status().toString();
+    endpoints.push_back(endpoint.take());
+    endpoints.back()->enter();
+  }
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < layout.ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      runRank(*endpoints[static_cast<size_t>(rank)], layout, rank, body);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+Layout oneGroup(int ranks) {
+  Layout layout{ranks, {{}}};
+  for (int rank = 0; rank < ranks; ++rank)
+    layout.groups[0].push_back(rank);
+  return layout;
+}
+
+const std::vector<Layout> &layouts() {
+  static const std::vector<Layout> all = {
+      oneGroup(1), oneGroup(2), oneGroup(5), {4, {{0, 2}, {1, 3}}},
+      {4, {{3, 1, 0, 2}}}, {8, {{0, 1, 2, 3}, {4, 5, 6, 7}}}, {3, {{0}, {2, 1}}}};
+  return all;
+}
+
+const std::vector<int64_t> &counts() {
+  static const std::vector<int64_t> all = {0, 1, 3, 64, 517, 70'001};
+  return all;
+}
+
+bool isTested(const Layout &layout, int64_t count) { return count < 1000 || layout.ranks == 5; }
+
+Elements::Elements(CollDtype dtype, int64_t count)
+    : dtype_(dtype), count_(count),
+      bytes_(static_cast<size_t>(std::max<int64_t>(count * dtypeSize(dtype), 1)), '\x5a') {}
+
+namespace {
+
+template <typename T>
+void put(char *at, T value) {
+  std::memcpy(at, &value, sizeof(T));
+}
+
+template <typename T>
+double fetch(const char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return static_cast<double>(value);
+}
+
+} // namespace
+
+void Elements::set(int64_t i, double value) {
+  char *at = bytes_.data() + i * dtypeSize(dtype_);
+  int64_t whole = isFloat(dtype_) ? 0 : static_cast<int64_t>(value);
+  switch (dtype_) {
+  case kCollF32:
+    return put(at, static_cast<float>(value));
+  case kCollF64:
+    return put(at, value);
+  case kCollF16:
+    return put(at, f32ToF16(static_cast<float>(value)));
+  case kCollBf16:
+    return put(at, f32ToBf16(static_cast<float>(value)));
+  case kCollI8:
+    return put(at, static_cast<int8_t>(whole));
+  case kCollI16:
+    return put(at, static_cast<int16_t>(whole));
+  case kCollI32:
+    return put(at, static_cast<int32_t>(whole));
+  case kCollI64:
+    return put(at, whole);
+  case kCollBool:
+    return put(at, static_cast<uint8_t>(whole != 0));
+  }
+}
+
+double Elements::get(int64_t i) const {
+  const char *at = bytes_.data() + i * dtypeSize(dtype_);
+  uint16_t half = 0;
+  if (dtype_ == kCollF16 || dtype_ == kCollBf16)
+    std::memcpy(&half, at, sizeof(half));
+  switch (dtype_) {
+  case kCollF32:
+    return fetch<float>(at);
+  case kCollF64:
+    return fetch<double>(at);
+  case kCollF16:
+    return f16ToF32(half);
+  case kCollBf16:
+    return bf16ToF32(half);
+  case kCollI8:
+    return fetch<int8_t>(at);
+  case kCollI16:
+    return fetch<int16_t>(at);
+  case kCollI32:
+    return fetch<int32_t>(at);
+  case kCollI64:
+    return fetch<int64_t>(at);
+  case kCollBool:
+    return fetch<uint8_t>(at);
+  }
+  return 0;
+}
+
+double sample(CollDtype dtype, int rank, int64_t i) {
+  int64_t value = (rank * 37 + i * 11 + i / 13) % 23 - 9;
+  return dtype == kCollBool ? static_cast<double>(value % 2 != 0) : static_cast<double>(value);
+}
+
+double rounded(CollDtype dtype, double value) {
+  Elements one(dtype, 1);
+  one.set(0, value);
+  return one.get(0);
+}
+
+Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst) {
+  Call call;
+  call.kind = kind;
+  call.dtype = dtype;
+  call.count = count;
+  call.src = src;
+  call.dst = dst;
+  call.site.op = 3;
+  call.site.loc = "train.py:7:1";
+  return call;
+}
+
+std::vector<CollDtype> allDtypes() {
+  std::vector<CollDtype> all;
+  for (int i = 0; i < kNumDtypes; ++i)
+    all.push_back(static_cast<CollDtype>(i));
+  return all;
+}
+
+std::vector<CollReduction> allReductions() {
+  std::vector<CollReduction> all;
+  for (int i = 0; i < kNumReductions; ++i)
+    all.push_back(static_cast<CollReduction>(i));
+  return all;
+}
+
+std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info) {
+  return std::string(dtypeName(std::get<1>(info.param))) + "_" +
+         reductionName(std::get<2>(info.param));
+}
+
+std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info) {
+  return dtypeName(std::get<1>(info.param));
+}
+
+} // namespace coll::rt::test

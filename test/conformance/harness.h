@@ -1,0 +1,106 @@
+// harness.h - what the conformance tests share: jobs of several ranks, test data,
+// and the suites that every backend joins.
+//
+// A backend joins with one file that holds one line: COLL_CONFORMANCE(name).
+
+#ifndef COLL_TEST_CONFORMANCE_HARNESS_H
+#define COLL_TEST_CONFORMANCE_HARNESS_H
+
+#include "runtime/backend.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace coll::rt::test {
+
+// Which ranks there are, and how they are grouped. Every rank is in one group.
+struct Layout {
+  int ranks;
+  std::vector<std::vector<int>> groups;
+};
+
+// One rank of a job, and its group.
+struct Member {
+  Endpoint &endpoint;
+  Communicator &group;
+  int rank;
+  int n;        // size of the group
+  int position; // in the group
+
+  int rankAt(int i) const { return group.ranks()[static_cast<size_t>(i)]; }
+  // Blocking, or started and waited for, depending on `async`.
+  Status call(const Call &call);
+  bool async = false;
+};
+
+inline constexpr int64_t kPatientUs = 120'000'000;
+
+// Runs `body` on every rank of the layout at once, and ends when all have returned.
+void runJob(const std::string &backend, const Layout &layout,
+            const std::function<void(Member &)> &body, int64_t timeoutUs = kPatientUs);
+
+// Layouts that every collective is tested on, and element counts.
+const std::vector<Layout> &layouts();
+const std::vector<int64_t> &counts();
+// Whether the pair is worth its time: the large count takes part in one layout.
+bool isTested(const Layout &layout, int64_t count);
+Layout oneGroup(int ranks);
+
+// Elements of a type in memory, written and read as double. Integers up to 2^53.
+class Elements {
+public:
+  Elements(CollDtype dtype, int64_t count);
+  void set(int64_t i, double value);
+  double get(int64_t i) const;
+  int64_t count() const { return count_; }
+  void *data() { return bytes_.data(); }
+
+private:
+  CollDtype dtype_;
+  int64_t count_;
+  std::vector<char> bytes_;
+};
+
+// A small number that every type holds exactly, different for most (rank, i).
+double sample(CollDtype dtype, int rank, int64_t i);
+// What the type makes of a number: rounded, wrapped, or 0 and 1.
+double rounded(CollDtype dtype, double value);
+
+Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst);
+
+// Parameters are the backend's name and what the suite varies.
+class Reductions
+    : public testing::TestWithParam<std::tuple<std::string, CollDtype, CollReduction>> {};
+class Movements : public testing::TestWithParam<std::tuple<std::string, CollDtype>> {};
+class Transfers : public testing::TestWithParam<std::string> {};
+class Asynchrony : public testing::TestWithParam<std::string> {};
+class Failures : public testing::TestWithParam<std::string> {};
+
+std::vector<CollDtype> allDtypes();
+std::vector<CollReduction> allReductions();
+std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info);
+std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info);
+
+#define COLL_CONFORMANCE(backend)                                                        \
+  namespace coll::rt::test {                                                             \
+  INSTANTIATE_TEST_SUITE_P(backend, Reductions,                                          \
+                           testing::Combine(testing::Values(#backend),                   \
+                                            testing::ValuesIn(allDtypes()),              \
+                                            testing::ValuesIn(allReductions())),         \
+                           reductionsName);                                              \
+  INSTANTIATE_TEST_SUITE_P(backend, Movements,                                           \
+                           testing::Combine(testing::Values(#backend),                   \
+                                            testing::ValuesIn(allDtypes())),             \
+                           movementsName);                                               \
+  INSTANTIATE_TEST_SUITE_P(backend, Transfers, testing::Values(#backend));               \
+  INSTANTIATE_TEST_SUITE_P(backend, Asynchrony, testing::Values(#backend));              \
+  INSTANTIATE_TEST_SUITE_P(backend, Failures, testing::Values(#backend));                \
+  }                                                                                      \
+  static_assert(true, "")
+
+} // namespace coll::rt::test
+
+#endif // COLL_TEST_CONFORMANCE_HARNESS_H

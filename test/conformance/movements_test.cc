@@ -1,0 +1,150 @@
+// Collectives that move data and do not change it: every type, layout and size; in
+// place and not, blocking and started.
+
+#include "test/conformance/harness.h"
+
+#include <map>
+
+namespace coll::rt::test {
+namespace {
+
+Elements samples(CollDtype dtype, int rank, int64_t count) {
+  Elements elements(dtype, count);
+  for (int64_t i = 0; i < count; ++i)
+    elements.set(i, sample(dtype, rank, i));
+  return elements;
+}
+
+struct Case {
+  CollDtype dtype;
+  int64_t outer;
+  int64_t count; // of one block
+  bool inPlace;
+};
+
+template <typename Body>
+void forEachCase(const Movements::ParamType &param, Body body) {
+  auto [backend, dtype] = param;
+  for (const Layout &layout : layouts())
+    runJob(backend, layout, [&, dtype = dtype](Member &m) {
+      for (int64_t total : counts())
+        for (int64_t outer : {int64_t(1), int64_t(3)})
+          for (int variant = 0; variant < 4 && isTested(layout, total); ++variant) {
+            m.async = variant & 1;
+            body(m, Case{dtype, outer, total / outer, (variant & 2) != 0});
+          }
+    });
+}
+
+// The larger of two buffers, holding `filled`'s elements first: source and
+// destination of a call in place.
+Elements enlarged(const Elements &filled, CollDtype dtype, int64_t count) {
+  Elements buffer(dtype, std::max(count, filled.count()));
+  for (int64_t i = 0; i < filled.count(); ++i)
+    buffer.set(i, filled.get(i));
+  return buffer;
+}
+
+// Makes the call and returns the destination; expects success.
+Elements perform(Member &m, const Case &c, Call call, const Elements &input, int64_t dstCount) {
+  Elements src = c.inPlace ? enlarged(input, c.dtype, dstCount) : input;
+  Elements dst(c.dtype, dstCount);
+  call.src = src.data();
+  call.dst = c.inPlace ? src.data() : dst.data();
+  Status status = m.call(call);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  return c.inPlace ? src : dst;
+}
+
+TEST_P(Movements, Broadcast) {
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    int64_t count = c.outer * c.count;
+    Call call = makeCall(OpKind::Broadcast, c.dtype, count, nullptr, nullptr);
+    call.root = m.n - 1;
+    Elements out = perform(m, c, call, samples(c.dtype, m.rank, count), count);
+    for (int64_t i = 0; i < count; ++i)
+      ASSERT_EQ(out.get(i), sample(c.dtype, m.rankAt(call.root), i));
+  });
+}
+
+TEST_P(Movements, AllGather) {
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    Call call = makeCall(OpKind::AllGather, c.dtype, c.count, nullptr, nullptr);
+    call.outer = c.outer;
+    Elements out = perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count),
+                           c.outer * m.n * c.count);
+    for (int64_t o = 0; o < c.outer; ++o)
+      for (int p = 0; p < m.n; ++p)
+        for (int64_t i = 0; i < c.count; ++i)
+          ASSERT_EQ(out.get((o * m.n + p) * c.count + i),
+                    sample(c.dtype, m.rankAt(p), o * c.count + i));
+  });
+}
+
+TEST_P(Movements, Gather) {
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    Call call = makeCall(OpKind::Gather, c.dtype, c.count, nullptr, nullptr);
+    call.outer = c.outer;
+    call.root = m.n / 2;
+    Elements out = perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count),
+                           c.outer * m.n * c.count);
+    for (int64_t o = 0; o < c.outer; ++o)
+      for (int p = 0; p < m.n; ++p)
+        for (int64_t i = 0; i < c.count; ++i)
+          ASSERT_EQ(out.get((o * m.n + p) * c.count + i),
+                    m.position == call.root ? sample(c.dtype, m.rankAt(p), o * c.count + i) : 0);
+  });
+}
+
+TEST_P(Movements, Scatter) {
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    Call call = makeCall(OpKind::Scatter, c.dtype, c.count, nullptr, nullptr);
+    call.outer = c.outer;
+    call.root = 0;
+    Elements out = perform(m, c, call, samples(c.dtype, m.rank, c.outer * m.n * c.count),
+                           c.outer * c.count);
+    for (int64_t o = 0; o < c.outer; ++o)
+      for (int64_t i = 0; i < c.count; ++i)
+        ASSERT_EQ(out.get(o * c.count + i),
+                  sample(c.dtype, m.rankAt(0), (o * m.n + m.position) * c.count + i));
+  });
+}
+
+// Blocks of `outer` x 2 * `count` arrive as blocks of 2 * `outer` x `count`.
+TEST_P(Movements, AllToAll) {
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    int64_t srcCount = 2 * c.count, dstOuter = 2 * c.outer;
+    Call call = makeCall(OpKind::AllToAll, c.dtype, srcCount, nullptr, nullptr);
+    call.outer = c.outer;
+    call.dstOuter = dstOuter;
+    call.dstCount = c.count;
+    int64_t block = c.outer * srcCount;
+    Elements out = perform(m, c, call, samples(c.dtype, m.rank, m.n * block), m.n * block);
+    for (int p = 0; p < m.n; ++p)
+      for (int64_t e = 0; e < block; ++e) {
+        int64_t from = (e / srcCount * m.n + m.position) * srcCount + e % srcCount;
+        int64_t to = c.count ? (e / c.count * m.n + p) * c.count + e % c.count : 0;
+        ASSERT_EQ(out.get(to), sample(c.dtype, m.rankAt(p), from));
+      }
+  });
+}
+
+// A ring in which position 0 gets nothing, where there are two or more.
+TEST_P(Movements, Permute) {
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    std::vector<int32_t> pairs;
+    for (int p = 0; p + 1 < m.n; ++p)
+      pairs.insert(pairs.end(), {p, p + 1});
+    int64_t count = c.outer * c.count;
+    Call call = makeCall(OpKind::Permute, c.dtype, count, nullptr, nullptr);
+    call.pairs = pairs.data();
+    call.numPairs = m.n - 1;
+    Elements out = perform(m, c, call, samples(c.dtype, m.rank, count), count);
+    for (int64_t i = 0; i < count; ++i)
+      ASSERT_EQ(out.get(i),
+                m.position == 0 ? 0 : sample(c.dtype, m.rankAt(m.position - 1), i));
+  });
+}
+
+} // namespace
+} // namespace coll::rt::test

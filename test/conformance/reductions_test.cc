@@ -1,0 +1,187 @@
+// all_reduce, reduce, reduce_scatter: every type, reduction, layout and size,
+// against a scalar oracle; in place and not, blocking and started.
+
+#include "runtime/base/dtype.h"
+#include "test/conformance/harness.h"
+
+#include <cmath>
+
+namespace coll::rt::test {
+namespace {
+
+// Combines two numbers as the reduction does, in int64 or double.
+double combine(CollDtype dtype, CollReduction reduction, double a, double b) {
+  auto asUnsigned = [&](double v) {
+    int64_t bits = dtypeSize(dtype) * 8;
+    uint64_t mask = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+    return static_cast<uint64_t>(static_cast<int64_t>(v)) & mask;
+  };
+  int64_t x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
+  switch (reduction) {
+  case kCollSum:
+  case kCollAvg:
+    return a + b;
+  case kCollProd:
+    return a * b;
+  case kCollMin:
+    return std::min(a, b);
+  case kCollMax:
+    return std::max(a, b);
+  case kCollUmin:
+    return asUnsigned(a) <= asUnsigned(b) ? a : b;
+  case kCollUmax:
+    return asUnsigned(a) >= asUnsigned(b) ? a : b;
+  case kCollAnd:
+    return static_cast<double>(x & y);
+  case kCollOr:
+    return static_cast<double>(x | y);
+  case kCollXor:
+    return static_cast<double>(x ^ y);
+  }
+  return 0;
+}
+
+// Products stay small enough for every type.
+double input(CollDtype dtype, CollReduction reduction, int rank, int64_t i) {
+  double value = sample(dtype, rank, i);
+  return reduction == kCollProd && dtype != kCollBool ? 1 + std::fmod(std::abs(value), 2) : value;
+}
+
+double expected(const Member &m, CollDtype dtype, CollReduction reduction, int64_t i) {
+  double result = input(dtype, reduction, m.rankAt(0), i);
+  for (int p = 1; p < m.n; ++p)
+    result = combine(dtype, reduction, result, input(dtype, reduction, m.rankAt(p), i));
+  if (reduction == kCollAvg)
+    result = dtype == kCollF64 ? result / m.n
+                               : static_cast<float>(result) / static_cast<float>(m.n);
+  return rounded(dtype, result);
+}
+
+Elements inputs(const Member &m, CollDtype dtype, CollReduction reduction, int64_t count) {
+  Elements elements(dtype, count);
+  for (int64_t i = 0; i < count; ++i)
+    elements.set(i, input(dtype, reduction, m.rank, i));
+  return elements;
+}
+
+// Runs the test on all layouts, sizes and ways to call.
+template <typename Body>
+void forEachCase(const Reductions::ParamType &param, Body body) {
+  auto [backend, dtype, reduction] = param;
+  if (!reductionTakes(reduction, dtype))
+    GTEST_SKIP() << reductionName(reduction) << " does not take " << dtypeName(dtype);
+  for (const Layout &layout : layouts())
+    runJob(backend, layout, [&](Member &m) {
+      for (int64_t count : counts())
+        for (int variant = 0; variant < 4 && isTested(layout, count); ++variant) {
+          m.async = variant & 1;
+          body(m, count, /*inPlace=*/(variant & 2) != 0);
+        }
+    });
+}
+
+TEST_P(Reductions, AllReduce) {
+  auto [backend, dtype, reduction] = GetParam();
+  forEachCase(GetParam(), [&, dtype = dtype, reduction = reduction](Member &m, int64_t count,
+                                                                    bool inPlace) {
+    Elements src = inputs(m, dtype, reduction, count);
+    Elements dst(dtype, count);
+    Elements &out = inPlace ? src : dst;
+    Call call = makeCall(OpKind::AllReduce, dtype, count, src.data(), out.data());
+    call.reduction = reduction;
+    Status status = m.call(call);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    for (int64_t i = 0; i < count; ++i)
+      ASSERT_EQ(out.get(i), expected(m, dtype, reduction, i)) << "element " << i;
+  });
+}
+
+TEST_P(Reductions, Reduce) {
+  auto [backend, dtype, reduction] = GetParam();
+  forEachCase(GetParam(), [&, dtype = dtype, reduction = reduction](Member &m, int64_t count,
+                                                                    bool inPlace) {
+    int root = static_cast<int>(count % m.n);
+    Elements src = inputs(m, dtype, reduction, count);
+    Elements dst(dtype, count);
+    Elements &out = inPlace ? src : dst;
+    Call call = makeCall(OpKind::Reduce, dtype, count, src.data(), out.data());
+    call.reduction = reduction;
+    call.root = root;
+    Status status = m.call(call);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    for (int64_t i = 0; i < count; ++i)
+      ASSERT_EQ(out.get(i), m.position == root ? expected(m, dtype, reduction, i)
+                                               : input(dtype, reduction, m.rank, i))
+          << "element " << i;
+  });
+}
+
+TEST_P(Reductions, ReduceScatter) {
+  auto [backend, dtype, reduction] = GetParam();
+  forEachCase(GetParam(), [&, dtype = dtype, reduction = reduction](Member &m, int64_t total,
+                                                                    bool inPlace) {
+    for (int64_t outer : {int64_t(1), int64_t(3)}) {
+      int64_t count = total > 1000 ? total / (m.n * outer) : total;
+      Elements src = inputs(m, dtype, reduction, outer * m.n * count);
+      Elements dst(dtype, outer * count);
+      Elements &out = inPlace ? src : dst;
+      Call call = makeCall(OpKind::ReduceScatter, dtype, count, src.data(), out.data());
+      call.outer = outer;
+      call.reduction = reduction;
+      Status status = m.call(call);
+      ASSERT_TRUE(status.ok()) << status.toString();
+      for (int64_t o = 0; o < outer; ++o)
+        for (int64_t i = 0; i < count; ++i)
+          ASSERT_EQ(out.get(o * count + i),
+                    expected(m, dtype, reduction, (o * m.n + m.position) * count + i))
+              << "element " << o << ", " << i;
+    }
+  });
+}
+
+// Inputs whose sum depends on the order, so that left to right can be told from others.
+TEST_P(Reductions, OrderIsLeftToRightInTheGroup) {
+  auto [backend, dtype, reduction] = GetParam();
+  if (dtype != kCollF32 || reduction != kCollSum)
+    GTEST_SKIP() << "only the sum of f32 is looked at";
+  constexpr int64_t kCount = 20'000;
+  auto value = [](int rank, int64_t i) {
+    return std::ldexp(1.0f + 0.37f * static_cast<float>((rank * 5 + i) % 7),
+                      static_cast<int>((rank * 11 + i * 3) % 40) - 20);
+  };
+  for (CollOrder order : {kCollOrderAny, kCollOrderRank})
+    runJob(backend, {5, {{4, 0, 3, 1, 2}}}, [&, dtype = dtype](Member &m) {
+      Elements buffer(dtype, kCount);
+      for (int64_t i = 0; i < kCount; ++i)
+        buffer.set(i, value(m.rank, i));
+      Call call = makeCall(OpKind::AllReduce, dtype, kCount, buffer.data(), buffer.data());
+      call.order = order;
+      ASSERT_TRUE(m.call(call).ok());
+      for (int64_t i = 0; i < kCount; ++i) {
+        float sum = value(m.rankAt(0), i);
+        for (int p = 1; p < m.n; ++p)
+          sum += value(m.rankAt(p), i);
+        ASSERT_EQ(buffer.get(i), sum) << "element " << i;
+      }
+    });
+}
+
+TEST_P(Reductions, NanSurvivesMinAndMax) {
+  auto [backend, dtype, reduction] = GetParam();
+  if (!isFloat(dtype) || (reduction != kCollMin && reduction != kCollMax))
+    GTEST_SKIP() << "only min and max of floats";
+  runJob(backend, oneGroup(4), [&, dtype = dtype, reduction = reduction](Member &m) {
+    Elements buffer(dtype, 5);
+    for (int64_t i = 0; i < 5; ++i)
+      buffer.set(i, i == m.rank ? NAN : m.rank);
+    Call call = makeCall(OpKind::AllReduce, dtype, 5, buffer.data(), buffer.data());
+    call.reduction = reduction;
+    ASSERT_TRUE(m.call(call).ok());
+    for (int64_t i = 0; i < 4; ++i)
+      EXPECT_TRUE(std::isnan(buffer.get(i)));
+    EXPECT_EQ(buffer.get(4), reduction == kCollMin ? 0 : 3);
+  });
+}
+
+} // namespace
+} // namespace coll::rt::test

@@ -1,0 +1,3 @@
+#include "test/conformance/harness.h"
+
+COLL_CONFORMANCE(threads);

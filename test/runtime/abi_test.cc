@@ -1,0 +1,188 @@
+// The table's checks of its arguments, and its matrix products.
+
+#include "runtime/context.h"
+#include "runtime/gemm.h"
+#include "test/runtime/fixtures.h"
+
+#include <cmath>
+#include <thread>
+
+namespace coll::rt::test {
+namespace {
+
+// One rank of a job of one; calls fail or succeed without peers.
+class AbiTest : public testing::Test {
+protected:
+  void SetUp() override {
+    Result<Descriptor> parsed = Descriptor::parse(descriptorText(1));
+    ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
+    descriptor_ = parsed.take();
+    backend_ = createBackend("threads", {}).take();
+    endpoint_ = backend_->endpoint(0).take();
+    endpoint_->enter();
+    context_ = CollContext::create(0, 0, descriptor_, *endpoint_).take();
+  }
+
+  void expectInvalid(int32_t code, const std::string &message) {
+    EXPECT_EQ(code, kCollInvalidCall);
+    EXPECT_TRUE(contains(context_->error, message)) << context_->error.message();
+    context_->error = {};
+  }
+
+  const CollAbi &abi_ = abiTable();
+  Descriptor descriptor_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Endpoint> endpoint_;
+  std::unique_ptr<CollContext> context_;
+  CollContext *ctx() { return context_.get(); }
+  float a_[64] = {}, b_[64] = {};
+};
+
+TEST_F(AbiTest, RefusesBadArguments) {
+  auto allReduce = [&](const void *src, void *dst, int64_t count, int32_t dtype, int32_t reduction,
+                       int32_t order, int32_t group) {
+    return abi_.all_reduce(ctx(), 0, src, dst, count, dtype, reduction, order, group, nullptr);
+  };
+  expectInvalid(allReduce(a_, b_, -1, 0, 0, 0, 0), "negative");
+  expectInvalid(allReduce(a_, b_, INT64_MAX, 0, 0, 0, 0), "too large");
+  expectInvalid(allReduce(nullptr, b_, 1, 0, 0, 0, 0), "source is null");
+  expectInvalid(allReduce(a_, nullptr, 1, 0, 0, 0, 0), "destination is null");
+  expectInvalid(allReduce(a_, a_ + 1, 2, 0, 0, 0, 0), "overlap");
+  expectInvalid(allReduce(a_, b_, 1, 9, 0, 0, 0), "no element type 9");
+  expectInvalid(allReduce(a_, b_, 1, -1, 0, 0, 0), "no element type -1");
+  expectInvalid(allReduce(a_, b_, 1, 0, 10, 0, 0), "does not take f32");
+  expectInvalid(allReduce(a_, b_, 1, 0, kCollXor, 0, 0), "xor (9) does not take f32");
+  expectInvalid(allReduce(a_, b_, 1, kCollI32, kCollAvg, 0, 0), "does not take i32");
+  expectInvalid(allReduce(a_, b_, 1, 0, 0, 2, 0), "no order 2");
+  expectInvalid(allReduce(a_, b_, 1, 0, 0, 0, 1), "no group 1");
+  expectInvalid(allReduce(a_, b_, 1, 0, 0, 0, -1), "op 0 \"grad\" at train.py:12:3) on rank 0");
+  expectInvalid(abi_.broadcast(ctx(), 1, a_, b_, 1, 0, 1, 0, nullptr), "root 1");
+  expectInvalid(abi_.send(ctx(), 1, a_, 1, 0, 1, 0, 0, nullptr), "peer 1");
+  expectInvalid(abi_.recv(ctx(), 1, a_, 1, 0, int64_t(1) << 40, 0, 0, nullptr), "peer");
+  expectInvalid(abi_.send(ctx(), 1, a_, 1, 0, 0, -2, 0, nullptr), "tag -2");
+  expectInvalid(abi_.all_to_all(ctx(), 1, a_, b_, 2, 3, 2, 2, 0, 0, nullptr), "do not fill");
+  int32_t pairs[4] = {0, 0, 0, 0};
+  expectInvalid(abi_.permute(ctx(), 1, a_, b_, 1, 0, pairs, 2, 0, nullptr), "2 pairs");
+  pairs[1] = 1;
+  expectInvalid(abi_.permute(ctx(), 1, a_, b_, 1, 0, pairs, 1, 0, nullptr), "outside");
+  expectInvalid(abi_.wait(ctx(), 1, nullptr), "not in flight");
+  expectInvalid(abi_.rank(ctx(), nullptr), "null");
+  expectInvalid(abi_.group_position(ctx(), 3, nullptr, nullptr), "no group 3");
+  EXPECT_EQ(abi_.rank(nullptr, nullptr), kCollInvalidCall);
+}
+
+TEST_F(AbiTest, EveryCollectiveWorksAlone) {
+  for (int i = 0; i < 4; ++i)
+    a_[i] = static_cast<float>(i + 1);
+  int32_t pairs[2] = {0, 0};
+  int32_t codes[] = {
+      abi_.init(ctx(), 1, 0),
+      abi_.all_reduce(ctx(), 0, a_, b_, 4, 0, kCollAvg, 0, 0, nullptr),
+      abi_.reduce(ctx(), 0, b_, b_ + 4, 4, 0, kCollMax, 0, 0, 0, nullptr),
+      abi_.broadcast(ctx(), 0, b_ + 4, b_ + 8, 4, 0, 0, 0, nullptr),
+      abi_.all_gather(ctx(), 0, b_ + 8, b_ + 12, 2, 2, 0, 0, nullptr),
+      abi_.gather(ctx(), 0, b_ + 12, b_ + 16, 1, 4, 0, 0, 0, nullptr),
+      abi_.scatter(ctx(), 0, b_ + 16, b_ + 20, 1, 4, 0, 0, 0, nullptr),
+      abi_.reduce_scatter(ctx(), 0, b_ + 20, b_ + 24, 1, 4, 0, kCollSum, 1, 0, nullptr),
+      abi_.all_to_all(ctx(), 0, b_ + 24, b_ + 28, 1, 4, 2, 2, 0, 0, nullptr),
+      abi_.permute(ctx(), 0, b_ + 28, b_ + 32, 4, 0, pairs, 1, 0, nullptr),
+      abi_.barrier(ctx(), 0, 0, nullptr)};
+  for (int32_t code : codes)
+    EXPECT_EQ(code, kCollOk) << context_->error.toString();
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(b_[32 + i], a_[i]);
+}
+
+TEST_F(AbiTest, FlightRecorderKeepsTheLastOperations) {
+  context_->recorder = FlightRecorder(2);
+  for (int i = 0; i < 5; ++i)
+    ASSERT_EQ(abi_.barrier(ctx(), i % 2, 0, nullptr), kCollOk);
+  CollRequest *req = nullptr;
+  ASSERT_EQ(abi_.barrier(ctx(), 0, 0, &req), kCollOk);
+  std::vector<std::string> lines = context_->recorder.lines(10);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].rfind("#4 barrier (op 0", 0), 0u) << lines[0];
+  EXPECT_NE(lines[1].find("not ended"), std::string::npos) << lines[1];
+  ASSERT_EQ(abi_.wait(ctx(), 0, req), kCollOk);
+  EXPECT_NE(context_->recorder.lines(1)[0].find("ok after"), std::string::npos);
+  EXPECT_EQ(context_->recorder.count(), 6u);
+}
+
+// Against three loops, over shapes on both sides of every threshold.
+template <typename T>
+void checkGemm(const Gemm &shape) {
+  Gemm g = shape;
+  int64_t aRows = g.transA ? g.k : g.m, bRows = g.transB ? g.n : g.k;
+  g.dtype = sizeof(T) == 4 ? kCollF32 : kCollF64;
+  g.lda = (g.transA ? g.m : g.k) + 2;
+  g.ldb = (g.transB ? g.k : g.n) + 1;
+  g.ldc = g.n + 3;
+  g.strideA = aRows * g.lda;
+  g.strideB = bRows * g.ldb;
+  g.strideC = g.m * g.ldc;
+  auto fill = [](int64_t count, int64_t seed) {
+    std::vector<T> values(static_cast<size_t>(count + 1));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<T>((static_cast<int64_t>(i) * 7 + seed) % 11 - 5);
+    return values;
+  };
+  std::vector<T> a = fill(g.batch * g.strideA, 1), b = fill(g.batch * g.strideB, 2);
+  std::vector<T> c = fill(g.batch * g.strideC, 3), expected = c;
+  for (int64_t x = 0; x < g.batch; ++x)
+    for (int64_t i = 0; i < g.m; ++i)
+      for (int64_t j = 0; j < g.n; ++j) {
+        T sum = 0;
+        for (int64_t p = 0; p < g.k; ++p)
+          sum += a[static_cast<size_t>(x * g.strideA + (g.transA ? p * g.lda + i : i * g.lda + p))] *
+                 b[static_cast<size_t>(x * g.strideB + (g.transB ? j * g.ldb + p : p * g.ldb + j))];
+        T &out = expected[static_cast<size_t>(x * g.strideC + i * g.ldc + j)];
+        out = g.accumulate ? out + sum : sum;
+      }
+  g.a = a.data();
+  g.b = b.data();
+  g.c = c.data();
+  Status status = runGemm(g);
+  ASSERT_TRUE(status.ok()) << status.toString();
+  ASSERT_EQ(c, expected) << g.m << "x" << g.n << "x" << g.k << " " << g.transA << g.transB;
+}
+
+TEST(GemmTest, MatchesThreeLoops) {
+  for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {0, 3, 2}, {3, 0, 2},
+                         {3, 2, 0}, {5, 7, 3}, {1, 64, 64}, {64, 1, 64}, {33, 17, 65}, {128, 96, 40}})
+    for (int variant = 0; variant < 8; ++variant)
+      for (int64_t batch : {0, 1, 3}) {
+        Gemm g;
+        g.m = m, g.n = n, g.k = k, g.batch = batch;
+        g.transA = variant & 1, g.transB = variant & 2, g.accumulate = variant & 4;
+        checkGemm<float>(g);
+        checkGemm<double>(g);
+      }
+}
+
+TEST(GemmTest, ThreadsDoNotDisturbEachOther) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int round = 0; round < 50; ++round) {
+        Gemm g;
+        g.m = 40, g.n = 50, g.k = 60;
+        checkGemm<float>(g);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_F(AbiTest, GemmRefusesBadArguments) {
+  auto gemm = [&](int32_t dtype, int64_t m, int64_t n, int64_t k, int64_t lda, const void *a) {
+    return abi_.gemm(ctx(), dtype, 0, 0, m, n, k, a, lda, 0, b_, n, 0, b_ + 32, n, 0, 1, 0);
+  };
+  EXPECT_EQ(gemm(kCollF32, 2, 2, 2, 2, a_), kCollOk);
+  expectInvalid(gemm(kCollI32, 2, 2, 2, 2, a_), "neither f32 nor f64");
+  expectInvalid(gemm(kCollF32, -2, 2, 2, 2, a_), "a size is -2");
+  expectInvalid(gemm(kCollF32, 2, 2, 2, 1, a_), "shorter than its row");
+  expectInvalid(gemm(kCollF32, 2, 2, 2, 2, nullptr), "null");
+}
+
+} // namespace
+} // namespace coll::rt::test

@@ -1,0 +1,146 @@
+#include "runtime/base/dtype.h"
+#include "runtime/base/env.h"
+#include "runtime/base/parker.h"
+#include "runtime/base/status.h"
+#include "runtime/host_tensor.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace coll::rt {
+namespace {
+
+TEST(StatusTest, CarriesCodeAndMessage) {
+  Status ok;
+  EXPECT_TRUE(ok.ok());
+  EXPECT_EQ(ok.toString(), "ok");
+  EXPECT_TRUE(ok.annotate("here").ok());
+  Status failed(kCollTimeout, "no answer");
+  EXPECT_EQ(failed.annotate("rank 3").toString(), "timeout: rank 3: no answer");
+}
+
+TEST(StatusTest, ResultHoldsValueOrStatus) {
+  Result<int> value = 3;
+  EXPECT_TRUE(value.ok());
+  EXPECT_EQ(*value, 3);
+  Result<int> failed = Status::invalid("bad");
+  EXPECT_FALSE(failed.ok());
+  EXPECT_EQ(failed.status().code(), kCollInvalidCall);
+  Result<int> nothing = Status();
+  EXPECT_EQ(nothing.status().code(), kCollInternal);
+}
+
+TEST(StatusTest, EveryCodeHasAName) {
+  for (int code = kCollOk; code <= kCollInternal; ++code)
+    EXPECT_STRNE(codeName(code), "unknown code");
+  EXPECT_STREQ(codeName(-5), "unknown code");
+}
+
+TEST(EnvTest, DefaultsAndOverrides) {
+  unsetenv("COLL_TIMEOUT_US");
+  EXPECT_EQ(envInt(EnvVar::TimeoutUs), 60'000'000);
+  setenv("COLL_TIMEOUT_US", "1234", 1);
+  EXPECT_EQ(envInt(EnvVar::TimeoutUs), 1234);
+  for (const char *bad : {"", "-1", "12x", "99999999999999999999"}) {
+    setenv("COLL_TIMEOUT_US", bad, 1);
+    EXPECT_EQ(envInt(EnvVar::TimeoutUs), 60'000'000) << bad;
+  }
+  unsetenv("COLL_TIMEOUT_US");
+}
+
+TEST(EnvTest, TableIsInEnumOrder) {
+  int next = 0;
+  for (const EnvInfo &info : envTable()) {
+    EXPECT_EQ(static_cast<int>(info.var), next++);
+    EXPECT_EQ(std::string(info.name).rfind("COLL_", 0), 0u);
+  }
+}
+
+TEST(DtypeTest, NamesRoundTrip) {
+  for (int dtype = 0; dtype < kNumDtypes; ++dtype)
+    EXPECT_EQ(parseDtype(dtypeName(dtype)), static_cast<CollDtype>(dtype));
+  EXPECT_FALSE(parseDtype("f8"));
+  EXPECT_STREQ(dtypeName(77), "?");
+  EXPECT_STREQ(reductionName(-1), "?");
+}
+
+TEST(DtypeTest, ElementCountsAreChecked) {
+  EXPECT_EQ(numElements({}), 1);
+  EXPECT_EQ(numElements({3, 0, 5}), 0);
+  EXPECT_EQ(numElements({3, 4}), 12);
+  EXPECT_FALSE(numElements({3, -1}));
+  EXPECT_FALSE(numElements({int64_t(1) << 40, int64_t(1) << 40}));
+  EXPECT_FALSE(HostTensor::zeros(kCollF32, {int64_t(1) << 59}).ok());
+}
+
+// Every f16 survives the way to f32 and back.
+TEST(DtypeTest, HalfRoundTripsExactly) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    uint16_t half = static_cast<uint16_t>(bits);
+    float wide = f16ToF32(half);
+    if (std::isnan(wide))
+      EXPECT_TRUE(std::isnan(f16ToF32(f32ToF16(wide))));
+    else
+      ASSERT_EQ(f32ToF16(wide), half);
+  }
+}
+
+// Between two neighbouring halves, f32 values go to the nearer, ties to even.
+TEST(DtypeTest, HalfRoundsToNearestEven) {
+  for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
+    uint16_t low = static_cast<uint16_t>(bits), high = static_cast<uint16_t>(bits + 1);
+    float middle = (f16ToF32(low) + f16ToF32(high)) / 2;
+    ASSERT_EQ(f32ToF16(middle), bits % 2 ? high : low);
+    ASSERT_EQ(f32ToF16(std::nextafter(middle, 0.0f)), low);
+    ASSERT_EQ(f32ToF16(std::nextafter(middle, INFINITY)), high);
+  }
+  EXPECT_EQ(f32ToF16(65519.996f), 0x7bff);
+  EXPECT_EQ(f32ToF16(65520.0f), 0x7c00);
+  EXPECT_EQ(f32ToF16(-1e30f), 0xfc00);
+}
+
+TEST(DtypeTest, BfloatRoundsToNearestEven) {
+  for (uint32_t bits = 0; bits < 0x7f7f; bits += 3) {
+    uint16_t low = static_cast<uint16_t>(bits), high = static_cast<uint16_t>(bits + 1);
+    ASSERT_EQ(f32ToBf16(bf16ToF32(low)), low);
+    float middle = static_cast<float>(
+        (static_cast<double>(bf16ToF32(low)) + static_cast<double>(bf16ToF32(high))) / 2);
+    ASSERT_EQ(f32ToBf16(middle), bits % 2 ? high : low);
+  }
+  EXPECT_EQ(f32ToBf16(INFINITY), 0x7f80);
+  EXPECT_TRUE(std::isnan(bf16ToF32(f32ToBf16(NAN))));
+}
+
+TEST(ParkerTest, UnparkBeforeParkIsNotLost) {
+  Parker parker;
+  uint32_t ticket = parker.ticket();
+  parker.unpark();
+  parker.park(ticket, 60'000'000); // returns at once
+}
+
+TEST(ParkerTest, PassesABallBackAndForth) {
+  Parker parkers[2];
+  std::atomic<int> turn{0};
+  constexpr int kRounds = 2000;
+  auto play = [&](int me) {
+    for (int round = me; round < kRounds; round += 2) {
+      while (true) {
+        uint32_t ticket = parkers[me].ticket();
+        if (turn.load() == round)
+          break;
+        parkers[me].park(ticket, 60'000'000);
+      }
+      turn.store(round + 1);
+      parkers[1 - me].unpark();
+    }
+  };
+  std::thread other(play, 1);
+  play(0);
+  other.join();
+  EXPECT_EQ(turn.load(), kRounds);
+}
+
+} // namespace
+} // namespace coll::rt

@@ -1,0 +1,211 @@
+// Executors over hand-written entry points, which call the table as compiled code does.
+
+#include "runtime/base/trace.h"
+#include "test/runtime/fixtures.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace coll::rt::test {
+namespace {
+
+float *f32(void *buffer) { return static_cast<float *>(buffer); }
+
+// w += sum over ranks of sum(x); loss = that sum. The arena holds the partial sum.
+int32_t addStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                void *arena) {
+  if (abi->version != kCollAbiVersion)
+    return kCollInternal;
+  int64_t position = 0, size = 0;
+  if (int32_t code = abi->group_position(ctx, 0, &position, &size))
+    return code;
+  float *partial = f32(arena);
+  *partial = 0;
+  for (int64_t i = 0; i < (8 + size - 1) / size; ++i)
+    *partial += f32(args[1])[i];
+  if (int32_t code = abi->all_reduce(ctx, 0, partial, results[1], 1, kCollF32, kCollSum,
+                                     kCollOrderRank, 0, nullptr))
+    return code;
+  for (int i = 0; i < 4; ++i)
+    f32(results[0])[i] = f32(args[0])[i] + f32(results[1])[0];
+  return kCollOk;
+}
+
+int32_t broadcastInit(const CollAbi *abi, CollContext *ctx, void *const *args,
+                      void *const *results, void *) {
+  if (int32_t code = abi->init(ctx, 1, 0))
+    return code;
+  return abi->broadcast(ctx, 1, args[0], results[0], 4, kCollF32, 0, 0, nullptr);
+}
+
+const HostTensor kState = floats({4}, {1, 2, 3, 4});
+const HostTensor kBatch = floats({8}, {1, 2, 3, 4, 5, 6, 7, 8});
+
+TEST(ExecutorTest, StepsKeepStateAndReturnResults) {
+  for (int ranks : {1, 2, 3, 4, 8}) {
+    for (CollEntry init : {CollEntry(nullptr), CollEntry(broadcastInit)}) {
+      std::unique_ptr<Executor> executor = makeExecutor(ranks, addStep, init);
+      ASSERT_TRUE(executor);
+      EXPECT_EQ(executor->numRanks(), ranks);
+      Status initialized = executor->initialize({kState});
+      ASSERT_TRUE(initialized.ok()) << initialized.toString();
+      for (int step = 0; step < 3; ++step) {
+        Result<std::vector<HostTensor>> results = executor->step({kBatch});
+        ASSERT_TRUE(results.ok()) << results.status().toString();
+        ASSERT_EQ(results->size(), 1u);
+        EXPECT_EQ(values((*results)[0]), (std::vector<float>{36}));
+      }
+      EXPECT_EQ(values((*executor->state())[0]), (std::vector<float>{109, 110, 111, 112}));
+      EXPECT_EQ(values((*executor->stateOf(ranks - 1))[0]),
+                (std::vector<float>{109, 110, 111, 112}));
+      EXPECT_FALSE(executor->stateOf(ranks).ok());
+    }
+  }
+}
+
+TEST(ExecutorTest, CountsBytesAndCalls) {
+  std::unique_ptr<Executor> executor = makeExecutor(4, addStep, broadcastInit);
+  ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+  EXPECT_EQ(executor->stats().bytesPerStep, 16);
+  EXPECT_EQ(executor->stats().collectivesPerStep, 8);
+  ASSERT_TRUE(executor->step({kBatch}).ok());
+  EXPECT_EQ(executor->stats().bytesPerStep, 16);
+  EXPECT_EQ(executor->stats().collectivesPerStep, 4);
+}
+
+TEST(ExecutorTest, InputsAreCheckedByName) {
+  std::unique_ptr<Executor> executor = makeExecutor(2, addStep);
+  ASSERT_TRUE(executor);
+  EXPECT_TRUE(contains(executor->step({kBatch}).status(), "not initialised"));
+  EXPECT_TRUE(contains(executor->initialize({}), "takes 1 state arguments, got 0"));
+  EXPECT_TRUE(contains(executor->initialize({kState, kState}), "got 2"));
+  EXPECT_TRUE(contains(executor->initialize({floats({2, 2}, {1, 2, 3, 4})}),
+                       "state argument 0 (\"w\") is f32[2, 2]"));
+  EXPECT_TRUE(contains(executor->initialize({floats({4}, {1, 2})}), "expected f32[4]"));
+  HostTensor integers = kState;
+  integers.dtype = kCollI32;
+  EXPECT_TRUE(contains(executor->initialize({integers}), "i32[4]"));
+  // None of these ends the executor.
+  ASSERT_TRUE(executor->initialize({kState}).ok());
+  EXPECT_TRUE(contains(executor->step({kState}).status(), "batch argument 0 (\"x\")"));
+  EXPECT_TRUE(executor->step({kBatch}).ok());
+}
+
+TEST(ExecutorTest, OptionsAreChecked) {
+  Result<Program> program = Program::create(descriptorText(2), addStep, nullptr);
+  ASSERT_TRUE(program.ok());
+  ExecutorOptions options;
+  options.backend = "carrier pigeon";
+  EXPECT_TRUE(contains(Executor::create({*program}, options).status(), "known: threads"));
+  options = {};
+  options.timeoutUs = -1;
+  EXPECT_EQ(Executor::create({*program}, options).status().code(), kCollInvalidCall);
+}
+
+TEST(ExecutorTest, AbsurdSizesAreRefused) {
+  std::string text = descriptorText(2);
+  text.replace(text.find("\"arena_bytes\":256"), 17, "\"arena_bytes\":4000000000000000000");
+  Result<Program> program = Program::create(text, addStep, nullptr);
+  ASSERT_TRUE(program.ok());
+  EXPECT_EQ(Executor::create({*program}).status().code(), kCollDevice);
+  text = descriptorText(2);
+  text.replace(text.find("\"size\":2"), 8, "\"size\":2000");
+  text.replace(text.find("\"local\":[4],\"sharding\":[{\"axes\":[\"dp\"]"), 11, "\"local\":[1]");
+  text.replace(text.find("[[0,1]],\"groups\""), 7, "[[0,1999]]");
+  program = Program::create(text, addStep, nullptr);
+  ASSERT_TRUE(program.ok()) << program.status().toString();
+  EXPECT_EQ(Executor::create({*program}).status().code(), kCollUnsupported);
+}
+
+// Ranks 0 and 1 run one program, 2 and 3 another; their op tables differ.
+int32_t otherStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                  void *) {
+  f32(results[1])[0] = f32(args[1])[0] + f32(args[1])[1];
+  int32_t code = abi->all_reduce(ctx, 1, results[1], results[1], 1, kCollF32, kCollSum,
+                                 kCollOrderRank, 0, nullptr);
+  for (int i = 0; i < 4; ++i)
+    f32(results[0])[i] += f32(results[1])[0];
+  return code;
+}
+
+TEST(ExecutorTest, ClassesRunTheirOwnPrograms) {
+  Result<Program> low = Program::create(descriptorText(4, 0, 1, defaultOps()), addStep, nullptr);
+  Result<Program> high = Program::create(descriptorText(4, 2, 3, defaultOps()), otherStep, nullptr);
+  ASSERT_TRUE(low.ok() && high.ok());
+  Result<std::unique_ptr<Executor>> executor = Executor::create({*high, *low});
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  ASSERT_TRUE((*executor)->initialize({kState}).ok());
+  Result<std::vector<HostTensor>> results = (*executor)->step({kBatch});
+  ASSERT_TRUE(results.ok()) << results.status().toString();
+  EXPECT_EQ(values((*results)[0]), (std::vector<float>{36}));
+  EXPECT_EQ(values((*(*executor)->state())[0]), (std::vector<float>{37, 38, 39, 40}));
+}
+
+// A state result that names no argument: the buffers are swapped after each step.
+int32_t pingPongStep(const CollAbi *, CollContext *, void *const *args, void *const *results,
+                     void *) {
+  for (int i = 0; i < 4; ++i)
+    f32(results[0])[i] = 2 * f32(args[0])[i];
+  f32(results[1])[0] = results[0] == args[0] ? 1.0f : 0.0f;
+  return kCollOk;
+}
+
+TEST(ExecutorTest, StateMayAlternateBetweenBuffers) {
+  std::string text = descriptorText(2);
+  text.replace(text.find("\"arg\":0"), 7, "\"arg\":-1");
+  Result<Program> program = Program::create(text, pingPongStep, nullptr);
+  ASSERT_TRUE(program.ok());
+  Result<std::unique_ptr<Executor>> executor = Executor::create({*program});
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  ASSERT_TRUE((*executor)->initialize({kState}).ok());
+  for (int step = 0; step < 3; ++step) {
+    Result<std::vector<HostTensor>> results = (*executor)->step({kBatch});
+    ASSERT_TRUE(results.ok());
+    ASSERT_EQ(results->size(), 1u);
+    EXPECT_EQ(values((*results)[0])[0], 0);
+  }
+  EXPECT_EQ(values((*(*executor)->stateOf(1))[0]), (std::vector<float>{8, 16, 24, 32}));
+}
+
+// All buffers are aligned and the results that name an argument are its buffer.
+int32_t addressStep(const CollAbi *, CollContext *, void *const *args, void *const *results,
+                    void *arena) {
+  bool aligned = reinterpret_cast<uintptr_t>(arena) % 64 == 0;
+  for (void *buffer : {args[0], args[1], results[1]})
+    aligned &= reinterpret_cast<uintptr_t>(buffer) % 64 == 0;
+  f32(results[1])[0] = aligned && results[0] == args[0] ? 1.0f : 0.0f;
+  return kCollOk;
+}
+
+TEST(ExecutorTest, BuffersAreAlignedAndDonated) {
+  std::unique_ptr<Executor> executor = makeExecutor(3, addressStep);
+  ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+  Result<std::vector<HostTensor>> results = executor->step({kBatch});
+  ASSERT_TRUE(results.ok());
+  EXPECT_EQ(values((*results)[0])[0], 1);
+}
+
+class CountingSink : public TraceSink {
+public:
+  void onEvent(const TraceEvent &event) override {
+    (event.phase == TracePhase::Begin ? begins : ends).fetch_add(1);
+    bytes.fetch_add(event.bytes);
+  }
+  std::atomic<int> begins{0}, ends{0};
+  std::atomic<int64_t> bytes{0};
+};
+
+TEST(ExecutorTest, TraceSinkSeesEveryOperation) {
+  CountingSink sink;
+  setTraceSink(&sink);
+  std::unique_ptr<Executor> executor = makeExecutor(4, addStep);
+  ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+  EXPECT_TRUE(executor->step({kBatch}).ok());
+  setTraceSink(nullptr);
+  EXPECT_EQ(sink.begins, 4);
+  EXPECT_EQ(sink.ends, 4);
+  EXPECT_EQ(sink.bytes, 2 * 4 * 4);
+}
+
+} // namespace
+} // namespace coll::rt::test

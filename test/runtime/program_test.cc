@@ -1,0 +1,137 @@
+#include "runtime/class_check.h"
+#include "test/runtime/fixtures.h"
+
+#include <random>
+
+namespace coll::rt::test {
+namespace {
+
+int32_t noStep(const CollAbi *, CollContext *, void *const *, void *const *, void *) { return 0; }
+
+// The default descriptor with the first occurrence of `from` replaced.
+std::string edited(const std::string &from, const std::string &to) {
+  std::string text = descriptorText(2);
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+void expectRejected(const std::string &from, const std::string &to, const std::string &message) {
+  Result<Descriptor> parsed = Descriptor::parse(edited(from, to));
+  ASSERT_FALSE(parsed.ok()) << to;
+  EXPECT_EQ(parsed.status().code(), kCollInvalidCall);
+  EXPECT_TRUE(contains(parsed.status(), message)) << parsed.status().message();
+}
+
+TEST(ProgramTest, ReadsEveryField) {
+  Result<Descriptor> parsed = Descriptor::parse(descriptorText(2));
+  ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
+  EXPECT_EQ(parsed->name, "step");
+  EXPECT_EQ(parsed->numRanks(), 2);
+  EXPECT_TRUE(parsed->hasRank(1));
+  EXPECT_FALSE(parsed->hasRank(2));
+  ASSERT_EQ(parsed->groups.size(), 1u);
+  EXPECT_EQ(parsed->groups[0][0], (std::vector<int>{0, 1}));
+  EXPECT_EQ(parsed->findOp(0)->loc, "train.py:12:3");
+  EXPECT_EQ(parsed->findOp(0)->name, "grad");
+  EXPECT_EQ(parsed->findOp(2), nullptr);
+  EXPECT_EQ(parsed->findOp(-1), nullptr);
+  EXPECT_TRUE(parsed->args[0].isState());
+  EXPECT_EQ(parsed->args[1].local, (std::vector<int64_t>{4}));
+  EXPECT_EQ(parsed->args[1].sharding[0].axes, (std::vector<std::string>{"dp"}));
+  EXPECT_EQ(parsed->results[0].arg, 0);
+  EXPECT_EQ(parsed->results[1].arg, -1);
+  EXPECT_EQ(parsed->arenaBytes, 256);
+}
+
+TEST(ProgramTest, RejectsWhatIsInconsistent) {
+  expectRejected(R"("abi":1)", R"("abi":2)", "compiled for 2");
+  expectRejected(R"("size":2)", R"("size":0)", "mesh.axes[0].size");
+  expectRejected(R"("size":2)", R"("size":99999999999)", "mesh.axes[0].size");
+  expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[0,2]])", "ranks[0][1]");
+  expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[1,0]])", "expected [first, last]");
+  expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[0,1],[1,1]])", "rank 1 occurs twice");
+  expectRejected(R"("ranks":[[0,1]])", R"("ranks":[])", "no rank");
+  expectRejected(R"("groups":[[[0,1]]])", R"("groups":[[[0,2]]])", "groups[0][0][1]");
+  expectRejected(R"("groups":[[[0,1]]])", R"("groups":[[[0],[0]]])", "occurs twice");
+  expectRejected(R"("groups":[[[0,1]]])", R"("groups":[[[]]])", "empty list");
+  expectRejected(R"("group":0)", R"("group":1)", "ops[0].group");
+  expectRejected(R"("dtype":"f32","shape":[4])", R"("dtype":"f99","shape":[4])", "f99");
+  expectRejected(R"("shape":[4])", R"("shape":[-4])", "args[0].shape[0]");
+  expectRejected(R"("shape":[4])", R"("shape":[4.5])", "args[0].shape[0]");
+  expectRejected(R"("shape":[4])", R"("shape":[1099511627776,1099511627776])", "too many");
+  expectRejected(R"("shape":[8],"local":[4])", R"("shape":[8],"local":[3])", "blocks of 4");
+  expectRejected(R"(["dp"])", R"(["tp"])", "no axis \"tp\"");
+  expectRejected(R"(["dp"])", R"(["dp","dp"])", "occurs twice");
+  expectRejected(R"("arg":0)", R"("arg":2)", "results[0].arg");
+  expectRejected(R"("arg":0)", R"("arg":1)", "type of argument 1");
+  expectRejected(R"("arena_bytes":256)", R"("arena_bytes":-1)", "arena_bytes");
+  expectRejected(R"("arena_bytes":256)", R"("arena_bytes":"many")", "arena_bytes");
+}
+
+TEST(ProgramTest, RejectsWhatIsNoDescriptor) {
+  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":1}", "\xff\xfe"})
+    EXPECT_FALSE(Descriptor::parse(text).ok()) << text;
+  EXPECT_TRUE(contains(Descriptor::parse("{\"abi\": }").status(), "near byte"));
+  EXPECT_FALSE(Descriptor::parse(std::string(100'000, '[')).ok());
+  EXPECT_FALSE(Program::create(descriptorText(2), nullptr, nullptr).ok());
+}
+
+// Damaged texts are refused or accepted, but nothing worse.
+TEST(ProgramTest, SurvivesRandomDamage) {
+  std::mt19937 random(1);
+  const std::string text = descriptorText(4);
+  const std::string alphabet = "{}[]\",:0123456789-.eabdp \n";
+  for (int round = 0; round < 4000; ++round) {
+    std::string damaged = text;
+    for (unsigned edit = 0; edit <= random() % 4; ++edit) {
+      size_t at = random() % damaged.size();
+      switch (random() % 3) {
+      case 0:
+        damaged[at] = alphabet[random() % alphabet.size()];
+        break;
+      case 1:
+        damaged.erase(at, 1 + random() % 20);
+        break;
+      default:
+        damaged.insert(at, 1, alphabet[random() % alphabet.size()]);
+      }
+      if (damaged.empty())
+        break;
+    }
+    Result<Descriptor> parsed = Descriptor::parse(damaged);
+    if (parsed)
+      EXPECT_LE(parsed->numRanks(), 1 << 24);
+    else
+      EXPECT_FALSE(parsed.status().message().empty());
+  }
+}
+
+Program program(const std::string &text, CollEntry init = nullptr) {
+  Result<Program> created = Program::create(text, noStep, init);
+  EXPECT_TRUE(created.ok()) << created.status().toString();
+  return created ? created.take() : Program();
+}
+
+TEST(ClassCheckTest, ClassesCoverEveryRankOnce) {
+  Program low = program(descriptorText(4, 0, 1, "[]")), high = program(descriptorText(4, 2, 3, "[]"));
+  Result<std::vector<int>> classes = checkClasses({low, high});
+  ASSERT_TRUE(classes.ok()) << classes.status().toString();
+  EXPECT_EQ(*classes, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_TRUE(contains(checkClasses({low}).status(), "rank 2 is in no rank class"));
+  EXPECT_TRUE(contains(checkClasses({low, high, low}).status(), "rank 0 is in rank classes 0 and 2"));
+  EXPECT_FALSE(checkClasses({}).ok());
+}
+
+TEST(ClassCheckTest, ClassesAgree) {
+  std::string other = descriptorText(4, 2, 3, "[]");
+  other.replace(other.find("\"w\",\"role\":\"state\""), 17, "\"w\",\"role\":\"batch");
+  Program low = program(descriptorText(4, 0, 1, "[]"));
+  EXPECT_FALSE(checkClasses({low, program(other)}).ok());
+  EXPECT_TRUE(contains(
+      checkClasses({low, program(descriptorText(4, 2, 3, "[]"), noStep)}).status(), "init"));
+  EXPECT_TRUE(contains(checkClasses({low, program(descriptorText(2, 0, 1, "[]"))}).status(), "mesh"));
+}
+
+} // namespace
+} // namespace coll::rt::test
