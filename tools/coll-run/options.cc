@@ -98,7 +98,7 @@ EXAMPLES:
 
 /// LLVM's own options come along with its library. They mean nothing here, so
 /// they are neither accepted nor suggested.
-void removeForeignOptions() {
+void prepareOptions() {
   const cl::OptionCategory *ours[] = {&stepCategory, &dataCategory, &checkCategory,
                                       &outputCategory};
   std::vector<cl::Option *> foreign;
@@ -108,7 +108,9 @@ void removeForeignOptions() {
       return llvm::is_contained(ours, category);
     });
     bool isHelp = entry.first == "help" || entry.first == "version";
-    if (!isOurs && !isHelp)
+    if (isOurs) // the last one counts, so that a script's defaults can be overridden
+      option->setNumOccurrencesFlag(cl::ZeroOrMore);
+    else if (!isHelp)
       foreign.push_back(option);
   }
   llvm::sort(foreign);
@@ -247,7 +249,7 @@ Options collect() {
 } // namespace
 
 llvm::Expected<Options> parseOptions(int argc, char **argv) {
-  removeForeignOptions();
+  prepareOptions();
   cl::HideUnrelatedOptions({&stepCategory, &dataCategory, &checkCategory, &outputCategory});
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "coll-run " COLL_VERSION "\n"; });
   std::string text;

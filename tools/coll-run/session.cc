@@ -10,8 +10,10 @@
 #include "tools/coll-run/evaluate.h"
 #include "tools/coll-run/trainer.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/SourceMgr.h"
 
 namespace coll::run {
 namespace {
@@ -49,6 +51,9 @@ private:
 
   const Options &options_;
   mlir::MLIRContext context_;
+  // The default handler would leave out notes, which say who waits for whom.
+  llvm::SourceMgr sources_;
+  mlir::SourceMgrDiagnosticHandler diagnostics_{sources_, &context_};
   std::unique_ptr<StageWriter> stages_;
   LaunchedStep step_;
   LaunchedStep single_; // the same step on one rank; only with --check
@@ -279,10 +284,11 @@ llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
           compareTensors(resultName(k), run.results[k], single->results[k], tolerance()));
   if (loss)
     comparisons.push_back(compareLosses(run.losses, single->losses, tolerance()));
-  report(("check: " + llvm::Twine(step_.executor->numRanks()) + " ranks against one, after " +
-          llvm::Twine(steps) + (steps == 1 ? " step" : " steps"))
-             .str(),
-         comparisons);
+  int ranks = step_.executor->numRanks();
+  std::string title = "check: " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
+                      " against one, after " + std::to_string(steps) +
+                      (steps == 1 ? " step" : " steps");
+  report(title, comparisons);
   return llvm::Error::success();
 }
 
