@@ -288,9 +288,9 @@ def conv_transpose_adagrad():
     return train_step(loss_of, optimizer), (params, optimizer.init(params)), batches
 
 
-def bag_of_words_amsgrad():
-    """Segment sums, argmax, cumulative sums, gathers with clamped and dropped indices, AMSGrad."""
-    optimizer = optax.amsgrad(1e-2)
+def bag_of_words_momentum():
+    """Segment sums, argmax, cumulative sums, gathers with clamped and dropped indices, momentum."""
+    optimizer = optax.sgd(0.3, momentum=0.9)
     params = {
         "table": rng.normal(size=(50, 12)).astype(np.float32) * 0.5,
         "place": rng.normal(size=(9, 12)).astype(np.float32) * 0.5,
@@ -315,7 +315,7 @@ def bag_of_words_amsgrad():
 
 ALL = [
     mlp_dropout_adamw, cnn_batchnorm_rmsprop, attention_lion, lstm_adafactor, gru_cond_sgd,
-    accumulate_scan, vae_normal_adamax, conv_transpose_adagrad, bag_of_words_amsgrad,
+    accumulate_scan, vae_normal_adamax, conv_transpose_adagrad, bag_of_words_momentum,
 ]  # fmt: skip
 
 
