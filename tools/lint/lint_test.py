@@ -14,6 +14,7 @@ import check_layers
 import check_links
 import check_names
 import check_passes
+import report
 
 
 class LintTest(unittest.TestCase):
@@ -95,6 +96,29 @@ class LintTest(unittest.TestCase):
     def test_headers_without_build(self):
         with self.assertRaises(check_headers.Skip):
             self.findings(check_headers, {"runtime/a.h": ""})
+
+    def test_report(self):
+        def ctest(name, status):
+            return f'<testcase name="{name}" status="{status}"/>'
+
+        def program(*bodies):
+            rows = "".join(f'<testcase name="t{i}" classname="S" status="run">{body}</testcase>'
+                           for i, body in enumerate(bodies))
+            return f"<testsuites><testsuite>{rows}</testsuite></testsuites>"
+
+        with tempfile.TemporaryDirectory() as root:
+            suite = pathlib.Path(root, "ctest.xml")
+            suite.write_text("<testsuite>" + ctest("fine", "run") + ctest("bad", "fail") +
+                             ctest("broke", "fail") + ctest("leaky", "fail") +
+                             ctest("plain", "run") + "</testsuite>")
+            pathlib.Path(root, "fine.xml").write_text(
+                program("", "", '<skipped message="a.cc:3\nno GPU"/>'))
+            pathlib.Path(root, "bad.xml").write_text(program("", "<failure/>"))
+            pathlib.Path(root, "leaky.xml").write_text(program(""))
+            passed, failed, skipped = report.count("unit", f"{suite},{root}")
+        self.assertEqual(passed, 2 + 1 + 1 + 1)
+        self.assertEqual(failed, ["unit: bad: S.t1", "unit: broke", "unit: leaky"])
+        self.assertEqual([reason for _, reason in skipped], ["no GPU"])
 
 
 if __name__ == "__main__":

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Adds up test reports and ends with one line: `N passed, N failed[, N skipped]`.
 
-  report.py SUITE=FILE… [SUITE!REASON…]
+  report.py SUITE=FILE[,FOLDER]… [SUITE!REASON…]
 
 FILE is JUnit XML as lit (--xunit-xml-output) and ctest (--output-junit) write it.
-`SUITE!REASON` is a suite that could not run at all: one failure. Exit code 1
-where anything failed or nothing passed.
+FOLDER holds the XML files that gtest programs wrote, each named as the ctest case
+that ran it (cmake/testing.cmake): then its cases count in place of that one. `SUITE!REASON` is a suite that could
+not run at all: one failure. Exit code 1 where anything failed or nothing passed.
 """
 
+import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+
+# What ctest and gtest call a test that did not run.
+NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
 
 
 def outcome(case):
@@ -20,7 +25,7 @@ def outcome(case):
     if case.get("status") == "fail":
         return "failed", ""
     skipped = case.find("skipped")
-    if skipped is not None or case.get("status") in ("notrun", "disabled"):
+    if skipped is not None or {case.get("status"), case.get("result")} & NOT_RUN:
         return "skipped", skip_reason(case, skipped)
     return "passed", ""
 
@@ -31,25 +36,44 @@ def skip_reason(case, skipped):
     found = re.search(r": Skipped\n+(.+)", output) or re.search(r"SKIPPED: (.+)", output)
     if found:
         return found.group(1).strip()
-    return (skipped.get("message") if skipped is not None else "") or "no reason given"
+    message = (skipped.get("message") if skipped is not None else "") or "no reason given"
+    return message.split("\n")[-1].strip()  # gtest puts the source line first
 
 
-def count(suite, file):
-    """(passed, failed names, [(skipped name, reason)]) of one report."""
+def cases(file, owner=""):
+    """(name, element) of each test case in a report; `owner` ran the gtest program."""
+    for case in ElementTree.parse(file).getroot().iter("testcase"):
+        name = case.get("name")
+        yield (f"{owner}: {case.get('classname')}.{name}" if owner else name), case
+
+
+def count(suite, where):
+    """(passed, failed names, [(skipped name, reason)]) of one suite."""
     passed, failed, skipped = 0, [], []
+    file, _, folder = where.partition(",")
     try:
-        cases = list(ElementTree.parse(file).getroot().iter("testcase"))
+        found = []
+        for name, case in cases(file):
+            program = pathlib.Path(folder, name + ".xml")
+            own = []
+            if folder and program.exists() and program.stat().st_size > 0:
+                own = list(cases(program, name))
+            # A program that broke off has written nothing; one that a sanitizer failed
+            # at its exit has written only successes. Both count as a failure.
+            is_told = any(outcome(c)[0] == "failed" for _, c in own)
+            if not own or (outcome(case)[0] == "failed" and not is_told):
+                own.append((name, case))
+            found += own
     except (OSError, ElementTree.ParseError) as error:
         return 0, [f"{suite}: no report ({error})"], []
-    for case in cases:
-        name = f"{suite}: {case.get('name')}"
+    for name, case in found:
         kind, reason = outcome(case)
         if kind == "passed":
             passed += 1
         elif kind == "failed":
-            failed.append(name)
+            failed.append(f"{suite}: {name}")
         else:
-            skipped.append((name, reason))
+            skipped.append((f"{suite}: {name}", reason))
     return passed, failed, skipped
 
 
