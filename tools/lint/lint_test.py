@@ -112,7 +112,7 @@ class LintTest(unittest.TestCase):
                              ctest("broke", "fail") + ctest("leaky", "fail") +
                              ctest("plain", "run") + "</testsuite>")
             pathlib.Path(root, "fine.xml").write_text(
-                program("", "", '<skipped message="a.cc:3\nno GPU"/>'))
+                program("", "", '<skipped message="a.cc:3&#x0A;no GPU"/>'))
             pathlib.Path(root, "bad.xml").write_text(program("", "<failure/>"))
             pathlib.Path(root, "leaky.xml").write_text(program(""))
             passed, failed, skipped = report.count("unit", f"{suite},{root}")
