@@ -71,8 +71,8 @@ int32_t issueChecked(CollContext &ctx, Call &call, int32_t op, int32_t group, Co
   ++ctx.numCalls;
   uint64_t number = ctx.recorder.begin(call, group, bytes);
   trace({ctx.rank, op, TracePhase::Begin, bytes});
-  Status status = req ? startCall(ctx, **communicator, call, number, bytes, req)
-                      : (*communicator)->run(call);
+  Status status =
+      req ? startCall(ctx, **communicator, call, number, bytes, req) : (*communicator)->run(call);
   if (req && status.ok())
     return kCollOk;
   trace({ctx.rank, op, TracePhase::End, bytes});
@@ -88,8 +88,8 @@ int32_t guarded(CollContext *ctx, Function function) {
   try {
     return function();
   } catch (const std::exception &error) {
-    return ctx->fail({kCollDevice, std::string("rank ") + std::to_string(ctx->rank) + ": " +
-                                       error.what()});
+    return ctx->fail(
+        {kCollDevice, std::string("rank ") + std::to_string(ctx->rank) + ": " + error.what()});
   }
 }
 
@@ -209,8 +209,8 @@ int32_t abiSend(CollContext *ctx, int32_t op, const void *src, int64_t count, in
   return issue(ctx, call, op, group, req);
 }
 
-int32_t abiRecv(CollContext *ctx, int32_t op, void *dst, int64_t count, int32_t dtype,
-                int64_t peer, int64_t tag, int32_t group, CollRequest **req) {
+int32_t abiRecv(CollContext *ctx, int32_t op, void *dst, int64_t count, int32_t dtype, int64_t peer,
+                int64_t tag, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::Recv, nullptr, dst, 1, count, dtype);
   call.peer = narrowPeer(peer);
   call.tag = tag;
@@ -249,8 +249,8 @@ int32_t abiGroupPosition(CollContext *ctx, int32_t group, int64_t *position, int
   return guarded(ctx, [&]() -> int32_t {
     Result<Communicator *> communicator = communicatorOf(*ctx, group);
     if (!communicator)
-      return ctx->fail(communicator.status().annotate("group_position on rank " +
-                                                      std::to_string(ctx->rank)));
+      return ctx->fail(
+          communicator.status().annotate("group_position on rank " + std::to_string(ctx->rank)));
     if (position)
       *position = (*communicator)->position();
     if (size)
@@ -261,11 +261,26 @@ int32_t abiGroupPosition(CollContext *ctx, int32_t group, int64_t *position, int
 
 int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB, int64_t m,
                 int64_t n, int64_t k, const void *a, int64_t lda, int64_t strideA, const void *b,
-                int64_t ldb, int64_t strideB, void *c, int64_t ldc, int64_t strideC,
-                int64_t batch, int32_t accumulate) {
+                int64_t ldb, int64_t strideB, void *c, int64_t ldc, int64_t strideC, int64_t batch,
+                int32_t accumulate) {
   return guarded(ctx, [&]() -> int32_t {
-    Gemm gemm{static_cast<CollDtype>(dtype), transA != 0, transB != 0, m, n, k, a, lda, strideA, b,
-              ldb, strideB, c, ldc, strideC, batch, accumulate != 0};
+    Gemm gemm{static_cast<CollDtype>(dtype),
+              transA != 0,
+              transB != 0,
+              m,
+              n,
+              k,
+              a,
+              lda,
+              strideA,
+              b,
+              ldb,
+              strideB,
+              c,
+              ldc,
+              strideC,
+              batch,
+              accumulate != 0};
     Status status = runGemm(gemm);
     return status.ok() ? kCollOk
                        : ctx->fail(status.annotate("gemm on rank " + std::to_string(ctx->rank)));
@@ -276,9 +291,9 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
 
 const CollAbi &abiTable() {
   static const CollAbi table = {
-      kCollAbiVersion,  0,          abiInit,     abiAllReduce, abiReduce,        abiBroadcast,
-      abiAllGather,     abiGather,  abiScatter,  abiReduceScatter, abiAllToAll,  abiPermute,
-      abiBarrier,       abiSend,    abiRecv,     abiWait,      abiRank,          abiGroupPosition,
+      kCollAbiVersion, 0,         abiInit,    abiAllReduce,     abiReduce,   abiBroadcast,
+      abiAllGather,    abiGather, abiScatter, abiReduceScatter, abiAllToAll, abiPermute,
+      abiBarrier,      abiSend,   abiRecv,    abiWait,          abiRank,     abiGroupPosition,
       abiGemm};
   return table;
 }

@@ -6,8 +6,8 @@ namespace coll::rt {
 
 const char *kindName(OpKind kind) {
   static constexpr const char *kNames[] = {
-      "init",    "all_reduce",     "reduce",     "broadcast", "all_gather", "gather", "scatter",
-      "reduce_scatter", "all_to_all", "permute",   "barrier",    "send",   "recv"};
+      "init",           "all_reduce", "reduce",  "broadcast", "all_gather", "gather", "scatter",
+      "reduce_scatter", "all_to_all", "permute", "barrier",   "send",       "recv"};
   size_t index = static_cast<size_t>(kind);
   return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "?";
 }

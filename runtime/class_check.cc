@@ -33,8 +33,8 @@ Status compareTensors(const char *what, const std::vector<TensorInfo> &a,
     if (a[i].role != b[i].role)
       return Status::invalid(which + " has role \"" + b[i].role + "\"");
     if (a[i].dtype != b[i].dtype || a[i].shape != b[i].shape)
-      return Status::invalid(which + " is " + typeString(b[i].dtype, b[i].shape) +
-                             " instead of " + typeString(a[i].dtype, a[i].shape));
+      return Status::invalid(which + " is " + typeString(b[i].dtype, b[i].shape) + " instead of " +
+                             typeString(a[i].dtype, a[i].shape));
     if (!sameSharding(a[i], b[i]))
       return Status::invalid(which + " is sharded differently");
   }

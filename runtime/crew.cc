@@ -10,8 +10,8 @@ Result<std::unique_ptr<Crew>> Crew::create(int size) {
     for (int i = 0; i < size; ++i)
       crew->threads_.emplace_back([self = crew.get(), i] { self->loop(i); });
   } catch (const std::system_error &error) {
-    return Status(kCollDevice, "cannot start " + std::to_string(size) +
-                                   " rank threads: " + error.what());
+    return Status(kCollDevice,
+                  "cannot start " + std::to_string(size) + " rank threads: " + error.what());
   }
   return crew;
 }

@@ -222,8 +222,8 @@ private:
     op.count = in_.integerField(value, "count", path, 0, -1, kMax);
     op.dtype = in_.stringField(value, "dtype", path);
     op.reduction = in_.stringField(value, "reduction", path);
-    op.group = static_cast<int>(in_.integerField(
-        value, "group", path, -1, -1, static_cast<int64_t>(out_.groups.size()) - 1));
+    op.group = static_cast<int>(in_.integerField(value, "group", path, -1, -1,
+                                                 static_cast<int64_t>(out_.groups.size()) - 1));
     op.why = in_.stringField(value, "why", path);
     out_.ops.push_back(std::move(op));
   }
@@ -294,13 +294,13 @@ private:
 
   void readResult(const Json &value, const std::string &path) {
     TensorInfo info = readTensor(value, path);
-    info.arg = static_cast<int>(in_.integerField(value, "arg", path, -1, -1,
-                                                 static_cast<int64_t>(out_.args.size()) - 1));
+    info.arg = static_cast<int>(
+        in_.integerField(value, "arg", path, -1, -1, static_cast<int64_t>(out_.args.size()) - 1));
     if (in_.ok() && info.arg >= 0) {
       const TensorInfo &arg = out_.args[static_cast<size_t>(info.arg)];
       if (arg.dtype != info.dtype || arg.local != info.local || arg.shape != info.shape)
-        in_.fail(path + ".arg", "the result has not the type of argument " +
-                                    std::to_string(info.arg));
+        in_.fail(path + ".arg",
+                 "the result has not the type of argument " + std::to_string(info.arg));
       for (const TensorInfo &other : out_.results)
         if (other.arg == info.arg)
           in_.fail(path + ".arg", "another result updates this argument");

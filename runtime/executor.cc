@@ -4,6 +4,7 @@
 #include "runtime/class_check.h"
 #include "runtime/crew.h"
 #include "runtime/failure_report.h"
+#include "runtime/gemm.h"
 #include "runtime/rank_state.h"
 #include "runtime/shard.h"
 
@@ -41,10 +42,9 @@ Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &
   for (int index : classOfRank) {
     int64_t bytes = rankBytes(classes[static_cast<size_t>(index)].descriptor);
     if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > available)
-      return {kCollDevice, "the program's buffers do not fit: " +
-                               std::to_string(classOfRank.size()) +
-                               " ranks on a machine with " + std::to_string(available) +
-                               " bytes of memory"};
+      return {kCollDevice,
+              "the program's buffers do not fit: " + std::to_string(classOfRank.size()) +
+                  " ranks on a machine with " + std::to_string(available) + " bytes of memory"};
   }
   return {};
 }
@@ -57,9 +57,8 @@ Status Executor::Impl::createRanks(const std::vector<int> &classOfRank) {
     if (!endpoint)
       return endpoint.status();
     int index = classOfRank[rank];
-    Result<std::unique_ptr<RankState>> state =
-        RankState::create(static_cast<int>(rank), index, classes[static_cast<size_t>(index)],
-                          endpoint.take());
+    Result<std::unique_ptr<RankState>> state = RankState::create(
+        static_cast<int>(rank), index, classes[static_cast<size_t>(index)], endpoint.take());
     if (!state)
       return state.status();
     ranks.push_back(state.take());
@@ -133,13 +132,13 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   impl->classes = std::move(classes);
   BackendOptions backendOptions;
   backendOptions.numRanks = static_cast<int>(classOfRank->size());
-  backendOptions.timeoutUs =
-      options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);
+  backendOptions.timeoutUs = options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);
   Result<std::unique_ptr<Backend>> backend = createBackend(options.backend, backendOptions);
   if (!backend)
     return backend.status();
   impl->backend = backend.take();
   COLL_RETURN_IF_ERROR(impl->createRanks(*classOfRank));
+  prepareGemm();
   Result<std::unique_ptr<Crew>> crew = Crew::create(backendOptions.numRanks);
   if (!crew)
     return crew.status();

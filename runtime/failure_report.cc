@@ -38,9 +38,10 @@ void logRecorders(size_t numRanks,
 
 Status reportFailure(const char *what, const std::vector<Status> &outcomes,
                      const std::function<const FlightRecorder &(size_t)> &recorderOf) {
-  auto cause = std::min_element(
-      outcomes.begin(), outcomes.end(),
-      [](const Status &a, const Status &b) { return distanceFromCause(a) < distanceFromCause(b); });
+  auto cause =
+      std::min_element(outcomes.begin(), outcomes.end(), [](const Status &a, const Status &b) {
+        return distanceFromCause(a) < distanceFromCause(b);
+      });
   if (cause == outcomes.end() || cause->ok())
     return {};
   std::string message = std::string(what) + " failed: " + cause->message();

@@ -1,20 +1,17 @@
 #include "runtime/gemm.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/dl/blas.h"
 
 #include <algorithm>
 #include <limits>
-
-#ifdef COLL_HAVE_OPENBLAS
-#include <cblas.h>
-#endif
 
 namespace coll::rt {
 
 namespace {
 
 // Below this many multiplications a call of the library costs more than it saves.
-constexpr int64_t kSmall = 512;
+constexpr int64_t kSmall = 128;
 
 // Row i of C gathers row after row of op(B): contiguous where B is not transposed.
 template <typename T>
@@ -41,59 +38,37 @@ void plainGemm(const Gemm &g, const T *a, const T *b, T *c) {
   }
 }
 
-#ifdef COLL_HAVE_OPENBLAS
-
-// One thread per rank is the parallelism; the library's own threads would only add
-// to it. Once per process.
-void useOneThread() {
-  static const bool done = (openblas_set_num_threads(1), true);
-  (void)done;
-}
-
 template <typename T>
-void libraryGemm(const Gemm &g, const T *a, const T *b, T *c) {
-  CBLAS_TRANSPOSE transA = g.transA ? CblasTrans : CblasNoTrans;
-  CBLAS_TRANSPOSE transB = g.transB ? CblasTrans : CblasNoTrans;
-  blasint m = static_cast<blasint>(g.m), n = static_cast<blasint>(g.n);
-  blasint k = static_cast<blasint>(g.k), lda = static_cast<blasint>(g.lda);
-  blasint ldb = static_cast<blasint>(g.ldb), ldc = static_cast<blasint>(g.ldc);
+void libraryGemm(const dl::Blas &blas, const Gemm &g, const T *a, const T *b, T *c) {
+  int transA = g.transA ? dl::Blas::kTrans : dl::Blas::kNoTrans;
+  int transB = g.transB ? dl::Blas::kTrans : dl::Blas::kNoTrans;
+  int m = static_cast<int>(g.m), n = static_cast<int>(g.n), k = static_cast<int>(g.k);
+  int lda = static_cast<int>(g.lda), ldb = static_cast<int>(g.ldb);
+  int ldc = static_cast<int>(g.ldc);
   T beta = g.accumulate ? T(1) : T(0);
   if constexpr (sizeof(T) == sizeof(float))
-    cblas_sgemm(CblasRowMajor, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
+    blas.sgemm(dl::Blas::kRowMajor, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   else
-    cblas_dgemm(CblasRowMajor, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
+    blas.dgemm(dl::Blas::kRowMajor, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
 }
 
 bool fitsLibrary(const Gemm &g) {
-  constexpr int64_t kMax = std::numeric_limits<blasint>::max();
+  constexpr int64_t kMax = std::numeric_limits<int>::max();
   return std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc}) <= kMax;
 }
-
-#else
-
-void useOneThread() {}
-
-template <typename T>
-void libraryGemm(const Gemm &g, const T *a, const T *b, T *c) {
-  plainGemm(g, a, b, c);
-}
-
-bool fitsLibrary(const Gemm &) { return true; }
-
-#endif
 
 template <typename T>
 void runTyped(const Gemm &g) {
   bool small = g.k == 0 || g.m * g.n <= kSmall / g.k || !fitsLibrary(g);
-  useOneThread();
+  const dl::Blas *library = small ? nullptr : dl::blas();
   for (int64_t i = 0; i < g.batch; ++i) {
     const T *a = static_cast<const T *>(g.a) + i * g.strideA;
     const T *b = static_cast<const T *>(g.b) + i * g.strideB;
     T *c = static_cast<T *>(g.c) + i * g.strideC;
-    if (small)
-      plainGemm(g, a, b, c);
+    if (library)
+      libraryGemm(*library, g, a, b, c);
     else
-      libraryGemm(g, a, b, c);
+      plainGemm(g, a, b, c);
   }
 }
 
@@ -112,13 +87,14 @@ Status check(const Gemm &g) {
   if (!g.c || (g.k > 0 && (!g.a || !g.b)))
     return Status::invalid("a matrix is null");
   if (g.lda < (g.transA ? g.m : g.k) || g.ldb < (g.transB ? g.k : g.n) || g.ldc < g.n)
-    return Status::invalid("a row stride (" + std::to_string(g.lda) + ", " +
-                           std::to_string(g.ldb) + ", " + std::to_string(g.ldc) +
-                           ") is shorter than its row");
+    return Status::invalid("a row stride (" + std::to_string(g.lda) + ", " + std::to_string(g.ldb) +
+                           ", " + std::to_string(g.ldc) + ") is shorter than its row");
   return {};
 }
 
 } // namespace
+
+void prepareGemm() { dl::blas(); }
 
 Status runGemm(const Gemm &gemm) {
   COLL_RETURN_IF_ERROR(check(gemm));

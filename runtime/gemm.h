@@ -25,6 +25,10 @@ struct Gemm {
   bool accumulate = false;
 };
 
+// Loads the matrix library; else the first large product does. To be called before
+// other threads run (see dl/blas.h).
+void prepareGemm();
+
 // Fails, and does nothing, where a size, a row stride or a pointer cannot be right.
 // Safe from several threads at once; equal shapes sum in the same order.
 Status runGemm(const Gemm &gemm);

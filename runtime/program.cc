@@ -6,9 +6,7 @@
 
 namespace coll::rt {
 
-int64_t TensorInfo::localBytes() const {
-  return numElements(local).value_or(0) * dtypeSize(dtype);
-}
+int64_t TensorInfo::localBytes() const { return numElements(local).value_or(0) * dtypeSize(dtype); }
 
 int64_t TensorInfo::globalBytes() const {
   return numElements(shape).value_or(0) * dtypeSize(dtype);

@@ -92,8 +92,7 @@ void RankState::load(bool state, const std::vector<HostTensor> &globals, bool ze
     if (zeroReplicated && isReplicated(infos[i]))
       std::memset(args_[i].data(), 0, static_cast<size_t>(infos[i].localBytes()));
     else
-      sliceTensor(infos[i], descriptor().axes, context_->rank, global.data.data(),
-                  args_[i].data());
+      sliceTensor(infos[i], descriptor().axes, context_->rank, global.data.data(), args_[i].data());
   }
 }
 
@@ -133,10 +132,9 @@ Status RankState::runEntry(CollEntry entry, const std::vector<void *> &args,
   else if (!context.error.ok())
     status = context.error.annotate(who + " ignored a failure");
   else if (endpoint_->inFlight() > 0)
-    status = Status::invalid(who + ": the program returned while " +
-                             std::to_string(endpoint_->inFlight()) +
-                             " operations were in flight; the first is " +
-                             describe(context.requests.front()->call));
+    status = Status::invalid(
+        who + ": the program returned while " + std::to_string(endpoint_->inFlight()) +
+        " operations were in flight; the first is " + describe(context.requests.front()->call));
   if (!status.ok())
     endpoint_->abort(status.annotate(who));
   endpoint_->leave();

@@ -24,9 +24,8 @@ int64_t rankBytes(const Descriptor &descriptor);
 class RankState {
 public:
   // `program` and `endpoint` must outlive the state.
-  static Result<std::unique_ptr<RankState>> create(int rank, int programIndex,
-                                                   const Program &program,
-                                                   std::unique_ptr<Endpoint> endpoint);
+  static Result<std::unique_ptr<RankState>>
+  create(int rank, int programIndex, const Program &program, std::unique_ptr<Endpoint> endpoint);
 
   const Descriptor &descriptor() const { return program_->descriptor; }
   CollContext &context() { return *context_; }

@@ -12,11 +12,13 @@ const std::vector<EnvInfo> &envTable() {
   static const std::vector<EnvInfo> table = {
       {EnvVar::TimeoutUs, "COLL_TIMEOUT_US", "60000000",
        "longest wait for the peers of one operation, where the caller sets none"},
-      {EnvVar::Log, "COLL_LOG", "warn", "least severe messages to print: error, warn, info, debug, off"},
+      {EnvVar::Log, "COLL_LOG", "warn",
+       "least severe messages to print: error, warn, info, debug, off"},
       {EnvVar::FlightRecorderOps, "COLL_FLIGHT_RECORDER_OPS", "64",
        "operations per rank that are remembered for the dump after a failure"},
-      {EnvVar::SpinUs, "COLL_SPIN_US", "20",
-       "time that a waiting rank polls before it sleeps"},
+      {EnvVar::SpinUs, "COLL_SPIN_US", "20", "time that a waiting rank polls before it sleeps"},
+      {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
+       "library with the CBLAS interface for matrix products; none: own loops"},
   };
   return table;
 }
@@ -45,10 +47,21 @@ int64_t envInt(EnvVar var) {
   int64_t value = 0;
   if (parse(text.c_str(), value))
     return value;
-  log(LogLevel::Warn, std::string(info.name) + " is no number >= 0: \"" + text + "\"; using " +
-                          info.defaultValue);
+  log(LogLevel::Warn,
+      std::string(info.name) + " is no number >= 0: \"" + text + "\"; using " + info.defaultValue);
   parse(info.defaultValue, value);
   return value;
+}
+
+ScopedEnv::ScopedEnv(const char *name, const char *value)
+    : name_(value && !std::getenv(name) ? name : nullptr) {
+  if (name_)
+    setenv(name_, value, /*overwrite=*/0);
+}
+
+ScopedEnv::~ScopedEnv() {
+  if (name_)
+    unsetenv(name_);
 }
 
 } // namespace coll::rt

@@ -17,6 +17,7 @@ enum class EnvVar {
   Log,               // COLL_LOG
   FlightRecorderOps, // COLL_FLIGHT_RECORDER_OPS
   SpinUs,            // COLL_SPIN_US
+  Blas,              // COLL_BLAS
 };
 
 struct EnvInfo {
@@ -33,6 +34,19 @@ const std::vector<EnvInfo> &envTable();
 std::string envString(EnvVar var);
 // As a number >= 0; the default (with a logged warning) where it is none.
 int64_t envInt(EnvVar var);
+
+// Sets a variable that a foreign library reads, while the object lives, unless it is
+// set already or `value` is null. No other thread may use the environment meanwhile.
+class ScopedEnv {
+public:
+  ScopedEnv(const char *name, const char *value);
+  ~ScopedEnv();
+  ScopedEnv(const ScopedEnv &) = delete;
+  ScopedEnv &operator=(const ScopedEnv &) = delete;
+
+private:
+  const char *name_; // null where nothing was set
+};
 
 } // namespace coll::rt
 

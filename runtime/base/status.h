@@ -66,10 +66,10 @@ private:
 };
 
 // Returns the status of `expression` from the enclosing function unless it is ok.
-#define COLL_RETURN_IF_ERROR(expression)                                                 \
-  do {                                                                                   \
-    if (::coll::rt::Status collStatus_ = (expression); !collStatus_.ok())                \
-      return collStatus_;                                                                \
+#define COLL_RETURN_IF_ERROR(expression)                                                           \
+  do {                                                                                             \
+    if (::coll::rt::Status collStatus_ = (expression); !collStatus_.ok())                          \
+      return collStatus_;                                                                          \
   } while (false)
 
 } // namespace coll::rt

@@ -105,7 +105,9 @@ TEST_P(Asynchrony, RandomMixOfOperations) {
       Status status = m.call(call);
       ASSERT_TRUE(status.ok()) << status.toString();
       for (int64_t i = 0; i < count; i += 7) {
-        double expected = static_cast<double>(kind == 0 ? 18 + 4 * i : kind == 1 ? root * 3 + i : i);
+        double expected = static_cast<double>(kind == 0   ? 18 + 4 * i
+                                              : kind == 1 ? root * 3 + i
+                                                          : i);
         ASSERT_EQ(out.get(i), expected);
       }
     }

@@ -12,8 +12,7 @@ std::vector<Status> outcomes(const std::string &backend, const Layout &layout, i
                              const std::function<Status(Member &)> &body) {
   std::vector<Status> all(static_cast<size_t>(layout.ranks));
   runJob(
-      backend, layout,
-      [&](Member &m) { all[static_cast<size_t>(m.rank)] = body(m); }, timeoutUs);
+      backend, layout, [&](Member &m) { all[static_cast<size_t>(m.rank)] = body(m); }, timeoutUs);
   return all;
 }
 
@@ -90,8 +89,8 @@ TEST_P(Failures, TransferSizesMustAgree) {
 TEST_P(Failures, TimeoutNamesTheOperationAndThePeers) {
   std::vector<Status> all = outcomes(GetParam(), oneGroup(2), 100'000, [](Member &m) {
     Elements data(kCollF32, 1);
-    Call call = makeCall(m.rank ? OpKind::Recv : OpKind::Send, kCollF32, 1, data.data(),
-                         data.data());
+    Call call =
+        makeCall(m.rank ? OpKind::Recv : OpKind::Send, kCollF32, 1, data.data(), data.data());
     call.peer = 1 - m.rank;
     call.tag = m.rank; // never the peer's
     return m.call(call);

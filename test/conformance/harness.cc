@@ -51,9 +51,8 @@ void runJob(const std::string &backendName, const Layout &layout,
   }
   std::vector<std::thread> threads;
   for (int rank = 0; rank < layout.ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      runRank(*endpoints[static_cast<size_t>(rank)], layout, rank, body);
-    });
+    threads.emplace_back(
+        [&, rank] { runRank(*endpoints[static_cast<size_t>(rank)], layout, rank, body); });
   for (std::thread &thread : threads)
     thread.join();
 }
@@ -66,9 +65,10 @@ Layout oneGroup(int ranks) {
 }
 
 const std::vector<Layout> &layouts() {
-  static const std::vector<Layout> all = {
-      oneGroup(1), oneGroup(2), oneGroup(5), {4, {{0, 2}, {1, 3}}},
-      {4, {{3, 1, 0, 2}}}, {8, {{0, 1, 2, 3}, {4, 5, 6, 7}}}, {3, {{0}, {2, 1}}}};
+  static const std::vector<Layout> all = {oneGroup(1),         oneGroup(2),
+                                          oneGroup(5),         {4, {{0, 2}, {1, 3}}},
+                                          {4, {{3, 1, 0, 2}}}, {8, {{0, 1, 2, 3}, {4, 5, 6, 7}}},
+                                          {3, {{0}, {2, 1}}}};
   return all;
 }
 

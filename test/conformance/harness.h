@@ -84,21 +84,21 @@ std::vector<CollReduction> allReductions();
 std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info);
 std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info);
 
-#define COLL_CONFORMANCE(backend)                                                        \
-  namespace coll::rt::test {                                                             \
-  INSTANTIATE_TEST_SUITE_P(backend, Reductions,                                          \
-                           testing::Combine(testing::Values(#backend),                   \
-                                            testing::ValuesIn(allDtypes()),              \
-                                            testing::ValuesIn(allReductions())),         \
-                           reductionsName);                                              \
-  INSTANTIATE_TEST_SUITE_P(backend, Movements,                                           \
-                           testing::Combine(testing::Values(#backend),                   \
-                                            testing::ValuesIn(allDtypes())),             \
-                           movementsName);                                               \
-  INSTANTIATE_TEST_SUITE_P(backend, Transfers, testing::Values(#backend));               \
-  INSTANTIATE_TEST_SUITE_P(backend, Asynchrony, testing::Values(#backend));              \
-  INSTANTIATE_TEST_SUITE_P(backend, Failures, testing::Values(#backend));                \
-  }                                                                                      \
+#define COLL_CONFORMANCE(backend)                                                                  \
+  namespace coll::rt::test {                                                                       \
+  INSTANTIATE_TEST_SUITE_P(backend, Reductions,                                                    \
+                           testing::Combine(testing::Values(#backend),                             \
+                                            testing::ValuesIn(allDtypes()),                        \
+                                            testing::ValuesIn(allReductions())),                   \
+                           reductionsName);                                                        \
+  INSTANTIATE_TEST_SUITE_P(backend, Movements,                                                     \
+                           testing::Combine(testing::Values(#backend),                             \
+                                            testing::ValuesIn(allDtypes())),                       \
+                           movementsName);                                                         \
+  INSTANTIATE_TEST_SUITE_P(backend, Transfers, testing::Values(#backend));                         \
+  INSTANTIATE_TEST_SUITE_P(backend, Asynchrony, testing::Values(#backend));                        \
+  INSTANTIATE_TEST_SUITE_P(backend, Failures, testing::Values(#backend));                          \
+  }                                                                                                \
   static_assert(true, "")
 
 } // namespace coll::rt::test

@@ -71,8 +71,8 @@ TEST_P(Movements, AllGather) {
   forEachCase(GetParam(), [](Member &m, const Case &c) {
     Call call = makeCall(OpKind::AllGather, c.dtype, c.count, nullptr, nullptr);
     call.outer = c.outer;
-    Elements out = perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count),
-                           c.outer * m.n * c.count);
+    Elements out =
+        perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count), c.outer * m.n * c.count);
     for (int64_t o = 0; o < c.outer; ++o)
       for (int p = 0; p < m.n; ++p)
         for (int64_t i = 0; i < c.count; ++i)
@@ -86,8 +86,8 @@ TEST_P(Movements, Gather) {
     Call call = makeCall(OpKind::Gather, c.dtype, c.count, nullptr, nullptr);
     call.outer = c.outer;
     call.root = m.n / 2;
-    Elements out = perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count),
-                           c.outer * m.n * c.count);
+    Elements out =
+        perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count), c.outer * m.n * c.count);
     for (int64_t o = 0; o < c.outer; ++o)
       for (int p = 0; p < m.n; ++p)
         for (int64_t i = 0; i < c.count; ++i)
@@ -101,8 +101,8 @@ TEST_P(Movements, Scatter) {
     Call call = makeCall(OpKind::Scatter, c.dtype, c.count, nullptr, nullptr);
     call.outer = c.outer;
     call.root = 0;
-    Elements out = perform(m, c, call, samples(c.dtype, m.rank, c.outer * m.n * c.count),
-                           c.outer * c.count);
+    Elements out =
+        perform(m, c, call, samples(c.dtype, m.rank, c.outer * m.n * c.count), c.outer * c.count);
     for (int64_t o = 0; o < c.outer; ++o)
       for (int64_t i = 0; i < c.count; ++i)
         ASSERT_EQ(out.get(o * c.count + i),
@@ -141,8 +141,7 @@ TEST_P(Movements, Permute) {
     call.numPairs = m.n - 1;
     Elements out = perform(m, c, call, samples(c.dtype, m.rank, count), count);
     for (int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(out.get(i),
-                m.position == 0 ? 0 : sample(c.dtype, m.rankAt(m.position - 1), i));
+      ASSERT_EQ(out.get(i), m.position == 0 ? 0 : sample(c.dtype, m.rankAt(m.position - 1), i));
   });
 }
 

@@ -52,8 +52,8 @@ double expected(const Member &m, CollDtype dtype, CollReduction reduction, int64
   for (int p = 1; p < m.n; ++p)
     result = combine(dtype, reduction, result, input(dtype, reduction, m.rankAt(p), i));
   if (reduction == kCollAvg)
-    result = dtype == kCollF64 ? result / m.n
-                               : static_cast<float>(result) / static_cast<float>(m.n);
+    result =
+        dtype == kCollF64 ? result / m.n : static_cast<float>(result) / static_cast<float>(m.n);
   return rounded(dtype, result);
 }
 
@@ -82,61 +82,61 @@ void forEachCase(const Reductions::ParamType &param, Body body) {
 
 TEST_P(Reductions, AllReduce) {
   auto [backend, dtype, reduction] = GetParam();
-  forEachCase(GetParam(), [&, dtype = dtype, reduction = reduction](Member &m, int64_t count,
-                                                                    bool inPlace) {
-    Elements src = inputs(m, dtype, reduction, count);
-    Elements dst(dtype, count);
-    Elements &out = inPlace ? src : dst;
-    Call call = makeCall(OpKind::AllReduce, dtype, count, src.data(), out.data());
-    call.reduction = reduction;
-    Status status = m.call(call);
-    ASSERT_TRUE(status.ok()) << status.toString();
-    for (int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(out.get(i), expected(m, dtype, reduction, i)) << "element " << i;
-  });
+  forEachCase(GetParam(),
+              [&, dtype = dtype, reduction = reduction](Member &m, int64_t count, bool inPlace) {
+                Elements src = inputs(m, dtype, reduction, count);
+                Elements dst(dtype, count);
+                Elements &out = inPlace ? src : dst;
+                Call call = makeCall(OpKind::AllReduce, dtype, count, src.data(), out.data());
+                call.reduction = reduction;
+                Status status = m.call(call);
+                ASSERT_TRUE(status.ok()) << status.toString();
+                for (int64_t i = 0; i < count; ++i)
+                  ASSERT_EQ(out.get(i), expected(m, dtype, reduction, i)) << "element " << i;
+              });
 }
 
 TEST_P(Reductions, Reduce) {
   auto [backend, dtype, reduction] = GetParam();
-  forEachCase(GetParam(), [&, dtype = dtype, reduction = reduction](Member &m, int64_t count,
-                                                                    bool inPlace) {
-    int root = static_cast<int>(count % m.n);
-    Elements src = inputs(m, dtype, reduction, count);
-    Elements dst(dtype, count);
-    Elements &out = inPlace ? src : dst;
-    Call call = makeCall(OpKind::Reduce, dtype, count, src.data(), out.data());
-    call.reduction = reduction;
-    call.root = root;
-    Status status = m.call(call);
-    ASSERT_TRUE(status.ok()) << status.toString();
-    for (int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(out.get(i), m.position == root ? expected(m, dtype, reduction, i)
-                                               : input(dtype, reduction, m.rank, i))
-          << "element " << i;
-  });
+  forEachCase(GetParam(),
+              [&, dtype = dtype, reduction = reduction](Member &m, int64_t count, bool inPlace) {
+                int root = static_cast<int>(count % m.n);
+                Elements src = inputs(m, dtype, reduction, count);
+                Elements dst(dtype, count);
+                Elements &out = inPlace ? src : dst;
+                Call call = makeCall(OpKind::Reduce, dtype, count, src.data(), out.data());
+                call.reduction = reduction;
+                call.root = root;
+                Status status = m.call(call);
+                ASSERT_TRUE(status.ok()) << status.toString();
+                for (int64_t i = 0; i < count; ++i)
+                  ASSERT_EQ(out.get(i), m.position == root ? expected(m, dtype, reduction, i)
+                                                           : input(dtype, reduction, m.rank, i))
+                      << "element " << i;
+              });
 }
 
 TEST_P(Reductions, ReduceScatter) {
   auto [backend, dtype, reduction] = GetParam();
-  forEachCase(GetParam(), [&, dtype = dtype, reduction = reduction](Member &m, int64_t total,
-                                                                    bool inPlace) {
-    for (int64_t outer : {int64_t(1), int64_t(3)}) {
-      int64_t count = total > 1000 ? total / (m.n * outer) : total;
-      Elements src = inputs(m, dtype, reduction, outer * m.n * count);
-      Elements dst(dtype, outer * count);
-      Elements &out = inPlace ? src : dst;
-      Call call = makeCall(OpKind::ReduceScatter, dtype, count, src.data(), out.data());
-      call.outer = outer;
-      call.reduction = reduction;
-      Status status = m.call(call);
-      ASSERT_TRUE(status.ok()) << status.toString();
-      for (int64_t o = 0; o < outer; ++o)
-        for (int64_t i = 0; i < count; ++i)
-          ASSERT_EQ(out.get(o * count + i),
-                    expected(m, dtype, reduction, (o * m.n + m.position) * count + i))
-              << "element " << o << ", " << i;
-    }
-  });
+  forEachCase(GetParam(),
+              [&, dtype = dtype, reduction = reduction](Member &m, int64_t total, bool inPlace) {
+                for (int64_t outer : {int64_t(1), int64_t(3)}) {
+                  int64_t count = total > 1000 ? total / (m.n * outer) : total;
+                  Elements src = inputs(m, dtype, reduction, outer * m.n * count);
+                  Elements dst(dtype, outer * count);
+                  Elements &out = inPlace ? src : dst;
+                  Call call = makeCall(OpKind::ReduceScatter, dtype, count, src.data(), out.data());
+                  call.outer = outer;
+                  call.reduction = reduction;
+                  Status status = m.call(call);
+                  ASSERT_TRUE(status.ok()) << status.toString();
+                  for (int64_t o = 0; o < outer; ++o)
+                    for (int64_t i = 0; i < count; ++i)
+                      ASSERT_EQ(out.get(o * count + i),
+                                expected(m, dtype, reduction, (o * m.n + m.position) * count + i))
+                          << "element " << o << ", " << i;
+                }
+              });
 }
 
 // Inputs whose sum depends on the order, so that left to right can be told from others.

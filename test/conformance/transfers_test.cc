@@ -41,9 +41,9 @@ TEST_P(Transfers, SameTagMatchesInProgramOrder) {
     for (int round = 0; round < 100; ++round) {
       Elements data = filled(1, round * 1000);
       bool sends = m.position == 0;
-      ASSERT_TRUE(m.call(transfer(sends ? OpKind::Send : OpKind::Recv, data.data(), 1,
-                                  1 - m.position, 4))
-                      .ok());
+      ASSERT_TRUE(
+          m.call(transfer(sends ? OpKind::Send : OpKind::Recv, data.data(), 1, 1 - m.position, 4))
+              .ok());
       ASSERT_EQ(data.get(0), round * 1000);
     }
   });
@@ -71,8 +71,8 @@ TEST_P(Transfers, TagsMatchOutOfOrder) {
 TEST_P(Transfers, RingShift) {
   runJob(GetParam(), {5, {{2, 4, 0, 3, 1}}}, [](Member &m) {
     Elements out = filled(1000, m.rank), in(kCollI32, 1000);
-    Result<Request *> sent = m.group.start(
-        transfer(OpKind::Send, out.data(), 1000, (m.position + 1) % m.n, 0));
+    Result<Request *> sent =
+        m.group.start(transfer(OpKind::Send, out.data(), 1000, (m.position + 1) % m.n, 0));
     ASSERT_TRUE(sent.ok());
     int left = (m.position + m.n - 1) % m.n;
     ASSERT_TRUE(m.call(transfer(OpKind::Recv, in.data(), 1000, left, 0)).ok());

@@ -31,8 +31,8 @@ int32_t addStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *c
   return kCollOk;
 }
 
-int32_t broadcastInit(const CollAbi *abi, CollContext *ctx, void *const *args,
-                      void *const *results, void *) {
+int32_t broadcastInit(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                      void *) {
   if (int32_t code = abi->init(ctx, 1, 0))
     return code;
   return abi->broadcast(ctx, 1, args[0], results[0], 4, kCollF32, 0, 0, nullptr);

@@ -114,12 +114,14 @@ Program program(const std::string &text, CollEntry init = nullptr) {
 }
 
 TEST(ClassCheckTest, ClassesCoverEveryRankOnce) {
-  Program low = program(descriptorText(4, 0, 1, "[]")), high = program(descriptorText(4, 2, 3, "[]"));
+  Program low = program(descriptorText(4, 0, 1, "[]")),
+          high = program(descriptorText(4, 2, 3, "[]"));
   Result<std::vector<int>> classes = checkClasses({low, high});
   ASSERT_TRUE(classes.ok()) << classes.status().toString();
   EXPECT_EQ(*classes, (std::vector<int>{0, 0, 1, 1}));
   EXPECT_TRUE(contains(checkClasses({low}).status(), "rank 2 is in no rank class"));
-  EXPECT_TRUE(contains(checkClasses({low, high, low}).status(), "rank 0 is in rank classes 0 and 2"));
+  EXPECT_TRUE(
+      contains(checkClasses({low, high, low}).status(), "rank 0 is in rank classes 0 and 2"));
   EXPECT_FALSE(checkClasses({}).ok());
 }
 
@@ -128,9 +130,10 @@ TEST(ClassCheckTest, ClassesAgree) {
   other.replace(other.find("\"w\",\"role\":\"state\""), 17, "\"w\",\"role\":\"batch");
   Program low = program(descriptorText(4, 0, 1, "[]"));
   EXPECT_FALSE(checkClasses({low, program(other)}).ok());
-  EXPECT_TRUE(contains(
-      checkClasses({low, program(descriptorText(4, 2, 3, "[]"), noStep)}).status(), "init"));
-  EXPECT_TRUE(contains(checkClasses({low, program(descriptorText(2, 0, 1, "[]"))}).status(), "mesh"));
+  EXPECT_TRUE(contains(checkClasses({low, program(descriptorText(4, 2, 3, "[]"), noStep)}).status(),
+                       "init"));
+  EXPECT_TRUE(
+      contains(checkClasses({low, program(descriptorText(2, 0, 1, "[]"))}).status(), "mesh"));
 }
 
 } // namespace

@@ -19,8 +19,8 @@ std::string ThreadsEndpoint::place(const ThreadsRequest &request) const {
 }
 
 Status ThreadsEndpoint::abortedStatus(const ThreadsRequest &request) {
-  return {kCollAborted, place(request) + ": given up because of a failure: " +
-                            world_.cause().toString()};
+  return {kCollAborted,
+          place(request) + ": given up because of a failure: " + world_.cause().toString()};
 }
 
 Status ThreadsEndpoint::findMissingPeer(const ThreadsRequest &request) {

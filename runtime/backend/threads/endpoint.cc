@@ -39,9 +39,7 @@ Result<std::unique_ptr<Communicator>> ThreadsEndpoint::communicator(std::vector<
       new ThreadsCommunicator(*this, world_.group(ranks), position));
 }
 
-void ThreadsEndpoint::enter() {
-  world_.rank(rank_).present.store(true, std::memory_order_release);
-}
+void ThreadsEndpoint::enter() { world_.rank(rank_).present.store(true, std::memory_order_release); }
 
 void ThreadsEndpoint::leave() {
   advanceAll();
@@ -228,8 +226,8 @@ bool ThreadsEndpoint::advanceCollective(ThreadsRequest &request) {
 void ThreadsEndpoint::cancel(ThreadsRequest &request) {
   Group &group = request.communicator.group();
   if (isTransfer(request.call().kind)) {
-    int receiver = request.call().kind == OpKind::Send ? request.call().peer
-                                                       : request.communicator.position();
+    int receiver =
+        request.call().kind == OpKind::Send ? request.call().peer : request.communicator.position();
     if (!group.mailbox(receiver).withdraw(request.transfer))
       while (request.transfer.state.load(std::memory_order_acquire) == Transfer::State::Waiting)
         sched_yield();

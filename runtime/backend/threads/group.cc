@@ -104,8 +104,8 @@ int Group::missingMember(uint64_t number) {
   Slot &slot = this->slot(number);
   for (int i = 0; i < size(); ++i) {
     // In this order: a rank posts before it leaves.
-    bool present = world_.rank(ranks_[static_cast<size_t>(i)])
-                       .present.load(std::memory_order_acquire);
+    bool present =
+        world_.rank(ranks_[static_cast<size_t>(i)]).present.load(std::memory_order_acquire);
     Posting &posting = slot.postings[static_cast<size_t>(i)];
     if (!present && posting.number.load(std::memory_order_acquire) != number + 1)
       return i;

@@ -90,7 +90,7 @@ private:
   World &world_;
   std::vector<int> ranks_;
   std::array<Slot, kSlots> slots_;
-  std::vector<Counter> counters_; // by member
+  std::vector<Counter> counters_;  // by member
   std::vector<Mailbox> mailboxes_; // by receiver
   // Members that found a slot taken and have not posted yet.
   std::atomic<int> deferred_{0};

@@ -1,0 +1,75 @@
+#include "runtime/dl/blas.h"
+
+#include "runtime/base/env.h"
+#include "runtime/base/log.h"
+
+#include <dlfcn.h>
+#include <string>
+
+namespace coll::rt::dl {
+
+namespace {
+
+// The kernels that OpenBLAS should use, or null to let it choose. Releases that are
+// older than the processor fall back to SSE3 code on Intel models that they do not
+// know, which costs a factor of five; so the choice is made by feature instead.
+const char *preferredCore() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (!__builtin_cpu_is("intel"))
+    return nullptr;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512cd"))
+    return "SkylakeX";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return "Haswell";
+#endif
+  return nullptr;
+}
+
+template <typename Function>
+void resolve(void *library, const char *name, Function &function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
+void *openLibrary(const std::string &name) {
+  // OpenBLAS reads these while it is being loaded, and never again.
+  const char *core = preferredCore();
+  ScopedEnv coreType("OPENBLAS_CORETYPE", core);
+  ScopedEnv threads("OPENBLAS_NUM_THREADS", "1");
+  return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+Blas *load() {
+  std::string name = envString(EnvVar::Blas);
+  if (name == "none")
+    return nullptr;
+  void *library = openLibrary(name);
+  if (!library) {
+    log(LogLevel::Warn, "no matrix library, products will be slow: " + std::string(dlerror()));
+    return nullptr;
+  }
+  static Blas blas;
+  resolve(library, "cblas_sgemm", blas.sgemm);
+  resolve(library, "cblas_dgemm", blas.dgemm);
+  if (!blas.sgemm || !blas.dgemm) {
+    log(LogLevel::Warn, name + " has no cblas_sgemm and cblas_dgemm, products will be slow");
+    return nullptr;
+  }
+  // Where the process had loaded it before, with threads of its own.
+  void (*setNumThreads)(int) = nullptr;
+  resolve(library, "openblas_set_num_threads", setNumThreads);
+  if (setNumThreads)
+    setNumThreads(1);
+  return &blas;
+}
+
+} // namespace
+
+const Blas *blas() {
+  static const Blas *const loaded = load();
+  return loaded;
+}
+
+} // namespace coll::rt::dl
