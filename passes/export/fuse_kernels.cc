@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -37,6 +38,29 @@ void addReshapeCleanup(RewritePatternSet &patterns) {
   tensor::populateFoldTensorEmptyPatterns(patterns);
   linalg::FillOp::getCanonicalizationPatterns(patterns, ctx);
 }
+
+/// A generic that writes constants only is a constant.
+struct FoldConstantGeneric : public OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics() || op.getNumParallelLoops() != op.getNumLoops())
+      return rewriter.notifyMatchFailure(op, "not elementwise on tensors");
+    SmallVector<DenseElementsAttr> values;
+    for (auto [yielded, type] :
+         llvm::zip_equal(op.getBody()->getTerminator()->getOperands(), op->getResultTypes())) {
+      Attribute scalar;
+      if (!matchPattern(yielded, m_Constant(&scalar)))
+        return rewriter.notifyMatchFailure(op, "computes something");
+      values.push_back(DenseElementsAttr::get(cast<ShapedType>(type), scalar));
+    }
+    SmallVector<Value> constants;
+    for (DenseElementsAttr value : values)
+      constants.push_back(arith::ConstantOp::create(rewriter, op.getLoc(), value));
+    rewriter.replaceOp(op, constants);
+    return success();
+  }
+};
 
 struct FuseKernelsPass : public impl::FuseKernelsPassBase<FuseKernelsPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -94,6 +118,7 @@ private:
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuseProducer);
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldMoveReshape);
+    patterns.add<FoldConstantGeneric>(&getContext());
     linalg::populateMoveInitOperandsToInputPattern(patterns);
     addReshapeCleanup(patterns);
     return applyGreedily(function, std::move(patterns));

@@ -167,13 +167,14 @@ LogicalResult packOperand(OpBuilder &builder, Location loc, Contraction &contrac
   sortBy(batch, kC);
   sortBy(free, kC);
   sortBy(reduced, other);
-  auto smallest = [&](ArrayRef<unsigned> loops) {
-    int64_t stride = std::numeric_limits<int64_t>::max();
+  // Smallest stride first; among equal ones the longer run.
+  auto innermost = [&](ArrayRef<unsigned> loops) {
+    std::pair<int64_t, int64_t> best(std::numeric_limits<int64_t>::max(), 0);
     for (unsigned i : loops)
-      stride = std::min(stride, contraction.loops[i].strides[operand]);
-    return stride;
+      best = std::min(best, {contraction.loops[i].strides[operand], -contraction.loops[i].extent});
+    return best;
   };
-  bool freeInner = smallest(free) < smallest(reduced);
+  bool freeInner = innermost(free) < innermost(reduced);
   SmallVector<unsigned> order(batch);
   llvm::append_range(order, freeInner ? reduced : free);
   llvm::append_range(order, freeInner ? free : reduced);

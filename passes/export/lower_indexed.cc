@@ -176,6 +176,21 @@ void fillSplatInits(RewriterBase &rewriter, linalg::GenericOp op) {
   }
 }
 
+/// A splat constant that is about to be overwritten: filled where it is needed,
+/// not copied from a constant.
+void fillSplatOperands(RewriterBase &rewriter, MutableArrayRef<OpOperand> operands) {
+  for (OpOperand &operand : operands) {
+    Operation *op = operand.getOwner();
+    TypedAttr splat = getSplatScalar(operand.get());
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!splat || type.getNumElements() <= 1)
+      continue;
+    Value scalar = arith::ConstantOp::create(rewriter, op->getLoc(), splat);
+    Value filled = createFilled(rewriter, op->getLoc(), type, scalar);
+    rewriter.modifyOpInPlace(op, [&] { operand.set(filled); });
+  }
+}
+
 LogicalResult lowerOp(RewriterBase &rewriter, Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto take = dyn_cast<TakeOp>(op))
@@ -192,6 +207,10 @@ LogicalResult lowerOp(RewriterBase &rewriter, Operation *op) {
     lowerInsert(rewriter, insert);
   else if (auto splat = dyn_cast<tensor::SplatOp>(op))
     rewriter.replaceOp(op, createFilled(rewriter, op->getLoc(), splat.getType(), splat.getInput()));
+  else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    fillSplatOperands(rewriter, insert.getDestMutable());
+  else if (isa<scf::WhileOp, scf::ForOp>(op))
+    fillSplatOperands(rewriter, op->getOpOperands());
   else if (isElementwiseOnTensors(op))
     lowerElementwise(rewriter, op);
   return success();

@@ -8,10 +8,6 @@
 
 namespace mlir::coll {
 
-/// On the outermost scf.for of a nest that is one kernel. Without it a loop
-/// belongs to the driver.
-inline constexpr llvm::StringLiteral kKernelAttr = "coll.kernel";
-
 /// A tensor of `type` whose elements are all `scalar`: tensor.empty and linalg.fill.
 Value createFilled(OpBuilder &builder, Location loc, RankedTensorType type, Value scalar);
 

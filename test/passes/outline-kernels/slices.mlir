@@ -1,0 +1,34 @@
+// RUN: coll-opt %s --coll-lower-indexed --coll-outline-kernels --split-input-file | FileCheck %s
+
+// An update of a stack at a computed position happens in place.
+
+// CHECK-LABEL: func.func @update
+// CHECK-SAME:    %[[STACK:.*]]: tensor<10x8xf32>, %[[ROW:.*]]: tensor<1x8xf32>, %[[I:.*]]: index
+// CHECK:       %[[R:.*]] = call @kernel_0(%[[ROW]], %[[I]], %[[STACK]])
+// CHECK:       return %[[R]]
+// CHECK:       func.func private @kernel_0(%{{.*}}: tensor<1x8xf32> {coll.access = "read"}, %{{.*}}: index,
+// CHECK-SAME:    %{{.*}}: tensor<10x8xf32> {coll.access = "readwrite"})
+func.func @update(%stack: tensor<10x8xf32>, %row: tensor<1x8xf32>, %i: index) -> tensor<10x8xf32> {
+  %r = tensor.insert_slice %row into %stack[%i, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<10x8xf32>
+  return %r : tensor<10x8xf32>
+}
+
+// -----
+
+// Slices are read where they are, and the parts of a concatenation are computed
+// where they go: one kernel.
+
+// CHECK-LABEL: func.func @rotate
+// CHECK-SAME:    %[[X:.*]]: tensor<8x32xf32>
+// CHECK:       %[[DEST:.*]] = tensor.empty() : tensor<8x32xf32>
+// CHECK-NEXT:  %[[R:.*]] = call @kernel_0(%[[X]], %[[DEST]])
+// CHECK-NEXT:  return %[[R]]
+// CHECK:       func.func private @kernel_0
+// CHECK:         arith.negf
+func.func @rotate(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %a = tensor.extract_slice %x[0, 0] [8, 16] [1, 1] : tensor<8x32xf32> to tensor<8x16xf32>
+  %b = tensor.extract_slice %x[0, 16] [8, 16] [1, 1] : tensor<8x32xf32> to tensor<8x16xf32>
+  %n = arith.negf %b : tensor<8x16xf32>
+  %r = tensor.concat dim(1) %n, %a : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x32xf32>
+  return %r : tensor<8x32xf32>
+}
