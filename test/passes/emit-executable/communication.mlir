@@ -1,0 +1,44 @@
+// RUN: coll-opt %s --coll-emit-executable | FileCheck %s
+
+coll.mesh @m ["dp" = 2, "tp" = 2]
+
+// Blocks of a gathered dimension: [outer][n][count].
+// CHECK-LABEL: module @gather
+coll.program @gather ranks [0 to 3] {
+  // CHECK: llvm.func @coll_step(%[[ABI:[a-z0-9]+]]: !llvm.ptr, %[[CTX:[a-z0-9]+]]: !llvm.ptr,
+  func.func @step(%x: tensor<3x4x5xf32>) -> tensor<3x8x5xf32> {
+    // CHECK-DAG: %[[OUTER:.*]] = llvm.mlir.constant(3 : i64)
+    // CHECK-DAG: %[[COUNT:.*]] = llvm.mlir.constant(20 : i64)
+    // all_gather is entry 4.
+    // CHECK: llvm.getelementptr %[[ABI]][40]
+    // CHECK: llvm.call %{{.*}}(%[[CTX]], %{{.*}}, %{{.*}}, %{{.*}}, %[[OUTER]], %[[COUNT]],
+    %r = coll.all_gather %x dim 1 over @m["tp"] : tensor<3x4x5xf32> -> tensor<3x8x5xf32>
+    return %r : tensor<3x8x5xf32>
+  }
+}
+
+// Block j of [4, 6] is [2, 6], and lands beside the others in [2, 12].
+// CHECK-LABEL: module @exchange
+coll.program @exchange ranks [0 to 3] {
+  func.func @step(%x: tensor<4x6xf32>) -> tensor<2x12xf32> {
+    // CHECK-DAG: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+    // CHECK-DAG: %[[TWELVE:.*]] = llvm.mlir.constant(12 : i64)
+    // CHECK-DAG: %[[TWO:.*]] = llvm.mlir.constant(2 : i64)
+    // CHECK-DAG: %[[SIX:.*]] = llvm.mlir.constant(6 : i64)
+    // CHECK: llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[ONE]], %[[TWELVE]], %[[TWO]], %[[SIX]],
+    %r = coll.all_to_all %x split 0 concat 1 over @m["dp"] : tensor<4x6xf32> -> tensor<2x12xf32>
+    return %r : tensor<2x12xf32>
+  }
+}
+
+// One table of pairs, one group, two operations.
+// CHECK-LABEL: module @pairs
+// CHECK: llvm.mlir.global internal constant @pairs_0(dense<[0, 1, 1, 0]> : tensor<4xi32>)
+coll.program @pairs ranks [0 to 3] {
+  func.func @step(%x: tensor<4xf32> {coll.role = "state"}) -> tensor<4xf32> {
+    // CHECK: llvm.mlir.addressof @pairs_0
+    %r = coll.permute %x pairs [[0, 1], [1, 0]] over @m["tp"] : tensor<4xf32>
+    coll.barrier over [[0, 1], [2, 3]]
+    return %r : tensor<4xf32>
+  }
+}

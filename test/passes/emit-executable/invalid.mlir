@@ -1,0 +1,61 @@
+// RUN: coll-opt %s --split-input-file --verify-diagnostics --coll-emit-executable
+
+// expected-error@+1 {{has no function @step}}
+coll.program @no_step ranks [0] {
+  func.func @init(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+coll.program @compute ranks [0] {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@+1 {{cannot be in kernel form: it makes a tensor outside a kernel}}
+    %y = arith.negf %x : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
+coll.program @access ranks [0] {
+  // expected-error@+1 {{argument 0 cannot have access "write"}}
+  func.func private @kernel_0(%x: tensor<4xf32> {coll.access = "write"}, %d: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %d = tensor.empty() : tensor<4xf32>
+    %r = func.call @kernel_0(%x, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %r : tensor<4xf32>
+  }
+}
+
+// -----
+
+coll.program @callee ranks [0] {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@+1 {{calls 'step', which is not a kernel}}
+    %r = func.call @step(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    return %r : tensor<4xf32>
+  }
+}
+
+// -----
+
+coll.program @dtype ranks [0, 1] {
+  func.func @step(%x: tensor<4xi4>) -> tensor<4xi4> {
+    // expected-error@+1 {{cannot send elements of type 'i4'}}
+    %r = coll.broadcast %x from 0 over [[0, 1]] : tensor<4xi4>
+    return %r : tensor<4xi4>
+  }
+}
+
+// -----
+
+coll.program @scalar ranks [0] {
+  // expected-error@+1 {{arguments must be tensors, not 'index'}}
+  func.func @step(%i: index) {
+    return
+  }
+}
