@@ -65,17 +65,20 @@ struct Prod {
       return a * b;
   }
 };
-// A NaN in `a` is kept by the second test, one in `b` because both tests fail.
+// A NaN in `a` is kept by the last test, one in `b` because the first fails. Selections, so
+// that the loops vectorise.
 struct Min {
   template <typename T>
   static T apply(T a, T b) {
-    return (a < b || a != a) ? a : b;
+    T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
   }
 };
 struct Max {
   template <typename T>
   static T apply(T a, T b) {
-    return (a > b || a != a) ? a : b;
+    T larger = a > b ? a : b;
+    return a != a ? a : larger;
   }
 };
 struct And {
