@@ -71,6 +71,7 @@ Session::Session(const Options &options) : options_(options) {
   mlir::coll::registerCollDialects(registry);
   context_.appendDialectRegistry(registry);
   context_.allowUnregisteredDialects();
+  context_.printOpOnDiagnostic(false);
   if (options.quiet)
     context_.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {
       return mlir::success(diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark);
