@@ -149,6 +149,9 @@ FailureOr<int64_t> leadingState(func::FuncOp func, const Roles &roles,
 /// Leading arguments of one root, if as many leading results have their types.
 int64_t guessState(func::FuncOp func, const Roles &roles) {
   int64_t count = 0;
+  // Without names, nothing says which arguments belong together.
+  if (func.getNumArguments() == 0 || !isa<NameLoc>(func.getArgument(0).getLoc()))
+    return 0;
   for (; count < func.getNumArguments(); ++count)
     if (rootOf(roles.names[count]) != rootOf(roles.names.front()))
       break;
@@ -232,13 +235,13 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
     step.setArgAttr(i, kRoleAttr, b.getStringAttr(role));
     step.setArgAttr(i, kNameAttr, b.getStringAttr(roles.names[i]));
   }
-  int64_t last = source.getNumResults() - 1;
-  for (int64_t i = 0; i <= last; ++i) {
+  int64_t numResults = source.getNumResults();
+  for (int64_t i = 0; i < numResults; ++i) {
     step.setResultAttrs(i, keepOwnAttrs(context, source.getResultAttrDict(i)));
     if (i < roles.stateArgs || step.getResultAttr(i, kNameAttr))
       continue;
     auto result = cast<RankedTensorType>(type.getResult(i));
-    bool isLoss = i == last && roles.stateArgs > 0 && result.getRank() == 0 &&
+    bool isLoss = i == numResults - 1 && roles.stateArgs > 0 && result.getRank() == 0 &&
                   isa<FloatType>(result.getElementType());
     auto info = source.getResultAttrOfType<StringAttr>(i, "jax.result_info");
     if (isLoss)

@@ -100,11 +100,17 @@ Value broadcast(ImplicitLocOpBuilder &b, Value input, ArrayRef<int64_t> dims,
   return buildCopy(b, input, AffineMap::get(result.getRank(), 0, exprs, b.getContext()), result);
 }
 
-int64_t countOf(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
+Value reverse(ImplicitLocOpBuilder &b, Value input, ArrayRef<int64_t> dims) {
+  auto type = cast<RankedTensorType>(input.getType());
+  SmallVector<AffineExpr> exprs;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    AffineExpr expr = b.getAffineDimExpr(dim);
+    if (llvm::is_contained(dims, dim) && type.getDimSize(dim) != 1)
+      expr = b.getAffineConstantExpr(type.getDimSize(dim) - 1) - expr;
+    exprs.push_back(expr);
+  }
+  AffineMap map = AffineMap::get(type.getRank(), 0, exprs, b.getContext());
+  return map.isIdentity() ? input : buildCopy(b, input, map, type);
 }
 
 SmallVector<OpFoldResult> indexAttrs(Builder &b, ArrayRef<int64_t> values) {

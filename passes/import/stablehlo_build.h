@@ -46,6 +46,8 @@ Value buildCopy(ImplicitLocOpBuilder &b, Value input, AffineMap map, RankedTenso
 /// constant stays one. Sizes must agree or be 1.
 Value broadcast(ImplicitLocOpBuilder &b, Value input, ArrayRef<int64_t> dims,
                 RankedTensorType result);
+/// `input` with the order of its elements along `dims` reversed.
+Value reverse(ImplicitLocOpBuilder &b, Value input, ArrayRef<int64_t> dims);
 /// The elements of `input` in row-major order under another shape.
 Value reshape(ImplicitLocOpBuilder &b, Value input, ArrayRef<int64_t> shape);
 /// StableHLO's pad: `interior` elements between neighbours, then `low` and `high`
@@ -59,8 +61,6 @@ SmallVector<int64_t> paddedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> low,
 /// The scalar in a rank-0 tensor; a constant stays one.
 Value extractScalar(ImplicitLocOpBuilder &b, Value tensor);
 
-/// Number of elements of `shape`.
-int64_t countOf(ArrayRef<int64_t> shape);
 SmallVector<OpFoldResult> indexAttrs(Builder &b, ArrayRef<int64_t> values);
 
 } // namespace mlir::coll::stablehlo

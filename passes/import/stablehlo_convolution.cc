@@ -49,7 +49,8 @@ void splitGroups(ImplicitLocOpBuilder &b, ConvTensor &tensor, int64_t dim, int64
 struct Convolution {
   ConvLayouts layouts;
   Window window;
-  SmallVector<int64_t> reversal;
+  /// Kernel dimensions in which the window is reversed.
+  SmallVector<int64_t> reversed;
   int64_t featureGroups = 1;
   int64_t batchGroups = 1;
   int64_t groups() const { return featureGroups * batchGroups; }
@@ -74,7 +75,11 @@ FailureOr<Convolution> readConvolution(Source &src) {
     return failure();
   if (*featureGroups < 1 || *batchGroups < 1 || (*featureGroups > 1 && *batchGroups > 1))
     return src.error("needs group counts >= 1, at most one of them above 1");
-  return Convolution{*layouts, *window, *reversal, *featureGroups, *batchGroups};
+  SmallVector<int64_t> reversed;
+  for (auto [dim, isReversed] : llvm::zip_equal(layouts->kernel.spatial, *reversal))
+    if (isReversed)
+      reversed.push_back(dim);
+  return Convolution{*layouts, *window, reversed, *featureGroups, *batchGroups};
 }
 
 LogicalResult checkConvolution(Source &src, const Convolution &conv,
@@ -119,8 +124,7 @@ SmallVector<AffineMap> convolutionMaps(ImplicitLocOpBuilder &b, const Convolutio
   for (unsigned dim = 0; dim < spatial; ++dim) {
     AffineExpr inner = b.getAffineDimExpr(outRank + dim);
     inExprs[in.layout.spatial[dim]] = windowExpr(b, conv.window, dim, out.spatial[dim], inner);
-    kerExprs[ker.layout.spatial[dim]] =
-        conv.reversal[dim] ? b.getAffineConstantExpr(conv.window.size[dim] - 1) - inner : inner;
+    kerExprs[ker.layout.spatial[dim]] = inner;
   }
   if (outGroup >= 0)
     inExprs[in.group] = kerExprs[ker.group] = b.getAffineDimExpr(outGroup);
@@ -161,7 +165,8 @@ LogicalResult importConvolution(Source &src) {
 
   Value zero = splatZero(b, RankedTensorType::get({}, input.getElementType()));
   ConvTensor in{pad(b, src.operand(0), zero, low, high, interior), layout};
-  ConvTensor kernel{src.operand(1), conv->layouts.kernel};
+  // A reversed loop would hide the window's size from linalg: reverse the kernel.
+  ConvTensor kernel{reverse(b, src.operand(1), conv->reversed), conv->layouts.kernel};
   ConvLayout out = conv->layouts.output;
   SmallVector<int64_t> shape(result.getShape());
   int64_t outGroup = -1;

@@ -64,17 +64,7 @@ LogicalResult importReverse(Source &src) {
     return src.error("needs distinct dimensions within the operand's rank");
   if (src.operandTensor(0) != type)
     return src.error("needs a result of the operand's type");
-  SmallVector<AffineExpr> exprs;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    AffineExpr expr = src.b.getAffineDimExpr(dim);
-    if (llvm::is_contained(*dims, dim) && type.getDimSize(dim) != 1)
-      expr = src.b.getAffineConstantExpr(type.getDimSize(dim) - 1) - expr;
-    exprs.push_back(expr);
-  }
-  AffineMap map = AffineMap::get(type.getRank(), 0, exprs, src.b.getContext());
-  if (map.isIdentity())
-    return src.finish(src.operand(0));
-  return src.finish(buildCopy(src.b, src.operand(0), map, type));
+  return src.finish(reverse(src.b, src.operand(0), *dims));
 }
 
 LogicalResult importIota(Source &src) {

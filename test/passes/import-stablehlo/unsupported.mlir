@@ -1,0 +1,64 @@
+// RUN: coll-opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics --coll-import-stablehlo
+
+// Everything that cannot be imported is listed at once.
+func.func @main(%x: tensor<4xf32>, %s: tensor<2xui64>) -> tensor<4xf32> {
+  // expected-error @below {{cannot import 3 kinds of operation or type}}
+  // expected-note @below {{stablehlo.cholesky, 2 times: linear solvers are not supported}}
+  %0 = "stablehlo.cholesky"(%x) <{lower = true}> : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.cholesky"(%0) <{lower = true}> : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note @below {{some.thing, 1 time}}
+  %2 = "some.thing"(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note @below {{stablehlo.rng_bit_generator, 1 time: its random bits are not defined by the program; use JAX's threefry2x32 generator}}
+  %3:2 = "stablehlo.rng_bit_generator"(%s) : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{cannot import 1 kind of operation or type}}
+// expected-note @below {{type tensor<?xf32>, 1 time: it has dynamic dimensions}}
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{cannot import 2 kinds of operation or type}}
+  // expected-note @below {{type tensor<4xcomplex<f32>>, 1 time: it has complex elements}}
+  // expected-note @below {{stablehlo.complex, 1 time: complex numbers are not supported}}
+  %0 = "stablehlo.complex"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xcomplex<f32>>
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{cannot import 1 kind of operation or type}}
+  // expected-note @below {{stablehlo.custom_call @lapack_sgetrf, 1 time: the called function is not known}}
+  %0 = "stablehlo.custom_call"(%x) <{call_target_name = "lapack_sgetrf"}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Only what the step reaches counts.
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.sort"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{calls @f recursively}}
+  %0 = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
