@@ -10,8 +10,11 @@
 #include "tools/common/safe_parse.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/SourceMgr.h"
 
 namespace coll::run {
 namespace {
@@ -130,6 +133,14 @@ llvm::StringRef hintAtPrettyForm(llvm::StringRef text) {
          "get_asm(print_generic_op_form=True, enable_debug_info=True)";
 }
 
+mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context,
+                                        std::unique_ptr<llvm::MemoryBuffer> text) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  return mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
+}
+
 void dropDistribution(mlir::func::FuncOp func) {
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     func.removeArgAttr(i, mlir::coll::kShardingAttr);
@@ -175,11 +186,11 @@ llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path
   auto text = mlir::coll::readUntrusted(path);
   if (!text)
     return text.takeError();
+  std::string hint = hintAtPrettyForm((*text)->getBuffer()).str();
   StepIr step;
-  step.module = mlir::coll::parseUntrusted(path, &context);
+  step.module = parse(context, std::move(*text));
   if (!step.module)
-    return makeError("'" + path + "' is not MLIR that can be read" +
-                     hintAtPrettyForm((*text)->getBuffer()));
+    return makeError("'" + path + "' is not MLIR that can be read" + hint);
   step.level = detectLevel(*step.module);
   if (stages)
     stages->begin("input", *step.module);

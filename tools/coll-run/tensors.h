@@ -16,7 +16,8 @@ using Tensors = std::vector<rt::HostTensor>;
 /// Success, or the status' text.
 llvm::Error toError(const rt::Status &status);
 
-template <typename T> llvm::Expected<T> toExpected(rt::Result<T> result) {
+template <typename T>
+llvm::Expected<T> toExpected(rt::Result<T> result) {
   if (!result)
     return toError(result.status());
   return result.take();
