@@ -1,11 +1,13 @@
 //===- main.cc - coll-run: runs a training step on N ranks ----------------------===//
 
+#include "tools/coll-run/error.h"
 #include "tools/coll-run/options.h"
 #include "tools/coll-run/session.h"
 #include "tools/common/safe_parse.h"
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
 #include <new>
 #include <unistd.h>
 
@@ -18,6 +20,16 @@ void exitOutOfMemory() {
   _exit(written < 0 ? 2 : 1);
 }
 
+/// LLVM aborts a process that ends with an unreported failure to write.
+llvm::Error checkStandardOutput() {
+  llvm::outs().flush();
+  std::error_code code = llvm::outs().error();
+  llvm::outs().clear_error();
+  if (!code)
+    return llvm::Error::success();
+  return coll::run::makeError("cannot write to the standard output: " + code.message());
+}
+
 int fail(llvm::Error error) {
   llvm::outs().flush();
   llvm::errs() << "coll-run: error: " << llvm::toString(std::move(error)) << '\n';
@@ -28,12 +40,13 @@ int fail(llvm::Error error) {
 
 int main(int argc, char **argv) {
   std::set_new_handler(exitOutOfMemory);
+  signal(SIGPIPE, SIG_IGN); // a closed pipe is an error like any other
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);
   if (!options)
     return fail(options.takeError());
   return mlir::coll::runGuarded("coll-run", [&] {
-    if (llvm::Error error = coll::run::runSession(*options))
-      return fail(std::move(error));
-    return 0;
+    llvm::Error error = coll::run::runSession(*options);
+    error = llvm::joinErrors(std::move(error), checkStandardOutput());
+    return error ? fail(std::move(error)) : 0;
   });
 }
