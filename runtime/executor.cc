@@ -8,8 +8,6 @@
 #include "runtime/rank_state.h"
 #include "runtime/shard.h"
 
-#include <unistd.h>
-
 namespace coll::rt {
 
 struct Executor::Impl {
@@ -36,8 +34,7 @@ namespace {
 
 // Refuses what this machine cannot hold, before anything is allocated.
 Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank) {
-  int64_t available =
-      static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+  int64_t available = physicalMemoryBytes();
   int64_t total = 0;
   for (int index : classOfRank) {
     int64_t bytes = rankBytes(classes[static_cast<size_t>(index)].descriptor);

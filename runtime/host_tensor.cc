@@ -1,5 +1,6 @@
 #include "runtime/host_tensor.h"
 
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/base/dtype.h"
 
 #include <exception>
@@ -10,6 +11,8 @@ Result<HostTensor> HostTensor::zeros(CollDtype dtype, std::vector<int64_t> shape
   std::optional<int64_t> elems = numElements(shape);
   if (!isValidDtype(dtype) || !elems)
     return Status::invalid("no tensor can be " + coll::rt::typeString(dtype, shape));
+  if (*elems * dtypeSize(dtype) > physicalMemoryBytes())
+    return Status(kCollDevice, "no memory for " + coll::rt::typeString(dtype, shape));
   HostTensor tensor;
   tensor.dtype = dtype;
   tensor.shape = std::move(shape);

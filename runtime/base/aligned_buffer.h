@@ -8,8 +8,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <unistd.h>
 
 namespace coll::rt {
+
+// Memory of this machine: no single request may exceed it.
+inline int64_t physicalMemoryBytes() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+}
 
 class AlignedBuffer {
 public:
@@ -18,8 +25,10 @@ public:
   AlignedBuffer() = default;
   // At least `bytes`, and never null. The content is undefined.
   static Result<AlignedBuffer> create(int64_t bytes) {
-    if (bytes < 0 || bytes > INT64_MAX - kAlignment)
+    if (bytes < 0)
       return Status::invalid("no buffer has " + std::to_string(bytes) + " bytes");
+    if (bytes > physicalMemoryBytes())
+      return Status(kCollDevice, "no memory for " + std::to_string(bytes) + " bytes");
     int64_t rounded = (bytes / kAlignment + 1) * kAlignment;
     AlignedBuffer buffer;
     buffer.data_.reset(
