@@ -40,7 +40,8 @@ StringRef mlir::coll::getDtypeName(Type type) {
 }
 
 /// The first location of type T within `loc`, outermost first.
-template <typename T> static T findLocation(Location loc) {
+template <typename T>
+static T findLocation(Location loc) {
   T found;
   loc->walk([&](Location inner) {
     if ((found = dyn_cast<T>(inner)))
@@ -149,10 +150,13 @@ std::string DescriptorBuilder::write(func::FuncOp step, ArrayRef<int64_t> update
                                      int64_t arenaBytes) const {
   json::Array axes, groups, ops, args, results;
   MeshOp mesh = mesh_;
-  if (mesh)
+  if (mesh) {
     for (auto [name, size] :
          llvm::zip_equal(mesh.getAxisNames().getAsValueRange<StringAttr>(), mesh.getAxisSizes()))
       axes.push_back(json::Object{{"name", name}, {"size", size}});
+  } else if (worldSize_ > 1) {
+    axes.push_back(json::Object{{"name", "rank"}, {"size", worldSize_}});
+  }
   for (const Group &group : groups_) {
     json::Array lists;
     for (const auto &list : group)

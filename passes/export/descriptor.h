@@ -31,9 +31,9 @@ std::string getSourceName(Location loc);
 
 class DescriptorBuilder {
 public:
-  /// `mesh` may be null.
-  DescriptorBuilder(MeshOp mesh, ArrayRef<int64_t> ranks)
-      : mesh_(mesh), ranks_(ranks.begin(), ranks.end()) {}
+  /// `mesh` may be null; the `worldSize` ranks of the job then are one axis.
+  DescriptorBuilder(MeshOp mesh, ArrayRef<int64_t> ranks, int64_t worldSize)
+      : mesh_(mesh), ranks_(ranks.begin(), ranks.end()), worldSize_(worldSize) {}
 
   /// Adds a communication operation, in program order; returns its id. A started
   /// operation is described by `comm`, the one inside of coll.start.
@@ -54,6 +54,7 @@ private:
 
   MeshOp mesh_;
   std::vector<int64_t> ranks_;
+  int64_t worldSize_;
   std::vector<Op> ops_;
   std::vector<Group> groups_;
   std::map<std::vector<std::vector<int64_t>>, int32_t> groupIndex_;

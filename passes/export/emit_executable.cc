@@ -52,7 +52,7 @@ public:
   void runOnOperation() override;
 
 private:
-  LogicalResult emitClass(RankClass &cls);
+  LogicalResult emitClass(RankClass &cls, int64_t worldSize);
 };
 
 } // namespace
@@ -103,8 +103,8 @@ static bool wantsBuffer(OpOperand &operand, const KernelTable &kernels) {
   Operation *op = operand.getOwner();
   if (auto call = dyn_cast<func::CallOp>(op)) {
     auto it = kernels.find(call.getCallee());
-    return it != kernels.end() && it->second.args[operand.getOperandNumber()].access ==
-                                      KernelArg::Access::ReadWrite;
+    return it != kernels.end() &&
+           it->second.args[operand.getOperandNumber()].access == KernelArg::Access::ReadWrite;
   }
   if (auto gemm = dyn_cast<GemmOp>(op))
     return operand.getOperandNumber() == 2 && gemm.getAccumulate();
@@ -168,7 +168,7 @@ static void addDescriptor(ModuleOp module, const std::string &text) {
                          builder.getStringAttr(terminated));
 }
 
-LogicalResult EmitExecutablePass::emitClass(RankClass &cls) {
+LogicalResult EmitExecutablePass::emitClass(RankClass &cls, int64_t worldSize) {
   OpBuilder builder(&getContext());
   builder.setInsertionPointToEnd(getOperation().getBody());
   auto module = ModuleOp::create(builder, cls.source->getLoc(), cls.name);
@@ -215,7 +215,7 @@ LogicalResult EmitExecutablePass::emitClass(RankClass &cls) {
   MeshOp mesh;
   for (auto op : getOperation().getOps<MeshOp>())
     mesh = op;
-  DescriptorBuilder descriptor(mesh, cls.ranks);
+  DescriptorBuilder descriptor(mesh, cls.ranks, worldSize);
   DriverEmitter emitter(module, kernels, descriptor);
   for (auto [driver, plan] : planned)
     if (failed(emitter.emit(driver, *plan, driver == cls.step ? "coll_step" : "coll_init")))
@@ -230,8 +230,11 @@ void EmitExecutablePass::runOnOperation() {
   FailureOr<SmallVector<RankClass>> classes = collectClasses(getOperation());
   if (failed(classes))
     return signalPassFailure();
+  int64_t worldSize = 0;
+  for (const RankClass &cls : *classes)
+    worldSize = std::max(worldSize, cls.ranks.back() + 1);
   for (RankClass &cls : *classes)
-    if (failed(emitClass(cls)))
+    if (failed(emitClass(cls, worldSize)))
       return signalPassFailure();
   for (RankClass &cls : *classes) {
     if (cls.source != getOperation()) {

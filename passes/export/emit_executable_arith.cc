@@ -30,9 +30,10 @@ static LogicalResult computeInF32(func::FuncOp kernel) {
   SmallVector<Operation *> ops;
   auto isNarrow = [](Type type) { return type.isF16() || type.isBF16(); };
   kernel.walk([&](Operation *op) {
-    bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-                    !isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
-                         arith::BitcastOp>(op);
+    bool computes =
+        isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+        !isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp>(
+            op);
     if (computes && (llvm::any_of(op->getOperandTypes(), isNarrow) ||
                      llvm::any_of(op->getResultTypes(), isNarrow)))
       ops.push_back(op);
@@ -60,8 +61,8 @@ static LogicalResult callLibm(ModuleOp module) {
   ConversionTarget target(*module.getContext());
   target.markUnknownOpDynamicallyLegal([](Operation *op) {
     return !isa<math::Log1pOp, math::ExpM1Op, math::ErfOp, math::ErfcOp, math::TanOp, math::TanhOp,
-                math::AtanOp, math::Atan2Op, math::SinhOp, math::CoshOp, math::AsinOp,
-                math::AcosOp, math::AsinhOp, math::AcoshOp, math::AtanhOp, math::CbrtOp>(op);
+                math::AtanOp, math::Atan2Op, math::SinhOp, math::CoshOp, math::AsinOp, math::AcosOp,
+                math::AsinhOp, math::AcoshOp, math::AtanhOp, math::CbrtOp>(op);
   });
   RewritePatternSet patterns(module.getContext());
   populateMathToLibmConversionPatterns(patterns);

@@ -129,8 +129,8 @@ LLVM::LLVMFuncOp DriverEmitter::fillFunction(unsigned bytes) {
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(module_.getBody());
   Type word = b_.getIntegerType(8 * bytes), i64Type = b_.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()),
-                                          {ptr_, i64Type, word});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), {ptr_, i64Type, word});
   function = LLVM::LLVMFuncOp::create(b_, loc_, name, type);
   Block *entry = function.addEntryBlock(b_);
   Block *header = b_.createBlock(&function.getBody(), {}, i64Type, loc_);
@@ -140,8 +140,8 @@ LLVM::LLVMFuncOp DriverEmitter::fillFunction(unsigned bytes) {
   LLVM::BrOp::create(b_, loc_, ValueRange{i64(0)}, header);
   b_.setInsertionPointToStart(header);
   Value index = header->getArgument(0);
-  Value more = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index,
-                                    entry->getArgument(1));
+  Value more =
+      LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, entry->getArgument(1));
   LLVM::CondBrOp::create(b_, loc_, more, body, ValueRange{}, exit, ValueRange{});
   b_.setInsertionPointToStart(body);
   Value at = LLVM::GEPOp::create(b_, loc_, ptr_, word, entry->getArgument(0),
@@ -166,8 +166,8 @@ void DriverEmitter::emitFill(Operation *constant) {
   else
     bits = cast<IntegerAttr>(element).getValue().zextOrTrunc(8 * width);
   if (bits.isSplat(8)) {
-    Value byte = LLVM::ConstantOp::create(
-        b_, loc_, b_.getI8Type(), b_.getIntegerAttr(b_.getI8Type(), bits.trunc(8)));
+    Value byte = LLVM::ConstantOp::create(b_, loc_, b_.getI8Type(),
+                                          b_.getIntegerAttr(b_.getI8Type(), bits.trunc(8)));
     LLVM::MemsetOp::create(b_, loc_, address(tensor), byte, i64(bytes), /*isVolatile=*/false);
     return;
   }
@@ -246,8 +246,8 @@ LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value
             {ctx_, opId, src, dst, outer, block, dtype, reduction, order, group, request});
   } else if (auto exchange = dyn_cast<AllToAllOp>(op)) {
     SmallVector<int64_t> block(shapeOf(input));
-    block[exchange.getSplitDim()] /= getGroupSize(
-        exchange.getGroup(), lookupMesh(op, exchange.getGroup().getMesh()));
+    block[exchange.getSplitDim()] /=
+        getGroupSize(exchange.getGroup(), lookupMesh(op, exchange.getGroup().getMesh()));
     Blocks from(block, exchange.getSplitDim()), to(block, exchange.getConcatDim());
     callAbi(AbiFunction::all_to_all, {ctx_, opId, src, dst, i64(from.outer), i64(from.count),
                                       i64(to.outer), i64(to.count), dtype, group, request});
@@ -261,11 +261,13 @@ LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value
   } else if (isa<InitOp>(op)) {
     callAbi(AbiFunction::init, {ctx_, opId, group});
   } else if (auto send = dyn_cast<SendOp>(op)) {
-    callAbi(AbiFunction::send, {ctx_, opId, src, count, dtype, toI64(values_.lookup(send.getPeer())),
-                                i64(send.getTag()), group, request});
+    callAbi(AbiFunction::send,
+            {ctx_, opId, src, count, dtype, toI64(values_.lookup(send.getPeer())),
+             i64(send.getTag()), group, request});
   } else if (auto recv = dyn_cast<RecvOp>(op)) {
-    callAbi(AbiFunction::recv, {ctx_, opId, dst, count, dtype, toI64(values_.lookup(recv.getPeer())),
-                                i64(recv.getTag()), group, request});
+    callAbi(AbiFunction::recv,
+            {ctx_, opId, dst, count, dtype, toI64(values_.lookup(recv.getPeer())),
+             i64(recv.getTag()), group, request});
   } else {
     return op->emitOpError("has no entry in the runtime's table");
   }
@@ -318,19 +320,19 @@ void DriverEmitter::emitAxisIndex(AxisIndexOp op) {
   for (StringRef axis : op.getAxes().getAsValueRange<StringAttr>()) {
     int64_t stride = 1, size = *mesh.getAxisSize(axis);
     bool after = false;
-    for (auto [name, extent] : llvm::zip_equal(mesh.getAxisNames().getAsValueRange<StringAttr>(),
-                                               mesh.getAxisSizes())) {
+    for (auto [name, extent] :
+         llvm::zip_equal(mesh.getAxisNames().getAsValueRange<StringAttr>(), mesh.getAxisSizes())) {
       if (after)
         stride *= extent;
       after |= name == axis;
     }
     Value coordinate = LLVM::URemOp::create(
         b_, loc_, LLVM::UDivOp::create(b_, loc_, self, i64(stride)), i64(size));
-    combined = combined ? LLVM::AddOp::create(
-                              b_, loc_, LLVM::MulOp::create(b_, loc_, combined, i64(size)),
-                              coordinate)
-                              .getResult()
-                        : coordinate;
+    combined =
+        combined ? LLVM::AddOp::create(b_, loc_, LLVM::MulOp::create(b_, loc_, combined, i64(size)),
+                                       coordinate)
+                       .getResult()
+                 : coordinate;
   }
   values_.map(op.getResult(),
               arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), combined).getResult());
@@ -343,8 +345,7 @@ void DriverEmitter::emitGroup(GroupOp op) {
   const std::pair<Value, Value> outputs[] = {{op.getPosition(), position}, {op.getSize(), size}};
   for (auto [result, slot] : outputs) {
     Value value = LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), slot);
-    values_.map(result,
-                arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), value).getResult());
+    values_.map(result, arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), value).getResult());
   }
 }
 
@@ -374,8 +375,7 @@ void DriverEmitter::emitGemmLoop(const Gemm &gemm, unsigned dim, Value a, Value 
   cf::BranchOp::create(b_, loc_, header, ValueRange{i64(0)});
   b_.setInsertionPointToStart(header);
   Value index = header->getArgument(0);
-  Value more =
-      LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, i64(batch.size));
+  Value more = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, i64(batch.size));
   cf::CondBranchOp::create(b_, loc_, more, body, ValueRange{}, exit, ValueRange{});
   b_.setInsertionPointToStart(body);
   emitGemmLoop(gemm, dim + 1, gep(a, index, batch.a * gemm.width),

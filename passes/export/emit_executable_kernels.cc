@@ -59,9 +59,9 @@ static void storeResults(func::FuncOp kernel, ArrayRef<Value> results, unsigned 
   OpBuilder builder(kernel.getBody().front().getTerminator());
   for (auto [j, value] : llvm::enumerate(results))
     if (destUsed[j] == used)
-      bufferization::MaterializeInDestinationOp::create(
-          builder, kernel.getLoc(), Type(), value, kernel.getArgument(firstDest + j),
-          /*restrict=*/true, /*writable=*/true);
+      bufferization::MaterializeInDestinationOp::create(builder, kernel.getLoc(), Type(), value,
+                                                        kernel.getArgument(firstDest + j),
+                                                        /*restrict=*/true, /*writable=*/true);
 }
 
 /// How badly iterating `loop` innermost walks through memory.
@@ -143,10 +143,10 @@ static void flatten(RewriterBase &rewriter, linalg::GenericOp op) {
   for (OpOperand &operand : op->getOpOperands())
     operand.set(memref::CollapseShapeOp::create(rewriter, op.getLoc(), operand.get(), all));
   AffineMap map = rewriter.getMultiDimIdentityMap(1);
-  op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(
-      SmallVector<AffineMap>(op->getNumOperands(), map)));
-  op.setIteratorTypesAttr(rewriter.getArrayAttr(linalg::IteratorTypeAttr::get(
-      rewriter.getContext(), utils::IteratorType::parallel)));
+  op.setIndexingMapsAttr(
+      rewriter.getAffineMapArrayAttr(SmallVector<AffineMap>(op->getNumOperands(), map)));
+  op.setIteratorTypesAttr(rewriter.getArrayAttr(
+      linalg::IteratorTypeAttr::get(rewriter.getContext(), utils::IteratorType::parallel)));
 }
 
 static LogicalResult toLoops(func::FuncOp kernel) {
@@ -230,8 +230,8 @@ static void widenGlobal(memref::GetGlobalOp get) {
     return;
   if (auto dense = dyn_cast_or_null<DenseIntElementsAttr>(global.getInitialValueAttr())) {
     Type byte = IntegerType::get(global.getContext(), 8);
-    global.setInitialValueAttr(dense.mapValues(
-        byte, [](const llvm::APInt &value) { return value.zext(8); }));
+    global.setInitialValueAttr(
+        dense.mapValues(byte, [](const llvm::APInt &value) { return value.zext(8); }));
   }
   global.setType(cast<MemRefType>(type));
 }

@@ -50,8 +50,8 @@ private:
 
 /// Compiles every rank class of `executable`, in order. The module is not changed.
 /// Kernels that classes have in common are compiled once.
-llvm::Expected<std::vector<std::unique_ptr<JitProgram>>>
-jitCompile(ModuleOp executable, const JitOptions &options = {});
+llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> jitCompile(ModuleOp executable,
+                                                                    const JitOptions &options = {});
 
 } // namespace mlir::coll
 

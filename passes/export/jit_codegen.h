@@ -15,8 +15,7 @@ void initializeCodegen();
 /// Optimises `module` at `optLevel` and compiles it. Safe to call from several
 /// threads, each with a module in a context of its own.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-compileToObject(llvm::Module &module, llvm::orc::JITTargetMachineBuilder target,
-                unsigned optLevel);
+compileToObject(llvm::Module &module, llvm::orc::JITTargetMachineBuilder target, unsigned optLevel);
 
 } // namespace mlir::coll
 

@@ -100,8 +100,9 @@ Value BufferPlanner::root(Value value) const {
 // Values that a loop carries round without a change are the initial value.
 void BufferPlanner::findPassedThrough(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [arg, init, yielded, result] : llvm::zip_equal(
-             loop.getRegionIterArgs(), loop.getInitArgs(), loop.getYieldedValues(), loop.getResults()))
+    for (auto [arg, init, yielded, result] :
+         llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getYieldedValues(),
+                         loop.getResults()))
       if (isTensor(arg) && root(yielded) == arg)
         alias_[arg] = alias_[result] = init;
     return;

@@ -51,8 +51,7 @@ struct Tie {
 
 class BufferPlanner {
 public:
-  BufferPlanner(func::FuncOp func, const KernelTable &kernels)
-      : func_(func), kernels_(kernels) {}
+  BufferPlanner(func::FuncOp func, const KernelTable &kernels) : func_(func), kernels_(kernels) {}
 
   FailureOr<BufferPlan> run();
 

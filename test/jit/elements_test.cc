@@ -28,8 +28,8 @@ Floats spread(float from, float to) {
 }
 
 Floats withEdges(Floats inputs) {
-  for (float edge : {0.0f, -0.0f, 1.0f, -1.0f, kInf, -kInf, kNan, 1e-30f, -1e-30f, 1e30f, 88.6f, 88.9f,
-                     -87.0f, -104.0f, -1e30f, 1e-6f, -1e-6f, 0.5f})
+  for (float edge : {0.0f, -0.0f, 1.0f, -1.0f, kInf, -kInf, kNan, 1e-30f, -1e-30f, 1e30f, 88.6f,
+                     88.9f, -87.0f, -104.0f, -1e30f, 1e-6f, -1e-6f, 0.5f})
     inputs.push_back(edge);
   while (inputs.size() < 1024)
     inputs.push_back(0.25f);
@@ -46,7 +46,8 @@ TEST_P(ElementsTest, MatchesTheHost) {
       %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
           iterator_types = ["parallel"]} ins(%a : tensor<1024xf32>) outs(%d : tensor<1024xf32>) {
       ^bb0(%x: f32, %o: f32):
-        %s = )" + std::string(function.op) + R"( %x : f32
+        %s = )" + std::string(function.op) +
+                    R"( %x : f32
         linalg.yield %s : f32
       } -> tensor<1024xf32>
       return %r : tensor<1024xf32>

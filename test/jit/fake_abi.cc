@@ -10,7 +10,8 @@ int32_t record(CollContext *ctx, const char *name) {
 }
 
 // A function of the type of the table's entry that records its name.
-template <const char *Name, typename Entry> struct Recorder;
+template <const char *Name, typename Entry>
+struct Recorder;
 template <const char *Name, typename... Args>
 struct Recorder<Name, int32_t (*)(CollContext *, Args...)> {
   static int32_t call(CollContext *ctx, Args...) { return record(ctx, Name); }

@@ -3,10 +3,10 @@
 #ifndef COLL_TEST_JIT_HARNESS_H
 #define COLL_TEST_JIT_HARNESS_H
 
-#include "passes/export/jit.h"
-#include "test/jit/fake_abi.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/export/jit.h"
+#include "test/jit/fake_abi.h"
 #include "llvm/Support/JSON.h"
 
 #include <string>
@@ -20,7 +20,9 @@ public:
 
   bool ok() const { return !programs_.empty(); }
   int64_t arenaBytes() const;
-  const llvm::json::Object &descriptor(unsigned cls = 0) const { return *descriptors_[cls].getAsObject(); }
+  const llvm::json::Object &descriptor(unsigned cls = 0) const {
+    return *descriptors_[cls].getAsObject();
+  }
   size_t numClasses() const { return programs_.size(); }
 
   // Runs class 0. `args` are updated in place; returns the buffers of results that
