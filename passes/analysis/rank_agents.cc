@@ -23,8 +23,10 @@ private:
   std::map<std::vector<int64_t>, unsigned> numbers_;
 };
 
+} // namespace
+
 /// What tells ranks of one trace apart.
-struct TraceFeatures {
+struct AgentSet::Features {
   llvm::SetVector<unsigned> groups;
   std::vector<const RankExpr *> decisions;
   /// Peers, or decisions that change while a loop runs.
@@ -55,14 +57,37 @@ struct TraceFeatures {
   }
 };
 
-} // namespace
-
-AgentSet::AgentSet(const GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned> classOf)
+AgentSet::AgentSet(GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned> classOf)
     : groups_(groups) {
-  initialize(traces, classOf);
+  std::vector<Features> features(traces.size());
+  llvm::SetVector<unsigned> used;
+  for (auto [trace, feature] : llvm::zip(traces, features)) {
+    feature.add(trace.body);
+    used.insert(feature.groups.begin(), feature.groups.end());
+  }
+  usedGroups_.assign(used.begin(), used.end());
+  isOneAgent_ = traces.size() == 1 && !features[0].ranksDiffer && features[0].decisions.empty() &&
+                llvm::all_of(used, [&](unsigned group) { return groups.coversAllRanks(group); });
+  if (isOneAgent_) {
+    makeOneAgent(traces[0]);
+    return;
+  }
+  for (unsigned group : usedGroups_)
+    groups.expand(group);
+  initialize(features, classOf);
   while (refine())
     ;
   colorComms();
+  makeAgents(traces, classOf);
+}
+
+/// All ranks do the same in communicators that hold nobody else.
+void AgentSet::makeOneAgent(const Trace &trace) {
+  agents_.push_back(Agent{0, groups_.getNumRanks(), &trace});
+  commMembers_.assign(groups_.getNumGroups(), {0});
+}
+
+void AgentSet::makeAgents(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf) {
   agents_.resize(numColors_);
   for (auto [rank, color] : llvm::enumerate(colorOf_)) {
     Agent &agent = agents_[color];
@@ -70,26 +95,18 @@ AgentSet::AgentSet(const GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<un
       agent = Agent{static_cast<int64_t>(rank), 0, &traces[classOf[rank]]};
     ++agent.numRanks;
   }
-  commMembers_.resize(numCommColors_);
   std::vector<llvm::SetVector<unsigned>> members(numCommColors_);
   for (unsigned comm = 0; comm < groups_.getNumComms(); ++comm)
     for (int64_t rank : groups_.getMembers(comm))
       members[commColorOf_[comm]].insert(colorOf_[rank]);
-  for (auto [comm, set] : llvm::enumerate(members))
-    commMembers_[comm] = std::vector<unsigned>(set.begin(), set.end());
+  for (const llvm::SetVector<unsigned> &set : members)
+    commMembers_.emplace_back(set.begin(), set.end());
 }
 
-void AgentSet::initialize(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf) {
-  std::vector<TraceFeatures> features(traces.size());
-  llvm::SetVector<unsigned> groups;
-  for (auto [trace, feature] : llvm::zip(traces, features)) {
-    feature.add(trace.body);
-    groups.insert(feature.groups.begin(), feature.groups.end());
-  }
-  usedGroups_.assign(groups.begin(), groups.end());
+void AgentSet::initialize(ArrayRef<Features> features, ArrayRef<unsigned> classOf) {
   Numbering number;
   for (auto [rank, classNumber] : llvm::enumerate(classOf)) {
-    const TraceFeatures &feature = features[classNumber];
+    const Features &feature = features[classNumber];
     std::vector<int64_t> key = {classNumber};
     if (feature.ranksDiffer)
       key.push_back(rank);
@@ -146,6 +163,8 @@ bool AgentSet::refine() {
 }
 
 int AgentSet::getComm(unsigned group, unsigned agent) const {
+  if (isOneAgent_)
+    return group;
   int comm = groups_.getComm(group, agents_[agent].rank);
   return comm < 0 ? -1 : static_cast<int>(commColorOf_[comm]);
 }

@@ -20,7 +20,7 @@ namespace mlir::coll {
 class AgentSet {
 public:
   /// `traces` by class, `classOf` by rank.
-  AgentSet(const GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
+  AgentSet(GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
 
   unsigned size() const { return agents_.size(); }
   /// The agent's first rank, and how many it stands for.
@@ -42,12 +42,17 @@ private:
     const Trace *trace = nullptr;
   };
 
-  void initialize(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
+  struct Features;
+
+  void makeOneAgent(const Trace &trace);
+  void initialize(ArrayRef<Features> features, ArrayRef<unsigned> classOf);
   bool refine();
   void colorComms();
+  void makeAgents(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
 
-  const GroupTable &groups_;
+  GroupTable &groups_;
   std::vector<unsigned> usedGroups_;
+  bool isOneAgent_ = false;           // nothing tells ranks apart; nothing is stored by rank
   std::vector<unsigned> colorOf_;     // by rank
   std::vector<unsigned> commColorOf_; // by communicator
   unsigned numColors_ = 0, numCommColors_ = 0;

@@ -12,25 +12,39 @@ static constexpr size_t kMaxPrintedRanks = 8;
 
 unsigned GroupTable::getGroup(Operation *op, GroupAttr group) {
   MeshOp mesh = group.isMesh() ? lookupMesh(op, group.getMesh()) : MeshOp();
-  auto [entry, isNew] = groups_.try_emplace({mesh, group}, commOf_.size());
-  if (!isNew)
-    return entry->second;
-  std::vector<int> commOf(numRanks_, -1);
-  for (ArrayRef<int64_t> list : getGroupLists(group, mesh)) {
-    auto [comm, isNewComm] = comms_.try_emplace(list.vec(), members_.size());
-    if (isNewComm)
+  auto [entry, isNew] = groupOf_.try_emplace({mesh, group}, groups_.size());
+  if (isNew)
+    groups_.push_back({mesh, group});
+  return entry->second;
+}
+
+void GroupTable::expand(unsigned group) {
+  commOf_.resize(groups_.size());
+  std::vector<int> &commOf = commOf_[group];
+  if (!commOf.empty())
+    return;
+  commOf.assign(numRanks_, -1);
+  auto [mesh, attr] = groups_[group];
+  for (ArrayRef<int64_t> list : getGroupLists(attr, mesh)) {
+    auto [comm, isNew] = comms_.try_emplace(list.vec(), members_.size());
+    if (isNew)
       members_.push_back(&comm->first);
     for (int64_t rank : list)
       if (rank < numRanks_)
         commOf[rank] = comm->second;
   }
-  commOf_.push_back(std::move(commOf));
-  return commOf_.size() - 1;
 }
 
 bool GroupTable::isWorld(unsigned group) const {
-  int comm = commOf_[group].front();
-  return comm >= 0 && static_cast<int64_t>(members_[comm]->size()) == numRanks_;
+  auto [mesh, attr] = groups_[group];
+  return coversAllRanks(group) && getGroupSize(attr, mesh) == numRanks_;
+}
+
+bool GroupTable::coversAllRanks(unsigned group) const {
+  // A mesh has all ranks; rank lists are disjoint and of one length.
+  GroupAttr attr = groups_[group].second;
+  return attr.isMesh() ||
+         static_cast<int64_t>(attr.getLists().size() * attr.getLists().front().size()) == numRanks_;
 }
 
 std::string coll::formatCount(int64_t count) {

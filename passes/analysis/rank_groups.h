@@ -23,7 +23,11 @@ public:
 
   /// Number of `group` as `op` means it.
   unsigned getGroup(Operation *op, GroupAttr group);
-  unsigned getNumGroups() const { return commOf_.size(); }
+  unsigned getNumGroups() const { return groups_.size(); }
+
+  /// Works out the group's communicators, which getComm() needs. Costs as much as
+  /// there are ranks; what comes before does not.
+  void expand(unsigned group);
 
   /// The communicator of `rank` in the group, or -1 where the rank is not a member.
   int getComm(unsigned group, int64_t rank) const { return commOf_[group][rank]; }
@@ -33,10 +37,13 @@ public:
 
   /// The group holds all ranks in one communicator.
   bool isWorld(unsigned group) const;
+  /// Every rank is a member.
+  bool coversAllRanks(unsigned group) const;
 
 private:
   int64_t numRanks_;
-  llvm::DenseMap<std::pair<Operation *, Attribute>, unsigned> groups_;
+  llvm::DenseMap<std::pair<Operation *, Attribute>, unsigned> groupOf_;
+  std::vector<std::pair<MeshOp, GroupAttr>> groups_;
   std::vector<std::vector<int>> commOf_;
   std::map<std::vector<int64_t>, int> comms_;
   std::vector<const std::vector<int64_t> *> members_;
