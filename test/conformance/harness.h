@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace coll::rt::test {
@@ -72,15 +73,17 @@ double rounded(CollDtype dtype, double value);
 Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst);
 
 // Parameters are the backend's name and what the suite varies.
-class Reductions
-    : public testing::TestWithParam<std::tuple<std::string, CollDtype, CollReduction>> {};
+using TypedReduction = std::pair<CollDtype, CollReduction>;
+class Reductions : public testing::TestWithParam<std::tuple<std::string, TypedReduction>> {};
+class Arithmetic : public testing::TestWithParam<std::string> {};
 class Movements : public testing::TestWithParam<std::tuple<std::string, CollDtype>> {};
 class Transfers : public testing::TestWithParam<std::string> {};
 class Asynchrony : public testing::TestWithParam<std::string> {};
 class Failures : public testing::TestWithParam<std::string> {};
 
 std::vector<CollDtype> allDtypes();
-std::vector<CollReduction> allReductions();
+// Every type with every reduction that it takes.
+std::vector<TypedReduction> allReductions();
 std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info);
 std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info);
 
@@ -88,13 +91,13 @@ std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &in
   namespace coll::rt::test {                                                                       \
   INSTANTIATE_TEST_SUITE_P(backend, Reductions,                                                    \
                            testing::Combine(testing::Values(#backend),                             \
-                                            testing::ValuesIn(allDtypes()),                        \
                                             testing::ValuesIn(allReductions())),                   \
                            reductionsName);                                                        \
   INSTANTIATE_TEST_SUITE_P(backend, Movements,                                                     \
                            testing::Combine(testing::Values(#backend),                             \
                                             testing::ValuesIn(allDtypes())),                       \
                            movementsName);                                                         \
+  INSTANTIATE_TEST_SUITE_P(backend, Arithmetic, testing::Values(#backend));                        \
   INSTANTIATE_TEST_SUITE_P(backend, Transfers, testing::Values(#backend));                         \
   INSTANTIATE_TEST_SUITE_P(backend, Asynchrony, testing::Values(#backend));                        \
   INSTANTIATE_TEST_SUITE_P(backend, Failures, testing::Values(#backend));                          \
