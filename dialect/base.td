@@ -14,7 +14,8 @@ def Coll_Dialect : Dialect {
     on N: meshes and shardings, collectives and point-to-point transfers, the
     asynchronous form of each, and one program per class of ranks.
 
-    The dialect owns these discardable attributes:
+    The dialect owns these discardable attributes, and refuses others that begin
+    with `coll.`:
 
     | attribute | on | meaning |
     |---|---|---|
@@ -25,6 +26,7 @@ def Coll_Dialect : Dialect {
     | `coll.global_type` | function argument or result of a partitioned function | its type before partitioning |
     | `coll.access` | kernel argument | `"read"`, `"write"` (old content ignored) or `"readwrite"` |
     | `coll.may_alias` | kernel argument | results in whose buffer the argument may live |
+    | `coll.kernel` | `scf.for` | marks a loop nest as one kernel |
     | `coll.why` | `coll.reshard` and collectives | why the operation was inserted |
   }];
   let useDefaultTypePrinterParser = 1;

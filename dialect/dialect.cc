@@ -108,6 +108,10 @@ static LogicalResult verifySharding(EmitError emitError, Operation *op, Attribut
   return coll::detail::verifyShardingSymbols(emitError, op, sharding);
 }
 
+static LogicalResult refuse(EmitError emitError, NamedAttribute attribute) {
+  return emitError() << "attribute " << attribute.getName() << " is unknown here";
+}
+
 /// Attributes that function arguments and results share.
 static LogicalResult verifyBoundaryAttribute(EmitError emitError, Operation *op,
                                              NamedAttribute attribute, Type type) {
@@ -124,8 +128,9 @@ static LogicalResult verifyBoundaryAttribute(EmitError emitError, Operation *op,
         local.getElementType() != globalTensor.getElementType())
       return emitError() << name << " must be a tensor type of the rank and element type of "
                          << type << ", but is " << attribute.getValue();
+    return success();
   }
-  return success();
+  return refuse(emitError, attribute);
 }
 
 LogicalResult CollDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
@@ -139,8 +144,11 @@ LogicalResult CollDialect::verifyRegionArgAttribute(Operation *op, unsigned regi
     return verifyChoice(emitError, attribute, {kRoleState, kRoleBatch});
   if (name == kAccessAttr)
     return verifyChoice(emitError, attribute, {"read", "write", "readwrite"});
-  if (name == kMayAliasAttr && !isa<DenseI64ArrayAttr>(attribute.getValue()))
+  if (name == kMayAliasAttr) {
+    if (isa<DenseI64ArrayAttr>(attribute.getValue()))
+      return success();
     return emitError() << name << " must be an array<i64>, but is " << attribute.getValue();
+  }
   return verifyBoundaryAttribute(emitError, op, attribute, function.getArgumentTypes()[argIndex]);
 }
 
@@ -159,8 +167,10 @@ LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   StringRef name = attribute.getName();
   if (name == kWhyAttr)
     return verifyString(emitError, attribute);
-  if (name != kShardingsAttr)
+  if (name == kKernelAttr)
     return success();
+  if (name != kShardingsAttr)
+    return refuse(emitError, attribute);
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!shardings || shardings.size() != op->getNumResults())
     return emitError() << name << " must be an array of one sharding per result, but is "

@@ -70,6 +70,9 @@ inline constexpr llvm::StringLiteral kGlobalTypeAttr = "coll.global_type";
 inline constexpr llvm::StringLiteral kWhyAttr = "coll.why";
 
 inline constexpr llvm::StringLiteral kAccessAttr = "coll.access";
+// On the outermost scf.for of a nest that is one kernel. Without it a loop belongs
+// to the driver.
+inline constexpr llvm::StringLiteral kKernelAttr = "coll.kernel";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "coll.may_alias";
 
 inline constexpr llvm::StringLiteral kRoleState = "state";

@@ -68,7 +68,8 @@ Value FunctionPartitioner::combine(ReshardOp op, Value value, ShardingAttr &curr
     auto scatter =
         ReduceScatterOp::create(builder_, op.getLoc(), localType(op.getType(), current), kind,
                                 value, dim, groupOf(ended), Order::Any);
-    scatter->setAttr(kWhyAttr, op->getAttr(kWhyAttr));
+    if (Attribute why = op->getAttr(kWhyAttr))
+      scatter->setAttr(kWhyAttr, why);
     return scatter.getResult();
   }
   auto reduce =

@@ -84,6 +84,27 @@ func.func @shardings(%x: tensor<4xf32>) {
 
 // -----
 
+// unknown attribute of an argument
+// expected-error@+1 {{argument 0: attribute "coll.shardng" is unknown here}}
+func.func @unknown(%x: tensor<4xf32> {coll.shardng = "dp"}) { return }
+
+// -----
+
+// unknown attribute of a result
+// expected-error@+1 {{result 0: attribute "coll.role" is unknown here}}
+func.func private @unknown() -> (tensor<4xf32> {coll.role = "state"})
+
+// -----
+
+// unknown attribute of an operation
+func.func @unknown() {
+  // expected-error@+1 {{attribute "coll.becuase" is unknown here}}
+  coll.barrier over [[0]] {coll.becuase = "x"}
+  return
+}
+
+// -----
+
 // why
 func.func @why(%x: tensor<4xf32>) {
   // expected-error@+1 {{coll.why must be a string, but is 1}}

@@ -24,6 +24,7 @@ using namespace mlir;
 
 static constexpr llvm::StringLiteral kOverview =
     "coll-opt: runs passes on IR files\n\n"
+    "  coll-opt step.mlir --coll-import=state-args=8 --coll-data-parallel=ranks=4\n"
     "  coll-opt step.mlir --canonicalize --cse\n"
     "  coll-opt step.mlir --pass-pipeline='builtin.module(func.func(canonicalize))'\n";
 
@@ -81,6 +82,14 @@ static llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc
 static llvm::cl::opt<std::string> outputPath("o", llvm::cl::desc("Output file"),
                                              llvm::cl::value_desc("path"), llvm::cl::init("-"));
 
+/// Front ends read operations that no dialect here registers.
+static bool runsFrontEnd(llvm::ArrayRef<char *> arguments) {
+  return llvm::any_of(arguments.drop_front(), [](const char *argument) {
+    StringRef text(argument);
+    return text.starts_with("-") && text.contains("coll-import");
+  });
+}
+
 static int runOpt(int argc, char **argv) {
   DialectRegistry registry;
   coll::registerCollDialects(registry);
@@ -95,6 +104,8 @@ static int runOpt(int argc, char **argv) {
   hideUnrelatedOptions();
   llvm::cl::ParseCommandLineOptions(argc, argv, kOverview);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (runsFrontEnd({argv, static_cast<size_t>(argc)}))
+    config.allowUnregisteredDialects(true);
   if (config.shouldShowDialects()) {
     for (StringRef name : registry.getDialectNames())
       llvm::outs() << name << "\n";

@@ -1,0 +1,50 @@
+//===- guard_test.cc - crashes of a guarded body --------------------------------===//
+
+#include "tools/common/safe_parse.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+using mlir::coll::runGuarded;
+
+static constexpr int kCrashExitCode = 70;
+
+TEST(GuardTest, ReturnsWhatTheBodyReturns) {
+  EXPECT_EQ(runGuarded("test", [] { return 0; }), 0);
+  EXPECT_EQ(runGuarded("test", [] { return 3; }), 3);
+}
+
+TEST(GuardTest, AnExitIsTheResult) {
+  EXPECT_EQ(runGuarded("test", []() -> int { exit(5); }), 5);
+}
+
+TEST(GuardTest, AnAbortIsAnError) {
+  EXPECT_EQ(runGuarded("test", []() -> int { abort(); }), kCrashExitCode);
+}
+
+TEST(GuardTest, ACrashOnAnotherThreadIsAnError) {
+  EXPECT_EQ(runGuarded("test",
+                       [] {
+                         std::thread([] { raise(SIGSEGV); }).join();
+                         return 0;
+                       }),
+            kCrashExitCode);
+}
+
+TEST(GuardTest, ASignalFromTheUserIsNotACrash) {
+  EXPECT_EQ(runGuarded("test", [] { return raise(SIGTERM); }), 128 + SIGTERM);
+}
+
+TEST(GuardTest, TheStackIsLarge) {
+  EXPECT_EQ(runGuarded("test",
+                       [] {
+                         volatile char bytes[64 << 20];
+                         for (size_t i = 0; i < sizeof(bytes); i += 4096)
+                           bytes[i] = 1;
+                         return bytes[4096] - 1;
+                       }),
+            0);
+}
