@@ -39,7 +39,7 @@ private:
   MeshOp getOrCreateMesh() {
     ModuleOp module = getOperation();
     if (ranks < 1 || ranks > (1 << 24)) {
-      module.emitError() << "cannot run on " << ranks << " ranks; expected 1 to 16777216";
+      module.emitError() << "cannot run on " << ranks.getValue() << " ranks; expected 1 to 16777216";
       return nullptr;
     }
     auto meshes = module.getOps<MeshOp>();
@@ -48,7 +48,7 @@ private:
       std::optional<int64_t> size = present.getAxisSize(axis);
       if (size == ranks.getValue())
         return present;
-      present.emitError() << "has no axis \"" << axis << "\" of size " << ranks
+      present.emitError() << "has no axis \"" << axis << "\" of size " << ranks.getValue()
                           << " to split the batch over";
       return nullptr;
     }
