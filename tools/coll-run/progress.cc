@@ -31,6 +31,13 @@ std::string formatBytes(double bytes) {
   return text;
 }
 
+/// Three digits, but no exponent.
+std::string formatRate(double perSecond) {
+  char text[40];
+  std::snprintf(text, sizeof(text), perSecond < 100 ? "%.3g steps/s" : "%.0f steps/s", perSecond);
+  return text;
+}
+
 std::string formatLoss(std::optional<double> loss) {
   if (!loss)
     return "";
@@ -86,8 +93,8 @@ void Progress::drawBar(int64_t done, std::optional<double> loss, int64_t bytesPe
     bar += i < filled ? (isUnicode ? "█" : "#") : (isUnicode ? "░" : "-");
   std::chrono::duration<double> elapsed = lastDrawn_ - start_;
   // Return, then erase to the end of the line.
-  llvm::errs() << "\r\x1b[K" << bar << "  " << done << "/" << total_ << formatLoss(loss)
-               << llvm::format("  %.3g steps/s  ", done / std::max(elapsed.count(), 1e-9))
+  llvm::errs() << "\r\x1b[K" << bar << "  " << done << "/" << total_ << formatLoss(loss) << "  "
+               << formatRate(done / std::max(elapsed.count(), 1e-9)) << "  "
                << formatBytes(bytesPerStep) << "/step";
   llvm::errs().flush();
   isLineOpen_ = true;
@@ -141,8 +148,8 @@ void printSummary(llvm::raw_ostream &os, int ranks, int64_t steps, double second
                   const rt::Executor::Stats &stats) {
   double perStep = std::max(seconds / steps, 1e-9);
   os << ranks << (ranks == 1 ? " rank, " : " ranks, ") << steps
-     << (steps == 1 ? " step: " : " steps: ")
-     << llvm::format("%.4g steps/s, %.3g ms/step", 1 / perStep, perStep * 1e3);
+     << (steps == 1 ? " step: " : " steps: ") << formatRate(1 / perStep)
+     << llvm::format(", %.3g ms/step", perStep * 1e3);
   if (ranks > 1)
     os << llvm::format("; per step and rank: %.4g collectives, ",
                        double(stats.collectivesPerStep) / ranks)
