@@ -125,7 +125,9 @@ std::string nameOf(func::FuncOp func, unsigned index) {
 }
 
 /// `s` of `s[0]['w']`.
-StringRef rootOf(StringRef name) { return name.take_while([](char c) { return c != '[' && c != '.'; }); }
+StringRef rootOf(StringRef name) {
+  return name.take_while([](char c) { return c != '[' && c != '.'; });
+}
 
 struct Roles {
   int64_t stateArgs = 0;
@@ -186,8 +188,8 @@ FailureOr<Roles> decideRoles(func::FuncOp func, int64_t stateArgs, StringRef sta
     return failure();
   roles.stateArgs = *count;
   if (roles.stateArgs > numArgs)
-    return func.emitError() << "has " << numArgs << " arguments, fewer than the "
-                            << roles.stateArgs << " that are to be state";
+    return func.emitError() << "has " << numArgs << " arguments, fewer than the " << roles.stateArgs
+                            << " that are to be state";
   return roles;
 }
 
@@ -201,8 +203,8 @@ LogicalResult checkState(func::FuncOp func, const Roles &roles) {
     Type argument = func.getArgumentTypes()[i], result = func.getResultTypes()[i];
     if (argument != result)
       return func.emitError() << "result " << i << " of type " << result
-                              << " cannot update state argument '" << roles.names[i]
-                              << "' of type " << argument;
+                              << " cannot update state argument '" << roles.names[i] << "' of type "
+                              << argument;
   }
   return success();
 }
@@ -226,8 +228,8 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
     return llvm::map_to_vector(
         types, [&](Type type) -> Type { return stablehlo::convertType(type, why); });
   };
-  auto type = b.getFunctionType(convert(source.getArgumentTypes()),
-                                convert(source.getResultTypes()));
+  auto type =
+      b.getFunctionType(convert(source.getArgumentTypes()), convert(source.getResultTypes()));
   auto step = func::FuncOp::create(source.getLoc(), kStepFunction, type);
   for (unsigned i = 0; i < source.getNumArguments(); ++i) {
     step.setArgAttrs(i, keepOwnAttrs(context, source.getArgAttrDict(i)));

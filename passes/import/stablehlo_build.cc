@@ -114,9 +114,8 @@ Value reverse(ImplicitLocOpBuilder &b, Value input, ArrayRef<int64_t> dims) {
 }
 
 SmallVector<OpFoldResult> indexAttrs(Builder &b, ArrayRef<int64_t> values) {
-  return llvm::map_to_vector(values, [&](int64_t value) -> OpFoldResult {
-    return b.getIndexAttr(value);
-  });
+  return llvm::map_to_vector(values,
+                             [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); });
 }
 
 namespace {

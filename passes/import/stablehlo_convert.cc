@@ -44,8 +44,8 @@ LogicalResult importConstant(Source &src) {
     elements = elements.bitcast(type.getElementType());
   if (!src.importer.inScalarBody())
     return src.finish(Value(arith::ConstantOp::create(src.b, elements)));
-  return src.finish(Value(arith::ConstantOp::create(
-      src.b, cast<TypedAttr>(*elements.getValues<Attribute>().begin()))));
+  return src.finish(Value(
+      arith::ConstantOp::create(src.b, cast<TypedAttr>(*elements.getValues<Attribute>().begin()))));
 }
 
 namespace {
@@ -258,13 +258,13 @@ Value joinBits(ImplicitLocOpBuilder &b, Value parts, RankedTensorType result) {
   Value joined;
   for (int64_t part = 0; part < type.getShape().back(); ++part) {
     offsets.back() = part;
-    Value slice = tensor::ExtractSliceOp::create(
-        b, result.clone(type.getElementType()), parts, indexAttrs(b, offsets),
-        indexAttrs(b, sizes), indexAttrs(b, ones));
+    Value slice = tensor::ExtractSliceOp::create(b, result.clone(type.getElementType()), parts,
+                                                 indexAttrs(b, offsets), indexAttrs(b, sizes),
+                                                 indexAttrs(b, ones));
     Value wide = arith::ExtUIOp::create(b, result, slice);
     if (part > 0)
-      wide = arith::ShLIOp::create(
-          b, wide, splatInt(b, result, part * type.getElementTypeBitWidth()));
+      wide =
+          arith::ShLIOp::create(b, wide, splatInt(b, result, part * type.getElementTypeBitWidth()));
     joined = joined ? Value(arith::OrIOp::create(b, joined, wide)) : wide;
   }
   return joined;
@@ -330,9 +330,8 @@ LogicalResult importFloatClass(Source &src) {
   Value limit = splatFloat(b, x.getType(), isNegative ? -infinity : infinity);
   bool isSignedClass = isNegative || src.name() == "chlo.is_pos_inf";
   Value tested = isSignedClass ? x : Value(math::AbsFOp::create(b, x));
-  arith::CmpFPredicate predicate = src.name() == "stablehlo.is_finite"
-                                       ? arith::CmpFPredicate::OLT
-                                       : arith::CmpFPredicate::OEQ;
+  arith::CmpFPredicate predicate =
+      src.name() == "stablehlo.is_finite" ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OEQ;
   return src.finish(Value(arith::CmpFOp::create(b, predicate, tested, limit)));
 }
 

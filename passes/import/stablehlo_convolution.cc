@@ -135,8 +135,7 @@ SmallVector<AffineMap> convolutionMaps(ImplicitLocOpBuilder &b, const Convolutio
 }
 
 /// Applies `list` to the spatial dimensions of `layout`, `other` elsewhere.
-SmallVector<int64_t> overSpatial(const ConvLayout &layout, ArrayRef<int64_t> list,
-                                 int64_t other) {
+SmallVector<int64_t> overSpatial(const ConvLayout &layout, ArrayRef<int64_t> list, int64_t other) {
   SmallVector<int64_t> all(layout.spatial.size() + 2, other);
   for (auto [position, value] : llvm::zip_equal(layout.spatial, list))
     all[position] = value;

@@ -83,8 +83,8 @@ LogicalResult Source::error(const Twine &message) const { return op->emitOpError
 
 LogicalResult Source::finish(ValueRange results) const {
   if (results.size() != op->getNumResults())
-    return error("has " + Twine(op->getNumResults()) + " results where " +
-                 Twine(results.size()) + " are computed");
+    return error("has " + Twine(op->getNumResults()) + " results where " + Twine(results.size()) +
+                 " are computed");
   for (auto [index, value] : llvm::enumerate(results)) {
     if (value.getType() != type(index))
       return op->emitOpError() << "has a result of type " << type(index) << " where "
@@ -94,8 +94,7 @@ LogicalResult Source::finish(ValueRange results) const {
   return success();
 }
 
-Importer::Importer(ModuleOp module)
-    : b(module.getLoc(), module.getContext()), symbols_(module) {}
+Importer::Importer(ModuleOp module) : b(module.getLoc(), module.getContext()), symbols_(module) {}
 
 Location Importer::locationOf(Operation *op) const {
   if (!callLoc_)
@@ -133,8 +132,8 @@ FailureOr<SmallVector<Value>> Importer::importRegion(Operation *owner, Region &r
     RankedTensorType type = convertChecked(from.getType());
     if (inScalarBody_ ? type.getRank() != 0 || type.getElementType() != to.getType()
                       : type != to.getType())
-      return owner->emitOpError() << "needs a region argument of type " << to.getType()
-                                  << ", not " << from.getType();
+      return owner->emitOpError() << "needs a region argument of type " << to.getType() << ", not "
+                                  << from.getType();
     map(from, to);
   }
   if (block.empty() || !llvm::is_contained({"stablehlo.return", "func.return"},
@@ -169,8 +168,8 @@ FailureOr<SmallVector<Value>> Importer::inlineCall(Operation *call, StringRef ca
   if (!callStack_.insert(function.getOperation()))
     return call->emitOpError() << "calls @" << callee << " recursively";
   llvm::SaveAndRestore<std::optional<Location>> inside(callLoc_, locationOf(call));
-  SmallVector<Value> args = llvm::map_to_vector(
-      call->getOperands(), [&](Value operand) { return lookup(operand); });
+  SmallVector<Value> args =
+      llvm::map_to_vector(call->getOperands(), [&](Value operand) { return lookup(operand); });
   FailureOr<SmallVector<Value>> results = importRegion(function, function.getBody(), args);
   callStack_.pop_back();
   return results;

@@ -40,7 +40,8 @@ class Importer;
 /// One source operation, as its handler sees it.
 class Source {
 public:
-  Source(Importer &importer, Operation *op, ImplicitLocOpBuilder &b) : importer(importer), op(op), b(b) {}
+  Source(Importer &importer, Operation *op, ImplicitLocOpBuilder &b)
+      : importer(importer), op(op), b(b) {}
 
   Importer &importer;
   Operation *op;

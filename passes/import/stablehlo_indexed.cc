@@ -152,10 +152,10 @@ LogicalResult importGather(Source &src) {
   if (failed(indices))
     return failure();
   // The operation's own verifier labels each constraint; its errors come from here.
-  auto take = TakeOp::create(src.b, src.tensor(), src.operand(0), *indices,
-                             fields->list("offset_dims"), fields->list("collapsed_slice_dims"),
-                             fields->list("operand_batching_dims"), batch,
-                             fields->list("start_index_map"), *sizes);
+  auto take =
+      TakeOp::create(src.b, src.tensor(), src.operand(0), *indices, fields->list("offset_dims"),
+                     fields->list("collapsed_slice_dims"), fields->list("operand_batching_dims"),
+                     batch, fields->list("start_index_map"), *sizes);
   if (failed(verify(take)))
     return src.error("has inconsistent dimension numbers");
   return src.finish(take.getResult());
@@ -170,8 +170,8 @@ FailureOr<Value> buildAccumulate(Source &src, Value operand, Value indices, Valu
   Type element = elementOf(operand.getType());
   {
     OpBuilder::InsertionGuard guard(b);
-    Block *block = b.createBlock(&accumulate.getCombiner(), {}, {element, element},
-                                 {b.getLoc(), b.getLoc()});
+    Block *block =
+        b.createBlock(&accumulate.getCombiner(), {}, {element, element}, {b.getLoc(), b.getLoc()});
     FailureOr<SmallVector<Value>> results =
         src.importer.importScalarRegion(src.op, region, block->getArguments());
     if (failed(results))

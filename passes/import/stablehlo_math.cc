@@ -56,8 +56,8 @@ Value buildDivide(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x) {
   if (isSafeDivisor(x[1]))
     return divideIntegers<arith::DivSIOp, arith::DivUIOp>(b, kind, x[0], x[1]);
   Value isZero = isZeroInteger(b, x[1]);
-  Value quotient = divideIntegers<arith::DivSIOp, arith::DivUIOp>(
-      b, kind, x[0], safeDivisor(b, kind, x, isZero));
+  Value quotient = divideIntegers<arith::DivSIOp, arith::DivUIOp>(b, kind, x[0],
+                                                                  safeDivisor(b, kind, x, isZero));
   return arith::SelectOp::create(b, isZero, splatInt(b, x[0].getType(), -1), quotient);
 }
 
@@ -69,8 +69,8 @@ Value buildRemainder(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x) {
   if (isSafeDivisor(x[1]))
     return divideIntegers<arith::RemSIOp, arith::RemUIOp>(b, kind, x[0], x[1]);
   Value isZero = isZeroInteger(b, x[1]);
-  Value remainder = divideIntegers<arith::RemSIOp, arith::RemUIOp>(
-      b, kind, x[0], safeDivisor(b, kind, x, isZero));
+  Value remainder = divideIntegers<arith::RemSIOp, arith::RemUIOp>(b, kind, x[0],
+                                                                   safeDivisor(b, kind, x, isZero));
   return arith::SelectOp::create(b, isZero, x[0], remainder);
 }
 
@@ -212,10 +212,10 @@ Value erfInvSingle(ImplicitLocOpBuilder &b, Value x) {
   Value w = arith::NegFOp::create(b, log);
   Value isCentral =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, w, splatFloat(b, type, 5.0));
-  Value central = horner(b, arith::SubFOp::create(b, w, splatFloat(b, type, 2.5)),
-                         {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06,
-                          2.1858087e-04, -1.25372503e-03, -4.17768164e-03, 2.46640727e-01,
-                          1.50140941});
+  Value central =
+      horner(b, arith::SubFOp::create(b, w, splatFloat(b, type, 2.5)),
+             {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 2.1858087e-04,
+              -1.25372503e-03, -4.17768164e-03, 2.46640727e-01, 1.50140941});
   Value root = math::SqrtOp::create(b, w);
   Value tail = horner(b, arith::SubFOp::create(b, root, splatFloat(b, type, 3.0)),
                       {-2.00214257e-04, 1.00950558e-04, 1.34934322e-03, -3.67342844e-03,

@@ -37,11 +37,11 @@ TypedAttr identityOf(StringRef name, ElementKind kind, Type element) {
   if (name == "stablehlo.multiply")
     return b.getIntegerAttr(element, APInt(width, 1));
   if (name == "stablehlo.maximum")
-    return b.getIntegerAttr(element, isSigned ? APInt::getSignedMinValue(width)
-                                              : APInt::getZero(width));
+    return b.getIntegerAttr(element,
+                            isSigned ? APInt::getSignedMinValue(width) : APInt::getZero(width));
   if (name == "stablehlo.minimum")
-    return b.getIntegerAttr(element, isSigned ? APInt::getSignedMaxValue(width)
-                                              : APInt::getAllOnes(width));
+    return b.getIntegerAttr(element,
+                            isSigned ? APInt::getSignedMaxValue(width) : APInt::getAllOnes(width));
   return {};
 }
 
@@ -68,8 +68,7 @@ Operation *singleOperation(Region &region) {
 FailureOr<Reduction> Reduction::get(Source &src) {
   Reduction reduction;
   unsigned numInputs = src.op->getNumOperands() / 2;
-  if (numInputs == 0 || src.op->getNumOperands() % 2 != 0 ||
-      src.op->getNumResults() != numInputs)
+  if (numInputs == 0 || src.op->getNumOperands() % 2 != 0 || src.op->getNumResults() != numInputs)
     return src.error("needs inputs, as many initial values, and as many results");
   for (unsigned i = 0; i < numInputs; ++i) {
     RankedTensorType input = src.operandTensor(i), init = src.operandTensor(numInputs + i);
@@ -217,8 +216,7 @@ FailureOr<Value> buildContraction(Source &src, Value lhs, Value rhs, ArrayRef<in
     Value x = widen(b, src.operandKind(0), args[0], accumulator);
     Value y = widen(b, src.operandKind(1), args[1], accumulator);
     Value product = findElementwise("stablehlo.multiply")->build(b, kind, {x, y});
-    return SmallVector<Value>{
-        findElementwise("stablehlo.add")->build(b, kind, {args[2], product})};
+    return SmallVector<Value>{findElementwise("stablehlo.add")->build(b, kind, {args[2], product})};
   };
   FailureOr<linalg::GenericOp> generic =
       buildGeneric(b, {lhs, rhs}, splatZero(b, type), maps, body);
@@ -278,8 +276,7 @@ LogicalResult importDotGeneral(Source &src) {
       AffineMap::get(loop, 0, exprs[0], b.getContext()),
       AffineMap::get(loop, 0, exprs[1], b.getContext()),
       AffineMap::getMultiDimIdentityMap(loop, b.getContext()).getSliceMap(0, numParallel)};
-  FailureOr<Value> result =
-      buildContraction(src, src.operand(0), src.operand(1), shape, maps);
+  FailureOr<Value> result = buildContraction(src, src.operand(0), src.operand(1), shape, maps);
   if (failed(result))
     return failure();
   return src.finish(*result);

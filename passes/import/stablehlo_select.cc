@@ -57,8 +57,8 @@ FailureOr<SmallVector<Value>> selectBody(Source &src, const Selection &selection
                                          ValueRange best) {
   ImplicitLocOpBuilder &b = src.b;
   auto [here, isInside] = coordinates(src, selection);
-  FailureOr<SmallVector<Value>> keeps = src.importer.importScalarRegion(
-      src.op, src.op->getRegion(0), {best.front(), element});
+  FailureOr<SmallVector<Value>> keeps =
+      src.importer.importScalarRegion(src.op, src.op->getRegion(0), {best.front(), element});
   if (failed(keeps))
     return failure();
   if (keeps->size() != 1 || !keeps->front().getType().isInteger(1))
@@ -142,9 +142,8 @@ LogicalResult importSelectAndScatter(Source &src) {
   dims.inserted = selection.moving;
   dims.operandBatch = dims.indicesBatch = selection.passive;
   dims.indexMap = selection.moving;
-  FailureOr<Value> result =
-      buildAccumulate(src, start, indices, src.operand(1), dims, /*isUnique=*/false,
-                      src.op->getRegion(1));
+  FailureOr<Value> result = buildAccumulate(src, start, indices, src.operand(1), dims,
+                                            /*isUnique=*/false, src.op->getRegion(1));
   if (failed(result))
     return failure();
   return src.finish(*result);

@@ -12,8 +12,7 @@ namespace mlir::coll::stablehlo {
 
 LogicalResult importBroadcastInDim(Source &src) {
   RankedTensorType operand = src.operandTensor(0), result = src.tensor();
-  FailureOr<SmallVector<int64_t>> dims =
-      getInts(src.op, "broadcast_dimensions", operand.getRank());
+  FailureOr<SmallVector<int64_t>> dims = getInts(src.op, "broadcast_dimensions", operand.getRank());
   if (failed(dims))
     return failure();
   if (!areDistinctDims(*dims, result.getRank()))
@@ -47,8 +46,8 @@ LogicalResult importTranspose(Source &src) {
     return failure();
   if (!areDistinctDims(*permutation, rank))
     return src.error("needs a permutation of the operand's dimensions");
-  SmallVector<int64_t> shape = llvm::map_to_vector(
-      *permutation, [&](int64_t dim) { return operand.getDimSize(dim); });
+  SmallVector<int64_t> shape =
+      llvm::map_to_vector(*permutation, [&](int64_t dim) { return operand.getDimSize(dim); });
   if (result != operand.clone(shape))
     return src.error("needs the result's shape to be the permuted one");
   SmallVector<int64_t> inverse = invertPermutationVector(*permutation);
@@ -115,9 +114,9 @@ LogicalResult importSlice(Source &src) {
   // A slice of nothing may start at the end, which tensor.extract_slice may not.
   if (src.tensor().getNumElements() == 0)
     return src.finish(Value(tensor::EmptyOp::create(src.b, sizes, operand.getElementType())));
-  return src.finish(Value(tensor::ExtractSliceOp::create(
-      src.b, src.operand(0), indexAttrs(src.b, *starts), indexAttrs(src.b, sizes),
-      indexAttrs(src.b, *strides))));
+  return src.finish(
+      Value(tensor::ExtractSliceOp::create(src.b, src.operand(0), indexAttrs(src.b, *starts),
+                                           indexAttrs(src.b, sizes), indexAttrs(src.b, *strides))));
 }
 
 LogicalResult importConcatenate(Source &src) {

@@ -109,9 +109,9 @@ void checkOperation(Problems &problems, Operation *op) {
 /// The function that an operation calls, or null.
 func::FuncOp calleeOf(Operation *op, const SymbolTable &symbols) {
   StringRef name = op->getName().getStringRef();
-  StringRef attribute = name == "func.call"              ? "callee"
+  StringRef attribute = name == "func.call"             ? "callee"
                         : name == "stablehlo.composite" ? "decomposition"
-                                                         : "";
+                                                        : "";
   if (attribute.empty())
     return {};
   auto callee = op->getAttrOfType<FlatSymbolRefAttr>(attribute);

@@ -119,13 +119,12 @@ LogicalResult importReduceWindow(Source &src) {
 
   SmallVector<Value> inputs;
   for (unsigned i = 0; i < n; ++i)
-    inputs.push_back(pad(b, src.operand(i), reduction->padding(src, i), window->low,
-                         window->high, window->interior()));
+    inputs.push_back(pad(b, src.operand(i), reduction->padding(src, i), window->low, window->high,
+                         window->interior()));
   WindowLoops loops = WindowLoops::get(b, *window);
   SmallVector<AffineMap> maps(n, loops.input);
   if (!loops.windowShape.empty()) {
-    inputs.push_back(
-        tensor::EmptyOp::create(b, loops.windowShape, input.getElementType()));
+    inputs.push_back(tensor::EmptyOp::create(b, loops.windowShape, input.getElementType()));
     maps.push_back(loops.window);
   }
   maps.append(n, loops.output);
