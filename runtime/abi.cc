@@ -56,8 +56,11 @@ Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
   return {};
 }
 
-int32_t issueChecked(CollContext &ctx, Call &call, int32_t op, int32_t group, CollRequest **req) {
+int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32_t op,
+                     int32_t group, CollRequest **req) {
   call.site = siteOf(ctx, op);
+  if (Status status = setCodes(call, codes); !status.ok())
+    return ctx.fail(status.annotate(placeOf(ctx, call)));
   Result<Communicator *> communicator = communicatorOf(ctx, group);
   if (!communicator)
     return ctx.fail(communicator.status().annotate(placeOf(ctx, call)));
@@ -93,107 +96,98 @@ int32_t guarded(CollContext *ctx, Function function) {
   }
 }
 
-int32_t issue(CollContext *ctx, Call &call, int32_t op, int32_t group, CollRequest **req) {
-  return guarded(ctx, [&] { return issueChecked(*ctx, call, op, group, req); });
+int32_t issue(CollContext *ctx, Call &call, const CallCodes &codes, int32_t op, int32_t group,
+              CollRequest **req) {
+  return guarded(ctx, [&] { return issueChecked(*ctx, call, codes, op, group, req); });
 }
 
-Call makeCall(OpKind kind, const void *src, void *dst, int64_t outer, int64_t count,
-              int32_t dtype) {
+Call makeCall(OpKind kind, const void *src, void *dst, int64_t outer, int64_t count) {
   Call call;
   call.kind = kind;
   call.src = src;
   call.dst = dst;
   call.outer = outer;
   call.count = count;
-  call.dtype = static_cast<CollDtype>(dtype);
   return call;
-}
-
-void setReduction(Call &call, int32_t reduction, int32_t order) {
-  call.reduction = static_cast<CollReduction>(reduction);
-  call.order = static_cast<CollOrder>(order);
 }
 
 int32_t abiInit(CollContext *ctx, int32_t op, int32_t group) {
   Call call;
   call.kind = OpKind::Init;
-  return issue(ctx, call, op, group, nullptr);
+  return issue(ctx, call, {}, op, group, nullptr);
 }
 
 int32_t abiAllReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
                      int32_t dtype, int32_t reduction, int32_t order, int32_t group,
                      CollRequest **req) {
-  Call call = makeCall(OpKind::AllReduce, src, dst, 1, count, dtype);
-  setReduction(call, reduction, order);
-  return issue(ctx, call, op, group, req);
+  Call call = makeCall(OpKind::AllReduce, src, dst, 1, count);
+  return issue(ctx, call, {dtype, reduction, order}, op, group, req);
 }
 
 int32_t abiReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
                   int32_t dtype, int32_t reduction, int32_t order, int32_t root, int32_t group,
                   CollRequest **req) {
-  Call call = makeCall(OpKind::Reduce, src, dst, 1, count, dtype);
-  setReduction(call, reduction, order);
+  Call call = makeCall(OpKind::Reduce, src, dst, 1, count);
   call.root = root;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype, reduction, order}, op, group, req);
 }
 
 int32_t abiBroadcast(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
                      int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::Broadcast, src, dst, 1, count, dtype);
+  Call call = makeCall(OpKind::Broadcast, src, dst, 1, count);
   call.root = root;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t abiAllGather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
                      int64_t count, int32_t dtype, int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::AllGather, src, dst, outer, count, dtype);
-  return issue(ctx, call, op, group, req);
+  Call call = makeCall(OpKind::AllGather, src, dst, outer, count);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t abiGather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
                   int64_t count, int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::Gather, src, dst, outer, count, dtype);
+  Call call = makeCall(OpKind::Gather, src, dst, outer, count);
   call.root = root;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t abiScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
                    int64_t count, int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::Scatter, src, dst, outer, count, dtype);
+  Call call = makeCall(OpKind::Scatter, src, dst, outer, count);
   call.root = root;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t abiReduceScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
                          int64_t count, int32_t dtype, int32_t reduction, int32_t order,
                          int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::ReduceScatter, src, dst, outer, count, dtype);
-  setReduction(call, reduction, order);
-  return issue(ctx, call, op, group, req);
+  Call call = makeCall(OpKind::ReduceScatter, src, dst, outer, count);
+  return issue(ctx, call, {dtype, reduction, order}, op, group, req);
 }
 
 int32_t abiAllToAll(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t srcOuter,
                     int64_t srcCount, int64_t dstOuter, int64_t dstCount, int32_t dtype,
                     int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::AllToAll, src, dst, srcOuter, srcCount, dtype);
+  Call call = makeCall(OpKind::AllToAll, src, dst, srcOuter, srcCount);
   call.dstOuter = dstOuter;
   call.dstCount = dstCount;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t abiPermute(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
                    int32_t dtype, const int32_t *pairs, int32_t numPairs, int32_t group,
                    CollRequest **req) {
-  Call call = makeCall(OpKind::Permute, src, dst, 1, count, dtype);
+  Call call = makeCall(OpKind::Permute, src, dst, 1, count);
   call.pairs = pairs;
   call.numPairs = numPairs;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t abiBarrier(CollContext *ctx, int32_t op, int32_t group, CollRequest **req) {
   Call call;
   call.kind = OpKind::Barrier;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {}, op, group, req);
 }
 
 // A peer that no int32 holds is out of range as well as -1 is.
@@ -203,18 +197,18 @@ int32_t narrowPeer(int64_t peer) {
 
 int32_t abiSend(CollContext *ctx, int32_t op, const void *src, int64_t count, int32_t dtype,
                 int64_t peer, int64_t tag, int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::Send, src, nullptr, 1, count, dtype);
+  Call call = makeCall(OpKind::Send, src, nullptr, 1, count);
   call.peer = narrowPeer(peer);
   call.tag = tag;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t abiRecv(CollContext *ctx, int32_t op, void *dst, int64_t count, int32_t dtype, int64_t peer,
                 int64_t tag, int32_t group, CollRequest **req) {
-  Call call = makeCall(OpKind::Recv, nullptr, dst, 1, count, dtype);
+  Call call = makeCall(OpKind::Recv, nullptr, dst, 1, count);
   call.peer = narrowPeer(peer);
   call.tag = tag;
-  return issue(ctx, call, op, group, req);
+  return issue(ctx, call, {dtype}, op, group, req);
 }
 
 int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
@@ -264,22 +258,8 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
                 int64_t ldb, int64_t strideB, void *c, int64_t ldc, int64_t strideC, int64_t batch,
                 int32_t accumulate) {
   return guarded(ctx, [&]() -> int32_t {
-    Gemm gemm{static_cast<CollDtype>(dtype),
-              transA != 0,
-              transB != 0,
-              m,
-              n,
-              k,
-              a,
-              lda,
-              strideA,
-              b,
-              ldb,
-              strideB,
-              c,
-              ldc,
-              strideC,
-              batch,
+    Gemm gemm{dtype,          transA != 0, transB != 0, m,       n, k,   a,       lda,
+              strideA,        b,           ldb,         strideB, c, ldc, strideC, batch,
               accumulate != 0};
     Status status = runGemm(gemm);
     return status.ok() ? kCollOk

@@ -111,26 +111,28 @@ Status checkCounts(const Call &call, int64_t n) {
   return {};
 }
 
-Status checkReduction(const Call &call) {
-  if (call.order != kCollOrderAny && call.order != kCollOrderRank)
-    return Status::invalid("there is no order " + std::to_string(call.order));
-  if (!reductionTakes(call.reduction, call.dtype))
-    return Status::invalid(std::string("reduction ") + reductionName(call.reduction) + " (" +
-                           std::to_string(call.reduction) + ") does not take " +
-                           dtypeName(call.dtype));
+} // namespace
+
+Status setCodes(Call &call, const CallCodes &codes) {
+  if (!isValidDtype(codes.dtype))
+    return Status::invalid("there is no element type " + std::to_string(codes.dtype));
+  if (codes.reduction < 0 || codes.reduction >= kNumReductions)
+    return Status::invalid("there is no reduction " + std::to_string(codes.reduction));
+  if (codes.order != kCollOrderAny && codes.order != kCollOrderRank)
+    return Status::invalid("there is no order " + std::to_string(codes.order));
+  call.dtype = static_cast<CollDtype>(codes.dtype);
+  call.reduction = static_cast<CollReduction>(codes.reduction);
+  call.order = static_cast<CollOrder>(codes.order);
   return {};
 }
-
-} // namespace
 
 Status checkCall(const Call &call, int64_t n, int64_t position) {
   if (call.kind == OpKind::Init || call.kind == OpKind::Barrier)
     return {};
-  if (!isValidDtype(call.dtype))
-    return Status::invalid("there is no element type " + std::to_string(call.dtype));
   COLL_RETURN_IF_ERROR(checkCounts(call, n));
-  if (reduces(call.kind))
-    COLL_RETURN_IF_ERROR(checkReduction(call));
+  if (reduces(call.kind) && !reductionTakes(call.reduction, call.dtype))
+    return Status::invalid(std::string("reduction ") + reductionName(call.reduction) +
+                           " does not take " + dtypeName(call.dtype));
   if (hasRoot(call.kind) && (call.root < 0 || call.root >= n))
     return Status::invalid("root " + std::to_string(call.root) + " is outside the group of " +
                            std::to_string(n));

@@ -7,8 +7,18 @@
 
 namespace coll::rt {
 
+// The enumerations of a call as they come in: any number.
+struct CallCodes {
+  int32_t dtype = kCollF32;
+  int32_t reduction = kCollSum;
+  int32_t order = kCollOrderAny;
+};
+
+// Sets the call's enumerations, or says which number is none of theirs.
+Status setCodes(Call &call, const CallCodes &codes);
+
 // What is wrong with the call on this member of a group of `n`, or ok: afterwards
-// all that backend.h promises of a Call holds. The enums may hold any number.
+// all that backend.h promises of a Call holds.
 Status checkCall(const Call &call, int64_t n, int64_t position);
 
 // Bytes that the member contributes; the call must have passed checkCall.

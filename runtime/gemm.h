@@ -11,7 +11,7 @@ namespace coll::rt {
 // C[b] = op(A[b]) * op(B[b]) (+ C[b] if accumulate) for b < batch; see abi.def. op(A)
 // is m x k, op(B) k x n, C m x n, row-major; op transposes. k = 0 gives zeros.
 struct Gemm {
-  CollDtype dtype = kCollF32; // f32 or f64
+  int32_t dtype = kCollF32; // f32 or f64; any number is let in and checked
   bool transA = false;
   bool transB = false;
   int64_t m = 0, n = 0, k = 0;

@@ -19,6 +19,18 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::SpinUs, "COLL_SPIN_US", "20", "time that a waiting rank polls before it sleeps"},
       {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
        "library with the CBLAS interface for matrix products; none: own loops"},
+      {EnvVar::Bootstrap, "COLL_BOOTSTRAP", "",
+       "where rank 0 listens, host:port or [host]:port; otherwise taken from the launcher"},
+      {EnvVar::Secret, "COLL_SECRET", "",
+       "the job's secret, at least 16 characters; every process has to know it"},
+      {EnvVar::Rank, "COLL_RANK", "", "this process's rank; otherwise taken from the launcher"},
+      {EnvVar::WorldSize, "COLL_WORLD_SIZE", "",
+       "number of processes; otherwise taken from the launcher"},
+      {EnvVar::NetIface, "COLL_NET_IFACE", "",
+       "interfaces to use, in order of preference: names or subnets, separated by commas"},
+      {EnvVar::NetSockets, "COLL_NET_SOCKETS", "4",
+       "sockets for the data of one tcp connection, 1 to 16"},
+      {EnvVar::NetThreads, "COLL_NET_THREADS", "2", "progress threads of the tcp transport, 1 to 64"},
   };
   return table;
 }
@@ -51,6 +63,13 @@ int64_t envInt(EnvVar var) {
       std::string(info.name) + " is no number >= 0: \"" + text + "\"; using " + info.defaultValue);
   parse(info.defaultValue, value);
   return value;
+}
+
+std::optional<std::string> foreignEnv(const char *name) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return std::nullopt;
+  return text;
 }
 
 ScopedEnv::ScopedEnv(const char *name, const char *value)

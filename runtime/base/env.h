@@ -7,6 +7,7 @@
 #define COLL_RUNTIME_BASE_ENV_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ enum class EnvVar {
   FlightRecorderOps, // COLL_FLIGHT_RECORDER_OPS
   SpinUs,            // COLL_SPIN_US
   Blas,              // COLL_BLAS
+  Bootstrap,         // COLL_BOOTSTRAP
+  Secret,            // COLL_SECRET
+  Rank,              // COLL_RANK
+  WorldSize,         // COLL_WORLD_SIZE
+  NetIface,          // COLL_NET_IFACE
+  NetSockets,        // COLL_NET_SOCKETS
+  NetThreads,        // COLL_NET_THREADS
 };
 
 struct EnvInfo {
@@ -34,6 +42,9 @@ const std::vector<EnvInfo> &envTable();
 std::string envString(EnvVar var);
 // As a number >= 0; the default (with a logged warning) where it is none.
 int64_t envInt(EnvVar var);
+
+// A variable of another program (a launcher), or nullopt where it is unset or empty.
+std::optional<std::string> foreignEnv(const char *name);
 
 // Sets a variable that a foreign library reads, while the object lives, unless it is
 // set already or `value` is null. No other thread may use the environment meanwhile.

@@ -1,0 +1,85 @@
+// handshake.h - mutual proof of the job's secret over a non-blocking socket.
+//
+//   client                          server
+//   Hello(nonce, context)    ->
+//                            <-     Challenge(nonce)
+//   Proof(HMAC over both)    ->
+//                            <-     Verdict(HMAC over both, refusal)
+//
+// Both nonces are fresh, the labels differ by direction, and the context is covered:
+// nothing recorded or reflected proves anything. What follows on the connection is
+// neither encrypted nor signed.
+
+#ifndef COLL_RUNTIME_NET_HANDSHAKE_H
+#define COLL_RUNTIME_NET_HANDSHAKE_H
+
+#include "runtime/net/auth.h"
+#include "runtime/net/socket.h"
+#include "runtime/net/wire.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace coll::net {
+
+// One side. Drives its socket from advance(), by one thread at a time; reads not one
+// byte beyond the handshake.
+class Handshake {
+public:
+  enum class State { Reading, Writing, Done, Failed };
+  // Decides whether a proven context is welcome. May be called once.
+  using Judge = std::function<wire::Refusal(const wire::Context &)>;
+
+  static Handshake client(Fd fd, const Secret &secret, wire::Purpose purpose,
+                          const wire::Context &context);
+  static Handshake server(Fd fd, const Secret &secret, wire::Purpose purpose, Judge judge);
+
+  // Goes on as far as the socket allows. Reading and Writing say what to wait for.
+  State advance();
+  // Where Failed. kCollPeer: it answered, and refused or could not prove itself;
+  // kCollLink: the connection ended.
+  const Status &failure() const { return failure_; }
+  // True if the client was refused although it proved the secret.
+  bool provenButRefused() const { return provenButRefused_; }
+  const wire::Context &context() const { return hello_.context; }
+  int fd() const { return fd_.get(); }
+  // Where Done.
+  Fd takeFd() { return std::move(fd_); }
+
+private:
+  enum class Step { Hello, Challenge, Proof, Verdict, End };
+
+  Handshake(Fd fd, const Secret &secret, bool isClient, wire::Purpose purpose)
+      : fd_(std::move(fd)), secret_(secret), isClient_(isClient), purpose_(purpose) {}
+
+  void expect(Step step, size_t bytes);
+  void send(size_t bytes) { out_.resize(bytes), sent_ = 0; }
+  bool flush();
+  bool fill();
+  void take();
+  void takeHello();
+  void takeChallenge();
+  void takeProof();
+  void takeVerdict();
+  Result<Mac> proof(bool ofClient, std::string_view verdict) const;
+  void fail(CollCode code, std::string message);
+
+  Fd fd_;
+  Secret secret_;
+  bool isClient_;
+  wire::Purpose purpose_;
+  Judge judge_;
+  wire::Hello hello_;
+  uint8_t helloBytes_[wire::Hello::kBytes] = {};
+  uint8_t challengeBytes_[wire::Challenge::kBytes] = {};
+  Step step_ = Step::End;
+  std::vector<uint8_t> in_, out_;
+  size_t received_ = 0, sent_ = 0;
+  Status failure_;
+  bool failed_ = false, provenButRefused_ = false;
+};
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_HANDSHAKE_H

@@ -1,0 +1,158 @@
+#include "runtime/net/poller.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <vector>
+
+namespace coll::net {
+
+Result<std::unique_ptr<Poller>> Poller::create() {
+  Fd epoll(epoll_create1(EPOLL_CLOEXEC));
+  Fd wake(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!epoll.valid() || !wake.valid())
+    return Status(kCollDevice, linkError("epoll", errno).message());
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = 0;
+  epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
+  std::unique_ptr<Poller> poller(new Poller(std::move(epoll), std::move(wake)));
+  poller->thread_ = std::thread([raw = poller.get()] { raw->loop(); });
+  return poller;
+}
+
+Poller::~Poller() {
+  stop_ = true;
+  wake();
+  thread_.join();
+  // Handlers may own what calls back into this poller: let go of them unlocked.
+  std::unordered_map<uint64_t, Entry> entries;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    entries.swap(entries_);
+  }
+}
+
+void Poller::wake() {
+  uint64_t one = 1;
+  if (write(wake_.get(), &one, sizeof(one)) < 0 && errno != EAGAIN)
+    stop_ = true;
+}
+
+Status Poller::add(uint64_t id, int fd, uint32_t events, std::shared_ptr<PollHandler> handler,
+                   int64_t deadlineUs) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    entries_[id].handler = std::move(handler);
+  }
+  if (deadlineUs)
+    setDeadline(id, deadlineUs);
+  epoll_event event = {};
+  event.events = events;
+  event.data.u64 = id;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0)
+    return {};
+  Status failed = linkError("epoll", errno);
+  remove(id, -1);
+  return failed;
+}
+
+void Poller::modify(uint64_t id, int fd, uint32_t events) {
+  epoll_event event = {};
+  event.events = events;
+  event.data.u64 = id;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void Poller::setDeadline(uint64_t id, int64_t deadlineUs) {
+  bool sooner = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = entries_.find(id);
+    if (it == entries_.end())
+      return;
+    it->second.deadlineUs = deadlineUs;
+    if (deadlineUs && (!earliestUs_ || deadlineUs < earliestUs_)) {
+      earliestUs_ = deadlineUs;
+      sooner = true;
+    }
+  }
+  if (sooner && std::this_thread::get_id() != thread_.get_id())
+    wake();
+}
+
+void Poller::remove(uint64_t id, int fd) {
+  if (fd >= 0)
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  std::shared_ptr<PollHandler> last; // dies unlocked
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto it = entries_.find(id);
+  if (it == entries_.end())
+    return;
+  last = std::move(it->second.handler);
+  entries_.erase(it);
+}
+
+size_t Poller::numHandlers() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return entries_.size();
+}
+
+int Poller::timeoutMs() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!earliestUs_)
+    return -1;
+  return static_cast<int>(std::clamp<int64_t>((earliestUs_ - nowUs()) / 1000 + 1, 0, 60'000));
+}
+
+void Poller::runDeadlines() {
+  std::vector<std::shared_ptr<PollHandler>> due;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    int64_t now = nowUs();
+    if (!earliestUs_ || now < earliestUs_)
+      return;
+    earliestUs_ = 0;
+    for (auto &[id, entry] : entries_) {
+      if (!entry.deadlineUs)
+        continue;
+      if (entry.deadlineUs <= now) {
+        entry.deadlineUs = 0;
+        due.push_back(entry.handler);
+      } else if (!earliestUs_ || entry.deadlineUs < earliestUs_) {
+        earliestUs_ = entry.deadlineUs;
+      }
+    }
+  }
+  for (const std::shared_ptr<PollHandler> &handler : due)
+    handler->onDeadline();
+}
+
+void Poller::loop() {
+  epoll_event events[64];
+  while (!stop_) {
+    int count = epoll_wait(epoll_.get(), events, 64, timeoutMs());
+    for (int i = 0; i < count; ++i) {
+      if (events[i].data.u64 == 0) {
+        uint64_t ignored = 0;
+        if (read(wake_.get(), &ignored, sizeof(ignored)) < 0)
+          continue;
+        continue;
+      }
+      std::shared_ptr<PollHandler> handler;
+      {
+        std::lock_guard<std::mutex> lock(mutex_);
+        auto it = entries_.find(events[i].data.u64);
+        if (it != entries_.end())
+          handler = it->second.handler;
+      }
+      if (handler)
+        handler->onEvents(events[i].events);
+    }
+    runDeadlines();
+  }
+}
+
+} // namespace coll::net

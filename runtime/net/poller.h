@@ -1,0 +1,68 @@
+// poller.h - one thread that waits for descriptors and deadlines.
+
+#ifndef COLL_RUNTIME_NET_POLLER_H
+#define COLL_RUNTIME_NET_POLLER_H
+
+#include "runtime/net/socket.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+namespace coll::net {
+
+// Called on the poller's thread, never by two threads at once.
+class PollHandler {
+public:
+  virtual ~PollHandler() = default;
+  virtual void onEvents(uint32_t events) = 0;
+  // The deadline has passed; it is cleared before the call.
+  virtual void onDeadline() = 0;
+};
+
+// Level-triggered epoll. All functions may be called from any thread, handlers
+// included. The poller shares ownership of a handler until remove().
+class Poller {
+public:
+  static Result<std::unique_ptr<Poller>> create();
+  // Ends the thread and lets go of the handlers. Not from a handler.
+  ~Poller();
+
+  // A number for add(), so that a handler knows its own before its first event.
+  uint64_t reserve() { return next_.fetch_add(1); }
+  // deadlineUs 0: none. The handler keeps `fd` open until remove().
+  Status add(uint64_t id, int fd, uint32_t events, std::shared_ptr<PollHandler> handler,
+             int64_t deadlineUs = 0);
+  void modify(uint64_t id, int fd, uint32_t events);
+  void setDeadline(uint64_t id, int64_t deadlineUs);
+  // A call of the handler may still be under way, unless this is the poller's thread.
+  void remove(uint64_t id, int fd);
+  size_t numHandlers() const;
+
+private:
+  struct Entry {
+    std::shared_ptr<PollHandler> handler;
+    int64_t deadlineUs = 0;
+  };
+
+  Poller(Fd epoll, Fd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
+  void loop();
+  int timeoutMs() const;
+  void runDeadlines();
+  void wake();
+
+  Fd epoll_, wake_;
+  std::atomic<uint64_t> next_{1};
+  std::atomic<bool> stop_{false};
+  mutable std::mutex mutex_; // a leaf: held for the map alone
+  std::unordered_map<uint64_t, Entry> entries_;
+  int64_t earliestUs_ = 0; // no deadline is before it; 0: there is none
+  std::thread thread_;
+};
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_POLLER_H

@@ -1,0 +1,87 @@
+// socket.h - descriptors, addresses and interfaces. No protocol.
+
+#ifndef COLL_RUNTIME_NET_SOCKET_H
+#define COLL_RUNTIME_NET_SOCKET_H
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <sys/socket.h>
+#include <utility>
+#include <vector>
+
+namespace coll::net {
+
+using rt::Result;
+using rt::Status;
+
+// Microseconds of a clock that never goes back.
+int64_t nowUs();
+
+// A file descriptor, owned.
+class Fd {
+public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd &operator=(Fd &&other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~Fd() { reset(); }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  void reset();
+
+private:
+  int fd_ = -1;
+};
+
+// An IPv4 or IPv6 address with a port.
+struct Address {
+  sockaddr_storage storage = {};
+  socklen_t length = 0;
+
+  // "host:port" or "[host]:port"; names are resolved, which may block.
+  static Result<Address> parse(std::string_view text);
+  // "192.0.2.1:80", "[fd00::1]:80".
+  std::string toString() const;
+  uint16_t port() const;
+  void setPort(uint16_t port);
+  int family() const { return storage.ss_family; }
+};
+
+struct Interface {
+  std::string name;
+  Address address; // port 0
+  bool loopback = false;
+};
+
+// The interfaces that are up and have an address, in order of preference.
+// `choice` as in COLL_NET_IFACE: names ("eth0") or subnets ("10.1.0.0/16", "fd00::/8"),
+// separated by commas. Without a choice: those that are no loopback, IPv4 first; the
+// loopback interface where there is nothing else. An address occurs once.
+Result<std::vector<Interface>> findInterfaces(const std::string &choice);
+
+// A non-blocking listening socket; port 0 picks a free one.
+Result<Fd> listenOn(const Address &address);
+Result<Address> localAddress(const Fd &fd);
+// Starts a connection. Non-blocking: writable once it is there or has failed.
+Result<Fd> startConnect(const Address &peer);
+// The outcome of startConnect, once the socket is writable.
+Status connectOutcome(const Fd &fd);
+// No delay, keepalive, and an error where the peer acknowledges nothing for timeoutUs.
+void setStreamOptions(const Fd &fd, int64_t timeoutUs);
+
+// kCollLink with `what` and the text of `error`.
+Status linkError(std::string_view what, int error);
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_SOCKET_H

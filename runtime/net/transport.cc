@@ -1,0 +1,48 @@
+#include "runtime/net/transport.h"
+
+#include "runtime/base/env.h"
+#include "runtime/net/socket.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace coll::net {
+
+Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutUs) {
+  int64_t begin = nowUs(), spinUs = rt::envInt(rt::EnvVar::SpinUs), pauseUs = 1;
+  while (true) {
+    Result<Completion> completion = connection.test(request);
+    if (!completion.ok())
+      return completion.status();
+    if (completion->done)
+      return completion->bytes;
+    int64_t passedUs = nowUs() - begin;
+    if (passedUs >= timeoutUs)
+      return Status(kCollTimeout, "the request has not ended in " + std::to_string(timeoutUs) +
+                                      " us");
+    if (passedUs < spinUs)
+      continue;
+    // The transport's threads go on meanwhile; longer waits may be noticed later.
+    std::this_thread::sleep_for(std::chrono::microseconds(pauseUs));
+    pauseUs = std::min<int64_t>(pauseUs * 2, 200);
+  }
+}
+
+Result<uint64_t> totalBytes(const Segment *segments, int count,
+                            const DeviceProperties &properties) {
+  if (count < 0 || count > properties.maxSegments || (count > 0 && !segments))
+    return Status::invalid("a request has 0 to " + std::to_string(properties.maxSegments) +
+                           " buffers, not " + std::to_string(count));
+  uint64_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    if (segments[i].bytes > 0 && !segments[i].data)
+      return Status::invalid("buffer " + std::to_string(i) + " is null");
+    if (segments[i].bytes > properties.maxMessageBytes - total)
+      return Status::invalid("a request moves at most " +
+                             std::to_string(properties.maxMessageBytes) + " bytes");
+    total += segments[i].bytes;
+  }
+  return total;
+}
+
+} // namespace coll::net

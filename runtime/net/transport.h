@@ -1,0 +1,213 @@
+// transport.h - messages and remote memory between two processes.
+//
+//   Result<std::unique_ptr<Listener>> listener = transport.listen(device);
+//   …listener->handle() reaches the peer, for example through the bootstrap…
+//   Result<std::unique_ptr<Connector>> connector = transport.connect(device, handle);
+//   …connector->poll() and listener->accept() until both give a Connection…
+//
+// **Nothing blocks**, except close() and deregMr(), which wait for system calls that
+// are under way and do not wait for the peer. What a call starts goes on by itself: a
+// transport has threads of its own where it needs them, and serves the peer's
+// one-sided operations while the application does something else.
+//
+// **Threads.** Every function of Transport and Listener may be called from any thread.
+// On a Connection any thread may post; a request is tested by one thread at a time;
+// close() and the destructor exclude all other calls on that connection.
+//
+// **Ownership.** A posted buffer belongs to the transport until the request is done or
+// has failed, or the connection was closed. A Request belongs to its connection; it is
+// gone once test() has reported its end. A Memory has to outlive the requests that
+// name it; a connection has to die before its transport.
+//
+// **Order.** Messages with the same tag arrive in the order in which one thread sent
+// them and match receives in the order in which those were posted. Between tags, and
+// between one-sided operations, there is no order.
+//
+// **Failure.** An error of a connection ends that connection and all its requests, and
+// no other. The code says what must be rebuilt (runtime/abi.h): kCollLink and kCollPeer
+// the connection; kCollInvalidCall and kCollMismatch concern one request alone.
+
+#ifndef COLL_RUNTIME_NET_TRANSPORT_H
+#define COLL_RUNTIME_NET_TRANSPORT_H
+
+#include "runtime/base/status.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coll::net {
+
+using rt::Result;
+using rt::Status;
+
+// Where a buffer is. A transport says which kinds it takes.
+enum class MemoryKind : uint32_t { Host = 1, Cuda = 2, Dmabuf = 4 };
+
+// How received data reaches a GPU. Numbered as NCCL's net device types.
+enum class DeviceType : int32_t { Host = 0, Unpack = 1 };
+
+// What a kernel needs to take part in a connection; see Connection::deviceHandle().
+struct DeviceHandle {
+  DeviceType type = DeviceType::Host;
+  int32_t version = 0;    // of the layout behind `handle`; both sides match exactly
+  void *handle = nullptr; // GPU memory
+  uint64_t bytes = 0;
+  bool needsProgress = false; // test() has to be called for the kernel to go on
+};
+
+struct DeviceProperties {
+  std::string name;      // "eth0"
+  std::string address;   // as a user would write it; empty where there is none
+  std::string pciPath;   // empty where unknown
+  uint64_t guid = 0;     // equal for devices that share hardware
+  int32_t port = 0;
+  int32_t speedMbps = 0; // 0: unknown
+  float latencyUs = 0;   // 0: unknown
+  uint32_t memoryKinds = static_cast<uint32_t>(MemoryKind::Host); // bits of MemoryKind
+  int32_t maxSegments = 1;       // buffers of one request
+  int32_t maxRequests = 1;       // outbound and, again, inbound ones of one connection
+  uint64_t maxMessageBytes = 0;
+  bool needsFlush = false;       // received GPU data is visible only after iflush()
+  bool registrationIsGlobal = true; // a Memory serves all connections of the device
+  DeviceType deviceType = DeviceType::Host;
+  int32_t deviceVersion = 0;
+};
+
+// What a peer has to know to connect. Plain bytes: copy, store, send. NCCL's limit.
+struct Handle {
+  static constexpr size_t kBytes = 128;
+  std::array<uint8_t, kBytes> bytes = {};
+};
+
+// Names registered memory to a peer. Plain data. `key` cannot be guessed, and every
+// authenticated peer that has it may read and write the memory until deregMr().
+struct RemoteKey {
+  uint64_t key = 0;
+  uint64_t address = 0; // for transports that address by it
+  uint64_t bytes = 0;
+};
+
+// Memory that a device may use directly.
+class Memory {
+public:
+  virtual ~Memory() = default;
+  virtual RemoteKey remoteKey() const = 0;
+};
+
+// A request to register `bytes` bytes at `data`. Dmabuf: also the file descriptor and
+// the offset in it; `data` is then the address that segments use.
+struct MemoryRegion {
+  void *data = nullptr;
+  uint64_t bytes = 0;
+  MemoryKind kind = MemoryKind::Host;
+  int dmabufFd = -1; // stays the caller's
+  uint64_t dmabufOffset = 0;
+};
+
+// One buffer of a request. `memory` may be null where the transport takes host memory
+// without registration (tcp, loopback).
+struct Segment {
+  void *data = nullptr;
+  uint64_t bytes = 0;
+  const Memory *memory = nullptr;
+};
+
+// An operation under way. Only its connection knows what is inside.
+class Request {
+protected:
+  ~Request() = default;
+};
+
+struct Completion {
+  bool done = false;
+  uint64_t bytes = 0; // where done: length of the message or of the transfer
+};
+
+// Both directions between two processes. Every post returns null where no more requests
+// fit (back-pressure): test the ones under way, then post again. A request of `count`
+// segments moves their concatenation; count 0 and empty segments are allowed.
+class Connection {
+public:
+  virtual ~Connection() = default; // closes
+
+  // Done once the buffers may be used again; the peer may not have received it yet.
+  virtual Result<Request *> isend(const Segment *segments, int count, uint64_t tag) = 0;
+  // Takes the next message with this tag. A longer one than fits fails this request
+  // with kCollMismatch, and the sender's too if that still waits; the buffers' content
+  // is then undefined, nothing outside them is touched.
+  virtual Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) = 0;
+
+  // Moves the segments to or from [offset, offset + their bytes) of the peer's memory,
+  // without a call of the peer's application. Done once the peer's memory was written
+  // or read. A wrong key or range fails the request with kCollInvalidCall.
+  virtual Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
+                                   uint64_t offset) = 0;
+  virtual Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
+                                  uint64_t offset) = 0;
+
+  // Makes what was received into these segments visible to their GPU. Host memory needs
+  // none, and gets a request that is done.
+  virtual Result<Request *> iflush(const Segment *segments, int count) = 0;
+
+  // Whether the request has ended. An error, or `done`, is its last report.
+  virtual Result<Completion> test(Request *request) = 0;
+
+  // Says that the kernel behind deviceHandle() is done with the oldest message that it
+  // has not been said of. Without a device handle it means nothing.
+  virtual void consumed() {}
+  // Null where received data needs no help of a kernel. Lives as long as the connection.
+  virtual const DeviceHandle *deviceHandle() const { return nullptr; }
+
+  // Ends the connection. What was done before is delivered if the peer still reads;
+  // requests under way fail, here with kCollAborted, there with kCollPeer or kCollLink.
+  // Afterwards no buffer is touched, and every post is refused.
+  virtual void close() = 0;
+};
+
+class Listener {
+public:
+  virtual ~Listener() = default; // connections already accepted live on
+  virtual const Handle &handle() const = 0;
+  // The next connection, or null where none is ready. Strangers never show up here.
+  virtual Result<std::unique_ptr<Connection>> accept() = 0;
+};
+
+class Connector {
+public:
+  virtual ~Connector() = default; // gives up
+  // The connection, once; null while it is being made.
+  virtual Result<std::unique_ptr<Connection>> poll() = 0;
+};
+
+class Transport {
+public:
+  virtual ~Transport() = default;
+  virtual const char *name() const = 0;
+  // By device number, best first. At least one.
+  virtual const std::vector<DeviceProperties> &devices() const = 0;
+
+  virtual Result<std::unique_ptr<Listener>> listen(int device) = 0;
+  virtual Result<std::unique_ptr<Connector>> connect(int device, const Handle &handle) = 0;
+
+  // kCollUnsupported for a kind that the device does not list.
+  virtual Result<Memory *> regMr(int device, const MemoryRegion &region) = 0;
+  // Afterwards no peer reads or writes the memory. A peer in the middle of a read loses
+  // its connection; one in the middle of a write gets an error for that write.
+  virtual void deregMr(Memory *memory) = 0;
+};
+
+// Tests until the request ends; kCollTimeout after timeoutUs, and the request is then
+// still under way: its buffers are free only after close().
+Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutUs);
+
+// Sum of the segments' bytes, or an error for what no transport can take: a negative
+// count, too many segments or bytes, a null pointer with bytes.
+Result<uint64_t> totalBytes(const Segment *segments, int count,
+                            const DeviceProperties &properties);
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_TRANSPORT_H
