@@ -274,6 +274,7 @@ static LogicalResult simplify(func::FuncOp kernel, RewritePatternSet &&patterns)
 
 LogicalResult mlir::coll::bufferizeKernel(func::FuncOp kernel, KernelInfo &info) {
   MLIRContext *ctx = kernel.getContext();
+  accumulateInF32(kernel);
   RewritePatternSet decompose(ctx);
   tensor::populateDecomposeTensorConcatPatterns(decompose);
   linalg::populateDecomposePadPatterns(decompose);

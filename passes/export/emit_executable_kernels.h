@@ -15,6 +15,9 @@ namespace mlir::coll {
 /// is recorded in `info`. The kernel must be in a module, where its constants go.
 LogicalResult bufferizeKernel(func::FuncOp kernel, KernelInfo &info);
 
+/// Lets reductions of f16 and bf16 tensors accumulate in f32. Part of bufferizeKernel.
+void accumulateInF32(func::FuncOp kernel);
+
 /// The variant of a bufferized kernel in which each listed argument is the result's
 /// destination, and so no argument any more. Made when it is first asked for.
 func::FuncOp getInPlaceKernel(func::FuncOp kernel, const KernelInfo &info,
