@@ -196,7 +196,7 @@ def gru_cond_sgd():
         def skip(operands):
             return operands[0], operands[1], operands[2] + 1
 
-        good = jnp.isfinite(norm) & (norm < 0.62)
+        good = jnp.isfinite(norm) & (norm < 0.22)
         return jax.lax.cond(good, update, skip, (params, opt, skipped)), loss
 
     return step, (params, optimizer.init(params), np.int32(0)), batches
