@@ -46,7 +46,7 @@ struct GemmForm {
 double loopNestNanoseconds(int64_t elements);
 
 /// Reads loops and strides off the operation's indexing maps. Fails where an index
-/// is not a sum of multiples of loop dimensions.
+/// is not a sum of non-negative multiples of loop dimensions.
 FailureOr<Contraction> readContraction(linalg::GenericOp op);
 
 /// The loops' strides within a tensor, dimension by dimension. Splits loops that

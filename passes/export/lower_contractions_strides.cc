@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "passes/export/loop_strides.h"
 #include "passes/export/lower_contractions.h"
 
 namespace mlir::coll {
@@ -10,27 +11,6 @@ namespace {
 
 ArrayRef<int64_t> getShape(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-/// Adds `scale` times the coefficients of `expr` to `strides`; fails on constants
-/// other than 0 and on anything not linear.
-LogicalResult addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> strides) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    strides[dim.getPosition()] += scale;
-    return success();
-  }
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return success(constant.getValue() == 0);
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return failure();
-  if (expr.getKind() == AffineExprKind::Add)
-    return success(succeeded(addLinear(binary.getLHS(), scale, strides)) &&
-                   succeeded(addLinear(binary.getRHS(), scale, strides)));
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (expr.getKind() != AffineExprKind::Mul || !factor || factor.getValue() < 0)
-    return failure();
-  return addLinear(binary.getLHS(), scale * factor.getValue(), strides);
 }
 
 /// Dimension of the row-major `shape` along which a step of `stride` elements goes.
@@ -54,12 +34,12 @@ FailureOr<Contraction> readContraction(linalg::GenericOp op) {
   for (auto [position, operand] : llvm::enumerate(op->getOpOperands())) {
     Value value = operand.get();
     contraction.base[position] = value;
-    SmallVector<int64_t> strides(extents.size(), 0);
-    for (auto [expr, rowStride] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(),
-                                                  computeStrides(getShape(value))))
-      if (failed(addLinear(expr, rowStride, strides)))
-        return failure();
-    for (auto [loop, stride] : llvm::zip_equal(contraction.loops, strides))
+    FailureOr<LinearIndex> index = linearize(op.getMatchingIndexingMap(&operand).getResults(),
+                                             getShape(value), extents.size());
+    if (failed(index) || index->offset != 0 ||
+        llvm::any_of(index->byDim, [](int64_t stride) { return stride < 0; }))
+      return failure();
+    for (auto [loop, stride] : llvm::zip_equal(contraction.loops, index->byDim))
       loop.strides[position] = stride;
   }
   llvm::erase_if(contraction.loops, [](const Loop &loop) { return loop.extent == 1; });

@@ -246,6 +246,12 @@ bool isReadOnlyIn(const KernelUnit &unit, Operation *slice) {
   });
 }
 
+/// The tensor, or a slice of it.
+bool isPartOf(Value value, Value tensor) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  return tensor && (value == tensor || (slice && slice.getSource() == tensor));
+}
+
 /// A producer that can write directly into the slice of an insertion.
 bool canComputeInSlice(Operation *producer, Value base) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(producer);
@@ -253,7 +259,7 @@ bool canComputeInSlice(Operation *producer, Value base) {
       linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
       !linalgOp.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
     return false;
-  return !getUsedValues(producer).contains(base);
+  return llvm::none_of(getUsedValues(producer), [&](Value value) { return isPartOf(value, base); });
 }
 
 /// Walks up the chain of insertions and adds it, first insertion last. Returns the
@@ -303,6 +309,7 @@ KernelUnit collectUnit(Operation *root) {
     unit.ops.push_back(fill);
     slot = fill.getDpsInitOperand(0);
   }
+  // What is updated in place is not read by the same kernel at other positions.
   Value base = isa<tensor::InsertSliceOp>(root) ? unit.destinations[0]->get() : Value();
   for (Operation *op : SmallVector<Operation *>(unit.ops))
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -312,7 +319,8 @@ KernelUnit collectUnit(Operation *root) {
   for (Operation *op : SmallVector<Operation *>(unit.ops))
     for (Value value : getUsedValues(op))
       if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
-        if (slice->getBlock() == block && !unit.contains(slice) && isReadOnlyIn(unit, slice))
+        if (slice->getBlock() == block && !unit.contains(slice) && isReadOnlyIn(unit, slice) &&
+            !isPartOf(value, base))
           unit.ops.push_back(slice);
   llvm::sort(unit.ops, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
   return unit;

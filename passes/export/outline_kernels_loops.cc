@@ -2,33 +2,13 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "passes/export/loop_strides.h"
 #include "passes/export/outline_kernels.h"
 
 #include <numeric>
 
 namespace mlir::coll {
 namespace {
-
-/// Adds the coefficients of `expr`, times `scale`; fails on what is not linear.
-LogicalResult addCoefficients(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> strides) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    strides[dim.getPosition()] += scale;
-    return success();
-  }
-  if (isa<AffineConstantExpr>(expr))
-    return success();
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return failure();
-  if (expr.getKind() == AffineExprKind::Add)
-    return success(succeeded(addCoefficients(binary.getLHS(), scale, strides)) &&
-                   succeeded(addCoefficients(binary.getRHS(), scale, strides)));
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (expr.getKind() != AffineExprKind::Mul || !factor)
-    return failure();
-  return addCoefficients(binary.getLHS(), scale * factor.getValue(), strides);
-}
 
 struct OperandStrides {
   SmallVector<int64_t> byLoop;
@@ -41,13 +21,11 @@ FailureOr<SmallVector<OperandStrides>> readStrides(linalg::GenericOp op) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type || !type.hasStaticShape())
       continue;
-    OperandStrides entry{SmallVector<int64_t>(op.getNumLoops(), 0),
-                         op.isDpsInit(&operand) ? 2.0 : 1.0};
-    for (auto [expr, rowStride] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(),
-                                                  computeStrides(type.getShape())))
-      if (failed(addCoefficients(expr, rowStride, entry.byLoop)))
-        return failure();
-    all.push_back(std::move(entry));
+    FailureOr<LinearIndex> index = linearize(op.getMatchingIndexingMap(&operand).getResults(),
+                                             type.getShape(), op.getNumLoops());
+    if (failed(index))
+      return failure();
+    all.push_back({std::move(index->byDim), op.isDpsInit(&operand) ? 2.0 : 1.0});
   }
   return all;
 }
@@ -160,7 +138,6 @@ void joinLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<ReassociationIndices> groups = findJoinableLoops(op);
   if (groups.size() == op.getNumLoops())
     return;
-  // A reshape of the operands must not cut through a group.
   rewriter.setInsertionPoint(op);
   FailureOr<linalg::CollapseResult> joined = linalg::collapseOpIterationDims(op, groups, rewriter);
   if (succeeded(joined))

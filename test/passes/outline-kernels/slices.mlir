@@ -32,3 +32,18 @@ func.func @rotate(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
   %r = tensor.concat dim(1) %n, %a : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x32xf32>
   return %r : tensor<8x32xf32>
 }
+
+// -----
+
+// What is moved within one tensor is read completely before it is overwritten.
+
+// CHECK-LABEL: func.func @shift
+// CHECK-SAME:    %[[X:.*]]: tensor<8xf32>
+// CHECK:       %[[TAIL:.*]] = call @[[READ:.*]](%[[X]], %{{.*}}) : (tensor<8xf32>, tensor<7xf32>)
+// CHECK:       call @[[WRITE:.*]](%[[TAIL]], %[[X]]) : (tensor<7xf32>, tensor<8xf32>)
+// CHECK:       func.func private @[[WRITE]]({{.*}}"read"}, {{.*}}"readwrite"})
+func.func @shift(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %tail = tensor.extract_slice %x[1] [7] [1] : tensor<8xf32> to tensor<7xf32>
+  %r = tensor.insert_slice %tail into %x[0] [7] [1] : tensor<7xf32> into tensor<8xf32>
+  return %r : tensor<8xf32>
+}
