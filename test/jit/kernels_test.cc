@@ -144,3 +144,39 @@ TEST(KernelsTest, BatchesThatDoNotCollapseAreLoops) {
   EXPECT_EQ(step.run(args)[0], (Floats{21, 65, 109, 43, 87, 131}));
   EXPECT_EQ(step.context.calls.size(), 2u);
 }
+
+TEST(KernelsTest, SumsOfBf16AreRoundedOnce) {
+  // In bf16 arithmetic the sum would stay at 256: 256 + 1 rounds to 256.
+  CompiledStep step(R"(
+    func.func private @sum(%a: tensor<1000xf32>, %d: tensor<bf16> {coll.access = "write"}) -> tensor<bf16> {
+      %zero = arith.constant 0.0 : bf16
+      %f = linalg.fill ins(%zero : bf16) outs(%d : tensor<bf16>) -> tensor<bf16>
+      %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+          iterator_types = ["reduction"]} ins(%a : tensor<1000xf32>) outs(%f : tensor<bf16>) {
+      ^bb0(%x: f32, %o: bf16):
+        %short = arith.truncf %x : f32 to bf16
+        %s = arith.addf %o, %short : bf16
+        linalg.yield %s : bf16
+      } -> tensor<bf16>
+      return %r : tensor<bf16>
+    }
+    func.func private @widen(%a: tensor<bf16>, %d: tensor<f32> {coll.access = "write"}) -> tensor<f32> {
+      %r = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>],
+          iterator_types = []} ins(%a : tensor<bf16>) outs(%d : tensor<f32>) {
+      ^bb0(%x: bf16, %o: f32):
+        %long = arith.extf %x : bf16 to f32
+        linalg.yield %long : f32
+      } -> tensor<f32>
+      return %r : tensor<f32>
+    }
+    func.func @step(%x: tensor<1000xf32>) -> tensor<f32> {
+      %d = tensor.empty() : tensor<bf16>
+      %e = tensor.empty() : tensor<f32>
+      %s = func.call @sum(%x, %d) : (tensor<1000xf32>, tensor<bf16>) -> tensor<bf16>
+      %r = func.call @widen(%s, %e) : (tensor<bf16>, tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    })");
+  ASSERT_TRUE(step.ok());
+  std::vector<Floats> args = {Floats(1000, 1)};
+  EXPECT_EQ(step.run(args)[0], (Floats{1000}));
+}
