@@ -90,8 +90,7 @@ Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp me
         continue;
       int64_t unit = split.getUnit() % target.unit == 0 ? split.getUnit() / target.unit : 1;
       auto chosen = DimShardingAttr::get(op->getContext(), split.getAxes(), unit);
-      assignment.factors[target.factor] =
-          normalize(mesh, chosen, rule.factors[target.factor].size);
+      assignment.factors[target.factor] = normalize(mesh, chosen, rule.factors[target.factor].size);
       llvm::append_range(used, split.getAxes());
     }
   }
@@ -102,27 +101,31 @@ Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp me
 /// operands that pass through.
 static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
                           ArrayRef<ShardingAttr> operands, Assignment &assignment) {
-  for (StringAttr axis : result.getPartialAxes()) {
-    bool split = false;
-    for (int64_t index = 0, end = operands.size(); index < end && !split; ++index) {
-      if (!operands[index])
+  SmallVector<StringAttr> covered;
+  // A split whose axes are not all partial in the result is not what made it so.
+  auto mayCover = [&](DimShardingAttr split) {
+    return !overlaps(split.getAxes(), covered) && llvm::all_of(split.getAxes(), [&](StringAttr a) {
+      return llvm::is_contained(result.getPartialAxes(), a);
+    });
+  };
+  for (int64_t index = 0, end = operands.size(); index < end; ++index) {
+    if (!operands[index])
+      continue;
+    for (auto [dim, sharding] : llvm::enumerate(operands[index].getDims())) {
+      int64_t factor = rule.operands[index][dim].factor;
+      if (factor < 0 || !rule.factors[factor].reduction || assignment.factors[factor] ||
+          sharding.getAxes().empty() || !mayCover(sharding))
         continue;
-      for (auto [dim, sharding] : llvm::enumerate(operands[index].getDims())) {
-        int64_t factor = rule.operands[index][dim].factor;
-        if (factor < 0 || !rule.factors[factor].reduction ||
-            !llvm::is_contained(sharding.getAxes(), axis))
-          continue;
-        int64_t unit = rule.operands[index][dim].unit;
-        assignment.factors[factor] = DimShardingAttr::get(
-            op->getContext(), sharding.getAxes(),
-            sharding.getUnit() % unit == 0 ? sharding.getUnit() / unit : 1);
-        split = true;
-        break;
-      }
+      int64_t unit = rule.operands[index][dim].unit;
+      assignment.factors[factor] =
+          DimShardingAttr::get(op->getContext(), sharding.getAxes(),
+                               sharding.getUnit() % unit == 0 ? sharding.getUnit() / unit : 1);
+      llvm::append_range(covered, sharding.getAxes());
     }
-    if (!split)
-      assignment.linearAxes.push_back(axis);
   }
+  for (StringAttr axis : result.getPartialAxes())
+    if (!llvm::is_contained(covered, axis))
+      assignment.linearAxes.push_back(axis);
   if (assignment.linearAxes.empty())
     return;
   SmallVector<int64_t> partial;
@@ -179,8 +182,8 @@ static ShardingAttr buildSharding(const ShardingRule &rule, const Assignment &as
 }
 
 /// Axes over which the results are partial, and their kind.
-static std::pair<SmallVector<StringAttr>, ReductionKind>
-getPartial(const ShardingRule &rule, const Assignment &assignment) {
+static std::pair<SmallVector<StringAttr>, ReductionKind> getPartial(const ShardingRule &rule,
+                                                                    const Assignment &assignment) {
   SmallVector<StringAttr> axes(assignment.linearAxes);
   ReductionKind kind = ReductionKind::Sum;
   for (auto [factor, split] : llvm::zip(rule.factors, assignment.factors)) {
@@ -192,14 +195,14 @@ getPartial(const ShardingRule &rule, const Assignment &assignment) {
   return {axes, kind};
 }
 
-ShardingAttr getResultSharding(const ShardingRule &rule, const Assignment &assignment,
-                               MeshOp mesh, int64_t index) {
+ShardingAttr getResultSharding(const ShardingRule &rule, const Assignment &assignment, MeshOp mesh,
+                               int64_t index) {
   auto [partial, kind] = getPartial(rule, assignment);
   return buildSharding(rule, assignment, mesh, rule.results[index], partial, kind);
 }
 
-ShardingAttr getOperandSharding(const ShardingRule &rule, const Assignment &assignment,
-                                MeshOp mesh, int64_t index) {
+ShardingAttr getOperandSharding(const ShardingRule &rule, const Assignment &assignment, MeshOp mesh,
+                                int64_t index) {
   SmallVector<StringAttr> partial;
   ReductionKind kind = ReductionKind::Sum;
   if (index == rule.initOperand)

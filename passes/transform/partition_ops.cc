@@ -45,10 +45,16 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
     assignment = assignFromResults(
         op, rule, getResultShardings(op),
         llvm::map_to_vector(op->getOperands(), [](Value v) { return getRecordedSharding(v); }));
+  // Masked operands are this operation's alone: it may stand inside a loop.
+  SmallVector<Value> unmasked = llvm::map_to_vector(
+      op->getOperands(), [&](Value operand) { return mapping_.lookupOrNull(operand); });
   if (failed(maskPadding(op, rule, assignment)))
     return failure();
 
   Operation *local = builder_.clone(*op, mapping_);
+  for (auto [operand, value] : llvm::zip(op->getOperands(), unmasked))
+    if (value)
+      mapping_.map(operand, value);
   local->removeAttr(kShardingsAttr);
   for (auto [from, to] : llvm::zip(op->getResults(), local->getResults()))
     to.setType(localTypeOf(from));
