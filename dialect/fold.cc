@@ -23,7 +23,8 @@ static bool isAlone(Operation *op, GroupAttr group) {
 // A collective of one rank is its input
 //===----------------------------------------------------------------------===//
 
-template <typename OpT> static OpFoldResult foldAlone(OpT op) {
+template <typename OpT>
+static OpFoldResult foldAlone(OpT op) {
   if (isAlone(op, op.getGroup()))
     return op.getInput();
   return {};

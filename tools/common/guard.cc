@@ -44,6 +44,31 @@ static void forwardSignal(int signal) {
   exit(code);
 }
 
+namespace {
+/// Changes what signals do, until it goes out of scope. The terminal sends SIGINT
+/// and SIGQUIT to parent and child; SIGTERM and SIGHUP come to the parent alone.
+class ForwardSignals {
+public:
+  explicit ForwardSignals(pid_t child) {
+    childPid = child;
+    for (int i = 0; i < kCount; ++i)
+      previous_[i] = signal(kSignals[i], i < 2 ? SIG_IGN : forwardSignal);
+  }
+  ~ForwardSignals() {
+    for (int i = 0; i < kCount; ++i)
+      signal(kSignals[i], previous_[i]);
+    childPid = 0;
+  }
+  ForwardSignals(const ForwardSignals &) = delete;
+  ForwardSignals &operator=(const ForwardSignals &) = delete;
+
+private:
+  static constexpr int kCount = 4;
+  static constexpr int kSignals[kCount] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+  void (*previous_[kCount])(int);
+};
+} // namespace
+
 static bool isUserSignal(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
@@ -58,12 +83,7 @@ int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body) {
   }
   if (child == 0)
     runChild(parent, body);
-  childPid = child;
-  // The terminal sends SIGINT and SIGQUIT to both; the others come here alone.
-  signal(SIGINT, SIG_IGN);
-  signal(SIGQUIT, SIG_IGN);
-  signal(SIGTERM, forwardSignal);
-  signal(SIGHUP, forwardSignal);
+  ForwardSignals forward(child);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
