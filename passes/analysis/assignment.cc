@@ -97,45 +97,64 @@ Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp me
   return assignment;
 }
 
-/// Attributes the partial axes of a result to split reduction loops or to partial
-/// operands that pass through.
-static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
-                          ArrayRef<ShardingAttr> operands, Assignment &assignment) {
-  SmallVector<StringAttr> covered;
-  // A split whose axes are not all partial in the result is not what made it so.
+/// The operands whose partial sums pass through `op` into `result`: fills in the
+/// linear set and its axes, or nothing.
+static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
+                        ArrayRef<ShardingAttr> operands, Assignment &assignment) {
+  SmallVector<int64_t> partial;
+  for (auto [index, sharding] : llvm::enumerate(operands))
+    if (sharding && sharding.isPartial() &&
+        llvm::all_of(sharding.getPartialAxes(), [&](StringAttr axis) {
+          return llvm::is_contained(result.getPartialAxes(), axis);
+        }))
+      partial.push_back(index);
+  if (partial.empty())
+    return;
+  assignment.linearSet = findLinearSet(op, rule, operands, partial, [](Value value) {
+    return isIdentity(value, ReductionKind::Sum);
+  });
+  if (assignment.linearSet >= 0)
+    llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());
+}
+
+/// Splits reduction loops as the operands are split, larger ones first, where that
+/// makes the result partial over axes that it names. False where axes remain.
+static bool splitReductions(Operation *op, const ShardingRule &rule, ShardingAttr result,
+                            ArrayRef<ShardingAttr> operands, Assignment &assignment) {
+  SmallVector<StringAttr> covered(assignment.linearAxes);
   auto mayCover = [&](DimShardingAttr split) {
     return !overlaps(split.getAxes(), covered) && llvm::all_of(split.getAxes(), [&](StringAttr a) {
       return llvm::is_contained(result.getPartialAxes(), a);
     });
   };
-  for (int64_t index = 0, end = operands.size(); index < end; ++index) {
-    if (!operands[index])
-      continue;
-    for (auto [dim, sharding] : llvm::enumerate(operands[index].getDims())) {
-      int64_t factor = rule.operands[index][dim].factor;
-      if (factor < 0 || !rule.factors[factor].reduction || assignment.factors[factor] ||
-          sharding.getAxes().empty() || !mayCover(sharding))
+  for (int64_t index : bySize(op, operands)) {
+    for (auto [dim, split] : llvm::enumerate(operands[index].getDims())) {
+      DimFactor target = rule.operands[index][dim];
+      if (target.factor < 0 || !rule.factors[target.factor].reduction ||
+          assignment.factors[target.factor] || split.getAxes().empty() || !mayCover(split))
         continue;
-      int64_t unit = rule.operands[index][dim].unit;
-      assignment.factors[factor] =
-          DimShardingAttr::get(op->getContext(), sharding.getAxes(),
-                               sharding.getUnit() % unit == 0 ? sharding.getUnit() / unit : 1);
-      llvm::append_range(covered, sharding.getAxes());
+      int64_t unit = split.getUnit() % target.unit == 0 ? split.getUnit() / target.unit : 1;
+      assignment.factors[target.factor] =
+          DimShardingAttr::get(op->getContext(), split.getAxes(), unit);
+      llvm::append_range(covered, split.getAxes());
     }
   }
-  for (StringAttr axis : result.getPartialAxes())
-    if (!llvm::is_contained(covered, axis))
-      assignment.linearAxes.push_back(axis);
-  if (assignment.linearAxes.empty())
+  return llvm::all_of(result.getPartialAxes(),
+                      [&](StringAttr axis) { return llvm::is_contained(covered, axis); });
+}
+
+/// Attributes the partial axes of a result to partial operands that pass through and
+/// to split reduction loops; to the loops alone where the operands count as combined.
+static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
+                          ArrayRef<ShardingAttr> operands, Assignment &assignment) {
+  Assignment linear = assignment;
+  passPartial(op, rule, result, operands, linear);
+  if (splitReductions(op, rule, result, operands, linear)) {
+    assignment = std::move(linear);
     return;
-  SmallVector<int64_t> partial;
-  for (auto [index, sharding] : llvm::enumerate(operands))
-    if (sharding && overlaps(assignment.linearAxes, sharding.getPartialAxes()))
-      partial.push_back(index);
-  if (!partial.empty())
-    assignment.linearSet = findLinearSet(op, rule, operands, partial, [](Value value) {
-      return isIdentity(value, ReductionKind::Sum);
-    });
+  }
+  if (!splitReductions(op, rule, result, operands, assignment))
+    assignment.unexplained = true;
 }
 
 Assignment assignFromResults(Operation *op, const ShardingRule &rule,

@@ -58,6 +58,8 @@ struct Assignment {
   /// Axes over which partial operands pass through, by linear set `linearSet`.
   SmallVector<StringAttr> linearAxes;
   int64_t linearSet = -1;
+  /// Set by assignFromResults where nothing makes a result as partial as it is.
+  bool unexplained = false;
 };
 
 /// The assignment that follows the operands' shardings: larger operands first, each

@@ -1,15 +1,17 @@
 //===- partition_ops.cc - operations that a sharding rule describes --------------===//
 
 #include "dialect/sharding.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/transform/partition.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::coll {
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 /// Sums of products: padding in one input would meet whatever the other holds there.
 bool isSumOfProducts(linalg::LinalgOp op) {
@@ -45,6 +47,8 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
     assignment = assignFromResults(
         op, rule, getResultShardings(op),
         llvm::map_to_vector(op->getOperands(), [](Value v) { return getRecordedSharding(v); }));
+  if (assignment.unexplained)
+    return op->emitError() << "its result is partial, but neither its operands nor its loops are";
   // Masked operands are this operation's alone: it may stand inside a loop.
   SmallVector<Value> unmasked = llvm::map_to_vector(
       op->getOperands(), [&](Value operand) { return mapping_.lookupOrNull(operand); });
@@ -206,7 +210,8 @@ void FunctionPartitioner::maskBody(linalg::LinalgOp global, linalg::LinalgOp loc
       builder_.setInsertionPoint(body->getTerminator());
       Value index = linalg::IndexOp::create(builder_, loc, loop);
       Value position = arith::AddIOp::create(builder_, loc, index, offset);
-      Value valid = arith::CmpIOp::create(builder_, loc, arith::CmpIPredicate::slt, position, extent);
+      Value valid =
+          arith::CmpIOp::create(builder_, loc, arith::CmpIPredicate::slt, position, extent);
       OpOperand &yielded = body->getTerminator()->getOpOperand(0);
       Value old = body->getArgument(global.getNumDpsInputs());
       yielded.set(arith::SelectOp::create(builder_, loc, valid, yielded.get(), old));
