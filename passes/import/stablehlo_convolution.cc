@@ -161,6 +161,9 @@ LogicalResult importConvolution(Source &src) {
   for (RankedTensorType type : {input, src.operandTensor(1), result})
     if (type.getNumElements() == 0)
       return src.finish(splatZero(b, result));
+  for (auto [dim, position] : llvm::enumerate(layout.spatial))
+    conv->window.dropRemainder(dim, padded[position]);
+  high = overSpatial(layout, conv->window.high, 0);
 
   Value zero = splatZero(b, RankedTensorType::get({}, input.getElementType()));
   ConvTensor in{pad(b, src.operand(0), zero, low, high, interior), layout};

@@ -117,6 +117,8 @@ LogicalResult importSelectAndScatter(Source &src) {
       src.operandTensor(2) != RankedTensorType::get({}, operand.getElementType()))
     return src.error("needs a source, an initial value and a result of the operand's type, "
                      "of rank >= 1");
+  for (auto [dim, size] : llvm::enumerate(padded))
+    window->dropRemainder(dim, size);
   Selection selection{*window, WindowLoops::get(b, *window), {}, {}};
   for (int64_t dim = 0; dim < operand.getRank(); ++dim)
     (window->isTrivial(dim) ? selection.passive : selection.moving).push_back(dim);

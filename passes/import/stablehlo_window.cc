@@ -20,6 +20,12 @@ int64_t Window::positions(size_t dim, int64_t padded) const {
   return padded <= 0 || room < 0 ? 0 : room / stride[dim] + 1;
 }
 
+void Window::dropRemainder(size_t dim, int64_t padded) {
+  int64_t count = positions(dim, padded);
+  if (count > 0)
+    high[dim] -= padded - ((count - 1) * stride[dim] + span(dim));
+}
+
 SmallVector<int64_t> Window::interior() const {
   return llvm::map_to_vector(baseDilation, [](int64_t n) { return n - 1; });
 }
@@ -116,6 +122,8 @@ LogicalResult importReduceWindow(Source &src) {
   for (unsigned i = 0; i < n; ++i)
     if (failed(checkWindowResult(src, *window, padded, src.tensor(i))))
       return failure();
+  for (auto [dim, size] : llvm::enumerate(padded))
+    window->dropRemainder(dim, size);
 
   SmallVector<Value> inputs;
   for (unsigned i = 0; i < n; ++i)

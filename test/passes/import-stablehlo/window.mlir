@@ -46,3 +46,24 @@ func.func @main(%x: tensor<3x6xf32>, %y: tensor<3x3xf32>) -> tensor<3x6xf32> {
   }) : (tensor<3x6xf32>, tensor<3x3xf32>, tensor<f32>) -> tensor<3x6xf32>
   return %0 : tensor<3x6xf32>
 }
+
+// -----
+
+// What the last window leaves over is cut off: every operand's extent is that of its loops.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[X:.*]]: tensor<5xf32>
+// CHECK: %[[FITS:.*]] = tensor.extract_slice %[[X]][0] [4] [1]
+// CHECK: linalg.generic {{.*}} ins(%[[FITS]], %{{.*}} : tensor<4xf32>, tensor<4xf32>)
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<5xf32>) -> tensor<1xf32>, sym_name = "main"}> ({
+  ^bb0(%x: tensor<5xf32>):
+    %zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+    %r = "stablehlo.reduce_window"(%x, %zero) <{padding = dense<0> : tensor<1x2xi64>,
+        window_dimensions = array<i64: 4>, window_strides = array<i64: 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%s) : (tensor<f32>) -> ()
+    }) : (tensor<5xf32>, tensor<f32>) -> tensor<1xf32>
+    "func.return"(%r) : (tensor<1xf32>) -> ()
+  }) : () -> ()
+}) : () -> ()
