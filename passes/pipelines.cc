@@ -69,13 +69,12 @@ struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
 } // namespace
 
 void registerCollPipelines() {
-  PassPipelineRegistration<ImportCliOptions>(
-      "coll-import", "Front-end text to L0, cleaned up",
-      [](OpPassManager &pm, const ImportCliOptions &cli) {
-        ImportOptions options;
-        options.stateArgs = cli.stateArgs;
-        buildImportPipeline(pm, options);
-      });
+  PassPipelineRegistration<ImportCliOptions>("coll-import", "Front-end text to L0, cleaned up",
+                                             [](OpPassManager &pm, const ImportCliOptions &cli) {
+                                               ImportOptions options;
+                                               options.stateArgs = cli.stateArgs;
+                                               buildImportPipeline(pm, options);
+                                             });
   PassPipelineRegistration<DataParallelCliOptions>(
       "coll-data-parallel", "L0 to L4 by data parallelism",
       [](OpPassManager &pm, const DataParallelCliOptions &cli) {

@@ -3,11 +3,11 @@
 #include "passes/analysis/sharding_rule.h"
 
 #include "dialect/sharding.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::coll {
 
@@ -68,7 +68,9 @@ bool isIdentity(Value value, ReductionKind kind) {
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 /// A rule in which every dimension must be whole.
 ShardingRule wholeRule(Operation *op) {
@@ -299,7 +301,8 @@ ShardingRule takeRule(TakeOp op) {
   ShardingRule rule = wholeRule(op);
   ArrayRef<int64_t> operandShape = shapeOf(op.getOperand());
   for (auto [position, dim] : llvm::enumerate(op.getBatchDims()))
-    link(rule, rule.operands[1][position], rule.results[0][dim], shapeOf(op.getIndices())[position]);
+    link(rule, rule.operands[1][position], rule.results[0][dim],
+         shapeOf(op.getIndices())[position]);
   for (auto [operandDim, indicesDim] :
        llvm::zip(op.getOperandBatchDims(), op.getIndicesBatchDims()))
     rule.operands[0][operandDim] = rule.operands[1][indicesDim];

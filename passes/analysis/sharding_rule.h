@@ -77,12 +77,12 @@ Assignment assignFromResults(Operation *op, const ShardingRule &rule,
                              ArrayRef<ShardingAttr> results, ArrayRef<ShardingAttr> operands);
 
 /// What the assignment asks of operand `index`, a ranked tensor.
-ShardingAttr getOperandSharding(const ShardingRule &rule, const Assignment &assignment,
-                                MeshOp mesh, int64_t index);
+ShardingAttr getOperandSharding(const ShardingRule &rule, const Assignment &assignment, MeshOp mesh,
+                                int64_t index);
 
 /// What the assignment gives for result `index`, a ranked tensor.
-ShardingAttr getResultSharding(const ShardingRule &rule, const Assignment &assignment,
-                               MeshOp mesh, int64_t index);
+ShardingAttr getResultSharding(const ShardingRule &rule, const Assignment &assignment, MeshOp mesh,
+                               int64_t index);
 
 /// The kind of a scalar combiner `op` (arith.addf, arith.maximumf, …), or nullopt.
 std::optional<ReductionKind> getCombinerKind(Operation *op);

@@ -39,7 +39,8 @@ private:
   MeshOp getOrCreateMesh() {
     ModuleOp module = getOperation();
     if (ranks < 1 || ranks > (1 << 24)) {
-      module.emitError() << "cannot run on " << ranks.getValue() << " ranks; expected 1 to 16777216";
+      module.emitError() << "cannot run on " << ranks.getValue()
+                         << " ranks; expected 1 to 16777216";
       return nullptr;
     }
     auto meshes = module.getOps<MeshOp>();
@@ -117,8 +118,8 @@ private:
       auto sharding = init.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
       init.setResultAttr(index, kShardingAttr, sharding);
       if (sharding.isReplicated()) {
-        auto broadcast = BroadcastOp::create(builder, step.getArgument(index).getLoc(),
-                                             argument, 0, group);
+        auto broadcast =
+            BroadcastOp::create(builder, step.getArgument(index).getLoc(), argument, 0, group);
         broadcast->setAttr(kWhyAttr, builder.getStringAttr("initial state from rank 0"));
         results.push_back(broadcast.getResult());
       } else {

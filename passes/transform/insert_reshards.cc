@@ -128,8 +128,8 @@ private:
     auto type = cast<RankedTensorType>(value.getType());
     int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     user->emitRemark() << "needs dimension " << dim << " of operand " << type
-                       << " whole: gathered over " << quoted(have.getDims()[dim].getAxes())
-                       << ", " << bytes << " bytes";
+                       << " whole: gathered over " << quoted(have.getDims()[dim].getAxes()) << ", "
+                       << bytes << " bytes";
     return name + " needs dimension " + std::to_string(dim) + " whole";
   }
 

@@ -31,10 +31,9 @@ private:
   // partition_ops.cc
   LogicalResult partitionByRule(Operation *op);
   void fixStaticSizes(Operation *global, Operation *local);
-  void offsetIndices(linalg::LinalgOp global, linalg::LinalgOp local,
-                     const ShardingRule &rule, const Assignment &assignment);
-  LogicalResult maskPadding(Operation *op, const ShardingRule &rule,
-                            const Assignment &assignment);
+  void offsetIndices(linalg::LinalgOp global, linalg::LinalgOp local, const ShardingRule &rule,
+                     const Assignment &assignment);
+  LogicalResult maskPadding(Operation *op, const ShardingRule &rule, const Assignment &assignment);
   void maskInputs(linalg::LinalgOp op, const ShardingRule &rule, const Assignment &assignment);
   void maskBody(linalg::LinalgOp global, linalg::LinalgOp local, const ShardingRule &rule,
                 const Assignment &assignment);

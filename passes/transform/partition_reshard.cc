@@ -65,16 +65,14 @@ Value FunctionPartitioner::combine(ReshardOp op, Value value, ShardingAttr &curr
         isUneven(mesh_, split, op.getType().getDimSize(dim)))
       continue;
     current = withDim(current, dim, split);
-    auto scatter =
-        ReduceScatterOp::create(builder_, op.getLoc(), localType(op.getType(), current), kind,
-                                value, dim, groupOf(ended), Order::Any);
+    auto scatter = ReduceScatterOp::create(builder_, op.getLoc(), localType(op.getType(), current),
+                                           kind, value, dim, groupOf(ended), Order::Any);
     if (Attribute why = op->getAttr(kWhyAttr))
       scatter->setAttr(kWhyAttr, why);
     return scatter.getResult();
   }
-  auto reduce =
-      AllReduceOp::create(builder_, op.getLoc(), value.getType(), kind, value, groupOf(ended),
-                          Order::Any);
+  auto reduce = AllReduceOp::create(builder_, op.getLoc(), value.getType(), kind, value,
+                                    groupOf(ended), Order::Any);
   if (Attribute why = op->getAttr(kWhyAttr))
     reduce->setAttr(kWhyAttr, why);
   return reduce.getResult();
@@ -93,8 +91,7 @@ Value FunctionPartitioner::contribute(Location loc, Value value, ShardingAttr &c
   auto type = cast<RankedTensorType>(value.getType());
   current = target;
   SmallVector<Attribute> names(added.begin(), added.end());
-  Value index = AxisIndexOp::create(builder_, loc, target.getMesh(),
-                                    builder_.getArrayAttr(names));
+  Value index = AxisIndexOp::create(builder_, loc, target.getMesh(), builder_.getArrayAttr(names));
   Value zero = arith::ConstantIndexOp::create(builder_, loc, 0);
   Value first = arith::CmpIOp::create(builder_, loc, arith::CmpIPredicate::eq, index, zero);
   TypedAttr identity = getIdentity(target.getPartialKind(), type.getElementType());
@@ -120,8 +117,8 @@ Value FunctionPartitioner::exchange(ReshardOp op, Value value, ShardingAttr &cur
           taken.getAxes() != given.getAxes() || !isEven(taken, to))
         continue;
       current = withDim(withDim(current, from, none), to, taken);
-      auto swap = AllToAllOp::create(builder_, op.getLoc(), localType(op.getType(), current),
-                                     value, to, from, groupOf(given.getAxes()));
+      auto swap = AllToAllOp::create(builder_, op.getLoc(), localType(op.getType(), current), value,
+                                     to, from, groupOf(given.getAxes()));
       if (Attribute why = op->getAttr(kWhyAttr))
         swap->setAttr(kWhyAttr, why);
       return swap.getResult();
@@ -165,7 +162,8 @@ Value FunctionPartitioner::slice(Location loc, Value value, int64_t dim, DimShar
     high[dim] = builder_.getIndexAttr(padding);
     SmallVector<int64_t> padded(type.getShape());
     padded[dim] += padding;
-    Value zero = arith::ConstantOp::create(builder_, loc, builder_.getZeroAttr(type.getElementType()));
+    Value zero =
+        arith::ConstantOp::create(builder_, loc, builder_.getZeroAttr(type.getElementType()));
     value = tensor::PadOp::create(builder_, loc, type.clone(padded), value, low, high, zero);
   }
   for (int64_t size : type.getShape())
@@ -180,8 +178,7 @@ Value FunctionPartitioner::blockOffset(Location loc, DimShardingAttr split, int6
   SmallVector<Attribute> names(split.getAxes().begin(), split.getAxes().end());
   Value index = AxisIndexOp::create(builder_, loc, FlatSymbolRefAttr::get(mesh_.getSymNameAttr()),
                                     builder_.getArrayAttr(names));
-  Value block =
-      arith::ConstantIndexOp::create(builder_, loc, getBlockExtent(mesh_, split, extent));
+  Value block = arith::ConstantIndexOp::create(builder_, loc, getBlockExtent(mesh_, split, extent));
   return arith::MulIOp::create(builder_, loc, index, block);
 }
 

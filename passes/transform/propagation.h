@@ -3,10 +3,10 @@
 #ifndef COLL_PASSES_TRANSFORM_PROPAGATION_H
 #define COLL_PASSES_TRANSFORM_PROPAGATION_H
 
-#include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::coll {
 

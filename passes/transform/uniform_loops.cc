@@ -25,8 +25,8 @@ SmallVector<Value> recompute(OpBuilder &builder, scf::WhileOp loop, ValueRange c
 void makeUniform(scf::WhileOp loop) {
   OpBuilder builder(loop);
   TypeRange types = loop.getInits().getTypes();
-  auto uniform = scf::WhileOp::create(builder, loop.getLoc(), types, loop.getInits(), nullptr,
-                                      nullptr);
+  auto uniform =
+      scf::WhileOp::create(builder, loop.getLoc(), types, loop.getInits(), nullptr, nullptr);
   uniform->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
 
   IRMapping before;
