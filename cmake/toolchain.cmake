@@ -21,3 +21,8 @@ find_program(COLL_MOLD mold)
 if(COLL_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+
+# GCC 12 takes every std::optional for uninitialised once it has inlined enough.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+endif()
