@@ -47,8 +47,7 @@ bool readsOwnElements(linalg::GenericOp a, linalg::GenericOp b) {
       continue;
     unsigned result = cast<OpResult>(operand.get()).getResultNumber();
     if (!b.isDpsInput(&operand) || !writesEachOnce(a, result) ||
-        b.getMatchingIndexingMap(&operand) !=
-            a.getMatchingIndexingMap(a.getDpsInitOperand(result)))
+        b.getMatchingIndexingMap(&operand) != a.getMatchingIndexingMap(a.getDpsInitOperand(result)))
       return false;
   }
   return true;
@@ -141,8 +140,7 @@ linalg::GenericOp createMerged(RewriterBase &rewriter, linalg::GenericOp a, lina
   for (auto [i, value] : llvm::enumerate(a.getDpsInputs()))
     aInputs.push_back(operands.addInput(value, getInputMap(a, i)));
   for (auto [i, value] : llvm::enumerate(b.getDpsInputs()))
-    bInputs.push_back(value.getDefiningOp() == a ? 0
-                                                 : operands.addInput(value, getInputMap(b, i)));
+    bInputs.push_back(value.getDefiningOp() == a ? 0 : operands.addInput(value, getInputMap(b, i)));
   operands.addOutputs(a);
   operands.addOutputs(b);
   SmallVector<AffineMap> maps(operands.inputMaps);
@@ -158,9 +156,8 @@ linalg::GenericOp createMerged(RewriterBase &rewriter, linalg::GenericOp a, lina
     SmallVector<Value> fromA(yielded);
     values.clear();
     for (auto [i, value] : llvm::enumerate(b.getDpsInputs()))
-      values.push_back(value.getDefiningOp() == a
-                           ? fromA[cast<OpResult>(value).getResultNumber()]
-                           : args[bInputs[i]]);
+      values.push_back(value.getDefiningOp() == a ? fromA[cast<OpResult>(value).getResultNumber()]
+                                                  : args[bInputs[i]]);
     llvm::append_range(yielded,
                        cloneBody(builder, b, values, args, firstInit + a.getNumDpsInits()));
     linalg::YieldOp::create(builder, b.getLoc(), yielded);
@@ -216,7 +213,8 @@ SmallVector<linalg::GenericOp> findCandidates(linalg::GenericOp op) {
   SmallVector<linalg::GenericOp> candidates;
   for (Operation *other : found)
     if (auto generic = dyn_cast<linalg::GenericOp>(other))
-      if (generic != op && !isInsertedOnly(generic) && generic->getBlock() == op->getBlock() && generic->isBeforeInBlock(op))
+      if (generic != op && !isInsertedOnly(generic) && generic->getBlock() == op->getBlock() &&
+          generic->isBeforeInBlock(op))
         candidates.push_back(generic);
   return candidates;
 }

@@ -193,13 +193,13 @@ Value widen(OpBuilder &builder, Location loc, Value value, Type elementType) {
   Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), elementType);
   SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             builder, loc, TypeRange{empty.getType()}, ValueRange{value}, ValueRange{empty}, maps,
-             iterators,
-             [&](OpBuilder &b, Location loc, ValueRange args) {
-               Value wide = arith::ExtFOp::create(b, loc, elementType, args[0]);
-               linalg::YieldOp::create(b, loc, wide);
-             })
+  return linalg::GenericOp::create(builder, loc, TypeRange{empty.getType()}, ValueRange{value},
+                                   ValueRange{empty}, maps, iterators,
+                                   [&](OpBuilder &b, Location loc, ValueRange args) {
+                                     Value wide =
+                                         arith::ExtFOp::create(b, loc, elementType, args[0]);
+                                     linalg::YieldOp::create(b, loc, wide);
+                                   })
       .getResult(0);
 }
 
@@ -223,18 +223,18 @@ void emitGemm(RewriterBase &rewriter, linalg::GenericOp op, Plan &plan) {
   Value a = contraction.base[form.swapped ? kB : kA], b = contraction.base[form.swapped ? kA : kB];
   auto unit = [&](bool set) { return set ? rewriter.getUnitAttr() : UnitAttr(); };
   auto list = [&](ArrayRef<int64_t> values) { return rewriter.getDenseI64ArrayAttr(values); };
-  auto gemm = GemmOp::create(rewriter, loc, type, a, b, init, list({form.m, form.n, form.k}),
-                             list({form.lda, form.ldb, form.ldc}), unit(form.transA),
-                             unit(form.transB), unit(accumulate), list(form.batchSizes),
-                             list(form.batchStridesA), list(form.batchStridesB),
-                             list(form.batchStridesC));
+  auto gemm =
+      GemmOp::create(rewriter, loc, type, a, b, init, list({form.m, form.n, form.k}),
+                     list({form.lda, form.ldb, form.ldc}), unit(form.transA), unit(form.transB),
+                     unit(accumulate), list(form.batchSizes), list(form.batchStridesA),
+                     list(form.batchStridesB), list(form.batchStridesC));
   rewriter.replaceOp(plan.absorbed ? plan.absorbed : op.getOperation(), gemm);
 }
 
 struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContractionsPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<CollDialect, arith::ArithDialect, linalg::LinalgDialect,
-                    tensor::TensorDialect>();
+    registry
+        .insert<CollDialect, arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
   }
 
   void runOnOperation() override {

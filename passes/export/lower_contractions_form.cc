@@ -23,8 +23,8 @@ SmallVector<Loop> *findGroup(Groups &groups, const Loop &loop) {
 
 /// Joins neighbours that are one loop for every operand; outermost first by `key`.
 void mergeLoops(SmallVector<Loop> &loops, Operand key) {
-  llvm::stable_sort(
-      loops, [&](const Loop &x, const Loop &y) { return x.strides[key] > y.strides[key]; });
+  llvm::stable_sort(loops,
+                    [&](const Loop &x, const Loop &y) { return x.strides[key] > y.strides[key]; });
   SmallVector<Loop> merged;
   for (const Loop &loop : loops) {
     bool joins = !merged.empty();

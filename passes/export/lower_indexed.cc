@@ -54,8 +54,8 @@ void lowerElementwise(RewriterBase &rewriter, Operation *op) {
   for (Type type : op->getResultTypes()) {
     auto tensorType = cast<RankedTensorType>(type);
     scalarTypes.push_back(tensorType.getElementType());
-    outputs.push_back(tensor::EmptyOp::create(rewriter, loc, tensorType.getShape(),
-                                              tensorType.getElementType()));
+    outputs.push_back(
+        tensor::EmptyOp::create(rewriter, loc, tensorType.getShape(), tensorType.getElementType()));
   }
   int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
   SmallVector<AffineMap> maps(inputs.size() + outputs.size(),
@@ -129,8 +129,8 @@ void lowerFromElements(RewriterBase &rewriter, tensor::FromElementsOp op) {
     return;
   }
   Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
-  auto unitType = RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1),
-                                        type.getElementType());
+  auto unitType =
+      RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1), type.getElementType());
   SmallVector<OpFoldResult> ones(type.getRank(), rewriter.getIndexAttr(1));
   SmallVector<int64_t> strides = computeStrides(type.getShape());
   for (auto [i, element] : llvm::enumerate(op.getElements())) {
@@ -145,8 +145,8 @@ void lowerFromElements(RewriterBase &rewriter, tensor::FromElementsOp op) {
 void lowerInsert(RewriterBase &rewriter, tensor::InsertOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
-  auto unitType = RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1),
-                                        type.getElementType());
+  auto unitType =
+      RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1), type.getElementType());
   Value filled = createFilled(rewriter, loc, unitType, op.getScalar());
   if (type.getRank() == 0) {
     rewriter.replaceOp(op, filled);
@@ -170,8 +170,8 @@ void fillSplatInits(RewriterBase &rewriter, linalg::GenericOp op) {
       filled = createFilled(rewriter, op.getLoc(), type,
                             arith::ConstantOp::create(rewriter, op.getLoc(), splat));
     else
-      filled = tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(),
-                                       type.getElementType());
+      filled =
+          tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(), type.getElementType());
     rewriter.modifyOpInPlace(op, [&] { init.set(filled); });
   }
 }

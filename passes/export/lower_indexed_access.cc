@@ -127,9 +127,7 @@ private:
                                  createIndex(b, loc, size));
   }
 
-  Value both(Value a, Value c) {
-    return a ? arith::AndIOp::create(b, loc, a, c).getResult() : c;
-  }
+  Value both(Value a, Value c) { return a ? arith::AndIOp::create(b, loc, a, c).getResult() : c; }
 
   OpBuilder &b;
   AccumulateOp op;
@@ -163,8 +161,8 @@ void lowerTake(RewriterBase &rewriter, TakeOp op) {
   auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
     SmallVector<Value> at(operandShape.size());
     for (auto [j, dim] : llvm::enumerate(op.getIndexMap()))
-      at[dim] = clampIndex(b, loc, toIndex(b, loc, args[j]),
-                           operandShape[dim] - op.getSliceSizes()[dim]);
+      at[dim] =
+          clampIndex(b, loc, toIndex(b, loc, args[j]), operandShape[dim] - op.getSliceSizes()[dim]);
     for (auto [dim, indicesDim] :
          llvm::zip_equal(op.getOperandBatchDims(), op.getIndicesBatchDims()))
       at[dim] = linalg::IndexOp::create(b, loc, batchDims[indicesDim]);
@@ -193,9 +191,7 @@ void lowerAccumulate(RewriterBase &rewriter, AccumulateOp op) {
   // One trip around everything makes even a single element a marked loop nest.
   Value zero = createIndex(rewriter, loc, 0), one = createIndex(rewriter, loc, 1);
   Value result;
-  auto emitNest = [&](OpBuilder &b, Value tensor) {
-    return AccumulateNest(b, op).emit(0, tensor);
-  };
+  auto emitNest = [&](OpBuilder &b, Value tensor) { return AccumulateNest(b, op).emit(0, tensor); };
   if (op.getUpdates().getType().getRank() == 0 || op.getBatchDims().empty()) {
     auto outer = scf::ForOp::create(rewriter, loc, zero, one, one, ValueRange{base});
     OpBuilder::InsertionGuard guard(rewriter);

@@ -75,9 +75,9 @@ bool isDriverOp(Operation *op) {
 
 struct OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect, func::FuncDialect,
-                    linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
-                    tensor::TensorDialect>();
+    registry
+        .insert<affine::AffineDialect, arith::ArithDialect, func::FuncDialect,
+                linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   }
 
   void runOnOperation() override {
@@ -165,8 +165,8 @@ private:
       locations.push_back(op->getLoc());
     Kernel kernel = buildKernel(builder, unit);
     func::FuncOp function = table.add(kernel.function);
-    auto call = func::CallOp::create(builder, builder.getFusedLoc(locations), function,
-                                     kernel.operands);
+    auto call =
+        func::CallOp::create(builder, builder.getFusedLoc(locations), function, kernel.operands);
     unit.root()->replaceAllUsesWith(call);
     // A fill or a slice may be in other kernels, too.
     for (Operation *op : llvm::reverse(unit.ops)) {

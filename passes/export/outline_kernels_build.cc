@@ -123,9 +123,7 @@ private:
       mapping.map(constant, b.clone(*constant.getDefiningOp())->getResult(0));
   }
 
-  Value getDestination(unsigned k) {
-    return kernel.function.getArgument(inputs.size() + k);
-  }
+  Value getDestination(unsigned k) { return kernel.function.getArgument(inputs.size() + k); }
 
   void cloneOp(Operation *op) {
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -140,8 +138,7 @@ private:
     clone->removeAttr(kKernelAttr);
     connectDestinations(op, clone);
     if (unit.destinations.empty() && op == unit.root())
-      mapping.map(op->getResult(0),
-                  createCopy(b, loc, clone->getResult(0), getDestination(0)));
+      mapping.map(op->getResult(0), createCopy(b, loc, clone->getResult(0), getDestination(0)));
   }
 
   void connectDestinations(Operation *op, Operation *clone) {
@@ -171,8 +168,8 @@ private:
     };
     SmallVector<OpFoldResult> offsets = remap(op.getMixedOffsets()), sizes = op.getMixedSizes(),
                               strides = remap(op.getMixedStrides());
-    Value slice = tensor::ExtractSliceOp::create(b, loc, op.getSourceType(), dest, offsets, sizes,
-                                                 strides);
+    Value slice =
+        tensor::ExtractSliceOp::create(b, loc, op.getSourceType(), dest, offsets, sizes, strides);
     Operation *producer = op.getSource().getDefiningOp();
     Value filled;
     if (producer && unit.contains(producer) && isComputedInSlice(producer)) {
@@ -283,8 +280,7 @@ Kernel buildKernel(OpBuilder &builder, const KernelUnit &unit) {
 }
 
 bool isComputeOp(Operation *op) {
-  return isa<linalg::LinalgOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(op) ||
-         isLoopNest(op);
+  return isa<linalg::LinalgOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(op) || isLoopNest(op);
 }
 
 KernelUnit collectUnit(Operation *root) {

@@ -30,7 +30,8 @@ const std::vector<EnvInfo> &envTable() {
        "interfaces to use, in order of preference: names or subnets, separated by commas"},
       {EnvVar::NetSockets, "COLL_NET_SOCKETS", "4",
        "sockets for the data of one tcp connection, 1 to 16"},
-      {EnvVar::NetThreads, "COLL_NET_THREADS", "2", "progress threads of the tcp transport, 1 to 64"},
+      {EnvVar::NetThreads, "COLL_NET_THREADS", "2",
+       "progress threads of the tcp transport, 1 to 64"},
   };
   return table;
 }
