@@ -69,8 +69,10 @@ private:
 };
 } // namespace
 
+/// Signals that say nothing about the input; SIGPIPE: the reader of the output left.
 static bool isUserSignal(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT ||
+         signal == SIGPIPE;
 }
 
 int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body) {
