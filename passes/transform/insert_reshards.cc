@@ -70,6 +70,8 @@ private:
       unsigned bounds = isa<scf::ForOp>(op) ? 3 : 0;
       for (auto [index, sharding] : llvm::enumerate(getResultShardings(op)))
         want[index + bounds] = sharding;
+    } else if (auto reshard = dyn_cast<ReshardOp>(op)) {
+      want[0] = reshard.getSource();
     } else if (auto reduction = dyn_cast<AllReduceOp>(op)) {
       ShardingAttr result = getResultShardings(op)[0];
       if (have[0].isPartial() && result == have[0].withoutPartial())

@@ -97,6 +97,8 @@ void Propagation::visit(Operation *op) {
     return visitBranch(branch);
   if (auto reduction = dyn_cast<AllReduceOp>(op); reduction && visitUserReduction(reduction))
     return;
+  if (auto reshard = dyn_cast<ReshardOp>(op))
+    return visitReshard(reshard);
   if (isa<scf::WhileOp>(op) || isa<CollectiveOpInterface>(op))
     return visitOpaque(op);
   visitRule(op);
@@ -142,6 +144,14 @@ bool Propagation::visitUserReduction(AllReduceOp op) {
   if (takes)
     setResults(op, {input.withoutPartial()});
   return takes;
+}
+
+/// A change of sharding that stands in the IR already, by hand or from an earlier run.
+void Propagation::visitReshard(ReshardOp op) {
+  ShardingAttr input = effective(op.getInput());
+  if (input.isPartial() && input != op.getSource())
+    combine(op.getInput());
+  setResults(op, {op.getTarget()});
 }
 
 void Propagation::visitOpaque(Operation *op) {
@@ -295,6 +305,8 @@ ShardingAttr Propagation::wanted(OpOperand &use) {
     unsigned bounds = isa<scf::ForOp>(owner) ? 3 : 0;
     return number < bounds ? nullptr : shardings_.lookup(owner->getResult(number - bounds));
   }
+  if (auto reshard = dyn_cast<ReshardOp>(owner))
+    return reshard.getSource();
   auto assignment = assignments_.find(owner);
   if (assignment == assignments_.end())
     return replicated(use.get());

@@ -40,6 +40,7 @@ private:
   void visitRule(Operation *op);
   void visitLoop(Operation *op);
   void visitBranch(scf::IfOp op);
+  void visitReshard(ReshardOp op);
   void visitOpaque(Operation *op);
   bool visitUserReduction(AllReduceOp op);
   void setResults(Operation *op, ArrayRef<ShardingAttr> shardings);

@@ -13,7 +13,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace coll::run {
@@ -99,10 +98,6 @@ llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWr
     mlir::coll::buildDataParallelPipeline(runner.manager, dataParallel);
   } else if (step.level == Level::Annotated) {
     mlir::coll::buildPartitionPipeline(runner.manager);
-  } else if (step.level == Level::Resharded) {
-    runner.manager.addPass(mlir::coll::createPartitionPass());
-    runner.manager.addPass(mlir::createCanonicalizerPass());
-    runner.manager.addPass(mlir::createCSEPass());
   }
   if (step.level == Level::Programs) {
     if (options.verify)
@@ -201,7 +196,7 @@ llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path
 }
 
 llvm::Expected<StepIr> toSingleDevice(const StepIr &step) {
-  if (step.level < Level::Step || step.level > Level::Resharded)
+  if (step.level < Level::Step || step.level > Level::Annotated)
     return makeError("--check needs the step before it was partitioned, but the input is " +
                      describe(step.level) + "; compare with --reference instead");
   StepIr single = step.clone();

@@ -26,7 +26,7 @@ bool hasArgOrResultAttr(mlir::func::FuncOp func, llvm::StringRef name) {
 /// What a module is made of.
 struct Evidence {
   bool foreign = false, executable = false, kernels = false, programs = false;
-  bool local = false, resharded = false, sharded = false, communicates = false, mesh = false;
+  bool local = false, sharded = false, communicates = false, mesh = false;
 
   void add(mlir::Operation *op) {
     llvm::StringRef dialect = op->getName().getDialectNamespace();
@@ -34,10 +34,7 @@ struct Evidence {
     executable |= op->getParentOp() && llvm::isa<mlir::ModuleOp>(op);
     programs |= llvm::isa<mlir::coll::ProgramOp>(op);
     mesh |= llvm::isa<mlir::coll::MeshOp>(op);
-    bool isReshard = llvm::isa<mlir::coll::ReshardOp>(op);
-    sharded |= isReshard || op->hasAttr(kShardingsAttr);
-    // A reshard by hand has no shardings yet.
-    resharded |= isReshard && op->hasAttr(kShardingsAttr);
+    sharded |= llvm::isa<mlir::coll::ReshardOp>(op) || op->hasAttr(kShardingsAttr);
     communicates |= llvm::isa<mlir::coll::CollectiveOpInterface>(op) ||
                     llvm::isa<mlir::coll::RankOp, mlir::coll::AxisIndexOp, mlir::coll::GroupOp>(op);
     if (auto func = llvm::dyn_cast<mlir::func::FuncOp>(op)) {
@@ -63,8 +60,6 @@ Level detectLevel(mlir::ModuleOp module) {
     return Level::Programs;
   if (found.local)
     return Level::Spmd;
-  if (found.resharded)
-    return Level::Resharded;
   if (found.sharded)
     return Level::Annotated;
   if (found.communicates)
@@ -79,9 +74,7 @@ llvm::StringRef describe(Level level) {
   case Level::Step:
     return "a step (L0)";
   case Level::Annotated:
-    return "an annotated step (L1)";
-  case Level::Resharded:
-    return "a step with its reshards (L3)";
+    return "an annotated step (L1 to L3)";
   case Level::Spmd:
     return "one program for all ranks (L4)";
   case Level::Programs:

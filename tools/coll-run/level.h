@@ -11,8 +11,7 @@ namespace coll::run {
 enum class Level {
   Foreign,    // StableHLO: for the import pipeline
   Step,       // L0
-  Annotated,  // L1, L2: a mesh and shardings, global shapes
-  Resharded,  // L3: every change of sharding is a coll.reshard
+  Annotated,  // L1 to L3: a mesh and shardings, global shapes
   Spmd,       // L4, L5: one program for all ranks
   Programs,   // L6: coll.program per rank class
   Kernels,    // on the way to L7: kernels outlined
