@@ -17,8 +17,7 @@ Result<Secret> Secret::create(std::string_view text) {
 
 Secret::~Secret() { OPENSSL_cleanse(key_.data(), key_.size()); }
 
-Result<Mac> Secret::sign(std::string_view label,
-                         const std::vector<std::string_view> &parts) const {
+Result<Mac> Secret::sign(std::string_view label, const std::vector<std::string_view> &parts) const {
   std::string message(label);
   message.push_back('\0');
   for (std::string_view part : parts)
@@ -33,7 +32,9 @@ Result<Mac> Secret::sign(std::string_view label,
   return mac;
 }
 
-bool sameMac(const Mac &a, const Mac &b) { return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
+bool sameMac(const Mac &a, const Mac &b) {
+  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
 
 Status fillRandom(void *data, size_t bytes) {
   if (RAND_bytes(static_cast<unsigned char *>(data), static_cast<int>(bytes)) != 1)

@@ -71,7 +71,7 @@ Status attempt(const Address &address, const Secret &secret, const wire::Context
   if (!fd.ok())
     return fd.status();
   COLL_RETURN_IF_ERROR(await(fd->get(), POLLOUT, deadlineUs));
-  COLL_RETURN_IF_ERROR(connectOutcome(*fd));
+  COLL_RETURN_IF_ERROR(connectOutcome(fd->get()));
   Handshake shake = Handshake::client(fd.take(), secret, wire::Purpose::Bootstrap, context);
   while (true) {
     Handshake::State state = shake.advance();
@@ -102,6 +102,9 @@ Result<Address> listenAddress(const BootstrapOptions &options) {
 }
 
 } // namespace
+
+Bootstrap::Bootstrap(const BootstrapOptions &options)
+    : rank_(options.rank), worldSize_(options.worldSize) {}
 
 Result<std::unique_ptr<Bootstrap>> Bootstrap::create(const BootstrapOptions &options,
                                                      const Secret &secret) {
@@ -148,15 +151,15 @@ Status Bootstrap::join(const Address &address, const Secret &secret, int64_t dea
     if (outcome.code() != kCollLink && outcome.code() != kCollTimeout)
       return outcome;
     if (nowUs() + pauseUs >= deadlineUs)
-      return {kCollTimeout, "rank " + std::to_string(rank_) + " was not admitted in time: " +
-                                outcome.message()};
+      return {kCollTimeout,
+              "rank " + std::to_string(rank_) + " was not admitted in time: " + outcome.message()};
     std::this_thread::sleep_for(std::chrono::microseconds(pauseUs));
     pauseUs = std::min<int64_t>(pauseUs * 2, 200'000);
   }
 }
 
-Result<std::string> Bootstrap::call(wire::BootOp op, std::string_view key,
-                                    std::string_view value, int64_t timeoutUs) {
+Result<std::string> Bootstrap::call(wire::BootOp op, std::string_view key, std::string_view value,
+                                    int64_t timeoutUs) {
   if (key.size() > wire::kMaxKeyBytes || value.size() > wire::kMaxValueBytes)
     return Status::invalid("a key has at most 256 bytes, a value 65536");
   std::lock_guard<std::mutex> lock(mutex_);
@@ -210,8 +213,7 @@ Result<std::vector<std::string>> Bootstrap::allgather(std::string_view value, in
   std::vector<std::string> values;
   std::string_view rest = *all;
   while (rest.size() >= 4) {
-    size_t length =
-        wire::Decoder(reinterpret_cast<const uint8_t *>(rest.data())).get<uint32_t>();
+    size_t length = wire::Decoder(reinterpret_cast<const uint8_t *>(rest.data())).get<uint32_t>();
     if (length > rest.size() - 4)
       break;
     values.emplace_back(rest.substr(4, length));

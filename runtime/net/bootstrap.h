@@ -62,7 +62,7 @@ public:
   Status barrier(int64_t timeoutUs);
 
 private:
-  Bootstrap(const BootstrapOptions &options) : rank_(options.rank), worldSize_(options.worldSize) {}
+  explicit Bootstrap(const BootstrapOptions &options);
   Status join(const Address &address, const Secret &secret, int64_t deadlineUs);
   Result<std::string> call(wire::BootOp op, std::string_view key, std::string_view value,
                            int64_t timeoutUs);

@@ -39,7 +39,7 @@ bool BootstrapServer::Member::readRequest() {
 
 // False: the bytes are no request.
 bool BootstrapServer::Member::take(const char *data, size_t count) {
-  if (waiting_)
+  if (waiting_ || unsent_)
     return false;
   in_.append(data, count);
   if (in_.size() < wire::BootHeader::kBytes)
@@ -86,8 +86,8 @@ void BootstrapServer::Member::reply(CollCode code, std::string_view value) {
 // False: the connection is broken.
 bool BootstrapServer::Member::flush() {
   while (sent_ < out_.size()) {
-    ssize_t count = ::send(fd_.get(), out_.data() + sent_, out_.size() - sent_,
-                           MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t count =
+        ::send(fd_.get(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0 && errno != EAGAIN)

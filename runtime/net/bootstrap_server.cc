@@ -68,9 +68,8 @@ private:
   bool reserved_ = false; // a rank is kept for it
 };
 
-Result<std::unique_ptr<BootstrapServer>> BootstrapServer::create(const Address &address,
-                                                                 int worldSize,
-                                                                 const Secret &secret) {
+Result<std::unique_ptr<BootstrapServer>>
+BootstrapServer::create(const Address &address, int worldSize, const Secret &secret) {
   Result<Fd> fd = listenOn(address);
   if (!fd.ok())
     return fd.status();
@@ -91,7 +90,9 @@ Result<std::unique_ptr<BootstrapServer>> BootstrapServer::create(const Address &
 BootstrapServer::~BootstrapServer() {
   for (int64_t end = nowUs() + 1'000'000; unsent_ > 0 && nowUs() < end;)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  poller_.reset();
+  // Handlers use poller_ until their thread has ended.
+  if (poller_)
+    poller_->stop();
 }
 
 //===-- visitors ----------------------------------------------------------------===//
@@ -185,18 +186,15 @@ void BootstrapServer::lose(Member &member, bool left) {
   if (!keep)
     return;
   poller_->remove(member.id(), member.fd());
-  std::string text =
-      "rank " + std::to_string(rank) + (left ? " has left the job" : " is gone");
+  std::string text = "rank " + std::to_string(rank) + (left ? " has left the job" : " is gone");
   if (!left)
     rt::log(rt::LogLevel::Info, "bootstrap: " + text);
   if (goneText_.empty())
     goneText_ = text;
-  std::unordered_map<std::string, Round> rounds;
-  rounds.swap(rounds_);
-  for (auto &[key, round] : rounds)
-    for (const std::shared_ptr<Member> &other : members_)
-      if (other && other->waiting() && other->request().op == wire::BootOp::Gather)
-        other->reply(kCollPeer, text);
+  rounds_.clear();
+  for (const std::shared_ptr<Member> &other : members_)
+    if (other && other->waiting() && other->request().op == wire::BootOp::Gather)
+      other->reply(kCollPeer, text);
 }
 
 void BootstrapServer::handle(Member &member) {

@@ -89,8 +89,8 @@ private:
   std::unordered_map<std::string, std::string> store_;
   size_t storeBytes_ = 0;
   std::unordered_map<std::string, Round> rounds_;
-  std::string goneText_; // why no round can complete any more
-  std::atomic<int> unsent_{0}; // members with replies that the socket did not take
+  std::string goneText_;           // why no round can complete any more
+  std::atomic<int> unsent_{0};     // members with replies that the socket did not take
   std::unique_ptr<Poller> poller_; // last: its thread ends first
 };
 

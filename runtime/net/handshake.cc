@@ -86,8 +86,7 @@ bool Handshake::flush() {
 // Reads what is expected; false: not all of it.
 bool Handshake::fill() {
   while (received_ < in_.size()) {
-    ssize_t count =
-        ::recv(fd_.get(), in_.data() + received_, in_.size() - received_, MSG_DONTWAIT);
+    ssize_t count = ::recv(fd_.get(), in_.data() + received_, in_.size() - received_, MSG_DONTWAIT);
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0 && errno == EAGAIN)

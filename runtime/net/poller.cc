@@ -23,10 +23,15 @@ Result<std::unique_ptr<Poller>> Poller::create() {
   return poller;
 }
 
-Poller::~Poller() {
+void Poller::stop() {
   stop_ = true;
   wake();
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
+}
+
+Poller::~Poller() {
+  stop();
   // Handlers may own what calls back into this poller: let go of them unlocked.
   std::unordered_map<uint64_t, Entry> entries;
   {

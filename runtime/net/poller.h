@@ -28,8 +28,10 @@ public:
 class Poller {
 public:
   static Result<std::unique_ptr<Poller>> create();
-  // Ends the thread and lets go of the handlers. Not from a handler.
+  // Stops, and lets go of the handlers.
   ~Poller();
+  // Ends the thread: no handler is called any more. Not from a handler.
+  void stop();
 
   // A number for add(), so that a handler knows its own before its first event.
   uint64_t reserve() { return next_.fetch_add(1); }

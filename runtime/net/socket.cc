@@ -100,8 +100,7 @@ std::pair<const uint8_t *, size_t> hostBytes(const Address &address) {
 
 bool isLinkLocal(const Address &address) {
   return address.family() == AF_INET6 &&
-         IN6_IS_ADDR_LINKLOCAL(
-             &reinterpret_cast<const sockaddr_in6 &>(address.storage).sin6_addr);
+         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6 &>(address.storage).sin6_addr);
 }
 
 std::vector<Interface> allInterfaces() {
@@ -248,10 +247,10 @@ Result<Fd> startConnect(const Address &peer) {
   return fd;
 }
 
-Status connectOutcome(const Fd &fd) {
+Status connectOutcome(int fd) {
   int error = 0;
   socklen_t length = sizeof(error);
-  if (getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
     error = errno;
   return error ? linkError("connect", error) : Status();
 }

@@ -75,7 +75,7 @@ Result<Address> localAddress(const Fd &fd);
 // Starts a connection. Non-blocking: writable once it is there or has failed.
 Result<Fd> startConnect(const Address &peer);
 // The outcome of startConnect, once the socket is writable.
-Status connectOutcome(const Fd &fd);
+Status connectOutcome(int fd);
 // No delay, keepalive, and an error where the peer acknowledges nothing for timeoutUs.
 void setStreamOptions(const Fd &fd, int64_t timeoutUs);
 

@@ -18,8 +18,8 @@ Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutU
       return completion->bytes;
     int64_t passedUs = nowUs() - begin;
     if (passedUs >= timeoutUs)
-      return Status(kCollTimeout, "the request has not ended in " + std::to_string(timeoutUs) +
-                                      " us");
+      return Status(kCollTimeout,
+                    "the request has not ended in " + std::to_string(timeoutUs) + " us");
     if (passedUs < spinUs)
       continue;
     // The transport's threads go on meanwhile; longer waits may be noticed later.

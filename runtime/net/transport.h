@@ -59,18 +59,18 @@ struct DeviceHandle {
 };
 
 struct DeviceProperties {
-  std::string name;      // "eth0"
-  std::string address;   // as a user would write it; empty where there is none
-  std::string pciPath;   // empty where unknown
-  uint64_t guid = 0;     // equal for devices that share hardware
+  std::string name;    // "eth0"
+  std::string address; // as a user would write it; empty where there is none
+  std::string pciPath; // empty where unknown
+  uint64_t guid = 0;   // equal for devices that share hardware
   int32_t port = 0;
-  int32_t speedMbps = 0; // 0: unknown
-  float latencyUs = 0;   // 0: unknown
+  int32_t speedMbps = 0;                                          // 0: unknown
+  float latencyUs = 0;                                            // 0: unknown
   uint32_t memoryKinds = static_cast<uint32_t>(MemoryKind::Host); // bits of MemoryKind
-  int32_t maxSegments = 1;       // buffers of one request
-  int32_t maxRequests = 1;       // outbound and, again, inbound ones of one connection
+  int32_t maxSegments = 1;                                        // buffers of one request
+  int32_t maxRequests = 1; // outbound and, again, inbound ones of one connection
   uint64_t maxMessageBytes = 0;
-  bool needsFlush = false;       // received GPU data is visible only after iflush()
+  bool needsFlush = false;          // received GPU data is visible only after iflush()
   bool registrationIsGlobal = true; // a Memory serves all connections of the device
   DeviceType deviceType = DeviceType::Host;
   int32_t deviceVersion = 0;
@@ -205,8 +205,7 @@ Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutU
 
 // Sum of the segments' bytes, or an error for what no transport can take: a negative
 // count, too many segments or bytes, a null pointer with bytes.
-Result<uint64_t> totalBytes(const Segment *segments, int count,
-                            const DeviceProperties &properties);
+Result<uint64_t> totalBytes(const Segment *segments, int count, const DeviceProperties &properties);
 
 } // namespace coll::net
 

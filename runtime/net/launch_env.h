@@ -1,0 +1,32 @@
+// launch_env.h - what the launcher says about this process.
+
+#ifndef COLL_RUNTIME_NET_LAUNCH_ENV_H
+#define COLL_RUNTIME_NET_LAUNCH_ENV_H
+
+#include "runtime/base/status.h"
+
+#include <string>
+
+namespace coll::net {
+
+using rt::Result;
+using rt::Status;
+
+struct LaunchEnv {
+  std::string launcher; // "coll", "torchrun", "srun", "mpirun", "pmi"
+  int rank = 0;
+  int worldSize = 1;
+  int localRank = 0;     // among the processes of this machine; -1: unknown
+  std::string bootstrap; // host:port of rank 0
+};
+
+// Reads COLL_RANK and COLL_WORLD_SIZE; else what torchrun (RANK, WORLD_SIZE), Open MPI's
+// mpirun, srun, or a PMI launcher such as MPICH's has set. Rank 0's address is
+// COLL_BOOTSTRAP; else torchrun's MASTER_ADDR with the port after MASTER_PORT (that one
+// is torchrun's own), or srun's first host with a port made of the job's number.
+// kCollInvalidCall names what is missing or malformed.
+Result<LaunchEnv> readLaunchEnv();
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_LAUNCH_ENV_H

@@ -1,0 +1,317 @@
+#include "runtime/net/tcp/connection.h"
+
+#include <algorithm>
+
+namespace coll::net::tcp {
+
+using wire::Frame;
+using wire::FrameCode;
+using wire::FrameType;
+
+namespace {
+
+// Small payloads come with their header in one call, on stream 0.
+constexpr size_t kControlReadAhead = 32 << 10;
+// How long the other streams may take to end after the first.
+constexpr int64_t kEndUs = 10'000'000;
+// Less than this is not worth another stream.
+constexpr uint64_t kStripeBytes = 64 << 10;
+
+} // namespace
+
+TcpConnection::Pool::Pool() {
+  for (uint32_t i = kMaxRequests; i-- > 0;) {
+    requests[i].index = i;
+    free.push_back(i);
+  }
+}
+
+TcpRequest *TcpConnection::Pool::find(uint64_t id) {
+  uint64_t index = id & 0xffffffff;
+  if (index >= kMaxRequests)
+    return nullptr;
+  TcpRequest &request = requests[index];
+  return request.kind != Kind::Free && request.id() == id ? &request : nullptr;
+}
+
+Result<std::unique_ptr<Connection>> TcpConnection::create(Shared &shared, int device,
+                                                          std::vector<Fd> fds) {
+  std::unique_ptr<TcpConnection> self(
+      new TcpConnection(shared, shared.devices[static_cast<size_t>(device)]));
+  for (size_t i = 0; i < fds.size(); ++i) {
+    setStreamOptions(fds[i], shared.options.timeoutUs);
+    self->streams_.push_back(std::make_shared<Stream>(*self, std::move(fds[i]), shared.nextPoller(),
+                                                      static_cast<int>(i),
+                                                      i ? Frame::kBytes : kControlReadAhead));
+  }
+  self->live_ = self->streams_.size();
+  for (const std::shared_ptr<Stream> &stream : self->streams_)
+    COLL_RETURN_IF_ERROR(stream->start());
+  return std::unique_ptr<Connection>(std::move(self));
+}
+
+//===-- posting -----------------------------------------------------------------===//
+
+Status TcpConnection::refusal() const {
+  if (closed_)
+    return {kCollAborted, "the connection was closed"};
+  return failure_;
+}
+
+// Null where no request is free.
+Result<TcpRequest *> TcpConnection::begin(Pool &pool, Kind kind, const Segment *segments,
+                                          int count) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  if (pool.free.empty())
+    return static_cast<TcpRequest *>(nullptr);
+  TcpRequest *request = &pool.requests[pool.free.back()];
+  pool.free.pop_back();
+  request->kind = kind;
+  request->open = false;
+  request->stripes = request->acks = 0;
+  request->tag = request->promised = 0;
+  request->total = request->capacity = *total;
+  request->count = count;
+  std::copy(segments, segments + count, request->segments.begin());
+  request->remaining = 0;
+  request->badPart = 0;
+  request->state = TcpRequest::Pending;
+  return request;
+}
+
+void TcpConnection::release(TcpRequest &request) {
+  bool inbound = request.kind == Kind::Recv || request.kind == Kind::Read;
+  request.kind = Kind::Free;
+  ++request.generation;
+  (inbound ? inbound_ : outbound_).free.push_back(request.index);
+}
+
+// Equal parts, one per stream at most.
+std::vector<TcpConnection::Stripe> TcpConnection::stripes(uint64_t bytes) const {
+  uint64_t count = std::clamp<uint64_t>(bytes / kStripeBytes, 1, streams_.size() - 1);
+  uint64_t size = ((bytes + count - 1) / count + 4095) & ~uint64_t(4095);
+  std::vector<Stripe> result;
+  for (uint64_t offset = 0; offset < bytes || result.empty(); offset += size)
+    result.push_back({offset, std::min(size, bytes - offset)});
+  return result;
+}
+
+bool TcpConnection::send(Batch &batch, bool now) {
+  bool fits = true;
+  for (ToSend &item : batch)
+    fits &= streams_[item.stream]->enqueue(std::move(item.outgoing), now || item.stream == 0);
+  return fits;
+}
+
+namespace {
+
+Outgoing outgoingFrame(const Frame &frame) {
+  Outgoing outgoing = {};
+  encode(frame, outgoing.header);
+  return outgoing;
+}
+
+Outgoing outgoingPart(const Frame &frame, TcpRequest &request, uint64_t offset) {
+  Outgoing outgoing = outgoingFrame(frame);
+  outgoing.request = &request;
+  outgoing.offset = offset;
+  outgoing.remaining = frame.bytes;
+  return outgoing;
+}
+
+} // namespace
+
+Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint64_t tag) {
+  Batch batch;
+  std::unique_lock<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  Result<TcpRequest *> begun = begin(outbound_, Kind::Send, segments, count);
+  if (!begun.ok())
+    return begun.status();
+  TcpRequest *request = *begun;
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  Frame frame;
+  frame.tag = tag;
+  frame.bytes = request->total;
+  if (request->total <= std::min(wire::kEagerBytes, windowBytes_) && windowMessages_ > 0) {
+    windowBytes_ -= request->total;
+    --windowMessages_;
+    frame.type = FrameType::Eager;
+    request->remaining = 1;
+    batch.push_back({0, outgoingPart(frame, *request, 0)});
+  } else {
+    frame.type = FrameType::Rts;
+    frame.id = request->id();
+    request->open = true;
+    batch.push_back({0, outgoingFrame(frame)});
+  }
+  lock.unlock();
+  if (!send(batch, /*now=*/true))
+    streams_[0]->shut();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> TcpConnection::irecv(const Segment *segments, int count, uint64_t tag) {
+  Batch batch;
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (closed_)
+    return refusal();
+  Result<TcpRequest *> begun = begin(inbound_, Kind::Recv, segments, count);
+  if (!begun.ok())
+    return begun.status();
+  TcpRequest *request = *begun;
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->tag = tag;
+  if (!matchUnexpected(*request, batch)) {
+    // What came before the end may still be taken; nothing more will come after it.
+    if (live_ == 0) {
+      release(*request);
+      return failure_;
+    }
+    posted_.push_back(request);
+  }
+  lock.unlock();
+  if (!send(batch, /*now=*/true))
+    streams_[0]->shut();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> TcpConnection::iwrite(const Segment *segments, int count, const RemoteKey &key,
+                                        uint64_t offset) {
+  Batch batch;
+  std::unique_lock<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  Result<TcpRequest *> begun = begin(outbound_, Kind::Write, segments, count);
+  if (!begun.ok())
+    return begun.status();
+  TcpRequest *request = *begun;
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  for (const Stripe &stripe : stripes(request->total)) {
+    Frame frame;
+    frame.type = FrameType::Write;
+    frame.id = request->id();
+    frame.key = key.key;
+    frame.offset = offset + stripe.offset;
+    frame.bytes = stripe.bytes;
+    batch.push_back({nextStream(), outgoingPart(frame, *request, stripe.offset)});
+  }
+  // Each part is finished twice: when it is written, and when the peer has it.
+  request->stripes = static_cast<uint32_t>(batch.size());
+  request->remaining = 2 * batch.size();
+  lock.unlock();
+  if (!send(batch, /*now=*/batch.size() == 1))
+    streams_[0]->shut();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> TcpConnection::iread(const Segment *segments, int count, const RemoteKey &key,
+                                       uint64_t offset) {
+  Batch batch;
+  std::unique_lock<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  Result<TcpRequest *> begun = begin(inbound_, Kind::Read, segments, count);
+  if (!begun.ok())
+    return begun.status();
+  TcpRequest *request = *begun;
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->open = true;
+  request->remaining = request->total;
+  Frame frame;
+  frame.type = FrameType::Read;
+  frame.id = request->id();
+  frame.key = key.key;
+  frame.offset = offset;
+  frame.bytes = request->total;
+  batch.push_back({0, outgoingFrame(frame)});
+  lock.unlock();
+  if (!send(batch, /*now=*/true))
+    streams_[0]->shut();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> TcpConnection::iflush(const Segment *segments, int count) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  Result<TcpRequest *> begun = begin(outbound_, Kind::Flush, segments, count);
+  if (!begun.ok())
+    return begun.status();
+  if (*begun)
+    (*begun)->finish();
+  return static_cast<Request *>(*begun);
+}
+
+Result<Completion> TcpConnection::test(Request *opaque) {
+  auto *request = static_cast<TcpRequest *>(opaque);
+  auto pending = [&] {
+    return request->state.load(std::memory_order_acquire) == TcpRequest::Pending;
+  };
+  // The thread that asks saves the way through the progress thread.
+  if (pending())
+    streams_[0]->poke();
+  if (pending())
+    return Completion();
+  std::lock_guard<std::mutex> lock(mutex_);
+  bool done = request->state == TcpRequest::Done;
+  Completion completion{true, request->total};
+  Status failure = std::move(request->failure);
+  release(*request);
+  if (!done)
+    return failure;
+  return completion;
+}
+
+//===-- the end -----------------------------------------------------------------===//
+
+void TcpConnection::close() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_)
+      return;
+    closed_ = true;
+  }
+  for (const std::shared_ptr<Stream> &stream : streams_)
+    stream->detach();
+  std::lock_guard<std::mutex> lock(mutex_);
+  failAll({kCollAborted, "the connection was closed"});
+}
+
+void TcpConnection::failAll(const Status &why) {
+  posted_.clear();
+  // Whole messages stay: they were delivered.
+  unexpected_.remove_if([](const std::shared_ptr<Unexpected> &m) { return !m->complete; });
+  for (Pool *pool : {&outbound_, &inbound_})
+    for (uint32_t i = 0; i < kMaxRequests; ++i) {
+      TcpRequest &request = pool->requests[i];
+      if (request.kind != Kind::Free && request.state == TcpRequest::Pending)
+        request.fail(why);
+    }
+}
+
+void TcpConnection::streamEnded(bool clean, const std::string &why) {
+  bool last = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    last = --live_ == 0;
+    if (failure_.ok())
+      failure_ =
+          clean ? Status(kCollPeer, "the peer closed the connection") : Status(kCollLink, why);
+    if (last)
+      failAll(failure_);
+  }
+  if (last)
+    return;
+  for (const std::shared_ptr<Stream> &stream : streams_) {
+    if (clean)
+      stream->setDeadline(nowUs() + kEndUs);
+    else
+      stream->shut();
+  }
+}
+
+} // namespace coll::net::tcp

@@ -1,0 +1,118 @@
+// connection.h - a tcp connection: matching, requests, and the peer's one-sided
+// operations. Stream 0 carries control and small messages, the others large data.
+//
+// A small message goes at once, as long as the peer has told that it takes it (credit).
+// A larger one is announced and sent when the peer has a receive for it, in one piece
+// per stream, straight from and into the buffers.
+
+#ifndef COLL_RUNTIME_NET_TCP_CONNECTION_H
+#define COLL_RUNTIME_NET_TCP_CONNECTION_H
+
+#include "runtime/net/tcp/shared.h"
+#include "runtime/net/tcp/stream.h"
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace coll::net::tcp {
+
+class TcpConnection final : public Connection {
+public:
+  // fds[0] becomes the control stream. At least two.
+  static Result<std::unique_ptr<Connection>> create(Shared &shared, int device,
+                                                    std::vector<Fd> fds);
+  ~TcpConnection() override { close(); }
+
+  Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override;
+  Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override;
+  Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
+                           uint64_t offset) override;
+  Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
+                          uint64_t offset) override;
+  Result<Request *> iflush(const Segment *segments, int count) override;
+  Result<Completion> test(Request *request) override;
+  void close() override;
+
+  // Called by the streams, under their rx.
+  //
+  // Takes a frame; `sink` says where its payload goes. An error ends the connection.
+  Status onFrame(int stream, const wire::Frame &frame, Sink &sink);
+  // The payload is there. False: too many answers wait for the peer to read them.
+  bool onPayload(Sink &sink);
+  // A stream has closed its socket: after the peer's end, or (not clean) an error.
+  void streamEnded(bool clean, const std::string &why);
+
+private:
+  using Kind = TcpRequest::Kind;
+
+  struct Pool {
+    std::unique_ptr<TcpRequest[]> requests{new TcpRequest[kMaxRequests]};
+    std::vector<uint32_t> free;
+    Pool();
+    // The request that an id of the peer names, or null.
+    TcpRequest *find(uint64_t id);
+  };
+  struct Stripe {
+    uint64_t offset, bytes;
+  };
+  // Frames that are to be written once the lock is released.
+  struct ToSend {
+    size_t stream;
+    Outgoing outgoing;
+  };
+  using Batch = std::vector<ToSend>;
+
+  TcpConnection(Shared &shared, const DeviceProperties &properties)
+      : shared_(shared), properties_(properties) {}
+
+  // With the lock held.
+  Result<TcpRequest *> begin(Pool &pool, Kind kind, const Segment *segments, int count);
+  void release(TcpRequest &request);
+  Status refusal() const;
+  std::vector<Stripe> stripes(uint64_t bytes) const;
+  size_t nextStream() { return 1 + nextStream_++ % (streams_.size() - 1); }
+  TcpRequest *takePosted(uint64_t tag);
+  bool matchUnexpected(TcpRequest &request, Batch &batch);
+  void clearToSend(TcpRequest &request, uint64_t senderId, uint64_t bytes, Batch &batch);
+  void creditEager(uint64_t bytes, Batch &batch);
+  static void deliver(TcpRequest &request, const Unexpected &message);
+  void failAll(const Status &why);
+
+  Status onEager(const wire::Frame &frame, Sink &sink, Batch &batch);
+  Status onRts(const wire::Frame &frame, Batch &batch);
+  Status onCts(const wire::Frame &frame, Batch &batch);
+  Status onData(const wire::Frame &frame, Sink &sink);
+  Status onCredit(const wire::Frame &frame);
+  Status onRead(const wire::Frame &frame, Batch &batch);
+  Status onAck(const wire::Frame &frame);
+  void onWrite(const wire::Frame &frame, Sink &sink) const;
+
+  // Without the lock. False: a queue is full.
+  bool send(Batch &batch, bool now);
+
+  Shared &shared_;
+  const DeviceProperties &properties_;
+  std::vector<std::shared_ptr<Stream>> streams_; // never changes
+
+  std::mutex mutex_;
+  Pool outbound_, inbound_;
+  std::deque<TcpRequest *> posted_; // receives without a message
+  std::list<std::shared_ptr<Unexpected>> unexpected_;
+  uint32_t announced_ = 0; // Rts among them
+  // What may be sent without asking, and what the peer has sent so.
+  uint64_t windowBytes_ = wire::kEagerWindowBytes, windowMessages_ = wire::kEagerWindowMessages;
+  uint64_t eagerBytes_ = 0, eagerMessages_ = 0;   // not credited yet
+  uint64_t creditBytes_ = 0, creditMessages_ = 0; // matched, not told yet
+  std::shared_ptr<std::atomic<uint32_t>> serving_ = std::make_shared<std::atomic<uint32_t>>(0);
+  size_t nextStream_ = 0;
+  size_t live_ = 0; // streams
+  Status failure_;  // the first
+  bool closed_ = false;
+};
+
+} // namespace coll::net::tcp
+
+#endif // COLL_RUNTIME_NET_TCP_CONNECTION_H

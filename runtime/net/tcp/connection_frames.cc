@@ -1,0 +1,363 @@
+// What a connection does with the frames of its peer, who may be hostile.
+
+#include "runtime/net/tcp/connection.h"
+
+#include <algorithm>
+
+namespace coll::net::tcp {
+
+using wire::Frame;
+using wire::FrameCode;
+using wire::FrameType;
+
+namespace {
+
+Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
+
+Outgoing outgoingFrame(const Frame &frame) {
+  Outgoing outgoing = {};
+  encode(frame, outgoing.header);
+  return outgoing;
+}
+
+// An acknowledgement of a write or, with `tag` 1, the answer to a read without data.
+Outgoing acknowledgement(uint64_t id, FrameCode code, bool ofRead) {
+  Frame frame;
+  frame.type = FrameType::Ack;
+  frame.code = code;
+  frame.id = id;
+  frame.tag = ofRead ? 1 : 0;
+  return outgoingFrame(frame);
+}
+
+} // namespace
+
+Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
+  bool isData = frame.type == FrameType::Data || frame.type == FrameType::Write;
+  if (isData != (stream > 0))
+    return violation("a frame on the wrong stream");
+  Batch batch;
+  Status outcome;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    switch (frame.type) {
+    case FrameType::Eager:
+      outcome = onEager(frame, sink, batch);
+      break;
+    case FrameType::Rts:
+      outcome = onRts(frame, batch);
+      break;
+    case FrameType::Cts:
+      outcome = onCts(frame, batch);
+      break;
+    case FrameType::Data:
+      outcome = onData(frame, sink);
+      break;
+    case FrameType::Credit:
+      outcome = onCredit(frame);
+      break;
+    case FrameType::Write:
+      onWrite(frame, sink);
+      break;
+    case FrameType::Read:
+      outcome = onRead(frame, batch);
+      break;
+    case FrameType::Ack:
+      outcome = onAck(frame);
+      break;
+    }
+  }
+  if (sink.kind != Sink::Kind::None)
+    sink.frame = frame;
+  if (sink.kind == Sink::Kind::Discard && frame.type == FrameType::Write)
+    sink.frame.code = FrameCode::BadKey;
+  if (outcome.ok() && !send(batch, /*now=*/false))
+    return violation("the peer does not read what is sent to it");
+  return outcome;
+}
+
+bool TcpConnection::onPayload(Sink &sink) {
+  switch (sink.kind) {
+  case Sink::Kind::Request:
+    sink.request->finishPart(sink.frame.bytes);
+    return true;
+  case Sink::Kind::Unexpected: {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sink.unexpected->complete = true;
+    if (!sink.unexpected->claimed)
+      return true;
+    deliver(*sink.unexpected->claimed, *sink.unexpected);
+    unexpected_.remove(sink.unexpected);
+    return true;
+  }
+  case Sink::Kind::Region:
+  case Sink::Kind::Discard:
+    if (sink.frame.type != FrameType::Write)
+      return true;
+    return streams_[0]->enqueue(acknowledgement(sink.frame.id, sink.frame.code, false),
+                                /*now=*/true);
+  case Sink::Kind::None:
+    break;
+  }
+  return true;
+}
+
+//===-- messages ----------------------------------------------------------------===//
+
+TcpRequest *TcpConnection::takePosted(uint64_t tag) {
+  auto it = std::find_if(posted_.begin(), posted_.end(),
+                         [tag](const TcpRequest *request) { return request->tag == tag; });
+  if (it == posted_.end())
+    return nullptr;
+  TcpRequest *request = *it;
+  posted_.erase(it);
+  return request;
+}
+
+// Hands a whole small message to a receive.
+void TcpConnection::deliver(TcpRequest &request, const Unexpected &message) {
+  request.total = message.bytes;
+  if (message.bytes > request.capacity)
+    request.badPart = static_cast<uint32_t>(FrameCode::Truncated);
+  else {
+    iovec pieces[kMaxSegments];
+    uint64_t bytes = message.bytes;
+    int used = request.pieces(0, bytes, pieces, kMaxSegments);
+    const uint8_t *from = message.data.data();
+    for (int i = 0; i < used; from += pieces[i++].iov_len)
+      std::memcpy(pieces[i].iov_base, from, pieces[i].iov_len);
+  }
+  request.finish();
+}
+
+// Gives a new receive the oldest message with its tag, if there is one.
+bool TcpConnection::matchUnexpected(TcpRequest &request, Batch &batch) {
+  auto it = std::find_if(unexpected_.begin(), unexpected_.end(),
+                         [&](const std::shared_ptr<Unexpected> &message) {
+                           return message->tag == request.tag && !message->claimed;
+                         });
+  if (it == unexpected_.end())
+    return false;
+  std::shared_ptr<Unexpected> message = *it;
+  if (!message->eager) {
+    unexpected_.erase(it);
+    --announced_;
+    clearToSend(request, message->senderId, message->bytes, batch);
+    return true;
+  }
+  creditEager(message->bytes, batch);
+  if (message->complete) {
+    unexpected_.erase(it);
+    deliver(request, *message);
+  } else {
+    message->claimed = &request;
+  }
+  return true;
+}
+
+// Tells the peer, from time to time, that its small messages were taken.
+void TcpConnection::creditEager(uint64_t bytes, Batch &batch) {
+  creditBytes_ += bytes;
+  ++creditMessages_;
+  if (creditBytes_ < wire::kEagerWindowBytes / 4 &&
+      creditMessages_ < wire::kEagerWindowMessages / 4)
+    return;
+  Frame frame;
+  frame.type = FrameType::Credit;
+  frame.id = creditMessages_;
+  frame.bytes = creditBytes_;
+  batch.push_back({0, outgoingFrame(frame)});
+  eagerBytes_ -= creditBytes_;
+  eagerMessages_ -= creditMessages_;
+  creditBytes_ = creditMessages_ = 0;
+}
+
+Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
+  if (eagerBytes_ + frame.bytes > wire::kEagerWindowBytes ||
+      eagerMessages_ + 1 > wire::kEagerWindowMessages)
+    return violation("more small messages than allowed");
+  eagerBytes_ += frame.bytes;
+  ++eagerMessages_;
+  sink.remaining = frame.bytes;
+  sink.offset = 0;
+  if (TcpRequest *request = takePosted(frame.tag)) {
+    creditEager(frame.bytes, batch);
+    request->total = frame.bytes;
+    if (frame.bytes > request->capacity) {
+      request->badPart = static_cast<uint32_t>(FrameCode::Truncated);
+      request->finish();
+      sink.kind = Sink::Kind::Discard;
+      return {};
+    }
+    request->remaining = frame.bytes;
+    sink.kind = Sink::Kind::Request;
+    sink.request = request;
+    return {};
+  }
+  auto message = std::make_shared<Unexpected>();
+  message->tag = frame.tag;
+  message->bytes = frame.bytes;
+  message->data.resize(frame.bytes);
+  unexpected_.push_back(message);
+  sink.kind = Sink::Kind::Unexpected;
+  sink.unexpected = std::move(message);
+  return {};
+}
+
+// Answers an announced message with a receive for it.
+void TcpConnection::clearToSend(TcpRequest &request, uint64_t senderId, uint64_t bytes,
+                                Batch &batch) {
+  Frame frame;
+  frame.type = FrameType::Cts;
+  frame.id = senderId;
+  frame.key = request.id();
+  request.total = bytes;
+  request.remaining = bytes;
+  if (bytes > request.capacity) {
+    frame.code = FrameCode::Truncated;
+    request.badPart = static_cast<uint32_t>(FrameCode::Truncated);
+    request.finish();
+  } else if (bytes == 0) {
+    request.finish();
+  } else {
+    request.open = true;
+  }
+  batch.push_back({0, outgoingFrame(frame)});
+}
+
+Status TcpConnection::onRts(const Frame &frame, Batch &batch) {
+  if (TcpRequest *request = takePosted(frame.tag)) {
+    clearToSend(*request, frame.id, frame.bytes, batch);
+    return {};
+  }
+  if (announced_ >= kMaxRequests)
+    return violation("more announced messages than a peer may have");
+  ++announced_;
+  auto message = std::make_shared<Unexpected>();
+  message->tag = frame.tag;
+  message->bytes = frame.bytes;
+  message->eager = false;
+  message->senderId = frame.id;
+  unexpected_.push_back(std::move(message));
+  return {};
+}
+
+Status TcpConnection::onCts(const Frame &frame, Batch &batch) {
+  TcpRequest *request = outbound_.find(frame.id);
+  if (!request || request->kind != Kind::Send || !request->open)
+    return violation("an answer to nothing");
+  request->open = false;
+  if (frame.code != FrameCode::Ok) {
+    request->badPart = static_cast<uint32_t>(FrameCode::Truncated);
+    request->finish();
+    return {};
+  }
+  if (request->total == 0) {
+    request->finish();
+    return {};
+  }
+  for (const Stripe &stripe : stripes(request->total)) {
+    Frame data;
+    data.type = FrameType::Data;
+    data.id = frame.key;
+    data.offset = stripe.offset;
+    data.bytes = stripe.bytes;
+    Outgoing outgoing = outgoingFrame(data);
+    outgoing.request = request;
+    outgoing.offset = stripe.offset;
+    outgoing.remaining = stripe.bytes;
+    batch.push_back({nextStream(), std::move(outgoing)});
+  }
+  request->remaining = batch.size();
+  return {};
+}
+
+Status TcpConnection::onData(const Frame &frame, Sink &sink) {
+  TcpRequest *request = inbound_.find(frame.id);
+  if (!request || !request->open)
+    return violation("data for nothing");
+  if (frame.bytes == 0 || frame.offset > request->total ||
+      frame.bytes > request->total - frame.offset ||
+      frame.bytes > request->total - request->promised)
+    return violation("data out of range");
+  request->promised += frame.bytes;
+  if (request->promised == request->total)
+    request->open = false;
+  sink.kind = Sink::Kind::Request;
+  sink.request = request;
+  sink.offset = frame.offset;
+  sink.remaining = frame.bytes;
+  return {};
+}
+
+Status TcpConnection::onCredit(const Frame &frame) {
+  if (frame.bytes > wire::kEagerWindowBytes - windowBytes_ ||
+      frame.id > wire::kEagerWindowMessages - windowMessages_)
+    return violation("more credit than was used");
+  windowBytes_ += frame.bytes;
+  windowMessages_ += frame.id;
+  return {};
+}
+
+//===-- one-sided operations ----------------------------------------------------===//
+
+void TcpConnection::onWrite(const Frame &frame, Sink &sink) const {
+  std::shared_ptr<Region> region = shared_.regions.find(frame.key);
+  sink.remaining = frame.bytes;
+  sink.kind = Sink::Kind::Discard;
+  if (!region || !region->covers(frame.offset, frame.bytes))
+    return;
+  sink.kind = Sink::Kind::Region;
+  sink.offset = frame.offset;
+  sink.region = std::move(region);
+}
+
+Status TcpConnection::onRead(const Frame &frame, Batch &batch) {
+  std::shared_ptr<Region> region = shared_.regions.find(frame.key);
+  bool good = region && region->covers(frame.offset, frame.bytes);
+  if (!good || frame.bytes == 0) {
+    batch.push_back({0, acknowledgement(frame.id, good ? FrameCode::Ok : FrameCode::BadKey, true)});
+    return {};
+  }
+  if (*serving_ >= kMaxRequests)
+    return violation("more reads than a peer may have");
+  ++*serving_;
+  std::shared_ptr<void> token(nullptr, [serving = serving_](void *) { --*serving; });
+  for (const Stripe &stripe : stripes(frame.bytes)) {
+    Frame data;
+    data.type = FrameType::Data;
+    data.id = frame.id;
+    data.offset = stripe.offset;
+    data.bytes = stripe.bytes;
+    Outgoing outgoing = outgoingFrame(data);
+    outgoing.region = region;
+    outgoing.offset = frame.offset + stripe.offset;
+    outgoing.remaining = stripe.bytes;
+    outgoing.token = token;
+    batch.push_back({nextStream(), std::move(outgoing)});
+  }
+  return {};
+}
+
+Status TcpConnection::onAck(const Frame &frame) {
+  bool ofRead = frame.tag == 1;
+  TcpRequest *request = (ofRead ? inbound_ : outbound_).find(frame.id);
+  if (ofRead) {
+    if (!request || request->kind != Kind::Read || !request->open || request->promised > 0 ||
+        (frame.code == FrameCode::Ok && request->total > 0))
+      return violation("an answer to no read");
+    request->open = false;
+    request->badPart = static_cast<uint32_t>(frame.code);
+    request->finish();
+    return {};
+  }
+  if (!request || request->kind != Kind::Write || request->acks == request->stripes)
+    return violation("an acknowledgement of nothing");
+  ++request->acks;
+  if (frame.code != FrameCode::Ok)
+    request->badPart = static_cast<uint32_t>(frame.code);
+  request->finishPart(1);
+  return {};
+}
+
+} // namespace coll::net::tcp

@@ -1,0 +1,254 @@
+#include "runtime/net/handshake.h"
+#include "runtime/net/tcp/connection.h"
+#include "runtime/net/tcp/listener.h"
+
+#include <algorithm>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+
+namespace coll::net::tcp {
+
+namespace {
+
+constexpr uint32_t kHandleMagic = 0x50544c43; // "CLTP"
+
+// The streams of one connection on their way. One lock for all of them.
+class Core final : public std::enable_shared_from_this<Core> {
+public:
+  Core(Shared &shared, const HandleContent &peer)
+      : shared_(shared), poller_(shared.nextPoller()), peer_(peer),
+        deadlineUs_(nowUs() + shared.options.timeoutUs), done_(peer.streams) {}
+
+  Status start();
+  void stop();
+  // The sockets, once they are all there; none before.
+  Result<std::vector<Fd>> take();
+
+private:
+  class Attempt;
+  Status begin(uint32_t index);
+  void fail(const Status &status);
+
+  Shared &shared_;
+  Poller &poller_;
+  HandleContent peer_;
+  int64_t deadlineUs_;
+  uint64_t connection_[2] = {};
+  std::mutex mutex_;
+  bool stopped_ = false;
+  Status failure_;
+  std::vector<Fd> done_;
+  size_t numDone_ = 0;
+  std::vector<std::shared_ptr<Attempt>> attempts_;
+};
+
+// One stream: connects, then proves the secret.
+class Core::Attempt final : public PollHandler {
+public:
+  Attempt(std::shared_ptr<Core> core, uint32_t index, Fd fd)
+      : core_(std::move(core)), index_(index), id_(core_->poller_.reserve()), fd_(fd.get()),
+        shake_(Handshake::client(std::move(fd), core_->shared_.secret, wire::Purpose::Stream,
+                                 context())) {}
+
+  void onEvents(uint32_t) override {
+    std::lock_guard<std::mutex> lock(core_->mutex_);
+    if (core_->stopped_ || !core_->failure_.ok() || over_)
+      return;
+    if (!connected_) {
+      if (Status outcome = connectOutcome(fd_); !outcome.ok())
+        return finish(outcome);
+      connected_ = true;
+    }
+    switch (shake_.advance()) {
+    case Handshake::State::Reading:
+      return core_->poller_.modify(id_, fd_, EPOLLIN);
+    case Handshake::State::Writing:
+      return core_->poller_.modify(id_, fd_, EPOLLOUT);
+    case Handshake::State::Done:
+      return finish({});
+    case Handshake::State::Failed:
+      // The listener drops unproven connections while strangers flood it: again.
+      if (shake_.failure().code() == kCollLink && nowUs() < core_->deadlineUs_) {
+        over_ = true;
+        core_->poller_.remove(id_, fd_);
+        Status again = core_->begin(index_);
+        return again.ok() ? void() : core_->fail(again);
+      }
+      return finish(shake_.failure());
+    }
+  }
+  void onDeadline() override {
+    std::lock_guard<std::mutex> lock(core_->mutex_);
+    if (!core_->stopped_ && !over_)
+      finish({kCollTimeout, "the peer does not complete the connection"});
+  }
+
+  // After the core was stopped. A socket that was handed on is no longer this one's.
+  void drop() {
+    if (!over_)
+      core_->poller_.remove(id_, fd_);
+  }
+  uint64_t id() const { return id_; }
+
+private:
+  wire::Context context() const {
+    return encode(wire::StreamContext{core_->peer_.listener,
+                                      {core_->connection_[0], core_->connection_[1]},
+                                      index_,
+                                      core_->peer_.streams});
+  }
+  void finish(const Status &outcome) {
+    over_ = true;
+    core_->poller_.remove(id_, fd_);
+    if (!outcome.ok())
+      return core_->fail(outcome);
+    core_->done_[index_] = shake_.takeFd();
+    ++core_->numDone_;
+  }
+
+  std::shared_ptr<Core> core_;
+  uint32_t index_;
+  uint64_t id_;
+  int fd_;
+  Handshake shake_;
+  bool connected_ = false, over_ = false;
+};
+
+Status Core::start() {
+  COLL_RETURN_IF_ERROR(fillRandom(connection_, sizeof(connection_)));
+  std::lock_guard<std::mutex> lock(mutex_);
+  attempts_.resize(peer_.streams);
+  for (uint32_t index = 0; index < peer_.streams; ++index)
+    COLL_RETURN_IF_ERROR(begin(index));
+  return {};
+}
+
+// Under the lock.
+Status Core::begin(uint32_t index) {
+  Result<Fd> fd = startConnect(peer_.address);
+  if (!fd.ok())
+    return fd.status();
+  int raw = fd->get();
+  auto attempt = std::make_shared<Attempt>(shared_from_this(), index, fd.take());
+  attempts_[index] = attempt;
+  return poller_.add(attempt->id(), raw, EPOLLOUT, attempt, deadlineUs_);
+}
+
+void Core::fail(const Status &status) {
+  if (failure_.ok())
+    failure_ = status.annotate("connect to " + peer_.address.toString());
+}
+
+void Core::stop() {
+  std::vector<std::shared_ptr<Attempt>> attempts;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    attempts.swap(attempts_);
+    done_.clear();
+  }
+  for (const std::shared_ptr<Attempt> &attempt : attempts)
+    if (attempt)
+      attempt->drop();
+}
+
+Result<std::vector<Fd>> Core::take() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!failure_.ok())
+    return failure_;
+  if (stopped_)
+    return Status::invalid("the connection was taken before");
+  if (numDone_ < peer_.streams)
+    return std::vector<Fd>();
+  stopped_ = true;
+  return std::move(done_);
+}
+
+class TcpConnector final : public Connector {
+public:
+  TcpConnector(Shared &shared, int device, std::shared_ptr<Core> core)
+      : shared_(shared), device_(device), core_(std::move(core)) {}
+  ~TcpConnector() override { core_->stop(); }
+
+  Result<std::unique_ptr<Connection>> poll() override {
+    Result<std::vector<Fd>> fds = core_->take();
+    if (!fds.ok())
+      return fds.status();
+    if (fds->empty())
+      return std::unique_ptr<Connection>();
+    return TcpConnection::create(shared_, device_, fds.take());
+  }
+
+private:
+  Shared &shared_;
+  int device_;
+  std::shared_ptr<Core> core_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device,
+                                                 const HandleContent &peer) {
+  auto core = std::make_shared<Core>(shared, peer);
+  auto connector = std::make_unique<TcpConnector>(shared, device, core);
+  COLL_RETURN_IF_ERROR(core->start());
+  return std::unique_ptr<Connector>(std::move(connector));
+}
+
+//===-- handles -----------------------------------------------------------------===//
+
+Handle encodeHandle(const HandleContent &content) {
+  Handle handle;
+  uint8_t address[16] = {};
+  uint32_t scope = 0;
+  const sockaddr_storage &storage = content.address.storage;
+  if (content.address.family() == AF_INET) {
+    std::memcpy(address, &reinterpret_cast<const sockaddr_in &>(storage).sin_addr, 4);
+  } else {
+    const auto &v6 = reinterpret_cast<const sockaddr_in6 &>(storage);
+    std::memcpy(address, &v6.sin6_addr, 16);
+    scope = v6.sin6_scope_id;
+  }
+  wire::Encoder(handle.bytes.data())
+      .put(kHandleMagic)
+      .put(wire::kVersion)
+      .put(static_cast<uint8_t>(content.streams))
+      .put(static_cast<uint8_t>(content.address.family() == AF_INET ? 4 : 6))
+      .put(content.address.port())
+      .put(address, sizeof(address))
+      .put(scope)
+      .put(content.listener);
+  return handle;
+}
+
+std::optional<HandleContent> decodeHandle(const Handle &handle) {
+  wire::Decoder decoder(handle.bytes.data());
+  if (decoder.get<uint32_t>() != kHandleMagic || decoder.get<uint16_t>() != wire::kVersion)
+    return std::nullopt;
+  HandleContent content;
+  content.streams = decoder.get<uint8_t>();
+  uint8_t family = decoder.get<uint8_t>();
+  uint16_t port = decoder.get<uint16_t>();
+  uint8_t address[16];
+  decoder.get(address, sizeof(address));
+  uint32_t scope = decoder.get<uint32_t>();
+  content.listener = decoder.get<uint64_t>();
+  if (content.streams < 2 || content.streams > 17 || (family != 4 && family != 6))
+    return std::nullopt;
+  if (family == 4) {
+    auto &v4 = reinterpret_cast<sockaddr_in &>(content.address.storage);
+    v4.sin_family = AF_INET;
+    std::memcpy(&v4.sin_addr, address, 4);
+    content.address.length = sizeof(v4);
+  } else {
+    auto &v6 = reinterpret_cast<sockaddr_in6 &>(content.address.storage);
+    v6.sin6_family = AF_INET6;
+    std::memcpy(&v6.sin6_addr, address, 16);
+    v6.sin6_scope_id = scope;
+    content.address.length = sizeof(v6);
+  }
+  content.address.setPort(port);
+  return content;
+}
+
+} // namespace coll::net::tcp

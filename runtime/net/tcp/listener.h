@@ -1,0 +1,31 @@
+// listener.h - connections that come in: each stream proves the secret, then the
+// streams of one connection are put together.
+
+#ifndef COLL_RUNTIME_NET_TCP_LISTENER_H
+#define COLL_RUNTIME_NET_TCP_LISTENER_H
+
+#include "runtime/net/tcp/shared.h"
+
+#include <memory>
+#include <optional>
+
+namespace coll::net::tcp {
+
+// What a Handle holds, in this order: magic, version, streams, family, port, address
+// (16 bytes), scope, listener's number.
+struct HandleContent {
+  Address address;
+  uint64_t listener = 0;
+  uint32_t streams = 0; // of a connection, the control stream included
+};
+Handle encodeHandle(const HandleContent &content);
+// Nullopt where the handle is none of this transport.
+std::optional<HandleContent> decodeHandle(const Handle &handle);
+
+Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device);
+Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device,
+                                                 const HandleContent &peer);
+
+} // namespace coll::net::tcp
+
+#endif // COLL_RUNTIME_NET_TCP_LISTENER_H

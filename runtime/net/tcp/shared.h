@@ -1,0 +1,35 @@
+// shared.h - what all connections of a tcp transport share.
+
+#ifndef COLL_RUNTIME_NET_TCP_SHARED_H
+#define COLL_RUNTIME_NET_TCP_SHARED_H
+
+#include "runtime/net/poller.h"
+#include "runtime/net/rate_limit.h"
+#include "runtime/net/tcp/region.h"
+#include "runtime/net/tcp/tcp.h"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace coll::net::tcp {
+
+struct Shared {
+  Shared(const TcpOptions &options, const Secret &secret) : options(options), secret(secret) {}
+
+  // Spreads the streams over the threads.
+  Poller &nextPoller() { return *pollers[next.fetch_add(1) % pollers.size()]; }
+
+  TcpOptions options;
+  Secret secret;
+  std::vector<DeviceProperties> devices;
+  std::vector<Address> addresses; // of the devices
+  RegionTable regions;
+  RateLimitedLog log;
+  std::atomic<size_t> next{0};
+  std::vector<std::unique_ptr<Poller>> pollers; // last: their threads end first
+};
+
+} // namespace coll::net::tcp
+
+#endif // COLL_RUNTIME_NET_TCP_SHARED_H

@@ -1,0 +1,109 @@
+// stream.h - one socket of a tcp connection: frames in, frames out.
+//
+// Locks, in the order in which they may be taken: a stream's rx, then any stream's tx,
+// then the connection's. None of them is held while something waits for a peer.
+
+#ifndef COLL_RUNTIME_NET_TCP_STREAM_H
+#define COLL_RUNTIME_NET_TCP_STREAM_H
+
+#include "runtime/net/poller.h"
+#include "runtime/net/tcp/region.h"
+#include "runtime/net/tcp/request.h"
+#include "runtime/net/wire.h"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace coll::net::tcp {
+
+class TcpConnection;
+
+// Where the payload of the frame that is being read goes.
+struct Sink {
+  enum class Kind { None, Request, Unexpected, Region, Discard };
+  Kind kind = Kind::None;
+  wire::Frame frame;
+  uint64_t offset = 0; // of the next byte, in the request, the message or the region
+  uint64_t remaining = 0;
+  TcpRequest *request = nullptr;
+  std::shared_ptr<Unexpected> unexpected;
+  std::shared_ptr<Region> region;
+};
+
+// A frame to write, with the place of its payload.
+struct Outgoing {
+  uint8_t header[wire::Frame::kBytes];
+  size_t headerSent = 0;
+  uint64_t offset = 0; // of the next byte
+  uint64_t remaining = 0;
+  TcpRequest *request = nullptr;  // payload, and what to finish by one part when sent
+  std::shared_ptr<Region> region; // or: payload
+  std::shared_ptr<void> token;    // lives until the frame is gone
+};
+
+class Stream final : public PollHandler, public std::enable_shared_from_this<Stream> {
+public:
+  // rxBytes: how much to read ahead of a payload. A frame's header alone: nothing is
+  // copied; more: small payloads come with their header in one call.
+  Stream(TcpConnection &connection, Fd fd, Poller &poller, int index, size_t rxBytes);
+
+  Status start();
+  // From any thread. `now`: tries to write at once, else the poller's thread does.
+  // False: too much is queued; the peer does not read.
+  bool enqueue(Outgoing outgoing, bool now);
+  // Reads what is there unless another thread does.
+  void poke();
+  // Afterwards the stream touches neither the connection nor a buffer. What was written
+  // is delivered if the peer still reads it, unless a frame was cut off.
+  void detach();
+  // Ends both directions; the poller's thread notices.
+  void shut();
+  void setDeadline(int64_t deadlineUs) { poller_.setDeadline(id_, deadlineUs); }
+  int index() const { return index_; }
+
+  void onEvents(uint32_t events) override;
+  void onDeadline() override;
+
+private:
+  enum class Io { Again, Yield, Ended, Broken };
+
+  Io readSome();
+  Io readPayload(uint64_t &budget);
+  Io readMore(uint64_t &budget);
+  Io readTrash();
+  uint64_t copyBuffered(uint64_t bytes);
+  Io frameArrived();
+  Io payloadArrived();
+  Io received(ssize_t count) const;
+  Io flush();
+  void flushOrBreak();
+  Io writeRegion(Outgoing &outgoing);
+  Io writeRequests();
+  void sent(size_t bytes);
+  void arm(bool out);
+  void end(Io how);
+
+  TcpConnection *connection_; // null: detached. Read under rx or tx, written under both
+  Fd fd_;
+  Poller &poller_;
+  uint64_t id_;
+  int index_;
+
+  std::mutex rx_;
+  std::vector<uint8_t> buffer_;
+  size_t begin_ = 0, end_ = 0; // of what was read ahead
+  Sink sink_;
+  std::string why_; // where Broken
+
+  std::mutex tx_;
+  std::deque<Outgoing> queue_;
+  bool armed_ = false; // the poller waits for room
+  bool over_ = false;  // the socket is closed
+  std::string txWhy_;  // where writing failed
+};
+
+} // namespace coll::net::tcp
+
+#endif // COLL_RUNTIME_NET_TCP_STREAM_H

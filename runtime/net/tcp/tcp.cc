@@ -1,0 +1,123 @@
+#include "runtime/net/tcp/tcp.h"
+
+#include "runtime/base/env.h"
+#include "runtime/net/tcp/listener.h"
+#include "runtime/net/tcp/request.h"
+#include "runtime/net/tcp/shared.h"
+#include "runtime/net/wire.h"
+
+#include <algorithm>
+
+namespace coll::net {
+
+namespace {
+
+using tcp::Region;
+using tcp::Shared;
+
+class TcpTransport final : public Transport {
+public:
+  explicit TcpTransport(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
+
+  // Gives the last messages of closed connections time to leave.
+  ~TcpTransport() override {
+    int64_t end = nowUs() + 2'000'000;
+    for (const std::unique_ptr<Poller> &poller : shared_->pollers)
+      while (poller->numHandlers() > 0 && nowUs() < end)
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+
+  const char *name() const override { return "tcp"; }
+  const std::vector<DeviceProperties> &devices() const override { return shared_->devices; }
+
+  Result<std::unique_ptr<Listener>> listen(int device) override {
+    COLL_RETURN_IF_ERROR(check(device));
+    return tcp::makeListener(*shared_, device);
+  }
+
+  Result<std::unique_ptr<Connector>> connect(int device, const Handle &handle) override {
+    COLL_RETURN_IF_ERROR(check(device));
+    std::optional<tcp::HandleContent> peer = tcp::decodeHandle(handle);
+    if (!peer)
+      return Status::invalid("the handle is none of a tcp listener");
+    return tcp::makeConnector(*shared_, device, *peer);
+  }
+
+  Result<Memory *> regMr(int device, const MemoryRegion &memory) override {
+    COLL_RETURN_IF_ERROR(check(device));
+    if (memory.kind != MemoryKind::Host)
+      return Status(kCollUnsupported, "tcp moves host memory only");
+    if (!memory.data && memory.bytes > 0)
+      return Status::invalid("memory at null");
+    auto region = std::make_shared<Region>();
+    COLL_RETURN_IF_ERROR(fillRandom(&region->key.key, sizeof(region->key.key)));
+    region->key.bytes = memory.bytes;
+    region->data = static_cast<uint8_t *>(memory.data);
+    shared_->regions.add(region);
+    return static_cast<Memory *>(region.get());
+  }
+
+  void deregMr(Memory *memory) override {
+    if (memory)
+      shared_->regions.remove(*static_cast<Region *>(memory));
+  }
+
+private:
+  Status check(int device) const {
+    if (device >= 0 && static_cast<size_t>(device) < shared_->devices.size())
+      return {};
+    return Status::invalid("there is no tcp device " + std::to_string(device));
+  }
+
+  std::unique_ptr<Shared> shared_;
+};
+
+DeviceProperties propertiesOf(const Interface &interface, size_t number) {
+  DeviceProperties properties;
+  properties.name = interface.name;
+  std::string address = interface.address.toString();
+  properties.address = address.substr(0, address.rfind(':'));
+  properties.guid = number;
+  properties.maxSegments = tcp::kMaxSegments;
+  properties.maxRequests = static_cast<int32_t>(tcp::kMaxRequests);
+  properties.maxMessageBytes = wire::kMaxMessageBytes;
+  return properties;
+}
+
+} // namespace
+
+TcpOptions TcpOptions::fromEnv() {
+  TcpOptions options;
+  options.iface = rt::envString(rt::EnvVar::NetIface);
+  options.dataStreams =
+      static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetSockets), 1, 16));
+  options.threads =
+      static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetThreads), 1, 64));
+  options.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);
+  return options;
+}
+
+Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
+                                                      const Secret &secret) {
+  if (options.dataStreams < 1 || options.dataStreams > 16 || options.threads < 1 ||
+      options.threads > 64)
+    return Status::invalid("a tcp connection has 1 to 16 data sockets, a transport 1 to 64 "
+                           "threads");
+  Result<std::vector<Interface>> interfaces = findInterfaces(options.iface);
+  if (!interfaces.ok())
+    return interfaces.status();
+  auto shared = std::make_unique<Shared>(options, secret);
+  for (const Interface &interface : *interfaces) {
+    shared->devices.push_back(propertiesOf(interface, shared->devices.size()));
+    shared->addresses.push_back(interface.address);
+  }
+  for (int i = 0; i < options.threads; ++i) {
+    Result<std::unique_ptr<Poller>> poller = Poller::create();
+    if (!poller.ok())
+      return poller.status();
+    shared->pollers.push_back(poller.take());
+  }
+  return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(std::move(shared)));
+}
+
+} // namespace coll::net

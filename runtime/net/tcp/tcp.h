@@ -1,0 +1,31 @@
+// tcp.h - the transport over TCP sockets.
+
+#ifndef COLL_RUNTIME_NET_TCP_TCP_H
+#define COLL_RUNTIME_NET_TCP_TCP_H
+
+#include "runtime/net/auth.h"
+#include "runtime/net/transport.h"
+
+#include <memory>
+#include <string>
+
+namespace coll::net {
+
+struct TcpOptions {
+  std::string iface;   // as COLL_NET_IFACE
+  int dataStreams = 4; // sockets for data per connection, 1 to 16; one more for control
+  int threads = 2;     // progress threads, 1 to 64
+  // How long connection set-up may take, and how long a peer may acknowledge nothing.
+  int64_t timeoutUs = 60'000'000;
+
+  // From COLL_NET_IFACE, COLL_NET_SOCKETS, COLL_NET_THREADS and COLL_TIMEOUT_US.
+  static TcpOptions fromEnv();
+};
+
+// One device per interface. Connections are made only with peers that prove `secret`.
+Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
+                                                      const Secret &secret);
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_TCP_TCP_H

@@ -1,0 +1,102 @@
+#include "test/conformance/transport/harness.h"
+
+#include "runtime/net/socket.h"
+
+#include <thread>
+
+namespace coll::net::test {
+
+void TransportTest::SetUp() {
+  left_ = GetParam().make();
+  right_ = GetParam().make();
+  ASSERT_TRUE(left_ && right_);
+}
+
+Ends TransportTest::connect() {
+  Ends ends;
+  Result<std::unique_ptr<Listener>> listener = right_->listen(0);
+  EXPECT_TRUE(listener.ok()) << listener.status().message();
+  Result<std::unique_ptr<Connector>> connector = left_->connect(0, (*listener)->handle());
+  EXPECT_TRUE(connector.ok()) << connector.status().message();
+  for (int64_t end = nowUs() + kPatientUs; (!ends.left || !ends.right) && nowUs() < end;) {
+    if (!ends.left) {
+      Result<std::unique_ptr<Connection>> got = (*connector)->poll();
+      EXPECT_TRUE(got.ok()) << got.status().message();
+      if (!got.ok())
+        break;
+      ends.left = got.take();
+    }
+    if (!ends.right) {
+      Result<std::unique_ptr<Connection>> got = (*listener)->accept();
+      EXPECT_TRUE(got.ok()) << got.status().message();
+      ends.right = got.take();
+    }
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(ends.left && ends.right);
+  return ends;
+}
+
+std::vector<uint8_t> pattern(size_t bytes, uint64_t seed) {
+  std::vector<uint8_t> result(bytes);
+  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  for (uint8_t &byte : result) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    byte = static_cast<uint8_t>(state >> 56);
+  }
+  return result;
+}
+
+Segment segment(std::vector<uint8_t> &bytes) { return {bytes.data(), bytes.size(), nullptr}; }
+
+namespace {
+
+template <typename Post>
+Request *patiently(Post post) {
+  for (int64_t end = nowUs() + kPatientUs; nowUs() < end; std::this_thread::yield()) {
+    Result<Request *> request = post();
+    EXPECT_TRUE(request.ok()) << request.status().message();
+    if (!request.ok() || *request)
+      return request.ok() ? *request : nullptr;
+  }
+  ADD_FAILURE() << "no room for a request";
+  return nullptr;
+}
+
+} // namespace
+
+Request *send(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
+  Segment one = segment(bytes);
+  return patiently([&] { return connection.isend(&one, 1, tag); });
+}
+
+Request *recv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
+  Segment one = segment(bytes);
+  return patiently([&] { return connection.irecv(&one, 1, tag); });
+}
+
+void expectDone(Connection &connection, Request *request, uint64_t bytes) {
+  ASSERT_NE(request, nullptr);
+  Result<uint64_t> done = wait(connection, request, kPatientUs);
+  ASSERT_TRUE(done.ok()) << done.status().toString();
+  EXPECT_EQ(*done, bytes);
+}
+
+CollCode outcome(Connection &connection, Request *request) {
+  return wait(connection, request, kPatientUs).status().code();
+}
+
+void expectUsable(Ends &ends) {
+  for (size_t bytes : {size_t(1), size_t(300'000)}) {
+    std::vector<uint8_t> data = pattern(bytes, 77), there(bytes), back(bytes);
+    Request *wanted = recv(*ends.right, there, 99);
+    expectDone(*ends.left, send(*ends.left, data, 99), bytes);
+    expectDone(*ends.right, wanted, bytes);
+    wanted = recv(*ends.left, back, 98);
+    expectDone(*ends.right, send(*ends.right, there, 98), bytes);
+    expectDone(*ends.left, wanted, bytes);
+    EXPECT_EQ(back, data);
+  }
+}
+
+} // namespace coll::net::test

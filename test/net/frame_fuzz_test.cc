@@ -1,0 +1,160 @@
+// A peer that knows the secret and then sends what it likes: nothing outside the
+// buffers is touched, memory stays bounded, and the error stays on its connection.
+
+#include "runtime/net/tcp/connection.h"
+#include "runtime/net/tcp/shared.h"
+#include "test/net/options.h"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <sys/socket.h>
+
+namespace coll::net::tcp {
+namespace {
+
+using wire::Frame;
+using wire::FrameCode;
+using wire::FrameType;
+
+constexpr size_t kGuard = 4096;
+constexpr size_t kRoom = 64 << 10;
+
+// A buffer between two guards.
+struct Guarded {
+  Guarded() : bytes(kRoom + 2 * kGuard, 0xc5) {}
+  uint8_t *data() { return bytes.data() + kGuard; }
+  bool intact() const {
+    for (size_t i = 0; i < kGuard; ++i)
+      if (bytes[i] != 0xc5 || bytes[bytes.size() - 1 - i] != 0xc5)
+        return false;
+    return true;
+  }
+  std::vector<uint8_t> bytes;
+};
+
+class Attacker {
+public:
+  explicit Attacker(uint64_t seed) : random_(seed) {}
+
+  // Sends frames until the victim hangs up or `limit` of them are out; returns how many.
+  int64_t run(const std::vector<Fd> &sockets, uint64_t regionKey, int64_t limit) {
+    std::vector<uint8_t> bytes;
+    for (int64_t sent = 0; sent < limit; ++sent) {
+      Frame frame = next(regionKey);
+      bool isData = frame.type == FrameType::Data || frame.type == FrameType::Write;
+      size_t stream = isData ? 1 + random_() % (sockets.size() - 1) : 0;
+      if (random_() % 200 == 0)
+        stream = random_() % sockets.size();
+      bytes.assign(Frame::kBytes, 0);
+      encode(frame, bytes.data());
+      if (random_() % 100 == 0)
+        bytes[random_() % bytes.size()] ^= static_cast<uint8_t>(1u << random_() % 8);
+      bool payload = isData || frame.type == FrameType::Eager;
+      if (payload)
+        bytes.resize(bytes.size() + std::min<uint64_t>(frame.bytes, 20'000),
+                     static_cast<uint8_t>(random_()));
+      if (!write(sockets[stream], bytes))
+        return sent + 1;
+      drain(sockets);
+    }
+    return limit;
+  }
+
+private:
+  uint64_t pick(std::initializer_list<uint64_t> values) {
+    return *(values.begin() + random_() % values.size());
+  }
+
+  // Mostly close to what would be right.
+  Frame next(uint64_t regionKey) {
+    Frame frame;
+    frame.type = static_cast<FrameType>(1 + random_() % 8);
+    frame.code = static_cast<FrameCode>(random_() % 8 ? 0 : random_() % 3);
+    // Ids of requests: generation and index.
+    frame.id = (random_() % 3) << 32 | (248 + random_() % 8);
+    if (random_() % 2)
+      frame.id = random_() % 8;
+    frame.tag = random_() % 4;
+    frame.offset = pick({0, 0, 1, 100, kRoom - 1, kRoom, kRoom + 1, ~uint64_t(0), random_()});
+    frame.bytes = pick({0, 1, 7, 1000, 16 << 10, 20'000, random_() % kRoom});
+    if (random_() % 100 == 0)
+      frame.bytes = random_() >> (random_() % 64);
+    frame.key = random_() % 4 ? regionKey : random_();
+    if (frame.type == FrameType::Eager && random_() % 50)
+      frame.bytes %= (16 << 10) + 1;
+    if (frame.type == FrameType::Credit && random_() % 4)
+      frame.id = frame.bytes = 0;
+    return frame;
+  }
+
+  // False: the victim has hung up.
+  bool write(const Fd &fd, const std::vector<uint8_t> &bytes) {
+    for (size_t done = 0; done < bytes.size();) {
+      ssize_t count = ::send(fd.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+      if (count <= 0)
+        return false;
+      done += static_cast<size_t>(count);
+    }
+    return true;
+  }
+  void drain(const std::vector<Fd> &sockets) {
+    char trash[16384];
+    for (const Fd &fd : sockets)
+      while (::recv(fd.get(), trash, sizeof(trash), MSG_DONTWAIT) > 0) {
+      }
+  }
+
+  std::mt19937_64 random_;
+};
+
+// What the victim has under way: all kinds of requests, into and out of guarded memory.
+void postRequests(Connection &victim, Guarded &in, Guarded &out) {
+  for (uint64_t tag = 0; tag < 4; ++tag) {
+    Segment into[2] = {{in.data(), 1000, nullptr}, {in.data() + 1000, kRoom - 1000, nullptr}};
+    Segment from{out.data(), 30'000, nullptr};
+    (void)victim.irecv(into, 2, tag).ok();
+    (void)victim.isend(&from, 1, tag).ok();
+  }
+  Segment small{in.data(), 100, nullptr};
+  (void)victim.iwrite(&small, 1, RemoteKey{1, 0, 100}, 0).ok();
+  (void)victim.iread(&small, 1, RemoteKey{1, 0, 100}, 0).ok();
+}
+
+TEST(FrameFuzzTest, HostileFramesHarmNobody) {
+  TcpOptions options;
+  options.dataStreams = 2;
+  Shared shared(options, test::testSecret());
+  shared.devices.resize(1);
+  shared.devices[0].maxSegments = kMaxSegments;
+  shared.devices[0].maxMessageBytes = wire::kMaxMessageBytes;
+  shared.pollers.push_back(Poller::create().take());
+  Guarded in, out, remote;
+  auto region = std::make_shared<Region>();
+  region->key = {0x1234, 0, kRoom};
+  region->data = remote.data();
+  shared.regions.add(region);
+
+  int64_t frames = 0, connections = 0;
+  for (; frames < test::fuzzFrames; ++connections) {
+    std::vector<Fd> mine, theirs;
+    for (int i = 0; i < 3; ++i) {
+      int pair[2];
+      ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+      mine.emplace_back(pair[0]);
+      theirs.emplace_back(pair[1]);
+    }
+    Result<std::unique_ptr<Connection>> victim = TcpConnection::create(shared, 0, std::move(mine));
+    ASSERT_TRUE(victim.ok());
+    postRequests(**victim, in, out);
+    Attacker attacker(static_cast<uint64_t>(connections));
+    frames += attacker.run(theirs, region->key.key, 500);
+    (*victim)->close();
+    ASSERT_TRUE(in.intact() && out.intact() && remote.intact()) << "connection " << connections;
+  }
+  shared.regions.remove(*region);
+  std::printf("%ld frames on %ld connections\n", static_cast<long>(frames),
+              static_cast<long>(connections));
+}
+
+} // namespace
+} // namespace coll::net::tcp
