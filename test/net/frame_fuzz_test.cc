@@ -87,7 +87,7 @@ private:
     return frame;
   }
 
-  // False: the victim has hung up.
+  // False: the victim has hung up or stopped reading.
   bool write(const Fd &fd, const std::vector<uint8_t> &bytes) {
     for (size_t done = 0; done < bytes.size();) {
       ssize_t count = ::send(fd.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
@@ -142,6 +142,9 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
       ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
       mine.emplace_back(pair[0]);
       theirs.emplace_back(pair[1]);
+      // A victim may stop reading for good: the attacker then gives up.
+      timeval patience{0, 100'000};
+      ASSERT_EQ(setsockopt(pair[1], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)), 0);
     }
     Result<std::unique_ptr<Connection>> victim = TcpConnection::create(shared, 0, std::move(mine));
     ASSERT_TRUE(victim.ok());
