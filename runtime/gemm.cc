@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 namespace coll::rt {
 
@@ -38,6 +39,9 @@ void plainGemm(const Gemm &g, const T *a, const T *b, T *c) {
   }
 }
 
+// Held around calls of a library that one thread at a time may be in.
+std::mutex turn;
+
 template <typename T>
 void libraryGemm(const dl::Blas &blas, const Gemm &g, const T *a, const T *b, T *c) {
   int transA = g.transA ? dl::Blas::kTrans : dl::Blas::kNoTrans;
@@ -46,6 +50,9 @@ void libraryGemm(const dl::Blas &blas, const Gemm &g, const T *a, const T *b, T 
   int lda = static_cast<int>(g.lda), ldb = static_cast<int>(g.ldb);
   int ldc = static_cast<int>(g.ldc);
   T beta = g.accumulate ? T(1) : T(0);
+  std::unique_lock<std::mutex> lock(turn, std::defer_lock);
+  if (!blas.concurrent)
+    lock.lock();
   if constexpr (sizeof(T) == sizeof(float))
     blas.sgemm(dl::Blas::kRowMajor, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   else

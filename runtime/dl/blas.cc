@@ -62,6 +62,13 @@ Blas *load() {
   resolve(library, "openblas_set_num_threads", setNumThreads);
   if (setNumThreads)
     setNumThreads(1);
+  int (*getParallel)() = nullptr;
+  resolve(library, "openblas_get_parallel", getParallel);
+  if (getParallel && getParallel() == 0) {
+    blas.concurrent = false;
+    log(LogLevel::Warn, name + " is OpenBLAS without threads: products of several ranks take turns;"
+                               " the pthread build is faster");
+  }
   return &blas;
 }
 

@@ -18,6 +18,9 @@ struct Blas {
   void (*dgemm)(int layout, int transA, int transB, int m, int n, int k, double alpha,
                 const double *a, int lda, const double *b, int ldb, double beta, double *c,
                 int ldc) = nullptr;
+  // Several threads may be in these functions at once. False for OpenBLAS built without
+  // threads: its work buffers are then shared, and concurrent calls give wrong results.
+  bool concurrent = true;
 };
 
 // Loads the library that COLL_BLAS names, at the first call, and sets it to one thread.
