@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kPatientUs = 60'000'000;
 
 std::unique_ptr<Transport> makeTcp(const std::string &iface, int64_t timeoutUs = kPatientUs,
-                                   const Secret &secret = testSecret()) {
+                                   const std::optional<Secret> &secret = testSecret()) {
   TcpOptions options;
   options.iface = iface;
   options.dataStreams = 2;
@@ -54,6 +54,28 @@ TEST(TcpTest, WrongSecretsDoNotMeet) {
   EXPECT_NE(status.message().find("secret"), std::string::npos) << status.message();
   Result<std::unique_ptr<Connection>> none = listener->accept();
   EXPECT_TRUE(none.ok() && !*none);
+}
+
+TEST(TcpTest, WithoutAJobsSecretTheHandleCarriesOne) {
+  std::unique_ptr<Transport> left = makeTcp("lo", kPatientUs, std::nullopt);
+  std::unique_ptr<Transport> right = makeTcp("lo", kPatientUs, std::nullopt);
+  std::unique_ptr<Listener> listener = left->listen(0).take();
+  std::unique_ptr<Connector> connector = right->connect(0, listener->handle()).take();
+  Status status;
+  auto mine = await([&] { return connector->poll(); }, status);
+  auto theirs = await([&] { return listener->accept(); }, status);
+  EXPECT_TRUE(mine && theirs) << status.message();
+
+  // Whoever has seen another listener's handle, or knows all but the secret, stays out.
+  Handle forged = listener->handle();
+  forged.bytes[40] ^= 1;
+  std::unique_ptr<Connector> stranger = right->connect(0, forged).take();
+  EXPECT_FALSE(await([&] { return stranger->poll(); }, status));
+  EXPECT_NE(status.message().find("secret"), std::string::npos) << status.message();
+
+  // One side with a job's secret and one without is said at once.
+  std::unique_ptr<Transport> job = makeTcp("lo");
+  EXPECT_EQ(job->connect(0, listener->handle()).status().code(), kCollInvalidCall);
 }
 
 TEST(TcpTest, SpeaksIpv6) {

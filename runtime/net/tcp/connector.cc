@@ -11,12 +11,13 @@ namespace coll::net::tcp {
 namespace {
 
 constexpr uint32_t kHandleMagic = 0x50544c43; // "CLTP"
+constexpr size_t kSecretAt = 39;              // in a handle
 
 // The streams of one connection on their way. One lock for all of them.
 class Core final : public std::enable_shared_from_this<Core> {
 public:
-  Core(Shared &shared, const HandleContent &peer)
-      : shared_(shared), poller_(shared.nextPoller()), peer_(peer),
+  Core(Shared &shared, const HandleContent &peer, const Secret &secret)
+      : shared_(shared), poller_(shared.nextPoller()), peer_(peer), secret_(secret),
         deadlineUs_(nowUs() + shared.options.timeoutUs), done_(peer.streams) {}
 
   Status start();
@@ -32,6 +33,7 @@ private:
   Shared &shared_;
   Poller &poller_;
   HandleContent peer_;
+  Secret secret_;
   int64_t deadlineUs_;
   uint64_t connection_[2] = {};
   std::mutex mutex_;
@@ -47,8 +49,8 @@ class Core::Attempt final : public PollHandler {
 public:
   Attempt(std::shared_ptr<Core> core, uint32_t index, Fd fd)
       : core_(std::move(core)), index_(index), id_(core_->poller_.reserve()), fd_(fd.get()),
-        shake_(Handshake::client(std::move(fd), core_->shared_.secret, wire::Purpose::Stream,
-                                 context())) {}
+        shake_(Handshake::client(std::move(fd), core_->secret_, wire::Purpose::Stream, context())) {
+  }
 
   void onEvents(uint32_t) override {
     std::lock_guard<std::mutex> lock(core_->mutex_);
@@ -189,13 +191,26 @@ private:
 
 Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device,
                                                  const HandleContent &peer) {
-  auto core = std::make_shared<Core>(shared, peer);
+  Result<Secret> secret = secretFor(shared, peer);
+  if (!secret.ok())
+    return secret.status();
+  auto core = std::make_shared<Core>(shared, peer, *secret);
   auto connector = std::make_unique<TcpConnector>(shared, device, core);
   COLL_RETURN_IF_ERROR(core->start());
   return std::unique_ptr<Connector>(std::move(connector));
 }
 
 //===-- handles -----------------------------------------------------------------===//
+
+Result<Secret> secretFor(const Shared &shared, const HandleContent &content) {
+  if (shared.secret.has_value() == content.secret.has_value())
+    return Status::invalid(shared.secret ? "this process has a COLL_SECRET, the listener has none"
+                                         : "the listener has a COLL_SECRET, this process has none");
+  if (shared.secret)
+    return *shared.secret;
+  return Secret::create(
+      {reinterpret_cast<const char *>(content.secret->data()), content.secret->size()});
+}
 
 Handle encodeHandle(const HandleContent &content) {
   Handle handle;
@@ -217,7 +232,10 @@ Handle encodeHandle(const HandleContent &content) {
       .put(content.address.port())
       .put(address, sizeof(address))
       .put(scope)
-      .put(content.listener);
+      .put(content.listener)
+      .put(static_cast<uint8_t>(content.secret ? 1 : 0));
+  if (content.secret)
+    std::copy(content.secret->begin(), content.secret->end(), handle.bytes.begin() + kSecretAt);
   return handle;
 }
 
@@ -233,6 +251,8 @@ std::optional<HandleContent> decodeHandle(const Handle &handle) {
   decoder.get(address, sizeof(address));
   uint32_t scope = decoder.get<uint32_t>();
   content.listener = decoder.get<uint64_t>();
+  if (decoder.get<uint8_t>() != 0)
+    decoder.get(content.secret.emplace().data(), content.secret->size());
   if (content.streams < 2 || content.streams > 17 || (family != 4 && family != 6))
     return std::nullopt;
   if (family == 4) {

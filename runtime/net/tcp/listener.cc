@@ -21,9 +21,9 @@ constexpr int64_t kVisitorDeadlineUs = 5'000'000;
 // One lock for everything; handshakes are short and never wait.
 class Core final : public PollHandler, public std::enable_shared_from_this<Core> {
 public:
-  Core(Shared &shared, Fd fd, uint64_t number, uint32_t streams)
+  Core(Shared &shared, Fd fd, uint64_t number, uint32_t streams, const Secret &secret)
       : shared_(shared), poller_(*shared.pollers.front()), fd_(std::move(fd)),
-        id_(poller_.reserve()), number_(number), streams_(streams) {}
+        id_(poller_.reserve()), number_(number), streams_(streams), secret_(secret) {}
 
   Status start() { return poller_.add(id_, fd_.get(), EPOLLIN, shared_from_this()); }
   void stop();
@@ -53,6 +53,7 @@ private:
   Fd fd_;
   uint64_t id_, number_;
   uint32_t streams_;
+  Secret secret_;
   std::mutex mutex_;
   bool stopped_ = false;
   std::minstd_rand random_{std::random_device{}()};
@@ -66,7 +67,7 @@ public:
   Visitor(std::shared_ptr<Core> core, Fd fd)
       : core_(std::move(core)), id_(core_->poller_.reserve()),
         shake_(Handshake::server(
-            std::move(fd), core_->shared_.secret, wire::Purpose::Stream,
+            std::move(fd), core_->secret_, wire::Purpose::Stream,
             [this](const wire::Context &context) { return core_->judge(context); })) {}
 
   void onEvents(uint32_t) override {
@@ -241,7 +242,12 @@ Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
   content.address = *local;
   content.streams = static_cast<uint32_t>(shared.options.dataStreams) + 1;
   COLL_RETURN_IF_ERROR(fillRandom(&content.listener, sizeof(content.listener)));
-  auto core = std::make_shared<Core>(shared, fd.take(), content.listener, content.streams);
+  if (!shared.secret)
+    COLL_RETURN_IF_ERROR(fillRandom(content.secret.emplace().data(), content.secret->size()));
+  Result<Secret> secret = secretFor(shared, content);
+  if (!secret.ok())
+    return secret.status();
+  auto core = std::make_shared<Core>(shared, fd.take(), content.listener, content.streams, *secret);
   COLL_RETURN_IF_ERROR(core->start());
   return std::unique_ptr<Listener>(
       std::make_unique<TcpListener>(shared, device, std::move(core), encodeHandle(content)));

@@ -15,13 +15,14 @@
 namespace coll::net::tcp {
 
 struct Shared {
-  Shared(const TcpOptions &options, const Secret &secret) : options(options), secret(secret) {}
+  Shared(const TcpOptions &options, const std::optional<Secret> &secret)
+      : options(options), secret(secret) {}
 
   // Spreads the streams over the threads.
   Poller &nextPoller() { return *pollers[next.fetch_add(1) % pollers.size()]; }
 
   TcpOptions options;
-  Secret secret;
+  std::optional<Secret> secret; // none: each listener has its own
   std::vector<DeviceProperties> devices;
   std::vector<Address> addresses; // of the devices
   RegionTable regions;

@@ -98,7 +98,7 @@ TcpOptions TcpOptions::fromEnv() {
 }
 
 Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
-                                                      const Secret &secret) {
+                                                      const std::optional<Secret> &secret) {
   if (options.dataStreams < 1 || options.dataStreams > 16 || options.threads < 1 ||
       options.threads > 64)
     return Status::invalid("a tcp connection has 1 to 16 data sockets, a transport 1 to 64 "

@@ -7,6 +7,7 @@
 #include "runtime/net/transport.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace coll::net {
@@ -23,8 +24,10 @@ struct TcpOptions {
 };
 
 // One device per interface. Connections are made only with peers that prove `secret`.
+// Without one, each listener makes a secret of its own, which its handle carries: whoever
+// was given the handle may connect, so the way by which handles travel has to be trusted.
 Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
-                                                      const Secret &secret);
+                                                      const std::optional<Secret> &secret);
 
 } // namespace coll::net
 
