@@ -160,6 +160,8 @@ public:
   virtual void consumed() {}
   // Null where received data needs no help of a kernel. Lives as long as the connection.
   virtual const DeviceHandle *deviceHandle() const { return nullptr; }
+  // The same for a kernel that gathers what is sent; version rt::kPackVersion.
+  virtual const DeviceHandle *packHandle() const { return nullptr; }
 
   // Ends the connection. What was done before is delivered if the peer still reads;
   // requests under way fail, here with kCollAborted, there with kCollPeer or kCollLink.

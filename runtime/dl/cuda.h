@@ -1,0 +1,181 @@
+// cuda.h - the CUDA driver (libcuda.so.1), found when the program runs.
+//
+// Nothing of CUDA is needed to build: the declarations are this project's own, with the
+// names, values and signatures of the driver API. The library is never unloaded. Tests
+// pass a table of their own (fake_cuda.h).
+//
+// **Never from a progress thread**, where it can be avoided: allocation, registration
+// and freeing wait for the GPU or for locks that the driver holds while another thread
+// loads a kernel lazily; if a running kernel waits for that progress thread, nothing
+// moves any more. Allocate when a connection is made. Asynchronous copies on a
+// non-blocking stream between pinned and GPU memory need CUDA_MODULE_LOADING=EAGER to
+// be safe beside such a kernel (see lazyLoading()). The UNPACK and PACK paths make no
+// call of CUDA at all while messages move.
+
+#ifndef COLL_RUNTIME_DL_CUDA_H
+#define COLL_RUNTIME_DL_CUDA_H
+
+#include "runtime/base/status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coll::rt::dl {
+
+// CUresult. Only the values that are told apart.
+using CudaResult = int;
+inline constexpr CudaResult kCudaSuccess = 0;
+inline constexpr CudaResult kCudaInvalidValue = 1;
+inline constexpr CudaResult kCudaOutOfMemory = 2;
+inline constexpr CudaResult kCudaInvalidContext = 201;
+inline constexpr CudaResult kCudaNotReady = 600;
+
+using CudaDevice = int;       // CUdevice
+using CudaAddress = uint64_t; // CUdeviceptr
+using CudaContext = struct CudaContextTag *;
+using CudaStream = struct CudaStreamTag *;
+using CudaEvent = struct CudaEventTag *;
+
+// CUdevice_attribute
+inline constexpr int kCudaComputeMajor = 75;
+inline constexpr int kCudaComputeMinor = 76;
+inline constexpr int kCudaMultiprocessors = 16;
+inline constexpr int kCudaHostPointerForRegistered = 91;
+inline constexpr int kCudaDmabufSupported = 124;
+// CUpointer_attribute
+inline constexpr int kCudaPointerMemoryType = 2;
+inline constexpr int kCudaPointerHostAddress = 4;
+inline constexpr int kCudaPointerIsManaged = 8;
+inline constexpr int kCudaPointerOrdinal = 9;
+// CUmemorytype
+inline constexpr unsigned kCudaMemoryHost = 1;
+inline constexpr unsigned kCudaMemoryDevice = 2;
+// Flags: CU_MEMHOSTALLOC_*, CU_MEMHOSTREGISTER_*, CU_STREAM_*, CU_EVENT_*
+inline constexpr unsigned kCudaHostPortable = 1;
+inline constexpr unsigned kCudaHostMapped = 2;
+inline constexpr unsigned kCudaStreamNonBlocking = 1;
+inline constexpr unsigned kCudaEventNoTiming = 2;
+// CUmemRangeHandleType, CUmoduleLoadingMode
+inline constexpr int kCudaHandleDmabuf = 1;
+inline constexpr int kCudaLoadingEager = 1;
+
+// Every function: member of the table, symbol of the library, parameters.
+// clang-format off
+#define COLL_CUDA_FUNCTIONS(X)                                                                     \
+  X(init, "cuInit", (unsigned flags))                                                              \
+  X(driverGetVersion, "cuDriverGetVersion", (int *version))                                        \
+  X(getErrorName, "cuGetErrorName", (CudaResult result, const char **name))                        \
+  X(getErrorString, "cuGetErrorString", (CudaResult result, const char **text))                    \
+  X(deviceGetCount, "cuDeviceGetCount", (int *count))                                              \
+  X(deviceGet, "cuDeviceGet", (CudaDevice *device, int ordinal))                                   \
+  X(deviceGetName, "cuDeviceGetName", (char *name, int bytes, CudaDevice device))                  \
+  X(deviceTotalMem, "cuDeviceTotalMem_v2", (size_t *bytes, CudaDevice device))                     \
+  X(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, CudaDevice device))    \
+  X(deviceGetPciBusId, "cuDeviceGetPCIBusId", (char *id, int bytes, CudaDevice device))            \
+  X(primaryContextRetain, "cuDevicePrimaryCtxRetain", (CudaContext *context, CudaDevice device))   \
+  X(primaryContextRelease, "cuDevicePrimaryCtxRelease_v2", (CudaDevice device))                    \
+  X(contextGetCurrent, "cuCtxGetCurrent", (CudaContext *context))                                  \
+  X(contextSetCurrent, "cuCtxSetCurrent", (CudaContext context))                                   \
+  X(contextPush, "cuCtxPushCurrent_v2", (CudaContext context))                                     \
+  X(contextPop, "cuCtxPopCurrent_v2", (CudaContext *context))                                      \
+  X(contextGetDevice, "cuCtxGetDevice", (CudaDevice *device))                                      \
+  X(memAlloc, "cuMemAlloc_v2", (CudaAddress *address, size_t bytes))                               \
+  X(memFree, "cuMemFree_v2", (CudaAddress address))                                                \
+  X(memHostAlloc, "cuMemHostAlloc", (void **data, size_t bytes, unsigned flags))                   \
+  X(memFreeHost, "cuMemFreeHost", (void *data))                                                    \
+  X(memHostRegister, "cuMemHostRegister_v2", (void *data, size_t bytes, unsigned flags))           \
+  X(memHostUnregister, "cuMemHostUnregister", (void *data))                                        \
+  X(memHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (CudaAddress *address, void *data, unsigned flags)) \
+  X(memGetAddressRange, "cuMemGetAddressRange_v2", (CudaAddress *base, size_t *bytes, CudaAddress address)) \
+  X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, CudaAddress address)) \
+  X(memcpyAsync, "cuMemcpyAsync", (CudaAddress to, CudaAddress from, size_t bytes, CudaStream stream)) \
+  X(memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CudaAddress to, const void *from, size_t bytes, CudaStream stream)) \
+  X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *to, CudaAddress from, size_t bytes, CudaStream stream)) \
+  X(memsetD8Async, "cuMemsetD8Async", (CudaAddress to, unsigned char value, size_t bytes, CudaStream stream)) \
+  X(streamCreate, "cuStreamCreate", (CudaStream *stream, unsigned flags))                          \
+  X(streamDestroy, "cuStreamDestroy_v2", (CudaStream stream))                                      \
+  X(streamSynchronize, "cuStreamSynchronize", (CudaStream stream))                                 \
+  X(streamQuery, "cuStreamQuery", (CudaStream stream))                                             \
+  X(streamWaitEvent, "cuStreamWaitEvent", (CudaStream stream, CudaEvent event, unsigned flags))    \
+  X(eventCreate, "cuEventCreate", (CudaEvent *event, unsigned flags))                              \
+  X(eventDestroy, "cuEventDestroy_v2", (CudaEvent event))                                          \
+  X(eventRecord, "cuEventRecord", (CudaEvent event, CudaStream stream))                            \
+  X(eventQuery, "cuEventQuery", (CudaEvent event))                                                 \
+  X(eventSynchronize, "cuEventSynchronize", (CudaEvent event))
+
+// Absent from older drivers; null then.
+#define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
+  X(memGetHandleForAddressRange, "cuMemGetHandleForAddressRange", (void *handle, CudaAddress address, size_t bytes, int handleType, unsigned long long flags)) \
+  X(moduleGetLoadingMode, "cuModuleGetLoadingMode", (int *mode))
+// clang-format on
+
+struct Cuda {
+#define COLL_CUDA_MEMBER(member, symbol, parameters) CudaResult(*member) parameters = nullptr;
+  COLL_CUDA_FUNCTIONS(COLL_CUDA_MEMBER)
+  COLL_CUDA_OPTIONAL_FUNCTIONS(COLL_CUDA_MEMBER)
+#undef COLL_CUDA_MEMBER
+};
+
+// The driver, loaded and initialised at the first call, from the library that COLL_CUDA
+// names. kCollUnsupported, with the reason, where there is none or no GPU. Any thread.
+Result<const Cuda *> cuda();
+
+// Ok, or kCollDevice with the call, CUDA's name of the error and its text.
+Status cudaStatus(const Cuda &cuda, CudaResult result, std::string_view call);
+
+struct CudaDeviceInfo {
+  int ordinal = 0;
+  std::string name;
+  std::string pciBusId; // "0000:1b:00.0", as in /sys/bus/pci/devices
+  uint64_t memoryBytes = 0;
+  int computeMajor = 0, computeMinor = 0;
+  int multiprocessors = 0;
+  bool dmabuf = false; // its memory can be exported as a dmabuf
+  // The GPU uses registered host memory at the host's own address.
+  bool sameHostPointer = false;
+};
+
+// By ordinal, as CUDA_VISIBLE_DEVICES leaves them.
+Result<std::vector<CudaDeviceInfo>> cudaDevices(const Cuda &cuda);
+
+// Where a pointer leads. Memory that CUDA knows nothing of is host memory.
+struct CudaPointerInfo {
+  bool device = false;  // memory of a GPU, which the CPU cannot touch
+  bool managed = false; // migrates; both can touch it
+  int ordinal = -1;     // of the GPU that owns it or registered it; -1: none
+  void *host = nullptr; // the CPU's address of it; null where `device`
+};
+CudaPointerInfo cudaPointerInfo(const Cuda &cuda, const void *data);
+
+// A file descriptor of the dmabuf that holds [data, data + bytes), and the offset of
+// `data` in it. The caller closes it. kCollUnsupported where the driver cannot.
+struct CudaDmabuf {
+  int fd = -1;
+  uint64_t offset = 0;
+};
+Result<CudaDmabuf> cudaExportDmabuf(const Cuda &cuda, const void *data, uint64_t bytes);
+
+// Whether the driver loads kernels at their first launch (its default): a launch can
+// then wait for kernels that are running. False where the driver does not say.
+bool lazyLoading(const Cuda &cuda);
+
+// Makes `context` current on this thread while the object lives.
+class CudaScope {
+public:
+  CudaScope(const Cuda &cuda, CudaContext context);
+  ~CudaScope();
+  CudaScope(const CudaScope &) = delete;
+  CudaScope &operator=(const CudaScope &) = delete;
+  const Status &status() const { return status_; }
+
+private:
+  const Cuda &cuda_;
+  Status status_;
+};
+
+} // namespace coll::rt::dl
+
+#endif // COLL_RUNTIME_DL_CUDA_H

@@ -1,0 +1,117 @@
+// device_transport.h - a transport whose messages may start and end in GPU memory.
+//
+//   auto tcp = createTcpTransport(…);
+//   auto transport = createDeviceTransport(std::move(*tcp), **dl::cuda(),
+//   DeviceOptions::fromEnv()); Memory *memory = transport->regMr(device, {gpuPointer, bytes,
+//   MemoryKind::Cuda}); connection->irecv(&Segment{gpuPointer, bytes, memory}, 1, tag);
+//
+// It decorates any transport; host memory passes through untouched. A segment is GPU
+// memory if and only if its `memory` was registered as MemoryKind::Cuda. Such a request
+// has one segment. How it moves:
+//
+// | receives | when | what happens |
+// |---|---|---|
+// | direct   | memory the transport can write (host memory in disguise, or a NIC that reaches the
+// GPU) | the transport writes it; no copy, no descriptors | | UNPACK   | connections with a device
+// handle | data lands in the GPU's bounce pool; test() writes page descriptors and reports done;
+// the caller's kernel moves the pages | | HOST     | everything else | lands in the bounce pool; an
+// asynchronous copy on a private stream; done when it has ended |
+//
+// | sends | when | what happens |
+// |---|---|---|
+// | direct | as above | |
+// | PACK   | SendPath::Pack | isend() writes page descriptors; the caller's kernel fills the pages
+// and raises PackMeta::packed; then they are sent | | HOST   | everything else | an asynchronous
+// copy into the bounce pool, then sent |
+//
+// **The kernel's part.** Connection::deviceHandle() of a connection that was accepted
+// (NCCL allocates handles for receives only), or of any connection with
+// unpackOnConnect, describes a rt::UnpackHandle in GPU memory; packHandle() a
+// rt::PackHandle. Every irecv of GPU memory takes the next of kUnpackSlots slots, in
+// the order of the posts, also where it turns out to be empty, direct, staged (count 0)
+// or failed: the kernel counts messages, not bytes. Nothing but test()'s `done` says
+// that a slot may be read; the caller passes that on to the kernel. The slot, and with
+// it the pages, are used again after consumed(), or after `implicitConsume` later
+// posts. isend() of GPU memory likewise takes the next pack slot, which the kernel may
+// read from when isend() has returned the request until that is done.
+//
+// **Limits.** A request of GPU memory has at most kMaxDeviceMessageBytes; a longer one
+// is refused with kCollInvalidCall. Host memory has the limits of the transport below.
+// Where the bounce pool has no room, posts return null (back-pressure); each connection
+// always gets room for one message, so connections cannot starve each other.
+//
+// **Threads** as transport.h. While messages move, only the HOST paths call CUDA.
+
+#ifndef COLL_RUNTIME_NET_DEVICE_DEVICE_TRANSPORT_H
+#define COLL_RUNTIME_NET_DEVICE_DEVICE_TRANSPORT_H
+
+#include "runtime/base/unpack_layout.h"
+#include "runtime/dl/cuda.h"
+#include "runtime/net/device/bounce_pool.h"
+#include "runtime/net/device/page_policy.h"
+#include "runtime/net/transport.h"
+
+namespace coll::net {
+
+inline constexpr uint64_t kMaxDeviceMessageBytes = rt::kUnpackMaxSliceBytes;
+
+enum class ReceivePath { Auto, Host, Unpack }; // Auto: Unpack where data lands scattered
+enum class SendPath { Host, Pack };
+
+struct DeviceOptions {
+  ReceivePath receive = ReceivePath::Auto;
+  SendPath send = SendPath::Host;
+  // Receives of fewer bytes than this go the HOST way on UNPACK connections too.
+  uint64_t unpackThreshold = 0;
+  PagePolicy pages = kPagesForNccl;
+  // Sends messages as shuffled fragments, and expects the peer to do so: what a
+  // network does that delivers datagrams. Both sides must agree; it is checked.
+  bool scatter = false;
+  uint64_t bounceBytes = uint64_t(2) << 30; // limit of one GPU's pool
+  // The GPU whose kernels serve the connections; -1: the one that is current on the
+  // thread that calls accept() or poll().
+  int gpu = -1;
+  // A device handle also on the side that connects.
+  bool unpackOnConnect = false;
+  // A slot counts as consumed when so many later receives were posted; 0: only by
+  // consumed(). NCCL has at most 8 steps under way, so 8 is right for it.
+  int implicitConsume = 0;
+
+  // From COLL_NET_DEVICE_UNPACK (or NCCL_NET_DEVICE_UNPACK_ENABLED),
+  // COLL_NET_DEVICE_UNPACK_THRESHOLD (or NCCL_…), COLL_NET_DEVICE_PAGES,
+  // COLL_NET_SCATTER and COLL_NET_BOUNCE_BYTES. kCollInvalidCall names a wrong value.
+  static Result<DeviceOptions> fromEnv();
+
+  // What Auto means here.
+  bool unpacks() const {
+    return receive == ReceivePath::Unpack || (receive == ReceivePath::Auto && scatter);
+  }
+};
+
+// Messages of GPU memory by the way they went, since the start. One that failed counts
+// nowhere.
+struct DeviceStats {
+  uint64_t unpackedMessages = 0, unpackedPages = 0, unpackedBytes = 0;
+  uint64_t packedMessages = 0, packedPages = 0, packedBytes = 0;
+  uint64_t stagedReceives = 0, stagedSends = 0, stagedBytes = 0;
+  uint64_t directReceives = 0, directSends = 0;
+  uint64_t refused = 0; // posts that found no room: slots or pages
+};
+
+class DeviceTransport : public Transport {
+public:
+  virtual DeviceStats stats() const = 0;
+  // Of the pool of GPU `ordinal`; zeros where no connection uses one.
+  virtual BounceStats bounceStats(int ordinal) const = 0;
+};
+
+// `cuda` outlives the transport. regMr() takes MemoryKind::Host and MemoryKind::Cuda;
+// data null and bytes ~0 with Cuda stand for all memory of GPU `options.gpu` (or the
+// current one), which is then never used directly.
+Result<std::unique_ptr<DeviceTransport>> createDeviceTransport(std::unique_ptr<Transport> inner,
+                                                               const rt::dl::Cuda &cuda,
+                                                               const DeviceOptions &options);
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_DEVICE_DEVICE_TRANSPORT_H
