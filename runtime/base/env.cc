@@ -32,6 +32,8 @@ const std::vector<EnvInfo> &envTable() {
        "sockets for the data of one tcp connection, 1 to 16"},
       {EnvVar::NetThreads, "COLL_NET_THREADS", "2",
        "progress threads of the tcp transport, 1 to 64"},
+      {EnvVar::NetTransport, "COLL_NET_TRANSPORT", "tcp",
+       "what carries messages between processes: tcp or verbs"},
   };
   return table;
 }
@@ -72,6 +74,8 @@ std::optional<std::string> foreignEnv(const char *name) {
     return std::nullopt;
   return text;
 }
+
+void setForeignEnv(const char *name, const char *value) { setenv(name, value, /*overwrite=*/1); }
 
 ScopedEnv::ScopedEnv(const char *name, const char *value)
     : name_(value && !std::getenv(name) ? name : nullptr) {

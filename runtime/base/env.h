@@ -26,6 +26,7 @@ enum class EnvVar {
   NetIface,          // COLL_NET_IFACE
   NetSockets,        // COLL_NET_SOCKETS
   NetThreads,        // COLL_NET_THREADS
+  NetTransport,      // COLL_NET_TRANSPORT
 };
 
 struct EnvInfo {
@@ -45,6 +46,10 @@ int64_t envInt(EnvVar var);
 
 // A variable of another program (a launcher), or nullopt where it is unset or empty.
 std::optional<std::string> foreignEnv(const char *name);
+
+// Sets a variable that a foreign library in this process will read, for good. Whoever
+// calls it makes sure that no other thread uses the environment meanwhile.
+void setForeignEnv(const char *name, const char *value);
 
 // Sets a variable that a foreign library reads, while the object lives, unless it is
 // set already or `value` is null. No other thread may use the environment meanwhile.
