@@ -34,6 +34,20 @@ const std::vector<EnvInfo> &envTable() {
        "progress threads of the tcp transport, 1 to 64"},
       {EnvVar::NetTransport, "COLL_NET_TRANSPORT", "tcp",
        "what carries messages between processes: tcp or verbs"},
+      {EnvVar::Cuda, "COLL_CUDA", "libcuda.so.1",
+       "the CUDA driver's library; none: no GPU is used"},
+      {EnvVar::NetUnpack, "COLL_NET_DEVICE_UNPACK", "auto",
+       "received GPU data: 1 a kernel unpacks it, 0 the host copies it, auto 1 where it lands "
+       "scattered; NCCL_NET_DEVICE_UNPACK_ENABLED where unset"},
+      {EnvVar::NetUnpackThreshold, "COLL_NET_DEVICE_UNPACK_THRESHOLD", "0",
+       "bytes below which the host copies received GPU data even so; "
+       "NCCL_NET_DEVICE_UNPACK_THRESHOLD where unset"},
+      {EnvVar::NetPages, "COLL_NET_DEVICE_PAGES", "nccl",
+       "pieces that a kernel unpacks: nccl, whole, or divisor:min:max in bytes"},
+      {EnvVar::NetScatter, "COLL_NET_SCATTER", "0",
+       "1: messages travel as shuffled fragments, to try what datagrams do; on both sides"},
+      {EnvVar::NetBounceBytes, "COLL_NET_BOUNCE_BYTES", "2147483648",
+       "most host memory that is pinned per GPU for messages of GPU memory, up to 4294967296"},
   };
   return table;
 }

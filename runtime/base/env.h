@@ -14,19 +14,25 @@
 namespace coll::rt {
 
 enum class EnvVar {
-  TimeoutUs,         // COLL_TIMEOUT_US
-  Log,               // COLL_LOG
-  FlightRecorderOps, // COLL_FLIGHT_RECORDER_OPS
-  SpinUs,            // COLL_SPIN_US
-  Blas,              // COLL_BLAS
-  Bootstrap,         // COLL_BOOTSTRAP
-  Secret,            // COLL_SECRET
-  Rank,              // COLL_RANK
-  WorldSize,         // COLL_WORLD_SIZE
-  NetIface,          // COLL_NET_IFACE
-  NetSockets,        // COLL_NET_SOCKETS
-  NetThreads,        // COLL_NET_THREADS
-  NetTransport,      // COLL_NET_TRANSPORT
+  TimeoutUs,          // COLL_TIMEOUT_US
+  Log,                // COLL_LOG
+  FlightRecorderOps,  // COLL_FLIGHT_RECORDER_OPS
+  SpinUs,             // COLL_SPIN_US
+  Blas,               // COLL_BLAS
+  Bootstrap,          // COLL_BOOTSTRAP
+  Secret,             // COLL_SECRET
+  Rank,               // COLL_RANK
+  WorldSize,          // COLL_WORLD_SIZE
+  NetIface,           // COLL_NET_IFACE
+  NetSockets,         // COLL_NET_SOCKETS
+  NetThreads,         // COLL_NET_THREADS
+  NetTransport,       // COLL_NET_TRANSPORT
+  Cuda,               // COLL_CUDA
+  NetUnpack,          // COLL_NET_DEVICE_UNPACK
+  NetUnpackThreshold, // COLL_NET_DEVICE_UNPACK_THRESHOLD
+  NetPages,           // COLL_NET_DEVICE_PAGES
+  NetScatter,         // COLL_NET_SCATTER
+  NetBounceBytes,     // COLL_NET_BOUNCE_BYTES
 };
 
 struct EnvInfo {
