@@ -1,0 +1,26 @@
+// command.h - how a subcommand joins coll-perf: with one file that defines its function,
+// and a line here and in main.cc.
+
+#ifndef COLL_TOOLS_COLL_PERF_COMMAND_H
+#define COLL_TOOLS_COLL_PERF_COMMAND_H
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace coll::perf {
+
+struct Command {
+  CLI::App *app = nullptr; // tells whether it was named on the command line
+  // Runs it once the command line has been read; the process's exit code.
+  std::function<int()> run;
+};
+
+// Adds `coll-perf net`. The words of the command line go into the rows that it writes.
+Command addNet(CLI::App &app, int argc, char **argv);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_COMMAND_H

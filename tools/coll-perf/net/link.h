@@ -1,0 +1,42 @@
+// link.h - what is measured: a number of connections between rank 0 and rank 1. Both
+// ranks make the same calls in the same order.
+
+#ifndef COLL_TOOLS_COLL_PERF_NET_LINK_H
+#define COLL_TOOLS_COLL_PERF_NET_LINK_H
+
+#include "runtime/base/status.h"
+#include "tools/coll-perf/net/job.h"
+#include "tools/coll-perf/net/options.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coll::perf {
+
+// What of it differs between rank 0 and rank 1 is said at each function.
+class Link {
+public:
+  virtual ~Link() = default;
+  // "tcp over eth0, 4 sockets a connection"
+  virtual std::string describe() const = 0;
+  // Sends known bytes there and back, and compares; nothing to do for a plain socket.
+  virtual Status verify(uint64_t bytes) = 0;
+  // `count` round trips on the first connection. Rank 0 gets their times, in µs. With a
+  // one-sided operation, the time of the operation, and rank 1 stands by.
+  virtual Status pingPong(uint64_t bytes, uint64_t count, std::vector<double> &timesUs) = 0;
+  // Moves `count` messages over each connection from rank 0 to rank 1, and as many back if
+  // `bothWays`. Seconds until all has arrived, at rank 0.
+  virtual Result<double> stream(uint64_t bytes, uint64_t count, bool bothWays) = 0;
+};
+
+// The transport that the plan names.
+Result<std::unique_ptr<Link>> makeTransportLink(Job &job, const NetPlan &plan);
+// Plain sockets: `sockets` of them for each connection, one thread for each direction
+// of each socket, blocking calls; the ping-pong polls.
+Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan, int sockets);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_NET_LINK_H

@@ -1,0 +1,56 @@
+// options.h - what `coll-perf net` is to measure.
+
+#ifndef COLL_TOOLS_COLL_PERF_NET_OPTIONS_H
+#define COLL_TOOLS_COLL_PERF_NET_OPTIONS_H
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coll::perf {
+
+enum class Mode { Latency, OneWay, BothWays };
+enum class Op { Send, Write, Read };
+
+// Both processes measure the same: rank 0 tells rank 1.
+struct NetPlan {
+  std::string transport = "tcp";
+  std::vector<uint64_t> sizes;
+  std::vector<Mode> modes = {Mode::Latency, Mode::OneWay, Mode::BothWays};
+  Op op = Op::Send;
+  int connections = 1;
+  int inflight = 8; // messages on the way per connection and direction
+  int sockets = 0;  // per connection; 0: the transport's default
+  int threads = 0;  // of the transport; 0: its default
+  double seconds = 0.3;
+  int repeat = 3;
+  bool peer = true; // also measure raw sockets or perftest
+
+  uint64_t largest() const;
+};
+
+// What concerns one process alone.
+struct NetPlace {
+  std::string iface;
+  std::string listen, connect; // both empty: starts the peer itself
+  bool isListener = false;
+  int64_t timeoutUs = 60'000'000;
+};
+
+// Nothing in it that could not run: counts in range, memory bounded.
+rt::Status check(const NetPlan &plan);
+std::string encode(const NetPlan &plan);
+// Of what a peer sent: kCollMismatch where it is no plan.
+rt::Result<NetPlan> decodePlan(const std::string &text);
+
+const char *nameOf(Mode mode);
+const char *nameOf(Op op);
+// Names separated by commas; kCollInvalidCall names the unknown one.
+rt::Result<std::vector<Mode>> parseModes(const std::string &text);
+rt::Result<Op> parseOp(const std::string &text);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_NET_OPTIONS_H

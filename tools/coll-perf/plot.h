@@ -1,0 +1,33 @@
+// plot.h - curves over message sizes, as an SVG file.
+
+#ifndef COLL_TOOLS_COLL_PERF_PLOT_H
+#define COLL_TOOLS_COLL_PERF_PLOT_H
+
+#include "runtime/base/status.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coll::perf {
+
+struct Curve {
+  std::string label;
+  std::vector<std::pair<double, double>> points; // bytes, value; both above 0
+};
+
+// One chart: bytes to the right, values upward, both on logarithmic scales.
+struct Chart {
+  std::string title;
+  std::string unit;
+  std::vector<Curve> curves;
+};
+
+// The charts one below the other.
+std::string drawSvg(const std::string &title, const std::vector<Chart> &charts);
+rt::Status writePlot(const std::string &path, const std::string &title,
+                     const std::vector<Chart> &charts);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_PLOT_H

@@ -1,0 +1,31 @@
+// units.h - byte counts and machines, as people write them.
+
+#ifndef COLL_TOOLS_COLL_PERF_UNITS_H
+#define COLL_TOOLS_COLL_PERF_UNITS_H
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coll::perf {
+
+// "8", "64K", "1.5M", "2GiB": powers of 1024.
+rt::Result<uint64_t> parseBytes(const std::string &text);
+// Sizes separated by commas; "4K..1M" stands for all powers of two between. In the order
+// given; kCollInvalidCall names what is wrong.
+rt::Result<std::vector<uint64_t>> parseSizes(const std::string &text);
+// "64 KiB"; exact where it is no whole number of units.
+std::string formatBytes(uint64_t bytes);
+
+// Processor, cores that this process may use, memory, in one line.
+std::string machineName();
+
+double median(std::vector<double> values);
+// The value below which `fraction` of the others lie. 0 where there are none.
+double quantile(std::vector<double> values, double fraction);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_UNITS_H
