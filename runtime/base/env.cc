@@ -34,6 +34,9 @@ const std::vector<EnvInfo> &envTable() {
        "progress threads of the tcp transport, 1 to 64"},
       {EnvVar::NetTransport, "COLL_NET_TRANSPORT", "tcp",
        "what carries messages between processes: tcp or verbs"},
+      {EnvVar::NetSpeedMbps, "COLL_NET_SPEED_MBPS", "0",
+       "speed of each interface that NCCL is told, which its choices depend on; 0: as the "
+       "system says"},
       {EnvVar::Cuda, "COLL_CUDA", "libcuda.so.1",
        "the CUDA driver's library; none: no GPU is used"},
       {EnvVar::NetUnpack, "COLL_NET_DEVICE_UNPACK", "auto",

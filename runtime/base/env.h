@@ -27,6 +27,7 @@ enum class EnvVar {
   NetSockets,         // COLL_NET_SOCKETS
   NetThreads,         // COLL_NET_THREADS
   NetTransport,       // COLL_NET_TRANSPORT
+  NetSpeedMbps,       // COLL_NET_SPEED_MBPS
   Cuda,               // COLL_CUDA
   NetUnpack,          // COLL_NET_DEVICE_UNPACK
   NetUnpackThreshold, // COLL_NET_DEVICE_UNPACK_THRESHOLD
