@@ -16,11 +16,13 @@
 
 namespace coll::net {
 
-int64_t nowUs() {
+int64_t nowNs() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
+
+int64_t nowUs() { return nowNs() / 1000; }
 
 void Fd::reset() {
   if (fd_ >= 0)

@@ -17,8 +17,9 @@ namespace coll::net {
 using rt::Result;
 using rt::Status;
 
-// Microseconds of a clock that never goes back.
+// A clock that never goes back (CLOCK_MONOTONIC).
 int64_t nowUs();
+int64_t nowNs();
 
 // A file descriptor, owned.
 class Fd {

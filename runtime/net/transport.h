@@ -126,6 +126,14 @@ struct Completion {
   uint64_t bytes = 0; // where done: length of the message or of the transfer
 };
 
+// What of a message travels on one socket or queue pair; for profilers.
+struct MessagePart {
+  uint32_t stream = 0; // 0 carries small messages
+  uint64_t bytes = 0;
+  int64_t startNs = 0; // CLOCK_MONOTONIC: known here (a receive: its header has come)
+  int64_t endNs = 0;   // taken by or from the kernel; 0: not yet
+};
+
 // Both directions between two processes. Every post returns null where no more requests
 // fit (back-pressure): test the ones under way, then post again. A request of `count`
 // segments moves their concatenation; count 0 and empty segments are allowed.
@@ -154,6 +162,11 @@ public:
 
   // Whether the request has ended. An error, or `done`, is its last report.
   virtual Result<Completion> test(Request *request) = 0;
+
+  // The parts that are known of a message that is under way, or that test() has just
+  // reported, before the next post on this connection; returns how many, at most `max`.
+  // 0 where the transport does not tell.
+  virtual int parts(const Request *, MessagePart *, int /*max*/) const { return 0; }
 
   // Says that the kernel behind deviceHandle() is done with the oldest message that it
   // has not been said of. Without a device handle it means nothing.

@@ -77,6 +77,7 @@ Result<TcpRequest *> TcpConnection::begin(Pool &pool, Kind kind, const Segment *
   std::copy(segments, segments + count, request->segments.begin());
   request->remaining = 0;
   request->badPart = 0;
+  request->numParts = 0;
   request->state = TcpRequest::Pending;
   return request;
 }
@@ -142,6 +143,7 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
     frame.type = FrameType::Eager;
     request->remaining = 1;
     batch.push_back({0, outgoingPart(frame, *request, 0)});
+    batch.back().outgoing.part = request->addPart(0, frame.bytes);
   } else {
     frame.type = FrameType::Rts;
     frame.id = request->id();
@@ -264,6 +266,16 @@ Result<Completion> TcpConnection::test(Request *opaque) {
   if (!done)
     return failure;
   return completion;
+}
+
+int TcpConnection::parts(const Request *opaque, MessagePart *out, int max) const {
+  const auto *request = static_cast<const TcpRequest *>(opaque);
+  int count = std::min(max, static_cast<int>(request->numParts.load(std::memory_order_acquire)));
+  for (int i = 0; i < count; ++i) {
+    const TcpRequest::Part &part = request->parts[static_cast<size_t>(i)];
+    out[i] = {part.stream, part.bytes, part.startNs, part.endNs.load(std::memory_order_relaxed)};
+  }
+  return count;
 }
 
 //===-- the end -----------------------------------------------------------------===//

@@ -34,6 +34,7 @@ public:
                           uint64_t offset) override;
   Result<Request *> iflush(const Segment *segments, int count) override;
   Result<Completion> test(Request *request) override;
+  int parts(const Request *request, MessagePart *out, int max) const override;
   void close() override;
 
   // Called by the streams, under their rx.
@@ -84,7 +85,7 @@ private:
   Status onEager(const wire::Frame &frame, Sink &sink, Batch &batch);
   Status onRts(const wire::Frame &frame, Batch &batch);
   Status onCts(const wire::Frame &frame, Batch &batch);
-  Status onData(const wire::Frame &frame, Sink &sink);
+  Status onData(int stream, const wire::Frame &frame, Sink &sink);
   Status onCredit(const wire::Frame &frame);
   Status onRead(const wire::Frame &frame, Batch &batch);
   Status onAck(const wire::Frame &frame);

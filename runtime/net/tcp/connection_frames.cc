@@ -51,7 +51,7 @@ Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
       outcome = onCts(frame, batch);
       break;
     case FrameType::Data:
-      outcome = onData(frame, sink);
+      outcome = onData(stream, frame, sink);
       break;
     case FrameType::Credit:
       outcome = onCredit(frame);
@@ -79,6 +79,7 @@ Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
 bool TcpConnection::onPayload(Sink &sink) {
   switch (sink.kind) {
   case Sink::Kind::Request:
+    sink.request->endPart(sink.part);
     sink.request->finishPart(sink.frame.bytes);
     return true;
   case Sink::Kind::Unexpected: {
@@ -192,6 +193,7 @@ Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
     request->remaining = frame.bytes;
     sink.kind = Sink::Kind::Request;
     sink.request = request;
+    sink.part = request->addPart(0, frame.bytes);
     return {};
   }
   auto message = std::make_shared<Unexpected>();
@@ -266,13 +268,15 @@ Status TcpConnection::onCts(const Frame &frame, Batch &batch) {
     outgoing.request = request;
     outgoing.offset = stripe.offset;
     outgoing.remaining = stripe.bytes;
-    batch.push_back({nextStream(), std::move(outgoing)});
+    size_t stream = nextStream();
+    outgoing.part = request->addPart(static_cast<uint32_t>(stream), stripe.bytes);
+    batch.push_back({stream, std::move(outgoing)});
   }
   request->remaining = batch.size();
   return {};
 }
 
-Status TcpConnection::onData(const Frame &frame, Sink &sink) {
+Status TcpConnection::onData(int stream, const Frame &frame, Sink &sink) {
   TcpRequest *request = inbound_.find(frame.id);
   if (!request || !request->open)
     return violation("data for nothing");
@@ -285,6 +289,7 @@ Status TcpConnection::onData(const Frame &frame, Sink &sink) {
     request->open = false;
   sink.kind = Sink::Kind::Request;
   sink.request = request;
+  sink.part = request->addPart(static_cast<uint32_t>(stream), frame.bytes);
   sink.offset = frame.offset;
   sink.remaining = frame.bytes;
   return {};

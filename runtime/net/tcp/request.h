@@ -3,6 +3,7 @@
 #ifndef COLL_RUNTIME_NET_TCP_REQUEST_H
 #define COLL_RUNTIME_NET_TCP_REQUEST_H
 
+#include "runtime/net/socket.h"
 #include "runtime/net/transport.h"
 #include "runtime/net/wire.h"
 
@@ -16,6 +17,7 @@ namespace coll::net::tcp {
 
 inline constexpr int kMaxSegments = 16;
 inline constexpr uint32_t kMaxRequests = 256; // in each direction
+inline constexpr uint32_t kMaxParts = 16;     // of a message that are remembered for profilers
 
 // Fields change under the connection's lock, except the atomics. The buffers may be
 // used by streams, unlocked, while parts are outstanding.
@@ -39,6 +41,34 @@ struct TcpRequest final : Request {
   std::atomic<uint32_t> badPart{0};   // a FrameCode
   std::atomic<uint32_t> state{Pending};
   Status failure; // where Failed; written before `state`
+
+  // What travels where. A part is written before numParts tells of it.
+  struct Part {
+    uint32_t stream = 0;
+    uint64_t bytes = 0;
+    int64_t startNs = 0;
+    std::atomic<int64_t> endNs{0};
+  };
+  std::array<Part, kMaxParts> parts;
+  std::atomic<uint32_t> numParts{0};
+
+  // Under the connection's lock. Returns its number; kMaxParts where there is no room.
+  uint32_t addPart(uint32_t stream, uint64_t bytes) {
+    uint32_t number = numParts.load(std::memory_order_relaxed);
+    if (number == kMaxParts)
+      return number;
+    Part &part = parts[number];
+    part.stream = stream;
+    part.bytes = bytes;
+    part.startNs = nowNs();
+    part.endNs.store(0, std::memory_order_relaxed);
+    numParts.store(number + 1, std::memory_order_release);
+    return number;
+  }
+  void endPart(uint32_t number) {
+    if (number < kMaxParts)
+      parts[number].endNs.store(nowNs(), std::memory_order_relaxed);
+  }
 
   uint64_t id() const { return uint64_t(generation) << 32 | index; }
 

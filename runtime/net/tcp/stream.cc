@@ -331,8 +331,10 @@ void Stream::sent(size_t bytes) {
     if (front.headerSent < wire::Frame::kBytes || front.remaining > 0)
       return;
     // The request may be gone as soon as its last part is finished.
-    if (front.request)
+    if (front.request) {
+      front.request->endPart(front.part);
       front.request->finishPart(1);
+    }
     queue_.pop_front();
   }
 }

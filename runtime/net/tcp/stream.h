@@ -28,6 +28,7 @@ struct Sink {
   uint64_t offset = 0; // of the next byte, in the request, the message or the region
   uint64_t remaining = 0;
   TcpRequest *request = nullptr;
+  uint32_t part = kMaxParts; // of the request
   std::shared_ptr<Unexpected> unexpected;
   std::shared_ptr<Region> region;
 };
@@ -39,6 +40,7 @@ struct Outgoing {
   uint64_t offset = 0; // of the next byte
   uint64_t remaining = 0;
   TcpRequest *request = nullptr;  // payload, and what to finish by one part when sent
+  uint32_t part = kMaxParts;      // of the request
   std::shared_ptr<Region> region; // or: payload
   std::shared_ptr<void> token;    // lives until the frame is gone
 };
