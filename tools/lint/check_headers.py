@@ -28,7 +28,7 @@ def flags_by_folder(args):
     for entry in json.loads(database.read_text()):
         folder = os.path.relpath(os.path.dirname(os.path.realpath(entry["file"])), root)
         words = entry.get("arguments") or shlex.split(entry["command"])
-        if folder not in result and not entry["file"].endswith(".c"):
+        if folder not in result and not entry["file"].endswith((".c", ".cu")):
             result[folder] = (strip_outputs(words, entry["file"]), entry["directory"])
     return result
 

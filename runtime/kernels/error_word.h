@@ -1,0 +1,32 @@
+// error_word.h - how a kernel tells the host what went wrong.
+//
+// An error word is 64 bits that the host sees: pinned memory mapped for the GPU, or GPU
+// memory that is copied back. The host sets it to 0 before the launch. A kernel that
+// meets an error stores it and goes on with the rest, or ends: it never traps. Where
+// several threads meet errors, one of them is kept.
+
+#ifndef COLL_RUNTIME_KERNELS_ERROR_WORD_H
+#define COLL_RUNTIME_KERNELS_ERROR_WORD_H
+
+#include <cstdint>
+#include <string>
+
+namespace coll::kernels {
+
+enum class KernelError : uint32_t {
+  None = 0,
+  PageRange = 1, // a page outside the bounce buffer or the message's buffer; detail: its number
+  PageCount = 2, // more pages than a slot has; detail: the slot
+  Timeout = 3    // a bounded wait ended; detail: where, as the kernel's header says
+};
+
+constexpr uint64_t errorWord(KernelError error, uint32_t detail) {
+  return uint64_t{detail} << 32 | static_cast<uint32_t>(error);
+}
+
+// "a page descriptor points outside its buffers (page 17)", for a word that is not 0.
+std::string describeErrorWord(uint64_t word);
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_ERROR_WORD_H

@@ -1,0 +1,20 @@
+// The launchers of a build without the CUDA toolkit: they refuse.
+
+#include "runtime/kernels/pack.h"
+#include "runtime/kernels/unpack.h"
+
+namespace coll::kernels {
+namespace {
+
+rt::Status noCuda() {
+  return {kCollUnsupported, "this build has no CUDA kernels (see COLL_ENABLE_CUDA)"};
+}
+
+} // namespace
+
+rt::Status launchUnpack(const PageCopy &, void *) { return noCuda(); }
+rt::Status launchUnpackNext(const MessageCopy<rt::UnpackHandle> &, void *) { return noCuda(); }
+rt::Status launchPack(const PageCopy &, void *) { return noCuda(); }
+rt::Status launchPackNext(const MessageCopy<rt::PackHandle> &, void *) { return noCuda(); }
+
+} // namespace coll::kernels

@@ -1,0 +1,46 @@
+// page_copy.h - what the launchers of unpack and pack take.
+
+#ifndef COLL_RUNTIME_KERNELS_PAGE_COPY_H
+#define COLL_RUNTIME_KERNELS_PAGE_COPY_H
+
+#include "runtime/base/status.h"
+#include "runtime/base/unpack_layout.h"
+
+#include <cstdint>
+
+namespace coll::kernels {
+
+// Pages of a list of any length. All pointers are readable, and where they are written
+// writable, by the GPU; bounce and buffer may have any alignment.
+struct PageCopy {
+  const rt::PageDescriptor *pages = nullptr; // aligned to 16
+  uint64_t count = 0;
+  void *bounce = nullptr;
+  uint64_t bounceBytes = 0; // at most 4 GiB
+  void *buffer = nullptr;
+  uint64_t bufferBytes = 0;
+  uint64_t *errorWord = nullptr; // error_word.h; may be null
+  int blocks = 0;                // 0: one for each multiprocessor
+};
+
+// The next message of a connection. `handle` is in GPU memory and has the bounce buffer,
+// the descriptors and the head.
+template <class Handle>
+struct MessageCopy {
+  Handle *handle = nullptr;
+  uint64_t bounceBytes = 0;
+  void *buffer = nullptr;
+  uint64_t bufferBytes = 0;
+  uint64_t *errorWord = nullptr;
+  int blocks = 0; // 0: by bufferBytes
+};
+
+// kCollInvalidCall with the reason, for what no launch can take. Descriptors are not
+// looked at: the kernel checks them.
+rt::Status checkCopy(const PageCopy &copy);
+rt::Status checkMessage(const void *handle, uint64_t bounceBytes, const void *buffer,
+                        uint64_t bufferBytes, const uint64_t *errorWord, int blocks);
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_PAGE_COPY_H

@@ -1,0 +1,66 @@
+// page_launch.cuh - the launches of unpack and pack, which differ in their kernels alone.
+
+#ifndef COLL_RUNTIME_KERNELS_PAGE_LAUNCH_CUH
+#define COLL_RUNTIME_KERNELS_PAGE_LAUNCH_CUH
+
+#include "runtime/kernels/launch.h"
+#include "runtime/kernels/page_copy.h"
+#include "runtime/kernels/page_copy_device.cuh"
+
+#include <algorithm>
+
+namespace coll::kernels {
+
+inline constexpr int kPageThreads = static_cast<int>(kUnpackThreads);
+inline constexpr size_t kPageSharedBytes = pageCopySharedBytes(kUnpackThreads / simt::kWarpThreads);
+// A block of its own is worth its start for so many bytes of a message.
+inline constexpr uint64_t kBytesPerBlock = 128 << 10;
+
+using PagesKernel = void (*)(const rt::PageDescriptor *, uint64_t, PageRegions, uint64_t *);
+template <class Handle>
+using NextKernel = void (*)(Handle *, uint64_t, char *, uint64_t, uint64_t *);
+template <class Handle>
+using AdvanceKernel = void (*)(Handle *);
+
+inline rt::Status launchPages(const char *name, PagesKernel kernel, PageCopy copy, void *stream) {
+  COLL_RETURN_IF_ERROR(checkCopy(copy));
+  if (copy.count == 0)
+    return rt::Status::okay();
+  const auto *entry = reinterpret_cast<const void *>(kernel);
+  const rt::Result<int> processors = prepareKernel(entry, kPageSharedBytes);
+  if (!processors)
+    return processors.status();
+  PageRegions regions{static_cast<char *>(copy.bounce), copy.bounceBytes,
+                      static_cast<char *>(copy.buffer), copy.bufferBytes};
+  void *arguments[] = {&copy.pages, &copy.count, &regions, &copy.errorWord};
+  return launchKernel(name, entry, copy.blocks ? copy.blocks : *processors, kPageThreads,
+                      kPageSharedBytes, arguments, stream);
+}
+
+template <class Handle>
+rt::Status launchNext(const char *name, NextKernel<Handle> kernel, AdvanceKernel<Handle> advance,
+                      MessageCopy<Handle> message, void *stream) {
+  COLL_RETURN_IF_ERROR(checkMessage(message.handle, message.bounceBytes, message.buffer,
+                                    message.bufferBytes, message.errorWord, message.blocks));
+  const auto *entry = reinterpret_cast<const void *>(kernel);
+  const rt::Result<int> processors = prepareKernel(entry, kPageSharedBytes);
+  if (!processors)
+    return processors.status();
+  const uint64_t wanted = std::max<uint64_t>(1, message.bufferBytes / kBytesPerBlock);
+  const int blocks =
+      message.blocks
+          ? message.blocks
+          : static_cast<int>(std::min<uint64_t>(wanted, static_cast<uint64_t>(*processors)));
+  void *arguments[] = {&message.handle, &message.bounceBytes, &message.buffer, &message.bufferBytes,
+                       &message.errorWord};
+  COLL_RETURN_IF_ERROR(
+      launchKernel(name, entry, blocks, kPageThreads, kPageSharedBytes, arguments, stream));
+  // Blocks of a grid read the head at different times, so a kernel that follows raises it.
+  if (blocks == 1)
+    return rt::Status::okay();
+  return launchKernel(name, reinterpret_cast<const void *>(advance), 1, 1, 0, arguments, stream);
+}
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_PAGE_LAUNCH_CUH

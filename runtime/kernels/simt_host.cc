@@ -1,0 +1,384 @@
+// Fibers by ucontext, told to the sanitizers; one scheduler per call of run().
+
+#include "runtime/kernels/simt_host.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <sys/mman.h>
+#include <thread>
+#include <ucontext.h>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace coll::kernels::simt {
+namespace {
+
+// Frames are several times larger under AddressSanitizer.
+constexpr size_t kStackBytes = 256 << 10;
+constexpr uint8_t kJunk = 0xDB;
+
+[[noreturn]] void bug(const char *what) {
+  std::fprintf(stderr, "simt: %s\n", what);
+  std::abort();
+}
+
+// Where threads meet. The generation is odd or even, so that values of one meeting are
+// not overwritten by the next one, which nobody finishes before all have read them.
+struct Meeting {
+  uint32_t members = 0; // that have not ended
+  uint32_t arrived = 0;
+  uint64_t generation = 0;
+
+  void passIfFull() {
+    if (members > 0 && arrived == members) {
+      arrived = 0;
+      ++generation;
+    }
+  }
+};
+
+struct Warp {
+  Meeting meeting;
+  std::array<std::array<uint64_t, kWarpThreads>, 2> values{};
+};
+
+struct Copy {
+  char *to;
+  const char *from;
+  uint32_t bytes;
+  Barrier *barrier; // of a load
+};
+
+struct Block {
+  explicit Block(size_t sharedBytes)
+      : sharedMemory(
+            static_cast<char *>(std::aligned_alloc(128, (sharedBytes + 128) / 128 * 128))) {
+    std::memset(sharedMemory.get(), kJunk, sharedBytes);
+  }
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> sharedMemory;
+  Meeting meeting;
+  std::vector<Copy> loads;
+};
+
+struct Scheduler;
+
+struct Fiber {
+  Scheduler *scheduler = nullptr;
+  Block *block = nullptr;
+  Warp *warp = nullptr;
+  uint32_t blockIndex = 0, threadIndex = 0;
+  bool ended = false;
+  // Asleep while *waitFor == waitValue.
+  const uint64_t *waitFor = nullptr;
+  uint64_t waitValue = 0;
+  std::vector<Copy> uncommitted;
+  std::deque<std::vector<Copy>> groups;
+  ucontext_t context{};
+  char *stack = nullptr;
+  void *asanStack = nullptr;
+  void *tsanFiber = nullptr;
+
+  bool asleep() const { return ended || (waitFor && *waitFor == waitValue); }
+};
+
+thread_local Fiber *self = nullptr;
+
+struct Scheduler {
+  Scheduler(const LaunchShape &shape, const std::function<void(char *)> &kernel);
+  ~Scheduler();
+  void loop();
+  // The fiber that follows `from` and is awake; the process ends where there is none.
+  Fiber *next(const Fiber *from);
+
+  const LaunchShape &shape;
+  const std::function<void(char *)> &kernel;
+  std::vector<std::unique_ptr<Block>> blocks;
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::vector<Fiber> fibers;
+  size_t running = 0; // fibers that have not ended
+  Fiber main;         // the thread that called run()
+  char *stacks = nullptr;
+};
+
+void switchTo(Fiber *to) {
+  Fiber *from = self;
+  self = to;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(from->ended ? nullptr : &from->asanStack, to->stack,
+                                 to->context.uc_stack.ss_size);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  __tsan_switch_to_fiber(to->tsanFiber, 0);
+#endif
+  swapcontext(&from->context, &to->context);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(from->asanStack, nullptr, nullptr);
+#endif
+}
+
+void yield() {
+  Fiber *to = self->scheduler->next(self);
+  if (to != self)
+    switchTo(to);
+}
+
+void sleepWhile(const uint64_t &word, uint64_t value) {
+  self->waitFor = &word;
+  self->waitValue = value;
+  while (word == value)
+    yield();
+  self->waitFor = nullptr;
+}
+
+// Returns the generation that the threads met in.
+uint64_t meet(Meeting &meeting) {
+  const uint64_t generation = meeting.generation;
+  ++meeting.arrived;
+  meeting.passIfFull();
+  if (meeting.generation == generation)
+    sleepWhile(meeting.generation, generation);
+  return generation;
+}
+
+void leave(Meeting &meeting) {
+  --meeting.members;
+  meeting.passIfFull();
+}
+
+// Where a fiber begins; swapcontext passes no argument, so `self` is it.
+void fiberMain() {
+  Fiber *fiber = self;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+#endif
+  fiber->scheduler->kernel(fiber->block->sharedMemory.get());
+  if (!fiber->uncommitted.empty() || !fiber->groups.empty())
+    bug("a thread ended before its bulk stores");
+  leave(fiber->warp->meeting);
+  leave(fiber->block->meeting);
+  fiber->ended = true;
+  Scheduler &scheduler = *fiber->scheduler;
+  switchTo(--scheduler.running == 0 ? &scheduler.main : scheduler.next(fiber));
+}
+
+Scheduler::Scheduler(const LaunchShape &launch, const std::function<void(char *)> &body)
+    : shape(launch), kernel(body), fibers(size_t{launch.blocks} * launch.threads) {
+  stacks = static_cast<char *>(mmap(nullptr, fibers.size() * kStackBytes, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (stacks == MAP_FAILED)
+    bug("no memory for the stacks");
+  for (size_t i = 0; i < fibers.size(); ++i) {
+    Fiber &fiber = fibers[i];
+    fiber.scheduler = this;
+    fiber.blockIndex = static_cast<uint32_t>(i / launch.threads);
+    fiber.threadIndex = static_cast<uint32_t>(i % launch.threads);
+    if (fiber.threadIndex == 0)
+      blocks.push_back(std::make_unique<Block>(launch.sharedBytes));
+    if (fiber.threadIndex % kWarpThreads == 0)
+      warps.push_back(std::make_unique<Warp>());
+    fiber.block = blocks.back().get();
+    fiber.warp = warps.back().get();
+    ++fiber.block->meeting.members;
+    ++fiber.warp->meeting.members;
+    fiber.stack = stacks + i * kStackBytes;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack;
+    fiber.context.uc_stack.ss_size = kStackBytes;
+    makecontext(&fiber.context, fiberMain, 0);
+#if defined(__SANITIZE_THREAD__)
+    fiber.tsanFiber = __tsan_create_fiber(0);
+#endif
+  }
+  running = fibers.size();
+}
+
+Scheduler::~Scheduler() {
+#if defined(__SANITIZE_THREAD__)
+  for (Fiber &fiber : fibers)
+    __tsan_destroy_fiber(fiber.tsanFiber);
+#endif
+  munmap(stacks, fibers.size() * kStackBytes);
+}
+
+void Scheduler::loop() {
+#if defined(__SANITIZE_THREAD__)
+  main.tsanFiber = __tsan_get_current_fiber();
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  // The stack of the thread that runs: a pthread attribute would say; ASan wants what it
+  // told the first fiber. Null and 0 would do only for a thread that never returns.
+  pthread_attr_t attributes;
+  void *bottom = nullptr;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstack(&attributes, &bottom, &bytes);
+    pthread_attr_destroy(&attributes);
+  }
+  main.stack = static_cast<char *>(bottom);
+  main.context.uc_stack.ss_size = bytes;
+#endif
+  self = &main;
+  switchTo(&fibers[0]);
+  self = nullptr;
+}
+
+Fiber *Scheduler::next(const Fiber *from) {
+  const size_t count = fibers.size();
+  size_t at = static_cast<size_t>(from - fibers.data());
+  for (size_t i = 0; i < count; ++i) {
+    at = at + 1 == count ? 0 : at + 1;
+    if (!fibers[at].asleep())
+      return &fibers[at];
+  }
+  bug("deadlock: every thread waits for another one (a sync or a shuffle that not all reach)");
+}
+
+// A Barrier's 8 bytes.
+struct BarrierState {
+  int32_t missing; // bytes
+  uint16_t magic;
+  uint8_t arrived;
+  uint8_t phase;
+};
+static_assert(sizeof(BarrierState) == sizeof(Barrier));
+constexpr uint16_t kMagic = 0xBA44;
+
+BarrierState get(const Barrier *barrier) {
+  BarrierState state;
+  std::memcpy(&state, barrier, sizeof state);
+  if (state.magic != kMagic)
+    bug("a barrier that was not initialised");
+  return state;
+}
+
+void put(Barrier *barrier, BarrierState state) {
+  if (state.arrived && state.missing == 0) {
+    state.arrived = 0;
+    state.phase ^= 1;
+  }
+  std::memcpy(barrier, &state, sizeof state);
+}
+
+void checkBulk(const void *a, const void *b, uint32_t bytes) {
+  if ((reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | bytes) % 16)
+    bug("a bulk copy that is not aligned to 16 bytes");
+}
+
+} // namespace
+
+void run(const LaunchShape &shape, const std::function<void(char *shared)> &kernel) {
+  if (shape.threads == 0 || shape.threads % kWarpThreads || shape.blocks == 0)
+    bug("threads of a block have to be a multiple of 32, and blocks at least 1");
+  Scheduler(shape, kernel).loop();
+}
+
+uint32_t threadIndex() { return self->threadIndex; }
+uint32_t blockIndex() { return self->blockIndex; }
+uint32_t blockThreads() { return self->scheduler->shape.threads; }
+uint32_t gridBlocks() { return self->scheduler->shape.blocks; }
+
+void syncWarp() { meet(self->warp->meeting); }
+void syncBlock() { meet(self->block->meeting); }
+
+uint64_t shuffle(uint64_t value, uint32_t from) {
+  Warp &warp = *self->warp;
+  warp.values[warp.meeting.generation % 2][lane()] = value;
+  return warp.values[meet(warp.meeting) % 2][from % kWarpThreads];
+}
+
+uint32_t ballot(bool vote) {
+  Warp &warp = *self->warp;
+  warp.values[warp.meeting.generation % 2][lane()] = vote;
+  const auto &votes = warp.values[meet(warp.meeting) % 2];
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < kWarpThreads; ++i)
+    bits |= static_cast<uint32_t>(votes[i] != 0) << i;
+  return bits;
+}
+
+void pause() {
+  // The host thread that this one waits for may need the core.
+  if (threadIndex() == 0)
+    std::this_thread::yield();
+  yield();
+}
+
+uint64_t clockNs() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                               std::chrono::nanoseconds(1));
+}
+
+void barrierInit(Barrier *barrier) {
+  const BarrierState fresh{0, kMagic, 0, 0};
+  std::memcpy(barrier, &fresh, sizeof fresh);
+}
+
+void barrierInvalidate(Barrier *barrier) {
+  get(barrier);
+  std::memset(barrier, kJunk, sizeof *barrier);
+}
+
+void barrierExpect(Barrier *barrier, uint32_t bytes) {
+  BarrierState state = get(barrier);
+  if (state.arrived)
+    bug("a barrier that one phase expects twice");
+  state.arrived = 1;
+  state.missing += static_cast<int32_t>(bytes);
+  put(barrier, state);
+}
+
+void barrierWait(Barrier *barrier, uint32_t parity) {
+  std::vector<Copy> &loads = self->block->loads;
+  for (size_t i = 0; i < loads.size();) {
+    if (loads[i].barrier != barrier) {
+      ++i;
+      continue;
+    }
+    std::memcpy(loads[i].to, loads[i].from, loads[i].bytes);
+    BarrierState state = get(barrier);
+    state.missing -= static_cast<int32_t>(loads[i].bytes);
+    put(barrier, state);
+    loads.erase(loads.begin() + static_cast<ptrdiff_t>(i));
+  }
+  while (get(barrier).phase == parity)
+    sleepWhile(*barrier, *barrier);
+}
+
+void bulkLoad(void *shared, const void *global, uint32_t bytes, Barrier *barrier) {
+  checkBulk(shared, global, bytes);
+  std::memset(shared, kJunk, bytes);
+  self->block->loads.push_back(
+      {static_cast<char *>(shared), static_cast<const char *>(global), bytes, barrier});
+}
+
+void bulkStore(void *global, const void *shared, uint32_t bytes) {
+  checkBulk(global, shared, bytes);
+  self->uncommitted.push_back(
+      {static_cast<char *>(global), static_cast<const char *>(shared), bytes, nullptr});
+}
+
+void bulkCommit() {
+  self->groups.push_back(std::move(self->uncommitted));
+  self->uncommitted.clear();
+}
+
+void bulkWaitUntil(size_t pending) {
+  for (; self->groups.size() > pending; self->groups.pop_front())
+    for (const Copy &copy : self->groups.front())
+      std::memcpy(copy.to, copy.from, copy.bytes);
+}
+
+} // namespace coll::kernels::simt

@@ -1,0 +1,111 @@
+// simt_host.h - simt.h on the host: each CUDA thread is a fiber.
+//
+// run() executes a kernel on the calling thread: all threads of all blocks take turns, and
+// change only where they wait for each other (a barrier, a shuffle, pause()). Bulk copies
+// happen as late as they may: a load when its barrier is waited for, and until then its
+// destination holds junk; a store when it is waited for. So a wait that is missing shows.
+//
+// What can only be a bug ends the process with a message: a deadlock, a bulk copy that is
+// not aligned, a store that is never waited for, a barrier that was not initialised.
+
+#ifndef COLL_RUNTIME_KERNELS_SIMT_HOST_H
+#define COLL_RUNTIME_KERNELS_SIMT_HOST_H
+
+#include "runtime/kernels/simt.h"
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+
+#define COLL_DEVICE inline
+#define COLL_UNROLL(times)
+
+namespace coll::kernels::simt {
+
+struct LaunchShape {
+  uint32_t blocks = 1;
+  uint32_t threads = kWarpThreads; // of a block; a multiple of 32
+  size_t sharedBytes = 0;          // of a block; aligned to 128
+};
+
+// `kernel` is called once per thread with the block's shared memory. Returns when all have
+// ended. May run in several threads at once, each with kernels of its own.
+void run(const LaunchShape &shape, const std::function<void(char *shared)> &kernel);
+
+uint32_t threadIndex();
+uint32_t blockIndex();
+uint32_t blockThreads();
+uint32_t gridBlocks();
+inline uint32_t lane() { return threadIndex() % kWarpThreads; }
+
+void syncWarp();
+void syncBlock();
+uint64_t shuffle(uint64_t value, uint32_t from);
+inline uint32_t shuffle(uint32_t value, uint32_t from) {
+  return static_cast<uint32_t>(shuffle(uint64_t{value}, from));
+}
+inline uint32_t shuffleUp(uint32_t value, uint32_t delta) {
+  return shuffle(value, lane() >= delta ? lane() - delta : lane());
+}
+uint32_t ballot(bool vote);
+inline uint32_t countBits(uint32_t bits) { return static_cast<uint32_t>(__builtin_popcount(bits)); }
+inline uint32_t lowestBit(uint32_t bits) { return static_cast<uint32_t>(__builtin_ctz(bits)); }
+
+inline Vec16 load16(const void *shared) { return *static_cast<const Vec16 *>(shared); }
+inline void store16(void *shared, Vec16 value) { *static_cast<Vec16 *>(shared) = value; }
+inline Vec16 loadGlobal16(const void *global) { return load16(global); }
+inline void storeGlobal16(void *global, Vec16 value) { store16(global, value); }
+inline uint32_t funnelShift(uint32_t low, uint32_t high, uint32_t shift) {
+  return static_cast<uint32_t>(((uint64_t{high} << 32) | low) >> shift);
+}
+
+inline uint32_t loadAcquire(const uint32_t *address) {
+  return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+inline uint64_t loadAcquire(const uint64_t *address) {
+  return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+inline void storeRelease(uint32_t *address, uint32_t value) {
+  __atomic_store_n(address, value, __ATOMIC_RELEASE);
+}
+inline void storeRelease(uint64_t *address, uint64_t value) {
+  __atomic_store_n(address, value, __ATOMIC_RELEASE);
+}
+inline uint32_t loadRelaxed(const uint32_t *address) {
+  return __atomic_load_n(address, __ATOMIC_RELAXED);
+}
+inline uint64_t loadRelaxed(const uint64_t *address) {
+  return __atomic_load_n(address, __ATOMIC_RELAXED);
+}
+inline void storeRelaxed(uint32_t *address, uint32_t value) {
+  __atomic_store_n(address, value, __ATOMIC_RELAXED);
+}
+inline void storeRelaxed(uint64_t *address, uint64_t value) {
+  __atomic_store_n(address, value, __ATOMIC_RELAXED);
+}
+inline void fenceSystem() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void pause();
+uint64_t clockNs();
+
+void barrierInit(Barrier *barrier);
+inline void barrierPublish() {}
+void barrierInvalidate(Barrier *barrier);
+void barrierExpect(Barrier *barrier, uint32_t bytes);
+void barrierWait(Barrier *barrier, uint32_t parity);
+void bulkLoad(void *shared, const void *global, uint32_t bytes, Barrier *barrier);
+void bulkStore(void *global, const void *shared, uint32_t bytes);
+void bulkCommit();
+void bulkWaitUntil(size_t pending);
+template <int pending>
+void bulkWaitRead() {
+  bulkWaitUntil(pending);
+}
+template <int pending>
+void bulkWait() {
+  bulkWaitUntil(pending);
+}
+inline void fenceAsync() {}
+
+} // namespace coll::kernels::simt
+
+#endif // COLL_RUNTIME_KERNELS_SIMT_HOST_H

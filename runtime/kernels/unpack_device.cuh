@@ -1,0 +1,81 @@
+// unpack_device.cuh - pages of a bounce buffer to where their bytes belong.
+//
+// For a kernel of one's own, for example a persistent one with a block per channel:
+//
+//   MessageCursor cursor(handle->head);                        // all threads, at the start
+//   …the channel says that the next message is complete; this thread has acquired that…
+//   simt::syncBlock();
+//   unpackSlice(handle->meta, cursor.next(), regions, errorWord, blockTeam(), shared);
+//   simt::syncBlock();                                         // now every thread sees it
+//   …
+//   if (simt::threadIndex() == 0) handle->head = cursor.head;  // at the end
+//
+// The phases are those of page_copy_device.cuh.
+
+#ifndef COLL_RUNTIME_KERNELS_UNPACK_DEVICE_CUH
+#define COLL_RUNTIME_KERNELS_UNPACK_DEVICE_CUH
+
+#include "runtime/kernels/page_copy_device.cuh"
+
+namespace coll::kernels {
+
+// Counts the messages of a connection as UnpackHandle::head does: each one consumes a
+// slot, an empty one too.
+struct MessageCursor {
+  uint64_t head;
+  COLL_DEVICE explicit MessageCursor(uint64_t saved) : head(saved) {}
+  COLL_DEVICE uint32_t next() { return static_cast<uint32_t>(++head % rt::kUnpackSlots); }
+};
+
+// Copies the pages of one message; all warps of the team call it.
+//
+// The message has to be visible to every calling thread: one that acquired it at system
+// scope, and a barrier since. After the call a warp sees what it wrote itself; the others'
+// bytes after a barrier. Regions may have any address and size; nothing outside
+// [bounce, bounce + bounceBytes) is read and nothing outside [buffer, buffer +
+// bufferBytes) is written. A descriptor that would is left out and reported; more than
+// kUnpackSlotPages of them are reported, and none is copied. errorWord may be null.
+// `shared`: pageCopySharedBytes(warps of the block) bytes, aligned to 128; any contents
+// before and after.
+COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const PageRegions &regions,
+                             uint64_t *errorWord, WarpTeam team, char *shared) {
+  copyPages<PageDirection::Unpack>(
+      meta->pages[slot], 0, rt::kUnpackSlotPages,
+      [&] { return slotCount(meta->count, slot, errorWord); }, regions, errorWord, team,
+      pageCopyShared(shared));
+}
+
+// Kernel: `count` pages, with the whole grid.
+COLL_DEVICE void unpackPagesKernel(const rt::PageDescriptor *pages, uint64_t count,
+                                   const PageRegions &regions, uint64_t *errorWord, char *shared) {
+  const GridShare share = gridShare(count);
+  copyPages<PageDirection::Unpack>(
+      pages, share.begin, share.end, [&] { return share.end; }, regions, errorWord, share.team,
+      pageCopyShared(shared));
+}
+
+// Kernel: the next message of a connection, with the whole grid. A grid of one block saves
+// the head; after a larger one, unpackAdvanceKernel does.
+COLL_DEVICE void unpackNextKernel(rt::UnpackHandle *handle, uint64_t bounceBytes, char *buffer,
+                                  uint64_t bufferBytes, uint64_t *errorWord, char *shared) {
+  MessageCursor cursor(handle->head);
+  const rt::UnpackMeta *meta = handle->meta;
+  const uint32_t slot = cursor.next();
+  const PageRegions regions{static_cast<char *>(handle->bounce), bounceBytes, buffer, bufferBytes};
+  if (simt::gridBlocks() == 1) {
+    unpackSlice(meta, slot, regions, errorWord, blockTeam(), shared);
+    simt::syncBlock();
+    if (simt::threadIndex() == 0)
+      handle->head = cursor.head;
+  } else {
+    unpackPagesKernel(meta->pages[slot], slotCount(meta->count, slot, errorWord), regions,
+                      errorWord, shared);
+  }
+}
+
+// Kernel, one thread: after unpackNextKernel on the same stream.
+COLL_DEVICE void unpackAdvanceKernel(rt::UnpackHandle *handle) { ++handle->head; }
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_UNPACK_DEVICE_CUH
