@@ -1,0 +1,133 @@
+// channel_layout.h - what the host and the persistent kernel of a communicator share.
+//
+// The host puts work into queues, the kernel's blocks take it out:
+//
+//   ChannelShared  pinned host memory that the GPU maps. The host writes the queues and
+//                  `abort`, the kernel everything else. Nobody locks.
+//   ChannelState   GPU memory: what a block needs to go on after a new launch.
+//
+// **Queues.** A launch has numQueues queues with blocksPerQueue blocks each. Every block
+// of a queue sees every item of it, in order, and does its share. Item number n (from 1)
+// stands in slot (n - 1) % kChannelSlots; it is there once its `seq` is n. A block says
+// that its share of item n, and of all before, is done with done[block].seq = n. So an
+// item is complete when all blocks of its queue have said so, and only then may its
+// slot be written again.
+//
+// **Memory order.** `seq` of an item is written last, with release, and polled with
+// acquire; so are done[].seq and the error. Both sides use system scope. Bulk data needs
+// no order of its own: what the host (or a socket) wrote before an item's seq, the
+// kernel sees; what a block wrote before its done, the host sees.
+
+#ifndef COLL_RUNTIME_BASE_CHANNEL_LAYOUT_H
+#define COLL_RUNTIME_BASE_CHANNEL_LAYOUT_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace coll::rt {
+
+inline constexpr uint32_t kChannelSlots = 16;
+inline constexpr uint64_t kChannelSliceBytes = 4u << 20; // of one item; see ChannelItem
+inline constexpr uint32_t kChannelMaxBlocks = 8;
+inline constexpr uint32_t kChannelMaxQueues = 4;
+inline constexpr uint32_t kChannelMaxSources = 64;
+
+enum class ChannelOp : uint32_t {
+  // Ends this launch of the block; the next one goes on with the item after it.
+  Exit = 0,
+  // dst (and dst2) = src[0], any alignment.
+  Copy = 1,
+  // dst (and dst2)[i] = src[0][i] (reduction) src[1][i] …, left to right; each address is
+  // a multiple of the element's size. dst and dst2 may be any of the sources.
+  Reduce = 2,
+  // Copies the pages that slot `pageSlot` of the UnpackMeta at src[1] describes from the
+  // bounce buffer src[0] of `srcBytes` bytes to dst. A page outside either is left out and
+  // reported in pageErrors, before `done`.
+  Unpack = 3,
+};
+
+// Flags of an item.
+enum : uint32_t {
+  // Starts when all blocks of the queue have done all items before it: for an item
+  // that reads what another block wrote.
+  kChannelFence = 1,
+};
+
+// 128 bytes. Fields that an op does not use are ignored.
+struct alignas(128) ChannelItem {
+  uint64_t seq; // written last
+  ChannelOp op;
+  uint32_t flags;
+  void *dst;
+  void *dst2; // null: none
+  const void *src[2];
+  uint64_t bytes;      // of dst
+  uint64_t srcBytes;   // Unpack
+  uint32_t dtype;      // Reduce: CollDtype
+  uint32_t reduction;  // Reduce: CollReduction
+  uint32_t numSources; // Reduce: more than 2 stand in the slot's row of the table
+  uint32_t divisor;    // Reduce with average: divides the result; 0 leaves the sum
+  uint32_t pageSlot;   // Unpack
+  uint32_t reserved[9];
+};
+static_assert(sizeof(ChannelItem) == 128 && offsetof(ChannelItem, bytes) == 48);
+
+// A counter on a cache line of its own.
+struct alignas(128) ChannelCounter {
+  uint64_t seq;
+};
+
+// Why a block gave up. The first word that a block writes stands.
+enum class ChannelError : uint32_t {
+  None = 0,
+  Idle = 1,    // the host was silent for longer than idleTimeoutNs
+  Fence = 2,   // the other blocks of the queue did not come for idleTimeoutNs
+  BadItem = 3, // an op, type, reduction, count or slot that does not exist
+};
+
+struct ChannelQueue {
+  ChannelItem items[kChannelSlots];
+  // sources[slot][i]: the sources of a Reduce with more than two.
+  const void *sources[kChannelSlots][kChannelMaxSources];
+};
+
+struct alignas(128) ChannelShared {
+  alignas(128) uint32_t abort;                    // host: not 0 ends every block at its next look
+  alignas(128) uint32_t error[kChannelMaxBlocks]; // ChannelError
+  uint64_t pageErrors[kChannelMaxBlocks];         // error words of Unpack
+  ChannelCounter done[kChannelMaxBlocks];         // item numbers
+  ChannelCounter exited[kChannelMaxBlocks];       // launch numbers: the block has left it
+  ChannelQueue queues[kChannelMaxQueues];
+};
+
+// Zero at first.
+struct ChannelState {
+  ChannelCounter head[kChannelMaxBlocks]; // items done, kept across launches
+};
+
+struct ChannelLaunch {
+  ChannelShared *shared = nullptr; // as the GPU addresses it
+  ChannelState *state = nullptr;   // GPU memory
+  uint32_t numQueues = 0;          // 1 to kChannelMaxQueues
+  uint32_t blocksPerQueue = 0;     // numQueues * blocksPerQueue <= kChannelMaxBlocks
+  uint64_t number = 0;             // of the launch, from 1
+  uint64_t idleTimeoutNs = 0;
+};
+
+inline const char *channelErrorName(uint32_t error) {
+  switch (static_cast<ChannelError>(error)) {
+  case ChannelError::None:
+    return "none";
+  case ChannelError::Idle:
+    return "the host gave no work and no leave to exit";
+  case ChannelError::Fence:
+    return "blocks of one queue lost each other";
+  case ChannelError::BadItem:
+    return "an item that the kernel does not know";
+  }
+  return "an unknown error";
+}
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_BASE_CHANNEL_LAYOUT_H

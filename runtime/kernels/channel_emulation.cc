@@ -1,0 +1,50 @@
+#include "runtime/kernels/channel_emulation.h"
+
+#include "runtime/kernels/channel.h"
+#include "runtime/kernels/channel_device.cuh"
+
+namespace coll::kernels {
+
+using rt::ChannelLaunch;
+using rt::Status;
+
+ChannelEmulation::ChannelEmulation(uint32_t threadsPerBlock)
+    : threadsPerBlock_(threadsPerBlock), thread_([this] { serve(); }) {}
+
+ChannelEmulation::~ChannelEmulation() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+Status ChannelEmulation::launch(const ChannelLaunch &launch) {
+  COLL_RETURN_IF_ERROR(checkChannel(launch));
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    launches_.push_back(launch);
+  }
+  wake_.notify_one();
+  return Status::okay();
+}
+
+void ChannelEmulation::serve() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return ending_ || !launches_.empty(); });
+    if (launches_.empty())
+      return;
+    const ChannelLaunch launch = launches_.front();
+    launches_.pop_front();
+    lock.unlock();
+    const uint32_t warps = threadsPerBlock_ / simt::kWarpThreads;
+    simt::run(
+        {launch.numQueues * launch.blocksPerQueue, threadsPerBlock_, channel::sharedBytes(warps)},
+        [&](char *shared) { channel::Loop(shared, launch).run(); });
+    lock.lock();
+  }
+}
+
+} // namespace coll::kernels

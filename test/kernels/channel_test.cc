@@ -1,0 +1,342 @@
+// The persistent kernel of a communicator, emulated and on a GPU: every op on any alignment,
+// heads across launches, fences, and what ends it.
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/reduce.h"
+#include "runtime/base/unpack_layout.h"
+#include "runtime/kernels/channel_port.h"
+#include "test/kernels/channel_rig.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace coll::kernels::test {
+
+using rt::ChannelItem;
+using rt::ChannelOp;
+using rt::Status;
+using Bytes = std::vector<uint8_t>;
+
+namespace {
+
+constexpr uint64_t kPatientNs = 60'000'000'000;
+constexpr auto kPatience = std::chrono::seconds(60);
+
+// A channel on a rig, with the host's side of it.
+class Channel {
+public:
+  Channel(ChannelRig &rig, uint32_t queues, uint32_t blocks, uint64_t idleTimeoutNs = kPatientNs)
+      : rig_(rig),
+        shared_(reinterpret_cast<rt::ChannelShared *>(rig.pinned(sizeof(rt::ChannelShared)))),
+        port_(shared_, queues, blocks) {
+    launch_.shared = shared_;
+    launch_.state = reinterpret_cast<rt::ChannelState *>(rig.device(sizeof(rt::ChannelState)));
+    launch_.numQueues = queues;
+    launch_.blocksPerQueue = blocks;
+    launch_.idleTimeoutNs = idleTimeoutNs;
+  }
+  ~Channel() {
+    port_.abort();
+    EXPECT_TRUE(waitFor([&] { return port_.hasExited(launch_.number); }));
+  }
+
+  ChannelPort &port() { return port_; }
+
+  void launch() {
+    ++launch_.number;
+    Status status = rig_.launch(launch_);
+    ASSERT_TRUE(status.ok()) << status.toString();
+  }
+  uint64_t post(const ChannelItem &item, uint32_t queue = 0, const void *const *sources = nullptr) {
+    EXPECT_TRUE(waitFor([&] { return !port_.full(queue) || !port_.error().ok(); }));
+    return port_.post(queue, item, sources);
+  }
+  void exit() {
+    for (uint32_t queue = 0; queue < port_.numQueues(); ++queue)
+      post(ChannelItem{}, queue);
+  }
+  bool drained() {
+    return waitFor([&] {
+      for (uint32_t queue = 0; queue < port_.numQueues(); ++queue)
+        if (!port_.isIdle(queue))
+          return !port_.error().ok();
+      return true;
+    });
+  }
+  bool exited() {
+    return waitFor([&] { return port_.hasExited(launch_.number); });
+  }
+  template <typename Condition>
+  bool waitFor(Condition &&condition) {
+    auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end)
+        return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+private:
+  ChannelRig &rig_;
+  rt::ChannelShared *shared_;
+  ChannelPort port_;
+  rt::ChannelLaunch launch_;
+};
+
+ChannelItem copyItem(void *dst, const void *src, uint64_t bytes, void *dst2 = nullptr) {
+  ChannelItem item{};
+  item.op = ChannelOp::Copy;
+  item.dst = dst;
+  item.dst2 = dst2;
+  item.src[0] = src;
+  item.bytes = bytes;
+  return item;
+}
+
+Bytes randomBytes(std::mt19937 &random, size_t count) {
+  Bytes bytes(count);
+  for (uint8_t &byte : bytes)
+    byte = static_cast<uint8_t>(random());
+  return bytes;
+}
+
+// Random elements without NaN: which NaN comes out is the hardware's affair.
+Bytes randomElements(std::mt19937 &random, CollDtype dtype, int64_t count) {
+  Bytes bytes = randomBytes(random, static_cast<size_t>(count * rt::dtypeSize(dtype)));
+  for (int64_t i = 0; i < count; ++i) {
+    double value = static_cast<double>(static_cast<int32_t>(random())) / (1 << 20);
+    uint8_t *at = bytes.data() + i * rt::dtypeSize(dtype);
+    auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof(typed)); };
+    if (dtype == kCollF64)
+      put(value);
+    else if (dtype == kCollF32)
+      put(static_cast<float>(value));
+    else if (dtype == kCollF16)
+      put(rt::f32ToF16(static_cast<float>(value)));
+    else if (dtype == kCollBf16)
+      put(rt::f32ToBf16(static_cast<float>(value)));
+    else if (dtype == kCollBool)
+      put(static_cast<uint8_t>(random() % 2));
+  }
+  return bytes;
+}
+
+} // namespace
+
+enum class Machine { Emulated, Gpu };
+
+class ChannelTest : public testing::TestWithParam<Machine> {
+protected:
+  void SetUp() override {
+    std::string whyNot;
+    rig_ = GetParam() == Machine::Gpu ? makeGpuRig(whyNot) : makeEmulatedRig();
+    if (!rig_)
+      GTEST_SKIP() << whyNot;
+  }
+
+  Bytes read(const uint8_t *device, size_t bytes) {
+    Bytes out(bytes);
+    rig_->copyOut(out.data(), device, bytes);
+    return out;
+  }
+
+  std::unique_ptr<ChannelRig> rig_;
+  std::mt19937 random_{7};
+};
+
+TEST_P(ChannelTest, CopiesAnyAlignmentAndNothingElse) {
+  Channel channel(*rig_, 1, 2);
+  channel.launch();
+  constexpr size_t kRoom = 40'000;
+  uint8_t *dst = rig_->device(kRoom), *dst2 = rig_->pinned(kRoom), *src = rig_->pinned(kRoom);
+  Bytes source = randomBytes(random_, kRoom), expected(kRoom), expected2(kRoom);
+  std::memcpy(src, source.data(), kRoom);
+  for (size_t bytes : {0, 1, 15, 16, 4095, 4096, 4097, 8200, 33'333})
+    for (size_t shift : {0, 1, 4, 9, 16}) {
+      size_t from = shift % 3 == 0 ? 0 : shift, to = shift % 2 == 0 ? shift : 3;
+      channel.post(copyItem(dst + to, src + from, bytes, shift % 4 == 0 ? dst2 + to : nullptr));
+      ASSERT_TRUE(channel.drained());
+      std::copy_n(source.begin() + static_cast<ptrdiff_t>(from), bytes,
+                  expected.begin() + static_cast<ptrdiff_t>(to));
+      if (shift % 4 == 0)
+        std::copy_n(source.begin() + static_cast<ptrdiff_t>(from), bytes,
+                    expected2.begin() + static_cast<ptrdiff_t>(to));
+      ASSERT_EQ(read(dst, kRoom), expected) << bytes << " bytes at " << from << " to " << to;
+      ASSERT_EQ(Bytes(dst2, dst2 + kRoom), expected2);
+    }
+}
+
+TEST_P(ChannelTest, ReducesAsTheHostDoesBitForBit) {
+  Channel channel(*rig_, 1, 2);
+  channel.launch();
+  constexpr int kMaxSources = 5;
+  constexpr int64_t kRoom = 3000;
+  uint8_t *src[kMaxSources], *dst = rig_->device(kRoom * 8);
+  for (uint8_t *&memory : src)
+    memory = rig_->device(kRoom * 8);
+  for (int t = 0; t < rt::kNumDtypes; ++t)
+    for (int r = 0; r < rt::kNumReductions; ++r) {
+      auto dtype = static_cast<CollDtype>(t);
+      auto reduction = static_cast<CollReduction>(r);
+      if (!rt::reductionTakes(r, dtype))
+        continue;
+      for (int n : {2, 1, 3, kMaxSources}) {
+        int64_t size = rt::dtypeSize(dtype), shift = n == 3 ? size : 0;
+        int64_t count = n == 2 ? 2777 : 130;
+        std::vector<Bytes> inputs;
+        const void *onHost[kMaxSources], *onDevice[kMaxSources];
+        for (int s = 0; s < n; ++s) {
+          inputs.push_back(randomElements(random_, dtype, count));
+          int64_t at = s == 1 ? 0 : shift; // n == 3: addresses that do not agree
+          rig_->copyIn(src[s] + at, inputs.back().data(), inputs.back().size());
+          onDevice[s] = src[s] + at;
+        }
+        for (int s = 0; s < n; ++s)
+          onHost[s] = inputs[static_cast<size_t>(s)].data();
+        Bytes expected(static_cast<size_t>(count * size));
+        rt::reduceBuffers(dtype, reduction, onHost, n, expected.data(), count);
+        ChannelItem item = copyItem(dst + shift, nullptr, expected.size());
+        item.op = ChannelOp::Reduce;
+        item.src[0] = onDevice[0];
+        item.src[1] = n > 1 ? onDevice[1] : nullptr;
+        item.dtype = static_cast<uint32_t>(dtype);
+        item.reduction = static_cast<uint32_t>(reduction);
+        item.numSources = static_cast<uint32_t>(n);
+        item.divisor = reduction == kCollAvg ? static_cast<uint32_t>(n) : 0;
+        channel.post(item, 0, n > 2 ? onDevice : nullptr);
+        ASSERT_TRUE(channel.drained());
+        ASSERT_TRUE(channel.port().error().ok()) << channel.port().error().toString();
+        ASSERT_EQ(read(dst + shift, expected.size()), expected)
+            << rt::dtypeName(t) << " " << rt::reductionName(r) << ", " << n << " sources";
+      }
+    }
+}
+
+TEST_P(ChannelTest, UnpacksPages) {
+  Channel channel(*rig_, 1, 2);
+  channel.launch();
+  auto *meta = reinterpret_cast<rt::UnpackMeta *>(rig_->pinned(sizeof(rt::UnpackMeta)));
+  constexpr uint32_t kBytes = 50'000;
+  uint8_t *bounce = rig_->pinned(2 * kBytes), *dst = rig_->device(kBytes);
+  Bytes landed = randomBytes(random_, 2 * kBytes), expected(kBytes);
+  std::memcpy(bounce, landed.data(), landed.size());
+  uint32_t bounceOff = 17, bufferOff = 0, pages = 0;
+  while (bufferOff < kBytes) {
+    uint32_t len =
+        std::min<uint32_t>(1 + static_cast<uint32_t>(random_()) % 9000, kBytes - bufferOff);
+    meta->pages[3][pages++] = {bounceOff, len, bufferOff};
+    std::copy_n(landed.begin() + bounceOff, len, expected.begin() + bufferOff);
+    bounceOff += len + 5;
+    bufferOff += len;
+  }
+  meta->count[3] = pages;
+  ChannelItem item = copyItem(dst, bounce, kBytes);
+  item.op = ChannelOp::Unpack;
+  item.src[1] = meta;
+  item.srcBytes = 2 * kBytes;
+  item.pageSlot = 3;
+  channel.post(item);
+  ASSERT_TRUE(channel.drained());
+  EXPECT_EQ(read(dst, kBytes), expected);
+
+  // A page outside is left out, and said.
+  meta->pages[4][0] = {0, 100, kBytes - 50};
+  meta->count[4] = 1;
+  item.pageSlot = 4;
+  channel.post(item);
+  ASSERT_TRUE(channel.waitFor([&] { return channel.port().isIdle(0); }));
+  EXPECT_EQ(read(dst, kBytes), expected);
+  EXPECT_EQ(channel.port().error().code(), kCollDevice);
+}
+
+TEST_P(ChannelTest, HeadsLiveOnAcrossLaunches) {
+  Channel channel(*rig_, 2, 2);
+  constexpr uint32_t kWords = 100;
+  auto *src = rig_->pinned(kWords * 8), *dst = rig_->device(kWords * 8);
+  Bytes source = randomBytes(random_, kWords * 8);
+  std::memcpy(src, source.data(), source.size());
+  for (uint32_t word = 0; word < kWords; ++word) {
+    // The next launch follows the last one's Exit by itself, posted before or after.
+    if (word % 7 == 0) {
+      if (word != 0)
+        channel.exit();
+      channel.launch();
+    }
+    channel.post(copyItem(dst + word * 8, src + word * 8, 8), word % 2);
+  }
+  ASSERT_TRUE(channel.drained());
+  EXPECT_EQ(read(dst, kWords * 8), source);
+  channel.exit();
+  EXPECT_TRUE(channel.exited());
+  EXPECT_TRUE(channel.port().error().ok());
+}
+
+TEST_P(ChannelTest, AFenceWaitsForTheOtherBlocks) {
+  Channel channel(*rig_, 1, 4);
+  channel.launch();
+  const uint64_t bytes = rig_->slow() ? 64 << 10 : 4 << 20;
+  uint8_t *src = rig_->pinned(bytes), *middle = rig_->device(bytes), *dst = rig_->device(bytes);
+  for (int round = 0; round < 20; ++round) {
+    Bytes source = randomBytes(random_, bytes);
+    std::memcpy(src, source.data(), bytes);
+    // The second item's shares lie across the first one's.
+    const uint64_t half = bytes / 2;
+    channel.post(copyItem(middle, src, bytes));
+    ChannelItem second = copyItem(dst, middle + half, half);
+    second.flags = rt::kChannelFence;
+    channel.post(second);
+    ASSERT_TRUE(channel.drained());
+    ASSERT_EQ(read(dst, half), Bytes(source.begin() + static_cast<ptrdiff_t>(half), source.end()));
+  }
+}
+
+TEST_P(ChannelTest, AnItemThatDoesNotExistEndsTheLaunch) {
+  Channel channel(*rig_, 1, 2);
+  channel.launch();
+  ChannelItem item = copyItem(nullptr, nullptr, 0);
+  item.op = static_cast<ChannelOp>(77);
+  channel.post(item);
+  EXPECT_TRUE(channel.exited());
+  Status error = channel.port().error();
+  EXPECT_EQ(error.code(), kCollDevice);
+  EXPECT_NE(error.message().find("does not know"), std::string::npos) << error.message();
+}
+
+TEST_P(ChannelTest, AHostThatFallsSilentEndsTheLaunch) {
+  Channel channel(*rig_, 1, 2, /*idleTimeoutNs=*/20'000'000);
+  channel.launch();
+  EXPECT_TRUE(channel.exited());
+  EXPECT_EQ(channel.port().error().code(), kCollDevice);
+}
+
+TEST_P(ChannelTest, AbortEndsTheLaunch) {
+  Channel channel(*rig_, 2, 2);
+  channel.launch();
+  channel.port().abort();
+  EXPECT_TRUE(channel.exited());
+  EXPECT_TRUE(channel.port().error().ok());
+}
+
+TEST_P(ChannelTest, RefusesWhatIsOutOfBounds) {
+  rt::ChannelLaunch launch;
+  EXPECT_EQ(rig_->launch(launch).code(), kCollInvalidCall);
+  launch.shared = reinterpret_cast<rt::ChannelShared *>(rig_->pinned(sizeof(rt::ChannelShared)));
+  launch.state = reinterpret_cast<rt::ChannelState *>(rig_->device(sizeof(rt::ChannelState)));
+  launch.number = launch.idleTimeoutNs = 1;
+  launch.numQueues = 3;
+  launch.blocksPerQueue = 3;
+  EXPECT_EQ(rig_->launch(launch).code(), kCollInvalidCall);
+}
+
+INSTANTIATE_TEST_SUITE_P(host, ChannelTest, testing::Values(Machine::Emulated),
+                         [](const auto &) { return "emulated"; });
+INSTANTIATE_TEST_SUITE_P(cuda, ChannelTest, testing::Values(Machine::Gpu),
+                         [](const auto &) { return "gpu"; });
+
+} // namespace coll::kernels::test
