@@ -174,6 +174,17 @@ void fiberMain() {
   switchTo(--scheduler.running == 0 ? &scheduler.main : scheduler.next(fiber));
 }
 
+// Of its own, since getcontext may return twice as far as the compiler knows.
+void prepare(Fiber &fiber) {
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack;
+  fiber.context.uc_stack.ss_size = kStackBytes;
+  makecontext(&fiber.context, fiberMain, 0);
+#if defined(__SANITIZE_THREAD__)
+  fiber.tsanFiber = __tsan_create_fiber(0);
+#endif
+}
+
 Scheduler::Scheduler(const LaunchShape &launch, const std::function<void(char *)> &body)
     : shape(launch), kernel(body), fibers(size_t{launch.blocks} * launch.threads) {
   stacks = static_cast<char *>(mmap(nullptr, fibers.size() * kStackBytes, PROT_READ | PROT_WRITE,
@@ -194,13 +205,7 @@ Scheduler::Scheduler(const LaunchShape &launch, const std::function<void(char *)
     ++fiber.block->meeting.members;
     ++fiber.warp->meeting.members;
     fiber.stack = stacks + i * kStackBytes;
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack;
-    fiber.context.uc_stack.ss_size = kStackBytes;
-    makecontext(&fiber.context, fiberMain, 0);
-#if defined(__SANITIZE_THREAD__)
-    fiber.tsanFiber = __tsan_create_fiber(0);
-#endif
+    prepare(fiber);
   }
   running = fibers.size();
 }

@@ -20,8 +20,11 @@ public:
     return memory;
   }
   void release(void *memory, Where) override { std::free(memory); }
-  void copyIn(void *to, const void *from, size_t bytes) override { std::memcpy(to, from, bytes); }
-  void copyOut(void *to, const void *from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void copyIn(void *to, const void *from, size_t bytes) override { copyOut(to, from, bytes); }
+  void copyOut(void *to, const void *from, size_t bytes) override {
+    if (bytes != 0)
+      std::memcpy(to, from, bytes);
+  }
 
   rt::Status unpack(const PageCopy &copy) override {
     COLL_RETURN_IF_ERROR(checkCopy(copy));
