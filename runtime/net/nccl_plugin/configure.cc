@@ -1,0 +1,69 @@
+#include "runtime/net/nccl_plugin/configure.h"
+
+#include "runtime/base/env.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <string>
+
+namespace coll::net::nccl {
+
+using rt::Status;
+
+namespace {
+
+bool sameWord(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+bool isZero(std::string_view text) { return text == "0"; }
+bool isSimple(std::string_view text) { return sameWord(text, "Simple"); }
+bool isRing(std::string_view text) { return sameWord(text, "Ring"); }
+// NCCL takes a name, or a number of which 5 and more mean the same.
+bool isSystemLevel(std::string_view text) { return sameWord(text, "SYS") || text == "5"; }
+
+// NCCL divides a channel's buffer into 8 steps; a receive is one or two of them, and a
+// bounce slot takes 4 MiB.
+bool isSmallBuffer(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value <= 16 << 20;
+}
+
+} // namespace
+
+const std::vector<NcclVariable> &unpackVariables() {
+  static const std::vector<NcclVariable> variables = {
+      {"NCCL_PROTO", "Simple", "the LL protocols do not unpack, and NCCL then hangs", isSimple},
+      {"NCCL_ALGO", "Ring", "a tree has up to 3 peers, NCCL's unpack queues 2", isRing},
+      {"NCCL_PAT_ENABLE", "0", "the PAT algorithm does not unpack, and gives wrong data", isZero},
+      {"NCCL_LOCAL_REGISTER", "0", "registered buffers bypass the unpacking kernel", isZero},
+      {"NCCL_GRAPH_REGISTER", "0", "registered buffers bypass the unpacking kernel", isZero},
+      {"NCCL_NET_GDR_LEVEL", "SYS", "receives have to name GPU memory, wherever the NIC is",
+       isSystemLevel},
+      {"NCCL_NET_GDR_READ", "0", "sends start in host memory", isZero},
+      {"NCCL_BUFFSIZE", nullptr, "a receive has at most 4 MiB", isSmallBuffer},
+  };
+  return variables;
+}
+
+Status configureForUnpack() {
+  for (const NcclVariable &variable : unpackVariables())
+    if (std::optional<std::string> text = rt::foreignEnv(variable.name);
+        text && !variable.accepts(*text))
+      return Status::invalid(
+          "UNPACK mode cannot work with " + std::string(variable.name) + "=" + *text + " (" +
+          variable.why + "): unset it" +
+          (variable.value ? " or set it to " + std::string(variable.value) : std::string()) +
+          ", or unset COLL_NET_DEVICE_UNPACK");
+  for (const NcclVariable &variable : unpackVariables())
+    if (variable.value && !rt::foreignEnv(variable.name))
+      rt::setForeignEnv(variable.name, variable.value);
+  return {};
+}
+
+} // namespace coll::net::nccl

@@ -1,0 +1,36 @@
+// configure.h - NCCL's own variables, as UNPACK mode needs them.
+//
+// Stock NCCL does not guard device type UNPACK: with another protocol it hangs, with
+// other algorithms or registered buffers it gives wrong data. So the plugin sets what
+// NCCL reads later (it reads these after the net plugin's init), and refuses where the
+// user has set something else. This is the one place where variables of NCCL are set.
+
+#ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
+#define COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
+
+#include "runtime/base/status.h"
+
+#include <string_view>
+#include <vector>
+
+namespace coll::net::nccl {
+
+struct NcclVariable {
+  const char *name;
+  const char *value; // set where the user has set nothing
+  const char *why;
+  bool (*accepts)(std::string_view text); // what the user may have set instead
+};
+
+// What UNPACK needs, for documentation, tests and configureForUnpack().
+const std::vector<NcclVariable> &unpackVariables();
+
+// Sets the variables. kCollInvalidCall, with one line that names variable, value and
+// reason, where the user's setting conflicts; nothing is set then. NCCL calls init
+// before other threads of it run; the application must not change its environment
+// meanwhile.
+rt::Status configureForUnpack();
+
+} // namespace coll::net::nccl
+
+#endif // COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H

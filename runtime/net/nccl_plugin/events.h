@@ -1,0 +1,55 @@
+// events.h - reports the parts of messages to NCCL's profiler (net_event.h).
+
+#ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_EVENTS_H
+#define COLL_RUNTIME_NET_NCCL_PLUGIN_EVENTS_H
+
+#include "runtime/net/nccl_plugin/abi.h"
+#include "runtime/net/nccl_plugin/net_event.h"
+#include "runtime/net/transport.h"
+
+#include <array>
+
+namespace coll::net::nccl {
+
+// NCCL's callback; null where it has none (before v10).
+using ProfilerHook = NcclProfilerCallback;
+
+// Who reports: the same for all messages of a comm.
+struct EventSource {
+  const char *transport, *device;
+  uint64_t connection;
+  bool receives;
+};
+
+// The events of one message. By the thread that posts and tests it; costs a comparison
+// where nobody listens.
+class MessageEvents {
+public:
+  // `parent` null: nobody listens.
+  void begin(ProfilerHook hook, void *parent, uint64_t message);
+  bool wanted() const { return hook_ != nullptr; }
+  // After each test, with its outcome.
+  void update(const EventSource &source, const Connection &connection, const Request *request,
+              const Result<Completion> &outcome);
+
+private:
+  // More sockets than any connection has.
+  static constexpr int kMaxParts = 17;
+  struct Started {
+    void *event = nullptr;
+    bool open = false;
+    CollNetEvent data = {};
+  };
+  void start(Started &started, const EventSource &source, const MessagePart &part);
+  void stop(Started &started, const MessagePart &part);
+
+  ProfilerHook hook_ = nullptr;
+  void *parent_ = nullptr;
+  uint64_t message_ = 0, messageBytes_ = 0;
+  int count_ = 0; // parts that were started
+  std::array<Started, kMaxParts> parts_;
+};
+
+} // namespace coll::net::nccl
+
+#endif // COLL_RUNTIME_NET_NCCL_PLUGIN_EVENTS_H

@@ -1,0 +1,112 @@
+#include "runtime/net/nccl_plugin/network.h"
+
+#include "runtime/base/env.h"
+#include "runtime/net/nccl_plugin/configure.h"
+#include "runtime/net/tcp/tcp.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace coll::net::nccl {
+
+namespace {
+
+// What the system does not know: a network card, and this host's memory.
+constexpr int kUnknownSpeedMbps = 10'000;
+constexpr int kLoopbackSpeedMbps = 200'000;
+// NCCL posts at most 8 steps of a connection ahead.
+constexpr int kNcclSteps = 8;
+
+Result<std::unique_ptr<Transport>> createTcp(const Settings &settings) {
+  TcpOptions options = TcpOptions::fromEnv();
+  options.iface = settings.iface;
+  return createTcpTransport(options, settings.secret);
+}
+
+} // namespace
+
+Result<std::shared_ptr<Network>> Network::create() {
+  Result<Settings> settings = Settings::fromEnv();
+  if (!settings.ok())
+    return settings.status();
+  std::shared_ptr<Network> network(new Network());
+  COLL_RETURN_IF_ERROR(network->addTransport(*settings));
+  COLL_RETURN_IF_ERROR(network->addUnpacking());
+  COLL_RETURN_IF_ERROR(network->addDevices(*settings));
+  return network;
+}
+
+Status Network::addTransport(const Settings &settings) {
+  if (settings.transport != "tcp")
+    return Status::invalid("COLL_NET_TRANSPORT=" + settings.transport +
+                           " is none of the transports of this build: tcp");
+  Result<std::unique_ptr<Transport>> transport = createTcp(settings);
+  if (!transport.ok())
+    return transport.status();
+  transport_ = transport.take();
+  return {};
+}
+
+// Decorates the transport where the user, or the way data lands, asks for it.
+Status Network::addUnpacking() {
+  Result<DeviceOptions> options = DeviceOptions::fromEnv();
+  if (!options.ok())
+    return options.status();
+  if (!options->unpacks())
+    return {};
+  Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
+  if (!cuda.ok())
+    return cuda.status().annotate("UNPACK mode");
+  COLL_RETURN_IF_ERROR(configureForUnpack());
+  options->receive = ReceivePath::Unpack;
+  options->send = SendPath::Host;
+  options->implicitConsume = kNcclSteps;
+  Result<std::unique_ptr<DeviceTransport>> decorated =
+      createDeviceTransport(std::move(transport_), **cuda, *options);
+  if (!decorated.ok())
+    return decorated.status();
+  deviceTransport_ = decorated->get();
+  transport_ = decorated.take();
+  unpacks_ = true;
+  return {};
+}
+
+// One per interface: an interface with several addresses is still one card.
+Status Network::addDevices(const Settings &settings) {
+  const std::vector<DeviceProperties> &all = transport_->devices();
+  registersHost_ = settings.transport != "tcp";
+  for (size_t i = 0; i < all.size(); ++i) {
+    const DeviceProperties &from = all[i];
+    if (std::any_of(devices_.begin(), devices_.end(), [&](const Device &known) {
+          return known.name == from.name && known.port == from.port;
+        }))
+      continue;
+    Device device;
+    device.number = static_cast<int>(i);
+    device.name = from.name;
+    device.pciPath = from.pciPath.empty() ? pciPathOf(from.name) : from.pciPath;
+    device.guid = from.guid;
+    device.port = from.port;
+    device.latencyUs = from.latencyUs;
+    device.registrationIsGlobal = from.registrationIsGlobal;
+    device.maxMessageBytes = from.maxMessageBytes;
+    // tcp reaches GPU memory by copies through the host only; NCCL's kernels do better.
+    if (unpacks_)
+      device.pointers = kPtrHost | kPtrCuda;
+    else if (registersHost_) {
+      device.pointers = static_cast<int>(from.memoryKinds);
+      device.needsFlush = from.needsFlush;
+    }
+    device.speedMbps = settings.speedMbps ? settings.speedMbps : from.speedMbps;
+    if (!device.speedMbps)
+      device.speedMbps = speedMbpsOf(from.name);
+    if (!device.speedMbps)
+      device.speedMbps = from.name == "lo" ? kLoopbackSpeedMbps : kUnknownSpeedMbps;
+    devices_.push_back(std::move(device));
+  }
+  if (devices_.empty())
+    return {kCollDevice, "the transport has no device"};
+  return {};
+}
+
+} // namespace coll::net::nccl
