@@ -51,6 +51,20 @@ const std::vector<EnvInfo> &envTable() {
        "1: messages travel as shuffled fragments, to try what datagrams do; on both sides"},
       {EnvVar::NetBounceBytes, "COLL_NET_BOUNCE_BYTES", "2147483648",
        "most host memory that is pinned per GPU for messages of GPU memory, up to 4294967296"},
+      {EnvVar::NetRdmaDevices, "COLL_NET_RDMA_DEVICES", "",
+       "RDMA devices to use, in order of preference: names, each with a port or without, separated "
+       "by commas"},
+      {EnvVar::NetGidIndex, "COLL_NET_GID_INDEX", "",
+       "which GID of an RDMA port to use; otherwise RoCE v2 before v1, IPv4 before IPv6"},
+      {EnvVar::NetQps, "COLL_NET_QPS", "2",
+       "queue pairs for the data of one verbs connection, 1 to 16"},
+      {EnvVar::NetRdmaRetry, "COLL_NET_RDMA_RETRY", "6",
+       "how often an RDMA device sends again without an answer, 0 to 6"},
+      {EnvVar::NetRdmaTimeout, "COLL_NET_RDMA_TIMEOUT", "14",
+       "how long it waits each time, as an exponent: 4.096 us * 2^n, 1 to 31"},
+      {EnvVar::NetRegCacheBytes, "COLL_NET_REG_CACHE_BYTES", "0",
+       "registrations of unregistered buffers that the verbs transport keeps for later; only for "
+       "programs that never unmap such a buffer"},
   };
   return table;
 }

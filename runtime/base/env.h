@@ -34,6 +34,12 @@ enum class EnvVar {
   NetPages,           // COLL_NET_DEVICE_PAGES
   NetScatter,         // COLL_NET_SCATTER
   NetBounceBytes,     // COLL_NET_BOUNCE_BYTES
+  NetRdmaDevices,     // COLL_NET_RDMA_DEVICES
+  NetGidIndex,        // COLL_NET_GID_INDEX
+  NetQps,             // COLL_NET_QPS
+  NetRdmaRetry,       // COLL_NET_RDMA_RETRY
+  NetRdmaTimeout,     // COLL_NET_RDMA_TIMEOUT
+  NetRegCacheBytes,   // COLL_NET_REG_CACHE_BYTES
 };
 
 struct EnvInfo {

@@ -1,0 +1,77 @@
+// ibverbs.h - libibverbs, found when the program runs.
+
+#ifndef COLL_RUNTIME_DL_IBVERBS_H
+#define COLL_RUNTIME_DL_IBVERBS_H
+
+#include "runtime/base/status.h"
+
+#include <infiniband/verbs.h>
+#include <string_view>
+
+namespace coll::rt::dl {
+
+// The functions that are used, each named after the one of <infiniband/verbs.h> that it
+// is. Tests put their own in place. Those marked optional may be null.
+struct Ibverbs {
+  ibv_device **(*getDeviceList)(int *count) = nullptr;
+  void (*freeDeviceList)(ibv_device **list) = nullptr;
+  const char *(*getDeviceName)(ibv_device *device) = nullptr;
+  ibv_context *(*openDevice)(ibv_device *device) = nullptr;
+  int (*closeDevice)(ibv_context *context) = nullptr;
+  int (*getAsyncEvent)(ibv_context *context, ibv_async_event *event) = nullptr;
+  void (*ackAsyncEvent)(ibv_async_event *event) = nullptr;
+
+  int (*queryDevice)(ibv_context *context, ibv_device_attr *attributes) = nullptr;
+  // Fills what the library's first versions had: all but port_cap_flags2 and later fields.
+  int (*queryPort)(ibv_context *context, uint8_t port, ibv_port_attr *attributes) = nullptr;
+  int (*queryGid)(ibv_context *context, uint8_t port, int index, ibv_gid *gid) = nullptr;
+  // Optional (rdma-core 32). ibv_query_gid_ex.
+  int (*queryGidEx)(ibv_context *context, uint32_t port, uint32_t index, ibv_gid_entry *entry,
+                    uint32_t flags, size_t entryBytes) = nullptr;
+
+  ibv_pd *(*allocPd)(ibv_context *context) = nullptr;
+  int (*deallocPd)(ibv_pd *pd) = nullptr;
+  ibv_mr *(*regMr)(ibv_pd *pd, void *data, size_t bytes, int access) = nullptr;
+  // Optional (rdma-core 34).
+  ibv_mr *(*regDmabufMr)(ibv_pd *pd, uint64_t offset, size_t bytes, uint64_t iova, int fd,
+                         int access) = nullptr;
+  int (*deregMr)(ibv_mr *mr) = nullptr;
+
+  ibv_comp_channel *(*createCompChannel)(ibv_context *context) = nullptr;
+  int (*destroyCompChannel)(ibv_comp_channel *channel) = nullptr;
+  ibv_cq *(*createCq)(ibv_context *context, int entries, void *cqContext, ibv_comp_channel *channel,
+                      int vector) = nullptr;
+  int (*destroyCq)(ibv_cq *cq) = nullptr;
+  int (*getCqEvent)(ibv_comp_channel *channel, ibv_cq **cq, void **cqContext) = nullptr;
+  void (*ackCqEvents)(ibv_cq *cq, unsigned count) = nullptr;
+  int (*reqNotifyCq)(ibv_cq *cq, int solicitedOnly) = nullptr;
+  int (*pollCq)(ibv_cq *cq, int count, ibv_wc *completions) = nullptr;
+
+  ibv_qp *(*createQp)(ibv_pd *pd, ibv_qp_init_attr *attributes) = nullptr;
+  int (*modifyQp)(ibv_qp *qp, ibv_qp_attr *attributes, int mask) = nullptr;
+  int (*destroyQp)(ibv_qp *qp) = nullptr;
+  int (*postSend)(ibv_qp *qp, ibv_send_wr *list, ibv_send_wr **bad) = nullptr;
+  int (*postRecv)(ibv_qp *qp, ibv_recv_wr *list, ibv_recv_wr **bad) = nullptr;
+};
+
+// Loads libibverbs.so.1 at the first call. kCollUnsupported, with the reason, where there
+// is none. Any thread.
+Result<const Ibverbs *> ibverbs();
+
+// Puts `fake` in the library's place, for this process; null: the library again. Nothing
+// that was made with the other one may be in use.
+void useFakeIbverbs(const Ibverbs *fake);
+
+// What a user should know of a call `what` that failed with `error` (an errno).
+Status ibverbsError(std::string_view what, int error);
+
+// The same of work that ended with `status`. kCollLink: the way to the peer is broken;
+// kCollPeer: the peer refused; kCollDevice: the fault is here. Not for IBV_WC_SUCCESS.
+Status completionError(ibv_wc_status status, uint32_t vendorError);
+
+// The same of an asynchronous event that ends what it names.
+Status asyncEventError(ibv_event_type type);
+
+} // namespace coll::rt::dl
+
+#endif // COLL_RUNTIME_DL_IBVERBS_H

@@ -1,0 +1,205 @@
+// endpoint.h - one side of a verbs connection: a control queue pair, queue pairs for
+// data, one completion queue, and the TCP connection over which they were set up.
+//
+// The control queue pair carries messages of at most kSlotBytes into buffers that the
+// receiver has posted; a sender has a credit for each. A larger message is announced;
+// when the peer has a receive, it answers with the addresses of its buffers, and the
+// data is written there, in parts over the data queue pairs, each with an immediate
+// that tells the receiver. The TCP connection stays, silent: its end is how a peer's
+// death is noticed at once.
+//
+// One lock for everything. Whoever tests a request polls the completion queue unless
+// another thread does; a progress thread sleeps on the completion channel.
+
+#ifndef COLL_RUNTIME_NET_VERBS_ENDPOINT_H
+#define COLL_RUNTIME_NET_VERBS_ENDPOINT_H
+
+#include "runtime/net/verbs/queue_pair.h"
+#include "runtime/net/verbs/request.h"
+#include "runtime/net/verbs/shared.h"
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace coll::net::verbs {
+
+inline constexpr uint32_t kSlots = 64;     // receive buffers, and as many to send from
+inline constexpr uint32_t kDataSends = 64; // under way on a data queue pair
+inline constexpr uint32_t kInlineBytes = 192;
+// In wr_id: what ended, and its slot or the queue and the request.
+enum class WorkKind : uint8_t { ControlSend = 1, ControlRecv, DataSend, DataRecv };
+inline constexpr uint64_t kMirrorQueue = 0xff;
+inline uint64_t workId(WorkKind kind, uint64_t queue, uint64_t index) {
+  return static_cast<uint64_t>(kind) << 56 | queue << 32 | index;
+}
+
+class Endpoint final : public DeviceUser, public std::enable_shared_from_this<Endpoint> {
+public:
+  // With queue pairs that wait for their peer's.
+  static Result<std::shared_ptr<Endpoint>> create(Shared &shared, const Rail &rail, int queues);
+  ~Endpoint() override;
+
+  SetupInfo setupInfo() const;
+  // From now on the device receives.
+  Status connect(const SetupInfo &peer);
+  // The peer is ready too. `tcp` has nothing left to read of the set-up.
+  Status start(Fd tcp);
+
+  // As of Connection.
+  Result<Request *> isend(const Segment *segments, int count, uint64_t tag);
+  Result<Request *> irecv(const Segment *segments, int count, uint64_t tag);
+  Result<Request *> access(bool isWrite, const Segment *segments, int count, const RemoteKey &key,
+                           uint64_t offset);
+  Result<Request *> iflush(const Segment *segments, int count);
+  Result<Completion> test(Request *request);
+  void close();
+
+  void onDeviceError(const Status &why) override;
+
+private:
+  class Watch;
+  using Kind = VerbsRequest::Kind;
+
+  struct Pool {
+    std::unique_ptr<VerbsRequest[]> requests{new VerbsRequest[kMaxRequests]};
+    std::vector<uint32_t> free;
+    Pool();
+    // The request that an id of the peer names, or null.
+    VerbsRequest *find(uint64_t id);
+  };
+  // A message that waits for a credit.
+  struct Outgoing {
+    Message message;
+    VerbsRequest *request = nullptr; // Eager: its payload
+    bool byReference = false;        // Eager: the device fetches the payload itself
+    std::vector<RemoteSegment> segments;
+  };
+  // A piece of data that waits for its queue pair.
+  struct Work {
+    VerbsRequest *request = nullptr;
+    ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
+    uint64_t offset = 0, bytes = 0; // in the request
+    uint64_t address = 0;           // the peer's
+    uint32_t rkey = 0;
+    uint8_t *staged = nullptr; // mirror: instead of the request's buffers
+  };
+  struct DataQueue {
+    std::unique_ptr<QueuePair> pair;
+    std::deque<Work> waiting;
+    uint32_t underWay = 0;
+  };
+  struct Part {
+    uint64_t offset, bytes;
+  };
+
+  Endpoint(Shared &shared, const Rail &rail)
+      : shared_(shared), device_(*rail.device), api_(rail.device->api()), portNumber_(rail.port),
+        poller_(shared.nextPoller()) {}
+
+  // endpoint.cc: life. With the lock held.
+  Status createQueues(int queues);
+  Status createBuffers();
+  Status refusal() const;
+  void failAll(const Status &why);
+  void fail(const Status &why);
+  void teardown();
+  void onTcp();
+  void onTcpDeadline();
+  void onChannel();
+
+  // endpoint_post.cc: requests. With the lock held, except prepare().
+  Result<Keys> prepare(const Segment *segments, int count, bool isSource);
+  VerbsRequest *begin(Pool &pool, Kind kind, const Segment *segments, int count, uint64_t total);
+  void release(VerbsRequest &request);
+  bool hasRoom(const Pool &pool);
+
+  // endpoint_messages.cc: what the peer says. With the lock held.
+  Status onMessage(const uint8_t *bytes, size_t count);
+  Status onImmediate(size_t queue, uint32_t value);
+  Status onEager(const Message &message, const uint8_t *payload);
+  Status onRts(const Message &message);
+  Status onCts(const Message &message, const uint8_t *payload);
+  Status onCredit(const Message &message);
+  Status onAccess(const Message &message);
+  Status onGrant(const Message &message);
+  VerbsRequest *takePosted(uint64_t tag);
+  bool matchUnexpected(VerbsRequest &request);
+  void deliver(VerbsRequest &request, const uint8_t *data, uint64_t bytes);
+  Status announceBuffers(VerbsRequest &request, Outgoing &answer);
+  Status clearToSend(VerbsRequest &request, uint64_t senderId, uint64_t bytes);
+  void creditEager(uint64_t bytes);
+
+  // endpoint_work.cc: what the device does. With the lock held.
+  bool progress();
+  Status onCompletion(const ibv_wc &completion);
+  Status postSlot(uint32_t slot);
+  bool push(Outgoing outgoing);
+  void flush();
+  Status flushControl();
+  Status sendControl(Outgoing &outgoing);
+  Status flushData(DataQueue &queue, uint64_t tag);
+  std::vector<Part> parts(uint64_t bytes) const;
+  void split(VerbsRequest &request, ibv_wr_opcode opcode, const std::vector<RemoteSegment> &remote,
+             size_t firstQueue);
+
+  // endpoint_mirror.cc: data that the processor must not touch. With the lock held.
+  Status createMirror();
+  Status mirrorInto(VerbsRequest &request, const uint8_t *data);
+  Status mirrorFlush(VerbsRequest &request);
+
+  Shared &shared_;
+  Device &device_;
+  const rt::dl::Ibverbs &api_;
+  const uint8_t portNumber_;
+  Port port_;
+  Poller &poller_;
+  DeviceProperties properties_;
+  uint64_t number_ = 0; // as a user of the device
+
+  std::mutex mutex_;
+  ibv_comp_channel *channel_ = nullptr;
+  ibv_cq *cq_ = nullptr;
+  uint8_t *buffers_ = nullptr; // slots to receive into, then slots to send from
+  size_t bufferBytes_ = 0;
+  ibv_mr *bufferMr_ = nullptr;
+  std::unique_ptr<QueuePair> control_;
+  std::vector<DataQueue> data_;
+  int maxSegments_ = 1; // of one piece of work
+  Fd tcp_;
+  uint64_t tcpId_ = 0, channelId_ = 0;
+
+  // Control messages. A credit is a receive buffer of the peer's.
+  uint32_t credits_ = 0, peerSlots_ = 0, toReturn_ = 0;
+  std::vector<uint32_t> freeSlots_;         // to send from
+  std::vector<VerbsRequest *> slotRequest_; // that is done once the slot was sent; or null
+  std::deque<Outgoing> out_;
+  uint64_t underWay_ = 0; // sends of all queue pairs
+  size_t nextQueue_ = 0;
+
+  Pool outbound_, inbound_;
+  std::deque<VerbsRequest *> posted_; // receives without a message
+  std::list<Unexpected> unexpected_;
+  uint32_t announced_ = 0; // Rts among them
+  // What may be sent without asking, and what the peer has sent so.
+  uint64_t windowBytes_ = kEagerWindowBytes, windowMessages_ = kEagerWindowMessages;
+  uint64_t eagerBytes_ = 0, eagerMessages_ = 0;   // not credited yet
+  uint64_t creditBytes_ = 0, creditMessages_ = 0; // matched, not told yet
+
+  // Connected to itself, for memory of a GPU; made when it is needed.
+  DataQueue mirror_;
+  ibv_mr *mirrorMr_ = nullptr;
+  std::vector<uint8_t> mirrorBuffers_; // kEagerBytes for each inbound request, and scratch
+
+  Status failure_;         // the first
+  bool ending_ = false;    // the peer has closed; what is under way may still end well
+  bool lingering_ = false; // closed, for the peer's sake still there
+  bool over_ = false;      // the queue pairs are gone
+  bool closed_ = false;
+};
+
+} // namespace coll::net::verbs
+
+#endif // COLL_RUNTIME_NET_VERBS_ENDPOINT_H

@@ -1,0 +1,275 @@
+// What the application asks for.
+
+#include "runtime/net/verbs/endpoint.h"
+
+#include <algorithm>
+
+namespace coll::net::verbs {
+
+namespace {
+
+// From here on the device fetches a small message from registered memory itself.
+constexpr uint64_t kReferenceBytes = 2048;
+
+bool isAllOnHost(const Segment *segments, int count) {
+  return std::all_of(segments, segments + count, [](const Segment &segment) {
+    return !segment.memory || static_cast<const Region *>(segment.memory)->isHost();
+  });
+}
+
+bool isAllRegistered(const Segment *segments, int count) {
+  return std::all_of(segments, segments + count,
+                     [](const Segment &segment) { return segment.memory || segment.bytes == 0; });
+}
+
+} // namespace
+
+Endpoint::Pool::Pool() {
+  for (uint32_t i = kMaxRequests; i-- > 0;) {
+    requests[i].index = i;
+    free.push_back(i);
+  }
+}
+
+VerbsRequest *Endpoint::Pool::find(uint64_t id) {
+  uint64_t index = id & 0xffffffff;
+  if (index >= kMaxRequests)
+    return nullptr;
+  VerbsRequest &request = requests[index];
+  return request.kind != Kind::Free && request.id() == id ? &request : nullptr;
+}
+
+// How the device reaches the buffers; registers those that nobody has registered.
+Result<Keys> Endpoint::prepare(const Segment *segments, int count, bool isSource) {
+  Keys keys;
+  keys.made = true;
+  for (int i = 0; i < count; ++i) {
+    const Segment &segment = segments[i];
+    auto place = static_cast<size_t>(i);
+    if (segment.bytes == 0)
+      continue;
+    if (!segment.memory) {
+      Result<RegistrationCache::Lease> lease =
+          device_.cache().acquire(segment.data, segment.bytes, isSource);
+      if (!lease.ok())
+        return lease.status();
+      keys.leases[place] = lease.take();
+      keys.lkeys[place] = keys.leases[place].mr()->lkey;
+      keys.rkeys[place] = keys.leases[place].mr()->rkey;
+      continue;
+    }
+    auto *region = const_cast<Region *>(static_cast<const Region *>(segment.memory));
+    uint64_t address = reinterpret_cast<uintptr_t>(segment.data);
+    if (address < region->address() || !region->covers(address - region->address(), segment.bytes))
+      return Status::invalid("buffer " + std::to_string(i) + " is not within its memory");
+    Result<const ibv_mr *> mr = region->on(device_);
+    if (!mr.ok())
+      return mr.status();
+    keys.lkeys[place] = (*mr)->lkey;
+    keys.rkeys[place] = (*mr)->rkey;
+  }
+  return keys;
+}
+
+bool Endpoint::hasRoom(const Pool &pool) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !pool.free.empty();
+}
+
+// Null where no request is free.
+VerbsRequest *Endpoint::begin(Pool &pool, Kind kind, const Segment *segments, int count,
+                              uint64_t total) {
+  if (pool.free.empty())
+    return nullptr;
+  VerbsRequest *request = &pool.requests[pool.free.back()];
+  pool.free.pop_back();
+  request->kind = kind;
+  request->open = request->isBusy = false;
+  request->onHost = isAllOnHost(segments, count);
+  request->parts = request->expected = 0;
+  request->tag = 0;
+  request->total = request->capacity = total;
+  request->count = count;
+  std::copy(segments, segments + count, request->segments.begin());
+  request->state = VerbsRequest::Pending;
+  return request;
+}
+
+void Endpoint::release(VerbsRequest &request) {
+  bool isInbound = request.kind == Kind::Recv || request.kind == Kind::Read;
+  request.kind = Kind::Free;
+  ++request.generation;
+  (isInbound ? inbound_ : outbound_).free.push_back(request.index);
+}
+
+Result<Request *> Endpoint::isend(const Segment *segments, int count, uint64_t tag) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  bool isSmall = *total <= kEagerBytes, onHost = isAllOnHost(segments, count);
+  bool byReference = isSmall && count + 1 <= maxSegments_ &&
+                     (!onHost || *total >= kReferenceBytes) && isAllRegistered(segments, count);
+  isSmall = isSmall && (onHost || byReference);
+  Keys keys;
+  if (!isSmall || byReference) {
+    if (!hasRoom(outbound_))
+      return static_cast<Request *>(nullptr);
+    Result<Keys> prepared = prepare(segments, count, /*isSource=*/true);
+    if (!prepared.ok())
+      return prepared.status();
+    keys = prepared.take();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  bool isEager = isSmall && *total <= windowBytes_ && windowMessages_ > 0;
+  if (!isEager && !keys.made) {
+    Result<Keys> prepared = prepare(segments, count, /*isSource=*/true);
+    if (!prepared.ok())
+      return prepared.status();
+    keys = prepared.take();
+  }
+  VerbsRequest *request = begin(outbound_, Kind::Send, segments, count, *total);
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->keys = std::move(keys);
+  Outgoing outgoing;
+  outgoing.message.type = isEager ? MessageType::Eager : MessageType::Rts;
+  outgoing.message.tag = tag;
+  outgoing.message.bytes = *total;
+  if (isEager) {
+    windowBytes_ -= *total;
+    --windowMessages_;
+    outgoing.request = request;
+    outgoing.byReference = byReference;
+  } else {
+    outgoing.message.id = request->id();
+    request->open = true;
+  }
+  push(std::move(outgoing));
+  flush();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> Endpoint::irecv(const Segment *segments, int count, uint64_t tag) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  Keys keys;
+  if (*total > kEagerBytes || !isAllOnHost(segments, count)) {
+    if (!hasRoom(inbound_))
+      return static_cast<Request *>(nullptr);
+    Result<Keys> prepared = prepare(segments, count, /*isSource=*/false);
+    if (!prepared.ok())
+      return prepared.status();
+    keys = prepared.take();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_)
+    return refusal();
+  VerbsRequest *request = begin(inbound_, Kind::Recv, segments, count, *total);
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->keys = std::move(keys);
+  request->tag = tag;
+  if (!matchUnexpected(*request)) {
+    // What came before the end may still be taken; nothing more will come after it.
+    if (Status refused = refusal(); !refused.ok()) {
+      request->keys = Keys();
+      release(*request);
+      return refused;
+    }
+    posted_.push_back(request);
+  }
+  flush();
+  return static_cast<Request *>(request);
+}
+
+// Asks first: see Rationale in the README.
+Result<Request *> Endpoint::access(bool isWrite, const Segment *segments, int count,
+                                   const RemoteKey &key, uint64_t offset) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  Pool &pool = isWrite ? outbound_ : inbound_;
+  if (!hasRoom(pool))
+    return static_cast<Request *>(nullptr);
+  Result<Keys> keys = prepare(segments, count, isWrite);
+  if (!keys.ok())
+    return keys.status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  VerbsRequest *request = begin(pool, isWrite ? Kind::Write : Kind::Read, segments, count, *total);
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->keys = keys.take();
+  request->open = true;
+  Outgoing outgoing;
+  outgoing.message.type = MessageType::Access;
+  outgoing.message.id = request->id();
+  outgoing.message.tag = isWrite ? 0 : 1;
+  outgoing.message.key = key.key;
+  outgoing.message.offset = offset;
+  outgoing.message.bytes = *total;
+  push(std::move(outgoing));
+  flush();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> Endpoint::iflush(const Segment *segments, int count) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  bool onHost = isAllOnHost(segments, count);
+  Keys keys;
+  if (!onHost) {
+    Result<Keys> prepared = prepare(segments, count, /*isSource=*/true);
+    if (!prepared.ok())
+      return prepared.status();
+    keys = prepared.take();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  VerbsRequest *request = begin(outbound_, Kind::Flush, segments, count, *total);
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->keys = std::move(keys);
+  Status started;
+  if (onHost)
+    request->finish();
+  else
+    started = mirrorFlush(*request);
+  if (!started.ok()) {
+    release(*request);
+    return started;
+  }
+  flush();
+  return static_cast<Request *>(request);
+}
+
+Result<Completion> Endpoint::test(Request *opaque) {
+  auto *request = static_cast<VerbsRequest *>(opaque);
+  auto isPending = [&] {
+    return request->state.load(std::memory_order_acquire) == VerbsRequest::Pending;
+  };
+  // The thread that asks saves the way through the progress thread.
+  if (isPending()) {
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && !over_)
+      progress();
+  }
+  if (isPending())
+    return Completion();
+  Keys keys; // given back unlocked: deregistering may take long
+  std::lock_guard<std::mutex> lock(mutex_);
+  bool isDone = request->state == VerbsRequest::Done;
+  Completion completion{true, request->total};
+  Status failure = std::move(request->failure);
+  keys = std::move(request->keys);
+  request->keys = Keys();
+  release(*request);
+  if (!isDone)
+    return failure;
+  return completion;
+}
+
+} // namespace coll::net::verbs

@@ -1,0 +1,241 @@
+#include "runtime/net/verbs/listener.h"
+
+#include "runtime/net/verbs/setup.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+namespace coll::net::verbs {
+
+namespace {
+
+constexpr size_t kMaxVisitors = 256;
+
+class VerbsConnection final : public Connection {
+public:
+  explicit VerbsConnection(std::shared_ptr<Endpoint> endpoint) : endpoint_(std::move(endpoint)) {}
+  ~VerbsConnection() override { endpoint_->close(); }
+
+  Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override {
+    return endpoint_->isend(segments, count, tag);
+  }
+  Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override {
+    return endpoint_->irecv(segments, count, tag);
+  }
+  Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
+                           uint64_t offset) override {
+    return endpoint_->access(/*isWrite=*/true, segments, count, key, offset);
+  }
+  Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
+                          uint64_t offset) override {
+    return endpoint_->access(/*isWrite=*/false, segments, count, key, offset);
+  }
+  Result<Request *> iflush(const Segment *segments, int count) override {
+    return endpoint_->iflush(segments, count);
+  }
+  Result<Completion> test(Request *request) override { return endpoint_->test(request); }
+  void close() override { endpoint_->close(); }
+
+private:
+  std::shared_ptr<Endpoint> endpoint_;
+};
+
+Result<std::unique_ptr<Connection>> takeConnection(Setup &setup) {
+  Result<std::shared_ptr<Endpoint>> endpoint = setup.take();
+  if (!endpoint.ok())
+    return endpoint.status();
+  return std::unique_ptr<Connection>(std::make_unique<VerbsConnection>(endpoint.take()));
+}
+
+// What the peers of this listener have to prove.
+Result<Secret> secretFor(const Shared &shared, const HandleContent &content) {
+  if (shared.secret.has_value() == content.secret.has_value())
+    return Status::invalid(shared.secret ? "this process has a COLL_SECRET, the listener has none"
+                                         : "the listener has a COLL_SECRET, this process has none");
+  if (shared.secret)
+    return *shared.secret;
+  return Secret::create(
+      {reinterpret_cast<const char *>(content.secret->data()), content.secret->size()});
+}
+
+// The listening socket and who has come. Its lock is taken before a Setup's.
+class Door final : public PollHandler {
+public:
+  Door(Shared &shared, int device, Fd fd, uint64_t number, const Secret &secret)
+      : shared_(shared), device_(device), poller_(*shared.pollers.front()), fd_(std::move(fd)),
+        id_(poller_.reserve()), number_(number), secret_(secret) {}
+
+  static Status open(const std::shared_ptr<Door> &self) {
+    return self->poller_.add(self->id_, self->fd_.get(), EPOLLIN, self);
+  }
+
+  void stop() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    poller_.remove(id_, fd_.get());
+    fd_.reset();
+    for (const std::shared_ptr<Setup> &visitor : visitors_)
+      visitor->stop();
+    visitors_.clear();
+  }
+
+  Result<std::unique_ptr<Connection>> takeReady() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    dropFailed();
+    for (auto it = visitors_.begin(); it != visitors_.end(); ++it) {
+      if ((*it)->state() != Setup::State::Ready)
+        continue;
+      std::shared_ptr<Setup> ready = *it;
+      visitors_.erase(it);
+      return takeConnection(*ready);
+    }
+    return std::unique_ptr<Connection>();
+  }
+
+  void onEvents(uint32_t) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (int turn = 0; turn < 64 && fd_.valid(); ++turn) {
+      Fd fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (fd.valid()) {
+        welcome(std::move(fd));
+        continue;
+      }
+      if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+        return;
+      shared_.log.warn("verbs: no descriptor for a connection");
+      if (!evictOne()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return;
+      }
+    }
+  }
+  void onDeadline() override {}
+
+private:
+  void welcome(Fd fd) {
+    dropFailed();
+    if (visitors_.size() >= kMaxVisitors && !evictOne())
+      return;
+    Result<std::shared_ptr<Setup>> visitor =
+        Setup::server(shared_, device_, secret_, number_, std::move(fd));
+    if (visitor.ok())
+      visitors_.push_back(visitor.take());
+  }
+
+  void dropFailed() {
+    auto isFailed = [this](const std::shared_ptr<Setup> &visitor) {
+      if (visitor->state() != Setup::State::Failed)
+        return false;
+      shared_.log.warn("verbs: refused a connection: " + visitor->failure().message());
+      return true;
+    };
+    visitors_.erase(std::remove_if(visitors_.begin(), visitors_.end(), isFailed), visitors_.end());
+  }
+
+  // Chosen at random among the unproven, so that a flood cannot aim at an honest peer,
+  // which tries again. False: all are proven.
+  bool evictOne() {
+    std::vector<size_t> unproven;
+    for (size_t i = 0; i < visitors_.size(); ++i)
+      if (visitors_[i]->state() == Setup::State::Proving)
+        unproven.push_back(i);
+    if (unproven.empty())
+      return false;
+    size_t place = unproven[random_() % unproven.size()];
+    shared_.log.warn("verbs: too many unproven connections; one gave way");
+    visitors_[place]->stop();
+    visitors_.erase(visitors_.begin() + static_cast<ptrdiff_t>(place));
+    return true;
+  }
+
+  Shared &shared_;
+  const int device_;
+  Poller &poller_;
+  Fd fd_;
+  uint64_t id_, number_;
+  Secret secret_;
+  std::mutex mutex_;
+  std::minstd_rand random_{std::random_device{}()};
+  std::vector<std::shared_ptr<Setup>> visitors_;
+};
+
+class VerbsListener final : public Listener {
+public:
+  VerbsListener(std::shared_ptr<Door> door, const Handle &handle)
+      : door_(std::move(door)), handle_(handle) {}
+  ~VerbsListener() override { door_->stop(); }
+
+  const Handle &handle() const override { return handle_; }
+  Result<std::unique_ptr<Connection>> accept() override { return door_->takeReady(); }
+
+private:
+  std::shared_ptr<Door> door_;
+  Handle handle_;
+};
+
+class VerbsConnector final : public Connector {
+public:
+  VerbsConnector(std::shared_ptr<Setup> setup, std::string peer)
+      : setup_(std::move(setup)), peer_(std::move(peer)) {}
+  ~VerbsConnector() override { setup_->stop(); }
+
+  Result<std::unique_ptr<Connection>> poll() override {
+    switch (setup_->state()) {
+    case Setup::State::Failed:
+      return setup_->failure().annotate("connect to " + peer_);
+    case Setup::State::Ready:
+      return takeConnection(*setup_);
+    default:
+      return std::unique_ptr<Connection>();
+    }
+  }
+
+private:
+  std::shared_ptr<Setup> setup_;
+  std::string peer_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
+  Result<const Rail *> rail = shared.usableRail(device);
+  if (!rail.ok())
+    return rail.status();
+  Result<Fd> fd = listenOn((*rail)->address);
+  if (!fd.ok())
+    return fd.status();
+  Result<Address> local = localAddress(*fd);
+  if (!local.ok())
+    return local.status();
+  HandleContent content;
+  content.address = *local;
+  COLL_RETURN_IF_ERROR(fillRandom(&content.listener, sizeof(content.listener)));
+  if (!shared.secret)
+    COLL_RETURN_IF_ERROR(fillRandom(content.secret.emplace().data(), content.secret->size()));
+  Result<Secret> secret = secretFor(shared, content);
+  if (!secret.ok())
+    return secret.status();
+  auto door = std::make_shared<Door>(shared, device, fd.take(), content.listener, *secret);
+  COLL_RETURN_IF_ERROR(Door::open(door));
+  return std::unique_ptr<Listener>(
+      std::make_unique<VerbsListener>(std::move(door), encodeHandle(content)));
+}
+
+Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device,
+                                                 const HandleContent &peer) {
+  Result<const Rail *> rail = shared.usableRail(device);
+  if (!rail.ok())
+    return rail.status();
+  Result<Secret> secret = secretFor(shared, peer);
+  if (!secret.ok())
+    return secret.status();
+  Result<std::shared_ptr<Setup>> setup = Setup::client(shared, device, *secret, peer);
+  if (!setup.ok())
+    return setup.status();
+  return std::unique_ptr<Connector>(
+      std::make_unique<VerbsConnector>(setup.take(), peer.address.toString()));
+}
+
+} // namespace coll::net::verbs

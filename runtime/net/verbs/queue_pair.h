@@ -1,0 +1,50 @@
+// queue_pair.h - one reliable connection of the device.
+
+#ifndef COLL_RUNTIME_NET_VERBS_QUEUE_PAIR_H
+#define COLL_RUNTIME_NET_VERBS_QUEUE_PAIR_H
+
+#include "runtime/net/verbs/device.h"
+#include "runtime/net/verbs/message.h"
+#include "runtime/net/verbs/verbs.h"
+
+#include <memory>
+
+namespace coll::net::verbs {
+
+// Not for several threads at once.
+class QueuePair {
+public:
+  struct Limits {
+    uint32_t sends = 0, recvs = 0; // under way at once
+    uint32_t sendSegments = 1;
+    uint32_t inlineBytes = 0; // wanted; see inlineBytes()
+  };
+
+  // In a state in which receives can be posted.
+  static Result<std::unique_ptr<QueuePair>> create(Device &device, uint8_t port, ibv_cq *cq,
+                                                   uint64_t userNumber, const Limits &limits);
+  // Returns once the device touches no memory on its behalf.
+  ~QueuePair();
+
+  uint32_t number() const { return qp_->qp_num; }
+  uint32_t firstPacket() const { return firstPacket_; }
+  // A send of so many bytes may be given by value.
+  uint32_t inlineBytes() const { return inlineBytes_; }
+
+  // Afterwards it receives and sends. `reads`: of the peer, and ours, at once.
+  Status connect(const Port &mine, uint8_t portNumber, const SetupInfo &peer, int queue,
+                 const VerbsOptions &options, uint8_t peerReads, uint8_t ownReads);
+
+  Status postSend(ibv_send_wr &request);
+  Status postRecv(ibv_recv_wr &request);
+
+private:
+  QueuePair(Device &device, ibv_qp *qp) : device_(device), qp_(qp) {}
+  Device &device_;
+  ibv_qp *qp_;
+  uint32_t firstPacket_ = 0, inlineBytes_ = 0;
+};
+
+} // namespace coll::net::verbs
+
+#endif // COLL_RUNTIME_NET_VERBS_QUEUE_PAIR_H
