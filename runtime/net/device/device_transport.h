@@ -98,6 +98,21 @@ struct DeviceStats {
   uint64_t refused = 0; // posts that found no room: slots or pages
 };
 
+// What a kernel needs besides the slot number, for callers that pass it themselves.
+// Addresses of the GPU; zeros where there is none.
+struct KernelView {
+  uint64_t meta = 0; // rt::UnpackMeta or rt::PackMeta
+  uint64_t bounce = 0;
+  uint64_t bounceBytes = 0; // descriptors end below
+};
+
+// What accept() and poll() of a DeviceTransport give: static_cast is right.
+class DeviceConnection : public Connection {
+public:
+  virtual KernelView unpackView() const = 0;
+  virtual KernelView packView() const = 0;
+};
+
 class DeviceTransport : public Transport {
 public:
   virtual DeviceStats stats() const = 0;

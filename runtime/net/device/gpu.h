@@ -34,7 +34,7 @@ private:
 
 class Gpu {
 public:
-  // The process's one object for this GPU and driver table; made by the first caller,
+  // The process's one object for this GPU and driver table, made by the first caller,
   // whose limit of the bounce pool holds, and gone with its last user.
   static Result<std::shared_ptr<Gpu>> get(const rt::dl::Cuda &cuda, int ordinal,
                                           uint64_t bounceBytes);
@@ -58,8 +58,7 @@ public:
   static constexpr uint64_t kCellBytes = 64;
   Result<uint64_t> makeCell(const void *content, uint64_t bytes);
   void freeCell(uint64_t address);
-  // Copies from GPU memory and waits.
-  Status read(void *to, uint64_t from, uint64_t bytes);
+  Status readCell(uint64_t address, void *to, uint64_t bytes);
 
 private:
   Gpu(const rt::dl::Cuda &cuda, int ordinal) : cuda_(cuda), ordinal_(ordinal) {}
@@ -70,7 +69,8 @@ private:
   rt::dl::CudaContext context_ = nullptr;
   rt::dl::CudaStream copyIn_ = nullptr, copyOut_ = nullptr;
   std::unique_ptr<BouncePool> bounce_;
-  std::mutex mutex_; // guards the cells
+  std::mutex mutex_;   // guards what follows
+  MappedMemory stage_; // what goes into a cell, or comes from one
   std::vector<uint64_t> slabs_, freeCells_;
 };
 
