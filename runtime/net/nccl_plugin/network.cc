@@ -3,6 +3,9 @@
 #include "runtime/base/env.h"
 #include "runtime/net/nccl_plugin/configure.h"
 #include "runtime/net/tcp/tcp.h"
+#ifdef COLL_HAVE_VERBS
+#include "runtime/net/verbs/verbs.h"
+#endif
 
 #include <algorithm>
 #include <thread>
@@ -17,10 +20,27 @@ constexpr int kLoopbackSpeedMbps = 200'000;
 // NCCL posts at most 8 steps of a connection ahead.
 constexpr int kNcclSteps = 8;
 
-Result<std::unique_ptr<Transport>> createTcp(const Settings &settings) {
-  TcpOptions options = TcpOptions::fromEnv();
-  options.iface = settings.iface;
-  return createTcpTransport(options, settings.secret);
+// NCCL keeps many connections busy at once, one per channel and direction.
+int progressThreads(int chosen) {
+  if (rt::foreignEnv("COLL_NET_THREADS"))
+    return chosen;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 4, 2, 8);
+}
+
+Result<std::unique_ptr<Transport>> createTransport(const Settings &settings) {
+  if (settings.transport == "tcp") {
+    TcpOptions options = TcpOptions::fromEnv();
+    options.iface = settings.iface;
+    options.threads = progressThreads(options.threads);
+    return createTcpTransport(options, settings.secret);
+  }
+#ifdef COLL_HAVE_VERBS
+  if (settings.transport == "verbs")
+    return createVerbsTransport(VerbsOptions::fromEnv(), settings.secret);
+#endif
+  return Status::invalid(
+      "COLL_NET_TRANSPORT=" + settings.transport +
+      " is none of this build's transports: tcp or, built with libibverbs, verbs");
 }
 
 } // namespace
@@ -37,10 +57,7 @@ Result<std::shared_ptr<Network>> Network::create() {
 }
 
 Status Network::addTransport(const Settings &settings) {
-  if (settings.transport != "tcp")
-    return Status::invalid("COLL_NET_TRANSPORT=" + settings.transport +
-                           " is none of the transports of this build: tcp");
-  Result<std::unique_ptr<Transport>> transport = createTcp(settings);
+  Result<std::unique_ptr<Transport>> transport = createTransport(settings);
   if (!transport.ok())
     return transport.status();
   transport_ = transport.take();
