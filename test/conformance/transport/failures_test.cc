@@ -55,7 +55,7 @@ TEST_P(TransportTest, CloseDeliversWhatWasDone) {
     std::vector<uint8_t> data = pattern(bytes, 2), got(bytes), other(10);
     Request *wanted = recv(*ends.right, got, 1);
     // Something unread on its way back must not spoil the delivery.
-    if (std::string(GetParam().name) != "loopback")
+    if (std::string(GetParam().name).find("loopback") == std::string::npos)
       expectDone(*ends.right, send(*ends.right, other, 9), other.size());
     expectDone(*ends.left, send(*ends.left, data, 1), bytes);
     ends.left.reset();
