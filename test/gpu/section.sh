@@ -1,0 +1,56 @@
+# What the sections of ./dev gpu-test share; a section sources it first.
+#
+# Each section is a script test/gpu/NAME.sh, run from the root of the tree with
+#   COLL_BUILD   the build folder: programs are in $COLL_BUILD/bin
+#   COLL_ROWS    the folder where measurements append their rows (*.jsonl)
+#   COLL_REPORT  the folder where results go, as JUnit XML; the functions below write it
+#   COLL_GPUS    how many GPUs there are
+# A section runs all it has, whatever fails, and ends with exit code 0: what counts is the
+# report.
+
+set -uo pipefail
+section=$(basename "$0" .sh)
+mkdir -p "$COLL_REPORT"
+
+xml_text() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g' | tr -cd '\11\12\40-\176'; }
+
+# result NAME passed|failed|skipped [reason]: one case of the report.
+result() {
+  local name=$1 outcome=$2 reason=${3:-} file
+  file=$COLL_REPORT/$section.${name//[^A-Za-z0-9_]/_}.xml
+  {
+    printf '<testsuites><testsuite name="%s"><testcase name="%s" classname="%s">' \
+      "$section" "$(xml_text <<<"$name" | tr -d '\n')" "$section"
+    case $outcome in
+      failed) printf '<failure message="%s"/>' "$(xml_text <<<"$reason" | tr '\n' ' ')" ;;
+      skipped) printf '<skipped message="%s"/>' "$(xml_text <<<"$reason" | tr '\n' ' ')" ;;
+    esac
+    printf '</testcase></testsuite></testsuites>\n'
+  } >"$file"
+  printf -- '-- %s: %s %s\n' "$outcome" "$name" "$reason"
+}
+
+# check NAME SECONDS command…: passes with exit code 0, is skipped with 77.
+check() {
+  local name=$1 seconds=$2 code=0
+  shift 2
+  printf -- '-- %s: %s\n' "$name" "$*"
+  timeout --kill-after=5 "$seconds" "$@" </dev/null || code=$?
+  case $code in
+    0) result "$name" passed ;;
+    77) result "$name" skipped "says the program" ;;
+    124 | 137) result "$name" failed "no end after $seconds s" ;;
+    *) result "$name" failed "exit code $code" ;;
+  esac
+}
+
+# run_gtest NAME SECONDS program…: every case of the program counts.
+run_gtest() {
+  local name=$1 seconds=$2 code=0 file=$COLL_REPORT/$section.$1.xml
+  shift 2
+  printf -- '-- %s: %s\n' "$name" "$*"
+  rm -f "$file"
+  GTEST_BRIEF=1 GTEST_OUTPUT=xml:$file timeout --kill-after=5 "$seconds" "$@" </dev/null || code=$?
+  # A crash writes no report.
+  [ -e "$file" ] || result "$name" failed "exit code $code without a report"
+}
