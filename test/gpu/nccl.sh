@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Stock NCCL over libnccl-net-coll.so on a machine with GPUs: exact results, times beside
+# NCCL's own Socket transport, and a PyTorch job.
+#
+#   test/gpu/nccl.sh BUILD OUT [smoke|check|perf|torch]…
+#
+# BUILD holds a build with the plugin (targets nccl-net-coll and nccl-plugin-tests), OUT
+# gets logs, and perf writes OUT/nccl.jsonl, the rows of test/perf. Everything goes over
+# the loopback interface: P2P and shared memory are turned off. NCCL is the one that
+# nvcc finds; COLL_TEST_NCCL names another libnccl.so.2 to run with.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1 out=$2
+shift 2
+mkdir -p "$out"
+plugin=$build/lib/libnccl-net-coll.so
+program=$build/nccl_net_test
+[ -n "${COLL_TEST_NCCL:-}" ] && export LD_PRELOAD=$COLL_TEST_NCCL
+
+export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 NCCL_SOCKET_IFNAME=lo NCCL_CUMEM_HOST_ENABLE=0
+export COLL_NET_IFACE=lo
+gpus=$(nvidia-smi -L | wc -l)
+
+nvcc -O2 -std=c++17 -arch=sm_90 -o "$program" "$here/nccl_net_test.cu" -lnccl || exit 1
+
+host="NCCL_NET_PLUGIN=$plugin"
+unpack="$host COLL_NET_DEVICE_UNPACK=1"
+socket="NCCL_NET=Socket NCCL_NET_PLUGIN=none"
+# NCCL's own knobs, for every transport alike.
+channels() {
+  echo "NCCL_MIN_NCHANNELS=$1 NCCL_MAX_NCHANNELS=$1 NCCL_MIN_P2P_NCHANNELS=$1" \
+    "NCCL_MAX_P2P_NCHANNELS=$1 NCCL_NCHANNELS_PER_NET_PEER=$1"
+}
+chunk() { echo "NCCL_P2P_NET_CHUNKSIZE=$1 NCCL_BUFFSIZE=$(($1 * 8))"; }
+
+failed=0
+# checked LABEL SECONDS ENVIRONMENT ARGUMENT…
+checked() {
+  local label=$1 seconds=$2 environment=$3
+  shift 3
+  # shellcheck disable=SC2086 # words on purpose
+  if ! env $environment NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,INIT \
+    NCCL_DEBUG_FILE="$out/nccl.%p" timeout "$seconds" "$program" check --label="$label" "$@"; then
+    failed=1
+    grep -h "WARN" "$out"/nccl.* | head -5
+  fi
+  grep -h -o "NET/coll: pages unpacked.*" "$out"/nccl.* | sort | uniq | tail -4
+  rm -f "$out"/nccl.*
+}
+# measured LABEL ENVIRONMENT ARGUMENT…
+measured() {
+  local label=$1 environment=$2
+  shift 2
+  # shellcheck disable=SC2086
+  env $environment timeout 90 "$program" perf --ranks=2 --label="$label" "$@" |
+    tee -a "$out/perf.txt" || failed=1
+}
+
+smoke() {
+  "$build/bin/nccl-plugin-tests" 2>&1 | tail -3
+  checked host 60 "$host" --ranks=2 --small=96 --large=1
+  checked unpack 90 "$unpack" --ranks=2 --small=96 --large=1
+  measured socket "$socket"
+  measured host "$host"
+  measured unpack "$unpack"
+  measured "socket 16ch 512k" "$socket $(channels 16) $(chunk 524288)"
+  measured "host 16ch 512k" "$host $(channels 16) $(chunk 524288)"
+  measured "unpack 16ch 512k" "$unpack $(channels 16) $(chunk 524288)"
+}
+
+check() {
+  checked host 100 "$host $(channels 16) $(chunk 524288)" --ranks=2
+  checked unpack 140 "$unpack $(channels 16) $(chunk 524288)" --ranks=2
+  checked "host, NCCL's defaults" 60 "$host" --ranks=2 --small=200 --large=1
+  checked "unpack, NCCL's defaults" 60 "$unpack" --ranks=2 --small=200 --large=1
+  checked "host, 4 ranks on $gpus GPUs" 60 "$host" --ranks=4 --small=200 --large=0
+  checked "unpack, 4 ranks on $gpus GPUs" 60 "$unpack" --ranks=4 --small=200 --large=0
+}
+
+perf() {
+  : >"$out/perf.txt"
+  measured "socket default" "$socket"
+  measured "host default" "$host"
+  measured "unpack default" "$unpack"
+  local net
+  for sockets in "1 4" "4 4" "2 8"; do
+    set -- $sockets
+    net="NCCL_SOCKET_NTHREADS=$1 NCCL_NSOCKS_PERTHREAD=$2"
+    measured "socket tuned, $1x$2 sockets" "$socket $net" --ops=send,both,all_reduce
+    measured "socket tuned, $1x$2 sockets, 16ch 512k" \
+      "$socket $net $(channels 16) $(chunk 524288)" --ops=send,both,all_reduce
+  done
+  for count in 4 8 16; do
+    for bytes in 131072 524288; do
+      measured "socket tuned, ${count}ch $bytes" "$socket $(channels $count) $(chunk $bytes)" \
+        --ops=send,both,all_reduce
+      measured "host tuned, ${count}ch $bytes" "$host $(channels $count) $(chunk $bytes)" \
+        --ops=send,both,all_reduce
+    done
+  done
+  measured "unpack tuned, 16ch 524288" "$unpack $(channels 16) $(chunk 524288)" \
+    --ops=send,both,all_reduce
+  python3 "$here/nccl_rows.py" "$out/perf.txt" "$out/nccl.jsonl"
+}
+
+torch() {
+  local script=$here/nccl_torch.py
+  for mode in host unpack; do
+    # shellcheck disable=SC2086
+    env ${!mode} LD_PRELOAD= timeout 120 python3 -m torch.distributed.run --standalone \
+      --nproc-per-node=2 "$script" --label=$mode || failed=1
+  done
+}
+
+for step in "${@:-smoke}"; do
+  $step
+done
+exit $failed
