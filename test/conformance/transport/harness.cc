@@ -6,9 +6,17 @@
 
 namespace coll::net::test {
 
+std::string &skipReason() {
+  static std::string reason;
+  return reason;
+}
+
 void TransportTest::SetUp() {
+  skipReason().clear();
   left_ = GetParam().make();
   right_ = GetParam().make();
+  if (!skipReason().empty())
+    GTEST_SKIP() << skipReason();
   ASSERT_TRUE(left_ && right_);
 }
 

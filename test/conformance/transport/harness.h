@@ -1,7 +1,8 @@
 // harness.h - the suite that every transport joins.
 //
 // A transport joins with one file that holds one line: COLL_TRANSPORT_CONFORMANCE(name,
-// make), where make() gives a fresh transport, or null and the reason is logged.
+// make), where make() gives a fresh transport. Where this machine cannot have one, it gives
+// null and sets skipReason().
 
 #ifndef COLL_TEST_CONFORMANCE_TRANSPORT_HARNESS_H
 #define COLL_TEST_CONFORMANCE_TRANSPORT_HARNESS_H
@@ -16,6 +17,9 @@
 namespace coll::net::test {
 
 inline constexpr int64_t kPatientUs = 60'000'000;
+
+// Why the transport under test cannot be had here; the tests are then skipped.
+std::string &skipReason();
 
 struct TransportCase {
   const char *name;
