@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -128,15 +129,28 @@ public:
   virtual void abort(const Status &cause) = 0;
 };
 
+// Where this process stands in a job of several processes with one rank each.
+struct JobOptions {
+  int rank = 0;
+  std::string bootstrap; // host:port of rank 0
+  std::string secret;    // what all processes of the job know
+  std::string iface;     // as COLL_NET_IFACE
+  int listenFd = -1;     // rank 0: a listening socket to use, which it then owns
+};
+
 struct BackendOptions {
   int numRanks = 1;
   int64_t timeoutUs = 60'000'000; // longest wait for one operation
+  std::string transport;          // net: by name; empty: COLL_NET_TRANSPORT
+  std::optional<JobOptions> job;  // absent: all ranks are in this process
 };
 
 class Backend {
 public:
   virtual ~Backend() = default;
-  // The endpoint of a rank; called once per rank. The backend must outlive it.
+  // The ranks of this process, ascending.
+  virtual std::vector<int> localRanks() const = 0;
+  // The endpoint of a local rank; called once per rank. The backend must outlive it.
   virtual Result<std::unique_ptr<Endpoint>> endpoint(int rank) = 0;
 };
 

@@ -1,6 +1,9 @@
 // The one place that names the backends.
 
 #include "runtime/backend.h"
+#ifdef COLL_HAS_NET
+#include "runtime/backend/net/net.h"
+#endif
 #include "runtime/backend/threads/threads.h"
 
 namespace coll::rt {
@@ -16,6 +19,9 @@ struct Registration {
 
 constexpr Registration kBackends[] = {
     {"threads", threads::createBackend},
+#ifdef COLL_HAS_NET
+    {"net", network::createBackend},
+#endif
 };
 
 } // namespace

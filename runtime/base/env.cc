@@ -34,6 +34,8 @@ const std::vector<EnvInfo> &envTable() {
        "progress threads of the tcp transport, 1 to 64"},
       {EnvVar::NetTransport, "COLL_NET_TRANSPORT", "tcp",
        "what carries messages between processes: tcp or verbs"},
+      {EnvVar::NetAlgorithm, "COLL_NET_ALGORITHM", "auto",
+       "of backend net, where an operation has it: auto, direct, ring, halving, tree"},
       {EnvVar::NetSpeedMbps, "COLL_NET_SPEED_MBPS", "0",
        "speed of each interface that NCCL is told, which its choices depend on; 0: as the "
        "system says"},

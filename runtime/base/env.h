@@ -27,6 +27,7 @@ enum class EnvVar {
   NetSockets,         // COLL_NET_SOCKETS
   NetThreads,         // COLL_NET_THREADS
   NetTransport,       // COLL_NET_TRANSPORT
+  NetAlgorithm,       // COLL_NET_ALGORITHM
   NetSpeedMbps,       // COLL_NET_SPEED_MBPS
   Cuda,               // COLL_CUDA
   NetUnpack,          // COLL_NET_DEVICE_UNPACK

@@ -112,13 +112,16 @@ Result<std::unique_ptr<Bootstrap>> Bootstrap::create(const BootstrapOptions &opt
     return Status::invalid("there is no rank " + std::to_string(options.rank) + " of " +
                            std::to_string(options.worldSize));
   std::unique_ptr<Bootstrap> self(new Bootstrap(options));
-  Result<Address> address =
-      options.rank == 0 ? listenAddress(options) : Address::parse(options.address);
+  bool listens = options.rank == 0 && options.listenFd < 0;
+  Result<Address> address = listens ? listenAddress(options) : Address::parse(options.address);
   if (!address.ok())
     return address.status().annotate("bootstrap");
   if (options.rank == 0) {
+    Result<Fd> fd = listens ? listenOn(*address) : Result<Fd>(Fd(options.listenFd));
+    if (!fd.ok())
+      return fd.status().annotate("bootstrap");
     Result<std::unique_ptr<BootstrapServer>> server =
-        BootstrapServer::create(*address, options.worldSize, secret);
+        BootstrapServer::create(fd.take(), options.worldSize, secret);
     if (!server.ok())
       return server.status().annotate("bootstrap");
     self->server_ = server.take();

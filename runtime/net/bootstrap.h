@@ -32,6 +32,8 @@ struct BootstrapOptions {
   // listens on the first interface of `iface`, and address() says where.
   std::string address;
   std::string iface; // as COLL_NET_IFACE; rank 0 only
+  // Rank 0: a listening socket, which then is the bootstrap's; -1: it makes one.
+  int listenFd = -1;
   int64_t timeoutUs = 60'000'000;
 };
 

@@ -68,15 +68,12 @@ private:
   bool reserved_ = false; // a rank is kept for it
 };
 
-Result<std::unique_ptr<BootstrapServer>>
-BootstrapServer::create(const Address &address, int worldSize, const Secret &secret) {
-  Result<Fd> fd = listenOn(address);
-  if (!fd.ok())
-    return fd.status();
-  Result<Address> local = localAddress(*fd);
+Result<std::unique_ptr<BootstrapServer>> BootstrapServer::create(Fd fd, int worldSize,
+                                                                 const Secret &secret) {
+  Result<Address> local = localAddress(fd);
   if (!local.ok())
     return local.status();
-  std::unique_ptr<BootstrapServer> server(new BootstrapServer(fd.take(), worldSize, secret));
+  std::unique_ptr<BootstrapServer> server(new BootstrapServer(std::move(fd), worldSize, secret));
   server->address_ = *local;
   Result<std::unique_ptr<Poller>> poller = Poller::create();
   if (!poller.ok())

@@ -35,7 +35,8 @@ public:
     std::atomic<int64_t> evicted{0};  // visitors that gave way
   };
 
-  static Result<std::unique_ptr<BootstrapServer>> create(const Address &address, int worldSize,
+  // Serves a listening, non-blocking socket.
+  static Result<std::unique_ptr<BootstrapServer>> create(Fd fd, int worldSize,
                                                          const Secret &secret);
   // Writes out the replies that are due (for a second at most) and hangs up.
   ~BootstrapServer();

@@ -33,7 +33,8 @@ void expectMismatch(const std::string &backend, const std::string &what,
        })) {
     EXPECT_EQ(status.code(), kCollMismatch) << status.toString();
     EXPECT_TRUE(contains(status, what)) << status.message();
-    EXPECT_TRUE(contains(status, "rank 0 calls reduce sum f32 x 8 root 0 (op 3 at train.py:7:1)"))
+    // The other rank may be 0 or 2: who finds out first.
+    EXPECT_TRUE(contains(status, " calls reduce sum f32 x 8 root 0 (op 3 at train.py:7:1)"))
         << status.message();
     EXPECT_TRUE(contains(status, "rank 1 calls")) << status.message();
   }

@@ -1,9 +1,11 @@
 #include "test/conformance/harness.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/env.h"
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 namespace coll::rt::test {
@@ -37,10 +39,14 @@ void runRank(Endpoint &endpoint, const Layout &layout, int rank,
 
 void runJob(const std::string &backendName, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs) {
+  std::istringstream parts(backendName);
+  std::string name, algorithm;
   BackendOptions options;
+  std::getline(std::getline(std::getline(parts, name, '/'), options.transport, '/'), algorithm);
   options.numRanks = layout.ranks;
   options.timeoutUs = timeoutUs;
-  Result<std::unique_ptr<Backend>> backend = createBackend(backendName, options);
+  ScopedEnv scoped("COLL_NET_ALGORITHM", algorithm.empty() ? nullptr : algorithm.c_str());
+  Result<std::unique_ptr<Backend>> backend = createBackend(name, options);
   ASSERT_TRUE(backend.ok()) << backend.status().toString();
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (int rank = 0; rank < layout.ranks; ++rank) {
@@ -189,6 +195,11 @@ std::vector<TypedReduction> allReductions() {
       if (reductionTakes(i, dtype))
         all.emplace_back(dtype, static_cast<CollReduction>(i));
   return all;
+}
+
+std::vector<TypedReduction> someReductions() {
+  return {{kCollF32, kCollSum},  {kCollF32, kCollAvg}, {kCollF64, kCollMin}, {kCollF16, kCollAvg},
+          {kCollBf16, kCollSum}, {kCollI8, kCollSum},  {kCollI32, kCollMax}, {kCollBool, kCollSum}};
 }
 
 std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info) {

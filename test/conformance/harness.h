@@ -1,7 +1,9 @@
 // harness.h - what the conformance tests share: jobs of several ranks, test data,
 // and the suites that every backend joins.
 //
-// A backend joins with one file that holds one line: COLL_CONFORMANCE(name).
+// A backend joins with one file that holds one line: COLL_CONFORMANCE(name). One that has
+// variants adds COLL_CONFORMANCE_AS(label, "name/transport/algorithm") for each; what is
+// left out is as by default.
 
 #ifndef COLL_TEST_CONFORMANCE_HARNESS_H
 #define COLL_TEST_CONFORMANCE_HARNESS_H
@@ -40,6 +42,7 @@ struct Member {
 inline constexpr int64_t kPatientUs = 120'000'000;
 
 // Runs `body` on every rank of the layout at once, and ends when all have returned.
+// `backend` is a name, or "name/transport/algorithm".
 void runJob(const std::string &backend, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs = kPatientUs);
 
@@ -84,25 +87,43 @@ class Failures : public testing::TestWithParam<std::string> {};
 std::vector<CollDtype> allDtypes();
 // Every type with every reduction that it takes.
 std::vector<TypedReduction> allReductions();
+// One of each kind of arithmetic.
+std::vector<TypedReduction> someReductions();
 std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info);
 std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info);
 
-#define COLL_CONFORMANCE(backend)                                                                  \
+#define COLL_CONFORMANCE_AS(label, backend)                                                        \
   namespace coll::rt::test {                                                                       \
-  INSTANTIATE_TEST_SUITE_P(backend, Reductions,                                                    \
-                           testing::Combine(testing::Values(#backend),                             \
+  INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
+                           testing::Combine(testing::Values(backend),                              \
                                             testing::ValuesIn(allReductions())),                   \
                            reductionsName);                                                        \
-  INSTANTIATE_TEST_SUITE_P(backend, Movements,                                                     \
-                           testing::Combine(testing::Values(#backend),                             \
+  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
+                           testing::Combine(testing::Values(backend),                              \
                                             testing::ValuesIn(allDtypes())),                       \
                            movementsName);                                                         \
-  INSTANTIATE_TEST_SUITE_P(backend, Arithmetic, testing::Values(#backend));                        \
-  INSTANTIATE_TEST_SUITE_P(backend, Transfers, testing::Values(#backend));                         \
-  INSTANTIATE_TEST_SUITE_P(backend, Asynchrony, testing::Values(#backend));                        \
-  INSTANTIATE_TEST_SUITE_P(backend, Failures, testing::Values(#backend));                          \
+  INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
+  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
+  INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
+  INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend));                             \
   }                                                                                                \
   static_assert(true, "")
+
+// For a variant that differs in its algorithms alone: what depends on them, for few types.
+#define COLL_CONFORMANCE_OF_DATA(label, backend)                                                   \
+  namespace coll::rt::test {                                                                       \
+  INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
+                           testing::Combine(testing::Values(backend),                              \
+                                            testing::ValuesIn(someReductions())),                  \
+                           reductionsName);                                                        \
+  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
+                           testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
+                           movementsName);                                                         \
+  INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
+  }                                                                                                \
+  static_assert(true, "")
+
+#define COLL_CONFORMANCE(backend) COLL_CONFORMANCE_AS(backend, #backend)
 
 } // namespace coll::rt::test
 

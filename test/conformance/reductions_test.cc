@@ -138,27 +138,52 @@ TEST_P(Reductions, ReduceScatter) {
 }
 
 // Inputs whose sum depends on the order, so that left to right can be told from others.
-TEST_P(Arithmetic, SumsRunLeftToRightInTheGroup) {
-  constexpr int64_t kCount = 20'000;
-  auto value = [](int rank, int64_t i) {
-    return std::ldexp(1.0f + 0.37f * static_cast<float>((rank * 5 + i) % 7),
-                      static_cast<int>((rank * 11 + i * 3) % 40) - 20);
-  };
-  for (CollOrder order : {kCollOrderAny, kCollOrderRank})
-    runJob(GetParam(), {5, {{4, 0, 3, 1, 2}}}, [&](Member &m) {
-      Elements buffer(kCollF32, kCount);
-      for (int64_t i = 0; i < kCount; ++i)
-        buffer.set(i, value(m.rank, i));
-      Call call = makeCall(OpKind::AllReduce, kCollF32, kCount, buffer.data(), buffer.data());
-      call.order = order;
-      ASSERT_TRUE(m.call(call).ok());
-      for (int64_t i = 0; i < kCount; ++i) {
-        float sum = value(m.rankAt(0), i);
-        for (int p = 1; p < m.n; ++p)
-          sum += value(m.rankAt(p), i);
-        ASSERT_EQ(buffer.get(i), sum) << "element " << i;
-      }
+constexpr int64_t kOrderedCount = 20'000;
+
+float orderedValue(int rank, int64_t i) {
+  return std::ldexp(1.0f + 0.37f * static_cast<float>((rank * 5 + i) % 7),
+                    static_cast<int>((rank * 11 + i * 3) % 40) - 20);
+}
+
+Status sumOrdered(Member &m, CollOrder order, Elements &buffer) {
+  for (int64_t i = 0; i < kOrderedCount; ++i)
+    buffer.set(i, orderedValue(m.rank, i));
+  Call call = makeCall(OpKind::AllReduce, kCollF32, kOrderedCount, buffer.data(), buffer.data());
+  call.order = order;
+  return m.call(call);
+}
+
+const Layout kShuffledFive = {5, {{4, 0, 3, 1, 2}}};
+
+TEST_P(Arithmetic, OrderRankSumsLeftToRightInTheGroup) {
+  runJob(GetParam(), kShuffledFive, [&](Member &m) {
+    Elements buffer(kCollF32, kOrderedCount);
+    ASSERT_TRUE(sumOrdered(m, kCollOrderRank, buffer).ok());
+    for (int64_t i = 0; i < kOrderedCount; ++i) {
+      float sum = orderedValue(m.rankAt(0), i);
+      for (int p = 1; p < m.n; ++p)
+        sum += orderedValue(m.rankAt(p), i);
+      ASSERT_EQ(buffer.get(i), sum) << "element " << i;
+    }
+  });
+}
+
+// Without an order a backend may group as it likes, but always and everywhere alike.
+TEST_P(Arithmetic, OrderAnyGivesTheSameBitsOnAllRanksAndInAllRuns) {
+  std::vector<Elements> results(10, Elements(kCollF32, kOrderedCount));
+  for (size_t run = 0; run < 2; ++run)
+    runJob(GetParam(), kShuffledFive, [&](Member &m) {
+      ASSERT_TRUE(
+          sumOrdered(m, kCollOrderAny, results[5 * run + static_cast<size_t>(m.rank)]).ok());
     });
+  for (int64_t i = 0; i < kOrderedCount; ++i) {
+    double exact = 0;
+    for (int rank = 0; rank < 5; ++rank)
+      exact += static_cast<double>(orderedValue(rank, i));
+    ASSERT_NEAR(results[0].get(i), exact, 1e-6 * exact) << "element " << i;
+    for (const Elements &other : results)
+      ASSERT_EQ(results[0].get(i), other.get(i)) << "element " << i;
+  }
 }
 
 TEST_P(Arithmetic, NanSurvivesMinAndMax) {

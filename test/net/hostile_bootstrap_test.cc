@@ -62,7 +62,7 @@ TEST(HostileBootstrapTest, TheJobStartsAmongStrangers) {
   constexpr int kWorld = 4;
   Address address = Address::parse("127.0.0.1:0").take();
   Result<std::unique_ptr<BootstrapServer>> server =
-      BootstrapServer::create(address, kWorld, testSecret());
+      BootstrapServer::create(listenOn(address).take(), kWorld, testSecret());
   ASSERT_TRUE(server.ok()) << server.status().message();
   std::atomic<int> attacks{0}, admitted{0};
   std::vector<std::thread> threads;

@@ -1,5 +1,7 @@
 #include "runtime/backend/threads/group.h"
 
+#include "runtime/call_signature.h"
+
 #include <algorithm>
 #include <sched.h>
 
@@ -122,39 +124,12 @@ std::vector<int> Group::lateMembers(uint64_t number) {
   return late;
 }
 
-namespace {
-
-// What the calls of two members differ in, or null.
-const char *difference(const Call &a, const Call &b) {
-  if (a.kind != b.kind)
-    return "operations";
-  if (a.site.program == b.site.program && a.site.op != b.site.op)
-    return "places in the program";
-  if (a.kind == OpKind::Init || a.kind == OpKind::Barrier)
-    return nullptr;
-  if (a.dtype != b.dtype)
-    return "element types";
-  if (a.outer != b.outer || a.count != b.count || a.dstOuter != b.dstOuter ||
-      a.dstCount != b.dstCount)
-    return "counts";
-  if (reduces(a.kind) && a.reduction != b.reduction)
-    return "reductions";
-  if (reduces(a.kind) && a.order != b.order)
-    return "orders";
-  if (hasRoot(a.kind) && a.root != b.root)
-    return "roots";
-  if (a.numPairs != b.numPairs || !std::equal(a.pairs, a.pairs + 2 * a.numPairs, b.pairs))
-    return "pairs";
-  return nullptr;
-}
-
-} // namespace
-
 Status Group::compareCalls(const Slot &slot, uint64_t number) const {
   const Call &first = slot.postings[0].call;
+  CallSignature expected = signatureOf(first);
   for (int i = 1; i < size(); ++i) {
     const Call &call = slot.postings[static_cast<size_t>(i)].call;
-    if (const char *what = difference(first, call))
+    if (const char *what = difference(expected, signatureOf(call)))
       return {kCollMismatch, std::string(what) + " differ in call " + std::to_string(number) +
                                  " of group " + describeGroup(ranks_) + ": rank " +
                                  std::to_string(ranks_[0]) + " calls " + describe(first) +

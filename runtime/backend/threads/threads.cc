@@ -2,6 +2,8 @@
 
 #include "runtime/backend/threads/endpoint.h"
 
+#include <numeric>
+
 namespace coll::rt::threads {
 
 namespace {
@@ -11,6 +13,12 @@ constexpr int kMaxRanks = 1024;
 class ThreadsBackend final : public Backend {
 public:
   explicit ThreadsBackend(const BackendOptions &options) : world_(options) {}
+
+  std::vector<int> localRanks() const override {
+    std::vector<int> ranks(static_cast<size_t>(world_.numRanks()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
 
   Result<std::unique_ptr<Endpoint>> endpoint(int rank) override {
     if (rank < 0 || rank >= world_.numRanks())
@@ -27,6 +35,8 @@ private:
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options) {
   if (options.numRanks < 1 || options.timeoutUs < 1)
     return Status::invalid("threads needs at least one rank and a positive timeout");
+  if (options.job)
+    return Status(kCollUnsupported, "the ranks of threads are in one process");
   if (options.numRanks > kMaxRanks)
     return Status(kCollUnsupported, "threads runs at most " + std::to_string(kMaxRanks) +
                                         " ranks, not " + std::to_string(options.numRanks));

@@ -1,0 +1,255 @@
+#include "runtime/backend/net/collective.h"
+
+#include "runtime/backend/net/apply.h"
+#include "runtime/base/dtype.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace coll::rt::network {
+
+namespace {
+
+// From so many members on, pairs are too many.
+constexpr int64_t kManyMembers = 17;
+constexpr int64_t kTreeBytes = 64 << 10;
+constexpr int64_t kHalvingBytes = 256 << 10;
+// Receive buffers of one operation.
+constexpr int64_t kScratchBytes = 8 << 20;
+constexpr int64_t kMinSegmentBytes = 64 << 10;
+constexpr int64_t kMaxSegmentBytes = 512 << 10;
+
+// Tags of the exchange and of the schedule must not meet.
+constexpr uint64_t kScheduleTags = 64;
+
+bool isHalf(CollDtype dtype) { return dtype == kCollF16 || dtype == kCollBf16; }
+
+// Whether sums may be grouped otherwise than left to right. Half precision is rounded
+// once, so its partial sums do not travel.
+bool mayRegroup(const Call &call) {
+  if (!isFloat(call.dtype))
+    return true;
+  return call.order == kCollOrderAny && !isHalf(call.dtype);
+}
+
+int64_t segmentBytesFor(int64_t n) {
+  int64_t bytes = kScratchBytes / (static_cast<int64_t>(Schedule::kWindow) * n) / 4096 * 4096;
+  return std::clamp(bytes, kMinSegmentBytes, kMaxSegmentBytes);
+}
+
+bool has(OpKind kind, Algorithm algorithm) {
+  switch (kind) {
+  case OpKind::AllReduce:
+    return algorithm != Algorithm::Tree;
+  case OpKind::Reduce:
+    return algorithm == Algorithm::Direct || algorithm == Algorithm::Tree;
+  case OpKind::ReduceScatter:
+  case OpKind::AllGather:
+    return algorithm == Algorithm::Direct || algorithm == Algorithm::Ring;
+  case OpKind::Broadcast:
+    return algorithm == Algorithm::Tree || algorithm == Algorithm::Ring;
+  default:
+    return algorithm == Algorithm::Direct;
+  }
+}
+
+} // namespace
+
+std::optional<Algorithm> parseAlgorithm(const std::string &name) {
+  constexpr const char *kNames[] = {"auto", "direct", "ring", "halving", "tree"};
+  for (size_t i = 0; i < std::size(kNames); ++i)
+    if (name == kNames[i])
+      return static_cast<Algorithm>(i);
+  return std::nullopt;
+}
+
+Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice) {
+  bool regroup = !reduces(call.kind) || mayRegroup(call);
+  if (choice != Algorithm::Auto && has(call.kind, choice) &&
+      (regroup || choice == Algorithm::Direct))
+    return choice;
+  int64_t bytes = call.outer * call.count * dtypeSize(call.dtype);
+  if (call.kind == OpKind::Broadcast)
+    return n == 2 || bytes < kTreeBytes ? Algorithm::Tree : Algorithm::Ring;
+  if (!regroup || n < kManyMembers)
+    return Algorithm::Direct;
+  switch (call.kind) {
+  case OpKind::AllReduce:
+    return bytes < kHalvingBytes ? Algorithm::Halving : Algorithm::Ring;
+  case OpKind::Reduce:
+    return bytes < kTreeBytes ? Algorithm::Tree : Algorithm::Direct;
+  case OpKind::ReduceScatter:
+  case OpKind::AllGather:
+    return Algorithm::Ring;
+  default:
+    return Algorithm::Direct;
+  }
+}
+
+Collective::Collective(Mesh &mesh, Mover &mover, const std::vector<int> &ranks, int me,
+                       uint64_t number, const Call &call, Algorithm choice)
+    : mesh_(mesh), mover_(mover), ranks_(ranks), me_(me), call_(call), choice_(choice),
+      tag_(callTag(groupHash(ranks), number)) {
+  std::vector<int64_t> sizes(static_cast<size_t>(n()));
+  if (n() > 1) {
+    for (int i = 0; i < n(); ++i)
+      sizes[static_cast<size_t>(i)] = contribution(call, n(), i);
+    isSmall_ = std::accumulate(sizes.begin(), sizes.end(), int64_t(0)) <= Exchange::kMaxBytes;
+    if (!isSmall_)
+      std::fill(sizes.begin(), sizes.end(), 0);
+  }
+  exchange_ = std::make_unique<Exchange>(mesh, ranks, me, tag_, number, call, sizes);
+  if (int64_t mine = sizes[static_cast<size_t>(me)]; mine > 0)
+    std::memcpy(exchange_->own(), call.src, static_cast<size_t>(mine));
+}
+
+Result<bool> Collective::advance(bool &moved) {
+  if (!schedule_) {
+    Result<bool> done = exchange_->advance(moved, failedPeer);
+    if (!done || !*done)
+      return done;
+    if (isSmall_ || n() == 1) {
+      applySmall();
+      return true;
+    }
+    COLL_RETURN_IF_ERROR(schedule());
+  }
+  Result<bool> done = schedule_->run(moved, failedPeer);
+  if (done.ok() && *done)
+    finish();
+  return done;
+}
+
+void Collective::applySmall() {
+  std::vector<const char *> sources;
+  for (int i = 0; i < n(); ++i)
+    sources.push_back(n() == 1 ? static_cast<const char *>(call_.src) : exchange_->of(i));
+  applyCall(call_, me_, sources);
+}
+
+//===-- large operations --------------------------------------------------------===//
+
+// The source as dense blocks, and safe from what arrives: a copy where its rows interleave
+// the blocks, or where it is the destination.
+Result<const char *> Collective::stagedSource(int64_t outer, int64_t blocks) {
+  const char *src = static_cast<const char *>(call_.src);
+  bool interleaves = outer > 1 && blocks > 1;
+  if (!interleaves && call_.src != call_.dst)
+    return src;
+  int64_t run = call_.count * dtypeSize(call_.dtype);
+  Result<char *> copy = schedule_->scratch(outer * blocks * run);
+  if (!copy)
+    return copy.status();
+  packBlocks(src, *copy, outer, blocks, run);
+  return static_cast<const char *>(*copy);
+}
+
+Result<char *> Collective::stagedDestination(int64_t outer, int64_t blocks) {
+  if (outer == 1)
+    return static_cast<char *>(call_.dst);
+  Result<char *> memory =
+      schedule_->scratch(call_.outer * call_.count * dtypeSize(call_.dtype) * blocks);
+  if (memory.ok())
+    unpack_ = *memory;
+  return memory;
+}
+
+Status Collective::schedule() {
+  schedule_ = std::make_unique<Schedule>(mesh_, mover_, tag_ + kScheduleTags);
+  Plan plan = {*schedule_, ranks_, me_, call_.dtype, call_.reduction, segmentBytesFor(n())};
+  Algorithm algorithm = chooseAlgorithm(call_, n(), choice_);
+  return reduces(call_.kind) ? addReduction(plan, algorithm) : addMovement(plan, algorithm);
+}
+
+Status Collective::addReduction(const Plan &plan, Algorithm algorithm) {
+  const char *src = static_cast<const char *>(call_.src);
+  char *dst = static_cast<char *>(call_.dst);
+  int64_t bytes = call_.outer * call_.count * dtypeSize(call_.dtype);
+  if (call_.kind == OpKind::AllReduce) {
+    if (algorithm == Algorithm::Ring)
+      return addRingAllReduce(plan, src, dst, bytes);
+    if (algorithm == Algorithm::Halving)
+      return addHalvingAllReduce(plan, src, dst, bytes);
+    return addDirectAllReduce(plan, src, dst, bytes);
+  }
+  if (call_.kind == OpKind::Reduce) {
+    if (algorithm == Algorithm::Tree)
+      return addTreeReduce(plan, call_.root, src, dst, bytes);
+    return addDirectReduce(plan, call_.root, src, dst, bytes);
+  }
+  Result<const char *> blocks = stagedSource(call_.outer, n());
+  if (!blocks)
+    return blocks.status();
+  if (algorithm == Algorithm::Ring)
+    return addRingReduceScatter(plan, *blocks, dst, bytes);
+  return addDirectReduceScatter(plan, *blocks, dst, bytes);
+}
+
+Status Collective::addMovement(const Plan &plan, Algorithm algorithm) {
+  int64_t bytes = call_.outer * call_.count * dtypeSize(call_.dtype);
+  bool atRoot = hasRoot(call_.kind) && me_ == call_.root;
+  if (call_.kind == OpKind::Broadcast) {
+    // The root sends from its source, so that its destination may be written meanwhile.
+    char *data = static_cast<char *>(atRoot ? const_cast<void *>(call_.src) : call_.dst);
+    if (atRoot)
+      plan.schedule.copy(call_.dst, call_.src, bytes);
+    algorithm == Algorithm::Tree ? addTreeBroadcast(plan, call_.root, data, bytes)
+                                 : addRingBroadcast(plan, call_.root, data, bytes);
+    return {};
+  }
+  bool scatters = call_.kind == OpKind::Scatter || call_.kind == OpKind::AllToAll;
+  bool gathers = call_.kind == OpKind::AllGather || call_.kind == OpKind::AllToAll ||
+                 (call_.kind == OpKind::Gather && atRoot);
+  Result<const char *> src = nullptr;
+  if (call_.kind != OpKind::Scatter || atRoot)
+    src = stagedSource(call_.outer, scatters ? n() : 1);
+  Result<char *> dst = static_cast<char *>(call_.dst);
+  if (gathers)
+    dst = stagedDestination(call_.kind == OpKind::AllToAll ? call_.dstOuter : call_.outer, n());
+  if (!src || !dst)
+    return src.ok() ? dst.status() : src.status();
+  switch (call_.kind) {
+  case OpKind::AllGather:
+    algorithm == Algorithm::Ring ? addRingAllGather(plan, *src, *dst, bytes)
+                                 : addDirectAllGather(plan, *src, *dst, bytes);
+    break;
+  case OpKind::Gather:
+    addGather(plan, call_.root, *src, *dst, bytes);
+    break;
+  case OpKind::Scatter:
+    addScatter(plan, call_.root, *src, *dst, bytes);
+    break;
+  case OpKind::AllToAll:
+    addAllToAll(plan, *src, *dst, bytes);
+    break;
+  case OpKind::Permute: {
+    int source = -1, target = -1;
+    for (int32_t p = 0; p < call_.numPairs; ++p) {
+      if (call_.pairs[2 * p] == me_)
+        target = call_.pairs[2 * p + 1];
+      if (call_.pairs[2 * p + 1] == me_)
+        source = call_.pairs[2 * p];
+    }
+    addPermute(plan, source, target, *src, *dst, bytes);
+    break;
+  }
+  default:
+    return Status::internal("no schedule for this operation");
+  }
+  return {};
+}
+
+void Collective::finish() {
+  bool isAllToAll = call_.kind == OpKind::AllToAll;
+  if (unpack_)
+    unpackBlocks(unpack_, static_cast<char *>(call_.dst), isAllToAll ? call_.dstOuter : call_.outer,
+                 n(), (isAllToAll ? call_.dstCount : call_.count) * dtypeSize(call_.dtype));
+  fillUnreached(call_, n(), me_);
+}
+
+std::vector<int> Collective::waitingFor() const {
+  return schedule_ ? schedule_->waitingFor() : exchange_->waitingFor();
+}
+
+} // namespace coll::rt::network

@@ -1,0 +1,55 @@
+// collective.h - one collective on one rank: the exchange of calls, then, where there is
+// more data than fits into it, a schedule.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_COLLECTIVE_H
+#define COLL_RUNTIME_BACKEND_NET_COLLECTIVE_H
+
+#include "runtime/backend/net/activity.h"
+#include "runtime/backend/net/algorithms.h"
+#include "runtime/backend/net/exchange.h"
+
+#include <memory>
+
+namespace coll::rt::network {
+
+// What the algorithm is, for a choice or Auto; the choice holds where the operation has
+// that algorithm and may use it.
+Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice);
+
+class Collective final : public Activity {
+public:
+  // `number` is the call's in its group `ranks`. Everything outlives the collective.
+  Collective(Mesh &mesh, Mover &mover, const std::vector<int> &ranks, int me, uint64_t number,
+             const Call &call, Algorithm choice);
+
+  Result<bool> advance(bool &moved) override;
+  std::vector<int> waitingFor() const override;
+  uint64_t key() const override { return tag_; }
+
+private:
+  void applySmall();
+  Status schedule();
+  Result<const char *> stagedSource(int64_t outer, int64_t blocks);
+  Result<char *> stagedDestination(int64_t outer, int64_t blocks);
+  Status addSteps(const Plan &plan, Algorithm algorithm);
+  Status addReduction(const Plan &plan, Algorithm algorithm);
+  Status addMovement(const Plan &plan, Algorithm algorithm);
+  void finish();
+  int n() const { return static_cast<int>(ranks_.size()); }
+
+  Mesh &mesh_;
+  Mover &mover_;
+  const std::vector<int> &ranks_;
+  int me_;
+  Call call_;
+  Algorithm choice_;
+  uint64_t tag_;
+  bool isSmall_ = false;
+  std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<Schedule> schedule_; // null until the exchange is over
+  char *unpack_ = nullptr;             // blocks that finish() puts into the destination
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_COLLECTIVE_H

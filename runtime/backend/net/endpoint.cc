@@ -1,0 +1,287 @@
+#include "runtime/backend/net/endpoint.h"
+
+#include "runtime/backend/net/collective.h"
+#include "runtime/backend/net/transfer.h"
+#include "runtime/base/dtype.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace coll::rt::network {
+
+namespace {
+
+// Collectives of a group, and transfers with a peer, that are under way at once. Together
+// they leave room among the requests of a connection.
+constexpr int kMaxActive = 8;
+constexpr int kMaxTransfers = 64;
+// Between two looks for what others have told: each costs a system call per peer.
+constexpr int kPollsPerLook = 8;
+
+} // namespace
+
+NetEndpoint::NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options)
+    : mesh_(std::move(mesh)), options_(options), mover_(createHostMover()),
+      activeTransfers_(static_cast<size_t>(mesh_->numRanks())) {}
+
+NetEndpoint::~NetEndpoint() {
+  leave();
+  mesh_->close();
+}
+
+Result<std::unique_ptr<Communicator>> NetEndpoint::communicator(std::vector<int> ranks) {
+  auto it = std::find(ranks.begin(), ranks.end(), rank());
+  if (it == ranks.end())
+    return Status::invalid("rank " + std::to_string(rank()) + " is no member of group " +
+                           describeGroup(ranks));
+  for (int member : ranks)
+    if (member < 0 || member >= mesh_->numRanks())
+      return Status::invalid("group " + describeGroup(ranks) + ": there is no rank " +
+                             std::to_string(member));
+  std::unique_ptr<Group> &group = groups_[ranks];
+  if (!group) {
+    group = std::make_unique<Group>();
+    group->position = static_cast<int>(it - ranks.begin());
+    group->hash = groupHash(ranks);
+    group->ranks = std::move(ranks);
+  }
+  return std::unique_ptr<Communicator>(new NetCommunicator(*this, *group));
+}
+
+void NetEndpoint::leave() {
+  advanceAll();
+  if (!pending_.empty())
+    abortJob({kCollPeer, "rank " + std::to_string(rank()) + " has ended while " +
+                             describe(pending_.front()->call) + " was in flight"},
+             /*key=*/0);
+  if (aborted())
+    cancelAll();
+  started_.clear();
+  if (leftEpoch_ < epoch_ && !mesh_->closed())
+    mesh_->sendLeft(epoch_);
+  leftEpoch_ = epoch_;
+}
+
+Status NetEndpoint::run(Group &group, const Call &call) {
+  NetRequest request(group, call);
+  COLL_RETURN_IF_ERROR(begin(request));
+  return finish(request);
+}
+
+Result<Request *> NetEndpoint::start(Group &group, const Call &call) {
+  started_.push_back(std::make_unique<NetRequest>(group, call));
+  if (Status status = begin(*started_.back()); !status.ok()) {
+    started_.pop_back();
+    return status;
+  }
+  return static_cast<Request *>(started_.back().get());
+}
+
+Status NetEndpoint::wait(Request *request) {
+  auto it = std::find_if(started_.begin(), started_.end(),
+                         [&](const auto &owned) { return owned.get() == request; });
+  if (it == started_.end())
+    return Status::invalid("no such request is in flight");
+  std::unique_ptr<NetRequest> owned = std::move(*it);
+  started_.erase(it);
+  return finish(*owned);
+}
+
+//===-- beginning ---------------------------------------------------------------===//
+
+Status NetEndpoint::begin(NetRequest &request) {
+  if (!isTransfer(request.call.kind))
+    request.number = request.group.next++;
+  if (aborted()) {
+    request.outcome = abortedStatus(request);
+    request.stage = NetRequest::Stage::Finished;
+    return {};
+  }
+  pending_.push_back(&request);
+  advance(request);
+  return {};
+}
+
+// Earlier operations of the same kind come first.
+bool NetEndpoint::mayBegin(const NetRequest &request) const {
+  if (!isTransfer(request.call.kind))
+    return request.group.active < kMaxActive;
+  int peer = request.group.ranks[static_cast<size_t>(request.call.peer)];
+  return activeTransfers_[static_cast<size_t>(peer)] < kMaxTransfers;
+}
+
+Status NetEndpoint::beginNow(NetRequest &request) {
+  Group &group = request.group;
+  request.stage = NetRequest::Stage::Running;
+  if (!isTransfer(request.call.kind)) {
+    ++group.active;
+    request.activity =
+        std::make_unique<Collective>(*mesh_, *mover_, group.ranks, group.position, request.number,
+                                     request.call, options_.algorithm);
+    return {};
+  }
+  int peer = group.ranks[static_cast<size_t>(request.call.peer)];
+  ++activeTransfers_[static_cast<size_t>(peer)];
+  if (peer == rank()) {
+    beginToItself(request);
+    return {};
+  }
+  TransferPlace place = {group.hash, rank(), peer, &request.call};
+  if (request.call.kind == OpKind::Send)
+    request.activity = std::make_unique<Sending>(*mesh_, *mover_, place, transfers_++);
+  else
+    request.activity = std::make_unique<Receiving>(*mesh_, *mover_, place);
+  return {};
+}
+
+// The other half, if it has begun, completes both.
+void NetEndpoint::beginToItself(NetRequest &request) {
+  const Call &mine = request.call;
+  for (NetRequest *other : pending_) {
+    const Call &call = other->call;
+    if (other->stage != NetRequest::Stage::Running || other->activity ||
+        &other->group != &request.group || call.kind == mine.kind || call.tag != mine.tag ||
+        call.peer != mine.peer || !isTransfer(call.kind))
+      continue;
+    bool sends = mine.kind == OpKind::Send;
+    const Call &send = sends ? mine : call, &recv = sends ? call : mine;
+    Status fits = compareTransfer(rank(), signatureOf(send), describe(send), rank(),
+                                  signatureOf(recv), describe(recv));
+    if (fits.ok() && send.count > 0 && send.src != recv.dst)
+      std::memcpy(recv.dst, send.src, static_cast<size_t>(send.count * dtypeSize(send.dtype)));
+    end(*other, fits);
+    end(request, fits);
+    if (!fits.ok())
+      abortJob(fits, /*key=*/0);
+    return;
+  }
+}
+
+//===-- going on ----------------------------------------------------------------===//
+
+// True if something moved.
+bool NetEndpoint::advance(NetRequest &request) {
+  if (request.stage == NetRequest::Stage::Deferred) {
+    if (!mayBegin(request))
+      return false;
+    Status begun = beginNow(request);
+    if (!begun.ok())
+      fail(request, begun);
+    if (request.stage == NetRequest::Stage::Finished)
+      return true;
+  }
+  if (!request.activity)
+    return false; // to itself
+  bool moved = false;
+  Result<bool> done = request.activity->advance(moved);
+  if (!done) {
+    fail(request, failureOf(request, done.status()));
+    return true;
+  }
+  if (*done)
+    end(request, {});
+  return moved || *done;
+}
+
+bool NetEndpoint::advanceAll() {
+  bool moved = false;
+  for (size_t i = 0; i < pending_.size() && !aborted();) {
+    NetRequest *request = pending_[i];
+    moved |= advance(*request);
+    if (i < pending_.size() && pending_[i] == request)
+      ++i; // it is still there
+  }
+  return moved;
+}
+
+void NetEndpoint::end(NetRequest &request, Status outcome) {
+  if (request.stage == NetRequest::Stage::Running) {
+    if (isTransfer(request.call.kind))
+      --activeTransfers_[static_cast<size_t>(
+          request.group.ranks[static_cast<size_t>(request.call.peer)])];
+    else
+      --request.group.active;
+  }
+  request.activity.reset();
+  request.outcome = std::move(outcome);
+  request.stage = NetRequest::Stage::Finished;
+  pending_.erase(std::find(pending_.begin(), pending_.end(), &request));
+}
+
+Status NetEndpoint::finish(NetRequest &request) {
+  if (request.stage != NetRequest::Stage::Finished)
+    waitFor(request);
+  return std::move(request.outcome);
+}
+
+void NetEndpoint::waitFor(NetRequest &request) {
+  Clock::time_point deadline = Clock::now() + std::chrono::microseconds(options_.timeoutUs);
+  idle_.reset();
+  while (request.stage != NetRequest::Stage::Finished) {
+    bool moved = advanceAll();
+    if (request.stage == NetRequest::Stage::Finished)
+      return;
+    if (++polls_ % kPollsPerLook == 0)
+      lookForAborts();
+    if (aborted()) {
+      cancelAll();
+      return;
+    }
+    if (moved) {
+      idle_.reset();
+      continue;
+    }
+    if (Status missing = missingPeer(request); !missing.ok()) {
+      fail(request, missing);
+      return;
+    }
+    if (Clock::now() >= deadline) {
+      fail(request, timeoutStatus(request));
+      return;
+    }
+    idle_.pause();
+  }
+}
+
+void NetEndpoint::lookForAborts() {
+  if (std::optional<Control> abort = mesh_->poll())
+    abortJob(abort->cause, abort->key);
+}
+
+//===-- failing -----------------------------------------------------------------===//
+
+// The first cause stands, and goes on to everyone: a rank that has heard of it may close
+// its connections, which others must not take for the cause.
+void NetEndpoint::abortJob(const Status &cause, uint64_t key) {
+  {
+    std::lock_guard<std::mutex> lock(causeMutex_);
+    if (aborted())
+      return;
+    cause_ = cause;
+    causeKey_ = key;
+    aborted_.store(true, std::memory_order_release);
+  }
+  mesh_->sendAbort(cause, key);
+  idle_.wake();
+}
+
+void NetEndpoint::fail(NetRequest &request, const Status &failure) {
+  // Someone else's report, if there is one, tells more than a connection that ended.
+  if (failure.code() == kCollPeer)
+    lookForAborts();
+  bool isFirst = !aborted();
+  abortJob(failure, request.activity ? request.activity->key() : 0);
+  mesh_->close(); // before the request lets go of its buffers
+  if (isFirst)
+    end(request, failure);
+  cancelAll();
+}
+
+// Only closing takes the buffers back from the transport.
+void NetEndpoint::cancelAll() {
+  mesh_->close();
+  while (!pending_.empty())
+    end(*pending_.back(), abortedStatus(*pending_.back()));
+}
+
+} // namespace coll::rt::network

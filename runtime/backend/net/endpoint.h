@@ -1,0 +1,135 @@
+// endpoint.h - one rank's side of the net backend.
+//
+// Progress: transports move data by themselves. The steps in between are done by the
+// rank's thread while it waits; then it advances everything that it has in flight, so
+// requests may be waited for in any order.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
+#define COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
+
+#include "runtime/backend/net/activity.h"
+#include "runtime/backend/net/algorithms.h"
+#include "runtime/backend/net/idle.h"
+#include "runtime/backend/net/mesh.h"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace coll::rt::network {
+
+class NetCommunicator;
+struct NetRequest;
+
+// A rank list and the collectives on it; the same for all communicators with that list.
+struct Group {
+  std::vector<int> ranks;
+  uint64_t hash = 0;
+  int position = 0;
+  uint64_t next = 0; // number of the next collective
+  int active = 0;    // collectives that have begun and not ended
+};
+
+struct NetRequest final : Request {
+  enum class Stage { Deferred, Running, Finished };
+
+  NetRequest(Group &group, const Call &call) : group(group), call(call) {}
+
+  Group &group;
+  Call call;
+  uint64_t number = 0; // of a collective
+  Stage stage = Stage::Deferred;
+  std::unique_ptr<Activity> activity; // Running; null for a transfer to itself
+  Status outcome;                     // where Finished
+};
+
+struct EndpointOptions {
+  int64_t timeoutUs = 60'000'000;
+  Algorithm algorithm = Algorithm::Auto;
+};
+
+class NetEndpoint final : public Endpoint {
+public:
+  // All ranks are connected by `mesh`.
+  NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options);
+  ~NetEndpoint() override;
+
+  Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) override;
+  Status wait(Request *request) override;
+  int inFlight() const override { return static_cast<int>(started_.size()); }
+  void enter() override { ++epoch_; }
+  void leave() override;
+  void abort(const Status &cause) override { abortJob(cause, /*key=*/0); }
+
+  Status run(Group &group, const Call &call);
+  Result<Request *> start(Group &group, const Call &call);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  Status begin(NetRequest &request);
+  Status beginNow(NetRequest &request);
+  bool mayBegin(const NetRequest &request) const;
+  void beginToItself(NetRequest &request);
+  Status finish(NetRequest &request);
+  // Blocks until the request is Finished.
+  void waitFor(NetRequest &request);
+  bool advance(NetRequest &request);
+  bool advanceAll();
+  void end(NetRequest &request, Status outcome);
+  void lookForAborts();
+
+  // Ends the job: everything in flight is Finished afterwards, with the job's cause.
+  void abortJob(const Status &cause, uint64_t key);
+  void fail(NetRequest &request, const Status &failure);
+  void cancelAll();
+  bool aborted() const { return aborted_.load(std::memory_order_acquire); }
+
+  Status abortedStatus(const NetRequest &request);
+  Status failureOf(const NetRequest &request, const Status &failure);
+  Status missingPeer(const NetRequest &request);
+  Status timeoutStatus(const NetRequest &request);
+  std::string place(const NetRequest &request) const;
+
+  int rank() const { return mesh_->rank(); }
+
+  std::unique_ptr<Mesh> mesh_;
+  EndpointOptions options_;
+  std::unique_ptr<Mover> mover_;
+  Idle idle_;
+  uint64_t epoch_ = 0; // stretches of program, counted on all ranks alike
+  uint64_t leftEpoch_ = 0;
+  uint64_t transfers_ = 0;
+  std::vector<int> activeTransfers_; // by peer
+  std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
+  std::vector<NetRequest *> pending_; // not Finished
+  std::vector<std::unique_ptr<NetRequest>> started_;
+  int polls_ = 0;
+
+  std::atomic<bool> aborted_{false};
+  std::mutex causeMutex_;
+  Status cause_; // the first; written once, before aborted_
+  uint64_t causeKey_ = 0;
+};
+
+class NetCommunicator final : public Communicator {
+public:
+  NetCommunicator(NetEndpoint &endpoint, Group &group) : endpoint_(endpoint), group_(group) {}
+
+  const std::vector<int> &ranks() const override { return group_.ranks; }
+  int position() const override { return group_.position; }
+  Status run(const Call &call) override { return endpoint_.run(group_, call); }
+  Result<Request *> start(const Call &call) override { return endpoint_.start(group_, call); }
+
+private:
+  NetEndpoint &endpoint_;
+  Group &group_;
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_ENDPOINT_H

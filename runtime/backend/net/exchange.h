@@ -1,0 +1,67 @@
+// exchange.h - how a collective begins: every member learns that all make the same call,
+// and, where calls are small, everything that they contribute.
+//
+// An all-gather in ceil(log2(n)) rounds (J. Bruck et al., "Efficient Algorithms for
+// All-to-All Communications in Multiport Message-Passing Systems", 1997): in round k a
+// member receives from the one 2^k positions further on what that has by then. Each
+// message begins with its sender's call. A member goes on only if that equals its own, so
+// whoever finishes knows that all calls are equal.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_EXCHANGE_H
+#define COLL_RUNTIME_BACKEND_NET_EXCHANGE_H
+
+#include "runtime/backend/net/mesh.h"
+
+#include <vector>
+
+namespace coll::rt::network {
+
+class Exchange {
+public:
+  // Contributions together have at most this many bytes.
+  static constexpr int64_t kMaxBytes = 14 << 10;
+
+  // sizes[i]: bytes that position i contributes; all members give the same. `number` is
+  // the call's in its group, for messages.
+  Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t tag, uint64_t number,
+           const Call &call, const std::vector<int64_t> &sizes);
+
+  // Where this member's contribution belongs, before the first advance().
+  char *own() { return gathered_.data(); }
+  // A member's contribution, once advance() has said true.
+  const char *of(int position) const;
+
+  // As Schedule::run(). kCollMismatch where two members' calls differ.
+  Result<bool> advance(bool &moved, int &failedPeer);
+  std::vector<int> waitingFor() const;
+
+private:
+  struct Round {
+    int from, to;        // positions
+    size_t begin, bytes; // what comes, in gathered_
+    size_t given;        // bytes of gathered_ that go, from its start
+    std::vector<uint8_t> in, out;
+    net::Request *recv = nullptr, *send = nullptr;
+    bool received = false, isSent = false;
+  };
+
+  Status post(Round &round, bool &moved, int &failedPeer);
+  Status test(Round &round, bool &moved, int &failedPeer);
+  Status take(Round &round, uint64_t bytes);
+  Status mismatch(const char *what, int position, const std::string &theirs) const;
+  int rank(int position) const { return ranks_[static_cast<size_t>(position)]; }
+
+  Mesh &mesh_;
+  const std::vector<int> &ranks_;
+  int me_;
+  uint64_t tag_, number_;
+  CallHeader header_;
+  std::vector<char> gathered_;  // from this member's on
+  std::vector<size_t> offsets_; // in gathered_, by distance from this member
+  std::vector<Round> rounds_;
+  size_t current_ = 0; // first that has not received
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_EXCHANGE_H

@@ -1,0 +1,100 @@
+// gpu_channel.h - a channel kernel at work for one rank on one GPU: its memory, its launches,
+// its queues.
+//
+// Two queues, so that data flows both ways over the bus at once: Out for what leaves the GPU,
+// In for what arrives and for work inside it. The kernel is launched when there is work
+// and told to exit when there was none for `idleUs`: while it runs, calls that wait for the
+// whole GPU (cudaDeviceSynchronize, cudaFree) wait for it. A thread of its own sees to that,
+// which makes no call of CUDA.
+//
+// Threads: any; one lock. Nothing blocks but create(), the destructor and waitFor().
+
+#ifndef COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
+#define COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
+
+#include "runtime/backend/net/gpu_memory.h"
+#include "runtime/backend/net/gpu_platform.h"
+#include "runtime/kernels/channel_port.h"
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace coll::rt::network {
+
+struct GpuChannelOptions {
+  int blocks = 8; // of both queues together, 2 to 8
+  int64_t idleUs = 200;
+  int64_t timeoutUs = 60'000'000; // a kernel that hears nothing for so long gives up
+};
+
+class GpuChannel {
+public:
+  enum Queue : uint32_t { Out = 0, In = 1 };
+  static constexpr uint32_t kQueues = 2;
+  // Names an item; never 0. Items of one queue are done in the order of their tickets.
+  using Ticket = uint64_t;
+
+  static Result<std::unique_ptr<GpuChannel>> create(const GpuPlatform &platform,
+                                                    std::shared_ptr<GpuContext> gpu,
+                                                    const GpuChannelOptions &options);
+  // Ends the kernel; waits for it.
+  ~GpuChannel();
+  GpuChannel(const GpuChannel &) = delete;
+  GpuChannel &operator=(const GpuChannel &) = delete;
+
+  // Queues an item behind those before it, however many there are. `sources`: see
+  // ChannelPort::post; copied.
+  Result<Ticket> post(Queue queue, const ChannelItem &item,
+                      const std::vector<const void *> &sources = {});
+  // Moves waiting items into slots that are free. kCollDevice once the kernel has given up.
+  Result<bool> isDone(Ticket ticket);
+  Status waitFor(Ticket ticket);
+
+  const std::shared_ptr<GpuContext> &gpu() const { return gpu_; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Waiting {
+    ChannelItem item;
+    std::vector<const void *> sources;
+  };
+
+  GpuChannel(const GpuPlatform &platform, std::shared_ptr<GpuContext> gpu,
+             const GpuChannelOptions &options)
+      : platform_(platform), gpu_(std::move(gpu)), options_(options) {}
+  Status allocate();
+
+  // Under the lock.
+  Status launch();
+  void fillSlots();
+  bool isIdle() const;
+  void stopKernel(); // only while idle
+
+  void watch();
+
+  const GpuPlatform &platform_;
+  const std::shared_ptr<GpuContext> gpu_;
+  const GpuChannelOptions options_;
+  GpuMemory shared_, state_;
+  dl::CudaStream stream_ = nullptr;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::unique_ptr<kernels::ChannelPort> port_;
+  ChannelLaunch launch_;
+  bool running_ = false, ending_ = false;
+  std::array<std::deque<Waiting>, kQueues> waiting_;
+  // Items that were posted or wait. Exits are items too, so a ticket's number is known at once.
+  std::array<uint64_t, kQueues> given_ = {};
+  Clock::time_point lastUse_;
+  std::thread watcher_;
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H

@@ -1,0 +1,61 @@
+#include "runtime/backend/net/gpu_memory.h"
+
+#include <cstring>
+#include <utility>
+
+namespace coll::rt::network {
+
+Result<std::shared_ptr<GpuContext>> GpuContext::open(const dl::Cuda &cuda, int ordinal) {
+  std::shared_ptr<GpuContext> gpu(new GpuContext(cuda, ordinal));
+  dl::CudaDevice device = 0;
+  COLL_RETURN_IF_ERROR(gpu->check(cuda.deviceGet(&device, ordinal), "cuDeviceGet"));
+  COLL_RETURN_IF_ERROR(
+      gpu->check(cuda.primaryContextRetain(&gpu->context_, device), "cuDevicePrimaryCtxRetain"));
+  return gpu;
+}
+
+GpuContext::~GpuContext() {
+  if (context_)
+    cuda_.primaryContextRelease(ordinal_);
+}
+
+GpuMemory &GpuMemory::operator=(GpuMemory &&other) noexcept {
+  std::swap(gpu_, other.gpu_);
+  std::swap(device_, other.device_);
+  std::swap(host_, other.host_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+GpuMemory::~GpuMemory() {
+  if (!gpu_)
+    return;
+  dl::CudaScope scope(gpu_->cuda(), gpu_->context());
+  if (host_)
+    gpu_->cuda().memFreeHost(host_);
+  else if (device_)
+    gpu_->cuda().memFree(device_);
+}
+
+Result<GpuMemory> GpuMemory::create(std::shared_ptr<GpuContext> gpu, Kind kind, int64_t bytes) {
+  const dl::Cuda &cuda = gpu->cuda();
+  dl::CudaScope scope(cuda, gpu->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  GpuMemory memory;
+  memory.gpu_ = gpu;
+  memory.bytes_ = bytes;
+  const size_t size = static_cast<size_t>(bytes);
+  if (kind == Kind::Device) {
+    COLL_RETURN_IF_ERROR(gpu->check(cuda.memAlloc(&memory.device_, size), "cuMemAlloc"));
+    return memory;
+  }
+  COLL_RETURN_IF_ERROR(gpu->check(
+      cuda.memHostAlloc(&memory.host_, size, dl::kCudaHostPortable | dl::kCudaHostMapped),
+      "cuMemHostAlloc"));
+  std::memset(memory.host_, 0, size);
+  COLL_RETURN_IF_ERROR(gpu->check(cuda.memHostGetDevicePointer(&memory.device_, memory.host_, 0),
+                                  "cuMemHostGetDevicePointer"));
+  return memory;
+}
+
+} // namespace coll::rt::network

@@ -1,0 +1,62 @@
+// gpu_memory.h - memory and a stream of one GPU, owned.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_GPU_MEMORY_H
+#define COLL_RUNTIME_BACKEND_NET_GPU_MEMORY_H
+
+#include "runtime/dl/cuda.h"
+
+#include <memory>
+
+namespace coll::rt::network {
+
+// A GPU's primary context, which lives as long as somebody holds it.
+class GpuContext {
+public:
+  static Result<std::shared_ptr<GpuContext>> open(const dl::Cuda &cuda, int ordinal);
+  ~GpuContext();
+  GpuContext(const GpuContext &) = delete;
+  GpuContext &operator=(const GpuContext &) = delete;
+
+  const dl::Cuda &cuda() const { return cuda_; }
+  dl::CudaContext context() const { return context_; }
+  int ordinal() const { return ordinal_; }
+  Status check(dl::CudaResult result, std::string_view call) const {
+    return dl::cudaStatus(cuda_, result, call);
+  }
+
+private:
+  GpuContext(const dl::Cuda &cuda, int ordinal) : cuda_(cuda), ordinal_(ordinal) {}
+
+  const dl::Cuda &cuda_;
+  int ordinal_;
+  dl::CudaContext context_ = nullptr;
+};
+
+// Memory of the GPU, or pinned host memory that it maps. Making and freeing it may wait for
+// kernels that run.
+class GpuMemory {
+public:
+  enum class Kind { Device, Pinned };
+
+  GpuMemory() = default;
+  GpuMemory(GpuMemory &&other) noexcept { *this = std::move(other); }
+  GpuMemory &operator=(GpuMemory &&other) noexcept;
+  ~GpuMemory();
+
+  // Aligned to 256 bytes. Pinned memory is zeroed, memory of the GPU is not.
+  static Result<GpuMemory> create(std::shared_ptr<GpuContext> gpu, Kind kind, int64_t bytes);
+
+  char *device() const { return reinterpret_cast<char *>(device_); } // as the GPU addresses it
+  char *host() const { return static_cast<char *>(host_); }          // Pinned only
+  int64_t bytes() const { return bytes_; }
+
+private:
+  std::shared_ptr<GpuContext> gpu_;
+  dl::CudaAddress device_ = 0;
+  void *host_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_GPU_MEMORY_H

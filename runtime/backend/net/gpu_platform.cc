@@ -1,0 +1,47 @@
+#include "runtime/backend/net/gpu_platform.h"
+
+#include "runtime/kernels/channel.h"
+
+#include <atomic>
+
+namespace coll::rt::network {
+
+namespace {
+
+std::atomic<const GpuPlatform *> replacement{nullptr};
+
+GpuPlatform findPlatform() {
+  GpuPlatform platform;
+  if (Result<const dl::Cuda *> cuda = dl::cuda(); cuda.ok())
+    platform.cuda = *cuda;
+  platform.load = kernels::loadChannel;
+  platform.launch = [](const ChannelLaunch &launch, dl::CudaStream stream) {
+    return kernels::launchChannel(launch, stream);
+  };
+  return platform;
+}
+
+} // namespace
+
+const GpuPlatform &gpuPlatform() {
+  if (const GpuPlatform *set = replacement.load(std::memory_order_acquire))
+    return *set;
+  static const GpuPlatform own = findPlatform();
+  return own;
+}
+
+ScopedGpuPlatform::ScopedGpuPlatform(GpuPlatform platform) : platform_(std::move(platform)) {
+  replacement.store(&platform_, std::memory_order_release);
+}
+
+ScopedGpuPlatform::~ScopedGpuPlatform() { replacement.store(nullptr, std::memory_order_release); }
+
+int gpuOf(const void *data) {
+  const GpuPlatform &platform = gpuPlatform();
+  if (!platform.cuda || !data)
+    return -1;
+  dl::CudaPointerInfo info = dl::cudaPointerInfo(*platform.cuda, data);
+  return info.device ? info.ordinal : -1;
+}
+
+} // namespace coll::rt::network

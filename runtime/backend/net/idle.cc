@@ -1,0 +1,34 @@
+#include "runtime/backend/net/idle.h"
+
+#include "runtime/base/env.h"
+
+#include <algorithm>
+#include <sched.h>
+
+namespace coll::rt::network {
+
+namespace {
+
+constexpr int64_t kMinSleepUs = 10;
+constexpr int64_t kMaxSleepUs = 1000;
+
+} // namespace
+
+Idle::Idle() : spinUs_(envInt(EnvVar::SpinUs)) {}
+
+void Idle::pause() {
+  uint32_t ticket = parker_.ticket();
+  Clock::time_point now = Clock::now();
+  if (isNew_) {
+    isNew_ = false;
+    start_ = now;
+  }
+  int64_t waited = std::chrono::duration_cast<std::chrono::microseconds>(now - start_).count();
+  // Giving way lets the transport's threads run where cores are few.
+  if (waited < spinUs_)
+    sched_yield();
+  else
+    parker_.park(ticket, std::clamp(waited / 8, kMinSleepUs, kMaxSleepUs));
+}
+
+} // namespace coll::rt::network

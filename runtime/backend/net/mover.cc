@@ -1,0 +1,98 @@
+#include "runtime/backend/net/mover.h"
+
+#include "runtime/base/aligned_buffer.h"
+#include "runtime/base/dtype.h"
+#include "runtime/base/reduce.h"
+
+#include <cstring>
+#include <list>
+
+namespace coll::rt::network {
+
+namespace {
+
+// Scratch that stays for the next operation.
+constexpr int64_t kKeptBytes = 32 << 20;
+
+template <typename T>
+void divideAll(void *data, int64_t elems, int divisor) {
+  T *values = static_cast<T *>(data);
+  for (int64_t i = 0; i < elems; ++i)
+    values[i] = values[i] / static_cast<T>(divisor);
+}
+
+class HostMover final : public Mover {
+public:
+  Result<Ticket> copy(void *dst, const void *src, int64_t bytes) override {
+    if (dst != src && bytes > 0)
+      std::memcpy(dst, src, static_cast<size_t>(bytes));
+    return kDone;
+  }
+
+  Result<Ticket> reduce(CollDtype dtype, CollReduction reduction, const void *const *srcs,
+                        int numSrcs, void *dst, int64_t elems) override {
+    reduceBuffers(dtype, reduction, srcs, numSrcs, dst, elems);
+    return kDone;
+  }
+
+  Result<Ticket> divide(CollDtype dtype, void *dst, int64_t elems, int divisor) override {
+    if (dtype == kCollF32)
+      divideAll<float>(dst, elems, divisor);
+    else if (dtype == kCollF64)
+      divideAll<double>(dst, elems, divisor);
+    else
+      return Status::internal("only f32 and f64 are divided");
+    return kDone;
+  }
+
+  Result<bool> isDone(Ticket) override { return true; }
+
+  // The smallest kept buffer that is large enough, or a new one.
+  Result<char *> allocate(int64_t bytes) override {
+    auto best = kept_.end();
+    for (auto it = kept_.begin(); it != kept_.end(); ++it)
+      if (it->bytes >= bytes && (best == kept_.end() || it->bytes < best->bytes))
+        best = it;
+    if (best != kept_.end()) {
+      keptBytes_ -= best->bytes;
+      used_.splice(used_.end(), kept_, best);
+    } else {
+      Result<AlignedBuffer> memory = AlignedBuffer::create(bytes);
+      if (!memory)
+        return memory.status();
+      used_.push_back({memory.take(), bytes});
+    }
+    return used_.back().memory.data();
+  }
+
+  void release(char *memory) override {
+    for (auto it = used_.begin(); it != used_.end(); ++it) {
+      if (it->memory.data() != memory)
+        continue;
+      keptBytes_ += it->bytes;
+      kept_.splice(kept_.end(), used_, it);
+      break;
+    }
+    // The oldest go first.
+    while (keptBytes_ > kKeptBytes) {
+      keptBytes_ -= kept_.front().bytes;
+      kept_.pop_front();
+    }
+  }
+
+  const net::Memory *registration(const void *, int64_t) override { return nullptr; }
+
+private:
+  struct Scratch {
+    AlignedBuffer memory;
+    int64_t bytes = 0;
+  };
+  std::list<Scratch> kept_, used_;
+  int64_t keptBytes_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Mover> createHostMover() { return std::make_unique<HostMover>(); }
+
+} // namespace coll::rt::network

@@ -1,0 +1,178 @@
+#include "runtime/backend/net/net.h"
+
+#include "runtime/backend/net/endpoint.h"
+#include "runtime/backend/net/transports.h"
+#include "runtime/base/env.h"
+#include "runtime/net/bootstrap.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace coll::rt::network {
+
+namespace {
+
+// Each rank has a connection to each other one.
+constexpr int kMaxRanks = 256;
+constexpr int64_t kMaxPauseUs = 1000;
+
+class NetBackend final : public Backend {
+public:
+  explicit NetBackend(const EndpointOptions &options) : options_(options) {}
+
+  Status openLocal(const BackendOptions &options);
+  Status openJob(const BackendOptions &options);
+
+  std::vector<int> localRanks() const override { return localRanks_; }
+
+  Result<std::unique_ptr<Endpoint>> endpoint(int rank) override {
+    auto it = std::find(localRanks_.begin(), localRanks_.end(), rank);
+    if (it == localRanks_.end())
+      return Status::invalid("rank " + std::to_string(rank) + " is not in this process");
+    std::unique_ptr<Mesh> &mesh = meshes_[static_cast<size_t>(it - localRanks_.begin())];
+    if (!mesh)
+      return Status::invalid("rank " + std::to_string(rank) + " has its endpoint already");
+    return std::unique_ptr<Endpoint>(new NetEndpoint(std::move(mesh), options_));
+  }
+
+private:
+  Status connectAll(int64_t timeoutUs);
+
+  EndpointOptions options_;
+  std::unique_ptr<net::Transport> transport_;
+  std::vector<int> localRanks_;
+  std::vector<std::unique_ptr<Mesh>> meshes_; // of localRanks_, until their endpoints exist
+};
+
+std::string transportName(const BackendOptions &options) {
+  return options.transport.empty() ? envString(EnvVar::NetTransport) : options.transport;
+}
+
+Status NetBackend::connectAll(int64_t timeoutUs) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point deadline = Clock::now() + std::chrono::microseconds(timeoutUs);
+  int64_t pauseUs = 1;
+  while (true) {
+    bool all = true;
+    for (std::unique_ptr<Mesh> &mesh : meshes_) {
+      Result<bool> done = mesh->advance();
+      if (!done)
+        return done.status().annotate("rank " + std::to_string(mesh->rank()));
+      all &= *done;
+    }
+    if (all)
+      return {};
+    if (Clock::now() >= deadline) {
+      Mesh &mesh = *meshes_.front();
+      return {kCollTimeout, "rank " + std::to_string(mesh.rank()) + " could not connect within " +
+                                std::to_string(timeoutUs / 1000) + " ms to ranks " +
+                                describeGroup(mesh.missing())};
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(pauseUs));
+    pauseUs = std::min(2 * pauseUs, kMaxPauseUs);
+  }
+}
+
+Status NetBackend::openLocal(const BackendOptions &options) {
+  std::array<char, 32> random;
+  COLL_RETURN_IF_ERROR(net::fillRandom(random.data(), random.size()));
+  Result<net::Secret> secret = net::Secret::create(std::string_view(random.data(), random.size()));
+  if (!secret)
+    return secret.status();
+  TransportOptions transport;
+  transport.isOneProcess = true;
+  transport.timeoutUs = options.timeoutUs;
+  if (envString(EnvVar::NetIface).empty())
+    transport.iface = "lo";
+  Result<std::unique_ptr<net::Transport>> made =
+      createTransport(transportName(options), transport, *secret);
+  if (!made)
+    return made.status();
+  transport_ = made.take();
+  std::vector<net::Handle> handles;
+  for (int rank = 0; rank < options.numRanks; ++rank) {
+    Result<std::unique_ptr<Mesh>> mesh = Mesh::create(*transport_, rank, options.numRanks);
+    if (!mesh)
+      return mesh.status();
+    handles.push_back((*mesh)->handle());
+    localRanks_.push_back(rank);
+    meshes_.push_back(mesh.take());
+  }
+  for (std::unique_ptr<Mesh> &mesh : meshes_)
+    COLL_RETURN_IF_ERROR(mesh->connect(handles));
+  return connectAll(options.timeoutUs);
+}
+
+// The bootstrap ends when everyone is connected.
+Status NetBackend::openJob(const BackendOptions &options) {
+  const JobOptions &job = *options.job;
+  Result<net::Secret> secret = net::Secret::create(job.secret);
+  if (!secret)
+    return secret.status();
+  net::BootstrapOptions start;
+  start.rank = job.rank;
+  start.worldSize = options.numRanks;
+  start.address = job.bootstrap;
+  start.iface = job.iface;
+  start.listenFd = job.listenFd;
+  start.timeoutUs = options.timeoutUs;
+  Result<std::unique_ptr<net::Bootstrap>> bootstrap = net::Bootstrap::create(start, *secret);
+  if (!bootstrap)
+    return bootstrap.status();
+
+  TransportOptions transport;
+  transport.iface = job.iface;
+  transport.timeoutUs = options.timeoutUs;
+  Result<std::unique_ptr<net::Transport>> made =
+      createTransport(transportName(options), transport, *secret);
+  if (!made)
+    return made.status();
+  transport_ = made.take();
+  Result<std::unique_ptr<Mesh>> mesh = Mesh::create(*transport_, job.rank, options.numRanks);
+  if (!mesh)
+    return mesh.status();
+  localRanks_.push_back(job.rank);
+  meshes_.push_back(mesh.take());
+  const net::Handle &own = meshes_[0]->handle();
+  Result<std::vector<std::string>> all =
+      (*bootstrap)
+          ->allgather(
+              std::string_view(reinterpret_cast<const char *>(own.bytes.data()), own.bytes.size()),
+              options.timeoutUs);
+  if (!all)
+    return all.status().annotate("start of the job");
+  std::vector<net::Handle> handles(all->size());
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if ((*all)[i].size() != net::Handle::kBytes)
+      return {kCollPeer, "rank " + std::to_string(i) + " gave no handle"};
+    std::memcpy(handles[i].bytes.data(), (*all)[i].data(), net::Handle::kBytes);
+  }
+  COLL_RETURN_IF_ERROR(meshes_[0]->connect(handles));
+  COLL_RETURN_IF_ERROR(connectAll(options.timeoutUs));
+  return (*bootstrap)->barrier(options.timeoutUs).annotate("start of the job");
+}
+
+} // namespace
+
+Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options) {
+  if (options.numRanks < 1 || options.timeoutUs < 1)
+    return Status::invalid("net needs at least one rank and a positive timeout");
+  if (options.numRanks > kMaxRanks)
+    return Status(kCollUnsupported, "net connects at most " + std::to_string(kMaxRanks) +
+                                        " ranks, not " + std::to_string(options.numRanks));
+  EndpointOptions endpoint;
+  endpoint.timeoutUs = options.timeoutUs;
+  std::string algorithm = envString(EnvVar::NetAlgorithm);
+  std::optional<Algorithm> parsed = parseAlgorithm(algorithm);
+  if (!parsed)
+    return Status::invalid("COLL_NET_ALGORITHM=" + algorithm +
+                           ": expected auto, direct, ring, halving or tree");
+  endpoint.algorithm = *parsed;
+  auto backend = std::make_unique<NetBackend>(endpoint);
+  COLL_RETURN_IF_ERROR(options.job ? backend->openJob(options) : backend->openLocal(options));
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+} // namespace coll::rt::network

@@ -1,0 +1,226 @@
+#include "runtime/backend/net/transfer.h"
+
+#include "runtime/base/dtype.h"
+
+#include <cstring>
+
+namespace coll::rt::network {
+
+namespace {
+
+// Data that comes with the offer.
+constexpr int64_t kInlineBytes = 8 << 10;
+// Keeps the tags of offers apart from those of collectives.
+constexpr uint64_t kOffers = 0x6f666665720a0001u;
+
+int64_t bytesOf(const Call &call) { return call.count * dtypeSize(call.dtype); }
+
+// Both directions of a connection have tags of their own, so the ranks need not be in it.
+uint64_t offerTagOf(uint64_t group, const Call &call) {
+  return callTag(mix(group, kOffers), static_cast<uint64_t>(call.tag));
+}
+// Of the answer, and, the other way, of large data.
+uint64_t transferTag(uint64_t offerTag, int sender, uint64_t number) {
+  return callTag(mix(offerTag, static_cast<uint64_t>(sender)), number);
+}
+// Tests a request that may be null; true once it has ended, and then it is null.
+Result<bool> ended(Link &link, net::Request *&request, bool isRecv, bool &moved,
+                   uint64_t *bytes = nullptr) {
+  if (!request)
+    return true;
+  Result<net::Completion> completion = link.test(request, isRecv);
+  if (!completion)
+    return completion.status();
+  if (!completion->done)
+    return false;
+  request = nullptr;
+  moved = true;
+  if (bytes)
+    *bytes = completion->bytes;
+  return true;
+}
+
+} // namespace
+
+Status compareTransfer(int sender, const CallSignature &send, const std::string &sendText,
+                       int receiver, const CallSignature &recv, const std::string &recvText) {
+  if (send.kind == OpKind::Send && recv.kind == OpKind::Recv && send.dtype == recv.dtype &&
+      send.count == recv.count)
+    return {};
+  return {kCollMismatch, "rank " + std::to_string(sender) + " calls " + sendText + ", rank " +
+                             std::to_string(receiver) + " calls " + recvText +
+                             ": element types or counts differ"};
+}
+
+//===-- the sending side --------------------------------------------------------===//
+
+Sending::Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t number)
+    : link_(mesh.link(place.peer)), mover_(mover), peer_(place.peer), call_(*place.call),
+      offerTag_(offerTagOf(place.group, call_)), tag_(transferTag(offerTag_, place.mine, number)) {
+  failedPeer = peer_;
+  CallHeader header;
+  header.signature = signatureOf(call_);
+  header.text = describe(call_);
+  header.sequence = number;
+  isInline_ = bytesOf(call_) <= kInlineBytes;
+  header.payload = isInline_ ? static_cast<uint64_t>(bytesOf(call_)) : 0;
+  offer_ = encode(header);
+  if (header.payload > 0) {
+    const uint8_t *data = static_cast<const uint8_t *>(call_.src);
+    offer_.insert(offer_.end(), data, data + header.payload);
+  }
+}
+
+// The offer goes only when the answer has a place.
+Status Sending::begin(bool &moved) {
+  if (!answered_) {
+    Result<net::Request *> request = link_.recv({&answer_, 1, nullptr}, tag_);
+    if (!request)
+      return request.status();
+    answered_ = *request;
+  }
+  if (!answered_)
+    return {};
+  net::Segment segment = {offer_.data(), offer_.size(), nullptr};
+  Result<net::Request *> request = link_.send(&segment, 1, offerTag_);
+  if (!request)
+    return request.status();
+  offered_ = *request;
+  if (offered_) {
+    stage_ = Stage::Offered;
+    moved = true;
+  }
+  return {};
+}
+
+Result<bool> Sending::advance(bool &moved) {
+  if (stage_ == Stage::Begin)
+    COLL_RETURN_IF_ERROR(begin(moved));
+  if (stage_ == Stage::Begin)
+    return false;
+  Result<bool> offerDone = ended(link_, offered_, /*isRecv=*/false, moved);
+  if (!offerDone)
+    return offerDone;
+  if (stage_ == Stage::Offered) {
+    Result<bool> granted = ended(link_, answered_, /*isRecv=*/true, moved);
+    if (!granted || !*granted)
+      return granted;
+    stage_ = Stage::Granted;
+  }
+  if (stage_ == Stage::Granted) {
+    if (!isInline_) {
+      net::Segment segment = {const_cast<void *>(call_.src), static_cast<uint64_t>(bytesOf(call_)),
+                              mover_.registration(call_.src, bytesOf(call_))};
+      Result<net::Request *> request = link_.send(&segment, 1, tag_);
+      if (!request)
+        return request.status();
+      if (!*request)
+        return false;
+      data_ = *request;
+      moved = true;
+    }
+    stage_ = Stage::Sent;
+  }
+  Result<bool> sent = ended(link_, data_, /*isRecv=*/false, moved);
+  if (!sent || !*sent)
+    return sent;
+  return *offerDone;
+}
+
+std::vector<int> Sending::waitingFor() const {
+  return answered_ ? std::vector<int>{peer_} : std::vector<int>();
+}
+
+//===-- the receiving side ------------------------------------------------------===//
+
+Receiving::Receiving(Mesh &mesh, Mover &mover, const TransferPlace &place)
+    : link_(mesh.link(place.peer)), mover_(mover), mine_(place.mine), peer_(place.peer),
+      call_(*place.call), offerTag_(offerTagOf(place.group, call_)) {
+  failedPeer = peer_;
+  offer_.resize(CallHeader::kMaxBytes + static_cast<size_t>(kInlineBytes));
+}
+
+Status Receiving::begin(bool &moved) {
+  Result<net::Request *> request = link_.recv({offer_.data(), offer_.size(), nullptr}, offerTag_);
+  if (!request)
+    return request.status();
+  offered_ = *request;
+  if (offered_) {
+    stage_ = Stage::Posted;
+    moved = true;
+  }
+  return {};
+}
+
+Status Receiving::take(uint64_t bytes) {
+  size_t size = 0;
+  std::optional<CallHeader> header = decodeCall(offer_.data(), bytes, size);
+  if (!header)
+    return {kCollPeer, "rank " + std::to_string(peer_) + " sent no description of a send"};
+  tag_ = transferTag(offerTag_, peer_, header->sequence);
+  COLL_RETURN_IF_ERROR(compareTransfer(peer_, header->signature, header->text, mine_,
+                                       signatureOf(call_), describe(call_)));
+  wantsData_ = bytesOf(call_) > kInlineBytes;
+  if (header->payload != (wantsData_ ? 0 : static_cast<uint64_t>(bytesOf(call_))))
+    return {kCollPeer, "rank " + std::to_string(peer_) + " sent an offer of another length"};
+  if (header->payload > 0)
+    std::memcpy(call_.dst, offer_.data() + size, header->payload);
+  return {};
+}
+
+// The data has a place before the sender is told to send.
+Result<bool> Receiving::answer(bool &moved) {
+  if (wantsData_ && !data_) {
+    Result<net::Request *> request = link_.recv({call_.dst, static_cast<uint64_t>(bytesOf(call_)),
+                                                 mover_.registration(call_.dst, bytesOf(call_))},
+                                                tag_);
+    if (!request)
+      return request.status();
+    if (!*request)
+      return false;
+    data_ = *request;
+  }
+  net::Segment segment = {&answer_, 1, nullptr};
+  Result<net::Request *> request = link_.send(&segment, 1, tag_);
+  if (!request)
+    return request.status();
+  if (!*request)
+    return false;
+  answered_ = *request;
+  moved = true;
+  return true;
+}
+
+Result<bool> Receiving::advance(bool &moved) {
+  if (stage_ == Stage::Begin)
+    COLL_RETURN_IF_ERROR(begin(moved));
+  if (stage_ == Stage::Begin)
+    return false;
+  if (stage_ == Stage::Posted) {
+    uint64_t bytes = 0;
+    Result<bool> offered = ended(link_, offered_, /*isRecv=*/true, moved, &bytes);
+    if (!offered || !*offered)
+      return offered;
+    COLL_RETURN_IF_ERROR(take(bytes));
+    stage_ = Stage::Answer;
+  }
+  if (stage_ == Stage::Answer) {
+    Result<bool> answered = answer(moved);
+    if (!answered || !*answered)
+      return answered;
+    stage_ = Stage::Data;
+  }
+  Result<bool> told = ended(link_, answered_, /*isRecv=*/false, moved);
+  if (!told)
+    return told;
+  Result<bool> arrived = ended(link_, data_, /*isRecv=*/true, moved);
+  if (!arrived || !*arrived)
+    return arrived;
+  return *told;
+}
+
+std::vector<int> Receiving::waitingFor() const {
+  return offered_ || data_ ? std::vector<int>{peer_} : std::vector<int>();
+}
+
+} // namespace coll::rt::network

@@ -1,0 +1,84 @@
+// transfer.h - sends and receives between two ranks.
+//
+//   sender                                receiver
+//     offer: call, number, small data ->    compares it with its own call
+//                                        <- answer
+//     large data                      ->
+//
+// A send is complete when the receive has taken it (a rendezvous). Offers of one tag match
+// receives in program order; the number keeps apart what follows.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_TRANSFER_H
+#define COLL_RUNTIME_BACKEND_NET_TRANSFER_H
+
+#include "runtime/backend/net/activity.h"
+#include "runtime/backend/net/mesh.h"
+#include "runtime/backend/net/mover.h"
+
+#include <vector>
+
+namespace coll::rt::network {
+
+// What both sides of a transfer know before they talk.
+struct TransferPlace {
+  uint64_t group; // groupHash
+  int mine, peer; // global ranks
+  const Call *call;
+};
+
+// kCollMismatch where the two calls do not fit.
+Status compareTransfer(int sender, const CallSignature &send, const std::string &sendText,
+                       int receiver, const CallSignature &recv, const std::string &recvText);
+
+class Sending final : public Activity {
+public:
+  // `number` is unlike that of any other send of this rank.
+  Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t number);
+  Result<bool> advance(bool &moved) override;
+  std::vector<int> waitingFor() const override;
+  uint64_t key() const override { return tag_; }
+
+private:
+  enum class Stage { Begin, Offered, Granted, Sent };
+  Status begin(bool &moved);
+
+  Link &link_;
+  Mover &mover_;
+  int peer_;
+  Call call_;
+  uint64_t offerTag_, tag_;
+  Stage stage_ = Stage::Begin;
+  bool isInline_ = false;
+  std::vector<uint8_t> offer_;
+  uint8_t answer_ = 0;
+  net::Request *offered_ = nullptr, *answered_ = nullptr, *data_ = nullptr;
+};
+
+class Receiving final : public Activity {
+public:
+  Receiving(Mesh &mesh, Mover &mover, const TransferPlace &place);
+  Result<bool> advance(bool &moved) override;
+  std::vector<int> waitingFor() const override;
+  uint64_t key() const override { return tag_; }
+
+private:
+  enum class Stage { Begin, Posted, Answer, Data };
+  Status begin(bool &moved);
+  Status take(uint64_t bytes);
+  Result<bool> answer(bool &moved);
+
+  Link &link_;
+  Mover &mover_;
+  int mine_, peer_;
+  Call call_;
+  uint64_t offerTag_, tag_ = 0;
+  Stage stage_ = Stage::Begin;
+  bool wantsData_ = false;
+  std::vector<uint8_t> offer_;
+  uint8_t answer_ = 1;
+  net::Request *offered_ = nullptr, *answered_ = nullptr, *data_ = nullptr;
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_TRANSFER_H

@@ -1,0 +1,53 @@
+// The one place that names transports. One that joins adds a function and a line.
+
+#include "runtime/backend/net/transports.h"
+
+#include "runtime/net/loopback/loopback.h"
+#include "runtime/net/tcp/tcp.h"
+
+namespace coll::rt::network {
+
+namespace {
+
+using Made = Result<std::unique_ptr<net::Transport>>;
+using Factory = Made (*)(const TransportOptions &options, const net::Secret &secret);
+
+Made createTcp(const TransportOptions &options, const net::Secret &secret) {
+  net::TcpOptions tcp = net::TcpOptions::fromEnv();
+  if (!options.iface.empty())
+    tcp.iface = options.iface;
+  tcp.timeoutUs = options.timeoutUs;
+  return net::createTcpTransport(tcp, secret);
+}
+
+Made createLoopback(const TransportOptions &options, const net::Secret &) {
+  if (!options.isOneProcess)
+    return Status::invalid("transport loopback stays inside one process");
+  return net::createLoopbackTransport();
+}
+
+struct Registration {
+  const char *name;
+  Factory create;
+};
+
+constexpr Registration kTransports[] = {
+    {"tcp", createTcp},
+    {"loopback", createLoopback},
+};
+
+} // namespace
+
+Result<std::unique_ptr<net::Transport>> createTransport(const std::string &name,
+                                                        const TransportOptions &options,
+                                                        const net::Secret &secret) {
+  std::string known;
+  for (const Registration &transport : kTransports) {
+    if (name == transport.name)
+      return transport.create(options, secret);
+    known += (known.empty() ? "" : ", ") + std::string(transport.name);
+  }
+  return Status::invalid("no transport is called \"" + name + "\"; known: " + known);
+}
+
+} // namespace coll::rt::network

@@ -1,0 +1,27 @@
+// transports.h - the transports that the backend can use, by name.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_TRANSPORTS_H
+#define COLL_RUNTIME_BACKEND_NET_TRANSPORTS_H
+
+#include "runtime/net/auth.h"
+#include "runtime/net/transport.h"
+
+#include <memory>
+#include <string>
+
+namespace coll::rt::network {
+
+struct TransportOptions {
+  std::string iface; // as COLL_NET_IFACE
+  int64_t timeoutUs = 60'000'000;
+  bool isOneProcess = false; // all ranks are in this process
+};
+
+// An unknown name fails and lists the known ones.
+Result<std::unique_ptr<net::Transport>> createTransport(const std::string &name,
+                                                        const TransportOptions &options,
+                                                        const net::Secret &secret);
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_TRANSPORTS_H
