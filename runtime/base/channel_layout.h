@@ -44,6 +44,9 @@ enum class ChannelOp : uint32_t {
   // bounce buffer src[0] of `srcBytes` bytes to dst. A page outside either is left out and
   // reported in pageErrors, before `done`.
   Unpack = 3,
+  // `rows` rows of `bytes` bytes each, dstPitch and srcPitch bytes apart, from src[0] to
+  // dst; any alignment.
+  CopyRows = 4,
 };
 
 // Flags of an item.
@@ -68,7 +71,10 @@ struct alignas(128) ChannelItem {
   uint32_t numSources; // Reduce: more than 2 stand in the slot's row of the table
   uint32_t divisor;    // Reduce with average: divides the result; 0 leaves the sum
   uint32_t pageSlot;   // Unpack
-  uint32_t reserved[9];
+  uint32_t reserved;
+  uint64_t rows; // CopyRows, as the next two
+  uint64_t dstPitch;
+  uint64_t srcPitch;
 };
 static_assert(sizeof(ChannelItem) == 128 && offsetof(ChannelItem, bytes) == 48);
 

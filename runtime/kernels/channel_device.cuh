@@ -149,6 +149,9 @@ private:
       return reduceShare(item, scratch_.sources, share_);
     case ChannelOp::Unpack:
       return unpackShare(item);
+    case ChannelOp::CopyRows:
+      copyRowsShare(item, share_);
+      return true;
     }
     return false;
   }

@@ -49,6 +49,9 @@ uint64_t ChannelPort::post(uint32_t queue, const ChannelItem &item, const void *
   at.numSources = item.numSources;
   at.divisor = item.divisor;
   at.pageSlot = item.pageSlot;
+  at.rows = item.rows;
+  at.dstPitch = item.dstPitch;
+  at.srcPitch = item.srcPitch;
   // Release: the blocks poll seq, so the item, and all data that it names, is visible
   // system-wide before.
   __atomic_store_n(&at.seq, number, __ATOMIC_RELEASE);

@@ -10,6 +10,8 @@
 #include "runtime/kernels/channel_types.cuh"
 #include "runtime/kernels/page_copy_device.cuh"
 
+#include <cstring>
+
 namespace coll::kernels::channel {
 
 using rt::ChannelItem;
@@ -94,6 +96,43 @@ COLL_CHANNEL_CALL void copyShare(const ChannelItem &item, Share share) {
   copyUnits<uint8_t>(to + done, to2 ? to2 + done : nullptr, from + done, bytes - done);
 }
 
+// Rows in one sequence of units, so that short rows keep all threads busy too.
+template <typename Unit>
+COLL_DEVICE void copyRowUnits(const ChannelItem &item, Share share) {
+  constexpr int kUnroll = 4;
+  const uint64_t perRow = item.bytes / sizeof(Unit);
+  const Range part = rangeOf(share, perRow * item.rows, kGrainBytes / sizeof(Unit));
+  const char *from = static_cast<const char *>(item.src[0]);
+  char *to = static_cast<char *>(item.dst);
+  const uint64_t stride = simt::blockThreads();
+  for (uint64_t at = part.begin + simt::threadIndex(); at < part.end; at += stride * kUnroll) {
+    Unit held[kUnroll];
+    COLL_UNROLL(4)
+    for (int u = 0; u < kUnroll; ++u)
+      if (const uint64_t i = at + u * stride; i < part.end)
+        held[u] = *reinterpret_cast<const Unit *>(from + i / perRow * item.srcPitch +
+                                                  i % perRow * sizeof(Unit));
+    COLL_UNROLL(4)
+    for (int u = 0; u < kUnroll; ++u)
+      if (const uint64_t i = at + u * stride; i < part.end)
+        *reinterpret_cast<Unit *>(to + i / perRow * item.dstPitch + i % perRow * sizeof(Unit)) =
+            held[u];
+  }
+}
+
+COLL_CHANNEL_CALL void copyRowsShare(const ChannelItem &item, Share share) {
+  if (item.bytes == 0)
+    return;
+  const uint64_t odd = item.bytes | item.dstPitch | item.srcPitch | misalignment(item.dst) |
+                       misalignment(item.src[0]);
+  if (odd % 16 == 0)
+    copyRowUnits<simt::Vec16>(item, share);
+  else if (odd % 4 == 0)
+    copyRowUnits<uint32_t>(item, share);
+  else
+    copyRowUnits<uint8_t>(item, share);
+}
+
 // One kind of reduction over a block's share of an item.
 template <typename Type, typename Op>
 struct Reducer {
@@ -128,15 +167,23 @@ struct Reducer {
     return simt::loadGlobal16(static_cast<const Stored *>(sources[source]) + i);
   }
 
-  COLL_DEVICE static Acc part(const simt::Vec16 &vector, uint32_t k) {
-    return Type::load(reinterpret_cast<const Stored *>(&vector)[k]);
+  // The elements of a vector.
+  struct Parts {
+    Stored at[kElems];
+  };
+  COLL_DEVICE static Parts split(const simt::Vec16 &vector) {
+    Parts parts;
+    memcpy(&parts, &vector, sizeof(parts));
+    return parts;
   }
 
   COLL_DEVICE void store(uint64_t i, const Acc *acc) const {
-    simt::Vec16 out;
+    Parts parts;
     COLL_UNROLL(16)
     for (uint32_t k = 0; k < kElems; ++k)
-      reinterpret_cast<Stored *>(&out)[k] = Type::store(finish(acc[k]));
+      parts.at[k] = Type::store(finish(acc[k]));
+    simt::Vec16 out;
+    memcpy(&out, &parts, sizeof(out));
     simt::storeGlobal16(static_cast<Stored *>(item.dst) + i, out);
     if (item.dst2)
       simt::storeGlobal16(static_cast<Stored *>(item.dst2) + i, out);
@@ -157,10 +204,11 @@ struct Reducer {
       for (int u = 0; u < kUnroll; ++u) {
         if (i + u * stride >= end)
           continue;
+        const Parts a = split(first[u]), b = split(second[u]);
         Acc acc[kElems];
         COLL_UNROLL(16)
         for (uint32_t k = 0; k < kElems; ++k)
-          acc[k] = Op::apply(part(first[u], k), part(second[u], k));
+          acc[k] = Op::apply(Type::load(a.at[k]), Type::load(b.at[k]));
         store(i + u * stride, acc);
       }
     }
@@ -169,16 +217,16 @@ struct Reducer {
   COLL_DEVICE void many(uint64_t begin, uint64_t end) const {
     const uint64_t stride = uint64_t{simt::blockThreads()} * kElems;
     for (uint64_t i = begin + simt::threadIndex() * kElems; i < end; i += stride) {
-      simt::Vec16 next = load(0, i);
+      Parts next = split(load(0, i));
       Acc acc[kElems];
       COLL_UNROLL(16)
       for (uint32_t k = 0; k < kElems; ++k)
-        acc[k] = part(next, k);
+        acc[k] = Type::load(next.at[k]);
       for (uint32_t s = 1; s < item.numSources; ++s) {
-        next = load(s, i);
+        next = split(load(s, i));
         COLL_UNROLL(16)
         for (uint32_t k = 0; k < kElems; ++k)
-          acc[k] = Op::apply(acc[k], part(next, k));
+          acc[k] = Op::apply(acc[k], Type::load(next.at[k]));
       }
       store(i, acc);
     }

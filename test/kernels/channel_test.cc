@@ -218,6 +218,32 @@ TEST_P(ChannelTest, ReducesAsTheHostDoesBitForBit) {
     }
 }
 
+TEST_P(ChannelTest, CopiesRows) {
+  Channel channel(*rig_, 1, 2);
+  channel.launch();
+  constexpr size_t kRoom = 30'000;
+  uint8_t *dst = rig_->device(kRoom), *src = rig_->pinned(kRoom);
+  Bytes source = randomBytes(random_, kRoom), expected(kRoom);
+  std::memcpy(src, source.data(), kRoom);
+  struct Case {
+    uint64_t bytes, rows, dstPitch, srcPitch, shift;
+  };
+  for (Case c : {Case{16, 50, 32, 64, 0}, Case{4, 300, 12, 4, 4}, Case{7, 100, 9, 11, 1},
+                 Case{5000, 3, 5008, 6000, 0}, Case{0, 5, 8, 8, 0}, Case{8, 0, 8, 8, 0}}) {
+    ChannelItem item = copyItem(dst + c.shift, src, c.bytes);
+    item.op = ChannelOp::CopyRows;
+    item.rows = c.rows;
+    item.dstPitch = c.dstPitch;
+    item.srcPitch = c.srcPitch;
+    channel.post(item);
+    ASSERT_TRUE(channel.drained());
+    for (uint64_t row = 0; row < c.rows; ++row)
+      std::copy_n(source.begin() + static_cast<ptrdiff_t>(row * c.srcPitch), c.bytes,
+                  expected.begin() + static_cast<ptrdiff_t>(c.shift + row * c.dstPitch));
+    ASSERT_EQ(read(dst, kRoom), expected) << c.bytes << " bytes, " << c.rows << " rows";
+  }
+}
+
 TEST_P(ChannelTest, UnpacksPages) {
   Channel channel(*rig_, 1, 2);
   channel.launch();
