@@ -105,11 +105,47 @@ size_t Poller::numHandlers() const {
   return entries_.size();
 }
 
-int Poller::timeoutMs() const {
+int Poller::timeoutMs() {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!posted_.empty())
+    return 0;
+  sleeping_ = true;
   if (!earliestUs_)
     return -1;
   return static_cast<int>(std::clamp<int64_t>((earliestUs_ - nowUs()) / 1000 + 1, 0, 60'000));
+}
+
+void Poller::post(uint64_t id) {
+  bool asleep = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = entries_.find(id);
+    if (it == entries_.end() || it->second.posted)
+      return;
+    it->second.posted = true;
+    posted_.push_back(id);
+    asleep = std::exchange(sleeping_, false);
+  }
+  if (asleep && std::this_thread::get_id() != thread_.get_id())
+    wake();
+}
+
+void Poller::runPosted() {
+  std::vector<std::shared_ptr<PollHandler>> due;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sleeping_ = false;
+    for (uint64_t id : posted_) {
+      auto it = entries_.find(id);
+      if (it == entries_.end())
+        continue;
+      it->second.posted = false;
+      due.push_back(it->second.handler);
+    }
+    posted_.clear();
+  }
+  for (const std::shared_ptr<PollHandler> &handler : due)
+    handler->onPosted();
 }
 
 void Poller::runDeadlines() {
@@ -156,6 +192,7 @@ void Poller::loop() {
       if (handler)
         handler->onEvents(events[i].events);
     }
+    runPosted();
     runDeadlines();
   }
 }

@@ -11,16 +11,19 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 namespace coll::net {
 
-// Called on the poller's thread, never by two threads at once.
+// Called on the thread of each poller that it was added to.
 class PollHandler {
 public:
   virtual ~PollHandler() = default;
   virtual void onEvents(uint32_t events) = 0;
   // The deadline has passed; it is cleared before the call.
   virtual void onDeadline() = 0;
+  // Poller::post() was called.
+  virtual void onPosted() {}
 };
 
 // Level-triggered epoll. All functions may be called from any thread, handlers
@@ -40,6 +43,9 @@ public:
              int64_t deadlineUs = 0);
   void modify(uint64_t id, int fd, uint32_t events);
   void setDeadline(uint64_t id, int64_t deadlineUs);
+  // Calls the handler's onPosted() soon: once for all posts before the call. Costs no
+  // system call while the thread is busy.
+  void post(uint64_t id);
   // A call of the handler may still be under way, unless this is the poller's thread.
   void remove(uint64_t id, int fd);
   size_t numHandlers() const;
@@ -48,11 +54,13 @@ private:
   struct Entry {
     std::shared_ptr<PollHandler> handler;
     int64_t deadlineUs = 0;
+    bool posted = false;
   };
 
   Poller(Fd epoll, Fd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
   void loop();
-  int timeoutMs() const;
+  int timeoutMs();
+  void runPosted();
   void runDeadlines();
   void wake();
 
@@ -61,6 +69,8 @@ private:
   std::atomic<bool> stop_{false};
   mutable std::mutex mutex_; // a leaf: held for the map alone
   std::unordered_map<uint64_t, Entry> entries_;
+  std::vector<uint64_t> posted_;
+  bool sleeping_ = false;  // the thread waits, and a post has to wake it
   int64_t earliestUs_ = 0; // no deadline is before it; 0: there is none
   std::thread thread_;
 };

@@ -23,6 +23,7 @@ Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutU
     if (passedUs < spinUs)
       continue;
     // The transport's threads go on meanwhile; longer waits may be noticed later.
+    connection.rest();
     std::this_thread::sleep_for(std::chrono::microseconds(pauseUs));
     pauseUs = std::min<int64_t>(pauseUs * 2, 200);
   }

@@ -200,7 +200,7 @@ std::optional<Frame> decodeFrame(const uint8_t *in) {
   if (decoder.get<uint16_t>() != kFrameMagic)
     return std::nullopt;
   uint8_t type = decoder.get<uint8_t>(), code = decoder.get<uint8_t>();
-  if (type < 1 || type > static_cast<uint8_t>(FrameType::Ack) ||
+  if (type < 1 || type > static_cast<uint8_t>(FrameType::Ready) ||
       code > static_cast<uint8_t>(FrameCode::BadKey) || decoder.get<uint32_t>() != 0)
     return std::nullopt;
   frame.type = static_cast<FrameType>(type);

@@ -15,7 +15,7 @@
 
 namespace coll::net::wire {
 
-inline constexpr uint16_t kVersion = 1;
+inline constexpr uint16_t kVersion = 2;
 
 // Writes integers in order. The buffer is as large as the layout says.
 class Encoder {
@@ -147,16 +147,19 @@ std::optional<BootHeader> decodeBoot(const uint8_t *in, bool isReply);
 //===-- tcp streams ---------------------------------------------------------------===//
 
 // Stream 0 carries the messages without `payload on any`, in order; `bytes` bytes of
-// payload follow where the table says so.
+// payload follow where the table says so. A number counts messages and receives of one
+// tag from 1: the nth message belongs to the nth receive. 0: not counted.
 enum class FrameType : uint8_t {
-  Eager = 1, // a whole message: tag, bytes; payload on stream 0
-  Rts,       // a message waits: id (sender's), tag, bytes
+  Eager = 1, // a whole message: tag, key (number), bytes; payload on stream 0
+  Rts,       // a message waits: id (sender's), tag, key (number), bytes
   Cts,       // send it: id (sender's), key (receiver's id)
-  Data,      // a part: id (receiver's), offset, bytes; payload on streams 1…
+  Data,      // a part: id (receiver's), offset, bytes; payload on streams 1…, or 0 if small
+             // Without Rts and Cts (after Ready): tag is the message's length
   Credit,    // eager messages were taken: id (messages), bytes
   Write,     // id (writer's), key, offset, bytes; payload on streams 1…
   Read,      // id (reader's), key, offset, bytes; answered by Data or a bad Ack
   Ack,       // id; code
+  Ready,     // a receive was posted: id (receiver's), tag, key (number), bytes (its room)
 };
 
 // Outcome of one part, as the peer tells it.
@@ -171,7 +174,10 @@ struct Frame {
 
 // A message that fits is sent without asking. A sender has at most so much of it on
 // the way that the peer has not matched with a receive.
-inline constexpr uint64_t kEagerBytes = 16 << 10;
+inline constexpr uint64_t kEagerBytes = 128 << 10;
+// Larger than this, it is sent so only while it is alone on its way: it would keep others,
+// and the thread that posts it, waiting. So little is not worth waking another thread.
+inline constexpr uint64_t kSmallBytes = 16 << 10;
 inline constexpr uint64_t kEagerWindowBytes = 1 << 20;
 inline constexpr uint64_t kEagerWindowMessages = 1024;
 inline constexpr uint64_t kMaxMessageBytes = uint64_t(1) << 40;

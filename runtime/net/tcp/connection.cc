@@ -11,7 +11,7 @@ using wire::FrameType;
 namespace {
 
 // Small payloads come with their header in one call, on stream 0.
-constexpr size_t kControlReadAhead = 32 << 10;
+constexpr size_t kControlReadAhead = 8 << 10;
 // How long the other streams may take to end after the first.
 constexpr int64_t kEndUs = 10'000'000;
 // Less than this is not worth another stream.
@@ -40,7 +40,8 @@ Result<std::unique_ptr<Connection>> TcpConnection::create(Shared &shared, int de
       new TcpConnection(shared, shared.devices[static_cast<size_t>(device)]));
   for (size_t i = 0; i < fds.size(); ++i) {
     setStreamOptions(fds[i], shared.options.timeoutUs);
-    self->streams_.push_back(std::make_shared<Stream>(*self, std::move(fds[i]), shared.nextPoller(),
+    Poller &rxPoller = shared.nextPoller(), &txPoller = shared.otherPoller();
+    self->streams_.push_back(std::make_shared<Stream>(*self, std::move(fds[i]), rxPoller, txPoller,
                                                       static_cast<int>(i),
                                                       i ? Frame::kBytes : kControlReadAhead));
   }
@@ -69,9 +70,9 @@ Result<TcpRequest *> TcpConnection::begin(Pool &pool, Kind kind, const Segment *
   TcpRequest *request = &pool.requests[pool.free.back()];
   pool.free.pop_back();
   request->kind = kind;
-  request->open = false;
+  request->open = request->told = request->large = false;
   request->stripes = request->acks = 0;
-  request->tag = request->promised = 0;
+  request->tag = request->number = request->promised = 0;
   request->total = request->capacity = *total;
   request->count = count;
   std::copy(segments, segments + count, request->segments.begin());
@@ -85,13 +86,30 @@ Result<TcpRequest *> TcpConnection::begin(Pool &pool, Kind kind, const Segment *
 void TcpConnection::release(TcpRequest &request) {
   bool inbound = request.kind == Kind::Recv || request.kind == Kind::Read;
   request.kind = Kind::Free;
+  large_ -= request.large ? 1 : 0;
   ++request.generation;
   (inbound ? inbound_ : outbound_).free.push_back(request.index);
 }
 
-// Equal parts, one per stream at most.
+void TcpConnection::becomeLarge(TcpRequest &request) {
+  request.large = true;
+  ++large_;
+}
+
+// The stream with the least to do.
+size_t TcpConnection::nextStream(uint64_t bytes) {
+  size_t count = streams_.size() - 1, best = 1 + nextStream_++ % count;
+  for (size_t i = 1; i <= count; ++i)
+    if (streams_[i]->queuedBytes() < streams_[best]->queuedBytes())
+      best = i;
+  streams_[best]->promise(bytes);
+  return best;
+}
+
+// Equal parts. One message uses all streams; of many, each uses a few.
 std::vector<TcpConnection::Stripe> TcpConnection::stripes(uint64_t bytes) const {
-  uint64_t count = std::clamp<uint64_t>(bytes / kStripeBytes, 1, streams_.size() - 1);
+  uint64_t share = std::max<uint64_t>((streams_.size() - 1) / std::max<uint64_t>(large_, 1), 1);
+  uint64_t count = std::clamp<uint64_t>(bytes / kStripeBytes, 1, share);
   uint64_t size = ((bytes + count - 1) / count + 4095) & ~uint64_t(4095);
   std::vector<Stripe> result;
   for (uint64_t offset = 0; offset < bytes || result.empty(); offset += size)
@@ -99,14 +117,12 @@ std::vector<TcpConnection::Stripe> TcpConnection::stripes(uint64_t bytes) const 
   return result;
 }
 
-bool TcpConnection::send(Batch &batch, bool now) {
+bool TcpConnection::send(Batch &batch, When when) {
   bool fits = true;
   for (ToSend &item : batch)
-    fits &= streams_[item.stream]->enqueue(std::move(item.outgoing), now || item.stream == 0);
+    fits &= streams_[item.stream]->enqueue(std::move(item.outgoing), when);
   return fits;
 }
-
-namespace {
 
 Outgoing outgoingFrame(const Frame &frame) {
   Outgoing outgoing = {};
@@ -122,10 +138,9 @@ Outgoing outgoingPart(const Frame &frame, TcpRequest &request, uint64_t offset) 
   return outgoing;
 }
 
-} // namespace
-
 Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint64_t tag) {
   Batch batch;
+  When when = When::Now;
   std::unique_lock<std::mutex> lock(mutex_);
   COLL_RETURN_IF_ERROR(refusal());
   Result<TcpRequest *> begun = begin(outbound_, Kind::Send, segments, count);
@@ -137,27 +152,40 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
   Frame frame;
   frame.tag = tag;
   frame.bytes = request->total;
-  if (request->total <= std::min(wire::kEagerBytes, windowBytes_) && windowMessages_ > 0) {
+  std::optional<ReadyReceive> ready;
+  if (Numbers::Tag *counted = sent_.find(tag)) {
+    frame.key = ++counted->count;
+    ready = takeReady(tag, frame.key);
+  }
+  bool alone = outbound_.free.size() + 1 == kMaxRequests;
+  uint64_t limit = std::min(alone ? wire::kEagerBytes : wire::kSmallBytes, windowBytes_);
+  if (request->total <= limit && windowMessages_ > 0) {
     windowBytes_ -= request->total;
     --windowMessages_;
     frame.type = FrameType::Eager;
     request->remaining = 1;
     batch.push_back({0, outgoingPart(frame, *request, 0)});
     batch.back().outgoing.part = request->addPart(0, frame.bytes);
+  } else if (ready && request->total > 0 && request->total <= ready->bytes) {
+    sendParts(*request, ready->id, request->total, batch);
+    when = batch.size() == 1 && alone ? When::Now : When::Soon;
   } else {
     frame.type = FrameType::Rts;
     frame.id = request->id();
     request->open = true;
+    becomeLarge(*request);
     batch.push_back({0, outgoingFrame(frame)});
+    when = large_ > 1 ? When::Soon : When::Now;
   }
   lock.unlock();
-  if (!send(batch, /*now=*/true))
+  if (!send(batch, when))
     streams_[0]->shut();
   return static_cast<Request *>(request);
 }
 
 Result<Request *> TcpConnection::irecv(const Segment *segments, int count, uint64_t tag) {
   Batch batch;
+  When when = When::Now;
   std::unique_lock<std::mutex> lock(mutex_);
   if (closed_)
     return refusal();
@@ -168,6 +196,8 @@ Result<Request *> TcpConnection::irecv(const Segment *segments, int count, uint6
   if (!request)
     return static_cast<Request *>(nullptr);
   request->tag = tag;
+  if (Numbers::Tag *counted = received_.find(tag))
+    request->number = ++counted->count;
   if (!matchUnexpected(*request, batch)) {
     // What came before the end may still be taken; nothing more will come after it.
     if (live_ == 0) {
@@ -175,9 +205,11 @@ Result<Request *> TcpConnection::irecv(const Segment *segments, int count, uint6
       return failure_;
     }
     posted_.push_back(request);
+    tell(*request, batch);
+    when = posted_.size() > 1 ? When::Soon : When::Now;
   }
   lock.unlock();
-  if (!send(batch, /*now=*/true))
+  if (!send(batch, when))
     streams_[0]->shut();
   return static_cast<Request *>(request);
 }
@@ -200,13 +232,13 @@ Result<Request *> TcpConnection::iwrite(const Segment *segments, int count, cons
     frame.key = key.key;
     frame.offset = offset + stripe.offset;
     frame.bytes = stripe.bytes;
-    batch.push_back({nextStream(), outgoingPart(frame, *request, stripe.offset)});
+    batch.push_back({nextStream(stripe.bytes), outgoingPart(frame, *request, stripe.offset)});
   }
   // Each part is finished twice: when it is written, and when the peer has it.
   request->stripes = static_cast<uint32_t>(batch.size());
   request->remaining = 2 * batch.size();
   lock.unlock();
-  if (!send(batch, /*now=*/batch.size() == 1))
+  if (!send(batch, batch.size() == 1 ? When::Now : When::Soon))
     streams_[0]->shut();
   return static_cast<Request *>(request);
 }
@@ -232,7 +264,7 @@ Result<Request *> TcpConnection::iread(const Segment *segments, int count, const
   frame.bytes = request->total;
   batch.push_back({0, outgoingFrame(frame)});
   lock.unlock();
-  if (!send(batch, /*now=*/true))
+  if (!send(batch, When::Now))
     streams_[0]->shut();
   return static_cast<Request *>(request);
 }
@@ -267,6 +299,8 @@ Result<Completion> TcpConnection::test(Request *opaque) {
     return failure;
   return completion;
 }
+
+void TcpConnection::rest() { streams_[0]->rest(); }
 
 int TcpConnection::parts(const Request *opaque, MessagePart *out, int max) const {
   const auto *request = static_cast<const TcpRequest *>(opaque);
@@ -320,7 +354,7 @@ void TcpConnection::streamEnded(bool clean, const std::string &why) {
     return;
   for (const std::shared_ptr<Stream> &stream : streams_) {
     if (clean)
-      stream->setDeadline(nowUs() + kEndUs);
+      stream->setEnd(nowUs() + kEndUs);
     else
       stream->shut();
   }

@@ -2,8 +2,10 @@
 // operations. Stream 0 carries control and small messages, the others large data.
 //
 // A small message goes at once, as long as the peer has told that it takes it (credit).
-// A larger one is announced and sent when the peer has a receive for it, in one piece
-// per stream, straight from and into the buffers.
+// A larger one goes, in one piece per stream, straight from and into the buffers: at once
+// if the peer has told of the receive that it belongs to, else it is announced, and sent
+// when the peer has a receive for it. Receives are told of while large messages come with
+// their tag. Message and receive belong together by their number within the tag.
 
 #ifndef COLL_RUNTIME_NET_TCP_CONNECTION_H
 #define COLL_RUNTIME_NET_TCP_CONNECTION_H
@@ -15,6 +17,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace coll::net::tcp {
@@ -35,6 +38,7 @@ public:
   Result<Request *> iflush(const Segment *segments, int count) override;
   Result<Completion> test(Request *request) override;
   int parts(const Request *request, MessagePart *out, int max) const override;
+  void rest() override;
   void close() override;
 
   // Called by the streams, under their rx.
@@ -59,6 +63,26 @@ private:
   struct Stripe {
     uint64_t offset, bytes;
   };
+  // Counts the messages or receives of each tag, for as many tags as it has places.
+  // Tags are never let go, so a count is exact or absent.
+  class Numbers {
+  public:
+    struct Tag {
+      uint64_t tag;
+      uint64_t count;
+      bool large; // the last message was
+    };
+    // Null where the places are taken by other tags.
+    Tag *find(uint64_t tag);
+
+  private:
+    static constexpr size_t kPlaces = 16;
+    std::vector<Tag> tags_;
+  };
+  // A receive of the peer, told of and not used yet.
+  struct ReadyReceive {
+    uint64_t tag, number, id, bytes;
+  };
   // Frames that are to be written once the lock is released.
   struct ToSend {
     size_t stream;
@@ -74,9 +98,15 @@ private:
   void release(TcpRequest &request);
   Status refusal() const;
   std::vector<Stripe> stripes(uint64_t bytes) const;
-  size_t nextStream() { return 1 + nextStream_++ % (streams_.size() - 1); }
-  TcpRequest *takePosted(uint64_t tag);
+  void becomeLarge(TcpRequest &request);
+  size_t nextStream(uint64_t bytes);
+  TcpRequest *takePosted(uint64_t tag, uint64_t number);
+  std::optional<ReadyReceive> takeReady(uint64_t tag, uint64_t number);
+  void tell(TcpRequest &request, Batch &batch);
+  void sendParts(TcpRequest &request, uint64_t receiverId, uint64_t total, Batch &batch);
   bool matchUnexpected(TcpRequest &request, Batch &batch);
+  bool takeTold(TcpRequest &request, uint64_t total);
+  void noteSize(uint64_t tag, bool large);
   void clearToSend(TcpRequest &request, uint64_t senderId, uint64_t bytes, Batch &batch);
   void creditEager(uint64_t bytes, Batch &batch);
   static void deliver(TcpRequest &request, const Unexpected &message);
@@ -87,12 +117,14 @@ private:
   Status onCts(const wire::Frame &frame, Batch &batch);
   Status onData(int stream, const wire::Frame &frame, Sink &sink);
   Status onCredit(const wire::Frame &frame);
+  Status onReady(const wire::Frame &frame);
   Status onRead(const wire::Frame &frame, Batch &batch);
   Status onAck(const wire::Frame &frame);
   void onWrite(const wire::Frame &frame, Sink &sink) const;
 
   // Without the lock. False: a queue is full.
-  bool send(Batch &batch, bool now);
+  bool send(Batch &batch, When when);
+  bool sendReplies(Batch &batch);
 
   Shared &shared_;
   const DeviceProperties &properties_;
@@ -103,14 +135,17 @@ private:
   std::deque<TcpRequest *> posted_; // receives without a message
   std::list<std::shared_ptr<Unexpected>> unexpected_;
   uint32_t announced_ = 0; // Rts among them
+  Numbers sent_, received_;
+  std::deque<ReadyReceive> ready_;
   // What may be sent without asking, and what the peer has sent so.
   uint64_t windowBytes_ = wire::kEagerWindowBytes, windowMessages_ = wire::kEagerWindowMessages;
   uint64_t eagerBytes_ = 0, eagerMessages_ = 0;   // not credited yet
   uint64_t creditBytes_ = 0, creditMessages_ = 0; // matched, not told yet
   std::shared_ptr<std::atomic<uint32_t>> serving_ = std::make_shared<std::atomic<uint32_t>>(0);
   size_t nextStream_ = 0;
-  size_t live_ = 0; // streams
-  Status failure_;  // the first
+  uint32_t large_ = 0; // sends in parts that are under way
+  size_t live_ = 0;    // streams
+  Status failure_;     // the first
   bool closed_ = false;
 };
 

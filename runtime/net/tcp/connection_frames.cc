@@ -14,12 +14,6 @@ namespace {
 
 Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
 
-Outgoing outgoingFrame(const Frame &frame) {
-  Outgoing outgoing = {};
-  encode(frame, outgoing.header);
-  return outgoing;
-}
-
 // An acknowledgement of a write or, with `tag` 1, the answer to a read without data.
 Outgoing acknowledgement(uint64_t id, FrameCode code, bool ofRead) {
   Frame frame;
@@ -34,7 +28,8 @@ Outgoing acknowledgement(uint64_t id, FrameCode code, bool ofRead) {
 
 Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
   bool isData = frame.type == FrameType::Data || frame.type == FrameType::Write;
-  if (isData != (stream > 0))
+  bool isSmall = frame.type == FrameType::Data && frame.bytes <= wire::kSmallBytes;
+  if (isData != (stream > 0) && !(isSmall && stream == 0))
     return violation("a frame on the wrong stream");
   Batch batch;
   Status outcome;
@@ -65,15 +60,27 @@ Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
     case FrameType::Ack:
       outcome = onAck(frame);
       break;
+    case FrameType::Ready:
+      outcome = onReady(frame);
+      break;
     }
   }
   if (sink.kind != Sink::Kind::None)
     sink.frame = frame;
   if (sink.kind == Sink::Kind::Discard && frame.type == FrameType::Write)
     sink.frame.code = FrameCode::BadKey;
-  if (outcome.ok() && !send(batch, /*now=*/false))
+  if (outcome.ok() && !sendReplies(batch))
     return violation("the peer does not read what is sent to it");
   return outcome;
+}
+
+// Control frames go together once what has come was read; data is the other threads' work.
+bool TcpConnection::sendReplies(Batch &batch) {
+  bool fits = true;
+  for (ToSend &item : batch)
+    fits &= streams_[item.stream]->enqueue(std::move(item.outgoing),
+                                           item.stream == 0 ? When::AfterReading : When::Soon);
+  return fits;
 }
 
 bool TcpConnection::onPayload(Sink &sink) {
@@ -95,8 +102,7 @@ bool TcpConnection::onPayload(Sink &sink) {
   case Sink::Kind::Discard:
     if (sink.frame.type != FrameType::Write)
       return true;
-    return streams_[0]->enqueue(acknowledgement(sink.frame.id, sink.frame.code, false),
-                                /*now=*/true);
+    return streams_[0]->enqueue(acknowledgement(sink.frame.id, sink.frame.code, false), When::Now);
   case Sink::Kind::None:
     break;
   }
@@ -105,14 +111,94 @@ bool TcpConnection::onPayload(Sink &sink) {
 
 //===-- messages ----------------------------------------------------------------===//
 
-TcpRequest *TcpConnection::takePosted(uint64_t tag) {
-  auto it = std::find_if(posted_.begin(), posted_.end(),
-                         [tag](const TcpRequest *request) { return request->tag == tag; });
+namespace {
+
+// Where one side does not count, order alone decides.
+bool belongTogether(uint64_t message, uint64_t receive) {
+  return message == receive || message == 0 || receive == 0;
+}
+
+} // namespace
+
+TcpConnection::Numbers::Tag *TcpConnection::Numbers::find(uint64_t tag) {
+  for (Tag &known : tags_)
+    if (known.tag == tag)
+      return &known;
+  if (tags_.size() == kPlaces)
+    return nullptr;
+  tags_.push_back({tag, 0, false});
+  return &tags_.back();
+}
+
+TcpRequest *TcpConnection::takePosted(uint64_t tag, uint64_t number) {
+  auto it = std::find_if(posted_.begin(), posted_.end(), [&](const TcpRequest *request) {
+    return request->tag == tag && belongTogether(number, request->number);
+  });
   if (it == posted_.end())
     return nullptr;
   TcpRequest *request = *it;
   posted_.erase(it);
+  request->told = false;
   return request;
+}
+
+// The peer's receive for a message that is about to go; each is asked for once.
+std::optional<TcpConnection::ReadyReceive> TcpConnection::takeReady(uint64_t tag, uint64_t number) {
+  auto it = std::find_if(ready_.begin(), ready_.end(), [&](const ReadyReceive &ready) {
+    return ready.tag == tag && ready.number == number;
+  });
+  if (it == ready_.end())
+    return std::nullopt;
+  ReadyReceive ready = *it;
+  ready_.erase(it);
+  return ready;
+}
+
+// Tells the peer of a receive, if large messages come with its tag: small ones go at
+// once anyway.
+void TcpConnection::tell(TcpRequest &request, Batch &batch) {
+  Numbers::Tag *counted = request.number ? received_.find(request.tag) : nullptr;
+  if (!counted || !counted->large || request.capacity <= wire::kSmallBytes)
+    return;
+  Frame frame;
+  frame.type = FrameType::Ready;
+  frame.id = request.id();
+  frame.tag = request.tag;
+  frame.key = request.number;
+  frame.bytes = request.capacity;
+  request.told = true;
+  batch.push_back({0, outgoingFrame(frame)});
+}
+
+Status TcpConnection::onReady(const Frame &frame) {
+  Numbers::Tag *counted = sent_.find(frame.tag);
+  // Its message went another way before this came, or is not counted here.
+  if (!counted || frame.key <= counted->count)
+    return {};
+  if (ready_.size() >= kMaxRequests)
+    return violation("more receives than a peer may have");
+  ready_.push_back({frame.tag, frame.key, frame.id, frame.bytes});
+  return {};
+}
+
+// One part per stream at most. `total` goes along where the receiver does not know it.
+void TcpConnection::sendParts(TcpRequest &request, uint64_t receiverId, uint64_t total,
+                              Batch &batch) {
+  if (!request.large)
+    becomeLarge(request);
+  for (const Stripe &stripe : stripes(request.total)) {
+    Frame data;
+    data.type = FrameType::Data;
+    data.id = receiverId;
+    data.tag = total;
+    data.offset = stripe.offset;
+    data.bytes = stripe.bytes;
+    size_t stream = request.total <= wire::kSmallBytes ? 0 : nextStream(stripe.bytes);
+    Outgoing outgoing = outgoingPart(data, request, stripe.offset);
+    outgoing.part = request.addPart(static_cast<uint32_t>(stream), stripe.bytes);
+    batch.push_back({stream, std::move(outgoing)});
+  }
+  request.remaining = batch.size();
 }
 
 // Hands a whole small message to a receive.
@@ -135,7 +221,8 @@ void TcpConnection::deliver(TcpRequest &request, const Unexpected &message) {
 bool TcpConnection::matchUnexpected(TcpRequest &request, Batch &batch) {
   auto it = std::find_if(unexpected_.begin(), unexpected_.end(),
                          [&](const std::shared_ptr<Unexpected> &message) {
-                           return message->tag == request.tag && !message->claimed;
+                           return message->tag == request.tag && !message->claimed &&
+                                  belongTogether(message->number, request.number);
                          });
   if (it == unexpected_.end())
     return false;
@@ -173,6 +260,12 @@ void TcpConnection::creditEager(uint64_t bytes, Batch &batch) {
   creditBytes_ = creditMessages_ = 0;
 }
 
+// Remembers whether large messages come with this tag.
+void TcpConnection::noteSize(uint64_t tag, bool large) {
+  if (Numbers::Tag *counted = received_.find(tag))
+    counted->large = large;
+}
+
 Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
   if (eagerBytes_ + frame.bytes > wire::kEagerWindowBytes ||
       eagerMessages_ + 1 > wire::kEagerWindowMessages)
@@ -181,7 +274,8 @@ Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
   ++eagerMessages_;
   sink.remaining = frame.bytes;
   sink.offset = 0;
-  if (TcpRequest *request = takePosted(frame.tag)) {
+  noteSize(frame.tag, false);
+  if (TcpRequest *request = takePosted(frame.tag, frame.key)) {
     creditEager(frame.bytes, batch);
     request->total = frame.bytes;
     if (frame.bytes > request->capacity) {
@@ -198,6 +292,7 @@ Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
   }
   auto message = std::make_shared<Unexpected>();
   message->tag = frame.tag;
+  message->number = frame.key;
   message->bytes = frame.bytes;
   message->data.resize(frame.bytes);
   unexpected_.push_back(message);
@@ -228,7 +323,8 @@ void TcpConnection::clearToSend(TcpRequest &request, uint64_t senderId, uint64_t
 }
 
 Status TcpConnection::onRts(const Frame &frame, Batch &batch) {
-  if (TcpRequest *request = takePosted(frame.tag)) {
+  noteSize(frame.tag, frame.bytes > wire::kSmallBytes);
+  if (TcpRequest *request = takePosted(frame.tag, frame.key)) {
     clearToSend(*request, frame.id, frame.bytes, batch);
     return {};
   }
@@ -237,6 +333,7 @@ Status TcpConnection::onRts(const Frame &frame, Batch &batch) {
   ++announced_;
   auto message = std::make_shared<Unexpected>();
   message->tag = frame.tag;
+  message->number = frame.key;
   message->bytes = frame.bytes;
   message->eager = false;
   message->senderId = frame.id;
@@ -258,26 +355,26 @@ Status TcpConnection::onCts(const Frame &frame, Batch &batch) {
     request->finish();
     return {};
   }
-  for (const Stripe &stripe : stripes(request->total)) {
-    Frame data;
-    data.type = FrameType::Data;
-    data.id = frame.key;
-    data.offset = stripe.offset;
-    data.bytes = stripe.bytes;
-    Outgoing outgoing = outgoingFrame(data);
-    outgoing.request = request;
-    outgoing.offset = stripe.offset;
-    outgoing.remaining = stripe.bytes;
-    size_t stream = nextStream();
-    outgoing.part = request->addPart(static_cast<uint32_t>(stream), stripe.bytes);
-    batch.push_back({stream, std::move(outgoing)});
-  }
-  request->remaining = batch.size();
+  sendParts(*request, frame.key, /*total=*/0, batch);
   return {};
+}
+
+// The first part of a message that was not announced.
+bool TcpConnection::takeTold(TcpRequest &request, uint64_t total) {
+  if (total == 0 || total > request.capacity)
+    return false;
+  posted_.erase(std::find(posted_.begin(), posted_.end(), &request));
+  request.told = false;
+  request.open = true;
+  request.total = total;
+  request.remaining = total;
+  return true;
 }
 
 Status TcpConnection::onData(int stream, const Frame &frame, Sink &sink) {
   TcpRequest *request = inbound_.find(frame.id);
+  if (request && request->told && !takeTold(*request, frame.tag))
+    return violation("a message longer than the receive it was sent for");
   if (!request || !request->open)
     return violation("data for nothing");
   if (frame.bytes == 0 || frame.offset > request->total ||
@@ -339,7 +436,7 @@ Status TcpConnection::onRead(const Frame &frame, Batch &batch) {
     outgoing.offset = frame.offset + stripe.offset;
     outgoing.remaining = stripe.bytes;
     outgoing.token = token;
-    batch.push_back({nextStream(), std::move(outgoing)});
+    batch.push_back({nextStream(stripe.bytes), std::move(outgoing)});
   }
   return {};
 }

@@ -27,11 +27,14 @@ struct TcpRequest final : Request {
 
   Kind kind = Kind::Free;
   bool open = false;  // Send: waits for Cts. Recv, Read: takes Data
+  bool told = false;  // Recv: the peer was told of it, and may send Data without asking
+  bool large = false; // Send: in parts
   uint32_t index = 0; // in its pool
   uint32_t generation = 0;
   uint32_t stripes = 0; // Write: parts that the peer acknowledges
   uint32_t acks = 0;
   uint64_t tag = 0;
+  uint64_t number = 0;   // Recv: among those with its tag; 0: not counted
   uint64_t total = 0;    // length of the message or transfer
   uint64_t capacity = 0; // of the buffers
   uint64_t promised = 0; // bytes that headers have announced
@@ -115,6 +118,7 @@ struct TcpRequest final : Request {
 // written by stream 0 until `complete`.
 struct Unexpected {
   uint64_t tag = 0;
+  uint64_t number = 0; // 0: not counted
   uint64_t bytes = 0;
   bool eager = true;
   uint64_t senderId = 0; // where not eager

@@ -20,6 +20,9 @@ struct Shared {
 
   // Spreads the streams over the threads.
   Poller &nextPoller() { return *pollers[next.fetch_add(1) % pollers.size()]; }
+  // Half the threads away from the last one given, so that a socket's two directions, if
+  // both are busy, have a thread each.
+  Poller &otherPoller() { return *pollers[(next + pollers.size() / 2 - 1) % pollers.size()]; }
 
   TcpOptions options;
   std::optional<Secret> secret; // none: each listener has its own

@@ -18,14 +18,25 @@ constexpr size_t kMaxQueued = 16384;
 constexpr int kMaxPieces = 64;
 // How long a closed connection waits for its peer to take what is on the way.
 constexpr int64_t kLingerUs = 2'000'000;
+// So many pokes between two looks of the poller, and the pokers read alone until, at a
+// look after kLookUs, there were fewer.
+constexpr uint64_t kBusyPokes = 8;
+constexpr int64_t kLookUs = 1000;
 
 } // namespace
 
-Stream::Stream(TcpConnection &connection, Fd fd, Poller &poller, int index, size_t rxBytes)
-    : connection_(&connection), fd_(std::move(fd)), poller_(poller), id_(poller.reserve()),
+Stream::Stream(TcpConnection &connection, Fd fd, Poller &rxPoller, Poller &txPoller, int index,
+               size_t rxBytes)
+    : connection_(&connection), fd_(std::move(fd)), rxPoller_(rxPoller), txPoller_(txPoller),
+      rxId_(rxPoller.reserve()), txId_(&rxPoller == &txPoller ? rxId_ : txPoller.reserve()),
       index_(index), buffer_(rxBytes) {}
 
-Status Stream::start() { return poller_.add(id_, fd_.get(), EPOLLIN, shared_from_this()); }
+Status Stream::start() {
+  COLL_RETURN_IF_ERROR(rxPoller_.add(rxId_, fd_.get(), EPOLLIN, shared_from_this()));
+  if (&rxPoller_ == &txPoller_)
+    return {};
+  return txPoller_.add(txId_, fd_.get(), 0, shared_from_this());
+}
 
 void Stream::onEvents(uint32_t events) {
   if (events & EPOLLOUT) {
@@ -34,25 +45,79 @@ void Stream::onEvents(uint32_t events) {
   }
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)))
     return;
-  std::lock_guard<std::mutex> rx(rx_);
+  std::unique_lock<std::mutex> rx(rx_, std::defer_lock);
+  if (index_ > 0) {
+    rx.lock();
+  } else if (!rx.try_lock()) {
+    crowded_ = true;
+    return;
+  }
+  if (index_ == 0 && pokes_ - seenPokes_ >= kBusyPokes)
+    handOver(true);
+  seenPokes_ = pokes_;
   Io io = readSome();
+  flushDeferred();
   if (io == Io::Ended || io == Io::Broken)
     end(io);
+}
+
+void Stream::onPosted() {
+  std::lock_guard<std::mutex> tx(tx_);
+  flushOrBreak();
+}
+
+// Under rx.
+void Stream::handOver(bool toPokers) {
+  if (handedOver_ == toPokers || !connection_)
+    return;
+  std::lock_guard<std::mutex> tx(tx_);
+  if (over_)
+    return;
+  handedOver_ = toPokers;
+  listen();
+  if (toPokers)
+    rxPoller_.setDeadline(rxId_, nowUs() + kLookUs);
+}
+
+void Stream::rest() {
+  if (!handedOver_)
+    return;
+  std::lock_guard<std::mutex> rx(rx_);
+  handOver(false);
+  flushDeferred();
 }
 
 void Stream::poke() {
   std::unique_lock<std::mutex> rx(rx_, std::try_to_lock);
   if (!rx.owns_lock())
     return;
+  ++pokes_;
+  if (crowded_.load(std::memory_order_relaxed) && crowded_.exchange(false))
+    handOver(true);
   Io io = readSome();
+  flushDeferred();
   if (io == Io::Ended || io == Io::Broken)
     end(io);
 }
 
+void Stream::setEnd(int64_t endUs) {
+  endUs_ = endUs;
+  rxPoller_.setDeadline(rxId_, handedOver_ ? std::min(endUs, nowUs() + kLookUs) : endUs);
+}
+
 void Stream::onDeadline() {
   std::lock_guard<std::mutex> rx(rx_);
-  why_ = "the peer has hung up on a part of the connection";
-  end(Io::Broken);
+  int64_t now = nowUs(), endUs = endUs_;
+  if (endUs && now >= endUs) {
+    why_ = "the peer has hung up on a part of the connection";
+    return end(Io::Broken);
+  }
+  if (pokes_ - seenPokes_ < kBusyPokes)
+    handOver(false);
+  flushDeferred();
+  seenPokes_ = pokes_;
+  if (handedOver_ || endUs)
+    rxPoller_.setDeadline(rxId_, handedOver_ ? now + kLookUs : endUs);
 }
 
 void Stream::shut() {
@@ -77,7 +142,10 @@ void Stream::end(Io how) {
     }
     sink_ = Sink();
     queue_.clear();
-    poller_.remove(id_, fd_.get());
+    queuedBytes_ = 0;
+    rxPoller_.remove(rxId_, fd_.get());
+    if (&rxPoller_ != &txPoller_)
+      txPoller_.remove(txId_, fd_.get());
     fd_.reset();
   }
   if (connection)
@@ -91,11 +159,13 @@ void Stream::detach() {
     flush();
     bool whole = queue_.empty();
     ::shutdown(fd_.get(), whole ? SHUT_WR : SHUT_RDWR);
-    poller_.setDeadline(id_, nowUs() + kLingerUs);
     // Only the reading side matters from now on: it waits for the peer's end.
-    poller_.modify(id_, fd_.get(), EPOLLIN);
+    armed_ = handedOver_ = false;
+    listen();
+    setEnd(nowUs() + kLingerUs);
   }
   queue_.clear();
+  queuedBytes_ = 0;
   sink_ = Sink();
   connection_ = nullptr;
 }
@@ -116,12 +186,15 @@ Stream::Io Stream::readSome() {
     return Io::Again;
   if (!connection_)
     return readTrash();
+  drained_ = false;
   for (uint64_t budget = kTurnBytes; budget > 0;) {
     Io io = Io::Yield;
     if (sink_.kind != Sink::Kind::None)
       io = readPayload(budget);
     else if (end_ - begin_ >= wire::Frame::kBytes)
       io = frameArrived();
+    else if (drained_)
+      return Io::Again; // saves the call that would say so
     else
       io = readMore(budget);
     if (io == Io::Again)
@@ -155,8 +228,10 @@ Stream::Io Stream::readMore(uint64_t &budget) {
             buffer_.begin() + static_cast<ptrdiff_t>(end_), buffer_.begin());
   end_ -= begin_;
   begin_ = 0;
-  ssize_t count = ::recv(fd_.get(), buffer_.data() + end_, buffer_.size() - end_, MSG_DONTWAIT);
+  size_t room = buffer_.size() - end_;
+  ssize_t count = ::recv(fd_.get(), buffer_.data() + end_, room, MSG_DONTWAIT);
   if (count > 0) {
+    drained_ = static_cast<size_t>(count) < room;
     end_ += static_cast<size_t>(count);
     budget -= std::min(budget, static_cast<uint64_t>(count));
   }
@@ -226,9 +301,11 @@ Stream::Io Stream::readPayload(uint64_t &budget) {
     msghdr message = {};
     message.msg_iov = pieces;
     message.msg_iovlen = static_cast<size_t>(used);
+    uint64_t asked = bytes == sink_.remaining ? bytes + buffer_.size() : bytes;
     ssize_t count = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT);
     if (count <= 0)
       return received(count);
+    drained_ = static_cast<uint64_t>(count) < asked;
     end_ = static_cast<uint64_t>(count) > bytes ? static_cast<size_t>(count) - bytes : 0;
     bytes = std::min(bytes, static_cast<uint64_t>(count));
     budget -= std::min(budget, bytes);
@@ -263,7 +340,7 @@ Stream::Io Stream::payloadArrived() {
 
 //===-- writing -----------------------------------------------------------------===//
 
-bool Stream::enqueue(Outgoing outgoing, bool now) {
+bool Stream::enqueue(Outgoing outgoing, When when) {
   std::lock_guard<std::mutex> tx(tx_);
   if (over_ || !connection_)
     return true; // the connection's end takes care of the request
@@ -272,11 +349,20 @@ bool Stream::enqueue(Outgoing outgoing, bool now) {
   queue_.push_back(std::move(outgoing));
   if (armed_)
     return true;
-  if (!now)
-    arm(true);
-  else
+  if (when == When::Now)
     flushOrBreak();
+  else if (when == When::AfterReading || handedOver_)
+    deferred_ = true;
+  else
+    txPoller_.post(txId_);
   return true;
+}
+
+void Stream::flushDeferred() {
+  if (!deferred_)
+    return;
+  std::lock_guard<std::mutex> tx(tx_);
+  flushOrBreak();
 }
 
 // The reading side reports the end: a socket that was shut down is readable.
@@ -286,6 +372,7 @@ void Stream::flushOrBreak() {
   if (txWhy_.empty())
     txWhy_ = linkError("send", errno).message();
   queue_.clear();
+  queuedBytes_ = 0;
   ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
@@ -293,16 +380,26 @@ void Stream::arm(bool out) {
   if (armed_ == out)
     return;
   armed_ = out;
-  poller_.modify(id_, fd_.get(), out ? EPOLLIN | EPOLLOUT : EPOLLIN);
+  listen();
+}
+
+// Tells the pollers what to look for. Under tx.
+void Stream::listen() {
+  uint32_t in = handedOver_ ? 0u : EPOLLIN, out = armed_ ? EPOLLOUT : 0u;
+  if (&rxPoller_ == &txPoller_)
+    return rxPoller_.modify(rxId_, fd_.get(), in | out);
+  rxPoller_.modify(rxId_, fd_.get(), in);
+  txPoller_.modify(txId_, fd_.get(), out);
 }
 
 // Under tx.
 Stream::Io Stream::flush() {
   if (over_ || !connection_)
     return Io::Again;
+  deferred_ = false;
   for (int turn = 0; !queue_.empty(); ++turn) {
     if (turn == 16) {
-      arm(true);
+      txPoller_.post(txId_);
       return Io::Yield;
     }
     Io io = queue_.front().region ? writeRegion(queue_.front()) : writeRequests();
@@ -327,6 +424,8 @@ void Stream::sent(size_t bytes) {
     uint64_t payload = std::min<uint64_t>(bytes, front.remaining);
     front.offset += payload;
     front.remaining -= payload;
+    if (index_ > 0)
+      queuedBytes_ -= payload;
     bytes -= payload;
     if (front.headerSent < wire::Frame::kBytes || front.remaining > 0)
       return;

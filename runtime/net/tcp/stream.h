@@ -11,6 +11,7 @@
 #include "runtime/net/tcp/request.h"
 #include "runtime/net/wire.h"
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -45,28 +46,48 @@ struct Outgoing {
   std::shared_ptr<void> token;    // lives until the frame is gone
 };
 
+// A frame without payload, and one with a part of a request.
+Outgoing outgoingFrame(const wire::Frame &frame);
+Outgoing outgoingPart(const wire::Frame &frame, TcpRequest &request, uint64_t offset);
+
+// When a frame is to be written.
+enum class When {
+  Now,          // by the caller, as far as the socket takes it
+  Soon,         // by the poller's thread or, with others, by the next poke
+  AfterReading, // by the caller, who is reading from this stream
+};
+
 class Stream final : public PollHandler, public std::enable_shared_from_this<Stream> {
 public:
   // rxBytes: how much to read ahead of a payload. A frame's header alone: nothing is
   // copied; more: small payloads come with their header in one call.
-  Stream(TcpConnection &connection, Fd fd, Poller &poller, int index, size_t rxBytes);
+  // Reading and writing are served by a poller each, which may be one and the same.
+  Stream(TcpConnection &connection, Fd fd, Poller &rxPoller, Poller &txPoller, int index,
+         size_t rxBytes);
 
   Status start();
-  // From any thread. `now`: tries to write at once, else the poller's thread does.
-  // False: too much is queued; the peer does not read.
-  bool enqueue(Outgoing outgoing, bool now);
-  // Reads what is there unless another thread does.
+  // From any thread. False: too much is queued; the peer does not read.
+  bool enqueue(Outgoing outgoing, When when);
+  // Payload that waits to be written or was promised: for streams of large data.
+  void promise(uint64_t bytes) { queuedBytes_ += bytes; }
+  uint64_t queuedBytes() const { return queuedBytes_.load(std::memory_order_relaxed); }
+  // Reads what is there unless another thread does. Called often enough, it takes the
+  // reading over from the poller's thread, which then costs nobody a wake-up.
   void poke();
+  // Nobody will poke for a while: the poller's thread reads again.
+  void rest();
   // Afterwards the stream touches neither the connection nor a buffer. What was written
   // is delivered if the peer still reads it, unless a frame was cut off.
   void detach();
   // Ends both directions; the poller's thread notices.
   void shut();
-  void setDeadline(int64_t deadlineUs) { poller_.setDeadline(id_, deadlineUs); }
+  // When to give the stream up.
+  void setEnd(int64_t endUs);
   int index() const { return index_; }
 
   void onEvents(uint32_t events) override;
   void onDeadline() override;
+  void onPosted() override;
 
 private:
   enum class Io { Again, Yield, Ended, Broken };
@@ -81,29 +102,39 @@ private:
   Io received(ssize_t count) const;
   Io flush();
   void flushOrBreak();
+  void flushDeferred();
   Io writeRegion(Outgoing &outgoing);
   Io writeRequests();
   void sent(size_t bytes);
   void arm(bool out);
+  void handOver(bool toPokers);
+  void listen();
   void end(Io how);
 
   TcpConnection *connection_; // null: detached. Read under rx or tx, written under both
   Fd fd_;
-  Poller &poller_;
-  uint64_t id_;
+  Poller &rxPoller_, &txPoller_;
+  uint64_t rxId_, txId_; // equal where the pollers are
   int index_;
+  std::atomic<int64_t> endUs_{0}; // 0: none
 
   std::mutex rx_;
+  uint64_t pokes_ = 0, seenPokes_ = 0;
+  std::atomic<bool> crowded_{false};    // the poller met a poke
+  std::atomic<bool> handedOver_{false}; // the poller does not look for input
   std::vector<uint8_t> buffer_;
   size_t begin_ = 0, end_ = 0; // of what was read ahead
+  bool drained_ = false;       // the last call took all there was
   Sink sink_;
   std::string why_; // where Broken
 
   std::mutex tx_;
   std::deque<Outgoing> queue_;
-  bool armed_ = false; // the poller waits for room
-  bool over_ = false;  // the socket is closed
-  std::string txWhy_;  // where writing failed
+  std::atomic<uint64_t> queuedBytes_{0};
+  std::atomic<bool> deferred_{false}; // frames wait for the next poke or the end of reading
+  bool armed_ = false;                // the poller waits for room
+  bool over_ = false;                 // the socket is closed
+  std::string txWhy_;                 // where writing failed
 };
 
 } // namespace coll::net::tcp

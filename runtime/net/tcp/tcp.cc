@@ -7,6 +7,7 @@
 #include "runtime/net/wire.h"
 
 #include <algorithm>
+#include <sched.h>
 
 namespace coll::net {
 
@@ -84,6 +85,16 @@ DeviceProperties propertiesOf(const Interface &interface, size_t number) {
   return properties;
 }
 
+// How many threads serve the sockets. A core copies some GB/s, each way once: half the
+// cores keep up with any network, and leave the others to what the data is for.
+int progressThreads(int chosen) {
+  if (chosen > 0)
+    return chosen;
+  cpu_set_t cores;
+  int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 4;
+  return std::clamp(count / 2, 2, 16);
+}
+
 } // namespace
 
 TcpOptions TcpOptions::fromEnv() {
@@ -92,17 +103,17 @@ TcpOptions TcpOptions::fromEnv() {
   options.dataStreams =
       static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetSockets), 1, 16));
   options.threads =
-      static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetThreads), 1, 64));
+      static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetThreads), 0, 64));
   options.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);
   return options;
 }
 
 Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
                                                       const std::optional<Secret> &secret) {
-  if (options.dataStreams < 1 || options.dataStreams > 16 || options.threads < 1 ||
+  if (options.dataStreams < 1 || options.dataStreams > 16 || options.threads < 0 ||
       options.threads > 64)
     return Status::invalid("a tcp connection has 1 to 16 data sockets, a transport 1 to 64 "
-                           "threads");
+                           "threads, or 0 for as many as fit");
   Result<std::vector<Interface>> interfaces = findInterfaces(options.iface);
   if (!interfaces.ok())
     return interfaces.status();
@@ -111,7 +122,7 @@ Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
     shared->devices.push_back(propertiesOf(interface, shared->devices.size()));
     shared->addresses.push_back(interface.address);
   }
-  for (int i = 0; i < options.threads; ++i) {
+  for (int i = progressThreads(options.threads); i > 0; --i) {
     Result<std::unique_ptr<Poller>> poller = Poller::create();
     if (!poller.ok())
       return poller.status();

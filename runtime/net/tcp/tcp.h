@@ -15,7 +15,8 @@ namespace coll::net {
 struct TcpOptions {
   std::string iface;   // as COLL_NET_IFACE
   int dataStreams = 4; // sockets for data per connection, 1 to 16; one more for control
-  int threads = 2;     // progress threads, 1 to 64
+  // Progress threads, 1 to 64. 0: half the cores that the process may use, 2 to 16.
+  int threads = 0;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
 

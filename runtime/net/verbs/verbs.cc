@@ -276,7 +276,8 @@ VerbsOptions VerbsOptions::fromEnv() {
   if (!rt::envString(rt::EnvVar::NetGidIndex).empty())
     options.gidIndex = bounded(rt::EnvVar::NetGidIndex, 0, 254);
   options.queuePairs = bounded(rt::EnvVar::NetQps, 1, kMaxDataQueues);
-  options.threads = bounded(rt::EnvVar::NetThreads, 1, 64);
+  if (rt::envInt(rt::EnvVar::NetThreads) > 0)
+    options.threads = bounded(rt::EnvVar::NetThreads, 1, 64);
   options.retryCount = bounded(rt::EnvVar::NetRdmaRetry, 0, 6);
   options.retryTimeout = bounded(rt::EnvVar::NetRdmaTimeout, 1, 31);
   options.cacheBytes = static_cast<uint64_t>(rt::envInt(rt::EnvVar::NetRegCacheBytes));
