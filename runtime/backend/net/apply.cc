@@ -84,7 +84,10 @@ void applyCall(const Call &call, int me, const std::vector<const char *> &source
   if (one == 0)
     return;
   const char *atRoot = hasRoot(call.kind) ? sources[static_cast<size_t>(call.root)] : nullptr;
-  fillUnreached(call, n, me);
+  if (Unreached what = unreached(call, me); what == Unreached::Copy)
+    copyBytes(dst, static_cast<const char *>(call.src), one);
+  else if (what == Unreached::Zeros)
+    std::memset(dst, 0, static_cast<size_t>(destinationBytes(call, n)));
   switch (call.kind) {
   case OpKind::AllReduce:
     return applyReduce(call, sources, 0);
@@ -118,30 +121,32 @@ void applyCall(const Call &call, int me, const std::vector<const char *> &source
   }
 }
 
-void packBlocks(const char *src, char *packed, int64_t outer, int64_t n, int64_t count) {
-  for (int64_t j = 0; j < n; ++j)
-    for (int64_t o = 0; o < outer; ++o)
-      copyBytes(packed + (j * outer + o) * count, src + (o * n + j) * count, count);
-}
-
-void unpackBlocks(const char *packed, char *dst, int64_t outer, int64_t n, int64_t count) {
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t j = 0; j < n; ++j)
-      copyBytes(dst + (o * n + j) * count, packed + (j * outer + o) * count, count);
-}
-
-void fillUnreached(const Call &call, int64_t n, int me) {
-  int64_t one = call.outer * call.count * dtypeSize(call.dtype);
-  char *dst = static_cast<char *>(call.dst);
-  if (!dst || one == 0)
-    return;
-  if (call.kind == OpKind::Reduce && me != call.root)
-    copyBytes(dst, static_cast<const char *>(call.src), one);
-  if (call.kind == OpKind::Gather && me != call.root)
-    std::memset(dst, 0, static_cast<size_t>(one * n));
+Unreached unreached(const Call &call, int me) {
   int source = 0;
-  if (call.kind == OpKind::Permute && !isTarget(call, me, source))
-    std::memset(dst, 0, static_cast<size_t>(one));
+  if (call.outer * call.count == 0)
+    return Unreached::None;
+  if (call.kind == OpKind::Reduce && me != call.root)
+    return Unreached::Copy;
+  if ((call.kind == OpKind::Gather && me != call.root) ||
+      (call.kind == OpKind::Permute && !isTarget(call, me, source)))
+    return Unreached::Zeros;
+  return Unreached::None;
+}
+
+int64_t destinationBytes(const Call &call, int64_t n) {
+  int64_t one = call.outer * call.count * dtypeSize(call.dtype);
+  switch (call.kind) {
+  case OpKind::AllGather:
+  case OpKind::Gather:
+  case OpKind::AllToAll:
+    return one * n;
+  case OpKind::Send:
+  case OpKind::Init:
+  case OpKind::Barrier:
+    return 0;
+  default:
+    return one;
+  }
 }
 
 } // namespace coll::rt::network

@@ -16,13 +16,13 @@ int64_t contribution(const Call &call, int64_t n, int position);
 // in its source. Only for n = 1 may a source be the destination.
 void applyCall(const Call &call, int me, const std::vector<const char *> &sources);
 
-// Blocks of [outer][n][count] elements one after the other, and back; sizes in bytes.
-void packBlocks(const char *src, char *packed, int64_t outer, int64_t n, int64_t count);
-void unpackBlocks(const char *packed, char *dst, int64_t outer, int64_t n, int64_t count);
+// Bytes of a member's destination, of a receive too.
+int64_t destinationBytes(const Call &call, int64_t n);
 
-// Zeros or copies where a member has a destination that the collective does not reach:
-// reduce and gather off the root, permute off the targets.
-void fillUnreached(const Call &call, int64_t n, int me);
+// What a member's destination gets where the collective does not reach it: reduce and
+// gather off the root, permute off the targets.
+enum class Unreached : uint8_t { None, Copy, Zeros };
+Unreached unreached(const Call &call, int me);
 
 } // namespace coll::rt::network
 

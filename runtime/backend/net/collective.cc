@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace coll::rt::network {
 
@@ -87,18 +86,21 @@ Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice) {
   }
 }
 
+bool isSmall(const Call &call, int64_t n) {
+  int64_t bytes = 0;
+  for (int i = 0; i < n; ++i)
+    bytes += contribution(call, n, i);
+  return n == 1 || bytes <= Exchange::kMaxBytes;
+}
+
 Collective::Collective(Mesh &mesh, Mover &mover, const std::vector<int> &ranks, int me,
                        uint64_t number, const Call &call, Algorithm choice)
     : mesh_(mesh), mover_(mover), ranks_(ranks), me_(me), call_(call), choice_(choice),
       tag_(callTag(groupHash(ranks), number)) {
+  isSmall_ = isSmall(call, n());
   std::vector<int64_t> sizes(static_cast<size_t>(n()));
-  if (n() > 1) {
-    for (int i = 0; i < n(); ++i)
-      sizes[static_cast<size_t>(i)] = contribution(call, n(), i);
-    isSmall_ = std::accumulate(sizes.begin(), sizes.end(), int64_t(0)) <= Exchange::kMaxBytes;
-    if (!isSmall_)
-      std::fill(sizes.begin(), sizes.end(), 0);
-  }
+  for (int i = 0; i < n() && n() > 1 && isSmall_; ++i)
+    sizes[static_cast<size_t>(i)] = contribution(call, n(), i);
   exchange_ = std::make_unique<Exchange>(mesh, ranks, me, tag_, number, call, sizes);
   if (int64_t mine = sizes[static_cast<size_t>(me)]; mine > 0)
     std::memcpy(exchange_->own(), call.src, static_cast<size_t>(mine));
@@ -109,7 +111,7 @@ Result<bool> Collective::advance(bool &moved) {
     Result<bool> done = exchange_->advance(moved, failedPeer);
     if (!done || !*done)
       return done;
-    if (isSmall_ || n() == 1) {
+    if (isSmall_) {
       applySmall();
       return true;
     }
@@ -117,7 +119,7 @@ Result<bool> Collective::advance(bool &moved) {
   }
   Result<bool> done = schedule_->run(moved, failedPeer);
   if (done.ok() && *done)
-    finish();
+    COLL_RETURN_IF_ERROR(finish());
   return done;
 }
 
@@ -141,7 +143,15 @@ Result<const char *> Collective::stagedSource(int64_t outer, int64_t blocks) {
   Result<char *> copy = schedule_->scratch(outer * blocks * run);
   if (!copy)
     return copy.status();
-  packBlocks(src, *copy, outer, blocks, run);
+  Mover::Ticket last = Mover::kDone;
+  for (int64_t j = 0; j < blocks; ++j) {
+    Result<Mover::Ticket> copied =
+        mover_.copyRows(*copy + j * outer * run, run, src + j * run, blocks * run, run, outer);
+    if (!copied)
+      return copied.status();
+    last = *copied;
+  }
+  COLL_RETURN_IF_ERROR(mover_.waitFor(last));
   return static_cast<const char *>(*copy);
 }
 
@@ -240,12 +250,31 @@ Status Collective::addMovement(const Plan &plan, Algorithm algorithm) {
   return {};
 }
 
-void Collective::finish() {
-  bool isAllToAll = call_.kind == OpKind::AllToAll;
-  if (unpack_)
-    unpackBlocks(unpack_, static_cast<char *>(call_.dst), isAllToAll ? call_.dstOuter : call_.outer,
-                 n(), (isAllToAll ? call_.dstCount : call_.count) * dtypeSize(call_.dtype));
-  fillUnreached(call_, n(), me_);
+Status Collective::finish() {
+  Mover::Ticket last = Mover::kDone;
+  if (unpack_) {
+    const bool isAllToAll = call_.kind == OpKind::AllToAll;
+    const int64_t outer = isAllToAll ? call_.dstOuter : call_.outer;
+    const int64_t run = (isAllToAll ? call_.dstCount : call_.count) * dtypeSize(call_.dtype);
+    for (int j = 0; j < n(); ++j) {
+      Result<Mover::Ticket> copied =
+          mover_.copyRows(static_cast<char *>(call_.dst) + j * run, n() * run,
+                          unpack_ + j * outer * run, run, run, outer);
+      if (!copied)
+        return copied.status();
+      last = *copied;
+    }
+  }
+  const int64_t bytes = destinationBytes(call_, n());
+  if (Unreached what = unreached(call_, me_); what == Unreached::Zeros) {
+    COLL_RETURN_IF_ERROR(mover_.zero(call_.dst, bytes));
+  } else if (what == Unreached::Copy) {
+    Result<Mover::Ticket> copied = mover_.copy(call_.dst, call_.src, bytes);
+    if (!copied)
+      return copied.status();
+    last = *copied;
+  }
+  return mover_.waitFor(last);
 }
 
 std::vector<int> Collective::waitingFor() const {

@@ -16,6 +16,9 @@ namespace coll::rt::network {
 // that algorithm and may use it.
 Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice);
 
+// Whether all contributions travel with the exchange, or there is nobody to talk to.
+bool isSmall(const Call &call, int64_t n);
+
 class Collective final : public Activity {
 public:
   // `number` is the call's in its group `ranks`. Everything outlives the collective.
@@ -34,7 +37,7 @@ private:
   Status addSteps(const Plan &plan, Algorithm algorithm);
   Status addReduction(const Plan &plan, Algorithm algorithm);
   Status addMovement(const Plan &plan, Algorithm algorithm);
-  void finish();
+  Status finish();
   int n() const { return static_cast<int>(ranks_.size()); }
 
   Mesh &mesh_;
@@ -44,7 +47,7 @@ private:
   Call call_;
   Algorithm choice_;
   uint64_t tag_;
-  bool isSmall_ = false;
+  bool isSmall_;
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Schedule> schedule_; // null until the exchange is over
   char *unpack_ = nullptr;             // blocks that finish() puts into the destination

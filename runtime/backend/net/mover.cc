@@ -1,5 +1,6 @@
 #include "runtime/backend/net/mover.h"
 
+#include "runtime/backend/net/schedule.h"
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/base/dtype.h"
 #include "runtime/base/reduce.h"
@@ -45,7 +46,34 @@ public:
     return kDone;
   }
 
+  Result<Ticket> copyRows(void *dst, int64_t dstPitch, const void *src, int64_t srcPitch,
+                          int64_t rowBytes, int64_t rows) override {
+    for (int64_t row = 0; row < rows && rowBytes > 0; ++row)
+      std::memcpy(static_cast<char *>(dst) + row * dstPitch,
+                  static_cast<const char *>(src) + row * srcPitch, static_cast<size_t>(rowBytes));
+    return kDone;
+  }
+
   Result<bool> isDone(Ticket) override { return true; }
+  Status waitFor(Ticket) override { return {}; }
+  Status zero(void *dst, int64_t bytes) override {
+    std::memset(dst, 0, static_cast<size_t>(bytes));
+    return {};
+  }
+  void drain() override {}
+
+  size_t window() const override { return Schedule::kWindow; }
+  Result<std::optional<Parcel>> load(const void *src, int64_t bytes) override {
+    return expect(const_cast<void *>(src), bytes);
+  }
+  Result<std::optional<Parcel>> expect(void *dst, int64_t bytes) override {
+    Parcel parcel;
+    parcel.segment = {dst, static_cast<uint64_t>(bytes), nullptr};
+    return std::optional<Parcel>(parcel);
+  }
+  void posted(Parcel &, Link &) override {}
+  Result<Ticket> unload(Parcel &) override { return kDone; }
+  void release(Parcel &) override {}
 
   // The smallest kept buffer that is large enough, or a new one.
   Result<char *> allocate(int64_t bytes) override {
@@ -79,8 +107,6 @@ public:
       kept_.pop_front();
     }
   }
-
-  const net::Memory *registration(const void *, int64_t) override { return nullptr; }
 
 private:
   struct Scratch {

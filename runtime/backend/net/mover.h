@@ -11,8 +11,22 @@
 #include "runtime/net/transport.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace coll::rt::network {
+
+class Link;
+
+// A message on its way between a buffer and the transport. For host memory it is the
+// buffer; another mover may put a place of its own in between.
+struct Parcel {
+  net::Segment segment; // what the transport gets
+  uint64_t filled = 0;  // of a send: the ticket after which it may go
+  void *data = nullptr; // the buffer
+  int32_t slot = -1;    // the mover's
+  uint64_t number = 0;  // the mover's
+  Link *link = nullptr; // of a receive, once it is posted
+};
 
 class Mover {
 public:
@@ -29,14 +43,33 @@ public:
                                 int numSrcs, void *dst, int64_t elems) = 0;
   // dst[i] /= divisor; f32 and f64.
   virtual Result<Ticket> divide(CollDtype dtype, void *dst, int64_t elems, int divisor) = 0;
+  // `rows` rows of rowBytes bytes, so many bytes apart.
+  virtual Result<Ticket> copyRows(void *dst, int64_t dstPitch, const void *src, int64_t srcPitch,
+                                  int64_t rowBytes, int64_t rows) = 0;
   virtual Result<bool> isDone(Ticket ticket) = 0;
+  // Block until it has ended; only what waits for no peer is waited for.
+  virtual Status waitFor(Ticket ticket) = 0;
+  virtual Status zero(void *dst, int64_t bytes) = 0;
+  // Blocks until nothing that was begun touches a buffer any more.
+  virtual void drain() = 0;
+
+  // Messages of one lane that are worth having under way at once; at least
+  // Schedule::kWindow.
+  virtual size_t window() const = 0;
+  // A parcel with the bytes at `src`, or a place for bytes to `dst`; nullopt where there is
+  // no room now. Each ends with release().
+  virtual Result<std::optional<Parcel>> load(const void *src, int64_t bytes) = 0;
+  virtual Result<std::optional<Parcel>> expect(void *dst, int64_t bytes) = 0;
+  // The receive has been posted on `link`, as its next.
+  virtual void posted(Parcel &parcel, Link &link) = 0;
+  // The message has come: its bytes are in the buffer once the ticket is done.
+  virtual Result<Ticket> unload(Parcel &parcel) = 0;
+  virtual void release(Parcel &parcel) = 0;
 
   // Scratch memory that a peer's data may land in, given back by release(). Null where
   // there is none.
   virtual Result<char *> allocate(int64_t bytes) = 0;
   virtual void release(char *memory) = 0;
-  // What a transport has to be given along with an address; null: nothing.
-  virtual const net::Memory *registration(const void *data, int64_t bytes) = 0;
 };
 
 // Host memory; everything is done when the call returns. Keeps a few scratch buffers.

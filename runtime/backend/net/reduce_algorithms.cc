@@ -14,8 +14,6 @@ using Step = Schedule::Step;
 using Steps = Schedule::Steps;
 
 constexpr int64_t kLine = 64;
-// Receive buffers of one exchange, in segments.
-constexpr int64_t kSlots = Schedule::kWindow;
 
 Step at(const Steps &steps, int64_t i) {
   return i >= 0 && static_cast<size_t>(i) < steps.size() ? steps[static_cast<size_t>(i)]
@@ -40,7 +38,8 @@ Step divideAverage(const Plan &plan, char *data, int64_t bytes, const Step &afte
 Result<Steps> collectBlock(const Plan &plan, const char *own, char *dst, int64_t bytes) {
   int n = plan.n();
   int64_t segment = std::min(plan.segmentBytes, bytes);
-  Result<char *> scratch = plan.schedule.scratch(kSlots * (n - 1) * segment);
+  const int64_t slots = plan.schedule.window(); // receive buffers, in segments
+  Result<char *> scratch = plan.schedule.scratch(slots * (n - 1) * segment);
   if (!scratch)
     return scratch.status();
   Steps reduced;
@@ -49,11 +48,11 @@ Result<Steps> collectBlock(const Plan &plan, const char *own, char *dst, int64_t
     sources[static_cast<size_t>(plan.me)] = own + offset;
     Steps arrived;
     for (int d = 1; d < n; ++d) {
-      char *slot = *scratch + ((i % kSlots) * (n - 1) + d - 1) * segment;
+      char *slot = *scratch + ((i % slots) * (n - 1) + d - 1) * segment;
       int from = plan.before(d);
       sources[static_cast<size_t>(from)] = slot;
       arrived.push_back(
-          plan.schedule.recv(plan.rank(from), 0, slot, length, {at(reduced, i - kSlots)}));
+          plan.schedule.recv(plan.rank(from), 0, slot, length, {at(reduced, i - slots)}));
     }
     reduced.push_back(plan.schedule.reduce(plan.dtype, plan.reduction, sources, dst + offset,
                                            elemsOf(plan, length), arrived));
@@ -172,7 +171,8 @@ struct RingBlock {
 template <typename Block>
 Status reduceAround(const Plan &plan, Block block, std::vector<Steps> &sent, Steps &complete) {
   int64_t segment = plan.segmentBytes;
-  Result<char *> scratch = plan.schedule.scratch(kSlots * segment);
+  const int64_t slots = plan.schedule.window();
+  Result<char *> scratch = plan.schedule.scratch(slots * segment);
   if (!scratch)
     return scratch.status();
   int left = plan.rank(plan.before(1)), right = plan.rank(plan.after(1));
@@ -188,8 +188,8 @@ Status reduceAround(const Plan &plan, Block block, std::vector<Steps> &sent, Ste
     combined.clear();
     forEachSegment(in.bytes, segment, [&](int64_t, int64_t offset, int64_t length) {
       int64_t turn = static_cast<int64_t>(used.size());
-      char *slot = *scratch + turn % kSlots * segment;
-      Step here = plan.schedule.recv(left, 0, slot, length, {at(used, turn - kSlots)});
+      char *slot = *scratch + turn % slots * segment;
+      Step here = plan.schedule.recv(left, 0, slot, length, {at(used, turn - slots)});
       used.push_back(plan.schedule.reduce(plan.dtype, partialOf(plan), {slot, in.own + offset},
                                           in.partial + offset, elemsOf(plan, length), {here}));
       combined.push_back(used.back());

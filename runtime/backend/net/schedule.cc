@@ -3,6 +3,11 @@
 namespace coll::rt::network {
 
 Schedule::~Schedule() {
+  if (remaining_ > 0)
+    mover_.drain();
+  for (Lane &lane : lanes_)
+    for (Flight &flight : lane.flights)
+      mover_.release(flight.parcel);
   for (char *memory : scratch_)
     mover_.release(memory);
 }
@@ -38,7 +43,7 @@ Schedule::Lane &Schedule::lane(int peer, bool isSend, uint32_t label) {
   for (Lane &lane : lanes_)
     if (lane.peer == peer && lane.isSend == isSend && lane.label == label)
       return lane;
-  lanes_.push_back({peer, isSend, label, {}, 0, 0, {}});
+  lanes_.push_back({peer, isSend, label, {}, 0, {}});
   return lanes_.back();
 }
 
@@ -115,50 +120,95 @@ void Schedule::finish(Step step) {
   }
 }
 
-Status Schedule::post(Lane &lane, bool &moved) {
-  while (lane.posted < lane.steps.size() && lane.posted - lane.done < kWindow) {
-    const Work &work = work_[static_cast<size_t>(lane.steps[lane.posted])];
+Status Schedule::begin(Lane &lane, bool &moved) {
+  while (lane.begun < lane.steps.size() && lane.flights.size() < mover_.window()) {
+    const Step step = lane.steps[lane.begun];
+    const Work &work = work_[static_cast<size_t>(step)];
     if (work.missing > 0)
       return {};
-    void *data = lane.isSend ? const_cast<void *>(work.src) : work.dst;
-    net::Segment segment = {data, static_cast<uint64_t>(work.amount),
-                            mover_.registration(data, work.amount)};
+    Result<std::optional<Parcel>> parcel =
+        lane.isSend ? mover_.load(work.src, work.amount) : mover_.expect(work.dst, work.amount);
+    if (!parcel)
+      return parcel.status();
+    if (!*parcel)
+      return {}; // no room
+    lane.flights.push_back({step, **parcel});
+    ++lane.begun;
+    moved = true;
+  }
+  return {};
+}
+
+// In the order of the steps.
+Status Schedule::post(Lane &lane, bool &moved) {
+  for (Flight &flight : lane.flights) {
+    if (flight.request || flight.isOver)
+      continue;
+    if (lane.isSend && flight.parcel.filled != Mover::kDone) {
+      Result<bool> filled = mover_.isDone(flight.parcel.filled);
+      if (!filled || !*filled)
+        return filled.status();
+    }
     Link &link = mesh_.link(lane.peer);
     uint64_t tag = tag_ + lane.label;
-    Result<net::Request *> request =
-        lane.isSend ? link.send(&segment, 1, tag) : link.recv(segment, tag);
-    if (!request)
-      return request.status();
-    if (!*request)
-      return {}; // too many are under way on this connection
-    lane.requests.push_back(*request);
-    ++lane.posted;
+    Result<net::Request *> request = lane.isSend ? link.send(&flight.parcel.segment, 1, tag)
+                                                 : link.recv(flight.parcel.segment, tag);
+    if (!request || !*request)
+      return request.status(); // null: too many are under way on this connection
+    flight.request = *request;
+    if (!lane.isSend)
+      mover_.posted(flight.parcel, link);
+    moved = true;
+  }
+  return {};
+}
+
+Status Schedule::test(Lane &lane, bool &moved) {
+  for (Flight &flight : lane.flights) {
+    if (flight.isOver)
+      continue;
+    if (!flight.request)
+      return {};
+    Result<net::Completion> completion = mesh_.link(lane.peer).test(flight.request, !lane.isSend);
+    if (!completion || !completion->done)
+      return completion.status();
+    flight.request = nullptr;
+    flight.isOver = moved = true;
+    if (lane.isSend)
+      continue;
+    int64_t expected = work_[static_cast<size_t>(flight.step)].amount;
+    if (completion->bytes != static_cast<uint64_t>(expected))
+      return {kCollMismatch, "a message of " + std::to_string(completion->bytes) + " bytes where " +
+                                 std::to_string(expected) + " were to come"};
+    Result<Mover::Ticket> landing = mover_.unload(flight.parcel);
+    if (!landing)
+      return landing.status();
+    flight.landing = *landing;
+  }
+  return {};
+}
+
+Status Schedule::land(Lane &lane, bool &moved) {
+  while (!lane.flights.empty() && lane.flights.front().isOver) {
+    Flight &flight = lane.flights.front();
+    if (flight.landing != Mover::kDone) {
+      Result<bool> done = mover_.isDone(flight.landing);
+      if (!done || !*done)
+        return done.status();
+    }
+    mover_.release(flight.parcel);
+    finish(flight.step);
+    lane.flights.pop_front();
     moved = true;
   }
   return {};
 }
 
 Status Schedule::advanceLane(Lane &lane, bool &moved) {
+  COLL_RETURN_IF_ERROR(begin(lane, moved));
   COLL_RETURN_IF_ERROR(post(lane, moved));
-  while (!lane.requests.empty()) {
-    Result<net::Completion> completion =
-        mesh_.link(lane.peer).test(lane.requests.front(), !lane.isSend);
-    if (!completion)
-      return completion.status();
-    if (!completion->done)
-      return {};
-    Step step = lane.steps[lane.done];
-    int64_t expected = work_[static_cast<size_t>(step)].amount;
-    if (!lane.isSend && completion->bytes != static_cast<uint64_t>(expected))
-      return {kCollMismatch, "a message of " + std::to_string(completion->bytes) + " bytes where " +
-                                 std::to_string(expected) + " were to come"};
-    lane.requests.pop_front();
-    ++lane.done;
-    finish(step);
-    moved = true;
-    COLL_RETURN_IF_ERROR(post(lane, moved));
-  }
-  return {};
+  COLL_RETURN_IF_ERROR(test(lane, moved));
+  return land(lane, moved);
 }
 
 Result<Mover::Ticket> Schedule::begin(const Work &work) {
@@ -221,8 +271,12 @@ Result<bool> Schedule::run(bool &moved, int &failedPeer) {
 std::vector<int> Schedule::waitingFor() const {
   std::vector<int> peers;
   for (const Lane &lane : lanes_)
-    if (!lane.isSend && !lane.requests.empty())
+    if (!lane.isSend && !lane.flights.empty())
       peers.push_back(lane.peer);
+  if (peers.empty())
+    for (const Lane &lane : lanes_)
+      if (!lane.flights.empty())
+        peers.push_back(lane.peer);
   return peers;
 }
 

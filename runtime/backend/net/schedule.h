@@ -4,7 +4,7 @@
 // waits for are done. So segments that arrive are combined while others are under way.
 //
 // Messages travel in lanes: one per peer, direction and label. A lane's messages are sent
-// and received in the order in which its steps were added, kWindow of them at once. The
+// and received in the order in which its steps were added, a window of them at once. The
 // two ends of a lane add the same messages in the same order.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_SCHEDULE_H
@@ -23,13 +23,16 @@ public:
   using Step = int32_t;
   static constexpr Step kNone = -1; // waits for nothing, and nothing waits for it
   using Steps = std::vector<Step>;
-  static constexpr size_t kWindow = 4;
+  static constexpr size_t kWindow = 4; // of host memory
 
   // `tag` is the operation's; see callTag.
   Schedule(Mesh &mesh, Mover &mover, uint64_t tag) : mesh_(mesh), mover_(mover), tag_(tag) {}
   ~Schedule();
   Schedule(const Schedule &) = delete;
   Schedule &operator=(const Schedule &) = delete;
+
+  // Messages of a lane under way at once; scratch memory for so many is used well.
+  int64_t window() const { return static_cast<int64_t>(mover_.window()); }
 
   // Scratch memory that lives as long as the schedule.
   Result<char *> scratch(int64_t bytes);
@@ -68,20 +71,31 @@ private:
     Step to;
     int32_t next;
   };
+  // A message: loaded, posted, gone; or expected, posted, come, unloaded.
+  struct Flight {
+    Step step;
+    Parcel parcel;
+    net::Request *request = nullptr;
+    bool isOver = false; // for the transport
+    Mover::Ticket landing = Mover::kDone;
+  };
   struct Lane {
     int peer;
     bool isSend;
     uint32_t label;
     Steps steps;
-    size_t posted = 0, done = 0;
-    std::deque<net::Request *> requests; // of steps done … posted
+    size_t begun = 0;
+    std::deque<Flight> flights; // of the last steps begun
   };
 
   Lane &lane(int peer, bool isSend, uint32_t label);
   Step add(const Work &work, const Steps &after);
   void finish(Step step);
   Status advanceLane(Lane &lane, bool &moved);
+  Status begin(Lane &lane, bool &moved);
   Status post(Lane &lane, bool &moved);
+  Status test(Lane &lane, bool &moved);
+  Status land(Lane &lane, bool &moved);
   Status advanceLocal(bool &moved);
   Result<Mover::Ticket> begin(const Work &work);
 

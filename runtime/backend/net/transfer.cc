@@ -1,7 +1,9 @@
 #include "runtime/backend/net/transfer.h"
 
+#include "runtime/backend/net/segments.h"
 #include "runtime/base/dtype.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace coll::rt::network {
@@ -10,10 +12,19 @@ namespace {
 
 // Data that comes with the offer.
 constexpr int64_t kInlineBytes = 8 << 10;
+// Large data comes in messages of a size that both sides know, whatever memory they have.
+constexpr int64_t kMinSegmentBytes = 256 << 10;
+constexpr int64_t kMaxSegmentBytes = 1 << 20;
+constexpr int64_t kSegments = 16; // so that the first are under way while others are loaded
 // Keeps the tags of offers apart from those of collectives.
 constexpr uint64_t kOffers = 0x6f666665720a0001u;
 
 int64_t bytesOf(const Call &call) { return call.count * dtypeSize(call.dtype); }
+
+int64_t segmentBytesOf(const Call &call) {
+  int64_t even = bytesOf(call) / kSegments / 4096 * 4096;
+  return std::clamp(even, kMinSegmentBytes, kMaxSegmentBytes);
+}
 
 // Both directions of a connection have tags of their own, so the ranks need not be in it.
 uint64_t offerTagOf(uint64_t group, const Call &call) {
@@ -42,6 +53,8 @@ Result<bool> ended(Link &link, net::Request *&request, bool isRecv, bool &moved,
 
 } // namespace
 
+bool isInline(const Call &call) { return bytesOf(call) <= kInlineBytes; }
+
 Status compareTransfer(int sender, const CallSignature &send, const std::string &sendText,
                        int receiver, const CallSignature &recv, const std::string &recvText) {
   if (send.kind == OpKind::Send && recv.kind == OpKind::Recv && send.dtype == recv.dtype &&
@@ -55,14 +68,15 @@ Status compareTransfer(int sender, const CallSignature &send, const std::string 
 //===-- the sending side --------------------------------------------------------===//
 
 Sending::Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t number)
-    : link_(mesh.link(place.peer)), mover_(mover), peer_(place.peer), call_(*place.call),
-      offerTag_(offerTagOf(place.group, call_)), tag_(transferTag(offerTag_, place.mine, number)) {
+    : mesh_(mesh), link_(mesh.link(place.peer)), mover_(mover), peer_(place.peer),
+      call_(*place.call), offerTag_(offerTagOf(place.group, call_)),
+      tag_(transferTag(offerTag_, place.mine, number)) {
   failedPeer = peer_;
   CallHeader header;
   header.signature = signatureOf(call_);
   header.text = describe(call_);
   header.sequence = number;
-  isInline_ = bytesOf(call_) <= kInlineBytes;
+  isInline_ = isInline(call_);
   header.payload = isInline_ ? static_cast<uint64_t>(bytesOf(call_)) : 0;
   offer_ = encode(header);
   if (header.payload > 0) {
@@ -109,19 +123,17 @@ Result<bool> Sending::advance(bool &moved) {
   }
   if (stage_ == Stage::Granted) {
     if (!isInline_) {
-      net::Segment segment = {const_cast<void *>(call_.src), static_cast<uint64_t>(bytesOf(call_)),
-                              mover_.registration(call_.src, bytesOf(call_))};
-      Result<net::Request *> request = link_.send(&segment, 1, tag_);
-      if (!request)
-        return request.status();
-      if (!*request)
-        return false;
-      data_ = *request;
+      data_ = std::make_unique<Schedule>(mesh_, mover_, tag_);
+      forEachSegment(bytesOf(call_), segmentBytesOf(call_),
+                     [&](int64_t, int64_t at, int64_t bytes) {
+                       data_->send(peer_, 0, static_cast<const char *>(call_.src) + at, bytes);
+                     });
       moved = true;
     }
     stage_ = Stage::Sent;
   }
-  Result<bool> sent = ended(link_, data_, /*isRecv=*/false, moved);
+  Result<bool> sent = data_ ? data_->run(moved, failedPeer) : true;
+  failedPeer = peer_;
   if (!sent || !*sent)
     return sent;
   return *offerDone;
@@ -134,8 +146,8 @@ std::vector<int> Sending::waitingFor() const {
 //===-- the receiving side ------------------------------------------------------===//
 
 Receiving::Receiving(Mesh &mesh, Mover &mover, const TransferPlace &place)
-    : link_(mesh.link(place.peer)), mover_(mover), mine_(place.mine), peer_(place.peer),
-      call_(*place.call), offerTag_(offerTagOf(place.group, call_)) {
+    : mesh_(mesh), link_(mesh.link(place.peer)), mover_(mover), mine_(place.mine),
+      peer_(place.peer), call_(*place.call), offerTag_(offerTagOf(place.group, call_)) {
   failedPeer = peer_;
   offer_.resize(CallHeader::kMaxBytes + static_cast<size_t>(kInlineBytes));
 }
@@ -160,7 +172,7 @@ Status Receiving::take(uint64_t bytes) {
   tag_ = transferTag(offerTag_, peer_, header->sequence);
   COLL_RETURN_IF_ERROR(compareTransfer(peer_, header->signature, header->text, mine_,
                                        signatureOf(call_), describe(call_)));
-  wantsData_ = bytesOf(call_) > kInlineBytes;
+  wantsData_ = !isInline(call_);
   if (header->payload != (wantsData_ ? 0 : static_cast<uint64_t>(bytesOf(call_))))
     return {kCollPeer, "rank " + std::to_string(peer_) + " sent an offer of another length"};
   if (header->payload > 0)
@@ -171,14 +183,14 @@ Status Receiving::take(uint64_t bytes) {
 // The data has a place before the sender is told to send.
 Result<bool> Receiving::answer(bool &moved) {
   if (wantsData_ && !data_) {
-    Result<net::Request *> request = link_.recv({call_.dst, static_cast<uint64_t>(bytesOf(call_)),
-                                                 mover_.registration(call_.dst, bytesOf(call_))},
-                                                tag_);
-    if (!request)
-      return request.status();
-    if (!*request)
-      return false;
-    data_ = *request;
+    data_ = std::make_unique<Schedule>(mesh_, mover_, tag_);
+    forEachSegment(bytesOf(call_), segmentBytesOf(call_), [&](int64_t, int64_t at, int64_t bytes) {
+      data_->recv(peer_, 0, static_cast<char *>(call_.dst) + at, bytes);
+    });
+    Result<bool> posted = data_->run(moved, failedPeer);
+    failedPeer = peer_;
+    if (!posted)
+      return posted;
   }
   net::Segment segment = {&answer_, 1, nullptr};
   Result<net::Request *> request = link_.send(&segment, 1, tag_);
@@ -213,9 +225,11 @@ Result<bool> Receiving::advance(bool &moved) {
   Result<bool> told = ended(link_, answered_, /*isRecv=*/false, moved);
   if (!told)
     return told;
-  Result<bool> arrived = ended(link_, data_, /*isRecv=*/true, moved);
+  Result<bool> arrived = data_ ? data_->run(moved, failedPeer) : true;
+  failedPeer = peer_;
   if (!arrived || !*arrived)
     return arrived;
+  data_.reset();
   return *told;
 }
 

@@ -12,12 +12,15 @@
 #define COLL_RUNTIME_BACKEND_NET_TRANSFER_H
 
 #include "runtime/backend/net/activity.h"
-#include "runtime/backend/net/mesh.h"
-#include "runtime/backend/net/mover.h"
+#include "runtime/backend/net/schedule.h"
 
+#include <memory>
 #include <vector>
 
 namespace coll::rt::network {
+
+// Whether the data comes with the offer.
+bool isInline(const Call &call);
 
 // What both sides of a transfer know before they talk.
 struct TransferPlace {
@@ -42,6 +45,7 @@ private:
   enum class Stage { Begin, Offered, Granted, Sent };
   Status begin(bool &moved);
 
+  Mesh &mesh_;
   Link &link_;
   Mover &mover_;
   int peer_;
@@ -51,7 +55,8 @@ private:
   bool isInline_ = false;
   std::vector<uint8_t> offer_;
   uint8_t answer_ = 0;
-  net::Request *offered_ = nullptr, *answered_ = nullptr, *data_ = nullptr;
+  net::Request *offered_ = nullptr, *answered_ = nullptr;
+  std::unique_ptr<Schedule> data_; // large data
 };
 
 class Receiving final : public Activity {
@@ -67,6 +72,7 @@ private:
   Status take(uint64_t bytes);
   Result<bool> answer(bool &moved);
 
+  Mesh &mesh_;
   Link &link_;
   Mover &mover_;
   int mine_, peer_;
@@ -76,7 +82,8 @@ private:
   bool wantsData_ = false;
   std::vector<uint8_t> offer_;
   uint8_t answer_ = 1;
-  net::Request *offered_ = nullptr, *answered_ = nullptr, *data_ = nullptr;
+  net::Request *offered_ = nullptr, *answered_ = nullptr;
+  std::unique_ptr<Schedule> data_; // large data
 };
 
 } // namespace coll::rt::network
