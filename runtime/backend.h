@@ -132,6 +132,7 @@ public:
 // Where this process stands in a job of several processes with one rank each.
 struct JobOptions {
   int rank = 0;
+  int worldSize = 1;     // processes
   std::string bootstrap; // host:port of rank 0
   std::string secret;    // what all processes of the job know
   std::string iface;     // as COLL_NET_IFACE

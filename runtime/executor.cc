@@ -2,64 +2,76 @@
 
 #include "runtime/base/env.h"
 #include "runtime/class_check.h"
+#include "runtime/collect.h"
 #include "runtime/crew.h"
 #include "runtime/failure_report.h"
 #include "runtime/gemm.h"
 #include "runtime/rank_state.h"
-#include "runtime/shard.h"
+
+#include <algorithm>
 
 namespace coll::rt {
 
 struct Executor::Impl {
   std::vector<Program> classes;
   std::unique_ptr<Backend> backend;
-  std::vector<std::unique_ptr<RankState>> ranks;
+  std::vector<int> classOfRank;
+  std::vector<std::unique_ptr<RankState>> ranks; // of this process
+  std::unique_ptr<Collector> collector;
   std::unique_ptr<Crew> crew;
   bool initialized = false;
   Status failure; // the first one; ends the executor
 
   const Descriptor &descriptor() const { return classes[0].descriptor; }
 
-  Status createRanks(const std::vector<int> &classOfRank);
+  Status createRanks();
   // Runs the task on every rank's thread; a failure of any ends the executor.
   template <typename Task>
   Status runOnRanks(const char *what, Task task);
   Status checkInputs(bool state, const std::vector<HostTensor> &given) const;
-  // The global tensor from the ranks' blocks; block(rank) is that rank's.
-  template <typename Block>
-  Result<HostTensor> assemble(const TensorInfo &info, Block block) const;
+  // As Collector::collect; a failure ends the executor.
+  Result<std::vector<HostTensor>> collect(const std::vector<Collector::Item> &items);
 };
 
 namespace {
 
 // Refuses what this machine cannot hold, before anything is allocated.
-Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank) {
+Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank,
+                   const std::optional<JobOptions> &job) {
   int64_t available = physicalMemoryBytes();
   int64_t total = 0;
-  for (int index : classOfRank) {
+  std::vector<int> local = classOfRank;
+  if (job)
+    local = {classOfRank[static_cast<size_t>(job->rank)]};
+  for (int index : local) {
     int64_t bytes = rankBytes(classes[static_cast<size_t>(index)].descriptor);
     if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > available)
-      return {kCollDevice,
-              "the program's buffers do not fit: " + std::to_string(classOfRank.size()) +
-                  " ranks on a machine with " + std::to_string(available) + " bytes of memory"};
+      return {kCollDevice, "the program's buffers do not fit: " + std::to_string(local.size()) +
+                               " ranks on a machine with " + std::to_string(available) +
+                               " bytes of memory"};
   }
   return {};
 }
 
 } // namespace
 
-Status Executor::Impl::createRanks(const std::vector<int> &classOfRank) {
-  for (size_t rank = 0; rank < classOfRank.size(); ++rank) {
-    Result<std::unique_ptr<Endpoint>> endpoint = backend->endpoint(static_cast<int>(rank));
+Status Executor::Impl::createRanks() {
+  for (int rank : backend->localRanks()) {
+    Result<std::unique_ptr<Endpoint>> endpoint = backend->endpoint(rank);
     if (!endpoint)
       return endpoint.status();
-    int index = classOfRank[rank];
-    Result<std::unique_ptr<RankState>> state = RankState::create(
-        static_cast<int>(rank), index, classes[static_cast<size_t>(index)], endpoint.take());
+    int index = classOfRank[static_cast<size_t>(rank)];
+    Result<std::unique_ptr<RankState>> state =
+        RankState::create(rank, index, classes[static_cast<size_t>(index)], endpoint.take());
     if (!state)
       return state.status();
     ranks.push_back(state.take());
   }
+  Result<std::unique_ptr<Collector>> made =
+      Collector::create(static_cast<int>(classOfRank.size()), ranks);
+  if (!made)
+    return made.status();
+  collector = made.take();
   return {};
 }
 
@@ -67,14 +79,12 @@ template <typename Task>
 Status Executor::Impl::runOnRanks(const char *what, Task task) {
   for (const std::unique_ptr<RankState> &rank : ranks)
     rank->endpoint().enter();
-  std::vector<Status> outcomes(ranks.size());
-  crew->run([&](int rank) {
-    size_t i = static_cast<size_t>(rank);
-    outcomes[i] = task(*ranks[i]);
+  std::vector<RankOutcome> outcomes(ranks.size());
+  crew->run([&](int index) {
+    size_t i = static_cast<size_t>(index);
+    outcomes[i] = {ranks[i]->context().rank, task(*ranks[i]), &ranks[i]->context().recorder};
   });
-  failure = reportFailure(what, outcomes, [&](size_t rank) -> const FlightRecorder & {
-    return ranks[rank]->context().recorder;
-  });
+  failure = reportFailure(what, outcomes);
   return failure;
 }
 
@@ -102,16 +112,11 @@ Status Executor::Impl::checkInputs(bool state, const std::vector<HostTensor> &gi
   return {};
 }
 
-template <typename Block>
-Result<HostTensor> Executor::Impl::assemble(const TensorInfo &info, Block block) const {
-  Result<HostTensor> global = HostTensor::zeros(info.dtype, info.shape);
-  if (!global)
-    return global;
-  for (size_t rank = 0; rank < ranks.size(); ++rank)
-    if (isPrimary(info, descriptor().axes, static_cast<int>(rank)))
-      placeTensor(info, descriptor().axes, static_cast<int>(rank), block(*ranks[rank]),
-                  global->data.data());
-  return global;
+Result<std::vector<HostTensor>> Executor::Impl::collect(const std::vector<Collector::Item> &items) {
+  Result<std::vector<HostTensor>> tensors = collector->collect(items);
+  if (!tensors)
+    failure = tensors.status();
+  return tensors;
 }
 
 Executor::Executor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -123,27 +128,38 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   Result<std::vector<int>> classOfRank = checkClasses(classes);
   if (!classOfRank)
     return classOfRank.status();
-  COLL_RETURN_IF_ERROR(checkMemory(classes, *classOfRank));
+  BackendOptions backendOptions;
+  backendOptions.numRanks = static_cast<int>(classOfRank->size());
+  backendOptions.job = options.job;
+  if (options.job && options.job->worldSize != backendOptions.numRanks)
+    return Status::invalid("the program is for " + std::to_string(backendOptions.numRanks) +
+                           " ranks, but the job has " + std::to_string(options.job->worldSize) +
+                           " processes");
+  if (options.job && (options.job->rank < 0 || options.job->rank >= backendOptions.numRanks))
+    return Status::invalid("there is no rank " + std::to_string(options.job->rank) + " of " +
+                           std::to_string(backendOptions.numRanks));
+  COLL_RETURN_IF_ERROR(checkMemory(classes, *classOfRank, options.job));
 
   auto impl = std::make_unique<Impl>();
   impl->classes = std::move(classes);
-  BackendOptions backendOptions;
-  backendOptions.numRanks = static_cast<int>(classOfRank->size());
+  impl->classOfRank = classOfRank.take();
   backendOptions.timeoutUs = options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);
   Result<std::unique_ptr<Backend>> backend = createBackend(options.backend, backendOptions);
   if (!backend)
     return backend.status();
   impl->backend = backend.take();
-  COLL_RETURN_IF_ERROR(impl->createRanks(*classOfRank));
+  COLL_RETURN_IF_ERROR(impl->createRanks());
   prepareGemm();
-  Result<std::unique_ptr<Crew>> crew = Crew::create(backendOptions.numRanks);
+  Result<std::unique_ptr<Crew>> crew = Crew::create(static_cast<int>(impl->ranks.size()));
   if (!crew)
     return crew.status();
   impl->crew = crew.take();
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
-int Executor::numRanks() const { return static_cast<int>(impl_->ranks.size()); }
+int Executor::numRanks() const { return static_cast<int>(impl_->classOfRank.size()); }
+
+bool Executor::isRoot() const { return impl_->collector->isRoot(); }
 
 const Descriptor &Executor::descriptor() const { return impl_->descriptor(); }
 
@@ -173,42 +189,35 @@ Result<std::vector<HostTensor>> Executor::step(const std::vector<HostTensor> &gl
     rank.load(/*state=*/false, globalBatch, /*zeroReplicated=*/false);
     return rank.runStep();
   }));
-  std::vector<HostTensor> outputs;
+  std::vector<Collector::Item> items;
   for (size_t k = 0; k < descriptor.results.size(); ++k) {
     int arg = updatedArg(descriptor, k);
     if (arg >= 0 && descriptor.args[static_cast<size_t>(arg)].isState())
       continue;
-    Result<HostTensor> output = impl_->assemble(
-        descriptor.results[k], [&](const RankState &rank) { return rank.result(k); });
-    if (!output)
-      return output.status();
-    outputs.push_back(output.take());
+    items.push_back(
+        {&descriptor.results[k], [k](const RankState &rank) { return rank.result(k); }});
   }
-  return outputs;
+  return impl_->collect(items);
 }
 
 Result<std::vector<HostTensor>> Executor::state() {
   COLL_RETURN_IF_ERROR(impl_->failure);
-  std::vector<HostTensor> tensors;
+  std::vector<Collector::Item> items;
   const std::vector<TensorInfo> &args = impl_->descriptor().args;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!args[i].isState())
-      continue;
-    Result<HostTensor> tensor =
-        impl_->assemble(args[i], [&](const RankState &rank) { return rank.arg(i); });
-    if (!tensor)
-      return tensor.status();
-    tensors.push_back(tensor.take());
-  }
-  return tensors;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].isState())
+      items.push_back({&args[i], [i](const RankState &rank) { return rank.arg(i); }});
+  return impl_->collect(items);
 }
 
 Result<std::vector<HostTensor>> Executor::stateOf(int rank) {
   COLL_RETURN_IF_ERROR(impl_->failure);
-  if (rank < 0 || rank >= numRanks())
-    return Status::invalid("there is no rank " + std::to_string(rank));
+  auto it = std::find_if(impl_->ranks.begin(), impl_->ranks.end(),
+                         [&](const auto &state) { return state->context().rank == rank; });
+  if (it == impl_->ranks.end())
+    return Status::invalid("there is no rank " + std::to_string(rank) + " in this process");
   std::vector<HostTensor> tensors;
-  const RankState &state = *impl_->ranks[static_cast<size_t>(rank)];
+  const RankState &state = **it;
   const std::vector<TensorInfo> &args = state.descriptor().args;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!args[i].isState())
@@ -228,6 +237,9 @@ Executor::Stats Executor::stats() const {
     stats.bytesPerStep += rank->context().bytesMoved;
     stats.collectivesPerStep += rank->context().numCalls;
   }
+  int64_t processes = numRanks() / static_cast<int64_t>(impl_->ranks.size());
+  stats.bytesPerStep *= processes;
+  stats.collectivesPerStep *= processes;
   return stats;
 }
 

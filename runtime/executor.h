@@ -1,4 +1,8 @@
-// executor.h - runs a program on its ranks, one thread per rank, in this process.
+// executor.h - runs a program on its ranks, one thread per rank: all of them in this
+// process, or, in a job of several processes, this process's.
+//
+// In a job every process makes the same calls with the same arguments. Results and state
+// come to the process of rank 0; in the others they are empty.
 //
 // The rank threads and the state live as long as the executor. One thread at a
 // time may call it; each call blocks until all ranks are done. When a call fails
@@ -7,11 +11,13 @@
 #ifndef COLL_RUNTIME_EXECUTOR_H
 #define COLL_RUNTIME_EXECUTOR_H
 
+#include "runtime/backend.h"
 #include "runtime/host_tensor.h"
 #include "runtime/program.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +25,7 @@ namespace coll::rt {
 
 struct ExecutorOptions {
   std::string backend = "threads";
+  std::optional<JobOptions> job; // absent: all ranks are in this process
   // Longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides.
   int64_t timeoutUs = 60'000'000;
 };
@@ -26,7 +33,8 @@ struct ExecutorOptions {
 class Executor {
 public:
   // Of the last step (or initialisation, before the first), summed over the ranks:
-  // payload bytes that operations handed to the runtime, and operations called.
+  // payload bytes that operations handed to the runtime, and operations called. In a job
+  // of several processes, all ranks are taken to do what this one does.
   struct Stats {
     int64_t bytesPerStep = 0;
     int64_t collectivesPerStep = 0;
@@ -41,6 +49,8 @@ public:
   Executor &operator=(const Executor &) = delete;
 
   int numRanks() const;
+  // Whether results and state come to this process.
+  bool isRoot() const;
   // Of the first class.
   const Descriptor &descriptor() const;
 
@@ -53,7 +63,7 @@ public:
   // that update no state argument, global shapes, replicated ones from rank 0.
   Result<std::vector<HostTensor>> step(const std::vector<HostTensor> &globalBatch);
 
-  // The state arguments in order: assembled from the shards, or one rank's blocks.
+  // The state arguments in order: assembled from the shards, or one local rank's blocks.
   Result<std::vector<HostTensor>> state();
   Result<std::vector<HostTensor>> stateOf(int rank);
 

@@ -25,36 +25,35 @@ int distanceFromCause(const Status &status) {
   }
 }
 
-void logRecorders(size_t numRanks,
-                  const std::function<const FlightRecorder &(size_t)> &recorderOf) {
+void logRecorders(const std::vector<RankOutcome> &outcomes) {
   if (!logEnabled(LogLevel::Info))
     return;
-  for (size_t rank = 0; rank < numRanks; ++rank)
-    for (const std::string &line : recorderOf(rank).lines(SIZE_MAX))
-      log(LogLevel::Info, "rank " + std::to_string(rank) + ": " + line);
+  for (const RankOutcome &outcome : outcomes)
+    for (const std::string &line : outcome.recorder->lines(SIZE_MAX))
+      log(LogLevel::Info, "rank " + std::to_string(outcome.rank) + ": " + line);
 }
 
 } // namespace
 
-Status reportFailure(const char *what, const std::vector<Status> &outcomes,
-                     const std::function<const FlightRecorder &(size_t)> &recorderOf) {
-  auto cause =
-      std::min_element(outcomes.begin(), outcomes.end(), [](const Status &a, const Status &b) {
-        return distanceFromCause(a) < distanceFromCause(b);
-      });
-  if (cause == outcomes.end() || cause->ok())
+Status reportFailure(const char *what, const std::vector<RankOutcome> &outcomes) {
+  auto cause = std::min_element(outcomes.begin(), outcomes.end(),
+                                [](const RankOutcome &a, const RankOutcome &b) {
+                                  return distanceFromCause(a.status) < distanceFromCause(b.status);
+                                });
+  if (cause == outcomes.end() || cause->status.ok())
     return {};
-  std::string message = std::string(what) + " failed: " + cause->message();
+  std::string message = std::string(what) + " failed: " + cause->status.message();
   size_t shown = std::min(outcomes.size(), kRanksShown);
-  for (size_t rank = 0; rank < shown; ++rank) {
-    message += "\n  rank " + std::to_string(rank) + ": " + outcomes[rank].toString();
-    for (const std::string &line : recorderOf(rank).lines(kOperationsShown))
+  for (size_t i = 0; i < shown; ++i) {
+    const RankOutcome &outcome = outcomes[i];
+    message += "\n  rank " + std::to_string(outcome.rank) + ": " + outcome.status.toString();
+    for (const std::string &line : outcome.recorder->lines(kOperationsShown))
       message += "\n    " + line;
   }
   if (outcomes.size() > shown)
     message += "\n  … and " + std::to_string(outcomes.size() - shown) + " more ranks";
-  logRecorders(outcomes.size(), recorderOf);
-  return {cause->code(), message};
+  logRecorders(outcomes);
+  return {cause->status.code(), message};
 }
 
 } // namespace coll::rt

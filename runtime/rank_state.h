@@ -28,7 +28,7 @@ public:
   create(int rank, int programIndex, const Program &program, std::unique_ptr<Endpoint> endpoint);
 
   const Descriptor &descriptor() const { return program_->descriptor; }
-  CollContext &context() { return *context_; }
+  CollContext &context() const { return *context_; }
   Endpoint &endpoint() { return *endpoint_; }
 
   // Fills arguments whose role is state (or is not) from global tensors in order.

@@ -2,6 +2,9 @@
 
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/options.h"
+#ifdef COLL_HAS_NET
+#include "tools/coll-run/processes.h"
+#endif
 #include "tools/coll-run/session.h"
 #include "tools/common/safe_parse.h"
 
@@ -30,9 +33,8 @@ llvm::Error checkStandardOutput() {
   return coll::run::makeError("cannot write to the standard output: " + code.message());
 }
 
-int fail(llvm::Error error) {
-  llvm::outs().flush();
-  llvm::errs() << "coll-run: error: " << llvm::toString(std::move(error)) << '\n';
+int fail(llvm::Error error, const coll::run::Place &place = {}) {
+  coll::run::reportError(place, llvm::toString(std::move(error)));
   return 1;
 }
 
@@ -44,9 +46,24 @@ int main(int argc, char **argv) {
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);
   if (!options)
     return fail(options.takeError());
+  llvm::Expected<coll::run::Place> place =
+      options->processes ? coll::run::Place() : coll::run::findPlace(*options);
+  if (!place)
+    return fail(place.takeError());
+#ifdef COLL_HAS_NET
+  if (options->processes) {
+    int exitCode = 0;
+    auto started = coll::run::startProcesses(static_cast<int>(*options->ranks), exitCode);
+    if (!started)
+      return fail(started.takeError());
+    if (!*started)
+      return exitCode;
+    *place = std::move(**started);
+  }
+#endif
   return mlir::coll::runGuarded("coll-run", [&] {
-    llvm::Error error = coll::run::runSession(*options);
+    llvm::Error error = coll::run::runSession(*options, *place);
     error = llvm::joinErrors(std::move(error), checkStandardOutput());
-    return error ? fail(std::move(error)) : 0;
+    return error ? fail(std::move(error), *place) : 0;
   });
 }

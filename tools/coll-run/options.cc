@@ -36,7 +36,11 @@ cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCa
                                         "results"));
 cl::opt<std::string> backend("backend", cl::value_desc("NAME"), cl::init("threads"),
                              cl::cat(stepCategory),
-                             cl::desc("who carries out collectives: threads (default)"));
+                             cl::desc("who carries out collectives: threads (default), or net; "
+                                      "with net, a process that mpirun, srun or torchrun started "
+                                      "is one rank"));
+cl::opt<bool> processes("processes", cl::cat(stepCategory),
+                        cl::desc("with --backend=net: one process per rank, on this machine"));
 cl::opt<std::string> timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepCategory),
                              cl::desc("longest wait for another rank (default 60)"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
@@ -90,6 +94,10 @@ EXAMPLES:
   Train over a data set and report the held-out accuracy:
     coll-run step.mlir --ranks=4 --state-args=8 --init=reference.npz \
       --dataset=digits.npz --epochs=10 --eval=eval.mlir
+
+  With one process per rank, here or on several machines:
+    coll-run step.mlir --backend=net --ranks=4 --processes --state-args=8 --data=reference.npz
+    mpirun -n 4 -x COLL_SECRET -x COLL_BOOTSTRAP=host0:7000 coll-run step.mlir --backend=net …
 
   See what the compiler did; each file runs as well:
     coll-run step.mlir --ranks=4 --state-args=8 --dump-stages=stages
@@ -203,8 +211,12 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("no input file; try 'coll-run STEP.mlir --ranks=4', or --help");
   if (options.strategy != "" && options.strategy != "data-parallel" && options.strategy != "none")
     return makeError("--strategy=" + options.strategy + ": expected data-parallel or none");
-  if (options.backend != "threads")
-    return makeError("--backend=" + options.backend + ": expected threads");
+  if (options.backend != "threads" && options.backend != "net")
+    return makeError("--backend=" + options.backend + ": expected threads or net");
+  if (options.processes && options.backend != "net")
+    return makeError("--processes needs --backend=net");
+  if (options.processes && !options.ranks)
+    return makeError("--processes needs --ranks");
   int64_t meshSize = 1;
   for (const MeshAxisOption &axis : options.mesh)
     meshSize *= axis.size;
@@ -232,6 +244,7 @@ Options collect() {
   options.input = input;
   options.strategy = strategy;
   options.backend = backend;
+  options.processes = processes;
   options.verify = !noVerify;
   options.data = data;
   options.init = initFile;

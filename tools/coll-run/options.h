@@ -28,6 +28,7 @@ struct Options {
   std::string strategy; // "data-parallel", "none", or empty: by the number of ranks
   std::optional<int64_t> stateArgs;
   std::string backend;
+  bool processes = false; // one per rank, on this machine
   int64_t timeoutUs = 0;
   bool verify = true;
 

@@ -24,7 +24,7 @@ constexpr int64_t kCheckedDatasetSteps = 8;
 
 class Session {
 public:
-  explicit Session(const Options &options);
+  Session(const Options &options, const Place &place);
   llvm::Error run();
 
 private:
@@ -48,8 +48,10 @@ private:
   std::string stateName(size_t i) const;
   std::string resultName(size_t k) const;
   Tolerance tolerance() const { return {options_.rtol, options_.atol}; }
+  bool isQuiet() const { return options_.quiet || !place_.isRoot(); }
 
   const Options &options_;
+  const Place &place_;
   mlir::MLIRContext context_;
   // The default handler would leave out notes, which say who waits for whom.
   llvm::SourceMgr sources_;
@@ -66,15 +68,17 @@ private:
   bool areChecksOk_ = true;
 };
 
-Session::Session(const Options &options) : options_(options) {
+Session::Session(const Options &options, const Place &place) : options_(options), place_(place) {
   mlir::DialectRegistry registry;
   mlir::coll::registerCollDialects(registry);
   context_.appendDialectRegistry(registry);
   context_.allowUnregisteredDialects();
   context_.printOpOnDiagnostic(false);
-  if (options.quiet)
-    context_.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {
-      return mlir::success(diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark);
+  bool isRoot = place.isRoot();
+  if (isQuiet())
+    context_.getDiagEngine().registerHandler([isRoot](mlir::Diagnostic &diagnostic) {
+      // What is wrong with the program, rank 0's process says for all.
+      return mlir::success(!isRoot || diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark);
     });
 }
 
@@ -90,6 +94,8 @@ llvm::Error Session::run() {
       return error;
   if (llvm::Error error = train())
     return error;
+  if (!place_.isRoot())
+    return llvm::Error::success();
   if (options_.check && !dataset_)
     if (llvm::Error error = checkAgainstSingle(result_, steps_))
       return error;
@@ -109,6 +115,8 @@ llvm::Error Session::run() {
 
 /// Fails early where the run's outcome could not be written.
 llvm::Error Session::prepareOutputs() {
+  if (!place_.isRoot())
+    return llvm::Error::success();
   if (!options_.save.empty())
     if (llvm::Error error = checkWritable(options_.save))
       return error;
@@ -124,7 +132,7 @@ llvm::Error Session::prepareOutputs() {
 llvm::Expected<CompileOptions> Session::chooseRanks(Level level) const {
   CompileOptions compile;
   compile.verify = options_.verify;
-  compile.ranks = options_.ranks.value_or(0);
+  compile.ranks = options_.ranks.value_or(place_.job ? place_.job->worldSize : 0);
   if (level != Level::Step) {
     if (!options_.strategy.empty())
       return makeError("--strategy is for a step that is not distributed yet; '" + options_.input +
@@ -134,7 +142,7 @@ llvm::Expected<CompileOptions> Session::chooseRanks(Level level) const {
   if (options_.mesh.size() > 1)
     return makeError("a mesh with " + llvm::Twine(options_.mesh.size()) +
                      " axes needs a step whose arguments carry shardings");
-  compile.ranks = options_.ranks.value_or(1);
+  compile.ranks = std::max<int64_t>(compile.ranks, 1);
   compile.dataParallel = compile.ranks > 1 || options_.strategy == "data-parallel";
   if (!options_.mesh.empty())
     compile.axis = options_.mesh[0].name;
@@ -152,9 +160,8 @@ llvm::Error Session::launch() {
   if (!compile)
     return compile.takeError();
   rt::ExecutorOptions execution;
-  execution.backend = options_.backend;
   execution.timeoutUs = options_.timeoutUs;
-  if (options_.check) {
+  if (options_.check && place_.isRoot()) {
     llvm::Expected<StepIr> copy = toSingleDevice(*step);
     if (!copy)
       return copy.takeError();
@@ -163,6 +170,10 @@ llvm::Error Session::launch() {
       return single.takeError();
     single_ = std::move(*single);
   }
+  execution.backend = options_.backend;
+  execution.job = place_.job;
+  if (options_.backend == "net" && !place_.job)
+    note("the ranks are threads of this process; --processes gives each a process");
   auto launched = launchStep(std::move(*step), *compile, execution, stages_.get());
   if (!launched)
     return launched.takeError();
@@ -249,12 +260,12 @@ llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
 }
 
 llvm::Error Session::train() {
-  Progress progress(steps_, options_.quiet);
+  Progress progress(steps_, isQuiet());
   llvm::Expected<RunResult> run = runSteps(*step_.executor, state_, *batches_, steps_, &progress);
   if (!run)
     return run.takeError();
   result_ = std::move(*run);
-  if (options_.quiet)
+  if (isQuiet())
     return llvm::Error::success();
   if (dataset_)
     printLossCurve(llvm::outs(), result_.losses, isUnicodeLocale());
@@ -267,7 +278,7 @@ llvm::Error Session::checkBeginning() {
   llvm::Expected<RunResult> run = runSteps(*step_.executor, state_, *batches_, steps, nullptr);
   if (!run)
     return run.takeError();
-  return checkAgainstSingle(*run, steps);
+  return place_.isRoot() ? checkAgainstSingle(*run, steps) : llvm::Error::success();
 }
 
 llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
@@ -384,7 +395,7 @@ void Session::print() const {
 }
 
 void Session::note(const llvm::Twine &text) const {
-  if (!options_.quiet)
+  if (!isQuiet())
     llvm::errs() << "coll-run: note: " << text << '\n';
 }
 
@@ -398,6 +409,8 @@ std::string Session::resultName(size_t k) const {
 
 } // namespace
 
-llvm::Error runSession(const Options &options) { return Session(options).run(); }
+llvm::Error runSession(const Options &options, const Place &place) {
+  return Session(options, place).run();
+}
 
 } // namespace coll::run

@@ -3,13 +3,14 @@
 #ifndef COLL_TOOLS_COLL_RUN_SESSION_H
 #define COLL_TOOLS_COLL_RUN_SESSION_H
 
-#include "tools/coll-run/options.h"
+#include "tools/coll-run/job.h"
 
 namespace coll::run {
 
 /// Compiles, runs, checks, evaluates and saves, as `options` ask. A failed check is
-/// an error.
-llvm::Error runSession(const Options &options);
+/// an error. In a job of several processes all call it; the one of rank 0 checks, prints
+/// and writes.
+llvm::Error runSession(const Options &options, const Place &place);
 
 } // namespace coll::run
 

@@ -1,0 +1,114 @@
+#include "runtime/collect.h"
+
+#include "runtime/shard.h"
+
+#include <numeric>
+
+namespace coll::rt {
+
+namespace {
+
+Call transferCall(OpKind kind, int peer, int64_t bytes) {
+  Call call;
+  call.kind = kind;
+  call.dtype = kCollI8;
+  call.count = bytes;
+  call.peer = peer;
+  call.site.name = "results";
+  return call;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Collector>>
+Collector::create(int numRanks, const std::vector<std::unique_ptr<RankState>> &ranks) {
+  std::unique_ptr<Collector> collector(new Collector(ranks));
+  collector->numRanks_ = numRanks;
+  if (ranks.size() == static_cast<size_t>(numRanks))
+    return collector;
+  std::vector<int> all(static_cast<size_t>(numRanks));
+  std::iota(all.begin(), all.end(), 0);
+  Result<std::unique_ptr<Communicator>> communicator =
+      ranks.front()->endpoint().communicator(std::move(all));
+  if (!communicator)
+    return communicator.status();
+  collector->all_ = communicator.take();
+  return collector;
+}
+
+const RankState *Collector::findLocal(int rank) const {
+  for (const std::unique_ptr<RankState> &state : ranks_)
+    if (state->context().rank == rank)
+      return state.get();
+  return nullptr;
+}
+
+// The same in every process.
+bool Collector::needsOthers(const std::vector<Item> &items) const {
+  if (!all_)
+    return false;
+  for (const Item &item : items)
+    if (!isReplicated(*item.info))
+      return true;
+  return false;
+}
+
+// Places the rank's block, receives it, or sends it.
+Status Collector::addBlock(const Item &item, int rank, HostTensor *global) {
+  const std::vector<MeshAxis> &axes = ranks_.front()->descriptor().axes;
+  const RankState *local = findLocal(rank);
+  int64_t bytes = item.info->localBytes();
+  if (local && global) {
+    placeTensor(*item.info, axes, rank, item.block(*local), global->data.data());
+    return {};
+  }
+  if (local) {
+    Call call = transferCall(OpKind::Send, 0, bytes);
+    call.src = item.block(*local);
+    return all_->run(call);
+  }
+  if (!global)
+    return {};
+  std::vector<char> block(static_cast<size_t>(bytes));
+  Call call = transferCall(OpKind::Recv, rank, bytes);
+  call.dst = block.data();
+  COLL_RETURN_IF_ERROR(all_->run(call));
+  placeTensor(*item.info, axes, rank, block.data(), global->data.data());
+  return {};
+}
+
+Result<std::vector<HostTensor>> Collector::collect(const std::vector<Item> &items) {
+  const std::vector<MeshAxis> &axes = ranks_.front()->descriptor().axes;
+  Endpoint &endpoint = ranks_.front()->endpoint();
+  bool talks = needsOthers(items);
+  if (talks)
+    endpoint.enter();
+  std::vector<HostTensor> tensors;
+  Status status;
+  for (const Item &item : items) {
+    HostTensor *global = nullptr;
+    if (isRoot()) {
+      Result<HostTensor> zeros = HostTensor::zeros(item.info->dtype, item.info->shape);
+      if (!zeros) {
+        status = zeros.status();
+        break;
+      }
+      tensors.push_back(zeros.take());
+      global = &tensors.back();
+    }
+    for (int rank = 0; rank < numRanks_ && status.ok(); ++rank)
+      if (isPrimary(*item.info, axes, rank))
+        status = addBlock(item, rank, global);
+    if (!status.ok())
+      break;
+  }
+  if (!status.ok())
+    endpoint.abort(status);
+  if (talks)
+    endpoint.leave();
+  if (!status.ok())
+    return status;
+  return tensors;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,83 @@
+//===- job.cc - this process among the processes of a job -----------------------===//
+
+#include "tools/coll-run/job.h"
+
+#include "tools/coll-run/error.h"
+#include "tools/coll-run/tensors.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#ifdef COLL_HAS_NET
+#include "runtime/base/env.h"
+#include "runtime/net/launch_env.h"
+#endif
+
+#include <unistd.h>
+
+namespace coll::run {
+
+#ifdef COLL_HAS_NET
+
+namespace {
+
+/// Whether a launcher has set this process up as one of several. A batch script of Slurm's
+/// has some of srun's variables, but no step.
+bool isLaunched() {
+  for (const char *name : {"COLL_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (rt::foreignEnv(name))
+      return true;
+  return rt::foreignEnv("SLURM_PROCID") && rt::foreignEnv("SLURM_STEP_NUM_TASKS");
+}
+
+} // namespace
+
+llvm::Expected<Place> findPlace(const Options &options) {
+  Place place;
+  if (options.backend != "net" || !isLaunched())
+    return place;
+  auto env = toExpected(net::readLaunchEnv());
+  if (!env)
+    return env.takeError();
+  if (options.ranks && *options.ranks != env->worldSize)
+    return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but " + env->launcher +
+                     " started " + llvm::Twine(env->worldSize) + " processes");
+  std::string secret = rt::envString(rt::EnvVar::Secret);
+  if (secret.empty())
+    return makeError("COLL_SECRET is not set: all processes of a job need the same secret, of "
+                     "at least 16 characters");
+  place.launcher = env->launcher;
+  place.job.emplace();
+  place.job->rank = env->rank;
+  place.job->worldSize = env->worldSize;
+  place.job->bootstrap = env->bootstrap;
+  place.job->secret = secret;
+  place.job->iface = rt::envString(rt::EnvVar::NetIface);
+  return place;
+}
+
+#else
+
+// Executor::create() says that there is no backend net.
+llvm::Expected<Place> findPlace(const Options &) { return Place(); }
+
+#endif
+
+void reportError(const Place &place, const std::string &message) {
+  if (place.reportFd >= 0) {
+    // The supervisor reads to the end; where it is gone, so will this process be.
+    for (llvm::StringRef rest = message; !rest.empty();) {
+      ssize_t count = ::write(place.reportFd, rest.data(), rest.size());
+      if (count <= 0)
+        return;
+      rest = rest.drop_front(static_cast<size_t>(count));
+    }
+    return;
+  }
+  llvm::outs().flush();
+  llvm::errs() << "coll-run: error: ";
+  if (place.job)
+    llvm::errs() << "rank " << place.job->rank << ": ";
+  llvm::errs() << message << '\n';
+}
+
+} // namespace coll::run

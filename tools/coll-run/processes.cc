@@ -1,0 +1,313 @@
+//===- processes.cc - one process per rank on this machine ----------------------===//
+
+#include "tools/coll-run/processes.h"
+
+#include "runtime/base/env.h"
+#include "runtime/net/auth.h"
+#include "runtime/net/socket.h"
+#include "tools/coll-run/error.h"
+#include "tools/coll-run/tensors.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace coll::run {
+namespace {
+
+/// What the others get to end by themselves after the first failure, and after a signal.
+constexpr int64_t kGraceUs = 5'000'000;
+constexpr int64_t kTermUs = 2'000'000;
+/// Of one copy's report; the rest is read and dropped.
+constexpr size_t kMaxReportBytes = 64 << 10;
+
+volatile sig_atomic_t receivedSignal = 0;
+void onSignal(int number) { receivedSignal = number; }
+
+struct Pipe {
+  net::Fd read, write;
+};
+
+llvm::Expected<Pipe> makePipe() {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0)
+    return makeError(llvm::Twine("cannot create a pipe: ") + std::strerror(errno));
+  return Pipe{net::Fd(fds[0]), net::Fd(fds[1])};
+}
+
+struct Child {
+  int rank = 0;
+  pid_t pid = -1;
+  net::Fd output, report;
+  std::string line;   // of the output, not complete yet
+  std::string reason; // its report
+  bool hasEnded = false;
+  int status = 0; // as waitpid's
+
+  bool hasFailed() const { return hasEnded && status != 0; }
+  int exitCode() const {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+};
+
+/// Waits for the copies, passes on what they write, and ends them all when one fails.
+class Supervisor {
+public:
+  explicit Supervisor(std::vector<Child> children) : children_(std::move(children)) {}
+  ~Supervisor();
+
+  /// The exit code of the first that failed, or 0.
+  int run();
+
+private:
+  bool isAnyLeft() const;
+  int timeoutMs() const;
+  void readSome(Child &child);
+  bool readPipe(net::Fd &fd, std::string &text);
+  void passOn(Child &child, bool isEnd);
+  void reap(Child &child);
+  void signalAll(int number);
+  void enforce();
+  void tell() const;
+  std::string describeEnd(const Child &child) const;
+
+  std::vector<Child> children_;
+  const Child *first_ = nullptr; // the first that failed
+  int64_t failedUs_ = 0;         // when; 0: nothing has failed
+  int64_t signalledUs_ = 0;
+  int lastSignal_ = 0;
+};
+
+Supervisor::~Supervisor() { signalAll(SIGKILL); }
+
+bool Supervisor::isAnyLeft() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child &child) { return !child.hasEnded; });
+}
+
+int Supervisor::timeoutMs() const { return failedUs_ || receivedSignal ? 100 : -1; }
+
+int Supervisor::run() {
+  while (isAnyLeft()) {
+    std::vector<pollfd> fds;
+    std::vector<Child *> owners;
+    for (Child &child : children_)
+      for (net::Fd *fd : {&child.output, &child.report})
+        if (fd->valid()) {
+          fds.push_back({fd->get(), POLLIN, 0});
+          owners.push_back(&child);
+        }
+    if (poll(fds.data(), fds.size(), timeoutMs()) > 0)
+      for (size_t i = 0; i < fds.size(); ++i)
+        if (fds[i].revents)
+          readSome(*owners[i]);
+    enforce();
+  }
+  if (receivedSignal)
+    return 128 + receivedSignal;
+  if (!first_)
+    return 0;
+  tell();
+  return first_->exitCode();
+}
+
+/// False at the end.
+bool Supervisor::readPipe(net::Fd &fd, std::string &text) {
+  char buffer[4096];
+  ssize_t count = ::read(fd.get(), buffer, sizeof(buffer));
+  if (count > 0)
+    text.append(buffer, static_cast<size_t>(count));
+  if (count > 0 || (count < 0 && errno == EINTR))
+    return true;
+  fd.reset();
+  return false;
+}
+
+void Supervisor::readSome(Child &child) {
+  pollfd ready[2] = {{child.output.get(), POLLIN, 0}, {child.report.get(), POLLIN, 0}};
+  if (poll(ready, 2, 0) <= 0)
+    return;
+  if (child.output.valid() && ready[0].revents)
+    passOn(child, !readPipe(child.output, child.line));
+  if (child.report.valid() && ready[1].revents) {
+    readPipe(child.report, child.reason);
+    child.reason.resize(std::min(child.reason.size(), kMaxReportBytes));
+  }
+  // Only the copy itself held the other ends.
+  if (!child.output.valid() && !child.report.valid() && !child.hasEnded)
+    reap(child);
+}
+
+void Supervisor::passOn(Child &child, bool isEnd) {
+  if (isEnd && !child.line.empty())
+    child.line += '\n';
+  size_t begin = 0;
+  for (size_t end; (end = child.line.find('\n', begin)) != std::string::npos; begin = end + 1)
+    llvm::errs() << "[rank " << child.rank << "] " << llvm::StringRef(child.line).slice(begin, end)
+                 << '\n';
+  child.line.erase(0, begin);
+}
+
+void Supervisor::reap(Child &child) {
+  while (waitpid(child.pid, &child.status, 0) < 0 && errno == EINTR)
+    ;
+  child.hasEnded = true;
+  if (!child.hasFailed() || failedUs_)
+    return;
+  first_ = &child;
+  failedUs_ = net::nowUs();
+}
+
+void Supervisor::signalAll(int number) {
+  for (const Child &child : children_)
+    if (!child.hasEnded && child.pid > 0)
+      kill(child.pid, number);
+  lastSignal_ = number;
+  signalledUs_ = net::nowUs();
+}
+
+/// A copy that does not end by itself gets SIGTERM, then SIGKILL.
+void Supervisor::enforce() {
+  int64_t now = net::nowUs();
+  bool isDue = receivedSignal || (failedUs_ && now > failedUs_ + kGraceUs);
+  if (isDue && !lastSignal_)
+    signalAll(SIGTERM);
+  else if (lastSignal_ == SIGTERM && now > signalledUs_ + kTermUs)
+    signalAll(SIGKILL);
+}
+
+std::string Supervisor::describeEnd(const Child &child) const {
+  std::string who = "rank " + std::to_string(child.rank);
+  if (WIFSIGNALED(child.status))
+    return who + " was killed by signal " + std::to_string(WTERMSIG(child.status)) + " (" +
+           strsignal(WTERMSIG(child.status)) + ")";
+  if (child.reason.empty())
+    return who + " ended with exit status " + std::to_string(WEXITSTATUS(child.status));
+  return who + ": " + child.reason;
+}
+
+/// One report stands for all: of a copy that was killed, or else of one that failed by
+/// itself and was not merely told so. What all say alike is no single rank's affair.
+void Supervisor::tell() const {
+  auto distance = [&](const Child &child) {
+    if (!child.hasFailed())
+      return 5;
+    if (WIFSIGNALED(child.status))
+      return lastSignal_ && &child != first_ ? 4 : 0;
+    if (child.reason.empty())
+      return 3;
+    return llvm::StringRef(child.reason).contains("aborted: ") ? 2 : 1;
+  };
+  auto cause =
+      std::min_element(children_.begin(), children_.end(),
+                       [&](const Child &a, const Child &b) { return distance(a) < distance(b); });
+  bool isSame = std::all_of(children_.begin(), children_.end(), [&](const Child &child) {
+    return child.hasFailed() && !child.reason.empty() && child.reason == cause->reason;
+  });
+  llvm::errs() << "coll-run: error: " << (isSame ? cause->reason : describeEnd(*cause)) << '\n';
+}
+
+//===-- starting ----------------------------------------------------------------===//
+
+/// The address where copy 0 will listen, and the socket that already does.
+struct Rendezvous {
+  net::Fd listener;
+  rt::JobOptions job;
+};
+
+llvm::Expected<Rendezvous> makeRendezvous(int ranks) {
+  Rendezvous rendezvous;
+  rt::JobOptions &job = rendezvous.job;
+  job.worldSize = ranks;
+  job.iface = rt::envString(rt::EnvVar::NetIface);
+  if (job.iface.empty())
+    job.iface = "lo"; // all are on this machine
+  auto interfaces = toExpected(net::findInterfaces(job.iface));
+  if (!interfaces)
+    return interfaces.takeError();
+  auto listener = toExpected(net::listenOn(interfaces->front().address));
+  if (!listener)
+    return listener.takeError();
+  auto address = toExpected(net::localAddress(*listener));
+  if (!address)
+    return address.takeError();
+  job.bootstrap = address->toString();
+  rendezvous.listener = std::move(*listener);
+  std::array<uint8_t, 32> secret;
+  if (llvm::Error error = toError(net::fillRandom(secret.data(), secret.size())))
+    return error;
+  job.secret = llvm::toHex(secret);
+  return rendezvous;
+}
+
+/// In a copy, right after the fork.
+Place becomeRank(int rank, Rendezvous &rendezvous, Pipe &output, Pipe &report, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(1); // it died in between
+  for (int number : {SIGINT, SIGTERM})
+    signal(number, SIG_DFL);
+  Place place;
+  place.launcher = "coll-run";
+  place.job = rendezvous.job;
+  place.job->rank = rank;
+  if (rank == 0) {
+    place.job->listenFd = fcntl(rendezvous.listener.get(), F_DUPFD_CLOEXEC, 0);
+  } else {
+    dup2(output.write.get(), STDOUT_FILENO);
+    dup2(output.write.get(), STDERR_FILENO);
+  }
+  place.reportFd = fcntl(report.write.get(), F_DUPFD_CLOEXEC, 0);
+  return place;
+}
+
+} // namespace
+
+llvm::Expected<std::optional<Place>> startProcesses(int ranks, int &exitCode) {
+  llvm::Expected<Rendezvous> rendezvous = makeRendezvous(ranks);
+  if (!rendezvous)
+    return rendezvous.takeError();
+  struct sigaction action = {};
+  action.sa_handler = onSignal; // no restart: poll() is to return
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  llvm::outs().flush();
+  pid_t parent = getpid();
+  std::vector<Child> children;
+  for (int rank = 0; rank < ranks; ++rank) {
+    llvm::Expected<Pipe> output = makePipe();
+    if (!output)
+      return output.takeError();
+    llvm::Expected<Pipe> report = makePipe();
+    if (!report)
+      return report.takeError();
+    Child child;
+    child.rank = rank;
+    child.pid = fork();
+    if (child.pid == 0)
+      return becomeRank(rank, *rendezvous, *output, *report, parent);
+    if (child.pid < 0) {
+      Supervisor give(std::move(children)); // ends those that run
+      return makeError("cannot start rank " + llvm::Twine(rank) + ": " + std::strerror(errno));
+    }
+    if (rank > 0)
+      child.output = std::move(output->read);
+    child.report = std::move(report->read);
+    children.push_back(std::move(child));
+  }
+  rendezvous->listener.reset();
+  exitCode = Supervisor(std::move(children)).run();
+  return std::nullopt;
+}
+
+} // namespace coll::run
