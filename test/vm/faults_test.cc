@@ -1,0 +1,334 @@
+// Faults of the network and of the peer, under the transports that have one. Runs as
+// root in the virtual machine (suite.sh), where two_ports.sh has made the ports; whatever
+// happens, the data is right or there is an error in time.
+
+#include "runtime/net/socket.h"
+#include "runtime/net/tcp/tcp.h"
+#include "test/conformance/transport/harness.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#ifdef COLL_HAVE_VERBS
+#include "runtime/net/verbs/verbs.h"
+#endif
+
+namespace coll::net::test {
+namespace {
+
+// The longest that an outage may go unnoticed: what the transports are told below, and
+// time for a slow machine.
+constexpr int64_t kNoticeUs = 40'000'000;
+
+bool isInMachine() { return access("/sys/class/infiniband/ra", F_OK) == 0; }
+
+void run(const std::string &command) { EXPECT_EQ(std::system(command.c_str()), 0) << command; }
+
+Secret secret() { return Secret::create("a secret of this test").take(); }
+
+Result<std::unique_ptr<Transport>> openTcp(bool) {
+  TcpOptions options;
+  options.iface = "lo";
+  options.timeoutUs = 3'000'000;
+  return createTcpTransport(options, secret());
+}
+
+Result<std::unique_ptr<Transport>> openVerbs(bool isRight) {
+#ifdef COLL_HAVE_VERBS
+  VerbsOptions options;
+  options.devices = isRight ? "rb" : "ra";
+  options.iface = "lo"; // the faults are on the other wire
+  options.timeoutUs = 5'000'000;
+  return createVerbsTransport(options, secret());
+#else
+  (void)isRight;
+  return Status(kCollUnsupported, "built without verbs");
+#endif
+}
+
+struct Wire {
+  const char *name;
+  Result<std::unique_ptr<Transport>> (*open)(bool isRight);
+  std::vector<std::string> links;
+};
+
+void PrintTo(const Wire &wire, std::ostream *out) { *out << wire.name; }
+
+bool isPortActive(const std::string &device) {
+  std::ifstream file("/sys/class/infiniband/" + device + "/ports/1/state");
+  std::string state;
+  std::getline(file, state);
+  return state.find("ACTIVE") != std::string::npos;
+}
+
+void awaitPorts(bool areActive) {
+  for (int64_t end = nowUs() + 10'000'000; nowUs() < end;) {
+    if (isPortActive("ra") == areActive && isPortActive("rb") == areActive)
+      return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ADD_FAILURE() << "the ports did not change";
+}
+
+class FaultTest : public testing::TestWithParam<Wire> {
+protected:
+  void SetUp() override {
+    if (!isInMachine())
+      GTEST_SKIP() << "needs the ports of the virtual machine (test/vm/suite.sh)";
+    Result<std::unique_ptr<Transport>> left = GetParam().open(false), right = GetParam().open(true);
+    ASSERT_TRUE(left.ok()) << left.status().toString();
+    ASSERT_TRUE(right.ok()) << right.status().toString();
+    left_ = left.take();
+    right_ = right.take();
+  }
+  void TearDown() override {
+    if (!isInMachine())
+      return;
+    for (const std::string &link : GetParam().links)
+      (void)!std::system(("tc qdisc del dev " + link + " root 2>/dev/null").c_str());
+  }
+
+  void netem(const std::string &fault) {
+    for (const std::string &link : GetParam().links)
+      run("tc qdisc replace dev " + link + " root netem limit 10000 " + fault);
+  }
+  void setLinks(bool isUp) {
+    for (const std::string &link : GetParam().links)
+      run("ip link set " + link + (isUp ? " up" : " down"));
+    if (GetParam().links.front() == "lo")
+      return;
+    if (isUp)
+      run("bash -c '. /run/two_ports.sh && route_ports'");
+    awaitPorts(isUp);
+  }
+
+  Ends connect() {
+    Ends ends;
+    Result<std::unique_ptr<Listener>> listener = right_->listen(0);
+    EXPECT_TRUE(listener.ok()) << listener.status().toString();
+    if (!listener.ok())
+      return ends;
+    Result<std::unique_ptr<Connector>> connector = left_->connect(0, (*listener)->handle());
+    EXPECT_TRUE(connector.ok()) << connector.status().toString();
+    for (int64_t end = nowUs() + kPatientUs;
+         connector.ok() && (!ends.left || !ends.right) && nowUs() < end;) {
+      Result<std::unique_ptr<Connection>> mine(nullptr), theirs(nullptr);
+      if (!ends.left)
+        mine = (*connector)->poll();
+      if (!ends.right)
+        theirs = (*listener)->accept();
+      EXPECT_TRUE(mine.ok()) << mine.status().toString();
+      if (!mine.ok() || !theirs.ok())
+        break;
+      ends.left = ends.left ? std::move(ends.left) : mine.take();
+      ends.right = ends.right ? std::move(ends.right) : theirs.take();
+      std::this_thread::yield();
+    }
+    EXPECT_TRUE(ends.left && ends.right);
+    return ends;
+  }
+
+  // Both ways at once, small and large; everything arrives, once, in order.
+  void exchange(Ends &ends) {
+    const std::vector<size_t> sizes = {1, 5000, 300'000, 0, 70'001, 8000, 1'000'000, 300};
+    auto work = [&](Connection &mine, uint64_t seed, uint64_t peerSeed) {
+      std::vector<std::vector<uint8_t>> data, got;
+      std::vector<Request *> requests;
+      for (size_t i = 0; i < sizes.size(); ++i) {
+        data.push_back(pattern(sizes[i], seed + i));
+        got.emplace_back(sizes[i]);
+      }
+      for (size_t i = 0; i < sizes.size(); ++i) {
+        requests.push_back(recv(mine, got[i], 1));
+        requests.push_back(send(mine, data[i], 1));
+      }
+      for (size_t i = 0; i < requests.size(); ++i)
+        expectDone(mine, requests[i], sizes[i / 2]);
+      for (size_t i = 0; i < sizes.size(); ++i)
+        EXPECT_TRUE(got[i] == pattern(sizes[i], peerSeed + i)) << sizes[i];
+    };
+    std::thread other([&] { work(*ends.right, 200, 100); });
+    work(*ends.left, 100, 200);
+    other.join();
+  }
+
+  void expectDataSurvives(const std::string &fault) {
+    Ends ends = connect();
+    ASSERT_TRUE(ends.left && ends.right);
+    netem(fault);
+    exchange(ends);
+  }
+
+  // Requests that wait for a peer that cannot be reached.
+  void expectErrorsInTime(Ends &ends, const std::function<void()> &breakIt) {
+    std::vector<uint8_t> data = pattern(200'000, 1), got(200'000), small(10), other(10);
+    Request *wanted = recv(*ends.right, got, 7), *back = recv(*ends.left, other, 8);
+    breakIt();
+    int64_t begin = nowUs();
+    Request *sent = send(*ends.left, data, 7), *first = send(*ends.left, small, 9);
+    EXPECT_NE(outcome(*ends.left, sent), kCollOk);
+    EXPECT_NE(outcome(*ends.left, back), kCollOk);
+    EXPECT_NE(outcome(*ends.right, wanted), kCollOk);
+    (void)outcome(*ends.left, first); // a small one may count as sent
+    EXPECT_LT(nowUs() - begin, kNoticeUs);
+  }
+
+  std::unique_ptr<Transport> left_, right_;
+};
+
+TEST_P(FaultTest, DataSurvivesLoss) { expectDataSurvives("loss 1%"); }
+TEST_P(FaultTest, DataSurvivesDelay) { expectDataSurvives("delay 3ms"); }
+TEST_P(FaultTest, DataSurvivesDuplication) { expectDataSurvives("duplicate 10%"); }
+TEST_P(FaultTest, DataSurvivesCorruption) { expectDataSurvives("corrupt 1%"); }
+TEST_P(FaultTest, DataSurvivesReordering) { expectDataSurvives("delay 1ms reorder 1%"); }
+
+TEST_P(FaultTest, ABlackHoleEndsInAnError) {
+  Ends ends = connect();
+  ASSERT_TRUE(ends.left && ends.right);
+  expectErrorsInTime(ends, [&] { netem("loss 100%"); });
+  netem("delay 0ms");
+  Ends again = connect();
+  ASSERT_TRUE(again.left && again.right);
+  expectUsable(again);
+}
+
+TEST_P(FaultTest, ALinkThatStaysDownEndsInAnErrorAndComesBack) {
+  Ends ends = connect();
+  ASSERT_TRUE(ends.left && ends.right);
+  expectErrorsInTime(ends, [&] { setLinks(false); });
+  setLinks(true);
+  Ends again = connect();
+  ASSERT_TRUE(again.left && again.right);
+  expectUsable(again);
+}
+
+TEST_P(FaultTest, ALinkThatBlinksCostsNothingOrTheConnection) {
+  Ends ends = connect();
+  ASSERT_TRUE(ends.left && ends.right);
+  std::vector<uint8_t> data = pattern(4 << 20, 5), got(4 << 20);
+  Request *wanted = recv(*ends.right, got, 1), *sent = send(*ends.left, data, 1);
+  setLinks(false);
+  setLinks(true);
+  CollCode sender = outcome(*ends.left, sent), receiver = outcome(*ends.right, wanted);
+  if (receiver == kCollOk) {
+    EXPECT_TRUE(got == data);
+  } else {
+    EXPECT_TRUE(receiver == kCollPeer || receiver == kCollLink) << receiver;
+  }
+  EXPECT_TRUE(sender == kCollOk || sender == kCollPeer || sender == kCollLink) << sender;
+  Ends again = connect();
+  ASSERT_TRUE(again.left && again.right);
+  expectUsable(again);
+}
+
+//===-- a peer that dies --------------------------------------------------------===//
+
+class KilledPeerTest : public testing::TestWithParam<Wire> {};
+
+// Listens, takes one connection, receives for ever.
+[[noreturn]] void bePeer(const Wire &wire, int pipe) {
+  Result<std::unique_ptr<Transport>> transport = wire.open(/*isRight=*/true);
+  if (!transport.ok())
+    _exit(1);
+  std::unique_ptr<Listener> listener = (*transport)->listen(0).take();
+  if (write(pipe, &listener->handle(), sizeof(Handle)) != sizeof(Handle))
+    _exit(1);
+  std::unique_ptr<Connection> connection;
+  while (!connection)
+    connection = listener->accept().take();
+  for (std::vector<uint8_t> got(1 << 20);;) {
+    Request *wanted = recv(*connection, got, 1);
+    (void)outcome(*connection, wanted);
+  }
+}
+
+TEST_P(KilledPeerTest, IsNoticedAtOnce) {
+  if (!isInMachine())
+    GTEST_SKIP() << "needs the ports of the virtual machine (test/vm/suite.sh)";
+  int pipes[2];
+  ASSERT_EQ(pipe(pipes), 0);
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0)
+    bePeer(GetParam(), pipes[1]);
+  Handle handle;
+  ASSERT_EQ(read(pipes[0], &handle, sizeof(handle)), static_cast<ssize_t>(sizeof(handle)));
+  std::unique_ptr<Transport> transport = GetParam().open(false).take();
+  std::unique_ptr<Connector> connector = transport->connect(0, handle).take();
+  std::unique_ptr<Connection> connection;
+  for (int64_t end = nowUs() + kPatientUs; !connection && nowUs() < end;) {
+    Result<std::unique_ptr<Connection>> got = connector->poll();
+    ASSERT_TRUE(got.ok()) << got.status().toString();
+    connection = got.take();
+  }
+  ASSERT_TRUE(connection);
+  std::vector<uint8_t> data = pattern(1 << 20, 1), got(1000);
+  Request *wanted = recv(*connection, got, 2);
+  for (int i = 0; i < 3; ++i)
+    expectDone(*connection, send(*connection, data, 1), data.size());
+  // In the middle of these.
+  std::vector<Request *> sends;
+  for (int i = 0; i < 8; ++i)
+    sends.push_back(send(*connection, data, 1));
+  kill(child, SIGKILL);
+  int64_t begin = nowUs();
+  CollCode code = outcome(*connection, wanted);
+  EXPECT_TRUE(code == kCollPeer || code == kCollLink) << code;
+  for (Request *request : sends)
+    (void)outcome(*connection, request);
+  EXPECT_LT(nowUs() - begin, kNoticeUs);
+  waitpid(child, nullptr, 0);
+  close(pipes[0]);
+  close(pipes[1]);
+}
+
+//===-- several ports -----------------------------------------------------------===//
+
+#ifdef COLL_HAVE_VERBS
+TEST(VerbsPortsTest, ANewConnectionTakesAPortThatIsUp) {
+  if (!isInMachine())
+    GTEST_SKIP() << "needs the ports of the virtual machine (test/vm/suite.sh)";
+  VerbsOptions options;
+  options.devices = "ra,rc";
+  options.iface = "lo";
+  Result<std::unique_ptr<Transport>> transport = createVerbsTransport(options, secret());
+  ASSERT_TRUE(transport.ok()) << transport.status().toString();
+  ASSERT_EQ((*transport)->devices().size(), 2u);
+  EXPECT_EQ((*transport)->devices()[0].name, "ra:1");
+  run("ip link set va down");
+  awaitPorts(false);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200)); // for the event to be read
+  std::unique_ptr<Listener> listener = (*transport)->listen(0).take();
+  std::unique_ptr<Connector> connector = (*transport)->connect(0, listener->handle()).take();
+  Ends ends;
+  for (int64_t end = nowUs() + kPatientUs; (!ends.left || !ends.right) && nowUs() < end;) {
+    if (!ends.left)
+      ends.left = connector->poll().take();
+    if (!ends.right)
+      ends.right = listener->accept().take();
+  }
+  ASSERT_TRUE(ends.left && ends.right);
+  expectUsable(ends);
+  run("ip link set va up && bash -c '. /run/two_ports.sh && route_ports'");
+  awaitPorts(true);
+}
+#endif
+
+std::string nameOf(const testing::TestParamInfo<Wire> &info) { return info.param.name; }
+
+const Wire kTcp{"tcp", openTcp, {"lo"}};
+INSTANTIATE_TEST_SUITE_P(Tcp, FaultTest, testing::Values(kTcp), nameOf);
+INSTANTIATE_TEST_SUITE_P(Tcp, KilledPeerTest, testing::Values(kTcp), nameOf);
+#ifdef COLL_HAVE_VERBS
+const Wire kVerbs{"verbs", openVerbs, {"va", "vb"}};
+INSTANTIATE_TEST_SUITE_P(Verbs, FaultTest, testing::Values(kVerbs), nameOf);
+INSTANTIATE_TEST_SUITE_P(Verbs, KilledPeerTest, testing::Values(kVerbs), nameOf);
+#endif
+
+} // namespace
+} // namespace coll::net::test

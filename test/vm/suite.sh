@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# suite.sh BIN OUT: what the virtual machine runs: the transports' common suite over real
+# queue pairs, sockets and inside the process, then the faults. Reports go to OUT.
+set -uo pipefail
+bin=$1 out=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+cp "$here/two_ports.sh" /run/
+. /run/two_ports.sh
+make_ports || exit 1
+export COLL_NET_IFACE=lo COLL_LOG=error
+status=0
+"$bin/transport-tests" --gtest_brief=1 --gtest_output="xml:$out/conformance.xml" \
+  --gtest_filter='verbs/*:tcp/*:loopback/*' || status=1
+"$bin/vm-tests" --gtest_brief=1 --gtest_output="xml:$out/faults.xml" || status=1
+exit $status
