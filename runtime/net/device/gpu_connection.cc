@@ -231,6 +231,12 @@ Result<Completion> GpuConnection::test(Request *opaque) {
   return completion;
 }
 
+int GpuConnection::parts(const Request *opaque, MessagePart *out, int max) const {
+  const auto &request = *static_cast<const GpuRequest *>(opaque);
+  std::lock_guard<std::mutex> lock(mutex_);
+  return request.inner ? inner_->parts(request.inner, out, max) : 0;
+}
+
 // The transport below only knows that it was told to close.
 Result<Completion> GpuConnection::testBelow(GpuRequest &request) {
   Result<Completion> completion = inner_->test(request.inner);

@@ -47,6 +47,7 @@ public:
                           uint64_t offset) override;
   Result<Request *> iflush(const Segment *segments, int count) override;
   Result<Completion> test(Request *request) override;
+  int parts(const Request *request, MessagePart *out, int max) const override;
   void consumed() override;
   const DeviceHandle *deviceHandle() const override;
   const DeviceHandle *packHandle() const override;
@@ -97,7 +98,7 @@ private:
   const DeviceProperties properties_;
   const std::unique_ptr<Connection> inner_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Greeting greeting_;
   Status ended_; // why no more requests are taken
   bool closed_ = false;
