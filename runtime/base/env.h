@@ -26,6 +26,7 @@ enum class EnvVar {
   NetIface,           // COLL_NET_IFACE
   NetSockets,         // COLL_NET_SOCKETS
   NetThreads,         // COLL_NET_THREADS
+  NetSpinUs,          // COLL_NET_SPIN_US
   NetTransport,       // COLL_NET_TRANSPORT
   NetAlgorithm,       // COLL_NET_ALGORITHM
   NetSpeedMbps,       // COLL_NET_SPEED_MBPS

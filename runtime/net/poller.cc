@@ -9,7 +9,7 @@
 
 namespace coll::net {
 
-Result<std::unique_ptr<Poller>> Poller::create() {
+Result<std::unique_ptr<Poller>> Poller::create(int64_t spinUs) {
   Fd epoll(epoll_create1(EPOLL_CLOEXEC));
   Fd wake(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!epoll.valid() || !wake.valid())
@@ -18,7 +18,7 @@ Result<std::unique_ptr<Poller>> Poller::create() {
   event.events = EPOLLIN;
   event.data.u64 = 0;
   epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
-  std::unique_ptr<Poller> poller(new Poller(std::move(epoll), std::move(wake)));
+  std::unique_ptr<Poller> poller(new Poller(std::move(epoll), std::move(wake), spinUs));
   poller->thread_ = std::thread([raw = poller.get()] { raw->loop(); });
   return poller;
 }
@@ -124,13 +124,14 @@ void Poller::post(uint64_t id) {
       return;
     it->second.posted = true;
     posted_.push_back(id);
+    anyPosted_ = true;
     asleep = std::exchange(sleeping_, false);
   }
   if (asleep && std::this_thread::get_id() != thread_.get_id())
     wake();
 }
 
-void Poller::runPosted() {
+bool Poller::runPosted() {
   std::vector<std::shared_ptr<PollHandler>> due;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -143,9 +144,11 @@ void Poller::runPosted() {
       due.push_back(it->second.handler);
     }
     posted_.clear();
+    anyPosted_ = false;
   }
   for (const std::shared_ptr<PollHandler> &handler : due)
     handler->onPosted();
+  return !due.empty();
 }
 
 void Poller::runDeadlines() {
@@ -171,28 +174,42 @@ void Poller::runDeadlines() {
     handler->onDeadline();
 }
 
-void Poller::loop() {
+// Waits for events and handles them; says whether there were any.
+bool Poller::dispatch(int timeoutMs) {
   epoll_event events[64];
-  while (!stop_) {
-    int count = epoll_wait(epoll_.get(), events, 64, timeoutMs());
-    for (int i = 0; i < count; ++i) {
-      if (events[i].data.u64 == 0) {
-        uint64_t ignored = 0;
-        if (read(wake_.get(), &ignored, sizeof(ignored)) < 0)
-          continue;
+  int count = epoll_wait(epoll_.get(), events, 64, timeoutMs);
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.u64 == 0) {
+      uint64_t ignored = 0;
+      if (read(wake_.get(), &ignored, sizeof(ignored)) < 0)
         continue;
-      }
-      std::shared_ptr<PollHandler> handler;
-      {
-        std::lock_guard<std::mutex> lock(mutex_);
-        auto it = entries_.find(events[i].data.u64);
-        if (it != entries_.end())
-          handler = it->second.handler;
-      }
-      if (handler)
-        handler->onEvents(events[i].events);
+      continue;
     }
-    runPosted();
+    std::shared_ptr<PollHandler> handler;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto it = entries_.find(events[i].data.u64);
+      if (it != entries_.end())
+        handler = it->second.handler;
+    }
+    if (handler)
+      handler->onEvents(events[i].events);
+  }
+  return count > 0;
+}
+
+void Poller::loop() {
+  int64_t workedUs = 0;
+  while (!stop_) {
+    bool spins = spinUs_ > 0 && nowUs() - workedUs < spinUs_;
+    bool worked = dispatch(spins ? 0 : timeoutMs());
+    // Where it slept, a post may have to be told that it is awake.
+    if (!spins || anyPosted_.load(std::memory_order_acquire))
+      worked |= runPosted();
+    if (!worked && spins)
+      continue;
+    if (spinUs_ > 0)
+      workedUs = nowUs();
     runDeadlines();
   }
 }

@@ -30,7 +30,9 @@ public:
 // included. The poller shares ownership of a handler until remove().
 class Poller {
 public:
-  static Result<std::unique_ptr<Poller>> create();
+  // After work, the thread looks for more for spinUs before it sleeps: waking it costs
+  // more than most messages take.
+  static Result<std::unique_ptr<Poller>> create(int64_t spinUs = 0);
   // Stops, and lets go of the handlers.
   ~Poller();
   // Ends the thread: no handler is called any more. Not from a handler.
@@ -57,19 +59,23 @@ private:
     bool posted = false;
   };
 
-  Poller(Fd epoll, Fd wake) : epoll_(std::move(epoll)), wake_(std::move(wake)) {}
+  Poller(Fd epoll, Fd wake, int64_t spinUs)
+      : epoll_(std::move(epoll)), wake_(std::move(wake)), spinUs_(spinUs) {}
   void loop();
   int timeoutMs();
-  void runPosted();
+  bool dispatch(int timeoutMs);
+  bool runPosted();
   void runDeadlines();
   void wake();
 
   Fd epoll_, wake_;
+  const int64_t spinUs_;
   std::atomic<uint64_t> next_{1};
   std::atomic<bool> stop_{false};
   mutable std::mutex mutex_; // a leaf: held for the map alone
   std::unordered_map<uint64_t, Entry> entries_;
   std::vector<uint64_t> posted_;
+  std::atomic<bool> anyPosted_{false};
   bool sleeping_ = false;  // the thread waits, and a post has to wake it
   int64_t earliestUs_ = 0; // no deadline is before it; 0: there is none
   std::thread thread_;

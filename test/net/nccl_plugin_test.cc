@@ -324,7 +324,7 @@ TEST_P(NcclPluginTest, MemoryAndFlush) {
 TEST_P(NcclPluginTest, TooLongAMessageIsAnError) {
   init();
   Pair pair(*api_);
-  std::vector<uint8_t> data(100'000), got(50'000);
+  std::vector<uint8_t> data(1'000'000), got(500'000);
   void *wanted = pair.post(true, got.data(), got.size());
   void *sent = pair.post(false, data.data(), data.size());
   EXPECT_EQ(pair.wait(wanted), kNcclInvalidUsage);

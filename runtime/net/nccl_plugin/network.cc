@@ -20,9 +20,9 @@ constexpr int kLoopbackSpeedMbps = 200'000;
 // NCCL posts at most 8 steps of a connection ahead.
 constexpr int kNcclSteps = 8;
 
-// NCCL keeps many connections busy at once, one per channel and direction.
+// One process per GPU is the rule, and several GPUs in a machine.
 int progressThreads(int chosen) {
-  if (rt::foreignEnv("COLL_NET_THREADS"))
+  if (chosen > 0)
     return chosen;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 4, 2, 8);
 }

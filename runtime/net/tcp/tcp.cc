@@ -85,14 +85,15 @@ DeviceProperties propertiesOf(const Interface &interface, size_t number) {
   return properties;
 }
 
+int usableCores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 4;
+}
+
 // How many threads serve the sockets. A core copies some GB/s, each way once: half the
 // cores keep up with any network, and leave the others to what the data is for.
 int progressThreads(int chosen) {
-  if (chosen > 0)
-    return chosen;
-  cpu_set_t cores;
-  int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 4;
-  return std::clamp(count / 2, 2, 16);
+  return chosen > 0 ? chosen : std::clamp(usableCores() / 2, 2, 16);
 }
 
 } // namespace
@@ -104,6 +105,7 @@ TcpOptions TcpOptions::fromEnv() {
       static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetSockets), 1, 16));
   options.threads =
       static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetThreads), 0, 64));
+  options.spinUs = rt::envInt(rt::EnvVar::NetSpinUs);
   options.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);
   return options;
 }
@@ -122,8 +124,10 @@ Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
     shared->devices.push_back(propertiesOf(interface, shared->devices.size()));
     shared->addresses.push_back(interface.address);
   }
-  for (int i = progressThreads(options.threads); i > 0; --i) {
-    Result<std::unique_ptr<Poller>> poller = Poller::create();
+  int threads = progressThreads(options.threads);
+  int64_t spinUs = usableCores() >= 2 * threads ? options.spinUs : 0;
+  for (int i = 0; i < threads; ++i) {
+    Result<std::unique_ptr<Poller>> poller = Poller::create(spinUs);
     if (!poller.ok())
       return poller.status();
     shared->pollers.push_back(poller.take());

@@ -17,6 +17,9 @@ struct TcpOptions {
   int dataStreams = 4; // sockets for data per connection, 1 to 16; one more for control
   // Progress threads, 1 to 64. 0: half the cores that the process may use, 2 to 16.
   int threads = 0;
+  // How long such a thread looks for work before it sleeps. Not where there are fewer
+  // than two cores for each of them.
+  int64_t spinUs = 50;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
 
