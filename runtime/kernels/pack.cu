@@ -8,7 +8,7 @@ namespace {
 extern __shared__ __align__(128) char packShared[];
 
 __global__ void __launch_bounds__(kUnpackThreads)
-    packPages(const rt::PageDescriptor *pages, uint64_t count, PageRegions regions,
+    packPages(const rt::PageDescriptor *pages, uint32_t count, PageRegions regions,
               uint64_t *errorWord) {
   packPagesKernel(pages, count, regions, errorWord, packShared);
 }

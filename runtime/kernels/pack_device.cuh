@@ -28,7 +28,7 @@ COLL_DEVICE void packPublish(rt::PackMeta *meta, uint64_t head) {
 }
 
 // Kernel: `count` pages, with the whole grid.
-COLL_DEVICE void packPagesKernel(const rt::PageDescriptor *pages, uint64_t count,
+COLL_DEVICE void packPagesKernel(const rt::PageDescriptor *pages, uint32_t count,
                                  const PageRegions &regions, uint64_t *errorWord, char *shared) {
   const GridShare share = gridShare(count);
   copyPages<PageDirection::Pack>(

@@ -10,6 +10,8 @@ namespace {
 
 constexpr uint64_t kMaxBounceBytes = uint64_t{1} << 32;
 constexpr int kMaxBlocks = 65535;
+// A kernel counts to a few batches of descriptors beyond the last one, in 32 bits.
+constexpr uint64_t kMaxPages = (uint64_t{1} << 32) - 256;
 
 bool aligned(const void *pointer, uintptr_t to) {
   return reinterpret_cast<uintptr_t>(pointer) % to == 0;
@@ -34,6 +36,8 @@ Status checkCommon(uint64_t bounceBytes, const void *buffer, uint64_t bufferByte
 Status checkCopy(const PageCopy &copy) {
   if (!copy.pages && copy.count != 0)
     return Status::invalid("no descriptors for " + std::to_string(copy.count) + " pages");
+  if (copy.count > kMaxPages)
+    return Status::invalid(std::to_string(copy.count) + " pages in one launch");
   if (!aligned(copy.pages, alignof(rt::PageDescriptor)))
     return Status::invalid("the descriptors are not aligned to 16 bytes");
   if (!copy.bounce && copy.bounceBytes != 0)

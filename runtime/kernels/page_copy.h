@@ -14,7 +14,7 @@ namespace coll::kernels {
 // writable, by the GPU; bounce and buffer may have any alignment.
 struct PageCopy {
   const rt::PageDescriptor *pages = nullptr; // aligned to 16
-  uint64_t count = 0;
+  uint64_t count = 0;                        // below 2^32 - 256
   void *bounce = nullptr;
   uint64_t bounceBytes = 0; // at most 4 GiB
   void *buffer = nullptr;

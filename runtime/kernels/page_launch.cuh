@@ -16,7 +16,7 @@ inline constexpr size_t kPageSharedBytes = pageCopySharedBytes(kUnpackThreads / 
 // A block of its own is worth its start for so many bytes of a message.
 inline constexpr uint64_t kBytesPerBlock = 128 << 10;
 
-using PagesKernel = void (*)(const rt::PageDescriptor *, uint64_t, PageRegions, uint64_t *);
+using PagesKernel = void (*)(const rt::PageDescriptor *, uint32_t, PageRegions, uint64_t *);
 template <class Handle>
 using NextKernel = void (*)(Handle *, uint64_t, char *, uint64_t, uint64_t *);
 template <class Handle>
@@ -32,7 +32,8 @@ inline rt::Status launchPages(const char *name, PagesKernel kernel, PageCopy cop
     return processors.status();
   PageRegions regions{static_cast<char *>(copy.bounce), copy.bounceBytes,
                       static_cast<char *>(copy.buffer), copy.bufferBytes};
-  void *arguments[] = {&copy.pages, &copy.count, &regions, &copy.errorWord};
+  auto count = static_cast<uint32_t>(copy.count);
+  void *arguments[] = {&copy.pages, &count, &regions, &copy.errorWord};
   return launchKernel(name, entry, copy.blocks ? copy.blocks : *processors, kPageThreads,
                       kPageSharedBytes, arguments, stream);
 }

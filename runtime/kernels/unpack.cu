@@ -8,7 +8,7 @@ namespace {
 extern __shared__ __align__(128) char unpackShared[];
 
 __global__ void __launch_bounds__(kUnpackThreads)
-    unpackPages(const rt::PageDescriptor *pages, uint64_t count, PageRegions regions,
+    unpackPages(const rt::PageDescriptor *pages, uint32_t count, PageRegions regions,
                 uint64_t *errorWord) {
   unpackPagesKernel(pages, count, regions, errorWord, unpackShared);
 }

@@ -46,7 +46,7 @@ COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const Pa
 }
 
 // Kernel: `count` pages, with the whole grid.
-COLL_DEVICE void unpackPagesKernel(const rt::PageDescriptor *pages, uint64_t count,
+COLL_DEVICE void unpackPagesKernel(const rt::PageDescriptor *pages, uint32_t count,
                                    const PageRegions &regions, uint64_t *errorWord, char *shared) {
   const GridShare share = gridShare(count);
   copyPages<PageDirection::Unpack>(

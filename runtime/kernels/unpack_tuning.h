@@ -1,8 +1,8 @@
 // unpack_tuning.h - the numbers behind unpack and pack, and why.
 //
-// One warp keeps a ring of stages in shared memory. Small's and Large's rings take the
-// same room, so that a warp chooses for each call. With 16 warps: 216 KiB of an SM's
-// 227 KiB. Measured on an H200 (test/perf/unpack.jsonl).
+// One warp keeps a ring of stages in shared memory, of many small or few large ones; both
+// take about the same room, so a warp chooses for each call. With 16 warps: 222 KiB of an
+// SM's 227. Measured on an H200 (test/perf/unpack.jsonl).
 
 #ifndef COLL_RUNTIME_KERNELS_UNPACK_TUNING_H
 #define COLL_RUNTIME_KERNELS_UNPACK_TUNING_H
@@ -16,28 +16,22 @@ namespace coll::kernels {
 // the last shifted vector. 128 keeps stages on lines of their own.
 inline constexpr uint32_t kStagePaddingBytes = 128;
 
-// Bytes of a piece, stages of a ring, and how many pieces a bulk store may lag behind; the
-// loads run stages - lag ahead.
-template <uint32_t bytes, uint32_t stages, uint32_t lag>
 struct RingShape {
-  static constexpr uint32_t kPieceBytes = bytes;
-  static constexpr uint32_t kStages = stages;
-  static constexpr uint32_t kLag = lag;
-  static constexpr uint32_t kStageBytes = bytes + kStagePaddingBytes;
+  // Pages up to 1 KiB would leave most of a large stage empty, and too little in flight.
+  // Large pieces, on the other hand, cost fewer instructions a byte.
+  bool small;
+
+  constexpr uint32_t pieceBytes() const { return small ? 1024 : 4096; }
+  constexpr uint32_t stages() const { return small ? 12 : 3; }
+  // Stores by bulk copies may lag so many pieces behind; loads run stages() - lag() ahead.
+  constexpr uint32_t lag() const { return small ? 6 : 1; }
+  constexpr uint32_t stageBytes() const { return pieceBytes() + kStagePaddingBytes; }
 };
 
-// Pages of 4 KiB: few large pieces, since each costs the warp some 200 instructions.
-using LargePieces = RingShape<4096, 3, 1>;
-// Pages up to 1 KiB would leave most of a large stage empty, and too little in flight.
-using SmallPieces = RingShape<1024, 12, 6>;
-
-inline constexpr uint32_t kMaxStages = 12;
-inline constexpr uint32_t kRingBytes =
-    SmallPieces::kStageBytes * SmallPieces::kStages > LargePieces::kStageBytes *LargePieces::kStages
-        ? SmallPieces::kStageBytes *SmallPieces::kStages
-        : LargePieces::kStageBytes *LargePieces::kStages;
-static_assert(kRingBytes % 128 == 0 && SmallPieces::kStages <= kMaxStages &&
-              LargePieces::kStages <= kMaxStages);
+inline constexpr uint32_t kMaxStages = RingShape{true}.stages();
+inline constexpr uint32_t kRingBytes = RingShape{true}.stages() * RingShape{true}.stageBytes();
+static_assert(kRingBytes % 128 == 0 && RingShape{false}.stages() <= kMaxStages &&
+              RingShape{false}.stages() * RingShape{false}.stageBytes() <= kRingBytes);
 
 // A block: 16 warps fill an SM's shared memory, and one block is enough for an SM.
 inline constexpr uint32_t kUnpackThreads = 512;

@@ -29,14 +29,16 @@ public:
   rt::Status unpack(const PageCopy &copy) override {
     COLL_RETURN_IF_ERROR(checkCopy(copy));
     run(copy.blocks, [&](char *shared) {
-      unpackPagesKernel(copy.pages, copy.count, regions(copy), copy.errorWord, shared);
+      unpackPagesKernel(copy.pages, static_cast<uint32_t>(copy.count), regions(copy),
+                        copy.errorWord, shared);
     });
     return rt::Status::okay();
   }
   rt::Status pack(const PageCopy &copy) override {
     COLL_RETURN_IF_ERROR(checkCopy(copy));
     run(copy.blocks, [&](char *shared) {
-      packPagesKernel(copy.pages, copy.count, regions(copy), copy.errorWord, shared);
+      packPagesKernel(copy.pages, static_cast<uint32_t>(copy.count), regions(copy), copy.errorWord,
+                      shared);
     });
     return rt::Status::okay();
   }

@@ -118,6 +118,7 @@ TEST(UnpackLaunch, RefusesWhatNoLaunchCanTake) {
       [](PageCopy &copy) {
         copy.pages = reinterpret_cast<const rt::PageDescriptor *>(uintptr_t{0x1008});
       },
+      [](PageCopy &copy) { copy.count = uint64_t{1} << 32; },
       [](PageCopy &copy) { copy.bounce = nullptr; },
       [](PageCopy &copy) { copy.bounceBytes = (uint64_t{1} << 32) + 1; },
       [](PageCopy &copy) { copy.buffer = nullptr; },
