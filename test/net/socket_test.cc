@@ -1,6 +1,8 @@
 #include "runtime/net/socket.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 
 namespace coll::net {
 namespace {
@@ -33,6 +35,44 @@ TEST(SocketTest, InterfacesAreChosenByNameOrSubnet) {
   if (any.ok() && any->size() > 1) {
     EXPECT_FALSE(any->front().loopback);
   }
+}
+
+int option(const Fd &fd, int level, int name) {
+  int value = -1;
+  socklen_t length = sizeof(value);
+  getsockopt(fd.get(), level, name, &value, &length);
+  return value;
+}
+
+TEST(SocketTest, StreamsNoticeADeadPeer) {
+  Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_TRUE(fd.valid());
+  setStreamOptions(fd, 7'000'000);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_NODELAY), 1);
+  EXPECT_EQ(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 7000);
+  // A silent peer is asked, and given up, within a minute.
+  EXPECT_LE(option(fd, IPPROTO_TCP, TCP_KEEPIDLE) +
+                option(fd, IPPROTO_TCP, TCP_KEEPINTVL) * option(fd, IPPROTO_TCP, TCP_KEEPCNT),
+            60);
+  // Whatever a user asks for, a stream has a deadline.
+  setStreamOptions(fd, 0);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
+  setStreamOptions(fd, INT64_MAX);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 3'600'000);
+}
+
+TEST(SocketTest, Ipv6InterfacesAreChosenBySubnet) {
+  Result<std::vector<Interface>> loopback = findInterfaces("::1/128");
+  if (!loopback.ok())
+    GTEST_SKIP() << "no IPv6: " << loopback.status().message();
+  EXPECT_EQ(loopback->front().name, "lo");
+  EXPECT_EQ(loopback->front().address.family(), AF_INET6);
+  // The order of the choice is that of the result.
+  Result<std::vector<Interface>> both = findInterfaces("::1/128,127.0.0.0/8");
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->front().address.family(), AF_INET6);
+  EXPECT_EQ(both->back().address.family(), AF_INET);
 }
 
 } // namespace

@@ -1,11 +1,15 @@
 #include "runtime/net/tcp/tcp.h"
 
 #include "runtime/net/socket.h"
+#include "test/net/namespaced_transport.h"
 #include "test/net/options.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -125,42 +129,160 @@ TEST(TcpTest, ASilentListenerEndsInATimeout) {
   EXPECT_EQ(status.code(), kCollTimeout) << status.toString();
 }
 
-// The peer's process is killed in the middle of a transfer.
-TEST(TcpTest, PeerDeathFailsItsRequests) {
-  int toChild[2], toParent[2];
-  ASSERT_EQ(pipe(toChild), 0);
-  ASSERT_EQ(pipe(toParent), 0);
-  pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+// A process that accepts one connection and receives messages into one buffer, for ever.
+class Victim {
+public:
+  explicit Victim(size_t messageBytes) {
+    int pipes[2];
+    EXPECT_EQ(pipe(pipes), 0);
+    Fd in(pipes[0]), out(pipes[1]);
+    pid_ = fork();
+    EXPECT_GE(pid_, 0);
+    if (pid_ == 0)
+      receiveForEver(out.get(), messageBytes);
+    EXPECT_EQ(read(in.get(), &handle_, sizeof(handle_)), static_cast<ssize_t>(sizeof(handle_)));
+  }
+  ~Victim() { die(); }
+  const Handle &handle() const { return handle_; }
+  void die() {
+    if (pid_ <= 0)
+      return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+private:
+  [[noreturn]] static void receiveForEver(int out, size_t messageBytes) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::unique_ptr<Transport> transport = makeTcp("lo");
     std::unique_ptr<Listener> listener = transport->listen(0).take();
-    if (write(toParent[1], &listener->handle(), sizeof(Handle)) != sizeof(Handle))
+    if (write(out, &listener->handle(), sizeof(Handle)) != sizeof(Handle))
       _exit(1);
     Status status;
     auto connection = await([&] { return listener->accept(); }, status);
-    while (connection)
-      std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::vector<char> buffer(messageBytes);
+    Segment to{buffer.data(), buffer.size(), nullptr};
+    while (connection) {
+      Result<Request *> wanted = connection->irecv(&to, 1, 1);
+      if (!wanted.ok() || !wait(*connection, *wanted, kPatientUs).ok())
+        break;
+    }
     _exit(1);
   }
-  Handle handle;
-  ASSERT_EQ(read(toParent[0], &handle, sizeof(handle)), static_cast<ssize_t>(sizeof(handle)));
-  std::unique_ptr<Transport> transport = makeTcp("lo");
-  std::unique_ptr<Connector> connector = transport->connect(0, handle).take();
-  Status status;
-  auto connection = await([&] { return connector->poll(); }, status);
-  ASSERT_TRUE(connection) << status.message();
-  std::vector<char> data(1 << 20), got(1 << 20);
-  Segment from{data.data(), data.size(), nullptr}, to{got.data(), got.size(), nullptr};
-  Request *sent = *connection->isend(&from, 1, 1), *wanted = *connection->irecv(&to, 1, 1);
-  kill(child, SIGKILL);
-  for (Request *request : {sent, wanted}) {
-    CollCode code = wait(*connection, request, kPatientUs).status().code();
+
+  Handle handle_;
+  pid_t pid_ = 0;
+};
+
+// The peer's process is killed in the middle of a stream of messages.
+TEST(TcpTest, PeerDeathFailsItsRequests) {
+  for (size_t bytes : {size_t(100), size_t(8 << 20)}) {
+    Victim victim(bytes);
+    std::unique_ptr<Transport> transport = makeTcp("lo");
+    std::unique_ptr<Connector> connector = transport->connect(0, victim.handle()).take();
+    Status status;
+    auto connection = await([&] { return connector->poll(); }, status);
+    ASSERT_TRUE(connection) << status.message();
+    std::vector<char> data(bytes), got(1 << 20);
+    Segment from{data.data(), data.size(), nullptr}, to{got.data(), got.size(), nullptr};
+    Request *wanted = *connection->irecv(&to, 1, 1);
+    CollCode code = kCollOk;
+    for (int i = 0; code == kCollOk && i < 10'000'000; ++i) {
+      Result<Request *> sent = connection->isend(&from, 1, 1);
+      if (i == 20)
+        victim.die(); // a message is on its way
+      code =
+          sent.ok() ? wait(*connection, *sent, kPatientUs).status().code() : sent.status().code();
+    }
     EXPECT_TRUE(code == kCollPeer || code == kCollLink) << code;
+    code = wait(*connection, wanted, kPatientUs).status().code();
+    EXPECT_TRUE(code == kCollPeer || code == kCollLink) << code;
+    EXPECT_FALSE(connection->isend(&from, 1, 1).ok());
   }
-  waitpid(child, nullptr, 0);
-  for (int fd : {toChild[0], toChild[1], toParent[0], toParent[1]})
-    close(fd);
+}
+
+// The cable is pulled: nobody says that the connection has ended.
+TEST(TcpTest, AVanishedPeerEndsInAnError) {
+  Result<Namespaces *> pair = Namespaces::get();
+  if (!pair.ok())
+    GTEST_SKIP() << pair.status().message();
+  auto make = [] {
+    TcpOptions options;
+    options.iface = "coll0";
+    options.timeoutUs = 1'500'000;
+    return createTcpTransport(options, testSecret());
+  };
+  auto left = NamespacedTransport::create(**pair, 0, make);
+  auto right = NamespacedTransport::create(**pair, 1, make);
+  ASSERT_TRUE(left.ok() && right.ok());
+  std::unique_ptr<Listener> listener = (*right)->listen(0).take();
+  std::unique_ptr<Connector> connector = (*left)->connect(0, listener->handle()).take();
+  Status status;
+  auto mine = await([&] { return connector->poll(); }, status);
+  auto theirs = await([&] { return listener->accept(); }, status);
+  ASSERT_TRUE(mine && theirs) << status.message();
+  std::vector<char> data(4 << 20), got(4 << 20);
+  Segment from{data.data(), data.size(), nullptr}, to{got.data(), got.size(), nullptr};
+  Request *wanted = *theirs->irecv(&to, 1, 1), *sent = *mine->isend(&from, 1, 1);
+  EXPECT_TRUE(wait(*mine, sent, kPatientUs).ok());
+  EXPECT_TRUE(wait(*theirs, wanted, kPatientUs).ok());
+  ASSERT_TRUE((*pair)->setLink(1, false).ok());
+  wanted = *mine->irecv(&to, 1, 2);
+  sent = *mine->isend(&from, 1, 1);
+  EXPECT_EQ(wait(*mine, sent, kPatientUs).status().code(), kCollLink);
+  EXPECT_EQ(wait(*mine, wanted, kPatientUs).status().code(), kCollLink);
+  ASSERT_TRUE((*pair)->setLink(1, true).ok());
+}
+
+TEST(TcpTest, HundredsOfConnections) {
+  rlimit files = {};
+  getrlimit(RLIMIT_NOFILE, &files);
+  rlimit more = {files.rlim_max, files.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &more);
+  constexpr size_t kConnections = 256; // of three sockets, both ends here
+  if (files.rlim_max < 8 * kConnections)
+    GTEST_SKIP() << "at most " << files.rlim_max << " open files";
+  std::unique_ptr<Transport> left = makeTcp("lo"), right = makeTcp("lo");
+  std::unique_ptr<Listener> listener = right->listen(0).take();
+  std::vector<std::unique_ptr<Connector>> connectors;
+  std::vector<std::unique_ptr<Connection>> mine, theirs;
+  Status status;
+  // As many at once as a listener holds while they prove the secret.
+  for (size_t begin = 0; begin < kConnections; begin += 32) {
+    connectors.clear();
+    for (size_t i = 0; i < 32; ++i)
+      connectors.push_back(left->connect(0, listener->handle()).take());
+    for (size_t i = 0; i < 32; ++i) {
+      mine.push_back(await([&] { return connectors[i]->poll(); }, status));
+      ASSERT_TRUE(mine.back()) << status.message();
+      theirs.push_back(await([&] { return listener->accept(); }, status));
+      ASSERT_TRUE(theirs.back()) << status.message();
+    }
+  }
+  std::vector<char> data(200'000, 'x');
+  std::vector<std::vector<char>> got(kConnections, std::vector<char>(data.size()));
+  std::vector<Request *> recvs;
+  for (size_t i = 0; i < kConnections; ++i) {
+    Segment to{got[i].data(), got[i].size(), nullptr};
+    recvs.push_back(*theirs[i]->irecv(&to, 1, 0));
+  }
+  // Each says its number, since they arrive in any order.
+  for (size_t i = 0; i < kConnections; ++i) {
+    data[0] = static_cast<char>(i);
+    Segment from{data.data(), data.size(), nullptr};
+    EXPECT_TRUE(wait(*mine[i], *mine[i]->isend(&from, 1, 0), kPatientUs).ok());
+  }
+  std::vector<bool> seen(kConnections);
+  for (size_t i = 0; i < kConnections; ++i) {
+    EXPECT_TRUE(wait(*theirs[i], recvs[i], kPatientUs).ok());
+    seen[static_cast<uint8_t>(got[i][0])] = true;
+    EXPECT_TRUE(std::equal(got[i].begin() + 1, got[i].end(), data.begin() + 1));
+  }
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<long>(kConnections));
+  mine.clear();
+  theirs.clear();
+  setrlimit(RLIMIT_NOFILE, &files);
 }
 
 // A slow or dead visitor does not keep others out.

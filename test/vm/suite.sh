@@ -11,6 +11,6 @@ make_ports || exit 1
 export COLL_NET_IFACE=lo COLL_LOG=error
 status=0
 "$bin/transport-tests" --gtest_brief=1 --gtest_output="xml:$out/conformance.xml" \
-  --gtest_filter='verbs/*:tcp/*:loopback/*' || status=1
+  --gtest_filter='verbs/*:tcp/*:loopback/*-*TotalsBeyondFourGiB*' || status=1
 "$bin/vm-tests" --gtest_brief=1 --gtest_output="xml:$out/faults.xml" || status=1
 exit $status

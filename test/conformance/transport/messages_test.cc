@@ -101,6 +101,27 @@ TEST_P(TransportTest, LargeTotalsBothWaysAtOnce) {
   other.join();
 }
 
+// Nothing counts bytes in 32 bits.
+TEST_P(TransportTest, TotalsBeyondFourGiB) {
+  Ends ends = connect();
+  constexpr size_t kBytes = 64 << 20;
+  constexpr int kMessages = 66;
+  std::vector<uint8_t> data(kBytes, 7), got(kBytes);
+  uint64_t total = 0;
+  for (int i = 0; i < kMessages; ++i) {
+    data[0] = data[kBytes - 1] = static_cast<uint8_t>(i);
+    Request *wanted = recv(*ends.right, got, 1);
+    Request *sent = send(*ends.left, data, 1);
+    expectDone(*ends.right, wanted, kBytes);
+    expectDone(*ends.left, sent, kBytes);
+    ASSERT_EQ(got[0], static_cast<uint8_t>(i));
+    ASSERT_EQ(got[kBytes - 1], static_cast<uint8_t>(i));
+    total += kBytes;
+  }
+  EXPECT_GT(total, uint64_t(1) << 32);
+  EXPECT_TRUE(got == data);
+}
+
 TEST_P(TransportTest, ManySmallMessagesBeforeTheirReceives) {
   Ends ends = connect();
   constexpr int kMessages = 1500;

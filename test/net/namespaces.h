@@ -1,0 +1,45 @@
+// namespaces.h - two network namespaces that a cable joins, for tests of what travels
+// between hosts. Needs the right to make namespaces, and `ip`; nothing outlives the process.
+
+#ifndef COLL_TEST_NET_NAMESPACES_H
+#define COLL_TEST_NET_NAMESPACES_H
+
+#include "runtime/net/socket.h"
+
+#include <string>
+
+namespace coll::net::test {
+
+// Each side has one interface, "coll0", with 10.77.0.SIDE+1/24 and fd77::SIDE+1/64.
+class Namespaces {
+public:
+  // The process's pair, made at the first call. kCollUnsupported with the reason where
+  // this machine does not permit it.
+  static Result<Namespaces *> get();
+
+  // Puts the calling thread, and the threads that it starts, into a side (0 or 1) while
+  // the object lives.
+  class Inside {
+  public:
+    Inside(const Namespaces &namespaces, int side);
+    ~Inside();
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+
+  private:
+    Fd home_;
+  };
+
+  // Pulls the cable out of a side, or puts it back.
+  Status setLink(int side, bool up) const;
+
+private:
+  Status create();
+  Status configure(int side, const std::string &commands) const;
+
+  Fd sides_[2];
+};
+
+} // namespace coll::net::test
+
+#endif // COLL_TEST_NET_NAMESPACES_H

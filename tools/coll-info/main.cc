@@ -1,0 +1,30 @@
+// coll-info: what this build contains and what it finds on this machine.
+
+#include "tools/coll-info/sections.h"
+
+#include <cstdio>
+#include <cstring>
+
+int main(int argc, char **argv) {
+  using namespace coll::info;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--version") == 0) {
+      std::printf("coll-info %s\n", COLL_VERSION);
+      return 0;
+    }
+    bool help = std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0;
+    std::fprintf(help ? stdout : stderr,
+                 "%s%s\nusage: coll-info [--version | --help]\n\n"
+                 "Prints what this build of coll contains, the network devices and GPUs that it\n"
+                 "finds, and the environment variables that it reads.\n",
+                 help ? "" : "coll-info: unknown option ", help ? "" : argv[i]);
+    return help ? 0 : 2;
+  }
+  std::printf("coll %s\n", COLL_VERSION);
+  printBackends();
+  printTransports();
+  printGpus();
+  printNcclPlugin();
+  printEnvironment();
+  return 0;
+}

@@ -1,0 +1,137 @@
+#include "tools/coll-info/sections.h"
+
+#include "runtime/backend.h"
+#include "runtime/base/env.h"
+#include "runtime/dl/cuda.h"
+#ifdef COLL_HAS_NET
+#include "runtime/net/tcp/tcp.h"
+#endif
+#ifdef COLL_HAVE_VERBS
+#include "runtime/net/verbs/verbs.h"
+#endif
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+
+namespace coll::info {
+
+namespace {
+
+void heading(const char *text) { std::printf("\n%s\n", text); }
+
+#ifdef COLL_HAS_NET
+void printDevices(const char *name, const rt::Result<std::unique_ptr<net::Transport>> &transport) {
+  if (!transport.ok()) {
+    std::printf("  %-8s not available: %s\n", name, transport.status().message().c_str());
+    return;
+  }
+  for (const net::DeviceProperties &device : (*transport)->devices()) {
+    std::string speed = device.speedMbps > 0 ? std::to_string(device.speedMbps / 1000) + " Gbit/s"
+                                             : "speed unknown";
+    std::printf("  %-8s %-12s %s, %s%s%s\n", name, device.name.c_str(), device.address.c_str(),
+                speed.c_str(), device.pciPath.empty() ? "" : ", ", device.pciPath.c_str());
+  }
+}
+#endif
+
+// The folder of this program, with a slash; empty where unknown.
+std::string ownFolder() {
+  char path[4096];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+  std::string text(path, length > 0 ? static_cast<size_t>(length) : 0);
+  return text.substr(0, text.rfind('/') + 1);
+}
+
+// Breaks `text` into lines of a terminal's width, each with `indent` spaces before it.
+void printWrapped(const std::string &text, size_t indent) {
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.size();
+    if (end - begin > 96 - indent) {
+      end = text.rfind(' ', begin + 96 - indent);
+      if (end == std::string::npos || end <= begin)
+        end = text.size();
+    }
+    std::printf("%*s%s\n", static_cast<int>(indent), "", text.substr(begin, end - begin).c_str());
+    begin = end + 1;
+  }
+}
+
+} // namespace
+
+void printBackends() {
+  heading("backends (coll-run --backend=NAME)");
+  for (const std::string &name : rt::backendNames())
+    std::printf("  %s\n", name.c_str());
+}
+
+void printTransports() {
+  heading("transports between processes");
+#ifndef COLL_HAS_NET
+  std::printf("  none: built without OpenSSL\n");
+#else
+  net::TcpOptions tcp = net::TcpOptions::fromEnv();
+  tcp.threads = 1;
+  printDevices("tcp", createTcpTransport(tcp, std::nullopt));
+#ifdef COLL_HAVE_VERBS
+  printDevices("verbs", createVerbsTransport(net::VerbsOptions::fromEnv(), std::nullopt));
+  printWrapped("verbs straight into GPU memory has been run on fakes only: no machine with an RDMA "
+               "device beside a GPU was there to try it on.",
+               11);
+#else
+  std::printf("  verbs    not in this build: built without libibverbs' headers\n");
+#endif
+#endif
+}
+
+void printGpus() {
+  heading("GPUs");
+  rt::Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
+  if (!cuda.ok()) {
+    std::printf("  none: %s\n", cuda.status().message().c_str());
+    return;
+  }
+  rt::Result<std::vector<rt::dl::CudaDeviceInfo>> devices = rt::dl::cudaDevices(**cuda);
+  if (!devices.ok()) {
+    std::printf("  none: %s\n", devices.status().message().c_str());
+    return;
+  }
+  for (const rt::dl::CudaDeviceInfo &device : *devices)
+    std::printf(
+        "  %d  %s, %.0f GiB, compute capability %d.%d, %d multiprocessors, %s, dmabuf: %s\n",
+        device.ordinal, device.name.c_str(), static_cast<double>(device.memoryBytes) / (1 << 30),
+        device.computeMajor, device.computeMinor, device.multiprocessors, device.pciBusId.c_str(),
+        device.dmabuf ? "yes" : "no");
+}
+
+void printNcclPlugin() {
+  heading("net plugin for NCCL");
+  std::string folder = ownFolder();
+  for (const char *place : {"../lib/", ""}) {
+    std::string path = folder + place + "libnccl-net-coll.so";
+    if (access(path.c_str(), R_OK) == 0) {
+      char *real = realpath(path.c_str(), nullptr);
+      std::printf("  NCCL_NET_PLUGIN=%s\n", real ? real : path.c_str());
+      std::free(real);
+      return;
+    }
+  }
+  std::printf("  none: libnccl-net-coll.so is not beside this program's folder\n");
+}
+
+void printEnvironment() {
+  heading("environment (variable = default)");
+  for (const rt::EnvInfo &info : rt::envTable()) {
+    std::string set = rt::foreignEnv(info.name).value_or("");
+    if (!set.empty())
+      set = info.var == rt::EnvVar::Secret ? "; set" : "; set to " + set;
+    std::printf("  %s = %s%s\n", info.name, *info.defaultValue ? info.defaultValue : "(none)",
+                set.c_str());
+    printWrapped(info.help, 6);
+  }
+}
+
+} // namespace coll::info

@@ -1,0 +1,18 @@
+// sections.h - the parts of what coll-info prints. Each says why, where something is
+// not there.
+
+#ifndef COLL_TOOLS_COLL_INFO_SECTIONS_H
+#define COLL_TOOLS_COLL_INFO_SECTIONS_H
+
+namespace coll::info {
+
+void printBackends();
+void printTransports();
+void printGpus();
+void printNcclPlugin();
+// Every variable with its default, what it is set to, and its meaning. Never the secret.
+void printEnvironment();
+
+} // namespace coll::info
+
+#endif // COLL_TOOLS_COLL_INFO_SECTIONS_H
