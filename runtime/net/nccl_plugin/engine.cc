@@ -83,6 +83,7 @@ NcclResult Engine::open(NcclLogger logger, ProfilerHook profiler) {
     if (!network.ok())
       return fail(network.status(), "init");
     network_ = network.take();
+    reportedMessages_ = 0;
     for (const Device &device : network_->devices())
       info("%s device %s, %d Mb/s, %s", network_->transport().name(), device.name.c_str(),
            device.speedMbps, network_->unpacks() ? "UNPACK" : "HOST");

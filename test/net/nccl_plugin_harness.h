@@ -1,0 +1,117 @@
+// nccl_plugin_harness.h - what NCCL does around a plugin: a logger, and connections whose
+// both ends one thread drives.
+
+#ifndef COLL_TEST_NET_NCCL_PLUGIN_HARNESS_H
+#define COLL_TEST_NET_NCCL_PLUGIN_HARNESS_H
+
+#include "runtime/net/socket.h"
+#include "test/net/nccl_plugin_api.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace coll::net::nccl::test {
+
+inline constexpr int64_t kPatientUs = 60'000'000;
+
+inline std::mutex logMutex;
+inline std::vector<std::string> warnings, infos;
+
+inline void logger(NcclLogLevel level, unsigned long, const char *, int, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  std::lock_guard<std::mutex> lock(logMutex);
+  (level == kNcclLogWarn ? warnings : infos).push_back(text);
+}
+
+inline rt::dl::Library openPlugin() {
+  Result<rt::dl::Library> library = rt::dl::Library::open(COLL_TEST_PLUGIN);
+  EXPECT_TRUE(library.ok()) << library.status().message();
+  return library.take();
+}
+
+template <typename Done>
+bool until(Done done) {
+  for (int64_t end = nowUs() + kPatientUs; nowUs() < end;) {
+    if (done())
+      return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+// A connection, both ends in this process.
+struct Pair {
+  Api &api;
+  void *listener = nullptr, *sender = nullptr, *receiver = nullptr;
+  uint8_t handle[kHandleBytes] = {};
+  NcclDeviceHandle deviceHandle = {}; // as accept filled it
+
+  explicit Pair(Api &api) : api(api) {
+    EXPECT_EQ(api.listen(0, handle, &listener), kNcclSuccess);
+    EXPECT_TRUE(until([&] {
+      if (!sender) {
+        EXPECT_EQ(api.connect(0, handle, &sender), kNcclSuccess);
+      }
+      NcclDeviceHandle *pointer = &deviceHandle;
+      if (!receiver) {
+        EXPECT_EQ(api.accept(listener, &receiver, &pointer), kNcclSuccess);
+      }
+      return sender && receiver;
+    }));
+    EXPECT_EQ(api.closeListen(listener), kNcclSuccess);
+  }
+  ~Pair() {
+    if (sender) {
+      EXPECT_EQ(api.closeSend(sender), kNcclSuccess);
+    }
+    if (receiver) {
+      EXPECT_EQ(api.closeRecv(receiver), kNcclSuccess);
+    }
+  }
+
+  // Posts as NCCL: again and again, until there is room.
+  void *post(bool receives, void *data, size_t bytes, int tag = 0, void *parent = nullptr) {
+    void *request = nullptr;
+    EXPECT_TRUE(until([&] {
+      NcclResult result = receives
+                              ? api.irecv(receiver, data, bytes, tag, nullptr, parent, &request)
+                              : api.isend(sender, data, bytes, tag, nullptr, parent, &request);
+      EXPECT_EQ(result, kNcclSuccess);
+      return request || result != kNcclSuccess;
+    }));
+    return request;
+  }
+  // The outcome of a request; its bytes in `bytes`.
+  NcclResult wait(void *request, int *bytes = nullptr) {
+    NcclResult result = kNcclSuccess;
+    int size = -1;
+    EXPECT_TRUE(until([&] {
+      int done = 0;
+      result = api.test(request, &done, &size);
+      return done || result != kNcclSuccess;
+    })) << "a request hangs";
+    if (bytes)
+      *bytes = size;
+    return result;
+  }
+};
+
+inline std::vector<uint8_t> pattern(size_t bytes, uint32_t seed) {
+  std::vector<uint8_t> data(bytes);
+  uint32_t state = seed * 2654435761u + 1;
+  for (uint8_t &byte : data)
+    byte = static_cast<uint8_t>((state = state * 1664525u + 1013904223u) >> 24);
+  return data;
+}
+
+} // namespace coll::net::nccl::test
+
+#endif // COLL_TEST_NET_NCCL_PLUGIN_HARNESS_H

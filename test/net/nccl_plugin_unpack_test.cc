@@ -1,0 +1,170 @@
+// UNPACK mode over a fake GPU: host memory plays the GPU's, and this test the kernel, by
+// the rules of runtime/base/unpack_layout.h. COLL_TEST_CUDA names the fake driver.
+
+#include "runtime/base/unpack_layout.h"
+#include "runtime/net/nccl_plugin/configure.h"
+#include "test/net/nccl_plugin_harness.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace coll::net::nccl::test {
+namespace {
+
+struct FakeGpu {
+  rt::dl::Library library = rt::dl::Library::open(COLL_TEST_CUDA).take();
+  void *allocate(uint64_t bytes) {
+    return library.symbol<void *(uint64_t)>("collFakeAllocate")(bytes);
+  }
+  void free(void *data) { library.symbol<void(void *)>("collFakeFree")(data); }
+  void setCurrent() { library.symbol<void()>("collFakeSetCurrent")(); }
+  std::string misuse() { return library.symbol<const char *()>("collFakeMisuse")(); }
+};
+
+class NcclPluginUnpackTest : public testing::TestWithParam<int> {
+protected:
+  void SetUp() override {
+    clearNccl();
+    setenv("COLL_CUDA", COLL_TEST_CUDA, 1);
+    setenv("COLL_NET_IFACE", "lo", 1);
+    setenv("COLL_NET_DEVICE_UNPACK", "1", 1);
+    warnings.clear();
+    infos.clear();
+    gpu_.setCurrent();
+    api_ = findApi(library_, GetParam());
+    ASSERT_TRUE(api_);
+  }
+  void TearDown() override {
+    EXPECT_EQ(gpu_.misuse(), "");
+    clearNccl();
+  }
+  static void clearNccl() {
+    for (const NcclVariable &variable : unpackVariables())
+      unsetenv(variable.name);
+  }
+
+  FakeGpu gpu_;
+  rt::dl::Library library_ = openPlugin();
+  std::unique_ptr<Api> api_;
+};
+
+// NCCL's kernel: the next slot's pages, from the bounce buffer to the message's buffer.
+uint64_t unpackNext(const NcclDeviceHandle &device, uint8_t *to) {
+  auto &handle = *static_cast<rt::UnpackHandle *>(device.handle);
+  uint64_t slot = ++handle.head % rt::kUnpackSlots, bytes = 0;
+  for (uint64_t page = 0; page < handle.meta->count[slot]; ++page) {
+    const rt::PageDescriptor &descriptor = handle.meta->pages[slot][page];
+    std::memcpy(to + descriptor.bufferOff,
+                static_cast<const uint8_t *>(handle.bounce) + descriptor.bounceOff, descriptor.len);
+    bytes += descriptor.len;
+  }
+  return bytes;
+}
+
+TEST_P(NcclPluginUnpackTest, ConfiguresNccl) {
+  ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+  EXPECT_STREQ(getenv("NCCL_PROTO"), "Simple");
+  EXPECT_STREQ(getenv("NCCL_ALGO"), "Ring");
+  EXPECT_STREQ(getenv("NCCL_PAT_ENABLE"), "0");
+  EXPECT_STREQ(getenv("NCCL_LOCAL_REGISTER"), "0");
+  EXPECT_STREQ(getenv("NCCL_GRAPH_REGISTER"), "0");
+  EXPECT_STREQ(getenv("NCCL_NET_GDR_LEVEL"), "SYS");
+  EXPECT_STREQ(getenv("NCCL_NET_GDR_READ"), "0");
+  EXPECT_EQ(getenv("NCCL_BUFFSIZE"), nullptr);
+  Properties properties;
+  ASSERT_EQ(api_->properties(0, properties), kNcclSuccess);
+  EXPECT_EQ(properties.pointers, kPtrHost | kPtrCuda);
+  EXPECT_EQ(properties.deviceType, kDeviceUnpack);
+  EXPECT_EQ(properties.deviceVersion, kDeviceVersionUnpack);
+  EXPECT_EQ(properties.maxRecvs, 1);
+  EXPECT_EQ(api_->finalize(), kNcclSuccess);
+}
+
+TEST_P(NcclPluginUnpackTest, RefusesWhatUnpackCannotDo) {
+  struct {
+    const char *name, *value;
+    bool good;
+  } const cases[] = {
+      {"NCCL_PROTO", "LL128", false},       {"NCCL_PROTO", "simple", true},
+      {"NCCL_ALGO", "Tree", false},         {"NCCL_ALGO", "ring", true},
+      {"NCCL_PAT_ENABLE", "1", false},      {"NCCL_LOCAL_REGISTER", "1", false},
+      {"NCCL_GRAPH_REGISTER", "1", false},  {"NCCL_NET_GDR_LEVEL", "PIX", false},
+      {"NCCL_NET_GDR_LEVEL", "sys", true},  {"NCCL_NET_GDR_READ", "1", false},
+      {"NCCL_BUFFSIZE", "33554432", false}, {"NCCL_BUFFSIZE", "8388608", true},
+  };
+  for (const auto &one : cases) {
+    clearNccl();
+    setenv(one.name, one.value, 1);
+    warnings.clear();
+    NcclResult result = api_->init(logger, nullptr);
+    EXPECT_EQ(result == kNcclSuccess, one.good) << one.name << "=" << one.value;
+    if (!one.good) {
+      ASSERT_EQ(warnings.size(), 1u);
+      EXPECT_NE(warnings[0].find(one.name), std::string::npos) << warnings[0];
+      EXPECT_EQ(getenv(one.name == std::string("NCCL_PROTO") ? "NCCL_ALGO" : "NCCL_PROTO"), nullptr)
+          << "nothing is set where something is refused";
+    } else {
+      EXPECT_STREQ(getenv(one.name), one.value) << "the user's value stays";
+    }
+    EXPECT_EQ(api_->finalize(), kNcclSuccess);
+  }
+}
+
+TEST_P(NcclPluginUnpackTest, TheKernelFindsEveryMessage) {
+  ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+  constexpr size_t kRoom = 1 << 20;
+  auto *gpuMemory = static_cast<uint8_t *>(gpu_.allocate(kRoom));
+  {
+    Pair pair(*api_);
+    const NcclDeviceHandle &device = pair.deviceHandle;
+    ASSERT_EQ(device.type, kDeviceUnpack);
+    EXPECT_EQ(device.version, kDeviceVersionUnpack);
+    EXPECT_EQ(device.needsProxyProgress, 1);
+    EXPECT_EQ(device.bytes, sizeof(rt::UnpackHandle));
+    ASSERT_NE(device.handle, nullptr);
+    EXPECT_EQ(static_cast<rt::UnpackHandle *>(device.handle)->head, rt::kUnpackHeadStart);
+
+    void *memory = nullptr;
+    ASSERT_EQ(api_->regMr(pair.receiver, gpuMemory, kRoom, kPtrCuda, &memory), kNcclSuccess);
+    uint32_t seed = 0;
+    std::vector<uint8_t> got(kRoom);
+    for (int round = 0; round < 3; ++round)
+      for (size_t bytes : {1, 0, 4096, 4097, 65536, 100'003, 524'288, 1 << 20}) {
+        std::vector<uint8_t> data = pattern(bytes, ++seed);
+        void *wanted = nullptr;
+        ASSERT_EQ(api_->irecv(pair.receiver, gpuMemory, kRoom, 0, memory, nullptr, &wanted),
+                  kNcclSuccess);
+        ASSERT_NE(wanted, nullptr);
+        void *sent = pair.post(false, data.data(), bytes);
+        int size = -1;
+        ASSERT_EQ(pair.wait(wanted, &size), kNcclSuccess);
+        ASSERT_EQ(pair.wait(sent), kNcclSuccess);
+        EXPECT_EQ(static_cast<size_t>(size), bytes);
+        EXPECT_EQ(unpackNext(device, got.data()), bytes);
+        EXPECT_TRUE(std::equal(data.begin(), data.end(), got.begin())) << bytes << " bytes";
+        EXPECT_EQ(api_->consumed(pair.receiver, wanted), kNcclSuccess);
+      }
+
+    // NCCL's kernel would unpack what came into host memory: refused, not wrong.
+    void *request = nullptr;
+    EXPECT_NE(api_->irecv(pair.receiver, got.data(), 8, 0, nullptr, nullptr, &request),
+              kNcclSuccess);
+    EXPECT_EQ(api_->deregMr(pair.receiver, memory), kNcclSuccess);
+  }
+  EXPECT_EQ(api_->finalize(), kNcclSuccess);
+  gpu_.free(gpuMemory);
+  bool proved = false;
+  for (const std::string &line : infos)
+    proved |= line.find("pages unpacked: ") != std::string::npos &&
+              line.find("pages unpacked: 0") == std::string::npos;
+  EXPECT_TRUE(proved) << "the log says that the path ran";
+}
+
+// v8 to v10 have no finalize; their network would stay for the other tests.
+INSTANTIATE_TEST_SUITE_P(Versions, NcclPluginUnpackTest, testing::Values(11, 12),
+                         [](const testing::TestParamInfo<int> &info) {
+                           return "v" + std::to_string(info.param);
+                         });
+
+} // namespace
+} // namespace coll::net::nccl::test
