@@ -5,8 +5,8 @@
 // of pinned host memory, mapped for the GPU, that ends below 4 GiB (descriptors have
 // 32-bit offsets), handed out in blocks.
 //
-// **Bounded.** Nothing is pinned beyond the limit. Memory is pinned when connections
-// open, never when messages move: pinning waits for the GPU. Each account is sure of
+// **Bounded.** Nothing is pinned beyond the limit. Memory is pinned when an account is
+// opened, never by take(): pinning waits for the GPU. Each account is sure of
 // kGuaranteedBlocks; what is pinned beyond the sum of those goes to whoever asks first.
 //
 // Any thread; the lock is held for a few instructions.

@@ -97,10 +97,9 @@ int Gpu::current(const Cuda &cuda) {
 }
 
 Status Gpu::start(uint64_t bounceBytes) {
-  rt::dl::CudaDevice device = 0;
-  COLL_RETURN_IF_ERROR(cudaStatus(cuda_, cuda_.deviceGet(&device, ordinal_), "cuDeviceGet"));
-  COLL_RETURN_IF_ERROR(
-      cudaStatus(cuda_, cuda_.primaryContextRetain(&context_, device), "cuDevicePrimaryCtxRetain"));
+  COLL_RETURN_IF_ERROR(cudaStatus(cuda_, cuda_.deviceGet(&device_, ordinal_), "cuDeviceGet"));
+  COLL_RETURN_IF_ERROR(cudaStatus(cuda_, cuda_.primaryContextRetain(&context_, device_),
+                                  "cuDevicePrimaryCtxRetain"));
   CudaScope scope(cuda_, context_);
   COLL_RETURN_IF_ERROR(scope.status());
   for (rt::dl::CudaStream *stream : {&copyIn_, &copyOut_})
@@ -132,7 +131,7 @@ Gpu::~Gpu() {
       if (stream)
         (void)cuda_.streamDestroy(stream);
   }
-  (void)cuda_.primaryContextRelease(ordinal_);
+  (void)cuda_.primaryContextRelease(device_);
 }
 
 Result<MappedMemory> Gpu::mapHost(uint64_t bytes) {

@@ -66,6 +66,7 @@ private:
 
   const rt::dl::Cuda &cuda_;
   const int ordinal_;
+  rt::dl::CudaDevice device_ = 0;
   rt::dl::CudaContext context_ = nullptr;
   rt::dl::CudaStream copyIn_ = nullptr, copyOut_ = nullptr;
   std::unique_ptr<BouncePool> bounce_;

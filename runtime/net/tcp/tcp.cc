@@ -26,6 +26,9 @@ public:
     for (const std::unique_ptr<Poller> &poller : shared_->pollers)
       while (poller->numHandlers() > 0 && nowUs() < end)
         std::this_thread::sleep_for(std::chrono::microseconds(200));
+    // All threads before any poller goes: a stream's two directions have one each.
+    for (const std::unique_ptr<Poller> &poller : shared_->pollers)
+      poller->stop();
   }
 
   const char *name() const override { return "tcp"; }
