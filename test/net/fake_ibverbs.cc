@@ -302,7 +302,8 @@ int closeDevice(ibv_context *context) {
   Lock lock(fake->mutex);
   auto it = findIn(fake->contexts, context);
   close(it->base.async_fd);
-  it->device->context = nullptr;
+  if (it->device->context == &*it)
+    it->device->context = nullptr;
   fake->contexts.erase(it);
   return 0;
 }
