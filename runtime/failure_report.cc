@@ -46,8 +46,13 @@ Status reportFailure(const char *what, const std::vector<RankOutcome> &outcomes)
   size_t shown = std::min(outcomes.size(), kRanksShown);
   for (size_t i = 0; i < shown; ++i) {
     const RankOutcome &outcome = outcomes[i];
-    message += "\n  rank " + std::to_string(outcome.rank) + ": " + outcome.status.toString();
-    for (const std::string &line : outcome.recorder->lines(kOperationsShown))
+    std::vector<std::string> lines = outcome.recorder->lines(kOperationsShown);
+    std::string who = "\n  rank " + std::to_string(outcome.rank);
+    if (outcomes.size() > 1)
+      message += who + ": " + outcome.status.toString();
+    else if (!lines.empty())
+      message += who + " did last:";
+    for (const std::string &line : lines)
       message += "\n    " + line;
   }
   if (outcomes.size() > shown)

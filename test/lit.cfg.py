@@ -1,6 +1,8 @@
 """lit configuration. lit.site.cfg.py, which the build writes, loads this file."""
 
 import os
+import shutil
+import subprocess
 
 import lit.formats
 
@@ -32,3 +34,17 @@ if "thread" in config.coll_sanitize:
     config.available_features.add("tsan")
 if os.path.exists(os.path.join(config.coll_build_dir, "bin", "coll-run")):
     config.available_features.add("coll-run")
+if config.coll_has_net:
+    config.available_features.add("net")
+
+
+def may_make_namespaces():
+    """Whether jobs can run across network namespaces here."""
+    if not shutil.which("ip") or not shutil.which("unshare"):
+        return False
+    return subprocess.run(["unshare", "--net", "true"], stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0
+
+
+if may_make_namespaces():
+    config.available_features.add("netns")

@@ -1,6 +1,7 @@
 // REQUIRES: coll-run
 // RUN: %python %S/inputs/npz.py %t.npz batch_0_0=f4[4,2]:iota
 // RUN: coll-run %s --data=%t.npz --print --quiet | FileCheck %s
+// RUN: %if net %{ coll-run %s --backend=net --data=%t.npz --print --quiet | FileCheck %s %}
 
 // Rank 0 holds [[0, 1], [2, 3]], rank 1 [[4, 5], [6, 7]]. Along dimension 1 the blocks of the ranks interleave by rows.
 

@@ -1,6 +1,7 @@
 // REQUIRES: coll-run
 // RUN: %python %S/inputs/npz.py %t.npz batch_0_0=f4[4,2]:1,-2,3,4,-5,6,7,8 batch_0_1=i4[4,1]:7,3,6,-1
 // RUN: coll-run %s --data=%t.npz --print --quiet | FileCheck %s
+// RUN: %if net %{ coll-run %s --backend=net --data=%t.npz --print --quiet | FileCheck %s %}
 
 // Rank r holds row r of [[1, -2], [3, 4], [-5, 6], [7, 8]] and of [[7], [3], [6], [-1]].
 // Each result shows what rank 0 … 3 got, one row each.

@@ -1,6 +1,7 @@
 // REQUIRES: coll-run
 // RUN: %python %S/inputs/npz.py %t.npz batch_0_0=f4[4,2]:iota
 // RUN: coll-run %s --data=%t.npz --print --quiet | FileCheck %s
+// RUN: %if net %{ coll-run %s --backend=net --data=%t.npz --print --quiet | FileCheck %s %}
 
 // Rank r holds [2r, 2r + 1]. The sum goes to rank 1; the others keep what they had.
 

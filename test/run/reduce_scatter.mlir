@@ -1,6 +1,7 @@
 // REQUIRES: coll-run
 // RUN: %python %S/inputs/npz.py %t.npz batch_0_0=f4[4,4]:iota
 // RUN: coll-run %s --data=%t.npz --print --quiet | FileCheck %s
+// RUN: %if net %{ coll-run %s --backend=net --data=%t.npz --print --quiet | FileCheck %s %}
 
 // Rank 0 holds rows [0 … 3] and [4 … 7], rank 1 the rows after; they add up to [8, 10, 12, 14] and
 // [16, 18, 20, 22].

@@ -1,5 +1,6 @@
 // REQUIRES: coll-run
 // RUN: coll-run %s --check --steps=3 | FileCheck %s
+// RUN: %if net %{ coll-run %s --backend=net --check --steps=3 | FileCheck %s %}
 
 // A reshard written by hand is kept: from there on, the product is split over "tp".
 

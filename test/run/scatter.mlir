@@ -1,6 +1,7 @@
 // REQUIRES: coll-run
 // RUN: %python %S/inputs/npz.py %t.npz batch_0_0=f4[6,2]:iota
 // RUN: coll-run %s --data=%t.npz --print --quiet | FileCheck %s
+// RUN: %if net %{ coll-run %s --backend=net --data=%t.npz --print --quiet | FileCheck %s %}
 
 // Rank r holds rows 3r … 3r + 2 of the numbers from 0 to 11; rank i gets column i of the
 // root's.

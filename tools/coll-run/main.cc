@@ -61,9 +61,12 @@ int main(int argc, char **argv) {
     *place = std::move(**started);
   }
 #endif
-  return mlir::coll::runGuarded("coll-run", [&] {
+  auto run = [&] {
     llvm::Error error = coll::run::runSession(*options, *place);
     error = llvm::joinErrors(std::move(error), checkStandardOutput());
     return error ? fail(std::move(error), *place) : 0;
-  });
+  };
+  // A copy is watched by the process that started it.
+  return options->processes ? mlir::coll::runOnLargeStack(run)
+                            : mlir::coll::runGuarded("coll-run", run);
 }

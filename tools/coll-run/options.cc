@@ -217,6 +217,8 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--processes needs --backend=net");
   if (options.processes && !options.ranks)
     return makeError("--processes needs --ranks");
+  if (options.processes && options.input == "-")
+    return makeError("--processes needs a file: its processes cannot share the standard input");
   int64_t meshSize = 1;
   for (const MeshAxisOption &axis : options.mesh)
     meshSize *= axis.size;

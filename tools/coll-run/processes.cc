@@ -26,7 +26,7 @@ namespace coll::run {
 namespace {
 
 /// What the others get to end by themselves after the first failure, and after a signal.
-constexpr int64_t kGraceUs = 5'000'000;
+constexpr int64_t kGraceUs = 3'000'000;
 constexpr int64_t kTermUs = 2'000'000;
 /// Of one copy's report; the rest is read and dropped.
 constexpr size_t kMaxReportBytes = 64 << 10;
@@ -176,21 +176,27 @@ void Supervisor::signalAll(int number) {
   signalledUs_ = net::nowUs();
 }
 
-/// A copy that does not end by itself gets SIGTERM, then SIGKILL.
+/// A copy that does not end by itself is killed.
 void Supervisor::enforce() {
   int64_t now = net::nowUs();
-  bool isDue = receivedSignal || (failedUs_ && now > failedUs_ + kGraceUs);
-  if (isDue && !lastSignal_)
+  if (receivedSignal && !lastSignal_)
     signalAll(SIGTERM);
-  else if (lastSignal_ == SIGTERM && now > signalledUs_ + kTermUs)
+  bool isLate = (failedUs_ && now > failedUs_ + kGraceUs) ||
+                (lastSignal_ == SIGTERM && now > signalledUs_ + kTermUs);
+  if (isLate && lastSignal_ != SIGKILL)
     signalAll(SIGKILL);
 }
 
 std::string Supervisor::describeEnd(const Child &child) const {
   std::string who = "rank " + std::to_string(child.rank);
-  if (WIFSIGNALED(child.status))
-    return who + " was killed by signal " + std::to_string(WTERMSIG(child.status)) + " (" +
-           strsignal(WTERMSIG(child.status)) + ")";
+  if (WIFSIGNALED(child.status)) {
+    int number = WTERMSIG(child.status);
+    bool isCrash = number == SIGSEGV || number == SIGABRT || number == SIGBUS || number == SIGILL ||
+                   number == SIGFPE;
+    return who + (isCrash ? " crashed: signal " : " was killed: signal ") + std::to_string(number) +
+           " (" + strsignal(number) + ")" +
+           (isCrash ? "; the input is corrupt, or this is a bug in coll-run" : "");
+  }
   if (child.reason.empty())
     return who + " ended with exit status " + std::to_string(WEXITSTATUS(child.status));
   return who + ": " + child.reason;

@@ -31,15 +31,20 @@ static void forwardSignal(int signal) {
     kill(childPid, signal);
 }
 
+int coll::runOnLargeStack(llvm::function_ref<int()> body) {
+  int code = 0;
+  llvm::thread thread(std::optional<unsigned>(kStackBytes), [&] { code = body(); });
+  thread.join();
+  return code;
+}
+
 /// The child's part: does not return.
 [[noreturn]] static void runChild(pid_t parent, llvm::function_ref<int()> body) {
   // The child must not outlive a parent that is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(kCrashExitCode);
-  int code = 0;
-  llvm::thread thread(std::optional<unsigned>(kStackBytes), [&] { code = body(); });
-  thread.join();
+  int code = coll::runOnLargeStack(body);
   llvm::outs().flush();
   exit(code);
 }

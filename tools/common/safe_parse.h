@@ -36,6 +36,10 @@ OwningOpRef<ModuleOp> parseUntrusted(llvm::StringRef path, MLIRContext *context)
 /// memory is not seen by the caller.
 int runGuarded(llvm::StringRef tool, llvm::function_ref<int()> body);
 
+/// The part of it that matters where another process watches this one: runs `body` on a
+/// thread with a large stack.
+int runOnLargeStack(llvm::function_ref<int()> body);
+
 } // namespace mlir::coll
 
 #endif // COLL_TOOLS_COMMON_SAFE_PARSE_H
