@@ -4,6 +4,9 @@
 
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/tcp/tcp.h"
+#ifdef COLL_HAVE_VERBS
+#include "runtime/net/verbs/verbs.h"
+#endif
 
 namespace coll::rt::network {
 
@@ -20,6 +23,16 @@ Made createTcp(const TransportOptions &options, const net::Secret &secret) {
   return net::createTcpTransport(tcp, secret);
 }
 
+#ifdef COLL_HAVE_VERBS
+Made createVerbs(const TransportOptions &options, const net::Secret &secret) {
+  net::VerbsOptions verbs = net::VerbsOptions::fromEnv();
+  if (!options.iface.empty())
+    verbs.iface = options.iface;
+  verbs.timeoutUs = options.timeoutUs;
+  return net::createVerbsTransport(verbs, secret);
+}
+#endif
+
 Made createLoopback(const TransportOptions &options, const net::Secret &) {
   if (!options.isOneProcess)
     return Status::invalid("transport loopback stays inside one process");
@@ -33,6 +46,9 @@ struct Registration {
 
 constexpr Registration kTransports[] = {
     {"tcp", createTcp},
+#ifdef COLL_HAVE_VERBS
+    {"verbs", createVerbs},
+#endif
     {"loopback", createLoopback},
 };
 
