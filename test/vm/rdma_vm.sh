@@ -35,37 +35,37 @@ done
 ls /usr/lib/*/libibverbs/librxe-*.so >/dev/null 2>&1 ||
   skip "no driver of soft-RoCE (package: ibverbs-providers)"
 
-# Leaves in $kernel what qemu boots and in $modules the tree of its modules.
-fetch_kernel() {
-  local cache=${XDG_CACHE_HOME:-$HOME/.cache}/coll/vm version
-  version=$(apt-cache depends linux-image-amd64 2>/dev/null |
-    sed -n 's/.*Depends: linux-image-//p' | head -1) || true
-  if [ -n "$version" ]; then
-    mkdir -p "$cache"
-    modules=$cache/$version kernel=$modules/vmlinux
-  else
-    # Without package lists, what an earlier run has fetched will do.
-    kernel=$(ls -t "$cache"/*/vmlinux 2>/dev/null | head -1) || true
-    [ -n "$kernel" ] || skip "apt knows no package linux-image-amd64"
-    modules=${kernel%/vmlinux} version=${modules##*/}
+# download VERSION: leaves the kernel and its modules in $cache/VERSION.
+download() {
+  local version=$1 work
+  work=$(mktemp -d "$cache/fetch.XXXXXX")
+  if ! (cd "$work" && apt-get download -qq "linux-image-$version") >"$work/log" 2>&1; then
+    rm -rf "$work"
+    return 1
   fi
-  kernel_version=$version
+  dpkg-deb -x "$work"/linux-image-*.deb "$work/tree"
+  depmod -b "$work/tree" "$version"
+  # Unpacking it here takes a second, in the guest half a minute.
+  python3 "$here/extract_vmlinux.py" "$work/tree/boot/vmlinuz-$version" "$work/tree/vmlinux"
+  rm -rf "${cache:?}/$version"
+  mv "$work/tree" "$cache/$version"
+  rm -rf "$work"
+}
+
+# Sets $modules to the folder with the newest kernel and its modules. Where that cannot be
+# downloaded, what an earlier run has fetched will do.
+fetch_kernel() {
+  local cache=${XDG_CACHE_HOME:-$HOME/.cache}/coll/vm version kernel
+  mkdir -p "$cache"
   exec 9>"$cache/lock"
   flock 9
-  if [ ! -e "$kernel" ]; then
-    local work
-    work=$(mktemp -d "$cache/fetch.XXXXXX")
-    if ! (cd "$work" && apt-get download -qq "linux-image-$version") >"$work/log" 2>&1; then
-      rm -rf "$work"
-      skip "the package linux-image-$version cannot be downloaded"
-    fi
-    dpkg-deb -x "$work"/linux-image-*.deb "$work/tree"
-    depmod -b "$work/tree" "$version"
-    # Unpacking it here takes a second, in the guest half a minute.
-    python3 "$here/extract_vmlinux.py" "$work/tree/boot/vmlinuz-$version" "$work/tree/vmlinux"
-    rm -rf "$modules"
-    mv "$work/tree" "$modules"
-    rm -rf "$work"
+  version=$(apt-cache depends linux-image-amd64 2>/dev/null |
+    sed -n 's/.*Depends: linux-image-//p' | head -1) || true
+  modules=$cache/$version
+  if [ -z "$version" ] || { [ ! -e "$modules/vmlinux" ] && ! download "$version"; }; then
+    kernel=$(ls -t "$cache"/*/vmlinux 2>/dev/null | head -1) || true
+    [ -n "$kernel" ] || skip "the package linux-image-amd64 cannot be downloaded"
+    modules=${kernel%/vmlinux}
   fi
   exec 9>&-
 }
@@ -78,7 +78,7 @@ build_initramfs() {
   cp "$(command -v busybox)" "$root/bin/busybox"
   install -m 755 "$here/guest_init.sh" "$root/init"
   for name in crc32_generic virtio_pci 9pnet_virtio 9p overlay rdma_rxe ib_uverbs sch_netem veth dummy; do
-    modprobe -d "$modules" -S "$kernel_version" --show-depends "$name"
+    modprobe -d "$modules" -S "${modules##*/}" --show-depends "$name"
   done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
     cp "$file" "$root/modules/"
     basename "$file" >>"$root/modules/order"
@@ -105,8 +105,8 @@ if [ -n "$share" ]; then
   disks+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
 fi
 timeout -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max \
-  -smp 2 -m 1024 -nodefaults -display none -no-reboot -serial stdio -kernel "$kernel" -initrd "$temporary/root.cpio" \
-  -append 'console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc random.trust_cpu=on' \
+  -smp 2 -m 1024 -nodefaults -display none -no-reboot -serial stdio -kernel "$modules/vmlinux" \
+  -initrd "$temporary/root.cpio" -append 'console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc random.trust_cpu=on' \
   "${disks[@]}" </dev/null 2>&1 | tee "$temporary/log" | grep --line-buffered -v '^GUEST_STATUS=' || true
 
 # Qemu's own failures end with 1 like many a command's; only the guest's word counts.

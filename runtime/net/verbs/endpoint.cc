@@ -164,14 +164,20 @@ Status Endpoint::connect(const SetupInfo &peer) {
 
 Status Endpoint::start(Fd tcp) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (over_) // the device has failed meanwhile
+    return failure_;
   setStreamOptions(tcp, shared_.options.timeoutUs);
   tcp_ = std::move(tcp);
   tcpId_ = poller_.reserve();
   channelId_ = poller_.reserve();
-  COLL_RETURN_IF_ERROR(poller_.add(channelId_, channel_->fd, EPOLLIN,
-                                   std::make_shared<Watch>(shared_from_this(), false)));
-  return poller_.add(tcpId_, tcp_.get(), EPOLLIN,
-                     std::make_shared<Watch>(shared_from_this(), true));
+  Status added = poller_.add(channelId_, channel_->fd, EPOLLIN,
+                             std::make_shared<Watch>(shared_from_this(), false));
+  if (added.ok())
+    added =
+        poller_.add(tcpId_, tcp_.get(), EPOLLIN, std::make_shared<Watch>(shared_from_this(), true));
+  if (!added.ok())
+    fail(added);
+  return added;
 }
 
 //===-- waiting -----------------------------------------------------------------===//
