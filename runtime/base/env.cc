@@ -32,7 +32,7 @@ const std::vector<EnvInfo> &envTable() {
        "sockets for the data of one tcp connection, 1 to 16"},
       {EnvVar::NetThreads, "COLL_NET_THREADS", "0",
        "progress threads of a transport, 1 to 64; 0: tcp takes half the cores, 2 to 16, verbs 1"},
-      {EnvVar::NetSpinUs, "COLL_NET_SPIN_US", "50",
+      {EnvVar::NetSpinUs, "COLL_NET_SPIN_US", "100",
        "how long a progress thread of tcp looks for work before it sleeps; 0: not at all"},
       {EnvVar::NetTransport, "COLL_NET_TRANSPORT", "tcp",
        "what carries messages between processes: tcp or verbs"},
@@ -41,6 +41,9 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::NetSpeedMbps, "COLL_NET_SPEED_MBPS", "0",
        "speed of each interface that NCCL is told, which its choices depend on; 0: as the "
        "system says"},
+      {EnvVar::NcclChannels, "COLL_NET_NCCL_CHANNELS", "4",
+       "channels, with chunks of 512 KiB, that the NCCL plugin asks NCCL for over tcp; 0: leaves "
+       "NCCL's own defaults"},
       {EnvVar::Cuda, "COLL_CUDA", "libcuda.so.1",
        "the CUDA driver's library; none: no GPU is used"},
       {EnvVar::NetUnpack, "COLL_NET_DEVICE_UNPACK", "auto",

@@ -30,6 +30,7 @@ enum class EnvVar {
   NetTransport,       // COLL_NET_TRANSPORT
   NetAlgorithm,       // COLL_NET_ALGORITHM
   NetSpeedMbps,       // COLL_NET_SPEED_MBPS
+  NcclChannels,       // COLL_NET_NCCL_CHANNELS
   Cuda,               // COLL_CUDA
   NetUnpack,          // COLL_NET_DEVICE_UNPACK
   NetUnpackThreshold, // COLL_NET_DEVICE_UNPACK_THRESHOLD

@@ -425,6 +425,33 @@ TEST_F(NcclPluginSettingsTest, NcclsChoiceOfInterfacesIsHonoured) {
   EXPECT_EQ(api_->finalize(), kNcclSuccess);
 }
 
+TEST_F(NcclPluginSettingsTest, NcclIsAskedForChannelsUnlessTheUserHasChosen) {
+  const char *const names[] = {"NCCL_MIN_NCHANNELS", "NCCL_MIN_P2P_NCHANNELS",
+                               "NCCL_NCHANNELS_PER_NET_PEER", "NCCL_P2P_NET_CHUNKSIZE"};
+  auto clear = [&] {
+    for (const char *name : names)
+      unsetenv(name);
+    unsetenv("NCCL_MAX_NCHANNELS");
+    unsetenv("COLL_NET_NCCL_CHANNELS");
+  };
+  auto outcome = [&] {
+    EXPECT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+    EXPECT_EQ(api_->finalize(), kNcclSuccess);
+    const char *value = getenv("NCCL_MIN_NCHANNELS");
+    return std::string(value ? value : "unset");
+  };
+  clear();
+  EXPECT_NE(outcome(), "unset");
+  EXPECT_STREQ(getenv("NCCL_P2P_NET_CHUNKSIZE"), "524288");
+  clear();
+  setenv("NCCL_MAX_NCHANNELS", "2", 1);
+  EXPECT_EQ(outcome(), "unset");
+  clear();
+  setenv("COLL_NET_NCCL_CHANNELS", "0", 1);
+  EXPECT_EQ(outcome(), "unset");
+  clear();
+}
+
 TEST_F(NcclPluginSettingsTest, TwoCommunicatorsShareTheNetwork) {
   std::unique_ptr<Api> other = findApi(library_, 12);
   ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);

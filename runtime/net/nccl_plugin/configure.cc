@@ -34,6 +34,12 @@ bool isSmallBuffer(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && value <= 16 << 20;
 }
 
+// Whoever has set one of these has chosen.
+constexpr const char *kChannelVariables[] = {
+    "NCCL_MIN_NCHANNELS",     "NCCL_MAX_NCHANNELS",     "NCCL_MIN_CTAS",
+    "NCCL_MAX_CTAS",          "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS",
+    "NCCL_P2P_NET_CHUNKSIZE", "NCCL_BUFFSIZE",          "NCCL_NCHANNELS_PER_NET_PEER"};
+
 } // namespace
 
 const std::vector<NcclVariable> &unpackVariables() {
@@ -49,6 +55,17 @@ const std::vector<NcclVariable> &unpackVariables() {
       {"NCCL_BUFFSIZE", nullptr, "a receive has at most 4 MiB", isSmallBuffer},
   };
   return variables;
+}
+
+void configureChannels(int64_t channels) {
+  for (const char *name : kChannelVariables)
+    if (channels <= 0 || rt::foreignEnv(name))
+      return;
+  std::string count = std::to_string(std::min<int64_t>(channels, 32));
+  rt::setForeignEnv("NCCL_MIN_NCHANNELS", count.c_str());
+  rt::setForeignEnv("NCCL_MIN_P2P_NCHANNELS", count.c_str());
+  rt::setForeignEnv("NCCL_NCHANNELS_PER_NET_PEER", count.c_str());
+  rt::setForeignEnv("NCCL_P2P_NET_CHUNKSIZE", "524288");
 }
 
 Status configureForUnpack() {

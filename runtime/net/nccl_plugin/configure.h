@@ -1,9 +1,12 @@
-// configure.h - NCCL's own variables, as UNPACK mode needs them.
+// configure.h - NCCL's own variables, as the plugin needs and likes them.
 //
 // Stock NCCL does not guard device type UNPACK: with another protocol it hangs, with
 // other algorithms or registered buffers it gives wrong data. So the plugin sets what
 // NCCL reads later (it reads these after the net plugin's init), and refuses where the
 // user has set something else. This is the one place where variables of NCCL are set.
+//
+// NCCL sizes its pipeline for one socket per channel: two channels and small chunks leave
+// several sockets idle. Over tcp it is asked for more, where the user has set nothing.
 
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
 #define COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
@@ -30,6 +33,11 @@ const std::vector<NcclVariable> &unpackVariables();
 // before other threads of it run; the application must not change its environment
 // meanwhile.
 rt::Status configureForUnpack();
+
+// Asks for at least `channels` channels and for chunks that several sockets can share,
+// unless the user has chosen number, chunks or buffers. Nothing for 0. Called as
+// configureForUnpack().
+void configureChannels(int64_t channels);
 
 } // namespace coll::net::nccl
 

@@ -53,6 +53,8 @@ Result<std::shared_ptr<Network>> Network::create() {
   COLL_RETURN_IF_ERROR(network->addTransport(*settings));
   COLL_RETURN_IF_ERROR(network->addUnpacking());
   COLL_RETURN_IF_ERROR(network->addDevices(*settings));
+  if (settings->transport == "tcp")
+    configureChannels(rt::envInt(rt::EnvVar::NcclChannels));
   return network;
 }
 

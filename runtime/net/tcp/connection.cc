@@ -96,9 +96,10 @@ void TcpConnection::becomeLarge(TcpRequest &request) {
   ++large_;
 }
 
-// The stream with the least to do.
+// The stream with the least to do; of equals the first, whose thread was busy last and is
+// still looking for work.
 size_t TcpConnection::nextStream(uint64_t bytes) {
-  size_t count = streams_.size() - 1, best = 1 + nextStream_++ % count;
+  size_t count = streams_.size() - 1, best = 1;
   for (size_t i = 1; i <= count; ++i)
     if (streams_[i]->queuedBytes() < streams_[best]->queuedBytes())
       best = i;

@@ -142,7 +142,6 @@ private:
   uint64_t eagerBytes_ = 0, eagerMessages_ = 0;   // not credited yet
   uint64_t creditBytes_ = 0, creditMessages_ = 0; // matched, not told yet
   std::shared_ptr<std::atomic<uint32_t>> serving_ = std::make_shared<std::atomic<uint32_t>>(0);
-  size_t nextStream_ = 0;
   uint32_t large_ = 0; // sends in parts that are under way
   size_t live_ = 0;    // streams
   Status failure_;     // the first

@@ -19,7 +19,7 @@ struct TcpOptions {
   int threads = 0;
   // How long such a thread looks for work before it sleeps. Not where there are fewer
   // than two cores for each of them.
-  int64_t spinUs = 50;
+  int64_t spinUs = 100;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
 
