@@ -190,7 +190,8 @@ TEST_P(SendTest, SetUpThatFailsFailsTheConnection) {
     EXPECT_EQ(failure.code(), kCollDevice) << function;
     EXPECT_NE(failure.message().find("OUT_OF_MEMORY"), std::string::npos) << failure.message();
     left.reset();
-    listener = Result<std::unique_ptr<Listener>>(Status::internal("closed"));
+    connector->reset();
+    listener->reset();
     DeviceTest::TearDown();
   }
 }
