@@ -9,7 +9,7 @@
 // wants all threads of the block. Threads of a block are a multiple of 32.
 //
 //   threadIndex blockIndex blockThreads gridBlocks lane      where a thread is
-//   syncWarp syncBlock shuffle ballot                        between threads
+//   syncWarp syncBlock shuffle shuffleUp ballot sum          between threads
 //   load16 store16 loadGlobal16 storeGlobal16 funnelShift    16 bytes at an aligned address
 //   loadAcquire storeRelease loadRelaxed storeRelaxed        system scope: the host sees them
 //   fenceSystem pause clockNs

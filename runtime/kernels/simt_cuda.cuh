@@ -33,6 +33,8 @@ COLL_DEVICE uint32_t shuffleUp(uint32_t value, uint32_t delta) {
   return __shfl_up_sync(~0u, value, delta);
 }
 COLL_DEVICE uint32_t ballot(bool vote) { return __ballot_sync(~0u, vote); }
+// Of all lanes' values.
+COLL_DEVICE uint32_t sum(uint32_t value) { return __reduce_add_sync(~0u, value); }
 COLL_DEVICE uint32_t countBits(uint32_t bits) { return static_cast<uint32_t>(__popc(bits)); }
 // Number of the lowest bit that is set; bits != 0.
 COLL_DEVICE uint32_t lowestBit(uint32_t bits) { return static_cast<uint32_t>(__ffs(bits)) - 1; }

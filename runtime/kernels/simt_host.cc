@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <numeric>
 #include <sys/mman.h>
 #include <thread>
 #include <ucontext.h>
@@ -312,6 +313,13 @@ uint32_t ballot(bool vote) {
   for (uint32_t i = 0; i < kWarpThreads; ++i)
     bits |= static_cast<uint32_t>(votes[i] != 0) << i;
   return bits;
+}
+
+uint32_t sum(uint32_t value) {
+  Warp &warp = *self->warp;
+  warp.values[warp.meeting.generation % 2][lane()] = value;
+  const auto &values = warp.values[meet(warp.meeting) % 2];
+  return static_cast<uint32_t>(std::accumulate(values.begin(), values.end(), uint64_t{0}));
 }
 
 void pause() {

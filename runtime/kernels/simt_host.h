@@ -48,6 +48,7 @@ inline uint32_t shuffleUp(uint32_t value, uint32_t delta) {
   return shuffle(value, lane() >= delta ? lane() - delta : lane());
 }
 uint32_t ballot(bool vote);
+uint32_t sum(uint32_t value);
 inline uint32_t countBits(uint32_t bits) { return static_cast<uint32_t>(__builtin_popcount(bits)); }
 inline uint32_t lowestBit(uint32_t bits) { return static_cast<uint32_t>(__builtin_ctz(bits)); }
 

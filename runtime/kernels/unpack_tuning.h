@@ -1,8 +1,8 @@
 // unpack_tuning.h - the numbers behind unpack and pack, and why.
 //
-// One warp keeps a ring of stages in shared memory, of many small or few large ones; both
-// take about the same room, so a warp chooses for each call. With 16 warps: 222 KiB of an
-// SM's 227. Measured on an H200 (test/perf/unpack.jsonl).
+// One warp keeps a ring of stages in shared memory, few large or many small ones; both take
+// about the same room. With 16 warps: 222 KiB of an SM's 227. Measured on an H200
+// (test/perf/unpack.jsonl).
 
 #ifndef COLL_RUNTIME_KERNELS_UNPACK_TUNING_H
 #define COLL_RUNTIME_KERNELS_UNPACK_TUNING_H
@@ -16,22 +16,23 @@ namespace coll::kernels {
 // the last shifted vector. 128 keeps stages on lines of their own.
 inline constexpr uint32_t kStagePaddingBytes = 128;
 
-struct RingShape {
-  // Pages up to 1 KiB would leave most of a large stage empty, and too little in flight.
-  // Large pieces, on the other hand, cost fewer instructions a byte.
-  bool small;
+// Large pages: a piece costs a warp some 300 instructions, so it is large. Of three stages
+// two are being loaded, while the store of the third may lag.
+inline constexpr uint32_t kLargePieceBytes = 4096;
+inline constexpr uint32_t kLargeStages = 3;
+inline constexpr uint32_t kLargeLag = 1;
+inline constexpr uint32_t kLargeStageBytes = kLargePieceBytes + kStagePaddingBytes;
 
-  constexpr uint32_t pieceBytes() const { return small ? 1024 : 4096; }
-  constexpr uint32_t stages() const { return small ? 12 : 3; }
-  // Stores by bulk copies may lag so many pieces behind; loads run stages() - lag() ahead.
-  constexpr uint32_t lag() const { return small ? 6 : 1; }
-  constexpr uint32_t stageBytes() const { return pieceBytes() + kStagePaddingBytes; }
-};
+// Small pages, in groups: two groups are being loaded, while the stores of the third lag.
+inline constexpr uint32_t kSmallPieceBytes = 1024;
+inline constexpr uint32_t kGroupPieces = 4;
+inline constexpr uint32_t kGroups = 3;
+inline constexpr uint32_t kSmallStageBytes = kSmallPieceBytes + kStagePaddingBytes;
 
-inline constexpr uint32_t kMaxStages = RingShape{true}.stages();
-inline constexpr uint32_t kRingBytes = RingShape{true}.stages() * RingShape{true}.stageBytes();
-static_assert(kRingBytes % 128 == 0 && RingShape{false}.stages() <= kMaxStages &&
-              RingShape{false}.stages() * RingShape{false}.stageBytes() <= kRingBytes);
+inline constexpr uint32_t kMaxStages = kGroups * kGroupPieces;
+inline constexpr uint32_t kRingBytes = kMaxStages * kSmallStageBytes;
+static_assert(kRingBytes % 128 == 0 && kLargeStages <= kMaxStages &&
+              kLargeStages * kLargeStageBytes <= kRingBytes);
 
 // A block: 16 warps fill an SM's shared memory, and one block is enough for an SM.
 inline constexpr uint32_t kUnpackThreads = 512;

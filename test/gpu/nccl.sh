@@ -8,8 +8,19 @@
 # gets logs, and perf writes OUT/nccl.jsonl, the rows of test/perf. Everything goes over
 # the loopback interface: P2P and shared memory are turned off. NCCL is the one that
 # nvcc finds; COLL_TEST_NCCL names another libnccl.so.2 to run with.
+#
+# Without arguments it is a section of ./dev gpu-test: `smoke`, which counts as one case.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+if [ $# -eq 0 ]; then
+  source "$here/section.sh"
+  if [ "$COLL_GPUS" -lt 2 ]; then
+    result stock_nccl skipped "needs 2 GPUs, $COLL_GPUS here"
+  else
+    check stock_nccl 240 "$here/nccl.sh" "$COLL_BUILD" "$COLL_REPORT/nccl" smoke
+  fi
+  exit 0
+fi
 build=$1 out=$2
 shift 2
 mkdir -p "$out"

@@ -97,17 +97,20 @@ TEST_P(UnpackTest, CountBeyondTheSlotIsReported) {
 
 TEST_P(UnpackTest, FullSlot) { checkFullSlot(machine(), Direction::Unpack); }
 
-// One page among many small ones is shared out like the rest; also 4 MiB in one page.
+// One page among many small ones, also 4 MiB in one page; 32 small ones at the start make
+// the kernel expect no other.
 TEST_P(UnpackTest, OneLargePageAmongSmallOnes) {
   Random random(13);
   const uint32_t large = machine().slow() ? 200 << 10 : 4 << 20;
-  PageCase pageCase = randomPages(random, 40, 20 << 10, Lengths::Small, true, false);
-  pageCase.pages.insert(pageCase.pages.begin() + 20,
-                        {static_cast<uint32_t>(pageCase.bounceBytes), large, pageCase.bufferBytes});
-  pageCase.bounceBytes += large;
-  pageCase.bufferBytes += large;
-  for (const int blocks : {1, 4})
-    checkPages(machine(), Direction::Unpack, random, pageCase, {1, 2, Where::Device, blocks});
+  for (const ptrdiff_t at : {20, 38}) {
+    PageCase pageCase = randomPages(random, 70, 60 << 10, Lengths::Tiny, true, false);
+    pageCase.pages.insert(pageCase.pages.begin() + at, {static_cast<uint32_t>(pageCase.bounceBytes),
+                                                        large, pageCase.bufferBytes});
+    pageCase.bounceBytes += large;
+    pageCase.bufferBytes += large;
+    for (const int blocks : {1, 4})
+      checkPages(machine(), Direction::Unpack, random, pageCase, {1, 2, Where::Device, blocks});
+  }
 }
 
 // checkCopy() comes before anything of CUDA, so this needs no GPU.
