@@ -344,9 +344,9 @@ void measure(Rig &rig, const Options &options) {
         continue;
       if (bytes != 8 && std::string(op) == "latency")
         continue;
-      int iterations = bytes <= (64 << 10) ? 400 : bytes <= (1 << 20) ? 150 : 24;
+      int iterations = bytes <= (64 << 10) ? 300 : bytes <= (1 << 20) ? 120 : 16;
       if (bytes >= (256u << 20))
-        iterations = 6;
+        iterations = 4;
       double best = timeOf(rig, op, bytes, iterations, bytes <= (1 << 20) ? 30 : 2);
       for (int again = 0; again < 2; ++again) {
         double seconds = timeOf(rig, op, bytes, iterations, 1);
