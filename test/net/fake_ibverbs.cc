@@ -137,6 +137,15 @@ void FakeIbverbs::State::run(FakeQp &qp, const Send &send) {
     breakQp(qp);
 }
 
+// Drops what nobody has taken yet, and waits for what was taken.
+void FakeIbverbs::State::forgetEvents(std::unique_lock<std::mutex> &lock, ibv_context *context,
+                                      const void *subject) {
+  std::deque<ibv_async_event> &events = findIn(contexts, context)->events;
+  auto isAboutIt = [subject](const ibv_async_event &event) { return subjectOf(event) == subject; };
+  events.erase(std::remove_if(events.begin(), events.end(), isAboutIt), events.end());
+  acked.wait(lock, [&] { return unacked.count(subject) == 0; });
+}
+
 //===-- knobs -------------------------------------------------------------------===//
 
 FakeIbverbs::FakeIbverbs(int numDevices) : state_(std::make_unique<State>()) {

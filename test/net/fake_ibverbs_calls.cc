@@ -56,7 +56,16 @@ int getAsyncEvent(ibv_context *context, ibv_async_event *event) {
     return -1;
   *event = mine.events.front();
   mine.events.pop_front();
+  if (const void *subject = subjectOf(*event))
+    ++fake->unacked[subject];
   return 0;
+}
+
+void ackAsyncEvent(ibv_async_event *event) {
+  FakeLock lock(fake->mutex);
+  if (const void *subject = subjectOf(*event); subject && --fake->unacked[subject] == 0)
+    fake->unacked.erase(subject);
+  fake->acked.notify_all();
 }
 
 int queryDevice(ibv_context *, ibv_device_attr *attributes) {
@@ -184,7 +193,8 @@ ibv_cq *createCq(ibv_context *context, int entries, void *cqContext, ibv_comp_ch
 }
 
 int destroyCq(ibv_cq *cq) {
-  FakeLock lock(fake->mutex);
+  std::unique_lock<std::mutex> lock(fake->mutex);
+  fake->forgetEvents(lock, cq->context, cq);
   auto it = findIn(fake->cqs, cq);
   std::deque<ibv_cq *> &events = it->channel->events;
   events.erase(std::remove(events.begin(), events.end(), cq), events.end());
@@ -265,7 +275,8 @@ int modifyQp(ibv_qp *qp, ibv_qp_attr *attributes, int mask) {
 }
 
 int destroyQp(ibv_qp *qp) {
-  FakeLock lock(fake->mutex);
+  std::unique_lock<std::mutex> lock(fake->mutex);
+  fake->forgetEvents(lock, qp->context, qp);
   fake->qps.erase(qp->qp_num);
   return 0;
 }
@@ -337,7 +348,7 @@ void FakeIbverbs::State::fillTable() {
   table.openDevice = openDevice;
   table.closeDevice = closeDevice;
   table.getAsyncEvent = getAsyncEvent;
-  table.ackAsyncEvent = [](ibv_async_event *) {};
+  table.ackAsyncEvent = ackAsyncEvent;
   table.queryDevice = queryDevice;
   table.queryPort = queryPort;
   table.queryGid = queryGid;

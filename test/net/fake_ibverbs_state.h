@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <deque>
 #include <gtest/gtest.h>
 #include <list>
@@ -86,6 +87,10 @@ struct FakeIbverbs::State {
   std::map<ibv_wr_opcode, int> posted;
   int inlined = 0;
   bool isStalled = false, isCut = false;
+  // Queue pairs and completion queues whose events were taken and not acknowledged:
+  // destroying one waits for that.
+  std::map<const void *, int> unacked;
+  std::condition_variable acked;
 
   // True, with errno set, where the call is to fail.
   bool fails(const char *call) {
@@ -103,6 +108,7 @@ struct FakeIbverbs::State {
   ibv_wc_status execute(FakeQp &qp, const Send &send);
   ibv_wc_status receive(FakeQp &peer, const Send &send, const std::vector<uint8_t> &data);
   void run(FakeQp &qp, const Send &send);
+  void forgetEvents(std::unique_lock<std::mutex> &lock, ibv_context *context, const void *subject);
   void fillTable();
 };
 
@@ -116,6 +122,20 @@ auto findIn(List &list, const Base *base) {
   auto it = std::find_if(list.begin(), list.end(), [&](auto &item) { return &item.base == base; });
   EXPECT_NE(it, list.end()) << "the fake did not make this";
   return it;
+}
+
+// The queue pair or completion queue that an event is about, or null.
+inline const void *subjectOf(const ibv_async_event &event) {
+  switch (event.event_type) {
+  case IBV_EVENT_CQ_ERR:
+    return event.element.cq;
+  case IBV_EVENT_QP_FATAL:
+  case IBV_EVENT_QP_REQ_ERR:
+  case IBV_EVENT_QP_ACCESS_ERR:
+    return event.element.qp;
+  default:
+    return nullptr;
+  }
 }
 
 // An eventfd that counts.
