@@ -38,6 +38,13 @@ const std::vector<EnvInfo> &envTable() {
        "what carries messages between processes: tcp or verbs"},
       {EnvVar::NetAlgorithm, "COLL_NET_ALGORITHM", "auto",
        "of backend net, where an operation has it: auto, direct, ring, halving, tree"},
+      {EnvVar::NetGpuPath, "COLL_NET_GPU_PATH", "kernel",
+       "how GPU buffers of backend net travel, on all ranks alike: kernel (through slices of "
+       "pinned memory), unpack (received as pages), copy (by the copy engine)"},
+      {EnvVar::NetGpuBlocks, "COLL_NET_GPU_BLOCKS", "8",
+       "blocks of a channel kernel, 2 to 8: half of them for what leaves the GPU"},
+      {EnvVar::NetGpuIdleUs, "COLL_NET_GPU_IDLE_US", "200",
+       "time without work after which a channel kernel leaves the GPU"},
       {EnvVar::NetSpeedMbps, "COLL_NET_SPEED_MBPS", "0",
        "speed of each interface that NCCL is told, which its choices depend on; 0: as the "
        "system says"},

@@ -29,6 +29,9 @@ enum class EnvVar {
   NetSpinUs,          // COLL_NET_SPIN_US
   NetTransport,       // COLL_NET_TRANSPORT
   NetAlgorithm,       // COLL_NET_ALGORITHM
+  NetGpuPath,         // COLL_NET_GPU_PATH
+  NetGpuBlocks,       // COLL_NET_GPU_BLOCKS
+  NetGpuIdleUs,       // COLL_NET_GPU_IDLE_US
   NetSpeedMbps,       // COLL_NET_SPEED_MBPS
   NcclChannels,       // COLL_NET_NCCL_CHANNELS
   Cuda,               // COLL_CUDA

@@ -11,6 +11,11 @@
 namespace coll::rt::test {
 
 Status Member::call(const Call &call) {
+  if (gpu) {
+    Member onGpu = *this;
+    onGpu.gpu = nullptr;
+    return gpu->call(call, rank, n, position, [&](const Call &made) { return onGpu.call(made); });
+  }
   if (!async)
     return group.run(call);
   Result<Request *> request = group.start(call);
@@ -20,7 +25,7 @@ Status Member::call(const Call &call) {
 namespace {
 
 void runRank(Endpoint &endpoint, const Layout &layout, int rank,
-             const std::function<void(Member &)> &body) {
+             const std::function<void(Member &)> &body, GpuMemory *gpu) {
   for (const std::vector<int> &ranks : layout.groups) {
     auto it = std::find(ranks.begin(), ranks.end(), rank);
     if (it == ranks.end())
@@ -29,6 +34,7 @@ void runRank(Endpoint &endpoint, const Layout &layout, int rank,
     ASSERT_TRUE(group.ok()) << group.status().toString();
     Member member{endpoint, **group, rank, static_cast<int>(ranks.size()),
                   static_cast<int>(it - ranks.begin())};
+    member.gpu = gpu;
     EXPECT_EQ((*group)->position(), member.position);
     body(member);
     endpoint.leave();
@@ -40,12 +46,23 @@ void runRank(Endpoint &endpoint, const Layout &layout, int rank,
 void runJob(const std::string &backendName, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs) {
   std::istringstream parts(backendName);
-  std::string name, algorithm;
+  std::string name, algorithm, memory, path;
   BackendOptions options;
-  std::getline(std::getline(std::getline(parts, name, '/'), options.transport, '/'), algorithm);
+  std::getline(std::getline(std::getline(parts, name, '/'), options.transport, '/'), algorithm,
+               '/');
+  std::getline(std::getline(parts, memory, '/'), path);
   options.numRanks = layout.ranks;
   options.timeoutUs = timeoutUs;
   ScopedEnv scoped("COLL_NET_ALGORITHM", algorithm.empty() ? nullptr : algorithm.c_str());
+  ScopedEnv scopedPath("COLL_NET_GPU_PATH", path.empty() ? nullptr : path.c_str());
+  ScopedEnv scopedBlocks("COLL_NET_GPU_BLOCKS", memory == "fake" ? "2" : nullptr);
+  std::unique_ptr<GpuMemory> gpu;
+  if (!memory.empty()) {
+    std::string whyNot = "backend net is not built";
+    gpu = makeGpuMemory ? makeGpuMemory(memory, whyNot) : nullptr;
+    if (!gpu)
+      GTEST_SKIP() << whyNot;
+  }
   Result<std::unique_ptr<Backend>> backend = createBackend(name, options);
   ASSERT_TRUE(backend.ok()) << backend.status().toString();
   std::vector<std::unique_ptr<Endpoint>> endpoints;
@@ -57,8 +74,9 @@ void runJob(const std::string &backendName, const Layout &layout,
   }
   std::vector<std::thread> threads;
   for (int rank = 0; rank < layout.ranks; ++rank)
-    threads.emplace_back(
-        [&, rank] { runRank(*endpoints[static_cast<size_t>(rank)], layout, rank, body); });
+    threads.emplace_back([&, rank] {
+      runRank(*endpoints[static_cast<size_t>(rank)], layout, rank, body, gpu.get());
+    });
   for (std::thread &thread : threads)
     thread.join();
 }

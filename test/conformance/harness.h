@@ -9,6 +9,7 @@
 #define COLL_TEST_CONFORMANCE_HARNESS_H
 
 #include "runtime/backend.h"
+#include "test/conformance/gpu_memory.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -37,12 +38,14 @@ struct Member {
   // Blocking, or started and waited for, depending on `async`.
   Status call(const Call &call);
   bool async = false;
+  GpuMemory *gpu = nullptr; // where call() makes its calls, if not in host memory
 };
 
 inline constexpr int64_t kPatientUs = 120'000'000;
 
 // Runs `body` on every rank of the layout at once, and ends when all have returned.
-// `backend` is a name, or "name/transport/algorithm".
+// `backend` is a name, or "name/transport/algorithm/memory/path": memory is nothing or a kind
+// of GpuMemory, path how it travels. Skips the test where there is no such memory.
 void runJob(const std::string &backend, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs = kPatientUs);
 
@@ -120,6 +123,12 @@ std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &in
                            testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
                            movementsName);                                                         \
   INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
+  }                                                                                                \
+  static_assert(true, "")
+
+#define COLL_CONFORMANCE_OF_TRANSFERS(label, backend)                                              \
+  namespace coll::rt::test {                                                                       \
+  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
   }                                                                                                \
   static_assert(true, "")
 

@@ -1,5 +1,6 @@
 #include "runtime/backend/net/endpoint.h"
 
+#include "runtime/backend/net/apply.h"
 #include "runtime/backend/net/collective.h"
 #include "runtime/backend/net/transfer.h"
 #include "runtime/base/dtype.h"
@@ -22,6 +23,7 @@ constexpr int kPollsPerLook = 8;
 
 NetEndpoint::NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options)
     : mesh_(std::move(mesh)), options_(options), mover_(createHostMover()),
+      gpu_(mesh_->transport(), options.gpu),
       activeTransfers_(static_cast<size_t>(mesh_->numRanks())) {}
 
 NetEndpoint::~NetEndpoint() {
@@ -113,29 +115,52 @@ bool NetEndpoint::mayBegin(const NetRequest &request) const {
 Status NetEndpoint::beginNow(NetRequest &request) {
   Group &group = request.group;
   request.stage = NetRequest::Stage::Running;
-  if (!isTransfer(request.call.kind)) {
+  if (isTransfer(request.call.kind)) {
+    int peer = group.ranks[static_cast<size_t>(request.call.peer)];
+    ++activeTransfers_[static_cast<size_t>(peer)];
+    if (peer == rank())
+      return beginToItself(request);
+  } else {
     ++group.active;
-    request.activity =
-        std::make_unique<Collective>(*mesh_, *mover_, group.ranks, group.position, request.number,
-                                     request.call, options_.algorithm);
-    return {};
   }
-  int peer = group.ranks[static_cast<size_t>(request.call.peer)];
-  ++activeTransfers_[static_cast<size_t>(peer)];
-  if (peer == rank()) {
-    beginToItself(request);
-    return {};
-  }
-  TransferPlace place = {group.hash, rank(), peer, &request.call};
-  if (request.call.kind == OpKind::Send)
-    request.activity = std::make_unique<Sending>(*mesh_, *mover_, place, transfers_++);
-  else
-    request.activity = std::make_unique<Receiving>(*mesh_, *mover_, place);
-  return {};
+  Result<std::unique_ptr<Activity>> activity = makeActivity(request);
+  if (activity.ok())
+    request.activity = activity.take();
+  return activity.status();
+}
+
+Result<std::unique_ptr<Activity>> NetEndpoint::makeActivity(NetRequest &request) {
+  Group &group = request.group;
+  const int64_t n = static_cast<int64_t>(group.ranks.size());
+  const uint64_t transfer = transfers_;
+  auto make = [&](Mover &mover, const Call &call) -> std::unique_ptr<Activity> {
+    if (!isTransfer(call.kind))
+      return std::make_unique<Collective>(*mesh_, mover, group.ranks, group.position,
+                                          request.number, call, options_.algorithm);
+    TransferPlace place = {group.hash, rank(), group.ranks[static_cast<size_t>(call.peer)], &call};
+    if (call.kind == OpKind::Send)
+      return std::make_unique<Sending>(*mesh_, mover, place, transfer);
+    return std::make_unique<Receiving>(*mesh_, mover, place);
+  };
+  const Call &call = request.call;
+  if (call.kind == OpKind::Send)
+    ++transfers_;
+  Result<GpuMover *> gpu = gpu_.moverFor(call, n, group.position);
+  if (!gpu)
+    return gpu.status();
+  if (!*gpu)
+    return make(*mover_, call);
+  if (isTransfer(call.kind) ? !isInline(call) : !isSmall(call, n))
+    return make(**gpu, call);
+  int64_t source = isTransfer(call.kind) ? call.count * dtypeSize(call.dtype)
+                                         : contribution(call, n, group.position);
+  return HostDetour::create(**gpu, call, call.kind == OpKind::Recv ? 0 : source,
+                            destinationBytes(call, n),
+                            [&](const Call &onHost) { return make(*mover_, onHost); });
 }
 
 // The other half, if it has begun, completes both.
-void NetEndpoint::beginToItself(NetRequest &request) {
+Status NetEndpoint::beginToItself(NetRequest &request) {
   const Call &mine = request.call;
   for (NetRequest *other : pending_) {
     const Call &call = other->call;
@@ -148,13 +173,14 @@ void NetEndpoint::beginToItself(NetRequest &request) {
     Status fits = compareTransfer(rank(), signatureOf(send), describe(send), rank(),
                                   signatureOf(recv), describe(recv));
     if (fits.ok() && send.count > 0 && send.src != recv.dst)
-      std::memcpy(recv.dst, send.src, static_cast<size_t>(send.count * dtypeSize(send.dtype)));
+      fits = gpu_.copy(recv.dst, send.src, send.count * dtypeSize(send.dtype));
     end(*other, fits);
     end(request, fits);
     if (!fits.ok())
       abortJob(fits, /*key=*/0);
-    return;
+    return {};
   }
+  return {};
 }
 
 //===-- going on ----------------------------------------------------------------===//

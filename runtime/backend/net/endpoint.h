@@ -9,6 +9,7 @@
 
 #include "runtime/backend/net/activity.h"
 #include "runtime/backend/net/algorithms.h"
+#include "runtime/backend/net/gpu_buffers.h"
 #include "runtime/backend/net/idle.h"
 #include "runtime/backend/net/mesh.h"
 
@@ -50,6 +51,7 @@ struct NetRequest final : Request {
 struct EndpointOptions {
   int64_t timeoutUs = 60'000'000;
   Algorithm algorithm = Algorithm::Auto;
+  GpuMoverOptions gpu;
 };
 
 class NetEndpoint final : public Endpoint {
@@ -74,7 +76,8 @@ private:
   Status begin(NetRequest &request);
   Status beginNow(NetRequest &request);
   bool mayBegin(const NetRequest &request) const;
-  void beginToItself(NetRequest &request);
+  Result<std::unique_ptr<Activity>> makeActivity(NetRequest &request);
+  Status beginToItself(NetRequest &request);
   Status finish(NetRequest &request);
   // Blocks until the request is Finished.
   void waitFor(NetRequest &request);
@@ -100,6 +103,7 @@ private:
   std::unique_ptr<Mesh> mesh_;
   EndpointOptions options_;
   std::unique_ptr<Mover> mover_;
+  GpuBuffers gpu_;
   Idle idle_;
   uint64_t epoch_ = 0; // stretches of program, counted on all ranks alike
   uint64_t leftEpoch_ = 0;

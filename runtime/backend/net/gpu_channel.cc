@@ -1,6 +1,7 @@
 #include "runtime/backend/net/gpu_channel.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace coll::rt::network {
 
@@ -31,6 +32,7 @@ Status GpuChannel::allocate() {
   if (!shared)
     return shared.status();
   shared_ = shared.take();
+  std::memset(shared_.host(), 0, sizeof(ChannelShared));
   Result<GpuMemory> state = GpuMemory::create(gpu_, GpuMemory::Kind::Device, sizeof(ChannelState));
   if (!state)
     return state.status();

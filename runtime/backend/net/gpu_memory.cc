@@ -1,6 +1,5 @@
 #include "runtime/backend/net/gpu_memory.h"
 
-#include <cstring>
 #include <utility>
 
 namespace coll::rt::network {
@@ -52,7 +51,6 @@ Result<GpuMemory> GpuMemory::create(std::shared_ptr<GpuContext> gpu, Kind kind, 
   COLL_RETURN_IF_ERROR(gpu->check(
       cuda.memHostAlloc(&memory.host_, size, dl::kCudaHostPortable | dl::kCudaHostMapped),
       "cuMemHostAlloc"));
-  std::memset(memory.host_, 0, size);
   COLL_RETURN_IF_ERROR(gpu->check(cuda.memHostGetDevicePointer(&memory.device_, memory.host_, 0),
                                   "cuMemHostGetDevicePointer"));
   return memory;

@@ -43,7 +43,7 @@ public:
   GpuMemory &operator=(GpuMemory &&other) noexcept;
   ~GpuMemory();
 
-  // Aligned to 256 bytes. Pinned memory is zeroed, memory of the GPU is not.
+  // Aligned to 256 bytes; the content is undefined.
   static Result<GpuMemory> create(std::shared_ptr<GpuContext> gpu, Kind kind, int64_t bytes);
 
   char *device() const { return reinterpret_cast<char *>(device_); } // as the GPU addresses it

@@ -23,6 +23,7 @@ public:
   Link(int rank, std::unique_ptr<net::Connection> connection);
 
   int rank() const { return rank_; }
+  net::Connection &connection() { return *connection_; }
 
   // Messages of calls. Null where no request is free at the moment. The peer is told how
   // many there were when this rank leaves.
@@ -65,6 +66,7 @@ public:
   ~Mesh();
 
   int rank() const { return rank_; }
+  net::Transport &transport() { return transport_; }
   int numRanks() const { return static_cast<int>(links_.size()); }
   // What the others need to connect.
   const net::Handle &handle() const { return listener_->handle(); }

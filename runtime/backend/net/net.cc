@@ -1,6 +1,7 @@
 #include "runtime/backend/net/net.h"
 
 #include "runtime/backend/net/endpoint.h"
+#include "runtime/backend/net/gpu_transport.h"
 #include "runtime/backend/net/transports.h"
 #include "runtime/base/env.h"
 #include "runtime/net/bootstrap.h"
@@ -57,6 +58,9 @@ Status NetBackend::connectAll(int64_t timeoutUs) {
   while (true) {
     bool all = true;
     for (std::unique_ptr<Mesh> &mesh : meshes_) {
+      std::optional<RankGpu> gpu;
+      if (meshes_.size() > 1)
+        gpu.emplace(options_.gpu.path, mesh->rank());
       Result<bool> done = mesh->advance();
       if (!done)
         return done.status().annotate("rank " + std::to_string(mesh->rank()));
@@ -88,6 +92,9 @@ Status NetBackend::openLocal(const BackendOptions &options) {
     transport.iface = "lo";
   Result<std::unique_ptr<net::Transport>> made =
       createTransport(transportName(options), transport, *secret);
+  if (!made)
+    return made.status();
+  made = withGpu(made.take(), options_.gpu.path);
   if (!made)
     return made.status();
   transport_ = made.take();
@@ -127,6 +134,9 @@ Status NetBackend::openJob(const BackendOptions &options) {
   transport.timeoutUs = options.timeoutUs;
   Result<std::unique_ptr<net::Transport>> made =
       createTransport(transportName(options), transport, *secret);
+  if (!made)
+    return made.status();
+  made = withGpu(made.take(), options_.gpu.path);
   if (!made)
     return made.status();
   transport_ = made.take();
@@ -170,6 +180,10 @@ Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options) {
     return Status::invalid("COLL_NET_ALGORITHM=" + algorithm +
                            ": expected auto, direct, ring, halving or tree");
   endpoint.algorithm = *parsed;
+  Result<GpuMoverOptions> gpu = gpuOptionsFromEnv(options.timeoutUs);
+  if (!gpu)
+    return gpu.status();
+  endpoint.gpu = *gpu;
   auto backend = std::make_unique<NetBackend>(endpoint);
   COLL_RETURN_IF_ERROR(options.job ? backend->openJob(options) : backend->openLocal(options));
   return std::unique_ptr<Backend>(std::move(backend));

@@ -270,13 +270,17 @@ Result<bool> Schedule::run(bool &moved, int &failedPeer) {
 
 std::vector<int> Schedule::waitingFor() const {
   std::vector<int> peers;
-  for (const Lane &lane : lanes_)
-    if (!lane.isSend && !lane.flights.empty())
-      peers.push_back(lane.peer);
-  if (peers.empty())
+  auto add = [&](bool sends) {
     for (const Lane &lane : lanes_)
-      if (!lane.flights.empty())
-        peers.push_back(lane.peer);
+      for (const Flight &flight : lane.flights)
+        if (lane.isSend == sends && flight.request) {
+          peers.push_back(lane.peer);
+          break;
+        }
+  };
+  add(/*sends=*/false);
+  if (peers.empty())
+    add(/*sends=*/true);
   return peers;
 }
 

@@ -1,0 +1,321 @@
+#include "runtime/backend/net/gpu_mover.h"
+
+#include "runtime/backend/net/mesh.h"
+#include "runtime/base/dtype.h"
+#include "runtime/net/device/device_transport.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace coll::rt::network {
+
+namespace {
+
+// Scratch that is kept for the next operation; more is given back to the GPU.
+constexpr size_t kKeptScratch = 8;
+
+int64_t misalignment(const void *data) { return reinterpret_cast<intptr_t>(data) & 15; }
+
+ChannelItem copyItem(void *dst, const void *src, int64_t bytes) {
+  ChannelItem item{};
+  item.op = ChannelOp::Copy;
+  item.dst = dst;
+  item.src[0] = src;
+  item.bytes = static_cast<uint64_t>(bytes);
+  return item;
+}
+
+} // namespace
+
+std::optional<GpuPath> parseGpuPath(const std::string &name) {
+  if (name == "kernel")
+    return GpuPath::Kernel;
+  if (name == "unpack")
+    return GpuPath::Unpack;
+  if (name == "copy")
+    return GpuPath::Copy;
+  return std::nullopt;
+}
+
+//===-- life --------------------------------------------------------------------===//
+
+Result<std::unique_ptr<GpuMover>> GpuMover::create(const GpuPlatform &platform, int ordinal,
+                                                   const GpuMoverOptions &options) {
+  Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*platform.cuda, ordinal);
+  if (!gpu)
+    return gpu.status();
+  Result<std::unique_ptr<GpuChannel>> channel = GpuChannel::create(platform, *gpu, options.channel);
+  if (!channel)
+    return channel.status();
+  std::unique_ptr<GpuMover> mover(new GpuMover(options));
+  mover->channel_ = channel.take();
+  dl::CudaScope scope(*platform.cuda, (*gpu)->context());
+  COLL_RETURN_IF_ERROR((*gpu)->check(
+      platform.cuda->streamCreate(&mover->copies_, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
+  Result<GpuMemory> bounce = GpuMemory::create(*gpu, GpuMemory::Kind::Pinned, kBounceBytes);
+  if (!bounce)
+    return bounce.status();
+  mover->bounce_ = bounce.take();
+  if (options.path != GpuPath::Copy)
+    COLL_RETURN_IF_ERROR(mover->makeSlots(mover->out_));
+  if (options.path == GpuPath::Kernel)
+    COLL_RETURN_IF_ERROR(mover->makeSlots(mover->in_));
+  return mover;
+}
+
+GpuMover::~GpuMover() {
+  if (!copies_)
+    return;
+  drain();
+  const dl::Cuda &cuda = channel_->gpu()->cuda();
+  dl::CudaScope scope(cuda, channel_->gpu()->context());
+  cuda.streamDestroy(copies_);
+}
+
+Status GpuMover::makeSlots(Slots &slots) {
+  Result<GpuMemory> memory =
+      GpuMemory::create(channel_->gpu(), GpuMemory::Kind::Pinned, kSlots * kSlotStride);
+  if (!memory)
+    return memory.status();
+  slots.memory = memory.take();
+  for (int32_t slot = kSlots - 1; slot >= 0; --slot)
+    slots.free.push_back(slot);
+  return {};
+}
+
+//===-- inside the GPU ----------------------------------------------------------===//
+
+Result<Mover::Ticket> GpuMover::post(GpuChannel::Queue queue, const ChannelItem &item,
+                                     const std::vector<const void *> &sources) {
+  Result<Ticket> ticket = channel_->post(queue, item, sources);
+  if (ticket.ok())
+    last_[queue] = *ticket;
+  return ticket;
+}
+
+Result<Mover::Ticket> GpuMover::copy(void *dst, const void *src, int64_t bytes) {
+  if (dst == src || bytes == 0)
+    return kDone;
+  return post(GpuChannel::In, copyItem(dst, src, bytes));
+}
+
+Result<Mover::Ticket> GpuMover::copyRows(void *dst, int64_t dstPitch, const void *src,
+                                         int64_t srcPitch, int64_t rowBytes, int64_t rows) {
+  if (rowBytes == 0 || rows == 0)
+    return kDone;
+  ChannelItem item = copyItem(dst, src, rowBytes);
+  item.op = ChannelOp::CopyRows;
+  item.rows = static_cast<uint64_t>(rows);
+  item.dstPitch = static_cast<uint64_t>(dstPitch);
+  item.srcPitch = static_cast<uint64_t>(srcPitch);
+  return post(GpuChannel::In, item);
+}
+
+Result<Mover::Ticket> GpuMover::reduce(CollDtype dtype, CollReduction reduction,
+                                       const void *const *srcs, int numSrcs, void *dst,
+                                       int64_t elems) {
+  if (numSrcs > static_cast<int>(kChannelMaxSources))
+    return Status(kCollUnsupported, "GPU buffers of " + std::to_string(numSrcs) +
+                                        " ranks cannot be combined at once; " +
+                                        std::to_string(kChannelMaxSources) + " at most");
+  if (elems == 0)
+    return kDone;
+  ChannelItem item = copyItem(dst, srcs[0], elems * dtypeSize(dtype));
+  item.op = ChannelOp::Reduce;
+  item.src[1] = numSrcs > 1 ? srcs[1] : nullptr;
+  item.dtype = static_cast<uint32_t>(dtype);
+  item.reduction = static_cast<uint32_t>(reduction);
+  item.numSources = static_cast<uint32_t>(numSrcs);
+  item.divisor = reduction == kCollAvg ? item.numSources : 0;
+  std::vector<const void *> table;
+  if (numSrcs > 2)
+    table.assign(srcs, srcs + numSrcs);
+  return post(GpuChannel::In, item, table);
+}
+
+Result<Mover::Ticket> GpuMover::divide(CollDtype dtype, void *dst, int64_t elems, int divisor) {
+  if (elems == 0)
+    return kDone;
+  ChannelItem item = copyItem(dst, dst, elems * dtypeSize(dtype));
+  item.op = ChannelOp::Reduce;
+  item.dtype = static_cast<uint32_t>(dtype);
+  item.reduction = kCollAvg;
+  item.numSources = 1;
+  item.divisor = static_cast<uint32_t>(divisor);
+  return post(GpuChannel::In, item);
+}
+
+Status GpuMover::waitFor(Ticket ticket) {
+  return ticket == kDone ? Status::okay() : channel_->waitFor(ticket);
+}
+
+void GpuMover::drain() {
+  // An error ends the kernel too.
+  for (Ticket ticket : last_)
+    if (Status ended = waitFor(ticket); !ended.ok())
+      return;
+}
+
+Status GpuMover::zero(void *dst, int64_t bytes) {
+  const GpuContext &gpu = *channel_->gpu();
+  dl::CudaScope scope(gpu.cuda(), gpu.context());
+  COLL_RETURN_IF_ERROR(gpu.check(gpu.cuda().memsetD8Async(reinterpret_cast<dl::CudaAddress>(dst), 0,
+                                                          static_cast<size_t>(bytes), copies_),
+                                 "cuMemsetD8Async"));
+  return gpu.check(gpu.cuda().streamSynchronize(copies_), "cuStreamSynchronize");
+}
+
+Status GpuMover::copyNow(void *dst, const void *src, int64_t bytes) {
+  if (bytes == 0 || dst == src)
+    return {};
+  const GpuContext &gpu = *channel_->gpu();
+  dl::CudaScope scope(gpu.cuda(), gpu.context());
+  COLL_RETURN_IF_ERROR(gpu.check(gpu.cuda().memcpyAsync(reinterpret_cast<dl::CudaAddress>(dst),
+                                                        reinterpret_cast<dl::CudaAddress>(src),
+                                                        static_cast<size_t>(bytes), copies_),
+                                 "cuMemcpyAsync"));
+  return gpu.check(gpu.cuda().streamSynchronize(copies_), "cuStreamSynchronize");
+}
+
+Status GpuMover::read(void *host, const void *src, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kBounceBytes) {
+    const int64_t part = std::min(bytes - at, kBounceBytes);
+    COLL_RETURN_IF_ERROR(copyNow(bounce_.device(), static_cast<const char *>(src) + at, part));
+    std::memcpy(static_cast<char *>(host) + at, bounce_.host(), static_cast<size_t>(part));
+  }
+  return {};
+}
+
+Status GpuMover::write(void *dst, const void *host, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kBounceBytes) {
+    const int64_t part = std::min(bytes - at, kBounceBytes);
+    std::memcpy(bounce_.host(), static_cast<const char *>(host) + at, static_cast<size_t>(part));
+    COLL_RETURN_IF_ERROR(copyNow(static_cast<char *>(dst) + at, bounce_.device(), part));
+  }
+  return {};
+}
+
+//===-- messages ----------------------------------------------------------------===//
+
+std::optional<Parcel> GpuMover::take(Slots &slots, void *data, int64_t bytes) {
+  if (slots.free.empty())
+    return std::nullopt;
+  Parcel parcel;
+  parcel.slot = slots.free.back();
+  slots.free.pop_back();
+  parcel.data = data;
+  parcel.segment.data = slots.memory.host() + parcel.slot * kSlotStride + misalignment(data);
+  parcel.segment.bytes = static_cast<uint64_t>(bytes);
+  return parcel;
+}
+
+Parcel GpuMover::direct(void *data, int64_t bytes) const {
+  Parcel parcel;
+  parcel.data = data;
+  parcel.segment = {data, static_cast<uint64_t>(bytes), options_.memory};
+  return parcel;
+}
+
+Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes) {
+  void *data = const_cast<void *>(src);
+  if (options_.path == GpuPath::Copy)
+    return std::optional<Parcel>(direct(data, bytes));
+  if (bytes > kSlotBytes)
+    return Status::internal("a message of " + std::to_string(bytes) + " bytes for a slot");
+  std::optional<Parcel> parcel = take(out_, data, bytes);
+  if (!parcel)
+    return parcel;
+  char *slot = out_.memory.device() + parcel->slot * kSlotStride + misalignment(data);
+  Result<Ticket> filled = post(GpuChannel::Out, copyItem(slot, src, bytes));
+  if (!filled)
+    return filled.status();
+  parcel->filled = *filled;
+  return parcel;
+}
+
+Result<std::optional<Parcel>> GpuMover::expect(void *dst, int64_t bytes) {
+  if (options_.path != GpuPath::Kernel)
+    return std::optional<Parcel>(direct(dst, bytes));
+  if (bytes > kSlotBytes)
+    return Status::internal("a message of " + std::to_string(bytes) + " bytes for a slot");
+  return take(in_, dst, bytes);
+}
+
+void GpuMover::posted(Parcel &parcel, Link &link) {
+  if (options_.path != GpuPath::Unpack)
+    return;
+  Consumption &consumption = consumption_[&link];
+  parcel.link = &link;
+  parcel.number = consumption.next++;
+  consumption.released.push_back(false);
+}
+
+Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
+  const int64_t bytes = static_cast<int64_t>(parcel.segment.bytes);
+  if (options_.path == GpuPath::Copy)
+    return kDone;
+  if (options_.path == GpuPath::Kernel) {
+    const char *slot = in_.memory.device() + parcel.slot * kSlotStride + misalignment(parcel.data);
+    return post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
+  }
+  const net::KernelView view =
+      static_cast<const net::DeviceConnection &>(parcel.link->connection()).unpackView();
+  ChannelItem item = copyItem(parcel.data, reinterpret_cast<const void *>(view.bounce), bytes);
+  item.op = ChannelOp::Unpack;
+  item.src[1] = reinterpret_cast<const void *>(view.meta);
+  item.srcBytes = view.bounceBytes;
+  item.pageSlot = static_cast<uint32_t>(parcel.number % kUnpackSlots);
+  return post(GpuChannel::In, item);
+}
+
+void GpuMover::release(Parcel &parcel) {
+  if (parcel.slot >= 0)
+    (parcel.segment.data >= out_.memory.host() &&
+             parcel.segment.data < out_.memory.host() + out_.memory.bytes()
+         ? out_
+         : in_)
+        .free.push_back(parcel.slot);
+  if (!parcel.link)
+    return;
+  // The transport hears of messages in the order of their posts.
+  Consumption &consumption = consumption_[parcel.link];
+  consumption.released[parcel.number - consumption.first] = true;
+  while (!consumption.released.empty() && consumption.released.front()) {
+    consumption.released.pop_front();
+    ++consumption.first;
+    parcel.link->connection().consumed();
+  }
+}
+
+//===-- scratch -----------------------------------------------------------------===//
+
+Result<char *> GpuMover::allocate(int64_t bytes) {
+  Scratch *best = nullptr;
+  for (Scratch &scratch : scratch_)
+    if (!scratch.used && scratch.memory.bytes() >= bytes &&
+        (!best || scratch.memory.bytes() < best->memory.bytes()))
+      best = &scratch;
+  if (!best) {
+    Result<GpuMemory> memory =
+        GpuMemory::create(channel_->gpu(), GpuMemory::Kind::Device, std::max<int64_t>(bytes, 1));
+    if (!memory)
+      return memory.status();
+    scratch_.push_back({memory.take(), false});
+    best = &scratch_.back();
+  }
+  best->used = true;
+  return best->memory.device();
+}
+
+void GpuMover::release(char *memory) {
+  for (size_t i = 0; i < scratch_.size(); ++i) {
+    if (scratch_[i].memory.device() != memory)
+      continue;
+    scratch_[i].used = false;
+    if (scratch_.size() > kKeptScratch)
+      scratch_.erase(scratch_.begin() + static_cast<ptrdiff_t>(i));
+    return;
+  }
+}
+
+} // namespace coll::rt::network

@@ -1,0 +1,115 @@
+// gpu_mover.h - copies and combines memory of one GPU, for one rank.
+//
+// How a message gets from and to the transport (COLL_NET_GPU_PATH):
+//
+// | path   | a send | a receive |
+// |---|---|---|
+// | kernel | the channel kernel writes it into a slot of pinned memory | lands in a slot, from
+// which the kernel copies it | | unpack | the same | lands in the transport's bounce pool; the
+// kernel moves its pages (net/device) | | copy   | the copy engine, inside the transport
+// (net/device) | the same |
+//
+// Slots are bounded: a message for which there is none waits. Everything else (copies,
+// sums) is the kernel's work on every path. Belongs to its rank's thread.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
+#define COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
+
+#include "runtime/backend/net/gpu_channel.h"
+#include "runtime/backend/net/mover.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace coll::rt::network {
+
+enum class GpuPath : uint8_t { Kernel, Unpack, Copy };
+// "kernel", "unpack", "copy", or nothing.
+std::optional<GpuPath> parseGpuPath(const std::string &name);
+
+struct GpuMoverOptions {
+  GpuPath path = GpuPath::Kernel;
+  GpuChannelOptions channel;
+  // What stands for all memory of the GPU in the transport; null on the path `kernel`.
+  const net::Memory *memory = nullptr;
+};
+
+class GpuMover final : public Mover {
+public:
+  // Makes the channel and its slots; may wait for kernels that run on the GPU.
+  static Result<std::unique_ptr<GpuMover>> create(const GpuPlatform &platform, int ordinal,
+                                                  const GpuMoverOptions &options);
+  ~GpuMover() override;
+
+  Result<Ticket> copy(void *dst, const void *src, int64_t bytes) override;
+  Result<Ticket> reduce(CollDtype dtype, CollReduction reduction, const void *const *srcs,
+                        int numSrcs, void *dst, int64_t elems) override;
+  Result<Ticket> divide(CollDtype dtype, void *dst, int64_t elems, int divisor) override;
+  Result<Ticket> copyRows(void *dst, int64_t dstPitch, const void *src, int64_t srcPitch,
+                          int64_t rowBytes, int64_t rows) override;
+  Result<bool> isDone(Ticket ticket) override { return channel_->isDone(ticket); }
+  Status waitFor(Ticket ticket) override;
+  Status zero(void *dst, int64_t bytes) override;
+  void drain() override;
+
+  size_t window() const override { return kWindow; }
+  Result<std::optional<Parcel>> load(const void *src, int64_t bytes) override;
+  Result<std::optional<Parcel>> expect(void *dst, int64_t bytes) override;
+  void posted(Parcel &parcel, Link &link) override;
+  Result<Ticket> unload(Parcel &parcel) override;
+  void release(Parcel &parcel) override;
+
+  Result<char *> allocate(int64_t bytes) override;
+  void release(char *memory) override;
+
+  // Between the GPU and host memory of any kind, and between places of the GPU, by the copy
+  // engine; done when they return.
+  Status read(void *host, const void *src, int64_t bytes);
+  Status write(void *dst, const void *host, int64_t bytes);
+  Status copyNow(void *dst, const void *src, int64_t bytes);
+
+private:
+  static constexpr size_t kWindow = 8;
+  static constexpr int64_t kSlotBytes = 1 << 20;
+  static constexpr int kSlots = 32; // of each direction
+  static constexpr int64_t kBounceBytes = 256 << 10;
+  // A slot has room for data that begins as unaligned as its buffer.
+  static constexpr int64_t kSlotStride = kSlotBytes + 256;
+
+  struct Slots {
+    GpuMemory memory;
+    std::vector<int32_t> free;
+  };
+  struct Scratch {
+    GpuMemory memory;
+    bool used = false;
+  };
+  // Receives of a connection in the order of their posts; front: the oldest that the
+  // transport has not been told of.
+  struct Consumption {
+    uint64_t next = 0, first = 0;
+    std::deque<bool> released;
+  };
+
+  GpuMover(const GpuMoverOptions &options) : options_(options) {}
+  Status makeSlots(Slots &slots);
+  std::optional<Parcel> take(Slots &slots, void *data, int64_t bytes);
+  Parcel direct(void *data, int64_t bytes) const;
+  Result<Ticket> post(GpuChannel::Queue queue, const ChannelItem &item,
+                      const std::vector<const void *> &sources = {});
+
+  const GpuMoverOptions options_;
+  std::unique_ptr<GpuChannel> channel_;
+  dl::CudaStream copies_ = nullptr;
+  Slots out_, in_;
+  GpuMemory bounce_; // pinned; read() and write()
+  std::vector<Scratch> scratch_;
+  std::map<Link *, Consumption> consumption_;
+  Ticket last_[GpuChannel::kQueues] = {};
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H

@@ -1,0 +1,59 @@
+#include "runtime/backend/net/gpu_transport.h"
+
+#include "runtime/base/env.h"
+#include "runtime/net/device/device_transport.h"
+
+namespace coll::rt::network {
+
+Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs) {
+  const std::string name = envString(EnvVar::NetGpuPath);
+  std::optional<GpuPath> path = parseGpuPath(name);
+  if (!path)
+    return Status::invalid("COLL_NET_GPU_PATH=" + name + ": expected kernel, unpack or copy");
+  GpuMoverOptions options;
+  options.path = *path;
+  options.channel.blocks = static_cast<int>(envInt(EnvVar::NetGpuBlocks));
+  if (options.channel.blocks < 2 || options.channel.blocks > static_cast<int>(kChannelMaxBlocks))
+    return Status::invalid("COLL_NET_GPU_BLOCKS: expected 2 to " +
+                           std::to_string(kChannelMaxBlocks));
+  options.channel.idleUs = envInt(EnvVar::NetGpuIdleUs);
+  options.channel.timeoutUs = timeoutUs;
+  return options;
+}
+
+Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> transport,
+                                                GpuPath path) {
+  const dl::Cuda *cuda = gpuPlatform().cuda;
+  if (path == GpuPath::Kernel || !cuda)
+    return transport;
+  Result<net::DeviceOptions> options = net::DeviceOptions::fromEnv();
+  if (!options)
+    return options.status();
+  options->receive = path == GpuPath::Unpack ? net::ReceivePath::Unpack : net::ReceivePath::Host;
+  options->send = net::SendPath::Host;
+  options->unpackOnConnect = true; // connections carry data both ways
+  options->unpackThreshold = 0;    // the mover counts on the path
+  options->implicitConsume = 0;
+  options->pages = net::kPagesWhole; // the kernel splits pages itself
+  Result<std::unique_ptr<net::DeviceTransport>> made =
+      net::createDeviceTransport(std::move(transport), *cuda, *options);
+  if (!made)
+    return made.status();
+  return std::unique_ptr<net::Transport>(made.take());
+}
+
+RankGpu::RankGpu(GpuPath path, int rank) {
+  const dl::Cuda *cuda = gpuPlatform().cuda;
+  int count = 0;
+  if (path != GpuPath::Unpack || !cuda || cuda->deviceGetCount(&count) != dl::kCudaSuccess ||
+      count == 0)
+    return;
+  // Without it the connection is made for another GPU, which the first call then refuses.
+  Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*cuda, rank % count);
+  if (!gpu)
+    return;
+  gpu_ = gpu.take();
+  scope_.emplace(*cuda, gpu_->context());
+}
+
+} // namespace coll::rt::network

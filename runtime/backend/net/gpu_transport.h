@@ -1,0 +1,34 @@
+// gpu_transport.h - what the paths `unpack` and `copy` of GPU buffers need of a transport.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_GPU_TRANSPORT_H
+#define COLL_RUNTIME_BACKEND_NET_GPU_TRANSPORT_H
+
+#include "runtime/backend/net/gpu_mover.h"
+
+#include <memory>
+
+namespace coll::rt::network {
+
+// The path and the channel that the environment asks for; kCollInvalidCall names a wrong value.
+Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs);
+
+// The transport itself on the path `kernel` or without a GPU, else a device transport on
+// top of it. All ranks of a job have to take the same path.
+Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> transport,
+                                                GpuPath path);
+
+// Makes a rank's GPU current while its connections are made, which then unpack there. For ranks
+// that share a process: rank r has GPU r modulo their number.
+class RankGpu {
+public:
+  // Changes nothing where `path` needs no GPU.
+  RankGpu(GpuPath path, int rank);
+
+private:
+  std::shared_ptr<GpuContext> gpu_;
+  std::optional<dl::CudaScope> scope_;
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_GPU_TRANSPORT_H

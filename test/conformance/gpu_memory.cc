@@ -1,0 +1,174 @@
+#include "test/conformance/gpu_memory.h"
+
+#include "runtime/backend/net/apply.h"
+#include "runtime/backend/net/gpu_platform.h"
+#include "runtime/base/dtype.h"
+#include "runtime/dl/fake_cuda.h"
+#include "runtime/kernels/channel_emulation.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <map>
+#include <mutex>
+
+namespace coll::rt::test {
+
+namespace {
+
+constexpr int kFakeGpus = 2;
+
+// The memory of both kinds, by the driver's functions.
+class DriverMemory : public GpuMemory {
+public:
+  Status call(const Call &call, int rank, int n, int position,
+              const std::function<Status(const Call &)> &run) override;
+
+protected:
+  // The primary contexts stay until the end, so that a rank's first call need not make one.
+  void open(const dl::Cuda &cuda, int count) {
+    cuda_ = &cuda;
+    for (int gpu = 0; gpu < count; ++gpu) {
+      dl::CudaContext context = nullptr;
+      check(cuda.primaryContextRetain(&context, gpu));
+      contexts_.push_back(context);
+    }
+  }
+  void close() {
+    for (size_t gpu = 0; gpu < contexts_.size(); ++gpu)
+      check(cuda_->primaryContextRelease(static_cast<int>(gpu)));
+    contexts_.clear();
+  }
+
+private:
+  void *allocate(int64_t bytes, int rank) {
+    dl::CudaScope scope(*cuda_, contextOf(rank));
+    dl::CudaAddress address = 0;
+    check(cuda_->memAlloc(&address, static_cast<size_t>(bytes)));
+    return reinterpret_cast<void *>(address);
+  }
+  void release(void *memory, int rank) {
+    dl::CudaScope scope(*cuda_, contextOf(rank));
+    check(cuda_->memFree(reinterpret_cast<dl::CudaAddress>(memory)));
+  }
+  void copyIn(void *device, const void *from, int64_t bytes, int rank) {
+    copy(rank, bytes, [&](void *pinned, dl::CudaStream stream) {
+      std::memcpy(pinned, from, static_cast<size_t>(bytes));
+      check(cuda_->memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(device), pinned,
+                                   static_cast<size_t>(bytes), stream));
+      check(cuda_->streamSynchronize(stream));
+    });
+  }
+  void copyOut(void *to, const void *device, int64_t bytes, int rank) {
+    copy(rank, bytes, [&](void *pinned, dl::CudaStream stream) {
+      check(cuda_->memcpyDtoHAsync(pinned, reinterpret_cast<dl::CudaAddress>(device),
+                                   static_cast<size_t>(bytes), stream));
+      check(cuda_->streamSynchronize(stream));
+      std::memcpy(to, pinned, static_cast<size_t>(bytes));
+    });
+  }
+  template <typename Move>
+  void copy(int rank, int64_t bytes, Move &&move) {
+    dl::CudaScope scope(*cuda_, contextOf(rank));
+    dl::CudaStream stream = nullptr;
+    check(cuda_->streamCreate(&stream, dl::kCudaStreamNonBlocking));
+    void *pinned = nullptr;
+    check(cuda_->memHostAlloc(&pinned, static_cast<size_t>(bytes), dl::kCudaHostPortable));
+    move(pinned, stream);
+    check(cuda_->memFreeHost(pinned));
+    check(cuda_->streamDestroy(stream));
+  }
+  dl::CudaContext contextOf(int rank) const {
+    return contexts_[static_cast<size_t>(rank) % contexts_.size()];
+  }
+  void check(dl::CudaResult result) {
+    Status status = dl::cudaStatus(*cuda_, result, "the test's own call");
+    EXPECT_TRUE(status.ok()) << status.toString();
+  }
+
+  const dl::Cuda *cuda_ = nullptr;
+  std::vector<dl::CudaContext> contexts_;
+};
+
+Status DriverMemory::call(const Call &call, int rank, int n, int position,
+                          const std::function<Status(const Call &)> &run) {
+  int64_t sourceBytes = call.kind == OpKind::Send ? call.count * dtypeSize(call.dtype)
+                                                  : network::contribution(call, n, position);
+  int64_t bytes = network::destinationBytes(call, n);
+  Call onGpu = call;
+  void *src = nullptr, *dst = nullptr;
+  const bool inPlace = call.src == call.dst;
+  if (bytes > 0) {
+    dst = allocate(std::max(bytes, inPlace ? sourceBytes : 0), rank);
+    copyIn(dst, call.dst, std::max(bytes, inPlace ? sourceBytes : 0), rank);
+    onGpu.dst = dst;
+  }
+  if (sourceBytes > 0) {
+    src = inPlace && dst ? dst : allocate(sourceBytes, rank);
+    copyIn(src, call.src, sourceBytes, rank);
+    onGpu.src = src;
+  } else if (inPlace) {
+    onGpu.src = dst;
+  }
+  Status outcome = run(onGpu);
+  if (dst)
+    copyOut(call.dst, dst, bytes, rank);
+  if (src && src != dst)
+    release(src, rank);
+  if (dst)
+    release(dst, rank);
+  return outcome;
+}
+
+class RealMemory final : public DriverMemory {
+public:
+  RealMemory(const dl::Cuda &cuda, int count) { open(cuda, count); }
+  ~RealMemory() override { close(); }
+};
+
+// Each channel has a thread that runs its kernel.
+class FakeMemory final : public DriverMemory {
+public:
+  FakeMemory()
+      : fake_(kFakeGpus), platform_({&fake_.table(), [] { return Status(); }, launcher()}) {
+    open(fake_.table(), kFakeGpus);
+  }
+  ~FakeMemory() override {
+    close();
+    EXPECT_EQ(fake_.misuse(), "");
+  }
+
+private:
+  std::function<Status(const ChannelLaunch &, dl::CudaStream)> launcher() {
+    return [this](const ChannelLaunch &launch, dl::CudaStream) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      std::unique_ptr<kernels::ChannelEmulation> &emulation = emulations_[launch.state];
+      if (!emulation)
+        emulation = std::make_unique<kernels::ChannelEmulation>();
+      return emulation->launch(launch);
+    };
+  }
+
+  dl::FakeCuda fake_;
+  std::mutex mutex_;
+  std::map<ChannelState *, std::unique_ptr<kernels::ChannelEmulation>> emulations_;
+  network::ScopedGpuPlatform platform_;
+};
+
+std::unique_ptr<GpuMemory> make(const std::string &kind, std::string &whyNot) {
+  if (kind == "fake")
+    return std::make_unique<FakeMemory>();
+  Result<const dl::Cuda *> cuda = dl::cuda();
+  int count = 0;
+  if (!cuda || (*cuda)->deviceGetCount(&count) != dl::kCudaSuccess || count == 0) {
+    whyNot = cuda.ok() ? "no GPU" : cuda.status().message();
+    return nullptr;
+  }
+  return std::make_unique<RealMemory>(**cuda, count);
+}
+
+[[maybe_unused]] const bool isSet = (makeGpuMemory = make) != nullptr;
+
+} // namespace
+
+} // namespace coll::rt::test
