@@ -58,7 +58,7 @@ class Decorator final : public DeviceTransport {
 public:
   Decorator(std::unique_ptr<Transport> inner, const rt::dl::Cuda &cuda,
             const DeviceOptions &options)
-      : shared_{cuda, options, {}}, inner_(std::move(inner)), devices_(inner_->devices()) {
+      : shared_{cuda, options, {}, {}, {}}, inner_(std::move(inner)), devices_(inner_->devices()) {
     for (DeviceProperties &device : devices_) {
       device.memoryKinds |= static_cast<uint32_t>(MemoryKind::Cuda);
       if (options.unpacks()) {
@@ -139,7 +139,7 @@ private:
       info = rt::dl::cudaPointerInfo(shared_.cuda, region.data);
     if (info.ordinal < 0)
       return Status::invalid("CUDA does not know the memory that is to be registered");
-    Result<std::shared_ptr<Gpu>> gpu = Gpu::get(shared_.cuda, info.ordinal, options.bounceBytes);
+    Result<std::shared_ptr<Gpu>> gpu = shared_.gpu(info.ordinal);
     if (!gpu.ok())
       return gpu.status();
     memory.gpu = gpu.take();

@@ -1,28 +1,27 @@
 // device_transport.h - a transport whose messages may start and end in GPU memory.
 //
-//   auto tcp = createTcpTransport(…);
-//   auto transport = createDeviceTransport(std::move(*tcp), **dl::cuda(),
-//   DeviceOptions::fromEnv()); Memory *memory = transport->regMr(device, {gpuPointer, bytes,
-//   MemoryKind::Cuda}); connection->irecv(&Segment{gpuPointer, bytes, memory}, 1, tag);
+//   auto transport = createDeviceTransport(std::move(tcp), *cuda, options);
+//   auto memory = transport->regMr(device, {gpuPointer, bytes, MemoryKind::Cuda});
+//   Segment segment{gpuPointer, bytes, *memory};
+//   auto request = connection->irecv(&segment, 1, tag);
 //
 // It decorates any transport; host memory passes through untouched. A segment is GPU
 // memory if and only if its `memory` was registered as MemoryKind::Cuda. Such a request
-// has one segment. How it moves:
+// has one segment. How it is received:
 //
-// | receives | when | what happens |
-// |---|---|---|
-// | direct   | memory the transport can write (host memory in disguise, or a NIC that reaches the
-// GPU) | the transport writes it; no copy, no descriptors | | UNPACK   | connections with a device
-// handle | data lands in the GPU's bounce pool; test() writes page descriptors and reports done;
-// the caller's kernel moves the pages | | HOST     | everything else | lands in the bounce pool; an
-// asynchronous copy on a private stream; done when it has ended |
+//  - direct, where the transport below reaches the memory itself: a NIC beside the GPU, or
+//    memory that is the host's after all. No copy, no descriptors.
+//  - UNPACK, on connections with a device handle: data lands in the GPU's bounce pool,
+//    test() writes page descriptors and reports done, the caller's kernel moves the pages.
+//  - HOST, else: it lands in the bounce pool, an asynchronous copy on a private stream
+//    moves it, and it is done when that has ended.
 //
-// | sends | when | what happens |
-// |---|---|---|
-// | direct | as above | |
-// | PACK   | SendPath::Pack | isend() writes page descriptors; the caller's kernel fills the pages
-// and raises PackMeta::packed; then they are sent | | HOST   | everything else | an asynchronous
-// copy into the bounce pool, then sent |
+// And how it is sent:
+//
+//  - direct, as above.
+//  - PACK, with SendPath::Pack: isend() writes page descriptors, the caller's kernel fills
+//    the pages and raises PackMeta::packed, then they are sent.
+//  - HOST, else: an asynchronous copy into the bounce pool, then it is sent.
 //
 // **The kernel's part.** Connection::deviceHandle() of a connection that was accepted
 // (NCCL allocates handles for receives only), or of any connection with
@@ -73,8 +72,9 @@ struct DeviceOptions {
   int gpu = -1;
   // A device handle also on the side that connects.
   bool unpackOnConnect = false;
-  // A slot counts as consumed when so many later receives were posted; 0: only by
-  // consumed(). NCCL has at most 8 steps under way, so 8 is right for it.
+  // 0: slots are freed by consumed(). Else consumed() does nothing, and a slot is freed by
+  // the so-manieth later post of a receive. NCCL has at most 8 steps under way, so 8 is
+  // right for it.
   int implicitConsume = 0;
 
   // From COLL_NET_DEVICE_UNPACK (or NCCL_NET_DEVICE_UNPACK_ENABLED),

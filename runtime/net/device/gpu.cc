@@ -122,6 +122,7 @@ Gpu::~Gpu() {
     return;
   bounce_.reset();
   stage_ = MappedMemory();
+  slotMemory_.clear();
   {
     // What fails here fails because the process ends and the driver has gone before.
     CudaScope scope(cuda_, context_);
@@ -151,6 +152,26 @@ Result<MappedMemory> Gpu::mapHost(uint64_t bytes) {
   return memory;
 }
 
+Result<MappedMemory> Gpu::takeSlotMemory() {
+  MappedMemory memory;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!slotMemory_.empty()) {
+      memory = std::move(slotMemory_.back());
+      slotMemory_.pop_back();
+    }
+  }
+  if (!memory.host())
+    return mapHost(kSlotBytes);
+  std::memset(memory.host(), 0, kSlotBytes);
+  return memory;
+}
+
+void Gpu::giveSlotMemory(MappedMemory memory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  slotMemory_.push_back(std::move(memory));
+}
+
 Result<uint64_t> Gpu::makeCell(const void *content, uint64_t bytes) {
   if (bytes > kCellBytes)
     return Status::internal("a cell of " + std::to_string(bytes) + " bytes");
@@ -171,17 +192,6 @@ Result<uint64_t> Gpu::makeCell(const void *content, uint64_t bytes) {
   COLL_RETURN_IF_ERROR(cudaStatus(cuda_, cuda_.streamSynchronize(copyIn_), "cuStreamSynchronize"));
   freeCells_.pop_back();
   return cell;
-}
-
-Status Gpu::readCell(uint64_t address, void *to, uint64_t bytes) {
-  CudaScope scope(cuda_, context_);
-  COLL_RETURN_IF_ERROR(scope.status());
-  std::lock_guard<std::mutex> lock(mutex_);
-  COLL_RETURN_IF_ERROR(cudaStatus(
-      cuda_, cuda_.memcpyDtoHAsync(stage_.host(), address, bytes, copyOut_), "cuMemcpyDtoHAsync"));
-  COLL_RETURN_IF_ERROR(cudaStatus(cuda_, cuda_.streamSynchronize(copyOut_), "cuStreamSynchronize"));
-  std::memcpy(to, stage_.host(), bytes);
-  return {};
 }
 
 void Gpu::freeCell(uint64_t address) {

@@ -4,6 +4,7 @@
 #ifndef COLL_RUNTIME_NET_DEVICE_GPU_H
 #define COLL_RUNTIME_NET_DEVICE_GPU_H
 
+#include "runtime/base/unpack_layout.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/net/device/bounce_pool.h"
 
@@ -13,7 +14,7 @@
 
 namespace coll::net {
 
-// Pinned host memory, mapped for every GPU. Frees itself; may then wait for the GPU.
+// Pinned host memory, mapped for every GPU. Frees itself, which waits for running kernels.
 class MappedMemory {
 public:
   MappedMemory() = default;
@@ -35,7 +36,8 @@ private:
 class Gpu {
 public:
   // The process's one object for this GPU and driver table, made by the first caller,
-  // whose limit of the bounce pool holds, and gone with its last user.
+  // whose limit of the bounce pool holds, and gone with its last user. That end waits for
+  // the kernels that run, because CUDA frees nothing beside them; nothing before it does.
   static Result<std::shared_ptr<Gpu>> get(const rt::dl::Cuda &cuda, int ordinal,
                                           uint64_t bounceBytes);
   // The pool of a GPU that somebody uses; null otherwise.
@@ -52,17 +54,20 @@ public:
   rt::dl::CudaStream copyIn() const { return copyIn_; }
   rt::dl::CudaStream copyOut() const { return copyOut_; }
 
-  // Zeroed. May wait for the GPU, as all below.
-  Result<MappedMemory> mapHost(uint64_t bytes);
+  // kSlotBytes of it, zeroed. Given back, it serves the next one.
+  static constexpr uint64_t kSlotBytes = sizeof(rt::PackMeta);
+  static_assert(kSlotBytes >= sizeof(rt::UnpackMeta));
+  Result<MappedMemory> takeSlotMemory();
+  void giveSlotMemory(MappedMemory memory);
   // `bytes` <= kCellBytes of GPU memory with this content; freeCell() gives it back.
   static constexpr uint64_t kCellBytes = 64;
   Result<uint64_t> makeCell(const void *content, uint64_t bytes);
   void freeCell(uint64_t address);
-  Status readCell(uint64_t address, void *to, uint64_t bytes);
 
 private:
   Gpu(const rt::dl::Cuda &cuda, int ordinal) : cuda_(cuda), ordinal_(ordinal) {}
   Status start(uint64_t bounceBytes);
+  Result<MappedMemory> mapHost(uint64_t bytes);
 
   const rt::dl::Cuda &cuda_;
   const int ordinal_;
@@ -71,7 +76,8 @@ private:
   rt::dl::CudaStream copyIn_ = nullptr, copyOut_ = nullptr;
   std::unique_ptr<BouncePool> bounce_;
   std::mutex mutex_;   // guards what follows
-  MappedMemory stage_; // what goes into a cell, or comes from one
+  MappedMemory stage_; // what goes into a cell
+  std::vector<MappedMemory> slotMemory_;
   std::vector<uint64_t> slabs_, freeCells_;
 };
 

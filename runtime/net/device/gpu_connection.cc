@@ -6,6 +6,17 @@
 
 namespace coll::net {
 
+Result<std::shared_ptr<Gpu>> DeviceShared::gpu(int ordinal) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<Gpu> &known = gpus[ordinal];
+  if (known)
+    return known;
+  Result<std::shared_ptr<Gpu>> made = Gpu::get(cuda, ordinal, options.bounceBytes);
+  if (made.ok())
+    known = *made;
+  return made;
+}
+
 Result<std::unique_ptr<Connection>> GpuConnection::create(DeviceShared &shared,
                                                           const DeviceProperties &properties,
                                                           std::unique_ptr<Connection> inner,
@@ -23,7 +34,7 @@ Status GpuConnection::makeHandles(Role role) {
   if (!unpacks && options.send != SendPath::Pack)
     return {};
   int ordinal = options.gpu >= 0 ? options.gpu : Gpu::current(shared_.cuda);
-  Result<std::shared_ptr<Gpu>> gpu = Gpu::get(shared_.cuda, ordinal, options.bounceBytes);
+  Result<std::shared_ptr<Gpu>> gpu = shared_.gpu(ordinal);
   if (!gpu.ok())
     return gpu.status();
   gpu_ = gpu.take();

@@ -18,6 +18,7 @@
 #include "runtime/net/device/greeting.h"
 
 #include <deque>
+#include <map>
 #include <mutex>
 
 namespace coll::net {
@@ -26,9 +27,15 @@ enum class Role { Accepted, Connected };
 
 // What the connections of one transport share.
 struct DeviceShared {
+  // The GPU, kept for as long as the transport lives: ending it waits for running kernels,
+  // which the end of a connection must not.
+  Result<std::shared_ptr<Gpu>> gpu(int ordinal);
+
   const rt::dl::Cuda &cuda;
   const DeviceOptions options;
   DeviceCounters counters;
+  std::mutex mutex;
+  std::map<int, std::shared_ptr<Gpu>> gpus; // by ordinal, under the mutex
 };
 
 class GpuConnection final : public DeviceConnection {

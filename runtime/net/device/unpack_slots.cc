@@ -37,7 +37,7 @@ Result<std::unique_ptr<UnpackSlots>> UnpackSlots::create(std::shared_ptr<Gpu> gp
   if (!life.ok())
     return life.status();
   COLL_RETURN_IF_ERROR(life->allocate(Direction::Receive));
-  Result<MappedMemory> memory = gpu->mapHost(sizeof(rt::UnpackMeta));
+  Result<MappedMemory> memory = gpu->takeSlotMemory();
   if (!memory.ok())
     return memory.status();
   rt::UnpackHandle content{reinterpret_cast<rt::UnpackMeta *>(memory->device()),
@@ -61,8 +61,8 @@ Result<std::unique_ptr<UnpackSlots>> UnpackSlots::create(std::shared_ptr<Gpu> gp
 
 UnpackSlots::~UnpackSlots() {
   close();
-  if (cell_)
-    gpu_->freeCell(cell_);
+  gpu_->freeCell(cell_);
+  gpu_->giveSlotMemory(std::move(memory_));
 }
 
 uint32_t UnpackSlots::publish(uint64_t number, const Runs &runs, const PagePolicy &policy,
@@ -102,7 +102,7 @@ void UnpackSlots::close() {
 KernelView UnpackSlots::view() const { return viewOf(memory_.device(), gpu_->bounce()); }
 
 Result<std::unique_ptr<PackSlots>> PackSlots::create(std::shared_ptr<Gpu> gpu) {
-  Result<MappedMemory> memory = gpu->mapHost(sizeof(rt::PackMeta));
+  Result<MappedMemory> memory = gpu->takeSlotMemory();
   if (!memory.ok())
     return memory.status();
   rt::PackHandle content{reinterpret_cast<rt::PackMeta *>(memory->device()),
@@ -120,8 +120,8 @@ Result<std::unique_ptr<PackSlots>> PackSlots::create(std::shared_ptr<Gpu> gpu) {
 }
 
 PackSlots::~PackSlots() {
-  if (cell_)
-    gpu_->freeCell(cell_);
+  gpu_->freeCell(cell_);
+  gpu_->giveSlotMemory(std::move(memory_));
 }
 
 uint64_t PackSlots::publish(const Runs &runs, const PagePolicy &policy) {
