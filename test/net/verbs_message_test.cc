@@ -219,10 +219,10 @@ TEST(VerbsMessageTest, APeerThatSaysAnythingHarmsItsOwnConnectionOnly) {
   for (int64_t peers = 0; peers < fuzzFrames / 100; ++peers) {
     RawPeer peer(*fake.table());
     ASSERT_NO_FATAL_FAILURE(peer.connect(listener->handle()));
+    std::vector<uint8_t> small(100), large(200'000); // outlive the connection
     std::unique_ptr<Connection> connection;
     while (!connection)
       connection = listener->accept().take();
-    std::vector<uint8_t> small(100), large(200'000);
     Segment first{small.data(), small.size(), nullptr}, second{large.data(), large.size(), nullptr};
     std::vector<Request *> requests;
     for (uint64_t tag = 0; tag < 4; ++tag) {
