@@ -409,6 +409,38 @@ TEST_P(UnpackTest, FullPoolRefusesAConnection) {
   exchange(ends, kernel, data, to, 1000);
 }
 
+// A kernel that waits for the network must not be waited for: CUDA frees nothing beside it.
+TEST_P(UnpackTest, NothingOfCudaIsCalledWhileMessagesMoveOrConnectionsEnd) {
+  DeviceOptions options;
+  options.send = SendPath::Pack;
+  make(options);
+  GpuBuffer from = allocate(*left_, 10'000), to = allocate(*right_, 10'000);
+  int64_t allocated = 0;
+  for (int round = 0; round < 3; ++round) {
+    Ends ends = connect();
+    HostKernel packer(*ends.left), unpacker(*ends.right);
+    const int64_t before = fake_.calls("contextPush"); // precedes every call that does something
+    for (int i = 0; i < 20; ++i) {
+      Segment out = from.segment(), in = to.segment();
+      Request *wanted = post(ends.right->irecv(&in, 1, 1));
+      Request *sent = post(ends.left->isend(&out, 1, 1));
+      packer.pack(from.data, from.bytes);
+      expectDone(*ends.left, sent, from.bytes);
+      expectDone(*ends.right, wanted, to.bytes);
+      unpacker.unpack(to.data, to.bytes);
+      ends.right->consumed();
+    }
+    ends.left.reset();
+    ends.right.reset();
+    EXPECT_EQ(fake_.calls("contextPush"), before);
+    if (round == 0)
+      allocated = fake_.calls("memHostAlloc");
+    EXPECT_EQ(fake_.calls("memHostAlloc"), allocated); // the next ones use it again
+  }
+  for (const char *function : {"memFree", "memFreeHost", "memHostUnregister"})
+    EXPECT_EQ(fake_.calls(function), 0) << function;
+}
+
 TEST_P(UnpackTest, OneSidedAccessOfGpuMemoryIsRefused) {
   make();
   Ends ends = connect();
