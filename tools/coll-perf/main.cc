@@ -3,6 +3,8 @@
 #include "tools/coll-perf/command.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
 #include <vector>
 
 int main(int argc, char **argv) {
@@ -13,6 +15,15 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "coll-perf " COLL_VERSION);
   app.require_subcommand(1);
   std::vector<Command> commands = {addNet(app, argc, argv)};
+  std::string first = argc > 1 ? argv[1] : "";
+  bool known = first.empty() || first[0] == '-';
+  for (const Command &command : commands)
+    known |= command.app->get_name() == first;
+  if (!known) {
+    std::fprintf(stderr, "coll-perf: there is no subcommand \"%s\"; see coll-perf --help\n",
+                 first.c_str());
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -34,12 +34,15 @@ Result<std::vector<std::unique_ptr<Link>>> makeLinks(Job &job, const NetPlan &pl
   if (!ours.ok())
     return ours.status();
   links.push_back(ours.take());
-  if (plan.peer && plan.op == Op::Send && plan.transport == "tcp") {
-    Result<std::unique_ptr<Link>> raw = makeRawLink(job, plan, plan.sockets);
-    if (!raw.ok())
-      return raw.status();
-    links.push_back(raw.take());
-  }
+  bool rdma = plan.transport == "verbs";
+  if (!plan.peer || (!rdma && plan.op != Op::Send))
+    return links;
+  Result<std::unique_ptr<Link>> peer = rdma ? makePerftestLink(job, plan, links.front()->device())
+                                            : makeRawLink(job, plan, plan.sockets);
+  if (!peer.ok())
+    return peer.status();
+  if (*peer)
+    links.push_back(peer.take());
   return links;
 }
 
@@ -133,7 +136,7 @@ Status prepare(Words &words) {
   plan.modes = *modes;
   plan.op = *op;
   plan.peer = !words.noPeer;
-  if (plan.sockets == 0)
+  if (plan.sockets == 0 && plan.transport == "tcp")
     plan.sockets = net::TcpOptions::fromEnv().dataStreams;
   if (words.place.iface.empty())
     words.place.iface = rt::envString(rt::EnvVar::NetIface);
@@ -180,11 +183,11 @@ void addMeasured(CLI::App &app, Words &words) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--sockets", words.plan.sockets,
-                 "for data per connection; 0: COLL_NET_SOCKETS or the default")
+                 "for data per connection (verbs: queue pairs); 0: as the transport has it")
       ->group(group)
       ->capture_default_str();
   app.add_option("--threads", words.plan.threads,
-                 "of the tcp transport; 0: COLL_NET_THREADS or the default")
+                 "that serve the transport; 0: as the transport has it")
       ->group(group)
       ->capture_default_str();
 }

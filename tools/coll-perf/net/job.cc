@@ -27,7 +27,7 @@ Result<net::Secret> freshSecret() {
 } // namespace
 
 Result<std::unique_ptr<Job>> Job::create(const NetPlace &place, int (*follow)(Job &)) {
-  bool alone = !place.isListener && place.connect.empty();
+  const bool alone = !place.isListener && place.connect.empty();
   Result<net::Secret> secret =
       alone ? freshSecret() : net::Secret::create(rt::envString(rt::EnvVar::Secret));
   if (!secret.ok())

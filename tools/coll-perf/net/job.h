@@ -26,7 +26,8 @@ public:
   int rank() const { return bootstrap_->rank(); }
   const net::Secret &secret() const { return secret_; }
   const NetPlace &place() const { return place_; }
-  bool spawned() const { return child_ > 0; }
+  // Both processes are on this machine, one started by the other.
+  bool alone() const { return !place_.isListener && place_.connect.empty(); }
   // This rank's value, for that of the other.
   Result<std::string> swap(const std::string &mine);
   // After the last swap: waits for a forked peer; an error where it failed.

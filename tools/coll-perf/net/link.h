@@ -15,12 +15,13 @@
 
 namespace coll::perf {
 
-// What of it differs between rank 0 and rank 1 is said at each function.
 class Link {
 public:
   virtual ~Link() = default;
   // "tcp over eth0, 4 sockets a connection"
   virtual std::string describe() const = 0;
+  // The device that it uses on this rank, where it knows one.
+  virtual std::string device() const { return {}; }
   // Sends known bytes there and back, and compares; nothing to do for a plain socket.
   virtual Status verify(uint64_t bytes) = 0;
   // `count` round trips on the first connection. Rank 0 gets their times, in µs. With a
@@ -36,6 +37,10 @@ Result<std::unique_ptr<Link>> makeTransportLink(Job &job, const NetPlan &plan);
 // Plain sockets: `sockets` of them for each connection, one thread for each direction
 // of each socket, blocking calls; the ping-pong polls.
 Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan, int sockets);
+// The programs of package perftest (ib_send_bw and alike) over `device`, "mlx5_0:1"; null,
+// on both ranks, where one of them has none.
+Result<std::unique_ptr<Link>> makePerftestLink(Job &job, const NetPlan &plan,
+                                               const std::string &device);
 
 } // namespace coll::perf
 

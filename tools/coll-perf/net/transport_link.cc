@@ -1,6 +1,9 @@
 // A transport of runtime/net, driven by one thread, as NCCL's proxy or a rank would.
 
 #include "runtime/net/tcp/tcp.h"
+#ifdef COLL_HAVE_VERBS
+#include "runtime/net/verbs/verbs.h"
+#endif
 #include "tools/coll-perf/net/arena.h"
 #include "tools/coll-perf/net/link.h"
 #include "tools/coll-perf/units.h"
@@ -63,17 +66,22 @@ public:
   ~TransportLink() override {
     connections_.clear();
     for (net::Memory *memory : {outMemory_, inMemory_})
-      transport_->deregMr(memory);
+      if (memory)
+        transport_->deregMr(memory);
   }
 
   Status open();
   std::string describe() const override { return description_; }
+  std::string device() const override {
+    return transport_->devices()[static_cast<size_t>(device_)].name;
+  }
   Status verify(uint64_t bytes) override;
   Status pingPong(uint64_t bytes, uint64_t count, std::vector<double> &timesUs) override;
   Result<double> stream(uint64_t bytes, uint64_t count, bool bothWays) override;
 
 private:
-  Status makeTransport();
+  Result<std::unique_ptr<net::Transport>> makeTcp();
+  Result<std::unique_ptr<net::Transport>> makeVerbs();
   Status connect();
   Status acceptAll(net::Listener &listener);
   Status connectAll(const net::Handle &handle);
@@ -91,6 +99,7 @@ private:
   uint64_t slots_;
   Arena out_, in_;
   std::unique_ptr<net::Transport> transport_;
+  int device_ = 0;
   net::Memory *outMemory_ = nullptr, *inMemory_ = nullptr;
   net::RemoteKey peerIn_, peerOut_;
   std::vector<std::unique_ptr<Connection>> connections_;
@@ -99,9 +108,7 @@ private:
 
 //===-- set-up ------------------------------------------------------------------===//
 
-Status TransportLink::makeTransport() {
-  if (plan_.transport != "tcp")
-    return {kCollUnsupported, "this build has no transport \"" + plan_.transport + "\""};
+Result<std::unique_ptr<net::Transport>> TransportLink::makeTcp() {
   net::TcpOptions options = net::TcpOptions::fromEnv();
   if (!job_.place().iface.empty())
     options.iface = job_.place().iface;
@@ -110,23 +117,43 @@ Status TransportLink::makeTransport() {
   if (plan_.threads)
     options.threads = plan_.threads;
   options.timeoutUs = job_.place().timeoutUs;
-  Result<std::unique_ptr<net::Transport>> made = createTcpTransport(options, job_.secret());
-  if (!made.ok())
-    return made.status();
-  transport_ = made.take();
-  description_ = "tcp over " + transport_->devices()[0].name + ", " +
-                 std::to_string(options.dataStreams) + " sockets a connection, " +
+  description_ = std::to_string(options.dataStreams) + " sockets a connection, " +
+                 (options.threads ? std::to_string(options.threads) : "default") + " threads";
+  return createTcpTransport(options, job_.secret());
+}
+
+Result<std::unique_ptr<net::Transport>> TransportLink::makeVerbs() {
+#ifdef COLL_HAVE_VERBS
+  net::VerbsOptions options = net::VerbsOptions::fromEnv();
+  options.iface = job_.place().iface;
+  if (plan_.sockets)
+    options.queuePairs = plan_.sockets;
+  if (plan_.threads)
+    options.threads = plan_.threads;
+  options.timeoutUs = job_.place().timeoutUs;
+  description_ = std::to_string(options.queuePairs) + " queue pairs a connection, " +
                  std::to_string(options.threads) + " threads";
-  return {};
+  return createVerbsTransport(options, job_.secret());
+#else
+  return Status(kCollUnsupported, "this build has no transport verbs");
+#endif
 }
 
 Status TransportLink::open() {
   if (!out_.data() || !in_.data())
     return {kCollDevice, "no memory for " + formatBytes(out_.bytes()) + " of buffers"};
-  COLL_RETURN_IF_ERROR(makeTransport());
+  Result<std::unique_ptr<net::Transport>> made =
+      plan_.transport == "verbs" ? makeVerbs() : makeTcp();
+  if (!made.ok())
+    return made.status();
+  transport_ = made.take();
+  // What a port sends to itself need not travel: where both ranks are here, each has its own.
+  if (plan_.transport == "verbs" && job_.alone() && transport_->devices().size() > 1)
+    device_ = job_.rank();
+  description_ = plan_.transport + " over " + device() + ", " + description_;
   for (auto [arena, memory] : {std::pair(&out_, &outMemory_), std::pair(&in_, &inMemory_)}) {
     Result<net::Memory *> registered =
-        transport_->regMr(0, {arena->data(), arena->bytes(), net::MemoryKind::Host, -1, 0});
+        transport_->regMr(device_, {arena->data(), arena->bytes(), net::MemoryKind::Host, -1, 0});
     if (!registered.ok())
       return registered.status();
     *memory = *registered;
@@ -139,7 +166,7 @@ Status TransportLink::connect() {
   std::unique_ptr<net::Listener> listener;
   std::string mine;
   if (job_.rank() == 0) {
-    Result<std::unique_ptr<net::Listener>> made = transport_->listen(0);
+    Result<std::unique_ptr<net::Listener>> made = transport_->listen(device_);
     if (!made.ok())
       return made.status();
     listener = made.take();
@@ -182,7 +209,7 @@ Status TransportLink::acceptAll(net::Listener &listener) {
 
 Status TransportLink::connectAll(const net::Handle &handle) {
   for (uint32_t i = 0; i < static_cast<uint32_t>(plan_.connections); ++i) {
-    Result<std::unique_ptr<net::Connector>> connector = transport_->connect(0, handle);
+    Result<std::unique_ptr<net::Connector>> connector = transport_->connect(device_, handle);
     if (!connector.ok())
       return connector.status();
     Patience patience;
