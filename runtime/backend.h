@@ -121,7 +121,8 @@ public:
 
   // This rank begins, or ends, a stretch of program. Peers that wait for a rank
   // that has left fail with kCollPeer. leave() ends what is in flight: afterwards
-  // no buffer of this rank is touched. All ranks enter before any makes a call.
+  // no buffer of this rank is touched. All ranks of a process enter before any of them
+  // makes a call; in a job of several, all make the same number of stretches.
   virtual void enter() = 0;
   virtual void leave() = 0;
 

@@ -41,16 +41,35 @@ void runRank(Endpoint &endpoint, const Layout &layout, int rank,
   }
 }
 
+// "name/transport/algorithm/memory/path"; what is left out is empty.
+struct Variant {
+  explicit Variant(const std::string &text) {
+    std::istringstream parts(text);
+    for (std::string *part : {&name, &transport, &algorithm, &memory, &path})
+      std::getline(parts, *part, '/');
+  }
+  std::string name, transport, algorithm, memory, path;
+};
+
+std::unique_ptr<GpuMemory> makeMemory(const Variant &variant, std::string &whyNot) {
+  whyNot = "backend net is not built";
+  return makeGpuMemory ? makeGpuMemory(variant.memory, whyNot) : nullptr;
+}
+
 } // namespace
+
+std::string whyNotHere(const std::string &backend) {
+  Variant variant(backend);
+  std::string whyNot;
+  return variant.memory.empty() || makeMemory(variant, whyNot) ? std::string() : whyNot;
+}
 
 void runJob(const std::string &backendName, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs) {
-  std::istringstream parts(backendName);
-  std::string name, algorithm, memory, path;
+  Variant variant(backendName);
+  const std::string &algorithm = variant.algorithm, &memory = variant.memory, &path = variant.path;
   BackendOptions options;
-  std::getline(std::getline(std::getline(parts, name, '/'), options.transport, '/'), algorithm,
-               '/');
-  std::getline(std::getline(parts, memory, '/'), path);
+  options.transport = variant.transport;
   options.numRanks = layout.ranks;
   options.timeoutUs = timeoutUs;
   ScopedEnv scoped("COLL_NET_ALGORITHM", algorithm.empty() ? nullptr : algorithm.c_str());
@@ -58,12 +77,11 @@ void runJob(const std::string &backendName, const Layout &layout,
   ScopedEnv scopedBlocks("COLL_NET_GPU_BLOCKS", memory == "fake" ? "2" : nullptr);
   std::unique_ptr<GpuMemory> gpu;
   if (!memory.empty()) {
-    std::string whyNot = "backend net is not built";
-    gpu = makeGpuMemory ? makeGpuMemory(memory, whyNot) : nullptr;
-    if (!gpu)
-      GTEST_SKIP() << whyNot;
+    std::string whyNot;
+    gpu = makeMemory(variant, whyNot);
+    ASSERT_TRUE(gpu) << whyNot;
   }
-  Result<std::unique_ptr<Backend>> backend = createBackend(name, options);
+  Result<std::unique_ptr<Backend>> backend = createBackend(variant.name, options);
   ASSERT_TRUE(backend.ok()) << backend.status().toString();
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (int rank = 0; rank < layout.ranks; ++rank) {

@@ -2,8 +2,8 @@
 // and the suites that every backend joins.
 //
 // A backend joins with one file that holds one line: COLL_CONFORMANCE(name). One that has
-// variants adds COLL_CONFORMANCE_AS(label, "name/transport/algorithm") for each; what is
-// left out is as by default.
+// variants adds COLL_CONFORMANCE_AS(label, "name/transport/algorithm/memory/path") for each; what
+// is left out is as by default.
 
 #ifndef COLL_TEST_CONFORMANCE_HARNESS_H
 #define COLL_TEST_CONFORMANCE_HARNESS_H
@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -80,12 +81,29 @@ Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst)
 
 // Parameters are the backend's name and what the suite varies.
 using TypedReduction = std::pair<CollDtype, CollReduction>;
-class Reductions : public testing::TestWithParam<std::tuple<std::string, TypedReduction>> {};
-class Arithmetic : public testing::TestWithParam<std::string> {};
-class Movements : public testing::TestWithParam<std::tuple<std::string, CollDtype>> {};
-class Transfers : public testing::TestWithParam<std::string> {};
-class Asynchrony : public testing::TestWithParam<std::string> {};
-class Failures : public testing::TestWithParam<std::string> {};
+// Why a backend cannot be tested on this machine; empty where it can.
+std::string whyNotHere(const std::string &backend);
+
+template <typename Param>
+class BackendTest : public testing::TestWithParam<Param> {
+protected:
+  void SetUp() override {
+    std::string backend;
+    if constexpr (std::is_same_v<Param, std::string>)
+      backend = this->GetParam();
+    else
+      backend = std::get<0>(this->GetParam());
+    if (std::string why = whyNotHere(backend); !why.empty())
+      GTEST_SKIP() << why;
+  }
+};
+
+class Reductions : public BackendTest<std::tuple<std::string, TypedReduction>> {};
+class Arithmetic : public BackendTest<std::string> {};
+class Movements : public BackendTest<std::tuple<std::string, CollDtype>> {};
+class Transfers : public BackendTest<std::string> {};
+class Asynchrony : public BackendTest<std::string> {};
+class Failures : public BackendTest<std::string> {};
 
 std::vector<CollDtype> allDtypes();
 // Every type with every reduction that it takes.
