@@ -202,7 +202,9 @@ void Poller::loop() {
   int64_t workedUs = 0;
   while (!stop_) {
     bool spins = spinUs_ > 0 && nowUs() - workedUs < spinUs_;
+    asleep_.store(!spins, std::memory_order_relaxed);
     bool worked = dispatch(spins ? 0 : timeoutMs());
+    asleep_.store(false, std::memory_order_relaxed);
     // Where it slept, a post may have to be told that it is awake.
     if (!spins || anyPosted_.load(std::memory_order_acquire))
       worked |= runPosted();

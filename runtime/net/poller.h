@@ -51,6 +51,8 @@ public:
   // A call of the handler may still be under way, unless this is the poller's thread.
   void remove(uint64_t id, int fd);
   size_t numHandlers() const;
+  // Whether a post would be taken at once: the thread is looking for work.
+  bool awake() const { return spinUs_ > 0 && !asleep_.load(std::memory_order_relaxed); }
 
 private:
   struct Entry {
@@ -75,7 +77,7 @@ private:
   mutable std::mutex mutex_; // a leaf: held for the map alone
   std::unordered_map<uint64_t, Entry> entries_;
   std::vector<uint64_t> posted_;
-  std::atomic<bool> anyPosted_{false};
+  std::atomic<bool> anyPosted_{false}, asleep_{true};
   bool sleeping_ = false;  // the thread waits, and a post has to wake it
   int64_t earliestUs_ = 0; // no deadline is before it; 0: there is none
   std::thread thread_;

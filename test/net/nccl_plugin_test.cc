@@ -339,9 +339,9 @@ TEST_P(NcclPluginTest, ProfilerSeesEachSocketsPart) {
     EXPECT_EQ(pair.wait(wanted), kNcclSuccess);
     EXPECT_EQ(pair.wait(sent), kNcclSuccess);
     // Without a parent nobody listens.
-    uint64_t word = 0;
-    wanted = pair.post(true, &word, 8);
-    sent = pair.post(false, &word, 8);
+    uint64_t from = 0, to = 0;
+    wanted = pair.post(true, &to, 8);
+    sent = pair.post(false, &from, 8);
     EXPECT_EQ(pair.wait(wanted), kNcclSuccess);
     EXPECT_EQ(pair.wait(sent), kNcclSuccess);
   }

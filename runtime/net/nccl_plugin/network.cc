@@ -17,6 +17,8 @@ namespace {
 // What the system does not know: a network card, and this host's memory.
 constexpr int kUnknownSpeedMbps = 10'000;
 constexpr int kLoopbackSpeedMbps = 200'000;
+// One thread of NCCL's drives all channels: it must not copy for one while others wait.
+constexpr uint64_t kInlineBytes = 32 << 10;
 // NCCL posts at most 8 steps of a connection ahead.
 constexpr int kNcclSteps = 8;
 
@@ -32,6 +34,7 @@ Result<std::unique_ptr<Transport>> createTransport(const Settings &settings) {
     TcpOptions options = TcpOptions::fromEnv();
     options.iface = settings.iface;
     options.threads = progressThreads(options.threads);
+    options.inlineBytes = kInlineBytes;
     return createTcpTransport(options, settings.secret);
   }
 #ifdef COLL_HAVE_VERBS

@@ -139,6 +139,17 @@ Outgoing outgoingPart(const Frame &frame, TcpRequest &request, uint64_t offset) 
   return outgoing;
 }
 
+// How much goes at once where nothing else does. What others could write as soon is theirs.
+uint64_t TcpConnection::eagerBytes(uint64_t total) {
+  uint64_t own = std::max(shared_.options.inlineBytes, wire::kSmallBytes);
+  if (own >= wire::kEagerBytes || total <= own)
+    return wire::kEagerBytes;
+  if (streams_[1]->writerAwake())
+    return own;
+  streams_[1]->wakeWriter();
+  return wire::kEagerBytes;
+}
+
 Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint64_t tag) {
   Batch batch;
   When when = When::Now;
@@ -159,7 +170,7 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
     ready = takeReady(tag, frame.key);
   }
   bool alone = outbound_.free.size() + 1 == kMaxRequests;
-  uint64_t limit = std::min(alone ? wire::kEagerBytes : wire::kSmallBytes, windowBytes_);
+  uint64_t limit = std::min(alone ? eagerBytes(request->total) : wire::kSmallBytes, windowBytes_);
   if (request->total <= limit && windowMessages_ > 0) {
     windowBytes_ -= request->total;
     --windowMessages_;

@@ -103,6 +103,7 @@ private:
   TcpRequest *takePosted(uint64_t tag, uint64_t number);
   std::optional<ReadyReceive> takeReady(uint64_t tag, uint64_t number);
   void tell(TcpRequest &request, Batch &batch);
+  uint64_t eagerBytes(uint64_t total);
   void sendParts(TcpRequest &request, uint64_t receiverId, uint64_t total, Batch &batch);
   bool matchUnexpected(TcpRequest &request, Batch &batch);
   bool takeTold(TcpRequest &request, uint64_t total);

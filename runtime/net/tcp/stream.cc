@@ -32,6 +32,8 @@ Stream::Stream(TcpConnection &connection, Fd fd, Poller &rxPoller, Poller &txPol
       index_(index), buffer_(rxBytes) {}
 
 Status Stream::start() {
+  // A peer that is gone already must not end the stream between the two calls.
+  std::lock_guard<std::mutex> rx(rx_);
   COLL_RETURN_IF_ERROR(rxPoller_.add(rxId_, fd_.get(), EPOLLIN, shared_from_this()));
   if (&rxPoller_ == &txPoller_)
     return {};

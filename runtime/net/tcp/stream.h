@@ -84,6 +84,9 @@ public:
   // When to give the stream up.
   void setEnd(int64_t endUs);
   int index() const { return index_; }
+  // Whether the thread that writes is awake, and a call that wakes it for what will come.
+  bool writerAwake() const { return txPoller_.awake(); }
+  void wakeWriter() { txPoller_.post(txId_); }
 
   void onEvents(uint32_t events) override;
   void onDeadline() override;

@@ -20,6 +20,10 @@ struct TcpOptions {
   // How long such a thread looks for work before it sleeps. Not where there are fewer
   // than two cores for each of them.
   int64_t spinUs = 100;
+  // The largest message that a thread which posts it writes itself although the progress
+  // threads are awake, where it has no other on that connection. A thread that drives many
+  // connections at once is better off with less.
+  uint64_t inlineBytes = 128 << 10;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
 
