@@ -8,8 +8,8 @@
 // kernel waited for a word of host memory; calls of another thread:
 //
 //  - run: asynchronous copies between pinned and GPU memory on a stream of their own (4 MiB
-//    in 0.13 ms), queries of events and streams, and, in 0.01 to 10 ms, memAlloc,
-//    memHostAlloc, memHostRegister, eventCreate, streamCreate;
+//    in 0.13 ms), queries of events, and, in 0.01 to 10 ms, memAlloc, memHostAlloc,
+//    memHostRegister, eventCreate, streamCreate;
 //  - wait until the kernel ends: memFree, memFreeHost, memHostUnregister, loading a module,
 //    and the first launch of a kernel if the driver loads lazily. Copies of other threads
 //    wait while a module is loaded.
@@ -73,7 +73,6 @@ inline constexpr int kCudaLoadingEager = 1;
 // clang-format off
 #define COLL_CUDA_FUNCTIONS(X)                                                                     \
   X(init, "cuInit", (unsigned flags))                                                              \
-  X(driverGetVersion, "cuDriverGetVersion", (int *version))                                        \
   X(getErrorName, "cuGetErrorName", (CudaResult result, const char **name))                        \
   X(getErrorString, "cuGetErrorString", (CudaResult result, const char **text))                    \
   X(deviceGetCount, "cuDeviceGetCount", (int *count))                                              \
@@ -84,7 +83,6 @@ inline constexpr int kCudaLoadingEager = 1;
   X(deviceGetPciBusId, "cuDeviceGetPCIBusId", (char *id, int bytes, CudaDevice device))            \
   X(primaryContextRetain, "cuDevicePrimaryCtxRetain", (CudaContext *context, CudaDevice device))   \
   X(primaryContextRelease, "cuDevicePrimaryCtxRelease_v2", (CudaDevice device))                    \
-  X(contextGetCurrent, "cuCtxGetCurrent", (CudaContext *context))                                  \
   X(contextSetCurrent, "cuCtxSetCurrent", (CudaContext context))                                   \
   X(contextPush, "cuCtxPushCurrent_v2", (CudaContext context))                                     \
   X(contextPop, "cuCtxPopCurrent_v2", (CudaContext *context))                                      \
@@ -96,7 +94,6 @@ inline constexpr int kCudaLoadingEager = 1;
   X(memHostRegister, "cuMemHostRegister_v2", (void *data, size_t bytes, unsigned flags))           \
   X(memHostUnregister, "cuMemHostUnregister", (void *data))                                        \
   X(memHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (CudaAddress *address, void *data, unsigned flags)) \
-  X(memGetAddressRange, "cuMemGetAddressRange_v2", (CudaAddress *base, size_t *bytes, CudaAddress address)) \
   X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, CudaAddress address)) \
   X(memcpyAsync, "cuMemcpyAsync", (CudaAddress to, CudaAddress from, size_t bytes, CudaStream stream)) \
   X(memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CudaAddress to, const void *from, size_t bytes, CudaStream stream)) \
@@ -105,13 +102,10 @@ inline constexpr int kCudaLoadingEager = 1;
   X(streamCreate, "cuStreamCreate", (CudaStream *stream, unsigned flags))                          \
   X(streamDestroy, "cuStreamDestroy_v2", (CudaStream stream))                                      \
   X(streamSynchronize, "cuStreamSynchronize", (CudaStream stream))                                 \
-  X(streamQuery, "cuStreamQuery", (CudaStream stream))                                             \
-  X(streamWaitEvent, "cuStreamWaitEvent", (CudaStream stream, CudaEvent event, unsigned flags))    \
   X(eventCreate, "cuEventCreate", (CudaEvent *event, unsigned flags))                              \
   X(eventDestroy, "cuEventDestroy_v2", (CudaEvent event))                                          \
   X(eventRecord, "cuEventRecord", (CudaEvent event, CudaStream stream))                            \
-  X(eventQuery, "cuEventQuery", (CudaEvent event))                                                 \
-  X(eventSynchronize, "cuEventSynchronize", (CudaEvent event))
+  X(eventQuery, "cuEventQuery", (CudaEvent event))
 
 // Absent from older drivers; null then.
 #define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \

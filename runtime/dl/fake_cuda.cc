@@ -16,7 +16,6 @@ namespace coll::rt::dl {
 namespace {
 
 constexpr int kMaxDevices = 8;
-constexpr CudaResult kNotFound = 500; // CUDA_ERROR_NOT_FOUND
 constexpr CudaResult kAlreadyRegistered = 712;
 
 enum class Kind { Device, HostAlloc, Registered };
@@ -130,10 +129,6 @@ struct FakeCudaFunctions {
   };
 
   static CudaResult init(unsigned) { return Call("init").result; }
-  static CudaResult driverGetVersion(int *version) {
-    *version = 13000;
-    return Call("driverGetVersion").result;
-  }
   static CudaResult getErrorName(CudaResult result, const char **name) {
     *name = result == kCudaOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
             : result == kCudaSuccess   ? "CUDA_SUCCESS"
@@ -193,10 +188,6 @@ struct FakeCudaFunctions {
     if (--call.state.contexts[device].retained < 0)
       return call.state.wrong("a context released too often");
     return call.result;
-  }
-  static CudaResult contextGetCurrent(CudaContext *context) {
-    *context = contextStack.empty() ? nullptr : contextStack.back();
-    return Call("contextGetCurrent").result;
   }
   static CudaResult contextSetCurrent(CudaContext context) {
     if (!contextStack.empty())
@@ -287,16 +278,6 @@ struct FakeCudaFunctions {
       return call.state.wrong("the GPU's address of memory that is not pinned");
     return call.result;
   }
-  static CudaResult memGetAddressRange(CudaAddress *base, size_t *bytes, CudaAddress address) {
-    Call call("memGetAddressRange");
-    auto it = call.state.blocks.upper_bound(address);
-    if (it == call.state.blocks.begin() || !call.state.find(address, 1))
-      return kNotFound;
-    --it;
-    *base = it->first;
-    *bytes = it->second.bytes;
-    return call.result;
-  }
   static CudaResult pointerGetAttribute(void *value, int attribute, CudaAddress address) {
     Call call("pointerGetAttribute");
     const Block *block = call.state.find(address, 1);
@@ -379,17 +360,6 @@ struct FakeCudaFunctions {
     call.state.finish(*stream);
     return call.result;
   }
-  static CudaResult streamQuery(CudaStream stream) {
-    Call call("streamQuery", /*needsContext=*/true);
-    call.state.advance(*stream);
-    return call.failed() ? call.result : stream->work.empty() ? kCudaSuccess : kCudaNotReady;
-  }
-  static CudaResult streamWaitEvent(CudaStream, CudaEvent event, unsigned) {
-    Call call("streamWaitEvent", /*needsContext=*/true);
-    if (event->stream)
-      call.state.finish(*event->stream);
-    return call.result;
-  }
 
   static CudaResult eventCreate(CudaEvent *event, unsigned) {
     Call call("eventCreate", /*needsContext=*/true);
@@ -423,12 +393,6 @@ struct FakeCudaFunctions {
     if (event->stream && !event->done)
       call.state.advance(*event->stream);
     return call.failed() ? call.result : event->done ? kCudaSuccess : kCudaNotReady;
-  }
-  static CudaResult eventSynchronize(CudaEvent event) {
-    Call call("eventSynchronize", /*needsContext=*/true);
-    if (event->stream && !event->done)
-      call.state.finish(*event->stream);
-    return call.result;
   }
 
   static CudaResult memGetHandleForAddressRange(void *handle, CudaAddress address, size_t bytes,

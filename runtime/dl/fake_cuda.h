@@ -5,7 +5,7 @@
 //   … code under test with fake.table() …
 //   EXPECT_EQ(fake.liveAllocations(), 0);
 //
-// Copies happen when their stream is asked (query, synchronize, wait), so that code
+// Copies happen when their stream is waited for or their event is asked, so that code
 // that reads too early sees the old bytes. One FakeCuda at a time in a process, since
 // the driver's functions carry no state; its functions may be called from any thread.
 
@@ -35,7 +35,7 @@ public:
   // The next call of the function with this member name of Cuda fails, after `skip`
   // calls that do not.
   void failNext(const std::string &function, CudaResult result, int skip = 0);
-  // Copies end only after so many queries of their event or stream.
+  // Copies end only after so many queries of their event.
   void delayCopies(int queries);
   int64_t calls(const std::string &function) const;
 
