@@ -1,0 +1,185 @@
+// Backend net beyond the conformance suite: messages of any content, many ranks, several
+// operations' worth of algorithms, and set-ups that cannot work.
+
+#include "runtime/backend/net/collective.h"
+#include "runtime/backend/net/message.h"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+namespace coll::rt::network {
+namespace {
+
+CallHeader exampleHeader() {
+  CallHeader header;
+  header.signature.kind = OpKind::AllReduce;
+  header.signature.count = 77;
+  header.signature.root = 3;
+  header.sequence = 5;
+  header.text = "all_reduce sum f32 x 77";
+  return header;
+}
+
+TEST(NetMessageTest, HeadersSurviveTheWire) {
+  CallHeader header = exampleHeader();
+  header.payload = 4;
+  std::vector<uint8_t> bytes = encode(header);
+  size_t length = bytes.size(), size = 0;
+  bytes.resize(length + 4);
+  std::optional<CallHeader> back = decodeCall(bytes.data(), bytes.size(), size);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(size, length);
+  EXPECT_EQ(difference(back->signature, header.signature), nullptr);
+  EXPECT_EQ(back->text, header.text);
+  EXPECT_EQ(back->sequence, 5u);
+  Control control;
+  control.type = Control::Type::Abort;
+  control.cause = Status(kCollDevice, "smoke");
+  control.key = 9;
+  bytes = encode(control);
+  std::optional<Control> heard = decodeControl(bytes.data(), bytes.size());
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->cause.toString(), control.cause.toString());
+  EXPECT_EQ(heard->key, 9u);
+}
+
+TEST(NetMessageTest, LongTextsAreCutAtACharacter) {
+  CallHeader header = exampleHeader();
+  header.text.clear();
+  for (int i = 0; i < 1000; ++i)
+    header.text += "ä";
+  std::vector<uint8_t> bytes = encode(header);
+  EXPECT_LE(bytes.size(), CallHeader::kMaxBytes);
+  size_t size = 0;
+  std::optional<CallHeader> back = decodeCall(bytes.data(), bytes.size(), size);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->text.size() % 2, 0u);
+  EXPECT_EQ(back->text.substr(0, 2), "ä");
+}
+
+// Random bytes, and valid messages with some bytes changed or missing: refused, or read
+// without a look beyond the end (the sanitizers watch).
+TEST(NetMessageTest, AnyBytesAreDecodedOrRefused) {
+  std::mt19937 random(1);
+  Control abort;
+  abort.type = Control::Type::Abort;
+  abort.cause = Status(kCollPeer, "gone");
+  const std::vector<uint8_t> valid[] = {encode(exampleHeader()), encode(abort), encode(Control())};
+  for (int round = 0; round < 200'000; ++round) {
+    std::vector<uint8_t> bytes = valid[static_cast<size_t>(round) % 3];
+    bytes.resize(random() % (bytes.size() + 1));
+    bytes.shrink_to_fit();
+    for (unsigned change = random() % 4; change > 0 && !bytes.empty(); --change)
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+    size_t size = 0;
+    if (std::optional<CallHeader> header = decodeCall(bytes.data(), bytes.size(), size)) {
+      EXPECT_LE(size, bytes.size());
+      EXPECT_EQ(header->payload, bytes.size() - size);
+    }
+    if (std::optional<Control> control = decodeControl(bytes.data(), bytes.size())) {
+      EXPECT_TRUE(control->type == Control::Type::Left || !control->cause.ok());
+    }
+    EXPECT_FALSE(decodeHello(bytes.data(), bytes.size()) && bytes.size() != Hello::kBytes);
+  }
+}
+
+Call sum(int64_t count, CollOrder order) {
+  Call call;
+  call.kind = OpKind::AllReduce;
+  call.count = count;
+  call.order = order;
+  return call;
+}
+
+TEST(NetAlgorithmTest, OrderAndHalfPrecisionAreNeverRegrouped) {
+  for (int64_t n : {2, 8, 64})
+    for (Algorithm choice :
+         {Algorithm::Auto, Algorithm::Ring, Algorithm::Halving, Algorithm::Tree}) {
+      EXPECT_EQ(chooseAlgorithm(sum(1 << 20, kCollOrderRank), n, choice), Algorithm::Direct);
+      Call half = sum(1 << 20, kCollOrderAny);
+      half.dtype = kCollBf16;
+      EXPECT_EQ(chooseAlgorithm(half, n, choice), Algorithm::Direct);
+    }
+  EXPECT_EQ(chooseAlgorithm(sum(1 << 20, kCollOrderAny), 64, Algorithm::Auto), Algorithm::Ring);
+  EXPECT_EQ(chooseAlgorithm(sum(1 << 10, kCollOrderAny), 64, Algorithm::Auto), Algorithm::Halving);
+  EXPECT_EQ(chooseAlgorithm(sum(1 << 20, kCollOrderAny), 8, Algorithm::Auto), Algorithm::Direct);
+}
+
+// As many ranks as make the backend leave the direct algorithms.
+TEST(NetBackendTest, TwentyRanks) {
+  constexpr int kRanks = 20;
+  BackendOptions options;
+  options.numRanks = kRanks;
+  options.transport = "loopback";
+  Result<std::unique_ptr<Backend>> backend = createBackend("net", options);
+  ASSERT_TRUE(backend.ok()) << backend.status().toString();
+  std::vector<int> all;
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    all.push_back(rank);
+    endpoints.push_back((*backend)->endpoint(rank).take());
+    endpoints.back()->enter();
+  }
+  auto body = [&](int rank) {
+    std::unique_ptr<Communicator> group =
+        endpoints[static_cast<size_t>(rank)]->communicator(all).take();
+    for (int64_t count : {1, 1000, 30'000, 100'000})
+      for (OpKind kind : {OpKind::AllReduce, OpKind::AllGather, OpKind::ReduceScatter,
+                          OpKind::Reduce, OpKind::Broadcast}) {
+        bool gathers = kind == OpKind::AllGather, scatters = kind == OpKind::ReduceScatter;
+        std::vector<int32_t> src(static_cast<size_t>(scatters ? kRanks * count : count), rank + 1);
+        std::vector<int32_t> dst(static_cast<size_t>(gathers ? kRanks * count : count));
+        Call call;
+        call.kind = kind;
+        call.dtype = kCollI32;
+        call.count = count;
+        call.root = hasRoot(kind) ? 7 : 0;
+        call.src = src.data();
+        call.dst = dst.data();
+        Status status = group->run(call);
+        ASSERT_TRUE(status.ok()) << status.toString();
+        for (size_t i = 0; i < dst.size(); ++i) {
+          int64_t expected = kRanks * (kRanks + 1) / 2;
+          if (gathers)
+            expected = static_cast<int64_t>(i) / count + 1;
+          if (kind == OpKind::Broadcast)
+            expected = 8;
+          if (kind == OpKind::Reduce && rank != 7)
+            expected = rank + 1;
+          ASSERT_EQ(dst[i], expected) << kindName(kind) << " of " << count << ", element " << i;
+        }
+      }
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < kRanks; ++rank)
+    threads.emplace_back(body, rank);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(NetBackendTest, SetUpsThatCannotWork) {
+  BackendOptions options;
+  options.numRanks = 257;
+  EXPECT_EQ(createBackend("net", options).status().code(), kCollUnsupported);
+  options.numRanks = 2;
+  options.transport = "pigeon";
+  EXPECT_EQ(createBackend("net", options).status().code(), kCollInvalidCall);
+  options.transport = "loopback";
+  JobOptions job;
+  job.worldSize = 2;
+  job.bootstrap = "127.0.0.1:0";
+  job.secret = "too short";
+  options.job = job;
+  EXPECT_EQ(createBackend("net", options).status().code(), kCollInvalidCall);
+  options.job.reset();
+  Result<std::unique_ptr<Backend>> backend = createBackend("net", options);
+  ASSERT_TRUE(backend.ok());
+  Result<std::unique_ptr<Endpoint>> endpoint = (*backend)->endpoint(1);
+  EXPECT_TRUE(endpoint.ok());
+  EXPECT_EQ((*backend)->endpoint(1).status().code(), kCollInvalidCall);
+  EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
+}
+
+} // namespace
+} // namespace coll::rt::network
