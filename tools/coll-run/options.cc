@@ -37,8 +37,7 @@ cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCa
 cl::opt<std::string> backend("backend", cl::value_desc("NAME"), cl::init("threads"),
                              cl::cat(stepCategory),
                              cl::desc("who carries out collectives: threads (default), or net; "
-                                      "with net, a process that mpirun, srun or torchrun started "
-                                      "is one rank"));
+                                      "under a launcher, net makes each process a rank"));
 cl::opt<bool> processes("processes", cl::cat(stepCategory),
                         cl::desc("with --backend=net: one process per rank, on this machine"));
 cl::opt<std::string> timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepCategory),

@@ -220,7 +220,12 @@ void Supervisor::tell() const {
   bool isSame = std::all_of(children_.begin(), children_.end(), [&](const Child &child) {
     return child.hasFailed() && !child.reason.empty() && child.reason == cause->reason;
   });
-  llvm::errs() << "coll-run: error: " << (isSame ? cause->reason : describeEnd(*cause)) << '\n';
+  // Rank 0 checks and writes for all.
+  bool isRootAlone = cause->rank == 0 && !cause->reason.empty() &&
+                     std::none_of(children_.begin() + 1, children_.end(),
+                                  [](const Child &child) { return child.hasFailed(); });
+  llvm::errs() << "coll-run: error: "
+               << (isSame || isRootAlone ? cause->reason : describeEnd(*cause)) << '\n';
 }
 
 //===-- starting ----------------------------------------------------------------===//
