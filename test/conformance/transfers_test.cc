@@ -28,8 +28,10 @@ TEST_P(Transfers, PingPongOfAllSizes) {
       Elements out = filled(count, 5), in(kCollI32, count);
       Call send = transfer(OpKind::Send, out.data(), count, 1 - m.position, 0);
       Call recv = transfer(OpKind::Recv, in.data(), count, 1 - m.position, 0);
-      ASSERT_TRUE(m.call(m.position == 0 ? send : recv).ok());
-      ASSERT_TRUE(m.call(m.position == 0 ? recv : send).ok());
+      Status first = m.call(m.position == 0 ? send : recv);
+      ASSERT_TRUE(first.ok()) << first.toString();
+      Status second = m.call(m.position == 0 ? recv : send);
+      ASSERT_TRUE(second.ok()) << second.toString();
       for (int64_t i = 0; i < count; ++i)
         ASSERT_EQ(in.get(i), i * 7 + 5);
     }

@@ -56,10 +56,6 @@ Result<std::unique_ptr<GpuMover>> GpuMover::create(const GpuPlatform &platform, 
   if (!bounce)
     return bounce.status();
   mover->bounce_ = bounce.take();
-  if (options.path != GpuPath::Copy)
-    COLL_RETURN_IF_ERROR(mover->makeSlots(mover->out_));
-  if (options.path == GpuPath::Kernel)
-    COLL_RETURN_IF_ERROR(mover->makeSlots(mover->in_));
   return mover;
 }
 
@@ -74,11 +70,12 @@ GpuMover::~GpuMover() {
 
 Status GpuMover::makeSlots(Slots &slots) {
   Result<GpuMemory> memory =
-      GpuMemory::create(channel_->gpu(), GpuMemory::Kind::Pinned, kSlots * kSlotStride);
+      GpuMemory::create(channel_->gpu(), GpuMemory::Kind::Pinned, kChunkSlots * kSlotStride);
   if (!memory)
     return memory.status();
-  slots.memory = memory.take();
-  for (int32_t slot = kSlots - 1; slot >= 0; --slot)
+  const int32_t first = static_cast<int32_t>(slots.chunks.size()) * kChunkSlots;
+  slots.chunks.push_back(memory.take());
+  for (int32_t slot = first + kChunkSlots - 1; slot >= first; --slot)
     slots.free.push_back(slot);
   return {};
 }
@@ -197,16 +194,22 @@ Status GpuMover::write(void *dst, const void *host, int64_t bytes) {
 
 //===-- messages ----------------------------------------------------------------===//
 
-std::optional<Parcel> GpuMover::take(Slots &slots, void *data, int64_t bytes) {
+Result<std::optional<Parcel>> GpuMover::take(Slots &slots, void *data, int64_t bytes, bool first) {
+  if (bytes > kSlotBytes)
+    return Status::internal("a message of " + std::to_string(bytes) + " bytes for a slot");
+  if (slots.free.empty() && (first || slots.chunks.size() * kChunkSlots < kSlots))
+    COLL_RETURN_IF_ERROR(makeSlots(slots));
   if (slots.free.empty())
-    return std::nullopt;
+    return std::optional<Parcel>();
   Parcel parcel;
   parcel.slot = slots.free.back();
   slots.free.pop_back();
+  parcel.slots = &slots.free;
   parcel.data = data;
-  parcel.segment.data = slots.memory.host() + parcel.slot * kSlotStride + misalignment(data);
+  // As unaligned as the buffer, so that the kernel moves 16 bytes at a time.
+  parcel.segment.data = slots.host(parcel.slot) + misalignment(data);
   parcel.segment.bytes = static_cast<uint64_t>(bytes);
-  return parcel;
+  return std::optional<Parcel>(parcel);
 }
 
 Parcel GpuMover::direct(void *data, int64_t bytes) const {
@@ -216,37 +219,42 @@ Parcel GpuMover::direct(void *data, int64_t bytes) const {
   return parcel;
 }
 
-Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes) {
+Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes, bool first) {
   void *data = const_cast<void *>(src);
   if (options_.path == GpuPath::Copy)
     return std::optional<Parcel>(direct(data, bytes));
-  if (bytes > kSlotBytes)
-    return Status::internal("a message of " + std::to_string(bytes) + " bytes for a slot");
-  std::optional<Parcel> parcel = take(out_, data, bytes);
-  if (!parcel)
-    return parcel;
-  char *slot = out_.memory.device() + parcel->slot * kSlotStride + misalignment(data);
+  Result<std::optional<Parcel>> taken = take(out_, data, bytes, first);
+  if (!taken || !*taken)
+    return taken;
+  Parcel &parcel = **taken;
+  char *slot = out_.device(parcel.slot) + misalignment(data);
   Result<Ticket> filled = post(GpuChannel::Out, copyItem(slot, src, bytes));
   if (!filled)
     return filled.status();
-  parcel->filled = *filled;
-  return parcel;
+  parcel.filled = *filled;
+  return taken;
 }
 
-Result<std::optional<Parcel>> GpuMover::expect(void *dst, int64_t bytes) {
-  if (options_.path != GpuPath::Kernel)
+Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t bytes, bool first) {
+  if (options_.path == GpuPath::Copy)
     return std::optional<Parcel>(direct(dst, bytes));
-  if (bytes > kSlotBytes)
-    return Status::internal("a message of " + std::to_string(bytes) + " bytes for a slot");
-  return take(in_, dst, bytes);
+  if (options_.path == GpuPath::Kernel)
+    return take(in_, dst, bytes, first);
+  Consumption &consumption = consumption_[&link];
+  if (consumption.underWay >= (first ? kUnpackSlots : kUnpackShared))
+    return first ? take(in_, dst, bytes, first) : Result<std::optional<Parcel>>(std::nullopt);
+  ++consumption.underWay;
+  Parcel parcel = direct(dst, bytes);
+  parcel.link = &link;
+  return std::optional<Parcel>(parcel);
 }
 
-void GpuMover::posted(Parcel &parcel, Link &link) {
-  if (options_.path != GpuPath::Unpack)
+void GpuMover::posted(Parcel &parcel) {
+  if (!parcel.link)
     return;
-  Consumption &consumption = consumption_[&link];
-  parcel.link = &link;
+  Consumption &consumption = consumption_[parcel.link];
   parcel.number = consumption.next++;
+  parcel.isPosted = true;
   consumption.released.push_back(false);
 }
 
@@ -254,8 +262,8 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
   const int64_t bytes = static_cast<int64_t>(parcel.segment.bytes);
   if (options_.path == GpuPath::Copy)
     return kDone;
-  if (options_.path == GpuPath::Kernel) {
-    const char *slot = in_.memory.device() + parcel.slot * kSlotStride + misalignment(parcel.data);
+  if (!parcel.link) {
+    const char *slot = in_.device(parcel.slot) + misalignment(parcel.data);
     return post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
   }
   const net::KernelView view =
@@ -269,20 +277,21 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
 }
 
 void GpuMover::release(Parcel &parcel) {
-  if (parcel.slot >= 0)
-    (parcel.segment.data >= out_.memory.host() &&
-             parcel.segment.data < out_.memory.host() + out_.memory.bytes()
-         ? out_
-         : in_)
-        .free.push_back(parcel.slot);
+  if (parcel.slots)
+    parcel.slots->push_back(parcel.slot);
   if (!parcel.link)
     return;
-  // The transport hears of messages in the order of their posts.
   Consumption &consumption = consumption_[parcel.link];
+  if (!parcel.isPosted) {
+    --consumption.underWay;
+    return;
+  }
+  // The transport hears of messages in the order of their posts.
   consumption.released[parcel.number - consumption.first] = true;
   while (!consumption.released.empty() && consumption.released.front()) {
     consumption.released.pop_front();
     ++consumption.first;
+    --consumption.underWay;
     parcel.link->connection().consumed();
   }
 }

@@ -9,14 +9,17 @@
 // kernel moves its pages (net/device) | | copy   | the copy engine, inside the transport
 // (net/device) | the same |
 //
-// Slots are bounded: a message for which there is none waits. Everything else (copies,
-// sums) is the kernel's work on every path. Belongs to its rank's thread.
+// Slots are bounded: a message for which there is none waits, unless it is the first of its
+// lane, for which one is made. On the path `unpack` a connection has kUnpackSlots receives
+// at most; the first of a lane beyond those lands in a slot. Everything else (copies, sums)
+// is the kernel's work on every path. Belongs to its rank's thread.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
 
 #include "runtime/backend/net/gpu_channel.h"
 #include "runtime/backend/net/mover.h"
+#include "runtime/base/unpack_layout.h"
 
 #include <deque>
 #include <map>
@@ -55,9 +58,9 @@ public:
   void drain() override;
 
   size_t window() const override { return kWindow; }
-  Result<std::optional<Parcel>> load(const void *src, int64_t bytes) override;
-  Result<std::optional<Parcel>> expect(void *dst, int64_t bytes) override;
-  void posted(Parcel &parcel, Link &link) override;
+  Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) override;
+  Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes, bool first) override;
+  void posted(Parcel &parcel) override;
   Result<Ticket> unload(Parcel &parcel) override;
   void release(Parcel &parcel) override;
 
@@ -73,29 +76,42 @@ public:
 private:
   static constexpr size_t kWindow = 8;
   static constexpr int64_t kSlotBytes = 1 << 20;
-  static constexpr int kSlots = 32; // of each direction
+  // Of each direction, and more only for the first messages of lanes; allocated by the
+  // chunk, when they are needed first.
+  static constexpr int kSlots = 32, kChunkSlots = 4;
   static constexpr int64_t kBounceBytes = 256 << 10;
+  // Unpacked receives of a connection beyond which only the first of a lane may join.
+  static constexpr uint32_t kUnpackShared = kUnpackSlots - 4;
   // A slot has room for data that begins as unaligned as its buffer.
   static constexpr int64_t kSlotStride = kSlotBytes + 256;
 
   struct Slots {
-    GpuMemory memory;
+    std::vector<GpuMemory> chunks;
     std::vector<int32_t> free;
+
+    char *device(int32_t slot) const {
+      return of(slot).device() + slot % kChunkSlots * kSlotStride;
+    }
+    char *host(int32_t slot) const { return of(slot).host() + slot % kChunkSlots * kSlotStride; }
+    const GpuMemory &of(int32_t slot) const {
+      return chunks[static_cast<size_t>(slot / kChunkSlots)];
+    }
   };
   struct Scratch {
     GpuMemory memory;
     bool used = false;
   };
-  // Receives of a connection in the order of their posts; front: the oldest that the
+  // Unpacked receives of a connection in the order of their posts; front: the oldest that the
   // transport has not been told of.
   struct Consumption {
+    uint32_t underWay = 0; // posted, or about to be, and not told of
     uint64_t next = 0, first = 0;
     std::deque<bool> released;
   };
 
   GpuMover(const GpuMoverOptions &options) : options_(options) {}
   Status makeSlots(Slots &slots);
-  std::optional<Parcel> take(Slots &slots, void *data, int64_t bytes);
+  Result<std::optional<Parcel>> take(Slots &slots, void *data, int64_t bytes, bool first);
   Parcel direct(void *data, int64_t bytes) const;
   Result<Ticket> post(GpuChannel::Queue queue, const ChannelItem &item,
                       const std::vector<const void *> &sources = {});

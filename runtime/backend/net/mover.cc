@@ -63,15 +63,13 @@ public:
   void drain() override {}
 
   size_t window() const override { return Schedule::kWindow; }
-  Result<std::optional<Parcel>> load(const void *src, int64_t bytes) override {
-    return expect(const_cast<void *>(src), bytes);
+  Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool) override {
+    return parcelOf(const_cast<void *>(src), bytes);
   }
-  Result<std::optional<Parcel>> expect(void *dst, int64_t bytes) override {
-    Parcel parcel;
-    parcel.segment = {dst, static_cast<uint64_t>(bytes), nullptr};
-    return std::optional<Parcel>(parcel);
+  Result<std::optional<Parcel>> expect(Link &, void *dst, int64_t bytes, bool) override {
+    return parcelOf(dst, bytes);
   }
-  void posted(Parcel &, Link &) override {}
+  void posted(Parcel &) override {}
   Result<Ticket> unload(Parcel &) override { return kDone; }
   void release(Parcel &) override {}
 
@@ -109,6 +107,12 @@ public:
   }
 
 private:
+  static std::optional<Parcel> parcelOf(void *data, int64_t bytes) {
+    Parcel parcel;
+    parcel.segment = {data, static_cast<uint64_t>(bytes), nullptr};
+    return parcel;
+  }
+
   struct Scratch {
     AlignedBuffer memory;
     int64_t bytes = 0;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace coll::rt::network {
 
@@ -20,12 +21,14 @@ class Link;
 // A message on its way between a buffer and the transport. For host memory it is the
 // buffer; another mover may put a place of its own in between.
 struct Parcel {
-  net::Segment segment; // what the transport gets
-  uint64_t filled = 0;  // of a send: the ticket after which it may go
-  void *data = nullptr; // the buffer
-  int32_t slot = -1;    // the mover's
-  uint64_t number = 0;  // the mover's
-  Link *link = nullptr; // of a receive, once it is posted
+  net::Segment segment;                  // what the transport gets
+  uint64_t filled = 0;                   // of a send: the ticket after which it may go
+  void *data = nullptr;                  // the buffer
+  int32_t slot = 0;                      // the mover's
+  std::vector<int32_t> *slots = nullptr; // the mover's: where the slot goes back to
+  uint64_t number = 0;                   // the mover's
+  Link *link = nullptr;                  // the mover's
+  bool isPosted = false;                 // the mover's
 };
 
 class Mover {
@@ -56,12 +59,14 @@ public:
   // Messages of one lane that are worth having under way at once; at least
   // Schedule::kWindow.
   virtual size_t window() const = 0;
-  // A parcel with the bytes at `src`, or a place for bytes to `dst`; nullopt where there is
-  // no room now. Each ends with release().
-  virtual Result<std::optional<Parcel>> load(const void *src, int64_t bytes) = 0;
-  virtual Result<std::optional<Parcel>> expect(void *dst, int64_t bytes) = 0;
-  // The receive has been posted on `link`, as its next.
-  virtual void posted(Parcel &parcel, Link &link) = 0;
+  // A parcel with the bytes at `src`, or a place for bytes to `dst` from `link`; nullopt
+  // where there is no room now, but never for the `first` of a lane: messages wait for
+  // each other across lanes, so each lane has to be able to move. Each ends with release().
+  virtual Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) = 0;
+  virtual Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes,
+                                               bool first) = 0;
+  // The receive has been posted, as the next of its link.
+  virtual void posted(Parcel &parcel) = 0;
   // The message has come: its bytes are in the buffer once the ticket is done.
   virtual Result<Ticket> unload(Parcel &parcel) = 0;
   virtual void release(Parcel &parcel) = 0;

@@ -126,8 +126,10 @@ Status Schedule::begin(Lane &lane, bool &moved) {
     const Work &work = work_[static_cast<size_t>(step)];
     if (work.missing > 0)
       return {};
+    const bool first = lane.flights.empty();
     Result<std::optional<Parcel>> parcel =
-        lane.isSend ? mover_.load(work.src, work.amount) : mover_.expect(work.dst, work.amount);
+        lane.isSend ? mover_.load(work.src, work.amount, first)
+                    : mover_.expect(mesh_.link(lane.peer), work.dst, work.amount, first);
     if (!parcel)
       return parcel.status();
     if (!*parcel)
@@ -157,7 +159,7 @@ Status Schedule::post(Lane &lane, bool &moved) {
       return request.status(); // null: too many are under way on this connection
     flight.request = *request;
     if (!lane.isSend)
-      mover_.posted(flight.parcel, link);
+      mover_.posted(flight.parcel);
     moved = true;
   }
   return {};

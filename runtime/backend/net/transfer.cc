@@ -234,7 +234,9 @@ Result<bool> Receiving::advance(bool &moved) {
 }
 
 std::vector<int> Receiving::waitingFor() const {
-  return offered_ || data_ ? std::vector<int>{peer_} : std::vector<int>();
+  if (offered_)
+    return {peer_};
+  return data_ ? data_->waitingFor() : std::vector<int>();
 }
 
 } // namespace coll::rt::network
