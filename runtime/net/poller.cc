@@ -198,6 +198,15 @@ bool Poller::dispatch(int timeoutMs) {
   return count > 0;
 }
 
+// Leaves the core to its other thread for a moment, unless there is a post.
+void Poller::breathe() const {
+  for (int i = 0; i < 16 && !anyPosted_.load(std::memory_order_relaxed); ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
 void Poller::loop() {
   int64_t workedUs = 0;
   while (!stop_) {
@@ -208,11 +217,12 @@ void Poller::loop() {
     // Where it slept, a post may have to be told that it is awake.
     if (!spins || anyPosted_.load(std::memory_order_acquire))
       worked |= runPosted();
-    if (!worked && spins)
-      continue;
-    if (spinUs_ > 0)
+    if (worked && spinUs_ > 0)
       workedUs = nowUs();
-    runDeadlines();
+    if (worked || !spins)
+      runDeadlines();
+    else
+      breathe();
   }
 }
 

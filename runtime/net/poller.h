@@ -67,6 +67,7 @@ private:
   int timeoutMs();
   bool dispatch(int timeoutMs);
   bool runPosted();
+  void breathe() const;
   void runDeadlines();
   void wake();
 

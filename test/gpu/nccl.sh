@@ -2,7 +2,7 @@
 # Stock NCCL over libnccl-net-coll.so on a machine with GPUs: exact results, times beside
 # NCCL's own Socket transport, and a PyTorch job.
 #
-#   test/gpu/nccl.sh BUILD OUT [smoke|check|perf|torch]…
+#   test/gpu/nccl.sh BUILD OUT [smoke|quick|check|perf|torch]…
 #
 # BUILD holds a build with the plugin (targets nccl-net-coll and nccl-plugin-tests), OUT
 # gets logs, and perf writes OUT/nccl.jsonl, the rows of test/perf. Everything goes over
@@ -53,12 +53,12 @@ checked() {
   shift 3
   # shellcheck disable=SC2086 # words on purpose
   if ! env $environment NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,INIT \
-    NCCL_DEBUG_FILE="$out/nccl.%p" timeout "$seconds" "$program" check --label="$label" "$@"; then
+    NCCL_DEBUG_FILE="$out/debug.%p" timeout "$seconds" "$program" check --label="$label" "$@"; then
     failed=1
-    grep -h "WARN" "$out"/nccl.* | head -5
+    grep -h "WARN" "$out"/debug.* | head -5
   fi
-  grep -h -o "NET/coll: pages unpacked.*" "$out"/nccl.* | sort | uniq | tail -4
-  rm -f "$out"/nccl.*
+  grep -h -o "NET/coll: pages unpacked.*" "$out"/debug.* | sort | uniq | tail -4
+  rm -f "$out"/debug.*
 }
 # measured LABEL ENVIRONMENT ARGUMENT…
 measured() {
@@ -90,24 +90,30 @@ check() {
 
 perf() {
   : >"$out/perf.txt"
-  local wide
-  wide="$(channels 16) $(chunk 524288)"
+  # As they come.
   measured "socket default" "$socket"
   measured "host default" "$host"
   measured "unpack default" "$unpack"
-  measured "host default, NCCL's channels" "$host COLL_NET_NCCL_CHANNELS=0"
   # Each at its best: channels and chunks of NCCL, sockets and threads of the transport.
-  local many="NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4"
+  local many="NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4" wide busy=COLL_NET_THREADS=16
+  wide="$(channels 16) $(chunk 524288)"
   measured "socket tuned, 4x4" "$socket $many"
   measured "socket tuned, 4x4, 8ch 512k" "$socket $many $(channels 8) $(chunk 524288)"
   measured "socket tuned, 4x4, 16ch 512k" "$socket $many $wide"
-  measured "socket tuned, 16ch 512k" "$socket $wide"
-  measured "host tuned, 8ch 512k" "$host $(channels 8) $(chunk 524288)"
-  measured "host tuned, 16ch 512k" "$host $wide"
-  measured "host tuned, 16ch 512k, 16 threads" "$host $wide COLL_NET_THREADS=16"
-  measured "host tuned, 8ch 512k, 16 threads" "$host $(channels 8) $(chunk 524288) COLL_NET_THREADS=16"
-  measured "unpack tuned, 16ch 512k" "$unpack $wide"
+  measured "host tuned, NCCL's channels" "$host COLL_NET_NCCL_CHANNELS=0"
+  measured "host tuned, 16 threads" "$host $busy"
+  measured "host tuned, 16 threads, 8 sockets" "$host $busy COLL_NET_SOCKETS=8"
+  measured "host tuned, 8ch 512k" "$host COLL_NET_NCCL_CHANNELS=8"
+  measured "host tuned, 8ch 512k, 16 threads, 8 sockets" \
+    "$host $busy COLL_NET_NCCL_CHANNELS=8 COLL_NET_SOCKETS=8"
+  measured "host tuned, 16ch 512k" "$host $wide $busy"
+  measured "unpack tuned, 16ch 512k" "$unpack $wide $busy"
   python3 "$here/nccl_rows.py" "$out/perf.txt" "$out/nccl.jsonl"
+}
+
+quick() {
+  checked host 20 "$host" --ranks=2 --small=200 --large=2
+  checked unpack 20 "$unpack" --ranks=2 --small=200 --large=2
 }
 
 torch() {
