@@ -43,6 +43,7 @@ Result<std::unique_ptr<Transport>> openVerbs(bool isRight) {
   VerbsOptions options;
   options.devices = isRight ? "rb" : "ra";
   options.iface = "lo"; // the faults are on the other wire
+  options.retryTimeout = 17;
   options.timeoutUs = 5'000'000;
   return createVerbsTransport(options, secret());
 #else

@@ -226,6 +226,8 @@ void Endpoint::onTcp() {
     ending_ = true;
     poller_.setDeadline(tcpId_, nowUs() + kEndingUs);
     progress();
+  } else if (count == 1 && byte == kFailedByte) {
+    fail({kCollPeer, "the connection has failed at the peer's end; its error says why"});
   } else if (count == 1) {
     fail({kCollPeer, byte == kGoneByte ? "the peer closed the connection"
                                        : "protocol: a byte that means nothing"});
@@ -292,6 +294,8 @@ void Endpoint::fail(const Status &why) {
   if (over_)
     return;
   failure_ = why.annotate("verbs " + properties_.name);
+  if (tcp_.valid())
+    (void)!::send(tcp_.get(), &kFailedByte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   teardown();
   failAll(failure_);
 }

@@ -87,9 +87,10 @@ void encode(const SetupInfo &info, uint8_t *out);
 std::optional<SetupInfo> decodeSetup(const uint8_t *in);
 
 // The bytes that travel over TCP afterwards.
-inline constexpr uint8_t kReadyByte = 'R'; // of the connecting side: data may come
-inline constexpr uint8_t kByeByte = 'B';   // closed; the queue pairs live on for a while
-inline constexpr uint8_t kGoneByte = 'G';  // closed, and the queue pairs are gone
+inline constexpr uint8_t kReadyByte = 'R';  // of the connecting side: data may come
+inline constexpr uint8_t kByeByte = 'B';    // closed; the queue pairs live on for a while
+inline constexpr uint8_t kGoneByte = 'G';   // closed, and the queue pairs are gone
+inline constexpr uint8_t kFailedByte = 'F'; // the connection has failed at this end
 
 //===-- handles -------------------------------------------------------------------===//
 
