@@ -31,9 +31,10 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::NetSockets, "COLL_NET_SOCKETS", "4",
        "sockets for the data of one tcp connection, 1 to 16"},
       {EnvVar::NetThreads, "COLL_NET_THREADS", "0",
-       "progress threads of a transport, 1 to 64; 0: tcp takes half the cores, 2 to 16, verbs 1"},
+       "progress threads of a transport, 1 to 64; 0: tcp one per core, 2 to 16, verbs 1"},
       {EnvVar::NetSpinUs, "COLL_NET_SPIN_US", "100",
-       "how long a progress thread of tcp looks for work before it sleeps; 0: not at all"},
+       "how long a progress thread of tcp looks for work before it sleeps, where there are four "
+       "cores for each; 0: not at all"},
       {EnvVar::NetTransport, "COLL_NET_TRANSPORT", "tcp",
        "what carries messages between processes: tcp or verbs"},
       {EnvVar::NetAlgorithm, "COLL_NET_ALGORITHM", "auto",

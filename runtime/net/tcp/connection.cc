@@ -96,10 +96,11 @@ void TcpConnection::becomeLarge(TcpRequest &request) {
   ++large_;
 }
 
-// The stream with the least to do; of equals the first, whose thread was busy last and is
-// still looking for work.
+// The stream with the least to do. Of equals, for one message the first, whose thread was
+// busy last and is still looking for work; for many they take turns, since what has left
+// here may still fill the socket.
 size_t TcpConnection::nextStream(uint64_t bytes) {
-  size_t count = streams_.size() - 1, best = 1;
+  size_t count = streams_.size() - 1, best = large_ > 1 ? 1 + turn_++ % count : 1;
   for (size_t i = 1; i <= count; ++i)
     if (streams_[i]->queuedBytes() < streams_[best]->queuedBytes())
       best = i;

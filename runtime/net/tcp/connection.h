@@ -144,6 +144,7 @@ private:
   uint64_t creditBytes_ = 0, creditMessages_ = 0; // matched, not told yet
   std::shared_ptr<std::atomic<uint32_t>> serving_ = std::make_shared<std::atomic<uint32_t>>(0);
   uint32_t large_ = 0; // sends in parts that are under way
+  size_t turn_ = 0;    // of the streams
   size_t live_ = 0;    // streams
   Status failure_;     // the first
   bool closed_ = false;

@@ -93,10 +93,14 @@ int usableCores() {
   return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 4;
 }
 
-// How many threads serve the sockets. A core copies some GB/s, each way once: half the
-// cores keep up with any network, and leave the others to what the data is for.
-int progressThreads(int chosen) {
-  return chosen > 0 ? chosen : std::clamp(usableCores() / 2, 2, 16);
+// How many threads serve the sockets. Copying a socket's data keeps a core busy, and who
+// has nothing to copy sleeps.
+int progressThreads(int chosen) { return chosen > 0 ? chosen : std::clamp(usableCores(), 2, 16); }
+
+// Threads that look for work take cores from those that have some, unless there are
+// plenty: a machine has several processes of a job.
+int64_t spinFor(int threads, int64_t chosenUs) {
+  return usableCores() >= 4 * threads ? chosenUs : 0;
 }
 
 } // namespace
@@ -128,7 +132,7 @@ Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
     shared->addresses.push_back(interface.address);
   }
   int threads = progressThreads(options.threads);
-  int64_t spinUs = usableCores() >= 2 * threads ? options.spinUs : 0;
+  int64_t spinUs = spinFor(threads, options.spinUs);
   for (int i = 0; i < threads; ++i) {
     Result<std::unique_ptr<Poller>> poller = Poller::create(spinUs);
     if (!poller.ok())

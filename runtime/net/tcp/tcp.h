@@ -15,10 +15,10 @@ namespace coll::net {
 struct TcpOptions {
   std::string iface;   // as COLL_NET_IFACE
   int dataStreams = 4; // sockets for data per connection, 1 to 16; one more for control
-  // Progress threads, 1 to 64. 0: half the cores that the process may use, 2 to 16.
+  // Progress threads, 1 to 64. 0: as many as cores that the process may use, 2 to 16.
   int threads = 0;
   // How long such a thread looks for work before it sleeps. Not where there are fewer
-  // than two cores for each of them.
+  // than four cores for each of them.
   int64_t spinUs = 100;
   // The largest message that a thread which posts it writes itself although the progress
   // threads are awake, where it has no other on that connection. A thread that drives many
