@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Turns what nccl_net_test measured into rows of test/perf: ours beside NCCL's Socket.
 
-  nccl_rows.py MEASURED ROWS.jsonl
+  nccl_rows.py MEASURED ROWS.jsonl [NOTE]
 
 MEASURED holds one JSON object per label, operation and size, labels beginning with
 "socket", "host" or "unpack", then "default" or "tuned". For each operation and size:
@@ -67,6 +67,8 @@ def main():
     with open(sys.argv[2], "w", encoding="utf-8") as file:
         for entry in rows:
             if entry:
+                if len(sys.argv) > 3:
+                    entry["note"] = sys.argv[3]
                 file.write(json.dumps(entry) + "\n")
                 print(f"{entry['case']:58} {entry['size']:>12} {entry['ours']:10.1f} us "
                       f"{entry['peer']:10.1f} us  x{entry['ratio']:.2f} (target {entry['target']})")

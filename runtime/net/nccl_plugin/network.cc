@@ -18,7 +18,7 @@ namespace {
 constexpr int kUnknownSpeedMbps = 10'000;
 constexpr int kLoopbackSpeedMbps = 200'000;
 // One thread of NCCL's drives all channels: it must not copy for one while others wait.
-constexpr uint64_t kInlineBytes = 32 << 10;
+constexpr uint64_t kInlineBytes = 64 << 10;
 // NCCL posts at most 8 steps of a connection ahead.
 constexpr int kNcclSteps = 8;
 
