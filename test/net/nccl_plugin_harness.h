@@ -4,6 +4,7 @@
 #ifndef COLL_TEST_NET_NCCL_PLUGIN_HARNESS_H
 #define COLL_TEST_NET_NCCL_PLUGIN_HARNESS_H
 
+#include "runtime/base/env.h"
 #include "runtime/net/socket.h"
 #include "test/net/nccl_plugin_api.h"
 
@@ -36,6 +37,9 @@ inline rt::dl::Library openPlugin() {
   EXPECT_TRUE(library.ok()) << library.status().message();
   return library.take();
 }
+
+// A variable of the environment, or "unset".
+inline std::string valueOf(const char *name) { return rt::foreignEnv(name).value_or("unset"); }
 
 template <typename Done>
 bool until(Done done) {

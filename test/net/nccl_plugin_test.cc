@@ -437,12 +437,11 @@ TEST_F(NcclPluginSettingsTest, NcclIsAskedForChannelsUnlessTheUserHasChosen) {
   auto outcome = [&] {
     EXPECT_EQ(api_->init(logger, nullptr), kNcclSuccess);
     EXPECT_EQ(api_->finalize(), kNcclSuccess);
-    const char *value = getenv("NCCL_MIN_NCHANNELS");
-    return std::string(value ? value : "unset");
+    return valueOf("NCCL_MIN_NCHANNELS");
   };
   clear();
   EXPECT_NE(outcome(), "unset");
-  EXPECT_STREQ(getenv("NCCL_P2P_NET_CHUNKSIZE"), "524288");
+  EXPECT_EQ(valueOf("NCCL_P2P_NET_CHUNKSIZE"), "524288");
   clear();
   setenv("NCCL_MAX_NCHANNELS", "2", 1);
   EXPECT_EQ(outcome(), "unset");
