@@ -67,6 +67,8 @@ TEST_F(EvictionTest, SilentStrangersGiveWay) {
   options.address = server_->address().toString();
   Result<std::unique_ptr<Bootstrap>> honest = Bootstrap::create(options, testSecret());
   ASSERT_TRUE(honest.ok()) << honest.status().message();
+  // A reply comes from one who counts as admitted.
+  EXPECT_TRUE((*honest)->put("here", "now").ok());
   EXPECT_EQ(server_->stats().admitted, 1);
 }
 

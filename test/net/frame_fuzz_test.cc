@@ -6,6 +6,7 @@
 #include "test/net/options.h"
 
 #include <gtest/gtest.h>
+#include <memory>
 #include <random>
 #include <sys/socket.h>
 
@@ -114,17 +115,34 @@ private:
   std::mt19937_64 random_;
 };
 
+// The victim's memory. No two requests of a connection share a buffer.
+struct Buffers {
+  static constexpr size_t kRounds = 6;
+  Guarded receives[kRounds][4], reads[kRounds], out;
+  bool intact() const {
+    for (size_t round = 0; round < kRounds; ++round) {
+      for (const Guarded &into : receives[round])
+        if (!into.intact())
+          return false;
+      if (!reads[round].intact())
+        return false;
+    }
+    return out.intact();
+  }
+};
+
 // What the victim has under way: all kinds of requests, into and out of guarded memory.
-void postRequests(Connection &victim, Guarded &in, Guarded &out) {
+void postRequests(Connection &victim, Buffers &buffers, size_t round) {
   for (uint64_t tag = 0; tag < 4; ++tag) {
-    Segment into[2] = {{in.data(), 1000, nullptr}, {in.data() + 1000, kRoom - 1000, nullptr}};
-    Segment from{out.data(), 30'000, nullptr};
+    uint8_t *in = buffers.receives[round][tag].data();
+    Segment into[2] = {{in, 1000, nullptr}, {in + 1000, kRoom - 1000, nullptr}};
+    Segment from{buffers.out.data(), 30'000, nullptr};
     (void)victim.irecv(into, 2, tag).ok();
     (void)victim.isend(&from, 1, tag).ok();
   }
-  Segment small{in.data(), 100, nullptr};
-  (void)victim.iwrite(&small, 1, RemoteKey{1, 0, 100}, 0).ok();
-  (void)victim.iread(&small, 1, RemoteKey{1, 0, 100}, 0).ok();
+  Segment from{buffers.out.data(), 100, nullptr}, into{buffers.reads[round].data(), 100, nullptr};
+  (void)victim.iwrite(&from, 1, RemoteKey{1, 0, 100}, 0).ok();
+  (void)victim.iread(&into, 1, RemoteKey{1, 0, 100}, 0).ok();
 }
 
 TEST(FrameFuzzTest, HostileFramesHarmNobody) {
@@ -135,7 +153,8 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
   shared.devices[0].maxSegments = kMaxSegments;
   shared.devices[0].maxMessageBytes = wire::kMaxMessageBytes;
   shared.pollers.push_back(Poller::create().take());
-  Guarded in, out, remote;
+  auto buffers = std::make_unique<Buffers>();
+  Guarded remote;
   auto region = std::make_shared<Region>();
   region->key = {0x1234, 0, kRoom};
   region->data = remote.data();
@@ -157,13 +176,16 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
     ASSERT_TRUE(victim.ok());
     Attacker attacker(static_cast<uint64_t>(connections));
     // Later receives are told of in advance where large messages came with their tag.
-    for (int64_t sent = 10, total = 0; sent == 10 && total < 500; total += sent) {
-      postRequests(**victim, in, out);
-      sent = attacker.run(theirs, region->key.key, 10);
+    for (size_t round = 0; round < Buffers::kRounds; ++round) {
+      postRequests(**victim, *buffers, round);
+      int64_t wanted = round + 1 < Buffers::kRounds ? 10 : 500;
+      int64_t sent = attacker.run(theirs, region->key.key, wanted);
       frames += sent;
+      if (sent < wanted)
+        break;
     }
     (*victim)->close();
-    ASSERT_TRUE(in.intact() && out.intact() && remote.intact()) << "connection " << connections;
+    ASSERT_TRUE(buffers->intact() && remote.intact()) << "connection " << connections;
   }
   shared.regions.remove(*region);
   std::printf("%ld frames on %ld connections\n", static_cast<long>(frames),
