@@ -225,10 +225,16 @@ void addOutput(CLI::App &app, Words &words) {
   app.add_option("--plot", words.plot, "write curves to this file (SVG)")->group(group);
 }
 
+// The command line, without where its rows and curves go.
 std::string shown(int argc, char **argv) {
   std::string command = "coll-perf";
-  for (int i = 1; i < argc; ++i)
-    command += std::string(" ") + argv[i];
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word.rfind("--json", 0) == 0 || word.rfind("--plot", 0) == 0)
+      i += word.find('=') == std::string::npos ? 1 : 0;
+    else
+      command += " " + word;
+  }
   return command;
 }
 

@@ -11,13 +11,18 @@ namespace coll::perf {
 
 namespace {
 
+// Of this process, and of programs that it has run.
 double cpuSeconds() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
   auto seconds = [](const timeval &t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  double total = 0;
+  for (auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage = {};
+    getrusage(who, &usage);
+    total += seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  }
+  return total;
 }
 
 // One run of `count`, the same on both ranks.
