@@ -19,7 +19,8 @@ public:
   // Does what can be done without waiting; `moved` becomes true if that was something.
   // True once the operation is complete on this rank.
   virtual Result<bool> advance(bool &moved) = 0;
-  // Global ranks whose messages have not come. A send that is under way names nobody.
+  // Global ranks whose messages have not come. A send that is under way names nobody: a
+  // peer that has what it waits for may leave before this side hears that its send is done.
   virtual std::vector<int> waitingFor() const = 0;
   // Equal for the members of one operation, and for no other operation; 0: not known yet.
   virtual uint64_t key() const = 0;

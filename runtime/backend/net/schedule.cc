@@ -272,17 +272,12 @@ Result<bool> Schedule::run(bool &moved, int &failedPeer) {
 
 std::vector<int> Schedule::waitingFor() const {
   std::vector<int> peers;
-  auto add = [&](bool sends) {
-    for (const Lane &lane : lanes_)
-      for (const Flight &flight : lane.flights)
-        if (lane.isSend == sends && flight.request) {
-          peers.push_back(lane.peer);
-          break;
-        }
-  };
-  add(/*sends=*/false);
-  if (peers.empty())
-    add(/*sends=*/true);
+  for (const Lane &lane : lanes_)
+    for (const Flight &flight : lane.flights)
+      if (!lane.isSend && flight.request) {
+        peers.push_back(lane.peer);
+        break;
+      }
   return peers;
 }
 
