@@ -6,7 +6,7 @@
 //   2. fetch    a few threads copy the item into shared memory: one read over the bus
 //   3. fence    where the item asks: thread 0 waits for the heads of the queue's blocks
 //   4. move     all threads do this block's share: copy, reduce, or unpack pages
-//   5. publish  barrier, system fence, then thread 0 stores the head and `done`
+//   5. publish  barrier, then thread 0: system fence, the head; `done`, with release
 //
 // Exit ends the launch after its item; the head stays in ChannelState, so the next launch
 // goes on with the next item. An error ends it before the item.
@@ -14,8 +14,8 @@
 // **Memory order.** 1 acquires what the host released with `seq`: thread 0's acquire at
 // system scope, then the barrier, order all reads of this block after everything that the
 // host, or a socket, wrote before. 5: the barrier orders all writes of the block before
-// thread 0's fence, which carries them to whoever acquires `done`. Nothing here is a
-// "read-only" load (ld.global.nc, __restrict__): that memory changes while the kernel runs.
+// thread 0's fence and release, which carry them to whoever acquires the head or `done`. Nothing is
+// a "read-only" load (ld.global.nc, __restrict__): that memory changes while the kernel runs.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_DEVICE_CUH
@@ -173,9 +173,10 @@ private:
     ++head_;
     if (!isFirst())
       return;
+    // The fence is for the head, which the queue's other blocks acquire.
     simt::fenceSystem();
     simt::storeRelaxed(&launch_.state->head[block_].seq, head_);
-    simt::storeRelaxed(&launch_.shared->done[block_].seq, head_);
+    simt::storeRelease(&launch_.shared->done[block_].seq, head_);
   }
 
   COLL_DEVICE bool fail(uint32_t verdict) {
