@@ -11,7 +11,6 @@ namespace coll::net::tcp {
 namespace {
 
 constexpr uint32_t kHandleMagic = 0x50544c43; // "CLTP"
-constexpr size_t kSecretAt = 39;              // in a handle
 
 // The streams of one connection on their way. One lock for all of them.
 class Core final : public std::enable_shared_from_this<Core> {
@@ -191,7 +190,7 @@ private:
 
 Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device,
                                                  const HandleContent &peer) {
-  Result<Secret> secret = secretFor(shared, peer);
+  Result<Secret> secret = secretFor(shared.secret, peer);
   if (!secret.ok())
     return secret.status();
   auto core = std::make_shared<Core>(shared, peer, *secret);
@@ -202,40 +201,11 @@ Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device,
 
 //===-- handles -----------------------------------------------------------------===//
 
-Result<Secret> secretFor(const Shared &shared, const HandleContent &content) {
-  if (shared.secret.has_value() == content.secret.has_value())
-    return Status::invalid(shared.secret ? "this process has a COLL_SECRET, the listener has none"
-                                         : "the listener has a COLL_SECRET, this process has none");
-  if (shared.secret)
-    return *shared.secret;
-  return Secret::create(
-      {reinterpret_cast<const char *>(content.secret->data()), content.secret->size()});
-}
-
 Handle encodeHandle(const HandleContent &content) {
   Handle handle;
-  uint8_t address[16] = {};
-  uint32_t scope = 0;
-  const sockaddr_storage &storage = content.address.storage;
-  if (content.address.family() == AF_INET) {
-    std::memcpy(address, &reinterpret_cast<const sockaddr_in &>(storage).sin_addr, 4);
-  } else {
-    const auto &v6 = reinterpret_cast<const sockaddr_in6 &>(storage);
-    std::memcpy(address, &v6.sin6_addr, 16);
-    scope = v6.sin6_scope_id;
-  }
-  wire::Encoder(handle.bytes.data())
-      .put(kHandleMagic)
-      .put(wire::kVersion)
-      .put(static_cast<uint8_t>(content.streams))
-      .put(static_cast<uint8_t>(content.address.family() == AF_INET ? 4 : 6))
-      .put(content.address.port())
-      .put(address, sizeof(address))
-      .put(scope)
-      .put(content.listener)
-      .put(static_cast<uint8_t>(content.secret ? 1 : 0));
-  if (content.secret)
-    std::copy(content.secret->begin(), content.secret->end(), handle.bytes.begin() + kSecretAt);
+  wire::Encoder encoder(handle.bytes.data());
+  encoder.put(kHandleMagic).put(wire::kVersion).put(static_cast<uint8_t>(content.streams));
+  encode(content, encoder);
   return handle;
 }
 
@@ -243,32 +213,11 @@ std::optional<HandleContent> decodeHandle(const Handle &handle) {
   wire::Decoder decoder(handle.bytes.data());
   if (decoder.get<uint32_t>() != kHandleMagic || decoder.get<uint16_t>() != wire::kVersion)
     return std::nullopt;
-  HandleContent content;
-  content.streams = decoder.get<uint8_t>();
-  uint8_t family = decoder.get<uint8_t>();
-  uint16_t port = decoder.get<uint16_t>();
-  uint8_t address[16];
-  decoder.get(address, sizeof(address));
-  uint32_t scope = decoder.get<uint32_t>();
-  content.listener = decoder.get<uint64_t>();
-  if (decoder.get<uint8_t>() != 0)
-    decoder.get(content.secret.emplace().data(), content.secret->size());
-  if (content.streams < 2 || content.streams > 17 || (family != 4 && family != 6))
+  const uint32_t streams = decoder.get<uint8_t>();
+  std::optional<ListenerHandle> listener = decodeListener(decoder);
+  if (!listener || streams < 2 || streams > 17)
     return std::nullopt;
-  if (family == 4) {
-    auto &v4 = reinterpret_cast<sockaddr_in &>(content.address.storage);
-    v4.sin_family = AF_INET;
-    std::memcpy(&v4.sin_addr, address, 4);
-    content.address.length = sizeof(v4);
-  } else {
-    auto &v6 = reinterpret_cast<sockaddr_in6 &>(content.address.storage);
-    v6.sin6_family = AF_INET6;
-    std::memcpy(&v6.sin6_addr, address, 16);
-    v6.sin6_scope_id = scope;
-    content.address.length = sizeof(v6);
-  }
-  content.address.setPort(port);
-  return content;
+  return HandleContent{*listener, streams};
 }
 
 } // namespace coll::net::tcp

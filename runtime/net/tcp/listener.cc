@@ -244,7 +244,7 @@ Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
   COLL_RETURN_IF_ERROR(fillRandom(&content.listener, sizeof(content.listener)));
   if (!shared.secret)
     COLL_RETURN_IF_ERROR(fillRandom(content.secret.emplace().data(), content.secret->size()));
-  Result<Secret> secret = secretFor(shared, content);
+  Result<Secret> secret = secretFor(shared.secret, content);
   if (!secret.ok())
     return secret.status();
   auto core = std::make_shared<Core>(shared, fd.take(), content.listener, content.streams, *secret);

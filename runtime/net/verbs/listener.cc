@@ -50,17 +50,6 @@ Result<std::unique_ptr<Connection>> takeConnection(Setup &setup) {
   return std::unique_ptr<Connection>(std::make_unique<VerbsConnection>(endpoint.take()));
 }
 
-// What the peers of this listener have to prove.
-Result<Secret> secretFor(const Shared &shared, const HandleContent &content) {
-  if (shared.secret.has_value() == content.secret.has_value())
-    return Status::invalid(shared.secret ? "this process has a COLL_SECRET, the listener has none"
-                                         : "the listener has a COLL_SECRET, this process has none");
-  if (shared.secret)
-    return *shared.secret;
-  return Secret::create(
-      {reinterpret_cast<const char *>(content.secret->data()), content.secret->size()});
-}
-
 // The listening socket and who has come. Its lock is taken before a Setup's.
 class Door final : public PollHandler {
 public:
@@ -214,7 +203,7 @@ Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
   COLL_RETURN_IF_ERROR(fillRandom(&content.listener, sizeof(content.listener)));
   if (!shared.secret)
     COLL_RETURN_IF_ERROR(fillRandom(content.secret.emplace().data(), content.secret->size()));
-  Result<Secret> secret = secretFor(shared, content);
+  Result<Secret> secret = secretFor(shared.secret, content);
   if (!secret.ok())
     return secret.status();
   auto door = std::make_shared<Door>(shared, device, fd.take(), content.listener, *secret);
@@ -228,7 +217,7 @@ Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device,
   Result<const Rail *> rail = shared.usableRail(device);
   if (!rail.ok())
     return rail.status();
-  Result<Secret> secret = secretFor(shared, peer);
+  Result<Secret> secret = secretFor(shared.secret, peer);
   if (!secret.ok())
     return secret.status();
   Result<std::shared_ptr<Setup>> setup = Setup::client(shared, device, *secret, peer);

@@ -125,28 +125,9 @@ std::optional<SetupInfo> decodeSetup(const uint8_t *in) {
 
 Handle encodeHandle(const HandleContent &content) {
   Handle handle;
-  uint8_t address[16] = {};
-  uint32_t scope = 0;
-  const sockaddr_storage &storage = content.address.storage;
-  bool isV4 = content.address.family() == AF_INET;
-  if (isV4) {
-    std::memcpy(address, &reinterpret_cast<const sockaddr_in &>(storage).sin_addr, 4);
-  } else {
-    const auto &v6 = reinterpret_cast<const sockaddr_in6 &>(storage);
-    std::memcpy(address, &v6.sin6_addr, 16);
-    scope = v6.sin6_scope_id;
-  }
   Encoder encoder(handle.bytes.data());
-  encoder.put(kHandleMagic)
-      .put(kVersion)
-      .put(static_cast<uint8_t>(isV4 ? 4 : 6))
-      .put(static_cast<uint8_t>(content.secret ? 1 : 0))
-      .put(content.address.port())
-      .put(address, sizeof(address))
-      .put(scope)
-      .put(content.listener);
-  if (content.secret)
-    encoder.put(content.secret->data(), content.secret->size());
+  encoder.put(kHandleMagic).put(kVersion);
+  encode(content, encoder);
   return handle;
 }
 
@@ -154,31 +135,7 @@ std::optional<HandleContent> decodeHandle(const Handle &handle) {
   Decoder decoder(handle.bytes.data());
   if (decoder.get<uint32_t>() != kHandleMagic || decoder.get<uint16_t>() != kVersion)
     return std::nullopt;
-  HandleContent content;
-  uint8_t family = decoder.get<uint8_t>(), hasSecret = decoder.get<uint8_t>();
-  uint16_t port = decoder.get<uint16_t>();
-  uint8_t address[16];
-  decoder.get(address, sizeof(address));
-  uint32_t scope = decoder.get<uint32_t>();
-  content.listener = decoder.get<uint64_t>();
-  if ((family != 4 && family != 6) || hasSecret > 1)
-    return std::nullopt;
-  if (hasSecret)
-    decoder.get(content.secret.emplace().data(), content.secret->size());
-  if (family == 4) {
-    auto &v4 = reinterpret_cast<sockaddr_in &>(content.address.storage);
-    v4.sin_family = AF_INET;
-    std::memcpy(&v4.sin_addr, address, 4);
-    content.address.length = sizeof(v4);
-  } else {
-    auto &v6 = reinterpret_cast<sockaddr_in6 &>(content.address.storage);
-    v6.sin6_family = AF_INET6;
-    std::memcpy(&v6.sin6_addr, address, 16);
-    v6.sin6_scope_id = scope;
-    content.address.length = sizeof(v6);
-  }
-  content.address.setPort(port);
-  return content;
+  return decodeListener(decoder);
 }
 
 } // namespace coll::net::verbs

@@ -4,8 +4,7 @@
 #ifndef COLL_RUNTIME_NET_VERBS_MESSAGE_H
 #define COLL_RUNTIME_NET_VERBS_MESSAGE_H
 
-#include "runtime/net/auth.h"
-#include "runtime/net/socket.h"
+#include "runtime/net/listener_handle.h"
 #include "runtime/net/transport.h"
 
 #include <array>
@@ -94,12 +93,7 @@ inline constexpr uint8_t kFailedByte = 'F'; // the connection has failed at this
 
 //===-- handles -------------------------------------------------------------------===//
 
-struct HandleContent {
-  Address address;
-  uint64_t listener = 0;
-  // The listener's own, where the job has none.
-  std::optional<std::array<uint8_t, 32>> secret;
-};
+using HandleContent = ListenerHandle;
 Handle encodeHandle(const HandleContent &content);
 // Nullopt where the handle is none of this transport.
 std::optional<HandleContent> decodeHandle(const Handle &handle);
