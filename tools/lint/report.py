@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds up test reports and ends with one line: `N passed, N failed[, N skipped]`.
+"""Adds up test reports and ends with one line: `N passed, N failed`.
 
   report.py SUITE=FILE[,FOLDER]… [SUITE!REASON…]
 
@@ -85,16 +85,18 @@ def main(words):
         rows.append((suite, ran[0], len(ran[1]), len(ran[2])))
         failed += ran[1]
         skipped += ran[2]
+    reasons = {}
     for name, reason in skipped:
-        print(f"SKIPPED {name}: {reason}")
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        print(f"SKIPPED {len(names)}, {names[0]}{', …' if len(names) > 1 else ''}: {reason}")
     for name in failed:
         print(f"FAILED  {name}")
     print()
     for suite, *numbers in rows:
         print("  {:<12} {:>5} passed {:>4} failed {:>4} skipped".format(suite, *numbers))
     passed = sum(row[1] for row in rows)
-    tail = f", {len(skipped)} skipped" if skipped else ""
-    print(f"\n{passed} passed, {len(failed)} failed{tail}")
+    print(f"\n{passed} passed, {len(failed)} failed")
     return 1 if failed or not passed else 0
 
 
