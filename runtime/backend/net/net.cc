@@ -39,6 +39,8 @@ public:
   }
 
 private:
+  Status openTransport(const std::string &name, const TransportOptions &transport,
+                       const net::Secret &secret);
   Status connectAll(int64_t timeoutUs);
 
   EndpointOptions options_;
@@ -49,6 +51,18 @@ private:
 
 std::string transportName(const BackendOptions &options) {
   return options.transport.empty() ? envString(EnvVar::NetTransport) : options.transport;
+}
+
+Status NetBackend::openTransport(const std::string &name, const TransportOptions &transport,
+                                 const net::Secret &secret) {
+  Result<std::unique_ptr<net::Transport>> made = createTransport(name, transport, secret);
+  if (!made)
+    return made.status();
+  made = withGpu(made.take(), options_.gpu.path);
+  if (!made)
+    return made.status();
+  transport_ = made.take();
+  return {};
 }
 
 Status NetBackend::connectAll(int64_t timeoutUs) {
@@ -90,14 +104,7 @@ Status NetBackend::openLocal(const BackendOptions &options) {
   transport.timeoutUs = options.timeoutUs;
   if (envString(EnvVar::NetIface).empty())
     transport.iface = "lo";
-  Result<std::unique_ptr<net::Transport>> made =
-      createTransport(transportName(options), transport, *secret);
-  if (!made)
-    return made.status();
-  made = withGpu(made.take(), options_.gpu.path);
-  if (!made)
-    return made.status();
-  transport_ = made.take();
+  COLL_RETURN_IF_ERROR(openTransport(transportName(options), transport, *secret));
   std::vector<net::Handle> handles;
   for (int rank = 0; rank < options.numRanks; ++rank) {
     Result<std::unique_ptr<Mesh>> mesh = Mesh::create(*transport_, rank, options.numRanks);
@@ -132,14 +139,7 @@ Status NetBackend::openJob(const BackendOptions &options) {
   TransportOptions transport;
   transport.iface = job.iface;
   transport.timeoutUs = options.timeoutUs;
-  Result<std::unique_ptr<net::Transport>> made =
-      createTransport(transportName(options), transport, *secret);
-  if (!made)
-    return made.status();
-  made = withGpu(made.take(), options_.gpu.path);
-  if (!made)
-    return made.status();
-  transport_ = made.take();
+  COLL_RETURN_IF_ERROR(openTransport(transportName(options), transport, *secret));
   Result<std::unique_ptr<Mesh>> mesh = Mesh::create(*transport_, job.rank, options.numRanks);
   if (!mesh)
     return mesh.status();

@@ -71,8 +71,11 @@ Part partOf(int64_t bytes, int j, int n) {
 
 //===-- direct ------------------------------------------------------------------===//
 
-Status addDirectAllReduce(const Plan &plan, const char *src, char *dst, int64_t bytes) {
-  int n = plan.n();
+namespace {
+
+// To every other member its part, segment by segment; the steps by position.
+std::vector<Steps> sendParts(const Plan &plan, const char *src, int64_t bytes) {
+  const int n = plan.n();
   std::vector<Steps> sent(static_cast<size_t>(n));
   for (int d = 1; d < n; ++d) {
     int to = plan.after(d);
@@ -82,6 +85,14 @@ Status addDirectAllReduce(const Plan &plan, const char *src, char *dst, int64_t 
           plan.schedule.send(plan.rank(to), 0, src + part.offset + offset, length));
     });
   }
+  return sent;
+}
+
+} // namespace
+
+Status addDirectAllReduce(const Plan &plan, const char *src, char *dst, int64_t bytes) {
+  int n = plan.n();
+  std::vector<Steps> sent = sendParts(plan, src, bytes);
   Part mine = partOf(bytes, plan.me, n);
   Result<Steps> reduced = collectBlock(plan, src + mine.offset, dst + mine.offset, mine.bytes);
   if (!reduced)
@@ -116,15 +127,7 @@ Status addDirectReduceScatter(const Plan &plan, const char *src, char *dst, int6
 // Every member combines a part; the root gathers them.
 Status addDirectReduce(const Plan &plan, int root, const char *src, char *dst, int64_t bytes) {
   int n = plan.n();
-  std::vector<Steps> sent(static_cast<size_t>(n));
-  for (int d = 1; d < n; ++d) {
-    int to = plan.after(d);
-    Part part = partOf(bytes, to, n);
-    forEachSegment(part.bytes, plan.segmentBytes, [&](int64_t, int64_t offset, int64_t length) {
-      sent[static_cast<size_t>(to)].push_back(
-          plan.schedule.send(plan.rank(to), 0, src + part.offset + offset, length));
-    });
-  }
+  std::vector<Steps> sent = sendParts(plan, src, bytes);
   Part mine = partOf(bytes, plan.me, n);
   char *out = dst + mine.offset;
   if (plan.me != root && mine.bytes > 0) {
