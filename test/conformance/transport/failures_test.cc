@@ -35,10 +35,11 @@ TEST_P(TransportTest, CloseFailsPendingSendAndFreesItsBuffer) {
 TEST_P(TransportTest, CloseDuringLargeTransfers) {
   for (bool closeReceiver : {true, false}) {
     Ends ends = connect();
-    std::vector<uint8_t> data = pattern(8 << 20, 1), got(8 << 20);
+    std::vector<uint8_t> data = pattern(8 << 20, 1);
+    std::vector<std::vector<uint8_t>> got(8, std::vector<uint8_t>(8 << 20));
     std::vector<Request *> sends, recvs;
-    for (int i = 0; i < 8; ++i) {
-      recvs.push_back(recv(*ends.right, got, 1));
+    for (std::vector<uint8_t> &buffer : got) {
+      recvs.push_back(recv(*ends.right, buffer, 1));
       sends.push_back(send(*ends.left, data, 1));
     }
     (closeReceiver ? ends.right : ends.left)->close();
