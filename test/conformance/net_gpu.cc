@@ -3,10 +3,22 @@
 
 #include "test/conformance/harness.h"
 
-COLL_CONFORMANCE_OF_DATA(net_fake_gpu_unpack, "net/loopback//fake/unpack");
 // Under ThreadSanitizer an emulated kernel takes minutes. The unpack path has the threads of the
-// others and more, and algorithms differ in their arithmetic only.
-#ifndef __SANITIZE_THREAD__
+// others and more, algorithms differ in their arithmetic only, and types not even in threads.
+#ifdef __SANITIZE_THREAD__
+namespace coll::rt::test {
+constexpr char kUnpack[] = "net/loopback//fake/unpack";
+INSTANTIATE_TEST_SUITE_P(net_fake_gpu_unpack, Reductions,
+                         testing::Combine(testing::Values(kUnpack),
+                                          testing::Values(TypedReduction(kCollF32, kCollSum))),
+                         reductionsName);
+INSTANTIATE_TEST_SUITE_P(net_fake_gpu_unpack, Movements,
+                         testing::Combine(testing::Values(kUnpack), testing::Values(kCollI16)),
+                         movementsName);
+INSTANTIATE_TEST_SUITE_P(net_fake_gpu_unpack, Arithmetic, testing::Values(kUnpack));
+} // namespace coll::rt::test
+#else
+COLL_CONFORMANCE_OF_DATA(net_fake_gpu_unpack, "net/loopback//fake/unpack");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_kernel, "net/loopback//fake/kernel");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_ring, "net/loopback/ring/fake/kernel");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_copy, "net/loopback//fake/copy");
