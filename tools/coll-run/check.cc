@@ -44,61 +44,82 @@ void noteUnequalNan(Comparison &result, double got, double want, int64_t index) 
 
 } // namespace
 
+namespace {
+
+/// Collects the differences of one tensor's elements.
+class Differences {
+public:
+  void add(double got, double want) {
+    double delta = distance(got, want);
+    if (delta > 0)
+      noteUnequalNan(result_, got, want, count_);
+    ++count_;
+    largest_ = std::max(largest_, delta);
+    squares_ += delta * delta;
+    if (std::isfinite(want))
+      result_.maxReference = std::max(result_.maxReference, std::fabs(want));
+  }
+
+  Comparison finish(std::string name, const Tolerance &tolerance, double defaultRtol) && {
+    result_.name = std::move(name);
+    result_.delta = tolerance.rms && count_ > 0 ? std::sqrt(squares_ / count_) : largest_;
+    double limit = tolerance.rtol.value_or(defaultRtol) * result_.maxReference;
+    result_.isOk = result_.delta <= limit + tolerance.atol.value_or(kAtol);
+    return std::move(result_);
+  }
+
+private:
+  Comparison result_;
+  int64_t count_ = 0;
+  double largest_ = 0;
+  double squares_ = 0;
+};
+
+} // namespace
+
 double Comparison::relative() const {
-  if (maxDelta == 0)
+  if (delta == 0)
     return 0;
-  return maxReference > 0 ? maxDelta / maxReference : std::numeric_limits<double>::infinity();
+  return maxReference > 0 ? delta / maxReference : std::numeric_limits<double>::infinity();
 }
 
 Comparison compareTensors(std::string name, const rt::HostTensor &got,
                           const rt::HostTensor &reference, const Tolerance &tolerance) {
-  Comparison result;
-  result.name = std::move(name);
   if (got.dtype != reference.dtype || got.shape != reference.shape) {
+    Comparison result;
+    result.name = std::move(name);
     result.isOk = false;
     result.note = "is " + got.typeString() + " and should be " + reference.typeString();
     return result;
   }
-  for (int64_t i = 0, e = numElements(got); i < e; ++i) {
-    double a = element(got, i), b = element(reference, i);
-    double delta = distance(a, b);
-    if (delta > 0)
-      noteUnequalNan(result, a, b, i);
-    result.maxDelta = std::max(result.maxDelta, delta);
-    if (std::isfinite(b))
-      result.maxReference = std::max(result.maxReference, std::fabs(b));
-  }
-  double rtol = tolerance.rtol.value_or(defaultRtol(got.dtype));
-  double limit = rtol * result.maxReference + tolerance.atol.value_or(kAtol);
-  result.isOk = rt::isFloat(got.dtype) ? result.maxDelta <= limit : got.data == reference.data;
+  Differences differences;
+  for (int64_t i = 0, e = numElements(got); i < e; ++i)
+    differences.add(element(got, i), element(reference, i));
+  Comparison result =
+      std::move(differences).finish(std::move(name), tolerance, defaultRtol(got.dtype));
+  if (!rt::isFloat(got.dtype))
+    result.isOk = got.data == reference.data;
   return result;
 }
 
 Comparison compareLosses(const std::vector<double> &got, const std::vector<double> &reference,
                          const Tolerance &tolerance) {
-  Comparison result;
-  result.name = "losses";
   if (got.size() != reference.size()) {
+    Comparison result;
+    result.name = "losses";
     result.isOk = false;
     result.note =
         std::to_string(got.size()) + " losses; there should be " + std::to_string(reference.size());
     return result;
   }
-  for (size_t i = 0; i < got.size(); ++i) {
-    double delta = distance(got[i], reference[i]);
-    if (delta > 0)
-      noteUnequalNan(result, got[i], reference[i], i);
-    result.maxDelta = std::max(result.maxDelta, delta);
-    if (std::isfinite(reference[i]))
-      result.maxReference = std::max(result.maxReference, std::fabs(reference[i]));
-  }
-  double rtol = tolerance.rtol.value_or(kLossRtol);
-  result.isOk = result.maxDelta <= rtol * result.maxReference + tolerance.atol.value_or(kAtol);
-  return result;
+  Differences differences;
+  for (size_t i = 0; i < got.size(); ++i)
+    differences.add(got[i], reference[i]);
+  return std::move(differences).finish("losses", tolerance, kLossRtol);
 }
 
 bool report(llvm::raw_ostream &os, llvm::StringRef title,
-            const std::vector<Comparison> &comparisons, bool onlyFailures) {
+            const std::vector<Comparison> &comparisons, bool rms, bool onlyFailures) {
   size_t width = 6;
   size_t failures = 0;
   for (const Comparison &comparison : comparisons) {
@@ -109,13 +130,13 @@ bool report(llvm::raw_ostream &os, llvm::StringRef title,
   bool printTable = !onlyFailures || failures > 0;
   if (printTable)
     os << title << '\n'
-       << llvm::format("  %-*s  %10s  %10s  %10s\n", int(width), "tensor", "max |d|", "max |ref|",
-                       "relative");
+       << llvm::format("  %-*s  %10s  %10s  %10s\n", int(width), "tensor",
+                       rms ? "rms d" : "max |d|", "max |ref|", "relative");
   for (const Comparison &comparison : comparisons) {
     if (onlyFailures && comparison.isOk)
       continue;
     os << llvm::format("  %-*s  %10.3g  %10.3g  %10.3g  ", int(width), comparison.name.c_str(),
-                       comparison.maxDelta, comparison.maxReference, comparison.relative())
+                       comparison.delta, comparison.maxReference, comparison.relative())
        << (comparison.isOk ? "ok" : "FAIL");
     if (!comparison.note.empty())
       os << ": " << comparison.note;

@@ -9,18 +9,20 @@
 
 namespace coll::run {
 
-/// What counts as equal: per tensor, max |Δ| <= rtol * max |reference| + atol. Without
+/// What counts as equal: per tensor, max |Δ| <= rtol * max |reference| + atol. With `rms` it
+/// is the root mean square of Δ instead of its maximum. Without
 /// `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3 for f16, 1e-2 for bf16, and 1e-5 for losses.
 /// Integers must be equal. A NaN equals a NaN at the same place and nothing else; so do infinities.
 struct Tolerance {
   std::optional<double> rtol;
   std::optional<double> atol;
+  bool rms = false;
 };
 
 /// The outcome for one tensor.
 struct Comparison {
   std::string name;
-  double maxDelta = 0;
+  double delta = 0; // the largest, or the root mean square
   double maxReference = 0;
   bool isOk = true;
   std::string note; // where sizes differ, or a NaN stands alone
@@ -35,10 +37,10 @@ Comparison compareTensors(std::string name, const rt::HostTensor &got,
 Comparison compareLosses(const std::vector<double> &got, const std::vector<double> &reference,
                          const Tolerance &tolerance);
 
-/// Prints one line per comparison and a verdict; only failures where `onlyFailures`.
-/// Returns whether all are ok.
+/// Prints one line per comparison and a verdict; only failures where `onlyFailures`. `rms` as
+/// in the tolerance. Returns whether all are ok.
 bool report(llvm::raw_ostream &os, llvm::StringRef title,
-            const std::vector<Comparison> &comparisons, bool onlyFailures);
+            const std::vector<Comparison> &comparisons, bool rms, bool onlyFailures);
 
 } // namespace coll::run
 

@@ -71,6 +71,9 @@ cl::opt<std::string> rtol("rtol", cl::value_desc("X"), cl::cat(checkCategory),
                                    "losses 1e-5)"));
 cl::opt<std::string> atol("atol", cl::value_desc("X"), cl::cat(checkCategory),
                           cl::desc("absolute tolerance (default 1e-9)"));
+cl::opt<bool>
+    rms("rms", cl::cat(checkCategory),
+        cl::desc("compare a tensor's root-mean-square difference instead of its largest"));
 
 cl::opt<std::string> save("save", cl::value_desc("FILE.npz"), cl::cat(outputCategory),
                           cl::desc("write the final state (state_out_I) and losses"));
@@ -252,6 +255,7 @@ Options collect() {
   options.dataset = dataset;
   options.eval = evalFile;
   options.check = check;
+  options.rms = rms;
   options.reference = reference;
   options.save = save;
   options.dumpStages = dumpStages;

@@ -45,6 +45,7 @@ struct Options {
   std::string reference;
   std::optional<double> rtol;
   std::optional<double> atol;
+  bool rms = false;
 
   std::string save;
   std::string dumpStages;

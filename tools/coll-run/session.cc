@@ -47,7 +47,7 @@ private:
   void note(const llvm::Twine &text) const;
   std::string stateName(size_t i) const;
   std::string resultName(size_t k) const;
-  Tolerance tolerance() const { return {options_.rtol, options_.atol}; }
+  Tolerance tolerance() const { return {options_.rtol, options_.atol, options_.rms}; }
   bool isQuiet() const { return options_.quiet || !place_.isRoot(); }
 
   const Options &options_;
@@ -353,7 +353,7 @@ llvm::Error Session::checkReferenceSteps(const std::vector<double> &losses) {
 }
 
 void Session::report(llvm::StringRef title, const std::vector<Comparison> &comparisons) {
-  areChecksOk_ &= run::report(llvm::outs(), title, comparisons, options_.quiet);
+  areChecksOk_ &= run::report(llvm::outs(), title, comparisons, options_.rms, options_.quiet);
   llvm::outs().flush();
 }
 
