@@ -19,6 +19,9 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.coll_build_dir, "bin"), config.llvm_tools_dir,
      config.environment.get("PATH", "")])
 
+# The tests are of the compiler, not of what it has kept.
+config.environment["COLL_CACHE_DIR"] = "none"
+
 config.substitutions += [
     ("%data", os.path.join(config.test_source_root, "data")),
     ("%source", config.coll_source_dir),

@@ -53,49 +53,10 @@ llvm::Expected<CollEntry> lookup(llvm::orc::LLJIT &jit, llvm::orc::JITDylib &lib
   return address->toPtr<CollEntry>();
 }
 
-llvm::Expected<std::vector<std::unique_ptr<JitProgram>>>
-link(std::vector<Unit> &units, size_t numKernelUnits, const JitUnits &parts,
-     llvm::orc::JITTargetMachineBuilder target) {
-  auto created = llvm::orc::LLJITBuilder()
-                     .setJITTargetMachineBuilder(std::move(target))
-                     .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
-                     .create();
-  if (!created)
-    return created.takeError();
-  std::shared_ptr<llvm::orc::LLJIT> jit = std::move(*created);
-  auto kernels = jit->createJITDylib("kernels");
-  if (!kernels)
-    return kernels.takeError();
-  for (size_t i = 0; i < numKernelUnits; ++i)
-    if (auto error = jit->addObjectFile(*kernels, std::move(units[i].object)))
-      return error;
-  std::vector<std::unique_ptr<JitProgram>> programs;
-  for (auto [i, cls] : llvm::enumerate(parts.classes)) {
-    auto library = jit->createJITDylib("class" + std::to_string(i));
-    if (!library)
-      return library.takeError();
-    library->addToLinkOrder(*kernels);
-    if (auto error = jit->addObjectFile(*library, std::move(units[numKernelUnits + i].object)))
-      return error;
-    auto step = lookup(*jit, *library, "coll_step");
-    if (!step)
-      return step.takeError();
-    CollEntry init = nullptr;
-    if (cls.hasInit) {
-      auto found = lookup(*jit, *library, "coll_init");
-      if (!found)
-        return found.takeError();
-      init = *found;
-    }
-    programs.push_back(std::make_unique<JitProgram>(jit, *step, init, cls.descriptor));
-  }
-  return programs;
-}
-
 } // namespace
 
-llvm::Expected<std::vector<std::unique_ptr<JitProgram>>>
-mlir::coll::jitCompile(ModuleOp executable, const JitOptions &options) {
+llvm::Expected<ObjectCode> mlir::coll::compileObjects(ModuleOp executable,
+                                                      const JitOptions &options) {
   initializeCodegen();
   registerBuiltinDialectTranslation(*executable.getContext());
   registerLLVMDialectTranslation(*executable.getContext());
@@ -107,12 +68,13 @@ mlir::coll::jitCompile(ModuleOp executable, const JitOptions &options) {
   auto parts = splitForJit(executable, kShardsPerThread * pool.getMaxConcurrency());
   if (failed(parts))
     return llvm::createStringError("the module holds no rank program; run coll-emit-executable");
-  std::vector<Unit> units(parts->kernels.size() + parts->classes.size());
+  size_t numKernels = parts->kernels.size();
+  std::vector<Unit> units(numKernels + parts->classes.size());
   llvm::Error error = llvm::Error::success();
   for (size_t i = 0; i < units.size() && !error; ++i) {
-    bool isKernels = i < parts->kernels.size();
-    ModuleOp source = isKernels ? parts->kernels[i].get()
-                                : parts->classes[i - parts->kernels.size()].driver.get();
+    bool isKernels = i < numKernels;
+    ModuleOp source =
+        isKernels ? parts->kernels[i].get() : parts->classes[i - numKernels].driver.get();
     units[i].optLevel = isKernels ? options.optLevel : 0;
     error = translate(source, units[i]);
     if (!error)
@@ -124,5 +86,47 @@ mlir::coll::jitCompile(ModuleOp executable, const JitOptions &options) {
   for (const Unit &unit : units)
     if (!unit.error.empty())
       return llvm::createStringError(unit.error);
-  return link(units, parts->kernels.size(), *parts, std::move(*target));
+  ObjectCode code;
+  for (size_t i = 0; i < numKernels; ++i)
+    code.kernels.push_back(std::move(units[i].object));
+  for (auto [i, cls] : llvm::enumerate(parts->classes))
+    code.classes.push_back(
+        {std::move(units[numKernels + i].object), std::move(cls.descriptor), cls.hasInit});
+  return code;
+}
+
+llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> mlir::coll::linkObjects(ObjectCode code) {
+  initializeCodegen();
+  auto created =
+      llvm::orc::LLJITBuilder().setPlatformSetUp(llvm::orc::setUpInactivePlatform).create();
+  if (!created)
+    return created.takeError();
+  std::shared_ptr<llvm::orc::LLJIT> jit = std::move(*created);
+  auto kernels = jit->createJITDylib("kernels");
+  if (!kernels)
+    return kernels.takeError();
+  for (auto &object : code.kernels)
+    if (auto error = jit->addObjectFile(*kernels, std::move(object)))
+      return error;
+  std::vector<std::unique_ptr<JitProgram>> programs;
+  for (auto [i, cls] : llvm::enumerate(code.classes)) {
+    auto library = jit->createJITDylib("class" + std::to_string(i));
+    if (!library)
+      return library.takeError();
+    library->addToLinkOrder(*kernels);
+    if (auto error = jit->addObjectFile(*library, std::move(cls.driver)))
+      return error;
+    auto step = lookup(*jit, *library, "coll_step");
+    if (!step)
+      return step.takeError();
+    CollEntry init = nullptr;
+    if (cls.hasInit) {
+      auto found = lookup(*jit, *library, "coll_init");
+      if (!found)
+        return found.takeError();
+      init = *found;
+    }
+    programs.push_back(std::make_unique<JitProgram>(jit, *step, init, std::move(cls.descriptor)));
+  }
+  return programs;
 }

@@ -8,8 +8,8 @@
 #define COLL_PASSES_EXPORT_JIT_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/export/object_code.h"
 #include "runtime/abi.h"
-#include "llvm/Support/Error.h"
 
 #include <memory>
 #include <string>
@@ -50,8 +50,11 @@ private:
 
 /// Compiles every rank class of `executable`, in order. The module is not changed.
 /// Kernels that classes have in common are compiled once.
-llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> jitCompile(ModuleOp executable,
-                                                                    const JitOptions &options = {});
+llvm::Expected<ObjectCode> compileObjects(ModuleOp executable, const JitOptions &options = {});
+
+/// Makes code run in this process: one program per class, in order. An error where it
+/// cannot be linked here.
+llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> linkObjects(ObjectCode code);
 
 } // namespace mlir::coll
 

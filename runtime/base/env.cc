@@ -80,6 +80,13 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::NetRegCacheBytes, "COLL_NET_REG_CACHE_BYTES", "0",
        "registrations of unregistered buffers that the verbs transport keeps for later; only for "
        "programs that never unmap such a buffer"},
+      {EnvVar::CacheDir, "COLL_CACHE_DIR", "",
+       "folder where coll-run keeps compiled steps, $XDG_CACHE_HOME/coll where unset; none: "
+       "nothing "
+       "is kept"},
+      {EnvVar::CacheBytes, "COLL_CACHE_BYTES", "1073741824",
+       "most bytes of compiled steps that are kept; those not used for longest go first; 0: no "
+       "limit"},
   };
   return table;
 }

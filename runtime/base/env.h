@@ -46,6 +46,8 @@ enum class EnvVar {
   NetRdmaRetry,       // COLL_NET_RDMA_RETRY
   NetRdmaTimeout,     // COLL_NET_RDMA_TIMEOUT
   NetRegCacheBytes,   // COLL_NET_REG_CACHE_BYTES
+  CacheDir,           // COLL_CACHE_DIR
+  CacheBytes,         // COLL_CACHE_BYTES
 };
 
 struct EnvInfo {

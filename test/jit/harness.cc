@@ -25,7 +25,12 @@ CompiledStep::CompiledStep(const std::string &body) : ir_(makeRegistry()) {
     ADD_FAILURE() << "the step does not lower";
     return;
   }
-  auto programs = mlir::coll::jitCompile(*module);
+  auto code = mlir::coll::compileObjects(*module);
+  if (!code) {
+    ADD_FAILURE() << llvm::toString(code.takeError());
+    return;
+  }
+  auto programs = mlir::coll::linkObjects(std::move(*code));
   if (!programs) {
     ADD_FAILURE() << llvm::toString(programs.takeError());
     return;

@@ -15,6 +15,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -31,11 +32,11 @@ def machine():
         return f"{platform.machine()}, {os.cpu_count()} cores"
 
 
-def run(command):
+def run(command, env=None):
     """(seconds, output) of a command, which must succeed."""
     begin = time.perf_counter()
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL)
+                          stdin=subprocess.DEVNULL, env=env)
     seconds = time.perf_counter() - begin
     if done.returncode:
         sys.exit(f"bench: failed: {' '.join(map(str, command))}\n{done.stderr[-2000:]}")
@@ -92,7 +93,7 @@ class Bench:
         ours = [run([self.build / "bin" / words[0], *words[1:]])[0]
                 for _ in range(self.args.repeat)]
         self.row(case, f"{ranks} ranks", "s to verified rank programs", self.shown(words), ours, [])
-        words = self.command(case, ranks, "--steps=1", "--quiet")
+        words = self.command(case, ranks, "--steps=1", "--quiet", "--no-cache")
         ours, peers = [], []
         for _ in range(self.args.repeat):
             ours.append(run([self.build / "bin" / words[0], *words[1:]])[0])
@@ -100,6 +101,15 @@ class Bench:
                 peers.append(self.jax(case, ranks, 0)["first_step_s"])
         self.row(case, f"{ranks} ranks", "s to the first step's results", self.shown(words), ours,
                  peers)
+
+    def second_start(self, case, ranks):
+        words = self.command(case, ranks, "--steps=1", "--quiet")
+        with tempfile.TemporaryDirectory() as cache:
+            env = dict(os.environ, COLL_CACHE_DIR=cache)
+            ours = [run([self.build / "bin" / words[0], *words[1:]], env)[0]
+                    for _ in range(self.args.repeat + 1)]
+        self.row(case, f"{ranks} ranks", "s to the first step's results, second start",
+                 self.shown(words), ours[1:], [])
 
     def step_time(self, case, ranks, steps):
         words = self.command(case, ranks, f"--steps={steps}")
@@ -126,7 +136,10 @@ def main():
     bench = Bench(args)
     print(f"on {bench.machine}")
     bench.compile_time("gpt_12layer_adamw", 8)
-    for case in ("gpt_tiny_adamw", "cnn_digits_adam"):
+    cases = ("gpt_tiny_adamw", "cnn_digits_adam", "rnn_scan_nesterov")
+    for case in (*cases, "gpt_12layer_adamw"):
+        bench.second_start(case, 4)
+    for case in cases:
         for ranks in (1, 4):
             bench.step_time(case, ranks, 50 if args.quick else 500)
 

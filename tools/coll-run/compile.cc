@@ -7,7 +7,6 @@
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/options.h"
 #include "tools/coll-run/tensors.h"
-#include "tools/common/safe_parse.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -128,10 +127,11 @@ llvm::StringRef hintAtPrettyForm(llvm::StringRef text) {
          "get_asm(print_generic_op_form=True, enable_debug_info=True)";
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context,
-                                        std::unique_ptr<llvm::MemoryBuffer> text) {
+mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::StringRef path,
+                                        llvm::StringRef text) {
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, path == "-" ? "<stdin>" : path),
+                             llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   return mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
 }
@@ -177,15 +177,12 @@ StepIr StepIr::clone() const {
 }
 
 llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
-                                std::optional<int64_t> stateArgs, StageWriter *stages) {
-  auto text = mlir::coll::readUntrusted(path);
-  if (!text)
-    return text.takeError();
-  std::string hint = hintAtPrettyForm((*text)->getBuffer()).str();
+                                llvm::StringRef text, std::optional<int64_t> stateArgs,
+                                StageWriter *stages) {
   StepIr step;
-  step.module = parse(context, std::move(*text));
+  step.module = parse(context, path, text);
   if (!step.module)
-    return makeError("'" + path + "' is not MLIR that can be read" + hint);
+    return makeError("'" + path + "' is not MLIR that can be read" + hintAtPrettyForm(text));
   step.level = detectLevel(*step.module);
   if (stages)
     stages->begin("input", *step.module);
@@ -215,8 +212,8 @@ llvm::Expected<StepIr> toSingleDevice(const StepIr &step) {
   return single;
 }
 
-llvm::Expected<LaunchedStep> launchStep(StepIr step, const CompileOptions &options,
-                                        const rt::ExecutorOptions &execution, StageWriter *stages) {
+llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOptions &options,
+                                                   StageWriter *stages) {
   if (step.level < Level::Kernels)
     if (llvm::Error error = lowerToPrograms(step, options, stages))
       return error;
@@ -226,11 +223,16 @@ llvm::Expected<LaunchedStep> launchStep(StepIr step, const CompileOptions &optio
   if (stages)
     if (llvm::Error error = stages->takeError())
       return error;
-  auto code = mlir::coll::jitCompile(*step.module, mlir::coll::JitOptions());
-  if (!code)
-    return code.takeError();
+  return mlir::coll::compileObjects(*step.module);
+}
+
+llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
+                                        const rt::ExecutorOptions &execution) {
+  auto linked = mlir::coll::linkObjects(std::move(code));
+  if (!linked)
+    return linked.takeError();
   LaunchedStep launched;
-  launched.code = std::move(*code);
+  launched.code = std::move(*linked);
   llvm::Expected<std::vector<rt::Program>> classes = makePrograms(launched.code);
   if (!classes)
     return classes.takeError();

@@ -23,10 +23,11 @@ struct StepIr {
   StepIr clone() const;
 };
 
-/// Reads a file of any level; a foreign step is imported. Diagnostics go to stderr
-/// through `context`. `stages` may be null.
+/// Parses a file's text, of any level; a foreign step is imported. `path` is for messages.
+/// Diagnostics go through `context`. `stages` may be null.
 llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
-                                std::optional<int64_t> stateArgs, StageWriter *stages);
+                                llvm::StringRef text, std::optional<int64_t> stateArgs,
+                                StageWriter *stages);
 
 /// The step before it was distributed: a copy without mesh and shardings. Fails
 /// from level L4 on.
@@ -39,15 +40,19 @@ struct CompileOptions {
   bool verify = true;
 };
 
+/// Compiles a step for its ranks. `stages` may be null.
+llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOptions &options,
+                                                   StageWriter *stages);
+
 /// A step on its rank threads. The executor runs the code, so it ends first.
 struct LaunchedStep {
   std::vector<std::unique_ptr<mlir::coll::JitProgram>> code;
   std::unique_ptr<rt::Executor> executor;
 };
 
-/// Compiles a step for its ranks and starts them. More than kMaxRanks is an error.
-llvm::Expected<LaunchedStep> launchStep(StepIr step, const CompileOptions &options,
-                                        const rt::ExecutorOptions &execution, StageWriter *stages);
+/// Starts the ranks of a compiled step. More than kMaxRanks is an error.
+llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
+                                        const rt::ExecutorOptions &execution);
 
 } // namespace coll::run
 

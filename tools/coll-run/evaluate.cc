@@ -2,7 +2,6 @@
 
 #include "tools/coll-run/evaluate.h"
 
-#include "tools/coll-run/compile.h"
 #include "tools/coll-run/error.h"
 
 #include <cmath>
@@ -26,7 +25,7 @@ llvm::Error checkArguments(llvm::StringRef path, const rt::Descriptor &descripto
 
 } // namespace
 
-llvm::Expected<Accuracy> evaluate(mlir::MLIRContext &context, llvm::StringRef path,
+llvm::Expected<Accuracy> evaluate(StepCompiler &compiler, llvm::StringRef path,
                                   const Tensors &state, std::vector<NpyArray> test) {
   Accuracy accuracy;
   if (!test.empty() && !test[0].shape.empty())
@@ -36,11 +35,13 @@ llvm::Expected<Accuracy> evaluate(mlir::MLIRContext &context, llvm::StringRef pa
   Tensors arguments = state;
   for (NpyArray &array : test)
     arguments.push_back(toTensor(std::move(array)));
-  llvm::Expected<StepIr> step = loadStep(context, path, /*stateArgs=*/0, nullptr);
-  if (!step)
-    return step.takeError();
-  llvm::Expected<LaunchedStep> launched =
-      launchStep(std::move(*step), CompileOptions(), rt::ExecutorOptions(), nullptr);
+  llvm::Expected<StepFile> file = compiler.open(path, /*stateArgs=*/0);
+  if (!file)
+    return file.takeError();
+  auto code = compiler.compile(*file, Target());
+  if (!code)
+    return code.takeError();
+  auto launched = launchStep(std::move(*code), rt::ExecutorOptions());
   if (!launched)
     return launched.takeError();
   rt::Executor &executor = *launched->executor;

@@ -3,9 +3,8 @@
 #ifndef COLL_TOOLS_COLL_RUN_EVALUATE_H
 #define COLL_TOOLS_COLL_RUN_EVALUATE_H
 
+#include "tools/coll-run/step_compiler.h"
 #include "tools/coll-run/tensors.h"
-
-#include "mlir/IR/MLIRContext.h"
 
 namespace coll::run {
 
@@ -16,7 +15,7 @@ struct Accuracy {
 
 /// Compiles the file's function `(state…, test…) -> number correct` for one rank and
 /// calls it once. `test` holds the whole held-out set, examples first.
-llvm::Expected<Accuracy> evaluate(mlir::MLIRContext &context, llvm::StringRef path,
+llvm::Expected<Accuracy> evaluate(StepCompiler &compiler, llvm::StringRef path,
                                   const Tensors &state, std::vector<NpyArray> test);
 
 } // namespace coll::run

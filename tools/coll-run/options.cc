@@ -2,6 +2,7 @@
 
 #include "tools/coll-run/options.h"
 
+#include "runtime/base/env.h"
 #include "tools/coll-run/error.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -44,6 +45,8 @@ cl::opt<std::string> timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepC
                              cl::desc("longest wait for another rank (default 60)"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
                        cl::desc("run without the proof that the ranks cannot mismatch"));
+cl::opt<bool> noCache("no-cache", cl::cat(stepCategory),
+                      cl::desc("compile even what an earlier run has compiled, and keep nothing"));
 
 cl::opt<std::string> data("data", cl::value_desc("FILE.npz"), cl::cat(dataCategory),
                           cl::desc("initial state (state_in_I) and batches (batch_STEP_J)"));
@@ -243,6 +246,22 @@ llvm::Error checkCombinations(const Options &options) {
   return llvm::Error::success();
 }
 
+/// Where compiled steps are kept. Without a home folder, nowhere.
+std::string chooseCacheDir() {
+  std::string dir = rt::envString(rt::EnvVar::CacheDir);
+  if (dir == "none")
+    return "";
+  if (!dir.empty())
+    return dir;
+  std::optional<std::string> base = rt::foreignEnv("XDG_CACHE_HOME");
+  // What the XDG specification calls invalid.
+  if (base && llvm::sys::path::is_relative(*base))
+    base.reset();
+  if (std::optional<std::string> home = rt::foreignEnv("HOME"); !base && home)
+    base = *home + "/.cache";
+  return base ? *base + "/coll" : "";
+}
+
 Options collect() {
   Options options;
   options.input = input;
@@ -250,6 +269,8 @@ Options collect() {
   options.backend = backend;
   options.processes = processes;
   options.verify = !noVerify;
+  options.cacheDir = noCache ? "" : chooseCacheDir();
+  options.cacheBytes = static_cast<uint64_t>(rt::envInt(rt::EnvVar::CacheBytes));
   options.data = data;
   options.init = initFile;
   options.dataset = dataset;

@@ -31,6 +31,8 @@ struct Options {
   bool processes = false; // one per rank, on this machine
   int64_t timeoutUs = 0;
   bool verify = true;
+  std::string cacheDir; // of the compile cache; empty: none
+  uint64_t cacheBytes = 0;
 
   std::string data;
   std::string init;

@@ -2,18 +2,14 @@
 
 #include "tools/coll-run/session.h"
 
-#include "passes/passes.h"
 #include "tools/coll-run/check.h"
-#include "tools/coll-run/compile.h"
 #include "tools/coll-run/dataset.h"
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/evaluate.h"
+#include "tools/coll-run/step_compiler.h"
 #include "tools/coll-run/trainer.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace coll::run {
 namespace {
@@ -30,7 +26,6 @@ public:
 private:
   llvm::Error prepareOutputs();
   llvm::Error launch();
-  llvm::Expected<CompileOptions> chooseRanks(Level level) const;
   llvm::Error openData();
   llvm::Error openState(const std::optional<NpzFile> &data);
   llvm::Error openBatches(const std::optional<NpzFile> &data);
@@ -44,7 +39,7 @@ private:
   llvm::Error save() const;
   void print() const;
 
-  void note(const llvm::Twine &text) const;
+  void note(const llvm::Twine &text) { compiler_.messages().note(text); }
   std::string stateName(size_t i) const;
   std::string resultName(size_t k) const;
   Tolerance tolerance() const { return {options_.rtol, options_.atol, options_.rms}; }
@@ -52,10 +47,7 @@ private:
 
   const Options &options_;
   const Place &place_;
-  mlir::MLIRContext context_;
-  // The default handler would leave out notes, which say who waits for whom.
-  llvm::SourceMgr sources_;
-  mlir::SourceMgrDiagnosticHandler diagnostics_{sources_, &context_};
+  StepCompiler compiler_;
   std::unique_ptr<StageWriter> stages_;
   LaunchedStep step_;
   LaunchedStep single_; // the same step on one rank; only with --check
@@ -68,18 +60,17 @@ private:
   bool areChecksOk_ = true;
 };
 
-Session::Session(const Options &options, const Place &place) : options_(options), place_(place) {
-  mlir::DialectRegistry registry;
-  mlir::coll::registerCollDialects(registry);
-  context_.appendDialectRegistry(registry);
-  context_.allowUnregisteredDialects();
-  context_.printOpOnDiagnostic(false);
-  bool isRoot = place.isRoot();
-  if (isQuiet())
-    context_.getDiagEngine().registerHandler([isRoot](mlir::Diagnostic &diagnostic) {
-      // What is wrong with the program, rank 0's process says for all.
-      return mlir::success(!isRoot || diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark);
-    });
+// What is wrong with the program, rank 0's process says for all.
+Audience chooseAudience(const Options &options, const Place &place) {
+  if (!place.isRoot())
+    return Audience::Nothing;
+  return options.quiet ? Audience::Problems : Audience::Everything;
+}
+
+Session::Session(const Options &options, const Place &place)
+    : options_(options), place_(place), compiler_(chooseAudience(options, place)) {
+  if (!options.cacheDir.empty())
+    compiler_.useCache(options.cacheDir, options.cacheBytes);
 }
 
 llvm::Error Session::run() {
@@ -126,58 +117,47 @@ llvm::Error Session::prepareOutputs() {
   if (!stages)
     return stages.takeError();
   stages_ = std::move(*stages);
+  compiler_.dumpStages(stages_.get());
   return llvm::Error::success();
 }
 
-llvm::Expected<CompileOptions> Session::chooseRanks(Level level) const {
-  CompileOptions compile;
-  compile.verify = options_.verify;
-  compile.ranks = options_.ranks.value_or(place_.job ? place_.job->worldSize : 0);
-  if (level != Level::Step) {
-    if (!options_.strategy.empty())
-      return makeError("--strategy is for a step that is not distributed yet; '" + options_.input +
-                       "' is " + describe(level));
-    return compile;
-  }
-  if (options_.mesh.size() > 1)
-    return makeError("a mesh with " + llvm::Twine(options_.mesh.size()) +
-                     " axes needs a step whose arguments carry shardings");
-  compile.ranks = std::max<int64_t>(compile.ranks, 1);
-  compile.dataParallel = compile.ranks > 1 || options_.strategy == "data-parallel";
-  if (!options_.mesh.empty())
-    compile.axis = options_.mesh[0].name;
-  return compile;
-}
-
 llvm::Error Session::launch() {
-  llvm::Expected<StepIr> step =
-      loadStep(context_, options_.input, options_.stateArgs, stages_.get());
-  if (!step)
-    return step.takeError();
-  if (!step->note.empty())
-    note(step->note);
-  llvm::Expected<CompileOptions> compile = chooseRanks(step->level);
-  if (!compile)
-    return compile.takeError();
+  llvm::Expected<StepFile> file = compiler_.open(options_.input, options_.stateArgs);
+  if (!file)
+    return file.takeError();
+  auto launchFor = [&](const Target &target, const rt::ExecutorOptions &execution,
+                       LaunchedStep &launched) -> llvm::Error {
+    auto code = compiler_.compile(*file, target);
+    if (!code)
+      return code.takeError();
+    auto started = launchStep(std::move(*code), execution);
+    if (!started)
+      return started.takeError();
+    launched = std::move(*started);
+    return llvm::Error::success();
+  };
+  Target target;
   rt::ExecutorOptions execution;
   execution.timeoutUs = options_.timeoutUs;
   if (options_.check && place_.isRoot()) {
-    llvm::Expected<StepIr> copy = toSingleDevice(*step);
-    if (!copy)
-      return copy.takeError();
-    auto single = launchStep(std::move(*copy), CompileOptions(), execution, nullptr);
-    if (!single)
-      return single.takeError();
-    single_ = std::move(*single);
+    target.isSingleDevice = true;
+    if (llvm::Error error = launchFor(target, execution, single_))
+      return error;
   }
+  target.isSingleDevice = false;
+  target.ranks = options_.ranks;
+  if (place_.job && !target.ranks)
+    target.ranks = place_.job->worldSize;
+  target.mesh = options_.mesh;
+  target.strategy = options_.strategy;
+  target.verify = options_.verify;
   execution.backend = options_.backend;
   execution.job = place_.job;
   if (options_.backend == "net" && !place_.job)
     note("the ranks are threads of this process; --processes gives each a process");
-  auto launched = launchStep(std::move(*step), *compile, execution, stages_.get());
-  if (!launched)
-    return launched.takeError();
-  step_ = std::move(*launched);
+  if (llvm::Error error = launchFor(target, execution, step_))
+    return error;
+  compiler_.dumpStages(nullptr); // other files are not the user's step
   int ranks = step_.executor->numRanks();
   if (options_.ranks && *options_.ranks != ranks)
     return makeError("--ranks=" + llvm::Twine(*options_.ranks) + ", but '" + options_.input +
@@ -362,7 +342,7 @@ llvm::Error Session::evaluateHeldOut() {
   if (!test)
     return test.takeError();
   llvm::Expected<Accuracy> accuracy =
-      evaluate(context_, options_.eval, result_.state, std::move(*test));
+      evaluate(compiler_, options_.eval, result_.state, std::move(*test));
   if (!accuracy)
     return accuracy.takeError();
   if (!options_.quiet)
@@ -392,11 +372,6 @@ void Session::print() const {
     printTensor(llvm::outs(), stateName(i), result_.state[i]);
   for (size_t k = 0; k < result_.results.size(); ++k)
     printTensor(llvm::outs(), resultName(k), result_.results[k]);
-}
-
-void Session::note(const llvm::Twine &text) const {
-  if (!isQuiet())
-    llvm::errs() << "coll-run: note: " << text << '\n';
 }
 
 std::string Session::stateName(size_t i) const {
