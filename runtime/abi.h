@@ -39,7 +39,9 @@ typedef enum CollDtype {
   kCollI16 = 5,
   kCollI32 = 6,
   kCollI64 = 7,
-  kCollBool = 8 /* one byte, 0 or 1 */
+  kCollBool = 8,     /* one byte, 0 or 1 */
+  kCollF8E4M3FN = 9, /* no infinities; overflow is NaN */
+  kCollF8E5M2 = 10
 } CollDtype;
 
 /* Numbered as the dialect's ReductionKind and Order. */

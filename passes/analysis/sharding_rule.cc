@@ -41,6 +41,9 @@ std::optional<ReductionKind> getReductionKind(Block &block, unsigned accumulator
   if (!combiner || combiner->getBlock() != &block || !argument.hasOneUse() ||
       *argument.user_begin() != combiner || !combiner->getResult(0).hasOneUse())
     return std::nullopt;
+  // The runtime knows no i4: as bytes it would combine more bits than there are.
+  if (argument.getType().isInteger(4))
+    return std::nullopt;
   return getCombinerKind(combiner);
 }
 

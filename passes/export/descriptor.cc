@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace mlir::coll;
 namespace json = llvm::json;
 
-static constexpr StringRef kDtypeNames[] = {"f32", "f64", "f16", "bf16", "i8",
-                                            "i16", "i32", "i64", "bool"};
+static constexpr StringRef kDtypeNames[] = {"f32", "f64", "f16",  "bf16",     "i8",    "i16",
+                                            "i32", "i64", "bool", "f8e4m3fn", "f8e5m2"};
 
 std::optional<int> mlir::coll::getDtype(Type type) {
   if (type.isF32())
@@ -31,6 +31,10 @@ std::optional<int> mlir::coll::getDtype(Type type) {
     return 7;
   if (type.isInteger(1))
     return 8;
+  if (isa<Float8E4M3FNType>(type))
+    return 9;
+  if (isa<Float8E5M2Type>(type))
+    return 10;
   return std::nullopt;
 }
 

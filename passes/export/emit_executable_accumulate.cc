@@ -1,4 +1,4 @@
-// Kernels: sums of f16 and bf16 values are formed in f32 and rounded once, at the end.
+// Kernels: sums of narrow values are formed in f32 and rounded once, at the end.
 
 #include "passes/export/emit_executable_kernels.h"
 
@@ -8,7 +8,9 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
+bool mlir::coll::isNarrowFloat(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
+}
 
 /// The sum or product that result `j` of a reduction accumulates, or null.
 static Operation *getAccumulation(linalg::GenericOp op, unsigned j) {
@@ -17,7 +19,7 @@ static Operation *getAccumulation(linalg::GenericOp op, unsigned j) {
   Operation *def = yielded.getDefiningOp();
   bool accumulates = isa_and_nonnull<arith::AddFOp, arith::MulFOp>(def) && def->hasOneUse() &&
                      out.hasOneUse() && *out.getUsers().begin() == def;
-  return accumulates && isNarrow(out.getType()) ? def : nullptr;
+  return accumulates && isNarrowFloat(out.getType()) ? def : nullptr;
 }
 
 /// `source` in the element type of `into`, written there.
@@ -26,7 +28,7 @@ static Value convert(OpBuilder &b, Location loc, Value source, Value into) {
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
-    Value value = isNarrow(type.getElementType())
+    Value value = isNarrowFloat(type.getElementType())
                       ? Value(arith::TruncFOp::create(b, loc, type.getElementType(), args[0]))
                       : Value(arith::ExtFOp::create(b, loc, type.getElementType(), args[0]));
     linalg::YieldOp::create(b, loc, value);

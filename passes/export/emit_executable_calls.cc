@@ -96,9 +96,12 @@ LogicalResult DriverEmitter::emitExtract(Operation *op) {
     at = gep(at, linear, elementBytes(tensor));
   Type element = elementOf(tensor);
   Value value;
-  if (element.isInteger(1)) {
+  if (Type stored = getStoredElement(element); stored != element) {
+    value = LLVM::LoadOp::create(b_, loc_, stored, at);
+    value = LLVM::TruncOp::create(b_, loc_, element, value);
+  } else if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8) {
     value = LLVM::LoadOp::create(b_, loc_, b_.getI8Type(), at);
-    value = LLVM::TruncOp::create(b_, loc_, b_.getI1Type(), value);
+    value = arith::BitcastOp::create(b_, loc_, element, value);
   } else if (element.isIndex()) {
     value = LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), at);
     value = arith::IndexCastOp::create(b_, loc_, element, value);
@@ -113,8 +116,13 @@ LogicalResult DriverEmitter::emitFromElements(Operation *op) {
   Value tensor = op->getResult(0), at = address(tensor);
   for (auto [i, element] : llvm::enumerate(op->getOperands())) {
     Value value = toI64(values_.lookup(element));
-    if (value.getType().isInteger(1))
-      value = LLVM::ZExtOp::create(b_, loc_, b_.getI8Type(), value);
+    Type type = value.getType(), stored = getStoredElement(type);
+    if (type.isInteger(1))
+      value = LLVM::ZExtOp::create(b_, loc_, stored, value);
+    else if (stored != type)
+      value = LLVM::SExtOp::create(b_, loc_, stored, value);
+    else if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8)
+      value = arith::BitcastOp::create(b_, loc_, b_.getI8Type(), value);
     LLVM::StoreOp::create(b_, loc_, value, gep(at, i * elementBytes(tensor)));
   }
   return success();
@@ -155,7 +163,8 @@ LLVM::LLVMFuncOp DriverEmitter::fillFunction(unsigned bytes) {
 
 void DriverEmitter::emitFill(Operation *constant) {
   Value tensor = constant->getResult(0);
-  auto splat = cast<DenseElementsAttr>(cast<arith::ConstantOp>(constant).getValue());
+  DenseElementsAttr splat =
+      getStoredElements(cast<DenseElementsAttr>(cast<arith::ConstantOp>(constant).getValue()));
   int64_t bytes = getBytes(tensor.getType()), width = elementBytes(tensor);
   if (bytes == 0)
     return;

@@ -88,12 +88,13 @@ static void mapScalars(IRMapping &map, ValueRange from, ValueRange to) {
 
 Value DriverEmitter::constantAddress(int64_t index) {
   arith::ConstantOp constant = plan_->constants[index];
-  auto data = cast<ElementsAttr>(constant.getValue());
+  DenseElementsAttr data = getStoredElements(cast<DenseElementsAttr>(constant.getValue()));
   auto type = cast<RankedTensorType>(constant.getType());
-  Type element = type.getElementType();
-  if (auto bits = dyn_cast<DenseIntElementsAttr>(data); bits && element.isInteger(1)) {
+  Type element = data.getElementType();
+  // LLVM has no eight-bit floats.
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8) {
     element = b_.getI8Type();
-    data = bits.mapValues(element, [](const llvm::APInt &value) { return value.zext(8); });
+    data = data.bitcast(element);
   }
   std::string &name = constantNames_[constant];
   if (name.empty()) {
@@ -102,8 +103,7 @@ Value DriverEmitter::constantAddress(int64_t index) {
     b_.setInsertionPointToStart(module_.getBody());
     Type storage = element.isIndex() ? b_.getI64Type() : element;
     auto array = LLVM::LLVMArrayType::get(storage, type.getNumElements());
-    auto dense = cast<DenseElementsAttr>(data);
-    Attribute flat = dense.reshape(RankedTensorType::get({type.getNumElements()}, element));
+    Attribute flat = data.reshape(RankedTensorType::get({type.getNumElements()}, element));
     LLVM::GlobalOp::create(b_, loc_, array, /*isConstant=*/true, LLVM::Linkage::Internal, name,
                            flat, /*alignment=*/64);
   }

@@ -216,31 +216,28 @@ static LogicalResult placeTemporaries(func::FuncOp kernel, KernelInfo &info) {
   return success();
 }
 
-static Type widenBool(Type type) {
+static Type widenPart(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
-  if (!memref || !memref.getElementType().isInteger(1))
+  if (!memref)
     return type;
-  return MemRefType::Builder(memref).setElementType(IntegerType::get(type.getContext(), 8));
+  return MemRefType::Builder(memref).setElementType(getStoredElement(memref.getElementType()));
 }
 
 static void widenGlobal(memref::GetGlobalOp get) {
   auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr());
-  Type type = widenBool(global.getType());
+  Type type = widenPart(global.getType());
   if (type == global.getType())
     return;
-  if (auto dense = dyn_cast_or_null<DenseIntElementsAttr>(global.getInitialValueAttr())) {
-    Type byte = IntegerType::get(global.getContext(), 8);
-    global.setInitialValueAttr(
-        dense.mapValues(byte, [](const llvm::APInt &value) { return value.zext(8); }));
-  }
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(global.getInitialValueAttr()))
+    global.setInitialValueAttr(getStoredElements(dense));
   global.setType(cast<MemRefType>(type));
 }
 
-/// Booleans in memory take a byte; LLVM packs vectors of i1.
-static void widenBooleans(func::FuncOp kernel) {
+/// Booleans and i4 in memory take a byte; LLVM packs vectors of them.
+static void widenParts(func::FuncOp kernel) {
   Block &entry = kernel.getBody().front();
   for (BlockArgument arg : entry.getArguments())
-    arg.setType(widenBool(arg.getType()));
+    arg.setType(widenPart(arg.getType()));
   kernel.setType(FunctionType::get(kernel.getContext(), entry.getArgumentTypes(), {}));
   kernel.walk([](Operation *op) {
     if (auto get = dyn_cast<memref::GetGlobalOp>(op))
@@ -248,20 +245,27 @@ static void widenBooleans(func::FuncOp kernel) {
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (BlockArgument arg : block.getArguments())
-          arg.setType(widenBool(arg.getType()));
+          arg.setType(widenPart(arg.getType()));
     for (Value result : op->getResults())
-      result.setType(widenBool(result.getType()));
+      result.setType(widenPart(result.getType()));
     OpBuilder builder(op);
     if (auto store = dyn_cast<memref::StoreOp>(op)) {
-      if (store.getValueToStore().getType().isInteger(1))
-        store.getValueMutable().set(arith::ExtUIOp::create(
-            builder, op->getLoc(), builder.getI8Type(), store.getValueToStore()));
-    } else if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getType().isInteger(1)) {
+      Value value = store.getValueToStore();
+      Type stored = getStoredElement(value.getType());
+      if (value.getType().isInteger(1))
+        value = arith::ExtUIOp::create(builder, op->getLoc(), stored, value);
+      else if (stored != value.getType())
+        value = arith::ExtSIOp::create(builder, op->getLoc(), stored, value);
+      store.getValueMutable().set(value);
+    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      Type part = load.getType(), stored = getStoredElement(part);
+      if (stored == part)
+        return;
       builder.setInsertionPointAfter(op);
       Value byte = load.getResult();
-      byte.setType(builder.getI8Type());
-      auto bit = arith::TruncIOp::create(builder, op->getLoc(), builder.getI1Type(), byte);
-      byte.replaceAllUsesExcept(bit, bit);
+      byte.setType(stored);
+      auto low = arith::TruncIOp::create(builder, op->getLoc(), part, byte);
+      byte.replaceAllUsesExcept(low, low);
     }
   });
 }
@@ -316,7 +320,7 @@ LogicalResult mlir::coll::bufferizeKernel(func::FuncOp kernel, KernelInfo &info)
   memref::populateFoldMemRefAliasOpPatterns(fold);
   if (failed(simplify(kernel, std::move(fold))) || failed(placeTemporaries(kernel, info)))
     return failure();
-  widenBooleans(kernel);
+  widenParts(kernel);
   return success();
 }
 

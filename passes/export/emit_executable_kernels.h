@@ -15,7 +15,10 @@ namespace mlir::coll {
 /// is recorded in `info`. The kernel must be in a module, where its constants go.
 LogicalResult bufferizeKernel(func::FuncOp kernel, KernelInfo &info);
 
-/// Lets reductions of f16 and bf16 tensors accumulate in f32. Part of bufferizeKernel.
+/// f16, bf16 and the eight-bit floats: storage types, computed with in f32.
+bool isNarrowFloat(Type type);
+
+/// Lets reductions of narrow tensors accumulate in f32. Part of bufferizeKernel.
 void accumulateInF32(func::FuncOp kernel);
 
 /// The variant of a bufferized kernel in which each listed argument is the result's

@@ -14,6 +14,20 @@ int64_t mlir::coll::getBytes(Type type) {
   return tensor.getNumElements() * ((bits + 7) / 8);
 }
 
+Type mlir::coll::getStoredElement(Type element) {
+  bool isPart = element.isInteger() && element.getIntOrFloatBitWidth() < 8;
+  return isPart ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+DenseElementsAttr mlir::coll::getStoredElements(DenseElementsAttr elements) {
+  Type element = elements.getElementType(), stored = getStoredElement(element);
+  if (stored == element)
+    return elements;
+  return elements.mapValues(stored, [&](const llvm::APInt &value) {
+    return element.isInteger(1) ? value.zext(8) : value.sext(8);
+  });
+}
+
 static std::optional<KernelArg::Access> parseAccess(StringRef text) {
   return llvm::StringSwitch<std::optional<KernelArg::Access>>(text)
       .Case("read", KernelArg::Access::Read)

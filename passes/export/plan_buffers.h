@@ -48,8 +48,14 @@ FailureOr<KernelInfo> getKernelInfo(func::FuncOp kernel);
 /// For each result of `func`, the argument that it updates, or -1.
 SmallVector<int64_t> getUpdatedArgs(func::FuncOp func);
 
-/// Size of a tensor in memory; booleans take one byte.
+/// Size of a tensor in memory; smaller elements take a byte (getStoredElement).
 int64_t getBytes(Type tensorType);
+
+/// What an element is in memory: i1 and i4 are a byte, whose high bits extend a boolean by
+/// zeros and an i4 by its sign. Readers only look at the low bits.
+Type getStoredElement(Type element);
+/// Constant elements as they are in memory.
+DenseElementsAttr getStoredElements(DenseElementsAttr elements);
 
 /// Set on a splat `arith.constant` that is to be written into a buffer of its own
 /// where it stands, instead of being read-only data.

@@ -224,9 +224,8 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
   MLIRContext *context = source.getContext();
   Builder b(context);
   auto convert = [](TypeRange types) {
-    std::string why;
-    return llvm::map_to_vector(
-        types, [&](Type type) -> Type { return stablehlo::convertType(type, why); });
+    return llvm::map_to_vector(types,
+                               [](Type type) -> Type { return stablehlo::boundaryType(type); });
   };
   auto type =
       b.getFunctionType(convert(source.getArgumentTypes()), convert(source.getResultTypes()));

@@ -159,13 +159,16 @@ Value convertFloat(ImplicitLocOpBuilder &b, Value x, Type type) {
   unsigned to = elementOf(type).getIntOrFloatBitWidth();
   if (x.getType() == type)
     return x;
+  Type wide = withElement(type, b.getF32Type());
+  // f64 to a narrow float rounds twice, as XLA does.
+  if (from == 64 && to < 32 && !elementOf(type).isF16())
+    return arith::TruncFOp::create(b, type, arith::TruncFOp::create(b, wide, x));
   if (from < to)
     return arith::ExtFOp::create(b, type, x);
   if (from > to)
     return arith::TruncFOp::create(b, type, x);
-  // f16 and bf16: neither holds the other.
-  Value wide = arith::ExtFOp::create(b, withElement(type, b.getF32Type()), x);
-  return arith::TruncFOp::create(b, type, wide);
+  // Two formats of one width: neither holds the other.
+  return arith::TruncFOp::create(b, type, arith::ExtFOp::create(b, wide, x));
 }
 
 Value convertInt(ImplicitLocOpBuilder &b, ElementKind kind, Value x, Type type) {
@@ -316,7 +319,12 @@ LogicalResult importReducePrecision(Source &src) {
     return src.error("needs exponent_bits >= 1 and mantissa_bits >= 0");
   if (src.kind() != ElementKind::Float || src.operand(0).getType() != src.type())
     return src.error("needs a float operand of the result's type");
-  return src.finish(buildReducePrecision(src.b, src.operand(0), *exponent, *mantissa));
+  // The formats of eight bits have no room for the arithmetic on their codes.
+  Type wide = withElement(src.type(), src.b.getF32Type());
+  bool isByte = elementOf(src.type()).getIntOrFloatBitWidth() == 8;
+  Value x = isByte ? convertFloat(src.b, src.operand(0), wide) : src.operand(0);
+  Value reduced = buildReducePrecision(src.b, x, *exponent, *mantissa);
+  return src.finish(convertFloat(src.b, reduced, src.type()));
 }
 
 LogicalResult importFloatClass(Source &src) {
@@ -325,6 +333,9 @@ LogicalResult importFloatClass(Source &src) {
   if (src.operandKind(0) != ElementKind::Float ||
       withElement(x.getType(), b.getI1Type()) != src.type())
     return src.error("needs a float operand and an i1 result of its shape");
+  // Not every format of eight bits has infinities; f32 tells.
+  if (elementOf(x.getType()).getIntOrFloatBitWidth() == 8)
+    x = convertFloat(b, x, withElement(x.getType(), b.getF32Type()));
   bool isNegative = src.name() == "chlo.is_neg_inf";
   double infinity = std::numeric_limits<double>::infinity();
   Value limit = splatFloat(b, x.getType(), isNegative ? -infinity : infinity);

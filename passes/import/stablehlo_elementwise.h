@@ -43,6 +43,21 @@ Value buildLogistic(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
 /// Inverse error function: Giles, "Approximating the erfinv function" (2012),
 /// single precision; float64 adds two Newton steps on erf.
 Value buildErfInv(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
+// Special functions (stablehlo_special.cc).
+
+/// log |gamma(x)|; infinite at its poles.
+Value buildLgamma(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
+/// The derivative of lgamma; NaN at its poles.
+Value buildDigamma(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
+/// Hurwitz' zeta(x, q), for x >= 1.
+Value buildZeta(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
+/// polygamma(n, x), for whole n >= 0.
+Value buildPolygamma(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
+/// exp(-|x|) times the modified Bessel function of order 1.
+Value buildBesselI1e(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
+/// The next value from x[0] towards x[1].
+Value buildNextAfter(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
+
 /// Rounds to fewer exponent and mantissa bits, to nearest even; what overflows
 /// becomes infinite, what underflows zero, and NaN stays NaN.
 Value buildReducePrecision(ImplicitLocOpBuilder &b, Value x, int64_t exponentBits,

@@ -2,6 +2,7 @@
 
 #include "passes/import/stablehlo_importer.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/import/stablehlo_attrs.h"
 #include "llvm/ADT/STLExtras.h"
@@ -40,10 +41,11 @@ RankedTensorType convertType(Type source, std::string &why) {
       return {};
     }
   Type element = tensor.getElementType();
-  if (element.isF16() || element.isBF16() || element.isF32() || element.isF64())
+  if (element.isF16() || element.isBF16() || element.isF32() || element.isF64() ||
+      isa<Float8E4M3FNType, Float8E5M2Type>(element))
     return tensor;
   if (auto integer = dyn_cast<IntegerType>(element))
-    if (llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth()))
+    if (llvm::is_contained({1u, 4u, 8u, 16u, 32u, 64u}, integer.getWidth()))
       return tensor.clone(IntegerType::get(source.getContext(), integer.getWidth()));
   why = isa<ComplexType>(element) ? "has complex elements" : "has elements of unsupported type";
   return {};
@@ -58,6 +60,12 @@ RankedTensorType convertChecked(Type source) {
 }
 
 } // namespace
+
+RankedTensorType boundaryType(Type source) {
+  RankedTensorType type = convertChecked(source);
+  return type.getElementType().isInteger(4) ? type.clone(IntegerType::get(source.getContext(), 8))
+                                            : type;
+}
 
 Value Source::operand(unsigned index) const { return importer.lookup(op->getOperand(index)); }
 
@@ -110,11 +118,23 @@ LogicalResult Importer::importBody(func::FuncOp source, func::FuncOp target) {
   for (auto [from, to] : llvm::zip_equal(source.getArguments(), entry->getArguments()))
     to.setLoc(from.getLoc());
   b.setInsertionPointToStart(entry);
-  FailureOr<SmallVector<Value>> results =
-      importRegion(source, source.getBody(), entry->getArguments());
+  SmallVector<Value> arguments(entry->getArguments());
+  for (auto [argument, from] : llvm::zip_equal(arguments, source.getArgumentTypes()))
+    if (Type inside = convertChecked(from); inside != argument.getType())
+      argument = arith::TruncIOp::create(b, inside, argument);
+  FailureOr<SmallVector<Value>> results = importRegion(source, source.getBody(), arguments);
   if (failed(results))
     return failure();
   b.setLoc(source.getBody().front().getTerminator()->getLoc());
+  for (auto [result, from] : llvm::zip_equal(*results, source.getResultTypes())) {
+    Type outside = boundaryType(from);
+    if (outside == result.getType())
+      continue;
+    if (kindOf(from) == ElementKind::Unsigned)
+      result = arith::ExtUIOp::create(b, outside, result);
+    else
+      result = arith::ExtSIOp::create(b, outside, result);
+  }
   func::ReturnOp::create(b, *results);
   callStack_.pop_back();
   return success();

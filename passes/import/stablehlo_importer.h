@@ -35,6 +35,9 @@ ElementKind kindOf(Type source);
 /// elements. Null, with the reason in `why`, if there is none.
 RankedTensorType convertType(Type source, std::string &why);
 
+/// The type of an argument or result of the step: integers of four bits are bytes there.
+RankedTensorType boundaryType(Type source);
+
 class Importer;
 
 /// One source operation, as its handler sees it.

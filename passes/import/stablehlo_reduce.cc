@@ -21,10 +21,12 @@ TypedAttr identityOf(StringRef name, ElementKind kind, Type element) {
       return b.getFloatAttr(element, 0.0);
     if (name == "stablehlo.multiply")
       return b.getFloatAttr(element, 1.0);
-    if (name == "stablehlo.maximum")
-      return b.getFloatAttr(element, llvm::APFloat::getInf(semantics, /*Negative=*/true));
-    if (name == "stablehlo.minimum")
-      return b.getFloatAttr(element, llvm::APFloat::getInf(semantics));
+    // Formats without infinities start from their largest finite value.
+    bool hasInf = llvm::APFloat::semanticsHasInf(semantics);
+    bool isMaximum = name == "stablehlo.maximum";
+    if (isMaximum || name == "stablehlo.minimum")
+      return b.getFloatAttr(element, hasInf ? llvm::APFloat::getInf(semantics, isMaximum)
+                                            : llvm::APFloat::getLargest(semantics, isMaximum));
     return {};
   }
   unsigned width = element.getIntOrFloatBitWidth();

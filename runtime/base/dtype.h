@@ -13,11 +13,15 @@
 
 namespace coll::rt {
 
-inline constexpr int kNumDtypes = kCollBool + 1;
+inline constexpr int kNumDtypes = kCollF8E5M2 + 1;
 inline constexpr int kNumReductions = kCollXor + 1;
 
 inline bool isValidDtype(int32_t dtype) { return dtype >= 0 && dtype < kNumDtypes; }
-inline bool isFloat(CollDtype dtype) { return dtype <= kCollBf16; }
+inline bool isFloat(CollDtype dtype) { return dtype <= kCollBf16 || dtype > kCollBool; }
+// Floats that are combined in f32 and rounded once.
+inline bool isNarrowFloat(CollDtype dtype) {
+  return dtype == kCollF16 || dtype == kCollBf16 || dtype > kCollBool;
+}
 
 // Bytes of one element.
 int64_t dtypeSize(CollDtype dtype);
@@ -54,6 +58,13 @@ inline uint16_t f32ToBf16(float value) {
 float f16ToF32(uint16_t bits);
 // Rounds to nearest, ties to even; overflows to infinity. A NaN stays a NaN.
 uint16_t f32ToF16(float value);
+
+// Eight-bit floats (arXiv 2209.05433), to nearest, ties to even. Beyond the range lies
+// NaN in e4m3fn, which has no infinities, and infinity in e5m2.
+float f8E4M3FNToF32(uint8_t bits);
+uint8_t f32ToF8E4M3FN(float value);
+float f8E5M2ToF32(uint8_t bits);
+uint8_t f32ToF8E5M2(float value);
 
 } // namespace coll::rt
 

@@ -31,6 +31,18 @@ struct Bfloat {
   static Acc load(Stored v) { return bf16ToF32(v); }
   static Stored store(Acc v) { return f32ToBf16(v); }
 };
+struct Float8E4M3FN {
+  using Stored = uint8_t;
+  using Acc = float;
+  static Acc load(Stored v) { return f8E4M3FNToF32(v); }
+  static Stored store(Acc v) { return f32ToF8E4M3FN(v); }
+};
+struct Float8E5M2 {
+  using Stored = uint8_t;
+  using Acc = float;
+  static Acc load(Stored v) { return f8E5M2ToF32(v); }
+  static Stored store(Acc v) { return f32ToF8E5M2(v); }
+};
 // Bytes that are 0 or 1; sum and product must not leave that range.
 struct Boolean {
   using Stored = uint8_t;
@@ -190,6 +202,10 @@ CombineFn pick(CollDtype dtype, CollReduction reduction) {
     return pickInteger<Plain<int64_t>, Plain<uint64_t>>(reduction);
   case kCollBool:
     return pickInteger<Boolean, Boolean>(reduction);
+  case kCollF8E4M3FN:
+    return pickFloat<Float8E4M3FN>(reduction);
+  case kCollF8E5M2:
+    return pickFloat<Float8E5M2>(reduction);
   }
   return nullptr;
 }

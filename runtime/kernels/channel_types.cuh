@@ -15,6 +15,7 @@
 
 #ifdef __CUDACC__
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 // A function of its own: one per type and reduction, which would not fit inline.
 #define COLL_CHANNEL_CALL __device__ __noinline__
 #else
@@ -68,6 +69,44 @@ struct BfloatType {
     return static_cast<uint16_t>((wide + 0x7fffu + ((wide >> 16) & 1u)) >> 16);
 #else
     return rt::f32ToBf16(value);
+#endif
+  }
+};
+
+struct Float8E4M3FNType {
+  using Stored = uint8_t;
+  using Acc = float;
+  COLL_DEVICE static Acc load(Stored bits) {
+#ifdef __CUDA_ARCH__
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, __NV_E4M3)));
+#else
+    return rt::f8E4M3FNToF32(bits);
+#endif
+  }
+  COLL_DEVICE static Stored store(Acc value) {
+#ifdef __CUDA_ARCH__
+    return __nv_cvt_float_to_fp8(value, __NV_NOSAT, __NV_E4M3);
+#else
+    return rt::f32ToF8E4M3FN(value);
+#endif
+  }
+};
+
+struct Float8E5M2Type {
+  using Stored = uint8_t;
+  using Acc = float;
+  COLL_DEVICE static Acc load(Stored bits) {
+#ifdef __CUDA_ARCH__
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, __NV_E5M2)));
+#else
+    return rt::f8E5M2ToF32(bits);
+#endif
+  }
+  COLL_DEVICE static Stored store(Acc value) {
+#ifdef __CUDA_ARCH__
+    return __nv_cvt_float_to_fp8(value, __NV_NOSAT, __NV_E5M2);
+#else
+    return rt::f32ToF8E5M2(value);
 #endif
   }
 };
@@ -237,6 +276,10 @@ COLL_DEVICE bool visitReduction(uint32_t dtype, uint32_t reduction, Visit &&visi
     return visitInteger<PlainType<int64_t>, PlainType<uint64_t>>(reduction, visit);
   case kCollBool:
     return visitBoolean(reduction, visit);
+  case kCollF8E4M3FN:
+    return visitFloat<Float8E4M3FNType>(reduction, visit);
+  case kCollF8E5M2:
+    return visitFloat<Float8E5M2Type>(reduction, visit);
   default:
     return false;
   }

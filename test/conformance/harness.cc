@@ -163,6 +163,10 @@ void Elements::set(int64_t i, double value) {
     return put(at, whole);
   case kCollBool:
     return put(at, static_cast<uint8_t>(whole != 0));
+  case kCollF8E4M3FN:
+    return put(at, f32ToF8E4M3FN(static_cast<float>(value)));
+  case kCollF8E5M2:
+    return put(at, f32ToF8E5M2(static_cast<float>(value)));
   }
 }
 
@@ -190,13 +194,20 @@ double Elements::get(int64_t i) const {
     return fetch<int64_t>(at);
   case kCollBool:
     return fetch<uint8_t>(at);
+  case kCollF8E4M3FN:
+    return f8E4M3FNToF32(fetch<uint8_t>(at));
+  case kCollF8E5M2:
+    return f8E5M2ToF32(fetch<uint8_t>(at));
   }
   return 0;
 }
 
 double sample(CollDtype dtype, int rank, int64_t i) {
   int64_t value = (rank * 37 + i * 11 + i / 13) % 23 - 9;
-  return dtype == kCollBool ? static_cast<double>(value % 2 != 0) : static_cast<double>(value);
+  if (dtype == kCollBool)
+    return static_cast<double>(value % 2 != 0);
+  // Eight-bit floats hold few whole numbers.
+  return static_cast<double>(dtypeSize(dtype) == 1 && isFloat(dtype) ? value % 4 : value);
 }
 
 double rounded(CollDtype dtype, double value) {

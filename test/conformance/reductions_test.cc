@@ -187,7 +187,7 @@ TEST_P(Arithmetic, OrderAnyGivesTheSameBitsOnAllRanksAndInAllRuns) {
 }
 
 TEST_P(Arithmetic, NanSurvivesMinAndMax) {
-  for (CollDtype dtype : {kCollF32, kCollF64, kCollF16, kCollBf16})
+  for (CollDtype dtype : {kCollF32, kCollF64, kCollF16, kCollBf16, kCollF8E4M3FN, kCollF8E5M2})
     for (CollReduction reduction : {kCollMin, kCollMax})
       runJob(GetParam(), oneGroup(4), [&](Member &m) {
         Elements buffer(dtype, 5);
@@ -202,11 +202,12 @@ TEST_P(Arithmetic, NanSurvivesMinAndMax) {
       });
 }
 
-// Half-precision sums are rounded once: 2048 + 1 + 1 is 2050, not 2048.
+// Narrow sums are rounded once: in f16, 2048 + 1 + 1 is 2050, not 2048.
 TEST_P(Arithmetic, HalfPrecisionIsRoundedOnce) {
   runJob(GetParam(), oneGroup(3), [](Member &m) {
-    for (CollDtype dtype : {kCollF16, kCollBf16}) {
-      double large = dtype == kCollF16 ? 2048 : 256;
+    const std::pair<CollDtype, double> cases[] = {
+        {kCollF16, 2048}, {kCollBf16, 256}, {kCollF8E4M3FN, 16}, {kCollF8E5M2, 8}};
+    for (auto [dtype, large] : cases) {
       Elements buffer(dtype, 1);
       buffer.set(0, m.rank == 0 ? large : 1);
       ASSERT_TRUE(m.call(makeCall(OpKind::AllReduce, dtype, 1, buffer.data(), buffer.data())).ok());

@@ -123,6 +123,10 @@ Bytes randomElements(std::mt19937 &random, CollDtype dtype, int64_t count) {
       put(rt::f32ToBf16(static_cast<float>(value)));
     else if (dtype == kCollBool)
       put(static_cast<uint8_t>(random() % 2));
+    else if (dtype == kCollF8E4M3FN)
+      put(rt::f32ToF8E4M3FN(static_cast<float>(value)));
+    else if (dtype == kCollF8E5M2)
+      put(rt::f32ToF8E5M2(static_cast<float>(value)));
   }
   return bytes;
 }

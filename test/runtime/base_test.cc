@@ -101,6 +101,32 @@ TEST(DtypeTest, HalfRoundsToNearestEven) {
   EXPECT_EQ(f32ToF16(-1e30f), 0xfc00);
 }
 
+template <typename Widen, typename Narrow>
+void checkByteFloat(Widen widen, Narrow narrow, uint8_t largest, float overflow, uint8_t beyond) {
+  for (int bits = 0; bits < 256; ++bits) {
+    float wide = widen(static_cast<uint8_t>(bits));
+    if (!std::isnan(wide))
+      ASSERT_EQ(narrow(wide), bits);
+    else
+      EXPECT_TRUE(std::isnan(widen(narrow(wide))));
+  }
+  for (int bits = 0; bits < largest; ++bits) {
+    uint8_t low = static_cast<uint8_t>(bits), high = static_cast<uint8_t>(bits + 1);
+    float middle = (widen(low) + widen(high)) / 2;
+    ASSERT_EQ(narrow(middle), bits % 2 ? high : low);
+    ASSERT_EQ(narrow(std::nextafter(middle, 0.0f)), low);
+    ASSERT_EQ(narrow(std::nextafter(middle, INFINITY)), high);
+  }
+  EXPECT_EQ(narrow(std::nextafter(overflow, 0.0f)), largest);
+  EXPECT_EQ(narrow(std::nextafter(overflow, INFINITY)), beyond);
+  EXPECT_EQ(narrow(-INFINITY), 0x80 | beyond);
+}
+
+TEST(DtypeTest, ByteFloatsRoundToNearestEven) {
+  checkByteFloat(f8E4M3FNToF32, f32ToF8E4M3FN, 0x7e, 464, 0x7f);
+  checkByteFloat(f8E5M2ToF32, f32ToF8E5M2, 0x7b, 61440, 0x7c);
+}
+
 TEST(DtypeTest, BfloatRoundsToNearestEven) {
   for (uint32_t bits = 0; bits < 0x7f7f; bits += 3) {
     uint16_t low = static_cast<uint16_t>(bits), high = static_cast<uint16_t>(bits + 1);

@@ -59,6 +59,12 @@ void fillElement(rt::HostTensor &tensor, int64_t index, double real, int64_t int
   case kCollBool:
     tensor.data[index] = static_cast<char>(integer & 1);
     break;
+  case kCollF8E4M3FN:
+    tensor.as<uint8_t>()[index] = rt::f32ToF8E4M3FN(static_cast<float>(real));
+    break;
+  case kCollF8E5M2:
+    tensor.as<uint8_t>()[index] = rt::f32ToF8E5M2(static_cast<float>(real));
+    break;
   }
 }
 

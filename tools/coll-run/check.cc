@@ -22,6 +22,10 @@ double defaultRtol(CollDtype dtype) {
     return 1e-3;
   case kCollBf16:
     return 1e-2;
+  case kCollF8E4M3FN: // one unit in the last place
+    return 0.125;
+  case kCollF8E5M2:
+    return 0.25;
   default:
     return 1e-4;
   }

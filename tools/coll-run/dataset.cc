@@ -133,7 +133,7 @@ llvm::Error Dataset::readTrain(const std::vector<rt::TensorInfo> &batch) {
       return fail("the step's batch arguments differ in their first dimension");
     if (numExamples_ < batchSize_)
       return fail("a batch needs " + llvm::Twine(batchSize_) + " examples");
-    train_.push_back(toTensor(std::move(*array)));
+    train_.push_back(toTensor(std::move(*array), batch[j].dtype));
   }
   return llvm::Error::success();
 }

@@ -23,7 +23,9 @@ struct TypeInfo {
   int64_t bytes;
 };
 
-// bfloat16 is not a type of NumPy's own: its extension stores two opaque bytes.
+// bfloat16 is not a type of NumPy's own: its extension stores two opaque bytes. One opaque
+// byte is an eight-bit float or a four-bit integer; "f1" is what the extension makes of
+// float8_e5m2.
 constexpr TypeInfo kTypes[] = {
     {NpyType::Bool, "bool", "b1", 1},     {NpyType::I8, "int8", "i1", 1},
     {NpyType::I16, "int16", "i2", 2},     {NpyType::I32, "int32", "i4", 4},
@@ -31,7 +33,8 @@ constexpr TypeInfo kTypes[] = {
     {NpyType::U16, "uint16", "u2", 2},    {NpyType::U32, "uint32", "u4", 4},
     {NpyType::U64, "uint64", "u8", 8},    {NpyType::F16, "float16", "f2", 2},
     {NpyType::BF16, "bfloat16", "V2", 2}, {NpyType::F32, "float32", "f4", 4},
-    {NpyType::F64, "float64", "f8", 8},
+    {NpyType::F64, "float64", "f8", 8},   {NpyType::F1, "float8_e5m2", "f1", 1},
+    {NpyType::V1, "void8", "V1", 1},
 };
 
 const TypeInfo &infoOf(NpyType type) {

@@ -18,7 +18,7 @@
 
 namespace coll::run {
 
-enum class NpyType { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64 };
+enum class NpyType { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, F1, V1 };
 
 /// NumPy's name of the type: "float32", "bool", …
 llvm::StringRef nameOf(NpyType type);

@@ -294,7 +294,8 @@ llvm::Error Session::checkAgainstReference() {
     llvm::Expected<NpyArray> array = file->read(name);
     if (!array)
       return array.takeError();
-    comparisons.push_back(compareTensors(label, tensor, toTensor(std::move(*array)), tolerance()));
+    comparisons.push_back(
+        compareTensors(label, tensor, toTensor(std::move(*array), tensor.dtype), tolerance()));
     return llvm::Error::success();
   };
   if (file->contains("losses")) {

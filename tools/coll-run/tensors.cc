@@ -37,6 +37,10 @@ CollDtype toDtype(NpyType type) {
     return kCollF32;
   case NpyType::F64:
     return kCollF64;
+  case NpyType::V1:
+    return kCollF8E4M3FN;
+  case NpyType::F1:
+    return kCollF8E5M2;
   }
   llvm_unreachable("every type has a case");
 }
@@ -61,6 +65,10 @@ NpyType toNpyType(CollDtype dtype) {
     return NpyType::I64;
   case kCollBool:
     return NpyType::Bool;
+  case kCollF8E4M3FN:
+    return NpyType::V1;
+  case kCollF8E5M2:
+    return NpyType::F1;
   }
   llvm_unreachable("every type has a case");
 }
@@ -108,9 +116,9 @@ llvm::Error toError(const rt::Status &status) {
   return makeError(status.toString());
 }
 
-rt::HostTensor toTensor(NpyArray array) {
+rt::HostTensor toTensor(NpyArray array, std::optional<CollDtype> dtype) {
   rt::HostTensor tensor;
-  tensor.dtype = toDtype(array.type);
+  tensor.dtype = dtype && isSameType(array.type, *dtype) ? *dtype : toDtype(array.type);
   tensor.shape = std::move(array.shape);
   tensor.data = std::move(array.data);
   // A program may rely on 0 and 1; a file may hold any byte.
@@ -124,7 +132,11 @@ NpyArray toArray(const rt::HostTensor &tensor) {
   return {toNpyType(tensor.dtype), tensor.shape, tensor.data};
 }
 
-bool isSameType(NpyType type, CollDtype dtype) { return toDtype(type) == dtype; }
+bool isSameType(NpyType type, CollDtype dtype) {
+  if (type == NpyType::V1)
+    return dtype == kCollF8E4M3FN || dtype == kCollF8E5M2 || dtype == kCollI8;
+  return toDtype(type) == dtype;
+}
 
 llvm::Expected<rt::HostTensor> readTensor(const NpzFile &file, llvm::StringRef name,
                                           const rt::TensorInfo &info) {
@@ -135,7 +147,7 @@ llvm::Expected<rt::HostTensor> readTensor(const NpzFile &file, llvm::StringRef n
     return makeError("'" + file.path() + "', array '" + name + "' is " +
                      describe(array->type, array->shape) + "; the step's " + describe(info) +
                      " needs another type or shape");
-  return toTensor(std::move(*array));
+  return toTensor(std::move(*array), info.dtype);
 }
 
 std::string describe(const rt::TensorInfo &info) {
@@ -165,6 +177,10 @@ double element(const rt::HostTensor &tensor, int64_t index) {
     return static_cast<double>(tensor.as<int64_t>()[index]);
   case kCollBool:
     return tensor.data[index] != 0;
+  case kCollF8E4M3FN:
+    return rt::f8E4M3FNToF32(tensor.as<uint8_t>()[index]);
+  case kCollF8E5M2:
+    return rt::f8E5M2ToF32(tensor.as<uint8_t>()[index]);
   }
   llvm_unreachable("every type has a case");
 }

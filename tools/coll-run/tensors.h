@@ -24,7 +24,8 @@ llvm::Expected<T> toExpected(rt::Result<T> result) {
 }
 
 /// The same elements under the runtime's type. Unsigned integers keep their bits.
-rt::HostTensor toTensor(NpyArray array);
+/// `dtype` says what the bytes are where the file does not (isSameType).
+rt::HostTensor toTensor(NpyArray array, std::optional<CollDtype> dtype = std::nullopt);
 NpyArray toArray(const rt::HostTensor &tensor);
 
 /// Reads the array that is to become the argument `info`: type and shape must be its.

@@ -22,14 +22,12 @@ constexpr int64_t kMaxSegmentBytes = 512 << 10;
 // Tags of the exchange and of the schedule must not meet.
 constexpr uint64_t kScheduleTags = 64;
 
-bool isHalf(CollDtype dtype) { return dtype == kCollF16 || dtype == kCollBf16; }
-
 // Whether sums may be grouped otherwise than left to right. Half precision is rounded
 // once, so its partial sums do not travel.
 bool mayRegroup(const Call &call) {
   if (!isFloat(call.dtype))
     return true;
-  return call.order == kCollOrderAny && !isHalf(call.dtype);
+  return call.order == kCollOrderAny && !isNarrowFloat(call.dtype);
 }
 
 int64_t segmentBytesFor(int64_t n) {
