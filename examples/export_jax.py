@@ -32,8 +32,11 @@ def names(tree):
     return [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(tree)]
 
 
-def export(directory, note, step, state, batches):
-    """Writes the step, its argument names, and a reference run over `batches`."""
+def export(directory, note, step, state, batches, rtol=None):
+    """Writes the step, its argument names, and a reference run over `batches`.
+
+    `rtol` is how far results may be from the reference, where that is not float32's rounding.
+    """
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "step.mlir").write_text(lower(step, state, batches[0]))
@@ -58,6 +61,8 @@ def export(directory, note, step, state, batches):
         "losses": losses,
         "jax": jax.__version__,
     }
+    if rtol:
+        meta["rtol"] = rtol
     (directory / "meta.json").write_text(json.dumps(meta, indent=1))
     return losses
 

@@ -1,0 +1,61 @@
+"""Exports the training steps that the tests run: different models, optimizers, precisions and
+control flow, each with a reference run by JAX on one device.
+
+    python examples/jax_steps [--out=FOLDER] [NAME…]     # FOLDER/NAME/{step.mlir,meta.json,reference.npz}
+    python examples/jax_steps --list
+
+Needs jax, optax and flax; FOLDER is test/data/jax if it is not given. The steps are small.
+"""
+
+import argparse
+import inspect
+import pathlib
+import sys
+
+import jax
+import numpy as np
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "examples"))
+from export_jax import export  # noqa: E402
+
+import common  # noqa: E402
+import dense  # noqa: E402
+import indexed  # noqa: E402
+import sequence  # noqa: E402
+import vision  # noqa: E402
+
+
+def steps():
+    """The functions that make a step, by name: those without arguments that have a docstring."""
+    for module in (dense, vision, sequence, indexed):
+        for name, make in inspect.getmembers(module, inspect.isfunction):
+            if make.__module__ == module.__name__ and not inspect.signature(make).parameters:
+                yield name, make
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--out", type=pathlib.Path, default=REPOSITORY / "test/data/jax")
+    parser.add_argument("--list", action="store_true", help="the names, and what each step is")
+    options = parser.parse_args()
+    known = dict(steps())
+    if options.list:
+        for name, make in known.items():
+            print(f"{name}: {make.__doc__}")
+        return
+    if unknown := set(options.names) - set(known):
+        parser.error(f"no such step: {', '.join(sorted(unknown))} (see --list)")
+    jax.config.update("jax_default_matmul_precision", "highest")
+    for name in options.names or known:
+        common.rng.bit_generator.state = np.random.default_rng(7).bit_generator.state
+        jax.config.update("jax_enable_x64", name.endswith("_f64"))
+        step, state, batches = known[name]()
+        rtol = 1e-2 if any(word in name for word in ("f16", "fp8")) else None
+        losses = export(options.out / name, known[name].__doc__, step, state, batches, rtol)
+        print(name, losses, flush=True)
+
+
+if __name__ == "__main__":
+    main()
