@@ -82,13 +82,19 @@ static llvm::Error checkBytecode(StringRef path, StringRef bytes) {
   return llvm::Error::success();
 }
 
-static llvm::Error checkText(StringRef path, StringRef text) {
+std::optional<size_t> coll::findDeepNesting(StringRef text) {
   size_t offset = NestingScanner(text).scan();
   if (offset == StringRef::npos)
+    return std::nullopt;
+  return text.take_front(offset).count('\n') + 1;
+}
+
+static llvm::Error checkText(StringRef path, StringRef text) {
+  std::optional<size_t> line = coll::findDeepNesting(text);
+  if (!line)
     return llvm::Error::success();
-  size_t line = text.take_front(offset).count('\n') + 1;
-  return makeError(path, llvm::Twine("line ") + llvm::Twine(line) + ": brackets nest deeper than " +
-                             llvm::Twine(kMaxDepth));
+  return makeError(path, llvm::Twine("line ") + llvm::Twine(*line) +
+                             ": brackets nest deeper than " + llvm::Twine(kMaxDepth));
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> coll::readUntrusted(StringRef path) {

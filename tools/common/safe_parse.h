@@ -16,12 +16,18 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <optional>
+
 namespace mlir::coll {
 
 /// Reads `path` ("-" is the standard input). An error where the file cannot be
 /// read, is larger than 2 GiB, nests brackets deeper than 1,000, or is StableHLO
 /// bytecode. The error's text names the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRef path);
+
+/// The line (from 1) on which brackets nest deeper than the parser can take; nullopt
+/// where they do not.
+std::optional<size_t> findDeepNesting(llvm::StringRef text);
 
 /// Reads, parses and verifies a module. Null after diagnostics on the standard
 /// error stream. Call it inside runGuarded: corrupt bytecode may still crash.
