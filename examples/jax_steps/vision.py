@@ -107,15 +107,17 @@ def resnet_remat_lamb():
 
 
 class Patches(nn.Module):
+    # No biases: XLA sums their gradients in bfloat16, and the sum's order changes them by percents.
     @nn.compact
     def __call__(self, x):
-        x = nn.Conv(24, (4, 4), strides=(4, 4), dtype=jnp.bfloat16)(x)
+        half = {"dtype": jnp.bfloat16, "use_bias": False}
+        x = nn.Conv(24, (4, 4), strides=(4, 4), **half)(x)
         x = x.reshape((x.shape[0], -1, 24))
         x = x + self.param("place", nn.initializers.normal(0.02), (1, x.shape[1], 24)).astype(x.dtype)
-        y = nn.LayerNorm(dtype=jnp.bfloat16)(x)
-        x = x + nn.MultiHeadDotProductAttention(3, dtype=jnp.bfloat16)(y, y)
-        y = nn.Dense(48, dtype=jnp.bfloat16)(nn.LayerNorm(dtype=jnp.bfloat16)(x))
-        x = x + nn.Dense(24, dtype=jnp.bfloat16)(nn.gelu(y))
+        y = nn.LayerNorm(**half)(x)
+        x = x + nn.MultiHeadDotProductAttention(3, **half)(y, y)
+        y = nn.Dense(48, **half)(nn.LayerNorm(**half)(x))
+        x = x + nn.Dense(24, **half)(nn.gelu(y))
         return nn.Dense(10)(x.mean(1).astype(jnp.float32))
 
 
