@@ -101,6 +101,11 @@ class Bench:
                 peers.append(self.jax(case, ranks, 0)["first_step_s"])
         self.row(case, f"{ranks} ranks", "s to the first step's results", self.shown(words), ours,
                  peers)
+        words = ["taskset", "-c", "0", *words]
+        ours = [run([*words[:3], self.build / "bin" / words[3], *words[4:]])[0]
+                for _ in range(self.args.repeat)]
+        self.row(case, f"{ranks} ranks", "s to the first step's results, on one core",
+                 self.shown(words), ours, [])
 
     def second_start(self, case, ranks):
         words = self.command(case, ranks, "--steps=1", "--quiet")
