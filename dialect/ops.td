@@ -447,7 +447,7 @@ def Coll_WaitOp : Coll_Op<"wait",
 def Coll_YieldOp : Coll_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let summary = "ends a region and names its results";
   let description = [{
-    Terminates the regions of `coll.start` and `coll.accumulate`.
+    Terminates the regions of `coll.start`, `coll.accumulate` and `coll.sort`.
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
@@ -666,6 +666,35 @@ def Coll_AccumulateOp : Coll_Op<"accumulate",
     /// indices dimension i.
     ::llvm::SmallVector<int64_t> getBatchDims();
   }];
+}
+
+def Coll_SortOp : Coll_Op<"sort",
+    [Pure, SingleBlock, IsolatedFromAbove, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "sorts tensors together along one dimension";
+  let description = [{
+    Along `dim`, the elements of all inputs at one position move together. The
+    region `(a_0, b_0, a_1, b_1, …) -> i1` says whether position a comes before
+    position b, in elements of input 0, input 1, …; positions of which neither
+    comes before the other keep their order.
+
+    ```mlir
+    %s, %t = coll.sort %keys, %values dim 1 {
+    ^bb0(%a: f32, %b: f32, %c: i32, %d: i32):
+      %less = arith.cmpf olt, %a, %b : f32
+      coll.yield %less : i1
+    } : tensor<8x32xf32>, tensor<8x32xi32>
+    ```
+
+    Constraints: (C1) there is an input, all have one shape, and `dim` is within its rank. (C2)
+    the region takes two scalars per input, of its element type, is side-effect free, and
+    yields one i1.
+  }];
+  let arguments = (ins Variadic<Coll_Tensor>:$inputs, I64Attr:$dim);
+  let results = (outs Variadic<Coll_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$comparator);
+  let assemblyFormat = "$inputs `dim` $dim $comparator attr-dict `:` type($inputs)";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -344,6 +344,21 @@ ShardingRule accumulateRule(AccumulateOp op) {
   return rule;
 }
 
+/// All dimensions but the sorted one.
+ShardingRule sortRule(SortOp op) {
+  ShardingRule rule = wholeRule(op);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs()[0]))) {
+    if (static_cast<int64_t>(dim) == op.getDimAttr().getInt())
+      continue;
+    int64_t factor = rule.addFactor(size);
+    for (auto &dims : rule.operands)
+      dims[dim].factor = factor;
+    for (auto &dims : rule.results)
+      dims[dim].factor = factor;
+  }
+  return rule;
+}
+
 ShardingRule constantRule(arith::ConstantOp op) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   return elements && elements.isSplat() ? freeRule(op) : wholeRule(op);
@@ -370,6 +385,7 @@ ShardingRule getShardingRule(Operation *op) {
       .Case([](tensor::ConcatOp concat) { return concatRule(concat); })
       .Case([](TakeOp take) { return takeRule(take); })
       .Case([](AccumulateOp accumulate) { return accumulateRule(accumulate); })
+      .Case([](SortOp sort) { return sortRule(sort); })
       .Case<tensor::EmptyOp, tensor::SplatOp>([](Operation *free) { return freeRule(free); })
       .Default([](Operation *other) {
         return OpTrait::hasElementwiseMappableTraits(other) ? elementwiseRule(other)

@@ -197,6 +197,8 @@ LogicalResult lowerOp(RewriterBase &rewriter, Operation *op) {
     lowerTake(rewriter, take);
   else if (auto accumulate = dyn_cast<AccumulateOp>(op))
     lowerAccumulate(rewriter, accumulate);
+  else if (auto sort = dyn_cast<SortOp>(op))
+    lowerSort(rewriter, sort);
   else if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     lowerConcat(rewriter, concat);
   else if (auto pad = dyn_cast<tensor::PadOp>(op))
@@ -235,7 +237,8 @@ LogicalResult lowerLinalgOp(RewriterBase &rewriter, linalg::LinalgOp op) {
 /// Operations inside of a linalg body or a marked nest are scalar code already.
 bool isInsideKernel(Operation *op) {
   for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
-    if (isa<linalg::LinalgOp, AccumulateOp, tensor::PadOp>(parent) || parent->hasAttr(kKernelAttr))
+    if (isa<linalg::LinalgOp, AccumulateOp, SortOp, tensor::PadOp>(parent) ||
+        parent->hasAttr(kKernelAttr))
       return true;
   return false;
 }

@@ -21,6 +21,9 @@ void lowerTake(RewriterBase &rewriter, TakeOp op);
 /// that carries the result and drops what falls outside of it.
 void lowerAccumulate(RewriterBase &rewriter, AccumulateOp op);
 
+/// Replaces the operation by a loop nest over its rows, which are sorted one by one.
+void lowerSort(RewriterBase &rewriter, SortOp op);
+
 } // namespace mlir::coll
 
 #endif // COLL_PASSES_EXPORT_LOWER_INDEXED_H

@@ -64,7 +64,7 @@ bool isScalarOp(Operation *op) {
 /// May stand between the calls to kernels.
 bool isDriverOp(Operation *op) {
   if (isa<CollDialect>(op->getDialect()))
-    return !isa<TakeOp, AccumulateOp, ReshardOp>(op);
+    return !isa<TakeOp, AccumulateOp, SortOp, ReshardOp>(op);
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return isa<arith::ConstantOp>(op) || isScalarOp(op);
   return isa<func::CallOp, func::ReturnOp, tensor::EmptyOp, tensor::ExpandShapeOp,

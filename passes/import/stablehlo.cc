@@ -39,8 +39,9 @@ constexpr Rule kRules[] = {
     {"chlo.is_inf", importFloatClass, 1, 1, 0, true},
     {"chlo.is_neg_inf", importFloatClass, 1, 1, 0, true},
     {"chlo.is_pos_inf", importFloatClass, 1, 1, 0, true},
+    {"chlo.top_k", importTopK, 1, 2, 0, false},
     {"func.call", importCall, -1, -1, 0, true},
-    {"sdy.sharding_constraint", importIdentity, 1, 1, 0, false},
+    {"sdy.sharding_constraint", importShardingConstraint, 1, 1, 0, false},
     {"stablehlo.bitcast_convert", importBitcastConvert, 1, 1, 0, true},
     {"stablehlo.broadcast_in_dim", importBroadcastInDim, 1, 1, 0, true},
     {"stablehlo.case", importCase, 1, -1, -1, false},
@@ -66,10 +67,12 @@ constexpr Rule kRules[] = {
     {"stablehlo.reduce_window", importReduceWindow, -1, -1, 1, false},
     {"stablehlo.reshape", importReshape, 1, 1, 0, true},
     {"stablehlo.reverse", importReverse, 1, 1, 0, false},
+    {"stablehlo.rng_bit_generator", importRngBitGenerator, 1, 2, 0, false},
     {"stablehlo.scatter", importScatter, -1, -1, 1, false},
     {"stablehlo.select", importSelect, 3, 1, 0, true},
     {"stablehlo.select_and_scatter", importSelectAndScatter, 3, 1, 2, false},
     {"stablehlo.slice", importSlice, 1, 1, 0, false},
+    {"stablehlo.sort", importSort, -1, -1, 1, false},
     {"stablehlo.transpose", importTranspose, 1, 1, 0, false},
     {"stablehlo.while", importWhile, -1, -1, 2, false},
 };
@@ -253,6 +256,35 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
   return step;
 }
 
+/// Shardings that the text gives arguments and results.
+void annotate(func::FuncOp source, func::FuncOp step, stablehlo::Shardings &shardings) {
+  auto rankOf = [](Type type) { return cast<RankedTensorType>(type).getRank(); };
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (ShardingAttr sharding =
+            shardings.get(source.getArgAttrDict(i), rankOf(step.getArgumentTypes()[i]),
+                          source.getArgument(i).getLoc()))
+      step.setArgAttr(i, kShardingAttr, sharding);
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (ShardingAttr sharding = shardings.get(source.getResultAttrDict(i),
+                                              rankOf(step.getResultTypes()[i]), source.getLoc()))
+      step.setResultAttr(i, kShardingAttr, sharding);
+}
+
+/// Where anything is sharded, the other arguments are whole on every rank, and new state
+/// is sharded as the old.
+void completeShardings(func::FuncOp step, const Roles &roles,
+                       const stablehlo::Shardings &shardings) {
+  if (!shardings.isUsed())
+    return;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (!step.getArgAttr(i, kShardingAttr))
+      step.setArgAttr(
+          i, kShardingAttr,
+          shardings.replicated(cast<RankedTensorType>(step.getArgumentTypes()[i]).getRank()));
+  for (int64_t i = 0; i < roles.stateArgs; ++i)
+    step.setResultAttr(i, kShardingAttr, step.getArgAttr(i, kShardingAttr));
+}
+
 /// Leaves only @step and what belongs to coll in the module.
 void replaceContents(ModuleOp module, func::FuncOp step) {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
@@ -285,10 +317,14 @@ struct ImportStablehloPass : impl::ImportStablehloPassBase<ImportStablehloPass> 
     if (failed(roles) || failed(checkState(*entry, *roles)))
       return failure();
     OwningOpRef<func::FuncOp> step = createStep(*entry, *roles);
-    stablehlo::Importer importer(module);
+    stablehlo::Shardings shardings(module);
+    annotate(*entry, *step, shardings);
+    stablehlo::Importer importer(module, shardings);
     if (failed(importer.importBody(*entry, *step)))
       return failure();
+    completeShardings(*step, *roles, shardings);
     replaceContents(module, step.release());
+    shardings.createMesh(module);
     return verify(module);
   }
 };

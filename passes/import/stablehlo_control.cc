@@ -134,8 +134,15 @@ LogicalResult importComposite(Source &src) { return inlineFunction(src, "decompo
 
 LogicalResult importIdentity(Source &src) { return src.finish(src.operands()); }
 
+LogicalResult importShardingConstraint(Source &src) {
+  src.importer.constrain(src.op, src.operand(0));
+  return importIdentity(src);
+}
+
 LogicalResult importCustomCall(Source &src) {
   // The support check has let through only those that pass their operand on.
+  if (src.op->getNumOperands() == 1)
+    src.importer.constrain(src.op, src.operand(0));
   return importIdentity(src);
 }
 

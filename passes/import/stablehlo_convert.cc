@@ -73,7 +73,8 @@ std::optional<arith::CmpIPredicate> intPredicate(StringRef direction, bool isSig
       .Default(std::nullopt);
 }
 
-/// Integers whose signed order is IEEE 754's total order of the floats.
+} // namespace
+
 Value totalOrderKey(ImplicitLocOpBuilder &b, Value x) {
   unsigned width = elementOf(x.getType()).getIntOrFloatBitWidth();
   Type type = withElement(x.getType(), b.getIntegerType(width));
@@ -82,8 +83,6 @@ Value totalOrderKey(ImplicitLocOpBuilder &b, Value x) {
   Value flips = arith::ShRUIOp::create(b, sign, splatInt(b, type, 1));
   return arith::XOrIOp::create(b, bits, flips);
 }
-
-} // namespace
 
 LogicalResult importCompare(Source &src) {
   FailureOr<StringRef> direction =

@@ -24,6 +24,10 @@ struct ElementwiseRule {
 /// The rule of an operation, or null.
 const ElementwiseRule *findElementwise(StringRef name);
 
+/// Integers whose signed order is IEEE 754's total order of the floats
+/// (stablehlo_convert.cc).
+Value totalOrderKey(ImplicitLocOpBuilder &b, Value x);
+
 // Decompositions (stablehlo_math.cc).
 
 /// Quotients never trap: x / 0 = -1, INT_MIN / -1 = INT_MIN.

@@ -51,6 +51,13 @@ LogicalResult importDynamicUpdateSlice(Source &src);
 LogicalResult importGather(Source &src);
 LogicalResult importScatter(Source &src);
 
+// stablehlo_sort.cc
+LogicalResult importSort(Source &src);
+LogicalResult importTopK(Source &src);
+
+// stablehlo_random.cc
+LogicalResult importRngBitGenerator(Source &src);
+
 // stablehlo_control.cc
 LogicalResult importWhile(Source &src);
 LogicalResult importIf(Source &src);
@@ -58,6 +65,7 @@ LogicalResult importCase(Source &src);
 LogicalResult importCall(Source &src);
 LogicalResult importComposite(Source &src);
 LogicalResult importCustomCall(Source &src);
+LogicalResult importShardingConstraint(Source &src);
 LogicalResult importIdentity(Source &src);
 
 } // namespace mlir::coll::stablehlo

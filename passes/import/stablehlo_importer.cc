@@ -102,7 +102,8 @@ LogicalResult Source::finish(ValueRange results) const {
   return success();
 }
 
-Importer::Importer(ModuleOp module) : b(module.getLoc(), module.getContext()), symbols_(module) {}
+Importer::Importer(ModuleOp module, Shardings &shardings)
+    : b(module.getLoc(), module.getContext()), symbols_(module), shardings_(shardings) {}
 
 Location Importer::locationOf(Operation *op) const {
   if (!callLoc_)
@@ -193,6 +194,18 @@ FailureOr<SmallVector<Value>> Importer::inlineCall(Operation *call, StringRef ca
   FailureOr<SmallVector<Value>> results = importRegion(function, function.getBody(), args);
   callStack_.pop_back();
   return results;
+}
+
+void Importer::constrain(Operation *source, Value value) {
+  Operation *op = value.getDefiningOp();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!op || op->getNumResults() != 1 || !type || !isa<func::FuncOp>(op->getParentOp()) ||
+      isa<arith::ConstantOp>(op) || op->hasAttr(kShardingsAttr))
+    return;
+  ShardingAttr sharding =
+      shardings_.get(source->getAttrDictionary(), type.getRank(), locationOf(source));
+  if (sharding)
+    op->setAttr(kShardingsAttr, b.getArrayAttr(sharding));
 }
 
 LogicalResult Importer::checkOp(Operation *op, const Rule &rule) {

@@ -18,6 +18,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/import/stablehlo_shardings.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -88,7 +89,7 @@ StringRef refusalReason(StringRef name);
 
 class Importer {
 public:
-  Importer(ModuleOp module);
+  Importer(ModuleOp module, Shardings &shardings);
 
   /// Rebuilds the body of `source` in `target`, which has the imported type and
   /// no body yet. Calls are inlined.
@@ -106,6 +107,9 @@ public:
                                                    ValueRange args);
   /// Rebuilds the body of function `callee` in place of `call`.
   FailureOr<SmallVector<Value>> inlineCall(Operation *call, StringRef callee);
+  /// Records the sharding that `source` asks for at the operation that computes `value`.
+  /// Constraints on values inside of loops and branches are left to propagation.
+  void constrain(Operation *source, Value value);
 
   ImplicitLocOpBuilder b;
 
@@ -117,6 +121,7 @@ private:
   Location locationOf(Operation *op) const;
 
   SymbolTable symbols_;
+  Shardings &shardings_;
   DenseMap<Value, Value> values_;
   llvm::SetVector<Operation *> callStack_;
   std::optional<Location> callLoc_;

@@ -19,11 +19,9 @@ constexpr StringLiteral kDynamic = "shapes must be static";
 constexpr StringLiteral kSolver = "linear solvers are not supported";
 constexpr StringLiteral kQuantized = "quantized types are not supported";
 constexpr StringLiteral kHost = "communication with the host is not supported inside a step";
-constexpr StringLiteral kRandom =
-    "its random bits are not defined by the program; use JAX's threefry2x32 generator";
+constexpr StringLiteral kRandom = "its random bits are not defined by the program; use jax.random";
 
 constexpr Refusal kRefusals[] = {
-    {"chlo.top_k", "sorting is not supported"},
     {"stablehlo.all_gather", kOneDevice},
     {"stablehlo.all_reduce", kOneDevice},
     {"stablehlo.all_to_all", kOneDevice},
@@ -48,9 +46,7 @@ constexpr Refusal kRefusals[] = {
     {"stablehlo.reduce_scatter", kOneDevice},
     {"stablehlo.replica_id", kOneDevice},
     {"stablehlo.rng", kRandom},
-    {"stablehlo.rng_bit_generator", kRandom},
     {"stablehlo.send", kHost},
-    {"stablehlo.sort", "sorting is not supported"},
     {"stablehlo.triangular_solve", kSolver},
     {"stablehlo.uniform_dequantize", kQuantized},
     {"stablehlo.uniform_quantize", kQuantized},

@@ -83,7 +83,8 @@ llvm::Error importStep(StepIr &step, llvm::StringRef path, std::optional<int64_t
   mlir::coll::buildImportPipeline(runner.manager, options);
   if (llvm::Error error = runner.run(*step.module, "importing '" + path.str() + "'"))
     return error;
-  step.level = Level::Step;
+  // Shardings in the text make it an annotated step.
+  step.level = detectLevel(*step.module);
   return llvm::Error::success();
 }
 

@@ -1,15 +1,15 @@
 // RUN: coll-opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics --coll-import-stablehlo
 
 // Everything that cannot be imported is listed at once.
-func.func @main(%x: tensor<4xf32>, %s: tensor<2xui64>) -> tensor<4xf32> {
+func.func @main(%x: tensor<4xf32>, %z: tensor<f32>, %s: tensor<1xi64>) -> tensor<4xf32> {
   // expected-error @below {{cannot import 3 kinds of operation or type}}
   // expected-note @below {{stablehlo.cholesky, 2 times: linear solvers are not supported}}
   %0 = "stablehlo.cholesky"(%x) <{lower = true}> : (tensor<4xf32>) -> tensor<4xf32>
   %1 = "stablehlo.cholesky"(%0) <{lower = true}> : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{some.thing, 1 time}}
   %2 = "some.thing"(%1) : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-note @below {{stablehlo.rng_bit_generator, 1 time: its random bits are not defined by the program; use JAX's threefry2x32 generator}}
-  %3:2 = "stablehlo.rng_bit_generator"(%s) : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+  // expected-note @below {{stablehlo.rng, 1 time: its random bits are not defined by the program; use jax.random}}
+  %3 = "stablehlo.rng"(%z, %z, %s) : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
 
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 func.func private @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = "stablehlo.sort"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = "stablehlo.cholesky"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
