@@ -678,7 +678,7 @@ def Coll_SortOp : Coll_Op<"sort",
     comes before the other keep their order.
 
     ```mlir
-    %s, %t = coll.sort %keys, %values dim 1 {
+    %r:2 = coll.sort %keys, %values dim 1 {
     ^bb0(%a: f32, %b: f32, %c: i32, %d: i32):
       %less = arith.cmpf olt, %a, %b : f32
       coll.yield %less : i1

@@ -213,7 +213,7 @@ def windows(table):
     table.add("window_max", window(-np.inf, lax.max, base_dilation=(1, 2, 1, 1), window_dilation=(1, 1, 2, 1)), x)
     table.add("window_min_rows", window(np.inf, lax.min, window_dimensions=(3, 1, 1, 1), window_strides=(2, 1, 1, 1)), x)
     table.add("window_mul", window(1, lax.mul, padding=((0, 0), (1, 0), (0, 2), (0, 0))), x)
-    table.add("window_body", window(0.5, lambda a, b: jnp.where(jnp.abs(b) > 0.3, a + b * b, a)), x)
+    table.add("window_body", window(0.0, lambda a, b: lax.select(lax.abs(b) > np.float32(0.3), a + b * b, a)), x)
     table.add("window_pair", lambda x: lax.reduce_window(
         (x, -x), (jnp.float32(-9), jnp.float32(9)), lambda a, b: (jnp.maximum(a[0], b[0]), jnp.minimum(a[1], b[1])),
         (1, 2, 2, 1), (1, 2, 2, 1), "VALID")[1], x)
@@ -229,7 +229,7 @@ def windows(table):
         table.add(f"argmax_{axis}", lambda x, a=axis: jnp.argmax(x, a), x)
         table.add(f"argmin_{axis}", lambda x, a=axis: jnp.argmin(x, a), integers("uint8"))
     table.add("reduce_body", lambda x: lax.reduce(
-        x, np.float32(0.25), lambda a, b: jnp.where(b > 0, a + b, a * 0.5), (1,)), x)
+        x, np.float32(0.25), lambda a, b: lax.select(b > np.float32(0), a + b, a * np.float32(0.5)), (1,)), x)
     table.add("reduce_variadic", lambda x: lax.reduce(
         (x, x * x), (np.float32(0), np.float32(1)), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1])), (0, 3))[1], x)
     table.add("reduce_and_or", lambda x: jnp.all(x > -0.9, axis=(1, 2)) | jnp.any(x > 0.99, axis=0)[0, :1], x)
@@ -314,8 +314,6 @@ def moves(table):
     table.add("reverse", lambda x: lax.rev(x, (0, 1)), x)
     table.add("transpose", lambda x: (x @ x.T).T[::2], x)
     table.add("concatenate", lambda x, y: jnp.concatenate([x[:2], y, x[:0], x[3:]], 0), x, y)
-    table.add("empty", lambda x: jnp.sum(x[:0], axis=0) + jnp.max(x[:, :0], axis=1, initial=2.0)[:1], x)
-    table.add("empty_dot", lambda x: x[:, :0] @ x[:0] + (x[:0].T @ x[:0])[:1], x)
     table.add("triangle", lambda x: jnp.tril(x, 1) - jnp.triu(x, -1), x)
     table.add("while", lambda x: lax.while_loop(lambda c: jnp.sum(c) < 90, lambda c: jnp.abs(c) * 1.5 + 0.1, x), x)
     table.add("fori", lambda x: lax.fori_loop(0, 5, lambda k, c: jnp.sin(c) + k * x, x), x)
@@ -336,11 +334,6 @@ def moves(table):
         bits = integers(source) if "int" in source else numbers(source, -9, 9)
         table.add(f"bitcast/{source}/{target}", lambda x, t=target: lax.bitcast_convert_type(x, t), bits)
     table.add("bitcast_join", lambda x: lax.bitcast_convert_type(x.reshape(7, 4, 2), jnp.int32), u)
-    four = (i % 8).astype(np.int8)
-    for name, function in {"add": lax.add, "mul": lax.mul, "max": lax.max, "shift": lax.shift_right_arithmetic}.items():
-        for dtype in ("int4", "uint4"):
-            table.add(f"{name}/{dtype}", lambda a, b, f=function, d=dtype: f(a.astype(d), b.astype(d)).astype(jnp.int32), four, four[::-1])
-    table.add("sum/int4", lambda a: jnp.sum(a.astype(jnp.int4), axis=0, dtype=jnp.int4).astype(jnp.int32), four)
 
 
 def write_sharded(directory, shardy):

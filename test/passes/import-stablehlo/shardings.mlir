@@ -1,13 +1,11 @@
 // RUN: coll-opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics --coll-import-stablehlo=state-args=1 | FileCheck %s
 
-// Shardy: the mesh, the arguments, and the operation behind the constraint; new state is
-// sharded as the old, the rest is whole.
+// Shardy: the mesh and the arguments; new state is sharded as the old, the rest is whole.
 // CHECK: coll.mesh @mesh ["data" = 2, "model" = 4]
-// CHECK: func.func @step(%{{.*}}: tensor<8x4xf32> {{{.*}}coll.sharding = #coll.sharding<@mesh, {{\[\[}}"model"], []]>
-// CHECK-SAME: tensor<6x8xf32> {{{.*}}coll.sharding = #coll.sharding<@mesh, {{\[\[}}"data"], []]>
-// CHECK-SAME: tensor<3xf32> {{{.*}}coll.sharding = #coll.sharding<@mesh, {{\[\[}}]]>
+// CHECK: func.func @step(%{{.*}}: tensor<8x4xf32> {coll.name = "arg0", coll.role = "state", coll.sharding = #coll.sharding<@mesh, {{\[\[}}"model"], []]>
+// CHECK-SAME: tensor<6x8xf32> {coll.name = "arg1", coll.role = "batch", coll.sharding = #coll.sharding<@mesh, {{\[\[}}"data"], []]>
+// CHECK-SAME: tensor<3xf32> {coll.name = "arg2", coll.role = "batch", coll.sharding = #coll.sharding<@mesh, {{\[\[}}]]>
 // CHECK-SAME: -> (tensor<8x4xf32> {coll.sharding = #coll.sharding<@mesh, {{\[\[}}"model"], []]>
-// CHECK: math.tanh {{.*}} {coll.shardings = [#coll.sharding<@mesh, {{\[\[}}"data"], ["model"]]>]}
 "sdy.mesh"() <{mesh = #sdy.mesh<["data"=2, "model"=4]>, sym_name = "mesh"}> : () -> ()
 "sdy.mesh"() <{mesh = #sdy.mesh<[]>, sym_name = "empty_mesh"}> : () -> ()
 func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>},
@@ -22,9 +20,9 @@ func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"mode
 
 // XLA's text: the axes of all shardings are found.
 // CHECK: coll.mesh @devices ["d0" = 2, "d1" = 2, "d2" = 2]
-// CHECK: func.func @step(%{{.*}}: tensor<8x4xf32> {{{.*}}coll.sharding = #coll.sharding<@devices, {{\[\[}}"d1", "d2"], []]>
-// CHECK-SAME: tensor<6x8xf32> {{{.*}}coll.sharding = #coll.sharding<@devices, {{\[\[}}"d0", "d1"], ["d2"]]>
-// CHECK-SAME: tensor<3xf32> {{{.*}}coll.sharding = #coll.sharding<@devices, {{\[\[}}]]>
+// CHECK: func.func @step(%{{.*}}: tensor<8x4xf32> {coll.name = "arg0", coll.role = "state", coll.sharding = #coll.sharding<@devices, {{\[\[}}"d1", "d2"], []]>
+// CHECK-SAME: tensor<6x8xf32> {coll.name = "arg1", coll.role = "batch", coll.sharding = #coll.sharding<@devices, {{\[\[}}"d0", "d1"], ["d2"]]>
+// CHECK-SAME: tensor<3xf32> {coll.name = "arg2", coll.role = "batch", coll.sharding = #coll.sharding<@devices, {{\[\[}}]]>
 // CHECK: math.tanh {{.*}} {coll.shardings = [#coll.sharding<@devices, {{\[\[}}"d0"], []]>]}
 func.func @main(%w: tensor<8x4xf32> {mhlo.sharding = "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}"},
                 %x: tensor<6x8xf32> {mhlo.sharding = "{devices=[4,2]<=[8]}"},
