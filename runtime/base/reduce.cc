@@ -1,6 +1,7 @@
 #include "runtime/base/reduce.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/narrow_blocks.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -18,30 +19,6 @@ struct Plain {
   using Acc = T;
   static Acc load(Stored v) { return v; }
   static Stored store(Acc v) { return v; }
-};
-struct Half {
-  using Stored = uint16_t;
-  using Acc = float;
-  static Acc load(Stored v) { return f16ToF32(v); }
-  static Stored store(Acc v) { return f32ToF16(v); }
-};
-struct Bfloat {
-  using Stored = uint16_t;
-  using Acc = float;
-  static Acc load(Stored v) { return bf16ToF32(v); }
-  static Stored store(Acc v) { return f32ToBf16(v); }
-};
-struct Float8E4M3FN {
-  using Stored = uint8_t;
-  using Acc = float;
-  static Acc load(Stored v) { return f8E4M3FNToF32(v); }
-  static Stored store(Acc v) { return f32ToF8E4M3FN(v); }
-};
-struct Float8E5M2 {
-  using Stored = uint8_t;
-  using Acc = float;
-  static Acc load(Stored v) { return f8E5M2ToF32(v); }
-  static Stored store(Acc v) { return f32ToF8E5M2(v); }
 };
 // Bytes that are 0 or 1; sum and product must not leave that range.
 struct Boolean {
@@ -136,6 +113,27 @@ void combine(const void *const *srcs, int numSrcs, void *dst, int64_t count) {
   }
 }
 
+// As combine, in f32: blocks are widened and rounded at once.
+template <CollDtype dtype, typename Op, bool average = false>
+void combineNarrow(const void *const *srcs, int numSrcs, void *dst, int64_t count) {
+  const NarrowBlocks &blocks = narrowBlocks(dtype);
+  const int64_t size = dtypeSize(dtype);
+  float acc[kBlockElems], next[kBlockElems];
+  for (int64_t begin = 0; begin < count; begin += kBlockElems) {
+    int64_t n = std::min(kBlockElems, count - begin);
+    blocks.widen(static_cast<const char *>(srcs[0]) + begin * size, acc, n);
+    for (int s = 1; s < numSrcs; ++s) {
+      blocks.widen(static_cast<const char *>(srcs[s]) + begin * size, next, n);
+      for (int64_t i = 0; i < n; ++i)
+        acc[i] = Op::apply(acc[i], next[i]);
+    }
+    if constexpr (average)
+      for (int64_t i = 0; i < n; ++i)
+        acc[i] = acc[i] / static_cast<float>(numSrcs);
+    blocks.narrow(acc, static_cast<char *>(dst) + begin * size, n);
+  }
+}
+
 using CombineFn = void (*)(const void *const *, int, void *, int64_t);
 
 template <typename Type>
@@ -151,6 +149,24 @@ CombineFn pickFloat(CollReduction reduction) {
     return combine<Type, Max>;
   case kCollAvg:
     return combine<Type, Sum, true>;
+  default:
+    return nullptr;
+  }
+}
+
+template <CollDtype dtype>
+CombineFn pickNarrow(CollReduction reduction) {
+  switch (reduction) {
+  case kCollSum:
+    return combineNarrow<dtype, Sum>;
+  case kCollProd:
+    return combineNarrow<dtype, Prod>;
+  case kCollMin:
+    return combineNarrow<dtype, Min>;
+  case kCollMax:
+    return combineNarrow<dtype, Max>;
+  case kCollAvg:
+    return combineNarrow<dtype, Sum, true>;
   default:
     return nullptr;
   }
@@ -189,9 +205,9 @@ CombineFn pick(CollDtype dtype, CollReduction reduction) {
   case kCollF64:
     return pickFloat<Plain<double>>(reduction);
   case kCollF16:
-    return pickFloat<Half>(reduction);
+    return pickNarrow<kCollF16>(reduction);
   case kCollBf16:
-    return pickFloat<Bfloat>(reduction);
+    return pickNarrow<kCollBf16>(reduction);
   case kCollI8:
     return pickInteger<Plain<int8_t>, Plain<uint8_t>>(reduction);
   case kCollI16:
@@ -203,9 +219,9 @@ CombineFn pick(CollDtype dtype, CollReduction reduction) {
   case kCollBool:
     return pickInteger<Boolean, Boolean>(reduction);
   case kCollF8E4M3FN:
-    return pickFloat<Float8E4M3FN>(reduction);
+    return pickNarrow<kCollF8E4M3FN>(reduction);
   case kCollF8E5M2:
-    return pickFloat<Float8E5M2>(reduction);
+    return pickNarrow<kCollF8E5M2>(reduction);
   }
   return nullptr;
 }

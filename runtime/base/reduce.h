@@ -13,7 +13,7 @@ namespace coll::rt {
 // strictly left to right. numSrcs >= 1. The type must take the reduction
 // (reductionTakes). dst may be any of the sources.
 //
-// f16 and bf16 are combined in f32 and rounded once. avg divides the sum by
+// Floats narrower than f32 are combined in f32 and rounded once. avg divides the sum by
 // numSrcs. min and max of floats give NaN where an operand is NaN. Integers wrap.
 // Booleans: sum, max, or = or; prod, min, and = and.
 void reduceBuffers(CollDtype dtype, CollReduction reduction, const void *const *srcs, int numSrcs,

@@ -48,7 +48,7 @@ TEST_F(AbiTest, RefusesBadArguments) {
   expectInvalid(allReduce(nullptr, b_, 1, 0, 0, 0, 0), "source is null");
   expectInvalid(allReduce(a_, nullptr, 1, 0, 0, 0, 0), "destination is null");
   expectInvalid(allReduce(a_, a_ + 1, 2, 0, 0, 0, 0), "overlap");
-  expectInvalid(allReduce(a_, b_, 1, 9, 0, 0, 0), "no element type 9");
+  expectInvalid(allReduce(a_, b_, 1, 11, 0, 0, 0), "no element type 11");
   expectInvalid(allReduce(a_, b_, 1, -1, 0, 0, 0), "no element type -1");
   expectInvalid(allReduce(a_, b_, 1, 0, 10, 0, 0), "no reduction 10");
   expectInvalid(allReduce(a_, b_, 1, 0, kCollXor, 0, 0), "xor does not take f32");
