@@ -678,11 +678,11 @@ def Coll_SortOp : Coll_Op<"sort",
     comes before the other keep their order.
 
     ```mlir
-    %r:2 = coll.sort %keys, %values dim 1 {
-    ^bb0(%a: f32, %b: f32, %c: i32, %d: i32):
+    %r = coll.sort %keys dim 1 {
+    ^bb0(%a: f32, %b: f32):
       %less = arith.cmpf olt, %a, %b : f32
       coll.yield %less : i1
-    } : tensor<8x32xf32>, tensor<8x32xi32>
+    } : tensor<8x32xf32>
     ```
 
     Constraints: (C1) there is an input, all have one shape, and `dim` is within its rank. (C2)
