@@ -1,5 +1,6 @@
 #include "runtime/executor.h"
 
+#include "runtime/affinity.h"
 #include "runtime/base/env.h"
 #include "runtime/class_check.h"
 #include "runtime/collect.h"
@@ -24,7 +25,10 @@ struct Executor::Impl {
 
   const Descriptor &descriptor() const { return classes[0].descriptor; }
 
-  Status createRanks();
+  // The ranks' own threads make them, on the processors that they will run on: so that
+  // their memory is there.
+  Status createRanks(const Affinity &affinity);
+  Status createRank(const Affinity &affinity, int rank, std::unique_ptr<RankState> &made);
   // Runs the task on every rank's thread; a failure of any ends the executor.
   template <typename Task>
   Status runOnRanks(const char *what, Task task);
@@ -55,18 +59,31 @@ Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &
 
 } // namespace
 
-Status Executor::Impl::createRanks() {
-  for (int rank : backend->localRanks()) {
-    Result<std::unique_ptr<Endpoint>> endpoint = backend->endpoint(rank);
-    if (!endpoint)
-      return endpoint.status();
-    int index = classOfRank[static_cast<size_t>(rank)];
-    Result<std::unique_ptr<RankState>> state =
-        RankState::create(rank, index, classes[static_cast<size_t>(index)], endpoint.take());
-    if (!state)
-      return state.status();
-    ranks.push_back(state.take());
-  }
+Status Executor::Impl::createRank(const Affinity &affinity, int rank,
+                                  std::unique_ptr<RankState> &made) {
+  COLL_RETURN_IF_ERROR(affinity.pinThisThread(rank));
+  Result<std::unique_ptr<Endpoint>> endpoint = backend->endpoint(rank);
+  if (!endpoint)
+    return endpoint.status();
+  int index = classOfRank[static_cast<size_t>(rank)];
+  Result<std::unique_ptr<RankState>> state =
+      RankState::create(rank, index, classes[static_cast<size_t>(index)], endpoint.take());
+  if (!state)
+    return state.status();
+  made = state.take();
+  return {};
+}
+
+Status Executor::Impl::createRanks(const Affinity &affinity) {
+  std::vector<int> local = backend->localRanks();
+  ranks.resize(local.size());
+  std::vector<Status> outcomes(local.size());
+  crew->run([&](int index) {
+    size_t i = static_cast<size_t>(index);
+    outcomes[i] = createRank(affinity, local[i], ranks[i]);
+  });
+  for (const Status &status : outcomes)
+    COLL_RETURN_IF_ERROR(status);
   Result<std::unique_ptr<Collector>> made =
       Collector::create(static_cast<int>(classOfRank.size()), ranks);
   if (!made)
@@ -140,6 +157,11 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
                            std::to_string(backendOptions.numRanks));
   COLL_RETURN_IF_ERROR(checkMemory(classes, *classOfRank, options.job));
 
+  Result<Affinity> affinity =
+      Affinity::create(options.affinity.empty() ? envString(EnvVar::Affinity) : options.affinity);
+  if (!affinity)
+    return affinity.status();
+
   auto impl = std::make_unique<Impl>();
   impl->classes = std::move(classes);
   impl->classOfRank = classOfRank.take();
@@ -148,12 +170,13 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   if (!backend)
     return backend.status();
   impl->backend = backend.take();
-  COLL_RETURN_IF_ERROR(impl->createRanks());
   prepareGemm();
-  Result<std::unique_ptr<Crew>> crew = Crew::create(static_cast<int>(impl->ranks.size()));
+  Result<std::unique_ptr<Crew>> crew =
+      Crew::create(static_cast<int>(impl->backend->localRanks().size()));
   if (!crew)
     return crew.status();
   impl->crew = crew.take();
+  COLL_RETURN_IF_ERROR(impl->createRanks(*affinity));
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 

@@ -17,6 +17,9 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::FlightRecorderOps, "COLL_FLIGHT_RECORDER_OPS", "64",
        "operations per rank that are remembered for the dump after a failure"},
       {EnvVar::SpinUs, "COLL_SPIN_US", "20", "time that a waiting rank polls before it sleeps"},
+      {EnvVar::Affinity, "COLL_AFFINITY", "none",
+       "processors that rank threads are kept on: none, compact, spread (over NUMA nodes), or a "
+       "list as 0,2,4-7"},
       {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
        "library with the CBLAS interface for matrix products; none: own loops"},
       {EnvVar::Bootstrap, "COLL_BOOTSTRAP", "",

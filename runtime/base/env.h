@@ -18,6 +18,7 @@ enum class EnvVar {
   Log,                // COLL_LOG
   FlightRecorderOps,  // COLL_FLIGHT_RECORDER_OPS
   SpinUs,             // COLL_SPIN_US
+  Affinity,           // COLL_AFFINITY
   Blas,               // COLL_BLAS
   Bootstrap,          // COLL_BOOTSTRAP
   Secret,             // COLL_SECRET

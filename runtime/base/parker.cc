@@ -9,22 +9,22 @@ namespace coll::rt {
 
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t), "a futex is a plain word");
 
-void Parker::park(uint32_t ticket, int64_t timeoutUs) {
-  if (timeoutUs <= 0)
-    return;
-  timespec limit{static_cast<time_t>(timeoutUs / 1'000'000),
-                 static_cast<long>(timeoutUs % 1'000'000) * 1000};
-  // An unpark() that misses this store has bumped the word before the kernel
-  // compares it, so the wait below returns at once.
-  sleeping_.store(true, std::memory_order_seq_cst);
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word_), FUTEX_WAIT_PRIVATE, ticket, &limit,
-          nullptr, 0);
-  sleeping_.store(false, std::memory_order_relaxed);
+void Parker::park(int64_t timeoutUs) {
+  if (timeoutUs > 0) {
+    timespec limit{static_cast<time_t>(timeoutUs / 1'000'000),
+                   static_cast<long>(timeoutUs % 1'000'000) * 1000};
+    // An unpark() in between has changed the word, so the wait returns at once.
+    syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word_), FUTEX_WAIT_PRIVATE, kSleeps, &limit,
+            nullptr, 0);
+  }
+  retract();
 }
 
 void Parker::wake() {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr,
-          0);
+  // One of several wakers makes the system call.
+  if (word_.exchange(kAwake, std::memory_order_relaxed) == kSleeps)
+    syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word_), FUTEX_WAKE_PRIVATE, 1, nullptr,
+            nullptr, 0);
 }
 
 } // namespace coll::rt

@@ -1,10 +1,11 @@
 // parker.h - a place where one thread sleeps until another wakes it.
 //
-//   uint32_t ticket = parker.ticket();
-//   if (!condition()) parker.park(ticket, timeoutUs);
+//   parker.announce();
+//   if (condition()) parker.retract(); else parker.park(timeoutUs);
 //
-// An unpark() after ticket() makes park() return at once, so a waker that changes the
-// condition and then calls unpark() is never missed. park() may return for no reason.
+// A waker changes the condition and then calls unpark(): either the owner sees the
+// change after announce(), or the waker sees the announcement. park() may return for no
+// reason.
 
 #ifndef COLL_RUNTIME_BASE_PARKER_H
 #define COLL_RUNTIME_BASE_PARKER_H
@@ -16,24 +17,42 @@ namespace coll::rt {
 
 class alignas(64) Parker {
 public:
-  uint32_t ticket() const { return word_.load(std::memory_order_seq_cst); }
+  // Owner only: from now on an unpark() ends the next park().
+  void announce() {
+    word_.store(kSleeps, std::memory_order_relaxed);
+    fence();
+  }
+  void retract() { word_.store(kAwake, std::memory_order_relaxed); }
 
-  // Blocks until unpark() was called since `ticket` was taken, or timeoutUs have
-  // passed. Owner only.
-  void park(uint32_t ticket, int64_t timeoutUs);
+  // Blocks until unpark() is called, or was since announce(), or timeoutUs have passed.
+  // Owner only.
+  void park(int64_t timeoutUs);
 
-  // From any thread. A system call only where the owner sleeps.
+  // From any thread. While the owner is awake it costs a fence and a look.
   void unpark() {
-    word_.fetch_add(1, std::memory_order_seq_cst);
-    if (sleeping_.load(std::memory_order_seq_cst))
+    fence();
+    unparkFenced();
+  }
+  // As unpark(), after a fence() that follows the change: for many owners at once.
+  void unparkFenced() {
+    if (word_.load(std::memory_order_relaxed) == kSleeps)
       wake();
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan" // no data is handed over by this fence
+#endif
+  static void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 private:
+  static constexpr uint32_t kAwake = 0, kSleeps = 1;
+
   void wake();
 
-  std::atomic<uint32_t> word_{0};
-  std::atomic<bool> sleeping_{false};
+  std::atomic<uint32_t> word_{kAwake};
 };
 
 } // namespace coll::rt

@@ -4,6 +4,7 @@
 #include "runtime/base/narrow_blocks.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 namespace coll::rt {
@@ -89,27 +90,48 @@ struct Xor {
   }
 };
 
+// out[i] = a[i] op next[i], which ends a reduction of numSrcs sources. `out` may be one of
+// the operands, but no other place of it: so the loops carry nothing.
+template <typename Type, typename Op, bool average, typename Load, typename First>
+void combineLast(Load load, const First *a, const typename Type::Stored *next, int numSrcs,
+                 typename Type::Stored *out, int64_t n) {
+  using Acc = typename Type::Acc;
+  (void)numSrcs;
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    Acc value = Op::apply(load(a[i]), Type::load(next[i]));
+    if constexpr (average)
+      value = value / static_cast<Acc>(numSrcs);
+    out[i] = Type::store(value);
+  }
+}
+
 template <typename Type, typename Op, bool average = false>
 void combine(const void *const *srcs, int numSrcs, void *dst, int64_t count) {
   using Stored = typename Type::Stored;
   using Acc = typename Type::Acc;
+  auto source = [&](int s) { return static_cast<const Stored *>(srcs[s]); };
+  Stored *out = static_cast<Stored *>(dst);
+  if (numSrcs == 1) {
+    if (dst != srcs[0])
+      std::memcpy(dst, srcs[0], static_cast<size_t>(count) * sizeof(Stored));
+    return;
+  }
+  if (numSrcs == 2)
+    return combineLast<Type, Op, average>(Type::load, source(0), source(1), 2, out, count);
   Acc acc[kBlockElems];
   for (int64_t begin = 0; begin < count; begin += kBlockElems) {
     int64_t n = std::min(kBlockElems, count - begin);
-    const Stored *first = static_cast<const Stored *>(srcs[0]) + begin;
+    const Stored *first = source(0) + begin, *second = source(1) + begin;
     for (int64_t i = 0; i < n; ++i)
-      acc[i] = Type::load(first[i]);
-    for (int s = 1; s < numSrcs; ++s) {
-      const Stored *next = static_cast<const Stored *>(srcs[s]) + begin;
+      acc[i] = Op::apply(Type::load(first[i]), Type::load(second[i]));
+    for (int s = 2; s < numSrcs - 1; ++s) {
+      const Stored *next = source(s) + begin;
       for (int64_t i = 0; i < n; ++i)
         acc[i] = Op::apply(acc[i], Type::load(next[i]));
     }
-    if constexpr (average)
-      for (int64_t i = 0; i < n; ++i)
-        acc[i] = acc[i] / static_cast<Acc>(numSrcs);
-    Stored *out = static_cast<Stored *>(dst) + begin;
-    for (int64_t i = 0; i < n; ++i)
-      out[i] = Type::store(acc[i]);
+    combineLast<Type, Op, average>([](Acc v) { return v; }, acc, source(numSrcs - 1) + begin,
+                                   numSrcs, out + begin, n);
   }
 }
 

@@ -23,9 +23,9 @@ MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS)]
 CASES = ("mlp_digits_momentum", "cnn_digits_adam", "gpt_tiny_adamw")
 
 
-def sizes(command):
+def sizes(command, env=None):
     """Microseconds by bytes, as bench-backend and mpi_peer print them."""
-    lines = re.findall(r"^(\d+) ([\d.]+)$", bench_steps.run(command)[1], re.M)
+    lines = re.findall(r"^(\d+) ([\d.]+)$", bench_steps.run(command, env)[1], re.M)
     return {int(size): float(time) for size, time in lines}
 
 

@@ -62,18 +62,19 @@ class Bench:
         return json.loads(run([self.args.python, HERE / "jax_peer.py", DATA / case, devices,
                                steps])[1].strip().splitlines()[-1])
 
-    def row(self, case, size, metric, command, ours, peers):
-        """Appends one row; smaller is better for both figures."""
+    def row(self, case, size, metric, command, ours, peers, **extra):
+        """Appends one row; smaller is better for both figures. `extra`: more of its fields."""
         ours, peer = statistics.median(ours), statistics.median(peers) if peers else None
         row = {"machine": self.machine, "date": datetime.date.today().isoformat(),
                "command": command, "case": case, "size": size, "metric": metric,
                "ours": round(ours, 4), "peer": peer and round(peer, 4),
                "peer_name": self.peer if peers else None,
-               "ratio": peer and round(peer / ours, 3)}
+               "ratio": peer and round(peer / ours, 3), **extra}
         with open(self.args.out, "a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         beside = f"   {self.peer}: {peer:.4g}   peer / ours: {peer / ours:.2f}" if peers else ""
-        print(f"{case:<24} {size:<10} {metric:<32} {ours:.4g}{beside}", flush=True)
+        more = "".join(f"   {name}: {value}" for name, value in extra.items())
+        print(f"{case:<24} {size:<10} {metric:<32} {ours:.4g}{beside}{more}", flush=True)
 
     def command(self, case, ranks, *more):
         meta = json.loads((DATA / case / "meta.json").read_text())

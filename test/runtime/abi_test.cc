@@ -1,5 +1,6 @@
 // The table's checks of its arguments, and its matrix products.
 
+#include "runtime/base/dtype.h"
 #include "runtime/context.h"
 #include "runtime/gemm.h"
 #include "test/runtime/fixtures.h"
@@ -48,7 +49,7 @@ TEST_F(AbiTest, RefusesBadArguments) {
   expectInvalid(allReduce(nullptr, b_, 1, 0, 0, 0, 0), "source is null");
   expectInvalid(allReduce(a_, nullptr, 1, 0, 0, 0, 0), "destination is null");
   expectInvalid(allReduce(a_, a_ + 1, 2, 0, 0, 0, 0), "overlap");
-  expectInvalid(allReduce(a_, b_, 1, 11, 0, 0, 0), "no element type 11");
+  expectInvalid(allReduce(a_, b_, 1, kNumDtypes, 0, 0, 0), "no element type");
   expectInvalid(allReduce(a_, b_, 1, -1, 0, 0, 0), "no element type -1");
   expectInvalid(allReduce(a_, b_, 1, 0, 10, 0, 0), "no reduction 10");
   expectInvalid(allReduce(a_, b_, 1, 0, kCollXor, 0, 0), "xor does not take f32");

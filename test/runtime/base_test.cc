@@ -2,12 +2,16 @@
 #include "runtime/base/env.h"
 #include "runtime/base/parker.h"
 #include "runtime/base/status.h"
+#include "runtime/base/stream_copy.h"
 #include "runtime/host_tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
+#include <vector>
 
 namespace coll::rt {
 namespace {
@@ -141,9 +145,9 @@ TEST(DtypeTest, BfloatRoundsToNearestEven) {
 
 TEST(ParkerTest, UnparkBeforeParkIsNotLost) {
   Parker parker;
-  uint32_t ticket = parker.ticket();
+  parker.announce();
   parker.unpark();
-  parker.park(ticket, 60'000'000); // returns at once
+  parker.park(60'000'000); // returns at once
 }
 
 TEST(ParkerTest, PassesABallBackAndForth) {
@@ -153,11 +157,12 @@ TEST(ParkerTest, PassesABallBackAndForth) {
   auto play = [&](int me) {
     for (int round = me; round < kRounds; round += 2) {
       while (true) {
-        uint32_t ticket = parkers[me].ticket();
+        parkers[me].announce();
         if (turn.load() == round)
           break;
-        parkers[me].park(ticket, 60'000'000);
+        parkers[me].park(60'000'000);
       }
+      parkers[me].retract();
       turn.store(round + 1);
       parkers[1 - me].unpark();
     }
@@ -166,6 +171,23 @@ TEST(ParkerTest, PassesABallBackAndForth) {
   play(0);
   other.join();
   EXPECT_EQ(turn.load(), kRounds);
+}
+
+// At every offset inside a line, and for lengths around one.
+TEST(StreamCopyTest, CopiesExactly) {
+  std::vector<char> from(512), to(512), expected(512);
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<char>(i * 7 + 1);
+  for (size_t toOffset : {0u, 1u, 17u, 63u})
+    for (size_t fromOffset : {0u, 5u, 16u})
+      for (size_t bytes : {0u, 1u, 47u, 63u, 64u, 65u, 127u, 128u, 300u}) {
+        std::fill(to.begin(), to.end(), 'x');
+        expected = to;
+        std::memcpy(&expected[toOffset], &from[fromOffset], bytes);
+        streamCopy(&to[toOffset], &from[fromOffset], static_cast<int64_t>(bytes));
+        endStream();
+        ASSERT_EQ(to, expected) << toOffset << ", " << fromOffset << ", " << bytes;
+      }
 }
 
 } // namespace

@@ -43,6 +43,9 @@ cl::opt<bool> processes("processes", cl::cat(stepCategory),
                         cl::desc("with --backend=net: one process per rank, on this machine"));
 cl::opt<std::string> timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepCategory),
                              cl::desc("longest wait for another rank (default 60)"));
+cl::opt<std::string> affinity("affinity", cl::value_desc("HOW"), cl::cat(stepCategory),
+                              cl::desc("processors that ranks are kept on: none, compact, spread "
+                                       "(over NUMA nodes), or a list as 0,2,4-7"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
                        cl::desc("run without the proof that the ranks cannot mismatch"));
 cl::opt<bool> noCache("no-cache", cl::cat(stepCategory),
@@ -268,6 +271,7 @@ Options collect() {
   options.strategy = strategy;
   options.backend = backend;
   options.processes = processes;
+  options.affinity = affinity;
   options.verify = !noVerify;
   options.cacheDir = noCache ? "" : chooseCacheDir();
   options.cacheBytes = static_cast<uint64_t>(rt::envInt(rt::EnvVar::CacheBytes));

@@ -30,6 +30,7 @@ struct Options {
   std::string backend;
   bool processes = false; // one per rank, on this machine
   int64_t timeoutUs = 0;
+  std::string affinity; // empty: COLL_AFFINITY decides
   bool verify = true;
   std::string cacheDir; // of the compile cache; empty: none
   uint64_t cacheBytes = 0;

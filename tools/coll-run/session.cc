@@ -139,6 +139,7 @@ llvm::Error Session::launch() {
   Target target;
   rt::ExecutorOptions execution;
   execution.timeoutUs = options_.timeoutUs;
+  execution.affinity = options_.affinity;
   if (options_.check && place_.isRoot()) {
     target.isSingleDevice = true;
     if (llvm::Error error = launchFor(target, execution, single_))

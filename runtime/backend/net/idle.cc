@@ -26,7 +26,6 @@ void makeSleepsExact() {
 Idle::Idle() : spinUs_(envInt(EnvVar::SpinUs)) {}
 
 void Idle::pause() {
-  uint32_t ticket = parker_.ticket();
   Clock::time_point now = Clock::now();
   if (isNew_) {
     isNew_ = false;
@@ -38,7 +37,8 @@ void Idle::pause() {
     sched_yield();
   else {
     makeSleepsExact();
-    parker_.park(ticket, std::clamp(waited / 8, kMinSleepUs, kMaxSleepUs));
+    parker_.announce();
+    parker_.park(std::clamp(waited / 8, kMinSleepUs, kMaxSleepUs));
   }
 }
 

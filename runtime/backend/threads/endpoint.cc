@@ -9,6 +9,9 @@ namespace {
 
 // Polls between two looks at the clock.
 constexpr int kPollsPerLook = 16;
+// Polls without a pause, where every rank has a core: peers that come at the same time take
+// no longer.
+constexpr int kEagerPolls = 200;
 // Polls without giving way, where every rank has a core.
 constexpr int kBusyPolls = 2000;
 
@@ -54,8 +57,28 @@ void ThreadsEndpoint::leave() {
 }
 
 Status ThreadsEndpoint::run(ThreadsCommunicator &communicator, const Call &call) {
+  if (communicator.group().isSmall(call) && !world_.aborted())
+    return runSmall(communicator, call);
   ThreadsRequest request(communicator, call);
   begin(request);
+  return finish(request);
+}
+
+Status ThreadsEndpoint::runSmall(ThreadsCommunicator &communicator, const Call &call) {
+  Group &group = communicator.group();
+  int position = communicator.position();
+  uint64_t number = group.takeNumber(position);
+  bool posted = group.post(number, position, call, /*small=*/true);
+  int seen = 0;
+  for (int i = 0; posted && i < (world_.coreForEachRank() ? kEagerPolls : 1); ++i)
+    if (group.advanceSmall(number, position, call, seen) == SlotState::Done)
+      return {};
+  ThreadsRequest request(communicator, call);
+  request.number = number;
+  request.small = true;
+  request.seen = seen;
+  request.stage = posted ? ThreadsRequest::Stage::Posted : ThreadsRequest::Stage::Deferred;
+  pending_.push_back(&request);
   return finish(request);
 }
 
@@ -94,8 +117,24 @@ void ThreadsEndpoint::begin(ThreadsRequest &request) {
     return;
   }
   request.number = group.takeNumber(position);
-  if (group.post(request.number, position, transfer.call))
-    request.stage = ThreadsRequest::Stage::Posted;
+  request.small = group.isSmall(transfer.call);
+  if (!post(request))
+    return;
+  // This rank may compute for long before it looks again, and the others sleep meanwhile:
+  // whoever posted last has to see that.
+  if (request.small)
+    advance(request);
+}
+
+bool ThreadsEndpoint::post(ThreadsRequest &request) {
+  if (!request.communicator.group().post(request.number, request.communicator.position(),
+                                         request.call(), request.small))
+    return false;
+  request.stage = ThreadsRequest::Stage::Posted;
+  // Of members that post at the same time and look once, one at least sees all.
+  if (request.small)
+    Parker::fence();
+  return true;
 }
 
 Status ThreadsEndpoint::finish(ThreadsRequest &request) {
@@ -125,16 +164,18 @@ bool ThreadsEndpoint::spin(ThreadsRequest &request) {
 void ThreadsEndpoint::waitFor(ThreadsRequest &request) {
   Clock::time_point deadline = Clock::now() + std::chrono::microseconds(world_.timeoutUs());
   Parker &parker = world_.rank(rank_).parker;
-  bool announced = false;
+  bool told = false;
   while (request.stage != ThreadsRequest::Stage::Finished) {
-    // Before looking: what changes after the look also changes the ticket.
-    uint32_t ticket = parker.ticket();
+    // Before looking: what changes after the look ends the sleep.
+    parker.announce();
     if (advanceAll())
       continue;
     if (world_.aborted()) {
       cancel(request);
       break;
     }
+    if (findMismatch())
+      continue;
     if (Status missing = findMissingPeer(request); !missing.ok()) {
       if (!advanceAll()) // it may have completed the request before it left
         fail(request, missing);
@@ -146,13 +187,22 @@ void ThreadsEndpoint::waitFor(ThreadsRequest &request) {
       fail(request, timeoutStatus(request));
       break;
     }
-    if (!announced)
+    if (!told)
       setBlockedIn(&request.call());
-    announced = true;
-    parker.park(ticket, left);
+    told = true;
+    parker.park(left);
   }
-  if (announced)
+  parker.retract();
+  if (told)
     setBlockedIn(nullptr);
+}
+
+bool ThreadsEndpoint::findMismatch() {
+  for (const ThreadsRequest *request : pending_)
+    if (!isTransfer(request->call().kind) && request->stage == ThreadsRequest::Stage::Posted &&
+        request->communicator.group().failIfMismatched(request->number))
+      return true;
+  return false;
 }
 
 bool ThreadsEndpoint::advanceAll() {
@@ -170,8 +220,9 @@ bool ThreadsEndpoint::advance(ThreadsRequest &request) {
   using Stage = ThreadsRequest::Stage;
   bool moved = false;
   if (isTransfer(request.call().kind)) {
-    Transfer::State state = request.transfer.state.load(std::memory_order_acquire);
-    if (state == Transfer::State::Waiting)
+    if (request.transfer.state.load(std::memory_order_acquire) == Transfer::State::Moving)
+      request.transfer.help();
+    if (!request.transfer.isComplete())
       return false;
     request.outcome = request.transfer.failure;
     request.stage = Stage::Finished;
@@ -190,27 +241,22 @@ bool ThreadsEndpoint::advanceCollective(ThreadsRequest &request) {
   int position = request.communicator.position();
   bool moved = false;
   if (request.stage == Stage::Deferred) {
-    if (!group.post(request.number, position, request.call()))
+    if (!post(request))
       return false;
-    request.stage = Stage::Posted;
     moved = true;
   }
-  Slot &slot = group.slot(request.number);
-  SlotState state = slot.state.load(std::memory_order_acquire);
-  if (state == SlotState::Running) {
-    group.help(slot, position);
-    state = slot.state.load(std::memory_order_acquire);
-  }
+  SlotState state = request.small
+                        ? group.advanceSmall(request.number, position, request.call(), request.seen)
+                        : group.advanceLarge(request.number, position);
   switch (state) {
   case SlotState::Open:
   case SlotState::Preparing:
   case SlotState::Running:
     return moved;
   case SlotState::Done:
-    group.release(request.number);
     break;
   case SlotState::Failed:
-    request.outcome = slot.failure;
+    request.outcome = group.slot(request.number).failure();
     break;
   case SlotState::Dead:
     // The member that gave up aborts the job, if it has not yet.
@@ -228,11 +274,12 @@ void ThreadsEndpoint::cancel(ThreadsRequest &request) {
   if (isTransfer(request.call().kind)) {
     int receiver =
         request.call().kind == OpKind::Send ? request.call().peer : request.communicator.position();
+    // Where it was matched, only the data has to be moved.
     if (!group.mailbox(receiver).withdraw(request.transfer))
-      while (request.transfer.state.load(std::memory_order_acquire) == Transfer::State::Waiting)
+      while (!request.transfer.isComplete())
         sched_yield();
   } else if (request.stage == ThreadsRequest::Stage::Posted) {
-    group.cancel(request.number, request.communicator.position());
+    group.cancel(request.number, request.communicator.position(), request.small);
   }
   // What had been completed in the meantime keeps its own outcome.
   if (request.stage == ThreadsRequest::Stage::Posted && advance(request) &&

@@ -26,6 +26,8 @@ struct ThreadsRequest final : Request {
   ThreadsCommunicator &communicator;
   Transfer transfer; // its call is the request's, for collectives too
   uint64_t number = 0;
+  bool small = false; // as Group says
+  int seen = 0;       // where small: members that are known to have posted
   Stage stage = Stage::Deferred;
   Status outcome; // where Finished
 
@@ -53,7 +55,11 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  // As run(); what is complete in a moment needs no request.
+  Status runSmall(ThreadsCommunicator &communicator, const Call &call);
   void begin(ThreadsRequest &request);
+  // False: the request stays Deferred.
+  bool post(ThreadsRequest &request);
   Status finish(ThreadsRequest &request);
   // Blocks until the request is Finished.
   void waitFor(ThreadsRequest &request);
@@ -63,6 +69,8 @@ private:
   bool advance(ThreadsRequest &request);
   bool advanceCollective(ThreadsRequest &request);
   bool advanceAll();
+  // Whether a collective under way has failed because the members' calls differ.
+  bool findMismatch();
   // Takes the request back after an abort; Finished afterwards.
   void cancel(ThreadsRequest &request);
   void fail(ThreadsRequest &request, const Status &failure);

@@ -3,113 +3,193 @@
 #include "runtime/call_signature.h"
 
 #include <algorithm>
+#include <cstring>
 #include <sched.h>
 
 namespace coll::rt::threads {
 
-Group::Group(World &world, std::vector<int> ranks)
-    : world_(world), ranks_(std::move(ranks)), counters_(ranks_.size()), mailboxes_(ranks_.size()) {
-  for (uint64_t i = 0; i < kSlots; ++i) {
-    slots_[i].number.store(i);
-    slots_[i].postings = std::make_unique<Posting[]>(ranks_.size());
-    slots_[i].work.calls.resize(ranks_.size());
+namespace {
+
+// Members up to whom each reads all others' postings. Beyond, or where ranks take turns on
+// the cores, it costs less that the last to arrive alone does.
+constexpr int kSmallGroup = 64;
+constexpr int kSmallGroupInTurns = 4;
+
+// Whether the member's source goes into the result.
+bool gives(const Call &call, int position) {
+  switch (call.kind) {
+  case OpKind::Broadcast:
+  case OpKind::Scatter:
+    return call.root == position;
+  default:
+    return true;
   }
 }
 
-bool Group::post(uint64_t number, int position, const Call &call) {
-  Slot &slot = this->slot(number);
-  if (slot.number.load(std::memory_order_acquire) != number) {
+} // namespace
+
+Group::Group(World &world, std::vector<int> ranks)
+    : world_(world), ranks_(std::move(ranks)),
+      hasSmall_(size() <= (world.coreForEachRank() ? kSmallGroup : kSmallGroupInTurns)),
+      postings_(kSlots * ranks_.size(), hasSmall_ ? kInlineBytes : 0), members_(ranks_.size()),
+      mailboxes_(ranks_.size()) {
+  for (Slot &slot : slots_)
+    slot.create(size(), std::min(size(), world.numCores()));
+}
+
+bool Group::isSmall(const Call &call) const {
+  return hasSmall_ && !isTransfer(call.kind) && digestTellsAll(call.kind) &&
+         sourceBytes(call, size()) <= kInlineBytes;
+}
+
+bool Group::isFree(uint64_t number, int position) {
+  Member &mine = members_[static_cast<size_t>(position)];
+  if (number < mine.completedByAll + kSlots)
+    return true;
+  uint64_t all = number;
+  for (const Member &member : members_)
+    all = std::min(all, member.completed.load(std::memory_order_acquire));
+  mine.completedByAll = all;
+  return number < all + kSlots;
+}
+
+void Group::write(uint64_t number, int position, const Call &call, bool small) {
+  Posting &posting = this->posting(number, position);
+  posting.digest = digestOf(call);
+  posting.call = call;
+  if (!small) {
+    Buffers buffers{call.src, call.dst};
+    std::memcpy(posting.payload(), &buffers, sizeof(buffers));
+  } else if (int64_t bytes = sourceBytes(call, size()); bytes > 0 && gives(call, position)) {
+    std::memcpy(posting.payload(), call.src, static_cast<size_t>(bytes));
+  }
+  posting.number.store(number + 1, std::memory_order_release);
+}
+
+bool Group::post(uint64_t number, int position, const Call &call, bool small) {
+  if (!isFree(number, position)) {
     // Looked at again after the announcement: release() reads it after freeing.
-    deferred_.fetch_add(1, std::memory_order_seq_cst);
-    if (slot.number.load(std::memory_order_seq_cst) != number)
+    deferred_.fetch_add(1, std::memory_order_relaxed);
+    Parker::fence();
+    if (!isFree(number, position))
       return false;
   }
-  Posting &posting = slot.postings[static_cast<size_t>(position)];
-  posting.call = call;
-  posting.number.store(number + 1, std::memory_order_release);
-  if (slot.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == size())
-    allArrived(slot, number, position);
+  write(number, position, call, small);
+  if (!small && slot(number).arrive(position))
+    allArrived(number, position);
   return true;
 }
 
-void Group::allArrived(Slot &slot, uint64_t number, int position) {
-  SlotState expected = SlotState::Open;
-  if (!slot.state.compare_exchange_strong(expected, SlotState::Preparing))
+SlotState Group::advanceSmall(uint64_t number, int position, const Call &call, int &seen) {
+  if (!allPosted(number, seen))
+    return SlotState::Open;
+  if (!allAgree(number)) {
+    failIfMismatched(number);
+    return slot(number).state(number);
+  }
+  constexpr int kFew = 8;
+  Buffers few[kFew];
+  std::vector<Buffers> many(size() > kFew ? ranks_.size() : 0);
+  Buffers *members = size() > kFew ? many.data() : few;
+  for (int i = 0; i < size(); ++i)
+    members[i].src = posting(number, i).payload();
+  members[position].dst = call.dst;
+  runWork(call, members, size());
+  release(number, position);
+  // Who slept when the last posting came: some member has seen it by now, this one.
+  for (int i = 0; i < size(); ++i)
+    if (i != position)
+      world_.rank(ranks_[static_cast<size_t>(i)]).parker.unparkFenced();
+  return SlotState::Done;
+}
+
+SlotState Group::advanceLarge(uint64_t number, int position) {
+  Slot &slot = this->slot(number);
+  SlotState state = slot.state(number);
+  if (state == SlotState::Running) {
+    if (slot.help(position)) {
+      slot.setState(number, SlotState::Done);
+      wakeMembers(position);
+    }
+    state = slot.state(number);
+  }
+  if (state == SlotState::Done)
+    release(number, position);
+  return state;
+}
+
+void Group::allArrived(uint64_t number, int position) {
+  Slot &slot = this->slot(number);
+  if (!slot.leaveOpen(number, SlotState::Preparing))
     return; // a member gave up
-  slot.failure = compareCalls(slot, number);
-  if (!slot.failure.ok()) {
-    Status failure = slot.failure;
-    slot.state.store(SlotState::Failed, std::memory_order_seq_cst);
-    wakeMembers(position);
-    world_.abort(failure);
-    return;
-  }
-  for (size_t i = 0; i < ranks_.size(); ++i)
-    slot.work.calls[i] = slot.postings[i].call;
-  slot.work.prepare();
-  slot.nextChunk.store(0, std::memory_order_relaxed);
-  slot.chunksDone.store(0, std::memory_order_relaxed);
-  if (slot.work.numChunks > 1) {
-    slot.state.store(SlotState::Running, std::memory_order_seq_cst);
-    return wakeMembers(position);
-  }
-  if (slot.work.numChunks == 1)
-    slot.work.run(0);
-  slot.state.store(SlotState::Done, std::memory_order_seq_cst);
+  if (!allAgree(number))
+    if (Status failure = compareCalls(number); !failure.ok())
+      return failAll(number, failure);
+  Work &work = slot.work();
+  work.call = posting(number, position).call;
+  for (int i = 0; i < size(); ++i)
+    std::memcpy(&work.members[static_cast<size_t>(i)], posting(number, i).payload(),
+                sizeof(Buffers));
+  slot.deal();
+  bool alone = work.numChunks <= 1;
+  if (alone && work.numChunks == 1)
+    slot.help(position);
+  slot.setState(number, alone ? SlotState::Done : SlotState::Running);
   wakeMembers(position);
 }
 
-void Group::help(Slot &slot, int position) {
+bool Group::failIfMismatched(uint64_t number) {
+  int seen = 0;
+  if (slot(number).state(number) != SlotState::Open || !allPosted(number, seen) ||
+      allAgree(number) || !slot(number).leaveOpen(number, SlotState::Preparing))
+    return false;
+  failAll(number, compareCalls(number));
+  return true;
+}
+
+void Group::failAll(uint64_t number, const Status &failure) {
+  Slot &slot = this->slot(number);
+  slot.failure() = failure;
+  slot.setState(number, SlotState::Failed);
+  world_.abort(failure);
+}
+
+void Group::release(uint64_t number, int position) {
+  Member &mine = members_[static_cast<size_t>(position)];
+  uint64_t completed = mine.completed.load(std::memory_order_relaxed);
+  mine.ahead |= uint64_t(1) << (number - completed);
+  for (; mine.ahead & 1; mine.ahead >>= 1)
+    ++completed;
+  mine.completed.store(completed, std::memory_order_release);
+  Parker::fence();
+  if (deferred_.load(std::memory_order_relaxed) > 0) {
+    deferred_.store(0, std::memory_order_relaxed);
+    wakeMembers(position);
+  }
+}
+
+void Group::cancel(uint64_t number, int position, bool small) {
+  Slot &slot = this->slot(number);
+  if (small || slot.leaveOpen(number, SlotState::Dead))
+    return;
   while (true) {
-    int64_t chunk = slot.nextChunk.fetch_add(1, std::memory_order_relaxed);
-    if (chunk >= slot.work.numChunks)
-      return;
-    slot.work.run(chunk);
-    if (slot.chunksDone.fetch_add(1, std::memory_order_acq_rel) + 1 == slot.work.numChunks) {
-      slot.state.store(SlotState::Done, std::memory_order_seq_cst);
+    SlotState state = slot.state(number);
+    if (state == SlotState::Running && slot.help(position)) {
+      slot.setState(number, SlotState::Done);
       wakeMembers(position);
     }
-  }
-}
-
-void Group::release(uint64_t number) {
-  Slot &slot = this->slot(number);
-  if (slot.seen.fetch_add(1, std::memory_order_acq_rel) + 1 != size())
-    return;
-  slot.work.reset();
-  slot.arrived.store(0, std::memory_order_relaxed);
-  slot.seen.store(0, std::memory_order_relaxed);
-  slot.state.store(SlotState::Open, std::memory_order_relaxed);
-  slot.number.store(number + kSlots, std::memory_order_seq_cst);
-  if (deferred_.load(std::memory_order_seq_cst) > 0) {
-    deferred_.store(0, std::memory_order_seq_cst);
-    wakeMembers(-1);
-  }
-}
-
-void Group::cancel(uint64_t number, int position) {
-  Slot &slot = this->slot(number);
-  SlotState expected = SlotState::Open;
-  if (slot.state.compare_exchange_strong(expected, SlotState::Dead))
-    return;
-  while (true) {
-    SlotState state = slot.state.load(std::memory_order_acquire);
-    if (state == SlotState::Running)
-      help(slot, position);
-    else if (state != SlotState::Preparing)
+    if (state != SlotState::Running && state != SlotState::Preparing)
       return;
     sched_yield();
   }
 }
 
 int Group::missingMember(uint64_t number) {
-  Slot &slot = this->slot(number);
   for (int i = 0; i < size(); ++i) {
     // In this order: a rank posts before it leaves.
     bool present =
         world_.rank(ranks_[static_cast<size_t>(i)]).present.load(std::memory_order_acquire);
-    Posting &posting = slot.postings[static_cast<size_t>(i)];
-    if (!present && posting.number.load(std::memory_order_acquire) != number + 1)
+    if (!present && posting(number, i).number.load(std::memory_order_acquire) != number + 1)
       return i;
   }
   return -1;
@@ -117,18 +197,34 @@ int Group::missingMember(uint64_t number) {
 
 std::vector<int> Group::lateMembers(uint64_t number) {
   std::vector<int> late;
-  Slot &slot = this->slot(number);
   for (int i = 0; i < size(); ++i)
-    if (slot.postings[static_cast<size_t>(i)].number.load(std::memory_order_acquire) != number + 1)
+    if (posting(number, i).number.load(std::memory_order_acquire) != number + 1)
       late.push_back(i);
   return late;
 }
 
-Status Group::compareCalls(const Slot &slot, uint64_t number) const {
-  const Call &first = slot.postings[0].call;
+bool Group::allPosted(uint64_t number, int &seen) {
+  for (; seen < size(); ++seen)
+    if (posting(number, seen).number.load(std::memory_order_acquire) != number + 1)
+      return false;
+  return true;
+}
+
+bool Group::allAgree(uint64_t number) {
+  const CallDigest &first = posting(number, 0).digest;
+  if (!digestTellsAll(static_cast<OpKind>(first.kind)))
+    return compareCalls(number).ok();
+  for (int i = 1; i < size(); ++i)
+    if (!agree(first, posting(number, i).digest))
+      return false;
+  return true;
+}
+
+Status Group::compareCalls(uint64_t number) {
+  const Call &first = posting(number, 0).call;
   CallSignature expected = signatureOf(first);
   for (int i = 1; i < size(); ++i) {
-    const Call &call = slot.postings[static_cast<size_t>(i)].call;
+    const Call &call = posting(number, i).call;
     if (const char *what = difference(expected, signatureOf(call)))
       return {kCollMismatch, std::string(what) + " differ in call " + std::to_string(number) +
                                  " of group " + describeGroup(ranks_) + ": rank " +
@@ -140,9 +236,10 @@ Status Group::compareCalls(const Slot &slot, uint64_t number) const {
 }
 
 void Group::wakeMembers(int except) {
+  Parker::fence();
   for (int i = 0; i < size(); ++i)
     if (i != except)
-      world_.rank(ranks_[static_cast<size_t>(i)]).parker.unpark();
+      world_.rank(ranks_[static_cast<size_t>(i)]).parker.unparkFenced();
 }
 
 } // namespace coll::rt::threads

@@ -1,22 +1,24 @@
 // group.h - a group of ranks and the collectives that they have under way.
 //
 // The k-th collective that a member starts on a group is matched with the k-th of
-// every other member. It lives in slot k mod kSlots:
+// every other member: each writes a posting, in the ring's place k mod kSlots. There are
+// two ways on from there, and the call alone decides which (isSmall):
 //
-//   Open       members post their calls
-//   Preparing  the last to arrive compares the calls; from now on no member gives up
-//   Running    all agree: any member that waits does chunks of the work
-//   Done       every destination is written
-//   Failed     the members disagree; `failure` says how
-//   Dead       a member gave up while the slot was Open: nothing will happen
+//   small  the data is in the postings. Each member waits for all of them, compares
+//          them, and makes its own result. Nobody touches another's buffers.
+//   large  the last to arrive compares the postings; then all carry the work out
+//          together, in a Slot, straight from source to destination.
 //
-// When every member has seen Done, the slot is Open again, for operation k + kSlots.
+// Members that do not even agree in that find it out from the postings.
+//
+// A member may post operation k + kSlots once every member has completed operation k.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_GROUP_H
 #define COLL_RUNTIME_BACKEND_THREADS_GROUP_H
 
 #include "runtime/backend/threads/mailbox.h"
-#include "runtime/backend/threads/work.h"
+#include "runtime/backend/threads/posting.h"
+#include "runtime/backend/threads/slot.h"
 #include "runtime/backend/threads/world.h"
 
 #include <array>
@@ -26,28 +28,6 @@
 
 namespace coll::rt::threads {
 
-enum class SlotState : uint32_t { Open, Preparing, Running, Done, Failed, Dead };
-
-// A member's call. `number` is the operation's number plus one, once it is posted.
-struct alignas(64) Posting {
-  Call call;
-  std::atomic<uint64_t> number{0};
-};
-
-struct Slot {
-  // The operation number that may be posted here.
-  alignas(64) std::atomic<uint64_t> number{0};
-  alignas(64) std::atomic<SlotState> state{SlotState::Open};
-  alignas(64) std::atomic<int> arrived{0};
-  std::atomic<int> seen{0};
-  alignas(64) std::atomic<int64_t> nextChunk{0};
-  alignas(64) std::atomic<int64_t> chunksDone{0};
-  // Written while Preparing, by the last to arrive.
-  Work work;
-  Status failure;
-  std::unique_ptr<Posting[]> postings;
-};
-
 class Group {
 public:
   Group(World &world, std::vector<int> ranks);
@@ -56,20 +36,32 @@ public:
   int size() const { return static_cast<int>(ranks_.size()); }
   Slot &slot(uint64_t number) { return slots_[number % kSlots]; }
   // Number of the member's next collective. The member's thread only.
-  uint64_t takeNumber(int position) { return counters_[static_cast<size_t>(position)].next++; }
+  uint64_t takeNumber(int position) { return members_[static_cast<size_t>(position)].next++; }
   Mailbox &mailbox(int receiver) { return mailboxes_[static_cast<size_t>(receiver)]; }
 
-  // Posts the member's call as operation `number`. False: the slot still serves an
-  // earlier operation; the member is woken when it is free. Does not block; the last
-  // to arrive does small work itself.
-  bool post(uint64_t number, int position, const Call &call);
-  // Does chunks until none is left. The state must have been Running.
-  void help(Slot &slot, int position);
+  bool isSmall(const Call &call) const;
+
+  // Posts the member's call, which is small or not, as operation `number`. False: the ring's place
+  // still serves an earlier operation; the member is woken when it is free. Does not block; the
+  // last to arrive at a large operation that has one chunk does it.
+  bool post(uint64_t number, int position, const Call &call, bool small);
+
+  // Of a small operation that the member has posted. `seen`: how many members it knows
+  // to have posted, 0 at first.
+  SlotState advanceSmall(uint64_t number, int position, const Call &call, int &seen);
+  // Of a large one: does chunks until none is left.
+  SlotState advanceLarge(uint64_t number, int position);
+
+  // Whether the members' calls turn out to differ: for a member that is about to sleep,
+  // since who takes the call for a small one is not counted in as of a large one. They
+  // are then Failed.
+  bool failIfMismatched(uint64_t number);
+
   // To be called once by each member that has seen the operation Done.
-  void release(uint64_t number);
+  void release(uint64_t number, int position);
   // Gives up operation `number`, which the member has posted. Afterwards no one
   // touches the member's buffers.
-  void cancel(uint64_t number, int position);
+  void cancel(uint64_t number, int position, bool small);
 
   // A member that has not posted operation `number` and has left, or -1; positions.
   int missingMember(uint64_t number);
@@ -79,20 +71,35 @@ public:
 private:
   static constexpr uint64_t kSlots = 16;
 
-  struct alignas(64) Counter {
+  // What a member keeps of its own operations; the others read `completed`.
+  struct alignas(64) Member {
+    std::atomic<uint64_t> completed{0}; // operations below this number are
     uint64_t next = 0;
+    uint64_t completedByAll = 0; // as far as it knows
+    uint64_t ahead = 0;          // bit i: operation completed + i is completed, too
   };
 
-  void allArrived(Slot &slot, uint64_t number, int position);
-  Status compareCalls(const Slot &slot, uint64_t number) const;
+  Posting &posting(uint64_t number, int position) {
+    return postings_[number % kSlots * ranks_.size() + static_cast<size_t>(position)];
+  }
+  bool isFree(uint64_t number, int position);
+  void write(uint64_t number, int position, const Call &call, bool small);
+  void allArrived(uint64_t number, int position);
+  // Fails the operation on all members.
+  void failAll(uint64_t number, const Status &failure);
+  bool allPosted(uint64_t number, int &seen);
+  bool allAgree(uint64_t number);
+  Status compareCalls(uint64_t number);
   void wakeMembers(int except);
 
   World &world_;
   std::vector<int> ranks_;
+  bool hasSmall_;
   std::array<Slot, kSlots> slots_;
-  std::vector<Counter> counters_;  // by member
+  PostingRing postings_; // kSlots × members
+  std::vector<Member> members_;
   std::vector<Mailbox> mailboxes_; // by receiver
-  // Members that found a slot taken and have not posted yet.
+  // Members that found no place for their posting and may be asleep.
   std::atomic<int> deferred_{0};
 };
 

@@ -1,33 +1,55 @@
 #include "runtime/backend/threads/mailbox.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/stream_copy.h"
 
 #include <algorithm>
 #include <cstring>
+#include <sched.h>
 
 namespace coll::rt::threads {
 
 namespace {
 
-// Moves the data between two matched sides, or says why they do not fit.
-Status exchange(const Transfer &send, const Transfer &recv) {
+// From here on both sides copy; what one of them takes at a time.
+constexpr int64_t kSharedBytes = 512 * 1024;
+constexpr int64_t kPartBytes = 128 * 1024;
+
+// Why two matched sides do not fit.
+Status compare(const Transfer &send, const Transfer &recv) {
   const Call &from = send.call, &to = recv.call;
-  if (from.dtype != to.dtype || from.count != to.count)
-    return {kCollMismatch, "rank " + std::to_string(send.rank) + " calls " + describe(from) +
-                               ", rank " + std::to_string(recv.rank) + " calls " + describe(to) +
-                               ": element types or counts differ"};
-  if (from.count > 0 && from.src != to.dst)
-    std::memcpy(to.dst, from.src, static_cast<size_t>(from.count * dtypeSize(from.dtype)));
-  return {};
+  if (from.dtype == to.dtype && from.count == to.count)
+    return {};
+  return {kCollMismatch, "rank " + std::to_string(send.rank) + " calls " + describe(from) +
+                             ", rank " + std::to_string(recv.rank) + " calls " + describe(to) +
+                             ": element types or counts differ"};
 }
 
-void complete(World &world, Transfer &transfer, const Status &outcome) {
-  int rank = transfer.rank;
+// Moves the data; `waiting` is the side that was there first.
+void move(World &world, const Call &send, const Call &recv, Transfer &waiting) {
+  int64_t bytes = send.count * dtypeSize(send.dtype);
+  if (bytes == 0 || send.src == recv.dst)
+    return;
+  if (bytes < kSharedBytes) {
+    std::memcpy(recv.dst, send.src, static_cast<size_t>(bytes));
+    return;
+  }
+  waiting.from = static_cast<const char *>(send.src);
+  waiting.to = static_cast<char *>(recv.dst);
+  waiting.bytes = bytes;
+  waiting.state.store(Transfer::State::Moving, std::memory_order_release);
+  world.rank(waiting.rank).parker.unpark();
+  waiting.help();
+  // The last part, if the other side has it: it is being copied, which does not block.
+  while (waiting.moved.load(std::memory_order_acquire) < bytes)
+    sched_yield();
+}
+
+// The owner may free the transfer as soon as it sees the state.
+void complete(Transfer &transfer, const Status &outcome) {
   transfer.failure = outcome;
-  // The owner may free the transfer as soon as it sees the state.
   transfer.state.store(outcome.ok() ? Transfer::State::Done : Transfer::State::Failed,
-                       std::memory_order_seq_cst);
-  world.rank(rank).parker.unpark();
+                       std::memory_order_release);
 }
 
 } // namespace
@@ -48,11 +70,33 @@ void Mailbox::post(World &world, Transfer &mine) {
     other = *it;
     queue.erase(it);
   }
-  Status outcome = isSend ? exchange(mine, *other) : exchange(*other, mine);
-  complete(world, *other, outcome);
-  complete(world, mine, outcome);
+  const Transfer &send = isSend ? mine : *other, &recv = isSend ? *other : mine;
+  Status outcome = compare(send, recv);
+  if (outcome.ok())
+    move(world, send.call, recv.call, *other);
+  int otherRank = other->rank;
+  complete(*other, outcome);
+  world.rank(otherRank).parker.unpark();
+  complete(mine, outcome);
   if (!outcome.ok())
     world.abort(outcome);
+}
+
+void Transfer::help() {
+  bool streams = 2 * bytes > cacheBytes();
+  while (taken.load(std::memory_order_relaxed) < bytes) {
+    int64_t begin = taken.fetch_add(kPartBytes, std::memory_order_relaxed);
+    if (begin >= bytes)
+      return;
+    int64_t length = std::min(kPartBytes, bytes - begin);
+    if (streams) {
+      streamCopy(to + begin, from + begin, length);
+      endStream();
+    } else {
+      std::memcpy(to + begin, from + begin, static_cast<size_t>(length));
+    }
+    moved.fetch_add(length, std::memory_order_acq_rel);
+  }
 }
 
 bool Mailbox::withdraw(Transfer &mine) {

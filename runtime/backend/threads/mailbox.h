@@ -14,13 +14,24 @@ namespace coll::rt::threads {
 // One side of a point-to-point transfer. It belongs to its rank again once `state`
 // is Done or Failed, or once Mailbox::withdraw has succeeded.
 struct Transfer {
-  enum class State : uint32_t { Waiting, Done, Failed };
+  enum class State : uint32_t { Waiting, Moving, Done, Failed };
 
   Call call;
   int sender = 0; // positions in the group
   int rank = 0;   // global rank of this side
   Status failure; // where Failed
   std::atomic<State> state{State::Waiting};
+
+  bool isComplete() const { return state.load(std::memory_order_acquire) >= State::Done; }
+
+  // Where Moving: the side that came second carries out the copy, and this one may help
+  // until no part of it is left to take.
+  void help();
+  const char *from = nullptr;
+  char *to = nullptr;
+  int64_t bytes = 0;
+  alignas(64) std::atomic<int64_t> taken{0}; // bytes
+  alignas(64) std::atomic<int64_t> moved{0};
 };
 
 // The transfers to one member of a group. Transfers with the same sender and tag
@@ -31,7 +42,8 @@ public:
   // both sides are complete. Any thread.
   void post(World &world, Transfer &mine);
 
-  // Takes `mine` back. False: it was matched, and will be complete in a moment.
+  // Takes `mine` back. False: it was matched, and will be complete in a moment, sooner
+  // with help where it is Moving.
   bool withdraw(Transfer &mine);
 
 private:

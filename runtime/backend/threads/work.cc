@@ -2,6 +2,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/reduce.h"
+#include "runtime/base/stream_copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,45 +11,57 @@ namespace coll::rt::threads {
 
 namespace {
 
-// Memory traffic of a chunk: enough to pay for handing it to another thread.
+// Memory traffic of a chunk: enough to pay for handing it to another thread, and, where
+// each worker has only one, for waiting for it.
 constexpr int64_t kChunkBytes = 256 * 1024;
+constexpr int64_t kMinChunkBytes = 16 * 1024;
 // Chunks begin at whole cache lines of aligned buffers, whatever the type.
 constexpr int64_t kChunkAlign = 64;
 constexpr int64_t kScratchBytes = 8 * 1024;
 
 // The operation that chunks are run for, with byte addresses.
 struct View {
-  explicit View(const std::vector<Call> &calls)
-      : calls(calls), first(calls[0]), n(static_cast<int64_t>(calls.size())),
-        size(dtypeSize(calls[0].dtype)) {}
+  View(const Call &call, const Buffers *members, int64_t n, bool streams)
+      : call(call), members(members), n(n), size(dtypeSize(call.dtype)), streams(streams) {}
 
   const char *src(int64_t member, int64_t elem) const {
-    return static_cast<const char *>(calls[static_cast<size_t>(member)].src) + elem * size;
+    return static_cast<const char *>(members[member].src) + elem * size;
   }
   char *dst(int64_t member, int64_t elem) const {
-    return static_cast<char *>(calls[static_cast<size_t>(member)].dst) + elem * size;
+    return static_cast<char *>(members[member].dst) + elem * size;
   }
-  bool hasDst(int64_t member) const { return calls[static_cast<size_t>(member)].dst; }
-  void copy(char *to, const char *from, int64_t elems) const {
-    if (to != from)
+  bool hasDst(int64_t member) const { return members[member].dst; }
+  bool inPlace(int64_t member) const { return members[member].dst == members[member].src; }
+  void copy(char *to, const char *from, int64_t elems, bool stream) const {
+    if (to == from)
+      return;
+    if (stream)
+      streamCopy(to, from, elems * size);
+    else
       std::memcpy(to, from, static_cast<size_t>(elems * size));
   }
+  void copy(char *to, const char *from, int64_t elems) const { copy(to, from, elems, streams); }
   void zero(char *to, int64_t elems) const {
     std::memset(to, 0, static_cast<size_t>(elems * size));
   }
   // All members' elements from `elem` on, combined.
   void combine(int64_t elem, void *to, int64_t elems) const {
-    thread_local std::vector<const void *> sources;
-    sources.resize(calls.size());
+    constexpr int64_t kFew = 8;
+    const void *few[kFew];
+    thread_local std::vector<const void *> many;
+    if (n > kFew)
+      many.resize(static_cast<size_t>(n));
+    const void **sources = n > kFew ? many.data() : few;
     for (int64_t i = 0; i < n; ++i)
-      sources[static_cast<size_t>(i)] = src(i, elem);
-    reduceBuffers(first.dtype, first.reduction, sources.data(), static_cast<int>(n), to, elems);
+      sources[i] = src(i, elem);
+    reduceBuffers(call.dtype, call.reduction, sources, static_cast<int>(n), to, elems);
   }
 
-  const std::vector<Call> &calls;
-  const Call &first;
+  const Call &call;
+  const Buffers *members;
   int64_t n;
   int64_t size;
+  bool streams;
 };
 
 // Cuts [begin, end) at multiples of `length`: visit(piece number, offset in it, elems).
@@ -63,40 +76,53 @@ void forEachPiece(int64_t begin, int64_t end, int64_t length, Visit visit) {
 }
 
 void runAllReduce(const View &v, int64_t begin, int64_t end) {
-  // Combined aside, because a destination may be a source.
+  // In pieces that stay in the L1 cache between being combined and copied. What is to be
+  // streamed is combined aside; else the first destination holds it: a source at most for
+  // the very elements that have been read by then.
   alignas(64) char scratch[kScratchBytes];
-  forEachPiece(begin, end, kScratchBytes / v.size, [&](int64_t piece, int64_t offset, int64_t n) {
-    int64_t elem = piece * (kScratchBytes / v.size) + offset;
-    v.combine(elem, scratch, n);
-    for (int64_t j = 0; j < v.n; ++j)
-      v.copy(v.dst(j, elem), scratch, n);
-  });
+  int64_t first = 0;
+  while (!v.hasDst(first))
+    ++first;
+  bool aside = v.streams && !v.inPlace(first);
+  int64_t length = kScratchBytes / v.size;
+  for (int64_t elem = begin; elem < end; elem += length) {
+    int64_t n = std::min(length, end - elem);
+    char *sum = aside ? scratch : v.dst(first, elem);
+    v.combine(elem, sum, n);
+    for (int64_t j = first; j < v.n; ++j)
+      if (v.hasDst(j)) // in place: the line is in the cache
+        v.copy(v.dst(j, elem), sum, n, v.streams && !v.inPlace(j));
+  }
 }
 
 void runReduce(const View &v, int64_t begin, int64_t end) {
   for (int64_t j = 0; j < v.n; ++j)
-    if (j != v.first.root && v.hasDst(j))
+    if (j != v.call.root && v.hasDst(j))
       v.copy(v.dst(j, begin), v.src(j, begin), end - begin);
   // Last: the root's destination may be its source, no one else's.
-  v.combine(begin, v.dst(v.first.root, begin), end - begin);
+  if (v.hasDst(v.call.root))
+    v.combine(begin, v.dst(v.call.root, begin), end - begin);
 }
 
 void runBroadcast(const View &v, int64_t begin, int64_t end) {
   for (int64_t j = 0; j < v.n; ++j)
-    v.copy(v.dst(j, begin), v.src(v.first.root, begin), end - begin);
+    if (v.hasDst(j))
+      v.copy(v.dst(j, begin), v.src(v.call.root, begin), end - begin);
 }
 
 // Units: the elements of the gathered tensor.
 void runGather(const View &v, int64_t begin, int64_t end) {
-  bool all = v.first.kind == OpKind::AllGather;
-  int64_t count = v.first.count;
+  bool all = v.call.kind == OpKind::AllGather;
+  int64_t count = v.call.count;
   forEachPiece(begin, end, count, [&](int64_t row, int64_t offset, int64_t elems) {
     const char *from = v.src(row % v.n, row / v.n * count + offset);
     for (int64_t j = 0; j < v.n; ++j) {
+      if (!v.hasDst(j))
+        continue;
       char *to = v.dst(j, row * count + offset);
-      if (all || j == v.first.root)
+      if (all || j == v.call.root)
         v.copy(to, from, elems);
-      else if (v.hasDst(j))
+      else
         v.zero(to, elems);
     }
   });
@@ -104,24 +130,26 @@ void runGather(const View &v, int64_t begin, int64_t end) {
 
 // Units: the elements of the root's source.
 void runScatter(const View &v, int64_t begin, int64_t end) {
-  int64_t count = v.first.count;
+  int64_t count = v.call.count;
   forEachPiece(begin, end, count, [&](int64_t row, int64_t offset, int64_t elems) {
-    v.copy(v.dst(row % v.n, row / v.n * count + offset), v.src(v.first.root, row * count + offset),
-           elems);
+    if (v.hasDst(row % v.n))
+      v.copy(v.dst(row % v.n, row / v.n * count + offset), v.src(v.call.root, row * count + offset),
+             elems);
   });
 }
 
 // Units: the elements of one source.
 void runReduceScatter(const View &v, int64_t begin, int64_t end) {
-  int64_t count = v.first.count;
+  int64_t count = v.call.count;
   forEachPiece(begin, end, count, [&](int64_t row, int64_t offset, int64_t elems) {
-    v.combine(row * count + offset, v.dst(row % v.n, row / v.n * count + offset), elems);
+    if (v.hasDst(row % v.n))
+      v.combine(row * count + offset, v.dst(row % v.n, row / v.n * count + offset), elems);
   });
 }
 
 // Units: all blocks, by target, then source, then element of the block.
 void runAllToAll(const View &v, int64_t begin, int64_t end) {
-  const Call &c = v.first;
+  const Call &c = v.call;
   forEachPiece(begin, end, c.outer * c.count, [&](int64_t block, int64_t offset, int64_t elems) {
     int64_t target = block / v.n, source = block % v.n;
     forEachPiece(offset, offset + elems, c.count, [&](int64_t so, int64_t sc, int64_t run) {
@@ -137,10 +165,10 @@ void runAllToAll(const View &v, int64_t begin, int64_t end) {
 
 // Units: the elements of all destinations, by rank.
 void runPermute(const View &v, int64_t begin, int64_t end) {
-  forEachPiece(begin, end, v.first.count, [&](int64_t target, int64_t offset, int64_t elems) {
-    for (int32_t p = 0; p < v.first.numPairs; ++p)
-      if (v.first.pairs[2 * p + 1] == target)
-        return v.copy(v.dst(target, offset), v.src(v.first.pairs[2 * p], offset), elems);
+  forEachPiece(begin, end, v.call.count, [&](int64_t target, int64_t offset, int64_t elems) {
+    for (int32_t p = 0; p < v.call.numPairs; ++p)
+      if (v.call.pairs[2 * p + 1] == target)
+        return v.copy(v.dst(target, offset), v.src(v.call.pairs[2 * p], offset), elems);
     v.zero(v.dst(target, offset), elems);
   });
 }
@@ -196,48 +224,10 @@ bool movesElements(OpKind kind) {
   }
 }
 
-int64_t sourceElems(const Call &call, int64_t n) {
-  switch (call.kind) {
-  case OpKind::Scatter:
-  case OpKind::ReduceScatter:
-  case OpKind::AllToAll:
-    return call.outer * call.count * n;
-  default:
-    return call.outer * call.count;
-  }
-}
-
-} // namespace
-
-void Work::prepare() {
-  int64_t n = static_cast<int64_t>(calls.size());
-  const Call &first = calls[0];
-  units = countUnits(first, n);
-  int64_t traffic = trafficPerUnit(first.kind, n) * dtypeSize(first.dtype);
-  unitsPerChunk = std::max(kChunkBytes / traffic / kChunkAlign, int64_t(1)) * kChunkAlign;
-  numChunks = units / unitsPerChunk + (units % unitsPerChunk != 0);
-  if (units > 0 && movesElements(first.kind))
-    stageInPlaceSources();
-}
-
-void Work::stageInPlaceSources() {
-  int64_t n = static_cast<int64_t>(calls.size());
-  for (Call &call : calls) {
-    if (call.src != call.dst || !call.src)
-      continue;
-    if (call.kind == OpKind::Scatter && &call != &calls[static_cast<size_t>(call.root)])
-      continue; // its source is not read
-    const char *src = static_cast<const char *>(call.src);
-    staged_.emplace_back(src, src + sourceElems(call, n) * dtypeSize(call.dtype));
-    call.src = staged_.back().data();
-  }
-}
-
-void Work::run(int64_t chunk) const {
-  View view(calls);
-  int64_t begin = chunk * unitsPerChunk;
-  int64_t end = std::min(begin + unitsPerChunk, units);
-  switch (view.first.kind) {
+void runUnits(const View &view, int64_t begin, int64_t end) {
+  if (begin == end)
+    return;
+  switch (view.call.kind) {
   case OpKind::AllReduce:
     return runAllReduce(view, begin, end);
   case OpKind::Reduce:
@@ -258,6 +248,57 @@ void Work::run(int64_t chunk) const {
   default:
     return;
   }
+}
+
+} // namespace
+
+int64_t sourceBytes(const Call &call, int64_t n) {
+  int64_t elems = call.outer * call.count;
+  switch (call.kind) {
+  case OpKind::Scatter:
+  case OpKind::ReduceScatter:
+  case OpKind::AllToAll:
+    return elems * n * dtypeSize(call.dtype);
+  default:
+    return elems * dtypeSize(call.dtype);
+  }
+}
+
+void runWork(const Call &call, const Buffers *members, int64_t n) {
+  runUnits(View(call, members, n, /*streams=*/false), 0, countUnits(call, n));
+}
+
+void Work::prepare(int64_t workers) {
+  int64_t n = static_cast<int64_t>(members.size());
+  units = countUnits(call, n);
+  int64_t traffic = trafficPerUnit(call.kind, n) * dtypeSize(call.dtype);
+  int64_t chunkBytes = std::clamp(units * traffic / workers, kMinChunkBytes, kChunkBytes);
+  unitsPerChunk = std::max(chunkBytes / traffic / kChunkAlign, int64_t(1)) * kChunkAlign;
+  numChunks = units / unitsPerChunk + (units % unitsPerChunk != 0);
+  streams_ = units * traffic > cacheBytes();
+  if (units > 0 && movesElements(call.kind))
+    stageInPlaceSources();
+}
+
+void Work::stageInPlaceSources() {
+  int64_t n = static_cast<int64_t>(members.size());
+  for (Buffers &member : members) {
+    if (member.src != member.dst || !member.src)
+      continue;
+    if (call.kind == OpKind::Scatter && &member != &members[static_cast<size_t>(call.root)])
+      continue; // its source is not read
+    const char *src = static_cast<const char *>(member.src);
+    staged_.emplace_back(src, src + sourceBytes(call, n));
+    member.src = staged_.back().data();
+  }
+}
+
+void Work::run(int64_t chunk) const {
+  int64_t begin = chunk * unitsPerChunk;
+  int64_t end = std::min(begin + unitsPerChunk, units);
+  runUnits(View(call, members.data(), static_cast<int64_t>(members.size()), streams_), begin, end);
+  if (streams_)
+    endStream();
 }
 
 } // namespace coll::rt::threads

@@ -13,15 +13,30 @@
 
 namespace coll::rt::threads {
 
+// Where one member's data is.
+struct Buffers {
+  const void *src = nullptr;
+  void *dst = nullptr; // null: not written
+};
+
+// Bytes of the call's source in a group of n members.
+int64_t sourceBytes(const Call &call, int64_t n);
+
+// Does all of an operation at once, for the destinations that `members` names. No source
+// may overlap a destination.
+void runWork(const Call &call, const Buffers *members, int64_t n);
+
 struct Work {
-  std::vector<Call> calls; // by position in the group
+  Call call;                    // what all members agree on
+  std::vector<Buffers> members; // by position in the group
   int64_t units = 0;
   int64_t unitsPerChunk = 0;
   int64_t numChunks = 0;
 
-  // Fills the numbers from `calls`. Sources that an in-place call would overwrite
-  // before all of it is read are copied first; the copies live until reset().
-  void prepare();
+  // Fills the numbers; `workers` threads are there to share the chunks. Sources that an
+  // in-place call would overwrite before all of it is read are copied first; the copies
+  // live until reset().
+  void prepare(int64_t workers);
   void reset() { staged_.clear(); }
   // Does one chunk, 0 <= chunk < numChunks.
   void run(int64_t chunk) const;
@@ -29,6 +44,7 @@ struct Work {
 private:
   void stageInPlaceSources();
 
+  bool streams_ = false; // past the caches
   std::vector<std::vector<char>> staged_;
 };
 

@@ -19,8 +19,7 @@ int availableCores() {
 } // namespace
 
 World::World(const BackendOptions &options)
-    : options_(options), spinUs_(envInt(EnvVar::SpinUs)),
-      coreForEachRank_(options.numRanks <= availableCores()),
+    : options_(options), spinUs_(envInt(EnvVar::SpinUs)), numCores_(availableCores()),
       ranks_(static_cast<size_t>(options.numRanks)) {}
 
 World::~World() = default;
@@ -50,8 +49,9 @@ Status World::cause() {
 }
 
 void World::wakeAll() {
+  Parker::fence();
   for (RankState &rank : ranks_)
-    rank.parker.unpark();
+    rank.parker.unparkFenced();
 }
 
 } // namespace coll::rt::threads

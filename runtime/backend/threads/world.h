@@ -51,12 +51,14 @@ public:
   // How long a rank polls before it sleeps, and whether it may do so without
   // yielding, because every rank has a core of its own.
   int64_t spinUs() const { return spinUs_; }
-  bool coreForEachRank() const { return coreForEachRank_; }
+  bool coreForEachRank() const { return options_.numRanks <= numCores_; }
+  // Cores that this process may use.
+  int numCores() const { return numCores_; }
 
 private:
   BackendOptions options_;
   int64_t spinUs_;
-  bool coreForEachRank_;
+  int numCores_;
   std::vector<RankState> ranks_;
 
   std::mutex groupsMutex_;

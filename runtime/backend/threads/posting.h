@@ -1,0 +1,86 @@
+// posting.h - what a member of a group tells the others of one call.
+//
+// The first cache line holds all that a small operation takes: the flag that says that it
+// is there, what the call is, and the data. So one transfer between two cores' caches
+// brings everything.
+
+#ifndef COLL_RUNTIME_BACKEND_THREADS_POSTING_H
+#define COLL_RUNTIME_BACKEND_THREADS_POSTING_H
+
+#include "runtime/backend/threads/work.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace coll::rt::threads {
+
+// What members have to agree on, in little room: as CallSignature, but for what all_to_all
+// and permute have besides (see digestTellsAll).
+struct CallDigest {
+  uint8_t kind = 0;
+  uint8_t dtype = 0;
+  uint8_t reduction = 0;
+  uint8_t order = 0;
+  int32_t root = 0;
+  int32_t op = -1;
+  int32_t program = 0;
+  int64_t count = 0;
+  int64_t outer = 1;
+};
+
+CallDigest digestOf(const Call &call);
+
+inline bool digestTellsAll(OpKind kind) {
+  return kind != OpKind::AllToAll && kind != OpKind::Permute;
+}
+
+inline bool agree(const CallDigest &a, const CallDigest &b) {
+  return a.kind == b.kind && a.dtype == b.dtype && a.reduction == b.reduction &&
+         a.order == b.order && a.root == b.root && a.count == b.count && a.outer == b.outer &&
+         (a.program != b.program || a.op == b.op);
+}
+
+// Bytes of a source that travel in the posting itself.
+constexpr int64_t kInlineBytes = 2048;
+
+struct Posting {
+  // For messages, and for what the digest does not tell.
+  Call call;
+  // The operation's number plus one, once everything else is written.
+  alignas(64) std::atomic<uint64_t> number{0};
+  CallDigest digest;
+  // See payload().
+  char head[24];
+
+  // The member's source, or its Buffers where the operation is too large for that: from
+  // here on behind the struct, for as many bytes as the ring has room for.
+  char *payload() { return reinterpret_cast<char *>(this) + offsetof(Posting, head); }
+};
+
+static_assert(offsetof(Posting, head) + sizeof(Posting::head) == sizeof(Posting) &&
+                  sizeof(Buffers) <= sizeof(Posting::head),
+              "data begins in the flag's cache line and goes on in the next");
+
+// Postings side by side, each followed by room for a longer payload.
+class PostingRing {
+public:
+  PostingRing(size_t postings, int64_t payloadBytes);
+
+  Posting &operator[](size_t index) {
+    return *reinterpret_cast<Posting *>(&lines_[index * linesEach_]);
+  }
+
+private:
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+
+  size_t linesEach_;
+  std::unique_ptr<Line[]> lines_;
+};
+
+} // namespace coll::rt::threads
+
+#endif // COLL_RUNTIME_BACKEND_THREADS_POSTING_H

@@ -1,0 +1,135 @@
+// Backend threads beyond the conformance suite: small and large operations side by side.
+
+#include "runtime/backend.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+namespace coll::rt {
+namespace {
+
+void onRanks(int ranks, const std::function<void(Endpoint &, Communicator &, int)> &body) {
+  BackendOptions options;
+  options.numRanks = ranks;
+  Result<std::unique_ptr<Backend>> backend = createBackend("threads", options);
+  ASSERT_TRUE(backend.ok());
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  std::vector<int> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    endpoints.push_back((*backend)->endpoint(rank).take());
+    endpoints.back()->enter();
+    all.push_back(rank);
+  }
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      Endpoint &endpoint = *endpoints[static_cast<size_t>(rank)];
+      std::unique_ptr<Communicator> group = endpoint.communicator(all).take();
+      body(endpoint, *group, rank);
+      endpoint.leave();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+Call sumOf(std::vector<float> &src, std::vector<float> &dst) {
+  Call call;
+  call.kind = OpKind::AllReduce;
+  call.count = static_cast<int64_t>(src.size());
+  call.src = src.data();
+  call.dst = dst.data();
+  return call;
+}
+
+// More operations than there are places for, of all sizes, waited for backwards.
+TEST(ThreadsBackendTest, ManyInFlightOfAllSizes) {
+  const std::vector<size_t> sizes = {1, 6, 7, 500, 512, 513, 5000, 40'000};
+  for (int ranks : {2, 3, 9})
+    onRanks(ranks, [&](Endpoint &endpoint, Communicator &group, int rank) {
+      std::vector<std::vector<float>> src, dst;
+      std::vector<Request *> requests;
+      for (size_t i = 0; i < 40; ++i) {
+        src.emplace_back(sizes[i % sizes.size()], static_cast<float>(rank + 1) + float(i));
+        dst.emplace_back(src.back().size());
+      }
+      for (size_t i = 0; i < src.size(); ++i)
+        requests.push_back(group.start(sumOf(src[i], dst[i])).take());
+      for (size_t i = src.size(); i-- > 0;) {
+        ASSERT_TRUE(endpoint.wait(requests[i]).ok());
+        float expected = float(ranks * (ranks + 1) / 2) + float(ranks) * float(i);
+        ASSERT_EQ(dst[i], std::vector<float>(src[i].size(), expected)) << "operation " << i;
+      }
+    });
+}
+
+// The last to come starts its call and looks no more: the others are asleep and go on.
+TEST(ThreadsBackendTest, LastToStartWakesTheOthers) {
+  for (size_t count : {size_t(1), size_t(10'000)}) {
+    std::atomic<int> done{0};
+    onRanks(3, [&](Endpoint &endpoint, Communicator &group, int rank) {
+      std::vector<float> src(count, 1.0f), dst(count);
+      if (rank != 0) {
+        ASSERT_TRUE(group.run(sumOf(src, dst)).ok());
+        ++done;
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      Result<Request *> request = group.start(sumOf(src, dst));
+      ASSERT_TRUE(request.ok());
+      while (done < 2)
+        std::this_thread::yield();
+      ASSERT_TRUE(endpoint.wait(*request).ok());
+    });
+  }
+}
+
+// One member takes the call for a small one, the others for a large one.
+TEST(ThreadsBackendTest, SmallAndLargeMismatchReachesEveryMember) {
+  auto begin = std::chrono::steady_clock::now();
+  for (int ranks : {2, 3, 9})
+    onRanks(ranks, [](Endpoint &, Communicator &group, int rank) {
+      std::vector<float> src(rank == 1 ? 8 : 100'000), dst(src.size());
+      Status status = group.run(sumOf(src, dst));
+      EXPECT_EQ(status.code(), kCollMismatch) << status.toString();
+      EXPECT_NE(status.message().find("counts differ"), std::string::npos) << status.message();
+    });
+  // Long before the deadline.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
+}
+
+// Beyond the caches, in place and not: what is streamed is there when the call returns.
+TEST(ThreadsBackendTest, LargerThanTheCaches) {
+  onRanks(3, [](Endpoint &, Communicator &group, int rank) {
+    std::vector<float> src(3'000'003, float(rank + 1)), dst(src.size());
+    ASSERT_TRUE(group.run(sumOf(src, dst)).ok());
+    EXPECT_EQ(dst, std::vector<float>(src.size(), 6.0f));
+    Call call = sumOf(rank == 1 ? dst : src, dst);
+    ASSERT_TRUE(group.run(call).ok());
+    EXPECT_EQ(dst, std::vector<float>(src.size(), 10.0f));
+  });
+}
+
+// A transfer that both sides carry out, beside one of a few bytes.
+TEST(ThreadsBackendTest, LargeTransfers) {
+  onRanks(2, [](Endpoint &endpoint, Communicator &group, int rank) {
+    std::vector<float> mine(6'000'001, float(rank + 1)), theirs(mine.size());
+    Call send = sumOf(mine, theirs);
+    send.kind = OpKind::Send;
+    send.peer = 1 - rank;
+    Call recv = send;
+    recv.kind = OpKind::Recv;
+    Result<Request *> first = group.start(send);
+    Result<Request *> second = group.start(recv);
+    ASSERT_TRUE(first.ok() && second.ok());
+    ASSERT_TRUE(endpoint.wait(*second).ok());
+    ASSERT_TRUE(endpoint.wait(*first).ok());
+    EXPECT_EQ(theirs, std::vector<float>(mine.size(), float(2 - rank)));
+  });
+}
+
+} // namespace
+} // namespace coll::rt
