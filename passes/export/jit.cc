@@ -4,6 +4,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/export/jit_codegen.h"
+#include "passes/export/jit_helpers.h"
 #include "passes/export/jit_split.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/ThreadPool.h"
@@ -105,6 +106,8 @@ llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> mlir::coll::linkObjects
   auto kernels = jit->createJITDylib("kernels");
   if (!kernels)
     return kernels.takeError();
+  if (auto error = defineHelpers(*jit, *kernels))
+    return error;
   for (auto &object : code.kernels)
     if (auto error = jit->addObjectFile(*kernels, std::move(object)))
       return error;

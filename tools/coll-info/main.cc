@@ -1,11 +1,12 @@
 // coll-info: what this build contains and what it finds on this machine.
 
 #include "tools/coll-info/sections.h"
+#include "tools/common/tools.h"
 
 #include <cstdio>
 #include <cstring>
 
-int main(int argc, char **argv) {
+int coll::infoMain(int argc, char **argv) {
   using namespace coll::info;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--version") == 0) {

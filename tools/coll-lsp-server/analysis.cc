@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -26,7 +27,8 @@ namespace {
 enum Severity : int64_t { kError = 1, kWarning = 2, kInformation = 3 };
 
 struct Findings {
-  json::Array diagnostics, texts, hovers;
+  llvm::raw_ostream &out;
+  json::Array texts, hovers;
   llvm::StringMap<int64_t> textNumbers;
 };
 
@@ -123,14 +125,18 @@ private:
           {"location", json::Object{{"uri", uri_}, {"range", toRange(note.getLocation())}}},
           {"message", note.str()}});
     DiagnosticSeverity severity = diagnostic.getSeverity();
-    findings_.diagnostics.push_back(json::Object{
-        {"range", toRange(diagnostic.getLocation())},
-        {"severity", int64_t(severity == DiagnosticSeverity::Error     ? severity_
-                             : severity == DiagnosticSeverity::Warning ? kWarning
-                                                                       : kInformation)},
-        {"source", "coll"},
-        {"message", diagnostic.str()},
-        {"relatedInformation", std::move(related)}});
+    // At once: the parser may crash on what it has just complained of.
+    findings_.out << json::Value(json::Object{
+                         {"range", toRange(diagnostic.getLocation())},
+                         {"severity",
+                          int64_t(severity == DiagnosticSeverity::Error     ? severity_
+                                  : severity == DiagnosticSeverity::Warning ? kWarning
+                                                                            : kInformation)},
+                         {"source", "coll"},
+                         {"message", diagnostic.str()},
+                         {"relatedInformation", std::move(related)}})
+                  << "\n";
+    findings_.out.flush();
   }
 
   void addHover(llvm::SMRange range, const std::string &text) {
@@ -157,8 +163,8 @@ private:
 
 } // namespace
 
-json::Value analyze(StringRef text, StringRef uri, int64_t ranks) {
-  Findings findings;
+void analyze(StringRef text, StringRef uri, int64_t ranks, llvm::raw_ostream &out) {
+  Findings findings{out, {}, {}, {}};
   SmallVector<StringRef> parts;
   text.split(parts, kDefaultSplitMarker);
   int64_t line = 0;
@@ -166,9 +172,10 @@ json::Value analyze(StringRef text, StringRef uri, int64_t ranks) {
     PartAnalysis(part, line, uri, findings).run(ranks);
     line += part.count('\n');
   }
-  return json::Object{{"diagnostics", std::move(findings.diagnostics)},
-                      {"texts", std::move(findings.texts)},
-                      {"hovers", std::move(findings.hovers)}};
+  out << json::Value(json::Object{{"texts", std::move(findings.texts)},
+                                  {"hovers", std::move(findings.hovers)}})
+      << "\n";
+  out.flush();
 }
 
 } // namespace coll::lsp

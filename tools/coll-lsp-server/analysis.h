@@ -7,19 +7,21 @@
 #ifndef COLL_TOOLS_COLL_LSP_SERVER_ANALYSIS_H
 #define COLL_TOOLS_COLL_LSP_SERVER_ANALYSIS_H
 
-#include "llvm/Support/JSON.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace coll::lsp {
 
-/// Analyses a text, each part between `// -----` lines by itself. Columns are bytes.
+/// Analyses a text, each part between `// -----` lines by itself. Writes lines of JSON:
 ///
-///   "diagnostics": diagnostics of the protocol: of parser, verifiers and verify-ranks, and as
-///       warnings what the compiler would say of a step
-///   "texts": hover texts (Markdown)
-///   "hovers": [line, first column, last column, index of the text] each
+///   - each diagnostic (of parser, verifiers and verify-ranks, and as warnings what the
+///     compiler would say of a step) as the protocol has it, as soon as it is found;
+///   - at the end an object with "texts": hover texts (Markdown), and "hovers": [line,
+///     first column, last column, index of the text] each.
 ///
-/// `uri` names the document in related information, `ranks` is for steps that say nothing.
-llvm::json::Value analyze(llvm::StringRef text, llvm::StringRef uri, int64_t ranks);
+/// Columns are bytes. `uri` names the document in related information, `ranks` is for steps
+/// that say nothing.
+void analyze(llvm::StringRef text, llvm::StringRef uri, int64_t ranks, llvm::raw_ostream &out);
 
 } // namespace coll::lsp
 

@@ -141,22 +141,23 @@ std::optional<Analyzer::Result> Analyzer::analyze(const std::string &uri, const 
     result.diagnostics.push_back(makeDiagnostic(*line - 1, "brackets nest too deep to be parsed"));
     return result;
   }
-  auto parse = [](llvm::Expected<std::string> output) -> llvm::Expected<json::Value> {
-    return output ? json::parse(*output) : output.takeError();
-  };
-  llvm::Expected<json::Value> findings =
-      parse(runWorker({kAnalysisMode.str(), uri, std::to_string(ranks_)}, document.text(),
-                      kAnalysisDeadline, cancelled));
-  if (!findings) {
-    std::string why = llvm::toString(findings.takeError());
-    if (cancelled())
-      return std::nullopt;
-    result.diagnostics.push_back(makeDiagnostic(0, "the analysis of this text " + why));
-    return result;
+  WorkerOutput output = runWorker({kAnalysisMode.str(), uri, std::to_string(ranks_)},
+                                  document.text(), kAnalysisDeadline, cancelled);
+  if (cancelled())
+    return std::nullopt;
+  for (StringRef rest = output.text; !rest.empty();) {
+    auto [line, next] = rest.split('\n');
+    rest = next;
+    llvm::Expected<json::Value> finding = json::parse(line);
+    if (!finding)
+      llvm::consumeError(finding.takeError());
+    else if (finding->getAsObject()->get("hovers"))
+      result.hovers = takeHovers(*finding->getAsObject());
+    else
+      result.diagnostics.push_back(std::move(*finding));
   }
-  json::Object &object = *findings->getAsObject();
-  result.diagnostics = std::move(*object.getArray("diagnostics"));
-  result.hovers = takeHovers(object);
+  if (!output.failure.empty())
+    result.diagnostics.push_back(makeDiagnostic(0, "the analysis of this text " + output.failure));
   return result;
 }
 

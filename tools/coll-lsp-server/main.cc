@@ -6,6 +6,7 @@
 #include "tools/coll-lsp-server/server.h"
 #include "tools/coll-lsp-server/worker.h"
 #include "tools/common/safe_parse.h"
+#include "tools/common/tools.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,8 +32,7 @@ int runAnalysis(StringRef uri, int64_t ranks) {
   auto text = llvm::MemoryBuffer::getSTDIN();
   if (!text)
     return 1;
-  llvm::outs() << coll::lsp::analyze((*text)->getBuffer(), uri, ranks);
-  llvm::outs().flush();
+  coll::lsp::analyze((*text)->getBuffer(), uri, ranks, llvm::outs());
   return 0;
 }
 
@@ -43,7 +43,7 @@ int fail(const llvm::Twine &text) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int coll::lspServerMain(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN); // an editor that has left
   StringRef first = argc > 1 ? argv[1] : "";
   auto onLargeStack = [](llvm::function_ref<int()> body) {

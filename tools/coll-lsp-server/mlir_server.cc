@@ -42,10 +42,10 @@ public:
   /// Holds the conversation with a worker. Returns all that it sent.
   Expected<std::vector<json::Object>> run() {
     transport_.notify("exit", nullptr);
-    Expected<std::string> received = runWorker({kMlirServerMode.str()}, sent_, kQuestionDeadline);
-    if (!received)
-      return received.takeError();
-    return parse(*received);
+    WorkerOutput received = runWorker({kMlirServerMode.str()}, sent_, kQuestionDeadline);
+    if (!received.failure.empty())
+      return llvm::createStringError("MLIR's server " + received.failure);
+    return parse(received.text);
   }
 
 private:

@@ -3,6 +3,7 @@
 #include "tools/coll-lsp-server/worker.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Error.h"
 
 #include <cerrno>
 #include <csignal>
@@ -46,7 +47,7 @@ llvm::Expected<int> makeInput(llvm::StringRef input) {
   return file;
 }
 
-llvm::Expected<pid_t> start(const std::vector<std::string> &arguments, int input, int output) {
+llvm::Expected<pid_t> spawn(const std::vector<std::string> &arguments, int input, int output) {
   std::vector<char *> argv = {const_cast<char *>("coll-lsp-server")};
   for (const std::string &argument : arguments)
     argv.push_back(const_cast<char *>(argument.c_str()));
@@ -63,16 +64,17 @@ llvm::Expected<pid_t> start(const std::vector<std::string> &arguments, int input
   return pid;
 }
 
-/// Reads until the other side closes. An error after `end`, or once cancelled.
-llvm::Expected<std::string> readAll(int pipe, Clock::time_point end,
-                                    llvm::function_ref<bool()> cancelled) {
-  std::string text;
+/// Reads until the other side closes; gives up after `end`, or once cancelled.
+void readAll(int pipe, Clock::time_point end, llvm::function_ref<bool()> cancelled,
+             WorkerOutput &output) {
   std::vector<char> buffer(1 << 16);
   while (true) {
     if (cancelled())
-      return fail("was given up");
-    if (Clock::now() >= end)
-      return fail("took too long");
+      output.failure = "was given up";
+    else if (Clock::now() >= end)
+      output.failure = "took too long";
+    if (!output.failure.empty())
+      return;
     pollfd entry = {pipe, POLLIN, 0};
     if (poll(&entry, 1, /*timeout=*/20) <= 0)
       continue;
@@ -80,40 +82,50 @@ llvm::Expected<std::string> readAll(int pipe, Clock::time_point end,
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
-      return text;
-    text.append(buffer.data(), count);
+      return;
+    output.text.append(buffer.data(), count);
   }
+}
+
+/// Starts the worker; the end to read its output from goes to `output`.
+llvm::Expected<pid_t> start(const std::vector<std::string> &arguments, llvm::StringRef input,
+                            int &output) {
+  llvm::Expected<int> file = makeInput(input);
+  if (!file)
+    return file.takeError();
+  llvm::scope_exit closeFile([&] { close(*file); });
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return failCall("pipe");
+  llvm::Expected<pid_t> pid = spawn(arguments, *file, ends[1]);
+  close(ends[1]);
+  if (!pid)
+    close(ends[0]);
+  output = ends[0];
+  return pid;
 }
 
 } // namespace
 
-llvm::Expected<std::string> runWorker(const std::vector<std::string> &arguments,
-                                      llvm::StringRef input, std::chrono::milliseconds deadline,
-                                      llvm::function_ref<bool()> cancelled) {
+WorkerOutput runWorker(const std::vector<std::string> &arguments, llvm::StringRef input,
+                       std::chrono::milliseconds deadline, llvm::function_ref<bool()> cancelled) {
   auto end = Clock::now() + deadline;
-  llvm::Expected<int> file = makeInput(input);
-  if (!file)
-    return file.takeError();
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    llvm::Error error = failCall("pipe");
-    close(*file);
-    return error;
+  WorkerOutput output;
+  int pipe = -1;
+  llvm::Expected<pid_t> pid = start(arguments, input, pipe);
+  if (!pid) {
+    output.failure = "was not possible: " + llvm::toString(pid.takeError());
+    return output;
   }
-  llvm::Expected<pid_t> pid = start(arguments, *file, ends[1]);
-  close(*file);
-  close(ends[1]);
-  llvm::scope_exit closePipe([&] { close(ends[0]); });
-  if (!pid)
-    return pid.takeError();
-  llvm::Expected<std::string> output = readAll(ends[0], end, cancelled);
-  if (!output)
+  readAll(pipe, end, cancelled, output);
+  close(pipe);
+  if (!output.failure.empty())
     kill(*pid, SIGKILL);
   int status = 0;
   while (waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (output && WIFSIGNALED(status))
-    return fail(llvm::Twine("crashed (") + strsignal(WTERMSIG(status)) + ")");
+  if (output.failure.empty() && WIFSIGNALED(status))
+    output.failure = std::string("crashed (") + strsignal(WTERMSIG(status)) + ")";
   return output;
 }
 

@@ -11,7 +11,6 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
 
 #include <chrono>
 #include <string>
@@ -19,13 +18,18 @@
 
 namespace coll::lsp {
 
-/// Runs this program again with `arguments`, `input` on its standard input, and returns
-/// what it wrote to its standard output. An error, in words for the user, where it
-/// crashed, failed, or took longer than `deadline`; the process is gone in any case.
-///
-/// `cancelled` is asked some times a second; once it holds, the process is ended and
-/// an error returned. Thread safe.
-llvm::Expected<std::string> runWorker(
+struct WorkerOutput {
+  /// What it wrote to its standard output, until it failed.
+  std::string text;
+  /// In words for the user ("crashed (…)"); empty where it ended well.
+  std::string failure;
+};
+
+/// Runs this program again with `arguments` and with `input` on its standard input. It
+/// fails where it crashes or takes longer than `deadline`; the process is gone in any
+/// case. `cancelled` is asked some times a second; once it holds, the process is
+/// ended. Thread safe.
+WorkerOutput runWorker(
     const std::vector<std::string> &arguments, llvm::StringRef input,
     std::chrono::milliseconds deadline,
     llvm::function_ref<bool()> cancelled = [] { return false; });

@@ -4,6 +4,7 @@
 #include "passes/passes.h"
 #include "passes/pipelines.h"
 #include "tools/common/safe_parse.h"
+#include "tools/common/tools.h"
 
 #include "mlir/Debug/CLOptionsSetup.h"
 #include "mlir/IR/AsmState.h"
@@ -77,11 +78,6 @@ static void hideUnrelatedOptions() {
       option->setHiddenFlag(llvm::cl::ReallyHidden);
 }
 
-static llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc("<input file>"),
-                                            llvm::cl::init("-"));
-static llvm::cl::opt<std::string> outputPath("o", llvm::cl::desc("Output file"),
-                                             llvm::cl::value_desc("path"), llvm::cl::init("-"));
-
 /// Front ends read operations that no dialect here registers.
 static bool runsFrontEnd(llvm::ArrayRef<char *> arguments) {
   return llvm::any_of(arguments.drop_front(), [](const char *argument) {
@@ -91,11 +87,16 @@ static bool runsFrontEnd(llvm::ArrayRef<char *> arguments) {
 }
 
 static int runOpt(int argc, char **argv) {
+  // Not global: another tool of the same executable has a file of its own.
+  llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc("<input file>"),
+                                       llvm::cl::init("-"));
+  llvm::cl::opt<std::string> outputPath("o", llvm::cl::desc("Output file"),
+                                        llvm::cl::value_desc("path"), llvm::cl::init("-"));
   DialectRegistry registry;
-  coll::registerCollDialects(registry);
+  mlir::coll::registerCollDialects(registry);
   registerUpstreamPasses();
-  coll::registerCollPasses();
-  coll::registerCollPipelines();
+  mlir::coll::registerCollPasses();
+  mlir::coll::registerCollPipelines();
   MlirOptMainConfig::registerCLOptions(registry);
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
@@ -116,7 +117,7 @@ static int runOpt(int argc, char **argv) {
     return EXIT_SUCCESS;
   }
 
-  auto input = coll::readUntrusted(inputPath);
+  auto input = mlir::coll::readUntrusted(inputPath);
   if (!input) {
     llvm::WithColor::error() << llvm::toString(input.takeError()) << "\n";
     return EXIT_FAILURE;
@@ -133,6 +134,6 @@ static int runOpt(int argc, char **argv) {
   return EXIT_SUCCESS;
 }
 
-int main(int argc, char **argv) {
-  return coll::runGuarded("coll-opt", [&] { return runOpt(argc, argv); });
+int ::coll::optMain(int argc, char **argv) {
+  return mlir::coll::runGuarded("coll-opt", [&] { return runOpt(argc, argv); });
 }

@@ -1,13 +1,14 @@
 // coll-perf: measures parts of the project beside their peers. One subcommand a file.
 
 #include "tools/coll-perf/command.h"
+#include "tools/common/tools.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>
 
-int main(int argc, char **argv) {
+int coll::perfMain(int argc, char **argv) {
   using namespace coll::perf;
   CLI::App app("Measures parts of coll beside what others reach on the same machine, in the\n"
                "same run. Each subcommand has its own --help.",

@@ -7,6 +7,7 @@
 #endif
 #include "tools/coll-run/session.h"
 #include "tools/common/safe_parse.h"
+#include "tools/common/tools.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,7 +41,7 @@ int fail(llvm::Error error, const coll::run::Place &place = {}) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int coll::runMain(int argc, char **argv) {
   std::set_new_handler(exitOutOfMemory);
   signal(SIGPIPE, SIG_IGN); // a closed pipe is an error like any other
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);

@@ -112,19 +112,22 @@ EXAMPLES:
     coll-run stages/05-partition.mlir
 )");
 
+bool isOurs(const cl::Option &option) {
+  const cl::OptionCategory *ours[] = {&stepCategory, &dataCategory, &checkCategory,
+                                      &outputCategory};
+  return llvm::any_of(option.Categories, [&](cl::OptionCategory *category) {
+    return llvm::is_contained(ours, category);
+  });
+}
+
 /// LLVM's own options come along with its library. They mean nothing here, so
 /// they are neither accepted nor suggested.
 void prepareOptions() {
-  const cl::OptionCategory *ours[] = {&stepCategory, &dataCategory, &checkCategory,
-                                      &outputCategory};
   std::vector<cl::Option *> foreign;
   for (auto &entry : cl::getRegisteredOptions()) {
     cl::Option *option = entry.second;
-    bool isOurs = llvm::any_of(option->Categories, [&](cl::OptionCategory *category) {
-      return llvm::is_contained(ours, category);
-    });
     bool isHelp = entry.first == "help" || entry.first == "version";
-    if (isOurs) // the last one counts, so that a script's defaults can be overridden
+    if (isOurs(*option)) // the last one counts, so that a script's defaults can be overridden
       option->setNumOccurrencesFlag(cl::ZeroOrMore);
     else if (!isHelp)
       foreign.push_back(option);
@@ -290,6 +293,15 @@ Options collect() {
 }
 
 } // namespace
+
+void removeOptions() {
+  std::vector<cl::Option *> options = {&input};
+  for (auto &entry : cl::getRegisteredOptions())
+    if (isOurs(*entry.second))
+      options.push_back(entry.second);
+  for (cl::Option *option : options)
+    option->removeArgument();
+}
 
 llvm::Expected<Options> parseOptions(int argc, char **argv) {
   prepareOptions();

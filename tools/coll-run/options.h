@@ -60,6 +60,10 @@ struct Options {
 /// opening a file. `--help` and `--version` print and exit.
 llvm::Expected<Options> parseOptions(int argc, char **argv);
 
+/// Takes the options out of LLVM's registry, in a process that is another tool. Instead of
+/// parseOptions().
+void removeOptions();
+
 } // namespace coll::run
 
 #endif // COLL_TOOLS_COLL_RUN_OPTIONS_H
