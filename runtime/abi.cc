@@ -38,10 +38,24 @@ Result<Communicator *> communicatorOf(CollContext &ctx, int32_t group) {
   return communicator;
 }
 
+TraceEvent traceEvent(const CollContext &ctx, const Communicator &communicator, const Call &call) {
+  TraceEvent event{ctx.rank, call.site.op, TracePhase::Begin};
+  if (isTransfer(call.kind)) {
+    event.peer = communicator.ranks()[static_cast<size_t>(call.peer)];
+    event.tag = call.tag;
+  }
+  return event;
+}
+
+void tracePhase(TraceEvent &event, TracePhase phase) {
+  event.phase = phase;
+  trace(event);
+}
+
 // Requests have room reserved before the call starts, so that a started request is
 // never lost to a failing allocation.
-Status startCall(CollContext &ctx, Communicator &communicator, const Call &call, uint64_t number,
-                 int64_t bytes, CollRequest **req) {
+Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
+                 const TraceEvent &event, CollRequest **req) {
   auto owned = std::make_unique<CollRequest>();
   ctx.requests.reserve(ctx.requests.size() + 1);
   Result<Request *> started = communicator.start(call);
@@ -49,8 +63,7 @@ Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
     return started.status();
   owned->request = *started;
   owned->call = call;
-  owned->flightNumber = number;
-  owned->bytes = bytes;
+  owned->event = event;
   *req = owned.get();
   ctx.requests.push_back(std::move(owned));
   return {};
@@ -72,14 +85,18 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   int64_t bytes = payloadBytes(call, n, position);
   ctx.bytesMoved += bytes;
   ++ctx.numCalls;
-  uint64_t number = ctx.recorder.begin(call, group, bytes);
-  trace({ctx.rank, op, TracePhase::Begin, bytes});
+  TraceEvent event = traceEvent(ctx, **communicator, call);
+  event.bytes = bytes;
+  event.number = ctx.recorder.begin(call, group, bytes);
+  trace(event);
   Status status =
-      req ? startCall(ctx, **communicator, call, number, bytes, req) : (*communicator)->run(call);
-  if (req && status.ok())
+      req ? startCall(ctx, **communicator, call, event, req) : (*communicator)->run(call);
+  if (req && status.ok()) {
+    tracePhase(event, TracePhase::Started);
     return kCollOk;
-  trace({ctx.rank, op, TracePhase::End, bytes});
-  ctx.recorder.end(number, status.code());
+  }
+  tracePhase(event, TracePhase::End);
+  ctx.recorder.end(event.number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
 }
 
@@ -220,9 +237,10 @@ int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
                                     ": the request is not in flight"));
   std::unique_ptr<CollRequest> owned = std::move(*it);
   ctx.requests.erase(it);
+  tracePhase(owned->event, TracePhase::Wait);
   Status status = ctx.endpoint->wait(owned->request);
-  trace({ctx.rank, owned->call.site.op, TracePhase::End, owned->bytes});
-  ctx.recorder.end(owned->flightNumber, status.code());
+  tracePhase(owned->event, TracePhase::End);
+  ctx.recorder.end(owned->event.number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
 }
 

@@ -8,6 +8,8 @@ namespace coll::rt {
 
 namespace {
 
+constexpr int64_t kMaxTextBytes = int64_t(1) << 30;
+
 Call transferCall(OpKind kind, int peer, int64_t bytes) {
   Call call;
   call.kind = kind;
@@ -109,6 +111,53 @@ Result<std::vector<HostTensor>> Collector::collect(const std::vector<Item> &item
   if (!status.ok())
     return status;
   return tensors;
+}
+
+Status Collector::sendText(const std::string &text) {
+  int64_t bytes = static_cast<int64_t>(text.size());
+  Call size = transferCall(OpKind::Send, 0, sizeof(bytes));
+  size.src = &bytes;
+  COLL_RETURN_IF_ERROR(all_->run(size));
+  Call content = transferCall(OpKind::Send, 0, bytes);
+  content.src = text.data();
+  return all_->run(content);
+}
+
+Status Collector::receiveText(int rank, std::string &text) {
+  int64_t bytes = 0;
+  Call size = transferCall(OpKind::Recv, rank, sizeof(bytes));
+  size.dst = &bytes;
+  COLL_RETURN_IF_ERROR(all_->run(size));
+  if (bytes < 0 || bytes > kMaxTextBytes)
+    return Status::internal("rank " + std::to_string(rank) + " has a text of " +
+                            std::to_string(bytes) + " bytes to tell");
+  text.resize(static_cast<size_t>(bytes));
+  Call content = transferCall(OpKind::Recv, rank, bytes);
+  content.dst = text.data();
+  return all_->run(content);
+}
+
+Result<std::vector<std::string>> Collector::gather(const std::string &text) {
+  if (!all_)
+    return std::vector<std::string>{text};
+  Endpoint &endpoint = ranks_.front()->endpoint();
+  endpoint.enter();
+  std::vector<std::string> texts;
+  Status status;
+  if (!isRoot()) {
+    status = sendText(text);
+  } else {
+    texts.resize(static_cast<size_t>(numRanks_));
+    texts[0] = text;
+    for (int rank = 1; rank < numRanks_ && status.ok(); ++rank)
+      status = receiveText(rank, texts[static_cast<size_t>(rank)]);
+  }
+  if (!status.ok())
+    endpoint.abort(status);
+  endpoint.leave();
+  if (!status.ok())
+    return status;
+  return texts;
 }
 
 } // namespace coll::rt

@@ -31,11 +31,16 @@ public:
   // The items' tensors, replicated ones from rank 0. Empty where not isRoot().
   Result<std::vector<HostTensor>> collect(const std::vector<Item> &items);
 
+  // As Executor::gather.
+  Result<std::vector<std::string>> gather(const std::string &text);
+
 private:
   explicit Collector(const std::vector<std::unique_ptr<RankState>> &ranks) : ranks_(ranks) {}
   const RankState *findLocal(int rank) const;
   bool needsOthers(const std::vector<Item> &items) const;
   Status addBlock(const Item &item, int rank, HostTensor *global);
+  Status sendText(const std::string &text);
+  Status receiveText(int rank, std::string &text);
 
   const std::vector<std::unique_ptr<RankState>> &ranks_;
   int numRanks_ = 0;

@@ -5,6 +5,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/backend.h"
+#include "runtime/base/trace.h"
 #include "runtime/flight_recorder.h"
 #include "runtime/program.h"
 
@@ -15,8 +16,7 @@
 struct CollRequest {
   coll::rt::Request *request = nullptr;
   coll::rt::Call call;
-  uint64_t flightNumber = 0;
-  int64_t bytes = 0;
+  coll::rt::TraceEvent event; // of its last phase
 };
 
 // Belongs to the rank's thread while a step runs.

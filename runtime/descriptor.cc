@@ -225,6 +225,7 @@ private:
     op.group = static_cast<int>(in_.integerField(value, "group", path, -1, -1,
                                                  static_cast<int64_t>(out_.groups.size()) - 1));
     op.why = in_.stringField(value, "why", path);
+    op.isInit = in_.stringField(value, "function", path) == "init";
     out_.ops.push_back(std::move(op));
   }
 

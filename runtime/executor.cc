@@ -48,7 +48,7 @@ Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &
   if (job)
     local = {classOfRank[static_cast<size_t>(job->rank)]};
   for (int index : local) {
-    int64_t bytes = rankBytes(classes[static_cast<size_t>(index)].descriptor);
+    int64_t bytes = memoryOf(classes[static_cast<size_t>(index)].descriptor).total();
     if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > available)
       return {kCollDevice, "the program's buffers do not fit: " + std::to_string(local.size()) +
                                " ranks on a machine with " + std::to_string(available) +
@@ -186,6 +186,8 @@ bool Executor::isRoot() const { return impl_->collector->isRoot(); }
 
 const Descriptor &Executor::descriptor() const { return impl_->descriptor(); }
 
+const std::vector<Program> &Executor::classes() const { return impl_->classes; }
+
 Status Executor::initialize(const std::vector<HostTensor> &globalState) {
   COLL_RETURN_IF_ERROR(impl_->failure);
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/true, globalState));
@@ -252,6 +254,14 @@ Result<std::vector<HostTensor>> Executor::stateOf(int rank) {
     tensors.push_back(tensor.take());
   }
   return tensors;
+}
+
+Result<std::vector<std::string>> Executor::gather(const std::string &text) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  Result<std::vector<std::string>> texts = impl_->collector->gather(text);
+  if (!texts)
+    impl_->failure = texts.status();
+  return texts;
 }
 
 Executor::Stats Executor::stats() const {

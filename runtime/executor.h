@@ -55,6 +55,7 @@ public:
   bool isRoot() const;
   // Of the first class.
   const Descriptor &descriptor() const;
+  const std::vector<Program> &classes() const;
 
   // `globalState`: the state arguments in order, global shapes. Where the program
   // has an @init, rank 0 gets its part, the others zeros, and @init distributes;
@@ -68,6 +69,10 @@ public:
   // The state arguments in order: assembled from the shards, or one local rank's blocks.
   Result<std::vector<HostTensor>> state();
   Result<std::vector<HostTensor>> stateOf(int rank);
+
+  // What the processes of the job have to tell: their texts, by rank; one where all ranks are
+  // in this process, none outside of rank 0's.
+  Result<std::vector<std::string>> gather(const std::string &text);
 
   Stats stats() const;
 

@@ -49,6 +49,7 @@ struct OpInfo {
   std::string kind;
   std::string loc; // "train.py:12:3"
   std::string name;
+  bool isInit = false; // in @init, not in the step
   int64_t bytes = 0;
   int64_t count = 0;
   std::string dtype;

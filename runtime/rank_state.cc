@@ -17,21 +17,37 @@ int updatedArg(const Descriptor &descriptor, size_t k) {
   return -1;
 }
 
-int64_t rankBytes(const Descriptor &descriptor) {
-  int64_t total = 0;
-  auto add = [&](int64_t bytes) {
-    bool overflow = total < 0 || __builtin_add_overflow(total, bytes, &total) ||
-                    __builtin_add_overflow(total, AlignedBuffer::kAlignment, &total);
-    if (overflow)
-      total = -1;
-  };
-  add(descriptor.arenaBytes);
+namespace {
+
+// -1 stands for a sum that overflowed.
+void addBytes(int64_t &total, int64_t bytes) {
+  if (total < 0 || bytes < 0 || __builtin_add_overflow(total, bytes, &total))
+    total = -1;
+}
+
+void addBuffer(int64_t &total, int64_t bytes) {
+  addBytes(total, bytes);
+  addBytes(total, AlignedBuffer::kAlignment);
+}
+
+} // namespace
+
+int64_t RankMemory::total() const {
+  int64_t sum = 0;
+  for (int64_t bytes : {state, batch, outputs, temporaries})
+    addBytes(sum, bytes);
+  return sum;
+}
+
+RankMemory memoryOf(const Descriptor &descriptor) {
+  RankMemory memory;
+  addBuffer(memory.temporaries, descriptor.arenaBytes);
   for (const TensorInfo &arg : descriptor.args)
-    add(arg.localBytes());
+    addBuffer(arg.isState() ? memory.state : memory.batch, arg.localBytes());
   for (const TensorInfo &result : descriptor.results)
     if (result.arg < 0)
-      add(result.localBytes());
-  return total;
+      addBuffer(result.isState() ? memory.state : memory.outputs, result.localBytes());
+  return memory;
 }
 
 Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
@@ -101,11 +117,12 @@ Status RankState::runInit() {
   for (size_t i = 0; i < args_.size(); ++i)
     if (descriptor().args[i].isState())
       state.push_back(argPointers_[i]);
-  return runEntry(program_->init, state, state);
+  return runEntry(program_->init, TracePhase::EnterInit, state, state);
 }
 
 Status RankState::runStep() {
-  COLL_RETURN_IF_ERROR(runEntry(program_->step, argPointers_, resultPointers_));
+  COLL_RETURN_IF_ERROR(
+      runEntry(program_->step, TracePhase::EnterStep, argPointers_, resultPointers_));
   for (size_t k = 0; k < results_.size(); ++k) {
     int arg = updatedArg(descriptor(), k);
     if (arg < 0 || !results_[k].data())
@@ -116,11 +133,13 @@ Status RankState::runStep() {
   return {};
 }
 
-Status RankState::runEntry(CollEntry entry, const std::vector<void *> &args,
+Status RankState::runEntry(CollEntry entry, TracePhase enter, const std::vector<void *> &args,
                            const std::vector<void *> &results) {
   CollContext &context = *context_;
   context.bytesMoved = context.numCalls = 0;
+  trace({context.rank, -1, enter});
   int32_t code = entry(&abiTable(), &context, args.data(), results.data(), arena_.data());
+  trace({context.rank, -1, code == kCollOk ? TracePhase::Leave : TracePhase::Fail});
   Status status;
   std::string who = "rank " + std::to_string(context.rank);
   if (code != kCollOk)

@@ -17,8 +17,18 @@ namespace coll::rt {
 // result that names none, the k-th state argument (the rank swaps the buffers).
 int updatedArg(const Descriptor &descriptor, size_t k);
 
-// Bytes that one rank of the program needs, or -1 where the sum overflows.
-int64_t rankBytes(const Descriptor &descriptor);
+// What the buffers of one rank take, in bytes.
+struct RankMemory {
+  int64_t state = 0; // both copies of what the step does not update in place
+  int64_t batch = 0;
+  int64_t outputs = 0;     // results that are no state
+  int64_t temporaries = 0; // of the step, at their peak
+
+  // -1 where the sum overflows.
+  int64_t total() const;
+};
+// -1 where a sum overflows.
+RankMemory memoryOf(const Descriptor &descriptor);
 
 // Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
 class RankState {
@@ -46,7 +56,7 @@ public:
 private:
   RankState() = default;
   Status allocate();
-  Status runEntry(CollEntry entry, const std::vector<void *> &args,
+  Status runEntry(CollEntry entry, TracePhase enter, const std::vector<void *> &args,
                   const std::vector<void *> &results);
 
   const Program *program_ = nullptr;

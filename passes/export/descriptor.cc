@@ -83,6 +83,7 @@ int32_t DescriptorBuilder::addGroup(GroupAttr group) {
 int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
   Op &op = ops_.emplace_back();
   op.kind = comm->getName().stripDialect().str();
+  op.function = comm->getParentOfType<func::FuncOp>().getName().str();
   op.loc = getSourceText(loc);
   op.name = getSourceName(loc);
   op.group = addGroup(comm.getCommGroup());
@@ -169,6 +170,7 @@ std::string DescriptorBuilder::write(func::FuncOp step, ArrayRef<int64_t> update
   }
   for (const Op &op : ops_)
     ops.push_back(json::Object{{"kind", op.kind},
+                               {"function", op.function},
                                {"loc", op.loc},
                                {"name", op.name},
                                {"bytes", op.bytes},

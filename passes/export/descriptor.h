@@ -47,7 +47,7 @@ public:
 
 private:
   struct Op {
-    std::string kind, loc, name, dtype, reduction, why;
+    std::string kind, function, loc, name, dtype, reduction, why;
     int64_t bytes = 0, count = 0, group = 0;
   };
   using Group = llvm::SmallVector<llvm::SmallVector<int64_t>>;

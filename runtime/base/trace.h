@@ -1,8 +1,8 @@
 // trace.h - hooks that a profiler may listen on.
 //
-// Without a sink a hook costs one load. A sink is called on the rank's thread, for
-// each operation when it begins and when it has ended; it returns nothing and
-// cannot change a result.
+// Without a sink a hook costs one load. A sink is called on the rank's thread, as a rank
+// enters and leaves the program's functions, and for each operation on its way; it
+// returns nothing and cannot change a result.
 
 #ifndef COLL_RUNTIME_BASE_TRACE_H
 #define COLL_RUNTIME_BASE_TRACE_H
@@ -12,13 +12,19 @@
 
 namespace coll::rt {
 
-enum class TracePhase : uint8_t { Begin, End };
+// A blocking operation has Begin and End. An asynchronous one has Begin and Started when
+// it is started, then, if it is waited for, Wait and End. A rank leaves a function with Leave,
+// or with Fail where it returned an error.
+enum class TracePhase : uint8_t { EnterInit, EnterStep, Leave, Fail, Begin, Started, Wait, End };
 
 struct TraceEvent {
   int32_t rank;
-  int32_t op; // index of the program's operation table
+  int32_t op; // index of the program's operation table; -1 where the rank enters or leaves
   TracePhase phase;
-  int64_t bytes; // payload that this rank contributes
+  int64_t bytes = 0;   // payload that this rank contributes
+  uint64_t number = 0; // the same in all phases of one call, and in no other call of the rank
+  int32_t peer = -1;   // send, recv: rank of the other side
+  int64_t tag = 0;     // send, recv
 };
 
 class TraceSink {

@@ -3,6 +3,7 @@
 #include "runtime/base/trace.h"
 #include "test/runtime/fixtures.h"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -188,10 +189,12 @@ TEST(ExecutorTest, BuffersAreAlignedAndDonated) {
 class CountingSink : public TraceSink {
 public:
   void onEvent(const TraceEvent &event) override {
-    (event.phase == TracePhase::Begin ? begins : ends).fetch_add(1);
+    counts[static_cast<size_t>(event.phase)].fetch_add(1);
     bytes.fetch_add(event.bytes);
   }
-  std::atomic<int> begins{0}, ends{0};
+  int count(TracePhase phase) const { return counts[static_cast<size_t>(phase)]; }
+
+  std::array<std::atomic<int>, 8> counts{};
   std::atomic<int64_t> bytes{0};
 };
 
@@ -202,8 +205,11 @@ TEST(ExecutorTest, TraceSinkSeesEveryOperation) {
   ASSERT_TRUE(executor && executor->initialize({kState}).ok());
   EXPECT_TRUE(executor->step({kBatch}).ok());
   setTraceSink(nullptr);
-  EXPECT_EQ(sink.begins, 4);
-  EXPECT_EQ(sink.ends, 4);
+  EXPECT_EQ(sink.count(TracePhase::EnterInit), 0);
+  EXPECT_EQ(sink.count(TracePhase::EnterStep), 4);
+  EXPECT_EQ(sink.count(TracePhase::Begin), 4);
+  EXPECT_EQ(sink.count(TracePhase::End), 4);
+  EXPECT_EQ(sink.count(TracePhase::Leave), 4);
   EXPECT_EQ(sink.bytes, 2 * 4 * 4);
 }
 

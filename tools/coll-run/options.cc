@@ -83,6 +83,8 @@ cl::opt<bool>
 
 cl::opt<std::string> save("save", cl::value_desc("FILE.npz"), cl::cat(outputCategory),
                           cl::desc("write the final state (state_out_I) and losses"));
+cl::opt<std::string> report("report", cl::value_desc("FILE.html"), cl::cat(outputCategory),
+                            cl::desc("write a page with losses, times, collectives and memory"));
 cl::opt<std::string> dumpStages("dump-stages", cl::value_desc("DIR"), cl::cat(outputCategory),
                                 cl::desc("write the IR of every level to DIR"));
 cl::opt<bool> print("print", cl::cat(outputCategory),
@@ -102,6 +104,9 @@ EXAMPLES:
   Train over a data set and report the held-out accuracy:
     coll-run step.mlir --ranks=4 --state-args=8 --init=reference.npz \
       --dataset=digits.npz --epochs=10 --eval=eval.mlir
+
+  Where time and memory go, as a page for a browser:
+    coll-run step.mlir --ranks=4 --state-args=8 --data=reference.npz --report=report.html
 
   With one process per rank, here or on several machines:
     coll-run step.mlir --backend=net --ranks=4 --processes --state-args=8 --data=reference.npz
@@ -268,6 +273,22 @@ std::string chooseCacheDir() {
   return base ? *base + "/coll" : "";
 }
 
+/// As a shell would take it; the path of the program is left out.
+std::string joinCommandLine(int argc, char **argv) {
+  std::string text = "coll-run";
+  for (int i = 1; i < argc; ++i) {
+    llvm::StringRef word = argv[i];
+    bool isPlain = !word.empty() && llvm::all_of(word, [](char c) {
+      return llvm::isAlnum(c) || llvm::StringRef("_-./=,:+@%").contains(c);
+    });
+    std::string quoted = word.str();
+    for (size_t at = 0; (at = quoted.find('\'', at)) != std::string::npos; at += 4)
+      quoted.replace(at, 1, "'\\''");
+    text += isPlain ? " " + quoted : " '" + quoted + "'";
+  }
+  return text;
+}
+
 Options collect() {
   Options options;
   options.input = input;
@@ -286,6 +307,7 @@ Options collect() {
   options.rms = rms;
   options.reference = reference;
   options.save = save;
+  options.report = report;
   options.dumpStages = dumpStages;
   options.print = print;
   options.quiet = quiet;
@@ -313,6 +335,7 @@ llvm::Expected<Options> parseOptions(int argc, char **argv) {
           argc, argv, "Runs a training step, written for one device, on N ranks.\n", &errors))
     return makeError(tidy(text, llvm::sys::path::filename(argv[0])));
   Options options = collect();
+  options.commandLine = joinCommandLine(argc, argv);
   if (llvm::Error error = readNumbers(options))
     return error;
   if (mesh.getNumOccurrences()) {

@@ -22,6 +22,7 @@ struct MeshAxisOption {
 
 struct Options {
   std::string input;
+  std::string commandLine; // as a shell would take it
 
   std::optional<int64_t> ranks; // the mesh's size where only --mesh was given
   std::vector<MeshAxisOption> mesh;
@@ -51,6 +52,7 @@ struct Options {
   bool rms = false;
 
   std::string save;
+  std::string report;
   std::string dumpStages;
   bool print = false;
   bool quiet = false;

@@ -6,6 +6,7 @@
 #include "tools/coll-run/dataset.h"
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/evaluate.h"
+#include "tools/coll-run/report/report.h"
 #include "tools/coll-run/step_compiler.h"
 #include "tools/coll-run/trainer.h"
 
@@ -24,6 +25,8 @@ public:
   llvm::Error run();
 
 private:
+  llvm::Error runStages();
+  llvm::Error timed(const char *phase, llvm::Error (Session::*stage)());
   llvm::Error prepareOutputs();
   llvm::Error launch();
   llvm::Error openData();
@@ -31,10 +34,12 @@ private:
   llvm::Error openBatches(const std::optional<NpzFile> &data);
   llvm::Error train();
   llvm::Error checkBeginning();
+  llvm::Error checkEnd();
   llvm::Error checkAgainstSingle(const RunResult &run, int64_t steps);
   llvm::Error checkAgainstReference();
   llvm::Error checkReferenceSteps(const std::vector<double> &losses);
-  void report(llvm::StringRef title, const std::vector<Comparison> &comparisons);
+  void report(llvm::StringRef title, std::vector<Comparison> comparisons);
+  void fillReport();
   llvm::Error evaluateHeldOut();
   llvm::Error save() const;
   void print() const;
@@ -49,6 +54,7 @@ private:
   const Place &place_;
   StepCompiler compiler_;
   std::unique_ptr<StageWriter> stages_;
+  std::unique_ptr<Report> report_; // only with --report
   LaunchedStep step_;
   LaunchedStep single_; // the same step on one rank; only with --check
   std::vector<rt::TensorInfo> stateInfos_, batchInfos_, resultInfos_;
@@ -76,25 +82,39 @@ Session::Session(const Options &options, const Place &place)
 llvm::Error Session::run() {
   if (llvm::Error error = prepareOutputs())
     return error;
-  if (llvm::Error error = launch())
+  llvm::Error error = runStages();
+  if (!report_)
     return error;
-  if (llvm::Error error = openData())
+  fillReport();
+  return report_->finish(std::move(error));
+}
+
+llvm::Error Session::timed(const char *phase, llvm::Error (Session::*stage)()) {
+  if (!report_)
+    return (this->*stage)();
+  return report_->timePhase(phase, [&] { return (this->*stage)(); });
+}
+
+llvm::Error Session::runStages() {
+  if (llvm::Error error = timed("compiling", &Session::launch))
+    return error;
+  if (llvm::Error error = timed("reading data", &Session::openData))
     return error;
   if (options_.check && dataset_)
-    if (llvm::Error error = checkBeginning())
+    if (llvm::Error error = timed("checking", &Session::checkBeginning))
       return error;
-  if (llvm::Error error = train())
+  if (llvm::Error error = timed("running", &Session::train))
     return error;
   if (!place_.isRoot())
     return llvm::Error::success();
   if (options_.check && !dataset_)
-    if (llvm::Error error = checkAgainstSingle(result_, steps_))
+    if (llvm::Error error = timed("checking", &Session::checkEnd))
       return error;
   if (!options_.reference.empty())
-    if (llvm::Error error = checkAgainstReference())
+    if (llvm::Error error = timed("comparing", &Session::checkAgainstReference))
       return error;
   if (!options_.eval.empty())
-    if (llvm::Error error = evaluateHeldOut())
+    if (llvm::Error error = timed("evaluating", &Session::evaluateHeldOut))
       return error;
   if (!options_.save.empty())
     if (llvm::Error error = save())
@@ -106,6 +126,12 @@ llvm::Error Session::run() {
 
 /// Fails early where the run's outcome could not be written.
 llvm::Error Session::prepareOutputs() {
+  if (!options_.report.empty()) {
+    auto report = Report::create(options_, place_);
+    if (!report)
+      return report.takeError();
+    report_ = std::move(*report);
+  }
   if (!place_.isRoot())
     return llvm::Error::success();
   if (!options_.save.empty())
@@ -159,6 +185,8 @@ llvm::Error Session::launch() {
   if (llvm::Error error = launchFor(target, execution, step_))
     return error;
   compiler_.dumpStages(nullptr); // other files are not the user's step
+  if (report_)
+    report_->describe(*step_.executor);
   int ranks = step_.executor->numRanks();
   if (options_.ranks && *options_.ranks != ranks)
     return makeError("--ranks=" + llvm::Twine(*options_.ranks) + ", but '" + options_.input +
@@ -242,10 +270,11 @@ llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
 
 llvm::Error Session::train() {
   Progress progress(steps_, isQuiet());
-  llvm::Expected<RunResult> run = runSteps(*step_.executor, state_, *batches_, steps_, &progress);
-  if (!run)
-    return run.takeError();
-  result_ = std::move(*run);
+  auto run = [&] {
+    return runSteps(*step_.executor, state_, *batches_, steps_, &progress, result_);
+  };
+  if (llvm::Error error = report_ ? report_->record(*step_.executor, run) : run())
+    return error;
   if (isQuiet())
     return llvm::Error::success();
   if (dataset_)
@@ -256,32 +285,33 @@ llvm::Error Session::train() {
 
 llvm::Error Session::checkBeginning() {
   int64_t steps = std::min(steps_, kCheckedDatasetSteps);
-  llvm::Expected<RunResult> run = runSteps(*step_.executor, state_, *batches_, steps, nullptr);
-  if (!run)
-    return run.takeError();
-  return place_.isRoot() ? checkAgainstSingle(*run, steps) : llvm::Error::success();
+  RunResult run;
+  if (llvm::Error error = runSteps(*step_.executor, state_, *batches_, steps, nullptr, run))
+    return error;
+  return place_.isRoot() ? checkAgainstSingle(run, steps) : llvm::Error::success();
 }
 
+llvm::Error Session::checkEnd() { return checkAgainstSingle(result_, steps_); }
+
 llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
-  llvm::Expected<RunResult> single = runSteps(*single_.executor, state_, *batches_, steps, nullptr);
-  if (!single)
-    return single.takeError();
+  RunResult single;
+  if (llvm::Error error = runSteps(*single_.executor, state_, *batches_, steps, nullptr, single))
+    return error;
   std::vector<Comparison> comparisons;
   for (size_t i = 0; i < run.state.size(); ++i)
-    comparisons.push_back(
-        compareTensors(stateName(i), run.state[i], single->state[i], tolerance()));
+    comparisons.push_back(compareTensors(stateName(i), run.state[i], single.state[i], tolerance()));
   std::optional<size_t> loss = findLoss(resultInfos_);
   for (size_t k = 0; k < run.results.size(); ++k)
     if (k != loss)
       comparisons.push_back(
-          compareTensors(resultName(k), run.results[k], single->results[k], tolerance()));
+          compareTensors(resultName(k), run.results[k], single.results[k], tolerance()));
   if (loss)
-    comparisons.push_back(compareLosses(run.losses, single->losses, tolerance()));
+    comparisons.push_back(compareLosses(run.losses, single.losses, tolerance()));
   int ranks = step_.executor->numRanks();
   std::string title = "check: " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
                       " against one, after " + std::to_string(steps) +
                       (steps == 1 ? " step" : " steps");
-  report(title, comparisons);
+  report(title, std::move(comparisons));
   return llvm::Error::success();
 }
 
@@ -323,7 +353,7 @@ llvm::Error Session::checkAgainstReference() {
     return makeError("'" + options_.reference +
                      "' has nothing to compare with: no losses, "
                      "state_out_I or result_K");
-  report("reference: " + options_.reference, comparisons);
+  report("reference: " + options_.reference, std::move(comparisons));
   return llvm::Error::success();
 }
 
@@ -334,9 +364,27 @@ llvm::Error Session::checkReferenceSteps(const std::vector<double> &losses) {
                    " steps, not of " + llvm::Twine(steps_));
 }
 
-void Session::report(llvm::StringRef title, const std::vector<Comparison> &comparisons) {
+void Session::report(llvm::StringRef title, std::vector<Comparison> comparisons) {
   areChecksOk_ &= run::report(llvm::outs(), title, comparisons, options_.rms, options_.quiet);
   llvm::outs().flush();
+  if (report_)
+    report_->contents().checks.push_back({title.str(), options_.rms, std::move(comparisons)});
+}
+
+/// What the compiler has said and the run has returned, as far as they came.
+void Session::fillReport() {
+  ReportContents &contents = report_->contents();
+  for (const Message &message : compiler_.messages().all()) {
+    bool isProblem = message.severity == mlir::DiagnosticSeverity::Error ||
+                     message.severity == mlir::DiagnosticSeverity::Warning;
+    (isProblem ? contents.diagnostics : contents.notes).push_back(message.text);
+  }
+  contents.plannedSteps = steps_;
+  contents.stepSeconds = result_.stepSeconds;
+  std::optional<size_t> loss = findLoss(resultInfos_);
+  for (size_t k = 0; k < result_.scalars.size(); ++k)
+    if (!result_.scalars[k].empty())
+      contents.outputs.push_back({resultName(k), loss == k, result_.scalars[k]});
 }
 
 llvm::Error Session::evaluateHeldOut() {
@@ -347,10 +395,14 @@ llvm::Error Session::evaluateHeldOut() {
       evaluate(compiler_, options_.eval, result_.state, std::move(*test));
   if (!accuracy)
     return accuracy.takeError();
+  std::string share, counts;
+  llvm::raw_string_ostream(share) << llvm::format("%.2f %%",
+                                                  100.0 * accuracy->correct / accuracy->total);
+  llvm::raw_string_ostream(counts) << accuracy->correct << " of " << accuracy->total;
   if (!options_.quiet)
-    llvm::outs() << llvm::format(
-        "held-out accuracy: %.2f %% (%lld of %lld)\n", 100.0 * accuracy->correct / accuracy->total,
-        static_cast<long long>(accuracy->correct), static_cast<long long>(accuracy->total));
+    llvm::outs() << "held-out accuracy: " << share << " (" << counts << ")\n";
+  if (report_)
+    report_->contents().accuracy = {share, counts};
   return llvm::Error::success();
 }
 

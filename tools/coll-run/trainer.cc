@@ -25,10 +25,20 @@ std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results) {
   return std::nullopt;
 }
 
-llvm::Expected<RunResult> runSteps(rt::Executor &executor, const Tensors &state,
-                                   BatchSource &batches, int64_t steps, Progress *progress) {
+/// Keeps what one step returned.
+static void addResults(RunResult &run, Tensors results, std::optional<size_t> loss) {
+  run.results = std::move(results);
+  run.scalars.resize(run.results.size());
+  for (size_t k = 0; k < run.results.size(); ++k)
+    if (run.results[k].shape.empty())
+      run.scalars[k].push_back(element(run.results[k], 0));
+  if (loss && *loss < run.results.size())
+    run.losses.push_back(run.scalars[*loss].back());
+}
+
+llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
+                     int64_t steps, Progress *progress, RunResult &run) {
   using Clock = std::chrono::steady_clock;
-  RunResult run;
   if (llvm::Error error = toError(executor.initialize(state)))
     return error;
   std::optional<size_t> loss = findLoss(freeResults(executor.descriptor()));
@@ -43,16 +53,14 @@ llvm::Expected<RunResult> runSteps(rt::Executor &executor, const Tensors &state,
         progress->finish();
       return makeError("step " + llvm::Twine(step + 1) + ": " + results.status().toString());
     }
-    run.seconds += std::chrono::duration<double>(Clock::now() - start).count();
-    run.results = results.take();
-    std::optional<double> value;
-    if (loss && *loss < run.results.size()) {
-      value = element(run.results[*loss], 0);
-      run.losses.push_back(*value);
-    }
+    run.stepSeconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    run.seconds += run.stepSeconds.back();
+    addResults(run, results.take(), loss);
     run.stats = executor.stats();
     if (progress)
-      progress->update(step + 1, value, run.stats.bytesPerStep);
+      progress->update(step + 1,
+                       run.losses.empty() ? std::nullopt : std::optional(run.losses.back()),
+                       run.stats.bytesPerStep);
   }
   if (progress)
     progress->finish();
@@ -60,7 +68,7 @@ llvm::Expected<RunResult> runSteps(rt::Executor &executor, const Tensors &state,
   if (!final)
     return toError(final.status());
   run.state = final.take();
-  return run;
+  return llvm::Error::success();
 }
 
 } // namespace coll::run

@@ -9,13 +9,16 @@
 
 namespace coll::run {
 
-/// What a run of steps left behind.
+/// What a run of steps left behind; of one that failed, what its complete steps did.
 struct RunResult {
   Tensors state;              // after the last step
   Tensors results;            // of the last step, without the state
   std::vector<double> losses; // one per step; empty where the step returns none
-  rt::Executor::Stats stats;  // of the last step
-  double seconds = 0;         // in steps, without set-up
+  // One per step and free result; empty where the result is no scalar.
+  std::vector<std::vector<double>> scalars;
+  std::vector<double> stepSeconds;
+  rt::Executor::Stats stats; // of the last step
+  double seconds = 0;        // in steps, without set-up
 };
 
 /// The results that update no state, in order: what Executor::step returns.
@@ -25,9 +28,9 @@ std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor);
 /// scalar.
 std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results);
 
-/// Runs `steps` steps from `state`. `progress` may be null.
-llvm::Expected<RunResult> runSteps(rt::Executor &executor, const Tensors &state,
-                                   BatchSource &batches, int64_t steps, Progress *progress);
+/// Runs `steps` steps from `state`. `progress` may be null; `run` is empty before.
+llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
+                     int64_t steps, Progress *progress, RunResult &run);
 
 } // namespace coll::run
 

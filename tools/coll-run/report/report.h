@@ -1,0 +1,52 @@
+//===- report.h - what --report writes ----------------------------------*- C++ -*-===//
+
+#ifndef COLL_TOOLS_COLL_RUN_REPORT_REPORT_H
+#define COLL_TOOLS_COLL_RUN_REPORT_REPORT_H
+
+#include "runtime/executor.h"
+#include "tools/coll-run/job.h"
+#include "tools/coll-run/report/contents.h"
+
+#include <functional>
+#include <memory>
+
+namespace coll::run {
+
+/// The report of one run, from its start to its end. In a job of several processes each has
+/// one; that of rank 0 writes. Belongs to one thread; one at a time listens.
+class Report {
+public:
+  /// Writes a page that says the run has not finished: what cannot be written is found out
+  /// before the run, and a run that is killed leaves that page.
+  static llvm::Expected<std::unique_ptr<Report>> create(const Options &options, const Place &place);
+  ~Report();
+
+  /// What the page tells; whoever knows it fills it in.
+  ReportContents &contents() { return contents_; }
+
+  /// Runs `work` and notes how long it took.
+  llvm::Error timePhase(const std::string &name, const std::function<llvm::Error()> &work);
+
+  /// From now on the executor's program is what the report is about.
+  void describe(const rt::Executor &executor);
+  /// Records what the ranks of this process do during `work`, which runs the executor, and
+  /// afterwards brings all ranks' records to the process of rank 0. After a failure there
+  /// only its own are known.
+  llvm::Error record(rt::Executor &executor, const std::function<llvm::Error()> &work);
+
+  /// Writes the page, where this is the process of rank 0, and returns `error`.
+  llvm::Error finish(llvm::Error error);
+
+private:
+  Report(const Options &options, const Place &place);
+  RankRecord localRecord(const Recorder &recorder, int rank) const;
+  llvm::Error gather(rt::Executor &executor);
+
+  std::string path_;
+  const Place &place_;
+  ReportContents contents_;
+};
+
+} // namespace coll::run
+
+#endif // COLL_TOOLS_COLL_RUN_REPORT_REPORT_H
