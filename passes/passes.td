@@ -34,6 +34,14 @@ def ImportStablehloPass : Pass<"coll-import-stablehlo", "::mlir::ModuleOp"> {
 // transform/: distribution (L0 to L6)
 //===----------------------------------------------------------------------===//
 
+def DropEmptyPass : Pass<"coll-drop-empty", "::mlir::ModuleOp"> {
+  let summary = "what has no elements is not computed";
+  let description = [{
+    A tensor without elements becomes tensor.empty, a loop nest without iterations its
+    initial value, so that no other pass meets an extent of 0 in what it produces.
+  }];
+}
+
 def InsertDataParallelPass : Pass<"coll-insert-data-parallel", "::mlir::ModuleOp"> {
   let summary = "annotates a step for data parallelism and makes its init function";
   let description = [{

@@ -28,6 +28,7 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
 }
 
 void buildPartitionPipeline(OpPassManager &pm) {
+  pm.addPass(createDropEmptyPass());
   pm.addPass(createPropagatePass());      // L2
   pm.addPass(createInsertReshardsPass()); // L3
   pm.addPass(createPartitionPass());      // L4
@@ -47,6 +48,7 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 }
 
 void buildExecutablePipeline(OpPassManager &pm) {
+  pm.addPass(createDropEmptyPass());
   pm.addPass(createLowerIndexedPass());
   pm.addPass(createLowerContractionsPass());
   pm.addPass(createFuseKernelsPass());

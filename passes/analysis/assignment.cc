@@ -47,7 +47,8 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
       return -1;
     elements += numElements(op->getOperand(index));
   }
-  if (op->getNumResults() != 1 || numElements(op->getResult(0)) > elements)
+  bool isOneTensor = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+  if (!isOneTensor || numElements(op->getResult(0)) > elements)
     return -1;
   for (auto [number, set] : llvm::enumerate(rule.linearSets)) {
     bool covers = llvm::all_of(partial, [&](int64_t i) { return llvm::is_contained(set, i); });

@@ -13,6 +13,8 @@ using Kind = TraceNode::Kind;
 static constexpr int64_t kMinParkedTrips = 4;
 /// A while loop that counts further has no known trip count.
 static constexpr int64_t kMaxCountedTrips = int64_t(1) << 24;
+/// Operations that are followed before a proof is given up: some seconds.
+static constexpr int64_t kMaxWork = int64_t(1) << 24;
 
 LogicalResult RankSimulator::run() {
   states_.resize(agents_.size());
@@ -77,6 +79,9 @@ bool RankSimulator::waitFor(unsigned agent, const Post &post) {
 /// Executes the node that the top frame is at. `moved` is false where the agent must
 /// stop here for now.
 LogicalResult RankSimulator::execute(unsigned agent, const TraceNode &node, bool &moved) {
+  if (++work_ > kMaxWork)
+    return node.op->emitError("is reached again and again by loops whose rounds all differ; after ")
+           << kMaxWork << " operations the proof is given up";
   State &state = states_[agent];
   size_t &next = state.frames.back().next;
   switch (node.kind) {

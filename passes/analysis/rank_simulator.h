@@ -125,6 +125,7 @@ private:
   std::vector<unsigned> parkedAtLoop_, parkedAtLockstep_;
   std::vector<Words> lockstepStates_;
   std::deque<Snapshot> history_;
+  int64_t work_ = 0; // nodes executed, and what comparing snapshots cost
   /// Trip counts by loop, rank (where it matters) and variables.
   std::map<Words, std::optional<int64_t>> tripsOf_;
 };

@@ -7,6 +7,8 @@ using namespace mlir::coll;
 
 /// Snapshots are dropped, oldest first, when they hold more words than this.
 static constexpr size_t kMaxHistoryWords = size_t(1) << 24;
+/// Most snapshots differ early: so many are compared in the time of one operation.
+static constexpr int64_t kSnapshotsPerOperation = 16;
 
 /// Appends what decides how `agent` goes on. Iterations of loops whose body does not
 /// depend on them are kept apart.
@@ -73,6 +75,7 @@ bool RankSimulator::skip(const Snapshot &before, const Snapshot &now) {
 /// Called when everybody is blocked, parked or at the end.
 void RankSimulator::skipRepeatedRounds() {
   Snapshot now = takeSnapshot();
+  work_ += static_cast<int64_t>(history_.size()) / kSnapshotsPerOperation;
   for (auto before = history_.rbegin(); before != history_.rend(); ++before) {
     if (before->state != now.state)
       continue;

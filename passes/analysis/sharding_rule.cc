@@ -210,6 +210,10 @@ ShardingRule reshapeRule(Operation *op, Value expanded, bool expandedIsResult,
   auto &wide = expandedIsResult ? rule.results[0] : rule.operands[0];
   auto &narrow = expandedIsResult ? rule.operands[0] : rule.results[0];
   ArrayRef<int64_t> shape = shapeOf(expanded);
+  // MLIR's verifier lets through indices that are none of the shape's.
+  for (const ReassociationIndices &group : groups)
+    if (llvm::any_of(group, [&](int64_t dim) { return dim < 0 || dim >= int64_t(shape.size()); }))
+      return rule;
   for (auto [merged, group] : llvm::enumerate(groups)) {
     int64_t unit = 1;
     int64_t major = -1;
@@ -332,8 +336,10 @@ ShardingRule accumulateRule(AccumulateOp op) {
     }
   }
   for (auto [operandDim, updatesDim] : llvm::zip(op.getOperandWindowDims(), op.getWindowDims())) {
+    // Whether an indexed window lies within the operand, its whole extent decides.
+    bool isIndexed = llvm::is_contained(op.getIndexMap(), operandDim);
     int64_t size = shapeOf(op.getOperand())[operandDim];
-    if (shapeOf(op.getUpdates())[updatesDim] == size)
+    if (!isIndexed && shapeOf(op.getUpdates())[updatesDim] == size)
       link(rule, operand[operandDim], updates[updatesDim], size);
   }
   rule.results[0] = operand;

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/export/check_drivers.h"
 #include "passes/export/emit_executable_driver.h"
 #include "passes/export/emit_executable_kernels.h"
 #include "llvm/ADT/StringSet.h"
@@ -70,7 +71,7 @@ static LogicalResult collectFunctions(RankClass &cls, Block &body) {
   }
   if (!cls.step)
     return cls.source->emitError("has no function @") << kStepFunction;
-  return success();
+  return checkDrivers(cls.step, cls.init);
 }
 
 /// The rank classes of the module, or the module itself as the only one.
@@ -192,6 +193,7 @@ LogicalResult EmitExecutablePass::emitClass(RankClass &cls, int64_t worldSize) {
   int64_t arenaBytes = 0;
   for (func::FuncOp driver : drivers) {
     sinkSplats(driver, kernels);
+    guardDivisions(driver);
     FailureOr<BufferPlan> plan = planBuffers(driver, kernels);
     if (failed(plan) || failed(makeInPlaceKernels(module, kernels, *plan)))
       return failure();
@@ -201,6 +203,7 @@ LogicalResult EmitExecutablePass::emitClass(RankClass &cls, int64_t worldSize) {
   eraseUnused(module, planned);
   for (auto kernel : module.getOps<func::FuncOp>()) {
     kernel.setPublic();
+    guardDivisions(kernel);
     if (failed(expandKernelArithmetic(kernel)))
       return failure();
   }

@@ -30,7 +30,7 @@ static void computeInF32(func::FuncOp kernel) {
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
     bool computes =
-        isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+        isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
         !isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp>(
             op);
     if (computes && (llvm::any_of(op->getOperandTypes(), isNarrowFloat) ||

@@ -26,6 +26,9 @@ void accumulateInF32(func::FuncOp kernel);
 func::FuncOp getInPlaceKernel(func::FuncOp kernel, const KernelInfo &info,
                               ArrayRef<std::pair<unsigned, unsigned>> aliases);
 
+/// Integer divisions that would trap divide by 1 instead.
+void guardDivisions(func::FuncOp function);
+
 /// Rewrites what LLVM cannot compute well: transcendental functions become
 /// vectorisable arithmetic, bf16 arithmetic becomes f32 arithmetic.
 LogicalResult expandKernelArithmetic(func::FuncOp kernel);

@@ -99,6 +99,11 @@ private:
   }
 
   void dropUnitDims(func::FuncOp function) {
+    IRRewriter rewriter(&getContext());
+    function.walk([&](linalg::GenericOp op) {
+      if (llvm::is_contained(op.getStaticLoopRanges(), 1))
+        trimWindows(rewriter, op);
+    });
     RewritePatternSet patterns(&getContext());
     linalg::ControlDropUnitDims options;
     linalg::populateFoldUnitExtentDimsPatterns(patterns, options);

@@ -20,6 +20,10 @@ bool shouldFuseProducer(OpOperand *fusedOperand);
 /// loops; false where the reshape only adds or drops unit dimensions.
 bool shouldMoveReshape(OpOperand *reshapedOperand);
 
+/// Cuts inputs to what the loops reach. A window that leaves a remainder is then no
+/// longer than its loop says, also where its other loop is dropped because it has one position.
+void trimWindows(RewriterBase &rewriter, linalg::GenericOp op);
+
 /// Merges generics of the block that run over the same loops and share data into
 /// one generic with several results. Never reorders operations with side effects.
 void mergeSiblings(RewriterBase &rewriter, Block &block);

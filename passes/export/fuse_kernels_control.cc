@@ -26,7 +26,7 @@ BodyCost getBodyCost(linalg::GenericOp op) {
       continue;
     ++cost.ops;
     bool cheapMath = isa<math::AbsFOp, math::FmaOp, math::CopySignOp>(inner);
-    bool math = isa<math::MathDialect>(inner.getDialect()) && !cheapMath;
+    bool math = isa_and_nonnull<math::MathDialect>(inner.getDialect()) && !cheapMath;
     if (math || isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
                     arith::RemUIOp>(inner))
       cost.expensive = true;

@@ -63,9 +63,9 @@ bool isScalarOp(Operation *op) {
 
 /// May stand between the calls to kernels.
 bool isDriverOp(Operation *op) {
-  if (isa<CollDialect>(op->getDialect()))
+  if (isa_and_nonnull<CollDialect>(op->getDialect()))
     return !isa<TakeOp, AccumulateOp, SortOp, ReshardOp>(op);
-  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+  if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return isa<arith::ConstantOp>(op) || isScalarOp(op);
   return isa<func::CallOp, func::ReturnOp, tensor::EmptyOp, tensor::ExpandShapeOp,
              tensor::CollapseShapeOp, tensor::ExtractOp, scf::WhileOp, scf::ForOp, scf::IfOp,

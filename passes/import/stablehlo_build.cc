@@ -218,6 +218,8 @@ Value pad(ImplicitLocOpBuilder &b, Value input, Value value, ArrayRef<int64_t> l
           ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
   auto type = cast<RankedTensorType>(input.getType());
   RankedTensorType result = type.clone(paddedShape(type.getShape(), low, high, interior));
+  if (type.getNumElements() == 0)
+    return broadcast(b, value, {}, result);
   Value scalar = extractScalar(b, value);
   input = spreadOut(b, input, scalar, interior);
   type = cast<RankedTensorType>(input.getType());

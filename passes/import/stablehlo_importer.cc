@@ -3,6 +3,7 @@
 #include "passes/import/stablehlo_importer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/import/stablehlo_attrs.h"
 #include "llvm/ADT/STLExtras.h"
@@ -248,6 +249,17 @@ LogicalResult Importer::cloneOp(Operation *op) {
   return success();
 }
 
+/// Nothing computes tensors without elements.
+bool Importer::importEmpty(Source &src) {
+  bool isEmpty = !inScalarBody_ && src.op->getNumResults() > 0 &&
+                 llvm::all_of(src.op->getResultTypes(),
+                              [](Type type) { return convertChecked(type).getNumElements() == 0; });
+  for (unsigned i = 0; isEmpty && i < src.op->getNumResults(); ++i)
+    map(src.op->getResult(i),
+        tensor::EmptyOp::create(b, src.tensor(i).getShape(), src.tensor(i).getElementType()));
+  return isEmpty;
+}
+
 LogicalResult Importer::importOp(Operation *op) {
   // Calls are inlined, so a small text can describe an enormous program.
   constexpr int64_t kMaxOps = int64_t{1} << 22;
@@ -263,7 +275,7 @@ LogicalResult Importer::importOp(Operation *op) {
   if (failed(checkOp(op, *rule)))
     return failure();
   Source src(*this, op, b);
-  return rule->handler(src);
+  return importEmpty(src) || succeeded(rule->handler(src)) ? success() : failure();
 }
 
 } // namespace mlir::coll::stablehlo

@@ -115,6 +115,7 @@ public:
 
 private:
   LogicalResult importOp(Operation *op);
+  bool importEmpty(Source &src);
   /// For operations of coll, which are taken over as they are.
   LogicalResult cloneOp(Operation *op);
   LogicalResult checkOp(Operation *op, const Rule &rule);

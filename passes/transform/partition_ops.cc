@@ -13,14 +13,26 @@ ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Sums of products: padding in one input would meet whatever the other holds there.
+/// The input itself, perhaps widened.
+bool isPlainInput(Value value) {
+  if (auto extension = value.getDefiningOp<arith::ExtFOp>())
+    value = extension.getIn();
+  return isa<BlockArgument>(value);
+}
+
+/// Sums of products of two inputs: padding in one would meet whatever the other holds
+/// there, and a zero in both adds nothing.
 bool isSumOfProducts(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() != 2)
     return false;
   Block *body = op.getBlock();
   auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  return sum && (sum.getLhs().getDefiningOp<arith::MulFOp>() ||
-                 sum.getRhs().getDefiningOp<arith::MulFOp>());
+  if (!sum)
+    return false;
+  auto product = sum.getLhs().getDefiningOp<arith::MulFOp>();
+  if (!product)
+    product = sum.getRhs().getDefiningOp<arith::MulFOp>();
+  return product && isPlainInput(product.getLhs()) && isPlainInput(product.getRhs());
 }
 
 bool isSplitUnevenly(MeshOp mesh, const Factor &factor, DimShardingAttr split) {

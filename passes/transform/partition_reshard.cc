@@ -154,6 +154,11 @@ Value FunctionPartitioner::slice(Location loc, Value value, int64_t dim, DimShar
                                  int64_t extent) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t block = getBlockExtent(mesh_, split, extent);
+  if (type.getNumElements() == 0) {
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = block;
+    return tensor::EmptyOp::create(builder_, loc, shape, type.getElementType());
+  }
   int64_t padding = block * getNumShards(mesh_, split) - extent;
   SmallVector<OpFoldResult> offsets(type.getRank(), builder_.getIndexAttr(0)), sizes,
       strides(type.getRank(), builder_.getIndexAttr(1));

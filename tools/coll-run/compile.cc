@@ -28,6 +28,14 @@ mlir::func::FuncOp findEntry(mlir::ModuleOp module) {
   return entry;
 }
 
+/// Whether the arguments say themselves what they are.
+bool hasRoles(mlir::func::FuncOp entry) {
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+    if (entry.getArgAttr(i, mlir::coll::kRoleAttr))
+      return true;
+  return false;
+}
+
 /// All results but the last are state where their types are those of the first arguments:
 /// the shape of a training step. Otherwise nothing can be inferred.
 std::optional<int64_t> inferStateArgs(mlir::func::FuncOp entry) {
@@ -64,7 +72,9 @@ llvm::Error importStep(StepIr &step, llvm::StringRef path, std::optional<int64_t
   mlir::func::FuncOp entry = findEntry(*step.module);
   if (!entry)
     return makeError("'" + path + "' has no function @main");
-  if (!stateArgs) {
+  if (!stateArgs && hasRoles(entry)) {
+    stateArgs = 0; // the roles count
+  } else if (!stateArgs) {
     stateArgs = inferStateArgs(entry);
     if (!stateArgs)
       return makeError("which arguments of '" + path +
@@ -83,8 +93,7 @@ llvm::Error importStep(StepIr &step, llvm::StringRef path, std::optional<int64_t
   mlir::coll::buildImportPipeline(runner.manager, options);
   if (llvm::Error error = runner.run(*step.module, "importing '" + path.str() + "'"))
     return error;
-  // Shardings in the text make it an annotated step.
-  step.level = detectLevel(*step.module);
+  step.level = detectLevel(*step.module); // its arguments may carry shardings
   return llvm::Error::success();
 }
 
@@ -224,7 +233,9 @@ llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOpt
   if (stages)
     if (llvm::Error error = stages->takeError())
       return error;
-  return mlir::coll::compileObjects(*step.module);
+  mlir::coll::JitOptions jit;
+  jit.optLevel = options.optLevel;
+  return mlir::coll::compileObjects(*step.module, jit);
 }
 
 llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,

@@ -38,6 +38,7 @@ struct CompileOptions {
   bool dataParallel = false;
   std::string axis = "dp";
   bool verify = true;
+  unsigned optLevel = 2; // of the kernels, 0 to 3
 };
 
 /// Compiles a step for its ranks. `stages` may be null.

@@ -59,3 +59,21 @@ coll.program @scalar ranks [0] {
     return
   }
 }
+
+// -----
+
+// expected-error@+1 {{argument 0 is a 'tensor<1xcomplex<f32>>', whose size in memory is not known}}
+func.func @step(%x: tensor<1xcomplex<f32>>) {
+  return
+}
+
+// -----
+
+// An @init is given the state and nothing else.
+// expected-error@+1 {{must take and return the 0 state arguments of @step, in order}}
+func.func @init(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}

@@ -92,3 +92,24 @@ func.func @constant() -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// A window with one position and a remainder: the loop that stays is as long as the window.
+// CHECK-LABEL: @step
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[W:.*]]: tensor<3xf32>
+// CHECK: %[[READ:.*]] = tensor.extract_slice %[[X]][0] [3] [1]
+// CHECK: linalg.generic {{.*}} ins(%[[READ]], %[[W]] : tensor<3xf32>, tensor<3xf32>)
+func.func @step(%x: tensor<4xf32>, %w: tensor<3xf32>, %start: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = linalg.generic {
+      indexing_maps = [affine_map<(d0, d1) -> (d0 * 2 + d1)>, affine_map<(d0, d1) -> (d1)>,
+                       affine_map<(d0, d1) -> (d0)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<4xf32>, tensor<3xf32>) outs(%start : tensor<1xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %product = arith.mulf %a, %b : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}

@@ -105,3 +105,14 @@ func.func @main(%x: tensor<3xf32>, %v: tensor<f32>) -> tensor<4xf32> {
   %0 = "stablehlo.pad"(%x, %v) <{edge_padding_low = array<i64: -3>, edge_padding_high = array<i64: 4>, interior_padding = array<i64: 0>}> : (tensor<3xf32>, tensor<f32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What has no elements is not computed.
+// CHECK-LABEL: @step
+// CHECK: %[[NONE:.*]] = tensor.empty() : tensor<3x0xf32>
+// CHECK-NEXT: return %[[NONE]]
+func.func @main(%x: tensor<3x0xf32>) -> tensor<3x0xf32> {
+  %0 = "stablehlo.concatenate"(%x, %x) <{dimension = 1 : i64}> : (tensor<3x0xf32>, tensor<3x0xf32>) -> tensor<3x0xf32>
+  return %0 : tensor<3x0xf32>
+}

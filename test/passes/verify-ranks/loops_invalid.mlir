@@ -166,3 +166,28 @@ func.func @step() {
   }
   return
 }
+
+// -----
+
+// Every round of the outer loop is another one, and there are too many to follow.
+
+func.func @step(%x: tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 100000000 : index
+  %rank = coll.rank
+  %first = arith.cmpi eq, %rank, %c0 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %i to %n step %c1 {
+      // expected-error@below {{is reached again and again by loops whose rounds all differ}}
+      scf.if %first {
+        coll.send %x to %c1 over [[0, 1]] : tensor<4xf32>
+      } else {
+        %y = coll.recv from %c0 over [[0, 1]] : tensor<4xf32>
+      }
+      scf.yield
+    }
+    coll.barrier over [[0, 1]]
+  }
+  return
+}

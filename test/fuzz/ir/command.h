@@ -1,0 +1,19 @@
+// command.h - `coll-fuzz ir`: mutated IR through everything that reads IR.
+
+#ifndef COLL_TEST_FUZZ_IR_COMMAND_H
+#define COLL_TEST_FUZZ_IR_COMMAND_H
+
+#include "test/fuzz/campaign.h"
+
+namespace coll::fuzz {
+
+// Mutations start from the `.mlir` files under `corpus`.
+int runIr(const CampaignOptions &options, const std::vector<std::string> &corpus);
+
+// The files as they are, each as a case: what was found once stays fixed. Returns the
+// number of findings.
+int replayIr(const CampaignOptions &options, const std::vector<std::string> &files);
+
+} // namespace coll::fuzz
+
+#endif // COLL_TEST_FUZZ_IR_COMMAND_H

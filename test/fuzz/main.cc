@@ -1,0 +1,55 @@
+//===- main.cc - coll-fuzz: random input for everything that reads it -----------===//
+
+#include "test/fuzz/ir/command.h"
+#include "test/fuzz/programs/command.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("coll-fuzz options");
+cl::opt<std::string> mode(cl::Positional, cl::Required, cl::desc("programs, ir or replay"),
+                          cl::cat(category));
+cl::list<std::string> inputs(cl::Positional, cl::desc("folders of the corpus, or files to replay"),
+                             cl::cat(category));
+cl::opt<uint64_t> seed("seed", cl::init(1), cl::desc("what the cases are made from"),
+                       cl::cat(category));
+cl::opt<int64_t> first("first", cl::init(0), cl::desc("number of the first case"),
+                       cl::cat(category));
+cl::opt<int64_t> count("count", cl::init(1000), cl::desc("cases; 0: as many as the time allows"),
+                       cl::cat(category));
+cl::opt<double> minutes("minutes", cl::init(0), cl::desc("time limit"), cl::cat(category));
+cl::opt<std::string> findings("findings", cl::desc("folder for minimised findings"),
+                              cl::cat(category));
+cl::opt<bool> print("print", cl::desc("print the cases, run nothing"), cl::cat(category));
+cl::opt<bool> verbose("verbose", cl::desc("show what the compiler reports"), cl::cat(category));
+
+} // namespace
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Random input, deterministic by seed\n");
+  coll::fuzz::CampaignOptions options;
+  options.name = mode;
+  options.seed = seed;
+  options.first = first;
+  options.count = count;
+  options.minutes = minutes;
+  options.findings = findings;
+  options.guard.isVerbose = verbose;
+  if (print && mode == "programs") {
+    coll::fuzz::printPrograms(options);
+    return 0;
+  }
+  if (mode == "programs")
+    return coll::fuzz::runPrograms(options) == 0 ? 0 : 1;
+  if (mode == "ir")
+    return coll::fuzz::runIr(options, inputs) == 0 ? 0 : 1;
+  if (mode == "replay")
+    return coll::fuzz::replayIr(options, inputs) == 0 ? 0 : 1;
+  llvm::errs() << "coll-fuzz: error: no mode '" << mode << "'\n";
+  return 2;
+}

@@ -1,0 +1,167 @@
+#include "test/fuzz/programs/differential.h"
+
+#include "runtime/base/dtype.h"
+#include "test/fuzz/random.h"
+
+#include <cmath>
+#include <sstream>
+
+namespace coll::fuzz {
+namespace {
+
+// Worst cases are added up in facts.h; this is for what it does not know of.
+constexpr double kSlack = 2;
+constexpr int64_t kRepeatedSteps = 2;
+
+CollDtype codeOf(Dtype dtype) {
+  static constexpr CollDtype kCodes[] = {kCollF64, kCollF32, kCollF16, kCollBf16,
+                                         kCollI64, kCollI32, kCollI8,  kCollBool};
+  return kCodes[static_cast<int>(dtype)];
+}
+
+void setElement(rt::HostTensor &tensor, int64_t i, double real, int64_t whole) {
+  switch (tensor.dtype) {
+  case kCollF64:
+    tensor.as<double>()[i] = real;
+    break;
+  case kCollF32:
+    tensor.as<float>()[i] = float(real);
+    break;
+  case kCollF16:
+    tensor.as<uint16_t>()[i] = rt::f32ToF16(float(real));
+    break;
+  case kCollBf16:
+    tensor.as<uint16_t>()[i] = rt::f32ToBf16(float(real));
+    break;
+  case kCollI64:
+    tensor.as<int64_t>()[i] = whole;
+    break;
+  case kCollI32:
+    tensor.as<int32_t>()[i] = int32_t(whole);
+    break;
+  case kCollI8:
+    tensor.as<int8_t>()[i] = int8_t(whole);
+    break;
+  default:
+    tensor.as<char>()[i] = whole & 1;
+  }
+}
+
+rt::HostTensor randomTensor(const Value &value, Random &random) {
+  rt::HostTensor tensor = rt::HostTensor::zeros(codeOf(value.type.dtype), value.type.shape).take();
+  auto bound = int64_t(std::min(value.facts.bound, 1e6));
+  bool isAny = value.facts.bound > 1e6 || value.type.dtype == Dtype::I1;
+  for (int64_t i = 0, e = run::numElements(tensor); i < e; ++i) {
+    int64_t whole = isAny ? int64_t(random.next()) : random.between(-bound, bound);
+    double real =
+        value.facts.isExact() ? double(whole) : (2 * random.uniform() - 1) * value.facts.bound;
+    setElement(tensor, i, real, whole);
+  }
+  return tensor;
+}
+
+// "" or what differs.
+std::string compare(const rt::HostTensor &got, const rt::HostTensor &want, const Facts &facts) {
+  std::ostringstream text;
+  if (got.dtype != want.dtype || got.shape != want.shape)
+    return "is " + got.typeString() + " and should be " + want.typeString();
+  bool isBits = !rt::isFloat(got.dtype);
+  if (isBits && got.data == want.data)
+    return "";
+  for (int64_t i = 0, e = run::numElements(got); i < e; ++i) {
+    double a = run::element(got, i), b = run::element(want, i);
+    double delta = std::fabs(a - b);
+    bool isSame = a == b || (std::isnan(a) && std::isnan(b));
+    if (isSame || (!facts.isExact() && delta <= kSlack * facts.error + 1e-12))
+      continue;
+    text << "element " << i << " is " << a << " and should be " << b << " (may differ by "
+         << facts.error << ")";
+    return text.str();
+  }
+  return "";
+}
+
+class Differential {
+public:
+  Differential(Runner &runner, const Program &program, uint64_t seed)
+      : runner_(runner), program_(program), random_(seed) {}
+
+  Report check() {
+    std::string text = program_.text();
+    auto step = runner_.load(text, program_.numState);
+    if (!step)
+      return refused("loading", step.takeError());
+    auto copy = run::toSingleDevice(*step);
+    if (!copy)
+      return refused("one device", copy.takeError());
+    makeInputs();
+    run::CompileOptions alone;
+    alone.optLevel = optLevel_;
+    enterPhase(Phase::Compile);
+    auto single = execute(std::move(*copy), alone, Phase::RunSingle);
+    if (!single)
+      return refused("on one device", single.takeError());
+    run::CompileOptions distributed = alone;
+    distributed.ranks = program_.ranks;
+    distributed.dataParallel = program_.mesh.empty();
+    auto ranks = execute(std::move(*step), distributed, Phase::RunRanks);
+    if (!ranks)
+      return refused("on ranks", ranks.takeError());
+    return compareAll(*ranks, *single);
+  }
+
+private:
+  Report refused(const char *what, llvm::Error error) {
+    return {Verdict::Finding,
+            std::string("refused ") + what + ": " + runner_.explain(std::move(error))};
+  }
+
+  void makeInputs() {
+    // Fully optimised code is slow to make; most cases are about what comes before.
+    optLevel_ = random_.chance(0.15) ? 2 : 0;
+    for (size_t i = 0; i < program_.body.args.size(); ++i) {
+      const Value &value = program_.values[size_t(program_.body.args[i])];
+      (int(i) < program_.numState ? state_ : batch_).push_back(randomTensor(value, random_));
+    }
+  }
+
+  llvm::Expected<run::RunResult> execute(run::StepIr step, const run::CompileOptions &options,
+                                         Phase phase) {
+    auto launched = runner_.launch(std::move(step), options);
+    if (!launched)
+      return launched.takeError();
+    enterPhase(phase);
+    FixedBatch batch(batch_);
+    int64_t steps = program_.isRepeatable() ? kRepeatedSteps : 1;
+    auto result = run::runSteps(*launched->executor, state_, batch, steps, nullptr);
+    enterPhase(Phase::Compile);
+    return result;
+  }
+
+  Report compareAll(const run::RunResult &got, const run::RunResult &want) {
+    for (size_t i = 0; i < program_.body.results.size(); ++i) {
+      const Facts &facts = program_.values[size_t(program_.body.results[i])].facts;
+      size_t numState = size_t(program_.numState);
+      std::string difference =
+          i < numState ? compare(got.state[i], want.state[i], facts)
+                       : compare(got.results[i - numState], want.results[i - numState], facts);
+      if (!difference.empty())
+        return {Verdict::Finding, "mismatch: result " + std::to_string(i) + ": " + difference};
+    }
+    return {};
+  }
+
+  Runner &runner_;
+  const Program &program_;
+  Random random_;
+  run::Tensors state_, batch_;
+  unsigned optLevel_ = 0;
+};
+
+} // namespace
+
+Report checkProgram(Runner &runner, const Program &program, uint64_t seed) {
+  return Differential(runner, program, seed).check();
+}
+
+} // namespace coll::fuzz
