@@ -43,8 +43,7 @@ std::string Runner::explain(llvm::Error error) {
 
 llvm::Expected<run::LaunchedStep> Runner::launch(run::StepIr step,
                                                  const run::CompileOptions &options) {
-  llvm::Expected<mlir::coll::ObjectCode> code =
-      run::compileStep(std::move(step), options, nullptr);
+  llvm::Expected<mlir::coll::ObjectCode> code = run::compileStep(std::move(step), options, nullptr);
   if (!code)
     return code.takeError();
   rt::ExecutorOptions execution;

@@ -113,10 +113,10 @@ private:
       return {};
     for (size_t i = 0; i < all.size(); ++i) {
       run::Comparison result = run::compareTensors("result " + std::to_string(i), all[i], others[i],
-                                                   {kTolerance, kTolerance});
+                                                   {kTolerance, kTolerance, false});
       if (!result.isOk)
         return {Verdict::Finding, "mismatch: " + result.name + " differs by " +
-                                      std::to_string(result.maxDelta) + " " + result.note};
+                                      std::to_string(result.delta) + " " + result.note};
     }
     return {};
   }
