@@ -128,7 +128,9 @@ private:
     if (dim < 0)
       return "each rank takes its part for " + name;
     auto type = cast<RankedTensorType>(value.getType());
-    int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    Type element = type.getElementType();
+    unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+    int64_t bytes = type.getNumElements() * llvm::divideCeil(bits, 8);
     user->emitRemark() << "needs dimension " << dim << " of operand " << type
                        << " whole: gathered over " << quoted(have.getDims()[dim].getAxes()) << ", "
                        << bytes << " bytes";
