@@ -129,6 +129,10 @@ public:
     crashes_ = crashes[0];
   }
   ~Child() {
+    if (!isFinished_) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
     close(reports_);
     close(crashes_);
   }
@@ -160,6 +164,7 @@ public:
   bool finish(Report &report) {
     int status = 0;
     waitpid(pid_, &status, 0);
+    isFinished_ = true;
     if (WIFEXITED(status)) {
       report = {Verdict::Refused, "exited with " + std::to_string(WEXITSTATUS(status))};
       return WEXITSTATUS(status) != kOutOfMemory;
@@ -186,7 +191,7 @@ private:
   const GuardOptions &options_;
   pid_t pid_ = -1;
   int reports_ = -1, crashes_ = -1;
-  bool hangs_ = false;
+  bool hangs_ = false, isFinished_ = false;
 };
 
 } // namespace
