@@ -164,6 +164,15 @@ static void expandByteFloats(func::FuncOp kernel) {
   }
 }
 
+/// libgcc 12 cannot round f64 to bf16: by way of f32.
+static void narrowDoubles(func::FuncOp kernel) {
+  kernel.walk([](arith::TruncFOp op) {
+    OpBuilder b(op);
+    if (op.getIn().getType().isF64() && op.getType().isBF16())
+      op.setOperand(arith::TruncFOp::create(b, op.getLoc(), b.getF32Type(), op.getIn()));
+  });
+}
+
 /// Functions that neither LLVM nor an approximation covers are called by name.
 static LogicalResult callLibm(ModuleOp module) {
   ConversionTarget target(*module.getContext());
@@ -180,6 +189,7 @@ static LogicalResult callLibm(ModuleOp module) {
 LogicalResult mlir::coll::expandKernelArithmetic(func::FuncOp kernel) {
   computeInF32(kernel);
   expandByteFloats(kernel);
+  narrowDoubles(kernel);
   RewritePatternSet patterns(kernel.getContext());
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
     return name == math::ExpOp::getOperationName() || name == math::LogOp::getOperationName() ||
