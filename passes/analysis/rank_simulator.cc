@@ -12,7 +12,7 @@ using Kind = TraceNode::Kind;
 /// Loops of fewer trips run as they are.
 static constexpr int64_t kMinParkedTrips = 4;
 /// A while loop that counts further has no known trip count.
-static constexpr int64_t kMaxCountedTrips = int64_t(1) << 24;
+static constexpr int64_t kMaxCountedTrips = int64_t(1) << 20;
 /// Operations that are followed before a proof is given up: some seconds.
 static constexpr int64_t kMaxWork = int64_t(1) << 24;
 

@@ -20,6 +20,10 @@ class InsertDataParallelPass : public impl::InsertDataParallelPassBase<InsertDat
 public:
   using InsertDataParallelPassBase::InsertDataParallelPassBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCollDialects(registry);
+  }
+
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
     if (!step || step.isExternal()) {

@@ -144,6 +144,10 @@ private:
 
 class InsertReshardsPass : public impl::InsertReshardsPassBase<InsertReshardsPass> {
 public:
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCollDialects(registry);
+  }
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<FunctionOpInterface>())
       if (!function.isExternal())

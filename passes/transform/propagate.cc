@@ -39,6 +39,10 @@ LogicalResult checkOneMesh(FunctionOpInterface function, MeshOp mesh) {
 
 class PropagatePass : public impl::PropagatePassBase<PropagatePass> {
 public:
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCollDialects(registry);
+  }
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<FunctionOpInterface>()) {
       MeshOp mesh = function.isExternal() ? MeshOp() : getFunctionMesh(function);

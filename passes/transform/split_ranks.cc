@@ -122,6 +122,10 @@ private:
 struct SplitRanksPass : coll::impl::SplitRanksPassBase<SplitRanksPass> {
   using SplitRanksPassBase::SplitRanksPassBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCollDialects(registry);
+  }
+
   void runOnOperation() override {
     if (failed(checkInput()))
       return signalPassFailure();
