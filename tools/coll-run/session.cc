@@ -377,7 +377,9 @@ void Session::fillReport() {
   for (const Message &message : compiler_.messages().all()) {
     bool isProblem = message.severity == mlir::DiagnosticSeverity::Error ||
                      message.severity == mlir::DiagnosticSeverity::Warning;
-    (isProblem ? contents.diagnostics : contents.notes).push_back(message.text);
+    llvm::StringRef text = llvm::StringRef(message.text).rtrim();
+    text.consume_front("coll-run: note: ");
+    (isProblem ? contents.diagnostics : contents.notes).push_back(text.str());
   }
   contents.plannedSteps = steps_;
   contents.stepSeconds = result_.stepSeconds;

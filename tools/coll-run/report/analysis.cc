@@ -102,12 +102,8 @@ void fillRow(OperationRow &row, std::vector<RowTimes> &times, double allStepsNs)
   }
   double n = double(times.size());
   row.callsPerStep = calls / n;
-  if (row.info.kind == "recv") { // contributes nothing, but is not for free
-    row.bytesPerStep = row.bytesPerCall * row.callsPerStep;
-  } else {
-    row.bytesPerStep = bytes / n;
-    row.bytesPerCall = double(all.bytes) / double(all.calls);
-  }
+  row.bytesPerStep = row.bytesPerCall * row.callsPerStep;
+  row.payloadPerStep = bytes / n;
   row.time = spreadOf(times);
   if (!row.info.isInit && allStepsNs > 0)
     row.blockedShare = std::min(1.0, blocked / allStepsNs);

@@ -23,8 +23,9 @@ struct OperationRow {
   rt::GroupLists groups;   // who talks to whom
   int numRanks = 0;        // whose class has it
   double callsPerStep = 0; // per rank that has it; of @init, calls
-  double bytesPerCall = 0;
-  double bytesPerStep = 0; // per rank that has it
+  double bytesPerCall = 0; // of the larger side
+  double bytesPerStep = 0;
+  double payloadPerStep = 0; // that a rank hands to the runtime, on average
   std::optional<Spread> time;
   double blockedShare = 0; // of the time of all ranks' steps
 };

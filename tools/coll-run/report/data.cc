@@ -148,6 +148,7 @@ json::Array makeCollectives(const Analysis &analysis) {
                         {"calls_per_step", toJsonNumber(row.callsPerStep)},
                         {"bytes_per_call", toJsonNumber(row.bytesPerCall)},
                         {"bytes_per_step", toJsonNumber(row.bytesPerStep)},
+                        {"payload_bytes_per_step", toJsonNumber(row.payloadPerStep)},
                         {"share_of_step", toJsonNumber(row.blockedShare)}};
     if (row.time)
       object["ns_per_call"] = json::Object{{"min", toJsonNumber(row.time->min)},

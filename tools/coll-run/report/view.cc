@@ -90,8 +90,7 @@ void addTrafficTile(json::Array &tiles, const ReportContents &contents, const An
   for (const OperationRow &row : analysis.rows) {
     if (row.info.isInit || contents.numRanks == 0)
       continue;
-    if (row.info.kind != "recv") // what is sent counts once
-      bytes += row.bytesPerStep * row.numRanks / contents.numRanks;
+    bytes += row.payloadPerStep * row.numRanks / contents.numRanks;
     calls += row.callsPerStep * row.numRanks / contents.numRanks;
   }
   if (calls > 0)

@@ -19,8 +19,8 @@ namespace {
 constexpr int kXTicks = 6, kYTicks = 5;
 /// From this ratio of the largest to the smallest loss on, the axis is logarithmic.
 constexpr double kLogRatio = 50;
-/// A first step that takes longer by this factor than all others is cut off.
-constexpr double kFirstStepRatio = 2.5;
+/// Steps are cut off where the longest takes this many times as long as this share of them.
+constexpr double kOutlierRatio = 2.5, kUsualShare = 0.96;
 
 Scale stepScale(int64_t steps) { return steps == 1 ? Scale(0.5, 1.5) : Scale(1, double(steps)); }
 
@@ -203,6 +203,17 @@ double compute(const StepSpan &span) { return span.computeNs; }
 double program(const StepSpan &span) { return span.computeNs + span.blockedNs; }
 double whole(const StepSpan &span) { return std::max(span.hostNs, program(span)); }
 
+/// The upper end of the axis: a few steps that the machine held up do not flatten the rest.
+double topOf(const std::vector<StepSpan> &spans) {
+  std::vector<double> times;
+  for (const StepSpan &span : spans)
+    times.push_back(whole(span));
+  std::sort(times.begin(), times.end());
+  double usual = times[static_cast<size_t>(kUsualShare * double(times.size() - 1))];
+  bool hasOutliers = times.back() > kOutlierRatio * usual;
+  return (hasOutliers ? 1.5 * usual : times.back()) * 1.08;
+}
+
 } // namespace
 
 json::Value viewOutputs(const ReportContents &contents) {
@@ -220,18 +231,19 @@ json::Value viewStepTimes(const ReportContents &contents, const Analysis &analys
   std::vector<StepSpan> spans = spansOf(contents, analysis);
   if (spans.empty())
     return nullptr;
-  double others = 0, most = 0;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    most = std::max(most, whole(spans[i]));
-    if (i > 0)
-      others = std::max(others, whole(spans[i]));
-  }
   json::Object figure, chart;
-  if (spans.size() > 2 && whole(spans[0]) > kFirstStepRatio * others) {
-    most = others;
-    figure["warning"] = "the first step took " + formatTime(whole(spans[0])) + ", above the scale";
-  }
-  Scale x(0.5, double(spans.back().last) + 0.5), y(0, most * 1.08);
+  double top = topOf(spans);
+  int64_t above = 0;
+  double longest = 0;
+  for (const StepSpan &span : spans)
+    if (whole(span) > top) {
+      above += span.last - span.first + 1;
+      longest = std::max(longest, whole(span));
+    }
+  if (above > 0)
+    figure["warning"] =
+        formatPlural(above, "step") + " above the scale, up to " + formatTime(longest);
+  Scale x(0.5, double(spans.back().last) + 0.5), y(0, top);
   chart["areas"] = json::Array{
       json::Object{{"colour", "compute"}, {"d", drawStairs(spans, x, y, zero, compute)}},
       json::Object{{"colour", "communication"}, {"d", drawStairs(spans, x, y, compute, program)}},
