@@ -21,7 +21,7 @@ std::optional<int> mlir::coll::getDtype(Type type) {
     return 2;
   if (type.isBF16())
     return 3;
-  if (type.isInteger(8))
+  if (type.isInteger(8) || type.isInteger(4)) // i4 is a byte in memory
     return 4;
   if (type.isInteger(16))
     return 5;

@@ -98,6 +98,10 @@ LogicalResult Source::finish(ValueRange results) const {
     if (value.getType() != type(index))
       return op->emitOpError() << "has a result of type " << type(index) << " where "
                                << value.getType() << " is computed";
+    // Of a tensor without elements only the type matters: nothing need compute it.
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    if (tensor && tensor.getNumElements() == 0)
+      value = tensor::EmptyOp::create(b, tensor.getShape(), tensor.getElementType());
     importer.map(op->getResult(index), value);
   }
   return success();
@@ -203,8 +207,11 @@ void Importer::constrain(Operation *source, Value value) {
   if (!op || op->getNumResults() != 1 || !type || !isa<func::FuncOp>(op->getParentOp()) ||
       isa<arith::ConstantOp>(op) || op->hasAttr(kShardingsAttr))
     return;
-  ShardingAttr sharding =
-      shardings_.get(source->getAttrDictionary(), type.getRank(), locationOf(source));
+  // Shardy's operation has it under a name of its own.
+  DictionaryAttr attrs = source->getDiscardableAttrDictionary();
+  if (Attribute own = source->getAttr("sharding"))
+    attrs = b.getDictionaryAttr(b.getNamedAttr("sdy.sharding", own));
+  ShardingAttr sharding = shardings_.get(attrs, type.getRank(), locationOf(source));
   if (sharding)
     op->setAttr(kShardingsAttr, b.getArrayAttr(sharding));
 }

@@ -158,8 +158,14 @@ LogicalResult importReduce(Source &src) {
     if (src.tensor(i).getShape() != ArrayRef<int64_t>(shape))
       return src.error("needs results of the inputs' shape without the reduced dimensions");
 
-  // Loops: the inputs' dimensions.
   unsigned n = reduction->numInputs();
+  if (input.getNumElements() == 0) {
+    SmallVector<Value> initial;
+    for (unsigned i = 0; i < n; ++i)
+      initial.push_back(broadcast(b, src.operand(n + i), {}, src.tensor(i)));
+    return src.finish(initial);
+  }
+  // Loops: the inputs' dimensions.
   AffineMap all = b.getMultiDimIdentityMap(rank);
   SmallVector<AffineMap> maps(n, all);
   maps.append(n, all.getSubMap(kept));
@@ -213,6 +219,9 @@ FailureOr<Value> buildContraction(Source &src, Value lhs, Value rhs, ArrayRef<in
   Type element = src.tensor().getElementType();
   Type accumulator = accumulatorType(element);
   RankedTensorType type = RankedTensorType::get(shape, accumulator);
+  for (Value operand : {lhs, rhs}) // sums over nothing
+    if (cast<RankedTensorType>(operand.getType()).getNumElements() == 0)
+      return splatZero(b, type.clone(element));
   auto body = [&](ValueRange args) -> FailureOr<SmallVector<Value>> {
     ElementKind kind = src.kind();
     Value x = widen(b, src.operandKind(0), args[0], accumulator);

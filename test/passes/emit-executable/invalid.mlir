@@ -44,10 +44,10 @@ coll.program @callee ranks [0] {
 // -----
 
 coll.program @dtype ranks [0, 1] {
-  func.func @step(%x: tensor<4xi4>) -> tensor<4xi4> {
-    // expected-error@+1 {{cannot send elements of type 'i4'}}
-    %r = coll.broadcast %x from 0 over [[0, 1]] : tensor<4xi4>
-    return %r : tensor<4xi4>
+  func.func @step(%x: tensor<4xi3>) -> tensor<4xi3> {
+    // expected-error@+1 {{cannot send elements of type 'i3'}}
+    %r = coll.broadcast %x from 0 over [[0, 1]] : tensor<4xi3>
+    return %r : tensor<4xi3>
   }
 }
 
