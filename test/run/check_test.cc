@@ -84,9 +84,9 @@ TEST(CheckTest, ReportShowsFailuresEvenWhenQuiet) {
   llvm::raw_string_ostream os(text);
   Comparison good = compareTensors("good", floats({1}), floats({1}), {});
   Comparison bad = compareTensors("bad", floats({2}), floats({1}), {});
-  EXPECT_TRUE(report(os, "title", {good}, /*onlyFailures=*/true));
+  EXPECT_TRUE(report(os, "title", {good}, /*rms=*/false, /*onlyFailures=*/true));
   EXPECT_EQ(text, "");
-  EXPECT_FALSE(report(os, "title", {good, bad}, /*onlyFailures=*/true));
+  EXPECT_FALSE(report(os, "title", {good, bad}, /*rms=*/false, /*onlyFailures=*/true));
   EXPECT_NE(text.find("bad"), std::string::npos);
   EXPECT_EQ(text.find("good"), std::string::npos);
 }

@@ -97,9 +97,12 @@ private:
       (info.isState() ? state : batch).push_back(info);
     enterPhase(phase);
     auto batches = run::makeRandomBatches(batch, 1);
-    auto result =
-        run::runSteps(*step.executor, run::makeRandomState(state, 2), *batches, 1, nullptr);
+    run::RunResult result;
+    llvm::Error error =
+        run::runSteps(*step.executor, run::makeRandomState(state, 2), *batches, 1, nullptr, result);
     enterPhase(Phase::Compile);
+    if (error)
+      return error;
     return result;
   }
 

@@ -133,8 +133,11 @@ private:
     enterPhase(phase);
     FixedBatch batch(batch_);
     int64_t steps = program_.isRepeatable() ? kRepeatedSteps : 1;
-    auto result = run::runSteps(*launched->executor, state_, batch, steps, nullptr);
+    run::RunResult result;
+    llvm::Error error = run::runSteps(*launched->executor, state_, batch, steps, nullptr, result);
     enterPhase(Phase::Compile);
+    if (error)
+      return error;
     return result;
   }
 

@@ -189,11 +189,11 @@ Region Generator::nest(const std::vector<Value> &args,
 }
 
 void Generator::addNodes(int count) {
-  // Programs of StableHLO have a few of the others among them.
+  // The importer takes a file of one kind or the other.
   std::vector<Operation> operations;
   int total = 0;
   for (const Operation &operation : allOperations()) {
-    if (isUpstream_ && !operation.isUpstream)
+    if (isUpstream_ != operation.isUpstream)
       continue;
     operations.push_back(operation);
     total += operation.weight;
