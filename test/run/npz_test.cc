@@ -208,7 +208,7 @@ TEST_F(NpzTest, RefusesBigEndian) {
 }
 
 TEST_F(NpzTest, RefusesOtherTypes) {
-  for (const char *descr : {"'<c8'", "'|O'", "'<U3'", "'|V1'", "''", "'<M8[ns]'", "[('a', '<f4')]"})
+  for (const char *descr : {"'<c8'", "'|O'", "'<U3'", "'|V3'", "''", "'<M8[ns]'", "[('a', '<f4')]"})
     expectError(
         npy(std::string("{'descr': ") + descr + ", 'fortran_order': False, 'shape': ()}", "abcd"),
         "support");
