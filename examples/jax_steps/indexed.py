@@ -33,9 +33,9 @@ def bag_of_words_momentum():
     return train_step(loss_of, optimizer), (params, optimizer.init(params)), batches
 
 
-def moe_top_k_adamw():
-    """Mixture of experts: top-2 routing with capacity, one-hot dispatch, a balancing loss, AdamW."""
-    optimizer = optax.adamw(1e-2)
+def moe_top_k_momentum():
+    """Mixture of experts: top-2 routing with capacity, one-hot dispatch, a balancing loss, momentum."""
+    optimizer = optax.sgd(0.1, momentum=0.9)
     params = {
         "route": matrix(12, 4), "in": matrix(4, 12, 16), "out": matrix(4, 16, 12), "head": matrix(12, 10),
     }  # fmt: skip
