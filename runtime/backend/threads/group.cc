@@ -57,6 +57,8 @@ void Group::write(uint64_t number, int position, const Call &call, bool small) {
   Posting &posting = this->posting(number, position);
   posting.digest = digestOf(call);
   posting.call = call;
+  if (!digestTellsAll(call.kind))
+    posting.signature = signatureOf(call);
   if (!small) {
     Buffers buffers{call.src, call.dst};
     std::memcpy(posting.payload(), &buffers, sizeof(buffers));
@@ -221,11 +223,15 @@ bool Group::allAgree(uint64_t number) {
 }
 
 Status Group::compareCalls(uint64_t number) {
+  auto signature = [&](int position) {
+    const Posting &posting = this->posting(number, position);
+    return digestTellsAll(posting.call.kind) ? signatureOf(posting.call) : posting.signature;
+  };
   const Call &first = posting(number, 0).call;
-  CallSignature expected = signatureOf(first);
+  CallSignature expected = signature(0);
   for (int i = 1; i < size(); ++i) {
     const Call &call = posting(number, i).call;
-    if (const char *what = difference(expected, signatureOf(call)))
+    if (const char *what = difference(expected, signature(i)))
       return {kCollMismatch, std::string(what) + " differ in call " + std::to_string(number) +
                                  " of group " + describeGroup(ranks_) + ": rank " +
                                  std::to_string(ranks_[0]) + " calls " + describe(first) +

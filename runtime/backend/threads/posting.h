@@ -8,6 +8,7 @@
 #define COLL_RUNTIME_BACKEND_THREADS_POSTING_H
 
 #include "runtime/backend/threads/work.h"
+#include "runtime/call_signature.h"
 
 #include <atomic>
 #include <cstddef>
@@ -46,8 +47,10 @@ inline bool agree(const CallDigest &a, const CallDigest &b) {
 constexpr int64_t kInlineBytes = 2048;
 
 struct Posting {
-  // For messages, and for what the digest does not tell.
+  // For messages, and for what the digest does not tell. Its memory is the member's, which may have
+  // completed the call before another asks whether the calls agree: only its numbers are read.
   Call call;
+  CallSignature signature; // where the digest does not tell all
   // The operation's number plus one, once everything else is written.
   alignas(64) std::atomic<uint64_t> number{0};
   CallDigest digest;
