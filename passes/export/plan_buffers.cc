@@ -329,7 +329,8 @@ void BufferPlanner::visitWhile(scf::WhileOp op) {
     if (!isTensor(arg) || root(arg) != arg)
       continue;
     use(init, op);
-    unsigned id = define(arg, getBytes(arg.getType()), {{begin, begin + 1}, {again, end + 1}});
+    // On its way back it is nobody's result yet: the two may be one buffer.
+    unsigned id = define(arg, getBytes(arg.getType()), {{begin, begin + 1}, {again, end}});
     allow(contentOf(init), id, {begin, begin + 1});
     tie(Tie::Kind::Carry, init, id, op);
   }

@@ -154,6 +154,31 @@ TEST(BuffersTest, LoopsSwapAndPassThrough) {
   EXPECT_EQ(args[0], (Floats{1, 1, 1, 1}));
 }
 
+TEST(BuffersTest, WhatALoopCarriesIsNotCopied) {
+  CompiledStep step(inClass(R"(
+    func.func @step(%x: tensor<4xf32>) -> tensor<3x4xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %zero = arith.constant dense<0.0> : tensor<3x4xf32>
+      %r:2 = scf.while (%i = %c0, %s = %zero) : (index, tensor<3x4xf32>) -> (index, tensor<3x4xf32>) {
+        %more = arith.cmpi slt, %i, %c3 : index
+        scf.condition(%more) %i, %s : index, tensor<3x4xf32>
+      } do {
+      ^bb0(%i: index, %s: tensor<3x4xf32>):
+        %n = func.call @put(%x, %i, %s) : (tensor<4xf32>, index, tensor<3x4xf32>) -> tensor<3x4xf32>
+        %j = arith.addi %i, %c1 : index
+        scf.yield %j, %n : index, tensor<3x4xf32>
+      }
+      return %r#1 : tensor<3x4xf32>
+    })"));
+  ASSERT_TRUE(step.ok());
+  // Filled, updated and returned in the result's own buffer.
+  EXPECT_EQ(step.arenaBytes(), 0);
+  std::vector<Floats> args = {{1, 2, 3, 4}};
+  EXPECT_EQ(step.run(args)[0], (Floats{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}));
+}
+
 TEST(BuffersTest, BranchesAndScalars) {
   CompiledStep step(inClass(R"(
     func.func @step(%s: tensor<4xf32> {coll.role = "state"}, %x: tensor<4xf32>) -> tensor<4xf32> {
