@@ -13,6 +13,14 @@ std::string describeErrorWord(uint64_t word) {
     return "more page descriptors than a slot has (slot " + detail + ")";
   case KernelError::Timeout:
     return "a wait inside the kernel passed its deadline (at " + detail + ")";
+  case KernelError::PeerTimeout:
+    return "member " + detail + " of the group, or its data, did not come before the deadline";
+  case KernelError::PeerMismatch:
+    return "member " + detail + " of the group makes another call";
+  case KernelError::PeerFailed:
+    return "member " + detail + " of the group has failed";
+  case KernelError::PeerAborted:
+    return "member " + detail + " of the group was told to end";
   }
   return "unknown kernel error " + std::to_string(word);
 }

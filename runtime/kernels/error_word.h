@@ -17,7 +17,12 @@ enum class KernelError : uint32_t {
   None = 0,
   PageRange = 1, // a page outside the bounce buffer or the message's buffer; detail: its number
   PageCount = 2, // more pages than a slot has; detail: the slot
-  Timeout = 3    // a bounded wait ended; detail: where, as the kernel's header says
+  Timeout = 3,   // a bounded wait ended; detail: where, as the kernel's header says
+  // Of a peer group; detail: the member's position.
+  PeerTimeout = 4,  // it, or its data, did not come in time
+  PeerMismatch = 5, // it makes another call
+  PeerFailed = 6,   // it failed first
+  PeerAborted = 7   // it was told to end (this member itself)
 };
 
 constexpr uint64_t errorWord(KernelError error, uint32_t detail) {

@@ -1,0 +1,85 @@
+// peer_group.h - the GPUs of one node that reach each other's memory, as the kernels see them.
+//
+// The members of a group, up to 8 GPUs, have a *workspace* each: GPU memory of
+// workspaceLayout(size).bytes, aligned to 512, zero where the host starts, mapped by every
+// other member (peer access in one process; CUDA IPC or VMM handles between processes). The
+// kernels move data through the workspaces; users' buffers are read and written by their own
+// GPU only, unless a call names its peers' buffers (peerDst).
+//
+// **Contract.**
+//   - All members make the same calls of a group in the same order, each on one stream at a
+//     time: a call begins when the last one has ended on this GPU. Members may arrive at any
+//     time: a call waits for the others. No member leaves a call before all have entered it.
+//   - The host numbers nothing: counters live in the workspace, so a captured graph may be
+//     replayed, as long as all members replay it.
+//   - Every wait in a kernel ends by `timeoutNs` of the GPU's clock, by PeerControl::abort, or
+//     by a peer that failed. The first failure goes to PeerControl::error (error_word.h; the
+//     detail is the peer's position) and the group is dead: calls in flight end at once, later
+//     ones do nothing, until the workspaces of *all* members have been initialised again.
+//   - Calls that differ between members (kind, type, count, root, algorithm) end in
+//     KernelError::PeerMismatch on all.
+//   - Reductions combine in rank order, whatever the size: results are those of
+//     base/reduce.h and do not change from run to run or between algorithms.
+//   - A payload may hold any bits.
+//
+// The calls: collectives.h. A kernel of one's own on a group: peer_device.cuh.
+
+#ifndef COLL_RUNTIME_KERNELS_PEER_GROUP_H
+#define COLL_RUNTIME_KERNELS_PEER_GROUP_H
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+
+namespace coll::kernels {
+
+inline constexpr uint32_t kMaxPeers = 8;
+
+// Of any kernel on a group: the epoch is kept per block.
+inline constexpr uint32_t kPeerMaxBlocks = 256;
+// Of kernels that use the rings.
+inline constexpr uint32_t kRingBlocks = 152;
+
+// What host and kernels of one member say to each other: pinned memory, mapped for the GPU.
+// The host zeroes it before the workspace is initialised.
+struct alignas(64) PeerControl {
+  uint64_t error; // the kernels': 0, or an error word
+  uint32_t abort; // the host's: not 0 ends every wait of this member, and its peers' in turn
+  uint32_t unused;
+};
+
+// Offsets in a workspace, and sizes, in bytes. The same for all members.
+struct WorkspaceLayout {
+  uint64_t state;       // PeerState (peer_device.cuh): counters, tokens of entry, flags
+  uint64_t packets;     // [parity 2][source][packetBytes]: 16-byte packets; the data is the flag
+  uint64_t packetBytes; // for one source; a multiple of 512
+  uint64_t escapes;     // [parity 2][source][packetBytes / 16] words: see peer_packet_device.cuh
+  uint64_t rings;       // [lane 2][block kRingBlocks][source][slot][slotBytes]
+  uint64_t slotBytes;
+  uint32_t slots; // of a ring
+  uint64_t bytes; // in all
+};
+
+// 1 <= size <= kMaxPeers. About 100 MiB for 4 members.
+WorkspaceLayout workspaceLayout(uint32_t size);
+
+// One member's view. The host fills it; kernels take it by value.
+struct PeerGroup {
+  uint32_t rank = 0; // position in the group
+  uint32_t size = 1;
+  char *workspace[kMaxPeers] = {}; // of every member, as addresses that this GPU uses
+  PeerControl *control = nullptr;  // this member's, as an address that this GPU uses
+  uint64_t timeoutNs = 0;          // longest wait of a kernel
+  WorkspaceLayout layout = {};     // workspaceLayout(size)
+};
+
+// A group that launchers take: sizes in range, no null, aligned, the layout of its size.
+rt::Status checkPeerGroup(const PeerGroup &group);
+
+// Puts this member's workspace in its first state. All members have to have finished it, and
+// the host to have waited for that, before any member's first call.
+rt::Status initPeerWorkspace(const PeerGroup &group, void *stream);
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_PEER_GROUP_H
