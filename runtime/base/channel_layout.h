@@ -11,7 +11,8 @@
 // stands in slot (n - 1) % kChannelSlots; it is there once its `seq` is n. A block says
 // that its share of item n, and of all before, is done with done[block].seq = n. So an
 // item is complete when all blocks of its queue have said so, and only then may its
-// slot be written again.
+// slot be written again. Blocks do not wait for each other: an item that reads what an
+// earlier one writes, or writes what it reads, is posted when that one is complete.
 //
 // **Memory order.** `seq` of an item is written last, with release, and polled with
 // acquire; so are done[].seq and the error. Both sides use system scope. Bulk data needs
@@ -35,10 +36,10 @@ inline constexpr uint32_t kChannelMaxSources = 64;
 enum class ChannelOp : uint32_t {
   // Ends this launch of the block; the next one goes on with the item after it.
   Exit = 0,
-  // dst (and dst2) = src[0], any alignment.
+  // dst = src[0], any alignment.
   Copy = 1,
-  // dst (and dst2)[i] = src[0][i] (reduction) src[1][i] …, left to right; each address is
-  // a multiple of the element's size. dst and dst2 may be any of the sources.
+  // dst[i] = src[0][i] (reduction) src[1][i] …, left to right; each address is a multiple of
+  // the element's size. dst may be any of the sources.
   Reduce = 2,
   // Copies the pages that slot `pageSlot` of the UnpackMeta at src[1] describes from the
   // bounce buffer src[0] of `srcBytes` bytes to dst. A page outside either is left out and
@@ -49,20 +50,12 @@ enum class ChannelOp : uint32_t {
   CopyRows = 4,
 };
 
-// Flags of an item.
-enum : uint32_t {
-  // Starts when all blocks of the queue have done all items before it: for an item
-  // that reads what another block wrote.
-  kChannelFence = 1,
-};
-
 // 128 bytes. Fields that an op does not use are ignored.
 struct alignas(128) ChannelItem {
   uint64_t seq; // written last
   ChannelOp op;
-  uint32_t flags;
+  uint32_t pageSlot; // Unpack
   void *dst;
-  void *dst2; // null: none
   const void *src[2];
   uint64_t bytes;      // of dst
   uint64_t srcBytes;   // Unpack
@@ -70,13 +63,11 @@ struct alignas(128) ChannelItem {
   uint32_t reduction;  // Reduce: CollReduction
   uint32_t numSources; // Reduce: more than 2 stand in the slot's row of the table
   uint32_t divisor;    // Reduce with average: divides the result; 0 leaves the sum
-  uint32_t pageSlot;   // Unpack
-  uint32_t reserved;
-  uint64_t rows; // CopyRows, as the next two
+  uint64_t rows;       // CopyRows, as the next two
   uint64_t dstPitch;
   uint64_t srcPitch;
 };
-static_assert(sizeof(ChannelItem) == 128 && offsetof(ChannelItem, bytes) == 48);
+static_assert(sizeof(ChannelItem) == 128 && offsetof(ChannelItem, bytes) == 40);
 
 // A counter on a cache line of its own.
 struct alignas(128) ChannelCounter {
@@ -87,8 +78,7 @@ struct alignas(128) ChannelCounter {
 enum class ChannelError : uint32_t {
   None = 0,
   Idle = 1,    // the host was silent for longer than idleTimeoutNs
-  Fence = 2,   // the other blocks of the queue did not come for idleTimeoutNs
-  BadItem = 3, // an op, type, reduction, count or slot that does not exist
+  BadItem = 2, // an op, type, reduction, count or slot that does not exist
 };
 
 struct ChannelQueue {
@@ -126,8 +116,6 @@ inline const char *channelErrorName(uint32_t error) {
     return "none";
   case ChannelError::Idle:
     return "the host gave no work and no leave to exit";
-  case ChannelError::Fence:
-    return "blocks of one queue lost each other";
   case ChannelError::BadItem:
     return "an item that the kernel does not know";
   }

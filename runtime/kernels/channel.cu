@@ -8,8 +8,8 @@ using rt::Status;
 
 namespace {
 
-constexpr uint32_t kThreads = kUnpackThreads;
-constexpr size_t kSharedBytes = channel::sharedBytes(kThreads / simt::kWarpThreads);
+constexpr uint32_t kThreads = kUnpackThreads + channel::kControlThreads;
+constexpr size_t kSharedBytes = channel::sharedBytes(kUnpackThreads / simt::kWarpThreads);
 
 __global__ void __launch_bounds__(kThreads, 1) channelKernel(rt::ChannelLaunch launch) {
   extern __shared__ __align__(128) char shared[];

@@ -1,21 +1,25 @@
 // channel_device.cuh - the loop of one block of the persistent kernel, for GPU and host.
 //
-// Phases, per item of the block's queue (layouts and roles: runtime/base/channel_layout.h):
+// A block's warps have three roles, each with a loop over the items of the block's queue
+// (layouts: runtime/base/channel_layout.h):
 //
-//   1. wait     thread 0 polls the item's number, bounded by idleTimeoutNs and `abort`
-//   2. fetch    a few threads copy the item into shared memory: one read over the bus
-//   3. fence    where the item asks: thread 0 waits for the heads of the queue's blocks
-//   4. move     all threads do this block's share: copy, reduce, or unpack pages
-//   5. publish  barrier, then thread 0: system fence, the head; `done`, with release
+//   fetcher    polls the item's number, bounded by idleTimeoutNs and `abort`, and copies the
+//              item into one of two slots of shared memory: two reads over the bus
+//   workers    do this block's share: copy, reduce, or unpack pages
+//   publisher  tells the host, `done` with release, once all workers are through
+//
+// So the next item is there before the last one's bytes have arrived, and no warp waits
+// for a slower one between items. The roles meet at three barriers per slot: full (the fetcher
+// arrives), done (each worker warp), free (the publisher).
 //
 // Exit ends the launch after its item; the head stays in ChannelState, so the next launch
 // goes on with the next item. An error ends it before the item.
 //
-// **Memory order.** 1 acquires what the host released with `seq`: thread 0's acquire at
-// system scope, then the barrier, order all reads of this block after everything that the
-// host, or a socket, wrote before. 5: the barrier orders all writes of the block before
-// thread 0's fence and release, which carry them to whoever acquires the head or `done`. Nothing is
-// a "read-only" load (ld.global.nc, __restrict__): that memory changes while the kernel runs.
+// **Memory order.** The fetcher acquires, at system scope, what the host released with `seq`;
+// that, then `full`, order all reads of the workers after everything that the host, or a
+// socket, wrote before. `done` orders all writes of the workers before the publisher's
+// release, which carries them to whoever acquires `done`. Nothing is a "read-only" load
+// (ld.global.nc, __restrict__): that memory changes while the kernel runs.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_DEVICE_CUH
@@ -31,167 +35,203 @@ using rt::ChannelItem;
 using rt::ChannelLaunch;
 using rt::ChannelOp;
 
-// What a block shares among its threads.
-struct Scratch {
+inline constexpr uint32_t kDepth = 2; // items that a block holds
+
+// An item on its way through a block, in shared memory.
+struct Slot {
   ChannelItem item;
   const void *sources[rt::kChannelMaxSources];
-  uint32_t verdict; // of thread 0's wait: 0, a ChannelError, or kAborted
+  simt::Barrier full, done, free;
+  uint32_t verdict; // 0, a ChannelError, or kAborted: no item, the launch ends
 };
 inline constexpr uint32_t kAborted = ~0u;
 
-// Shared memory of a block: Scratch, then the rings of unpackSlice.
-constexpr uint64_t sharedBytes(uint32_t warps) {
-  return (sizeof(Scratch) + 127) / 128 * 128 + pageCopySharedBytes(warps);
+// Shared memory of a block: the slots, then the workers' rings.
+constexpr uint64_t sharedBytes(uint32_t workerWarps) {
+  return (kDepth * sizeof(Slot) + 127) / 128 * 128 + pageCopySharedBytes(workerWarps);
 }
 
-// The loop of one block: see the phases above.
+// The loop of one block: see above. Its last two warps are not workers.
 class Loop {
 public:
-  // `shared`: sharedBytes() of the block's warps, aligned to 128.
+  // `shared`: sharedBytes() of the block's workers, aligned to 128.
   COLL_DEVICE Loop(char *shared, const ChannelLaunch &launch)
-      : scratch_(*reinterpret_cast<Scratch *>(shared)), rings_(shared + sharedBytes(0)),
-        launch_(launch), block_(simt::blockIndex()),
-        share_{block_ % launch.blocksPerQueue, launch.blocksPerQueue},
+      : slots_(reinterpret_cast<Slot *>(shared)), rings_(shared + sharedBytes(0)), launch_(launch),
+        block_(simt::blockIndex()), share_{block_ % launch.blocksPerQueue, launch.blocksPerQueue},
         queue_(launch.shared->queues[block_ / launch.blocksPerQueue]),
         head_(launch.state->head[block_].seq) {}
 
   COLL_DEVICE void run() {
-    while (next()) {
+    const uint32_t warp = simt::threadIndex() / simt::kWarpThreads;
+    const uint32_t workers = workerThreads() / simt::kWarpThreads;
+    if (simt::threadIndex() < kDepth) {
+      Slot &slot = slots_[simt::threadIndex()];
+      simt::barrierInit(&slot.full, 1);
+      simt::barrierInit(&slot.done, workers);
+      simt::barrierInit(&slot.free, 1);
+      simt::barrierPublish();
     }
-    if (isFirst())
-      simt::storeRelease(&launch_.shared->exited[block_].seq, launch_.number);
+    simt::syncBlock();
+    if (warp < workers)
+      work();
+    else if (warp == workers)
+      fetchItems();
+    else if (simt::lane() == 0)
+      publishItems();
   }
 
 private:
-  COLL_DEVICE static bool isFirst() { return simt::threadIndex() == 0; }
+  // The k-th item of the launch, from 0, and the parity of its barriers' phases.
+  COLL_DEVICE Slot &slot(uint64_t k) const { return slots_[k % kDepth]; }
+  COLL_DEVICE static uint32_t parity(uint64_t k) { return static_cast<uint32_t>(k / kDepth & 1); }
 
-  // One item; false when the launch ends.
-  COLL_DEVICE bool next() {
-    if (isFirst())
-      scratch_.verdict = waitForItem();
-    simt::syncBlock();
-    if (scratch_.verdict)
-      return fail(scratch_.verdict);
-    fetch();
-    const ChannelItem &item = scratch_.item;
-    if (item.flags & rt::kChannelFence) {
-      if (isFirst())
-        scratch_.verdict = waitForBlocks();
-      simt::syncBlock();
-      if (scratch_.verdict)
-        return fail(scratch_.verdict);
+  //===-- fetcher ---------------------------------------------------------------===//
+
+  COLL_DEVICE void fetchItems() {
+    for (uint64_t k = 0;; ++k) {
+      Slot &to = slot(k);
+      if (k >= kDepth)
+        simt::barrierWait(&to.free, parity(k - kDepth));
+      uint32_t verdict = simt::lane() == 0 ? waitForItem(head_ + k) : 0;
+      verdict = simt::shuffle(verdict, 0);
+      if (!verdict)
+        verdict = fetch(to, static_cast<uint32_t>((head_ + k) % rt::kChannelSlots));
+      const ChannelOp op = to.item.op;
+      if (simt::lane() == 0) {
+        to.verdict = verdict;
+        simt::barrierArrive(&to.full);
+      }
+      if (verdict || op == ChannelOp::Exit)
+        return;
     }
-    const ChannelOp op = item.op; // thread 0 may soon wait for the next item
-    if (!move(item))
-      return fail(static_cast<uint32_t>(ChannelError::BadItem));
-    simt::syncBlock();
-    publish();
-    return op != ChannelOp::Exit;
   }
 
-  COLL_DEVICE uint32_t waitForItem() {
-    const uint64_t *seq = &queue_.items[head_ % rt::kChannelSlots].seq;
-    return spin(seq, [&](uint64_t now) { return now == head_ + 1; }, ChannelError::Idle);
-  }
-
-  COLL_DEVICE uint32_t waitForBlocks() {
-    uint32_t first = block_ - share_.index;
-    for (uint32_t b = first; b < first + share_.of; ++b)
-      if (uint32_t verdict = spin(
-              &launch_.state->head[b].seq, [&](uint64_t now) { return now >= head_; },
-              ChannelError::Fence))
-        return verdict;
-    return 0;
-  }
-
-  // 0 once the word has come. Looks at abort now and then: each look is a read over the bus.
-  template <typename Come>
-  COLL_DEVICE uint32_t spin(const uint64_t *word, Come &&hasCome, ChannelError late) {
+  // 0 once item `number` (from 0) has come. Looks at abort now and then: each look is a read
+  // over the bus.
+  COLL_DEVICE uint32_t waitForItem(uint64_t number) const {
     constexpr uint32_t kRoundsPerLook = 16;
-    uint64_t start = simt::clockNs();
-    for (uint32_t round = 1; !hasCome(simt::loadAcquire(word)); ++round) {
+    const uint64_t *seq = &queue_.items[number % rt::kChannelSlots].seq;
+    const uint64_t start = simt::clockNs();
+    for (uint32_t round = 1; simt::loadAcquire(seq) != number + 1; ++round) {
       simt::pause();
       if (round % kRoundsPerLook != 0)
         continue;
       if (simt::loadAcquire(&launch_.shared->abort))
         return kAborted;
       if (simt::clockNs() - start > launch_.idleTimeoutNs)
-        return static_cast<uint32_t>(late);
+        return static_cast<uint32_t>(ChannelError::Idle);
     }
     return 0;
   }
 
-  COLL_DEVICE void fetch() {
+  // One warp: 0, or BadItem; all lanes agree.
+  COLL_DEVICE uint32_t fetch(Slot &to, uint32_t from) const {
     constexpr uint32_t kVectors = sizeof(ChannelItem) / sizeof(simt::Vec16);
-    const uint32_t slot = static_cast<uint32_t>(head_ % rt::kChannelSlots);
-    const auto *from = reinterpret_cast<const simt::Vec16 *>(&queue_.items[slot]);
-    auto *to = reinterpret_cast<simt::Vec16 *>(&scratch_.item);
-    for (uint32_t i = simt::threadIndex(); i < kVectors; i += simt::blockThreads())
-      simt::store16(to + i, simt::loadGlobal16(from + i));
-    simt::syncBlock();
-    const ChannelItem &item = scratch_.item;
-    if (item.op != ChannelOp::Reduce || item.numSources > rt::kChannelMaxSources)
-      return;
-    for (uint32_t i = simt::threadIndex(); i < item.numSources; i += simt::blockThreads())
-      scratch_.sources[i] = item.numSources > 2 ? queue_.sources[slot][i] : item.src[i];
-    simt::syncBlock();
+    const auto *words = reinterpret_cast<const simt::Vec16 *>(&queue_.items[from]);
+    if (simt::lane() < kVectors)
+      simt::store16(reinterpret_cast<simt::Vec16 *>(&to.item) + simt::lane(),
+                    simt::loadGlobal16(words + simt::lane()));
+    simt::syncWarp();
+    const ChannelItem &item = to.item;
+    if (!exists(item))
+      return static_cast<uint32_t>(ChannelError::BadItem);
+    if (item.op == ChannelOp::Reduce)
+      for (uint32_t i = simt::lane(); i < item.numSources; i += simt::kWarpThreads)
+        to.sources[i] = item.numSources > 2 ? queue_.sources[from][i] : item.src[i];
+    simt::syncWarp();
+    return 0;
   }
 
-  // False for an item that does not exist; all threads agree.
-  COLL_DEVICE bool move(const ChannelItem &item) {
+  COLL_DEVICE static bool exists(const ChannelItem &item) {
     switch (item.op) {
     case ChannelOp::Exit:
-      return true;
     case ChannelOp::Copy:
-      copyShare(item, share_);
+    case ChannelOp::CopyRows:
       return true;
     case ChannelOp::Reduce:
-      return reduceShare(item, scratch_.sources, share_);
+      return item.numSources != 0 && item.numSources <= rt::kChannelMaxSources &&
+             visitReduction(item.dtype, item.reduction, [](auto, auto) {});
     case ChannelOp::Unpack:
-      return unpackShare(item);
-    case ChannelOp::CopyRows:
-      copyRowsShare(item, share_);
-      return true;
+      return item.pageSlot < rt::kUnpackSlots;
     }
     return false;
   }
 
-  // The warps of all the queue's blocks share the pages.
-  COLL_DEVICE bool unpackShare(const ChannelItem &item) {
-    if (item.pageSlot >= rt::kUnpackSlots)
-      return false;
-    const WarpTeam own = blockTeam();
-    const PageRegions regions{static_cast<char *>(const_cast<void *>(item.src[0])), item.srcBytes,
-                              static_cast<char *>(item.dst), item.bytes};
-    unpackSlice(static_cast<const rt::UnpackMeta *>(item.src[1]), item.pageSlot, regions,
-                &launch_.shared->pageErrors[block_],
-                {share_.index * own.count + own.index, share_.of * own.count}, rings_);
-    return true;
+  //===-- workers ---------------------------------------------------------------===//
+
+  COLL_DEVICE void work() {
+    for (uint64_t k = 0;; ++k) {
+      Slot &from = slot(k);
+      simt::barrierWait(&from.full, parity(k));
+      if (from.verdict)
+        return;
+      const ChannelOp op = from.item.op; // the slot is free once all have arrived
+      move(from);
+      simt::syncWarp();
+      if (simt::lane() == 0)
+        simt::barrierArrive(&from.done);
+      if (op == ChannelOp::Exit)
+        return;
+    }
   }
 
-  COLL_DEVICE void publish() {
-    ++head_;
-    if (!isFirst())
+  COLL_DEVICE void move(const Slot &from) {
+    const ChannelItem &item = from.item;
+    switch (item.op) {
+    case ChannelOp::Exit:
       return;
-    // The fence is for the head, which the queue's other blocks acquire.
-    simt::fenceSystem();
-    simt::storeRelaxed(&launch_.state->head[block_].seq, head_);
-    simt::storeRelease(&launch_.shared->done[block_].seq, head_);
+    case ChannelOp::Copy:
+      return copyRun(static_cast<char *>(item.dst), static_cast<const char *>(item.src[0]),
+                     item.bytes, team(), pageCopyShared(rings_));
+    case ChannelOp::Reduce:
+      return reduceShare(item, from.sources, share_);
+    case ChannelOp::Unpack:
+      return unpackSlice(static_cast<const rt::UnpackMeta *>(item.src[1]), item.pageSlot,
+                         {static_cast<char *>(const_cast<void *>(item.src[0])), item.srcBytes,
+                          static_cast<char *>(item.dst), item.bytes},
+                         &launch_.shared->pageErrors[block_], team(), rings_);
+    case ChannelOp::CopyRows:
+      return copyRowsShare(item, share_);
+    }
   }
 
-  COLL_DEVICE bool fail(uint32_t verdict) {
-    if (isFirst() && verdict != kAborted)
-      simt::storeRelease(&launch_.shared->error[block_], verdict);
-    return false;
+  // This warp among those of all the queue's blocks; neighbours are of different blocks, so
+  // that short items spread.
+  COLL_DEVICE WarpTeam team() const {
+    const uint32_t warp = simt::threadIndex() / simt::kWarpThreads;
+    return {warp * share_.of + share_.index, workerThreads() / simt::kWarpThreads * share_.of};
   }
 
-  Scratch &scratch_;
-  char *rings_;
+  //===-- publisher -------------------------------------------------------------===//
+
+  // One thread.
+  COLL_DEVICE void publishItems() {
+    for (bool more = true; more;) {
+      const uint64_t k = published_;
+      Slot &from = slot(k);
+      simt::barrierWait(&from.full, parity(k));
+      if (const uint32_t verdict = from.verdict) {
+        if (verdict != kAborted)
+          simt::storeRelease(&launch_.shared->error[block_], verdict);
+        break;
+      }
+      more = from.item.op != ChannelOp::Exit;
+      simt::barrierWait(&from.done, parity(k));
+      simt::storeRelease(&launch_.shared->done[block_].seq, head_ + ++published_);
+      simt::barrierArrive(&from.free);
+    }
+    launch_.state->head[block_].seq = head_ + published_;
+    simt::storeRelease(&launch_.shared->exited[block_].seq, launch_.number);
+  }
+
+  Slot *const slots_;
+  char *const rings_;
   const ChannelLaunch &launch_;
   const uint32_t block_;
   const Share share_;
   const rt::ChannelQueue &queue_;
-  uint64_t head_;
+  const uint64_t head_; // items done by earlier launches
+  uint64_t published_ = 0;
 };
 
 } // namespace coll::kernels::channel

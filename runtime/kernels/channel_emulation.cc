@@ -8,8 +8,8 @@ namespace coll::kernels {
 using rt::ChannelLaunch;
 using rt::Status;
 
-ChannelEmulation::ChannelEmulation(uint32_t threadsPerBlock)
-    : threadsPerBlock_(threadsPerBlock), thread_([this] { serve(); }) {}
+ChannelEmulation::ChannelEmulation(uint32_t workersPerBlock)
+    : workersPerBlock_(workersPerBlock), thread_([this] { serve(); }) {}
 
 ChannelEmulation::~ChannelEmulation() {
   {
@@ -39,10 +39,10 @@ void ChannelEmulation::serve() {
     const ChannelLaunch launch = launches_.front();
     launches_.pop_front();
     lock.unlock();
-    const uint32_t warps = threadsPerBlock_ / simt::kWarpThreads;
-    simt::run(
-        {launch.numQueues * launch.blocksPerQueue, threadsPerBlock_, channel::sharedBytes(warps)},
-        [&](char *shared) { channel::Loop(shared, launch).run(); });
+    simt::run({launch.numQueues * launch.blocksPerQueue,
+               workersPerBlock_ + channel::kControlThreads,
+               channel::sharedBytes(workersPerBlock_ / simt::kWarpThreads)},
+              [&](char *shared) { channel::Loop(shared, launch).run(); });
     lock.lock();
   }
 }

@@ -19,8 +19,8 @@ namespace coll::kernels {
 // Plays a stream: launches follow one another. launch() may be called from any thread.
 class ChannelEmulation {
 public:
-  // `threadsPerBlock`: a multiple of 32.
-  explicit ChannelEmulation(uint32_t threadsPerBlock = 32);
+  // `workersPerBlock`: threads, a multiple of 32.
+  explicit ChannelEmulation(uint32_t workersPerBlock = 32);
   // Waits for the launches: post Exit, or abort, before.
   ~ChannelEmulation();
   ChannelEmulation(const ChannelEmulation &) = delete;
@@ -32,7 +32,7 @@ public:
 private:
   void serve();
 
-  const uint32_t threadsPerBlock_;
+  const uint32_t workersPerBlock_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<rt::ChannelLaunch> launches_;

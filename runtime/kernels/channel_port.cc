@@ -37,9 +37,8 @@ uint64_t ChannelPort::post(uint32_t queue, const ChannelItem &item, const void *
   // The kernel polls seq while the rest is written, so seq must not be copied with it.
   ChannelItem &at = to.items[slot];
   at.op = item.op;
-  at.flags = item.flags;
+  at.pageSlot = item.pageSlot;
   at.dst = item.dst;
-  at.dst2 = item.dst2;
   at.src[0] = item.src[0];
   at.src[1] = item.src[1];
   at.bytes = item.bytes;
@@ -48,7 +47,6 @@ uint64_t ChannelPort::post(uint32_t queue, const ChannelItem &item, const void *
   at.reduction = item.reduction;
   at.numSources = item.numSources;
   at.divisor = item.divisor;
-  at.pageSlot = item.pageSlot;
   at.rows = item.rows;
   at.dstPitch = item.dstPitch;
   at.srcPitch = item.srcPitch;

@@ -1,4 +1,4 @@
-// channel_reduce.cuh - copies and reductions by one block, for GPU and host.
+// channel_reduce.cuh - reductions and copies of rows by one block, for GPU and host.
 //
 // Addresses that agree modulo 16 move by 16 bytes, several loads in flight per thread;
 // the host places staged data so that they do. Others move by the widest unit that fits.
@@ -15,6 +15,10 @@
 namespace coll::kernels::channel {
 
 using rt::ChannelItem;
+
+// The last warps of a block are its fetcher and its publisher (channel_device.cuh).
+inline constexpr uint32_t kControlThreads = 2 * simt::kWarpThreads;
+COLL_DEVICE uint32_t workerThreads() { return simt::blockThreads() - kControlThreads; }
 
 // Which part of an item a block does.
 struct Share {
@@ -37,65 +41,6 @@ COLL_DEVICE Range rangeOf(Share share, uint64_t n, uint64_t grain) {
   return {begin, begin + each < n ? begin + each : n};
 }
 
-inline constexpr int kCopyUnroll = 8; // loads in flight per thread
-
-// Vectors; all addresses are aligned.
-COLL_DEVICE void copyVectors(char *to, char *to2, const char *from, uint64_t bytes) {
-  const uint64_t stride = uint64_t{simt::blockThreads()} * sizeof(simt::Vec16);
-  const uint64_t first = uint64_t{simt::threadIndex()} * sizeof(simt::Vec16);
-  for (uint64_t at = first; at < bytes; at += stride * kCopyUnroll) {
-    simt::Vec16 held[kCopyUnroll];
-    COLL_UNROLL(8)
-    for (int u = 0; u < kCopyUnroll; ++u)
-      if (at + u * stride < bytes)
-        held[u] = simt::loadGlobal16(from + at + u * stride);
-    COLL_UNROLL(8)
-    for (int u = 0; u < kCopyUnroll; ++u)
-      if (at + u * stride < bytes) {
-        simt::storeGlobal16(to + at + u * stride, held[u]);
-        if (to2)
-          simt::storeGlobal16(to2 + at + u * stride, held[u]);
-      }
-  }
-}
-
-// Smaller units, where addresses do not agree; at most a few bytes elsewhere.
-template <typename Unit>
-COLL_DEVICE void copyUnits(char *dst, char *dst2, const char *src, uint64_t bytes) {
-  const Unit *from = reinterpret_cast<const Unit *>(src);
-  Unit *to = reinterpret_cast<Unit *>(dst), *to2 = reinterpret_cast<Unit *>(dst2);
-  for (uint64_t i = simt::threadIndex(); i < bytes / sizeof(Unit); i += simt::blockThreads()) {
-    Unit held = from[i];
-    to[i] = held;
-    if (to2)
-      to2[i] = held;
-  }
-}
-
-COLL_CHANNEL_CALL void copyShare(const ChannelItem &item, Share share) {
-  Range part = rangeOf(share, item.bytes, kGrainBytes);
-  char *to = static_cast<char *>(item.dst) + part.begin;
-  char *to2 = item.dst2 ? static_cast<char *>(item.dst2) + part.begin : nullptr;
-  const char *from = static_cast<const char *>(item.src[0]) + part.begin;
-  const uint64_t bytes = part.end - part.begin;
-  uint32_t apart = misalignment(to) ^ misalignment(from);
-  if (to2)
-    apart |= misalignment(to) ^ misalignment(to2);
-  if (apart != 0) {
-    if (((apart | misalignment(to) | bytes) & 3u) == 0)
-      copyUnits<uint32_t>(to, to2, from, bytes);
-    else
-      copyUnits<uint8_t>(to, to2, from, bytes);
-    return;
-  }
-  uint64_t head = (16u - misalignment(to)) & 15u;
-  head = head < bytes ? head : bytes;
-  const uint64_t body = (bytes - head) & ~uint64_t{15}, done = head + body;
-  copyUnits<uint8_t>(to, to2, from, head);
-  copyVectors(to + head, to2 ? to2 + head : nullptr, from + head, body);
-  copyUnits<uint8_t>(to + done, to2 ? to2 + done : nullptr, from + done, bytes - done);
-}
-
 // Rows in one sequence of units, so that short rows keep all threads busy too.
 template <typename Unit>
 COLL_DEVICE void copyRowUnits(const ChannelItem &item, Share share) {
@@ -104,7 +49,7 @@ COLL_DEVICE void copyRowUnits(const ChannelItem &item, Share share) {
   const Range part = rangeOf(share, perRow * item.rows, kGrainBytes / sizeof(Unit));
   const char *from = static_cast<const char *>(item.src[0]);
   char *to = static_cast<char *>(item.dst);
-  const uint64_t stride = simt::blockThreads();
+  const uint64_t stride = workerThreads();
   for (uint64_t at = part.begin + simt::threadIndex(); at < part.end; at += stride * kUnroll) {
     Unit held[kUnroll];
     COLL_UNROLL(4)
@@ -152,14 +97,11 @@ struct Reducer {
   }
 
   COLL_DEVICE void elements(uint64_t begin, uint64_t end) const {
-    for (uint64_t i = begin + simt::threadIndex(); i < end; i += simt::blockThreads()) {
+    for (uint64_t i = begin + simt::threadIndex(); i < end; i += workerThreads()) {
       Acc acc = Type::load(static_cast<const Stored *>(sources[0])[i]);
       for (uint32_t s = 1; s < item.numSources; ++s)
         acc = Op::apply(acc, Type::load(static_cast<const Stored *>(sources[s])[i]));
-      Stored value = Type::store(finish(acc));
-      static_cast<Stored *>(item.dst)[i] = value;
-      if (item.dst2)
-        static_cast<Stored *>(item.dst2)[i] = value;
+      static_cast<Stored *>(item.dst)[i] = Type::store(finish(acc));
     }
   }
 
@@ -185,13 +127,11 @@ struct Reducer {
     simt::Vec16 out;
     memcpy(&out, &parts, sizeof(out));
     simt::storeGlobal16(static_cast<Stored *>(item.dst) + i, out);
-    if (item.dst2)
-      simt::storeGlobal16(static_cast<Stored *>(item.dst2) + i, out);
   }
 
   // Two sources, the common case: all loads are in flight together, one of them over the bus.
   COLL_DEVICE void pairs(uint64_t begin, uint64_t end) const {
-    const uint64_t stride = uint64_t{simt::blockThreads()} * kElems;
+    const uint64_t stride = uint64_t{workerThreads()} * kElems;
     for (uint64_t i = begin + simt::threadIndex() * kElems; i < end; i += stride * kUnroll) {
       simt::Vec16 first[kUnroll], second[kUnroll];
       COLL_UNROLL(4)
@@ -215,7 +155,7 @@ struct Reducer {
   }
 
   COLL_DEVICE void many(uint64_t begin, uint64_t end) const {
-    const uint64_t stride = uint64_t{simt::blockThreads()} * kElems;
+    const uint64_t stride = uint64_t{workerThreads()} * kElems;
     for (uint64_t i = begin + simt::threadIndex() * kElems; i < end; i += stride) {
       Parts next = split(load(0, i));
       Acc acc[kElems];
@@ -234,7 +174,7 @@ struct Reducer {
 
   COLL_DEVICE bool alike() const {
     const uint32_t at = misalignment(item.dst);
-    uint32_t apart = item.dst2 ? at ^ misalignment(item.dst2) : 0;
+    uint32_t apart = 0;
     for (uint32_t s = 0; s < item.numSources; ++s)
       apart |= at ^ misalignment(sources[s]);
     return apart == 0;
@@ -263,11 +203,9 @@ COLL_CHANNEL_CALL void reduceAs(const ChannelItem &item, const void *const *sour
   Reducer<Type, Op>{item, sources}.run(share);
 }
 
-// False for a type, reduction or count that does not exist.
-COLL_DEVICE bool reduceShare(const ChannelItem &item, const void *const *sources, Share share) {
-  if (item.numSources == 0 || item.numSources > rt::kChannelMaxSources)
-    return false;
-  return visitReduction(item.dtype, item.reduction, [&](auto type, auto op) {
+// The item's type, reduction and number of sources exist.
+COLL_DEVICE void reduceShare(const ChannelItem &item, const void *const *sources, Share share) {
+  visitReduction(item.dtype, item.reduction, [&](auto type, auto op) {
     reduceAs<decltype(type), decltype(op)>(item, sources, share);
   });
 }

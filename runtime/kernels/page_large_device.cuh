@@ -158,12 +158,9 @@ private:
   uint32_t parities_ = 0;             // bit s: of stage s's next phase
 };
 
-// One warp's part of the pages up to `end`; `list` has its first batch current.
-template <PageDirection direction>
-COLL_DEVICE void copyLargePages(const PageRegions &regions, PageList &list, uint32_t end,
-                                WarpTeam team, char *shared) {
-  PieceStream<direction> stream(regions, list, end, team);
-  PieceRing ring(shared, sourceOf<direction>(regions), sourceBytesOf<direction>(regions));
+// One warp: all pieces of a stream, through the ring.
+template <class Stream>
+COLL_DEVICE void copyPieces(Stream &stream, PieceRing &ring) {
   Piece piece;
   bool more = stream.next(piece);
   for (uint32_t ahead = 0; more || ahead != 0;) {
@@ -180,6 +177,49 @@ COLL_DEVICE void copyLargePages(const PageRegions &regions, PageList &list, uint
     }
   }
   ring.finish();
+}
+
+// One warp's part of the pages up to `end`; `list` has its first batch current.
+template <PageDirection direction>
+COLL_DEVICE void copyLargePages(const PageRegions &regions, PageList &list, uint32_t end,
+                                WarpTeam team, char *shared) {
+  PieceStream<direction> stream(regions, list, end, team);
+  PieceRing ring(shared, sourceOf<direction>(regions), sourceBytesOf<direction>(regions));
+  copyPieces(stream, ring);
+}
+
+// The pieces of one contiguous run that a warp of a team has to copy, in order.
+class RunStream {
+public:
+  COLL_DEVICE RunStream(char *to, const char *from, uint64_t bytes, WarpTeam team)
+      : to_(to), from_(from), bytes_(bytes), next_(uint64_t{team.index} * kLargePieceBytes),
+        stride_(uint64_t{team.count} * kLargePieceBytes) {}
+
+  // False at the end. Inner borders lie where the target is aligned.
+  COLL_DEVICE bool next(Piece &piece) {
+    if (next_ >= bytes_)
+      return false;
+    const uint32_t shift = misalignment(to_);
+    const uint64_t begin = next_ == 0 ? 0 : next_ - shift;
+    const uint64_t border = next_ + kLargePieceBytes;
+    const uint64_t end = border >= bytes_ ? bytes_ : border - shift;
+    piece = {from_ + begin, to_ + begin, static_cast<uint32_t>(end - begin)};
+    next_ += stride_;
+    return true;
+  }
+
+private:
+  char *to_;
+  const char *from_;
+  uint64_t bytes_, next_, stride_;
+};
+
+// One warp's part of a run of any length and alignment; every warp of the team calls it, with
+// its own part of shared memory.
+COLL_DEVICE void copyRun(char *to, const char *from, uint64_t bytes, WarpTeam team, char *shared) {
+  RunStream stream(to, from, bytes, team);
+  PieceRing ring(shared, from, bytes);
+  copyPieces(stream, ring);
 }
 
 } // namespace coll::kernels

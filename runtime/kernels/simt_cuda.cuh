@@ -111,9 +111,12 @@ COLL_DEVICE uint64_t clockNs() {
 COLL_DEVICE uint32_t sharedAddress(const void *shared) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
 }
-// For one thread's arrivals. Other threads may use it after barrierPublish() and a sync.
-COLL_DEVICE void barrierInit(Barrier *barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(sharedAddress(barrier)) : "memory");
+// A phase ends after so many arrivals. Other threads may use it after barrierPublish() and a
+// sync.
+COLL_DEVICE void barrierInit(Barrier *barrier, uint32_t arrivals = 1) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(barrier)),
+               "r"(arrivals)
+               : "memory");
 }
 COLL_DEVICE void barrierPublish() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -122,7 +125,11 @@ COLL_DEVICE void barrierPublish() {
 COLL_DEVICE void barrierInvalidate(Barrier *barrier) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(sharedAddress(barrier)) : "memory");
 }
-// Arrives: the phase ends once bulk loads have brought `bytes`.
+// Arrives; what this thread has seen and written is visible to whoever waits for the phase.
+COLL_DEVICE void barrierArrive(Barrier *barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+}
+// Arrives: the phase ends once bulk loads have brought `bytes`, too.
 COLL_DEVICE void barrierExpect(Barrier *barrier, uint32_t bytes) {
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)),

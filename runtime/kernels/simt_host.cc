@@ -255,12 +255,13 @@ Fiber *Scheduler::next(const Fiber *from) {
 // A Barrier's 8 bytes.
 struct BarrierState {
   int32_t missing; // bytes
-  uint16_t magic;
-  uint8_t arrived;
+  uint8_t magic;
+  uint8_t arrivals; // of a phase
+  uint8_t pending;  // of this phase
   uint8_t phase;
 };
 static_assert(sizeof(BarrierState) == sizeof(Barrier));
-constexpr uint16_t kMagic = 0xBA44;
+constexpr uint8_t kMagic = 0xBA;
 
 BarrierState get(const Barrier *barrier) {
   BarrierState state;
@@ -271,8 +272,8 @@ BarrierState get(const Barrier *barrier) {
 }
 
 void put(Barrier *barrier, BarrierState state) {
-  if (state.arrived && state.missing == 0) {
-    state.arrived = 0;
+  if (state.pending == 0 && state.missing == 0) {
+    state.pending = state.arrivals;
     state.phase ^= 1;
   }
   std::memcpy(barrier, &state, sizeof state);
@@ -324,7 +325,7 @@ uint32_t sum(uint32_t value) {
 
 void pause() {
   // The host thread that this one waits for may need the core.
-  if (threadIndex() == 0)
+  if (lane() == 0)
     std::this_thread::yield();
   yield();
 }
@@ -334,8 +335,11 @@ uint64_t clockNs() {
                                std::chrono::nanoseconds(1));
 }
 
-void barrierInit(Barrier *barrier) {
-  const BarrierState fresh{0, kMagic, 0, 0};
+void barrierInit(Barrier *barrier, uint32_t arrivals) {
+  if (arrivals == 0 || arrivals > UINT8_MAX)
+    bug("a barrier of no arrivals, or of more than 255");
+  const uint8_t count = static_cast<uint8_t>(arrivals);
+  const BarrierState fresh{0, kMagic, count, count, 0};
   std::memcpy(barrier, &fresh, sizeof fresh);
 }
 
@@ -346,12 +350,14 @@ void barrierInvalidate(Barrier *barrier) {
 
 void barrierExpect(Barrier *barrier, uint32_t bytes) {
   BarrierState state = get(barrier);
-  if (state.arrived)
-    bug("a barrier that one phase expects twice");
-  state.arrived = 1;
+  if (state.pending == 0)
+    bug("a barrier at which more arrive than it was made for");
+  --state.pending;
   state.missing += static_cast<int32_t>(bytes);
   put(barrier, state);
 }
+
+void barrierArrive(Barrier *barrier) { barrierExpect(barrier, 0); }
 
 void barrierWait(Barrier *barrier, uint32_t parity) {
   std::vector<Copy> &loads = self->block->loads;

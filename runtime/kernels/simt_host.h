@@ -92,9 +92,10 @@ inline void fenceSystem() {
 void pause();
 uint64_t clockNs();
 
-void barrierInit(Barrier *barrier);
+void barrierInit(Barrier *barrier, uint32_t arrivals = 1);
 inline void barrierPublish() {}
 void barrierInvalidate(Barrier *barrier);
+void barrierArrive(Barrier *barrier);
 void barrierExpect(Barrier *barrier, uint32_t bytes);
 void barrierWait(Barrier *barrier, uint32_t parity);
 void bulkLoad(void *shared, const void *global, uint32_t bytes, Barrier *barrier);
