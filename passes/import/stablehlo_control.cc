@@ -36,6 +36,7 @@ LogicalResult importWhile(Source &src) {
   if (!llvm::equal(ValueRange(*next).getTypes(), types))
     return src.error("needs a body that returns the operands' types");
   scf::YieldOp::create(b, *next);
+  b.setInsertionPointAfter(loop);
   return src.finish(loop.getResults());
 }
 
@@ -113,6 +114,7 @@ LogicalResult importCase(Source &src) {
   }
   if (failed(importBranch(src, src.op->getRegion(numBranches - 1), b.getInsertionBlock())))
     return failure();
+  b.setInsertionPointAfter(outermost);
   return src.finish(outermost.getResults());
 }
 

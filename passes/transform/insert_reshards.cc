@@ -105,18 +105,22 @@ private:
            isIdentity(value, want.getPartialKind());
   }
 
-  /// One reshard per value and target, right behind the value.
+  /// One reshard per value and target, right behind the value. Contributions to one
+  /// reduction are none to another: what is partial in another way is combined first.
   Value getReshard(Value value, ShardingAttr have, ShardingAttr want, Operation *user) {
-    Value &cached = reshards_[{value, want}];
-    if (cached)
+    if (Value cached = reshards_.lookup({value, want}))
       return cached;
+    std::pair key(value, want);
+    if (have.isPartial() && want.isPartial() && have.getPartialKind() != want.getPartialKind()) {
+      value = getReshard(value, have, have.withoutPartial(), user);
+      have = have.withoutPartial();
+    }
     OpBuilder builder(user);
     builder.setInsertionPointAfterValue(value);
     auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, want);
     setShardings(reshard, {want});
     reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, want, user)));
-    cached = reshard.getResult();
-    return cached;
+    return reshards_[key] = reshard.getResult();
   }
 
   std::string explain(Value value, ShardingAttr have, ShardingAttr want, Operation *user) {

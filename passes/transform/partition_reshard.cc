@@ -31,6 +31,13 @@ LogicalResult FunctionPartitioner::partitionReshard(ReshardOp op) {
   Value value = mapping_.lookup(op.getInput());
   ArrayRef<int64_t> shape = op.getType().getShape();
   ShardingAttr current = op.getSource(), target = op.getTarget();
+  if (op.getType().getNumElements() == 0) {
+    RankedTensorType type = localType(op.getType(), target);
+    mapping_.map(op.getResult(), tensor::EmptyOp::create(builder_, op.getLoc(), type.getShape(),
+                                                         type.getElementType())
+                                     .getResult());
+    return success();
+  }
   value = combine(op, value, current);
   value = exchange(op, value, current);
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim)
@@ -154,11 +161,6 @@ Value FunctionPartitioner::slice(Location loc, Value value, int64_t dim, DimShar
                                  int64_t extent) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t block = getBlockExtent(mesh_, split, extent);
-  if (type.getNumElements() == 0) {
-    SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = block;
-    return tensor::EmptyOp::create(builder_, loc, shape, type.getElementType());
-  }
   int64_t padding = block * getNumShards(mesh_, split) - extent;
   SmallVector<OpFoldResult> offsets(type.getRank(), builder_.getIndexAttr(0)), sizes,
       strides(type.getRank(), builder_.getIndexAttr(1));

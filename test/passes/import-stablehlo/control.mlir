@@ -26,6 +26,26 @@ func.func @main(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// What has no elements is carried as what has some.
+// CHECK-LABEL: @step
+// CHECK: scf.while
+// CHECK: scf.yield
+// CHECK: tensor.empty() : tensor<2x0xf32>
+// CHECK: return
+func.func @main(%p: tensor<i1>, %e: tensor<2x0xf32>) -> tensor<2x0xf32> {
+  %0:2 = "stablehlo.while"(%p, %e) ({
+  ^bb0(%i: tensor<i1>, %a: tensor<2x0xf32>):
+    "stablehlo.return"(%i) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i1>, %a: tensor<2x0xf32>):
+    %1 = "stablehlo.not"(%i) : (tensor<i1>) -> tensor<i1>
+    "stablehlo.return"(%1, %a) : (tensor<i1>, tensor<2x0xf32>) -> ()
+  }) : (tensor<i1>, tensor<2x0xf32>) -> (tensor<i1>, tensor<2x0xf32>)
+  return %0#1 : tensor<2x0xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[P:.*]]: tensor<i1> {{.*}}, %[[X:.*]]: tensor<4xf32>
 // CHECK: %[[C:.*]] = tensor.extract %[[P]][]

@@ -98,3 +98,19 @@ module @contribute {
     return %r : tensor<8xf32>
   }
 }
+
+// -----
+
+// Nothing has to travel.
+// CHECK-LABEL: @nothing
+// CHECK-NOT: coll.all_gather
+// CHECK: tensor.empty() : tensor<5x0xi64>
+module @nothing {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%x: tensor<5x0xi64> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
+      -> (tensor<5x0xi64> {coll.sharding = #coll.sharding<@m, [[], []]>}) {
+    %r = coll.reshard %x from <@m, [["dp"], []]> to <@m, [[], []]>
+       {coll.shardings = [#coll.sharding<@m, [[], []]>], coll.why = "test"} : tensor<5x0xi64>
+    return %r : tensor<5x0xi64>
+  }
+}
