@@ -74,6 +74,7 @@ class Coll_CollectiveOp<string mnemonic, list<Trait> traits = []>
   code commResult = "getResult()";
   code commReduction = "::std::nullopt";
   code commOrder = "::mlir::coll::Order::Any";
+  code commAccumulation = "::mlir::Type()";
   code commRoot = "::std::nullopt";
   let extraClassDeclaration = [{
     /// Checks the constraints that depend on the group's size.
@@ -87,6 +88,7 @@ class Coll_CollectiveOp<string mnemonic, list<Trait> traits = []>
       return }] # commReduction # [{;
     }
     ::mlir::coll::Order $cppClass::getCommOrder() { return }] # commOrder # [{; }
+    ::mlir::Type $cppClass::getCommAccumulation() { return }] # commAccumulation # [{; }
     ::std::optional<int64_t> $cppClass::getCommRoot() { return }] # commRoot # [{; }
     void $cppClass::getEffects(
         ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
@@ -109,23 +111,32 @@ class Coll_SameTypeCollectiveOp<string mnemonic, list<Trait> traits = []>
 def Coll_AllReduceOp : Coll_SameTypeCollectiveOp<"all_reduce"> {
   let commReduction = "getReduction()";
   let commOrder = "getOrder()";
+  let commAccumulation = "getAccumulation().value_or(::mlir::Type())";
   let summary = "combines every rank's input; every rank gets the result";
   let description = [{
     `result = input_0 (reduction) … (reduction) input_{n-1}`, elementwise.
 
+    `in f32` says what floats narrower than f32 are combined in: every contribution is
+    widened, and the result is rounded once. Without it the backend may also round
+    partial results of f16 and bf16 to the elements' type; those of eight-bit floats
+    are never rounded.
+
     ```mlir
     %r = coll.all_reduce sum %x over @m["dp"] : tensor<4xf32>
     %s = coll.all_reduce max %x over [[0, 1], [2, 3]] order rank : tensor<4xf32>
+    %t = coll.all_reduce sum in f32 %g over @m["dp"] : tensor<4xbf16>
     ```
 
     Constraints: (C1) `and`, `or`, `xor`, `umin`, `umax` need integer elements;
-    `avg` needs float elements.
+    `avg` needs float elements. (C2) `in` names f32, and the elements are floats
+    narrower than it.
   }];
   let arguments = (ins Coll_ReductionKindAttr:$reduction, Coll_Tensor:$input,
                        Coll_GroupAttr:$group,
-                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
+                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order,
+                       OptionalAttr<TypeAttr>:$accumulation);
   let assemblyFormat = [{
-    custom<Reduction>($reduction) $input `over` custom<Group>($group)
+    custom<Reduction>($reduction) (`in` $accumulation^)? $input `over` custom<Group>($group)
     `` custom<OptionalOrder>($order) attr-dict `:` type($input)
   }];
   let hasVerifier = 1;
@@ -135,6 +146,7 @@ def Coll_AllReduceOp : Coll_SameTypeCollectiveOp<"all_reduce"> {
 def Coll_ReduceOp : Coll_SameTypeCollectiveOp<"reduce"> {
   let commReduction = "getReduction()";
   let commOrder = "getOrder()";
+  let commAccumulation = "getAccumulation().value_or(::mlir::Type())";
   let commRoot = "getRootAttr().getInt()";
   let summary = "combines every rank's input; the root gets the result";
   let description = [{
@@ -145,13 +157,14 @@ def Coll_ReduceOp : Coll_SameTypeCollectiveOp<"reduce"> {
     %r = coll.reduce sum %x to 0 over @m["dp"] : tensor<4xf32>
     ```
 
-    Constraints: (C1) as all_reduce_c1. (C2) 0 <= root < n.
+    Constraints: (C1) as all_reduce_c1. (C2) 0 <= root < n. (C3) as all_reduce_c2.
   }];
   let arguments = (ins Coll_ReductionKindAttr:$reduction, Coll_Tensor:$input,
                        I64Attr:$root, Coll_GroupAttr:$group,
-                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
+                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order,
+                       OptionalAttr<TypeAttr>:$accumulation);
   let assemblyFormat = [{
-    custom<Reduction>($reduction) $input `to` custom<Int>($root) `over` custom<Group>($group)
+    custom<Reduction>($reduction) (`in` $accumulation^)? $input `to` custom<Int>($root) `over` custom<Group>($group)
     `` custom<OptionalOrder>($order) attr-dict `:` type($input)
   }];
   let hasVerifier = 1;
@@ -250,6 +263,7 @@ def Coll_ScatterOp : Coll_CollectiveOp<"scatter"> {
 def Coll_ReduceScatterOp : Coll_CollectiveOp<"reduce_scatter"> {
   let commReduction = "getReduction()";
   let commOrder = "getOrder()";
+  let commAccumulation = "getAccumulation().value_or(::mlir::Type())";
   let summary = "combines every rank's input; every rank gets its block of the result";
   let description = [{
     Equals `coll.all_reduce` followed by taking block i of n along `dim` on rank i.
@@ -259,14 +273,16 @@ def Coll_ReduceScatterOp : Coll_CollectiveOp<"reduce_scatter"> {
     ```
 
     Constraints: (C1) as all_reduce_c1. (C2) 0 <= dim < rank(input). (C3) n
-    divides `dim`, and the result is the input's type with `dim` divided by n.
+    divides `dim`, and the result is the input's type with `dim` divided by n. (C4) as
+    all_reduce_c2.
   }];
   let arguments = (ins Coll_ReductionKindAttr:$reduction, Coll_Tensor:$input, I64Attr:$dim,
                        Coll_GroupAttr:$group,
-                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order);
+                       DefaultValuedAttr<Coll_OrderAttr, "::mlir::coll::Order::Any">:$order,
+                       OptionalAttr<TypeAttr>:$accumulation);
   let results = (outs Coll_Tensor:$result);
   let assemblyFormat = [{
-    custom<Reduction>($reduction) $input `dim` custom<Int>($dim) `over` custom<Group>($group)
+    custom<Reduction>($reduction) (`in` $accumulation^)? $input `dim` custom<Int>($dim) `over` custom<Group>($group)
     `` custom<OptionalOrder>($order) attr-dict `:` type($input) `->` type($result)
   }];
   let hasVerifier = 1;

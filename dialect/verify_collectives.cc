@@ -41,6 +41,17 @@ static LogicalResult verifyReduction(Operation *op, ReductionKind kind, Type typ
   }
 }
 
+/// `accumulation`, if given, is wider than the elements of `type`.
+static LogicalResult verifyAccumulation(Operation *op, std::optional<Type> accumulation,
+                                        Type type) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  if (!accumulation || (accumulation->isF32() && element && element.getWidth() < 32))
+    return success();
+  return op->emitOpError("combines ")
+         << getElementTypeOrSelf(type) << " elements in " << *accumulation
+         << "; only floats narrower than f32 are combined in f32";
+}
+
 /// `dim` is a dimension of `type`.
 static LogicalResult verifyDim(Operation *op, StringRef name, int64_t dim, Type type) {
   if (dim >= 0 && dim < cast<ShapedType>(type).getRank())
@@ -113,13 +124,17 @@ static LogicalResult verifyScattered(Operation *op, int64_t dim, int64_t n) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult AllReduceOp::verify() {
-  return verifyReduction(*this, getReduction(), getInput().getType()); // (C1)
+  if (failed(verifyReduction(*this, getReduction(), getInput().getType()))) // (C1)
+    return failure();
+  return verifyAccumulation(*this, getAccumulation(), getInput().getType()); // (C2)
 }
 
 LogicalResult AllReduceOp::verifyGroupSize(int64_t) { return success(); }
 
 LogicalResult ReduceOp::verify() {
-  return verifyReduction(*this, getReduction(), getInput().getType()); // (C1)
+  if (failed(verifyReduction(*this, getReduction(), getInput().getType()))) // (C1)
+    return failure();
+  return verifyAccumulation(*this, getAccumulation(), getInput().getType()); // (C3)
 }
 
 LogicalResult ReduceOp::verifyGroupSize(int64_t n) {
@@ -161,7 +176,9 @@ LogicalResult ScatterOp::verifyGroupSize(int64_t n) {
 LogicalResult ReduceScatterOp::verify() {
   if (failed(verifyReduction(*this, getReduction(), getInput().getType()))) // (C1)
     return failure();
-  return verifyDim(*this, "dim", getDimAttr().getInt(), getInput().getType()); // (C2)
+  if (failed(verifyDim(*this, "dim", getDimAttr().getInt(), getInput().getType()))) // (C2)
+    return failure();
+  return verifyAccumulation(*this, getAccumulation(), getInput().getType()); // (C4)
 }
 
 LogicalResult ReduceScatterOp::verifyGroupSize(int64_t n) {

@@ -82,7 +82,15 @@ def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
     One program for all ranks: local shapes, explicit collectives over mesh axes.
     Uneven dimensions are split into equal blocks with padding at the end; padding
     is masked where an operation would mix it with other elements.
+
+    Sums of floats narrower than f32 over ranks, those of gradients among them, are
+    formed in f32 unless `f32-sums` is off: what ranks contribute has been rounded
+    once, and rounding partial sums as well would grow with the number of ranks.
   }];
+  let options = [
+    Option<"f32Sums", "f32-sums", "bool", "true",
+           "sums of narrower floats over ranks are formed in f32; if not, as the backend likes">,
+  ];
 }
 
 def SplitRanksPass : Pass<"coll-split-ranks", "::mlir::ModuleOp"> {

@@ -24,14 +24,16 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
   dataParallel.axis = options.axis;
   dataParallel.mesh = options.mesh;
   pm.addPass(createInsertDataParallelPass(dataParallel)); // L1
-  buildPartitionPipeline(pm);
+  buildPartitionPipeline(pm, options.partition);
 }
 
-void buildPartitionPipeline(OpPassManager &pm) {
+void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
+  PartitionPassOptions partition;
+  partition.f32Sums = options.f32Sums;
   pm.addPass(createDropEmptyPass());
-  pm.addPass(createPropagatePass());      // L2
-  pm.addPass(createInsertReshardsPass()); // L3
-  pm.addPass(createPartitionPass());      // L4
+  pm.addPass(createPropagatePass());          // L2
+  pm.addPass(createInsertReshardsPass());     // L3
+  pm.addPass(createPartitionPass(partition)); // L4
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -60,6 +62,9 @@ namespace {
 
 struct DataParallelCliOptions : PassPipelineOptions<DataParallelCliOptions> {
   Option<int64_t> ranks{*this, "ranks", llvm::cl::desc("number of ranks"), llvm::cl::init(1)};
+  Option<bool> f32Sums{*this, "f32-sums",
+                       llvm::cl::desc("sums of narrower floats over ranks are formed in f32"),
+                       llvm::cl::init(true)};
 };
 
 struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
@@ -82,6 +87,7 @@ void registerCollPipelines() {
       [](OpPassManager &pm, const DataParallelCliOptions &cli) {
         DataParallelOptions options;
         options.ranks = cli.ranks;
+        options.partition.f32Sums = cli.f32Sums;
         buildDataParallelPipeline(pm, options);
       });
   PassPipelineRegistration<>("coll-rank-programs", "L4 to L6: rank programs, verified",

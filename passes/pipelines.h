@@ -16,16 +16,22 @@ struct ImportOptions {
 };
 void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
 
+/// What the partition pipeline asks of the collectives that it inserts.
+struct PartitionOptions {
+  bool f32Sums = true; // floats narrower than f32 are summed over ranks in f32
+};
+
 /// L0 to L4: annotate, then the partition pipeline.
 struct DataParallelOptions {
   int64_t ranks = 1;
   std::string axis = "dp";
   std::string mesh = "mesh";
+  PartitionOptions partition;
 };
 void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &options);
 
 /// L1 to L4: propagate, reshard, partition.
-void buildPartitionPipeline(OpPassManager &pm);
+void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options = {});
 
 /// L4 to L6: rank programs, verified.
 struct RankProgramOptions {

@@ -135,18 +135,18 @@ int32_t abiInit(CollContext *ctx, int32_t op, int32_t group) {
 }
 
 int32_t abiAllReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
-                     int32_t dtype, int32_t reduction, int32_t order, int32_t group,
-                     CollRequest **req) {
+                     int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
+                     int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::AllReduce, src, dst, 1, count);
-  return issue(ctx, call, {dtype, reduction, order}, op, group, req);
+  return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
 }
 
 int32_t abiReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
-                  int32_t dtype, int32_t reduction, int32_t order, int32_t root, int32_t group,
-                  CollRequest **req) {
+                  int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
+                  int32_t root, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::Reduce, src, dst, 1, count);
   call.root = root;
-  return issue(ctx, call, {dtype, reduction, order}, op, group, req);
+  return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
 }
 
 int32_t abiBroadcast(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
@@ -177,10 +177,10 @@ int32_t abiScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int
 }
 
 int32_t abiReduceScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
-                         int64_t count, int32_t dtype, int32_t reduction, int32_t order,
-                         int32_t group, CollRequest **req) {
+                         int64_t count, int32_t dtype, int32_t reduction, int32_t accumulation,
+                         int32_t order, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::ReduceScatter, src, dst, outer, count);
-  return issue(ctx, call, {dtype, reduction, order}, op, group, req);
+  return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
 }
 
 int32_t abiAllToAll(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t srcOuter,

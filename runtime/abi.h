@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 1 };
+enum { kCollAbiVersion = 2 };
 
 typedef struct CollContext CollContext; /* one rank's state in the runtime */
 typedef struct CollRequest CollRequest; /* an operation in flight */
@@ -57,6 +57,11 @@ typedef enum CollReduction {
   kCollOr = 8,
   kCollXor = 9
 } CollReduction;
+
+/* What contributions of floats narrower than f32 are combined in. Any: partial results of
+ * f16 and bf16 may be rounded to the element type where that is faster. F32: every
+ * contribution is widened and the result is rounded once; eight-bit floats always are. */
+typedef enum CollAccumulation { kCollAccumulateAny = 0, kCollAccumulateF32 = 1 } CollAccumulation;
 
 typedef enum CollOrder { kCollOrderAny = 0, kCollOrderRank = 1 } CollOrder;
 

@@ -38,6 +38,8 @@ std::string describe(const Call &call) {
   std::string text = kindName(call.kind);
   if (reduces(call.kind)) {
     text += std::string(" ") + reductionName(call.reduction);
+    if (call.accumulation == kCollAccumulateF32)
+      text += " in f32";
     if (call.order == kCollOrderRank)
       text += " order rank";
   }

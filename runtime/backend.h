@@ -61,11 +61,14 @@ struct CallSite {
 // One communication call, as in abi.def; fields that a kind does not use are zero.
 // The caller guarantees: counts >= 0 and no overflow of sizes in bytes; root, peer
 // and pairs inside the group, no target and no source twice; a reduction that the
-// type takes; pointers null only where the size is zero.
+// type takes; an accumulation in f32 only of floats narrower than it; pointers null only
+// where the size is zero.
 struct Call {
   OpKind kind = OpKind::Barrier;
   CollDtype dtype = kCollF32;
   CollReduction reduction = kCollSum;
+  // F32 is a promise: a backend that cannot keep it refuses the call (kCollUnsupported).
+  CollAccumulation accumulation = kCollAccumulateAny;
   CollOrder order = kCollOrderAny;
   int32_t root = 0;
   int32_t peer = 0;

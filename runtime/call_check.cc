@@ -118,10 +118,13 @@ Status setCodes(Call &call, const CallCodes &codes) {
     return Status::invalid("there is no element type " + std::to_string(codes.dtype));
   if (codes.reduction < 0 || codes.reduction >= kNumReductions)
     return Status::invalid("there is no reduction " + std::to_string(codes.reduction));
+  if (codes.accumulation != kCollAccumulateAny && codes.accumulation != kCollAccumulateF32)
+    return Status::invalid("there is no accumulation " + std::to_string(codes.accumulation));
   if (codes.order != kCollOrderAny && codes.order != kCollOrderRank)
     return Status::invalid("there is no order " + std::to_string(codes.order));
   call.dtype = static_cast<CollDtype>(codes.dtype);
   call.reduction = static_cast<CollReduction>(codes.reduction);
+  call.accumulation = static_cast<CollAccumulation>(codes.accumulation);
   call.order = static_cast<CollOrder>(codes.order);
   return {};
 }
@@ -133,6 +136,9 @@ Status checkCall(const Call &call, int64_t n, int64_t position) {
   if (reduces(call.kind) && !reductionTakes(call.reduction, call.dtype))
     return Status::invalid(std::string("reduction ") + reductionName(call.reduction) +
                            " does not take " + dtypeName(call.dtype));
+  if (call.accumulation == kCollAccumulateF32 && !isNarrowFloat(call.dtype))
+    return Status::invalid(std::string(dtypeName(call.dtype)) +
+                           " is not combined in f32: it is no float narrower than that");
   if (hasRoot(call.kind) && (call.root < 0 || call.root >= n))
     return Status::invalid("root " + std::to_string(call.root) + " is outside the group of " +
                            std::to_string(n));

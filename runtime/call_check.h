@@ -11,6 +11,7 @@ namespace coll::rt {
 struct CallCodes {
   int32_t dtype = kCollF32;
   int32_t reduction = kCollSum;
+  int32_t accumulation = kCollAccumulateAny;
   int32_t order = kCollOrderAny;
 };
 

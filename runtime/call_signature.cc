@@ -28,6 +28,7 @@ CallSignature signatureOf(const Call &call) {
   signature.dstCount = call.dstCount;
   if (reduces(call.kind)) {
     signature.reduction = call.reduction;
+    signature.accumulation = call.accumulation;
     signature.order = call.order;
   }
   if (hasRoot(call.kind))
@@ -51,6 +52,8 @@ const char *difference(const CallSignature &a, const CallSignature &b) {
     return "counts";
   if (a.reduction != b.reduction)
     return "reductions";
+  if (a.accumulation != b.accumulation)
+    return "accumulation types";
   if (a.order != b.order)
     return "orders";
   if (a.root != b.root)

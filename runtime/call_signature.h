@@ -12,6 +12,7 @@ struct CallSignature {
   OpKind kind = OpKind::Barrier;
   CollDtype dtype = kCollF32;
   CollReduction reduction = kCollSum;
+  CollAccumulation accumulation = kCollAccumulateAny;
   CollOrder order = kCollOrderAny;
   int32_t root = 0;
   int32_t op = -1;

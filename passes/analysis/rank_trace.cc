@@ -20,7 +20,7 @@ bool CountedWhile::dependsOnRank() const {
   return result;
 }
 
-/// What all members must agree in, as text: kind, reduction, order, root, dimensions
+/// What all members must agree in, as text: kind, reduction, accumulation, order, root, dimensions
 /// and types; of a send or receive the type.
 static std::string describe(CollectiveOpInterface op) {
   std::string text;
@@ -34,6 +34,8 @@ static std::string describe(CollectiveOpInterface op) {
   out << op->getName();
   if (std::optional<ReductionKind> reduction = op.getCommReduction()) {
     out << ' ' << stringifyReductionKind(*reduction);
+    if (Type accumulation = op.getCommAccumulation())
+      out << " in " << accumulation;
     if (op.getCommOrder() != Order::Any)
       out << " order " << stringifyOrder(op.getCommOrder());
   }

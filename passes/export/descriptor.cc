@@ -2,6 +2,7 @@
 
 #include "dialect/sharding.h"
 #include "passes/export/plan_buffers.h"
+#include "runtime/abi.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -189,7 +190,7 @@ std::string DescriptorBuilder::write(func::FuncOp step, ArrayRef<int64_t> update
     results.push_back(std::move(result));
   }
   StringRef meshName = mesh ? mesh.getSymName() : StringRef("");
-  json::Object root{{"abi", 1},
+  json::Object root{{"abi", int64_t{kCollAbiVersion}},
                     {"name", step.getName()},
                     {"mesh", json::Object{{"name", meshName}, {"axes", std::move(axes)}}},
                     {"ranks", toRanges(ranks_)},

@@ -5,6 +5,7 @@
 #include "dialect/sharding.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/abi.h"
 
 #include <numeric>
 
@@ -224,6 +225,7 @@ LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value
   Value reduction, order = i32(static_cast<int32_t>(comm.getCommOrder())), root;
   if (auto kind = comm.getCommReduction())
     reduction = i32(static_cast<int32_t>(*kind));
+  Value accumulation = i32(comm.getCommAccumulation() ? kCollAccumulateF32 : kCollAccumulateAny);
   if (auto position = comm.getCommRoot())
     root = i32(*position);
   auto outerCount = [&](Value part, int64_t dim) {
@@ -233,10 +235,10 @@ LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value
 
   if (isa<AllReduceOp>(op)) {
     callAbi(AbiFunction::all_reduce,
-            {ctx_, opId, src, dst, count, dtype, reduction, order, group, request});
+            {ctx_, opId, src, dst, count, dtype, reduction, accumulation, order, group, request});
   } else if (isa<ReduceOp>(op)) {
-    callAbi(AbiFunction::reduce,
-            {ctx_, opId, src, dst, count, dtype, reduction, order, root, group, request});
+    callAbi(AbiFunction::reduce, {ctx_, opId, src, dst, count, dtype, reduction, accumulation,
+                                  order, root, group, request});
   } else if (isa<BroadcastOp>(op)) {
     callAbi(AbiFunction::broadcast, {ctx_, opId, src, dst, count, dtype, root, group, request});
   } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
@@ -251,8 +253,8 @@ LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value
             {ctx_, opId, src, dst, outer, block, dtype, root, group, request});
   } else if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
     auto [outer, block] = outerCount(result, scatter.getDim());
-    callAbi(AbiFunction::reduce_scatter,
-            {ctx_, opId, src, dst, outer, block, dtype, reduction, order, group, request});
+    callAbi(AbiFunction::reduce_scatter, {ctx_, opId, src, dst, outer, block, dtype, reduction,
+                                          accumulation, order, group, request});
   } else if (auto exchange = dyn_cast<AllToAllOp>(op)) {
     SmallVector<int64_t> block(shapeOf(input));
     block[exchange.getSplitDim()] /=

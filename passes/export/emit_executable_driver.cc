@@ -4,11 +4,11 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/abi.h"
 
 using namespace mlir;
 using namespace mlir::coll;
 
-static constexpr int kAbiVersion = 1;
 static constexpr int kInvalidCall = 1;
 
 DriverEmitter::DriverEmitter(ModuleOp module, const KernelTable &kernels,
@@ -122,7 +122,7 @@ Value DriverEmitter::slotAddress(unsigned slot) {
 /// Checks the table's version and loads the addresses of arguments and results.
 void DriverEmitter::emitEntry(func::FuncOp source) {
   Value version = LLVM::LoadOp::create(b_, loc_, b_.getI32Type(), abi_);
-  Value other = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, version, i32(kAbiVersion));
+  Value other = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, version, i32(kCollAbiVersion));
   Block *next = newBlock({});
   cf::CondBranchOp::create(b_, loc_, other, failed_, ValueRange{i32(kInvalidCall)}, next,
                            ValueRange{});

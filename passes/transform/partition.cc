@@ -106,6 +106,8 @@ namespace {
 
 class PartitionPass : public impl::PartitionPassBase<PartitionPass> {
 public:
+  using PartitionPassBase::PartitionPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
   }
@@ -115,7 +117,7 @@ public:
       if (function.isExternal())
         continue;
       MeshOp mesh = getFunctionMesh(function);
-      if (mesh && failed(FunctionPartitioner(function, mesh).run()))
+      if (mesh && failed(FunctionPartitioner(function, mesh, f32Sums).run()))
         return signalPassFailure();
     }
   }

@@ -15,8 +15,9 @@ namespace mlir::coll {
 /// needs (coll-insert-reshards). The function keeps its name.
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(FunctionOpInterface function, MeshOp mesh)
-      : function_(function), mesh_(mesh), builder_(function->getContext()) {}
+  /// `f32Sums`: floats narrower than f32 are summed over ranks in f32.
+  FunctionPartitioner(FunctionOpInterface function, MeshOp mesh, bool f32Sums)
+      : function_(function), mesh_(mesh), f32Sums_(f32Sums), builder_(function->getContext()) {}
 
   LogicalResult run();
 
@@ -49,9 +50,11 @@ private:
   Value slice(Location loc, Value value, int64_t dim, DimShardingAttr split, int64_t extent);
   Value blockOffset(Location loc, DimShardingAttr split, int64_t extent);
   GroupAttr groupOf(ArrayRef<StringAttr> axes);
+  TypeAttr accumulationOf(ReductionKind kind, Type type);
 
   FunctionOpInterface function_;
   MeshOp mesh_;
+  bool f32Sums_;
   OpBuilder builder_;
   IRMapping mapping_;
 };

@@ -7,6 +7,7 @@
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/transform/partition.h"
 
 namespace mlir::coll {
@@ -66,20 +67,22 @@ Value FunctionPartitioner::combine(ReshardOp op, Value value, ShardingAttr &curr
     return value;
   ReductionKind kind = current.getPartialKind();
   current = withPartial(current, kept, kind);
+  TypeAttr accumulation = accumulationOf(kind, value.getType());
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
     DimShardingAttr split = op.getTarget().getDims()[dim];
     if (!current.getDims()[dim].getAxes().empty() || split.getAxes() != ArrayRef(ended) ||
         isUneven(mesh_, split, op.getType().getDimSize(dim)))
       continue;
     current = withDim(current, dim, split);
-    auto scatter = ReduceScatterOp::create(builder_, op.getLoc(), localType(op.getType(), current),
-                                           kind, value, dim, groupOf(ended), Order::Any);
+    auto scatter =
+        ReduceScatterOp::create(builder_, op.getLoc(), localType(op.getType(), current), kind,
+                                value, dim, groupOf(ended), Order::Any, accumulation);
     if (Attribute why = op->getAttr(kWhyAttr))
       scatter->setAttr(kWhyAttr, why);
     return scatter.getResult();
   }
   auto reduce = AllReduceOp::create(builder_, op.getLoc(), value.getType(), kind, value,
-                                    groupOf(ended), Order::Any);
+                                    groupOf(ended), Order::Any, accumulation);
   if (Attribute why = op->getAttr(kWhyAttr))
     reduce->setAttr(kWhyAttr, why);
   return reduce.getResult();
@@ -187,6 +190,15 @@ Value FunctionPartitioner::blockOffset(Location loc, DimShardingAttr split, int6
                                     builder_.getArrayAttr(names));
   Value block = arith::ConstantIndexOp::create(builder_, loc, getBlockExtent(mesh_, split, extent));
   return arith::MulIOp::create(builder_, loc, index, block);
+}
+
+/// What a reduction's contributions are to be combined in; null: as the backend likes.
+TypeAttr FunctionPartitioner::accumulationOf(ReductionKind kind, Type type) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  bool rounds =
+      llvm::is_contained({ReductionKind::Sum, ReductionKind::Prod, ReductionKind::Avg}, kind);
+  bool isNarrow = element && element.getWidth() < 32;
+  return f32Sums_ && rounds && isNarrow ? TypeAttr::get(builder_.getF32Type()) : TypeAttr();
 }
 
 GroupAttr FunctionPartitioner::groupOf(ArrayRef<StringAttr> axes) {

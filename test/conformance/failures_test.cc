@@ -45,6 +45,8 @@ TEST_P(Failures, MismatchReachesEveryMember) {
   expectMismatch(GetParam(), "counts differ", [](Call &c) { c.count = 7; });
   expectMismatch(GetParam(), "element types differ", [](Call &c) { c.dtype = kCollI32; });
   expectMismatch(GetParam(), "reductions differ", [](Call &c) { c.reduction = kCollMax; });
+  expectMismatch(GetParam(), "accumulation types differ",
+                 [](Call &c) { c.accumulation = kCollAccumulateF32; });
   expectMismatch(GetParam(), "orders differ", [](Call &c) { c.order = kCollOrderRank; });
   expectMismatch(GetParam(), "roots differ", [](Call &c) { c.root = 1; });
   expectMismatch(GetParam(), "places in the program differ", [](Call &c) { c.site.op = 4; });

@@ -202,16 +202,24 @@ TEST_P(Arithmetic, NanSurvivesMinAndMax) {
       });
 }
 
-// Narrow sums are rounded once: in f16, 2048 + 1 + 1 is 2050, not 2048.
-TEST_P(Arithmetic, HalfPrecisionIsRoundedOnce) {
+// Sums in f32 are rounded once: in f16, 2048 + 1 + 1 is 2050, not 2048. Large enough for the
+// algorithms of large data.
+TEST_P(Arithmetic, F32AccumulationIsRoundedOnce) {
+  constexpr int64_t kCount = 12'000;
   runJob(GetParam(), oneGroup(3), [](Member &m) {
     const std::pair<CollDtype, double> cases[] = {
         {kCollF16, 2048}, {kCollBf16, 256}, {kCollF8E4M3FN, 16}, {kCollF8E5M2, 8}};
     for (auto [dtype, large] : cases) {
-      Elements buffer(dtype, 1);
-      buffer.set(0, m.rank == 0 ? large : 1);
-      ASSERT_TRUE(m.call(makeCall(OpKind::AllReduce, dtype, 1, buffer.data(), buffer.data())).ok());
-      EXPECT_EQ(buffer.get(0), large + 2);
+      for (int64_t count : {int64_t(1), kCount}) {
+        Elements buffer(dtype, count);
+        for (int64_t i = 0; i < count; ++i)
+          buffer.set(i, m.rank == 0 ? large : 1);
+        Call call = makeCall(OpKind::AllReduce, dtype, count, buffer.data(), buffer.data());
+        call.accumulation = kCollAccumulateF32;
+        ASSERT_TRUE(m.call(call).ok());
+        for (int64_t i = 0; i < count; i += 997)
+          ASSERT_EQ(buffer.get(i), large + 2);
+      }
     }
   });
 }

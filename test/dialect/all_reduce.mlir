@@ -36,6 +36,16 @@ func.func @ordered(%x: tensor<4xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @in_f32
+// CHECK-SAME: (%[[X:.+]]: tensor<4xbf16>, %[[Y:.+]]: tensor<4xf8E4M3FN>)
+func.func @in_f32(%x: tensor<4xbf16>, %y: tensor<4xf8E4M3FN>) {
+  // CHECK: %[[R:.+]] = coll.all_reduce sum in f32 %[[X]] over @m["dp"] order rank : tensor<4xbf16>
+  // CHECK: %[[S:.+]] = coll.all_reduce avg in f32 %[[Y]] over @m["dp"] : tensor<4xf8E4M3FN>
+  %r = coll.all_reduce sum in f32 %x over @m["dp"] order rank : tensor<4xbf16>
+  %s = coll.all_reduce avg in f32 %y over @m["dp"] : tensor<4xf8E4M3FN>
+  return
+}
+
 // CHECK-LABEL: func.func @scalar
 // CHECK-SAME: (%[[X:.+]]: tensor<i32>)
 func.func @scalar(%x: tensor<i32>) {

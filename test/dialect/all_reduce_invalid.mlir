@@ -25,6 +25,31 @@ func.func @all_reduce_c1_average(%x: tensor<4xi32>) {
 
 // -----
 
+// all_reduce_c2
+func.func @all_reduce_c2(%x: tensor<4xf32>) {
+  // expected-error@+1 {{combines 'f32' elements in 'f32'; only floats narrower than f32 are combined in f32}}
+  %r = coll.all_reduce sum in f32 %x over [[0, 1]] : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c2_integer(%x: tensor<4xi8>) {
+  // expected-error@+1 {{combines 'i8' elements in 'f32'}}
+  %r = coll.all_reduce sum in f32 %x over [[0, 1]] : tensor<4xi8>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c2_type(%x: tensor<4xbf16>) {
+  // expected-error@+1 {{combines 'bf16' elements in 'f16'}}
+  %r = coll.all_reduce sum in f16 %x over [[0, 1]] : tensor<4xbf16>
+  return
+}
+
+// -----
+
 func.func @unknown_reduction(%x: tensor<4xf32>) {
   // expected-error@+1 {{unknown reduction 'median'; expected sum, prod}}
   %r = coll.all_reduce median %x over [[0, 1]] : tensor<4xf32>

@@ -19,3 +19,11 @@ func.func @to_last_ordered(%x: tensor<4xf32>) {
   %r = coll.reduce max %x to 3 over @m["dp"] order rank : tensor<4xf32>
   return
 }
+
+// CHECK-LABEL: func.func @in_f32
+// CHECK-SAME: (%[[X:.+]]: tensor<4xf16>)
+func.func @in_f32(%x: tensor<4xf16>) {
+  // CHECK: %[[R:.+]] = coll.reduce sum in f32 %[[X]] to 0 over @m["dp"] : tensor<4xf16>
+  %r = coll.reduce sum in f32 %x to 0 over @m["dp"] : tensor<4xf16>
+  return
+}

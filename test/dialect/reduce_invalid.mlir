@@ -24,3 +24,12 @@ func.func @reduce_c2_negative(%x: tensor<4xf32>) {
   %r = coll.reduce sum %x to -1 over @m["dp"] : tensor<4xf32>
   return
 }
+
+// -----
+
+// reduce_c3
+func.func @reduce_c3(%x: tensor<4xf64>) {
+  // expected-error@+1 {{combines 'f64' elements in 'f32'}}
+  %r = coll.reduce sum in f32 %x to 0 over [[0, 1]] : tensor<4xf64>
+  return
+}

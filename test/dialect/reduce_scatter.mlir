@@ -19,3 +19,11 @@ func.func @ordered(%x: tensor<2x8xf32>) {
   %r = coll.reduce_scatter sum %x dim 1 over @m["dp"] order rank : tensor<2x8xf32> -> tensor<2x2xf32>
   return
 }
+
+// CHECK-LABEL: func.func @in_f32
+// CHECK-SAME: (%[[X:.+]]: tensor<8xf8E5M2>)
+func.func @in_f32(%x: tensor<8xf8E5M2>) {
+  // CHECK: %[[R:.+]] = coll.reduce_scatter sum in f32 %[[X]] dim 0 over @m["dp"] : tensor<8xf8E5M2> -> tensor<2xf8E5M2>
+  %r = coll.reduce_scatter sum in f32 %x dim 0 over @m["dp"] : tensor<8xf8E5M2> -> tensor<2xf8E5M2>
+  return
+}

@@ -34,3 +34,12 @@ func.func @reduce_scatter_c3_result(%x: tensor<4xf32>) {
   %r = coll.reduce_scatter sum %x dim 0 over @m["dp"] : tensor<4xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+// reduce_scatter_c4
+func.func @reduce_scatter_c4(%x: tensor<4xi32>) {
+  // expected-error@+1 {{combines 'i32' elements in 'f32'}}
+  %r = coll.reduce_scatter sum in f32 %x dim 0 over [[0, 1]] : tensor<4xi32> -> tensor<2xi32>
+  return
+}

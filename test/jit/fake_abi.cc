@@ -22,7 +22,7 @@ struct Recorder<Name, int32_t (*)(CollContext *, Args...)> {
 #undef COLL_ABI_FUNCTION
 
 int32_t allReduce(CollContext *ctx, int32_t, const void *src, void *dst, int64_t count, int32_t,
-                  int32_t, int32_t, int32_t, CollRequest **req) {
+                  int32_t, int32_t, int32_t, int32_t, CollRequest **req) {
   for (int64_t i = 0; i < count; ++i)
     static_cast<float *>(dst)[i] = 2 * static_cast<const float *>(src)[i];
   if (req)

@@ -42,7 +42,11 @@ protected:
 TEST_F(AbiTest, RefusesBadArguments) {
   auto allReduce = [&](const void *src, void *dst, int64_t count, int32_t dtype, int32_t reduction,
                        int32_t order, int32_t group) {
-    return abi_.all_reduce(ctx(), 0, src, dst, count, dtype, reduction, order, group, nullptr);
+    return abi_.all_reduce(ctx(), 0, src, dst, count, dtype, reduction, kCollAccumulateAny, order,
+                           group, nullptr);
+  };
+  auto accumulate = [&](int32_t dtype, int32_t accumulation) {
+    return abi_.all_reduce(ctx(), 0, a_, b_, 1, dtype, kCollSum, accumulation, 0, 0, nullptr);
   };
   expectInvalid(allReduce(a_, b_, -1, 0, 0, 0, 0), "negative");
   expectInvalid(allReduce(a_, b_, INT64_MAX, 0, 0, 0, 0), "too large");
@@ -55,6 +59,9 @@ TEST_F(AbiTest, RefusesBadArguments) {
   expectInvalid(allReduce(a_, b_, 1, 0, kCollXor, 0, 0), "xor does not take f32");
   expectInvalid(allReduce(a_, b_, 1, kCollI32, kCollAvg, 0, 0), "does not take i32");
   expectInvalid(allReduce(a_, b_, 1, 0, 0, 2, 0), "no order 2");
+  expectInvalid(accumulate(kCollBf16, 2), "no accumulation 2");
+  expectInvalid(accumulate(kCollF32, kCollAccumulateF32), "f32 is not combined in f32");
+  expectInvalid(accumulate(kCollI8, kCollAccumulateF32), "i8 is not combined in f32");
   expectInvalid(allReduce(a_, b_, 1, 0, 0, 0, 1), "no group 1");
   expectInvalid(allReduce(a_, b_, 1, 0, 0, 0, -1), "op 0 \"grad\" at train.py:12:3) on rank 0");
   expectInvalid(abi_.broadcast(ctx(), 1, a_, b_, 1, 0, 1, 0, nullptr), "root 1");
@@ -78,13 +85,13 @@ TEST_F(AbiTest, EveryCollectiveWorksAlone) {
   int32_t pairs[2] = {0, 0};
   int32_t codes[] = {
       abi_.init(ctx(), 1, 0),
-      abi_.all_reduce(ctx(), 0, a_, b_, 4, 0, kCollAvg, 0, 0, nullptr),
-      abi_.reduce(ctx(), 0, b_, b_ + 4, 4, 0, kCollMax, 0, 0, 0, nullptr),
+      abi_.all_reduce(ctx(), 0, a_, b_, 4, 0, kCollAvg, 0, 0, 0, nullptr),
+      abi_.reduce(ctx(), 0, b_, b_ + 4, 4, 0, kCollMax, 0, 0, 0, 0, nullptr),
       abi_.broadcast(ctx(), 0, b_ + 4, b_ + 8, 4, 0, 0, 0, nullptr),
       abi_.all_gather(ctx(), 0, b_ + 8, b_ + 12, 2, 2, 0, 0, nullptr),
       abi_.gather(ctx(), 0, b_ + 12, b_ + 16, 1, 4, 0, 0, 0, nullptr),
       abi_.scatter(ctx(), 0, b_ + 16, b_ + 20, 1, 4, 0, 0, 0, nullptr),
-      abi_.reduce_scatter(ctx(), 0, b_ + 20, b_ + 24, 1, 4, 0, kCollSum, 1, 0, nullptr),
+      abi_.reduce_scatter(ctx(), 0, b_ + 20, b_ + 24, 1, 4, 0, kCollSum, 0, 1, 0, nullptr),
       abi_.all_to_all(ctx(), 0, b_ + 24, b_ + 28, 1, 4, 2, 2, 0, 0, nullptr),
       abi_.permute(ctx(), 0, b_ + 28, b_ + 32, 4, 0, pairs, 1, 0, nullptr),
       abi_.barrier(ctx(), 0, 0, nullptr)};

@@ -10,7 +10,8 @@ const HostTensor kBatch = floats({8}, {1, 2, 3, 4, 5, 6, 7, 8});
 
 int32_t sum(const CollAbi *abi, CollContext *ctx, void *data, int64_t count,
             CollRequest **req = nullptr) {
-  return abi->all_reduce(ctx, 0, data, data, count, kCollF32, kCollSum, kCollOrderAny, 0, req);
+  return abi->all_reduce(ctx, 0, data, data, count, kCollF32, kCollSum, kCollAccumulateAny,
+                         kCollOrderAny, 0, req);
 }
 
 int64_t rankOf(const CollAbi *abi, CollContext *ctx) {

@@ -25,7 +25,7 @@ int32_t addStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *c
   for (int64_t i = 0; i < (8 + size - 1) / size; ++i)
     *partial += f32(args[1])[i];
   if (int32_t code = abi->all_reduce(ctx, 0, partial, results[1], 1, kCollF32, kCollSum,
-                                     kCollOrderRank, 0, nullptr))
+                                     kCollAccumulateAny, kCollOrderRank, 0, nullptr))
     return code;
   for (int i = 0; i < 4; ++i)
     f32(results[0])[i] = f32(args[0])[i] + f32(results[1])[0];
@@ -123,7 +123,7 @@ int32_t otherStep(const CollAbi *abi, CollContext *ctx, void *const *args, void 
                   void *) {
   f32(results[1])[0] = f32(args[1])[0] + f32(args[1])[1];
   int32_t code = abi->all_reduce(ctx, 1, results[1], results[1], 1, kCollF32, kCollSum,
-                                 kCollOrderRank, 0, nullptr);
+                                 kCollAccumulateAny, kCollOrderRank, 0, nullptr);
   for (int i = 0; i < 4; ++i)
     f32(results[0])[i] += f32(results[1])[0];
   return code;

@@ -92,15 +92,22 @@ Call sum(int64_t count, CollOrder order) {
   return call;
 }
 
-TEST(NetAlgorithmTest, OrderAndHalfPrecisionAreNeverRegrouped) {
+TEST(NetAlgorithmTest, OrderAndF32AccumulationAreNeverRegrouped) {
   for (int64_t n : {2, 8, 64})
     for (Algorithm choice :
          {Algorithm::Auto, Algorithm::Ring, Algorithm::Halving, Algorithm::Tree}) {
       EXPECT_EQ(chooseAlgorithm(sum(1 << 20, kCollOrderRank), n, choice), Algorithm::Direct);
       Call half = sum(1 << 20, kCollOrderAny);
       half.dtype = kCollBf16;
+      half.accumulation = kCollAccumulateF32;
+      EXPECT_EQ(chooseAlgorithm(half, n, choice), Algorithm::Direct);
+      half.dtype = kCollF8E5M2;
+      half.accumulation = kCollAccumulateAny;
       EXPECT_EQ(chooseAlgorithm(half, n, choice), Algorithm::Direct);
     }
+  Call half = sum(1 << 20, kCollOrderAny);
+  half.dtype = kCollF16;
+  EXPECT_EQ(chooseAlgorithm(half, 64, Algorithm::Auto), Algorithm::Ring);
   EXPECT_EQ(chooseAlgorithm(sum(1 << 20, kCollOrderAny), 64, Algorithm::Auto), Algorithm::Ring);
   EXPECT_EQ(chooseAlgorithm(sum(1 << 10, kCollOrderAny), 64, Algorithm::Auto), Algorithm::Halving);
   EXPECT_EQ(chooseAlgorithm(sum(1 << 20, kCollOrderAny), 8, Algorithm::Auto), Algorithm::Direct);

@@ -22,12 +22,15 @@ constexpr int64_t kMaxSegmentBytes = 512 << 10;
 // Tags of the exchange and of the schedule must not meet.
 constexpr uint64_t kScheduleTags = 64;
 
-// Whether sums may be grouped otherwise than left to right. Half precision is rounded
-// once, so its partial sums do not travel.
+// Whether sums may be grouped otherwise than left to right. The partial sums then travel in
+// the elements' type, which is too narrow where the call asks for f32, and always in 8 bits;
+// no half is divided, for an average, once it has been rounded.
 bool mayRegroup(const Call &call) {
   if (!isFloat(call.dtype))
     return true;
-  return call.order == kCollOrderAny && !isNarrowFloat(call.dtype);
+  bool isTooNarrow = call.accumulation == kCollAccumulateF32 || dtypeSize(call.dtype) == 1 ||
+                     (isNarrowFloat(call.dtype) && call.reduction == kCollAvg);
+  return call.order == kCollOrderAny && !isTooNarrow;
 }
 
 int64_t segmentBytesFor(int64_t n) {

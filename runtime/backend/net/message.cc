@@ -17,7 +17,7 @@ constexpr uint16_t kCallMagic = 0xc0b2;
 
 // Fixed parts, before the text.
 constexpr size_t kControlBytes = 2 + 1 + 1 + 2 + 3 * 8;
-constexpr size_t kCallBytes = 2 + 2 + 4 + 4 * 4 + 5 * 8 + 2 * 8;
+constexpr size_t kCallBytes = 2 + 2 + 5 + 4 * 4 + 5 * 8 + 2 * 8;
 
 // At most `max` bytes of it, whole characters of UTF-8.
 std::string cut(const std::string &text, size_t max) {
@@ -96,6 +96,7 @@ std::vector<uint8_t> encode(const CallHeader &header) {
       .put(static_cast<uint8_t>(s.kind))
       .put(static_cast<uint8_t>(s.dtype))
       .put(static_cast<uint8_t>(s.reduction))
+      .put(static_cast<uint8_t>(s.accumulation))
       .put(static_cast<uint8_t>(s.order))
       .put(s.root)
       .put(s.op)
@@ -128,6 +129,7 @@ std::optional<CallHeader> decodeCall(const uint8_t *data, size_t bytes, size_t &
   s.kind = static_cast<OpKind>(in.get<uint8_t>());
   s.dtype = static_cast<CollDtype>(in.get<uint8_t>());
   s.reduction = static_cast<CollReduction>(in.get<uint8_t>());
+  s.accumulation = static_cast<CollAccumulation>(in.get<uint8_t>());
   s.order = static_cast<CollOrder>(in.get<uint8_t>());
   s.root = in.get<int32_t>();
   s.op = in.get<int32_t>();

@@ -18,7 +18,7 @@ CallDigest digestOf(const Call &call) {
   digest.outer = call.outer;
   if (reduces(call.kind)) {
     digest.reduction = static_cast<uint8_t>(call.reduction);
-    digest.order = static_cast<uint8_t>(call.order);
+    digest.order = static_cast<uint8_t>(call.order | call.accumulation << 4);
   }
   if (hasRoot(call.kind))
     digest.root = call.root;

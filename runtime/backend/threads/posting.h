@@ -23,7 +23,7 @@ struct CallDigest {
   uint8_t kind = 0;
   uint8_t dtype = 0;
   uint8_t reduction = 0;
-  uint8_t order = 0;
+  uint8_t order = 0; // four bits, and four for the accumulation
   int32_t root = 0;
   int32_t op = -1;
   int32_t program = 0;

@@ -78,6 +78,25 @@ coll.program @class1 ranks [1] {
 
 // -----
 
+// What is summed in differs.
+
+coll.program @class0 ranks [0] {
+  func.func @step(%x: tensor<4xbf16>) {
+    // expected-note@below {{rank 0 is here}}
+    %0 = coll.all_reduce sum in f32 %x over [[0, 1]] : tensor<4xbf16>
+    return
+  }
+}
+coll.program @class1 ranks [1] {
+  func.func @step(%x: tensor<4xbf16>) {
+    // expected-error@below {{where rank 0 executes coll.all_reduce sum in f32, tensor<4xbf16>}}
+    %0 = coll.all_reduce sum %x over [[0, 1]] : tensor<4xbf16>
+    return
+  }
+}
+
+// -----
+
 // Roots differ.
 
 coll.program @class0 ranks [0] {
