@@ -34,6 +34,11 @@ public:
           loops && loops.hasPureTensorSemantics() &&
           llvm::is_contained(loops.getStaticLoopRanges(), 0))
         op->replaceAllUsesWith(loops.getDpsInits());
+      if (auto accumulate = dyn_cast<AccumulateOp>(op);
+          accumulate && isEmpty(accumulate.getUpdates()))
+        op->replaceAllUsesWith(ValueRange(accumulate.getOperand()));
+      if (auto insert = dyn_cast<tensor::InsertSliceOp>(op); insert && isEmpty(insert.getSource()))
+        op->replaceAllUsesWith(ValueRange(insert.getDest()));
       for (OpResult result : op->getResults())
         if (isEmpty(result) && !result.use_empty())
           replace(result);

@@ -27,3 +27,18 @@ func.func @sum(%x: tensor<3x0xf32>, %start: tensor<3xf32>) -> tensor<3xf32> {
     }
   return %0 : tensor<3xf32>
 }
+
+// Nor does anything change where nothing is written.
+// CHECK-LABEL: @write
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<5x8xf32>
+// CHECK-NEXT: return %[[X]], %[[X]]
+func.func @write(%x: tensor<5x8xf32>, %i: tensor<0x1xi32>, %u: tensor<0x8xf32>)
+    -> (tensor<5x8xf32>, tensor<5x8xf32>) {
+  %0 = coll.accumulate %u into %x[%i] window_dims [1] inserted_dims [0] index_map [0] {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    coll.yield %s : f32
+  } : tensor<0x8xf32>, tensor<5x8xf32>, tensor<0x1xi32>
+  %1 = tensor.insert_slice %u into %x[0, 0] [0, 8] [1, 1] : tensor<0x8xf32> into tensor<5x8xf32>
+  return %0, %1 : tensor<5x8xf32>, tensor<5x8xf32>
+}
