@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/import/stablehlo_attrs.h"
 #include "passes/import/stablehlo_build.h"
 #include "passes/import/stablehlo_handlers.h"
@@ -161,8 +162,41 @@ LogicalResult importGather(Source &src) {
   return src.finish(take.getResult());
 }
 
+/// Fills `block`, the body of a coll.accumulate. What the region would be given of other
+/// operands is left open while it is imported, and must then not be needed.
+static LogicalResult importCombiner(Source &src, const Combiner &combiner, Block *block) {
+  ImplicitLocOpBuilder &b = src.b;
+  unsigned count = combiner.elements.size();
+  SmallVector<Value> args;
+  for (unsigned i = 0; i < 2 * count; ++i) {
+    if (i % count == combiner.number)
+      args.push_back(block->getArgument(i / count));
+    else
+      args.push_back(
+          UnrealizedConversionCastOp::create(b, combiner.elements[i % count], ValueRange())
+              .getResult(0));
+  }
+  FailureOr<SmallVector<Value>> results =
+      src.importer.importScalarRegion(src.op, combiner.region, args);
+  if (failed(results))
+    return failure();
+  if (results->size() != count ||
+      (*results)[combiner.number].getType() != combiner.elements[combiner.number])
+    return src.error("needs a region that returns one value of each operand's element type");
+  YieldOp::create(b, (*results)[combiner.number]);
+  SmallVector<Operation *> ops;
+  for (Operation &op : block->without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+  if (!block->getOps<UnrealizedConversionCastOp>().empty())
+    return src.error("combines elements of one operand with those of another");
+  return success();
+}
+
 FailureOr<Value> buildAccumulate(Source &src, Value operand, Value indices, Value updates,
-                                 const IndexedDims &dims, bool isUnique, Region &region) {
+                                 const IndexedDims &dims, bool isUnique, const Combiner &combiner) {
   ImplicitLocOpBuilder &b = src.b;
   auto accumulate = AccumulateOp::create(b, operand.getType(), operand, indices, updates,
                                          dims.window, dims.inserted, dims.operandBatch,
@@ -172,29 +206,37 @@ FailureOr<Value> buildAccumulate(Source &src, Value operand, Value indices, Valu
     OpBuilder::InsertionGuard guard(b);
     Block *block =
         b.createBlock(&accumulate.getCombiner(), {}, {element, element}, {b.getLoc(), b.getLoc()});
-    FailureOr<SmallVector<Value>> results =
-        src.importer.importScalarRegion(src.op, region, block->getArguments());
-    if (failed(results))
+    if (failed(importCombiner(src, combiner, block)))
       return failure();
-    if (results->size() != 1 || results->front().getType() != element)
-      return src.error("needs a region that returns one value of the operand's element type");
-    YieldOp::create(b, *results);
   }
   if (failed(verify(accumulate)))
     return src.error("has inconsistent dimension numbers");
   return accumulate.getResult();
 }
 
+/// Operands are inputs, indices and as many updates; each result updates one input.
+static LogicalResult checkScatter(Source &src, unsigned count) {
+  if (count == 0 || src.op->getNumOperands() != 2 * count + 1)
+    return src.error("needs as many inputs and updates as results, and indices");
+  for (unsigned i = 0; i < count; ++i) {
+    RankedTensorType input = src.operandTensor(i), updates = src.operandTensor(count + 1 + i);
+    if (src.tensor(i) != input || updates.getElementType() != input.getElementType())
+      return src.error("needs updates and a result of the input's element type");
+    if (input.getShape() != src.operandTensor(0).getShape() ||
+        updates.getShape() != src.operandTensor(count + 1).getShape())
+      return src.error("needs inputs of one shape and updates of one shape");
+  }
+  return success();
+}
+
 LogicalResult importScatter(Source &src) {
-  if (src.op->getNumOperands() != 3 || src.op->getNumResults() != 1)
-    return src.error("is imported with one input and one update only");
+  unsigned count = src.op->getNumResults();
+  if (failed(checkScatter(src, count)))
+    return failure();
   FailureOr<Fields> fields = getFields(src.op, "scatter_dimension_numbers", "scatter");
   FailureOr<bool> isUnique = getFlag(src.op, "unique_indices");
   if (failed(fields) || failed(isUnique))
     return failure();
-  if (src.tensor() != src.operandTensor(0) ||
-      src.operandTensor(2).getElementType() != src.tensor().getElementType())
-    return src.error("needs updates and a result of the input's element type");
   IndexedDims dims;
   dims.window.assign(fields->list("update_window_dims"));
   dims.inserted.assign(fields->list("inserted_window_dims"));
@@ -202,14 +244,22 @@ LogicalResult importScatter(Source &src) {
   dims.indicesBatch.assign(fields->list("scatter_indices_batching_dims"));
   dims.indexMap.assign(fields->list("scatter_dims_to_operand_dims"));
   FailureOr<Value> indices =
-      normalizedIndices(src, 1, fields->number("index_vector_dim", 0), dims.indicesBatch);
+      normalizedIndices(src, count, fields->number("index_vector_dim", 0), dims.indicesBatch);
   if (failed(indices))
     return failure();
-  FailureOr<Value> result = buildAccumulate(src, src.operand(0), *indices, src.operand(2), dims,
-                                            *isUnique, src.op->getRegion(0));
-  if (failed(result))
-    return failure();
-  return src.finish(*result);
+  Combiner combiner{src.op->getRegion(0), {}};
+  for (unsigned i = 0; i < count; ++i)
+    combiner.elements.push_back(src.tensor(i).getElementType());
+  SmallVector<Value> results;
+  for (; combiner.number < count; ++combiner.number) {
+    FailureOr<Value> result =
+        buildAccumulate(src, src.operand(combiner.number), *indices,
+                        src.operand(count + 1 + combiner.number), dims, *isUnique, combiner);
+    if (failed(result))
+      return failure();
+    results.push_back(*result);
+  }
+  return src.finish(results);
 }
 
 } // namespace mlir::coll::stablehlo

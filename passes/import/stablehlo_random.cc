@@ -146,14 +146,13 @@ std::pair<Value, Value> locate(ImplicitLocOpBuilder &b, const Words &w, const Nu
 
 struct Generator {
   bool isPhilox = true;
+  /// Words of the state: the key, and where the counter begins.
+  int64_t stateWords = 2;
   Numbering numbering;
 };
 
-// The state: the key, and where the counter begins.
-constexpr int64_t kStateWords = 2;
-
 /// The words at counter number `position`. Philox' counter has 128 bits, whose upper
-/// half begins as the key.
+/// half begins as the state's third word, or else as the key.
 SmallVector<Value> wordsAt(const Generator &generator, ImplicitLocOpBuilder &b, const Words &w,
                            ArrayRef<Value> state, Value position) {
   const Value key[] = {w.low(state[0]), w.high(state[0])};
@@ -161,23 +160,47 @@ SmallVector<Value> wordsAt(const Generator &generator, ImplicitLocOpBuilder &b, 
   if (!generator.isPhilox)
     return threefry(w, key, {w.low(counter), w.high(counter)});
   Value overflows = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, counter, state[1]);
-  Value upper = w.add(state[0], arith::ExtUIOp::create(b, b.getI64Type(), overflows));
+  Value upper = w.add(state[generator.stateWords == 3 ? 2 : 0],
+                      arith::ExtUIOp::create(b, b.getI64Type(), overflows));
   return philox(w, key, {w.low(counter), w.high(counter), w.low(upper), w.high(upper)});
+}
+
+/// The state behind the counters that are used up. Of three words, the last one counts
+/// how often the second one overflowed.
+Value advance(Source &src, const Generator &generator, RankedTensorType type) {
+  ImplicitLocOpBuilder &b = src.b;
+  auto constant = [&](ArrayRef<int64_t> words) {
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, words)).getResult();
+  };
+  Value state = src.operand(0);
+  int64_t step = generator.numbering.counters;
+  if (generator.stateWords == 2)
+    return arith::AddIOp::create(b, state, constant({0, step}));
+  // Each word beside the one before it.
+  Value before = tensor::InsertSliceOp::create(
+      b,
+      tensor::ExtractSliceOp::create(b, state, indexAttrs(b, {0}), indexAttrs(b, {2}),
+                                     indexAttrs(b, {1})),
+      state, indexAttrs(b, {1}), indexAttrs(b, {2}), indexAttrs(b, {1}));
+  Value sum = arith::AddIOp::create(b, before, constant({0, 0, step}));
+  Value overflows = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, sum, before);
+  Value carry = arith::ExtUIOp::create(b, type, overflows);
+  return arith::AddIOp::create(b, arith::AddIOp::create(b, state, constant({0, step, 0})), carry);
 }
 
 FailureOr<Value> buildBits(Source &src, const Generator &generator, RankedTensorType type) {
   ImplicitLocOpBuilder &b = src.b;
   int64_t rank = type.getRank(), width = type.getElementTypeBitWidth();
   // Each state word is an input that all elements read.
-  SmallVector<Value> inputs(kStateWords, src.operand(0));
+  SmallVector<Value> inputs(generator.stateWords, src.operand(0));
   SmallVector<AffineMap> maps;
-  for (int64_t word = 0; word < kStateWords; ++word)
+  for (int64_t word = 0; word < generator.stateWords; ++word)
     maps.push_back(AffineMap::get(rank, 0, b.getAffineConstantExpr(word), b.getContext()));
   maps.push_back(b.getMultiDimIdentityMap(rank));
   Value empty = tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
   auto body = [&](ValueRange args) -> FailureOr<SmallVector<Value>> {
     Words w(b);
-    SmallVector<Value> state(args.take_front(kStateWords));
+    SmallVector<Value> state(args.take_front(generator.stateWords));
     auto [position, lane] = locate(b, w, generator.numbering, type.getShape());
     SmallVector<Value> words = wordsAt(generator, b, w, state, position);
     if (width == 64) {
@@ -208,17 +231,18 @@ LogicalResult importRngBitGenerator(Source &src) {
   generator.isPhilox = *algorithm != "THREE_FRY";
   if (generator.isPhilox && *algorithm != "PHILOX" && *algorithm != "DEFAULT")
     return src.error("has unknown rng_algorithm '" + *algorithm + "'");
-  if (state != RankedTensorType::get({kStateWords}, src.b.getI64Type()) || src.tensor(0) != state)
-    return src.error("needs a state of two 64-bit words, and the same as a result");
+  bool hasWords = state.getRank() == 1 && state.getElementType().isInteger(64) &&
+                  (state.getDimSize(0) == 2 || (generator.isPhilox && state.getDimSize(0) == 3));
+  if (!hasWords || src.tensor(0) != state)
+    return src.error("needs a state of two 64-bit words (PHILOX: or three), and the same as a "
+                     "result");
+  generator.stateWords = state.getDimSize(0);
   unsigned width = type.getElementTypeBitWidth();
   if (src.kind(1) == ElementKind::Float || src.kind(1) == ElementKind::Bool || width < 8)
     return src.error("needs integers of 8 to 64 bits as its bits");
   generator.numbering = generator.isPhilox ? philoxNumbering(type.getShape(), width == 64)
                                            : threefryNumbering(type.getShape(), width == 64);
-  const int64_t steps[] = {0, generator.numbering.counters};
-  Value step =
-      arith::ConstantOp::create(src.b, DenseElementsAttr::get(state, ArrayRef<int64_t>(steps)));
-  Value next = arith::AddIOp::create(src.b, src.operand(0), step);
+  Value next = advance(src, generator, state);
   if (type.getNumElements() == 0)
     return src.finish(
         {next, tensor::EmptyOp::create(src.b, type.getShape(), type.getElementType())});

@@ -144,8 +144,9 @@ LogicalResult importSelectAndScatter(Source &src) {
   dims.inserted = selection.moving;
   dims.operandBatch = dims.indicesBatch = selection.passive;
   dims.indexMap = selection.moving;
-  FailureOr<Value> result = buildAccumulate(src, start, indices, src.operand(1), dims,
-                                            /*isUnique=*/false, src.op->getRegion(1));
+  FailureOr<Value> result =
+      buildAccumulate(src, start, indices, src.operand(1), dims,
+                      /*isUnique=*/false, {src.op->getRegion(1), {operand.getElementType()}});
   if (failed(result))
     return failure();
   return src.finish(*result);

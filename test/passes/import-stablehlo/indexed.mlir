@@ -53,6 +53,29 @@ func.func @main(%t: tensor<10x4xf32>, %i: tensor<3x1xi32>, %u: tensor<3x4xf32>) 
 
 // -----
 
+// Each operand is combined by its part of the region.
+// CHECK-LABEL: @step
+// CHECK-SAME: %[[T:.*]]: tensor<10xf32> {{.*}}, %[[N:.*]]: tensor<10xi32> {{.*}}, %[[I:.*]]: tensor<3x1xi32> {{.*}}, %[[U:.*]]: tensor<3xf32> {{.*}}, %[[V:.*]]: tensor<3xi32>
+// CHECK: coll.accumulate %[[U]] into %[[T]][%[[I]]] inserted_dims [0] index_map [0] {
+// CHECK-NEXT: ^bb0(%[[CURRENT:.*]]: f32, %[[UPDATE:.*]]: f32):
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[CURRENT]], %[[UPDATE]]
+// CHECK-NEXT: coll.yield %[[SUM]]
+// CHECK: coll.accumulate %[[V]] into %[[N]][%[[I]]] inserted_dims [0] index_map [0] {
+// CHECK-NEXT: ^bb0(%[[CURRENT:.*]]: i32, %[[UPDATE:.*]]: i32):
+// CHECK-NEXT: %[[MOST:.*]] = arith.maxsi %[[CURRENT]], %[[UPDATE]]
+// CHECK-NEXT: coll.yield %[[MOST]]
+func.func @main(%t: tensor<10xf32>, %n: tensor<10xi32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>, %v: tensor<3xi32>) -> (tensor<10xf32>, tensor<10xi32>) {
+  %0:2 = "stablehlo.scatter"(%t, %n, %i, %u, %v) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+  ^bb0(%a: tensor<f32>, %c: tensor<i32>, %b: tensor<f32>, %d: tensor<i32>):
+    %1 = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %2 = "stablehlo.maximum"(%c, %d) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    "stablehlo.return"(%1, %2) : (tensor<f32>, tensor<i32>) -> ()
+  }) : (tensor<10xf32>, tensor<10xi32>, tensor<3x1xi32>, tensor<3xf32>, tensor<3xi32>) -> (tensor<10xf32>, tensor<10xi32>)
+  return %0#0, %0#1 : tensor<10xf32>, tensor<10xi32>
+}
+
+// -----
+
 // A start is clamped; where only one is possible it is known.
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[X:.*]]: tensor<10x4xf32> {{.*}}, %[[I:.*]]: tensor<i32>

@@ -306,3 +306,48 @@ func.func @main(%x: tensor<4xf32>) {
   %0 = "stablehlo.optimization_barrier"(%x) : (tensor<4xf32>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @main(%t: tensor<10xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) {
+  // expected-error @below {{combines elements of one operand with those of another}}
+  %0:2 = "stablehlo.scatter"(%t, %t, %i, %u, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+  ^bb0(%a: tensor<f32>, %c: tensor<f32>, %b: tensor<f32>, %d: tensor<f32>):
+    %1 = "stablehlo.add"(%a, %d) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%1, %d) : (tensor<f32>, tensor<f32>) -> ()
+  }) : (tensor<10xf32>, tensor<10xf32>, tensor<3x1xi32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<10xf32>, tensor<10xf32>)
+  return
+}
+
+// -----
+
+func.func @main(%t: tensor<10xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) {
+  // expected-error @below {{needs as many inputs and updates as results, and indices}}
+  %0:2 = "stablehlo.scatter"(%t, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    "stablehlo.return"(%a, %b) : (tensor<f32>, tensor<f32>) -> ()
+  }) : (tensor<10xf32>, tensor<3x1xi32>, tensor<3xf32>) -> (tensor<10xf32>, tensor<10xf32>)
+  return
+}
+
+// -----
+
+func.func @main(%t: tensor<10xf32>, %n: tensor<9xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) {
+  // expected-error @below {{needs inputs of one shape and updates of one shape}}
+  %0:2 = "stablehlo.scatter"(%t, %n, %i, %u, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+  ^bb0(%a: tensor<f32>, %c: tensor<f32>, %b: tensor<f32>, %d: tensor<f32>):
+    "stablehlo.return"(%a, %c) : (tensor<f32>, tensor<f32>) -> ()
+  }) : (tensor<10xf32>, tensor<9xf32>, tensor<3x1xi32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<10xf32>, tensor<9xf32>)
+  return
+}
+
+// -----
+
+func.func @main(%t: tensor<10xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) {
+  // expected-error @below {{needs a region with 2 arguments, not 3}}
+  %0 = "stablehlo.scatter"(%t, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>):
+    "stablehlo.return"(%a) : (tensor<f32>) -> ()
+  }) : (tensor<10xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<10xf32>
+  return
+}

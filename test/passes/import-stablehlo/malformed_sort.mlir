@@ -31,7 +31,7 @@ func.func @main(%x: tensor<3x8xf32>) -> tensor<3x9xf32> {
 // -----
 
 func.func @main(%s: tensor<4xui32>) -> tensor<7xui32> {
-  // expected-error @below {{needs a state of two 64-bit words}}
+  // expected-error @below {{needs a state of two 64-bit words (PHILOX: or three)}}
   %0:2 = "stablehlo.rng_bit_generator"(%s) <{rng_algorithm = #stablehlo<rng_algorithm PHILOX>}> : (tensor<4xui32>) -> (tensor<4xui32>, tensor<7xui32>)
   return %0#1 : tensor<7xui32>
 }
@@ -50,4 +50,12 @@ func.func @main(%s: tensor<2xui64>) -> tensor<7xf32> {
   // expected-error @below {{needs integers of 8 to 64 bits as its bits}}
   %0:2 = "stablehlo.rng_bit_generator"(%s) <{rng_algorithm = #stablehlo<rng_algorithm DEFAULT>}> : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7xf32>)
   return %0#1 : tensor<7xf32>
+}
+
+// -----
+
+func.func @main(%s: tensor<3xui64>) -> tensor<7xui32> {
+  // expected-error @below {{needs a state of two 64-bit words}}
+  %0:2 = "stablehlo.rng_bit_generator"(%s) <{rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>}> : (tensor<3xui64>) -> (tensor<3xui64>, tensor<7xui32>)
+  return %0#1 : tensor<7xui32>
 }
