@@ -41,9 +41,12 @@ std::string listPlaces(const char *name, const Side &side, const std::vector<siz
 } // namespace
 
 bool addDotGeneral(Generator &g) {
-  static const std::vector<Dtype> kDtypes = {Dtype::F32, Dtype::F32,  Dtype::F32, Dtype::F64,
-                                             Dtype::F16, Dtype::BF16, Dtype::I32};
-  Dtype dtype = g.random.pick(kDtypes);
+  static const std::vector<Dtype> kDtypes = {Dtype::F32,    Dtype::F32,  Dtype::F32, Dtype::F64,
+                                             Dtype::F16,    Dtype::BF16, Dtype::I32, Dtype::I8,
+                                             Dtype::F8E4M3, Dtype::U8};
+  Dtype dtype = g.random.pick(kDtypes), wide = dtype;
+  if (precisionOf(dtype) < 24 && g.random.chance(0.6))
+    wide = isFloat(dtype) ? Dtype::F32 : Dtype::I32;
   std::vector<Loop> loops;
   std::vector<size_t> batch, contracted;
   int64_t count = 1;
@@ -65,14 +68,14 @@ bool addDotGeneral(Generator &g) {
       y.shape.size() > 4)
     return false;
   Id a = g.pickLike(left), b = g.pickLike(other);
-  Facts facts = factsOfTotal(dtype, factsOfProduct(g.factsOf(a), g.factsOf(b)), count);
+  Facts facts = factsOfTotal(wide, factsOfProduct(g.factsOf(a), g.factsOf(b)), count);
   std::string numbers = "dot_dimension_numbers = #stablehlo.dot<" +
                         listPlaces("lhs_batching_dimensions", x, batch) + ", " +
                         listPlaces("rhs_batching_dimensions", y, batch) + ", " +
                         listPlaces("lhs_contracting_dimensions", x, contracted) + ", " +
                         listPlaces("rhs_contracting_dimensions", y, contracted) + ">";
   // The order of the result is: batch, left, right.
-  Type type{dtype, {}};
+  Type type{wide, {}};
   for (size_t i : batch)
     type.shape.push_back(loops[i].extent);
   for (const Side *side : {&x, &y})

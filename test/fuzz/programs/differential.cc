@@ -14,8 +14,10 @@ constexpr double kSlack = 2;
 constexpr int64_t kRepeatedSteps = 2;
 
 CollDtype codeOf(Dtype dtype) {
-  static constexpr CollDtype kCodes[] = {kCollF64, kCollF32, kCollF16, kCollBf16,
-                                         kCollI64, kCollI32, kCollI8,  kCollBool};
+  // Of integers, memory knows the width alone; four bits are a byte.
+  static constexpr CollDtype kCodes[] = {kCollF64,    kCollF32,  kCollF16, kCollBf16, kCollF8E4M3FN,
+                                         kCollF8E5M2, kCollI64,  kCollI32, kCollI16,  kCollI8,
+                                         kCollI8,     kCollBool, kCollI64, kCollI32,  kCollI8};
   return kCodes[static_cast<int>(dtype)];
 }
 
@@ -33,11 +35,20 @@ void setElement(rt::HostTensor &tensor, int64_t i, double real, int64_t whole) {
   case kCollBf16:
     tensor.as<uint16_t>()[i] = rt::f32ToBf16(float(real));
     break;
+  case kCollF8E4M3FN:
+    tensor.as<uint8_t>()[i] = rt::f32ToF8E4M3FN(float(real));
+    break;
+  case kCollF8E5M2:
+    tensor.as<uint8_t>()[i] = rt::f32ToF8E5M2(float(real));
+    break;
   case kCollI64:
     tensor.as<int64_t>()[i] = whole;
     break;
   case kCollI32:
     tensor.as<int32_t>()[i] = int32_t(whole);
+    break;
+  case kCollI16:
+    tensor.as<int16_t>()[i] = int16_t(whole);
     break;
   case kCollI8:
     tensor.as<int8_t>()[i] = int8_t(whole);
@@ -50,9 +61,10 @@ void setElement(rt::HostTensor &tensor, int64_t i, double real, int64_t whole) {
 rt::HostTensor randomTensor(const Value &value, Random &random) {
   rt::HostTensor tensor = rt::HostTensor::zeros(codeOf(value.type.dtype), value.type.shape).take();
   auto bound = int64_t(std::min(value.facts.bound, 1e6));
+  int64_t least = isUnsigned(value.type.dtype) ? 0 : -bound;
   bool isAny = value.facts.bound > 1e6 || value.type.dtype == Dtype::I1;
   for (int64_t i = 0, e = run::numElements(tensor); i < e; ++i) {
-    int64_t whole = isAny ? int64_t(random.next()) : random.between(-bound, bound);
+    int64_t whole = isAny ? int64_t(random.next()) : random.between(least, bound);
     double real =
         value.facts.isExact() ? double(whole) : (2 * random.uniform() - 1) * value.facts.bound;
     setElement(tensor, i, real, whole);

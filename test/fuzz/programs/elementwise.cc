@@ -65,9 +65,11 @@ bool addStep(Generator &g, Id x) {
 bool addIntegerUnary(Generator &g, Id x) {
   static const std::vector<const char *> kNames = {"negate", "abs",    "not",
                                                    "sign",   "popcnt", "count_leading_zeros"};
-  return g
-      .emit(std::string("stablehlo.") + g.random.pick(kNames), "", {x}, g.typeOf(x),
-            anyInteger(g.typeOf(x).dtype))
+  static const std::vector<const char *> kUnsigned = {"negate", "not", "popcnt",
+                                                      "count_leading_zeros"};
+  Type type = g.typeOf(x);
+  const char *name = g.random.pick(isUnsigned(type.dtype) ? kUnsigned : kNames);
+  return g.emit(std::string("stablehlo.") + name, "", {x}, type, anyInteger(type.dtype))
       .has_value();
 }
 
@@ -107,7 +109,10 @@ bool addBinary(Generator &g) {
   case 0:
     return g.emit("stablehlo.multiply", "", {*x, y}, type, factsOfProduct(a, b)).has_value();
   case 1:
-    return g.emit("stablehlo.subtract", "", {*x, y}, type, factsOfSum(a, b)).has_value();
+    return g
+        .emit("stablehlo.subtract", "", {*x, y}, type,
+              isUnsigned(type.dtype) ? anyInteger(type.dtype) : factsOfSum(a, b))
+        .has_value();
   case 2:
     return g.emit("stablehlo.maximum", "", {*x, y}, type, factsOfEither(a, b)).has_value();
   case 3:
@@ -205,7 +210,8 @@ bool addConvert(Generator &g) {
   Dtype to = g.randomDtype();
   auto x = g.pick([&](const Value &v) {
     bool needsExact = isFloat(v.type.dtype) && !isFloat(to);
-    bool fits = v.facts.bound < std::ldexp(1.0, precisionOf(to)) || to == Dtype::I1;
+    bool fits = v.facts.bound < std::ldexp(1.0, precisionOf(to)) && !isUnsigned(to);
+    fits |= to == Dtype::I1;
     return v.type.dtype != to && (!needsExact || (v.facts.isExact() && fits));
   });
   if (!x)
@@ -213,6 +219,8 @@ bool addConvert(Generator &g) {
   Facts facts = g.factsOf(*x);
   if (!isFloat(to))
     facts = to == Dtype::I1 ? factsOfWhole(1) : facts;
+  if (isUnsigned(to) && !isUnsigned(g.typeOf(*x).dtype) && g.typeOf(*x).dtype != Dtype::I1)
+    facts = anyInteger(to);
   return g.emit("stablehlo.convert", "", {*x}, {to, g.typeOf(*x).shape}, facts).has_value();
 }
 

@@ -8,11 +8,18 @@ namespace {
 
 double epsilonOf(Dtype dtype) { return std::ldexp(1.0, -precisionOf(dtype)); }
 
+// Well within the range of the type.
+double maxBoundOf(Dtype dtype) {
+  if (dtype == Dtype::F8E4M3)
+    return 240;
+  return dtype == Dtype::F16 || dtype == Dtype::F8E5M2 ? 3e4 : 1e9;
+}
+
+// Its multiples are exact near zero, too.
+double minQuantumOf(Dtype dtype) { return dtype == Dtype::F8E4M3 ? 1.0 / 512 : 1.0 / 4096; }
+
 // Beyond, comparisons say little.
 constexpr double kMaxRelativeError = 0.02;
-constexpr double kMaxBound = 1e9;
-constexpr double kMaxHalfBound = 3e4;
-constexpr double kMinQuantum = 1.0 / 4096;
 // Vectorised and scalar versions of a function differ by a few units.
 constexpr double kUnitsOfFunction = 4;
 
@@ -21,9 +28,9 @@ constexpr double kUnitsOfFunction = 4;
 std::optional<Facts> rounded(Dtype dtype, Facts facts) {
   if (!isFloat(dtype))
     return Facts{std::min(facts.bound, std::ldexp(1.0, precisionOf(dtype))), 1, 0};
-  if (facts.bound > (dtype == Dtype::F16 ? kMaxHalfBound : kMaxBound))
+  if (facts.bound > maxBoundOf(dtype))
     return std::nullopt;
-  bool fits = facts.quantum >= kMinQuantum &&
+  bool fits = facts.quantum >= minQuantumOf(dtype) &&
               facts.bound / facts.quantum <= std::ldexp(1.0, precisionOf(dtype));
   if (fits)
     return facts;

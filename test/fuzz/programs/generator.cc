@@ -97,9 +97,12 @@ Id Generator::addSplat(const Type &type, double number) {
 
 Id Generator::addConstant(const Type &type) {
   static const std::vector<double> kNumbers = {0, 0, 1, 1, 2, 3, -1, -2, 0.5, 5, 7};
+  bool isTiny = isFloat8(type.dtype);
   auto choose = [&] {
     double number = random.pick(kNumbers);
-    return isFloat(type.dtype) ? number : std::trunc(number);
+    if (isTiny || !isFloat(type.dtype))
+      number = std::trunc(isTiny ? std::min(number, 3.0) : number);
+    return isUnsigned(type.dtype) ? std::fabs(number) : number;
   };
   if (type.numElements() > 24 || type.shape.empty() || type.numElements() == 0 ||
       random.chance(0.6))
@@ -119,14 +122,18 @@ Id Generator::addConstant(const Type &type) {
   };
   print(print, 0);
   return *emit(isUpstream_ ? "arith.constant" : "stablehlo.constant",
-               "value = dense<" + text + "> : " + type.text(), {}, type, {7, 0.5, 0});
+               "value = dense<" + text + "> : " + type.text(), {}, type,
+               isTiny ? factsOfWhole(3) : Facts{7, 0.5, 0});
 }
 
 Dtype Generator::randomDtype() {
   static const std::vector<Dtype> kDtypes = {Dtype::F32, Dtype::F32, Dtype::F32,  Dtype::F32,
                                              Dtype::F64, Dtype::F16, Dtype::BF16, Dtype::I32,
                                              Dtype::I32, Dtype::I64, Dtype::I8,   Dtype::I1};
-  return random.pick(kDtypes);
+  static const std::vector<Dtype> kRare = {Dtype::F8E4M3, Dtype::F8E5M2, Dtype::I16, Dtype::I4,
+                                           Dtype::U64,    Dtype::U32,    Dtype::U8};
+  // MLIR's own operations take neither unsigned integers nor what memory does not hold.
+  return random.chance(isUpstream_ ? 0 : 0.25) ? random.pick(kRare) : random.pick(kDtypes);
 }
 
 int64_t Generator::randomExtent() {
@@ -233,7 +240,8 @@ void Generator::decideState() {
     if (!fits && type.dtype != Dtype::I1) {
       double bound =
           std::min(facts.bound, std::ldexp(1.0, std::min(precisionOf(type.dtype), 40)) - 1);
-      Id low = addSplat({type.dtype, {}}, -bound), high = addSplat({type.dtype, {}}, bound);
+      Id low = addSplat({type.dtype, {}}, isUnsigned(type.dtype) ? 0 : -bound);
+      Id high = addSplat({type.dtype, {}}, bound);
       Facts clamped{facts.bound, factsOf(id).quantum, factsOf(id).error};
       id = emit("stablehlo.clamp", "", {low, id, high}, type, clamped).value_or(arg);
     }

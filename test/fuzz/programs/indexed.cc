@@ -19,6 +19,12 @@ struct Access {
   Type indices;
 };
 
+Dtype pickIndexType(Generator &g) {
+  static const std::vector<Dtype> kRare = {Dtype::I64, Dtype::I64, Dtype::U32, Dtype::I8,
+                                           Dtype::U8};
+  return g.random.chance(0.75) ? Dtype::I32 : g.random.pick(kRare);
+}
+
 Access randomAccess(Generator &g, const Type &table, bool needsWhole) {
   Access access;
   for (size_t dim = 0; dim < table.shape.size(); ++dim) {
@@ -46,9 +52,23 @@ Access randomAccess(Generator &g, const Type &table, bool needsWhole) {
   size_t next = 0;
   for (int64_t &extent : access.shape)
     extent = extent < 0 ? access.batch[next++] : extent;
-  access.indices = {g.random.chance(0.8) ? Dtype::I32 : Dtype::I64, access.batch};
+  access.indices = {pickIndexType(g), access.batch};
   access.indices.shape.push_back(int64_t(access.indexed.size()));
   return access;
+}
+
+struct NamedFacts {
+  std::string name;
+  Facts facts;
+};
+
+// What writes into a table combine by, and what comes of values like `each`.
+NamedFacts pickScatterCombiner(Generator &g, const Type &updates, const Facts &each) {
+  if (updates.dtype == Dtype::I1)
+    return {g.random.chance(0.5) ? "or" : "xor", each};
+  if (g.random.chance(0.6))
+    return {"add", factsOfTotal(updates.dtype, each, updates.numElements() + 1)};
+  return {g.random.chance(0.5) ? "maximum" : "minimum", each};
 }
 
 Id pickIndex(Generator &g, Dtype dtype) { return g.pickLike({dtype, {}}); }
@@ -84,20 +104,34 @@ bool addScatter(Generator &g) {
   Type updates{type.dtype, access.shape};
   if (!isSmall(updates) || !isSmall(access.indices))
     return false;
-  Id indices = g.pickLike(access.indices), u = g.pickLike(updates);
-  Facts either = factsOfEither(g.factsOf(*x), g.factsOf(u)), facts = either;
-  std::string name = g.random.chance(0.5) ? "maximum" : "minimum";
-  if (type.dtype == Dtype::I1) {
-    name = g.random.chance(0.5) ? "or" : "xor";
-  } else if (g.random.chance(0.6)) {
-    name = "add";
-    facts = factsOfTotal(type.dtype, either, updates.numElements() + 1);
+  // Several inputs of the same shape, each with its own combiner.
+  Id indices = g.pickLike(access.indices);
+  std::vector<Id> inputs = {*x};
+  if (g.random.chance(0.2))
+    inputs.push_back(g.pickLike({g.randomDtype(), type.shape}));
+  std::vector<Id> sources;
+  std::vector<std::string> names;
+  std::vector<Value> results, scalars;
+  for (Id input : inputs) {
+    updates.dtype = g.typeOf(input).dtype;
+    sources.push_back(g.pickLike(updates));
+    auto [name, facts] =
+        pickScatterCombiner(g, updates, factsOfEither(g.factsOf(input), g.factsOf(sources.back())));
+    std::optional<Facts> fitting = rounded(updates.dtype, facts);
+    if (!fitting)
+      return false;
+    names.push_back("stablehlo." + name);
+    results.push_back({g.typeOf(input), *fitting});
+    scalars.push_back({{updates.dtype, {}}, facts});
   }
-  if (!rounded(type.dtype, facts))
-    return false;
-  Value scalar{{type.dtype, {}}, facts};
-  Region body = g.nest({scalar, scalar}, [&](const std::vector<Id> &args) {
-    return g.emitMany({"stablehlo." + name, "", args, {}, {}}, {scalar});
+  std::vector<Value> twice = scalars;
+  twice.insert(twice.end(), scalars.begin(), scalars.end());
+  Region body = g.nest(twice, [&](const std::vector<Id> &args) {
+    std::vector<Id> combined;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      combined.push_back(
+          g.emitMany({names[i], "", {args[i], args[inputs.size() + i]}, {}, {}}, {scalars[i]})[0]);
+    return combined;
   });
   std::string numbers =
       "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = " + list(access.places) +
@@ -105,7 +139,11 @@ bool addScatter(Generator &g) {
       ", scatter_dims_to_operand_dims = " + list(access.indexed) +
       ", index_vector_dim = " + std::to_string(access.batch.size()) +
       ">, unique_indices = false, indices_are_sorted = false";
-  return g.emit("stablehlo.scatter", numbers, {*x, indices, u}, type, facts, {body}).has_value();
+  std::vector<Id> all = inputs;
+  all.push_back(indices);
+  all.insert(all.end(), sources.begin(), sources.end());
+  g.emitMany({"stablehlo.scatter", numbers, all, {}, {body}}, results);
+  return true;
 }
 
 bool addDynamicSlice(Generator &g) {
@@ -114,8 +152,9 @@ bool addDynamicSlice(Generator &g) {
     return false;
   Type type = g.typeOf(*x);
   std::vector<Id> operands = {*x};
+  Dtype index = pickIndexType(g);
   for (int64_t &extent : type.shape) {
-    operands.push_back(pickIndex(g, Dtype::I32));
+    operands.push_back(pickIndex(g, index));
     extent = g.random.chance(0.4) ? extent : g.random.between(1, extent);
   }
   return g
@@ -132,8 +171,9 @@ bool addDynamicUpdateSlice(Generator &g) {
   for (int64_t &extent : update.shape)
     extent = g.random.chance(0.4) ? extent : g.random.between(1, extent);
   std::vector<Id> operands = {*x, g.pickLike(update)};
+  Dtype index = pickIndexType(g);
   for (size_t dim = 0; dim < type.shape.size(); ++dim)
-    operands.push_back(pickIndex(g, Dtype::I32));
+    operands.push_back(pickIndex(g, index));
   return g
       .emit("stablehlo.dynamic_update_slice", "", operands, type,
             factsOfEither(g.factsOf(*x), g.factsOf(operands[1])))

@@ -21,6 +21,8 @@ AddOperation addReduce, addArgmax, addReduceWindow;
 AddOperation addDotGeneral, addConvolution;
 // indexed.cc
 AddOperation addGather, addScatter, addDynamicSlice, addDynamicUpdateSlice;
+// order.cc
+AddOperation addSort, addTopK, addRandomBits;
 // control.cc
 AddOperation addWhile, addBranch;
 

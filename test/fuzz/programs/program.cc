@@ -5,17 +5,21 @@
 
 namespace coll::fuzz {
 
-bool isFloat(Dtype dtype) {
-  return dtype == Dtype::F64 || dtype == Dtype::F32 || dtype == Dtype::F16 || dtype == Dtype::BF16;
-}
+bool isFloat(Dtype dtype) { return dtype <= Dtype::F8E5M2; }
+
+bool isFloat8(Dtype dtype) { return dtype == Dtype::F8E4M3 || dtype == Dtype::F8E5M2; }
+
+bool isUnsigned(Dtype dtype) { return dtype >= Dtype::U64; }
 
 const char *nameOf(Dtype dtype) {
-  static constexpr const char *kNames[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i8", "i1"};
+  static constexpr const char *kNames[] = {"f64",    "f32", "f16",  "bf16", "f8E4M3FN",
+                                           "f8E5M2", "i64", "i32",  "i16",  "i8",
+                                           "i4",     "i1",  "ui64", "ui32", "ui8"};
   return kNames[static_cast<int>(dtype)];
 }
 
 int precisionOf(Dtype dtype) {
-  static constexpr int kBits[] = {53, 24, 11, 8, 63, 31, 7, 1};
+  static constexpr int kBits[] = {53, 24, 11, 8, 4, 3, 63, 31, 15, 7, 3, 1, 64, 32, 8};
   return kBits[static_cast<int>(dtype)];
 }
 

@@ -10,9 +10,11 @@
 
 namespace coll::fuzz {
 
-enum class Dtype { F64, F32, F16, BF16, I64, I32, I8, I1 };
+enum class Dtype { F64, F32, F16, BF16, F8E4M3, F8E5M2, I64, I32, I16, I8, I4, I1, U64, U32, U8 };
 
 bool isFloat(Dtype dtype);
+bool isFloat8(Dtype dtype);
+bool isUnsigned(Dtype dtype);
 // "f32", as MLIR writes it.
 const char *nameOf(Dtype dtype);
 // Integers up to 2^precision are exact; of integer types, the largest value is below it.

@@ -78,7 +78,7 @@ bool addReduce(Generator &g) {
 // The largest value and the first place where it is: a reduction of two values at once.
 bool addArgmax(Generator &g) {
   auto x = g.pick([](const Value &v) {
-    return v.facts.isExact() && !v.type.shape.empty() && v.type.dtype != Dtype::I1;
+    return v.facts.isExact() && !v.type.shape.empty() && precisionOf(v.type.dtype) >= 7;
   });
   if (!x)
     return false;
@@ -90,7 +90,7 @@ bool addArgmax(Generator &g) {
   size_t dim = size_t(g.random.below(int64_t(type.shape.size())));
   operands.push_back(*g.emit("stablehlo.iota", "iota_dimension = " + std::to_string(dim) + " : i64",
                              {}, places, factsOfWhole(double(type.shape[dim]))));
-  operands.push_back(g.addSplat({type.dtype, {}}, -100));
+  operands.push_back(g.addSplat({type.dtype, {}}, isUnsigned(type.dtype) ? 0 : -100));
   operands.push_back(g.addSplat({Dtype::I32, {}}, 0));
   Value scalar{{type.dtype, {}}, *facts}, place{{Dtype::I32, {}}, factsOfWhole(12)};
   Region body = g.nest({scalar, place, scalar, place}, [&](const std::vector<Id> &a) {
