@@ -122,7 +122,8 @@ Value DriverEmitter::slotAddress(unsigned slot) {
 /// Checks the table's version and loads the addresses of arguments and results.
 void DriverEmitter::emitEntry(func::FuncOp source) {
   Value version = LLVM::LoadOp::create(b_, loc_, b_.getI32Type(), abi_);
-  Value other = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, version, i32(kCollAbiVersion));
+  Value other =
+      LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, version, i32(kCollAbiVersion));
   Block *next = newBlock({});
   cf::CondBranchOp::create(b_, loc_, other, failed_, ValueRange{i32(kInvalidCall)}, next,
                            ValueRange{});
