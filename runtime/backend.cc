@@ -66,4 +66,24 @@ std::string describeGroup(const std::vector<int> &ranks) {
   return text + (ranks.size() > kShown ? ", …]" : "]");
 }
 
+Result<std::unique_ptr<Registration>> Communicator::registerMemory(void *, int64_t) {
+  return Status(kCollUnsupported, "this backend does not register memory");
+}
+
+Result<std::unique_ptr<Registration>> Communicator::allocate(int64_t) {
+  return Status(kCollUnsupported, "this backend does not allocate memory");
+}
+
+Status Endpoint::synchronize(void *) {
+  return {kCollUnsupported, "this backend does not know streams"};
+}
+
+int Endpoint::gpuOf(const void *) const { return -1; }
+
+Status Backend::supports(const Call &call) const {
+  if (call.scale != 1)
+    return {kCollUnsupported, "it does not scale contributions"};
+  return {};
+}
+
 } // namespace coll::rt

@@ -5,6 +5,18 @@
 // against communicator and types before it hands it on (see Call), so backends
 // check only what needs the peers: that all members make the same call.
 //
+// Buffers are host memory, or memory of a GPU where the backend takes that (supports()).
+//
+// Streams: the buffers of a call may be GPU memory that a stream still writes or reads.
+//   - Without a stream (Call::stream null) the GPU has to be done with the buffers before the
+//     call, and when run() or wait() has returned, the results are in memory.
+//   - With one, the call comes after all that was put on the stream before, and all that is
+//     put on it after run() or wait() has returned comes after the call. Neither waits for
+//     the GPU, where the backend works on streams itself (nccl); one that works from the host
+//     (net) waits for the stream first. What fails on the GPU later is told by
+//     Endpoint::synchronize(), and by every call after it. A captured stream is replayed as
+//     it was captured, so its calls are compared between members once, at the capture.
+//
 // Threads: an Endpoint and its Communicators and Requests belong to one thread at a
 // time. Backend::endpoint and Endpoint::abort may be called from any thread.
 //
@@ -81,6 +93,12 @@ struct Call {
   int64_t dstCount = 0;
   const int32_t *pairs = nullptr; // numPairs × {source, target}; valid until wait
   int32_t numPairs = 0;
+  // What sums and averages of floats multiply each contribution with first; other than 1
+  // only where the backend supports() it.
+  double scale = 1;
+  // A CUstream of the buffers' GPU, or null: none. The GPU's default streams are called by
+  // their handles, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD.
+  void *stream = nullptr;
   CallSite site;
 };
 
@@ -95,6 +113,16 @@ public:
   virtual ~Request() = default;
 };
 
+// GPU memory that a communicator knows; forgotten (and freed, if it was allocated so) when
+// the object dies, before its communicator and after the last call that uses it.
+class Registration {
+public:
+  virtual ~Registration() = default;
+  virtual void *data() const = 0;
+  // "user buffer", "symmetric window": what the backend made of it.
+  virtual std::string kind() const = 0;
+};
+
 class Communicator {
 public:
   virtual ~Communicator() = default;
@@ -107,6 +135,13 @@ public:
   virtual Status run(const Call &call) = 0;
   // Does not block. The buffers belong to the backend until the request is waited for.
   virtual Result<Request *> start(const Call &call) = 0;
+
+  // Tells the backend of GPU memory that calls will use often, so that it can be reached
+  // directly. Calls take any other memory too.
+  virtual Result<std::unique_ptr<Registration>> registerMemory(void *data, int64_t bytes);
+  // Memory of this rank's GPU in the way that calls reach fastest: symmetric on all members
+  // where the backend can. All members call it, with the same size, in the same order. Blocks.
+  virtual Result<std::unique_ptr<Registration>> allocate(int64_t bytes);
 };
 
 class Endpoint {
@@ -119,6 +154,20 @@ public:
 
   // Blocks until the request is complete and ends it, also where it fails.
   virtual Status wait(Request *request) = 0;
+  // Whether the request is complete, or has failed: then wait() returns at once, with the
+  // outcome. Does not block; moves on what is in flight.
+  virtual bool test(Request *request) = 0;
+  // Blocks until the GPU has done all that is on the stream of this rank's GPU, or the
+  // deadline has passed, and tells the first failure of the calls on it.
+  virtual Status synchronize(void *stream);
+  // The endpoint that serves host memory beneath this one, if it stands on one: calls on it
+  // count as this one's. Null otherwise.
+  virtual Endpoint *host() { return nullptr; }
+  // The GPU whose memory this is; -1: none that this backend knows.
+  virtual int gpuOf(const void *data) const;
+  // Does not block. Why no further operation can succeed: the job was aborted, or a peer has
+  // died. Ok as long as neither is known.
+  virtual Status health() = 0;
   // Requests started and not waited for.
   virtual int inFlight() const = 0;
 
@@ -141,6 +190,7 @@ struct JobOptions {
   std::string secret;    // what all processes of the job know
   std::string iface;     // as COLL_NET_IFACE
   int listenFd = -1;     // rank 0: a listening socket to use, which it then owns
+  int gpu = -1;          // of this process's rank; -1: as the launcher numbers ranks of a host
 };
 
 struct BackendOptions {
@@ -148,6 +198,9 @@ struct BackendOptions {
   int64_t timeoutUs = 60'000'000; // longest wait for one operation
   std::string transport;          // net: by name; empty: COLL_NET_TRANSPORT
   std::optional<JobOptions> job;  // absent: all ranks are in this process
+  // Groups that will be used, if known; the same lists in the same order on all ranks. Some
+  // backends make them cheaper at the start than at their first call.
+  std::vector<std::vector<int>> groups;
 };
 
 class Backend {
@@ -157,6 +210,9 @@ public:
   virtual std::vector<int> localRanks() const = 0;
   // The endpoint of a local rank; called once per rank. The backend must outlive it.
   virtual Result<std::unique_ptr<Endpoint>> endpoint(int rank) = 0;
+  // Ok, or kCollUnsupported with the reason why it refuses calls like this one, whatever
+  // their buffers. The same on all ranks.
+  virtual Status supports(const Call &call) const;
 };
 
 // By name ("threads", …); an unknown name fails and lists the known ones.

@@ -29,44 +29,7 @@ int64_t product(std::initializer_list<int64_t> factors) {
   return result;
 }
 
-struct Extents {
-  int64_t src = 0; // elements this member's source has, 0 where it is not read
-  int64_t dst = 0;
-};
-
-Extents extentsOf(const Call &call, int64_t n, int64_t position) {
-  bool atRoot = call.root == position;
-  int64_t one = call.outer * call.count;
-  switch (call.kind) {
-  case OpKind::AllReduce:
-  case OpKind::Permute:
-    return {one, one};
-  case OpKind::Reduce:
-    return {one, atRoot || call.dst ? one : 0};
-  case OpKind::Broadcast:
-    return {atRoot ? one : 0, one};
-  case OpKind::AllGather:
-    return {one, one * n};
-  case OpKind::Gather:
-    return {one, atRoot || call.dst ? one * n : 0};
-  case OpKind::Scatter:
-    return {atRoot ? one * n : 0, one};
-  case OpKind::ReduceScatter:
-    return {one * n, one};
-  case OpKind::AllToAll:
-    return {one * n, one * n};
-  case OpKind::Send:
-    return {one, 0};
-  case OpKind::Recv:
-    return {0, one};
-  case OpKind::Init:
-  case OpKind::Barrier:
-    break;
-  }
-  return {};
-}
-
-Status checkBuffers(const Call &call, Extents extents) {
+Status checkBuffers(const Call &call, CallExtents extents) {
   int64_t size = dtypeSize(call.dtype);
   if (extents.src > 0 && !call.src)
     return Status::invalid("the source is null");
@@ -150,6 +113,38 @@ Status checkCall(const Call &call, int64_t n, int64_t position) {
   if (call.kind == OpKind::Permute)
     COLL_RETURN_IF_ERROR(checkPairs(call, n));
   return checkBuffers(call, extentsOf(call, n, position));
+}
+
+CallExtents extentsOf(const Call &call, int64_t n, int64_t position) {
+  bool atRoot = call.root == position;
+  int64_t one = call.outer * call.count;
+  switch (call.kind) {
+  case OpKind::AllReduce:
+  case OpKind::Permute:
+    return {one, one};
+  case OpKind::Reduce:
+    return {one, atRoot || call.dst ? one : 0};
+  case OpKind::Broadcast:
+    return {atRoot ? one : 0, one};
+  case OpKind::AllGather:
+    return {one, one * n};
+  case OpKind::Gather:
+    return {one, atRoot || call.dst ? one * n : 0};
+  case OpKind::Scatter:
+    return {atRoot ? one * n : 0, one};
+  case OpKind::ReduceScatter:
+    return {one * n, one};
+  case OpKind::AllToAll:
+    return {one * n, one * n};
+  case OpKind::Send:
+    return {one, 0};
+  case OpKind::Recv:
+    return {0, one};
+  case OpKind::Init:
+  case OpKind::Barrier:
+    break;
+  }
+  return {};
 }
 
 int64_t payloadBytes(const Call &call, int64_t n, int64_t position) {

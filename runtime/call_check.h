@@ -22,6 +22,12 @@ Status setCodes(Call &call, const CallCodes &codes);
 // all that backend.h promises of a Call holds.
 Status checkCall(const Call &call, int64_t n, int64_t position);
 
+// Elements that a member's buffers have; 0 where a buffer is not used.
+struct CallExtents {
+  int64_t src = 0, dst = 0;
+};
+CallExtents extentsOf(const Call &call, int64_t n, int64_t position);
+
 // Bytes that the member contributes; the call must have passed checkCall.
 int64_t payloadBytes(const Call &call, int64_t n, int64_t position);
 

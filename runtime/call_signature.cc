@@ -30,6 +30,7 @@ CallSignature signatureOf(const Call &call) {
     signature.reduction = call.reduction;
     signature.accumulation = call.accumulation;
     signature.order = call.order;
+    signature.scale = call.scale;
   }
   if (hasRoot(call.kind))
     signature.root = call.root;
@@ -54,6 +55,8 @@ const char *difference(const CallSignature &a, const CallSignature &b) {
     return "reductions";
   if (a.accumulation != b.accumulation)
     return "accumulation types";
+  if (a.scale != b.scale)
+    return "scales";
   if (a.order != b.order)
     return "orders";
   if (a.root != b.root)

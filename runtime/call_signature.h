@@ -23,6 +23,7 @@ struct CallSignature {
   int64_t count = 0;
   int64_t dstOuter = 1;
   int64_t dstCount = 0;
+  double scale = 1;
 };
 
 CallSignature signatureOf(const Call &call);

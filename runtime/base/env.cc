@@ -57,6 +57,16 @@ const std::vector<EnvInfo> &envTable() {
        "NCCL's own defaults"},
       {EnvVar::Cuda, "COLL_CUDA", "libcuda.so.1",
        "the CUDA driver's library; none: no GPU is used"},
+      {EnvVar::Nccl, "COLL_NCCL", "libnccl.so.2",
+       "NCCL's library, 2.19 or later; none: backend nccl is not used"},
+      {EnvVar::NcclCheck, "COLL_NCCL_CHECK", "1",
+       "1: backend nccl compares every call of all members beside the data, 0: only the first on a "
+       "group; on all ranks alike"},
+      {EnvVar::NcclBlocking, "COLL_NCCL_BLOCKING", "0",
+       "1: communicators of backend nccl block, which launches faster where NCCL starts a thread "
+       "for each call of others (seen from 2.24 on), but a start that hangs has no deadline"},
+      {EnvVar::Routes, "COLL_ROUTES", "",
+       "table of routes that coll-perf tune wrote, for backend auto; none: the defaults"},
       {EnvVar::NetUnpack, "COLL_NET_DEVICE_UNPACK", "auto",
        "received GPU data: 1 a kernel unpacks it, 0 the host copies it, auto 1 where it lands "
        "scattered; NCCL_NET_DEVICE_UNPACK_ENABLED where unset"},

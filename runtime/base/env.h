@@ -36,6 +36,10 @@ enum class EnvVar {
   NetSpeedMbps,       // COLL_NET_SPEED_MBPS
   NcclChannels,       // COLL_NET_NCCL_CHANNELS
   Cuda,               // COLL_CUDA
+  Nccl,               // COLL_NCCL
+  NcclCheck,          // COLL_NCCL_CHECK
+  NcclBlocking,       // COLL_NCCL_BLOCKING
+  Routes,             // COLL_ROUTES
   NetUnpack,          // COLL_NET_DEVICE_UNPACK
   NetUnpackThreshold, // COLL_NET_DEVICE_UNPACK_THRESHOLD
   NetPages,           // COLL_NET_DEVICE_PAGES

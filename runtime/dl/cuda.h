@@ -45,6 +45,25 @@ using CudaAddress = uint64_t; // CUdeviceptr
 using CudaContext = struct CudaContextTag *;
 using CudaStream = struct CudaStreamTag *;
 using CudaEvent = struct CudaEventTag *;
+using CudaGraph = struct CudaGraphTag *;
+using CudaGraphExec = struct CudaGraphExecTag *;
+
+// CUDA_MEMCPY2D: `rows` rows of `bytes` bytes. Only memory of GPUs here.
+struct CudaCopy2D {
+  size_t srcX = 0, srcY = 0;
+  unsigned srcKind = 2; // CU_MEMORYTYPE_DEVICE
+  const void *srcHost = nullptr;
+  CudaAddress src = 0;
+  void *srcArray = nullptr;
+  size_t srcPitch = 0;
+  size_t dstX = 0, dstY = 0;
+  unsigned dstKind = 2;
+  void *dstHost = nullptr;
+  CudaAddress dst = 0;
+  void *dstArray = nullptr;
+  size_t dstPitch = 0;
+  size_t bytes = 0, rows = 0;
+};
 
 // CUdevice_attribute
 inline constexpr int kCudaComputeMajor = 75;
@@ -65,6 +84,9 @@ inline constexpr unsigned kCudaHostPortable = 1;
 inline constexpr unsigned kCudaHostMapped = 2;
 inline constexpr unsigned kCudaStreamNonBlocking = 1;
 inline constexpr unsigned kCudaEventNoTiming = 2;
+// CUstreamCaptureMode, CUstreamCaptureStatus, default streams
+inline constexpr int kCudaCaptureThreadLocal = 1;
+inline constexpr int kCudaNotCapturing = 0;
 // CUmemRangeHandleType, CUmoduleLoadingMode
 inline constexpr int kCudaHandleDmabuf = 1;
 inline constexpr int kCudaLoadingEager = 1;
@@ -101,7 +123,16 @@ inline constexpr int kCudaLoadingEager = 1;
   X(memsetD8Async, "cuMemsetD8Async", (CudaAddress to, unsigned char value, size_t bytes, CudaStream stream)) \
   X(streamCreate, "cuStreamCreate", (CudaStream *stream, unsigned flags))                          \
   X(streamDestroy, "cuStreamDestroy_v2", (CudaStream stream))                                      \
+  X(memcpy2DAsync, "cuMemcpy2DAsync_v2", (const CudaCopy2D *copy, CudaStream stream))              \
   X(streamSynchronize, "cuStreamSynchronize", (CudaStream stream))                                 \
+  X(streamWaitEvent, "cuStreamWaitEvent", (CudaStream stream, CudaEvent event, unsigned flags))    \
+  X(streamBeginCapture, "cuStreamBeginCapture_v2", (CudaStream stream, int mode))                  \
+  X(streamEndCapture, "cuStreamEndCapture", (CudaStream stream, CudaGraph *graph))                 \
+  X(streamIsCapturing, "cuStreamIsCapturing", (CudaStream stream, int *state))                     \
+  X(graphInstantiate, "cuGraphInstantiateWithFlags", (CudaGraphExec *exec, CudaGraph graph, unsigned long long flags)) \
+  X(graphLaunch, "cuGraphLaunch", (CudaGraphExec exec, CudaStream stream))                         \
+  X(graphExecDestroy, "cuGraphExecDestroy", (CudaGraphExec exec))                                  \
+  X(graphDestroy, "cuGraphDestroy", (CudaGraph graph))                                             \
   X(eventCreate, "cuEventCreate", (CudaEvent *event, unsigned flags))                              \
   X(eventDestroy, "cuEventDestroy_v2", (CudaEvent event))                                          \
   X(eventRecord, "cuEventRecord", (CudaEvent event, CudaStream stream))                            \

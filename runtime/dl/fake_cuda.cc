@@ -10,6 +10,8 @@
 #include <mutex>
 #include <set>
 #include <sys/mman.h>
+#include <thread>
+#include <vector>
 
 namespace coll::rt::dl {
 
@@ -17,6 +19,7 @@ namespace {
 
 constexpr int kMaxDevices = 8;
 constexpr CudaResult kAlreadyRegistered = 712;
+constexpr CudaResult kCaptureUnsupported = 900;
 
 enum class Kind { Device, HostAlloc, Registered };
 
@@ -31,21 +34,32 @@ struct Failure {
   int skip = 0;
 };
 
-// Something a stream does later: after `delay` more queries.
+// Something a stream does later: it begins after `delay` more queries, and is done once the
+// question that it begins with is answered with yes.
 struct Work {
-  std::function<void()> run;
+  std::function<FakeCuda::Question()> begin;
   int delay = 0;
+  FakeCuda::Question done;
 };
 
 } // namespace
 
+struct CudaGraphTag {
+  std::vector<Work> work;
+};
+
+struct CudaGraphExecTag {
+  std::vector<Work> work;
+};
+
 struct CudaStreamTag {
   std::deque<Work> work;
+  std::unique_ptr<CudaGraphTag> capture;
 };
 
 struct CudaEventTag {
   CudaStreamTag *stream = nullptr;
-  bool done = true;
+  std::shared_ptr<bool> done = std::make_shared<bool>(true); // of the last record
 };
 
 struct CudaContextTag {
@@ -61,6 +75,8 @@ struct FakeCuda::State {
   std::map<uint64_t, Block> blocks; // by first address
   std::map<CudaStreamTag *, std::unique_ptr<CudaStreamTag>> streams;
   std::map<CudaEventTag *, std::unique_ptr<CudaEventTag>> events;
+  std::map<CudaGraphTag *, std::unique_ptr<CudaGraphTag>> graphs;
+  std::map<CudaGraphExecTag *, std::unique_ptr<CudaGraphExecTag>> execs;
   std::map<std::string, Failure> failures;
   std::map<std::string, int64_t> calls;
   int delay = 0;
@@ -82,19 +98,36 @@ struct FakeCuda::State {
     return result;
   }
 
-  // One step of a stream: what is due runs, what is delayed comes closer.
-  void advance(CudaStreamTag &stream) {
+  // One step of a stream: what is due runs, what is delayed comes closer. True once it is
+  // empty.
+  bool advance(CudaStreamTag &stream) {
     while (!stream.work.empty()) {
-      if (stream.work.front().delay-- > 0)
-        return;
-      stream.work.front().run();
+      Work &front = stream.work.front();
+      if (!front.done && front.delay-- > 0)
+        return false;
+      if (!front.done)
+        front.done = front.begin();
+      if (!front.done()) {
+        helpOthers(stream);
+        if (!front.done())
+          return false;
+      }
       stream.work.pop_front();
     }
+    return true;
   }
-  void finish(CudaStreamTag &stream) {
-    for (; !stream.work.empty(); stream.work.pop_front())
-      stream.work.front().run();
+
+  // The stream waits for others: they move on, as on a GPU they would by themselves.
+  void helpOthers(CudaStreamTag &waiting) {
+    if (helping)
+      return;
+    helping = true;
+    for (auto &[other, owned] : streams)
+      if (other != &waiting)
+        advance(*other);
+    helping = false;
   }
+  bool helping = false;
 };
 
 namespace {
@@ -302,18 +335,47 @@ struct FakeCudaFunctions {
     }
   }
 
-  static CudaResult enqueue(Call &call, CudaStream stream, std::function<void()> run) {
+  static CudaResult enqueue(Call &call, CudaStream stream,
+                            std::function<FakeCuda::Question()> begin, bool mayBeCaptured = true) {
     if (call.failed())
       return call.result;
     if (!call.state.streams.count(stream))
       return call.state.wrong("work for a stream that does not exist");
-    stream->work.push_back({std::move(run), call.state.delay});
+    if (stream->capture && !mayBeCaptured)
+      return kCaptureUnsupported;
+    Work work = {std::move(begin), call.state.delay, nullptr};
+    if (stream->capture)
+      stream->capture->work.push_back(std::move(work));
+    else
+      stream->work.push_back(std::move(work));
     return kCudaSuccess;
+  }
+  static CudaResult put(Call &call, CudaStream stream, std::function<void()> run) {
+    return enqueue(call, stream, [run = std::move(run)] {
+      run();
+      return [] { return true; };
+    });
+  }
+  // Waits as the driver does, with the lock given back in between.
+  static CudaResult finish(CudaStream stream) {
+    while (true) {
+      {
+        State &state = *fake.load();
+        std::lock_guard<std::mutex> lock(state.mutex);
+        if (!state.streams.count(stream))
+          return state.wrong("a stream waited for that does not exist");
+        if (stream->capture)
+          return kCaptureUnsupported;
+        if (state.advance(*stream))
+          return kCudaSuccess;
+      }
+      std::this_thread::yield();
+    }
   }
   static CudaResult copy(Call &call, uint64_t to, uint64_t from, size_t bytes, CudaStream stream) {
     if (!call.failed() && !(call.state.find(to, bytes) && call.state.find(from, bytes)))
       return call.state.wrong("a copy of memory that is neither the GPU's nor pinned");
-    return enqueue(call, stream, [=] {
+    return put(call, stream, [=] {
       std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
     });
   }
@@ -335,7 +397,23 @@ struct FakeCudaFunctions {
     Call call("memsetD8Async", /*needsContext=*/true);
     if (!call.failed() && !call.state.find(to, bytes))
       return call.state.wrong("memory set that is not the GPU's");
-    return enqueue(call, stream, [=] { std::memset(reinterpret_cast<void *>(to), value, bytes); });
+    return put(call, stream, [=] { std::memset(reinterpret_cast<void *>(to), value, bytes); });
+  }
+
+  static CudaResult memcpy2DAsync(const CudaCopy2D *copy, CudaStream stream) {
+    Call call("memcpy2DAsync", /*needsContext=*/true);
+    CudaCopy2D c = *copy;
+    if (c.rows == 0 || c.bytes == 0)
+      return call.result;
+    if (!call.failed() && (c.bytes > c.srcPitch || c.bytes > c.dstPitch ||
+                           !call.state.find(c.src, (c.rows - 1) * c.srcPitch + c.bytes) ||
+                           !call.state.find(c.dst, (c.rows - 1) * c.dstPitch + c.bytes)))
+      return call.state.wrong("a copy of rows that are not in GPU memory");
+    return put(call, stream, [c] {
+      for (size_t row = 0; row < c.rows; ++row)
+        std::memcpy(reinterpret_cast<char *>(c.dst) + row * c.dstPitch,
+                    reinterpret_cast<const char *>(c.src) + row * c.srcPitch, c.bytes);
+    });
   }
 
   static CudaResult streamCreate(CudaStream *stream, unsigned) {
@@ -348,17 +426,66 @@ struct FakeCudaFunctions {
     return kCudaSuccess;
   }
   static CudaResult streamDestroy(CudaStream stream) {
+    if (CudaResult result = finish(stream); result != kCudaSuccess)
+      return result;
     Call call("streamDestroy", /*needsContext=*/true);
-    if (!call.state.streams.count(stream))
-      return call.state.wrong("a stream destroyed that does not exist");
-    call.state.finish(*stream);
     call.state.streams.erase(stream);
     return call.result;
   }
   static CudaResult streamSynchronize(CudaStream stream) {
-    Call call("streamSynchronize", /*needsContext=*/true);
-    call.state.finish(*stream);
+    if (Call call("streamSynchronize", /*needsContext=*/true); call.failed())
+      return call.result;
+    return finish(stream);
+  }
+  static CudaResult streamWaitEvent(CudaStream stream, CudaEvent event, unsigned) {
+    Call call("streamWaitEvent", /*needsContext=*/true);
+    return enqueue(
+        call, stream, [done = event->done] { return [done] { return *done; }; },
+        /*mayBeCaptured=*/false);
+  }
+
+  static CudaResult streamBeginCapture(CudaStream stream, int) {
+    Call call("streamBeginCapture", /*needsContext=*/true);
+    if (!call.failed())
+      stream->capture = std::make_unique<CudaGraphTag>();
     return call.result;
+  }
+  static CudaResult streamEndCapture(CudaStream stream, CudaGraph *graph) {
+    Call call("streamEndCapture", /*needsContext=*/true);
+    *graph = nullptr;
+    if (!stream->capture)
+      return call.state.wrong("a capture ended that had not begun");
+    *graph = stream->capture.get();
+    call.state.graphs[*graph] = std::move(stream->capture);
+    return call.result;
+  }
+  static CudaResult streamIsCapturing(CudaStream stream, int *capturing) {
+    Call call("streamIsCapturing");
+    *capturing = stream->capture ? 1 : kCudaNotCapturing;
+    return call.result;
+  }
+  static CudaResult graphInstantiate(CudaGraphExec *exec, CudaGraph graph, unsigned long long) {
+    Call call("graphInstantiate", /*needsContext=*/true);
+    if (call.failed())
+      return call.result;
+    auto made = std::make_unique<CudaGraphExecTag>(CudaGraphExecTag{graph->work});
+    *exec = made.get();
+    call.state.execs[*exec] = std::move(made);
+    return kCudaSuccess;
+  }
+  static CudaResult graphLaunch(CudaGraphExec exec, CudaStream stream) {
+    Call call("graphLaunch", /*needsContext=*/true);
+    if (!call.failed())
+      stream->work.insert(stream->work.end(), exec->work.begin(), exec->work.end());
+    return call.result;
+  }
+  static CudaResult graphExecDestroy(CudaGraphExec exec) {
+    Call call("graphExecDestroy", /*needsContext=*/true);
+    return call.state.execs.erase(exec) ? call.result : call.state.wrong("an unknown graph");
+  }
+  static CudaResult graphDestroy(CudaGraph graph) {
+    Call call("graphDestroy", /*needsContext=*/true);
+    return call.state.graphs.erase(graph) ? call.result : call.state.wrong("an unknown graph");
   }
 
   static CudaResult eventCreate(CudaEvent *event, unsigned) {
@@ -372,27 +499,31 @@ struct FakeCudaFunctions {
   }
   static CudaResult eventDestroy(CudaEvent event) {
     Call call("eventDestroy", /*needsContext=*/true);
-    if (!call.state.events.count(event))
+    if (!call.state.events.erase(event))
       return call.state.wrong("an event destroyed that does not exist");
-    if (event->stream && !event->done)
-      call.state.finish(*event->stream); // its work points at the event
-    call.state.events.erase(event);
     return call.result;
   }
   static CudaResult eventRecord(CudaEvent event, CudaStream stream) {
     Call call("eventRecord", /*needsContext=*/true);
-    CudaResult result = enqueue(call, stream, [event] { event->done = true; });
+    auto done = std::make_shared<bool>(false);
+    CudaResult result = enqueue(
+        call, stream,
+        [done] {
+          *done = true;
+          return [] { return true; };
+        },
+        /*mayBeCaptured=*/false);
     if (result == kCudaSuccess) {
       event->stream = stream;
-      event->done = false;
+      event->done = done;
     }
     return result;
   }
   static CudaResult eventQuery(CudaEvent event) {
     Call call("eventQuery", /*needsContext=*/true);
-    if (event->stream && !event->done)
+    if (!*event->done && call.state.streams.count(event->stream))
       call.state.advance(*event->stream);
-    return call.failed() ? call.result : event->done ? kCudaSuccess : kCudaNotReady;
+    return call.failed() ? call.result : *event->done ? kCudaSuccess : kCudaNotReady;
   }
 
   static CudaResult memGetHandleForAddressRange(void *handle, CudaAddress address, size_t bytes,
@@ -465,7 +596,37 @@ int64_t FakeCuda::calls(const std::string &function) const {
 int64_t FakeCuda::liveAllocations() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return static_cast<int64_t>(state_->blocks.size() + state_->streams.size() +
-                              state_->events.size());
+                              state_->events.size() + state_->graphs.size() + state_->execs.size());
+}
+
+CudaResult FakeCuda::enqueue(CudaStream stream, std::function<Question()> begin) {
+  FakeCudaFunctions::Call call("enqueue");
+  return FakeCudaFunctions::enqueue(call, stream, std::move(begin));
+}
+
+int FakeCuda::currentGpu() {
+  return contextStack.empty() || !contextStack.back() ? -1 : contextStack.back()->ordinal;
+}
+
+void *FakeCuda::allocateCurrent(uint64_t bytes) {
+  CudaAddress address = 0;
+  (void)FakeCudaFunctions::memAlloc(&address, bytes);
+  return reinterpret_cast<void *>(address);
+}
+
+void FakeCuda::freeCurrent(void *data) {
+  (void)FakeCudaFunctions::memFree(reinterpret_cast<CudaAddress>(data));
+}
+
+int FakeCuda::gpuOf(const void *data, uint64_t bytes) {
+  const Block *block =
+      FakeCudaFunctions::fake.load()->find(reinterpret_cast<uint64_t>(data), bytes);
+  return block && block->kind == Kind::Device ? block->ordinal : -1;
+}
+
+void FakeCuda::locked(const std::function<void()> &change) {
+  std::lock_guard<std::mutex> lock(FakeCudaFunctions::fake.load()->mutex);
+  change();
 }
 
 std::string FakeCuda::misuse() const {

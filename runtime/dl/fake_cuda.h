@@ -6,14 +6,17 @@
 //   EXPECT_EQ(fake.liveAllocations(), 0);
 //
 // Copies happen when their stream is waited for or their event is asked, so that code
-// that reads too early sees the old bytes. One FakeCuda at a time in a process, since
-// the driver's functions carry no state; its functions may be called from any thread.
+// that reads too early sees the old bytes. Other streams move on where that one waits for
+// work of theirs. One FakeCuda at a time in a process, since the
+// driver's functions carry no state; its functions may be called from any thread. A graph
+// holds the copies and the foreign work of one stream; events cannot be captured.
 
 #ifndef COLL_RUNTIME_DL_FAKE_CUDA_H
 #define COLL_RUNTIME_DL_FAKE_CUDA_H
 
 #include "runtime/dl/cuda.h"
 
+#include <functional>
 #include <memory>
 
 namespace coll::rt::dl {
@@ -38,6 +41,20 @@ public:
   // Copies end only after so many queries of their event.
   void delayCopies(int queries);
   int64_t calls(const std::string &function) const;
+
+  // For fakes of libraries that put work on streams. `begin` is called, under the driver's
+  // lock, when all before it on the stream is done, and gives the question whether the work
+  // is done, which is asked under the lock until it is. Captured work begins at each replay.
+  using Question = std::function<bool()>;
+  static CudaResult enqueue(CudaStream stream, std::function<Question()> begin);
+  // GPU that is current on this thread; -1: none. Its memory.
+  static int currentGpu();
+  static void *allocateCurrent(uint64_t bytes);
+  static void freeCurrent(void *data);
+  // The GPU whose memory holds these bytes; -1: none. Under the driver's lock.
+  static int gpuOf(const void *data, uint64_t bytes);
+  // Runs `change` under the driver's lock.
+  static void locked(const std::function<void()> &change);
 
   // What was made and not freed: allocations, registrations, streams, events.
   int64_t liveAllocations() const;

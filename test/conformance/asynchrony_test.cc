@@ -12,6 +12,7 @@ Call sumInPlace(Elements &buffer) {
 }
 
 TEST_P(Asynchrony, RanksWaitInDifferentOrders) {
+  COLL_NEEDS_RANKS(4);
   runJob(GetParam(), oneGroup(4), [](Member &m) {
     std::mt19937 random(static_cast<unsigned>(m.rank));
     for (int round = 0; round < 20; ++round) {
@@ -23,14 +24,14 @@ TEST_P(Asynchrony, RanksWaitInDifferentOrders) {
         buffers.back().set(1, k + m.rank);
       }
       for (Elements &buffer : buffers) {
-        Result<Request *> request = m.group.start(sumInPlace(buffer));
+        Result<Request *> request = m.start(sumInPlace(buffer));
         ASSERT_TRUE(request.ok());
         requests.push_back(*request);
       }
       EXPECT_EQ(m.endpoint.inFlight(), kInFlight);
       std::shuffle(requests.begin(), requests.end(), random);
       for (Request *request : requests)
-        ASSERT_TRUE(m.endpoint.wait(request).ok());
+        ASSERT_TRUE(m.wait(request).ok());
       for (int k = 0; k < kInFlight; ++k)
         ASSERT_EQ(buffers[static_cast<size_t>(k)].get(1), 4 * k + 6);
     }
@@ -39,22 +40,23 @@ TEST_P(Asynchrony, RanksWaitInDifferentOrders) {
 
 // More than any fixed number of slots, with a blocking call behind them.
 TEST_P(Asynchrony, ManyInFlight) {
+  COLL_NEEDS_RANKS(3);
   runJob(GetParam(), oneGroup(3), [](Member &m) {
     constexpr int kInFlight = 200;
     std::vector<Elements> buffers(kInFlight, Elements(kCollI32, 3));
     std::vector<Request *> requests;
     for (int k = 0; k < kInFlight; ++k) {
       buffers[static_cast<size_t>(k)].set(2, k * (m.rank + 1));
-      Result<Request *> request = m.group.start(sumInPlace(buffers[static_cast<size_t>(k)]));
+      Result<Request *> request = m.start(sumInPlace(buffers[static_cast<size_t>(k)]));
       ASSERT_TRUE(request.ok());
       requests.push_back(*request);
     }
     Elements last(kCollI32, 1);
     last.set(0, 1);
-    ASSERT_TRUE(m.group.run(sumInPlace(last)).ok());
+    ASSERT_TRUE(m.run(sumInPlace(last)).ok());
     EXPECT_EQ(last.get(0), 3);
     for (int k = kInFlight - 1; k >= 0; --k)
-      ASSERT_TRUE(m.endpoint.wait(requests[static_cast<size_t>(k)]).ok());
+      ASSERT_TRUE(m.wait(requests[static_cast<size_t>(k)]).ok());
     for (int k = 0; k < kInFlight; ++k)
       ASSERT_EQ(buffers[static_cast<size_t>(k)].get(2), 6 * k);
   });
@@ -62,6 +64,7 @@ TEST_P(Asynchrony, ManyInFlight) {
 
 // Half the ranks block in the row group first, the others in the column group.
 TEST_P(Asynchrony, BlockingInOneGroupAdvancesAnother) {
+  COLL_NEEDS_RANKS(4);
   runJob(GetParam(), oneGroup(4), [](Member &m) {
     std::vector<int> row = m.rank < 2 ? std::vector<int>{0, 1} : std::vector<int>{2, 3};
     std::vector<int> column = m.rank % 2 ? std::vector<int>{1, 3} : std::vector<int>{0, 2};
@@ -75,10 +78,10 @@ TEST_P(Asynchrony, BlockingInOneGroupAdvancesAnother) {
       bool rowFirst = m.rank == 0 || m.rank == 3;
       Communicator &first = rowFirst ? **rows : **columns;
       Communicator &second = rowFirst ? **columns : **rows;
-      Result<Request *> request = first.start(sumInPlace(rowFirst ? a : b));
+      Result<Request *> request = m.start(first, sumInPlace(rowFirst ? a : b));
       ASSERT_TRUE(request.ok());
-      ASSERT_TRUE(second.run(sumInPlace(rowFirst ? b : a)).ok());
-      ASSERT_TRUE(m.endpoint.wait(*request).ok());
+      ASSERT_TRUE(m.run(second, sumInPlace(rowFirst ? b : a)).ok());
+      ASSERT_TRUE(m.wait(*request).ok());
       ASSERT_EQ(a.get(0), row[0] + row[1]);
       ASSERT_EQ(b.get(0), column[0] + column[1]);
     }
@@ -87,6 +90,7 @@ TEST_P(Asynchrony, BlockingInOneGroupAdvancesAnother) {
 
 // Every rank makes the same random choice of operation, size, and when to wait.
 TEST_P(Asynchrony, RandomMixOfOperations) {
+  COLL_NEEDS_RANKS(4);
   runJob(GetParam(), oneGroup(4), [](Member &m) {
     std::mt19937 shared(17);
     for (int round = 0; round < 300; ++round) {

@@ -27,11 +27,9 @@ void sumMany(Member &m, int left) {
   for (int64_t i = 0; i < kElems; i += 101)
     data.set(i, sample(kCollF32, m.rank + left, i));
   Call call = makeCall(OpKind::AllReduce, kCollF32, kElems, data.data(), data.data());
-  Status outcome = m.gpu->call(call, m.rank, m.n, m.position, [&](const Call &onGpu) {
-    Result<Request *> request = m.group.start(onGpu);
-    sumMany(m, left - 1);
-    return request ? m.endpoint.wait(*request) : request.status();
-  });
+  Result<Request *> request = m.start(call);
+  sumMany(m, left - 1);
+  Status outcome = request ? m.wait(*request) : request.status();
   ASSERT_TRUE(outcome.ok()) << outcome.toString();
   for (int64_t i = 0; i < kElems; i += 101)
     ASSERT_EQ(data.get(i), sample(kCollF32, left, i) + sample(kCollF32, 1 + left, i)) << i;

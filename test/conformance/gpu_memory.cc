@@ -1,9 +1,10 @@
 #include "test/conformance/gpu_memory.h"
 
+#include "runtime/backend/nccl/platform.h"
 #include "runtime/backend/net/apply.h"
 #include "runtime/backend/net/gpu_platform.h"
 #include "runtime/base/dtype.h"
-#include "runtime/dl/fake_cuda.h"
+#include "runtime/dl/fake_nccl.h"
 #include "runtime/kernels/channel_emulation.h"
 
 #include <algorithm>
@@ -17,12 +18,13 @@ namespace coll::rt::test {
 namespace {
 
 constexpr int kFakeGpus = 2;
+constexpr int kFakeNcclGpus = 8; // one for each rank
 
 // The memory of both kinds, by the driver's functions.
 class DriverMemory : public GpuMemory {
 public:
-  Status call(const Call &call, int rank, int n, int position,
-              const std::function<Status(const Call &)> &run) override;
+  std::unique_ptr<StagedCall> stage(const Call &call, int rank, int n, int position) override;
+  int gpus() const override { return static_cast<int>(contexts_.size()); }
 
 protected:
   // The primary contexts stay until the end, so that a rank's first call need not make one.
@@ -41,6 +43,8 @@ protected:
   }
 
 private:
+  class Staged;
+
   void *allocate(int64_t bytes, int rank) {
     dl::CudaScope scope(*cuda_, contextOf(rank));
     dl::CudaAddress address = 0;
@@ -90,34 +94,52 @@ private:
   std::vector<dl::CudaContext> contexts_;
 };
 
-Status DriverMemory::call(const Call &call, int rank, int n, int position,
-                          const std::function<Status(const Call &)> &run) {
-  int64_t sourceBytes = call.kind == OpKind::Send ? call.count * dtypeSize(call.dtype)
-                                                  : network::contribution(call, n, position);
-  int64_t bytes = network::destinationBytes(call, n);
-  Call onGpu = call;
-  void *src = nullptr, *dst = nullptr;
-  const bool inPlace = call.src == call.dst;
-  if (bytes > 0) {
-    dst = allocate(std::max(bytes, inPlace ? sourceBytes : 0), rank);
-    copyIn(dst, call.dst, std::max(bytes, inPlace ? sourceBytes : 0), rank);
-    onGpu.dst = dst;
+class DriverMemory::Staged final : public StagedCall {
+public:
+  Staged(DriverMemory &memory, const Call &call, int rank, int n, int position)
+      : memory_(memory), host_(call), onGpu_(call), rank_(rank) {
+    const int64_t sourceBytes = call.kind == OpKind::Send
+                                    ? call.count * dtypeSize(call.dtype)
+                                    : network::contribution(call, n, position);
+    bytes_ = network::destinationBytes(call, n);
+    const bool inPlace = call.src == call.dst;
+    if (bytes_ > 0) {
+      const int64_t room = std::max(bytes_, inPlace ? sourceBytes : 0);
+      dst_ = memory.allocate(room, rank);
+      memory.copyIn(dst_, call.dst, room, rank);
+      onGpu_.dst = dst_;
+    }
+    if (sourceBytes > 0) {
+      src_ = inPlace && dst_ ? dst_ : memory.allocate(sourceBytes, rank);
+      memory.copyIn(src_, call.src, sourceBytes, rank);
+      onGpu_.src = src_;
+    } else if (inPlace) {
+      onGpu_.src = dst_;
+    }
   }
-  if (sourceBytes > 0) {
-    src = inPlace && dst ? dst : allocate(sourceBytes, rank);
-    copyIn(src, call.src, sourceBytes, rank);
-    onGpu.src = src;
-  } else if (inPlace) {
-    onGpu.src = dst;
+  ~Staged() override {
+    if (src_ && src_ != dst_)
+      memory_.release(src_, rank_);
+    if (dst_)
+      memory_.release(dst_, rank_);
   }
-  Status outcome = run(onGpu);
-  if (dst)
-    copyOut(call.dst, dst, bytes, rank);
-  if (src && src != dst)
-    release(src, rank);
-  if (dst)
-    release(dst, rank);
-  return outcome;
+  const Call &call() const override { return onGpu_; }
+  void finish() override {
+    if (dst_)
+      memory_.copyOut(host_.dst, dst_, bytes_, rank_);
+  }
+
+private:
+  DriverMemory &memory_;
+  const Call host_;
+  Call onGpu_;
+  const int rank_;
+  int64_t bytes_ = 0; // of the destination
+  void *src_ = nullptr, *dst_ = nullptr;
+};
+
+std::unique_ptr<StagedCall> DriverMemory::stage(const Call &call, int rank, int n, int position) {
+  return std::make_unique<Staged>(*this, call, rank, n, position);
 }
 
 class RealMemory final : public DriverMemory {
@@ -155,9 +177,30 @@ private:
   network::ScopedGpuPlatform platform_;
 };
 
+class FakeNcclMemory final : public DriverMemory {
+public:
+  FakeNcclMemory() : fake_(kFakeNcclGpus), platform_({&fake_.table(), &nccl_.table()}) {
+    open(fake_.table(), kFakeNcclGpus);
+  }
+  ~FakeNcclMemory() override {
+    close();
+    EXPECT_EQ(nccl_.liveObjects(), 0);
+    EXPECT_EQ(nccl_.misuse(), "");
+    EXPECT_EQ(fake_.misuse(), "");
+    EXPECT_EQ(fake_.liveAllocations(), 0);
+  }
+
+private:
+  dl::FakeCuda fake_;
+  dl::FakeNccl nccl_;
+  nccl::ScopedPlatform platform_;
+};
+
 std::unique_ptr<GpuMemory> make(const std::string &kind, std::string &whyNot) {
   if (kind == "fake")
     return std::make_unique<FakeMemory>();
+  if (kind == "fake-nccl")
+    return std::make_unique<FakeNcclMemory>();
   Result<const dl::Cuda *> cuda = dl::cuda();
   int count = 0;
   if (!cuda || (*cuda)->deviceGetCount(&count) != dl::kCudaSuccess || count == 0) {

@@ -7,23 +7,33 @@
 
 #include "runtime/backend.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 
 namespace coll::rt::test {
 
+// A call's buffers while they are in GPU memory.
+class StagedCall {
+public:
+  virtual ~StagedCall() = default;
+  virtual const Call &call() const = 0;
+  // Copies the result back.
+  virtual void finish() = 0;
+};
+
 // One at a time; outlives the backend.
 class GpuMemory {
 public:
   virtual ~GpuMemory() = default;
-  // Makes `call`, of the member at `position` of n on rank `rank`, on GPU memory by `run`.
-  virtual Status call(const Call &call, int rank, int n, int position,
-                      const std::function<Status(const Call &)> &run) = 0;
+  virtual int gpus() const = 0;
+  // Copies the buffers of the call, of the member at `position` of n on rank `rank`. Outlives
+  // what it gives.
+  virtual std::unique_ptr<StagedCall> stage(const Call &call, int rank, int n, int position) = 0;
 };
 
-// "gpu": the machine's; "fake": a driver and kernels that are emulated. Null, with the
-// reason, where there is none. Set by gpu_memory.cc where backend net is built.
+// "gpu": the machine's; "fake": a driver and kernels that are emulated; "fake-nccl": a driver
+// and NCCL that are. Null, with the reason, where there is none. Set by gpu_memory.cc where backend
+// net is built.
 using MakeGpuMemory = std::unique_ptr<GpuMemory> (*)(const std::string &kind, std::string &whyNot);
 inline MakeGpuMemory makeGpuMemory = nullptr;
 

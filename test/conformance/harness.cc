@@ -11,15 +11,40 @@
 namespace coll::rt::test {
 
 Status Member::call(const Call &call) {
-  if (gpu) {
-    Member onGpu = *this;
-    onGpu.gpu = nullptr;
-    return gpu->call(call, rank, n, position, [&](const Call &made) { return onGpu.call(made); });
-  }
   if (!async)
-    return group.run(call);
-  Result<Request *> request = group.start(call);
-  return request ? endpoint.wait(*request) : request.status();
+    return run(call);
+  Result<Request *> request = start(call);
+  return request ? wait(*request) : request.status();
+}
+
+Status Member::run(Communicator &on, const Call &call) {
+  if (!gpu)
+    return on.run(call);
+  std::unique_ptr<StagedCall> copy =
+      gpu->stage(call, rank, static_cast<int>(on.ranks().size()), on.position());
+  Status outcome = on.run(copy->call());
+  copy->finish();
+  return outcome;
+}
+
+Result<Request *> Member::start(Communicator &on, const Call &call) {
+  if (!gpu)
+    return on.start(call);
+  std::unique_ptr<StagedCall> copy =
+      gpu->stage(call, rank, static_cast<int>(on.ranks().size()), on.position());
+  Result<Request *> request = on.start(copy->call());
+  if (request)
+    staged[*request] = std::move(copy);
+  return request;
+}
+
+Status Member::wait(Request *request) {
+  Status outcome = endpoint.wait(request);
+  if (auto it = staged.find(request); it != staged.end()) {
+    it->second->finish();
+    staged.erase(it);
+  }
+  return outcome;
 }
 
 namespace {
@@ -32,12 +57,12 @@ void runRank(Endpoint &endpoint, const Layout &layout, int rank,
       continue;
     Result<std::unique_ptr<Communicator>> group = endpoint.communicator(ranks);
     ASSERT_TRUE(group.ok()) << group.status().toString();
-    Member member{endpoint, **group, rank, static_cast<int>(ranks.size()),
-                  static_cast<int>(it - ranks.begin())};
+    Member member = {endpoint, **group, rank, static_cast<int>(ranks.size()),
+                     static_cast<int>(it - ranks.begin())};
     member.gpu = gpu;
     EXPECT_EQ((*group)->position(), member.position);
     body(member);
-    endpoint.leave();
+    endpoint.leave(); // before the buffers go
   }
 }
 
@@ -64,8 +89,22 @@ std::string whyNotHere(const std::string &backend) {
   return variant.memory.empty() || makeMemory(variant, whyNot) ? std::string() : whyNot;
 }
 
+int mostRanks(const std::string &backend) {
+  constexpr int kAny = 1 << 20;
+  Variant variant(backend);
+  if (variant.name != "nccl")
+    return kAny;
+  std::string whyNot;
+  std::unique_ptr<GpuMemory> memory = makeMemory(variant, whyNot);
+  return memory ? memory->gpus() : 0;
+}
+
+bool takesOrders(const std::string &backend) { return Variant(backend).name != "nccl"; }
+
 void runJob(const std::string &backendName, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs) {
+  if (layout.ranks > mostRanks(backendName))
+    return;
   Variant variant(backendName);
   const std::string &algorithm = variant.algorithm, &memory = variant.memory, &path = variant.path;
   BackendOptions options;

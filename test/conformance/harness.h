@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <gtest/gtest.h>
+#include <map>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -39,7 +40,16 @@ struct Member {
   // Blocking, or started and waited for, depending on `async`.
   Status call(const Call &call);
   bool async = false;
-  GpuMemory *gpu = nullptr; // where call() makes its calls, if not in host memory
+
+  // As the group's and the endpoint's own, on GPU memory where the backend's variant says so.
+  Status run(const Call &call) { return run(group, call); }
+  Result<Request *> start(const Call &call) { return start(group, call); }
+  Status run(Communicator &group, const Call &call);
+  Result<Request *> start(Communicator &group, const Call &call);
+  Status wait(Request *request);
+
+  GpuMemory *gpu = nullptr; // null: host memory
+  std::map<Request *, std::unique_ptr<StagedCall>> staged = {};
 };
 
 inline constexpr int64_t kPatientUs = 120'000'000;
@@ -83,6 +93,16 @@ Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst)
 using TypedReduction = std::pair<CollDtype, CollReduction>;
 // Why a backend cannot be tested on this machine; empty where it can.
 std::string whyNotHere(const std::string &backend);
+// The most ranks that it can have here: with nccl each needs a GPU of its own. Layouts with more
+// are left out by runJob(); a test of one layout says so first, with COLL_NEEDS_RANKS.
+int mostRanks(const std::string &backend);
+
+// Whether it takes calls with `order = rank`.
+bool takesOrders(const std::string &backend);
+
+#define COLL_NEEDS_RANKS(ranks)                                                                    \
+  if (mostRanks(GetParam()) < (ranks))                                                             \
+  GTEST_SKIP() << "needs " << (ranks) << " GPUs"
 
 template <typename Param>
 class BackendTest : public testing::TestWithParam<Param> {

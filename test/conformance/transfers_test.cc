@@ -23,6 +23,7 @@ Elements filled(int64_t count, int seed) {
 }
 
 TEST_P(Transfers, PingPongOfAllSizes) {
+  COLL_NEEDS_RANKS(2);
   runJob(GetParam(), oneGroup(2), [](Member &m) {
     for (int64_t count : counts()) {
       Elements out = filled(count, 5), in(kCollI32, count);
@@ -39,6 +40,7 @@ TEST_P(Transfers, PingPongOfAllSizes) {
 }
 
 TEST_P(Transfers, SameTagMatchesInProgramOrder) {
+  COLL_NEEDS_RANKS(2);
   runJob(GetParam(), oneGroup(2), [](Member &m) {
     for (int round = 0; round < 100; ++round) {
       Elements data = filled(1, round * 1000);
@@ -52,6 +54,7 @@ TEST_P(Transfers, SameTagMatchesInProgramOrder) {
 }
 
 TEST_P(Transfers, TagsMatchOutOfOrder) {
+  COLL_NEEDS_RANKS(2);
   runJob(GetParam(), oneGroup(2), [](Member &m) {
     Elements first = filled(10, 1), second = filled(10, 2);
     bool sends = m.position == 0;
@@ -59,26 +62,26 @@ TEST_P(Transfers, TagsMatchOutOfOrder) {
     // The receiver asks for the second tag first.
     Elements &early = sends ? first : second, &late = sends ? second : first;
     Result<Request *> one =
-        m.group.start(transfer(kind, early.data(), 10, 1 - m.position, sends ? 1 : 2));
-    Result<Request *> two =
-        m.group.start(transfer(kind, late.data(), 10, 1 - m.position, sends ? 2 : 1));
+        m.start(transfer(kind, early.data(), 10, 1 - m.position, sends ? 1 : 2));
+    Result<Request *> two = m.start(transfer(kind, late.data(), 10, 1 - m.position, sends ? 2 : 1));
     ASSERT_TRUE(one.ok() && two.ok());
-    EXPECT_TRUE(m.endpoint.wait(*one).ok());
-    EXPECT_TRUE(m.endpoint.wait(*two).ok());
+    EXPECT_TRUE(m.wait(*one).ok());
+    EXPECT_TRUE(m.wait(*two).ok());
     EXPECT_EQ(first.get(3), 22);
     EXPECT_EQ(second.get(3), 23);
   });
 }
 
 TEST_P(Transfers, RingShift) {
+  COLL_NEEDS_RANKS(5);
   runJob(GetParam(), {5, {{2, 4, 0, 3, 1}}}, [](Member &m) {
     Elements out = filled(1000, m.rank), in(kCollI32, 1000);
     Result<Request *> sent =
-        m.group.start(transfer(OpKind::Send, out.data(), 1000, (m.position + 1) % m.n, 0));
+        m.start(transfer(OpKind::Send, out.data(), 1000, (m.position + 1) % m.n, 0));
     ASSERT_TRUE(sent.ok());
     int left = (m.position + m.n - 1) % m.n;
     ASSERT_TRUE(m.call(transfer(OpKind::Recv, in.data(), 1000, left, 0)).ok());
-    ASSERT_TRUE(m.endpoint.wait(*sent).ok());
+    ASSERT_TRUE(m.wait(*sent).ok());
     EXPECT_EQ(in.get(9), 63 + m.rankAt(left));
   });
 }
@@ -86,10 +89,10 @@ TEST_P(Transfers, RingShift) {
 TEST_P(Transfers, ToItself) {
   runJob(GetParam(), oneGroup(1), [](Member &m) {
     Elements out = filled(8, 3), in(kCollI32, 8);
-    Result<Request *> received = m.group.start(transfer(OpKind::Recv, in.data(), 8, 0, 0));
+    Result<Request *> received = m.start(transfer(OpKind::Recv, in.data(), 8, 0, 0));
     ASSERT_TRUE(received.ok());
     ASSERT_TRUE(m.call(transfer(OpKind::Send, out.data(), 8, 0, 0)).ok());
-    ASSERT_TRUE(m.endpoint.wait(*received).ok());
+    ASSERT_TRUE(m.wait(*received).ok());
     EXPECT_EQ(in.get(7), 52);
   });
 }

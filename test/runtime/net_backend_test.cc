@@ -2,8 +2,12 @@
 // operations' worth of algorithms, and set-ups that cannot work.
 
 #include "runtime/backend/net/collective.h"
+#include "runtime/backend/net/gpu_platform.h"
 #include "runtime/backend/net/message.h"
+#include "runtime/backend/net/net.h"
+#include "runtime/dl/fake_cuda.h"
 
+#include <functional>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
@@ -186,6 +190,79 @@ TEST(NetBackendTest, SetUpsThatCannotWork) {
   EXPECT_TRUE(endpoint.ok());
   EXPECT_EQ((*backend)->endpoint(1).status().code(), kCollInvalidCall);
   EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
+}
+
+// Runs the body on two ranks at once.
+void onTwoRanks(const std::function<void(Endpoint &, Communicator &, int)> &body) {
+  BackendOptions options;
+  options.numRanks = 2;
+  options.transport = "loopback";
+  Result<std::unique_ptr<Backend>> backend = createBackend(options);
+  ASSERT_TRUE(backend.ok()) << backend.status().toString();
+  std::unique_ptr<Endpoint> endpoints[2];
+  for (int rank : {0, 1}) {
+    endpoints[rank] = (*backend)->endpoint(rank).take();
+    endpoints[rank]->enter();
+  }
+  auto run = [&](int rank) {
+    std::unique_ptr<Communicator> group = endpoints[rank]->communicator({0, 1}).take();
+    body(*endpoints[rank], *group, rank);
+    endpoints[rank]->leave();
+  };
+  std::thread other(run, 1);
+  run(0);
+  other.join();
+}
+
+// The GPU still writes the source when the call is made.
+TEST(NetStreamTest, ACallWaitsForItsStream) {
+  dl::FakeCuda cuda(2);
+  ScopedGpuPlatform platform({&cuda.table(), [] { return Status(); },
+                              [](const ChannelLaunch &, dl::CudaStream) {
+                                return Status::internal("small calls need no kernel");
+                              }});
+  onTwoRanks([&](Endpoint &endpoint, Communicator &group, int rank) {
+    cuda.setCurrent(rank);
+    auto *from = static_cast<float *>(cuda.allocate(4, rank));
+    auto *data = static_cast<float *>(cuda.allocate(4, rank));
+    *from = static_cast<float>(rank + 1);
+    dl::CudaStream stream = nullptr;
+    ASSERT_EQ(cuda.table().streamCreate(&stream, 0), 0);
+    ASSERT_EQ(cuda.table().memcpyAsync(reinterpret_cast<dl::CudaAddress>(data),
+                                       reinterpret_cast<dl::CudaAddress>(from), 4, stream),
+              0);
+    Call call;
+    call.kind = OpKind::AllReduce;
+    call.count = 1;
+    call.src = call.dst = data;
+    call.stream = stream;
+    Status status = group.run(call);
+    EXPECT_TRUE(status.ok()) << status.toString();
+    EXPECT_TRUE(endpoint.synchronize(stream).ok());
+    EXPECT_EQ(*data, 3);
+    EXPECT_EQ(endpoint.gpuOf(data), rank);
+    EXPECT_EQ(endpoint.gpuOf(&call), -1);
+    (void)cuda.table().streamDestroy(stream);
+  });
+}
+
+TEST(NetEndpointTest, TestAndHealthDoNotBlock) {
+  onTwoRanks([](Endpoint &endpoint, Communicator &group, int rank) {
+    Result<Request *> request = group.start(Call()); // a barrier
+    ASSERT_TRUE(request.ok());
+    while (!endpoint.test(*request))
+      std::this_thread::yield();
+    EXPECT_TRUE(endpoint.wait(*request).ok());
+    EXPECT_TRUE(endpoint.health().ok());
+    ASSERT_TRUE(group.run(Call()).ok());
+    if (rank == 0) {
+      endpoint.abort({kCollDevice, "no more"});
+    } else {
+      while (endpoint.health().ok())
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(endpoint.health().message(), "no more");
+  });
 }
 
 } // namespace

@@ -92,6 +92,8 @@ Status NetEndpoint::wait(Request *request) {
 //===-- beginning ---------------------------------------------------------------===//
 
 Status NetEndpoint::begin(NetRequest &request) {
+  if (request.call.stream)
+    COLL_RETURN_IF_ERROR(synchronize(request.call.stream).annotate(place(request)));
   if (!isTransfer(request.call.kind))
     request.number = request.group.next++;
   if (aborted()) {
@@ -183,6 +185,10 @@ Status NetEndpoint::beginToItself(NetRequest &request) {
   return {};
 }
 
+Status NetEndpoint::synchronize(void *stream) { return gpu_.synchronize(stream); }
+
+int NetEndpoint::gpuOf(const void *data) const { return network::gpuOf(data); }
+
 //===-- going on ----------------------------------------------------------------===//
 
 // True if something moved.
@@ -240,33 +246,53 @@ Status NetEndpoint::finish(NetRequest &request) {
   return std::move(request.outcome);
 }
 
+bool NetEndpoint::poll(NetRequest &request) {
+  bool moved = advanceAll();
+  if (request.stage == NetRequest::Stage::Finished)
+    return true;
+  if (++polls_ % kPollsPerLook == 0)
+    lookForAborts();
+  if (aborted())
+    cancelAll();
+  else if (!moved)
+    if (Status missing = missingPeer(request); !missing.ok())
+      fail(request, missing);
+  return moved || request.stage == NetRequest::Stage::Finished;
+}
+
+bool NetEndpoint::test(Request *request) {
+  auto *own = static_cast<NetRequest *>(request);
+  if (own->stage != NetRequest::Stage::Finished)
+    poll(*own);
+  return own->stage == NetRequest::Stage::Finished;
+}
+
 void NetEndpoint::waitFor(NetRequest &request) {
   Clock::time_point deadline = Clock::now() + std::chrono::microseconds(options_.timeoutUs);
   idle_.reset();
   while (request.stage != NetRequest::Stage::Finished) {
-    bool moved = advanceAll();
-    if (request.stage == NetRequest::Stage::Finished)
-      return;
-    if (++polls_ % kPollsPerLook == 0)
-      lookForAborts();
-    if (aborted()) {
-      cancelAll();
-      return;
-    }
-    if (moved) {
+    if (poll(request)) {
       idle_.reset();
-      continue;
-    }
-    if (Status missing = missingPeer(request); !missing.ok()) {
-      fail(request, missing);
-      return;
-    }
-    if (Clock::now() >= deadline) {
+    } else if (Clock::now() >= deadline) {
       fail(request, timeoutStatus(request));
-      return;
+    } else {
+      idle_.pause();
     }
-    idle_.pause();
   }
+}
+
+// A peer that is gone without a word is known by its connection.
+Status NetEndpoint::health() {
+  if (!aborted())
+    lookForAborts();
+  if (!aborted())
+    for (int peer = 0; peer < mesh_->numRanks(); ++peer)
+      if (peer != rank() && mesh_->link(peer).isDown() && !mesh_->link(peer).hasLeft(epoch_))
+        abortJob({kCollPeer, "rank " + std::to_string(peer) + " is gone"}, /*key=*/0);
+  if (!aborted())
+    return {};
+  std::lock_guard<std::mutex> lock(causeMutex_);
+  return cause_;
 }
 
 void NetEndpoint::lookForAborts() {

@@ -62,6 +62,10 @@ public:
 
   Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) override;
   Status wait(Request *request) override;
+  bool test(Request *request) override;
+  Status synchronize(void *stream) override;
+  Status health() override;
+  int gpuOf(const void *data) const override;
   int inFlight() const override { return static_cast<int>(started_.size()); }
   void enter() override { ++epoch_; }
   void leave() override;
@@ -81,6 +85,8 @@ private:
   Status finish(NetRequest &request);
   // Blocks until the request is Finished.
   void waitFor(NetRequest &request);
+  // One look of it; true if something moved.
+  bool poll(NetRequest &request);
   bool advance(NetRequest &request);
   bool advanceAll();
   void end(NetRequest &request, Status outcome);

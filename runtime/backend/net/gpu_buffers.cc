@@ -76,6 +76,20 @@ Status GpuBuffers::copy(void *dst, const void *src, int64_t bytes) {
   return to >= 0 ? (*copier)->write(dst, src, bytes) : (*copier)->read(dst, src, bytes);
 }
 
+Status GpuBuffers::synchronize(void *stream) {
+  const dl::Cuda *cuda = gpuPlatform().cuda;
+  if (!cuda)
+    return {kCollUnsupported, "a stream, and no GPU"};
+  Result<std::shared_ptr<GpuContext>> gpu =
+      GpuContext::open(*cuda, movers_.empty() ? 0 : movers_.begin()->first);
+  if (!gpu)
+    return gpu.status();
+  dl::CudaScope scope(*cuda, (*gpu)->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  return dl::cudaStatus(*cuda, cuda->streamSynchronize(static_cast<dl::CudaStream>(stream)),
+                        "cuStreamSynchronize");
+}
+
 //===-- the detour --------------------------------------------------------------===//
 
 Result<std::unique_ptr<Activity>> HostDetour::create(GpuMover &mover, const Call &call,

@@ -3,8 +3,9 @@
 // Large dense operations run on the schedules of host memory, with a GpuMover. Small ones,
 // whose data travels inside other messages, take a detour through host memory.
 //
-// The caller sees to it that the GPU is done with a call's buffers before the call, as there
-// is no stream; when the call, or wait(), has returned, the results are in GPU memory.
+// The GPU is done with a call's buffers before the call: by the caller's care, or because the
+// endpoint has waited for the call's stream. When the call, or wait(), has returned, the results
+// are in GPU memory.
 // Belongs to its rank's thread.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
@@ -32,6 +33,10 @@ public:
   // For the call of the member at `position` of n: the mover of the GPU that holds its buffers;
   // null where they are host memory. kCollUnsupported where they are not all in one place.
   Result<GpuMover *> moverFor(const Call &call, int64_t n, int position);
+
+  // Waits until the GPU has done what is on a stream. Never call it where the stream waits
+  // for this rank.
+  Status synchronize(void *stream);
 
   // Host memory, or memory of any GPU; done when it returns.
   Status copy(void *dst, const void *src, int64_t bytes);

@@ -12,8 +12,8 @@
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
 
-#include "runtime/backend/net/gpu_memory.h"
 #include "runtime/backend/net/gpu_platform.h"
+#include "runtime/dl/gpu_memory.h"
 #include "runtime/kernels/channel_port.h"
 
 #include <array>

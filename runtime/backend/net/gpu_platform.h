@@ -5,11 +5,14 @@
 #define COLL_RUNTIME_BACKEND_NET_GPU_PLATFORM_H
 
 #include "runtime/base/channel_layout.h"
-#include "runtime/dl/cuda.h"
+#include "runtime/dl/gpu_memory.h"
 
 #include <functional>
 
 namespace coll::rt::network {
+
+using dl::GpuContext;
+using dl::GpuMemory;
 
 struct GpuPlatform {
   const dl::Cuda *cuda = nullptr; // null: there is no GPU

@@ -33,6 +33,7 @@ public:
   Result<net::Completion> test(net::Request *request, bool isRecv);
 
   // The peer is in no program, epoch `epoch` or later, and all that it sent is here.
+  bool isDown() const { return down_; } // nothing comes from it any more
   bool hasLeft(uint64_t epoch) const { return leftEpoch_ >= epoch && received_ >= sentAtLeave_; }
 
 private:

@@ -98,6 +98,18 @@ Status ThreadsEndpoint::wait(Request *request) {
   return finish(*owned);
 }
 
+bool ThreadsEndpoint::test(Request *request) {
+  auto *own = static_cast<ThreadsRequest *>(request);
+  advanceAll();
+  if (own->stage == ThreadsRequest::Stage::Finished)
+    return true;
+  if (world_.aborted())
+    cancel(*own);
+  else if (Status missing = findMissingPeer(*own); !missing.ok() && !advanceAll())
+    fail(*own, missing);
+  return own->stage == ThreadsRequest::Stage::Finished;
+}
+
 void ThreadsEndpoint::begin(ThreadsRequest &request) {
   Transfer &transfer = request.transfer;
   transfer.rank = rank_;

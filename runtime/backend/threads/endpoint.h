@@ -41,6 +41,8 @@ public:
 
   Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) override;
   Status wait(Request *request) override;
+  bool test(Request *request) override;
+  Status health() override { return world_.aborted() ? world_.cause() : Status(); }
   int inFlight() const override { return static_cast<int>(started_.size()); }
   void enter() override;
   void leave() override;

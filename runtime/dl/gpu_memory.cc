@@ -1,12 +1,12 @@
-#include "runtime/backend/net/gpu_memory.h"
+#include "runtime/dl/gpu_memory.h"
 
 #include <utility>
 
-namespace coll::rt::network {
+namespace coll::rt::dl {
 
-Result<std::shared_ptr<GpuContext>> GpuContext::open(const dl::Cuda &cuda, int ordinal) {
+Result<std::shared_ptr<GpuContext>> GpuContext::open(const Cuda &cuda, int ordinal) {
   std::shared_ptr<GpuContext> gpu(new GpuContext(cuda, ordinal));
-  dl::CudaDevice device = 0;
+  CudaDevice device = 0;
   COLL_RETURN_IF_ERROR(gpu->check(cuda.deviceGet(&device, ordinal), "cuDeviceGet"));
   COLL_RETURN_IF_ERROR(
       gpu->check(cuda.primaryContextRetain(&gpu->context_, device), "cuDevicePrimaryCtxRetain"));
@@ -29,7 +29,7 @@ GpuMemory &GpuMemory::operator=(GpuMemory &&other) noexcept {
 GpuMemory::~GpuMemory() {
   if (!gpu_)
     return;
-  dl::CudaScope scope(gpu_->cuda(), gpu_->context());
+  CudaScope scope(gpu_->cuda(), gpu_->context());
   if (host_)
     gpu_->cuda().memFreeHost(host_);
   else if (device_)
@@ -37,8 +37,8 @@ GpuMemory::~GpuMemory() {
 }
 
 Result<GpuMemory> GpuMemory::create(std::shared_ptr<GpuContext> gpu, Kind kind, int64_t bytes) {
-  const dl::Cuda &cuda = gpu->cuda();
-  dl::CudaScope scope(cuda, gpu->context());
+  const Cuda &cuda = gpu->cuda();
+  CudaScope scope(cuda, gpu->context());
   COLL_RETURN_IF_ERROR(scope.status());
   GpuMemory memory;
   memory.gpu_ = gpu;
@@ -48,12 +48,12 @@ Result<GpuMemory> GpuMemory::create(std::shared_ptr<GpuContext> gpu, Kind kind, 
     COLL_RETURN_IF_ERROR(gpu->check(cuda.memAlloc(&memory.device_, size), "cuMemAlloc"));
     return memory;
   }
-  COLL_RETURN_IF_ERROR(gpu->check(
-      cuda.memHostAlloc(&memory.host_, size, dl::kCudaHostPortable | dl::kCudaHostMapped),
-      "cuMemHostAlloc"));
+  COLL_RETURN_IF_ERROR(
+      gpu->check(cuda.memHostAlloc(&memory.host_, size, kCudaHostPortable | kCudaHostMapped),
+                 "cuMemHostAlloc"));
   COLL_RETURN_IF_ERROR(gpu->check(cuda.memHostGetDevicePointer(&memory.device_, memory.host_, 0),
                                   "cuMemHostGetDevicePointer"));
   return memory;
 }
 
-} // namespace coll::rt::network
+} // namespace coll::rt::dl

@@ -1,35 +1,35 @@
 // gpu_memory.h - memory and a stream of one GPU, owned.
 
-#ifndef COLL_RUNTIME_BACKEND_NET_GPU_MEMORY_H
-#define COLL_RUNTIME_BACKEND_NET_GPU_MEMORY_H
+#ifndef COLL_RUNTIME_DL_GPU_MEMORY_H
+#define COLL_RUNTIME_DL_GPU_MEMORY_H
 
 #include "runtime/dl/cuda.h"
 
 #include <memory>
 
-namespace coll::rt::network {
+namespace coll::rt::dl {
 
 // A GPU's primary context, which lives as long as somebody holds it.
 class GpuContext {
 public:
-  static Result<std::shared_ptr<GpuContext>> open(const dl::Cuda &cuda, int ordinal);
+  static Result<std::shared_ptr<GpuContext>> open(const Cuda &cuda, int ordinal);
   ~GpuContext();
   GpuContext(const GpuContext &) = delete;
   GpuContext &operator=(const GpuContext &) = delete;
 
-  const dl::Cuda &cuda() const { return cuda_; }
-  dl::CudaContext context() const { return context_; }
+  const Cuda &cuda() const { return cuda_; }
+  CudaContext context() const { return context_; }
   int ordinal() const { return ordinal_; }
-  Status check(dl::CudaResult result, std::string_view call) const {
-    return dl::cudaStatus(cuda_, result, call);
+  Status check(CudaResult result, std::string_view call) const {
+    return cudaStatus(cuda_, result, call);
   }
 
 private:
-  GpuContext(const dl::Cuda &cuda, int ordinal) : cuda_(cuda), ordinal_(ordinal) {}
+  GpuContext(const Cuda &cuda, int ordinal) : cuda_(cuda), ordinal_(ordinal) {}
 
-  const dl::Cuda &cuda_;
+  const Cuda &cuda_;
   int ordinal_;
-  dl::CudaContext context_ = nullptr;
+  CudaContext context_ = nullptr;
 };
 
 // Memory of the GPU, or pinned host memory that it maps. Making and freeing it may wait for
@@ -52,11 +52,11 @@ public:
 
 private:
   std::shared_ptr<GpuContext> gpu_;
-  dl::CudaAddress device_ = 0;
+  CudaAddress device_ = 0;
   void *host_ = nullptr;
   int64_t bytes_ = 0;
 };
 
-} // namespace coll::rt::network
+} // namespace coll::rt::dl
 
-#endif // COLL_RUNTIME_BACKEND_NET_GPU_MEMORY_H
+#endif // COLL_RUNTIME_DL_GPU_MEMORY_H

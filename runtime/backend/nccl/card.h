@@ -1,0 +1,37 @@
+// card.h - what a member tells the others of its call, beside the data.
+
+#ifndef COLL_RUNTIME_BACKEND_NCCL_CARD_H
+#define COLL_RUNTIME_BACKEND_NCCL_CARD_H
+
+#include "runtime/call_signature.h"
+#include "runtime/dl/nccl.h"
+
+#include <type_traits>
+#include <vector>
+
+namespace coll::rt::nccl {
+
+// Plain bytes, the same on all machines of a job.
+struct Card {
+  static constexpr size_t kBytes = 512;
+
+  CallSignature signature;
+  dl::NcclUniqueId id; // of the communicator that is to be made
+  int64_t ticket = 0;  // of a receive: which transfer from this sender it is
+  int32_t hasId = 0;
+  char text[256] = {}; // describe(call), cut where it is too long
+};
+static_assert(std::is_trivially_copyable_v<Card> && sizeof(Card) <= Card::kBytes);
+
+Card cardOf(const Call &call);
+// The text, whatever the peer has sent.
+std::string textOf(const Card &card);
+
+// Ok, or kCollMismatch: the same on all members. cards[i] is from ranks[i].
+Status compareCards(const std::vector<Card> &cards, const std::vector<int> &ranks);
+// The same for a transfer.
+Status compareTransfer(const Card &send, int sender, const Card &recv, int receiver);
+
+} // namespace coll::rt::nccl
+
+#endif // COLL_RUNTIME_BACKEND_NCCL_CARD_H

@@ -1,0 +1,67 @@
+// gpu.h - the GPU of one rank: its context, and events for reuse.
+//
+// Belongs to the rank's thread. The context is current while a Scope lives.
+
+#ifndef COLL_RUNTIME_BACKEND_NCCL_GPU_H
+#define COLL_RUNTIME_BACKEND_NCCL_GPU_H
+
+#include "runtime/backend/nccl/plan.h"
+#include "runtime/backend/nccl/platform.h"
+#include "runtime/dl/gpu_memory.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::rt::nccl {
+
+class Gpu {
+public:
+  static Result<std::unique_ptr<Gpu>> open(const Platform &platform, int ordinal);
+  ~Gpu();
+  Gpu(const Gpu &) = delete;
+  Gpu &operator=(const Gpu &) = delete;
+
+  const dl::Cuda &cuda() const { return *platform_.cuda; }
+  const dl::Nccl &nccl() const { return *platform_.nccl; }
+  int ordinal() const { return context_->ordinal(); }
+  const std::shared_ptr<dl::GpuContext> &context() const { return context_; }
+  // For work that belongs to no communicator.
+  dl::CudaStream stream() const { return stream_; }
+
+  // Makes the GPU current on this thread while it lives.
+  struct Scope {
+    explicit Scope(const Gpu &gpu) : scope(gpu.cuda(), gpu.context()->context()) {}
+    dl::CudaScope scope;
+  };
+
+  Result<dl::CudaStream> makeStream();
+  void endStream(dl::CudaStream stream);
+
+  // An event that is recorded on the stream. Give it back with put().
+  Result<dl::CudaEvent> record(dl::CudaStream stream);
+  // Whether the GPU has come to it.
+  Result<bool> reached(dl::CudaEvent event) const;
+  void put(dl::CudaEvent event);
+  // What comes on `later` waits for what is on `earlier` now.
+  Status order(dl::CudaStream earlier, dl::CudaStream later);
+
+  // After an abort: waits, for a bounded time, until the stream is empty. Kernels end soon
+  // then, but not at once, and until then they may touch buffers.
+  void drain(dl::CudaStream stream);
+
+  Status copy(const Copy &copy, dl::CudaStream stream) const;
+  // Why the memory is not to be used by this GPU, or ok.
+  Status check(const void *data, const char *what) const;
+
+private:
+  explicit Gpu(const Platform &platform) : platform_(platform) {}
+
+  Platform platform_;
+  std::shared_ptr<dl::GpuContext> context_;
+  dl::CudaStream stream_ = nullptr;
+  std::vector<dl::CudaEvent> events_; // not in use
+};
+
+} // namespace coll::rt::nccl
+
+#endif // COLL_RUNTIME_BACKEND_NCCL_GPU_H

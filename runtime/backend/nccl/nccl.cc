@@ -1,0 +1,267 @@
+#include "runtime/backend/nccl/nccl.h"
+
+#include "runtime/backend/nccl/endpoint.h"
+#include "runtime/backend/nccl/types.h"
+#include "runtime/base/env.h"
+#include "runtime/net/launch_env.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+namespace coll::rt::nccl {
+
+namespace {
+
+constexpr int kFirstMajorWithFp8 = 9; // compute capability
+
+// A rank of this process, until its endpoint exists.
+struct LocalRank {
+  int rank = 0;
+  std::unique_ptr<NcclEndpoint> endpoint;
+};
+
+class NcclBackend final : public Backend {
+public:
+  NcclBackend(const Platform &platform, std::unique_ptr<Backend> control)
+      : platform_(platform), control_(std::move(control)) {}
+
+  Status open(const BackendOptions &options);
+
+  std::vector<int> localRanks() const override { return control_->localRanks(); }
+  Status supports(const Call &call) const override { return nccl::supports(call, hasFp8_); }
+  Result<std::unique_ptr<Endpoint>> endpoint(int rank) override;
+
+private:
+  Status openRank(int rank, int gpu, const BackendOptions &options);
+  Status makeCommunicators(const BackendOptions &options);
+  Result<dl::NcclUniqueId> worldId(const BackendOptions &options);
+  Status joinWorld(const dl::NcclUniqueId &id, const std::vector<int> &world);
+  Status split(const std::vector<int> &ranks, const std::vector<int> &world, int64_t timeoutUs);
+  Status settle(const std::vector<int> &ranks, int64_t timeoutUs);
+
+  Platform platform_;
+  std::unique_ptr<Backend> control_;
+  std::vector<LocalRank> ranks_;
+  bool hasFp8_ = true;
+};
+
+Result<int> gpuCount(const Platform &platform) {
+  int count = 0;
+  COLL_RETURN_IF_ERROR(
+      dl::cudaStatus(*platform.cuda, platform.cuda->deviceGetCount(&count), "cuDeviceGetCount"));
+  return count;
+}
+
+// Ranks of one host take its GPUs in order.
+int gpuOf(const JobOptions &job, int gpus) {
+  if (job.gpu >= 0)
+    return job.gpu;
+  Result<net::LaunchEnv> launched = net::readLaunchEnv();
+  return (launched.ok() && launched->localRank >= 0 ? launched->localRank : job.rank) % gpus;
+}
+
+Status NcclBackend::open(const BackendOptions &options) {
+  Result<int> gpus = gpuCount(platform_);
+  if (!gpus)
+    return gpus.status();
+  // GPUs of one job are alike.
+  int major = 0;
+  COLL_RETURN_IF_ERROR(dl::cudaStatus(
+      *platform_.cuda,
+      platform_.cuda->deviceGetAttribute(&major, dl::kCudaComputeMajor, /*device=*/0),
+      "cuDeviceGetAttribute"));
+  hasFp8_ = platform_.nccl->version >= dl::kNcclFirstWithFp8 && major >= kFirstMajorWithFp8;
+  for (int rank : control_->localRanks())
+    COLL_RETURN_IF_ERROR(openRank(rank, options.job ? gpuOf(*options.job, *gpus) : rank, options)
+                             .annotate("rank " + std::to_string(rank)));
+  Status made = makeCommunicators(options);
+  if (!made.ok())
+    for (LocalRank &local : ranks_)
+      local.endpoint->abort(made);
+  return made;
+}
+
+Status NcclBackend::openRank(int rank, int gpu, const BackendOptions &options) {
+  Result<std::unique_ptr<Endpoint>> control = control_->endpoint(rank);
+  if (!control)
+    return control.status();
+  Result<std::unique_ptr<Gpu>> opened = Gpu::open(platform_, gpu);
+  if (!opened)
+    return opened.status();
+  EndpointOptions endpoint;
+  endpoint.timeoutUs = options.timeoutUs;
+  endpoint.checksCalls = envInt(EnvVar::NcclCheck) != 0;
+  endpoint.spinUs = envInt(EnvVar::SpinUs);
+  endpoint.hasFp8 = hasFp8_;
+  ranks_.push_back(
+      {rank, std::make_unique<NcclEndpoint>(rank, opened.take(), control.take(), endpoint)});
+  return {};
+}
+
+Status NcclBackend::makeCommunicators(const BackendOptions &options) {
+  std::vector<int> world(static_cast<size_t>(options.numRanks));
+  std::iota(world.begin(), world.end(), 0);
+  Result<dl::NcclUniqueId> id = worldId(options);
+  if (!id)
+    return id.status();
+  COLL_RETURN_IF_ERROR(joinWorld(*id, world));
+  COLL_RETURN_IF_ERROR(settle(world, options.timeoutUs));
+  for (const std::vector<int> &ranks : options.groups) {
+    if (ranks == world)
+      continue;
+    COLL_RETURN_IF_ERROR(split(ranks, world, options.timeoutUs));
+    COLL_RETURN_IF_ERROR(settle(ranks, options.timeoutUs));
+  }
+  return {};
+}
+
+// Rank 0 makes it, and the control backend takes it to other processes.
+Result<dl::NcclUniqueId> NcclBackend::worldId(const BackendOptions &options) {
+  dl::NcclUniqueId id;
+  if (ranks_.front().rank == 0)
+    COLL_RETURN_IF_ERROR(
+        dl::ncclStatus(*platform_.nccl, platform_.nccl->getUniqueId(&id), "ncclGetUniqueId"));
+  if (!options.job || options.numRanks == 1)
+    return id;
+  std::vector<int> world(static_cast<size_t>(options.numRanks));
+  std::iota(world.begin(), world.end(), 0);
+  NcclEndpoint &endpoint = *ranks_.front().endpoint;
+  Result<Group *> group = endpoint.group(world);
+  if (!group)
+    return group.status();
+  Call broadcast;
+  broadcast.kind = OpKind::Broadcast;
+  broadcast.dtype = kCollI8;
+  broadcast.count = sizeof(id.bytes);
+  broadcast.src = broadcast.dst = id.bytes;
+  endpoint.enter();
+  Status sent = (*group)->control->run(broadcast);
+  endpoint.leave();
+  if (!sent.ok())
+    return sent.annotate("identity of NCCL's communicator");
+  return id;
+}
+
+// One thread drives several GPUs, so that NCCL has to see their calls as one group.
+Status NcclBackend::joinWorld(const dl::NcclUniqueId &id, const std::vector<int> &world) {
+  const dl::Nccl &nccl = *platform_.nccl;
+  COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.groupStart(), "ncclGroupStart"));
+  Status joined;
+  for (LocalRank &local : ranks_) {
+    Result<Group *> group = local.endpoint->group(world);
+    if (joined.ok())
+      joined = group ? Status() : group.status();
+    if (!joined.ok())
+      break;
+    Gpu::Scope scope(local.endpoint->gpu());
+    joined = (*group)->lane.join(id).annotate("rank " + std::to_string(local.rank));
+  }
+  Status ended = dl::ncclStatus(nccl, nccl.groupEnd(), "ncclGroupEnd");
+  return joined.ok() ? ended : joined;
+}
+
+Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> &world,
+                          int64_t timeoutUs) {
+  const dl::Nccl &nccl = *platform_.nccl;
+  std::vector<dl::NcclComm> made(ranks_.size(), nullptr);
+  dl::NcclConfig config;
+  config.blocking = envInt(EnvVar::NcclBlocking) != 0;
+  COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.groupStart(), "ncclGroupStart"));
+  Status split;
+  for (size_t i = 0; i < ranks_.size() && split.ok(); ++i) {
+    NcclEndpoint &endpoint = *ranks_[i].endpoint;
+    Gpu::Scope scope(endpoint.gpu());
+    auto it = std::find(ranks.begin(), ranks.end(), ranks_[i].rank);
+    int color = it == ranks.end() ? dl::kNcclNoColor : 0;
+    split = dl::ncclStatus(nccl,
+                           nccl.commSplit((*endpoint.group(world))->lane.comm(), color,
+                                          static_cast<int>(it - ranks.begin()), &made[i], &config),
+                           "ncclCommSplit");
+  }
+  Status ended = dl::ncclStatus(nccl, nccl.groupEnd(), "ncclGroupEnd");
+  COLL_RETURN_IF_ERROR(split);
+  COLL_RETURN_IF_ERROR(ended);
+  COLL_RETURN_IF_ERROR(settle(world, timeoutUs));
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    if (!made[i])
+      continue;
+    Result<Group *> group = ranks_[i].endpoint->group(ranks);
+    if (!group)
+      return group.status();
+    (*group)->lane.adopt(made[i]);
+  }
+  return {};
+}
+
+// Waits for the communicators of the local members of a group.
+Status NcclBackend::settle(const std::vector<int> &ranks, int64_t timeoutUs) {
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(timeoutUs);
+  for (LocalRank &local : ranks_) {
+    if (std::find(ranks.begin(), ranks.end(), local.rank) == ranks.end())
+      continue;
+    Result<Group *> group = local.endpoint->group(ranks);
+    if (!group)
+      return group.status();
+    std::string who = "rank " + std::to_string(local.rank);
+    Gpu::Scope scope(local.endpoint->gpu());
+    while (true) {
+      COLL_RETURN_IF_ERROR((*group)->lane.health().annotate(who));
+      if ((*group)->lane.ready())
+        break;
+      COLL_RETURN_IF_ERROR(local.endpoint->health().annotate(who));
+      if (std::chrono::steady_clock::now() >= deadline)
+        return {kCollTimeout, who + ": NCCL's communicator of " + describeGroup(ranks) +
+                                  " was not ready within " + std::to_string(timeoutUs / 1000) +
+                                  " ms"};
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Endpoint>> NcclBackend::endpoint(int rank) {
+  for (LocalRank &local : ranks_)
+    if (local.rank == rank && local.endpoint)
+      return std::unique_ptr<Endpoint>(std::move(local.endpoint));
+  return Status::invalid("rank " + std::to_string(rank) +
+                         " is not in this process, or has its endpoint already");
+}
+
+} // namespace
+
+Status available(const BackendOptions &options) {
+  if (options.numRanks < 1 || options.timeoutUs < 1)
+    return Status::invalid("nccl needs at least one rank and a positive timeout");
+  Result<Platform> found = platform();
+  if (!found)
+    return found.status();
+  Result<int> gpus = gpuCount(*found);
+  if (!gpus)
+    return gpus.status();
+  if (!options.job && options.numRanks > *gpus)
+    return {kCollUnsupported,
+            "nccl needs a GPU for each rank: " + std::to_string(options.numRanks) + " ranks, " +
+                std::to_string(*gpus) + (*gpus == 1 ? " GPU" : " GPUs")};
+  return {};
+}
+
+Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
+                                               std::unique_ptr<Backend> control) {
+  COLL_RETURN_IF_ERROR(available(options));
+  for (const std::vector<int> &ranks : options.groups)
+    for (int rank : ranks)
+      if (rank < 0 || rank >= options.numRanks)
+        return Status::invalid("group " + describeGroup(ranks) + ": there is no rank " +
+                               std::to_string(rank));
+  Result<Platform> found = platform();
+  if (!found)
+    return found.status();
+  auto backend = std::make_unique<NcclBackend>(*found, std::move(control));
+  COLL_RETURN_IF_ERROR(backend->open(options));
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+} // namespace coll::rt::nccl

@@ -1,0 +1,18 @@
+// nccl.h - the backend whose ranks move GPU memory by NCCL. See README.md.
+
+#ifndef COLL_RUNTIME_BACKEND_NCCL_NCCL_H
+#define COLL_RUNTIME_BACKEND_NCCL_NCCL_H
+
+#include "runtime/backend.h"
+
+namespace coll::rt::nccl {
+
+// `control` connects the same ranks on host memory; it becomes the backend's.
+Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
+                                               std::unique_ptr<Backend> control);
+// Why it cannot be made here for so many ranks, or ok; makes nothing.
+Status available(const BackendOptions &options);
+
+} // namespace coll::rt::nccl
+
+#endif // COLL_RUNTIME_BACKEND_NCCL_NCCL_H

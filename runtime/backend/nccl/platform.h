@@ -1,0 +1,35 @@
+// platform.h - the libraries that backend nccl works with. Tests put fakes in their place.
+
+#ifndef COLL_RUNTIME_BACKEND_NCCL_PLATFORM_H
+#define COLL_RUNTIME_BACKEND_NCCL_PLATFORM_H
+
+#include "runtime/dl/cuda.h"
+#include "runtime/dl/nccl.h"
+
+namespace coll::rt::nccl {
+
+struct Platform {
+  const dl::Cuda *cuda = nullptr;
+  const dl::Nccl *nccl = nullptr;
+};
+
+// The machine's own, or what a test has set. kCollUnsupported, with the reason, where there
+// is no GPU or no NCCL. Any thread.
+Result<Platform> platform();
+
+// Replaces the platform while the object lives; no backend may be alive when it begins or
+// ends.
+class ScopedPlatform {
+public:
+  explicit ScopedPlatform(const Platform &platform);
+  ~ScopedPlatform();
+  ScopedPlatform(const ScopedPlatform &) = delete;
+  ScopedPlatform &operator=(const ScopedPlatform &) = delete;
+
+private:
+  Platform platform_;
+};
+
+} // namespace coll::rt::nccl
+
+#endif // COLL_RUNTIME_BACKEND_NCCL_PLATFORM_H

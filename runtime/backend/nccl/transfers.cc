@@ -1,0 +1,180 @@
+// Sends and receives. NCCL knows no tags: it takes the sends of a rank to another in their
+// order. So sender and receiver meet on the control backend first, by their tag. The receiver
+// numbers the transfers of a sender as it meets them, and both sides put them on the lane of
+// this direction in this order.
+
+#include "runtime/backend/nccl/endpoint.h"
+#include "runtime/base/dtype.h"
+
+#include <cstring>
+
+namespace coll::rt::nccl {
+
+namespace {
+
+// Answers travel the other way than offers of the same tag do.
+int64_t answerTag(int64_t tag) { return ~tag; }
+
+} // namespace
+
+TransferLane &NcclEndpoint::transferLane(int sender, int receiver) {
+  std::unique_ptr<TransferLane> &lane = transfers_[{sender, receiver}];
+  if (!lane)
+    lane = std::make_unique<TransferLane>(*gpu_, rank_ == sender ? 0 : 1);
+  return *lane;
+}
+
+Status NcclEndpoint::tell(NcclRequest &request, const Card &card, int peer, int64_t tag) {
+  request.mine.resize(Card::kBytes);
+  std::memcpy(request.mine.data(), &card, sizeof(Card));
+  Call send;
+  send.kind = OpKind::Send;
+  send.dtype = kCollI8;
+  send.count = static_cast<int64_t>(Card::kBytes);
+  send.src = request.mine.data();
+  send.peer = peer;
+  send.tag = tag;
+  send.site.loc = request.call().site.loc;
+  Result<Request *> started = request.group.control->start(send);
+  if (!started)
+    return started.status();
+  request.told = *started;
+  return {};
+}
+
+Status NcclEndpoint::hear(NcclRequest &request, int peer, int64_t tag) {
+  request.theirs.resize(Card::kBytes);
+  Call recv;
+  recv.kind = OpKind::Recv;
+  recv.dtype = kCollI8;
+  recv.count = static_cast<int64_t>(Card::kBytes);
+  recv.dst = request.theirs.data();
+  recv.peer = peer;
+  recv.tag = tag;
+  recv.site.loc = request.call().site.loc;
+  Result<Request *> started = request.group.control->start(recv);
+  if (!started)
+    return started.status();
+  request.heard = *started;
+  return {};
+}
+
+Status NcclEndpoint::beginTransfer(NcclRequest &request) {
+  const Call &call = request.call();
+  const int peer = request.group.rankAt(call.peer);
+  request.card = cardOf(call);
+  if (call.kind == OpKind::Recv)
+    return hear(request, call.peer, call.tag);
+  TransferLane &lane = transferLane(rank_, peer);
+  request.lane = &lane.lane;
+  if (!lane.hasId) {
+    COLL_RETURN_IF_ERROR(
+        dl::ncclStatus(gpu_->nccl(), gpu_->nccl().getUniqueId(&lane.id), "ncclGetUniqueId"));
+    lane.hasId = true;
+  }
+  request.card.id = lane.id;
+  request.card.hasId = 1;
+  COLL_RETURN_IF_ERROR(hear(request, call.peer, answerTag(call.tag)));
+  return tell(request, request.card, call.peer, call.tag);
+}
+
+Status NcclEndpoint::advanceSend(NcclRequest &request) {
+  if (heard(request.told))
+    COLL_RETURN_IF_ERROR(collect(request.told).annotate(place(request)));
+  if (heard(request.heard)) {
+    COLL_RETURN_IF_ERROR(collect(request.heard).annotate(place(request)));
+    Card answer;
+    std::memcpy(&answer, request.theirs.data(), sizeof(Card));
+    const int receiver = request.group.rankAt(request.call().peer);
+    COLL_RETURN_IF_ERROR(compareTransfer(request.card, rank_, answer, receiver));
+    request.met = true;
+    TransferLane &lane = transferLane(rank_, receiver);
+    if (!lane.lane.begun())
+      COLL_RETURN_IF_ERROR(lane.lane.join(lane.id));
+    COLL_RETURN_IF_ERROR(putInTurn(lane, answer.ticket, request));
+  }
+  request.agreed = request.met && !request.told;
+  return {};
+}
+
+Status NcclEndpoint::putInTurn(TransferLane &lane, int64_t ticket, NcclRequest &request) {
+  if (ticket < lane.nextTicket || !lane.early.emplace(ticket, &request.op).second)
+    return {kCollPeer, place(request) + ": the receiver numbers two transfers alike"};
+  for (auto it = lane.early.begin(); it != lane.early.end() && it->first == lane.nextTicket;
+       it = lane.early.erase(it), ++lane.nextTicket)
+    lane.lane.put(it->second);
+  return {};
+}
+
+Status NcclEndpoint::advanceRecv(NcclRequest &request) {
+  const Call &call = request.call();
+  const int sender = request.group.rankAt(call.peer);
+  if (heard(request.heard)) {
+    COLL_RETURN_IF_ERROR(collect(request.heard).annotate(place(request)));
+    Card offer;
+    std::memcpy(&offer, request.theirs.data(), sizeof(Card));
+    request.met = true;
+    // The sender is to find the same.
+    request.verdict = compareTransfer(offer, sender, request.card, rank_);
+    TransferLane &lane = transferLane(sender, rank_);
+    request.lane = &lane.lane;
+    if (request.verdict.ok()) {
+      request.card.ticket = lane.nextTicket++;
+      if (!lane.lane.begun())
+        COLL_RETURN_IF_ERROR(lane.lane.join(offer.id));
+      lane.lane.put(&request.op);
+    }
+    COLL_RETURN_IF_ERROR(tell(request, request.card, call.peer, answerTag(call.tag)));
+  }
+  if (heard(request.told)) {
+    Status told = collect(request.told).annotate(place(request));
+    COLL_RETURN_IF_ERROR(request.verdict);
+    COLL_RETURN_IF_ERROR(told);
+    request.agreed = true;
+  }
+  return {};
+}
+
+//===-- to itself ---------------------------------------------------------------===//
+
+// The other half, if it has begun, completes both.
+Status NcclEndpoint::beginToItself(NcclRequest &request) {
+  const Call &mine = request.call();
+  for (NcclRequest *other : pending_) {
+    const Call &call = other->call();
+    if (other == &request || other->met || &other->group != &request.group ||
+        call.kind == mine.kind || !isTransfer(call.kind) || call.tag != mine.tag ||
+        call.peer != mine.peer)
+      continue;
+    bool sends = mine.kind == OpKind::Send;
+    return copyToItself(sends ? request : *other, sends ? *other : request);
+  }
+  return {};
+}
+
+Status NcclEndpoint::copyToItself(NcclRequest &send, NcclRequest &recv) {
+  COLL_RETURN_IF_ERROR(compareTransfer(cardOf(send.call()), rank_, cardOf(recv.call()), rank_));
+  dl::CudaStream stream = gpu_->stream();
+  for (NcclRequest *half : {&send, &recv})
+    if (half->call().stream)
+      COLL_RETURN_IF_ERROR(gpu_->order(static_cast<dl::CudaStream>(half->call().stream), stream));
+  const int64_t bytes = send.call().count * dtypeSize(send.call().dtype);
+  if (bytes > 0 && send.call().src != recv.call().dst)
+    COLL_RETURN_IF_ERROR(
+        gpu_->copy({static_cast<char *>(recv.call().dst),
+                    static_cast<const char *>(send.call().src), bytes, bytes, bytes, 1},
+                   stream));
+  for (NcclRequest *half : {&send, &recv}) {
+    if (half->op.onCallersStream)
+      COLL_RETURN_IF_ERROR(gpu_->order(stream, static_cast<dl::CudaStream>(half->call().stream)));
+    Result<dl::CudaEvent> done = gpu_->record(stream);
+    if (!done)
+      return done.status();
+    half->op.done = *done;
+    half->op.stage = LaneOp::Stage::OnStream;
+    half->met = half->agreed = true;
+  }
+  return {};
+}
+
+} // namespace coll::rt::nccl

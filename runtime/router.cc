@@ -1,0 +1,208 @@
+#include "runtime/router.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace coll::rt {
+
+namespace {
+
+struct Shared {
+  Routes routes = Routes::defaults();
+  std::unique_ptr<Backend> backend;
+  std::vector<std::string> names;
+  int64_t timeoutUs = 0;
+};
+
+// Whether the backend of this name takes memory of GPUs, of the host.
+bool takesMemory(const std::string &name, bool isGpu) {
+  return name == "net" || isGpu == (name != "threads");
+}
+
+class RouterRequest final : public Request {
+public:
+  RouterRequest(size_t path, Request *request) : path(path), request(request) {}
+  const size_t path;
+  Request *const request;
+};
+
+class RouterEndpoint final : public Endpoint {
+public:
+  RouterEndpoint(Shared &shared, std::unique_ptr<Endpoint> top) : shared_(shared) {
+    top_ = std::move(top);
+    paths_.push_back(top_.get());
+    if (shared.names.size() > 1)
+      paths_.push_back(top_->host());
+  }
+  ~RouterEndpoint() override { inFlight_.clear(); }
+
+  Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) override;
+  Status wait(Request *request) override;
+  bool test(Request *request) override;
+  int inFlight() const override { return static_cast<int>(inFlight_.size()); }
+  // The one on top stands on the others.
+  void enter() override { top_->enter(); }
+  void leave() override {
+    top_->leave();
+    inFlight_.clear();
+  }
+  void abort(const Status &cause) override { top_->abort(cause); }
+  Status synchronize(void *stream) override { return top_->synchronize(stream); }
+  Status health() override { return top_->health(); }
+  Endpoint *host() override { return paths_.back(); }
+  int gpuOf(const void *data) const override { return top_->gpuOf(data); }
+
+  Result<size_t> choose(const Call &call, int ranks) const;
+  Endpoint &path(size_t i) { return *paths_[i]; }
+  size_t numPaths() const { return paths_.size(); }
+  Result<Request *> adopt(size_t path, Result<Request *> started);
+
+private:
+  Shared &shared_;
+  std::unique_ptr<Endpoint> top_;
+  std::vector<Endpoint *> paths_; // by name
+  std::vector<std::unique_ptr<RouterRequest>> inFlight_;
+};
+
+class RouterCommunicator final : public Communicator {
+public:
+  RouterCommunicator(RouterEndpoint &endpoint, std::vector<std::unique_ptr<Communicator>> paths)
+      : endpoint_(endpoint), paths_(std::move(paths)) {}
+
+  const std::vector<int> &ranks() const override { return paths_[0]->ranks(); }
+  int position() const override { return paths_[0]->position(); }
+  Status run(const Call &call) override {
+    Result<size_t> path = choose(call);
+    if (!path)
+      return path.status();
+    // What is under way on other paths has to move on too.
+    if (endpoint_.inFlight() == 0)
+      return paths_[*path]->run(call);
+    Result<Request *> request = endpoint_.adopt(*path, paths_[*path]->start(call));
+    return request ? endpoint_.wait(*request) : request.status();
+  }
+  Result<Request *> start(const Call &call) override {
+    Result<size_t> path = choose(call);
+    if (!path)
+      return path.status();
+    return endpoint_.adopt(*path, paths_[*path]->start(call));
+  }
+  Result<std::unique_ptr<Registration>> registerMemory(void *data, int64_t bytes) override {
+    return paths_[0]->registerMemory(data, bytes);
+  }
+  Result<std::unique_ptr<Registration>> allocate(int64_t bytes) override {
+    return paths_[0]->allocate(bytes);
+  }
+
+private:
+  Result<size_t> choose(const Call &call) const {
+    return endpoint_.choose(call, static_cast<int>(ranks().size()));
+  }
+  RouterEndpoint &endpoint_;
+  std::vector<std::unique_ptr<Communicator>> paths_;
+};
+
+Result<size_t> RouterEndpoint::choose(const Call &call, int ranks) const {
+  const bool isGpu = gpuOf(call.src ? call.src : call.dst) >= 0;
+  auto takes = [&](size_t path) {
+    if (path == 0 && !shared_.backend->supports(call).ok())
+      return false;
+    // What stands below takes every call that is not scaled.
+    return takesMemory(shared_.names[path], isGpu) && (path == 0 || call.scale == 1);
+  };
+  Chosen chosen = chooseRoute(shared_.routes, shared_.names, queryOf(call, ranks, isGpu), takes);
+  if (chosen.route)
+    return chosen.path;
+  std::string names;
+  for (const std::string &name : shared_.names)
+    names += (names.empty() ? "" : ", ") + name;
+  return Status(kCollUnsupported, describe(call) + ": no backend takes it on " +
+                                      (isGpu ? "GPU" : "host") + " memory; there are " + names);
+}
+
+Result<Request *> RouterEndpoint::adopt(size_t path, Result<Request *> started) {
+  if (!started)
+    return started;
+  inFlight_.push_back(std::make_unique<RouterRequest>(path, *started));
+  return static_cast<Request *>(inFlight_.back().get());
+}
+
+Result<std::unique_ptr<Communicator>> RouterEndpoint::communicator(std::vector<int> ranks) {
+  std::vector<std::unique_ptr<Communicator>> paths;
+  for (Endpoint *path : paths_) {
+    Result<std::unique_ptr<Communicator>> made = path->communicator(ranks);
+    if (!made)
+      return made;
+    paths.push_back(made.take());
+  }
+  return std::unique_ptr<Communicator>(new RouterCommunicator(*this, std::move(paths)));
+}
+
+bool RouterEndpoint::test(Request *request) {
+  auto *own = static_cast<RouterRequest *>(request);
+  for (const std::unique_ptr<RouterRequest> &other : inFlight_)
+    if (other->path != own->path) {
+      (void)paths_[other->path]->test(other->request);
+      break;
+    }
+  return paths_[own->path]->test(own->request);
+}
+
+Status RouterEndpoint::wait(Request *request) {
+  auto it = std::find_if(inFlight_.begin(), inFlight_.end(),
+                         [&](const auto &owned) { return owned.get() == request; });
+  if (it == inFlight_.end())
+    return Status::invalid("no such request is in flight");
+  const size_t path = (*it)->path;
+  const bool mixed = std::any_of(inFlight_.begin(), inFlight_.end(),
+                                 [&](const auto &other) { return other->path != path; });
+  auto begin = std::chrono::steady_clock::now();
+  while (mixed && !test(request)) {
+    auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited > std::chrono::microseconds(shared_.timeoutUs)) {
+      abort({kCollTimeout,
+             "no completion within " + std::to_string(shared_.timeoutUs / 1000) + " ms"});
+      break;
+    }
+    std::this_thread::sleep_for(
+        std::min(waited / 8, std::chrono::steady_clock::duration(std::chrono::microseconds(200))));
+  }
+  Request *inner = (*it)->request;
+  inFlight_.erase(it);
+  return paths_[path]->wait(inner);
+}
+
+class RouterBackend final : public Backend {
+public:
+  explicit RouterBackend(Shared shared) : shared_(std::move(shared)) {}
+
+  std::vector<int> localRanks() const override { return shared_.backend->localRanks(); }
+  Result<std::unique_ptr<Endpoint>> endpoint(int rank) override {
+    Result<std::unique_ptr<Endpoint>> top = shared_.backend->endpoint(rank);
+    if (!top)
+      return top;
+    return std::unique_ptr<Endpoint>(new RouterEndpoint(shared_, top.take()));
+  }
+  Status supports(const Call &call) const override {
+    return shared_.names.size() > 1 && call.scale == 1 ? Status() : shared_.backend->supports(call);
+  }
+
+private:
+  Shared shared_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Backend>> createRouter(const BackendOptions &options, Routes routes,
+                                              std::unique_ptr<Backend> backend,
+                                              std::vector<std::string> names) {
+  Shared shared;
+  shared.routes = std::move(routes);
+  shared.backend = std::move(backend);
+  shared.names = std::move(names);
+  shared.timeoutUs = options.timeoutUs;
+  return std::unique_ptr<Backend>(new RouterBackend(std::move(shared)));
+}
+
+} // namespace coll::rt

@@ -1,0 +1,71 @@
+// routes.h - which backend serves which call: a table, from a file or built in.
+//
+// The file is JSON, written by `coll-perf tune` or by hand:
+//
+//   {"format": "coll routes", "version": 1, "made_by": "coll-perf tune …", "machine": "…",
+//    "routes": [{"op": "all_reduce", "memory": "gpu", "ranks": 4, "dtype": "f32",
+//                "max_bytes": 65536, "backend": "nccl", "why": "5.0 us; net 88.1 us"}, …]}
+//
+// A call takes the first route that fits it and whose backend is there and takes it. Of a route
+// all but "backend" may be left out: it then fits every call. Bytes are what the member
+// contributes, as in `Call`: count elements, times the ranks where it gives each its own.
+// After the last route come the defaults: GPU memory by nccl, then net; host memory by threads
+// in one process, by net between several.
+
+#ifndef COLL_RUNTIME_ROUTES_H
+#define COLL_RUNTIME_ROUTES_H
+
+#include "runtime/backend.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::rt {
+
+// What a route is chosen by; the same on all members of a call.
+struct RouteQuery {
+  OpKind kind = OpKind::AllReduce;
+  CollDtype dtype = kCollF32;
+  int64_t bytes = 0;
+  int ranks = 1; // of the group
+  bool isGpu = false;
+};
+RouteQuery queryOf(const Call &call, int ranks, bool isGpu);
+
+struct Route {
+  std::optional<OpKind> kind;
+  std::optional<CollDtype> dtype;
+  std::optional<int64_t> maxBytes;
+  std::optional<int> ranks;
+  std::optional<bool> isGpu;
+  std::string backend;
+  std::string why;
+
+  bool fits(const RouteQuery &query) const;
+  // "all_reduce of f32, gpu memory, 4 ranks, up to 65536 bytes -> nccl (5.0 us; net 88.1 us)"
+  std::string describe() const;
+};
+
+class Routes {
+public:
+  // kCollInvalidCall names file, line and column, or the entry that is wrong.
+  static Result<Routes> load(const std::string &path);
+  static Result<Routes> parse(const std::string &text, const std::string &name);
+  // What COLL_ROUTES names; the defaults alone where it is unset.
+  static Result<Routes> fromEnv();
+  static Routes defaults();
+
+  // In order, the defaults last.
+  const std::vector<Route> &all() const { return routes_; }
+  // "the defaults", or the file and what it says of itself.
+  const std::string &origin() const { return origin_; }
+
+private:
+  std::vector<Route> routes_;
+  std::string origin_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_ROUTES_H

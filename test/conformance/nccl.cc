@@ -1,0 +1,41 @@
+// Backend nccl: over a fake driver and a fake NCCL with eight GPUs, and over the machine's own,
+// with as many ranks as there are GPUs. Arithmetic is NCCL's own: no promise of an order, or of
+// rounding once; nccl_backend_test.cc has what is promised.
+
+#include "runtime/backend/nccl/types.h"
+#include "test/conformance/harness.h"
+
+namespace coll::rt::test {
+namespace {
+
+// What NCCL has.
+std::vector<TypedReduction> ncclReductions() {
+  std::vector<TypedReduction> all;
+  for (const TypedReduction &one : allReductions())
+    if (nccl::arithmeticOf(one.first, one.second).ok())
+      all.push_back(one);
+  return all;
+}
+
+// Each job makes communicators, which takes a real library long: few types there. coll-perf goes
+// through the others.
+std::vector<TypedReduction> fewReductions() {
+  return {{kCollF32, kCollSum}, {kCollBf16, kCollSum}, {kCollI32, kCollMax}, {kCollBool, kCollAnd}};
+}
+
+#define COLL_NCCL_CONFORMANCE(label, backend, reductions, dtypes)                                  \
+  INSTANTIATE_TEST_SUITE_P(                                                                        \
+      label, Reductions,                                                                           \
+      testing::Combine(testing::Values(backend), testing::ValuesIn(reductions)), reductionsName);  \
+  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
+                           testing::Combine(testing::Values(backend), testing::ValuesIn(dtypes)),  \
+                           movementsName);                                                         \
+  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
+  INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
+  INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend))
+
+COLL_NCCL_CONFORMANCE(nccl_fake, "nccl///fake-nccl", ncclReductions(), allDtypes());
+COLL_NCCL_CONFORMANCE(nccl_gpu, "nccl///gpu", fewReductions(), std::vector<CollDtype>{kCollI16});
+
+} // namespace
+} // namespace coll::rt::test
