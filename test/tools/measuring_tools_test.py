@@ -7,15 +7,18 @@ usage: measuring_tools_test.py BIN
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.dom.minidom
 
 BIN = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build/bin")
 QUICK = ["--seconds=0.01", "--repeat=1"]
 SECRET = "a secret of this test"
+FAKE_GPU = BIN.parent / "lib" / "libcoll-fake-gpu.so"
 
 
 def run(tool, *words, **environment):
@@ -84,8 +87,103 @@ class CollPerfTest(unittest.TestCase):
         self.assertIn("secrets (COLL_SECRET) differ", done.stderr)
         self.assertIsNone(process.poll())  # it still waits for its peer
 
+    def test_operations_side_by_side(self):
+        rows_file, plot = self.path("rows.jsonl"), self.path("plot.svg")
+        done = run("coll-perf", "all_reduce", "-b4", "-e64K", "-f16384", "-n3", "-w1", "--ranks=3",
+                   "--backend=threads,net", "--in-place=both", "--timing=eager,latency",
+                   f"--json={rows_file}", f"--plot={plot}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.split() for line in done.stdout.splitlines()[3:]]
+        self.assertEqual(len(lines), 2 * 2 * 2 * 2)
+        for line in lines:
+            self.assertEqual(line[11], "0", line)  # wrong
+        rows = [json.loads(line) for line in rows_file.read_text().splitlines()]
+        self.assertEqual(len(rows), 2 * 2 * 2)
+        for row in rows:
+            self.assertEqual(row["peer_name"], "net")
+            # 2 (n - 1) / n of the bytes
+            self.assertAlmostEqual(row["busbw"], row["algbw"] * 4 / 3, delta=0.01 * row["busbw"])
+        curves = xml.dom.minidom.parse(str(plot)).getElementsByTagName("polyline")
+        self.assertEqual(len(curves), 2 * 2 * 4)
+
+    def test_all_operations_and_types(self):
+        for op in ("all_gather", "reduce_scatter", "broadcast", "reduce", "gather", "scatter",
+                   "all_to_all", "send_recv"):
+            done = run("coll-perf", op, "-b1K", "-e100K", "-f100", "-n2", "--ranks=3",
+                       "--backend=threads,auto:threads", "--root=1" if op != "send_recv" else "-w0")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for words in (["-dbf16"], ["-di8", "-oprod"], ["-df64", "-omax"], ["-df8e5m2"],
+                      ["-dbool"], ["--order=rank"]):
+            done = run("coll-perf", "all_reduce", "-b64", "-e64", "-n2", "--backend=threads", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(FAKE_GPU.exists(), "libcoll-fake-gpu.so was not built")
+    def test_nccl_over_a_fake(self):
+        fake = {"COLL_CUDA": str(FAKE_GPU), "COLL_NCCL": str(FAKE_GPU)}
+        for op in ("all_reduce", "all_gather", "send_recv"):
+            done = run("coll-perf", op, "-b64", "-e64K", "-f32", "-n3", "-w1", "--ranks=4",
+                       "--backend=nccl:threads,nccl:threads:registered,threads",
+                       "--timing=eager,latency" + ("" if op == "send_recv" else ",graph"), **fake)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("registered", done.stdout)
+        done = run("coll-perf", "all_reduce", "-b64", "-e64", "--backend=nccl:threads",
+                   "--scale=0.25", **fake)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("2.28.9, symmetric windows: yes", run("coll-info", **fake).stdout)
+
+    def test_what_is_not_here_is_skipped(self):
+        done = run("coll-perf", "all_reduce", "--backend=nccl", COLL_CUDA="none")
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("SKIPPED: nccl: no CUDA here: COLL_CUDA is none", done.stdout)
+        done = run("coll-perf", "all_reduce", "-b8", "-e8", "-n1", "--backend=threads",
+                   "--timing=graph")
+        self.assertIn("SKIPPED: threads, graph", done.stdout)
+
+    def test_a_killed_rank_ends_the_run(self):
+        with subprocess.Popen([BIN / "coll-perf", "all_reduce", "--backend=net", "--ranks=3",
+                               "-b1M", "-e1M", "-n100000000", "--timeout=50"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            self.assertIn("all_reduce", process.stdout.readline() + process.stdout.readline())
+            time.sleep(0.5)
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            ranks = [int(word) for word in children.read_text().split()]
+            self.assertEqual(len(ranks), 3)
+            os.kill(ranks[1], signal.SIGKILL)
+            output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, output)
+        self.assertRegex(errors, "rank 1.*gone")
+
+    def test_tuned_routes_are_read(self):
+        table = self.path("routes.json")
+        done = run("coll-perf", "tune", "--ranks=2", "-b64", "-e64K", "-f32", "-n3", "-w1",
+                   "--backend=net,threads", "--ops=all_reduce,all_gather", f"--out={table}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        routes = json.loads(table.read_text())["routes"]
+        self.assertEqual({route["op"] for route in routes}, {"all_reduce", "all_gather"})
+        self.assertNotIn("max_bytes", routes[-1])
+        shown = run("coll-info", COLL_ROUTES=str(table)).stdout
+        self.assertIn("all_gather, host memory, 2 ranks", shown)
+        done = run("coll-perf", "all_reduce", "-b64", "-e64", "-n2", "--backend=auto:threads,auto",
+                   COLL_ROUTES=str(table))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table.write_text('{"format": "coll routes",\n')
+        done = run("coll-perf", "all_reduce", "--backend=auto", COLL_ROUTES=str(table))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("routes.json:2:1: this is no JSON", done.stderr)
+
     def test_wrong_options_are_errors(self):
         for words, complaint in (
+                (["all_reduce", "-b7Q"], "7Q"), (["all_reduce", "-b2M", "-e1M"], "-b and -e"),
+                (["all_reduce", "-f1"], "-f"), (["all_reduce", "--ranks=0"], "--ranks"),
+                (["all_reduce", "--backend=mail"], "mail"), (["all_reduce", "-oxor"], "xor"),
+                (["all_reduce", "--backend=net,net"], "twice"),
+                (["all_reduce", "--backend=threads:gpu"], "gpu"),
+                (["all_reduce", "--dtype=f3"], "f3"), (["all_reduce", "--timing=slow"], "slow"),
+                (["broadcast", "--root=4"], "--root"), (["all_reduce", "-n0"], "-n"),
+                (["send_recv", "--in-place=yes"], "two buffers"), (["tune"], "--out"),
+                (["tune", "--out=x", "--backend=auto"], "auto"),
+                (["tune", "--out=x", "--ops=send_recv"], "send_recv"),
+
                 ([], "subcommand"), (["nets"], "nets"), (["net", "--bogus"], "--bogus"),
                 (["net", "--sizes=7Q"], "7Q"), (["net", "--sizes=0"], "1 byte or more"),
                 (["net", "--sizes=1M..4K"], "1M..4K"), (["net", "--modes=fast"], "fast"),
@@ -101,7 +199,12 @@ class CollPerfTest(unittest.TestCase):
         self.assertIn("COLL_SECRET", done.stderr)
 
     def test_help(self):
-        self.assertIn("net", run("coll-perf", "--help").stdout)
+        text = run("coll-perf", "--help").stdout
+        for command in ("all_reduce", "send_recv", "tune", "net"):
+            self.assertIn(command, text)
+        text = run("coll-perf", "all_reduce", "--help").stdout
+        for flag in ("-b", "-e", "-f", "-n", "-w", "--backend", "--timing", "--in-place", "--plot"):
+            self.assertIn(flag, text)
         text = run("coll-perf", "net", "--help").stdout
         for flag in ("--sizes", "--connections", "--inflight", "--listen", "--json", "--plot"):
             self.assertIn(flag, text)
@@ -115,7 +218,8 @@ class CollInfoTest(unittest.TestCase):
         self.assertIn("COLL_LOG = warn; set to error", done.stdout)
         self.assertIn("COLL_SECRET = (none); set", done.stdout)
         self.assertNotIn(SECRET, done.stdout)
-        for part in ("backends", "transports", "GPUs", "NCCL", "fakes only"):
+        for part in ("backends", "transports", "GPUs", "NCCL", "fakes only", "the defaults",
+                     "default for host memory in one process"):
             self.assertIn(part, done.stdout)
 
     def test_options(self):

@@ -25,6 +25,8 @@ int coll::infoMain(int argc, char **argv) {
   printBackends();
   printTransports();
   printGpus();
+  printNccl();
+  printRoutes();
   printNcclPlugin();
   printEnvironment();
   return 0;

@@ -3,6 +3,8 @@
 #include "runtime/backend.h"
 #include "runtime/base/env.h"
 #include "runtime/dl/cuda.h"
+#include "runtime/dl/nccl.h"
+#include "runtime/routes.h"
 #ifdef COLL_HAS_NET
 #include "runtime/net/tcp/tcp.h"
 #endif
@@ -63,7 +65,7 @@ void printWrapped(const std::string &text, size_t indent) {
 } // namespace
 
 void printBackends() {
-  heading("backends (coll-run --backend=NAME)");
+  heading("backends (coll-run takes threads and net, coll-perf all)");
   for (const std::string &name : rt::backendNames())
     std::printf("  %s\n", name.c_str());
 }
@@ -105,6 +107,37 @@ void printGpus() {
         device.ordinal, device.name.c_str(), static_cast<double>(device.memoryBytes) / (1 << 30),
         device.computeMajor, device.computeMinor, device.multiprocessors, device.pciBusId.c_str(),
         device.dmabuf ? "yes" : "no");
+}
+
+void printNccl() {
+  heading("NCCL (backend nccl)");
+  rt::Result<const rt::dl::Nccl *> nccl = rt::dl::nccl();
+  if (!nccl.ok()) {
+    std::printf("  %s\n", nccl.status().message().c_str());
+    return;
+  }
+  std::printf("  %s, symmetric windows: %s, own all_to_all: %s\n",
+              rt::dl::ncclVersionName((*nccl)->version).c_str(),
+              (*nccl)->windowRegister ? "yes" : "no", (*nccl)->allToAll ? "yes" : "no");
+}
+
+void printRoutes() {
+  heading("routes of backend auto (the first that fits, and whose backend is there)");
+  rt::Result<rt::Routes> routes = rt::Routes::fromEnv();
+  if (!routes.ok()) {
+    printWrapped(routes.status().message(), 2);
+    return;
+  }
+  printWrapped("from " + routes->origin(), 2);
+  for (const rt::Route &route : routes->all())
+    printWrapped(route.describe(), 4);
+  const bool hasGpu = rt::dl::cuda().ok(), hasNccl = hasGpu && rt::dl::nccl().ok();
+  printWrapped(std::string("here: ") + (hasNccl ? "nccl, " : "no nccl (") +
+                   (hasNccl  ? ""
+                    : hasGpu ? rt::dl::nccl().status().message() + "), "
+                             : rt::dl::cuda().status().message() + "), ") +
+                   "net between processes, threads in one",
+               2);
 }
 
 void printNcclPlugin() {

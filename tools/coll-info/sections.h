@@ -9,6 +9,9 @@ namespace coll::info {
 void printBackends();
 void printTransports();
 void printGpus();
+void printNccl();
+// Which backend serves what, and why.
+void printRoutes();
 void printNcclPlugin();
 // Every variable with its default, what it is set to, and its meaning. Never the secret.
 void printEnvironment();

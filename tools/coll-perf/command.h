@@ -5,6 +5,7 @@
 #define COLL_TOOLS_COLL_PERF_COMMAND_H
 
 #include <functional>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -20,6 +21,10 @@ struct Command {
 
 // Adds `coll-perf net`. The words of the command line go into the rows that it writes.
 Command addNet(CLI::App &app, int argc, char **argv);
+// One for each operation: `coll-perf all_reduce`, …
+std::vector<Command> addOps(CLI::App &app, int argc, char **argv);
+// Adds `coll-perf tune`.
+Command addTune(CLI::App &app, int argc, char **argv);
 
 } // namespace coll::perf
 

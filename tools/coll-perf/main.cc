@@ -15,7 +15,9 @@ int coll::perfMain(int argc, char **argv) {
                "coll-perf");
   app.set_version_flag("--version", "coll-perf " COLL_VERSION);
   app.require_subcommand(1);
-  std::vector<Command> commands = {addNet(app, argc, argv)};
+  std::vector<Command> commands = addOps(app, argc, argv);
+  commands.push_back(addTune(app, argc, argv));
+  commands.push_back(addNet(app, argc, argv));
   std::string first = argc > 1 ? argv[1] : "";
   bool known = first.empty() || first[0] == '-';
   for (const Command &command : commands)

@@ -4,6 +4,7 @@
 #include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/net/report.h"
+#include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
@@ -225,24 +226,11 @@ void addOutput(CLI::App &app, Words &words) {
   app.add_option("--plot", words.plot, "write curves to this file (SVG)")->group(group);
 }
 
-// The command line, without where its rows and curves go.
-std::string shown(int argc, char **argv) {
-  std::string command = "coll-perf";
-  for (int i = 1; i < argc; ++i) {
-    std::string word = argv[i];
-    if (word.rfind("--json", 0) == 0 || word.rfind("--plot", 0) == 0)
-      i += word.find('=') == std::string::npos ? 1 : 0;
-    else
-      command += " " + word;
-  }
-  return command;
-}
-
 } // namespace
 
 Command addNet(CLI::App &app, int argc, char **argv) {
   auto words = std::make_shared<Words>();
-  words->command = shown(argc, argv);
+  words->command = shownCommand(argc, argv);
   CLI::App *net =
       app.add_subcommand("net", "latency and bandwidth of a transport between two processes");
   net->footer("Examples:\n"

@@ -1,0 +1,188 @@
+#include "tools/coll-perf/op/buffers.h"
+
+#include "runtime/base/dtype.h"
+#include "tools/coll-perf/op/data.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace coll::perf {
+
+namespace {
+
+using rt::dl::GpuContext;
+using rt::dl::GpuMemory;
+
+// Of each buffer: source and destination in place are one.
+int64_t roomOf(const OpPlan &plan, int rank) {
+  int64_t elems = 1;
+  for (uint64_t bytes : plan.sizes()) {
+    Extent extent = Reference(plan, countOf(plan, bytes)).extent(rank);
+    elems = std::max({elems, extent.src, extent.dst});
+  }
+  return elems * rt::dtypeSize(plan.dtype);
+}
+
+class HostBuffers final : public Buffers {
+public:
+  Status open(int64_t bytes) {
+    for (auto [memory, at] : {std::pair(&memory_[0], &src_), {&memory_[1], &dst_}}) {
+      Result<rt::AlignedBuffer> made = rt::AlignedBuffer::create(bytes);
+      if (!made)
+        return made.status();
+      *memory = made.take();
+      *at = memory->data();
+      std::memset(*at, 0, static_cast<size_t>(bytes)); // the pages are there before the clock runs
+    }
+    return {};
+  }
+  Status write(void *to, const void *from, int64_t bytes) override {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return {};
+  }
+  Status read(void *to, const void *from, int64_t bytes) override { return write(to, from, bytes); }
+
+private:
+  rt::AlignedBuffer memory_[2];
+};
+
+class GpuBuffers final : public Buffers {
+public:
+  ~GpuBuffers() override {
+    forget();
+    rt::dl::CudaScope scope(*cuda_, gpu_->context());
+    if (stream_)
+      (void)cuda_->streamDestroy(stream_);
+  }
+  explicit GpuBuffers(const rt::dl::Cuda &cuda, std::shared_ptr<GpuContext> gpu)
+      : cuda_(&cuda), gpu_(std::move(gpu)) {}
+
+  Status open(int64_t bytes, bool registered, rt::Communicator &group) {
+    {
+      rt::dl::CudaScope scope(*cuda_, gpu_->context());
+      COLL_RETURN_IF_ERROR(gpu_->check(
+          cuda_->streamCreate(&stream_, rt::dl::kCudaStreamNonBlocking), "cuStreamCreate"));
+    }
+    for (auto [i, at] : {std::pair(0, &src_), {1, &dst_}}) {
+      if (registered) {
+        Result<std::unique_ptr<rt::Registration>> made = group.allocate(bytes);
+        if (!made)
+          return made.status();
+        registrations_[i] = made.take();
+        *at = registrations_[i]->data();
+        continue;
+      }
+      Result<GpuMemory> made = GpuMemory::create(gpu_, GpuMemory::Kind::Device, bytes);
+      if (!made)
+        return made.status();
+      memory_[i] = made.take();
+      *at = memory_[i].device();
+    }
+    Result<GpuMemory> staging = GpuMemory::create(gpu_, GpuMemory::Kind::Pinned, kStagingBytes);
+    if (!staging)
+      return staging.status();
+    staging_ = staging.take();
+    return {};
+  }
+
+  Status write(void *to, const void *from, int64_t bytes) override {
+    return inParts(bytes, [&](int64_t at, size_t part) {
+      std::memcpy(staging_.host(), static_cast<const char *>(from) + at, part);
+      COLL_RETURN_IF_ERROR(
+          gpu_->check(cuda_->memcpyHtoDAsync(reinterpret_cast<rt::dl::CudaAddress>(to) +
+                                                 static_cast<rt::dl::CudaAddress>(at),
+                                             staging_.host(), part, stream_),
+                      "cuMemcpyHtoDAsync"));
+      return gpu_->check(cuda_->streamSynchronize(stream_), "cuStreamSynchronize");
+    });
+  }
+  Status read(void *to, const void *from, int64_t bytes) override {
+    return inParts(bytes, [&](int64_t at, size_t part) {
+      COLL_RETURN_IF_ERROR(
+          gpu_->check(cuda_->memcpyDtoHAsync(staging_.host(),
+                                             reinterpret_cast<rt::dl::CudaAddress>(from) +
+                                                 static_cast<rt::dl::CudaAddress>(at),
+                                             part, stream_),
+                      "cuMemcpyDtoHAsync"));
+      COLL_RETURN_IF_ERROR(gpu_->check(cuda_->streamSynchronize(stream_), "cuStreamSynchronize"));
+      std::memcpy(static_cast<char *>(to) + at, staging_.host(), part);
+      return Status();
+    });
+  }
+
+  void *stream() const override { return stream_; }
+  Status capture(const std::function<Status()> &body) override {
+    rt::dl::CudaScope scope(*cuda_, gpu_->context());
+    rt::dl::CudaGraph graph = nullptr;
+    COLL_RETURN_IF_ERROR(
+        gpu_->check(cuda_->streamBeginCapture(stream_, rt::dl::kCudaCaptureThreadLocal),
+                    "cuStreamBeginCapture"));
+    Status captured = body();
+    Status ended = gpu_->check(cuda_->streamEndCapture(stream_, &graph), "cuStreamEndCapture");
+    if (captured.ok())
+      captured = ended;
+    if (captured.ok())
+      captured = gpu_->check(cuda_->graphInstantiate(&graph_, graph, 0), "cuGraphInstantiate");
+    if (graph)
+      (void)cuda_->graphDestroy(graph);
+    return captured;
+  }
+  Status launch() override {
+    rt::dl::CudaScope scope(*cuda_, gpu_->context());
+    return gpu_->check(cuda_->graphLaunch(graph_, stream_), "cuGraphLaunch");
+  }
+  void forget() override {
+    rt::dl::CudaScope scope(*cuda_, gpu_->context());
+    if (graph_)
+      (void)cuda_->graphExecDestroy(graph_);
+    graph_ = nullptr;
+  }
+
+private:
+  static constexpr int64_t kStagingBytes = 16 << 20;
+
+  template <typename Move>
+  Status inParts(int64_t bytes, Move &&move) {
+    rt::dl::CudaScope scope(*cuda_, gpu_->context());
+    for (int64_t at = 0; at < bytes; at += kStagingBytes)
+      COLL_RETURN_IF_ERROR(move(at, static_cast<size_t>(std::min(kStagingBytes, bytes - at))));
+    return {};
+  }
+
+  const rt::dl::Cuda *cuda_;
+  std::shared_ptr<GpuContext> gpu_;
+  rt::dl::CudaStream stream_ = nullptr;
+  rt::dl::CudaGraphExec graph_ = nullptr;
+  GpuMemory memory_[2], staging_;
+  std::unique_ptr<rt::Registration> registrations_[2];
+};
+
+} // namespace
+
+Status Buffers::capture(const std::function<Status()> &) {
+  return {kCollUnsupported, "host memory has no stream"};
+}
+
+Result<std::unique_ptr<Buffers>> Buffers::create(const OpPlan &plan, const Side &side, int rank,
+                                                 rt::Communicator &group) {
+  const int64_t bytes = roomOf(plan, rank);
+  if (side.memory == MemoryKind::Host) {
+    auto buffers = std::make_unique<HostBuffers>();
+    COLL_RETURN_IF_ERROR(buffers->open(bytes));
+    return std::unique_ptr<Buffers>(std::move(buffers));
+  }
+  Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
+  if (!cuda)
+    return cuda.status();
+  int count = 0;
+  COLL_RETURN_IF_ERROR(
+      rt::dl::cudaStatus(**cuda, (*cuda)->deviceGetCount(&count), "cuDeviceGetCount"));
+  Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(**cuda, rank % count);
+  if (!gpu)
+    return gpu.status();
+  auto buffers = std::make_unique<GpuBuffers>(**cuda, gpu.take());
+  COLL_RETURN_IF_ERROR(buffers->open(bytes, side.registered, group));
+  return std::unique_ptr<Buffers>(std::move(buffers));
+}
+
+} // namespace coll::perf

@@ -1,0 +1,42 @@
+// buffers.h - a rank's source and destination, in host memory or on its GPU.
+
+#ifndef COLL_TOOLS_COLL_PERF_OP_BUFFERS_H
+#define COLL_TOOLS_COLL_PERF_OP_BUFFERS_H
+
+#include "runtime/base/aligned_buffer.h"
+#include "runtime/dl/gpu_memory.h"
+#include "tools/coll-perf/op/plan.h"
+
+#include <functional>
+#include <memory>
+
+namespace coll::perf {
+
+class Buffers {
+public:
+  // Room for the largest size of the plan. `group` allocates where the side says so, which
+  // all ranks do together; it outlives the buffers.
+  static Result<std::unique_ptr<Buffers>> create(const OpPlan &plan, const Side &side, int rank,
+                                                 rt::Communicator &group);
+  virtual ~Buffers() = default;
+
+  void *src() const { return src_; }
+  void *dst(Placement place) const { return place == Placement::In ? src_ : dst_; }
+  // To and from host memory; done when they return.
+  virtual Status write(void *to, const void *from, int64_t bytes) = 0;
+  virtual Status read(void *to, const void *from, int64_t bytes) = 0;
+
+  // Null for host memory.
+  virtual void *stream() const { return nullptr; }
+  // All that `body` puts on the stream, replayed by launch().
+  virtual Status capture(const std::function<Status()> &body);
+  virtual Status launch() { return {}; }
+  virtual void forget() {} // the captured
+
+protected:
+  void *src_ = nullptr, *dst_ = nullptr;
+};
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_OP_BUFFERS_H

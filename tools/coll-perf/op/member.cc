@@ -1,0 +1,150 @@
+#include "tools/coll-perf/op/member.h"
+
+#include "runtime/base/dtype.h"
+#include "tools/coll-perf/units.h"
+
+#include <chrono>
+#include <numeric>
+
+namespace coll::perf {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+} // namespace
+
+Result<std::unique_ptr<Member>> Member::create(const OpPlan &plan, const Side &side,
+                                               rt::Endpoint &endpoint, int rank) {
+  std::unique_ptr<Member> member(new Member(plan, side, endpoint, rank));
+  std::vector<int> ranks(static_cast<size_t>(plan.ranks));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator(ranks);
+  if (!group)
+    return group.status();
+  member->group_ = group.take();
+  rt::Call init;
+  init.kind = rt::OpKind::Init;
+  COLL_RETURN_IF_ERROR(member->group_->run(init));
+  Result<std::unique_ptr<Buffers>> buffers = Buffers::create(plan, side, rank, *member->group_);
+  if (!buffers)
+    return buffers.status();
+  member->buffers_ = buffers.take();
+  // net takes GPU buffers from the host.
+  member->streams_ = side.memory == MemoryKind::Gpu && side.backend != "net";
+  return member;
+}
+
+Status Member::meet() { return group_->run(rt::Call()); }
+
+Status Member::synchronize() {
+  return streams_ ? endpoint_.synchronize(buffers_->stream()) : Status();
+}
+
+Status Member::once(const Reference &reference, Placement place, bool streamed) {
+  rt::Call call = reference.call();
+  call.src = buffers_->src();
+  call.dst = buffers_->dst(place);
+  if (streamed)
+    call.stream = buffers_->stream();
+  return plan_.op == "send_recv" ? sendRecv(call) : group_->run(call);
+}
+
+// To the next rank, from the one before.
+Status Member::sendRecv(const rt::Call &call) {
+  rt::Call send = call, recv = call;
+  send.kind = rt::OpKind::Send;
+  send.peer = (rank_ + 1) % plan_.ranks;
+  send.dst = nullptr;
+  recv.kind = rt::OpKind::Recv;
+  recv.peer = (rank_ + plan_.ranks - 1) % plan_.ranks;
+  recv.src = nullptr;
+  Result<rt::Request *> received = group_->start(recv);
+  if (!received)
+    return received.status();
+  COLL_RETURN_IF_ERROR(group_->run(send));
+  return endpoint_.wait(*received);
+}
+
+Status Member::check(const Reference &reference, Placement place, Seen &seen) {
+  const int64_t size = rt::dtypeSize(plan_.dtype);
+  const Extent extent = reference.extent(rank_);
+  std::vector<char> data(static_cast<size_t>(std::max(extent.src, extent.dst) * size));
+  reference.fill(rank_, data.data());
+  COLL_RETURN_IF_ERROR(buffers_->write(buffers_->src(), data.data(), extent.src * size));
+  COLL_RETURN_IF_ERROR(once(reference, place, streams_));
+  COLL_RETURN_IF_ERROR(synchronize());
+  if (!plan_.check)
+    return {};
+  COLL_RETURN_IF_ERROR(buffers_->read(data.data(), buffers_->dst(place), extent.dst * size));
+  seen.wrong = reference.wrong(rank_, data.data());
+  return {};
+}
+
+Result<Seen> Member::measure(const Task &task) {
+  if (task.timing == Timing::Graph && !streams_)
+    return Status(kCollUnsupported, "graphs are of GPU buffers on streams");
+  Reference reference(plan_, countOf(plan_, task.bytes));
+  Seen seen;
+  COLL_RETURN_IF_ERROR(check(reference, task.place, seen));
+  Result<double> us = task.timing == Timing::Eager   ? eager(reference, task.place)
+                      : task.timing == Timing::Graph ? graph(reference, task.place)
+                                                     : latency(reference, task.place);
+  if (!us)
+    return us.status();
+  seen.us = *us;
+  return seen;
+}
+
+Result<double> Member::eager(const Reference &reference, Placement place) {
+  for (int i = 0; i < plan_.warmup; ++i)
+    COLL_RETURN_IF_ERROR(once(reference, place, streams_));
+  COLL_RETURN_IF_ERROR(synchronize());
+  COLL_RETURN_IF_ERROR(meet());
+  Clock::time_point begin = Clock::now();
+  for (int i = 0; i < plan_.iterations; ++i)
+    COLL_RETURN_IF_ERROR(once(reference, place, streams_));
+  COLL_RETURN_IF_ERROR(synchronize());
+  return since(begin) / plan_.iterations;
+}
+
+Result<double> Member::graph(const Reference &reference, Placement place) {
+  Status captured = buffers_->capture([&] {
+    for (int i = 0; i < plan_.iterations; ++i)
+      COLL_RETURN_IF_ERROR(once(reference, place, /*streamed=*/true));
+    return Status();
+  });
+  double us = 0;
+  // The first replay warms up.
+  for (int replay = 0; replay < 2 && captured.ok(); ++replay) {
+    captured = meet();
+    Clock::time_point begin = Clock::now();
+    if (captured.ok())
+      captured = buffers_->launch();
+    if (captured.ok())
+      captured = synchronize();
+    us = since(begin) / plan_.iterations;
+  }
+  buffers_->forget();
+  if (!captured.ok())
+    return captured;
+  return us;
+}
+
+Result<double> Member::latency(const Reference &reference, Placement place) {
+  std::vector<double> times;
+  for (int i = 0; i < plan_.warmup + plan_.iterations; ++i) {
+    COLL_RETURN_IF_ERROR(meet());
+    Clock::time_point begin = Clock::now();
+    COLL_RETURN_IF_ERROR(once(reference, place, /*streamed=*/false));
+    if (i >= plan_.warmup)
+      times.push_back(since(begin));
+  }
+  return median(times);
+}
+
+} // namespace coll::perf

@@ -1,0 +1,51 @@
+// member.h - one rank while it measures.
+
+#ifndef COLL_TOOLS_COLL_PERF_OP_MEMBER_H
+#define COLL_TOOLS_COLL_PERF_OP_MEMBER_H
+
+#include "tools/coll-perf/op/buffers.h"
+#include "tools/coll-perf/op/data.h"
+
+namespace coll::perf {
+
+// What one rank has seen of one task.
+struct Seen {
+  double us = 0;      // for one operation
+  int64_t wrong = -1; // elements; -1: not checked
+};
+
+class Member {
+public:
+  // Blocks until all ranks have made theirs. The endpoint outlives the member.
+  static Result<std::unique_ptr<Member>> create(const OpPlan &plan, const Side &side,
+                                                rt::Endpoint &endpoint, int rank);
+
+  // All ranks measure the same task. kCollUnsupported where the side has no such timing.
+  Result<Seen> measure(const Task &task);
+
+private:
+  Member(const OpPlan &plan, const Side &side, rt::Endpoint &endpoint, int rank)
+      : plan_(plan), side_(side), endpoint_(endpoint), rank_(rank) {}
+
+  // One operation; on the stream if `streamed`.
+  Status once(const Reference &reference, Placement place, bool streamed);
+  Status sendRecv(const rt::Call &call);
+  Status check(const Reference &reference, Placement place, Seen &seen);
+  Status meet();
+  Status synchronize();
+  Result<double> eager(const Reference &reference, Placement place);
+  Result<double> graph(const Reference &reference, Placement place);
+  Result<double> latency(const Reference &reference, Placement place);
+
+  const OpPlan &plan_;
+  const Side &side_;
+  rt::Endpoint &endpoint_;
+  const int rank_;
+  std::unique_ptr<rt::Communicator> group_;
+  std::unique_ptr<Buffers> buffers_; // last: may be registered with the group
+  bool streams_ = false;             // the backend works on streams
+};
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_OP_MEMBER_H

@@ -1,0 +1,129 @@
+#include "tools/coll-perf/op/plan.h"
+
+#include "runtime/base/dtype.h"
+#include "tools/coll-perf/units.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace coll::perf {
+
+namespace {
+
+constexpr int kMaxRanks = 256;
+constexpr uint64_t kMaxBytes = uint64_t(1) << 36;
+
+bool gathers(const std::string &op) { return op == "all_gather" || op == "gather"; }
+bool scatters(const std::string &op) {
+  return op == "reduce_scatter" || op == "scatter" || op == "all_to_all";
+}
+bool hasReduction(const std::string &op) {
+  return op == "all_reduce" || op == "reduce" || op == "reduce_scatter";
+}
+
+} // namespace
+
+const char *nameOf(Timing timing) {
+  return timing == Timing::Eager ? "eager" : timing == Timing::Graph ? "graph" : "latency";
+}
+
+const std::vector<std::string> &opNames() {
+  static const std::vector<std::string> names = {"all_reduce", "all_gather", "reduce_scatter",
+                                                 "broadcast",  "reduce",     "gather",
+                                                 "scatter",    "all_to_all", "send_recv"};
+  return names;
+}
+
+bool isOp(const std::string &name) {
+  return std::find(opNames().begin(), opNames().end(), name) != opNames().end();
+}
+
+std::vector<uint64_t> OpPlan::sizes() const {
+  std::vector<uint64_t> all;
+  for (uint64_t bytes = fromBytes; bytes <= toBytes;) {
+    all.push_back(bytes);
+    auto next =
+        factor > 1 ? static_cast<uint64_t>(static_cast<double>(bytes) * factor) : bytes + stepBytes;
+    if (next <= bytes)
+      break;
+    bytes = next;
+  }
+  return all;
+}
+
+Status check(const OpPlan &plan) {
+  if (plan.ranks < 1 || plan.ranks > kMaxRanks)
+    return Status::invalid("--ranks has to be 1 to " + std::to_string(kMaxRanks));
+  if (plan.fromBytes < 1 || plan.fromBytes > plan.toBytes || plan.toBytes > kMaxBytes)
+    return Status::invalid("-b and -e have to be sizes from 1 byte to 64G, the smaller first");
+  if (plan.factor != 0 ? plan.factor <= 1 : plan.stepBytes < 1)
+    return Status::invalid("-f has to be above 1, or -i a step of 1 byte or more");
+  if (plan.iterations < 1 || plan.warmup < 0 || plan.repeat < 1)
+    return Status::invalid("-n and --repeat have to be 1 or more, -w 0 or more");
+  if (plan.root < 0 || plan.root >= plan.ranks)
+    return Status::invalid("--root has to be one of the " + std::to_string(plan.ranks) + " ranks");
+  if (hasReduction(plan.op) && !rt::reductionTakes(plan.reduction, plan.dtype))
+    return Status::invalid(std::string("reduction ") + rt::reductionName(plan.reduction) +
+                           " does not take " + rt::dtypeName(plan.dtype));
+  if (plan.scale != 1 && !hasReduction(plan.op))
+    return Status::invalid("--scale is of reductions");
+  if (plan.timeoutUs < 1)
+    return Status::invalid("--timeout has to be above 0");
+  return {};
+}
+
+Result<Side> parseSide(const std::string &text) {
+  Side side;
+  side.label = text;
+  size_t colon = text.find(':');
+  side.backend = text.substr(0, colon);
+  std::vector<std::string> known = rt::backendNames();
+  if (std::find(known.begin(), known.end(), side.backend) == known.end()) {
+    std::string list;
+    for (const std::string &name : known)
+      list += (list.empty() ? "" : ", ") + name;
+    return Status::invalid("no backend is called \"" + side.backend + "\"; known: " + list);
+  }
+  side.processes = side.backend != "threads";
+  side.memory = side.backend == "nccl" ? MemoryKind::Gpu : MemoryKind::Host;
+  while (colon != std::string::npos) {
+    size_t next = text.find(':', colon + 1);
+    std::string word = text.substr(colon + 1, next == std::string::npos ? next : next - colon - 1);
+    colon = next;
+    if (word == "threads")
+      side.processes = false;
+    else if (word == "processes" && side.backend != "threads")
+      side.processes = true;
+    else if (word == "gpu" && side.backend != "threads")
+      side.memory = MemoryKind::Gpu;
+    else if (word == "host" && side.backend != "nccl")
+      side.memory = MemoryKind::Host;
+    else if (word == "registered" && side.backend == "nccl")
+      side.registered = true;
+    else
+      return Status::invalid("backend " + side.backend + " does not run as \"" + word +
+                             "\"; there are threads, processes, gpu, host, registered");
+  }
+  return side;
+}
+
+int64_t countOf(const OpPlan &plan, uint64_t bytes) {
+  uint64_t elements = bytes / static_cast<uint64_t>(rt::dtypeSize(plan.dtype));
+  if (gathers(plan.op) || scatters(plan.op))
+    elements /= static_cast<uint64_t>(plan.ranks);
+  return static_cast<int64_t>(std::max<uint64_t>(elements, 1));
+}
+
+uint64_t bytesOf(const OpPlan &plan, int64_t count) {
+  uint64_t bytes = static_cast<uint64_t>(count * rt::dtypeSize(plan.dtype));
+  return gathers(plan.op) || scatters(plan.op) ? bytes * static_cast<uint64_t>(plan.ranks) : bytes;
+}
+
+double busFactor(const OpPlan &plan) {
+  double n = plan.ranks;
+  if (plan.op == "all_reduce")
+    return 2 * (n - 1) / n;
+  return gathers(plan.op) || scatters(plan.op) ? (n - 1) / n : 1;
+}
+
+} // namespace coll::perf

@@ -1,0 +1,84 @@
+// plan.h - what coll-perf OP measures, and in which words it is asked for.
+
+#ifndef COLL_TOOLS_COLL_PERF_OP_PLAN_H
+#define COLL_TOOLS_COLL_PERF_OP_PLAN_H
+
+#include "runtime/backend.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace coll::perf {
+
+using rt::Result;
+using rt::Status;
+
+// How the operations follow each other.
+enum class Timing {
+  Eager,   // one after the other, as fast as the host calls them
+  Graph,   // all in one CUDA graph
+  Latency, // alone: the members meet before each, and wait for its end
+};
+const char *nameOf(Timing timing);
+
+enum class Placement { Out, In };
+inline const char *nameOf(Placement place) { return place == Placement::In ? "in" : "out"; }
+
+enum class MemoryKind { Host, Gpu };
+inline const char *nameOf(MemoryKind kind) { return kind == MemoryKind::Gpu ? "gpu" : "host"; }
+
+// What is measured: one operation on a sweep of sizes.
+struct OpPlan {
+  std::string op = "all_reduce"; // a kind's name, or send_recv
+  int ranks = 4;
+  uint64_t fromBytes = 8, toBytes = 4 << 20;
+  double factor = 2; // to the next size; 0: `stepBytes` to it
+  uint64_t stepBytes = 0;
+  int warmup = 5, iterations = 20, repeat = 1;
+  CollDtype dtype = kCollF32;
+  CollReduction reduction = kCollSum;
+  CollOrder order = kCollOrderAny;
+  int root = 0;
+  double scale = 1; // of sums: what each contribution is multiplied with
+  std::vector<Placement> places = {Placement::Out};
+  std::vector<Timing> timings = {Timing::Eager};
+  bool check = true;
+  int64_t timeoutUs = 60'000'000;
+
+  std::vector<uint64_t> sizes() const;
+};
+// The first thing that is wrong, in the words of the command line.
+Status check(const OpPlan &plan);
+bool isOp(const std::string &name);
+const std::vector<std::string> &opNames();
+
+// How one backend is run.
+struct Side {
+  std::string backend;    // as in createBackend
+  bool processes = false; // one for each rank; else threads of one
+  MemoryKind memory = MemoryKind::Host;
+  bool registered = false; // the backend allocates the buffers
+  std::string label;       // in tables and rows
+};
+// "threads", "net", "net:gpu", "nccl:threads", "nccl:registered": a backend's name with what
+// differs from its usual way to run.
+Result<Side> parseSide(const std::string &text);
+
+// One size, one way to measure it.
+struct Task {
+  uint64_t bytes = 0; // as asked for; what is moved is a whole number of elements
+  Placement place = Placement::Out;
+  Timing timing = Timing::Eager;
+};
+
+// Elements of a call's `count` for so many bytes of the larger buffer (all_gather: of all that
+// is gathered, reduce_scatter: of what is scattered), as nccl-tests count.
+int64_t countOf(const OpPlan &plan, uint64_t bytes);
+uint64_t bytesOf(const OpPlan &plan, int64_t count);
+// Bus bandwidth / algorithm bandwidth, as nccl-tests define it.
+double busFactor(const OpPlan &plan);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_OP_PLAN_H

@@ -1,0 +1,172 @@
+#include "tools/coll-perf/op/team.h"
+
+#include "runtime/base/env.h"
+#include "runtime/net/auth.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace coll::perf {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// Beyond the backend's own deadline, for what comes before and after it.
+constexpr int64_t kPatienceUs = 120'000'000;
+constexpr int64_t kGraceUs = 2'000'000;
+
+Result<rt::JobOptions> meetingPlace(int ranks, net::Fd &listener) {
+  rt::JobOptions job;
+  job.worldSize = ranks;
+  job.iface = rt::envString(rt::EnvVar::NetIface);
+  if (job.iface.empty())
+    job.iface = "lo"; // all are on this machine
+  Result<std::vector<net::Interface>> interfaces = net::findInterfaces(job.iface);
+  if (!interfaces)
+    return interfaces.status();
+  Result<net::Fd> listening = net::listenOn(interfaces->front().address);
+  if (!listening)
+    return listening.status();
+  Result<net::Address> address = net::localAddress(*listening);
+  if (!address)
+    return address.status();
+  job.bootstrap = address->toString();
+  listener = listening.take();
+  uint8_t secret[32];
+  COLL_RETURN_IF_ERROR(net::fillRandom(secret, sizeof(secret)));
+  job.secret.assign(reinterpret_cast<const char *>(secret), sizeof(secret));
+  return job;
+}
+
+} // namespace
+
+Status Team::fork(int rank, const std::optional<rt::JobOptions> &job, const net::Fd &listener) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return net::linkError("socketpair", errno);
+  net::Fd mine(ends[0]), theirs(ends[1]);
+  std::fflush(nullptr);
+  pid_t parent = getpid(), pid = ::fork();
+  if (pid < 0)
+    return net::linkError("fork", errno);
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+      _exit(1);
+    mine.reset();
+    workers_.clear(); // the driver's ends of the others
+    std::optional<rt::JobOptions> own = job;
+    if (own) {
+      own->rank = rank;
+      own->gpu = rank;
+      own->listenFd = rank == 0 ? fcntl(listener.get(), F_DUPFD_CLOEXEC, 0) : -1;
+    }
+    LineSocket driver(std::move(theirs));
+    int code = runWorker(plan_, side_, own, driver);
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  Worker worker;
+  worker.pid = pid;
+  worker.socket = std::make_unique<LineSocket>(std::move(mine));
+  worker.name = job ? "rank " + std::to_string(rank) : "the process of all ranks";
+  workers_.push_back(std::move(worker));
+  return {};
+}
+
+Result<std::unique_ptr<Team>> Team::start(const OpPlan &plan, const Side &side) {
+  std::unique_ptr<Team> team(new Team(plan, side));
+  net::Fd listener;
+  std::optional<rt::JobOptions> job;
+  if (side.processes) {
+    Result<rt::JobOptions> place = meetingPlace(plan.ranks, listener);
+    if (!place)
+      return place.status();
+    job = *place;
+  }
+  for (int rank = 0; rank < (job ? plan.ranks : 1); ++rank)
+    COLL_RETURN_IF_ERROR(team->fork(rank, job, listener));
+  Status first;
+  for (Worker &worker : team->workers_) {
+    Result<std::string> ready = team->answerOf(worker, plan.timeoutUs + kPatienceUs);
+    if (!ready && (first.ok() || first.code() == kCollAborted || first.code() == kCollPeer))
+      first = ready.status();
+  }
+  if (!first.ok())
+    return first;
+  return team;
+}
+
+Result<std::string> Team::answerOf(Worker &worker, int64_t timeoutUs) {
+  Result<std::string> line = worker.socket->receive(timeoutUs);
+  if (!line)
+    return line.status().annotate(side_.label + ", " + worker.name);
+  Json answer = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
+  if (answer.is_discarded() || !answer.is_object())
+    return Status::internal(side_.label + ", " + worker.name + " answers \"" + *line + "\"");
+  if (answer.contains("error"))
+    return Status(static_cast<CollCode>(answer.value("code", static_cast<int>(kCollInternal))),
+                  answer.value("error", std::string()));
+  return line;
+}
+
+Result<OpFigure> Team::measure(const Task &task) {
+  Json order = {{"bytes", task.bytes},
+                {"in_place", task.place == Placement::In},
+                {"timing", static_cast<int>(task.timing)}};
+  for (Worker &worker : workers_)
+    COLL_RETURN_IF_ERROR(
+        worker.socket->send(order.dump()).annotate(side_.label + ", " + worker.name));
+  OpFigure figure;
+  Status first;
+  int count = 0;
+  for (Worker &worker : workers_) {
+    Result<std::string> line = answerOf(worker, /*timeoutUs=*/-1);
+    if (!line) {
+      if (first.ok() || first.code() == kCollAborted)
+        first = line.status();
+      continue;
+    }
+    const Json answer = Json::parse(*line);
+    const Json ranks = answer.value("ranks", Json::array());
+    for (const Json &rank : ranks) {
+      double us = rank.value("us", 0.0);
+      int64_t wrong = rank.value("wrong", int64_t(-1));
+      figure.minUs = count == 0 ? us : std::min(figure.minUs, us);
+      if (us > figure.maxUs)
+        figure.slowest = rank.value("rank", 0);
+      figure.maxUs = std::max(figure.maxUs, us);
+      figure.avgUs += us;
+      if (wrong >= 0)
+        figure.wrong = std::max<int64_t>(figure.wrong, 0) + wrong;
+      ++count;
+    }
+  }
+  if (!first.ok())
+    return first;
+  figure.avgUs /= std::max(count, 1);
+  return figure;
+}
+
+Team::~Team() {
+  for (Worker &worker : workers_)
+    worker.socket.reset(); // tells it to end
+  int64_t deadline = net::nowUs() + kGraceUs;
+  for (Worker &worker : workers_) {
+    while (worker.pid > 0 && waitpid(worker.pid, nullptr, WNOHANG) == 0) {
+      if (net::nowUs() > deadline)
+        kill(worker.pid, SIGKILL);
+      usleep(1000);
+    }
+  }
+}
+
+} // namespace coll::perf

@@ -1,0 +1,50 @@
+// team.h - the ranks of one side, as the driver sees them: processes that it has forked.
+
+#ifndef COLL_TOOLS_COLL_PERF_OP_TEAM_H
+#define COLL_TOOLS_COLL_PERF_OP_TEAM_H
+
+#include "tools/coll-perf/op/worker.h"
+
+#include <memory>
+#include <sys/types.h>
+
+namespace coll::perf {
+
+// All ranks' view of one task.
+struct OpFigure {
+  double minUs = 0, avgUs = 0, maxUs = 0; // over ranks, for one operation
+  int slowest = 0;                        // the rank of maxUs
+  int64_t wrong = -1;                     // elements on all ranks; -1: not checked
+};
+
+class Team {
+public:
+  // Forks and waits until all ranks are ready. The driver has no threads and has not touched
+  // a GPU. kCollUnsupported where the backend cannot be run here.
+  static Result<std::unique_ptr<Team>> start(const OpPlan &plan, const Side &side);
+  // Ends its processes.
+  ~Team();
+
+  const Side &side() const { return side_; }
+  Result<OpFigure> measure(const Task &task);
+
+private:
+  struct Worker {
+    pid_t pid = 0;
+    std::unique_ptr<LineSocket> socket;
+    std::string name; // "rank 2", "the process of all ranks"
+  };
+
+  Team(const OpPlan &plan, const Side &side) : plan_(plan), side_(side) {}
+  Status fork(int rank, const std::optional<rt::JobOptions> &job, const net::Fd &listener);
+  // timeoutUs < 0: as long as it lives, since the backend has deadlines of its own.
+  Result<std::string> answerOf(Worker &worker, int64_t timeoutUs);
+
+  const OpPlan plan_;
+  const Side side_;
+  std::vector<Worker> workers_;
+};
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_OP_TEAM_H

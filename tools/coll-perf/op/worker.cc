@@ -1,0 +1,173 @@
+#include "tools/coll-perf/op/worker.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <thread>
+#include <unistd.h>
+
+namespace coll::perf {
+
+Status LineSocket::send(const std::string &line) {
+  std::string text = line + "\n";
+  for (size_t sent = 0; sent < text.size();) {
+    ssize_t count = ::send(fd_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return {kCollPeer, "its process is gone"};
+    sent += static_cast<size_t>(count);
+  }
+  return {};
+}
+
+Result<std::string> LineSocket::receive(int64_t timeoutUs) {
+  int64_t deadline = net::nowUs() + timeoutUs;
+  while (true) {
+    if (size_t end = buffer_.find('\n'); end != std::string::npos) {
+      std::string line = buffer_.substr(0, end);
+      buffer_.erase(0, end + 1);
+      return line;
+    }
+    int64_t left = timeoutUs < 0 ? -1 : std::max<int64_t>(0, deadline - net::nowUs()) / 1000;
+    pollfd waited = {fd_.get(), POLLIN, 0};
+    int ready = ::poll(&waited, 1, static_cast<int>(std::min<int64_t>(left, 1 << 30)));
+    if (ready < 0 && errno == EINTR)
+      continue;
+    if (ready == 0)
+      return Status(kCollTimeout, "its process does not answer");
+    char bytes[4096];
+    ssize_t count = ::recv(fd_.get(), bytes, sizeof(bytes), 0);
+    if (count <= 0)
+      return Status(kCollPeer, "its process is gone");
+    buffer_.append(bytes, static_cast<size_t>(count));
+  }
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json errorOf(const Status &status) {
+  return {{"error", status.message()}, {"code", static_cast<int>(status.code())}};
+}
+
+// The ranks of this process.
+class Crew {
+public:
+  Crew(const OpPlan &plan, const Side &side) : plan_(plan), side_(side) {}
+  ~Crew() {
+    members_.clear();
+    for (const std::unique_ptr<rt::Endpoint> &endpoint : endpoints_)
+      endpoint->leave();
+  }
+
+  Status open(const std::optional<rt::JobOptions> &job);
+  Json perform(const Task &task);
+
+private:
+  // Runs `body(i)` for each local rank, at once; the first failure.
+  template <typename Body>
+  Status onAll(Body &&body);
+
+  const OpPlan &plan_;
+  const Side &side_;
+  std::unique_ptr<rt::Backend> backend_;
+  std::vector<int> ranks_;
+  std::vector<std::unique_ptr<rt::Endpoint>> endpoints_;
+  std::vector<std::unique_ptr<Member>> members_;
+};
+
+template <typename Body>
+Status Crew::onAll(Body &&body) {
+  std::vector<Status> outcomes(ranks_.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < ranks_.size(); ++i)
+    threads.emplace_back([&, i] { outcomes[i] = body(i); });
+  outcomes[0] = body(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  // What another rank's failure has caused says less.
+  Status first;
+  for (const Status &outcome : outcomes)
+    if (!outcome.ok() && (first.ok() || first.code() == kCollAborted))
+      first = outcome;
+  return first;
+}
+
+Status Crew::open(const std::optional<rt::JobOptions> &job) {
+  rt::BackendOptions options;
+  options.numRanks = plan_.ranks;
+  options.timeoutUs = plan_.timeoutUs;
+  options.job = job;
+  Result<std::unique_ptr<rt::Backend>> backend = rt::createBackend(side_.backend, options);
+  if (!backend)
+    return backend.status();
+  backend_ = backend.take();
+  if (plan_.op != "send_recv")
+    COLL_RETURN_IF_ERROR(backend_->supports(Reference(plan_, 1).call()));
+  ranks_ = backend_->localRanks();
+  for (int rank : ranks_) {
+    Result<std::unique_ptr<rt::Endpoint>> endpoint = backend_->endpoint(rank);
+    if (!endpoint)
+      return endpoint.status();
+    endpoints_.push_back(endpoint.take());
+    endpoints_.back()->enter();
+  }
+  members_.resize(ranks_.size());
+  return onAll([&](size_t i) {
+    Result<std::unique_ptr<Member>> made = Member::create(plan_, side_, *endpoints_[i], ranks_[i]);
+    if (!made) {
+      endpoints_[i]->abort(made.status());
+      return made.status().annotate("rank " + std::to_string(ranks_[i]));
+    }
+    members_[i] = made.take();
+    return Status();
+  });
+}
+
+Json Crew::perform(const Task &task) {
+  std::vector<Seen> seen(ranks_.size());
+  Status outcome = onAll([&](size_t i) {
+    Result<Seen> result = members_[i]->measure(task);
+    if (result)
+      seen[i] = *result;
+    else if (result.status().code() != kCollUnsupported)
+      endpoints_[i]->abort(result.status());
+    return result ? Status() : result.status();
+  });
+  if (!outcome.ok())
+    return errorOf(outcome);
+  Json answer = {{"ranks", Json::array()}};
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    answer["ranks"].push_back({{"rank", ranks_[i]}, {"us", seen[i].us}, {"wrong", seen[i].wrong}});
+  return answer;
+}
+
+} // namespace
+
+int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobOptions> &job,
+              LineSocket &driver) {
+  Crew crew(plan, side);
+  Status opened = crew.open(job);
+  Status sent = driver.send(opened.ok() ? "{}" : errorOf(opened).dump());
+  if (!opened.ok() || !sent.ok())
+    return 1;
+  while (true) {
+    Result<std::string> line = driver.receive(/*timeoutUs=*/-1);
+    if (!line)
+      return 0; // the driver is done
+    Json order = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
+    if (order.is_discarded())
+      return 1;
+    Task task;
+    task.bytes = order.value("bytes", uint64_t(0));
+    task.place = order.value("in_place", false) ? Placement::In : Placement::Out;
+    task.timing = static_cast<Timing>(order.value("timing", 0));
+    if (!driver.send(crew.perform(task).dump()).ok())
+      return 0;
+  }
+}
+
+} // namespace coll::perf

@@ -1,0 +1,37 @@
+// worker.h - a process that holds ranks of one side and measures what it is told.
+//
+// The driver and a worker talk in lines of JSON over a socket. The worker begins with
+// {} or {"error", "code"}; each task is answered in the same way, with
+// {"ranks": [{"rank", "us", "wrong"}]} where it went well. The end of the socket ends it.
+
+#ifndef COLL_TOOLS_COLL_PERF_OP_WORKER_H
+#define COLL_TOOLS_COLL_PERF_OP_WORKER_H
+
+#include "runtime/net/socket.h"
+#include "tools/coll-perf/op/member.h"
+
+#include <optional>
+
+namespace coll::perf {
+
+// Lines over a socket; neither end trusts the other to be alive.
+class LineSocket {
+public:
+  explicit LineSocket(net::Fd fd) : fd_(std::move(fd)) {}
+  // kCollPeer where the other end is gone, kCollTimeout after timeoutUs.
+  Status send(const std::string &line);
+  Result<std::string> receive(int64_t timeoutUs);
+  int fd() const { return fd_.get(); }
+
+private:
+  net::Fd fd_;
+  std::string buffer_;
+};
+
+// Serves tasks until the driver's end is closed; the process's exit code.
+int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobOptions> &job,
+              LineSocket &driver);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_OP_WORKER_H

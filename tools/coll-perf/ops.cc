@@ -1,0 +1,101 @@
+// coll-perf OP: a collective operation, or send_recv, on one backend or several side by side.
+
+#include "tools/coll-perf/command.h"
+#include "tools/coll-perf/op/options.h"
+#include "tools/coll-perf/op/report.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+namespace coll::perf {
+
+namespace {
+
+constexpr int kSkipped = 77;
+
+struct Words {
+  OpWords op;
+  std::string json, plot, command;
+};
+
+int fail(const Status &status) {
+  std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
+  return status.code() == kCollInvalidCall ? 2 : 1;
+}
+
+Status sweep(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams, OpReport &report) {
+  for (Timing timing : plan.timings)
+    for (Placement place : plan.places)
+      for (uint64_t bytes : plan.sizes())
+        for (std::unique_ptr<Team> &team : teams) {
+          Task task{bytes, place, timing};
+          Result<OpFigure> figure = measureMedian(plan, *team, task);
+          if (figure.ok())
+            report.add({team->side(), task, *figure});
+          else if (figure.status().code() != kCollUnsupported)
+            return figure.status().annotate(team->side().label);
+          else if (bytes == plan.fromBytes)
+            std::printf("SKIPPED: %s, %s: %s\n", team->side().label.c_str(), nameOf(timing),
+                        figure.status().message().c_str());
+        }
+  return {};
+}
+
+int runOp(Words &words) {
+  Result<OpSetup> setup = prepare(words.op);
+  if (!setup.ok())
+    return fail(setup.status());
+  const OpPlan &plan = setup->plan;
+  Result<std::vector<std::unique_ptr<Team>>> teams = startTeams(plan, setup->sides);
+  if (!teams.ok())
+    return fail(teams.status());
+  if (teams->empty())
+    return kSkipped;
+  std::vector<Side> sides;
+  for (std::unique_ptr<Team> &team : *teams)
+    sides.push_back(team->side());
+  OpReport report(plan, sides);
+  if (Status swept = sweep(plan, *teams, report); !swept.ok())
+    return fail(swept);
+  if (!words.json.empty())
+    if (Status written = report.writeJson(words.json, words.command); !written.ok())
+      return fail(written);
+  if (!words.plot.empty())
+    if (Status written = report.writePlot(words.plot); !written.ok())
+      return fail(written);
+  if (!report.hasWrong())
+    return 0;
+  std::fprintf(stderr, "coll-perf: results are wrong\n");
+  return 1;
+}
+
+} // namespace
+
+std::vector<Command> addOps(CLI::App &app, int argc, char **argv) {
+  std::vector<Command> commands;
+  for (const std::string &name : opNames()) {
+    auto words = std::make_shared<Words>();
+    words->op.op = name;
+    words->command = shownCommand(argc, argv);
+    CLI::App *op = app.add_subcommand(
+        name, name == "send_recv" ? "each rank sends to the next and receives from the one before"
+                                  : "the collective " + name);
+    op->group("Operations (one --help for all)");
+    op->footer(
+        "Sizes, columns and bandwidths are as nccl-tests have them: a size is that of the larger\n"
+        "buffer; algbw = size / time of the slowest rank; busbw = algbw times the share that each\n"
+        "link has to carry. ratio: this backend's time over the first one's.\n\n"
+        "Examples:\n"
+        "  coll-perf all_reduce -b 8 -e 64M --ranks=4 --backend=threads,net\n"
+        "  coll-perf all_gather --backend=nccl,nccl:registered --timing=graph,eager --plot=a.svg\n"
+        "  coll-perf reduce_scatter -b 1K -e 1G -f 4 --dtype=bf16 --in-place=both "
+        "--json=rows.jsonl");
+    addOpOptions(*op, words->op);
+    op->add_option("--json", words->json, "append rows to this file")->group("Output");
+    op->add_option("--plot", words->plot, "write curves to this file (SVG)")->group("Output");
+    commands.push_back({op, [words] { return runOp(*words); }});
+  }
+  return commands;
+}
+
+} // namespace coll::perf

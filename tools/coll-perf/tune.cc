@@ -1,0 +1,197 @@
+// coll-perf tune: which backend is fastest for what on this machine, as a table of routes.
+
+#include "runtime/routes.h"
+#include "tools/coll-perf/command.h"
+#include "tools/coll-perf/op/options.h"
+#include "tools/coll-perf/units.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace coll::perf {
+
+namespace {
+
+// A later backend has to be better by this much, so that noise does not make routes.
+constexpr double kMargin = 0.05;
+constexpr int kSkipped = 77;
+
+struct Words {
+  OpWords op;
+  std::string ops = "all_reduce,all_gather,reduce_scatter,broadcast,reduce,all_to_all";
+  std::string out, command;
+};
+
+// The best side of one size.
+struct Choice {
+  int64_t bytes = 0; // as a route counts them
+  const Side *side = nullptr;
+  std::string why;
+};
+
+int fail(const Status &status) {
+  std::fprintf(stderr, "coll-perf tune: %s\n", status.toString().c_str());
+  return status.code() == kCollInvalidCall ? 2 : 1;
+}
+
+std::string microseconds(double us) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f us", us);
+  return text;
+}
+
+// A backend may be there once for each kind of memory: what it is called by in a route has
+// no variants.
+Status check(const std::vector<Side> &sides) {
+  for (const Side &side : sides) {
+    if (side.backend == "auto")
+      return Status::invalid("--backend: auto is what the table is for");
+    if (side.registered)
+      return Status::invalid("--backend: a route cannot ask for registered buffers");
+    for (const Side &other : sides)
+      if (&side != &other && side.backend == other.backend && side.memory == other.memory)
+        return Status::invalid("--backend: " + side.label + " and " + other.label +
+                               " are one in a route");
+  }
+  return {};
+}
+
+// The fastest of the sides with this kind of memory; null where there is none.
+Result<Choice> best(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams,
+                    MemoryKind memory, uint64_t bytes) {
+  Choice choice;
+  double bestUs = INFINITY;
+  std::string others;
+  int64_t count = countOf(plan, bytes);
+  choice.bytes = rt::queryOf(Reference(plan, count).call(), plan.ranks, false).bytes;
+  for (std::unique_ptr<Team> &team : teams) {
+    if (team->side().memory != memory)
+      continue;
+    Result<OpFigure> figure = measureMedian(plan, *team, {bytes, Placement::Out, plan.timings[0]});
+    if (!figure.ok() && figure.status().code() == kCollUnsupported)
+      continue;
+    if (!figure.ok())
+      return figure.status().annotate(team->side().label);
+    if (figure->wrong > 0)
+      return Status(kCollInternal, team->side().label + ": the results are wrong");
+    std::string seen = team->side().backend + " " + microseconds(figure->maxUs);
+    if (figure->maxUs < bestUs * (1 - kMargin)) {
+      if (choice.side)
+        others += "; " + choice.why;
+      bestUs = figure->maxUs;
+      choice.side = &team->side();
+      choice.why = seen;
+    } else {
+      others += "; " + seen;
+    }
+  }
+  choice.why += others;
+  return choice;
+}
+
+// Sizes that follow each other and have the same side are one route; the last has no end.
+void addRoutes(const OpPlan &plan, MemoryKind memory, const std::vector<Choice> &choices,
+               nlohmann::ordered_json &routes) {
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const bool isLast = i + 1 == choices.size();
+    if (!choices[i].side || (!isLast && choices[i + 1].side == choices[i].side))
+      continue;
+    nlohmann::ordered_json route = {
+        {"op", plan.op}, {"memory", nameOf(memory)}, {"ranks", plan.ranks}};
+    if (!isLast)
+      route["max_bytes"] = choices[i].bytes;
+    route["backend"] = choices[i].side->backend;
+    route["why"] =
+        "at " + formatBytes(static_cast<uint64_t>(choices[i].bytes)) + ": " + choices[i].why;
+    std::printf("  %s\n", route.dump().c_str());
+    routes.push_back(std::move(route));
+  }
+  std::fflush(stdout);
+}
+
+Status tuneOp(const OpPlan &plan, const std::vector<Side> &sides, nlohmann::ordered_json &routes,
+              bool &any) {
+  std::printf("%s\n", plan.op.c_str());
+  Result<std::vector<std::unique_ptr<Team>>> teams = startTeams(plan, sides);
+  if (!teams.ok())
+    return teams.status();
+  any |= !teams->empty();
+  for (MemoryKind memory : {MemoryKind::Host, MemoryKind::Gpu}) {
+    std::vector<Choice> choices;
+    for (uint64_t bytes : plan.sizes()) {
+      Result<Choice> choice = best(plan, *teams, memory, bytes);
+      if (!choice.ok())
+        return choice.status();
+      choices.push_back(*choice);
+    }
+    addRoutes(plan, memory, choices, routes);
+  }
+  return {};
+}
+
+Status write(const Words &words, const nlohmann::ordered_json &routes) {
+  nlohmann::ordered_json table = {{"format", "coll routes"},
+                                  {"version", 1},
+                                  {"made_by", words.command},
+                                  {"machine", machineName()},
+                                  {"routes", routes}};
+  std::ofstream file(words.out);
+  file << table.dump(1) << '\n';
+  file.close();
+  if (!file)
+    return Status::invalid("cannot write \"" + words.out + "\"");
+  // What is written is what can be read.
+  Result<rt::Routes> read = rt::Routes::load(words.out);
+  return read ? Status() : read.status();
+}
+
+int runTune(Words &words) {
+  nlohmann::ordered_json routes = nlohmann::ordered_json::array();
+  bool any = false;
+  std::printf("%s\n", machineName().c_str());
+  for (const std::string &op : splitWords(words.ops)) {
+    if (!isOp(op) || op == "send_recv")
+      return fail(Status::invalid("--ops: \"" + op + "\" is no collective operation"));
+    words.op.op = op;
+    Result<OpSetup> setup = prepare(words.op);
+    if (!setup.ok())
+      return fail(setup.status());
+    if (Status fits = check(setup->sides); !fits.ok())
+      return fail(fits);
+    if (setup->plan.timings.size() != 1)
+      return fail(Status::invalid("--timing: one kind decides"));
+    if (Status tuned = tuneOp(setup->plan, setup->sides, routes, any); !tuned.ok())
+      return fail(tuned);
+  }
+  if (!any)
+    return kSkipped;
+  if (Status written = write(words, routes); !written.ok())
+    return fail(written);
+  std::printf("COLL_ROUTES=%s\n", words.out.c_str());
+  return 0;
+}
+
+} // namespace
+
+Command addTune(CLI::App &app, int argc, char **argv) {
+  auto words = std::make_shared<Words>();
+  words->command = shownCommand(argc, argv);
+  CLI::App *tune = app.add_subcommand(
+      "tune", "measures backends and writes which is to serve what (for backend auto)");
+  tune->footer("The table is read where COLL_ROUTES names it; coll-info shows it.\n\n"
+               "Examples:\n"
+               "  coll-perf tune --backend=net,nccl --ranks=4 -b 1K -e 64M -f 4 --out=routes.json\n"
+               "  COLL_ROUTES=routes.json coll-perf all_reduce --backend=auto,nccl,net");
+  addOpOptions(*tune, words->op);
+  tune->add_option("--ops", words->ops, "operations, separated by commas")
+      ->group("What is measured")
+      ->capture_default_str();
+  tune->add_option("--out", words->out, "the table")->group("Output")->required();
+  return {tune, [words] { return runTune(*words); }};
+}
+
+} // namespace coll::perf
