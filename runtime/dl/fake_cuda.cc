@@ -1,6 +1,7 @@
 #include "runtime/dl/fake_cuda.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,8 @@ namespace {
 constexpr int kMaxDevices = 8;
 constexpr CudaResult kAlreadyRegistered = 712;
 constexpr CudaResult kCaptureUnsupported = 900;
+// Longest that memory is freed for; a driver would wait for ever.
+constexpr std::chrono::seconds kFreeing(10);
 
 enum class Kind { Device, HostAlloc, Registered };
 
@@ -53,6 +56,7 @@ struct CudaGraphExecTag {
 };
 
 struct CudaStreamTag {
+  int ordinal = 0;
   std::deque<Work> work;
   std::unique_ptr<CudaGraphTag> capture;
 };
@@ -115,6 +119,15 @@ struct FakeCuda::State {
       stream.work.pop_front();
     }
     return true;
+  }
+
+  // One step of all streams of a GPU. True once they are empty.
+  bool advanceGpu(int ordinal) {
+    bool isIdle = true;
+    for (auto &[stream, owned] : streams)
+      if (stream->ordinal == ordinal)
+        isIdle &= advance(*stream);
+    return isIdle;
   }
 
   // The stream waits for others: they move on, as on a GPU they would by themselves.
@@ -257,14 +270,33 @@ struct FakeCudaFunctions {
     state.blocks[address] = {bytes, kind, ordinal};
     return address;
   }
-  static CudaResult release(Call &call, uint64_t address, Kind kind) {
-    auto it = call.state.blocks.find(address);
-    if (it == call.state.blocks.end() || it->second.kind != kind)
-      return call.state.wrong("memory freed that was not allocated");
-    call.state.blocks.erase(it);
-    if (kind != Kind::Registered)
-      std::free(reinterpret_cast<void *>(address));
-    return call.result;
+  // Waits, as the driver does, for all that is on the GPU's streams, with the lock given back
+  // in between.
+  static CudaResult release(uint64_t address, Kind kind) {
+    auto deadline = std::chrono::steady_clock::now() + kFreeing;
+    while (true) {
+      {
+        State &state = *fake.load();
+        std::lock_guard<std::mutex> lock(state.mutex);
+        auto it = state.blocks.find(address);
+        if (it == state.blocks.end() || it->second.kind != kind)
+          return state.wrong("memory freed that was not allocated");
+        if (state.advanceGpu(it->second.ordinal)) {
+          state.blocks.erase(it);
+          if (kind != Kind::Registered)
+            std::free(reinterpret_cast<void *>(address));
+          return kCudaSuccess;
+        }
+        if (std::chrono::steady_clock::now() > deadline)
+          return state.wrong("memory freed while the GPU's work does not end");
+      }
+      std::this_thread::yield();
+    }
+  }
+  static CudaResult release(const char *name, uint64_t address, Kind kind) {
+    CudaResult called = Call(name, /*needsContext=*/true).result;
+    CudaResult released = release(address, kind);
+    return called == kCudaSuccess ? released : called;
   }
 
   static CudaResult memAlloc(CudaAddress *address, size_t bytes) {
@@ -274,8 +306,7 @@ struct FakeCudaFunctions {
     return call.result;
   }
   static CudaResult memFree(CudaAddress address) {
-    Call call("memFree", /*needsContext=*/true);
-    return release(call, address, Kind::Device);
+    return release("memFree", address, Kind::Device);
   }
   static CudaResult memHostAlloc(void **data, size_t bytes, unsigned) {
     Call call("memHostAlloc", /*needsContext=*/true);
@@ -285,8 +316,7 @@ struct FakeCudaFunctions {
     return call.result;
   }
   static CudaResult memFreeHost(void *data) {
-    Call call("memFreeHost", /*needsContext=*/true);
-    return release(call, reinterpret_cast<uint64_t>(data), Kind::HostAlloc);
+    return release("memFreeHost", reinterpret_cast<uint64_t>(data), Kind::HostAlloc);
   }
   static CudaResult memHostRegister(void *data, size_t bytes, unsigned) {
     Call call("memHostRegister", /*needsContext=*/true);
@@ -301,8 +331,7 @@ struct FakeCudaFunctions {
     return kCudaSuccess;
   }
   static CudaResult memHostUnregister(void *data) {
-    Call call("memHostUnregister", /*needsContext=*/true);
-    return release(call, reinterpret_cast<uint64_t>(data), Kind::Registered);
+    return release("memHostUnregister", reinterpret_cast<uint64_t>(data), Kind::Registered);
   }
   static CudaResult memHostGetDevicePointer(CudaAddress *address, void *data, unsigned) {
     Call call("memHostGetDevicePointer", /*needsContext=*/true);
@@ -421,6 +450,7 @@ struct FakeCudaFunctions {
     if (call.failed())
       return call.result;
     auto made = std::make_unique<CudaStreamTag>();
+    made->ordinal = contextStack.back()->ordinal;
     *stream = made.get();
     call.state.streams[made.get()] = std::move(made);
     return kCudaSuccess;
@@ -570,9 +600,7 @@ void *FakeCuda::allocate(uint64_t bytes, int ordinal) {
 }
 
 void FakeCuda::free(void *data) {
-  std::lock_guard<std::mutex> lock(state_->mutex);
-  state_->blocks.erase(reinterpret_cast<uint64_t>(data));
-  std::free(data);
+  (void)FakeCudaFunctions::release(reinterpret_cast<uint64_t>(data), Kind::Device);
 }
 
 void FakeCuda::setCurrent(int ordinal) { contextStack.assign(1, &state_->contexts[ordinal]); }

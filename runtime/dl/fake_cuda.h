@@ -7,9 +7,10 @@
 //
 // Copies happen when their stream is waited for or their event is asked, so that code
 // that reads too early sees the old bytes. Other streams move on where that one waits for
-// work of theirs. One FakeCuda at a time in a process, since the
-// driver's functions carry no state; its functions may be called from any thread. A graph
-// holds the copies and the foreign work of one stream; events cannot be captured.
+// work of theirs, and memory is freed when the streams of its GPU are empty. One FakeCuda at a
+// time in a process, since the driver's functions carry no state; its functions may be called
+// from any thread. A graph holds the copies and the foreign work of one stream; events cannot be
+// captured.
 
 #ifndef COLL_RUNTIME_DL_FAKE_CUDA_H
 #define COLL_RUNTIME_DL_FAKE_CUDA_H

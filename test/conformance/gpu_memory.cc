@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kFakeGpus = 2;
 constexpr int kFakeNcclGpus = 8; // one for each rank
+constexpr int64_t kLeastPinned = 64 << 10;
 
 // The memory of both kinds, by the driver's functions.
 class DriverMemory : public GpuMemory {
@@ -37,6 +38,12 @@ protected:
     }
   }
   void close() {
+    for (auto &[gpu, buffers] : pinned_) {
+      dl::CudaScope scope(*cuda_, contexts_[gpu]);
+      for (const Pinned &buffer : buffers)
+        check(cuda_->memFreeHost(buffer.data));
+    }
+    pinned_.clear();
     for (size_t gpu = 0; gpu < contexts_.size(); ++gpu)
       check(cuda_->primaryContextRelease(static_cast<int>(gpu)));
     contexts_.clear();
@@ -76,15 +83,36 @@ private:
     dl::CudaScope scope(*cuda_, contextOf(rank));
     dl::CudaStream stream = nullptr;
     check(cuda_->streamCreate(&stream, dl::kCudaStreamNonBlocking));
-    void *pinned = nullptr;
-    check(cuda_->memHostAlloc(&pinned, static_cast<size_t>(bytes), dl::kCudaHostPortable));
-    move(pinned, stream);
-    check(cuda_->memFreeHost(pinned));
+    Pinned pinned = takePinned(bytes, rank);
+    move(pinned.data, stream);
     check(cuda_->streamDestroy(stream));
+    std::lock_guard<std::mutex> lock(pinnedMutex_);
+    pinned_[indexOf(rank)].push_back(pinned);
   }
-  dl::CudaContext contextOf(int rank) const {
-    return contexts_[static_cast<size_t>(rank) % contexts_.size()];
+
+  // Pinned buffers are used again: to free one waits for the GPU.
+  struct Pinned {
+    void *data = nullptr;
+    int64_t bytes = 0;
+  };
+  Pinned takePinned(int64_t bytes, int rank) {
+    {
+      std::lock_guard<std::mutex> lock(pinnedMutex_);
+      std::vector<Pinned> &free = pinned_[indexOf(rank)];
+      for (Pinned &buffer : free)
+        if (buffer.bytes >= bytes) {
+          std::swap(buffer, free.back());
+          Pinned taken = free.back();
+          free.pop_back();
+          return taken;
+        }
+    }
+    Pinned made = {nullptr, std::max<int64_t>(bytes, kLeastPinned)};
+    check(cuda_->memHostAlloc(&made.data, static_cast<size_t>(made.bytes), dl::kCudaHostPortable));
+    return made;
   }
+  size_t indexOf(int rank) const { return static_cast<size_t>(rank) % contexts_.size(); }
+  dl::CudaContext contextOf(int rank) const { return contexts_[indexOf(rank)]; }
   void check(dl::CudaResult result) {
     Status status = dl::cudaStatus(*cuda_, result, "the test's own call");
     EXPECT_TRUE(status.ok()) << status.toString();
@@ -92,6 +120,8 @@ private:
 
   const dl::Cuda *cuda_ = nullptr;
   std::vector<dl::CudaContext> contexts_;
+  std::mutex pinnedMutex_;
+  std::map<size_t, std::vector<Pinned>> pinned_; // by GPU
 };
 
 class DriverMemory::Staged final : public StagedCall {

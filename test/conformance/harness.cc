@@ -24,6 +24,7 @@ Status Member::run(Communicator &on, const Call &call) {
       gpu->stage(call, rank, static_cast<int>(on.ranks().size()), on.position());
   Status outcome = on.run(copy->call());
   copy->finish();
+  spent.push_back(std::move(copy));
   return outcome;
 }
 
@@ -42,6 +43,7 @@ Status Member::wait(Request *request) {
   Status outcome = endpoint.wait(request);
   if (auto it = staged.find(request); it != staged.end()) {
     it->second->finish();
+    spent.push_back(std::move(it->second));
     staged.erase(it);
   }
   return outcome;

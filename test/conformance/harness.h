@@ -50,6 +50,9 @@ struct Member {
 
   GpuMemory *gpu = nullptr; // null: host memory
   std::map<Request *, std::unique_ptr<StagedCall>> staged = {};
+  // Kept until the rank has left: GPU memory is freed when the GPU is idle, which may need
+  // what this rank has yet to do.
+  std::vector<std::unique_ptr<StagedCall>> spent = {};
 };
 
 inline constexpr int64_t kPatientUs = 120'000'000;

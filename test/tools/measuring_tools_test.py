@@ -26,6 +26,19 @@ def run(tool, *words, **environment):
                           stdin=subprocess.DEVNULL, env={**os.environ, **environment})
 
 
+def children_of(parent):
+    """In the order of their start. Not every kernel has /proc/PID/task/PID/children."""
+    children = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        if int(fields[1]) == parent:
+            children.append((int(fields[19]), int(stat.parent.name)))
+    return [pid for _, pid in sorted(children)]
+
+
 @unittest.skipUnless((BIN / "coll-perf").exists(), "coll-perf was not built")
 class CollPerfTest(unittest.TestCase):
     def setUp(self):
@@ -140,16 +153,19 @@ class CollPerfTest(unittest.TestCase):
         self.assertIn("SKIPPED: threads, graph", done.stdout)
 
     def test_a_killed_rank_ends_the_run(self):
-        with subprocess.Popen([BIN / "coll-perf", "all_reduce", "--backend=net", "--ranks=3",
-                               "-b1M", "-e1M", "-n100000000", "--timeout=50"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            self.assertIn("all_reduce", process.stdout.readline() + process.stdout.readline())
-            time.sleep(0.5)
-            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            ranks = [int(word) for word in children.read_text().split()]
-            self.assertEqual(len(ranks), 3)
-            os.kill(ranks[1], signal.SIGKILL)
-            output, errors = process.communicate(timeout=60)
+        process = subprocess.Popen([BIN / "coll-perf", "all_reduce", "--backend=net", "--ranks=3",
+                                    "-b1M", "-e1M", "-n100000000", "--timeout=50"], text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        # Backwards: it would run for hours, so it is killed before anyone waits for it.
+        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
+            self.addCleanup(cleanup)
+        self.assertIn("all_reduce", process.stdout.readline() + process.stdout.readline())
+        ranks = children_of(process.pid)
+        self.assertEqual(len(ranks), 3)
+        time.sleep(0.5)  # into the operations
+        os.kill(ranks[1], signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, output)
         self.assertRegex(errors, "rank 1.*gone")
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,8 +158,10 @@ Result<OpFigure> Team::measure(const Task &task) {
 }
 
 Team::~Team() {
+  // Tells them to end. Processes of later teams hold copies of this end, so that closing it
+  // would not.
   for (Worker &worker : workers_)
-    worker.socket.reset(); // tells it to end
+    shutdown(worker.socket->fd(), SHUT_RDWR);
   int64_t deadline = net::nowUs() + kGraceUs;
   for (Worker &worker : workers_) {
     while (worker.pid > 0 && waitpid(worker.pid, nullptr, WNOHANG) == 0) {
