@@ -138,11 +138,11 @@ llvm::StringRef hintAtPrettyForm(llvm::StringRef text) {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::StringRef path,
-                                        llvm::StringRef text) {
+                                        llvm::StringRef text, llvm::raw_ostream &errors) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, path == "-" ? "<stdin>" : path),
                              llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, errors);
   return mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
 }
 
@@ -188,9 +188,9 @@ StepIr StepIr::clone() const {
 
 llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
                                 llvm::StringRef text, std::optional<int64_t> stateArgs,
-                                StageWriter *stages) {
+                                StageWriter *stages, llvm::raw_ostream &syntaxErrors) {
   StepIr step;
-  step.module = parse(context, path, text);
+  step.module = parse(context, path, text, syntaxErrors);
   if (!step.module)
     return makeError("'" + path + "' is not MLIR that can be read" + hintAtPrettyForm(text));
   step.level = detectLevel(*step.module);

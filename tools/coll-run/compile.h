@@ -9,6 +9,7 @@
 #include "tools/coll-run/stages.h"
 
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <optional>
 
@@ -24,10 +25,12 @@ struct StepIr {
 };
 
 /// Parses a file's text, of any level; a foreign step is imported. `path` is for messages.
-/// Diagnostics go through `context`. `stages` may be null.
+/// What cannot be parsed is shown on `syntaxErrors`; later diagnostics go through `context`.
+/// `stages` may be null.
 llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
                                 llvm::StringRef text, std::optional<int64_t> stateArgs,
-                                StageWriter *stages);
+                                StageWriter *stages,
+                                llvm::raw_ostream &syntaxErrors = llvm::errs());
 
 /// The step before it was distributed: a copy without mesh and shardings. Fails
 /// from level L4 on.

@@ -101,7 +101,8 @@ std::string shown(const CodeKey &key) {
 } // namespace
 
 StepCompiler::StepCompiler(Audience audience)
-    : context_(makeRegistry()), messages_(context_, audience) {
+    : context_(makeRegistry()), messages_(context_, audience),
+      syntaxErrors_(audience == Audience::Nothing ? llvm::nulls() : llvm::errs()) {
   context_.allowUnregisteredDialects();
   context_.printOpOnDiagnostic(false);
 }
@@ -132,7 +133,8 @@ llvm::Error StepCompiler::parse(StepFile &file) {
   if (file.ir)
     return llvm::Error::success();
   size_t before = messages_.all().size();
-  auto ir = loadStep(context_, file.path, file.text->getBuffer(), file.stateArgs, stages_);
+  auto ir =
+      loadStep(context_, file.path, file.text->getBuffer(), file.stateArgs, stages_, syntaxErrors_);
   if (!ir)
     return ir.takeError();
   if (!ir->note.empty())

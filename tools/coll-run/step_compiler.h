@@ -59,6 +59,7 @@ private:
 
   mlir::MLIRContext context_;
   Messages messages_;
+  llvm::raw_ostream &syntaxErrors_;
   StageWriter *stages_ = nullptr;
   std::optional<mlir::coll::CodeCache> cache_;
   std::string compiler_; // its identity
