@@ -68,7 +68,7 @@ LogicalResult DriverEmitter::emitKernelCall(func::CallOp op) {
     if (llvm::any_of(aliases, [&](auto alias) { return alias.first == number; }))
       continue;
     if (arg.access == KernelArg::Access::Scalar)
-      args.push_back(toI64(values_.lookup(op.getOperand(i))));
+      args.push_back(toLlvm(values_.lookup(op.getOperand(i))));
     else if (i >= kernel.firstDest())
       args.push_back(address(op.getResult(i - kernel.firstDest())));
     else
@@ -87,7 +87,7 @@ LogicalResult DriverEmitter::emitExtract(Operation *op) {
   Value tensor = extract.getTensor(), at = address(tensor);
   Value linear;
   for (auto [index, size] : llvm::zip_equal(extract.getIndices(), shapeOf(tensor))) {
-    Value component = toI64(values_.lookup(index));
+    Value component = toLlvm(values_.lookup(index));
     if (linear)
       component = LLVM::AddOp::create(b_, loc_, LLVM::MulOp::create(b_, loc_, linear, i64(size)),
                                       component);
@@ -116,14 +116,12 @@ LogicalResult DriverEmitter::emitExtract(Operation *op) {
 LogicalResult DriverEmitter::emitFromElements(Operation *op) {
   Value tensor = op->getResult(0), at = address(tensor);
   for (auto [i, element] : llvm::enumerate(op->getOperands())) {
-    Value value = toI64(values_.lookup(element));
+    Value value = toLlvm(values_.lookup(element));
     Type type = value.getType(), stored = getStoredElement(type);
     if (type.isInteger(1))
       value = LLVM::ZExtOp::create(b_, loc_, stored, value);
     else if (stored != type)
       value = LLVM::SExtOp::create(b_, loc_, stored, value);
-    else if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8)
-      value = arith::BitcastOp::create(b_, loc_, b_.getI8Type(), value);
     LLVM::StoreOp::create(b_, loc_, value, gep(at, i * elementBytes(tensor)));
   }
   return success();
@@ -273,11 +271,11 @@ LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value
     callAbi(AbiFunction::init, {ctx_, opId, group});
   } else if (auto send = dyn_cast<SendOp>(op)) {
     callAbi(AbiFunction::send,
-            {ctx_, opId, src, count, dtype, toI64(values_.lookup(send.getPeer())),
+            {ctx_, opId, src, count, dtype, toLlvm(values_.lookup(send.getPeer())),
              i64(send.getTag()), group, request});
   } else if (auto recv = dyn_cast<RecvOp>(op)) {
     callAbi(AbiFunction::recv,
-            {ctx_, opId, dst, count, dtype, toI64(values_.lookup(recv.getPeer())),
+            {ctx_, opId, dst, count, dtype, toLlvm(values_.lookup(recv.getPeer())),
              i64(recv.getTag()), group, request});
   } else {
     return op->emitOpError("has no entry in the runtime's table");

@@ -26,9 +26,12 @@ Value DriverEmitter::i64(int64_t value) {
 }
 Value DriverEmitter::null() { return LLVM::ZeroOp::create(b_, loc_, ptr_); }
 
-Value DriverEmitter::toI64(Value value) {
-  if (value.getType().isIndex())
+Value DriverEmitter::toLlvm(Value value) {
+  Type type = value.getType();
+  if (type.isIndex())
     return arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), value);
+  if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8)
+    return arith::BitcastOp::create(b_, loc_, b_.getI8Type(), value);
   return value;
 }
 

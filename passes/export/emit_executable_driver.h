@@ -71,7 +71,8 @@ private:
   Value i32(int64_t value);
   Value i64(int64_t value);
   Value null();
-  Value toI64(Value value);
+  /// `value` in a type that LLVM has: an index as i64, an eight-bit float as its bits.
+  Value toLlvm(Value value);
   Value gep(Value base, int64_t bytes);
   Value gep(Value base, Value index, int64_t elementBytes);
   Value stackSlot(Type type);
