@@ -137,10 +137,11 @@ public:
   virtual Result<Request *> start(const Call &call) = 0;
 
   // Tells the backend of GPU memory that calls will use often, so that it can be reached
-  // directly. Calls take any other memory too.
+  // directly. Calls take any other memory too. All members call it, with the same size, in the
+  // same order; a call that uses it does so at the same place on all of them. Blocks.
   virtual Result<std::unique_ptr<Registration>> registerMemory(void *data, int64_t bytes);
   // Memory of this rank's GPU in the way that calls reach fastest: symmetric on all members
-  // where the backend can. All members call it, with the same size, in the same order. Blocks.
+  // where the backend can. As with registerMemory, it is an affair of all members. Blocks.
   virtual Result<std::unique_ptr<Registration>> allocate(int64_t bytes);
 };
 
@@ -213,6 +214,8 @@ public:
   // Ok, or kCollUnsupported with the reason why it refuses calls like this one, whatever
   // their buffers. The same on all ranks.
   virtual Status supports(const Call &call) const;
+  // The backend whose endpoints Endpoint::host() gives; null where it gives none.
+  virtual const Backend *below() const { return nullptr; }
 };
 
 // By name ("threads", …); an unknown name fails and lists the known ones.

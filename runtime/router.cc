@@ -12,6 +12,7 @@ struct Shared {
   Routes routes = Routes::defaults();
   std::unique_ptr<Backend> backend;
   std::vector<std::string> names;
+  std::vector<const Backend *> paths; // by name
   int64_t timeoutUs = 0;
 };
 
@@ -31,9 +32,8 @@ class RouterEndpoint final : public Endpoint {
 public:
   RouterEndpoint(Shared &shared, std::unique_ptr<Endpoint> top) : shared_(shared) {
     top_ = std::move(top);
-    paths_.push_back(top_.get());
-    if (shared.names.size() > 1)
-      paths_.push_back(top_->host());
+    for (Endpoint *path = top_.get(); paths_.size() < shared.names.size(); path = path->host())
+      paths_.push_back(path);
   }
   ~RouterEndpoint() override { inFlight_.clear(); }
 
@@ -106,10 +106,7 @@ private:
 Result<size_t> RouterEndpoint::choose(const Call &call, int ranks) const {
   const bool isGpu = gpuOf(call.src ? call.src : call.dst) >= 0;
   auto takes = [&](size_t path) {
-    if (path == 0 && !shared_.backend->supports(call).ok())
-      return false;
-    // What stands below takes every call that is not scaled.
-    return takesMemory(shared_.names[path], isGpu) && (path == 0 || call.scale == 1);
+    return takesMemory(shared_.names[path], isGpu) && shared_.paths[path]->supports(call).ok();
   };
   Chosen chosen = chooseRoute(shared_.routes, shared_.names, queryOf(call, ranks, isGpu), takes);
   if (chosen.route)
@@ -185,7 +182,11 @@ public:
     return std::unique_ptr<Endpoint>(new RouterEndpoint(shared_, top.take()));
   }
   Status supports(const Call &call) const override {
-    return shared_.names.size() > 1 && call.scale == 1 ? Status() : shared_.backend->supports(call);
+    Status first = shared_.backend->supports(call);
+    for (const Backend *path : shared_.paths)
+      if (path->supports(call).ok())
+        return {};
+    return first;
   }
 
 private:
@@ -201,6 +202,10 @@ Result<std::unique_ptr<Backend>> createRouter(const BackendOptions &options, Rou
   shared.routes = std::move(routes);
   shared.backend = std::move(backend);
   shared.names = std::move(names);
+  for (const Backend *path = shared.backend.get();
+       path && shared.paths.size() < shared.names.size(); path = path->below())
+    shared.paths.push_back(path);
+  shared.names.resize(shared.paths.size());
   shared.timeoutUs = options.timeoutUs;
   return std::unique_ptr<Backend>(new RouterBackend(std::move(shared)));
 }

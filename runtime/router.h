@@ -10,8 +10,7 @@
 
 namespace coll::rt {
 
-// `backend` is called names[0]. What its endpoints stand on (Endpoint::host) is names[1], if
-// there is one.
+// `backend` is called names[0]. What it stands on (Backend::below) is names[1], and so on.
 Result<std::unique_ptr<Backend>> createRouter(const BackendOptions &options, Routes routes,
                                               std::unique_ptr<Backend> backend,
                                               std::vector<std::string> names);

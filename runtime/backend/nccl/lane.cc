@@ -4,7 +4,6 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace coll::rt::nccl {
@@ -30,156 +29,67 @@ struct Scalar {
 
 } // namespace
 
-Lane::~Lane() {
-  if (comm_ && !killed_) {
-    (void)gpu_.nccl().commDestroy(comm_); // nothing is left to be done about a failure
-    comm_ = nullptr;
-  }
-  if (stream_)
-    gpu_.endStream(stream_);
+NcclLane::~NcclLane() {
+  if (comm_ && !killed_)
+    (void)nccl_.commDestroy(comm_); // nothing is left to be done about a failure
 }
 
-Status Lane::join(const dl::NcclUniqueId &id) {
+Result<bool> NcclLane::identify(gpu::Identity &mine) {
+  if (position_ != 0)
+    return false;
+  dl::NcclUniqueId id;
+  static_assert(sizeof(id.bytes) == sizeof(mine.bytes));
+  COLL_RETURN_IF_ERROR(check(nccl_.getUniqueId(&id), "ncclGetUniqueId"));
+  std::memcpy(mine.bytes, id.bytes, sizeof(mine.bytes));
+  return true;
+}
+
+Status NcclLane::join(const std::vector<gpu::Identity> &all) {
+  dl::NcclUniqueId id;
+  std::memcpy(id.bytes, all[0].bytes, sizeof(id.bytes));
+  return join(id);
+}
+
+Status NcclLane::join(const dl::NcclUniqueId &id) {
   dl::NcclConfig config;
   config.blocking = envInt(EnvVar::NcclBlocking) != 0;
-  dl::NcclResult result = gpu_.nccl().commInitRankConfig(&comm_, size_, id, position_, &config);
-  return dl::ncclStatus(gpu_.nccl(), result, "ncclCommInitRankConfig");
+  dl::NcclResult result = nccl_.commInitRankConfig(&comm_, size(), id, position_, &config);
+  return dl::ncclStatus(nccl_, result, "ncclCommInitRankConfig");
 }
 
-void Lane::forget(LaneOp *op) {
-  queue_.erase(std::remove(queue_.begin(), queue_.end(), op), queue_.end());
-}
-
-Status Lane::health() {
+Status NcclLane::health() {
   if (!comm_ || killed_)
     return {};
   dl::NcclResult state = dl::kNcclSuccess;
-  COLL_RETURN_IF_ERROR(
-      check(gpu_.nccl().commGetAsyncError(comm_, &state), "ncclCommGetAsyncError"));
+  COLL_RETURN_IF_ERROR(check(nccl_.commGetAsyncError(comm_, &state), "ncclCommGetAsyncError"));
   ready_ = state == dl::kNcclSuccess;
   return check(state, "NCCL's communicator");
 }
 
-Status Lane::poll() {
-  if (!comm_ || killed_ || (ready_ && queue_.empty()))
-    return {};
-  while (true) {
-    COLL_RETURN_IF_ERROR(health());
-    if (!ready_)
-      return {};
-    if (queue_.empty())
-      return {};
-    if (queue_.front()->stage == LaneOp::Stage::Issued)
-      COLL_RETURN_IF_ERROR(endFront());
-    else
-      COLL_RETURN_IF_ERROR(beginFront());
-  }
+bool NcclLane::needsOwnStream(const Call &call) const {
+  return plan(call, nullptr).scratchBytes > 0;
 }
 
-Status Lane::beginFront() {
-  LaneOp &op = *queue_.front();
-  if (!stream_) {
-    Result<dl::CudaStream> made = gpu_.makeStream();
-    if (!made)
-      return made.status();
-    stream_ = *made;
-  }
-  op.stage = LaneOp::Stage::Issued;
-  return issue(op);
-}
-
-Status Lane::issue(LaneOp &op) {
-  const bool hasAllToAll = gpu_.nccl().allToAll != nullptr;
-  op.plan = planOf(op.call, size_, position_, nullptr, hasAllToAll);
-  auto *callers = static_cast<dl::CudaStream>(op.call.stream);
-  // Scratch memory is used in the order of the lane's own stream.
-  op.stream = op.onCallersStream && op.plan.scratchBytes == 0 ? callers : stream_;
-  if (op.plan.scratchBytes > 0) {
-    Result<char *> memory = scratch(op.plan.scratchBytes);
+Status NcclLane::issue(gpu::LaneOp &op) {
+  plan_ = plan(op.call, nullptr);
+  if (plan_.scratchBytes > 0) {
+    Result<char *> memory = scratch(plan_.scratchBytes);
     if (!memory)
       return memory.status();
-    op.plan = planOf(op.call, size_, position_, *memory, hasAllToAll);
+    plan_ = plan(op.call, *memory);
   }
-  if (callers && op.stream != callers)
-    COLL_RETURN_IF_ERROR(gpu_.order(callers, op.stream));
-  for (const Copy &copy : op.plan.before)
+  for (const Copy &copy : plan_.before)
     COLL_RETURN_IF_ERROR(gpu_.copy(copy, op.stream));
-  return issueSteps(op.call, op.plan, op.stream);
+  return issueSteps(op.call, op.stream);
 }
 
-// NCCL has launched the operation: what comes after it may follow.
-Status Lane::endFront() {
-  LaneOp &op = *queue_.front();
-  for (const Copy &copy : op.plan.after)
+Status NcclLane::finish(gpu::LaneOp &op) {
+  for (const Copy &copy : plan_.after)
     COLL_RETURN_IF_ERROR(gpu_.copy(copy, op.stream));
-  auto *callers = static_cast<dl::CudaStream>(op.call.stream);
-  if (op.onCallersStream && op.stream != callers)
-    COLL_RETURN_IF_ERROR(gpu_.order(op.stream, callers));
-  if (!op.onCallersStream) {
-    Result<dl::CudaEvent> done = gpu_.record(op.stream);
-    if (!done)
-      return done.status();
-    op.done = *done;
-  }
-  op.stage = LaneOp::Stage::OnStream;
-  queue_.pop_front();
   return {};
 }
 
-Status Lane::issueSteps(const Call &call, const Plan &plan, dl::CudaStream stream) {
-  const dl::Nccl &nccl = gpu_.nccl();
-  if (plan.steps.empty())
-    return {};
-  if (reduces(call.kind) && call.scale != 1) {
-    Step step = plan.steps.front();
-    double factor = call.reduction == kCollAvg ? call.scale / size_ : call.scale;
-    Scalar scalar(factor, call.dtype);
-    COLL_RETURN_IF_ERROR(check(
-        nccl.redOpCreatePreMulSum(&step.op, scalar.bytes, step.dtype, kScalarInHostMemory, comm_),
-        "ncclRedOpCreatePreMulSum"));
-    Status issued = check(issueStep(step, stream), kindName(step.kind));
-    Status ended = check(nccl.redOpDestroy(step.op, comm_), "ncclRedOpDestroy");
-    return issued.ok() ? ended : issued;
-  }
-  const bool isGroup = plan.steps.size() > 1;
-  if (isGroup)
-    COLL_RETURN_IF_ERROR(check(nccl.groupStart(), "ncclGroupStart"));
-  Status issued;
-  for (const Step &step : plan.steps)
-    if (issued.ok())
-      issued = check(issueStep(step, stream), kindName(step.kind));
-  if (isGroup)
-    if (Status ended = check(nccl.groupEnd(), "ncclGroupEnd"); issued.ok())
-      issued = ended;
-  return issued;
-}
-
-dl::NcclResult Lane::issueStep(const Step &step, dl::CudaStream stream) {
-  const dl::Nccl &nccl = gpu_.nccl();
-  auto count = static_cast<size_t>(step.count);
-  switch (step.kind) {
-  case OpKind::AllReduce:
-    return nccl.allReduce(step.src, step.dst, count, step.dtype, step.op, comm_, stream);
-  case OpKind::Reduce:
-    return nccl.reduce(step.src, step.dst, count, step.dtype, step.op, step.peer, comm_, stream);
-  case OpKind::ReduceScatter:
-    return nccl.reduceScatter(step.src, step.dst, count, step.dtype, step.op, comm_, stream);
-  case OpKind::Broadcast:
-    return nccl.broadcast(step.src, step.dst, count, step.dtype, step.peer, comm_, stream);
-  case OpKind::AllGather:
-    return nccl.allGather(step.src, step.dst, count, step.dtype, comm_, stream);
-  case OpKind::AllToAll:
-    return nccl.allToAll(step.src, step.dst, count, step.dtype, comm_, stream);
-  case OpKind::Send:
-    return nccl.send(step.src, count, step.dtype, step.peer, comm_, stream);
-  case OpKind::Recv:
-    return nccl.recv(step.dst, count, step.dtype, step.peer, comm_, stream);
-  default:
-    return dl::kNcclInternalError; // a plan has no other steps
-  }
-}
-
-Result<char *> Lane::scratch(int64_t bytes) {
+Result<char *> NcclLane::scratch(int64_t bytes) {
   if (scratch_.empty() || scratch_.back().bytes() < bytes) {
     Result<dl::GpuMemory> made =
         dl::GpuMemory::create(gpu_.context(), dl::GpuMemory::Kind::Device, bytes * 2);
@@ -190,15 +100,64 @@ Result<char *> Lane::scratch(int64_t bytes) {
   return scratch_.back().device();
 }
 
-void Lane::kill() {
-  queue_.clear();
-  if (comm_ && !killed_)
-    (void)gpu_.nccl().commAbort(comm_); // the job is over anyway
+Status NcclLane::issueSteps(const Call &call, dl::CudaStream stream) {
+  if (plan_.steps.empty())
+    return {};
+  if (reduces(call.kind) && call.scale != 1)
+    return issueScaled(call, stream);
+  const bool isGroup = plan_.steps.size() > 1;
+  if (isGroup)
+    COLL_RETURN_IF_ERROR(check(nccl_.groupStart(), "ncclGroupStart"));
+  Status issued;
+  for (const Step &step : plan_.steps)
+    if (issued.ok())
+      issued = check(issueStep(step, stream), kindName(step.kind));
+  if (isGroup)
+    if (Status ended = check(nccl_.groupEnd(), "ncclGroupEnd"); issued.ok())
+      issued = ended;
+  return issued;
+}
+
+Status NcclLane::issueScaled(const Call &call, dl::CudaStream stream) {
+  Step step = plan_.steps.front();
+  Scalar scalar(call.reduction == kCollAvg ? call.scale / size() : call.scale, call.dtype);
+  COLL_RETURN_IF_ERROR(check(
+      nccl_.redOpCreatePreMulSum(&step.op, scalar.bytes, step.dtype, kScalarInHostMemory, comm_),
+      "ncclRedOpCreatePreMulSum"));
+  Status issued = check(issueStep(step, stream), kindName(step.kind));
+  Status ended = check(nccl_.redOpDestroy(step.op, comm_), "ncclRedOpDestroy");
+  return issued.ok() ? ended : issued;
+}
+
+dl::NcclResult NcclLane::issueStep(const Step &step, dl::CudaStream stream) {
+  auto count = static_cast<size_t>(step.count);
+  switch (step.kind) {
+  case OpKind::AllReduce:
+    return nccl_.allReduce(step.src, step.dst, count, step.dtype, step.op, comm_, stream);
+  case OpKind::Reduce:
+    return nccl_.reduce(step.src, step.dst, count, step.dtype, step.op, step.peer, comm_, stream);
+  case OpKind::ReduceScatter:
+    return nccl_.reduceScatter(step.src, step.dst, count, step.dtype, step.op, comm_, stream);
+  case OpKind::Broadcast:
+    return nccl_.broadcast(step.src, step.dst, count, step.dtype, step.peer, comm_, stream);
+  case OpKind::AllGather:
+    return nccl_.allGather(step.src, step.dst, count, step.dtype, comm_, stream);
+  case OpKind::AllToAll:
+    return nccl_.allToAll(step.src, step.dst, count, step.dtype, comm_, stream);
+  case OpKind::Send:
+    return nccl_.send(step.src, count, step.dtype, step.peer, comm_, stream);
+  case OpKind::Recv:
+    return nccl_.recv(step.dst, count, step.dtype, step.peer, comm_, stream);
+  default:
+    return dl::kNcclInternalError; // a plan has no other steps
+  }
+}
+
+void NcclLane::end() {
+  if (comm_)
+    (void)nccl_.commAbort(comm_); // the job is over anyway
   comm_ = nullptr;
-  killed_ = true;
   ready_ = false;
-  if (stream_)
-    gpu_.drain(stream_);
 }
 
 } // namespace coll::rt::nccl

@@ -1,6 +1,7 @@
 #include "runtime/backend/nccl/nccl.h"
 
-#include "runtime/backend/nccl/endpoint.h"
+#include "runtime/backend/nccl/engine.h"
+#include "runtime/backend/nccl/platform.h"
 #include "runtime/backend/nccl/types.h"
 #include "runtime/base/env.h"
 #include "runtime/net/launch_env.h"
@@ -20,7 +21,7 @@ constexpr int kFirstMajorWithFp8 = 9; // compute capability
 // A rank of this process, until its endpoint exists.
 struct LocalRank {
   int rank = 0;
-  std::unique_ptr<NcclEndpoint> endpoint;
+  std::unique_ptr<gpu::GpuEndpoint> endpoint;
 };
 
 class NcclBackend final : public Backend {
@@ -32,6 +33,7 @@ public:
 
   std::vector<int> localRanks() const override { return control_->localRanks(); }
   Status supports(const Call &call) const override { return nccl::supports(call, hasFp8_); }
+  const Backend *below() const override { return control_.get(); }
   Result<std::unique_ptr<Endpoint>> endpoint(int rank) override;
 
 private:
@@ -88,16 +90,19 @@ Status NcclBackend::openRank(int rank, int gpu, const BackendOptions &options) {
   Result<std::unique_ptr<Endpoint>> control = control_->endpoint(rank);
   if (!control)
     return control.status();
-  Result<std::unique_ptr<Gpu>> opened = Gpu::open(platform_, gpu);
+  // NCCL ends communicators in the background, and still needs the context then.
+  Result<std::unique_ptr<gpu::Gpu>> opened =
+      gpu::Gpu::open(*platform_.cuda, gpu, "nccl", /*keepsContext=*/true);
   if (!opened)
     return opened.status();
-  EndpointOptions endpoint;
+  gpu::EndpointOptions endpoint;
   endpoint.timeoutUs = options.timeoutUs;
   endpoint.checksCalls = envInt(EnvVar::NcclCheck) != 0;
   endpoint.spinUs = envInt(EnvVar::SpinUs);
-  endpoint.hasFp8 = hasFp8_;
   ranks_.push_back(
-      {rank, std::make_unique<NcclEndpoint>(rank, opened.take(), control.take(), endpoint)});
+      {rank, std::make_unique<gpu::GpuEndpoint>(
+                 rank, opened.take(), std::make_unique<NcclEngine>(*platform_.nccl, hasFp8_),
+                 control.take(), endpoint)});
   return {};
 }
 
@@ -128,8 +133,8 @@ Result<dl::NcclUniqueId> NcclBackend::worldId(const BackendOptions &options) {
     return id;
   std::vector<int> world(static_cast<size_t>(options.numRanks));
   std::iota(world.begin(), world.end(), 0);
-  NcclEndpoint &endpoint = *ranks_.front().endpoint;
-  Result<Group *> group = endpoint.group(world);
+  gpu::GpuEndpoint &endpoint = *ranks_.front().endpoint;
+  Result<gpu::Group *> group = endpoint.group(world);
   if (!group)
     return group.status();
   Call broadcast;
@@ -151,13 +156,13 @@ Status NcclBackend::joinWorld(const dl::NcclUniqueId &id, const std::vector<int>
   COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.groupStart(), "ncclGroupStart"));
   Status joined;
   for (LocalRank &local : ranks_) {
-    Result<Group *> group = local.endpoint->group(world);
+    Result<gpu::Group *> group = local.endpoint->group(world);
     if (joined.ok())
       joined = group ? Status() : group.status();
     if (!joined.ok())
       break;
-    Gpu::Scope scope(local.endpoint->gpu());
-    joined = (*group)->lane.join(id).annotate("rank " + std::to_string(local.rank));
+    gpu::Gpu::Scope scope(local.endpoint->gpu());
+    joined = NcclEngine::laneOf(**group).join(id).annotate("rank " + std::to_string(local.rank));
   }
   Status ended = dl::ncclStatus(nccl, nccl.groupEnd(), "ncclGroupEnd");
   return joined.ok() ? ended : joined;
@@ -172,12 +177,12 @@ Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> 
   COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.groupStart(), "ncclGroupStart"));
   Status split;
   for (size_t i = 0; i < ranks_.size() && split.ok(); ++i) {
-    NcclEndpoint &endpoint = *ranks_[i].endpoint;
-    Gpu::Scope scope(endpoint.gpu());
+    gpu::GpuEndpoint &endpoint = *ranks_[i].endpoint;
+    gpu::Gpu::Scope scope(endpoint.gpu());
     auto it = std::find(ranks.begin(), ranks.end(), ranks_[i].rank);
     int color = it == ranks.end() ? dl::kNcclNoColor : 0;
     split = dl::ncclStatus(nccl,
-                           nccl.commSplit((*endpoint.group(world))->lane.comm(), color,
+                           nccl.commSplit(NcclEngine::laneOf(**endpoint.group(world)).comm(), color,
                                           static_cast<int>(it - ranks.begin()), &made[i], &config),
                            "ncclCommSplit");
   }
@@ -188,10 +193,10 @@ Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> 
   for (size_t i = 0; i < ranks_.size(); ++i) {
     if (!made[i])
       continue;
-    Result<Group *> group = ranks_[i].endpoint->group(ranks);
+    Result<gpu::Group *> group = ranks_[i].endpoint->group(ranks);
     if (!group)
       return group.status();
-    (*group)->lane.adopt(made[i]);
+    NcclEngine::laneOf(**group).adopt(made[i]);
   }
   return {};
 }
@@ -202,14 +207,14 @@ Status NcclBackend::settle(const std::vector<int> &ranks, int64_t timeoutUs) {
   for (LocalRank &local : ranks_) {
     if (std::find(ranks.begin(), ranks.end(), local.rank) == ranks.end())
       continue;
-    Result<Group *> group = local.endpoint->group(ranks);
+    Result<gpu::Group *> group = local.endpoint->group(ranks);
     if (!group)
       return group.status();
     std::string who = "rank " + std::to_string(local.rank);
-    Gpu::Scope scope(local.endpoint->gpu());
+    gpu::Gpu::Scope scope(local.endpoint->gpu());
     while (true) {
-      COLL_RETURN_IF_ERROR((*group)->lane.health().annotate(who));
-      if ((*group)->lane.ready())
+      COLL_RETURN_IF_ERROR((*group)->lane->health().annotate(who));
+      if ((*group)->lane->ready())
         break;
       COLL_RETURN_IF_ERROR(local.endpoint->health().annotate(who));
       if (std::chrono::steady_clock::now() >= deadline)

@@ -8,18 +8,13 @@
 #define COLL_RUNTIME_BACKEND_NCCL_PLAN_H
 
 #include "runtime/backend.h"
+#include "runtime/gpu/gpu.h"
 
 #include <vector>
 
 namespace coll::rt::nccl {
 
-// `rows` rows of `bytes` bytes; source null: zeros (one row).
-struct Copy {
-  char *dst = nullptr;
-  const char *src = nullptr;
-  int64_t dstPitch = 0, srcPitch = 0;
-  int64_t bytes = 0, rows = 1;
-};
+using gpu::Copy;
 
 struct Step {
   OpKind kind = OpKind::AllReduce; // also Send and Recv, of which several are one group

@@ -2,27 +2,36 @@
 //
 // Belongs to the rank's thread. The context is current while a Scope lives.
 
-#ifndef COLL_RUNTIME_BACKEND_NCCL_GPU_H
-#define COLL_RUNTIME_BACKEND_NCCL_GPU_H
+#ifndef COLL_RUNTIME_GPU_GPU_H
+#define COLL_RUNTIME_GPU_GPU_H
 
-#include "runtime/backend/nccl/plan.h"
-#include "runtime/backend/nccl/platform.h"
 #include "runtime/dl/gpu_memory.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
-namespace coll::rt::nccl {
+namespace coll::rt::gpu {
+
+// `rows` rows of `bytes` bytes; source null: zeros (one row).
+struct Copy {
+  char *dst = nullptr;
+  const char *src = nullptr;
+  int64_t dstPitch = 0, srcPitch = 0;
+  int64_t bytes = 0, rows = 1;
+};
 
 class Gpu {
 public:
-  static Result<std::unique_ptr<Gpu>> open(const Platform &platform, int ordinal);
+  // `user` is who takes the memory, for messages. `keepsContext`: beyond the object's life, for
+  // libraries that end things in the background.
+  static Result<std::unique_ptr<Gpu>> open(const dl::Cuda &cuda, int ordinal, const char *user,
+                                           bool keepsContext);
   ~Gpu();
   Gpu(const Gpu &) = delete;
   Gpu &operator=(const Gpu &) = delete;
 
-  const dl::Cuda &cuda() const { return *platform_.cuda; }
-  const dl::Nccl &nccl() const { return *platform_.nccl; }
+  const dl::Cuda &cuda() const { return cuda_; }
   int ordinal() const { return context_->ordinal(); }
   const std::shared_ptr<dl::GpuContext> &context() const { return context_; }
   // For work that belongs to no communicator.
@@ -54,14 +63,15 @@ public:
   Status check(const void *data, const char *what) const;
 
 private:
-  explicit Gpu(const Platform &platform) : platform_(platform) {}
+  Gpu(const dl::Cuda &cuda, const char *user) : cuda_(cuda), user_(user) {}
 
-  Platform platform_;
+  const dl::Cuda &cuda_;
+  const std::string user_;
   std::shared_ptr<dl::GpuContext> context_;
   dl::CudaStream stream_ = nullptr;
   std::vector<dl::CudaEvent> events_; // not in use
 };
 
-} // namespace coll::rt::nccl
+} // namespace coll::rt::gpu
 
-#endif // COLL_RUNTIME_BACKEND_NCCL_GPU_H
+#endif // COLL_RUNTIME_GPU_GPU_H

@@ -1,25 +1,30 @@
 // card.h - what a member tells the others of its call, beside the data.
 
-#ifndef COLL_RUNTIME_BACKEND_NCCL_CARD_H
-#define COLL_RUNTIME_BACKEND_NCCL_CARD_H
+#ifndef COLL_RUNTIME_GPU_CARD_H
+#define COLL_RUNTIME_GPU_CARD_H
 
 #include "runtime/call_signature.h"
-#include "runtime/dl/nccl.h"
 
 #include <type_traits>
 #include <vector>
 
-namespace coll::rt::nccl {
+namespace coll::rt::gpu {
+
+// What a member contributes to the making of a lane: bytes that only the engine understands.
+struct Identity {
+  char bytes[128] = {};
+};
 
 // Plain bytes, the same on all machines of a job.
 struct Card {
   static constexpr size_t kBytes = 512;
 
   CallSignature signature;
-  dl::NcclUniqueId id; // of the communicator that is to be made
-  int64_t ticket = 0;  // of a receive: which transfer from this sender it is
-  int32_t hasId = 0;
-  char text[256] = {}; // describe(call), cut where it is too long
+  Identity identity;  // where a lane is to be made
+  int64_t ticket = 0; // of a receive: which transfer from this sender it is
+  int32_t hasIdentity = 0;
+  int64_t memory = -1; // where the destination is in memory that all members know
+  char text[192] = {}; // describe(call), cut where it is too long
 };
 static_assert(std::is_trivially_copyable_v<Card> && sizeof(Card) <= Card::kBytes);
 
@@ -32,6 +37,6 @@ Status compareCards(const std::vector<Card> &cards, const std::vector<int> &rank
 // The same for a transfer.
 Status compareTransfer(const Card &send, int sender, const Card &recv, int receiver);
 
-} // namespace coll::rt::nccl
+} // namespace coll::rt::gpu
 
-#endif // COLL_RUNTIME_BACKEND_NCCL_CARD_H
+#endif // COLL_RUNTIME_GPU_CARD_H

@@ -1,14 +1,14 @@
-// Sends and receives. NCCL knows no tags: it takes the sends of a rank to another in their
+// Sends and receives. Engines know no tags: they take the sends of a rank to another in their
 // order. So sender and receiver meet on the control backend first, by their tag. The receiver
 // numbers the transfers of a sender as it meets them, and both sides put them on the lane of
 // this direction in this order.
 
-#include "runtime/backend/nccl/endpoint.h"
 #include "runtime/base/dtype.h"
+#include "runtime/gpu/endpoint.h"
 
 #include <cstring>
 
-namespace coll::rt::nccl {
+namespace coll::rt::gpu {
 
 namespace {
 
@@ -17,14 +17,34 @@ int64_t answerTag(int64_t tag) { return ~tag; }
 
 } // namespace
 
-TransferLane &NcclEndpoint::transferLane(int sender, int receiver) {
+TransferLane &GpuEndpoint::transferLane(int sender, int receiver) {
   std::unique_ptr<TransferLane> &lane = transfers_[{sender, receiver}];
-  if (!lane)
-    lane = std::make_unique<TransferLane>(*gpu_, rank_ == sender ? 0 : 1);
+  if (!lane) {
+    lane = std::make_unique<TransferLane>();
+    lane->lane = engine_->makeLane(*gpu_, {sender, receiver}, rank_ == sender ? 0 : 1);
+  }
   return *lane;
 }
 
-Status NcclEndpoint::tell(NcclRequest &request, const Card &card, int peer, int64_t tag) {
+// Puts this rank's part of the lane on the card.
+Status GpuEndpoint::identify(TransferLane &lane, Card &card) {
+  if (!lane.identified) {
+    Result<bool> gave = lane.lane->identify(lane.identity);
+    if (!gave)
+      return gave.status();
+    lane.identified = true;
+    lane.hasIdentity = *gave;
+  }
+  card.identity = lane.identity;
+  card.hasIdentity = lane.hasIdentity;
+  return {};
+}
+
+Status GpuEndpoint::connect(TransferLane &lane, const Card &sender, const Card &receiver) {
+  return lane.lane->begun() ? Status() : lane.lane->join({sender.identity, receiver.identity});
+}
+
+Status GpuEndpoint::tell(GpuRequest &request, const Card &card, int peer, int64_t tag) {
   request.mine.resize(Card::kBytes);
   std::memcpy(request.mine.data(), &card, sizeof(Card));
   Call send;
@@ -42,7 +62,7 @@ Status NcclEndpoint::tell(NcclRequest &request, const Card &card, int peer, int6
   return {};
 }
 
-Status NcclEndpoint::hear(NcclRequest &request, int peer, int64_t tag) {
+Status GpuEndpoint::hear(GpuRequest &request, int peer, int64_t tag) {
   request.theirs.resize(Card::kBytes);
   Call recv;
   recv.kind = OpKind::Recv;
@@ -59,26 +79,20 @@ Status NcclEndpoint::hear(NcclRequest &request, int peer, int64_t tag) {
   return {};
 }
 
-Status NcclEndpoint::beginTransfer(NcclRequest &request) {
+Status GpuEndpoint::beginTransfer(GpuRequest &request) {
   const Call &call = request.call();
   const int peer = request.group.rankAt(call.peer);
   request.card = cardOf(call);
   if (call.kind == OpKind::Recv)
     return hear(request, call.peer, call.tag);
   TransferLane &lane = transferLane(rank_, peer);
-  request.lane = &lane.lane;
-  if (!lane.hasId) {
-    COLL_RETURN_IF_ERROR(
-        dl::ncclStatus(gpu_->nccl(), gpu_->nccl().getUniqueId(&lane.id), "ncclGetUniqueId"));
-    lane.hasId = true;
-  }
-  request.card.id = lane.id;
-  request.card.hasId = 1;
+  request.lane = lane.lane.get();
+  COLL_RETURN_IF_ERROR(identify(lane, request.card));
   COLL_RETURN_IF_ERROR(hear(request, call.peer, answerTag(call.tag)));
   return tell(request, request.card, call.peer, call.tag);
 }
 
-Status NcclEndpoint::advanceSend(NcclRequest &request) {
+Status GpuEndpoint::advanceSend(GpuRequest &request) {
   if (heard(request.told))
     COLL_RETURN_IF_ERROR(collect(request.told).annotate(place(request)));
   if (heard(request.heard)) {
@@ -89,24 +103,23 @@ Status NcclEndpoint::advanceSend(NcclRequest &request) {
     COLL_RETURN_IF_ERROR(compareTransfer(request.card, rank_, answer, receiver));
     request.met = true;
     TransferLane &lane = transferLane(rank_, receiver);
-    if (!lane.lane.begun())
-      COLL_RETURN_IF_ERROR(lane.lane.join(lane.id));
+    COLL_RETURN_IF_ERROR(connect(lane, request.card, answer));
     COLL_RETURN_IF_ERROR(putInTurn(lane, answer.ticket, request));
   }
   request.agreed = request.met && !request.told;
   return {};
 }
 
-Status NcclEndpoint::putInTurn(TransferLane &lane, int64_t ticket, NcclRequest &request) {
+Status GpuEndpoint::putInTurn(TransferLane &lane, int64_t ticket, GpuRequest &request) {
   if (ticket < lane.nextTicket || !lane.early.emplace(ticket, &request.op).second)
     return {kCollPeer, place(request) + ": the receiver numbers two transfers alike"};
   for (auto it = lane.early.begin(); it != lane.early.end() && it->first == lane.nextTicket;
        it = lane.early.erase(it), ++lane.nextTicket)
-    lane.lane.put(it->second);
+    lane.lane->put(it->second);
   return {};
 }
 
-Status NcclEndpoint::advanceRecv(NcclRequest &request) {
+Status GpuEndpoint::advanceRecv(GpuRequest &request) {
   const Call &call = request.call();
   const int sender = request.group.rankAt(call.peer);
   if (heard(request.heard)) {
@@ -117,12 +130,12 @@ Status NcclEndpoint::advanceRecv(NcclRequest &request) {
     // The sender is to find the same.
     request.verdict = compareTransfer(offer, sender, request.card, rank_);
     TransferLane &lane = transferLane(sender, rank_);
-    request.lane = &lane.lane;
+    request.lane = lane.lane.get();
     if (request.verdict.ok()) {
       request.card.ticket = lane.nextTicket++;
-      if (!lane.lane.begun())
-        COLL_RETURN_IF_ERROR(lane.lane.join(offer.id));
-      lane.lane.put(&request.op);
+      COLL_RETURN_IF_ERROR(identify(lane, request.card));
+      COLL_RETURN_IF_ERROR(connect(lane, offer, request.card));
+      lane.lane->put(&request.op);
     }
     COLL_RETURN_IF_ERROR(tell(request, request.card, call.peer, answerTag(call.tag)));
   }
@@ -138,9 +151,9 @@ Status NcclEndpoint::advanceRecv(NcclRequest &request) {
 //===-- to itself ---------------------------------------------------------------===//
 
 // The other half, if it has begun, completes both.
-Status NcclEndpoint::beginToItself(NcclRequest &request) {
+Status GpuEndpoint::beginToItself(GpuRequest &request) {
   const Call &mine = request.call();
-  for (NcclRequest *other : pending_) {
+  for (GpuRequest *other : pending_) {
     const Call &call = other->call();
     if (other == &request || other->met || &other->group != &request.group ||
         call.kind == mine.kind || !isTransfer(call.kind) || call.tag != mine.tag ||
@@ -152,10 +165,10 @@ Status NcclEndpoint::beginToItself(NcclRequest &request) {
   return {};
 }
 
-Status NcclEndpoint::copyToItself(NcclRequest &send, NcclRequest &recv) {
+Status GpuEndpoint::copyToItself(GpuRequest &send, GpuRequest &recv) {
   COLL_RETURN_IF_ERROR(compareTransfer(cardOf(send.call()), rank_, cardOf(recv.call()), rank_));
   dl::CudaStream stream = gpu_->stream();
-  for (NcclRequest *half : {&send, &recv})
+  for (GpuRequest *half : {&send, &recv})
     if (half->call().stream)
       COLL_RETURN_IF_ERROR(gpu_->order(static_cast<dl::CudaStream>(half->call().stream), stream));
   const int64_t bytes = send.call().count * dtypeSize(send.call().dtype);
@@ -164,7 +177,7 @@ Status NcclEndpoint::copyToItself(NcclRequest &send, NcclRequest &recv) {
         gpu_->copy({static_cast<char *>(recv.call().dst),
                     static_cast<const char *>(send.call().src), bytes, bytes, bytes, 1},
                    stream));
-  for (NcclRequest *half : {&send, &recv}) {
+  for (GpuRequest *half : {&send, &recv}) {
     if (half->op.onCallersStream)
       COLL_RETURN_IF_ERROR(gpu_->order(stream, static_cast<dl::CudaStream>(half->call().stream)));
     Result<dl::CudaEvent> done = gpu_->record(stream);
@@ -177,4 +190,4 @@ Status NcclEndpoint::copyToItself(NcclRequest &send, NcclRequest &recv) {
   return {};
 }
 
-} // namespace coll::rt::nccl
+} // namespace coll::rt::gpu

@@ -1,7 +1,5 @@
-#include "runtime/backend/nccl/endpoint.h"
+#include "runtime/gpu/endpoint.h"
 
-#include "runtime/backend/nccl/types.h"
-#include "runtime/base/dtype.h"
 #include "runtime/call_check.h"
 
 #include <algorithm>
@@ -9,11 +7,11 @@
 #include <sched.h>
 #include <thread>
 
-namespace coll::rt::nccl {
+namespace coll::rt::gpu {
 
 namespace {
 
-// Between two looks at the health of the job and of NCCL.
+// Between two looks at the health of the job and of the engine.
 constexpr int kPollsPerLook = 32;
 constexpr int64_t kMaxPauseUs = 200;
 // Calls on streams that are not compared yet; then the oldest is waited for.
@@ -21,36 +19,42 @@ constexpr size_t kMaxReleased = 32;
 
 } // namespace
 
-NcclEndpoint::~NcclEndpoint() {
+GpuEndpoint::GpuEndpoint(int rank, std::unique_ptr<Gpu> gpu, std::unique_ptr<Engine> engine,
+                         std::unique_ptr<Endpoint> below, const EndpointOptions &options)
+    : rank_(rank), gpu_(std::move(gpu)), engine_(std::move(engine)), below_(std::move(below)),
+      control_(below_->host() ? *below_->host() : *below_), options_(options) {}
+
+GpuEndpoint::~GpuEndpoint() {
   leave();
   Gpu::Scope scope(*gpu_);
   transfers_.clear();
   groups_.clear();
 }
 
-Result<Group *> NcclEndpoint::group(std::vector<int> ranks) {
-  Result<std::unique_ptr<Communicator>> control = control_->communicator(ranks);
+Result<Group *> GpuEndpoint::group(std::vector<int> ranks) {
+  Result<std::unique_ptr<Communicator>> control = control_.communicator(ranks);
   if (!control)
     return control.status();
   std::unique_ptr<Group> &group = groups_[ranks];
   if (!group) {
     int position = (*control)->position();
-    group = std::make_unique<Group>(*gpu_, std::move(ranks), position);
+    group = std::make_unique<Group>(std::move(ranks), position);
     group->control = control.take();
+    group->lane = engine_->makeLane(*gpu_, group->ranks, position);
   }
   return group.get();
 }
 
-Result<std::unique_ptr<Communicator>> NcclEndpoint::communicator(std::vector<int> ranks) {
+Result<std::unique_ptr<Communicator>> GpuEndpoint::communicator(std::vector<int> ranks) {
   Result<Group *> made = group(std::move(ranks));
   if (!made)
     return made.status();
-  return std::unique_ptr<Communicator>(new NcclCommunicator(*this, **made));
+  return std::unique_ptr<Communicator>(new GpuCommunicator(*this, **made));
 }
 
-void NcclEndpoint::enter() { control_->enter(); }
+void GpuEndpoint::enter() { below_->enter(); }
 
-void NcclEndpoint::leave() {
+void GpuEndpoint::leave() {
   Gpu::Scope scope(*gpu_);
   // The comparison of calls on streams may be under way; what it finds is told by the cause.
   if (!over_ && !released_.empty())
@@ -62,36 +66,38 @@ void NcclEndpoint::leave() {
                                   describe(pending_.front()->call()) + " was in flight"});
   started_.clear();
   released_.clear();
-  control_->leave();
+  below_->leave();
 }
 
-void NcclEndpoint::abort(const Status &cause) {
+void GpuEndpoint::abort(const Status &cause) {
   {
     std::lock_guard<std::mutex> lock(causeMutex_);
     if (cause_.ok())
       cause_ = cause;
   }
-  control_->abort(cause);
+  engine_->abort(cause);
+  below_->abort(cause);
 }
 
-Status NcclEndpoint::health() {
+Status GpuEndpoint::health() {
   {
     std::lock_guard<std::mutex> lock(causeMutex_);
     if (!cause_.ok())
       return cause_;
   }
-  return control_->health();
+  Status known = engine_->health();
+  return known.ok() ? below_->health() : known;
 }
 
-int NcclEndpoint::gpuOf(const void *data) const {
+int GpuEndpoint::gpuOf(const void *data) const {
   dl::CudaPointerInfo info = dl::cudaPointerInfo(gpu_->cuda(), data);
   return info.device || info.managed ? info.ordinal : -1;
 }
 
 //===-- calls -------------------------------------------------------------------===//
 
-Status NcclEndpoint::check(const Group &group, const Call &call) const {
-  COLL_RETURN_IF_ERROR(supports(call, options_.hasFp8));
+Status GpuEndpoint::check(const Group &group, const Call &call) const {
+  COLL_RETURN_IF_ERROR(engine_->supports(call));
   if (call.kind == OpKind::Init || call.kind == OpKind::Barrier)
     return {};
   CallExtents extents = extentsOf(call, group.size(), group.position);
@@ -102,10 +108,10 @@ Status NcclEndpoint::check(const Group &group, const Call &call) const {
   return {};
 }
 
-Result<Request *> NcclEndpoint::startChecked(Group &group, const Call &call, bool onCallersStream) {
+Result<Request *> GpuEndpoint::startChecked(Group &group, const Call &call, bool onCallersStream) {
   Gpu::Scope scope(*gpu_);
-  auto made = std::make_unique<NcclRequest>(group, call);
-  NcclRequest *request = made.get();
+  auto made = std::make_unique<GpuRequest>(group, call);
+  GpuRequest *request = made.get();
   if (Status checked = check(group, call); !checked.ok())
     return checked.annotate(place(*request));
   request->op.onCallersStream = onCallersStream;
@@ -123,26 +129,26 @@ Result<Request *> NcclEndpoint::startChecked(Group &group, const Call &call, boo
   return static_cast<Request *>(request);
 }
 
-Status NcclEndpoint::run(Group &group, const Call &call) {
+Status GpuEndpoint::run(Group &group, const Call &call) {
   Result<Request *> request = startChecked(group, call, call.stream != nullptr);
-  return request ? finish(static_cast<NcclRequest *>(*request)) : request.status();
+  return request ? finish(static_cast<GpuRequest *>(*request)) : request.status();
 }
 
-Result<Request *> NcclEndpoint::start(Group &group, const Call &call) {
+Result<Request *> GpuEndpoint::start(Group &group, const Call &call) {
   return startChecked(group, call, /*onCallersStream=*/false);
 }
 
-Status NcclEndpoint::wait(Request *request) {
+Status GpuEndpoint::wait(Request *request) {
   bool known = std::any_of(started_.begin(), started_.end(),
                            [&](const auto &owned) { return owned.get() == request; });
   if (!known)
     return Status::invalid("no such request is in flight");
-  return finish(static_cast<NcclRequest *>(request));
+  return finish(static_cast<GpuRequest *>(request));
 }
 
-bool NcclEndpoint::test(Request *request) {
+bool GpuEndpoint::test(Request *request) {
   Gpu::Scope scope(*gpu_);
-  auto *own = static_cast<NcclRequest *>(request);
+  auto *own = static_cast<GpuRequest *>(request);
   advanceAll();
   if (Status known = health(); !own->finished && !known.ok())
     fail(nullptr, known);
@@ -150,18 +156,18 @@ bool NcclEndpoint::test(Request *request) {
 }
 
 // A call on a stream returns when it is on the stream; its comparison goes on.
-bool NcclEndpoint::mayReturn(const NcclRequest &request) const {
+bool GpuEndpoint::mayReturn(const GpuRequest &request) const {
   return request.finished || (request.call().stream && request.op.stage == LaneOp::Stage::OnStream);
 }
 
-Status NcclEndpoint::finish(NcclRequest *request) {
+Status GpuEndpoint::finish(GpuRequest *request) {
   Gpu::Scope scope(*gpu_);
   Status waited = waitUntil([&] { return mayReturn(*request); }, request);
   if (!waited.ok() && !request->finished)
     fail(request, waited);
   auto it = std::find_if(started_.begin(), started_.end(),
                          [&](const auto &owned) { return owned.get() == request; });
-  std::unique_ptr<NcclRequest> owned = std::move(*it);
+  std::unique_ptr<GpuRequest> owned = std::move(*it);
   started_.erase(it);
   if (request->finished)
     return std::move(owned->outcome);
@@ -176,7 +182,7 @@ Status NcclEndpoint::finish(NcclRequest *request) {
   sweep();
   if (released_.size() <= kMaxReleased)
     return ordered;
-  NcclRequest *oldest = released_.front().get();
+  GpuRequest *oldest = released_.front().get();
   Status late = waitUntil([&] { return oldest->finished; }, oldest);
   if (!late.ok() && !oldest->finished)
     fail(oldest, late);
@@ -185,24 +191,24 @@ Status NcclEndpoint::finish(NcclRequest *request) {
 }
 
 // Forgets what has been compared; a failure has ended the job.
-void NcclEndpoint::sweep() {
+void GpuEndpoint::sweep() {
   released_.erase(std::remove_if(released_.begin(), released_.end(),
                                  [](const auto &request) { return request->finished; }),
                   released_.end());
 }
 
-Status NcclEndpoint::prepare(Group &group) {
+Status GpuEndpoint::prepare(Group &group) {
   Call call;
   call.kind = OpKind::Init;
   return run(group, call);
 }
 
-Status NcclEndpoint::settle(Group &group) {
+Status GpuEndpoint::settle(Group &group) {
   Status failure;
   Status waited = waitUntil(
       [&] {
-        failure = group.lane.health();
-        return !failure.ok() || group.lane.ready();
+        failure = group.lane->health();
+        return !failure.ok() || group.lane->ready();
       },
       nullptr);
   if (waited.ok())
@@ -212,7 +218,7 @@ Status NcclEndpoint::settle(Group &group) {
   return waited;
 }
 
-Status NcclEndpoint::synchronize(void *stream) {
+Status GpuEndpoint::synchronize(void *stream) {
   Gpu::Scope scope(*gpu_);
   Result<dl::CudaEvent> event = gpu_->record(static_cast<dl::CudaStream>(stream));
   if (!event)
@@ -223,7 +229,8 @@ Status NcclEndpoint::synchronize(void *stream) {
     failure = now.ok() ? Status() : now.status();
     return !now.ok() || *now;
   };
-  Status waited = waitUntil([&] { return reached() && released_.empty(); }, nullptr);
+  Status waited =
+      waitUntil([&] { return reached() && released_.empty() && !isSuspect(); }, nullptr);
   if (waited.ok())
     waited = failure;
   if (!waited.ok())
@@ -232,7 +239,13 @@ Status NcclEndpoint::synchronize(void *stream) {
   return waited;
 }
 
-Status NcclEndpoint::waitUntil(const std::function<bool()> &done, const NcclRequest *request) {
+bool GpuEndpoint::isSuspect() const {
+  auto isOne = [](const auto &entry) { return entry.second->lane->suspect(); };
+  return std::any_of(groups_.begin(), groups_.end(), isOne) ||
+         std::any_of(transfers_.begin(), transfers_.end(), isOne);
+}
+
+Status GpuEndpoint::waitUntil(const std::function<bool()> &done, const GpuRequest *request) {
   Clock::time_point begin = Clock::now();
   for (int polls = 1;; ++polls) {
     advanceAll();
@@ -248,9 +261,9 @@ Status NcclEndpoint::waitUntil(const std::function<bool()> &done, const NcclRequ
       }
       std::string where = request ? place(*request) : "rank " + std::to_string(rank_);
       for (auto &[ranks, group] : groups_)
-        COLL_RETURN_IF_ERROR(group->lane.health().annotate(where));
+        COLL_RETURN_IF_ERROR(group->lane->health().annotate(where));
       for (auto &[pair, transfer] : transfers_)
-        COLL_RETURN_IF_ERROR(transfer->lane.health().annotate(where));
+        COLL_RETURN_IF_ERROR(transfer->lane->health().annotate(where));
     }
     int64_t us =
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
@@ -265,33 +278,35 @@ Status NcclEndpoint::waitUntil(const std::function<bool()> &done, const NcclRequ
 
 //===-- beginning ---------------------------------------------------------------===//
 
-Status NcclEndpoint::begin(NcclRequest &request) {
+Status GpuEndpoint::begin(GpuRequest &request) {
   if (!isTransfer(request.call().kind))
     return beginCollective(request);
   bool self = request.group.rankAt(request.call().peer) == rank_;
   return self ? beginToItself(request) : beginTransfer(request);
 }
 
-Status NcclEndpoint::beginCollective(NcclRequest &request) {
+Status GpuEndpoint::beginCollective(GpuRequest &request) {
   Group &group = request.group;
   const OpKind kind = request.call().kind;
   const bool meets = kind == OpKind::Init || kind == OpKind::Barrier;
-  request.lane = &group.lane;
+  request.lane = group.lane.get();
   if (meets && !request.call().stream)
     request.op.stage = LaneOp::Stage::OnStream; // the GPU has no part in it
   else
-    group.lane.put(&request.op);
-  const bool makesLane = !group.introduced && !group.lane.begun();
+    group.lane->put(&request.op);
+  const bool makesLane = !group.introduced && !group.lane->begun();
   group.introduced = true;
   if (!makesLane && !meets && !options_.checksCalls) {
     request.agreed = true;
     return {};
   }
   request.card = cardOf(request.call());
-  if (makesLane && group.position == 0) {
-    COLL_RETURN_IF_ERROR(dl::ncclStatus(gpu_->nccl(), gpu_->nccl().getUniqueId(&request.card.id),
-                                        "ncclGetUniqueId"));
-    request.card.hasId = 1;
+  engine_->locate(*group.lane, request.call(), request.card);
+  if (makesLane) {
+    Result<bool> identified = group.lane->identify(request.card.identity);
+    if (!identified)
+      return identified.status();
+    request.card.hasIdentity = *identified;
   }
   request.mine.resize(Card::kBytes);
   std::memcpy(request.mine.data(), &request.card, sizeof(Card));
@@ -312,9 +327,9 @@ Status NcclEndpoint::beginCollective(NcclRequest &request) {
 
 //===-- going on ----------------------------------------------------------------===//
 
-void NcclEndpoint::advanceAll() {
+void GpuEndpoint::advanceAll() {
   for (size_t i = 0; i < pending_.size() && !over_;) {
-    NcclRequest *request = pending_[i];
+    GpuRequest *request = pending_[i];
     if (Status moved = advance(*request); !moved.ok()) {
       fail(request, moved);
       return;
@@ -324,7 +339,7 @@ void NcclEndpoint::advanceAll() {
   }
 }
 
-Status NcclEndpoint::advance(NcclRequest &request) {
+Status GpuEndpoint::advance(GpuRequest &request) {
   if (!request.agreed) {
     OpKind kind = request.call().kind;
     COLL_RETURN_IF_ERROR(!isTransfer(kind)      ? advanceCollective(request)
@@ -339,8 +354,10 @@ Status NcclEndpoint::advance(NcclRequest &request) {
   return failure;
 }
 
-bool NcclEndpoint::isComplete(NcclRequest &request, Status &failure) {
+bool GpuEndpoint::isComplete(GpuRequest &request, Status &failure) {
   if (!request.agreed || request.op.stage != LaneOp::Stage::OnStream)
+    return false;
+  if (request.lane && request.lane->suspect())
     return false;
   // That the communicator is made is all that init asks for.
   if (request.call().kind == OpKind::Init && !request.lane->ready())
@@ -355,13 +372,13 @@ bool NcclEndpoint::isComplete(NcclRequest &request, Status &failure) {
   return reached.ok() && *reached;
 }
 
-Status NcclEndpoint::collect(Request *&request) {
+Status GpuEndpoint::collect(Request *&request) {
   Request *ended = request;
   request = nullptr;
-  return control_->wait(ended);
+  return control_.wait(ended);
 }
 
-Status NcclEndpoint::advanceCollective(NcclRequest &request) {
+Status GpuEndpoint::advanceCollective(GpuRequest &request) {
   if (!heard(request.heard))
     return {};
   Group &group = request.group;
@@ -377,26 +394,27 @@ Status NcclEndpoint::advanceCollective(NcclRequest &request) {
     return agree;
   }
   request.agreed = true;
-  if (group.lane.begun())
+  if (group.lane->begun())
     return {};
-  if (!cards[0].hasId)
-    return Status::internal("no identity for the communicator of " + describeGroup(group.ranks));
-  return group.lane.join(cards[0].id);
+  std::vector<Identity> identities;
+  for (const Card &card : cards)
+    identities.push_back(card.identity);
+  return group.lane->join(identities);
 }
 
 //===-- ending ------------------------------------------------------------------===//
 
-std::string NcclEndpoint::place(const NcclRequest &request) const {
+std::string GpuEndpoint::place(const GpuRequest &request) const {
   return describe(request.call()) + " on rank " + std::to_string(rank_) + ", group " +
          describeGroup(request.group.ranks);
 }
 
-Status NcclEndpoint::abortedStatus(const NcclRequest &request) {
+Status GpuEndpoint::abortedStatus(const GpuRequest &request) {
   std::lock_guard<std::mutex> lock(causeMutex_);
   return {kCollAborted, place(request) + ": given up because of a failure: " + cause_.toString()};
 }
 
-Status NcclEndpoint::timeoutStatus(const NcclRequest *request) const {
+Status GpuEndpoint::timeoutStatus(const GpuRequest *request) const {
   std::string within =
       ": no completion within " + std::to_string(options_.timeoutUs / 1000) + " ms";
   if (!request)
@@ -414,7 +432,7 @@ Status NcclEndpoint::timeoutStatus(const NcclRequest *request) const {
   return {kCollTimeout, text};
 }
 
-void NcclEndpoint::end(NcclRequest &request, Status outcome) {
+void GpuEndpoint::end(GpuRequest &request, Status outcome) {
   // Only for what is cut off: these return at once then, and give the buffers back.
   for (Request **left : {&request.told, &request.heard})
     if (*left)
@@ -428,21 +446,21 @@ void NcclEndpoint::end(NcclRequest &request, Status outcome) {
   pending_.erase(std::remove(pending_.begin(), pending_.end(), &request), pending_.end());
 }
 
-void NcclEndpoint::fail(NcclRequest *request, const Status &failure) {
+void GpuEndpoint::fail(GpuRequest *request, const Status &failure) {
   abort(failure);
   over_ = true;
   // Before any request lets go of its buffers.
   for (auto &[ranks, group] : groups_)
-    group->lane.kill();
+    group->lane->kill();
   for (auto &[pair, transfer] : transfers_)
-    transfer->lane.kill();
+    transfer->lane->kill();
   gpu_->drain(gpu_->stream());
   if (request && !request->finished)
     end(*request, failure);
   while (!pending_.empty()) {
-    NcclRequest &left = *pending_.back();
+    GpuRequest &left = *pending_.back();
     end(left, left.verdict.ok() ? abortedStatus(left) : left.verdict);
   }
 }
 
-} // namespace coll::rt::nccl
+} // namespace coll::rt::gpu

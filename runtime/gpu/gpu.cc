@@ -1,9 +1,9 @@
-#include "runtime/backend/nccl/gpu.h"
+#include "runtime/gpu/gpu.h"
 
 #include <chrono>
 #include <thread>
 
-namespace coll::rt::nccl {
+namespace coll::rt::gpu {
 
 namespace {
 
@@ -11,22 +11,22 @@ constexpr int64_t kDrainUs = 2'000'000;
 
 } // namespace
 
-Result<std::unique_ptr<Gpu>> Gpu::open(const Platform &platform, int ordinal) {
+Result<std::unique_ptr<Gpu>> Gpu::open(const dl::Cuda &cuda, int ordinal, const char *user,
+                                       bool keepsContext) {
   int count = 0;
-  COLL_RETURN_IF_ERROR(
-      dl::cudaStatus(*platform.cuda, platform.cuda->deviceGetCount(&count), "cuDeviceGetCount"));
+  COLL_RETURN_IF_ERROR(dl::cudaStatus(cuda, cuda.deviceGetCount(&count), "cuDeviceGetCount"));
   if (ordinal < 0 || ordinal >= count)
     return Status(kCollInvalidCall,
                   "there is no GPU " + std::to_string(ordinal) + " among " + std::to_string(count));
-  std::unique_ptr<Gpu> gpu(new Gpu(platform));
-  Result<std::shared_ptr<dl::GpuContext>> context = dl::GpuContext::open(*platform.cuda, ordinal);
+  std::unique_ptr<Gpu> gpu(new Gpu(cuda, user));
+  Result<std::shared_ptr<dl::GpuContext>> context = dl::GpuContext::open(cuda, ordinal);
   if (!context)
     return context.status();
   gpu->context_ = context.take();
-  // Once more, for good: NCCL ends communicators in the background, and still needs it then.
   dl::CudaContext kept = nullptr;
-  COLL_RETURN_IF_ERROR(gpu->context_->check(platform.cuda->primaryContextRetain(&kept, ordinal),
-                                            "cuDevicePrimaryCtxRetain"));
+  if (keepsContext)
+    COLL_RETURN_IF_ERROR(gpu->context_->check(cuda.primaryContextRetain(&kept, ordinal),
+                                              "cuDevicePrimaryCtxRetain"));
   Scope scope(*gpu);
   Result<dl::CudaStream> stream = gpu->makeStream();
   if (!stream)
@@ -132,7 +132,8 @@ Status Gpu::check(const void *data, const char *what) const {
   if (info.device)
     return Status::invalid(std::string("the ") + what + " is memory of GPU " +
                            std::to_string(info.ordinal) + ", and this rank has " + mine);
-  return Status::invalid(std::string("the ") + what + " is host memory; nccl takes " + mine);
+  return Status::invalid(std::string("the ") + what + " is host memory; " + user_ + " takes " +
+                         mine);
 }
 
-} // namespace coll::rt::nccl
+} // namespace coll::rt::gpu

@@ -1,9 +1,9 @@
-#include "runtime/backend/nccl/card.h"
+#include "runtime/gpu/card.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace coll::rt::nccl {
+namespace coll::rt::gpu {
 
 namespace {
 
@@ -31,6 +31,11 @@ Status compareCards(const std::vector<Card> &cards, const std::vector<int> &rank
       return {kCollMismatch, std::string(what) + " differ in a call of group " +
                                  describeGroup(ranks) + ": " + says(ranks[0], cards[0]) + ", " +
                                  says(ranks[i], cards[i])};
+  for (size_t i = 1; i < cards.size(); ++i)
+    if (cards[0].memory != cards[i].memory)
+      return {kCollMismatch, "places in symmetric memory differ in a call of group " +
+                                 describeGroup(ranks) + ": " + says(ranks[0], cards[0]) + ", " +
+                                 says(ranks[i], cards[i])};
   return {};
 }
 
@@ -46,4 +51,4 @@ Status compareTransfer(const Card &send, int sender, const Card &recv, int recei
                              says(receiver, recv)};
 }
 
-} // namespace coll::rt::nccl
+} // namespace coll::rt::gpu

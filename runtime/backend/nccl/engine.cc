@@ -1,0 +1,108 @@
+#include "runtime/backend/nccl/engine.h"
+
+#include "runtime/backend/nccl/types.h"
+
+#include <algorithm>
+
+namespace coll::rt::nccl {
+
+namespace {
+
+// Memory that NCCL knows: a user's buffer, or one of its own, symmetric on all members where
+// the library has windows.
+class NcclRegistration final : public Registration {
+public:
+  NcclRegistration(gpu::Gpu &gpu, const dl::Nccl &nccl, NcclLane &lane)
+      : gpu_(gpu), nccl_(nccl), lane_(lane) {}
+  // A killed communicator has forgotten it all.
+  ~NcclRegistration() override {
+    gpu::Gpu::Scope scope(gpu_);
+    dl::NcclComm comm = lane_.comm();
+    if (comm && window_)
+      (void)nccl_.windowDeregister(comm, window_);
+    if (comm && handle_)
+      (void)nccl_.commDeregister(comm, handle_);
+    if (allocated_)
+      (void)nccl_.memFree(data_);
+  }
+
+  void *data() const override { return data_; }
+  std::string kind() const override {
+    return window_ ? "symmetric window" : handle_ ? "user buffer" : "memory of NCCL";
+  }
+
+  Status allocate(int64_t bytes) {
+    auto rounded = static_cast<size_t>(std::max<int64_t>(bytes, 1)) + dl::kNcclWindowAlignment - 1;
+    bytes_ = rounded / dl::kNcclWindowAlignment * dl::kNcclWindowAlignment;
+    COLL_RETURN_IF_ERROR(check(nccl_.memAlloc(&data_, bytes_), "ncclMemAlloc"));
+    allocated_ = true;
+    return {};
+  }
+  Status makeWindow() {
+    return check(
+        nccl_.windowRegister(lane_.comm(), data_, bytes_, &window_, dl::kNcclWindowSymmetric),
+        "ncclCommWindowRegister");
+  }
+  Status makeUserBuffer() {
+    return check(nccl_.commRegister(lane_.comm(), data_, bytes_, &handle_), "ncclCommRegister");
+  }
+  void setMemory(void *data, int64_t bytes) {
+    data_ = data;
+    bytes_ = static_cast<size_t>(bytes);
+  }
+
+private:
+  Status check(dl::NcclResult result, const char *call) const {
+    return dl::ncclStatus(nccl_, result, call, lane_.comm());
+  }
+
+  gpu::Gpu &gpu_;
+  const dl::Nccl &nccl_;
+  NcclLane &lane_;
+  void *data_ = nullptr;
+  size_t bytes_ = 0;
+  bool allocated_ = false;
+  dl::NcclWindow window_ = nullptr;
+  void *handle_ = nullptr;
+};
+
+} // namespace
+
+Status NcclEngine::supports(const Call &call) const { return nccl::supports(call, hasFp8_); }
+
+std::unique_ptr<gpu::Lane> NcclEngine::makeLane(gpu::Gpu &gpu, std::vector<int> ranks,
+                                                int position) {
+  return std::make_unique<NcclLane>(gpu, nccl_, std::move(ranks), position);
+}
+
+Result<std::unique_ptr<Registration>> NcclEngine::registerMemory(gpu::GpuEndpoint &endpoint,
+                                                                 gpu::Group &group, void *data,
+                                                                 int64_t bytes) {
+  gpu::Gpu &gpu = endpoint.gpu();
+  gpu::Gpu::Scope scope(gpu);
+  COLL_RETURN_IF_ERROR(gpu.check(data, "buffer"));
+  if (bytes < 1)
+    return Status::invalid("a buffer of " + std::to_string(bytes) + " bytes is not registered");
+  COLL_RETURN_IF_ERROR(endpoint.prepare(group));
+  auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
+  made->setMemory(data, bytes);
+  COLL_RETURN_IF_ERROR(made->makeUserBuffer());
+  COLL_RETURN_IF_ERROR(endpoint.settle(group));
+  return std::unique_ptr<Registration>(std::move(made));
+}
+
+Result<std::unique_ptr<Registration>> NcclEngine::allocate(gpu::GpuEndpoint &endpoint,
+                                                           gpu::Group &group, int64_t bytes) {
+  if (bytes < 0)
+    return Status::invalid("no buffer has " + std::to_string(bytes) + " bytes");
+  gpu::Gpu &gpu = endpoint.gpu();
+  gpu::Gpu::Scope scope(gpu);
+  COLL_RETURN_IF_ERROR(endpoint.prepare(group));
+  auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
+  COLL_RETURN_IF_ERROR(made->allocate(bytes));
+  COLL_RETURN_IF_ERROR(nccl_.windowRegister ? made->makeWindow() : made->makeUserBuffer());
+  COLL_RETURN_IF_ERROR(endpoint.settle(group));
+  return std::unique_ptr<Registration>(std::move(made));
+}
+
+} // namespace coll::rt::nccl

@@ -1,0 +1,33 @@
+// engine.h - NCCL as what moves the data of a rank.
+
+#ifndef COLL_RUNTIME_BACKEND_NCCL_ENGINE_H
+#define COLL_RUNTIME_BACKEND_NCCL_ENGINE_H
+
+#include "runtime/backend/nccl/lane.h"
+#include "runtime/gpu/endpoint.h"
+
+namespace coll::rt::nccl {
+
+class NcclEngine final : public gpu::Engine {
+public:
+  // `hasFp8`: library and GPU reduce eight-bit floats.
+  NcclEngine(const dl::Nccl &nccl, bool hasFp8) : nccl_(nccl), hasFp8_(hasFp8) {}
+
+  Status supports(const Call &call) const override;
+  std::unique_ptr<gpu::Lane> makeLane(gpu::Gpu &gpu, std::vector<int> ranks, int position) override;
+  Result<std::unique_ptr<Registration>>
+  registerMemory(gpu::GpuEndpoint &endpoint, gpu::Group &group, void *data, int64_t bytes) override;
+  Result<std::unique_ptr<Registration>> allocate(gpu::GpuEndpoint &endpoint, gpu::Group &group,
+                                                 int64_t bytes) override;
+
+  // Of a group whose lanes such an engine makes.
+  static NcclLane &laneOf(gpu::Group &group) { return static_cast<NcclLane &>(*group.lane); }
+
+private:
+  const dl::Nccl &nccl_;
+  const bool hasFp8_;
+};
+
+} // namespace coll::rt::nccl
+
+#endif // COLL_RUNTIME_BACKEND_NCCL_ENGINE_H

@@ -1,0 +1,40 @@
+// engine.h - what moves the data under an endpoint of this folder: NCCL, or kernels of our own.
+
+#ifndef COLL_RUNTIME_GPU_ENGINE_H
+#define COLL_RUNTIME_GPU_ENGINE_H
+
+#include "runtime/gpu/lane.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::rt::gpu {
+
+class GpuEndpoint;
+struct Group;
+
+// One rank's. Belongs to the rank's thread, where nothing else is said.
+class Engine {
+public:
+  virtual ~Engine() = default;
+
+  // As Backend::supports.
+  virtual Status supports(const Call &call) const = 0;
+  // A lane of these ranks, not connected yet.
+  virtual std::unique_ptr<Lane> makeLane(Gpu &gpu, std::vector<int> ranks, int position) = 0;
+  // Sets Card::memory, where the engine cares.
+  virtual void locate(const Lane &, const Call &, Card &) const {}
+  // As Communicator's.
+  virtual Result<std::unique_ptr<Registration>> registerMemory(GpuEndpoint &endpoint, Group &group,
+                                                               void *data, int64_t bytes) = 0;
+  virtual Result<std::unique_ptr<Registration>> allocate(GpuEndpoint &endpoint, Group &group,
+                                                         int64_t bytes) = 0;
+  // Why no further operation can succeed, as far as the engine knows. Any thread.
+  virtual Status health() const { return {}; }
+  // The job is over: whatever waits on the GPU is to end. Any thread.
+  virtual void abort(const Status &) {}
+};
+
+} // namespace coll::rt::gpu
+
+#endif // COLL_RUNTIME_GPU_ENGINE_H
