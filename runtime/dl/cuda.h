@@ -39,6 +39,7 @@ inline constexpr CudaResult kCudaInvalidValue = 1;
 inline constexpr CudaResult kCudaOutOfMemory = 2;
 inline constexpr CudaResult kCudaInvalidContext = 201;
 inline constexpr CudaResult kCudaNotReady = 600;
+inline constexpr CudaResult kCudaPeerAccessAlready = 704;
 
 using CudaDevice = int;       // CUdevice
 using CudaAddress = uint64_t; // CUdeviceptr
@@ -65,11 +66,39 @@ struct CudaCopy2D {
   size_t bytes = 0, rows = 0;
 };
 
+// CUipcMemHandle
+struct CudaIpcHandle {
+  char bytes[64] = {};
+};
+
+// Physical memory that is mapped where one likes: CUmemGenericAllocationHandle, and
+// CUmemLocation, CUmemAllocationProp, CUmemAccessDesc as memory of a GPU has them.
+using CudaMemory = unsigned long long;
+struct CudaLocation {
+  int type = 1; // CU_MEM_LOCATION_TYPE_DEVICE
+  int id = 0;
+};
+struct CudaMemoryProperties {
+  int type = 1;        // CU_MEM_ALLOCATION_TYPE_PINNED
+  int handleTypes = 1; // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+  CudaLocation location;
+  void *win32 = nullptr;
+  unsigned char compression = 0, rdma = 0;
+  unsigned short usage = 0;
+  unsigned char reserved[4] = {};
+};
+struct CudaAccess {
+  CudaLocation location;
+  int flags = 3; // CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+};
+
 // CUdevice_attribute
 inline constexpr int kCudaComputeMajor = 75;
 inline constexpr int kCudaComputeMinor = 76;
 inline constexpr int kCudaMultiprocessors = 16;
 inline constexpr int kCudaHostPointerForRegistered = 91;
+inline constexpr int kCudaVmmSupported = 102;
+inline constexpr int kCudaVmmByDescriptor = 103;
 inline constexpr int kCudaDmabufSupported = 124;
 // CUpointer_attribute
 inline constexpr int kCudaPointerMemoryType = 2;
@@ -87,8 +116,10 @@ inline constexpr unsigned kCudaEventNoTiming = 2;
 // CUstreamCaptureMode, CUstreamCaptureStatus, default streams
 inline constexpr int kCudaCaptureThreadLocal = 1;
 inline constexpr int kCudaNotCapturing = 0;
-// CUmemRangeHandleType, CUmoduleLoadingMode
+// CUmemRangeHandleType, CUmemAllocationHandleType, CUipcMem_flags, CUmoduleLoadingMode
 inline constexpr int kCudaHandleDmabuf = 1;
+inline constexpr int kCudaHandleDescriptor = 1;
+inline constexpr unsigned kCudaIpcLazyPeerAccess = 1;
 inline constexpr int kCudaLoadingEager = 1;
 
 // Every function: member of the table, symbol of the library, parameters.
@@ -109,6 +140,13 @@ inline constexpr int kCudaLoadingEager = 1;
   X(contextPush, "cuCtxPushCurrent_v2", (CudaContext context))                                     \
   X(contextPop, "cuCtxPopCurrent_v2", (CudaContext *context))                                      \
   X(contextGetDevice, "cuCtxGetDevice", (CudaDevice *device))                                      \
+  X(contextSynchronize, "cuCtxSynchronize", ())                                                    \
+  X(deviceCanAccessPeer, "cuDeviceCanAccessPeer", (int *can, CudaDevice device, CudaDevice peer))  \
+  X(contextEnablePeerAccess, "cuCtxEnablePeerAccess", (CudaContext peer, unsigned flags))          \
+  X(memGetAddressRange, "cuMemGetAddressRange_v2", (CudaAddress *base, size_t *bytes, CudaAddress address)) \
+  X(ipcGetMemHandle, "cuIpcGetMemHandle", (CudaIpcHandle *handle, CudaAddress address))            \
+  X(ipcOpenMemHandle, "cuIpcOpenMemHandle_v2", (CudaAddress *address, CudaIpcHandle handle, unsigned flags)) \
+  X(ipcCloseMemHandle, "cuIpcCloseMemHandle", (CudaAddress address))                               \
   X(memAlloc, "cuMemAlloc_v2", (CudaAddress *address, size_t bytes))                               \
   X(memFree, "cuMemFree_v2", (CudaAddress address))                                                \
   X(memHostAlloc, "cuMemHostAlloc", (void **data, size_t bytes, unsigned flags))                   \
@@ -141,7 +179,17 @@ inline constexpr int kCudaLoadingEager = 1;
 // Absent from older drivers; null then.
 #define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
   X(memGetHandleForAddressRange, "cuMemGetHandleForAddressRange", (void *handle, CudaAddress address, size_t bytes, int handleType, unsigned long long flags)) \
-  X(moduleGetLoadingMode, "cuModuleGetLoadingMode", (int *mode))
+  X(moduleGetLoadingMode, "cuModuleGetLoadingMode", (int *mode))                                   \
+  X(memGetGranularity, "cuMemGetAllocationGranularity", (size_t *bytes, const CudaMemoryProperties *properties, int option)) \
+  X(memCreate, "cuMemCreate", (CudaMemory *memory, size_t bytes, const CudaMemoryProperties *properties, unsigned long long flags)) \
+  X(memRelease, "cuMemRelease", (CudaMemory memory))                                               \
+  X(memAddressReserve, "cuMemAddressReserve", (CudaAddress *address, size_t bytes, size_t alignment, CudaAddress wish, unsigned long long flags)) \
+  X(memAddressFree, "cuMemAddressFree", (CudaAddress address, size_t bytes))                       \
+  X(memMap, "cuMemMap", (CudaAddress address, size_t bytes, size_t offset, CudaMemory memory, unsigned long long flags)) \
+  X(memUnmap, "cuMemUnmap", (CudaAddress address, size_t bytes))                                   \
+  X(memSetAccess, "cuMemSetAccess", (CudaAddress address, size_t bytes, const CudaAccess *access, size_t count)) \
+  X(memExport, "cuMemExportToShareableHandle", (void *handle, CudaMemory memory, int type, unsigned long long flags)) \
+  X(memImport, "cuMemImportFromShareableHandle", (CudaMemory *memory, void *handle, int type))
 // clang-format on
 
 struct Cuda {

@@ -1,179 +1,15 @@
-#include "runtime/dl/fake_cuda.h"
+#include "runtime/dl/fake_cuda_state.h"
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
-#include <map>
-#include <mutex>
-#include <set>
 #include <sys/mman.h>
 #include <thread>
-#include <vector>
+#include <unistd.h>
 
 namespace coll::rt::dl {
 
-namespace {
-
-constexpr int kMaxDevices = 8;
-constexpr CudaResult kAlreadyRegistered = 712;
-constexpr CudaResult kCaptureUnsupported = 900;
-// Longest that memory is freed for; a driver would wait for ever.
-constexpr std::chrono::seconds kFreeing(10);
-
-enum class Kind { Device, HostAlloc, Registered };
-
-struct Block {
-  uint64_t bytes = 0;
-  Kind kind = Kind::Device;
-  int ordinal = 0;
-};
-
-struct Failure {
-  CudaResult result = 0;
-  int skip = 0;
-};
-
-// Something a stream does later: it begins after `delay` more queries, and is done once the
-// question that it begins with is answered with yes.
-struct Work {
-  std::function<FakeCuda::Question()> begin;
-  int delay = 0;
-  FakeCuda::Question done;
-};
-
-} // namespace
-
-struct CudaGraphTag {
-  std::vector<Work> work;
-};
-
-struct CudaGraphExecTag {
-  std::vector<Work> work;
-};
-
-struct CudaStreamTag {
-  int ordinal = 0;
-  std::deque<Work> work;
-  std::unique_ptr<CudaGraphTag> capture;
-};
-
-struct CudaEventTag {
-  CudaStreamTag *stream = nullptr;
-  std::shared_ptr<bool> done = std::make_shared<bool>(true); // of the last record
-};
-
-struct CudaContextTag {
-  int ordinal = 0;
-  int retained = 0;
-};
-
-struct FakeCuda::State {
-  mutable std::mutex mutex;
-  Cuda table;
-  int numDevices = 0;
-  CudaContextTag contexts[kMaxDevices];
-  std::map<uint64_t, Block> blocks; // by first address
-  std::map<CudaStreamTag *, std::unique_ptr<CudaStreamTag>> streams;
-  std::map<CudaEventTag *, std::unique_ptr<CudaEventTag>> events;
-  std::map<CudaGraphTag *, std::unique_ptr<CudaGraphTag>> graphs;
-  std::map<CudaGraphExecTag *, std::unique_ptr<CudaGraphExecTag>> execs;
-  std::map<std::string, Failure> failures;
-  std::map<std::string, int64_t> calls;
-  int delay = 0;
-  std::string misuse;
-
-  // The block that holds [address, address + bytes), or null.
-  const Block *find(uint64_t address, uint64_t bytes) const {
-    auto it = blocks.upper_bound(address);
-    if (it == blocks.begin())
-      return nullptr;
-    --it;
-    uint64_t offset = address - it->first;
-    return offset <= it->second.bytes && bytes <= it->second.bytes - offset ? &it->second : nullptr;
-  }
-
-  CudaResult wrong(const std::string &what, CudaResult result = kCudaInvalidValue) {
-    if (misuse.empty())
-      misuse = what;
-    return result;
-  }
-
-  // One step of a stream: what is due runs, what is delayed comes closer. True once it is
-  // empty.
-  bool advance(CudaStreamTag &stream) {
-    while (!stream.work.empty()) {
-      Work &front = stream.work.front();
-      if (!front.done && front.delay-- > 0)
-        return false;
-      if (!front.done)
-        front.done = front.begin();
-      if (!front.done()) {
-        helpOthers(stream);
-        if (!front.done())
-          return false;
-      }
-      stream.work.pop_front();
-    }
-    return true;
-  }
-
-  // One step of all streams of a GPU. True once they are empty.
-  bool advanceGpu(int ordinal) {
-    bool isIdle = true;
-    for (auto &[stream, owned] : streams)
-      if (stream->ordinal == ordinal)
-        isIdle &= advance(*stream);
-    return isIdle;
-  }
-
-  // The stream waits for others: they move on, as on a GPU they would by themselves.
-  void helpOthers(CudaStreamTag &waiting) {
-    if (helping)
-      return;
-    helping = true;
-    for (auto &[other, owned] : streams)
-      if (other != &waiting)
-        advance(*other);
-    helping = false;
-  }
-  bool helping = false;
-};
-
-namespace {
-
-thread_local std::vector<CudaContext> contextStack;
-
-} // namespace
-
-// The driver's functions. Each opens with a Call: counted, locked, and failed if the
-// test wants it to.
-struct FakeCudaFunctions {
-  using State = FakeCuda::State;
-  static inline std::atomic<State *> fake{nullptr};
-
-  struct Call {
-    explicit Call(const char *name, bool needsContext = false)
-        : state(*fake.load()), lock(state.mutex) {
-      ++state.calls[name];
-      auto it = state.failures.find(name);
-      if (it != state.failures.end() && it->second.skip-- == 0) {
-        result = it->second.result;
-        state.failures.erase(it);
-      } else if (needsContext && (contextStack.empty() || !contextStack.back())) {
-        result = state.wrong(std::string(name) + " without a context", kCudaInvalidContext);
-      }
-    }
-    bool failed() const { return result != kCudaSuccess; }
-
-    State &state;
-    std::lock_guard<std::mutex> lock;
-    CudaResult result = kCudaSuccess;
-  };
-
+struct FakeCudaFunctions : FakeCudaPeers {
   static CudaResult init(unsigned) { return Call("init").result; }
   static CudaResult getErrorName(CudaResult result, const char **name) {
     *name = result == kCudaOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
@@ -263,60 +99,24 @@ struct FakeCudaFunctions {
     return call.result;
   }
 
-  static uint64_t allocate(State &state, uint64_t bytes, Kind kind, int ordinal) {
-    void *data = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-    std::memset(data, 0xcd, bytes);
-    auto address = reinterpret_cast<uint64_t>(data);
-    state.blocks[address] = {bytes, kind, ordinal};
-    return address;
-  }
-  // Waits, as the driver does, for all that is on the GPU's streams, with the lock given back
-  // in between.
-  static CudaResult release(uint64_t address, Kind kind) {
-    auto deadline = std::chrono::steady_clock::now() + kFreeing;
-    while (true) {
-      {
-        State &state = *fake.load();
-        std::lock_guard<std::mutex> lock(state.mutex);
-        auto it = state.blocks.find(address);
-        if (it == state.blocks.end() || it->second.kind != kind)
-          return state.wrong("memory freed that was not allocated");
-        if (state.advanceGpu(it->second.ordinal)) {
-          state.blocks.erase(it);
-          if (kind != Kind::Registered)
-            std::free(reinterpret_cast<void *>(address));
-          return kCudaSuccess;
-        }
-        if (std::chrono::steady_clock::now() > deadline)
-          return state.wrong("memory freed while the GPU's work does not end");
-      }
-      std::this_thread::yield();
-    }
-  }
-  static CudaResult release(const char *name, uint64_t address, Kind kind) {
-    CudaResult called = Call(name, /*needsContext=*/true).result;
-    CudaResult released = release(address, kind);
-    return called == kCudaSuccess ? released : called;
-  }
-
   static CudaResult memAlloc(CudaAddress *address, size_t bytes) {
     Call call("memAlloc", /*needsContext=*/true);
     if (!call.failed())
-      *address = allocate(call.state, bytes, Kind::Device, contextStack.back()->ordinal);
-    return call.result;
+      *address = allocate(call.state, bytes, FakeKind::Device, contextStack.back()->ordinal);
+    return call.failed() || *address ? call.result : kCudaOutOfMemory;
   }
   static CudaResult memFree(CudaAddress address) {
-    return release("memFree", address, Kind::Device);
+    return release("memFree", address, FakeKind::Device);
   }
   static CudaResult memHostAlloc(void **data, size_t bytes, unsigned) {
     Call call("memHostAlloc", /*needsContext=*/true);
     if (!call.failed())
       *data = reinterpret_cast<void *>(
-          allocate(call.state, bytes, Kind::HostAlloc, contextStack.back()->ordinal));
+          allocate(call.state, bytes, FakeKind::HostAlloc, contextStack.back()->ordinal));
     return call.result;
   }
   static CudaResult memFreeHost(void *data) {
-    return release("memFreeHost", reinterpret_cast<uint64_t>(data), Kind::HostAlloc);
+    return release("memFreeHost", reinterpret_cast<uint64_t>(data), FakeKind::HostAlloc);
   }
   static CudaResult memHostRegister(void *data, size_t bytes, unsigned) {
     Call call("memHostRegister", /*needsContext=*/true);
@@ -327,11 +127,11 @@ struct FakeCudaFunctions {
     if (bytes == 0 || call.state.find(begin, 1) ||
         (next != call.state.blocks.end() && next->first < begin + bytes))
       return call.state.wrong("memory registered twice", kAlreadyRegistered);
-    call.state.blocks[begin] = {bytes, Kind::Registered, contextStack.back()->ordinal};
+    call.state.blocks[begin] = {bytes, FakeKind::Registered, contextStack.back()->ordinal};
     return kCudaSuccess;
   }
   static CudaResult memHostUnregister(void *data) {
-    return release("memHostUnregister", reinterpret_cast<uint64_t>(data), Kind::Registered);
+    return release("memHostUnregister", reinterpret_cast<uint64_t>(data), FakeKind::Registered);
   }
   static CudaResult memHostGetDevicePointer(CudaAddress *address, void *data, unsigned) {
     Call call("memHostGetDevicePointer", /*needsContext=*/true);
@@ -342,10 +142,10 @@ struct FakeCudaFunctions {
   }
   static CudaResult pointerGetAttribute(void *value, int attribute, CudaAddress address) {
     Call call("pointerGetAttribute");
-    const Block *block = call.state.find(address, 1);
+    const FakeBlock *block = call.state.find(address, 1);
     if (call.failed() || !block)
       return call.failed() ? call.result : kCudaInvalidValue;
-    bool device = block->kind == Kind::Device;
+    bool device = isOnGpu(block->kind);
     switch (attribute) {
     case kCudaPointerMemoryType:
       *static_cast<unsigned *>(value) = device ? kCudaMemoryDevice : kCudaMemoryHost;
@@ -372,7 +172,7 @@ struct FakeCudaFunctions {
       return call.state.wrong("work for a stream that does not exist");
     if (stream->capture && !mayBeCaptured)
       return kCaptureUnsupported;
-    Work work = {std::move(begin), call.state.delay, nullptr};
+    FakeWork work = {std::move(begin), call.state.delay, nullptr};
     if (stream->capture)
       stream->capture->work.push_back(std::move(work));
     else
@@ -585,10 +385,11 @@ FakeCuda::FakeCuda(int numDevices) : state_(std::make_unique<State>()) {
 
 FakeCuda::~FakeCuda() {
   FakeCudaFunctions::fake = nullptr;
-  contextStack.clear();
+  FakeCudaFunctions::contextStack.clear();
   for (auto &[address, block] : state_->blocks)
-    if (block.kind != Kind::Registered)
-      std::free(reinterpret_cast<void *>(address));
+    FakeCudaFunctions::discard(address, block);
+  for (auto &[memory, physical] : state_->physical)
+    close(physical.fd);
 }
 
 const Cuda &FakeCuda::table() const { return state_->table; }
@@ -596,14 +397,16 @@ const Cuda &FakeCuda::table() const { return state_->table; }
 void *FakeCuda::allocate(uint64_t bytes, int ordinal) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return reinterpret_cast<void *>(
-      FakeCudaFunctions::allocate(*state_, bytes, Kind::Device, ordinal));
+      FakeCudaFunctions::allocate(*state_, bytes, FakeKind::Device, ordinal));
 }
 
 void FakeCuda::free(void *data) {
-  (void)FakeCudaFunctions::release(reinterpret_cast<uint64_t>(data), Kind::Device);
+  (void)FakeCudaFunctions::release(reinterpret_cast<uint64_t>(data), FakeKind::Device);
 }
 
-void FakeCuda::setCurrent(int ordinal) { contextStack.assign(1, &state_->contexts[ordinal]); }
+void FakeCuda::setCurrent(int ordinal) {
+  FakeCudaBase::contextStack.assign(1, &state_->contexts[ordinal]);
+}
 
 void FakeCuda::failNext(const std::string &function, CudaResult result, int skip) {
   std::lock_guard<std::mutex> lock(state_->mutex);
@@ -624,7 +427,8 @@ int64_t FakeCuda::calls(const std::string &function) const {
 int64_t FakeCuda::liveAllocations() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return static_cast<int64_t>(state_->blocks.size() + state_->streams.size() +
-                              state_->events.size() + state_->graphs.size() + state_->execs.size());
+                              state_->events.size() + state_->graphs.size() + state_->execs.size() +
+                              state_->physical.size() + state_->reserved.size());
 }
 
 CudaResult FakeCuda::enqueue(CudaStream stream, std::function<Question()> begin) {
@@ -633,7 +437,8 @@ CudaResult FakeCuda::enqueue(CudaStream stream, std::function<Question()> begin)
 }
 
 int FakeCuda::currentGpu() {
-  return contextStack.empty() || !contextStack.back() ? -1 : contextStack.back()->ordinal;
+  const std::vector<CudaContext> &stack = FakeCudaBase::contextStack;
+  return stack.empty() || !stack.back() ? -1 : stack.back()->ordinal;
 }
 
 void *FakeCuda::allocateCurrent(uint64_t bytes) {
@@ -647,9 +452,9 @@ void FakeCuda::freeCurrent(void *data) {
 }
 
 int FakeCuda::gpuOf(const void *data, uint64_t bytes) {
-  const Block *block =
+  const FakeBlock *block =
       FakeCudaFunctions::fake.load()->find(reinterpret_cast<uint64_t>(data), bytes);
-  return block && block->kind == Kind::Device ? block->ordinal : -1;
+  return block && isOnGpu(block->kind) ? block->ordinal : -1;
 }
 
 void FakeCuda::locked(const std::function<void()> &change) {

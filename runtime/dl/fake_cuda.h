@@ -66,6 +66,7 @@ public:
 private:
   struct State;
   std::unique_ptr<State> state_;
+  friend struct FakeCudaBase;
   friend struct FakeCudaFunctions;
 };
 
