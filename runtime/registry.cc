@@ -2,10 +2,12 @@
 
 #include "runtime/backend.h"
 #ifdef COLL_HAS_NET
+#include "runtime/backend/direct/direct.h"
 #include "runtime/backend/nccl/nccl.h"
 #include "runtime/backend/net/net.h"
 #endif
 #include "runtime/backend/threads/threads.h"
+#include "runtime/base/log.h"
 #include "runtime/router.h"
 
 namespace coll::rt {
@@ -20,30 +22,55 @@ struct Entry {
 };
 
 #ifdef COLL_HAS_NET
-// Its ranks meet on host memory, in one process or in several.
+// What serves host memory, in one process or in several; ranks on GPUs meet there.
+Result<std::unique_ptr<Backend>> createHost(const BackendOptions &options) {
+  return options.job ? network::createBackend(options) : threads::createBackend(options);
+}
+
 Result<std::unique_ptr<Backend>> createNccl(const BackendOptions &options) {
   COLL_RETURN_IF_ERROR(nccl::available(options));
-  Result<std::unique_ptr<Backend>> control =
-      options.job ? network::createBackend(options) : threads::createBackend(options);
+  Result<std::unique_ptr<Backend>> control = createHost(options);
   if (!control)
     return control;
   return nccl::createBackend(options, control.take());
 }
+
+Result<std::unique_ptr<Backend>> createDirect(const BackendOptions &options) {
+  COLL_RETURN_IF_ERROR(direct::available(options));
+  Result<std::unique_ptr<Backend>> control = createHost(options);
+  if (!control)
+    return control;
+  return direct::createBackend(options, control.take());
+}
 #endif
 
-// One process or several decides what serves host memory.
+// From the bottom: what serves host memory, then nccl, then direct, as far as they are there.
 Result<std::unique_ptr<Backend>> createAuto(const BackendOptions &options) {
   Result<Routes> routes = Routes::fromEnv();
   if (!routes)
     return routes.status();
   std::vector<std::string> names = {options.job ? "net" : "threads"};
-  bool hasNccl = false;
+  Result<std::unique_ptr<Backend>> backend = Status::internal("no backend");
 #ifdef COLL_HAS_NET
-  hasNccl = nccl::available(options).ok();
-#endif
-  if (hasNccl)
+  if (nccl::available(options).ok()) {
     names.insert(names.begin(), "nccl");
-  Result<std::unique_ptr<Backend>> backend = createBackend(names.front(), options);
+    backend = createNccl(options);
+  } else {
+    backend = createHost(options);
+  }
+  if (backend && direct::takes(options).ok()) {
+    Result<direct::Offer> offer = direct::offerBackend(options, backend.take());
+    if (!offer)
+      return offer.status();
+    if (offer->refusal.ok())
+      names.insert(names.begin(), "direct");
+    else
+      log(LogLevel::Info, "auto goes without backend direct: " + offer->refusal.message());
+    backend = std::move(offer->backend);
+  }
+#else
+  backend = threads::createBackend(options);
+#endif
   if (!backend)
     return backend;
   return createRouter(options, routes.take(), backend.take(), std::move(names));
@@ -54,6 +81,7 @@ constexpr Entry kBackends[] = {
 #ifdef COLL_HAS_NET
     {"net", network::createBackend},
     {"nccl", createNccl},
+    {"direct", createDirect},
 #endif
     {"auto", createAuto},
 };

@@ -18,8 +18,7 @@ const std::vector<EnvInfo> &envTable() {
        "operations per rank that are remembered for the dump after a failure"},
       {EnvVar::SpinUs, "COLL_SPIN_US", "20", "time that a waiting rank polls before it sleeps"},
       {EnvVar::Affinity, "COLL_AFFINITY", "none",
-       "processors that rank threads are kept on: none, compact, spread (over NUMA nodes), or a "
-       "list as 0,2,4-7"},
+       "processors of rank threads: none, compact, spread (over NUMA nodes), a list as 0,2,4-7"},
       {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
        "library with the CBLAS interface for matrix products; none: own loops"},
       {EnvVar::Bootstrap, "COLL_BOOTSTRAP", "",
@@ -65,6 +64,12 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::NcclBlocking, "COLL_NCCL_BLOCKING", "0",
        "1: communicators of backend nccl block, which launches faster where NCCL starts a thread "
        "for each call of others (seen from 2.24 on), but a start that hangs has no deadline"},
+      {EnvVar::DirectMemory, "COLL_DIRECT_MEMORY", "auto",
+       "how processes of backend direct share GPU memory: vmm, ipc, or auto (vmm, if all have it)"},
+      {EnvVar::DirectPoolBytes, "COLL_DIRECT_POOL_BYTES", "268435456",
+       "GPU memory that backend direct takes at once for the workspaces of its groups, at least"},
+      {EnvVar::DirectCheck, "COLL_DIRECT_CHECK", "1",
+       "1: backend direct compares calls on the host too, and says what differs; 0: kernels do"},
       {EnvVar::Routes, "COLL_ROUTES", "",
        "table of routes that coll-perf tune wrote, for backend auto; none: the defaults"},
       {EnvVar::NetUnpack, "COLL_NET_DEVICE_UNPACK", "auto",

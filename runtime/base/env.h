@@ -39,6 +39,9 @@ enum class EnvVar {
   Nccl,               // COLL_NCCL
   NcclCheck,          // COLL_NCCL_CHECK
   NcclBlocking,       // COLL_NCCL_BLOCKING
+  DirectMemory,       // COLL_DIRECT_MEMORY
+  DirectPoolBytes,    // COLL_DIRECT_POOL_BYTES
+  DirectCheck,        // COLL_DIRECT_CHECK
   Routes,             // COLL_ROUTES
   NetUnpack,          // COLL_NET_DEVICE_UNPACK
   NetUnpackThreshold, // COLL_NET_DEVICE_UNPACK_THRESHOLD

@@ -61,7 +61,7 @@ std::optional<Hello> decodeHello(const uint8_t *in) {
   decoder.get(hello.nonce.data(), hello.nonce.size());
   decoder.get(hello.context.data(), hello.context.size());
   // Another version may use the rest differently; it is refused by its number.
-  if (hello.version == kVersion && (purpose < 1 || purpose > 3 || zero != 0))
+  if (hello.version == kVersion && (purpose < 1 || purpose > 4 || zero != 0))
     return std::nullopt;
   return hello;
 }

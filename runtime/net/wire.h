@@ -59,7 +59,7 @@ private:
 //===-- handshake: Hello -> Challenge -> Proof -> Verdict ------------------------===//
 
 // What a connection is for. A proof for one purpose is none for another.
-enum class Purpose : uint8_t { Bootstrap = 1, Stream = 2, Verbs = 3 };
+enum class Purpose : uint8_t { Bootstrap = 1, Stream = 2, Verbs = 3, Node = 4 };
 
 // Why a server ends a handshake.
 enum class Refusal : uint8_t {

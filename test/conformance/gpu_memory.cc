@@ -1,11 +1,13 @@
 #include "test/conformance/gpu_memory.h"
 
+#include "runtime/backend/direct/platform.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/backend/net/apply.h"
 #include "runtime/backend/net/gpu_platform.h"
 #include "runtime/base/dtype.h"
 #include "runtime/dl/fake_nccl.h"
 #include "runtime/kernels/channel_emulation.h"
+#include "test/conformance/emulated_peers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +20,7 @@ namespace coll::rt::test {
 namespace {
 
 constexpr int kFakeGpus = 2;
-constexpr int kFakeNcclGpus = 8; // one for each rank
+constexpr int kFakeRankGpus = 8; // one for each rank
 constexpr int64_t kLeastPinned = 64 << 10;
 
 // The memory of both kinds, by the driver's functions.
@@ -209,8 +211,8 @@ private:
 
 class FakeNcclMemory final : public DriverMemory {
 public:
-  FakeNcclMemory() : fake_(kFakeNcclGpus), platform_({&fake_.table(), &nccl_.table()}) {
-    open(fake_.table(), kFakeNcclGpus);
+  FakeNcclMemory() : fake_(kFakeRankGpus), platform_({&fake_.table(), &nccl_.table()}) {
+    open(fake_.table(), kFakeRankGpus);
   }
   ~FakeNcclMemory() override {
     close();
@@ -226,11 +228,29 @@ private:
   nccl::ScopedPlatform platform_;
 };
 
+class FakeDirectMemory final : public DriverMemory {
+public:
+  FakeDirectMemory() : fake_(kFakeRankGpus), platform_({&fake_.table(), emulatedPeers()}) {
+    open(fake_.table(), kFakeRankGpus);
+  }
+  ~FakeDirectMemory() override {
+    close();
+    EXPECT_EQ(fake_.misuse(), "");
+    EXPECT_EQ(fake_.liveAllocations(), 0);
+  }
+
+private:
+  dl::FakeCuda fake_;
+  direct::ScopedPlatform platform_;
+};
+
 std::unique_ptr<GpuMemory> make(const std::string &kind, std::string &whyNot) {
   if (kind == "fake")
     return std::make_unique<FakeMemory>();
   if (kind == "fake-nccl")
     return std::make_unique<FakeNcclMemory>();
+  if (kind == "fake-direct")
+    return std::make_unique<FakeDirectMemory>();
   Result<const dl::Cuda *> cuda = dl::cuda();
   int count = 0;
   if (!cuda || (*cuda)->deviceGetCount(&count) != dl::kCudaSuccess || count == 0) {

@@ -32,8 +32,8 @@ public:
 };
 
 // "gpu": the machine's; "fake": a driver and kernels that are emulated; "fake-nccl": a driver
-// and NCCL that are. Null, with the reason, where there is none. Set by gpu_memory.cc where backend
-// net is built.
+// and NCCL that are; "fake-direct": a driver and the kernels of backend direct that are. Null, with
+// the reason, where there is none. Set by gpu_memory.cc where backend net is built.
 using MakeGpuMemory = std::unique_ptr<GpuMemory> (*)(const std::string &kind, std::string &whyNot);
 inline MakeGpuMemory makeGpuMemory = nullptr;
 

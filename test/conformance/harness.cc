@@ -92,13 +92,15 @@ std::string whyNotHere(const std::string &backend) {
 }
 
 int mostRanks(const std::string &backend) {
-  constexpr int kAny = 1 << 20;
+  constexpr int kAny = 1 << 20, kMostOnOneGpu = 4;
   Variant variant(backend);
-  if (variant.name != "nccl")
+  if (variant.name != "nccl" && variant.name != "direct")
     return kAny;
   std::string whyNot;
   std::unique_ptr<GpuMemory> memory = makeMemory(variant, whyNot);
-  return memory ? memory->gpus() : 0;
+  // Ranks of direct may share a GPU, where they are few.
+  const int least = memory && variant.name == "direct" ? kMostOnOneGpu : 0;
+  return memory ? std::max(memory->gpus(), least) : 0;
 }
 
 bool takesOrders(const std::string &backend) { return Variant(backend).name != "nccl"; }

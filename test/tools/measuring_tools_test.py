@@ -148,6 +148,10 @@ class CollPerfTest(unittest.TestCase):
         done = run("coll-perf", "all_reduce", "--backend=nccl", COLL_CUDA="none")
         self.assertEqual(done.returncode, 77, done.stderr)
         self.assertIn("SKIPPED: nccl: no CUDA here: COLL_CUDA is none", done.stdout)
+        done = run("coll-perf", "all_reduce", "--backend=direct:registered", COLL_CUDA="none")
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("SKIPPED: direct:registered: no CUDA here", done.stdout)
+        self.assertIn("memory of other GPUs", run("coll-info", COLL_CUDA="none").stdout)
         done = run("coll-perf", "all_reduce", "-b8", "-e8", "-n1", "--backend=threads",
                    "--timing=graph")
         self.assertIn("SKIPPED: threads, graph", done.stdout)

@@ -26,6 +26,7 @@ int coll::infoMain(int argc, char **argv) {
   printTransports();
   printGpus();
   printNccl();
+  printPeers();
   printRoutes();
   printNcclPlugin();
   printEnvironment();

@@ -6,6 +6,8 @@
 #include "runtime/dl/nccl.h"
 #include "runtime/routes.h"
 #ifdef COLL_HAS_NET
+#include "runtime/backend/direct/direct.h"
+#include "runtime/backend/direct/memory.h"
 #include "runtime/net/tcp/tcp.h"
 #endif
 #ifdef COLL_HAVE_VERBS
@@ -121,6 +123,39 @@ void printNccl() {
               (*nccl)->windowRegister ? "yes" : "no", (*nccl)->allToAll ? "yes" : "no");
 }
 
+#ifdef COLL_HAS_NET
+// "1, 2": the GPUs whose memory this one reaches.
+std::string reachedBy(const rt::dl::Cuda &cuda, int gpu, int count) {
+  std::string text;
+  for (int peer = 0; peer < count; ++peer) {
+    int can = 0;
+    if (peer != gpu && cuda.deviceCanAccessPeer(&can, gpu, peer) == rt::dl::kCudaSuccess && can)
+      text += (text.empty() ? "" : ", ") + std::to_string(peer);
+  }
+  return text.empty() ? "no other GPU's memory" : "memory of GPUs " + text;
+}
+#endif
+
+void printPeers() {
+  heading("memory of other GPUs (backend direct)");
+#ifndef COLL_HAS_NET
+  std::printf("  none: built without OpenSSL\n");
+#else
+  if (rt::Status here = rt::direct::available({}); !here.ok()) {
+    printWrapped(here.message(), 2);
+    return;
+  }
+  const rt::dl::Cuda &cuda = **rt::dl::cuda();
+  int count = 0;
+  (void)cuda.deviceGetCount(&count); // it stays 0, and nothing is printed
+  for (int gpu = 0; gpu < count; ++gpu)
+    std::printf("  %d  reaches %s; between processes: CUDA IPC%s\n", gpu,
+                reachedBy(cuda, gpu, count).c_str(),
+                rt::direct::canShare(cuda, gpu, rt::direct::Sharing::Vmm) ? ", VMM descriptors"
+                                                                          : "");
+#endif
+}
+
 void printRoutes() {
   heading("routes of backend auto (the first that fits, and whose backend is there)");
   rt::Result<rt::Routes> routes = rt::Routes::fromEnv();
@@ -131,13 +166,15 @@ void printRoutes() {
   printWrapped("from " + routes->origin(), 2);
   for (const rt::Route &route : routes->all())
     printWrapped(route.describe(), 4);
-  const bool hasGpu = rt::dl::cuda().ok(), hasNccl = hasGpu && rt::dl::nccl().ok();
-  printWrapped(std::string("here: ") + (hasNccl ? "nccl, " : "no nccl (") +
-                   (hasNccl  ? ""
-                    : hasGpu ? rt::dl::nccl().status().message() + "), "
-                             : rt::dl::cuda().status().message() + "), ") +
-                   "net between processes, threads in one",
-               2);
+  std::string here;
+#ifdef COLL_HAS_NET
+  rt::Status direct = rt::direct::available({});
+  here += direct.ok() ? "direct inside a node, " : "no direct (" + direct.message() + "), ";
+#endif
+  rt::Status gpu = rt::dl::cuda().status();
+  rt::Status nccl = gpu.ok() ? rt::dl::nccl().status() : gpu;
+  here += nccl.ok() ? "nccl, " : "no nccl (" + nccl.message() + "), ";
+  printWrapped("here: " + here + "net between processes, threads in one", 2);
 }
 
 void printNcclPlugin() {

@@ -10,6 +10,7 @@ void printBackends();
 void printTransports();
 void printGpus();
 void printNccl();
+void printPeers();
 // Which backend serves what, and why.
 void printRoutes();
 void printNcclPlugin();

@@ -85,7 +85,9 @@ Result<Side> parseSide(const std::string &text) {
     return Status::invalid("no backend is called \"" + side.backend + "\"; known: " + list);
   }
   side.processes = side.backend != "threads";
-  side.memory = side.backend == "nccl" ? MemoryKind::Gpu : MemoryKind::Host;
+  // Backends for memory of GPUs only.
+  const bool isOfGpus = side.backend == "nccl" || side.backend == "direct";
+  side.memory = isOfGpus ? MemoryKind::Gpu : MemoryKind::Host;
   while (colon != std::string::npos) {
     size_t next = text.find(':', colon + 1);
     std::string word = text.substr(colon + 1, next == std::string::npos ? next : next - colon - 1);
@@ -96,9 +98,9 @@ Result<Side> parseSide(const std::string &text) {
       side.processes = true;
     else if (word == "gpu" && side.backend != "threads")
       side.memory = MemoryKind::Gpu;
-    else if (word == "host" && side.backend != "nccl")
+    else if (word == "host" && !isOfGpus)
       side.memory = MemoryKind::Host;
-    else if (word == "registered" && side.backend == "nccl")
+    else if (word == "registered" && isOfGpus)
       side.registered = true;
     else
       return Status::invalid("backend " + side.backend + " does not run as \"" + word +

@@ -61,7 +61,7 @@ struct Side {
   bool registered = false; // the backend allocates the buffers
   std::string label;       // in tables and rows
 };
-// "threads", "net", "net:gpu", "nccl:threads", "nccl:registered": a backend's name with what
+// "threads", "net", "net:gpu", "nccl:threads", "direct:registered": a backend's name with what
 // differs from its usual way to run.
 Result<Side> parseSide(const std::string &text);
 

@@ -67,7 +67,6 @@ Status Team::fork(int rank, const std::optional<rt::JobOptions> &job, const net:
     std::optional<rt::JobOptions> own = job;
     if (own) {
       own->rank = rank;
-      own->gpu = rank;
       own->listenFd = rank == 0 ? fcntl(listener.get(), F_DUPFD_CLOEXEC, 0) : -1;
     }
     LineSocket driver(std::move(theirs));

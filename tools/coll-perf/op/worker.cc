@@ -1,5 +1,7 @@
 #include "tools/coll-perf/op/worker.h"
 
+#include "runtime/dl/cuda.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
@@ -101,6 +103,11 @@ Status Crew::open(const std::optional<rt::JobOptions> &job) {
   options.numRanks = plan_.ranks;
   options.timeoutUs = plan_.timeoutUs;
   options.job = job;
+  // As Buffers takes them.
+  int gpus = 0;
+  Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
+  if (job && cuda && (*cuda)->deviceGetCount(&gpus) == rt::dl::kCudaSuccess && gpus > 0)
+    options.job->gpu = job->rank % gpus;
   Result<std::unique_ptr<rt::Backend>> backend = rt::createBackend(side_.backend, options);
   if (!backend)
     return backend.status();

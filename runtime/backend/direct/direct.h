@@ -1,0 +1,32 @@
+// direct.h - the backend whose ranks move GPU memory inside a node by our own kernels, over
+// peer memory. See README.md.
+
+#ifndef COLL_RUNTIME_BACKEND_DIRECT_DIRECT_H
+#define COLL_RUNTIME_BACKEND_DIRECT_DIRECT_H
+
+#include "runtime/backend.h"
+
+namespace coll::rt::direct {
+
+// Why it does not connect so many ranks, wherever they are, or ok.
+Status takes(const BackendOptions &options);
+// Why it cannot be made here for so many ranks, or ok; makes nothing. What the ranks have to
+// find out together (one node, peer access) is not asked.
+Status available(const BackendOptions &options);
+
+// `below` connects the same ranks on host memory, or stands on a backend that does; it becomes
+// the backend's.
+Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
+                                               std::unique_ptr<Backend> below);
+
+// For those who can do without: where the ranks find out that it cannot be, `refusal` says why,
+// the same on all of them, and `backend` serves as `below` did.
+struct Offer {
+  std::unique_ptr<Backend> backend;
+  Status refusal;
+};
+Result<Offer> offerBackend(const BackendOptions &options, std::unique_ptr<Backend> below);
+
+} // namespace coll::rt::direct
+
+#endif // COLL_RUNTIME_BACKEND_DIRECT_DIRECT_H

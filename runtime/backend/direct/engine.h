@@ -1,0 +1,40 @@
+// engine.h - our own kernels on peer memory as what moves the data of a rank.
+
+#ifndef COLL_RUNTIME_BACKEND_DIRECT_ENGINE_H
+#define COLL_RUNTIME_BACKEND_DIRECT_ENGINE_H
+
+#include "runtime/backend/direct/lane.h"
+#include "runtime/gpu/endpoint.h"
+
+namespace coll::rt::direct {
+
+class DirectEngine final : public gpu::Engine {
+public:
+  DirectEngine(const PeerKernels &kernels, std::unique_ptr<Node> node, const LaneOptions &options)
+      : kernels_(kernels), node_(std::move(node)), options_(options) {}
+
+  Status supports(const Call &call) const override;
+  std::unique_ptr<gpu::Lane> makeLane(gpu::Gpu &gpu, std::vector<int> ranks, int position) override;
+  void locate(const gpu::Lane &lane, const Call &call, gpu::Card &card) const override;
+  // Both are calls of all members. Blocking.
+  Result<std::unique_ptr<Registration>>
+  registerMemory(gpu::GpuEndpoint &endpoint, gpu::Group &group, void *data, int64_t bytes) override;
+  Result<std::unique_ptr<Registration>> allocate(gpu::GpuEndpoint &endpoint, gpu::Group &group,
+                                                 int64_t bytes) override;
+  Status health() const override { return node_->alarm().cause(); }
+  void abort(const Status &cause) override;
+
+  Node &node() { return *node_; }
+
+private:
+  Result<std::unique_ptr<Registration>> introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group,
+                                                  Result<Block> block, bool isUsers);
+
+  const PeerKernels kernels_;
+  std::unique_ptr<Node> node_;
+  const LaneOptions options_;
+};
+
+} // namespace coll::rt::direct
+
+#endif // COLL_RUNTIME_BACKEND_DIRECT_ENGINE_H

@@ -1,0 +1,269 @@
+#include "runtime/backend/direct/lane.h"
+
+#include "runtime/base/dtype.h"
+#include "runtime/call_check.h"
+#include "runtime/kernels/error_word.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace coll::rt::direct {
+
+namespace {
+
+static_assert(sizeof(SliceId) <= sizeof(gpu::Identity));
+
+// How long the reason for a kernel's error may be on its way.
+constexpr int64_t kGraceUs = 1'000'000;
+
+// Of a place in symmetric memory; above them is the serial number.
+constexpr int kOffsetBits = 44;
+
+// The host's own deadline comes first: it has the better message.
+uint64_t kernelTimeoutNs(int64_t hostUs) { return static_cast<uint64_t>(hostUs) * 1100; }
+
+} // namespace
+
+DirectLane::~DirectLane() {
+  gpu_.put(lastDone_);
+  if (control_.host())
+    node_.alarm().remove(reinterpret_cast<kernels::PeerControl *>(control_.host()));
+  if (slice_.data)
+    node_.giveSlice(slice_);
+}
+
+//===-- connecting --------------------------------------------------------------===//
+
+// The workspace is in its first state before any member hears of it.
+Result<bool> DirectLane::identify(gpu::Identity &mine) {
+  if (!identified_) {
+    group_.rank = static_cast<uint32_t>(position_);
+    group_.size = static_cast<uint32_t>(size());
+    group_.layout = kernels::workspaceLayout(group_.size);
+    group_.timeoutNs = kernelTimeoutNs(options_.timeoutUs);
+    Result<Node::Slice> slice = node_.takeSlice(static_cast<int64_t>(group_.layout.bytes));
+    if (!slice)
+      return slice.status();
+    slice_ = *slice;
+    Result<dl::GpuMemory> control = dl::GpuMemory::create(
+        gpu_.context(), dl::GpuMemory::Kind::Pinned, sizeof(kernels::PeerControl));
+    if (!control)
+      return control.status();
+    control_ = control.take();
+    std::memset(control_.host(), 0, sizeof(kernels::PeerControl));
+    node_.alarm().add(reinterpret_cast<kernels::PeerControl *>(control_.host()));
+    group_.control = reinterpret_cast<kernels::PeerControl *>(control_.device());
+    // The others' are not known yet, and not touched.
+    std::fill_n(group_.workspace, size(), slice_.data);
+    COLL_RETURN_IF_ERROR(kernels_.init(group_, gpu_.stream()));
+    COLL_RETURN_IF_ERROR(
+        gpu_.context()->check(gpu_.cuda().streamSynchronize(gpu_.stream()), "cuStreamSynchronize"));
+    identified_ = true;
+  }
+  std::memcpy(mine.bytes, &slice_.id, sizeof(slice_.id));
+  return true;
+}
+
+Status DirectLane::join(const std::vector<gpu::Identity> &all) {
+  for (int i = 0; i < size(); ++i) {
+    if (i == position_)
+      continue;
+    SliceId id;
+    std::memcpy(&id, all[static_cast<size_t>(i)].bytes, sizeof(id));
+    Result<char *> workspace = node_.reach(ranks_[static_cast<size_t>(i)], id);
+    if (!workspace)
+      return workspace.status();
+    group_.workspace[i] = *workspace;
+  }
+  joined_ = true;
+  return {};
+}
+
+//===-- calls -------------------------------------------------------------------===//
+
+const Symmetric *DirectLane::find(const Call &call) const {
+  const bool isUsed = call.kind == OpKind::AllReduce || call.kind == OpKind::AllGather ||
+                      call.kind == OpKind::AllToAll || call.kind == OpKind::Broadcast;
+  const int64_t bytes = extentsOf(call, size(), position_).dst * dtypeSize(call.dtype);
+  auto *at = static_cast<const char *>(call.dst);
+  auto it = symmetric.upper_bound(at);
+  if (!isUsed || !at || it == symmetric.begin())
+    return nullptr;
+  const Symmetric &memory = std::prev(it)->second;
+  return at - memory.data + bytes <= memory.bytes ? &memory : nullptr;
+}
+
+int64_t DirectLane::placeOf(const Call &call) const {
+  const Symmetric *memory = find(call);
+  return memory ? (memory->serial << kOffsetBits) +
+                      (static_cast<const char *>(call.dst) - memory->data)
+                : -1;
+}
+
+Status DirectLane::issue(gpu::LaneOp &op) {
+  COLL_RETURN_IF_ERROR(follow(op.stream));
+  COLL_RETURN_IF_ERROR(launch(op.call, op.stream));
+  int capturing = dl::kCudaNotCapturing;
+  COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(op.stream, &capturing),
+                                             "cuStreamIsCapturing"));
+  gpu_.put(std::exchange(lastDone_, nullptr));
+  last_ = nullptr;
+  if (capturing != dl::kCudaNotCapturing)
+    return {};
+  Result<dl::CudaEvent> done = gpu_.record(op.stream);
+  if (!done)
+    return done.status();
+  lastDone_ = *done;
+  last_ = op.stream;
+  return {};
+}
+
+// A group's calls follow one another on the GPU, whatever streams they are on. In a capture the
+// graph's own order has to see to that.
+Status DirectLane::follow(dl::CudaStream stream) {
+  if (!lastDone_ || stream == last_)
+    return {};
+  int capturing = dl::kCudaNotCapturing;
+  COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(stream, &capturing),
+                                             "cuStreamIsCapturing"));
+  if (capturing != dl::kCudaNotCapturing)
+    return {};
+  return gpu_.context()->check(gpu_.cuda().streamWaitEvent(stream, lastDone_, 0),
+                               "cuStreamWaitEvent");
+}
+
+// Where all members' destinations are, if they are in memory that all know.
+void DirectLane::reachDestinations(const Call &call, void *(&peerDst)[kernels::kMaxPeers]) const {
+  const Symmetric *memory = find(call);
+  for (int i = 0; memory && i < size(); ++i)
+    peerDst[i] = memory->members[static_cast<size_t>(i)] +
+                 (static_cast<const char *>(call.dst) - memory->data);
+}
+
+kernels::ReduceArgs DirectLane::reduceArgs(const Call &call) const {
+  kernels::ReduceArgs args;
+  args.src = call.src;
+  args.dst = call.dst;
+  args.outer = static_cast<uint64_t>(call.outer);
+  args.count = static_cast<uint64_t>(call.count);
+  args.dtype = call.dtype;
+  args.reduction = call.reduction;
+  args.root = static_cast<uint32_t>(call.root);
+  args.tuning.blocks = options_.blocks;
+  reachDestinations(call, args.peerDst);
+  return args;
+}
+
+kernels::CopyArgs DirectLane::copyArgs(const Call &call) const {
+  kernels::CopyArgs args;
+  auto elem = static_cast<uint64_t>(dtypeSize(call.dtype));
+  args.src = call.src;
+  args.dst = call.dst;
+  args.srcRows = args.dstRows = static_cast<uint64_t>(call.outer);
+  args.srcRowBytes = args.dstRowBytes = static_cast<uint64_t>(call.count) * elem;
+  if (call.kind == OpKind::AllToAll) {
+    args.dstRows = static_cast<uint64_t>(call.dstOuter);
+    args.dstRowBytes = static_cast<uint64_t>(call.dstCount) * elem;
+  }
+  args.root = static_cast<uint32_t>(call.root);
+  args.tuning.blocks = options_.blocks;
+  reachDestinations(call, args.peerDst);
+  return args;
+}
+
+Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
+  switch (call.kind) {
+  case OpKind::AllReduce:
+    return kernels_.allReduce(group_, reduceArgs(call), stream);
+  case OpKind::ReduceScatter:
+    return kernels_.reduceScatter(group_, reduceArgs(call), stream);
+  case OpKind::Reduce:
+    COLL_RETURN_IF_ERROR(kernels_.reduce(group_, reduceArgs(call), stream));
+    break;
+  case OpKind::AllGather:
+    return kernels_.allGather(group_, copyArgs(call), stream);
+  case OpKind::AllToAll:
+    return kernels_.allToAll(group_, copyArgs(call), stream);
+  case OpKind::Broadcast:
+    return kernels_.broadcast(group_, copyArgs(call), stream);
+  case OpKind::Gather:
+    COLL_RETURN_IF_ERROR(kernels_.gather(group_, copyArgs(call), stream));
+    break;
+  case OpKind::Scatter:
+    return kernels_.scatter(group_, copyArgs(call), stream);
+  case OpKind::Permute:
+    return kernels_.permute(group_, copyArgs(call), call.pairs,
+                            static_cast<uint32_t>(call.numPairs), stream);
+  case OpKind::Send:
+  case OpKind::Recv:
+    return launchTransfer(call, stream);
+  case OpKind::Init:
+  case OpKind::Barrier:
+    return kernels_.barrier(group_, stream);
+  }
+  // What the others than the root find in their destinations.
+  const int64_t bytes =
+      extentsOf(call, size(), position_).dst * static_cast<int64_t>(dtypeSize(call.dtype));
+  if (position_ == call.root || !call.dst || bytes == 0 ||
+      (call.kind == OpKind::Reduce && call.src == call.dst))
+    return {};
+  gpu::Copy rest;
+  rest.dst = static_cast<char *>(call.dst);
+  rest.src = call.kind == OpKind::Reduce ? static_cast<const char *>(call.src) : nullptr;
+  rest.bytes = bytes;
+  return gpu_.copy(rest, stream);
+}
+
+// The lane is of the sender and the receiver: an exchange in which one gives to the other.
+Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
+  static constexpr int32_t kPair[2] = {0, 1};
+  kernels::CopyArgs args = copyArgs(call);
+  if (call.kind == OpKind::Send)
+    args.dst = nullptr;
+  else
+    args.src = nullptr;
+  return kernels_.permute(group_, args, kPair, 1, stream);
+}
+
+//===-- failures ----------------------------------------------------------------===//
+
+uint64_t DirectLane::errorWord() const {
+  auto *control = reinterpret_cast<kernels::PeerControl *>(control_.host());
+  return control ? __atomic_load_n(&control->error, __ATOMIC_ACQUIRE) : 0;
+}
+
+// What a kernel tells first is often not what is wrong: a mismatch has its texts on the cards,
+// and a failure of a peer its cause. These come by other ways, a moment later.
+Status DirectLane::health() {
+  const uint64_t word = errorWord();
+  if (word == 0)
+    return {};
+  const auto error = static_cast<kernels::KernelError>(static_cast<uint32_t>(word));
+  if (seenUs_ == 0)
+    seenUs_ = net::nowUs();
+  if (error != kernels::KernelError::PeerTimeout && net::nowUs() - seenUs_ < kGraceUs)
+    return {};
+  const auto member = static_cast<size_t>(word >> 32);
+  std::string who = member < ranks_.size() ? "rank " + std::to_string(ranks_[member]) : "a member";
+  std::string text = "a kernel on group " + describeGroup(ranks_) + " has ended: ";
+  switch (error) {
+  case kernels::KernelError::PeerTimeout:
+    return {kCollTimeout, text + who + " did not come within " +
+                              std::to_string(group_.timeoutNs / 1'000'000) + " ms"};
+  case kernels::KernelError::PeerMismatch:
+    return {kCollMismatch, text + who + " makes another call"};
+  case kernels::KernelError::PeerFailed:
+  case kernels::KernelError::PeerAborted:
+    return {kCollAborted, text + who + " has failed"};
+  default:
+    return {kCollDevice, text + kernels::describeErrorWord(word)};
+  }
+}
+
+void DirectLane::end() {
+  if (control_.host())
+    Alarm::set(reinterpret_cast<kernels::PeerControl *>(control_.host()));
+  joined_ = false;
+}
+
+} // namespace coll::rt::direct

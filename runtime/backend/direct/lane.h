@@ -1,0 +1,78 @@
+// lane.h - a group's workspaces, and the kernels that are launched on them.
+
+#ifndef COLL_RUNTIME_BACKEND_DIRECT_LANE_H
+#define COLL_RUNTIME_BACKEND_DIRECT_LANE_H
+
+#include "runtime/backend/direct/node.h"
+#include "runtime/backend/direct/platform.h"
+#include "runtime/gpu/lane.h"
+
+#include <map>
+#include <vector>
+
+namespace coll::rt::direct {
+
+// Memory that all members of a group have, at addresses that each of them knows.
+struct Symmetric {
+  char *data = nullptr;
+  int64_t bytes = 0;
+  int64_t serial = 0;          // which of the group's
+  std::vector<char *> members; // by position, as addresses of this GPU
+};
+
+struct LaneOptions {
+  int64_t timeoutUs = 60'000'000;
+  uint32_t blocks = 0; // of a kernel; 0: as the kernels are tuned
+};
+
+class DirectLane final : public gpu::Lane {
+public:
+  DirectLane(gpu::Gpu &gpu, const PeerKernels &kernels, Node &node, const LaneOptions &options,
+             std::vector<int> ranks, int position)
+      : Lane(gpu, std::move(ranks), position), kernels_(kernels), node_(node), options_(options) {}
+  ~DirectLane() override;
+
+  bool begun() const override { return joined_ || killed_; }
+  bool ready() const override { return joined_; }
+  Result<bool> identify(gpu::Identity &mine) override;
+  Status join(const std::vector<gpu::Identity> &all) override;
+  Status health() override;
+  bool suspect() const override { return errorWord() != 0; }
+
+  // By address; kept by registrations.
+  std::map<const char *, Symmetric> symmetric;
+  int64_t nextSerial = 0;
+  // Where in symmetric memory the call's destination is, if kernels use that: -1 otherwise. To be
+  // the same on all members.
+  int64_t placeOf(const Call &call) const;
+
+protected:
+  Status issue(gpu::LaneOp &op) override;
+  void end() override;
+
+private:
+  uint64_t errorWord() const;
+  Status launch(const Call &call, dl::CudaStream stream);
+  Status launchTransfer(const Call &call, dl::CudaStream stream);
+  kernels::ReduceArgs reduceArgs(const Call &call) const;
+  kernels::CopyArgs copyArgs(const Call &call) const;
+  // The symmetric memory that holds the call's destination; null: none.
+  const Symmetric *find(const Call &call) const;
+  void reachDestinations(const Call &call, void *(&peerDst)[kernels::kMaxPeers]) const;
+  Status follow(dl::CudaStream stream);
+
+  const PeerKernels &kernels_;
+  Node &node_;
+  const LaneOptions options_;
+  Node::Slice slice_;
+  dl::GpuMemory control_; // PeerControl
+  kernels::PeerGroup group_;
+  bool identified_ = false, joined_ = false;
+  int64_t seenUs_ = 0;            // when an error was seen first
+  dl::CudaStream last_ = nullptr; // where the last call went
+  dl::CudaEvent lastDone_ = nullptr;
+};
+
+} // namespace coll::rt::direct
+
+#endif // COLL_RUNTIME_BACKEND_DIRECT_LANE_H

@@ -1,0 +1,268 @@
+#include "runtime/backend/direct/node.h"
+
+#include "runtime/base/env.h"
+#include "runtime/base/log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <unistd.h>
+
+namespace coll::rt::direct {
+
+namespace {
+
+constexpr int64_t kFarewellUs = 5'000'000;
+
+template <size_t bytes>
+void put(char (&to)[bytes], const std::string &text) {
+  std::memset(to, 0, bytes);
+  std::memcpy(to, text.data(), std::min(text.size(), bytes - 1));
+}
+template <size_t bytes>
+std::string get(const char (&from)[bytes]) {
+  return std::string(from, strnlen(from, bytes));
+}
+
+Status refuse(const std::string &reason) { return {kCollUnsupported, "direct: " + reason}; }
+
+std::string nameOfRank(size_t rank) { return "rank " + std::to_string(rank); }
+
+// What COLL_DIRECT_MEMORY asks for.
+Result<std::optional<Sharing>> wantedSharing() {
+  std::string text = envString(EnvVar::DirectMemory);
+  if (text == "auto")
+    return std::optional<Sharing>();
+  if (text == "ipc")
+    return std::optional<Sharing>(Sharing::Ipc);
+  if (text == "vmm")
+    return std::optional<Sharing>(Sharing::Vmm);
+  return Status::invalid("COLL_DIRECT_MEMORY=" + text + ": expected auto, ipc or vmm");
+}
+
+} // namespace
+
+Verdict verdictOf(const Status &status) {
+  Verdict verdict;
+  verdict.code = status.code();
+  if (!status.ok())
+    put(verdict.text, status.message());
+  return verdict;
+}
+
+Status outcomeOf(const std::vector<Verdict> &all, const std::vector<int> &ranks) {
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].code != kCollOk)
+      return Status(static_cast<CollCode>(all[i].code), get(all[i].text))
+          .annotate("rank " + std::to_string(ranks[i]));
+  return {};
+}
+
+Result<std::unique_ptr<Node>> Node::open(int rank, int size, std::shared_ptr<GpuContext> gpu,
+                                         bool inProcess, std::shared_ptr<Shared> shared) {
+  std::unique_ptr<Node> node(new Node(rank, size, std::move(gpu), std::move(shared)));
+  Result<std::optional<Sharing>> wanted = wantedSharing();
+  if (!wanted)
+    return wanted.status();
+  NodeCard &card = node->card_;
+  const dl::Cuda &cuda = node->gpu_->cuda();
+  const int ordinal = node->gpu_->ordinal();
+  char host[64] = "";
+  (void)gethostname(host, sizeof(host) - 1);
+  put(card.host, host);
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(boot, id);
+  put(card.boot, id.empty() ? std::string(host) : id);
+  COLL_RETURN_IF_ERROR(node->gpu_->check(
+      cuda.deviceGetPciBusId(card.gpu, sizeof(card.gpu), ordinal), "cuDeviceGetPCIBusId"));
+  card.process = static_cast<int32_t>(getpid());
+  card.hasVmm = canShare(cuda, ordinal, Sharing::Vmm);
+  if (*wanted)
+    card.wanted = static_cast<int32_t>(**wanted);
+  if (!inProcess) {
+    Result<std::unique_ptr<Links>> links = Links::create(rank, size);
+    if (!links)
+      return links.status();
+    node->links_ = links.take();
+    put(card.links, node->links_->name());
+  }
+  return node;
+}
+
+Status Node::agree(const std::vector<NodeCard> &cards) {
+  for (size_t rank = 0; rank < cards.size(); ++rank)
+    if (cards[rank].code != kCollOk)
+      return refuse(nameOfRank(rank) + ": " + get(cards[rank].why));
+  for (size_t rank = 1; rank < cards.size(); ++rank) {
+    if (get(cards[rank].boot) != get(cards[0].boot))
+      return refuse("it works inside one node, and rank 0 is on " + get(cards[0].host) + ", " +
+                    nameOfRank(rank) + " on " + get(cards[rank].host));
+    if (cards[rank].wanted != cards[0].wanted)
+      return refuse("COLL_DIRECT_MEMORY differs between rank 0 and " + nameOfRank(rank));
+  }
+  const bool allVmm =
+      std::all_of(cards.begin(), cards.end(), [](const NodeCard &c) { return c.hasVmm != 0; });
+  if (!links_)
+    sharing_ = Sharing::Process;
+  else if (cards[0].wanted >= 0)
+    sharing_ = static_cast<Sharing>(cards[0].wanted);
+  else
+    sharing_ = allVmm ? Sharing::Vmm : Sharing::Ipc;
+  if (sharing_ == Sharing::Vmm && !allVmm)
+    return refuse("COLL_DIRECT_MEMORY is vmm, and not all GPUs can share memory in this way");
+  for (const NodeCard &one : cards) {
+    auto isSame = [&](const NodeCard &other) { return get(one.gpu) == get(other.gpu); };
+    sharers_ =
+        std::max(sharers_, static_cast<int>(std::count_if(cards.begin(), cards.end(), isSame)));
+  }
+  if (sharers_ > 1 && rank_ == 0)
+    log(LogLevel::Info, "direct: up to " + std::to_string(sharers_) + " ranks share a GPU");
+  return reachGpus(cards);
+}
+
+// Whether this GPU reaches the others, as far as this process sees them.
+Status Node::reachGpus(const std::vector<NodeCard> &cards) const {
+  const dl::Cuda &cuda = gpu_->cuda();
+  int count = 0;
+  COLL_RETURN_IF_ERROR(gpu_->check(cuda.deviceGetCount(&count), "cuDeviceGetCount"));
+  for (int peer = 0; peer < count; ++peer) {
+    char bus[24] = "";
+    if (peer == gpu_->ordinal() ||
+        cuda.deviceGetPciBusId(bus, sizeof(bus), peer) != dl::kCudaSuccess)
+      continue;
+    auto it = std::find_if(cards.begin(), cards.end(),
+                           [&](const NodeCard &card) { return get(card.gpu) == get(bus); });
+    if (it == cards.end())
+      continue;
+    auto pair = [&] {
+      return "GPU " + get(card_.gpu) + " (rank " + std::to_string(rank_) +
+             ") cannot reach the memory of GPU " + get(bus) + " (rank " +
+             std::to_string(it - cards.begin()) + ")";
+    };
+    int can = 0;
+    if (cuda.deviceCanAccessPeer(&can, gpu_->ordinal(), peer) != dl::kCudaSuccess || !can)
+      return refuse(pair() + ": no peer access");
+    if (sharing_ != Sharing::Process)
+      continue;
+    Result<std::shared_ptr<GpuContext>> other = GpuContext::open(cuda, peer);
+    if (!other)
+      return other.status();
+    dl::CudaScope scope(cuda, gpu_->context());
+    dl::CudaResult enabled = cuda.contextEnablePeerAccess((*other)->context(), 0);
+    if (enabled != dl::kCudaSuccess && enabled != dl::kCudaPeerAccessAlready)
+      return refuse(pair() + ": " + gpu_->check(enabled, "cuCtxEnablePeerAccess").message());
+  }
+  return {};
+}
+
+Status Node::connect(const std::vector<NodeCard> &cards, const std::string &secret,
+                     int64_t timeoutUs) {
+  timeoutUs_ = timeoutUs;
+  if (!links_)
+    return {};
+  Result<net::Secret> key = net::Secret::create(secret);
+  if (!key)
+    return key.status();
+  std::vector<std::string> names;
+  for (const NodeCard &card : cards)
+    names.push_back(get(card.links));
+  return links_->connect(names, *key, timeoutUs, [shared = shared_](const Status &failure) {
+    shared->alarm.raise(failure);
+  });
+}
+
+Node::~Node() {
+  // What peers still have on their GPUs ends soon after a failure, and has ended otherwise.
+  if (links_) {
+    dl::CudaScope scope(gpu_->cuda(), gpu_->context());
+    (void)gpu_->cuda().contextSynchronize();
+    links_->farewell(kFarewellUs);
+  }
+  windows_.clear();
+  // Other ranks of this process may still be at work.
+  std::lock_guard<std::mutex> lock(shared_->mutex);
+  for (std::vector<Block> *blocks : {&chunks_, &retired_})
+    for (Block &block : *blocks)
+      if (!links_)
+        shared_->kept.push_back(std::move(block));
+}
+
+//===-- memory ------------------------------------------------------------------===//
+
+Result<Block> Node::share(int64_t bytes, const std::vector<int> &peers) {
+  Result<Block> block = Block::create(gpu_, sharing_, bytes, nextId_++);
+  if (!block || sharing_ != Sharing::Vmm)
+    return block;
+  for (int peer : peers) {
+    if (peer == rank_)
+      continue;
+    Result<net::Fd> fd = block->descriptor();
+    if (!fd)
+      return fd.status();
+    COLL_RETURN_IF_ERROR(links_->give(peer, block->exported().id, *fd));
+  }
+  return block;
+}
+
+Result<Node::Slice> Node::takeSlice(int64_t bytes) {
+  std::optional<Pool::Slice> place = pool_.take(bytes);
+  if (!place) {
+    const int64_t chunk = std::max(bytes + Pool::kAlignment, envInt(EnvVar::DirectPoolBytes));
+    std::vector<int> all(static_cast<size_t>(size_));
+    std::iota(all.begin(), all.end(), 0);
+    Result<Block> made = share(chunk, all);
+    if (!made)
+      return made.status().annotate("a pool of " + std::to_string(chunk >> 20) +
+                                    " MiB for workspaces (COLL_DIRECT_POOL_BYTES)");
+    chunks_.push_back(made.take());
+    pool_.addChunk(chunk);
+    place = pool_.take(bytes);
+  }
+  if (!place)
+    return Status::internal("a new chunk has no room");
+  const Block &block = chunks_[static_cast<size_t>(place->chunk)];
+  Pool::Account now = account();
+  log(LogLevel::Debug, "direct: rank " + std::to_string(rank_) + " has " +
+                           std::to_string(now.slices) + " workspaces, " +
+                           std::to_string(now.used >> 20) + " of " +
+                           std::to_string(now.bytes >> 20) + " MiB");
+  return Slice{*place, block.data() + place->offset, {block.exported(), place->offset}};
+}
+
+Result<char *> Node::reach(int peer, const SliceId &slice) {
+  if (slice.offset < 0 || slice.offset >= slice.chunk.bytes)
+    return Status(kCollPeer, nameOfRank(static_cast<size_t>(peer)) + " names no place in its pool");
+  Window &window = windows_[{peer, slice.chunk.id}];
+  if (!window.data()) {
+    Result<Window> opened = open(peer, slice.chunk);
+    if (!opened)
+      return opened.status();
+    window = opened.take();
+  }
+  return window.data() + slice.offset;
+}
+
+Result<Block> Node::makeBlock(int64_t bytes, const std::vector<int> &peers) {
+  return share(bytes, peers);
+}
+
+Result<Window> Node::open(int peer, const Export &exported) {
+  net::Fd fd;
+  if (exported.sharing == Sharing::Vmm) {
+    if (!links_)
+      return Status(kCollPeer, "a descriptor in one process");
+    Result<net::Fd> given = links_->take(peer, exported.id, timeoutUs_);
+    if (!given)
+      return given.status();
+    fd = given.take();
+  }
+  Result<Window> window = Window::open(gpu_, exported, fd);
+  return window
+             ? std::move(window)
+             : Result<Window>(window.status().annotate("memory of rank " + std::to_string(peer) +
+                                                       ", shared by " + nameOf(exported.sharing)));
+}
+
+} // namespace coll::rt::direct

@@ -1,0 +1,120 @@
+// node.h - one rank among the ranks of its node: what they tell each other at the start, the
+// pool of its workspaces, and the memory of its peers.
+//
+// Start: each rank makes its card; all cards go to all; agree() says, the same on every rank,
+// how memory is shared, or why not; connect() joins the processes; and then memory is made
+// and opened as it is needed. Belongs to the rank's thread.
+
+#ifndef COLL_RUNTIME_BACKEND_DIRECT_NODE_H
+#define COLL_RUNTIME_BACKEND_DIRECT_NODE_H
+
+#include "runtime/backend/direct/alarm.h"
+#include "runtime/backend/direct/links.h"
+#include "runtime/backend/direct/memory.h"
+#include "runtime/backend/direct/pool.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::rt::direct {
+
+// Plain bytes.
+struct NodeCard {
+  char host[64] = {};  // for messages
+  char boot[40] = {};  // of the kernel: the same on one node only
+  char gpu[24] = {};   // "0000:1b:00.0"
+  char links[32] = {}; // name of the socket; empty in one process
+  int32_t process = 0;
+  int32_t hasVmm = 0;
+  int32_t wanted = -1; // a Sharing, or -1: any
+  int32_t code = 0;    // why this rank cannot take part
+  char why[160] = {};
+};
+
+// A status that travels.
+struct Verdict {
+  int32_t code = 0;
+  char text[252] = {};
+};
+Verdict verdictOf(const Status &status);
+// The first failure, with its rank.
+Status outcomeOf(const std::vector<Verdict> &all, const std::vector<int> &ranks);
+
+// Where a slice of a rank's pool is; for its peers.
+struct SliceId {
+  Export chunk;
+  int64_t offset = 0;
+};
+
+// What the ranks of a process have in common.
+struct Shared {
+  Alarm alarm;
+  std::mutex mutex;
+  std::vector<Block> kept; // of ranks that have ended, for those that have not
+};
+
+class Node {
+public:
+  // `inProcess`: all ranks are in this process.
+  static Result<std::unique_ptr<Node>> open(int rank, int size, std::shared_ptr<GpuContext> gpu,
+                                            bool inProcess, std::shared_ptr<Shared> shared);
+  // Peers do not touch this rank's memory any more when it returns, or have failed.
+  ~Node();
+  Node(const Node &) = delete;
+  Node &operator=(const Node &) = delete;
+
+  const NodeCard &card() const { return card_; }
+  // Ok, or kCollUnsupported with the reason: the same on all ranks.
+  Status agree(const std::vector<NodeCard> &cards);
+  // After agree(), between processes.
+  Status connect(const std::vector<NodeCard> &cards, const std::string &secret, int64_t timeoutUs);
+
+  Sharing sharing() const { return sharing_; }
+  // The most ranks that have one GPU together; the same on all ranks.
+  int sharers() const { return sharers_; }
+  Links *links() { return links_.get(); }
+  const std::shared_ptr<GpuContext> &gpu() const { return gpu_; }
+  Alarm &alarm() { return shared_->alarm; }
+
+  struct Slice {
+    Pool::Slice place;
+    char *data = nullptr;
+    SliceId id;
+  };
+  Result<Slice> takeSlice(int64_t bytes);
+  void giveSlice(const Slice &slice) { pool_.give(slice.place); }
+  Pool::Account account() const { return pool_.account(); }
+  // A peer's slice, as an address of this GPU.
+  Result<char *> reach(int peer, const SliceId &slice);
+
+  // Memory outside of the pool: gives its descriptor to those peers.
+  Result<Block> makeBlock(int64_t bytes, const std::vector<int> &peers);
+  Result<Window> open(int peer, const Export &exported);
+  // Keeps it until the peers have said farewell.
+  void retire(Block block) { retired_.push_back(std::move(block)); }
+
+private:
+  Node(int rank, int size, std::shared_ptr<GpuContext> gpu, std::shared_ptr<Shared> shared)
+      : rank_(rank), size_(size), gpu_(std::move(gpu)), shared_(std::move(shared)) {}
+  Status reachGpus(const std::vector<NodeCard> &cards) const;
+  Result<Block> share(int64_t bytes, const std::vector<int> &peers);
+
+  const int rank_, size_;
+  std::shared_ptr<GpuContext> gpu_;
+  std::shared_ptr<Shared> shared_;
+  NodeCard card_;
+  Sharing sharing_ = Sharing::Process;
+  int sharers_ = 1;
+  int64_t timeoutUs_ = 0;
+  std::unique_ptr<Links> links_;
+  Pool pool_;
+  uint64_t nextId_ = 0;
+  std::vector<Block> chunks_, retired_;
+  std::map<std::pair<int, uint64_t>, Window> windows_; // peers' chunks, by id
+};
+
+} // namespace coll::rt::direct
+
+#endif // COLL_RUNTIME_BACKEND_DIRECT_NODE_H

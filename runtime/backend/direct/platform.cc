@@ -1,0 +1,44 @@
+#include "runtime/backend/direct/platform.h"
+
+#include <atomic>
+
+namespace coll::rt::direct {
+
+namespace {
+
+std::atomic<const Platform *> replacement{nullptr};
+
+} // namespace
+
+Result<Platform> platform() {
+  if (const Platform *set = replacement.load(std::memory_order_acquire))
+    return *set;
+  Result<const dl::Cuda *> cuda = dl::cuda();
+  if (!cuda)
+    return cuda.status();
+#ifndef COLL_HAS_CUDA_KERNELS
+  return Status(kCollUnsupported, "this build has no GPU kernels (preset cuda has)");
+#else
+  PeerKernels launchers;
+  launchers.init = kernels::initPeerWorkspace;
+  launchers.allReduce = kernels::launchAllReduce;
+  launchers.reduceScatter = kernels::launchReduceScatter;
+  launchers.reduce = kernels::launchReduce;
+  launchers.allGather = kernels::launchAllGather;
+  launchers.allToAll = kernels::launchAllToAll;
+  launchers.broadcast = kernels::launchBroadcast;
+  launchers.gather = kernels::launchGather;
+  launchers.scatter = kernels::launchScatter;
+  launchers.permute = kernels::launchPermute;
+  launchers.barrier = kernels::launchPeerBarrier;
+  return Platform{*cuda, launchers};
+#endif
+}
+
+ScopedPlatform::ScopedPlatform(const Platform &platform) : platform_(platform) {
+  replacement.store(&platform_, std::memory_order_release);
+}
+
+ScopedPlatform::~ScopedPlatform() { replacement.store(nullptr, std::memory_order_release); }
+
+} // namespace coll::rt::direct

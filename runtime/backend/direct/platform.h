@@ -1,0 +1,56 @@
+// platform.h - the driver and the kernels that backend direct works with. Tests put fakes in
+// their place.
+
+#ifndef COLL_RUNTIME_BACKEND_DIRECT_PLATFORM_H
+#define COLL_RUNTIME_BACKEND_DIRECT_PLATFORM_H
+
+#include "runtime/dl/cuda.h"
+#include "runtime/kernels/collectives.h"
+
+namespace coll::rt::direct {
+
+// As the launchers of runtime/kernels that have these names, and may be put in their place.
+struct PeerKernels {
+  using Group = kernels::PeerGroup;
+  using Reduce = Status (*)(const Group &, const kernels::ReduceArgs &, void *stream);
+  using Copy = Status (*)(const Group &, const kernels::CopyArgs &, void *stream);
+
+  Status (*init)(const Group &, void *stream) = nullptr;
+  Reduce allReduce = nullptr;
+  Reduce reduceScatter = nullptr;
+  Reduce reduce = nullptr;
+  Copy allGather = nullptr;
+  Copy allToAll = nullptr;
+  Copy broadcast = nullptr;
+  Copy gather = nullptr;
+  Copy scatter = nullptr;
+  Status (*permute)(const Group &, const kernels::CopyArgs &, const int32_t *pairs,
+                    uint32_t numPairs, void *stream) = nullptr;
+  Status (*barrier)(const Group &, void *stream) = nullptr;
+};
+
+struct Platform {
+  const dl::Cuda *cuda = nullptr;
+  PeerKernels kernels;
+};
+
+// The machine's own, or what a test has set. kCollUnsupported, with the reason, where there
+// is no GPU or the kernels were not built. Any thread.
+Result<Platform> platform();
+
+// Replaces the platform while the object lives; no backend may be alive when it begins or
+// ends.
+class ScopedPlatform {
+public:
+  explicit ScopedPlatform(const Platform &platform);
+  ~ScopedPlatform();
+  ScopedPlatform(const ScopedPlatform &) = delete;
+  ScopedPlatform &operator=(const ScopedPlatform &) = delete;
+
+private:
+  Platform platform_;
+};
+
+} // namespace coll::rt::direct
+
+#endif // COLL_RUNTIME_BACKEND_DIRECT_PLATFORM_H

@@ -1,0 +1,36 @@
+// start.h - how the ranks of a node come together: each step ends with what all ranks have found,
+// so that all go on, or none.
+
+#ifndef COLL_RUNTIME_BACKEND_DIRECT_START_H
+#define COLL_RUNTIME_BACKEND_DIRECT_START_H
+
+#include "runtime/backend.h"
+#include "runtime/backend/direct/node.h"
+#include "runtime/backend/direct/platform.h"
+#include "runtime/gpu/gpu.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::rt::direct {
+
+// A rank of this process on its way to an endpoint.
+struct Start {
+  int rank = 0;
+  std::unique_ptr<Endpoint> below;
+  std::unique_ptr<gpu::Gpu> gpu;
+  std::unique_ptr<Node> node;
+};
+
+struct Met {
+  Status failure; // of this process alone: the job cannot go on
+  Status refusal; // the same on all ranks
+};
+// Fills gpu and node of all ranks of this process. Blocks. Also a rank without a platform comes, so
+// that the others learn of it.
+Met meet(const Result<Platform> &platform, const BackendOptions &options,
+         std::vector<Start> &ranks);
+
+} // namespace coll::rt::direct
+
+#endif // COLL_RUNTIME_BACKEND_DIRECT_START_H

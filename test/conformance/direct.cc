@@ -1,0 +1,27 @@
+// Backend direct: over a fake driver with eight GPUs and emulated kernels, and over the machine's
+// own GPUs, which ranks share where there are too few.
+
+#include "test/conformance/harness.h"
+
+namespace coll::rt::test {
+namespace {
+
+// The kernels' own tests have every type with every reduction.
+#define COLL_DIRECT_CONFORMANCE(label, backend)                                                    \
+  INSTANTIATE_TEST_SUITE_P(                                                                        \
+      label, Reductions,                                                                           \
+      testing::Combine(testing::Values(backend), testing::ValuesIn(someReductions())),             \
+      reductionsName);                                                                             \
+  INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
+  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
+                           testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
+                           movementsName);                                                         \
+  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
+  INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
+  INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend))
+
+COLL_DIRECT_CONFORMANCE(direct_fake, "direct///fake-direct");
+COLL_DIRECT_CONFORMANCE(direct_gpu, "direct///gpu");
+
+} // namespace
+} // namespace coll::rt::test

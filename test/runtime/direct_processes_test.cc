@@ -1,0 +1,245 @@
+// Backend direct between processes: memory that is shared by CUDA IPC and by descriptors, and
+// the end of a process. Over a fake driver, whose GPU memory is shared memory, and emulated
+// kernels, in real processes.
+
+#include "runtime/backend.h"
+#include "runtime/backend/direct/links.h"
+#include "runtime/backend/direct/platform.h"
+#include "runtime/base/env.h"
+#include "runtime/dl/fake_cuda.h"
+#include "test/conformance/emulated_peers.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace coll::rt {
+namespace {
+
+constexpr const char *kSecret = "a secret of this test's own";
+
+// A rank in its process.
+struct Rank {
+  dl::FakeCuda &cuda;
+  Endpoint &endpoint;
+  Communicator &group;
+  int rank;
+
+  float *floats(std::vector<float> values) {
+    auto *data = static_cast<float *>(cuda.allocate(values.size() * 4, rank));
+    std::memcpy(data, values.data(), values.size() * 4);
+    return data;
+  }
+};
+
+Call sum(float *data, int64_t count) {
+  Call call;
+  call.kind = OpKind::AllReduce;
+  call.count = count;
+  call.src = call.dst = data;
+  call.site.loc = "train.py:7:1";
+  return call;
+}
+
+// 0: the body has returned ok.
+int child(BackendOptions options, const std::function<Status(Rank &)> &body) {
+  dl::FakeCuda cuda(4);
+  direct::ScopedPlatform platform({&cuda.table(), test::emulatedPeers()});
+  Status outcome;
+  {
+    Result<std::unique_ptr<Backend>> backend = createBackend("direct", options);
+    Result<std::unique_ptr<Endpoint>> endpoint =
+        backend ? (*backend)->endpoint(options.job->rank)
+                : Result<std::unique_ptr<Endpoint>>(backend.status());
+    outcome = endpoint ? Status() : endpoint.status();
+    if (endpoint) {
+      std::vector<int> world;
+      for (int rank = 0; rank < options.numRanks; ++rank)
+        world.push_back(rank);
+      (*endpoint)->enter();
+      cuda.setCurrent(options.job->rank);
+      std::unique_ptr<Communicator> group = (*endpoint)->communicator(world).take();
+      Rank me = {cuda, **endpoint, *group, options.job->rank};
+      outcome = body(me);
+      group.reset();
+      (*endpoint)->leave();
+    }
+  }
+  if (outcome.ok() && !cuda.misuse().empty())
+    outcome = Status::internal(cuda.misuse());
+  if (!outcome.ok())
+    std::fprintf(stderr, "rank %d: %s\n", options.job->rank, outcome.toString().c_str());
+  return outcome.ok() ? 0 : 1;
+}
+
+// Starts a process for each rank; gives their exit codes, or minus the signal.
+std::vector<int> runProcesses(int ranks, const std::function<Status(Rank &)> &body,
+                              const std::function<int(int rank)> &gpuOf) {
+  net::Fd listener = net::listenOn(net::Address::parse("127.0.0.1:0").take()).take();
+  BackendOptions options;
+  options.numRanks = ranks;
+  options.timeoutUs = 20'000'000;
+  options.job.emplace();
+  options.job->worldSize = ranks;
+  options.job->bootstrap = net::localAddress(listener)->toString();
+  options.job->iface = "lo";
+  options.job->secret = kSecret;
+  std::vector<pid_t> pids;
+  for (int rank = 0; rank < ranks; ++rank) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      options.job->rank = rank;
+      options.job->gpu = gpuOf(rank);
+      options.job->listenFd = rank == 0 ? fcntl(listener.get(), F_DUPFD_CLOEXEC, 0) : -1;
+      _exit(child(options, body));
+    }
+    pids.push_back(pid);
+  }
+  std::vector<int> codes;
+  for (pid_t pid : pids) {
+    int state = 0;
+    EXPECT_EQ(waitpid(pid, &state, 0), pid);
+    codes.push_back(WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state));
+  }
+  return codes;
+}
+std::vector<int> runProcesses(int ranks, const std::function<Status(Rank &)> &body) {
+  return runProcesses(ranks, body, [](int rank) { return rank; });
+}
+
+Status expect(bool holds, const char *what) {
+  return holds ? Status() : Status::internal(std::string("wrong: ") + what);
+}
+
+// Collectives, a group of some, transfers, memory of the group: each over shared memory.
+Status everything(Rank &me) {
+  float *data = me.floats({1, static_cast<float>(me.rank)});
+  COLL_RETURN_IF_ERROR(me.group.run(sum(data, 2)));
+  COLL_RETURN_IF_ERROR(expect(data[0] == 3 && data[1] == 3, "sum of all"));
+  if (me.rank != 1) {
+    std::unique_ptr<Communicator> pair = me.endpoint.communicator({2, 0}).take();
+    COLL_RETURN_IF_ERROR(pair->run(sum(data, 1)));
+    COLL_RETURN_IF_ERROR(expect(data[0] == 6, "sum of two"));
+  }
+  Call transfer = sum(data, 1);
+  transfer.kind = me.rank == 2 ? OpKind::Send : OpKind::Recv;
+  transfer.peer = me.rank == 2 ? 1 : 2;
+  if (me.rank != 0)
+    COLL_RETURN_IF_ERROR(me.group.run(transfer));
+  COLL_RETURN_IF_ERROR(expect(data[0] == 6, "what was sent"));
+  Result<std::unique_ptr<Registration>> memory = me.group.allocate(3 << 20);
+  if (!memory)
+    return memory.status();
+  auto *shared = static_cast<float *>((*memory)->data());
+  shared[100] = 5;
+  COLL_RETURN_IF_ERROR(me.group.run(sum(shared + 100, 1)));
+  COLL_RETURN_IF_ERROR(expect(shared[100] == 15, "sum in symmetric memory"));
+  void *large = me.cuda.allocate(2 << 20, me.rank);
+  Result<std::unique_ptr<Registration>> users = me.group.registerMemory(large, 1 << 20);
+  return users ? expect((*users)->kind() == "user buffer by CUDA IPC", "kind") : users.status();
+}
+
+class DirectProcesses : public testing::TestWithParam<const char *> {};
+
+TEST_P(DirectProcesses, ShareMemory) {
+  ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
+  EXPECT_EQ(runProcesses(3, everything), std::vector<int>(3, 0));
+}
+
+INSTANTIATE_TEST_SUITE_P(By, DirectProcesses, testing::Values("vmm", "ipc", "auto"));
+
+TEST(DirectProcess, AllRefuseWhereOneHasNoGpu) {
+  auto refused = [](Rank &) { return Status(); };
+  EXPECT_EQ(runProcesses(2, refused, [](int rank) { return rank * 9; }), std::vector<int>(2, 1));
+}
+
+// The kernel of the others waits for one that is gone, and nobody looks at the stream.
+TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
+  ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
+  auto body = [](Rank &me) {
+    float *data = me.floats({1});
+    COLL_RETURN_IF_ERROR(me.group.run(sum(data, 1)));
+    if (me.rank == 1)
+      raise(SIGKILL);
+    dl::CudaStream stream = nullptr;
+    (void)me.cuda.table().streamCreate(&stream, 0);
+    Call call = sum(data, 1);
+    call.stream = stream;
+    int64_t begin = net::nowUs();
+    Status launched = me.group.run(call);
+    (void)me.cuda.table().streamSynchronize(stream);
+    Status status = me.endpoint.synchronize(stream);
+    if (launched.ok())
+      launched = status;
+    return expect(!launched.ok() && net::nowUs() - begin < 5'000'000 &&
+                      launched.message().find("rank 1") != std::string::npos,
+                  launched.toString().c_str());
+  };
+  EXPECT_EQ(runProcesses(3, body), (std::vector<int>{0, -SIGKILL, 0}));
+}
+
+//===-- links -------------------------------------------------------------------===//
+
+TEST(DirectLinks, CarryDescriptorsAndFailures) {
+  using direct::Links;
+  std::unique_ptr<Links> links[2] = {Links::create(0, 2).take(), Links::create(1, 2).take()};
+  std::vector<std::string> names = {links[0]->name(), links[1]->name()};
+  net::Secret secret = net::Secret::create(kSecret).take();
+  std::atomic<int> failures{0};
+  std::string told;
+  std::thread other([&] {
+    EXPECT_TRUE(links[1]->connect(names, secret, 5'000'000, [&](const Status &) {}).ok());
+  });
+  EXPECT_TRUE(links[0]
+                  ->connect(names, secret, 5'000'000,
+                            [&](const Status &failure) {
+                              told = failure.message();
+                              ++failures;
+                            })
+                  .ok());
+  other.join();
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  net::Fd in(ends[0]), out(ends[1]);
+  EXPECT_TRUE(links[1]->give(0, 7, out).ok());
+  net::Fd copy = links[0]->take(1, 7, 5'000'000).take();
+  EXPECT_EQ(write(copy.get(), "x", 1), 1);
+  char byte = 0;
+  EXPECT_EQ(read(in.get(), &byte, 1), 1);
+  EXPECT_EQ(links[0]->take(1, 8, 1000).status().code(), kCollTimeout);
+  links[1]->tellFailure({kCollDevice, "the coffee is out"});
+  while (failures == 0)
+    std::this_thread::yield();
+  EXPECT_EQ(told, "rank 1 has failed: the coffee is out");
+  std::thread farewell([&] { links[1]->farewell(5'000'000); });
+  links[0]->farewell(5'000'000);
+  farewell.join();
+  EXPECT_EQ(links[0]->take(1, 9, 5'000'000).status().code(), kCollPeer);
+}
+
+TEST(DirectLinks, OthersThanThePeerAreSentAway) {
+  using direct::Links;
+  std::unique_ptr<Links> links[2] = {Links::create(0, 2).take(), Links::create(1, 2).take()};
+  std::vector<std::string> names = {links[0]->name(), links[1]->name()};
+  std::thread other([&] {
+    Status status = links[1]->connect(names, net::Secret::create("not what it should be").take(),
+                                      500'000, [](const Status &) {});
+    EXPECT_NE(status.message().find("rank 0"), std::string::npos) << status.toString();
+  });
+  EXPECT_EQ(
+      links[0]
+          ->connect(names, net::Secret::create(kSecret).take(), 500'000, [](const Status &) {})
+          .code(),
+      kCollTimeout);
+  other.join();
+}
+
+} // namespace
+} // namespace coll::rt
