@@ -75,7 +75,7 @@ public:
 
 private:
   static constexpr size_t kWindow = 8;
-  static constexpr int64_t kSlotBytes = 1 << 20;
+  static constexpr int64_t kSlotBytes = 2 << 20;
   // Of each direction, and more only for the first messages of lanes; allocated by the
   // chunk, when they are needed first.
   static constexpr int kSlots = 32, kChunkSlots = 4;

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kInlineBytes = 8 << 10;
 // Large data comes in messages of a size that both sides know, whatever memory they have.
 constexpr int64_t kMinSegmentBytes = 256 << 10;
-constexpr int64_t kMaxSegmentBytes = 1 << 20;
+constexpr int64_t kMaxSegmentBytes = 2 << 20;
 constexpr int64_t kSegments = 16; // so that the first are under way while others are loaded
 // Keeps the tags of offers apart from those of collectives.
 constexpr uint64_t kOffers = 0x6f666665720a0001u;
