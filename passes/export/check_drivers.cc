@@ -22,8 +22,21 @@ static LogicalResult checkSizes(Operation *op, TypeRange types, StringRef what) 
   return success();
 }
 
+/// The caller has whole tensors, of which ranks hold blocks: it knows no contributions.
+static LogicalResult checkWhole(func::FuncOp func) {
+  auto isPartial = [](ShardingAttr sharding) { return sharding && sharding.isPartial(); };
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (isPartial(func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr)))
+      return func.emitError() << "argument " << i
+                              << " is partial, but what each rank contributes is not known";
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (isPartial(func.getResultAttrOfType<ShardingAttr>(i, kShardingAttr)))
+      return func.emitError() << "result " << i << " is partial: it must be combined";
+  return success();
+}
+
 static LogicalResult checkDriver(func::FuncOp func) {
-  if (failed(checkSizes(func, func.getArgumentTypes(), "argument")))
+  if (failed(checkSizes(func, func.getArgumentTypes(), "argument")) || failed(checkWhole(func)))
     return failure();
   WalkResult result = func.walk(
       [](Operation *op) { return WalkResult(checkSizes(op, op->getResultTypes(), "result")); });

@@ -77,3 +77,20 @@ func.func @init(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+coll.mesh @m ["dp" = 2]
+// expected-error@+1 {{argument 0 is partial, but what each rank contributes is not known}}
+func.func @step(%x: tensor<4xf32> {coll.sharding = #coll.sharding<@m, [[]], partial sum ["dp"]>}) {
+  return
+}
+
+// -----
+
+coll.mesh @m ["dp" = 2]
+// expected-error@+1 {{result 0 is partial: it must be combined}}
+func.func @step(%x: tensor<4xf32>)
+    -> (tensor<4xf32> {coll.sharding = #coll.sharding<@m, [[]], partial max ["dp"]>}) {
+  return %x : tensor<4xf32>
+}
