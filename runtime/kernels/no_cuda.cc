@@ -1,6 +1,7 @@
 // The launchers of a build without the CUDA toolkit: they refuse.
 
 #include "runtime/kernels/pack.h"
+#include "runtime/kernels/peer_group.h"
 #include "runtime/kernels/unpack.h"
 
 namespace coll::kernels {
@@ -15,6 +16,7 @@ rt::Status noCuda() {
 rt::Status launchUnpack(const PageCopy &, void *) { return noCuda(); }
 rt::Status launchUnpackNext(const MessageCopy<rt::UnpackHandle> &, void *) { return noCuda(); }
 rt::Status launchPack(const PageCopy &, void *) { return noCuda(); }
+rt::Status initPeerWorkspace(const PeerGroup &, void *) { return noCuda(); }
 rt::Status launchPackNext(const MessageCopy<rt::PackHandle> &, void *) { return noCuda(); }
 
 } // namespace coll::kernels

@@ -24,22 +24,26 @@ bool isNoWorkspace(const char *workspace) {
 
 auto fields(const WorkspaceLayout &l) {
   return std::make_tuple(l.state, l.packets, l.packetBytes, l.escapes, l.rings, l.slotBytes,
-                         l.slots, l.bytes);
+                         l.slots, l.ringBlocks, l.bytes);
 }
 
 } // namespace
 
-WorkspaceLayout workspaceLayout(uint32_t size) {
+WorkspaceSizes defaultWorkspaceSizes() { return {kPacketArea, kRingBlocks, kRingBytes, kSlots}; }
+
+WorkspaceLayout workspaceLayout(uint32_t size, const WorkspaceSizes &sizes) {
   WorkspaceLayout layout = {};
   layout.state = 0;
   layout.packets = roundUp(sizeof(PeerState));
-  layout.packetBytes = kPacketArea / size / kAlignment * kAlignment;
+  layout.packetBytes = sizes.packetArea / size / kAlignment * kAlignment;
   layout.escapes = layout.packets + 2 * size * layout.packetBytes;
   const uint64_t escapeBytes = layout.packetBytes / 16 * sizeof(uint32_t);
   layout.rings = roundUp(layout.escapes + 2 * size * escapeBytes);
-  layout.slotBytes = kSlotBytes;
-  layout.slots = kSlots;
-  layout.bytes = layout.rings + kRingLanes * kRingBlocks * size * kSlots * kSlotBytes;
+  layout.slotBytes = sizes.ringBytes / sizes.slots / size / kAlignment * kAlignment;
+  layout.slots = sizes.slots;
+  layout.ringBlocks = sizes.ringBlocks;
+  layout.bytes =
+      layout.rings + kRingLanes * sizes.ringBlocks * size * sizes.slots * layout.slotBytes;
   return layout;
 }
 
@@ -54,8 +58,13 @@ Status checkPeerGroup(const PeerGroup &group) {
                              " is null or not aligned to " + std::to_string(kAlignment));
   if (!group.control || group.timeoutNs == 0)
     return Status::invalid("a peer group without control words or timeout");
-  if (fields(group.layout) != fields(workspaceLayout(group.size)))
-    return Status::invalid("a peer group with another workspace layout than that of its size");
+  const WorkspaceLayout &layout = group.layout;
+  const WorkspaceSizes sizes = {layout.packetBytes * group.size, layout.ringBlocks,
+                                layout.slotBytes * layout.slots * group.size, layout.slots};
+  if (layout.slots < 2 || layout.slotBytes == 0 || layout.ringBlocks == 0 ||
+      layout.ringBlocks > kRingBlocks ||
+      fields(layout) != fields(workspaceLayout(group.size, sizes)))
+    return Status::invalid("a peer group with a workspace layout that is none");
   return Status::okay();
 }
 

@@ -54,14 +54,27 @@ struct WorkspaceLayout {
   uint64_t packets;     // [parity 2][source][packetBytes]: 16-byte packets; the data is the flag
   uint64_t packetBytes; // for one source; a multiple of 512
   uint64_t escapes;     // [parity 2][source][packetBytes / 16] words: see peer_packet_device.cuh
-  uint64_t rings;       // [lane 2][block kRingBlocks][source][slot][slotBytes]
+  uint64_t rings;       // [lane 2][block ringBlocks][source][slot][slotBytes]
   uint64_t slotBytes;
-  uint32_t slots; // of a ring
-  uint64_t bytes; // in all
+  uint32_t slots;      // of a ring
+  uint32_t ringBlocks; // of a kernel that uses the rings, at most
+  uint64_t bytes;      // in all
 };
 
-// 1 <= size <= kMaxPeers. About 100 MiB for 4 members.
-WorkspaceLayout workspaceLayout(uint32_t size);
+// What a workspace is laid out for. Less memory than by default serves groups that move less, or
+// less often; the same for all members.
+struct WorkspaceSizes {
+  uint64_t packetArea; // bytes of packets from all sources, in one parity
+  uint32_t ringBlocks; // 1 to kRingBlocks
+  uint64_t ringBytes;  // of the rings from all sources of one block and lane; 512 * slots * size
+                       // at least
+  uint32_t slots;      // of a ring, 2 at least
+};
+WorkspaceSizes defaultWorkspaceSizes();
+
+// 1 <= size <= kMaxPeers. By default about 114 MiB: 36 for packets, the rest for rings.
+WorkspaceLayout workspaceLayout(uint32_t size,
+                                const WorkspaceSizes &sizes = defaultWorkspaceSizes());
 
 // One member's view. The host fills it; kernels take it by value.
 struct PeerGroup {
@@ -70,10 +83,12 @@ struct PeerGroup {
   char *workspace[kMaxPeers] = {}; // of every member, as addresses that this GPU uses
   PeerControl *control = nullptr;  // this member's, as an address that this GPU uses
   uint64_t timeoutNs = 0;          // longest wait of a kernel
-  WorkspaceLayout layout = {};     // workspaceLayout(size)
+  uint32_t maxBlocks = 0;          // of a kernel; 0: as tuned. The same for all members. For
+                                   // members that share a GPU: all have to fit on it at once
+  WorkspaceLayout layout = {};     // workspaceLayout(size, …)
 };
 
-// A group that launchers take: sizes in range, no null, aligned, the layout of its size.
+// A group that launchers take: sizes in range, no null, aligned, with a consistent layout.
 rt::Status checkPeerGroup(const PeerGroup &group);
 
 // Puts this member's workspace in its first state. All members have to have finished it, and

@@ -1,4 +1,6 @@
 // peer_tuning.h - sizes of the kernels of a peer group, and why.
+//
+// Measured on H200s by bench-peers; the README has the figures.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_TUNING_H
 #define COLL_RUNTIME_KERNELS_PEER_TUNING_H
@@ -11,11 +13,39 @@ namespace coll::kernels {
 // bytes, so 8 MiB fit; beyond, the rings are faster.
 inline constexpr uint64_t kPacketArea = uint64_t{16} << 20;
 
-// A block pushes a slot to each peer between two fences: long enough that these do not
-// matter (one costs about 2 us, a slot at a block's share of the links 12 us), short enough that
-// 16 MiB on 4 GPUs makes several rounds.
-inline constexpr uint64_t kSlotBytes = uint64_t{32} << 10;
+// Slots of the rings from all sources, for one block and lane: a block pushes a slot to each
+// peer between two fences, of 1 to 2 us each. Long enough that these do not matter, short enough
+// that a message of 16 MiB makes several rounds.
+inline constexpr uint64_t kRingBytes = uint64_t{256} << 10;
 inline constexpr uint32_t kSlots = 2;
+
+inline constexpr uint32_t kPeerMaxThreads = 512;
+
+// Every vector has a thread of its own as long as there are blocks for it.
+struct PacketGrid {
+  uint64_t vectors; // up to so many
+  uint32_t threads; // of a block
+};
+inline constexpr PacketGrid kPacketGrids[] = {{4096, 64}, {16384, 128}, {65536, 256}};
+inline constexpr uint32_t kPacketThreads = 512; // beyond
+
+// One block for each multiprocessor of an H100 or H200; all of a grid have to run at once.
+inline constexpr uint32_t kRingGrid = 132;
+inline constexpr uint32_t kRingThreads = 512;
+inline constexpr uint64_t kRingMinVectors = 512; // of a block, before there is another one
+
+// Up to which message (for exchanges: of one pair of members) packets are used.
+struct PacketLimits {
+  uint64_t whole;  // every owner gets all of it
+  uint64_t sliced; // owners get slices
+  uint64_t exchange;
+};
+constexpr PacketLimits packetLimits(uint32_t size) {
+  // With two members, whole messages and slices put the same bytes on the links.
+  if (size == 2)
+    return {uint64_t{2} << 20, 0, uint64_t{1} << 20};
+  return {(uint64_t{512} << 10) / size, uint64_t{8} << 20, (uint64_t{2} << 20) / size};
+}
 
 } // namespace coll::kernels
 

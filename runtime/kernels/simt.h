@@ -9,10 +9,12 @@
 // wants all threads of the block. Threads of a block are a multiple of 32.
 //
 //   threadIndex blockIndex blockThreads gridBlocks lane      where a thread is
-//   syncWarp syncBlock shuffle shuffleUp ballot sum          between threads
+//   syncWarp syncBlock syncBlockAny                          between threads
+//   shuffle shuffleUp ballot sum
 //   load16 store16 loadGlobal16 storeGlobal16 funnelShift    16 bytes at an aligned address
 //   loadAcquire storeRelease loadRelaxed storeRelaxed        system scope: the host sees them
-//   fenceSystem pause clockNs
+//   loadPacket storePacket                                   16 bytes at once, system scope
+//   fenceSystem pause giveWay clockNs
 //   Barrier, barrierInit … barrierWait                       an mbarrier in shared memory
 //   bulkLoad bulkStore bulkCommit bulkWaitRead bulkWait      the bulk-copy engine (sm_90)
 //   fenceAsync

@@ -22,6 +22,8 @@ COLL_DEVICE uint32_t lane() { return threadIdx.x % kWarpThreads; }
 
 COLL_DEVICE void syncWarp() { __syncwarp(); }
 COLL_DEVICE void syncBlock() { __syncthreads(); }
+// Whether any thread of the block says so.
+COLL_DEVICE bool syncBlockAny(bool says) { return __syncthreads_or(says) != 0; }
 COLL_DEVICE uint32_t shuffle(uint32_t value, uint32_t from) {
   return __shfl_sync(~0u, value, static_cast<int>(from));
 }
@@ -96,9 +98,28 @@ COLL_DEVICE void storeRelaxed(uint32_t *address, uint32_t value) {
 COLL_DEVICE void storeRelaxed(uint64_t *address, uint64_t value) {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
+// Single-copy atomic: a load sees all 16 bytes of one store or none. Relaxed. Also between
+// GPUs; `address` is a multiple of 16.
+COLL_DEVICE Vec16 loadPacket(const void *address) {
+  uint64_t low, high;
+  asm volatile("{.reg .b128 v; ld.relaxed.sys.global.b128 v, [%2]; mov.b128 {%0, %1}, v;}"
+               : "=l"(low), "=l"(high)
+               : "l"(address)
+               : "memory");
+  return {{static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32),
+           static_cast<uint32_t>(high), static_cast<uint32_t>(high >> 32)}};
+}
+COLL_DEVICE void storePacket(void *address, Vec16 v) {
+  asm volatile(
+      "{.reg .b128 v; mov.b128 v, {%1, %2}; st.relaxed.sys.global.b128 [%0], v;}" ::"l"(address),
+      "l"(uint64_t{v.word[1]} << 32 | v.word[0]), "l"(uint64_t{v.word[3]} << 32 | v.word[2])
+      : "memory");
+}
 COLL_DEVICE void fenceSystem() { __threadfence_system(); }
 // In a loop that polls.
 COLL_DEVICE void pause() { __nanosleep(20); }
+// The same where every nanosecond counts.
+COLL_DEVICE void giveWay() {}
 // Since some moment; ticks coarsely.
 COLL_DEVICE uint64_t clockNs() {
   uint64_t ns;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <sys/mman.h>
 #include <thread>
 #include <ucontext.h>
@@ -72,16 +73,28 @@ struct Block {
   std::unique_ptr<char, Free> sharedMemory;
   Meeting meeting;
   std::vector<Copy> loads;
+  std::array<bool, 2> any{}; // of syncBlockAny, by generation
 };
 
 struct Scheduler;
 
+struct Stream {
+  size_t ended = 0;            // grids
+  size_t running = 0;          // threads of the grid that runs
+  std::vector<size_t> threads; // of each grid
+};
+
 struct Fiber {
   Scheduler *scheduler = nullptr;
+  const Grid *grid = nullptr;
   Block *block = nullptr;
   Warp *warp = nullptr;
   uint32_t blockIndex = 0, threadIndex = 0;
   bool ended = false;
+  uint32_t late = 0; // turns to let pass at the start
+  // The grid begins when so many of its stream have ended.
+  size_t place = 0;
+  Stream *stream = nullptr;
   // Asleep while *waitFor == waitValue.
   const uint64_t *waitFor = nullptr;
   uint64_t waitValue = 0;
@@ -92,20 +105,25 @@ struct Fiber {
   void *asanStack = nullptr;
   void *tsanFiber = nullptr;
 
-  bool asleep() const { return ended || (waitFor && *waitFor == waitValue); }
+  bool asleep() const {
+    return ended || place > stream->ended || (waitFor && *waitFor == waitValue);
+  }
 };
 
 thread_local Fiber *self = nullptr;
 
 struct Scheduler {
-  Scheduler(const LaunchShape &shape, const std::function<void(char *)> &kernel);
+  Scheduler(const std::vector<std::vector<Grid>> &streams, uint64_t seed);
   ~Scheduler();
   void loop();
+  // Makes the threads of a grid, from fiber `first` on, with their blocks and warps.
+  void populate(const Grid &grid, size_t first, size_t place, Stream &stream);
   // The fiber that follows `from` and is awake; the process ends where there is none.
   Fiber *next(const Fiber *from);
 
-  const LaunchShape &shape;
-  const std::function<void(char *)> &kernel;
+  const bool preempts;
+  std::minstd_rand random;
+  std::vector<Stream> streams;
   std::vector<std::unique_ptr<Block>> blocks;
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<Fiber> fibers;
@@ -165,12 +183,20 @@ void fiberMain() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
-  fiber->scheduler->kernel(fiber->block->sharedMemory.get());
+  for (; fiber->late > 0; --fiber->late)
+    yield();
+  fiber->grid->kernel(fiber->block->sharedMemory.get());
   if (!fiber->uncommitted.empty() || !fiber->groups.empty())
     bug("a thread ended before its bulk stores");
   leave(fiber->warp->meeting);
   leave(fiber->block->meeting);
   fiber->ended = true;
+  if (--fiber->stream->running == 0) {
+    ++fiber->stream->ended;
+    const Stream &stream = *fiber->stream;
+    fiber->stream->running =
+        stream.ended < stream.threads.size() ? stream.threads[stream.ended] : 0;
+  }
   Scheduler &scheduler = *fiber->scheduler;
   switchTo(--scheduler.running == 0 ? &scheduler.main : scheduler.next(fiber));
 }
@@ -186,29 +212,58 @@ void prepare(Fiber &fiber) {
 #endif
 }
 
-Scheduler::Scheduler(const LaunchShape &launch, const std::function<void(char *)> &body)
-    : shape(launch), kernel(body), fibers(size_t{launch.blocks} * launch.threads) {
+size_t threadsOf(const Grid &grid) { return size_t{grid.shape.blocks} * grid.shape.threads; }
+
+size_t threadsOf(const std::vector<std::vector<Grid>> &streams) {
+  size_t threads = 0;
+  for (const std::vector<Grid> &grids : streams)
+    for (const Grid &grid : grids)
+      threads += threadsOf(grid);
+  return threads;
+}
+
+Scheduler::Scheduler(const std::vector<std::vector<Grid>> &work, uint64_t seed)
+    : preempts(seed != 0), random(static_cast<std::minstd_rand::result_type>(seed)),
+      streams(work.size()), fibers(threadsOf(work)) {
   stacks = static_cast<char *>(mmap(nullptr, fibers.size() * kStackBytes, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   if (stacks == MAP_FAILED)
     bug("no memory for the stacks");
-  for (size_t i = 0; i < fibers.size(); ++i) {
-    Fiber &fiber = fibers[i];
+  size_t first = 0;
+  for (size_t s = 0; s < work.size(); ++s) {
+    for (size_t place = 0; place < work[s].size(); ++place) {
+      populate(work[s][place], first, place, streams[s]);
+      first += threadsOf(work[s][place]);
+    }
+    for (const Grid &grid : work[s])
+      streams[s].threads.push_back(threadsOf(grid));
+    streams[s].running = work[s].empty() ? 0 : threadsOf(work[s][0]);
+  }
+  running = fibers.size();
+}
+
+void Scheduler::populate(const Grid &grid, size_t first, size_t place, Stream &stream) {
+  const uint32_t late = preempts ? random() % 64 : 0;
+  for (uint32_t i = 0; i < threadsOf(grid); ++i) {
+    Fiber &fiber = fibers[first + i];
     fiber.scheduler = this;
-    fiber.blockIndex = static_cast<uint32_t>(i / launch.threads);
-    fiber.threadIndex = static_cast<uint32_t>(i % launch.threads);
+    fiber.grid = &grid;
+    fiber.place = place;
+    fiber.stream = &stream;
+    fiber.late = late;
+    fiber.blockIndex = i / grid.shape.threads;
+    fiber.threadIndex = i % grid.shape.threads;
     if (fiber.threadIndex == 0)
-      blocks.push_back(std::make_unique<Block>(launch.sharedBytes));
+      blocks.push_back(std::make_unique<Block>(grid.shape.sharedBytes));
     if (fiber.threadIndex % kWarpThreads == 0)
       warps.push_back(std::make_unique<Warp>());
     fiber.block = blocks.back().get();
     fiber.warp = warps.back().get();
     ++fiber.block->meeting.members;
     ++fiber.warp->meeting.members;
-    fiber.stack = stacks + i * kStackBytes;
+    fiber.stack = stacks + (first + i) * kStackBytes;
     prepare(fiber);
   }
-  running = fibers.size();
 }
 
 Scheduler::~Scheduler() {
@@ -287,18 +342,39 @@ void checkBulk(const void *a, const void *b, uint32_t bytes) {
 } // namespace
 
 void run(const LaunchShape &shape, const std::function<void(char *shared)> &kernel) {
-  if (shape.threads == 0 || shape.threads % kWarpThreads || shape.blocks == 0)
-    bug("threads of a block have to be a multiple of 32, and blocks at least 1");
-  Scheduler(shape, kernel).loop();
+  runBeside({{{shape, kernel}}}, 0);
+}
+
+void runBeside(const std::vector<std::vector<Grid>> &streams, uint64_t seed) {
+  for (const std::vector<Grid> &grids : streams)
+    for (const Grid &grid : grids)
+      if (grid.shape.threads == 0 || grid.shape.threads % kWarpThreads || grid.shape.blocks == 0)
+        bug("threads of a block have to be a multiple of 32, and blocks at least 1");
+  if (threadsOf(streams) > 0)
+    Scheduler(streams, seed).loop();
 }
 
 uint32_t threadIndex() { return self->threadIndex; }
 uint32_t blockIndex() { return self->blockIndex; }
-uint32_t blockThreads() { return self->scheduler->shape.threads; }
-uint32_t gridBlocks() { return self->scheduler->shape.blocks; }
+uint32_t blockThreads() { return self->grid->shape.threads; }
+uint32_t gridBlocks() { return self->grid->shape.blocks; }
 
 void syncWarp() { meet(self->warp->meeting); }
 void syncBlock() { meet(self->block->meeting); }
+
+bool syncBlockAny(bool says) {
+  Block &block = *self->block;
+  bool &any = block.any[block.meeting.generation % 2];
+  // The first to come begins: all have left the last meeting but one.
+  any = says || (any && block.meeting.arrived > 0);
+  return block.any[meet(block.meeting) % 2];
+}
+
+void preempt() {
+  // Host threads call the accesses too.
+  if (self && self->scheduler->preempts && self->scheduler->random() % 16 == 0)
+    yield();
+}
 
 uint64_t shuffle(uint64_t value, uint32_t from) {
   Warp &warp = *self->warp;

@@ -1,7 +1,8 @@
 // simt_host.h - simt.h on the host: each CUDA thread is a fiber.
 //
 // run() executes a kernel on the calling thread: all threads of all blocks take turns, and
-// change only where they wait for each other (a barrier, a shuffle, pause()). Bulk copies
+// change only where they wait for each other (a barrier, a shuffle, pause()); runBeside() does so
+// with several streams, as on several GPUs, and may let threads change in other places. Bulk copies
 // happen as late as they may: a load when its barrier is waited for, and until then its
 // destination holds junk; a store when it is waited for. So a wait that is missing shows.
 //
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <vector>
 
 #define COLL_DEVICE inline
 #define COLL_UNROLL(times)
@@ -32,6 +34,16 @@ struct LaunchShape {
 // ended. May run in several threads at once, each with kernels of its own.
 void run(const LaunchShape &shape, const std::function<void(char *shared)> &kernel);
 
+struct Grid {
+  LaunchShape shape;
+  std::function<void(char *shared)> kernel;
+};
+
+// Several streams beside each other: the grids of one follow one another. With a seed other
+// than 0, streams begin late by chance, and a thread may lose its turn at any access of system
+// scope.
+void runBeside(const std::vector<std::vector<Grid>> &streams, uint64_t seed);
+
 uint32_t threadIndex();
 uint32_t blockIndex();
 uint32_t blockThreads();
@@ -40,6 +52,7 @@ inline uint32_t lane() { return threadIndex() % kWarpThreads; }
 
 void syncWarp();
 void syncBlock();
+bool syncBlockAny(bool says);
 uint64_t shuffle(uint64_t value, uint32_t from);
 inline uint32_t shuffle(uint32_t value, uint32_t from) {
   return static_cast<uint32_t>(shuffle(uint64_t{value}, from));
@@ -60,29 +73,49 @@ inline uint32_t funnelShift(uint32_t low, uint32_t high, uint32_t shift) {
   return static_cast<uint32_t>(((uint64_t{high} << 32) | low) >> shift);
 }
 
+// May let other threads run, if runBeside() was given a seed.
+void preempt();
+
 inline uint32_t loadAcquire(const uint32_t *address) {
+  preempt();
   return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }
 inline uint64_t loadAcquire(const uint64_t *address) {
+  preempt();
   return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }
 inline void storeRelease(uint32_t *address, uint32_t value) {
+  preempt();
   __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
 inline void storeRelease(uint64_t *address, uint64_t value) {
+  preempt();
   __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
 inline uint32_t loadRelaxed(const uint32_t *address) {
+  preempt();
   return __atomic_load_n(address, __ATOMIC_RELAXED);
 }
 inline uint64_t loadRelaxed(const uint64_t *address) {
+  preempt();
   return __atomic_load_n(address, __ATOMIC_RELAXED);
 }
 inline void storeRelaxed(uint32_t *address, uint32_t value) {
+  preempt();
   __atomic_store_n(address, value, __ATOMIC_RELAXED);
 }
 inline void storeRelaxed(uint64_t *address, uint64_t value) {
+  preempt();
   __atomic_store_n(address, value, __ATOMIC_RELAXED);
+}
+// Threads of one host thread: nothing comes between.
+inline Vec16 loadPacket(const void *address) {
+  preempt();
+  return *static_cast<const Vec16 *>(address);
+}
+inline void storePacket(void *address, Vec16 value) {
+  preempt();
+  *static_cast<Vec16 *>(address) = value;
 }
 // A read-modify-write, since ThreadSanitizer does not know fences.
 inline void fenceSystem() {
@@ -90,6 +123,7 @@ inline void fenceSystem() {
   __atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
 }
 void pause();
+inline void giveWay() { pause(); }
 uint64_t clockNs();
 
 void barrierInit(Barrier *barrier, uint32_t arrivals = 1);

@@ -1,0 +1,145 @@
+// peer_device.cuh - what every kernel of a peer group does: enters, watches its waits, leaves.
+//
+// Phases of a call, in each block:
+//
+//   1. enter   read the block's epoch; block 0 tells every peer the epoch and what it calls
+//   2. (the kernel's own work; its waits ask a Watch whether to go on)
+//   3. leave   block 0 waits until all peers have entered, and compares what they call; every
+//              block raises its share of the epochs
+//
+// **Memory order.** Tokens of entry are relaxed: what they stand for, that the peer's earlier
+// kernels are done, is ordered by the ends of kernels on both sides, which perform all writes
+// at system scope. Everything that is sent is ordered by itself: packets and rings.
+
+#ifndef COLL_RUNTIME_KERNELS_PEER_DEVICE_CUH
+#define COLL_RUNTIME_KERNELS_PEER_DEVICE_CUH
+
+#include "runtime/kernels/error_word.h"
+#include "runtime/kernels/peer_group.h"
+#include "runtime/kernels/peer_state.h"
+#include "runtime/kernels/simt.h"
+
+namespace coll::kernels::peer {
+
+COLL_DEVICE PeerState &stateOf(const PeerGroup &group, uint32_t member) {
+  return *reinterpret_cast<PeerState *>(group.workspace[member] + group.layout.state);
+}
+
+// Position of the member `distance` after `from`; both below size.
+COLL_DEVICE uint32_t memberAfter(uint32_t from, uint32_t distance, uint32_t size) {
+  const uint32_t at = from + distance;
+  return at < size ? at : at - size;
+}
+
+COLL_DEVICE bool isIn(uint32_t members, uint32_t member) { return (members >> member & 1u) != 0; }
+
+// Reports an error and kills the group, here and at the peers. The first report is kept.
+COLL_DEVICE void fail(const PeerGroup &group, KernelError error, uint32_t member) {
+  if (simt::loadRelaxed(&group.control->error) == 0)
+    simt::storeRelaxed(&group.control->error, errorWord(error, member));
+  for (uint32_t i = 0; i < group.size; ++i)
+    if (simt::loadRelaxed(&stateOf(group, i).failed) == 0)
+      simt::storeRelaxed(&stateOf(group, i).failed, group.rank + 1);
+}
+
+// Bounds one wait of one thread.
+class Watch {
+public:
+  COLL_DEVICE explicit Watch(const PeerGroup &group) : group_(group) {}
+
+  // To be asked after each look in vain for what `member` brings; true: give up.
+  COLL_DEVICE bool isOver(uint32_t member) {
+    simt::giveWay();
+    if (++rounds_ % kRoundsPerLook != 0)
+      return false;
+    return look(member);
+  }
+
+private:
+  static constexpr uint32_t kRoundsPerLook = 32;
+  static constexpr uint32_t kLooksPerAbort = 8; // each is a read over the bus
+
+  COLL_DEVICE bool look(uint32_t member) {
+    const uint32_t failed = simt::loadRelaxed(&stateOf(group_, group_.rank).failed);
+    if (failed != 0) {
+      if (failed != group_.rank + 1)
+        fail(group_, KernelError::PeerFailed, failed - 1);
+      return true;
+    }
+    if (rounds_ == kRoundsPerLook)
+      start_ = simt::clockNs();
+    if (rounds_ % (kRoundsPerLook * kLooksPerAbort) == 0 &&
+        simt::loadRelaxed(&group_.control->abort) != 0) {
+      fail(group_, KernelError::PeerAborted, group_.rank);
+      return true;
+    }
+    if (simt::clockNs() - start_ <= group_.timeoutNs)
+      return false;
+    fail(group_, KernelError::PeerTimeout, member);
+    return true;
+  }
+
+  const PeerGroup &group_;
+  uint64_t start_ = 0;
+  uint32_t rounds_ = 0;
+};
+
+// One call, as a thread sees it. All threads of all blocks make one, and leave it.
+class Call {
+public:
+  // `what`: a number that differs between calls that differ.
+  COLL_DEVICE Call(const PeerGroup &group, uint32_t what)
+      : group_(group), own_(stateOf(group, group.rank)), what_(what),
+        epoch_(simt::loadRelaxed(&own_.epoch[simt::blockIndex()]) + 1),
+        failed_(simt::loadRelaxed(&own_.failed)) {
+    const uint32_t peer = simt::threadIndex();
+    if (speaksWith(peer))
+      simt::storeRelaxed(&stateOf(group, peer).entered[epoch_ % 2][group.rank], token());
+  }
+
+  // The group had failed before: there is nothing to do. Threads may differ.
+  COLL_DEVICE bool isDead() const { return failed_ != 0; }
+  COLL_DEVICE uint32_t epoch() const { return epoch_; }
+  COLL_DEVICE uint32_t parity() const { return epoch_ % 2; }
+
+  // Waits until `peer` has entered this call; false if it does not, or makes another one.
+  COLL_DEVICE bool awaitEntry(uint32_t peer) const {
+    const uint64_t *entered = &own_.entered[epoch_ % 2][peer];
+    Watch watch(group_);
+    uint64_t seen = simt::loadRelaxed(entered);
+    for (; static_cast<uint32_t>(seen >> 32) != epoch_; seen = simt::loadRelaxed(entered))
+      if (watch.isOver(peer))
+        return false;
+    if (seen == token())
+      return true;
+    fail(group_, KernelError::PeerMismatch, peer);
+    return false;
+  }
+
+  COLL_DEVICE void leave() const {
+    const uint32_t peer = simt::threadIndex();
+    if (speaksWith(peer) && !isDead())
+      (void)awaitEntry(peer);
+    simt::syncBlock();
+    const uint32_t stride = simt::gridBlocks() * simt::blockThreads();
+    for (uint32_t i = simt::blockIndex() + simt::threadIndex() * simt::gridBlocks();
+         i < kPeerMaxBlocks; i += stride)
+      simt::storeRelaxed(&own_.epoch[i], epoch_);
+  }
+
+private:
+  COLL_DEVICE uint64_t token() const { return uint64_t{epoch_} << 32 | what_; }
+  COLL_DEVICE bool speaksWith(uint32_t peer) const {
+    return simt::blockIndex() == 0 && peer < group_.size && peer != group_.rank;
+  }
+
+  const PeerGroup &group_;
+  PeerState &own_;
+  const uint32_t what_;
+  const uint32_t epoch_;
+  const uint32_t failed_;
+};
+
+} // namespace coll::kernels::peer
+
+#endif // COLL_RUNTIME_KERNELS_PEER_DEVICE_CUH
