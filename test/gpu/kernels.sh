@@ -4,6 +4,7 @@ source "$(dirname "$0")/section.sh"
 
 tests=$COLL_BUILD/bin/kernel-tests
 run_gtest kernel_tests 120 "$tests"
+run_gtest root_update_tests 120 "$COLL_BUILD/bin/root-update-tests"
 
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 if [ -x "$sanitizer" ]; then
@@ -12,6 +13,11 @@ if [ -x "$sanitizer" ]; then
     --gtest_brief=1 --gtest_filter='cuda/*'
   check racecheck 120 "$sanitizer" --tool racecheck --racecheck-report all --error-exitcode 9 \
     "$tests" --gtest_brief=1 --gtest_filter='cuda/*Random*:cuda/*Messages*:cuda/*OneLarge*'
+  # Members that wait for each other do not end where kernels run one by one.
+  for tool in memcheck racecheck; do
+    check root_update_$tool 60 "$sanitizer" --tool $tool --error-exitcode 9 \
+      "$COLL_BUILD/bin/root-update-tests" --gtest_brief=1 --gtest_filter='cuda/*OfOneMember*'
+  done
 else
   result memcheck skipped "compute-sanitizer is not installed"
 fi

@@ -1,0 +1,60 @@
+#include "runtime/kernels/root_update_tuning.h"
+
+#include "runtime/base/dtype.h"
+
+#include <algorithm>
+
+namespace coll::kernels::root_update {
+namespace {
+
+uint64_t ceilDiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+// FNV-1a over what all members have to say alike.
+uint32_t hashOf(const RootUpdate &update, uint32_t ranks, int numSlots) {
+  uint32_t hash = 2166136261u;
+  const auto add = [&](uint64_t value) {
+    for (int i = 0; i < 8; ++i)
+      hash = (hash ^ static_cast<uint32_t>(value >> 8 * i & 0xFF)) * 16777619u;
+  };
+  for (uint32_t r = 0; r < ranks; ++r) {
+    add(update.table.elems[r]);
+    add(update.table.first[r + 1]);
+  }
+  add(static_cast<uint64_t>(update.gradientType));
+  add(static_cast<uint64_t>(update.parameterType));
+  add(update.mean);
+  add(static_cast<uint64_t>(numSlots));
+  add(update.blocks);
+  add(update.chunkElems);
+  return hash;
+}
+
+} // namespace
+
+Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t processors,
+                  int numSlots) {
+  Arguments args = {group, update, kUpdateGrain, 0, 0};
+  const RootTable &table = update.table;
+  const uint64_t longest = *std::max_element(table.elems, table.elems + group.size);
+  RootUpdate &call = args.update;
+  if (call.threads == 0)
+    call.threads = kUpdateThreads;
+  const uint64_t elemBytes = static_cast<uint64_t>(rt::dtypeSize(call.gradientType));
+  const uint64_t slotElems = group.layout.slotBytes / elemBytes;
+  if (call.blocks == 0) {
+    const uint64_t useful = ceilDiv(longest, call.threads * (sizeof(uint64_t) * 2 / elemBytes));
+    const uint64_t most = std::min(processors, kRingBlocks);
+    call.blocks = static_cast<uint32_t>(std::clamp<uint64_t>(useful, 1, most));
+  }
+  const uint64_t share = ceilDiv(ceilDiv(longest, call.blocks), kUpdateGrain) * kUpdateGrain;
+  if (longest != 0) {
+    const uint64_t asked = call.chunkElems / kUpdateGrain * kUpdateGrain;
+    args.blockElems = static_cast<uint32_t>(std::min({share, slotElems, asked ? asked : share}));
+    args.chunks = static_cast<uint32_t>(ceilDiv(longest, uint64_t{call.blocks} * args.blockElems));
+  }
+  call.chunkElems = args.blockElems;
+  args.call = hashOf(call, group.size, numSlots);
+  return args;
+}
+
+} // namespace coll::kernels::root_update

@@ -1,0 +1,95 @@
+// bench_root_update.h - what the parts of bench-root-update share.
+
+#ifndef COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
+#define COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
+
+#include "runtime/kernels/root_update.h"
+
+#include <cuda_runtime.h>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coll::bench {
+
+using kernels::Adam;
+using kernels::kMaxPeers;
+using kernels::PeerGroup;
+using kernels::RootUpdate;
+using kernels::UpdateStep;
+
+// These end the program with what went wrong.
+void must(cudaError_t error, const char *what);
+void must(const rt::Status &status);
+
+// One rank: a GPU's stream, and buffers for `count` parameters.
+struct Member {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t begin = nullptr, end = nullptr;
+  char *gradients = nullptr, *parameters = nullptr, *sum = nullptr;
+  float *master = nullptr, *slots[2] = {};
+  UpdateStep *step = nullptr;
+  unsigned long long *different = nullptr;
+};
+
+// All ranks, rank r on GPU r modulo the GPUs there are.
+class Team {
+public:
+  Team(int ranks, int devices);
+  int size() const { return static_cast<int>(members_.size()); }
+  bool sharesGpus() const { return size() > devices_; }
+  Member &operator[](int rank) { return members_[static_cast<size_t>(rank)]; }
+  void use(int rank) { must(cudaSetDevice((*this)[rank].device), "cudaSetDevice"); }
+  void each(const std::function<void(int rank)> &work);
+  void wait();
+
+  void allocate(uint64_t count, size_t elemBytes);
+  void free();
+
+  // `step` enqueues one step on every rank; `repeats` of them are a graph. Microseconds of one,
+  // of the slowest rank: the median of several runs that begin together.
+  double microseconds(int repeats, const std::function<void()> &step);
+
+  // Both for groups of this team.
+  std::vector<PeerGroup> makeGroup(uint64_t timeoutNs);
+  void freeGroup(std::vector<PeerGroup> &group);
+  // A call without elements: begins together.
+  void meet();
+
+private:
+  int devices_;
+  std::vector<Member> members_;
+  std::vector<PeerGroup> meeting_;
+};
+
+// Step 1 of Adam on data that only depends on index and rank.
+inline constexpr UpdateStep kFirstStep = {1e-3f, 1.0f, 1};
+
+// Gradients of `rank`, and everybody's parameters and state as before the first step.
+void fill(Team &team, int rank, uint64_t count, bool narrow);
+// How many of the rank's parameters are not the first step's, by more than `tolerance` of the
+// step; 0: any difference counts.
+unsigned long long different(Team &team, int rank, uint64_t count, bool narrow, float tolerance);
+// The optimizer alone on `count` parameters from `first` on, with a sum of gradients of the
+// GPU's own: memory bandwidth, nothing else.
+void launchAdam(Team &team, int rank, const char *sums, uint64_t first, uint64_t count,
+                bool narrow);
+
+// The peers: what a step takes without fusion. Each enqueues one step on every rank.
+class NcclPeer {
+public:
+  virtual ~NcclPeer() = default;
+  // all_reduce of gradients, then the optimizer on all parameters.
+  virtual void allReduceStep(uint64_t count, bool narrow) = 0;
+  // reduce_scatter, the optimizer on a part, all_gather.
+  virtual void shardedStep(uint64_t count, bool narrow) = 0;
+  virtual std::string name() const = 0;
+};
+// Null, with the reason, where there is no NCCL or ranks share GPUs.
+std::unique_ptr<NcclPeer> makeNcclPeer(Team &team, std::string &whyNot);
+
+} // namespace coll::bench
+
+#endif // COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
