@@ -26,7 +26,7 @@ struct Report {
 
 struct GuardOptions {
   int64_t casesPerChild = 100;
-  int timeoutSeconds = 60;             // per case
+  int timeoutSeconds = 60;             // per case; more where the machine is busy
   bool isVerbose = false;              // leave the children's standard error stream alone
   int64_t maxBytes = int64_t(6) << 30; // of address space; 0: no limit
 };
