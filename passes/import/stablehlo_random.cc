@@ -100,7 +100,7 @@ Numbering threefryNumbering(ArrayRef<int64_t> shape, bool isWide) {
   Numbering numbering;
   for (int64_t size : shape)
     numbering.counters *= size;
-  if (isWide || shape.empty())
+  if (isWide || shape.empty() || numbering.counters == 0)
     return numbering;
   const auto *split = llvm::find_if(shape, [](int64_t size) { return size % 2 == 0; });
   if (split == shape.end())
