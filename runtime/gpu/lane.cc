@@ -63,6 +63,17 @@ Status Lane::endFront() {
   return {};
 }
 
+Result<char *> Lane::scratch(int64_t bytes) {
+  if (scratch_.empty() || scratch_.back().bytes() < bytes) {
+    Result<dl::GpuMemory> made =
+        dl::GpuMemory::create(gpu_.context(), dl::GpuMemory::Kind::Device, bytes * 2);
+    if (!made)
+      return made.status().annotate("scratch memory");
+    scratch_.push_back(made.take());
+  }
+  return scratch_.back().device();
+}
+
 void Lane::kill() {
   queue_.clear();
   if (!killed_)

@@ -66,8 +66,10 @@ public:
   int size() const { return static_cast<int>(ranks_.size()); }
 
 protected:
-  // Whether the call cannot go on the caller's stream itself.
+  // Whether the call cannot go on the caller's stream itself: it needs scratch().
   virtual bool needsOwnStream(const Call &) const { return false; }
+  // Memory that is used in the order of the lane's own stream.
+  Result<char *> scratch(int64_t bytes);
   // Puts the operation on op.stream; what it still needs is put there by finish(), once
   // the lane is ready() again.
   virtual Status issue(LaneOp &op) = 0;
@@ -86,6 +88,8 @@ private:
 
   dl::CudaStream stream_ = nullptr;
   std::deque<LaneOp *> queue_;
+  // Growing, so that nothing is freed while the GPU may use it; the last is the one in use.
+  std::vector<dl::GpuMemory> scratch_;
 };
 
 } // namespace coll::rt::gpu

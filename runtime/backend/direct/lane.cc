@@ -100,9 +100,33 @@ int64_t DirectLane::placeOf(const Call &call) const {
                 : -1;
 }
 
+int64_t DirectLane::keptBytes(const Call &call) const {
+  const bool isAtRoot = call.root == position_;
+  const bool moves = call.kind == OpKind::ReduceScatter || call.kind == OpKind::AllToAll ||
+                     call.kind == OpKind::Permute || (call.kind == OpKind::Scatter && isAtRoot) ||
+                     (call.kind == OpKind::Gather && isAtRoot) ||
+                     // The first member's block is where it belongs.
+                     (call.kind == OpKind::AllGather && (position_ != 0 || call.outer != 1));
+  if (!moves || !call.src || call.src != call.dst)
+    return 0;
+  return extentsOf(call, size(), position_).src * dtypeSize(call.dtype);
+}
+
 Status DirectLane::issue(gpu::LaneOp &op) {
   COLL_RETURN_IF_ERROR(follow(op.stream));
-  COLL_RETURN_IF_ERROR(launch(op.call, op.stream));
+  Call call = op.call;
+  if (const int64_t bytes = keptBytes(call); bytes > 0) {
+    Result<char *> kept = scratch(bytes);
+    if (!kept)
+      return kept.status();
+    gpu::Copy copy;
+    copy.dst = *kept;
+    copy.src = static_cast<const char *>(call.src);
+    copy.bytes = bytes;
+    COLL_RETURN_IF_ERROR(gpu_.copy(copy, op.stream));
+    call.src = *kept;
+  }
+  COLL_RETURN_IF_ERROR(launch(call, op.stream));
   int capturing = dl::kCudaNotCapturing;
   COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(op.stream, &capturing),
                                              "cuStreamIsCapturing"));
@@ -214,15 +238,15 @@ Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
   return gpu_.copy(rest, stream);
 }
 
-// The lane is of the sender and the receiver: an exchange in which one gives to the other.
+// The lane is of the sender and the receiver.
 Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
-  static constexpr int32_t kPair[2] = {0, 1};
   kernels::CopyArgs args = copyArgs(call);
+  args.root = 0;
   if (call.kind == OpKind::Send)
-    args.dst = nullptr;
+    args.dst = const_cast<void *>(args.src); // where it already is
   else
     args.src = nullptr;
-  return kernels_.permute(group_, args, kPair, 1, stream);
+  return kernels_.broadcast(group_, args, stream);
 }
 
 //===-- failures ----------------------------------------------------------------===//

@@ -47,6 +47,7 @@ public:
   int64_t placeOf(const Call &call) const;
 
 protected:
+  bool needsOwnStream(const Call &call) const override { return keptBytes(call) > 0; }
   Status issue(gpu::LaneOp &op) override;
   void end() override;
 
@@ -60,6 +61,9 @@ private:
   const Symmetric *find(const Call &call) const;
   void reachDestinations(const Call &call, void *(&peerDst)[kernels::kMaxPeers]) const;
   Status follow(dl::CudaStream stream);
+  // Of a source that has to be copied first, since the call would overwrite what is still to be
+  // read; else 0.
+  int64_t keptBytes(const Call &call) const;
 
   const PeerKernels &kernels_;
   Node &node_;

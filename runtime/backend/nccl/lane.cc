@@ -89,17 +89,6 @@ Status NcclLane::finish(gpu::LaneOp &op) {
   return {};
 }
 
-Result<char *> NcclLane::scratch(int64_t bytes) {
-  if (scratch_.empty() || scratch_.back().bytes() < bytes) {
-    Result<dl::GpuMemory> made =
-        dl::GpuMemory::create(gpu_.context(), dl::GpuMemory::Kind::Device, bytes * 2);
-    if (!made)
-      return made.status().annotate("scratch memory");
-    scratch_.push_back(made.take());
-  }
-  return scratch_.back().device();
-}
-
 Status NcclLane::issueSteps(const Call &call, dl::CudaStream stream) {
   if (plan_.steps.empty())
     return {};

@@ -31,7 +31,6 @@ public:
   void adopt(dl::NcclComm comm) { comm_ = comm; }
 
 protected:
-  // Scratch memory is used in the order of the lane's own stream.
   bool needsOwnStream(const Call &call) const override;
   Status issue(gpu::LaneOp &op) override;
   Status finish(gpu::LaneOp &op) override;
@@ -44,7 +43,6 @@ private:
   Status issueSteps(const Call &call, dl::CudaStream stream);
   Status issueScaled(const Call &call, dl::CudaStream stream);
   dl::NcclResult issueStep(const Step &step, dl::CudaStream stream);
-  Result<char *> scratch(int64_t bytes);
   Status check(dl::NcclResult result, const char *call) const {
     return dl::ncclStatus(nccl_, result, call, comm_);
   }
@@ -53,8 +51,6 @@ private:
   dl::NcclComm comm_ = nullptr;
   bool ready_ = false;
   Plan plan_; // of the operation on its way
-  // Growing, so that nothing is freed while the GPU may use it; the last is the one in use.
-  std::vector<dl::GpuMemory> scratch_;
 };
 
 } // namespace coll::rt::nccl
