@@ -20,9 +20,8 @@ struct Card {
   static constexpr size_t kBytes = 512;
 
   CallSignature signature;
-  Identity identity;  // where a lane is to be made
-  int64_t ticket = 0; // of a receive: which transfer from this sender it is
-  int32_t hasIdentity = 0;
+  Identity identity;   // where a lane is to be made
+  int64_t ticket = 0;  // of a receive: which transfer from this sender it is
   int64_t memory = -1; // where the destination is in memory that all members know
   char text[192] = {}; // describe(call), cut where it is too long
 };

@@ -302,12 +302,9 @@ Status GpuEndpoint::beginCollective(GpuRequest &request) {
   }
   request.card = cardOf(request.call());
   engine_->locate(*group.lane, request.call(), request.card);
-  if (makesLane) {
-    Result<bool> identified = group.lane->identify(request.card.identity);
-    if (!identified)
-      return identified.status();
-    request.card.hasIdentity = *identified;
-  }
+  request.introduces = makesLane;
+  if (makesLane)
+    COLL_RETURN_IF_ERROR(group.lane->identify(request.card.identity));
   request.mine.resize(Card::kBytes);
   std::memcpy(request.mine.data(), &request.card, sizeof(Card));
   request.theirs.resize(Card::kBytes * static_cast<size_t>(group.size()));
@@ -394,7 +391,8 @@ Status GpuEndpoint::advanceCollective(GpuRequest &request) {
     return agree;
   }
   request.agreed = true;
-  if (group.lane->begun())
+  // Later calls may be agreed on earlier, and wait on the lane.
+  if (!request.introduces || group.lane->begun())
     return {};
   std::vector<Identity> identities;
   for (const Card &card : cards)

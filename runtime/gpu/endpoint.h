@@ -42,7 +42,7 @@ struct Group {
 struct TransferLane {
   std::unique_ptr<Lane> lane;
   Identity identity; // this rank's
-  bool hasIdentity = false, identified = false;
+  bool identified = false;
   int64_t nextTicket = 0;
   std::map<int64_t, LaneOp *> early; // of the sender: their turn has not come
 };
@@ -58,7 +58,9 @@ struct GpuRequest final : Request {
   // What is under way on the control backend; its buffers are the cards.
   Request *told = nullptr, *heard = nullptr;
   std::vector<char> mine, theirs;
-  Card card;        // mine, decoded
+  Card card; // mine, decoded
+  // Of a collective: its cards carry what connects the lane.
+  bool introduces = false;
   bool met = false; // of a transfer: its other half is known
   bool agreed = false;
   bool ordered = false; // the caller's stream waits for it

@@ -44,9 +44,9 @@ public:
   // The connection is on its way or there.
   virtual bool begun() const = 0;
   virtual bool ready() const = 0;
-  // What the others need of this member; without a value where they need nothing.
-  virtual Result<bool> identify(Identity &mine) = 0;
-  // Begins to connect; all[i] is from member i, zeros where it gave nothing.
+  // Sets what the others need of this member, if they need anything.
+  virtual Status identify(Identity &mine) = 0;
+  // Begins to connect; all[i] is from member i.
   virtual Status join(const std::vector<Identity> &all) = 0;
   // Why the connection is broken, or ok; for while the GPU works.
   virtual Status health() = 0;

@@ -29,14 +29,10 @@ TransferLane &GpuEndpoint::transferLane(int sender, int receiver) {
 // Puts this rank's part of the lane on the card.
 Status GpuEndpoint::identify(TransferLane &lane, Card &card) {
   if (!lane.identified) {
-    Result<bool> gave = lane.lane->identify(lane.identity);
-    if (!gave)
-      return gave.status();
+    COLL_RETURN_IF_ERROR(lane.lane->identify(lane.identity));
     lane.identified = true;
-    lane.hasIdentity = *gave;
   }
   card.identity = lane.identity;
-  card.hasIdentity = lane.hasIdentity;
   return {};
 }
 

@@ -35,7 +35,7 @@ DirectLane::~DirectLane() {
 //===-- connecting --------------------------------------------------------------===//
 
 // The workspace is in its first state before any member hears of it.
-Result<bool> DirectLane::identify(gpu::Identity &mine) {
+Status DirectLane::identify(gpu::Identity &mine) {
   if (!identified_) {
     group_.rank = static_cast<uint32_t>(position_);
     group_.size = static_cast<uint32_t>(size());
@@ -61,7 +61,7 @@ Result<bool> DirectLane::identify(gpu::Identity &mine) {
     identified_ = true;
   }
   std::memcpy(mine.bytes, &slice_.id, sizeof(slice_.id));
-  return true;
+  return {};
 }
 
 Status DirectLane::join(const std::vector<gpu::Identity> &all) {

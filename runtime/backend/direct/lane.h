@@ -34,7 +34,7 @@ public:
 
   bool begun() const override { return joined_ || killed_; }
   bool ready() const override { return joined_; }
-  Result<bool> identify(gpu::Identity &mine) override;
+  Status identify(gpu::Identity &mine) override;
   Status join(const std::vector<gpu::Identity> &all) override;
   Status health() override;
   bool suspect() const override { return errorWord() != 0; }

@@ -34,14 +34,14 @@ NcclLane::~NcclLane() {
     (void)nccl_.commDestroy(comm_); // nothing is left to be done about a failure
 }
 
-Result<bool> NcclLane::identify(gpu::Identity &mine) {
+Status NcclLane::identify(gpu::Identity &mine) {
   if (position_ != 0)
-    return false;
+    return {};
   dl::NcclUniqueId id;
   static_assert(sizeof(id.bytes) == sizeof(mine.bytes));
   COLL_RETURN_IF_ERROR(check(nccl_.getUniqueId(&id), "ncclGetUniqueId"));
   std::memcpy(mine.bytes, id.bytes, sizeof(mine.bytes));
-  return true;
+  return {};
 }
 
 Status NcclLane::join(const std::vector<gpu::Identity> &all) {

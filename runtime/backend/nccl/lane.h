@@ -20,7 +20,7 @@ public:
   bool begun() const override { return comm_ != nullptr || killed_; }
   bool ready() const override { return ready_; }
   // The first member makes the communicator's identity.
-  Result<bool> identify(gpu::Identity &mine) override;
+  Status identify(gpu::Identity &mine) override;
   Status join(const std::vector<gpu::Identity> &all) override;
   Status health() override;
 
