@@ -34,6 +34,24 @@ std::optional<ReductionKind> getCombinerKind(Operation *op) {
       .Default([](auto) { return std::nullopt; });
 }
 
+/// The same combination of single bits. Arithmetic on i1 wraps and takes true for -1, while
+/// the runtime adds and compares booleans.
+static ReductionKind ofOneBit(ReductionKind kind) {
+  switch (kind) {
+  case ReductionKind::Sum:
+    return ReductionKind::Xor;
+  case ReductionKind::Prod:
+  case ReductionKind::Max:
+  case ReductionKind::UMin:
+    return ReductionKind::And;
+  case ReductionKind::Min:
+  case ReductionKind::UMax:
+    return ReductionKind::Or;
+  default:
+    return kind;
+  }
+}
+
 std::optional<ReductionKind> getReductionKind(Block &block, unsigned accumulator,
                                               unsigned position) {
   BlockArgument argument = block.getArgument(accumulator);
@@ -44,7 +62,8 @@ std::optional<ReductionKind> getReductionKind(Block &block, unsigned accumulator
   // The runtime knows no i4: as bytes it would combine more bits than there are.
   if (argument.getType().isInteger(4))
     return std::nullopt;
-  return getCombinerKind(combiner);
+  std::optional<ReductionKind> kind = getCombinerKind(combiner);
+  return kind && argument.getType().isInteger(1) ? ofOneBit(*kind) : kind;
 }
 
 bool isIdentity(Value value, ReductionKind kind) {
