@@ -51,6 +51,8 @@ Status Member::wait(Request *request) {
 
 namespace {
 
+constexpr int64_t kLeastNcclUs = 10'000'000;
+
 void runRank(Endpoint &endpoint, const Layout &layout, int rank,
              const std::function<void(Member &)> &body, GpuMemory *gpu) {
   for (const std::vector<int> &ranks : layout.groups) {
@@ -114,7 +116,9 @@ void runJob(const std::string &backendName, const Layout &layout,
   BackendOptions options;
   options.transport = variant.transport;
   options.numRanks = layout.ranks;
-  options.timeoutUs = timeoutUs;
+  // A real NCCL takes a second or two to make a communicator.
+  const bool isRealNccl = variant.name == "nccl" && memory == "gpu";
+  options.timeoutUs = isRealNccl ? std::max(timeoutUs, kLeastNcclUs) : timeoutUs;
   ScopedEnv scoped("COLL_NET_ALGORITHM", algorithm.empty() ? nullptr : algorithm.c_str());
   ScopedEnv scopedPath("COLL_NET_GPU_PATH", path.empty() ? nullptr : path.c_str());
   ScopedEnv scopedBlocks("COLL_NET_GPU_BLOCKS", memory == "fake" ? "2" : nullptr);
