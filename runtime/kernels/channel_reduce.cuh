@@ -65,7 +65,7 @@ COLL_DEVICE void copyRowUnits(const ChannelItem &item, Share share) {
   }
 }
 
-COLL_CHANNEL_CALL void copyRowsShare(const ChannelItem &item, Share share) {
+COLL_DEVICE_CALL void copyRowsShare(const ChannelItem &item, Share share) {
   if (item.bytes == 0)
     return;
   const uint64_t odd = item.bytes | item.dstPitch | item.srcPitch | misalignment(item.dst) |
@@ -199,7 +199,7 @@ struct Reducer {
 };
 
 template <typename Type, typename Op>
-COLL_CHANNEL_CALL void reduceAs(const ChannelItem &item, const void *const *sources, Share share) {
+COLL_DEVICE_CALL void reduceAs(const ChannelItem &item, const void *const *sources, Share share) {
   Reducer<Type, Op>{item, sources}.run(share);
 }
 

@@ -16,10 +16,6 @@
 #ifdef __CUDACC__
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
-// A function of its own: one per type and reduction, which would not fit inline.
-#define COLL_CHANNEL_CALL __device__ __noinline__
-#else
-#define COLL_CHANNEL_CALL inline
 #endif
 
 namespace coll::kernels::channel {

@@ -41,63 +41,75 @@ struct Buffer {
   }
 
   // Bytes beyond the end are zero.
-  COLL_DEVICE Vec16 load(uint64_t vector) const {
-    const uint64_t offset = vector * kVec;
-    if (width == kVec && offset + kVec <= bytes)
-      return simt::loadGlobal16(at(offset));
-    switch (width) {
-    case 4:
-      return gather<uint32_t>(offset);
-    case 8:
-      return gather<uint64_t>(offset);
-    case 2:
-      return gather<uint16_t>(offset);
-    default:
-      return gather<uint8_t>(offset);
-    }
-  }
-
+  COLL_DEVICE Vec16 load(uint64_t vector) const;
   // Bytes beyond the end stay as they are.
-  COLL_DEVICE void store(uint64_t vector, const Vec16 &value) const {
-    const uint64_t offset = vector * kVec;
-    if (width == kVec && offset + kVec <= bytes)
-      return simt::storeGlobal16(at(offset), value);
-    switch (width) {
-    case 4:
-      return scatter<uint32_t>(offset, value);
-    case 8:
-      return scatter<uint64_t>(offset, value);
-    case 2:
-      return scatter<uint16_t>(offset, value);
-    default:
-      return scatter<uint8_t>(offset, value);
-    }
-  }
-
-private:
-  // Unit by unit; a message ends at a multiple of the width, unless that is 16.
-  template <typename Unit>
-  COLL_DEVICE Vec16 gather(uint64_t offset) const {
-    Unit units[kVec / sizeof(Unit)];
-    COLL_UNROLL(16)
-    for (uint32_t i = 0; i < kVec / sizeof(Unit); ++i) {
-      const uint64_t from = offset + i * sizeof(Unit);
-      units[i] = from < bytes ? *reinterpret_cast<const volatile Unit *>(at(from)) : Unit(0);
-    }
-    Vec16 value;
-    memcpy(&value, units, sizeof value);
-    return value;
-  }
-  template <typename Unit>
-  COLL_DEVICE void scatter(uint64_t offset, const Vec16 &value) const {
-    Unit units[kVec / sizeof(Unit)];
-    memcpy(units, &value, sizeof value);
-    COLL_UNROLL(16)
-    for (uint32_t i = 0; i < kVec / sizeof(Unit); ++i)
-      if (const uint64_t to = offset + i * sizeof(Unit); to < bytes)
-        *reinterpret_cast<volatile Unit *>(at(to)) = units[i];
-  }
+  COLL_DEVICE void store(uint64_t vector, const Vec16 &value) const;
 };
+
+// Unit by unit; a message ends at a multiple of the width, unless that is 16.
+template <typename Unit>
+COLL_DEVICE_CALL void gatherUnits(const Buffer &from, uint64_t offset, Vec16 *value) {
+  Unit units[kVec / sizeof(Unit)];
+  COLL_UNROLL(1)
+  for (uint32_t i = 0; i < kVec / sizeof(Unit); ++i) {
+    const uint64_t at = offset + i * sizeof(Unit);
+    units[i] = at < from.bytes ? *reinterpret_cast<const volatile Unit *>(from.at(at)) : Unit(0);
+  }
+  memcpy(value, units, sizeof *value);
+}
+template <typename Unit>
+COLL_DEVICE_CALL void scatterUnits(const Buffer &to, uint64_t offset, const Vec16 &value) {
+  Unit units[kVec / sizeof(Unit)];
+  memcpy(units, &value, sizeof value);
+  COLL_UNROLL(1)
+  for (uint32_t i = 0; i < kVec / sizeof(Unit); ++i)
+    if (const uint64_t at = offset + i * sizeof(Unit); at < to.bytes)
+      *reinterpret_cast<volatile Unit *>(to.at(at)) = units[i];
+}
+
+// The slow ways are functions of their own: a kernel loads and stores in many places.
+COLL_DEVICE_CALL void loadSlowly(const Buffer &from, uint64_t offset, Vec16 *value) {
+  switch (from.width) {
+  case 8:
+    return gatherUnits<uint64_t>(from, offset, value);
+  case 4:
+    return gatherUnits<uint32_t>(from, offset, value);
+  case 2:
+    return gatherUnits<uint16_t>(from, offset, value);
+  default:
+    return gatherUnits<uint8_t>(from, offset, value);
+  }
+}
+COLL_DEVICE_CALL void storeSlowly(const Buffer &to, uint64_t offset, const Vec16 &value) {
+  switch (to.width) {
+  case 8:
+    return scatterUnits<uint64_t>(to, offset, value);
+  case 4:
+    return scatterUnits<uint32_t>(to, offset, value);
+  case 2:
+    return scatterUnits<uint16_t>(to, offset, value);
+  default:
+    return scatterUnits<uint8_t>(to, offset, value);
+  }
+}
+
+COLL_DEVICE Vec16 Buffer::load(uint64_t vector) const {
+  const uint64_t offset = vector * kVec;
+  if (width == kVec && offset + kVec <= bytes)
+    return simt::loadGlobal16(at(offset));
+  const Buffer self = *this; // its address would keep all of it in memory
+  Vec16 value;
+  loadSlowly(self, offset, &value);
+  return value;
+}
+COLL_DEVICE void Buffer::store(uint64_t vector, const Vec16 &value) const {
+  const uint64_t offset = vector * kVec;
+  if (width == kVec && offset + kVec <= bytes)
+    return simt::storeGlobal16(at(offset), value);
+  const Buffer self = *this;
+  const Vec16 copy = value;
+  storeSlowly(self, offset, copy);
+}
 
 } // namespace coll::kernels::peer
 

@@ -4,6 +4,8 @@
 #define COLL_RUNTIME_KERNELS_SIMT_CUDA_CUH
 
 #define COLL_DEVICE __device__ __forceinline__
+// A long function that is called from many places.
+#define COLL_DEVICE_CALL inline __device__ __noinline__
 // Before a loop.
 #define COLL_PRAGMA(text) _Pragma(#text)
 #define COLL_UNROLL(times) COLL_PRAGMA(unroll times)

@@ -20,6 +20,7 @@
 #include <vector>
 
 #define COLL_DEVICE inline
+#define COLL_DEVICE_CALL inline
 #define COLL_UNROLL(times)
 
 namespace coll::kernels::simt {

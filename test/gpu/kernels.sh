@@ -4,6 +4,8 @@ source "$(dirname "$0")/section.sh"
 
 tests=$COLL_BUILD/bin/kernel-tests
 run_gtest kernel_tests 120 "$tests"
+# Members may share a GPU: a kernel that is loaded late waits for one that waits for it.
+CUDA_MODULE_LOADING=EAGER run_gtest peer_tests 120 "$COLL_BUILD/bin/peer-tests" --gtest_filter='cuda/*'
 run_gtest root_update_tests 120 "$COLL_BUILD/bin/root-update-tests"
 
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)

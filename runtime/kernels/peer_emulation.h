@@ -1,0 +1,24 @@
+// peer_emulation.h - the kernels of a peer group on the host, for tests.
+//
+// Workspaces and buffers are host memory; the grids of all members run beside each other, as
+// fibers of the calling thread (simt_host.h).
+
+#ifndef COLL_RUNTIME_KERNELS_PEER_EMULATION_H
+#define COLL_RUNTIME_KERNELS_PEER_EMULATION_H
+
+#include "runtime/kernels/peer_plan.h"
+#include "runtime/kernels/simt_host.h"
+
+#include <vector>
+
+namespace coll::kernels {
+
+// As initPeerWorkspace.
+void emulateWorkspaceInit(const PeerGroup &group);
+
+// The grid of a plan, for simt::runBeside; `group` outlives the run. Not for Nothing.
+simt::Grid emulatedGrid(const PeerGroup &group, const PeerPlan &plan);
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_PEER_EMULATION_H

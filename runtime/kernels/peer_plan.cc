@@ -1,0 +1,542 @@
+#include "runtime/kernels/peer_plan.h"
+
+#include "runtime/base/dtype.h"
+#include "runtime/kernels/peer_tuning.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+namespace coll::kernels {
+
+using rt::Result;
+using rt::Status;
+
+namespace {
+
+constexpr uint64_t kVec = 16;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
+
+enum class Op : uint64_t {
+  AllReduce = 1,
+  ReduceScatter,
+  Reduce,
+  AllGather,
+  AllToAll,
+  Broadcast,
+  Gather,
+  Scatter,
+  Permute,
+  Barrier
+};
+
+constexpr uint64_t ceilDiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+uint32_t allOf(const PeerGroup &group) { return (1u << group.size) - 1; }
+
+// FNV-1a over the numbers, which have to be the same on all members.
+uint32_t hashOf(std::initializer_list<uint64_t> numbers, uint32_t hash = 2166136261u) {
+  for (uint64_t number : numbers)
+    for (int byte = 0; byte < 8; ++byte, number >>= 8)
+      hash = (hash ^ static_cast<uint32_t>(number & 0xff)) * 16777619u;
+  return hash;
+}
+
+// --- places
+
+// `bits`: of addresses and distances. The widest access that is aligned everywhere and, unless
+// it is a whole vector, ends with the message.
+uint32_t widthOf(uint64_t bits, uint64_t bytes) {
+  const auto lowest = [](uint64_t of) { return static_cast<uint32_t>(of & (~of + 1)); };
+  const uint32_t width = lowest(bits | kVec);
+  return width == kVec ? width : lowest(bits | bytes | kVec);
+}
+
+PeerPlace contiguous(const void *base, uint64_t bytes, uint64_t stride = 0) {
+  PeerPlace place;
+  place.base = static_cast<char *>(const_cast<void *>(base));
+  place.stride = stride;
+  place.width = widthOf(reinterpret_cast<uintptr_t>(base) | stride, bytes);
+  return place;
+}
+
+// [rows][size][rowBytes]: a block per member.
+PeerPlace interleaved(const void *base, uint32_t size, uint64_t rows, uint64_t rowBytes) {
+  PeerPlace place = contiguous(base, rows * rowBytes, rowBytes);
+  if (rows > 1) {
+    place.rowBytes = rowBytes;
+    place.pitch = size * rowBytes;
+  }
+  return place;
+}
+
+// --- checks
+
+Status checkTuning(const PeerTuning &tuning) {
+  if (tuning.threads % 32 != 0 || tuning.threads > kPeerMaxThreads ||
+      tuning.blocks > kPeerMaxBlocks)
+    return Status::invalid(
+        "blocks of " + std::to_string(tuning.threads) + " threads, " +
+        std::to_string(tuning.blocks) + " of them: threads have to be a multiple of 32 up to " +
+        std::to_string(kPeerMaxThreads) + ", blocks at most " + std::to_string(kPeerMaxBlocks));
+  return Status::okay();
+}
+
+Status checkRoot(const PeerGroup &group, uint32_t root) {
+  if (root < group.size)
+    return Status::okay();
+  return Status::invalid("root " + std::to_string(root) + " of a group of " +
+                         std::to_string(group.size));
+}
+
+// Of `count` things of `each` bytes; false: too many.
+bool multiply(uint64_t count, uint64_t each, uint64_t &bytes) {
+  if (each != 0 && count > kMaxBytes / each)
+    return false;
+  bytes = count * each;
+  return true;
+}
+
+Status tooLarge() { return Status::invalid("a message of 2^60 bytes or more"); }
+
+Status checkBuffer(const char *name, const void *buffer, bool needed) {
+  if (needed && !buffer)
+    return Status::invalid(std::string("a null pointer as ") + name);
+  return Status::okay();
+}
+
+struct Sizes {
+  uint64_t block; // of one member
+  uint64_t all;   // of a side with a block per member
+};
+
+Result<Sizes> sizesOf(const PeerGroup &group, const ReduceArgs &args) {
+  COLL_RETURN_IF_ERROR(checkPeerGroup(group));
+  COLL_RETURN_IF_ERROR(checkTuning(args.tuning));
+  COLL_RETURN_IF_ERROR(checkRoot(group, args.root));
+  if (!rt::isValidDtype(args.dtype) || !rt::reductionTakes(args.reduction, args.dtype))
+    return Status::invalid(std::string(rt::reductionName(args.reduction)) + " of " +
+                           rt::dtypeName(args.dtype));
+  Sizes sizes = {};
+  if (!multiply(args.count, static_cast<uint64_t>(rt::dtypeSize(args.dtype)), sizes.block) ||
+      !multiply(args.outer, sizes.block, sizes.block) ||
+      !multiply(group.size, sizes.block, sizes.all))
+    return tooLarge();
+  COLL_RETURN_IF_ERROR(checkBuffer("src", args.src, sizes.block > 0));
+  return sizes;
+}
+
+Result<Sizes> sizesOf(const PeerGroup &group, const CopyArgs &args) {
+  COLL_RETURN_IF_ERROR(checkPeerGroup(group));
+  COLL_RETURN_IF_ERROR(checkTuning(args.tuning));
+  COLL_RETURN_IF_ERROR(checkRoot(group, args.root));
+  Sizes sizes = {};
+  uint64_t dst = 0;
+  if (!multiply(args.srcRows, args.srcRowBytes, sizes.block) ||
+      !multiply(args.dstRows, args.dstRowBytes, dst) ||
+      !multiply(group.size, sizes.block, sizes.all))
+    return tooLarge();
+  if (dst != sizes.block)
+    return Status::invalid("blocks of " + std::to_string(sizes.block) + " bytes in src and " +
+                           std::to_string(dst) + " in dst");
+  return sizes;
+}
+
+// --- grids and algorithms
+
+uint64_t slotVectors(const PeerGroup &group) { return group.layout.slotBytes / kVec; }
+
+// So many blocks, or what was asked for, within the group's limit.
+uint32_t blocksOf(const PeerGroup &group, const PeerTuning &tuning, uint64_t wanted,
+                  uint32_t most) {
+  if (group.maxBlocks != 0)
+    most = std::min(most, group.maxBlocks);
+  return static_cast<uint32_t>(
+      std::clamp<uint64_t>(tuning.blocks != 0 ? tuning.blocks : wanted, 1, most));
+}
+
+void setPacketGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tuning,
+                   uint64_t vectors) {
+  plan.packets = true;
+  plan.threads = kPacketThreads;
+  for (const PacketGrid &grid : kPacketGrids)
+    if (vectors <= grid.vectors) {
+      plan.threads = grid.threads;
+      break;
+    }
+  if (tuning.threads != 0)
+    plan.threads = tuning.threads;
+  plan.blocks = blocksOf(group, tuning, ceilDiv(vectors, plan.threads), kPeerMaxBlocks);
+}
+
+void setRingGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tuning,
+                 uint64_t vectors) {
+  plan.packets = false;
+  plan.threads = tuning.threads != 0 ? tuning.threads : kRingThreads;
+  const uint64_t wanted = std::min<uint64_t>(ceilDiv(vectors, kRingMinVectors), kRingGrid);
+  plan.blocks = blocksOf(group, tuning, wanted, group.layout.ringBlocks);
+  // Rounds of equal size, in whole warps.
+  const uint64_t each = ceilDiv(vectors, plan.blocks);
+  const uint64_t rounds = std::max<uint64_t>(1, ceilDiv(each, slotVectors(group)));
+  const uint64_t piece = ceilDiv(ceilDiv(each, rounds), 32) * 32;
+  plan.pieceBytes = std::min(piece, slotVectors(group)) * kVec;
+}
+
+enum class Route : uint8_t { WholePackets, SlicedPackets, Rings };
+
+// `limits`: what packets are chosen up to; `hops`: of slices. An algorithm that was asked for is
+// taken if the message fits.
+Result<Route> chooseRoute(const PeerGroup &group, const PeerTuning &tuning, uint64_t whole,
+                          uint64_t sliced, uint64_t bytes, uint64_t slice, uint32_t hops) {
+  const bool wholeFits = bytes <= group.layout.packetBytes;
+  const bool slicedFits = slice * hops <= group.layout.packetBytes;
+  const Status doesNotFit = Status::invalid("a message of " + std::to_string(bytes) +
+                                            " bytes is too large for this algorithm");
+  switch (tuning.algorithm) {
+  case PeerAlgorithm::OneShot:
+    return wholeFits ? Result(Route::WholePackets) : doesNotFit;
+  case PeerAlgorithm::TwoShot:
+    return slicedFits ? Result(Route::SlicedPackets) : doesNotFit;
+  case PeerAlgorithm::Pipe:
+    return Route::Rings;
+  case PeerAlgorithm::Auto:
+    break;
+  }
+  if (wholeFits && bytes <= whole)
+    return Route::WholePackets;
+  return slicedFits && bytes <= sliced ? Route::SlicedPackets : Route::Rings;
+}
+
+uint32_t countOf(uint32_t members) { return static_cast<uint32_t>(__builtin_popcount(members)); }
+
+// --- slices
+
+// What all_reduce, reduce and broadcast have in common: a contiguous message.
+struct Message {
+  Op op;
+  const void *src;
+  void *dst;
+  uint64_t bytes;
+  uint32_t contributors;
+  uint32_t owners;
+  uint32_t receivers; // of the result
+  void *const *peerDst;
+};
+
+void setDirect(const PeerGroup &group, const Message &message, SlicePlan &slices) {
+  if (!message.peerDst[0] || slices.whole || slices.keepers == 0)
+    return;
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < group.size; ++i) {
+    slices.directDst[i] = static_cast<char *>(message.peerDst[i]);
+    if ((slices.keepers >> i & 1u) != 0)
+      bits |= reinterpret_cast<uintptr_t>(message.peerDst[i]);
+  }
+  slices.direct = true;
+  slices.dst.width = std::min(slices.dst.width, widthOf(bits, message.bytes));
+}
+
+Result<PeerPlan> planMessage(const PeerGroup &group, const Message &message,
+                             const PeerTuning &tuning, SlicePlan slices) {
+  PeerPlan plan;
+  if (message.bytes == 0)
+    return plan;
+  plan.kind = PeerPlan::Kind::Slices;
+  const uint32_t owners = std::max(1u, countOf(message.owners));
+  const uint64_t slice = ceilDiv(ceilDiv(message.bytes, owners), kVec) * kVec;
+  const PacketLimits limits = packetLimits(group.size);
+  Result<Route> route =
+      chooseRoute(group, tuning, limits.whole, limits.sliced, message.bytes, slice, 2);
+  if (!route)
+    return route.status();
+  // Two members, or one owner: slices would not save anything.
+  slices.whole =
+      *route == Route::WholePackets || (*route == Route::Rings && (group.size <= 2 || owners == 1));
+  slices.bytes = message.bytes;
+  slices.sliceBytes = slices.whole ? message.bytes : slice;
+  slices.src = contiguous(message.src, message.bytes, slices.whole ? 0 : slice);
+  slices.dst = contiguous(message.dst, message.bytes, slices.whole ? 0 : slice);
+  slices.contributors = message.contributors;
+  slices.owners = message.owners;
+  slices.ownKeepers = message.owners & message.receivers;
+  slices.keepers = slices.whole ? 0 : message.receivers;
+  setDirect(group, message, slices);
+  const uint64_t vectors = ceilDiv(slices.sliceBytes, kVec);
+  if (*route == Route::Rings)
+    setRingGrid(group, plan, tuning, vectors);
+  else
+    setPacketGrid(group, plan, tuning, vectors);
+  plan.slices = slices;
+  plan.what = hashOf({static_cast<uint64_t>(message.op), message.bytes, slices.dtype,
+                      slices.reduction, message.contributors, message.receivers,
+                      static_cast<uint64_t>(*route), plan.blocks, plan.threads, slices.direct});
+  return plan;
+}
+
+SlicePlan reductionOf(const PeerGroup &group, const ReduceArgs &args) {
+  SlicePlan slices = {};
+  slices.dtype = args.dtype;
+  slices.reduction = args.reduction;
+  slices.divisor = args.reduction == kCollAvg ? group.size : 0;
+  return slices;
+}
+
+// A group of one: a copy, or nothing.
+PeerPlan planCopy(const PeerGroup &group, const void *src, void *dst, uint64_t bytes) {
+  PeerPlan plan;
+  if (bytes == 0 || src == dst)
+    return plan;
+  plan.kind = PeerPlan::Kind::Slices;
+  plan.slices.src = contiguous(src, bytes);
+  plan.slices.dst = contiguous(dst, bytes);
+  plan.slices.bytes = plan.slices.sliceBytes = bytes;
+  plan.slices.whole = true;
+  plan.slices.copyOwn = true;
+  plan.what = hashOf({bytes});
+  setPacketGrid(group, plan, {}, ceilDiv(bytes, kVec));
+  return plan;
+}
+
+// --- exchanges
+
+struct Traffic {
+  Op op;
+  uint32_t targets;
+  uint32_t sources;
+  uint64_t who; // root or pairs, hashed
+};
+
+Result<PeerPlan> planExchange(const PeerGroup &group, const CopyArgs &args, const Traffic &traffic,
+                              ExchangePlan exchange) {
+  PeerPlan plan;
+  if (exchange.bytes == 0)
+    return plan;
+  plan.kind = PeerPlan::Kind::Exchange;
+  const uint64_t limit = packetLimits(group.size).exchange;
+  Result<Route> route =
+      chooseRoute(group, args.tuning, limit, 0, exchange.bytes, exchange.bytes, 1);
+  if (!route)
+    return route.status();
+  exchange.targets = traffic.targets;
+  exchange.sources = traffic.sources;
+  const bool rings = *route == Route::Rings;
+  const uint64_t vectors = ceilDiv(exchange.bytes, kVec);
+  if (rings && args.peerDst[0] && group.size > 1) {
+    exchange.direct = true;
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < group.size; ++i) {
+      exchange.directDst[i] = static_cast<char *>(args.peerDst[i]);
+      bits |= reinterpret_cast<uintptr_t>(args.peerDst[i]);
+    }
+    exchange.dst.width = std::min(exchange.dst.width, widthOf(bits, exchange.bytes));
+  }
+  if (rings)
+    setRingGrid(group, plan, args.tuning, vectors);
+  else
+    setPacketGrid(group, plan, args.tuning, vectors);
+  plan.exchange = exchange;
+  plan.what = hashOf({static_cast<uint64_t>(traffic.op), exchange.bytes, traffic.who, rings,
+                      plan.blocks, plan.threads, exchange.direct});
+  return plan;
+}
+
+} // namespace
+
+Result<PeerPlan> planAllReduce(const PeerGroup &group, const ReduceArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0));
+  if (group.size == 1)
+    return planCopy(group, args.src, args.dst, sizes->block);
+  const uint32_t all = allOf(group);
+  return planMessage(group,
+                     {Op::AllReduce, args.src, args.dst, sizes->block, all, all, all, args.peerDst},
+                     args.tuning, reductionOf(group, args));
+}
+
+Result<PeerPlan> planReduce(const PeerGroup &group, const ReduceArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0 && group.rank == args.root));
+  if (group.size == 1)
+    return planCopy(group, args.src, args.dst, sizes->block);
+  const uint32_t all = allOf(group), root = 1u << args.root;
+  // Whole messages are combined by the root. In slices the others do that, so that the root's
+  // links carry the message once.
+  const bool sliced = group.size > 2 && args.tuning.algorithm != PeerAlgorithm::OneShot &&
+                      (args.tuning.algorithm != PeerAlgorithm::Auto ||
+                       sizes->block > packetLimits(group.size).whole);
+  void *none[kMaxPeers] = {};
+  return planMessage(
+      group,
+      {Op::Reduce, args.src, args.dst, sizes->block, all, sliced ? all & ~root : root, root, none},
+      args.tuning, reductionOf(group, args));
+}
+
+Result<PeerPlan> planReduceScatter(const PeerGroup &group, const ReduceArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0));
+  if (group.size == 1)
+    return planCopy(group, args.src, args.dst, sizes->block);
+  PeerPlan plan;
+  if (sizes->block == 0)
+    return plan;
+  plan.kind = PeerPlan::Kind::Slices;
+  const uint64_t limit = packetLimits(group.size).exchange;
+  Result<Route> route = chooseRoute(group, args.tuning, limit, 0, sizes->block, sizes->block, 1);
+  if (!route)
+    return route.status();
+  SlicePlan &slices = plan.slices;
+  slices = reductionOf(group, args);
+  slices.bytes = sizes->all;
+  slices.sliceBytes = sizes->block;
+  slices.src = interleaved(args.src, group.size, args.outer,
+                           sizes->block / std::max<uint64_t>(1, args.outer));
+  slices.dst = contiguous(args.dst, sizes->block);
+  slices.contributors = slices.owners = slices.ownKeepers = allOf(group);
+  const uint64_t vectors = ceilDiv(sizes->block, kVec);
+  if (*route == Route::Rings)
+    setRingGrid(group, plan, args.tuning, vectors);
+  else
+    setPacketGrid(group, plan, args.tuning, vectors);
+  plan.what =
+      hashOf({static_cast<uint64_t>(Op::ReduceScatter), sizes->block, args.outer, slices.dtype,
+              slices.reduction, *route == Route::Rings, plan.blocks, plan.threads});
+  return plan;
+}
+
+Result<PeerPlan> planBroadcast(const PeerGroup &group, const CopyArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  const bool isRoot = group.rank == args.root;
+  const void *src = isRoot ? args.src : nullptr;
+  COLL_RETURN_IF_ERROR(checkBuffer("src", args.src, sizes->block > 0 && isRoot));
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0 && !isRoot));
+  if (group.size == 1)
+    return planCopy(group, src, args.dst ? args.dst : const_cast<void *>(src), sizes->block);
+  const uint32_t root = 1u << args.root, others = allOf(group) & ~root;
+  SlicePlan slices = {};
+  slices.copyOwn = isRoot && args.dst && args.dst != args.src;
+  return planMessage(
+      group, {Op::Broadcast, src, args.dst, sizes->block, root, others, others, args.peerDst},
+      args.tuning, slices);
+}
+
+Result<PeerPlan> planAllGather(const PeerGroup &group, const CopyArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  COLL_RETURN_IF_ERROR(checkBuffer("src", args.src, sizes->block > 0));
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0));
+  ExchangePlan exchange = {};
+  exchange.bytes = sizes->block;
+  exchange.src = contiguous(args.src, sizes->block);
+  exchange.dst = interleaved(args.dst, group.size, args.dstRows, args.dstRowBytes);
+  return planExchange(group, args, {Op::AllGather, allOf(group), allOf(group), args.dstRows},
+                      exchange);
+}
+
+Result<PeerPlan> planAllToAll(const PeerGroup &group, const CopyArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  COLL_RETURN_IF_ERROR(checkBuffer("src", args.src, sizes->block > 0));
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0));
+  if (args.src == args.dst && sizes->block > 0 && (args.srcRows != args.dstRows || args.peerDst[0]))
+    return Status::invalid("all_to_all in place with different layouts of src and dst, or with "
+                           "peers that write to dst");
+  ExchangePlan exchange = {};
+  exchange.bytes = sizes->block;
+  exchange.src = interleaved(args.src, group.size, args.srcRows, args.srcRowBytes);
+  exchange.dst = interleaved(args.dst, group.size, args.dstRows, args.dstRowBytes);
+  return planExchange(
+      group, args, {Op::AllToAll, allOf(group), allOf(group), hashOf({args.srcRows, args.dstRows})},
+      exchange);
+}
+
+Result<PeerPlan> planGather(const PeerGroup &group, const CopyArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  const bool isRoot = group.rank == args.root;
+  COLL_RETURN_IF_ERROR(checkBuffer("src", args.src, sizes->block > 0));
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0 && isRoot));
+  ExchangePlan exchange = {};
+  exchange.bytes = sizes->block;
+  exchange.src = contiguous(args.src, sizes->block);
+  exchange.dst = interleaved(args.dst, group.size, args.dstRows, args.dstRowBytes);
+  return planExchange(
+      group, args,
+      {Op::Gather, 1u << args.root, isRoot ? allOf(group) : 0, hashOf({args.root, args.dstRows})},
+      exchange);
+}
+
+Result<PeerPlan> planScatter(const PeerGroup &group, const CopyArgs &args) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  const bool isRoot = group.rank == args.root;
+  COLL_RETURN_IF_ERROR(checkBuffer("src", args.src, sizes->block > 0 && isRoot));
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0));
+  ExchangePlan exchange = {};
+  exchange.bytes = sizes->block;
+  exchange.src = interleaved(args.src, group.size, args.srcRows, args.srcRowBytes);
+  exchange.dst = contiguous(args.dst, sizes->block);
+  return planExchange(
+      group, args,
+      {Op::Scatter, isRoot ? allOf(group) : 0, 1u << args.root, hashOf({args.root, args.srcRows})},
+      exchange);
+}
+
+Result<PeerPlan> planPermute(const PeerGroup &group, const CopyArgs &args, const int32_t *pairs,
+                             uint32_t numPairs) {
+  Result<Sizes> sizes = sizesOf(group, args);
+  if (!sizes)
+    return sizes.status();
+  Traffic traffic = {Op::Permute, 0, 0, 0};
+  uint32_t sources = 0, targets = 0, hash = hashOf({numPairs});
+  for (uint32_t i = 0; i < numPairs; ++i) {
+    const auto source = static_cast<uint32_t>(pairs[2 * i]);
+    const auto target = static_cast<uint32_t>(pairs[2 * i + 1]);
+    if (source >= group.size || target >= group.size || (sources >> source & 1u) != 0 ||
+        (targets >> target & 1u) != 0)
+      return Status::invalid("a permute with a pair " + std::to_string(pairs[2 * i]) + " to " +
+                             std::to_string(pairs[2 * i + 1]) +
+                             " that is outside the group, or that repeats a source or target");
+    sources |= 1u << source;
+    targets |= 1u << target;
+    hash = hashOf({source, target}, hash);
+    if (source == group.rank)
+      traffic.targets = 1u << target;
+    if (target == group.rank)
+      traffic.sources = 1u << source;
+  }
+  traffic.who = hash;
+  COLL_RETURN_IF_ERROR(checkBuffer("src", args.src, sizes->block > 0 && traffic.targets != 0));
+  COLL_RETURN_IF_ERROR(checkBuffer("dst", args.dst, sizes->block > 0));
+  if (args.peerDst[0])
+    return Status::invalid("a permute with peers' buffers");
+  ExchangePlan exchange = {};
+  exchange.bytes = sizes->block;
+  exchange.src = contiguous(args.src, sizes->block);
+  exchange.dst = contiguous(args.dst, sizes->block);
+  exchange.zero = traffic.sources == 0;
+  return planExchange(group, args, traffic, exchange);
+}
+
+Result<PeerPlan> planPeerBarrier(const PeerGroup &group) {
+  COLL_RETURN_IF_ERROR(checkPeerGroup(group));
+  PeerPlan plan;
+  if (group.size == 1)
+    return plan;
+  plan.kind = PeerPlan::Kind::Barrier;
+  plan.what = hashOf({static_cast<uint64_t>(Op::Barrier)});
+  return plan;
+}
+
+} // namespace coll::kernels

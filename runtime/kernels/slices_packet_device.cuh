@@ -1,0 +1,158 @@
+// slices_packet_device.cuh - a SlicePlan in packets: the kernel for small messages.
+//
+// Every thread works alone, on vectors i, i + threads of the grid, …:
+//
+//   1. scatter   vector i of each slice to its owner
+//   2. combine   the owner waits for the contributors' vector i, combines, stores, and sends the
+//                result to the keepers
+//   3. collect   keepers wait for vector i of the other owners' slices, and store it
+//
+// In place is safe: whatever vector of dst a thread stores, it has read from src before.
+
+#ifndef COLL_RUNTIME_KERNELS_SLICES_PACKET_DEVICE_CUH
+#define COLL_RUNTIME_KERNELS_SLICES_PACKET_DEVICE_CUH
+
+#include "runtime/kernels/peer_packet_device.cuh"
+#include "runtime/kernels/peer_reduce.cuh"
+#include "runtime/kernels/peer_slices.cuh"
+
+namespace coll::kernels::peer {
+
+template <typename Reducer, uint32_t N>
+class PacketSlices {
+public:
+  COLL_DEVICE PacketSlices(const PeerGroup &group, const SlicePlan &plan, const Call &call)
+      : group_(group), plan_(plan), slices_(group, plan), packets_(group, call),
+        secondHop_(group.layout.packetBytes / kVec / 2) {}
+
+  // False: some wait was given up.
+  COLL_DEVICE bool run() const {
+    const uint64_t stride = uint64_t{simt::gridBlocks()} * simt::blockThreads();
+    const uint64_t first =
+        uint64_t{simt::blockIndex()} * simt::blockThreads() + simt::threadIndex();
+    if (slices_.contributes(slices_.rank))
+      for (uint64_t i = first; i < slices_.vectors(); i += stride)
+        scatter(i);
+    copyOwnMessage(plan_);
+    if (slices_.owns(slices_.rank))
+      for (uint64_t i = first; i < slices_.vectors(slices_.rank); i += stride)
+        if (!combine(i))
+          return false;
+    if (slices_.keeps(slices_.rank))
+      for (uint64_t i = first; i < slices_.vectors(); i += stride)
+        if (!collect(i))
+          return false;
+    return true;
+  }
+
+private:
+  COLL_DEVICE uint32_t peerAt(uint32_t distance) const {
+    return memberAfter(slices_.rank, distance, slices_.size);
+  }
+
+  COLL_DEVICE void scatter(uint64_t i) const {
+    Vec16 v[N];
+    COLL_UNROLL(8)
+    for (uint32_t d = 1; d < N; ++d) {
+      if (d >= slices_.size)
+        continue;
+      const uint32_t p = peerAt(d);
+      if (plan_.whole && d > 1)
+        v[d] = v[1];
+      else if (i < slices_.vectors(p))
+        v[d] = slices_.src(p).load(i);
+    }
+    COLL_UNROLL(8)
+    for (uint32_t d = 1; d < N; ++d) {
+      if (d >= slices_.size)
+        continue;
+      const uint32_t p = peerAt(d);
+      if (slices_.owns(p) && i < slices_.vectors(p))
+        packets_.send(p, i, v[d]);
+    }
+  }
+
+  COLL_DEVICE bool combine(uint64_t i) const {
+    const uint32_t rank = slices_.rank;
+    Vec16 own = {};
+    if (slices_.contributes(rank))
+      own = slices_.src(rank).load(i);
+    const uint32_t sources = plan_.contributors & ~(1u << rank);
+    Vec16 v[N];
+    if (!await(sources, i, v))
+      return false;
+    COLL_UNROLL(8)
+    for (uint32_t p = 0; p < N; ++p)
+      if (p == rank)
+        v[p] = own;
+    const Vec16 result = Reducer::reduce(v, slices_.size, plan_);
+    COLL_UNROLL(8)
+    for (uint32_t d = 1; d < N; ++d)
+      if (d < slices_.size && slices_.keeps(peerAt(d)))
+        packets_.send(peerAt(d), secondHop_ + i, result);
+    if (slices_.storesOwn())
+      slices_.dst(rank).store(i, result);
+    return true;
+  }
+
+  COLL_DEVICE bool collect(uint64_t i) const {
+    uint32_t sources = 0;
+    COLL_UNROLL(8)
+    for (uint32_t p = 0; p < N; ++p)
+      if (p != slices_.rank && slices_.owns(p) && i < slices_.vectors(p))
+        sources |= 1u << p;
+    Vec16 v[N];
+    if (!await(sources, secondHop_ + i, v))
+      return false;
+    COLL_UNROLL(8)
+    for (uint32_t p = 0; p < N; ++p)
+      if (isIn(sources, p))
+        slices_.dst(p).store(i, v[p]);
+    return true;
+  }
+
+  // v[p] = the packet of each source, all of them looked for at once.
+  COLL_DEVICE bool await(uint32_t sources, uint64_t slot, Vec16 (&v)[N]) const {
+    Watch watch(group_);
+    for (;;) {
+      uint32_t missing = kMaxPeers;
+      COLL_UNROLL(8)
+      for (uint32_t p = 0; p < N; ++p)
+        if (isIn(sources, p))
+          v[p] = packets_.peek(p, slot);
+      COLL_UNROLL(8)
+      for (uint32_t p = 0; p < N; ++p)
+        if (isIn(sources, p) && !hasArrived(v[p]))
+          missing = p;
+      if (missing == kMaxPeers)
+        break;
+      if (watch.isOver(missing))
+        return false;
+    }
+    bool all = true;
+    COLL_UNROLL(8)
+    for (uint32_t p = 0; p < N; ++p)
+      if (isIn(sources, p))
+        all = packets_.take(p, slot, v[p]) && all;
+    return all;
+  }
+
+  const PeerGroup &group_;
+  const SlicePlan &plan_;
+  const Slices<N> slices_;
+  const Packets packets_;
+  const uint64_t secondHop_;
+};
+
+// The kernel.
+template <typename Reducer, uint32_t N>
+COLL_DEVICE void slicesByPackets(const PeerGroup &group, const PeerPlan &plan) {
+  const Call call(group, plan.what);
+  if (!call.isDead())
+    (void)PacketSlices<Reducer, N>(group, plan.slices, call).run();
+  call.leave();
+}
+
+} // namespace coll::kernels::peer
+
+#endif // COLL_RUNTIME_KERNELS_SLICES_PACKET_DEVICE_CUH

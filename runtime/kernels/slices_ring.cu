@@ -1,0 +1,24 @@
+#include "runtime/kernels/peer_kernel.cuh"
+#include "runtime/kernels/peer_launch.h"
+#include "runtime/kernels/peer_tuning.h"
+#include "runtime/kernels/slices_ring_device.cuh"
+
+namespace coll::kernels {
+namespace {
+
+template <typename Reducer, uint32_t N>
+__global__ void __launch_bounds__(kPeerMaxThreads)
+    ringSlices(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
+  __shared__ peer::RingScratch scratch;
+  peer::slicesByRings<Reducer, N>(group, plan, reinterpret_cast<char *>(&scratch));
+}
+
+} // namespace
+
+const void *ringSlicesKernel(const PeerPlan &plan, uint32_t size) {
+  return peer::visitSlices(plan.slices, size, [](auto reducer, auto n) {
+    return reinterpret_cast<const void *>(ringSlices<decltype(reducer), decltype(n)::value>);
+  });
+}
+
+} // namespace coll::kernels

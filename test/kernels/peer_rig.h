@@ -1,0 +1,42 @@
+// peer_rig.h - where the tests run the kernels of peer groups: emulated, or on GPUs.
+
+#ifndef COLL_TEST_KERNELS_PEER_RIG_H
+#define COLL_TEST_KERNELS_PEER_RIG_H
+
+#include "runtime/kernels/peer_plan.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coll::kernels::test {
+
+// What one member does: plans, one after the other.
+struct PeerStream {
+  PeerGroup group;
+  std::vector<PeerPlan> plans;
+};
+
+// Members' memory and streams. Allocations are zeroed, aligned to 512, and live as long as the
+// rig. Members share GPUs where there are more of them.
+class PeerRig {
+public:
+  virtual ~PeerRig() = default;
+  virtual char *device(uint32_t rank, size_t bytes) = 0;
+  virtual PeerControl *control() = 0;
+  virtual void copyIn(void *device, const void *from, size_t bytes) = 0;
+  virtual void copyOut(void *to, const void *device, size_t bytes) = 0;
+  virtual void initWorkspace(const PeerGroup &group) = 0;
+  // Runs all members beside each other to their ends. `seed` varies who is when late.
+  virtual void run(const std::vector<PeerStream> &streams, uint64_t seed) = 0;
+  virtual bool isEmulated() const = 0;
+};
+
+std::unique_ptr<PeerRig> makeEmulatedPeerRig();
+// Null, with the reason, where there is no GPU or no kernel.
+std::unique_ptr<PeerRig> makeGpuPeerRig(std::string &whyNot);
+
+} // namespace coll::kernels::test
+
+#endif // COLL_TEST_KERNELS_PEER_RIG_H
