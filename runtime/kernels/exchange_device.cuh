@@ -33,17 +33,18 @@ struct Messages {
   }
   COLL_DEVICE uint64_t vectors() const { return vectorsOf(plan.bytes); }
 
-  // This member's message to itself, and zeros where nobody sends.
-  COLL_DEVICE void landOwn(uint64_t first, uint64_t stride) const {
+  // This member's message to itself, and zeros where nobody sends: vectors from `first` on. In
+  // place, zeros overwrite what this member sends, so those vectors have been sent before.
+  COLL_DEVICE void landOwn(uint64_t first, uint64_t end, uint64_t stride) const {
     if (plan.zero)
-      for (uint64_t i = first; i < vectors(); i += stride)
+      for (uint64_t i = first; i < end; i += stride)
         from(rank).store(i, Vec16{});
     if (!isIn(plan.targets, rank))
       return;
     const Buffer source = to(rank), target = from(rank);
     if (source.base == target.base)
       return;
-    for (uint64_t i = first; i < vectors(); i += stride)
+    for (uint64_t i = first; i < end; i += stride)
       target.store(i, source.load(i));
   }
 };
@@ -62,7 +63,7 @@ public:
         uint64_t{simt::blockIndex()} * simt::blockThreads() + simt::threadIndex();
     for (uint64_t i = first; i < messages_.vectors(); i += stride)
       send(i);
-    messages_.landOwn(first, stride);
+    messages_.landOwn(first, messages_.vectors(), stride);
     for (uint64_t i = first; i < messages_.vectors(); i += stride)
       if (!receive(i))
         return;
@@ -130,11 +131,10 @@ public:
       return false;
     if (!push(0))
       return false;
-    messages_.landOwn(uint64_t{simt::blockIndex()} * simt::blockThreads() + simt::threadIndex(),
-                      uint64_t{simt::gridBlocks()} * simt::blockThreads());
     for (uint32_t k = 0; k < rounds; ++k) {
       if (k + 1 < rounds && !push(k + 1))
         return false;
+      landOwn(k);
       if (!direct && !land(k))
         return false;
     }
@@ -167,6 +167,12 @@ private:
     if (!direct)
       rings_.publish(0, targets_);
     return true;
+  }
+
+  COLL_DEVICE void landOwn(uint32_t k) const {
+    const Piece piece = pieces_.at(k, messages_.vectors());
+    messages_.landOwn(piece.first + simt::threadIndex(), piece.first + piece.count,
+                      simt::blockThreads());
   }
 
   COLL_DEVICE bool land(uint32_t k) const {

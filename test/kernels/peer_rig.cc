@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/peer_emulation.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,10 +22,10 @@ public:
     return reinterpret_cast<PeerControl *>(device(0, sizeof(PeerControl)));
   }
   void copyIn(void *device, const void *from, size_t bytes) override {
-    std::memcpy(device, from, bytes);
+    std::copy_n(static_cast<const char *>(from), bytes, static_cast<char *>(device));
   }
   void copyOut(void *to, const void *device, size_t bytes) override {
-    std::memcpy(to, device, bytes);
+    std::copy_n(static_cast<const char *>(device), bytes, static_cast<char *>(to));
   }
   void initWorkspace(const PeerGroup &group) override { emulateWorkspaceInit(group); }
   void run(const std::vector<PeerStream> &streams, uint64_t seed) override {
