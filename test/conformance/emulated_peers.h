@@ -1,4 +1,4 @@
-// emulated_peers.h - kernels of backend direct, played by host threads over a fake driver.
+// emulated_peers.h - backend direct over a fake driver: its kernels' device code on host threads.
 
 #ifndef COLL_TEST_CONFORMANCE_EMULATED_PEERS_H
 #define COLL_TEST_CONFORMANCE_EMULATED_PEERS_H
@@ -7,8 +7,9 @@
 
 namespace coll::rt::test {
 
-// They work on streams of the FakeCuda of this process, across processes too.
-direct::PeerKernels emulatedPeers();
+// `cuda` is the FakeCuda of this process. Small workspaces and grids; each kernel runs as fibers
+// of a thread of its own, beside those of its peers, in other processes too.
+direct::Platform emulatedPeers(const dl::Cuda &cuda);
 
 } // namespace coll::rt::test
 

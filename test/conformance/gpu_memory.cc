@@ -230,7 +230,7 @@ private:
 
 class FakeDirectMemory final : public DriverMemory {
 public:
-  FakeDirectMemory() : fake_(kFakeRankGpus), platform_({&fake_.table(), emulatedPeers()}) {
+  FakeDirectMemory() : fake_(kFakeRankGpus), platform_(emulatedPeers(fake_.table())) {
     open(fake_.table(), kFakeRankGpus);
   }
   ~FakeDirectMemory() override {

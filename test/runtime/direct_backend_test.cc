@@ -28,7 +28,7 @@ struct Rank {
 
 class DirectBackend : public testing::Test {
 protected:
-  DirectBackend() : cuda(4), platform({&cuda.table(), test::emulatedPeers()}) {}
+  DirectBackend() : cuda(4), platform(test::emulatedPeers(cuda.table())) {}
   ~DirectBackend() override { EXPECT_EQ(cuda.misuse(), ""); }
 
   static BackendOptions options(int ranks, int64_t timeoutUs = kPatientUs) {

@@ -51,7 +51,7 @@ Call sum(float *data, int64_t count) {
 // 0: the body has returned ok.
 int child(BackendOptions options, const std::function<Status(Rank &)> &body) {
   dl::FakeCuda cuda(4);
-  direct::ScopedPlatform platform({&cuda.table(), test::emulatedPeers()});
+  direct::ScopedPlatform platform(test::emulatedPeers(cuda.table()));
   Status outcome;
   {
     Result<std::unique_ptr<Backend>> backend = createBackend("direct", options);

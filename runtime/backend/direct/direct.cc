@@ -52,13 +52,14 @@ std::unique_ptr<Endpoint> endpointOf(Start &start, const Platform &platform,
   endpoint.spinUs = envInt(EnvVar::SpinUs);
   LaneOptions lane;
   lane.timeoutUs = options.timeoutUs;
+  lane.maxBlocks = platform.maxBlocks;
   // Kernels wait for each other: those of ranks that share a GPU have to run at once.
   int multiprocessors = 0;
-  if (start.node->sharers() > 1 &&
+  if (lane.maxBlocks == 0 && start.node->sharers() > 1 &&
       platform.cuda->deviceGetAttribute(&multiprocessors, dl::kCudaMultiprocessors,
                                         start.gpu->ordinal()) == dl::kCudaSuccess)
-    lane.blocks = static_cast<uint32_t>(std::max(1, multiprocessors / start.node->sharers()));
-  auto engine = std::make_unique<DirectEngine>(platform.kernels, std::move(start.node), lane);
+    lane.maxBlocks = static_cast<uint32_t>(std::max(1, multiprocessors / start.node->sharers()));
+  auto engine = std::make_unique<DirectEngine>(platform, std::move(start.node), lane);
   return std::make_unique<gpu::GpuEndpoint>(start.rank, std::move(start.gpu), std::move(engine),
                                             std::move(start.below), endpoint);
 }

@@ -74,7 +74,7 @@ Status DirectEngine::supports(const Call &call) const { return direct::supports(
 
 std::unique_ptr<gpu::Lane> DirectEngine::makeLane(gpu::Gpu &gpu, std::vector<int> ranks,
                                                   int position) {
-  return std::make_unique<DirectLane>(gpu, kernels_, *node_, options_, std::move(ranks), position);
+  return std::make_unique<DirectLane>(gpu, platform_, *node_, options_, std::move(ranks), position);
 }
 
 void DirectEngine::locate(const gpu::Lane &lane, const Call &call, gpu::Card &card) const {

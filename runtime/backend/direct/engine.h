@@ -10,8 +10,8 @@ namespace coll::rt::direct {
 
 class DirectEngine final : public gpu::Engine {
 public:
-  DirectEngine(const PeerKernels &kernels, std::unique_ptr<Node> node, const LaneOptions &options)
-      : kernels_(kernels), node_(std::move(node)), options_(options) {}
+  DirectEngine(const Platform &platform, std::unique_ptr<Node> node, const LaneOptions &options)
+      : platform_(platform), node_(std::move(node)), options_(options) {}
 
   Status supports(const Call &call) const override;
   std::unique_ptr<gpu::Lane> makeLane(gpu::Gpu &gpu, std::vector<int> ranks, int position) override;
@@ -30,7 +30,7 @@ private:
   Result<std::unique_ptr<Registration>> introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group,
                                                   Result<Block> block, bool isUsers);
 
-  const PeerKernels kernels_;
+  const Platform platform_;
   std::unique_ptr<Node> node_;
   const LaneOptions options_;
 };

@@ -39,7 +39,8 @@ Status DirectLane::identify(gpu::Identity &mine) {
   if (!identified_) {
     group_.rank = static_cast<uint32_t>(position_);
     group_.size = static_cast<uint32_t>(size());
-    group_.layout = kernels::workspaceLayout(group_.size);
+    group_.layout = kernels::workspaceLayout(group_.size, platform_.sizes);
+    group_.maxBlocks = options_.maxBlocks;
     group_.timeoutNs = kernelTimeoutNs(options_.timeoutUs);
     Result<Node::Slice> slice = node_.takeSlice(static_cast<int64_t>(group_.layout.bytes));
     if (!slice)
@@ -55,7 +56,7 @@ Status DirectLane::identify(gpu::Identity &mine) {
     group_.control = reinterpret_cast<kernels::PeerControl *>(control_.device());
     // The others' are not known yet, and not touched.
     std::fill_n(group_.workspace, size(), slice_.data);
-    COLL_RETURN_IF_ERROR(kernels_.init(group_, gpu_.stream()));
+    COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, gpu_.stream()));
     COLL_RETURN_IF_ERROR(
         gpu_.context()->check(gpu_.cuda().streamSynchronize(gpu_.stream()), "cuStreamSynchronize"));
     identified_ = true;
@@ -173,7 +174,7 @@ kernels::ReduceArgs DirectLane::reduceArgs(const Call &call) const {
   args.dtype = call.dtype;
   args.reduction = call.reduction;
   args.root = static_cast<uint32_t>(call.root);
-  args.tuning.blocks = options_.blocks;
+  args.tuning = platform_.tuning;
   reachDestinations(call, args.peerDst);
   return args;
 }
@@ -190,7 +191,7 @@ kernels::CopyArgs DirectLane::copyArgs(const Call &call) const {
     args.dstRowBytes = static_cast<uint64_t>(call.dstCount) * elem;
   }
   args.root = static_cast<uint32_t>(call.root);
-  args.tuning.blocks = options_.blocks;
+  args.tuning = platform_.tuning;
   reachDestinations(call, args.peerDst);
   return args;
 }
@@ -198,32 +199,32 @@ kernels::CopyArgs DirectLane::copyArgs(const Call &call) const {
 Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
   switch (call.kind) {
   case OpKind::AllReduce:
-    return kernels_.allReduce(group_, reduceArgs(call), stream);
+    return platform_.kernels.allReduce(group_, reduceArgs(call), stream);
   case OpKind::ReduceScatter:
-    return kernels_.reduceScatter(group_, reduceArgs(call), stream);
+    return platform_.kernels.reduceScatter(group_, reduceArgs(call), stream);
   case OpKind::Reduce:
-    COLL_RETURN_IF_ERROR(kernels_.reduce(group_, reduceArgs(call), stream));
+    COLL_RETURN_IF_ERROR(platform_.kernels.reduce(group_, reduceArgs(call), stream));
     break;
   case OpKind::AllGather:
-    return kernels_.allGather(group_, copyArgs(call), stream);
+    return platform_.kernels.allGather(group_, copyArgs(call), stream);
   case OpKind::AllToAll:
-    return kernels_.allToAll(group_, copyArgs(call), stream);
+    return platform_.kernels.allToAll(group_, copyArgs(call), stream);
   case OpKind::Broadcast:
-    return kernels_.broadcast(group_, copyArgs(call), stream);
+    return platform_.kernels.broadcast(group_, copyArgs(call), stream);
   case OpKind::Gather:
-    COLL_RETURN_IF_ERROR(kernels_.gather(group_, copyArgs(call), stream));
+    COLL_RETURN_IF_ERROR(platform_.kernels.gather(group_, copyArgs(call), stream));
     break;
   case OpKind::Scatter:
-    return kernels_.scatter(group_, copyArgs(call), stream);
+    return platform_.kernels.scatter(group_, copyArgs(call), stream);
   case OpKind::Permute:
-    return kernels_.permute(group_, copyArgs(call), call.pairs,
-                            static_cast<uint32_t>(call.numPairs), stream);
+    return platform_.kernels.permute(group_, copyArgs(call), call.pairs,
+                                     static_cast<uint32_t>(call.numPairs), stream);
   case OpKind::Send:
   case OpKind::Recv:
     return launchTransfer(call, stream);
   case OpKind::Init:
   case OpKind::Barrier:
-    return kernels_.barrier(group_, stream);
+    return platform_.kernels.barrier(group_, stream);
   }
   // What the others than the root find in their destinations.
   const int64_t bytes =
@@ -246,7 +247,7 @@ Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
     args.dst = const_cast<void *>(args.src); // where it already is
   else
     args.src = nullptr;
-  return kernels_.broadcast(group_, args, stream);
+  return platform_.kernels.broadcast(group_, args, stream);
 }
 
 //===-- failures ----------------------------------------------------------------===//

@@ -22,14 +22,15 @@ struct Symmetric {
 
 struct LaneOptions {
   int64_t timeoutUs = 60'000'000;
-  uint32_t blocks = 0; // of a kernel; 0: as the kernels are tuned
+  uint32_t maxBlocks = 0; // of a kernel; 0: as the kernels are tuned
 };
 
 class DirectLane final : public gpu::Lane {
 public:
-  DirectLane(gpu::Gpu &gpu, const PeerKernels &kernels, Node &node, const LaneOptions &options,
+  DirectLane(gpu::Gpu &gpu, const Platform &platform, Node &node, const LaneOptions &options,
              std::vector<int> ranks, int position)
-      : Lane(gpu, std::move(ranks), position), kernels_(kernels), node_(node), options_(options) {}
+      : Lane(gpu, std::move(ranks), position), platform_(platform), node_(node), options_(options) {
+  }
   ~DirectLane() override;
 
   bool begun() const override { return joined_ || killed_; }
@@ -65,7 +66,7 @@ private:
   // read; else 0.
   int64_t keptBytes(const Call &call) const;
 
-  const PeerKernels &kernels_;
+  const Platform &platform_;
   Node &node_;
   const LaneOptions options_;
   Node::Slice slice_;

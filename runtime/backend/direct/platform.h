@@ -32,6 +32,9 @@ struct PeerKernels {
 struct Platform {
   const dl::Cuda *cuda = nullptr;
   PeerKernels kernels;
+  kernels::WorkspaceSizes sizes = kernels::defaultWorkspaceSizes();
+  kernels::PeerTuning tuning;
+  uint32_t maxBlocks = 0; // of a kernel; 0: as tuned
 };
 
 // The machine's own, or what a test has set. kCollUnsupported, with the reason, where there

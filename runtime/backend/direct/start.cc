@@ -106,7 +106,7 @@ Status Meeting::prove(Start &start, const Node::Slice &slice) const {
   kernels::PeerGroup group;
   group.size = static_cast<uint32_t>(options_.numRanks);
   group.rank = static_cast<uint32_t>(start.rank);
-  group.layout = kernels::workspaceLayout(group.size);
+  group.layout = kernels::workspaceLayout(group.size, platform_->sizes);
   group.timeoutNs = 1;
   group.control = reinterpret_cast<kernels::PeerControl *>(control->device());
   std::fill_n(group.workspace, options_.numRanks, slice.data);
@@ -142,7 +142,7 @@ Status Meeting::steps() {
   // The memory of the largest group, which proves that it can be had and reached. It goes back
   // to the pool.
   auto bytes = static_cast<int64_t>(
-      kernels::workspaceLayout(static_cast<uint32_t>(options_.numRanks)).bytes);
+      kernels::workspaceLayout(static_cast<uint32_t>(options_.numRanks), platform_->sizes).bytes);
   std::vector<Node::Slice> slices(ranks_.size());
   std::vector<SliceId> ids(ranks_.size());
   for (size_t i = 0; i < ranks_.size(); ++i) {
