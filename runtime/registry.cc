@@ -10,6 +10,8 @@
 #include "runtime/base/log.h"
 #include "runtime/router.h"
 
+#include <algorithm>
+
 namespace coll::rt {
 
 namespace {
@@ -58,7 +60,10 @@ Result<std::unique_ptr<Backend>> createAuto(const BackendOptions &options) {
   } else {
     backend = createHost(options);
   }
-  if (backend && direct::takes(options).ok()) {
+  // Only a table asks for it: its kernels are too young to be a default.
+  const bool asked = std::any_of(routes->all().begin(), routes->all().end(),
+                                 [](const Route &route) { return route.backend == "direct"; });
+  if (backend && asked && direct::takes(options).ok()) {
     Result<direct::Offer> offer = direct::offerBackend(options, backend.take());
     if (!offer)
       return offer.status();

@@ -143,9 +143,8 @@ Routes Routes::defaults() {
     route.why = why;
     routes.routes_.push_back(std::move(route));
   };
-  add(true, "direct", "default for GPU memory inside a node");
-  add(true, "nccl", "default for GPU memory where direct is not there or does not take the call");
-  add(true, "net", "default for GPU memory where neither is there or takes the call");
+  add(true, "nccl", "default for GPU memory");
+  add(true, "net", "default for GPU memory where nccl is not there or does not take the call");
   add(false, "threads", "default for host memory in one process");
   add(false, "net", "default for host memory between processes");
   return routes;

@@ -9,7 +9,7 @@
 // A call takes the first route that fits it and whose backend is there and takes it. Of a route
 // all but "backend" may be left out: it then fits every call. Bytes are what the member
 // contributes, as in `Call`: count elements, times the ranks where it gives each its own.
-// After the last route come the defaults: GPU memory by direct, nccl, net; host memory by threads
+// After the last route come the defaults: GPU memory by nccl, then net; host memory by threads
 // in one process, by net between several.
 
 #ifndef COLL_RUNTIME_ROUTES_H

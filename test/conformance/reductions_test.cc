@@ -156,6 +156,7 @@ Status sumOrdered(Member &m, CollOrder order, Elements &buffer) {
 const Layout kShuffledFive = {5, {{4, 0, 3, 1, 2}}};
 
 TEST_P(Arithmetic, OrderRankSumsLeftToRightInTheGroup) {
+  COLL_NEEDS_RANKS(5);
   runJob(GetParam(), kShuffledFive, [&](Member &m) {
     Elements buffer(kCollF32, kOrderedCount);
     ASSERT_TRUE(sumOrdered(m, kCollOrderRank, buffer).ok());
@@ -170,6 +171,7 @@ TEST_P(Arithmetic, OrderRankSumsLeftToRightInTheGroup) {
 
 // Without an order a backend may group as it likes, but always and everywhere alike.
 TEST_P(Arithmetic, OrderAnyGivesTheSameBitsOnAllRanksAndInAllRuns) {
+  COLL_NEEDS_RANKS(5);
   std::vector<Elements> results(10, Elements(kCollF32, kOrderedCount));
   for (size_t run = 0; run < 2; ++run)
     runJob(GetParam(), kShuffledFive, [&](Member &m) {

@@ -54,5 +54,8 @@ check rows 90 env COLL_NCCL_BLOCKING=1 COLL_NCCL_CHECK=0 COLL_DIRECT_CHECK=0 "$p
   --ranks="$ranks" --backend=nccl,nccl:registered,direct,direct:registered -b 1K -e 256M -f 4 \
   -n 50 -w 10 --timing=graph,eager,latency --json="$COLL_ROWS/ops.jsonl" \
   --plot="$COLL_REPORT/all_reduce_direct.svg"
-check routed 30 "$perf" all_reduce --ranks="$ranks" --backend=auto:gpu,direct -b 1K -e 16M -f 64 -n 5
+table=$COLL_REPORT/direct_routes.json
+echo '{"format": "coll routes", "version": 1, "routes": [{"memory": "gpu", "backend": "direct"}]}' >"$table"
+check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks="$ranks" --backend=auto:gpu,direct \
+  -b 1K -e 16M -f 64 -n 5
 exit 0

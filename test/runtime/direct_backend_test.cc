@@ -11,9 +11,12 @@
 
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 
 namespace coll::rt {
 namespace {
@@ -100,6 +103,20 @@ bool contains(const Status &status, const std::string &text) {
   return status.message().find(text) != std::string::npos;
 }
 
+// A table of routes that sends GPU memory to direct.
+class AskForDirect {
+public:
+  AskForDirect() {
+    std::ofstream(path_) << R"({"format": "coll routes", "version": 1,
+                               "routes": [{"memory": "gpu", "backend": "direct"}]})";
+  }
+  ~AskForDirect() { std::filesystem::remove(path_); }
+
+private:
+  std::string path_ = testing::TempDir() + "direct_routes_" + std::to_string(getpid());
+  ScopedEnv env_{"COLL_ROUTES", path_.c_str()};
+};
+
 TEST(DirectPool, GivesTheFirstPlaceThatFits) {
   direct::Pool pool;
   EXPECT_FALSE(pool.take(1));
@@ -151,6 +168,7 @@ TEST_F(DirectBackend, WithoutPeerAccessItIsRefusedAndAutoGoesWithout) {
   EXPECT_EQ(status.code(), kCollUnsupported);
   EXPECT_TRUE(contains(status, "cannot reach the memory of GPU")) << status.message();
   cuda.failNext("deviceCanAccessPeer", 217);
+  AskForDirect table;
   expectAll(run(
       options(2),
       [](Rank &me) {
@@ -362,7 +380,8 @@ TEST_F(DirectBackend, AnAbortEndsKernelsOfOtherRanks) {
   expectAll(run(options(2), [&](Rank &me) { return me.group.run(sum(floats(me.rank, {1}), 1)); }));
 }
 
-TEST_F(DirectBackend, AutoPutsItOnTop) {
+TEST_F(DirectBackend, AutoPutsItOnTopWhereTheTableAsksForIt) {
+  AskForDirect table;
   expectAll(run(
       options(3),
       [&](Rank &me) {
