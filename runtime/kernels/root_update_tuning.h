@@ -9,7 +9,11 @@
 
 namespace coll::kernels {
 
-// A block a multiprocessor, 128 registers a thread: units in flight count, not warps.
+// A block a multiprocessor, 128 registers a thread: units in flight count, not warps. On 2 H200
+// with Adam in f32, 16 Mi parameters took 200 us with 132 blocks, 222 with 96, 235 with 64; with
+// 256 threads 205. A chunk has some 7 us of its own (its fences and flags), so it is a whole slot
+// where there is enough to do: with half a slot 283 us, with a quarter 385. At 1 Mi, one chunk, 32
+// to 132 blocks are alike within 3 %, and 64 blocks of 256 threads a tenth faster.
 inline constexpr uint32_t kUpdateThreads = 512;
 
 // 16-byte loads in flight per thread where aligned gradients or parameters are copied: a slot of
