@@ -426,8 +426,8 @@ TEST_F(NcclPluginSettingsTest, NcclsChoiceOfInterfacesIsHonoured) {
 }
 
 TEST_F(NcclPluginSettingsTest, NcclIsAskedForChannelsUnlessTheUserHasChosen) {
-  const char *const names[] = {"NCCL_MIN_NCHANNELS", "NCCL_MIN_P2P_NCHANNELS",
-                               "NCCL_NCHANNELS_PER_NET_PEER", "NCCL_P2P_NET_CHUNKSIZE"};
+  const char *const names[] = {"NCCL_MIN_P2P_NCHANNELS", "NCCL_NCHANNELS_PER_NET_PEER",
+                               "NCCL_P2P_NET_CHUNKSIZE"};
   auto clear = [&] {
     for (const char *name : names)
       unsetenv(name);
@@ -437,11 +437,12 @@ TEST_F(NcclPluginSettingsTest, NcclIsAskedForChannelsUnlessTheUserHasChosen) {
   auto outcome = [&] {
     EXPECT_EQ(api_->init(logger, nullptr), kNcclSuccess);
     EXPECT_EQ(api_->finalize(), kNcclSuccess);
-    return valueOf("NCCL_MIN_NCHANNELS");
+    return valueOf("NCCL_MIN_P2P_NCHANNELS");
   };
   clear();
   EXPECT_NE(outcome(), "unset");
   EXPECT_EQ(valueOf("NCCL_P2P_NET_CHUNKSIZE"), "524288");
+  EXPECT_EQ(valueOf("NCCL_MIN_NCHANNELS"), "unset"); // collectives keep NCCL's own
   clear();
   setenv("NCCL_MAX_NCHANNELS", "2", 1);
   EXPECT_EQ(outcome(), "unset");

@@ -62,7 +62,6 @@ void configureChannels(int64_t channels) {
     if (channels <= 0 || rt::foreignEnv(name))
       return;
   std::string count = std::to_string(std::min<int64_t>(channels, 32));
-  rt::setForeignEnv("NCCL_MIN_NCHANNELS", count.c_str());
   rt::setForeignEnv("NCCL_MIN_P2P_NCHANNELS", count.c_str());
   rt::setForeignEnv("NCCL_NCHANNELS_PER_NET_PEER", count.c_str());
   rt::setForeignEnv("NCCL_P2P_NET_CHUNKSIZE", "524288");

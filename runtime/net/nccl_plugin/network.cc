@@ -21,6 +21,8 @@ constexpr int kLoopbackSpeedMbps = 200'000;
 constexpr uint64_t kInlineBytes = 64 << 10;
 // NCCL posts at most 8 steps of a connection ahead.
 constexpr int kNcclSteps = 8;
+// Collectives have few channels, so a connection needs more than other users of tcp.
+constexpr int kSockets = 8;
 
 // One process per GPU is the rule, and several GPUs in a machine.
 int progressThreads(int chosen) {
@@ -34,6 +36,8 @@ Result<std::unique_ptr<Transport>> createTransport(const Settings &settings) {
     TcpOptions options = TcpOptions::fromEnv();
     options.iface = settings.iface;
     options.threads = progressThreads(options.threads);
+    if (!rt::foreignEnv("COLL_NET_SOCKETS"))
+      options.dataStreams = kSockets;
     options.inlineBytes = kInlineBytes;
     return createTcpTransport(options, settings.secret);
   }
