@@ -16,6 +16,7 @@
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -270,6 +271,10 @@ Scheduler::~Scheduler() {
 #if defined(__SANITIZE_THREAD__)
   for (Fiber &fiber : fibers)
     __tsan_destroy_fiber(fiber.tsanFiber);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  // Whoever gets these addresses next must not find the marks of our frames.
+  __asan_unpoison_memory_region(stacks, fibers.size() * kStackBytes);
 #endif
   munmap(stacks, fibers.size() * kStackBytes);
 }
