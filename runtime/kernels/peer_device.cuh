@@ -95,6 +95,9 @@ public:
     const uint32_t peer = simt::threadIndex();
     if (speaksWith(peer))
       simt::storeRelaxed(&stateOf(group, peer).entered[epoch_ % 2][group.rank], token());
+    // What a peer says of its own failure is for us to say here: this call brings no result.
+    if (isDead() && failed_ != group.rank + 1)
+      fail(group, KernelError::PeerFailed, failed_ - 1);
   }
 
   // The group had failed before: there is nothing to do. Threads may differ.

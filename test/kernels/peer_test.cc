@@ -541,7 +541,7 @@ TEST_P(PeerTest, ReservedPayloadsArrive) {
 
 class PeerFailureTest : public PeerTest {
 protected:
-  // What members see if `skip` makes no call.
+  // What members see if `skip` makes its call only when the others have given up.
   std::vector<KernelError> runWithout(uint32_t skip, PeerAlgorithm algorithm, Op op, bool abort) {
     Group group(*rig_, 3, abort ? 60'000'000'000 : 300'000'000);
     Random random(3);
@@ -550,10 +550,12 @@ protected:
     c.count = 1000;
     c.tuning = isEmulated() ? PeerTuning{algorithm, 2, 32} : PeerTuning{algorithm, 2, 64};
     std::vector<Buffers> buffers = group.prepare(random, c);
-    std::vector<PeerStream> streams;
+    std::vector<PeerStream> streams, late;
     for (uint32_t rank = 0; rank < 3; ++rank) {
       Result<PeerPlan> plan = group.planOf(c, rank, buffers);
       EXPECT_TRUE(plan.ok());
+      if (rank == skip)
+        late.push_back({group.member(rank), {*plan}});
       // A second call after the failed one ends at once.
       streams.push_back({group.member(rank), {}});
       if (rank != skip)
@@ -562,6 +564,7 @@ protected:
         group.member(rank).control->abort = 1;
     }
     rig_->run(streams, 0);
+    rig_->run(late, 0);
     std::vector<KernelError> errors;
     for (uint32_t rank = 0; rank < 3; ++rank)
       errors.push_back(group.errorOf(rank));
@@ -584,6 +587,7 @@ TEST_P(PeerFailureTest, AMissingMemberEndsInTheErrorWord) {
         timeouts += errors[rank] == KernelError::PeerTimeout;
       }
       EXPECT_GE(timeouts, 1);
+      EXPECT_EQ(errors[2], KernelError::PeerFailed) << "a call that does nothing says so";
     }
 }
 
@@ -592,6 +596,7 @@ TEST_P(PeerFailureTest, AbortEndsAllMembers) {
     const std::vector<KernelError> errors = runWithout(2, algorithm, Op::AllReduce, true);
     EXPECT_EQ(errors[0], KernelError::PeerAborted);
     EXPECT_EQ(errors[1], KernelError::PeerFailed);
+    EXPECT_EQ(errors[2], KernelError::PeerFailed);
   }
 }
 
