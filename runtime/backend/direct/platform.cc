@@ -1,17 +1,9 @@
 #include "runtime/backend/direct/platform.h"
 
-#include <atomic>
-
 namespace coll::rt::direct {
 
-namespace {
-
-std::atomic<const Platform *> replacement{nullptr};
-
-} // namespace
-
 Result<Platform> platform() {
-  if (const Platform *set = replacement.load(std::memory_order_acquire))
+  if (const Platform *set = ScopedPlatform::current())
     return *set;
   Result<const dl::Cuda *> cuda = dl::cuda();
   if (!cuda)
@@ -34,11 +26,5 @@ Result<Platform> platform() {
   return Platform{*cuda, launchers};
 #endif
 }
-
-ScopedPlatform::ScopedPlatform(const Platform &platform) : platform_(platform) {
-  replacement.store(&platform_, std::memory_order_release);
-}
-
-ScopedPlatform::~ScopedPlatform() { replacement.store(nullptr, std::memory_order_release); }
 
 } // namespace coll::rt::direct

@@ -4,6 +4,7 @@
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_PLATFORM_H
 #define COLL_RUNTIME_BACKEND_DIRECT_PLATFORM_H
 
+#include "runtime/base/replacement.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/kernels/collectives.h"
 
@@ -43,16 +44,7 @@ Result<Platform> platform();
 
 // Replaces the platform while the object lives; no backend may be alive when it begins or
 // ends.
-class ScopedPlatform {
-public:
-  explicit ScopedPlatform(const Platform &platform);
-  ~ScopedPlatform();
-  ScopedPlatform(const ScopedPlatform &) = delete;
-  ScopedPlatform &operator=(const ScopedPlatform &) = delete;
-
-private:
-  Platform platform_;
-};
+using ScopedPlatform = Replacement<Platform>;
 
 } // namespace coll::rt::direct
 

@@ -1,17 +1,9 @@
 #include "runtime/backend/nccl/platform.h"
 
-#include <atomic>
-
 namespace coll::rt::nccl {
 
-namespace {
-
-std::atomic<const Platform *> replacement{nullptr};
-
-} // namespace
-
 Result<Platform> platform() {
-  if (const Platform *set = replacement.load(std::memory_order_acquire))
+  if (const Platform *set = ScopedPlatform::current())
     return *set;
   Result<const dl::Cuda *> cuda = dl::cuda();
   if (!cuda)
@@ -21,11 +13,5 @@ Result<Platform> platform() {
     return nccl.status();
   return Platform{*cuda, *nccl};
 }
-
-ScopedPlatform::ScopedPlatform(const Platform &platform) : platform_(platform) {
-  replacement.store(&platform_, std::memory_order_release);
-}
-
-ScopedPlatform::~ScopedPlatform() { replacement.store(nullptr, std::memory_order_release); }
 
 } // namespace coll::rt::nccl

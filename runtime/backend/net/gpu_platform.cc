@@ -2,13 +2,9 @@
 
 #include "runtime/kernels/channel.h"
 
-#include <atomic>
-
 namespace coll::rt::network {
 
 namespace {
-
-std::atomic<const GpuPlatform *> replacement{nullptr};
 
 GpuPlatform findPlatform() {
   GpuPlatform platform;
@@ -24,17 +20,11 @@ GpuPlatform findPlatform() {
 } // namespace
 
 const GpuPlatform &gpuPlatform() {
-  if (const GpuPlatform *set = replacement.load(std::memory_order_acquire))
+  if (const GpuPlatform *set = ScopedGpuPlatform::current())
     return *set;
   static const GpuPlatform own = findPlatform();
   return own;
 }
-
-ScopedGpuPlatform::ScopedGpuPlatform(GpuPlatform platform) : platform_(std::move(platform)) {
-  replacement.store(&platform_, std::memory_order_release);
-}
-
-ScopedGpuPlatform::~ScopedGpuPlatform() { replacement.store(nullptr, std::memory_order_release); }
 
 int gpuOf(const void *data) {
   const GpuPlatform &platform = gpuPlatform();

@@ -5,6 +5,7 @@
 #define COLL_RUNTIME_BACKEND_NET_GPU_PLATFORM_H
 
 #include "runtime/base/channel_layout.h"
+#include "runtime/base/replacement.h"
 #include "runtime/dl/gpu_memory.h"
 
 #include <functional>
@@ -26,16 +27,7 @@ const GpuPlatform &gpuPlatform();
 
 // Replaces the platform while the object lives; no backend may be alive when it begins or
 // ends.
-class ScopedGpuPlatform {
-public:
-  explicit ScopedGpuPlatform(GpuPlatform platform);
-  ~ScopedGpuPlatform();
-  ScopedGpuPlatform(const ScopedGpuPlatform &) = delete;
-  ScopedGpuPlatform &operator=(const ScopedGpuPlatform &) = delete;
-
-private:
-  GpuPlatform platform_;
-};
+using ScopedGpuPlatform = Replacement<GpuPlatform>;
 
 // The GPU that owns the memory, or -1 for memory that the CPU can touch.
 int gpuOf(const void *data);
