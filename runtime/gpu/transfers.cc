@@ -15,6 +15,18 @@ namespace {
 // Answers travel the other way than offers of the same tag do.
 int64_t answerTag(int64_t tag) { return ~tag; }
 
+// A card on the control backend, sent or received for the sake of a call; the buffer is missing.
+Call cardTransfer(OpKind kind, const Call &cause, int peer, int64_t tag) {
+  Call call;
+  call.kind = kind;
+  call.dtype = kCollI8;
+  call.count = static_cast<int64_t>(Card::kBytes);
+  call.peer = peer;
+  call.tag = tag;
+  call.site.loc = cause.site.loc;
+  return call;
+}
+
 } // namespace
 
 TransferLane &GpuEndpoint::transferLane(int sender, int receiver) {
@@ -43,14 +55,8 @@ Status GpuEndpoint::connect(TransferLane &lane, const Card &sender, const Card &
 Status GpuEndpoint::tell(GpuRequest &request, const Card &card, int peer, int64_t tag) {
   request.mine.resize(Card::kBytes);
   std::memcpy(request.mine.data(), &card, sizeof(Card));
-  Call send;
-  send.kind = OpKind::Send;
-  send.dtype = kCollI8;
-  send.count = static_cast<int64_t>(Card::kBytes);
+  Call send = cardTransfer(OpKind::Send, request.call(), peer, tag);
   send.src = request.mine.data();
-  send.peer = peer;
-  send.tag = tag;
-  send.site.loc = request.call().site.loc;
   Result<Request *> started = request.group.control->start(send);
   if (!started)
     return started.status();
@@ -60,14 +66,8 @@ Status GpuEndpoint::tell(GpuRequest &request, const Card &card, int peer, int64_
 
 Status GpuEndpoint::hear(GpuRequest &request, int peer, int64_t tag) {
   request.theirs.resize(Card::kBytes);
-  Call recv;
-  recv.kind = OpKind::Recv;
-  recv.dtype = kCollI8;
-  recv.count = static_cast<int64_t>(Card::kBytes);
+  Call recv = cardTransfer(OpKind::Recv, request.call(), peer, tag);
   recv.dst = request.theirs.data();
-  recv.peer = peer;
-  recv.tag = tag;
-  recv.site.loc = request.call().site.loc;
   Result<Request *> started = request.group.control->start(recv);
   if (!started)
     return started.status();

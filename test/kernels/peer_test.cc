@@ -176,6 +176,7 @@ public:
       group.layout =
           rig.isEmulated() ? workspaceLayout(size, kSmallWorkspace) : workspaceLayout(size);
       group.timeoutNs = timeoutNs;
+      group.maxBlocks = rig.maxBlocks(size);
       group.control = rig.control();
       members_.push_back(group);
       workspaces_.push_back(rig.device(rank, group.layout.bytes));
@@ -500,6 +501,24 @@ TEST_P(PeerTest, EveryTypeAndReduction) {
         if (HasFatalFailure())
           return;
       }
+  }
+}
+
+// Members that send and get nothing zero a buffer that they have to send first.
+TEST_P(PeerTest, PermuteInPlaceSendsBeforeItZeroes) {
+  Random random(17);
+  for (PeerAlgorithm algorithm : {PeerAlgorithm::OneShot, PeerAlgorithm::Pipe}) {
+    Group group(*rig_, 3);
+    Case c;
+    c.op = Op::Permute;
+    c.dtype = kCollI32;
+    c.count = algorithm == PeerAlgorithm::Pipe ? 30'000 : 700; // several pieces of a block
+    c.inPlace = true;
+    c.pairs = {0, 2, 1, 0};
+    c.tuning = isEmulated() ? PeerTuning{algorithm, 1, 32} : PeerTuning{algorithm, 1, 64};
+    group.run(random, {c}, 0);
+    if (HasFatalFailure())
+      return;
   }
 }
 
