@@ -15,7 +15,7 @@ __global__ void workspaceInit(const __grid_constant__ PeerGroup group) {
 
 rt::Status initPeerWorkspace(const PeerGroup &group, void *stream) {
   COLL_RETURN_IF_ERROR(checkPeerGroup(group));
-  COLL_RETURN_IF_ERROR(loadPeerKernels(group.size));
+  COLL_RETURN_IF_ERROR(rehearsePeerKernels(group, stream));
   const auto kernel = reinterpret_cast<const void *>(workspaceInit);
   COLL_RETURN_IF_ERROR(prepareKernel(kernel, 0).status());
   PeerGroup argument = group;

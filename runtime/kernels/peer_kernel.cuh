@@ -11,6 +11,9 @@
 
 namespace coll::kernels::peer {
 
+// Launched to have been launched: there is nothing to do.
+COLL_DEVICE bool isRehearsal(const PeerPlan &plan) { return plan.kind == PeerPlan::Kind::Nothing; }
+
 // Calls visit(std::integral_constant<uint32_t, N>) for the smallest N that code is made for.
 template <typename Visit>
 auto visitSize(uint32_t size, Visit &&visit) {

@@ -17,18 +17,21 @@ namespace {
 template <uint32_t N>
 __global__ void __launch_bounds__(kPeerMaxThreads)
     packetExchange(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
-  peer::exchangeByPackets<N>(group, plan);
+  if (!peer::isRehearsal(plan))
+    peer::exchangeByPackets<N>(group, plan);
 }
 
 __global__ void __launch_bounds__(kPeerMaxThreads)
     ringExchange(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
   __shared__ peer::RingScratch scratch;
-  peer::exchangeByRings(group, plan, reinterpret_cast<char *>(&scratch));
+  if (!peer::isRehearsal(plan))
+    peer::exchangeByRings(group, plan, reinterpret_cast<char *>(&scratch));
 }
 
 __global__ void peerBarrier(const __grid_constant__ PeerGroup group,
                             const __grid_constant__ PeerPlan plan) {
-  peer::meetPeers(group, plan);
+  if (!peer::isRehearsal(plan))
+    peer::meetPeers(group, plan);
 }
 
 template <typename... Arguments>
@@ -62,14 +65,14 @@ Status launch(const char *name, const void *kernel, uint32_t blocks, uint32_t th
 
 } // namespace
 
-Status loadPeerKernels(uint32_t size) {
+Status rehearsePeerKernels(const PeerGroup &group, void *stream) {
   std::set<const void *> kernels;
   PeerPlan plan;
   for (bool packets : {false, true}) {
     plan.packets = packets;
     for (PeerPlan::Kind kind : {PeerPlan::Kind::Exchange, PeerPlan::Kind::Barrier}) {
       plan.kind = kind;
-      kernels.insert(kernelOf(plan, size));
+      kernels.insert(kernelOf(plan, group.size));
     }
     plan.kind = PeerPlan::Kind::Slices;
     for (uint32_t contributors : {1u, 3u})
@@ -77,11 +80,14 @@ Status loadPeerKernels(uint32_t size) {
         plan.slices.contributors = contributors;
         plan.slices.dtype = dtype;
         plan.slices.reduction = kCollSum;
-        kernels.insert(kernelOf(plan, size));
+        kernels.insert(kernelOf(plan, group.size));
       }
   }
+  PeerGroup groupArgument = group;
+  PeerPlan rehearsal;
+  void *arguments[] = {&groupArgument, &rehearsal};
   for (const void *kernel : kernels)
-    COLL_RETURN_IF_ERROR(prepareKernel(kernel, 0).status());
+    COLL_RETURN_IF_ERROR(launch("a rehearsal", kernel, 1, 32, arguments, stream));
   return Status::okay();
 }
 

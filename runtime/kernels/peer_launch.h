@@ -11,9 +11,10 @@ namespace coll::kernels {
 rt::Status launchPeerPlan(const char *name, const PeerGroup &group,
                           const rt::Result<PeerPlan> &plan, void *stream);
 
-// Loads all kernels that groups of this size may launch: a kernel that is loaded later waits for
-// those that run, and these may wait for it.
-rt::Status loadPeerKernels(uint32_t size);
+// Launches all kernels that a group of this size may launch, to no effect. A kernel's first launch
+// may wait until the GPU is idle: its code is loaded, local memory grows. Later, that would never
+// be: kernels of other members wait for this one.
+rt::Status rehearsePeerKernels(const PeerGroup &group, void *stream);
 
 // The kernels of slices: addresses of functions (PeerGroup, PeerPlan), by .cu file.
 const void *packetSlicesKernel(const PeerPlan &plan, uint32_t size);

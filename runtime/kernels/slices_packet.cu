@@ -9,7 +9,8 @@ namespace {
 template <typename Reducer, uint32_t N>
 __global__ void __launch_bounds__(kPeerMaxThreads)
     packetSlices(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
-  peer::slicesByPackets<Reducer, N>(group, plan);
+  if (!peer::isRehearsal(plan))
+    peer::slicesByPackets<Reducer, N>(group, plan);
 }
 
 } // namespace

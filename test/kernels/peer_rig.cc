@@ -39,6 +39,7 @@ public:
     simt::runBeside(grids, seed);
   }
   bool isEmulated() const override { return true; }
+  uint32_t maxBlocks(uint32_t) const override { return 0; }
 
 private:
   struct Free {

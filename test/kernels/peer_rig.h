@@ -31,6 +31,8 @@ public:
   // Runs all members beside each other to their ends. `seed` varies who is when late.
   virtual void run(const std::vector<PeerStream> &streams, uint64_t seed) = 0;
   virtual bool isEmulated() const = 0;
+  // With which the kernels of a group's members run at once; 0: any.
+  virtual uint32_t maxBlocks(uint32_t size) const = 0;
 };
 
 std::unique_ptr<PeerRig> makeEmulatedPeerRig();

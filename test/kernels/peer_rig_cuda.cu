@@ -44,7 +44,9 @@ public:
     for (uint32_t rank = 0; rank < kMaxPeers; ++rank) {
       use(rank);
       check(cudaStreamCreateWithFlags(&streams_[rank], cudaStreamNonBlocking), "stream");
+      idle<<<1, 1, 0, streams_[rank]>>>(0); // not for the first time while members wait
     }
+    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, 0), "attribute");
   }
   ~GpuRig() override {
     for (void *memory : memory_)
@@ -100,11 +102,15 @@ public:
     }
   }
   bool isEmulated() const override { return false; }
+  uint32_t maxBlocks(uint32_t size) const override {
+    return static_cast<uint32_t>(processors_) / ((size + gpus_ - 1) / gpus_);
+  }
 
 private:
   void use(uint32_t rank) { check(cudaSetDevice(static_cast<int>(rank % gpus_)), "cudaSetDevice"); }
 
   const uint32_t gpus_;
+  int processors_ = 0;
   std::vector<cudaStream_t> streams_;
   std::vector<void *> memory_;
 };
