@@ -116,7 +116,7 @@ struct Meaning {
   const char *text;
 };
 
-Meaning meaningOf(ibv_wc_status status) {
+Meaning meaningOf(ibv_wc_status status, bool isSoftware) {
   switch (status) {
   case IBV_WC_RETRY_EXC_ERR:
     return {kCollLink, "the peer does not answer (RETRY_EXC)"};
@@ -138,8 +138,12 @@ Meaning meaningOf(ibv_wc_status status) {
   case IBV_WC_LOC_ACCESS_ERR:
     return {kCollDevice, "a buffer is not registered, or not mapped any more (LOC_PROT)"};
   case IBV_WC_LOC_QP_OP_ERR:
+    return isSoftware ? Meaning{kCollLink, "a packet could not leave this device: no route to the "
+                                           "peer, or no memory (LOC_QP_OP)"}
+                      : Meaning{kCollDevice, "this device finds its queue pair inconsistent "
+                                             "(LOC_QP_OP)"};
   case IBV_WC_LOC_LEN_ERR:
-    return {kCollDevice, "this device refuses the request (LOC_QP_OP)"};
+    return {kCollDevice, "a message is longer than its buffer or this device allows (LOC_LEN)"};
   case IBV_WC_FATAL_ERR:
     return {kCollDevice, "this device has failed (FATAL)"};
   default:
@@ -149,8 +153,8 @@ Meaning meaningOf(ibv_wc_status status) {
 
 } // namespace
 
-Status completionError(ibv_wc_status status, uint32_t vendorError) {
-  Meaning meaning = meaningOf(status);
+Status completionError(ibv_wc_status status, uint32_t vendorError, bool isSoftware) {
+  Meaning meaning = meaningOf(status, isSoftware);
   return {meaning.code, std::string(meaning.text) + " [status " + std::to_string(status) +
                             ", vendor " + std::to_string(vendorError) + "]"};
 }

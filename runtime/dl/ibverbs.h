@@ -67,7 +67,10 @@ Status ibverbsError(std::string_view what, int error);
 
 // The same of work that ended with `status`. kCollLink: the way to the peer is broken;
 // kCollPeer: the peer refused; kCollDevice: the fault is here. Not for IBV_WC_SUCCESS.
-Status completionError(ibv_wc_status status, uint32_t vendorError);
+// A local queue pair error is an inconsistency on hardware (InfiniBand specification, 11.6.2);
+// soft-RoCE (`isSoftware`) says the same where it finds no route, or no memory for a packet
+// (rxe_requester() in Linux), as while a link is down.
+Status completionError(ibv_wc_status status, uint32_t vendorError, bool isSoftware);
 
 // The same of an asynchronous event that ends what it names.
 Status asyncEventError(ibv_event_type type);

@@ -9,6 +9,8 @@
 namespace coll::net {
 
 Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutUs) {
+  if (!request)
+    return Status::invalid("there is no request to wait for");
   int64_t begin = nowUs(), spinUs = rt::envInt(rt::EnvVar::SpinUs), pauseUs = 1;
   while (true) {
     Result<Completion> completion = connection.test(request);

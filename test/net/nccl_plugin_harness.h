@@ -51,25 +51,25 @@ bool until(Done done) {
   return false;
 }
 
-// A connection, both ends in this process.
+// A connection, both ends in this process, from one device to another.
 struct Pair {
   Api &api;
   void *listener = nullptr, *sender = nullptr, *receiver = nullptr;
   uint8_t handle[kHandleBytes] = {};
   NcclDeviceHandle deviceHandle = {}; // as accept filled it
 
-  explicit Pair(Api &api) : api(api) {
-    EXPECT_EQ(api.listen(0, handle, &listener), kNcclSuccess);
+  explicit Pair(Api &api, int from = 0, int to = 0) : api(api) {
+    EXPECT_EQ(api.listen(to, handle, &listener), kNcclSuccess);
+    bool isRefused = !listener;
     EXPECT_TRUE(until([&] {
-      if (!sender) {
-        EXPECT_EQ(api.connect(0, handle, &sender), kNcclSuccess);
-      }
+      if (!sender && !isRefused)
+        isRefused = api.connect(from, handle, &sender) != kNcclSuccess;
       NcclDeviceHandle *pointer = &deviceHandle;
-      if (!receiver) {
-        EXPECT_EQ(api.accept(listener, &receiver, &pointer), kNcclSuccess);
-      }
-      return sender && receiver;
+      if (!receiver && !isRefused)
+        isRefused = api.accept(listener, &receiver, &pointer) != kNcclSuccess;
+      return isRefused || (sender && receiver);
     }));
+    EXPECT_FALSE(isRefused);
     EXPECT_EQ(api.closeListen(listener), kNcclSuccess);
   }
   ~Pair() {
@@ -97,6 +97,10 @@ struct Pair {
   NcclResult wait(void *request, int *bytes = nullptr) {
     NcclResult result = kNcclSuccess;
     int size = -1;
+    if (!request) { // refused, which post() has told
+      ADD_FAILURE() << "no request";
+      return kNcclInternalError;
+    }
     EXPECT_TRUE(until([&] {
       int done = 0;
       result = api.test(request, &done, &size);

@@ -1,5 +1,6 @@
 // Drives libnccl-net-coll.so as NCCL does: loaded with dlopen, each version's table, both
 // ends of each connection polled from one thread. COLL_TEST_PLUGIN names the library.
+// --transport=verbs takes the RDMA device that COLL_NET_RDMA_DEVICES names, instead of tcp.
 
 #include "runtime/net/nccl_plugin/net_event.h"
 #include "test/net/nccl_plugin_harness.h"
@@ -20,6 +21,7 @@ extern char **environ;
 namespace coll::net::nccl::test {
 
 std::string selfPath; // of this program
+std::string transport = "tcp";
 
 namespace {
 
@@ -48,7 +50,8 @@ class NcclPluginTest : public testing::TestWithParam<int> {
 protected:
   void SetUp() override {
     setenv("COLL_NET_IFACE", "lo", 1);
-    for (const char *name : {"COLL_SECRET", "COLL_NET_TRANSPORT", "COLL_NET_DEVICE_UNPACK"})
+    setenv("COLL_NET_TRANSPORT", transport.c_str(), 1);
+    for (const char *name : {"COLL_SECRET", "COLL_NET_DEVICE_UNPACK"})
       unsetenv(name);
     warnings.clear();
     infos.clear();
@@ -69,6 +72,10 @@ protected:
     ASSERT_EQ(count, 1);
   }
 
+  static std::string deviceName() {
+    return transport == "tcp" ? "lo" : valueOf("COLL_NET_RDMA_DEVICES") + ":1";
+  }
+
   rt::dl::Library library_ = openPlugin();
   std::unique_ptr<Api> api_;
   bool initialized_ = false;
@@ -76,11 +83,11 @@ protected:
 
 //===-- the tests -------------------------------------------------------------------===//
 
-TEST_P(NcclPluginTest, PropertiesOfTheLoopback) {
+TEST_P(NcclPluginTest, PropertiesOfTheDevice) {
   init();
   Properties properties;
   ASSERT_EQ(api_->properties(0, properties), kNcclSuccess);
-  EXPECT_EQ(properties.name, "lo");
+  EXPECT_EQ(properties.name, deviceName());
   EXPECT_EQ(properties.pointers, kPtrHost);
   EXPECT_EQ(properties.maxRecvs, 1);
   EXPECT_GT(properties.maxComms, 1000);
@@ -329,6 +336,8 @@ TEST_P(NcclPluginTest, ProfilerSeesEachSocketsPart) {
   init();
   if (!api_->hasProfiler())
     GTEST_SKIP() << "no profiler callback before v10";
+  if (transport != "tcp")
+    GTEST_SKIP() << "only tcp has sockets";
   int parentOfSend = 0, parentOfReceive = 0;
   constexpr size_t kBytes = 1 << 20;
   std::vector<uint8_t> data = pattern(kBytes, 5), got(kBytes);
@@ -536,6 +545,9 @@ int runChild(const std::string &text) {
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   coll::net::nccl::test::selfPath = argv[0];
+  constexpr const char kTransport[] = "--transport=";
+  if (argc > 1 && std::strncmp(argv[1], kTransport, sizeof(kTransport) - 1) == 0)
+    coll::net::nccl::test::transport = argv[1] + sizeof(kTransport) - 1;
   if (argc > 1 && std::strncmp(argv[1], "--child=", 8) == 0)
     return coll::net::nccl::test::runChild(argv[1] + 8);
   return RUN_ALL_TESTS();

@@ -136,6 +136,7 @@ TEST_F(VerbsTest, FailedWorkEndsTheConnectionWithItsReason) {
       {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_LOC_PROT_ERR, kCollDevice, "LOC_PROT"},
       {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_FATAL_ERR, kCollDevice, "FATAL"},
       {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_REM_OP_ERR, kCollPeer, "REM_OP"},
+      {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_LOC_QP_OP_ERR, kCollDevice, "inconsistent (LOC_QP_OP)"},
   };
   open();
   for (const Failing &failing : cases) {
@@ -150,6 +151,24 @@ TEST_F(VerbsTest, FailedWorkEndsTheConnectionWithItsReason) {
   }
   ASSERT_TRUE(connect().ok());
   EXPECT_TRUE(message(300'000).second.ok());
+}
+
+// Hardware says so of a broken queue pair, the kernel's software device of a lost route.
+TEST_F(VerbsTest, APacketThatCannotLeaveTheSoftwareDeviceIsALostLink) {
+  Status hardware = rt::dl::completionError(IBV_WC_LOC_QP_OP_ERR, 0, /*isSoftware=*/false);
+  Status software = rt::dl::completionError(IBV_WC_LOC_QP_OP_ERR, 0, /*isSoftware=*/true);
+  EXPECT_EQ(hardware.code(), kCollDevice);
+  EXPECT_EQ(software.code(), kCollLink);
+  EXPECT_NE(software.message().find("no route"), std::string::npos) << software.message();
+}
+
+TEST_F(VerbsTest, APortThatIsDownIsNotTaken) {
+  open();
+  fake_.fail("port", 1); // the state alone, without an event
+  Status refused = right_->listen(0).status();
+  EXPECT_EQ(refused.code(), kCollLink) << refused.toString();
+  fake_.fail("port", 0);
+  EXPECT_TRUE(right_->listen(0).ok());
 }
 
 TEST_F(VerbsTest, ABadKeyThatReachesTheDeviceEndsTheConnection) {

@@ -8,15 +8,14 @@
 #include "runtime/base/env.h"
 #include "runtime/dl/fake_cuda.h"
 #include "test/conformance/emulated_peers.h"
+#include "test/runtime/processes.h"
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <functional>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -79,36 +78,13 @@ int child(BackendOptions options, const std::function<Status(Rank &)> &body) {
   return outcome.ok() ? 0 : 1;
 }
 
-// Starts a process for each rank; gives their exit codes, or minus the signal.
+// Gives the ranks' exit codes, or minus the signal.
 std::vector<int> runProcesses(int ranks, const std::function<Status(Rank &)> &body,
                               const std::function<int(int rank)> &gpuOf) {
-  net::Fd listener = net::listenOn(net::Address::parse("127.0.0.1:0").take()).take();
-  BackendOptions options;
-  options.numRanks = ranks;
-  options.timeoutUs = 20'000'000;
-  options.job.emplace();
-  options.job->worldSize = ranks;
-  options.job->bootstrap = net::localAddress(listener)->toString();
-  options.job->iface = "lo";
-  options.job->secret = kSecret;
-  std::vector<pid_t> pids;
-  for (int rank = 0; rank < ranks; ++rank) {
-    pid_t pid = fork();
-    if (pid == 0) {
-      options.job->rank = rank;
-      options.job->gpu = gpuOf(rank);
-      options.job->listenFd = rank == 0 ? fcntl(listener.get(), F_DUPFD_CLOEXEC, 0) : -1;
-      _exit(child(options, body));
-    }
-    pids.push_back(pid);
-  }
-  std::vector<int> codes;
-  for (pid_t pid : pids) {
-    int state = 0;
-    EXPECT_EQ(waitpid(pid, &state, 0), pid);
-    codes.push_back(WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state));
-  }
-  return codes;
+  return test::runProcesses(ranks, [&](BackendOptions &options) {
+    options.job->gpu = gpuOf(options.job->rank);
+    return child(options, body);
+  });
 }
 std::vector<int> runProcesses(int ranks, const std::function<Status(Rank &)> &body) {
   return runProcesses(ranks, body, [](int rank) { return rank; });

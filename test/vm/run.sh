@@ -8,7 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 rm -f "$report"
-"$here/rdma_vm.sh" --share="$out" --limit=240 "$here/suite.sh" "$bin" "$out"
+"$here/rdma_vm.sh" --share="$out" --limit=300 "$here/suite.sh" "$bin" "$out"
 status=$?
 [ $status -eq 77 ] && exit 77
 mkdir -p "$(dirname "$report")"

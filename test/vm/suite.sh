@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # suite.sh BIN OUT: what the virtual machine runs: the transports' common suite over real
-# queue pairs, sockets and inside the process, then the faults. Reports go to OUT.
+# queue pairs, sockets and inside the process, the faults, then what stands on verbs: backend
+# net and the plugin for NCCL. Reports go to OUT.
 set -uo pipefail
 bin=$1 out=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -15,4 +16,12 @@ status=0
 "$bin/transport-tests" --gtest_brief=1 --gtest_output="xml:$out/conformance.xml" \
   --gtest_filter='verbs/*:tcp/*:loopback/*-*TotalsBeyondFourGiB*' || status=1
 "$bin/vm-tests" --gtest_brief=1 --gtest_output="xml:$out/faults.xml" || status=1
+"$bin/vm-backend-tests" --gtest_brief=1 --gtest_output="xml:$out/backend.xml" || status=1
+"$bin/vm-plugin-tests" --gtest_brief=1 --gtest_output="xml:$out/rails.xml" || status=1
+# Versions differ in their tables alone: one runs everything, the others a little.
+COLL_NET_RDMA_DEVICES=ra "$bin/nccl-plugin-tests" --transport=verbs --gtest_brief=1 \
+  --gtest_output="xml:$out/plugin.xml" \
+  --gtest_filter='*NcclPluginTest*/v11:*.TagsMatch/*:*.MemoryAndFlush/*:-*Profiler*' || status=1
+[ ! -x "$bin/nccl-plugin-unpack-tests" ] || COLL_NET_RDMA_DEVICES=ra COLL_NET_TRANSPORT=verbs \
+  "$bin/nccl-plugin-unpack-tests" --gtest_brief=1 --gtest_output="xml:$out/unpack.xml" || status=1
 exit $status

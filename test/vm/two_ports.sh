@@ -4,10 +4,12 @@
 #
 # One kernel would deliver packets between its own addresses without a wire. So local
 # addresses are looked up first only for what comes in, and what goes out through va or
-# vb has a table of its own. Faults on the veth pair then hit everything between ra and rb.
+# vb has a table of its own, with its own address. Faults on the veth pair then hit everything between ra and rb.
 
 # The routes and neighbours that a port loses when its link goes down.
 route_ports() {
+  ip route replace local 10.1.0.1 dev va src 10.1.0.1 table 101
+  ip route replace local 10.1.0.2 dev vb src 10.1.0.2 table 102
   ip route replace 10.1.0.0/24 dev va src 10.1.0.1 table 101
   ip route replace 10.1.0.0/24 dev vb src 10.1.0.2 table 102
   ip neigh replace 10.1.0.2 lladdr "$(cat /sys/class/net/vb/address)" dev va nud permanent

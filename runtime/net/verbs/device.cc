@@ -20,6 +20,9 @@ bool isIpv4(const ibv_gid &gid) {
   return std::memcmp(gid.raw, prefix, sizeof(prefix)) == 0;
 }
 
+// Of soft-RoCE, as the kernel's rxe_param.h has it; no hardware has this number.
+constexpr uint32_t kSoftRoceVendor = 0xffffff;
+
 bool isLinkLocal(const ibv_gid &gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
 
 bool isZero(const ibv_gid &gid) {
@@ -128,6 +131,17 @@ int Device::chooseGid(uint8_t port, const ibv_port_attr &attributes) const {
     }
   }
   return best;
+}
+
+bool Device::isUsable(uint8_t port) const {
+  ibv_port_attr attributes = {};
+  return !failed_ && api_.queryPort(context_, port, &attributes) == 0 &&
+         attributes.state == IBV_PORT_ACTIVE;
+}
+
+Status Device::completionError(const ibv_wc &completion) const {
+  return rt::dl::completionError(completion.status, completion.vendor_err,
+                                 attributes_.vendor_id == kSoftRoceVendor);
 }
 
 //===-- events ------------------------------------------------------------------===//

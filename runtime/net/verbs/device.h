@@ -54,7 +54,10 @@ public:
   // Waits for events from now on. A port may be down for graceUs before the users of
   // this port are told.
   Status start(Poller &poller, int64_t graceUs);
-  bool isUsable(uint8_t port) const { return !failed_ && !down_[port]; }
+  // Whether a new connection may take this port: asks the device, as events come late.
+  bool isUsable(uint8_t port) const;
+  // What the end of a piece of work means on this device. Not for IBV_WC_SUCCESS.
+  Status completionError(const ibv_wc &completion) const;
   // A number for the qp_context and cq_context of what `user` makes; see leave().
   uint64_t join(uint8_t port, std::weak_ptr<DeviceUser> user);
   void leave(uint64_t number);

@@ -60,7 +60,7 @@ Status Endpoint::onCompletion(const ibv_wc &completion) {
   if (kind == WorkKind::ControlSend || kind == WorkKind::DataSend)
     --underWay_;
   if (completion.status != IBV_WC_SUCCESS)
-    return rt::dl::completionError(completion.status, completion.vendor_err);
+    return device_.completionError(completion);
   switch (kind) {
   case WorkKind::ControlSend:
     if (VerbsRequest *request = slotRequest_[index]; request && !closed_)

@@ -2,6 +2,7 @@
 
 #include "runtime/net/socket.h"
 
+#include <stdexcept>
 #include <thread>
 
 namespace coll::net::test {
@@ -20,28 +21,32 @@ void TransportTest::SetUp() {
   ASSERT_TRUE(left_ && right_);
 }
 
-Ends TransportTest::connect() {
+Ends TransportTest::connect() { return net::test::connect(*left_, *right_); }
+
+namespace {
+
+// The value, or the end of the test.
+template <typename T>
+T need(Result<T> result, const char *what) {
+  if (!result.ok())
+    throw std::runtime_error(std::string(what) + ": " + result.status().toString());
+  return result.take();
+}
+
+} // namespace
+
+Ends connect(Transport &left, Transport &right) {
   Ends ends;
-  Result<std::unique_ptr<Listener>> listener = right_->listen(0);
-  EXPECT_TRUE(listener.ok()) << listener.status().message();
-  Result<std::unique_ptr<Connector>> connector = left_->connect(0, (*listener)->handle());
-  EXPECT_TRUE(connector.ok()) << connector.status().message();
-  for (int64_t end = nowUs() + kPatientUs; (!ends.left || !ends.right) && nowUs() < end;) {
-    if (!ends.left) {
-      Result<std::unique_ptr<Connection>> got = (*connector)->poll();
-      EXPECT_TRUE(got.ok()) << got.status().message();
-      if (!got.ok())
-        break;
-      ends.left = got.take();
-    }
-    if (!ends.right) {
-      Result<std::unique_ptr<Connection>> got = (*listener)->accept();
-      EXPECT_TRUE(got.ok()) << got.status().message();
-      ends.right = got.take();
-    }
-    std::this_thread::yield();
+  std::unique_ptr<Listener> listener = need(right.listen(0), "listen");
+  std::unique_ptr<Connector> connector = need(left.connect(0, listener->handle()), "connect");
+  for (int64_t end = nowUs() + kPatientUs; !ends.left || !ends.right; std::this_thread::yield()) {
+    if (!ends.left)
+      ends.left = need(connector->poll(), "connect");
+    if (!ends.right)
+      ends.right = need(listener->accept(), "accept");
+    if (nowUs() > end)
+      throw std::runtime_error("no connection in time");
   }
-  EXPECT_TRUE(ends.left && ends.right);
   return ends;
 }
 
@@ -59,28 +64,36 @@ Segment segment(std::vector<uint8_t> &bytes) { return {bytes.data(), bytes.size(
 
 namespace {
 
+// Again while there is no room.
 template <typename Post>
-Request *patiently(Post post) {
+Result<Request *> patiently(Post post) {
   for (int64_t end = nowUs() + kPatientUs; nowUs() < end; std::this_thread::yield()) {
     Result<Request *> request = post();
-    EXPECT_TRUE(request.ok()) << request.status().message();
     if (!request.ok() || *request)
-      return request.ok() ? *request : nullptr;
+      return request;
   }
-  ADD_FAILURE() << "no room for a request";
-  return nullptr;
+  return Status(kCollTimeout, "no room for a request");
+}
+
+Request *expectPosted(const Result<Request *> &request) {
+  EXPECT_TRUE(request.ok()) << request.status().toString();
+  return request.ok() ? *request : nullptr;
 }
 
 } // namespace
 
-Request *send(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
+Result<Request *> trySend(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
   Segment one = segment(bytes);
   return patiently([&] { return connection.isend(&one, 1, tag); });
 }
 
+Request *send(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
+  return expectPosted(trySend(connection, bytes, tag));
+}
+
 Request *recv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
   Segment one = segment(bytes);
-  return patiently([&] { return connection.irecv(&one, 1, tag); });
+  return expectPosted(patiently([&] { return connection.irecv(&one, 1, tag); }));
 }
 
 void expectDone(Connection &connection, Request *request, uint64_t bytes) {
@@ -90,8 +103,10 @@ void expectDone(Connection &connection, Request *request, uint64_t bytes) {
   EXPECT_EQ(*done, bytes);
 }
 
-CollCode outcome(Connection &connection, Request *request) {
-  return wait(connection, request, kPatientUs).status().code();
+CollCode outcome(Connection &connection, const Result<Request *> &request) {
+  if (!request.ok())
+    return request.status().code();
+  return wait(connection, *request, kPatientUs).status().code();
 }
 
 void expectUsable(Ends &ends) {

@@ -39,17 +39,22 @@ protected:
   std::unique_ptr<Transport> left_, right_;
 };
 
+// Ends the test, by an exception, where it cannot be had.
+Ends connect(Transport &left, Transport &right);
+
 // Bytes that depend on `seed` and the position.
 std::vector<uint8_t> pattern(size_t bytes, uint64_t seed);
 Segment segment(std::vector<uint8_t> &bytes);
 
-// Post, again while there is no room; fails the test on an error.
+// Post, again while there is no room; fails the test on an error, and gives null.
 Request *send(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
 Request *recv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
+// The same where a connection that has failed may refuse it.
+Result<Request *> trySend(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
 // Waits, and expects success with so many bytes.
 void expectDone(Connection &connection, Request *request, uint64_t bytes);
-// Waits, and gives the code of the outcome.
-CollCode outcome(Connection &connection, Request *request);
+// Waits, and gives the code of the outcome; that of the refusal if it was refused.
+CollCode outcome(Connection &connection, const Result<Request *> &request);
 // Both ends still move messages, of any size.
 void expectUsable(Ends &ends);
 
