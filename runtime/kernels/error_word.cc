@@ -21,6 +21,10 @@ std::string describeErrorWord(uint64_t word) {
     return "member " + detail + " of the group has failed";
   case KernelError::PeerAborted:
     return "member " + detail + " of the group was told to end";
+  case KernelError::MoeCapacity:
+    return "there are more tokens for member " + detail + " of the group than its buffer holds";
+  case KernelError::MoeIndex:
+    return "`topkIdx` of token " + detail + " has an expert that there is not, or one twice";
   }
   return "unknown kernel error " + std::to_string(word);
 }

@@ -22,7 +22,10 @@ enum class KernelError : uint32_t {
   PeerTimeout = 4,  // it, or its data, did not come in time
   PeerMismatch = 5, // it makes another call
   PeerFailed = 6,   // it failed first
-  PeerAborted = 7   // it was told to end (this member itself)
+  PeerAborted = 7,  // it was told to end (this member itself)
+  // Of the token exchange (moe.h).
+  MoeCapacity = 8, // more tokens for a member than its buffer holds; detail: its position
+  MoeIndex = 9     // a top-k index is out of range, or twice in a token; detail: the token
 };
 
 constexpr uint64_t errorWord(KernelError error, uint32_t detail) {

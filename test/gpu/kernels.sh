@@ -7,6 +7,7 @@ run_gtest kernel_tests 120 "$tests"
 # Members may share a GPU: a kernel that is loaded late waits for one that waits for it.
 CUDA_MODULE_LOADING=EAGER run_gtest peer_tests 120 "$COLL_BUILD/bin/peer-tests" --gtest_filter='cuda/*'
 run_gtest root_update_tests 120 "$COLL_BUILD/bin/root-update-tests"
+CUDA_MODULE_LOADING=EAGER run_gtest moe_tests 120 "$COLL_BUILD/bin/moe-tests" --gtest_filter='cuda/*'
 
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 if [ -x "$sanitizer" ]; then
@@ -19,6 +20,8 @@ if [ -x "$sanitizer" ]; then
   for tool in memcheck racecheck; do
     check root_update_$tool 60 "$sanitizer" --tool $tool --error-exitcode 9 \
       "$COLL_BUILD/bin/root-update-tests" --gtest_brief=1 --gtest_filter='cuda/*OfOneMember*'
+    check moe_$tool 60 "$sanitizer" --tool $tool --error-exitcode 9 \
+      "$COLL_BUILD/bin/moe-tests" --gtest_brief=1 --gtest_filter='cuda/*'
   done
 else
   result memcheck skipped "compute-sanitizer is not installed"

@@ -21,6 +21,7 @@ public:
   PeerControl *control() override {
     return reinterpret_cast<PeerControl *>(device(0, sizeof(PeerControl)));
   }
+  void *pinned(size_t bytes) override { return device(0, bytes); }
   void copyIn(void *device, const void *from, size_t bytes) override {
     std::copy_n(static_cast<const char *>(from), bytes, static_cast<char *>(device));
   }
@@ -38,6 +39,8 @@ public:
     }
     simt::runBeside(grids, seed);
   }
+  void *enter(uint32_t) override { return nullptr; }
+  void settle() override {}
   bool isEmulated() const override { return true; }
   uint32_t maxBlocks(uint32_t) const override { return 0; }
 

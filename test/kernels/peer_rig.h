@@ -25,11 +25,17 @@ public:
   virtual ~PeerRig() = default;
   virtual char *device(uint32_t rank, size_t bytes) = 0;
   virtual PeerControl *control() = 0;
+  // Host memory that all GPUs map, zeroed.
+  virtual void *pinned(size_t bytes) = 0;
   virtual void copyIn(void *device, const void *from, size_t bytes) = 0;
   virtual void copyOut(void *to, const void *device, size_t bytes) = 0;
   virtual void initWorkspace(const PeerGroup &group) = 0;
   // Runs all members beside each other to their ends. `seed` varies who is when late.
   virtual void run(const std::vector<PeerStream> &streams, uint64_t seed) = 0;
+  // Makes a rank's GPU this thread's, and returns the rank's stream; null where emulated.
+  virtual void *enter(uint32_t rank) = 0;
+  // Until all that the GPUs were given is done.
+  virtual void settle() = 0;
   virtual bool isEmulated() const = 0;
   // With which the kernels of a group's members run at once; 0: any.
   virtual uint32_t maxBlocks(uint32_t size) const = 0;

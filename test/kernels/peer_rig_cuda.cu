@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <cuda_runtime.h>
 #include <random>
 #include <thread>
@@ -69,10 +70,12 @@ public:
     memory_.push_back(memory);
     return static_cast<char *>(memory);
   }
-  PeerControl *control() override {
+  PeerControl *control() override { return new (pinned(sizeof(PeerControl))) PeerControl{}; }
+  void *pinned(size_t bytes) override {
     void *memory = nullptr;
-    check(cudaHostAlloc(&memory, sizeof(PeerControl), cudaHostAllocPortable), "cudaHostAlloc");
-    return new (memory) PeerControl{};
+    check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+    std::memset(memory, 0, bytes);
+    return memory;
   }
   void copyIn(void *device, const void *from, size_t bytes) override {
     check(cudaMemcpy(device, from, bytes, cudaMemcpyDefault), "copy in");
@@ -99,6 +102,16 @@ public:
     for (const PeerStream &stream : streams) {
       use(stream.group.rank);
       check(cudaStreamSynchronize(streams_[stream.group.rank]), "kernels");
+    }
+  }
+  void *enter(uint32_t rank) override {
+    use(rank);
+    return streams_[rank];
+  }
+  void settle() override {
+    for (uint32_t gpu = 0; gpu < gpus_; ++gpu) {
+      use(gpu);
+      check(cudaDeviceSynchronize(), "kernels");
     }
   }
   bool isEmulated() const override { return false; }

@@ -1,0 +1,64 @@
+#include "runtime/kernels/moe_emulation.h"
+
+#include "runtime/kernels/moe_combine_device.cuh"
+#include "runtime/kernels/moe_dispatch_device.cuh"
+#include "runtime/kernels/moe_layout_device.cuh"
+#include "runtime/kernels/moe_notify_device.cuh"
+
+namespace coll::kernels {
+
+using rt::Result;
+
+namespace {
+
+template <typename Args>
+Args small(Args args) {
+  args.threads = args.threads ? args.threads : moe::kWarp;
+  return args;
+}
+
+template <typename Args>
+Args smallGrid(Args args) {
+  args.grid = {args.grid.blocks ? args.grid.blocks : 2,
+               args.grid.threads ? args.grid.threads : moe::kWarp};
+  return args;
+}
+
+} // namespace
+
+Result<simt::Grid> emulatedMoeLayout(const MoeLayoutArgs &args) {
+  COLL_RETURN_IF_ERROR(checkMoeLayout(args));
+  const moe::Layout plan = moe::planLayout(small(args));
+  return simt::Grid{
+      {plan.blocks, plan.threads, sizeof(moe::LayoutScratch)}, [plan](char *shared) {
+        moe::Layouter(plan.call, *reinterpret_cast<moe::LayoutScratch *>(shared)).run();
+      }};
+}
+
+Result<simt::Grid> emulatedMoeNotify(const PeerGroup &group, const MoeNotifyArgs &args) {
+  COLL_RETURN_IF_ERROR(checkMoeNotify(group, args));
+  const moe::Notify plan = moe::planNotify(group, small(args));
+  return simt::Grid{
+      {plan.blocks, plan.threads, sizeof(moe::NotifyScratch)}, [group, plan](char *shared) {
+        moe::Notifier(group, plan.call, *reinterpret_cast<moe::NotifyScratch *>(shared))
+            .run(plan.what);
+      }};
+}
+
+Result<simt::Grid> emulatedMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args) {
+  COLL_RETURN_IF_ERROR(checkMoeDispatch(group, args));
+  const moe::Dispatch plan = moe::planDispatch(group, smallGrid(args));
+  const MoeGrid &grid = plan.call.grid;
+  return simt::Grid{{grid.blocks, grid.threads, moe::dispatchSharedBytes(grid.threads)},
+                    [group, plan](char *shared) { moe::Dispatcher(group, plan, shared).run(); }};
+}
+
+Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineArgs &args) {
+  COLL_RETURN_IF_ERROR(checkMoeCombine(group, args));
+  const moe::Combine plan = moe::planCombine(group, smallGrid(args));
+  const MoeGrid &grid = plan.call.grid;
+  return simt::Grid{{grid.blocks, grid.threads, moe::combineSharedBytes(grid.threads)},
+                    [group, plan](char *shared) { moe::Combiner(group, plan, shared).run(); }};
+}
+
+} // namespace coll::kernels

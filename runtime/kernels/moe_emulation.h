@@ -1,0 +1,21 @@
+// moe_emulation.h - the kernels of moe.h on the host, for tests: grids for simt::runBeside().
+//
+// Arguments are checked as by the launchers, and copied; pointers are the host's. Grids are those
+// of the arguments, or two blocks of one warp.
+
+#ifndef COLL_RUNTIME_KERNELS_MOE_EMULATION_H
+#define COLL_RUNTIME_KERNELS_MOE_EMULATION_H
+
+#include "runtime/kernels/moe.h"
+#include "runtime/kernels/simt_host.h"
+
+namespace coll::kernels {
+
+rt::Result<simt::Grid> emulatedMoeLayout(const MoeLayoutArgs &args);
+rt::Result<simt::Grid> emulatedMoeNotify(const PeerGroup &group, const MoeNotifyArgs &args);
+rt::Result<simt::Grid> emulatedMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args);
+rt::Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineArgs &args);
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_MOE_EMULATION_H

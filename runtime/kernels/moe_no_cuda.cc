@@ -1,0 +1,22 @@
+// The token exchange of a build without the CUDA toolkit: its launchers refuse.
+
+#include "runtime/kernels/moe.h"
+
+namespace coll::kernels {
+namespace {
+
+rt::Status noCuda() {
+  return {kCollUnsupported, "this build has no CUDA kernels (see COLL_ENABLE_CUDA)"};
+}
+
+} // namespace
+
+rt::Status launchMoeLayout(const MoeLayoutArgs &, void *) { return noCuda(); }
+rt::Status launchMoeNotify(const PeerGroup &, const MoeNotifyArgs &, void *) { return noCuda(); }
+rt::Status launchMoeDispatch(const PeerGroup &, const MoeDispatchArgs &, void *) {
+  return noCuda();
+}
+rt::Status launchMoeCombine(const PeerGroup &, const MoeCombineArgs &, void *) { return noCuda(); }
+rt::Status rehearseMoeKernels(const PeerGroup &, void *) { return noCuda(); }
+
+} // namespace coll::kernels

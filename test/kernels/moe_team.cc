@@ -1,0 +1,108 @@
+#include "test/kernels/moe_team.h"
+
+#include "runtime/kernels/moe_emulation.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace coll::kernels::test {
+
+namespace {
+
+constexpr uint64_t kAlignment = 512;
+constexpr char kJunk = 0x5a;
+
+rt::Result<simt::Grid> emulated(const PeerGroup &group, const MoeLaunch &launch) {
+  if (const auto *layout = std::get_if<MoeLayoutArgs>(&launch))
+    return emulatedMoeLayout(*layout);
+  if (const auto *notify = std::get_if<MoeNotifyArgs>(&launch))
+    return emulatedMoeNotify(group, *notify);
+  if (const auto *dispatch = std::get_if<MoeDispatchArgs>(&launch))
+    return emulatedMoeDispatch(group, *dispatch);
+  return emulatedMoeCombine(group, std::get<MoeCombineArgs>(launch));
+}
+
+rt::Status start(const PeerGroup &group, const MoeLaunch &launch, void *stream) {
+  if (const auto *layout = std::get_if<MoeLayoutArgs>(&launch))
+    return launchMoeLayout(*layout, stream);
+  if (const auto *notify = std::get_if<MoeNotifyArgs>(&launch))
+    return launchMoeNotify(group, *notify, stream);
+  if (const auto *dispatch = std::get_if<MoeDispatchArgs>(&launch))
+    return launchMoeDispatch(group, *dispatch, stream);
+  return launchMoeCombine(group, std::get<MoeCombineArgs>(launch), stream);
+}
+
+[[noreturn]] void bug(const std::string &what) {
+  std::fprintf(stderr, "%s\n", what.c_str());
+  std::exit(1);
+}
+
+} // namespace
+
+MoeTeam::MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t timeoutNs)
+    : rig_(rig), arenaBytes_(arenaBytes) {
+  PeerGroup group;
+  group.size = size;
+  group.timeoutNs = timeoutNs;
+  group.layout = workspaceLayout(size, {kAlignment * size, 32, 2 * 4608 * size, 2});
+  for (uint32_t i = 0; i < size; ++i) {
+    group.workspace[i] = rig.device(i, group.layout.bytes);
+    arenas_.push_back(rig.device(i, arenaBytes));
+  }
+  for (uint32_t i = 0; i < size; ++i) {
+    group.rank = i;
+    group.control = rig.control();
+    groups_.push_back(group);
+    counters_.push_back(static_cast<MoeCounters *>(rig.pinned(sizeof(MoeCounters))));
+  }
+  reset();
+}
+
+void MoeTeam::reset() {
+  for (const PeerGroup &group : groups_) {
+    *group.control = {};
+    rig_.initWorkspace(group);
+    if (!rig_.isEmulated())
+      if (rt::Status status = rehearseMoeKernels(group, rig_.enter(group.rank)); !status.ok())
+        bug(status.toString());
+  }
+  rig_.settle();
+}
+
+uint64_t MoeTeam::take(uint64_t bytes) {
+  const uint64_t place = used_;
+  used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (used_ > arenaBytes_)
+    bug("the arena of the tests is too small");
+  const std::vector<char> junk(used_ - place, kJunk);
+  for (char *arena : arenas_)
+    rig_.copyIn(arena + place, junk.data(), junk.size());
+  return place;
+}
+
+rt::Status MoeTeam::run(const std::vector<std::vector<MoeLaunch>> &launches, uint64_t seed) {
+  rig_.settle();
+  if (rig_.isEmulated()) {
+    std::vector<std::vector<simt::Grid>> grids(launches.size());
+    for (uint32_t i = 0; i < launches.size(); ++i)
+      for (const MoeLaunch &launch : launches[i]) {
+        rt::Result<simt::Grid> grid = emulated(groups_[i], launch);
+        if (!grid.ok())
+          return grid.status();
+        grids[i].push_back(grid.take());
+      }
+    simt::runBeside(grids, seed);
+    return {};
+  }
+  rt::Status outcome;
+  for (uint32_t i = 0; i < launches.size(); ++i)
+    for (const MoeLaunch &launch : launches[i])
+      if (rt::Status status = start(groups_[i], launch, rig_.enter(i));
+          !status.ok() && outcome.ok())
+        outcome = status;
+  rig_.settle();
+  return outcome;
+}
+
+} // namespace coll::kernels::test

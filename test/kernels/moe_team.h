@@ -1,0 +1,68 @@
+// moe_team.h - members of a peer group that exchange tokens, in the tests: emulated, or on GPUs.
+
+#ifndef COLL_TEST_KERNELS_MOE_TEAM_H
+#define COLL_TEST_KERNELS_MOE_TEAM_H
+
+#include "runtime/kernels/moe.h"
+#include "test/exchange/moe_cases.h"
+#include "test/kernels/peer_rig.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace coll::kernels::test {
+
+// One launch of a member.
+using MoeLaunch = std::variant<MoeLayoutArgs, MoeNotifyArgs, MoeDispatchArgs, MoeCombineArgs>;
+
+// A group with memory to make calls in. What a round takes is given back by clear().
+class MoeTeam {
+public:
+  MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t timeoutNs);
+
+  uint32_t size() const { return static_cast<uint32_t>(groups_.size()); }
+  PeerRig &rig() { return rig_; }
+  const PeerGroup &group(uint32_t member) const { return groups_[member]; }
+  uint64_t error(uint32_t member) const { return groups_[member].control->error; }
+  MoeCounters *counters(uint32_t member) { return counters_[member]; }
+  // Workspaces and error words as at first.
+  void reset();
+  void clear() { used_ = 0; }
+
+  // The same place in the arenas of all members; aligned to 512, holding junk.
+  uint64_t take(uint64_t bytes);
+  char *at(uint32_t member, uint64_t place) const { return arenas_[member] + place; }
+  template <typename T>
+  T *put(uint32_t member, const std::vector<T> &values) {
+    const uint64_t place = take(values.size() * sizeof(T));
+    rig_.copyIn(at(member, place), values.data(), values.size() * sizeof(T));
+    return reinterpret_cast<T *>(at(member, place));
+  }
+  template <typename T>
+  T *room(uint32_t member, uint64_t count) {
+    return reinterpret_cast<T *>(at(member, take(count * sizeof(T))));
+  }
+  template <typename T>
+  std::vector<T> get(const void *from, uint64_t count) {
+    std::vector<T> values(count);
+    rig_.copyOut(values.data(), from, count * sizeof(T));
+    return values;
+  }
+
+  // All members' launches beside each other, to their ends; the first refusal, or ok.
+  rt::Status run(const std::vector<std::vector<MoeLaunch>> &launches, uint64_t seed);
+
+private:
+  PeerRig &rig_;
+  std::vector<PeerGroup> groups_;
+  std::vector<MoeCounters *> counters_;
+  std::vector<char *> arenas_;
+  uint64_t arenaBytes_, used_ = 0;
+};
+
+} // namespace coll::kernels::test
+
+#endif // COLL_TEST_KERNELS_MOE_TEAM_H
