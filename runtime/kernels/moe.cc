@@ -195,8 +195,8 @@ Dispatch planDispatch(const PeerGroup &, const MoeDispatchArgs &args) {
 Combine planCombine(const PeerGroup &group, const MoeCombineArgs &args) {
   Combine plan = {args, Pieces::of(args.rowBytes, kMoeStageBytes / group.size), 0};
   plan.call.grid = filled(args.grid);
-  plan.what =
-      numberOf({kCombine, args.rowBytes, args.numTopk, args.capacity, plan.call.grid.blocks});
+  plan.what = numberOf(
+      {kCombine, args.rowBytes, args.numTopk, args.capacity, args.variant, plan.call.grid.blocks});
   return plan;
 }
 

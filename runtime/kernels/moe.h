@@ -131,6 +131,7 @@ struct MoeCombineArgs {
   uint32_t rowBytes = 0; // of bf16; a multiple of 16
   uint32_t numTopk = 0;  // weights that come back with a row; 0: none
   uint32_t capacity = 0; // rows that are in each member's memory
+  uint32_t variant = 0;  // any number that all members have to agree on: where rows are
   // Of every member, as addresses of this GPU.
   const char *rows[kMaxPeers] = {};         // [capacity][rowBytes], aligned to 16
   const float *topkWeights[kMaxPeers] = {}; // [capacity][numTopk]

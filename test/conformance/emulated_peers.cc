@@ -17,21 +17,6 @@ using kernels::PeerGroup;
 using kernels::PeerPlan;
 using kernels::ReduceArgs;
 
-// The stream goes on when `work` has ended on a thread of its own.
-Status onStream(void *stream, std::function<void()> work) {
-  auto begin = [work = std::move(work)]() -> dl::FakeCuda::Question {
-    auto done = std::make_shared<std::atomic<bool>>(false);
-    std::thread([work, done] {
-      work();
-      done->store(true);
-    }).detach();
-    return [done] { return done->load(); };
-  };
-  return dl::FakeCuda::enqueue(static_cast<dl::CudaStream>(stream), begin) == dl::kCudaSuccess
-             ? Status()
-             : Status(kCollDevice, "the fake driver takes no launch");
-}
-
 Status run(const PeerGroup &group, const Result<PeerPlan> &plan, void *stream) {
   if (!plan)
     return plan.status();
@@ -78,6 +63,20 @@ Status barrier(const PeerGroup &group, void *stream) {
 }
 
 } // namespace
+
+Status onStream(void *stream, std::function<void()> work) {
+  auto begin = [work = std::move(work)]() -> dl::FakeCuda::Question {
+    auto done = std::make_shared<std::atomic<bool>>(false);
+    std::thread([work, done] {
+      work();
+      done->store(true);
+    }).detach();
+    return [done] { return done->load(); };
+  };
+  return dl::FakeCuda::enqueue(static_cast<dl::CudaStream>(stream), begin) == dl::kCudaSuccess
+             ? Status()
+             : Status(kCollDevice, "the fake driver takes no launch");
+}
 
 direct::Platform emulatedPeers(const dl::Cuda &cuda) {
   direct::Platform platform;

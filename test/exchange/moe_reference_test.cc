@@ -10,7 +10,7 @@
 namespace coll::rt::test {
 namespace {
 
-constexpr int kRounds = 2000;
+constexpr int kRounds = 1000;
 constexpr int64_t kMaxTokens = 60;
 
 std::set<int64_t> ranksOf(const MoeRankCase &from, int64_t token, int numRanks) {

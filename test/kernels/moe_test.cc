@@ -107,7 +107,8 @@ void putRows(MoeTeam &team, uint32_t i, Round &round, std::minstd_rand &random) 
   const auto elems = static_cast<int64_t>(capacity * round.combinedBytes / 2);
   const std::vector<char> bytes = rt::test::randomBf16(elems, random);
   member.rows.resize(static_cast<size_t>(elems));
-  std::memcpy(member.rows.data(), bytes.data(), bytes.size());
+  if (!bytes.empty())
+    std::memcpy(member.rows.data(), bytes.data(), bytes.size());
   member.rowWeights.resize(capacity * static_cast<uint64_t>(round.sizes.numTopk));
   for (float &weight : member.rowWeights)
     weight = std::uniform_real_distribution<float>(0, 1)(random);

@@ -1,0 +1,156 @@
+// moe_buffer.h - the token exchange of moe.h between the GPUs of a node, up to eight ranks.
+//
+//   auto buffer = MoeBuffer::create(options).take();  // on each rank
+//   … exchange buffer->card() with all ranks, by any means …
+//   buffer->sync(cards);
+//   buffer->dispatchLayout(routing, layout, order);
+//   auto received = buffer->dispatch(tokens, routing, layout, options, memory, order);
+//   … experts compute on received->x, and write to buffer->combineInput() …
+//   buffer->combine(combine, received->handle, config, order);
+//   … all ranks meet …
+//   buffer->destroy();
+//
+// **Memory.** A rank has nvlBytes of GPU memory besides its workspace, in two halves: dispatch puts
+// received tokens into the first one, where `MoeReceived` points to until the next dispatch;
+// combine's peers read from the second one, or, in place, from the first. Rows that are elsewhere
+// are copied into the second one first.
+// **Order.** Calls run on the communication stream; MoeOrder says what they wait for, and
+// who waits for them. All ranks make the same calls in the same order.
+// **Waiting.** Only a dispatch without a worst case blocks: until the counts are known, or
+// `timeoutUs` has passed. No call allocates.
+// **Failure.** What goes wrong on the GPUs (a rank that does not come, or calls something else; too
+// many tokens; wrong indices) is what check() says, and the next call. But for wrong indices the
+// buffer is dead then, on all ranks: destroy it.
+//
+// An object belongs to one thread at a time.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H
+#define COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H
+
+#include "runtime/dl/gpu_memory.h"
+#include "runtime/exchange/moe.h"
+#include "runtime/exchange/moe_memory.h"
+#include "runtime/exchange/moe_platform.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::rt {
+
+struct MoeBufferOptions {
+  int rank = 0;
+  int numRanks = 1;
+  int64_t nvlBytes = 0;    // a multiple of 128, up to INT_MAX unless netBytes is 0
+  int64_t netBytes = 0;    // a multiple of 128; not 0: kCollUnsupported, as are more than 8 ranks
+  bool lowLatency = false; // kCollUnsupported
+  bool explicitlyDestroy = false;       // else the destructor does
+  int device = 0;                       // GPU
+  int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
+};
+
+// What a call waits for, and who waits for it.
+struct MoeOrder {
+  dl::CudaStream compute = nullptr; // the caller's
+  dl::CudaEvent previous = nullptr; // the call begins after it; null: after what is on `compute`
+  dl::CudaEvent done = nullptr;     // recorded at the end; null: `compute` waits for the call
+};
+
+// A part of the buffer.
+struct MoeView {
+  void *data = nullptr;
+  CollDtype dtype = kCollBf16;
+  int64_t numElems = 0;
+};
+
+class MoeBuffer {
+public:
+  static Result<std::unique_ptr<MoeBuffer>> create(const MoeBufferOptions &options);
+  // Destroys what was not; complains where that was to be explicit.
+  ~MoeBuffer();
+  MoeBuffer(const MoeBuffer &) = delete;
+  MoeBuffer &operator=(const MoeBuffer &) = delete;
+
+  // For the other ranks; the workspace is ready when it exists.
+  const MoeCard &card() const { return card_; }
+  // cards[r] is rank r's. Once; the buffer is available then.
+  Status sync(const std::vector<MoeCard> &cards);
+  // All ranks have to have seen the end of their last calls. Once.
+  Status destroy();
+
+  bool isAvailable() const { return isAvailable_; }
+  bool isInternodeAvailable() const { return false; }
+  int numNetRanks() const { return 1; }
+  int netRank() const { return options_.rank / kMoeNodeRanks; }
+  int nvlRank() const { return options_.rank % kMoeNodeRanks; }
+  int rootNetRank(bool global) const { return global ? nvlRank() : 0; }
+  int localDeviceId() const { return options_.device; }
+  const dl::CudaIpcHandle &localIpcHandle() const { return card_.ipc; }
+  dl::CudaStream commStream() const { return stream_; }
+  // From byte `offset` of this rank's nvlBytes on.
+  Result<MoeView> localBuffer(CollDtype dtype, int64_t offset, bool useNet) const;
+
+  // What the GPUs have reported: ok, or kCollTimeout, kCollPeer, kCollMismatch, kCollAborted, or
+  // kCollInvalidCall for indices and numbers of tokens. Indices are reported once.
+  Status check();
+  // Ends what waits on the GPUs, here and on the peers. Any thread.
+  void abort();
+
+  // `layout`: GPU memory of the caller, without tokensPerNetRank.
+  Status dispatchLayout(const MoeRouting &routing, const MoeLayout &layout, const MoeOrder &order);
+
+  // GPU memory that a dispatch's handle takes; the caller keeps it as long as the handle.
+  static int64_t handleBytes(int64_t numTokens, int numRanks, const MoeConfig &config);
+  // `handleMemory`: handleBytes() of GPU memory, aligned to 16. kCollTimeout: the counts did not
+  // come.
+  Result<MoeReceived> dispatch(const MoeTokens &tokens, const MoeRouting &routing,
+                               const MoeLayout &layout, const MoeDispatchOptions &options,
+                               void *handleMemory, const MoeOrder &order);
+  // Cached mode: indices and weights do not travel, nothing is counted, the host does not wait.
+  Result<MoeReceived> dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
+                                    const MoeConfig &config, const MoeOrder &order);
+
+  // Where rows for combine may be written to, so that they need not be copied there.
+  void *combineInput() const { return area(kGiven); }
+  // Rows are read in place where `x` is combineInput(), or MoeReceived::x: on all ranks alike, also
+  // where there are none.
+  Status combine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
+                 const MoeOrder &order);
+
+private:
+  enum Half { kReceived, kGiven };
+
+  MoeBuffer(const MoeBufferOptions &options, const MoePlatform &platform)
+      : options_(options), platform_(platform) {}
+  Status open();
+  Status ready(); // a call may be made
+  uint64_t halfBytes() const { return static_cast<uint64_t>(options_.nvlBytes) / 2 / 512 * 512; }
+  char *areaOf(int rank, Half half) const {
+    return group_.workspace[rank] + group_.layout.bytes + (half == kGiven ? halfBytes() : 0);
+  }
+  char *area(Half half) const { return areaOf(options_.rank, half); }
+  Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
+  Status begin(const MoeOrder &order);
+  Status end(const MoeOrder &order);
+  kernels::MoeShape shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const;
+  Status move(const MoeTokens &tokens, const MoeRouting *routing, const MoeHandle &handle,
+              const MoeConfig &config, MoeReceived &received);
+  Status awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received);
+  void release();
+
+  const MoeBufferOptions options_;
+  const MoePlatform platform_;
+  std::shared_ptr<dl::GpuContext> gpu_;
+  std::unique_ptr<MoeMemory> memory_;
+  dl::GpuMemory pinned_; // Words
+  struct Words;
+  Words *words_ = nullptr;
+  dl::CudaStream stream_ = nullptr;
+  dl::CudaEvent before_ = nullptr, after_ = nullptr;
+  kernels::PeerGroup group_;
+  MoeCard card_;
+  bool isAvailable_ = false, isDestroyed_ = false;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H

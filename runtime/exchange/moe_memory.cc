@@ -1,0 +1,104 @@
+#include "runtime/exchange/moe_memory.h"
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+
+namespace coll::rt {
+
+namespace {
+
+// What other processes open is a whole allocation of the driver's own size.
+constexpr int64_t kUnit = int64_t{2} << 20;
+
+Status refuse(size_t rank, const std::string &why) {
+  return Status::invalid("moe: the card of rank " + std::to_string(rank) + " " + why);
+}
+
+Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
+  if (card.magic != MoeCard::kMagic)
+    return refuse(rank, "is none, or another version's");
+  if (card.rank != static_cast<int32_t>(rank))
+    return refuse(rank, "is that of rank " + std::to_string(card.rank));
+  if (card.numRanks != own.numRanks || card.nvlBytes != own.nvlBytes || card.bytes != own.bytes)
+    return refuse(rank, "is of a buffer with another number of ranks or other sizes");
+  if (std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)
+    return refuse(rank, "is from another node");
+  return Status::okay();
+}
+
+} // namespace
+
+Result<std::unique_ptr<MoeMemory>> MoeMemory::create(std::shared_ptr<dl::GpuContext> gpu,
+                                                     int64_t bytes, MoeCard &card) {
+  const dl::Cuda &cuda = gpu->cuda();
+  dl::CudaScope scope(cuda, gpu->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  std::unique_ptr<MoeMemory> memory(new MoeMemory(gpu));
+  card.bytes = static_cast<uint64_t>((bytes + kUnit - 1) / kUnit * kUnit);
+  COLL_RETURN_IF_ERROR(gpu->check(cuda.memAlloc(&memory->address_, card.bytes), "cuMemAlloc"));
+  card.address = memory->address_;
+  COLL_RETURN_IF_ERROR(
+      gpu->check(cuda.ipcGetMemHandle(&card.ipc, memory->address_), "cuIpcGetMemHandle"));
+  COLL_RETURN_IF_ERROR(gpu->check(cuda.deviceGetPciBusId(card.gpu, sizeof card.gpu, gpu->ordinal()),
+                                  "cuDeviceGetPCIBusId"));
+  card.device = gpu->ordinal();
+  card.process = static_cast<int32_t>(getpid());
+  std::ifstream("/proc/sys/kernel/random/boot_id").read(card.boot, sizeof card.boot - 4);
+  return memory;
+}
+
+Result<std::vector<char *>> MoeMemory::open(const MoeCard &own, const std::vector<MoeCard> &cards) {
+  dl::CudaScope scope(gpu_->cuda(), gpu_->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  if (cards.size() != static_cast<size_t>(own.numRanks))
+    return Status::invalid("moe: " + std::to_string(cards.size()) + " cards of " +
+                           std::to_string(own.numRanks) + " ranks");
+  std::vector<char *> all;
+  for (size_t r = 0; r < cards.size(); ++r) {
+    COLL_RETURN_IF_ERROR(checkCard(own, cards[r], r));
+    Result<char *> data = openOne(own, cards[r]);
+    if (!data)
+      return data.status().annotate("moe: the memory of rank " + std::to_string(r));
+    all.push_back(*data);
+  }
+  return all;
+}
+
+Result<char *> MoeMemory::openOne(const MoeCard &own, const MoeCard &card) {
+  if (card.rank == own.rank)
+    return data();
+  // A process does not open its own handles.
+  if (card.process == own.process) {
+    COLL_RETURN_IF_ERROR(reach(card));
+    return reinterpret_cast<char *>(card.address);
+  }
+  dl::CudaAddress address = 0;
+  COLL_RETURN_IF_ERROR(
+      gpu_->check(gpu_->cuda().ipcOpenMemHandle(&address, card.ipc, dl::kCudaIpcLazyPeerAccess),
+                  "cuIpcOpenMemHandle"));
+  opened_.push_back(address);
+  return reinterpret_cast<char *>(address);
+}
+
+Status MoeMemory::reach(const MoeCard &card) {
+  if (card.device == gpu_->ordinal())
+    return Status::okay();
+  Result<std::shared_ptr<dl::GpuContext>> peer = dl::GpuContext::open(gpu_->cuda(), card.device);
+  if (!peer)
+    return peer.status();
+  const dl::CudaResult result = gpu_->cuda().contextEnablePeerAccess((*peer)->context(), 0);
+  return result == dl::kCudaPeerAccessAlready ? Status::okay()
+                                              : gpu_->check(result, "cuCtxEnablePeerAccess");
+}
+
+MoeMemory::~MoeMemory() {
+  dl::CudaScope scope(gpu_->cuda(), gpu_->context());
+  for (dl::CudaAddress address : opened_)
+    (void)gpu_->cuda().ipcCloseMemHandle(address);
+  if (address_)
+    (void)gpu_->cuda().memFree(address_);
+}
+
+} // namespace coll::rt

@@ -1,0 +1,406 @@
+// MoeBuffer over a fake driver, with the kernels' device code on host threads: life cycle, whole
+// rounds against the reference, handles that are forged, ranks that do not come.
+
+#include "runtime/base/dtype.h"
+#include "runtime/dl/fake_cuda.h"
+#include "runtime/exchange/moe_buffer.h"
+#include "runtime/kernels/moe_emulation.h"
+#include "runtime/kernels/peer_emulation.h"
+#include "test/conformance/emulated_peers.h"
+#include "test/exchange/moe_cases.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace coll::rt::test {
+namespace {
+
+using kernels::PeerGroup;
+
+Status launch(Result<kernels::simt::Grid> grid, void *stream) {
+  if (!grid)
+    return grid.status();
+  return onStream(stream, [grid = grid.take()] { kernels::simt::runBeside({{grid}}, 0); });
+}
+template <typename Args>
+Args small(Args args) {
+  args.grid = {2, 32};
+  return args;
+}
+
+MoePlatform emulatedMoe(const dl::Cuda &cuda) {
+  MoePlatform platform;
+  platform.cuda = &cuda;
+  platform.kernels.init = [](const PeerGroup &group, void *stream) {
+    return onStream(stream, [group] { kernels::emulateWorkspaceInit(group); });
+  };
+  platform.kernels.rehearse = [](const PeerGroup &, void *) { return Status(); };
+  platform.kernels.layout = [](const kernels::MoeLayoutArgs &args, void *stream) {
+    return launch(kernels::emulatedMoeLayout(args), stream);
+  };
+  platform.kernels.notify = [](const PeerGroup &group, const kernels::MoeNotifyArgs &args,
+                               void *stream) {
+    return launch(kernels::emulatedMoeNotify(group, args), stream);
+  };
+  platform.kernels.dispatch = [](const PeerGroup &group, const kernels::MoeDispatchArgs &args,
+                                 void *stream) {
+    return launch(kernels::emulatedMoeDispatch(group, small(args)), stream);
+  };
+  platform.kernels.combine = [](const PeerGroup &group, const kernels::MoeCombineArgs &args,
+                                void *stream) {
+    return launch(kernels::emulatedMoeCombine(group, small(args)), stream);
+  };
+  return platform;
+}
+
+constexpr int kGpus = 4;
+constexpr int64_t kBytes = 1 << 20;
+
+// A rank: its buffer, and GPU memory to call with.
+class Rank {
+public:
+  Rank(dl::FakeCuda &fake, int rank, int numRanks, int64_t timeoutUs = 20'000'000)
+      : fake_(fake), rank_(rank) {
+    MoeBufferOptions options;
+    options.rank = rank;
+    options.numRanks = numRanks;
+    options.nvlBytes = kBytes;
+    options.device = rank;
+    options.timeoutUs = timeoutUs;
+    Result<std::unique_ptr<MoeBuffer>> made = MoeBuffer::create(options);
+    EXPECT_TRUE(made.ok()) << made.status().toString();
+    buffer = made.take();
+    fake.setCurrent(rank);
+    EXPECT_EQ(fake.table().streamCreate(&order.compute, dl::kCudaStreamNonBlocking), 0);
+  }
+  ~Rank() {
+    buffer.reset();
+    for (void *memory : memory_)
+      fake_.free(memory);
+    fake_.setCurrent(rank_);
+    (void)fake_.table().streamDestroy(order.compute);
+  }
+  template <typename T>
+  T *room(size_t count) {
+    memory_.push_back(fake_.allocate(count * sizeof(T) + 64, rank_));
+    return static_cast<T *>(memory_.back());
+  }
+  // GPU memory of the fake is the host's.
+  template <typename T>
+  T *put(const std::vector<T> &values) {
+    T *data = room<T>(values.size());
+    std::copy(values.begin(), values.end(), data);
+    return data;
+  }
+  void wait() {
+    fake_.setCurrent(rank_);
+    EXPECT_EQ(fake_.table().streamSynchronize(order.compute), 0);
+  }
+
+  std::unique_ptr<MoeBuffer> buffer;
+  MoeOrder order;
+
+private:
+  dl::FakeCuda &fake_;
+  const int rank_;
+  std::vector<void *> memory_;
+};
+
+class MoeBufferTest : public testing::Test {
+protected:
+  std::vector<std::unique_ptr<Rank>> ranks(int numRanks, int64_t timeoutUs = 20'000'000) {
+    std::vector<std::unique_ptr<Rank>> all;
+    std::vector<MoeCard> cards;
+    for (int r = 0; r < numRanks; ++r) {
+      all.push_back(std::make_unique<Rank>(fake_, r, numRanks, timeoutUs));
+      cards.push_back(all.back()->buffer->card());
+    }
+    for (auto &rank : all) {
+      const Status synced = rank->buffer->sync(cards);
+      EXPECT_TRUE(synced.ok()) << synced.toString();
+    }
+    return all;
+  }
+  // `body` for each rank, on a thread of its own.
+  template <typename Body>
+  static void beside(std::vector<std::unique_ptr<Rank>> &all, Body &&body) {
+    std::vector<std::thread> threads;
+    for (size_t r = 0; r < all.size(); ++r)
+      threads.emplace_back([&, r] { body(r, *all[r]); });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  dl::FakeCuda fake_{kGpus};
+  ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
+};
+
+// What a rank calls with, in its GPU's memory.
+struct Inputs {
+  MoeRouting routing;
+  MoeTokens tokens;
+  MoeLayout layout;
+  void *handle = nullptr;
+  uint16_t *out = nullptr;
+  float *outWeights = nullptr;
+};
+
+Inputs inputsOf(Rank &rank, const MoeRankCase &from, int numRanks, const MoeConfig &config) {
+  Inputs in = {from.routing, from.tokens, {}, nullptr, nullptr, nullptr};
+  in.routing.topkIdx = rank.put(from.topkIdx);
+  in.tokens.x = rank.put(from.x);
+  in.tokens.topkWeights = rank.put(from.topkWeights);
+  if (from.tokens.scales)
+    in.tokens.scales = rank.put(from.scales);
+  const auto tokens = static_cast<size_t>(from.routing.numTokens);
+  in.layout.tokensPerRank = rank.room<int32_t>(static_cast<size_t>(numRanks));
+  in.layout.tokensPerExpert = rank.room<int32_t>(static_cast<size_t>(from.routing.numExperts));
+  in.layout.isTokenInRank = rank.room<uint8_t>(tokens * static_cast<size_t>(numRanks));
+  in.handle = rank.room<char>(
+      static_cast<size_t>(MoeBuffer::handleBytes(from.routing.numTokens, numRanks, config)));
+  in.out = rank.room<uint16_t>(tokens * static_cast<size_t>(from.tokens.hidden));
+  in.outWeights = rank.room<float>(from.topkWeights.size());
+  return in;
+}
+
+MoeSizes sizesFor(int numRanks, std::minstd_rand &random) {
+  MoeSizes sizes = randomMoeSizes(random, 40);
+  sizes.numExperts = sizes.numExperts / sizes.numRanks * numRanks;
+  sizes.numRanks = numRanks;
+  sizes.dtype = kCollBf16;
+  sizes.numScales = 0;
+  sizes.hasWeights = true;
+  return sizes;
+}
+
+template <typename T>
+void expectBytes(const char *what, const T *got, const std::vector<T> &expected) {
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), got)) << what;
+}
+
+enum class Give { InPlace, Input, Elsewhere };
+
+// A round of one rank: what was dispatched comes back.
+void playRound(Rank &rank, const Inputs &in, const MoeDispatchOptions &options, Give give,
+               const MoeHostReceived &expected) {
+  MoeBuffer &buffer = *rank.buffer;
+  const auto must = [](const Status &status) { ASSERT_TRUE(status.ok()) << status.toString(); };
+  must(buffer.dispatchLayout(in.routing, in.layout, rank.order));
+  auto received = buffer.dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
+  ASSERT_TRUE(received.ok()) << received.status().toString();
+  if (!options.worstCaseTokens) {
+    EXPECT_EQ(received->handle.numRecv, expected.handle.numRecv);
+    EXPECT_EQ(received->tokensPerExpert, expected.tokensPerExpert);
+  }
+  auto again = buffer.dispatchAgain(in.tokens, received->handle, options.config, rank.order);
+  ASSERT_TRUE(again.ok()) << again.status().toString();
+  rank.wait();
+  expectBytes("x", static_cast<const char *>(received->x), expected.x);
+  expectBytes("source", again->handle.recvSourceIdx, expected.handle.recvSourceIdx);
+
+  const auto rows = static_cast<size_t>(expected.handle.numRecv);
+  MoeCombine combine;
+  combine.x = received->x;
+  if (give == Give::Input) {
+    std::memcpy(buffer.combineInput(), received->x, expected.x.size());
+    combine.x = buffer.combineInput();
+  } else if (give == Give::Elsewhere) {
+    combine.x = rank.put(expected.x);
+  }
+  combine.numRows = static_cast<int64_t>(rows);
+  combine.hidden = in.tokens.hidden;
+  combine.numTopk = in.routing.numTopk;
+  combine.topkWeights = rank.put(expected.topkWeights);
+  combine.out = in.out;
+  combine.outWeights = in.outWeights;
+  must(buffer.combine(combine, received->handle, options.config, rank.order));
+  rank.wait();
+  must(buffer.check());
+}
+
+TEST_F(MoeBufferTest, RoundsAreThoseOfTheReference) {
+  std::minstd_rand random(5);
+  for (int numRanks = 1; numRanks <= kGpus; ++numRanks) {
+    auto all = ranks(numRanks);
+    for (int round = 0; round < 3; ++round) {
+      const std::vector<MoeRankCase> world = randomMoeCase(sizesFor(numRanks, random), random);
+      MoeDispatchOptions options;
+      options.worstCaseTokens = round == 2 ? 400 : 0;
+      auto expected = moeReferenceDispatch(callsOf(world), {}).take();
+      std::vector<Inputs> in;
+      for (size_t r = 0; r < all.size(); ++r)
+        in.push_back(inputsOf(*all[r], world[r], numRanks, options.config));
+      beside(all, [&](size_t r, Rank &rank) {
+        playRound(rank, in[r], options, static_cast<Give>(round), expected[r]);
+      });
+      ASSERT_FALSE(HasFailure()) << numRanks << " ranks, round " << round;
+      std::vector<MoeCombine> calls(all.size());
+      std::vector<MoeHostHandle> handles;
+      std::vector<std::vector<uint16_t>> out(all.size());
+      std::vector<std::vector<float>> outWeights(all.size());
+      for (size_t r = 0; r < all.size(); ++r) {
+        handles.push_back(expected[r].handle);
+        out[r].resize(world[r].x.size() / 2);
+        outWeights[r].resize(world[r].topkWeights.size());
+        calls[r].x = expected[r].x.data();
+        calls[r].numRows = expected[r].handle.numRecv;
+        calls[r].hidden = world[r].tokens.hidden;
+        calls[r].topkWeights = expected[r].topkWeights.data();
+        calls[r].numTopk = world[r].routing.numTopk;
+        calls[r].out = out[r].data();
+        calls[r].outWeights = outWeights[r].data();
+      }
+      const Status status = moeReferenceCombine(calls, handles);
+      ASSERT_TRUE(status.ok()) << status.toString();
+      for (size_t r = 0; r < all.size(); ++r) {
+        expectBytes("out", in[r].out, out[r]);
+        expectBytes("outWeights", in[r].outWeights, outWeights[r]);
+      }
+    }
+  }
+  EXPECT_EQ(fake_.misuse(), "");
+}
+
+TEST_F(MoeBufferTest, LifeCycle) {
+  auto all = ranks(2);
+  MoeBuffer &buffer = *all[1]->buffer;
+  EXPECT_TRUE(buffer.isAvailable());
+  EXPECT_FALSE(buffer.isInternodeAvailable());
+  EXPECT_EQ(buffer.nvlRank(), 1);
+  EXPECT_EQ(buffer.netRank(), 0);
+  EXPECT_EQ(buffer.rootNetRank(true), 1);
+  EXPECT_EQ(buffer.localDeviceId(), 1);
+  EXPECT_EQ(buffer.localBuffer(kCollF32, 512, false)->numElems, (kBytes - 512) / 4);
+  EXPECT_EQ(buffer.localBuffer(kCollF32, 2, false).status().message(),
+            "moe buffer: no element of that type at byte 2");
+  EXPECT_EQ(buffer.localBuffer(kCollF32, 0, true).status().message(),
+            "moe buffer: it has no memory for the network");
+  EXPECT_EQ(buffer.sync({}).message(), "moe buffer: a second sync");
+  EXPECT_TRUE(buffer.destroy().ok());
+  EXPECT_EQ(buffer.destroy().message(), "moe buffer: a second destroy");
+  EXPECT_EQ(buffer.check().message(), "moe buffer: used after destroy");
+  EXPECT_EQ(buffer.dispatchLayout({}, {}, {}).message(), "moe buffer: used after destroy");
+  EXPECT_FALSE(buffer.isAvailable());
+  all.clear();
+  EXPECT_EQ(fake_.liveAllocations(), 0);
+  EXPECT_EQ(fake_.misuse(), "");
+}
+
+TEST_F(MoeBufferTest, OptionsAreChecked) {
+  const auto refusal = [](auto change) {
+    MoeBufferOptions options;
+    options.numRanks = 2;
+    options.nvlBytes = kBytes;
+    change(options);
+    return MoeBuffer::create(options).status().toString();
+  };
+  EXPECT_EQ(refusal([](auto &o) { o.rank = 2; }), "invalid call: moe buffer: rank 2 of 2");
+  EXPECT_EQ(refusal([](auto &o) { o.numRanks = 9; }),
+            "invalid call: moe buffer: 9 ranks; up to 8, or a multiple of 8");
+  EXPECT_EQ(refusal([](auto &o) { o.nvlBytes = 100; }),
+            "invalid call: moe buffer: nvlBytes and netBytes are multiples of 128, and nvlBytes is "
+            "not 0");
+  EXPECT_EQ(refusal([](auto &o) { o.netBytes = 128; }),
+            "invalid call: moe buffer: netBytes without ranks on other nodes");
+  EXPECT_EQ(refusal([](auto &o) {
+              o.numRanks = 16;
+              o.netBytes = 128;
+              o.nvlBytes = int64_t{1} << 31;
+            }),
+            "invalid call: moe buffer: nvlBytes or netBytes is beyond INT_MAX");
+  EXPECT_EQ(refusal([](auto &o) { o.numRanks = 16; }),
+            "unsupported: moe buffer: ranks on more than one node");
+  EXPECT_EQ(refusal([](auto &o) { o.lowLatency = true; }),
+            "unsupported: moe buffer: the low-latency mode");
+  fake_.failNext("memAlloc", dl::kCudaOutOfMemory);
+  EXPECT_NE(refusal([](auto &) {}).find("moe buffer of rank 0: cuMemAlloc"), std::string::npos);
+  EXPECT_EQ(fake_.liveAllocations(), 0);
+}
+
+TEST_F(MoeBufferTest, CardsAreChecked) {
+  Rank a(fake_, 0, 2), b(fake_, 1, 2);
+  const std::vector<MoeCard> good = {a.buffer->card(), b.buffer->card()};
+  const auto refusal = [&](auto change) {
+    std::vector<MoeCard> cards = good;
+    change(cards);
+    return a.buffer->sync(cards).message();
+  };
+  EXPECT_EQ(a.buffer->dispatchLayout({}, {}, {}).message(), "moe buffer: used before sync");
+  EXPECT_EQ(refusal([](auto &cards) { cards.pop_back(); }), "moe: 1 cards of 2 ranks");
+  EXPECT_EQ(refusal([](auto &cards) { cards[1].magic = 7; }),
+            "moe: the card of rank 1 is none, or another version's");
+  EXPECT_EQ(refusal([](auto &cards) { cards[1] = cards[0]; }),
+            "moe: the card of rank 1 is that of rank 0");
+  EXPECT_EQ(refusal([](auto &cards) { cards[1].nvlBytes *= 2; }),
+            "moe: the card of rank 1 is of a buffer with another number of ranks or other sizes");
+  EXPECT_EQ(refusal([](auto &cards) { cards[0].boot[3] ^= 1; }),
+            "moe: the card of rank 0 is from another node");
+  // A process that is not there.
+  EXPECT_NE(refusal([](auto &cards) {
+              cards[1].process += 1;
+              std::fill(std::begin(cards[1].ipc.bytes), std::end(cards[1].ipc.bytes), 17);
+            }).find("moe: the memory of rank 1: cuIpcOpenMemHandle"),
+            std::string::npos);
+  EXPECT_TRUE(a.buffer->sync(good).ok());
+}
+
+TEST_F(MoeBufferTest, ARankThatDoesNotComeEndsTheOther) {
+  auto all = ranks(2, 300'000);
+  std::minstd_rand random(6);
+  MoeSizes sizes = sizesFor(2, random);
+  const std::vector<MoeRankCase> world = randomMoeCase(sizes, random);
+  Rank &rank = *all[0];
+  const MoeDispatchOptions options;
+  const Inputs in = inputsOf(rank, world[0], 2, options.config);
+  ASSERT_TRUE(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).ok());
+  auto received =
+      rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
+  EXPECT_EQ(received.status().code(), kCollTimeout) << received.status().toString();
+  rank.wait();
+  EXPECT_EQ(
+      rank.buffer->check().toString(),
+      "timeout: moe buffer of rank 0: member 1 of the group, or its data, did not come before "
+      "the deadline");
+  EXPECT_EQ(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).code(), kCollTimeout);
+}
+
+TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
+  auto all = ranks(1);
+  Rank &rank = *all[0];
+  std::vector<int64_t> topk = {0, 1, 5, 1};
+  MoeRankCase from;
+  from.topkIdx = topk;
+  from.topkWeights.resize(4);
+  from.x.resize(64);
+  from.routing = {nullptr, 2, 2, 4};
+  from.tokens.hidden = 16;
+  const MoeDispatchOptions options;
+  const Inputs in = inputsOf(rank, from, 1, options.config);
+  ASSERT_TRUE(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).ok());
+  rank.wait();
+  EXPECT_EQ(rank.buffer->check().toString(),
+            "invalid call: moe buffer of rank 0: `topkIdx` of token 1 has an expert that there is "
+            "not, or one twice");
+  EXPECT_TRUE(rank.buffer->check().ok());
+  EXPECT_EQ(rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, nullptr, rank.order)
+                .status()
+                .message(),
+            "moe buffer: `handleMemory` is null or not aligned to 16");
+  MoeCombine combine;
+  combine.hidden = 16;
+  EXPECT_EQ(rank.buffer->combine(combine, {}, {}, rank.order).message(),
+            "moe: `handle` is none of a dispatch");
+  combine.x = rank.room<char>(16);
+  combine.out = in.out;
+  combine.numRows = kBytes;
+  MoeHandle handle;
+  handle.rankPrefix = reinterpret_cast<int32_t *>(in.handle);
+  EXPECT_NE(rank.buffer->combine(combine, handle, {}, rank.order)
+                .message()
+                .find("moe buffer: 1048576 rows; the buffer holds "),
+            std::string::npos);
+}
+
+} // namespace
+} // namespace coll::rt::test
