@@ -7,7 +7,7 @@
 #include "runtime/routes.h"
 #ifdef COLL_HAS_NET
 #include "runtime/backend/direct/direct.h"
-#include "runtime/backend/direct/memory.h"
+#include "runtime/gpu/memory.h"
 #include "runtime/net/tcp/tcp.h"
 #endif
 #ifdef COLL_HAVE_VERBS
@@ -151,7 +151,7 @@ void printPeers() {
   for (int gpu = 0; gpu < count; ++gpu)
     std::printf("  %d  reaches %s; between processes: CUDA IPC%s\n", gpu,
                 reachedBy(cuda, gpu, count).c_str(),
-                rt::direct::canShare(cuda, gpu, rt::direct::Sharing::Vmm) ? ", VMM descriptors"
+                rt::gpu::canShare(cuda, gpu, rt::gpu::Sharing::Vmm) ? ", VMM descriptors"
                                                                           : "");
 #endif
 }

@@ -4,8 +4,8 @@
   passes -> dialect -> MLIR; of the runtime, passes see only runtime/abi.{def,h}.
   runtime never includes dialect, passes, MLIR or LLVM. Inside it: everyone sees
   the ABI and base; dl -> base; net -> base, dl; kernels -> base; backend/x and
-  exchange -> runtime/*.h, base, dl, net, kernels; profiler -> base, dl. What backends for
-  GPUs share is in runtime/gpu: gpu -> runtime/*.h, base, dl.
+  exchange -> runtime/*.h, base, dl, net, kernels, gpu; profiler -> base, dl. What backends for
+  GPUs and the exchange share is in runtime/gpu: gpu -> runtime/*.h, base, dl, net.
   runtime/*.cc sees backends through runtime/backend.h; only the registry names
   them. Siblings never include each other. embed and tools sit on top.
 """
@@ -27,9 +27,9 @@ ALLOWED = {
     "net": {"abi", "base", "dl"},
     "kernels": {"abi", "base"},
     "profiler": {"abi", "base", "dl"},
-    "gpu": {"abi", "base", "dl", "runtime"},
+    "gpu": {"abi", "base", "dl", "net", "runtime"},
     "backend": {"abi", "base", "dl", "net", "kernels", "gpu", "runtime"},
-    "exchange": {"abi", "base", "dl", "net", "kernels", "runtime"},
+    "exchange": {"abi", "base", "dl", "net", "kernels", "gpu", "runtime"},
     "runtime": {"abi", "base", "dl", "profiler"},
 }
 

@@ -10,8 +10,8 @@
 
 #include "runtime/backend/direct/alarm.h"
 #include "runtime/backend/direct/links.h"
-#include "runtime/backend/direct/memory.h"
 #include "runtime/backend/direct/pool.h"
+#include "runtime/gpu/memory.h"
 
 #include <memory>
 #include <optional>
@@ -19,6 +19,12 @@
 #include <vector>
 
 namespace coll::rt::direct {
+
+using gpu::Block;
+using gpu::Export;
+using gpu::GpuContext;
+using gpu::Sharing;
+using gpu::Window;
 
 // Plain bytes.
 struct NodeCard {

@@ -1,8 +1,8 @@
-#include "runtime/backend/direct/memory.h"
+#include "runtime/gpu/memory.h"
 
 #include <utility>
 
-namespace coll::rt::direct {
+namespace coll::rt::gpu {
 
 namespace {
 
@@ -211,4 +211,4 @@ Window::~Window() {
     unmap(cuda, address_, bytes_);
 }
 
-} // namespace coll::rt::direct
+} // namespace coll::rt::gpu

@@ -7,8 +7,8 @@
 // An owner makes a Block, tells peers its Export, and they open it as a Window. The owner's
 // block outlives the windows of others, except where their process has died.
 
-#ifndef COLL_RUNTIME_BACKEND_DIRECT_MEMORY_H
-#define COLL_RUNTIME_BACKEND_DIRECT_MEMORY_H
+#ifndef COLL_RUNTIME_GPU_MEMORY_H
+#define COLL_RUNTIME_GPU_MEMORY_H
 
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/net/socket.h"
@@ -16,7 +16,7 @@
 #include <memory>
 #include <string>
 
-namespace coll::rt::direct {
+namespace coll::rt::gpu {
 
 using dl::GpuContext;
 
@@ -88,6 +88,6 @@ private:
 // Whether memory can be shared between processes in this way, as far as the driver says.
 bool canShare(const dl::Cuda &cuda, int ordinal, Sharing sharing);
 
-} // namespace coll::rt::direct
+} // namespace coll::rt::gpu
 
-#endif // COLL_RUNTIME_BACKEND_DIRECT_MEMORY_H
+#endif // COLL_RUNTIME_GPU_MEMORY_H
