@@ -151,8 +151,7 @@ void printPeers() {
   for (int gpu = 0; gpu < count; ++gpu)
     std::printf("  %d  reaches %s; between processes: CUDA IPC%s\n", gpu,
                 reachedBy(cuda, gpu, count).c_str(),
-                rt::gpu::canShare(cuda, gpu, rt::gpu::Sharing::Vmm) ? ", VMM descriptors"
-                                                                          : "");
+                rt::gpu::canShare(cuda, gpu, rt::gpu::Sharing::Vmm) ? ", VMM descriptors" : "");
 #endif
 }
 

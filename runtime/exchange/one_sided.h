@@ -1,0 +1,60 @@
+// one_sided.h - boxes between memory of this process and a peer's, over a connection.
+//
+// Rows that follow each other without a gap on the peer's side travel in one request; several
+// requests are under way at once.
+
+#ifndef COLL_RUNTIME_EXCHANGE_ONE_SIDED_H
+#define COLL_RUNTIME_EXCHANGE_ONE_SIDED_H
+
+#include "runtime/base/strided_box.h"
+#include "runtime/net/transport.h"
+
+#include <array>
+#include <cstddef>
+
+namespace coll::rt::exchange {
+
+class OneSided {
+public:
+  enum class Direction { Write, Read };
+
+  // `own` is the start of this process's buffer; `memory` its registration, or null. `maxSegments`
+  // as the transport's device says.
+  OneSided(Direction direction, net::Connection &connection, const net::RemoteKey &key, char *own,
+           const net::Memory *memory, int maxSegments, int64_t timeoutUs);
+
+  // Starts what the box says; its source is this process's buffer if Write, else the peer's. May
+  // wait for earlier requests.
+  Status move(const StridedBox &box);
+  // Waits for all that was started. The destructor does not: call it, also after an error the
+  // connection has to be closed before buffers are used again.
+  Status finish();
+
+private:
+  static constexpr size_t kInFlight = 16;
+  static constexpr int kMostSegments = 16;
+
+  Status add(char *own, uint64_t peerOffset, uint64_t bytes);
+  Status flush();
+  Status awaitOldest();
+
+  const Direction direction_;
+  net::Connection &connection_;
+  const net::RemoteKey key_;
+  char *const own_;
+  const net::Memory *const memory_;
+  const int maxSegments_;
+  const int64_t timeoutUs_;
+
+  // The request that is being put together.
+  std::array<net::Segment, kMostSegments> segments_;
+  int count_ = 0;
+  uint64_t begin_ = 0, end_ = 0; // in the peer's buffer
+
+  std::array<net::Request *, kInFlight> requests_ = {}; // a ring
+  size_t oldest_ = 0, inFlight_ = 0;
+};
+
+} // namespace coll::rt::exchange
+
+#endif // COLL_RUNTIME_EXCHANGE_ONE_SIDED_H

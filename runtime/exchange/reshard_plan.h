@@ -1,0 +1,99 @@
+// reshard_plan.h - who sends which part of a tensor to whom, where a tensor changes its sharding.
+//
+//   senders    hold regions of a global tensor, together all that anyone wants
+//   receivers  want regions of it
+//
+// Both sides are any number of ranks, which may be the same ranks or others. A plan consists of
+// transfers between pairs, each a list of strided boxes in the two buffers' own coordinates. It
+// holds no pointers: all ranks make the same plan from the same spec, once, and execute it often
+// (reshard.h, reshard_gpu.h).
+//
+// Two strategies:
+//   Routed  each sender's part of what a receiver wants goes straight to its place
+//   Gather  each receiver takes the whole tensor into scratch memory, then slices: what frameworks
+//           do that know only all_gather; the baseline
+//
+// Where several senders hold an element, a receiver prefers its own rank's, then those of the
+// sender that has least to send. Transfers are in the order of a permutation: in each phase a
+// sender has one receiver and a receiver one sender, so no link has two writers.
+
+#ifndef COLL_RUNTIME_EXCHANGE_RESHARD_PLAN_H
+#define COLL_RUNTIME_EXCHANGE_RESHARD_PLAN_H
+
+#include "runtime/base/status.h"
+#include "runtime/base/strided_box.h"
+#include "runtime/shard.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace coll::rt::exchange {
+
+inline constexpr int kMaxReshardDims = kMaxBoxLoops;
+
+// A rectangle of the global tensor, in elements. Empty where an extent is 0.
+struct Region {
+  std::vector<int64_t> begin, extent;
+};
+
+// What one rank of a side holds or wants, and how it lies in that rank's buffer.
+struct Shard {
+  int rank = 0; // once on a side
+  Region region;
+  // Elements from one index to the next, by dimension; none: row-major without gaps. A
+  // receiver's elements do not overlap; a sender's may (stride 0).
+  std::vector<int64_t> strides;
+  int64_t offset = 0; // of the region's first element in the buffer; elements
+};
+
+struct ReshardSpec {
+  CollDtype dtype = kCollF32;
+  std::vector<int64_t> shape; // global, 0 to kMaxReshardDims dimensions
+  std::vector<Shard> senders, receivers;
+};
+
+// The shards of a tensor on a mesh (shard.h): the mesh's rank i is rank ranks[i]. Buffers are whole
+// blocks; the padding at their end is neither read nor written.
+std::vector<Shard> shardsOf(const TensorInfo &info, const std::vector<MeshAxis> &axes,
+                            const std::vector<int> &ranks);
+
+enum class ReshardStrategy { Routed, Gather };
+const char *nameOf(ReshardStrategy strategy); // "routed", "gather"
+
+// What one sender gives one receiver; numbers are positions in the spec.
+struct Transfer {
+  int sender = 0, receiver = 0;
+  int phase = 0;
+  bool isLocal = false; // both are the same rank
+  int64_t bytes = 0;
+  std::vector<StridedBox> boxes; // from the sender's buffer to the receiver's, or to its scratch
+};
+
+struct ReshardPlan {
+  ReshardStrategy strategy = ReshardStrategy::Routed;
+  CollDtype dtype = kCollF32;
+  std::vector<int> senders, receivers; // ranks
+  // That buffers have at least, by position.
+  std::vector<int64_t> senderBytes, receiverBytes;
+  std::vector<Transfer> transfers; // by phase, then sender
+
+  // Gather: each receiver's scratch, and by receiver what is copied out of it at the end.
+  int64_t scratchBytes = 0;
+  std::vector<std::vector<StridedBox>> slices;
+
+  // Between different ranks: what the plan moves, and what every plan has to.
+  int64_t wireBytes = 0, leastWireBytes = 0;
+
+  // Position on a side, or -1.
+  int senderOf(int rank) const;
+  int receiverOf(int rank) const;
+};
+
+// kCollInvalidCall names the side, the position, the rank and what is wrong with it; also where a
+// receiver wants what no sender holds.
+Result<ReshardPlan> planReshard(const ReshardSpec &spec,
+                                ReshardStrategy strategy = ReshardStrategy::Routed);
+
+} // namespace coll::rt::exchange
+
+#endif // COLL_RUNTIME_EXCHANGE_RESHARD_PLAN_H

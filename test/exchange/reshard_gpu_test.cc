@@ -1,0 +1,444 @@
+// The executor on GPU memory and its kernel: random reshards, byte for byte, with ranks of one
+// process that address each other's memory; over a fake driver with emulated kernels, and on the
+// machine's GPUs.
+
+#include "runtime/base/env.h"
+#include "runtime/dl/fake_cuda.h"
+#include "runtime/exchange/reshard_gpu.h"
+#include "runtime/kernels/reshard_copy_device.cuh"
+#include "test/exchange/reshard_cases.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+namespace coll::rt::exchange::test {
+namespace {
+
+//===-- machines ----------------------------------------------------------------------===//
+
+struct Machine {
+  std::unique_ptr<dl::FakeCuda> fake; // null on a real one
+  const dl::Cuda *cuda = nullptr;
+  GpuReshard::Launch launch = nullptr;
+  std::vector<std::shared_ptr<dl::GpuContext>> gpus;
+  int cases = 0;
+  CaseLimits limits;
+  std::string whyNot;
+};
+
+// The device code when its turn on the stream has come.
+Status emulate(const kernels::ReshardCopy &copy, void *stream) {
+  COLL_RETURN_IF_ERROR(kernels::checkReshardCopy(copy));
+  auto begin = [copy]() -> dl::FakeCuda::Question {
+    const uint32_t blocks = copy.blocks ? static_cast<uint32_t>(copy.blocks) : 2;
+    kernels::simt::run({blocks, 2 * kernels::simt::kWarpThreads, 0},
+                       [&](char *) { kernels::reshardCopyKernel(copy); });
+    return [] { return true; };
+  };
+  return dl::FakeCuda::enqueue(static_cast<dl::CudaStream>(stream), begin) == dl::kCudaSuccess
+             ? Status()
+             : Status(kCollDevice, "the fake driver takes no launch");
+}
+
+void openGpus(Machine &machine, int count) {
+  for (int i = 0; i < count; ++i) {
+    auto gpu = dl::GpuContext::open(*machine.cuda, i);
+    ASSERT_TRUE(gpu.ok()) << gpu.status().toString();
+    machine.gpus.push_back(gpu.take());
+  }
+  for (auto &gpu : machine.gpus)
+    for (auto &peer : machine.gpus) {
+      int can = 0;
+      if (gpu == peer)
+        continue;
+      dl::CudaScope scope(*machine.cuda, gpu->context());
+      (void)machine.cuda->deviceCanAccessPeer(&can, gpu->ordinal(), peer->ordinal());
+      if (!can) {
+        machine.whyNot = "GPUs that do not reach each other's memory";
+        return;
+      }
+      const dl::CudaResult result = machine.cuda->contextEnablePeerAccess(peer->context(), 0);
+      ASSERT_TRUE(result == dl::kCudaSuccess || result == dl::kCudaPeerAccessAlready);
+    }
+}
+
+Machine makeHost() {
+  Machine machine;
+  machine.fake = std::make_unique<dl::FakeCuda>(3);
+  machine.cuda = &machine.fake->table();
+  machine.launch = emulate;
+  machine.cases = 1000;
+  openGpus(machine, 3);
+  return machine;
+}
+
+Machine makeCuda() {
+  Machine machine;
+  Result<const dl::Cuda *> cuda = dl::cuda();
+  int count = 0;
+  if (!cuda || (*cuda)->deviceGetCount(&count) != dl::kCudaSuccess || count == 0) {
+    machine.whyNot = cuda ? "no GPU on this machine" : cuda.status().message();
+    return machine;
+  }
+  machine.cuda = *cuda;
+  machine.launch = kernels::launchReshardCopy;
+  // Set where a tool looks at every access of the kernels.
+  machine.cases = foreignEnv("COLL_TEST_SLOW") ? 100 : 2500;
+  machine.limits.elems = 100'000;
+  openGpus(machine, std::min(count, 4));
+  if (machine.whyNot.empty()) {
+    dl::CudaScope scope(*machine.cuda, machine.gpus[0]->context());
+    if (Status loaded = kernels::loadReshardCopy(); !loaded.ok())
+      machine.whyNot = loaded.message();
+  }
+  return machine;
+}
+
+struct MachineCase {
+  const char *name;
+  Machine (*make)();
+};
+
+class ReshardGpuTest : public testing::TestWithParam<MachineCase> {
+protected:
+  void SetUp() override {
+    machine_ = GetParam().make();
+    if (!machine_.whyNot.empty())
+      GTEST_SKIP() << machine_.whyNot;
+    for (auto &gpu : machine_.gpus) {
+      dl::CudaScope scope(*machine_.cuda, gpu->context());
+      streams_.push_back(nullptr);
+      ASSERT_EQ(machine_.cuda->streamCreate(&streams_.back(), dl::kCudaStreamNonBlocking), 0);
+    }
+    auto staging = dl::GpuMemory::create(machine_.gpus[0], dl::GpuMemory::Kind::Pinned, 4 << 20);
+    ASSERT_TRUE(staging.ok()) << staging.status().toString();
+    staging_ = staging.take();
+  }
+  void TearDown() override {
+    staging_ = {};
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      dl::CudaScope scope(*machine_.cuda, machine_.gpus[i]->context());
+      (void)machine_.cuda->streamDestroy(streams_[i]);
+    }
+    if (machine_.fake) {
+      machine_.gpus.clear();
+      EXPECT_EQ(machine_.fake->misuse(), "");
+      EXPECT_EQ(machine_.fake->liveAllocations(), 0);
+    }
+  }
+
+  size_t gpuOf(int rank) const { return static_cast<size_t>(rank) % machine_.gpus.size(); }
+  dl::GpuMemory allocate(size_t gpu, const Bytes &content);
+  Bytes read(size_t gpu, const dl::GpuMemory &memory, size_t bytes);
+  template <typename Body>
+  void copy(size_t gpu, Body body) {
+    dl::CudaScope scope(*machine_.cuda, machine_.gpus[gpu]->context());
+    EXPECT_EQ(body(staging_.host()), dl::kCudaSuccess);
+    EXPECT_EQ(machine_.cuda->streamSynchronize(streams_[gpu]), dl::kCudaSuccess);
+  }
+  void synchronize();
+  void runCase(const ReshardSpec &spec, ReshardStrategy strategy, ReshardDirection direction,
+               const GpuReshardOptions &options, size_t misalign);
+
+  Machine machine_;
+  std::vector<dl::CudaStream> streams_;
+  dl::GpuMemory staging_; // pinned
+};
+
+dl::GpuMemory ReshardGpuTest::allocate(size_t gpu, const Bytes &content) {
+  auto memory = dl::GpuMemory::create(machine_.gpus[gpu], dl::GpuMemory::Kind::Device,
+                                      static_cast<int64_t>(content.size() + 1));
+  EXPECT_TRUE(memory.ok()) << memory.status().toString();
+  copy(gpu, [&](char *staging) {
+    std::memcpy(staging, content.data(), content.size());
+    return machine_.cuda->memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(memory->device()),
+                                          staging, content.size(), streams_[gpu]);
+  });
+  return memory.take();
+}
+
+Bytes ReshardGpuTest::read(size_t gpu, const dl::GpuMemory &memory, size_t bytes) {
+  Bytes content(bytes);
+  copy(gpu, [&](char *staging) {
+    return machine_.cuda->memcpyDtoHAsync(
+        staging, reinterpret_cast<dl::CudaAddress>(memory.device()), bytes, streams_[gpu]);
+  });
+  std::memcpy(content.data(), staging_.host(), bytes);
+  return content;
+}
+
+void ReshardGpuTest::synchronize() {
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    dl::CudaScope scope(*machine_.cuda, machine_.gpus[i]->context());
+    ASSERT_EQ(machine_.cuda->streamSynchronize(streams_[i]), 0);
+  }
+}
+
+// `misalign` bytes are in front of every buffer.
+void ReshardGpuTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy,
+                             ReshardDirection direction, const GpuReshardOptions &options,
+                             size_t misalign) {
+  Result<ReshardPlan> planned = planReshard(spec, strategy);
+  ASSERT_TRUE(planned.ok()) << planned.status().toString();
+  const ReshardPlan &plan = *planned;
+  const bool pushes = direction == ReshardDirection::Push;
+  struct Buffers {
+    dl::GpuMemory source, target, scratch;
+    OwnBuffer own[3];
+  };
+  std::map<int, Buffers> memory;
+  std::set<int> ranks(plan.senders.begin(), plan.senders.end());
+  ranks.insert(plan.receivers.begin(), plan.receivers.end());
+  auto make = [&](int rank, dl::GpuMemory &place, OwnBuffer &own, Bytes content) {
+    const auto bytes = static_cast<int64_t>(content.size());
+    content.insert(content.begin(), misalign, kUntouched);
+    place = allocate(gpuOf(rank), content);
+    own = {place.device() + misalign, bytes, nullptr};
+  };
+  for (int rank : ranks) {
+    Buffers &mine = memory[rank];
+    const int i = plan.senderOf(rank), j = plan.receiverOf(rank);
+    if (i >= 0)
+      make(rank, mine.source, mine.own[0],
+           sourceOf(spec, static_cast<size_t>(i), plan.senderBytes[static_cast<size_t>(i)]));
+    if (j >= 0) {
+      make(rank, mine.target, mine.own[1],
+           Bytes(static_cast<size_t>(plan.receiverBytes[static_cast<size_t>(j)]), kUntouched));
+      make(rank, mine.scratch, mine.own[2],
+           Bytes(static_cast<size_t>(plan.scratchBytes), kUntouched));
+    }
+  }
+  std::vector<std::pair<int, std::unique_ptr<GpuReshard>>> members;
+  for (int rank : ranks) {
+    Buffers &mine = memory[rank];
+    ReshardBuffers buffers{mine.own[0], mine.own[1], mine.own[2], direction, {}};
+    for (int peer : pushes ? plan.receivers : plan.senders)
+      buffers.peers.push_back({memory[peer]
+                                   .own[!pushes                               ? 0
+                                        : strategy == ReshardStrategy::Gather ? 2
+                                                                              : 1]
+                                   .data,
+                               nullptr,
+                               {},
+                               1});
+    auto made = GpuReshard::create(plan, rank, buffers, machine_.gpus[gpuOf(rank)], options,
+                                   machine_.launch);
+    ASSERT_TRUE(made.ok()) << made.status().toString();
+    members.emplace_back(rank, made.take());
+  }
+  for (auto step : {&GpuReshard::run, &GpuReshard::slice}) {
+    for (auto &[rank, member] : members) {
+      const Status status = (*member.*step)(streams_[gpuOf(rank)]);
+      ASSERT_TRUE(status.ok()) << status.toString();
+    }
+    synchronize();
+  }
+  for (size_t j = 0; j < plan.receivers.size(); ++j) {
+    const int rank = plan.receivers[j];
+    Bytes expected = expectedOf(spec, j, plan.receiverBytes[j]);
+    expected.insert(expected.begin(), misalign, kUntouched);
+    ASSERT_EQ(read(gpuOf(rank), memory[rank].target, expected.size()), expected)
+        << "receiver " << j;
+  }
+}
+
+TEST_P(ReshardGpuTest, RandomReshardsAreExact) {
+  for (uint64_t seed = 50'000; seed < 50'000 + static_cast<uint64_t>(machine_.cases); ++seed) {
+    Random random(seed);
+    CaseLimits limits = machine_.limits;
+    limits.alignedRows = true;
+    const ReshardSpec spec = randomSpec(random, limits);
+    const auto strategy = below(random, 4) == 0 ? ReshardStrategy::Gather : ReshardStrategy::Routed;
+    const auto direction = below(random, 2) == 0 ? ReshardDirection::Push : ReshardDirection::Pull;
+    GpuReshardOptions options;
+    options.streams = below(random, 3) == 0 ? 1 + static_cast<int>(below(random, 4)) : 1;
+    options.blocks = below(random, 3) == 0 ? 4 + static_cast<int>(below(random, 4)) : 0;
+    const auto misalign = static_cast<size_t>(below(random, 2) * below(random, 17));
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + nameOf(strategy) + ", " +
+                 nameOf(direction) + ", " + std::to_string(options.streams) + " streams, + " +
+                 std::to_string(misalign) + ": " + describe(spec));
+    runCase(spec, strategy, direction, options, misalign);
+    if (HasFailure())
+      return;
+  }
+}
+
+//===-- the kernel by itself ----------------------------------------------------------===//
+
+// Long rows, many rows and loops, so that boxes have several units; all widths.
+kernels::ReshardPiece randomPiece(Random &random, char *src, char *dst, int64_t &srcUsed,
+                                  int64_t &dstUsed) {
+  kernels::ReshardPiece piece{src, dst, {}, below(random, 3) == 0};
+  StridedBox &box = piece.box;
+  const int64_t width = int64_t{1} << below(random, 5);
+  auto gap = [&] { return below(random, 2) == 0 ? 0 : width * below(random, 4); };
+  box.rowBytes = width * (1 + below(random, below(random, 3) == 0 ? 5000 : 40));
+  box.numLoops = static_cast<int>(below(random, 4));
+  int64_t srcBytes = box.rowBytes, dstBytes = box.rowBytes;
+  int64_t room = 60'000 / box.rowBytes;
+  for (int i = box.numLoops; i-- > 0;) {
+    const auto d = static_cast<size_t>(i);
+    box.count[d] = 1 + below(random, room);
+    room /= box.count[d];
+    box.srcStride[d] = srcBytes + gap();
+    box.dstStride[d] = dstBytes + gap();
+    srcBytes += (box.count[d] - 1) * box.srcStride[d];
+    dstBytes += (box.count[d] - 1) * box.dstStride[d];
+  }
+  auto place = [&](int64_t &used, int64_t bytes) {
+    const int64_t at = (used + 15) / 16 * 16 + (below(random, 2) == 0 ? 0 : below(random, 16));
+    used = at + bytes;
+    return at;
+  };
+  box.srcOffset = place(srcUsed, srcBytes);
+  box.dstOffset = place(dstUsed, dstBytes);
+  return piece;
+}
+
+TEST_P(ReshardGpuTest, KernelCopiesWhatTheReferenceDoes) {
+  constexpr size_t kBytes = 1 << 20;
+  const int cases = machine_.fake ? 40 : 300;
+  for (uint64_t seed = 0; seed < static_cast<uint64_t>(cases); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Bytes source(kBytes);
+    for (char &byte : source)
+      byte = static_cast<char>(random());
+    const dl::GpuMemory from = allocate(0, source), to = allocate(0, Bytes(kBytes, kUntouched));
+    Bytes expected(kBytes, kUntouched);
+    std::vector<kernels::ReshardPiece> pieces;
+    int64_t srcUsed = 0, dstUsed = 0;
+    while (std::max(srcUsed, dstUsed) < (machine_.fake ? 150'000 : 700'000)) {
+      pieces.push_back(randomPiece(random, from.device(), to.device(), srcUsed, dstUsed));
+      copyBox(pieces.back().box, source.data(), expected.data());
+    }
+    ASSERT_LT(std::max(srcUsed, dstUsed), static_cast<int64_t>(kBytes));
+    auto table = kernels::compileReshard(pieces);
+    ASSERT_TRUE(table.ok());
+    Bytes entries(table->entries.size() * sizeof(kernels::ReshardEntry));
+    std::memcpy(entries.data(), table->entries.data(), entries.size());
+    const dl::GpuMemory held = allocate(0, entries);
+    kernels::ReshardCopy copy;
+    copy.entries = reinterpret_cast<const kernels::ReshardEntry *>(held.device());
+    copy.counts = table->counts;
+    copy.parts = 1 + static_cast<uint32_t>(below(random, 3));
+    copy.blocks = static_cast<int>(below(random, 6));
+    dl::CudaScope scope(*machine_.cuda, machine_.gpus[0]->context());
+    for (copy.part = 0; copy.part < copy.parts; ++copy.part)
+      ASSERT_TRUE(machine_.launch(copy, streams_[0]).ok());
+    synchronize();
+    ASSERT_EQ(read(0, to, kBytes), expected);
+    if (machine_.fake) {
+      std::memset(to.device(), kUntouched, kBytes);
+      kernels::reshardReference(*table);
+      ASSERT_EQ(read(0, to, kBytes), expected);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(host, ReshardGpuTest, testing::Values(MachineCase{"host", makeHost}),
+                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(cuda, ReshardGpuTest, testing::Values(MachineCase{"cuda", makeCuda}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+//===-- tables and options ------------------------------------------------------------===//
+
+TEST(ReshardTableTest, WideAccessesWhereEverythingIsAligned) {
+  alignas(16) static char memory[4096];
+  StridedBox box;
+  box.rowBytes = 64;
+  box.numLoops = 1;
+  box.count[0] = 3;
+  box.srcStride[0] = 128;
+  box.dstStride[0] = 64;
+  auto widthOf = [&](int64_t srcOffset, const StridedBox &boxed) {
+    StridedBox shifted = boxed;
+    shifted.srcOffset = srcOffset;
+    auto table = kernels::compileReshard({{memory, memory + 2048, shifted, false}});
+    return table->entries.at(0).width;
+  };
+  EXPECT_EQ(widthOf(0, box), 16u);
+  EXPECT_EQ(widthOf(8, box), 8u);
+  EXPECT_EQ(widthOf(2, box), 2u);
+  box.srcStride[0] = 132;
+  EXPECT_EQ(widthOf(0, box), 4u);
+  box.rowBytes = 63;
+  EXPECT_EQ(widthOf(0, box), 1u);
+}
+
+// Numbers that do not fit 32 bits are cut; the pointers are not followed.
+TEST(ReshardTableTest, HugeBoxesAreCut) {
+  auto *far = reinterpret_cast<char *>(uintptr_t{1} << 40);
+  StridedBox row;
+  row.rowBytes = (int64_t{5} << 30) + 16;
+  auto table = kernels::compileReshard({{far, far, row, false}});
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ(table->entries.size(), 6u);
+  uint64_t items = 0;
+  for (const kernels::ReshardEntry &entry : table->entries)
+    items += entry.items;
+  EXPECT_EQ(items * 16, static_cast<uint64_t>(row.rowBytes));
+
+  StridedBox many;
+  many.rowBytes = 1;
+  many.numLoops = 2;
+  many.count = {70'000, 70'000};
+  many.srcStride = {70'000, 1};
+  many.dstStride = {140'000, 2};
+  table = kernels::compileReshard({{far, far, many, false}});
+  ASSERT_TRUE(table.ok());
+  items = 0;
+  for (const kernels::ReshardEntry &entry : table->entries) {
+    items += entry.items;
+    EXPECT_LE(entry.items / entry.perRow, uint64_t{1} << 31);
+  }
+  EXPECT_EQ(items, uint64_t{70'000} * 70'000);
+}
+
+TEST(ReshardTableTest, BadPiecesAreNamed) {
+  char byte = 0;
+  StridedBox box;
+  box.rowBytes = 1;
+  auto table = kernels::compileReshard({{&byte, &byte, box, false}, {nullptr, &byte, box, false}});
+  EXPECT_EQ(table.status().message(), "piece 1: a null buffer");
+  box.numLoops = 9;
+  EXPECT_EQ(kernels::compileReshard({{&byte, &byte, box, false}}).status().message(),
+            "piece 0: 9 loops");
+  kernels::ReshardCopy copy;
+  copy.parts = 0;
+  EXPECT_FALSE(kernels::checkReshardCopy(copy).ok());
+  copy = {};
+  copy.blocks = -1;
+  EXPECT_FALSE(kernels::checkReshardCopy(copy).ok());
+}
+
+TEST(ReshardGpuOptionsTest, BadOptionsAndFailingCallsAreErrors) {
+  Machine machine = makeHost();
+  ReshardSpec spec;
+  spec.shape = {8};
+  spec.senders = {{0, {{0}, {8}}, {}, 0}};
+  spec.receivers = {{1, {{0}, {8}}, {}, 0}};
+  const ReshardPlan plan = planReshard(spec).take();
+  Bytes source(32), target(32);
+  ReshardBuffers buffers;
+  buffers.source = {source.data(), 32, nullptr};
+  buffers.peers = {{target.data(), nullptr, {}, 1}};
+  auto create = [&](const GpuReshardOptions &options) {
+    return GpuReshard::create(plan, 0, buffers, machine.gpus[0], options, machine.launch).status();
+  };
+  EXPECT_EQ(create({17, 0}).message(), "rank 0: 17 streams: 1 to 16 are possible");
+  EXPECT_EQ(create({4, 3}).message(), "rank 0: 3 blocks for 4 streams");
+  for (const char *call : {"memAlloc", "streamCreate", "eventCreate", "memcpyHtoDAsync"}) {
+    machine.fake->failNext(call, dl::kCudaOutOfMemory);
+    EXPECT_EQ(create({4, 0}).code(), kCollDevice) << call;
+  }
+  buffers.peers.clear();
+  EXPECT_EQ(create({}).code(), kCollInvalidCall);
+  machine.gpus.clear();
+  EXPECT_EQ(machine.fake->liveAllocations(), 0);
+}
+
+} // namespace
+} // namespace coll::rt::exchange::test

@@ -1,0 +1,223 @@
+// Plans against brute force: every byte that is wanted comes once, from where it is; none else.
+
+#include "test/exchange/reshard_cases.h"
+
+#include "runtime/base/dtype.h"
+#include "runtime/exchange/region.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace coll::rt::exchange::test {
+namespace {
+
+Bytes untouched(int64_t bytes) { return Bytes(static_cast<size_t>(bytes), kUntouched); }
+
+// Copies a box byte by byte; each byte of the destination may be written once.
+void apply(const StridedBox &box, const Bytes &src, Bytes &dst, std::vector<bool> &written) {
+  for (RowCursor row(box); !row.done(); row.next())
+    for (int64_t i = 0; i < box.rowBytes; ++i) {
+      const auto from = static_cast<size_t>(row.src() + i), to = static_cast<size_t>(row.dst() + i);
+      ASSERT_LT(from, src.size());
+      ASSERT_LT(to, dst.size());
+      ASSERT_FALSE(written[to]) << "byte " << to << " is written twice";
+      written[to] = true;
+      dst[to] = src[from];
+    }
+}
+
+void execute(const ReshardSpec &spec, const ReshardPlan &plan) {
+  std::vector<Bytes> sources, targets;
+  for (size_t i = 0; i < spec.senders.size(); ++i)
+    sources.push_back(sourceOf(spec, i, plan.senderBytes[i]));
+  const bool gathers = plan.strategy == ReshardStrategy::Gather;
+  std::vector<std::vector<bool>> written;
+  for (size_t j = 0; j < spec.receivers.size(); ++j) {
+    targets.push_back(untouched(gathers ? plan.scratchBytes : plan.receiverBytes[j]));
+    written.emplace_back(targets.back().size());
+  }
+  int64_t wire = 0;
+  for (const Transfer &transfer : plan.transfers) {
+    const auto i = static_cast<size_t>(transfer.sender), j = static_cast<size_t>(transfer.receiver);
+    EXPECT_EQ(transfer.isLocal, spec.senders[i].rank == spec.receivers[j].rank);
+    int64_t bytes = 0;
+    for (const StridedBox &box : transfer.boxes) {
+      apply(box, sources[i], targets[j], written[j]);
+      bytes += box.bytes();
+    }
+    EXPECT_EQ(bytes, transfer.bytes);
+    wire += transfer.isLocal ? 0 : bytes;
+  }
+  EXPECT_EQ(wire, plan.wireBytes);
+  for (size_t j = 0; j < spec.receivers.size(); ++j) {
+    Bytes result = targets[j];
+    if (gathers) {
+      result = untouched(plan.receiverBytes[j]);
+      std::vector<bool> sliced(result.size());
+      for (const StridedBox &box : plan.slices[j])
+        apply(box, targets[j], result, sliced);
+    }
+    ASSERT_EQ(result, expectedOf(spec, j, plan.receiverBytes[j])) << "receiver " << j;
+  }
+}
+
+TEST(ReshardPlanTest, RandomPlansMoveEveryByteOnce) {
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    Random random(seed);
+    const ReshardSpec spec = randomSpec(random);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(spec));
+    Result<ReshardPlan> plan = planReshard(spec);
+    ASSERT_TRUE(plan.ok()) << plan.status().toString();
+    execute(spec, *plan);
+    // A receiver takes nothing from others that its own rank holds.
+    EXPECT_EQ(plan->wireBytes, plan->leastWireBytes);
+    Result<ReshardPlan> gather = planReshard(spec, ReshardStrategy::Gather);
+    ASSERT_TRUE(gather.ok()) << gather.status().toString();
+    execute(spec, *gather);
+    EXPECT_EQ(gather->leastWireBytes, plan->leastWireBytes);
+    if (HasFailure())
+      return;
+  }
+}
+
+TEST(ReshardPlanTest, PhasesArePermutations) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    Random random(seed);
+    Result<ReshardPlan> plan = planReshard(randomSpec(random));
+    ASSERT_TRUE(plan.ok());
+    std::set<std::pair<int, int>> senders, receivers;
+    for (const Transfer &transfer : plan->transfers) {
+      EXPECT_TRUE(senders.emplace(transfer.phase, transfer.sender).second);
+      EXPECT_TRUE(receivers.emplace(transfer.phase, transfer.receiver).second);
+    }
+    EXPECT_TRUE(
+        std::is_sorted(plan->transfers.begin(), plan->transfers.end(),
+                       [](const Transfer &a, const Transfer &b) { return a.phase < b.phase; }));
+  }
+}
+
+Shard shard(int rank, std::vector<int64_t> begin, std::vector<int64_t> extent) {
+  return {rank, {std::move(begin), std::move(extent)}, {}, 0};
+}
+
+ReshardSpec rowsToColumns(int64_t extent) {
+  ReshardSpec spec;
+  spec.shape = {extent, extent};
+  const int64_t half = extent / 2;
+  spec.senders = {shard(0, {0, 0}, {half, extent}), shard(1, {half, 0}, {extent - half, extent})};
+  spec.receivers = {shard(2, {0, 0}, {extent, half}), shard(3, {0, half}, {extent, extent - half})};
+  return spec;
+}
+
+TEST(ReshardPlanTest, RowsToColumnsAreOneBoxAPair) {
+  Result<ReshardPlan> plan = planReshard(rowsToColumns(100));
+  ASSERT_TRUE(plan.ok());
+  ASSERT_EQ(plan->transfers.size(), 4u);
+  for (const Transfer &transfer : plan->transfers) {
+    ASSERT_EQ(transfer.boxes.size(), 1u);
+    const StridedBox &box = transfer.boxes[0];
+    EXPECT_EQ(box.numLoops, 1);
+    EXPECT_EQ(box.rowBytes, 200);
+    EXPECT_EQ(box.count[0], 50);
+    EXPECT_EQ(box.srcStride[0], 400);
+    EXPECT_EQ(box.dstStride[0], 200);
+  }
+  EXPECT_EQ(plan->wireBytes, 40000);
+}
+
+TEST(ReshardPlanTest, WholeContiguousShardsAreOneRow) {
+  ReshardSpec spec;
+  spec.shape = {6, 5, 4, 3};
+  spec.senders = {shard(0, {0, 0, 0, 0}, {3, 5, 4, 3}), shard(1, {3, 0, 0, 0}, {3, 5, 4, 3})};
+  spec.receivers = {shard(2, {0, 0, 0, 0}, {6, 5, 4, 3})};
+  Result<ReshardPlan> plan = planReshard(spec);
+  ASSERT_TRUE(plan.ok());
+  for (const Transfer &transfer : plan->transfers) {
+    EXPECT_EQ(transfer.boxes[0].numLoops, 0);
+    EXPECT_EQ(transfer.boxes[0].rowBytes, 3 * 5 * 4 * 3 * 4);
+  }
+}
+
+TEST(ReshardPlanTest, ReplicasShareTheLoad) {
+  ReshardSpec spec;
+  spec.shape = {64};
+  for (int i = 0; i < 4; ++i) {
+    spec.senders.push_back(shard(i, {i / 2 * 32}, {32}));
+    spec.receivers.push_back(shard(10 + i, {0}, {64}));
+  }
+  Result<ReshardPlan> plan = planReshard(spec);
+  ASSERT_TRUE(plan.ok());
+  std::vector<int64_t> sent(4);
+  for (const Transfer &transfer : plan->transfers)
+    sent[static_cast<size_t>(transfer.sender)] += transfer.bytes;
+  EXPECT_EQ(sent, std::vector<int64_t>(4, 2 * 32 * 4));
+}
+
+TEST(ReshardPlanTest, PiecesOfReplicasAreJoined) {
+  ReshardSpec spec;
+  spec.shape = {8, 8};
+  // The third sender fills up what the first two leave: an L, of two boxes.
+  spec.senders = {shard(0, {0, 0}, {2, 2}), shard(1, {2, 2}, {2, 2}), shard(2, {0, 0}, {8, 8})};
+  spec.receivers = {shard(0, {0, 0}, {8, 2})};
+  Result<ReshardPlan> plan = planReshard(spec);
+  ASSERT_TRUE(plan.ok());
+  ASSERT_EQ(plan->transfers.size(), 2u);
+  for (const Transfer &transfer : plan->transfers)
+    EXPECT_EQ(transfer.boxes.size(), 1u);
+}
+
+//===-- bad specs ---------------------------------------------------------------------===//
+
+void expectInvalid(const ReshardSpec &spec, const std::string &text) {
+  Result<ReshardPlan> plan = planReshard(spec);
+  ASSERT_FALSE(plan.ok()) << text;
+  EXPECT_EQ(plan.status().code(), kCollInvalidCall);
+  EXPECT_NE(plan.status().message().find(text), std::string::npos) << plan.status().message();
+}
+
+TEST(ReshardPlanTest, BadSpecsAreNamed) {
+  ReshardSpec spec = rowsToColumns(10);
+  spec.receivers[1].region.extent[1] = 6;
+  expectInvalid(spec, "receiver 1 (rank 3): dimension 1: 6 elements from 5 are not inside");
+  spec = rowsToColumns(10);
+  spec.senders[1].rank = 0;
+  expectInvalid(spec, "sender 1 (rank 0): the rank is there twice");
+  spec = rowsToColumns(10);
+  spec.senders[0].rank = -4;
+  expectInvalid(spec, "sender 0 (rank -4)");
+  spec = rowsToColumns(10);
+  spec.senders.pop_back();
+  expectInvalid(spec, "receiver 0 (rank 2): no sender holds the elements [5 to 9, 0 to 4]");
+  spec = rowsToColumns(10);
+  spec.receivers.clear();
+  expectInvalid(spec, "there is no receiver");
+  spec = rowsToColumns(10);
+  spec.receivers[0].strides = {1, 1};
+  expectInvalid(spec, "receiver 0 (rank 2): by its strides, elements overlap");
+  spec.receivers[0].strides = {5};
+  expectInvalid(spec, "receiver 0 (rank 2): 1 strides for 2 dimensions");
+  spec.receivers[0].strides = {-5, 1};
+  expectInvalid(spec, "stride -5");
+  spec.receivers[0].strides = {int64_t{1} << 62, 1};
+  expectInvalid(spec, "larger than memory can be");
+  spec = rowsToColumns(10);
+  spec.senders[0].offset = -1;
+  expectInvalid(spec, "sender 0 (rank 0): offset -1");
+  spec = rowsToColumns(10);
+  spec.senders[0].region.begin.pop_back();
+  expectInvalid(spec, "sender 0 (rank 0): its region has 1 begins");
+  spec = rowsToColumns(10);
+  spec.dtype = static_cast<CollDtype>(99);
+  expectInvalid(spec, "dtype 99");
+  spec = rowsToColumns(10);
+  spec.shape.assign(9, 1);
+  expectInvalid(spec, "9 dimensions");
+  spec.shape = {-1, 4};
+  expectInvalid(spec, "extent of -1");
+  spec.shape = {int64_t{1} << 40, int64_t{1} << 40};
+  expectInvalid(spec, "more elements than memory can hold");
+}
+
+} // namespace
+} // namespace coll::rt::exchange::test
