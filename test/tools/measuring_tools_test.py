@@ -144,6 +144,22 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("2.28.9, symmetric windows: yes", run("coll-info", **fake).stdout)
 
+    def test_reshards_are_checked(self):
+        rows_file = self.path("rows.jsonl")
+        quick = ["--iterations=1", "--warmup=0", "--repeat=1"]
+        for words in (["--shape=65x33x7", "--senders=3", "--receivers=2", "--to=2", "--dtype=i16"],
+                      ["--shape=100x90", "--senders=2", "--receivers=3", "--same", "--from=-1"]):
+            done = run("coll-perf", "reshard", *words, *quick, f"--json={rows_file}")
+            self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        rows = [json.loads(line) for line in rows_file.read_text().splitlines()]
+        self.assertEqual(len(rows), 2 * 4)
+        for row in rows:
+            self.assertGreater(row["ours"], 0)
+            self.assertLessEqual(row["least_wire_bytes"], row["wire_bytes"])
+        done = run("coll-perf", "reshard", "--memory=gpu", COLL_CUDA="none")
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("SKIPPED", done.stdout)
+
     def test_what_is_not_here_is_skipped(self):
         done = run("coll-perf", "all_reduce", "--backend=nccl", COLL_CUDA="none")
         self.assertEqual(done.returncode, 77, done.stderr)
@@ -172,6 +188,20 @@ class CollPerfTest(unittest.TestCase):
         output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, output)
         self.assertRegex(errors, "rank 1.*gone")
+
+    def test_a_killed_rank_ends_a_reshard(self):
+        process = subprocess.Popen([BIN / "coll-perf", "reshard", "--shape=2048x2048", "--no-check",
+                                    "-n1000000", "--timeout=30", "--strategy=routed"], text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
+            self.addCleanup(cleanup)
+        self.assertIn("reshard", process.stdout.readline() + process.stdout.readline())
+        time.sleep(0.5)
+        os.kill(children_of(process.pid)[1], signal.SIGKILL)
+        output, errors = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 1, output)
+        self.assertIn("rank 1 was ended by signal 9", errors)
 
     def test_tuned_routes_are_read(self):
         table = self.path("routes.json")
@@ -204,6 +234,10 @@ class CollPerfTest(unittest.TestCase):
                 (["tune", "--out=x", "--backend=auto"], "auto"),
                 (["tune", "--out=x", "--ops=send_recv"], "send_recv"),
 
+                (["reshard", "--shape=4y4"], "4y4"), (["reshard", "--to=2"], "--to"),
+                (["reshard", "--senders=0"], "--senders"), (["reshard", "--peers=mpi"], "mpi"),
+                (["reshard", "--peers=nccl"], "GPU memory only"), (["reshard", "-df3"], "f3"),
+                (["reshard", "--strategy=fast"], "fast"), (["reshard", "--memory=disk"], "disk"),
                 ([], "subcommand"), (["nets"], "nets"), (["net", "--bogus"], "--bogus"),
                 (["net", "--sizes=7Q"], "7Q"), (["net", "--sizes=0"], "1 byte or more"),
                 (["net", "--sizes=1M..4K"], "1M..4K"), (["net", "--modes=fast"], "fast"),

@@ -21,6 +21,8 @@ struct Command {
 
 // Adds `coll-perf net`. The words of the command line go into the rows that it writes.
 Command addNet(CLI::App &app, int argc, char **argv);
+// Adds `coll-perf reshard`.
+Command addReshard(CLI::App &app, int argc, char **argv);
 // One for each operation: `coll-perf all_reduce`, …
 std::vector<Command> addOps(CLI::App &app, int argc, char **argv);
 // Adds `coll-perf tune`.

@@ -18,6 +18,7 @@ int coll::perfMain(int argc, char **argv) {
   std::vector<Command> commands = addOps(app, argc, argv);
   commands.push_back(addTune(app, argc, argv));
   commands.push_back(addNet(app, argc, argv));
+  commands.push_back(addReshard(app, argc, argv));
   std::string first = argc > 1 ? argv[1] : "";
   bool known = first.empty() || first[0] == '-';
   for (const Command &command : commands)

@@ -1,7 +1,6 @@
 #include "tools/coll-perf/op/team.h"
 
-#include "runtime/base/env.h"
-#include "runtime/net/auth.h"
+#include "tools/coll-perf/meeting_place.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -23,29 +22,6 @@ using Json = nlohmann::json;
 // Beyond the backend's own deadline, for what comes before and after it.
 constexpr int64_t kPatienceUs = 120'000'000;
 constexpr int64_t kGraceUs = 2'000'000;
-
-Result<rt::JobOptions> meetingPlace(int ranks, net::Fd &listener) {
-  rt::JobOptions job;
-  job.worldSize = ranks;
-  job.iface = rt::envString(rt::EnvVar::NetIface);
-  if (job.iface.empty())
-    job.iface = "lo"; // all are on this machine
-  Result<std::vector<net::Interface>> interfaces = net::findInterfaces(job.iface);
-  if (!interfaces)
-    return interfaces.status();
-  Result<net::Fd> listening = net::listenOn(interfaces->front().address);
-  if (!listening)
-    return listening.status();
-  Result<net::Address> address = net::localAddress(*listening);
-  if (!address)
-    return address.status();
-  job.bootstrap = address->toString();
-  listener = listening.take();
-  uint8_t secret[32];
-  COLL_RETURN_IF_ERROR(net::fillRandom(secret, sizeof(secret)));
-  job.secret.assign(reinterpret_cast<const char *>(secret), sizeof(secret));
-  return job;
-}
 
 } // namespace
 

@@ -1,0 +1,152 @@
+#include "runtime/base/aligned_buffer.h"
+#include "runtime/net/tcp/tcp.h"
+#include "tools/coll-perf/reshard/memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace coll::perf {
+
+namespace {
+
+constexpr char kSpoiled = 0x5e;
+
+// What a rank tells the others. Plain bytes.
+struct Card {
+  net::Handle handle;
+  net::RemoteKey keys[kPlaces];
+};
+
+class HostRankMemory final : public RankMemory {
+public:
+  ~HostRankMemory() override {
+    active_.clear();
+    passive_.clear();
+    listener_.reset();
+    for (net::Memory *memory : memories_)
+      if (memory)
+        transport_->deregMr(memory);
+  }
+
+  Status open(const ReshardTask &task, int rank, const PlaceBytes &bytes,
+              net::Bootstrap &bootstrap) {
+    net::TcpOptions options = net::TcpOptions::fromEnv();
+    if (options.iface.empty())
+      options.iface = "lo";
+    Result<std::unique_ptr<net::Transport>> transport =
+        net::createTcpTransport(options, std::nullopt);
+    if (!transport)
+      return transport.status();
+    transport_ = transport.take();
+    Result<std::unique_ptr<net::Listener>> listener = transport_->listen(0);
+    if (!listener)
+      return listener.status();
+    listener_ = listener.take();
+    Card card;
+    card.handle = listener_->handle();
+    for (size_t place = 0; place < kPlaces; ++place)
+      COLL_RETURN_IF_ERROR(makeBuffer(place, bytes[place], card.keys[place]));
+    Result<std::vector<std::string>> all =
+        bootstrap.allgather({reinterpret_cast<const char *>(&card), sizeof(card)}, task.timeoutUs);
+    if (!all)
+      return all.status();
+    cards_.resize(all->size());
+    for (size_t i = 0; i < cards_.size(); ++i)
+      std::memcpy(&cards_[i], (*all)[i].data(), sizeof(Card));
+    return connect(rank, task.timeoutUs);
+  }
+
+  Result<rt::exchange::PeerBuffer> peer(int rank, Place place) override {
+    const auto at = static_cast<size_t>(rank);
+    return rt::exchange::PeerBuffer{nullptr, active_[at].get(),
+                                    cards_[at].keys[static_cast<size_t>(place)],
+                                    transport_->devices()[0].maxSegments};
+  }
+  Status spoil() override {
+    for (Place place : {Place::Target, Place::Scratch})
+      if (own(place).bytes > 0)
+        std::memset(own(place).data, kSpoiled, static_cast<size_t>(own(place).bytes));
+    return {};
+  }
+
+protected:
+  Status write(char *to, const char *from, int64_t bytes) override {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return {};
+  }
+  Status read(char *to, const char *from, int64_t bytes) override { return write(to, from, bytes); }
+
+private:
+  Status makeBuffer(size_t place, int64_t bytes, net::RemoteKey &key) {
+    Result<rt::AlignedBuffer> made = rt::AlignedBuffer::create(bytes);
+    if (!made)
+      return made.status();
+    buffers_[place] = made.take();
+    Result<net::Memory *> memory = transport_->regMr(
+        0, {buffers_[place].data(), static_cast<uint64_t>(bytes), net::MemoryKind::Host, -1, 0});
+    if (!memory)
+      return memory.status();
+    memories_[place] = *memory;
+    key = (*memory)->remoteKey();
+    own_[place] = {buffers_[place].data(), bytes, *memory};
+    return {};
+  }
+
+  // To everybody; the other ends are kept for what they serve.
+  Status connect(int rank, int64_t timeoutUs) {
+    std::vector<std::unique_ptr<net::Connector>> connectors(cards_.size());
+    active_.resize(cards_.size());
+    for (size_t i = 0; i < cards_.size(); ++i) {
+      if (static_cast<int>(i) == rank)
+        continue;
+      Result<std::unique_ptr<net::Connector>> made = transport_->connect(0, cards_[i].handle);
+      if (!made)
+        return made.status().annotate("rank " + std::to_string(i));
+      connectors[i] = made.take();
+    }
+    const int64_t deadlineUs = net::nowUs() + timeoutUs;
+    while (true) {
+      bool done = passive_.size() + 1 == cards_.size();
+      for (size_t i = 0; i < cards_.size(); ++i) {
+        if (!connectors[i] || active_[i])
+          continue;
+        Result<std::unique_ptr<net::Connection>> got = connectors[i]->poll();
+        if (!got)
+          return got.status().annotate("rank " + std::to_string(i));
+        active_[i] = got.take();
+        done &= active_[i] != nullptr;
+      }
+      Result<std::unique_ptr<net::Connection>> got = listener_->accept();
+      if (!got)
+        return got.status();
+      if (*got)
+        passive_.push_back(got.take());
+      if (done)
+        return {};
+      if (net::nowUs() > deadlineUs)
+        return {kCollTimeout, "the ranks do not connect"};
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
+
+  std::unique_ptr<net::Transport> transport_;
+  std::unique_ptr<net::Listener> listener_;
+  rt::AlignedBuffer buffers_[kPlaces];
+  net::Memory *memories_[kPlaces] = {};
+  std::vector<Card> cards_;
+  std::vector<std::unique_ptr<net::Connection>> active_, passive_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<RankMemory>> makeHostMemory(const ReshardTask &task, int rank,
+                                                   const PlaceBytes &bytes,
+                                                   net::Bootstrap &bootstrap) {
+  auto memory = std::make_unique<HostRankMemory>();
+  COLL_RETURN_IF_ERROR(memory->open(task, rank, bytes, bootstrap));
+  return std::unique_ptr<RankMemory>(std::move(memory));
+}
+
+} // namespace coll::perf

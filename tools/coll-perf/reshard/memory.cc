@@ -1,0 +1,48 @@
+#include "tools/coll-perf/reshard/memory.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace coll::perf {
+
+namespace {
+
+constexpr int64_t kPartBytes = 8 << 20;
+
+} // namespace
+
+Status RankMemory::fill(const ShardPattern &pattern) {
+  const int64_t part = kPartBytes / pattern.elemBytes();
+  std::vector<char> data(
+      static_cast<size_t>(std::min(pattern.elems(), part) * pattern.elemBytes()));
+  for (int64_t at = 0; at < pattern.elems(); at += part) {
+    const int64_t end = std::min(at + part, pattern.elems());
+    pattern.fill(at, end, data.data());
+    // The last padding is not in the buffer.
+    const int64_t begin = at * pattern.elemBytes();
+    const int64_t bytes =
+        std::min((end - at) * pattern.elemBytes(), own(Place::Source).bytes - begin);
+    if (bytes > 0)
+      COLL_RETURN_IF_ERROR(write(own(Place::Source).data + begin, data.data(), bytes));
+  }
+  return {};
+}
+
+Result<int64_t> RankMemory::wrong(const ShardPattern &pattern) {
+  const int64_t part = kPartBytes / pattern.elemBytes();
+  std::vector<char> data(
+      static_cast<size_t>(std::min(pattern.elems(), part) * pattern.elemBytes()));
+  int64_t wrong = 0;
+  for (int64_t at = 0; at < pattern.elems(); at += part) {
+    const int64_t end = std::min(at + part, pattern.elems());
+    const int64_t begin = at * pattern.elemBytes();
+    const int64_t bytes =
+        std::min((end - at) * pattern.elemBytes(), own(Place::Target).bytes - begin);
+    if (bytes > 0)
+      COLL_RETURN_IF_ERROR(read(data.data(), own(Place::Target).data + begin, bytes));
+    wrong += pattern.wrong(at, end, data.data());
+  }
+  return wrong;
+}
+
+} // namespace coll::perf

@@ -1,0 +1,59 @@
+// memory.h - a rank's buffers, in host memory or on its GPU, and how others reach them.
+
+#ifndef COLL_TOOLS_COLL_PERF_RESHARD_MEMORY_H
+#define COLL_TOOLS_COLL_PERF_RESHARD_MEMORY_H
+
+#include "runtime/dl/gpu_memory.h"
+#include "runtime/net/bootstrap.h"
+#include "tools/coll-perf/reshard/options.h"
+#include "tools/coll-perf/reshard/pattern.h"
+
+#include <array>
+#include <memory>
+
+namespace coll::perf {
+
+// Which of a rank's buffers.
+enum class Place { Source, Target, Scratch };
+inline constexpr size_t kPlaces = 3;
+using PlaceBytes = std::array<int64_t, kPlaces>;
+
+class RankMemory {
+public:
+  virtual ~RankMemory() = default;
+
+  rt::exchange::OwnBuffer own(Place place) const { return own_[static_cast<size_t>(place)]; }
+  // The buffer of another rank, which lives as long as this rank's memory.
+  virtual Result<rt::exchange::PeerBuffer> peer(int rank, Place place) = 0;
+
+  Status fill(const ShardPattern &pattern);           // the source
+  Result<int64_t> wrong(const ShardPattern &pattern); // elements of the target
+  // So that what is left of an earlier result is not taken for a new one.
+  virtual Status spoil() = 0;
+
+protected:
+  // To and from host memory; done when they return.
+  virtual Status write(char *to, const char *from, int64_t bytes) = 0;
+  virtual Status read(char *to, const char *from, int64_t bytes) = 0;
+
+  rt::exchange::OwnBuffer own_[kPlaces];
+};
+
+// One-sided over tcp on this machine's loopback. All ranks call it together; so for the others.
+Result<std::unique_ptr<RankMemory>> makeHostMemory(const ReshardTask &task, int rank,
+                                                   const PlaceBytes &bytes,
+                                                   net::Bootstrap &bootstrap);
+
+class GpuRankMemory : public RankMemory {
+public:
+  virtual const std::shared_ptr<rt::dl::GpuContext> &gpu() const = 0;
+  virtual rt::dl::CudaStream stream() const = 0;
+};
+// On GPU rank % GPUs, opened by CUDA IPC.
+Result<std::unique_ptr<GpuRankMemory>> makeGpuMemory(const ReshardTask &task, int rank,
+                                                     const PlaceBytes &bytes,
+                                                     net::Bootstrap &bootstrap);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_RESHARD_MEMORY_H

@@ -1,0 +1,38 @@
+// mover.h - one rank's side of one way to reshard.
+
+#ifndef COLL_TOOLS_COLL_PERF_RESHARD_MOVER_H
+#define COLL_TOOLS_COLL_PERF_RESHARD_MOVER_H
+
+#include "tools/coll-perf/reshard/memory.h"
+
+#include <memory>
+
+namespace coll::perf {
+
+class Mover {
+public:
+  virtual ~Mover() = default;
+  virtual Status run() = 0;                   // begins, or does, this rank's part
+  virtual Status slice() { return {}; }       // gather's second step, when all have run
+  virtual Status synchronize() { return {}; } // until what was begun is done
+};
+
+// All ranks call these together, with the same way. kCollUnsupported where this machine has no such
+// way.
+Result<std::unique_ptr<Mover>> makeHostMover(const ReshardTask &task, const ReshardWay &way,
+                                             int rank, RankMemory &memory);
+Result<std::unique_ptr<Mover>> makeGpuMover(const ReshardTask &task, const ReshardWay &way,
+                                            int rank, GpuRankMemory &memory);
+Result<std::unique_ptr<Mover>> makeCopiesMover(const ReshardTask &task, const ReshardWay &way,
+                                               int rank, GpuRankMemory &memory);
+Result<std::unique_ptr<Mover>> makeNcclMover(const ReshardTask &task, int rank,
+                                             GpuRankMemory &memory, net::Bootstrap &bootstrap);
+
+// The way to the buffers that the plan's transfers of this rank need.
+Result<rt::exchange::ReshardBuffers> buffersFor(const rt::exchange::ReshardPlan &plan,
+                                                const ReshardWay &way, int rank,
+                                                RankMemory &memory);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_RESHARD_MOVER_H

@@ -1,0 +1,225 @@
+// What one does with NCCL: senders pack what each receiver needs, send and receive in one group,
+// receivers unpack. What is one row is sent from its place, or received into it.
+
+#include "runtime/dl/nccl.h"
+#include "runtime/kernels/reshard_copy.h"
+#include "tools/coll-perf/reshard/mover.h"
+
+#include <cstring>
+#include <vector>
+
+namespace coll::perf {
+
+namespace {
+
+using kernels::ReshardPiece;
+using rt::StridedBox;
+using rt::dl::GpuMemory;
+using rt::exchange::ReshardPlan;
+using rt::exchange::Transfer;
+
+// A table of boxes in GPU memory.
+struct Table {
+  GpuMemory memory;
+  kernels::ReshardCopy copy;
+};
+
+class NcclMover final : public Mover {
+public:
+  explicit NcclMover(GpuRankMemory &memory) : memory_(memory) {}
+  ~NcclMover() override {
+    if (comm_)
+      (void)nccl_->commAbort(comm_);
+  }
+
+  Status open(const ReshardTask &task, int rank, net::Bootstrap &bootstrap) {
+    Result<ReshardPlan> plan = planReshard(task.spec);
+    if (!plan)
+      return plan.status();
+    COLL_RETURN_IF_ERROR(connect(task, rank, bootstrap));
+    return layOut(*plan, rank);
+  }
+
+  Status run() override {
+    rt::dl::CudaScope scope(memory_.gpu()->cuda(), memory_.gpu()->context());
+    rt::dl::CudaStream stream = memory_.stream();
+    COLL_RETURN_IF_ERROR(kernels::launchReshardCopy(pack_.copy, stream));
+    COLL_RETURN_IF_ERROR(check(nccl_->groupStart(), "ncclGroupStart"));
+    Status status;
+    for (const Message &message : messages_) {
+      rt::dl::NcclResult result = message.sends
+                                      ? nccl_->send(message.data, message.bytes, rt::dl::kNcclInt8,
+                                                    message.peer, comm_, stream)
+                                      : nccl_->recv(message.data, message.bytes, rt::dl::kNcclInt8,
+                                                    message.peer, comm_, stream);
+      if (status.ok())
+        status = check(result, message.sends ? "ncclSend" : "ncclRecv");
+    }
+    Status ended = check(nccl_->groupEnd(), "ncclGroupEnd");
+    COLL_RETURN_IF_ERROR(status.ok() ? ended : status);
+    return kernels::launchReshardCopy(unpack_.copy, stream);
+  }
+  Status synchronize() override {
+    rt::dl::CudaScope scope(memory_.gpu()->cuda(), memory_.gpu()->context());
+    return memory_.gpu()->check(memory_.gpu()->cuda().streamSynchronize(memory_.stream()),
+                                "cuStreamSynchronize");
+  }
+
+private:
+  struct Message {
+    bool sends;
+    int peer;
+    char *data;
+    size_t bytes;
+  };
+
+  Status check(rt::dl::NcclResult result, const char *call) const {
+    return rt::dl::ncclStatus(*nccl_, result, call, comm_);
+  }
+
+  Status connect(const ReshardTask &task, int rank, net::Bootstrap &bootstrap) {
+    Result<const rt::dl::Nccl *> nccl = rt::dl::nccl();
+    if (!nccl)
+      return nccl.status();
+    nccl_ = *nccl;
+    int count = 0;
+    COLL_RETURN_IF_ERROR(
+        memory_.gpu()->check(memory_.gpu()->cuda().deviceGetCount(&count), "cuDeviceGetCount"));
+    if (task.ranks > count)
+      return Status(kCollUnsupported, "NCCL wants a GPU for each of the " +
+                                          std::to_string(task.ranks) + " ranks; there are " +
+                                          std::to_string(count));
+    rt::dl::CudaScope scope(memory_.gpu()->cuda(), memory_.gpu()->context());
+    rt::dl::NcclUniqueId id;
+    Status made = rank == 0 ? check(nccl_->getUniqueId(&id), "ncclGetUniqueId") : Status();
+    Result<std::vector<std::string>> ids = bootstrap.allgather(
+        {made.ok() ? id.bytes : "", made.ok() ? sizeof(id.bytes) : 0}, task.timeoutUs);
+    COLL_RETURN_IF_ERROR(made);
+    if (!ids)
+      return ids.status();
+    if (ids->front().size() != sizeof(id.bytes))
+      return Status(kCollUnsupported, "rank 0 has no NCCL");
+    std::memcpy(id.bytes, ids->front().data(), sizeof(id.bytes));
+    rt::dl::NcclConfig config;
+    config.blocking = 1;
+    return check(nccl_->commInitRankConfig(&comm_, task.ranks, id, rank, &config),
+                 "ncclCommInitRankConfig");
+  }
+
+  // Gives each message its place: its own, or a stretch of the staging memory.
+  Status layOut(const ReshardPlan &plan, int rank) {
+    std::vector<ReshardPiece> packed, unpacked;
+    int64_t bytes = 0;
+    for (const Transfer &transfer : plan.transfers)
+      if (plan.senders[static_cast<size_t>(transfer.sender)] == rank ||
+          plan.receivers[static_cast<size_t>(transfer.receiver)] == rank)
+        bytes += rounded(transfer.bytes);
+    Result<GpuMemory> staging =
+        GpuMemory::create(memory_.gpu(), GpuMemory::Kind::Device, bytes + 1);
+    if (!staging)
+      return staging.status();
+    staging_ = staging.take();
+    char *free = staging_.device();
+    char *source = memory_.own(Place::Source).data, *target = memory_.own(Place::Target).data;
+    for (const Transfer &transfer : plan.transfers) {
+      const int from = plan.senders[static_cast<size_t>(transfer.sender)];
+      const int to = plan.receivers[static_cast<size_t>(transfer.receiver)];
+      if (from != rank && to != rank)
+        continue;
+      if (transfer.isLocal) {
+        for (const StridedBox &box : transfer.boxes)
+          packed.push_back({source, target, box, true});
+        continue;
+      }
+      const bool sends = from == rank;
+      const int64_t own = sends ? transfer.boxes[0].srcOffset : transfer.boxes[0].dstOffset;
+      Message message{sends, sends ? to : from, (sends ? source : target) + own,
+                      static_cast<size_t>(transfer.bytes)};
+      if (!isOnePiece(transfer, sends)) {
+        message.data = free;
+        free += rounded(transfer.bytes);
+        addPieces(transfer, sends, message.data, sends ? source : target,
+                  sends ? packed : unpacked);
+      }
+      messages_.push_back(message);
+    }
+    COLL_RETURN_IF_ERROR(upload(packed, pack_));
+    return upload(unpacked, unpack_);
+  }
+
+  static int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  // Whether the bytes lie in one piece, and in the order in which they travel, on this side.
+  static bool isOnePiece(const Transfer &transfer, bool sends) {
+    if (transfer.boxes.size() != 1)
+      return false;
+    const StridedBox &box = transfer.boxes[0];
+    int64_t bytes = box.rowBytes;
+    for (int i = box.numLoops; i-- > 0;) {
+      const auto d = static_cast<size_t>(i);
+      if ((sends ? box.srcStride[d] : box.dstStride[d]) != bytes)
+        return false;
+      bytes *= box.count[d];
+    }
+    return true;
+  }
+
+  // Between the boxes of this side and the stretch, in which they follow each other row by row.
+  static void addPieces(const Transfer &transfer, bool sends, char *stretch, char *own,
+                        std::vector<ReshardPiece> &pieces) {
+    int64_t at = 0;
+    for (StridedBox box : transfer.boxes) {
+      auto &offset = sends ? box.dstOffset : box.srcOffset;
+      auto &strides = sends ? box.dstStride : box.srcStride;
+      offset = at;
+      int64_t bytes = box.rowBytes;
+      for (int i = box.numLoops; i-- > 0;) {
+        strides[static_cast<size_t>(i)] = bytes;
+        bytes *= box.count[static_cast<size_t>(i)];
+      }
+      at += bytes;
+      pieces.push_back({sends ? own : stretch, sends ? stretch : own, box, true});
+    }
+  }
+
+  Status upload(const std::vector<ReshardPiece> &pieces, Table &table) {
+    Result<kernels::ReshardTable> compiled = kernels::compileReshard(pieces);
+    if (!compiled)
+      return compiled.status();
+    const size_t bytes = compiled->entries.size() * sizeof(kernels::ReshardEntry);
+    if (bytes == 0)
+      return {};
+    const std::shared_ptr<rt::dl::GpuContext> &gpu = memory_.gpu();
+    Result<GpuMemory> memory =
+        GpuMemory::create(gpu, GpuMemory::Kind::Device, static_cast<int64_t>(bytes));
+    if (!memory)
+      return memory.status();
+    table.memory = memory.take();
+    table.copy.entries = reinterpret_cast<const kernels::ReshardEntry *>(table.memory.device());
+    table.copy.counts = compiled->counts;
+    rt::dl::CudaScope scope(gpu->cuda(), gpu->context());
+    COLL_RETURN_IF_ERROR(gpu->check(
+        gpu->cuda().memcpyHtoDAsync(reinterpret_cast<rt::dl::CudaAddress>(table.memory.device()),
+                                    compiled->entries.data(), bytes, memory_.stream()),
+        "cuMemcpyHtoDAsync"));
+    return synchronize();
+  }
+
+  GpuRankMemory &memory_;
+  const rt::dl::Nccl *nccl_ = nullptr;
+  rt::dl::NcclComm comm_ = nullptr;
+  GpuMemory staging_;
+  Table pack_, unpack_;
+  std::vector<Message> messages_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Mover>> makeNcclMover(const ReshardTask &task, int rank,
+                                             GpuRankMemory &memory, net::Bootstrap &bootstrap) {
+  auto mover = std::make_unique<NcclMover>(memory);
+  COLL_RETURN_IF_ERROR(mover->open(task, rank, bootstrap));
+  return std::unique_ptr<Mover>(std::move(mover));
+}
+
+} // namespace coll::perf

@@ -1,0 +1,192 @@
+#include "tools/coll-perf/reshard/options.h"
+
+#include "runtime/base/dtype.h"
+#include "tools/coll-perf/op/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace coll::perf {
+
+namespace {
+
+using rt::exchange::ReshardDirection;
+using rt::exchange::ReshardStrategy;
+
+constexpr int kMostRanks = 64;
+
+Result<std::vector<int64_t>> parseShape(const std::string &text) {
+  std::vector<int64_t> shape;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('x', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (word.empty() || word.size() > 15 || word.find_first_not_of("0123456789") != word.npos)
+      return Status::invalid("--shape: \"" + text + "\" is not of the form 512x1024");
+    shape.push_back(std::atoll(word.c_str()));
+    begin = end + 1;
+  }
+  if (shape.size() > rt::exchange::kMaxReshardDims || !rt::numElements(shape))
+    return Status::invalid("--shape: \"" + text + "\" is too large");
+  return shape;
+}
+
+// `count` ranks from `first` on, which split dimension `dim`; -1: each holds all of it.
+std::vector<rt::exchange::Shard> sideOf(const rt::exchange::ReshardSpec &spec, int count, int first,
+                                        int dim) {
+  rt::TensorInfo info;
+  info.dtype = spec.dtype;
+  info.shape = spec.shape;
+  info.sharding.resize(spec.shape.size());
+  if (dim >= 0)
+    info.sharding[static_cast<size_t>(dim)].axes = {"x"};
+  std::vector<int> ranks(static_cast<size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), first);
+  return rt::exchange::shardsOf(info, {{"x", count}}, ranks);
+}
+
+Status checkNumbers(const ReshardWords &words, size_t dims) {
+  auto within = [](const char *flag, int value, int low, int high) {
+    return value >= low && value <= high
+               ? Status()
+               : Status::invalid(std::string(flag) + ": " + std::to_string(low) + " to " +
+                                 std::to_string(high) + " are possible, not " +
+                                 std::to_string(value));
+  };
+  const int last = static_cast<int>(dims) - 1;
+  COLL_RETURN_IF_ERROR(within("--senders", words.senders, 1, kMostRanks));
+  COLL_RETURN_IF_ERROR(within("--receivers", words.receivers, 1, kMostRanks));
+  COLL_RETURN_IF_ERROR(within("--from", words.from, -1, last));
+  COLL_RETURN_IF_ERROR(within("--to", words.to, -1, last));
+  COLL_RETURN_IF_ERROR(within("--streams", words.streams, 1, 16));
+  COLL_RETURN_IF_ERROR(within("--blocks", words.blocks, 0, 65535));
+  COLL_RETURN_IF_ERROR(within("--iterations", words.iterations, 1, 1'000'000));
+  COLL_RETURN_IF_ERROR(within("--warmup", words.warmup, 0, 1'000'000));
+  COLL_RETURN_IF_ERROR(within("--repeat", words.repeat, 1, 1000));
+  if (!(words.timeoutSeconds > 0 && words.timeoutSeconds < 1e6))
+    return Status::invalid("--timeout: seconds above 0");
+  return {};
+}
+
+Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
+  std::vector<ReshardWay> ways;
+  for (const std::string &strategy : splitWords(words.strategies))
+    for (const std::string &direction : splitWords(words.directions)) {
+      ReshardWay way;
+      if (strategy != "routed" && strategy != "gather")
+        return Status::invalid("--strategy: routed or gather, not \"" + strategy + "\"");
+      if (direction != "push" && direction != "pull")
+        return Status::invalid("--direction: push or pull, not \"" + direction + "\"");
+      way.strategy = strategy == "routed" ? ReshardStrategy::Routed : ReshardStrategy::Gather;
+      way.direction = direction == "push" ? ReshardDirection::Push : ReshardDirection::Pull;
+      ways.push_back(way);
+    }
+  const std::string peers = words.peers != "all" ? words.peers : gpu ? "nccl,copies" : "none";
+  for (const std::string &peer : splitWords(peers)) {
+    if (peer == "none")
+      continue;
+    if (peer != "nccl" && peer != "copies")
+      return Status::invalid("--peers: nccl, copies, all or none, not \"" + peer + "\"");
+    if (!gpu)
+      return Status::invalid("--peers: " + peer + " moves GPU memory only");
+    ReshardWay way;
+    way.kind = peer == "nccl" ? ReshardWay::Kind::Nccl : ReshardWay::Kind::Copies;
+    way.direction = ReshardDirection::Pull;
+    ways.push_back(way);
+  }
+  return ways;
+}
+
+std::string sideName(int dim, int count) {
+  return dim < 0 ? std::to_string(count) + " replicas"
+                 : "dimension " + std::to_string(dim) + " over " + std::to_string(count);
+}
+
+} // namespace
+
+void addReshardOptions(CLI::App &app, ReshardWords &words) {
+  const char *group = "What is measured";
+  auto option = [&](const char *flags, auto &value, const char *help) {
+    app.add_option(flags, value, help)->group(group)->capture_default_str();
+  };
+  option("--shape", words.shape, "of the tensor: 512x1024x8");
+  option("-d,--dtype", words.dtype, "of its elements");
+  option("--senders", words.senders, "ranks that hold it");
+  option("--receivers", words.receivers, "ranks that want it");
+  app.add_flag("--same", words.same, "both sides are the same ranks, from 0 on")->group(group);
+  option("--from", words.from, "dimension that the senders split; -1: each has all of it");
+  option("--to", words.to, "dimension that the receivers split");
+  option("--strategy", words.strategies, "side by side: routed, gather");
+  option("--direction", words.directions, "side by side: push, pull");
+  group = "Where";
+  option("--memory", words.memory, "host (processes, one-sided over tcp) or gpu (peer memory)");
+  option("--streams", words.streams, "gpu: streams that share the work");
+  option("--blocks", words.blocks, "gpu: blocks of all streams together; 0: as tuned");
+  option("--peers", words.peers,
+         "others in the same run: nccl (send/recv with packing), copies "
+         "(strided, by the copy engines), all that there are, or none");
+  group = "Accuracy";
+  option("-n,--iterations", words.iterations, "reshards per figure, one after the other");
+  option("-w,--warmup", words.warmup, "reshards before");
+  option("--repeat", words.repeat, "figures; the median counts");
+  option("--seed", words.seed, "of the data");
+  option("--timeout", words.timeoutSeconds, "seconds until a rank has failed");
+  app.add_flag("--no-check", words.noCheck, "do not compare every element of the result")
+      ->group(group);
+}
+
+std::string ReshardWay::name() const {
+  switch (kind) {
+  case Kind::Copies:
+    return "strided copies";
+  case Kind::Nccl:
+    return "NCCL send/recv with packing";
+  default:
+    return std::string(rt::exchange::nameOf(strategy)) + ", " + rt::exchange::nameOf(direction);
+  }
+}
+
+int64_t ReshardTask::bytes() const {
+  return *rt::numElements(spec.shape) * rt::dtypeSize(spec.dtype);
+}
+
+Result<ReshardTask> prepareReshard(const ReshardWords &words) {
+  ReshardTask task;
+  Result<std::vector<int64_t>> shape = parseShape(words.shape);
+  if (!shape)
+    return shape.status();
+  std::optional<CollDtype> dtype = rt::parseDtype(words.dtype);
+  if (!dtype)
+    return Status::invalid("--dtype: \"" + words.dtype + "\" is none");
+  if (words.memory != "host" && words.memory != "gpu")
+    return Status::invalid("--memory: host or gpu, not \"" + words.memory + "\"");
+  COLL_RETURN_IF_ERROR(checkNumbers(words, shape->size()));
+  task.gpu = words.memory == "gpu";
+  Result<std::vector<ReshardWay>> ways = parseWays(words, task.gpu);
+  if (!ways)
+    return ways.status();
+  task.ways = ways.take();
+  task.spec.dtype = *dtype;
+  task.spec.shape = *shape;
+  task.spec.senders = sideOf(task.spec, words.senders, 0, words.from);
+  task.spec.receivers =
+      sideOf(task.spec, words.receivers, words.same ? 0 : words.senders, words.to);
+  task.ranks =
+      words.same ? std::max(words.senders, words.receivers) : words.senders + words.receivers;
+  COLL_RETURN_IF_ERROR(rt::exchange::planReshard(task.spec).status());
+  task.streams = words.streams;
+  task.blocks = words.blocks;
+  task.iterations = words.iterations;
+  task.warmup = words.warmup;
+  task.repeat = words.repeat;
+  task.check = !words.noCheck;
+  task.seed = words.seed;
+  task.timeoutUs = static_cast<int64_t>(words.timeoutSeconds * 1e6);
+  task.title = words.dtype + " " + words.shape + ", " + sideName(words.from, words.senders) +
+               " to " + sideName(words.to, words.receivers) +
+               (words.same ? ", the same ranks" : ", other ranks");
+  return task;
+}
+
+} // namespace coll::perf

@@ -1,0 +1,60 @@
+// options.h - the command line of coll-perf reshard, and what it comes to.
+
+#ifndef COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
+#define COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
+
+#include "runtime/exchange/reshard.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace coll::perf {
+
+using rt::Result;
+using rt::Status;
+
+// As they are written.
+struct ReshardWords {
+  std::string shape = "4096x4096", dtype = "f32", memory = "host";
+  std::string strategies = "routed,gather", directions = "push,pull", peers = "all";
+  int senders = 2, receivers = 2, from = 0, to = 1;
+  bool same = false, noCheck = false;
+  int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
+  uint64_t seed = 1;
+  double timeoutSeconds = 60;
+};
+void addReshardOptions(CLI::App &app, ReshardWords &words);
+
+// One way to do the reshard.
+struct ReshardWay {
+  enum class Kind { Ours, Copies, Nccl };
+  Kind kind = Kind::Ours;
+  rt::exchange::ReshardStrategy strategy = rt::exchange::ReshardStrategy::Routed;
+  rt::exchange::ReshardDirection direction = rt::exchange::ReshardDirection::Push;
+
+  std::string name() const; // "routed, push"
+};
+
+struct ReshardTask {
+  rt::exchange::ReshardSpec spec;
+  int ranks = 0;
+  bool gpu = false;
+  std::vector<ReshardWay> ways; // ours first
+  int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
+  bool check = true;
+  uint64_t seed = 1;
+  int64_t timeoutUs = 60'000'000;
+  std::string title; // "f32 51200x51200, dimension 0 over 2 to dimension 1 over 2"
+
+  int64_t bytes() const; // of the tensor
+};
+// The first thing that is wrong, in the words of the command line.
+Result<ReshardTask> prepareReshard(const ReshardWords &words);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H

@@ -1,0 +1,39 @@
+// pattern.h - what a tensor's elements are, so that any rank can make and check its shard.
+
+#ifndef COLL_TOOLS_COLL_PERF_RESHARD_PATTERN_H
+#define COLL_TOOLS_COLL_PERF_RESHARD_PATTERN_H
+
+#include "runtime/exchange/reshard_plan.h"
+
+#include <cstdint>
+
+namespace coll::perf {
+
+// Elements of a shard's buffer, in its order. Row-major shards, as shardsOf() makes them.
+class ShardPattern {
+public:
+  ShardPattern(const rt::exchange::ReshardSpec &spec, const rt::exchange::Shard &shard,
+               uint64_t seed);
+
+  int64_t elems() const { return elems_; } // padding included
+  int64_t elemBytes() const { return size_; }
+  // Writes elements [begin, end); padding becomes 0.
+  void fill(int64_t begin, int64_t end, char *data) const;
+  // How many of these are not what fill() would write; padding is not looked at.
+  int64_t wrong(int64_t begin, int64_t end, const char *data) const;
+
+private:
+  // visit(offset from begin, number in the tensor, length) for each run that exists.
+  template <typename Visit>
+  void forEachRun(int64_t begin, int64_t end, Visit visit) const;
+
+  const rt::exchange::ReshardSpec &spec_;
+  const rt::exchange::Shard &shard_;
+  const uint64_t seed_;
+  int64_t elems_ = 1, size_ = 1;
+  std::vector<int64_t> extents_; // of the buffer
+};
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_RESHARD_PATTERN_H

@@ -1,0 +1,341 @@
+#include "tools/coll-perf/reshard/rank.h"
+
+#include "tools/coll-perf/reshard/mover.h"
+#include "tools/coll-perf/rows.h"
+#include "tools/coll-perf/units.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace coll::perf {
+
+namespace {
+
+constexpr int kSkipped = 77;
+// From the agreement on a start to the start: everybody has heard of it by then.
+constexpr int64_t kRunUpUs = 3000;
+
+// What one way takes; the same on all ranks.
+struct Figure {
+  ReshardWay way;
+  double us = 0;      // one reshard, slowest rank
+  int64_t wrong = -1; // elements on all ranks; -1: not checked
+  int64_t wireBytes = 0, leastBytes = 0;
+};
+
+// Plain bytes: how a rank has fared.
+struct Report {
+  int32_t code = 0;
+  int32_t unused = 0;
+  int64_t number = 0; // what is exchanged
+  char text[240] = {};
+};
+
+class ReshardRank {
+public:
+  ReshardRank(const ReshardTask &task, int rank) : task_(task), rank_(rank) {}
+
+  Status open(const rt::JobOptions &job);
+  // Each way that works here; what does not is said by rank 0.
+  Result<std::vector<Figure>> measure();
+
+private:
+  Status makeMemory();
+  Result<std::unique_ptr<Mover>> makeMover(const ReshardWay &way);
+  Result<Figure> measureWay(const ReshardWay &way);
+  Result<int64_t> checkWay(Mover &mover);
+  Result<double> timeWay(Mover &mover, Status (Mover::*step)());
+  // Everybody's number, or the first failure with its rank; all ranks call it.
+  Result<std::vector<int64_t>> agree(const Status &mine, int64_t number);
+  Status agree(const Status &mine) { return agree(mine, 0).status(); }
+  // Waits for the moment that all ranks begin at.
+  Result<int64_t> commonStart();
+
+  const ReshardTask &task_;
+  const int rank_;
+  std::unique_ptr<net::Bootstrap> bootstrap_;
+  std::unique_ptr<RankMemory> memory_;
+  GpuRankMemory *gpu_ = nullptr; // memory_, where it is of a GPU
+  std::optional<ShardPattern> source_, target_;
+};
+
+Result<std::vector<int64_t>> ReshardRank::agree(const Status &mine, int64_t number) {
+  Report report;
+  report.code = mine.code();
+  report.number = number;
+  std::snprintf(report.text, sizeof(report.text), "%s", mine.message().c_str());
+  Result<std::vector<std::string>> all = bootstrap_->allgather(
+      {reinterpret_cast<const char *>(&report), sizeof(report)}, task_.timeoutUs);
+  if (!all)
+    return mine.ok() ? all.status() : mine;
+  std::vector<int64_t> numbers;
+  for (size_t rank = 0; rank < all->size(); ++rank) {
+    Report said;
+    std::memcpy(&said, (*all)[rank].data(), std::min(sizeof(said), (*all)[rank].size()));
+    said.text[sizeof(said.text) - 1] = 0;
+    if (said.code != kCollOk)
+      return Status(static_cast<CollCode>(said.code),
+                    "rank " + std::to_string(rank) + ": " + said.text);
+    numbers.push_back(said.number);
+  }
+  return numbers;
+}
+
+Status ReshardRank::open(const rt::JobOptions &job) {
+  net::BootstrapOptions options;
+  options.rank = rank_;
+  options.worldSize = task_.ranks;
+  options.address = job.bootstrap;
+  options.iface = job.iface;
+  options.listenFd = job.listenFd;
+  options.timeoutUs = task_.timeoutUs;
+  Result<net::Secret> secret = net::Secret::create(job.secret);
+  if (!secret)
+    return secret.status();
+  Result<std::unique_ptr<net::Bootstrap>> bootstrap = net::Bootstrap::create(options, *secret);
+  if (!bootstrap)
+    return bootstrap.status();
+  bootstrap_ = bootstrap.take();
+  // The drivers of all ranks are there, before memory is made, which all do together.
+  Status usable;
+  if (task_.gpu) {
+    Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
+    int count = 0;
+    usable = !cuda
+                 ? cuda.status()
+                 : rt::dl::cudaStatus(**cuda, (*cuda)->deviceGetCount(&count), "cuDeviceGetCount");
+    if (usable.ok() && count == 0)
+      usable = Status(kCollUnsupported, "there is no GPU");
+  }
+  COLL_RETURN_IF_ERROR(agree(usable));
+  return agree(makeMemory());
+}
+
+Status ReshardRank::makeMemory() {
+  PlaceBytes bytes = {};
+  for (const ReshardWay &way : task_.ways) {
+    Result<rt::exchange::ReshardPlan> plan = planReshard(task_.spec, way.strategy);
+    if (!plan)
+      return plan.status();
+    const int sender = plan->senderOf(rank_), receiver = plan->receiverOf(rank_);
+    if (sender >= 0)
+      bytes[0] = plan->senderBytes[static_cast<size_t>(sender)];
+    if (receiver >= 0) {
+      bytes[1] = plan->receiverBytes[static_cast<size_t>(receiver)];
+      bytes[2] = std::max(bytes[2], plan->scratchBytes);
+    }
+    if (sender >= 0)
+      source_.emplace(task_.spec, task_.spec.senders[static_cast<size_t>(sender)], task_.seed);
+    if (receiver >= 0)
+      target_.emplace(task_.spec, task_.spec.receivers[static_cast<size_t>(receiver)], task_.seed);
+  }
+  if (task_.gpu) {
+    Result<std::unique_ptr<GpuRankMemory>> made = makeGpuMemory(task_, rank_, bytes, *bootstrap_);
+    if (!made)
+      return made.status();
+    gpu_ = made->get();
+    memory_ = made.take();
+  } else {
+    Result<std::unique_ptr<RankMemory>> made = makeHostMemory(task_, rank_, bytes, *bootstrap_);
+    if (!made)
+      return made.status();
+    memory_ = made.take();
+  }
+  return source_ ? memory_->fill(*source_) : Status();
+}
+
+Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
+  if (!gpu_)
+    return makeHostMover(task_, way, rank_, *memory_);
+  switch (way.kind) {
+  case ReshardWay::Kind::Nccl:
+    return makeNcclMover(task_, rank_, *gpu_, *bootstrap_);
+  case ReshardWay::Kind::Copies:
+    return makeCopiesMover(task_, way, rank_, *gpu_);
+  default:
+    return makeGpuMover(task_, way, rank_, *gpu_);
+  }
+}
+
+Result<int64_t> ReshardRank::commonStart() {
+  Result<std::vector<int64_t>> clocks = agree({}, net::nowUs());
+  if (!clocks)
+    return clocks.status();
+  const int64_t start = *std::max_element(clocks->begin(), clocks->end()) + kRunUpUs;
+  while (net::nowUs() < start) {
+  }
+  return start;
+}
+
+// One reshard with targets full of junk before it; wrong elements of all ranks.
+Result<int64_t> ReshardRank::checkWay(Mover &mover) {
+  COLL_RETURN_IF_ERROR(agree(memory_->spoil()));
+  for (auto step : {&Mover::run, &Mover::slice}) {
+    Status status = (mover.*step)();
+    COLL_RETURN_IF_ERROR(agree(status.ok() ? mover.synchronize() : status));
+  }
+  if (!task_.check)
+    return -1;
+  Result<int64_t> wrong = target_ ? memory_->wrong(*target_) : Result<int64_t>(0);
+  Result<std::vector<int64_t>> all = agree(wrong.status(), wrong.ok() ? *wrong : 0);
+  if (!all)
+    return all.status();
+  int64_t sum = 0;
+  for (int64_t count : *all)
+    sum += count;
+  return sum;
+}
+
+// Of one step; the slowest rank's.
+Result<double> ReshardRank::timeWay(Mover &mover, Status (Mover::*step)()) {
+  Status status;
+  for (int i = 0; i < task_.warmup && status.ok(); ++i)
+    status = (mover.*step)();
+  if (status.ok())
+    status = mover.synchronize();
+  COLL_RETURN_IF_ERROR(agree(status));
+  Result<int64_t> start = commonStart();
+  if (!start)
+    return start.status();
+  for (int i = 0; i < task_.iterations && status.ok(); ++i)
+    status = (mover.*step)();
+  if (status.ok())
+    status = mover.synchronize();
+  Result<std::vector<int64_t>> all = agree(status, net::nowUs() - *start);
+  if (!all)
+    return all.status();
+  return static_cast<double>(*std::max_element(all->begin(), all->end())) / task_.iterations;
+}
+
+Result<Figure> ReshardRank::measureWay(const ReshardWay &way) {
+  Result<std::unique_ptr<Mover>> mover = makeMover(way);
+  COLL_RETURN_IF_ERROR(agree(mover.status()));
+  Figure figure;
+  figure.way = way;
+  const rt::exchange::ReshardPlan plan = planReshard(task_.spec, way.strategy).take();
+  figure.wireBytes = plan.wireBytes;
+  figure.leastBytes = plan.leastWireBytes;
+  Result<int64_t> wrong = checkWay(**mover);
+  if (!wrong)
+    return wrong.status();
+  figure.wrong = *wrong;
+  const bool hasSlices = way.strategy == rt::exchange::ReshardStrategy::Gather;
+  std::vector<double> times;
+  for (int i = 0; i < task_.repeat; ++i) {
+    Result<double> run = timeWay(**mover, &Mover::run);
+    if (!run)
+      return run.status();
+    double us = *run;
+    if (hasSlices) {
+      Result<double> slice = timeWay(**mover, &Mover::slice);
+      if (!slice)
+        return slice.status();
+      us += *slice;
+    }
+    times.push_back(us);
+  }
+  figure.us = median(times);
+  // Nobody's windows are closed while another still uses them.
+  COLL_RETURN_IF_ERROR(agree(Status()));
+  return figure;
+}
+
+Result<std::vector<Figure>> ReshardRank::measure() {
+  std::vector<Figure> figures;
+  for (const ReshardWay &way : task_.ways) {
+    Result<Figure> figure = measureWay(way);
+    if (figure.ok()) {
+      figures.push_back(*figure);
+      if (rank_ != 0)
+        continue;
+      std::printf("%-30s %12.1f %10.2f %12s %8s\n", way.name().c_str(), figure->us,
+                  static_cast<double>(task_.bytes()) / figure->us * 1e-3,
+                  formatBytes(static_cast<uint64_t>(figure->wireBytes)).c_str(),
+                  figure->wrong < 0 ? "-" : std::to_string(figure->wrong).c_str());
+    } else if (figure.status().code() != kCollUnsupported) {
+      return figure.status().annotate(way.name());
+    } else if (rank_ == 0) {
+      std::printf("SKIPPED: %s: %s\n", way.name().c_str(), figure.status().message().c_str());
+    }
+    std::fflush(stdout);
+  }
+  return figures;
+}
+
+std::vector<Row> rowsOf(const ReshardTask &task, const std::vector<Figure> &figures) {
+  std::vector<Row> rows;
+  auto add = [&](const Figure &ours, const Figure *peer) {
+    Row row;
+    row.caseName = "reshard " + task.title + ", " + (task.gpu ? "GPU" : "host, tcp") +
+                   " processes, " + ours.way.name();
+    row.size = formatBytes(static_cast<uint64_t>(task.bytes()));
+    row.metric = "us, slowest rank";
+    row.higherIsBetter = false;
+    row.ours = ours.us;
+    row.more = {{"wire_bytes", static_cast<double>(ours.wireBytes)},
+                {"least_wire_bytes", static_cast<double>(ours.leastBytes)},
+                {"streams", task.streams}};
+    if (peer) {
+      row.peer = peer->us;
+      row.peerName = peer->way.name();
+    }
+    rows.push_back(std::move(row));
+  };
+  for (const Figure &ours : figures) {
+    if (ours.way.kind != ReshardWay::Kind::Ours)
+      continue;
+    bool hasPeer = false;
+    for (const Figure &peer : figures)
+      if (peer.way.kind != ReshardWay::Kind::Ours) {
+        add(ours, &peer);
+        hasPeer = true;
+      }
+    if (!hasPeer)
+      add(ours, nullptr);
+  }
+  return rows;
+}
+
+int fail(int rank, const Status &status) {
+  // The others were told the same.
+  if (rank == 0)
+    std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
+  return 1;
+}
+
+} // namespace
+
+int runReshardRank(const ReshardTask &task, const rt::JobOptions &job, const std::string &json,
+                   const std::string &command) {
+  const int rank = job.rank;
+  ReshardRank self(task, rank);
+  if (Status opened = self.open(job); !opened.ok()) {
+    if (opened.code() != kCollUnsupported)
+      return fail(rank, opened);
+    if (rank == 0)
+      std::printf("SKIPPED: %s\n", opened.message().c_str());
+    return kSkipped;
+  }
+  if (rank == 0) {
+    std::printf("%s\nreshard %s: %s, %d ranks, %s\n", machineName().c_str(), task.title.c_str(),
+                formatBytes(static_cast<uint64_t>(task.bytes())).c_str(), task.ranks,
+                task.gpu ? "GPU memory of processes" : "host memory of processes, over tcp");
+    std::printf("%-30s %12s %10s %12s %8s\n", "way", "us", "GB/s", "between", "wrong");
+    std::fflush(stdout);
+  }
+  Result<std::vector<Figure>> figures = self.measure();
+  if (!figures)
+    return fail(rank, figures.status());
+  bool isWrong = false;
+  for (const Figure &figure : *figures)
+    isWrong |= figure.wrong > 0;
+  if (rank == 0 && !json.empty())
+    if (Status written = appendRows(json, command, rowsOf(task, *figures)); !written.ok())
+      return fail(rank, written);
+  return isWrong ? fail(rank, Status(kCollInternal, "results are wrong")) : 0;
+}
+
+} // namespace coll::perf
