@@ -234,6 +234,8 @@ Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool use
 Status MoeBuffer::begin(const MoeOrder &order) {
   const dl::Cuda &cuda = *platform_.cuda;
   dl::CudaEvent event = order.previous;
+  if (!event && order.compute == stream_)
+    return Status::okay();
   if (!event) {
     COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(before_, order.compute), "cuEventRecord"));
     event = before_;
@@ -245,8 +247,9 @@ Status MoeBuffer::end(const MoeOrder &order) {
   const dl::Cuda &cuda = *platform_.cuda;
   const dl::CudaEvent event = order.done ? order.done : after_;
   COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(event, stream_), "cuEventRecord"));
-  return order.done ? Status::okay()
-                    : driver(cuda.streamWaitEvent(order.compute, event, 0), "cuStreamWaitEvent");
+  return order.done || order.compute == stream_
+             ? Status::okay()
+             : driver(cuda.streamWaitEvent(order.compute, event, 0), "cuStreamWaitEvent");
 }
 
 Status MoeBuffer::dispatchLayout(const MoeRouting &routing, const MoeLayout &layout,

@@ -50,7 +50,7 @@ struct MoeBufferOptions {
 
 // What a call waits for, and who waits for it.
 struct MoeOrder {
-  dl::CudaStream compute = nullptr; // the caller's
+  dl::CudaStream compute = nullptr; // the caller's; may be commStream()
   dl::CudaEvent previous = nullptr; // the call begins after it; null: after what is on `compute`
   dl::CudaEvent done = nullptr;     // recorded at the end; null: `compute` waits for the call
 };
@@ -84,7 +84,7 @@ public:
   int nvlRank() const { return options_.rank % kMoeNodeRanks; }
   int rootNetRank(bool global) const { return global ? nvlRank() : 0; }
   int localDeviceId() const { return options_.device; }
-  const dl::CudaIpcHandle &localIpcHandle() const { return card_.ipc; }
+  const dl::CudaIpcHandle &localIpcHandle() const { return card_.memory.ipc; }
   dl::CudaStream commStream() const { return stream_; }
   // From byte `offset` of this rank's nvlBytes on.
   Result<MoeView> localBuffer(CollDtype dtype, int64_t offset, bool useNet) const;

@@ -9,9 +9,6 @@ namespace coll::rt {
 
 namespace {
 
-// What other processes open is a whole allocation of the driver's own size.
-constexpr int64_t kUnit = int64_t{2} << 20;
-
 Status refuse(size_t rank, const std::string &why) {
   return Status::invalid("moe: the card of rank " + std::to_string(rank) + " " + why);
 }
@@ -21,7 +18,8 @@ Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
     return refuse(rank, "is none, or another version's");
   if (card.rank != static_cast<int32_t>(rank))
     return refuse(rank, "is that of rank " + std::to_string(card.rank));
-  if (card.numRanks != own.numRanks || card.nvlBytes != own.nvlBytes || card.bytes != own.bytes)
+  if (card.numRanks != own.numRanks || card.nvlBytes != own.nvlBytes ||
+      card.memory.bytes != own.memory.bytes)
     return refuse(rank, "is of a buffer with another number of ranks or other sizes");
   if (std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)
     return refuse(rank, "is from another node");
@@ -32,17 +30,12 @@ Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
 
 Result<std::unique_ptr<MoeMemory>> MoeMemory::create(std::shared_ptr<dl::GpuContext> gpu,
                                                      int64_t bytes, MoeCard &card) {
-  const dl::Cuda &cuda = gpu->cuda();
-  dl::CudaScope scope(cuda, gpu->context());
-  COLL_RETURN_IF_ERROR(scope.status());
   std::unique_ptr<MoeMemory> memory(new MoeMemory(gpu));
-  card.bytes = static_cast<uint64_t>((bytes + kUnit - 1) / kUnit * kUnit);
-  COLL_RETURN_IF_ERROR(gpu->check(cuda.memAlloc(&memory->address_, card.bytes), "cuMemAlloc"));
-  card.address = memory->address_;
-  COLL_RETURN_IF_ERROR(
-      gpu->check(cuda.ipcGetMemHandle(&card.ipc, memory->address_), "cuIpcGetMemHandle"));
-  COLL_RETURN_IF_ERROR(gpu->check(cuda.deviceGetPciBusId(card.gpu, sizeof card.gpu, gpu->ordinal()),
-                                  "cuDeviceGetPCIBusId"));
+  Result<gpu::Block> block = gpu::Block::create(gpu, gpu::Sharing::Ipc, bytes, /*id=*/0);
+  if (!block)
+    return block.status();
+  memory->block_ = block.take();
+  card.memory = memory->block_.exported();
   card.device = gpu->ordinal();
   card.process = static_cast<int32_t>(getpid());
   std::ifstream("/proc/sys/kernel/random/boot_id").read(card.boot, sizeof card.boot - 4);
@@ -69,36 +62,29 @@ Result<std::vector<char *>> MoeMemory::open(const MoeCard &own, const std::vecto
 Result<char *> MoeMemory::openOne(const MoeCard &own, const MoeCard &card) {
   if (card.rank == own.rank)
     return data();
+  gpu::Export memory = card.memory;
+  memory.sharing = gpu::Sharing::Ipc;
   // A process does not open its own handles.
   if (card.process == own.process) {
-    COLL_RETURN_IF_ERROR(reach(card));
-    return reinterpret_cast<char *>(card.address);
+    memory.sharing = gpu::Sharing::Process;
+    COLL_RETURN_IF_ERROR(reach(card.device));
   }
-  dl::CudaAddress address = 0;
-  COLL_RETURN_IF_ERROR(
-      gpu_->check(gpu_->cuda().ipcOpenMemHandle(&address, card.ipc, dl::kCudaIpcLazyPeerAccess),
-                  "cuIpcOpenMemHandle"));
-  opened_.push_back(address);
-  return reinterpret_cast<char *>(address);
+  Result<gpu::Window> window = gpu::Window::open(gpu_, memory, net::Fd());
+  if (!window)
+    return window.status();
+  windows_.push_back(window.take());
+  return windows_.back().data();
 }
 
-Status MoeMemory::reach(const MoeCard &card) {
-  if (card.device == gpu_->ordinal())
+Status MoeMemory::reach(int device) const {
+  if (device == gpu_->ordinal())
     return Status::okay();
-  Result<std::shared_ptr<dl::GpuContext>> peer = dl::GpuContext::open(gpu_->cuda(), card.device);
+  Result<std::shared_ptr<dl::GpuContext>> peer = dl::GpuContext::open(gpu_->cuda(), device);
   if (!peer)
     return peer.status();
   const dl::CudaResult result = gpu_->cuda().contextEnablePeerAccess((*peer)->context(), 0);
   return result == dl::kCudaPeerAccessAlready ? Status::okay()
                                               : gpu_->check(result, "cuCtxEnablePeerAccess");
-}
-
-MoeMemory::~MoeMemory() {
-  dl::CudaScope scope(gpu_->cuda(), gpu_->context());
-  for (dl::CudaAddress address : opened_)
-    (void)gpu_->cuda().ipcCloseMemHandle(address);
-  if (address_)
-    (void)gpu_->cuda().memFree(address_);
 }
 
 } // namespace coll::rt

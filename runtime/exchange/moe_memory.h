@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
 #define COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
 
-#include "runtime/dl/gpu_memory.h"
+#include "runtime/gpu/memory.h"
 
 #include <memory>
 #include <vector>
@@ -21,24 +21,18 @@ struct MoeCard {
   int32_t process = 0; // id
   int32_t unused = 0;
   char boot[40] = {}; // id of the kernel that runs: the same on one node only
-  char gpu[24] = {};  // "0000:1b:00.0"
   int64_t nvlBytes = 0;
-  uint64_t bytes = 0;   // of the memory
-  uint64_t address = 0; // in its process
-  dl::CudaIpcHandle ipc;
+  gpu::Export memory;
 };
 
-// GPU memory that other processes may open, by CUDA IPC. Freed with the object: peers have to
-// have closed theirs.
+// Freed with the object: peers have to have closed their windows on it.
 class MoeMemory {
 public:
+  // Fills in what `card` says of it.
   static Result<std::unique_ptr<MoeMemory>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                    int64_t bytes, MoeCard &card);
-  ~MoeMemory();
-  MoeMemory(const MoeMemory &) = delete;
-  MoeMemory &operator=(const MoeMemory &) = delete;
 
-  char *data() const { return reinterpret_cast<char *>(address_); }
+  char *data() const { return block_.data(); }
   // Every rank's memory as addresses of this GPU; [rank] is data(). kCollInvalidCall: a card
   // that is none, or does not fit; it names the rank.
   Result<std::vector<char *>> open(const MoeCard &own, const std::vector<MoeCard> &cards);
@@ -46,11 +40,11 @@ public:
 private:
   explicit MoeMemory(std::shared_ptr<dl::GpuContext> gpu) : gpu_(std::move(gpu)) {}
   Result<char *> openOne(const MoeCard &own, const MoeCard &card);
-  Status reach(const MoeCard &card);
+  Status reach(int device) const;
 
   std::shared_ptr<dl::GpuContext> gpu_;
-  dl::CudaAddress address_ = 0;
-  std::vector<dl::CudaAddress> opened_;
+  gpu::Block block_;
+  std::vector<gpu::Window> windows_;
 };
 
 } // namespace coll::rt

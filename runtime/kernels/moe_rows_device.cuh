@@ -119,6 +119,8 @@ private:
 template <typename Move>
 COLL_DEVICE void visitPeers(const PeerGroup &group, uint32_t what, const Routes &routes,
                             char *shared, Move &&move) {
+  // Release: who sees that this member has entered may read what it stored before.
+  simt::fenceSystem();
   const peer::Call call(group, what);
   const peer::Rings rings(group, call, shared);
   const uint32_t peers = ((1u << group.size) - 1) & ~(1u << group.rank);

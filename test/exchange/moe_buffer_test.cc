@@ -339,7 +339,8 @@ TEST_F(MoeBufferTest, CardsAreChecked) {
   // A process that is not there.
   EXPECT_NE(refusal([](auto &cards) {
               cards[1].process += 1;
-              std::fill(std::begin(cards[1].ipc.bytes), std::end(cards[1].ipc.bytes), 17);
+              std::fill(std::begin(cards[1].memory.ipc.bytes), std::end(cards[1].memory.ipc.bytes),
+                        17);
             }).find("moe: the memory of rank 1: cuIpcOpenMemHandle"),
             std::string::npos);
   EXPECT_TRUE(a.buffer->sync(good).ok());

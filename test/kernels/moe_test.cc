@@ -283,7 +283,7 @@ void runRound(MoeTeam &team, const MoeSizes &sizes, std::minstd_rand &random) {
 
 TEST_P(MoeTest, RandomRoundsAreThoseOfTheReference) {
   std::minstd_rand random(7);
-  const int rounds = onGpu() ? (slow_ ? 2 : 100) : 12;
+  const int rounds = onGpu() ? (slow_ ? 2 : 60) : 8;
   for (uint32_t size = 1; size <= kMaxPeers; ++size) {
     // Members that share a GPU do not run beside each other under a tool.
     if (slow_ && size > 1)

@@ -238,6 +238,10 @@ class CollPerfTest(unittest.TestCase):
                 (["reshard", "--senders=0"], "--senders"), (["reshard", "--peers=mpi"], "mpi"),
                 (["reshard", "--peers=nccl"], "GPU memory only"), (["reshard", "-df3"], "f3"),
                 (["reshard", "--strategy=fast"], "fast"), (["reshard", "--memory=disk"], "disk"),
+                (["moe", "--ranks=9"], "--ranks"), (["moe", "--hidden=20"], "--hidden"),
+                (["moe", "--experts=7"], "--experts"), (["moe", "--topk=0"], "--topk"),
+                (["moe", "--sms=3"], "numSms is 3"), (["moe", "-n", "0"], "-n"),
+
                 ([], "subcommand"), (["nets"], "nets"), (["net", "--bogus"], "--bogus"),
                 (["net", "--sizes=7Q"], "7Q"), (["net", "--sizes=0"], "1 byte or more"),
                 (["net", "--sizes=1M..4K"], "1M..4K"), (["net", "--modes=fast"], "fast"),
@@ -254,7 +258,7 @@ class CollPerfTest(unittest.TestCase):
 
     def test_help(self):
         text = run("coll-perf", "--help").stdout
-        for command in ("all_reduce", "send_recv", "tune", "net"):
+        for command in ("all_reduce", "send_recv", "tune", "net", "moe"):
             self.assertIn(command, text)
         text = run("coll-perf", "all_reduce", "--help").stdout
         for flag in ("-b", "-e", "-f", "-n", "-w", "--backend", "--timing", "--in-place", "--plot"):

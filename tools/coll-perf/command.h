@@ -19,6 +19,8 @@ struct Command {
   std::function<int()> run;
 };
 
+// Adds `coll-perf moe`.
+Command addMoe(CLI::App &app, int argc, char **argv);
 // Adds `coll-perf net`. The words of the command line go into the rows that it writes.
 Command addNet(CLI::App &app, int argc, char **argv);
 // Adds `coll-perf reshard`.

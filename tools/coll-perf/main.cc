@@ -17,6 +17,7 @@ int coll::perfMain(int argc, char **argv) {
   app.require_subcommand(1);
   std::vector<Command> commands = addOps(app, argc, argv);
   commands.push_back(addTune(app, argc, argv));
+  commands.push_back(addMoe(app, argc, argv));
   commands.push_back(addNet(app, argc, argv));
   commands.push_back(addReshard(app, argc, argv));
   std::string first = argc > 1 ? argv[1] : "";

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The token exchange of a mixture of experts between processes with a GPU each: every value checked, times by number of
+# multiprocessors, a rank that is killed. Its kernels by themselves: kernels.sh.
+source "$(dirname "$0")/section.sh"
+
+export CUDA_MODULE_LOADING=EAGER COLL_LOG=error
+perf=$COLL_BUILD/bin/coll-perf
+ranks=$((COLL_GPUS < 8 ? COLL_GPUS : 8))
+experts=$((ranks * 16))
+# Small and odd shapes.
+check one_rank 60 "$perf" moe --ranks=1 --tokens=33 --hidden=4112 --topk=3 --experts=5 --sms=2 -n 3 -w 1
+check odd 60 "$perf" moe --ranks="$ranks" --tokens=257 --hidden=1040 --topk=5 --experts=$experts --sms=2,6 -n 3 -w 1
+check one_expert 60 "$perf" moe --ranks="$ranks" --tokens=1000 --hidden=2048 --topk=1 --experts="$ranks" --sms=24 -n 3 -w 1
+check rows 120 "$perf" moe --ranks="$ranks" --sms=8,16,24,32 --experts=$((256 / ranks * ranks)) --json="$COLL_ROWS/moe.jsonl"
+
+if [ "$COLL_GPUS" -lt 2 ]; then
+  result killed_rank skipped "needs 2 GPUs, $COLL_GPUS here"
+  exit 0
+fi
+# A rank that is killed ends the others, by their deadline at the latest.
+"$perf" moe --ranks="$ranks" --no-check -n 1000000 --timeout=5 </dev/null &
+running=$!
+sleep 8
+kill -KILL "$(pgrep -P $running | tail -1)"
+begin=$SECONDS code=0
+wait $running || code=$?
+if [ $code -eq 1 ] && [ $((SECONDS - begin)) -lt 45 ]; then
+  result killed_rank passed "$((SECONDS - begin)) s"
+else
+  result killed_rank failed "exit code $code after $((SECONDS - begin)) s"
+fi
+exit 0

@@ -1,0 +1,50 @@
+// gathering.h - ranks that measure together, as processes: they agree on how they fare and on
+// when to begin.
+
+#ifndef COLL_TOOLS_COLL_PERF_GATHERING_H
+#define COLL_TOOLS_COLL_PERF_GATHERING_H
+
+#include "runtime/backend.h"
+#include "runtime/net/bootstrap.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coll::perf {
+
+using rt::Result;
+using rt::Status;
+
+// One rank's side. Calls are made by all ranks, the same in the same order.
+class Gathering {
+public:
+  // Returns when all have come.
+  static Result<std::unique_ptr<Gathering>> open(const rt::JobOptions &job, int64_t timeoutUs);
+
+  int rank() const { return bootstrap_->rank(); }
+  // Everybody's number, or the first failure, with its rank: the same on all ranks.
+  Result<std::vector<int64_t>> agree(const Status &mine, int64_t number);
+  Status agree(const Status &mine) { return agree(mine, 0).status(); }
+  // Everybody's bytes, up to 64 KiB each.
+  Result<std::vector<std::string>> swap(const std::string &mine);
+  // Waits for the moment that all ranks begin at, and returns it (net::nowUs).
+  Result<int64_t> commonStart();
+
+private:
+  Gathering(std::unique_ptr<net::Bootstrap> bootstrap, int64_t timeoutUs)
+      : bootstrap_(std::move(bootstrap)), timeoutUs_(timeoutUs) {}
+
+  std::unique_ptr<net::Bootstrap> bootstrap_;
+  const int64_t timeoutUs_;
+};
+
+// Forks a process for each rank, runs `body` in it, and waits for all; the worst exit code. The
+// caller has no threads and has not touched a GPU.
+Result<int> runProcesses(int ranks, const std::function<int(const rt::JobOptions &job)> &body);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_GATHERING_H

@@ -1,0 +1,70 @@
+// coll-perf moe: the token exchange of a mixture of experts between the GPUs of a node.
+
+#include "tools/coll-perf/command.h"
+#include "tools/coll-perf/gathering.h"
+#include "tools/coll-perf/moe/rank.h"
+#include "tools/coll-perf/op/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+namespace coll::perf {
+
+namespace {
+
+struct Words {
+  MoeTask task;
+  double timeoutS = 30;
+  std::string json, command;
+};
+
+int runMoe(Words &words) {
+  MoeTask &task = words.task;
+  task.timeoutUs = static_cast<int64_t>(words.timeoutS * 1e6);
+  Status status = task.validate();
+  if (status.ok()) {
+    Result<int> code = runProcesses(task.ranks, [&](const rt::JobOptions &job) {
+      return runMoeRank(task, job, words.json, words.command);
+    });
+    if (code.ok())
+      return *code;
+    status = code.status();
+  }
+  std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
+  return status.code() == kCollInvalidCall ? 2 : 1;
+}
+
+} // namespace
+
+Command addMoe(CLI::App &app, int argc, char **argv) {
+  auto words = std::make_shared<Words>();
+  words->command = shownCommand(argc, argv);
+  MoeTask &task = words->task;
+  CLI::App *moe = app.add_subcommand(
+      "moe", "tokens go to the ranks of their experts, and back: a process for each GPU");
+  moe->footer("Times are of the slowest rank, for one call of several in a row. GB/s counts the "
+              "tokens that\na rank has received, its own included.\n\n"
+              "Examples:\n"
+              "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl\n"
+              "  coll-perf moe --ranks=2 --tokens=128 --hidden=2048 --topk=4 --experts=16");
+  moe->add_option("--ranks", task.ranks, "processes, a GPU each")->capture_default_str();
+  moe->add_option("--tokens", task.tokens, "tokens of a rank")->capture_default_str();
+  moe->add_option("--hidden", task.hidden, "values of a token")->capture_default_str();
+  moe->add_option("--topk", task.topk, "experts of a token")->capture_default_str();
+  moe->add_option("--experts", task.experts, "experts of all ranks")->capture_default_str();
+  moe->add_option("--sms", task.sms, "multiprocessors, several after each other")
+      ->delimiter(',')
+      ->capture_default_str();
+  moe->add_flag("--fp8,!--no-fp8", task.fp8, "measure fp8 with scales, too");
+  moe->add_flag("--check,!--no-check", task.check, "compare every value");
+  moe->add_option("-n", task.iterations, "calls in a row")->capture_default_str();
+  moe->add_option("-w", task.warmup, "calls before")->capture_default_str();
+  moe->add_option("--repeat", task.repeat, "the median of so many")->capture_default_str();
+  moe->add_option("--seed", task.seed, "of the data")->capture_default_str();
+  moe->add_option("--timeout", words->timeoutS, "seconds, of each wait")->capture_default_str();
+  moe->add_option("--json", words->json, "append rows to this file")->group("Output");
+  return {moe, [words] { return runMoe(*words); }};
+}
+
+} // namespace coll::perf

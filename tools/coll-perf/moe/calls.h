@@ -1,0 +1,73 @@
+// calls.h - a rank's MoeBuffer with data in GPU memory, and the calls that are measured.
+
+#ifndef COLL_TOOLS_COLL_PERF_MOE_CALLS_H
+#define COLL_TOOLS_COLL_PERF_MOE_CALLS_H
+
+#include "runtime/exchange/moe_buffer.h"
+#include "tools/coll-perf/moe/task.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::perf {
+
+enum class MoeCall {
+  Layout,
+  Dispatch,       // bf16, along known routes
+  DispatchCounts, // bf16, with counting; the host does not wait
+  DispatchFp8,    // fp8 with scales, along known routes
+  Combine,        // rows where the buffer wants them
+  CombineCopied   // rows elsewhere
+};
+const char *nameOf(MoeCall call);
+
+class MoeCalls {
+public:
+  static Result<std::unique_ptr<MoeCalls>> create(const MoeTask &task, int rank);
+
+  rt::MoeBuffer &buffer() { return *buffer_; }
+  // Layout and counts: what the other calls stand on. All ranks, after sync.
+  Status begin(const rt::MoeConfig &config);
+  Status call(MoeCall call, const rt::MoeConfig &config);
+  Status synchronize();
+  int64_t numReceived() const { return handle_.numRecv; }
+
+  // Values that are wrong after one round of dispatches and a combine of what they brought.
+  Result<int64_t> check(const rt::MoeConfig &config);
+
+private:
+  MoeCalls(const MoeTask &task, int rank) : task_(task), rank_(rank) {}
+  Status open();
+  Status fill();
+  Result<char *> allocate(int64_t bytes);
+  Result<rt::dl::GpuMemory> pinned(size_t bytes) const;
+  template <typename T>
+  Result<T *> upload(const std::vector<T> &values);
+  template <typename T>
+  Result<std::vector<T>> download(const void *from, size_t count);
+  Result<int64_t> checkReceived(const rt::MoeReceived &received, int64_t rowBytes, bool isFp8);
+  Result<int64_t> checkCombined();
+  rt::MoeCombine combineOf(const void *rows) const;
+
+  const MoeTask &task_;
+  const int rank_;
+  std::shared_ptr<rt::dl::GpuContext> gpu_;
+  std::vector<rt::dl::GpuMemory> memory_;
+  std::unique_ptr<rt::MoeBuffer> buffer_;
+  rt::MoeOrder order_;
+  std::vector<int64_t> topk_;
+  rt::MoeRouting routing_;
+  rt::MoeTokens tokens_, fp8_;
+  rt::MoeLayout layout_;
+  void *handleMemory_ = nullptr, *countedMemory_ = nullptr;
+  rt::MoeHandle handle_;
+  std::vector<int32_t> perExpert_;
+  char *rows_ = nullptr; // elsewhere
+  float *weights_ = nullptr;
+  uint16_t *out_ = nullptr;
+  float *outWeights_ = nullptr;
+};
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_MOE_CALLS_H

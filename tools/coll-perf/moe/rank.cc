@@ -1,0 +1,213 @@
+#include "tools/coll-perf/moe/rank.h"
+
+#include "tools/coll-perf/gathering.h"
+#include "tools/coll-perf/moe/calls.h"
+#include "tools/coll-perf/rows.h"
+#include "tools/coll-perf/units.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace coll::perf {
+
+namespace {
+
+constexpr int kSkipped = 77;
+
+struct Figure {
+  MoeCall call = MoeCall::Layout;
+  int sms = 0;
+  double us = 0;       // one call, slowest rank
+  double received = 0; // tokens a rank, mean
+};
+
+class MoeRank {
+public:
+  MoeRank(const MoeTask &task, Gathering &ranks) : task_(task), ranks_(ranks) {}
+
+  Status open();
+  Result<std::vector<Figure>> measure();
+  // Wrong values on all ranks in all checks; -1: none was made.
+  int64_t wrong() const { return wrong_; }
+  Status close();
+
+private:
+  Status checkAll(const rt::MoeConfig &config);
+  Result<double> timeOnce(MoeCall call, const rt::MoeConfig &config);
+  Result<Figure> measureCall(MoeCall call, const rt::MoeConfig &config);
+
+  const MoeTask &task_;
+  Gathering &ranks_;
+  std::unique_ptr<MoeCalls> calls_;
+  double received_ = 0;
+  int64_t wrong_ = -1;
+};
+
+Status MoeRank::open() {
+  Result<std::unique_ptr<MoeCalls>> calls = MoeCalls::create(task_, ranks_.rank());
+  COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
+  calls_ = calls.take();
+  const rt::MoeCard &card = calls_->buffer().card();
+  Result<std::vector<std::string>> all =
+      ranks_.swap({reinterpret_cast<const char *>(&card), sizeof card});
+  if (!all)
+    return all.status();
+  std::vector<rt::MoeCard> cards(all->size());
+  for (size_t r = 0; r < all->size(); ++r)
+    std::memcpy(static_cast<void *>(&cards[r]), (*all)[r].data(),
+                std::min(sizeof card, (*all)[r].size()));
+  return ranks_.agree(calls_->buffer().sync(cards));
+}
+
+Status MoeRank::checkAll(const rt::MoeConfig &config) {
+  Result<int64_t> mine = calls_->check(config);
+  Result<std::vector<int64_t>> all = ranks_.agree(mine.status(), mine.ok() ? *mine : 0);
+  if (!all)
+    return all.status();
+  wrong_ = std::max<int64_t>(wrong_, 0);
+  for (int64_t count : *all)
+    wrong_ += count;
+  return Status::okay();
+}
+
+Result<double> MoeRank::timeOnce(MoeCall call, const rt::MoeConfig &config) {
+  Status status;
+  for (int i = 0; i < task_.warmup && status.ok(); ++i)
+    status = calls_->call(call, config);
+  if (status.ok())
+    status = calls_->synchronize();
+  COLL_RETURN_IF_ERROR(ranks_.agree(status));
+  Result<int64_t> start = ranks_.commonStart();
+  if (!start)
+    return start.status();
+  for (int i = 0; i < task_.iterations && status.ok(); ++i)
+    status = calls_->call(call, config);
+  if (status.ok())
+    status = calls_->synchronize();
+  Result<std::vector<int64_t>> all = ranks_.agree(status, net::nowUs() - *start);
+  if (!all)
+    return all.status();
+  return static_cast<double>(*std::max_element(all->begin(), all->end())) / task_.iterations;
+}
+
+Result<Figure> MoeRank::measureCall(MoeCall call, const rt::MoeConfig &config) {
+  std::vector<double> times;
+  for (int i = 0; i < task_.repeat; ++i) {
+    Result<double> us = timeOnce(call, config);
+    if (!us)
+      return us.status().annotate(nameOf(call));
+    times.push_back(*us);
+  }
+  return Figure{call, config.numSms, median(times), received_};
+}
+
+double bytesOf(const MoeTask &task, const Figure &figure) {
+  const double row = figure.call == MoeCall::DispatchFp8 ? task.hidden + 4.0 * task.numScales()
+                                                         : task.hidden * 2.0;
+  return figure.call == MoeCall::Layout ? 0 : figure.received * row;
+}
+
+Result<std::vector<Figure>> MoeRank::measure() {
+  std::vector<Figure> figures;
+  for (int sms : task_.sms) {
+    rt::MoeConfig config;
+    config.numSms = sms;
+    COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
+    Result<std::vector<int64_t>> received = ranks_.agree({}, calls_->numReceived());
+    if (!received)
+      return received.status();
+    received_ = 0;
+    for (int64_t count : *received)
+      received_ += static_cast<double>(count) / task_.ranks;
+    if (task_.check)
+      COLL_RETURN_IF_ERROR(checkAll(config));
+    // The check's dispatches are over on all ranks before others begin.
+    COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
+    for (MoeCall call : {MoeCall::Layout, MoeCall::Dispatch, MoeCall::DispatchCounts,
+                         MoeCall::DispatchFp8, MoeCall::Combine, MoeCall::CombineCopied}) {
+      if ((call == MoeCall::DispatchFp8 && !task_.fp8) ||
+          (call == MoeCall::Layout && sms != task_.sms[0]))
+        continue;
+      Result<Figure> figure = measureCall(call, config);
+      if (!figure)
+        return figure.status();
+      figures.push_back(*figure);
+      if (ranks_.rank() != 0)
+        continue;
+      std::printf("%-28s %5d %10.1f %8.1f\n", nameOf(call), sms, figure->us,
+                  bytesOf(task_, *figure) / figure->us * 1e-3);
+      std::fflush(stdout);
+    }
+  }
+  return figures;
+}
+
+Status MoeRank::close() {
+  // Nobody frees what others still read.
+  COLL_RETURN_IF_ERROR(ranks_.agree(calls_->synchronize()));
+  return calls_->buffer().destroy();
+}
+
+std::vector<Row> rowsOf(const MoeTask &task, const std::vector<Figure> &figures) {
+  std::vector<Row> rows;
+  for (const Figure &figure : figures) {
+    Row row;
+    row.caseName = std::string("moe ") + nameOf(figure.call) + ", " + std::to_string(task.ranks) +
+                   " processes, top-" + std::to_string(task.topk) + " of " +
+                   std::to_string(task.experts);
+    row.size = std::to_string(task.tokens) + " x " + std::to_string(task.hidden);
+    row.metric = "us, slowest rank";
+    row.higherIsBetter = false;
+    row.ours = figure.us;
+    row.more = {{"sms", figure.sms},
+                {"received_tokens", figure.received},
+                {"received_gbps", bytesOf(task, figure) / figure.us * 1e-3}};
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+int fail(int rank, const Status &status) {
+  if (status.code() == kCollUnsupported) {
+    if (rank == 0)
+      std::printf("SKIPPED: %s\n", status.message().c_str());
+    return kSkipped;
+  }
+  // The others were told the same.
+  if (rank == 0)
+    std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
+  return 1;
+}
+
+} // namespace
+
+int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string &json,
+               const std::string &command) {
+  Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, task.timeoutUs + 30'000'000);
+  if (!ranks)
+    return fail(job.rank, ranks.status());
+  MoeRank self(task, **ranks);
+  if (Status opened = self.open(); !opened.ok())
+    return fail(job.rank, opened);
+  if (job.rank == 0) {
+    std::printf("%s\nmoe: %d ranks, %d tokens x %d, top-%d of %d experts\n%-28s %5s %10s %8s\n",
+                machineName().c_str(), task.ranks, task.tokens, task.hidden, task.topk,
+                task.experts, "call", "SMs", "us", "GB/s");
+    std::fflush(stdout);
+  }
+  Result<std::vector<Figure>> figures = self.measure();
+  if (!figures)
+    return fail(job.rank, figures.status());
+  if (Status closed = self.close(); !closed.ok())
+    return fail(job.rank, closed);
+  if (job.rank != 0)
+    return self.wrong() > 0;
+  std::printf("wrong values: %s\n", self.wrong() < 0 ? "-" : std::to_string(self.wrong()).c_str());
+  if (!json.empty())
+    if (Status written = appendRows(json, command, rowsOf(task, *figures)); !written.ok())
+      return fail(0, written);
+  return self.wrong() > 0;
+}
+
+} // namespace coll::perf

@@ -1,0 +1,93 @@
+#include "tools/coll-perf/moe/task.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace coll::perf {
+
+namespace {
+
+// splitmix64: every bit depends on all bits.
+uint64_t mixed(uint64_t value) {
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+uint64_t placeOf(const MoeTask &task, int rank, int64_t token, uint64_t i) {
+  return mixed((uint64_t{task.seed} << 40 | static_cast<uint64_t>(rank) << 32) +
+               static_cast<uint64_t>(token)) +
+         i;
+}
+
+float fraction(uint64_t bits) { return static_cast<float>(mixed(bits) >> 40) / (1 << 24); }
+
+} // namespace
+
+Status MoeTask::validate() const {
+  const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
+  if (ranks < 1 || ranks > rt::kMoeNodeRanks)
+    return refuse("--ranks is from 1 to 8");
+  if (tokens < 1 || tokens > 1 << 20 || hidden < 16 || hidden % 16 || hidden > 1 << 20)
+    return refuse("--tokens is positive, --hidden a multiple of 16");
+  if (experts < 1 || experts % ranks || topk < 1 || topk > std::min(rt::kMoeMaxTopk, experts))
+    return refuse("--experts is a multiple of the ranks, --topk up to 32 of them");
+  if (iterations < 1 || warmup < 0 || repeat < 1 || timeoutUs <= 0)
+    return refuse("-n, -w, --repeat and --timeout are positive");
+  for (int count : sms) {
+    rt::MoeConfig config;
+    config.numSms = count;
+    COLL_RETURN_IF_ERROR(checkMoeConfig(config));
+  }
+  return Status::okay();
+}
+
+std::vector<int64_t> moeTopk(const MoeTask &task, int rank) {
+  std::mt19937 random(task.seed * 64 + static_cast<uint32_t>(rank));
+  std::vector<int64_t> all(static_cast<size_t>(task.experts));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<int64_t> topk;
+  for (int t = 0; t < task.tokens; ++t)
+    for (size_t k = 0; k < static_cast<size_t>(task.topk); ++k) {
+      std::swap(all[k], all[k + random() % (all.size() - k)]);
+      topk.push_back(all[k]);
+    }
+  return topk;
+}
+
+float moeWeight(const MoeTask &task, int rank, int64_t token, int k) {
+  return fraction(placeOf(task, rank, token, 0x1000000u + static_cast<uint64_t>(k)));
+}
+
+float moeScale(const MoeTask &task, int rank, int64_t token, int64_t i) {
+  return fraction(placeOf(task, rank, token, 0x2000000u + static_cast<uint64_t>(i)));
+}
+
+void moeRow(const MoeTask &task, int rank, int64_t token, int64_t rowBytes, char *to) {
+  const uint64_t first = placeOf(task, rank, token, 0);
+  for (int64_t i = 0; i < rowBytes; i += 8) {
+    // Exponents around that of 1: signs and mantissas are random.
+    const uint64_t bits =
+        (mixed(first + static_cast<uint64_t>(i)) & 0x80ff80ff80ff80ffu) | 0x3f003f003f003f00u;
+    std::memcpy(to + i, &bits, 8);
+  }
+}
+
+std::vector<MoeArrival> moeArrivals(const MoeTask &task, int rank) {
+  std::vector<MoeArrival> arrivals;
+  const int64_t local = task.experts / task.ranks;
+  for (int source = 0; source < task.ranks; ++source) {
+    const std::vector<int64_t> topk = moeTopk(task, source);
+    for (int64_t t = 0; t < task.tokens; ++t) {
+      const auto row = topk.begin() + t * task.topk;
+      if (std::any_of(row, row + task.topk, [&](int64_t e) { return e / local == rank; }))
+        arrivals.push_back({source, t});
+    }
+  }
+  return arrivals;
+}
+
+} // namespace coll::perf

@@ -1,0 +1,56 @@
+// task.h - what `coll-perf moe` measures, and the data that it measures with.
+//
+// All data is a function of a seed, the rank and the place, so that every rank knows what it has
+// to receive.
+
+#ifndef COLL_TOOLS_COLL_PERF_MOE_TASK_H
+#define COLL_TOOLS_COLL_PERF_MOE_TASK_H
+
+#include "runtime/exchange/moe_reference.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coll::perf {
+
+using rt::Result;
+using rt::Status;
+
+struct MoeTask {
+  int ranks = 4;
+  int tokens = 4096; // of a rank
+  int hidden = 7168;
+  int topk = 8;
+  int experts = 256;
+  std::vector<int> sms = {24};
+  bool fp8 = true;
+  bool check = true;
+  int iterations = 20;
+  int warmup = 5;
+  int repeat = 3; // the median of so many counts
+  int64_t timeoutUs = 30'000'000;
+  uint32_t seed = 1;
+
+  // Scales of a token in fp8: one for 128 values, as models have it.
+  int numScales() const { return (hidden + 127) / 128; }
+  Status validate() const;
+};
+
+// Distinct experts of every token of a rank, uniform.
+std::vector<int64_t> moeTopk(const MoeTask &task, int rank);
+float moeWeight(const MoeTask &task, int rank, int64_t token, int k);
+float moeScale(const MoeTask &task, int rank, int64_t token, int64_t i);
+// Bytes of a token's row; as bf16 they are finite, and sums of eight of them exact in f32.
+void moeRow(const MoeTask &task, int rank, int64_t token, int64_t rowBytes, char *to);
+
+// (source, token) of everything that a rank receives, in order.
+struct MoeArrival {
+  int source;
+  int64_t token;
+};
+std::vector<MoeArrival> moeArrivals(const MoeTask &task, int rank);
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_MOE_TASK_H
