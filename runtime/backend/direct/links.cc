@@ -1,6 +1,7 @@
 #include "runtime/backend/direct/links.h"
 
 #include "runtime/net/handshake.h"
+#include "runtime/net/node_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +9,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 namespace coll::rt::direct {
@@ -19,22 +19,6 @@ enum class Kind : uint32_t { Descriptor = 1, Failure = 2, Farewell = 3 };
 
 // A stranger that says nothing does not keep others waiting for longer.
 constexpr int64_t kHandshakeUs = 2'000'000;
-constexpr size_t kNameBytes = 16;
-
-sockaddr_un addressOf(const std::string &name, socklen_t &length) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  // The first byte stays zero: abstract, so nothing is left in a file system.
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return address;
-}
-
-bool isSameUser(int fd) {
-  ucred peer = {};
-  socklen_t length = sizeof(peer);
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
-}
 
 // Waits until the descriptor is ready; false after the deadline.
 bool waitFor(int fd, short events, int64_t deadlineUs) {
@@ -83,25 +67,22 @@ struct Links::Message {
 
 Result<std::unique_ptr<Links>> Links::create(int rank, int size) {
   std::unique_ptr<Links> links(new Links(rank, size));
-  uint8_t random[kNameBytes];
-  COLL_RETURN_IF_ERROR(net::fillRandom(random, sizeof(random)));
-  links->name_ = "coll-";
-  for (uint8_t byte : random)
-    links->name_ += "0123456789abcdef"[byte % 16];
+  Result<std::string> name = net::freshNodeName();
+  if (!name)
+    return name.status();
+  links->name_ = name.take();
   COLL_RETURN_IF_ERROR(links->listen());
   return links;
 }
 
 Status Links::listen() {
-  listener_ = net::Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  socklen_t length = 0;
-  sockaddr_un address = addressOf(name_, length);
+  Result<net::Fd> listener = net::listenOnNode(name_, static_cast<int>(peers_.size()));
+  if (!listener)
+    return listener.status();
+  listener_ = listener.take();
   int ends[2];
-  if (!listener_.valid() ||
-      bind(listener_.get(), reinterpret_cast<sockaddr *>(&address), length) != 0 ||
-      ::listen(listener_.get(), static_cast<int>(peers_.size())) != 0 ||
-      pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-    return net::linkError("a socket for the processes of this node", errno);
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return net::linkError("a pipe", errno);
   wake_[0] = net::Fd(ends[0]);
   wake_[1] = net::Fd(ends[1]);
   return {};
@@ -114,7 +95,7 @@ Status Links::connect(const std::vector<std::string> &names, const net::Secret &
   const int64_t deadlineUs = net::nowUs() + timeoutUs;
   onFailure_ = std::move(onFailure);
   for (int peer = 0; peer < rank_; ++peer) {
-    Result<net::Fd> fd = reach(peer, names[static_cast<size_t>(peer)], secret, deadlineUs);
+    Result<net::Fd> fd = reach(names[static_cast<size_t>(peer)], secret, deadlineUs);
     if (!fd)
       return fd.status().annotate("connection to " + textOf(peer));
     peers_[static_cast<size_t>(peer)].fd = fd.take();
@@ -134,19 +115,15 @@ Status Links::connect(const std::vector<std::string> &names, const net::Secret &
   return {};
 }
 
-Result<net::Fd> Links::reach(int peer, const std::string &name, const net::Secret &secret,
+Result<net::Fd> Links::reach(const std::string &name, const net::Secret &secret,
                              int64_t deadlineUs) {
-  net::Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  socklen_t length = 0;
-  sockaddr_un address = addressOf(name, length);
-  if (!fd.valid() || ::connect(fd.get(), reinterpret_cast<sockaddr *>(&address), length) != 0)
-    return net::linkError("connect", errno);
-  if (!isSameUser(fd.get()))
-    return Status(kCollPeer, textOf(peer) + " runs as another user");
-  (void)fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+  Result<net::Fd> fd = net::connectOnNode(name);
+  if (!fd)
+    return fd.status();
+  (void)fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   net::wire::RankContext me = {static_cast<uint32_t>(rank_), static_cast<uint32_t>(peers_.size())};
-  net::Handshake shake = net::Handshake::client(std::move(fd), secret, net::wire::Purpose::Node,
-                                                net::wire::encode(me));
+  net::Handshake shake =
+      net::Handshake::client(fd.take(), secret, net::wire::Purpose::Node, net::wire::encode(me));
   COLL_RETURN_IF_ERROR(complete(shake, deadlineUs));
   return shake.takeFd();
 }
@@ -155,8 +132,8 @@ Result<net::Fd> Links::reach(int peer, const std::string &name, const net::Secre
 Status Links::admit(const net::Secret &secret, int64_t deadlineUs) {
   if (!waitFor(listener_.get(), POLLIN, deadlineUs))
     return {kCollTimeout, "not all processes of the node have come"};
-  net::Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd.valid() || !isSameUser(fd.get()))
+  Result<net::Fd> fd = net::acceptOnNode(listener_, /*blocking=*/false);
+  if (!fd || !fd->valid())
     return {kCollPeer, "a stranger"};
   int rank = -1;
   auto judge = [&](const net::wire::Context &context) {
@@ -170,8 +147,7 @@ Status Links::admit(const net::Secret &secret, int64_t deadlineUs) {
     rank = static_cast<int>(says.rank);
     return net::wire::Refusal::None;
   };
-  net::Handshake shake =
-      net::Handshake::server(std::move(fd), secret, net::wire::Purpose::Node, judge);
+  net::Handshake shake = net::Handshake::server(fd.take(), secret, net::wire::Purpose::Node, judge);
   COLL_RETURN_IF_ERROR(complete(shake, std::min(deadlineUs, net::nowUs() + kHandshakeUs)));
   peers_[static_cast<size_t>(rank)].fd = shake.takeFd();
   return {};
@@ -191,29 +167,10 @@ Links::~Links() {
 //===-- messages ----------------------------------------------------------------===//
 
 Status Links::send(int peer, const Message &message, int fd) {
-  iovec part = {const_cast<Message *>(&message), sizeof(message)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr header = {};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  if (fd >= 0) {
-    header.msg_control = control;
-    header.msg_controllen = sizeof(control);
-    cmsghdr *rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(rights), &fd, sizeof(int));
-  }
   // Messages are small and read at once: the socket's buffer takes them.
   std::lock_guard<std::mutex> lock(sendMutex_);
-  ssize_t count = 0;
-  do
-    count = sendmsg(peers_[static_cast<size_t>(peer)].fd.get(), &header, MSG_NOSIGNAL);
-  while (count < 0 && errno == EINTR);
-  return count == static_cast<ssize_t>(sizeof(message))
-             ? Status()
-             : Status(kCollPeer, textOf(peer) + " cannot be reached any more");
+  return net::sendToNode(peers_[static_cast<size_t>(peer)].fd.get(), &message, sizeof(message), fd)
+      .annotate(textOf(peer));
 }
 
 Status Links::give(int peer, uint64_t id, const net::Fd &fd) {
@@ -287,26 +244,9 @@ void Links::serve() {
 
 void Links::receive(int rank) {
   Message message;
-  iovec part = {&message, sizeof(message)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr header = {};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof(control);
-  ssize_t count =
-      recvmsg(peers_[static_cast<size_t>(rank)].fd.get(), &header, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-  if (count < 0 && errno == EINTR)
-    return;
-  net::Fd fd;
-  for (cmsghdr *rights = CMSG_FIRSTHDR(&header); count > 0 && rights;
-       rights = CMSG_NXTHDR(&header, rights))
-    if (rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
-      int received = -1;
-      std::memcpy(&received, CMSG_DATA(rights), sizeof(int));
-      fd = net::Fd(received);
-    }
-  if (count != static_cast<ssize_t>(sizeof(message)))
+  Result<net::Fd> fd =
+      net::receiveFromNode(peers_[static_cast<size_t>(rank)].fd.get(), &message, sizeof(message));
+  if (!fd)
     return end(rank, {kCollPeer, "the process of " + textOf(rank) + " has ended"});
   message.text[sizeof(message.text) - 1] = '\0';
   if (message.kind == Kind::Farewell)
@@ -321,7 +261,7 @@ void Links::receive(int rank) {
     return;
   }
   std::lock_guard<std::mutex> lock(mutex_);
-  peers_[static_cast<size_t>(rank)].given[message.id] = std::move(fd);
+  peers_[static_cast<size_t>(rank)].given[message.id] = fd.take();
   changed_.notify_all();
 }
 

@@ -57,8 +57,7 @@ private:
 
   Links(int rank, int size) : rank_(rank), peers_(static_cast<size_t>(size)) {}
   Status listen();
-  Result<net::Fd> reach(int peer, const std::string &name, const net::Secret &secret,
-                        int64_t deadlineUs);
+  Result<net::Fd> reach(const std::string &name, const net::Secret &secret, int64_t deadlineUs);
   Status admit(const net::Secret &secret, int64_t deadlineUs);
   void serve();
   void receive(int rank);

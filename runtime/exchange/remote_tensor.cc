@@ -1,0 +1,317 @@
+#include "runtime/exchange/remote_tensor.h"
+
+#include "runtime/base/dtype.h"
+#include "runtime/exchange/one_sided.h"
+#include "runtime/exchange/tensor_wire.h"
+#include "runtime/net/node_socket.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace coll::rt::exchange {
+
+namespace {
+
+std::string textOf(const std::vector<int64_t> &shape) {
+  std::string text = "[";
+  for (size_t d = 0; d < shape.size(); ++d)
+    text += (d ? ", " : "") + std::to_string(shape[d]);
+  return text + "]";
+}
+
+void limitWaiting(int fd, int64_t timeoutUs) {
+  timeval limit = {timeoutUs / 1'000'000, timeoutUs % 1'000'000};
+  (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+// The boxes between the tensor, or a part of it, and local memory: a reshard of one sender to one
+// receiver.
+Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region &part,
+                                        const TensorView &local, bool reads) {
+  ReshardSpec spec;
+  spec.dtype = handle.dtype;
+  spec.shape = part.extent;
+  const Region all = {std::vector<int64_t>(part.extent.size(), 0), part.extent};
+  Shard remote{0, all, handle.strides, 0}, own{1, all, local.strides, 0};
+  for (size_t d = 0; d < part.begin.size(); ++d)
+    remote.offset += part.begin[d] * handle.strides[d];
+  spec.senders = {reads ? remote : own};
+  spec.receivers = {reads ? own : remote};
+  Result<ReshardPlan> plan = planReshard(spec);
+  if (!plan)
+    return plan.status();
+  std::vector<StridedBox> boxes;
+  for (const Transfer &transfer : plan->transfers)
+    boxes.insert(boxes.end(), transfer.boxes.begin(), transfer.boxes.end());
+  return boxes;
+}
+
+// Memory of the user's that is registered for one access. Transports keep what costs much.
+class Registration {
+public:
+  explicit Registration(net::Transport &transport) : transport_(transport) {}
+  ~Registration() {
+    if (memory_)
+      transport_.deregMr(memory_);
+  }
+  Result<net::Memory *> make(int device, void *data, int64_t bytes) {
+    Result<net::Memory *> made = transport_.regMr(
+        device, {data, static_cast<uint64_t>(bytes), net::MemoryKind::Host, -1, 0});
+    if (made)
+      memory_ = *made;
+    return made;
+  }
+
+private:
+  net::Transport &transport_;
+  net::Memory *memory_ = nullptr;
+};
+
+} // namespace
+
+//===-- what is opened once -------------------------------------------------------===//
+
+Result<net::Connection *> OwnerConnections::get(const net::Handle &listener) {
+  if (auto at = open_.find(listener.bytes); at != open_.end())
+    return at->second.get();
+  Result<std::unique_ptr<net::Connector>> connector =
+      options_.transport->connect(options_.device, listener);
+  if (!connector)
+    return connector.status();
+  for (const int64_t deadlineUs = net::nowUs() + options_.timeoutUs;;) {
+    Result<std::unique_ptr<net::Connection>> got = (*connector)->poll();
+    if (!got)
+      return got.status();
+    if (*got)
+      return (open_[listener.bytes] = got.take()).get();
+    if (net::nowUs() > deadlineUs)
+      return Status(kCollTimeout, "it does not take the connection");
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+struct RemoteTensor::Mapping {
+  // Declared last: closed, and told to the owner, when nothing is mapped any more.
+  ~Mapping() {
+    window = {};
+    if (stream) {
+      dl::CudaScope scope(gpu->cuda(), gpu->context());
+      (void)gpu->cuda().streamDestroy(stream);
+    }
+  }
+
+  char *data = nullptr; // the first element
+  SharedSegment segment;
+  std::shared_ptr<dl::GpuContext> gpu; // null for host memory
+  gpu::Window window;
+  dl::CudaStream stream = nullptr;
+  Fd socket;
+};
+
+RemoteTensors::RemoteTensors(const RemoteTensorsOptions &options)
+    : options_(options), connections_(std::make_shared<OwnerConnections>(options)) {}
+
+Result<std::shared_ptr<RemoteTensor>> RemoteTensors::open(std::string_view bytes) {
+  auto known = open_.find(bytes);
+  if (known != open_.end())
+    if (std::shared_ptr<RemoteTensor> tensor = known->second.lock())
+      return tensor;
+  Result<TensorHandle> handle = TensorHandle::parse(bytes);
+  if (!handle)
+    return handle.status();
+  std::shared_ptr<RemoteTensor> tensor(
+      new RemoteTensor(handle.take(), sumOf(bytes), options_, connections_));
+  for (auto at = open_.begin(); at != open_.end();)
+    at = at->second.expired() ? open_.erase(at) : std::next(at);
+  open_[std::string(bytes)] = tensor;
+  return tensor;
+}
+
+RemoteTensor::RemoteTensor(TensorHandle handle, uint64_t handleSum,
+                           const RemoteTensorsOptions &options,
+                           std::shared_ptr<OwnerConnections> connections)
+    : handle_(std::move(handle)), handleSum_(handleSum), options_(options),
+      connections_(std::move(connections)) {}
+
+std::string RemoteTensor::name() const { return "tensor of \"" + handle_.owner + "\""; }
+
+// Maps the tensor, unless it is mapped and the owner is still there.
+Status RemoteTensor::map() {
+  if (mapping_) {
+    if (!net::isNodePeerGone(mapping_->socket.get()))
+      return {};
+    mapping_.reset();
+    return {kCollPeer, "the owner has withdrawn it, or has ended"};
+  }
+  Result<Fd> socket = net::connectOnNode(handle_.socket);
+  if (!socket)
+    return Status(kCollLink, "the owner is not on this node, or has ended");
+  limitWaiting(socket->get(), options_.timeoutUs);
+  TensorQuestion question;
+  question.id = handle_.id;
+  question.key = handle_.key;
+  question.handleSum = handleSum_;
+  TensorAnswer answer;
+  COLL_RETURN_IF_ERROR(net::sendToNode(socket->get(), &question, sizeof(question), -1));
+  Result<Fd> fd = net::receiveFromNode(socket->get(), &answer, sizeof(answer));
+  if (!fd)
+    return fd.status();
+  answer.text[sizeof(answer.text) - 1] = 0;
+  if (answer.code != kCollOk)
+    return {static_cast<CollCode>(answer.code), answer.text};
+  auto mapping = std::make_shared<Mapping>();
+  mapping->socket = socket.take();
+  if (answer.memory == TensorMemory::Gpu) {
+    if (!options_.gpu)
+      return {kCollUnsupported, "it is memory of a GPU, and this process has given none"};
+    mapping->gpu = options_.gpu;
+    dl::CudaScope scope(options_.gpu->cuda(), options_.gpu->context());
+    COLL_RETURN_IF_ERROR(options_.gpu->check(
+        options_.gpu->cuda().streamCreate(&mapping->stream, dl::kCudaStreamNonBlocking),
+        "cuStreamCreate"));
+    Result<gpu::Window> window = gpu::Window::open(options_.gpu, answer.exported, *fd);
+    if (!window)
+      return window.status();
+    mapping->window = window.take();
+    mapping->data = mapping->window.data();
+  } else {
+    Result<SharedSegment> segment = SharedSegment::open(*fd, answer.offset + handle_.span());
+    if (!segment)
+      return segment.status();
+    mapping->segment = segment.take();
+    mapping->data = mapping->segment.data() + answer.offset;
+  }
+  mapping_ = std::move(mapping);
+  return {};
+}
+
+//===-- access ----------------------------------------------------------------------===//
+
+Status RemoteTensor::readInto(const TensorView &local, const TensorAccess &access) {
+  return move(local, access, /*reads=*/true).annotate("read of the " + name());
+}
+
+Status RemoteTensor::writeFrom(const TensorView &local, const TensorAccess &access) {
+  return move(local, access, /*reads=*/false).annotate("write to the " + name());
+}
+
+Status RemoteTensor::move(const TensorView &local, const TensorAccess &access, bool reads) {
+  Region part = {std::vector<int64_t>(handle_.shape.size(), 0), handle_.shape};
+  if (access.part)
+    part = *access.part;
+  if (part.begin.size() != handle_.shape.size() || part.extent.size() != handle_.shape.size())
+    return Status::invalid("the part has other dimensions than the tensor " +
+                           textOf(handle_.shape));
+  for (size_t d = 0; d < part.begin.size(); ++d)
+    if (part.begin[d] < 0 || part.extent[d] < 0 ||
+        part.extent[d] > handle_.shape[d] - part.begin[d])
+      return Status::invalid("the part of " + textOf(part.extent) + " from " + textOf(part.begin) +
+                             " on is not inside " + textOf(handle_.shape));
+  if (local.dtype != handle_.dtype)
+    return Status::invalid(std::string("it has elements of type ") + dtypeName(handle_.dtype) +
+                           ", the local tensor of " + dtypeName(local.dtype));
+  if (local.shape != part.extent)
+    return Status::invalid("it has the shape " + textOf(part.extent) + ", the local tensor " +
+                           textOf(local.shape));
+  Result<CheckedView> checked = checkView(local, /*written=*/reads);
+  if (!checked)
+    return checked.status().annotate("the local tensor");
+  Result<std::vector<StridedBox>> boxes = boxesOf(handle_, part, checked->view, reads);
+  if (!boxes)
+    return boxes.status();
+
+  const bool hasIpc = !handle_.socket.empty();
+  const bool hasRdma = !handle_.transport.empty() && options_.transport;
+  if (access.via == Via::Ipc && !hasIpc)
+    return {kCollUnsupported, "its owner has not enabled ipc"};
+  if (access.via == Via::Rdma && !hasRdma)
+    return {kCollUnsupported, options_.transport ? "its owner has not enabled rdma"
+                                                 : "this process has given no transport"};
+  if (access.via == Via::Rdma || !hasIpc)
+    return hasRdma ? byRdma(*boxes, *checked, reads)
+                   : Status(kCollUnsupported, "there is no way to it from this process");
+  Status mapped = map();
+  // Not on this node: over the network, if that may be.
+  if (mapped.code() == kCollLink && access.via == Via::Auto && hasRdma)
+    return byRdma(*boxes, *checked, reads);
+  return mapped.ok() ? byIpc(*boxes, local, reads) : mapped.annotate("ipc");
+}
+
+Status RemoteTensor::byIpc(const std::vector<StridedBox> &boxes, const TensorView &local,
+                           bool reads) {
+  auto *own = static_cast<char *>(local.data);
+  char *src = reads ? mapping_->data : own, *dst = reads ? own : mapping_->data;
+  if (!mapping_->gpu) {
+    for (const StridedBox &box : boxes)
+      copyBox(box, src, dst);
+    return {};
+  }
+  const dl::Cuda &cuda = mapping_->gpu->cuda();
+  dl::CudaScope scope(cuda, mapping_->gpu->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  if (!boxes.empty() && !dl::cudaPointerInfo(cuda, own).device)
+    return Status::invalid("ipc: the tensor is memory of a GPU, the local one is not");
+  for (StridedBox box : boxes) {
+    // The innermost loop is the copy engine's, the others are the host's.
+    dl::CudaCopy2D copy;
+    copy.bytes = copy.srcPitch = copy.dstPitch = static_cast<size_t>(box.rowBytes);
+    copy.rows = 1;
+    const int inner = box.numLoops - 1;
+    if (inner >= 0 && box.srcStride[static_cast<size_t>(inner)] >= box.rowBytes &&
+        box.dstStride[static_cast<size_t>(inner)] >= box.rowBytes) {
+      const auto d = static_cast<size_t>(--box.numLoops);
+      copy.rows = static_cast<size_t>(box.count[d]);
+      copy.srcPitch = static_cast<size_t>(box.srcStride[d]);
+      copy.dstPitch = static_cast<size_t>(box.dstStride[d]);
+    }
+    for (RowCursor at(box); !at.done(); at.next()) {
+      copy.src = reinterpret_cast<dl::CudaAddress>(src + at.src());
+      copy.dst = reinterpret_cast<dl::CudaAddress>(dst + at.dst());
+      COLL_RETURN_IF_ERROR(
+          mapping_->gpu->check(cuda.memcpy2DAsync(&copy, mapping_->stream), "cuMemcpy2DAsync"));
+    }
+  }
+  return mapping_->gpu->check(cuda.streamSynchronize(mapping_->stream), "cuStreamSynchronize");
+}
+
+Status RemoteTensor::byRdma(const std::vector<StridedBox> &boxes, const CheckedView &local,
+                            bool reads) {
+  if (handle_.transport != options_.transport->name())
+    return {kCollUnsupported, "it is reached over " + handle_.transport +
+                                  ", and this process has " + options_.transport->name()};
+  if (handle_.memory.bytes < static_cast<uint64_t>(handle_.span()))
+    return Status::invalid("rdma: the handle's memory is smaller than its tensor");
+  Result<net::Connection *> connection = connections_->get(handle_.listener);
+  if (!connection)
+    return connection.status().annotate("rdma");
+  const TensorView &view = local.view;
+  Registration registration(*options_.transport);
+  const net::Memory *memory = view.memory;
+  if (!memory && local.span > 0) {
+    Result<net::Memory *> made = registration.make(options_.device, view.data, local.span);
+    if (!made)
+      return made.status().annotate("rdma: the local tensor");
+    memory = *made;
+  }
+  const int maxSegments =
+      options_.transport->devices()[static_cast<size_t>(options_.device)].maxSegments;
+  OneSided moves(reads ? OneSided::Direction::Read : OneSided::Direction::Write, **connection,
+                 handle_.memory, static_cast<char *>(view.data), memory, maxSegments,
+                 options_.timeoutUs);
+  Status status;
+  for (const StridedBox &box : boxes)
+    if (status.ok())
+      status = moves.move(box);
+  Status finished = moves.finish();
+  if (status.ok())
+    status = finished;
+  // A wrong key or range concerns this request alone; all else has ended the connection, or has to
+  // so that the buffers are free.
+  if (!status.ok() && status.code() != kCollInvalidCall)
+    connections_->drop(handle_.listener);
+  return status.annotate("rdma");
+}
+
+} // namespace coll::rt::exchange

@@ -1,0 +1,111 @@
+// remote_tensor.h - tensors of other processes, read and written without their doing anything.
+//
+//   RemoteTensors remote({transport});
+//   std::shared_ptr<RemoteTensor> tensor = remote.open(handle).take();  // cached: opened once
+//   tensor->readInto(local);                          // local may be a slice of something larger
+//   tensor->writeFrom(local, {Via::Rdma, part});      // a part of the tensor, by one way
+//
+// *ipc* maps the owner's memory: POSIX shared memory on the host, CUDA IPC or VMM descriptors on
+// GPUs. *rdma* is any transport with one-sided reads and writes. `Auto` takes ipc where the tensor
+// has it and the owner is on this node, else rdma.
+//
+// Calls block until the bytes are there. Nothing orders them with the owner's own accesses, or with
+// those of others: that is for the users to agree on.
+//
+// When the owner withdraws the tensor or ends, the next call fails with kCollPeer (ipc), or with
+// the transport's error, and what was open is closed.
+//
+// Threads: a RemoteTensors and its tensors belong to one thread at a time.
+
+#ifndef COLL_RUNTIME_EXCHANGE_REMOTE_TENSOR_H
+#define COLL_RUNTIME_EXCHANGE_REMOTE_TENSOR_H
+
+#include "runtime/exchange/shared_segment.h"
+#include "runtime/exchange/tensor_handle.h"
+#include "runtime/gpu/memory.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace coll::rt::exchange {
+
+enum class Via { Auto, Ipc, Rdma };
+
+struct TensorAccess {
+  Via via = Via::Auto;
+  std::optional<Region> part; // of the remote tensor; none: all of it
+};
+
+struct RemoteTensorsOptions {
+  // As the owners'; it outlives the object. Null: no rdma.
+  net::Transport *transport = nullptr;
+  int device = 0;
+  // For tensors of GPU memory, which then are read into, and written from, this GPU's memory.
+  std::shared_ptr<dl::GpuContext> gpu;
+  int64_t timeoutUs = 60'000'000;
+};
+
+// Connections of a transport, by the owner's listener.
+class OwnerConnections {
+public:
+  explicit OwnerConnections(const RemoteTensorsOptions &options) : options_(options) {}
+  Result<net::Connection *> get(const net::Handle &listener);
+  void drop(const net::Handle &listener) { open_.erase(listener.bytes); }
+
+private:
+  const RemoteTensorsOptions options_;
+  std::map<std::array<uint8_t, net::Handle::kBytes>, std::unique_ptr<net::Connection>> open_;
+};
+
+class RemoteTensor {
+public:
+  const TensorHandle &handle() const { return handle_; }
+
+  // kCollInvalidCall names owner and argument where dtype or shape differ from the tensor's, or the
+  // part is outside; kCollUnsupported where there is no such way.
+  Status readInto(const TensorView &local, const TensorAccess &access = {});
+  Status writeFrom(const TensorView &local, const TensorAccess &access = {});
+
+  // Whether the memory is mapped. For tests and statistics.
+  bool isMapped() const { return mapping_ != nullptr; }
+
+private:
+  friend class RemoteTensors;
+  struct Mapping;
+
+  RemoteTensor(TensorHandle handle, uint64_t handleSum, const RemoteTensorsOptions &options,
+               std::shared_ptr<OwnerConnections> connections);
+
+  Status move(const TensorView &local, const TensorAccess &access, bool reads);
+  Status map();
+  Status byIpc(const std::vector<StridedBox> &boxes, const TensorView &local, bool reads);
+  Status byRdma(const std::vector<StridedBox> &boxes, const CheckedView &local, bool reads);
+  std::string name() const;
+
+  const TensorHandle handle_;
+  const uint64_t handleSum_;
+  const RemoteTensorsOptions options_;
+  const std::shared_ptr<OwnerConnections> connections_;
+  std::shared_ptr<Mapping> mapping_;
+};
+
+class RemoteTensors {
+public:
+  explicit RemoteTensors(const RemoteTensorsOptions &options);
+
+  // The same object for the same bytes, as long as somebody holds it. Nothing is connected before
+  // the first access.
+  Result<std::shared_ptr<RemoteTensor>> open(std::string_view handle);
+
+private:
+  const RemoteTensorsOptions options_;
+  std::shared_ptr<OwnerConnections> connections_;
+  std::map<std::string, std::weak_ptr<RemoteTensor>, std::less<>> open_;
+};
+
+} // namespace coll::rt::exchange
+
+#endif // COLL_RUNTIME_EXCHANGE_REMOTE_TENSOR_H

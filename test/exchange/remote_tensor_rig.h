@@ -1,0 +1,17 @@
+// remote_tensor_rig.h - random reads and writes of remote tensors, compared element by element.
+
+#ifndef COLL_TEST_EXCHANGE_REMOTE_TENSOR_RIG_H
+#define COLL_TEST_EXCHANGE_REMOTE_TENSOR_RIG_H
+
+#include "runtime/exchange/remote_tensor.h"
+#include "test/exchange/reshard_cases.h"
+
+namespace coll::rt::exchange::test {
+
+// An owner and a reader in this process, over the transport (null: none); each case reads and
+// writes parts of a tensor of its own, into and from layouts with gaps.
+void accessMany(net::Transport *transport, Via via, int cases);
+
+} // namespace coll::rt::exchange::test
+
+#endif // COLL_TEST_EXCHANGE_REMOTE_TENSOR_RIG_H

@@ -1,0 +1,407 @@
+// Tensors of other processes: handles, random reads and writes by every way byte for byte, and what
+// happens when handles are stale or forged and owners end.
+
+#include "runtime/base/dtype.h"
+#include "runtime/dl/fake_cuda.h"
+#include "runtime/exchange/remote_tensor.h"
+#include "runtime/exchange/tensor_owner.h"
+#include "runtime/exchange/tensor_wire.h"
+#include "runtime/net/loopback/loopback.h"
+#include "runtime/net/tcp/tcp.h"
+#include "test/exchange/remote_tensor_rig.h"
+
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace coll::rt::exchange::test {
+namespace {
+
+std::unique_ptr<net::Transport> tcp() {
+  net::TcpOptions options;
+  options.iface = "lo";
+  options.dataStreams = 1;
+  options.threads = 1;
+  return net::createTcpTransport(options, std::nullopt).take();
+}
+
+TEST(RemoteTensorTest, RandomAccessInsideTheNode) { accessMany(nullptr, Via::Ipc, 800); }
+TEST(RemoteTensorTest, RandomAccessOverLoopback) {
+  auto transport = net::createLoopbackTransport().take();
+  accessMany(transport.get(), Via::Rdma, 400);
+}
+TEST(RemoteTensorTest, RandomAccessOverTcp) {
+  auto transport = tcp();
+  accessMany(transport.get(), Via::Rdma, 150);
+}
+TEST(RemoteTensorTest, RandomAccessByTheBestWay) {
+  auto transport = net::createLoopbackTransport().take();
+  accessMany(transport.get(), Via::Auto, 100);
+}
+
+//===-- handles ------------------------------------------------------------------------===//
+
+// A tensor of 3 x 4 floats, 0 to 11, reached in both ways.
+struct Pair {
+  Pair() {
+    transport = net::createLoopbackTransport().take();
+    TensorOwnerOptions options;
+    options.name = "rank 3";
+    options.transport = transport.get();
+    owner = TensorOwner::create(options).take();
+    data = static_cast<float *>(owner->allocate(48).take());
+    std::iota(data, data + 12, 0.f);
+    handle = owner->publish({kCollF32, {3, 4}, {}, data, nullptr}, {true, true}).take();
+    RemoteTensorsOptions remoteOptions;
+    remoteOptions.transport = transport.get();
+    remoteOptions.timeoutUs = 10'000'000;
+    remote = std::make_unique<RemoteTensors>(remoteOptions);
+    tensor = remote->open(handle).take();
+  }
+  Status read(Via via = Via::Auto) {
+    return tensor->readInto({kCollF32, {3, 4}, {}, local, nullptr}, {via, std::nullopt});
+  }
+
+  std::unique_ptr<net::Transport> transport;
+  std::unique_ptr<TensorOwner> owner;
+  float *data = nullptr;
+  float local[12] = {};
+  std::string handle;
+  std::unique_ptr<RemoteTensors> remote;
+  std::shared_ptr<RemoteTensor> tensor;
+};
+
+// With a sum that fits, as somebody who means harm would.
+std::string resummed(std::string bytes) {
+  const std::string_view body = std::string_view(bytes).substr(0, bytes.size() - 8);
+  const uint64_t sum = sumOf(body);
+  std::memcpy(bytes.data() + body.size(), &sum, 8);
+  return bytes;
+}
+
+TEST(TensorHandleTest, SaysWhatWasPublished) {
+  Pair pair;
+  const TensorHandle &handle = pair.tensor->handle();
+  EXPECT_EQ(handle.owner, "rank 3");
+  EXPECT_EQ(handle.dtype, kCollF32);
+  EXPECT_EQ(handle.shape, (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(handle.strides, (std::vector<int64_t>{4, 1}));
+  EXPECT_EQ(handle.transport, "loopback");
+  EXPECT_EQ(handle.span(), 48);
+  EXPECT_EQ(handle.serialize(), pair.handle);
+}
+
+TEST(TensorHandleTest, DamagedBytesAreErrors) {
+  Pair pair;
+  for (size_t length = 0; length < pair.handle.size(); ++length)
+    EXPECT_FALSE(TensorHandle::parse(pair.handle.substr(0, length)).ok()) << length;
+  EXPECT_FALSE(TensorHandle::parse(pair.handle + "x").ok());
+  for (size_t i = 0; i < pair.handle.size(); ++i)
+    for (int bit : {0, 3, 7}) {
+      std::string bytes = pair.handle;
+      bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
+      EXPECT_FALSE(TensorHandle::parse(bytes).ok()) << i;
+      // With a fitting sum it may parse, and must not crash.
+      (void)TensorHandle::parse(resummed(bytes));
+    }
+  Random random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::string bytes = pair.handle;
+    for (int j = 0; j < 4; ++j)
+      bytes[20 + static_cast<size_t>(below(random, static_cast<int64_t>(bytes.size()) - 28))] =
+          static_cast<char>(random());
+    (void)TensorHandle::parse(resummed(bytes));
+  }
+}
+
+TEST(TensorHandleTest, AnotherVersionIsNamed) {
+  Pair pair;
+  std::string bytes = pair.handle;
+  bytes[8] = 2;
+  EXPECT_EQ(TensorHandle::parse(resummed(bytes)).status().message(),
+            "the tensor handle has version 2, this library reads version 1");
+  EXPECT_EQ(pair.remote->open(bytes).status().code(), kCollInvalidCall);
+}
+
+TEST(RemoteTensorTest, ForgedHandlesAreRefused) {
+  Pair pair;
+  TensorHandle forged = TensorHandle::parse(pair.handle).take();
+  forged.key ^= 1;
+  forged.memory.key ^= 1;
+  auto tensor = pair.remote->open(forged.serialize()).take();
+  const TensorView whole = {kCollF32, {3, 4}, {}, pair.local, nullptr};
+  EXPECT_EQ(tensor->readInto(whole, {Via::Ipc, std::nullopt}).message(),
+            "read of the tensor of \"rank 3\": ipc: the handle is not the one that was published");
+  EXPECT_EQ(tensor->readInto(whole, {Via::Rdma, std::nullopt}).code(), kCollInvalidCall);
+
+  // The right key, and a tensor that is larger than the one that was published.
+  forged = TensorHandle::parse(pair.handle).take();
+  forged.shape[0] = 3000;
+  tensor = pair.remote->open(forged.serialize()).take();
+  std::vector<float> large(12000);
+  const TensorView beyond = {kCollF32, {3000, 4}, {}, large.data(), nullptr};
+  EXPECT_EQ(tensor->readInto(beyond, {Via::Ipc, std::nullopt}).code(), kCollInvalidCall);
+  EXPECT_EQ(tensor->readInto(beyond, {Via::Rdma, std::nullopt}).code(), kCollInvalidCall);
+  forged.memory.bytes = 1 << 20;
+  tensor = pair.remote->open(forged.serialize()).take();
+  EXPECT_FALSE(tensor->writeFrom(beyond, {Via::Rdma, std::nullopt}).ok());
+  // Honest ones still work.
+  EXPECT_TRUE(pair.read(Via::Ipc).ok());
+  EXPECT_TRUE(pair.read(Via::Rdma).ok());
+  EXPECT_EQ(pair.local[11], 11.f);
+}
+
+TEST(RemoteTensorTest, StaleHandlesAreErrors) {
+  Pair pair;
+  ASSERT_TRUE(pair.read(Via::Ipc).ok());
+  ASSERT_TRUE(pair.read(Via::Rdma).ok());
+  EXPECT_TRUE(pair.tensor->isMapped());
+  ASSERT_TRUE(pair.owner->withdraw(pair.handle).ok());
+  EXPECT_EQ(pair.owner->withdraw(pair.handle).code(), kCollInvalidCall);
+  EXPECT_EQ(pair.read(Via::Ipc).message(), "read of the tensor of \"rank 3\": ipc: the owner has "
+                                           "withdrawn it, or has ended");
+  EXPECT_FALSE(pair.tensor->isMapped());
+  EXPECT_EQ(pair.read(Via::Ipc).message(),
+            "read of the tensor of \"rank 3\": ipc: the tensor has been withdrawn");
+  EXPECT_EQ(pair.read(Via::Rdma).code(), kCollInvalidCall);
+  // Others of the same owner are not concerned.
+  const std::string other =
+      pair.owner->publish({kCollF32, {2}, {}, pair.data + 4, nullptr}, {true, true}).take();
+  float two[2] = {};
+  for (Via via : {Via::Ipc, Via::Rdma})
+    EXPECT_TRUE(pair.remote->open(other)
+                    .take()
+                    ->readInto({kCollF32, {2}, {}, two, nullptr}, {via, std::nullopt})
+                    .ok());
+  EXPECT_EQ(two[1], 5.f);
+  pair.owner.reset();
+  EXPECT_FALSE(pair.read().ok());
+}
+
+TEST(RemoteTensorTest, OpenedOnce) {
+  Pair pair;
+  ASSERT_TRUE(pair.read().ok());
+  EXPECT_EQ(pair.remote->open(pair.handle).take(), pair.tensor);
+  const TensorHandle parsed = TensorHandle::parse(pair.handle).take();
+  EXPECT_EQ(pair.remote->open(parsed.serialize()).take(), pair.tensor);
+}
+
+TEST(RemoteTensorTest, MismatchesNameOwnerAndArgument) {
+  Pair pair;
+  double doubles[12] = {};
+  auto read = [&](const TensorView &local, const TensorAccess &access = {}) {
+    return pair.tensor->readInto(local, access).message();
+  };
+  const std::string whose = "read of the tensor of \"rank 3\": ";
+  EXPECT_EQ(read({kCollF64, {3, 4}, {}, doubles, nullptr}),
+            whose + "it has elements of type f32, the local tensor of f64");
+  EXPECT_EQ(read({kCollF32, {4, 3}, {}, pair.local, nullptr}),
+            whose + "it has the shape [3, 4], the local tensor [4, 3]");
+  EXPECT_EQ(read({kCollF32, {3, 4}, {0, 1}, pair.local, nullptr}),
+            whose + "the local tensor: receiver 0 (rank 0): by its strides, elements overlap");
+  EXPECT_EQ(read({kCollF32, {3, 4}, {1}, pair.local, nullptr}),
+            whose + "the local tensor: sender 0 (rank 0): 1 strides for 2 dimensions");
+  EXPECT_EQ(read({kCollF32, {3, 4}, {}, nullptr, nullptr}),
+            whose + "the local tensor: the tensor has no memory");
+  EXPECT_EQ(read({kCollF32, {3, 2}, {}, pair.local, nullptr}, {Via::Auto, Region{{0, 3}, {3, 2}}}),
+            whose + "the part of [3, 2] from [0, 3] on is not inside [3, 4]");
+  EXPECT_EQ(read({kCollF32, {3}, {}, pair.local, nullptr}, {Via::Auto, Region{{0}, {3}}}),
+            whose + "the part has other dimensions than the tensor [3, 4]");
+}
+
+TEST(RemoteTensorTest, WaysThatAreNotThereAreSaid) {
+  Pair pair;
+  const TensorView part = {kCollF32, {4}, {}, pair.data, nullptr};
+  EXPECT_EQ(pair.owner->publish(part, {false, false}).status().code(), kCollInvalidCall);
+  const std::string onlyIpc = pair.owner->publish(part, {true, false}).take();
+  const std::string onlyRdma = pair.owner->publish(part, {false, true}).take();
+  const TensorView local = {kCollF32, {4}, {}, pair.local, nullptr};
+  EXPECT_EQ(pair.remote->open(onlyIpc).take()->readInto(local, {Via::Rdma, {}}).message(),
+            "read of the tensor of \"rank 3\": its owner has not enabled rdma");
+  EXPECT_EQ(pair.remote->open(onlyRdma).take()->readInto(local, {Via::Ipc, {}}).message(),
+            "read of the tensor of \"rank 3\": its owner has not enabled ipc");
+  EXPECT_TRUE(pair.remote->open(onlyRdma).take()->readInto(local).ok());
+  RemoteTensors without{RemoteTensorsOptions()};
+  EXPECT_EQ(without.open(onlyRdma).take()->readInto(local).code(), kCollUnsupported);
+  EXPECT_TRUE(without.open(onlyIpc).take()->readInto(local).ok());
+
+  float stray[4] = {};
+  EXPECT_EQ(pair.owner->publish({kCollF32, {4}, {}, stray, nullptr}, {true, false}).status().code(),
+            kCollUnsupported);
+  EXPECT_EQ(pair.owner->publish({kCollF32, {5000}, {}, pair.data, nullptr}, {true, false})
+                .status()
+                .message(),
+            "ipc: the tensor is larger than the memory that it is in");
+  EXPECT_EQ(pair.owner->release(pair.data).message(), "a tensor in the memory is still published");
+  EXPECT_EQ(pair.owner->release(stray).code(), kCollInvalidCall);
+  auto silent = TensorOwner::create({"silent", nullptr, 0, nullptr}).take();
+  EXPECT_EQ(silent->publish(part, {false, true}).status().message(),
+            "rdma: this owner has no transport");
+  EXPECT_EQ(silent->allocateGpu(4).status().code(), kCollInvalidCall);
+}
+
+//===-- processes -------------------------------------------------------------------------===//
+
+// An owner in a process of its own, which publishes what `publish` says, and ends when told to.
+struct OwnerProcess {
+  explicit OwnerProcess(const std::function<void(int out, int in)> &body) {
+    int up[2], down[2];
+    EXPECT_EQ(pipe(up) + pipe(down), 0);
+    pid = fork();
+    if (pid == 0) {
+      close(up[0]);
+      close(down[1]); // its own copy would keep it from seeing the end
+      body(up[1], down[0]);
+      _exit(0);
+    }
+    close(up[1]);
+    close(down[0]);
+    out = net::Fd(down[1]);
+    char bytes[4096];
+    const ssize_t count = read(up[0], bytes, sizeof(bytes));
+    handle.assign(bytes, static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    close(up[0]);
+  }
+  // The exit code, or minus the signal.
+  int end(int signal) {
+    if (signal)
+      kill(pid, signal);
+    out.reset();
+    int state = 0;
+    waitpid(pid, &state, 0);
+    return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
+  }
+  pid_t pid = 0;
+  net::Fd out;
+  std::string handle;
+};
+
+// To the parent: the handle, or what is wrong.
+void say(int out, const Result<std::string> &handle) {
+  const std::string bytes = handle ? *handle : handle.status().toString();
+  (void)!write(out, bytes.data(), bytes.size());
+}
+void waitForEnd(int in) {
+  char byte;
+  (void)!read(in, &byte, 1);
+}
+
+TEST(RemoteTensorProcessTest, ReadsAndWritesAnotherProcessAndSeesItsEnd) {
+  for (const bool killed : {false, true}) {
+    OwnerProcess process([](int out, int in) {
+      auto transport = tcp();
+      auto owner = TensorOwner::create({"child", transport.get(), 0, nullptr}).take();
+      auto *data = static_cast<float *>(owner->allocate(400).take());
+      std::iota(data, data + 100, 0.f);
+      say(out, owner->publish({kCollF32, {10, 10}, {}, data, nullptr}, {true, true}));
+      waitForEnd(in);
+    });
+    auto transport = tcp();
+    RemoteTensorsOptions options;
+    options.transport = transport.get();
+    options.timeoutUs = 10'000'000;
+    RemoteTensors remote(options);
+    auto opened = remote.open(process.handle);
+    ASSERT_TRUE(opened.ok()) << opened.status().toString() << ": " << process.handle;
+    RemoteTensor &tensor = **opened;
+    for (Via via : {Via::Auto, Via::Ipc, Via::Rdma}) {
+      // A column into every second element of a larger array.
+      float local[20] = {};
+      ASSERT_TRUE(
+          tensor
+              .readInto({kCollF32, {10, 1}, {2, 1}, local, nullptr}, {via, Region{{0, 7}, {10, 1}}})
+              .ok());
+      for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(local[2 * i], static_cast<float>(10 * i + 7));
+    }
+    // What is written in one way is read in the other.
+    float value = 0;
+    const TensorView one = {kCollF32, {1, 1}, {}, &value, nullptr};
+    for (auto [to, from] : {std::pair(Via::Ipc, Via::Rdma), std::pair(Via::Rdma, Via::Ipc)}) {
+      const Region place = {{3, to == Via::Ipc ? 3 : 4}, {1, 1}};
+      value = -1.f;
+      ASSERT_TRUE(tensor.writeFrom(one, {to, place}).ok());
+      value = 0;
+      ASSERT_TRUE(tensor.readInto(one, {from, place}).ok());
+      EXPECT_EQ(value, -1.f);
+    }
+
+    EXPECT_EQ(process.end(killed ? SIGKILL : 0), killed ? -SIGKILL : 0);
+    EXPECT_EQ(tensor.writeFrom(one, {Via::Ipc, Region{{3, 3}, {1, 1}}}).code(), kCollPeer);
+    EXPECT_FALSE(tensor.isMapped());
+    EXPECT_FALSE(tensor.writeFrom(one, {Via::Rdma, Region{{3, 3}, {1, 1}}}).ok());
+    EXPECT_FALSE(tensor.writeFrom(one, {Via::Auto, Region{{3, 3}, {1, 1}}}).ok());
+  }
+}
+
+constexpr int64_t kBytes = 2 << 20; // what the fake driver lets others open
+
+// GPU memory, which the fake driver makes of shared memory: cudaMalloc's by CUDA IPC, and VMM's.
+TEST(RemoteTensorProcessTest, GpuMemoryIsOpenedByIpcAndByDescriptors) {
+  for (const bool byDescriptor : {false, true}) {
+    OwnerProcess process([&](int out, int in) {
+      dl::FakeCuda fake(2);
+      auto gpu = dl::GpuContext::open(fake.table(), 0).take();
+      TensorOwnerOptions options;
+      options.gpu = gpu;
+      auto owner = TensorOwner::create(options).take();
+      auto memory = byDescriptor
+                        ? dl::GpuMemory()
+                        : dl::GpuMemory::create(gpu, dl::GpuMemory::Kind::Device, kBytes).take();
+      auto *data = reinterpret_cast<int32_t *>(byDescriptor ? owner->allocateGpu(kBytes).take()
+                                                            : memory.device());
+      std::iota(data, data + 60, 0);
+      say(out, owner->publish({kCollI32, {3, 4, 5}, {}, data, nullptr}, {true, false}));
+      waitForEnd(in);
+      _exit(data[59] == -7 && fake.misuse().empty() ? 0 : 9);
+    });
+    dl::FakeCuda fake(2);
+    auto gpu = dl::GpuContext::open(fake.table(), 1).take();
+    {
+      RemoteTensorsOptions options;
+      options.gpu = gpu;
+      RemoteTensors remote(options);
+      auto opened = remote.open(process.handle);
+      ASSERT_TRUE(opened.ok()) << opened.status().toString() << ": " << process.handle;
+      auto memory = dl::GpuMemory::create(gpu, dl::GpuMemory::Kind::Device, 4096).take();
+      auto *local = reinterpret_cast<int32_t *>(memory.device());
+      std::fill(local, local + 60, -1);
+      // A middle part, into a layout with gaps.
+      Status status = (*opened)->readInto({kCollI32, {3, 2, 3}, {16, 5, 1}, local, nullptr},
+                                          {Via::Ipc, Region{{0, 1, 2}, {3, 2, 3}}});
+      ASSERT_TRUE(status.ok()) << status.toString();
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 2; ++j)
+          for (int k = 0; k < 3; ++k)
+            EXPECT_EQ(local[16 * i + 5 * j + k], 20 * i + 5 * (j + 1) + k + 2);
+      EXPECT_EQ(local[3], -1);
+      local[0] = -7;
+      status = (*opened)->writeFrom({kCollI32, {1, 1, 1}, {}, local, nullptr},
+                                    {Via::Auto, Region{{2, 3, 4}, {1, 1, 1}}});
+      ASSERT_TRUE(status.ok()) << status.toString();
+      int32_t host = 0;
+      EXPECT_EQ((*opened)
+                    ->readInto({kCollI32, {1, 1, 1}, {}, &host, nullptr},
+                               {Via::Auto, Region{{2, 3, 4}, {1, 1, 1}}})
+                    .code(),
+                kCollInvalidCall);
+      RemoteTensors blind{RemoteTensorsOptions()};
+      EXPECT_EQ(blind.open(process.handle)
+                    .take()
+                    ->readInto({kCollI32, {3, 4, 5}, {}, local, nullptr})
+                    .code(),
+                kCollUnsupported);
+      EXPECT_EQ(process.end(0), 0);
+      EXPECT_EQ((*opened)->readInto({kCollI32, {3, 4, 5}, {}, local, nullptr}).code(), kCollPeer);
+    }
+    gpu.reset();
+    EXPECT_EQ(fake.misuse(), "");
+  }
+}
+
+} // namespace
+} // namespace coll::rt::exchange::test
