@@ -1,5 +1,6 @@
 #include "runtime/exchange/reshard_gpu.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -9,6 +10,12 @@ namespace coll::rt::exchange {
 namespace {
 
 constexpr int kMostStreams = 16;
+// Rows from this length on are copied by engines: they had 396 GB/s with 100 KiB, and 50 KiB, on
+// H200s.
+constexpr int64_t kEngineRowBytes = 32 << 10;
+// Of one box: each copy costs the host microseconds.
+constexpr int64_t kMostEngineCopies = 64;
+constexpr int64_t kMostPitch = (int64_t{1} << 31) - 1; // CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
 using kernels::ReshardEntry;
 using kernels::ReshardPiece;
@@ -63,7 +70,70 @@ Status checkOptions(const ReshardPlan &plan, int rank, const ReshardBuffers &buf
   return {};
 }
 
+// Whether copy engines take the box: one loop of pitches, the others are the host's.
+bool isForEngines(const ReshardPiece &piece, ReshardEngine engine) {
+  const StridedBox &box = piece.box;
+  if (engine == ReshardEngine::Kernel || box.bytes() == 0)
+    return false;
+  int64_t pitch = box.rowBytes, copies = 1;
+  if (box.numLoops > 0) {
+    const auto inner = static_cast<size_t>(box.numLoops - 1);
+    if (box.srcStride[inner] < box.rowBytes || box.dstStride[inner] < box.rowBytes)
+      return false;
+    pitch = std::max(box.srcStride[inner], box.dstStride[inner]);
+    copies = box.rows() / box.count[inner];
+    if (pitch > kMostPitch)
+      return false;
+  }
+  if (engine == ReshardEngine::Copies)
+    return true;
+  return !piece.isLocal && box.rowBytes >= kEngineRowBytes && copies <= kMostEngineCopies;
+}
+
+// The n-th of `parts` shares of a box, appended: of its rows, or of its one row's bytes.
+void appendCopies(const ReshardPiece &piece, int n, int parts,
+                  std::vector<dl::CudaCopy2D> &copies) {
+  StridedBox outer = piece.box;
+  int64_t rows = 1, srcPitch = 0, dstPitch = 0;
+  if (outer.numLoops > 0) {
+    const auto inner = static_cast<size_t>(--outer.numLoops);
+    rows = outer.count[inner];
+    srcPitch = outer.srcStride[inner];
+    dstPitch = outer.dstStride[inner];
+  }
+  const bool isOneRow = rows == 1;
+  // Shares of a row are whole 512 bytes.
+  const int64_t whole = isOneRow ? (outer.rowBytes + 511) / 512 : rows;
+  int64_t begin = whole * n / parts, end = whole * (n + 1) / parts;
+  if (begin == end)
+    return;
+  dl::CudaCopy2D copy;
+  int64_t srcSkip = begin * srcPitch, dstSkip = begin * dstPitch;
+  copy.bytes = static_cast<size_t>(outer.rowBytes);
+  copy.rows = static_cast<size_t>(end - begin);
+  if (isOneRow) {
+    srcSkip = dstSkip = begin * 512;
+    copy.bytes = static_cast<size_t>(std::min(end * 512, outer.rowBytes) - srcSkip);
+    copy.rows = 1;
+  }
+  copy.srcPitch = static_cast<size_t>(srcPitch);
+  copy.dstPitch = static_cast<size_t>(dstPitch);
+  for (RowCursor at(outer); !at.done(); at.next()) {
+    copy.src = reinterpret_cast<dl::CudaAddress>(piece.src) +
+               static_cast<dl::CudaAddress>(at.src() + srcSkip);
+    copy.dst = reinterpret_cast<dl::CudaAddress>(piece.dst) +
+               static_cast<dl::CudaAddress>(at.dst() + dstSkip);
+    copies.push_back(copy);
+  }
+}
+
 } // namespace
+
+const char *nameOf(ReshardEngine engine) {
+  return engine == ReshardEngine::Auto     ? "auto"
+         : engine == ReshardEngine::Kernel ? "kernel"
+                                           : "copies";
+}
 
 Result<std::unique_ptr<GpuReshard>> GpuReshard::create(const ReshardPlan &plan, int rank,
                                                        const ReshardBuffers &buffers,
@@ -72,23 +142,37 @@ Result<std::unique_ptr<GpuReshard>> GpuReshard::create(const ReshardPlan &plan, 
                                                        Launch launch) {
   COLL_RETURN_IF_ERROR(checkReshard(plan, rank, buffers));
   COLL_RETURN_IF_ERROR(checkOptions(plan, rank, buffers, options));
-  Result<ReshardTable> transfers = kernels::compileReshard(piecesOf(plan, rank, buffers));
-  if (!transfers)
-    return transfers.status();
-  Result<ReshardTable> slices = kernels::compileReshard(slicesOf(plan, rank, buffers));
-  if (!slices)
-    return slices.status();
-
   dl::CudaScope scope(gpu->cuda(), gpu->context());
   COLL_RETURN_IF_ERROR(scope.status());
   std::unique_ptr<GpuReshard> made(new GpuReshard(std::move(gpu), options, launch));
-  made->transfers_ = {0, transfers->counts};
-  made->slices_ = {transfers->entries.size(), slices->counts};
-  std::vector<ReshardEntry> entries = std::move(transfers->entries);
-  entries.insert(entries.end(), slices->entries.begin(), slices->entries.end());
+  std::vector<ReshardEntry> entries;
+  COLL_RETURN_IF_ERROR(made->prepare(piecesOf(plan, rank, buffers), made->transfers_, entries));
+  COLL_RETURN_IF_ERROR(made->prepare(slicesOf(plan, rank, buffers), made->slices_, entries));
   COLL_RETURN_IF_ERROR(made->makeStreams());
   COLL_RETURN_IF_ERROR(made->upload(entries));
   return made;
+}
+
+Status GpuReshard::prepare(const std::vector<ReshardPiece> &pieces, Work &work,
+                           std::vector<ReshardEntry> &entries) {
+  std::vector<ReshardPiece> forKernel;
+  work.copies.resize(static_cast<size_t>(options_.streams));
+  for (const ReshardPiece &piece : pieces)
+    if (isForEngines(piece, options_.engine))
+      for (int n = 0; n < options_.streams; ++n)
+        appendCopies(piece, n, options_.streams, work.copies[static_cast<size_t>(n)]);
+    else
+      forKernel.push_back(piece);
+  // Shares of very short work may be empty; the first is never the empty one of several.
+  std::stable_sort(work.copies.begin(), work.copies.end(),
+                   [](const auto &a, const auto &b) { return a.size() > b.size(); });
+  Result<ReshardTable> table = kernels::compileReshard(forKernel);
+  if (!table)
+    return table.status();
+  work.first = entries.size();
+  work.counts = table->counts;
+  entries.insert(entries.end(), table->entries.begin(), table->entries.end());
+  return {};
 }
 
 GpuReshard::~GpuReshard() {
@@ -101,7 +185,9 @@ GpuReshard::~GpuReshard() {
 
 Status GpuReshard::makeStreams() {
   const dl::Cuda &cuda = gpu_->cuda();
-  const int others = options_.streams - 1;
+  const bool both = (transfers_.hasCopies() && transfers_.hasUnits()) ||
+                    (slices_.hasCopies() && slices_.hasUnits());
+  const int others = options_.streams - 1 + (both ? 1 : 0);
   for (int i = 0; i < others; ++i) {
     dl::CudaStream stream = nullptr;
     COLL_RETURN_IF_ERROR(
@@ -144,31 +230,54 @@ Status GpuReshard::upload(const std::vector<ReshardEntry> &entries) {
   return copied.ok() ? ended : copied;
 }
 
-Status GpuReshard::order(dl::CudaEvent event, dl::CudaStream earlier, dl::CudaStream later) {
+Status GpuReshard::copy(const std::vector<dl::CudaCopy2D> &copies, dl::CudaStream stream) {
   const dl::Cuda &cuda = gpu_->cuda();
-  COLL_RETURN_IF_ERROR(gpu_->check(cuda.eventRecord(event, earlier), "cuEventRecord"));
-  return gpu_->check(cuda.streamWaitEvent(later, event, 0), "cuStreamWaitEvent");
+  for (const dl::CudaCopy2D &one : copies)
+    COLL_RETURN_IF_ERROR(
+        one.rows == 1
+            ? gpu_->check(cuda.memcpyAsync(one.dst, one.src, one.bytes, stream), "cuMemcpyAsync")
+            : gpu_->check(cuda.memcpy2DAsync(&one, stream), "cuMemcpy2DAsync"));
+  return {};
 }
 
-Status GpuReshard::put(const Work &work, dl::CudaStream stream) {
-  if (work.counts.remoteUnits + work.counts.localUnits == 0)
-    return {};
-  dl::CudaScope scope(gpu_->cuda(), gpu_->context());
-  COLL_RETURN_IF_ERROR(scope.status());
+Status GpuReshard::launch(const Work &work, dl::CudaStream stream, int part, int parts) {
   kernels::ReshardCopy copy;
   copy.entries = reinterpret_cast<const ReshardEntry *>(table_.device()) + work.first;
   copy.counts = work.counts;
-  copy.blocks = options_.blocks / options_.streams;
-  copy.parts = static_cast<uint32_t>(options_.streams);
-  for (size_t i = 0; i < streams_.size(); ++i) {
-    COLL_RETURN_IF_ERROR(order(events_[0], stream, streams_[i]));
-    copy.part = static_cast<uint32_t>(i + 1);
-    COLL_RETURN_IF_ERROR(launch_(copy, streams_[i]));
+  copy.blocks = options_.blocks / parts;
+  copy.part = static_cast<uint32_t>(part);
+  copy.parts = static_cast<uint32_t>(parts);
+  return launch_(copy, stream);
+}
+
+Status GpuReshard::put(const Work &work, dl::CudaStream stream) {
+  if (!work.hasCopies() && !work.hasUnits())
+    return {};
+  const dl::Cuda &cuda = gpu_->cuda();
+  dl::CudaScope scope(cuda, gpu_->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  if (!streams_.empty())
+    COLL_RETURN_IF_ERROR(gpu_->check(cuda.eventRecord(events_[0], stream), "cuEventRecord"));
+  for (dl::CudaStream other : streams_)
+    COLL_RETURN_IF_ERROR(
+        gpu_->check(cuda.streamWaitEvent(other, events_[0], 0), "cuStreamWaitEvent"));
+  // Beside copies, one launch on a stream of its own; else one on each stream.
+  if (work.hasCopies() && work.hasUnits())
+    COLL_RETURN_IF_ERROR(launch(work, streams_.back(), 0, 1));
+  for (int i = 0; i < options_.streams; ++i) {
+    const auto at = static_cast<size_t>(i);
+    dl::CudaStream one = i == 0 ? stream : streams_[at - 1];
+    if (work.hasCopies())
+      COLL_RETURN_IF_ERROR(copy(work.copies[at], one));
+    else
+      COLL_RETURN_IF_ERROR(launch(work, one, i, options_.streams));
   }
-  copy.part = 0;
-  COLL_RETURN_IF_ERROR(launch_(copy, stream));
-  for (size_t i = 0; i < streams_.size(); ++i)
-    COLL_RETURN_IF_ERROR(order(events_[i + 1], streams_[i], stream));
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    COLL_RETURN_IF_ERROR(
+        gpu_->check(cuda.eventRecord(events_[i + 1], streams_[i]), "cuEventRecord"));
+    COLL_RETURN_IF_ERROR(
+        gpu_->check(cuda.streamWaitEvent(stream, events_[i + 1], 0), "cuStreamWaitEvent"));
+  }
   return {};
 }
 

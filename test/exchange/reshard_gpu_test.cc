@@ -18,6 +18,8 @@ namespace {
 
 //===-- machines ----------------------------------------------------------------------===//
 
+constexpr size_t kArenaBytes = 256 << 20;
+
 struct Machine {
   std::unique_ptr<dl::FakeCuda> fake; // null on a real one
   const dl::Cuda *cuda = nullptr;
@@ -115,9 +117,18 @@ protected:
     auto staging = dl::GpuMemory::create(machine_.gpus[0], dl::GpuMemory::Kind::Pinned, 4 << 20);
     ASSERT_TRUE(staging.ok()) << staging.status().toString();
     staging_ = staging.take();
+    used_.assign(machine_.gpus.size(), 0);
+    for (size_t i = 0; i < machine_.gpus.size() && !machine_.fake; ++i) {
+      auto arena = dl::GpuMemory::create(machine_.gpus[i], dl::GpuMemory::Kind::Device,
+                                         static_cast<int64_t>(kArenaBytes));
+      ASSERT_TRUE(arena.ok()) << arena.status().toString();
+      arenas_.push_back(arena.take());
+    }
   }
   void TearDown() override {
     staging_ = {};
+    held_.clear();
+    arenas_.clear();
     for (size_t i = 0; i < streams_.size(); ++i) {
       dl::CudaScope scope(*machine_.cuda, machine_.gpus[i]->context());
       (void)machine_.cuda->streamDestroy(streams_[i]);
@@ -130,8 +141,9 @@ protected:
   }
 
   size_t gpuOf(int rank) const { return static_cast<size_t>(rank) % machine_.gpus.size(); }
-  dl::GpuMemory allocate(size_t gpu, const Bytes &content);
-  Bytes read(size_t gpu, const dl::GpuMemory &memory, size_t bytes);
+  char *allocate(size_t gpu, const Bytes &content);
+  void releaseAll();
+  Bytes read(size_t gpu, const char *data, size_t bytes);
   template <typename Body>
   void copy(size_t gpu, Body body) {
     dl::CudaScope scope(*machine_.cuda, machine_.gpus[gpu]->context());
@@ -145,25 +157,42 @@ protected:
   Machine machine_;
   std::vector<dl::CudaStream> streams_;
   dl::GpuMemory staging_; // pinned
+  std::vector<dl::GpuMemory> held_, arenas_;
+  std::vector<size_t> used_; // of each arena
 };
 
-dl::GpuMemory ReshardGpuTest::allocate(size_t gpu, const Bytes &content) {
-  auto memory = dl::GpuMemory::create(machine_.gpus[gpu], dl::GpuMemory::Kind::Device,
-                                      static_cast<int64_t>(content.size() + 1));
-  EXPECT_TRUE(memory.ok()) << memory.status().toString();
+// Of exactly this size over the fake driver; on GPUs, where memory is slow to make, from an arena.
+char *ReshardGpuTest::allocate(size_t gpu, const Bytes &content) {
+  char *data = nullptr;
+  if (machine_.fake) {
+    auto memory = dl::GpuMemory::create(machine_.gpus[gpu], dl::GpuMemory::Kind::Device,
+                                        static_cast<int64_t>(content.size() + 1));
+    EXPECT_TRUE(memory.ok()) << memory.status().toString();
+    held_.push_back(memory.take());
+    data = held_.back().device();
+  } else {
+    data = arenas_[gpu].device() + used_[gpu];
+    used_[gpu] += (content.size() + 255) / 256 * 256;
+    EXPECT_LE(used_[gpu], kArenaBytes);
+  }
   copy(gpu, [&](char *staging) {
     std::memcpy(staging, content.data(), content.size());
-    return machine_.cuda->memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(memory->device()),
-                                          staging, content.size(), streams_[gpu]);
+    return machine_.cuda->memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(data), staging,
+                                          content.size(), streams_[gpu]);
   });
-  return memory.take();
+  return data;
 }
 
-Bytes ReshardGpuTest::read(size_t gpu, const dl::GpuMemory &memory, size_t bytes) {
+void ReshardGpuTest::releaseAll() {
+  held_.clear();
+  used_.assign(machine_.gpus.size(), 0);
+}
+
+Bytes ReshardGpuTest::read(size_t gpu, const char *data, size_t bytes) {
   Bytes content(bytes);
   copy(gpu, [&](char *staging) {
-    return machine_.cuda->memcpyDtoHAsync(
-        staging, reinterpret_cast<dl::CudaAddress>(memory.device()), bytes, streams_[gpu]);
+    return machine_.cuda->memcpyDtoHAsync(staging, reinterpret_cast<dl::CudaAddress>(data), bytes,
+                                          streams_[gpu]);
   });
   std::memcpy(content.data(), staging_.host(), bytes);
   return content;
@@ -184,30 +213,28 @@ void ReshardGpuTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy,
   ASSERT_TRUE(planned.ok()) << planned.status().toString();
   const ReshardPlan &plan = *planned;
   const bool pushes = direction == ReshardDirection::Push;
+  releaseAll();
   struct Buffers {
-    dl::GpuMemory source, target, scratch;
-    OwnBuffer own[3];
+    OwnBuffer own[3]; // source, target, scratch
   };
   std::map<int, Buffers> memory;
   std::set<int> ranks(plan.senders.begin(), plan.senders.end());
   ranks.insert(plan.receivers.begin(), plan.receivers.end());
-  auto make = [&](int rank, dl::GpuMemory &place, OwnBuffer &own, Bytes content) {
+  auto make = [&](int rank, OwnBuffer &own, Bytes content) {
     const auto bytes = static_cast<int64_t>(content.size());
     content.insert(content.begin(), misalign, kUntouched);
-    place = allocate(gpuOf(rank), content);
-    own = {place.device() + misalign, bytes, nullptr};
+    own = {allocate(gpuOf(rank), content) + misalign, bytes, nullptr};
   };
   for (int rank : ranks) {
     Buffers &mine = memory[rank];
     const int i = plan.senderOf(rank), j = plan.receiverOf(rank);
     if (i >= 0)
-      make(rank, mine.source, mine.own[0],
+      make(rank, mine.own[0],
            sourceOf(spec, static_cast<size_t>(i), plan.senderBytes[static_cast<size_t>(i)]));
     if (j >= 0) {
-      make(rank, mine.target, mine.own[1],
+      make(rank, mine.own[1],
            Bytes(static_cast<size_t>(plan.receiverBytes[static_cast<size_t>(j)]), kUntouched));
-      make(rank, mine.scratch, mine.own[2],
-           Bytes(static_cast<size_t>(plan.scratchBytes), kUntouched));
+      make(rank, mine.own[2], Bytes(static_cast<size_t>(plan.scratchBytes), kUntouched));
     }
   }
   std::vector<std::pair<int, std::unique_ptr<GpuReshard>>> members;
@@ -239,7 +266,7 @@ void ReshardGpuTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy,
     const int rank = plan.receivers[j];
     Bytes expected = expectedOf(spec, j, plan.receiverBytes[j]);
     expected.insert(expected.begin(), misalign, kUntouched);
-    ASSERT_EQ(read(gpuOf(rank), memory[rank].target, expected.size()), expected)
+    ASSERT_EQ(read(gpuOf(rank), memory[rank].own[1].data - misalign, expected.size()), expected)
         << "receiver " << j;
   }
 }
@@ -255,14 +282,31 @@ TEST_P(ReshardGpuTest, RandomReshardsAreExact) {
     GpuReshardOptions options;
     options.streams = below(random, 3) == 0 ? 1 + static_cast<int>(below(random, 4)) : 1;
     options.blocks = below(random, 3) == 0 ? 4 + static_cast<int>(below(random, 4)) : 0;
+    options.engine = static_cast<ReshardEngine>(below(random, 3));
     const auto misalign = static_cast<size_t>(below(random, 2) * below(random, 17));
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + nameOf(strategy) + ", " +
-                 nameOf(direction) + ", " + std::to_string(options.streams) + " streams, + " +
-                 std::to_string(misalign) + ": " + describe(spec));
+                 nameOf(direction) + ", " + nameOf(options.engine) + ", " +
+                 std::to_string(options.streams) + " streams, + " + std::to_string(misalign) +
+                 ": " + describe(spec));
     runCase(spec, strategy, direction, options, misalign);
     if (HasFailure())
       return;
   }
+}
+
+// Rows that engines take, beside what the kernel keeps: from rows to columns between the same
+// ranks.
+TEST_P(ReshardGpuTest, EnginesAndKernelShareTheWork) {
+  ReshardSpec spec;
+  spec.shape = {12, 4 * 9000};
+  for (int i = 0; i < 4; ++i) {
+    spec.senders.push_back({i, {{3 * i, 0}, {3, 4 * 9000}}, {}, 0});
+    spec.receivers.push_back({i, {{0, 9000 * i}, {12, 9000}}, {}, 0});
+  }
+  for (int streams : {1, 3})
+    for (auto direction : {ReshardDirection::Push, ReshardDirection::Pull})
+      for (auto strategy : {ReshardStrategy::Routed, ReshardStrategy::Gather})
+        runCase(spec, strategy, direction, {streams, 0, ReshardEngine::Auto}, 4);
 }
 
 //===-- the kernel by itself ----------------------------------------------------------===//
@@ -306,12 +350,13 @@ TEST_P(ReshardGpuTest, KernelCopiesWhatTheReferenceDoes) {
     Bytes source(kBytes);
     for (char &byte : source)
       byte = static_cast<char>(random());
-    const dl::GpuMemory from = allocate(0, source), to = allocate(0, Bytes(kBytes, kUntouched));
+    releaseAll();
+    char *from = allocate(0, source), *to = allocate(0, Bytes(kBytes, kUntouched));
     Bytes expected(kBytes, kUntouched);
     std::vector<kernels::ReshardPiece> pieces;
     int64_t srcUsed = 0, dstUsed = 0;
     while (std::max(srcUsed, dstUsed) < (machine_.fake ? 150'000 : 700'000)) {
-      pieces.push_back(randomPiece(random, from.device(), to.device(), srcUsed, dstUsed));
+      pieces.push_back(randomPiece(random, from, to, srcUsed, dstUsed));
       copyBox(pieces.back().box, source.data(), expected.data());
     }
     ASSERT_LT(std::max(srcUsed, dstUsed), static_cast<int64_t>(kBytes));
@@ -319,9 +364,9 @@ TEST_P(ReshardGpuTest, KernelCopiesWhatTheReferenceDoes) {
     ASSERT_TRUE(table.ok());
     Bytes entries(table->entries.size() * sizeof(kernels::ReshardEntry));
     std::memcpy(entries.data(), table->entries.data(), entries.size());
-    const dl::GpuMemory held = allocate(0, entries);
+    const char *held = allocate(0, entries);
     kernels::ReshardCopy copy;
-    copy.entries = reinterpret_cast<const kernels::ReshardEntry *>(held.device());
+    copy.entries = reinterpret_cast<const kernels::ReshardEntry *>(held);
     copy.counts = table->counts;
     copy.parts = 1 + static_cast<uint32_t>(below(random, 3));
     copy.blocks = static_cast<int>(below(random, 6));
@@ -331,7 +376,7 @@ TEST_P(ReshardGpuTest, KernelCopiesWhatTheReferenceDoes) {
     synchronize();
     ASSERT_EQ(read(0, to, kBytes), expected);
     if (machine_.fake) {
-      std::memset(to.device(), kUntouched, kBytes);
+      std::memset(to, kUntouched, kBytes);
       kernels::reshardReference(*table);
       ASSERT_EQ(read(0, to, kBytes), expected);
     }
@@ -428,11 +473,11 @@ TEST(ReshardGpuOptionsTest, BadOptionsAndFailingCallsAreErrors) {
   auto create = [&](const GpuReshardOptions &options) {
     return GpuReshard::create(plan, 0, buffers, machine.gpus[0], options, machine.launch).status();
   };
-  EXPECT_EQ(create({17, 0}).message(), "rank 0: 17 streams: 1 to 16 are possible");
-  EXPECT_EQ(create({4, 3}).message(), "rank 0: 3 blocks for 4 streams");
+  EXPECT_EQ(create({17, 0, {}}).message(), "rank 0: 17 streams: 1 to 16 are possible");
+  EXPECT_EQ(create({4, 3, {}}).message(), "rank 0: 3 blocks for 4 streams");
   for (const char *call : {"memAlloc", "streamCreate", "eventCreate", "memcpyHtoDAsync"}) {
     machine.fake->failNext(call, dl::kCudaOutOfMemory);
-    EXPECT_EQ(create({4, 0}).code(), kCollDevice) << call;
+    EXPECT_EQ(create({4, 0, ReshardEngine::Kernel}).code(), kCollDevice) << call;
   }
   buffers.peers.clear();
   EXPECT_EQ(create({}).code(), kCollInvalidCall);

@@ -238,6 +238,7 @@ class CollPerfTest(unittest.TestCase):
                 (["reshard", "--senders=0"], "--senders"), (["reshard", "--peers=mpi"], "mpi"),
                 (["reshard", "--peers=nccl"], "GPU memory only"), (["reshard", "-df3"], "f3"),
                 (["reshard", "--strategy=fast"], "fast"), (["reshard", "--memory=disk"], "disk"),
+                (["reshard", "--engine=steam"], "steam"),
                 (["moe", "--ranks=9"], "--ranks"), (["moe", "--hidden=20"], "--hidden"),
                 (["moe", "--experts=7"], "--experts"), (["moe", "--topk=0"], "--topk"),
                 (["moe", "--sms=3"], "numSms is 3"), (["moe", "-n", "0"], "-n"),

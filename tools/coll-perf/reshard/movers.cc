@@ -137,8 +137,8 @@ Result<std::unique_ptr<Mover>> makeGpuMover(const ReshardTask &task, const Resha
   Result<ReshardBuffers> buffers = buffersFor(*plan, way, rank, memory);
   if (!buffers)
     return buffers.status();
-  Result<std::unique_ptr<GpuReshard>> made =
-      GpuReshard::create(*plan, rank, *buffers, memory.gpu(), {task.streams, task.blocks});
+  Result<std::unique_ptr<GpuReshard>> made = GpuReshard::create(
+      *plan, rank, *buffers, memory.gpu(), {task.streams, task.blocks, way.engine});
   if (!made)
     return made.status();
   return std::unique_ptr<Mover>(std::make_unique<KernelMover>(memory, made.take()));

@@ -13,6 +13,7 @@ namespace coll::perf {
 namespace {
 
 using rt::exchange::ReshardDirection;
+using rt::exchange::ReshardEngine;
 using rt::exchange::ReshardStrategy;
 
 constexpr int kMostRanks = 64;
@@ -72,16 +73,24 @@ Status checkNumbers(const ReshardWords &words, size_t dims) {
 Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
   std::vector<ReshardWay> ways;
   for (const std::string &strategy : splitWords(words.strategies))
-    for (const std::string &direction : splitWords(words.directions)) {
-      ReshardWay way;
-      if (strategy != "routed" && strategy != "gather")
-        return Status::invalid("--strategy: routed or gather, not \"" + strategy + "\"");
-      if (direction != "push" && direction != "pull")
-        return Status::invalid("--direction: push or pull, not \"" + direction + "\"");
-      way.strategy = strategy == "routed" ? ReshardStrategy::Routed : ReshardStrategy::Gather;
-      way.direction = direction == "push" ? ReshardDirection::Push : ReshardDirection::Pull;
-      ways.push_back(way);
-    }
+    for (const std::string &direction : splitWords(words.directions))
+      for (const std::string &engine : splitWords(words.engines)) {
+        ReshardWay way;
+        if (strategy != "routed" && strategy != "gather")
+          return Status::invalid("--strategy: routed or gather, not \"" + strategy + "\"");
+        if (direction != "push" && direction != "pull")
+          return Status::invalid("--direction: push or pull, not \"" + direction + "\"");
+        if (engine != "auto" && engine != "kernel" && engine != "copies")
+          return Status::invalid("--engine: auto, kernel or copies, not \"" + engine + "\"");
+        if (engine != "auto" && !gpu)
+          return Status::invalid("--engine: " + engine + " moves GPU memory only");
+        way.strategy = strategy == "routed" ? ReshardStrategy::Routed : ReshardStrategy::Gather;
+        way.direction = direction == "push" ? ReshardDirection::Push : ReshardDirection::Pull;
+        way.engine = engine == "auto"     ? ReshardEngine::Auto
+                     : engine == "kernel" ? ReshardEngine::Kernel
+                                          : ReshardEngine::Copies;
+        ways.push_back(way);
+      }
   const std::string peers = words.peers != "all" ? words.peers : gpu ? "nccl,copies" : "none";
   for (const std::string &peer : splitWords(peers)) {
     if (peer == "none")
@@ -121,6 +130,8 @@ void addReshardOptions(CLI::App &app, ReshardWords &words) {
   option("--direction", words.directions, "side by side: push, pull");
   group = "Where";
   option("--memory", words.memory, "host (processes, one-sided over tcp) or gpu (peer memory)");
+  option("--engine", words.engines,
+         "gpu, side by side: auto, kernel, copies (by the copy engines)");
   option("--streams", words.streams, "gpu: streams that share the work");
   option("--blocks", words.blocks, "gpu: blocks of all streams together; 0: as tuned");
   option("--peers", words.peers,
@@ -143,7 +154,8 @@ std::string ReshardWay::name() const {
   case Kind::Nccl:
     return "NCCL send/recv with packing";
   default:
-    return std::string(rt::exchange::nameOf(strategy)) + ", " + rt::exchange::nameOf(direction);
+    return std::string(rt::exchange::nameOf(strategy)) + ", " + rt::exchange::nameOf(direction) +
+           (engine == ReshardEngine::Auto ? "" : std::string(", ") + nameOf(engine));
   }
 }
 

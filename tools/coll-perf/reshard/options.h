@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
 
-#include "runtime/exchange/reshard.h"
+#include "runtime/exchange/reshard_gpu.h"
 
 #include <string>
 #include <vector>
@@ -20,7 +20,8 @@ using rt::Status;
 // As they are written.
 struct ReshardWords {
   std::string shape = "4096x4096", dtype = "f32", memory = "host";
-  std::string strategies = "routed,gather", directions = "push,pull", peers = "all";
+  std::string strategies = "routed,gather", directions = "push,pull", engines = "auto",
+              peers = "all";
   int senders = 2, receivers = 2, from = 0, to = 1;
   bool same = false, noCheck = false;
   int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
@@ -35,6 +36,7 @@ struct ReshardWay {
   Kind kind = Kind::Ours;
   rt::exchange::ReshardStrategy strategy = rt::exchange::ReshardStrategy::Routed;
   rt::exchange::ReshardDirection direction = rt::exchange::ReshardDirection::Push;
+  rt::exchange::ReshardEngine engine = rt::exchange::ReshardEngine::Auto; // of GPU memory
 
   std::string name() const; // "routed, push"
 };

@@ -144,7 +144,7 @@ Status ReshardRank::makeMemory() {
       return made.status();
     memory_ = made.take();
   }
-  return source_ ? memory_->fill(*source_) : Status();
+  return source_ && task_.check ? memory_->fill(*source_) : Status();
 }
 
 Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
@@ -265,12 +265,24 @@ Result<std::vector<Figure>> ReshardRank::measure() {
   return figures;
 }
 
+// "GPU memory of processes, 4 x NVIDIA H200"
+std::string placeName(const ReshardTask &task) {
+  if (!task.gpu)
+    return "host memory of processes, over tcp";
+  std::string name = "GPU memory of processes";
+  Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
+  if (cuda)
+    if (auto devices = rt::dl::cudaDevices(**cuda); devices && !devices->empty())
+      name += ", " + std::to_string(devices->size()) + " x " + devices->front().name;
+  return name;
+}
+
 std::vector<Row> rowsOf(const ReshardTask &task, const std::vector<Figure> &figures) {
+  const std::string place = placeName(task);
   std::vector<Row> rows;
   auto add = [&](const Figure &ours, const Figure *peer) {
     Row row;
-    row.caseName = "reshard " + task.title + ", " + (task.gpu ? "GPU" : "host, tcp") +
-                   " processes, " + ours.way.name();
+    row.caseName = "reshard " + task.title + ", " + place + ": " + ours.way.name();
     row.size = formatBytes(static_cast<uint64_t>(task.bytes()));
     row.metric = "us, slowest rank";
     row.higherIsBetter = false;
@@ -322,7 +334,7 @@ int runReshardRank(const ReshardTask &task, const rt::JobOptions &job, const std
   if (rank == 0) {
     std::printf("%s\nreshard %s: %s, %d ranks, %s\n", machineName().c_str(), task.title.c_str(),
                 formatBytes(static_cast<uint64_t>(task.bytes())).c_str(), task.ranks,
-                task.gpu ? "GPU memory of processes" : "host memory of processes, over tcp");
+                placeName(task).c_str());
     std::printf("%-30s %12s %10s %12s %8s\n", "way", "us", "GB/s", "between", "wrong");
     std::fflush(stdout);
   }
