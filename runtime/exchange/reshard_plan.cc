@@ -33,9 +33,12 @@ Result<int64_t> spanOf(const Shard &shard, int64_t elemBytes) {
   const Status tooLarge = Status::invalid("its buffer would be larger than memory can be");
   int64_t last = shard.offset;
   for (size_t d = 0; d < shard.strides.size(); ++d) {
+    const int64_t extent = shard.region.extent[d];
     int64_t reach = 0;
-    if (__builtin_mul_overflow(shard.region.extent[d] - 1, shard.strides[d], &reach) ||
-        __builtin_add_overflow(last, reach, &last))
+    // One stride behind the last element has to be a number too.
+    if (extent > 1 && (__builtin_mul_overflow(extent, shard.strides[d], &reach) ||
+                       __builtin_mul_overflow(reach, elemBytes, &reach) ||
+                       __builtin_add_overflow(last, (extent - 1) * shard.strides[d], &last)))
       return tooLarge;
   }
   int64_t bytes = 0;

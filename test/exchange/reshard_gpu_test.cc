@@ -176,7 +176,7 @@ char *ReshardGpuTest::allocate(size_t gpu, const Bytes &content) {
     EXPECT_LE(used_[gpu], kArenaBytes);
   }
   copy(gpu, [&](char *staging) {
-    std::memcpy(staging, content.data(), content.size());
+    std::copy(content.begin(), content.end(), staging);
     return machine_.cuda->memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(data), staging,
                                           content.size(), streams_[gpu]);
   });
@@ -194,7 +194,7 @@ Bytes ReshardGpuTest::read(size_t gpu, const char *data, size_t bytes) {
     return machine_.cuda->memcpyDtoHAsync(staging, reinterpret_cast<dl::CudaAddress>(data), bytes,
                                           streams_[gpu]);
   });
-  std::memcpy(content.data(), staging_.host(), bytes);
+  std::copy_n(staging_.host(), bytes, content.begin());
   return content;
 }
 

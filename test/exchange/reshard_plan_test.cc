@@ -201,6 +201,8 @@ TEST(ReshardPlanTest, BadSpecsAreNamed) {
   expectInvalid(spec, "stride -5");
   spec.receivers[0].strides = {int64_t{1} << 62, 1};
   expectInvalid(spec, "larger than memory can be");
+  spec.receivers[0].strides = {(int64_t{1} << 61) / 10 + 1, 1};
+  expectInvalid(spec, "larger than memory can be");
   spec = rowsToColumns(10);
   spec.senders[0].offset = -1;
   expectInvalid(spec, "sender 0 (rank 0): offset -1");
@@ -208,8 +210,8 @@ TEST(ReshardPlanTest, BadSpecsAreNamed) {
   spec.senders[0].region.begin.pop_back();
   expectInvalid(spec, "sender 0 (rank 0): its region has 1 begins");
   spec = rowsToColumns(10);
-  spec.dtype = static_cast<CollDtype>(99);
-  expectInvalid(spec, "dtype 99");
+  spec.dtype = static_cast<CollDtype>(15);
+  expectInvalid(spec, "dtype 15");
   spec = rowsToColumns(10);
   spec.shape.assign(9, 1);
   expectInvalid(spec, "9 dimensions");
