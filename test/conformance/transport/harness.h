@@ -51,6 +51,7 @@ Request *send(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag)
 Request *recv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
 // The same where a connection that has failed may refuse it.
 Result<Request *> trySend(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
+Result<Request *> tryRecv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
 // Waits, and expects success with so many bytes.
 void expectDone(Connection &connection, Request *request, uint64_t bytes);
 // Waits, and gives the code of the outcome; that of the refusal if it was refused.
