@@ -1,14 +1,19 @@
 #include "runtime/call_signature.h"
 
+#include <cstring>
+
 namespace coll::rt {
 
 namespace {
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo).
+// FNV-1a, 64 bits (Fowler, Noll, Vo), by whole numbers.
+constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
+uint64_t mixed(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x100000001b3u; }
+
 uint64_t hashPairs(const int32_t *pairs, int32_t numPairs) {
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = kHashStart;
   for (int32_t i = 0; i < 2 * numPairs; ++i)
-    hash = (hash ^ static_cast<uint32_t>(pairs[i])) * 0x100000001b3u;
+    hash = mixed(hash, static_cast<uint32_t>(pairs[i]));
   return hash;
 }
 
@@ -39,6 +44,22 @@ CallSignature signatureOf(const Call &call) {
     signature.pairsHash = hashPairs(call.pairs, call.numPairs);
   }
   return signature;
+}
+
+uint64_t hashOf(const CallSignature &signature) {
+  const auto kinds =
+      static_cast<uint64_t>(signature.kind) << 32 | static_cast<uint64_t>(signature.dtype) << 24 |
+      static_cast<uint64_t>(signature.reduction) << 16 |
+      static_cast<uint64_t>(signature.accumulation) << 8 | static_cast<uint64_t>(signature.order);
+  uint64_t scale = 0;
+  std::memcpy(&scale, &signature.scale, sizeof(scale));
+  uint64_t hash = mixed(kHashStart, kinds);
+  for (int64_t number : {static_cast<int64_t>(signature.root), signature.outer, signature.count,
+                         signature.dstOuter, signature.dstCount})
+    hash = mixed(hash, static_cast<uint64_t>(number));
+  // Multiplying carries upwards only; the low bits are to depend on all.
+  hash = mixed(mixed(hash, signature.pairsHash), scale);
+  return hash ^ hash >> 32;
 }
 
 const char *difference(const CallSignature &a, const CallSignature &b) {

@@ -28,6 +28,9 @@ struct CallSignature {
 
 CallSignature signatureOf(const Call &call);
 
+// A number that is equal for signatures that do not differ, also of different programs.
+uint64_t hashOf(const CallSignature &signature);
+
 // What the calls of two members differ in ("counts", "roots", …), or null.
 const char *difference(const CallSignature &a, const CallSignature &b);
 

@@ -59,11 +59,11 @@ const std::vector<EnvInfo> &envTable() {
       {EnvVar::Nccl, "COLL_NCCL", "libnccl.so.2",
        "NCCL's library, 2.19 or later; none: backend nccl is not used"},
       {EnvVar::NcclCheck, "COLL_NCCL_CHECK", "1",
-       "1: backend nccl compares every call of all members beside the data, 0: only the first on a "
-       "group; on all ranks alike"},
-      {EnvVar::NcclBlocking, "COLL_NCCL_BLOCKING", "0",
-       "1: communicators of backend nccl block, which launches faster where NCCL starts a thread "
-       "for each call of others (seen from 2.24 on), but a start that hangs has no deadline"},
+       "which calls of backend nccl the members compare; on all ranks alike. 0: the first on a "
+       "group, "
+       "1: each that is like none before it, the others by a running hash, 2: every one"},
+      {EnvVar::NcclBlocking, "COLL_NCCL_BLOCKING", "1",
+       "0: communicators of backend nccl do not block; NCCL then starts a thread for each call"},
       {EnvVar::DirectMemory, "COLL_DIRECT_MEMORY", "auto",
        "how processes of backend direct share GPU memory: vmm, ipc, or auto (vmm, if all have it)"},
       {EnvVar::DirectPoolBytes, "COLL_DIRECT_POOL_BYTES", "268435456",

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <set>
+#include <thread>
 
 namespace coll::rt::dl {
 
@@ -18,6 +20,8 @@ struct NcclCommTag {
   int rank = 0;
   int gpu = 0;
   bool launched = false; // its first operation was
+  bool blocks = false;
+  const fake::Split *splitting = nullptr; // the last that it was asked for
   std::shared_ptr<bool> dead = std::make_shared<bool>(false);
   // Operations that were called and not launched yet.
   std::vector<Op> deferred;
@@ -169,19 +173,22 @@ struct FakeNcclFunctions {
       if (state.hangInit)
         clique->hangs = true;
       *comm = adopt(state, gpu);
-      (*comm)->launched = config->blocking == 1;
+      (*comm)->launched = (*comm)->blocks = config->blocking == 1;
       join(state, *comm, clique, rank);
       return kNcclInProgress;
     });
   }
-  static NcclResult commSplit(NcclComm comm, int color, int key, NcclComm *made, NcclConfig *) {
+  static NcclResult commSplit(NcclComm comm, int color, int key, NcclComm *slot,
+                              NcclConfig *config) {
     return callOn("commSplit", comm, [&](State &state) {
-      *made = nullptr;
+      *slot = nullptr;
       Clique &parent = *comm->clique;
       fake::Split &split = parent.splits[parent.splitsOf[static_cast<size_t>(comm->rank)]++];
-      if (color != kNcclNoColor)
-        *made = adopt(state, comm->gpu);
-      split.push_back({color, key, comm->rank, *made});
+      NcclComm made = color != kNcclNoColor ? adopt(state, comm->gpu) : nullptr;
+      if (made)
+        made->launched = made->blocks = config && config->blocking == 1;
+      comm->splitting = &split;
+      split.push_back({color, key, comm->rank, made, slot});
       if (static_cast<int>(split.size()) == parent.size)
         resolve(state, split);
       return kNcclInProgress;
@@ -197,8 +204,10 @@ struct FakeNcclFunctions {
       while (end < split.size() && split[end].color == split[begin].color)
         ++end;
       auto clique = std::make_shared<Clique>(static_cast<int>(end - begin));
-      for (size_t i = begin; i < end && split[i].made; ++i)
+      for (size_t i = begin; i < end && split[i].made; ++i) {
         join(state, split[i].made, clique, static_cast<int>(i - begin));
+        *split[i].slot = split[i].made;
+      }
       begin = end;
     }
   }
@@ -206,14 +215,29 @@ struct FakeNcclFunctions {
     *comm->dead = true;
     if (comm->clique)
       comm->clique->left(comm->rank);
+    // What was split from it and is not there yet goes with it.
+    if (comm->splitting && static_cast<int>(comm->splitting->size()) < comm->clique->size)
+      for (const fake::SplitEntry &entry : *comm->splitting)
+        if (entry.rank == comm->rank && entry.made)
+          state.comms.erase(entry.made);
     state.comms.erase(comm);
     return kNcclSuccess;
   }
   static NcclResult commDestroy(NcclComm comm) {
     return callOn("commDestroy", comm, [&](State &state) { return end(state, comm); });
   }
+  // As NCCL does, tells the communicator that was split from it last, which has to exist then.
   static NcclResult commAbort(NcclComm comm) {
-    return callOn("commAbort", comm, [&](State &state) { return end(state, comm); });
+    return callOn("commAbort", comm, [&](State &state) {
+      for (const fake::SplitEntry &entry : comm->splitting ? *comm->splitting : fake::Split()) {
+        if (entry.rank != comm->rank || !entry.made)
+          continue;
+        if (!state.comms.count(entry.made))
+          return state.wrong("a communicator aborted after one that was split from it");
+        *entry.made->dead = true;
+      }
+      return end(state, comm);
+    });
   }
   static NcclResult commGetAsyncError(NcclComm comm, NcclResult *result) {
     std::vector<Op> deferred;
@@ -222,6 +246,8 @@ struct FakeNcclFunctions {
       Clique *clique = comm->clique.get();
       bool ready =
           clique && !clique->hangs && static_cast<int>(clique->gpus.size()) == clique->size;
+      if (ready && comm->splitting)
+        ready = static_cast<int>(comm->splitting->size()) == clique->size;
       *result = clique && clique->error ? clique->error : ready ? kNcclSuccess : kNcclInProgress;
       if (!comm->deferred.empty()) {
         *result = clique->error ? clique->error : kNcclInProgress;
@@ -350,6 +376,10 @@ struct FakeNcclFunctions {
           ops.push_back(it->op);
         it = mine ? group.erase(it) : it + 1;
       }
+      if (comm->blocks && !connect(comm, ops)) {
+        group.clear();
+        return kNcclInternalError;
+      }
       bool defer = false;
       FakeCuda::locked([&] {
         defer = !comm->launched;
@@ -365,6 +395,47 @@ struct FakeNcclFunctions {
         launch(comm, stream, std::move(ops));
     }
     return result;
+  }
+  // What operations have to be connected for, and by how many members.
+  static std::map<std::string, size_t> wires(const Clique &clique, int rank,
+                                             const std::vector<Op> &ops) {
+    std::map<std::string, size_t> all;
+    for (const Op &op : ops) {
+      const bool sends = op.kind == OpKind::Send, isTransfer = sends || op.kind == OpKind::Recv;
+      if (isTransfer)
+        all[std::to_string(sends ? rank : op.root) + " to " +
+            std::to_string(sends ? op.root : rank)] = op.root == rank ? 1 : 2;
+      else
+        all[std::to_string(static_cast<int>(op.kind)) + " of " + std::to_string(op.count)] =
+            static_cast<size_t>(clique.size);
+    }
+    return all;
+  }
+  // False: aborted meanwhile.
+  static bool connect(NcclComm comm, const std::vector<Op> &ops) {
+    std::shared_ptr<Clique> clique;
+    std::shared_ptr<bool> dead;
+    std::map<std::string, size_t> needed;
+    FakeCuda::locked([&] {
+      clique = comm->clique;
+      dead = comm->dead;
+      needed = wires(*clique, comm->rank, ops);
+      for (const auto &[name, count] : needed)
+        clique->connecting[name].insert(comm->rank);
+    });
+    while (true) {
+      bool isDead = false, isConnected = false;
+      FakeCuda::locked([&] {
+        isDead = *dead;
+        isConnected = !fake.load()->faults.hangConnect &&
+                      std::all_of(needed.begin(), needed.end(), [&](const auto &wire) {
+                        return clique->connecting[wire.first].size() >= wire.second;
+                      });
+      });
+      if (isDead || isConnected)
+        return isConnected && !isDead;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
   }
   static void launch(NcclComm comm, CudaStream stream, std::vector<Op> ops) {
     State &state = *fake.load();
@@ -460,6 +531,10 @@ void FakeNccl::failNext(const std::string &function, NcclResult result, int skip
 
 void FakeNccl::hangInit() {
   FakeCuda::locked([&] { state_->hangInit = true; });
+}
+
+void FakeNccl::hangConnect() {
+  FakeCuda::locked([&] { state_->faults.hangConnect = true; });
 }
 
 void FakeNccl::hangAfter(int operations) {

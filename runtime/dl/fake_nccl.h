@@ -10,7 +10,8 @@
 // As with NCCL, an operation begins when it is at the head of its stream and ends when all
 // members have begun it; members that differ in an operation wait for ever. Making a
 // communicator never blocks; of one that is to be non-blocking, the first operation is launched
-// only when its state is asked for.
+// only when its state is asked for. One that blocks waits in the first operation of a kind and
+// size until all members call it, or until it is aborted: NCCL connects them there.
 // Sums run left to right in rank order and are rounded once, which NCCL does not promise. One
 // FakeNccl at a time in a process, within the life of a FakeCuda.
 
@@ -39,6 +40,9 @@ public:
   void failNext(const std::string &function, NcclResult result, int skip = 0);
   // Communicators that begin from now on never become ready.
   void hangInit();
+  // Operations that have to connect the members of a communicator that blocks never return,
+  // unless it is aborted.
+  void hangConnect();
   // Operations never end any more, once `operations` have begun.
   void hangAfter(int operations);
   // The communicator of the operation that begins after `operations` others breaks: its members

@@ -10,6 +10,8 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace coll::rt::dl::fake {
@@ -44,6 +46,7 @@ struct Begun {
 struct SplitEntry {
   int color, key, rank;
   NcclComm made;
+  NcclComm *slot; // where the caller finds it when all have said where they go
 };
 using Split = std::vector<SplitEntry>;
 
@@ -61,6 +64,8 @@ struct Clique {
   std::map<std::pair<int, int>, std::deque<Begun>> sends, recvs; // by source and target
   std::vector<uint64_t> splitsOf;
   std::map<uint64_t, Split> splits;
+  // Of a communicator that blocks: who has come to connect for operations of a kind.
+  std::map<std::string, std::set<int>> connecting;
 
   // Takes back what a member has begun and not done.
   void left(int rank);
@@ -69,6 +74,7 @@ struct Clique {
 struct Faults {
   int hangAfter = -1; // operations; -1: never
   int breakAfter = -1;
+  bool hangConnect = false;
   NcclResult breakWith = kNcclSuccess;
 };
 

@@ -4,8 +4,8 @@
 // names, values and signatures of the library's interface (source: nccl.h, v2.19 to v2.28).
 // The library is never unloaded. Tests pass a table of their own (fake_nccl.h).
 //
-// Communicators are made non-blocking here: any call on one may answer kNcclInProgress, and
-// then ncclCommGetAsyncError says when it has taken effect, or why not.
+// Of a communicator that is made non-blocking any call may answer kNcclInProgress, and then
+// ncclCommGetAsyncError says when it has taken effect, or why not.
 
 #ifndef COLL_RUNTIME_DL_NCCL_H
 #define COLL_RUNTIME_DL_NCCL_H
@@ -71,7 +71,7 @@ struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
   unsigned version = kNcclOldest;
-  int blocking = 0;
+  int blocking = 0; // not as in the library, where it is 1
   int cgaClusterSize = kNcclUndefined;
   int minCtas = kNcclUndefined;
   int maxCtas = kNcclUndefined;

@@ -32,6 +32,13 @@ Status compareCards(const std::vector<Card> &cards, const std::vector<int> &rank
                                  describeGroup(ranks) + ": " + says(ranks[0], cards[0]) + ", " +
                                  says(ranks[i], cards[i])};
   for (size_t i = 1; i < cards.size(); ++i)
+    if (cards[0].history != cards[i].history)
+      return {kCollMismatch,
+              "earlier calls of group " + describeGroup(ranks) +
+                  " differed; as each was like one before, they were not compared by "
+                  "themselves; found when " +
+                  says(ranks[0], cards[0])};
+  for (size_t i = 1; i < cards.size(); ++i)
     if (cards[0].memory != cards[i].memory)
       return {kCollMismatch, "places in symmetric memory differ in a call of group " +
                                  describeGroup(ranks) + ": " + says(ranks[0], cards[0]) + ", " +

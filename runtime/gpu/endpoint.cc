@@ -19,6 +19,16 @@ constexpr size_t kMaxReleased = 32;
 
 } // namespace
 
+bool CallHistory::note(const CallSignature &signature) {
+  const uint64_t hash = hashOf(signature);
+  ++count_;
+  before_ = now_;
+  now_ = (now_ ^ hash) * 0x100000001b3u; // FNV-1a's prime, as in hashOf()
+  if (known_.size() >= kMostKnown)
+    known_.clear();
+  return known_.insert(hash).second;
+}
+
 GpuEndpoint::GpuEndpoint(int rank, std::unique_ptr<Gpu> gpu, std::unique_ptr<Engine> engine,
                          std::unique_ptr<Endpoint> below, const EndpointOptions &options)
     : rank_(rank), gpu_(std::move(gpu)), engine_(std::move(engine)), below_(std::move(below)),
@@ -296,11 +306,18 @@ Status GpuEndpoint::beginCollective(GpuRequest &request) {
     group.lane->put(&request.op);
   const bool makesLane = !group.introduced && !group.lane->begun();
   group.introduced = true;
-  if (!makesLane && !meets && !options_.checksCalls) {
+  const bool isUnlike = group.history.note(signatureOf(request.call()));
+  const bool isCompared =
+      options_.comparison == Comparison::Every ||
+      (options_.comparison == Comparison::Unlike && (isUnlike || group.history.isDue()));
+  if (!makesLane && !meets && !isCompared) {
     request.agreed = true;
     return {};
   }
+  request.op.isHeld = isUnlike && group.lane->waitsForMembers();
   request.card = cardOf(request.call());
+  if (options_.comparison != Comparison::First)
+    request.card.history = group.history.hash();
   engine_->locate(*group.lane, request.call(), request.card);
   request.introduces = makesLane;
   if (makesLane)
@@ -390,7 +407,8 @@ Status GpuEndpoint::advanceCollective(GpuRequest &request) {
     (void)group.control->run(meeting);
     return agree;
   }
-  request.agreed = true;
+  request.agreed = request.compared = true;
+  request.op.isHeld = false;
   // Later calls may be agreed on earlier, and wait on the lane.
   if (!request.introduces || group.lane->begun())
     return {};
@@ -419,8 +437,12 @@ Status GpuEndpoint::timeoutStatus(const GpuRequest *request) const {
     return {kCollTimeout, "rank " + std::to_string(rank_) + within};
   const Group &group = request->group;
   std::string text = place(*request) + within;
-  if (request->agreed)
+  if (request->compared)
     return {kCollTimeout, text + " on the GPU, though all members have made the call"};
+  if (request->agreed)
+    return {kCollTimeout, text +
+                              " on the GPU; whether all members have made the call is not known, "
+                              "as it is like one before"};
   const char *separator = "; waiting for ";
   for (int i = 0; i < group.size(); ++i)
     if (isTransfer(request->call().kind) ? i == request->call().peer : i != group.position) {

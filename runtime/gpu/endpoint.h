@@ -20,9 +20,31 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 namespace coll::rt::gpu {
+
+// Which calls of a group are compared between its members: the first one, to connect; those
+// that are unlike all before, and once in a while any; or all.
+enum class Comparison { First, Unlike, Every };
+
+// The calls that a group has made. All members make the same, so they all find the same.
+class CallHistory {
+public:
+  // Notes a call; whether none like it has been noted before.
+  bool note(const CallSignature &signature);
+  // What was noted before the last call, in order.
+  uint64_t hash() const { return before_; }
+  // Whether it is time to compare any call, as it ends a stretch that was known from before.
+  bool isDue() const { return count_ % kStretch == 0; }
+
+private:
+  static constexpr uint64_t kStretch = 256;
+  static constexpr size_t kMostKnown = 4096;
+  std::unordered_set<uint64_t> known_;
+  uint64_t count_ = 0, before_ = 0, now_ = 0;
+};
 
 // A rank list, the same for all communicators with it.
 struct Group {
@@ -36,6 +58,7 @@ struct Group {
   std::unique_ptr<Communicator> control;
   std::unique_ptr<Lane> lane;
   bool introduced = false; // a call that makes the lane has begun
+  CallHistory history;
 };
 
 // One direction between two ranks.
@@ -63,15 +86,16 @@ struct GpuRequest final : Request {
   bool introduces = false;
   bool met = false; // of a transfer: its other half is known
   bool agreed = false;
-  bool ordered = false; // the caller's stream waits for it
-  Status verdict;       // of the comparison, until everyone has it
+  bool compared = false; // the members have made the call
+  bool ordered = false;  // the caller's stream waits for it
+  Status verdict;        // of the comparison, until everyone has it
   bool finished = false;
   Status outcome; // where finished
 };
 
 struct EndpointOptions {
   int64_t timeoutUs = 60'000'000;
-  bool checksCalls = true;
+  Comparison comparison = Comparison::Every;
   int64_t spinUs = 20;
 };
 

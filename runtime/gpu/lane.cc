@@ -20,7 +20,7 @@ Status Lane::poll() {
     COLL_RETURN_IF_ERROR(health());
     if (!ready())
       return {};
-    if (queue_.empty())
+    if (queue_.empty() || queue_.front()->isHeld)
       return {};
     if (queue_.front()->stage == LaneOp::Stage::Issued)
       COLL_RETURN_IF_ERROR(endFront());

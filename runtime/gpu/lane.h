@@ -25,6 +25,7 @@ struct LaneOp {
   Call call;
   // A call of run() with a stream: it goes there itself, if it can.
   bool onCallersStream = false;
+  bool isHeld = false; // not to begin, as the members have not agreed on it
   Stage stage = Stage::Queued;
   // Reached when the GPU is done; null where the caller's stream says so.
   dl::CudaEvent done = nullptr;
@@ -53,6 +54,9 @@ public:
   // Something has failed on the GPU, and health() is about to say what: nothing that the GPU
   // has done counts as complete any more.
   virtual bool suspect() const { return false; }
+  // Whether an operation that is the first of its kind waits for the other members, beyond the
+  // deadline, while it is put on its stream: then it should be held until they agree.
+  virtual bool waitsForMembers() const { return false; }
   // Ends the connection at once, whatever is on the GPU.
   void kill();
 

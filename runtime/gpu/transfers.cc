@@ -102,7 +102,7 @@ Status GpuEndpoint::advanceSend(GpuRequest &request) {
     COLL_RETURN_IF_ERROR(connect(lane, request.card, answer));
     COLL_RETURN_IF_ERROR(putInTurn(lane, answer.ticket, request));
   }
-  request.agreed = request.met && !request.told;
+  request.agreed = request.compared = request.met && !request.told;
   return {};
 }
 
@@ -139,7 +139,7 @@ Status GpuEndpoint::advanceRecv(GpuRequest &request) {
     Status told = collect(request.told).annotate(place(request));
     COLL_RETURN_IF_ERROR(request.verdict);
     COLL_RETURN_IF_ERROR(told);
-    request.agreed = true;
+    request.agreed = request.compared = true;
   }
   return {};
 }
@@ -181,7 +181,7 @@ Status GpuEndpoint::copyToItself(GpuRequest &send, GpuRequest &recv) {
       return done.status();
     half->op.done = *done;
     half->op.stage = LaneOp::Stage::OnStream;
-    half->met = half->agreed = true;
+    half->met = half->agreed = half->compared = true;
   }
   return {};
 }

@@ -89,7 +89,7 @@ for op in all_reduce all_gather; do
     --json="$COLL_ROWS/ops.jsonl" --plot="$COLL_REPORT/$op.svg"
 done
 # What a call costs the host: without comparisons, and with communicators that block.
-for words in COLL_NCCL_CHECK=0 COLL_NCCL_BLOCKING=1 "COLL_NCCL_CHECK=0 COLL_NCCL_BLOCKING=1"; do
+for words in COLL_NCCL_CHECK=2 COLL_NCCL_BLOCKING=0 "COLL_NCCL_CHECK=2 COLL_NCCL_BLOCKING=0"; do
   # shellcheck disable=SC2086
   check "rows_${words// /_}" 30 env $words "$perf" all_reduce --ranks="$COLL_GPUS" --backend=nccl \
     -b 1K -e 1M -f 1024 -n 100 -w 10 --timing=eager,latency --timeout=25

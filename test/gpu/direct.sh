@@ -50,7 +50,7 @@ fi
 
 # One machine's rows, beside NCCL in the same run: in graphs, eager with and without the host's
 # comparison, alone.
-check rows 90 env COLL_NCCL_BLOCKING=1 COLL_NCCL_CHECK=0 COLL_DIRECT_CHECK=0 "$perf" all_reduce \
+check rows 90 env COLL_NCCL_CHECK=0 COLL_DIRECT_CHECK=0 "$perf" all_reduce \
   --ranks="$ranks" --backend=nccl,nccl:registered,direct,direct:registered -b 1K -e 256M -f 4 \
   -n 50 -w 10 --timing=graph,eager,latency --json="$COLL_ROWS/ops.jsonl" \
   --plot="$COLL_REPORT/all_reduce_direct.svg"

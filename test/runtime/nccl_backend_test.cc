@@ -5,6 +5,7 @@
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/env.h"
 #include "runtime/dl/fake_nccl.h"
+#include "runtime/gpu/endpoint.h"
 
 #include <atomic>
 #include <chrono>
@@ -314,8 +315,8 @@ TEST_F(NcclBackend, WithoutComparisonOnlyTheFirstCallIsExchanged) {
   }));
 }
 
-TEST_F(NcclBackend, BlockingCommunicatorsLaunchAtOnce) {
-  ScopedEnv blocking("COLL_NCCL_BLOCKING", "1");
+TEST_F(NcclBackend, CommunicatorsNeedNotBlock) {
+  ScopedEnv blocking("COLL_NCCL_BLOCKING", "0");
   expectAll(run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, {1});
     Status status = me.group.run(sum(data, 1));
@@ -370,7 +371,8 @@ TEST_F(NcclBackend, GroupsThatAreKnownAreSplitFromTheWorld) {
     EXPECT_EQ(*data, me.rank < 2 ? 1 : 5);
     return status;
   }));
-  EXPECT_EQ(nccl.calls("commSplit"), 2 * 4);
+  // And what each rank works on, from those.
+  EXPECT_EQ(nccl.calls("commSplit"), 2 * 4 + 2 * 4);
   EXPECT_EQ(nccl.calls("getUniqueId"), 1);
   known.groups = {{0, 7}};
   EXPECT_EQ(createBackend("nccl", known).status().code(), kCollInvalidCall);
@@ -396,6 +398,95 @@ TEST_F(NcclBackend, AStartThatNeverEndsRunsIntoTheDeadline) {
   Status status = createBackend("nccl", options(2, 100'000)).status();
   EXPECT_EQ(status.code(), kCollTimeout);
   EXPECT_TRUE(contains(status, "not ready within 100 ms")) << status.message();
+}
+
+// NCCL connects the members in the first call of a kind, and does not return: the rank's thread
+// does, and aborts it.
+TEST_F(NcclBackend, AConnectionThatHangsRunsIntoTheDeadline) {
+  nccl.hangConnect();
+  auto begin = std::chrono::steady_clock::now();
+  std::vector<Status> all = run(
+      options(2, 200'000), [&](Rank &me) { return me.group.run(sum(floats(me.rank, {1}), 1)); });
+  int timeouts = 0;
+  for (const Status &status : all) {
+    EXPECT_TRUE(status.code() == kCollTimeout || status.code() == kCollAborted)
+        << status.toString();
+    EXPECT_TRUE(contains(status, "on the GPU, though all members")) << status.toString();
+    timeouts += status.code() == kCollTimeout;
+  }
+  EXPECT_GE(timeouts, 1);
+  EXPECT_EQ(nccl.calls("commAbort"), 2 * 2); // with what it was split from
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+// Members that wait for each other in different groups, each for the first time.
+TEST_F(NcclBackend, GroupsConnectInAnyOrder) {
+  expectAll(run(options(2), [&](Rank &me) {
+    std::unique_ptr<Communicator> other = me.endpoint.communicator({1, 0}).take();
+    Communicator *first = me.rank ? other.get() : &me.group;
+    Communicator *second = me.rank ? &me.group : other.get();
+    for (int64_t count : {1, 2}) { // the second time over communicators that exist
+      float *one = floats(me.rank, {1, 1}), *two = floats(me.rank, {3, 3});
+      Result<Request *> early = first->start(sum(me.rank ? two : one, count));
+      Result<Request *> late = second->start(sum(me.rank ? one : two, count));
+      Status a = me.endpoint.wait(*early), b = me.endpoint.wait(*late);
+      EXPECT_EQ(*one, 2);
+      EXPECT_EQ(*two, 6);
+      if (!a.ok() || !b.ok())
+        return a.ok() ? b : a;
+    }
+    return Status();
+  }));
+}
+
+// Both calls are known from before, so they are not compared by themselves.
+TEST_F(NcclBackend, KnownCallsThatDifferRunIntoTheDeadlineUnlessAllAreCompared) {
+  auto body = [&](Rank &me) {
+    float *data = floats(me.rank, std::vector<float>(8));
+    for (int64_t count : {4, 5})
+      if (Status status = me.group.run(sum(data, count)); !status.ok())
+        return status;
+    return me.group.run(sum(data, 4 + me.rank));
+  };
+  for (const Status &status : run(options(2, 200'000), body))
+    EXPECT_TRUE(contains(status, "is like one before")) << status.toString();
+  ScopedEnv every("COLL_NCCL_CHECK", "2");
+  for (const Status &status : run(options(2), body))
+    EXPECT_TRUE(contains(status, "counts differ")) << status.toString();
+}
+
+TEST(CallHistory, KnowsWhatIsLikeAnEarlierCall) {
+  Call call;
+  call.kind = OpKind::AllReduce;
+  call.count = 7;
+  gpu::CallHistory mine, theirs;
+  EXPECT_TRUE(mine.note(signatureOf(call)));
+  EXPECT_TRUE(theirs.note(signatureOf(call)));
+  call.site.op = 12; // another place in the program, or another program
+  EXPECT_FALSE(mine.note(signatureOf(call)));
+  call.site.op = 13;
+  EXPECT_FALSE(theirs.note(signatureOf(call)));
+  EXPECT_EQ(mine.hash(), theirs.hash());
+  call.count = 8;
+  EXPECT_TRUE(mine.note(signatureOf(call)));
+  call.reduction = kCollMax;
+  EXPECT_TRUE(theirs.note(signatureOf(call)));
+  EXPECT_EQ(mine.hash(), theirs.hash()) << "of the calls before";
+  (void)mine.note(signatureOf(call));
+  (void)theirs.note(signatureOf(call));
+  EXPECT_NE(mine.hash(), theirs.hash());
+  int due = 0;
+  for (int i = 0; i < 1024; ++i) {
+    (void)mine.note(signatureOf(call));
+    due += mine.isDue();
+  }
+  EXPECT_EQ(due, 4);
+  std::vector<gpu::Card> cards = {gpu::cardOf(call), gpu::cardOf(call)};
+  EXPECT_TRUE(gpu::compareCards(cards, {0, 1}).ok());
+  cards[1].history = 1;
+  Status differ = gpu::compareCards(cards, {0, 1});
+  EXPECT_EQ(differ.code(), kCollMismatch);
+  EXPECT_TRUE(contains(differ, "earlier calls of group [0, 1] differed")) << differ.message();
 }
 
 // Every rank hears of it, and a new backend works.
@@ -433,7 +524,7 @@ TEST_F(NcclBackend, AHangOnTheGpuRunsIntoTheDeadline) {
   for (const Status &status : all) {
     EXPECT_TRUE(status.code() == kCollTimeout || status.code() == kCollAborted)
         << status.toString();
-    EXPECT_TRUE(contains(status, "on the GPU, though all members")) << status.toString();
+    EXPECT_TRUE(contains(status, "on the GPU; whether all members")) << status.toString();
     timeouts += status.code() == kCollTimeout;
   }
   EXPECT_GE(timeouts, 1);

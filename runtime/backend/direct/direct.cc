@@ -48,7 +48,8 @@ std::unique_ptr<Endpoint> endpointOf(Start &start, const Platform &platform,
                                      const BackendOptions &options) {
   gpu::EndpointOptions endpoint;
   endpoint.timeoutUs = options.timeoutUs;
-  endpoint.checksCalls = envInt(EnvVar::DirectCheck) != 0;
+  endpoint.comparison =
+      envInt(EnvVar::DirectCheck) != 0 ? gpu::Comparison::Every : gpu::Comparison::First;
   endpoint.spinUs = envInt(EnvVar::SpinUs);
   LaneOptions lane;
   lane.timeoutUs = options.timeoutUs;

@@ -17,6 +17,8 @@ public:
   // A killed communicator has forgotten it all.
   ~NcclRegistration() override {
     gpu::Gpu::Scope scope(gpu_);
+    if (isKnown_)
+      lane_.memoryChanges(/*isKnown=*/false);
     dl::NcclComm comm = lane_.comm();
     if (comm && window_)
       (void)nccl_.windowDeregister(comm, window_);
@@ -38,13 +40,23 @@ public:
     allocated_ = true;
     return {};
   }
-  Status makeWindow() {
-    return check(
-        nccl_.windowRegister(lane_.comm(), data_, bytes_, &window_, dl::kNcclWindowSymmetric),
+  // Waits for the other members, so not on this thread.
+  Status makeWindow(gpu::GpuEndpoint &endpoint, gpu::Group &group) {
+    auto window = std::make_shared<dl::NcclWindow>(nullptr);
+    lane_.runAside(
+        [&nccl = nccl_, comm = lane_.comm(), data = data_, bytes = bytes_, window] {
+          return nccl.windowRegister(comm, data, bytes, window.get(), dl::kNcclWindowSymmetric);
+        },
         "ncclCommWindowRegister");
+    COLL_RETURN_IF_ERROR(endpoint.settle(group));
+    window_ = *window;
+    return announce();
   }
-  Status makeUserBuffer() {
-    return check(nccl_.commRegister(lane_.comm(), data_, bytes_, &handle_), "ncclCommRegister");
+  Status makeUserBuffer(gpu::GpuEndpoint &endpoint, gpu::Group &group) {
+    COLL_RETURN_IF_ERROR(
+        check(nccl_.commRegister(lane_.comm(), data_, bytes_, &handle_), "ncclCommRegister"));
+    COLL_RETURN_IF_ERROR(endpoint.settle(group));
+    return announce();
   }
   void setMemory(void *data, int64_t bytes) {
     data_ = data;
@@ -55,13 +67,18 @@ private:
   Status check(dl::NcclResult result, const char *call) const {
     return dl::ncclStatus(nccl_, result, call, lane_.comm());
   }
+  Status announce() {
+    isKnown_ = true;
+    lane_.memoryChanges(isKnown_);
+    return {};
+  }
 
   gpu::Gpu &gpu_;
   const dl::Nccl &nccl_;
   NcclLane &lane_;
   void *data_ = nullptr;
   size_t bytes_ = 0;
-  bool allocated_ = false;
+  bool allocated_ = false, isKnown_ = false;
   dl::NcclWindow window_ = nullptr;
   void *handle_ = nullptr;
 };
@@ -72,7 +89,7 @@ Status NcclEngine::supports(const Call &call) const { return nccl::supports(call
 
 std::unique_ptr<gpu::Lane> NcclEngine::makeLane(gpu::Gpu &gpu, std::vector<int> ranks,
                                                 int position) {
-  return std::make_unique<NcclLane>(gpu, nccl_, std::move(ranks), position);
+  return std::make_unique<NcclLane>(gpu, nccl_, ends_, std::move(ranks), position);
 }
 
 Result<std::unique_ptr<Registration>> NcclEngine::registerMemory(gpu::GpuEndpoint &endpoint,
@@ -86,8 +103,7 @@ Result<std::unique_ptr<Registration>> NcclEngine::registerMemory(gpu::GpuEndpoin
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
   auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
   made->setMemory(data, bytes);
-  COLL_RETURN_IF_ERROR(made->makeUserBuffer());
-  COLL_RETURN_IF_ERROR(endpoint.settle(group));
+  COLL_RETURN_IF_ERROR(made->makeUserBuffer(endpoint, group));
   return std::unique_ptr<Registration>(std::move(made));
 }
 
@@ -100,8 +116,8 @@ Result<std::unique_ptr<Registration>> NcclEngine::allocate(gpu::GpuEndpoint &end
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
   auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
   COLL_RETURN_IF_ERROR(made->allocate(bytes));
-  COLL_RETURN_IF_ERROR(nccl_.windowRegister ? made->makeWindow() : made->makeUserBuffer());
-  COLL_RETURN_IF_ERROR(endpoint.settle(group));
+  COLL_RETURN_IF_ERROR(nccl_.windowRegister ? made->makeWindow(endpoint, group)
+                                            : made->makeUserBuffer(endpoint, group));
   return std::unique_ptr<Registration>(std::move(made));
 }
 

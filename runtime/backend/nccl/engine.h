@@ -26,6 +26,7 @@ public:
 private:
   const dl::Nccl &nccl_;
   const bool hasFp8_;
+  std::shared_ptr<Endings> ends_ = std::make_shared<Endings>();
 };
 
 } // namespace coll::rt::nccl

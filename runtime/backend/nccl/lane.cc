@@ -1,8 +1,8 @@
 #include "runtime/backend/nccl/lane.h"
 
-#include "runtime/backend/nccl/types.h"
-#include "runtime/base/dtype.h"
+#include "runtime/backend/nccl/issue.h"
 #include "runtime/base/env.h"
+#include "runtime/call_signature.h"
 
 #include <cstring>
 
@@ -10,29 +10,35 @@ namespace coll::rt::nccl {
 
 namespace {
 
-constexpr int kScalarInHostMemory = 1; // ncclScalarHostImmediate
-
-// The number as an element of the type, for NCCL to read.
-struct Scalar {
-  Scalar(double value, CollDtype dtype) {
-    float single = static_cast<float>(value);
-    uint16_t half = dtype == kCollF16 ? f32ToF16(single) : f32ToBf16(single);
-    if (dtype == kCollF64)
-      std::memcpy(bytes, &value, sizeof(value));
-    else if (dtype == kCollF32)
-      std::memcpy(bytes, &single, sizeof(single));
-    else
-      std::memcpy(bytes, &half, sizeof(half));
-  }
-  alignas(8) char bytes[8] = {};
-};
+// How long a call aside may take to return once its communicator is told to end.
+constexpr int64_t kAbortUs = 5'000'000;
+constexpr size_t kMostWarm = 4096;
 
 } // namespace
 
+NcclLane::NcclLane(gpu::Gpu &gpu, const dl::Nccl &nccl, std::shared_ptr<Endings> ends,
+                   std::vector<int> ranks, int position)
+    : Lane(gpu, std::move(ranks), position), nccl_(nccl),
+      blocks_(envInt(EnvVar::NcclBlocking) != 0), ends_(std::move(ends)) {}
+
 NcclLane::~NcclLane() {
-  if (comm_ && !killed_)
-    (void)nccl_.commDestroy(comm_); // nothing is left to be done about a failure
+  parent_ = nullptr; // its end may have come
+  if (aside_ && !killed_)
+    kill(); // nobody is left to wait for it
+  if (killed_ || !base_)
+    return;
+  // Nothing is left to be done about a failure.
+  ends_->add([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(), base = base_,
+              comm = comm_ != base_ ? comm_ : nullptr] {
+    dl::CudaScope scope(cuda, context->context());
+    (void)nccl.commDestroy(base);
+    if (comm)
+      (void)nccl.commDestroy(comm);
+    return Status();
+  });
 }
+
+//===-- making ------------------------------------------------------------------===//
 
 Status NcclLane::identify(gpu::Identity &mine) {
   if (position_ != 0)
@@ -51,23 +57,73 @@ Status NcclLane::join(const std::vector<gpu::Identity> &all) {
 }
 
 Status NcclLane::join(const dl::NcclUniqueId &id) {
-  dl::NcclConfig config;
-  config.blocking = envInt(EnvVar::NcclBlocking) != 0;
-  dl::NcclResult result = nccl_.commInitRankConfig(&comm_, size(), id, position_, &config);
+  dl::NcclConfig config; // non-blocking
+  dl::NcclResult result = nccl_.commInitRankConfig(&base_, size(), id, position_, &config);
   return dl::ncclStatus(nccl_, result, "ncclCommInitRankConfig");
 }
 
-Status NcclLane::health() {
-  if (!comm_ || killed_)
-    return {};
-  dl::NcclResult state = dl::kNcclSuccess;
-  COLL_RETURN_IF_ERROR(check(nccl_.commGetAsyncError(comm_, &state), "ncclCommGetAsyncError"));
-  ready_ = state == dl::kNcclSuccess;
-  return check(state, "NCCL's communicator");
+// The base is ready, or has done what it was asked for.
+Status NcclLane::split() {
+  if (!blocks_) {
+    comm_ = base_;
+  } else if (splitting_) {
+    splitting_ = false;
+    comm_ = made_;
+    if (!comm_)
+      return Status::internal("ncclCommSplit made no communicator");
+  } else {
+    dl::NcclConfig blocking;
+    blocking.blocking = 1;
+    splitting_ = true;
+    return check(nccl_.commSplit(base_, /*color=*/0, /*key=*/position_, &made_, &blocking),
+                 "ncclCommSplit");
+  }
+  return {};
 }
+
+Status NcclLane::health() {
+  if (killed_ || !begun())
+    return {};
+  if (aside_)
+    return endAside();
+  dl::NcclResult state = dl::kNcclSuccess;
+  COLL_RETURN_IF_ERROR(
+      check(nccl_.commGetAsyncError(comm_ ? comm_ : base_, &state), "ncclCommGetAsyncError"));
+  ready_ = comm_ && state == dl::kNcclSuccess;
+  if (state != dl::kNcclSuccess || comm_)
+    return check(state, "NCCL's communicator");
+  COLL_RETURN_IF_ERROR(split());
+  ready_ = comm_ != nullptr;
+  return {};
+}
+
+//===-- operations --------------------------------------------------------------===//
 
 bool NcclLane::needsOwnStream(const Call &call) const {
   return plan(call, nullptr).scratchBytes > 0;
+}
+
+bool NcclLane::isWarm(const gpu::LaneOp &op) {
+  const Call &call = op.call;
+  // NCCL makes memory known to the other members when it is captured.
+  int capturing = dl::kCudaNotCapturing;
+  if (call.stream && gpu_.cuda().streamIsCapturing(op.stream, &capturing) == dl::kCudaSuccess &&
+      capturing != dl::kCudaNotCapturing)
+    return false;
+  // A transfer's lane has one peer.
+  uint64_t like =
+      isTransfer(call.kind) ? static_cast<uint64_t>(call.kind) : hashOf(signatureOf(call));
+  if (knownMemory_ > 0)
+    for (const void *data : {call.src, const_cast<const void *>(call.dst)})
+      like = like * 31 + reinterpret_cast<uintptr_t>(data);
+  if (warm_.size() >= kMostWarm)
+    warm_.clear();
+  return !warm_.insert(like).second;
+}
+
+void NcclLane::memoryChanges(bool isKnown) {
+  knownMemory_ += isKnown ? 1 : -1;
+  warm_.clear();
 }
 
 Status NcclLane::issue(gpu::LaneOp &op) {
@@ -80,7 +136,16 @@ Status NcclLane::issue(gpu::LaneOp &op) {
   }
   for (const Copy &copy : plan_.before)
     COLL_RETURN_IF_ERROR(gpu_.copy(copy, op.stream));
-  return issueSteps(op.call, op.stream);
+  if (!blocks_ || plan_.steps.empty() || isWarm(op))
+    return issueSteps(nccl_, comm_, size(), op.call, plan_, op.stream);
+  ready_ = false;
+  aside_ = std::make_unique<Aside>([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(),
+                                    comm = comm_, size = size(), call = op.call, plan = plan_,
+                                    stream = op.stream] {
+    dl::CudaScope scope(cuda, context->context());
+    return issueSteps(nccl, comm, size, call, plan, stream);
+  });
+  return {};
 }
 
 Status NcclLane::finish(gpu::LaneOp &op) {
@@ -89,63 +154,44 @@ Status NcclLane::finish(gpu::LaneOp &op) {
   return {};
 }
 
-Status NcclLane::issueSteps(const Call &call, dl::CudaStream stream) {
-  if (plan_.steps.empty())
+//===-- aside -------------------------------------------------------------------===//
+
+void NcclLane::runAside(std::function<dl::NcclResult()> body, const char *call) {
+  ready_ = false;
+  aside_ = std::make_unique<Aside>([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(),
+                                    comm = comm_, body = std::move(body), call] {
+    dl::CudaScope scope(cuda, context->context());
+    return dl::ncclStatus(nccl, body(), call, comm);
+  });
+}
+
+Status NcclLane::endAside() {
+  if (!aside_->done())
     return {};
-  if (reduces(call.kind) && call.scale != 1)
-    return issueScaled(call, stream);
-  const bool isGroup = plan_.steps.size() > 1;
-  if (isGroup)
-    COLL_RETURN_IF_ERROR(check(nccl_.groupStart(), "ncclGroupStart"));
-  Status issued;
-  for (const Step &step : plan_.steps)
-    if (issued.ok())
-      issued = check(issueStep(step, stream), kindName(step.kind));
-  if (isGroup)
-    if (Status ended = check(nccl_.groupEnd(), "ncclGroupEnd"); issued.ok())
-      issued = ended;
-  return issued;
+  Status outcome = aside_->take();
+  aside_.reset();
+  ready_ = outcome.ok();
+  return outcome;
 }
 
-Status NcclLane::issueScaled(const Call &call, dl::CudaStream stream) {
-  Step step = plan_.steps.front();
-  Scalar scalar(call.reduction == kCollAvg ? call.scale / size() : call.scale, call.dtype);
-  COLL_RETURN_IF_ERROR(check(
-      nccl_.redOpCreatePreMulSum(&step.op, scalar.bytes, step.dtype, kScalarInHostMemory, comm_),
-      "ncclRedOpCreatePreMulSum"));
-  Status issued = check(issueStep(step, stream), kindName(step.kind));
-  Status ended = check(nccl_.redOpDestroy(step.op, comm_), "ncclRedOpDestroy");
-  return issued.ok() ? ended : issued;
-}
+//===-- the end -----------------------------------------------------------------===//
 
-dl::NcclResult NcclLane::issueStep(const Step &step, dl::CudaStream stream) {
-  auto count = static_cast<size_t>(step.count);
-  switch (step.kind) {
-  case OpKind::AllReduce:
-    return nccl_.allReduce(step.src, step.dst, count, step.dtype, step.op, comm_, stream);
-  case OpKind::Reduce:
-    return nccl_.reduce(step.src, step.dst, count, step.dtype, step.op, step.peer, comm_, stream);
-  case OpKind::ReduceScatter:
-    return nccl_.reduceScatter(step.src, step.dst, count, step.dtype, step.op, comm_, stream);
-  case OpKind::Broadcast:
-    return nccl_.broadcast(step.src, step.dst, count, step.dtype, step.peer, comm_, stream);
-  case OpKind::AllGather:
-    return nccl_.allGather(step.src, step.dst, count, step.dtype, comm_, stream);
-  case OpKind::AllToAll:
-    return nccl_.allToAll(step.src, step.dst, count, step.dtype, comm_, stream);
-  case OpKind::Send:
-    return nccl_.send(step.src, count, step.dtype, step.peer, comm_, stream);
-  case OpKind::Recv:
-    return nccl_.recv(step.dst, count, step.dtype, step.peer, comm_, stream);
-  default:
-    return dl::kNcclInternalError; // a plan has no other steps
-  }
-}
-
+// Aborting a base also tells the communicator that was split from it last (read in NCCL 2.19 to
+// 2.28: ncclComm::childAbortFlag), and that one has to exist then. So the bases come first,
+// those of which others were split before those; then what is aside and on the GPU ends, and only
+// then the communicator goes, when nobody uses it any more. One that a call does not leave is
+// left with it.
 void NcclLane::end() {
-  if (comm_)
-    (void)nccl_.commAbort(comm_); // the job is over anyway
-  comm_ = nullptr;
+  if (parent_)
+    parent_->kill();
+  // The job is over anyway.
+  if (base_)
+    (void)nccl_.commAbort(base_);
+  const bool isFree = !aside_ || aside_->waitUs(kAbortUs);
+  if (comm_ && comm_ != base_ && isFree)
+    (void)nccl_.commAbort(comm_);
+  aside_.reset();
+  base_ = comm_ = nullptr;
   ready_ = false;
 }
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <numeric>
 #include <thread>
 
@@ -43,9 +45,13 @@ private:
   Status joinWorld(const dl::NcclUniqueId &id, const std::vector<int> &world);
   Status split(const std::vector<int> &ranks, const std::vector<int> &world, int64_t timeoutUs);
   Status settle(const std::vector<int> &ranks, int64_t timeoutUs);
+  Status settleBases(const std::vector<int> &ranks, int64_t timeoutUs);
+  Status await(const std::vector<int> &ranks, int64_t timeoutUs,
+               const std::function<Result<bool>(NcclLane &)> &isReady);
 
   Platform platform_;
   std::unique_ptr<Backend> control_;
+  std::deque<dl::NcclComm> splits_; // where NCCL puts them: outlive what they are split from
   std::vector<LocalRank> ranks_;
   bool hasFp8_ = true;
 };
@@ -55,6 +61,17 @@ Result<int> gpuCount(const Platform &platform) {
   COLL_RETURN_IF_ERROR(
       dl::cudaStatus(*platform.cuda, platform.cuda->deviceGetCount(&count), "cuDeviceGetCount"));
   return count;
+}
+
+gpu::Comparison comparison() {
+  switch (envInt(EnvVar::NcclCheck)) {
+  case 0:
+    return gpu::Comparison::First;
+  case 1:
+    return gpu::Comparison::Unlike;
+  default:
+    return gpu::Comparison::Every;
+  }
 }
 
 // Ranks of one host take its GPUs in order.
@@ -97,7 +114,7 @@ Status NcclBackend::openRank(int rank, int gpu, const BackendOptions &options) {
     return opened.status();
   gpu::EndpointOptions endpoint;
   endpoint.timeoutUs = options.timeoutUs;
-  endpoint.checksCalls = envInt(EnvVar::NcclCheck) != 0;
+  endpoint.comparison = comparison();
   endpoint.spinUs = envInt(EnvVar::SpinUs);
   ranks_.push_back(
       {rank, std::make_unique<gpu::GpuEndpoint>(
@@ -171,9 +188,9 @@ Status NcclBackend::joinWorld(const dl::NcclUniqueId &id, const std::vector<int>
 Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> &world,
                           int64_t timeoutUs) {
   const dl::Nccl &nccl = *platform_.nccl;
-  std::vector<dl::NcclComm> made(ranks_.size(), nullptr);
-  dl::NcclConfig config;
-  config.blocking = envInt(EnvVar::NcclBlocking) != 0;
+  const size_t first = splits_.size();
+  splits_.resize(first + ranks_.size(), nullptr);
+  dl::NcclConfig config; // non-blocking, as every base
   COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.groupStart(), "ncclGroupStart"));
   Status split;
   for (size_t i = 0; i < ranks_.size() && split.ok(); ++i) {
@@ -182,49 +199,78 @@ Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> 
     auto it = std::find(ranks.begin(), ranks.end(), ranks_[i].rank);
     int color = it == ranks.end() ? dl::kNcclNoColor : 0;
     split = dl::ncclStatus(nccl,
-                           nccl.commSplit(NcclEngine::laneOf(**endpoint.group(world)).comm(), color,
-                                          static_cast<int>(it - ranks.begin()), &made[i], &config),
+                           nccl.commSplit(NcclEngine::laneOf(**endpoint.group(world)).base(), color,
+                                          static_cast<int>(it - ranks.begin()), &splits_[first + i],
+                                          &config),
                            "ncclCommSplit");
   }
   Status ended = dl::ncclStatus(nccl, nccl.groupEnd(), "ncclGroupEnd");
   COLL_RETURN_IF_ERROR(split);
   COLL_RETURN_IF_ERROR(ended);
-  COLL_RETURN_IF_ERROR(settle(world, timeoutUs));
+  COLL_RETURN_IF_ERROR(settleBases(world, timeoutUs));
   for (size_t i = 0; i < ranks_.size(); ++i) {
-    if (!made[i])
+    if (!splits_[first + i])
       continue;
     Result<gpu::Group *> group = ranks_[i].endpoint->group(ranks);
     if (!group)
       return group.status();
-    NcclEngine::laneOf(**group).adopt(made[i]);
+    Result<gpu::Group *> all = ranks_[i].endpoint->group(world);
+    if (!all)
+      return all.status();
+    NcclEngine::laneOf(**group).adopt(splits_[first + i], NcclEngine::laneOf(**all));
   }
   return {};
 }
 
-// Waits for the communicators of the local members of a group.
+// Waits for the communicators of the local members of a group: for all of them at once, as each
+// may wait for the others.
 Status NcclBackend::settle(const std::vector<int> &ranks, int64_t timeoutUs) {
+  return await(ranks, timeoutUs, [](NcclLane &lane) -> Result<bool> {
+    COLL_RETURN_IF_ERROR(lane.health());
+    return lane.ready();
+  });
+}
+
+// The same for what was asked of the base of a group.
+Status NcclBackend::settleBases(const std::vector<int> &ranks, int64_t timeoutUs) {
+  return await(ranks, timeoutUs, [this](NcclLane &lane) -> Result<bool> {
+    const dl::Nccl &nccl = *platform_.nccl;
+    dl::NcclResult state = dl::kNcclSuccess;
+    COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.commGetAsyncError(lane.base(), &state),
+                                        "ncclCommGetAsyncError", lane.base()));
+    COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, state, "ncclCommSplit", lane.base()));
+    return state == dl::kNcclSuccess;
+  });
+}
+
+Status NcclBackend::await(const std::vector<int> &ranks, int64_t timeoutUs,
+                          const std::function<Result<bool>(NcclLane &)> &isReady) {
   auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(timeoutUs);
-  for (LocalRank &local : ranks_) {
-    if (std::find(ranks.begin(), ranks.end(), local.rank) == ranks.end())
-      continue;
-    Result<gpu::Group *> group = local.endpoint->group(ranks);
-    if (!group)
-      return group.status();
-    std::string who = "rank " + std::to_string(local.rank);
-    gpu::Gpu::Scope scope(local.endpoint->gpu());
-    while (true) {
-      COLL_RETURN_IF_ERROR((*group)->lane->health().annotate(who));
-      if ((*group)->lane->ready())
-        break;
+  while (true) {
+    std::string missing;
+    for (LocalRank &local : ranks_) {
+      if (std::find(ranks.begin(), ranks.end(), local.rank) == ranks.end())
+        continue;
+      Result<gpu::Group *> group = local.endpoint->group(ranks);
+      if (!group)
+        return group.status();
+      std::string who = "rank " + std::to_string(local.rank);
+      gpu::Gpu::Scope scope(local.endpoint->gpu());
+      Result<bool> ready = isReady(NcclEngine::laneOf(**group));
+      if (!ready)
+        return ready.status().annotate(who);
       COLL_RETURN_IF_ERROR(local.endpoint->health().annotate(who));
-      if (std::chrono::steady_clock::now() >= deadline)
-        return {kCollTimeout, who + ": NCCL's communicator of " + describeGroup(ranks) +
-                                  " was not ready within " + std::to_string(timeoutUs / 1000) +
-                                  " ms"};
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (!*ready)
+        missing += (missing.empty() ? "" : ", ") + who;
     }
+    if (missing.empty())
+      return {};
+    if (std::chrono::steady_clock::now() >= deadline)
+      return {kCollTimeout, missing + ": NCCL's communicator of " + describeGroup(ranks) +
+                                " was not ready within " + std::to_string(timeoutUs / 1000) +
+                                " ms"};
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  return {};
 }
 
 Result<std::unique_ptr<Endpoint>> NcclBackend::endpoint(int rank) {
