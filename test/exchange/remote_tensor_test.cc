@@ -2,21 +2,18 @@
 // happens when handles are stale or forged and owners end.
 
 #include "runtime/base/dtype.h"
-#include "runtime/dl/fake_cuda.h"
 #include "runtime/exchange/remote_tensor.h"
 #include "runtime/exchange/tensor_owner.h"
 #include "runtime/exchange/tensor_wire.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/tcp/tcp.h"
+#include "test/exchange/owner_process.h"
 #include "test/exchange/remote_tensor_rig.h"
 
 #include <csignal>
 #include <cstring>
-#include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace coll::rt::exchange::test {
 namespace {
@@ -246,50 +243,6 @@ TEST(RemoteTensorTest, WaysThatAreNotThereAreSaid) {
 
 //===-- processes -------------------------------------------------------------------------===//
 
-// An owner in a process of its own, which publishes what `publish` says, and ends when told to.
-struct OwnerProcess {
-  explicit OwnerProcess(const std::function<void(int out, int in)> &body) {
-    int up[2], down[2];
-    EXPECT_EQ(pipe(up) + pipe(down), 0);
-    pid = fork();
-    if (pid == 0) {
-      close(up[0]);
-      close(down[1]); // its own copy would keep it from seeing the end
-      body(up[1], down[0]);
-      _exit(0);
-    }
-    close(up[1]);
-    close(down[0]);
-    out = net::Fd(down[1]);
-    char bytes[4096];
-    const ssize_t count = read(up[0], bytes, sizeof(bytes));
-    handle.assign(bytes, static_cast<size_t>(std::max<ssize_t>(count, 0)));
-    close(up[0]);
-  }
-  // The exit code, or minus the signal.
-  int end(int signal) {
-    if (signal)
-      kill(pid, signal);
-    out.reset();
-    int state = 0;
-    waitpid(pid, &state, 0);
-    return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
-  }
-  pid_t pid = 0;
-  net::Fd out;
-  std::string handle;
-};
-
-// To the parent: the handle, or what is wrong.
-void say(int out, const Result<std::string> &handle) {
-  const std::string bytes = handle ? *handle : handle.status().toString();
-  (void)!write(out, bytes.data(), bytes.size());
-}
-void waitForEnd(int in) {
-  char byte;
-  (void)!read(in, &byte, 1);
-}
-
 TEST(RemoteTensorProcessTest, ReadsAndWritesAnotherProcessAndSeesItsEnd) {
   for (const bool killed : {false, true}) {
     OwnerProcess process([](int out, int in) {
@@ -335,71 +288,6 @@ TEST(RemoteTensorProcessTest, ReadsAndWritesAnotherProcessAndSeesItsEnd) {
     EXPECT_FALSE(tensor.isMapped());
     EXPECT_FALSE(tensor.writeFrom(one, {Via::Rdma, Region{{3, 3}, {1, 1}}}).ok());
     EXPECT_FALSE(tensor.writeFrom(one, {Via::Auto, Region{{3, 3}, {1, 1}}}).ok());
-  }
-}
-
-constexpr int64_t kBytes = 2 << 20; // what the fake driver lets others open
-
-// GPU memory, which the fake driver makes of shared memory: cudaMalloc's by CUDA IPC, and VMM's.
-TEST(RemoteTensorProcessTest, GpuMemoryIsOpenedByIpcAndByDescriptors) {
-  for (const bool byDescriptor : {false, true}) {
-    OwnerProcess process([&](int out, int in) {
-      dl::FakeCuda fake(2);
-      auto gpu = dl::GpuContext::open(fake.table(), 0).take();
-      TensorOwnerOptions options;
-      options.gpu = gpu;
-      auto owner = TensorOwner::create(options).take();
-      auto memory = byDescriptor
-                        ? dl::GpuMemory()
-                        : dl::GpuMemory::create(gpu, dl::GpuMemory::Kind::Device, kBytes).take();
-      auto *data = reinterpret_cast<int32_t *>(byDescriptor ? owner->allocateGpu(kBytes).take()
-                                                            : memory.device());
-      std::iota(data, data + 60, 0);
-      say(out, owner->publish({kCollI32, {3, 4, 5}, {}, data, nullptr}, {true, false}));
-      waitForEnd(in);
-      _exit(data[59] == -7 && fake.misuse().empty() ? 0 : 9);
-    });
-    dl::FakeCuda fake(2);
-    auto gpu = dl::GpuContext::open(fake.table(), 1).take();
-    {
-      RemoteTensorsOptions options;
-      options.gpu = gpu;
-      RemoteTensors remote(options);
-      auto opened = remote.open(process.handle);
-      ASSERT_TRUE(opened.ok()) << opened.status().toString() << ": " << process.handle;
-      auto memory = dl::GpuMemory::create(gpu, dl::GpuMemory::Kind::Device, 4096).take();
-      auto *local = reinterpret_cast<int32_t *>(memory.device());
-      std::fill(local, local + 60, -1);
-      // A middle part, into a layout with gaps.
-      Status status = (*opened)->readInto({kCollI32, {3, 2, 3}, {16, 5, 1}, local, nullptr},
-                                          {Via::Ipc, Region{{0, 1, 2}, {3, 2, 3}}});
-      ASSERT_TRUE(status.ok()) << status.toString();
-      for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 2; ++j)
-          for (int k = 0; k < 3; ++k)
-            EXPECT_EQ(local[16 * i + 5 * j + k], 20 * i + 5 * (j + 1) + k + 2);
-      EXPECT_EQ(local[3], -1);
-      local[0] = -7;
-      status = (*opened)->writeFrom({kCollI32, {1, 1, 1}, {}, local, nullptr},
-                                    {Via::Auto, Region{{2, 3, 4}, {1, 1, 1}}});
-      ASSERT_TRUE(status.ok()) << status.toString();
-      int32_t host = 0;
-      EXPECT_EQ((*opened)
-                    ->readInto({kCollI32, {1, 1, 1}, {}, &host, nullptr},
-                               {Via::Auto, Region{{2, 3, 4}, {1, 1, 1}}})
-                    .code(),
-                kCollInvalidCall);
-      RemoteTensors blind{RemoteTensorsOptions()};
-      EXPECT_EQ(blind.open(process.handle)
-                    .take()
-                    ->readInto({kCollI32, {3, 4, 5}, {}, local, nullptr})
-                    .code(),
-                kCollUnsupported);
-      EXPECT_EQ(process.end(0), 0);
-      EXPECT_EQ((*opened)->readInto({kCollI32, {3, 4, 5}, {}, local, nullptr}).code(), kCollPeer);
-    }
-    gpu.reset();
-    EXPECT_EQ(fake.misuse(), "");
   }
 }
 
