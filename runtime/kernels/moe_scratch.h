@@ -15,8 +15,10 @@ inline constexpr uint32_t kMaxWarps = 32; // of a block
 
 inline constexpr uint32_t kCounts =
     kMaxPeers > kMoeExpertsPerBlock ? kMaxPeers : kMoeExpertsPerBlock;
+inline constexpr uint32_t kLayoutWords = 8192;
 struct LayoutScratch {
   uint32_t counts[kMaxWarps][kCounts];
+  uint32_t words[kLayoutWords]; // of tokens, at most 33 each
 };
 
 // Ring counts of a block: peer::RingScratch.

@@ -395,6 +395,37 @@ TEST_P(MoeTest, IndicesThatDoNotExistAreReportedAndGoNowhere) {
   }
 }
 
+// More than the kernel stages at a time.
+TEST_P(MoeTest, LayoutsOfManyTokens) {
+  std::minstd_rand random(10);
+  for (int numTopk : {1, 8, 32}) {
+    MoeTeam members = team(1);
+    MoeSizes sizes;
+    sizes.numRanks = 4;
+    sizes.numExperts = 44;
+    sizes.numTopk = numTopk;
+    sizes.maxTokens = onGpu() ? 20000 : 1200;
+    const std::vector<MoeRankCase> world = randomMoeCase(sizes, random);
+    const MoeRankCase &rank = world[3];
+    MoeLayoutArgs args;
+    args.topkIdx = members.put(0, rank.topkIdx);
+    args.numTokens = static_cast<uint32_t>(rank.routing.numTokens);
+    args.numTopk = static_cast<uint32_t>(numTopk);
+    args.numExperts = 44;
+    args.numRanks = 4;
+    args.tokensPerRank = members.room<int32_t>(0, 4);
+    args.tokensPerExpert = members.room<int32_t>(0, 44);
+    args.isTokenInRank = members.room<uint8_t>(0, uint64_t{args.numTokens} * 4);
+    args.error = &members.group(0).control->error;
+    ASSERT_TRUE(members.run({{args}}, 1).ok());
+    EXPECT_EQ(members.error(0), 0u) << describeErrorWord(members.error(0));
+    const auto expected = moeReferenceLayout(rank.routing, 4).take();
+    expectEqual(members, "tokensPerRank", args.tokensPerRank, expected.tokensPerRank);
+    expectEqual(members, "tokensPerExpert", args.tokensPerExpert, expected.tokensPerExpert);
+    expectEqual(members, "isTokenInRank", args.isTokenInRank, expected.isTokenInRank);
+  }
+}
+
 TEST_P(MoeTest, MembersThatCallSomethingElseAreFound) {
   if (slow_)
     return;
