@@ -52,12 +52,12 @@ COLL_DEVICE void copyRowUnits(const ChannelItem &item, Share share) {
   const uint64_t stride = workerThreads();
   for (uint64_t at = part.begin + simt::threadIndex(); at < part.end; at += stride * kUnroll) {
     Unit held[kUnroll];
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (int u = 0; u < kUnroll; ++u)
       if (const uint64_t i = at + u * stride; i < part.end)
         held[u] = *reinterpret_cast<const Unit *>(from + i / perRow * item.srcPitch +
                                                   i % perRow * sizeof(Unit));
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (int u = 0; u < kUnroll; ++u)
       if (const uint64_t i = at + u * stride; i < part.end)
         *reinterpret_cast<Unit *>(to + i / perRow * item.dstPitch + i % perRow * sizeof(Unit)) =
@@ -121,7 +121,7 @@ struct Reducer {
 
   COLL_DEVICE void store(uint64_t i, const Acc *acc) const {
     Parts parts;
-    COLL_UNROLL(16)
+    COLL_UNROLL()
     for (uint32_t k = 0; k < kElems; ++k)
       parts.at[k] = Type::store(finish(acc[k]));
     simt::Vec16 out;
@@ -134,19 +134,19 @@ struct Reducer {
     const uint64_t stride = uint64_t{workerThreads()} * kElems;
     for (uint64_t i = begin + simt::threadIndex() * kElems; i < end; i += stride * kUnroll) {
       simt::Vec16 first[kUnroll], second[kUnroll];
-      COLL_UNROLL(4)
+      COLL_UNROLL()
       for (int u = 0; u < kUnroll; ++u)
         if (i + u * stride < end) {
           first[u] = load(0, i + u * stride);
           second[u] = load(1, i + u * stride);
         }
-      COLL_UNROLL(4)
+      COLL_UNROLL()
       for (int u = 0; u < kUnroll; ++u) {
         if (i + u * stride >= end)
           continue;
         const Parts a = split(first[u]), b = split(second[u]);
         Acc acc[kElems];
-        COLL_UNROLL(16)
+        COLL_UNROLL()
         for (uint32_t k = 0; k < kElems; ++k)
           acc[k] = Op::apply(Type::load(a.at[k]), Type::load(b.at[k]));
         store(i + u * stride, acc);
@@ -159,12 +159,12 @@ struct Reducer {
     for (uint64_t i = begin + simt::threadIndex() * kElems; i < end; i += stride) {
       Parts next = split(load(0, i));
       Acc acc[kElems];
-      COLL_UNROLL(16)
+      COLL_UNROLL()
       for (uint32_t k = 0; k < kElems; ++k)
         acc[k] = Type::load(next.at[k]);
       for (uint32_t s = 1; s < item.numSources; ++s) {
         next = split(load(s, i));
-        COLL_UNROLL(16)
+        COLL_UNROLL()
         for (uint32_t k = 0; k < kElems; ++k)
           acc[k] = Op::apply(acc[k], Type::load(next.at[k]));
       }

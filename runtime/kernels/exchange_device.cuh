@@ -1,14 +1,14 @@
 // exchange_device.cuh - an ExchangePlan: messages from member to member, as they are.
 //
-// In packets every thread works alone on vectors i, i + threads of the grid, …:
+// In packets every thread works alone on vectors i, i + stride, …:
 //
 //   1. send     vector i of each message
 //   2. own      what stays with this member
 //   3. receive  wait for vector i of each message, and store it
 //
-// By rings a block has pieces b, b + blocks, … of every message; in round k it pushes piece k + 1
-// to peer after peer and lands piece k. Where peers' buffers are known, it pushes to them
-// and says at the end that all has come.
+// By rings a team of two blocks has pieces t, t + teams, … of every message: one pushes piece k to
+// peer after peer, the other lands piece k of the peers' messages. Where peers' buffers are known,
+// the first pushes to them and says at the end that all has come.
 
 #ifndef COLL_RUNTIME_KERNELS_EXCHANGE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_EXCHANGE_DEVICE_CUH
@@ -19,17 +19,19 @@
 namespace coll::kernels::peer {
 
 // Messages of a plan, as buffers.
+template <bool kPlain>
 struct Messages {
+  using Place = BufferOf<kPlain>;
   const ExchangePlan &plan;
   const uint32_t rank;
 
-  COLL_DEVICE Buffer to(uint32_t member) const { return Buffer(plan.src, member, plan.bytes); }
-  COLL_DEVICE Buffer from(uint32_t member) const { return Buffer(plan.dst, member, plan.bytes); }
+  COLL_DEVICE Place to(uint32_t member) const { return Place(plan.src, member, plan.bytes); }
+  COLL_DEVICE Place from(uint32_t member) const { return Place(plan.dst, member, plan.bytes); }
   // In a target's own dst.
-  COLL_DEVICE Buffer direct(uint32_t member) const {
+  COLL_DEVICE Place direct(uint32_t member) const {
     PeerPlace place = plan.dst;
     place.base = plan.directDst[member];
-    return Buffer(place, rank, plan.bytes);
+    return Place(place, rank, plan.bytes);
   }
   COLL_DEVICE uint64_t vectors() const { return vectorsOf(plan.bytes); }
 
@@ -41,7 +43,7 @@ struct Messages {
         from(rank).store(i, Vec16{});
     if (!isIn(plan.targets, rank))
       return;
-    const Buffer source = to(rank), target = from(rank);
+    const Place source = to(rank), target = from(rank);
     if (source.base == target.base)
       return;
     for (uint64_t i = first; i < end; i += stride)
@@ -49,20 +51,26 @@ struct Messages {
   }
 };
 
-template <uint32_t N>
+template <uint32_t N, bool kPlain>
 class PacketExchange {
 public:
   COLL_DEVICE PacketExchange(const PeerGroup &group, const ExchangePlan &plan, const Call &call)
-      : group_(group), messages_{plan, group.rank}, packets_(group, call),
+      : group_(group), call_(call), messages_{plan, group.rank}, packets_(group, call),
         targets_(plan.targets & ~(1u << group.rank)), sources_(plan.sources & ~(1u << group.rank)) {
   }
 
   COLL_DEVICE void run() const {
-    const uint64_t stride = uint64_t{simt::gridBlocks()} * simt::blockThreads();
-    const uint64_t first =
-        uint64_t{simt::blockIndex()} * simt::blockThreads() + simt::threadIndex();
-    for (uint64_t i = first; i < messages_.vectors(); i += stride)
-      send(i);
+    const uint64_t first = firstVector(), stride = vectorStride();
+    Vec16 v[N];
+    if (first < messages_.vectors())
+      load(first, v);
+    if (!call_.enter())
+      return;
+    for (uint64_t i = first; i < messages_.vectors(); i += stride) {
+      if (i != first)
+        load(i, v);
+      send(i, v);
+    }
     messages_.landOwn(first, messages_.vectors(), stride);
     for (uint64_t i = first; i < messages_.vectors(); i += stride)
       if (!receive(i))
@@ -70,13 +78,14 @@ public:
   }
 
 private:
-  COLL_DEVICE void send(uint64_t i) const {
-    Vec16 v[N];
-    COLL_UNROLL(8)
+  COLL_DEVICE void load(uint64_t i, Vec16 (&v)[N]) const {
+    COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
       if (isIn(targets_, p))
         v[p] = messages_.to(p).load(i);
-    COLL_UNROLL(8)
+  }
+  COLL_DEVICE void send(uint64_t i, const Vec16 (&v)[N]) const {
+    COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
       if (isIn(targets_, p))
         packets_.send(p, i, v[p]);
@@ -87,11 +96,11 @@ private:
     Vec16 v[N];
     uint32_t missing = sources_;
     while (missing != 0) {
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t p = 0; p < N; ++p)
         if (isIn(missing, p))
           v[p] = packets_.peek(p, i);
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t p = 0; p < N; ++p)
         if (isIn(missing, p) && hasArrived(v[p]))
           missing &= ~(1u << p);
@@ -99,7 +108,7 @@ private:
         return false;
     }
     bool all = true;
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
       if (isIn(sources_, p)) {
         all = packets_.take(p, i, v[p]) && all;
@@ -109,88 +118,94 @@ private:
   }
 
   const PeerGroup &group_;
-  const Messages messages_;
+  const Call &call_;
+  const Messages<kPlain> messages_;
   const Packets packets_;
   const uint32_t targets_;
   const uint32_t sources_;
 };
 
+enum class ExchangeRole : uint32_t { Push, Land };
+
+template <bool kPlain>
 class RingExchange {
 public:
-  COLL_DEVICE RingExchange(const PeerGroup &group, const PeerPlan &plan, const Rings &rings)
+  COLL_DEVICE RingExchange(const PeerGroup &group, const PeerPlan &plan, const Rings &rings,
+                           uint32_t team)
       : messages_{plan.exchange, group.rank}, rings_(rings),
-        pieces_(messages_.vectors(), plan.pieceBytes), rank_(group.rank), size_(group.size),
+        pieces_(plan, team, messages_.vectors()), rank_(group.rank), size_(group.size),
         targets_(plan.exchange.targets & ~(1u << group.rank)),
         sources_(plan.exchange.sources & ~(1u << group.rank)) {}
 
   // False: some wait was given up.
-  COLL_DEVICE bool run() const {
-    const uint32_t rounds = pieces_.count();
-    const bool direct = messages_.plan.direct;
-    if (direct && !rings_.awaitEntry(targets_))
+  COLL_DEVICE bool run(ExchangeRole role) const {
+    if (messages_.plan.direct)
+      return role == ExchangeRole::Push ? pushDirectly() : awaitDirect();
+    return role == ExchangeRole::Push ? push() : land();
+  }
+
+private:
+  COLL_DEVICE bool pushDirectly() const {
+    if (!rings_.awaitEntry(targets_))
       return false;
-    if (!push(0))
-      return false;
-    for (uint32_t k = 0; k < rounds; ++k) {
-      if (k + 1 < rounds && !push(k + 1))
-        return false;
-      landOwn(k);
-      if (!direct && !land(k))
-        return false;
+    for (uint32_t k = 0; k < pieces_.count(); ++k) {
+      const Piece piece = pieces_.at(k);
+      for (uint32_t d = 1; d < size_; ++d)
+        if (const uint32_t p = memberAfter(rank_, d, size_); isIn(targets_, p))
+          copyAcross(messages_.to(p), messages_.direct(p), piece.first, piece.count);
     }
-    if (!direct)
-      return true;
     rings_.publish(0, targets_);
+    return true;
+  }
+  COLL_DEVICE bool awaitDirect() const {
+    for (uint32_t k = 0; k < pieces_.count(); ++k)
+      landOwn(pieces_.at(k));
     if (!rings_.awaitData(0, sources_))
       return false;
     rings_.release(0, sources_);
     return true;
   }
 
-private:
-  COLL_DEVICE bool push(uint32_t k) const {
-    const Piece piece = pieces_.at(k, messages_.vectors());
-    const bool direct = messages_.plan.direct;
-    if (piece.count == 0)
-      return true;
-    if (!direct && !rings_.awaitRoom(0, targets_))
-      return false;
-    for (uint32_t d = 1; d < size_; ++d) {
-      const uint32_t p = memberAfter(rank_, d, size_);
-      if (!isIn(targets_, p))
-        continue;
-      if (direct)
-        copyAcross(messages_.to(p), messages_.direct(p), piece.first, piece.count);
-      else
-        copyOut(messages_.to(p), piece.first, piece.count, rings_.slotAt(0, p));
+  // In place, what lands overwrites what is pushed: the ring to itself says how far that is.
+  COLL_DEVICE uint32_t self() const { return 1u << rank_; }
+
+  COLL_DEVICE bool push() const {
+    for (uint32_t k = 0; k < pieces_.count(); ++k) {
+      const Piece piece = pieces_.at(k);
+      if (piece.count == 0)
+        break;
+      if (!rings_.awaitRoom(0, targets_))
+        return false;
+      for (uint32_t d = 1; d < size_; ++d)
+        if (const uint32_t p = memberAfter(rank_, d, size_); isIn(targets_, p))
+          copyOut(messages_.to(p), piece.first, piece.count, rings_.slotAt(0, p));
+      rings_.publish(0, targets_ | self());
     }
-    if (!direct)
-      rings_.publish(0, targets_);
     return true;
   }
 
-  COLL_DEVICE void landOwn(uint32_t k) const {
-    const Piece piece = pieces_.at(k, messages_.vectors());
+  COLL_DEVICE bool land() const {
+    for (uint32_t k = 0; k < pieces_.count(); ++k) {
+      const Piece piece = pieces_.at(k);
+      if (piece.count == 0)
+        break;
+      if (!rings_.awaitData(0, sources_ | self()))
+        return false;
+      landOwn(piece);
+      for (uint32_t d = 1; d < size_; ++d)
+        if (const uint32_t p = memberAfter(rank_, size_ - d, size_); isIn(sources_, p))
+          copyIn(rings_.dataOf(0, p), messages_.from(p), piece.first, piece.count);
+      rings_.release(0, sources_ | self());
+    }
+    return true;
+  }
+
+  COLL_DEVICE void landOwn(const Piece &piece) const {
     messages_.landOwn(piece.first + simt::threadIndex(), piece.first + piece.count,
                       simt::blockThreads());
   }
 
-  COLL_DEVICE bool land(uint32_t k) const {
-    const Piece piece = pieces_.at(k, messages_.vectors());
-    if (piece.count == 0)
-      return true;
-    if (!rings_.awaitData(0, sources_))
-      return false;
-    for (uint32_t d = 1; d < size_; ++d) {
-      const uint32_t p = memberAfter(rank_, size_ - d, size_);
-      if (isIn(sources_, p))
-        copyIn(rings_.dataOf(0, p), messages_.from(p), piece.first, piece.count);
-    }
-    rings_.release(0, sources_);
-    return true;
-  }
-
-  const Messages messages_;
+  const Messages<kPlain> messages_;
   const Rings &rings_;
   const Pieces pieces_;
   const uint32_t rank_;
@@ -200,24 +215,30 @@ private:
 };
 
 // The kernels. `shared`: RingScratch.
-template <uint32_t N>
+template <uint32_t N, bool kPlain>
 COLL_DEVICE void exchangeByPackets(const PeerGroup &group, const PeerPlan &plan) {
-  const Call call(group, plan.what);
-  if (!call.isDead())
-    PacketExchange<N>(group, plan.exchange, call).run();
+  const Call call(group, plan.what, speakerOfPackets());
+  if (!movesPackets())
+    (void)call.enter();
+  else
+    PacketExchange<N, kPlain>(group, plan.exchange, call).run();
   call.leave();
 }
+template <bool kPlain>
 COLL_DEVICE void exchangeByRings(const PeerGroup &group, const PeerPlan &plan, char *shared) {
   const Call call(group, plan.what);
-  if (!simt::syncBlockAny(call.isDead())) {
-    const Rings rings(group, call, shared);
-    (void)RingExchange(group, plan, rings).run();
-    rings.save();
+  if (!simt::syncBlockAny(!call.enter())) {
+    const Team team = teamOfBlock(plan.teams);
+    const Rings rings(group, call, shared, team.number);
+    (void)RingExchange<kPlain>(group, plan, rings, team.number)
+        .run(static_cast<ExchangeRole>(team.role));
   }
   call.leave();
 }
 COLL_DEVICE void meetPeers(const PeerGroup &group, const PeerPlan &plan) {
-  Call(group, plan.what).leave();
+  const Call call(group, plan.what);
+  (void)call.enter();
+  call.leave();
 }
 
 } // namespace coll::kernels::peer

@@ -52,10 +52,18 @@ Result<int> prepareKernel(const void *kernel, size_t sharedBytes) {
 }
 
 Status launchKernel(const char *name, const void *kernel, int blocks, int threads,
-                    size_t sharedBytes, void **arguments, void *stream) {
-  return toStatus(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
-                                   dim3(static_cast<unsigned>(threads)), arguments, sharedBytes,
-                                   static_cast<cudaStream_t>(stream)),
+                    size_t sharedBytes, void **arguments, void *stream, bool early) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = sharedBytes;
+  config.stream = static_cast<cudaStream_t>(stream);
+  config.attrs = &attribute;
+  config.numAttrs = early ? 1 : 0;
+  return toStatus(cudaLaunchKernelExC(&config, kernel, arguments),
                   std::string("launch of ") + name);
 }
 

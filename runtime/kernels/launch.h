@@ -14,9 +14,11 @@ namespace coll::kernels {
 // second call on. Any thread.
 rt::Result<int> prepareKernel(const void *kernel, size_t sharedBytes);
 
-// Launches, and turns the outcome into a Status that names the kernel.
+// Launches, and turns the outcome into a Status that names the kernel. `early`: it may take its
+// place before what precedes it on the stream has ended, if that lets it; so it has to call
+// simt::awaitPrevious() first.
 rt::Status launchKernel(const char *name, const void *kernel, int blocks, int threads,
-                        size_t sharedBytes, void **arguments, void *stream);
+                        size_t sharedBytes, void **arguments, void *stream, bool early = false);
 
 } // namespace coll::kernels
 

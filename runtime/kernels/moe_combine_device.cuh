@@ -23,7 +23,7 @@ struct Sums {
   float value[kElems] = {};
 
   COLL_DEVICE void add(simt::Vec16 v) {
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w) {
       value[2 * w] += channel::BfloatType::load(static_cast<uint16_t>(v.word[w]));
       value[2 * w + 1] += channel::BfloatType::load(static_cast<uint16_t>(v.word[w] >> 16));
@@ -31,7 +31,7 @@ struct Sums {
   }
   COLL_DEVICE simt::Vec16 rounded() const {
     simt::Vec16 v;
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w)
       v.word[w] = channel::BfloatType::store(value[2 * w]) |
                   uint32_t{channel::BfloatType::store(value[2 * w + 1])} << 16;

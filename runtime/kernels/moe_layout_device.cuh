@@ -58,10 +58,10 @@ private:
     const uint32_t threads = simt::blockThreads();
     for (uint32_t base = simt::threadIndex(); base < count; base += kBatch * threads) {
       int64_t index[kBatch];
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kBatch; ++u)
         index[u] = base + u * threads < count ? args_.topkIdx[first + base + u * threads] : -1;
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kBatch; ++u)
         if (const uint32_t i = base + u * threads; i < count)
           shared_.words[i / args_.numTopk * stride + i % args_.numTopk] =
@@ -83,7 +83,7 @@ private:
     }
     if (isWrong)
       simt::storeRelaxed(args_.error, errorWord(KernelError::MoeIndex, token));
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t r = 0; r < kMaxPeers; ++r)
       if (r < args_.numRanks) {
         args_.isTokenInRank[uint64_t{token} * args_.numRanks + r] =
@@ -97,14 +97,14 @@ private:
     const uint32_t threads = simt::blockThreads();
     for (uint64_t base = simt::threadIndex(); base < all; base += uint64_t{kBatch} * threads) {
       int64_t index[kBatch];
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kBatch; ++u)
         index[u] = base + u * threads < all ? args_.topkIdx[base + u * threads] : -1;
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kBatch; ++u) {
         const uint32_t number =
             isExpert(index[u]) ? static_cast<uint32_t>(index[u]) - first : kDropped;
-        COLL_UNROLL(8)
+        COLL_UNROLL()
         for (uint32_t e = 0; e < kMoeExpertsPerBlock; ++e)
           counts[e] += number == e;
       }
@@ -113,7 +113,7 @@ private:
 
   COLL_DEVICE void sumUp(const uint32_t *counts, uint32_t count, int32_t *to) const {
     const uint32_t warp = simt::threadIndex() / simt::kWarpThreads;
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t i = 0; i < kCounts; ++i) {
       const uint32_t sum = simt::sum(counts[i]);
       if (simt::lane() == 0)

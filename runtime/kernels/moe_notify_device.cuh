@@ -25,15 +25,14 @@ public:
 
   COLL_DEVICE void run(uint32_t what) const {
     const peer::Call call(group_, what);
-    const bool isDead = simt::syncBlockAny(call.isDead());
+    const bool isDead = simt::syncBlockAny(!call.enter());
     if (simt::blockIndex() != 0) {
       if (!isDead)
         number(simt::blockIndex() - 1);
     } else {
-      const peer::Rings rings(group_, call, reinterpret_cast<char *>(&shared_.rings));
+      const peer::Rings rings(group_, call, reinterpret_cast<char *>(&shared_.rings), 0);
       if (!isDead)
         exchange(rings);
-      rings.save();
     }
     call.leave();
   }

@@ -122,11 +122,11 @@ COLL_DEVICE void visitPeers(const PeerGroup &group, uint32_t what, const Routes 
   // Release: who sees that this member has entered may read what it stored before.
   simt::fenceSystem();
   const peer::Call call(group, what);
-  const peer::Rings rings(group, call, shared);
+  const peer::Rings rings(group, call, shared, simt::blockIndex());
   const uint32_t peers = ((1u << group.size) - 1) & ~(1u << group.rank);
   constexpr uint32_t kLane = 0;
   const uint32_t member = simt::threadIndex();
-  bool isOver = call.isDead();
+  bool isOver = !call.enter();
   if (member<group.size &&static_cast<uint32_t>(
           routes.rankPrefix[(group.size - 1) * group.size + member])>
           routes.capacity) {
@@ -145,7 +145,6 @@ COLL_DEVICE void visitPeers(const PeerGroup &group, uint32_t what, const Routes 
         rings.release(kLane, peers);
     }
   }
-  rings.save();
   call.leave();
 }
 

@@ -132,7 +132,7 @@ COLL_DEVICE void loadEnds(char *to, const char *source, uint32_t bytes) {
 template <uint32_t word>
 COLL_DEVICE simt::Vec16 shifted(const simt::Vec16 &low, const simt::Vec16 &high, uint32_t bits) {
   simt::Vec16 out;
-  COLL_UNROLL(4)
+  COLL_UNROLL()
   for (uint32_t i = 0; i < 4; ++i) {
     const uint32_t a = word + i, b = a + 1;
     out.word[i] = simt::funnelShift(a < 4 ? low.word[a & 3] : high.word[a & 3],
@@ -148,13 +148,13 @@ COLL_DEVICE void storeShifted(char *to, const char *from, uint32_t count, uint32
   constexpr uint32_t kRound = 2;
   for (uint32_t i = simt::lane(); i < count; i += kRound * simt::kWarpThreads) {
     simt::Vec16 low[kRound], high[kRound];
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (uint32_t k = 0; k < kRound; ++k)
       if (i + k * simt::kWarpThreads < count) {
         low[k] = simt::load16(from + 16 * (i + k * simt::kWarpThreads));
         high[k] = simt::load16(from + 16 * (i + k * simt::kWarpThreads) + 16);
       }
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (uint32_t k = 0; k < kRound; ++k)
       if (i + k * simt::kWarpThreads < count)
         simt::storeGlobal16(to + uint64_t{16} * (i + k * simt::kWarpThreads),

@@ -2,9 +2,10 @@
 //
 // Phases of a call, in each block:
 //
-//   1. enter   read the block's epoch; block 0 tells every peer the epoch and what it calls
+//   1. enter   read the block's epoch; the speaker, one block, tells every peer the epoch and what
+//              it calls
 //   2. (the kernel's own work; its waits ask a Watch whether to go on)
-//   3. leave   block 0 waits until all peers have entered, and compares what they call; every
+//   3. leave   the speaker waits until all peers have entered, and compares what they call; every
 //              block raises its share of the epochs
 //
 // **Memory order.** Tokens of entry are relaxed: what they stand for, that the peer's earlier
@@ -33,13 +34,24 @@ COLL_DEVICE uint32_t memberAfter(uint32_t from, uint32_t distance, uint32_t size
 
 COLL_DEVICE bool isIn(uint32_t members, uint32_t member) { return (members >> member & 1u) != 0; }
 
+// PeerState::failed: 1 + who said so first, and whether because calls differ.
+inline constexpr uint32_t kCallsDiffer = 1u << 16;
+COLL_DEVICE uint32_t whoFailed(uint32_t failed) { return (failed & (kCallsDiffer - 1)) - 1; }
+
 // Reports an error and kills the group, here and at the peers. The first report is kept.
 COLL_DEVICE void fail(const PeerGroup &group, KernelError error, uint32_t member) {
   if (simt::loadRelaxed(&group.control->error) == 0)
     simt::storeRelaxed(&group.control->error, errorWord(error, member));
+  const uint32_t why = error == KernelError::PeerMismatch ? kCallsDiffer : 0;
   for (uint32_t i = 0; i < group.size; ++i)
     if (simt::loadRelaxed(&stateOf(group, i).failed) == 0)
-      simt::storeRelaxed(&stateOf(group, i).failed, group.rank + 1);
+      simt::storeRelaxed(&stateOf(group, i).failed, why | (group.rank + 1));
+}
+// What a peer said of the group is for this member to say, too: its call brings no result.
+COLL_DEVICE void passOnFailure(const PeerGroup &group, uint32_t failed) {
+  if (whoFailed(failed) != group.rank)
+    fail(group, failed >= kCallsDiffer ? KernelError::PeerMismatch : KernelError::PeerFailed,
+         whoFailed(failed));
 }
 
 // Bounds one wait of one thread.
@@ -57,23 +69,27 @@ public:
 
 private:
   static constexpr uint32_t kRoundsPerLook = 32;
-  static constexpr uint32_t kLooksPerAbort = 8; // each is a read over the bus
+  // The host's word is read over the bus, which hundreds of waiting threads would congest.
+  static constexpr uint64_t kAskNs = 20'000;
 
   COLL_DEVICE bool look(uint32_t member) {
-    const uint32_t failed = simt::loadRelaxed(&stateOf(group_, group_.rank).failed);
+    PeerState &own = stateOf(group_, group_.rank);
+    const uint32_t failed = simt::loadRelaxed(&own.failed);
     if (failed != 0) {
-      if (failed != group_.rank + 1)
-        fail(group_, KernelError::PeerFailed, failed - 1);
+      passOnFailure(group_, failed);
       return true;
     }
+    const uint64_t now = simt::clockNs();
     if (rounds_ == kRoundsPerLook)
-      start_ = simt::clockNs();
-    if (rounds_ % (kRoundsPerLook * kLooksPerAbort) == 0 &&
-        simt::loadRelaxed(&group_.control->abort) != 0) {
-      fail(group_, KernelError::PeerAborted, group_.rank);
-      return true;
+      start_ = now;
+    if (now - simt::loadRelaxed(&own.asked) > kAskNs) {
+      simt::storeRelaxed(&own.asked, now);
+      if (simt::loadRelaxed(&group_.control->abort) != 0) {
+        fail(group_, KernelError::PeerAborted, group_.rank);
+        return true;
+      }
     }
-    if (simt::clockNs() - start_ <= group_.timeoutNs)
+    if (now - start_ <= group_.timeoutNs)
       return false;
     fail(group_, KernelError::PeerTimeout, member);
     return true;
@@ -84,24 +100,26 @@ private:
   uint32_t rounds_ = 0;
 };
 
-// One call, as a thread sees it. All threads of all blocks make one, and leave it.
+// One call, as a thread sees it. All threads of all blocks make one, enter and leave it. What a
+// thread loads between making and entering it takes no time of its own.
 class Call {
 public:
   // `what`: a number that differs between calls that differ.
-  COLL_DEVICE Call(const PeerGroup &group, uint32_t what)
-      : group_(group), own_(stateOf(group, group.rank)), what_(what),
+  COLL_DEVICE Call(const PeerGroup &group, uint32_t what, uint32_t speaker = 0)
+      : group_(group), own_(stateOf(group, group.rank)), what_(what), speaker_(speaker),
         epoch_(simt::loadRelaxed(&own_.epoch[simt::blockIndex()]) + 1),
-        failed_(simt::loadRelaxed(&own_.failed)) {
+        failed_(simt::loadRelaxed(&own_.failed)) {}
+
+  // False: the group had failed before, there is nothing to do. Threads may differ.
+  COLL_DEVICE bool enter() const {
     const uint32_t peer = simt::threadIndex();
     if (speaksWith(peer))
-      simt::storeRelaxed(&stateOf(group, peer).entered[epoch_ % 2][group.rank], token());
-    // What a peer says of its own failure is for us to say here: this call brings no result.
-    if (isDead() && failed_ != group.rank + 1)
-      fail(group, KernelError::PeerFailed, failed_ - 1);
+      simt::storeRelaxed(&stateOf(group_, peer).entered[epoch_ % 2][group_.rank], token());
+    if (isDead())
+      passOnFailure(group_, failed_);
+    return !isDead();
   }
 
-  // The group had failed before: there is nothing to do. Threads may differ.
-  COLL_DEVICE bool isDead() const { return failed_ != 0; }
   COLL_DEVICE uint32_t epoch() const { return epoch_; }
   COLL_DEVICE uint32_t parity() const { return epoch_ % 2; }
 
@@ -131,14 +149,16 @@ public:
   }
 
 private:
+  COLL_DEVICE bool isDead() const { return failed_ != 0; }
   COLL_DEVICE uint64_t token() const { return uint64_t{epoch_} << 32 | what_; }
   COLL_DEVICE bool speaksWith(uint32_t peer) const {
-    return simt::blockIndex() == 0 && peer < group_.size && peer != group_.rank;
+    return simt::blockIndex() == speaker_ && peer < group_.size && peer != group_.rank;
   }
 
   const PeerGroup &group_;
   PeerState &own_;
   const uint32_t what_;
+  const uint32_t speaker_;
   const uint32_t epoch_;
   const uint32_t failed_;
 };

@@ -11,12 +11,13 @@ namespace coll::kernels {
 namespace {
 
 void runSlices(const PeerGroup &group, const PeerPlan &plan, char *shared) {
-  peer::visitSlices(plan.slices, group.size, [&](auto reducer, auto n) {
+  peer::visitSlices(plan.slices, group.size, [&](auto reducer, auto n, auto plain) {
     constexpr uint32_t kSize = decltype(n)::value;
+    constexpr bool kPlain = decltype(plain)::value;
     if (plan.packets)
-      peer::slicesByPackets<decltype(reducer), kSize>(group, plan);
+      peer::slicesByPackets<decltype(reducer), kSize, kPlain>(group, plan);
     else
-      peer::slicesByRings<decltype(reducer), kSize>(group, plan, shared);
+      peer::slicesByRings<decltype(reducer), kSize, kPlain>(group, plan, shared);
   });
 }
 
@@ -25,10 +26,13 @@ void runPlan(const PeerGroup &group, const PeerPlan &plan, char *shared) {
   case PeerPlan::Kind::Slices:
     return runSlices(group, plan, shared);
   case PeerPlan::Kind::Exchange:
-    if (!plan.packets)
-      return peer::exchangeByRings(group, plan, shared);
-    return peer::visitSize(
-        group.size, [&](auto n) { peer::exchangeByPackets<decltype(n)::value>(group, plan); });
+    return peer::visitPlaces(plan.exchange.plain, group.size, [&](auto n, auto plain) {
+      constexpr bool kPlain = decltype(plain)::value;
+      if (plan.packets)
+        peer::exchangeByPackets<decltype(n)::value, kPlain>(group, plan);
+      else
+        peer::exchangeByRings<kPlain>(group, plan, shared);
+    });
   case PeerPlan::Kind::Barrier:
     return peer::meetPeers(group, plan);
   case PeerPlan::Kind::Nothing:

@@ -36,8 +36,8 @@ namespace coll::kernels {
 inline constexpr uint32_t kMaxPeers = 8;
 
 // Of any kernel on a group: the epoch is kept per block.
-inline constexpr uint32_t kPeerMaxBlocks = 256;
-// Of kernels that use the rings.
+inline constexpr uint32_t kPeerMaxBlocks = 512;
+// Numbers of rings between two members.
 inline constexpr uint32_t kRingBlocks = 152;
 
 // What host and kernels of one member say to each other: pinned memory, mapped for the GPU.
@@ -76,6 +76,14 @@ WorkspaceSizes defaultWorkspaceSizes();
 WorkspaceLayout workspaceLayout(uint32_t size,
                                 const WorkspaceSizes &sizes = defaultWorkspaceSizes());
 
+// Blocks of a member's kernel that are sure to run at once, with those of the other `sharers` of a
+// GPU with so many multiprocessors. Kernels of a group wait for each other, so each has to have all
+// its blocks on the GPU. Three fill a multiprocessor that is free; where kernels share it, blocks
+// lie as they came, and two of any kind are what every multiprocessor takes.
+constexpr uint32_t residentBlocks(uint32_t multiprocessors, uint32_t sharers) {
+  return sharers <= 1 ? 3 * multiprocessors : 2 * multiprocessors / sharers;
+}
+
 // One member's view. The host fills it; kernels take it by value.
 struct PeerGroup {
   uint32_t rank = 0; // position in the group
@@ -83,9 +91,8 @@ struct PeerGroup {
   char *workspace[kMaxPeers] = {}; // of every member, as addresses that this GPU uses
   PeerControl *control = nullptr;  // this member's, as an address that this GPU uses
   uint64_t timeoutNs = 0;          // longest wait of a kernel
-  uint32_t maxBlocks = 0;          // of a kernel; 0: as tuned. The same for all members. For
-                                   // members that share a GPU: all have to fit on it at once
-  WorkspaceLayout layout = {};     // workspaceLayout(size, …)
+  uint32_t maxBlocks = 0;      // residentBlocks(…); 0: those of an H100. The same for all members
+  WorkspaceLayout layout = {}; // workspaceLayout(size, …)
 };
 
 // A group that launchers take: sizes in range, no null, aligned, with a consistent layout.

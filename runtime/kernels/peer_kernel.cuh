@@ -11,8 +11,17 @@
 
 namespace coll::kernels::peer {
 
-// Launched to have been launched: there is nothing to do.
-COLL_DEVICE bool isRehearsal(const PeerPlan &plan) { return plan.kind == PeerPlan::Kind::Nothing; }
+// What every kernel begins with. False: launched to have been launched, there is nothing to do.
+// What precedes it on the stream is over from here on.
+COLL_DEVICE bool begins(const PeerPlan &plan) {
+  if (plan.kind == PeerPlan::Kind::Nothing)
+    return false;
+  simt::awaitPrevious();
+  // Not before: else the one after the next would follow, and so on, and fill the GPU.
+  if (plan.early)
+    simt::letNextLaunch();
+  return true;
+}
 
 // Calls visit(std::integral_constant<uint32_t, N>) for the smallest N that code is made for.
 template <typename Visit>
@@ -24,25 +33,31 @@ auto visitSize(uint32_t size, Visit &&visit) {
   return visit(std::integral_constant<uint32_t, kMaxPeers>());
 }
 
-// Calls visit(Reducer, N) as types. Only sums have code of their own for sizes.
+// Calls visit(N, kPlain) as types. Only plain buffers have code of their own for sizes.
+template <typename Visit>
+auto visitPlaces(bool plain, uint32_t size, Visit &&visit) {
+  if (!plain)
+    return visit(std::integral_constant<uint32_t, kMaxPeers>(), std::false_type());
+  return visitSize(size, [&](auto n) { return visit(n, std::true_type()); });
+}
+
+// Calls visit(Reducer, N, kPlain) as types. Sums have code of their own.
 template <typename Visit>
 auto visitSlices(const SlicePlan &plan, uint32_t size, Visit &&visit) {
-  const auto bySize = [&](auto reducer) {
-    return visitSize(size, [&](auto n) { return visit(reducer, n); });
-  };
-  const auto anySize = [&](auto reducer) {
-    return visit(reducer, std::integral_constant<uint32_t, kMaxPeers>());
+  const auto places = [&](auto reducer) {
+    return visitPlaces(plan.plain, size,
+                       [&](auto n, auto plain) { return visit(reducer, n, plain); });
   };
   if ((plan.contributors & (plan.contributors - 1)) == 0)
-    return anySize(FirstReducer());
+    return places(FirstReducer());
   const bool sums = plan.reduction == kCollSum || plan.reduction == kCollAvg;
   if (sums && plan.dtype == kCollF32)
-    return bySize(SumReducer<channel::PlainType<float>>());
+    return places(SumReducer<channel::PlainType<float>>());
   if (sums && plan.dtype == kCollBf16)
-    return bySize(SumReducer<channel::BfloatType>());
+    return places(SumReducer<channel::BfloatType>());
   if (sums && plan.dtype == kCollF16)
-    return bySize(SumReducer<channel::HalfType>());
-  return anySize(AnyReducer());
+    return places(SumReducer<channel::HalfType>());
+  return visit(AnyReducer(), std::integral_constant<uint32_t, kMaxPeers>(), std::false_type());
 }
 
 } // namespace coll::kernels::peer

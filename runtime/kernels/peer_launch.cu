@@ -14,23 +14,24 @@ using rt::Status;
 
 namespace {
 
-template <uint32_t N>
-__global__ void __launch_bounds__(kPeerMaxThreads)
+template <uint32_t N, bool kPlain>
+__global__ void __launch_bounds__(kPeerMaxThreads, kPacketBlocksPerProcessor)
     packetExchange(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
-  if (!peer::isRehearsal(plan))
-    peer::exchangeByPackets<N>(group, plan);
+  if (peer::begins(plan))
+    peer::exchangeByPackets<N, kPlain>(group, plan);
 }
 
-__global__ void __launch_bounds__(kPeerMaxThreads)
+template <bool kPlain>
+__global__ void __launch_bounds__(kPeerMaxThreads, kExchangeRoles)
     ringExchange(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
   __shared__ peer::RingScratch scratch;
-  if (!peer::isRehearsal(plan))
-    peer::exchangeByRings(group, plan, reinterpret_cast<char *>(&scratch));
+  if (peer::begins(plan))
+    peer::exchangeByRings<kPlain>(group, plan, reinterpret_cast<char *>(&scratch));
 }
 
 __global__ void peerBarrier(const __grid_constant__ PeerGroup group,
                             const __grid_constant__ PeerPlan plan) {
-  if (!peer::isRehearsal(plan))
+  if (peer::begins(plan))
     peer::meetPeers(group, plan);
 }
 
@@ -45,9 +46,10 @@ const void *kernelOf(const PeerPlan &plan, uint32_t size) {
     return plan.packets ? packetSlicesKernel(plan, size) : ringSlicesKernel(plan, size);
   case PeerPlan::Kind::Exchange:
     if (!plan.packets)
-      return address(ringExchange);
-    return peer::visitSize(size,
-                           [](auto n) { return address(packetExchange<decltype(n)::value>); });
+      return plan.exchange.plain ? address(ringExchange<true>) : address(ringExchange<false>);
+    return peer::visitPlaces(plan.exchange.plain, size, [](auto n, auto plain) {
+      return address(packetExchange<decltype(n)::value, decltype(plain)::value>);
+    });
   case PeerPlan::Kind::Barrier:
     return address(peerBarrier);
   case PeerPlan::Kind::Nothing:
@@ -56,11 +58,14 @@ const void *kernelOf(const PeerPlan &plan, uint32_t size) {
   return nullptr;
 }
 
-Status launch(const char *name, const void *kernel, uint32_t blocks, uint32_t threads,
-              void **arguments, void *stream) {
+Status launch(const char *name, const void *kernel, const PeerGroup &group, const PeerPlan &plan,
+              void *stream) {
   COLL_RETURN_IF_ERROR(prepareKernel(kernel, 0).status());
-  return launchKernel(name, kernel, static_cast<int>(blocks), static_cast<int>(threads), 0,
-                      arguments, stream);
+  PeerGroup groupArgument = group;
+  PeerPlan planArgument = plan;
+  void *arguments[] = {&groupArgument, &planArgument};
+  return launchKernel(name, kernel, static_cast<int>(plan.blocks), static_cast<int>(plan.threads),
+                      0, arguments, stream, plan.early);
 }
 
 } // namespace
@@ -68,8 +73,9 @@ Status launch(const char *name, const void *kernel, uint32_t blocks, uint32_t th
 Status rehearsePeerKernels(const PeerGroup &group, void *stream) {
   std::set<const void *> kernels;
   PeerPlan plan;
-  for (bool packets : {false, true}) {
-    plan.packets = packets;
+  for (int i = 0; i < 4; ++i) {
+    plan.packets = i % 2 != 0;
+    plan.slices.plain = plan.exchange.plain = i / 2 != 0;
     for (PeerPlan::Kind kind : {PeerPlan::Kind::Exchange, PeerPlan::Kind::Barrier}) {
       plan.kind = kind;
       kernels.insert(kernelOf(plan, group.size));
@@ -83,11 +89,8 @@ Status rehearsePeerKernels(const PeerGroup &group, void *stream) {
         kernels.insert(kernelOf(plan, group.size));
       }
   }
-  PeerGroup groupArgument = group;
-  PeerPlan rehearsal;
-  void *arguments[] = {&groupArgument, &rehearsal};
   for (const void *kernel : kernels)
-    COLL_RETURN_IF_ERROR(launch("a rehearsal", kernel, 1, 32, arguments, stream));
+    COLL_RETURN_IF_ERROR(launch("a rehearsal", kernel, group, PeerPlan(), stream));
   return Status::okay();
 }
 
@@ -98,10 +101,7 @@ Status launchPeerPlan(const char *name, const PeerGroup &group, const Result<Pee
   const void *kernel = kernelOf(*plan, group.size);
   if (!kernel)
     return Status::okay();
-  PeerGroup groupArgument = group;
-  PeerPlan planArgument = *plan;
-  void *arguments[] = {&groupArgument, &planArgument};
-  return launch(name, kernel, plan->blocks, plan->threads, arguments, stream);
+  return launch(name, kernel, group, *plan, stream);
 }
 
 } // namespace coll::kernels

@@ -30,6 +30,21 @@ COLL_DEVICE bool isReserved(const Vec16 &v, uint32_t last) {
 }
 COLL_DEVICE bool hasArrived(const Vec16 &v) { return !isReserved(v, kEmptyWord3); }
 
+// The last block of a grid moves no packets, unless it is the only one: it speaks with the peers
+// while the others wait for data, and takes no time of theirs.
+COLL_DEVICE uint32_t speakerOfPackets() { return simt::gridBlocks() - 1; }
+COLL_DEVICE bool movesPackets() {
+  return simt::gridBlocks() == 1 || simt::blockIndex() != speakerOfPackets();
+}
+// A thread's vectors of a message: first, first + stride, …
+COLL_DEVICE uint64_t firstVector() {
+  return uint64_t{simt::blockIndex()} * simt::blockThreads() + simt::threadIndex();
+}
+COLL_DEVICE uint64_t vectorStride() {
+  const uint32_t blocks = simt::gridBlocks() == 1 ? 1 : simt::gridBlocks() - 1;
+  return uint64_t{blocks} * simt::blockThreads();
+}
+
 // The packets of one call, as one thread sends and receives them. Slots are numbered per pair
 // of members, from 0.
 class Packets {

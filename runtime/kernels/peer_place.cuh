@@ -10,6 +10,7 @@
 #include "runtime/kernels/simt.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace coll::kernels::peer {
 
@@ -30,12 +31,10 @@ struct Buffer {
       : base(place.base + block * place.stride), bytes(length), rowBytes(place.rowBytes),
         pitch(place.pitch), width(place.width) {}
 
-  // Plain memory, aligned to 16.
-  COLL_DEVICE Buffer(const char *memory, uint64_t length)
-      : base(const_cast<char *>(memory)), bytes(length), rowBytes(0), pitch(0), width(kVec) {}
-
-  // Whether vectors lie in memory as they are, but for the end.
-  COLL_DEVICE bool isPlain() const { return width == kVec && rowBytes == 0; }
+  // Whether vectors `first` to `first + count` lie in memory as they are.
+  COLL_DEVICE bool isPlain(uint64_t first, uint64_t count) const {
+    return width == kVec && rowBytes == 0 && (first + count) * kVec <= bytes;
+  }
   COLL_DEVICE char *at(uint64_t offset) const {
     return base + (rowBytes == 0 ? offset : offset / rowBytes * pitch + offset % rowBytes);
   }
@@ -46,11 +45,30 @@ struct Buffer {
   COLL_DEVICE void store(uint64_t vector, const Vec16 &value) const;
 };
 
+// The same where all of a PeerPlace is aligned, in one row, and whole vectors long.
+struct PlainBuffer {
+  char *base;
+
+  COLL_DEVICE PlainBuffer(const PeerPlace &place, uint32_t block, uint64_t)
+      : base(place.base + block * place.stride) {}
+  COLL_DEVICE explicit PlainBuffer(const char *memory) : base(const_cast<char *>(memory)) {}
+
+  COLL_DEVICE bool isPlain(uint64_t, uint64_t) const { return true; }
+  COLL_DEVICE char *at(uint64_t offset) const { return base + offset; }
+  COLL_DEVICE Vec16 load(uint64_t vector) const { return simt::loadGlobal16(base + vector * kVec); }
+  COLL_DEVICE void store(uint64_t vector, const Vec16 &value) const {
+    simt::storeGlobal16(base + vector * kVec, value);
+  }
+};
+
+template <bool kPlain>
+using BufferOf = std::conditional_t<kPlain, PlainBuffer, Buffer>;
+
 // Unit by unit; a message ends at a multiple of the width, unless that is 16.
 template <typename Unit>
 COLL_DEVICE_CALL void gatherUnits(const Buffer &from, uint64_t offset, Vec16 *value) {
   Unit units[kVec / sizeof(Unit)];
-  COLL_UNROLL(1)
+  COLL_NO_UNROLL()
   for (uint32_t i = 0; i < kVec / sizeof(Unit); ++i) {
     const uint64_t at = offset + i * sizeof(Unit);
     units[i] = at < from.bytes ? *reinterpret_cast<const volatile Unit *>(from.at(at)) : Unit(0);
@@ -61,7 +79,7 @@ template <typename Unit>
 COLL_DEVICE_CALL void scatterUnits(const Buffer &to, uint64_t offset, const Vec16 &value) {
   Unit units[kVec / sizeof(Unit)];
   memcpy(units, &value, sizeof value);
-  COLL_UNROLL(1)
+  COLL_NO_UNROLL()
   for (uint32_t i = 0; i < kVec / sizeof(Unit); ++i)
     if (const uint64_t at = offset + i * sizeof(Unit); at < to.bytes)
       *reinterpret_cast<volatile Unit *>(to.at(at)) = units[i];

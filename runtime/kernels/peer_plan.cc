@@ -99,6 +99,12 @@ bool multiply(uint64_t count, uint64_t each, uint64_t &bytes) {
 
 Status tooLarge() { return Status::invalid("a message of 2^60 bytes or more"); }
 
+// Both sides of a message, in blocks of so many bytes.
+bool arePlain(const PeerPlace &a, const PeerPlace &b, uint64_t bytes) {
+  return a.width == kVec && b.width == kVec && a.rowBytes == 0 && b.rowBytes == 0 &&
+         bytes % kVec == 0;
+}
+
 Status checkBuffer(const char *name, const void *buffer, bool needed) {
   if (needed && !buffer)
     return Status::invalid(std::string("a null pointer as ") + name);
@@ -146,13 +152,14 @@ Result<Sizes> sizesOf(const PeerGroup &group, const CopyArgs &args) {
 
 uint64_t slotVectors(const PeerGroup &group) { return group.layout.slotBytes / kVec; }
 
-// So many blocks, or what was asked for, within the group's limit.
-uint32_t blocksOf(const PeerGroup &group, const PeerTuning &tuning, uint64_t wanted,
-                  uint32_t most) {
-  if (group.maxBlocks != 0)
-    most = std::min(most, group.maxBlocks);
+uint32_t maxBlocks(const PeerGroup &group) {
+  return group.maxBlocks != 0 ? group.maxBlocks : residentBlocks(kMultiprocessors, 1);
+}
+
+// So many, or what was asked for.
+uint32_t within(uint32_t most, uint64_t wanted, uint32_t asked) {
   return static_cast<uint32_t>(
-      std::clamp<uint64_t>(tuning.blocks != 0 ? tuning.blocks : wanted, 1, most));
+      std::clamp<uint64_t>(asked != 0 ? asked : wanted, 1, std::max(1u, most)));
 }
 
 void setPacketGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tuning,
@@ -166,17 +173,23 @@ void setPacketGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tun
     }
   if (tuning.threads != 0)
     plan.threads = tuning.threads;
-  plan.blocks = blocksOf(group, tuning, ceilDiv(vectors, plan.threads), kPeerMaxBlocks);
+  // One more speaks with the peers.
+  const uint32_t most = std::max(2u, maxBlocks(group) * 2 / 3);
+  plan.blocks = within(most - 1, ceilDiv(vectors, plan.threads), tuning.blocks) + 1;
+  // Two of them take no more than one large one.
+  plan.early = plan.blocks <= maxBlocks(group) / 3;
 }
 
 void setRingGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tuning,
                  uint64_t vectors) {
   plan.packets = false;
   plan.threads = tuning.threads != 0 ? tuning.threads : kRingThreads;
-  const uint64_t wanted = std::min<uint64_t>(ceilDiv(vectors, kRingMinVectors), kRingGrid);
-  plan.blocks = blocksOf(group, tuning, wanted, group.layout.ringBlocks);
+  const uint32_t roles = plan.kind == PeerPlan::Kind::Slices ? kSliceRoles : kExchangeRoles;
+  const uint32_t most = std::min({group.layout.ringBlocks, kMaxTeams, maxBlocks(group) / roles});
+  plan.teams = within(most, ceilDiv(vectors, kRingMinVectors), tuning.blocks);
+  plan.blocks = plan.teams * roles;
   // Rounds of equal size, in whole warps.
-  const uint64_t each = ceilDiv(vectors, plan.blocks);
+  const uint64_t each = ceilDiv(vectors, plan.teams);
   const uint64_t rounds = std::max<uint64_t>(1, ceilDiv(each, slotVectors(group)));
   const uint64_t piece = ceilDiv(ceilDiv(each, rounds), 32) * 32;
   plan.pieceBytes = std::min(piece, slotVectors(group)) * kVec;
@@ -245,8 +258,8 @@ Result<PeerPlan> planMessage(const PeerGroup &group, const Message &message,
   const uint32_t owners = std::max(1u, countOf(message.owners));
   const uint64_t slice = ceilDiv(ceilDiv(message.bytes, owners), kVec) * kVec;
   const PacketLimits limits = packetLimits(group.size);
-  Result<Route> route =
-      chooseRoute(group, tuning, limits.whole, limits.sliced, message.bytes, slice, 2);
+  Result<Route> route = chooseRoute(group, tuning, owners == 1 ? limits.rooted : limits.whole,
+                                    limits.sliced, message.bytes, slice, 2);
   if (!route)
     return route.status();
   // Two members, or one owner: slices would not save anything.
@@ -261,6 +274,7 @@ Result<PeerPlan> planMessage(const PeerGroup &group, const Message &message,
   slices.ownKeepers = message.owners & message.receivers;
   slices.keepers = slices.whole ? 0 : message.receivers;
   setDirect(group, message, slices);
+  slices.plain = arePlain(slices.src, slices.dst, message.bytes);
   const uint64_t vectors = ceilDiv(slices.sliceBytes, kVec);
   if (*route == Route::Rings)
     setRingGrid(group, plan, tuning, vectors);
@@ -290,6 +304,7 @@ PeerPlan planCopy(const PeerGroup &group, const void *src, void *dst, uint64_t b
   plan.slices.src = contiguous(src, bytes);
   plan.slices.dst = contiguous(dst, bytes);
   plan.slices.bytes = plan.slices.sliceBytes = bytes;
+  plan.slices.plain = arePlain(plan.slices.src, plan.slices.dst, bytes);
   plan.slices.whole = true;
   plan.slices.copyOwn = true;
   plan.what = hashOf({bytes});
@@ -330,6 +345,7 @@ Result<PeerPlan> planExchange(const PeerGroup &group, const CopyArgs &args, cons
     }
     exchange.dst.width = std::min(exchange.dst.width, widthOf(bits, exchange.bytes));
   }
+  exchange.plain = arePlain(exchange.src, exchange.dst, exchange.bytes);
   if (rings)
     setRingGrid(group, plan, args.tuning, vectors);
   else
@@ -367,7 +383,7 @@ Result<PeerPlan> planReduce(const PeerGroup &group, const ReduceArgs &args) {
   // links carry the message once.
   const bool sliced = group.size > 2 && args.tuning.algorithm != PeerAlgorithm::OneShot &&
                       (args.tuning.algorithm != PeerAlgorithm::Auto ||
-                       sizes->block > packetLimits(group.size).whole);
+                       sizes->block > packetLimits(group.size).rooted);
   void *none[kMaxPeers] = {};
   return planMessage(
       group,
@@ -397,6 +413,7 @@ Result<PeerPlan> planReduceScatter(const PeerGroup &group, const ReduceArgs &arg
   slices.src = interleaved(args.src, group.size, args.outer,
                            sizes->block / std::max<uint64_t>(1, args.outer));
   slices.dst = contiguous(args.dst, sizes->block);
+  slices.plain = arePlain(slices.src, slices.dst, sizes->block);
   slices.contributors = slices.owners = slices.ownKeepers = allOf(group);
   const uint64_t vectors = ceilDiv(sizes->block, kVec);
   if (*route == Route::Rings)
@@ -535,6 +552,7 @@ Result<PeerPlan> planPeerBarrier(const PeerGroup &group) {
   if (group.size == 1)
     return plan;
   plan.kind = PeerPlan::Kind::Barrier;
+  plan.early = true;
   plan.what = hashOf({static_cast<uint64_t>(Op::Barrier)});
   return plan;
 }

@@ -32,6 +32,7 @@ struct PeerPlace {
 struct SlicePlan {
   PeerPlace src;       // block j: slice j
   PeerPlace dst;       // block j: slice j
+  bool plain;          // both are aligned to 16 everywhere, without rows, and whole vectors long
   uint64_t sliceBytes; // of each, but for the last ones, which end with the message
   uint64_t bytes;      // the message
   bool whole;          // every owner has the whole message: sliceBytes == bytes
@@ -50,6 +51,7 @@ struct SlicePlan {
 struct ExchangePlan {
   PeerPlace src;    // block j: for member j
   PeerPlace dst;    // block i: from member i
+  bool plain;       // as in SlicePlan
   uint64_t bytes;   // of each message
   uint32_t targets; // of this member's messages; may name itself
   uint32_t sources;
@@ -64,7 +66,9 @@ struct PeerPlan {
   uint32_t what = 0;    // the same for all members that make the same call
   uint32_t blocks = 1;
   uint32_t threads = 32;
-  uint64_t pieceBytes = 0; // rings: what one block pushes between two flags; a multiple of 16
+  bool early = false;      // the next kernel may take its place on the GPU before this one ends
+  uint32_t teams = 0;      // rings: of blocks with a role each
+  uint64_t pieceBytes = 0; // rings: what a team pushes between two flags; a multiple of 16
   SlicePlan slices = {};
   ExchangePlan exchange = {};
 };

@@ -29,7 +29,7 @@ struct Combine {
 
   COLL_DEVICE static Vec16 finish(const Acc (&acc)[kElems], uint32_t divisor) {
     VectorOf<Type> result(Vec16{});
-    COLL_UNROLL(16)
+    COLL_UNROLL()
     for (uint32_t e = 0; e < kElems; ++e) {
       Acc value = acc[e];
       if constexpr (std::is_floating_point_v<Acc>)
@@ -43,13 +43,13 @@ struct Combine {
 
   COLL_DEVICE static void begin(Acc (&acc)[kElems], const Vec16 &v) {
     const VectorOf<Type> first(v);
-    COLL_UNROLL(16)
+    COLL_UNROLL()
     for (uint32_t e = 0; e < kElems; ++e)
       acc[e] = Type::load(first.at[e]);
   }
   COLL_DEVICE static void add(Acc (&acc)[kElems], const Vec16 &v) {
     const VectorOf<Type> next(v);
-    COLL_UNROLL(16)
+    COLL_UNROLL()
     for (uint32_t e = 0; e < kElems; ++e)
       acc[e] = Op::apply(acc[e], Type::load(next.at[e]));
   }
@@ -62,7 +62,7 @@ struct SumReducer {
     using Sum = Combine<Type, channel::SumOp>;
     typename Type::Acc acc[Sum::kElems];
     Sum::begin(acc, v[0]);
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t p = 1; p < N; ++p)
       if (p < n)
         Sum::add(acc, v[p]);
@@ -76,7 +76,7 @@ COLL_DEVICE_CALL void combineAs(const Vec16 *v, uint32_t n, uint32_t divisor, Ve
   using All = Combine<Type, Op>;
   typename Type::Acc acc[All::kElems];
   All::begin(acc, v[0]);
-  COLL_UNROLL(1)
+  COLL_NO_UNROLL()
   for (uint32_t p = 1; p < n; ++p)
     All::add(acc, v[p]);
   *result = All::finish(acc, divisor);
@@ -103,7 +103,7 @@ struct FirstReducer {
   template <uint32_t N>
   COLL_DEVICE static Vec16 reduce(const Vec16 (&v)[N], uint32_t, const SlicePlan &plan) {
     Vec16 result = v[0];
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t p = 1; p < N; ++p)
       if (plan.contributors >> p & 1u)
         result = v[p];

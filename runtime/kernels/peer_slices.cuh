@@ -8,9 +8,11 @@
 
 namespace coll::kernels::peer {
 
-template <uint32_t N>
+template <uint32_t N, bool kPlain>
 class Slices {
 public:
+  using Place = BufferOf<kPlain>;
+
   COLL_DEVICE Slices(const PeerGroup &group, const SlicePlan &plan)
       : rank(group.rank), size(N == kMaxPeers ? group.size : N), plan_(plan) {}
 
@@ -22,10 +24,10 @@ public:
   COLL_DEVICE bool keeps(uint32_t p) const { return isIn(plan_.keepers, p); }
   COLL_DEVICE bool storesOwn() const { return isIn(plan_.ownKeepers, rank); }
 
-  COLL_DEVICE Buffer src(uint32_t owner) const { return at(plan_.src, owner); }
-  COLL_DEVICE Buffer dst(uint32_t owner) const { return at(plan_.dst, owner); }
+  COLL_DEVICE Place src(uint32_t owner) const { return at(plan_.src, owner); }
+  COLL_DEVICE Place dst(uint32_t owner) const { return at(plan_.dst, owner); }
   // Another keeper's dst.
-  COLL_DEVICE Buffer direct(uint32_t keeper) const {
+  COLL_DEVICE Place direct(uint32_t keeper) const {
     PeerPlace place = plan_.dst;
     place.base = plan_.directDst[keeper];
     return at(place, rank);
@@ -47,22 +49,21 @@ private:
     const uint64_t left = plan_.bytes - offset;
     return left < plan_.sliceBytes ? left : plan_.sliceBytes;
   }
-  COLL_DEVICE Buffer at(const PeerPlace &place, uint32_t owner) const {
+  COLL_DEVICE Place at(const PeerPlace &place, uint32_t owner) const {
     const uint32_t index = indexOf(owner);
-    return Buffer(place, index, bytes(index));
+    return Place(place, index, bytes(index));
   }
 
   const SlicePlan &plan_;
 };
 
-// This member's own copy of the message, where no slice brings it.
-COLL_DEVICE void copyOwnMessage(const SlicePlan &plan) {
+// This member's own copy of the message, where no slice brings it: vectors first, first + stride, …
+template <bool kPlain>
+COLL_DEVICE void copyOwnMessage(const SlicePlan &plan, uint64_t first, uint64_t stride) {
   if (!plan.copyOwn)
     return;
-  const Buffer from(plan.src, 0, plan.bytes), to(plan.dst, 0, plan.bytes);
-  const uint64_t stride = uint64_t{simt::gridBlocks()} * simt::blockThreads();
-  for (uint64_t i = uint64_t{simt::blockIndex()} * simt::blockThreads() + simt::threadIndex();
-       i < vectorsOf(plan.bytes); i += stride)
+  const BufferOf<kPlain> from(plan.src, 0, plan.bytes), to(plan.dst, 0, plan.bytes);
+  for (uint64_t i = first; i < vectorsOf(plan.bytes); i += stride)
     to.store(i, from.load(i));
 }
 

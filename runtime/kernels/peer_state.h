@@ -26,9 +26,12 @@ struct alignas(128) PeerState {
   // Calls so far. Block b reads epoch[b] and raises epoch[i] for all i = b modulo the grid,
   // so grids may differ from call to call, and no block waits for another one.
   uint32_t epoch[kPeerMaxBlocks];
-  // Not 0: the group is dead; 1 + the position of the member that said so.
+  // Not 0: the group is dead; see whoFailed().
   uint32_t failed;
-  uint32_t unused[31];
+  uint32_t unused;
+  // When this member last asked its host whether to give up, by the GPU's clock.
+  uint64_t asked;
+  uint64_t padding[14];
   // Stored by member i when it enters a call: epoch << 32 | what it calls. By parity of the
   // epoch: nobody is two calls ahead.
   uint64_t entered[2][kMaxPeers];

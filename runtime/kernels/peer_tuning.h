@@ -19,32 +19,40 @@ inline constexpr uint64_t kPacketArea = uint64_t{16} << 20;
 inline constexpr uint64_t kRingBytes = uint64_t{256} << 10;
 inline constexpr uint32_t kSlots = 2;
 
-inline constexpr uint32_t kPeerMaxThreads = 512;
+// Of a block.
+inline constexpr uint32_t kPeerMaxThreads = 256;
+
+// Of an H100 or H200.
+inline constexpr uint32_t kMultiprocessors = 132;
 
 // Every vector has a thread of its own as long as there are blocks for it.
 struct PacketGrid {
   uint64_t vectors; // up to so many
   uint32_t threads; // of a block
 };
-inline constexpr PacketGrid kPacketGrids[] = {{4096, 64}, {16384, 128}, {65536, 256}};
-inline constexpr uint32_t kPacketThreads = 512; // beyond
+inline constexpr PacketGrid kPacketGrids[] = {{4096, 64}, {16384, 128}};
+inline constexpr uint32_t kPacketThreads = 256; // beyond
+inline constexpr uint32_t kPacketBlocksPerProcessor = 2;
 
-// One block for each multiprocessor of an H100 or H200; all of a grid have to run at once.
-inline constexpr uint32_t kRingGrid = 132;
-inline constexpr uint32_t kRingThreads = 512;
-inline constexpr uint64_t kRingMinVectors = 512; // of a block, before there is another one
+// Teams have a block for each role, and a multiprocessor runs a team of three. Links need no more.
+inline constexpr uint32_t kSliceRoles = 3, kExchangeRoles = 2;
+inline constexpr uint32_t kMaxTeams = 132;
+inline constexpr uint32_t kRingThreads = 256;
+inline constexpr uint64_t kRingMinVectors = 512; // of a team, before there is another one
 
 // Up to which message (for exchanges: of one pair of members) packets are used.
 struct PacketLimits {
   uint64_t whole;  // every owner gets all of it
+  uint64_t rooted; // the same where the root alone is an owner
   uint64_t sliced; // owners get slices
   uint64_t exchange;
 };
 constexpr PacketLimits packetLimits(uint32_t size) {
   // With two members, whole messages and slices put the same bytes on the links.
   if (size == 2)
-    return {uint64_t{2} << 20, 0, uint64_t{1} << 20};
-  return {(uint64_t{512} << 10) / size, uint64_t{8} << 20, (uint64_t{2} << 20) / size};
+    return {uint64_t{2} << 20, uint64_t{2} << 20, 0, uint64_t{1} << 20};
+  return {(uint64_t{512} << 10) / size, (uint64_t{2} << 20) / size, uint64_t{8} << 20,
+          (uint64_t{2} << 20) / size};
 }
 
 } // namespace coll::kernels

@@ -63,7 +63,7 @@ COLL_DEVICE void copyUnit(const ReshardEntry &entry, uint64_t unit) {
   for (uint32_t first = simt::threadIndex(); first < words; first += threads * batch) {
     Word held[batch];
     int64_t to[batch];
-    COLL_UNROLL(batch)
+    COLL_UNROLL()
     for (uint32_t i = 0; i < batch; ++i) {
       const uint32_t word = first + i * threads;
       if (word < words) {
@@ -73,7 +73,7 @@ COLL_DEVICE void copyUnit(const ReshardEntry &entry, uint64_t unit) {
         held[i] = loadWord<Word>(entry.src + place.src);
       }
     }
-    COLL_UNROLL(batch)
+    COLL_UNROLL()
     for (uint32_t i = 0; i < batch; ++i)
       if (first + i * threads < words)
         storeWord<Word>(entry.dst + to[i], held[i]);

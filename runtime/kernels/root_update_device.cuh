@@ -87,10 +87,10 @@ public:
 
   COLL_DEVICE void run() const {
     const peer::Call call(args_.group, args_.call);
-    const peer::Rings rings(args_.group, call, reinterpret_cast<char *>(&shared_.rings));
-    if (!simt::syncBlockAny(call.isDead()))
+    const peer::Rings rings(args_.group, call, reinterpret_cast<char *>(&shared_.rings),
+                            simt::blockIndex());
+    if (!simt::syncBlockAny(!call.enter()))
       exchange(rings);
-    rings.save();
     call.leave();
   }
 
@@ -173,13 +173,13 @@ private:
     for (uint64_t at = part.begin + simt::threadIndex() * kUnit; at < part.end;
          at += stride * kTimes) {
       Elements<G, kUnit> held[kTimes];
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kTimes; ++u)
         if (const uint64_t i = at + u * stride; i < part.end) {
           const uint32_t count = kWhole ? kUnit : cursor.seek(i, kUnit);
           held[u] = load<kWhole, kUnit>(gradients() + cursor.gradient(i), count);
         }
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kTimes; ++u)
         if (const uint64_t i = at + u * stride; i < part.end)
           storeVectors(slot + (i - part.begin) * sizeof(G), held[u]);
@@ -228,14 +228,14 @@ private:
          at += stride * kTimes) {
       Inputs in[kTimes];
       uint32_t count = kUnit;
-      COLL_UNROLL(4)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kTimes; ++u)
         if (const uint64_t i = at + u * stride; i < part.end) {
           if constexpr (!kWhole)
             count = cursor.seek(i, kUnit);
           gather<kWhole>(in[u], cursor, rings, i, i - part.begin, count);
         }
-      COLL_UNROLL(4)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kTimes; ++u)
         if (const uint64_t i = at + u * stride; i < part.end) {
           compute(in[u], step, scale);
@@ -248,7 +248,7 @@ private:
   COLL_DEVICE void gather(Inputs &in, const Cursor &cursor, const peer::Rings &rings, uint64_t i,
                           uint64_t offset, uint32_t count) const {
     const G *own = gradients() + cursor.gradient(i);
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t member = 0; member < kRanks; ++member) {
       if (member >= ranks_)
         continue;
@@ -262,26 +262,26 @@ private:
       in.old = load<kWhole, kUnit>(call_.master + cursor.state(i), count);
     else
       in.old = load<kWhole, kUnit>(parameters(rank_) + cursor.parameter(i), count);
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (int k = 0; k < kSlots; ++k)
       in.slots[k] = load<kWhole, kUnit>(call_.slots[k] + cursor.state(i), count);
   }
 
   // Replaces old parameters and slots by the new ones.
   COLL_DEVICE void compute(Inputs &in, const typename Optimizer::Step &step, float scale) const {
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t e = 0; e < kUnit; ++e) {
       float sum = Gradient::load(in.gradients[0].at[e]);
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t member = 1; member < kRanks; ++member)
         if (member < ranks_)
           sum += Gradient::load(in.gradients[member].at[e]);
       float slots[kSlots + 1];
-      COLL_UNROLL(4)
+      COLL_UNROLL()
       for (int k = 0; k < kSlots; ++k)
         slots[k] = in.slots[k].at[e];
       in.old.at[e] = optimizer_.apply(step, in.old.at[e], sum * scale, slots);
-      COLL_UNROLL(4)
+      COLL_UNROLL()
       for (int k = 0; k < kSlots; ++k)
         in.slots[k].at[e] = slots[k];
     }
@@ -291,7 +291,7 @@ private:
   COLL_DEVICE void scatter(const Inputs &in, const Cursor &cursor, uint64_t i,
                            uint32_t count) const {
     Elements<P, kUnit> fresh;
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t e = 0; e < kUnit; ++e)
       fresh.at[e] = Parameter::store(in.old.at[e]);
     const uint64_t parameter = cursor.parameter(i);
@@ -300,7 +300,7 @@ private:
     store<kWhole>(parameters(rank_) + parameter, fresh, count);
     if constexpr (kMaster)
       store<kWhole>(call_.master + cursor.state(i), in.old, count);
-    COLL_UNROLL(4)
+    COLL_UNROLL()
     for (int k = 0; k < kSlots; ++k)
       store<kWhole>(call_.slots[k] + cursor.state(i), in.slots[k], count);
   }
@@ -315,14 +315,14 @@ private:
       Elements<P, kUnit> held[kTimes];
       uint32_t counts[kTimes];
       uint64_t places[kTimes];
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kTimes; ++u)
         if (const uint64_t i = at + u * stride; i < part.end) {
           counts[u] = kWhole ? kUnit : cursor.seek(i, kUnit);
           places[u] = cursor.parameter(i);
           held[u] = load<kWhole, kUnit>(parameters(rank_) + places[u], counts[u]);
         }
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t u = 0; u < kTimes; ++u)
         if (at + u * stride < part.end)
           store<kWhole>(target + places[u], held[u], counts[u]);

@@ -29,7 +29,7 @@ struct alignas(16) Elements {
 template <typename T, uint32_t n>
 COLL_DEVICE Elements<T, n> loadVectors(const void *from) {
   simt::Vec16 vectors[Elements<T, n>::kVectors];
-  COLL_UNROLL(4)
+  COLL_UNROLL()
   for (uint32_t i = 0; i < Elements<T, n>::kVectors; ++i)
     vectors[i] = simt::loadGlobal16(static_cast<const char *>(from) + i * sizeof(simt::Vec16));
   Elements<T, n> to;
@@ -40,7 +40,7 @@ template <typename T, uint32_t n>
 COLL_DEVICE void storeVectors(void *to, Elements<T, n> from) {
   simt::Vec16 vectors[Elements<T, n>::kVectors];
   memcpy(vectors, &from, sizeof(from));
-  COLL_UNROLL(4)
+  COLL_UNROLL()
   for (uint32_t i = 0; i < Elements<T, n>::kVectors; ++i)
     simt::storeGlobal16(static_cast<char *>(to) + i * sizeof(simt::Vec16), vectors[i]);
 }
@@ -55,7 +55,7 @@ COLL_DEVICE Elements<T, n> load(const T *from, uint32_t count) {
     Elements<T, n> to = {};
     if (vectors)
       to = loadVectors<T, n>(from);
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t i = 0; i < n; ++i)
       if (!vectors && i < count)
         to.at[i] = from[i];
@@ -69,7 +69,7 @@ COLL_DEVICE void store(T *to, Elements<T, n> from, uint32_t count) {
   } else {
     if (count == n && isAligned16(to))
       return storeVectors(to, from);
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t i = 0; i < n; ++i)
       if (i < count)
         to[i] = from.at[i];

@@ -43,8 +43,10 @@ Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t pro
   const uint64_t slotElems = group.layout.slotBytes / elemBytes;
   if (call.blocks == 0) {
     const uint64_t useful = ceilDiv(longest, call.threads * (sizeof(uint64_t) * 2 / elemBytes));
-    const uint64_t most =
-        std::min({processors, kRingBlocks, group.maxBlocks ? group.maxBlocks : kRingBlocks});
+    // One of these blocks takes the place of two of the other kernels.
+    const uint32_t resident =
+        group.maxBlocks != 0 ? std::max(1u, group.maxBlocks / 2) : kRingBlocks;
+    const uint64_t most = std::min({processors, kRingBlocks, resident});
     call.blocks = static_cast<uint32_t>(std::clamp<uint64_t>(useful, 1, most));
   }
   const uint64_t share = ceilDiv(ceilDiv(longest, call.blocks), kUpdateGrain) * kUpdateGrain;

@@ -15,6 +15,7 @@
 //   loadAcquire storeRelease loadRelaxed storeRelaxed        system scope: the host sees them
 //   loadPacket storePacket                                   16 bytes at once, system scope
 //   fenceSystem pause giveWay clockNs
+//   awaitPrevious letNextLaunch                              between kernels of a stream
 //   Barrier, barrierInit … barrierWait                       an mbarrier in shared memory
 //   bulkLoad bulkStore bulkCommit bulkWaitRead bulkWait      the bulk-copy engine (sm_90)
 //   fenceAsync

@@ -8,7 +8,9 @@
 #define COLL_DEVICE_CALL inline __device__ __noinline__
 // Before a loop.
 #define COLL_PRAGMA(text) _Pragma(#text)
-#define COLL_UNROLL(times) COLL_PRAGMA(unroll times)
+// Of a loop whose count the compiler knows: only a loop that is gone leaves arrays in registers.
+#define COLL_UNROLL() COLL_PRAGMA(unroll)
+#define COLL_NO_UNROLL() COLL_PRAGMA(unroll 1)
 
 namespace coll::kernels::simt {
 
@@ -117,6 +119,11 @@ COLL_DEVICE void storePacket(void *address, Vec16 v) {
       "l"(uint64_t{v.word[1]} << 32 | v.word[0]), "l"(uint64_t{v.word[3]} << 32 | v.word[2])
       : "memory");
 }
+// Of kernels that were launched `early`: until all that precedes on the stream is over and seen.
+COLL_DEVICE void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+// The next kernel of the stream may take its place, if it was launched so, once all blocks have
+// been here.
+COLL_DEVICE void letNextLaunch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 COLL_DEVICE void fenceSystem() { __threadfence_system(); }
 // In a loop that polls.
 COLL_DEVICE void pause() { __nanosleep(20); }

@@ -21,7 +21,8 @@
 
 #define COLL_DEVICE inline
 #define COLL_DEVICE_CALL inline
-#define COLL_UNROLL(times)
+#define COLL_UNROLL()
+#define COLL_NO_UNROLL()
 
 namespace coll::kernels::simt {
 
@@ -141,6 +142,8 @@ inline void fenceSystem() {
   static uint32_t word = 0;
   __atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
 }
+inline void awaitPrevious() {}
+inline void letNextLaunch() {}
 void pause();
 inline void giveWay() { pause(); }
 uint64_t clockNs();

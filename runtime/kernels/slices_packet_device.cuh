@@ -1,6 +1,6 @@
 // slices_packet_device.cuh - a SlicePlan in packets: the kernel for small messages.
 //
-// Every thread works alone, on vectors i, i + threads of the grid, …:
+// Every thread works alone, on vectors i, i + stride, …:
 //
 //   1. scatter   vector i of each slice to its owner
 //   2. combine   the owner waits for the contributors' vector i, combines, stores, and sends the
@@ -18,7 +18,7 @@
 
 namespace coll::kernels::peer {
 
-template <typename Reducer, uint32_t N>
+template <typename Reducer, uint32_t N, bool kPlain>
 class PacketSlices {
 public:
   COLL_DEVICE PacketSlices(const PeerGroup &group, const SlicePlan &plan, const Call &call)
@@ -27,13 +27,11 @@ public:
 
   // False: some wait was given up.
   COLL_DEVICE bool run() const {
-    const uint64_t stride = uint64_t{simt::gridBlocks()} * simt::blockThreads();
-    const uint64_t first =
-        uint64_t{simt::blockIndex()} * simt::blockThreads() + simt::threadIndex();
+    const uint64_t first = firstVector(), stride = vectorStride();
     if (slices_.contributes(slices_.rank))
       for (uint64_t i = first; i < slices_.vectors(); i += stride)
         scatter(i);
-    copyOwnMessage(plan_);
+    copyOwnMessage<kPlain>(plan_, first, stride);
     if (slices_.owns(slices_.rank))
       for (uint64_t i = first; i < slices_.vectors(slices_.rank); i += stride)
         if (!combine(i))
@@ -52,7 +50,7 @@ private:
 
   COLL_DEVICE void scatter(uint64_t i) const {
     Vec16 v[N];
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t d = 1; d < N; ++d) {
       if (d >= slices_.size)
         continue;
@@ -62,7 +60,7 @@ private:
       else if (i < slices_.vectors(p))
         v[d] = slices_.src(p).load(i);
     }
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t d = 1; d < N; ++d) {
       if (d >= slices_.size)
         continue;
@@ -81,12 +79,12 @@ private:
     Vec16 v[N];
     if (!await(sources, i, v))
       return false;
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
       if (p == rank)
         v[p] = own;
     const Vec16 result = Reducer::reduce(v, slices_.size, plan_);
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t d = 1; d < N; ++d)
       if (d < slices_.size && slices_.keeps(peerAt(d)))
         packets_.send(peerAt(d), secondHop_ + i, result);
@@ -97,14 +95,14 @@ private:
 
   COLL_DEVICE bool collect(uint64_t i) const {
     uint32_t sources = 0;
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
       if (p != slices_.rank && slices_.owns(p) && i < slices_.vectors(p))
         sources |= 1u << p;
     Vec16 v[N];
     if (!await(sources, secondHop_ + i, v))
       return false;
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
       if (isIn(sources, p))
         slices_.dst(p).store(i, v[p]);
@@ -116,11 +114,11 @@ private:
     Watch watch(group_);
     for (;;) {
       uint32_t missing = kMaxPeers;
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t p = 0; p < N; ++p)
         if (isIn(sources, p))
           v[p] = packets_.peek(p, slot);
-      COLL_UNROLL(8)
+      COLL_UNROLL()
       for (uint32_t p = 0; p < N; ++p)
         if (isIn(sources, p) && !hasArrived(v[p]))
           missing = p;
@@ -130,7 +128,7 @@ private:
         return false;
     }
     bool all = true;
-    COLL_UNROLL(8)
+    COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
       if (isIn(sources, p))
         all = packets_.take(p, slot, v[p]) && all;
@@ -139,17 +137,17 @@ private:
 
   const PeerGroup &group_;
   const SlicePlan &plan_;
-  const Slices<N> slices_;
+  const Slices<N, kPlain> slices_;
   const Packets packets_;
   const uint64_t secondHop_;
 };
 
 // The kernel.
-template <typename Reducer, uint32_t N>
+template <typename Reducer, uint32_t N, bool kPlain>
 COLL_DEVICE void slicesByPackets(const PeerGroup &group, const PeerPlan &plan) {
-  const Call call(group, plan.what);
-  if (!call.isDead())
-    (void)PacketSlices<Reducer, N>(group, plan.slices, call).run();
+  const Call call(group, plan.what, speakerOfPackets());
+  if (call.enter() && movesPackets())
+    (void)PacketSlices<Reducer, N, kPlain>(group, plan.slices, call).run();
   call.leave();
 }
 

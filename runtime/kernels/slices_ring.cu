@@ -6,19 +6,20 @@
 namespace coll::kernels {
 namespace {
 
-template <typename Reducer, uint32_t N>
-__global__ void __launch_bounds__(kPeerMaxThreads)
+template <typename Reducer, uint32_t N, bool kPlain>
+__global__ void __launch_bounds__(kPeerMaxThreads, kSliceRoles)
     ringSlices(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
   __shared__ peer::RingScratch scratch;
-  if (!peer::isRehearsal(plan))
-    peer::slicesByRings<Reducer, N>(group, plan, reinterpret_cast<char *>(&scratch));
+  if (peer::begins(plan))
+    peer::slicesByRings<Reducer, N, kPlain>(group, plan, reinterpret_cast<char *>(&scratch));
 }
 
 } // namespace
 
 const void *ringSlicesKernel(const PeerPlan &plan, uint32_t size) {
-  return peer::visitSlices(plan.slices, size, [](auto reducer, auto n) {
-    return reinterpret_cast<const void *>(ringSlices<decltype(reducer), decltype(n)::value>);
+  return peer::visitSlices(plan.slices, size, [](auto reducer, auto n, auto plain) {
+    return reinterpret_cast<const void *>(
+        ringSlices<decltype(reducer), decltype(n)::value, decltype(plain)::value>);
   });
 }
 

@@ -86,7 +86,7 @@ direct::Platform emulatedPeers(const dl::Cuda &cuda) {
   platform.sizes = {/*packetArea=*/64 << 10, /*ringBlocks=*/2, /*ringBytes=*/64 << 10,
                     /*slots=*/2};
   platform.tuning.threads = 32;
-  platform.maxBlocks = 2;
+  platform.maxBlocks = 3;
   return platform;
 }
 

@@ -37,7 +37,7 @@ public:
   // Until all that the GPUs were given is done.
   virtual void settle() = 0;
   virtual bool isEmulated() const = 0;
-  // With which the kernels of a group's members run at once; 0: any.
+  // PeerGroup::maxBlocks, with which the kernels of all members run at once.
   virtual uint32_t maxBlocks(uint32_t size) const = 0;
 };
 

@@ -47,7 +47,8 @@ public:
       check(cudaStreamCreateWithFlags(&streams_[rank], cudaStreamNonBlocking), "stream");
       idle<<<1, 1, 0, streams_[rank]>>>(0); // not for the first time while members wait
     }
-    check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, 0), "attribute");
+    check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, 0),
+          "attribute");
   }
   ~GpuRig() override {
     for (void *memory : memory_)
@@ -116,14 +117,14 @@ public:
   }
   bool isEmulated() const override { return false; }
   uint32_t maxBlocks(uint32_t size) const override {
-    return static_cast<uint32_t>(processors_) / ((size + gpus_ - 1) / gpus_);
+    return residentBlocks(static_cast<uint32_t>(multiprocessors_), (size + gpus_ - 1) / gpus_);
   }
 
 private:
   void use(uint32_t rank) { check(cudaSetDevice(static_cast<int>(rank % gpus_)), "cudaSetDevice"); }
 
   const uint32_t gpus_;
-  int processors_ = 0;
+  int multiprocessors_ = 0;
   std::vector<cudaStream_t> streams_;
   std::vector<void *> memory_;
 };

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <cuda_runtime.h>
 #include <functional>
 #include <nccl.h>
@@ -394,13 +395,17 @@ private:
     check(cudaGetDeviceProperties(&device, 0), "device");
     int version = 0;
     check(ncclGetVersion(&version), "nccl");
-    std::fprintf(
-        file,
-        "{\"bench\": \"peers\", \"machine\": \"%u x %s\", \"op\": \"%s\", \"dtype\": \"f32\", "
-        "\"bytes\": %llu, \"mode\": \"graph\", \"us\": %.2f, \"us_direct\": %.2f, "
-        "\"peer\": \"NCCL %d\", \"peer_us\": %.2f, \"ratio\": %.3f}\n",
-        size(), device.name, op.c_str(), static_cast<unsigned long long>(bytes), ours, direct,
-        version, nccl, nccl / ours);
+    char date[16];
+    const std::time_t now = std::time(nullptr);
+    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+    std::fprintf(file,
+                 "{\"machine\": \"%u x %s\", \"date\": \"%s\", \"command\": \"bench-peers\", "
+                 "\"case\": \"%s f32, CUDA graph\", \"size\": \"%llu B\", \"metric\": \"us\", "
+                 "\"ours\": %.2f, \"ours_symmetric\": %.2f, \"peer\": %.2f, "
+                 "\"peer_name\": \"NCCL %d.%d.%d, default\", \"ratio\": %.2f, \"target\": null}\n",
+                 size(), device.name, date, op.c_str(), static_cast<unsigned long long>(bytes),
+                 ours, direct, nccl, version / 10000, version / 100 % 100, version % 100,
+                 nccl / ours);
     std::fclose(file);
   }
 

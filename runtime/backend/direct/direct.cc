@@ -54,12 +54,12 @@ std::unique_ptr<Endpoint> endpointOf(Start &start, const Platform &platform,
   LaneOptions lane;
   lane.timeoutUs = options.timeoutUs;
   lane.maxBlocks = platform.maxBlocks;
-  // Kernels wait for each other: those of ranks that share a GPU have to run at once.
   int multiprocessors = 0;
-  if (lane.maxBlocks == 0 && start.node->sharers() > 1 &&
+  if (lane.maxBlocks == 0 &&
       platform.cuda->deviceGetAttribute(&multiprocessors, dl::kCudaMultiprocessors,
                                         start.gpu->ordinal()) == dl::kCudaSuccess)
-    lane.maxBlocks = static_cast<uint32_t>(std::max(1, multiprocessors / start.node->sharers()));
+    lane.maxBlocks = kernels::residentBlocks(static_cast<uint32_t>(multiprocessors),
+                                             static_cast<uint32_t>(start.node->sharers()));
   auto engine = std::make_unique<DirectEngine>(platform, std::move(start.node), lane);
   return std::make_unique<gpu::GpuEndpoint>(start.rank, std::move(start.gpu), std::move(engine),
                                             std::move(start.below), endpoint);

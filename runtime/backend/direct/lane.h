@@ -22,7 +22,7 @@ struct Symmetric {
 
 struct LaneOptions {
   int64_t timeoutUs = 60'000'000;
-  uint32_t maxBlocks = 0; // of a kernel; 0: as the kernels are tuned
+  uint32_t maxBlocks = 0; // as PeerGroup::maxBlocks
 };
 
 class DirectLane final : public gpu::Lane {

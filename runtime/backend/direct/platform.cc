@@ -23,7 +23,10 @@ Result<Platform> platform() {
   launchers.scatter = kernels::launchScatter;
   launchers.permute = kernels::launchPermute;
   launchers.barrier = kernels::launchPeerBarrier;
-  return Platform{*cuda, launchers};
+  Platform platform;
+  platform.cuda = *cuda;
+  platform.kernels = launchers;
+  return platform;
 #endif
 }
 

@@ -35,7 +35,7 @@ struct Platform {
   PeerKernels kernels;
   kernels::WorkspaceSizes sizes = kernels::defaultWorkspaceSizes();
   kernels::PeerTuning tuning;
-  uint32_t maxBlocks = 0; // of a kernel; 0: as tuned
+  uint32_t maxBlocks = 0; // as PeerGroup::maxBlocks; 0: what a rank's share of its GPU takes
 };
 
 // The machine's own, or what a test has set. kCollUnsupported, with the reason, where there
