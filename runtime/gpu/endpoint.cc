@@ -16,6 +16,10 @@ constexpr int kPollsPerLook = 32;
 constexpr int64_t kMaxPauseUs = 200;
 // Calls on streams that are not compared yet; then the oldest is waited for.
 constexpr size_t kMaxReleased = 32;
+// Calls on streams that the GPU has not done: the driver takes about 1,000 kernels, and then waits
+// in the launch, where neither a deadline nor a failure would be seen.
+constexpr int kCallsPerMark = 32;
+constexpr size_t kMaxMarks = 8;
 
 } // namespace
 
@@ -37,6 +41,8 @@ GpuEndpoint::GpuEndpoint(int rank, std::unique_ptr<Gpu> gpu, std::unique_ptr<Eng
 GpuEndpoint::~GpuEndpoint() {
   leave();
   Gpu::Scope scope(*gpu_);
+  for (dl::CudaEvent mark : marks_)
+    gpu_->put(mark);
   transfers_.clear();
   groups_.clear();
 }
@@ -179,8 +185,11 @@ Status GpuEndpoint::finish(GpuRequest *request) {
                          [&](const auto &owned) { return owned.get() == request; });
   std::unique_ptr<GpuRequest> owned = std::move(*it);
   started_.erase(it);
-  if (request->finished)
-    return std::move(owned->outcome);
+  if (request->finished) {
+    if (!owned->outcome.ok() || !request->op.onCallersStream)
+      return std::move(owned->outcome);
+    return bound(static_cast<dl::CudaStream>(request->call().stream));
+  }
   Status ordered;
   if (!request->op.onCallersStream) {
     auto *stream = static_cast<dl::CudaStream>(request->call().stream);
@@ -198,6 +207,38 @@ Status GpuEndpoint::finish(GpuRequest *request) {
     fail(oldest, late);
   sweep();
   return late.ok() ? ordered : late;
+}
+
+// Lets the GPU fall behind by so many calls only.
+Status GpuEndpoint::bound(dl::CudaStream stream) {
+  int capturing = dl::kCudaNotCapturing;
+  if (++unmarked_ < kCallsPerMark || over_ ||
+      gpu_->cuda().streamIsCapturing(stream, &capturing) != dl::kCudaSuccess ||
+      capturing != dl::kCudaNotCapturing)
+    return {};
+  unmarked_ = 0;
+  Result<dl::CudaEvent> mark = gpu_->record(stream);
+  if (!mark)
+    return mark.status();
+  marks_.push_back(*mark);
+  if (marks_.size() <= kMaxMarks)
+    return {};
+  dl::CudaEvent oldest = marks_.front();
+  marks_.pop_front();
+  Status failure;
+  Status waited = waitUntil(
+      [&] {
+        Result<bool> now = gpu_->reached(oldest);
+        failure = now.ok() ? Status() : now.status();
+        return !now.ok() || *now;
+      },
+      nullptr);
+  if (waited.ok())
+    waited = failure;
+  if (!waited.ok())
+    fail(nullptr, waited);
+  gpu_->put(oldest);
+  return waited;
 }
 
 // Forgets what has been compared; a failure has ended the job.

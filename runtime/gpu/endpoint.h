@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -164,6 +165,7 @@ private:
   Status waitUntil(const std::function<bool()> &done, const GpuRequest *request);
   bool mayReturn(const GpuRequest &request) const;
   Status finish(GpuRequest *request);
+  Status bound(dl::CudaStream stream);
   void sweep();
 
   // Ends the job: everything in flight is finished afterwards.
@@ -186,6 +188,9 @@ private:
   // Returned to the caller, and not compared yet.
   std::vector<std::unique_ptr<GpuRequest>> released_;
   bool over_ = false;
+  // Of calls on streams that have returned: every so many an event, the oldest first.
+  std::deque<dl::CudaEvent> marks_;
+  int unmarked_ = 0;
 
   std::mutex causeMutex_;
   Status cause_; // why the job is over, as far as this rank has found out or been told

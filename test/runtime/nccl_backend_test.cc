@@ -531,6 +531,26 @@ TEST_F(NcclBackend, AHangOnTheGpuRunsIntoTheDeadline) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
+// Else the driver would wait in a launch, with neither deadline nor failures.
+TEST_F(NcclBackend, CallsOnAStreamDoNotRunAheadOfAGpuThatHangs) {
+  nccl.hangAfter(40);
+  std::vector<Status> all = run(options(2, 200'000), [&](Rank &me) {
+    dl::CudaStream on = stream();
+    Call call = sum(floats(me.rank, {0}), 1);
+    call.stream = on;
+    Status status;
+    int calls = 0;
+    for (; calls < 900 && status.ok(); ++calls)
+      status = me.group.run(call);
+    EXPECT_LT(calls, 500);
+    (void)cuda.table().streamDestroy(on);
+    return status;
+  });
+  for (const Status &status : all)
+    EXPECT_TRUE(status.code() == kCollTimeout || status.code() == kCollAborted)
+        << status.toString();
+}
+
 TEST_F(NcclBackend, AFailedLaunchIsNamed) {
   nccl.failNext("allReduce", dl::kNcclUnhandledCudaError, /*skip=*/2);
   std::vector<Status> all = run(options(2), [&](Rank &me) {
