@@ -165,7 +165,10 @@ Status Buffers::capture(const std::function<Status()> &) {
 
 Result<std::unique_ptr<Buffers>> Buffers::create(const OpPlan &plan, const Side &side, int rank,
                                                  rt::Communicator &group) {
-  const int64_t bytes = roomOf(plan, rank);
+  int64_t bytes = roomOf(plan, rank);
+  // Symmetric memory has one size everywhere.
+  for (int other = 0; side.registered && other < plan.ranks; ++other)
+    bytes = std::max(bytes, roomOf(plan, other));
   if (side.memory == MemoryKind::Host) {
     auto buffers = std::make_unique<HostBuffers>();
     COLL_RETURN_IF_ERROR(buffers->open(bytes));
