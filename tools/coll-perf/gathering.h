@@ -25,6 +25,8 @@ public:
   static Result<std::unique_ptr<Gathering>> open(const rt::JobOptions &job, int64_t timeoutUs);
 
   int rank() const { return bootstrap_->rank(); }
+  // For what makes connections of its own, as all ranks do at that time.
+  net::Bootstrap &bootstrap() { return *bootstrap_; }
   // Everybody's number, or the first failure, with its rank: the same on all ranks.
   Result<std::vector<int64_t>> agree(const Status &mine, int64_t number);
   Status agree(const Status &mine) { return agree(mine, 0).status(); }

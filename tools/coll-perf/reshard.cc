@@ -1,19 +1,13 @@
 // coll-perf reshard: a tensor changes its sharding, by our plans and in the ways of others.
 
 #include "tools/coll-perf/command.h"
-#include "tools/coll-perf/meeting_place.h"
+#include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/reshard/rank.h"
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <fcntl.h>
 #include <memory>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace coll::perf {
 
@@ -24,54 +18,19 @@ struct Words {
   std::string json, command;
 };
 
-int fail(const Status &status) {
-  std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
-  return status.code() == kCollInvalidCall ? 2 : 1;
-}
-
-// The driver has no threads and has not touched a GPU, so it may fork.
-pid_t forkRank(const ReshardTask &task, rt::JobOptions job, const net::Fd &listener,
-               const Words &words) {
-  std::fflush(nullptr);
-  const pid_t parent = getpid(), pid = ::fork();
-  if (pid != 0)
-    return pid;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent)
-    _exit(1);
-  job.listenFd = job.rank == 0 ? fcntl(listener.get(), F_DUPFD_CLOEXEC, 0) : -1;
-  const int code = runReshardRank(task, job, words.json, words.command);
-  std::fflush(nullptr);
-  _exit(code);
-}
-
 int runReshard(const Words &words) {
   Result<ReshardTask> task = prepareReshard(words.reshard);
-  if (!task)
-    return fail(task.status());
-  net::Fd listener;
-  Result<rt::JobOptions> job = meetingPlace(task->ranks, listener);
-  if (!job)
-    return fail(job.status());
-  std::vector<pid_t> ranks;
-  for (int rank = 0; rank < task->ranks; ++rank) {
-    job->rank = rank;
-    ranks.push_back(forkRank(*task, *job, listener, words));
+  Status status = task.status();
+  if (task) {
+    Result<int> code = runProcesses(task->ranks, [&](const rt::JobOptions &job) {
+      return runReshardRank(*task, job, words.json, words.command);
+    });
+    if (code.ok())
+      return *code;
+    status = code.status();
   }
-  listener.reset();
-  int worst = 0;
-  // Whoever loses a rank finds out by the bootstrap, or at the latest by its deadline.
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    int status = 0;
-    if (ranks[rank] < 0 || waitpid(ranks[rank], &status, 0) < 0)
-      status = 1 << 8;
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    if (WIFSIGNALED(status))
-      std::fprintf(stderr, "coll-perf: rank %zu was ended by signal %d\n", rank, WTERMSIG(status));
-    if (code != 0 && (worst == 0 || worst == 77))
-      worst = code;
-  }
-  return worst;
+  std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
+  return status.code() == kCollInvalidCall ? 2 : 1;
 }
 
 } // namespace

@@ -1,12 +1,12 @@
 #include "tools/coll-perf/reshard/rank.h"
 
+#include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/reshard/mover.h"
 #include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -15,8 +15,6 @@ namespace coll::perf {
 namespace {
 
 constexpr int kSkipped = 77;
-// From the agreement on a start to the start: everybody has heard of it by then.
-constexpr int64_t kRunUpUs = 3000;
 
 // What one way takes; the same on all ranks.
 struct Figure {
@@ -24,14 +22,6 @@ struct Figure {
   double us = 0;      // one reshard, slowest rank
   int64_t wrong = -1; // elements on all ranks; -1: not checked
   int64_t wireBytes = 0, leastBytes = 0;
-};
-
-// Plain bytes: how a rank has fared.
-struct Report {
-  int32_t code = 0;
-  int32_t unused = 0;
-  int64_t number = 0; // what is exchanged
-  char text[240] = {};
 };
 
 class ReshardRank {
@@ -48,57 +38,20 @@ private:
   Result<Figure> measureWay(const ReshardWay &way);
   Result<int64_t> checkWay(Mover &mover);
   Result<double> timeWay(Mover &mover, Status (Mover::*step)());
-  // Everybody's number, or the first failure with its rank; all ranks call it.
-  Result<std::vector<int64_t>> agree(const Status &mine, int64_t number);
-  Status agree(const Status &mine) { return agree(mine, 0).status(); }
-  // Waits for the moment that all ranks begin at.
-  Result<int64_t> commonStart();
 
   const ReshardTask &task_;
   const int rank_;
-  std::unique_ptr<net::Bootstrap> bootstrap_;
+  std::unique_ptr<Gathering> ranks_;
   std::unique_ptr<RankMemory> memory_;
   GpuRankMemory *gpu_ = nullptr; // memory_, where it is of a GPU
   std::optional<ShardPattern> source_, target_;
 };
 
-Result<std::vector<int64_t>> ReshardRank::agree(const Status &mine, int64_t number) {
-  Report report;
-  report.code = mine.code();
-  report.number = number;
-  std::snprintf(report.text, sizeof(report.text), "%s", mine.message().c_str());
-  Result<std::vector<std::string>> all = bootstrap_->allgather(
-      {reinterpret_cast<const char *>(&report), sizeof(report)}, task_.timeoutUs);
-  if (!all)
-    return mine.ok() ? all.status() : mine;
-  std::vector<int64_t> numbers;
-  for (size_t rank = 0; rank < all->size(); ++rank) {
-    Report said;
-    std::memcpy(&said, (*all)[rank].data(), std::min(sizeof(said), (*all)[rank].size()));
-    said.text[sizeof(said.text) - 1] = 0;
-    if (said.code != kCollOk)
-      return Status(static_cast<CollCode>(said.code),
-                    "rank " + std::to_string(rank) + ": " + said.text);
-    numbers.push_back(said.number);
-  }
-  return numbers;
-}
-
 Status ReshardRank::open(const rt::JobOptions &job) {
-  net::BootstrapOptions options;
-  options.rank = rank_;
-  options.worldSize = task_.ranks;
-  options.address = job.bootstrap;
-  options.iface = job.iface;
-  options.listenFd = job.listenFd;
-  options.timeoutUs = task_.timeoutUs;
-  Result<net::Secret> secret = net::Secret::create(job.secret);
-  if (!secret)
-    return secret.status();
-  Result<std::unique_ptr<net::Bootstrap>> bootstrap = net::Bootstrap::create(options, *secret);
-  if (!bootstrap)
-    return bootstrap.status();
-  bootstrap_ = bootstrap.take();
+  Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, task_.timeoutUs);
+  if (!ranks)
+    return ranks.status();
+  ranks_ = ranks.take();
   // The drivers of all ranks are there, before memory is made, which all do together.
   Status usable;
   if (task_.gpu) {
@@ -110,8 +63,8 @@ Status ReshardRank::open(const rt::JobOptions &job) {
     if (usable.ok() && count == 0)
       usable = Status(kCollUnsupported, "there is no GPU");
   }
-  COLL_RETURN_IF_ERROR(agree(usable));
-  return agree(makeMemory());
+  COLL_RETURN_IF_ERROR(ranks_->agree(usable));
+  return ranks_->agree(makeMemory());
 }
 
 Status ReshardRank::makeMemory() {
@@ -133,13 +86,15 @@ Status ReshardRank::makeMemory() {
       target_.emplace(task_.spec, task_.spec.receivers[static_cast<size_t>(receiver)], task_.seed);
   }
   if (task_.gpu) {
-    Result<std::unique_ptr<GpuRankMemory>> made = makeGpuMemory(task_, rank_, bytes, *bootstrap_);
+    Result<std::unique_ptr<GpuRankMemory>> made =
+        makeGpuMemory(task_, rank_, bytes, ranks_->bootstrap());
     if (!made)
       return made.status();
     gpu_ = made->get();
     memory_ = made.take();
   } else {
-    Result<std::unique_ptr<RankMemory>> made = makeHostMemory(task_, rank_, bytes, *bootstrap_);
+    Result<std::unique_ptr<RankMemory>> made =
+        makeHostMemory(task_, rank_, bytes, ranks_->bootstrap());
     if (!made)
       return made.status();
     memory_ = made.take();
@@ -152,7 +107,7 @@ Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
     return makeHostMover(task_, way, rank_, *memory_);
   switch (way.kind) {
   case ReshardWay::Kind::Nccl:
-    return makeNcclMover(task_, rank_, *gpu_, *bootstrap_);
+    return makeNcclMover(task_, rank_, *gpu_, ranks_->bootstrap());
   case ReshardWay::Kind::Copies:
     return makeCopiesMover(task_, way, rank_, *gpu_);
   default:
@@ -160,27 +115,17 @@ Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
   }
 }
 
-Result<int64_t> ReshardRank::commonStart() {
-  Result<std::vector<int64_t>> clocks = agree({}, net::nowUs());
-  if (!clocks)
-    return clocks.status();
-  const int64_t start = *std::max_element(clocks->begin(), clocks->end()) + kRunUpUs;
-  while (net::nowUs() < start) {
-  }
-  return start;
-}
-
 // One reshard with targets full of junk before it; wrong elements of all ranks.
 Result<int64_t> ReshardRank::checkWay(Mover &mover) {
-  COLL_RETURN_IF_ERROR(agree(memory_->spoil()));
+  COLL_RETURN_IF_ERROR(ranks_->agree(memory_->spoil()));
   for (auto step : {&Mover::run, &Mover::slice}) {
     Status status = (mover.*step)();
-    COLL_RETURN_IF_ERROR(agree(status.ok() ? mover.synchronize() : status));
+    COLL_RETURN_IF_ERROR(ranks_->agree(status.ok() ? mover.synchronize() : status));
   }
   if (!task_.check)
     return -1;
   Result<int64_t> wrong = target_ ? memory_->wrong(*target_) : Result<int64_t>(0);
-  Result<std::vector<int64_t>> all = agree(wrong.status(), wrong.ok() ? *wrong : 0);
+  Result<std::vector<int64_t>> all = ranks_->agree(wrong.status(), wrong.ok() ? *wrong : 0);
   if (!all)
     return all.status();
   int64_t sum = 0;
@@ -196,15 +141,15 @@ Result<double> ReshardRank::timeWay(Mover &mover, Status (Mover::*step)()) {
     status = (mover.*step)();
   if (status.ok())
     status = mover.synchronize();
-  COLL_RETURN_IF_ERROR(agree(status));
-  Result<int64_t> start = commonStart();
+  COLL_RETURN_IF_ERROR(ranks_->agree(status));
+  Result<int64_t> start = ranks_->commonStart();
   if (!start)
     return start.status();
   for (int i = 0; i < task_.iterations && status.ok(); ++i)
     status = (mover.*step)();
   if (status.ok())
     status = mover.synchronize();
-  Result<std::vector<int64_t>> all = agree(status, net::nowUs() - *start);
+  Result<std::vector<int64_t>> all = ranks_->agree(status, net::nowUs() - *start);
   if (!all)
     return all.status();
   return static_cast<double>(*std::max_element(all->begin(), all->end())) / task_.iterations;
@@ -212,7 +157,7 @@ Result<double> ReshardRank::timeWay(Mover &mover, Status (Mover::*step)()) {
 
 Result<Figure> ReshardRank::measureWay(const ReshardWay &way) {
   Result<std::unique_ptr<Mover>> mover = makeMover(way);
-  COLL_RETURN_IF_ERROR(agree(mover.status()));
+  COLL_RETURN_IF_ERROR(ranks_->agree(mover.status()));
   Figure figure;
   figure.way = way;
   const rt::exchange::ReshardPlan plan = planReshard(task_.spec, way.strategy).take();
@@ -239,7 +184,7 @@ Result<Figure> ReshardRank::measureWay(const ReshardWay &way) {
   }
   figure.us = median(times);
   // Nobody's windows are closed while another still uses them.
-  COLL_RETURN_IF_ERROR(agree(Status()));
+  COLL_RETURN_IF_ERROR(ranks_->agree(Status()));
   return figure;
 }
 
