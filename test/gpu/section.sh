@@ -32,12 +32,12 @@ result() {
 
 # check NAME SECONDS command…: passes with exit code 0, is skipped with 77.
 check() {
-  local name=$1 seconds=$2 code=0
+  local name=$1 seconds=$2 code=0 begin=$SECONDS
   shift 2
   printf -- '-- %s: %s\n' "$name" "$*"
   timeout --kill-after=5 "$seconds" "$@" </dev/null || code=$?
   case $code in
-    0) result "$name" passed ;;
+    0) result "$name" passed "$((SECONDS - begin)) s" ;;
     77) result "$name" skipped "says the program" ;;
     124 | 137) result "$name" failed "no end after $seconds s" ;;
     *) result "$name" failed "exit code $code" ;;
@@ -46,11 +46,12 @@ check() {
 
 # run_gtest NAME SECONDS program…: every case of the program counts.
 run_gtest() {
-  local name=$1 seconds=$2 code=0 file=$COLL_REPORT/$section.$1.xml
+  local name=$1 seconds=$2 code=0 begin=$SECONDS file=$COLL_REPORT/$section.$1.xml
   shift 2
   printf -- '-- %s: %s\n' "$name" "$*"
   rm -f "$file"
   GTEST_BRIEF=1 GTEST_OUTPUT=xml:$file timeout --kill-after=5 "$seconds" "$@" </dev/null || code=$?
+  printf -- '-- ended: %s after %s s\n' "$name" "$((SECONDS - begin))"
   # A crash writes no report.
   [ -e "$file" ] || result "$name" failed "exit code $code without a report"
 }
