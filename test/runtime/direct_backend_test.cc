@@ -334,11 +334,11 @@ TEST_F(DirectBackend, OneMembersLackOfMemoryReachesAll) {
 // The peer never calls; nobody looks at the stream but the driver.
 TEST_F(DirectBackend, AKernelEndsByItselfAtTheDeadline) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
-  std::vector<Status> all = run(options(2, 300'000), [&](Rank &me) {
+  std::vector<Status> all = run(options(2, 1'000'000), [&](Rank &me) {
     float *data = floats(me.rank, {1});
     Status status = me.group.run(sum(data, 1));
     if (me.rank == 1 || !status.ok()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(900));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
       return status;
     }
     dl::CudaStream on = stream();
