@@ -7,18 +7,10 @@ namespace coll::rt::test {
 namespace {
 
 // The kernels' own tests have every type with every reduction.
-std::vector<TypedReduction> directReductions() {
-#ifdef __SANITIZE_THREAD__
-  return {{kCollF32, kCollSum}}; // who waits for whom is the same for all, and a fiber is dear here
-#else
-  return someReductions();
-#endif
-}
-
 #define COLL_DIRECT_CONFORMANCE(label, backend)                                                    \
   INSTANTIATE_TEST_SUITE_P(                                                                        \
       label, Reductions,                                                                           \
-      testing::Combine(testing::Values(backend), testing::ValuesIn(directReductions())),           \
+      testing::Combine(testing::Values(backend), testing::ValuesIn(someReductions())),             \
       reductionsName);                                                                             \
   INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
   INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
