@@ -1,13 +1,17 @@
-// Fibers by ucontext, told to the sanitizers; one scheduler per call of run().
+// Fibers by ucontext, told to the sanitizers; one scheduler per call of run(). Stacks and what a
+// sanitizer knows of them outlive it: ThreadSanitizer takes longer to make a fiber than most
+// kernels to run.
 
 #include "runtime/kernels/simt_host.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <sys/mman.h>
@@ -77,6 +81,27 @@ struct Block {
   std::array<bool, 2> any{}; // of syncBlockAny, by generation
 };
 
+// A stack, and what runs on it: the thread that called run(), or one fiber after the other.
+struct Stack {
+  ucontext_t context{};
+  char *memory = nullptr;
+  void *asanStack = nullptr;
+  void *tsanFiber = nullptr;
+};
+
+// Stacks that no fiber has at present, each at the end of fiberMain()'s loop.
+class StackPool {
+public:
+  std::vector<Stack *> take(size_t count);
+  void give(const std::vector<Stack *> &stacks);
+  static StackPool &instance();
+
+private:
+  static constexpr size_t kMaxIdle = 2048;
+  std::mutex mutex;
+  std::vector<Stack *> idle;
+};
+
 struct Scheduler;
 
 struct Stream {
@@ -101,10 +126,7 @@ struct Fiber {
   uint64_t waitValue = 0;
   std::vector<Copy> uncommitted;
   std::deque<std::vector<Copy>> groups;
-  ucontext_t context{};
-  char *stack = nullptr;
-  void *asanStack = nullptr;
-  void *tsanFiber = nullptr;
+  Stack *stack = nullptr;
 
   bool asleep() const {
     return ended || place > stream->ended || (waitFor && *waitFor == waitValue);
@@ -129,23 +151,25 @@ struct Scheduler {
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<Fiber> fibers;
   size_t running = 0; // fibers that have not ended
-  Fiber main;         // the thread that called run()
-  char *stacks = nullptr;
+  std::vector<Stack *> stacks;
+  Stack mainStack;
+  Fiber main; // the thread that called run()
 };
 
 void switchTo(Fiber *to) {
   Fiber *from = self;
   self = to;
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(from->ended ? nullptr : &from->asanStack, to->stack,
-                                 to->context.uc_stack.ss_size);
+  __sanitizer_start_switch_fiber(&from->stack->asanStack, to->stack->memory,
+                                 to->stack->context.uc_stack.ss_size);
 #endif
 #if defined(__SANITIZE_THREAD__)
-  __tsan_switch_to_fiber(to->tsanFiber, 0);
+  __tsan_switch_to_fiber(to->stack->tsanFiber, 0);
 #endif
-  swapcontext(&from->context, &to->context);
+  Stack &stack = *from->stack; // `from` may be gone when the stack is used again
+  swapcontext(&stack.context, &to->stack->context);
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(from->asanStack, nullptr, nullptr);
+  __sanitizer_finish_switch_fiber(stack.asanStack, nullptr, nullptr);
 #endif
 }
 
@@ -178,12 +202,9 @@ void leave(Meeting &meeting) {
   meeting.passIfFull();
 }
 
-// Where a fiber begins; swapcontext passes no argument, so `self` is it.
-void fiberMain() {
+// Not inlined: between two fibers the stack may change to another host thread, with another `self`.
+[[gnu::noinline]] void runFiber() {
   Fiber *fiber = self;
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
-#endif
   for (; fiber->late > 0; --fiber->late)
     yield();
   fiber->grid->kernel(fiber->block->sharedMemory.get());
@@ -202,15 +223,74 @@ void fiberMain() {
   switchTo(--scheduler.running == 0 ? &scheduler.main : scheduler.next(fiber));
 }
 
-// Of its own, since getcontext may return twice as far as the compiler knows.
-void prepare(Fiber &fiber) {
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack;
-  fiber.context.uc_stack.ss_size = kStackBytes;
-  makecontext(&fiber.context, fiberMain, 0);
-#if defined(__SANITIZE_THREAD__)
-  fiber.tsanFiber = __tsan_create_fiber(0);
+// Where a stack begins; swapcontext passes no argument, so `self` is the fiber.
+void fiberMain() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
+  for (;;)
+    runFiber();
+}
+
+// Of its own, since getcontext may return twice as far as the compiler knows.
+Stack *makeStack(char *memory) {
+  auto *stack = new Stack;
+  stack->memory = memory;
+  getcontext(&stack->context);
+  stack->context.uc_stack.ss_sp = memory;
+  stack->context.uc_stack.ss_size = kStackBytes;
+  makecontext(&stack->context, fiberMain, 0);
+#if defined(__SANITIZE_THREAD__)
+  stack->tsanFiber = __tsan_create_fiber(0);
+#endif
+  return stack;
+}
+
+void destroyStack(Stack *stack) {
+#if defined(__SANITIZE_THREAD__)
+  __tsan_destroy_fiber(stack->tsanFiber);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  // Whoever gets these addresses next must not find the marks of our frames.
+  __asan_unpoison_memory_region(stack->memory, kStackBytes);
+#endif
+  munmap(stack->memory, kStackBytes);
+  delete stack;
+}
+
+StackPool &StackPool::instance() {
+  static auto *pool = new StackPool; // never destroyed: its stacks are in the middle of fiberMain
+  return *pool;
+}
+
+std::vector<Stack *> StackPool::take(size_t count) {
+  std::vector<Stack *> taken;
+  {
+    std::lock_guard lock(mutex);
+    const size_t old = std::min(count, idle.size());
+    taken.assign(idle.end() - static_cast<ptrdiff_t>(old), idle.end());
+    idle.resize(idle.size() - old);
+  }
+  if (const size_t missing = count - taken.size()) {
+    void *memory = mmap(nullptr, missing * kStackBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      bug("no memory for the stacks");
+    for (size_t i = 0; i < missing; ++i)
+      taken.push_back(makeStack(static_cast<char *>(memory) + i * kStackBytes));
+  }
+  return taken;
+}
+
+void StackPool::give(const std::vector<Stack *> &stacks) {
+  size_t kept = 0;
+  {
+    std::lock_guard lock(mutex);
+    kept = std::min(stacks.size(), kMaxIdle - idle.size());
+    idle.insert(idle.end(), stacks.begin(), stacks.begin() + static_cast<ptrdiff_t>(kept));
+  }
+  for (size_t i = kept; i < stacks.size(); ++i)
+    destroyStack(stacks[i]);
 }
 
 size_t threadsOf(const Grid &grid) { return size_t{grid.shape.blocks} * grid.shape.threads; }
@@ -225,11 +305,9 @@ size_t threadsOf(const std::vector<std::vector<Grid>> &streams) {
 
 Scheduler::Scheduler(const std::vector<std::vector<Grid>> &work, uint64_t seed)
     : preempts(seed != 0), random(static_cast<std::minstd_rand::result_type>(seed)),
-      streams(work.size()), fibers(threadsOf(work)) {
-  stacks = static_cast<char *>(mmap(nullptr, fibers.size() * kStackBytes, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (stacks == MAP_FAILED)
-    bug("no memory for the stacks");
+      streams(work.size()), fibers(threadsOf(work)),
+      stacks(StackPool::instance().take(fibers.size())) {
+  main.stack = &mainStack;
   size_t first = 0;
   for (size_t s = 0; s < work.size(); ++s) {
     for (size_t place = 0; place < work[s].size(); ++place) {
@@ -262,26 +340,15 @@ void Scheduler::populate(const Grid &grid, size_t first, size_t place, Stream &s
     fiber.warp = warps.back().get();
     ++fiber.block->meeting.members;
     ++fiber.warp->meeting.members;
-    fiber.stack = stacks + (first + i) * kStackBytes;
-    prepare(fiber);
+    fiber.stack = stacks[first + i];
   }
 }
 
-Scheduler::~Scheduler() {
-#if defined(__SANITIZE_THREAD__)
-  for (Fiber &fiber : fibers)
-    __tsan_destroy_fiber(fiber.tsanFiber);
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-  // Whoever gets these addresses next must not find the marks of our frames.
-  __asan_unpoison_memory_region(stacks, fibers.size() * kStackBytes);
-#endif
-  munmap(stacks, fibers.size() * kStackBytes);
-}
+Scheduler::~Scheduler() { StackPool::instance().give(stacks); }
 
 void Scheduler::loop() {
 #if defined(__SANITIZE_THREAD__)
-  main.tsanFiber = __tsan_get_current_fiber();
+  mainStack.tsanFiber = __tsan_get_current_fiber();
 #endif
 #if defined(__SANITIZE_ADDRESS__)
   // The stack of the thread that runs: a pthread attribute would say; ASan wants what it
@@ -293,8 +360,8 @@ void Scheduler::loop() {
     pthread_attr_getstack(&attributes, &bottom, &bytes);
     pthread_attr_destroy(&attributes);
   }
-  main.stack = static_cast<char *>(bottom);
-  main.context.uc_stack.ss_size = bytes;
+  mainStack.memory = static_cast<char *>(bottom);
+  mainStack.context.uc_stack.ss_size = bytes;
 #endif
   self = &main;
   switchTo(&fibers[0]);

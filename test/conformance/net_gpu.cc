@@ -3,7 +3,7 @@
 
 #include "test/conformance/harness.h"
 
-// Under ThreadSanitizer an emulated kernel takes minutes. The unpack path has the threads of the
+// Emulated kernels are slow under ThreadSanitizer. The unpack path has the threads of the
 // others and more, algorithms differ in their arithmetic only, and types not even in threads.
 #ifdef __SANITIZE_THREAD__
 namespace coll::rt::test {
