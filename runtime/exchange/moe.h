@@ -12,7 +12,8 @@
 // as the experts' ranks have weighted them; top-k weights travel both ways beside them.
 //
 // The types are the same for GPU memory (moe_buffer.h) and host memory (moe_reference.h). No
-// type here owns memory. Counts are in elements unless a name says bytes.
+// type here owns memory, but for a handle's routes. Counts are in elements unless a name says
+// bytes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_H
@@ -21,13 +22,16 @@
 #include "runtime/base/status.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace coll::rt {
 
 inline constexpr int kMoeMaxTopk = 32;
-// Ranks of a node; rank r is number r % 8 of node r / 8.
+// Ranks of a node, unless one says otherwise; rank r is number r % 8 of node r / 8.
 inline constexpr int kMoeNodeRanks = 8;
+
+struct MoeRoutes; // moe_routes.h
 
 // How a call uses the GPU. The same on all ranks.
 struct MoeConfig {
@@ -73,14 +77,15 @@ Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing);
 // may have it instead of counting (*cached mode*). Row i of a prefix matrix sums up ranks, or
 // channels, 0 to i.
 struct MoeHandle {
-  const int32_t *rankPrefix = nullptr;    // [source][target]: tokens from ranks up to source
-  const int32_t *channelPrefix = nullptr; // [target][channel]: of this rank's tokens
-  const int32_t *sendHead = nullptr;      // [numTokens][numRanks]: place among this rank's
-                                          // tokens for that rank, or -1
-  const int32_t *recvSourceIdx = nullptr; // [received]: the token's number at its source
-  const uint8_t *isTokenInRank = nullptr; // as in MoeLayout
-  int64_t numTokens = 0;                  // of this rank
-  int64_t numRecv = -1;                   // tokens received, or -1: only the GPU knows
+  const int32_t *rankPrefix = nullptr;     // [source][target]: tokens from ranks up to source
+  const int32_t *channelPrefix = nullptr;  // [target][channel]: of this rank's tokens
+  const int32_t *sendHead = nullptr;       // [numTokens][numRanks]: place among this rank's
+                                           // tokens for that rank, or -1
+  const int32_t *recvSourceIdx = nullptr;  // [received]: the token's number at its source
+  const uint8_t *isTokenInRank = nullptr;  // as in MoeLayout
+  int64_t numTokens = 0;                   // of this rank
+  int64_t numRecv = -1;                    // tokens received, or -1: only the GPU knows
+  std::shared_ptr<const MoeRoutes> routes; // where ranks are on several nodes
 };
 
 struct MoeDispatchOptions {

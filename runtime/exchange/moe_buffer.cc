@@ -2,8 +2,10 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/log.h"
+#include "runtime/exchange/moe_handle.h"
 #include "runtime/kernels/error_word.h"
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <cstring>
@@ -35,20 +37,27 @@ Status refuse(const std::string &why) { return Status::invalid("moe buffer: " + 
 Status checkOptions(const MoeBufferOptions &o) {
   if (o.rank < 0 || o.rank >= o.numRanks)
     return refuse("rank " + std::to_string(o.rank) + " of " + std::to_string(o.numRanks));
-  if (!o.lowLatency && o.numRanks > kMoeNodeRanks && o.numRanks % kMoeNodeRanks)
-    return refuse(std::to_string(o.numRanks) + " ranks; up to 8, or a multiple of 8");
+  if (o.nodeSize < 1 || o.nodeSize > kMoeNodeRanks)
+    return refuse("nodeSize is " + std::to_string(o.nodeSize) + "; it is from 1 to 8");
+  const bool isWide = o.numRanks > o.nodeSize;
+  const std::string node = std::to_string(o.nodeSize);
+  if (!o.lowLatency && isWide && o.numRanks % o.nodeSize)
+    return refuse(std::to_string(o.numRanks) + " ranks; up to " + node + ", or a multiple of " +
+                  node);
   if (o.nvlBytes <= 0 || o.nvlBytes % kUnit || o.netBytes < 0 || o.netBytes % kUnit)
     return refuse("nvlBytes and netBytes are multiples of 128, and nvlBytes is not 0");
   if (o.netBytes != 0 && (o.nvlBytes > INT_MAX || (o.netBytes > INT_MAX && !o.lowLatency)))
     return refuse("nvlBytes or netBytes is beyond INT_MAX");
-  if (o.netBytes > 0 && o.numRanks <= kMoeNodeRanks && !o.lowLatency)
+  if (o.netBytes > 0 && !isWide && !o.lowLatency)
     return refuse("netBytes without ranks on other nodes");
   if (o.timeoutUs <= 0)
     return refuse("timeoutUs is not positive");
-  if (o.numRanks > kMoeNodeRanks || o.netBytes > 0)
-    return {kCollUnsupported, "moe buffer: ranks on more than one node"};
   if (o.lowLatency)
     return {kCollUnsupported, "moe buffer: the low-latency mode"};
+  if (isWide && (o.netBytes == 0 || !o.transport))
+    return refuse("ranks on other nodes without netBytes or a transport");
+  if (isWide && (o.netChunkBytes <= 0 || o.netChunkBytes % 256 || o.netChunkBytes > INT_MAX))
+    return refuse("netChunkBytes is a multiple of 256");
   return Status::okay();
 }
 
@@ -67,21 +76,6 @@ CollCode codeOf(uint64_t word) {
     return kCollPeer;
   }
 }
-
-uint64_t roundUp(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
-
-// Where the arrays of a handle are in its memory.
-struct HandlePlaces {
-  uint64_t channelPrefix, sendHead, bytes;
-
-  HandlePlaces(int64_t numTokens, int numRanks, int numChannels) {
-    const auto ranks = static_cast<uint64_t>(numRanks);
-    channelPrefix = roundUp(ranks * ranks * sizeof(int32_t));
-    sendHead =
-        channelPrefix + roundUp(ranks * static_cast<uint64_t>(numChannels) * sizeof(int32_t));
-    bytes = sendHead + roundUp(static_cast<uint64_t>(numTokens) * ranks * sizeof(int32_t));
-  }
-};
 
 kernels::MoeGrid gridOf(const MoeConfig &config) {
   return {static_cast<uint32_t>(config.numSms), 0};
@@ -120,8 +114,8 @@ Status MoeBuffer::open() {
   std::memset(pinned_.host(), 0, sizeof(Words));
   words_ = reinterpret_cast<Words *>(pinned_.host());
 
-  const auto size = static_cast<uint32_t>(options_.numRanks);
-  group_.rank = static_cast<uint32_t>(options_.rank);
+  const auto size = static_cast<uint32_t>(std::min(options_.numRanks, options_.nodeSize));
+  group_.rank = static_cast<uint32_t>(nvlRank());
   group_.size = size;
   group_.timeoutNs = static_cast<uint64_t>(options_.timeoutUs) * 1000;
   group_.layout = kernels::workspaceLayout(
@@ -129,7 +123,10 @@ Status MoeBuffer::open() {
   group_.control = &reinterpret_cast<Words *>(pinned_.device())->control;
   card_.rank = options_.rank;
   card_.numRanks = options_.numRanks;
+  card_.nodeSize = options_.nodeSize;
   card_.nvlBytes = options_.nvlBytes;
+  card_.netBytes = options_.netBytes;
+  card_.netChunkBytes = options_.netChunkBytes;
   Result<std::unique_ptr<MoeMemory>> memory =
       MoeMemory::create(gpu_, static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes, card_);
   if (!memory)
@@ -144,7 +141,18 @@ Status MoeBuffer::open() {
     COLL_RETURN_IF_ERROR(driver(cuda.eventCreate(event, dl::kCudaEventNoTiming), "cuEventCreate"));
   COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, stream_));
   COLL_RETURN_IF_ERROR(platform_.kernels.rehearse(group_, stream_));
-  return driver(cuda.streamSynchronize(stream_), "cuStreamSynchronize");
+  COLL_RETURN_IF_ERROR(driver(cuda.streamSynchronize(stream_), "cuStreamSynchronize"));
+  if (options_.numRanks <= options_.nodeSize)
+    return Status::okay();
+  const MoeNodesOptions nodes = {world(), options_.netBytes, options_.netChunkBytes,
+                                 options_.timeoutUs, options_.transport};
+  Result<std::unique_ptr<MoeNodes>> made =
+      MoeNodes::create(gpu_, platform_.kernels, nodes, [this] { return watch(); });
+  if (!made)
+    return made.status();
+  nodes_ = made.take();
+  card_.net = nodes_->handle();
+  return Status::okay();
 }
 
 Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
@@ -155,6 +163,13 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
     return all.status();
   for (size_t r = 0; r < all->size(); ++r)
     group_.workspace[r] = (*all)[r];
+  if (nodes_) {
+    std::vector<net::Handle> handles;
+    for (const MoeCard &card : cards)
+      handles.push_back(card.net);
+    COLL_RETURN_IF_ERROR(
+        nodes_->connect(handles).annotate("moe buffer of rank " + std::to_string(options_.rank)));
+  }
   isAvailable_ = true;
   return Status::okay();
 }
@@ -177,6 +192,7 @@ void MoeBuffer::release() {
   if (!gpu_)
     return;
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
+  nodes_.reset();
   for (dl::CudaEvent event : {before_, after_})
     if (event)
       (void)platform_.cuda->eventDestroy(event);
@@ -201,17 +217,48 @@ MoeBuffer::~MoeBuffer() {
 Status MoeBuffer::check() {
   if (isDestroyed_)
     return refuse("used after destroy");
-  const std::string where = "moe buffer of rank " + std::to_string(options_.rank) + ": ";
-  if (uint64_t word = __atomic_load_n(&words_->control.error, __ATOMIC_ACQUIRE))
-    return {codeOf(word), where + kernels::describeErrorWord(word)};
+  COLL_RETURN_IF_ERROR(failure_);
+  const std::string where = "moe buffer of rank " + std::to_string(options_.rank);
+  if (Status failed = kernelsFailure(); !failed.ok())
+    return nodes_ ? settle(failed) : failed.annotate(where);
   if (uint64_t word = __atomic_exchange_n(&words_->layoutError, 0, __ATOMIC_ACQ_REL))
-    return {codeOf(word), where + kernels::describeErrorWord(word)};
+    return Status(codeOf(word), kernels::describeErrorWord(word)).annotate(where);
   return Status::okay();
+}
+
+Status MoeBuffer::kernelsFailure() const {
+  const uint64_t word = __atomic_load_n(&words_->control.error, __ATOMIC_ACQUIRE);
+  return word ? Status(codeOf(word), kernels::describeErrorWord(word)) : Status::okay();
+}
+
+Status MoeBuffer::watch() {
+  COLL_RETURN_IF_ERROR(kernelsFailure());
+  return nodes_->links().poll();
+}
+
+Status MoeBuffer::settle(const Status &status) {
+  const std::string rank = "rank " + std::to_string(options_.rank);
+  if (status.ok())
+    return status;
+  // All ranks refuse alike, and nothing has begun.
+  if (status.code() == kCollInvalidCall && watch().ok())
+    return status.annotate("moe buffer of " + rank);
+  if (failure_.ok()) {
+    // Who has left tells more than who then was waited for.
+    const Status told = nodes_->links().poll();
+    failure_ = (told.ok() ? status : told).annotate("moe buffer of " + rank);
+    __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
+    nodes_->links().abort(told.ok() ? status.annotate(rank) : told);
+  }
+  return failure_;
 }
 
 void MoeBuffer::abort() {
   if (words_)
     __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
+  if (nodes_)
+    nodes_->links().abort(
+        {kCollAborted, "rank " + std::to_string(options_.rank) + " was told to end"});
 }
 
 Status MoeBuffer::ready() {
@@ -222,11 +269,13 @@ Status MoeBuffer::ready() {
 Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool useNet) const {
   if (isDestroyed_)
     return refuse("used after destroy");
-  if (useNet)
+  if (useNet && !nodes_)
     return refuse("it has no memory for the network");
-  if (!isValidDtype(dtype) || offset < 0 || offset > options_.nvlBytes || offset % dtypeSize(dtype))
+  const int64_t bytes = useNet ? options_.netBytes : options_.nvlBytes;
+  if (!isValidDtype(dtype) || offset < 0 || offset > bytes || offset % dtypeSize(dtype))
     return refuse("no element of that type at byte " + std::to_string(offset));
-  return MoeView{area(kReceived) + offset, dtype, (options_.nvlBytes - offset) / dtypeSize(dtype)};
+  char *data = useNet ? nodes_->data() : area(kReceived);
+  return MoeView{data + offset, dtype, (bytes - offset) / dtypeSize(dtype)};
 }
 
 //===-- calls -------------------------------------------------------------------===//
@@ -256,27 +305,32 @@ Status MoeBuffer::dispatchLayout(const MoeRouting &routing, const MoeLayout &lay
                                  const MoeOrder &order) {
   COLL_RETURN_IF_ERROR(ready());
   COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
-  if (layout.tokensPerNetRank)
-    return refuse("tokensPerNetRank within one node");
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
-  kernels::MoeLayoutArgs args;
-  args.topkIdx = routing.topkIdx;
-  args.numTokens = static_cast<uint32_t>(routing.numTokens);
-  args.numTopk = static_cast<uint32_t>(routing.numTopk);
-  args.numExperts = static_cast<uint32_t>(routing.numExperts);
-  args.numRanks = group_.size;
-  args.tokensPerRank = layout.tokensPerRank;
-  args.tokensPerExpert = layout.tokensPerExpert;
-  args.isTokenInRank = layout.isTokenInRank;
-  args.error = &reinterpret_cast<Words *>(pinned_.device())->layoutError;
+  const auto nodes = static_cast<uint32_t>(numNetRanks());
   COLL_RETURN_IF_ERROR(begin(order));
-  COLL_RETURN_IF_ERROR(platform_.kernels.layout(args, stream_));
+  for (uint32_t n = 0; n < nodes; ++n) {
+    kernels::MoeLayoutArgs args;
+    args.topkIdx = routing.topkIdx;
+    args.numTokens = static_cast<uint32_t>(routing.numTokens);
+    args.numTopk = static_cast<uint32_t>(routing.numTopk);
+    args.allExperts = static_cast<uint32_t>(routing.numExperts);
+    args.numExperts = args.allExperts / nodes;
+    args.firstExpert = n * args.numExperts;
+    args.numRanks = group_.size;
+    args.rankStride = static_cast<uint32_t>(options_.numRanks);
+    args.tokensPerRank = layout.tokensPerRank + n * group_.size;
+    args.tokensOfAny = layout.tokensPerNetRank ? layout.tokensPerNetRank + n : nullptr;
+    args.tokensPerExpert = layout.tokensPerExpert + args.firstExpert;
+    args.isTokenInRank = layout.isTokenInRank + n * group_.size;
+    args.error = &reinterpret_cast<Words *>(pinned_.device())->layoutError;
+    COLL_RETURN_IF_ERROR(platform_.kernels.layout(args, stream_));
+  }
   return end(order);
 }
 
 int64_t MoeBuffer::handleBytes(int64_t numTokens, int numRanks, const MoeConfig &config) {
-  return static_cast<int64_t>(HandlePlaces(numTokens, numRanks, config.numChannels()).bytes);
+  return static_cast<int64_t>(MoeHandlePlaces(numTokens, numRanks, config.numChannels()).bytes);
 }
 
 Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRouting &routing,
@@ -290,8 +344,10 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     return refuse("`handleMemory` is null or not aligned to 16");
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
-  const HandlePlaces places(routing.numTokens, options_.numRanks, options.config.numChannels());
+  const MoeHandlePlaces places(routing.numTokens, options_.numRanks, options.config.numChannels());
   char *memory = static_cast<char *>(handleMemory);
+  if (nodes_)
+    return dispatchAcross(tokens, routing, layout, options, memory, order);
   kernels::MoeNotifyArgs notify;
   notify.tokensPerRank = layout.tokensPerRank;
   notify.tokensPerExpert = layout.tokensPerExpert;
@@ -300,7 +356,8 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
   notify.numExperts = static_cast<uint32_t>(routing.numExperts);
   notify.numChannels = static_cast<uint32_t>(options.config.numChannels());
   notify.expertAlignment = static_cast<uint32_t>(options.expertAlignment);
-  notify.capacity = shapeOf(tokens, routing.numTopk, routing.numExperts).capacity;
+  const kernels::MoeShape shape = shapeOf(tokens, routing.numTopk, routing.numExperts);
+  notify.capacity = shape.capacity;
   if (options.worstCaseTokens && options.worstCaseTokens < notify.capacity)
     notify.capacity = static_cast<uint32_t>(options.worstCaseTokens);
   notify.rankPrefix = reinterpret_cast<int32_t *>(memory);
@@ -319,7 +376,10 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
   received.handle.numTokens = routing.numTokens;
   COLL_RETURN_IF_ERROR(begin(order));
   COLL_RETURN_IF_ERROR(platform_.kernels.notify(group_, notify, stream_));
-  COLL_RETURN_IF_ERROR(move(tokens, &routing, received.handle, options.config, received));
+  COLL_RETURN_IF_ERROR(
+      move(tokens, shape, {routing.numTokens, routing.topkIdx, notify.rankPrefix, notify.sendHead},
+           options.config));
+  pointTo(shape, received);
   COLL_RETURN_IF_ERROR(end(order));
   if (!options.worstCaseTokens)
     COLL_RETURN_IF_ERROR(awaitCounts(order.done ? order.done : after_,
@@ -338,10 +398,19 @@ Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeH
     return refuse("`handle` is none of a dispatch");
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
+  if (nodes_)
+    COLL_RETURN_IF_ERROR(checkRoutes(handle));
   MoeReceived received;
   received.handle = handle;
   COLL_RETURN_IF_ERROR(begin(order));
-  COLL_RETURN_IF_ERROR(move(tokens, nullptr, handle, config, received));
+  if (nodes_) {
+    COLL_RETURN_IF_ERROR(settle(moveAcross(tokens, nullptr, handle.routes, config, received)));
+  } else {
+    const kernels::MoeShape shape = shapeOf(tokens, 0, 0);
+    COLL_RETURN_IF_ERROR(move(
+        tokens, shape, {handle.numTokens, nullptr, handle.rankPrefix, handle.sendHead}, config));
+    pointTo(shape, received);
+  }
   COLL_RETURN_IF_ERROR(end(order));
   return received;
 }
@@ -356,32 +425,40 @@ kernels::MoeShape MoeBuffer::shapeOf(const MoeTokens &tokens, int numTopk, int n
   return shape;
 }
 
-Status MoeBuffer::move(const MoeTokens &tokens, const MoeRouting *routing, const MoeHandle &handle,
-                       const MoeConfig &config, MoeReceived &received) {
+Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
+                       const Passage &passage, const MoeConfig &config) {
   kernels::MoeDispatchArgs args;
-  args.shape = shapeOf(tokens, routing ? routing->numTopk : 0, routing ? routing->numExperts : 0);
-  for (int r = 0; r < options_.numRanks; ++r)
-    args.buffers[r] = areaOf(r, kReceived);
-  args.numTokens = static_cast<uint32_t>(handle.numTokens);
+  args.shape = shape;
+  for (uint32_t r = 0; r < group_.size; ++r)
+    args.buffers[r] = areaOf(static_cast<int>(r), kReceived);
+  args.numTokens = static_cast<uint32_t>(passage.numTokens);
   args.x = tokens.x;
-  args.topkIdx = routing ? routing->topkIdx : nullptr;
+  args.topkIdx = passage.topkIdx;
+  // Members agree whether indices travel; of no tokens none is read.
+  if (shape.numTopk > 0 && !args.topkIdx)
+    args.topkIdx = reinterpret_cast<const int64_t *>(area(kReceived));
   args.topkWeights = tokens.topkWeights;
   args.scales = tokens.scales;
   args.scaleTokenStride = tokens.scaleTokenStride;
   args.scaleStride = tokens.scaleStride;
-  args.rankPrefix = handle.rankPrefix;
-  args.sendHead = handle.sendHead;
+  args.firstExpert = passage.firstExpert;
+  args.sourceIdx = passage.sourceIdx;
+  args.rankPrefix = passage.rankPrefix;
+  args.sendHead = passage.sendHead;
   args.grid = gridOf(config);
-  COLL_RETURN_IF_ERROR(platform_.kernels.dispatch(group_, args, stream_));
+  return platform_.kernels.dispatch(group_, args, stream_);
+}
 
-  const kernels::MoeArea places = kernels::moeArea(args.shape);
+void MoeBuffer::pointTo(const kernels::MoeShape &shape, MoeReceived &received) const {
+  const kernels::MoeArea places = kernels::moeArea(shape);
+  const bool hasIndices = shape.numTopk > 0;
   char *mine = area(kReceived);
   received.x = mine + places.rows;
-  received.scales = tokens.numScales ? reinterpret_cast<float *>(mine + places.scales) : nullptr;
-  received.topkIdx = routing ? reinterpret_cast<int64_t *>(mine + places.topkIdx) : nullptr;
-  received.topkWeights = routing ? reinterpret_cast<float *>(mine + places.topkWeights) : nullptr;
+  received.scales = shape.numScales ? reinterpret_cast<float *>(mine + places.scales) : nullptr;
+  received.topkIdx = hasIndices ? reinterpret_cast<int64_t *>(mine + places.topkIdx) : nullptr;
+  received.topkWeights =
+      hasIndices ? reinterpret_cast<float *>(mine + places.topkWeights) : nullptr;
   received.handle.recvSourceIdx = reinterpret_cast<int32_t *>(mine + places.sourceIdx);
-  return Status::okay();
 }
 
 Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received) {
@@ -416,6 +493,29 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
   COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
+  if (nodes_) {
+    COLL_RETURN_IF_ERROR(checkRoutes(handle));
+    COLL_RETURN_IF_ERROR(begin(order));
+    COLL_RETURN_IF_ERROR(settle(combineAcross(combine, handle, config)));
+    return end(order);
+  }
+  COLL_RETURN_IF_ERROR(begin(order));
+  Result<kernels::MoeCombineArgs> args = give(combine, config);
+  if (!args)
+    return args.status();
+  args->numTokens = static_cast<uint32_t>(handle.numTokens);
+  args->rankPrefix = handle.rankPrefix;
+  args->sendHead = handle.sendHead;
+  args->bias[0] = combine.bias[0];
+  args->bias[1] = combine.bias[1];
+  args->out = combine.out;
+  args->outWeights = combine.outWeights;
+  COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, *args, stream_));
+  return end(order);
+}
+
+Result<kernels::MoeCombineArgs> MoeBuffer::give(const MoeCombine &combine,
+                                                const MoeConfig &config) {
   kernels::MoeShape shape;
   shape.rowBytes = static_cast<uint32_t>(combine.hidden * dtypeSize(kCollBf16));
   shape.numTopk = static_cast<uint32_t>(combine.numTopk);
@@ -434,7 +534,6 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
                                               stream_),
                   "cuMemcpyAsync");
   };
-  COLL_RETURN_IF_ERROR(begin(order));
   if (half == kGiven)
     COLL_RETURN_IF_ERROR(copy(area(kGiven) + places.rows, combine.x, rows * shape.rowBytes));
   COLL_RETURN_IF_ERROR(copy(area(kGiven) + places.topkWeights, combine.topkWeights,
@@ -444,20 +543,13 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
   args.numTopk = shape.numTopk;
   args.capacity = shape.capacity;
   args.variant = half;
-  for (int r = 0; r < options_.numRanks; ++r) {
-    args.rows[r] = areaOf(r, half) + places.rows;
-    args.topkWeights[r] = reinterpret_cast<float *>(areaOf(r, kGiven) + places.topkWeights);
+  for (uint32_t r = 0; r < group_.size; ++r) {
+    args.rows[r] = areaOf(static_cast<int>(r), half) + places.rows;
+    args.topkWeights[r] =
+        reinterpret_cast<float *>(areaOf(static_cast<int>(r), kGiven) + places.topkWeights);
   }
-  args.numTokens = static_cast<uint32_t>(handle.numTokens);
-  args.rankPrefix = handle.rankPrefix;
-  args.sendHead = handle.sendHead;
-  args.bias[0] = combine.bias[0];
-  args.bias[1] = combine.bias[1];
-  args.out = combine.out;
-  args.outWeights = combine.outWeights;
   args.grid = gridOf(config);
-  COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, args, stream_));
-  return end(order);
+  return args;
 }
 
 } // namespace coll::rt

@@ -1,4 +1,5 @@
-// moe_buffer.h - the token exchange of moe.h between the GPUs of a node, up to eight ranks.
+// moe_buffer.h - the token exchange of moe.h between GPUs: up to eight ranks of a node, or several
+// nodes of as many ranks each.
 //
 //   auto buffer = MoeBuffer::create(options).take();  // on each rank
 //   … exchange buffer->card() with all ranks, by any means …
@@ -17,7 +18,13 @@
 // **Order.** Calls run on the communication stream; MoeOrder says what they wait for, and
 // who waits for them. All ranks make the same calls in the same order.
 // **Waiting.** Only a dispatch without a worst case blocks: until the counts are known, or
-// `timeoutUs` has passed. No call allocates.
+// `timeoutUs` has passed. No call allocates GPU memory.
+// **Several nodes.** Calls find their way themselves: by peer memory inside a node, over a
+// transport between nodes, which a token crosses once for each other node that wants it
+// (moe_routes.h). The host drives the network: dispatch and combine block until what comes from
+// other nodes is here. Sums of a node are rounded to bf16 where they cross. `netBytes` of GPU
+// memory hold tokens of other nodes while they are passed on, sums on their way back, and tables.
+// sync() blocks, too.
 // **Failure.** What goes wrong on the GPUs (a rank that does not come, or calls something else; too
 // many tokens; wrong indices) is what check() says, and the next call. But for wrong indices the
 // buffer is dead then, on all ranks: destroy it.
@@ -30,6 +37,7 @@
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/exchange/moe.h"
 #include "runtime/exchange/moe_memory.h"
+#include "runtime/exchange/moe_nodes.h"
 #include "runtime/exchange/moe_platform.h"
 
 #include <memory>
@@ -40,12 +48,16 @@ namespace coll::rt {
 struct MoeBufferOptions {
   int rank = 0;
   int numRanks = 1;
-  int64_t nvlBytes = 0;    // a multiple of 128, up to INT_MAX unless netBytes is 0
-  int64_t netBytes = 0;    // a multiple of 128; not 0: kCollUnsupported, as are more than 8 ranks
-  bool lowLatency = false; // kCollUnsupported
-  bool explicitlyDestroy = false;       // else the destructor does
-  int device = 0;                       // GPU
+  int64_t nvlBytes = 0;           // a multiple of 128, up to INT_MAX unless netBytes is 0
+  int64_t netBytes = 0;           // a multiple of 128, up to INT_MAX; 0 where there is one node
+  bool lowLatency = false;        // kCollUnsupported
+  bool explicitlyDestroy = false; // else the destructor does
+  int device = 0;                 // GPU
   int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
+  int nodeSize = kMoeNodeRanks;         // ranks of a node, where there are several
+  // Of several nodes: what connects them, which outlives the buffer, and how much goes at a time.
+  net::Transport *transport = nullptr;
+  int64_t netChunkBytes = 1 << 20; // a multiple of 256
 };
 
 // What a call waits for, and who waits for it.
@@ -78,15 +90,18 @@ public:
   Status destroy();
 
   bool isAvailable() const { return isAvailable_; }
-  bool isInternodeAvailable() const { return false; }
-  int numNetRanks() const { return 1; }
-  int netRank() const { return options_.rank / kMoeNodeRanks; }
-  int nvlRank() const { return options_.rank % kMoeNodeRanks; }
+  bool isInternodeAvailable() const { return isAvailable_ && nodes_; }
+  int numNetRanks() const { return nodes_ ? world().numNodes() : 1; }
+  int netRank() const { return world().node(); }
+  int nvlRank() const { return world().place(); }
   int rootNetRank(bool global) const { return global ? nvlRank() : 0; }
   int localDeviceId() const { return options_.device; }
   const dl::CudaIpcHandle &localIpcHandle() const { return card_.memory.ipc; }
+  const net::Handle &localNetId() const { return card_.net; }
   dl::CudaStream commStream() const { return stream_; }
-  // From byte `offset` of this rank's nvlBytes on.
+  // What this rank has sent to other nodes so far.
+  int64_t netBytesSent() const { return nodes_ ? nodes_->bytesSent() : 0; }
+  // From byte `offset` of this rank's nvlBytes, or netBytes, on.
   Result<MoeView> localBuffer(CollDtype dtype, int64_t offset, bool useNet) const;
 
   // What the GPUs have reported: ok, or kCollTimeout, kCollPeer, kCollMismatch, kCollAborted, or
@@ -95,7 +110,7 @@ public:
   // Ends what waits on the GPUs, here and on the peers. Any thread.
   void abort();
 
-  // `layout`: GPU memory of the caller, without tokensPerNetRank.
+  // `layout`: GPU memory of the caller.
   Status dispatchLayout(const MoeRouting &routing, const MoeLayout &layout, const MoeOrder &order);
 
   // GPU memory that a dispatch's handle takes; the caller keeps it as long as the handle.
@@ -118,6 +133,13 @@ public:
 
 private:
   enum Half { kReceived, kGiven };
+  // Whose tokens a launch moves, and where they are at their receivers.
+  struct Passage {
+    int64_t numTokens = 0;
+    const int64_t *topkIdx = nullptr;
+    const int32_t *rankPrefix = nullptr, *sendHead = nullptr, *sourceIdx = nullptr;
+    int64_t firstExpert = 0;
+  };
 
   MoeBuffer(const MoeBufferOptions &options, const MoePlatform &platform)
       : options_(options), platform_(platform) {}
@@ -127,14 +149,38 @@ private:
   char *areaOf(int rank, Half half) const {
     return group_.workspace[rank] + group_.layout.bytes + (half == kGiven ? halfBytes() : 0);
   }
-  char *area(Half half) const { return areaOf(options_.rank, half); }
+  char *area(Half half) const { return areaOf(nvlRank(), half); }
+  MoeWorld world() const { return {options_.rank, options_.numRanks, options_.nodeSize}; }
   Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
   Status begin(const MoeOrder &order);
   Status end(const MoeOrder &order);
   kernels::MoeShape shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const;
-  Status move(const MoeTokens &tokens, const MoeRouting *routing, const MoeHandle &handle,
-              const MoeConfig &config, MoeReceived &received);
+  Status move(const MoeTokens &tokens, const kernels::MoeShape &shape, const Passage &passage,
+              const MoeConfig &config);
+  void pointTo(const kernels::MoeShape &shape, MoeReceived &received) const;
   Status awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received);
+  // The rows that a rank gives back are where peers look for them; what all launches share.
+  Result<kernels::MoeCombineArgs> give(const MoeCombine &combine, const MoeConfig &config);
+
+  Status kernelsFailure() const;
+  // Whether an exchange with other nodes may go on.
+  Status watch();
+  // Of a call across nodes: what it returns. Unless all ranks have refused it alike, its failure is
+  // the buffer's end, and the others are told.
+  Status settle(const Status &status);
+
+  // moe_across.cc
+  Result<MoeReceived> dispatchAcross(const MoeTokens &tokens, const MoeRouting &routing,
+                                     const MoeLayout &layout, const MoeDispatchOptions &options,
+                                     char *handleMemory, const MoeOrder &order);
+  Status fillHandle(const MoeRoutes &routes, const std::vector<uint8_t> &isTokenInRank,
+                    int numChannels, char *memory, MoeHandle &handle);
+  // Rows in and between nodes.
+  Status moveAcross(const MoeTokens &tokens, const MoeRouting *routing,
+                    const std::shared_ptr<const MoeRoutes> &routes, const MoeConfig &config,
+                    MoeReceived &received);
+  Status checkRoutes(const MoeHandle &handle) const;
+  Status combineAcross(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config);
   void release();
 
   const MoeBufferOptions options_;
@@ -147,6 +193,8 @@ private:
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent before_ = nullptr, after_ = nullptr;
   kernels::PeerGroup group_;
+  std::unique_ptr<MoeNodes> nodes_; // where there are several
+  Status failure_;                  // of the exchange with other nodes
   MoeCard card_;
   bool isAvailable_ = false, isDestroyed_ = false;
 };

@@ -18,10 +18,12 @@ Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
     return refuse(rank, "is none, or another version's");
   if (card.rank != static_cast<int32_t>(rank))
     return refuse(rank, "is that of rank " + std::to_string(card.rank));
-  if (card.numRanks != own.numRanks || card.nvlBytes != own.nvlBytes ||
-      card.memory.bytes != own.memory.bytes)
+  if (card.numRanks != own.numRanks || card.nodeSize != own.nodeSize ||
+      card.nvlBytes != own.nvlBytes || card.netBytes != own.netBytes ||
+      card.netChunkBytes != own.netChunkBytes || card.memory.bytes != own.memory.bytes)
     return refuse(rank, "is of a buffer with another number of ranks or other sizes");
-  if (std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)
+  if (card.rank / card.nodeSize == own.rank / own.nodeSize &&
+      std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)
     return refuse(rank, "is from another node");
   return Status::okay();
 }
@@ -51,6 +53,8 @@ Result<std::vector<char *>> MoeMemory::open(const MoeCard &own, const std::vecto
   std::vector<char *> all;
   for (size_t r = 0; r < cards.size(); ++r) {
     COLL_RETURN_IF_ERROR(checkCard(own, cards[r], r));
+    if (cards[r].rank / own.nodeSize != own.rank / own.nodeSize)
+      continue;
     Result<char *> data = openOne(own, cards[r]);
     if (!data)
       return data.status().annotate("moe: the memory of rank " + std::to_string(r));

@@ -4,6 +4,7 @@
 #define COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
 
 #include "runtime/gpu/memory.h"
+#include "runtime/net/transport.h"
 
 #include <memory>
 #include <vector>
@@ -12,17 +13,20 @@ namespace coll::rt {
 
 // What a rank tells the others of its memory. Plain bytes, the same in all processes of a node.
 struct MoeCard {
-  static constexpr uint32_t kMagic = 0x4d6f4501; // format 1
+  static constexpr uint32_t kMagic = 0x4d6f4502; // format 2
 
   uint32_t magic = kMagic;
   int32_t rank = 0;
   int32_t numRanks = 0;
   int32_t device = 0;  // as its process numbers GPUs
   int32_t process = 0; // id
-  int32_t unused = 0;
+  int32_t nodeSize = 0;
   char boot[40] = {}; // id of the kernel that runs: the same on one node only
   int64_t nvlBytes = 0;
+  int64_t netBytes = 0;
+  int64_t netChunkBytes = 0;
   gpu::Export memory;
+  net::Handle net; // where there are several nodes
 };
 
 // Freed with the object: peers have to have closed their windows on it.
@@ -33,8 +37,8 @@ public:
                                                    int64_t bytes, MoeCard &card);
 
   char *data() const { return block_.data(); }
-  // Every rank's memory as addresses of this GPU; [rank] is data(). kCollInvalidCall: a card
-  // that is none, or does not fit; it names the rank.
+  // The memory of the ranks of this rank's node as addresses of this GPU; its own is data().
+  // kCollInvalidCall: a card that is none, or does not fit; it names the rank.
   Result<std::vector<char *>> open(const MoeCard &own, const std::vector<MoeCard> &cards);
 
 private:

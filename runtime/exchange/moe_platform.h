@@ -7,6 +7,7 @@
 #include "runtime/base/replacement.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/kernels/moe.h"
+#include "runtime/kernels/moe_relay.h"
 
 namespace coll::rt {
 
@@ -20,6 +21,10 @@ struct MoeKernels {
   Status (*notify)(const Group &, const kernels::MoeNotifyArgs &, void *stream) = nullptr;
   Status (*dispatch)(const Group &, const kernels::MoeDispatchArgs &, void *stream) = nullptr;
   Status (*combine)(const Group &, const kernels::MoeCombineArgs &, void *stream) = nullptr;
+  // Where ranks are on several nodes.
+  Status (*rehearseRelay)(void *stream) = nullptr;
+  Status (*gather)(const kernels::MoeGatherArgs &, void *stream) = nullptr;
+  Status (*merge)(const kernels::MoeMergeArgs &, void *stream) = nullptr;
 };
 
 struct MoePlatform {

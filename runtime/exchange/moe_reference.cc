@@ -149,15 +149,16 @@ MoeHandle MoeHostHandle::view() const {
           recvSourceIdx.data(),
           isTokenInRank.data(),
           numTokens,
-          numRecv};
+          numRecv,
+          nullptr};
 }
 
-Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks) {
+Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks, int nodeSize) {
   COLL_RETURN_IF_ERROR(checkMoeRouting(routing, numRanks));
   COLL_RETURN_IF_ERROR(checkIndices(routing));
   MoeHostLayout layout;
   layout.tokensPerRank.assign(at(numRanks), 0);
-  layout.tokensPerNetRank.assign(at((numRanks + kMoeNodeRanks - 1) / kMoeNodeRanks), 0);
+  layout.tokensPerNetRank.assign(at((numRanks + nodeSize - 1) / nodeSize), 0);
   layout.tokensPerExpert.assign(at(routing.numExperts), 0);
   layout.isTokenInRank.assign(at(routing.numTokens * numRanks), 0);
   const int64_t localExperts = routing.numExperts / numRanks;
@@ -170,10 +171,9 @@ Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks
       }
     for (int r = 0; r < numRanks; ++r)
       layout.tokensPerRank[at(r)] += isIn[r];
-    for (int n = 0; n * kMoeNodeRanks < numRanks; ++n) {
-      const int end = std::min(numRanks, (n + 1) * kMoeNodeRanks);
-      layout.tokensPerNetRank[at(n)] +=
-          std::find(isIn + n * kMoeNodeRanks, isIn + end, 1) != isIn + end;
+    for (int n = 0; n * nodeSize < numRanks; ++n) {
+      const int end = std::min(numRanks, (n + 1) * nodeSize);
+      layout.tokensPerNetRank[at(n)] += std::find(isIn + n * nodeSize, isIn + end, 1) != isIn + end;
     }
   }
   return layout;

@@ -18,8 +18,9 @@ struct MoeHostLayout {
   std::vector<int32_t> tokensPerRank, tokensPerNetRank, tokensPerExpert;
   std::vector<uint8_t> isTokenInRank;
 };
-// Of one rank's tokens.
-Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks);
+// Of one rank's tokens. `nodeSize`: ranks of a node, for tokensPerNetRank.
+Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks,
+                                         int nodeSize = kMoeNodeRanks);
 
 // As MoeHandle, owned.
 struct MoeHostHandle {

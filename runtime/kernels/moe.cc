@@ -102,6 +102,10 @@ Status checkMoeLayout(const MoeLayoutArgs &args) {
   if (args.numTopk == 0 || args.numTopk > kMoeTopk || args.numTokens > kMaxTokens)
     return refuse(std::to_string(args.numTokens) + " tokens with " + std::to_string(args.numTopk) +
                   " experts each");
+  if ((args.rankStride > 0 && args.rankStride < args.numRanks) ||
+      (args.firstExpert > 0 && args.allExperts < uint64_t{args.firstExpert} + args.numExperts))
+    return refuse("the layout of " + std::to_string(args.numRanks) + " ranks from expert " +
+                  std::to_string(args.firstExpert) + " of " + std::to_string(args.allExperts));
   if (!args.tokensPerRank || !args.tokensPerExpert || !args.error ||
       (args.numTokens > 0 && (!args.topkIdx || !args.isTokenInRank)))
     return refuse("a pointer of the layout is null");
@@ -174,8 +178,10 @@ Pieces Pieces::of(uint32_t rowBytes, uint32_t most) {
 }
 
 Layout planLayout(const MoeLayoutArgs &args) {
-  return {args, 1 + (args.numExperts + kMoeExpertsPerBlock - 1) / kMoeExpertsPerBlock,
-          args.threads ? args.threads : kMoeCountThreads};
+  Layout plan = {args, 1 + (args.numExperts + kMoeExpertsPerBlock - 1) / kMoeExpertsPerBlock,
+                 args.threads ? args.threads : kMoeCountThreads};
+  plan.call.rankStride = args.rankStride ? args.rankStride : args.numRanks;
+  return plan;
 }
 
 Notify planNotify(const PeerGroup &group, const MoeNotifyArgs &args) {

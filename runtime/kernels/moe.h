@@ -50,7 +50,13 @@ struct MoeLayoutArgs {
   uint32_t numRanks = 1;
   int32_t *tokensPerRank = nullptr;   // [numRanks]
   int32_t *tokensPerExpert = nullptr; // [numExperts]
-  uint8_t *isTokenInRank = nullptr;   // [numTokens][numRanks]
+  uint8_t *isTokenInRank = nullptr;   // [numTokens][rankStride]
+  int32_t *tokensOfAny = nullptr;     // [1]: tokens for any of these ranks; or null
+  // Where these ranks are some of more: their first expert's number, the experts of all, and all
+  // ranks. 0: these ranks are all.
+  uint32_t firstExpert = 0;
+  uint32_t allExperts = 0;
+  uint32_t rankStride = 0;
   // Gets KernelError::MoeIndex, with the token, where an index is out of range (then it counts as
   // -1) or twice in a token (then both count). Not 0: pinned, or GPU memory.
   uint64_t *error = nullptr;
@@ -119,6 +125,8 @@ struct MoeDispatchArgs {
   const float *scales = nullptr;       // numScales a token
   int64_t scaleTokenStride = 0;        // in elements
   int64_t scaleStride = 0;             // in elements
+  int64_t firstExpert = 0;             // number of the members' first expert in topkIdx
+  const int32_t *sourceIdx = nullptr;  // [numTokens]: their numbers; null: their places here
   const int32_t *rankPrefix = nullptr; // of a notify, on all members the same one
   const int32_t *sendHead = nullptr;   // of that notify
   MoeGrid grid;                        // blocks: the same on all members

@@ -121,10 +121,11 @@ private:
         continue;
       char *buffer = call_.buffers[target];
       if (lane == 0)
-        at<int32_t>(buffer, args_.area.sourceIdx)[row] = static_cast<int32_t>(token);
+        at<int32_t>(buffer, args_.area.sourceIdx)[row] =
+            call_.sourceIdx ? call_.sourceIdx[token] : static_cast<int32_t>(token);
       if (call_.topkIdx && lane < shape.numTopk) {
         const int64_t local = shape.numExperts / group_.size;
-        const int64_t number = expert - local * target;
+        const int64_t number = expert - call_.firstExpert - local * target;
         const bool isThere = number >= 0 && number < local;
         at<int64_t>(buffer, args_.area.topkIdx)[row * shape.numTopk + lane] = isThere ? number : -1;
         at<float>(buffer, args_.area.topkWeights)[row * shape.numTopk + lane] =

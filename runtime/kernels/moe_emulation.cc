@@ -4,6 +4,7 @@
 #include "runtime/kernels/moe_dispatch_device.cuh"
 #include "runtime/kernels/moe_layout_device.cuh"
 #include "runtime/kernels/moe_notify_device.cuh"
+#include "runtime/kernels/moe_relay_device.cuh"
 
 namespace coll::kernels {
 
@@ -59,6 +60,17 @@ Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineAr
   const MoeGrid &grid = plan.call.grid;
   return simt::Grid{{grid.blocks, grid.threads, moe::combineSharedBytes(grid.threads)},
                     [group, plan](char *shared) { moe::Combiner(group, plan, shared).run(); }};
+}
+
+Result<simt::Grid> emulatedMoeGather(const MoeGatherArgs &args) {
+  COLL_RETURN_IF_ERROR(checkMoeGather(args));
+  const MoeRun run = moeRun(args.record, args.count);
+  return simt::Grid{{2, moe::kWarp, 16}, [args, run](char *) { moe::Gatherer(args, run).run(); }};
+}
+
+Result<simt::Grid> emulatedMoeMerge(const MoeMergeArgs &args) {
+  COLL_RETURN_IF_ERROR(checkMoeMerge(args));
+  return simt::Grid{{2, moe::kWarp, 16}, [args](char *) { moe::Merger(args).run(); }};
 }
 
 } // namespace coll::kernels

@@ -7,6 +7,7 @@
 #define COLL_RUNTIME_KERNELS_MOE_EMULATION_H
 
 #include "runtime/kernels/moe.h"
+#include "runtime/kernels/moe_relay.h"
 #include "runtime/kernels/simt_host.h"
 
 namespace coll::kernels {
@@ -15,6 +16,8 @@ rt::Result<simt::Grid> emulatedMoeLayout(const MoeLayoutArgs &args);
 rt::Result<simt::Grid> emulatedMoeNotify(const PeerGroup &group, const MoeNotifyArgs &args);
 rt::Result<simt::Grid> emulatedMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args);
 rt::Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineArgs &args);
+rt::Result<simt::Grid> emulatedMoeGather(const MoeGatherArgs &args);
+rt::Result<simt::Grid> emulatedMoeMerge(const MoeMergeArgs &args);
 
 } // namespace coll::kernels
 

@@ -25,6 +25,8 @@ public:
     if (simt::blockIndex() == 0) {
       countRanks(counts);
       sumUp(counts, args_.numRanks, args_.tokensPerRank);
+      if (args_.tokensOfAny && simt::threadIndex() == 0)
+        *args_.tokensOfAny = static_cast<int32_t>(sumOf(kMaxPeers));
       return;
     }
     const uint32_t first = (simt::blockIndex() - 1) * kMoeExpertsPerBlock;
@@ -65,9 +67,9 @@ private:
       for (uint32_t u = 0; u < kBatch; ++u)
         if (const uint32_t i = base + u * threads; i < count)
           shared_.words[i / args_.numTopk * stride + i % args_.numTopk] =
-              isExpert(index[u]) ? static_cast<uint32_t>(index[u])
-              : index[u] == -1   ? kDropped
-                                 : kWrong;
+              isExpert(index[u])                        ? numberOf(index[u])
+              : index[u] == -1 || isElsewhere(index[u]) ? kDropped
+                                                        : kWrong;
     }
   }
 
@@ -86,10 +88,11 @@ private:
     COLL_UNROLL()
     for (uint32_t r = 0; r < kMaxPeers; ++r)
       if (r < args_.numRanks) {
-        args_.isTokenInRank[uint64_t{token} * args_.numRanks + r] =
+        args_.isTokenInRank[uint64_t{token} * args_.rankStride + r] =
             static_cast<uint8_t>(ranks >> r & 1u);
         counts[r] += ranks >> r & 1u;
       }
+    counts[kMaxPeers] += ranks != 0;
   }
 
   COLL_DEVICE void countExperts(uint32_t first, uint32_t *counts) const {
@@ -102,8 +105,7 @@ private:
         index[u] = base + u * threads < all ? args_.topkIdx[base + u * threads] : -1;
       COLL_UNROLL()
       for (uint32_t u = 0; u < kBatch; ++u) {
-        const uint32_t number =
-            isExpert(index[u]) ? static_cast<uint32_t>(index[u]) - first : kDropped;
+        const uint32_t number = isExpert(index[u]) ? numberOf(index[u]) - first : kDropped;
         COLL_UNROLL()
         for (uint32_t e = 0; e < kMoeExpertsPerBlock; ++e)
           counts[e] += number == e;
@@ -120,16 +122,25 @@ private:
         shared_.counts[warp][i] = sum;
     }
     simt::syncBlock();
-    if (simt::threadIndex() >= count)
-      return;
+    if (simt::threadIndex() < count)
+      to[simt::threadIndex()] = static_cast<int32_t>(sumOf(simt::threadIndex()));
+  }
+  COLL_DEVICE uint32_t sumOf(uint32_t count) const {
     uint32_t sum = 0;
     for (uint32_t w = 0; w < simt::blockThreads() / simt::kWarpThreads; ++w)
-      sum += shared_.counts[w][simt::threadIndex()];
-    to[simt::threadIndex()] = static_cast<int32_t>(sum);
+      sum += shared_.counts[w][count];
+    return sum;
   }
 
+  // Of these ranks; of others that there are.
   COLL_DEVICE bool isExpert(int64_t index) const {
-    return index >= 0 && index < static_cast<int64_t>(args_.numExperts);
+    return index >= args_.firstExpert && index < int64_t{args_.firstExpert} + args_.numExperts;
+  }
+  COLL_DEVICE bool isElsewhere(int64_t index) const {
+    return index >= 0 && index < static_cast<int64_t>(args_.allExperts) && !isExpert(index);
+  }
+  COLL_DEVICE uint32_t numberOf(int64_t index) const {
+    return static_cast<uint32_t>(index) - args_.firstExpert;
   }
   COLL_DEVICE static bool isIn(const uint32_t *row, uint32_t count, uint32_t expert) {
     bool found = false;

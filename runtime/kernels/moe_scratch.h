@@ -13,8 +13,9 @@ namespace coll::kernels::moe {
 inline constexpr uint32_t kWarp = 32;
 inline constexpr uint32_t kMaxWarps = 32; // of a block
 
+// Of ranks, and of tokens for any of them; or of experts.
 inline constexpr uint32_t kCounts =
-    kMaxPeers > kMoeExpertsPerBlock ? kMaxPeers : kMoeExpertsPerBlock;
+    kMaxPeers + 1 > kMoeExpertsPerBlock ? kMaxPeers + 1 : kMoeExpertsPerBlock;
 inline constexpr uint32_t kLayoutWords = 8192;
 struct LayoutScratch {
   uint32_t counts[kMaxWarps][kCounts];

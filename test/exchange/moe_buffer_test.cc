@@ -2,167 +2,42 @@
 // rounds against the reference, handles that are forged, ranks that do not come.
 
 #include "runtime/base/dtype.h"
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/moe_buffer.h"
-#include "runtime/kernels/moe_emulation.h"
-#include "runtime/kernels/peer_emulation.h"
-#include "test/conformance/emulated_peers.h"
-#include "test/exchange/moe_cases.h"
+#include "test/exchange/moe_rig.h"
 
 #include <cstring>
-#include <gtest/gtest.h>
-#include <thread>
 
 namespace coll::rt::test {
 namespace {
 
-using kernels::PeerGroup;
-
-Status launch(Result<kernels::simt::Grid> grid, void *stream) {
-  if (!grid)
-    return grid.status();
-  return onStream(stream, [grid = grid.take()] { kernels::simt::runBeside({{grid}}, 0); });
-}
-template <typename Args>
-Args small(Args args) {
-  args.grid = {2, 32};
-  return args;
-}
-
-MoePlatform emulatedMoe(const dl::Cuda &cuda) {
-  MoePlatform platform;
-  platform.cuda = &cuda;
-  platform.kernels.init = [](const PeerGroup &group, void *stream) {
-    return onStream(stream, [group] { kernels::emulateWorkspaceInit(group); });
-  };
-  platform.kernels.rehearse = [](const PeerGroup &, void *) { return Status(); };
-  platform.kernels.layout = [](const kernels::MoeLayoutArgs &args, void *stream) {
-    return launch(kernels::emulatedMoeLayout(args), stream);
-  };
-  platform.kernels.notify = [](const PeerGroup &group, const kernels::MoeNotifyArgs &args,
-                               void *stream) {
-    return launch(kernels::emulatedMoeNotify(group, args), stream);
-  };
-  platform.kernels.dispatch = [](const PeerGroup &group, const kernels::MoeDispatchArgs &args,
-                                 void *stream) {
-    return launch(kernels::emulatedMoeDispatch(group, small(args)), stream);
-  };
-  platform.kernels.combine = [](const PeerGroup &group, const kernels::MoeCombineArgs &args,
-                                void *stream) {
-    return launch(kernels::emulatedMoeCombine(group, small(args)), stream);
-  };
-  return platform;
-}
-
 constexpr int kGpus = 4;
 constexpr int64_t kBytes = 1 << 20;
 
-// A rank: its buffer, and GPU memory to call with.
-class Rank {
-public:
-  Rank(dl::FakeCuda &fake, int rank, int numRanks, int64_t timeoutUs = 20'000'000)
-      : fake_(fake), rank_(rank) {
-    MoeBufferOptions options;
-    options.rank = rank;
-    options.numRanks = numRanks;
-    options.nvlBytes = kBytes;
-    options.device = rank;
-    options.timeoutUs = timeoutUs;
-    Result<std::unique_ptr<MoeBuffer>> made = MoeBuffer::create(options);
-    EXPECT_TRUE(made.ok()) << made.status().toString();
-    buffer = made.take();
-    fake.setCurrent(rank);
-    EXPECT_EQ(fake.table().streamCreate(&order.compute, dl::kCudaStreamNonBlocking), 0);
-  }
-  ~Rank() {
-    buffer.reset();
-    for (void *memory : memory_)
-      fake_.free(memory);
-    fake_.setCurrent(rank_);
-    (void)fake_.table().streamDestroy(order.compute);
-  }
-  template <typename T>
-  T *room(size_t count) {
-    memory_.push_back(fake_.allocate(count * sizeof(T) + 64, rank_));
-    return static_cast<T *>(memory_.back());
-  }
-  // GPU memory of the fake is the host's.
-  template <typename T>
-  T *put(const std::vector<T> &values) {
-    T *data = room<T>(values.size());
-    std::copy(values.begin(), values.end(), data);
-    return data;
-  }
-  void wait() {
-    fake_.setCurrent(rank_);
-    EXPECT_EQ(fake_.table().streamSynchronize(order.compute), 0);
-  }
+using Rank = MoeRank;
+using Inputs = MoeInputs;
 
-  std::unique_ptr<MoeBuffer> buffer;
-  MoeOrder order;
-
-private:
-  dl::FakeCuda &fake_;
-  const int rank_;
-  std::vector<void *> memory_;
-};
+MoeBufferOptions optionsOf(int rank, int numRanks, int64_t timeoutUs = 20'000'000) {
+  MoeBufferOptions options;
+  options.rank = rank;
+  options.numRanks = numRanks;
+  options.nvlBytes = kBytes;
+  options.device = rank;
+  options.timeoutUs = timeoutUs;
+  return options;
+}
 
 class MoeBufferTest : public testing::Test {
 protected:
-  std::vector<std::unique_ptr<Rank>> ranks(int numRanks, int64_t timeoutUs = 20'000'000) {
-    std::vector<std::unique_ptr<Rank>> all;
-    std::vector<MoeCard> cards;
-    for (int r = 0; r < numRanks; ++r) {
-      all.push_back(std::make_unique<Rank>(fake_, r, numRanks, timeoutUs));
-      cards.push_back(all.back()->buffer->card());
-    }
-    for (auto &rank : all) {
-      const Status synced = rank->buffer->sync(cards);
-      EXPECT_TRUE(synced.ok()) << synced.toString();
-    }
+  MoeRanks ranks(int numRanks, int64_t timeoutUs = 20'000'000) {
+    MoeRanks all;
+    for (int r = 0; r < numRanks; ++r)
+      all.push_back(std::make_unique<Rank>(fake_, optionsOf(r, numRanks, timeoutUs)));
+    syncAll(all);
     return all;
-  }
-  // `body` for each rank, on a thread of its own.
-  template <typename Body>
-  static void beside(std::vector<std::unique_ptr<Rank>> &all, Body &&body) {
-    std::vector<std::thread> threads;
-    for (size_t r = 0; r < all.size(); ++r)
-      threads.emplace_back([&, r] { body(r, *all[r]); });
-    for (std::thread &thread : threads)
-      thread.join();
   }
 
   dl::FakeCuda fake_{kGpus};
   ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
 };
-
-// What a rank calls with, in its GPU's memory.
-struct Inputs {
-  MoeRouting routing;
-  MoeTokens tokens;
-  MoeLayout layout;
-  void *handle = nullptr;
-  uint16_t *out = nullptr;
-  float *outWeights = nullptr;
-};
-
-Inputs inputsOf(Rank &rank, const MoeRankCase &from, int numRanks, const MoeConfig &config) {
-  Inputs in = {from.routing, from.tokens, {}, nullptr, nullptr, nullptr};
-  in.routing.topkIdx = rank.put(from.topkIdx);
-  in.tokens.x = rank.put(from.x);
-  in.tokens.topkWeights = rank.put(from.topkWeights);
-  if (from.tokens.scales)
-    in.tokens.scales = rank.put(from.scales);
-  const auto tokens = static_cast<size_t>(from.routing.numTokens);
-  in.layout.tokensPerRank = rank.room<int32_t>(static_cast<size_t>(numRanks));
-  in.layout.tokensPerExpert = rank.room<int32_t>(static_cast<size_t>(from.routing.numExperts));
-  in.layout.isTokenInRank = rank.room<uint8_t>(tokens * static_cast<size_t>(numRanks));
-  in.handle = rank.room<char>(
-      static_cast<size_t>(MoeBuffer::handleBytes(from.routing.numTokens, numRanks, config)));
-  in.out = rank.room<uint16_t>(tokens * static_cast<size_t>(from.tokens.hidden));
-  in.outWeights = rank.room<float>(from.topkWeights.size());
-  return in;
-}
 
 MoeSizes sizesFor(int numRanks, std::minstd_rand &random) {
   MoeSizes sizes = randomMoeSizes(random, 40);
@@ -172,11 +47,6 @@ MoeSizes sizesFor(int numRanks, std::minstd_rand &random) {
   sizes.numScales = 0;
   sizes.hasWeights = true;
   return sizes;
-}
-
-template <typename T>
-void expectBytes(const char *what, const T *got, const std::vector<T> &expected) {
-  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), got)) << what;
 }
 
 enum class Give { InPlace, Input, Elsewhere };
@@ -310,7 +180,14 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
             }),
             "invalid call: moe buffer: nvlBytes or netBytes is beyond INT_MAX");
   EXPECT_EQ(refusal([](auto &o) { o.numRanks = 16; }),
-            "unsupported: moe buffer: ranks on more than one node");
+            "invalid call: moe buffer: ranks on other nodes without netBytes or a transport");
+  EXPECT_EQ(refusal([](auto &o) {
+              o.nodeSize = 2;
+              o.numRanks = 3;
+            }),
+            "invalid call: moe buffer: 3 ranks; up to 2, or a multiple of 2");
+  EXPECT_EQ(refusal([](auto &o) { o.nodeSize = 9; }),
+            "invalid call: moe buffer: nodeSize is 9; it is from 1 to 8");
   EXPECT_EQ(refusal([](auto &o) { o.lowLatency = true; }),
             "unsupported: moe buffer: the low-latency mode");
   fake_.failNext("memAlloc", dl::kCudaOutOfMemory);
@@ -319,7 +196,7 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
 }
 
 TEST_F(MoeBufferTest, CardsAreChecked) {
-  Rank a(fake_, 0, 2), b(fake_, 1, 2);
+  Rank a(fake_, optionsOf(0, 2)), b(fake_, optionsOf(1, 2));
   const std::vector<MoeCard> good = {a.buffer->card(), b.buffer->card()};
   const auto refusal = [&](auto change) {
     std::vector<MoeCard> cards = good;

@@ -13,6 +13,13 @@ check odd 60 "$perf" moe --ranks="$ranks" --tokens=257 --hidden=1040 --topk=5 --
 check one_expert 60 "$perf" moe --ranks="$ranks" --tokens=1000 --hidden=2048 --topk=1 --experts="$ranks" --sms=24 -n 3 -w 1
 check rows 120 "$perf" moe --ranks="$ranks" --sms=8,16,24,32 --experts=$((256 / ranks * ranks)) --json="$COLL_ROWS/moe.jsonl"
 
+if [ "$COLL_GPUS" -ge 2 ]; then
+  # As if the GPUs were on two nodes: tcp between them.
+  pairs=$((ranks / 2 * 2))
+  check two_nodes_odd 60 "$perf" moe --ranks=$pairs --nodes=2 --tokens=257 --hidden=1040 --topk=5 --experts=$((pairs * 16)) --sms=2,6 -n 3 -w 1
+  check two_nodes 240 "$perf" moe --ranks=$pairs --nodes=2 --sms=24 --experts=$((256 / pairs * pairs)) -n 5 -w 1 --json="$COLL_ROWS/moe.jsonl"
+fi
+
 if [ "$COLL_GPUS" -lt 2 ]; then
   result killed_rank skipped "needs 2 GPUs, $COLL_GPUS here"
   exit 0

@@ -241,7 +241,7 @@ class CollPerfTest(unittest.TestCase):
                 (["reshard", "--engine=steam"], "steam"),
                 (["moe", "--ranks=9"], "--ranks"), (["moe", "--hidden=20"], "--hidden"),
                 (["moe", "--experts=7"], "--experts"), (["moe", "--topk=0"], "--topk"),
-                (["moe", "--sms=3"], "numSms is 3"), (["moe", "-n", "0"], "-n"),
+                (["moe", "--sms=3"], "numSms is 3"), (["moe", "--nodes=3"], "--nodes"), (["moe", "-n", "0"], "-n"),
 
                 ([], "subcommand"), (["nets"], "nets"), (["net", "--bogus"], "--bogus"),
                 (["net", "--sizes=7Q"], "7Q"), (["net", "--sizes=0"], "1 byte or more"),

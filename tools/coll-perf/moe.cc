@@ -1,4 +1,4 @@
-// coll-perf moe: the token exchange of a mixture of experts between the GPUs of a node.
+// coll-perf moe: the token exchange of a mixture of experts between GPUs.
 
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/gathering.h"
@@ -47,8 +47,12 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
               "tokens that\na rank has received, its own included.\n\n"
               "Examples:\n"
               "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl\n"
+              "  coll-perf moe --ranks=4 --nodes=2\n"
               "  coll-perf moe --ranks=2 --tokens=128 --hidden=2048 --topk=4 --experts=16");
   moe->add_option("--ranks", task.ranks, "processes, a GPU each")->capture_default_str();
+  moe->add_option("--nodes", task.nodes,
+                  "nodes that the ranks are made to be on: between them tcp, not peer memory")
+      ->capture_default_str();
   moe->add_option("--tokens", task.tokens, "tokens of a rank")->capture_default_str();
   moe->add_option("--hidden", task.hidden, "values of a token")->capture_default_str();
   moe->add_option("--topk", task.topk, "experts of a token")->capture_default_str();

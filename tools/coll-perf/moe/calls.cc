@@ -26,6 +26,16 @@ int64_t bufferBytes(const MoeTask &task) {
   return 2 * static_cast<int64_t>(kernels::moeArea(shape).bytes);
 }
 
+// All tokens of a rank's counterparts, the sums of its own, and tables.
+int64_t netBytes(const MoeTask &task) {
+  if (task.nodes == 1)
+    return 0;
+  const int64_t beside = 16 * int64_t{task.topk} + 4 * int64_t{task.numScales()} +
+                         4 * (task.nodeSize() + int64_t{task.nodes} + 2);
+  const int64_t rows = 2 * int64_t{task.tokens} * task.nodes;
+  return (rows * (bf16Bytes(task) + beside) + 64 * 1024) / 128 * 128;
+}
+
 } // namespace
 
 const char *nameOf(MoeCall call) {
@@ -46,8 +56,9 @@ const char *nameOf(MoeCall call) {
   return "?";
 }
 
-Result<std::unique_ptr<MoeCalls>> MoeCalls::create(const MoeTask &task, int rank) {
-  std::unique_ptr<MoeCalls> calls(new MoeCalls(task, rank));
+Result<std::unique_ptr<MoeCalls>> MoeCalls::create(const MoeTask &task, int rank,
+                                                   net::Transport *transport) {
+  std::unique_ptr<MoeCalls> calls(new MoeCalls(task, rank, transport));
   COLL_RETURN_IF_ERROR(calls->open());
   COLL_RETURN_IF_ERROR(calls->fill());
   return calls;
@@ -73,6 +84,9 @@ Status MoeCalls::open() {
   options.device = rank_;
   options.nvlBytes = (bufferBytes(task_) + 1023) / 1024 * 1024;
   options.timeoutUs = task_.timeoutUs;
+  options.nodeSize = task_.nodes > 1 ? task_.nodeSize() : rt::kMoeNodeRanks;
+  options.netBytes = netBytes(task_);
+  options.transport = transport_;
   Result<std::unique_ptr<rt::MoeBuffer>> buffer = rt::MoeBuffer::create(options);
   if (!buffer)
     return buffer.status();
@@ -320,11 +334,16 @@ Result<int64_t> MoeCalls::checkCombined() {
       ranks |= 1u << (topk_[at] / local);
       wrong += (*weights)[at] != moeWeight(task_, rank_, t, k);
     }
-    const auto copies = static_cast<float>(__builtin_popcount(ranks));
+    std::vector<float> copies(static_cast<size_t>(task_.nodes)); // that a node adds up
+    for (int r = 0; r < task_.ranks; ++r)
+      copies[static_cast<size_t>(r / task_.nodeSize())] += static_cast<float>(ranks >> r & 1u);
     moeRow(task_, rank_, t, bf16Bytes(task_), reinterpret_cast<char *>(row.data()));
-    for (size_t i = 0; i < hidden; ++i)
-      wrong += (*out)[static_cast<size_t>(t) * hidden + i] !=
-               rt::f32ToBf16(copies * rt::bf16ToF32(row[i]));
+    for (size_t i = 0; i < hidden; ++i) {
+      float sum = 0;
+      for (float count : copies)
+        sum += rt::bf16ToF32(rt::f32ToBf16(count * rt::bf16ToF32(row[i])));
+      wrong += (*out)[static_cast<size_t>(t) * hidden + i] != rt::f32ToBf16(sum);
+    }
   }
   return wrong;
 }

@@ -23,7 +23,9 @@ const char *nameOf(MoeCall call);
 
 class MoeCalls {
 public:
-  static Result<std::unique_ptr<MoeCalls>> create(const MoeTask &task, int rank);
+  // `transport`: between nodes, where there are several; outlives the object.
+  static Result<std::unique_ptr<MoeCalls>> create(const MoeTask &task, int rank,
+                                                  net::Transport *transport);
 
   rt::MoeBuffer &buffer() { return *buffer_; }
   // Layout and counts: what the other calls stand on. All ranks, after sync.
@@ -36,7 +38,8 @@ public:
   Result<int64_t> check(const rt::MoeConfig &config);
 
 private:
-  MoeCalls(const MoeTask &task, int rank) : task_(task), rank_(rank) {}
+  MoeCalls(const MoeTask &task, int rank, net::Transport *transport)
+      : task_(task), rank_(rank), transport_(transport) {}
   Status open();
   Status fill();
   Result<char *> allocate(int64_t bytes);
@@ -51,6 +54,7 @@ private:
 
   const MoeTask &task_;
   const int rank_;
+  net::Transport *const transport_;
   std::shared_ptr<rt::dl::GpuContext> gpu_;
   std::vector<rt::dl::GpuMemory> memory_;
   std::unique_ptr<rt::MoeBuffer> buffer_;

@@ -1,5 +1,6 @@
 #include "tools/coll-perf/moe/rank.h"
 
+#include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/calls.h"
 #include "tools/coll-perf/rows.h"
@@ -26,26 +27,45 @@ class MoeRank {
 public:
   MoeRank(const MoeTask &task, Gathering &ranks) : task_(task), ranks_(ranks) {}
 
-  Status open();
+  Status open(const rt::JobOptions &job);
   Result<std::vector<Figure>> measure();
   // Wrong values on all ranks in all checks; -1: none was made.
   int64_t wrong() const { return wrong_; }
   Status close();
 
 private:
+  Status connect(const rt::JobOptions &job);
   Status checkAll(const rt::MoeConfig &config);
   Result<double> timeOnce(MoeCall call, const rt::MoeConfig &config);
   Result<Figure> measureCall(MoeCall call, const rt::MoeConfig &config);
 
   const MoeTask &task_;
   Gathering &ranks_;
+  std::unique_ptr<net::Transport> transport_; // between nodes
   std::unique_ptr<MoeCalls> calls_;
   double received_ = 0;
   int64_t wrong_ = -1;
 };
 
-Status MoeRank::open() {
-  Result<std::unique_ptr<MoeCalls>> calls = MoeCalls::create(task_, ranks_.rank());
+Status MoeRank::connect(const rt::JobOptions &job) {
+  if (task_.nodes == 1)
+    return Status::okay();
+  Result<net::Secret> secret = net::Secret::create(job.secret);
+  if (!secret)
+    return secret.status();
+  net::TcpOptions options = net::TcpOptions::fromEnv();
+  options.iface = job.iface;
+  Result<std::unique_ptr<net::Transport>> transport = net::createTcpTransport(options, *secret);
+  if (!transport)
+    return transport.status();
+  transport_ = transport.take();
+  return Status::okay();
+}
+
+Status MoeRank::open(const rt::JobOptions &job) {
+  COLL_RETURN_IF_ERROR(ranks_.agree(connect(job)));
+  Result<std::unique_ptr<MoeCalls>> calls =
+      MoeCalls::create(task_, ranks_.rank(), transport_.get());
   COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
   calls_ = calls.take();
   const rt::MoeCard &card = calls_->buffer().card();
@@ -154,8 +174,9 @@ std::vector<Row> rowsOf(const MoeTask &task, const std::vector<Figure> &figures)
   for (const Figure &figure : figures) {
     Row row;
     row.caseName = std::string("moe ") + nameOf(figure.call) + ", " + std::to_string(task.ranks) +
-                   " processes, top-" + std::to_string(task.topk) + " of " +
-                   std::to_string(task.experts);
+                   " processes" +
+                   (task.nodes > 1 ? " as " + std::to_string(task.nodes) + " nodes" : "") +
+                   ", top-" + std::to_string(task.topk) + " of " + std::to_string(task.experts);
     row.size = std::to_string(task.tokens) + " x " + std::to_string(task.hidden);
     row.metric = "us, slowest rank";
     row.higherIsBetter = false;
@@ -188,12 +209,13 @@ int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string
   if (!ranks)
     return fail(job.rank, ranks.status());
   MoeRank self(task, **ranks);
-  if (Status opened = self.open(); !opened.ok())
+  if (Status opened = self.open(job); !opened.ok())
     return fail(job.rank, opened);
   if (job.rank == 0) {
-    std::printf("%s\nmoe: %d ranks, %d tokens x %d, top-%d of %d experts\n%-28s %5s %10s %8s\n",
-                machineName().c_str(), task.ranks, task.tokens, task.hidden, task.topk,
-                task.experts, "call", "SMs", "us", "GB/s");
+    std::printf(
+        "%s\nmoe: %d ranks, nodes: %d, %d tokens x %d, top-%d of %d experts\n%-28s %5s %10s %8s\n",
+        machineName().c_str(), task.ranks, task.nodes, task.tokens, task.hidden, task.topk,
+        task.experts, "call", "SMs", "us", "GB/s");
     std::fflush(stdout);
   }
   Result<std::vector<Figure>> figures = self.measure();

@@ -31,6 +31,8 @@ Status MoeTask::validate() const {
   const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
   if (ranks < 1 || ranks > rt::kMoeNodeRanks)
     return refuse("--ranks is from 1 to 8");
+  if (nodes < 1 || ranks % nodes)
+    return refuse("--nodes divides the ranks");
   if (tokens < 1 || tokens > 1 << 20 || hidden < 16 || hidden % 16 || hidden > 1 << 20)
     return refuse("--tokens is positive, --hidden a multiple of 16");
   if (experts < 1 || experts % ranks || topk < 1 || topk > std::min(rt::kMoeMaxTopk, experts))

@@ -19,6 +19,7 @@ using rt::Status;
 
 struct MoeTask {
   int ranks = 4;
+  int nodes = 1;     // that the ranks are made to be on
   int tokens = 4096; // of a rank
   int hidden = 7168;
   int topk = 8;
@@ -32,6 +33,7 @@ struct MoeTask {
   int64_t timeoutUs = 30'000'000;
   uint32_t seed = 1;
 
+  int nodeSize() const { return ranks / nodes; }
   // Scales of a token in fp8: one for 128 values, as models have it.
   int numScales() const { return (hidden + 127) / 128; }
   Status validate() const;

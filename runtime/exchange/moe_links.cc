@@ -1,0 +1,200 @@
+#include "runtime/exchange/moe_links.h"
+
+#include "runtime/net/socket.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+
+namespace coll::rt {
+
+namespace {
+
+std::string nameOf(int rank) { return "rank " + std::to_string(rank); }
+
+template <typename T>
+net::Segment segmentOf(T &message) {
+  return {&message, sizeof message, nullptr};
+}
+
+} // namespace
+
+//===-- connecting --------------------------------------------------------------===//
+
+Result<std::unique_ptr<MoeLinks>> MoeLinks::create(net::Transport &transport, int rank,
+                                                   int numRanks) {
+  std::unique_ptr<MoeLinks> links(new MoeLinks(transport, rank, numRanks));
+  Result<std::unique_ptr<net::Listener>> listener = transport.listen(0);
+  if (!listener)
+    return listener.status();
+  links->listener_ = listener.take();
+  return links;
+}
+
+Status MoeLinks::connect(const std::vector<net::Handle> &handles, int64_t timeoutUs) {
+  for (int rank = 0; rank < rank_; ++rank) {
+    auto connector = transport_.connect(0, handles[static_cast<size_t>(rank)]);
+    if (!connector)
+      return connector.status().annotate(nameOf(rank));
+    peers_[static_cast<size_t>(rank)].connector = connector.take();
+  }
+  const int64_t deadlineUs = net::nowUs() + timeoutUs;
+  while (true) {
+    COLL_RETURN_IF_ERROR(advanceGuests());
+    std::string missing;
+    for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank) {
+      if (rank == rank_ || peers_[static_cast<size_t>(rank)].isReady)
+        continue;
+      if (rank < rank_)
+        if (Status status = advance(rank); !status.ok())
+          return status.annotate("the connection to " + nameOf(rank));
+      missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    }
+    if (missing.empty())
+      return Status::okay();
+    if (net::nowUs() > deadlineUs)
+      return {kCollTimeout, "no connection to rank " + missing};
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+Status MoeLinks::advanceGuests() {
+  Result<std::unique_ptr<net::Connection>> accepted = listener_->accept();
+  if (!accepted)
+    return accepted.status();
+  if (*accepted) {
+    guests_.push_back(std::make_unique<Guest>());
+    guests_.back()->connection = accepted.take();
+  }
+  for (size_t i = 0; i < guests_.size();) {
+    Result<bool> done = greet(*guests_[i]);
+    if (!done)
+      return done.status();
+    if (*done)
+      guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
+    else
+      ++i;
+  }
+  return Status::okay();
+}
+
+// True once it has a place among the peers.
+Result<bool> MoeLinks::greet(Guest &guest) {
+  if (!guest.greeting) {
+    const net::Segment segment = segmentOf(guest.hello);
+    Result<net::Request *> request = guest.connection->irecv(&segment, 1, kHelloTag);
+    if (!request)
+      return request.status();
+    guest.greeting = *request;
+  }
+  if (!guest.greeting)
+    return false;
+  Result<net::Completion> completion = guest.connection->test(guest.greeting);
+  if (!completion)
+    return completion.status();
+  if (!completion->done)
+    return false;
+  const auto rank = static_cast<size_t>(guest.hello.rank);
+  if (completion->bytes != sizeof guest.hello || guest.hello.magic != kMagic ||
+      rank <= static_cast<size_t>(rank_) || rank >= peers_.size() || peers_[rank].connection)
+    return Status(kCollPeer, "a connection that is of no rank of this exchange");
+  COLL_RETURN_IF_ERROR(adopt(static_cast<int>(rank), std::move(guest.connection)));
+  return true;
+}
+
+Status MoeLinks::advance(int rank) {
+  Peer &peer = peers_[static_cast<size_t>(rank)];
+  if (!peer.connection) {
+    Result<std::unique_ptr<net::Connection>> made = peer.connector->poll();
+    if (!made)
+      return made.status();
+    if (!*made)
+      return Status::okay();
+    peer.connection = made.take();
+    peer.hello.rank = static_cast<uint32_t>(rank_);
+  }
+  if (!peer.greeting) {
+    const net::Segment segment = segmentOf(peer.hello);
+    Result<net::Request *> request = peer.connection->isend(&segment, 1, kHelloTag);
+    if (!request)
+      return request.status();
+    peer.greeting = *request;
+  }
+  if (!peer.greeting)
+    return Status::okay();
+  Result<net::Completion> completion = peer.connection->test(peer.greeting);
+  if (!completion)
+    return completion.status();
+  return completion->done ? listenTo(rank) : Status::okay();
+}
+
+Status MoeLinks::adopt(int rank, std::unique_ptr<net::Connection> connection) {
+  peers_[static_cast<size_t>(rank)].connection = std::move(connection);
+  return listenTo(rank);
+}
+
+Status MoeLinks::listenTo(int rank) {
+  Peer &peer = peers_[static_cast<size_t>(rank)];
+  const net::Segment segment = segmentOf(peer.farewell);
+  Result<net::Request *> request = peer.connection->irecv(&segment, 1, kEndTag);
+  if (!request)
+    return request.status();
+  peer.end = *request;
+  peer.isReady = peer.end != nullptr;
+  return Status::okay();
+}
+
+//===-- ends --------------------------------------------------------------------===//
+
+Status MoeLinks::poll() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t r = 0; r < peers_.size() && failure_.ok() && !isClosed_; ++r) {
+    Peer &peer = peers_[r];
+    if (!peer.end)
+      continue;
+    Result<net::Completion> completion = peer.connection->test(peer.end);
+    if (completion.ok() && !completion->done)
+      continue;
+    peer.end = nullptr;
+    peer.farewell.text[sizeof peer.farewell.text - 1] = 0;
+    failure_ = completion.ok()
+                   ? Status(static_cast<CollCode>(peer.farewell.code), peer.farewell.text)
+                   : completion.status().annotate(nameOf(static_cast<int>(r)) + " is gone");
+  }
+  return failure_;
+}
+
+Status MoeLinks::explain(int rank, const Status &failure) {
+  const Status known = poll();
+  return known.ok() ? failure.annotate(nameOf(rank)) : known;
+}
+
+void MoeLinks::abort(const Status &cause) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (own_.code != kCollOk || isClosed_)
+    return;
+  own_.code = cause.code();
+  std::snprintf(own_.text, sizeof own_.text, "%s", cause.message().c_str());
+  if (failure_.ok())
+    failure_ = cause;
+  const net::Segment segment = segmentOf(own_);
+  // Who cannot be told sees the connection's end, or its own deadline.
+  for (Peer &peer : peers_)
+    if (peer.isReady)
+      (void)peer.connection->isend(&segment, 1, kEndTag);
+}
+
+void MoeLinks::close() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  isClosed_ = true;
+  guests_.clear();
+  for (Peer &peer : peers_)
+    if (peer.connection)
+      peer.connection->close();
+}
+
+MoeLinks::~MoeLinks() { close(); }
+
+} // namespace coll::rt

@@ -1,0 +1,144 @@
+// moe_nodes.h - what a MoeBuffer does between nodes: it agrees on routes, and moves rows.
+//
+// A call of MoeBuffer that crosses nodes takes these steps, on all ranks alike:
+//
+//   route() or agree()   the counterparts find that they make the same call
+//   prepare()            tables and places for rows, in this rank's GPU memory
+//   sendAfter()          from when on rows may be sent
+//   forward() or back()  rows to the counterparts, and theirs to here
+//
+// between which the buffer launches the kernels that move rows within the node. The host drives
+// the network: calls block until what they move is here; then `stream` waits for the last copy.
+// Rows pass through pinned memory in chunks, so that copies and the network overlap.
+//
+// One thread at a time, but for links().abort().
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_NODES_H
+#define COLL_RUNTIME_EXCHANGE_MOE_NODES_H
+
+#include "runtime/exchange/moe_platform.h"
+#include "runtime/exchange/moe_pump.h"
+#include "runtime/exchange/moe_routes.h"
+
+#include <functional>
+#include <memory>
+
+namespace coll::rt {
+
+struct MoeNodesOptions {
+  MoeWorld world;
+  int64_t netBytes = 0;
+  int64_t chunkBytes = 0;
+  int64_t timeoutUs = 0;
+  net::Transport *transport = nullptr; // outlives the object
+};
+
+// What ranks have to agree on, besides that they make their n-th call. Plain bytes.
+struct MoeCallSign {
+  enum Kind : uint32_t { kDispatch = 1, kDispatchAgain, kCombine };
+  uint32_t kind = 0;
+  uint32_t rowBytes = 0, numTopk = 0, numScales = 0, numExperts = 0;
+  uint32_t unused = 0;
+  int64_t capacity = 0;
+};
+
+// Parts of a rank's netBytes in a call; addresses of the GPU.
+struct MoeRelay {
+  // Tables of the routes.
+  int32_t *totals = nullptr; // [nodeSize][nodeSize]: a rank prefix for rows that are absolute
+  int32_t *ownRows = nullptr, *places = nullptr, *sendTokens = nullptr;
+  int32_t *relayRows = nullptr, *relaySource = nullptr;
+  // [relayed] tokens of others, or their sums.
+  char *rows = nullptr;
+  int64_t *topkIdx = nullptr;
+  float *topkWeights = nullptr, *scales = nullptr;
+  // [sent] sums that have come back.
+  char *backRows = nullptr;
+  float *backWeights = nullptr;
+  uint64_t bytes = 0; // in all
+};
+
+class MoeNodes {
+public:
+  using Watch = std::function<Status()>;
+
+  // `watch`: whether to go on, asked while a call waits.
+  static Result<std::unique_ptr<MoeNodes>> create(std::shared_ptr<dl::GpuContext> gpu,
+                                                  const MoeKernels &kernels,
+                                                  const MoeNodesOptions &options, Watch watch);
+  ~MoeNodes();
+
+  const net::Handle &handle() const { return links_->handle(); }
+  Status connect(const std::vector<net::Handle> &handles) {
+    return links_->connect(handles, options_.timeoutUs);
+  }
+  MoeLinks &links() { return *links_; }
+  char *data() const { return memory_.device(); } // netBytes
+  int64_t bytesSent() const { return pump_->bytesSent(); }
+
+  // Agrees on the routes of `layout`, whose arrays are complete when what is on `stream` is.
+  // kCollInvalidCall: more tokens for a rank than sign.capacity. `isTokenInRank` gets the layout's.
+  Result<std::shared_ptr<MoeRoutes>> route(const MoeCallSign &sign, const MoeLayout &layout,
+                                           int64_t numTokens, dl::CudaStream stream,
+                                           std::vector<uint8_t> &isTokenInRank);
+  Status agree(const MoeCallSign &sign);
+
+  // What travels with a token. `isCombine`: sums come back, too.
+  Result<MoeRelay> prepare(const std::shared_ptr<const MoeRoutes> &routes,
+                           const kernels::MoeRecord &record, bool isCombine, dl::CudaStream stream);
+  // From host memory, on `stream`; `from` is free when it returns.
+  Status upload(void *to, const void *from, size_t bytes, dl::CudaStream stream);
+
+  // What forward() or back() sends is complete when what is now on `stream` is.
+  Status sendAfter(dl::CudaStream stream) { return order(stream, out_); }
+  // This rank's tokens to the counterparts, theirs to `relay`.
+  Status forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
+                 const int64_t *topkIdx, const kernels::MoeRecord &record, dl::CudaStream stream);
+  // The sums of relayed tokens back to their sources, and of this rank's tokens to here.
+  Status back(const MoeRoutes &routes, const MoeRelay &relay, const kernels::MoeRecord &record,
+              dl::CudaStream stream);
+
+private:
+  static constexpr int64_t kStageBytes = 1 << 20;
+
+  MoeNodes(std::shared_ptr<dl::GpuContext> gpu, const MoeKernels &kernels,
+           const MoeNodesOptions &options, Watch watch)
+      : gpu_(std::move(gpu)), kernels_(kernels), options_(options), watch_(std::move(watch)) {}
+  Status open();
+  Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
+  Status download(void *to, const void *from, size_t bytes, dl::CudaStream stream);
+  Status await(dl::CudaEvent event);
+  // `later` goes on when what is now on `earlier` is done.
+  Status order(dl::CudaStream earlier, dl::CudaStream later);
+  Status run(std::vector<MoeFlow> flows) { return pump_->run(std::move(flows), watch_); }
+
+  Status swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
+                    dl::CudaStream stream, std::vector<MoeCounts> &counts);
+  Status swapRoutes(const std::vector<MoeCounts> &counts,
+                    const std::vector<std::vector<MoeRoute>> &here,
+                    std::vector<std::vector<MoeRoute>> &there);
+  MoeFlow bytesFlow(int rank, bool isSend, uint64_t kind, void *data, size_t bytes) const;
+  uint64_t tagOf(uint64_t kind) const { return calls_ * 4 + kind; }
+  Result<int64_t> tokensOfChunk(const kernels::MoeRecord &record) const;
+  // Flows with all counterparts, `tokens` at a time; `begin` as in MoeRoutes.
+  using Move = std::function<Status(int64_t first, int64_t count, const MoeSlot &slot)>;
+  void addFlows(std::vector<MoeFlow> &flows, bool isSend, const std::vector<int64_t> &begin,
+                const kernels::MoeRecord &record, int64_t tokens, const Move &move) const;
+
+  std::shared_ptr<dl::GpuContext> gpu_;
+  const MoeKernels kernels_;
+  const MoeNodesOptions options_;
+  const Watch watch_;
+  dl::GpuMemory memory_, stage_;
+  dl::CudaStream out_ = nullptr, in_ = nullptr;
+  dl::CudaEvent event_ = nullptr, staged_ = nullptr;
+  std::unique_ptr<MoeLinks> links_;
+  std::unique_ptr<MoePump> pump_;
+  bool isStageBusy_ = false;
+  uint64_t calls_ = 0;
+  std::shared_ptr<const MoeRoutes> uploaded_; // whose tables are in memory_
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_NODES_H

@@ -1,0 +1,83 @@
+// moe_rig.h - ranks of a MoeBuffer over a fake driver, with the kernels' device code on host
+// threads.
+
+#ifndef COLL_TEST_EXCHANGE_MOE_RIG_H
+#define COLL_TEST_EXCHANGE_MOE_RIG_H
+
+#include "runtime/dl/fake_cuda.h"
+#include "runtime/exchange/moe_buffer.h"
+#include "test/exchange/moe_cases.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace coll::rt::test {
+
+// Small grids; each kernel runs beside those of its peers.
+MoePlatform emulatedMoe(const dl::Cuda &cuda);
+
+// A rank: its buffer, and GPU memory to call with.
+class MoeRank {
+public:
+  MoeRank(dl::FakeCuda &fake, const MoeBufferOptions &options);
+  ~MoeRank();
+
+  template <typename T>
+  T *room(size_t count) {
+    memory_.push_back(fake_.allocate(count * sizeof(T) + 64, gpu_));
+    return static_cast<T *>(memory_.back());
+  }
+  // GPU memory of the fake is the host's.
+  template <typename T>
+  T *put(const std::vector<T> &values) {
+    T *data = room<T>(values.size());
+    std::copy(values.begin(), values.end(), data);
+    return data;
+  }
+  // Until what is on the rank's stream is done.
+  void wait();
+
+  std::unique_ptr<MoeBuffer> buffer;
+  MoeOrder order;
+
+private:
+  dl::FakeCuda &fake_;
+  const int gpu_;
+  std::vector<void *> memory_;
+};
+using MoeRanks = std::vector<std::unique_ptr<MoeRank>>;
+
+// `body(number, rank)` for each rank, on a thread of its own.
+template <typename Body>
+void beside(MoeRanks &all, Body &&body) {
+  std::vector<std::thread> threads;
+  for (size_t r = 0; r < all.size(); ++r)
+    threads.emplace_back([&, r] { body(r, *all[r]); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+// They get each other's cards.
+void syncAll(MoeRanks &all);
+
+// What a rank calls with, in its GPU's memory.
+struct MoeInputs {
+  MoeRouting routing;
+  MoeTokens tokens;
+  MoeLayout layout;
+  void *handle = nullptr;
+  uint16_t *out = nullptr;
+  float *outWeights = nullptr;
+};
+MoeInputs inputsOf(MoeRank &rank, const MoeRankCase &from, int numRanks, const MoeConfig &config);
+
+template <typename T>
+void expectBytes(const char *what, const T *got, const std::vector<T> &expected) {
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), got)) << what;
+}
+
+} // namespace coll::rt::test
+
+#endif // COLL_TEST_EXCHANGE_MOE_RIG_H
