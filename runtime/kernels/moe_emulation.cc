@@ -3,6 +3,8 @@
 #include "runtime/kernels/moe_combine_device.cuh"
 #include "runtime/kernels/moe_dispatch_device.cuh"
 #include "runtime/kernels/moe_layout_device.cuh"
+#include "runtime/kernels/moe_low_latency_combine_device.cuh"
+#include "runtime/kernels/moe_low_latency_dispatch_device.cuh"
 #include "runtime/kernels/moe_notify_device.cuh"
 #include "runtime/kernels/moe_relay_device.cuh"
 
@@ -22,6 +24,11 @@ template <typename Args>
 Args smallGrid(Args args) {
   args.grid = {args.grid.blocks ? args.grid.blocks : 2,
                args.grid.threads ? args.grid.threads : moe::kWarp};
+  return args;
+}
+template <typename Args>
+Args smallCall(Args args) {
+  args.call = smallGrid(args.call);
   return args;
 }
 
@@ -60,6 +67,26 @@ Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineAr
   const MoeGrid &grid = plan.call.grid;
   return simt::Grid{{grid.blocks, grid.threads, moe::combineSharedBytes(grid.threads)},
                     [group, plan](char *shared) { moe::Combiner(group, plan, shared).run(); }};
+}
+
+Result<simt::Grid> emulatedLowLatencyDispatch(const PeerGroup &group,
+                                              const LowLatencyDispatchArgs &args) {
+  COLL_RETURN_IF_ERROR(checkLowLatencyDispatch(group, args));
+  const low_latency::Dispatch plan = low_latency::planDispatch(smallCall(args));
+  const LowLatencyCall &call = plan.args.call;
+  return simt::Grid{
+      {call.grid.blocks, call.grid.threads, low_latency::dispatchSharedBytes(call.shape)},
+      [group, plan](char *shared) { low_latency::Dispatcher(group, plan, shared).run(); }};
+}
+
+Result<simt::Grid> emulatedLowLatencyCombine(const PeerGroup &group,
+                                             const LowLatencyCombineArgs &args) {
+  COLL_RETURN_IF_ERROR(checkLowLatencyCombine(group, args));
+  const low_latency::Combine plan = low_latency::planCombine(smallCall(args));
+  const MoeGrid &grid = plan.args.call.grid;
+  return simt::Grid{
+      {grid.blocks, grid.threads, low_latency::combineSharedBytes()},
+      [group, plan](char *shared) { low_latency::Combiner(group, plan, shared).run(); }};
 }
 
 Result<simt::Grid> emulatedMoeGather(const MoeGatherArgs &args) {

@@ -1,4 +1,5 @@
-// moe_emulation.h - the kernels of moe.h on the host, for tests: grids for simt::runBeside().
+// moe_emulation.h - the kernels of moe.h and moe_low_latency.h on the host, for tests: grids for
+// simt::runBeside().
 //
 // Arguments are checked as by the launchers, and copied; pointers are the host's. Grids are those
 // of the arguments, or two blocks of one warp.
@@ -7,6 +8,7 @@
 #define COLL_RUNTIME_KERNELS_MOE_EMULATION_H
 
 #include "runtime/kernels/moe.h"
+#include "runtime/kernels/moe_low_latency.h"
 #include "runtime/kernels/moe_relay.h"
 #include "runtime/kernels/simt_host.h"
 
@@ -16,6 +18,10 @@ rt::Result<simt::Grid> emulatedMoeLayout(const MoeLayoutArgs &args);
 rt::Result<simt::Grid> emulatedMoeNotify(const PeerGroup &group, const MoeNotifyArgs &args);
 rt::Result<simt::Grid> emulatedMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args);
 rt::Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineArgs &args);
+rt::Result<simt::Grid> emulatedLowLatencyDispatch(const PeerGroup &group,
+                                                  const LowLatencyDispatchArgs &args);
+rt::Result<simt::Grid> emulatedLowLatencyCombine(const PeerGroup &group,
+                                                 const LowLatencyCombineArgs &args);
 rt::Result<simt::Grid> emulatedMoeGather(const MoeGatherArgs &args);
 rt::Result<simt::Grid> emulatedMoeMerge(const MoeMergeArgs &args);
 

@@ -1,6 +1,7 @@
 // The token exchange of a build without the CUDA toolkit: its launchers refuse.
 
 #include "runtime/kernels/moe.h"
+#include "runtime/kernels/moe_low_latency.h"
 #include "runtime/kernels/moe_relay.h"
 
 namespace coll::kernels {
@@ -19,6 +20,13 @@ rt::Status launchMoeDispatch(const PeerGroup &, const MoeDispatchArgs &, void *)
 }
 rt::Status launchMoeCombine(const PeerGroup &, const MoeCombineArgs &, void *) { return noCuda(); }
 rt::Status rehearseMoeKernels(const PeerGroup &, void *) { return noCuda(); }
+rt::Status launchLowLatencyDispatch(const PeerGroup &, const LowLatencyDispatchArgs &, void *) {
+  return noCuda();
+}
+rt::Status launchLowLatencyCombine(const PeerGroup &, const LowLatencyCombineArgs &, void *) {
+  return noCuda();
+}
+rt::Status rehearseLowLatencyKernels(const PeerGroup &, void *) { return noCuda(); }
 rt::Status launchMoeGather(const MoeGatherArgs &, void *) { return noCuda(); }
 rt::Status launchMoeMerge(const MoeMergeArgs &, void *) { return noCuda(); }
 rt::Status rehearseMoeRelay(void *) { return noCuda(); }

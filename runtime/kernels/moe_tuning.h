@@ -32,6 +32,12 @@ inline constexpr uint32_t kMoeStageBytes = 8192;
 inline constexpr uint32_t kMoeFetchStages = 3;
 inline constexpr uint32_t kMoeFetchAhead = 2;
 
+// The low-latency mode: a block for each of 128 tokens, and all blocks at once on any GPU that has
+// the instructions, two a multiprocessor where it has to be.
+inline constexpr uint32_t kLowLatencyBlocks = 128;
+inline constexpr uint32_t kLowLatencyMaxBlocks = 228;
+inline constexpr uint32_t kLowLatencyThreads = 512;
+
 } // namespace coll::kernels
 
 #endif // COLL_RUNTIME_KERNELS_MOE_TUNING_H

@@ -102,6 +102,15 @@ COLL_DEVICE void storeRelaxed(uint32_t *address, uint32_t value) {
 COLL_DEVICE void storeRelaxed(uint64_t *address, uint64_t value) {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
+// Adds, and returns what was there; acquires and releases within this GPU.
+COLL_DEVICE uint32_t fetchAdd(uint32_t *address, uint32_t value) {
+  uint32_t before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(address), "r"(value)
+               : "memory");
+  return before;
+}
 // Single-copy atomic: a load sees all 16 bytes of one store or none. Relaxed. Also between
 // GPUs; `address` is a multiple of 16.
 COLL_DEVICE Vec16 loadPacket(const void *address) {

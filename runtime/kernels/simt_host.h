@@ -110,6 +110,10 @@ inline void storeRelaxed(uint64_t *address, uint64_t value) {
   preempt();
   __atomic_store_n(address, value, __ATOMIC_RELAXED);
 }
+inline uint32_t fetchAdd(uint32_t *address, uint32_t value) {
+  preempt();
+  return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+}
 // One instruction each, whatever the compiler makes of copies: a member on another host thread,
 // or in another process, must not see half a packet. Processors with AVX promise that; the
 // sanitizers do not look inside. A packet hands over no other data.

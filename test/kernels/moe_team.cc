@@ -20,6 +20,10 @@ rt::Result<simt::Grid> emulated(const PeerGroup &group, const MoeLaunch &launch)
     return emulatedMoeNotify(group, *notify);
   if (const auto *dispatch = std::get_if<MoeDispatchArgs>(&launch))
     return emulatedMoeDispatch(group, *dispatch);
+  if (const auto *dispatch = std::get_if<LowLatencyDispatchArgs>(&launch))
+    return emulatedLowLatencyDispatch(group, *dispatch);
+  if (const auto *combine = std::get_if<LowLatencyCombineArgs>(&launch))
+    return emulatedLowLatencyCombine(group, *combine);
   return emulatedMoeCombine(group, std::get<MoeCombineArgs>(launch));
 }
 
@@ -30,6 +34,10 @@ rt::Status start(const PeerGroup &group, const MoeLaunch &launch, void *stream) 
     return launchMoeNotify(group, *notify, stream);
   if (const auto *dispatch = std::get_if<MoeDispatchArgs>(&launch))
     return launchMoeDispatch(group, *dispatch, stream);
+  if (const auto *dispatch = std::get_if<LowLatencyDispatchArgs>(&launch))
+    return launchLowLatencyDispatch(group, *dispatch, stream);
+  if (const auto *combine = std::get_if<LowLatencyCombineArgs>(&launch))
+    return launchLowLatencyCombine(group, *combine, stream);
   return launchMoeCombine(group, std::get<MoeCombineArgs>(launch), stream);
 }
 
@@ -64,8 +72,9 @@ void MoeTeam::reset() {
     *group.control = {};
     rig_.initWorkspace(group);
     if (!rig_.isEmulated())
-      if (rt::Status status = rehearseMoeKernels(group, rig_.enter(group.rank)); !status.ok())
-        bug(status.toString());
+      for (auto *rehearse : {rehearseMoeKernels, rehearseLowLatencyKernels})
+        if (rt::Status status = rehearse(group, rig_.enter(group.rank)); !status.ok())
+          bug(status.toString());
   }
   rig_.settle();
 }

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_KERNELS_MOE_TEAM_H
 #define COLL_TEST_KERNELS_MOE_TEAM_H
 
-#include "runtime/kernels/moe.h"
+#include "runtime/kernels/moe_low_latency.h"
 #include "test/exchange/moe_cases.h"
 #include "test/kernels/peer_rig.h"
 
@@ -16,7 +16,8 @@
 namespace coll::kernels::test {
 
 // One launch of a member.
-using MoeLaunch = std::variant<MoeLayoutArgs, MoeNotifyArgs, MoeDispatchArgs, MoeCombineArgs>;
+using MoeLaunch = std::variant<MoeLayoutArgs, MoeNotifyArgs, MoeDispatchArgs, MoeCombineArgs,
+                               LowLatencyDispatchArgs, LowLatencyCombineArgs>;
 
 // A group with memory to make calls in. What a round takes is given back by clear().
 class MoeTeam {
