@@ -44,7 +44,8 @@ Status checkOptions(const MoeBufferOptions &o) {
   if (!o.lowLatency && isWide && o.numRanks % o.nodeSize)
     return refuse(std::to_string(o.numRanks) + " ranks; up to " + node + ", or a multiple of " +
                   node);
-  if (o.nvlBytes <= 0 || o.nvlBytes % kUnit || o.netBytes < 0 || o.netBytes % kUnit)
+  if (o.nvlBytes < (o.lowLatency ? 0 : 1) || o.nvlBytes % kUnit || o.netBytes < 0 ||
+      o.netBytes % kUnit)
     return refuse("nvlBytes and netBytes are multiples of 128, and nvlBytes is not 0");
   if (o.netBytes != 0 && (o.nvlBytes > INT_MAX || (o.netBytes > INT_MAX && !o.lowLatency)))
     return refuse("nvlBytes or netBytes is beyond INT_MAX");
@@ -52,8 +53,15 @@ Status checkOptions(const MoeBufferOptions &o) {
     return refuse("netBytes without ranks on other nodes");
   if (o.timeoutUs <= 0)
     return refuse("timeoutUs is not positive");
-  if (o.lowLatency)
-    return {kCollUnsupported, "moe buffer: the low-latency mode"};
+  if (o.lowLatency && isWide)
+    return {kCollUnsupported, "moe buffer: the low-latency mode between nodes"};
+  if (o.lowLatency) {
+    COLL_RETURN_IF_ERROR(checkMoeShape(o.lowLatencyShape, o.numRanks));
+    if (const int64_t needed = MoeBuffer::lowLatencyBytes(o.lowLatencyShape, o.numRanks);
+        o.netBytes > 0 && o.netBytes < needed)
+      return refuse("netBytes is " + std::to_string(o.netBytes) + "; the low-latency mode needs " +
+                    std::to_string(needed));
+  }
   if (isWide && (o.netBytes == 0 || !o.transport))
     return refuse("ranks on other nodes without netBytes or a transport");
   if (isWide && (o.netChunkBytes <= 0 || o.netChunkBytes % 256 || o.netChunkBytes > INT_MAX))
@@ -113,6 +121,7 @@ Status MoeBuffer::open() {
   pinned_ = pinned.take();
   std::memset(pinned_.host(), 0, sizeof(Words));
   words_ = reinterpret_cast<Words *>(pinned_.host());
+  indexError_ = &reinterpret_cast<Words *>(pinned_.device())->layoutError;
 
   const auto size = static_cast<uint32_t>(std::min(options_.numRanks, options_.nodeSize));
   group_.rank = static_cast<uint32_t>(nvlRank());
@@ -127,8 +136,11 @@ Status MoeBuffer::open() {
   card_.nvlBytes = options_.nvlBytes;
   card_.netBytes = options_.netBytes;
   card_.netChunkBytes = options_.netChunkBytes;
-  Result<std::unique_ptr<MoeMemory>> memory =
-      MoeMemory::create(gpu_, static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes, card_);
+  const int64_t bytes =
+      options_.lowLatency
+          ? lowLatencyOffset() + lowLatencyBytes(options_.lowLatencyShape, options_.numRanks)
+          : static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes;
+  Result<std::unique_ptr<MoeMemory>> memory = MoeMemory::create(gpu_, bytes, card_);
   if (!memory)
     return memory.status();
   memory_ = memory.take();
@@ -141,6 +153,8 @@ Status MoeBuffer::open() {
     COLL_RETURN_IF_ERROR(driver(cuda.eventCreate(event, dl::kCudaEventNoTiming), "cuEventCreate"));
   COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, stream_));
   COLL_RETURN_IF_ERROR(platform_.kernels.rehearse(group_, stream_));
+  if (options_.lowLatency)
+    COLL_RETURN_IF_ERROR(openLowLatency());
   COLL_RETURN_IF_ERROR(driver(cuda.streamSynchronize(stream_), "cuStreamSynchronize"));
   if (options_.numRanks <= options_.nodeSize)
     return Status::okay();
@@ -323,7 +337,7 @@ Status MoeBuffer::dispatchLayout(const MoeRouting &routing, const MoeLayout &lay
     args.tokensOfAny = layout.tokensPerNetRank ? layout.tokensPerNetRank + n : nullptr;
     args.tokensPerExpert = layout.tokensPerExpert + args.firstExpert;
     args.isTokenInRank = layout.isTokenInRank + n * group_.size;
-    args.error = &reinterpret_cast<Words *>(pinned_.device())->layoutError;
+    args.error = indexError_;
     COLL_RETURN_IF_ERROR(platform_.kernels.layout(args, stream_));
   }
   return end(order);

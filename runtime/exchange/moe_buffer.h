@@ -35,12 +35,13 @@
 #define COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H
 
 #include "runtime/dl/gpu_memory.h"
-#include "runtime/exchange/moe.h"
+#include "runtime/exchange/moe_low_latency.h"
 #include "runtime/exchange/moe_memory.h"
 #include "runtime/exchange/moe_nodes.h"
 #include "runtime/exchange/moe_platform.h"
 
 #include <memory>
+#include <variant>
 #include <vector>
 
 namespace coll::rt {
@@ -48,11 +49,13 @@ namespace coll::rt {
 struct MoeBufferOptions {
   int rank = 0;
   int numRanks = 1;
-  int64_t nvlBytes = 0;           // a multiple of 128, up to INT_MAX unless netBytes is 0
-  int64_t netBytes = 0;           // a multiple of 128, up to INT_MAX; 0 where there is one node
-  bool lowLatency = false;        // kCollUnsupported
-  bool explicitlyDestroy = false; // else the destructor does
-  int device = 0;                 // GPU
+  int64_t nvlBytes = 0;    // a multiple of 128, up to INT_MAX unless netBytes is 0
+  int64_t netBytes = 0;    // a multiple of 128, up to INT_MAX; 0 where there is one node, or
+                           // with lowLatency at least lowLatencyBytes()
+  bool lowLatency = false; // has that mode, too; kCollUnsupported with several nodes
+  MoeLowLatencyShape lowLatencyShape;   // of all its calls
+  bool explicitlyDestroy = false;       // else the destructor does
+  int device = 0;                       // GPU
   int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
   int nodeSize = kMoeNodeRanks;         // ranks of a node, where there are several
   // Of several nodes: what connects them, which outlives the buffer, and how much goes at a time.
@@ -65,6 +68,11 @@ struct MoeOrder {
   dl::CudaStream compute = nullptr; // the caller's; may be commStream()
   dl::CudaEvent previous = nullptr; // the call begins after it; null: after what is on `compute`
   dl::CudaEvent done = nullptr;     // recorded at the end; null: `compute` waits for the call
+};
+
+// A call of the low-latency mode that was sent, and is to be received.
+struct MoeHook {
+  int64_t call = -1;
 };
 
 // A part of the buffer.
@@ -131,6 +139,27 @@ public:
   Status combine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
                  const MoeOrder &order);
 
+  // --- the low-latency mode (moe_low_latency.h), in memory of its own: nothing is to be cleaned up
+  // when calls of both modes follow each other. No call blocks or needs the host, so they may be
+  // captured; a graph is replayed by all ranks. All ranks make the same calls in the same order,
+  // but may choose `hook`, `previous` and `numSms` as they like.
+
+  // GPU memory that the mode takes beside nvlBytes: two buffers, which calls take in turns.
+  static int64_t lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks);
+  // Sends and receives; with a hook it only sends, and lowLatencyReceive() does the rest. Between
+  // the two nothing runs on this GPU. Wrong indices are reported by check(), once.
+  Status lowLatencyDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRows &rows,
+                            const MoeOrder &order, MoeHook *hook = nullptr);
+  // `rows`: of the dispatch. Rows are sent from where they are.
+  Status lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeLowLatencyRows &rows,
+                           const MoeOrder &order, MoeHook *hook = nullptr);
+  // Once for each hook; with up to two calls not received, in any order. The memory of the call is
+  // still there.
+  Status lowLatencyReceive(const MoeHook &hook, const MoeOrder &order);
+  // [L][R * maxTokens][hidden] bf16 in the buffer of the next call, which has to be a combine:
+  // where experts may write its rows without memory of their own.
+  Result<MoeView> lowLatencyCombineInput() const;
+
 private:
   enum Half { kReceived, kGiven };
   // Whose tokens a launch moves, and where they are at their receivers.
@@ -181,6 +210,16 @@ private:
                     MoeReceived &received);
   Status checkRoutes(const MoeHandle &handle) const;
   Status combineAcross(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config);
+
+  // moe_buffer_low_latency.cc
+  Status openLowLatency();
+  int64_t lowLatencyOffset() const; // in a workspace
+  kernels::LowLatencyCall lowLatencyCall(const MoeRouting &routing, int numSms) const;
+  template <typename Args>
+  Status sendLowLatency(Args args, const MoeOrder &order, MoeHook *hook);
+  template <typename Args>
+  Status launchLowLatency(const Args &args, const MoeOrder &order);
+
   void release();
 
   const MoeBufferOptions options_;
@@ -190,11 +229,16 @@ private:
   dl::GpuMemory pinned_; // Words
   struct Words;
   Words *words_ = nullptr;
+  uint64_t *indexError_ = nullptr; // of them, for the GPU
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent before_ = nullptr, after_ = nullptr;
   kernels::PeerGroup group_;
   std::unique_ptr<MoeNodes> nodes_; // where there are several
   Status failure_;                  // of the exchange with other nodes
+  int64_t lowLatencyCalls_ = 0;
+  // Of each of the two buffers: what is to be received.
+  std::variant<std::monostate, kernels::LowLatencyDispatchArgs, kernels::LowLatencyCombineArgs>
+      pending_[2];
   MoeCard card_;
   bool isAvailable_ = false, isDestroyed_ = false;
 };

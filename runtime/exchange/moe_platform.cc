@@ -11,11 +11,13 @@ Result<MoePlatform> moePlatform() {
 #ifndef COLL_HAS_CUDA_KERNELS
   return Status(kCollUnsupported, "this build has no GPU kernels (preset cuda has)");
 #else
-  return MoePlatform{
-      *cuda,
-      {kernels::initPeerWorkspace, kernels::rehearseMoeKernels, kernels::launchMoeLayout,
-       kernels::launchMoeNotify, kernels::launchMoeDispatch, kernels::launchMoeCombine,
-       kernels::rehearseMoeRelay, kernels::launchMoeGather, kernels::launchMoeMerge}};
+  return MoePlatform{*cuda,
+                     {kernels::initPeerWorkspace, kernels::rehearseMoeKernels,
+                      kernels::launchMoeLayout, kernels::launchMoeNotify,
+                      kernels::launchMoeDispatch, kernels::launchMoeCombine,
+                      kernels::rehearseMoeRelay, kernels::launchMoeGather, kernels::launchMoeMerge,
+                      kernels::rehearseLowLatencyKernels, kernels::launchLowLatencyDispatch,
+                      kernels::launchLowLatencyCombine}};
 #endif
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/base/replacement.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/kernels/moe.h"
+#include "runtime/kernels/moe_low_latency.h"
 #include "runtime/kernels/moe_relay.h"
 
 namespace coll::rt {
@@ -25,6 +26,12 @@ struct MoeKernels {
   Status (*rehearseRelay)(void *stream) = nullptr;
   Status (*gather)(const kernels::MoeGatherArgs &, void *stream) = nullptr;
   Status (*merge)(const kernels::MoeMergeArgs &, void *stream) = nullptr;
+  // The low-latency mode.
+  Status (*rehearseLowLatency)(const Group &, void *stream) = nullptr;
+  Status (*lowLatencyDispatch)(const Group &, const kernels::LowLatencyDispatchArgs &,
+                               void *stream) = nullptr;
+  Status (*lowLatencyCombine)(const Group &, const kernels::LowLatencyCombineArgs &,
+                              void *stream) = nullptr;
 };
 
 struct MoePlatform {

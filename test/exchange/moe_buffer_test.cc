@@ -188,8 +188,6 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
             "invalid call: moe buffer: 3 ranks; up to 2, or a multiple of 2");
   EXPECT_EQ(refusal([](auto &o) { o.nodeSize = 9; }),
             "invalid call: moe buffer: nodeSize is 9; it is from 1 to 8");
-  EXPECT_EQ(refusal([](auto &o) { o.lowLatency = true; }),
-            "unsupported: moe buffer: the low-latency mode");
   fake_.failNext("memAlloc", dl::kCudaOutOfMemory);
   EXPECT_NE(refusal([](auto &) {}).find("moe buffer of rank 0: cuMemAlloc"), std::string::npos);
   EXPECT_EQ(fake_.liveAllocations(), 0);

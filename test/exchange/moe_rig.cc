@@ -52,6 +52,19 @@ MoePlatform emulatedMoe(const dl::Cuda &cuda) {
   platform.kernels.merge = [](const kernels::MoeMergeArgs &args, void *stream) {
     return launch(kernels::emulatedMoeMerge(args), stream);
   };
+  platform.kernels.rehearseLowLatency = [](const PeerGroup &, void *) { return Status(); };
+  platform.kernels.lowLatencyDispatch =
+      [](const PeerGroup &group, const kernels::LowLatencyDispatchArgs &given, void *stream) {
+        kernels::LowLatencyDispatchArgs args = given;
+        args.call = small(args.call);
+        return launch(kernels::emulatedLowLatencyDispatch(group, args), stream);
+      };
+  platform.kernels.lowLatencyCombine =
+      [](const PeerGroup &group, const kernels::LowLatencyCombineArgs &given, void *stream) {
+        kernels::LowLatencyCombineArgs args = given;
+        args.call = small(args.call);
+        return launch(kernels::emulatedLowLatencyCombine(group, args), stream);
+      };
   return platform;
 }
 

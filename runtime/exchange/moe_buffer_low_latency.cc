@@ -1,0 +1,172 @@
+// The low-latency mode of MoeBuffer: its memory, whose turn a buffer is, what is still to be
+// received.
+
+#include "runtime/exchange/moe_buffer.h"
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace coll::rt {
+
+namespace {
+
+constexpr int64_t kAlignment = 512;
+
+Status refuse(const std::string &why) {
+  return Status::invalid("moe buffer: low-latency mode: " + why);
+}
+
+kernels::LowLatencyShape kernelShape(const MoeLowLatencyShape &shape) {
+  return {static_cast<uint32_t>(shape.maxTokens), static_cast<uint32_t>(shape.hidden),
+          static_cast<uint32_t>(shape.numTopk), static_cast<uint32_t>(shape.numExperts)};
+}
+
+kernels::LowLatencyRows kernelRows(const MoeLowLatencyRows &rows) {
+  return {rows.x, rows.scales, rows.counts, rows.ranges, rows.sources};
+}
+
+} // namespace
+
+//===-- memory ------------------------------------------------------------------===//
+
+int64_t MoeBuffer::lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks) {
+  if (!checkMoeShape(shape, numRanks).ok())
+    return 0;
+  return 2 * static_cast<int64_t>(kernels::lowLatencyArea(kernelShape(shape)).bytes);
+}
+
+int64_t MoeBuffer::lowLatencyOffset() const {
+  const int64_t before = static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes;
+  return (before + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+Status MoeBuffer::openLowLatency() {
+  const kernels::LowLatencyArea area =
+      kernels::lowLatencyArea(kernelShape(options_.lowLatencyShape));
+  for (uint64_t buffer = 0; buffer < 2; ++buffer) {
+    char *words = memory_->data() + lowLatencyOffset() + buffer * area.bytes;
+    COLL_RETURN_IF_ERROR(
+        driver(platform_.cuda->memsetD8Async(reinterpret_cast<dl::CudaAddress>(words), 0, area.rows,
+                                             stream_),
+               "cuMemsetD8Async"));
+  }
+  return platform_.kernels.rehearseLowLatency(group_, stream_);
+}
+
+Result<MoeView> MoeBuffer::lowLatencyCombineInput() const {
+  if (isDestroyed_)
+    return refuse("used after destroy");
+  if (!options_.lowLatency)
+    return refuse("the buffer was made without it");
+  const auto buffer = static_cast<size_t>(lowLatencyCalls_ % 2);
+  if (pending_[buffer].index() != 0)
+    return refuse("call " + std::to_string(lowLatencyCalls_ - 2) +
+                  ", whose buffer that is, was not received");
+  const MoeLowLatencyShape &shape = options_.lowLatencyShape;
+  const kernels::LowLatencyCall call = lowLatencyCall({}, 0);
+  return MoeView{call.buffers[group_.rank] + kernels::lowLatencyArea(call.shape).rows, kCollBf16,
+                 shape.numExperts / options_.numRanks * shape.rowsOfExpert(options_.numRanks) *
+                     shape.hidden};
+}
+
+//===-- calls -------------------------------------------------------------------===//
+
+kernels::LowLatencyCall MoeBuffer::lowLatencyCall(const MoeRouting &routing, int numSms) const {
+  kernels::LowLatencyCall call;
+  call.shape = kernelShape(options_.lowLatencyShape);
+  const auto buffer = static_cast<uint64_t>(lowLatencyCalls_ % 2);
+  const uint64_t offset = static_cast<uint64_t>(lowLatencyOffset()) +
+                          buffer * kernels::lowLatencyArea(call.shape).bytes;
+  for (uint32_t r = 0; r < group_.size; ++r)
+    call.buffers[r] = group_.workspace[r] + offset;
+  call.topkIdx = routing.topkIdx;
+  call.numTokens = static_cast<uint32_t>(routing.numTokens);
+  call.numTopk = static_cast<uint32_t>(routing.numTopk);
+  call.grid.blocks = static_cast<uint32_t>(numSms);
+  return call;
+}
+
+Status MoeBuffer::lowLatencyDispatch(const MoeLowLatencyDispatch &call,
+                                     const MoeLowLatencyRows &rows, const MoeOrder &order,
+                                     MoeHook *hook) {
+  COLL_RETURN_IF_ERROR(ready());
+  if (!options_.lowLatency)
+    return refuse("the buffer was made without it");
+  COLL_RETURN_IF_ERROR(checkMoeDispatch(call, rows, options_.lowLatencyShape, options_.numRanks)
+                           .annotate("moe buffer of rank " + std::to_string(options_.rank)));
+  kernels::LowLatencyDispatchArgs args;
+  args.call = lowLatencyCall(call.routing, call.numSms);
+  args.x = call.x;
+  args.fp8 = call.dtype == kCollF8E4M3FN;
+  args.out = kernelRows(rows);
+  args.stats = call.expertTokens;
+  args.error = indexError_;
+  return sendLowLatency(args, order, hook);
+}
+
+Status MoeBuffer::lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeLowLatencyRows &rows,
+                                    const MoeOrder &order, MoeHook *hook) {
+  COLL_RETURN_IF_ERROR(ready());
+  if (!options_.lowLatency)
+    return refuse("the buffer was made without it");
+  COLL_RETURN_IF_ERROR(checkMoeCombine(call, rows, options_.lowLatencyShape, options_.numRanks)
+                           .annotate("moe buffer of rank " + std::to_string(options_.rank)));
+  kernels::LowLatencyCombineArgs args;
+  args.call = lowLatencyCall(call.routing, call.numSms);
+  args.x = call.x;
+  args.from = kernelRows(rows);
+  args.log = call.log;
+  args.topkWeights = call.topkWeights;
+  args.out = call.out;
+  return sendLowLatency(args, order, hook);
+}
+
+template <typename Args>
+Status MoeBuffer::sendLowLatency(Args args, const MoeOrder &order, MoeHook *hook) {
+  auto &pending = pending_[lowLatencyCalls_ % 2];
+  if (pending.index() != 0)
+    return refuse("call " + std::to_string(lowLatencyCalls_ - 2) +
+                  " was not received: its hook comes first");
+  if (hook)
+    args.call.phases = kernels::kLowLatencySend;
+  COLL_RETURN_IF_ERROR(launchLowLatency(args, order));
+  if (hook) {
+    hook->call = lowLatencyCalls_;
+    args.call.phases = kernels::kLowLatencyReceive;
+    pending = args;
+  }
+  ++lowLatencyCalls_;
+  return Status::okay();
+}
+
+Status MoeBuffer::lowLatencyReceive(const MoeHook &hook, const MoeOrder &order) {
+  COLL_RETURN_IF_ERROR(ready());
+  if (hook.call < 0 || hook.call >= lowLatencyCalls_ || hook.call < lowLatencyCalls_ - 2 ||
+      pending_[hook.call % 2].index() == 0)
+    return refuse("call " + std::to_string(hook.call) + " is none that is to be received");
+  const auto pending = std::exchange(pending_[hook.call % 2], std::monostate());
+  return std::visit(
+      [&](const auto &args) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(args)>, std::monostate>)
+          return Status::okay();
+        else
+          return launchLowLatency(args, order);
+      },
+      pending);
+}
+
+template <typename Args>
+Status MoeBuffer::launchLowLatency(const Args &args, const MoeOrder &order) {
+  dl::CudaScope scope(*platform_.cuda, gpu_->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  COLL_RETURN_IF_ERROR(begin(order));
+  if constexpr (std::is_same_v<Args, kernels::LowLatencyDispatchArgs>)
+    COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyDispatch(group_, args, stream_));
+  else
+    COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyCombine(group_, args, stream_));
+  // No event where nobody waits for it.
+  return order.done || order.compute != stream_ ? end(order) : Status::okay();
+}
+
+} // namespace coll::rt
