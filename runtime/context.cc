@@ -8,14 +8,12 @@ using namespace coll::rt;
 
 Result<std::unique_ptr<CollContext>>
 CollContext::create(int rank, int program, const Descriptor &descriptor, Endpoint &endpoint) {
-  constexpr int64_t kMaxRecords = 1 << 20;
   auto context = std::make_unique<CollContext>();
   context->rank = rank;
   context->program = program;
   context->descriptor = &descriptor;
   context->endpoint = &endpoint;
-  context->recorder =
-      FlightRecorder(static_cast<size_t>(std::min(envInt(EnvVar::FlightRecorderOps), kMaxRecords)));
+  context->recorder = FlightRecorder(static_cast<size_t>(envInt(EnvVar::FlightRecorderOps)));
   for (const GroupLists &lists : descriptor.groups) {
     std::unique_ptr<Communicator> communicator;
     for (const std::vector<int> &ranks : lists) {

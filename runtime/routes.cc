@@ -157,6 +157,8 @@ Result<Routes> Routes::parse(const std::string &text, const std::string &name) {
   } catch (const Json::parse_error &error) {
     return Status::invalid(placeOf(name, text, error.byte > 0 ? error.byte - 1 : 0) +
                            ": this is no JSON");
+  } catch (const Json::exception &) { // carries no place
+    return Status::invalid(name + ": a number is too large");
   }
   auto wrong = [&](const std::string &what) { return Status::invalid(name + ": " + what); };
   if (!json.is_object() || textField(json, "format") != kFormat)

@@ -63,6 +63,7 @@ struct EnvInfo {
   const char *name;
   const char *defaultValue;
   const char *help;
+  int64_t least = 0, most = INT64_MAX; // of a number
 };
 
 // All variables, for documentation and `coll-info`.
@@ -70,7 +71,7 @@ const std::vector<EnvInfo> &envTable();
 
 // The value, or the default where the variable is unset or empty.
 std::string envString(EnvVar var);
-// As a number >= 0; the default (with a logged warning) where it is none.
+// As a number; the default (with a logged warning) where it is none, or outside its range.
 int64_t envInt(EnvVar var);
 
 // A variable of another program (a launcher), or nullopt where it is unset or empty.

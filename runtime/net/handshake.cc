@@ -162,7 +162,6 @@ void Handshake::takeProof() {
     verdict.mac = *mac;
     encode(verdict, out_.data());
   }
-  provenButRefused_ = proven && verdict.refusal != Refusal::None;
   if (verdict.refusal != Refusal::None)
     return fail(kCollPeer, wire::refusalText(verdict.refusal));
   step_ = Step::End;
@@ -197,10 +196,8 @@ void Handshake::takeVerdict() {
     return fail(wanted.status().code(), wanted.status().message());
   if (!sameMac(verdict->mac, *wanted))
     return fail(kCollPeer, "the peer does not know the job's secret");
-  if (verdict->refusal != Refusal::None) {
-    provenButRefused_ = true;
+  if (verdict->refusal != Refusal::None)
     return fail(kCollPeer, wire::refusalText(verdict->refusal));
-  }
   step_ = Step::End;
 }
 

@@ -40,8 +40,6 @@ public:
   // Where Failed. kCollPeer: it answered, and refused or could not prove itself;
   // kCollLink: the connection ended.
   const Status &failure() const { return failure_; }
-  // True if the client was refused although it proved the secret.
-  bool provenButRefused() const { return provenButRefused_; }
   const wire::Context &context() const { return hello_.context; }
   int fd() const { return fd_.get(); }
   // Where Done.
@@ -77,7 +75,7 @@ private:
   std::vector<uint8_t> in_, out_;
   size_t received_ = 0, sent_ = 0;
   Status failure_;
-  bool failed_ = false, provenButRefused_ = false;
+  bool failed_ = false;
 };
 
 } // namespace coll::net

@@ -25,6 +25,7 @@ std::string complaint(const std::string &text) {
 TEST(RoutesTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(complaint("{\"format\":\n  \"coll routes\",,"), "t.json:2:17: this is no JSON");
   EXPECT_EQ(complaint(""), "t.json:1:1: this is no JSON");
+  EXPECT_EQ(complaint("{\"version\": 1e400}"), "t.json: a number is too large");
   EXPECT_EQ(complaint("[]"), "t.json: no table of routes: \"format\" is not \"coll routes\"");
   EXPECT_EQ(complaint(R"({"format": "coll routes", "version": 2, "routes": []})"),
             "t.json: \"version\" has to be 1; write the table again with coll-perf tune");

@@ -7,6 +7,7 @@ usage: measuring_tools_test.py BIN
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,6 +144,50 @@ class CollPerfTest(unittest.TestCase):
                    "--scale=0.25", **fake)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("2.28.9, symmetric windows: yes", run("coll-info", **fake).stdout)
+
+    def test_what_cannot_be_written_is_said_at_once(self):
+        absent = self.path("absent") / "rows"
+        for words in (["all_reduce", f"--json={absent}"], ["all_reduce", f"--plot={absent}"],
+                      ["tune", f"--out={absent}"], ["net", f"--json={absent}"],
+                      ["reshard", f"--json={self.folder.name}"]):
+            done = run("coll-perf", *words)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("cannot write", done.stderr)
+            self.assertEqual(done.stdout, "")
+        quick = ["all_reduce", "-b8", "-e8", "-n1", "--backend=threads"]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([BIN / "coll-perf", *quick], stdout=full, stderr=subprocess.PIPE,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"No space left", done.stderr)
+
+    def test_closed_streams(self):
+        for words in (["all_reduce", "-b8", "-e8", "-n1", "--backend=threads"],
+                      ["net", "--sizes=8", *QUICK], ["reshard", "--shape=8x8", "-n1"]):
+            done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh",
+                                   BIN / "coll-perf", *words], timeout=60)
+            self.assertEqual(done.returncode, 0, words)
+
+    def test_nothing_measured_is_skipped(self):
+        for words in (["all_reduce", "--timing=graph", "-b8", "-e8", "--backend=threads"],
+                      ["all_reduce", "-b8", "-e8", "--backend=nccl"]):
+            done = run("coll-perf", *words, COLL_CUDA="none")
+            self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+            self.assertIn("SKIPPED", done.stdout)
+
+    @unittest.skipUnless(shutil.which("rsvg-convert"), "there is no rsvg-convert")
+    def test_curves_as_png(self):
+        plot = self.path("it's a plot.png")
+        done = run("coll-perf", "all_reduce", "-b8", "-e64", "-n1", "--backend=threads",
+                   f"--plot={plot}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(plot.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_sizes_are_told_once(self):
+        done = run("coll-perf", "reduce_scatter", "-b8", "-e64", "-df64", "-r3", "-n1",
+                   "--backend=threads")
+        sizes = [line.split()[0] for line in done.stdout.splitlines()[3:]]
+        self.assertEqual(sizes, ["24", "48"])
 
     def test_reshards_are_checked(self):
         rows_file = self.path("rows.jsonl")

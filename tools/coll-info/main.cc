@@ -27,8 +27,8 @@ int coll::infoMain(int argc, char **argv) {
   printGpus();
   printNccl();
   printPeers();
-  printRoutes();
+  const bool isSound = printRoutes();
   printNcclPlugin();
   printEnvironment();
-  return 0;
+  return isSound ? 0 : 1;
 }

@@ -82,8 +82,7 @@ void printTransports() {
   printDevices("tcp", createTcpTransport(tcp, std::nullopt));
 #ifdef COLL_HAVE_VERBS
   printDevices("verbs", createVerbsTransport(net::VerbsOptions::fromEnv(), std::nullopt));
-  printWrapped("verbs straight into GPU memory has been run on fakes only: no machine with an RDMA "
-               "device beside a GPU was there to try it on.",
+  printWrapped("verbs straight into GPU memory is tested over fakes only, not on RDMA hardware.",
                11);
 #else
   std::printf("  verbs    not in this build: built without libibverbs' headers\n");
@@ -155,12 +154,12 @@ void printPeers() {
 #endif
 }
 
-void printRoutes() {
+bool printRoutes() {
   heading("routes of backend auto (the first that fits, and whose backend is there)");
   rt::Result<rt::Routes> routes = rt::Routes::fromEnv();
   if (!routes.ok()) {
     printWrapped(routes.status().message(), 2);
-    return;
+    return false;
   }
   printWrapped("from " + routes->origin(), 2);
   for (const rt::Route &route : routes->all())
@@ -174,6 +173,7 @@ void printRoutes() {
   rt::Status nccl = gpu.ok() ? rt::dl::nccl().status() : gpu;
   here += nccl.ok() ? "nccl, " : "no nccl (" + nccl.message() + "), ";
   printWrapped("here: " + here + "net between processes, threads in one", 2);
+  return true;
 }
 
 void printNcclPlugin() {

@@ -11,8 +11,8 @@ void printTransports();
 void printGpus();
 void printNccl();
 void printPeers();
-// Which backend serves what, and why.
-void printRoutes();
+// Which backend serves what, and why. False: COLL_ROUTES names no table.
+bool printRoutes();
 void printNcclPlugin();
 // Every variable with its default, what it is set to, and its meaning. Never the secret.
 void printEnvironment();

@@ -1,6 +1,7 @@
 #include "tools/coll-perf/gathering.h"
 
 #include "tools/coll-perf/meeting_place.h"
+#include "tools/coll-perf/output.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +17,6 @@ namespace coll::perf {
 
 namespace {
 
-constexpr int kSkipped = 77;
 // From the agreement on a start to the start: everybody has heard of it by then.
 constexpr int64_t kRunUpUs = 3000;
 

@@ -15,6 +15,10 @@ int coll::perfMain(int argc, char **argv) {
                "coll-perf");
   app.set_version_flag("--version", "coll-perf " COLL_VERSION);
   app.require_subcommand(1);
+  app.failure_message([](const CLI::App *failed, const CLI::Error &error) {
+    return "coll-perf: " + std::string(error.what()) + "\n(" + failed->get_name() +
+           " --help says more)\n";
+  });
   std::vector<Command> commands = addOps(app, argc, argv);
   commands.push_back(addTune(app, argc, argv));
   commands.push_back(addMoe(app, argc, argv));

@@ -5,6 +5,8 @@
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/net/report.h"
 #include "tools/coll-perf/op/options.h"
+#include "tools/coll-perf/output.h"
+#include "tools/coll-perf/plot.h"
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
@@ -22,11 +24,6 @@ struct Words {
   std::string json, plot, command;
   bool noPeer = false;
 };
-
-int fail(const Status &status) {
-  std::fprintf(stderr, "coll-perf: %s\n", status.message().c_str());
-  return status.code() == kCollInvalidCall ? 2 : 1;
-}
 
 // The links that are compared, ours first.
 Result<std::vector<std::unique_ptr<Link>>> makeLinks(Job &job, const NetPlan &plan) {
@@ -137,6 +134,7 @@ Status prepare(Words &words) {
   plan.modes = *modes;
   plan.op = *op;
   plan.peer = !words.noPeer;
+  words.place.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);
   if (plan.sockets == 0 && plan.transport == "tcp")
     plan.sockets = net::TcpOptions::fromEnv().dataStreams;
   if (words.place.iface.empty())
@@ -222,8 +220,10 @@ void addOutput(CLI::App &app, Words &words) {
       ->capture_default_str();
   app.add_flag("--no-peer", words.noPeer, "leave out raw sockets (perftest for verbs)")
       ->group(group);
-  app.add_option("--json", words.json, "append rows to this file")->group(group);
-  app.add_option("--plot", words.plot, "write curves to this file (SVG)")->group(group);
+  app.add_option("--json", words.json, "append rows to this file")
+      ->group(group)
+      ->check(whyNotWritable);
+  app.add_option("--plot", words.plot, kPlotHelp)->group(group)->check(whyNotPlottable);
 }
 
 } // namespace

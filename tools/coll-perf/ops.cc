@@ -3,6 +3,8 @@
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/op/report.h"
+#include "tools/coll-perf/output.h"
+#include "tools/coll-perf/plot.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -11,33 +13,32 @@ namespace coll::perf {
 
 namespace {
 
-constexpr int kSkipped = 77;
-
 struct Words {
   OpWords op;
   std::string json, plot, command;
 };
 
-int fail(const Status &status) {
-  std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
-  return status.code() == kCollInvalidCall ? 2 : 1;
+// What every side makes of one task.
+Status measureTask(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams, const Task &task,
+                   OpReport &report) {
+  for (std::unique_ptr<Team> &team : teams) {
+    Result<OpFigure> figure = measureMedian(plan, *team, task);
+    if (figure.ok())
+      report.add({team->side(), task, *figure});
+    else if (figure.status().code() != kCollUnsupported)
+      return figure.status().annotate(team->side().label);
+    else if (task.bytes == plan.fromBytes)
+      std::printf("SKIPPED: %s, %s: %s\n", team->side().label.c_str(), nameOf(task.timing),
+                  figure.status().message().c_str());
+  }
+  return report.writeRows();
 }
 
 Status sweep(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams, OpReport &report) {
   for (Timing timing : plan.timings)
     for (Placement place : plan.places)
       for (uint64_t bytes : plan.sizes())
-        for (std::unique_ptr<Team> &team : teams) {
-          Task task{bytes, place, timing};
-          Result<OpFigure> figure = measureMedian(plan, *team, task);
-          if (figure.ok())
-            report.add({team->side(), task, *figure});
-          else if (figure.status().code() != kCollUnsupported)
-            return figure.status().annotate(team->side().label);
-          else if (bytes == plan.fromBytes)
-            std::printf("SKIPPED: %s, %s: %s\n", team->side().label.c_str(), nameOf(timing),
-                        figure.status().message().c_str());
-        }
+        COLL_RETURN_IF_ERROR(measureTask(plan, teams, {bytes, place, timing}, report));
   return {};
 }
 
@@ -54,19 +55,15 @@ int runOp(Words &words) {
   std::vector<Side> sides;
   for (std::unique_ptr<Team> &team : *teams)
     sides.push_back(team->side());
-  OpReport report(plan, sides);
+  OpReport report(plan, sides, words.json, words.command);
   if (Status swept = sweep(plan, *teams, report); !swept.ok())
     return fail(swept);
-  if (!words.json.empty())
-    if (Status written = report.writeJson(words.json, words.command); !written.ok())
-      return fail(written);
   if (!words.plot.empty())
     if (Status written = report.writePlot(words.plot); !written.ok())
       return fail(written);
-  if (!report.hasWrong())
-    return 0;
-  std::fprintf(stderr, "coll-perf: results are wrong\n");
-  return 1;
+  if (report.hasWrong())
+    return fail(Status(kCollInternal, "results are wrong"));
+  return report.isEmpty() ? kSkipped : 0;
 }
 
 } // namespace
@@ -91,8 +88,10 @@ std::vector<Command> addOps(CLI::App &app, int argc, char **argv) {
         "  coll-perf reduce_scatter -b 1K -e 1G -f 4 --dtype=bf16 --in-place=both "
         "--json=rows.jsonl");
     addOpOptions(*op, words->op);
-    op->add_option("--json", words->json, "append rows to this file")->group("Output");
-    op->add_option("--plot", words->plot, "write curves to this file (SVG)")->group("Output");
+    op->add_option("--json", words->json, "append rows to this file")
+        ->group("Output")
+        ->check(whyNotWritable);
+    op->add_option("--plot", words->plot, kPlotHelp)->group("Output")->check(whyNotPlottable);
     commands.push_back({op, [words] { return runOp(*words); }});
   }
   return commands;

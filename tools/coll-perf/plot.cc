@@ -1,11 +1,12 @@
 #include "tools/coll-perf/plot.h"
 
+#include "tools/coll-perf/output.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <cstdlib>
 
 namespace coll::perf {
 
@@ -115,6 +116,26 @@ std::string drawChart(const Chart &chart, double top) {
   return out;
 }
 
+bool isPng(const std::string &path) {
+  return path.size() > 4 && path.compare(path.size() - 4, 4, ".png") == 0;
+}
+
+constexpr char kHasConverter[] = "rsvg-convert --version >/dev/null 2>&1";
+
+rt::Status convert(const std::string &svg, const std::string &path) {
+  // Twice the size, so that it is sharp on a dense screen.
+  std::string command = "rsvg-convert --zoom=2 --format=png --output='";
+  for (char c : path)
+    command += c == '\'' ? "'\\''" : std::string(1, c);
+  std::FILE *pipe = popen((command + "'").c_str(), "w");
+  if (!pipe)
+    return {kCollInternal, "rsvg-convert cannot be started"};
+  const bool isWritten = std::fwrite(svg.data(), 1, svg.size(), pipe) == svg.size();
+  if (pclose(pipe) != 0 || !isWritten)
+    return {kCollInvalidCall, "rsvg-convert cannot write \"" + path + "\""};
+  return {};
+}
+
 } // namespace
 
 std::string drawSvg(const std::string &title, const std::vector<Chart> &charts) {
@@ -128,14 +149,16 @@ std::string drawSvg(const std::string &title, const std::vector<Chart> &charts) 
   return out + "</svg>\n";
 }
 
+std::string whyNotPlottable(const std::string &path) {
+  if (isPng(path) && std::system(kHasConverter) != 0)
+    return "a PNG file needs rsvg-convert (Debian's package is librsvg2-bin); SVG needs nothing";
+  return whyNotWritable(path);
+}
+
 rt::Status writePlot(const std::string &path, const std::string &title,
                      const std::vector<Chart> &charts) {
-  std::ofstream file(path);
-  file << drawSvg(title, charts);
-  file.close();
-  if (!file)
-    return {kCollInvalidCall, "cannot write \"" + path + "\""};
-  return {};
+  const std::string svg = drawSvg(title, charts);
+  return isPng(path) ? convert(svg, path) : replaceFile(path, svg);
 }
 
 } // namespace coll::perf

@@ -1,4 +1,4 @@
-// plot.h - curves over message sizes, as an SVG file.
+// plot.h - curves over message sizes, as an SVG or PNG file.
 
 #ifndef COLL_TOOLS_COLL_PERF_PLOT_H
 #define COLL_TOOLS_COLL_PERF_PLOT_H
@@ -25,6 +25,11 @@ struct Chart {
 
 // The charts one below the other.
 std::string drawSvg(const std::string &title, const std::vector<Chart> &charts);
+
+inline constexpr char kPlotHelp[] = "write curves to this file (.svg; .png needs rsvg-convert)";
+// Why there can be no plot of that name, or "".
+std::string whyNotPlottable(const std::string &path);
+// A PNG file where the name ends so, else SVG.
 rt::Status writePlot(const std::string &path, const std::string &title,
                      const std::vector<Chart> &charts);
 

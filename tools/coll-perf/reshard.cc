@@ -3,10 +3,10 @@
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/op/options.h"
+#include "tools/coll-perf/output.h"
 #include "tools/coll-perf/reshard/rank.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 namespace coll::perf {
@@ -29,8 +29,7 @@ int runReshard(const Words &words) {
       return *code;
     status = code.status();
   }
-  std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
-  return status.code() == kCollInvalidCall ? 2 : 1;
+  return fail(status);
 }
 
 } // namespace
@@ -49,7 +48,9 @@ Command addReshard(CLI::App &app, int argc, char **argv) {
       "  coll-perf reshard --memory=gpu --shape=51200x51200 --json=rows.jsonl\n"
       "  coll-perf reshard --memory=gpu --shape=51200x51200 --senders=4 --receivers=4 --same");
   addReshardOptions(*reshard, words->reshard);
-  reshard->add_option("--json", words->json, "append rows to this file")->group("Output");
+  reshard->add_option("--json", words->json, "append rows to this file")
+      ->group("Output")
+      ->check(whyNotWritable);
   return {reshard, [words] { return runReshard(*words); }};
 }
 

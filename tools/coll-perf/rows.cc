@@ -2,7 +2,9 @@
 
 #include "tools/coll-perf/units.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -56,7 +58,7 @@ rt::Status appendRows(const std::string &path, const std::string &command,
   }
   file.close();
   if (!file)
-    return {kCollInvalidCall, "cannot append to \"" + path + "\""};
+    return {kCollInvalidCall, "cannot append to \"" + path + "\": " + std::strerror(errno)};
   return {};
 }
 

@@ -3,13 +3,13 @@
 #include "runtime/routes.h"
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/op/options.h"
+#include "tools/coll-perf/output.h"
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace coll::perf {
@@ -18,7 +18,6 @@ namespace {
 
 // A later backend has to be better by this much, so that noise does not make routes.
 constexpr double kMargin = 0.05;
-constexpr int kSkipped = 77;
 
 struct Words {
   OpWords op;
@@ -32,11 +31,6 @@ struct Choice {
   const Side *side = nullptr;
   std::string why;
 };
-
-int fail(const Status &status) {
-  std::fprintf(stderr, "coll-perf tune: %s\n", status.toString().c_str());
-  return status.code() == kCollInvalidCall ? 2 : 1;
-}
 
 std::string microseconds(double us) {
   char text[32];
@@ -139,11 +133,7 @@ Status write(const Words &words, const nlohmann::ordered_json &routes) {
                                   {"made_by", words.command},
                                   {"machine", machineName()},
                                   {"routes", routes}};
-  std::ofstream file(words.out);
-  file << table.dump(1) << '\n';
-  file.close();
-  if (!file)
-    return Status::invalid("cannot write \"" + words.out + "\"");
+  COLL_RETURN_IF_ERROR(replaceFile(words.out, table.dump(1) + "\n"));
   // What is written is what can be read.
   Result<rt::Routes> read = rt::Routes::load(words.out);
   return read ? Status() : read.status();
@@ -190,7 +180,10 @@ Command addTune(CLI::App &app, int argc, char **argv) {
   tune->add_option("--ops", words->ops, "operations, separated by commas")
       ->group("What is measured")
       ->capture_default_str();
-  tune->add_option("--out", words->out, "the table")->group("Output")->required();
+  tune->add_option("--out", words->out, "the table")
+      ->group("Output")
+      ->required()
+      ->check(whyNotWritable);
   return {tune, [words] { return runTune(*words); }};
 }
 

@@ -1,9 +1,11 @@
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <sched.h>
 #include <unistd.h>
 
@@ -20,14 +22,28 @@ Status badSize(const std::string &text) {
   return Status::invalid("\"" + text + "\" is no size: write 8, 64K, 1M or 2G");
 }
 
+// As the driver's kernel module lists them: the CUDA driver must not be started before a fork.
+std::map<std::string, int> gpuNames() {
+  std::map<std::string, int> names;
+  std::error_code error;
+  for (const auto &gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    std::ifstream info(gpu.path() / "information");
+    for (std::string line; std::getline(info, line);)
+      if (line.rfind("Model:", 0) == 0)
+        ++names[line.substr(std::min(line.find_first_not_of(" \t", 6), line.size()))];
+  }
+  return names;
+}
+
 } // namespace
 
 Result<uint64_t> parseBytes(const std::string &text) {
   double value = 0;
-  int used = 0;
-  if (std::sscanf(text.c_str(), "%lf%n", &value, &used) != 1 || !(value >= 0))
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (error != std::errc() || !(value >= 0))
     return badSize(text);
-  std::string unit = text.substr(static_cast<size_t>(used));
+  std::string unit(end, text.data() + text.size() - end);
   for (const char *suffix : {"iB", "B"})
     if (unit.size() > 1 && unit.substr(1) == suffix)
       unit.resize(1);
@@ -88,10 +104,13 @@ std::string machineName() {
         model = line.substr(colon + 2);
       break;
     }
+  std::string gpus;
+  for (const auto &[name, count] : gpuNames())
+    gpus += ", " + std::to_string(count) + " x " + name;
   cpu_set_t set;
   long cores = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
   long gib = sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / (1 << 20);
-  return model + ", " + std::to_string(cores) + " cores, " + std::to_string(gib) + " GiB";
+  return model + ", " + std::to_string(cores) + " cores, " + std::to_string(gib) + " GiB" + gpus;
 }
 
 double quantile(std::vector<double> values, double fraction) {

@@ -19,7 +19,7 @@ rt::Result<std::vector<uint64_t>> parseSizes(const std::string &text);
 // "64 KiB"; exact where it is no whole number of units.
 std::string formatBytes(uint64_t bytes);
 
-// Processor, cores that this process may use, memory, in one line.
+// Processor, cores that this process may use, memory and GPUs, in one line.
 std::string machineName();
 
 double median(std::vector<double> values);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------===//
 
 #include "tools/coll-run/options.h"
+#include "tools/common/program.h"
 #include "tools/common/tools.h"
 
 #include <cstdio>
@@ -49,9 +50,7 @@ void printHelp(std::FILE *stream) {
                "\nEach has its own --help. A link named coll-TOOL to this file is that tool.\n");
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+int callNamed(int argc, char **argv) {
   std::string called = argc > 0 ? argv[0] : "";
   called = called.substr(called.rfind('/') + 1);
   if (called.rfind("coll-", 0) == 0)
@@ -73,3 +72,7 @@ int main(int argc, char **argv) {
   printHelp(asked ? stdout : stderr);
   return asked ? 0 : 2;
 }
+
+} // namespace
+
+int main(int argc, char **argv) { return coll::runProgram(callNamed, argc, argv); }

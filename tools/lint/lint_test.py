@@ -79,11 +79,15 @@ class LintTest(unittest.TestCase):
 
     def test_env(self):
         found = self.findings(check_env, {
-            "runtime/base/env.cc": 'getenv("A");\n', "runtime/dl/cuda.cc": 'dlopen("a", 0);\n',
+            "runtime/base/env.cc": '{EnvVar::A, "COLL_A", "1"}, {EnvVar::B, "COLL_B", "2"},\n'
+                                   '{EnvVar::C, "COLL_C", "3"}; getenv("A");\n',
+            "runtime/README.md": "| `COLL_A` | 1 | a |\n| `COLL_B` | 3 | b |\n",
+            "runtime/dl/cuda.cc": 'dlopen("a", 0);\n',
             "passes/a.cc": '// getenv("A")\nauto *x = std::getenv("A");\n',
             "runtime/net/a.cc": 'dlsym(h, "a");\n'})
         self.assertEqual([(path, line) for path, line, _ in found],
-                         [("passes/a.cc", 2), ("runtime/net/a.cc", 1)])
+                         [("passes/a.cc", 2), ("runtime/net/a.cc", 1), ("runtime/base/env.cc", 1),
+                          ("runtime/base/env.cc", 2)])
 
     def test_passes(self):
         found = self.findings(check_passes, {

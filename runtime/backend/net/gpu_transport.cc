@@ -13,9 +13,6 @@ Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs) {
   GpuMoverOptions options;
   options.path = *path;
   options.channel.blocks = static_cast<int>(envInt(EnvVar::NetGpuBlocks));
-  if (options.channel.blocks < 2 || options.channel.blocks > static_cast<int>(kChannelMaxBlocks))
-    return Status::invalid("COLL_NET_GPU_BLOCKS: expected 2 to " +
-                           std::to_string(kChannelMaxBlocks));
   options.channel.idleUs = envInt(EnvVar::NetGpuIdleUs);
   options.channel.timeoutUs = timeoutUs;
   return options;

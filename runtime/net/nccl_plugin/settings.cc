@@ -86,8 +86,7 @@ Result<Settings> Settings::fromEnv() {
       return secret.status();
     settings.secret = *secret;
   }
-  settings.speedMbps =
-      static_cast<int>(std::min<int64_t>(rt::envInt(rt::EnvVar::NetSpeedMbps), INT_MAX));
+  settings.speedMbps = static_cast<int>(rt::envInt(rt::EnvVar::NetSpeedMbps));
   return settings;
 }
 

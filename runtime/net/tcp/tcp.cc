@@ -108,10 +108,8 @@ int64_t spinFor(int threads, int64_t chosenUs) {
 TcpOptions TcpOptions::fromEnv() {
   TcpOptions options;
   options.iface = rt::envString(rt::EnvVar::NetIface);
-  options.dataStreams =
-      static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetSockets), 1, 16));
-  options.threads =
-      static_cast<int>(std::clamp<int64_t>(rt::envInt(rt::EnvVar::NetThreads), 0, 64));
+  options.dataStreams = static_cast<int>(rt::envInt(rt::EnvVar::NetSockets));
+  options.threads = static_cast<int>(rt::envInt(rt::EnvVar::NetThreads));
   options.spinUs = rt::envInt(rt::EnvVar::NetSpinUs);
   options.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);
   return options;

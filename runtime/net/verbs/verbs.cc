@@ -267,19 +267,17 @@ Status checkOptions(const VerbsOptions &options) {
 } // namespace
 
 VerbsOptions VerbsOptions::fromEnv() {
-  auto bounded = [](rt::EnvVar var, int64_t least, int64_t most) {
-    return static_cast<int>(std::clamp<int64_t>(rt::envInt(var), least, most));
-  };
+  auto number = [](rt::EnvVar var) { return static_cast<int>(rt::envInt(var)); };
   VerbsOptions options;
   options.devices = rt::envString(rt::EnvVar::NetRdmaDevices);
   options.iface = rt::envString(rt::EnvVar::NetIface);
   if (!rt::envString(rt::EnvVar::NetGidIndex).empty())
-    options.gidIndex = bounded(rt::EnvVar::NetGidIndex, 0, 254);
-  options.queuePairs = bounded(rt::EnvVar::NetQps, 1, kMaxDataQueues);
-  if (rt::envInt(rt::EnvVar::NetThreads) > 0)
-    options.threads = bounded(rt::EnvVar::NetThreads, 1, 64);
-  options.retryCount = bounded(rt::EnvVar::NetRdmaRetry, 0, 6);
-  options.retryTimeout = bounded(rt::EnvVar::NetRdmaTimeout, 1, 31);
+    options.gidIndex = number(rt::EnvVar::NetGidIndex);
+  options.queuePairs = number(rt::EnvVar::NetQps);
+  if (const int threads = number(rt::EnvVar::NetThreads); threads > 0)
+    options.threads = threads;
+  options.retryCount = number(rt::EnvVar::NetRdmaRetry);
+  options.retryTimeout = number(rt::EnvVar::NetRdmaTimeout);
   options.cacheBytes = static_cast<uint64_t>(rt::envInt(rt::EnvVar::NetRegCacheBytes));
   options.spinUs = rt::envInt(rt::EnvVar::SpinUs);
   options.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);

@@ -43,6 +43,9 @@ Result<std::unique_ptr<Job>> Job::create(const NetPlace &place, int (*follow)(Jo
                   job->bootstrap_->address().c_str());
     std::fflush(stdout);
   } else {
+    std::printf("connecting to %s, for up to %.0f s\n", place.connect.c_str(),
+                static_cast<double>(place.timeoutUs) * 1e-6);
+    std::fflush(stdout);
     ready = job->join(1, place.connect);
   }
   if (!ready.ok())
@@ -99,7 +102,7 @@ void Job::runChild(int addressFd, int (*follow)(Job &)) {
   if (joined.ok())
     code = follow(*this);
   else
-    std::fprintf(stderr, "coll-perf: the peer: %s\n", joined.toString().c_str());
+    std::fprintf(stderr, "coll-perf: the peer: %s\n", joined.message().c_str());
   bootstrap_.reset();
   std::fflush(nullptr);
   _exit(code);

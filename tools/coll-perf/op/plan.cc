@@ -20,6 +20,15 @@ bool scatters(const std::string &op) {
 bool hasReduction(const std::string &op) {
   return op == "all_reduce" || op == "reduce" || op == "reduce_scatter";
 }
+// Backends for memory of GPUs only.
+bool ofGpus(const std::string &backend) { return backend == "nccl" || backend == "direct"; }
+
+// What may follow a backend's name.
+std::string wordsOf(const std::string &backend) {
+  if (backend == "threads")
+    return "threads, host";
+  return ofGpus(backend) ? "threads, processes, gpu, registered" : "threads, processes, gpu, host";
+}
 
 } // namespace
 
@@ -39,9 +48,11 @@ bool isOp(const std::string &name) {
 }
 
 std::vector<uint64_t> OpPlan::sizes() const {
+  auto moved = [this](uint64_t bytes) { return bytesOf(*this, countOf(*this, bytes)); };
   std::vector<uint64_t> all;
   for (uint64_t bytes = fromBytes; bytes <= toBytes;) {
-    all.push_back(bytes);
+    if (all.empty() || moved(bytes) != moved(all.back()))
+      all.push_back(bytes);
     auto next =
         factor > 1 ? static_cast<uint64_t>(static_cast<double>(bytes) * factor) : bytes + stepBytes;
     if (next <= bytes)
@@ -56,7 +67,7 @@ Status check(const OpPlan &plan) {
     return Status::invalid("--ranks has to be 1 to " + std::to_string(kMaxRanks));
   if (plan.fromBytes < 1 || plan.fromBytes > plan.toBytes || plan.toBytes > kMaxBytes)
     return Status::invalid("-b and -e have to be sizes from 1 byte to 64G, the smaller first");
-  if (plan.factor != 0 ? plan.factor <= 1 : plan.stepBytes < 1)
+  if (plan.factor != 0 ? !(plan.factor > 1) : plan.stepBytes < 1)
     return Status::invalid("-f has to be above 1, or -i a step of 1 byte or more");
   if (plan.iterations < 1 || plan.warmup < 0 || plan.repeat < 1)
     return Status::invalid("-n and --repeat have to be 1 or more, -w 0 or more");
@@ -65,6 +76,8 @@ Status check(const OpPlan &plan) {
   if (hasReduction(plan.op) && !rt::reductionTakes(plan.reduction, plan.dtype))
     return Status::invalid(std::string("reduction ") + rt::reductionName(plan.reduction) +
                            " does not take " + rt::dtypeName(plan.dtype));
+  if (!std::isfinite(plan.scale))
+    return Status::invalid("--scale has to be a finite number");
   if (plan.scale != 1 && !hasReduction(plan.op))
     return Status::invalid("--scale is of reductions");
   if (plan.timeoutUs < 1)
@@ -85,8 +98,7 @@ Result<Side> parseSide(const std::string &text) {
     return Status::invalid("no backend is called \"" + side.backend + "\"; known: " + list);
   }
   side.processes = side.backend != "threads";
-  // Backends for memory of GPUs only.
-  const bool isOfGpus = side.backend == "nccl" || side.backend == "direct";
+  const bool isOfGpus = ofGpus(side.backend);
   side.memory = isOfGpus ? MemoryKind::Gpu : MemoryKind::Host;
   while (colon != std::string::npos) {
     size_t next = text.find(':', colon + 1);
@@ -104,7 +116,7 @@ Result<Side> parseSide(const std::string &text) {
       side.registered = true;
     else
       return Status::invalid("backend " + side.backend + " does not run as \"" + word +
-                             "\"; there are threads, processes, gpu, host, registered");
+                             "\"; it takes " + wordsOf(side.backend));
   }
   return side;
 }

@@ -2,16 +2,17 @@
 
 #include "runtime/base/dtype.h"
 #include "tools/coll-perf/plot.h"
-#include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace coll::perf {
 
-OpReport::OpReport(const OpPlan &plan, const std::vector<Side> &sides)
-    : plan_(plan), sides_(sides) {
+OpReport::OpReport(const OpPlan &plan, const std::vector<Side> &sides, std::string jsonPath,
+                   std::string command)
+    : plan_(plan), sides_(sides), jsonPath_(std::move(jsonPath)), command_(std::move(command)) {
   std::printf("%s\n%s of %s, %d ranks; us per operation over ranks, GB/s of the slowest\n",
               machineName().c_str(), plan.op.c_str(), rt::dtypeName(plan.dtype), plan.ranks);
   std::printf("%10s %-24s %-7s %-3s %10s %10s %10s %7s %8s %8s %7s %7s\n", "size", "backend",
@@ -64,32 +65,36 @@ std::string OpReport::caseName(const OpPoint &point) const {
          nameOf(point.task.timing) + (point.task.place == Placement::In ? ", in place" : "");
 }
 
+Row OpReport::rowOf(const OpPoint &first, const OpPoint &point) const {
+  Row row;
+  row.caseName = caseName(point);
+  row.size = formatBytes(moved(point));
+  row.metric = "us, slowest rank";
+  row.higherIsBetter = false;
+  row.ours = first.figure.maxUs;
+  row.more = {{"algbw", algorithmGbs(first)},
+              {"busbw", algorithmGbs(first) * busFactor(plan_)},
+              {"min", first.figure.minUs},
+              {"avg", first.figure.avgUs}};
+  if (point.side.label != sides_.front().label) {
+    row.peer = point.figure.maxUs;
+    row.peerName = point.side.label;
+    row.more.emplace_back("peer_busbw", algorithmGbs(point) * busFactor(plan_));
+  }
+  return row;
+}
+
 // One row for each other side; one without a peer where there is none.
-Status OpReport::writeJson(const std::string &path, const std::string &command) const {
+Status OpReport::writeRows() {
   std::vector<Row> rows;
-  for (const OpPoint &point : points_) {
+  for (; written_ < points_.size(); ++written_) {
+    const OpPoint &point = points_[written_];
     const OpPoint *first = firstOf(point);
     const bool isFirst = point.side.label == sides_.front().label;
-    if (!first || (isFirst && sides_.size() > 1))
-      continue;
-    Row row;
-    row.caseName = caseName(point);
-    row.size = formatBytes(moved(point));
-    row.metric = "us, slowest rank";
-    row.higherIsBetter = false;
-    row.ours = first->figure.maxUs;
-    row.more = {{"algbw", algorithmGbs(*first)},
-                {"busbw", algorithmGbs(*first) * busFactor(plan_)},
-                {"min", first->figure.minUs},
-                {"avg", first->figure.avgUs}};
-    if (!isFirst) {
-      row.peer = point.figure.maxUs;
-      row.peerName = point.side.label;
-      row.more.emplace_back("peer_busbw", algorithmGbs(point) * busFactor(plan_));
-    }
-    rows.push_back(std::move(row));
+    if (first && (!isFirst || sides_.size() == 1))
+      rows.push_back(rowOf(*first, point));
   }
-  return appendRows(path, command, rows);
+  return jsonPath_.empty() ? Status() : appendRows(jsonPath_, command_, rows);
 }
 
 Status OpReport::writePlot(const std::string &path) const {

@@ -4,6 +4,10 @@
 #define COLL_TOOLS_COLL_PERF_OP_REPORT_H
 
 #include "tools/coll-perf/op/team.h"
+#include "tools/coll-perf/rows.h"
+
+#include <string>
+#include <vector>
 
 namespace coll::perf {
 
@@ -17,10 +21,14 @@ struct OpPoint {
 class OpReport {
 public:
   // Prints what is compared. The first side's figures are set beside each other's.
-  OpReport(const OpPlan &plan, const std::vector<Side> &sides);
+  // Rows go to `jsonPath`, if there is one, with the command that made them.
+  OpReport(const OpPlan &plan, const std::vector<Side> &sides, std::string jsonPath,
+           std::string command);
   void add(const OpPoint &point);
+  bool isEmpty() const { return points_.empty(); }
   bool hasWrong() const;
-  Status writeJson(const std::string &path, const std::string &command) const;
+  // Of all points since the last call.
+  Status writeRows();
   Status writePlot(const std::string &path) const;
 
 private:
@@ -29,10 +37,13 @@ private:
   // The first side's figure of the same task, or null.
   const OpPoint *firstOf(const OpPoint &point) const;
   std::string caseName(const OpPoint &point) const;
+  Row rowOf(const OpPoint &first, const OpPoint &point) const;
 
   const OpPlan &plan_;
   std::vector<Side> sides_;
+  const std::string jsonPath_, command_;
   std::vector<OpPoint> points_;
+  size_t written_ = 0; // points
 };
 
 } // namespace coll::perf

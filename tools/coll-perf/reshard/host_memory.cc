@@ -82,7 +82,7 @@ private:
   Status makeBuffer(size_t place, int64_t bytes, net::RemoteKey &key) {
     Result<rt::AlignedBuffer> made = rt::AlignedBuffer::create(bytes);
     if (!made)
-      return made.status();
+      return made.status().annotate("host memory for --shape");
     buffers_[place] = made.take();
     Result<net::Memory *> memory = transport_->regMr(
         0, {buffers_[place].data(), static_cast<uint64_t>(bytes), net::MemoryKind::Host, -1, 0});

@@ -141,7 +141,12 @@ void addReshardOptions(CLI::App &app, ReshardWords &words) {
   option("-n,--iterations", words.iterations, "reshards per figure, one after the other");
   option("-w,--warmup", words.warmup, "reshards before");
   option("--repeat", words.repeat, "figures; the median counts");
-  option("--seed", words.seed, "of the data");
+  app.add_option("--seed", words.seed, "of the data")
+      ->group(group)
+      ->capture_default_str()
+      ->check([](const std::string &text) {
+        return text[0] == '-' ? std::string("it has to be 0 or more") : std::string();
+      });
   option("--timeout", words.timeoutSeconds, "seconds until a rank has failed");
   app.add_flag("--no-check", words.noCheck, "do not compare every element of the result")
       ->group(group);

@@ -1,6 +1,7 @@
 #include "tools/coll-perf/reshard/rank.h"
 
 #include "tools/coll-perf/gathering.h"
+#include "tools/coll-perf/output.h"
 #include "tools/coll-perf/reshard/mover.h"
 #include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
@@ -13,8 +14,6 @@
 namespace coll::perf {
 
 namespace {
-
-constexpr int kSkipped = 77;
 
 // What one way takes; the same on all ranks.
 struct Figure {
@@ -256,26 +255,15 @@ std::vector<Row> rowsOf(const ReshardTask &task, const std::vector<Figure> &figu
   return rows;
 }
 
-int fail(int rank, const Status &status) {
-  // The others were told the same.
-  if (rank == 0)
-    std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
-  return 1;
-}
-
 } // namespace
 
 int runReshardRank(const ReshardTask &task, const rt::JobOptions &job, const std::string &json,
                    const std::string &command) {
   const int rank = job.rank;
   ReshardRank self(task, rank);
-  if (Status opened = self.open(job); !opened.ok()) {
-    if (opened.code() != kCollUnsupported)
-      return fail(rank, opened);
-    if (rank == 0)
-      std::printf("SKIPPED: %s\n", opened.message().c_str());
-    return kSkipped;
-  }
+  // The others are told the same.
+  if (Status opened = self.open(job); !opened.ok())
+    return fail(opened, rank);
   if (rank == 0) {
     std::printf("%s\nreshard %s: %s, %d ranks, %s\n", machineName().c_str(), task.title.c_str(),
                 formatBytes(static_cast<uint64_t>(task.bytes())).c_str(), task.ranks,
@@ -285,14 +273,14 @@ int runReshardRank(const ReshardTask &task, const rt::JobOptions &job, const std
   }
   Result<std::vector<Figure>> figures = self.measure();
   if (!figures)
-    return fail(rank, figures.status());
+    return fail(figures.status(), rank);
   bool isWrong = false;
   for (const Figure &figure : *figures)
     isWrong |= figure.wrong > 0;
   if (rank == 0 && !json.empty())
     if (Status written = appendRows(json, command, rowsOf(task, *figures)); !written.ok())
-      return fail(rank, written);
-  return isWrong ? fail(rank, Status(kCollInternal, "results are wrong")) : 0;
+      return fail(written);
+  return isWrong ? fail(Status(kCollInternal, "results are wrong"), rank) : 0;
 }
 
 } // namespace coll::perf

@@ -1,0 +1,59 @@
+#include "tools/coll-perf/output.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace coll::perf {
+
+namespace {
+
+std::string folderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+rt::Status cannotWrite(const std::string &path, int error) {
+  return {kCollInvalidCall, "cannot write \"" + path + "\": " + std::strerror(error)};
+}
+
+} // namespace
+
+int fail(const rt::Status &status, int rank) {
+  const bool isSkipped = status.code() == kCollUnsupported;
+  if (rank == 0)
+    std::fprintf(isSkipped ? stdout : stderr, "%s: %s\n", isSkipped ? "SKIPPED" : "coll-perf",
+                 status.message().c_str());
+  return isSkipped ? kSkipped : status.code() == kCollInvalidCall ? 2 : 1;
+}
+
+std::string whyNotWritable(const std::string &path) {
+  struct stat info = {};
+  int error = path.empty() ? ENOENT : 0;
+  if (error == 0 && stat(path.c_str(), &info) == 0)
+    error = S_ISDIR(info.st_mode) ? EISDIR : access(path.c_str(), W_OK) == 0 ? 0 : errno;
+  else if (error == 0 && access(folderOf(path).c_str(), W_OK | X_OK) != 0)
+    error = errno;
+  return error == 0 ? "" : cannotWrite(path, error).message();
+}
+
+rt::Status replaceFile(const std::string &path, const std::string &text) {
+  struct stat info = {};
+  // A device or a pipe stays what it is.
+  const bool isSpecial = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  const std::string written = isSpecial ? path : path + ".new";
+  std::ofstream file(written, std::ios::binary);
+  file << text;
+  file.close();
+  if (file && (isSpecial || std::rename(written.c_str(), path.c_str()) == 0))
+    return {};
+  const int error = errno;
+  if (!isSpecial)
+    (void)unlink(written.c_str()); // nothing is left to be done about it
+  return cannotWrite(path, error);
+}
+
+} // namespace coll::perf

@@ -1,0 +1,36 @@
+//===- program.h - what holds for every program -------------------------*- C++ -*-===//
+//
+// Standard streams that are there, and whose errors are not lost. Header only, since tools
+// without LLVM use it, too.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_TOOLS_COMMON_PROGRAM_H
+#define COLL_TOOLS_COMMON_PROGRAM_H
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace coll {
+
+/// Calls the tool. Descriptors 0 to 2 that were closed are /dev/null then, so that no socket or
+/// file takes their numbers and with them what is printed. Returns the tool's exit code, or 1 where
+/// that is 0 and its output could not be written.
+inline int runProgram(int (*tool)(int, char **), int argc, char **argv) {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+      (void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY); // takes the lowest number: fd
+  const int code = tool(argc, argv);
+  const bool failed = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !failed)
+    return code;
+  std::fprintf(stderr, "%s: cannot write to standard output: %s\n", argv[0], std::strerror(errno));
+  return code == 0 ? 1 : code;
+}
+
+} // namespace coll
+
+#endif // COLL_TOOLS_COMMON_PROGRAM_H
