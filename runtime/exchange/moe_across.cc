@@ -78,18 +78,18 @@ Status MoeBuffer::fillHandle(const MoeRoutes &routes, const std::vector<uint8_t>
   const int64_t tokens = routes.numTokens;
   const int64_t each = std::max<int64_t>(1, (tokens + numChannels - 1) / numChannels);
   std::vector<int32_t> sendHead(at(tokens * ranks)), channels(at(ranks * numChannels), 0);
-  for (int r = 0; r < ranks; ++r) {
-    int32_t place = 0;
-    for (int64_t t = 0; t < tokens; ++t) {
+  std::vector<int32_t> next(at(ranks), 0); // place among this rank's tokens for that one
+  for (int64_t t = 0; t < tokens; ++t)
+    for (int r = 0; r < ranks; ++r) {
       const bool goes = isTokenInRank[at(t * ranks + r)] != 0;
-      sendHead[at(t * ranks + r)] = goes ? place : -1;
-      place += goes;
-      channels[at(r * numChannels + t / each)] = place;
+      sendHead[at(t * ranks + r)] = goes ? next[at(r)] : -1;
+      next[at(r)] += goes;
+      channels[at(r * numChannels + t / each)] = next[at(r)];
     }
-    // Channels that have no tokens come last.
+  // Channels that have no tokens come last.
+  for (int r = 0; r < ranks; ++r)
     for (int64_t c = (tokens + each - 1) / each; c < numChannels; ++c)
-      channels[at(r * numChannels + c)] = place;
-  }
+      channels[at(r * numChannels + c)] = next[at(r)];
   const MoeHandlePlaces places(tokens, ranks, numChannels);
   const auto put = [&](uint64_t offset, const std::vector<int32_t> &from, const int32_t *&to) {
     to = reinterpret_cast<int32_t *>(memory + offset);

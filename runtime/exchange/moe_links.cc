@@ -42,6 +42,7 @@ Status MoeLinks::connect(const std::vector<net::Handle> &handles, int64_t timeou
   }
   const int64_t deadlineUs = net::nowUs() + timeoutUs;
   while (true) {
+    COLL_RETURN_IF_ERROR(poll());
     COLL_RETURN_IF_ERROR(advanceGuests());
     std::string missing;
     for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank) {
@@ -141,6 +142,7 @@ Status MoeLinks::listenTo(int rank) {
   Result<net::Request *> request = peer.connection->irecv(&segment, 1, kEndTag);
   if (!request)
     return request.status();
+  std::lock_guard<std::mutex> lock(mutex_);
   peer.end = *request;
   peer.isReady = peer.end != nullptr;
   return Status::okay();

@@ -10,7 +10,6 @@
 
 #include "runtime/net/transport.h"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -82,7 +81,7 @@ private:
   std::vector<Peer> peers_; // by rank
   std::vector<std::unique_ptr<Guest>> guests_;
 
-  std::mutex mutex_; // of what follows, and of posting farewells
+  std::mutex mutex_; // of what follows, of Peer::end and isReady, and of posting farewells
   Farewell own_;
   Status failure_;
   bool isClosed_ = false;

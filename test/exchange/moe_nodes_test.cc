@@ -1,20 +1,20 @@
 // MoeBuffer where ranks are on several nodes, all of them in this process: GPUs of a fake driver,
 // emulated kernels, nodes connected by a transport.
 
-#include "runtime/base/dtype.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/tcp/tcp.h"
-#include "test/exchange/moe_rig.h"
+#include "test/exchange/moe_nodes_rounds.h"
 
 #include <chrono>
-#include <cmath>
-#include <cstring>
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace coll::rt::test {
 namespace {
 
 constexpr int kGpus = 6;
-constexpr int64_t kBytes = 1 << 20;
+constexpr int64_t kBytes = kMoeNodesBytes;
 
 std::unique_ptr<net::Transport> makeTransport(const std::string &name) {
   net::TcpOptions tcp;
@@ -30,16 +30,7 @@ std::unique_ptr<net::Transport> makeTransport(const std::string &name) {
 class MoeNodesTest : public testing::Test {
 protected:
   MoeBufferOptions optionsOf(int rank, int numRanks, int nodeSize, int64_t timeoutUs) {
-    MoeBufferOptions options;
-    options.rank = rank;
-    options.numRanks = numRanks;
-    options.nodeSize = nodeSize;
-    options.nvlBytes = options.netBytes = kBytes;
-    options.device = rank;
-    options.timeoutUs = timeoutUs;
-    options.transport = transport_.get();
-    options.netChunkBytes = 4096; // some chunks
-    return options;
+    return moeNodesOptions(*transport_, rank, numRanks, nodeSize, timeoutUs);
   }
   MoeRanks ranks(int numRanks, int nodeSize, int64_t timeoutUs = 20'000'000) {
     MoeRanks all;
@@ -49,187 +40,14 @@ protected:
     return all;
   }
   void connectBy(const std::string &transport) { transport_ = makeTransport(transport); }
-  void playRounds(int numRanks, int nodeSize, int rounds);
+  void playRounds(int numRanks, int nodeSize, int rounds) {
+    playMoeRounds(fake_, *transport_, numRanks, nodeSize, rounds);
+  }
 
   dl::FakeCuda fake_{kGpus};
   ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
   std::unique_ptr<net::Transport> transport_ = makeTransport("loopback");
 };
-
-MoeSizes sizesFor(int numRanks, std::minstd_rand &random) {
-  MoeSizes sizes = randomMoeSizes(random, 40);
-  sizes.numExperts = sizes.numExperts / sizes.numRanks * numRanks;
-  sizes.numRanks = numRanks;
-  return sizes;
-}
-
-// Whole numbers, which add up exactly, or any.
-std::vector<char> rowsOf(int64_t count, bool isWhole, std::minstd_rand &random) {
-  std::vector<char> bytes = randomBf16(count, random);
-  for (size_t i = 0; isWhole && i < bytes.size(); i += 2) {
-    const uint16_t value = f32ToBf16(static_cast<float>(random() % 17) - 8);
-    std::memcpy(bytes.data() + i, &value, 2);
-  }
-  return bytes;
-}
-
-// A round of all ranks, and what the reference makes of it.
-struct Round {
-  std::vector<MoeRankCase> world;
-  MoeDispatchOptions options;
-  bool isWhole = true;
-  std::vector<MoeHostReceived> expected, again;
-  std::vector<std::vector<char>> x2, rows, bias; // for the dispatch along known routes; given back
-  std::vector<std::vector<float>> weights;
-
-  Round(const MoeSizes &sizes, int number, std::minstd_rand &random);
-  void combined(std::vector<std::vector<uint16_t>> &out,
-                std::vector<std::vector<float>> &outWeights) const;
-  MoeCombine combineOf(size_t rank) const;
-};
-
-Round::Round(const MoeSizes &sizes, int number, std::minstd_rand &random)
-    : world(randomMoeCase(sizes, random)), isWhole(number % 2 == 0) {
-  options.worstCaseTokens = number % 3 == 2 ? 400 : 0;
-  options.expertAlignment = 1 + number;
-  MoeDispatchOptions known = options;
-  known.worstCaseTokens = 0;
-  expected = moeReferenceDispatch(callsOf(world), known).take();
-  std::vector<MoeTokens> tokens;
-  std::vector<MoeHostHandle> handles;
-  for (size_t r = 0; r < world.size(); ++r) {
-    x2.push_back(randomBf16(static_cast<int64_t>(world[r].x.size()) / 2, random));
-    tokens.push_back(world[r].tokens);
-    tokens.back().x = x2.back().data();
-    handles.push_back(expected[r].handle);
-    rows.push_back(rowsOf(expected[r].handle.numRecv * sizes.hidden, isWhole, random));
-    bias.push_back(rowsOf(world[r].routing.numTokens * sizes.hidden, isWhole, random));
-    weights.push_back(expected[r].topkWeights);
-  }
-  again = moeReferenceDispatchAgain(tokens, handles).take();
-}
-
-MoeCombine Round::combineOf(size_t rank) const {
-  MoeCombine combine;
-  combine.x = rows[rank].data();
-  combine.numRows = expected[rank].handle.numRecv;
-  combine.hidden = world[rank].tokens.hidden;
-  combine.topkWeights = weights[rank].data();
-  combine.numTopk = world[rank].routing.numTopk;
-  combine.bias[1] = bias[rank].data();
-  return combine;
-}
-
-void Round::combined(std::vector<std::vector<uint16_t>> &out,
-                     std::vector<std::vector<float>> &outWeights) const {
-  std::vector<MoeCombine> calls;
-  std::vector<MoeHostHandle> handles;
-  out.resize(world.size());
-  outWeights.resize(world.size());
-  for (size_t r = 0; r < world.size(); ++r) {
-    calls.push_back(combineOf(r));
-    handles.push_back(expected[r].handle);
-    out[r].resize(bias[r].size() / 2);
-    outWeights[r].resize(world[r].topkIdx.size());
-    calls[r].out = out[r].data();
-    calls[r].outWeights = outWeights[r].data();
-  }
-  const Status status = moeReferenceCombine(calls, handles);
-  EXPECT_TRUE(status.ok()) << status.toString();
-}
-
-void expectLayout(const MoeInputs &in, const MoeRankCase &from, int numRanks, int nodeSize) {
-  const MoeHostLayout layout = moeReferenceLayout(from.routing, numRanks, nodeSize).take();
-  expectBytes("tokensPerRank", in.layout.tokensPerRank, layout.tokensPerRank);
-  expectBytes("tokensPerNetRank", in.layout.tokensPerNetRank, layout.tokensPerNetRank);
-  expectBytes("tokensPerExpert", in.layout.tokensPerExpert, layout.tokensPerExpert);
-  expectBytes("isTokenInRank", in.layout.isTokenInRank, layout.isTokenInRank);
-}
-
-void expectHandle(const MoeHandle &handle, const MoeHostHandle &expected) {
-  expectBytes("rankPrefix", handle.rankPrefix, expected.rankPrefix);
-  expectBytes("channelPrefix", handle.channelPrefix, expected.channelPrefix);
-  expectBytes("sendHead", handle.sendHead, expected.sendHead);
-  expectBytes("source", handle.recvSourceIdx, expected.recvSourceIdx);
-}
-
-void playRound(MoeRank &rank, size_t number, const MoeInputs &in, const Round &round,
-               int nodeSize) {
-  MoeBuffer &buffer = *rank.buffer;
-  const MoeHostReceived &expected = round.expected[number];
-  const auto must = [](const Status &status) { ASSERT_TRUE(status.ok()) << status.toString(); };
-  must(buffer.dispatchLayout(in.routing, in.layout, rank.order));
-  auto received =
-      buffer.dispatch(in.tokens, in.routing, in.layout, round.options, in.handle, rank.order);
-  ASSERT_TRUE(received.ok()) << received.status().toString();
-  EXPECT_EQ(received->handle.numRecv, round.options.worstCaseTokens ? -1 : expected.handle.numRecv);
-  if (!round.options.worstCaseTokens) {
-    EXPECT_EQ(received->tokensPerExpert, expected.tokensPerExpert);
-  }
-  rank.wait();
-  expectLayout(in, round.world[number], static_cast<int>(round.world.size()), nodeSize);
-  expectHandle(received->handle, expected.handle);
-  expectBytes("x", static_cast<const char *>(received->x), expected.x);
-  if (in.tokens.numScales > 0)
-    expectBytes("scales", received->scales, expected.scales);
-  expectBytes("topkIdx", received->topkIdx, expected.topkIdx);
-  expectBytes("topkWeights", received->topkWeights, expected.topkWeights);
-
-  MoeTokens tokens = in.tokens;
-  tokens.x = rank.put(round.x2[number]);
-  auto again = buffer.dispatchAgain(tokens, received->handle, round.options.config, rank.order);
-  ASSERT_TRUE(again.ok()) << again.status().toString();
-  rank.wait();
-  expectBytes("x again", static_cast<const char *>(again->x), round.again[number].x);
-  expectBytes("source again", again->handle.recvSourceIdx, expected.handle.recvSourceIdx);
-
-  MoeCombine combine = round.combineOf(number);
-  combine.x = rank.put(round.rows[number]);
-  combine.topkWeights = rank.put(round.weights[number]);
-  combine.bias[1] = rank.put(round.bias[number]);
-  combine.out = in.out;
-  combine.outWeights = in.outWeights;
-  must(buffer.combine(combine, received->handle, round.options.config, rank.order));
-  rank.wait();
-  must(buffer.check());
-}
-
-void expectSums(const Round &round, const std::vector<MoeInputs> &in) {
-  std::vector<std::vector<uint16_t>> out;
-  std::vector<std::vector<float>> outWeights;
-  round.combined(out, outWeights);
-  for (size_t r = 0; r < in.size(); ++r) {
-    if (round.isWhole)
-      expectBytes("out", in[r].out, out[r]);
-    // Each node's sum is rounded, then all.
-    const float tolerance = 6.0f * static_cast<float>(in.size() + 2) / 512;
-    for (size_t i = 0; i < out[r].size(); ++i)
-      ASSERT_NEAR(bf16ToF32(in[r].out[i]), bf16ToF32(out[r][i]), tolerance) << r << " " << i;
-    for (size_t i = 0; i < outWeights[r].size(); ++i)
-      ASSERT_NEAR(in[r].outWeights[i], outWeights[r][i], 1e-5) << r << " " << i;
-  }
-}
-
-void MoeNodesTest::playRounds(int numRanks, int nodeSize, int rounds) {
-  std::minstd_rand random(static_cast<unsigned>(10 * numRanks + nodeSize));
-  auto all = ranks(numRanks, nodeSize);
-  for (int number = 0; number < rounds; ++number) {
-    SCOPED_TRACE(std::to_string(numRanks) + " ranks, round " + std::to_string(number));
-    const Round round(sizesFor(numRanks, random), number, random);
-    std::vector<MoeInputs> in;
-    for (size_t r = 0; r < all.size(); ++r) {
-      in.push_back(inputsOf(*all[r], round.world[r], numRanks, round.options.config));
-      in.back().layout.tokensPerNetRank =
-          all[r]->room<int32_t>(static_cast<size_t>(numRanks / nodeSize));
-    }
-    beside(all, [&](size_t r, MoeRank &rank) { playRound(rank, r, in[r], round, nodeSize); });
-    ASSERT_FALSE(HasFailure());
-    expectSums(round, in);
-    ASSERT_FALSE(HasFailure());
-  }
-  all.clear();
-  EXPECT_EQ(fake_.misuse(), "");
-}
 
 TEST_F(MoeNodesTest, RoundsAreThoseOfTheReferenceOverLoopback) {
   playRounds(2, 1, 4);
@@ -252,10 +70,12 @@ struct Small {
   MoeInputs in;
 };
 
-// Ranks with the same small case each.
-std::vector<Small> smallCases(MoeRanks &all, int64_t numTokens = 20, int64_t hidden = 48) {
+// A small case for each of these ranks, which are all unless there are `numRanks`.
+std::vector<Small> smallCases(MoeRanks &all, int64_t numTokens = 20, int64_t hidden = 48,
+                              int numRanks = 0) {
   std::minstd_rand random(9);
-  const int numRanks = static_cast<int>(all.size());
+  if (numRanks == 0)
+    numRanks = static_cast<int>(all.size());
   std::vector<Small> cases(all.size());
   for (size_t r = 0; r < all.size(); ++r) {
     MoeRankCase &rank = cases[r].rank;
@@ -396,6 +216,64 @@ TEST_F(MoeNodesTest, ARankThatIsGoneEndsAllOthers) {
   }
 }
 
+// A rank in a process of its own, with a GPU of its own: rounds without end. True: they have ended
+// since rank `killed` was.
+bool playUntilKilled(int rank, int killed, int out, int in) {
+  dl::FakeCuda fake(1);
+  ScopedMoePlatform platform(emulatedMoe(fake.table()));
+  auto transport = makeTransport("tcp");
+  MoeBufferOptions options = moeNodesOptions(*transport, rank, 3, 1);
+  options.device = 0;
+  MoeRanks self;
+  self.push_back(std::make_unique<MoeRank>(fake, options));
+  MoeBuffer &buffer = *self[0]->buffer;
+  std::vector<MoeCard> cards(3);
+  if (write(out, &buffer.card(), sizeof(MoeCard)) != sizeof(MoeCard) ||
+      read(in, static_cast<void *>(cards.data()), 3 * sizeof(MoeCard)) != 3 * sizeof(MoeCard) ||
+      !buffer.sync(cards).ok())
+    return false;
+  Status status;
+  for (int round = 0; round < 10'000 && status.ok(); ++round) {
+    if (round == 3 && rank == killed)
+      raise(SIGKILL);
+    const Small small = std::move(smallCases(self, 20, 48, 3)[0]);
+    status = dispatchSmall(*self[0], small).status();
+  }
+  return status.code() == kCollPeer &&
+         status.message().find("rank " + std::to_string(killed) + " is gone") != std::string::npos;
+}
+
+TEST(MoeNodesProcessTest, AKilledProcessEndsTheOthers) {
+  constexpr int kKilled = 1;
+  std::vector<pid_t> processes;
+  std::vector<int> in;
+  std::vector<MoeCard> cards(3);
+  for (int rank = 0; rank < 3; ++rank) {
+    int up[2], down[2];
+    ASSERT_EQ(pipe(up) + pipe(down), 0);
+    processes.push_back(fork());
+    if (processes.back() == 0)
+      _exit(playUntilKilled(rank, kKilled, up[1], down[0]) ? 0 : 1);
+    close(up[1]);
+    close(down[0]);
+    void *card = &cards[static_cast<size_t>(rank)];
+    EXPECT_EQ(read(up[0], card, sizeof(MoeCard)), static_cast<ssize_t>(sizeof(MoeCard)));
+    close(up[0]);
+    in.push_back(down[1]);
+  }
+  for (int out : in)
+    EXPECT_EQ(write(out, cards.data(), 3 * sizeof(MoeCard)),
+              static_cast<ssize_t>(3 * sizeof(MoeCard)));
+  for (int rank = 0; rank < 3; ++rank) {
+    int state = 0;
+    waitpid(processes[static_cast<size_t>(rank)], &state, 0);
+    EXPECT_EQ(rank == kKilled ? WIFSIGNALED(state) : WIFEXITED(state) && WEXITSTATUS(state) == 0,
+              true)
+        << rank;
+    close(in[static_cast<size_t>(rank)]);
+  }
+}
+
 TEST_F(MoeNodesTest, AbortEndsAll) {
   auto all = ranks(4, 2);
   const std::vector<Small> cases = smallCases(all);
@@ -461,6 +339,13 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
         rank.buffer->dispatchAgain(few[r].in.tokens, handle, {}, rank.order).status().message(),
         "moe buffer: `handle` is none of a dispatch of this buffer");
   });
+}
+
+TEST_F(MoeNodesTest, ATokenThatIsLongerThanAChunkIsRefusedByAll) {
+  auto all = ranks(4, 2);
+  const std::vector<Small> large = smallCases(all, 5, 4096);
+  expectFailures(all, -1, kCollInvalidCall, "netChunkBytes is 4096",
+                 [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, large[r]).status(); });
 }
 
 TEST_F(MoeNodesTest, OptionsAndCardsAreChecked) {

@@ -1,0 +1,23 @@
+// moe_nodes_rounds.h - whole rounds of a MoeBuffer on several nodes, against the reference.
+
+#ifndef COLL_TEST_EXCHANGE_MOE_NODES_ROUNDS_H
+#define COLL_TEST_EXCHANGE_MOE_NODES_ROUNDS_H
+
+#include "runtime/net/transport.h"
+#include "test/exchange/moe_rig.h"
+
+namespace coll::rt::test {
+
+inline constexpr int64_t kMoeNodesBytes = 1 << 20; // nvlBytes and netBytes
+
+// Rank r is on GPU r; small chunks, so that there are several.
+MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRanks, int nodeSize,
+                                 int64_t timeoutUs = 20'000'000);
+
+// Random rounds, all ranks in this process; the transport connects the nodes.
+void playMoeRounds(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
+                   int rounds, int64_t timeoutUs = 20'000'000);
+
+} // namespace coll::rt::test
+
+#endif // COLL_TEST_EXCHANGE_MOE_NODES_ROUNDS_H

@@ -1,0 +1,38 @@
+// MoeBuffer on several nodes over verbs: over devices that exist in this process only, and over the
+// machine's.
+
+#include "runtime/net/verbs/verbs.h"
+#include "test/exchange/moe_nodes_rounds.h"
+#include "test/net/fake_ibverbs.h"
+
+namespace coll::rt::test {
+namespace {
+
+TEST(MoeNodesVerbsTest, RoundsOverFakeDevices) {
+  static auto &devices = *new net::test::FakeIbverbs; // lives as long as transports may
+  net::VerbsOptions options;
+  options.iface = "lo";
+  auto secret = net::Secret::create("a secret of this test");
+  dl::useFakeIbverbs(devices.table());
+  auto transport = net::createVerbsTransport(options, *secret);
+  dl::useFakeIbverbs(nullptr);
+  ASSERT_TRUE(transport.ok()) << transport.status().toString();
+  dl::FakeCuda fake(4);
+  ScopedMoePlatform platform(emulatedMoe(fake.table()));
+  playMoeRounds(fake, **transport, 4, 2, 4);
+}
+
+// Of a slow emulated machine, too.
+TEST(MoeNodesVerbsTest, RoundsOverDevices) {
+  auto secret = net::Secret::create("a secret of this test");
+  auto transport = net::createVerbsTransport(net::VerbsOptions::fromEnv(), *secret);
+  if (!transport.ok() && transport.status().code() == kCollUnsupported)
+    GTEST_SKIP() << transport.status().message();
+  ASSERT_TRUE(transport.ok()) << transport.status().toString();
+  dl::FakeCuda fake(2);
+  ScopedMoePlatform platform(emulatedMoe(fake.table()));
+  playMoeRounds(fake, **transport, 2, 1, 3, 60'000'000);
+}
+
+} // namespace
+} // namespace coll::rt::test
