@@ -16,7 +16,7 @@ operations() {
   local op place timing
   for op in "$@"; do
     place=both timing=eager,latency,graph
-    [ $op = send_recv ] && place=no timing=eager,latency
+    [ "$op" = send_recv ] && place=no timing=eager,latency
     check "$op" 60 "$perf" "$op" --ranks="$COLL_GPUS" --backend=$both -b 4 -e 16M -f 256 \
       -n 3 -w 1 --in-place=$place --timing=$timing --timeout=25
   done
@@ -30,36 +30,6 @@ types() {
   done
 }
 
-# A rank that is killed ends the others, long before they would be done, and not at a deadline.
-killed_rank() {
-  if [ "$COLL_GPUS" -lt 2 ]; then
-    result killed_rank skipped "needs 2 GPUs, $COLL_GPUS here"
-    return
-  fi
-  local log=$COLL_REPORT/killed_rank.log running begin code=0
-  "$perf" all_reduce --ranks="$COLL_GPUS" --backend=nccl -b 64M -e 64M -n 10000000 --timeout=50 \
-    </dev/null >"$log" 2>&1 &
-  running=$!
-  for _ in $(seq 300); do
-    [ "$(wc -l <"$log")" -lt 3 ] && kill -0 $running 2>/dev/null || break
-    sleep 0.1
-  done
-  sleep 2
-  begin=$(date +%s%N)
-  pkill -KILL --newest -P $running
-  wait $running || code=$?
-  if [ $code -eq 77 ]; then
-    result killed_rank skipped "$(tail -1 "$log")"
-    return
-  fi
-  local ms=$((($(date +%s%N) - begin) / 1000000))
-  tail -1 "$log"
-  if [ $code -eq 1 ] && [ $ms -lt 20000 ]; then
-    result killed_rank passed "the others ended after $ms ms"
-  else
-    result killed_rank failed "exit code $code after $ms ms"
-  fi
-}
 routes() {
   check tune 60 "$perf" tune --ranks="$COLL_GPUS" --backend=nccl,net:gpu --ops=all_reduce,broadcast \
     -b 1K -e 4M -f 64 -n 3 -w 1 --timeout=25 --out="$COLL_REPORT/routes.json"
@@ -83,7 +53,8 @@ operations scatter all_to_all send_recv &
   types
   routes
 } &
-killed_rank &
+killed killed_rank 20 "$perf" all_reduce --ranks="$COLL_GPUS" --backend=nccl -b 64M -e 64M -n 10000000 \
+  --timeout=50 &
 wait
 
 # One machine's rows: in graphs, eager and alone; registered memory beside plain.
