@@ -28,19 +28,6 @@ const uint16_t *rowOf(const void *x, size_t row, const MoeLowLatencyShape &shape
   return static_cast<const uint16_t *>(x) + row * at(shape.hidden);
 }
 
-void toFp8(const uint16_t *row, size_t hidden, char *to, float *scales) {
-  for (size_t g = 0; g < hidden / kGroup; ++g) {
-    float most = 1e-4f;
-    for (size_t i = g * kGroup; i < (g + 1) * kGroup; ++i)
-      if (const float magnitude = std::fabs(bf16ToF32(row[i])); magnitude > most)
-        most = magnitude;
-    const float factor = 448.0f / most;
-    scales[g] = most / 448.0f;
-    for (size_t i = g * kGroup; i < (g + 1) * kGroup; ++i)
-      to[i] = static_cast<char>(f32ToF8E4M3FN(bf16ToF32(row[i]) * factor));
-  }
-}
-
 // What arrives of 128 values that travel in the log format.
 void throughLog(const uint16_t *from, float *to) {
   constexpr float kSteps = 510, kOctaves = 32;
@@ -91,8 +78,8 @@ void receive(const std::vector<MoeLowLatencyDispatch> &calls, const MoeLowLatenc
                     if (calls[s].dtype == kCollBf16)
                       std::memcpy(rows.x.data() + row * hidden * 2, from, hidden * 2);
                     else
-                      toFp8(from, hidden, rows.x.data() + row * hidden,
-                            rows.scales.data() + row * hidden / kGroup);
+                      moeToFp8(from, shape.hidden, rows.x.data() + row * hidden,
+                               rows.scales.data() + row * hidden / kGroup);
                     rows.sources[row] = static_cast<uint32_t>(place << 16 | token);
                   });
       rows.ranges[e * size + s] = first << 32 | (count - first);
@@ -116,6 +103,19 @@ void addRow(const uint16_t *row, float weight, bool log, std::vector<float> &sum
 }
 
 } // namespace
+
+void moeToFp8(const uint16_t *row, int64_t hidden, char *to, float *scales) {
+  for (size_t g = 0; g < at(hidden) / kGroup; ++g) {
+    float most = 1e-4f;
+    for (size_t i = g * kGroup; i < (g + 1) * kGroup; ++i)
+      if (const float magnitude = std::fabs(bf16ToF32(row[i])); magnitude > most)
+        most = magnitude;
+    const float factor = 448.0f / most;
+    scales[g] = most / 448.0f;
+    for (size_t i = g * kGroup; i < (g + 1) * kGroup; ++i)
+      to[i] = static_cast<char>(f32ToF8E4M3FN(bf16ToF32(row[i]) * factor));
+  }
+}
 
 MoeLowLatencyRows MoeLowLatencyHostRows::view() {
   return {x.data(), scales.empty() ? nullptr : scales.data(), counts.data(), ranges.data(),

@@ -28,6 +28,9 @@ struct MoeLowLatencyHostRows {
 MoeLowLatencyHostRows moeLowLatencyRoom(const MoeLowLatencyShape &shape, int numRanks,
                                         CollDtype dtype);
 
+// A row of bf16 as it travels in fp8.
+void moeToFp8(const uint16_t *row, int64_t hidden, char *to, float *scales);
+
 // calls[r] is rank r's; all have the same dtype. Adds to every rank's `expertTokens`.
 Result<std::vector<MoeLowLatencyHostRows>>
 moeReferenceDispatch(const std::vector<MoeLowLatencyDispatch> &calls,

@@ -17,11 +17,30 @@ struct Words {
   MoeTask task;
   double timeoutS = 30;
   std::string json, command;
+  bool lowLatency = false;
+  // Given by the user, not by default.
+  CLI::Option *tokens = nullptr, *sms = nullptr, *repeat = nullptr;
 };
+
+// What is usual in that mode: 1 to 128 tokens, all multiprocessors, many samples.
+void chooseLowLatency(Words &words) {
+  MoeTask &task = words.task;
+  if (words.tokens->count() > 0)
+    task.lowLatencyTokens = {task.tokens};
+  else
+    task.lowLatencyTokens = {1, 2, 4, 8, 16, 32, 64, 128};
+  task.tokens = task.lowLatencyTokens.back();
+  if (words.sms->count() == 0)
+    task.sms = {0};
+  if (words.repeat->count() == 0)
+    task.repeat = 200;
+}
 
 int runMoe(Words &words) {
   MoeTask &task = words.task;
   task.timeoutUs = static_cast<int64_t>(words.timeoutS * 1e6);
+  if (words.lowLatency)
+    chooseLowLatency(words);
   Status status = task.validate();
   if (status.ok()) {
     Result<int> code = runProcesses(task.ranks, [&](const rt::JobOptions &job) {
@@ -45,7 +64,10 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
       "moe", "tokens go to the ranks of their experts, and back: a process for each GPU");
   moe->footer("Times are of the slowest rank, for one call of several in a row. GB/s counts the "
               "tokens that\na rank has received, its own included.\n\n"
+              "With --low-latency: median and 99th percentile of --repeat samples; a sample is a "
+              "graph with -n\npairs of calls, or one call as the host sees it (alone).\n\n"
               "Examples:\n"
+              "  coll-perf moe --low-latency --json=rows.jsonl\n"
               "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl\n"
               "  coll-perf moe --ranks=4 --nodes=2\n"
               "  coll-perf moe --ranks=2 --tokens=128 --hidden=2048 --topk=4 --experts=16");
@@ -53,18 +75,22 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
   moe->add_option("--nodes", task.nodes,
                   "nodes that the ranks are made to be on: between them tcp, not peer memory")
       ->capture_default_str();
-  moe->add_option("--tokens", task.tokens, "tokens of a rank")->capture_default_str();
+  words->tokens =
+      moe->add_option("--tokens", task.tokens, "tokens of a rank")->capture_default_str();
   moe->add_option("--hidden", task.hidden, "values of a token")->capture_default_str();
   moe->add_option("--topk", task.topk, "experts of a token")->capture_default_str();
   moe->add_option("--experts", task.experts, "experts of all ranks")->capture_default_str();
-  moe->add_option("--sms", task.sms, "multiprocessors, several after each other")
-      ->delimiter(',')
-      ->capture_default_str();
+  words->sms = moe->add_option("--sms", task.sms, "multiprocessors, several after each other")
+                   ->delimiter(',')
+                   ->capture_default_str();
+  moe->add_flag("--low-latency", words->lowLatency,
+                "the low-latency mode: 1 to 128 tokens, or --tokens; in graphs, and alone");
   moe->add_flag("--fp8,!--no-fp8", task.fp8, "measure fp8 with scales, too");
   moe->add_flag("--check,!--no-check", task.check, "compare every value");
   moe->add_option("-n", task.iterations, "calls in a row")->capture_default_str();
   moe->add_option("-w", task.warmup, "calls before")->capture_default_str();
-  moe->add_option("--repeat", task.repeat, "the median of so many")->capture_default_str();
+  words->repeat =
+      moe->add_option("--repeat", task.repeat, "the median of so many")->capture_default_str();
   moe->add_option("--seed", task.seed, "of the data")->capture_default_str();
   moe->add_option("--timeout", words->timeoutS, "seconds, of each wait")->capture_default_str();
   moe->add_option("--json", words->json, "append rows to this file")->group("Output");

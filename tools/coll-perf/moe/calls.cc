@@ -1,18 +1,13 @@
 #include "tools/coll-perf/moe/calls.h"
 
 #include "runtime/base/narrow.h"
-#include "runtime/dl/cuda.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace coll::perf {
 
-using rt::dl::CudaAddress;
-
 namespace {
-
-CudaAddress addressOf(const void *data) { return reinterpret_cast<CudaAddress>(data); }
 
 int64_t bf16Bytes(const MoeTask &task) { return int64_t{task.hidden} * 2; }
 
@@ -65,19 +60,7 @@ Result<std::unique_ptr<MoeCalls>> MoeCalls::create(const MoeTask &task, int rank
 }
 
 Status MoeCalls::open() {
-  Result<rt::MoePlatform> platform = rt::moePlatform();
-  if (!platform)
-    return platform.status();
-  const rt::dl::Cuda &cuda = *platform->cuda;
-  int count = 0;
-  COLL_RETURN_IF_ERROR(rt::dl::cudaStatus(cuda, cuda.deviceGetCount(&count), "cuDeviceGetCount"));
-  if (count < task_.ranks)
-    return {kCollUnsupported, "one GPU for each of " + std::to_string(task_.ranks) +
-                                  " ranks is needed; there are " + std::to_string(count)};
-  Result<std::shared_ptr<rt::dl::GpuContext>> gpu = rt::dl::GpuContext::open(cuda, rank_);
-  if (!gpu)
-    return gpu.status();
-  gpu_ = gpu.take();
+  COLL_RETURN_IF_ERROR(room_.open(rank_, task_.ranks));
   rt::MoeBufferOptions options;
   options.rank = rank_;
   options.numRanks = task_.ranks;
@@ -92,57 +75,8 @@ Status MoeCalls::open() {
     return buffer.status();
   buffer_ = buffer.take();
   order_.compute = buffer_->commStream();
+  room_.useStream(order_.compute);
   return Status::okay();
-}
-
-Result<char *> MoeCalls::allocate(int64_t bytes) {
-  Result<rt::dl::GpuMemory> made = rt::dl::GpuMemory::create(gpu_, rt::dl::GpuMemory::Kind::Device,
-                                                             std::max<int64_t>(bytes, 16));
-  if (!made)
-    return made.status();
-  memory_.push_back(made.take());
-  return memory_.back().device();
-}
-
-template <typename T>
-Result<T *> MoeCalls::upload(const std::vector<T> &values) {
-  const size_t bytes = values.size() * sizeof(T);
-  Result<char *> to = allocate(static_cast<int64_t>(bytes));
-  if (!to)
-    return to.status();
-  Result<rt::dl::GpuMemory> stage = pinned(bytes);
-  if (!stage)
-    return stage.status();
-  std::memcpy(stage->host(), values.data(), bytes);
-  rt::dl::CudaScope scope(gpu_->cuda(), gpu_->context());
-  COLL_RETURN_IF_ERROR(gpu_->check(
-      gpu_->cuda().memcpyHtoDAsync(addressOf(*to), stage->host(), bytes, order_.compute),
-      "cuMemcpyHtoDAsync"));
-  COLL_RETURN_IF_ERROR(synchronize());
-  return reinterpret_cast<T *>(*to);
-}
-
-template <typename T>
-Result<std::vector<T>> MoeCalls::download(const void *from, size_t count) {
-  std::vector<T> values(count);
-  if (count == 0)
-    return values;
-  const size_t bytes = count * sizeof(T);
-  Result<rt::dl::GpuMemory> stage = pinned(bytes);
-  if (!stage)
-    return stage.status();
-  rt::dl::CudaScope scope(gpu_->cuda(), gpu_->context());
-  COLL_RETURN_IF_ERROR(gpu_->check(
-      gpu_->cuda().memcpyDtoHAsync(stage->host(), addressOf(from), bytes, order_.compute),
-      "cuMemcpyDtoHAsync"));
-  COLL_RETURN_IF_ERROR(synchronize());
-  std::memcpy(values.data(), stage->host(), bytes);
-  return values;
-}
-
-Result<rt::dl::GpuMemory> MoeCalls::pinned(size_t bytes) const {
-  return rt::dl::GpuMemory::create(gpu_, rt::dl::GpuMemory::Kind::Pinned,
-                                   static_cast<int64_t>(bytes));
 }
 
 #define COLL_PERF_TAKE(target, expression)                                                         \
@@ -165,14 +99,14 @@ Status MoeCalls::fill() {
       scales.push_back(moeScale(task_, rank_, t, i));
     moeRow(task_, rank_, t, bf16Bytes(task_), bf16.data() + t * bf16Bytes(task_));
   }
-  COLL_PERF_TAKE(tokens_.x, upload(bf16));
+  COLL_PERF_TAKE(tokens_.x, room_.upload(bf16));
   std::vector<char> fp8(static_cast<size_t>(tokens * task_.hidden));
   for (int64_t t = 0; t < tokens; ++t)
     moeRow(task_, rank_, t, task_.hidden, fp8.data() + t * task_.hidden);
-  COLL_PERF_TAKE(fp8_.x, upload(fp8));
-  COLL_PERF_TAKE(fp8_.scales, upload(scales));
-  COLL_PERF_TAKE(tokens_.topkWeights, upload(weights));
-  COLL_PERF_TAKE(routing_.topkIdx, upload(topk_));
+  COLL_PERF_TAKE(fp8_.x, room_.upload(fp8));
+  COLL_PERF_TAKE(fp8_.scales, room_.upload(scales));
+  COLL_PERF_TAKE(tokens_.topkWeights, room_.upload(weights));
+  COLL_PERF_TAKE(routing_.topkIdx, room_.upload(topk_));
   tokens_.hidden = fp8_.hidden = task_.hidden;
   fp8_.dtype = kCollF8E4M3FN;
   fp8_.numScales = fp8_.scaleTokenStride = task_.numScales();
@@ -181,7 +115,7 @@ Status MoeCalls::fill() {
   routing_.numTopk = task_.topk;
   routing_.numExperts = task_.experts;
   const auto take = [&](auto *&to, int64_t bytes) -> Status {
-    Result<char *> made = allocate(bytes);
+    Result<char *> made = room_.allocate(bytes);
     if (!made)
       return made.status();
     to = reinterpret_cast<std::decay_t<decltype(to)>>(*made);
@@ -193,8 +127,8 @@ Status MoeCalls::fill() {
   COLL_RETURN_IF_ERROR(take(layout_.tokensPerRank, task_.ranks * 4));
   COLL_RETURN_IF_ERROR(take(layout_.tokensPerExpert, int64_t{task_.experts} * 4));
   COLL_RETURN_IF_ERROR(take(layout_.isTokenInRank, tokens * task_.ranks));
-  COLL_PERF_TAKE(handleMemory_, allocate(handleBytes));
-  COLL_PERF_TAKE(countedMemory_, allocate(handleBytes));
+  COLL_PERF_TAKE(handleMemory_, room_.allocate(handleBytes));
+  COLL_PERF_TAKE(countedMemory_, room_.allocate(handleBytes));
   COLL_RETURN_IF_ERROR(take(rows_, most * bf16Bytes(task_)));
   COLL_RETURN_IF_ERROR(take(weights_, most * task_.topk * 4));
   COLL_RETURN_IF_ERROR(take(out_, tokens * bf16Bytes(task_)));
@@ -202,9 +136,7 @@ Status MoeCalls::fill() {
 }
 
 Status MoeCalls::synchronize() {
-  rt::dl::CudaScope scope(gpu_->cuda(), gpu_->context());
-  COLL_RETURN_IF_ERROR(
-      gpu_->check(gpu_->cuda().streamSynchronize(order_.compute), "cuStreamSynchronize"));
+  COLL_RETURN_IF_ERROR(room_.wait());
   return buffer_->isAvailable() ? buffer_->check() : Status::okay();
 }
 
@@ -287,11 +219,12 @@ Result<int64_t> MoeCalls::checkReceived(const rt::MoeReceived &received, int64_t
   if (received.handle.numRecv != static_cast<int64_t>(arrivals.size()))
     return static_cast<int64_t>(arrivals.size());
   const size_t count = arrivals.size(), row = static_cast<size_t>(rowBytes);
-  auto rows = download<char>(received.x, count * row);
-  auto sources = download<int32_t>(received.handle.recvSourceIdx, count);
-  auto experts = download<int64_t>(received.topkIdx, count * static_cast<size_t>(task_.topk));
+  auto rows = room_.download<char>(received.x, count * row);
+  auto sources = room_.download<int32_t>(received.handle.recvSourceIdx, count);
+  auto experts = room_.download<int64_t>(received.topkIdx, count * static_cast<size_t>(task_.topk));
   const auto numScales = static_cast<size_t>(isFp8 ? task_.numScales() : 0);
-  auto scales = download<float>(isFp8 ? received.scales : received.topkWeights, count * numScales);
+  auto scales =
+      room_.download<float>(isFp8 ? received.scales : received.topkWeights, count * numScales);
   for (const Status &status : {rows.status(), sources.status(), experts.status(), scales.status()})
     COLL_RETURN_IF_ERROR(status);
   int64_t wrong = 0;
@@ -320,8 +253,8 @@ Result<int64_t> MoeCalls::checkReceived(const rt::MoeReceived &received, int64_t
 Result<int64_t> MoeCalls::checkCombined() {
   COLL_RETURN_IF_ERROR(synchronize());
   const auto hidden = static_cast<size_t>(task_.hidden);
-  auto out = download<uint16_t>(out_, static_cast<size_t>(task_.tokens) * hidden);
-  auto weights = download<float>(outWeights_, topk_.size());
+  auto out = room_.download<uint16_t>(out_, static_cast<size_t>(task_.tokens) * hidden);
+  auto weights = room_.download<float>(outWeights_, topk_.size());
   COLL_RETURN_IF_ERROR(out.status());
   COLL_RETURN_IF_ERROR(weights.status());
   const int64_t local = task_.experts / task_.ranks;

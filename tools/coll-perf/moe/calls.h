@@ -4,6 +4,7 @@
 #define COLL_TOOLS_COLL_PERF_MOE_CALLS_H
 
 #include "runtime/exchange/moe_buffer.h"
+#include "tools/coll-perf/moe/gpu_room.h"
 #include "tools/coll-perf/moe/task.h"
 
 #include <memory>
@@ -42,12 +43,6 @@ private:
       : task_(task), rank_(rank), transport_(transport) {}
   Status open();
   Status fill();
-  Result<char *> allocate(int64_t bytes);
-  Result<rt::dl::GpuMemory> pinned(size_t bytes) const;
-  template <typename T>
-  Result<T *> upload(const std::vector<T> &values);
-  template <typename T>
-  Result<std::vector<T>> download(const void *from, size_t count);
   Result<int64_t> checkReceived(const rt::MoeReceived &received, int64_t rowBytes, bool isFp8);
   Result<int64_t> checkCombined();
   rt::MoeCombine combineOf(const void *rows) const;
@@ -55,8 +50,7 @@ private:
   const MoeTask &task_;
   const int rank_;
   net::Transport *const transport_;
-  std::shared_ptr<rt::dl::GpuContext> gpu_;
-  std::vector<rt::dl::GpuMemory> memory_;
+  GpuRoom room_;
   std::unique_ptr<rt::MoeBuffer> buffer_;
   rt::MoeOrder order_;
   std::vector<int64_t> topk_;

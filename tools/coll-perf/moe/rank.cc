@@ -3,6 +3,7 @@
 #include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/calls.h"
+#include "tools/coll-perf/moe/low_latency_rank.h"
 #include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
 
@@ -201,6 +202,26 @@ int fail(int rank, const Status &status) {
   return 1;
 }
 
+// Rank 0 reports; the process's exit code.
+int finish(int rank, const std::vector<Row> &rows, int64_t wrong, const std::string &json,
+           const std::string &command) {
+  if (rank != 0)
+    return wrong > 0;
+  std::printf("wrong values: %s\n", wrong < 0 ? "-" : std::to_string(wrong).c_str());
+  if (!json.empty())
+    if (Status written = appendRows(json, command, rows); !written.ok())
+      return fail(0, written);
+  return wrong > 0;
+}
+
+int runLowLatency(const MoeTask &task, Gathering &ranks, const std::string &json,
+                  const std::string &command) {
+  Result<LowLatencyReport> report = measureLowLatency(task, ranks);
+  if (!report)
+    return fail(ranks.rank(), report.status());
+  return finish(ranks.rank(), report->rows, report->wrong, json, command);
+}
+
 } // namespace
 
 int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string &json,
@@ -208,6 +229,8 @@ int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string
   Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, task.timeoutUs + 30'000'000);
   if (!ranks)
     return fail(job.rank, ranks.status());
+  if (!task.lowLatencyTokens.empty())
+    return runLowLatency(task, **ranks, json, command);
   MoeRank self(task, **ranks);
   if (Status opened = self.open(job); !opened.ok())
     return fail(job.rank, opened);
@@ -223,13 +246,7 @@ int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string
     return fail(job.rank, figures.status());
   if (Status closed = self.close(); !closed.ok())
     return fail(job.rank, closed);
-  if (job.rank != 0)
-    return self.wrong() > 0;
-  std::printf("wrong values: %s\n", self.wrong() < 0 ? "-" : std::to_string(self.wrong()).c_str());
-  if (!json.empty())
-    if (Status written = appendRows(json, command, rowsOf(task, *figures)); !written.ok())
-      return fail(0, written);
-  return self.wrong() > 0;
+  return finish(job.rank, rowsOf(task, *figures), self.wrong(), json, command);
 }
 
 } // namespace coll::perf

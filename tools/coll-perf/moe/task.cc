@@ -1,5 +1,8 @@
 #include "tools/coll-perf/moe/task.h"
 
+#include "runtime/exchange/moe_low_latency.h"
+#include "runtime/kernels/moe_tuning.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -39,12 +42,28 @@ Status MoeTask::validate() const {
     return refuse("--experts is a multiple of the ranks, --topk up to 32 of them");
   if (iterations < 1 || warmup < 0 || repeat < 1 || timeoutUs <= 0)
     return refuse("-n, -w, --repeat and --timeout are positive");
+  if (!lowLatencyTokens.empty())
+    return validateLowLatency();
   for (int count : sms) {
     rt::MoeConfig config;
     config.numSms = count;
     COLL_RETURN_IF_ERROR(checkMoeConfig(config));
   }
   return Status::okay();
+}
+
+Status MoeTask::validateLowLatency() const {
+  const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
+  if (nodes != 1)
+    return refuse("--low-latency is for one node, not --nodes=" + std::to_string(nodes));
+  for (int count : lowLatencyTokens)
+    if (count < 1 || count > tokens)
+      return refuse("--tokens of --low-latency are from 1 to 1024");
+  for (int count : sms)
+    if (count < 0 || count > static_cast<int>(kernels::kLowLatencyMaxBlocks))
+      return refuse("--sms of --low-latency are up to " +
+                    std::to_string(kernels::kLowLatencyMaxBlocks) + "; 0 is the default");
+  return rt::checkMoeShape({tokens, hidden, topk, experts}, ranks);
 }
 
 std::vector<int64_t> moeTopk(const MoeTask &task, int rank) {

@@ -25,6 +25,7 @@ struct MoeTask {
   int topk = 8;
   int experts = 256;
   std::vector<int> sms = {24};
+  std::vector<int> lowLatencyTokens; // measures that mode instead, with so many; `tokens` the most
   bool fp8 = true;
   bool check = true;
   int iterations = 20;
@@ -37,6 +38,9 @@ struct MoeTask {
   // Scales of a token in fp8: one for 128 values, as models have it.
   int numScales() const { return (hidden + 127) / 128; }
   Status validate() const;
+
+private:
+  Status validateLowLatency() const;
 };
 
 // Distinct experts of every token of a rank, uniform.
