@@ -198,7 +198,7 @@ private:
   // the buffer's end, and the others are told.
   Status settle(const Status &status);
 
-  // moe_across.cc
+  // moe_buffer_across.cc
   Result<MoeReceived> dispatchAcross(const MoeTokens &tokens, const MoeRouting &routing,
                                      const MoeLayout &layout, const MoeDispatchOptions &options,
                                      char *handleMemory, const MoeOrder &order);

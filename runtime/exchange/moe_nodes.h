@@ -100,6 +100,7 @@ public:
 
 private:
   static constexpr int64_t kStageBytes = 1 << 20;
+  enum Message : uint64_t { kSigns, kRoutes, kRows };
 
   MoeNodes(std::shared_ptr<dl::GpuContext> gpu, const MoeKernels &kernels,
            const MoeNodesOptions &options, Watch watch)
@@ -112,13 +113,14 @@ private:
   Status order(dl::CudaStream earlier, dl::CudaStream later);
   Status run(std::vector<MoeFlow> flows) { return pump_->run(std::move(flows), watch_); }
 
+  // moe_nodes_agree.cc
   Status swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
                     dl::CudaStream stream, std::vector<MoeCounts> &counts);
   Status swapRoutes(const std::vector<MoeCounts> &counts,
                     const std::vector<std::vector<MoeRoute>> &here,
                     std::vector<std::vector<MoeRoute>> &there);
-  MoeFlow bytesFlow(int rank, bool isSend, uint64_t kind, void *data, size_t bytes) const;
-  uint64_t tagOf(uint64_t kind) const { return calls_ * 4 + kind; }
+  MoeFlow bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const;
+  uint64_t tagOf(Message kind) const { return calls_ * 4 + kind; }
   Result<int64_t> tokensOfChunk(const kernels::MoeRecord &record) const;
   // Flows with all counterparts, `tokens` at a time; `begin` as in MoeRoutes.
   using Move = std::function<Status(int64_t first, int64_t count, const MoeSlot &slot)>;

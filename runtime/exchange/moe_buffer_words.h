@@ -1,0 +1,19 @@
+// moe_buffer_words.h - what a MoeBuffer and its kernels tell each other. Within runtime/exchange.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_BUFFER_WORDS_H
+#define COLL_RUNTIME_EXCHANGE_MOE_BUFFER_WORDS_H
+
+#include "runtime/exchange/moe_buffer.h"
+
+namespace coll::rt {
+
+// Pinned memory: what the GPU writes, and the host.
+struct MoeBuffer::Words {
+  kernels::PeerControl control;
+  alignas(64) uint64_t layoutError;
+  alignas(64) kernels::MoeCounters counters;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_BUFFER_WORDS_H
