@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <thread>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +37,17 @@ TEST(GuardTest, ACrashOnAnotherThreadIsAnError) {
 
 TEST(GuardTest, ASignalFromTheUserIsNotACrash) {
   EXPECT_EQ(runGuarded("test", [] { return raise(SIGTERM); }), 128 + SIGTERM);
+}
+
+TEST(GuardTest, EverySignalOfTheUserReachesTheBody) {
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
+    EXPECT_EQ(runGuarded("test",
+                         [&] {
+                           kill(getppid(), signal);
+                           sleep(60);
+                           return 0;
+                         }),
+              128 + signal);
 }
 
 TEST(GuardTest, TheStackIsLarge) {

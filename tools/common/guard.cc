@@ -7,6 +7,7 @@
 
 #include "tools/common/safe_parse.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/thread.h"
@@ -15,6 +16,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +41,9 @@ int coll::runOnLargeStack(llvm::function_ref<int()> body) {
   return code;
 }
 
+/// By which a user ends a program.
+static constexpr int kUserSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
 /// The child's part: does not return.
 [[noreturn]] static void runChild(pid_t parent, llvm::function_ref<int()> body) {
   // The child must not outlive a parent that is killed.
@@ -50,47 +56,66 @@ int coll::runOnLargeStack(llvm::function_ref<int()> body) {
 }
 
 namespace {
-/// Changes what signals do, until it goes out of scope. The terminal sends SIGINT
-/// and SIGQUIT to parent and child; SIGTERM and SIGHUP come to the parent alone.
+/// Keeps the user's signals waiting, until it goes out of scope.
+class HoldSignals {
+public:
+  HoldSignals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : kUserSignals)
+      sigaddset(&signals, signal);
+    sigprocmask(SIG_BLOCK, &signals, &previous_);
+  }
+  ~HoldSignals() { sigprocmask(SIG_SETMASK, &previous_, nullptr); }
+  HoldSignals(const HoldSignals &) = delete;
+  HoldSignals &operator=(const HoldSignals &) = delete;
+
+private:
+  sigset_t previous_;
+};
+
+/// Hands the user's signals on to the child, until it goes out of scope. What the terminal
+/// sends reaches the child twice, which does no harm; `kill` reaches the parent alone.
 class ForwardSignals {
 public:
   explicit ForwardSignals(pid_t child) {
     childPid = child;
-    for (int i = 0; i < kCount; ++i)
-      previous_[i] = signal(kSignals[i], i < 2 ? SIG_IGN : forwardSignal);
+    for (size_t i = 0; i < std::size(kUserSignals); ++i)
+      previous_[i] = signal(kUserSignals[i], forwardSignal);
   }
   ~ForwardSignals() {
-    for (int i = 0; i < kCount; ++i)
-      signal(kSignals[i], previous_[i]);
+    for (size_t i = 0; i < std::size(kUserSignals); ++i)
+      signal(kUserSignals[i], previous_[i]);
     childPid = 0;
   }
   ForwardSignals(const ForwardSignals &) = delete;
   ForwardSignals &operator=(const ForwardSignals &) = delete;
 
 private:
-  static constexpr int kCount = 4;
-  static constexpr int kSignals[kCount] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-  void (*previous_[kCount])(int);
+  void (*previous_[std::size(kUserSignals)])(int);
 };
 } // namespace
 
 /// Signals that say nothing about the input; SIGPIPE: the reader of the output left.
 static bool isUserSignal(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT ||
-         signal == SIGPIPE;
+  return llvm::is_contained(kUserSignals, signal) || signal == SIGPIPE;
 }
 
 int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body) {
   llvm::outs().flush();
   pid_t parent = getpid();
+  std::optional<HoldSignals> hold(std::in_place);
   pid_t child = fork();
   if (child < 0) {
     llvm::WithColor::error() << tool << ": cannot start a process: " << strerror(errno) << "\n";
     return kCrashExitCode;
   }
-  if (child == 0)
+  if (child == 0) {
+    hold.reset();
     runChild(parent, body);
+  }
   ForwardSignals forward(child);
+  hold.reset();
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
