@@ -17,10 +17,10 @@ cl::list<std::string> inputs(cl::Positional, cl::desc("folders of the corpus, or
                              cl::cat(category));
 cl::opt<uint64_t> seed("seed", cl::init(1), cl::desc("what the cases are made from"),
                        cl::cat(category));
-cl::opt<int64_t> first("first", cl::init(0), cl::desc("number of the first case"),
-                       cl::cat(category));
-cl::opt<int64_t> count("count", cl::init(1000), cl::desc("cases; 0: as many as the time allows"),
-                       cl::cat(category));
+cl::opt<uint64_t> first("first", cl::init(0), cl::desc("number of the first case"),
+                        cl::cat(category));
+cl::opt<uint64_t> count("count", cl::init(1000), cl::desc("cases; 0: as many as --minutes allow"),
+                        cl::cat(category));
 cl::opt<double> minutes("minutes", cl::init(0), cl::desc("time limit"), cl::cat(category));
 cl::opt<std::string> findings("findings", cl::desc("folder for minimised findings"),
                               cl::cat(category));
@@ -31,7 +31,12 @@ cl::opt<bool> verbose("verbose", cl::desc("show what the compiler reports"), cl:
 
 int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "coll-fuzz " COLL_VERSION "\n"; });
   cl::ParseCommandLineOptions(argc, argv, "Random input, deterministic by seed\n");
+  if (!count && !(minutes > 0) && mode != "replay") {
+    llvm::errs() << "coll-fuzz: error: --count=0 needs --minutes\n";
+    return 2;
+  }
   coll::fuzz::CampaignOptions options;
   options.name = mode;
   options.seed = seed;

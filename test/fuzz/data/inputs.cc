@@ -158,7 +158,8 @@ std::vector<InputKind> makeInputKinds() {
       {"flags",
        ".txt",
        {"step.mlir\n--ranks=4\n--state-args=2\n--data=a.npz\n--check\n--steps=3\n",
-        "step.mlir\n--mesh=dp=2,tp=3\n--rtol=1e-3\n--atol=0\n--timeout=10\n--seed=7\n",
+        "step.mlir\n--mesh=dp=2,tp=3\n--check\n--rtol=1e-3\n--atol=0\n--timeout=10\n--save=s.npz\n-"
+        "-seed=7\n",
         "a.mlir\n--dataset=d.npz\n--epochs=2\n--batch-size=8\n--eval=e.mlir\n--print\n"},
        checkCommandLine}};
 }

@@ -10,7 +10,11 @@
 #include "test/fuzz/data/bytes.h"
 #include "test/fuzz/data/inputs.h"
 
-#include <cstdlib>
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
 
 using namespace coll::fuzz;
 
@@ -40,21 +44,34 @@ int runKind(const InputKind &kind, CampaignOptions options) {
   return runCampaign(options, functions);
 }
 
+// Whether the arguments are as the head of this file says.
+bool readArguments(llvm::ArrayRef<const char *> arguments, CampaignOptions &options) {
+  size_t count = arguments.size();
+  llvm::StringRef texts[4];
+  std::copy_n(arguments.begin(), std::min<size_t>(count, 4), texts);
+  uint64_t cases = uint64_t(options.count);
+  if (count > 4 || (count > 0 && texts[0].getAsInteger(10, options.seed)) ||
+      (count > 1 && texts[1].getAsInteger(10, cases)) ||
+      (count > 2 && texts[2].getAsDouble(options.minutes)))
+    return false;
+  options.count = int64_t(cases);
+  options.findings = texts[3].str();
+  return options.count > 0 || options.minutes > 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   CampaignOptions options;
+  if (!readArguments({argv + 1, argv + argc}, options)) {
+    llvm::errs() << "usage: data-fuzz [SEED [COUNT [MINUTES [FOLDER]]]]\n"
+                    "COUNT may be 0 where MINUTES are given.\n";
+    return 2;
+  }
   options.guard.casesPerChild = 2000;
   options.guard.maxBytes = 0; // AddressSanitizer reserves terabytes
-  if (argc > 1)
-    options.seed = std::strtoull(argv[1], nullptr, 10);
-  if (argc > 2)
-    options.count = std::strtoll(argv[2], nullptr, 10);
   std::vector<InputKind> kinds = makeInputKinds();
-  if (argc > 3)
-    options.minutes = std::strtod(argv[3], nullptr) / double(kinds.size());
-  if (argc > 4)
-    options.findings = argv[4];
+  options.minutes /= double(kinds.size());
   int found = 0;
   for (const InputKind &kind : kinds)
     found += runKind(kind, options);

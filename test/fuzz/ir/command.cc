@@ -9,7 +9,6 @@
 #include "test/fuzz/ir/tokens.h"
 
 #include "mlir/Transforms/Passes.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace coll::fuzz {
@@ -24,6 +23,11 @@ void registerPasses() {
   mlir::coll::registerCollPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
+}
+
+int fail(llvm::Error error) {
+  llvm::errs() << "coll-fuzz: error: " << llvm::toString(std::move(error)) << '\n';
+  return 1;
 }
 
 class IrCases {
@@ -83,11 +87,12 @@ int runIr(const CampaignOptions &given, const std::vector<std::string> &corpus) 
   registerPasses();
   CampaignOptions options = given;
   options.guard.timeoutSeconds = kSecondsPerCase;
-  std::vector<std::string> texts = readCorpus(corpus, kMaxBytes);
-  if (texts.empty()) {
-    llvm::errs() << "coll-fuzz: error: no .mlir files in the corpus\n";
-    return 1;
-  }
+  auto files = readFiles(corpus);
+  if (!files)
+    return fail(files.takeError());
+  std::vector<std::string> texts = splitCorpus(*files, kMaxBytes);
+  if (texts.empty())
+    return fail(llvm::createStringError("the files hold no IR to start from"));
   IrCases cases(options.seed, std::move(texts));
   CampaignFunctions functions;
   functions.run = [&](int64_t index) { return cases.run(index); };
@@ -97,20 +102,18 @@ int runIr(const CampaignOptions &given, const std::vector<std::string> &corpus) 
   return runCampaign(options, functions);
 }
 
-int replayIr(const CampaignOptions &given, const std::vector<std::string> &files) {
+int replayIr(const CampaignOptions &given, const std::vector<std::string> &paths) {
   registerPasses();
+  auto files = readFiles(paths);
+  if (!files)
+    return fail(files.takeError());
   CampaignOptions options = given;
   options.first = 0;
-  options.count = int64_t(files.size());
+  options.count = int64_t(files->size());
   Runner runner;
-  std::vector<std::string> texts;
-  for (const std::string &file : files) {
-    auto buffer = llvm::MemoryBuffer::getFile(file);
-    texts.push_back(buffer ? (*buffer)->getBuffer().str() : "");
-  }
   CampaignFunctions functions;
   functions.run = [&](int64_t index) {
-    const std::string &text = texts[size_t(index)];
+    const std::string &text = (*files)[size_t(index)].text;
     Report report;
     for (int i = 0; i < kReplaysOfSteps && report.verdict != Verdict::Finding; ++i)
       report = checkStep(runner, text, Random(uint64_t(i)));
@@ -118,7 +121,9 @@ int replayIr(const CampaignOptions &given, const std::vector<std::string> &files
       report = checkPasses(runner, text, Random(uint64_t(i)));
     return report;
   };
-  functions.minimize = [&](int64_t index, const Report &) { return files[size_t(index)] + "\n"; };
+  functions.minimize = [&](int64_t index, const Report &) {
+    return (*files)[size_t(index)].path + "\n";
+  };
   return runCampaign(options, functions);
 }
 

@@ -10,9 +10,9 @@ namespace coll::fuzz {
 // Mutations start from the `.mlir` files under `corpus`.
 int runIr(const CampaignOptions &options, const std::vector<std::string> &corpus);
 
-// The files as they are, each as a case: what was found once stays fixed. Returns the
-// number of findings.
-int replayIr(const CampaignOptions &options, const std::vector<std::string> &files);
+// The `.mlir` files of `paths` (folders or files) as they are, each as a case: what was found
+// once stays fixed. Returns the number of findings, or 1 after an error.
+int replayIr(const CampaignOptions &options, const std::vector<std::string> &paths);
 
 } // namespace coll::fuzz
 

@@ -9,29 +9,50 @@
 namespace coll::fuzz {
 namespace {
 
-std::vector<std::string> findFiles(const std::vector<std::string> &folders) {
-  std::vector<std::string> paths;
-  for (const std::string &folder : folders) {
-    std::error_code error;
-    for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end; it != end && !error;
-         it.increment(error))
-      if (llvm::StringRef(it->path()).ends_with(".mlir"))
-        paths.push_back(it->path());
+llvm::Error addFilesBelow(const std::string &folder, std::vector<std::string> &files) {
+  std::error_code error;
+  for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end; it != end && !error;
+       it.increment(error))
+    if (llvm::StringRef(it->path()).ends_with(".mlir"))
+      files.push_back(it->path());
+  return error ? llvm::createFileError(folder, error) : llvm::Error::success();
+}
+
+llvm::Expected<std::vector<std::string>> findFiles(const std::vector<std::string> &paths) {
+  std::vector<std::string> files;
+  for (const std::string &path : paths) {
+    if (!llvm::sys::fs::is_directory(path))
+      files.push_back(path);
+    else if (llvm::Error error = addFilesBelow(path, files))
+      return error;
   }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 } // namespace
 
-std::vector<std::string> readCorpus(const std::vector<std::string> &folders, size_t maxBytes) {
+llvm::Expected<std::vector<TextFile>> readFiles(const std::vector<std::string> &paths) {
+  auto found = findFiles(paths);
+  if (!found)
+    return found.takeError();
+  std::vector<TextFile> files;
+  for (std::string &path : *found) {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (!buffer)
+      return llvm::createFileError(path, buffer.getError());
+    files.push_back({std::move(path), (*buffer)->getBuffer().str()});
+  }
+  if (files.empty())
+    return llvm::createStringError("no .mlir files are given");
+  return files;
+}
+
+std::vector<std::string> splitCorpus(const std::vector<TextFile> &files, size_t maxBytes) {
   std::vector<std::string> texts;
-  for (const std::string &path : findFiles(folders)) {
-    auto file = llvm::MemoryBuffer::getFile(path);
-    if (!file)
-      continue;
+  for (const TextFile &file : files) {
     llvm::SmallVector<llvm::StringRef> parts;
-    (*file)->getBuffer().split(parts, "// -----");
+    llvm::StringRef(file.text).split(parts, "// -----");
     for (llvm::StringRef part : parts)
       if (part.size() <= maxBytes && part.contains('='))
         texts.push_back(part.str());

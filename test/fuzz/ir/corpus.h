@@ -1,16 +1,25 @@
-// corpus.h - the texts that mutations start from.
+// corpus.h - the files that are replayed, and the texts that mutations start from.
 
 #ifndef COLL_TEST_FUZZ_IR_CORPUS_H
 #define COLL_TEST_FUZZ_IR_CORPUS_H
+
+#include "llvm/Support/Error.h"
 
 #include <string>
 #include <vector>
 
 namespace coll::fuzz {
 
-// All `.mlir` files under the folders, cut where a line is `// -----`, in the order of their
-// paths. Larger ones than `maxBytes` are left out.
-std::vector<std::string> readCorpus(const std::vector<std::string> &folders, size_t maxBytes);
+struct TextFile {
+  std::string path, text;
+};
+
+// The files, and all `.mlir` files under those that are folders, in the order of their paths. An
+// error where there is none, or one cannot be read.
+llvm::Expected<std::vector<TextFile>> readFiles(const std::vector<std::string> &paths);
+
+// The files' texts, cut where a line is `// -----`. Larger ones than `maxBytes` are left out.
+std::vector<std::string> splitCorpus(const std::vector<TextFile> &files, size_t maxBytes);
 
 } // namespace coll::fuzz
 
