@@ -21,8 +21,8 @@ static int64_t getLargestRank(Operation *op) {
   return largest;
 }
 
-/// The number of ranks of the module's meshes; 0 without a mesh.
-static FailureOr<int64_t> getMeshRanks(ModuleOp module) {
+/// The first of the module's meshes, all of which have as many ranks; null without a mesh.
+static FailureOr<MeshOp> getMesh(ModuleOp module) {
   MeshOp first;
   for (MeshOp mesh : module.getOps<MeshOp>()) {
     if (!first) {
@@ -36,17 +36,17 @@ static FailureOr<int64_t> getMeshRanks(ModuleOp module) {
       return diag;
     }
   }
-  return first ? first.getNumRanks() : 0;
+  return first;
 }
 
 FailureOr<int64_t> coll::getNumRanks(ModuleOp module, int64_t requested) {
-  FailureOr<int64_t> meshRanks = getMeshRanks(module);
-  if (failed(meshRanks))
+  FailureOr<MeshOp> mesh = getMesh(module);
+  if (failed(mesh))
     return failure();
-  if (*meshRanks && requested > 0 && *meshRanks != requested)
-    return module.emitError("the mesh has ")
-           << *meshRanks << " ranks, but " << requested << " are asked for";
-  int64_t numRanks = *meshRanks ? *meshRanks : requested;
+  int64_t numRanks = *mesh ? mesh->getNumRanks() : requested;
+  if (requested > 0 && numRanks != requested)
+    return mesh->emitError("the mesh has ")
+           << numRanks << " ranks, but " << requested << " are asked for";
   Operation *largestOp = module;
   int64_t largest = 0;
   module.walk([&](Operation *op) {

@@ -30,7 +30,7 @@ public:
       getOperation().emitError("has no function @step to distribute");
       return signalPassFailure();
     }
-    MeshOp grid = getOrCreateMesh();
+    MeshOp grid = getOrCreateMesh(step);
     if (!grid)
       return signalPassFailure();
     annotateArguments(step, grid);
@@ -40,11 +40,10 @@ public:
 
 private:
   /// A mesh that the user wrote is kept if it has the axis and the size.
-  MeshOp getOrCreateMesh() {
+  MeshOp getOrCreateMesh(func::FuncOp step) {
     ModuleOp module = getOperation();
     if (ranks < 1 || ranks > (1 << 24)) {
-      module.emitError() << "cannot run on " << ranks.getValue()
-                         << " ranks; expected 1 to 16777216";
+      step.emitError() << "cannot run on " << ranks.getValue() << " ranks; expected 1 to 16777216";
       return nullptr;
     }
     auto meshes = module.getOps<MeshOp>();

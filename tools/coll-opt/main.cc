@@ -26,8 +26,8 @@ using namespace mlir;
 static constexpr llvm::StringLiteral kOverview =
     "coll-opt: runs passes on IR files\n\n"
     "  coll-opt step.mlir --coll-import=state-args=8 --coll-data-parallel=ranks=4\n"
-    "  coll-opt step.mlir --canonicalize --cse\n"
-    "  coll-opt step.mlir --pass-pipeline='builtin.module(func.func(canonicalize))'\n";
+    "  coll-opt imported.mlir --canonicalize --cse\n"
+    "  coll-opt imported.mlir --pass-pipeline='builtin.module(func.func(canonicalize))'\n";
 
 /// Upstream passes that are of use on this IR at any level.
 static void registerUpstreamPasses() {
@@ -78,6 +78,23 @@ static void hideUnrelatedOptions() {
       option->setHiddenFlag(llvm::cl::ReallyHidden);
 }
 
+/// An error shows its source line; the whole operation, which may be the module, only on request.
+static void leaveOutOperations() {
+  constexpr llvm::StringLiteral kName = "mlir-print-op-on-diagnostic";
+  llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup(kName);
+  option->setNumOccurrencesFlag(llvm::cl::ZeroOrMore);
+  option->addOccurrence(0, kName, "false");
+}
+
+/// What a text that could not be read as it is may need first; empty where there is no telling.
+static StringRef hintAtFrontEnd(StringRef text, bool isImported) {
+  if (StringRef hint = mlir::coll::hintAtPrettyForm(text); !hint.empty())
+    return hint;
+  if (!isImported && text.contains("\"stablehlo."))
+    return "it holds StableHLO: import it first, with --coll-import=state-args=K";
+  return "";
+}
+
 /// Front ends read operations that no dialect here registers.
 static bool runsFrontEnd(llvm::ArrayRef<char *> arguments) {
   return llvm::any_of(arguments.drop_front(), [](const char *argument) {
@@ -103,9 +120,12 @@ static int runOpt(int argc, char **argv) {
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
   hideUnrelatedOptions();
+  leaveOutOperations();
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "coll-opt " COLL_VERSION "\n"; });
   llvm::cl::ParseCommandLineOptions(argc, argv, kOverview);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  if (runsFrontEnd({argv, static_cast<size_t>(argc)}))
+  bool isImported = runsFrontEnd({argv, static_cast<size_t>(argc)});
+  if (isImported)
     config.allowUnregisteredDialects(true);
   if (config.shouldShowDialects()) {
     for (StringRef name : registry.getDialectNames())
@@ -128,8 +148,13 @@ static int runOpt(int argc, char **argv) {
     llvm::WithColor::error() << error << "\n";
     return EXIT_FAILURE;
   }
-  if (failed(MlirOptMain(output->os(), std::move(*input), registry, config)))
+  StringRef hint =
+      hintAtFrontEnd((*input)->getBuffer(), isImported || config.shouldAllowUnregisteredDialects());
+  if (failed(MlirOptMain(output->os(), std::move(*input), registry, config))) {
+    if (!hint.empty())
+      llvm::WithColor::note() << inputPath << ": " << hint << "\n";
     return EXIT_FAILURE;
+  }
   output->keep();
   return EXIT_SUCCESS;
 }

@@ -111,6 +111,13 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> coll::readUntrusted(StringRe
   return std::move(*file);
 }
 
+StringRef coll::hintAtPrettyForm(StringRef text) {
+  if (!text.contains("stablehlo.") || text.contains("\"stablehlo."))
+    return "";
+  return "it looks like StableHLO in its pretty form: print it with "
+         "get_asm(print_generic_op_form=True, enable_debug_info=True)";
+}
+
 OwningOpRef<ModuleOp> coll::parseUntrusted(StringRef path, MLIRContext *context) {
   auto file = readUntrusted(path);
   if (!file) {

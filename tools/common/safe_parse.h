@@ -29,6 +29,10 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRe
 /// where they do not.
 std::optional<size_t> findDeepNesting(llvm::StringRef text);
 
+/// Where a text looks like StableHLO in its pretty form, which JAX prints unless asked
+/// otherwise and which needs its dialect: what to do. Empty otherwise.
+llvm::StringRef hintAtPrettyForm(llvm::StringRef text);
+
 /// Reads, parses and verifies a module. Null after diagnostics on the standard
 /// error stream. Call it inside runGuarded: corrupt bytecode may still crash.
 OwningOpRef<ModuleOp> parseUntrusted(llvm::StringRef path, MLIRContext *context);
