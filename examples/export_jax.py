@@ -7,17 +7,16 @@ leaves of `state` become the leading arguments; the leading results update them.
 The argument names come from the Python names, `state` printed as `s` and `batch` as `b`.
 """
 
+import argparse
 import json
 import pathlib
-import sys
 
-import jax
-import jax.numpy as jnp
-import numpy as np
+# jax and numpy are imported where they are used: help needs neither.
 
 
 def lower(step, state, batch):
     """The text of `step` for these shapes, with Python source locations."""
+    import jax
 
     def call(s, b):  # the arguments' names are what coll shows
         return step(s, b)
@@ -29,6 +28,8 @@ def lower(step, state, batch):
 
 
 def names(tree):
+    import jax
+
     return [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(tree)]
 
 
@@ -37,6 +38,9 @@ def export(directory, note, step, state, batches, rtol=None):
 
     `rtol` is how far results may be from the reference, where that is not float32's rounding.
     """
+    import jax
+    import numpy as np
+
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "step.mlir").write_text(lower(step, state, batches[0]))
@@ -69,6 +73,11 @@ def export(directory, note, step, state, batches, rtol=None):
 
 def example(directory):
     """Linear regression by gradient descent."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    jax.config.update("jax_default_matmul_precision", "highest")
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(8, 1)).astype(np.float32)
     batches = []
@@ -87,6 +96,11 @@ def example(directory):
     return export(directory, "linear regression, gradient descent", step, state, batches)
 
 
+def main():
+    parser = argparse.ArgumentParser(description=example.__doc__ + " Needs jax.")
+    parser.add_argument("out", metavar="OUT", help="folder for step.mlir, meta.json, reference.npz")
+    print("losses:", example(parser.parse_args().out))
+
+
 if __name__ == "__main__":
-    jax.config.update("jax_default_matmul_precision", "highest")
-    print("losses:", example(sys.argv[1]))
+    main()

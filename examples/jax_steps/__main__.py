@@ -12,22 +12,18 @@ import inspect
 import pathlib
 import sys
 
-import jax
-import numpy as np
-
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "examples"))
 from export_jax import export  # noqa: E402
 
-import common  # noqa: E402
-import dense  # noqa: E402
-import indexed  # noqa: E402
-import sequence  # noqa: E402
-import vision  # noqa: E402
-
 
 def steps():
     """The functions that make a step, by name: those without arguments that have a docstring."""
+    import dense
+    import indexed
+    import sequence
+    import vision
+
     for module in (dense, vision, sequence, indexed):
         for name, make in inspect.getmembers(module, inspect.isfunction):
             if make.__module__ == module.__name__ and not inspect.signature(make).parameters:
@@ -40,6 +36,10 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=REPOSITORY / "test/data/jax")
     parser.add_argument("--list", action="store_true", help="the names, and what each step is")
     options = parser.parse_args()
+    import common  # help needs no jax
+    import jax
+    import numpy as np
+
     known = dict(steps())
     if options.list:
         for name, make in known.items():

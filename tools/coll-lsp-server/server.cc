@@ -62,6 +62,7 @@ public:
   }
 
   llvm::lsp::MessageHandler &messages() { return messages_; }
+  bool wasInitialized() const { return mlir_.has_value(); }
   bool wasShutDown() const { return wasShutDown_; }
 
 private:
@@ -213,7 +214,13 @@ int serve(std::FILE *in, llvm::raw_ostream &out, int64_t ranks) {
   Server server(transport, ranks);
   // An error is the end of the input: the editor has left.
   llvm::consumeError(transport.run(server.messages()));
-  return server.wasShutDown() ? 0 : 1;
+  if (server.wasShutDown())
+    return 0;
+  llvm::errs() << "coll-lsp-server: the input ended "
+               << (server.wasInitialized() ? "without a request \"shutdown\"\n"
+                                           : "before a request \"initialize\" of the language "
+                                             "server protocol: an editor starts this program\n");
+  return 1;
 }
 
 } // namespace coll::lsp
