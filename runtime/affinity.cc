@@ -54,7 +54,7 @@ Result<std::vector<int>> parseList(const std::string &spec) {
       cpus.push_back(cpu);
   }
   if (cpus.empty())
-    return Status::invalid("affinity \"" + spec +
+    return Status::invalid("\"" + spec +
                            "\" is none of none, compact, spread, and no list as 0,2,4-7");
   return cpus;
 }
@@ -135,7 +135,7 @@ Result<Affinity> Affinity::create(const std::string &spec, std::vector<Processor
   for (int cpu : *cpus)
     if (std::none_of(processors.begin(), processors.end(),
                      [&](const Processor &p) { return p.cpu == cpu; }))
-      return Status::invalid("affinity \"" + spec + "\": this process may not use processor " +
+      return Status::invalid("\"" + spec + "\": this process may not use processor " +
                              std::to_string(cpu));
   affinity.cpus_ = cpus.take();
   return affinity;

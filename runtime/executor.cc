@@ -160,7 +160,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   Result<Affinity> affinity =
       Affinity::create(options.affinity.empty() ? envString(EnvVar::Affinity) : options.affinity);
   if (!affinity)
-    return affinity.status();
+    return affinity.status().annotate(options.affinity.empty() ? "COLL_AFFINITY" : "affinity");
 
   auto impl = std::make_unique<Impl>();
   impl->classes = std::move(classes);

@@ -26,8 +26,7 @@ namespace coll::rt {
 struct ExecutorOptions {
   std::string backend = "threads";
   std::optional<JobOptions> job; // absent: all ranks are in this process
-  // Longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides.
-  int64_t timeoutUs = 60'000'000;
+  int64_t timeoutUs = 0; // longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides
   // Processors of the rank threads, as Affinity::create says; empty: COLL_AFFINITY decides.
   std::string affinity;
 };

@@ -54,7 +54,9 @@ llvm::Expected<CodeCache> CodeCache::open(llvm::StringRef folder, uint64_t maxBy
     return makeError("'" + folder + "'", errno);
   if (!S_ISDIR(status.st_mode))
     return llvm::createStringError("'" + folder + "' is not a folder");
-  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)))
+  if (status.st_uid != geteuid())
+    return llvm::createStringError("folder '" + folder + "' belongs to another user");
+  if (status.st_mode & (S_IWGRP | S_IWOTH))
     return llvm::createStringError("others may write to folder '" + folder + "'");
   return cache;
 }

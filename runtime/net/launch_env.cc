@@ -32,10 +32,12 @@ std::optional<int64_t> number(const std::string &text, int64_t max) {
 
 Result<int> required(const char *name, int64_t max) {
   std::optional<std::string> text = rt::foreignEnv(name);
-  std::optional<int64_t> value = text ? number(*text, max) : std::nullopt;
+  if (!text)
+    return Status::invalid(std::string(name) + " is not set");
+  std::optional<int64_t> value = number(*text, max);
   if (!value)
-    return Status::invalid(std::string(name) +
-                           (text ? " is no number: \"" + *text + "\"" : " is not set"));
+    return Status::invalid(std::string(name) + "=" + *text +
+                           ": expected a whole number from 0 to " + std::to_string(max));
   return static_cast<int>(*value);
 }
 
@@ -100,12 +102,13 @@ Result<LaunchEnv> readLaunchEnv() {
     env.launcher = names.launcher;
     Result<int> rank = required(names.rank, INT32_MAX), size = required(names.worldSize, INT32_MAX);
     if (!rank.ok() || !size.ok())
-      return (rank.ok() ? size : rank).status().annotate(env.launcher);
+      return (rank.ok() ? size : rank).status();
     if (*rank >= *size)
       return Status::invalid(std::string(names.rank) + " is " + std::to_string(*rank) + ", but " +
                              names.worldSize + " is " + std::to_string(*size));
     env.rank = *rank;
     env.worldSize = *size;
+    env.worldSizeVariable = names.worldSize;
     Result<int> local = required(names.localRank, INT32_MAX);
     env.localRank = local.ok() ? *local : -1;
     Result<std::string> address = addressFor(env.launcher);

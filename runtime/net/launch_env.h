@@ -16,6 +16,7 @@ struct LaunchEnv {
   std::string launcher; // "coll", "torchrun", "srun", "mpirun", "pmi"
   int rank = 0;
   int worldSize = 1;
+  std::string worldSizeVariable;
   int localRank = 0;     // among the processes of this machine; -1: unknown
   std::string bootstrap; // host:port of rank 0
 };

@@ -90,7 +90,13 @@ TEST(LaunchEnvTest, SaysWhatIsMissingOrWrong) {
   };
   EXPECT_NE(message({}).find("no launcher"), std::string::npos);
   EXPECT_NE(message({{"RANK", "0"}}).find("WORLD_SIZE is not set"), std::string::npos);
-  EXPECT_NE(message({{"RANK", "x"}, {"WORLD_SIZE", "2"}}).find("no number"), std::string::npos);
+  EXPECT_EQ(message({{"COLL_RANK", "-1"}}),
+            "COLL_RANK=-1: expected a whole number from 0 to 2147483647");
+  EXPECT_EQ(
+      message({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_ADDR", "h"}, {"MASTER_PORT", "65535"}}),
+      "MASTER_PORT=65535: expected a whole number from 0 to 65534");
+  EXPECT_NE(message({{"RANK", "x"}, {"WORLD_SIZE", "2"}}).find("RANK=x: expected"),
+            std::string::npos);
   EXPECT_NE(message({{"RANK", "2"}, {"WORLD_SIZE", "2"}}).find("RANK is 2"), std::string::npos);
   EXPECT_NE(message({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}).find("COLL_BOOTSTRAP"),
             std::string::npos);

@@ -15,8 +15,21 @@ llvm::Error checkCount(const NpzFile &file, llvm::StringRef prefix, int64_t want
   int64_t found = file.countNumbered(prefix);
   if (found == wanted)
     return llvm::Error::success();
-  return makeError("'" + file.path() + "' has " + llvm::Twine(found) + " arrays " + prefix +
-                   "0 …; the step has " + llvm::Twine(wanted) + " " + role + " arguments");
+  return makeError("'" + file.path() + "' has " + counted(found, "array") + " " + prefix +
+                   "0 …; the step has " + counted(wanted, (role + " argument").str()));
+}
+
+/// Fails where there are batches behind a gap: they would be left out in silence.
+llvm::Error checkNoGap(const NpzFile &file, int64_t numSteps) {
+  for (llvm::StringRef name : file.names()) {
+    llvm::StringRef rest = name;
+    int64_t step = 0;
+    if (rest.consume_front("batch_") && !rest.consumeInteger(10, step) && rest.starts_with("_") &&
+        step >= numSteps)
+      return makeError("'" + file.path() + "' has an array " + name + ", but no batch_" +
+                       llvm::Twine(numSteps) + "_0");
+  }
+  return llvm::Error::success();
 }
 
 class FileBatches : public BatchSource {
@@ -122,6 +135,8 @@ makeFileBatches(const NpzFile &file, const std::vector<rt::TensorInfo> &batch) {
       tensors.push_back(std::move(*tensor));
     }
   }
+  if (llvm::Error error = checkNoGap(file, int64_t(batches.size())))
+    return error;
   return std::make_unique<FileBatches>(std::move(batches));
 }
 

@@ -55,6 +55,7 @@ class Differences {
 public:
   void add(double got, double want) {
     double delta = distance(got, want);
+    numNans_ += std::isnan(got) && std::isnan(want);
     if (delta > 0)
       noteUnequalNan(result_, got, want, count_);
     ++count_;
@@ -69,12 +70,16 @@ public:
     result_.delta = tolerance.rms && count_ > 0 ? std::sqrt(squares_ / count_) : largest_;
     double limit = tolerance.rtol.value_or(defaultRtol) * result_.maxReference;
     result_.isOk = result_.delta <= limit + tolerance.atol.value_or(kAtol);
+    if (numNans_ > 0 && result_.note.empty())
+      result_.note =
+          std::to_string(numNans_) + " of " + std::to_string(count_) + " are NaN in both";
     return std::move(result_);
   }
 
 private:
   Comparison result_;
   int64_t count_ = 0;
+  int64_t numNans_ = 0; // equal ones
   double largest_ = 0;
   double squares_ = 0;
 };

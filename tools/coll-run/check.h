@@ -25,7 +25,7 @@ struct Comparison {
   double delta = 0; // the largest, or the root mean square
   double maxReference = 0;
   bool isOk = true;
-  std::string note; // where sizes differ, or a NaN stands alone
+  std::string note; // where sizes differ, and of NaNs
 
   double relative() const;
 };

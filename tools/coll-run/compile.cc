@@ -7,6 +7,7 @@
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/options.h"
 #include "tools/coll-run/tensors.h"
+#include "tools/common/safe_parse.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -85,8 +86,8 @@ llvm::Error importStep(StepIr &step, llvm::StringRef path, std::optional<int64_t
   }
   if (*stateArgs > entry.getNumArguments() || *stateArgs > entry.getNumResults())
     return makeError("--state-args=" + llvm::Twine(*stateArgs) + ", but '" + path + "' has " +
-                     llvm::Twine(entry.getNumArguments()) + " arguments and " +
-                     llvm::Twine(entry.getNumResults()) + " results");
+                     counted(entry.getNumArguments(), "argument") + " and " +
+                     counted(entry.getNumResults(), "result"));
   PipelineRunner runner(step.module->getContext(), stages);
   mlir::coll::ImportOptions options;
   options.stateArgs = *stateArgs;
@@ -129,14 +130,6 @@ llvm::Error lowerToExecutable(StepIr &step, StageWriter *stages) {
   return runner.run(*step.module, "compiling the step");
 }
 
-/// JAX prints StableHLO in a form that needs its dialect, unless asked otherwise.
-llvm::StringRef hintAtPrettyForm(llvm::StringRef text) {
-  if (!text.contains("stablehlo.") || text.contains("\"stablehlo."))
-    return "";
-  return "; it looks like StableHLO in its pretty form: print it with "
-         "get_asm(print_generic_op_form=True, enable_debug_info=True)";
-}
-
 mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::StringRef path,
                                         llvm::StringRef text, llvm::raw_ostream &errors) {
   llvm::SourceMgr sources;
@@ -144,6 +137,39 @@ mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::String
                              llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, errors);
   return mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
+}
+
+/// Whether the tensor's bytes can be counted.
+bool isCountable(mlir::Type type) {
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return true;
+  int64_t bytes = sizeof(double);
+  return llvm::is_contained(tensor.getShape(), 0) ||
+         llvm::none_of(tensor.getShape(), [&](int64_t extent) {
+           return __builtin_mul_overflow(bytes, extent, &bytes);
+         });
+}
+
+mlir::LogicalResult checkSizes(mlir::ModuleOp module) {
+  auto check = [](mlir::Value value) {
+    if (isCountable(value.getType()))
+      return mlir::success();
+    return mlir::LogicalResult(mlir::emitError(value.getLoc(), "more bytes than can be counted: ")
+                               << value.getType());
+  };
+  mlir::WalkResult walked = module.walk([&](mlir::Operation *op) {
+    for (mlir::Region &region : op->getRegions())
+      for (mlir::Block &block : region)
+        for (mlir::Value argument : block.getArguments())
+          if (mlir::failed(check(argument)))
+            return mlir::WalkResult::interrupt();
+    for (mlir::Value result : op->getResults())
+      if (mlir::failed(check(result)))
+        return mlir::WalkResult::interrupt();
+    return mlir::WalkResult::advance();
+  });
+  return mlir::failure(walked.wasInterrupted());
 }
 
 void dropDistribution(mlir::func::FuncOp func) {
@@ -191,14 +217,24 @@ llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path
                                 StageWriter *stages, llvm::raw_ostream &syntaxErrors) {
   StepIr step;
   step.module = parse(context, path, text, syntaxErrors);
-  if (!step.module)
-    return makeError("'" + path + "' is not MLIR that can be read" + hintAtPrettyForm(text));
+  if (!step.module) {
+    llvm::StringRef hint = mlir::coll::hintAtPrettyForm(text);
+    return makeError("'" + path + "' is not MLIR that can be read" + (hint.empty() ? "" : "; ") +
+                     hint);
+  }
+  if (step.module->getBody()->empty())
+    return makeError("'" + path + "' is empty");
   step.level = detectLevel(*step.module);
   if (stages)
     stages->begin("input", *step.module);
+  if (mlir::failed(checkSizes(*step.module)))
+    return makeError("'" + path + "' has a tensor that is too large for any machine");
   if (step.level == Level::Foreign)
     if (llvm::Error error = importStep(step, path, stateArgs, stages))
       return error;
+  if (step.level <= Level::Spmd &&
+      !step.module->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction))
+    return makeError("'" + path + "' has no function @step");
   return step;
 }
 

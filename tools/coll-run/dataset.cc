@@ -100,9 +100,8 @@ llvm::Error Dataset::chooseNames(const std::vector<rt::TensorInfo> &batch) {
     if (name.consume_front("train_"))
       names_.push_back(name.str());
   if (names_.empty() || names_.size() != batch.size())
-    return makeError("'" + file_.path() + "' has " + llvm::Twine(names_.size()) +
-                     " arrays train_*; the step has " + llvm::Twine(batch.size()) +
-                     " batch arguments");
+    return makeError("'" + file_.path() + "' has " + counted(names_.size(), "array") +
+                     " train_*; the step has " + counted(batch.size(), "batch argument"));
   return llvm::Error::success();
 }
 

@@ -17,6 +17,11 @@ inline llvm::Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
+/// "1 rank", "2 ranks".
+inline std::string counted(int64_t count, llvm::StringRef noun) {
+  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
+}
+
 } // namespace coll::run
 
 #endif // COLL_TOOLS_COLL_RUN_ERROR_H

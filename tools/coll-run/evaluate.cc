@@ -12,8 +12,8 @@ namespace {
 llvm::Error checkArguments(llvm::StringRef path, const rt::Descriptor &descriptor,
                            const Tensors &arguments) {
   if (descriptor.args.size() != arguments.size())
-    return makeError("'" + path + "' takes " + llvm::Twine(descriptor.args.size()) +
-                     " arguments; state and held-out arrays are " + llvm::Twine(arguments.size()));
+    return makeError("'" + path + "' takes " + counted(descriptor.args.size(), "argument") +
+                     "; state and held-out arrays are " + llvm::Twine(arguments.size()));
   for (size_t i = 0; i < arguments.size(); ++i) {
     const rt::TensorInfo &info = descriptor.args[i];
     if (info.dtype != arguments[i].dtype || info.shape != arguments[i].shape)

@@ -33,14 +33,22 @@ bool isLaunched() {
 
 llvm::Expected<Place> findPlace(const Options &options) {
   Place place;
-  if (options.backend != "net" || !isLaunched())
+  if (options.backend != "net") {
+    if (isLaunched())
+      place.note = "a launcher has started this process, and it runs all ranks, as will each "
+                   "other; --backend=net makes each one a rank";
     return place;
+  }
+  if (!isLaunched()) {
+    place.note = "the ranks are threads of this process; --processes gives each a process";
+    return place;
+  }
   auto env = toExpected(net::readLaunchEnv());
   if (!env)
     return env.takeError();
   if (options.ranks && *options.ranks != env->worldSize)
-    return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but " + env->launcher +
-                     " started " + llvm::Twine(env->worldSize) + " processes");
+    return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but " + env->worldSizeVariable +
+                     " is " + llvm::Twine(env->worldSize));
   std::string secret = rt::envString(rt::EnvVar::Secret);
   if (secret.empty())
     return makeError("COLL_SECRET is not set: all processes of a job need the same secret, of "

@@ -24,7 +24,10 @@ public:
     // The default handler would leave out notes, which say who waits for whom.
     setHandler([this, &messages](mlir::Diagnostic &diagnostic) {
       emitDiagnostic(diagnostic);
-      messages.say({diagnostic.getSeverity(), std::exchange(text, "")});
+      llvm::StringRef said = text;
+      said.consume_front("<unknown>:0: "); // nobody's place
+      messages.say({diagnostic.getSeverity(), said.str()});
+      text.clear();
     });
   }
 };

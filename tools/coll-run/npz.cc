@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <unistd.h>
 #include <zip.h>
 
@@ -20,6 +21,7 @@ namespace {
 constexpr uint64_t kMaxExpansion = 1040;
 constexpr uint64_t kReadChunkBytes = 16u << 20;
 constexpr int64_t kMaxEntries = 1 << 20;
+constexpr int kMaxLinks = 40; // as Linux
 
 using ZipEntry = std::unique_ptr<zip_file_t, int (*)(zip_file_t *)>;
 
@@ -92,6 +94,15 @@ llvm::Expected<NpyHeader> readHeader(zip_file_t *entry, uint64_t entryBytes) {
     if (llvm::Error error = readExactly(entry, length - bytes.size(), bytes))
       return error;
   return parseNpyHeader(llvm::StringRef(bytes.data(), bytes.size()));
+}
+
+/// What a new file would otherwise replace is the link.
+std::string followLinks(llvm::StringRef path) {
+  std::filesystem::path target = path.str();
+  std::error_code error;
+  for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(target, error); ++i)
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);
+  return target.string();
 }
 
 } // namespace
@@ -169,7 +180,8 @@ llvm::Expected<NpyArray> NpzFile::readEntry(uint64_t index) const {
   return array;
 }
 
-llvm::Error checkWritable(llvm::StringRef path) {
+llvm::Error checkWritable(llvm::StringRef given) {
+  std::string path = followLinks(given);
   llvm::sys::fs::file_status status;
   std::error_code code = llvm::sys::fs::status(path, status);
   if (!code && status.type() != llvm::sys::fs::file_type::regular_file)
@@ -183,13 +195,14 @@ llvm::Error checkWritable(llvm::StringRef path) {
   return llvm::Error::success();
 }
 
-llvm::Error writeNpz(llvm::StringRef path,
+llvm::Error writeNpz(llvm::StringRef given,
                      llvm::ArrayRef<std::pair<std::string, NpyArray>> arrays) {
+  std::string path = followLinks(given);
   if (llvm::Error error = checkWritable(path))
     return error;
   // libzip writes a file of its own beside the target and renames it at the end.
   int code = 0;
-  zip_t *archive = zip_open(path.str().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+  zip_t *archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (!archive)
     return makeError("cannot write '" + path + "': " + openError(code));
   llvm::scope_exit discard([&] { zip_discard(archive); });

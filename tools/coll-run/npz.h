@@ -57,7 +57,7 @@ private:
 llvm::Error checkWritable(llvm::StringRef path);
 
 /// Writes an archive that numpy.load reads. The file appears complete or not at all;
-/// on failure a file that was there is unchanged.
+/// on failure a file that was there is unchanged. A link stays; what it names is written.
 llvm::Error writeNpz(llvm::StringRef path, llvm::ArrayRef<std::pair<std::string, NpyArray>> arrays);
 
 } // namespace coll::run

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -39,10 +40,12 @@ cl::opt<std::string> backend("backend", cl::value_desc("NAME"), cl::init("thread
                              cl::cat(stepCategory),
                              cl::desc("who carries out collectives: threads (default), or net; "
                                       "under a launcher, net makes each process a rank"));
-cl::opt<bool> processes("processes", cl::cat(stepCategory),
-                        cl::desc("with --backend=net: one process per rank, on this machine"));
-cl::opt<std::string> timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepCategory),
-                             cl::desc("longest wait for another rank (default 60)"));
+cl::opt<bool>
+    processes("processes", cl::cat(stepCategory),
+              cl::desc("with --backend=net and --ranks: one process per rank, on this machine"));
+cl::opt<std::string>
+    timeout("timeout", cl::value_desc("SECONDS"), cl::cat(stepCategory),
+            cl::desc("longest wait for another rank (default: COLL_TIMEOUT_US, or 60)"));
 cl::opt<std::string> affinity("affinity", cl::value_desc("HOW"), cl::cat(stepCategory),
                               cl::desc("processors that ranks are kept on: none, compact, spread "
                                        "(over NUMA nodes), or a list as 0,2,4-7"));
@@ -205,8 +208,17 @@ llvm::Error readReal(const cl::opt<std::string> &flag, double most, T &value) {
   return llvm::Error::success();
 }
 
+llvm::Error readTimeout(Options &options) {
+  double seconds = 0;
+  if (llvm::Error error = readReal(timeout, 1e6, seconds))
+    return error;
+  options.timeoutUs = int64_t(seconds * 1e6);
+  if (timeout.getNumOccurrences() && options.timeoutUs == 0)
+    return makeError("--timeout=" + timeout + ": expected a number of seconds above 0");
+  return llvm::Error::success();
+}
+
 llvm::Error readNumbers(Options &options) {
-  double seconds = 60;
   using llvm::joinErrors;
   llvm::Error error = readInteger(ranks, 1, kMaxRanks, options.ranks);
   error = joinErrors(std::move(error), readInteger(stateArgs, 0, 1'000'000, options.stateArgs));
@@ -216,9 +228,47 @@ llvm::Error readNumbers(Options &options) {
   error = joinErrors(std::move(error), readInteger(seed, 0, UINT64_MAX, options.seed));
   error = joinErrors(std::move(error), readReal(rtol, 1e9, options.rtol));
   error = joinErrors(std::move(error), readReal(atol, 1e9, options.atol));
-  error = joinErrors(std::move(error), readReal(timeout, 1e6, seconds));
-  options.timeoutUs = std::max<int64_t>(1, int64_t(seconds * 1e6));
-  return error;
+  return joinErrors(std::move(error), readTimeout(options));
+}
+
+/// An empty value is a variable of the shell that is not set, rather than the wish to do
+/// without.
+llvm::Error checkNotEmpty() {
+  for (const cl::opt<std::string> *flag :
+       {&strategy, &backend, &affinity, &data, &initFile, &dataset, &evalFile, &reference, &save,
+        &report, &dumpStages})
+    if (flag->getNumOccurrences() && flag->empty())
+      return makeError("--" + flag->ArgStr + "=: the value is empty");
+  return llvm::Error::success();
+}
+
+bool isSamePath(llvm::StringRef a, llvm::StringRef b) {
+  llvm::SmallString<256> paths[] = {a, b};
+  for (llvm::SmallString<256> &path : paths) {
+    llvm::sys::fs::make_absolute(path);
+    llvm::sys::path::remove_dots(path);
+  }
+  return paths[0] == paths[1] || llvm::sys::fs::equivalent(a, b);
+}
+
+/// What is written replaces nothing that is read or written besides. Only --save may go
+/// where --init came from.
+llvm::Error checkOutputs(const Options &options) {
+  struct Path {
+    llvm::StringRef flag, path;
+  };
+  Path outputs[] = {{"--save", options.save}, {"--report", options.report}};
+  Path others[] = {{"the step", options.input},        {"--data", options.data},
+                   {"--dataset", options.dataset},     {"--eval", options.eval},
+                   {"--reference", options.reference}, {"--report", options.report}};
+  for (const Path &output : outputs) {
+    if (output.path == "-")
+      return makeError(output.flag + "=-: a file is needed, not the standard output");
+    for (const Path &other : others)
+      if (!output.path.empty() && output.flag != other.flag && isSamePath(output.path, other.path))
+        return makeError(output.flag + "=" + output.path + " would overwrite " + other.flag);
+  }
+  return llvm::Error::success();
 }
 
 /// Flags that contradict each other or that would silently do nothing.
@@ -232,7 +282,7 @@ llvm::Error checkCombinations(const Options &options) {
   if (options.processes && options.backend != "net")
     return makeError("--processes needs --backend=net");
   if (options.processes && !options.ranks)
-    return makeError("--processes needs --ranks");
+    return makeError("--processes needs --ranks or --mesh: they start before the step is read");
   if (options.processes && options.input == "-")
     return makeError("--processes needs a file: its processes cannot share the standard input");
   int64_t meshSize = 1;
@@ -240,11 +290,13 @@ llvm::Error checkCombinations(const Options &options) {
     meshSize *= axis.size;
   if (!options.mesh.empty() && options.ranks != meshSize)
     return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but --mesh has " +
-                     llvm::Twine(meshSize) + " ranks");
+                     counted(meshSize, "rank"));
   if (options.strategy == "none" && options.ranks.value_or(1) > 1)
     return makeError("--strategy=none takes one rank, not " + llvm::Twine(*options.ranks));
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)
     return makeError("--strategy=data-parallel takes a mesh with one axis");
+  if ((options.rtol || options.atol || options.rms) && !options.check && options.reference.empty())
+    return makeError("--rtol, --atol and --rms need --check or --reference");
   if (options.dataset.empty()) {
     if (!options.eval.empty() || options.batchSize || epochs.getNumOccurrences())
       return makeError("--eval, --batch-size and --epochs need --dataset");
@@ -336,7 +388,7 @@ llvm::Expected<Options> parseOptions(int argc, char **argv) {
     return makeError(tidy(text, llvm::sys::path::filename(argv[0])));
   Options options = collect();
   options.commandLine = joinCommandLine(argc, argv);
-  if (llvm::Error error = readNumbers(options))
+  if (llvm::Error error = llvm::joinErrors(checkNotEmpty(), readNumbers(options)))
     return error;
   if (mesh.getNumOccurrences()) {
     llvm::Expected<std::vector<MeshAxisOption>> axes = parseMesh(mesh);
@@ -350,6 +402,8 @@ llvm::Expected<Options> parseOptions(int argc, char **argv) {
     }
   }
   if (llvm::Error error = checkCombinations(options))
+    return error;
+  if (llvm::Error error = checkOutputs(options))
     return error;
   return options;
 }

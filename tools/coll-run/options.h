@@ -30,8 +30,8 @@ struct Options {
   std::optional<int64_t> stateArgs;
   std::string backend;
   bool processes = false; // one per rank, on this machine
-  int64_t timeoutUs = 0;
-  std::string affinity; // empty: COLL_AFFINITY decides
+  int64_t timeoutUs = 0;  // 0: COLL_TIMEOUT_US decides
+  std::string affinity;   // empty: COLL_AFFINITY decides
   bool verify = true;
   std::string cacheDir; // of the compile cache; empty: none
   uint64_t cacheBytes = 0;

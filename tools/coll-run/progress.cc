@@ -2,6 +2,8 @@
 
 #include "tools/coll-run/progress.h"
 
+#include "tools/coll-run/error.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -147,13 +149,13 @@ void printLossCurve(llvm::raw_ostream &os, const std::vector<double> &losses, bo
 void printSummary(llvm::raw_ostream &os, int ranks, int64_t steps, double seconds,
                   const rt::Executor::Stats &stats) {
   double perStep = std::max(seconds / steps, 1e-9);
-  os << ranks << (ranks == 1 ? " rank, " : " ranks, ") << steps
-     << (steps == 1 ? " step: " : " steps: ") << formatRate(1 / perStep)
+  os << counted(ranks, "rank") << ", " << counted(steps, "step") << ": " << formatRate(1 / perStep)
      << llvm::format(", %.3g ms/step", perStep * 1e3);
-  if (ranks > 1)
-    os << llvm::format("; per step and rank: %.4g collectives, ",
-                       double(stats.collectivesPerStep) / ranks)
-       << formatBytes(double(stats.bytesPerStep) / ranks);
+  if (ranks > 1) {
+    double collectives = double(stats.collectivesPerStep) / ranks;
+    os << llvm::format("; per step and rank: %.4g collective", collectives)
+       << (collectives == 1 ? ", " : "s, ") << formatBytes(double(stats.bytesPerStep) / ranks);
+  }
   os << '\n';
 }
 

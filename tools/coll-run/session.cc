@@ -2,6 +2,7 @@
 
 #include "tools/coll-run/session.h"
 
+#include "runtime/affinity.h"
 #include "tools/coll-run/check.h"
 #include "tools/coll-run/dataset.h"
 #include "tools/coll-run/error.h"
@@ -11,6 +12,8 @@
 #include "tools/coll-run/trainer.h"
 
 #include "llvm/Support/Format.h"
+
+#include <cmath>
 
 namespace coll::run {
 namespace {
@@ -27,12 +30,13 @@ public:
 private:
   llvm::Error runStages();
   llvm::Error timed(const char *phase, llvm::Error (Session::*stage)());
-  llvm::Error prepareOutputs();
+  llvm::Error prepare();
   llvm::Error launch();
   llvm::Error openData();
   llvm::Error openState(const std::optional<NpzFile> &data);
   llvm::Error openBatches(const std::optional<NpzFile> &data);
   llvm::Error train();
+  void noteLostLoss();
   llvm::Error checkBeginning();
   llvm::Error checkEnd();
   llvm::Error checkAgainstSingle(const RunResult &run, int64_t steps);
@@ -80,7 +84,7 @@ Session::Session(const Options &options, const Place &place)
 }
 
 llvm::Error Session::run() {
-  if (llvm::Error error = prepareOutputs())
+  if (llvm::Error error = prepare())
     return error;
   llvm::Error error = runStages();
   if (!report_)
@@ -124,8 +128,11 @@ llvm::Error Session::runStages() {
   return areChecksOk_ ? llvm::Error::success() : makeError("the check failed");
 }
 
-/// Fails early where the run's outcome could not be written.
-llvm::Error Session::prepareOutputs() {
+/// Fails early where the ranks could not be placed, or the run's outcome not be written.
+llvm::Error Session::prepare() {
+  if (!options_.affinity.empty())
+    if (auto affinity = rt::Affinity::create(options_.affinity); !affinity)
+      return toError(affinity.status().annotate("--affinity"));
   if (!options_.report.empty()) {
     auto report = Report::create(options_, place_);
     if (!report)
@@ -180,8 +187,8 @@ llvm::Error Session::launch() {
   target.verify = options_.verify;
   execution.backend = options_.backend;
   execution.job = place_.job;
-  if (options_.backend == "net" && !place_.job)
-    note("the ranks are threads of this process; --processes gives each a process");
+  if (!place_.note.empty())
+    note(place_.note);
   if (llvm::Error error = launchFor(target, execution, step_))
     return error;
   compiler_.dumpStages(nullptr); // other files are not the user's step
@@ -199,6 +206,11 @@ llvm::Error Session::openData() {
   for (const rt::TensorInfo &info : descriptor.args)
     (info.isState() ? stateInfos_ : batchInfos_).push_back(info);
   resultInfos_ = freeResults(descriptor);
+  // The import of StableHLO has obeyed; other steps say it themselves.
+  if (options_.stateArgs && *options_.stateArgs != int64_t(stateInfos_.size()))
+    return makeError("--state-args=" + llvm::Twine(*options_.stateArgs) + ", but '" +
+                     options_.input + "' has " + counted(stateInfos_.size(), "state argument") +
+                     ": in a step that is not StableHLO, coll.role says which they are");
   std::optional<NpzFile> data;
   if (!options_.data.empty()) {
     llvm::Expected<NpzFile> file = NpzFile::open(options_.data);
@@ -212,6 +224,8 @@ llvm::Error Session::openData() {
 }
 
 llvm::Error Session::openState(const std::optional<NpzFile> &data) {
+  if (stateInfos_.empty() && !options_.init.empty())
+    return makeError("--init=" + options_.init + ", but '" + options_.input + "' has no state");
   if (stateInfos_.empty())
     return llvm::Error::success();
   std::optional<llvm::Expected<Tensors>> state;
@@ -239,6 +253,8 @@ llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
     if (!dataset)
       return dataset.takeError();
     dataset_ = std::move(*dataset);
+    if (data && data->contains("batch_0_0"))
+      note("the batches of '" + options_.data + "' are left out: --dataset has its own");
     int64_t size = dataset_->batchSize();
     if (options_.batchSize && *options_.batchSize != size)
       return makeError("--batch-size=" + llvm::Twine(*options_.batchSize) +
@@ -275,12 +291,20 @@ llvm::Error Session::train() {
   };
   if (llvm::Error error = report_ ? report_->record(*step_.executor, run) : run())
     return error;
+  noteLostLoss();
   if (isQuiet())
     return llvm::Error::success();
   if (dataset_)
     printLossCurve(llvm::outs(), result_.losses, isUnicodeLocale());
   printSummary(llvm::outs(), step_.executor->numRanks(), steps_, result_.seconds, result_.stats);
   return llvm::Error::success();
+}
+
+void Session::noteLostLoss() {
+  auto isLost = [](double loss) { return !std::isfinite(loss); };
+  auto first = llvm::find_if(result_.losses, isLost);
+  if (first != result_.losses.end())
+    note("the loss of step " + llvm::Twine(first - result_.losses.begin() + 1) + " is not finite");
 }
 
 llvm::Error Session::checkBeginning() {
@@ -308,9 +332,8 @@ llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
   if (loss)
     comparisons.push_back(compareLosses(run.losses, single.losses, tolerance()));
   int ranks = step_.executor->numRanks();
-  std::string title = "check: " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
-                      " against one, after " + std::to_string(steps) +
-                      (steps == 1 ? " step" : " steps");
+  std::string title =
+      "check: " + counted(ranks, "rank") + " against one, after " + counted(steps, "step");
   report(title, std::move(comparisons));
   return llvm::Error::success();
 }

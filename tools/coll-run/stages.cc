@@ -66,6 +66,8 @@ void StageWriter::refine(mlir::ModuleOp module) {
 }
 
 void StageWriter::write(std::string text) {
+  if (!error_.empty())
+    return;
   text_ = std::move(text);
   std::error_code code;
   llvm::raw_fd_ostream file(current_, code);
@@ -74,8 +76,10 @@ void StageWriter::write(std::string text) {
     file.close();
     code = file.error();
     file.clear_error();
+    if (code) // half of it is there
+      llvm::sys::fs::remove(current_);
   }
-  if (code && error_.empty())
+  if (code)
     error_ = "cannot write '" + current_ + "': " + code.message();
 }
 
@@ -83,10 +87,8 @@ std::unique_ptr<mlir::PassInstrumentation> StageWriter::makeInstrumentation() {
   return std::make_unique<StageInstrumentation>(*this);
 }
 
-llvm::Error StageWriter::takeError() {
-  if (error_.empty())
-    return llvm::Error::success();
-  return makeError(std::exchange(error_, ""));
+llvm::Error StageWriter::takeError() const {
+  return error_.empty() ? llvm::Error::success() : makeError(error_);
 }
 
 } // namespace coll::run

@@ -28,8 +28,8 @@ public:
   /// An instrumentation for a pass manager; it borrows the writer.
   std::unique_ptr<mlir::PassInstrumentation> makeInstrumentation();
 
-  /// The first write that failed.
-  llvm::Error takeError();
+  /// The write that failed: the last one that was tried.
+  llvm::Error takeError() const;
 
 private:
   explicit StageWriter(llvm::StringRef folder) : folder_(folder) {}

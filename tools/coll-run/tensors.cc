@@ -113,7 +113,9 @@ void printElements(llvm::raw_ostream &os, const rt::HostTensor &tensor, size_t d
 llvm::Error toError(const rt::Status &status) {
   if (status.ok())
     return llvm::Error::success();
-  return makeError(status.toString());
+  bool saysIt = status.code() == kCollInvalidCall || status.code() == kCollUnsupported ||
+                status.code() == kCollDevice;
+  return makeError(saysIt ? status.message() : status.toString());
 }
 
 rt::HostTensor toTensor(NpyArray array, std::optional<CollDtype> dtype) {

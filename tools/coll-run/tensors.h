@@ -13,7 +13,8 @@ namespace coll::run {
 
 using Tensors = std::vector<rt::HostTensor>;
 
-/// Success, or the status' text.
+/// Success, or the status' text. The name of its code stays where it says what happened
+/// ("timeout", "mismatch"); that a call was invalid is no news for a user.
 llvm::Error toError(const rt::Status &status);
 
 template <typename T>

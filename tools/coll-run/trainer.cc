@@ -51,7 +51,8 @@ llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &
     if (!results) {
       if (progress)
         progress->finish();
-      return makeError("step " + llvm::Twine(step + 1) + ": " + results.status().toString());
+      return makeError("step " + llvm::Twine(step + 1) + ": " +
+                       llvm::toString(toError(results.status())));
     }
     run.stepSeconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     run.seconds += run.stepSeconds.back();
