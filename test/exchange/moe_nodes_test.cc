@@ -288,7 +288,7 @@ TEST_F(MoeNodesTest, AbortEndsAll) {
 }
 
 TEST_F(MoeNodesTest, ARankThatDoesNotComeEndsTheOthers) {
-  auto all = ranks(4, 2, 500'000);
+  auto all = ranks(4, 2, 2'000'000); // slow machines reach their calls within it
   const std::vector<Small> cases = smallCases(all);
   expectFailures(all, 2, kCollTimeout, "rank 2 sends nothing",
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, cases[r]).status(); });
