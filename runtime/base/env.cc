@@ -31,6 +31,11 @@ const EnvInfo kTable[] = {
      "number of processes; otherwise taken from the launcher"},
     {EnvVar::NetIface, "COLL_NET_IFACE", "",
      "interfaces to use, in order of preference: names or subnets, separated by commas"},
+    {EnvVar::NetRails, "COLL_NET_RAILS", "1",
+     "devices (of COLL_NET_IFACE or COLL_NET_RDMA_DEVICES) that one connection uses at once, 1 to "
+     "8, "
+     "alike on all ranks: it is striped over them, and goes on with the others when one fails",
+     1, 8},
     {EnvVar::NetSockets, "COLL_NET_SOCKETS", "4",
      "sockets for the data of one tcp connection, 1 to 16", 1, 16},
     {EnvVar::NetThreads, "COLL_NET_THREADS", "0",

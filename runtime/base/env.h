@@ -25,6 +25,7 @@ enum class EnvVar {
   Rank,               // COLL_RANK
   WorldSize,          // COLL_WORLD_SIZE
   NetIface,           // COLL_NET_IFACE
+  NetRails,           // COLL_NET_RAILS
   NetSockets,         // COLL_NET_SOCKETS
   NetThreads,         // COLL_NET_THREADS
   NetSpinUs,          // COLL_NET_SPIN_US

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <fstream>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -85,22 +86,38 @@ Status Namespaces::create() {
     if (!sides_[side].valid())
       return {kCollUnsupported, linkError(path, errno).message()};
   }
-  Status cable = configure(0, "ip link add coll0 type veth peer name coll0 netns " +
-                                  std::to_string(holders[1].pid));
-  if (!cable.ok())
-    return cable.annotate("no pair of virtual interfaces");
+  for (std::string name : {"coll0", "coll1"}) {
+    Status cable = configure(0, "ip link add " + name + " type veth peer name " + name + " netns " +
+                                    std::to_string(holders[1].pid));
+    if (!cable.ok())
+      return cable.annotate("no pair of virtual interfaces");
+  }
   for (int side : {0, 1}) {
     std::string number = std::to_string(side + 1);
     COLL_RETURN_IF_ERROR(configure(side, "ip link set lo up && ip addr add 10.77.0." + number +
                                              "/24 dev coll0 && ip link set coll0 up && " +
                                              "ip -6 addr add fd77::" + number +
-                                             "/64 dev coll0 nodad"));
+                                             "/64 dev coll0 nodad && ip addr add 10.78.0." +
+                                             number + "/24 dev coll1 && ip link set coll1 up"));
   }
   return {};
 }
 
-Status Namespaces::setLink(int side, bool up) const {
-  return configure(side, std::string("ip link set coll0 ") + (up ? "up" : "down"));
+Status Namespaces::setLink(int side, bool up, int cable) const {
+  return configure(side, "ip link set coll" + std::to_string(cable) + (up ? " up" : " down"));
+}
+
+Status Namespaces::sentBytes(int side, int cable, uint64_t &bytes) const {
+  Inside inside(*this, side);
+  std::string name = "coll" + std::to_string(cable) + ":";
+  std::ifstream table("/proc/thread-self/net/dev");
+  for (std::string word; table >> word;)
+    if (word == name) {
+      for (int column = 0; column < 9; ++column)
+        table >> bytes; // the ninth: sent
+      return {};
+    }
+  return {kCollDevice, "no interface " + name};
 }
 
 } // namespace coll::net::test

@@ -1,4 +1,4 @@
-// namespaces.h - two network namespaces that a cable joins, for tests of what travels
+// namespaces.h - two network namespaces that two cables join, for tests of what travels
 // between hosts. Needs the right to make namespaces, and `ip`; nothing outlives the process.
 
 #ifndef COLL_TEST_NET_NAMESPACES_H
@@ -10,7 +10,8 @@
 
 namespace coll::net::test {
 
-// Each side has one interface, "coll0", with 10.77.0.SIDE+1/24 and fd77::SIDE+1/64.
+// Each side has two interfaces: "coll0" with 10.77.0.SIDE+1/24 and fd77::SIDE+1/64, and "coll1"
+// with 10.78.0.SIDE+1/24.
 class Namespaces {
 public:
   // The process's pair, made at the first call. kCollUnsupported with the reason where
@@ -30,8 +31,10 @@ public:
     Fd home_;
   };
 
-  // Pulls the cable out of a side, or puts it back.
-  Status setLink(int side, bool up) const;
+  // Pulls a cable out of a side, or puts it back.
+  Status setLink(int side, bool up, int cable = 0) const;
+  // What a side has sent over a cable so far.
+  Status sentBytes(int side, int cable, uint64_t &bytes) const;
 
 private:
   Status create();

@@ -38,6 +38,9 @@ void Idle::pause() {
   else {
     makeSleepsExact();
     parker_.announce();
+    // A wake before the announcement, after the owner last looked, wakes nobody.
+    if (woken_.exchange(false, std::memory_order_relaxed))
+      return parker_.retract();
     parker_.park(std::clamp(waited / 8, kMinSleepUs, kMaxSleepUs));
   }
 }

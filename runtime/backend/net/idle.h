@@ -5,6 +5,7 @@
 
 #include "runtime/base/parker.h"
 
+#include <atomic>
 #include <chrono>
 
 namespace coll::rt::network {
@@ -19,13 +20,17 @@ public:
   void reset() { isNew_ = true; }
   // Returns after a moment, which grows. Owner only.
   void pause();
-  // Ends a sleep. Any thread.
-  void wake() { parker_.unpark(); }
+  // Ends a sleep, or takes the place of the next one. Any thread.
+  void wake() {
+    woken_.store(true, std::memory_order_relaxed);
+    parker_.unpark();
+  }
 
 private:
   using Clock = std::chrono::steady_clock;
 
   Parker parker_;
+  std::atomic<bool> woken_{false}; // since the last pause()
   int64_t spinUs_;
   bool isNew_ = true;
   Clock::time_point start_;

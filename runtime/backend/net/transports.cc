@@ -2,6 +2,7 @@
 
 #include "runtime/backend/net/transports.h"
 
+#include "runtime/net/bond/bond.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/tcp/tcp.h"
 #ifdef COLL_HAVE_VERBS
@@ -59,8 +60,10 @@ Result<std::unique_ptr<net::Transport>> createTransport(const std::string &name,
                                                         const net::Secret &secret) {
   std::string known;
   for (const Registration &transport : kTransports) {
-    if (name == transport.name)
-      return transport.create(options, secret);
+    if (name == transport.name) {
+      Made made = transport.create(options, secret);
+      return made.ok() ? net::bondFromEnv(made.take(), options.timeoutUs) : std::move(made);
+    }
     known += (known.empty() ? "" : ", ") + std::string(transport.name);
   }
   return Status::invalid("no transport is called \"" + name + "\"; known: " + known);

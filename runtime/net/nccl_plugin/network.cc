@@ -1,6 +1,7 @@
 #include "runtime/net/nccl_plugin/network.h"
 
 #include "runtime/base/env.h"
+#include "runtime/net/bond/bond.h"
 #include "runtime/net/nccl_plugin/configure.h"
 #include "runtime/net/tcp/tcp.h"
 #ifdef COLL_HAVE_VERBS
@@ -69,7 +70,11 @@ Status Network::addTransport(const Settings &settings) {
   Result<std::unique_ptr<Transport>> transport = createTransport(settings);
   if (!transport.ok())
     return transport.status();
-  transport_ = transport.take();
+  Result<std::unique_ptr<Transport>> joined =
+      bondFromEnv(transport.take(), rt::envInt(rt::EnvVar::TimeoutUs));
+  if (!joined.ok())
+    return joined.status();
+  transport_ = joined.take();
   return {};
 }
 
@@ -110,7 +115,9 @@ Status Network::addDevices(const Settings &settings) {
     Device device;
     device.number = static_cast<int>(i);
     device.name = from.name;
-    device.pciPath = from.pciPath.empty() ? pciPathOf(from.name) : from.pciPath;
+    // Several interfaces in one device count as the first.
+    const std::string card = from.name.substr(0, from.name.find('+'));
+    device.pciPath = from.pciPath.empty() ? pciPathOf(card) : from.pciPath;
     device.guid = from.guid;
     device.port = from.port;
     device.latencyUs = from.latencyUs;
@@ -125,9 +132,9 @@ Status Network::addDevices(const Settings &settings) {
     }
     device.speedMbps = settings.speedMbps ? settings.speedMbps : from.speedMbps;
     if (!device.speedMbps)
-      device.speedMbps = speedMbpsOf(from.name);
+      device.speedMbps = speedMbpsOf(card);
     if (!device.speedMbps)
-      device.speedMbps = from.name == "lo" ? kLoopbackSpeedMbps : kUnknownSpeedMbps;
+      device.speedMbps = card == "lo" ? kLoopbackSpeedMbps : kUnknownSpeedMbps;
     devices_.push_back(std::move(device));
   }
   if (devices_.empty())

@@ -1,0 +1,49 @@
+// bond.h - a transport whose connections use several devices at once.
+//
+// Decorates a transport. A connection of device d has a link over each of the devices d,
+// d + 1, … (of either side, paired in this order), `rails` of them where both sides have
+// as many. Large messages and one-sided operations are striped over the links; small ones
+// go over the first. When a link fails - its device, a port, the way, retries used up -
+// the connection goes on with the others: nothing is lost, nothing is delivered twice,
+// order is kept. Only the failure of its last link ends it.
+//
+//   small message:  a numbered frame, kept until the peer has acknowledged it; what a lost
+//                   link may have swallowed is sent again, and taken once
+//   large message:  a frame says which part goes over which link; the receiver asks for a
+//                   part anew when its link has failed, and says when it has all of them
+//   one-sided:      a part is done again when both ends have closed the link that failed
+//
+// So a large send is done only when the receiver has it, not when it has left. Both sides
+// have to be decorated. A link that has failed stays out of the connection; new connections
+// use it again. Host memory only: a buffer has to be reachable from every device.
+//
+// Threads: as transport.h says. Whoever tests moves the connection on; one thread of the
+// transport looks every millisecond after connections that nobody tests.
+
+#ifndef COLL_RUNTIME_NET_BOND_BOND_H
+#define COLL_RUNTIME_NET_BOND_BOND_H
+
+#include "runtime/net/transport.h"
+
+#include <memory>
+
+namespace coll::net {
+
+struct BondOptions {
+  static constexpr int kMaxRails = 8;
+  int rails = 2;                     // links of one connection, 1 to kMaxRails
+  int64_t timeoutUs = 60'000'000;    // for setting up a connection
+  int64_t joinTimeoutUs = 5'000'000; // then links that are not there yet are left out
+};
+
+// With the devices of `inner`, named by the links ("eth0+eth1"). Fewer devices than rails
+// give as many links as there are devices.
+Result<std::unique_ptr<Transport>> createBondTransport(std::unique_ptr<Transport> inner,
+                                                       const BondOptions &options);
+
+// As COLL_NET_RAILS says: `inner` itself where that is 1. `timeoutUs` as above.
+Result<std::unique_ptr<Transport>> bondFromEnv(std::unique_ptr<Transport> inner, int64_t timeoutUs);
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_BOND_BOND_H

@@ -1,0 +1,313 @@
+// Requests of the application, and the connection's life.
+
+#include "runtime/net/bond/connection.h"
+
+#include <cstring>
+
+namespace coll::net::bond {
+
+namespace {
+
+// A connection that has nothing to do is looked after more seldom.
+constexpr uint32_t kIdleTicks = 16;
+
+} // namespace
+
+BondConnection::Pool::Pool() {
+  for (uint32_t i = kMaxRequests; i-- > 0;) {
+    requests[i].index = i;
+    free.push_back(i);
+  }
+}
+
+Result<std::unique_ptr<Connection>>
+BondConnection::create(const DeviceProperties &properties,
+                       std::vector<std::unique_ptr<Connection>> links, Keeper &keeper) {
+  std::unique_ptr<BondConnection> self(new BondConnection(properties, keeper));
+  self->rails_.resize(links.size());
+  {
+    std::lock_guard<std::mutex> lock(self->mutex_);
+    for (size_t i = 0; i < links.size(); ++i) {
+      Rail &rail = self->rails_[i];
+      rail.link = std::move(links[i]);
+      rail.isUp = rail.link != nullptr;
+      rail.isClosed = rail.peerClosed = !rail.isUp;
+    }
+    for (size_t i = self->rails_.size(); i-- > 0;)
+      if (self->rails_[i].isUp)
+        self->control_ = i;
+    for (size_t i = 0; i < self->rails_.size() && !self->over_; ++i)
+      if (Rail &rail = self->rails_[i]; rail.isUp)
+        if (Status posted = self->postSlots(rail); !posted.ok())
+          self->railFailed(i, posted);
+    if (self->over_)
+      return self->failure_;
+  }
+  keeper.add(self.get());
+  return std::unique_ptr<Connection>(std::move(self));
+}
+
+BondConnection::~BondConnection() { close(); }
+
+//===-- requests ----------------------------------------------------------------===//
+
+// Null where no request is free.
+BondRequest *BondConnection::begin(Kind kind, const Segment *segments, int count, uint64_t total) {
+  Pool &pool = kind == Kind::Recv || kind == Kind::Read ? inbound_ : outbound_;
+  if (pool.free.empty())
+    return nullptr;
+  BondRequest *request = &pool.requests[pool.free.back()];
+  pool.free.pop_back();
+  request->kind = kind;
+  request->isActive = request->isAnswered = false;
+  request->tag = request->id = request->offset = 0;
+  request->total = request->capacity = total;
+  request->count = count;
+  std::copy(segments, segments + count, request->segments.begin());
+  request->parts.clear();
+  request->verdict = Status();
+  request->state = BondRequest::Pending;
+  return request;
+}
+
+void BondConnection::release(BondRequest &request) {
+  (request.isInbound() ? inbound_ : outbound_).free.push_back(request.index);
+  request.kind = Kind::Free;
+}
+
+Status BondConnection::refusal() const {
+  if (closed_)
+    return {kCollAborted, "the connection was closed"};
+  return failure_;
+}
+
+Result<Request *> BondConnection::isend(const Segment *segments, int count, uint64_t tag) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  BondRequest *request = begin(Kind::Send, segments, count, *total);
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  Frame frame;
+  frame.tag = tag;
+  frame.bytes = *total;
+  if (*total <= kEagerBytes && eagerBytes_ - peerTookBytes_ + *total <= kWindowBytes &&
+      eagerMessages_ - peerTookMessages_ < kWindowMessages) {
+    frame.type = FrameType::Eager;
+    eagerBytes_ += *total;
+    ++eagerMessages_;
+    push(frame, request);
+    flush();
+    return static_cast<Request *>(request);
+  }
+  frame.type = FrameType::Large;
+  frame.id = request->id = ++lastLarge_;
+  std::vector<uint8_t> rails = upRails();
+  request->parts = divide(*total, rails.size());
+  for (Part &part : request->parts)
+    frame.rails[frame.count++] = part.rail = rails[static_cast<size_t>(&part - &request->parts[0])];
+  // A buffer that no device takes is refused before the peer hears of the message.
+  if (!request->parts.empty())
+    if (Status refused = post(*request, request->parts.front()); !refused.ok()) {
+      --lastLarge_;
+      release(*request);
+      return refused;
+    }
+  if (over_) // that was the last link; the request has failed with it
+    return static_cast<Request *>(request);
+  sends_[request->id] = request;
+  push(frame);
+  activate(*request);
+  flush();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> BondConnection::irecv(const Segment *segments, int count, uint64_t tag) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_)
+    return refusal();
+  BondRequest *request = begin(Kind::Recv, segments, count, *total);
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->tag = tag;
+  if (!matchUnexpected(*request)) {
+    // What came before the end may still be taken; nothing more will come after it.
+    if (over_) {
+      release(*request);
+      return refusal();
+    }
+    posted_.push_back(request);
+  }
+  flush();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> BondConnection::oneSided(Kind kind, const Segment *segments, int count,
+                                           const RemoteKey &key, uint64_t offset) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  BondRequest *request = begin(kind, segments, count, *total);
+  if (!request)
+    return static_cast<Request *>(nullptr);
+  request->key = key;
+  request->offset = offset;
+  std::vector<uint8_t> rails = upRails();
+  // An offset that wraps around is for the link to refuse, in one piece.
+  request->parts = divide(*total, offset > ~uint64_t(0) - *total ? 1 : rails.size());
+  if (request->parts.empty())
+    request->parts.emplace_back(); // the key is checked all the same
+  for (size_t i = 0; i < request->parts.size(); ++i)
+    request->parts[i].rail = rails[i];
+  activate(*request);
+  flush();
+  return static_cast<Request *>(request);
+}
+
+Result<Request *> BondConnection::iwrite(const Segment *segments, int count, const RemoteKey &key,
+                                         uint64_t offset) {
+  return oneSided(Kind::Write, segments, count, key, offset);
+}
+
+Result<Request *> BondConnection::iread(const Segment *segments, int count, const RemoteKey &key,
+                                        uint64_t offset) {
+  return oneSided(Kind::Read, segments, count, key, offset);
+}
+
+Result<Request *> BondConnection::iflush(const Segment *segments, int count) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  COLL_RETURN_IF_ERROR(refusal());
+  BondRequest *request = begin(Kind::Flush, segments, count, *total);
+  if (request)
+    request->finish();
+  return static_cast<Request *>(request);
+}
+
+Result<Completion> BondConnection::test(Request *opaque) {
+  auto *request = static_cast<BondRequest *>(opaque);
+  auto isPending = [&] {
+    return request->state.load(std::memory_order_acquire) == BondRequest::Pending;
+  };
+  if (isPending()) {
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && !over_) {
+      wasTested_ = true;
+      progress(request);
+    }
+  }
+  if (isPending())
+    return Completion();
+  std::lock_guard<std::mutex> lock(mutex_);
+  bool isDone = request->state == BondRequest::Done;
+  Completion completion{true, request->total};
+  Status failure = std::move(request->failure);
+  release(*request);
+  if (!isDone)
+    return failure;
+  return completion;
+}
+
+// Takes what has come, and moves on the request in question and one other.
+void BondConnection::progress(BondRequest *focus) {
+  for (size_t i = 0; i < rails_.size() && !over_; ++i) {
+    if (!rails_[i].isUp)
+      continue;
+    if (Status broken = takeFrames(i); !broken.ok())
+      railFailed(i, broken);
+    if (rails_[i].isUp)
+      finishSends(i);
+  }
+  if (!over_ && focus && focus->isActive)
+    advance(*focus);
+  if (!over_ && !active_.empty())
+    advance(*active_[++turn_ % active_.size()]);
+  if (!over_ && !discards_.empty())
+    advanceDiscards();
+  flush();
+}
+
+void BondConnection::rest() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (Rail &rail : rails_)
+    if (rail.isUp)
+      rail.link->rest();
+}
+
+void BondConnection::tick() {
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || over_)
+    return;
+  bool isQuiet = active_.empty() && posted_.empty() && next_ == unacked_.size();
+  idleTicks_ = isQuiet && !wasTested_ ? idleTicks_ + 1 : 0;
+  if (std::exchange(wasTested_, false) && active_.size() < 2)
+    return;
+  if (idleTicks_ % kIdleTicks != 0)
+    return;
+  progress(nullptr);
+  for (BondRequest *request : std::vector<BondRequest *>(active_))
+    if (!over_ && request->isActive)
+      advance(*request);
+  flush();
+}
+
+//===-- the end -----------------------------------------------------------------===//
+
+void BondConnection::failAll(const Status &why) {
+  posted_.clear();
+  active_.clear();
+  sends_.clear();
+  discards_.clear();
+  for (Pool *pool : {&outbound_, &inbound_})
+    for (uint32_t i = 0; i < kMaxRequests; ++i) {
+      BondRequest &request = pool->requests[i];
+      request.isActive = false;
+      if (request.kind != Kind::Free && request.state == BondRequest::Pending)
+        request.fail(why);
+    }
+}
+
+// Afterwards no link touches a buffer.
+void BondConnection::fail(const Status &why) {
+  if (over_)
+    return;
+  over_ = true;
+  failure_ = why;
+  for (Rail &rail : rails_)
+    if (!rail.isClosed) {
+      rail.link->close();
+      rail.isUp = false;
+      rail.isClosed = true;
+    }
+  failAll(why);
+  unacked_.clear();
+  next_ = 0;
+}
+
+void BondConnection::close() {
+  keeper_.remove(this);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_)
+    return;
+  if (!over_)
+    progress(nullptr);
+  if (!over_) {
+    Frame bye;
+    bye.type = FrameType::Bye;
+    push(bye);
+    flush();
+  }
+  closed_ = true;
+  fail({kCollAborted, "the connection was closed"});
+}
+
+} // namespace coll::net::bond

@@ -1,0 +1,160 @@
+// connection.h - a connection over several links; bond.h says how.
+//
+// One lock for everything. Links are only called with it held, and never call back.
+
+#ifndef COLL_RUNTIME_NET_BOND_CONNECTION_H
+#define COLL_RUNTIME_NET_BOND_CONNECTION_H
+
+#include "runtime/net/bond/keeper.h"
+#include "runtime/net/bond/request.h"
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace coll::net::bond {
+
+class BondConnection final : public Connection, public Kept {
+public:
+  // `links` by rail, null where one is missing; at least one is there. On the way between
+  // them is no message that was not received.
+  static Result<std::unique_ptr<Connection>> create(const DeviceProperties &properties,
+                                                    std::vector<std::unique_ptr<Connection>> links,
+                                                    Keeper &keeper);
+  ~BondConnection() override;
+
+  Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override;
+  Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override;
+  Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
+                           uint64_t offset) override;
+  Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
+                          uint64_t offset) override;
+  Result<Request *> iflush(const Segment *segments, int count) override;
+  Result<Completion> test(Request *request) override;
+  void rest() override;
+  void close() override;
+  void tick() override;
+
+private:
+  using Kind = BondRequest::Kind;
+  using Stage = Part::Stage;
+
+  // A frame on its way; kept until the peer has acknowledged it.
+  struct Outgoing {
+    Frame frame;
+    std::vector<uint8_t> bytes;
+    BondRequest *request = nullptr; // a small message that is done once this has left
+    Request *below = nullptr;       // while a link has it
+  };
+  struct Slot {
+    uint8_t *at = nullptr;
+    Request *below = nullptr;
+  };
+  struct Rail {
+    std::unique_ptr<Connection> link;
+    bool isUp = false;
+    bool isClosed = true;   // here
+    bool peerClosed = true; // there, as far as it has said so
+    std::vector<uint8_t> memory;
+    std::deque<Slot> slots; // posted for frames, oldest first
+    std::vector<uint8_t *> unposted;
+    std::deque<std::shared_ptr<Outgoing>> sending; // oldest first
+  };
+  // A receive of no bytes for a part that nobody wants.
+  struct Discard {
+    size_t rail = 0;
+    uint64_t tag = 0;
+    Request *below = nullptr;
+  };
+  struct Pool {
+    std::unique_ptr<BondRequest[]> requests{new BondRequest[kMaxRequests]};
+    std::vector<uint32_t> free;
+    Pool();
+  };
+
+  BondConnection(const DeviceProperties &properties, Keeper &keeper)
+      : properties_(properties), keeper_(keeper) {}
+
+  // All with the lock held. connection.cc: requests, the end.
+  BondRequest *begin(Kind kind, const Segment *segments, int count, uint64_t total);
+  void release(BondRequest &request);
+  Status refusal() const;
+  void failAll(const Status &why);
+  void fail(const Status &why);
+  Result<Request *> oneSided(Kind kind, const Segment *segments, int count, const RemoteKey &key,
+                             uint64_t offset);
+  void progress(BondRequest *focus);
+
+  // control.cc: frames.
+  Status postSlots(Rail &rail);
+  Status takeFrames(size_t number);
+  void finishSends(size_t number);
+  void push(const Frame &frame, BondRequest *request = nullptr);
+  Status hand(const std::shared_ptr<Outgoing> &outgoing, bool &isTaken);
+  void flush();
+  void acknowledge(const Frame &frame);
+  Status onFrame(const uint8_t *bytes, uint64_t count);
+  Status dispatch(const Frame &frame, const uint8_t *payload);
+  Status onEager(const Frame &frame, const uint8_t *payload);
+  Status onLarge(const Frame &frame);
+  Status onFin(const Frame &frame);
+  Status onResend(const Frame &frame);
+  Status onDown(const Frame &frame);
+
+  // data.cc: parts, and links that fail.
+  std::vector<Part> divide(uint64_t bytes, size_t count) const;
+  std::vector<uint8_t> upRails();
+  uint8_t nextRail();
+  void activate(BondRequest &request);
+  void advance(BondRequest &request);
+  Status post(BondRequest &request, Part &part);
+  void testPart(BondRequest &request, Part &part);
+  void settle(BondRequest &request);
+  bool matchUnexpected(BondRequest &request);
+  BondRequest *takePosted(uint64_t tag);
+  void deliver(BondRequest &request, const uint8_t *data, uint64_t bytes);
+  void receive(BondRequest &request, const Frame &frame);
+  void refuse(BondRequest &request, const Status &why);
+  void advanceDiscards();
+  void railFailed(size_t number, const Status &why);
+  void moveParts(BondRequest &request, size_t number);
+  void askAgain(BondRequest &request, size_t part);
+
+  const DeviceProperties properties_;
+  Keeper &keeper_;
+  std::mutex mutex_;
+  std::vector<Rail> rails_;
+  size_t control_ = 0; // the rail of frames that leave
+  size_t turn_ = 0;    // of rails and active requests
+
+  Pool outbound_, inbound_;
+  std::vector<BondRequest *> active_;
+  std::unordered_map<uint64_t, BondRequest *> sends_; // large ones without Fin, by id
+  std::deque<BondRequest *> posted_;                  // receives without a message
+  std::list<Unexpected> unexpected_;
+  std::list<Discard> discards_;
+  uint32_t announced_ = 0; // large ones among the unexpected
+
+  // What leaves: numbered frames that are not acknowledged; the first next_ have a link.
+  std::deque<std::shared_ptr<Outgoing>> unacked_;
+  size_t next_ = 0;
+  uint64_t lastSent_ = 0, acked_ = 0, lastLarge_ = 0;
+  uint64_t eagerMessages_ = 0, eagerBytes_ = 0;       // sent so far
+  uint64_t peerTookMessages_ = 0, peerTookBytes_ = 0; // and what found a receive
+  // What comes.
+  uint64_t received_ = 0, peerLarge_ = 0;
+  uint64_t cameMessages_ = 0, cameBytes_ = 0, tookMessages_ = 0, tookBytes_ = 0;
+  uint64_t toldReceived_ = 0, toldMessages_ = 0, toldBytes_ = 0;
+
+  Status failure_; // the last link's
+  bool over_ = false, closed_ = false;
+  bool wasTested_ = false; // since the last tick
+  uint32_t idleTicks_ = 0;
+};
+
+} // namespace coll::net::bond
+
+#endif // COLL_RUNTIME_NET_BOND_CONNECTION_H

@@ -1,0 +1,282 @@
+// Frames: numbered, kept, taken once and in order.
+
+#include "runtime/net/bond/connection.h"
+
+#include <cstring>
+
+namespace coll::net::bond {
+
+namespace {
+
+constexpr uint64_t kFrameTag = 0;
+constexpr size_t kSlots = 16;      // posted on each link
+constexpr size_t kMaxSending = 64; // frames that one link has at once
+constexpr uint64_t kAckFrames = 32;
+
+Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
+
+} // namespace
+
+//===-- what leaves -------------------------------------------------------------===//
+
+// `request`: of a small message, which the frame takes along.
+void BondConnection::push(const Frame &frame, BondRequest *request) {
+  auto outgoing = std::make_shared<Outgoing>();
+  outgoing->frame = frame;
+  outgoing->frame.sequence = ++lastSent_;
+  outgoing->request = request;
+  outgoing->bytes.resize(Frame::kBytes + (request ? request->total : 0));
+  if (request) {
+    Segment pieces[kMaxSegments];
+    int count = request->pieces(0, request->total, pieces);
+    uint8_t *to = outgoing->bytes.data() + Frame::kBytes;
+    for (int i = 0; i < count; ++i) {
+      std::memcpy(to, pieces[i].data, pieces[i].bytes);
+      to += pieces[i].bytes;
+    }
+  }
+  unacked_.push_back(std::move(outgoing));
+}
+
+// Gives a frame to the link of frames. Not taken: it has no room.
+Status BondConnection::hand(const std::shared_ptr<Outgoing> &outgoing, bool &isTaken) {
+  Rail &rail = rails_[control_];
+  isTaken = false;
+  if (rail.sending.size() >= kMaxSending)
+    return {};
+  Frame &frame = outgoing->frame;
+  frame.ack = received_;
+  frame.takenMessages = tookMessages_;
+  frame.takenBytes = tookBytes_;
+  encode(frame, outgoing->bytes.data());
+  Segment all{outgoing->bytes.data(), outgoing->bytes.size(), nullptr};
+  Result<Request *> sent = rail.link->isend(&all, 1, kFrameTag);
+  if (!sent.ok())
+    return sent.status();
+  if (!*sent)
+    return {};
+  isTaken = true;
+  toldReceived_ = received_;
+  toldMessages_ = tookMessages_;
+  toldBytes_ = tookBytes_;
+  outgoing->below = *sent;
+  rail.sending.push_back(outgoing);
+  return {};
+}
+
+void BondConnection::flush() {
+  while (!over_ && next_ < unacked_.size()) {
+    bool isTaken = false;
+    size_t rail = control_;
+    if (Status handed = hand(unacked_[next_], isTaken); !handed.ok())
+      railFailed(rail, handed);
+    else if (isTaken)
+      ++next_;
+    else
+      break;
+  }
+  if (over_ || (received_ - toldReceived_ < kAckFrames &&
+                tookMessages_ - toldMessages_ < kWindowMessages / 4 &&
+                tookBytes_ - toldBytes_ < kWindowBytes / 4))
+    return;
+  auto ack = std::make_shared<Outgoing>();
+  ack->bytes.resize(Frame::kBytes);
+  bool isTaken = false;
+  size_t rail = control_;
+  if (Status handed = hand(ack, isTaken); !handed.ok())
+    railFailed(rail, handed);
+}
+
+// Frames that have left a link.
+void BondConnection::finishSends(size_t number) {
+  Rail &rail = rails_[number];
+  while (!rail.sending.empty()) {
+    Outgoing &outgoing = *rail.sending.front();
+    Result<Completion> left = rail.link->test(outgoing.below);
+    if (!left.ok())
+      return railFailed(number, left.status());
+    if (!left->done)
+      return;
+    outgoing.below = nullptr;
+    if (BondRequest *request = std::exchange(outgoing.request, nullptr))
+      request->finish();
+    rail.sending.pop_front();
+  }
+}
+
+void BondConnection::acknowledge(const Frame &frame) {
+  for (; acked_ < frame.ack; ++acked_) {
+    if (BondRequest *request = std::exchange(unacked_.front()->request, nullptr))
+      request->finish();
+    unacked_.pop_front();
+    next_ -= next_ > 0 ? 1 : 0;
+  }
+  // Frames of different links may tell old news.
+  peerTookMessages_ = std::max(peerTookMessages_, frame.takenMessages);
+  peerTookBytes_ = std::max(peerTookBytes_, frame.takenBytes);
+}
+
+//===-- what comes --------------------------------------------------------------===//
+
+Status BondConnection::postSlots(Rail &rail) {
+  if (rail.memory.empty()) {
+    rail.memory.resize(kSlots * kFrameBytes);
+    for (size_t i = 0; i < kSlots; ++i)
+      rail.unposted.push_back(rail.memory.data() + i * kFrameBytes);
+  }
+  while (!rail.unposted.empty()) {
+    Segment place{rail.unposted.back(), kFrameBytes, nullptr};
+    Result<Request *> wanted = rail.link->irecv(&place, 1, kFrameTag);
+    if (!wanted.ok())
+      return wanted.status();
+    if (!*wanted)
+      return {};
+    rail.slots.push_back({rail.unposted.back(), *wanted});
+    rail.unposted.pop_back();
+  }
+  return {};
+}
+
+// Takes the frames that a link has, those included that came before it failed; gives the
+// reason why it has.
+Status BondConnection::takeFrames(size_t number) {
+  Rail &rail = rails_[number];
+  Status broken;
+  if (rail.isUp && !rail.unposted.empty())
+    broken = postSlots(rail); // the link had no room for them
+  while (!rail.slots.empty() && !over_ && !rail.isClosed) {
+    Slot slot = rail.slots.front();
+    Result<Completion> came = rail.link->test(slot.below);
+    if (came.ok() && !came->done)
+      break;
+    rail.slots.pop_front();
+    if (!came.ok()) {
+      if (broken.ok())
+        broken = came.status();
+      continue;
+    }
+    if (Status taken = onFrame(slot.at, came->bytes); !taken.ok())
+      fail(taken);
+    if (over_ || rail.isClosed)
+      return {};
+    rail.unposted.push_back(slot.at);
+    if (Status posted = postSlots(rail); !posted.ok() && broken.ok())
+      broken = posted;
+  }
+  return broken;
+}
+
+Status BondConnection::onFrame(const uint8_t *bytes, uint64_t count) {
+  std::optional<Frame> frame = decodeFrame(bytes, count);
+  if (!frame)
+    return violation("bytes that are no frame");
+  if (frame->ack > lastSent_ || frame->takenMessages > eagerMessages_ ||
+      frame->takenBytes > eagerBytes_)
+    return violation("more was taken than was sent");
+  acknowledge(*frame);
+  // A second copy, or one behind a gap that copies are about to fill.
+  if (frame->sequence != received_ + 1)
+    return {};
+  ++received_;
+  return dispatch(*frame, bytes + Frame::kBytes);
+}
+
+Status BondConnection::dispatch(const Frame &frame, const uint8_t *payload) {
+  switch (frame.type) {
+  case FrameType::Eager:
+    return onEager(frame, payload);
+  case FrameType::Large:
+    return onLarge(frame);
+  case FrameType::Fin:
+    return onFin(frame);
+  case FrameType::Resend:
+    return onResend(frame);
+  case FrameType::Down:
+    return onDown(frame);
+  case FrameType::Bye:
+    return {kCollPeer, "the peer closed the connection"};
+  case FrameType::Ack:
+    break;
+  }
+  return violation("a frame of no type");
+}
+
+Status BondConnection::onEager(const Frame &frame, const uint8_t *payload) {
+  if (cameMessages_ - tookMessages_ >= kWindowMessages ||
+      cameBytes_ - tookBytes_ + frame.bytes > kWindowBytes)
+    return violation("more small messages than allowed");
+  ++cameMessages_;
+  cameBytes_ += frame.bytes;
+  if (BondRequest *request = takePosted(frame.tag)) {
+    deliver(*request, payload, frame.bytes);
+    return {};
+  }
+  unexpected_.push_back({frame, std::vector<uint8_t>(payload, payload + frame.bytes)});
+  return {};
+}
+
+Status BondConnection::onLarge(const Frame &frame) {
+  if (frame.id != ++peerLarge_ || divide(frame.bytes, frame.count).size() != frame.count)
+    return violation("a large message out of order, or in the wrong parts");
+  for (size_t i = 0; i < frame.count; ++i)
+    if (frame.rails[i] >= rails_.size() || !rails_[frame.rails[i]].link)
+      return violation("a part on no link");
+  if (BondRequest *request = takePosted(frame.tag)) {
+    receive(*request, frame);
+    return {};
+  }
+  if (announced_ >= kMaxRequests)
+    return violation("more large messages than a peer may have");
+  ++announced_;
+  unexpected_.push_back({frame, {}});
+  return {};
+}
+
+Status BondConnection::onFin(const Frame &frame) {
+  auto it = sends_.find(frame.id);
+  if (it == sends_.end())
+    return violation("an answer to nothing");
+  BondRequest &request = *it->second;
+  sends_.erase(it);
+  request.isAnswered = true;
+  if (frame.code == FrameCode::Ok || request.verdict.code() == kCollInvalidCall)
+    return settle(request), Status();
+  if (frame.code == FrameCode::Truncated)
+    request.verdict = request.truncation();
+  else
+    request.verdict = {kCollDevice, "the peer could not receive into its buffer"};
+  settle(request);
+  return {};
+}
+
+Status BondConnection::onResend(const Frame &frame) {
+  auto it = sends_.find(frame.id);
+  if (it == sends_.end() || frame.part >= it->second->parts.size() ||
+      frame.rails[0] >= rails_.size() || !rails_[frame.rails[0]].link)
+    return violation("a question for nothing");
+  Part &part = it->second->parts[frame.part];
+  if (rails_[part.rail].isUp)
+    return violation("a part asked for again whose link works");
+  // Where that link has failed meanwhile, the peer will hear of it and ask again.
+  if (!rails_[frame.rails[0]].isUp)
+    return {};
+  part.rail = frame.rails[0];
+  part.stage = Stage::Ready;
+  advance(*it->second);
+  return {};
+}
+
+Status BondConnection::onDown(const Frame &frame) {
+  size_t number = frame.rails[0];
+  if (number >= rails_.size() || !rails_[number].link || rails_[number].peerClosed)
+    return violation("the end of no link");
+  rails_[number].peerClosed = true;
+  railFailed(number, {kCollLink, "the link has failed at the peer's end"});
+  // Nothing of what this end did over it can arrive any more.
+  for (BondRequest *request : std::vector<BondRequest *>(active_))
+    if (!over_ && request->isActive && request->isOneSided())
+      moveParts(*request, number);
+  return {};
+}
+
+} // namespace coll::net::bond

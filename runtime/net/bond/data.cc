@@ -1,0 +1,333 @@
+// Large messages and one-sided operations, part by part; and links that fail.
+
+#include "runtime/net/bond/connection.h"
+
+#include "runtime/base/log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace coll::net::bond {
+
+namespace {
+
+// Less than this is not worth another link.
+constexpr uint64_t kPartBytes = 128 << 10;
+
+// Of a part, on whichever link it goes: at most once on each.
+uint64_t tagOf(uint64_t id, size_t part) { return id * BondOptions::kMaxRails + part; }
+
+// Errors that concern one request of a link alone.
+bool isOfRequest(const Status &status) {
+  return status.code() == kCollInvalidCall || status.code() == kCollMismatch ||
+         status.code() == kCollUnsupported;
+}
+
+} // namespace
+
+//===-- parts -------------------------------------------------------------------===//
+
+// Equal parts, `count` of them or fewer; both sides compute the same.
+std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count) const {
+  std::vector<Part> parts;
+  if (bytes == 0 || count == 0)
+    return parts;
+  count = std::clamp<uint64_t>(bytes / kPartBytes, 1, count);
+  uint64_t size = ((bytes + count - 1) / count + 4095) & ~uint64_t(4095);
+  for (uint64_t offset = 0; offset < bytes; offset += size) {
+    Part &part = parts.emplace_back();
+    part.offset = offset;
+    part.bytes = std::min(size, bytes - offset);
+  }
+  return parts;
+}
+
+// The rails that work, another one first each time.
+std::vector<uint8_t> BondConnection::upRails() {
+  std::vector<uint8_t> up;
+  for (size_t i = 0; i < rails_.size(); ++i)
+    if (rails_[i].isUp)
+      up.push_back(static_cast<uint8_t>(i));
+  if (!up.empty())
+    std::rotate(up.begin(), up.begin() + static_cast<ptrdiff_t>(turn_++ % up.size()), up.end());
+  return up;
+}
+
+// One that works; where none does, the connection is about to end.
+uint8_t BondConnection::nextRail() {
+  std::vector<uint8_t> up = upRails();
+  return up.empty() ? static_cast<uint8_t>(control_) : up.front();
+}
+
+void BondConnection::activate(BondRequest &request) {
+  request.isActive = true;
+  active_.push_back(&request);
+  for (size_t i = 0; i < rails_.size(); ++i)
+    if (!rails_[i].isUp && request.kind != Kind::Recv)
+      moveParts(request, i);
+  advance(request);
+}
+
+void BondConnection::advance(BondRequest &request) {
+  for (size_t i = 0; i < request.parts.size() && !over_; ++i) {
+    Part &part = request.parts[i];
+    if (part.stage == Stage::Ready)
+      if (Status refused = post(request, part); !refused.ok())
+        refuse(request, refused);
+    if (part.stage == Stage::Posted && part.below)
+      testPart(request, part);
+  }
+  if (!over_)
+    settle(request);
+}
+
+// An error is of the request. Where the link has no room, the part stays Ready.
+Status BondConnection::post(BondRequest &request, Part &part) {
+  Segment pieces[kMaxSegments];
+  // A sender that cannot give a part says so by an empty one.
+  int count = request.verdict.ok() ? request.pieces(part.offset, part.bytes, pieces) : 0;
+  Connection &link = *rails_[part.rail].link;
+  uint64_t tag = tagOf(request.id, static_cast<size_t>(&part - request.parts.data()));
+  Result<Request *> posted(nullptr);
+  switch (request.kind) {
+  case Kind::Send:
+    posted = link.isend(pieces, count, tag);
+    break;
+  case Kind::Recv:
+    posted = link.irecv(pieces, count, tag);
+    break;
+  case Kind::Write:
+    posted = link.iwrite(pieces, count, request.key, request.offset + part.offset);
+    break;
+  default:
+    posted = link.iread(pieces, count, request.key, request.offset + part.offset);
+    break;
+  }
+  if (posted.ok() && *posted) {
+    part.below = *posted;
+    part.stage = Stage::Posted;
+  } else if (!posted.ok() && isOfRequest(posted.status())) {
+    part.stage = request.kind == Kind::Send ? Stage::Ready : Stage::Done;
+    return posted.status();
+  } else if (!posted.ok()) {
+    railFailed(part.rail, posted.status());
+  }
+  return {};
+}
+
+void BondConnection::testPart(BondRequest &request, Part &part) {
+  Result<Completion> ended = rails_[part.rail].link->test(part.below);
+  if (ended.ok() && !ended->done)
+    return;
+  part.below = nullptr;
+  if (!ended.ok() && !isOfRequest(ended.status()))
+    return railFailed(part.rail, ended.status());
+  part.stage = Stage::Done;
+  if (!ended.ok())
+    return refuse(request, ended.status());
+  if (request.kind == Kind::Recv && ended->bytes != part.bytes)
+    refuse(request, {kCollMismatch, "the peer could not send from its buffer"});
+}
+
+// Ends the request if nothing of it is under way.
+void BondConnection::settle(BondRequest &request) {
+  if (!request.isActive || request.hasPart(Stage::Posted))
+    return;
+  if (request.kind == Kind::Send) {
+    // Parts that are still wanted leave first: the receiver waits for them, if only to drop them.
+    if (!request.isAnswered || request.hasPart(Stage::Ready))
+      return;
+  } else if (request.verdict.ok() &&
+             (request.hasPart(Stage::Ready) || request.hasPart(Stage::Waiting))) {
+    return;
+  }
+  request.isActive = false;
+  active_.erase(std::find(active_.begin(), active_.end(), &request));
+  if (request.kind == Kind::Recv && request.verdict.ok()) {
+    Frame frame;
+    frame.type = FrameType::Fin;
+    frame.id = request.id;
+    push(frame);
+  }
+  request.verdict.ok() ? request.finish() : request.fail(request.verdict);
+}
+
+//===-- receiving ---------------------------------------------------------------===//
+
+BondRequest *BondConnection::takePosted(uint64_t tag) {
+  auto it = std::find_if(posted_.begin(), posted_.end(),
+                         [tag](const BondRequest *request) { return request->tag == tag; });
+  if (it == posted_.end())
+    return nullptr;
+  BondRequest *request = *it;
+  posted_.erase(it);
+  return request;
+}
+
+// Hands a whole small message to a receive.
+void BondConnection::deliver(BondRequest &request, const uint8_t *data, uint64_t bytes) {
+  ++tookMessages_;
+  tookBytes_ += bytes;
+  request.total = bytes;
+  if (bytes > request.capacity)
+    return request.fail(request.truncation());
+  Segment pieces[kMaxSegments];
+  int count = request.pieces(0, bytes, pieces);
+  for (int i = 0; i < count; ++i) {
+    std::memcpy(pieces[i].data, data, pieces[i].bytes);
+    data += pieces[i].bytes;
+  }
+  request.finish();
+}
+
+// Gives a new receive the oldest message with its tag, if there is one.
+bool BondConnection::matchUnexpected(BondRequest &request) {
+  auto it = std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected &message) {
+    // What was only announced died with the connection.
+    return message.frame.tag == request.tag && (message.frame.type == FrameType::Eager || !over_);
+  });
+  if (it == unexpected_.end())
+    return false;
+  Unexpected message = std::move(*it);
+  unexpected_.erase(it);
+  if (message.frame.type == FrameType::Eager) {
+    deliver(request, message.data.data(), message.frame.bytes);
+    return true;
+  }
+  --announced_;
+  receive(request, message.frame);
+  return true;
+}
+
+// A large message has found its receive.
+void BondConnection::receive(BondRequest &request, const Frame &frame) {
+  request.total = frame.bytes;
+  request.id = frame.id;
+  request.parts = divide(frame.bytes, frame.count);
+  for (size_t i = 0; i < request.parts.size(); ++i) {
+    request.parts[i].rail = frame.rails[i];
+    if (frame.bytes <= request.capacity && !rails_[frame.rails[i]].isUp)
+      askAgain(request, i);
+  }
+  if (frame.bytes > request.capacity)
+    refuse(request, request.truncation());
+  activate(request);
+}
+
+// A receive that fails takes what is on its way and drops it; a send or one-sided operation
+// only ends.
+void BondConnection::refuse(BondRequest &request, const Status &why) {
+  if (!request.verdict.ok())
+    return;
+  request.verdict = why;
+  if (request.kind != Kind::Recv)
+    return;
+  for (size_t i = 0; i < request.parts.size(); ++i) {
+    Part &part = request.parts[i];
+    if (part.stage != Stage::Ready)
+      continue;
+    part.stage = Stage::Done;
+    if (rails_[part.rail].isUp)
+      discards_.push_back({part.rail, tagOf(request.id, i), nullptr});
+  }
+  // An honest peer's sends end only after their parts have left.
+  if (discards_.size() > size_t(kMaxRequests) * BondOptions::kMaxRails)
+    return fail({kCollPeer, "protocol: parts that were announced and never came"});
+  Frame frame;
+  frame.type = FrameType::Fin;
+  frame.code = request.total > request.capacity ? FrameCode::Truncated : FrameCode::Refused;
+  frame.id = request.id;
+  push(frame);
+}
+
+void BondConnection::advanceDiscards() {
+  for (auto it = discards_.begin(); it != discards_.end();) {
+    Connection &link = *rails_[it->rail].link;
+    Status broken;
+    bool isOver = false;
+    if (!it->below) {
+      Result<Request *> wanted = link.irecv(nullptr, 0, it->tag);
+      broken = wanted.status();
+      it->below = wanted.ok() ? *wanted : nullptr;
+    } else {
+      Result<Completion> ended = link.test(it->below);
+      isOver = ended.ok() ? ended->done : isOfRequest(ended.status());
+      if (!isOver)
+        broken = ended.status();
+    }
+    if (!broken.ok())
+      return railFailed(it->rail, broken); // the list is another one then
+    it = isOver ? discards_.erase(it) : std::next(it);
+  }
+}
+
+//===-- links that fail ---------------------------------------------------------===//
+
+// Closes the link here, tells the peer, and lets the others do its work.
+void BondConnection::railFailed(size_t number, const Status &why) {
+  Rail &rail = rails_[number];
+  if (over_ || !rail.isUp)
+    return;
+  rail.isUp = false;
+  (void)takeFrames(number);
+  if (over_)
+    return;
+  rail.link->close();
+  rail.isClosed = true;
+  rail.slots.clear();
+  rail.sending.clear();
+  discards_.remove_if([number](const Discard &discard) { return discard.rail == number; });
+  auto other = std::find_if(rails_.begin(), rails_.end(), [](const Rail &r) { return r.isUp; });
+  if (other == rails_.end())
+    return fail(rails_.size() == 1 ? why : why.annotate("the last link of the connection"));
+  rt::log(rt::LogLevel::Warn,
+          properties_.name + ": link " + std::to_string(number) +
+              " has failed; the connection goes on without it: " + why.message());
+  if (number == control_) {
+    control_ = static_cast<size_t>(other - rails_.begin());
+    next_ = 0;
+    toldReceived_ = toldMessages_ = toldBytes_ = 0;
+    for (const std::shared_ptr<Outgoing> &outgoing : unacked_)
+      outgoing->below = nullptr;
+  }
+  Frame frame;
+  frame.type = FrameType::Down;
+  frame.rails[0] = static_cast<uint8_t>(number);
+  push(frame);
+  for (BondRequest *request : std::vector<BondRequest *>(active_))
+    if (request->isActive)
+      moveParts(*request, number);
+}
+
+void BondConnection::moveParts(BondRequest &request, size_t number) {
+  for (size_t i = 0; i < request.parts.size(); ++i) {
+    Part &part = request.parts[i];
+    if (part.rail != number || part.stage == Stage::Done)
+      continue;
+    part.below = nullptr;
+    part.stage = Stage::Waiting;
+    if (!request.verdict.ok() && request.kind != Kind::Send)
+      part.stage = Stage::Done;
+    else if (request.kind == Kind::Recv)
+      askAgain(request, i);
+    else if (request.isOneSided() && rails_[number].peerClosed) {
+      part.rail = nextRail();
+      part.stage = Stage::Ready;
+    }
+  }
+}
+
+// This end of the part's link is closed, so nothing but the new copy will come.
+void BondConnection::askAgain(BondRequest &request, size_t number) {
+  Part &part = request.parts[number];
+  part.rail = nextRail();
+  part.stage = Stage::Ready;
+  Frame frame;
+  frame.type = FrameType::Resend;
+  frame.id = request.id;
+  frame.part = static_cast<uint8_t>(number);
+  frame.rails[0] = part.rail;
+  push(frame);
+}
+
+} // namespace coll::net::bond

@@ -1,0 +1,306 @@
+#include "runtime/net/bond/listener.h"
+
+#include "runtime/base/log.h"
+#include "runtime/net/auth.h"
+#include "runtime/net/bond/connection.h"
+#include "runtime/net/bond/mailbox.h"
+#include "runtime/net/socket.h"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+
+namespace coll::net::bond {
+
+namespace {
+
+Status stranger() {
+  return {kCollPeer, "the peer does not join devices as this end does (COLL_NET_RAILS)"};
+}
+
+//===-- who waits ---------------------------------------------------------------===//
+
+class BondListener final : public Listener {
+public:
+  BondListener(Shared &shared, int device, std::vector<std::unique_ptr<Listener>> inner)
+      : shared_(shared), properties_(shared.devices[static_cast<size_t>(device)]),
+        inner_(std::move(inner)), handle_(mark(inner_.front()->handle())) {}
+
+  const Handle &handle() const override { return handle_; }
+
+  Result<std::unique_ptr<Connection>> accept() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = 0; i < inner_.size(); ++i) {
+      Result<std::unique_ptr<Connection>> came = inner_[i]->accept();
+      if (!came.ok())
+        return came.status();
+      if (*came)
+        visitors_.emplace_back(came.take(), i, nowUs() + shared_.options.timeoutUs);
+    }
+    for (auto it = visitors_.begin(); it != visitors_.end();) {
+      Status outcome = it->isOver() ? Status() : step(*it);
+      if (!outcome.ok())
+        rt::log(rt::LogLevel::Warn, "refused a link: " + outcome.message());
+      it = !outcome.ok() || it->isOver() ? visitors_.erase(it) : std::next(it);
+    }
+    return takeReady();
+  }
+
+private:
+  // A link that has come in.
+  struct Visitor {
+    Visitor(std::unique_ptr<Connection> link, size_t rail, int64_t deadlineUs)
+        : mail(std::make_unique<Mailbox>(std::move(link))), rail(rail), deadlineUs(deadlineUs) {}
+    bool isOver() const { return !mail; }
+    std::unique_ptr<Mailbox> mail;
+    size_t rail;
+    int64_t deadlineUs;
+    enum class State { Knocking, Offering, Starting } state = State::Knocking;
+    uint64_t id = 0; // of the connection
+  };
+  // Links of one connection; the first one's visitor waits for Start.
+  struct Group {
+    uint64_t id = 0;
+    int64_t deadlineUs = 0;
+    uint8_t wanted = 0; // bits; 0: not said yet
+    std::vector<std::unique_ptr<Mailbox>> mails;
+    bool isComplete() const {
+      for (size_t i = 0; i < mails.size(); ++i)
+        if ((wanted >> i & 1) && !mails[i])
+          return false;
+      return wanted != 0;
+    }
+  };
+
+  Group *find(uint64_t id) {
+    auto it = std::find_if(groups_.begin(), groups_.end(),
+                           [id](const Group &group) { return group.id == id; });
+    return it == groups_.end() ? nullptr : &*it;
+  }
+
+  Status step(Visitor &visitor) {
+    if (nowUs() > visitor.deadlineUs)
+      return {kCollTimeout, "the peer does not complete the connection"};
+    if (visitor.state == Visitor::State::Knocking)
+      COLL_RETURN_IF_ERROR(knock(visitor));
+    if (visitor.state == Visitor::State::Offering && visitor.mail)
+      COLL_RETURN_IF_ERROR(offer(visitor));
+    if (visitor.state == Visitor::State::Starting && visitor.mail)
+      COLL_RETURN_IF_ERROR(start(visitor));
+    return {};
+  }
+
+  Status knock(Visitor &visitor) {
+    std::vector<uint8_t> in;
+    Result<bool> came = visitor.mail->get(in);
+    if (!came.ok() || !*came)
+      return came.status();
+    std::optional<Knock> said = decodeKnock(in.data(), in.size());
+    if (!said || said->rail != visitor.rail)
+      return stranger();
+    if (visitor.rail > 0) {
+      Group *group = find(said->id);
+      if (!group || group->mails[visitor.rail])
+        return {kCollPeer, "a link of no connection"};
+      group->mails[visitor.rail] = std::move(visitor.mail);
+      return {};
+    }
+    Group &group = groups_.emplace_back();
+    COLL_RETURN_IF_ERROR(fillRandom(&group.id, sizeof(group.id)));
+    group.deadlineUs = visitor.deadlineUs;
+    group.mails.resize(inner_.size());
+    visitor.id = group.id;
+    visitor.state = Visitor::State::Offering;
+    return {};
+  }
+
+  Status offer(Visitor &visitor) {
+    Offer offer;
+    offer.id = visitor.id;
+    for (size_t i = 1; i < inner_.size(); ++i)
+      offer.handles.push_back(inner_[i]->handle());
+    Result<bool> left = visitor.mail->put(encode(offer));
+    if (left.ok() && *left)
+      visitor.state = Visitor::State::Starting;
+    return left.status();
+  }
+
+  Status start(Visitor &visitor) {
+    std::vector<uint8_t> in;
+    Result<bool> came = visitor.mail->get(in);
+    if (!came.ok() || !*came)
+      return came.status();
+    std::optional<Start> said = decodeStart(in.data(), in.size());
+    Group *group = find(visitor.id);
+    if (!said || !group || said->rails >> inner_.size() != 0)
+      return stranger();
+    group->wanted = said->rails;
+    group->mails[0] = std::move(visitor.mail);
+    return {};
+  }
+
+  Result<std::unique_ptr<Connection>> takeReady() {
+    int64_t now = nowUs();
+    groups_.remove_if([now](const Group &group) { return now > group.deadlineUs; });
+    auto it = std::find_if(groups_.begin(), groups_.end(),
+                           [](const Group &group) { return group.isComplete(); });
+    if (it == groups_.end())
+      return std::unique_ptr<Connection>();
+    std::vector<std::unique_ptr<Connection>> links(it->mails.size());
+    for (size_t i = 0; i < links.size(); ++i)
+      if (it->wanted >> i & 1)
+        links[i] = it->mails[i]->take();
+    groups_.erase(it);
+    return BondConnection::create(properties_, std::move(links), *shared_.keeper);
+  }
+
+  Shared &shared_;
+  const DeviceProperties &properties_;
+  const std::vector<std::unique_ptr<Listener>> inner_; // by rail
+  const Handle handle_;
+  std::mutex mutex_;
+  std::list<Visitor> visitors_;
+  std::list<Group> groups_;
+};
+
+//===-- who comes ---------------------------------------------------------------===//
+
+class BondConnector final : public Connector {
+public:
+  BondConnector(Shared &shared, int device, std::unique_ptr<Connector> first)
+      : shared_(shared), device_(device), deadlineUs_(nowUs() + shared.options.timeoutUs) {
+    links_.reserve(BondOptions::kMaxRails); // references to the first stay
+    links_.emplace_back().connector = std::move(first);
+  }
+
+  Result<std::unique_ptr<Connection>> poll() override {
+    if (nowUs() > deadlineUs_)
+      return Status(kCollTimeout, "the peer does not complete the connection");
+    Link &first = links_.front();
+    COLL_RETURN_IF_ERROR(advance(first, 0));
+    if (first.isIn && !isOffered_)
+      COLL_RETURN_IF_ERROR(takeOffer());
+    bool areSettled = isOffered_;
+    for (size_t i = 1; i < links_.size(); ++i) {
+      Link &link = links_[i];
+      if (link.isIn || link.isOut)
+        continue;
+      Status outcome = advance(link, i);
+      if (outcome.ok() && nowUs() > joinDeadlineUs_)
+        outcome = {kCollTimeout, "no link in time"};
+      if (!outcome.ok())
+        leaveOut(i, outcome);
+      areSettled &= link.isIn || link.isOut;
+    }
+    if (!areSettled)
+      return std::unique_ptr<Connection>();
+    Start start;
+    for (size_t i = 0; i < links_.size(); ++i)
+      start.rails |= static_cast<uint8_t>(links_[i].isIn ? 1u << i : 0);
+    Result<bool> left = first.mail->put(encode(start));
+    if (!left.ok() || !*left)
+      return left.ok() ? Result<std::unique_ptr<Connection>>(nullptr) : left.status();
+    std::vector<std::unique_ptr<Connection>> links(links_.size());
+    for (size_t i = 0; i < links.size(); ++i)
+      if (links_[i].isIn)
+        links[i] = links_[i].mail->take();
+    return BondConnection::create(shared_.devices[static_cast<size_t>(device_)], std::move(links),
+                                  *shared_.keeper);
+  }
+
+private:
+  struct Link {
+    std::unique_ptr<Connector> connector;
+    std::unique_ptr<Mailbox> mail;
+    bool isIn = false;  // the peer knows of it
+    bool isOut = false; // it could not be made
+  };
+
+  // Until it is in.
+  Status advance(Link &link, size_t rail) {
+    if (link.isIn)
+      return {};
+    if (!link.mail) {
+      Result<std::unique_ptr<Connection>> made = link.connector->poll();
+      if (!made.ok() || !*made)
+        return made.status();
+      link.mail = std::make_unique<Mailbox>(made.take());
+    }
+    Knock knock;
+    knock.id = id_;
+    knock.rail = static_cast<uint8_t>(rail);
+    Result<bool> left = link.mail->put(encode(knock));
+    link.isIn = left.ok() && *left;
+    return left.status();
+  }
+
+  void leaveOut(size_t rail, const Status &why) {
+    rt::log(rt::LogLevel::Warn,
+            shared_.devices[static_cast<size_t>(device_)].name + ": link " + std::to_string(rail) +
+                " cannot be made; the connection does without it: " + why.message());
+    links_[rail].isOut = true;
+    links_[rail].mail.reset();
+    links_[rail].connector.reset();
+  }
+
+  // Starts the other links.
+  Status takeOffer() {
+    std::vector<uint8_t> in;
+    Result<bool> came = links_.front().mail->get(in);
+    if (!came.ok() || !*came)
+      return came.status();
+    std::optional<Offer> offer = decodeOffer(in.data(), in.size());
+    if (!offer)
+      return stranger();
+    id_ = offer->id;
+    isOffered_ = true;
+    joinDeadlineUs_ = nowUs() + shared_.options.joinTimeoutUs;
+    const std::vector<int> &below = shared_.below[static_cast<size_t>(device_)];
+    size_t count = std::min(offer->handles.size() + 1, below.size());
+    links_.resize(count);
+    for (size_t i = 1; i < count; ++i) {
+      Result<std::unique_ptr<Connector>> connector =
+          shared_.inner->connect(below[i], offer->handles[i - 1]);
+      if (connector.ok())
+        links_[i].connector = connector.take();
+      else
+        leaveOut(i, connector.status());
+    }
+    return {};
+  }
+
+  Shared &shared_;
+  const int device_;
+  const int64_t deadlineUs_;
+  int64_t joinDeadlineUs_ = 0;
+  uint64_t id_ = 0;
+  bool isOffered_ = false;
+  std::vector<Link> links_; // by rail
+};
+
+} // namespace
+
+Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
+  std::vector<std::unique_ptr<Listener>> inner;
+  for (int below : shared.below[static_cast<size_t>(device)]) {
+    Result<std::unique_ptr<Listener>> made = shared.inner->listen(below);
+    if (!made.ok())
+      return made.status();
+    inner.push_back(made.take());
+  }
+  return std::unique_ptr<Listener>(
+      std::make_unique<BondListener>(shared, device, std::move(inner)));
+}
+
+Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device, const Handle &handle) {
+  std::optional<Handle> first = unmark(handle);
+  if (!first)
+    return Status::invalid("the handle is none of a listener that joins devices; "
+                           "is COLL_NET_RAILS the same on both sides?");
+  Result<std::unique_ptr<Connector>> inner = shared.inner->connect(device, *first);
+  if (!inner.ok())
+    return inner.status();
+  return std::unique_ptr<Connector>(std::make_unique<BondConnector>(shared, device, inner.take()));
+}
+
+} // namespace coll::net::bond

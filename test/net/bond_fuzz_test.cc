@@ -1,0 +1,137 @@
+// A peer that is let in, and then sends anything.
+
+#include "runtime/net/bond/mailbox.h"
+#include "runtime/net/loopback/loopback.h"
+#include "runtime/net/socket.h"
+#include "test/net/options.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace coll::net::test {
+namespace {
+
+using namespace bond;
+
+constexpr int64_t kPatientUs = 30'000'000;
+
+// A link to a listener of two rails; only the first is made.
+std::unique_ptr<Connection> enter(Transport &raw, Listener &listener,
+                                  std::unique_ptr<Connection> &theirs) {
+  std::unique_ptr<Connector> connector = raw.connect(0, *unmark(listener.handle())).take();
+  Mailbox mail(connector->poll().take());
+  auto await = [&](auto step) {
+    for (int64_t end = nowUs() + kPatientUs; nowUs() < end;) {
+      if (!theirs)
+        theirs = listener.accept().take();
+      if (*step())
+        return;
+    }
+    ADD_FAILURE() << "not let in";
+  };
+  std::vector<uint8_t> in;
+  await([&] { return mail.put(encode(Knock())); });
+  await([&] { return mail.get(in); });
+  EXPECT_TRUE(decodeOffer(in.data(), in.size()));
+  Start start;
+  start.rails = 1;
+  await([&] { return mail.put(encode(start)); });
+  await([&] { return Result<bool>(theirs != nullptr); });
+  return mail.take();
+}
+
+TEST(BondFuzzTest, FramesRoundTrip) {
+  Frame frame;
+  frame.type = FrameType::Large;
+  frame.sequence = 3;
+  frame.ack = 5;
+  frame.takenMessages = 6;
+  frame.takenBytes = 7;
+  frame.tag = 8;
+  frame.id = 9;
+  frame.bytes = 10;
+  frame.count = 2;
+  frame.rails = {1, 0};
+  uint8_t bytes[Frame::kBytes];
+  encode(frame, bytes);
+  std::optional<Frame> back = decodeFrame(bytes, sizeof(bytes));
+  ASSERT_TRUE(back);
+  uint8_t again[Frame::kBytes];
+  encode(*back, again);
+  EXPECT_EQ(std::vector<uint8_t>(bytes, bytes + sizeof(bytes)),
+            std::vector<uint8_t>(again, again + sizeof(again)));
+  EXPECT_FALSE(decodeFrame(bytes, sizeof(bytes) - 1));
+}
+
+TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
+  std::unique_ptr<Transport> raw = createLoopbackTransport().take();
+  BondOptions options;
+  std::unique_ptr<Transport> ours =
+      createBondTransport(createLoopbackTransport().take(), options).take();
+  std::unique_ptr<Listener> listener = ours->listen(0).take();
+  std::mt19937_64 random(4);
+  int64_t frames = fuzzFrames / 4;
+  std::vector<uint8_t> guarded(1 << 20, 0xee), small(100);
+  while (frames > 0) {
+    std::unique_ptr<Connection> theirs, evil = enter(*raw, *listener, theirs);
+    ASSERT_TRUE(theirs);
+    // Half of the buffer is for messages, the rest must stay.
+    Segment half{guarded.data(), guarded.size() / 2, nullptr}, place{small.data(), small.size()};
+    std::vector<Request *> posted;
+    for (uint64_t tag = 0; tag < 3; ++tag)
+      for (const Segment &one : {half, place}) {
+        Result<Request *> request =
+            random() % 2 ? theirs->irecv(&one, 1, tag) : theirs->isend(&one, 1, tag);
+        if (request.ok() && *request)
+          posted.push_back(*request);
+      }
+    Status ended;
+    for (uint64_t sequence = 1; ended.ok() && frames-- > 0;) {
+      Frame frame;
+      frame.type = static_cast<FrameType>(1 + random() % 7);
+      frame.code = static_cast<FrameCode>(random() % 20 ? 0 : random() % 3);
+      frame.part = static_cast<uint8_t>(random() % 9);
+      frame.count = static_cast<uint8_t>(random() % 3);
+      frame.sequence = frame.type == FrameType::Ack ? 0 : random() % 10 ? sequence++ : random();
+      frame.ack = random() % 10 ? random() % 8 : random();
+      frame.takenMessages = random() % 5 ? 0 : random() % 4;
+      frame.takenBytes = random() % 10 ? 0 : random();
+      frame.tag = random() % 4;
+      frame.id = random() % 10 ? 1 + random() % 3 : random();
+      frame.bytes = random() % 3 ? random() % 200 : random() % 2'000'000;
+      frame.rails[0] = static_cast<uint8_t>(random() % 3);
+      uint64_t payload = frame.type == FrameType::Eager ? std::min(frame.bytes, +kEagerBytes)
+                         : random() % 20                ? 0
+                                                        : 9;
+      std::vector<uint8_t> bytes(Frame::kBytes + payload);
+      encode(frame, bytes.data());
+      if (random() % 50 == 0)
+        bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+      Segment all{bytes.data(), bytes.size(), nullptr};
+      Result<Request *> sent = evil->isend(&all, 1, 0);
+      for (size_t i = 0; i < posted.size() && ended.ok(); ++i) {
+        Result<Completion> done = theirs->test(posted[i]);
+        if (!done.ok() || done->done) {
+          posted.erase(posted.begin() + static_cast<ptrdiff_t>(i));
+          break;
+        }
+      }
+      if (posted.empty())
+        break;
+      if (sent.ok() && *sent) {
+        Result<Completion> left = evil->test(*sent);
+        ended = !left.ok() ? left.status() : Status();
+        if (left.ok() && !left->done)
+          break; // the other end has stopped taking frames
+      } else {
+        break;
+      }
+    }
+    evil->close();
+  }
+  for (size_t i = guarded.size() / 2; i < guarded.size(); ++i)
+    ASSERT_EQ(guarded[i], 0xee);
+}
+
+} // namespace
+} // namespace coll::net::test

@@ -1,0 +1,154 @@
+// flaky_transport.h - several devices over the first of a transport; their links can be cut.
+
+#ifndef COLL_TEST_NET_FLAKY_TRANSPORT_H
+#define COLL_TEST_NET_FLAKY_TRANSPORT_H
+
+#include "runtime/net/transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace coll::net::test {
+
+class FlakyTransport final : public Transport {
+public:
+  FlakyTransport(std::unique_ptr<Transport> inner, int devices)
+      : inner_(std::move(inner)), cuts_(static_cast<size_t>(devices)),
+        sent_(static_cast<size_t>(devices)) {
+    for (int i = 0; i < devices; ++i) {
+      devices_.push_back(inner_->devices()[0]);
+      devices_.back().name += std::to_string(i);
+    }
+  }
+
+  // The links of a device that are there now fail at their next call; this end alone knows why.
+  void cut(int device) { ++cuts_[static_cast<size_t>(device)]; }
+  // It has no way to its peers from now on.
+  void isolate(int device) { isolated_ = device; }
+  // Bytes that the links of a device were given to send.
+  uint64_t sent(int device) const { return sent_[static_cast<size_t>(device)]; }
+
+  const char *name() const override { return inner_->name(); }
+  const std::vector<DeviceProperties> &devices() const override { return devices_; }
+  Result<std::unique_ptr<Listener>> listen(int device) override {
+    COLL_RETURN_IF_ERROR(check(device));
+    Result<std::unique_ptr<Listener>> listener = inner_->listen(0);
+    if (!listener.ok())
+      return listener;
+    return std::unique_ptr<Listener>(std::make_unique<Door>(*this, device, listener.take()));
+  }
+  Result<std::unique_ptr<Connector>> connect(int device, const Handle &handle) override {
+    COLL_RETURN_IF_ERROR(check(device));
+    if (device == isolated_)
+      return Status(kCollLink, "no way to the peer");
+    Result<std::unique_ptr<Connector>> connector = inner_->connect(0, handle);
+    if (!connector.ok())
+      return connector;
+    return std::unique_ptr<Connector>(std::make_unique<Way>(*this, device, connector.take()));
+  }
+  Result<Memory *> regMr(int, const MemoryRegion &region) override {
+    return inner_->regMr(0, region);
+  }
+  void deregMr(Memory *memory) override { inner_->deregMr(memory); }
+
+private:
+  class Link final : public Connection {
+  public:
+    Link(FlakyTransport &owner, int device, std::unique_ptr<Connection> inner)
+        : cuts_(owner.cuts_[static_cast<size_t>(device)]), born_(cuts_),
+          sent_(owner.sent_[static_cast<size_t>(device)]), inner_(std::move(inner)) {}
+
+    Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override {
+      COLL_RETURN_IF_ERROR(state());
+      for (int i = 0; i < count; ++i)
+        sent_ += segments[i].bytes;
+      return inner_->isend(segments, count, tag);
+    }
+    Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override {
+      COLL_RETURN_IF_ERROR(state());
+      return inner_->irecv(segments, count, tag);
+    }
+    Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
+                             uint64_t offset) override {
+      COLL_RETURN_IF_ERROR(state());
+      return inner_->iwrite(segments, count, key, offset);
+    }
+    Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
+                            uint64_t offset) override {
+      COLL_RETURN_IF_ERROR(state());
+      return inner_->iread(segments, count, key, offset);
+    }
+    Result<Request *> iflush(const Segment *segments, int count) override {
+      return inner_->iflush(segments, count);
+    }
+    Result<Completion> test(Request *request) override {
+      COLL_RETURN_IF_ERROR(state());
+      return inner_->test(request);
+    }
+    void close() override { inner_->close(); }
+
+  private:
+    Status state() {
+      if (cuts_ == born_)
+        return {};
+      inner_->close();
+      return {kCollLink, "cut"};
+    }
+    std::atomic<int> &cuts_;
+    const int born_;
+    std::atomic<uint64_t> &sent_;
+    std::unique_ptr<Connection> inner_;
+  };
+
+  class Door final : public Listener {
+  public:
+    Door(FlakyTransport &owner, int device, std::unique_ptr<Listener> inner)
+        : owner_(owner), device_(device), inner_(std::move(inner)) {}
+    const Handle &handle() const override { return inner_->handle(); }
+    Result<std::unique_ptr<Connection>> accept() override {
+      return owner_.wrap(device_, inner_->accept());
+    }
+
+  private:
+    FlakyTransport &owner_;
+    int device_;
+    std::unique_ptr<Listener> inner_;
+  };
+
+  class Way final : public Connector {
+  public:
+    Way(FlakyTransport &owner, int device, std::unique_ptr<Connector> inner)
+        : owner_(owner), device_(device), inner_(std::move(inner)) {}
+    Result<std::unique_ptr<Connection>> poll() override {
+      return owner_.wrap(device_, inner_->poll());
+    }
+
+  private:
+    FlakyTransport &owner_;
+    int device_;
+    std::unique_ptr<Connector> inner_;
+  };
+
+  Result<std::unique_ptr<Connection>> wrap(int device, Result<std::unique_ptr<Connection>> made) {
+    if (!made.ok() || !*made)
+      return made;
+    return std::unique_ptr<Connection>(std::make_unique<Link>(*this, device, made.take()));
+  }
+  Status check(int device) const {
+    if (device >= 0 && static_cast<size_t>(device) < devices_.size())
+      return {};
+    return Status::invalid("there is no device " + std::to_string(device));
+  }
+
+  std::unique_ptr<Transport> inner_;
+  std::vector<DeviceProperties> devices_;
+  int isolated_ = -1;
+  std::vector<std::atomic<int>> cuts_;
+  std::vector<std::atomic<uint64_t>> sent_;
+};
+
+} // namespace coll::net::test
+
+#endif // COLL_TEST_NET_FLAKY_TRANSPORT_H
