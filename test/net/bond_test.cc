@@ -104,7 +104,7 @@ void work(Connection &mine, const RemoteKey &peerMemory, uint64_t seed, uint64_t
 }
 
 TEST_P(BondTest, NothingIsLostWhileLinksFail) {
-  constexpr int kRounds = 12, kMessages = 60;
+  constexpr int kRounds = 6, kMessages = 60;
   for (uint64_t round = 0; round < kRounds; ++round) {
     std::mt19937_64 random(round);
     Ends ends = connect();

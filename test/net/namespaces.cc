@@ -104,7 +104,12 @@ Status Namespaces::create() {
 }
 
 Status Namespaces::setLink(int side, bool up, int cable) const {
-  return configure(side, "ip link set coll" + std::to_string(cable) + (up ? " up" : " down"));
+  std::string name = "coll" + std::to_string(cable);
+  if (!up || cable != 0)
+    return configure(side, "ip link set " + name + (up ? " up" : " down"));
+  // An interface that goes down loses its addresses of IPv6.
+  return configure(side, "ip link set coll0 up && ip -6 addr replace fd77::" +
+                             std::to_string(side + 1) + "/64 dev coll0 nodad");
 }
 
 Status Namespaces::sentBytes(int side, int cable, uint64_t &bytes) const {

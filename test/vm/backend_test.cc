@@ -262,5 +262,25 @@ TEST(VerbsBackendTest, ACutWireIsAnErrorAndTheNextJobTakesAnotherPort) {
   EXPECT_EQ(runOn({"ra,rc", "rb,rc"}, 2, next), std::vector<int>(2, 0));
 }
 
+TEST(VerbsBackendTest, ACutWireCostsNothingWhereConnectionsHaveTwoPorts) {
+  COLL_NEEDS_MACHINE();
+  constexpr int64_t kCount = 30'011;
+  auto body = [](Member &m) -> Status {
+    const Contents contents(kCollF32, kRanks * kCount);
+    for (int round = 0; round < 6; ++round) {
+      if (round == 2 && m.rank == 0)
+        net::test::setWire(false);
+      for (const Shape &shape : kShapes)
+        COLL_RETURN_IF_ERROR(checkCollective(m, shape, contents, kCollF32, kCount));
+      COLL_RETURN_IF_ERROR(checkTransfers(m, contents, kCollF32, kCount));
+    }
+    return m.run(makeCall(OpKind::Barrier, kCollF32, 0, nullptr, nullptr));
+  };
+  setenv("COLL_NET_RAILS", "2", 1);
+  EXPECT_EQ(runOn({"ra,rc", "rb,rc", "ra,rc"}, kRanks, body), std::vector<int>(kRanks, 0));
+  unsetenv("COLL_NET_RAILS");
+  net::test::setWire(true);
+}
+
 } // namespace
 } // namespace coll::rt::test

@@ -269,6 +269,11 @@ void BondConnection::railFailed(size_t number, const Status &why) {
   if (over_ || !rail.isUp)
     return;
   rail.isUp = false;
+  // Before anything that the last frames lead to; it leaves once the link is closed.
+  Frame frame;
+  frame.type = FrameType::Down;
+  frame.rails[0] = static_cast<uint8_t>(number);
+  push(frame);
   (void)takeFrames(number);
   if (over_)
     return;
@@ -290,10 +295,6 @@ void BondConnection::railFailed(size_t number, const Status &why) {
     for (const std::shared_ptr<Outgoing> &outgoing : unacked_)
       outgoing->below = nullptr;
   }
-  Frame frame;
-  frame.type = FrameType::Down;
-  frame.rails[0] = static_cast<uint8_t>(number);
-  push(frame);
   for (BondRequest *request : std::vector<BondRequest *>(active_))
     if (request->isActive)
       moveParts(*request, number);
