@@ -104,7 +104,7 @@ Result<std::unique_ptr<Transport>> bondFromEnv(std::unique_ptr<Transport> inner,
   if (rails == 1)
     return inner;
   BondOptions options;
-  options.rails = static_cast<int>(std::clamp<int64_t>(rails, -1, 1000));
+  options.rails = static_cast<int>(rails);
   options.timeoutUs = timeoutUs;
   options.joinTimeoutUs = std::min(options.joinTimeoutUs, timeoutUs);
   return createBondTransport(std::move(inner), options);
