@@ -97,11 +97,11 @@ public:
   // One thread: until the word is that of the call that is received, and what it says.
   COLL_DEVICE bool awaitWord(const uint64_t *word, uint32_t member, uint32_t &says) const {
     peer::Watch watch(group_);
-    uint64_t seen = simt::loadAcquire(word);
-    for (; static_cast<uint32_t>(seen >> 32) != received_ + 1; seen = simt::loadAcquire(word))
+    while (static_cast<uint32_t>(simt::loadRelaxed(word) >> 32) != received_ + 1)
       if (watch.isOver(member))
         return false;
-    says = static_cast<uint32_t>(seen);
+    // It stays until this call is over here.
+    says = static_cast<uint32_t>(simt::loadAcquire(word));
     return true;
   }
 

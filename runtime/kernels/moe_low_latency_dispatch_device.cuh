@@ -169,6 +169,7 @@ private:
           round_.awaitWord(round_.arrivalOf(group_.rank, pair, origin.slot), origin.source, says);
     if (simt::ballot(!isThere) != 0)
       return false;
+    simt::syncWarp(); // what lane 0 has acquired is there for all
     const char *from = round_.rowOf(group_.rank, pair, origin.slot);
     const uint64_t to = uint64_t{expert} * group_.size * shape_.maxTokens + row;
     const uint32_t bytes = args_.fp8 ? shape_.hidden : shape_.hidden * 2;

@@ -21,7 +21,7 @@ using rt::MoeLowLatencyShape;
 using rt::test::MoeRankCase;
 
 constexpr uint64_t kSecond = 1000000000;
-constexpr uint64_t kPlaceBytes = uint64_t{384} << 10; // of rows in a buffer
+constexpr uint64_t kPlaceBytes = uint64_t{192} << 10; // of rows in a buffer
 
 // The two calls of a round.
 struct Exchange {
@@ -44,7 +44,7 @@ protected:
   }
   bool onGpu() const { return !rig_->isEmulated(); }
   MoeTeam team(uint32_t size, uint64_t timeoutNs = 20 * kSecond) {
-    return {*rig_, size, uint64_t{32} << 20, timeoutNs};
+    return {*rig_, size, uint64_t{3 + 2 * size} << 20, timeoutNs};
   }
 
   std::unique_ptr<PeerRig> rig_;
