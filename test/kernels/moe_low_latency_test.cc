@@ -315,6 +315,18 @@ Plain plainRounds(MoeTeam &team, uint32_t seed) {
   return plain;
 }
 
+// Keeps a member busy.
+MoeLayoutArgs somethingElse(MoeTeam &team, uint32_t member) {
+  MoeLayoutArgs layout;
+  layout.topkIdx = team.put(member, std::vector<int64_t>(64, -1));
+  layout.numTokens = 64;
+  layout.tokensPerRank = team.room<int32_t>(member, 1);
+  layout.tokensPerExpert = team.room<int32_t>(member, 1);
+  layout.isTokenInRank = team.room<uint8_t>(member, 64);
+  layout.error = &team.group(member).control->error;
+  return layout;
+}
+
 // What two batches beside each other do: both are sent before either is received.
 TEST_P(LowLatencyTest, TwoCallsMayBeUnderWay) {
   if (slow_)
@@ -336,6 +348,9 @@ TEST_P(LowLatencyTest, TwoCallsMayBeUnderWay) {
       for (const auto phase : {kLowLatencySend, kLowLatencyReceive}) {
         add(i, plain.rounds[0].dispatch[i], 0, phase);
         add(i, plain.rounds[1].dispatch[i], 1, phase);
+        // The others could send what comes next into what this one has not read.
+        if (i == seed % 4 && phase == kLowLatencySend)
+          launches[i].insert(launches[i].end(), 150, somethingElse(members, i));
       }
     for (uint32_t i = 0; i < members.size(); ++i)
       for (const auto phase : {kLowLatencySend, kLowLatencyReceive}) {
