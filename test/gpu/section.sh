@@ -74,7 +74,7 @@ killed() {
   done
   sleep 2
   begin=$(date +%s%N)
-  pkill -KILL --newest -P "$(pgrep -P $running | head -1)"
+  pkill -KILL --newest -P "$(pgrep -P $running | head -1)" 2>/dev/null # where it still runs
   wait $running || code=$?
   ms=$((($(date +%s%N) - begin) / 1000000))
   tail -1 "$log"
