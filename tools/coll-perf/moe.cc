@@ -4,6 +4,7 @@
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/rank.h"
 #include "tools/coll-perf/op/options.h"
+#include "tools/coll-perf/output.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -50,8 +51,7 @@ int runMoe(Words &words) {
       return *code;
     status = code.status();
   }
-  std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
-  return status.code() == kCollInvalidCall ? 2 : 1;
+  return fail(status);
 }
 
 } // namespace
@@ -93,7 +93,9 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
       moe->add_option("--repeat", task.repeat, "the median of so many")->capture_default_str();
   moe->add_option("--seed", task.seed, "of the data")->capture_default_str();
   moe->add_option("--timeout", words->timeoutS, "seconds, of each wait")->capture_default_str();
-  moe->add_option("--json", words->json, "append rows to this file")->group("Output");
+  moe->add_option("--json", words->json, "append rows to this file")
+      ->group("Output")
+      ->check(whyNotWritable);
   return {moe, [words] { return runMoe(*words); }};
 }
 

@@ -4,6 +4,7 @@
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/calls.h"
 #include "tools/coll-perf/moe/low_latency_rank.h"
+#include "tools/coll-perf/output.h"
 #include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
 
@@ -14,8 +15,6 @@
 namespace coll::perf {
 
 namespace {
-
-constexpr int kSkipped = 77;
 
 struct Figure {
   MoeCall call = MoeCall::Layout;
@@ -190,18 +189,6 @@ std::vector<Row> rowsOf(const MoeTask &task, const std::vector<Figure> &figures)
   return rows;
 }
 
-int fail(int rank, const Status &status) {
-  if (status.code() == kCollUnsupported) {
-    if (rank == 0)
-      std::printf("SKIPPED: %s\n", status.message().c_str());
-    return kSkipped;
-  }
-  // The others were told the same.
-  if (rank == 0)
-    std::fprintf(stderr, "coll-perf: %s\n", status.toString().c_str());
-  return 1;
-}
-
 // Rank 0 reports; the process's exit code.
 int finish(int rank, const std::vector<Row> &rows, int64_t wrong, const std::string &json,
            const std::string &command) {
@@ -210,7 +197,7 @@ int finish(int rank, const std::vector<Row> &rows, int64_t wrong, const std::str
   std::printf("wrong values: %s\n", wrong < 0 ? "-" : std::to_string(wrong).c_str());
   if (!json.empty())
     if (Status written = appendRows(json, command, rows); !written.ok())
-      return fail(0, written);
+      return fail(written);
   return wrong > 0;
 }
 
@@ -218,7 +205,7 @@ int runLowLatency(const MoeTask &task, Gathering &ranks, const std::string &json
                   const std::string &command) {
   Result<LowLatencyReport> report = measureLowLatency(task, ranks);
   if (!report)
-    return fail(ranks.rank(), report.status());
+    return fail(report.status(), ranks.rank());
   return finish(ranks.rank(), report->rows, report->wrong, json, command);
 }
 
@@ -228,12 +215,12 @@ int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string
                const std::string &command) {
   Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, task.timeoutUs + 30'000'000);
   if (!ranks)
-    return fail(job.rank, ranks.status());
+    return fail(ranks.status(), job.rank);
   if (!task.lowLatencyTokens.empty())
     return runLowLatency(task, **ranks, json, command);
   MoeRank self(task, **ranks);
   if (Status opened = self.open(job); !opened.ok())
-    return fail(job.rank, opened);
+    return fail(opened, job.rank);
   if (job.rank == 0) {
     std::printf(
         "%s\nmoe: %d ranks, nodes: %d, %d tokens x %d, top-%d of %d experts\n%-28s %5s %10s %8s\n",
@@ -243,9 +230,9 @@ int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string
   }
   Result<std::vector<Figure>> figures = self.measure();
   if (!figures)
-    return fail(job.rank, figures.status());
+    return fail(figures.status(), job.rank);
   if (Status closed = self.close(); !closed.ok())
-    return fail(job.rank, closed);
+    return fail(closed, job.rank);
   return finish(job.rank, rowsOf(task, *figures), self.wrong(), json, command);
 }
 

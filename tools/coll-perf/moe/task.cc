@@ -47,7 +47,7 @@ Status MoeTask::validate() const {
   for (int count : sms) {
     rt::MoeConfig config;
     config.numSms = count;
-    COLL_RETURN_IF_ERROR(checkMoeConfig(config));
+    COLL_RETURN_IF_ERROR(checkMoeConfig(config).annotate("--sms"));
   }
   return Status::okay();
 }
