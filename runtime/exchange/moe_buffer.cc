@@ -164,6 +164,7 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
     return all.status();
   for (size_t r = 0; r < all->size(); ++r)
     group_.workspace[r] = (*all)[r];
+  COLL_RETURN_IF_ERROR(share(cards));
   if (nodes_) {
     std::vector<net::Handle> handles;
     for (const MoeCard &card : cards)
@@ -172,6 +173,19 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
         nodes_->connect(handles).annotate("moe buffer of rank " + std::to_string(options_.rank)));
   }
   isAvailable_ = true;
+  return Status::okay();
+}
+
+Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
+  uint32_t sharers = 0;
+  for (const MoeCard &card : cards)
+    sharers += std::string_view(card.boot) == card_.boot && card.process == card_.process &&
+               card.device == card_.device;
+  int multiprocessors = 0;
+  COLL_RETURN_IF_ERROR(driver(platform_.cuda->deviceGetAttribute(
+                                  &multiprocessors, dl::kCudaMultiprocessors, options_.device),
+                              "cuDeviceGetAttribute"));
+  group_.maxBlocks = kernels::residentBlocks(static_cast<uint32_t>(multiprocessors), sharers);
   return Status::okay();
 }
 
@@ -216,14 +230,20 @@ MoeBuffer::~MoeBuffer() {
 //===-- state -------------------------------------------------------------------===//
 
 Status MoeBuffer::check() {
+  COLL_RETURN_IF_ERROR(alive());
+  if (uint64_t word = __atomic_exchange_n(&words_->layoutError, 0, __ATOMIC_ACQ_REL))
+    return Status(codeOf(word), kernels::describeErrorWord(word))
+        .annotate("moe buffer of rank " + std::to_string(options_.rank));
+  return Status::okay();
+}
+
+Status MoeBuffer::alive() {
   if (isDestroyed_)
     return refuse("used after destroy");
   COLL_RETURN_IF_ERROR(failure_);
-  const std::string where = "moe buffer of rank " + std::to_string(options_.rank);
   if (Status failed = kernelsFailure(); !failed.ok())
-    return nodes_ ? settle(failed) : failed.annotate(where);
-  if (uint64_t word = __atomic_exchange_n(&words_->layoutError, 0, __ATOMIC_ACQ_REL))
-    return Status(codeOf(word), kernels::describeErrorWord(word)).annotate(where);
+    return nodes_ ? settle(failed)
+                  : failed.annotate("moe buffer of rank " + std::to_string(options_.rank));
   return Status::okay();
 }
 
@@ -263,7 +283,7 @@ void MoeBuffer::abort() {
 }
 
 Status MoeBuffer::ready() {
-  COLL_RETURN_IF_ERROR(check());
+  COLL_RETURN_IF_ERROR(alive());
   return isAvailable_ ? Status::okay() : refuse("used before sync");
 }
 

@@ -26,8 +26,8 @@
 // memory hold tokens of other nodes while they are passed on, sums on their way back, and tables.
 // sync() blocks, too.
 // **Failure.** What goes wrong on the GPUs (a rank that does not come, or calls something else; too
-// many tokens; wrong indices) is what check() says, and the next call. But for wrong indices the
-// buffer is dead then, on all ranks: destroy it.
+// many tokens) is what check() says, and the next call; the buffer is dead then, on all ranks:
+// destroy it. Wrong indices count as -1, and only check() tells of them: peers wait for the calls.
 //
 // An object belongs to one thread at a time.
 
@@ -173,7 +173,10 @@ private:
   MoeBuffer(const MoeBufferOptions &options, const MoePlatform &platform)
       : options_(options), platform_(platform) {}
   Status open();
+  Status alive();
   Status ready(); // a call may be made
+  // How many blocks of a kernel are sure to run at once, beside those of ranks on the same GPU.
+  Status share(const std::vector<MoeCard> &cards);
   uint64_t halfBytes() const { return static_cast<uint64_t>(options_.nvlBytes) / 2 / 512 * 512; }
   char *areaOf(int rank, Half half) const {
     return group_.workspace[rank] + group_.layout.bytes + (half == kGiven ? halfBytes() : 0);

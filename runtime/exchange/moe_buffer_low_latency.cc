@@ -145,15 +145,17 @@ Status MoeBuffer::lowLatencyReceive(const MoeHook &hook, const MoeOrder &order) 
   if (hook.call < 0 || hook.call >= lowLatencyCalls_ || hook.call < lowLatencyCalls_ - 2 ||
       pending_[hook.call % 2].index() == 0)
     return refuse("call " + std::to_string(hook.call) + " is none that is to be received");
-  const auto pending = std::exchange(pending_[hook.call % 2], std::monostate());
-  return std::visit(
+  auto &pending = pending_[hook.call % 2];
+  COLL_RETURN_IF_ERROR(std::visit(
       [&](const auto &args) {
         if constexpr (std::is_same_v<std::decay_t<decltype(args)>, std::monostate>)
           return Status::okay();
         else
           return launchLowLatency(args, order);
       },
-      pending);
+      pending));
+  pending = std::monostate();
+  return Status::okay();
 }
 
 template <typename Args>

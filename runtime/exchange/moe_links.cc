@@ -14,6 +14,14 @@ namespace {
 
 std::string nameOf(int rank) { return "rank " + std::to_string(rank); }
 
+// What the failure of a connection says of the rank at its end. A killed process resets its
+// connections or closes them: that is for the kernel to choose.
+Status ofRank(int rank, const Status &failure) {
+  if (failure.code() != kCollLink && failure.code() != kCollPeer)
+    return failure.annotate(nameOf(rank));
+  return {kCollPeer, nameOf(rank) + " is gone: " + failure.message()};
+}
+
 template <typename T>
 net::Segment segmentOf(T &message) {
   return {&message, sizeof message, nullptr};
@@ -163,14 +171,14 @@ Status MoeLinks::poll() {
     peer.farewell.text[sizeof peer.farewell.text - 1] = 0;
     failure_ = completion.ok()
                    ? Status(static_cast<CollCode>(peer.farewell.code), peer.farewell.text)
-                   : completion.status().annotate(nameOf(static_cast<int>(r)) + " is gone");
+                   : ofRank(static_cast<int>(r), completion.status());
   }
   return failure_;
 }
 
 Status MoeLinks::explain(int rank, const Status &failure) {
   const Status known = poll();
-  return known.ok() ? failure.annotate(nameOf(rank)) : known;
+  return known.ok() ? ofRank(rank, failure) : known;
 }
 
 void MoeLinks::abort(const Status &cause) {

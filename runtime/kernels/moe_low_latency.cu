@@ -5,6 +5,8 @@
 #include "runtime/kernels/moe_low_latency_dispatch_device.cuh"
 #include "runtime/kernels/moe_tuning.h"
 
+#include <algorithm>
+
 namespace coll::kernels {
 
 using rt::Status;
@@ -32,11 +34,17 @@ template <typename Kernel, typename Plan>
 Status launch(const char *name, Kernel *kernel, const PeerGroup &group, Plan plan,
               const MoeGrid &grid, uint64_t sharedBytes, uint64_t mostSharedBytes, void *stream) {
   const auto address = reinterpret_cast<const void *>(kernel);
-  COLL_RETURN_IF_ERROR(prepareKernel(address, mostSharedBytes).status());
+  const rt::Result<int> multiprocessors = prepareKernel(address, mostSharedBytes);
+  if (!multiprocessors)
+    return multiprocessors.status();
+  // Blocks wait for each other: all have to run at once. Members need not have as many.
+  uint32_t most = 2 * static_cast<uint32_t>(*multiprocessors);
+  if (group.maxBlocks != 0)
+    most = std::min(most, group.maxBlocks);
   PeerGroup argument = group;
   void *arguments[] = {&argument, &plan};
-  return launchKernel(name, address, static_cast<int>(grid.blocks), static_cast<int>(grid.threads),
-                      sharedBytes, arguments, stream);
+  return launchKernel(name, address, static_cast<int>(std::min(grid.blocks, most)),
+                      static_cast<int>(grid.threads), sharedBytes, arguments, stream);
 }
 
 // What a kernel is allowed once, for all shapes.

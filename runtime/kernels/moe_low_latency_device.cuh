@@ -79,19 +79,11 @@ public:
 
   COLL_DEVICE void leave() const {
     simt::syncBlock();
-    if (simt::threadIndex() != 0)
-      return;
-    simt::fenceSystem();
-    if (simt::fetchAdd(&own_.left, 1) + 1 != simt::gridBlocks())
-      return;
-    simt::storeRelaxed(&own_.left, 0);
-    if (call_.phases & kLowLatencySend)
-      simt::storeRelaxed(&own_.sent, sent_ + 1);
-    if (!(call_.phases & kLowLatencyReceive))
-      return;
-    simt::storeRelaxed(&own_.received, received_ + 1);
-    for (uint32_t member = 0; member < group_.size; ++member)
-      simt::storeRelease(&stateOf(member).taken[group_.rank], received_ + 1);
+    const bool isLast = simt::threadIndex() == 0 && leaveOfBlock();
+    // A thread for each member: a release waits for the stores before it, over the link, too.
+    if (simt::syncBlockAny(isLast) && (call_.phases & kLowLatencyReceive) &&
+        simt::threadIndex() < group_.size)
+      simt::storeRelease(&stateOf(simt::threadIndex()).taken[group_.rank], received_ + 1);
   }
 
   // One thread: until the word is that of the call that is received, and what it says.
@@ -127,6 +119,19 @@ public:
   }
 
 private:
+  // One thread; true for the last block, which sets the counters for the next call.
+  COLL_DEVICE bool leaveOfBlock() const {
+    simt::fenceSystem();
+    if (simt::fetchAdd(&own_.left, 1) + 1 != simt::gridBlocks())
+      return false;
+    simt::storeRelaxed(&own_.left, 0);
+    if (call_.phases & kLowLatencySend)
+      simt::storeRelaxed(&own_.sent, sent_ + 1);
+    if (call_.phases & kLowLatencyReceive)
+      simt::storeRelaxed(&own_.received, received_ + 1);
+    return true;
+  }
+
   COLL_DEVICE State &stateOf(uint32_t member) const {
     return *reinterpret_cast<State *>(call_.buffers[member] + area_.state);
   }

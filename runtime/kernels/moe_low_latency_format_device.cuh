@@ -87,6 +87,15 @@ struct Fp8Unit {
   simt::Vec16 values;
   float scale; // of the group, to multiply with
 
+  // Two values up to 448, or NaN; the first one low. Within that range saturation changes nothing,
+  // and it is what the instruction has.
+  COLL_DEVICE static uint32_t pairOf(float low, float high) {
+#ifdef __CUDA_ARCH__
+    return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);
+#else
+    return rt::f32ToF8E4M3FN(low) | uint32_t{rt::f32ToF8E4M3FN(high)} << 8;
+#endif
+  }
   COLL_DEVICE static Fp8Unit of(const Unit &unit) {
     uint32_t largest = 0;
     COLL_UNROLL()
@@ -100,8 +109,8 @@ struct Fp8Unit {
     const float factor = 448.0f / most;
     Fp8Unit out = {{}, most / 448.0f};
     COLL_UNROLL()
-    for (uint32_t i = 0; i < kUnit; ++i)
-      out.values.word[i / 4] |= uint32_t{channel::Float8E4M3FNType::store(unit.value(i) * factor)}
+    for (uint32_t i = 0; i < kUnit; i += 2)
+      out.values.word[i / 4] |= pairOf(unit.value(i) * factor, unit.value(i + 1) * factor)
                                 << (i % 4 * 8);
     return out;
   }

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -239,8 +240,12 @@ bool playUntilKilled(int rank, int killed, int out, int in) {
     const Small small = std::move(smallCases(self, 20, 48, 3)[0]);
     status = dispatchSmall(*self[0], small).status();
   }
-  return status.code() == kCollPeer &&
-         status.message().find("rank " + std::to_string(killed) + " is gone") != std::string::npos;
+  const bool isNamed =
+      status.message().find("rank " + std::to_string(killed) + " is gone") != std::string::npos;
+  if (status.code() == kCollPeer && isNamed)
+    return true;
+  std::fprintf(stderr, "rank %d: %s\n", rank, status.toString().c_str());
+  return false;
 }
 
 TEST(MoeNodesProcessTest, AKilledProcessEndsTheOthers) {

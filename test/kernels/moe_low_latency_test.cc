@@ -320,6 +320,7 @@ MoeLayoutArgs somethingElse(MoeTeam &team, uint32_t member) {
   MoeLayoutArgs layout;
   layout.topkIdx = team.put(member, std::vector<int64_t>(64, -1));
   layout.numTokens = 64;
+  layout.threads = 32; // there is room for them beside any other kernel
   layout.tokensPerRank = team.room<int32_t>(member, 1);
   layout.tokensPerExpert = team.room<int32_t>(member, 1);
   layout.isTokenInRank = team.room<uint8_t>(member, 64);

@@ -3,6 +3,7 @@
 #include "runtime/net/bond/mailbox.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/socket.h"
+#include "test/net/flaky_transport.h"
 #include "test/net/options.h"
 
 #include <gtest/gtest.h>
@@ -15,11 +16,11 @@ using namespace bond;
 
 constexpr int64_t kPatientUs = 30'000'000;
 
-// A link to a listener of two rails; only the first is made.
-std::unique_ptr<Connection> enter(Transport &raw, Listener &listener,
-                                  std::unique_ptr<Connection> &theirs) {
-  std::unique_ptr<Connector> connector = raw.connect(0, *unmark(listener.handle())).take();
-  Mailbox mail(connector->poll().take());
+constexpr int kRails = 3;
+using Links = std::vector<std::unique_ptr<Connection>>;
+
+// All links of a connection to a listener with kRails of them.
+Links enter(Transport &raw, Listener &listener, std::unique_ptr<Connection> &theirs) {
   auto await = [&](auto step) {
     for (int64_t end = nowUs() + kPatientUs; nowUs() < end;) {
       if (!theirs)
@@ -29,15 +30,26 @@ std::unique_ptr<Connection> enter(Transport &raw, Listener &listener,
     }
     ADD_FAILURE() << "not let in";
   };
+  std::vector<Mailbox> mails;
+  mails.emplace_back(raw.connect(0, *unmark(listener.handle())).take()->poll().take());
   std::vector<uint8_t> in;
-  await([&] { return mail.put(encode(Knock())); });
-  await([&] { return mail.get(in); });
-  EXPECT_TRUE(decodeOffer(in.data(), in.size()));
+  await([&] { return mails[0].put(encode(Knock())); });
+  await([&] { return mails[0].get(in); });
+  std::optional<Offer> offer = decodeOffer(in.data(), in.size());
+  EXPECT_TRUE(offer && offer->handles.size() == kRails - 1);
+  for (const Handle &handle : offer->handles) {
+    mails.emplace_back(raw.connect(0, handle).take()->poll().take());
+    const Knock knock{offer->id, static_cast<uint8_t>(mails.size() - 1)};
+    await([&] { return mails.back().put(encode(knock)); });
+  }
   Start start;
-  start.rails = 1;
-  await([&] { return mail.put(encode(start)); });
+  start.rails = (1 << kRails) - 1;
+  await([&] { return mails[0].put(encode(start)); });
   await([&] { return Result<bool>(theirs != nullptr); });
-  return mail.take();
+  Links links;
+  for (Mailbox &mail : mails)
+    links.push_back(mail.take());
+  return links;
 }
 
 TEST(BondFuzzTest, FramesRoundTrip) {
@@ -66,14 +78,18 @@ TEST(BondFuzzTest, FramesRoundTrip) {
 TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
   std::unique_ptr<Transport> raw = createLoopbackTransport().take();
   BondOptions options;
+  options.rails = kRails;
   std::unique_ptr<Transport> ours =
-      createBondTransport(createLoopbackTransport().take(), options).take();
+      createBondTransport(
+          std::make_unique<FlakyTransport>(createLoopbackTransport().take(), kRails), options)
+          .take();
   std::unique_ptr<Listener> listener = ours->listen(0).take();
   std::mt19937_64 random(4);
   int64_t frames = fuzzFrames / 4;
   std::vector<uint8_t> guarded(1 << 20, 0xee), small(100);
   while (frames > 0) {
-    std::unique_ptr<Connection> theirs, evil = enter(*raw, *listener, theirs);
+    std::unique_ptr<Connection> theirs;
+    Links evil = enter(*raw, *listener, theirs);
     ASSERT_TRUE(theirs);
     // Half of the buffer is for messages, the rest must stay.
     Segment half{guarded.data(), guarded.size() / 2, nullptr}, place{small.data(), small.size()};
@@ -99,7 +115,8 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
       frame.tag = random() % 4;
       frame.id = random() % 10 ? 1 + random() % 3 : random();
       frame.bytes = random() % 3 ? random() % 200 : random() % 2'000'000;
-      frame.rails[0] = static_cast<uint8_t>(random() % 3);
+      for (size_t i = 0; i < frame.count; ++i)
+        frame.rails[i] = static_cast<uint8_t>(random() % (kRails + 1));
       uint64_t payload = frame.type == FrameType::Eager ? std::min(frame.bytes, +kEagerBytes)
                          : random() % 20                ? 0
                                                         : 9;
@@ -108,7 +125,8 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
       if (random() % 50 == 0)
         bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
       Segment all{bytes.data(), bytes.size(), nullptr};
-      Result<Request *> sent = evil->isend(&all, 1, 0);
+      Connection &link = *evil[random() % 10 ? 0 : random() % kRails];
+      Result<Request *> sent = link.isend(&all, 1, random() % 20 ? 0 : random() % 64);
       for (size_t i = 0; i < posted.size() && ended.ok(); ++i) {
         Result<Completion> done = theirs->test(posted[i]);
         if (!done.ok() || done->done) {
@@ -119,7 +137,7 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
       if (posted.empty())
         break;
       if (sent.ok() && *sent) {
-        Result<Completion> left = evil->test(*sent);
+        Result<Completion> left = link.test(*sent);
         ended = !left.ok() ? left.status() : Status();
         if (left.ok() && !left->done)
           break; // the other end has stopped taking frames
@@ -127,7 +145,8 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
         break;
       }
     }
-    evil->close();
+    for (std::unique_ptr<Connection> &link : evil)
+      link->close();
   }
   for (size_t i = guarded.size() / 2; i < guarded.size(); ++i)
     ASSERT_EQ(guarded[i], 0xee);

@@ -58,6 +58,37 @@ TEST_P(BondTest, StripesLargeMessages) {
     EXPECT_GE(left_.flaky->sent(device), data.size() / kRails - 8192) << device;
 }
 
+TEST_P(BondTest, WhatTheReceiverHasIsSentEvenIfItClosesAtOnce) {
+  std::vector<uint8_t> data = pattern(1 << 20, 1), got(1 << 20);
+  for (int round = 0; round < 20; ++round) {
+    Ends ends = connect();
+    Request *wanted = recv(*ends.right, got, 1), *sent = send(*ends.left, data, 1);
+    for (bool done = false; !done;) {
+      Result<Completion> came = ends.right->test(wanted);
+      ASSERT_TRUE(came.ok()) << came.status().toString();
+      done = came->done;
+      if (round % 2 && !done) {
+        ASSERT_TRUE(ends.left->test(sent).ok());
+      }
+    }
+    ends.right->close();
+    expectDone(*ends.left, sent, data.size());
+  }
+}
+
+TEST_P(BondTest, SettingUpEndsByTheDeadline) {
+  BondOptions options;
+  options.timeoutUs = 200'000;
+  std::unique_ptr<Transport> hasty = createBondTransport(makeInner(GetParam()), options).take();
+  std::unique_ptr<Listener> silent = left_.bond->listen(0).take(); // nobody accepts
+  std::unique_ptr<Connector> connector = hasty->connect(0, silent->handle()).take();
+  const int64_t begin = nowUs();
+  Status outcome;
+  while (outcome.ok() && nowUs() < begin + 20'000'000)
+    outcome = connector->poll().status();
+  EXPECT_EQ(outcome.code(), kCollTimeout) << outcome.toString();
+}
+
 // Sends and receives with two tags, in their order, and reads and writes the peer's memory,
 // until it has done `count` of each.
 void work(Connection &mine, const RemoteKey &peerMemory, uint64_t seed, uint64_t peerSeed,

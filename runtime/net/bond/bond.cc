@@ -18,6 +18,7 @@ public:
       : inner_(std::move(inner)) {
     shared_.inner = inner_.get();
     shared_.keeper = &keeper_;
+    shared_.options = options;
     const std::vector<DeviceProperties> &below = inner_->devices();
     for (size_t i = 0; i < below.size(); ++i) {
       shared_.below.push_back(choose(below, i, static_cast<size_t>(options.rails)));

@@ -271,8 +271,13 @@ void BondConnection::failAll(const Status &why) {
     for (uint32_t i = 0; i < kMaxRequests; ++i) {
       BondRequest &request = pool->requests[i];
       request.isActive = false;
-      if (request.kind != Kind::Free && request.state == BondRequest::Pending)
-        request.fail(why);
+      if (request.kind == Kind::Free || request.state != BondRequest::Pending)
+        continue;
+      // The receiver's answer stands: it has come before the end.
+      if (request.isAnswered && request.verdict.ok())
+        request.finish();
+      else
+        request.fail(request.isAnswered ? request.verdict : why);
     }
 }
 

@@ -144,6 +144,7 @@ private:
   uint64_t lastSent_ = 0, acked_ = 0, lastLarge_ = 0;
   uint64_t eagerMessages_ = 0, eagerBytes_ = 0;       // sent so far
   uint64_t peerTookMessages_ = 0, peerTookBytes_ = 0; // and what found a receive
+  uint64_t ackedMessages_ = 0, ackedBytes_ = 0;       // small ones that the peer has
   // What comes.
   uint64_t received_ = 0, peerLarge_ = 0;
   uint64_t cameMessages_ = 0, cameBytes_ = 0, tookMessages_ = 0, tookBytes_ = 0;

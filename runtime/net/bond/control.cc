@@ -10,6 +10,7 @@ namespace {
 
 constexpr uint64_t kFrameTag = 0;
 constexpr size_t kSlots = 16;      // posted on each link
+constexpr size_t kMaxTurn = 64;    // frames that are taken at once
 constexpr size_t kMaxSending = 64; // frames that one link has at once
 constexpr uint64_t kAckFrames = 32;
 
@@ -108,6 +109,10 @@ void BondConnection::acknowledge(const Frame &frame) {
   for (; acked_ < frame.ack; ++acked_) {
     if (BondRequest *request = std::exchange(unacked_.front()->request, nullptr))
       request->finish();
+    if (const Frame &taken = unacked_.front()->frame; taken.type == FrameType::Eager) {
+      ++ackedMessages_;
+      ackedBytes_ += taken.bytes;
+    }
     unacked_.pop_front();
     next_ -= next_ > 0 ? 1 : 0;
   }
@@ -144,7 +149,10 @@ Status BondConnection::takeFrames(size_t number) {
   Status broken;
   if (rail.isUp && !rail.unposted.empty())
     broken = postSlots(rail); // the link had no room for them
-  while (!rail.slots.empty() && !over_ && !rail.isClosed) {
+  // A link that works waits for its next turn: a peer may send faster than this takes.
+  for (size_t turn = 0; !rail.slots.empty() && !over_ && !rail.isClosed; ++turn) {
+    if (rail.isUp && turn == kMaxTurn)
+      break;
     Slot slot = rail.slots.front();
     Result<Completion> came = rail.link->test(slot.below);
     if (came.ok() && !came->done)
@@ -170,10 +178,12 @@ Status BondConnection::onFrame(const uint8_t *bytes, uint64_t count) {
   std::optional<Frame> frame = decodeFrame(bytes, count);
   if (!frame)
     return violation("bytes that are no frame");
-  if (frame->ack > lastSent_ || frame->takenMessages > eagerMessages_ ||
-      frame->takenBytes > eagerBytes_)
+  if (frame->ack > lastSent_)
     return violation("more was taken than was sent");
   acknowledge(*frame);
+  // What found a receive was taken before, so unacked_ stays within the window.
+  if (peerTookMessages_ > ackedMessages_ || peerTookBytes_ > ackedBytes_)
+    return violation("more was received than was taken");
   // A second copy, or one behind a gap that copies are about to fill.
   if (frame->sequence != received_ + 1)
     return {};
@@ -216,7 +226,8 @@ Status BondConnection::onEager(const Frame &frame, const uint8_t *payload) {
 }
 
 Status BondConnection::onLarge(const Frame &frame) {
-  if (frame.id != ++peerLarge_ || divide(frame.bytes, frame.count).size() != frame.count)
+  if (frame.id != ++peerLarge_ || (frame.bytes > 0) != (frame.count > 0) ||
+      divide(frame.bytes, frame.count).size() != frame.count)
     return violation("a large message out of order, or in the wrong parts");
   for (size_t i = 0; i < frame.count; ++i)
     if (frame.rails[i] >= rails_.size() || !rails_[frame.rails[i]].link)

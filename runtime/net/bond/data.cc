@@ -107,7 +107,7 @@ Status BondConnection::post(BondRequest &request, Part &part) {
     part.below = *posted;
     part.stage = Stage::Posted;
   } else if (!posted.ok() && isOfRequest(posted.status())) {
-    part.stage = request.kind == Kind::Send ? Stage::Ready : Stage::Done;
+    part.stage = request.isOneSided() ? Stage::Done : Stage::Ready;
     return posted.status();
   } else if (!posted.ok()) {
     railFailed(part.rail, posted.status());

@@ -32,9 +32,12 @@ public:
     std::lock_guard<std::mutex> lock(mutex_);
     for (size_t i = 0; i < inner_.size(); ++i) {
       Result<std::unique_ptr<Connection>> came = inner_[i]->accept();
-      if (!came.ok())
+      // A link beside the first is left out by who connects, too.
+      if (!came.ok() && i == 0)
         return came.status();
-      if (*came)
+      if (!came.ok())
+        rt::log(rt::LogLevel::Warn, "refused a link: " + came.status().message());
+      else if (*came)
         visitors_.emplace_back(came.take(), i, nowUs() + shared_.options.timeoutUs);
     }
     for (auto it = visitors_.begin(); it != visitors_.end();) {
