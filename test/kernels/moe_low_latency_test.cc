@@ -1,7 +1,6 @@
 // The kernels of the low-latency exchange, emulated and on GPUs, against the reference: rounds in a
 // row, in one launch or two for each call, by members that are late; then what is wrong.
 
-#include "runtime/base/env.h"
 #include "runtime/base/narrow.h"
 #include "runtime/exchange/moe_low_latency_reference.h"
 #include "runtime/kernels/error_word.h"
@@ -32,23 +31,11 @@ struct Exchange {
   std::vector<std::vector<char>> experts; // rows that members give back
 };
 
-class LowLatencyTest : public testing::TestWithParam<const char *> {
+class LowLatencyTest : public MoeRigTest {
 protected:
-  void SetUp() override {
-    std::string whyNot;
-    const bool onGpu = std::string(GetParam()) == "cuda";
-    rig_ = onGpu ? makeGpuPeerRig(whyNot) : makeEmulatedPeerRig();
-    if (!rig_)
-      GTEST_SKIP() << whyNot;
-    slow_ = rt::foreignEnv("COLL_TEST_SLOW").has_value();
-  }
-  bool onGpu() const { return !rig_->isEmulated(); }
   MoeTeam team(uint32_t size, uint64_t timeoutNs = 20 * kSecond) {
     return {*rig_, size, uint64_t{3 + 2 * size} << 20, timeoutNs};
   }
-
-  std::unique_ptr<PeerRig> rig_;
-  bool slow_ = false;
 };
 
 // --- memory and calls

@@ -3,11 +3,13 @@
 #ifndef COLL_TEST_KERNELS_MOE_TEAM_H
 #define COLL_TEST_KERNELS_MOE_TEAM_H
 
+#include "runtime/base/env.h"
 #include "runtime/kernels/moe_low_latency.h"
 #include "test/exchange/moe_cases.h"
 #include "test/kernels/peer_rig.h"
 
 #include <cstdint>
+#include <gtest/gtest.h>
 #include <memory>
 #include <string>
 #include <variant>
@@ -62,6 +64,23 @@ private:
   std::vector<MoeCounters *> counters_;
   std::vector<char *> arenas_;
   uint64_t arenaBytes_, used_ = 0;
+};
+
+// Its parameter is "host", where members are emulated, or "cuda".
+class MoeRigTest : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    std::string whyNot;
+    const bool onGpu = std::string(GetParam()) == "cuda";
+    rig_ = onGpu ? makeGpuPeerRig(whyNot) : makeEmulatedPeerRig();
+    if (!rig_)
+      GTEST_SKIP() << whyNot;
+    slow_ = rt::foreignEnv("COLL_TEST_SLOW").has_value();
+  }
+  bool onGpu() const { return !rig_->isEmulated(); }
+
+  std::unique_ptr<PeerRig> rig_;
+  bool slow_ = false;
 };
 
 } // namespace coll::kernels::test

@@ -3,7 +3,6 @@
 // exist, members that do not come or call something else.
 
 #include "runtime/base/dtype.h"
-#include "runtime/base/env.h"
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/moe_team.h"
 
@@ -39,23 +38,11 @@ struct Round {
   std::vector<Member> members;
 };
 
-class MoeTest : public testing::TestWithParam<const char *> {
+class MoeTest : public MoeRigTest {
 protected:
-  void SetUp() override {
-    std::string whyNot;
-    const bool onGpu = std::string(GetParam()) == "cuda";
-    rig_ = onGpu ? makeGpuPeerRig(whyNot) : makeEmulatedPeerRig();
-    if (!rig_)
-      GTEST_SKIP() << whyNot;
-    slow_ = rt::foreignEnv("COLL_TEST_SLOW").has_value();
-  }
-  bool onGpu() const { return !rig_->isEmulated(); }
   MoeTeam team(uint32_t size, uint64_t timeoutNs = 20 * kSecond) {
     return {*rig_, size, onGpu() ? uint64_t{192} << 20 : uint64_t{3} << 20, timeoutNs};
   }
-
-  std::unique_ptr<PeerRig> rig_;
-  bool slow_ = false;
 };
 
 // --- a round's memory and calls

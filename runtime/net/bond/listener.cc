@@ -108,8 +108,10 @@ private:
       group->mails[visitor.rail] = std::move(visitor.mail);
       return {};
     }
+    uint64_t id = 0;
+    COLL_RETURN_IF_ERROR(fillRandom(&id, sizeof(id)));
     Group &group = groups_.emplace_back();
-    COLL_RETURN_IF_ERROR(fillRandom(&group.id, sizeof(group.id)));
+    group.id = id;
     group.deadlineUs = visitor.deadlineUs;
     group.mails.resize(inner_.size());
     visitor.id = group.id;

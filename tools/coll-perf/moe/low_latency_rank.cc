@@ -1,12 +1,12 @@
 #include "tools/coll-perf/moe/low_latency_rank.h"
 
+#include "tools/coll-perf/moe/cards.h"
 #include "tools/coll-perf/moe/low_latency_calls.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 
 namespace coll::perf {
@@ -106,16 +106,7 @@ Status LowLatencyRank::open() {
   Result<std::unique_ptr<LowLatencyCalls>> calls = LowLatencyCalls::create(task_, ranks_.rank());
   COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
   calls_ = calls.take();
-  const rt::MoeCard &card = calls_->buffer().card();
-  Result<std::vector<std::string>> all =
-      ranks_.swap({reinterpret_cast<const char *>(&card), sizeof card});
-  if (!all)
-    return all.status();
-  std::vector<rt::MoeCard> cards(all->size());
-  for (size_t r = 0; r < all->size(); ++r)
-    std::memcpy(static_cast<void *>(&cards[r]), (*all)[r].data(),
-                std::min(sizeof card, (*all)[r].size()));
-  return ranks_.agree(calls_->buffer().sync(cards));
+  return syncAll(ranks_, calls_->buffer());
 }
 
 Result<Times> LowLatencyRank::time(const std::function<Status()> &work, int calls) {

@@ -3,6 +3,7 @@
 #include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/calls.h"
+#include "tools/coll-perf/moe/cards.h"
 #include "tools/coll-perf/moe/low_latency_rank.h"
 #include "tools/coll-perf/output.h"
 #include "tools/coll-perf/rows.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 namespace coll::perf {
 
@@ -68,16 +68,7 @@ Status MoeRank::open(const rt::JobOptions &job) {
       MoeCalls::create(task_, ranks_.rank(), transport_.get());
   COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
   calls_ = calls.take();
-  const rt::MoeCard &card = calls_->buffer().card();
-  Result<std::vector<std::string>> all =
-      ranks_.swap({reinterpret_cast<const char *>(&card), sizeof card});
-  if (!all)
-    return all.status();
-  std::vector<rt::MoeCard> cards(all->size());
-  for (size_t r = 0; r < all->size(); ++r)
-    std::memcpy(static_cast<void *>(&cards[r]), (*all)[r].data(),
-                std::min(sizeof card, (*all)[r].size()));
-  return ranks_.agree(calls_->buffer().sync(cards));
+  return syncAll(ranks_, calls_->buffer());
 }
 
 Status MoeRank::checkAll(const rt::MoeConfig &config) {
