@@ -4,47 +4,50 @@
 source "$(dirname "$0")/section.sh"
 here=$(dirname "$0")
 
-run_gtest channel_tests 60 "$COLL_BUILD/bin/channel-tests" --gtest_filter='cuda/*'
+tests() {
+  local conformance=$COLL_BUILD/bin/conformance-tests
+  on 1 run_gtest channel_tests 60 "$COLL_BUILD/bin/channel-tests" --gtest_filter='cuda/*' &
+  on 1 run_gtest net_gpu_kernel 120 "$conformance" --gtest_filter='net_gpu_kernel/Reductions.AllReduce/*:net_gpu_kernel/Movements.*:net_gpu_kernel/Transfers.*:net_gpu_kernel/A*:net_gpu_kernel/F*:gpu/GpuBuffers.*' &
+  on 1 run_gtest net_gpu_unpack 120 "$conformance" --gtest_filter='net_gpu_unpack*/*' &
+  on 1 run_gtest net_gpu_copy 120 "$conformance" --gtest_filter='net_gpu_copy*/*' &
+  on 1 run_gtest net_gpu_algorithms 120 "$conformance" --gtest_filter='net_gpu_ring/*:net_gpu_halving/*' &
+}
 
-# A module that is loaded while a kernel runs waits for it.
-export CUDA_MODULE_LOADING=EAGER
-tests=$COLL_BUILD/bin/conformance-tests
-run_gtest net_gpu_kernel 90 "$tests" --gtest_filter='net_gpu_kernel/Reductions.AllReduce/*:net_gpu_kernel/Movements.*:net_gpu_kernel/Transfers.*:net_gpu_kernel/A*:net_gpu_kernel/F*:gpu/GpuBuffers.*'
-run_gtest net_gpu_unpack 60 "$tests" --gtest_filter='net_gpu_unpack*/*'
-run_gtest net_gpu_copy 60 "$tests" --gtest_filter='net_gpu_copy*/*'
-run_gtest net_gpu_algorithms 90 "$tests" --gtest_filter='net_gpu_ring/*:net_gpu_halving/*'
-
-if [ "$COLL_GPUS" -lt 2 ]; then
-  result channel_rows skipped "needs 2 GPUs, $COLL_GPUS here"
-  exit 0
-fi
-measured=$COLL_REPORT/channel_measured.jsonl
-rm -f "$measured"
-bench=$COLL_BUILD/bin/bench-channel
-measure() { timeout --kill-after=5 60 "$@" </dev/null | tee -a "$measured"; }
-wide="env COLL_NET_SOCKETS=16 COLL_SPIN_US=1000"
-for path in kernel unpack; do
-  measure $wide COLL_NET_GPU_PATH=$path "$bench" --label="path $path, 8 blocks, 16 sockets"
-  for blocks in 2 4; do
-    measure $wide COLL_NET_GPU_PATH=$path COLL_NET_GPU_BLOCKS=$blocks "$bench" \
-      --label="path $path, $blocks blocks, 16 sockets" --ops=send,both --sizes=268435456
+measurements() {
+  if [ "$COLL_GPUS" -lt 2 ]; then
+    result channel_rows skipped "needs 2 GPUs, $COLL_GPUS here"
+    return
+  fi
+  local path blocks measured bench wide program peer machine
+  measured=$COLL_REPORT/channel_measured.jsonl
+  rm -f "$measured"
+  bench=$COLL_BUILD/bin/bench-channel
+  measure() { timeout --kill-after=5 60 "$@" </dev/null | tee -a "$measured"; }
+  wide="env COLL_NET_SOCKETS=16 COLL_SPIN_US=1000"
+  for path in kernel unpack; do
+    measure $wide COLL_NET_GPU_PATH=$path "$bench" --label="path $path, 8 blocks, 16 sockets"
+    for blocks in 2 4; do
+      measure $wide COLL_NET_GPU_PATH=$path COLL_NET_GPU_BLOCKS=$blocks "$bench" \
+        --label="path $path, $blocks blocks, 16 sockets" --ops=send,both --sizes=268435456
+    done
   done
-done
-measure $wide COLL_NET_GPU_PATH=copy "$bench" --label="path copy, 16 sockets"
-measure $wide "$bench" --label="host memory, 16 sockets" --host
-measure "$bench" --label="default"
-measure "$bench" --label="kernel alone, 8 blocks" --ops=out,in --sizes=268435456
+  measure $wide COLL_NET_GPU_PATH=copy "$bench" --label="path copy, 16 sockets"
+  measure $wide "$bench" --label="host memory, 16 sockets" --host
+  measure "$bench" --label="default"
+  measure "$bench" --label="kernel alone, 8 blocks" --ops=out,in --sizes=268435456
 
-program=$COLL_BUILD/nccl_net_test
-if nvcc -O2 -std=c++17 -arch=sm_90 -o "$program" "$here/nccl_net_test.cu" -lnccl; then
-  export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 NCCL_SOCKET_IFNAME=lo NCCL_NET=Socket
-  export NCCL_NET_PLUGIN=none NCCL_CUMEM_HOST_ENABLE=0
-  peer=("$program" perf --ranks=2 --ops=send,both,all_reduce
-    --sizes=65536,1048576,16777216,268435456)
-  measure "${peer[@]}" --label="socket default"
-  measure env NCCL_NSOCKS_PERTHREAD=4 NCCL_SOCKET_NTHREADS=4 "${peer[@]}" \
-    --label="socket tuned, 4 threads x 4 sockets"
-fi
-machine="$COLL_GPUS x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $(nproc) cores, loopback"
-check channel_rows 30 python3 "$here/channel_rows.py" "$measured" "$COLL_ROWS/channel.jsonl" "$machine"
-exit 0
+  program=$COLL_BUILD/bin/nccl-net-test
+  if [ -x "$program" ]; then
+    export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 NCCL_SOCKET_IFNAME=lo NCCL_NET=Socket
+    export NCCL_NET_PLUGIN=none NCCL_CUMEM_HOST_ENABLE=0
+    peer=("$program" perf --ranks=2 --ops=send,both,all_reduce
+      --sizes=65536,1048576,16777216,268435456)
+    measure "${peer[@]}" --label="socket default"
+    measure env NCCL_NSOCKS_PERTHREAD=4 NCCL_SOCKET_NTHREADS=4 "${peer[@]}" \
+      --label="socket tuned, 4 threads x 4 sockets"
+  fi
+  machine="$COLL_GPUS x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $(nproc) cores, loopback"
+  check channel_rows 30 python3 "$here/channel_rows.py" "$measured" "$COLL_ROWS/channel.jsonl" "$machine"
+}
+
+section "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns what bench-channel and nccl_net_test measured in one run into rows of test/perf.
+"""Turns what bench-channel and nccl-net-test measured in one run into rows of test/perf.
 
   channel_rows.py MEASURED ROWS.jsonl MACHINE [NOTE]
 

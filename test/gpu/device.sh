@@ -2,6 +2,8 @@
 # GPU memory in messages, with the real driver and the real kernels.
 source "$(dirname "$0")/section.sh"
 
-export COLL_LOG=error
-run_gtest device_tests 120 "$COLL_BUILD/bin/device-tests" --gtest_filter='*Gpu*'
-exit 0
+tests() {
+  on 1 run_gtest device_tests 120 "$COLL_BUILD/bin/device-tests" --gtest_filter='*Gpu*'
+}
+
+section "$@"

@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # Backend direct on the machine's GPUs: conformance with ranks in one process, operations in
-# processes by both ways to share memory, a killed rank, times beside NCCL. Ranks share a GPU where
-# there is one only.
+# processes by both ways to share memory, a killed rank; times beside NCCL. Ranks share a GPU
+# where there is one only.
 source "$(dirname "$0")/section.sh"
-
-export CUDA_MODULE_LOADING=EAGER COLL_LOG=error
-run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*'
 
 perf=$COLL_BUILD/bin/coll-perf
 ranks=$COLL_GPUS places=direct,direct:threads,direct:registered
@@ -13,39 +10,49 @@ if [ "$COLL_GPUS" -lt 2 ]; then
   # Kernels of several processes take turns on a GPU.
   ranks=2 places=direct:threads,direct:threads:registered
 fi
-# Every operation on random data against the reference.
-for op in all_reduce all_gather reduce_scatter broadcast reduce gather scatter all_to_all send_recv; do
-  place=both
-  [ $op = send_recv ] && place=no
-  check "$op" 60 "$perf" $op --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
-    --in-place=$place --timing=eager,latency
-done
-for dtype in bf16 i64 i8; do
-  check "all_reduce_$dtype" 30 "$perf" all_reduce --ranks="$ranks" --backend=$places -b 1K -e 4M \
-    -f 64 -n 3 -w 1 --dtype=$dtype --order=rank
-done
 
-if [ "$COLL_GPUS" -lt 2 ]; then
-  for name in ipc killed_rank rows routed; do
-    result $name skipped "needs 2 GPUs, $COLL_GPUS here"
+tests() {
+  local op dtype place table=$COLL_REPORT/direct_routes.json
+  on all run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*' &
+  # Every operation on random data against the reference.
+  for op in all_reduce all_gather reduce_scatter broadcast reduce gather scatter all_to_all send_recv; do
+    place=both
+    [ $op = send_recv ] && place=no
+    on all check "$op" 60 "$perf" $op --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
+      --in-place=$place --timing=eager,latency &
   done
-  exit 0
-fi
+  for dtype in bf16 i64 i8; do
+    on all check "all_reduce_$dtype" 30 "$perf" all_reduce --ranks="$ranks" --backend=$places -b 1K -e 4M \
+      -f 64 -n 3 -w 1 --dtype=$dtype --order=rank &
+  done
+  if [ "$COLL_GPUS" -lt 2 ]; then
+    result processes skipped "needs 2 GPUs, $COLL_GPUS here"
+    return
+  fi
+  on 2 check ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" all_reduce --ranks=2 \
+    --backend=direct,direct:registered -b 4 -e 16M -f 64 -n 3 -w 1 &
+  on all killed killed_rank 30 "$perf" all_reduce --ranks="$ranks" --backend=direct -b 64M -e 64M \
+    -n 10000000 --timeout=20 &
+  echo '{"format": "coll routes", "version": 1, "routes": [{"memory": "gpu", "backend": "direct"}]}' >"$table"
+  on 2 check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks=2 --backend=auto:gpu,direct \
+    -b 1K -e 16M -f 64 -n 5 &
+}
 
-check ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" all_reduce --ranks="$ranks" \
-  --backend=direct,direct:registered -b 4 -e 16M -f 64 -n 3 -w 1
+# Beside NCCL in the same run: in graphs, eager with and without the host's comparison, alone.
+measurements() {
+  local op
+  if [ "$COLL_GPUS" -lt 2 ]; then
+    result rows skipped "needs 2 GPUs, $COLL_GPUS here"
+    return
+  fi
+  for op in all_reduce all_gather reduce_scatter broadcast reduce all_to_all send_recv; do
+    local timing=graph,eager backends=nccl,nccl:registered,direct,direct:registered
+    [ $op = all_reduce ] && timing=graph,eager,latency
+    [ $op = send_recv ] && timing=eager backends=nccl,direct
+    check "rows_$op" 90 env COLL_NCCL_CHECK=0 COLL_DIRECT_CHECK=0 "$perf" $op --ranks="$ranks" \
+      --backend=$backends -b 1K -e 1G -f 4 -n 20 -w 5 --timing=$timing \
+      --json="$COLL_ROWS/ops.jsonl" --plot="$COLL_REPORT/$op.svg"
+  done
+}
 
-killed killed_rank 30 "$perf" all_reduce --ranks="$ranks" --backend=direct -b 64M -e 64M -n 10000000 \
-  --timeout=20
-
-# One machine's rows, beside NCCL in the same run: in graphs, eager with and without the host's
-# comparison, alone.
-check rows 90 env COLL_NCCL_CHECK=0 COLL_DIRECT_CHECK=0 "$perf" all_reduce \
-  --ranks="$ranks" --backend=nccl,nccl:registered,direct,direct:registered -b 1K -e 256M -f 4 \
-  -n 50 -w 10 --timing=graph,eager,latency --json="$COLL_ROWS/ops.jsonl" \
-  --plot="$COLL_REPORT/all_reduce_direct.svg"
-table=$COLL_REPORT/direct_routes.json
-echo '{"format": "coll routes", "version": 1, "routes": [{"memory": "gpu", "backend": "direct"}]}' >"$table"
-check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks="$ranks" --backend=auto:gpu,direct \
-  -b 1K -e 16M -f 64 -n 5
-exit 0
+section "$@"

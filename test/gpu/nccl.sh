@@ -2,23 +2,26 @@
 # Stock NCCL over libnccl-net-coll.so on a machine with GPUs: exact results, times beside
 # NCCL's own Socket transport, and a PyTorch job.
 #
-#   test/gpu/nccl.sh BUILD OUT [smoke|quick|check|perf|torch]…
+#   test/gpu/nccl.sh BUILD OUT smoke|quick|check|perf|torch…
 #
-# BUILD holds a build with the plugin (targets nccl-net-coll and nccl-plugin-tests), OUT
+# BUILD holds a build with the plugin (targets nccl-net-coll, nccl-plugin-tests and nccl-net-test), OUT
 # gets logs, and perf writes OUT/nccl.jsonl, the rows of test/perf. Everything goes over
 # the loopback interface: P2P and shared memory are turned off. NCCL is the one that
 # nvcc finds; COLL_TEST_NCCL names another libnccl.so.2 to run with.
 #
-# Without arguments it is a section of ./dev gpu-test: `smoke`, which counts as one case.
+# With one argument it is a section of ./dev gpu-test, `smoke`, which counts as one case.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-if [ $# -eq 0 ]; then
+if [ $# -eq 1 ]; then
   source "$here/section.sh"
-  if [ "$COLL_GPUS" -lt 2 ]; then
-    result stock_nccl skipped "needs 2 GPUs, $COLL_GPUS here"
-  else
-    check stock_nccl 240 "$here/nccl.sh" "$COLL_BUILD" "$COLL_REPORT/nccl" smoke
-  fi
+  tests() {
+    if [ "$COLL_GPUS" -lt 2 ]; then
+      result stock_nccl skipped "needs 2 GPUs, $COLL_GPUS here"
+    else
+      on 2 check stock_nccl 240 "$here/nccl.sh" "$COLL_BUILD" "$COLL_REPORT/nccl" smoke
+    fi
+  }
+  section "$@"
   exit 0
 fi
 build=$1 out=$2
@@ -27,14 +30,14 @@ mkdir -p "$out"
 plugin=$build/lib/libnccl-net-coll.so
 # NCCL would go on with its own transport without a word.
 [ -f "$plugin" ] || { echo "$plugin is not there"; exit 1; }
-program=$build/nccl_net_test
+program=$build/bin/nccl-net-test
 [ -n "${COLL_TEST_NCCL:-}" ] && export LD_PRELOAD=$COLL_TEST_NCCL
 
 export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 NCCL_SOCKET_IFNAME=lo NCCL_CUMEM_HOST_ENABLE=0
 export COLL_NET_IFACE=lo
 gpus=$(nvidia-smi -L | wc -l)
 
-nvcc -O2 -std=c++17 -arch=sm_90 -o "$program" "$here/nccl_net_test.cu" -lnccl || exit 1
+[ -x "$program" ] || { echo "$program is not there"; exit 1; }
 
 host="NCCL_NET_PLUGIN=$plugin NCCL_NET=coll"
 unpack="$host COLL_NET_DEVICE_UNPACK=1"
@@ -125,7 +128,7 @@ torch() {
   done
 }
 
-for step in "${@:-smoke}"; do
+for step in "$@"; do
   $step
 done
 exit $failed

@@ -1,8 +1,8 @@
 // Stock NCCL over the net: exact results, or times. One process per rank, forked before
 // CUDA starts; ranks beyond the GPUs share them, each with an NCCL_HOSTID of its own.
 //
-//   nccl_net_test check --ranks=N [--small=ITERATIONS] [--large=ITERATIONS] [--comms=N]
-//   nccl_net_test perf --ranks=2 --label=TEXT [--ops=send,both,all_reduce] [--sizes=8,65536]
+//   nccl-net-test check --ranks=N [--small=ITERATIONS] [--large=ITERATIONS] [--comms=N]
+//   nccl-net-test perf --ranks=2 --label=TEXT [--ops=send,both,all_reduce] [--sizes=8,65536]
 //
 // check prints one line per operation and exits 1 where a byte is wrong. perf prints one
 // JSON object per operation and size: microseconds of the slowest rank, of operations

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns what nccl_net_test measured into rows of test/perf: ours beside NCCL's Socket.
+"""Turns what nccl-net-test measured into rows of test/perf: ours beside NCCL's Socket.
 
   nccl_rows.py MEASURED ROWS.jsonl [NOTE]
 

@@ -1,16 +1,21 @@
-# What the sections of ./dev gpu-test share; a section sources it first.
+# What the sections of ./dev gpu-test share; a section sources it first, defines `tests` and
+# `measurements` (either may be missing), and ends with `section "$@"`.
 #
 # Each section is a script test/gpu/NAME.sh, run from the root of the tree with
 #   COLL_BUILD   the build folder: programs are in $COLL_BUILD/bin
 #   COLL_ROWS    the folder where measurements append their rows (*.jsonl)
-#   COLL_REPORT  the folder where results go, as JUnit XML; the functions below write it
+#   COLL_REPORT  the folder for results, as JUnit XML, and the cases' output (*.log)
 #   COLL_GPUS    how many GPUs there are
-# A section runs all it has, whatever fails, and ends with exit code 0: what counts is the
-# report.
+# The tests of all sections run at the same time, then the measurements, one by one. What is
+# tested takes the GPUs that it needs: `on N command…` or `on all command…`. A section runs all
+# it has, whatever fails, and ends with exit code 0: what counts is the report.
 
 set -uo pipefail
 section=$(basename "$0" .sh)
-mkdir -p "$COLL_REPORT"
+mkdir -p "$COLL_REPORT/gpus"
+# A module that is loaded late waits for kernels that may wait for it. Switched multicast is
+# not needed here, and not every machine's fabric has it set up.
+export CUDA_MODULE_LOADING=EAGER NCCL_NVLS_ENABLE=0 COLL_LOG=${COLL_LOG:-error}
 
 xml_text() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g' | tr -cd '\11\12\40-\176'; }
 
@@ -27,33 +32,68 @@ result() {
     esac
     printf '</testcase></testsuite></testsuites>\n'
   } >"$file"
-  printf -- '-- %s: %s %s\n' "$outcome" "$name" "$reason"
+  printf -- '-- %s: %s %s: %s\n' "$outcome" "$section" "$name" "$reason"
 }
+
+# on N|all command…: with so many GPUs that no other case uses meanwhile, or as many as there
+# are. COLL_GPUS says how many. Cases get GPUs in the order in which they ask; those that need
+# all ask later, since meanwhile the others would have none.
+on() (
+  wanted=$1
+  shift
+  [ "$wanted" != all ] || sleep 2
+  [ "$wanted" != all ] && [ "$wanted" -lt "$COLL_GPUS" ] || wanted=$COLL_GPUS
+  mine=()
+  trap 'for gpu in ${mine[@]+"${mine[@]}"}; do rmdir "$COLL_REPORT/gpus/$gpu"; done' EXIT
+  exec {turn}>"$COLL_REPORT/gpus/turn"
+  flock $turn
+  while [ ${#mine[@]} -lt "$wanted" ]; do
+    for gpu in $(seq 0 $((COLL_GPUS - 1))); do
+      if [ ${#mine[@]} -lt "$wanted" ] && mkdir "$COLL_REPORT/gpus/$gpu" 2>/dev/null; then
+        mine+=("$gpu")
+      fi
+    done
+    [ ${#mine[@]} -eq "$wanted" ] || sleep 0.05
+  done
+  exec {turn}>&-
+  export COLL_GPUS=$wanted CUDA_VISIBLE_DEVICES
+  CUDA_VISIBLE_DEVICES=$(IFS=,; echo "${mine[*]}")
+  "$@"
+)
 
 # check NAME SECONDS command…: passes with exit code 0, is skipped with 77.
 check() {
-  local name=$1 seconds=$2 code=0 begin=$SECONDS
+  local name=$1 seconds=$2 code=0 begin=$SECONDS log
+  log=$COLL_REPORT/$section.${1//[^A-Za-z0-9_]/_}.log
   shift 2
-  printf -- '-- %s: %s\n' "$name" "$*"
-  timeout --kill-after=5 "$seconds" "$@" </dev/null || code=$?
+  timeout --kill-after=5 "$seconds" "$@" </dev/null >"$log" 2>&1 || code=$?
+  case $code in
+    0) [ "$pass" = tests ] || cat "$log" ;; # figures
+    77) ;;
+    *) printf -- '-- %s\n%s\n' "$*" "$(tail -n 40 "$log")" ;;
+  esac
   case $code in
     0) result "$name" passed "$((SECONDS - begin)) s" ;;
-    77) result "$name" skipped "says the program" ;;
+    77) result "$name" skipped "$(tail -n 1 "$log")" ;;
     124 | 137) result "$name" failed "no end after $seconds s" ;;
-    *) result "$name" failed "exit code $code" ;;
+    *) result "$name" failed "exit code $code after $((SECONDS - begin)) s" ;;
   esac
 }
 
 # run_gtest NAME SECONDS program…: every case of the program counts.
 run_gtest() {
-  local name=$1 seconds=$2 code=0 begin=$SECONDS file=$COLL_REPORT/$section.$1.xml
+  local name=$1 seconds=$2 code=0 begin=$SECONDS file=$COLL_REPORT/$section.$1.xml log=$COLL_REPORT/$section.$1.log
   shift 2
-  printf -- '-- %s: %s\n' "$name" "$*"
   rm -f "$file"
-  GTEST_BRIEF=1 GTEST_OUTPUT=xml:$file timeout --kill-after=5 "$seconds" "$@" </dev/null || code=$?
-  printf -- '-- ended: %s after %s s\n' "$name" "$((SECONDS - begin))"
-  # A crash writes no report.
-  [ -e "$file" ] || result "$name" failed "exit code $code without a report"
+  GTEST_OUTPUT=xml:$file timeout --kill-after=5 "$seconds" "$@" </dev/null >"$log" 2>&1 || code=$?
+  if [ -e "$file" ]; then
+    grep -B 15 '^\[  FAILED  \]' "$log" | head -n 60
+    printf -- '-- ended: %s %s: exit code %s after %s s, %s\n' "$section" "$name" $code \
+      "$((SECONDS - begin))" "$(grep -c '^\[       OK \]' "$log") passed"
+  else # a crash writes no report
+    tail -n 20 "$log"
+    result "$name" failed "exit code $code without a report after $((SECONDS - begin)) s"
+  fi
 }
 
 # killed NAME SECONDS command…: a rank is killed once the program has printed its heading (three
@@ -65,7 +105,6 @@ killed() {
     result "$name" skipped "needs 2 GPUs, $COLL_GPUS here"
     return
   fi
-  printf -- '-- %s: %s\n' "$name" "$*"
   timeout --kill-after=5 $((seconds + 60)) "$@" </dev/null >"$log" 2>&1 &
   running=$!
   for _ in $(seq 300); do
@@ -77,12 +116,19 @@ killed() {
   pkill -KILL --newest -P "$(pgrep -P $running | head -1)" 2>/dev/null # where it still runs
   wait $running || code=$?
   ms=$((($(date +%s%N) - begin) / 1000000))
-  tail -1 "$log"
+  tail -n 1 "$log"
   if [ $code -eq 77 ]; then
-    result "$name" skipped "$(tail -1 "$log")"
+    result "$name" skipped "$(tail -n 1 "$log")"
   elif [ $code -eq 1 ] && [ $ms -lt $((seconds * 1000)) ]; then
     result "$name" passed "the others ended after $ms ms"
   else
     result "$name" failed "exit code $code after $ms ms"
   fi
+}
+
+# section tests|measurements: what the script defines of it.
+section() {
+  pass=$1
+  ! declare -F "$pass" >/dev/null || "$pass"
+  wait
 }
