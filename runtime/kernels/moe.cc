@@ -178,7 +178,8 @@ Pieces Pieces::of(uint32_t rowBytes, uint32_t most) {
 }
 
 Layout planLayout(const MoeLayoutArgs &args) {
-  Layout plan = {args, 1 + (args.numExperts + kMoeExpertsPerBlock - 1) / kMoeExpertsPerBlock,
+  const uint32_t experts = (args.numExperts + kMoeExpertsPerBlock - 1) / kMoeExpertsPerBlock;
+  Layout plan = {args, args.numRanks + (args.tokensOfAny ? 1 : 0) + experts,
                  args.threads ? args.threads : kMoeCountThreads};
   plan.call.rankStride = args.rankStride ? args.rankStride : args.numRanks;
   return plan;

@@ -1,8 +1,9 @@
 // moe_layout_device.cuh - where tokens go, by counting; one GPU alone.
 //
-// Block 0 loads indices in the order of memory into shared memory, some thousand at a time; then
-// each thread takes a token, finds the set of ranks among its experts, writes the token's row of
-// isTokenInRank and counts ranks in registers. Blocks 1, 2, …: every thread counts
+// Every block reads all indices, in the order of memory, so that none waits for another. Blocks
+// 0, 1, … of the ranks: a warp takes as many tokens as fit, a lane for each index; a vote says
+// which of them are for the rank, and the token's row of isTokenInRank gets it. One more block, if
+// asked for, counts tokens for any of the ranks. The other blocks: every thread counts
 // kMoeExpertsPerBlock experts in registers. Then the block sums up its threads' counts.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LAYOUT_DEVICE_CUH
@@ -21,19 +22,15 @@ public:
       : args_(args), shared_(shared) {}
 
   COLL_DEVICE void run() const {
-    uint32_t counts[kCounts] = {};
-    if (simt::blockIndex() == 0) {
-      countRanks(counts);
-      sumUp(counts, args_.numRanks, args_.tokensPerRank);
-      if (args_.tokensOfAny && simt::threadIndex() == 0)
-        *args_.tokensOfAny = static_cast<int32_t>(sumOf(kMaxPeers));
-      return;
-    }
-    const uint32_t first = (simt::blockIndex() - 1) * kMoeExpertsPerBlock;
-    const uint32_t left = args_.numExperts - first;
-    countExperts(first, counts);
-    sumUp(counts, left < kMoeExpertsPerBlock ? left : kMoeExpertsPerBlock,
-          args_.tokensPerExpert + first);
+    const uint32_t block = simt::blockIndex(), ranks = args_.numRanks;
+    const uint32_t perRank = args_.numExperts / ranks;
+    const uint32_t others = args_.tokensOfAny ? ranks + 1 : ranks;
+    if (block < ranks)
+      countTokens(block * perRank, perRank, args_.tokensPerRank + block);
+    else if (block < others)
+      countTokens(0, args_.numExperts, args_.tokensOfAny);
+    else
+      countExperts((block - others) * kMoeExpertsPerBlock);
   }
 
 private:
@@ -42,62 +39,73 @@ private:
   // Of what is no expert, in place of its number.
   static constexpr uint32_t kDropped = ~0u, kWrong = ~0u - 1;
 
-  COLL_DEVICE void countRanks(uint32_t *counts) const {
-    // Odd, so that threads which read their tokens do not meet in a bank.
-    const uint32_t stride = args_.numTopk | 1u, perPass = kLayoutWords / stride;
-    for (uint32_t first = 0; first < args_.numTokens; first += perPass) {
-      const uint32_t left = args_.numTokens - first, tokens = left < perPass ? left : perPass;
-      simt::syncBlock(); // what was staged has been read
-      stage(uint64_t{first} * args_.numTopk, tokens * args_.numTopk, stride);
-      simt::syncBlock();
-      for (uint32_t t = simt::threadIndex(); t < tokens; t += simt::blockThreads())
-        countToken(first + t, shared_.words + t * stride, counts);
-    }
-  }
-
-  // Indices `first` to `first + count - 1`, in the order of memory: a row for a token.
-  COLL_DEVICE void stage(uint64_t first, uint32_t count, uint32_t stride) const {
-    const uint32_t threads = simt::blockThreads();
-    for (uint32_t base = simt::threadIndex(); base < count; base += kBatch * threads) {
+  // Tokens with an expert among `count` from `low` on: how many, and, of a rank's block, which.
+  COLL_DEVICE void countTokens(uint32_t low, uint32_t count, int32_t *sum) const {
+    const uint32_t block = simt::blockIndex();
+    const TokenLane at(args_.numTopk);
+    const uint32_t steps = (args_.numTokens + at.tokens - 1) / at.tokens;
+    const uint32_t warps = simt::blockThreads() / simt::kWarpThreads;
+    uint32_t counts[1] = {};
+    for (uint32_t base = simt::threadIndex() / simt::kWarpThreads; base < steps;
+         base += kBatch * warps) {
       int64_t index[kBatch];
       COLL_UNROLL()
-      for (uint32_t u = 0; u < kBatch; ++u)
-        index[u] = base + u * threads < count ? args_.topkIdx[first + base + u * threads] : -1;
+      for (uint32_t u = 0; u < kBatch; ++u) {
+        const uint64_t token = uint64_t{base + u * warps} * at.tokens + at.token;
+        index[u] =
+            at.isUsed && token < args_.numTokens ? args_.topkIdx[token * args_.numTopk + at.k] : -1;
+      }
       COLL_UNROLL()
-      for (uint32_t u = 0; u < kBatch; ++u)
-        if (const uint32_t i = base + u * threads; i < count)
-          shared_.words[i / args_.numTopk * stride + i % args_.numTopk] =
-              isExpert(index[u])                        ? numberOf(index[u])
-              : index[u] == -1 || isElsewhere(index[u]) ? kDropped
-                                                        : kWrong;
+      for (uint32_t u = 0; u < kBatch; ++u) {
+        const uint32_t step = base + u * warps, token = step * at.tokens + at.token;
+        if (step >= steps)
+          continue;
+        const uint32_t number = numberOf(index[u]);
+        const bool found = (simt::ballot(number - low < count) & at.mask) != 0;
+        if (step % args_.numRanks == block)
+          check(at, token, number);
+        if (at.k != 0 || !at.isUsed || token >= args_.numTokens)
+          continue;
+        counts[0] += found;
+        if (block < args_.numRanks)
+          args_.isTokenInRank[uint64_t{token} * args_.rankStride + block] = found;
+      }
     }
+    sumUp(counts, 1, sum);
   }
 
-  COLL_DEVICE void countToken(uint32_t token, const uint32_t *row, uint32_t *counts) const {
-    const uint32_t perRank = args_.numExperts / args_.numRanks;
-    uint32_t ranks = 0;
-    bool isWrong = false;
-    for (uint32_t k = 0; k < args_.numTopk; ++k) {
-      const uint32_t expert = row[k];
-      if (expert < kWrong)
-        ranks |= 1u << expert / perRank;
-      isWrong |= expert == kWrong || (expert != kDropped && isIn(row, k, expert));
+  // A lane of a warp that looks at several tokens at once.
+  struct TokenLane {
+    COLL_DEVICE explicit TokenLane(uint32_t topk)
+        : tokens(simt::kWarpThreads / topk), token(simt::lane() / topk), first(token * topk),
+          k(simt::lane() - first), isUsed(token < tokens),
+          mask(isUsed ? (~0u >> (simt::kWarpThreads - topk)) << first : 0) {}
+
+    const uint32_t tokens; // of the warp
+    const uint32_t token;  // of this lane, among them
+    const uint32_t first;  // lane of that token
+    const uint32_t k;
+    const bool isUsed;
+    const uint32_t mask; // the token's lanes
+  };
+
+  // Each token is one block's to check.
+  COLL_DEVICE void check(const TokenLane &at, uint32_t token, uint32_t number) const {
+    bool isWrong = number == kWrong;
+    for (uint32_t distance = 1; distance < args_.numTopk; ++distance) {
+      const uint32_t k = at.k + distance;
+      const uint32_t from = at.first + (k < args_.numTopk ? k : k - args_.numTopk);
+      const uint32_t other = simt::shuffle(number, at.isUsed ? from : simt::lane());
+      isWrong |= at.isUsed && number < kWrong && other == number;
     }
     if (isWrong)
       simt::storeRelaxed(args_.error, errorWord(KernelError::MoeIndex, token));
-    COLL_UNROLL()
-    for (uint32_t r = 0; r < kMaxPeers; ++r)
-      if (r < args_.numRanks) {
-        args_.isTokenInRank[uint64_t{token} * args_.rankStride + r] =
-            static_cast<uint8_t>(ranks >> r & 1u);
-        counts[r] += ranks >> r & 1u;
-      }
-    counts[kMaxPeers] += ranks != 0;
   }
 
-  COLL_DEVICE void countExperts(uint32_t first, uint32_t *counts) const {
+  COLL_DEVICE void countExperts(uint32_t first) const {
     const uint64_t all = uint64_t{args_.numTokens} * args_.numTopk;
     const uint32_t threads = simt::blockThreads();
+    uint32_t counts[kMoeExpertsPerBlock] = {};
     for (uint64_t base = simt::threadIndex(); base < all; base += uint64_t{kBatch} * threads) {
       int64_t index[kBatch];
       COLL_UNROLL()
@@ -105,48 +113,41 @@ private:
         index[u] = base + u * threads < all ? args_.topkIdx[base + u * threads] : -1;
       COLL_UNROLL()
       for (uint32_t u = 0; u < kBatch; ++u) {
-        const uint32_t number = isExpert(index[u]) ? numberOf(index[u]) - first : kDropped;
+        const uint32_t number = numberOf(index[u]) - first;
         COLL_UNROLL()
         for (uint32_t e = 0; e < kMoeExpertsPerBlock; ++e)
           counts[e] += number == e;
       }
     }
+    const uint32_t left = args_.numExperts - first;
+    sumUp(counts, left < kMoeExpertsPerBlock ? left : kMoeExpertsPerBlock,
+          args_.tokensPerExpert + first);
   }
 
-  COLL_DEVICE void sumUp(const uint32_t *counts, uint32_t count, int32_t *to) const {
-    const uint32_t warp = simt::threadIndex() / simt::kWarpThreads;
+  template <uint32_t kCount>
+  COLL_DEVICE void sumUp(const uint32_t (&counts)[kCount], uint32_t count, int32_t *to) const {
+    const uint32_t thread = simt::threadIndex(), warp = thread / simt::kWarpThreads;
     COLL_UNROLL()
-    for (uint32_t i = 0; i < kCounts; ++i) {
+    for (uint32_t i = 0; i < kCount; ++i) {
       const uint32_t sum = simt::sum(counts[i]);
       if (simt::lane() == 0)
         shared_.counts[warp][i] = sum;
     }
     simt::syncBlock();
-    if (simt::threadIndex() < count)
-      to[simt::threadIndex()] = static_cast<int32_t>(sumOf(simt::threadIndex()));
-  }
-  COLL_DEVICE uint32_t sumOf(uint32_t count) const {
+    if (thread >= count)
+      return;
     uint32_t sum = 0;
     for (uint32_t w = 0; w < simt::blockThreads() / simt::kWarpThreads; ++w)
-      sum += shared_.counts[w][count];
-    return sum;
+      sum += shared_.counts[w][thread];
+    to[thread] = static_cast<int32_t>(sum);
   }
 
-  // Of these ranks; of others that there are.
-  COLL_DEVICE bool isExpert(int64_t index) const {
-    return index >= args_.firstExpert && index < int64_t{args_.firstExpert} + args_.numExperts;
-  }
-  COLL_DEVICE bool isElsewhere(int64_t index) const {
-    return index >= 0 && index < static_cast<int64_t>(args_.allExperts) && !isExpert(index);
-  }
+  // Among the experts of these ranks; kDropped: -1, or an expert of other ranks.
   COLL_DEVICE uint32_t numberOf(int64_t index) const {
-    return static_cast<uint32_t>(index) - args_.firstExpert;
-  }
-  COLL_DEVICE static bool isIn(const uint32_t *row, uint32_t count, uint32_t expert) {
-    bool found = false;
-    for (uint32_t k = 0; k < count; ++k)
-      found |= row[k] == expert;
-    return found;
+    const auto number = static_cast<uint64_t>(index) - args_.firstExpert;
+    if (number < args_.numExperts)
+      return static_cast<uint32_t>(number);
+    return index == -1 || static_cast<uint64_t>(index) < args_.allExperts ? kDropped : kWrong;
   }
 
   const MoeLayoutArgs &args_;

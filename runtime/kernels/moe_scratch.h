@@ -13,13 +13,8 @@ namespace coll::kernels::moe {
 inline constexpr uint32_t kWarp = 32;
 inline constexpr uint32_t kMaxWarps = 32; // of a block
 
-// Of ranks, and of tokens for any of them; or of experts.
-inline constexpr uint32_t kCounts =
-    kMaxPeers + 1 > kMoeExpertsPerBlock ? kMaxPeers + 1 : kMoeExpertsPerBlock;
-inline constexpr uint32_t kLayoutWords = 8192;
 struct LayoutScratch {
-  uint32_t counts[kMaxWarps][kCounts];
-  uint32_t words[kLayoutWords]; // of tokens, at most 33 each
+  uint32_t counts[kMaxWarps][kMoeExpertsPerBlock];
 };
 
 // Ring counts of a block: peer::RingScratch.

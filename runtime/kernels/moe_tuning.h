@@ -8,7 +8,7 @@
 
 namespace coll::kernels {
 
-// Layout: a block for the ranks and one for each so many experts, all of which read all indices:
+// Layout: a block for each rank and one for each so many experts, all of which read all indices:
 // counting in registers needs no atomics, and does not mind tokens that all go to one expert.
 inline constexpr uint32_t kMoeExpertsPerBlock = 8;
 inline constexpr uint32_t kMoeCountThreads = 1024;

@@ -32,8 +32,18 @@ routes() {
   [ ! -e "$table" ] || check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks="$COLL_GPUS" \
     --backend=auto:gpu,nccl -b 1K -e 4M -f 64 -n 3 --timeout=25
 }
-# Side by side: starting communicators is what takes time.
-processes() {
+conformance() {
+  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$1 CUDA_VISIBLE_DEVICES=$2 run_gtest "conformance_$1" 150 \
+    "$COLL_BUILD/bin/conformance-tests" --gtest_filter='nccl_gpu/*'
+}
+# Starting communicators is what takes time, so everything is side by side; on 4 GPUs, each pair
+# has half of the conformance tests.
+side_by_side() {
+  local shard devices=(0,1 2,3)
+  [ "$COLL_GPUS" -ge 4 ] || devices=("$CUDA_VISIBLE_DEVICES")
+  for shard in $(seq 0 $((shards - 1))); do
+    conformance "$shard" "${devices[shard % ${#devices[@]}]}" &
+  done
   operations all_reduce all_gather reduce_scatter &
   operations broadcast reduce gather &
   operations scatter all_to_all send_recv &
@@ -46,13 +56,6 @@ processes() {
   wait
 }
 
-tests() {
-  local shard
-  for shard in $(seq 0 $((shards - 1))); do
-    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard on 2 run_gtest "conformance_$shard" 150 \
-      "$COLL_BUILD/bin/conformance-tests" --gtest_filter='nccl_gpu/*' &
-  done
-  on all processes &
-}
+tests() { on all side_by_side; }
 
 section "$@"

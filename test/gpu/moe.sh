@@ -22,7 +22,7 @@ tests() {
     --sms=3,50,0 &
   on all check low_latency_one_expert 60 $low --ranks="$ranks" --tokens=1024 --hidden=2048 --topk=1 \
     --experts="$ranks" &
-  on all killed killed_rank 45 "$perf" moe --ranks="$ranks" --no-check -n 1000000 --timeout=5 &
+  on all killed killed_rank 45 "$perf" moe --ranks="$ranks" --no-check -n 1000000 --calls=dispatch --timeout=5 &
   on all killed low_latency_killed_rank 45 "$perf" moe --low-latency --ranks="$ranks" --tokens=32 \
     --experts=$experts --no-check --repeat=10000000 --timeout=5 &
   if [ "$COLL_GPUS" -lt 2 ]; then
@@ -32,7 +32,7 @@ tests() {
   on all check two_nodes_odd 60 "$perf" moe --ranks=$pairs --nodes=2 --tokens=257 --hidden=1040 --topk=5 \
     --experts=$((pairs * 16)) --sms=2,6 -n 3 -w 1 &
   on all killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
-    --no-check -n 1000000 --timeout=5 &
+    --no-check -n 1000000 --calls=dispatch --timeout=5 &
 }
 
 measurements() {

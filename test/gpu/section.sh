@@ -6,6 +6,7 @@
 #   COLL_ROWS    the folder where measurements append their rows (*.jsonl)
 #   COLL_REPORT  the folder for results, as JUnit XML, and the cases' output (*.log)
 #   COLL_GPUS    how many GPUs there are
+#   COLL_BEGIN   when ./dev gpu-test began, in seconds of the epoch
 # The tests of all sections run at the same time, then the measurements, one by one. What is
 # tested takes the GPUs that it needs: `on N command…` or `on all command…`. A section runs all
 # it has, whatever fails, and ends with exit code 0: what counts is the report.
@@ -16,6 +17,8 @@ mkdir -p "$COLL_REPORT/gpus"
 # A module that is loaded late waits for kernels that may wait for it. Switched multicast is
 # not needed here, and not every machine's fabric has it set up.
 export CUDA_MODULE_LOADING=EAGER NCCL_NVLS_ENABLE=0 COLL_LOG=${COLL_LOG:-error}
+
+since() { echo $(($(date +%s) - COLL_BEGIN)); }
 
 xml_text() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g' | tr -cd '\11\12\40-\176'; }
 
@@ -32,7 +35,7 @@ result() {
     esac
     printf '</testcase></testsuite></testsuites>\n'
   } >"$file"
-  printf -- '-- %s: %s %s: %s\n' "$outcome" "$section" "$name" "$reason"
+  printf -- '-- %4d s %s: %s %s: %s\n' "$(since)" "$outcome" "$section" "$name" "$reason"
 }
 
 # on N|all command…: with so many GPUs that no other case uses meanwhile, or as many as there
@@ -88,8 +91,8 @@ run_gtest() {
   GTEST_OUTPUT=xml:$file timeout --kill-after=5 "$seconds" "$@" </dev/null >"$log" 2>&1 || code=$?
   if [ -e "$file" ]; then
     grep -B 15 '^\[  FAILED  \]' "$log" | head -n 60
-    printf -- '-- ended: %s %s: exit code %s after %s s, %s\n' "$section" "$name" $code \
-      "$((SECONDS - begin))" "$(grep -c '^\[       OK \]' "$log") passed"
+    printf -- '-- %4d s ended: %s %s: exit code %s after %s s, %s\n' "$(since)" "$section" "$name" \
+      $code "$((SECONDS - begin))" "$(grep -c '^\[       OK \]' "$log") passed"
   else # a crash writes no report
     tail -n 20 "$log"
     result "$name" failed "exit code $code without a report after $((SECONDS - begin)) s"

@@ -450,7 +450,7 @@ std::string nameOf(const testing::TestParamInfo<const char *> &info) { return in
 INSTANTIATE_TEST_SUITE_P(host, PeerTest, testing::Values("host"), nameOf);
 INSTANTIATE_TEST_SUITE_P(cuda, PeerTest, testing::Values("cuda"), nameOf);
 
-// COLL_TEST_PEER_CALLS random calls on GPUs.
+// Ten thousand on GPUs.
 TEST_P(PeerTest, RandomCallsAreExact) {
   const int rounds = isEmulated() ? 60 : 400;
   const uint64_t maxBytes = isEmulated() ? 6000 : 300'000;

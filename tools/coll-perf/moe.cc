@@ -8,11 +8,18 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <string>
 
 namespace coll::perf {
 
 namespace {
+
+const std::map<std::string, MoeCall> kCalls = {
+    {"layout", MoeCall::Layout},         {"dispatch", MoeCall::Dispatch},
+    {"counts", MoeCall::DispatchCounts}, {"fp8", MoeCall::DispatchFp8},
+    {"combine", MoeCall::Combine},       {"copied", MoeCall::CombineCopied}};
 
 struct Words {
   MoeTask task;
@@ -85,6 +92,10 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
                    ->capture_default_str();
   moe->add_flag("--low-latency", words->lowLatency,
                 "the low-latency mode: 1 to 128 tokens, or --tokens; in graphs, and alone");
+  moe->add_option("--calls", task.calls, "what to measure, without --low-latency")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(kCalls).description(""))
+      ->default_str("layout,dispatch,counts,fp8,combine,copied");
   moe->add_flag("--fp8,!--no-fp8", task.fp8, "measure fp8 with scales, too");
   moe->add_flag("--check,!--no-check", task.check, "compare every value");
   moe->add_option("-n", task.iterations, "calls in a row")->capture_default_str();

@@ -33,24 +33,6 @@ int64_t netBytes(const MoeTask &task) {
 
 } // namespace
 
-const char *nameOf(MoeCall call) {
-  switch (call) {
-  case MoeCall::Layout:
-    return "layout";
-  case MoeCall::Dispatch:
-    return "dispatch bf16";
-  case MoeCall::DispatchCounts:
-    return "dispatch bf16 + counts";
-  case MoeCall::DispatchFp8:
-    return "dispatch fp8";
-  case MoeCall::Combine:
-    return "combine bf16";
-  case MoeCall::CombineCopied:
-    return "combine bf16, rows copied";
-  }
-  return "?";
-}
-
 Result<std::unique_ptr<MoeCalls>> MoeCalls::create(const MoeTask &task, int rank,
                                                    net::Transport *transport) {
   std::unique_ptr<MoeCalls> calls(new MoeCalls(task, rank, transport));

@@ -12,16 +12,6 @@
 
 namespace coll::perf {
 
-enum class MoeCall {
-  Layout,
-  Dispatch,       // bf16, along known routes
-  DispatchCounts, // bf16, with counting; the host does not wait
-  DispatchFp8,    // fp8 with scales, along known routes
-  Combine,        // rows where the buffer wants them
-  CombineCopied   // rows elsewhere
-};
-const char *nameOf(MoeCall call);
-
 class MoeCalls {
 public:
   // `transport`: between nodes, where there are several; outlives the object.

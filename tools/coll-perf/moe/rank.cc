@@ -135,8 +135,7 @@ Result<std::vector<Figure>> MoeRank::measure() {
       COLL_RETURN_IF_ERROR(checkAll(config));
     // The check's dispatches are over on all ranks before others begin.
     COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
-    for (MoeCall call : {MoeCall::Layout, MoeCall::Dispatch, MoeCall::DispatchCounts,
-                         MoeCall::DispatchFp8, MoeCall::Combine, MoeCall::CombineCopied}) {
+    for (MoeCall call : task_.calls) {
       if ((call == MoeCall::DispatchFp8 && !task_.fp8) ||
           (call == MoeCall::Layout && sms != task_.sms[0]))
         continue;

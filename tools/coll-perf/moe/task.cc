@@ -30,6 +30,24 @@ float fraction(uint64_t bits) { return static_cast<float>(mixed(bits) >> 40) / (
 
 } // namespace
 
+const char *nameOf(MoeCall call) {
+  switch (call) {
+  case MoeCall::Layout:
+    return "layout";
+  case MoeCall::Dispatch:
+    return "dispatch bf16";
+  case MoeCall::DispatchCounts:
+    return "dispatch bf16 + counts";
+  case MoeCall::DispatchFp8:
+    return "dispatch fp8";
+  case MoeCall::Combine:
+    return "combine bf16";
+  case MoeCall::CombineCopied:
+    return "combine bf16, rows copied";
+  }
+  return "?";
+}
+
 Status MoeTask::validate() const {
   const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
   if (ranks < 1 || ranks > rt::kMoeNodeRanks)

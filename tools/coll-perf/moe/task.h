@@ -17,6 +17,16 @@ namespace coll::perf {
 using rt::Result;
 using rt::Status;
 
+enum class MoeCall {
+  Layout,
+  Dispatch,       // bf16, along known routes
+  DispatchCounts, // bf16, with counting; the host does not wait
+  DispatchFp8,    // fp8 with scales, along known routes
+  Combine,        // rows where the buffer wants them
+  CombineCopied   // rows elsewhere
+};
+const char *nameOf(MoeCall call);
+
 struct MoeTask {
   int ranks = 4;
   int nodes = 1;     // that the ranks are made to be on
@@ -26,6 +36,8 @@ struct MoeTask {
   int experts = 256;
   std::vector<int> sms = {24};
   std::vector<int> lowLatencyTokens; // measures that mode instead, with so many; `tokens` the most
+  std::vector<MoeCall> calls = {MoeCall::Layout,      MoeCall::Dispatch, MoeCall::DispatchCounts,
+                                MoeCall::DispatchFp8, MoeCall::Combine,  MoeCall::CombineCopied};
   bool fp8 = true;
   bool check = true;
   int iterations = 20;
