@@ -77,8 +77,10 @@ const EnvInfo kTable[] = {
     {EnvVar::DirectPoolBytes, "COLL_DIRECT_POOL_BYTES", "268435456",
      "GPU memory that backend direct takes at once for the workspaces of its groups, at least"},
     {EnvVar::DirectCheck, "COLL_DIRECT_CHECK", "1",
-     "1: backend direct compares calls on the host too, and says what differs; 0: kernels do", 0,
-     1},
+     "which calls of backend direct the members compare on the host, too, and say what differs "
+     "(kernels compare all); on all ranks alike. 0: the first on a group, 1: each that is like "
+     "none before it, the others by a running hash, 2: every one",
+     0, 2},
     {EnvVar::Routes, "COLL_ROUTES", "",
      "table of routes that coll-perf tune wrote, for backend auto; none: the defaults"},
     {EnvVar::NetUnpack, "COLL_NET_DEVICE_UNPACK", "auto",

@@ -23,8 +23,8 @@ constexpr size_t kMaxMarks = 8;
 
 } // namespace
 
-bool CallHistory::note(const CallSignature &signature) {
-  const uint64_t hash = hashOf(signature);
+bool CallHistory::note(const CallSignature &signature, int64_t place) {
+  const uint64_t hash = hashOf(signature) + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15u;
   ++count_;
   before_ = now_;
   now_ = (now_ ^ hash) * 0x100000001b3u; // FNV-1a's prime, as in hashOf()
@@ -347,7 +347,8 @@ Status GpuEndpoint::beginCollective(GpuRequest &request) {
     group.lane->put(&request.op);
   const bool makesLane = !group.introduced && !group.lane->begun();
   group.introduced = true;
-  const bool isUnlike = group.history.note(signatureOf(request.call()));
+  const int64_t place = engine_->placeOf(*group.lane, request.call());
+  const bool isUnlike = group.history.note(signatureOf(request.call()), place);
   const bool isCompared =
       options_.comparison == Comparison::Every ||
       (options_.comparison == Comparison::Unlike && (isUnlike || group.history.isDue()));
@@ -359,7 +360,7 @@ Status GpuEndpoint::beginCollective(GpuRequest &request) {
   request.card = cardOf(request.call());
   if (options_.comparison != Comparison::First)
     request.card.history = group.history.hash();
-  engine_->locate(*group.lane, request.call(), request.card);
+  request.card.memory = place;
   request.introduces = makesLane;
   if (makesLane)
     COLL_RETURN_IF_ERROR(group.lane->identify(request.card.identity));

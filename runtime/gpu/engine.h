@@ -22,8 +22,8 @@ public:
   virtual Status supports(const Call &call) const = 0;
   // A lane of these ranks, not connected yet.
   virtual std::unique_ptr<Lane> makeLane(Gpu &gpu, std::vector<int> ranks, int position) = 0;
-  // Sets Card::memory, where the engine cares.
-  virtual void locate(const Lane &, const Call &, Card &) const {}
+  // Of a destination in memory that all members know; -1: it is elsewhere, or does not matter.
+  virtual int64_t placeOf(const Lane &, const Call &) const { return -1; }
   // As Communicator's.
   virtual Result<std::unique_ptr<Registration>> registerMemory(GpuEndpoint &endpoint, Group &group,
                                                                void *data, int64_t bytes) = 0;

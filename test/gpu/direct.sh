@@ -49,7 +49,7 @@ measurements() {
     local timing=graph,eager backends=nccl,nccl:registered,direct,direct:registered
     [ $op = all_reduce ] && timing=graph,eager,latency
     [ $op = send_recv ] && timing=eager backends=nccl,direct
-    check "rows_$op" 90 env COLL_NCCL_CHECK=0 COLL_DIRECT_CHECK=0 "$perf" $op --ranks="$ranks" \
+    check "rows_$op" 90 "$perf" $op --ranks="$ranks" \
       --backend=$backends -b 1K -e 1G -f 4 -n 20 -w 5 --timing=$timing \
       --json="$COLL_ROWS/ops.jsonl" --plot="$COLL_REPORT/$op.svg"
   done

@@ -251,7 +251,7 @@ TEST_F(DirectBackend, AGraphReplaysItsCalls) {
 }
 
 TEST_F(DirectBackend, MismatchOnAStreamIsToldWhenItIsWaitedFor) {
-  for (const char *check : {"1", "0"}) {
+  for (const char *check : {"2", "1", "0"}) {
     ScopedEnv checks("COLL_DIRECT_CHECK", check);
     std::vector<Status> all = run(options(2), [&](Rank &me) {
       dl::CudaStream on = stream();
@@ -266,10 +266,23 @@ TEST_F(DirectBackend, MismatchOnAStreamIsToldWhenItIsWaitedFor) {
       return status.ok() ? done : status;
     });
     for (const Status &status : all)
-      EXPECT_TRUE(*check == '1' ? contains(status, "rank 1 calls all_reduce sum f32 x 5")
+      EXPECT_TRUE(*check != '0' ? contains(status, "rank 1 calls all_reduce sum f32 x 5")
                                 : contains(status, "makes another call"))
           << status.toString();
   }
+}
+
+// Each is like one before it, so only the kernels compare them.
+TEST_F(DirectBackend, KnownCallsThatDifferAreFoundByTheKernels) {
+  std::vector<Status> all = run(options(2), [&](Rank &me) {
+    float *data = floats(me.rank, std::vector<float>(8));
+    Status status = me.group.run(sum(data, 4));
+    if (status.ok())
+      status = me.group.run(sum(data, 5));
+    return status.ok() ? me.group.run(sum(data, 4 + me.rank)) : status;
+  });
+  for (const Status &status : all)
+    EXPECT_TRUE(contains(status, "makes another call")) << status.toString();
 }
 
 //===-- symmetric memory --------------------------------------------------------===//

@@ -460,24 +460,26 @@ TEST(CallHistory, KnowsWhatIsLikeAnEarlierCall) {
   call.kind = OpKind::AllReduce;
   call.count = 7;
   gpu::CallHistory mine, theirs;
-  EXPECT_TRUE(mine.note(signatureOf(call)));
-  EXPECT_TRUE(theirs.note(signatureOf(call)));
+  EXPECT_TRUE(mine.note(signatureOf(call), -1));
+  EXPECT_TRUE(theirs.note(signatureOf(call), -1));
   call.site.op = 12; // another place in the program, or another program
-  EXPECT_FALSE(mine.note(signatureOf(call)));
+  EXPECT_FALSE(mine.note(signatureOf(call), -1));
   call.site.op = 13;
-  EXPECT_FALSE(theirs.note(signatureOf(call)));
+  EXPECT_FALSE(theirs.note(signatureOf(call), -1));
   EXPECT_EQ(mine.hash(), theirs.hash());
+  EXPECT_TRUE(mine.note(signatureOf(call), 64)) << "elsewhere in symmetric memory";
+  EXPECT_TRUE(theirs.note(signatureOf(call), 64));
   call.count = 8;
-  EXPECT_TRUE(mine.note(signatureOf(call)));
+  EXPECT_TRUE(mine.note(signatureOf(call), -1));
   call.reduction = kCollMax;
-  EXPECT_TRUE(theirs.note(signatureOf(call)));
+  EXPECT_TRUE(theirs.note(signatureOf(call), -1));
   EXPECT_EQ(mine.hash(), theirs.hash()) << "of the calls before";
-  (void)mine.note(signatureOf(call));
-  (void)theirs.note(signatureOf(call));
+  (void)mine.note(signatureOf(call), -1);
+  (void)theirs.note(signatureOf(call), -1);
   EXPECT_NE(mine.hash(), theirs.hash());
   int due = 0;
   for (int i = 0; i < 1024; ++i) {
-    (void)mine.note(signatureOf(call));
+    (void)mine.note(signatureOf(call), -1);
     due += mine.isDue();
   }
   EXPECT_EQ(due, 4);

@@ -48,8 +48,7 @@ std::unique_ptr<Endpoint> endpointOf(Start &start, const Platform &platform,
                                      const BackendOptions &options) {
   gpu::EndpointOptions endpoint;
   endpoint.timeoutUs = options.timeoutUs;
-  endpoint.comparison =
-      envInt(EnvVar::DirectCheck) != 0 ? gpu::Comparison::Every : gpu::Comparison::First;
+  endpoint.comparison = gpu::comparisonOf(envInt(EnvVar::DirectCheck));
   endpoint.spinUs = envInt(EnvVar::SpinUs);
   LaneOptions lane;
   lane.timeoutUs = options.timeoutUs;

@@ -77,8 +77,8 @@ std::unique_ptr<gpu::Lane> DirectEngine::makeLane(gpu::Gpu &gpu, std::vector<int
   return std::make_unique<DirectLane>(gpu, platform_, *node_, options_, std::move(ranks), position);
 }
 
-void DirectEngine::locate(const gpu::Lane &lane, const Call &call, gpu::Card &card) const {
-  card.memory = static_cast<const DirectLane &>(lane).placeOf(call);
+int64_t DirectEngine::placeOf(const gpu::Lane &lane, const Call &call) const {
+  return static_cast<const DirectLane &>(lane).placeOf(call);
 }
 
 void DirectEngine::abort(const Status &cause) {

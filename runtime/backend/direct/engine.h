@@ -15,7 +15,7 @@ public:
 
   Status supports(const Call &call) const override;
   std::unique_ptr<gpu::Lane> makeLane(gpu::Gpu &gpu, std::vector<int> ranks, int position) override;
-  void locate(const gpu::Lane &lane, const Call &call, gpu::Card &card) const override;
+  int64_t placeOf(const gpu::Lane &lane, const Call &call) const override;
   // Both are calls of all members. Blocking.
   Result<std::unique_ptr<Registration>>
   registerMemory(gpu::GpuEndpoint &endpoint, gpu::Group &group, void *data, int64_t bytes) override;

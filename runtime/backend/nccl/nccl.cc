@@ -63,17 +63,6 @@ Result<int> gpuCount(const Platform &platform) {
   return count;
 }
 
-gpu::Comparison comparison() {
-  switch (envInt(EnvVar::NcclCheck)) {
-  case 0:
-    return gpu::Comparison::First;
-  case 1:
-    return gpu::Comparison::Unlike;
-  default:
-    return gpu::Comparison::Every;
-  }
-}
-
 // Ranks of one host take its GPUs in order.
 int gpuOf(const JobOptions &job, int gpus) {
   if (job.gpu >= 0)
@@ -114,7 +103,7 @@ Status NcclBackend::openRank(int rank, int gpu, const BackendOptions &options) {
     return opened.status();
   gpu::EndpointOptions endpoint;
   endpoint.timeoutUs = options.timeoutUs;
-  endpoint.comparison = comparison();
+  endpoint.comparison = gpu::comparisonOf(envInt(EnvVar::NcclCheck));
   endpoint.spinUs = envInt(EnvVar::SpinUs);
   ranks_.push_back(
       {rank, std::make_unique<gpu::GpuEndpoint>(
