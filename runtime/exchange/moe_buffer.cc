@@ -44,16 +44,20 @@ Status checkOptions(const MoeBufferOptions &o) {
     return refuse("netBytes without ranks on other nodes");
   if (o.timeoutUs <= 0)
     return refuse("timeoutUs is not positive");
-  if (o.lowLatency && isWide)
-    return {kCollUnsupported, "moe buffer: the low-latency mode between nodes"};
+  if (isWide && o.numRanks % o.nodeSize && o.nvlBytes > 0)
+    return refuse("nvlBytes for " + std::to_string(o.numRanks) + " ranks, no multiple of " + node +
+                  ", which the low-latency mode alone takes");
   if (o.lowLatency) {
+    if (o.numRanks > static_cast<int>(kernels::kLowLatencyRanks))
+      return refuse(std::to_string(o.numRanks) + " ranks; the low-latency mode takes " +
+                    std::to_string(kernels::kLowLatencyRanks));
     COLL_RETURN_IF_ERROR(checkMoeShape(o.lowLatencyShape, o.numRanks));
     if (const int64_t needed = MoeBuffer::lowLatencyBytes(o.lowLatencyShape, o.numRanks);
-        o.netBytes > 0 && o.netBytes < needed)
+        !isWide && o.netBytes > 0 && o.netBytes < needed)
       return refuse("netBytes is " + std::to_string(o.netBytes) + "; the low-latency mode needs " +
                     std::to_string(needed));
   }
-  if (isWide && (o.netBytes == 0 || !o.transport))
+  if (isWide && ((o.netBytes == 0 && o.nvlBytes > 0) || !o.transport))
     return refuse("ranks on other nodes without netBytes or a transport");
   if (isWide && (o.netChunkBytes <= 0 || o.netChunkBytes % 256 || o.netChunkBytes > INT_MAX))
     return refuse("netChunkBytes is a multiple of 256");
@@ -110,7 +114,7 @@ Status MoeBuffer::open() {
   words_ = reinterpret_cast<Words *>(pinned_.host());
   indexError_ = &reinterpret_cast<Words *>(pinned_.device())->layoutError;
 
-  const auto size = static_cast<uint32_t>(std::min(options_.numRanks, options_.nodeSize));
+  const auto size = static_cast<uint32_t>(world().members());
   group_.rank = static_cast<uint32_t>(nvlRank());
   group_.size = size;
   group_.timeoutNs = static_cast<uint64_t>(options_.timeoutUs) * 1000;
@@ -171,6 +175,11 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
       handles.push_back(card.net);
     COLL_RETURN_IF_ERROR(
         nodes_->connect(handles).annotate("moe buffer of rank " + std::to_string(options_.rank)));
+    // Kernels that wait for messages are told when there will be none.
+    if (far_)
+      far_->start(
+          nodes_->pump(), [this] { return watch(); },
+          [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); });
   }
   isAvailable_ = true;
   return Status::okay();
@@ -207,7 +216,10 @@ void MoeBuffer::release() {
   if (!gpu_)
     return;
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
+  if (far_)
+    far_->stop();
   nodes_.reset();
+  far_.reset();
   for (dl::CudaEvent event : {before_, after_})
     if (event)
       (void)platform_.cuda->eventDestroy(event);
@@ -241,7 +253,11 @@ Status MoeBuffer::alive() {
   if (isDestroyed_)
     return refuse("used after destroy");
   COLL_RETURN_IF_ERROR(failure_);
-  if (Status failed = kernelsFailure(); !failed.ok())
+  // Kernels are told to end when no more messages come: why tells more.
+  Status failed = far_ ? far_->failure() : Status::okay();
+  if (failed.ok())
+    failed = kernelsFailure();
+  if (!failed.ok())
     return nodes_ ? settle(failed)
                   : failed.annotate("moe buffer of rank " + std::to_string(options_.rank));
   return Status::okay();
@@ -285,6 +301,12 @@ void MoeBuffer::abort() {
 Status MoeBuffer::ready() {
   COLL_RETURN_IF_ERROR(alive());
   return isAvailable_ ? Status::okay() : refuse("used before sync");
+}
+
+Status MoeBuffer::readyForNormal() {
+  COLL_RETURN_IF_ERROR(ready());
+  return options_.nvlBytes > 0 ? Status::okay()
+                               : refuse("without nvlBytes it has the low-latency mode alone");
 }
 
 Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool useNet) const {

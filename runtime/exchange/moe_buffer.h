@@ -24,7 +24,7 @@
 // (moe_routes.h). The host drives the network: dispatch and combine block until what comes from
 // other nodes is here. Sums of a node are rounded to bf16 where they cross. `netBytes` of GPU
 // memory hold tokens of other nodes while they are passed on, sums on their way back, and tables.
-// sync() blocks, too.
+// sync() blocks, too. The low-latency mode is as inside a node: calls return at once.
 // **Failure.** What goes wrong on the GPUs (a rank that does not come, or calls something else; too
 // many tokens) is what check() says, and the next call; the buffer is dead then, on all ranks:
 // destroy it. Wrong indices count as -1, and only check() tells of them: peers wait for the calls.
@@ -36,6 +36,7 @@
 
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/exchange/moe_low_latency.h"
+#include "runtime/exchange/moe_low_latency_nodes.h"
 #include "runtime/exchange/moe_memory.h"
 #include "runtime/exchange/moe_nodes.h"
 #include "runtime/exchange/moe_platform.h"
@@ -52,7 +53,7 @@ struct MoeBufferOptions {
   int64_t nvlBytes = 0;    // a multiple of 128, up to INT_MAX unless netBytes is 0
   int64_t netBytes = 0;    // a multiple of 128, up to INT_MAX; 0 where there is one node, or
                            // with lowLatency at least lowLatencyBytes()
-  bool lowLatency = false; // has that mode, too; kCollUnsupported with several nodes
+  bool lowLatency = false; // has that mode, too; it alone where nvlBytes is 0
   MoeLowLatencyShape lowLatencyShape;   // of all its calls
   bool explicitlyDestroy = false;       // else the destructor does
   int device = 0;                       // GPU
@@ -140,12 +141,15 @@ public:
                  const MoeOrder &order);
 
   // --- the low-latency mode (moe_low_latency.h), in memory of its own: nothing is to be cleaned up
-  // when calls of both modes follow each other. No call blocks or needs the host, so they may be
-  // captured; a graph is replayed by all ranks. All ranks make the same calls in the same order,
+  // when calls of both modes follow each other. No call blocks, so they may be captured; a graph is
+  // replayed by all ranks. Between nodes a thread of the buffer, which is told of no call, moves
+  // messages, and check() says what it has met. All ranks make the same calls in the same order,
   // but may choose `hook`, `previous` and `numSms` as they like.
 
   // GPU memory that the mode takes beside nvlBytes: two buffers, which calls take in turns.
   static int64_t lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks);
+  // Pinned memory that it takes where there are several nodes: messages to and from their ranks.
+  static int64_t lowLatencyHostBytes(const MoeLowLatencyShape &shape, int numRanks, int nodeSize);
   // Sends and receives; with a hook it only sends, and lowLatencyReceive() does the rest. Between
   // the two nothing runs on this GPU. Wrong indices are reported by check(), once.
   Status lowLatencyDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRows &rows,
@@ -174,7 +178,8 @@ private:
       : options_(options), platform_(platform) {}
   Status open();
   Status alive();
-  Status ready(); // a call may be made
+  Status ready();          // a call may be made
+  Status readyForNormal(); // one of the normal mode
   // How many blocks of a kernel are sure to run at once, beside those of ranks on the same GPU.
   Status share(const std::vector<MoeCard> &cards);
   uint64_t halfBytes() const { return static_cast<uint64_t>(options_.nvlBytes) / 2 / 512 * 512; }
@@ -236,8 +241,9 @@ private:
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent before_ = nullptr, after_ = nullptr;
   kernels::PeerGroup group_;
-  std::unique_ptr<MoeNodes> nodes_; // where there are several
-  Status failure_;                  // of the exchange with other nodes
+  std::unique_ptr<MoeNodes> nodes_;         // where there are several
+  std::unique_ptr<MoeLowLatencyNodes> far_; // and the mode is there
+  Status failure_;                          // of the exchange with other nodes
   int64_t lowLatencyCalls_ = 0;
   // Of each of the two buffers: what is to be received.
   std::variant<std::monostate, kernels::LowLatencyDispatchArgs, kernels::LowLatencyCombineArgs>

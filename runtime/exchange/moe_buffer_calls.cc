@@ -44,7 +44,7 @@ Status MoeBuffer::end(const MoeOrder &order) {
 
 Status MoeBuffer::dispatchLayout(const MoeRouting &routing, const MoeLayout &layout,
                                  const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(ready());
+  COLL_RETURN_IF_ERROR(readyForNormal());
   COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
@@ -77,7 +77,7 @@ int64_t MoeBuffer::handleBytes(int64_t numTokens, int numRanks, const MoeConfig 
 Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRouting &routing,
                                         const MoeLayout &layout, const MoeDispatchOptions &options,
                                         void *handleMemory, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(ready());
+  COLL_RETURN_IF_ERROR(readyForNormal());
   COLL_RETURN_IF_ERROR(checkMoeOptions(options));
   COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
   COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
@@ -130,7 +130,7 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
 
 Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
                                              const MoeConfig &config, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(ready());
+  COLL_RETURN_IF_ERROR(readyForNormal());
   COLL_RETURN_IF_ERROR(checkMoeConfig(config));
   MoeRouting routing;
   routing.numTokens = handle.numTokens;
@@ -229,7 +229,7 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
 
 Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
                           const MoeConfig &config, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(ready());
+  COLL_RETURN_IF_ERROR(readyForNormal());
   COLL_RETURN_IF_ERROR(checkMoeConfig(config));
   COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
   dl::CudaScope scope(*platform_.cuda, gpu_->context());

@@ -3,6 +3,7 @@
 
 #include "runtime/exchange/moe_buffer.h"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -36,6 +37,14 @@ int64_t MoeBuffer::lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks
   return 2 * static_cast<int64_t>(kernels::lowLatencyArea(kernelShape(shape)).bytes);
 }
 
+int64_t MoeBuffer::lowLatencyHostBytes(const MoeLowLatencyShape &shape, int numRanks,
+                                       int nodeSize) {
+  if (!checkMoeShape(shape, numRanks).ok() || nodeSize < 1 || nodeSize >= numRanks)
+    return 0;
+  return static_cast<int64_t>(
+      MoeLowLatencyNodes::bytes(kernelShape(shape), numRanks, std::min(nodeSize, numRanks)));
+}
+
 int64_t MoeBuffer::lowLatencyOffset() const {
   const int64_t before = static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes;
   return (before + kAlignment - 1) / kAlignment * kAlignment;
@@ -51,7 +60,15 @@ Status MoeBuffer::openLowLatency() {
                                              stream_),
                "cuMemsetD8Async"));
   }
-  return platform_.kernels.rehearseLowLatency(group_, stream_);
+  COLL_RETURN_IF_ERROR(platform_.kernels.rehearseLowLatency(group_, stream_));
+  if (options_.numRanks <= options_.nodeSize)
+    return Status::okay();
+  Result<std::unique_ptr<MoeLowLatencyNodes>> far = MoeLowLatencyNodes::create(
+      gpu_, *options_.transport, world(), kernelShape(options_.lowLatencyShape));
+  if (!far)
+    return far.status();
+  far_ = far.take();
+  return Status::okay();
 }
 
 Result<MoeView> MoeBuffer::lowLatencyCombineInput() const {
@@ -80,6 +97,8 @@ kernels::LowLatencyCall MoeBuffer::lowLatencyCall(const MoeRouting &routing, int
                           buffer * kernels::lowLatencyArea(call.shape).bytes;
   for (uint32_t r = 0; r < group_.size; ++r)
     call.buffers[r] = group_.workspace[r] + offset;
+  if (far_)
+    call.far = far_->of(lowLatencyCalls_ % 2);
   call.topkIdx = routing.topkIdx;
   call.numTokens = static_cast<uint32_t>(routing.numTokens);
   call.numTopk = static_cast<uint32_t>(routing.numTopk);

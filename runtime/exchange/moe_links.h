@@ -2,8 +2,8 @@
 // they say of how those fare.
 //
 // Everybody is connected to everybody, so that the end of a rank is heard of by all at once. The
-// rank with the higher number connects. abort() may be called from any thread, everything else by
-// one at a time.
+// rank with the higher number connects. abort(), poll() and explain() may be called from any thread
+// once connect() is over, everything else by one at a time.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_LINKS_H
 #define COLL_RUNTIME_EXCHANGE_MOE_LINKS_H

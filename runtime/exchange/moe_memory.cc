@@ -1,5 +1,7 @@
 #include "runtime/exchange/moe_memory.h"
 
+#include "runtime/exchange/moe_routes.h"
+
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -13,6 +15,10 @@ Status refuse(size_t rank, const std::string &why) {
   return Status::invalid("moe: the card of rank " + std::to_string(rank) + " " + why);
 }
 
+int membersOf(const MoeCard &card) {
+  return MoeWorld{card.rank, card.numRanks, card.nodeSize}.members();
+}
+
 Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
   if (card.magic != MoeCard::kMagic)
     return refuse(rank, "is none, or another version's");
@@ -20,7 +26,9 @@ Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
     return refuse(rank, "is that of rank " + std::to_string(card.rank));
   if (card.numRanks != own.numRanks || card.nodeSize != own.nodeSize ||
       card.nvlBytes != own.nvlBytes || card.netBytes != own.netBytes ||
-      card.netChunkBytes != own.netChunkBytes || card.memory.bytes != own.memory.bytes)
+      card.netChunkBytes != own.netChunkBytes ||
+      // A node of fewer ranks has smaller workspaces.
+      (membersOf(card) == membersOf(own) && card.memory.bytes != own.memory.bytes))
     return refuse(rank, "is of a buffer with another number of ranks or other sizes");
   if (card.rank / card.nodeSize == own.rank / own.nodeSize &&
       std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)

@@ -78,10 +78,12 @@ Status MoeNodes::open() {
   const dl::Cuda &cuda = gpu_->cuda();
   const MoeWorld &world = options_.world;
   using Kind = dl::GpuMemory::Kind;
-  Result<dl::GpuMemory> memory = dl::GpuMemory::create(gpu_, Kind::Device, options_.netBytes);
-  if (!memory)
-    return memory.status();
-  memory_ = memory.take();
+  if (options_.netBytes > 0) {
+    Result<dl::GpuMemory> memory = dl::GpuMemory::create(gpu_, Kind::Device, options_.netBytes);
+    if (!memory)
+      return memory.status();
+    memory_ = memory.take();
+  }
   Result<dl::GpuMemory> stage = dl::GpuMemory::create(gpu_, Kind::Pinned, kStageBytes);
   if (!stage)
     return stage.status();
@@ -102,7 +104,7 @@ Status MoeNodes::open() {
   pumping.slotBytes = options_.chunkBytes;
   pumping.timeoutUs = options_.timeoutUs;
   for (int n = 0; n < world.numNodes(); ++n)
-    if (n != world.node())
+    if (n != world.node() && world.onNode(n) < world.numRanks)
       pumping.far.push_back(world.onNode(n));
   Result<std::unique_ptr<MoePump>> pump =
       MoePump::create(gpu_, *options_.transport, *links_, world.rank, world.numRanks, pumping);

@@ -73,6 +73,7 @@ public:
     return links_->connect(handles, options_.timeoutUs);
   }
   MoeLinks &links() { return *links_; }
+  MoePump &pump() { return *pump_; }
   char *data() const { return memory_.device(); } // netBytes
   int64_t bytesSent() const { return pump_->bytesSent(); }
 

@@ -19,11 +19,13 @@ constexpr int64_t kSpinUs = 200;
 // A flow, and how far it is.
 struct MoePump::Running {
   MoeFlow flow;
-  std::vector<Place> &places;
+  std::vector<Place> &lane;
+  std::vector<Place> own = {};  // where the flow has slots
   int64_t begun = 0, ended = 0; // chunks
 
+  std::vector<Place> &places() { return own.empty() ? lane : own; }
   bool isDone() const { return ended == flow.numChunks; }
-  Place &placeOf(int64_t chunk) const { return places[static_cast<size_t>(chunk) % places.size()]; }
+  Place &placeOf(int64_t chunk) { return places()[static_cast<size_t>(chunk) % places().size()]; }
 };
 
 Result<std::unique_ptr<MoePump>> MoePump::create(std::shared_ptr<dl::GpuContext> gpu,
@@ -82,9 +84,16 @@ MoePump::~MoePump() {
 
 Status MoePump::run(std::vector<MoeFlow> flows, const std::function<Status()> &watch) {
   std::vector<Running> all;
+  bool isEndless = false;
   for (MoeFlow &flow : flows) {
     Lane &lane = lanes_[static_cast<size_t>(flow.rank)];
     all.push_back({std::move(flow), flow.isSend ? lane.out : lane.in});
+    Running &running = all.back();
+    for (const MoeSlot &slot : running.flow.slots) {
+      running.own.emplace_back();
+      running.own.back().slot = slot;
+    }
+    isEndless |= running.flow.numChunks == MoeFlow::kEndless;
   }
   int64_t lastUs = net::nowUs();
   while (true) {
@@ -107,7 +116,7 @@ Status MoePump::run(std::vector<MoeFlow> flows, const std::function<Status()> &w
     const int64_t nowUs = net::nowUs();
     if (isMoving)
       lastUs = nowUs;
-    else if (nowUs - lastUs > timeoutUs_)
+    else if (!isEndless && nowUs - lastUs > timeoutUs_)
       return {kCollTimeout, "rank " + std::to_string(waiting->flow.rank) +
                                 (waiting->flow.isSend ? " takes nothing" : " sends nothing")};
     else if (nowUs - lastUs > kSpinUs)
@@ -121,7 +130,7 @@ Result<bool> MoePump::advance(Running &running) {
   bool isMoving = false;
   // The oldest chunk first: they end in their order.
   for (int64_t chunk = running.ended; chunk < running.flow.numChunks; ++chunk) {
-    if (chunk >= running.ended + static_cast<int64_t>(running.places.size()))
+    if (chunk >= running.ended + static_cast<int64_t>(running.places().size()))
       break;
     Place &place = running.placeOf(chunk);
     Result<bool> moved = running.flow.isSend ? advanceSend(running, place, chunk)
@@ -147,10 +156,10 @@ Result<bool> MoePump::advanceSend(Running &running, Place &place, int64_t chunk)
     // Chunks are sent in their order.
     if (chunk > running.ended && running.placeOf(chunk - 1).state == State::Copying)
       return false;
-    Result<bool> copied = isCopied(flow, place);
+    Result<bool> copied = isCopied(flow, chunk, place);
     if (!copied || !*copied)
       return copied;
-    const net::Segment segment = segmentOf(place, flow.bytes(chunk));
+    const net::Segment segment = segmentOf(flow, place, flow.bytes(chunk));
     Result<net::Request *> request = links_.to(flow.rank).isend(&segment, 1, flow.tag);
     if (!request)
       return request.status();
@@ -171,6 +180,8 @@ Result<bool> MoePump::advanceSend(Running &running, Place &place, int64_t chunk)
     return sent.status();
   if (!sent->done)
     return false;
+  if (flow.isGone)
+    flow.isGone(chunk);
   place.state = State::Free;
   ++running.ended;
   return true;
@@ -182,7 +193,7 @@ Result<bool> MoePump::advanceRecv(Running &running, Place &place, int64_t chunk)
   if (place.state == State::Free) {
     if (chunk != running.begun)
       return false;
-    const net::Segment segment = segmentOf(place, bytes);
+    const net::Segment segment = segmentOf(flow, place, bytes);
     Result<net::Request *> request = links_.to(flow.rank).irecv(&segment, 1, flow.tag);
     if (!request)
       return request.status();
@@ -201,16 +212,17 @@ Result<bool> MoePump::advanceRecv(Running &running, Place &place, int64_t chunk)
       return came.status();
     if (!came->done)
       return false;
-    if (came->bytes != static_cast<uint64_t>(bytes))
+    if (flow.slots.empty() && came->bytes != static_cast<uint64_t>(bytes))
       return Status(kCollMismatch, "it sends " + std::to_string(came->bytes) + " bytes where " +
                                        std::to_string(bytes) + " are expected");
+    place.slot.bytes = static_cast<int64_t>(came->bytes);
     COLL_RETURN_IF_ERROR(move(flow, chunk, place));
     place.state = State::Copying;
     return true;
   }
   if (chunk != running.ended)
     return false;
-  Result<bool> copied = isCopied(flow, place);
+  Result<bool> copied = isCopied(flow, chunk, place);
   if (!copied || !*copied)
     return copied;
   place.state = State::Free;
@@ -219,13 +231,16 @@ Result<bool> MoePump::advanceRecv(Running &running, Place &place, int64_t chunk)
 }
 
 Status MoePump::move(const MoeFlow &flow, int64_t chunk, Place &place) {
-  COLL_RETURN_IF_ERROR(flow.move(chunk, place.slot));
+  if (flow.move)
+    COLL_RETURN_IF_ERROR(flow.move(chunk, place.slot));
   if (!flow.stream)
     return Status::okay();
   return gpu_->check(gpu_->cuda().eventRecord(place.event, flow.stream), "cuEventRecord");
 }
 
-Result<bool> MoePump::isCopied(const MoeFlow &flow, const Place &place) const {
+Result<bool> MoePump::isCopied(const MoeFlow &flow, int64_t chunk, const Place &place) const {
+  if (flow.isMoved)
+    return flow.isMoved(chunk);
   if (!flow.stream)
     return true;
   const dl::CudaResult state = gpu_->cuda().eventQuery(place.event);

@@ -5,7 +5,11 @@
 // come, then are taken away. So copies and the network overlap, and memory is bounded, however long
 // the flows are.
 //
-// One thread at a time.
+// A flow may have slots of its own instead, which others fill and empty: it may go on as long as
+// the pump, and is asked whether a chunk is ready.
+//
+// run() may be under way in several threads, each with flows of its own; one of them at a time has
+// flows by the pump's slots.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_PUMP_H
 #define COLL_RUNTIME_EXCHANGE_MOE_PUMP_H
@@ -13,6 +17,7 @@
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/exchange/moe_links.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -22,9 +27,12 @@ namespace coll::rt {
 struct MoeSlot {
   char *host = nullptr;   // aligned to 256
   char *device = nullptr; // the same memory, as the GPU addresses it
+  int64_t bytes = 0;      // of what has come
 };
 
 struct MoeFlow {
+  static constexpr int64_t kEndless = INT64_MAX;
+
   int rank = 0; // the other end
   bool isSend = false;
   uint64_t tag = 0; // the same at both ends; of one flow in each direction at a time
@@ -34,6 +42,15 @@ struct MoeFlow {
   // is on it when the function returns.
   std::function<Status(int64_t chunk, const MoeSlot &slot)> move;
   dl::CudaStream stream = nullptr; // null: done at once
+
+  // Slots of its own, registered as `memory`: chunk i is in the i-th, in turns. What comes may be
+  // shorter than bytes().
+  std::vector<MoeSlot> slots;
+  const net::Memory *memory = nullptr;
+  // With them, instead of a stream: whether the chunk is there to be sent, or was taken away.
+  // bytes() of what is sent, and `move` of what has come, are asked after and before that.
+  std::function<bool(int64_t chunk)> isMoved;
+  std::function<void(int64_t chunk)> isGone; // a sender's slot is free
 };
 
 class MoePump {
@@ -54,7 +71,8 @@ public:
   // Of all flows so far.
   int64_t bytesSent() const { return bytesSent_; }
   // Blocks until all flows are through. `watch` is asked again and again whether to go on. On an
-  // error flows are left as they are: the links can only be closed.
+  // error flows are left as they are: the links can only be closed. Without a deadline where one is
+  // endless.
   Status run(std::vector<MoeFlow> flows, const std::function<Status()> &watch);
 
 private:
@@ -84,10 +102,11 @@ private:
   Result<bool> advance(Running &running);
   Result<bool> advanceSend(Running &running, Place &place, int64_t chunk);
   Result<bool> advanceRecv(Running &running, Place &place, int64_t chunk);
-  Result<bool> isCopied(const MoeFlow &flow, const Place &place) const;
+  Result<bool> isCopied(const MoeFlow &flow, int64_t chunk, const Place &place) const;
   Status move(const MoeFlow &flow, int64_t chunk, Place &place);
-  net::Segment segmentOf(const Place &place, int64_t bytes) const {
-    return {place.slot.host, static_cast<uint64_t>(bytes), registered_};
+  net::Segment segmentOf(const MoeFlow &flow, const Place &place, int64_t bytes) const {
+    return {place.slot.host, static_cast<uint64_t>(bytes),
+            flow.slots.empty() ? registered_ : flow.memory};
   }
 
   std::shared_ptr<dl::GpuContext> gpu_;
@@ -97,7 +116,7 @@ private:
   dl::GpuMemory pinned_;
   net::Memory *registered_ = nullptr;
   std::vector<Lane> lanes_; // by rank
-  int64_t bytesSent_ = 0;
+  std::atomic<int64_t> bytesSent_{0};
 };
 
 } // namespace coll::rt

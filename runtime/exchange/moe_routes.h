@@ -21,9 +21,14 @@ namespace coll::rt {
 struct MoeWorld {
   int rank = 0;
   int numRanks = 1;
-  int nodeSize = 1; // numRanks is a multiple
+  int nodeSize = 1; // numRanks is a multiple, but for the low-latency mode
 
-  int numNodes() const { return numRanks / nodeSize; }
+  int numNodes() const { return (numRanks + nodeSize - 1) / nodeSize; }
+  // Ranks of this node.
+  int members() const {
+    const int after = numRanks - node() * nodeSize;
+    return after < nodeSize ? after : nodeSize;
+  }
   int node() const { return rank / nodeSize; }
   int place() const { return rank % nodeSize; } // in the node
   // This rank's counterpart.

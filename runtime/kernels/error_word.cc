@@ -2,6 +2,15 @@
 
 namespace coll::kernels {
 
+namespace {
+
+std::string whoIs(uint64_t detail) {
+  return detail < kRankOfWord ? "member " + std::to_string(detail) + " of the group"
+                              : "rank " + std::to_string(detail - kRankOfWord);
+}
+
+} // namespace
+
 std::string describeErrorWord(uint64_t word) {
   const std::string detail = std::to_string(word >> 32);
   switch (static_cast<KernelError>(static_cast<uint32_t>(word))) {
@@ -14,13 +23,13 @@ std::string describeErrorWord(uint64_t word) {
   case KernelError::Timeout:
     return "a wait inside the kernel passed its deadline (at " + detail + ")";
   case KernelError::PeerTimeout:
-    return "member " + detail + " of the group, or its data, did not come before the deadline";
+    return whoIs(word >> 32) + ", or its data, did not come before the deadline";
   case KernelError::PeerMismatch:
-    return "member " + detail + " of the group makes another call";
+    return whoIs(word >> 32) + " makes another call";
   case KernelError::PeerFailed:
-    return "member " + detail + " of the group has failed";
+    return whoIs(word >> 32) + " has failed";
   case KernelError::PeerAborted:
-    return "member " + detail + " of the group was told to end";
+    return whoIs(word >> 32) + " was told to end";
   case KernelError::MoeCapacity:
     return "there are more tokens for member " + detail + " of the group than its buffer holds";
   case KernelError::MoeIndex:

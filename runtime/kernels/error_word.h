@@ -18,7 +18,8 @@ enum class KernelError : uint32_t {
   PageRange = 1, // a page outside the bounce buffer or the message's buffer; detail: its number
   PageCount = 2, // more pages than a slot has; detail: the slot
   Timeout = 3,   // a bounded wait ended; detail: where, as the kernel's header says
-  // Of a peer group; detail: the member's position.
+  // Of a peer group; detail: the member's position, or kRankOfWord + the rank of one that is on
+  // another node.
   PeerTimeout = 4,  // it, or its data, did not come in time
   PeerMismatch = 5, // it makes another call
   PeerFailed = 6,   // it failed first
@@ -27,6 +28,8 @@ enum class KernelError : uint32_t {
   MoeCapacity = 8, // more tokens for a member than its buffer holds; detail: its position
   MoeIndex = 9     // a top-k index is out of range, or twice in a token; detail: the token
 };
+
+inline constexpr uint32_t kRankOfWord = 1u << 16;
 
 constexpr uint64_t errorWord(KernelError error, uint32_t detail) {
   return uint64_t{detail} << 32 | static_cast<uint32_t>(error);

@@ -72,7 +72,7 @@ Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineAr
 Result<simt::Grid> emulatedLowLatencyDispatch(const PeerGroup &group,
                                               const LowLatencyDispatchArgs &args) {
   COLL_RETURN_IF_ERROR(checkLowLatencyDispatch(group, args));
-  const low_latency::Dispatch plan = low_latency::planDispatch(smallCall(args));
+  const low_latency::Dispatch plan = low_latency::planDispatch(group, smallCall(args));
   const LowLatencyCall &call = plan.args.call;
   return simt::Grid{
       {call.grid.blocks, call.grid.threads, low_latency::dispatchSharedBytes(call.shape)},
@@ -82,7 +82,7 @@ Result<simt::Grid> emulatedLowLatencyDispatch(const PeerGroup &group,
 Result<simt::Grid> emulatedLowLatencyCombine(const PeerGroup &group,
                                              const LowLatencyCombineArgs &args) {
   COLL_RETURN_IF_ERROR(checkLowLatencyCombine(group, args));
-  const low_latency::Combine plan = low_latency::planCombine(smallCall(args));
+  const low_latency::Combine plan = low_latency::planCombine(group, smallCall(args));
   const MoeGrid &grid = plan.args.call.grid;
   return simt::Grid{
       {grid.blocks, grid.threads, low_latency::combineSharedBytes()},

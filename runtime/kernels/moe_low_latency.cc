@@ -3,6 +3,7 @@
 #include "runtime/kernels/moe_low_latency_plan.h"
 #include "runtime/kernels/moe_tuning.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 
@@ -36,9 +37,25 @@ Status checkGrid(const PeerGroup &group, const MoeGrid &grid) {
   return Status::okay();
 }
 
+uint32_t ranksOf(const PeerGroup &group, const LowLatencyFar &far) {
+  return far.numRanks ? far.numRanks : group.size;
+}
+
+Status checkFar(const PeerGroup &group, const LowLatencyFar &far) {
+  const uint32_t ranks = ranksOf(group, far);
+  if (ranks > kLowLatencyRanks || ranks < group.size || far.firstRank > ranks - group.size)
+    return refuse(group, "members are ranks from " + std::to_string(far.firstRank) + " on of " +
+                             std::to_string(ranks) + "; there are at most " +
+                             std::to_string(kLowLatencyRanks));
+  if (ranks > group.size && (!far.memory || reinterpret_cast<uintptr_t>(far.memory) % kVec))
+    return refuse(group, "the memory for other nodes is null or not aligned to 16 bytes");
+  return Status::okay();
+}
+
 Status checkCall(const PeerGroup &group, const LowLatencyCall &call) {
   COLL_RETURN_IF_ERROR(checkPeerGroup(group));
-  COLL_RETURN_IF_ERROR(checkLowLatencyShape(call.shape, group.size));
+  COLL_RETURN_IF_ERROR(checkFar(group, call.far));
+  COLL_RETURN_IF_ERROR(checkLowLatencyShape(call.shape, ranksOf(group, call.far)));
   if (call.phases == 0 || call.phases > (kLowLatencySend | kLowLatencyReceive))
     return refuse(group, "no such phases");
   if (call.numTokens > call.shape.maxTokens)
@@ -72,7 +89,11 @@ uint32_t numberOf(Kind kind, const LowLatencyCall &call, bool variant) {
 }
 
 template <typename Plan>
-void fillGrid(Plan &plan) {
+void fillIn(const PeerGroup &group, Plan &plan) {
+  LowLatencyCall &call = plan.args.call;
+  call.far.numRanks = ranksOf(group, call.far);
+  if (call.far.numRanks > group.size)
+    plan.farArea = lowLatencyFarArea(call.shape, call.far.numRanks, group.size);
   MoeGrid &grid = plan.args.call.grid;
   grid.blocks = grid.blocks ? grid.blocks : kLowLatencyBlocks;
   grid.threads = grid.threads ? grid.threads : kLowLatencyThreads;
@@ -113,6 +134,29 @@ LowLatencyArea lowLatencyArea(const LowLatencyShape &shape) {
   return area;
 }
 
+LowLatencyFarArea lowLatencyFarArea(const LowLatencyShape &shape, uint32_t numRanks,
+                                    uint32_t groupSize) {
+  using namespace low_latency;
+  const uint64_t far = numRanks - groupSize, words = roundUp(numRanks * sizeof(uint64_t));
+  const uint32_t local = shape.numExperts / numRanks;
+  const uint64_t plain = plainBytes(shape.hidden);
+  const uint64_t dispatched =
+      rowsAt(local, shape.maxTokens, shape.numTopk) + shape.maxTokens * plain;
+  const uint64_t returned = kReturnsAt + uint64_t{shape.maxTokens} *
+                                             std::min(shape.numTopk, local) * (plain + kTailBytes);
+  LowLatencyFarArea area = {};
+  area.rung = 0;
+  area.taken = words;
+  area.sent = area.taken + kAlignment;
+  area.arrived = area.sent + words;
+  area.returns = area.arrived + words;
+  area.out = area.returns + roundUp(uint64_t{shape.maxTokens} * shape.numTopk * sizeof(uint64_t));
+  area.messageBytes = roundUp(std::max(dispatched, returned));
+  area.in = area.out + far * area.messageBytes;
+  area.bytes = area.in + far * area.messageBytes;
+  return area;
+}
+
 Status checkLowLatencyDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args) {
   const LowLatencyCall &call = args.call;
   COLL_RETURN_IF_ERROR(checkCall(group, call));
@@ -141,15 +185,17 @@ Status checkLowLatencyCombine(const PeerGroup &group, const LowLatencyCombineArg
 
 namespace low_latency {
 
-Dispatch planDispatch(const LowLatencyDispatchArgs &args) {
-  Dispatch plan = {args, lowLatencyArea(args.call.shape), numberOf(kDispatch, args.call, args.fp8)};
-  fillGrid(plan);
+Dispatch planDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args) {
+  Dispatch plan = {
+      args, lowLatencyArea(args.call.shape), {}, numberOf(kDispatch, args.call, args.fp8)};
+  fillIn(group, plan);
   return plan;
 }
 
-Combine planCombine(const LowLatencyCombineArgs &args) {
-  Combine plan = {args, lowLatencyArea(args.call.shape), numberOf(kCombine, args.call, args.log)};
-  fillGrid(plan);
+Combine planCombine(const PeerGroup &group, const LowLatencyCombineArgs &args) {
+  Combine plan = {
+      args, lowLatencyArea(args.call.shape), {}, numberOf(kCombine, args.call, args.log)};
+  fillIn(group, plan);
   return plan;
 }
 

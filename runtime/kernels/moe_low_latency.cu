@@ -72,14 +72,14 @@ Status launchCombine(const char *name, const PeerGroup &group, const low_latency
 Status launchLowLatencyDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args,
                                 void *stream) {
   COLL_RETURN_IF_ERROR(checkLowLatencyDispatch(group, args));
-  const low_latency::Dispatch plan = low_latency::planDispatch(args);
+  const low_latency::Dispatch plan = low_latency::planDispatch(group, args);
   return launchDispatch("moe low-latency dispatch", group, plan, plan.args.call.grid, stream);
 }
 
 Status launchLowLatencyCombine(const PeerGroup &group, const LowLatencyCombineArgs &args,
                                void *stream) {
   COLL_RETURN_IF_ERROR(checkLowLatencyCombine(group, args));
-  const low_latency::Combine plan = low_latency::planCombine(args);
+  const low_latency::Combine plan = low_latency::planCombine(group, args);
   return launchCombine("moe low-latency combine", group, plan, plan.args.call.grid, stream);
 }
 

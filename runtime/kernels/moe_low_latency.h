@@ -16,6 +16,8 @@
 // make one launch or two, as they like.
 // **Order of what arrives.** Packed by expert; an expert's rows by source, then by their place
 // there.
+// **Several nodes.** Ranks of other nodes are reached by way of pinned memory
+// (moe_low_latency_far.h): they are sources and targets like the others, and no members.
 // **Bounds.** Indices that are out of range, or twice in a token, count as -1 and are reported;
 // what a peer or a handle says is checked before it becomes an address.
 //
@@ -26,6 +28,7 @@
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_H
 
 #include "runtime/kernels/moe.h"
+#include "runtime/kernels/moe_low_latency_far.h"
 
 #include <cstdint>
 
@@ -63,6 +66,7 @@ struct LowLatencyCall {
   LowLatencyShape shape;
   uint32_t phases = kLowLatencySend | kLowLatencyReceive;
   char *buffers[kMaxPeers] = {}; // of every member, as addresses of this GPU
+  LowLatencyFar far;
   // This member's tokens.
   const int64_t *topkIdx = nullptr; // [numTokens][numTopk]
   uint32_t numTokens = 0;
@@ -70,7 +74,7 @@ struct LowLatencyCall {
   MoeGrid grid;
 };
 
-// What a dispatch brought, in this member's memory. `rows`: the members' number times maxTokens.
+// What a dispatch brought, in this member's memory. `rows`: the ranks' number times maxTokens.
 struct LowLatencyRows {
   void *x = nullptr;          // [local expert][rows][hidden]
   float *scales = nullptr;    // [local expert][rows][hidden / 128], of fp8

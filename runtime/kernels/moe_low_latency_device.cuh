@@ -4,10 +4,12 @@
 // Phases of a block:
 //
 //   1. begin   reads the numbers of the buffer's last calls
-//   2. send    waits until all members have received what was in the buffer before; block 0 says
-//              which call this is; rows are stored straight into the members' buffers, each
-//              followed by its word
-//   3. receive waits for each member's word of which call it makes, then for the words of rows
+//   2. send    waits until all members have received what was in the buffer before, and until
+//              messages to other nodes may be overwritten; block 0 says which call this is; rows
+//              are stored straight into the members' buffers, each followed by its word, or into a
+//              message, which the last block to be done tells the host of
+//   3. receive waits for each member's word of which call it makes, then for the words of rows;
+//              before these for the messages of other nodes, which block 0 asks the host about
 //   4. leave   the last block raises the numbers, and tells the members what may be overwritten
 //
 // **Memory order.** A word is released after its row by a thread behind a barrier of those that
@@ -17,6 +19,7 @@
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DEVICE_CUH
 
+#include "runtime/kernels/moe_low_latency_far_device.cuh"
 #include "runtime/kernels/moe_low_latency_plan.h"
 #include "runtime/kernels/peer_device.cuh"
 
@@ -35,12 +38,13 @@ COLL_DEVICE uint64_t wordOf(uint32_t number, uint32_t says) {
 
 class Round {
 public:
-  COLL_DEVICE Round(const PeerGroup &group, const LowLatencyCall &call, const LowLatencyArea &area,
-                    uint32_t what)
-      : group_(group), call_(call), area_(area), what_(what), own_(stateOf(group.rank)),
+  template <typename Plan>
+  COLL_DEVICE Round(const PeerGroup &group, const Plan &plan)
+      : group_(group), call_(plan.args.call), area_(plan.area), what_(plan.what),
+        far_(group, plan.args.call.far, plan.farArea), own_(stateOf(group.rank)),
         sent_(simt::loadRelaxed(&own_.sent)), received_(simt::loadRelaxed(&own_.received)) {}
 
-  // These four are for all threads of a block, and return the same to all. False: give up.
+  // These are for all threads of a block, and return the same to all. False: give up.
 
   COLL_DEVICE bool begin() const {
     const uint32_t failed = simt::loadRelaxed(&peer::stateOf(group_, group_.rank).failed);
@@ -62,7 +66,20 @@ public:
       if (!over && simt::blockIndex() == 0)
         simt::storeRelaxed(&stateOf(member).said[group_.rank], wordOf(sent_ + 1, what_));
     }
+    for (uint32_t i = member; i < far_.count() && !over; i += simt::blockThreads())
+      over = !awaitNumber(far_.sent(far_.rankAt(i)), sent_, far_.rankAt(i));
     return !simt::syncBlockAny(over);
+  }
+
+  // All blocks, when what they send is written: the last one tells the host of the messages.
+  COLL_DEVICE void ring() const {
+    if (far_.count() == 0)
+      return;
+    simt::syncBlock();
+    const bool isLast = simt::threadIndex() == 0 && isLastBlock(own_.written);
+    if (simt::syncBlockAny(isLast))
+      for (uint32_t i = simt::threadIndex(); i < far_.count(); i += simt::blockThreads())
+        simt::storeRelease(far_.rung(far_.rankAt(i)), uint64_t{sent_} + 1);
   }
 
   COLL_DEVICE bool awaitMembers() const {
@@ -74,16 +91,26 @@ public:
       if (!over && what != what_)
         peer::fail(group_, KernelError::PeerMismatch, member);
     }
-    return !simt::syncBlockAny(over || what != what_);
+    over |= what != what_;
+    if (far_.count() > 0)
+      over |= !(simt::blockIndex() == 0 ? awaitMessages() : awaitFirstBlock());
+    if (simt::syncBlockAny(over))
+      return false;
+    if (far_.count() > 0 && simt::blockIndex() == 0 && simt::threadIndex() == 0)
+      simt::storeRelease(&own_.arrived, received_ + 1);
+    return true;
   }
 
   COLL_DEVICE void leave() const {
     simt::syncBlock();
     const bool isLast = simt::threadIndex() == 0 && leaveOfBlock();
     // A thread for each member: a release waits for the stores before it, over the link, too.
-    if (simt::syncBlockAny(isLast) && (call_.phases & kLowLatencyReceive) &&
-        simt::threadIndex() < group_.size)
+    if (!simt::syncBlockAny(isLast) || !(call_.phases & kLowLatencyReceive))
+      return;
+    if (simt::threadIndex() < group_.size)
       simt::storeRelease(&stateOf(simt::threadIndex()).taken[group_.rank], received_ + 1);
+    if (simt::threadIndex() == 0 && far_.count() > 0)
+      simt::storeRelease(far_.taken(), uint64_t{received_} + 1);
   }
 
   // One thread: until the word is that of the call that is received, and what it says.
@@ -98,6 +125,15 @@ public:
   }
 
   COLL_DEVICE uint32_t sending() const { return sent_ + 1; }
+  COLL_DEVICE uint32_t receiving() const { return received_ + 1; }
+
+  // One thread: the header of the message to a rank of another node. `message` has what only the
+  // call knows.
+  COLL_DEVICE void announce(uint32_t rank, LowLatencyMessage message) const {
+    message.what = what_;
+    message.number = sent_ + 1;
+    *reinterpret_cast<LowLatencyMessage *>(far_.messageTo(rank)) = message;
+  }
 
   // Places in a member's buffer. `pair`: local expert, then source.
   COLL_DEVICE uint64_t *countOf(uint32_t member, uint32_t pair) const {
@@ -119,16 +155,62 @@ public:
   }
 
 private:
+  // One thread: counts the block; true for the last one, which clears the count.
+  COLL_DEVICE static bool isLastBlock(uint32_t &count) {
+    simt::fenceSystem();
+    if (simt::fetchAdd(&count, 1) + 1 != simt::gridBlocks())
+      return false;
+    simt::storeRelaxed(&count, 0);
+    return true;
+  }
+
   // One thread; true for the last block, which sets the counters for the next call.
   COLL_DEVICE bool leaveOfBlock() const {
-    simt::fenceSystem();
-    if (simt::fetchAdd(&own_.left, 1) + 1 != simt::gridBlocks())
+    if (!isLastBlock(own_.left))
       return false;
-    simt::storeRelaxed(&own_.left, 0);
     if (call_.phases & kLowLatencySend)
       simt::storeRelaxed(&own_.sent, sent_ + 1);
     if (call_.phases & kLowLatencyReceive)
       simt::storeRelaxed(&own_.received, received_ + 1);
+    return true;
+  }
+
+  // One thread: until the host has raised the word of a rank of another node so far.
+  COLL_DEVICE bool awaitNumber(const uint64_t *word, uint32_t number, uint32_t rank) const {
+    peer::Watch watch(group_);
+    while (static_cast<int32_t>(static_cast<uint32_t>(simt::loadRelaxed(word)) - number) < 0)
+      if (watch.isOver(Far::named(rank)))
+        return false;
+    (void)simt::loadAcquire(word);
+    return true;
+  }
+
+  // A thread of the first block: for a share of the messages. The others ask that block, since a
+  // word of the host's is read over the bus.
+  COLL_DEVICE bool awaitMessages() const {
+    for (uint32_t i = simt::threadIndex(); i < far_.count(); i += simt::blockThreads()) {
+      const uint32_t rank = far_.rankAt(i);
+      if (!awaitNumber(far_.arrived(rank), received_ + 1, rank))
+        return false;
+      if (Far::headerOf(far_.messageFrom(rank)).what != what_) {
+        peer::fail(group_, KernelError::PeerMismatch, Far::named(rank));
+        return false;
+      }
+    }
+    return true;
+  }
+  // A thread of another block.
+  COLL_DEVICE bool awaitFirstBlock() const {
+    if (simt::threadIndex() != 0)
+      return true;
+    // That block's waits have deadlines, and it knows for whom it waits.
+    const uint32_t *failed = &peer::stateOf(group_, group_.rank).failed;
+    while (simt::loadRelaxed(&own_.arrived) != received_ + 1) {
+      simt::giveWay();
+      if (simt::loadRelaxed(failed) != 0)
+        return false;
+    }
+    (void)simt::loadAcquire(&own_.arrived);
     return true;
   }
 
@@ -143,6 +225,7 @@ private:
   const LowLatencyCall &call_;
   const LowLatencyArea &area_;
   const uint32_t what_;
+  const Far far_;
   State &own_;
   const uint32_t sent_, received_;
 };

@@ -18,7 +18,9 @@ struct alignas(128) State {
   uint32_t sent;     // the last call that this member has sent; own kernels only
   uint32_t received; // and received
   uint32_t left;     // blocks that are done with the kernel that runs
-  uint32_t unused[29];
+  uint32_t written;  // blocks that have written all that they send
+  uint32_t arrived;  // the last call whose messages from other nodes are all there
+  uint32_t unused[27];
   uint64_t said[kMaxPeers];  // by each member that sends: call << 32 | which it is
   uint32_t taken[kMaxPeers]; // the last call that this member has received, by that member
 };
@@ -26,23 +28,26 @@ struct alignas(128) State {
 struct Dispatch {
   LowLatencyDispatchArgs args;
   LowLatencyArea area;
+  LowLatencyFarArea farArea;
   uint32_t what;
 };
 struct Combine {
   LowLatencyCombineArgs args;
   LowLatencyArea area;
+  LowLatencyFarArea farArea;
   uint32_t what;
 };
-// `call.grid` is filled in. `what` differs where members' calls do.
-Dispatch planDispatch(const LowLatencyDispatchArgs &args);
-Combine planCombine(const LowLatencyCombineArgs &args);
+// `call.grid` and `call.far` are filled in. `what` differs where members' calls do.
+Dispatch planDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args);
+Combine planCombine(const PeerGroup &group, const LowLatencyCombineArgs &args);
 
 // Shared memory of a block: tables, then the experts of all tokens (i16).
 struct alignas(128) Scratch {
   char *rows[kMoeTopk];      // where a token goes to, or comes from; or null
-  uint64_t *words[kMoeTopk]; // that announce it
+  uint64_t *words[kMoeTopk]; // that announce it; or null
   float weights[kMoeTopk];
-  uint32_t counts[kMaxPeers]; // rows of an expert, by source
+  uint32_t counts[kLowLatencyRanks]; // rows of an expert, by source
+  uint32_t begins[kLowLatencyRanks]; // its first one in the message from, or to, another node
 };
 uint64_t dispatchSharedBytes(const LowLatencyShape &shape);
 uint64_t combineSharedBytes();

@@ -1,6 +1,7 @@
 #include "test/exchange/moe_nodes_rounds.h"
 
 #include "runtime/base/dtype.h"
+#include "test/exchange/moe_low_latency_rounds.h"
 
 #include <cstring>
 
@@ -17,6 +18,15 @@ MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRan
   options.timeoutUs = timeoutUs;
   options.transport = &transport;
   options.netChunkBytes = 4096;
+  return options;
+}
+
+MoeBufferOptions moeLowLatencyNodesOptions(net::Transport &transport, int rank, int numRanks,
+                                           int nodeSize, int64_t timeoutUs) {
+  MoeBufferOptions options = moeNodesOptions(transport, rank, numRanks, nodeSize, timeoutUs);
+  options.nvlBytes = options.netBytes = 0;
+  options.lowLatency = true;
+  options.lowLatencyShape = lowLatencyShape(numRanks);
   return options;
 }
 

@@ -14,6 +14,10 @@ inline constexpr int64_t kMoeNodesBytes = 1 << 20; // nvlBytes and netBytes
 MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRanks, int nodeSize,
                                  int64_t timeoutUs = 20'000'000);
 
+// The same in the low-latency mode alone, with lowLatencyShape().
+MoeBufferOptions moeLowLatencyNodesOptions(net::Transport &transport, int rank, int numRanks,
+                                           int nodeSize, int64_t timeoutUs = 20'000'000);
+
 // Random rounds, all ranks in this process; the transport connects the nodes.
 void playMoeRounds(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
                    int rounds, int64_t timeoutUs = 20'000'000);

@@ -3,6 +3,7 @@
 
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/tcp/tcp.h"
+#include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
 
 #include <chrono>
@@ -217,14 +218,25 @@ TEST_F(MoeNodesTest, ARankThatIsGoneEndsAllOthers) {
   }
 }
 
+Status dispatchFast(MoeRank &rank, const MoeRankCase &from) {
+  const LowLatencyMemory memory = lowLatencyMemory(rank, from, lowLatencyShape(3), 3, kCollBf16,
+                                                   /*log=*/false);
+  COLL_RETURN_IF_ERROR(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order));
+  rank.wait();
+  return rank.buffer->check();
+}
+
 // A rank in a process of its own, with a GPU of its own: rounds without end. True: they have ended
 // since rank `killed` was.
-bool playUntilKilled(int rank, int killed, int out, int in) {
+bool playUntilKilled(int rank, int killed, int out, int in, bool lowLatency) {
   dl::FakeCuda fake(1);
   ScopedMoePlatform platform(emulatedMoe(fake.table()));
   auto transport = makeTransport("tcp");
-  MoeBufferOptions options = moeNodesOptions(*transport, rank, 3, 1);
+  MoeBufferOptions options = lowLatency ? moeLowLatencyNodesOptions(*transport, rank, 3, 1)
+                                        : moeNodesOptions(*transport, rank, 3, 1);
   options.device = 0;
+  std::minstd_rand random(36);
+  const LowLatencyWorld world = lowLatencyWorld(lowLatencyShape(3), 3, kCollBf16, false, random);
   MoeRanks self;
   self.push_back(std::make_unique<MoeRank>(fake, options));
   MoeBuffer &buffer = *self[0]->buffer;
@@ -237,8 +249,9 @@ bool playUntilKilled(int rank, int killed, int out, int in) {
   for (int round = 0; round < 10'000 && status.ok(); ++round) {
     if (round == 3 && rank == killed)
       raise(SIGKILL);
-    const Small small = std::move(smallCases(self, 20, 48, 3)[0]);
-    status = dispatchSmall(*self[0], small).status();
+    status = lowLatency
+                 ? dispatchFast(*self[0], world.cases[static_cast<size_t>(rank)])
+                 : dispatchSmall(*self[0], std::move(smallCases(self, 20, 48, 3)[0])).status();
   }
   const bool isNamed =
       status.message().find("rank " + std::to_string(killed) + " is gone") != std::string::npos;
@@ -248,7 +261,7 @@ bool playUntilKilled(int rank, int killed, int out, int in) {
   return false;
 }
 
-TEST(MoeNodesProcessTest, AKilledProcessEndsTheOthers) {
+void playUntilOneIsKilled(bool lowLatency) {
   constexpr int kKilled = 1;
   std::vector<pid_t> processes;
   std::vector<int> in;
@@ -258,7 +271,7 @@ TEST(MoeNodesProcessTest, AKilledProcessEndsTheOthers) {
     ASSERT_EQ(pipe(up) + pipe(down), 0);
     processes.push_back(fork());
     if (processes.back() == 0)
-      _exit(playUntilKilled(rank, kKilled, up[1], down[0]) ? 0 : 1);
+      _exit(playUntilKilled(rank, kKilled, up[1], down[0], lowLatency) ? 0 : 1);
     close(up[1]);
     close(down[0]);
     void *card = &cards[static_cast<size_t>(rank)];
@@ -277,6 +290,11 @@ TEST(MoeNodesProcessTest, AKilledProcessEndsTheOthers) {
         << rank;
     close(in[static_cast<size_t>(rank)]);
   }
+}
+
+TEST(MoeNodesProcessTest, AKilledProcessEndsTheOthers) { playUntilOneIsKilled(false); }
+TEST(MoeNodesProcessTest, AKilledProcessEndsTheOthersInTheLowLatencyMode) {
+  playUntilOneIsKilled(true);
 }
 
 TEST_F(MoeNodesTest, AbortEndsAll) {

@@ -2,11 +2,23 @@
 // machine's.
 
 #include "runtime/net/verbs/verbs.h"
+#include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
 #include "test/net/fake_ibverbs.h"
 
 namespace coll::rt::test {
 namespace {
+
+void playLowLatency(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
+                    uint32_t rounds, int64_t timeoutUs = 20'000'000) {
+  MoeRanks all;
+  for (int r = 0; r < numRanks; ++r)
+    all.push_back(std::make_unique<MoeRank>(
+        fake, moeLowLatencyNodesOptions(transport, r, numRanks, nodeSize, timeoutUs)));
+  syncAll(all);
+  std::minstd_rand random(37);
+  playLowLatencyRounds(all, rounds, random);
+}
 
 TEST(MoeNodesVerbsTest, RoundsOverFakeDevices) {
   static auto &devices = *new net::test::FakeIbverbs; // lives as long as transports may
@@ -20,6 +32,7 @@ TEST(MoeNodesVerbsTest, RoundsOverFakeDevices) {
   dl::FakeCuda fake(4);
   ScopedMoePlatform platform(emulatedMoe(fake.table()));
   playMoeRounds(fake, **transport, 4, 2, 4);
+  playLowLatency(fake, **transport, 4, 2, 4);
 }
 
 // Of a slow emulated machine, too.
@@ -32,6 +45,7 @@ TEST(MoeNodesVerbsTest, RoundsOverDevices) {
   dl::FakeCuda fake(2);
   ScopedMoePlatform platform(emulatedMoe(fake.table()));
   playMoeRounds(fake, **transport, 2, 1, 3, 60'000'000);
+  playLowLatency(fake, **transport, 2, 1, 2, 60'000'000);
 }
 
 } // namespace

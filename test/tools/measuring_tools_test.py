@@ -287,7 +287,7 @@ class CollPerfTest(unittest.TestCase):
                 (["moe", "--ranks=9"], "--ranks"), (["moe", "--hidden=20"], "--hidden"),
                 (["moe", "--experts=7"], "--experts"), (["moe", "--topk=0"], "--topk"),
                 (["moe", "--sms=3"], "numSms is 3"), (["moe", "--nodes=3"], "--nodes"), (["moe", "-n", "0"], "-n"),
-                (["moe", "--low-latency", "--nodes=2"], "--nodes=2"), (["moe", "--low-latency", "--sms=500"], "--sms"),
+                (["moe", "--low-latency", "--nodes=3"], "--nodes"), (["moe", "--low-latency", "--sms=500"], "--sms"),
                 (["moe", "--low-latency", "--tokens=2000"], "2000"), (["moe", "--low-latency", "--hidden=160"], "160"),
 
                 ([], "subcommand"), (["nets"], "nets"), (["net", "--bogus"], "--bogus"),

@@ -1,11 +1,25 @@
 #include "tools/coll-perf/moe/cards.h"
 
+#include "runtime/net/tcp/tcp.h"
+
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
 namespace coll::perf {
+
+Result<std::unique_ptr<net::Transport>> connectNodes(const MoeTask &task,
+                                                     const rt::JobOptions &job) {
+  if (task.nodes == 1)
+    return std::unique_ptr<net::Transport>();
+  Result<net::Secret> secret = net::Secret::create(job.secret);
+  if (!secret)
+    return secret.status();
+  net::TcpOptions options = net::TcpOptions::fromEnv();
+  options.iface = job.iface;
+  return net::createTcpTransport(options, *secret);
+}
 
 Status syncAll(Gathering &ranks, rt::MoeBuffer &buffer) {
   const rt::MoeCard &card = buffer.card();

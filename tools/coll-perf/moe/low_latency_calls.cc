@@ -44,14 +44,15 @@ const std::vector<LowLatencyPair> &lowLatencyPairs() {
   return pairs;
 }
 
-Result<std::unique_ptr<LowLatencyCalls>> LowLatencyCalls::create(const MoeTask &task, int rank) {
+Result<std::unique_ptr<LowLatencyCalls>> LowLatencyCalls::create(const MoeTask &task, int rank,
+                                                                 net::Transport *transport) {
   std::unique_ptr<LowLatencyCalls> calls(new LowLatencyCalls(task, rank));
-  COLL_RETURN_IF_ERROR(calls->open());
+  COLL_RETURN_IF_ERROR(calls->open(transport));
   COLL_RETURN_IF_ERROR(calls->fill());
   return calls;
 }
 
-Status LowLatencyCalls::open() {
+Status LowLatencyCalls::open(net::Transport *transport) {
   COLL_RETURN_IF_ERROR(room_.open(rank_, task_.ranks));
   shape_ = {task_.tokens, task_.hidden, task_.topk, task_.experts};
   rt::MoeBufferOptions options;
@@ -61,6 +62,8 @@ Status LowLatencyCalls::open() {
   options.lowLatency = true;
   options.lowLatencyShape = shape_;
   options.timeoutUs = task_.timeoutUs;
+  options.nodeSize = task_.nodeSize();
+  options.transport = transport;
   Result<std::unique_ptr<rt::MoeBuffer>> buffer = rt::MoeBuffer::create(options);
   if (!buffer)
     return buffer.status();

@@ -29,7 +29,9 @@ const std::vector<LowLatencyPair> &lowLatencyPairs();
 
 class LowLatencyCalls {
 public:
-  static Result<std::unique_ptr<LowLatencyCalls>> create(const MoeTask &task, int rank);
+  // `transport`: between nodes, null where there is one.
+  static Result<std::unique_ptr<LowLatencyCalls>> create(const MoeTask &task, int rank,
+                                                         net::Transport *transport);
 
   rt::MoeBuffer &buffer() { return *buffer_; }
   const GpuRoom &room() const { return room_; }
@@ -47,7 +49,7 @@ public:
 
 private:
   LowLatencyCalls(const MoeTask &task, int rank) : task_(task), rank_(rank) {}
-  Status open();
+  Status open(net::Transport *transport);
   Status fill();
   Result<int64_t> checkReceived(bool fp8);
   Result<int64_t> checkCombined(bool log);

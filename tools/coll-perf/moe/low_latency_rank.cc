@@ -84,7 +84,7 @@ class LowLatencyRank {
 public:
   LowLatencyRank(const MoeTask &task, Gathering &ranks) : task_(task), ranks_(ranks) {}
 
-  Status open();
+  Status open(const rt::JobOptions &job);
   Result<LowLatencyReport> measure();
   Status close();
 
@@ -99,11 +99,16 @@ private:
 
   const MoeTask &task_;
   Gathering &ranks_;
+  std::unique_ptr<net::Transport> transport_; // between nodes
   std::unique_ptr<LowLatencyCalls> calls_;
 };
 
-Status LowLatencyRank::open() {
-  Result<std::unique_ptr<LowLatencyCalls>> calls = LowLatencyCalls::create(task_, ranks_.rank());
+Status LowLatencyRank::open(const rt::JobOptions &job) {
+  Result<std::unique_ptr<net::Transport>> transport = connectNodes(task_, job);
+  COLL_RETURN_IF_ERROR(ranks_.agree(transport.status()));
+  transport_ = transport.take();
+  Result<std::unique_ptr<LowLatencyCalls>> calls =
+      LowLatencyCalls::create(task_, ranks_.rank(), transport_.get());
   COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
   calls_ = calls.take();
   return syncAll(ranks_, calls_->buffer());
@@ -202,8 +207,9 @@ Row LowLatencyRank::rowOf(const Figure &figure) const {
   Row row;
   row.caseName = std::string("moe low latency, ") +
                  (figure.pair->hooked ? "dispatch fp8 + combine bf16, hooks" : figure.pair->name) +
-                 ", " + std::to_string(task_.ranks) + " processes, top-" +
-                 std::to_string(task_.topk) + " of " + std::to_string(task_.experts);
+                 ", " + std::to_string(task_.ranks) + " processes" +
+                 (task_.nodes > 1 ? " as " + std::to_string(task_.nodes) + " nodes" : "") +
+                 ", top-" + std::to_string(task_.topk) + " of " + std::to_string(task_.experts);
   row.size = std::to_string(figure.tokens) + " x " + std::to_string(task_.hidden);
   row.metric = "us in a graph, slowest rank";
   row.higherIsBetter = false;
@@ -235,10 +241,10 @@ Status LowLatencyRank::measureTokens(int tokens, int sms, LowLatencyReport &repo
 
 Result<LowLatencyReport> LowLatencyRank::measure() {
   if (ranks_.rank() == 0) {
-    std::printf("%s\nmoe, low latency: %d ranks, hidden %d, top-%d of %d experts\n"
+    std::printf("%s\nmoe, low latency: %d ranks, nodes: %d, hidden %d, top-%d of %d experts\n"
                 "%-28s %6s %5s %9s %9s %9s %9s %8s\n",
-                machineName().c_str(), task_.ranks, task_.hidden, task_.topk, task_.experts, "call",
-                "tokens", "SMs", "us", "p99", "alone", "p99", "GB/s");
+                machineName().c_str(), task_.ranks, task_.nodes, task_.hidden, task_.topk,
+                task_.experts, "call", "tokens", "SMs", "us", "p99", "alone", "p99", "GB/s");
     std::fflush(stdout);
   }
   LowLatencyReport report;
@@ -256,9 +262,10 @@ Status LowLatencyRank::close() {
 
 } // namespace
 
-Result<LowLatencyReport> measureLowLatency(const MoeTask &task, Gathering &ranks) {
+Result<LowLatencyReport> measureLowLatency(const MoeTask &task, Gathering &ranks,
+                                           const rt::JobOptions &job) {
   LowLatencyRank self(task, ranks);
-  COLL_RETURN_IF_ERROR(self.open());
+  COLL_RETURN_IF_ERROR(self.open(job));
   Result<LowLatencyReport> report = self.measure();
   if (report.ok())
     COLL_RETURN_IF_ERROR(self.close());

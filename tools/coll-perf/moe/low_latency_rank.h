@@ -16,7 +16,8 @@ struct LowLatencyReport {
   std::vector<Row> rows;
   int64_t wrong = -1; // values, on all ranks; -1: not checked
 };
-Result<LowLatencyReport> measureLowLatency(const MoeTask &task, Gathering &ranks);
+Result<LowLatencyReport> measureLowLatency(const MoeTask &task, Gathering &ranks,
+                                           const rt::JobOptions &job);
 
 } // namespace coll::perf
 

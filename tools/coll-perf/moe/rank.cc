@@ -1,6 +1,5 @@
 #include "tools/coll-perf/moe/rank.h"
 
-#include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/calls.h"
 #include "tools/coll-perf/moe/cards.h"
@@ -34,7 +33,6 @@ public:
   Status close();
 
 private:
-  Status connect(const rt::JobOptions &job);
   Status checkAll(const rt::MoeConfig &config);
   Result<double> timeOnce(MoeCall call, const rt::MoeConfig &config);
   Result<Figure> measureCall(MoeCall call, const rt::MoeConfig &config);
@@ -47,23 +45,10 @@ private:
   int64_t wrong_ = -1;
 };
 
-Status MoeRank::connect(const rt::JobOptions &job) {
-  if (task_.nodes == 1)
-    return Status::okay();
-  Result<net::Secret> secret = net::Secret::create(job.secret);
-  if (!secret)
-    return secret.status();
-  net::TcpOptions options = net::TcpOptions::fromEnv();
-  options.iface = job.iface;
-  Result<std::unique_ptr<net::Transport>> transport = net::createTcpTransport(options, *secret);
-  if (!transport)
-    return transport.status();
-  transport_ = transport.take();
-  return Status::okay();
-}
-
 Status MoeRank::open(const rt::JobOptions &job) {
-  COLL_RETURN_IF_ERROR(ranks_.agree(connect(job)));
+  Result<std::unique_ptr<net::Transport>> transport = connectNodes(task_, job);
+  COLL_RETURN_IF_ERROR(ranks_.agree(transport.status()));
+  transport_ = transport.take();
   Result<std::unique_ptr<MoeCalls>> calls =
       MoeCalls::create(task_, ranks_.rank(), transport_.get());
   COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
@@ -191,9 +176,9 @@ int finish(int rank, const std::vector<Row> &rows, int64_t wrong, const std::str
   return wrong > 0;
 }
 
-int runLowLatency(const MoeTask &task, Gathering &ranks, const std::string &json,
-                  const std::string &command) {
-  Result<LowLatencyReport> report = measureLowLatency(task, ranks);
+int runLowLatency(const MoeTask &task, Gathering &ranks, const rt::JobOptions &job,
+                  const std::string &json, const std::string &command) {
+  Result<LowLatencyReport> report = measureLowLatency(task, ranks, job);
   if (!report)
     return fail(report.status(), ranks.rank());
   return finish(ranks.rank(), report->rows, report->wrong, json, command);
@@ -207,7 +192,7 @@ int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string
   if (!ranks)
     return fail(ranks.status(), job.rank);
   if (!task.lowLatencyTokens.empty())
-    return runLowLatency(task, **ranks, json, command);
+    return runLowLatency(task, **ranks, job, json, command);
   MoeRank self(task, **ranks);
   if (Status opened = self.open(job); !opened.ok())
     return fail(opened, job.rank);

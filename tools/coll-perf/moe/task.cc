@@ -72,8 +72,6 @@ Status MoeTask::validate() const {
 
 Status MoeTask::validateLowLatency() const {
   const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
-  if (nodes != 1)
-    return refuse("--low-latency is for one node, not --nodes=" + std::to_string(nodes));
   for (int count : lowLatencyTokens)
     if (count < 1 || count > tokens)
       return refuse("--tokens of --low-latency are from 1 to 1024");

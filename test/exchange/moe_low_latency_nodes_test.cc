@@ -1,0 +1,322 @@
+// The low-latency mode of MoeBuffer where ranks are on several nodes, all of them in this process:
+// rounds against the reference, bit for bit; what crosses the network; graphs, two batches at a
+// time; ranks that are gone, late, or send what they should not.
+
+#include "runtime/net/loopback/loopback.h"
+#include "runtime/net/tcp/tcp.h"
+#include "test/exchange/moe_low_latency_rounds.h"
+#include "test/exchange/moe_nodes_rounds.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace coll::rt::test {
+namespace {
+
+constexpr int kGpus = 6;
+
+class MoeLowLatencyNodesTest : public testing::Test {
+protected:
+  MoeBufferOptions optionsOf(int rank, int numRanks, int nodeSize, int64_t timeoutUs = 20'000'000) {
+    return moeLowLatencyNodesOptions(*transport_, rank, numRanks, nodeSize, timeoutUs);
+  }
+  MoeRanks ranks(int numRanks, int nodeSize, int64_t timeoutUs = 20'000'000) {
+    MoeRanks all;
+    for (int r = 0; r < numRanks; ++r)
+      all.push_back(std::make_unique<MoeRank>(fake_, optionsOf(r, numRanks, nodeSize, timeoutUs)));
+    syncAll(all);
+    return all;
+  }
+  void useTcp() {
+    net::TcpOptions tcp;
+    tcp.iface = "lo";
+    tcp.dataStreams = 1;
+    tcp.threads = 2;
+    transport_ = net::createTcpTransport(tcp, std::nullopt).take();
+  }
+  void playRounds(int numRanks, int nodeSize, uint32_t rounds) {
+    std::minstd_rand random(static_cast<unsigned>(10 * numRanks + nodeSize));
+    SCOPED_TRACE(std::to_string(numRanks) + " ranks, " + std::to_string(nodeSize) + " a node");
+    MoeRanks all = ranks(numRanks, nodeSize);
+    playLowLatencyRounds(all, rounds, random);
+    all.clear();
+    EXPECT_EQ(fake_.liveAllocations(), 0);
+    EXPECT_EQ(fake_.misuse(), "");
+  }
+
+  dl::FakeCuda fake_{kGpus};
+  ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
+  std::unique_ptr<net::Transport> transport_ = net::createLoopbackTransport().take();
+};
+
+// --- rounds
+
+TEST_F(MoeLowLatencyNodesTest, ARoundIsThatOfTheReferenceOverLoopback) {
+  playRounds(2, 1, 4);
+  playRounds(4, 2, 4);
+}
+
+TEST_F(MoeLowLatencyNodesTest, RoundsOnMoreNodesAndUnevenOnes) {
+  playRounds(6, 2, 8);
+  playRounds(6, 3, 4);
+  playRounds(3, 1, 4);
+  playRounds(5, 2, 4);
+  playRounds(3, 2, 4);
+}
+
+TEST_F(MoeLowLatencyNodesTest, ARoundIsThatOfTheReferenceOverTcp) {
+  useTcp();
+  playRounds(4, 2, 4);
+  playRounds(3, 1, 4);
+}
+
+TEST_F(MoeLowLatencyNodesTest, ATokenCrossesOnceForEachRankAndComesBackFromEachExpert) {
+  using namespace kernels::low_latency;
+  constexpr int kRanks = 4, kNodeSize = 2;
+  MoeRanks all = ranks(kRanks, kNodeSize);
+  const MoeLowLatencyShape shape = lowLatencyShape(kRanks);
+  std::minstd_rand random(31);
+  const LowLatencyWorld world = lowLatencyWorld(shape, kRanks, kCollBf16, false, random);
+  const int64_t local = shape.numExperts / kRanks, rowBytes = shape.hidden * 2;
+  // Of what `source` sends `target`: tokens, and pairs of a token and an expert.
+  const auto crossing = [&](size_t source, int64_t target) {
+    std::pair<int64_t, int64_t> found = {0, 0};
+    const MoeRouting &routing = world.cases[source].routing;
+    for (int64_t t = 0; t < routing.numTokens; ++t) {
+      int64_t experts = 0;
+      for (int k = 0; k < routing.numTopk; ++k) {
+        const int64_t expert = routing.topkIdx[t * routing.numTopk + k];
+        experts += expert >= 0 && expert / local == target;
+      }
+      found.first += experts > 0;
+      found.second += experts;
+    }
+    return found;
+  };
+  beside(all, [&](size_t r, MoeRank &rank) {
+    LowLatencyMemory memory =
+        lowLatencyMemory(rank, world.cases[r], shape, kRanks, kCollBf16, false);
+    memory.combine.x = putRows(rank, world.experts[r]);
+    int64_t there = 0, back = 0;
+    for (size_t other = 0; other < kRanks; ++other) {
+      if (other / kNodeSize == r / kNodeSize)
+        continue;
+      const MoeRouting &routing = world.cases[r].routing;
+      there += static_cast<int64_t>(rowsAt(static_cast<uint32_t>(local),
+                                           static_cast<uint32_t>(routing.numTokens),
+                                           static_cast<uint32_t>(routing.numTopk))) +
+               crossing(r, static_cast<int64_t>(other)).first * rowBytes;
+      back += static_cast<int64_t>(kReturnsAt) + crossing(other, static_cast<int64_t>(r)).second *
+                                                     (rowBytes + static_cast<int64_t>(kTailBytes));
+    }
+    lowLatencyDispatch(rank, memory, false);
+    rank.wait();
+    lowLatencyCombine(rank, memory, false);
+    rank.wait();
+    // The last message is counted when it is handed over.
+    EXPECT_EQ(rank.buffer->netBytesSent(), there + back);
+    must(rank.buffer->check());
+  });
+}
+
+TEST_F(MoeLowLatencyNodesTest, ATwoBatchesOverlap) {
+  constexpr int kRanks = 4;
+  std::minstd_rand random(32);
+  const MoeLowLatencyShape shape = lowLatencyShape(kRanks);
+  MoeRanks all = ranks(kRanks, 2);
+  const LowLatencyWorld worlds[2] = {lowLatencyWorld(shape, kRanks, kCollBf16, false, random),
+                                     lowLatencyWorld(shape, kRanks, kCollF8E4M3FN, false, random)};
+  beside(all, [&](size_t r, MoeRank &rank) {
+    MoeBuffer &buffer = *rank.buffer;
+    LowLatencyMemory memory[2];
+    MoeHook hooks[2];
+    for (size_t b = 0; b < 2; ++b) {
+      memory[b] = lowLatencyMemory(rank, worlds[b].cases[r], shape, kRanks,
+                                   b ? kCollF8E4M3FN : kCollBf16, /*log=*/false);
+      memory[b].combine.x = putRows(rank, worlds[b].experts[r]);
+      must(buffer.lowLatencyDispatch(memory[b].dispatch, memory[b].rows, rank.order, &hooks[b]));
+    }
+    // In the order that suits the rank.
+    must(buffer.lowLatencyReceive(hooks[r % 2], rank.order));
+    must(buffer.lowLatencyReceive(hooks[1 - r % 2], rank.order));
+    for (size_t b = 0; b < 2; ++b)
+      must(buffer.lowLatencyCombine(memory[b].combine, memory[b].rows, rank.order, &hooks[b]));
+    for (size_t b = 0; b < 2; ++b)
+      must(buffer.lowLatencyReceive(hooks[b], rank.order));
+    rank.wait();
+    must(buffer.check());
+    for (size_t b = 0; b < 2; ++b) {
+      expectRows(memory[b].rows, worlds[b].rows[r]);
+      expectBytes("out", static_cast<uint16_t *>(memory[b].combine.out), worlds[b].out[r]);
+    }
+  });
+}
+
+// The host is told of no call of a graph; those of the normal mode go by the same connections.
+TEST_F(MoeLowLatencyNodesTest, GraphsBetweenCallsOfTheNormalMode) {
+  constexpr int kRanks = 4;
+  std::minstd_rand random(33);
+  const MoeLowLatencyShape shape = lowLatencyShape(kRanks);
+  MoeRanks all;
+  for (int r = 0; r < kRanks; ++r) {
+    MoeBufferOptions options = optionsOf(r, kRanks, 2);
+    options.nvlBytes = options.netBytes = kMoeNodesBytes;
+    all.push_back(std::make_unique<MoeRank>(fake_, options));
+  }
+  syncAll(all);
+  const LowLatencyWorld world = lowLatencyWorld(shape, kRanks, kCollBf16, false, random);
+  beside(all, [&](size_t r, MoeRank &rank) {
+    const dl::Cuda &cuda = fake_.table();
+    LowLatencyMemory memory =
+        lowLatencyMemory(rank, world.cases[r], shape, kRanks, kCollBf16, false);
+    memory.combine.x = putRows(rank, world.experts[r]);
+    MoeOrder order;
+    order.compute = rank.buffer->commStream();
+    dl::CudaGraph graph = nullptr;
+    dl::CudaGraphExec exec = nullptr;
+    fake_.setCurrent(static_cast<int>(r));
+    ASSERT_EQ(cuda.streamBeginCapture(order.compute, dl::kCudaCaptureThreadLocal), 0);
+    must(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, order));
+    must(rank.buffer->lowLatencyCombine(memory.combine, memory.rows, order));
+    ASSERT_EQ(cuda.streamEndCapture(order.compute, &graph), 0);
+    ASSERT_EQ(cuda.graphInstantiate(&exec, graph, 0), 0);
+    const MoeDispatchOptions options;
+    const MoeInputs normal = inputsOf(rank, world.cases[r], kRanks, options.config);
+    for (int replay = 0; replay < 3; ++replay) {
+      std::memset(memory.combine.out, 0xff, world.out[r].size() * 2);
+      fake_.setCurrent(static_cast<int>(r));
+      ASSERT_EQ(cuda.graphLaunch(exec, order.compute), 0);
+      must(rank.buffer->dispatchLayout(normal.routing, normal.layout, order));
+      must(rank.buffer
+               ->dispatch(normal.tokens, normal.routing, normal.layout, options, normal.handle,
+                          order)
+               .status());
+      fake_.setCurrent(static_cast<int>(r));
+      ASSERT_EQ(cuda.streamSynchronize(order.compute), 0);
+      must(rank.buffer->check());
+      expectRows(memory.rows, world.rows[r]);
+      expectBytes("out", static_cast<uint16_t *>(memory.combine.out), world.out[r]);
+    }
+    EXPECT_EQ(cuda.graphExecDestroy(exec), 0);
+    EXPECT_EQ(cuda.graphDestroy(graph), 0);
+  });
+  EXPECT_EQ(fake_.misuse(), "");
+}
+
+// --- identity, faults
+
+TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
+  const MoeLowLatencyShape shape = lowLatencyShape(4);
+  EXPECT_EQ(MoeBuffer::lowLatencyHostBytes(shape, 4, 8), 0);
+  // To and from three others, two buffers, a combine's worst case each.
+  const int64_t combine = shape.maxTokens * 3 * (shape.hidden * 2 + 16) +
+                          static_cast<int64_t>(sizeof(kernels::LowLatencyMessage));
+  EXPECT_GE(MoeBuffer::lowLatencyHostBytes(shape, 4, 1), 2 * 2 * 3 * combine);
+  EXPECT_LE(MoeBuffer::lowLatencyHostBytes(shape, 4, 1), 2 * (2 * 3 * (combine + 512) + 8192));
+  MoeRanks all = ranks(4, 2);
+  MoeBuffer &buffer = *all[3]->buffer;
+  EXPECT_TRUE(buffer.isInternodeAvailable());
+  EXPECT_EQ(buffer.numNetRanks(), 2);
+  EXPECT_EQ(buffer.netRank(), 1);
+  EXPECT_EQ(buffer.nvlRank(), 1);
+  MoeTokens tokens;
+  EXPECT_EQ(buffer.dispatchAgain(tokens, {}, {}, all[3]->order).status().message(),
+            "moe buffer: without nvlBytes it has the low-latency mode alone");
+}
+
+// Every rank but one makes a call, which does not end well; what it then says of it.
+template <typename Spoil>
+void expectFailures(MoeRanks &all, int except, CollCode code, const std::string &text,
+                    Spoil &&spoil) {
+  const int numRanks = static_cast<int>(all.size());
+  const MoeLowLatencyShape shape = lowLatencyShape(numRanks);
+  std::minstd_rand random(34);
+  const LowLatencyWorld world = lowLatencyWorld(shape, numRanks, kCollBf16, false, random);
+  beside(all, [&](size_t r, MoeRank &rank) {
+    if (static_cast<int>(r) == except)
+      return;
+    LowLatencyMemory memory =
+        lowLatencyMemory(rank, world.cases[r], shape, numRanks, kCollBf16, false);
+    spoil(r, memory);
+    must(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order));
+    rank.wait();
+    const Status status = rank.buffer->check();
+    EXPECT_EQ(status.code(), code) << status.toString();
+    EXPECT_NE(status.message().find(text), std::string::npos) << r << ": " << status.toString();
+    EXPECT_EQ(status.message().find("moe buffer of rank " + std::to_string(r)), 0u);
+    EXPECT_EQ(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order).code(),
+              code);
+  });
+}
+const auto nothing = [](size_t, LowLatencyMemory &) {};
+
+TEST_F(MoeLowLatencyNodesTest, ARankThatIsGoneEndsAllOthers) {
+  for (bool tcp : {false, true}) {
+    if (tcp)
+      useTcp();
+    // Nobody maps the memory of a rank that is alone on its node.
+    MoeRanks all = ranks(5, 2);
+    std::thread gone([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      all[4]->buffer.reset();
+    });
+    expectFailures(all, 4, kCollPeer, "rank 4 is gone", nothing);
+    gone.join();
+  }
+}
+
+TEST_F(MoeLowLatencyNodesTest, AbortEndsAll) {
+  MoeRanks all = ranks(4, 2);
+  std::thread teller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    all[1]->buffer->abort();
+  });
+  expectFailures(all, 1, kCollAborted, "rank 1 was told to end", nothing);
+  teller.join();
+}
+
+TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeEndsTheOther) {
+  MoeRanks all = ranks(2, 1, 500'000);
+  expectFailures(all, 1, kCollTimeout, "rank 1, or its data, did not come before the deadline",
+                 nothing);
+}
+
+TEST_F(MoeLowLatencyNodesTest, AnotherCallEndsBoth) {
+  MoeRanks all = ranks(2, 1);
+  expectFailures(all, -1, kCollMismatch, "makes another call",
+                 [&](size_t r, LowLatencyMemory &memory) {
+                   if (r == 0)
+                     return;
+                   memory.dispatch.dtype = kCollF8E4M3FN;
+                   memory.rows.scales = all[1]->room<float>(4096);
+                 });
+}
+
+// Experts' rows for a token that there is not: `sources` were written over.
+TEST_F(MoeLowLatencyNodesTest, AMessageIsCheckedBeforeItIsUsed) {
+  MoeRanks all = ranks(2, 1);
+  const MoeLowLatencyShape shape = lowLatencyShape(2);
+  std::minstd_rand random(35);
+  LowLatencyWorld world = lowLatencyWorld(shape, 2, kCollBf16, false, random);
+  beside(all, [&](size_t r, MoeRank &rank) {
+    LowLatencyMemory memory = lowLatencyMemory(rank, world.cases[r], shape, 2, kCollBf16, false);
+    memory.combine.x = putRows(rank, world.experts[r]);
+    lowLatencyDispatch(rank, memory, false);
+    rank.wait();
+    if (r == 1)
+      std::fill_n(memory.rows.sources, static_cast<size_t>(3 * shape.rowsOfExpert(2)), 0xffffffffu);
+    lowLatencyCombine(rank, memory, false);
+    rank.wait();
+    const Status status = rank.buffer->check();
+    if (r == 1) {
+      EXPECT_FALSE(status.ok());
+      return;
+    }
+    EXPECT_EQ(status.toString(),
+              "mismatch: moe buffer of rank 0: rank 1: it sends a row of a token "
+              "that there is not in the low-latency mode");
+  });
+}
+
+} // namespace
+} // namespace coll::rt::test

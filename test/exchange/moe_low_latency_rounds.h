@@ -1,0 +1,64 @@
+// moe_low_latency_rounds.h - rounds of a MoeBuffer's low-latency mode, against the reference.
+
+#ifndef COLL_TEST_EXCHANGE_MOE_LOW_LATENCY_ROUNDS_H
+#define COLL_TEST_EXCHANGE_MOE_LOW_LATENCY_ROUNDS_H
+
+#include "runtime/exchange/moe_low_latency_reference.h"
+#include "test/exchange/moe_rig.h"
+
+#include <random>
+
+namespace coll::rt::test {
+
+// A small one: three experts a rank.
+MoeLowLatencyShape lowLatencyShape(int numRanks);
+
+// What a round's calls of one rank work on, in its GPU's memory.
+struct LowLatencyMemory {
+  MoeLowLatencyDispatch dispatch;
+  MoeLowLatencyRows rows;
+  MoeLowLatencyCombine combine;
+};
+
+template <typename T>
+T *roomLike(MoeRank &rank, const std::vector<T> &values) {
+  auto *data = rank.room<T>(values.size() + 4);
+  // Aligned as rows are.
+  return reinterpret_cast<T *>((reinterpret_cast<uintptr_t>(data) + 15) / 16 * 16);
+}
+template <typename T>
+T *putRows(MoeRank &rank, const std::vector<T> &values) {
+  T *data = roomLike(rank, values);
+  std::copy(values.begin(), values.end(), data);
+  return data;
+}
+
+LowLatencyMemory lowLatencyMemory(MoeRank &rank, const MoeRankCase &from,
+                                  const MoeLowLatencyShape &shape, int numRanks, CollDtype dtype,
+                                  bool log);
+
+// A round of all ranks: what goes in, and what has to come out.
+struct LowLatencyWorld {
+  std::vector<MoeRankCase> cases;
+  std::vector<std::vector<char>> experts; // rows that ranks give back
+  std::vector<MoeLowLatencyHostRows> rows;
+  std::vector<std::vector<uint16_t>> out;
+};
+
+LowLatencyWorld lowLatencyWorld(const MoeLowLatencyShape &shape, int numRanks, CollDtype dtype,
+                                bool log, std::minstd_rand &random);
+
+void expectRows(const MoeLowLatencyRows &got, const MoeLowLatencyHostRows &expected);
+
+inline void must(const Status &status) { ASSERT_TRUE(status.ok()) << status.toString(); }
+
+// Enqueues a call, or its two phases.
+void lowLatencyDispatch(MoeRank &rank, const LowLatencyMemory &memory, bool hooked);
+void lowLatencyCombine(MoeRank &rank, const LowLatencyMemory &memory, bool hooked);
+
+// Random rounds in all formats, of synced ranks that have lowLatencyShape().
+void playLowLatencyRounds(MoeRanks &all, uint32_t rounds, std::minstd_rand &random);
+
+} // namespace coll::rt::test
+
+#endif // COLL_TEST_EXCHANGE_MOE_LOW_LATENCY_ROUNDS_H
