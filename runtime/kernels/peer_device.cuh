@@ -69,7 +69,8 @@ public:
 
 private:
   static constexpr uint32_t kRoundsPerLook = 32;
-  // The host's word is read over the bus, which hundreds of waiting threads would congest.
+  // The host's word is read over the bus, by one thread of the GPU at a time: were all that wait
+  // to read it, each call would be late, and the next one's waits long enough for the same.
   static constexpr uint64_t kAskNs = 20'000;
 
   COLL_DEVICE bool look(uint32_t member) {
@@ -82,12 +83,11 @@ private:
     const uint64_t now = simt::clockNs();
     if (rounds_ == kRoundsPerLook)
       start_ = now;
-    if (now - simt::loadRelaxed(&own.asked) > kAskNs) {
-      simt::storeRelaxed(&own.asked, now);
-      if (simt::loadRelaxed(&group_.control->abort) != 0) {
-        fail(group_, KernelError::PeerAborted, group_.rank);
-        return true;
-      }
+    const uint64_t asked = simt::loadRelaxed(&own.asked);
+    if (now - asked > kAskNs && simt::claim(&own.asked, asked, now) &&
+        simt::loadRelaxed(&group_.control->abort) != 0) {
+      fail(group_, KernelError::PeerAborted, group_.rank);
+      return true;
     }
     if (now - start_ <= group_.timeoutNs)
       return false;

@@ -13,7 +13,7 @@
 //   shuffle shuffleUp ballot sum
 //   load16 store16 loadGlobal16 storeGlobal16 funnelShift    16 bytes at an aligned address
 //   loadAcquire storeRelease loadRelaxed storeRelaxed        system scope: the host sees them
-//   fetchAdd                                                 within a GPU
+//   fetchAdd claim                                           within a GPU
 //   loadPacket storePacket                                   16 bytes at once, system scope
 //   fenceSystem pause giveWay clockNs
 //   awaitPrevious letNextLaunch                              between kernels of a stream

@@ -111,6 +111,20 @@ COLL_DEVICE uint32_t fetchAdd(uint32_t *address, uint32_t value) {
                : "memory");
   return before;
 }
+// Replaces what the caller has seen there; true for one of all threads that try, and of a warp that
+// tries at once, only the first one does. Relaxed, within this GPU.
+COLL_DEVICE bool claim(uint64_t *address, uint64_t seen, uint64_t value) {
+  uint32_t before;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
+  if ((__activemask() & before) != 0)
+    return false;
+  uint64_t found;
+  asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
+               : "=l"(found)
+               : "l"(address), "l"(seen), "l"(value)
+               : "memory");
+  return found == seen;
+}
 // Single-copy atomic: a load sees all 16 bytes of one store or none. Relaxed. Also between
 // GPUs; `address` is a multiple of 16.
 COLL_DEVICE Vec16 loadPacket(const void *address) {

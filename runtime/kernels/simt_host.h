@@ -114,6 +114,11 @@ inline uint32_t fetchAdd(uint32_t *address, uint32_t value) {
   preempt();
   return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
 }
+inline bool claim(uint64_t *address, uint64_t seen, uint64_t value) {
+  preempt();
+  return __atomic_compare_exchange_n(address, &seen, value, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED);
+}
 // One instruction each, whatever the compiler makes of copies: a member on another host thread,
 // or in another process, must not see half a packet. Processors with AVX promise that; the
 // sanitizers do not look inside. A packet hands over no other data.
