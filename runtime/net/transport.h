@@ -184,6 +184,9 @@ public:
   // requests under way fail, here with kCollAborted, there with kCollPeer or kCollLink.
   // Afterwards no buffer is touched, and every post is refused.
   virtual void close() = 0;
+  // As close(), and a fence: nothing that the peer has on its way is taken any more, not even
+  // into registered memory. What was done before may not be delivered.
+  virtual void abort() { close(); }
 };
 
 class Listener {
@@ -207,6 +210,9 @@ public:
   virtual const char *name() const = 0;
   // By device number, best first. At least one.
   virtual const std::vector<DeviceProperties> &devices() const = 0;
+  // False where it is known that a connection of this device would not get through it now: its
+  // port is down, and another one would serve, or none.
+  virtual bool isUp(int /*device*/) const { return true; }
 
   virtual Result<std::unique_ptr<Listener>> listen(int device) = 0;
   virtual Result<std::unique_ptr<Connector>> connect(int device, const Handle &handle) = 0;

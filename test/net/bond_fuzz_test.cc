@@ -19,17 +19,23 @@ constexpr int64_t kPatientUs = 30'000'000;
 constexpr int kRails = 3;
 using Links = std::vector<std::unique_ptr<Connection>>;
 
+// Until `step` is true; `theirs` is what `other` gives meanwhile.
+template <typename Step, typename Other>
+void await(std::unique_ptr<Connection> &theirs, Other other, Step step) {
+  for (int64_t end = nowUs() + kPatientUs; nowUs() < end;) {
+    if (!theirs)
+      theirs = other().take();
+    if (*step())
+      return;
+  }
+  ADD_FAILURE() << "not let in";
+}
+
 // All links of a connection to a listener with kRails of them.
-Links enter(Transport &raw, Listener &listener, std::unique_ptr<Connection> &theirs) {
-  auto await = [&](auto step) {
-    for (int64_t end = nowUs() + kPatientUs; nowUs() < end;) {
-      if (!theirs)
-        theirs = listener.accept().take();
-      if (*step())
-        return;
-    }
-    ADD_FAILURE() << "not let in";
-  };
+Links enter(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs) {
+  std::unique_ptr<Listener> door = ours.listen(0).take();
+  Listener &listener = *door;
+  auto await = [&](auto step) { test::await(theirs, [&] { return listener.accept(); }, step); };
   std::vector<Mailbox> mails;
   mails.emplace_back(raw.connect(0, *unmark(listener.handle())).take()->poll().take());
   std::vector<uint8_t> in;
@@ -44,7 +50,41 @@ Links enter(Transport &raw, Listener &listener, std::unique_ptr<Connection> &the
   }
   Start start;
   start.rails = (1 << kRails) - 1;
+  start.count = kRails;
   await([&] { return mails[0].put(encode(start)); });
+  await([&] { return Result<bool>(theirs != nullptr); });
+  Links links;
+  for (Mailbox &mail : mails)
+    links.push_back(mail.take());
+  return links;
+}
+
+// The same where ours is the one that connects.
+Links lure(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs) {
+  std::vector<std::unique_ptr<Listener>> doors;
+  for (int i = 0; i < kRails; ++i)
+    doors.push_back(raw.listen(0).take());
+  std::unique_ptr<Connector> connector = ours.connect(0, mark(doors[0]->handle())).take();
+  auto await = [&](auto step) { test::await(theirs, [&] { return connector->poll(); }, step); };
+  std::vector<Mailbox> mails;
+  std::vector<uint8_t> in;
+  for (std::unique_ptr<Listener> &door : doors) {
+    std::unique_ptr<Connection> link;
+    await([&] {
+      link = door->accept().take();
+      return Result<bool>(link != nullptr);
+    });
+    mails.emplace_back(std::move(link));
+    await([&] { return mails.back().get(in); });
+    if (mails.size() > 1)
+      continue;
+    Offer offer;
+    offer.id = 5;
+    for (int i = 1; i < kRails; ++i)
+      offer.handles.push_back(doors[static_cast<size_t>(i)]->handle());
+    await([&] { return mails[0].put(encode(offer)); });
+  }
+  await([&] { return mails[0].get(in); });
   await([&] { return Result<bool>(theirs != nullptr); });
   Links links;
   for (Mailbox &mail : mails)
@@ -79,17 +119,19 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
   std::unique_ptr<Transport> raw = createLoopbackTransport().take();
   BondOptions options;
   options.rails = kRails;
+  options.retryUs = 100;
   std::unique_ptr<Transport> ours =
       createBondTransport(
           std::make_unique<FlakyTransport>(createLoopbackTransport().take(), kRails), options)
           .take();
-  std::unique_ptr<Listener> listener = ours->listen(0).take();
   std::mt19937_64 random(4);
   int64_t frames = fuzzFrames / 4;
+  bool isLured = false;
   std::vector<uint8_t> guarded(1 << 20, 0xee), small(100);
   while (frames > 0) {
     std::unique_ptr<Connection> theirs;
-    Links evil = enter(*raw, *listener, theirs);
+    isLured = !isLured;
+    Links evil = isLured ? lure(*raw, *ours, theirs) : enter(*raw, *ours, theirs);
     ASSERT_TRUE(theirs);
     // Half of the buffer is for messages, the rest must stay.
     Segment half{guarded.data(), guarded.size() / 2, nullptr}, place{small.data(), small.size()};
@@ -104,7 +146,7 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
     Status ended;
     for (uint64_t sequence = 1; ended.ok() && frames-- > 0;) {
       Frame frame;
-      frame.type = static_cast<FrameType>(1 + random() % 7);
+      frame.type = static_cast<FrameType>(1 + random() % uint64_t(FrameType::Ack));
       frame.code = static_cast<FrameCode>(random() % 20 ? 0 : random() % 3);
       frame.part = static_cast<uint8_t>(random() % 9);
       frame.count = static_cast<uint8_t>(random() % 3);
@@ -117,9 +159,10 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
       frame.bytes = random() % 3 ? random() % 200 : random() % 2'000'000;
       for (size_t i = 0; i < frame.count; ++i)
         frame.rails[i] = static_cast<uint8_t>(random() % (kRails + 1));
-      uint64_t payload = frame.type == FrameType::Eager ? std::min(frame.bytes, +kEagerBytes)
-                         : random() % 20                ? 0
-                                                        : 9;
+      uint64_t payload = frame.type == FrameType::Eager    ? std::min(frame.bytes, +kEagerBytes)
+                         : frame.type == FrameType::Invite ? uint64_t(Handle::kBytes)
+                         : random() % 20                   ? 0
+                                                           : 9;
       std::vector<uint8_t> bytes(Frame::kBytes + payload);
       encode(frame, bytes.data());
       if (random() % 50 == 0)

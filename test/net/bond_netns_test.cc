@@ -59,7 +59,7 @@ TEST_F(BondNetnsTest, UsesBothCables) {
     EXPECT_GE(bytesOver(cable) - before[cable], data.size() / 2) << cable;
 }
 
-TEST_F(BondNetnsTest, GoesOnWhenACableIsPulled) {
+TEST_F(BondNetnsTest, GoesOnWhenACableIsPulledAndUsesItWhenItIsBack) {
   for (int cable : {0, 1}) {
     Ends ends = connect(*left_, *right_);
     std::vector<std::vector<uint8_t>> data, got;
@@ -81,7 +81,13 @@ TEST_F(BondNetnsTest, GoesOnWhenACableIsPulled) {
       EXPECT_TRUE(got[i] == data[i]) << i;
     }
     expectUsable(ends);
+    // The connection uses the cable again once it is back.
     ASSERT_TRUE(pair_->setLink(0, true, cable).ok());
+    const uint64_t before = bytesOver(cable);
+    for (int64_t end = nowUs() + kPatientUs; bytesOver(cable) < before + 200'000;) {
+      expectUsable(ends);
+      ASSERT_LT(nowUs(), end) << "cable " << cable;
+    }
   }
 }
 

@@ -28,16 +28,35 @@ std::unique_ptr<Transport> makeInner(bool isTcp) {
 
 class BondTest : public testing::TestWithParam<bool> {
 protected:
-  BondTest() {
+  BondTest() { open({}); }
+
+  void open(BondOptions options) {
+    options.rails = kRails;
     for (Side *side : {&left_, &right_}) {
       auto flaky = std::make_unique<FlakyTransport>(makeInner(GetParam()), kRails);
       side->flaky = flaky.get();
-      BondOptions options;
-      options.rails = kRails;
       side->bond = createBondTransport(std::move(flaky), options).take();
     }
   }
   Ends connect() { return net::test::connect(*left_.bond, *right_.bond); }
+
+  // Moves messages until what is sent over a device is more than `before` on both sides. Not only
+  // the greeting of a link.
+  ::testing::AssertionResult isUsedAgain(Ends &ends, int device, const uint64_t (&before)[2]) {
+    for (int64_t end = nowUs() + kPatientUs; nowUs() < end; expectUsable(ends))
+      if (left_.flaky->sent(device) > before[0] + 1000 &&
+          right_.flaky->sent(device) > before[1] + 1000)
+        return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "device " << device << " stays unused";
+  }
+  // So that links come back at once.
+  static BondOptions eager() {
+    BondOptions options;
+    options.retryUs = 500;
+    options.maxRetryUs = 2000;
+    options.maxRetries = 1 << 20;
+    return options;
+  }
 
   struct Side {
     FlakyTransport *flaky = nullptr;
@@ -45,6 +64,9 @@ protected:
   };
   Side left_, right_;
 };
+
+// What takes seconds is enough over one transport.
+class BondDeadlineTest : public BondTest {};
 
 TEST_P(BondTest, StripesLargeMessages) {
   Ends ends = connect();
@@ -169,6 +191,143 @@ TEST_P(BondTest, NothingIsLostWhileLinksFail) {
   }
 }
 
+// Every link fails several times, at either end, while work goes on over the others.
+TEST_P(BondTest, NothingIsLostWhileLinksFailAndComeBack) {
+  constexpr int kCuts = 4 * kRails;
+  open(eager());
+  Ends ends = connect();
+  std::vector<uint8_t> memory[2];
+  RemoteKey keys[2];
+  Memory *registered[2];
+  for (int side : {0, 1}) {
+    memory[side].resize(400'000);
+    registered[side] =
+        (side ? right_ : left_).bond->regMr(0, {memory[side].data(), memory[side].size()}).take();
+    keys[side] = registered[side]->remoteKey();
+  }
+  std::atomic<bool> isOver{false};
+  std::thread saboteur([&] {
+    std::mt19937_64 random(7);
+    int64_t deadlineUs = nowUs() + kPatientUs;
+    for (int i = 0; i < kCuts; ++i) {
+      int device = i % kRails;
+      const uint64_t before[2] = {left_.flaky->sent(device), right_.flaky->sent(device)};
+      (random() % 2 ? left_ : right_).flaky->cut(device);
+      // The next one may go while this one is not there yet, and so two are out at times.
+      auto isBack = [&](int which, uint64_t more) {
+        return left_.flaky->sent(which) > before[0] + more &&
+               right_.flaky->sent(which) > before[1] + more;
+      };
+      while (!isBack(device, 300'000) && nowUs() < deadlineUs)
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      EXPECT_LT(nowUs(), deadlineUs) << "cut " << i;
+    }
+    isOver = true;
+  });
+  for (uint64_t round = 0; !isOver && !HasFailure(); ++round) {
+    std::thread other([&] { work(*ends.right, keys[0], 77 + round, 33 + round, 24); });
+    work(*ends.left, keys[1], 33 + round, 77 + round, 24);
+    other.join();
+  }
+  saboteur.join();
+  expectUsable(ends);
+  ends = Ends();
+  left_.bond->deregMr(registered[0]);
+  right_.bond->deregMr(registered[1]);
+}
+
+TEST_P(BondTest, ALinkThatFailedIsUsedAgain) {
+  open(eager());
+  Ends ends = connect();
+  for (int device = 0; device < kRails; ++device) {
+    left_.flaky->cut(device);
+    expectUsable(ends);
+    EXPECT_TRUE(isUsedAgain(ends, device, {left_.flaky->sent(device), right_.flaky->sent(device)}));
+  }
+}
+
+// A message that waits for its receive while its link fails and comes back.
+TEST_P(BondTest, WhatWasAnnouncedOverAnEarlierLinkArrives) {
+  open(eager());
+  Ends ends = connect();
+  std::vector<uint8_t> data = pattern(3 << 20, 1), got(3 << 20);
+  Request *sent = send(*ends.left, data, 9);
+  expectUsable(ends); // so it has been announced
+  for (int device = 0; device < kRails; ++device) {
+    right_.flaky->cut(device);
+    expectUsable(ends);
+    EXPECT_TRUE(isUsedAgain(ends, device, {left_.flaky->sent(device), right_.flaky->sent(device)}));
+  }
+  expectDone(*ends.right, recv(*ends.right, got, 9), data.size());
+  expectDone(*ends.left, sent, data.size());
+  EXPECT_EQ(got, data);
+}
+
+TEST_P(BondTest, TriesAreBounded) {
+  BondOptions options = eager();
+  options.maxRetries = 3;
+  open(options);
+  Ends ends = connect();
+  left_.flaky->isolate(1); // the connecting side
+  left_.flaky->cut(1);
+  // Both ends are told of the link's end and of each try's.
+  for (int i = 0; i < 40; ++i) {
+    expectUsable(ends);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  left_.flaky->isolate(-1);
+  const uint64_t sent = right_.flaky->sent(1);
+  for (int i = 0; i < 20; ++i) {
+    expectUsable(ends);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(right_.flaky->sent(1), sent);
+}
+
+// Done means that they have left the device, which then loses them with the link.
+TEST_P(BondTest, WhatWasDoneBeforeCloseArrivesEvenIfALinkFails) {
+  constexpr size_t kMessages = 20;
+  for (bool isCutBefore : {false, true}) {
+    open({});
+    Ends ends = connect();
+    std::vector<std::vector<uint8_t>> data, got;
+    std::vector<Request *> wanted;
+    for (size_t i = 0; i < kMessages; ++i) {
+      data.push_back(pattern(50 * i, i));
+      got.emplace_back(data.back().size());
+      wanted.push_back(recv(*ends.right, got[i], 1));
+    }
+    left_.flaky->swallow(0);
+    for (std::vector<uint8_t> &message : data)
+      expectDone(*ends.left, send(*ends.left, message, 1), message.size());
+    if (isCutBefore)
+      left_.flaky->cut(0);
+    ends.left.reset();
+    if (!isCutBefore)
+      left_.flaky->cut(0);
+    for (size_t i = 0; i < kMessages; ++i) {
+      expectDone(*ends.right, wanted[i], data[i].size());
+      EXPECT_EQ(got[i], data[i]);
+    }
+    Result<Request *> more = tryRecv(*ends.right, got[0], 1);
+    EXPECT_EQ(outcome(*ends.right, more), kCollPeer);
+  }
+}
+
+// Nobody is there any more to take what is owed.
+TEST_P(BondDeadlineTest, ClosingEndsWithoutThePeer) {
+  Ends ends = connect();
+  std::vector<uint8_t> data(100);
+  for (int device = 0; device < kRails; ++device)
+    left_.flaky->swallow(device);
+  expectDone(*ends.left, send(*ends.left, data, 1), data.size());
+  const int64_t begin = nowUs();
+  ends.left.reset();
+  EXPECT_LT(nowUs() - begin, 1'000'000);
+  left_.bond.reset();
+  EXPECT_LT(nowUs() - begin, 10'000'000);
+}
+
 TEST_P(BondTest, TheLastLinkEndsTheConnection) {
   Ends ends = connect();
   std::vector<uint8_t> large = pattern(1 << 20, 1), got(1 << 20), other(100);
@@ -201,6 +360,9 @@ TEST_P(BondTest, ALinkThatCannotBeMadeIsLeftOut) {
   expectUsable(ends);
   EXPECT_EQ(left_.flaky->sent(1), 0u);
   EXPECT_GT(left_.flaky->sent(2), 100'000u);
+  // Until it can.
+  left_.flaky->isolate(-1);
+  EXPECT_TRUE(isUsedAgain(ends, 1, {0, 0}));
 }
 
 TEST_P(BondTest, SidesWithDifferentNumbersOfDevicesUseTheFewer) {
@@ -223,6 +385,7 @@ TEST_P(BondTest, BothSidesHaveToJoinDevices) {
   EXPECT_EQ(createBondTransport(makeInner(GetParam()), options).status().code(), kCollInvalidCall);
 }
 
+INSTANTIATE_TEST_SUITE_P(Over, BondDeadlineTest, testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(Over, BondTest, testing::Bool(), [](const auto &info) {
   return std::string(info.param ? "tcp" : "loopback");
 });

@@ -80,6 +80,30 @@ TEST_F(BondVerbsTest, GoesOnWhenAPortStaysDown) {
   expectUsable(ends_);
 }
 
+// No other port may serve for the one that is down: its link would be none.
+TEST_F(BondVerbsTest, APortThatIsUpAgainIsUsedAgain) {
+  for (int device : {0, 1}) {
+    const std::string port = "port" + std::to_string(device);
+    open();
+    fake_.fail(port, 1);
+    exchange([&] { fake_.raise(device, IBV_EVENT_PORT_ERR); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    exchange([] {});
+    for (int64_t end = nowUs() + 300'000; nowUs() < end;)
+      expectUsable(ends_);
+    EXPECT_EQ(fake_.numQueuePairs(device), 0);
+    EXPECT_GT(fake_.numQueuePairs(1 - device), 0);
+    fake_.fail(port, 0);
+    fake_.raise(device, IBV_EVENT_PORT_ACTIVE);
+    for (int64_t end = nowUs() + kPatientUs; fake_.numQueuePairs(device) == 0 && nowUs() < end;)
+      expectUsable(ends_);
+    // Alone, it carries everything.
+    fake_.raise(1 - device, IBV_EVENT_DEVICE_FATAL);
+    exchange([] {});
+    expectUsable(ends_);
+  }
+}
+
 TEST_F(BondVerbsTest, GoesOnWhenRetriesAreUsedUp) {
   for (ibv_wr_opcode opcode : {IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM}) {
     open();

@@ -3,6 +3,7 @@
 #include "test/net/fake_ibverbs_state.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace coll::net::test {
 
@@ -83,6 +84,27 @@ ibv_wc_status FakeIbverbs::State::receive(FakeQp &peer, const Send &send,
   return completion.status == IBV_WC_SUCCESS ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR;
 }
 
+// The queue pair of this number if it takes packets, or null.
+FakeQp *FakeIbverbs::State::alive(uint32_t number) {
+  auto found = qps.find(number);
+  if (found == qps.end() || found->second.base.state < IBV_QPS_RTR ||
+      found->second.base.state > IBV_QPS_RTS)
+    return nullptr;
+  return &found->second;
+}
+
+// Its packets have left, and nobody acknowledges them.
+void FakeIbverbs::State::delay(FakeQp &qp, const Send &send) {
+  Late &one = late.emplace_back();
+  one.peer = qp.peer;
+  one.rkey = send.request.wr.rdma.rkey;
+  one.address = send.request.wr.rdma.remote_addr;
+  for (const ibv_sge &place : send.places)
+    if (const uint8_t *from = resolve(place.lkey, place.addr, place.length, 0))
+      one.data.insert(one.data.end(), from, from + place.length);
+  qp.stalled.push_back(send);
+}
+
 ibv_wc_status FakeIbverbs::State::execute(FakeQp &qp, const Send &send) {
   ibv_wr_opcode opcode = send.request.opcode;
   if (auto it = failNext.find(opcode); it != failNext.end()) {
@@ -90,11 +112,10 @@ ibv_wc_status FakeIbverbs::State::execute(FakeQp &qp, const Send &send) {
     failNext.erase(it);
     return status;
   }
-  auto found = qps.find(qp.peer);
-  if (isCut || found == qps.end() || found->second.base.state < IBV_QPS_RTR ||
-      found->second.base.state > IBV_QPS_RTS)
+  FakeQp *found = alive(qp.peer);
+  if (isCut || !found)
     return IBV_WC_RETRY_EXC_ERR;
-  FakeQp &peer = found->second;
+  FakeQp &peer = *found;
   bool isRead = opcode == IBV_WR_RDMA_READ;
   std::vector<uint8_t> data = send.inlined;
   uint64_t total = data.size();
@@ -131,6 +152,8 @@ ibv_wc_status FakeIbverbs::State::execute(FakeQp &qp, const Send &send) {
 void FakeIbverbs::State::run(FakeQp &qp, const Send &send) {
   if (qp.base.state == IBV_QPS_ERR)
     return end(qp, send, IBV_WC_WR_FLUSH_ERR);
+  if (send.request.opcode == IBV_WR_RDMA_WRITE && std::exchange(isNextLate, false))
+    return delay(qp, send);
   ibv_wc_status status = execute(qp, send);
   end(qp, send, status);
   if (status != IBV_WC_SUCCESS)
@@ -188,6 +211,24 @@ void FakeIbverbs::fail(const std::string &call, int error) {
 void FakeIbverbs::failNext(ibv_wr_opcode opcode, ibv_wc_status status) {
   FakeLock lock(state_->mutex);
   state_->failNext[opcode] = status;
+}
+
+void FakeIbverbs::delayNext() {
+  FakeLock lock(state_->mutex);
+  state_->isNextLate = true;
+}
+
+int FakeIbverbs::deliverLate() {
+  FakeLock lock(state_->mutex);
+  int taken = 0;
+  for (const Late &one : std::exchange(state_->late, {})) {
+    uint8_t *to = state_->resolve(one.rkey, one.address, one.data.size(), IBV_ACCESS_REMOTE_WRITE);
+    if (!state_->alive(one.peer) || !to)
+      continue;
+    std::copy(one.data.begin(), one.data.end(), to);
+    ++taken;
+  }
+  return taken;
 }
 
 void FakeIbverbs::stall(bool isStalled) {
@@ -257,6 +298,14 @@ int FakeIbverbs::numPosted(ibv_wr_opcode opcode) const {
 int FakeIbverbs::numInline() const {
   FakeLock lock(state_->mutex);
   return state_->inlined;
+}
+
+int FakeIbverbs::numQueuePairs(int device) const {
+  FakeLock lock(state_->mutex);
+  return static_cast<int>(
+      std::count_if(state_->qps.begin(), state_->qps.end(), [&](const auto &one) {
+        return findIn(state_->contexts, one.second.base.context)->device->number == device;
+      }));
 }
 
 } // namespace coll::net::test

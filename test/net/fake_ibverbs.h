@@ -28,10 +28,15 @@ public:
   enum class Dmabuf { NotInLibrary, RefusedByKernel, Supported };
   void setDmabuf(Dmabuf dmabuf);
 
-  // The call of this name (as in dl::Ibverbs) fails from now on; 0: no more.
+  // The call of this name (as in dl::Ibverbs) fails from now on; 0: no more. "port": all ports are
+  // down, "port0": that of device 0.
   void fail(const std::string &call, int error);
   // The next work of this kind that is posted ends so, and with it its queue pair.
   void failNext(ibv_wr_opcode opcode, ibv_wc_status status);
+  // The packets of the next write stay on their way until deliverLate(), whatever becomes of their
+  // sender; it says how many writes found a queue pair that takes them.
+  void delayNext();
+  int deliverLate();
   // Work that is posted stays under way until stall(false).
   void stall(bool isStalled);
   // Devices hear nothing of each other any more.
@@ -45,6 +50,8 @@ public:
   // Work that has been posted, by opcode, since the beginning.
   int numPosted(ibv_wr_opcode opcode) const;
   int numInline() const;
+  // That are there now, on a device.
+  int numQueuePairs(int device) const;
 
   struct State;
 

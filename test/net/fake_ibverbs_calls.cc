@@ -81,12 +81,15 @@ int queryDevice(ibv_context *, ibv_device_attr *attributes) {
   return 0;
 }
 
-int queryPort(ibv_context *, uint8_t, ibv_port_attr *attributes) {
+int queryPort(ibv_context *context, uint8_t, ibv_port_attr *attributes) {
   FakeLock lock(fake->mutex);
   if (fake->fails("queryPort"))
     return errno;
   *attributes = {};
-  attributes->state = fake->failing.count("port") ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
+  const int number = findIn(fake->contexts, context)->device->number;
+  const bool isDown =
+      fake->failing.count("port") || fake->failing.count("port" + std::to_string(number));
+  attributes->state = isDown ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
   attributes->active_mtu = attributes->max_mtu = IBV_MTU_4096;
   attributes->gid_tbl_len = 4;
   attributes->active_speed = 32;

@@ -61,6 +61,13 @@ struct Send {
   std::vector<uint8_t> inlined;
 };
 
+// A write on its way.
+struct Late {
+  uint32_t peer = 0, rkey = 0;
+  uint64_t address = 0;
+  std::vector<uint8_t> data;
+};
+
 struct FakeQp {
   ibv_qp base = {};
   FakeCq *cq = nullptr;
@@ -86,7 +93,8 @@ struct FakeIbverbs::State {
   std::map<ibv_wr_opcode, ibv_wc_status> failNext;
   std::map<ibv_wr_opcode, int> posted;
   int inlined = 0;
-  bool isStalled = false, isCut = false;
+  bool isStalled = false, isCut = false, isNextLate = false;
+  std::vector<Late> late;
   // Queue pairs and completion queues whose events were taken and not acknowledged:
   // destroying one waits for that.
   std::map<const void *, int> unacked;
@@ -105,6 +113,8 @@ struct FakeIbverbs::State {
   void complete(FakeCq &cq, ibv_wc completion);
   void breakQp(FakeQp &qp);
   void end(FakeQp &qp, const Send &send, ibv_wc_status status);
+  FakeQp *alive(uint32_t number);
+  void delay(FakeQp &qp, const Send &send);
   ibv_wc_status execute(FakeQp &qp, const Send &send);
   ibv_wc_status receive(FakeQp &peer, const Send &send, const std::vector<uint8_t> &data);
   void run(FakeQp &qp, const Send &send);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace coll::net::test {
@@ -16,7 +17,7 @@ class FlakyTransport final : public Transport {
 public:
   FlakyTransport(std::unique_ptr<Transport> inner, int devices)
       : inner_(std::move(inner)), cuts_(static_cast<size_t>(devices)),
-        sent_(static_cast<size_t>(devices)) {
+        sent_(static_cast<size_t>(devices)), swallows_(static_cast<size_t>(devices)) {
     for (int i = 0; i < devices; ++i) {
       devices_.push_back(inner_->devices()[0]);
       devices_.back().name += std::to_string(i);
@@ -25,8 +26,10 @@ public:
 
   // The links of a device that are there now fail at their next call; this end alone knows why.
   void cut(int device) { ++cuts_[static_cast<size_t>(device)]; }
-  // It has no way to its peers from now on.
+  // It has no way to its peers from now on; -1: all have one.
   void isolate(int device) { isolated_ = device; }
+  // What its links are given to send is lost, and they say that it has left.
+  void swallow(int device) { swallows_[static_cast<size_t>(device)] = true; }
   // Bytes that the links of a device were given to send.
   uint64_t sent(int device) const { return sent_[static_cast<size_t>(device)]; }
 
@@ -54,16 +57,26 @@ public:
   void deregMr(Memory *memory) override { inner_->deregMr(memory); }
 
 private:
+  struct Lost final : Request {
+    uint64_t bytes = 0;
+  };
+
   class Link final : public Connection {
   public:
     Link(FlakyTransport &owner, int device, std::unique_ptr<Connection> inner)
         : cuts_(owner.cuts_[static_cast<size_t>(device)]), born_(cuts_),
-          sent_(owner.sent_[static_cast<size_t>(device)]), inner_(std::move(inner)) {}
+          sent_(owner.sent_[static_cast<size_t>(device)]),
+          swallows_(owner.swallows_[static_cast<size_t>(device)]), inner_(std::move(inner)) {}
 
     Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override {
       COLL_RETURN_IF_ERROR(state());
       for (int i = 0; i < count; ++i)
         sent_ += segments[i].bytes;
+      if (swallows_) {
+        for (int i = 0; i < count; ++i)
+          lost_.bytes += segments[i].bytes;
+        return static_cast<Request *>(&lost_);
+      }
       return inner_->isend(segments, count, tag);
     }
     Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override {
@@ -85,9 +98,12 @@ private:
     }
     Result<Completion> test(Request *request) override {
       COLL_RETURN_IF_ERROR(state());
+      if (request == &lost_)
+        return Completion{true, std::exchange(lost_.bytes, 0)};
       return inner_->test(request);
     }
     void close() override { inner_->close(); }
+    void abort() override { inner_->abort(); }
 
   private:
     Status state() {
@@ -99,6 +115,8 @@ private:
     std::atomic<int> &cuts_;
     const int born_;
     std::atomic<uint64_t> &sent_;
+    std::atomic<bool> &swallows_;
+    Lost lost_;
     std::unique_ptr<Connection> inner_;
   };
 
@@ -144,9 +162,10 @@ private:
 
   std::unique_ptr<Transport> inner_;
   std::vector<DeviceProperties> devices_;
-  int isolated_ = -1;
+  std::atomic<int> isolated_{-1};
   std::vector<std::atomic<int>> cuts_;
   std::vector<std::atomic<uint64_t>> sent_;
+  std::vector<std::atomic<bool>> swallows_;
 };
 
 } // namespace coll::net::test

@@ -442,6 +442,26 @@ TEST_F(VerbsTest, CloseWithWorkUnderWayLeavesNoneBehind) {
   EXPECT_NE(ended(*pair_.right, wanted).code(), kCollTimeout);
 }
 
+// Packets that come when the owner of the memory has given the connection up change nothing, even
+// before the peer has heard of it.
+TEST_F(VerbsTest, AbortIsAFence) {
+  open();
+  std::vector<uint8_t> remote(100'000, 1), mine(100'000, 2);
+  Memory *memory = right_->regMr(0, {remote.data(), remote.size()}).take();
+  Segment all{mine.data(), mine.size(), nullptr};
+  fake_.delayNext();
+  Request *write = pair_.left->iwrite(&all, 1, memory->remoteKey(), 0).take();
+  for (int64_t end = nowUs() + kPatientUs;
+       fake_.numPosted(IBV_WR_RDMA_WRITE) == 0 && nowUs() < end;) {
+    ASSERT_TRUE(pair_.left->test(write).ok());
+  }
+  pair_.right->abort();
+  EXPECT_EQ(fake_.deliverLate(), 0);
+  EXPECT_EQ(remote, std::vector<uint8_t>(remote.size(), 1));
+  EXPECT_NE(wait(*pair_.left, write, kPatientUs).status().code(), kCollOk);
+  right_->deregMr(memory);
+}
+
 TEST_F(VerbsTest, ACutNetworkEndsInAnErrorOnBothSides) {
   open();
   Result<Request *> theirs = pair_.right->irecv(nullptr, 0, 2);

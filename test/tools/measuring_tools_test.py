@@ -27,6 +27,12 @@ def run(tool, *words, **environment):
                           stdin=subprocess.DEVNULL, env={**os.environ, **environment})
 
 
+def can_make_namespaces():
+    if not shutil.which("ip") or not shutil.which("unshare"):
+        return False
+    return subprocess.run(["unshare", "--net", "true"], stderr=subprocess.DEVNULL).returncode == 0
+
+
 def children_of(parent):
     """In the order of their start. Not every kernel has /proc/PID/task/PID/children."""
     children = []
@@ -73,6 +79,23 @@ class CollPerfTest(unittest.TestCase):
                       ["--op=write", "--sizes=1,64K"], ["--op=read", "--sizes=1,64K"]):
             done = run("coll-perf", "net", *words, *QUICK)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(can_make_namespaces(), "no network namespaces here")
+    def test_several_devices_in_one_connection(self):
+        rows_file = self.path("rows.jsonl")
+        script = ("ip link set lo up && for i in 0 1; do ip link add c$i type veth peer name d$i && "
+                  "ip addr add 10.7$i.0.1/24 dev c$i && ip link set c$i up; ip link set d$i up; done "
+                  '&& exec "$@"')
+        done = subprocess.run(["unshare", "--net", "sh", "-c", script, "sh", BIN / "coll-perf", "net",
+                               "--iface=c0,c1", "--sizes=1M", "--sockets=2", f"--json={rows_file}",
+                               *QUICK], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "COLL_NET_RAILS": "2"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("tcp over c0+c1", done.stdout)
+        for line in rows_file.read_text().splitlines():
+            self.assertIn("over 2 devices", json.loads(line)["case"])
+            self.assertEqual(json.loads(line)["peer_name"],
+                             "raw sockets, 4 a connection over 2 devices")
 
     def listen(self, *words):
         """A listening coll-perf, and where it listens."""
@@ -297,6 +320,7 @@ class CollPerfTest(unittest.TestCase):
                 (["net", "--connections=x"], "--connections"), (["net", "--transport=mail"], "mail"),
                 (["net", "--connections=1024", "--sizes=1G"], "buffers"),
                 (["net", "--listen=:0", "--connect=a:1"], "excludes"),
+                (["net", "--rails=9"], "--rails"), (["net", "--rails=2"], "fewer than 2 devices"),
                 (["net", "--iface=none0"], "none0"), (["net", "--threads=-1"], "--threads")):
             done = run("coll-perf", *words)
             self.assertIn(complaint, done.stderr + done.stdout, words)

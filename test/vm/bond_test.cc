@@ -1,11 +1,13 @@
 // A connection over two ports of RDMA devices, one of which fails in the middle of transfers:
-// it goes on with the other, at the first try. Runs in the virtual machine (suite.sh).
+// it goes on with the other, at the first try, and uses the first again when it is back. Runs in
+// the virtual machine (suite.sh).
 
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/verbs/verbs.h"
 #include "test/conformance/transport/harness.h"
 #include "test/vm/ports.h"
 
+#include <fstream>
 #include <functional>
 
 namespace coll::net::test {
@@ -81,6 +83,25 @@ TEST_F(BondPortsTest, GoesOnWhenTheWireIsCut) {
   expectDelivered([] { setWire(false); });
   setWire(true);
   expectDelivered([] {});
+}
+
+TEST_F(BondPortsTest, UsesTheWireAgainWhenItIsBack) {
+  auto wireBytes = [] {
+    uint64_t bytes = 0;
+    std::ifstream("/sys/class/net/va/statistics/tx_bytes") >> bytes;
+    return bytes;
+  };
+  Ends ends = connect(*left_, *right_);
+  for (int round = 0; round < 2; ++round) {
+    setWire(false);
+    expectUsable(ends);
+    setWire(true);
+    const uint64_t before = wireBytes();
+    for (int64_t end = nowUs() + kPatientUs; wireBytes() < before + 200'000;) {
+      expectUsable(ends);
+      ASSERT_LT(nowUs(), end) << "round " << round;
+    }
+  }
 }
 
 TEST_F(BondPortsTest, GoesOnWhenPacketsVanish) {

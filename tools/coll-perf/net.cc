@@ -21,6 +21,7 @@ struct Words {
   NetPlan plan;
   NetPlace place;
   std::string sizes = "8,64,1K,4K,16K,64K..4M", modes = "latency,one-way,both-ways", op = "send";
+  int rails = 0; // 0: as the environment says
   std::string json, plot, command;
   bool noPeer = false;
 };
@@ -35,8 +36,8 @@ Result<std::vector<std::unique_ptr<Link>>> makeLinks(Job &job, const NetPlan &pl
   bool rdma = plan.transport == "verbs";
   if (!plan.peer || (!rdma && plan.op != Op::Send))
     return links;
-  Result<std::unique_ptr<Link>> peer = rdma ? makePerftestLink(job, plan, links.front()->device())
-                                            : makeRawLink(job, plan, plan.sockets);
+  Result<std::unique_ptr<Link>> peer =
+      rdma ? makePerftestLink(job, plan, links.front()->device()) : makeRawLink(job, plan);
   if (!peer.ok())
     return peer.status();
   if (*peer)
@@ -134,6 +135,7 @@ Status prepare(Words &words) {
   plan.modes = *modes;
   plan.op = *op;
   plan.peer = !words.noPeer;
+  plan.rails = words.rails ? words.rails : static_cast<int>(rt::envInt(rt::EnvVar::NetRails));
   words.place.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);
   if (plan.sockets == 0 && plan.transport == "tcp")
     plan.sockets = net::TcpOptions::fromEnv().dataStreams;
@@ -181,8 +183,14 @@ void addMeasured(CLI::App &app, Words &words) {
                  "messages on the way per connection and direction")
       ->group(group)
       ->capture_default_str();
+  app.add_option("--rails", words.rails,
+                 "devices of --iface (verbs: COLL_NET_RDMA_DEVICES) that each connection uses at "
+                 "once; 0: as COLL_NET_RAILS")
+      ->group(group)
+      ->capture_default_str();
   app.add_option("--sockets", words.plan.sockets,
-                 "for data per connection (verbs: queue pairs); 0: as the transport has it")
+                 "for data per connection and device (verbs: queue pairs); 0: as the transport has "
+                 "it")
       ->group(group)
       ->capture_default_str();
   app.add_option("--threads", words.plan.threads,
@@ -236,6 +244,7 @@ Command addNet(CLI::App &app, int argc, char **argv) {
   net->footer("Examples:\n"
               "  coll-perf net --sizes=64K..4M --modes=one-way --json=net.jsonl --plot=net.svg\n"
               "  coll-perf net --connections=16 --inflight=8 --sizes=128K..4M   as NCCL does\n"
+              "  coll-perf net --rails=2 --iface=eth0,eth1   both at once in each connection\n"
               "  coll-perf net --listen=:7000          on one machine, and on the other\n"
               "  coll-perf net --connect=HOST:7000");
   addMeasured(*net, *words);

@@ -1,8 +1,8 @@
 #include "runtime/net/bond/bond.h"
 
 #include "runtime/base/env.h"
-#include "runtime/net/bond/connection.h"
 #include "runtime/net/bond/listener.h"
+#include "runtime/net/bond/request.h"
 
 #include <algorithm>
 
@@ -45,6 +45,9 @@ public:
     return inner_->regMr(device, region);
   }
   void deregMr(Memory *memory) override { inner_->deregMr(memory); }
+  bool isUp(int device) const override {
+    return check(device).ok() && inner_->isUp(shared_.below[static_cast<size_t>(device)].front());
+  }
 
 private:
   // The first, and then those after it that are other interfaces: one with an address of IPv4
@@ -85,8 +88,8 @@ private:
   }
 
   const std::unique_ptr<Transport> inner_;
-  Keeper keeper_;
   bond::Shared shared_;
+  Keeper keeper_; // first to go: what it keeps uses the others
 };
 
 } // namespace

@@ -14,8 +14,14 @@
 //   one-sided:      a part is done again when both ends have closed the link that failed
 //
 // So a large send is done only when the receiver has it, not when it has left. Both sides
-// have to be decorated. A link that has failed stays out of the connection; new connections
-// use it again. Host memory only: a buffer has to be reachable from every device.
+// have to be decorated. Host memory only: a buffer has to be reachable from every device.
+//
+// A link that has failed, or could not be made at the start, is tried again in the background,
+// ever more seldom, and used again once it is there.
+//
+// close() returns at once. What was done before and may have got lost on a link that fails at
+// that time is kept, and sent again over another, for two seconds at most; the transport's
+// destructor waits for that.
 //
 // Threads: as transport.h says. Whoever tests moves the connection on; one thread of the
 // transport looks every millisecond after connections that nobody tests.
@@ -34,6 +40,10 @@ struct BondOptions {
   int rails = 2;                     // links of one connection, 1 to kMaxRails
   int64_t timeoutUs = 60'000'000;    // for setting up a connection
   int64_t joinTimeoutUs = 5'000'000; // then links that are not there yet are left out
+  // A link that is out: how long until it is tried again, twice as long after each try, and
+  // how often in a row (ten minutes in all).
+  int64_t retryUs = 100'000, maxRetryUs = 10'000'000;
+  int maxRetries = 64;
 };
 
 // With the devices of `inner`, named by the links ("eth0+eth1"). Fewer devices than rails

@@ -2,7 +2,9 @@
 
 #include "runtime/net/bond/connection.h"
 
-#include <cstring>
+#include "runtime/net/socket.h"
+
+#include <algorithm>
 
 namespace coll::net::bond {
 
@@ -10,6 +12,40 @@ namespace {
 
 // A connection that has nothing to do is looked after more seldom.
 constexpr uint32_t kIdleTicks = 16;
+// What a closed connection has for what it still owes its peer; as tcp has.
+constexpr int64_t kLingerUs = 2'000'000;
+
+// The application's end.
+class BondEnd final : public Connection {
+public:
+  explicit BondEnd(std::shared_ptr<BondConnection> connection)
+      : connection_(std::move(connection)) {}
+  ~BondEnd() override { connection_->close(); }
+
+  Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override {
+    return connection_->isend(segments, count, tag);
+  }
+  Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override {
+    return connection_->irecv(segments, count, tag);
+  }
+  Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
+                           uint64_t offset) override {
+    return connection_->oneSided(BondRequest::Kind::Write, segments, count, key, offset);
+  }
+  Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
+                          uint64_t offset) override {
+    return connection_->oneSided(BondRequest::Kind::Read, segments, count, key, offset);
+  }
+  Result<Request *> iflush(const Segment *segments, int count) override {
+    return connection_->iflush(segments, count);
+  }
+  Result<Completion> test(Request *request) override { return connection_->test(request); }
+  void rest() override { connection_->rest(); }
+  void close() override { connection_->close(); }
+
+private:
+  std::shared_ptr<BondConnection> connection_;
+};
 
 } // namespace
 
@@ -21,9 +57,8 @@ BondConnection::Pool::Pool() {
 }
 
 Result<std::unique_ptr<Connection>>
-BondConnection::create(const DeviceProperties &properties,
-                       std::vector<std::unique_ptr<Connection>> links, Keeper &keeper) {
-  std::unique_ptr<BondConnection> self(new BondConnection(properties, keeper));
+BondConnection::create(const Identity &identity, std::vector<std::unique_ptr<Connection>> links) {
+  std::shared_ptr<BondConnection> self(new BondConnection(identity));
   self->rails_.resize(links.size());
   {
     std::lock_guard<std::mutex> lock(self->mutex_);
@@ -32,6 +67,7 @@ BondConnection::create(const DeviceProperties &properties,
       rail.link = std::move(links[i]);
       rail.isUp = rail.link != nullptr;
       rail.isClosed = rail.peerClosed = !rail.isUp;
+      rail.upUs = nowUs();
     }
     for (size_t i = self->rails_.size(); i-- > 0;)
       if (self->rails_[i].isUp)
@@ -43,11 +79,9 @@ BondConnection::create(const DeviceProperties &properties,
     if (self->over_)
       return self->failure_;
   }
-  keeper.add(self.get());
-  return std::unique_ptr<Connection>(std::move(self));
+  identity.shared->keeper->add(self);
+  return std::unique_ptr<Connection>(std::make_unique<BondEnd>(std::move(self)));
 }
-
-BondConnection::~BondConnection() { close(); }
 
 //===-- requests ----------------------------------------------------------------===//
 
@@ -98,7 +132,7 @@ Result<Request *> BondConnection::isend(const Segment *segments, int count, uint
     frame.type = FrameType::Eager;
     eagerBytes_ += *total;
     ++eagerMessages_;
-    push(frame, request);
+    pushEager(frame, *request);
     flush();
     return static_cast<Request *>(request);
   }
@@ -171,16 +205,6 @@ Result<Request *> BondConnection::oneSided(Kind kind, const Segment *segments, i
   return static_cast<Request *>(request);
 }
 
-Result<Request *> BondConnection::iwrite(const Segment *segments, int count, const RemoteKey &key,
-                                         uint64_t offset) {
-  return oneSided(Kind::Write, segments, count, key, offset);
-}
-
-Result<Request *> BondConnection::iread(const Segment *segments, int count, const RemoteKey &key,
-                                        uint64_t offset) {
-  return oneSided(Kind::Read, segments, count, key, offset);
-}
-
 Result<Request *> BondConnection::iflush(const Segment *segments, int count) {
   Result<uint64_t> total = totalBytes(segments, count, properties_);
   if (!total.ok())
@@ -233,6 +257,8 @@ void BondConnection::progress(BondRequest *focus) {
     advance(*active_[++turn_ % active_.size()]);
   if (!over_ && !discards_.empty())
     advanceDiscards();
+  if (!over_ && isMending())
+    mend();
   flush();
 }
 
@@ -243,21 +269,29 @@ void BondConnection::rest() {
       rail.link->rest();
 }
 
-void BondConnection::tick() {
+bool BondConnection::tick() {
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || over_)
-    return;
-  bool isQuiet = active_.empty() && posted_.empty() && next_ == unacked_.size();
+  if (!lock.owns_lock())
+    return true;
+  if (over_)
+    return false;
+  bool isMaking = std::any_of(rails_.begin(), rails_.end(),
+                              [](const Rail &rail) { return rail.mend != nullptr; });
+  bool isQuiet =
+      active_.empty() && posted_.empty() && next_ == unacked_.size() && !isMaking && !closed_;
   idleTicks_ = isQuiet && !wasTested_ ? idleTicks_ + 1 : 0;
   if (std::exchange(wasTested_, false) && active_.size() < 2)
-    return;
+    return true;
   if (idleTicks_ % kIdleTicks != 0)
-    return;
+    return true;
   progress(nullptr);
+  if (closed_ && nowUs() > lingerUntilUs_)
+    fail({kCollAborted, "the connection was closed"});
   for (BondRequest *request : std::vector<BondRequest *>(active_))
     if (!over_ && request->isActive)
       advance(*request);
   flush();
+  return true;
 }
 
 //===-- the end -----------------------------------------------------------------===//
@@ -294,12 +328,13 @@ void BondConnection::fail(const Status &why) {
       rail.isClosed = true;
     }
   failAll(why);
+  for (Rail &rail : rails_)
+    rail.mend.reset();
   unacked_.clear();
   next_ = 0;
 }
 
 void BondConnection::close() {
-  keeper_.remove(this);
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_)
     return;
@@ -312,7 +347,26 @@ void BondConnection::close() {
     flush();
   }
   closed_ = true;
-  fail({kCollAborted, "the connection was closed"});
+  if (!over_)
+    startLingering();
+  failAll({kCollAborted, "the connection was closed"});
+}
+
+// Goes on with the links that touch none of the application's buffers, until the peer has what
+// was done before: it then closes its ends. What else it says is of no use.
+void BondConnection::startLingering() {
+  lingerUntilUs_ = nowUs() + kLingerUs;
+  for (Rail &rail : rails_)
+    rail.mend.reset();
+  for (const std::shared_ptr<Outgoing> &outgoing : unacked_)
+    outgoing->request = nullptr;
+  for (const BondRequest *request : active_)
+    for (const Part &part : request->parts)
+      if (Rail &rail = rails_[part.rail]; part.stage == Stage::Posted && rail.isUp) {
+        rail.link->close();
+        if (!forsake(part.rail))
+          return fail({kCollAborted, "the connection was closed"});
+      }
 }
 
 } // namespace coll::net::bond

@@ -1,12 +1,15 @@
 // connection.h - a connection over several links; bond.h says how.
 //
-// One lock for everything. Links are only called with it held, and never call back.
+// One lock for everything. Links are only called with it held, and never call back. The keeper
+// and the application's end share in it: it lives on after close() while the peer has not got
+// everything.
 
 #ifndef COLL_RUNTIME_NET_BOND_CONNECTION_H
 #define COLL_RUNTIME_NET_BOND_CONNECTION_H
 
-#include "runtime/net/bond/keeper.h"
+#include "runtime/net/bond/mailbox.h"
 #include "runtime/net/bond/request.h"
+#include "runtime/net/bond/shared.h"
 
 #include <deque>
 #include <list>
@@ -17,26 +20,27 @@
 
 namespace coll::net::bond {
 
-class BondConnection final : public Connection, public Kept {
+// What a protocol breach is.
+Status violation(const char *what);
+
+class BondConnection final : public Kept {
 public:
   // `links` by rail, null where one is missing; at least one is there. On the way between
   // them is no message that was not received.
-  static Result<std::unique_ptr<Connection>> create(const DeviceProperties &properties,
-                                                    std::vector<std::unique_ptr<Connection>> links,
-                                                    Keeper &keeper);
-  ~BondConnection() override;
+  static Result<std::unique_ptr<Connection>> create(const Identity &identity,
+                                                    std::vector<std::unique_ptr<Connection>> links);
 
-  Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override;
-  Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override;
-  Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
-                           uint64_t offset) override;
-  Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                          uint64_t offset) override;
-  Result<Request *> iflush(const Segment *segments, int count) override;
-  Result<Completion> test(Request *request) override;
-  void rest() override;
-  void close() override;
-  void tick() override;
+  // As of Connection.
+  Result<Request *> isend(const Segment *segments, int count, uint64_t tag);
+  Result<Request *> irecv(const Segment *segments, int count, uint64_t tag);
+  Result<Request *> oneSided(BondRequest::Kind kind, const Segment *segments, int count,
+                             const RemoteKey &key, uint64_t offset);
+  Result<Request *> iflush(const Segment *segments, int count);
+  Result<Completion> test(Request *request);
+  void rest();
+  void close();
+
+  bool tick() override;
 
 private:
   using Kind = BondRequest::Kind;
@@ -53,8 +57,17 @@ private:
     uint8_t *at = nullptr;
     Request *below = nullptr;
   };
+  // A try to make a link anew.
+  struct Mend {
+    int64_t deadlineUs = 0;
+    std::unique_ptr<Listener> listener;   // the accepting end…
+    std::unique_ptr<Mailbox> visitor;     // …and who has come
+    std::unique_ptr<Connector> connector; // the connecting end…
+    std::shared_ptr<Outgoing> knock;      // …what it says…
+    std::unique_ptr<Connection> link;     // …over what it has made; the first to go
+  };
   struct Rail {
-    std::unique_ptr<Connection> link;
+    std::unique_ptr<Connection> link; // null: there never was one
     bool isUp = false;
     bool isClosed = true;   // here
     bool peerClosed = true; // there, as far as it has said so
@@ -62,6 +75,12 @@ private:
     std::deque<Slot> slots; // posted for frames, oldest first
     std::vector<uint8_t *> unposted;
     std::deque<std::shared_ptr<Outgoing>> sending; // oldest first
+
+    std::unique_ptr<Mend> mend;
+    uint64_t attempt = 0;         // the last Mend's number
+    bool isInvited = false;       // …which the accepting end may say has joined
+    int retries = 0;              // in a row
+    int64_t nextUs = 0, upUs = 0; // when the next is due (0: not known); when the link came
   };
   // A receive of no bytes for a part that nobody wants.
   struct Discard {
@@ -75,8 +94,8 @@ private:
     Pool();
   };
 
-  BondConnection(const DeviceProperties &properties, Keeper &keeper)
-      : properties_(properties), keeper_(keeper) {}
+  explicit BondConnection(const Identity &identity)
+      : identity_(identity), properties_(identity.properties()) {}
 
   // All with the lock held. connection.cc: requests, the end.
   BondRequest *begin(Kind kind, const Segment *segments, int count, uint64_t total);
@@ -84,15 +103,15 @@ private:
   Status refusal() const;
   void failAll(const Status &why);
   void fail(const Status &why);
-  Result<Request *> oneSided(Kind kind, const Segment *segments, int count, const RemoteKey &key,
-                             uint64_t offset);
+  void startLingering();
   void progress(BondRequest *focus);
 
   // control.cc: frames.
   Status postSlots(Rail &rail);
   Status takeFrames(size_t number);
   void finishSends(size_t number);
-  void push(const Frame &frame, BondRequest *request = nullptr);
+  void push(const Frame &frame, const uint8_t *payload = nullptr, size_t bytes = 0);
+  void pushEager(const Frame &frame, BondRequest &request);
   Status hand(const std::shared_ptr<Outgoing> &outgoing, bool &isTaken);
   void flush();
   void acknowledge(const Frame &frame);
@@ -119,16 +138,32 @@ private:
   void receive(BondRequest &request, const Frame &frame);
   void refuse(BondRequest &request, const Status &why);
   void advanceDiscards();
+  std::string name(size_t rail) const;
   void railFailed(size_t number, const Status &why);
+  bool forsake(size_t number);
   void moveParts(BondRequest &request, size_t number);
   void askAgain(BondRequest &request, size_t part);
 
+  // mend.cc: links that are made anew.
+  bool isMending() const;
+  void mend();
+  void giveUp(size_t number, const Status &why);
+  void raise(size_t number, std::unique_ptr<Connection> link);
+  void forgive(Rail &rail);
+  void invite(size_t number, int64_t now);
+  Status welcome(size_t number);
+  Status knock(Rail &rail, size_t number);
+  Status onInvite(const Frame &frame, const uint8_t *payload);
+  Status onDecline(const Frame &frame);
+  Status onJoined(const Frame &frame);
+
+  const Identity identity_;
   const DeviceProperties properties_;
-  Keeper &keeper_;
   std::mutex mutex_;
   std::vector<Rail> rails_;
   size_t control_ = 0; // the rail of frames that leave
   size_t turn_ = 0;    // of rails and active requests
+  int64_t nextMendUs_ = 0;
 
   Pool outbound_, inbound_;
   std::vector<BondRequest *> active_;
@@ -151,7 +186,9 @@ private:
   uint64_t toldReceived_ = 0, toldMessages_ = 0, toldBytes_ = 0;
 
   Status failure_; // the last link's
+  // Closed, and not over: what was done before is still on its way.
   bool over_ = false, closed_ = false;
+  int64_t lingerUntilUs_ = 0;
   bool wasTested_ = false; // since the last tick
   uint32_t idleTicks_ = 0;
 };

@@ -14,29 +14,35 @@ constexpr size_t kMaxTurn = 64;    // frames that are taken at once
 constexpr size_t kMaxSending = 64; // frames that one link has at once
 constexpr uint64_t kAckFrames = 32;
 
-Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
-
 } // namespace
+
+Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
 
 //===-- what leaves -------------------------------------------------------------===//
 
-// `request`: of a small message, which the frame takes along.
-void BondConnection::push(const Frame &frame, BondRequest *request) {
+void BondConnection::push(const Frame &frame, const uint8_t *payload, size_t bytes) {
   auto outgoing = std::make_shared<Outgoing>();
   outgoing->frame = frame;
   outgoing->frame.sequence = ++lastSent_;
-  outgoing->request = request;
-  outgoing->bytes.resize(Frame::kBytes + (request ? request->total : 0));
-  if (request) {
-    Segment pieces[kMaxSegments];
-    int count = request->pieces(0, request->total, pieces);
-    uint8_t *to = outgoing->bytes.data() + Frame::kBytes;
-    for (int i = 0; i < count; ++i) {
-      std::memcpy(to, pieces[i].data, pieces[i].bytes);
-      to += pieces[i].bytes;
-    }
-  }
+  outgoing->bytes.resize(Frame::kBytes + bytes);
+  if (bytes > 0)
+    std::memcpy(outgoing->bytes.data() + Frame::kBytes, payload, bytes);
   unacked_.push_back(std::move(outgoing));
+}
+
+// With the request's message.
+void BondConnection::pushEager(const Frame &frame, BondRequest &request) {
+  push(frame);
+  Outgoing &outgoing = *unacked_.back();
+  outgoing.request = &request;
+  outgoing.bytes.resize(Frame::kBytes + request.total);
+  Segment pieces[kMaxSegments];
+  int count = request.pieces(0, request.total, pieces);
+  uint8_t *to = outgoing.bytes.data() + Frame::kBytes;
+  for (int i = 0; i < count; ++i) {
+    std::memcpy(to, pieces[i].data, pieces[i].bytes);
+    to += pieces[i].bytes;
+  }
 }
 
 // Gives a frame to the link of frames. Not taken: it has no room.
@@ -188,6 +194,9 @@ Status BondConnection::onFrame(const uint8_t *bytes, uint64_t count) {
   if (frame->sequence != received_ + 1)
     return {};
   ++received_;
+  // Once closed, only what ends the peer's links counts.
+  if (closed_ && frame->type != FrameType::Down && frame->type != FrameType::Bye)
+    return {};
   return dispatch(*frame, bytes + Frame::kBytes);
 }
 
@@ -203,6 +212,12 @@ Status BondConnection::dispatch(const Frame &frame, const uint8_t *payload) {
     return onResend(frame);
   case FrameType::Down:
     return onDown(frame);
+  case FrameType::Invite:
+    return onInvite(frame, payload);
+  case FrameType::Decline:
+    return onDecline(frame);
+  case FrameType::Joined:
+    return onJoined(frame);
   case FrameType::Bye:
     return {kCollPeer, "the peer closed the connection"};
   case FrameType::Ack:
@@ -230,7 +245,7 @@ Status BondConnection::onLarge(const Frame &frame) {
       divide(frame.bytes, frame.count).size() != frame.count)
     return violation("a large message out of order, or in the wrong parts");
   for (size_t i = 0; i < frame.count; ++i)
-    if (frame.rails[i] >= rails_.size() || !rails_[frame.rails[i]].link)
+    if (frame.rails[i] >= rails_.size())
       return violation("a part on no link");
   if (BondRequest *request = takePosted(frame.tag)) {
     receive(*request, frame);
@@ -263,23 +278,24 @@ Status BondConnection::onFin(const Frame &frame) {
 Status BondConnection::onResend(const Frame &frame) {
   auto it = sends_.find(frame.id);
   if (it == sends_.end() || frame.part >= it->second->parts.size() ||
-      frame.rails[0] >= rails_.size() || !rails_[frame.rails[0]].link)
+      frame.rails[0] >= rails_.size())
     return violation("a question for nothing");
   Part &part = it->second->parts[frame.part];
-  if (rails_[part.rail].isUp)
+  if (!part.isLost)
     return violation("a part asked for again whose link works");
   // Where that link has failed meanwhile, the peer will hear of it and ask again.
   if (!rails_[frame.rails[0]].isUp)
     return {};
   part.rail = frame.rails[0];
   part.stage = Stage::Ready;
+  part.isLost = false;
   advance(*it->second);
   return {};
 }
 
 Status BondConnection::onDown(const Frame &frame) {
   size_t number = frame.rails[0];
-  if (number >= rails_.size() || !rails_[number].link || rails_[number].peerClosed)
+  if (number >= rails_.size() || rails_[number].peerClosed)
     return violation("the end of no link");
   rails_[number].peerClosed = true;
   railFailed(number, {kCollLink, "the link has failed at the peer's end"});

@@ -205,9 +205,14 @@ void BondConnection::receive(BondRequest &request, const Frame &frame) {
   request.id = frame.id;
   request.parts = divide(frame.bytes, frame.count);
   for (size_t i = 0; i < request.parts.size(); ++i) {
-    request.parts[i].rail = frame.rails[i];
-    if (frame.bytes <= request.capacity && !rails_[frame.rails[i]].isUp)
+    Part &part = request.parts[i];
+    part.rail = frame.rails[i];
+    if (part.rail != kNoRail && rails_[part.rail].isUp)
+      continue;
+    if (frame.bytes <= request.capacity)
       askAgain(request, i);
+    else
+      part.stage = Stage::Done; // nobody wants it
   }
   if (frame.bytes > request.capacity)
     refuse(request, request.truncation());
@@ -263,6 +268,10 @@ void BondConnection::advanceDiscards() {
 
 //===-- links that fail ---------------------------------------------------------===//
 
+std::string BondConnection::name(size_t rail) const {
+  return properties_.name + ": link " + std::to_string(rail);
+}
+
 // Closes the link here, tells the peer, and lets the others do its work.
 void BondConnection::railFailed(size_t number, const Status &why) {
   Rail &rail = rails_[number];
@@ -277,17 +286,33 @@ void BondConnection::railFailed(size_t number, const Status &why) {
   (void)takeFrames(number);
   if (over_)
     return;
-  rail.link->close();
+  // Not close(): what the peer has on its way must not land after it was done again.
+  rail.link->abort();
+  forgive(rail);
+  if (!forsake(number))
+    return fail(rails_.size() == 1 ? why : why.annotate("the last link of the connection"));
+  if (!closed_)
+    rt::log(rt::LogLevel::Warn,
+            name(number) + " has failed; the connection goes on without it: " + why.message());
+  for (Unexpected &message : unexpected_)
+    std::replace(message.frame.rails.begin(), message.frame.rails.begin() + message.frame.count,
+                 static_cast<uint8_t>(number), kNoRail);
+  for (BondRequest *request : std::vector<BondRequest *>(active_))
+    if (request->isActive)
+      moveParts(*request, number);
+}
+
+// Forgets what a link had that is closed now. False: there is no other one.
+bool BondConnection::forsake(size_t number) {
+  Rail &rail = rails_[number];
+  rail.isUp = false;
   rail.isClosed = true;
   rail.slots.clear();
   rail.sending.clear();
   discards_.remove_if([number](const Discard &discard) { return discard.rail == number; });
   auto other = std::find_if(rails_.begin(), rails_.end(), [](const Rail &r) { return r.isUp; });
   if (other == rails_.end())
-    return fail(rails_.size() == 1 ? why : why.annotate("the last link of the connection"));
-  rt::log(rt::LogLevel::Warn,
-          properties_.name + ": link " + std::to_string(number) +
-              " has failed; the connection goes on without it: " + why.message());
+    return false;
   if (number == control_) {
     control_ = static_cast<size_t>(other - rails_.begin());
     next_ = 0;
@@ -295,15 +320,16 @@ void BondConnection::railFailed(size_t number, const Status &why) {
     for (const std::shared_ptr<Outgoing> &outgoing : unacked_)
       outgoing->below = nullptr;
   }
-  for (BondRequest *request : std::vector<BondRequest *>(active_))
-    if (request->isActive)
-      moveParts(*request, number);
+  return true;
 }
 
 void BondConnection::moveParts(BondRequest &request, size_t number) {
   for (size_t i = 0; i < request.parts.size(); ++i) {
     Part &part = request.parts[i];
-    if (part.rail != number || part.stage == Stage::Done)
+    if (part.rail != number)
+      continue;
+    part.isLost = true;
+    if (part.stage == Stage::Done)
       continue;
     part.below = nullptr;
     part.stage = Stage::Waiting;
@@ -323,6 +349,7 @@ void BondConnection::askAgain(BondRequest &request, size_t number) {
   Part &part = request.parts[number];
   part.rail = nextRail();
   part.stage = Stage::Ready;
+  part.isLost = false;
   Frame frame;
   frame.type = FrameType::Resend;
   frame.id = request.id;

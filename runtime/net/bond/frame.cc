@@ -15,7 +15,7 @@ constexpr uint16_t kFrameMagic = 0xc0bd;
 constexpr uint32_t kSetupMagic = 0x44424c43; // "CLBD"
 constexpr uint32_t kMarkMagic = 0x4d424c43;  // "CLBM"
 // Of the layouts in this file.
-constexpr uint16_t kVersion = 1;
+constexpr uint16_t kVersion = 2;
 constexpr size_t kSetupBytes = 24, kMarkBytes = 8;
 constexpr uint8_t kMarkBit = 0x80;
 
@@ -85,7 +85,9 @@ std::optional<Frame> decodeFrame(const uint8_t *in, size_t bytes) {
   frame.id = decoder.get<uint64_t>();
   frame.bytes = decoder.get<uint64_t>();
   decoder.get(frame.rails.data(), frame.rails.size());
-  uint64_t payload = frame.type == FrameType::Eager ? frame.bytes : 0;
+  uint64_t payload = frame.type == FrameType::Eager    ? frame.bytes
+                     : frame.type == FrameType::Invite ? Handle::kBytes
+                                                       : 0;
   bool isNumbered = frame.type != FrameType::Ack;
   if (type < 1 || type > static_cast<uint8_t>(FrameType::Ack) ||
       code > static_cast<uint8_t>(FrameCode::Refused) || frame.bytes > kMaxMessageBytes ||
@@ -112,7 +114,7 @@ std::vector<uint8_t> encode(const Offer &offer) {
 }
 
 std::vector<uint8_t> encode(const Start &start) {
-  return encodeSetup(SetupType::Start, start.rails, 0);
+  return encodeSetup(SetupType::Start, start.rails, start.count);
 }
 
 std::optional<Knock> decodeKnock(const uint8_t *in, size_t bytes) {
@@ -138,10 +140,11 @@ std::optional<Offer> decodeOffer(const uint8_t *in, size_t bytes) {
 
 std::optional<Start> decodeStart(const uint8_t *in, size_t bytes) {
   Start start;
-  uint64_t unused = 0;
-  if (!decodeSetup(in, bytes, SetupType::Start, start.rails, unused) || bytes != kSetupBytes ||
-      !(start.rails & 1))
+  uint64_t count = 0;
+  if (!decodeSetup(in, bytes, SetupType::Start, start.rails, count) || bytes != kSetupBytes ||
+      !(start.rails & 1) || count > BondOptions::kMaxRails || start.rails >> count != 0)
     return std::nullopt;
+  start.count = static_cast<uint8_t>(count);
   return start;
 }
 

@@ -27,6 +27,9 @@ enum class FrameType : uint8_t {
   Fin,       // a large message was taken, or refused: id, code
   Resend,    // a part did not arrive: id, part; rails[0] says where it is awaited now
   Down,      // the link rails[0] is closed at this end
+  Invite,    // the accepting end awaits the link rails[0] anew, try number id; a Handle follows
+  Decline,   // …and the connecting one could not make it
+  Joined,    // …and has got it: both may use it
   Bye,       // the connection is closed at this end: the last frame
   Ack,       // nothing but what each frame says; not numbered
 };
@@ -47,6 +50,8 @@ struct Frame {
   std::array<uint8_t, BondOptions::kMaxRails> rails = {};
 };
 inline constexpr uint64_t kEagerBytes = kFrameBytes - Frame::kBytes;
+// Of a part that was to go over a link that has failed since.
+inline constexpr uint8_t kNoRail = 0xff;
 
 void encode(const Frame &frame, uint8_t *out);
 // Nullopt unless exactly `bytes` bytes make a frame of this layout.
@@ -58,6 +63,8 @@ std::optional<Frame> decodeFrame(const uint8_t *in, size_t bytes);
 //                                                <-  Offer: id, the other listeners
 //   every other link:            Knock, id, rail ->
 //   first link:                  Start: the links that are there  ->
+//
+// Over a link that is made anew: Knock, id, rail; the rest is said over the others.
 struct Knock {
   static constexpr size_t kBytes = 24;
   uint64_t id = 0;
@@ -71,6 +78,7 @@ struct Offer {
 struct Start {
   static constexpr size_t kBytes = 24;
   uint8_t rails = 0; // bits; always with the first
+  uint8_t count = 0; // how many there could be
 };
 std::vector<uint8_t> encode(const Knock &knock);
 std::vector<uint8_t> encode(const Offer &offer);

@@ -1,6 +1,8 @@
 #include "runtime/net/bond/keeper.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace coll::net::bond {
 
@@ -19,27 +21,30 @@ Keeper::~Keeper() {
   thread_.join();
 }
 
-void Keeper::add(Kept *kept) {
+void Keeper::add(std::shared_ptr<Kept> kept) {
   std::lock_guard<std::mutex> lock(mutex_);
-  all_.insert(kept);
+  all_.push_back(std::move(kept));
   changed_.notify_all();
-}
-
-void Keeper::remove(Kept *kept) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  all_.erase(kept);
 }
 
 void Keeper::run() {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!ending_) {
+  while (!ending_ || !all_.empty()) {
     if (all_.empty()) {
       changed_.wait(lock);
       continue;
     }
-    for (Kept *kept : all_)
-      kept->tick();
-    changed_.wait_for(lock, kTick, [this] { return ending_; });
+    auto over = std::stable_partition(
+        all_.begin(), all_.end(), [](const std::shared_ptr<Kept> &kept) { return kept->tick(); });
+    std::vector<std::shared_ptr<Kept>> ended(std::make_move_iterator(over),
+                                             std::make_move_iterator(all_.end()));
+    all_.erase(over, all_.end());
+    if (!ended.empty()) {
+      lock.unlock();
+      ended.clear(); // this may be their end
+      lock.lock();
+    }
+    changed_.wait_for(lock, kTick);
   }
 }
 

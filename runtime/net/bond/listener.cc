@@ -23,8 +23,8 @@ Status stranger() {
 class BondListener final : public Listener {
 public:
   BondListener(Shared &shared, int device, std::vector<std::unique_ptr<Listener>> inner)
-      : shared_(shared), properties_(shared.devices[static_cast<size_t>(device)]),
-        inner_(std::move(inner)), handle_(mark(inner_.front()->handle())) {}
+      : shared_(shared), device_(device), inner_(std::move(inner)),
+        handle_(mark(inner_.front()->handle())) {}
 
   const Handle &handle() const override { return handle_; }
 
@@ -66,6 +66,7 @@ private:
     uint64_t id = 0;
     int64_t deadlineUs = 0;
     uint8_t wanted = 0; // bits; 0: not said yet
+    size_t rails = 0;   // that both ends have
     std::vector<std::unique_ptr<Mailbox>> mails;
     bool isComplete() const {
       for (size_t i = 0; i < mails.size(); ++i)
@@ -140,6 +141,7 @@ private:
     if (!said || !group || said->rails >> inner_.size() != 0)
       return stranger();
     group->wanted = said->rails;
+    group->rails = std::min<size_t>(said->count, inner_.size());
     group->mails[0] = std::move(visitor.mail);
     return {};
   }
@@ -155,12 +157,13 @@ private:
     for (size_t i = 0; i < links.size(); ++i)
       if (it->wanted >> i & 1)
         links[i] = it->mails[i]->take();
+    const Identity identity{&shared_, device_, it->id, /*isAcceptor=*/true, it->rails};
     groups_.erase(it);
-    return BondConnection::create(properties_, std::move(links), *shared_.keeper);
+    return BondConnection::create(identity, std::move(links));
   }
 
   Shared &shared_;
-  const DeviceProperties &properties_;
+  const int device_;
   const std::vector<std::unique_ptr<Listener>> inner_; // by rail
   const Handle handle_;
   std::mutex mutex_;
@@ -200,6 +203,7 @@ public:
     if (!areSettled)
       return std::unique_ptr<Connection>();
     Start start;
+    start.count = static_cast<uint8_t>(links_.size());
     for (size_t i = 0; i < links_.size(); ++i)
       start.rails |= static_cast<uint8_t>(links_[i].isIn ? 1u << i : 0);
     Result<bool> left = first.mail->put(encode(start));
@@ -209,8 +213,8 @@ public:
     for (size_t i = 0; i < links.size(); ++i)
       if (links_[i].isIn)
         links[i] = links_[i].mail->take();
-    return BondConnection::create(shared_.devices[static_cast<size_t>(device_)], std::move(links),
-                                  *shared_.keeper);
+    const Identity identity{&shared_, device_, id_, /*isAcceptor=*/false, links.size()};
+    return BondConnection::create(identity, std::move(links));
   }
 
 private:
@@ -264,6 +268,10 @@ private:
     size_t count = std::min(offer->handles.size() + 1, below.size());
     links_.resize(count);
     for (size_t i = 1; i < count; ++i) {
+      if (!shared_.inner->isUp(below[i])) {
+        leaveOut(i, {kCollLink, "its device is down"});
+        continue;
+      }
       Result<std::unique_ptr<Connector>> connector =
           shared_.inner->connect(below[i], offer->handles[i - 1]);
       if (connector.ok())

@@ -10,6 +10,9 @@
 
 namespace coll::net::bond {
 
+// Of no frame and no part.
+inline constexpr uint64_t kSetupTag = 1;
+
 // Owns the link and what travels. Not for several threads at once.
 class Mailbox {
 public:
@@ -45,9 +48,6 @@ public:
   std::unique_ptr<Connection> take() { return std::move(link_); }
 
 private:
-  // Of no frame and no part.
-  static constexpr uint64_t kSetupTag = 1;
-
   Result<bool> ended(Request *&request, uint64_t &bytes) {
     if (!request)
       return false;

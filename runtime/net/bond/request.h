@@ -26,6 +26,7 @@ struct Part {
   uint64_t offset = 0, bytes = 0;
   uint8_t rail = 0;
   Stage stage = Stage::Ready;
+  bool isLost = false;      // Send: its link has failed, and the peer may ask for it again
   Request *below = nullptr; // while Posted
 };
 

@@ -335,4 +335,19 @@ void Endpoint::close() {
   failAll({kCollAborted, "the connection was closed"});
 }
 
+// A queue pair that is destroyed takes no packet any more, however late, and has written what it
+// took: so the order is, queue pairs, then the peer is told.
+void Endpoint::abort() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
+  if (!over_) {
+    control_.reset();
+    data_.clear();
+    mirror_ = DataQueue();
+    (void)!::send(tcp_.get(), &kFailedByte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    teardown();
+  }
+  failAll({kCollAborted, "the connection was closed"});
+}
+
 } // namespace coll::net::verbs

@@ -56,6 +56,7 @@ public:
   Result<Request *> iflush(const Segment *segments, int count);
   Result<Completion> test(Request *request);
   void close();
+  void abort();
 
   void onDeviceError(const Status &why) override;
 

@@ -38,6 +38,7 @@ public:
   }
   Result<Completion> test(Request *request) override { return endpoint_->test(request); }
   void close() override { endpoint_->close(); }
+  void abort() override { endpoint_->abort(); }
 
 private:
   std::shared_ptr<Endpoint> endpoint_;

@@ -66,6 +66,11 @@ public:
     return static_cast<Memory *>(region.get());
   }
 
+  // A connection of a port that is down is made over another one.
+  bool isUp(int device) const override {
+    return check(device).ok() && shared_->rails[static_cast<size_t>(device)].isUsable();
+  }
+
   void deregMr(Memory *memory) override {
     if (memory)
       shared_->regions.remove(*static_cast<Region *>(memory));

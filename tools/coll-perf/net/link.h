@@ -34,11 +34,11 @@ public:
 
 // The transport that the plan names.
 Result<std::unique_ptr<Link>> makeTransportLink(Job &job, const NetPlan &plan);
-// Plain sockets: `sockets` of them for each connection, one thread for each direction
-// of each socket, blocking calls; the ping-pong polls.
-Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan, int sockets);
-// The programs of package perftest (ib_send_bw and alike) over `device`, "mlx5_0:1"; null,
-// on both ranks, where one of them has none.
+// Plain sockets: plan.sockets of them for each connection and device, one thread for each
+// direction of each socket, blocking calls; the ping-pong polls.
+Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan);
+// The programs of package perftest (ib_send_bw and alike) over `device`, "mlx5_0:1", the first of
+// several ("mlx5_0:1+mlx5_1:1"); null, on both ranks, where one of them has none.
 Result<std::unique_ptr<Link>> makePerftestLink(Job &job, const NetPlan &plan,
                                                const std::string &device);
 

@@ -1,5 +1,6 @@
 #include "tools/coll-perf/net/options.h"
 
+#include "runtime/net/bond/bond.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ Status check(const NetPlan &plan) {
     return Status::invalid("sizes are 1 byte or more");
   COLL_RETURN_IF_ERROR(outOfRange("--connections", plan.connections, 1, 1024));
   COLL_RETURN_IF_ERROR(outOfRange("--inflight", plan.inflight, 1, 128));
+  COLL_RETURN_IF_ERROR(outOfRange("--rails", plan.rails, 1, net::BondOptions::kMaxRails));
   COLL_RETURN_IF_ERROR(outOfRange("--sockets", plan.sockets, 0, 16));
   COLL_RETURN_IF_ERROR(outOfRange("--threads", plan.threads, 0, 64));
   COLL_RETURN_IF_ERROR(outOfRange("--seconds", plan.seconds, 0.001, 60));
@@ -95,6 +97,7 @@ std::string encode(const NetPlan &plan) {
   json["op"] = nameOf(plan.op);
   json["connections"] = plan.connections;
   json["inflight"] = plan.inflight;
+  json["rails"] = plan.rails;
   json["sockets"] = plan.sockets;
   json["threads"] = plan.threads;
   json["seconds"] = plan.seconds;
@@ -122,6 +125,7 @@ Result<NetPlan> decodePlan(const std::string &text) {
     plan.op = *op;
     plan.connections = json.at("connections").get<int>();
     plan.inflight = json.at("inflight").get<int>();
+    plan.rails = json.at("rails").get<int>();
     plan.sockets = json.at("sockets").get<int>();
     plan.threads = json.at("threads").get<int>();
     plan.seconds = json.at("seconds").get<double>();

@@ -22,7 +22,8 @@ struct NetPlan {
   Op op = Op::Send;
   int connections = 1;
   int inflight = 8; // messages on the way per connection and direction
-  int sockets = 0;  // per connection; 0: the transport's default
+  int rails = 1;    // devices that a connection uses at once
+  int sockets = 0;  // per connection and device; 0: the transport's default
   int threads = 0;  // of the transport; 0: its default
   double seconds = 0.3;
   int repeat = 3;

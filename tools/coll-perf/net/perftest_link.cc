@@ -57,7 +57,8 @@ std::vector<double> figuresFor(const std::string &text, uint64_t bytes) {
 
 class PerftestLink final : public Link {
 public:
-  PerftestLink(Job &job, const NetPlan &plan, const std::string &device) : job_(job), plan_(plan) {
+  PerftestLink(Job &job, const NetPlan &plan, const std::string &devices) : job_(job), plan_(plan) {
+    const std::string device = devices.substr(0, devices.find('+'));
     size_t colon = device.rfind(':');
     device_ = "-d " + device.substr(0, colon);
     if (colon != std::string::npos)

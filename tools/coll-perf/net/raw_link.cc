@@ -4,10 +4,14 @@
 #include "tools/coll-perf/net/link.h"
 #include "tools/coll-perf/units.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
+#include <set>
+#include <sstream>
+#include <string>
 #include <thread>
 
 namespace coll::perf {
@@ -69,15 +73,16 @@ Status recvPolling(int fd, uint8_t *data, uint64_t bytes) {
 
 class RawLink final : public Link {
 public:
-  RawLink(Job &job, const NetPlan &plan, int sockets)
-      : job_(job), plan_(plan), sockets_(static_cast<uint64_t>(sockets)),
+  RawLink(Job &job, const NetPlan &plan)
+      : job_(job), plan_(plan), sockets_(static_cast<uint64_t>(plan.sockets * plan.rails)),
         slots_(static_cast<uint64_t>(plan.connections) * sockets_ *
                static_cast<uint64_t>(plan.inflight)),
         out_(slots_, pieceOf(plan.largest())), in_(slots_, pieceOf(plan.largest())) {}
 
   Status open();
   std::string describe() const override {
-    return "raw sockets, " + std::to_string(sockets_) + " a connection";
+    return "raw sockets, " + std::to_string(sockets_) + " a connection" +
+           (plan_.rails > 1 ? " over " + std::to_string(plan_.rails) + " devices" : "");
   }
   Status verify(uint64_t) override { return {}; }
   Status pingPong(uint64_t bytes, uint64_t count, std::vector<double> &timesUs) override;
@@ -88,8 +93,9 @@ private:
   uint64_t pieceOf(uint64_t bytes) const {
     return std::max(bytes / sockets_, std::min(bytes, kPieceBytes));
   }
-  Status acceptAll(const Fd &listener, uint64_t token);
-  Status connectAll(const Address &address, uint64_t token);
+  Result<std::vector<Fd>> listenAll();
+  Status acceptAll(const std::vector<Fd> &listeners, uint64_t token);
+  Status connectAll(const std::vector<Address> &addresses, uint64_t token);
   Status run(size_t socket, bool isSend, uint64_t piece, uint64_t count);
   Status meet();
 
@@ -101,51 +107,79 @@ private:
   std::vector<uint8_t> whole_; // of a ping-pong
 };
 
+// On as many interfaces as a connection uses devices; an interface with several addresses is one.
+Result<std::vector<Fd>> RawLink::listenAll() {
+  Result<std::vector<net::Interface>> interfaces = net::findInterfaces(job_.place().iface);
+  if (!interfaces.ok())
+    return interfaces.status();
+  std::set<std::string> names;
+  std::vector<Fd> listeners;
+  for (const net::Interface &interface : *interfaces) {
+    if (listeners.size() == static_cast<size_t>(plan_.rails) ||
+        !names.insert(interface.name).second)
+      continue;
+    Result<Fd> fd = net::listenOn(interface.address);
+    if (!fd.ok())
+      return fd.status();
+    listeners.push_back(fd.take());
+  }
+  return listeners;
+}
+
 Status RawLink::open() {
   if (!out_.data() || !in_.data())
     return {kCollDevice, "no memory for the buffers of raw sockets"};
   whole_.resize(plan_.largest());
-  Fd listener;
+  std::vector<Fd> listeners;
   std::string mine;
   uint64_t token = 0;
   if (job_.rank() == 0) {
-    Result<std::vector<net::Interface>> interfaces = net::findInterfaces(job_.place().iface);
-    if (!interfaces.ok())
-      return interfaces.status();
-    Result<Fd> fd = net::listenOn(interfaces->front().address);
-    if (!fd.ok())
-      return fd.status();
-    listener = fd.take();
-    Result<Address> address = net::localAddress(listener);
-    if (!address.ok())
-      return address.status();
+    Result<std::vector<Fd>> made = listenAll();
+    if (!made.ok())
+      return made.status();
+    listeners = made.take();
     COLL_RETURN_IF_ERROR(net::fillRandom(&token, sizeof(token)));
-    mine = std::to_string(token) + " " + address->toString();
+    mine = std::to_string(token);
+    for (const Fd &listener : listeners) {
+      Result<Address> address = net::localAddress(listener);
+      if (!address.ok())
+        return address.status();
+      mine += " " + address->toString();
+    }
   }
   Result<std::string> theirs = job_.swap(mine);
   if (!theirs.ok())
     return theirs.status();
-  if (listener.valid())
-    return acceptAll(listener, token);
-  size_t space = theirs->find(' ');
-  token = std::strtoull(theirs->c_str(), nullptr, 10);
-  Result<Address> address =
-      Address::parse(space == std::string::npos ? "" : theirs->substr(space + 1));
-  if (!address.ok())
-    return address.status();
-  return connectAll(*address, token);
+  if (!listeners.empty())
+    return acceptAll(listeners, token);
+  std::istringstream words(*theirs);
+  words >> token;
+  std::vector<Address> addresses;
+  for (std::string word; words >> word;) {
+    Result<Address> address = Address::parse(word);
+    if (!address.ok())
+      return address.status();
+    addresses.push_back(*address);
+  }
+  if (addresses.empty())
+    return {kCollMismatch, "raw sockets: the peer listens nowhere"};
+  return connectAll(addresses, token);
 }
 
-Status RawLink::acceptAll(const Fd &listener, uint64_t token) {
+Status RawLink::acceptAll(const std::vector<Fd> &listeners, uint64_t token) {
   fds_.resize(static_cast<size_t>(plan_.connections) * sockets_);
   int64_t deadlineUs = nowUs() + job_.place().timeoutUs;
   for (size_t here = 0; here < fds_.size();) {
     if (nowUs() > deadlineUs)
       return {kCollTimeout, "raw sockets: the peer does not connect"};
-    pollfd ready = {listener.get(), POLLIN, 0};
-    if (poll(&ready, 1, 100) <= 0)
+    std::vector<pollfd> ready;
+    for (const Fd &listener : listeners)
+      ready.push_back({listener.get(), POLLIN, 0});
+    if (poll(ready.data(), ready.size(), 100) <= 0)
       continue;
-    Fd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    auto first = std::find_if(ready.begin(), ready.end(),
+                              [](const pollfd &one) { return one.revents != 0; });
+    Fd fd(accept4(first->fd, nullptr, nullptr, SOCK_CLOEXEC));
     if (!fd.valid())
       continue;
     net::setStreamOptions(fd, kStallUs);
@@ -164,9 +198,10 @@ Status RawLink::acceptAll(const Fd &listener, uint64_t token) {
   return {};
 }
 
-Status RawLink::connectAll(const Address &address, uint64_t token) {
+Status RawLink::connectAll(const std::vector<Address> &addresses, uint64_t token) {
   size_t total = static_cast<size_t>(plan_.connections) * sockets_;
   for (uint64_t index = 0; index < total; ++index) {
+    const Address &address = addresses[index % addresses.size()];
     Fd fd(socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!fd.valid() || ::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address.storage),
                                  address.length) != 0)
@@ -254,8 +289,8 @@ Status RawLink::pingPong(uint64_t bytes, uint64_t count, std::vector<double> &ti
 
 } // namespace
 
-Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan, int sockets) {
-  auto link = std::make_unique<RawLink>(job, plan, sockets);
+Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan) {
+  auto link = std::make_unique<RawLink>(job, plan);
   COLL_RETURN_IF_ERROR(link->open());
   return std::unique_ptr<Link>(std::move(link));
 }

@@ -1,5 +1,6 @@
 // A transport of runtime/net, driven by one thread, as NCCL's proxy or a rank would.
 
+#include "runtime/net/bond/bond.h"
 #include "runtime/net/tcp/tcp.h"
 #ifdef COLL_HAVE_VERBS
 #include "runtime/net/verbs/verbs.h"
@@ -8,6 +9,7 @@
 #include "tools/coll-perf/net/link.h"
 #include "tools/coll-perf/units.h"
 
+#include <algorithm>
 #include <sched.h>
 #include <thread>
 
@@ -82,6 +84,7 @@ public:
 private:
   Result<std::unique_ptr<net::Transport>> makeTcp();
   Result<std::unique_ptr<net::Transport>> makeVerbs();
+  Status join(std::unique_ptr<net::Transport> transport);
   Status connect();
   Status acceptAll(net::Listener &listener);
   Status connectAll(const net::Handle &handle);
@@ -142,6 +145,30 @@ Result<std::unique_ptr<net::Transport>> TransportLink::makeVerbs() {
 #endif
 }
 
+// Its devices, as many at once as the plan says.
+Status TransportLink::join(std::unique_ptr<net::Transport> transport) {
+  transport_ = std::move(transport);
+  if (plan_.rails == 1)
+    return {};
+  net::BondOptions options;
+  options.rails = plan_.rails;
+  options.timeoutUs = job_.place().timeoutUs;
+  Result<std::unique_ptr<net::Transport>> joined =
+      createBondTransport(std::move(transport_), options);
+  if (!joined.ok())
+    return joined.status();
+  transport_ = joined.take();
+  // Named by all of them. Fewer would be measured under a wrong name.
+  const std::string name = device();
+  const auto count = 1 + std::count(name.begin(), name.end(), '+');
+  if (count < plan_.rails)
+    return Status::invalid("there are fewer than " + std::to_string(plan_.rails) +
+                           " devices (--rails, COLL_NET_RAILS): " + name +
+                           "; --iface or COLL_NET_RDMA_DEVICES names them");
+  description_ += ", over each of " + std::to_string(plan_.rails) + " devices";
+  return {};
+}
+
 Status TransportLink::open() {
   if (!out_.data() || !in_.data())
     return {kCollDevice, "no memory for " + formatBytes(out_.bytes()) + " of buffers"};
@@ -149,7 +176,7 @@ Status TransportLink::open() {
       plan_.transport == "verbs" ? makeVerbs() : makeTcp();
   if (!made.ok())
     return made.status();
-  transport_ = made.take();
+  COLL_RETURN_IF_ERROR(join(made.take()));
   // What a port sends to itself need not travel: where both ranks are here, each has its own.
   if (plan_.transport == "verbs" && job_.alone() && transport_->devices().size() > 1)
     device_ = job_.rank();

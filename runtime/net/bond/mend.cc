@@ -1,0 +1,255 @@
+// Links that are made anew.
+//
+//   accepting end                               connecting end
+//   waits until both ends have closed the link, and a while more
+//   listens for this one link
+//   Invite: try number, handle  ->              connects, proves the secret
+//                               <- over the new link: Knock
+//   Joined: try number          ->              both use it
+//
+// Invite and Joined are numbered frames over the links that work, and so is what the connecting
+// end says where it cannot (Decline). So whatever names the new link comes after the frames that
+// name the old one.
+
+#include "runtime/net/bond/connection.h"
+
+#include "runtime/base/log.h"
+#include "runtime/net/bond/mailbox.h"
+#include "runtime/net/socket.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace coll::net::bond {
+
+namespace {
+
+constexpr int64_t kStepUs = 1000;
+// A link that fails sooner has not proved itself: its tries go on being counted.
+constexpr int64_t kSteadyUs = 10'000'000;
+
+} // namespace
+
+// A link is out that is tried again some time.
+bool BondConnection::isMending() const {
+  if (closed_)
+    return false;
+  auto isOut = [this](const Rail &rail) {
+    return !rail.isUp && (rail.mend || (identity_.isAcceptor &&
+                                        rail.retries < identity_.shared->options.maxRetries));
+  };
+  auto end = rails_.begin() + static_cast<ptrdiff_t>(identity_.rails);
+  return std::any_of(rails_.begin(), end, isOut);
+}
+
+void BondConnection::mend() {
+  const int64_t now = nowUs();
+  if (now < nextMendUs_)
+    return;
+  nextMendUs_ = now + kStepUs;
+  for (size_t i = 0; i < identity_.rails && !over_; ++i) {
+    Rail &rail = rails_[i];
+    if (rail.isUp)
+      continue;
+    if (!rail.mend && identity_.isAcceptor && rail.isClosed && rail.peerClosed)
+      invite(i, now);
+    if (!rail.mend)
+      continue;
+    Status outcome = identity_.isAcceptor ? welcome(i) : knock(rail, i);
+    if (outcome.ok() && rail.mend && now > rail.mend->deadlineUs)
+      outcome = {kCollTimeout, "no link in time"};
+    if (!outcome.ok())
+      giveUp(i, outcome);
+  }
+}
+
+// The end of one try.
+void BondConnection::giveUp(size_t number, const Status &why) {
+  Rail &rail = rails_[number];
+  rail.mend.reset();
+  const bool isLast = identity_.isAcceptor && rail.retries >= identity_.shared->options.maxRetries;
+  rt::log(isLast ? rt::LogLevel::Warn : rt::LogLevel::Info,
+          name(number) + (isLast ? " is not tried again: " : " is not back: ") + why.message());
+  if (identity_.isAcceptor)
+    return;
+  Frame frame;
+  frame.type = FrameType::Decline;
+  frame.rails[0] = static_cast<uint8_t>(number);
+  frame.id = rail.attempt;
+  push(frame);
+}
+
+// The link is there.
+void BondConnection::raise(size_t number, std::unique_ptr<Connection> link) {
+  Rail &rail = rails_[number];
+  rt::log(rt::LogLevel::Warn, name(number) + " is back");
+  rail.link = std::move(link); // the old one's end, and with it of what used its memory
+  rail.memory.clear();
+  rail.slots.clear();
+  rail.unposted.clear();
+  rail.sending.clear();
+  rail.isUp = true;
+  rail.isClosed = rail.peerClosed = false;
+  rail.upUs = nowUs();
+  if (Status posted = postSlots(rail); !posted.ok())
+    railFailed(number, posted);
+}
+
+//===-- the accepting end -------------------------------------------------------===//
+
+void BondConnection::invite(size_t number, int64_t now) {
+  Rail &rail = rails_[number];
+  const BondOptions &options = identity_.shared->options;
+  if (rail.retries >= options.maxRetries)
+    return;
+  if (rail.nextUs == 0)
+    rail.nextUs = now + std::min(options.maxRetryUs, options.retryUs << std::min(rail.retries, 20));
+  if (now < rail.nextUs)
+    return;
+  rail.nextUs = 0;
+  Transport &inner = *identity_.shared->inner;
+  if (!inner.isUp(identity_.below(number)))
+    return; // costs nobody anything, and so is not counted
+  ++rail.retries;
+  Result<std::unique_ptr<Listener>> listener = inner.listen(identity_.below(number));
+  if (!listener.ok())
+    return giveUp(number, listener.status());
+  rail.mend = std::make_unique<Mend>();
+  rail.mend->deadlineUs = now + options.joinTimeoutUs;
+  rail.mend->listener = listener.take();
+  Frame frame;
+  frame.type = FrameType::Invite;
+  frame.rails[0] = static_cast<uint8_t>(number);
+  frame.id = ++rail.attempt;
+  push(frame, rail.mend->listener->handle().bytes.data(), Handle::kBytes);
+}
+
+// Takes who comes, and what they say.
+Status BondConnection::welcome(size_t number) {
+  Rail &rail = rails_[number];
+  Mend &mend = *rail.mend;
+  if (!mend.visitor) {
+    Result<std::unique_ptr<Connection>> came = mend.listener->accept();
+    if (!came.ok() || !*came)
+      return came.status();
+    mend.visitor = std::make_unique<Mailbox>(came.take());
+  }
+  std::vector<uint8_t> in;
+  Result<bool> said = mend.visitor->get(in);
+  if (!said.ok() || !*said)
+    return said.status();
+  std::optional<Knock> knock = decodeKnock(in.data(), in.size());
+  if (!knock || knock->id != identity_.id || knock->rail != number) {
+    mend.visitor.reset(); // it is not the one that was invited
+    return {};
+  }
+  std::unique_ptr<Connection> link = mend.visitor->take();
+  rail.mend.reset();
+  if (!identity_.shared->inner->isUp(identity_.below(number)))
+    return {kCollLink, "its device is down"};
+  Frame frame;
+  frame.type = FrameType::Joined;
+  frame.rails[0] = static_cast<uint8_t>(number);
+  frame.id = rail.attempt;
+  push(frame);
+  raise(number, std::move(link));
+  return {};
+}
+
+Status BondConnection::onDecline(const Frame &frame) {
+  const size_t number = frame.rails[0];
+  if (!identity_.isAcceptor || number >= identity_.rails || frame.id > rails_[number].attempt)
+    return violation("a try that was not asked for");
+  // An older one is over already.
+  if (rails_[number].mend && frame.id == rails_[number].attempt)
+    giveUp(number, {kCollLink, "the peer cannot make it"});
+  return {};
+}
+
+//===-- the connecting end ------------------------------------------------------===//
+
+Status BondConnection::onInvite(const Frame &frame, const uint8_t *payload) {
+  const size_t number = frame.rails[0];
+  if (identity_.isAcceptor || number >= identity_.rails || !rails_[number].isClosed ||
+      !rails_[number].peerClosed || frame.id <= rails_[number].attempt)
+    return violation("a link anew that has not failed");
+  Rail &rail = rails_[number];
+  rail.attempt = frame.id;
+  rail.isInvited = true;
+  rail.mend.reset(); // the peer has given that one up
+  Transport &inner = *identity_.shared->inner;
+  if (!inner.isUp(identity_.below(number)))
+    return giveUp(number, {kCollLink, "its device is down"}), Status();
+  Handle handle;
+  std::memcpy(handle.bytes.data(), payload, Handle::kBytes);
+  Result<std::unique_ptr<Connector>> connector = inner.connect(identity_.below(number), handle);
+  if (!connector.ok())
+    return giveUp(number, connector.status()), Status();
+  rail.mend = std::make_unique<Mend>();
+  rail.mend->deadlineUs = nowUs() + identity_.shared->options.joinTimeoutUs;
+  rail.mend->connector = connector.take();
+  return {};
+}
+
+// Makes the link, and says whose it is.
+Status BondConnection::knock(Rail &rail, size_t number) {
+  Mend &mend = *rail.mend;
+  if (!mend.link) {
+    Result<std::unique_ptr<Connection>> made = mend.connector->poll();
+    if (!made.ok() || !*made)
+      return made.status();
+    if (!identity_.shared->inner->isUp(identity_.below(number)))
+      return {kCollLink, "its device is down"};
+    mend.link = made.take();
+  }
+  if (!mend.knock) {
+    Knock knock;
+    knock.id = identity_.id;
+    knock.rail = static_cast<uint8_t>(number);
+    auto outgoing = std::make_shared<Outgoing>();
+    outgoing->bytes = encode(knock);
+    Segment all{outgoing->bytes.data(), outgoing->bytes.size(), nullptr};
+    Result<Request *> sent = mend.link->isend(&all, 1, kSetupTag);
+    if (!sent.ok() || !*sent)
+      return sent.status();
+    outgoing->below = *sent;
+    mend.knock = std::move(outgoing);
+  }
+  if (!mend.knock->below)
+    return {};
+  Result<Completion> left = mend.link->test(mend.knock->below);
+  if (!left.ok() || left->done)
+    mend.knock->below = nullptr;
+  return left.status();
+}
+
+Status BondConnection::onJoined(const Frame &frame) {
+  const size_t number = frame.rails[0];
+  if (identity_.isAcceptor || number >= identity_.rails || !rails_[number].isInvited ||
+      frame.id != rails_[number].attempt)
+    return violation("a link that was not asked for");
+  Rail &rail = rails_[number];
+  rail.isInvited = false;
+  std::unique_ptr<Mend> mend = std::move(rail.mend);
+  if (!mend || !mend->knock) { // given up at the same time
+    rail.peerClosed = false;
+    Frame down;
+    down.type = FrameType::Down;
+    down.rails[0] = static_cast<uint8_t>(number);
+    push(down);
+    return {};
+  }
+  raise(number, std::move(mend->link));
+  if (rail.isUp && mend->knock->below)
+    rail.sending.push_back(std::move(mend->knock));
+  return {};
+}
+
+// A link that has just failed, after how long says how soon it is tried again.
+void BondConnection::forgive(Rail &rail) {
+  if (nowUs() - rail.upUs > kSteadyUs)
+    rail.retries = 0;
+  rail.nextUs = 0;
+}
+
+} // namespace coll::net::bond

@@ -1,0 +1,37 @@
+// shared.h - what all connections of a bond have in common, and what one of them is.
+
+#ifndef COLL_RUNTIME_NET_BOND_SHARED_H
+#define COLL_RUNTIME_NET_BOND_SHARED_H
+
+#include "runtime/net/bond/bond.h"
+#include "runtime/net/bond/keeper.h"
+
+#include <vector>
+
+namespace coll::net::bond {
+
+// Outlives the connections.
+struct Shared {
+  Transport *inner = nullptr;
+  BondOptions options;
+  std::vector<DeviceProperties> devices;
+  std::vector<std::vector<int>> below; // for each of them: the inner devices, by rail
+  Keeper *keeper = nullptr;
+};
+
+// What an end of a connection has to know to make a link of it anew.
+struct Identity {
+  Shared *shared = nullptr;
+  int device = 0;
+  uint64_t id = 0; // the same at both ends
+  bool isAcceptor = false;
+  size_t rails = 0; // that both ends have
+  int below(size_t rail) const { return shared->below[static_cast<size_t>(device)][rail]; }
+  const DeviceProperties &properties() const {
+    return shared->devices[static_cast<size_t>(device)];
+  }
+};
+
+} // namespace coll::net::bond
+
+#endif // COLL_RUNTIME_NET_BOND_SHARED_H
