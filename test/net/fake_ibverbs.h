@@ -50,8 +50,8 @@ public:
   // Work that has been posted, by opcode, since the beginning.
   int numPosted(ibv_wr_opcode opcode) const;
   int numInline() const;
-  // That are there now, on a device.
-  int numQueuePairs(int device) const;
+  // That have arrived over a device.
+  int numWrites(int device) const;
 
   struct State;
 

@@ -92,6 +92,7 @@ struct FakeIbverbs::State {
   std::map<std::string, int> failing;
   std::map<ibv_wr_opcode, ibv_wc_status> failNext;
   std::map<ibv_wr_opcode, int> posted;
+  std::map<int, int> writes; // by device
   int inlined = 0;
   bool isStalled = false, isCut = false, isNextLate = false;
   std::vector<Late> late;
