@@ -58,9 +58,26 @@ protected:
     return options;
   }
 
+  // Memory of each side that the other one may use, until unshareMemory().
+  std::vector<RemoteKey> shareMemory() {
+    std::vector<RemoteKey> keys;
+    for (Side *side : {&left_, &right_}) {
+      side->memory.assign(400'000, 0);
+      side->registered = side->bond->regMr(0, {side->memory.data(), side->memory.size()}).take();
+      keys.push_back(side->registered->remoteKey());
+    }
+    return keys;
+  }
+  void unshareMemory() {
+    for (Side *side : {&left_, &right_})
+      side->bond->deregMr(side->registered);
+  }
+
   struct Side {
     FlakyTransport *flaky = nullptr;
     std::unique_ptr<Transport> bond;
+    std::vector<uint8_t> memory;
+    Memory *registered = nullptr;
   };
   Side left_, right_;
 };
@@ -161,15 +178,7 @@ TEST_P(BondTest, NothingIsLostWhileLinksFail) {
   for (uint64_t round = 0; round < kRounds; ++round) {
     std::mt19937_64 random(round);
     Ends ends = connect();
-    std::vector<uint8_t> memory[2];
-    RemoteKey keys[2];
-    Memory *registered[2];
-    for (int side : {0, 1}) {
-      memory[side].resize(400'000);
-      registered[side] =
-          (side ? right_ : left_).bond->regMr(0, {memory[side].data(), memory[side].size()}).take();
-      keys[side] = registered[side]->remoteKey();
-    }
+    const std::vector<RemoteKey> keys = shareMemory();
     // One link after the other, but one, noticed by either side.
     std::thread saboteur([&] {
       int first = static_cast<int>(random() % kRails);
@@ -184,8 +193,7 @@ TEST_P(BondTest, NothingIsLostWhileLinksFail) {
     saboteur.join();
     expectUsable(ends);
     ends = Ends();
-    left_.bond->deregMr(registered[0]);
-    right_.bond->deregMr(registered[1]);
+    unshareMemory();
     if (HasFailure())
       return;
   }
@@ -196,15 +204,7 @@ TEST_P(BondTest, NothingIsLostWhileLinksFailAndComeBack) {
   constexpr int kCuts = 4 * kRails;
   open(eager());
   Ends ends = connect();
-  std::vector<uint8_t> memory[2];
-  RemoteKey keys[2];
-  Memory *registered[2];
-  for (int side : {0, 1}) {
-    memory[side].resize(400'000);
-    registered[side] =
-        (side ? right_ : left_).bond->regMr(0, {memory[side].data(), memory[side].size()}).take();
-    keys[side] = registered[side]->remoteKey();
-  }
+  const std::vector<RemoteKey> keys = shareMemory();
   std::atomic<bool> isOver{false};
   std::thread saboteur([&] {
     std::mt19937_64 random(7);
@@ -232,8 +232,7 @@ TEST_P(BondTest, NothingIsLostWhileLinksFailAndComeBack) {
   saboteur.join();
   expectUsable(ends);
   ends = Ends();
-  left_.bond->deregMr(registered[0]);
-  right_.bond->deregMr(registered[1]);
+  unshareMemory();
 }
 
 TEST_P(BondTest, ALinkThatFailedIsUsedAgain) {
