@@ -31,6 +31,8 @@ tests() {
   fi
   on all check two_nodes_odd 60 "$perf" moe --ranks=$pairs --nodes=2 --tokens=257 --hidden=1040 --topk=5 \
     --experts=$((pairs * 16)) --sms=2,6 -n 3 -w 1 &
+  on all check low_latency_two_nodes 60 $low --ranks=$pairs --nodes=2 --tokens=37 --hidden=640 --topk=5 \
+    --experts=$((pairs * 16)) &
   on all killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
     --no-check -n 1000000 --calls=dispatch --timeout=5 &
 }
@@ -40,8 +42,10 @@ measurements() {
   check rows 120 "$perf" moe --ranks="$ranks" --sms=8,16,24,32 --experts=$many "$rows"
   # 1 to 128 tokens.
   check low_latency_rows 120 "$perf" moe --low-latency --ranks="$ranks" --experts=$many "$rows"
-  [ "$COLL_GPUS" -lt 2 ] ||
-    check two_nodes_rows 60 "$perf" moe --ranks=$pairs --nodes=2 --sms=24 --experts=$many -n 5 -w 1 "$rows"
+  [ "$COLL_GPUS" -lt 2 ] && return
+  check low_latency_two_nodes_rows 60 "$perf" moe --low-latency --ranks=$pairs --nodes=2 --tokens=128 \
+    --experts=$many --repeat=50 "$rows"
+  check two_nodes_rows 60 "$perf" moe --ranks=$pairs --nodes=2 --sms=24 --experts=$many -n 5 -w 1 "$rows"
 }
 
 section "$@"
