@@ -312,7 +312,7 @@ Status MoeBuffer::readyForNormal() {
 Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool useNet) const {
   if (isDestroyed_)
     return refuse("used after destroy");
-  if (useNet && !nodes_)
+  if (useNet && (!nodes_ || options_.netBytes == 0))
     return refuse("it has no memory for the network");
   const int64_t bytes = useNet ? options_.netBytes : options_.nvlBytes;
   if (!isValidDtype(dtype) || offset < 0 || offset > bytes || offset % dtypeSize(dtype))

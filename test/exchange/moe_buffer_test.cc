@@ -2,8 +2,10 @@
 // rounds against the reference, handles that are forged, ranks that do not come.
 
 #include "runtime/base/dtype.h"
+#include "test/conformance/emulated_peers.h"
 #include "test/exchange/moe_rig.h"
 
+#include <chrono>
 #include <cstring>
 
 namespace coll::rt::test {
@@ -130,6 +132,46 @@ TEST_F(MoeBufferTest, RoundsAreThoseOfTheReference) {
     }
   }
   EXPECT_EQ(fake_.misuse(), "");
+}
+
+// Calls begin after the event that they are given, not after what is on the caller's stream, and
+// record one at their end.
+TEST_F(MoeBufferTest, EventsOrderCalls) {
+  const auto all = ranks(1);
+  Rank &rank = *all[0];
+  const dl::Cuda &cuda = fake_.table();
+  std::minstd_rand random(7);
+  const std::vector<MoeRankCase> world = randomMoeCase(sizesFor(1, random), random);
+  const auto expected = moeReferenceDispatch(callsOf(world), {}).take();
+  MoeDispatchOptions options;
+  options.worstCaseTokens = 400; // the host does not wait
+  Inputs in = inputsOf(rank, world[0], 1, options.config);
+  auto *x = rank.room<char>(world[0].x.size());
+  in.tokens.x = x;
+  fake_.setCurrent(0);
+  dl::CudaStream other = nullptr;
+  dl::CudaEvent filled = nullptr, done = nullptr;
+  ASSERT_EQ(cuda.streamCreate(&other, dl::kCudaStreamNonBlocking), 0);
+  ASSERT_EQ(cuda.eventCreate(&filled, dl::kCudaEventNoTiming), 0);
+  ASSERT_EQ(cuda.eventCreate(&done, dl::kCudaEventNoTiming), 0);
+  ASSERT_TRUE(onStream(other, [&] {
+                std::this_thread::sleep_for(std::chrono::milliseconds(30));
+                std::copy(world[0].x.begin(), world[0].x.end(), x);
+              }).ok());
+  ASSERT_EQ(cuda.eventRecord(filled, other), 0);
+  const MoeOrder order = {rank.order.compute, filled, done};
+  ASSERT_TRUE(rank.buffer->dispatchLayout(in.routing, in.layout, order).ok());
+  auto received =
+      rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, order);
+  ASSERT_TRUE(received.ok()) << received.status().toString();
+  while (cuda.eventQuery(done) == dl::kCudaNotReady)
+    std::this_thread::yield();
+  expectBytes("x", static_cast<const char *>(received->x), expected[0].x);
+  fake_.setCurrent(0);
+  EXPECT_EQ(cuda.streamSynchronize(other), 0);
+  EXPECT_EQ(cuda.streamDestroy(other), 0);
+  EXPECT_EQ(cuda.eventDestroy(filled), 0);
+  EXPECT_EQ(cuda.eventDestroy(done), 0);
 }
 
 TEST_F(MoeBufferTest, LifeCycle) {

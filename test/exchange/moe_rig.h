@@ -7,6 +7,7 @@
 #include "runtime/dl/fake_cuda.h"
 #include "runtime/exchange/moe_buffer.h"
 #include "test/exchange/moe_cases.h"
+#include "test/exchange/moe_emulated.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace coll::rt::test {
-
-// Small grids; each kernel runs beside those of its peers.
-MoePlatform emulatedMoe(const dl::Cuda &cuda);
 
 // A rank: its buffer, and GPU memory to call with.
 class MoeRank {

@@ -1,0 +1,227 @@
+// The C interface of MoeBuffer over a fake driver, with the kernels' device code on host threads:
+// a round of each mode against the reference, two nodes over tcp, what is refused.
+
+#include "runtime/exchange/moe_c.h"
+
+#include "runtime/base/narrow.h"
+#include "test/exchange/moe_low_latency_rounds.h"
+
+extern "C" int32_t coll_test_moe_version_of_c();
+
+namespace coll::rt::test {
+namespace {
+
+void ok(int32_t code) { ASSERT_EQ(code, kCollOk) << coll_moe_last_error(); }
+
+// A rank of two.
+struct Member {
+  CollMoe *buffer = nullptr;
+  CollMoeOrder order = {};
+
+  ~Member() { coll_moe_free(buffer); }
+};
+
+class MoeCTest : public testing::Test {
+protected:
+  static constexpr int kRanks = 2;
+
+  void open(int nodeSize, int64_t nvlBytes, const char *transport) {
+    for (int r = 0; r < kRanks; ++r) {
+      CollMoeOptions options = {};
+      options.rank = options.device = r;
+      options.numRanks = kRanks;
+      options.nodeSize = nodeSize;
+      options.nvlBytes = nvlBytes;
+      options.lowLatency = 1;
+      options.lowLatencyShape = {shape_.maxTokens, shape_.hidden, shape_.numTopk,
+                                 shape_.numExperts};
+      options.transport = transport;
+      options.secret = transport ? "a secret of this test" : nullptr;
+      ok(coll_moe_create(&options, &all_[r].buffer));
+    }
+    const auto bytes = static_cast<size_t>(coll_moe_card_bytes());
+    std::vector<char> cards(kRanks * bytes);
+    for (size_t r = 0; r < kRanks; ++r)
+      ok(coll_moe_card(all_[r].buffer, cards.data() + r * bytes));
+    beside([&](size_t, Member &member) {
+      ok(coll_moe_sync(member.buffer, cards.data(), kRanks));
+      CollMoeInfo info = {};
+      ok(coll_moe_info(member.buffer, &info));
+      EXPECT_EQ(info.isAvailable, 1);
+      EXPECT_EQ(info.isInternodeAvailable, transport != nullptr);
+      EXPECT_EQ(info.numNetRanks, std::max(1, kRanks / nodeSize));
+      member.order.compute = info.commStream;
+    });
+  }
+  template <typename Body>
+  void beside(Body &&body) {
+    std::vector<std::thread> threads;
+    for (size_t r = 0; r < kRanks; ++r)
+      threads.emplace_back([&, r] { body(r, all_[r]); });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  void wait(size_t rank) {
+    fake_.setCurrent(static_cast<int>(rank));
+    ASSERT_EQ(
+        fake_.table().streamSynchronize(static_cast<dl::CudaStream>(all_[rank].order.compute)), 0);
+    ok(coll_moe_check(all_[rank].buffer));
+  }
+  static CollMoeRouting routingOf(const MoeRankCase &from) {
+    return {from.topkIdx.data(), from.routing.numTokens, from.routing.numTopk,
+            from.routing.numExperts};
+  }
+
+  void playLowLatency(size_t r, const LowLatencyWorld &world, bool hooked);
+  void playNormal(size_t r, const MoeRankCase &from, const MoeHostReceived &expected);
+
+  const MoeLowLatencyShape shape_ = lowLatencyShape(kRanks);
+  dl::FakeCuda fake_{kRanks};
+  ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
+  Member all_[kRanks];
+};
+
+void MoeCTest::playLowLatency(size_t r, const LowLatencyWorld &world, bool hooked) {
+  CollMoe *buffer = all_[r].buffer;
+  const CollMoeOrder *order = &all_[r].order;
+  const MoeRankCase &from = world.cases[r];
+  MoeLowLatencyHostRows room = moeLowLatencyRoom(shape_, kRanks, kCollBf16);
+  std::vector<int32_t> stats(room.counts.size());
+  const CollMoeLowLatencyRows rows = {room.x.data(), nullptr, room.counts.data(),
+                                      room.ranges.data(), room.sources.data()};
+  CollMoeLowLatencyDispatch dispatch = {};
+  dispatch.routing = routingOf(from);
+  dispatch.x = from.x.data();
+  dispatch.dtype = kCollBf16;
+  dispatch.expertTokens = stats.data();
+  int64_t hook = -1;
+  ok(coll_moe_low_latency_dispatch(buffer, &dispatch, &rows, order, hooked ? &hook : nullptr));
+  if (hooked)
+    ok(coll_moe_low_latency_receive(buffer, hook, order));
+  wait(r);
+  expectRows(room.view(), world.rows[r]);
+  EXPECT_EQ(stats, world.rows[r].counts);
+  std::vector<uint16_t> out(world.out[r].size());
+  CollMoeLowLatencyCombine combine = {};
+  combine.routing = dispatch.routing;
+  combine.x = world.experts[r].data();
+  combine.topkWeights = from.topkWeights.data();
+  out.reserve(8); // a rank without tokens has a place for them
+  combine.out = out.data();
+  ok(coll_moe_low_latency_combine(buffer, &combine, &rows, order, nullptr));
+  wait(r);
+  EXPECT_EQ(out, world.out[r]);
+}
+
+void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceived &expected) {
+  CollMoe *buffer = all_[r].buffer;
+  const CollMoeOrder *order = &all_[r].order;
+  const auto tokens = static_cast<size_t>(from.routing.numTokens);
+  const CollMoeRouting routing = routingOf(from);
+  std::vector<int32_t> perRank(kRanks), perExpert(static_cast<size_t>(routing.numExperts));
+  std::vector<uint8_t> isTokenInRank(tokens * kRanks + 1);
+  const CollMoeLayout layout = {perRank.data(), nullptr, perExpert.data(), isTokenInRank.data()};
+  ok(coll_moe_dispatch_layout(buffer, &routing, &layout, order));
+  CollMoeTokens x = {};
+  x.x = from.x.data();
+  x.hidden = from.tokens.hidden;
+  x.dtype = kCollBf16;
+  x.topkWeights = from.topkWeights.data();
+  std::vector<char> memory(
+      static_cast<size_t>(coll_moe_handle_bytes(routing.numTokens, kRanks, 4)));
+  const CollMoeDispatchOptions options = {4, 0, 0};
+  CollMoeReceived received = {};
+  ok(coll_moe_dispatch(buffer, &x, &routing, &layout, &options, memory.data(), order, &received));
+  wait(r);
+  EXPECT_EQ(received.numReceived, expected.handle.numRecv);
+  EXPECT_TRUE(std::equal(expected.tokensPerExpert.begin(), expected.tokensPerExpert.end(),
+                         received.tokensPerExpert));
+  expectBytes("x", static_cast<const char *>(received.x), expected.x);
+  CollMoeReceived again = {};
+  ok(coll_moe_dispatch_again(buffer, &x, received.handle, 4, order, &again));
+  wait(r);
+  expectBytes("x again", static_cast<const char *>(again.x), expected.x);
+  // Each rank gives back what it got: a token's row, as often as ranks have it.
+  std::vector<uint16_t> out(from.x.size() / 2 + 8);
+  CollMoeCombine combine = {};
+  combine.x = again.x;
+  combine.numRows = received.numReceived;
+  combine.hidden = x.hidden;
+  combine.numSms = 4;
+  combine.out = out.data();
+  ok(coll_moe_combine(buffer, &combine, again.handle, order));
+  wait(r);
+  const auto *rows = reinterpret_cast<const uint16_t *>(from.x.data());
+  for (size_t t = 0; t < tokens; ++t)
+    for (size_t i = 0; i < static_cast<size_t>(x.hidden); ++i) {
+      const size_t at = t * static_cast<size_t>(x.hidden) + i;
+      const float row = bf16ToF32(rows[at]);
+      const int ranks = isTokenInRank[t * kRanks] + isTokenInRank[t * kRanks + 1];
+      ASSERT_EQ(bf16ToF32(out[at]), static_cast<float>(ranks) * row);
+    }
+  coll_moe_free_handle(received.handle);
+  coll_moe_free_handle(again.handle);
+}
+
+TEST_F(MoeCTest, BothModesInsideANode) {
+  open(8, 1 << 18, nullptr);
+  std::minstd_rand random(41);
+  const LowLatencyWorld world = lowLatencyWorld(shape_, kRanks, kCollBf16, false, random);
+  const auto expected = moeReferenceDispatch(callsOf(world.cases), {}).take();
+  beside([&](size_t r, Member &) {
+    playLowLatency(r, world, r == 0);
+    playNormal(r, world.cases[r], expected[r]);
+  });
+  for (Member &member : all_)
+    ok(coll_moe_destroy(member.buffer));
+}
+
+TEST_F(MoeCTest, LowLatencyBetweenNodesOverTcp) {
+  open(1, 0, "tcp");
+  std::minstd_rand random(42);
+  const LowLatencyWorld world = lowLatencyWorld(shape_, kRanks, kCollBf16, false, random);
+  beside([&](size_t r, Member &member) {
+    playLowLatency(r, world, r == 1);
+    CollMoeInfo info = {};
+    ok(coll_moe_info(member.buffer, &info));
+    EXPECT_GT(info.netBytesSent, 0);
+  });
+}
+
+TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
+  EXPECT_EQ(coll_test_moe_version_of_c(), coll_moe_version());
+  CollMoe *buffer = nullptr;
+  CollMoeOptions options = {};
+  EXPECT_EQ(coll_moe_create(&options, &buffer), kCollInvalidCall);
+  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe buffer: rank 0 of 0");
+  std::thread([] { EXPECT_STREQ(coll_moe_last_error(), ""); }).join();
+  options.transport = "pigeon";
+  EXPECT_EQ(coll_moe_create(&options, &buffer), kCollUnsupported);
+  options.transport = "tcp";
+  options.secret = "short";
+  EXPECT_EQ(coll_moe_create(&options, &buffer), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_create(nullptr, &buffer), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_check(nullptr), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_sync(nullptr, nullptr, 2), kCollInvalidCall);
+  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: `buffer` or `cards` is null");
+  coll_moe_free(nullptr);
+  coll_moe_free_handle(nullptr);
+  coll_moe_abort(nullptr);
+  open(8, 1 << 18, nullptr);
+  CollMoeLowLatencyDispatch dispatch = {};
+  dispatch.dtype = 77;
+  EXPECT_EQ(coll_moe_low_latency_dispatch(all_[0].buffer, &dispatch, nullptr, nullptr, nullptr),
+            kCollInvalidCall);
+  const CollMoeLowLatencyRows rows = {};
+  EXPECT_EQ(
+      coll_moe_low_latency_dispatch(all_[0].buffer, &dispatch, &rows, &all_[0].order, nullptr),
+      kCollInvalidCall);
+  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: there is no type 77");
+  EXPECT_EQ(coll_moe_low_latency_receive(all_[0].buffer, 3, &all_[0].order), kCollInvalidCall);
+  ok(coll_moe_destroy(all_[1].buffer));
+  EXPECT_EQ(coll_moe_destroy(all_[1].buffer), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_combine_input(all_[1].buffer), nullptr);
+}
+
+} // namespace
+} // namespace coll::rt::test
