@@ -362,8 +362,8 @@ void BondConnection::startLingering() {
     outgoing->request = nullptr;
   for (const BondRequest *request : active_)
     for (const Part &part : request->parts)
-      if (Rail &rail = rails_[part.rail]; part.stage == Stage::Posted && rail.isUp) {
-        rail.link->close();
+      if (part.stage == Stage::Posted && rails_[part.rail].isUp) {
+        rails_[part.rail].link->close();
         if (!forsake(part.rail))
           return fail({kCollAborted, "the connection was closed"});
       }

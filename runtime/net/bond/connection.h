@@ -118,7 +118,7 @@ private:
   Status onFrame(const uint8_t *bytes, uint64_t count);
   Status dispatch(const Frame &frame, const uint8_t *payload);
   Status onEager(const Frame &frame, const uint8_t *payload);
-  Status onLarge(const Frame &frame);
+  Status onLarge(const Frame &came);
   Status onFin(const Frame &frame);
   Status onResend(const Frame &frame);
   Status onDown(const Frame &frame);

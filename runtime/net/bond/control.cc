@@ -240,13 +240,18 @@ Status BondConnection::onEager(const Frame &frame, const uint8_t *payload) {
   return {};
 }
 
-Status BondConnection::onLarge(const Frame &frame) {
+Status BondConnection::onLarge(const Frame &came) {
+  Frame frame = came;
   if (frame.id != ++peerLarge_ || (frame.bytes > 0) != (frame.count > 0) ||
       divide(frame.bytes, frame.count).size() != frame.count)
     return violation("a large message out of order, or in the wrong parts");
-  for (size_t i = 0; i < frame.count; ++i)
+  for (size_t i = 0; i < frame.count; ++i) {
     if (frame.rails[i] >= rails_.size())
       return violation("a part on no link");
+    // It may be back before there is a receive; the part went over the link that was.
+    if (!rails_[frame.rails[i]].isUp)
+      frame.rails[i] = kNoRail;
+  }
   if (BondRequest *request = takePosted(frame.tag)) {
     receive(*request, frame);
     return {};

@@ -207,7 +207,7 @@ void BondConnection::receive(BondRequest &request, const Frame &frame) {
   for (size_t i = 0; i < request.parts.size(); ++i) {
     Part &part = request.parts[i];
     part.rail = frame.rails[i];
-    if (part.rail != kNoRail && rails_[part.rail].isUp)
+    if (part.rail != kNoRail)
       continue;
     if (frame.bytes <= request.capacity)
       askAgain(request, i);
