@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 #endif
@@ -59,12 +60,18 @@ struct BfloatType {
   }
   COLL_DEVICE static Stored store(Acc value) {
 #ifdef __CUDA_ARCH__
-    uint32_t wide = __float_as_uint(value);
-    if ((wide & 0x7fffffffu) > 0x7f800000u)
-      return static_cast<uint16_t>((wide >> 16) | 0x40u);
-    return static_cast<uint16_t>((wide + 0x7fffu + ((wide >> 16) & 1u)) >> 16);
+    return __bfloat16_as_ushort(__float2bfloat16_rn(value));
 #else
     return rt::f32ToBf16(value);
+#endif
+  }
+  // Two at once, the first one in the low half.
+  COLL_DEVICE static uint32_t storePair(Acc low, Acc high) {
+#ifdef __CUDA_ARCH__
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    return uint32_t{__bfloat16_as_ushort(pair.x)} | uint32_t{__bfloat16_as_ushort(pair.y)} << 16;
+#else
+    return rt::f32ToBf16(low) | uint32_t{rt::f32ToBf16(high)} << 16;
 #endif
   }
 };

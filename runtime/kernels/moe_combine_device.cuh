@@ -33,8 +33,7 @@ struct Sums {
     simt::Vec16 v;
     COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w)
-      v.word[w] = channel::BfloatType::store(value[2 * w]) |
-                  uint32_t{channel::BfloatType::store(value[2 * w + 1])} << 16;
+      v.word[w] = channel::BfloatType::storePair(value[2 * w], value[2 * w + 1]);
     return v;
   }
 };
@@ -52,6 +51,8 @@ public:
 
 private:
   static constexpr uint32_t kVec = sizeof(simt::Vec16);
+  static constexpr uint32_t kStride = simt::kWarpThreads * kVec;
+  static constexpr uint32_t kBatch = 4; // vectors of a lane at once: independent work
 
   COLL_DEVICE static Routes routesOf(const MoeCombineArgs &call) {
     return {call.rankPrefix, call.sendHead, call.numTokens, call.capacity};
@@ -110,20 +111,37 @@ private:
     const uint64_t token = rows_.tokenOf(batch, at.token());
     const uint64_t place = token * call_.rowBytes + at.piece * args_.pieces.bytes;
     const uint32_t bytes = bytesOf(at.piece);
-    for (uint32_t i = simt::lane() * kVec; i < bytes; i += simt::kWarpThreads * kVec) {
-      Sums sums;
+    const uint32_t lane = simt::lane();
+    const uint32_t members = simt::ballot(lane < group_.size && rows[lane] != kNoRow);
+    for (uint32_t i = lane * kVec; i < bytes; i += kBatch * kStride) {
+      Sums sums[kBatch];
       for (const void *bias : call_.bias)
         if (bias)
-          sums.add(simt::loadGlobal16(static_cast<const char *>(bias) + place + i));
-      for (uint32_t member = 0; member < group_.size; ++member)
-        if (rows[member] != kNoRow)
-          sums.add(simt::load16(stage(summed_, member) + i));
-      simt::storeGlobal16(static_cast<char *>(call_.out) + place + i, sums.rounded());
+          addEach(sums, i, bytes, [&](uint32_t j) {
+            return simt::loadGlobal16(static_cast<const char *>(bias) + place + j);
+          });
+      for (uint32_t left = members; left != 0; left &= left - 1) {
+        const char *from = stage(summed_, simt::lowestBit(left));
+        addEach(sums, i, bytes, [&](uint32_t j) { return simt::load16(from + j); });
+      }
+      COLL_UNROLL()
+      for (uint32_t u = 0; u < kBatch; ++u)
+        if (const uint32_t j = i + u * kStride; j < bytes)
+          simt::storeGlobal16(static_cast<char *>(call_.out) + place + j, sums[u].rounded());
     }
     if (at.piece == 0 && simt::lane() < call_.numTopk)
       addUpWeights(token, rows);
     ++summed_;
     at.advance(args_.pieces.count);
+  }
+
+  // The vectors of this lane from byte i of a piece on, as far as there are.
+  template <typename Load>
+  COLL_DEVICE static void addEach(Sums (&sums)[kBatch], uint32_t i, uint32_t bytes, Load &&load) {
+    COLL_UNROLL()
+    for (uint32_t u = 0; u < kBatch; ++u)
+      if (const uint32_t j = i + u * kStride; j < bytes)
+        sums[u].add(load(j));
   }
 
   COLL_DEVICE void addUpWeights(uint64_t token, const uint32_t *rows) const {

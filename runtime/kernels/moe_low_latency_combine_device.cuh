@@ -240,8 +240,8 @@ private:
   COLL_DEVICE static Vec16 rounded(const float *sums) {
     Vec16 v = {};
     COLL_UNROLL()
-    for (uint32_t j = 0; j < 8; ++j)
-      v.word[j / 2] |= uint32_t{BfloatType::store(sums[j])} << (j % 2 * 16);
+    for (uint32_t w = 0; w < 4; ++w)
+      v.word[w] = BfloatType::storePair(sums[2 * w], sums[2 * w + 1]);
     return v;
   }
 

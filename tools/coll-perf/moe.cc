@@ -95,7 +95,7 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
   moe->add_option("--calls", task.calls, "what to measure, without --low-latency")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(kCalls).description(""))
-      ->default_str("layout,dispatch,counts,fp8,combine,copied");
+      ->default_str("dispatch,counts,fp8,combine,copied,layout");
   moe->add_flag("--fp8,!--no-fp8", task.fp8, "measure fp8 with scales, too");
   moe->add_flag("--check,!--no-check", task.check, "compare every value");
   moe->add_option("-n", task.iterations, "calls in a row")->capture_default_str();
