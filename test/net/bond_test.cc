@@ -262,6 +262,21 @@ TEST_P(BondTest, WhatWasAnnouncedOverAnEarlierLinkArrives) {
   EXPECT_EQ(got, data);
 }
 
+// One that is announced again over another link when the peer has lost the first already.
+TEST_P(BondTest, WhatWasAnnouncedOverALinkThatWasOutArrives) {
+  for (int round = 0; round < 4; ++round) {
+    open(eager());
+    Ends ends = connect();
+    std::vector<uint8_t> data = pattern(3 << 20, 1), got(3 << 20);
+    right_.flaky->cut(0); // over which frames go
+    Request *sent = send(*ends.left, data, 9);
+    EXPECT_TRUE(isUsedAgain(ends, 0, {left_.flaky->sent(0), right_.flaky->sent(0)}));
+    expectDone(*ends.right, recv(*ends.right, got, 9), data.size());
+    expectDone(*ends.left, sent, data.size());
+    EXPECT_EQ(got, data);
+  }
+}
+
 TEST_P(BondTest, TriesAreBounded) {
   BondOptions options = eager();
   options.maxRetries = 3;
