@@ -71,7 +71,7 @@ private:
     device.memoryKinds = static_cast<uint32_t>(MemoryKind::Host);
     device.needsFlush = false;
     device.maxRequests = std::min<int32_t>(device.maxRequests, bond::kMaxRequests);
-    device.maxSegments = std::min(device.maxSegments, bond::kMaxSegments);
+    device.maxSegments = std::min(device.maxSegments, kMaxRequestSegments);
     device.maxMessageBytes = std::min(device.maxMessageBytes, bond::kMaxMessageBytes);
     for (size_t i = 1; i < rails.size(); ++i) {
       const DeviceProperties &other = below[static_cast<size_t>(rails[i])];

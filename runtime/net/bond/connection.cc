@@ -49,13 +49,6 @@ private:
 
 } // namespace
 
-BondConnection::Pool::Pool() {
-  for (uint32_t i = kMaxRequests; i-- > 0;) {
-    requests[i].index = i;
-    free.push_back(i);
-  }
-}
-
 Result<std::unique_ptr<Connection>>
 BondConnection::create(const Identity &identity, std::vector<std::unique_ptr<Connection>> links) {
   std::shared_ptr<BondConnection> self(new BondConnection(identity));
@@ -87,26 +80,20 @@ BondConnection::create(const Identity &identity, std::vector<std::unique_ptr<Con
 
 // Null where no request is free.
 BondRequest *BondConnection::begin(Kind kind, const Segment *segments, int count, uint64_t total) {
-  Pool &pool = kind == Kind::Recv || kind == Kind::Read ? inbound_ : outbound_;
-  if (pool.free.empty())
+  const bool isInbound = kind == Kind::Recv || kind == Kind::Read;
+  BondRequest *request = (isInbound ? inbound_ : outbound_).take();
+  if (!request)
     return nullptr;
-  BondRequest *request = &pool.requests[pool.free.back()];
-  pool.free.pop_back();
-  request->kind = kind;
+  request->begin(kind, segments, count, total);
   request->isActive = request->isAnswered = false;
-  request->tag = request->id = request->offset = 0;
-  request->total = request->capacity = total;
-  request->count = count;
-  std::copy(segments, segments + count, request->segments.begin());
+  request->number = request->offset = 0;
   request->parts.clear();
   request->verdict = Status();
-  request->state = BondRequest::Pending;
   return request;
 }
 
 void BondConnection::release(BondRequest &request) {
-  (request.isInbound() ? inbound_ : outbound_).free.push_back(request.index);
-  request.kind = Kind::Free;
+  (request.isInbound() ? inbound_ : outbound_).give(request);
 }
 
 Status BondConnection::refusal() const {
@@ -137,7 +124,7 @@ Result<Request *> BondConnection::isend(const Segment *segments, int count, uint
     return static_cast<Request *>(request);
   }
   frame.type = FrameType::Large;
-  frame.id = request->id = ++lastLarge_;
+  frame.id = request->number = ++lastLarge_;
   std::vector<uint8_t> rails = upRails();
   request->parts = divide(*total, rails.size());
   for (Part &part : request->parts)
@@ -151,7 +138,7 @@ Result<Request *> BondConnection::isend(const Segment *segments, int count, uint
     }
   if (over_) // that was the last link; the request has failed with it
     return static_cast<Request *>(request);
-  sends_[request->id] = request;
+  sends_[request->number] = request;
   push(frame);
   activate(*request);
   flush();
@@ -219,26 +206,19 @@ Result<Request *> BondConnection::iflush(const Segment *segments, int count) {
 
 Result<Completion> BondConnection::test(Request *opaque) {
   auto *request = static_cast<BondRequest *>(opaque);
-  auto isPending = [&] {
-    return request->state.load(std::memory_order_acquire) == BondRequest::Pending;
-  };
-  if (isPending()) {
+  if (request->isPending()) {
     std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (lock.owns_lock() && !over_) {
       wasTested_ = true;
       progress(request);
     }
   }
-  if (isPending())
+  if (request->isPending())
     return Completion();
   std::lock_guard<std::mutex> lock(mutex_);
-  bool isDone = request->state == BondRequest::Done;
-  Completion completion{true, request->total};
-  Status failure = std::move(request->failure);
+  Result<Completion> outcome = request->outcome();
   release(*request);
-  if (!isDone)
-    return failure;
-  return completion;
+  return outcome;
 }
 
 // Takes what has come, and moves on the request in question and one other.
@@ -301,18 +281,16 @@ void BondConnection::failAll(const Status &why) {
   active_.clear();
   sends_.clear();
   discards_.clear();
-  for (Pool *pool : {&outbound_, &inbound_})
-    for (uint32_t i = 0; i < kMaxRequests; ++i) {
-      BondRequest &request = pool->requests[i];
+  for (RequestPool<BondRequest> *pool : {&outbound_, &inbound_}) {
+    for (BondRequest &request : *pool) {
       request.isActive = false;
-      if (request.kind == Kind::Free || request.state != BondRequest::Pending)
+      if (request.kind == Kind::Free || !request.isPending() || !request.isAnswered)
         continue;
       // The receiver's answer stands: it has come before the end.
-      if (request.isAnswered && request.verdict.ok())
-        request.finish();
-      else
-        request.fail(request.isAnswered ? request.verdict : why);
+      request.verdict.ok() ? request.finish() : request.fail(request.verdict);
     }
+    pool->failAll(why);
+  }
 }
 
 // Afterwards no link touches a buffer.

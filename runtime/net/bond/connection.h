@@ -88,12 +88,6 @@ private:
     uint64_t tag = 0;
     Request *below = nullptr;
   };
-  struct Pool {
-    std::unique_ptr<BondRequest[]> requests{new BondRequest[kMaxRequests]};
-    std::vector<uint32_t> free;
-    Pool();
-  };
-
   explicit BondConnection(const Identity &identity)
       : identity_(identity), properties_(identity.properties()) {}
 
@@ -124,7 +118,7 @@ private:
   Status onDown(const Frame &frame);
 
   // data.cc: parts, and links that fail.
-  std::vector<Part> divide(uint64_t bytes, size_t count) const;
+  static std::vector<Part> divide(uint64_t bytes, size_t count);
   std::vector<uint8_t> upRails();
   uint8_t nextRail();
   void activate(BondRequest &request);
@@ -133,7 +127,6 @@ private:
   void testPart(BondRequest &request, Part &part);
   void settle(BondRequest &request);
   bool matchUnexpected(BondRequest &request);
-  BondRequest *takePosted(uint64_t tag);
   void deliver(BondRequest &request, const uint8_t *data, uint64_t bytes);
   void receive(BondRequest &request, const Frame &frame);
   void refuse(BondRequest &request, const Status &why);
@@ -165,7 +158,7 @@ private:
   size_t turn_ = 0;    // of rails and active requests
   int64_t nextMendUs_ = 0;
 
-  Pool outbound_, inbound_;
+  RequestPool<BondRequest> outbound_{kMaxRequests}, inbound_{kMaxRequests};
   std::vector<BondRequest *> active_;
   std::unordered_map<uint64_t, BondRequest *> sends_; // large ones without Fin, by id
   std::deque<BondRequest *> posted_;                  // receives without a message

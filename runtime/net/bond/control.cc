@@ -36,13 +36,7 @@ void BondConnection::pushEager(const Frame &frame, BondRequest &request) {
   Outgoing &outgoing = *unacked_.back();
   outgoing.request = &request;
   outgoing.bytes.resize(Frame::kBytes + request.total);
-  Segment pieces[kMaxSegments];
-  int count = request.pieces(0, request.total, pieces);
-  uint8_t *to = outgoing.bytes.data() + Frame::kBytes;
-  for (int i = 0; i < count; ++i) {
-    std::memcpy(to, pieces[i].data, pieces[i].bytes);
-    to += pieces[i].bytes;
-  }
+  request.gather(outgoing.bytes.data() + Frame::kBytes);
 }
 
 // Gives a frame to the link of frames. Not taken: it has no room.
@@ -232,7 +226,7 @@ Status BondConnection::onEager(const Frame &frame, const uint8_t *payload) {
     return violation("more small messages than allowed");
   ++cameMessages_;
   cameBytes_ += frame.bytes;
-  if (BondRequest *request = takePosted(frame.tag)) {
+  if (BondRequest *request = takeTagged(posted_, frame.tag)) {
     deliver(*request, payload, frame.bytes);
     return {};
   }
@@ -252,7 +246,7 @@ Status BondConnection::onLarge(const Frame &came) {
     if (!rails_[frame.rails[i]].isUp)
       frame.rails[i] = kNoRail;
   }
-  if (BondRequest *request = takePosted(frame.tag)) {
+  if (BondRequest *request = takeTagged(posted_, frame.tag)) {
     receive(*request, frame);
     return {};
   }

@@ -5,7 +5,6 @@
 #include "runtime/base/log.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace coll::net::bond {
 
@@ -27,17 +26,13 @@ bool isOfRequest(const Status &status) {
 
 //===-- parts -------------------------------------------------------------------===//
 
-// Equal parts, `count` of them or fewer; both sides compute the same.
-std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count) const {
+// `count` parts, or fewer.
+std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count) {
   std::vector<Part> parts;
-  if (bytes == 0 || count == 0)
-    return parts;
-  count = std::clamp<uint64_t>(bytes / kPartBytes, 1, count);
-  uint64_t size = ((bytes + count - 1) / count + 4095) & ~uint64_t(4095);
-  for (uint64_t offset = 0; offset < bytes; offset += size) {
+  for (const Extent &extent : equalParts(bytes, kPartBytes, count)) {
     Part &part = parts.emplace_back();
-    part.offset = offset;
-    part.bytes = std::min(size, bytes - offset);
+    part.offset = extent.offset;
+    part.bytes = extent.bytes;
   }
   return parts;
 }
@@ -83,11 +78,16 @@ void BondConnection::advance(BondRequest &request) {
 
 // An error is of the request. Where the link has no room, the part stays Ready.
 Status BondConnection::post(BondRequest &request, Part &part) {
-  Segment pieces[kMaxSegments];
+  Segment pieces[kMaxRequestSegments];
+  int count = 0;
   // A sender that cannot give a part says so by an empty one.
-  int count = request.verdict.ok() ? request.pieces(part.offset, part.bytes, pieces) : 0;
+  if (request.verdict.ok())
+    request.forEachPiece(part.offset, part.bytes, kMaxRequestSegments,
+                         [&](size_t segment, uint8_t *at, uint64_t bytes) {
+                           pieces[count++] = {at, bytes, request.segments[segment].memory};
+                         });
   Connection &link = *rails_[part.rail].link;
-  uint64_t tag = tagOf(request.id, static_cast<size_t>(&part - request.parts.data()));
+  uint64_t tag = tagOf(request.number, static_cast<size_t>(&part - request.parts.data()));
   Result<Request *> posted(nullptr);
   switch (request.kind) {
   case Kind::Send:
@@ -146,23 +146,13 @@ void BondConnection::settle(BondRequest &request) {
   if (request.kind == Kind::Recv && request.verdict.ok()) {
     Frame frame;
     frame.type = FrameType::Fin;
-    frame.id = request.id;
+    frame.id = request.number;
     push(frame);
   }
   request.verdict.ok() ? request.finish() : request.fail(request.verdict);
 }
 
 //===-- receiving ---------------------------------------------------------------===//
-
-BondRequest *BondConnection::takePosted(uint64_t tag) {
-  auto it = std::find_if(posted_.begin(), posted_.end(),
-                         [tag](const BondRequest *request) { return request->tag == tag; });
-  if (it == posted_.end())
-    return nullptr;
-  BondRequest *request = *it;
-  posted_.erase(it);
-  return request;
-}
 
 // Hands a whole small message to a receive.
 void BondConnection::deliver(BondRequest &request, const uint8_t *data, uint64_t bytes) {
@@ -171,38 +161,31 @@ void BondConnection::deliver(BondRequest &request, const uint8_t *data, uint64_t
   request.total = bytes;
   if (bytes > request.capacity)
     return request.fail(request.truncation());
-  Segment pieces[kMaxSegments];
-  int count = request.pieces(0, bytes, pieces);
-  for (int i = 0; i < count; ++i) {
-    std::memcpy(pieces[i].data, data, pieces[i].bytes);
-    data += pieces[i].bytes;
-  }
+  request.scatter(data, bytes);
   request.finish();
 }
 
 // Gives a new receive the oldest message with its tag, if there is one.
 bool BondConnection::matchUnexpected(BondRequest &request) {
-  auto it = std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected &message) {
+  std::optional<Unexpected> message = takeFirst(unexpected_, [&](const Unexpected &one) {
     // What was only announced died with the connection.
-    return message.frame.tag == request.tag && (message.frame.type == FrameType::Eager || !over_);
+    return one.frame.tag == request.tag && (one.frame.type == FrameType::Eager || !over_);
   });
-  if (it == unexpected_.end())
+  if (!message)
     return false;
-  Unexpected message = std::move(*it);
-  unexpected_.erase(it);
-  if (message.frame.type == FrameType::Eager) {
-    deliver(request, message.data.data(), message.frame.bytes);
+  if (message->frame.type == FrameType::Eager) {
+    deliver(request, message->data.data(), message->frame.bytes);
     return true;
   }
   --announced_;
-  receive(request, message.frame);
+  receive(request, message->frame);
   return true;
 }
 
 // A large message has found its receive.
 void BondConnection::receive(BondRequest &request, const Frame &frame) {
   request.total = frame.bytes;
-  request.id = frame.id;
+  request.number = frame.id;
   request.parts = divide(frame.bytes, frame.count);
   for (size_t i = 0; i < request.parts.size(); ++i) {
     Part &part = request.parts[i];
@@ -233,7 +216,7 @@ void BondConnection::refuse(BondRequest &request, const Status &why) {
       continue;
     part.stage = Stage::Done;
     if (rails_[part.rail].isUp)
-      discards_.push_back({part.rail, tagOf(request.id, i), nullptr});
+      discards_.push_back({part.rail, tagOf(request.number, i), nullptr});
   }
   // An honest peer's sends end only after their parts have left.
   if (discards_.size() > size_t(kMaxRequests) * BondOptions::kMaxRails)
@@ -241,7 +224,7 @@ void BondConnection::refuse(BondRequest &request, const Status &why) {
   Frame frame;
   frame.type = FrameType::Fin;
   frame.code = request.total > request.capacity ? FrameCode::Truncated : FrameCode::Refused;
-  frame.id = request.id;
+  frame.id = request.number;
   push(frame);
 }
 
@@ -352,7 +335,7 @@ void BondConnection::askAgain(BondRequest &request, size_t number) {
   part.isLost = false;
   Frame frame;
   frame.type = FrameType::Resend;
-  frame.id = request.id;
+  frame.id = request.number;
   frame.part = static_cast<uint8_t>(number);
   frame.rails[0] = part.rail;
   push(frame);

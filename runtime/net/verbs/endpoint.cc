@@ -283,11 +283,7 @@ void Endpoint::teardown() {
 void Endpoint::failAll(const Status &why) {
   posted_.clear();
   for (Pool *pool : {&outbound_, &inbound_})
-    for (uint32_t i = 0; i < kMaxRequests; ++i) {
-      VerbsRequest &request = pool->requests[i];
-      if (request.kind != Kind::Free && request.state == VerbsRequest::Pending)
-        request.fail(why);
-    }
+    pool->failAll(why);
 }
 
 void Endpoint::fail(const Status &why) {
@@ -312,8 +308,8 @@ void Endpoint::close() {
   if (!over_) {
     bool isBusy = false;
     for (Pool *pool : {&outbound_, &inbound_})
-      for (uint32_t i = 0; i < kMaxRequests; ++i)
-        isBusy |= pool->requests[i].kind != Kind::Free && pool->requests[i].isBusy;
+      for (const VerbsRequest &request : *pool)
+        isBusy |= request.kind != Kind::Free && request.isBusy;
     uint8_t byte = isBusy ? kGoneByte : kByeByte;
     // Before the peer hears of the end, nothing may be left to write to.
     if (isBusy) {

@@ -64,13 +64,8 @@ private:
   class Watch;
   using Kind = VerbsRequest::Kind;
 
-  struct Pool {
-    std::unique_ptr<VerbsRequest[]> requests{new VerbsRequest[kMaxRequests]};
-    std::vector<uint32_t> free;
-    Pool();
-    // The request that an id of the peer names, or null.
-    VerbsRequest *find(uint64_t id);
-  };
+  using Pool = RequestPool<VerbsRequest>;
+
   // A message that waits for a credit.
   struct Outgoing {
     Message message;
@@ -91,9 +86,6 @@ private:
     std::unique_ptr<QueuePair> pair;
     std::deque<Work> waiting;
     uint32_t underWay = 0;
-  };
-  struct Part {
-    uint64_t offset, bytes;
   };
 
   Endpoint(Shared &shared, const Rail &rail)
@@ -126,7 +118,6 @@ private:
   Status onCredit(const Message &message);
   Status onAccess(const Message &message);
   Status onGrant(const Message &message);
-  VerbsRequest *takePosted(uint64_t tag);
   bool matchUnexpected(VerbsRequest &request);
   void deliver(VerbsRequest &request, const uint8_t *data, uint64_t bytes);
   Status announceBuffers(VerbsRequest &request, Outgoing &answer);
@@ -142,7 +133,7 @@ private:
   Status flushControl();
   Status sendControl(Outgoing &outgoing);
   Status flushData(DataQueue &queue, uint64_t tag);
-  std::vector<Part> parts(uint64_t bytes) const;
+  std::vector<Extent> parts(uint64_t bytes) const;
   void split(VerbsRequest &request, ibv_wr_opcode opcode, const std::vector<RemoteSegment> &remote,
              size_t firstQueue);
 
@@ -180,7 +171,7 @@ private:
   uint64_t underWay_ = 0; // sends of all queue pairs
   size_t nextQueue_ = 0;
 
-  Pool outbound_, inbound_;
+  Pool outbound_{kMaxRequests}, inbound_{kMaxRequests};
   std::deque<VerbsRequest *> posted_; // receives without a message
   std::list<Unexpected> unexpected_;
   uint32_t announced_ = 0; // Rts among them

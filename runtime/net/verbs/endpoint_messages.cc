@@ -42,50 +42,35 @@ Status Endpoint::onMessage(const uint8_t *bytes, size_t count) {
 
 //===-- messages ----------------------------------------------------------------===//
 
-VerbsRequest *Endpoint::takePosted(uint64_t tag) {
-  auto it = std::find_if(posted_.begin(), posted_.end(),
-                         [tag](const VerbsRequest *request) { return request->tag == tag; });
-  if (it == posted_.end())
-    return nullptr;
-  VerbsRequest *request = *it;
-  posted_.erase(it);
-  return request;
-}
-
 // Hands a whole small message to a receive.
 void Endpoint::deliver(VerbsRequest &request, const uint8_t *data, uint64_t bytes) {
   request.total = bytes;
   if (bytes > request.capacity)
-    return request.failTruncated();
+    return request.fail(request.truncation());
   if (bytes > 0 && !request.onHost) {
     if (Status mirrored = over_ ? failure_ : mirrorInto(request, data); !mirrored.ok())
       request.fail(mirrored);
     return;
   }
-  request.forEachPiece(0, bytes, kMaxSegments, [&](size_t, uint8_t *to, uint64_t count) {
-    std::memcpy(to, data, count);
-    data += count;
-  });
+  request.scatter(data, bytes);
   request.finish();
 }
 
 // Gives a new receive the oldest message with its tag, if there is one.
 bool Endpoint::matchUnexpected(VerbsRequest &request) {
-  auto it = std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected &message) {
+  std::optional<Unexpected> message = takeFirst(unexpected_, [&](const Unexpected &one) {
     // What was only announced died with the connection.
-    return message.tag == request.tag && (message.isEager || refusal().ok());
+    return one.tag == request.tag && (one.isEager || refusal().ok());
   });
-  if (it == unexpected_.end())
+  if (!message)
     return false;
-  Unexpected message = std::move(*it);
-  unexpected_.erase(it);
-  if (message.isEager) {
-    creditEager(message.bytes);
-    deliver(request, message.data.data(), message.bytes);
+  if (message->isEager) {
+    creditEager(message->bytes);
+    deliver(request, message->data.data(), message->bytes);
     return true;
   }
   --announced_;
-  if (Status answered = clearToSend(request, message.senderId, message.bytes); !answered.ok())
+  if (Status answered = clearToSend(request, message->senderId, message->bytes); !answered.ok())
     fail(answered);
   return true;
 }
@@ -111,7 +96,7 @@ Status Endpoint::onEager(const Message &message, const uint8_t *payload) {
     return violation("more small messages than allowed");
   eagerBytes_ += message.bytes;
   ++eagerMessages_;
-  if (VerbsRequest *request = takePosted(message.tag)) {
+  if (VerbsRequest *request = takeTagged(posted_, message.tag)) {
     creditEager(message.bytes);
     deliver(*request, payload, message.bytes);
     return {};
@@ -153,7 +138,7 @@ Status Endpoint::clearToSend(VerbsRequest &request, uint64_t senderId, uint64_t 
   request.total = bytes;
   if (bytes > request.capacity) {
     answer.message.code = MessageCode::Truncated;
-    request.failTruncated();
+    request.fail(request.truncation());
   } else if (bytes == 0) {
     request.finish();
   } else {
@@ -176,7 +161,7 @@ Status Endpoint::clearToSend(VerbsRequest &request, uint64_t senderId, uint64_t 
 }
 
 Status Endpoint::onRts(const Message &message) {
-  if (VerbsRequest *request = takePosted(message.tag))
+  if (VerbsRequest *request = takeTagged(posted_, message.tag))
     return clearToSend(*request, message.id, message.bytes);
   if (announced_ >= kMaxRequests)
     return violation("more announced messages than a peer may have");
@@ -195,7 +180,7 @@ Status Endpoint::onCts(const Message &message, const uint8_t *payload) {
     return violation("an answer to nothing");
   request->open = false;
   if (message.code == MessageCode::Truncated) {
-    request->failTruncated();
+    request->fail(request->truncation());
     return {};
   }
   if (message.code != MessageCode::Ok) {
@@ -223,7 +208,7 @@ Status Endpoint::onCts(const Message &message, const uint8_t *payload) {
 }
 
 Status Endpoint::onImmediate(size_t queue, uint32_t value) {
-  VerbsRequest &request = inbound_.requests[value % kMaxRequests];
+  VerbsRequest &request = inbound_[value % kMaxRequests];
   if (request.kind != Kind::Recv || !request.open || request.immediate() != value ||
       !(request.expected & 1u << queue))
     return violation("data for nothing");

@@ -24,21 +24,6 @@ bool isAllRegistered(const Segment *segments, int count) {
 
 } // namespace
 
-Endpoint::Pool::Pool() {
-  for (uint32_t i = kMaxRequests; i-- > 0;) {
-    requests[i].index = i;
-    free.push_back(i);
-  }
-}
-
-VerbsRequest *Endpoint::Pool::find(uint64_t id) {
-  uint64_t index = id & 0xffffffff;
-  if (index >= kMaxRequests)
-    return nullptr;
-  VerbsRequest &request = requests[index];
-  return request.kind != Kind::Free && request.id() == id ? &request : nullptr;
-}
-
 // How the device reaches the buffers; registers those that nobody has registered.
 Result<Keys> Endpoint::prepare(const Segment *segments, int count, bool isSource) {
   Keys keys;
@@ -73,33 +58,24 @@ Result<Keys> Endpoint::prepare(const Segment *segments, int count, bool isSource
 
 bool Endpoint::hasRoom(const Pool &pool) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return !pool.free.empty();
+  return pool.available() > 0;
 }
 
 // Null where no request is free.
 VerbsRequest *Endpoint::begin(Pool &pool, Kind kind, const Segment *segments, int count,
                               uint64_t total) {
-  if (pool.free.empty())
+  VerbsRequest *request = pool.take();
+  if (!request)
     return nullptr;
-  VerbsRequest *request = &pool.requests[pool.free.back()];
-  pool.free.pop_back();
-  request->kind = kind;
+  request->begin(kind, segments, count, total);
   request->open = request->isBusy = false;
   request->onHost = isAllOnHost(segments, count);
   request->parts = request->expected = 0;
-  request->tag = 0;
-  request->total = request->capacity = total;
-  request->count = count;
-  std::copy(segments, segments + count, request->segments.begin());
-  request->state = VerbsRequest::Pending;
   return request;
 }
 
 void Endpoint::release(VerbsRequest &request) {
-  bool isInbound = request.kind == Kind::Recv || request.kind == Kind::Read;
-  request.kind = Kind::Free;
-  ++request.generation;
-  (isInbound ? inbound_ : outbound_).free.push_back(request.index);
+  (request.isInbound() ? inbound_ : outbound_).give(request);
 }
 
 Result<Request *> Endpoint::isend(const Segment *segments, int count, uint64_t tag) {
@@ -248,28 +224,21 @@ Result<Request *> Endpoint::iflush(const Segment *segments, int count) {
 
 Result<Completion> Endpoint::test(Request *opaque) {
   auto *request = static_cast<VerbsRequest *>(opaque);
-  auto isPending = [&] {
-    return request->state.load(std::memory_order_acquire) == VerbsRequest::Pending;
-  };
   // The thread that asks saves the way through the progress thread.
-  if (isPending()) {
+  if (request->isPending()) {
     std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (lock.owns_lock() && !over_)
       progress();
   }
-  if (isPending())
+  if (request->isPending())
     return Completion();
   Keys keys; // given back unlocked: deregistering may take long
   std::lock_guard<std::mutex> lock(mutex_);
-  bool isDone = request->state == VerbsRequest::Done;
-  Completion completion{true, request->total};
-  Status failure = std::move(request->failure);
+  Result<Completion> outcome = request->outcome();
   keys = std::move(request->keys);
   request->keys = Keys();
   release(*request);
-  if (!isDone)
-    return failure;
-  return completion;
+  return outcome;
 }
 
 } // namespace coll::net::verbs

@@ -80,7 +80,7 @@ Status Endpoint::onCompletion(const ibv_wc &completion) {
   case WorkKind::DataSend: {
     --(queue == kMirrorQueue ? mirror_ : data_[queue]).underWay;
     bool isInbound = index >= kMaxRequests;
-    VerbsRequest &request = (isInbound ? inbound_ : outbound_).requests[index % kMaxRequests];
+    VerbsRequest &request = (isInbound ? inbound_ : outbound_)[index % kMaxRequests];
     if (!closed_)
       request.finishPart();
     return {};
@@ -185,14 +185,9 @@ Status Endpoint::sendControl(Outgoing &outgoing) {
 
 //===-- data --------------------------------------------------------------------===//
 
-// Equal parts, one per queue pair at most; both sides compute the same.
-std::vector<Endpoint::Part> Endpoint::parts(uint64_t bytes) const {
-  uint64_t count = std::clamp<uint64_t>(bytes / kPartBytes, 1, data_.size());
-  uint64_t size = ((bytes + count - 1) / count + 4095) & ~uint64_t(4095);
-  std::vector<Part> result;
-  for (uint64_t offset = 0; offset < bytes; offset += size)
-    result.push_back({offset, std::min(size, bytes - offset)});
-  return result;
+// One per queue pair at most.
+std::vector<Extent> Endpoint::parts(uint64_t bytes) const {
+  return equalParts(bytes, kPartBytes, data_.size());
 }
 
 // Makes pieces of work that one queue pair, one remote buffer and the device's number
@@ -203,7 +198,7 @@ void Endpoint::split(VerbsRequest &request, ibv_wr_opcode opcode,
   size_t queue = firstQueue % data_.size(), target = 0;
   uint64_t used = 0; // of remote[target]
   request.isBusy = true;
-  for (const Part &part : parts(request.total)) {
+  for (const Extent &part : parts(request.total)) {
     DataQueue &data = data_[queue];
     queue = (queue + 1) % data_.size();
     for (uint64_t offset = part.offset, end = part.offset + part.bytes; offset < end;) {
@@ -245,9 +240,9 @@ Status Endpoint::flushData(DataQueue &queue, uint64_t number) {
             pieces[used++] = {reinterpret_cast<uintptr_t>(at), static_cast<uint32_t>(count),
                               request.keys.lkeys[segment]};
           });
-    bool isInbound = request.kind == Kind::Recv || request.kind == Kind::Read;
     ibv_send_wr send = {};
-    send.wr_id = workId(WorkKind::DataSend, number, request.index + (isInbound ? kMaxRequests : 0));
+    send.wr_id = workId(WorkKind::DataSend, number,
+                        request.index + (request.isInbound() ? kMaxRequests : 0));
     send.sg_list = pieces;
     send.num_sge = used;
     send.opcode = work.opcode;
