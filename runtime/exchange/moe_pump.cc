@@ -11,8 +11,9 @@ namespace coll::rt {
 namespace {
 
 constexpr int64_t kUnit = 256;
-// How long a wait without progress keeps the processor.
-constexpr int64_t kSpinUs = 200;
+// How long a wait without progress keeps the processor: within a call, and where calls come without
+// being announced, one soon after the other.
+constexpr int64_t kSpinUs = 200, kEndlessSpinUs = 2000;
 
 } // namespace
 
@@ -95,7 +96,9 @@ Status MoePump::run(std::vector<MoeFlow> flows, const std::function<Status()> &w
     }
     isEndless |= running.flow.numChunks == MoeFlow::kEndless;
   }
+  const int64_t spinUs = isEndless ? kEndlessSpinUs : kSpinUs;
   int64_t lastUs = net::nowUs();
+  bool isResting = false;
   while (true) {
     const Running *waiting = nullptr;
     bool isMoving = false;
@@ -114,15 +117,21 @@ Status MoePump::run(std::vector<MoeFlow> flows, const std::function<Status()> &w
       return Status::okay();
     COLL_RETURN_IF_ERROR(watch());
     const int64_t nowUs = net::nowUs();
-    if (isMoving)
+    if (isMoving) {
       lastUs = nowUs;
-    else if (!isEndless && nowUs - lastUs > timeoutUs_)
+      isResting = false;
+    } else if (!isEndless && nowUs - lastUs > timeoutUs_)
       return {kCollTimeout, "rank " + std::to_string(waiting->flow.rank) +
                                 (waiting->flow.isSend ? " takes nothing" : " sends nothing")};
-    else if (nowUs - lastUs > kSpinUs)
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    else
+    if (nowUs - lastUs <= spinUs) {
       std::this_thread::yield();
+      continue;
+    }
+    for (const Running &running : all)
+      if (!isResting)
+        links_.to(running.flow.rank).rest();
+    isResting = true;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 
