@@ -1,10 +1,9 @@
 // moe_layout_device.cuh - where tokens go, by counting; one GPU alone.
 //
-// Every block reads all indices, in the order of memory, so that none waits for another. Blocks
-// 0, 1, … of the ranks: a warp takes as many tokens as fit, a lane for each index; a vote says
-// which of them are for the rank, and the token's row of isTokenInRank gets it. One more block, if
-// asked for, counts tokens for any of the ranks. The other blocks: every thread counts
-// kMoeExpertsPerBlock experts in registers. Then the block sums up its threads' counts.
+// Every block reads all indices, so that none waits for another. Blocks 0, 1, … of the ranks: a
+// thread takes a token, looks for one of the rank's experts, and writes its place of isTokenInRank.
+// One more block, if asked for, counts tokens for any of the ranks. The other blocks: every thread
+// counts kMoeExpertsPerBlock experts in registers. Then the block sums up its threads' counts.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LAYOUT_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LAYOUT_DEVICE_CUH
@@ -41,65 +40,75 @@ private:
 
   // Tokens with an expert among `count` from `low` on: how many, and, of a rank's block, which.
   COLL_DEVICE void countTokens(uint32_t low, uint32_t count, int32_t *sum) const {
-    const uint32_t block = simt::blockIndex();
-    const TokenLane at(args_.numTopk);
-    const uint32_t steps = (args_.numTokens + at.tokens - 1) / at.tokens;
-    const uint32_t warps = simt::blockThreads() / simt::kWarpThreads;
+    const uint32_t block = simt::blockIndex(), topk = args_.numTopk;
+    const bool isPaired =
+        topk % 2 == 0 && reinterpret_cast<uintptr_t>(args_.topkIdx) % sizeof(simt::Vec16) == 0;
     uint32_t counts[1] = {};
-    for (uint32_t base = simt::threadIndex() / simt::kWarpThreads; base < steps;
-         base += kBatch * warps) {
-      int64_t index[kBatch];
-      COLL_UNROLL()
-      for (uint32_t u = 0; u < kBatch; ++u) {
-        const uint64_t token = uint64_t{base + u * warps} * at.tokens + at.token;
-        index[u] =
-            at.isUsed && token < args_.numTokens ? args_.topkIdx[token * args_.numTopk + at.k] : -1;
+    for (uint32_t token = simt::threadIndex(); token < args_.numTokens;
+         token += simt::blockThreads()) {
+      const int64_t *row = args_.topkIdx + uint64_t{token} * topk;
+      // Each token is one block's to check.
+      const bool checks = token / simt::kWarpThreads % args_.numRanks == block;
+      bool found = false, isWrong = false;
+      for (uint32_t first = 0; first < topk; first += kBatch) {
+        uint32_t numbers[kBatch];
+        if (isPaired)
+          loadPairs(row + first, topk - first, numbers);
+        else
+          loadEach(row + first, topk - first, numbers);
+        COLL_UNROLL()
+        for (uint32_t j = 0; j < kBatch; ++j)
+          found |= numbers[j] - low < count;
+        isWrong |= checks && isAnyWrong(row, first, numbers);
       }
-      COLL_UNROLL()
-      for (uint32_t u = 0; u < kBatch; ++u) {
-        const uint32_t step = base + u * warps, token = step * at.tokens + at.token;
-        if (step >= steps)
-          continue;
-        const uint32_t number = numberOf(index[u]);
-        const bool found = (simt::ballot(number - low < count) & at.mask) != 0;
-        if (step % args_.numRanks == block)
-          check(at, token, number);
-        if (at.k != 0 || !at.isUsed || token >= args_.numTokens)
-          continue;
-        counts[0] += found;
-        if (block < args_.numRanks)
-          args_.isTokenInRank[uint64_t{token} * args_.rankStride + block] = found;
-      }
+      if (isWrong)
+        simt::storeRelaxed(args_.error, errorWord(KernelError::MoeIndex, token));
+      counts[0] += found;
+      if (block < args_.numRanks)
+        args_.isTokenInRank[uint64_t{token} * args_.rankStride + block] = found;
     }
     sumUp(counts, 1, sum);
   }
 
-  // A lane of a warp that looks at several tokens at once.
-  struct TokenLane {
-    COLL_DEVICE explicit TokenLane(uint32_t topk)
-        : tokens(simt::kWarpThreads / topk), token(simt::lane() / topk), first(token * topk),
-          k(simt::lane() - first), isUsed(token < tokens),
-          mask(isUsed ? (~0u >> (simt::kWarpThreads - topk)) << first : 0) {}
-
-    const uint32_t tokens; // of the warp
-    const uint32_t token;  // of this lane, among them
-    const uint32_t first;  // lane of that token
-    const uint32_t k;
-    const bool isUsed;
-    const uint32_t mask; // the token's lanes
-  };
-
-  // Each token is one block's to check.
-  COLL_DEVICE void check(const TokenLane &at, uint32_t token, uint32_t number) const {
-    bool isWrong = number == kWrong;
-    for (uint32_t distance = 1; distance < args_.numTopk; ++distance) {
-      const uint32_t k = at.k + distance;
-      const uint32_t from = at.first + (k < args_.numTopk ? k : k - args_.numTopk);
-      const uint32_t other = simt::shuffle(number, at.isUsed ? from : simt::lane());
-      isWrong |= at.isUsed && number < kWrong && other == number;
+  // The numbers of up to kBatch indices, `left` of which exist; an even number of them, aligned.
+  COLL_DEVICE void loadPairs(const int64_t *row, uint32_t left, uint32_t (&numbers)[kBatch]) const {
+    simt::Vec16 pair[kBatch / 2] = {};
+    COLL_UNROLL()
+    for (uint32_t j = 0; j < kBatch / 2; ++j)
+      if (2 * j < left)
+        pair[j] = simt::loadGlobal16(row + 2 * j);
+    COLL_UNROLL()
+    for (uint32_t j = 0; j < kBatch; ++j) {
+      const uint32_t *words = pair[j / 2].word + j % 2 * 2;
+      numbers[j] =
+          j < left ? numberOf(static_cast<int64_t>(uint64_t{words[1]} << 32 | words[0])) : kDropped;
     }
-    if (isWrong)
-      simt::storeRelaxed(args_.error, errorWord(KernelError::MoeIndex, token));
+  }
+  COLL_DEVICE void loadEach(const int64_t *row, uint32_t left, uint32_t (&numbers)[kBatch]) const {
+    COLL_UNROLL()
+    for (uint32_t j = 0; j < kBatch; ++j)
+      numbers[j] = j < left ? numberOf(row[j]) : kDropped;
+  }
+
+  // Whether one of the numbers, which are a token's from place `first` on, is wrong or one of those
+  // before it.
+  COLL_DEVICE bool isAnyWrong(const int64_t *row, uint32_t first,
+                              const uint32_t (&numbers)[kBatch]) const {
+    bool isWrong = false;
+    COLL_UNROLL()
+    for (uint32_t j = 0; j < kBatch; ++j) {
+      isWrong |= numbers[j] == kWrong;
+      COLL_UNROLL()
+      for (uint32_t i = 0; i < j; ++i)
+        isWrong |= numbers[j] < kWrong && numbers[i] == numbers[j];
+    }
+    for (uint32_t k = 0; k < first; ++k) {
+      const uint32_t before = numberOf(row[k]);
+      COLL_UNROLL()
+      for (uint32_t j = 0; j < kBatch; ++j)
+        isWrong |= before < kWrong && numbers[j] == before;
+    }
+    return isWrong;
   }
 
   COLL_DEVICE void countExperts(uint32_t first) const {
