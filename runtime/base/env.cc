@@ -17,7 +17,9 @@ const EnvInfo kTable[] = {
      "least severe messages to print: error, warn, info, debug, off"},
     {EnvVar::FlightRecorderOps, "COLL_FLIGHT_RECORDER_OPS", "64",
      "operations per rank that are remembered for the dump after a failure", 0, 1 << 20},
-    {EnvVar::SpinUs, "COLL_SPIN_US", "20", "time that a waiting rank polls before it sleeps"},
+    {EnvVar::SpinUs, "COLL_SPIN_US", "20",
+     "time that a waiting rank polls before it sleeps; unset, 200 in backend net where a rank has "
+     "two cores or fewer to itself"},
     {EnvVar::Affinity, "COLL_AFFINITY", "none",
      "processors of rank threads: none, compact, spread (over NUMA nodes), a list as 0,2,4-7"},
     {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
@@ -36,10 +38,14 @@ const EnvInfo kTable[] = {
      "8, "
      "alike on all ranks: it is striped over them, and goes on with the others when one fails",
      1, 8},
-    {EnvVar::NetSockets, "COLL_NET_SOCKETS", "4",
-     "sockets for the data of one tcp connection, 1 to 16", 1, 16},
+    {EnvVar::NetSockets, "COLL_NET_SOCKETS", "0",
+     "sockets for the data of one tcp connection, 1 to 16; 0: 4, or one for everything where a "
+     "process has two cores or fewer to itself",
+     0, 16},
     {EnvVar::NetThreads, "COLL_NET_THREADS", "0",
-     "progress threads of a transport, 1 to 64; 0: tcp one per core, 2 to 16, verbs 1", 0, 64},
+     "progress threads of a transport, 1 to 64; 0: tcp one per core, 2 to 16, and one where one "
+     "socket is for everything, verbs 1",
+     0, 64},
     {EnvVar::NetSpinUs, "COLL_NET_SPIN_US", "100",
      "how long a progress thread of tcp looks for work before it sleeps, where there are four "
      "cores for each; 0: not at all"},

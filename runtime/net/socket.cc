@@ -269,4 +269,19 @@ void setStreamOptions(const Fd &fd, int64_t timeoutUs) {
   setsockopt(fd.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeoutMs, sizeof(timeoutMs));
 }
 
+bool staysHere(const Fd &fd) {
+  Address peer;
+  peer.length = sizeof(peer.storage);
+  Result<Address> own = localAddress(fd);
+  if (!own.ok() ||
+      getpeername(fd.get(), reinterpret_cast<sockaddr *>(&peer.storage), &peer.length) != 0)
+    return false;
+  peer.setPort(own->port());
+  return peer.length == own->length && std::memcmp(&peer.storage, &own->storage, peer.length) == 0;
+}
+
+void setSendBuffer(const Fd &fd, int bytes) {
+  setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
 } // namespace coll::net

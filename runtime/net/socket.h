@@ -79,6 +79,10 @@ Result<Fd> startConnect(const Address &peer);
 Status connectOutcome(int fd);
 // No delay, keepalive, and an error where the peer acknowledges nothing for timeoutUs.
 void setStreamOptions(const Fd &fd, int64_t timeoutUs);
+// Whether both ends of a connection have one address: no network is in between.
+bool staysHere(const Fd &fd);
+// How much may be on the way, instead of what the kernel finds out.
+void setSendBuffer(const Fd &fd, int bytes);
 
 // kCollLink with `what` and the text of `error`.
 Status linkError(std::string_view what, int error);

@@ -153,7 +153,7 @@ enum class FrameType : uint8_t {
   Eager = 1, // a whole message: tag, key (number), bytes; payload on stream 0
   Rts,       // a message waits: id (sender's), tag, key (number), bytes
   Cts,       // send it: id (sender's), key (receiver's id)
-  Data,      // a part: id (receiver's), offset, bytes; payload on streams 1…, or 0 if small
+  Data,      // a part: id (receiver's), offset, bytes; payload on any stream
              // Without Rts and Cts (after Ready): tag is the message's length
   Credit,    // eager messages were taken: id (messages), bytes
   Write,     // id (writer's), key, offset, bytes; payload on streams 1…
@@ -174,7 +174,7 @@ struct Frame {
 
 // A message that fits is sent without asking. A sender has at most so much of it on
 // the way that the peer has not matched with a receive.
-inline constexpr uint64_t kEagerBytes = 128 << 10;
+inline constexpr uint64_t kEagerBytes = 256 << 10;
 // Larger than this, it is sent so only while it is alone on its way: it would keep others,
 // and the thread that posts it, waiting. So little is not worth waking another thread.
 inline constexpr uint64_t kSmallBytes = 16 << 10;

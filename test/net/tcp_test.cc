@@ -235,6 +235,101 @@ TEST(TcpTest, AVanishedPeerEndsInAnError) {
   ASSERT_TRUE((*pair)->setLink(1, true).ok());
 }
 
+// With and without sockets of their own for large messages.
+class TcpStreamTest : public testing::TestWithParam<double> {
+protected:
+  void SetUp() override {
+    for (std::unique_ptr<Transport> *transport : {&left_, &right_}) {
+      TcpOptions options;
+      options.iface = "lo";
+      options.cores = GetParam();
+      *transport = createTcpTransport(options, testSecret()).take();
+    }
+    std::unique_ptr<Listener> listener = right_->listen(0).take();
+    std::unique_ptr<Connector> connector = left_->connect(0, listener->handle()).take();
+    Status status;
+    mine_ = await([&] { return connector->poll(); }, status);
+    theirs_ = await([&] { return listener->accept(); }, status);
+    ASSERT_TRUE(mine_ && theirs_) << status.message();
+  }
+
+  std::unique_ptr<Transport> left_, right_;
+  std::unique_ptr<Connection> mine_, theirs_;
+};
+
+TEST_P(TcpStreamTest, WhatNobodyTestsLeavesAllTheSame) {
+  constexpr size_t kMessages = 40, kBytes = 10'000;
+  std::vector<std::vector<char>> data, got(kMessages, std::vector<char>(kBytes));
+  for (size_t i = 0; i < kMessages; ++i) {
+    data.emplace_back(kBytes, static_cast<char>(i));
+    Segment from{data[i].data(), kBytes, nullptr};
+    ASSERT_TRUE(mine_->isend(&from, 1, 1).ok());
+  }
+  for (size_t i = 0; i < kMessages; ++i) {
+    Segment to{got[i].data(), kBytes, nullptr};
+    EXPECT_TRUE(wait(*theirs_, *theirs_->irecv(&to, 1, 1), kPatientUs).ok());
+    EXPECT_EQ(got[i], data[i]);
+  }
+}
+
+// The sender looks often at first, which leaves the socket to it, and then no more.
+TEST_P(TcpStreamTest, AFullSocketGoesOnWithoutTests) {
+  std::vector<char> data(32 << 20, 'x'), got(data.size());
+  Segment from{data.data(), data.size(), nullptr}, to{got.data(), got.size(), nullptr};
+  Request *sent = *mine_->isend(&from, 1, 1);
+  for (int i = 0; i < 50; ++i)
+    ASSERT_FALSE(mine_->test(sent)->done);
+  Request *wanted = *theirs_->irecv(&to, 1, 1);
+  for (int i = 0; i < 50; ++i)
+    ASSERT_FALSE(mine_->test(sent)->done);
+  EXPECT_TRUE(wait(*theirs_, wanted, kPatientUs).ok());
+  EXPECT_EQ(got, data);
+  EXPECT_TRUE(wait(*mine_, sent, kPatientUs).ok());
+}
+
+// Receives that are posted while messages come, of all sizes that travel differently.
+TEST_P(TcpStreamTest, StreamsKeepTheirOrder) {
+  constexpr size_t kMessages = 400, kWindow = 8, kMost = 300'000;
+  std::vector<char> data(kMost), got(kMost * kWindow);
+  for (size_t i = 0; i < kMost; ++i)
+    data[i] = static_cast<char>(i * 7 + i / 251);
+  auto bytesOf = [](size_t i) { return (i * 7919 + 13) % (i % 16 ? 20'000 : kMost); };
+  auto beginOf = [&](size_t i) { return i * 31 % (kMost - bytesOf(i)); };
+  std::vector<Request *> sends, recvs;
+  size_t received = 0;
+  for (int64_t end = nowUs() + kPatientUs; received < kMessages && nowUs() < end;) {
+    bool tests = sends.size() % 5 == 0;
+    if (sends.size() < kMessages) {
+      Segment from{data.data() + beginOf(sends.size()), bytesOf(sends.size()), nullptr};
+      if (Request *request = *mine_->isend(&from, 1, 1))
+        sends.push_back(request);
+      else
+        tests = true;
+    }
+    if (recvs.size() < kMessages && recvs.size() < received + kWindow) {
+      Segment to{got.data() + recvs.size() % kWindow * kMost, kMost, nullptr};
+      recvs.push_back(*theirs_->irecv(&to, 1, 1));
+    }
+    if (tests || sends.size() == kMessages)
+      for (Request *&request : sends)
+        if (request && mine_->test(request)->done)
+          request = nullptr;
+    if (received == recvs.size())
+      continue;
+    Completion state = *theirs_->test(recvs[received]);
+    if (!state.done)
+      continue;
+    ASSERT_EQ(state.bytes, bytesOf(received));
+    const char *begin = data.data() + beginOf(received);
+    ASSERT_TRUE(std::equal(begin, begin + state.bytes, got.data() + received % kWindow * kMost))
+        << "message " << received;
+    ++received;
+  }
+  EXPECT_EQ(received, kMessages);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cores, TcpStreamTest, testing::Values(1, 8));
+
 TEST(TcpTest, HundredsOfConnections) {
   rlimit files = {};
   getrlimit(RLIMIT_NOFILE, &files);

@@ -52,7 +52,8 @@ TEST(EnvTest, DefaultsAndOverrides) {
     EXPECT_EQ(envInt(EnvVar::TimeoutUs), 60'000'000) << bad;
   }
   unsetenv("COLL_TIMEOUT_US");
-  for (const auto &[text, value] : {std::pair("1", 1), {"16", 16}, {"0", 4}, {"17", 4}}) {
+  for (const auto &[text, value] :
+       {std::pair("1", 1), {"16", 16}, {"0", 0}, {"-1", 0}, {"17", 0}}) {
     ScopedEnv sockets("COLL_NET_SOCKETS", text);
     EXPECT_EQ(envInt(EnvVar::NetSockets), value);
   }

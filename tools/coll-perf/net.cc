@@ -138,7 +138,7 @@ Status prepare(Words &words) {
   plan.rails = words.rails ? words.rails : static_cast<int>(rt::envInt(rt::EnvVar::NetRails));
   words.place.timeoutUs = rt::envInt(rt::EnvVar::TimeoutUs);
   if (plan.sockets == 0 && plan.transport == "tcp")
-    plan.sockets = net::TcpOptions::fromEnv().dataStreams;
+    plan.sockets = net::TcpOptions::fromEnv().dataStreams; // 0: by the cores of each side
   if (words.place.iface.empty())
     words.place.iface = rt::envString(rt::EnvVar::NetIface);
   bool alone = !words.place.isListener && words.place.connect.empty();

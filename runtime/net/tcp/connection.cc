@@ -14,6 +14,9 @@ namespace {
 constexpr size_t kControlReadAhead = 8 << 10;
 // How long the other streams may take to end after the first.
 constexpr int64_t kEndUs = 10'000'000;
+// On the way between two processes of a machine: less keeps them waiting, more does not stay in
+// the cache until it is read.
+constexpr int kSendBufferBytes = 256 << 10;
 // Less than this is not worth another stream.
 constexpr uint64_t kStripeBytes = 64 << 10;
 
@@ -40,6 +43,8 @@ Result<std::unique_ptr<Connection>> TcpConnection::create(Shared &shared, int de
       new TcpConnection(shared, shared.devices[static_cast<size_t>(device)]));
   for (size_t i = 0; i < fds.size(); ++i) {
     setStreamOptions(fds[i], shared.options.timeoutUs);
+    if (i == 0 && shared.oneSocket && staysHere(fds[i]))
+      setSendBuffer(fds[i], kSendBufferBytes);
     Poller &rxPoller = shared.nextPoller(), &txPoller = shared.otherPoller();
     self->streams_.push_back(std::make_shared<Stream>(*self, std::move(fds[i]), rxPoller, txPoller,
                                                       static_cast<int>(i),
@@ -140,15 +145,21 @@ Outgoing outgoingPart(const Frame &frame, TcpRequest &request, uint64_t offset) 
   return outgoing;
 }
 
-// How much goes at once where nothing else does. What others could write as soon is theirs.
-uint64_t TcpConnection::eagerBytes(uint64_t total) {
-  uint64_t own = std::max(shared_.options.inlineBytes, wire::kSmallBytes);
-  if (own >= wire::kEagerBytes || total <= own)
+// How much goes at once. Where others are on their way, or could be written as soon by other
+// threads, less.
+uint64_t TcpConnection::eagerBytes(uint64_t total, bool alone) {
+  if (shared_.oneSocket)
     return wire::kEagerBytes;
+  if (!alone)
+    return wire::kSmallBytes;
+  constexpr uint64_t most = wire::kEagerBytes / 2;
+  uint64_t own = std::max(shared_.options.inlineBytes, wire::kSmallBytes);
+  if (own >= most || total <= own)
+    return most;
   if (streams_[1]->writerAwake())
     return own;
   streams_[1]->wakeWriter();
-  return wire::kEagerBytes;
+  return most;
 }
 
 Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint64_t tag) {
@@ -171,24 +182,26 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
     ready = takeReady(tag, frame.key);
   }
   bool alone = outbound_.free.size() + 1 == kMaxRequests;
-  uint64_t limit = std::min(alone ? eagerBytes(request->total) : wire::kSmallBytes, windowBytes_);
+  uint64_t limit = std::min(eagerBytes(request->total, alone), windowBytes_);
   if (request->total <= limit && windowMessages_ > 0) {
     windowBytes_ -= request->total;
     --windowMessages_;
     frame.type = FrameType::Eager;
     request->remaining = 1;
+    // Where another is under way, the next test writes this one with what follows it.
+    when = alone && !streams_[0]->isCrowd() ? When::Now : When::Together;
     batch.push_back({0, outgoingPart(frame, *request, 0)});
     batch.back().outgoing.part = request->addPart(0, frame.bytes);
   } else if (ready && request->total > 0 && request->total <= ready->bytes) {
     sendParts(*request, ready->id, request->total, batch);
-    when = batch.size() == 1 && alone ? When::Now : When::Soon;
+    when = batch.size() == 1 && alone ? When::Now : later();
   } else {
     frame.type = FrameType::Rts;
     frame.id = request->id();
     request->open = true;
     becomeLarge(*request);
     batch.push_back({0, outgoingFrame(frame)});
-    when = large_ > 1 ? When::Soon : When::Now;
+    when = large_ > 1 ? later() : When::Now;
   }
   lock.unlock();
   if (!send(batch, when))
@@ -219,7 +232,7 @@ Result<Request *> TcpConnection::irecv(const Segment *segments, int count, uint6
     }
     posted_.push_back(request);
     tell(*request, batch);
-    when = posted_.size() > 1 ? When::Soon : When::Now;
+    when = posted_.size() > 1 ? later() : When::Now;
   }
   lock.unlock();
   if (!send(batch, when))

@@ -45,6 +45,8 @@ public:
   //
   // Takes a frame; `sink` says where its payload goes. An error ends the connection.
   Status onFrame(int stream, const wire::Frame &frame, Sink &sink);
+  // The payload of an unexpected message begins: where to, by now.
+  void findPlace(Sink &sink);
   // The payload is there. False: too many answers wait for the peer to read them.
   bool onPayload(Sink &sink);
   // A stream has closed its socket: after the peer's end, or (not clean) an error.
@@ -103,9 +105,12 @@ private:
   TcpRequest *takePosted(uint64_t tag, uint64_t number);
   std::optional<ReadyReceive> takeReady(uint64_t tag, uint64_t number);
   void tell(TcpRequest &request, Batch &batch);
-  uint64_t eagerBytes(uint64_t total);
+  uint64_t eagerBytes(uint64_t total, bool alone);
+  // When to write a frame of control that need not go alone.
+  When later() const { return shared_.oneSocket ? When::Together : When::Soon; }
   void sendParts(TcpRequest &request, uint64_t receiverId, uint64_t total, Batch &batch);
   bool matchUnexpected(TcpRequest &request, Batch &batch);
+  static void takeEager(TcpRequest &request, uint64_t bytes, Sink &sink);
   bool takeTold(TcpRequest &request, uint64_t total);
   void noteSize(uint64_t tag, bool large);
   void clearToSend(TcpRequest &request, uint64_t senderId, uint64_t bytes, Batch &batch);

@@ -27,9 +27,7 @@ Outgoing acknowledgement(uint64_t id, FrameCode code, bool ofRead) {
 } // namespace
 
 Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
-  bool isData = frame.type == FrameType::Data || frame.type == FrameType::Write;
-  bool isSmall = frame.type == FrameType::Data && frame.bytes <= wire::kSmallBytes;
-  if (isData != (stream > 0) && !(isSmall && stream == 0))
+  if (frame.type != FrameType::Data && (frame.type == FrameType::Write) != (stream > 0))
     return violation("a frame on the wrong stream");
   Batch batch;
   Status outcome;
@@ -193,7 +191,8 @@ void TcpConnection::sendParts(TcpRequest &request, uint64_t receiverId, uint64_t
     data.tag = total;
     data.offset = stripe.offset;
     data.bytes = stripe.bytes;
-    size_t stream = request.total <= wire::kSmallBytes ? 0 : nextStream(stripe.bytes);
+    bool onControl = shared_.oneSocket || request.total <= wire::kSmallBytes;
+    size_t stream = onControl ? 0 : nextStream(stripe.bytes);
     Outgoing outgoing = outgoingPart(data, request, stripe.offset);
     outgoing.part = request.addPart(static_cast<uint32_t>(stream), stripe.bytes);
     batch.push_back({stream, std::move(outgoing)});
@@ -210,7 +209,7 @@ void TcpConnection::deliver(TcpRequest &request, const Unexpected &message) {
     iovec pieces[kMaxSegments];
     uint64_t bytes = message.bytes;
     int used = request.pieces(0, bytes, pieces, kMaxSegments);
-    const uint8_t *from = message.data.data();
+    const uint8_t *from = message.data.get();
     for (int i = 0; i < used; from += pieces[i++].iov_len)
       std::memcpy(pieces[i].iov_base, from, pieces[i].iov_len);
   }
@@ -266,6 +265,21 @@ void TcpConnection::noteSize(uint64_t tag, bool large) {
     counted->large = large;
 }
 
+// Gives a small message whose payload has not begun to a receive.
+void TcpConnection::takeEager(TcpRequest &request, uint64_t bytes, Sink &sink) {
+  request.total = bytes;
+  if (bytes > request.capacity) {
+    request.badPart = static_cast<uint32_t>(FrameCode::Truncated);
+    request.finish();
+    sink.kind = Sink::Kind::Discard;
+    return;
+  }
+  request.remaining = bytes;
+  sink.kind = Sink::Kind::Request;
+  sink.request = &request;
+  sink.part = request.addPart(0, bytes);
+}
+
 Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
   if (eagerBytes_ + frame.bytes > wire::kEagerWindowBytes ||
       eagerMessages_ + 1 > wire::kEagerWindowMessages)
@@ -277,28 +291,32 @@ Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
   noteSize(frame.tag, false);
   if (TcpRequest *request = takePosted(frame.tag, frame.key)) {
     creditEager(frame.bytes, batch);
-    request->total = frame.bytes;
-    if (frame.bytes > request->capacity) {
-      request->badPart = static_cast<uint32_t>(FrameCode::Truncated);
-      request->finish();
-      sink.kind = Sink::Kind::Discard;
-      return {};
-    }
-    request->remaining = frame.bytes;
-    sink.kind = Sink::Kind::Request;
-    sink.request = request;
-    sink.part = request->addPart(0, frame.bytes);
+    takeEager(*request, frame.bytes, sink);
     return {};
   }
   auto message = std::make_shared<Unexpected>();
   message->tag = frame.tag;
   message->number = frame.key;
   message->bytes = frame.bytes;
-  message->data.resize(frame.bytes);
   unexpected_.push_back(message);
   sink.kind = Sink::Kind::Unexpected;
   sink.unexpected = std::move(message);
   return {};
+}
+
+// Since its header came, the receive for it may have been posted.
+void TcpConnection::findPlace(Sink &sink) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<Unexpected> message = sink.unexpected;
+  TcpRequest *request = message->claimed;
+  if (!request) {
+    if (!message->data)
+      message->data.reset(new uint8_t[message->bytes]);
+    return;
+  }
+  unexpected_.remove(message);
+  sink.unexpected.reset();
+  takeEager(*request, message->bytes, sink);
 }
 
 // Answers an announced message with a receive for it.

@@ -10,8 +10,8 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <sys/uio.h>
-#include <vector>
 
 namespace coll::net::tcp {
 
@@ -121,8 +121,8 @@ struct Unexpected {
   uint64_t number = 0; // 0: not counted
   uint64_t bytes = 0;
   bool eager = true;
-  uint64_t senderId = 0; // where not eager
-  std::vector<uint8_t> data;
+  uint64_t senderId = 0;           // where not eager
+  std::unique_ptr<uint8_t[]> data; // once its payload begins
   bool complete = false;
   TcpRequest *claimed = nullptr; // a receive that waits for `complete`
 };

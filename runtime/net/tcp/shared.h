@@ -24,7 +24,8 @@ struct Shared {
   // both are busy, have a thread each.
   Poller &otherPoller() { return *pollers[(next + pollers.size() / 2 - 1) % pollers.size()]; }
 
-  TcpOptions options;
+  TcpOptions options; // with the number of sockets that it stands for
+  bool oneSocket = false;
   std::optional<Secret> secret; // none: each listener has its own
   std::vector<DeviceProperties> devices;
   std::vector<Address> addresses; // of the devices

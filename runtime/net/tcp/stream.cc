@@ -15,7 +15,11 @@ namespace {
 // One turn of a stream; then the others of its thread get theirs.
 constexpr uint64_t kTurnBytes = 4 << 20;
 constexpr size_t kMaxQueued = 16384;
-constexpr int kMaxPieces = 64;
+constexpr int kMaxPieces = 128;
+// So much of what may wait for others does not: a larger call saves nothing.
+constexpr uint64_t kTogetherBytes = 128 << 10;
+// A payload for which a call of its own is worth less than a copy.
+constexpr uint64_t kLargeBytes = 4096;
 // How long a closed connection waits for its peer to take what is on the way.
 constexpr int64_t kLingerUs = 2'000'000;
 // So many pokes between two looks of the poller, and the pokers read alone until, at a
@@ -57,7 +61,7 @@ void Stream::onEvents(uint32_t events) {
   if (index_ == 0 && pokes_ - seenPokes_ >= kBusyPokes)
     handOver(true);
   seenPokes_ = pokes_;
-  Io io = readSome();
+  Io io = readSome(/*poked=*/false);
   flushDeferred();
   if (io == Io::Ended || io == Io::Broken)
     end(io);
@@ -83,7 +87,7 @@ void Stream::handOver(bool toPokers) {
 
 void Stream::rest() {
   if (!handedOver_)
-    return;
+    return flushDeferred();
   std::lock_guard<std::mutex> rx(rx_);
   handOver(false);
   flushDeferred();
@@ -96,7 +100,8 @@ void Stream::poke() {
   ++pokes_;
   if (crowded_.load(std::memory_order_relaxed) && crowded_.exchange(false))
     handOver(true);
-  Io io = readSome();
+  flushDeferred();
+  Io io = readSome(/*poked=*/true);
   flushDeferred();
   if (io == Io::Ended || io == Io::Broken)
     end(io);
@@ -162,7 +167,8 @@ void Stream::detach() {
     bool whole = queue_.empty();
     ::shutdown(fd_.get(), whole ? SHUT_WR : SHUT_RDWR);
     // Only the reading side matters from now on: it waits for the peer's end.
-    armed_ = handedOver_ = false;
+    armed_ = false;
+    handedOver_ = false;
     listen();
     setEnd(nowUs() + kLingerUs);
   }
@@ -182,15 +188,20 @@ Stream::Io Stream::received(ssize_t count) const {
   return errno == EAGAIN || errno == EINTR ? Io::Again : Io::Broken;
 }
 
-// Under rx.
-Stream::Io Stream::readSome() {
+// Under rx. Who pokes has receives to post once others have ended: what comes after those
+// may well be for them, and is left where it is until the next poke.
+Stream::Io Stream::readSome(bool poked) {
   if (!fd_.valid())
     return Io::Again;
   if (!connection_)
     return readTrash();
   drained_ = false;
+  bool moved = false;
   for (uint64_t budget = kTurnBytes; budget > 0;) {
     Io io = Io::Yield;
+    moved |= sink_.kind == Sink::Kind::Request;
+    if (poked && moved && sink_.kind == Sink::Kind::Unexpected)
+      return Io::Again;
     if (sink_.kind != Sink::Kind::None)
       io = readPayload(budget);
     else if (end_ - begin_ >= wire::Frame::kBytes)
@@ -252,7 +263,7 @@ uint64_t Stream::copyBuffered(uint64_t bytes) {
     return bytes;
   }
   case Sink::Kind::Unexpected:
-    std::memcpy(sink_.unexpected->data.data() + sink_.offset, from, bytes);
+    std::memcpy(sink_.unexpected->data.get() + sink_.offset, from, bytes);
     return bytes;
   case Sink::Kind::Region: {
     std::shared_lock<std::shared_mutex> use(sink_.region->use);
@@ -271,6 +282,8 @@ uint64_t Stream::copyBuffered(uint64_t bytes) {
 
 // Payload goes straight to where it belongs; the next header comes with its last part.
 Stream::Io Stream::readPayload(uint64_t &budget) {
+  if (sink_.kind == Sink::Kind::Unexpected && sink_.offset == 0)
+    connection_->findPlace(sink_);
   uint64_t bytes = std::min<uint64_t>(end_ - begin_, sink_.remaining);
   if (bytes > 0) {
     bytes = copyBuffered(bytes);
@@ -293,21 +306,24 @@ Stream::Io Stream::readPayload(uint64_t &budget) {
     if (sink_.kind == Sink::Kind::Request)
       used = sink_.request->pieces(sink_.offset, bytes, pieces, kMaxSegments);
     else if (sink_.kind == Sink::Kind::Unexpected)
-      pieces[0] = {sink_.unexpected->data.data() + sink_.offset, bytes};
+      pieces[0] = {sink_.unexpected->data.get() + sink_.offset, bytes};
     else if (sink_.kind == Sink::Kind::Region)
       pieces[0] = {sink_.region->data + sink_.offset, bytes};
     else
       pieces[0] = {trash, bytes = std::min<uint64_t>(bytes, sizeof(trash))};
-    if (bytes == sink_.remaining)
-      pieces[used++] = {buffer_.data(), buffer_.size()};
+    // Large ones are seldom alone, and what is read ahead of their payload is copied.
+    size_t ahead = sink_.frame.bytes < kLargeBytes ? buffer_.size() : wire::Frame::kBytes;
+    if (bytes < sink_.remaining)
+      ahead = 0;
+    else
+      pieces[used++] = {buffer_.data(), ahead};
     msghdr message = {};
     message.msg_iov = pieces;
     message.msg_iovlen = static_cast<size_t>(used);
-    uint64_t asked = bytes == sink_.remaining ? bytes + buffer_.size() : bytes;
     ssize_t count = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT);
     if (count <= 0)
       return received(count);
-    drained_ = static_cast<uint64_t>(count) < asked;
+    drained_ = static_cast<uint64_t>(count) < bytes + ahead;
     end_ = static_cast<uint64_t>(count) > bytes ? static_cast<size_t>(count) - bytes : 0;
     bytes = std::min(bytes, static_cast<uint64_t>(count));
     budget -= std::min(budget, bytes);
@@ -348,20 +364,34 @@ bool Stream::enqueue(Outgoing outgoing, When when) {
     return true; // the connection's end takes care of the request
   if (queue_.size() >= kMaxQueued)
     return false;
+  if (when == When::Together) {
+    deferredBytes_ += outgoing.remaining;
+    ++deferredFrames_;
+  }
   queue_.push_back(std::move(outgoing));
   if (armed_)
     return true;
-  if (when == When::Now)
+  if (when == When::Now || deferredBytes_ >= kTogetherBytes)
     flushOrBreak();
   else if (when == When::AfterReading || handedOver_)
     deferred_ = true;
+  else if (when == When::Together)
+    defer();
   else
     txPoller_.post(txId_);
   return true;
 }
 
+// Nobody may poke: the poller's thread looks, once. Under tx.
+void Stream::defer() {
+  if (deferred_.exchange(true))
+    return;
+  int64_t endUs = endUs_, lookUs = nowUs() + kLookUs;
+  rxPoller_.setDeadline(rxId_, endUs ? std::min(endUs, lookUs) : lookUs);
+}
+
 void Stream::flushDeferred() {
-  if (!deferred_)
+  if (!deferred_ && !(armed_ && handedOver_))
     return;
   std::lock_guard<std::mutex> tx(tx_);
   flushOrBreak();
@@ -382,12 +412,13 @@ void Stream::arm(bool out) {
   if (armed_ == out)
     return;
   armed_ = out;
-  listen();
+  if (!handedOver_)
+    listen();
 }
 
 // Tells the pollers what to look for. Under tx.
 void Stream::listen() {
-  uint32_t in = handedOver_ ? 0u : EPOLLIN, out = armed_ ? EPOLLOUT : 0u;
+  uint32_t in = handedOver_ ? 0u : EPOLLIN, out = armed_ && !handedOver_ ? EPOLLOUT : 0u;
   if (&rxPoller_ == &txPoller_)
     return rxPoller_.modify(rxId_, fd_.get(), in | out);
   rxPoller_.modify(rxId_, fd_.get(), in);
@@ -399,6 +430,10 @@ Stream::Io Stream::flush() {
   if (over_ || !connection_)
     return Io::Again;
   deferred_ = false;
+  if (deferredFrames_ > 0)
+    crowd_ = deferredFrames_ > 1;
+  deferredBytes_ = 0;
+  deferredFrames_ = 0;
   for (int turn = 0; !queue_.empty(); ++turn) {
     if (turn == 16) {
       txPoller_.post(txId_);

@@ -54,6 +54,7 @@ Outgoing outgoingPart(const wire::Frame &frame, TcpRequest &request, uint64_t of
 enum class When {
   Now,          // by the caller, as far as the socket takes it
   Soon,         // by the poller's thread or, with others, by the next poke
+  Together,     // with others: by the next poke, or once they are many; within a look
   AfterReading, // by the caller, who is reading from this stream
 };
 
@@ -84,6 +85,8 @@ public:
   // When to give the stream up.
   void setEnd(int64_t endUs);
   int index() const { return index_; }
+  // Frames that wait for others have found some: the next may wait, too.
+  bool isCrowd() const { return crowd_.load(std::memory_order_relaxed); }
   // Whether the thread that writes is awake, and a call that wakes it for what will come.
   bool writerAwake() const { return txPoller_.awake(); }
   void wakeWriter() { txPoller_.post(txId_); }
@@ -95,7 +98,7 @@ public:
 private:
   enum class Io { Again, Yield, Ended, Broken };
 
-  Io readSome();
+  Io readSome(bool poked);
   Io readPayload(uint64_t &budget);
   Io readMore(uint64_t &budget);
   Io readTrash();
@@ -105,6 +108,7 @@ private:
   Io received(ssize_t count) const;
   Io flush();
   void flushOrBreak();
+  void defer();
   void flushDeferred();
   Io writeRegion(Outgoing &outgoing);
   Io writeRequests();
@@ -135,7 +139,10 @@ private:
   std::deque<Outgoing> queue_;
   std::atomic<uint64_t> queuedBytes_{0};
   std::atomic<bool> deferred_{false}; // frames wait for the next poke or the end of reading
-  bool armed_ = false;                // the poller waits for room
+  uint64_t deferredBytes_ = 0;        // of those that wait for others
+  int deferredFrames_ = 0;            // as many
+  std::atomic<bool> crowd_{false};    // the last time, there were several
+  std::atomic<bool> armed_{false};    // frames wait for room: the poller or a poke tries
   bool over_ = false;                 // the socket is closed
   std::string txWhy_;                 // where writing failed
 };

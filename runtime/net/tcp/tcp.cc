@@ -93,9 +93,15 @@ int usableCores() {
   return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 4;
 }
 
+constexpr double kFewCores = 2;
+
 // How many threads serve the sockets. Copying a socket's data keeps a core busy, and who
 // has nothing to copy sleeps.
-int progressThreads(int chosen) { return chosen > 0 ? chosen : std::clamp(usableCores(), 2, 16); }
+int progressThreads(const TcpOptions &options) {
+  if (options.threads > 0)
+    return options.threads;
+  return options.oneSocket() ? 1 : std::clamp(usableCores(), 2, 16);
+}
 
 // Threads that look for work take cores from those that have some, unless there are
 // plenty: a machine has several processes of a job.
@@ -104,6 +110,10 @@ int64_t spinFor(int threads, int64_t chosenUs) {
 }
 
 } // namespace
+
+bool TcpOptions::oneSocket() const {
+  return dataStreams == 0 && (cores > 0 ? cores : usableCores()) <= kFewCores;
+}
 
 TcpOptions TcpOptions::fromEnv() {
   TcpOptions options;
@@ -117,19 +127,22 @@ TcpOptions TcpOptions::fromEnv() {
 
 Result<std::unique_ptr<Transport>> createTcpTransport(const TcpOptions &options,
                                                       const std::optional<Secret> &secret) {
-  if (options.dataStreams < 1 || options.dataStreams > 16 || options.threads < 0 ||
+  if (options.dataStreams < 0 || options.dataStreams > 16 || options.threads < 0 ||
       options.threads > 64)
     return Status::invalid("a tcp connection has 1 to 16 data sockets, a transport 1 to 64 "
-                           "threads, or 0 for as many as fit");
+                           "threads, or 0 for as many of them as fit");
   Result<std::vector<Interface>> interfaces = findInterfaces(options.iface);
   if (!interfaces.ok())
     return interfaces.status();
   auto shared = std::make_unique<Shared>(options, secret);
+  shared->oneSocket = options.oneSocket();
+  if (options.dataStreams == 0)
+    shared->options.dataStreams = shared->oneSocket ? 1 : TcpOptions::kDataStreams;
   for (const Interface &interface : *interfaces) {
     shared->devices.push_back(propertiesOf(interface, shared->devices.size()));
     shared->addresses.push_back(interface.address);
   }
-  int threads = progressThreads(options.threads);
+  int threads = progressThreads(options);
   int64_t spinUs = spinFor(threads, options.spinUs);
   for (int i = 0; i < threads; ++i) {
     Result<std::unique_ptr<Poller>> poller = Poller::create(spinUs);

@@ -13,10 +13,17 @@
 namespace coll::net {
 
 struct TcpOptions {
-  std::string iface;   // as COLL_NET_IFACE
-  int dataStreams = 4; // sockets for data per connection, 1 to 16; one more for control
-  // Progress threads, 1 to 64. 0: as many as cores that the process may use, 2 to 16.
+  static constexpr int kDataStreams = 4;
+
+  std::string iface; // as COLL_NET_IFACE
+  // Sockets for data per connection, 1 to 16; one more is for control. 0: kDataStreams, or, where
+  // the process has two cores or fewer to itself, one for everything (see oneSocket()).
+  int dataStreams = 0;
+  // Progress threads, 1 to 64. 0: as many as cores that the process may use, 2 to 16; one
+  // where one socket is for everything.
   int threads = 0;
+  // The process's share of the cores, for those defaults. 0: all that it may use.
+  double cores = 0;
   // How long such a thread looks for work before it sleeps. Not where there are fewer
   // than four cores for each of them.
   int64_t spinUs = 100;
@@ -26,6 +33,10 @@ struct TcpOptions {
   uint64_t inlineBytes = 128 << 10;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
+
+  // Messages of any size travel on the control socket, and the thread that posts and tests
+  // moves them: where cores are few, another thread would only take its place.
+  bool oneSocket() const;
 
   // From COLL_NET_IFACE, COLL_NET_SOCKETS, COLL_NET_THREADS and COLL_TIMEOUT_US.
   static TcpOptions fromEnv();

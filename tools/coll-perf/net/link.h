@@ -34,7 +34,7 @@ public:
 
 // The transport that the plan names.
 Result<std::unique_ptr<Link>> makeTransportLink(Job &job, const NetPlan &plan);
-// Plain sockets: plan.sockets of them for each connection and device, one thread for each
+// Plain sockets: plan.sockets of them (or four) for each connection and device, one thread for each
 // direction of each socket, blocking calls; the ping-pong polls.
 Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan);
 // The programs of package perftest (ib_send_bw and alike) over `device`, "mlx5_0:1", the first of

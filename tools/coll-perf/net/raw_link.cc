@@ -1,5 +1,6 @@
 // Plain sockets, as good as blocking calls get: the peer of the tcp transport.
 
+#include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/net/arena.h"
 #include "tools/coll-perf/net/link.h"
 #include "tools/coll-perf/units.h"
@@ -29,6 +30,8 @@ struct Hello {
 };
 // Less than this is not worth another socket; the transport thinks so too.
 constexpr uint64_t kPieceBytes = 64 << 10;
+// Where the transport chooses by itself.
+constexpr int kDefaultSockets = net::TcpOptions::kDataStreams;
 constexpr int64_t kStallUs = 30'000'000;
 
 Status lost(const char *what) { return net::linkError(std::string("raw sockets: ") + what, errno); }
@@ -74,7 +77,8 @@ Status recvPolling(int fd, uint8_t *data, uint64_t bytes) {
 class RawLink final : public Link {
 public:
   RawLink(Job &job, const NetPlan &plan)
-      : job_(job), plan_(plan), sockets_(static_cast<uint64_t>(plan.sockets * plan.rails)),
+      : job_(job), plan_(plan), sockets_(static_cast<uint64_t>(
+                                    (plan.sockets ? plan.sockets : kDefaultSockets) * plan.rails)),
         slots_(static_cast<uint64_t>(plan.connections) * sockets_ *
                static_cast<uint64_t>(plan.inflight)),
         out_(slots_, pieceOf(plan.largest())), in_(slots_, pieceOf(plan.largest())) {}

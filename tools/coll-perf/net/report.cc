@@ -55,7 +55,7 @@ Report::Report(const NetPlan &plan, const std::string &ours, const std::string &
 std::string Report::caseName() const {
   return plan_.transport + " " + nameOf(plan_.op) + ", " + std::to_string(plan_.connections) +
          " connections, " + std::to_string(plan_.inflight) + " in flight, " +
-         std::to_string(plan_.sockets) + " sockets each" +
+         (plan_.sockets ? std::to_string(plan_.sockets) : "default") + " sockets each" +
          (plan_.rails > 1 ? ", over " + std::to_string(plan_.rails) + " devices" : "");
 }
 

@@ -123,7 +123,9 @@ Result<std::unique_ptr<net::Transport>> TransportLink::makeTcp() {
   if (plan_.threads)
     options.threads = plan_.threads;
   options.timeoutUs = job_.place().timeoutUs;
-  description_ = std::to_string(options.dataStreams) + " sockets a connection, " +
+  int sockets = options.dataStreams ? options.dataStreams : net::TcpOptions::kDataStreams;
+  description_ = (options.oneSocket() ? "one socket a connection, "
+                                      : std::to_string(sockets) + " sockets a connection, ") +
                  (options.threads ? std::to_string(options.threads) : "default") + " threads";
   return createTcpTransport(options, job_.secret());
 }
