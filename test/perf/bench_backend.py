@@ -20,6 +20,7 @@ import bench_steps
 HERE = bench_steps.HERE
 RANKS = 4
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS)]
+SIZES = [4, 1 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
 CASES = ("mlp_digits_momentum", "cnn_digits_adam", "gpt_tiny_adamw")
 
 
@@ -39,14 +40,15 @@ class Bench(bench_steps.Bench):
 
     def all_reduce(self):
         program = str(self.build / "bin" / "bench-backend")
-        ours = [program, "net", RANKS, "--processes"]
-        peers = {"backend threads": [program, "threads", RANKS]}
+        ours = [program, "net", RANKS, "--processes", *SIZES]
+        peers = {"backend threads": [program, "threads", RANKS, *SIZES]}
         with tempfile.TemporaryDirectory() as folder:
             if shutil.which("mpicc") and shutil.which("mpirun"):
                 peer = pathlib.Path(folder, "mpi_peer")
                 bench_steps.run(["mpicc", "-O2", HERE / "mpi_peer.c", "-o", peer])
-                peers["Open MPI, tcp"] = [*MPIRUN, "--mca", "btl", "tcp,self", peer]
-                peers["Open MPI, default (shared memory)"] = [*MPIRUN, peer]
+                words = [peer, "all_reduce", *SIZES]
+                peers["Open MPI, tcp"] = [*MPIRUN, "--mca", "btl", "tcp,self", *words]
+                peers["Open MPI, default (shared memory)"] = [*MPIRUN, *words]
             else:
                 print("bench: no mpicc and mpirun: rows without MPI")
             mine, theirs = collections.defaultdict(list), collections.defaultdict(list)
@@ -90,6 +92,8 @@ def main():
     bench = Bench(args)
     print(f"on {bench.machine}")
     bench.all_reduce()
+    if not (bench.build / "bin" / "coll-run").exists():
+        return print("bench: no coll-run in this build: rows without steps")
     for case in CASES:
         bench.steps(case)
 

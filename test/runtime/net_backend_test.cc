@@ -2,6 +2,7 @@
 // operations' worth of algorithms, and set-ups that cannot work.
 
 #include "runtime/backend/net/collective.h"
+#include "runtime/backend/net/cores.h"
 #include "runtime/backend/net/gpu_platform.h"
 #include "runtime/backend/net/message.h"
 #include "runtime/backend/net/net.h"
@@ -46,6 +47,31 @@ TEST(NetMessageTest, HeadersSurviveTheWire) {
   ASSERT_TRUE(heard);
   EXPECT_EQ(heard->cause.toString(), control.cause.toString());
   EXPECT_EQ(heard->key, 9u);
+}
+
+TEST(NetCoresTest, RanksShareTheProcessorsThatTheyMayUse) {
+  Seat first{"a", {0x0f}}, second{"a", {0x0c}}, elsewhere{"b", {0x0f}}, unknown{"", {0x0f}};
+  std::vector<Seat> seats = {first, second, elsewhere, unknown, unknown};
+  EXPECT_DOUBLE_EQ(coresOf(seats, 0), 3);
+  EXPECT_DOUBLE_EQ(coresOf(seats, 1), 1);
+  EXPECT_DOUBLE_EQ(coresOf(seats, 2), 4);
+  EXPECT_DOUBLE_EQ(coresOf(seats, 3), 4);
+  EXPECT_DOUBLE_EQ(coresOf({4, Seat{"a", {0x03}}}, 2), 0.5);
+  // Each on a processor of its own.
+  EXPECT_DOUBLE_EQ(coresOf({Seat{"a", {0x01}}, Seat{"a", {0x00, 0x01}}}, 1), 1);
+  EXPECT_DOUBLE_EQ(coresOf({Seat{"a", {}}}, 0), 0);
+}
+
+TEST(NetCoresTest, SeatsSurviveTheWire) {
+  Seat own = ownSeat();
+  EXPECT_GT(coresOf({own}, 0), 0);
+  std::optional<Seat> back = decodeSeat(encode(own));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->machine, own.machine);
+  EXPECT_EQ(back->processors, own.processors);
+  for (const std::string &bad : {std::string(), std::string("no end"), std::string(65, 'x') + "\n",
+                                 "a\n" + std::string(1025, 'x')})
+    EXPECT_FALSE(decodeSeat(bad)) << bad.size();
 }
 
 TEST(NetMessageTest, LongTextsAreCutAtACharacter) {

@@ -87,22 +87,23 @@ Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice) {
   }
 }
 
-bool isSmall(const Call &call, int64_t n) {
+bool isSmall(const Call &call, int64_t n, const CollectiveOptions &options) {
   int64_t bytes = 0;
   for (int i = 0; i < n; ++i)
     bytes += contribution(call, n, i);
-  return n == 1 || bytes <= Exchange::kMaxBytes;
+  return n == 1 || bytes <= options.exchangeBytes;
 }
 
 Collective::Collective(Mesh &mesh, Mover &mover, const std::vector<int> &ranks, int me,
-                       uint64_t number, const Call &call, Algorithm choice)
-    : mesh_(mesh), mover_(mover), ranks_(ranks), me_(me), call_(call), choice_(choice),
+                       uint64_t number, const Call &call, const CollectiveOptions &options)
+    : mesh_(mesh), mover_(mover), ranks_(ranks), me_(me), call_(call), choice_(options.algorithm),
       tag_(callTag(groupHash(ranks), number)) {
-  isSmall_ = isSmall(call, n());
+  isSmall_ = isSmall(call, n(), options);
   std::vector<int64_t> sizes(static_cast<size_t>(n()));
   for (int i = 0; i < n() && n() > 1 && isSmall_; ++i)
     sizes[static_cast<size_t>(i)] = contribution(call, n(), i);
-  exchange_ = std::make_unique<Exchange>(mesh, ranks, me, tag_, number, call, sizes);
+  exchange_ =
+      std::make_unique<Exchange>(mesh, ranks, me, tag_, number, call, sizes, options.exchangeBytes);
   if (int64_t mine = sizes[static_cast<size_t>(me)]; mine > 0)
     std::memcpy(exchange_->own(), call.src, static_cast<size_t>(mine));
 }

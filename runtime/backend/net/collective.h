@@ -16,14 +16,20 @@ namespace coll::rt::network {
 // that algorithm and may use it.
 Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice);
 
+struct CollectiveOptions {
+  Algorithm algorithm = Algorithm::Auto;
+  // Contributions that together have no more travel with the exchange.
+  int64_t exchangeBytes = 14 << 10;
+};
+
 // Whether all contributions travel with the exchange, or there is nobody to talk to.
-bool isSmall(const Call &call, int64_t n);
+bool isSmall(const Call &call, int64_t n, const CollectiveOptions &options);
 
 class Collective final : public Activity {
 public:
   // `number` is the call's in its group `ranks`. Everything outlives the collective.
   Collective(Mesh &mesh, Mover &mover, const std::vector<int> &ranks, int me, uint64_t number,
-             const Call &call, Algorithm choice);
+             const Call &call, const CollectiveOptions &options);
 
   Result<bool> advance(bool &moved) override;
   std::vector<int> waitingFor() const override;

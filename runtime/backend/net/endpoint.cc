@@ -23,7 +23,7 @@ constexpr int kPollsPerLook = 8;
 
 NetEndpoint::NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options)
     : mesh_(std::move(mesh)), options_(options), mover_(createHostMover()),
-      gpu_(mesh_->transport(), options.gpu),
+      gpu_(mesh_->transport(), options.gpu), idle_(options.spinUs),
       activeTransfers_(static_cast<size_t>(mesh_->numRanks())) {}
 
 NetEndpoint::~NetEndpoint() {
@@ -138,7 +138,7 @@ Result<std::unique_ptr<Activity>> NetEndpoint::makeActivity(NetRequest &request)
   auto make = [&](Mover &mover, const Call &call) -> std::unique_ptr<Activity> {
     if (!isTransfer(call.kind))
       return std::make_unique<Collective>(*mesh_, mover, group.ranks, group.position,
-                                          request.number, call, options_.algorithm);
+                                          request.number, call, options_.collectives);
     TransferPlace place = {group.hash, rank(), group.ranks[static_cast<size_t>(call.peer)], &call};
     if (call.kind == OpKind::Send)
       return std::make_unique<Sending>(*mesh_, mover, place, transfer);
@@ -152,7 +152,7 @@ Result<std::unique_ptr<Activity>> NetEndpoint::makeActivity(NetRequest &request)
     return gpu.status();
   if (!*gpu)
     return make(*mover_, call);
-  if (isTransfer(call.kind) ? !isInline(call) : !isSmall(call, n))
+  if (isTransfer(call.kind) ? !isInline(call) : !isSmall(call, n, options_.collectives))
     return make(**gpu, call);
   int64_t source = isTransfer(call.kind) ? call.count * dtypeSize(call.dtype)
                                          : contribution(call, n, group.position);

@@ -8,7 +8,7 @@
 #define COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
 
 #include "runtime/backend/net/activity.h"
-#include "runtime/backend/net/algorithms.h"
+#include "runtime/backend/net/collective.h"
 #include "runtime/backend/net/gpu_buffers.h"
 #include "runtime/backend/net/idle.h"
 #include "runtime/backend/net/mesh.h"
@@ -50,7 +50,8 @@ struct NetRequest final : Request {
 
 struct EndpointOptions {
   int64_t timeoutUs = 60'000'000;
-  Algorithm algorithm = Algorithm::Auto;
+  int64_t spinUs = 20;           // polls so long before it sleeps
+  CollectiveOptions collectives; // alike on all ranks
   GpuMoverOptions gpu;
 };
 

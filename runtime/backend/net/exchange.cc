@@ -6,8 +6,9 @@
 namespace coll::rt::network {
 
 Exchange::Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t tag, uint64_t number,
-                   const Call &call, const std::vector<int64_t> &sizes)
-    : mesh_(mesh), ranks_(ranks), me_(me), tag_(tag), number_(number) {
+                   const Call &call, const std::vector<int64_t> &sizes, int64_t maxBytes)
+    : mesh_(mesh), ranks_(ranks), me_(me), tag_(tag), number_(number),
+      room_(CallHeader::kMaxBytes + static_cast<size_t>(maxBytes)) {
   header_.signature = signatureOf(call);
   header_.text = describe(call);
   int n = static_cast<int>(ranks.size());
@@ -15,7 +16,7 @@ Exchange::Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t t
   for (int d = 0; d < n; ++d)
     offsets_.push_back(offsets_.back() +
                        static_cast<size_t>(sizes[static_cast<size_t>((me + d) % n)]));
-  gathered_.resize(offsets_.back());
+  gathered_.reset(new char[offsets_.back()]);
   for (int distance = 1; distance < n; distance *= 2) {
     int blocks = std::min(distance, n - distance);
     Round round;
@@ -30,7 +31,7 @@ Exchange::Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t t
 
 const char *Exchange::of(int position) const {
   int n = static_cast<int>(ranks_.size());
-  return gathered_.data() + offsets_[static_cast<size_t>((position + n - me_) % n)];
+  return gathered_.get() + offsets_[static_cast<size_t>((position + n - me_) % n)];
 }
 
 Result<bool> Exchange::advance(bool &moved, int &failedPeer) {
@@ -51,9 +52,9 @@ Status Exchange::post(Round &round, bool &moved, int &failedPeer) {
   uint64_t tag = tag_ + static_cast<uint64_t>(&round - rounds_.data());
   if (!round.recv && !round.received) {
     failedPeer = rank(round.from);
-    round.in.resize(CallHeader::kMaxBytes + static_cast<size_t>(kMaxBytes));
+    round.in.reset(new uint8_t[room_]);
     Result<net::Request *> request =
-        mesh_.link(failedPeer).recv({round.in.data(), round.in.size(), nullptr}, tag);
+        mesh_.link(failedPeer).recv({round.in.get(), room_, nullptr}, tag);
     if (!request)
       return request.status();
     round.recv = *request;
@@ -63,11 +64,10 @@ Status Exchange::post(Round &round, bool &moved, int &failedPeer) {
   if (mayGo && !round.send && !round.isSent) {
     failedPeer = rank(round.to);
     header_.payload = round.given;
-    round.out = encode(header_);
-    round.out.insert(round.out.end(), gathered_.begin(),
-                     gathered_.begin() + static_cast<ptrdiff_t>(round.given));
-    net::Segment segment = {round.out.data(), round.out.size(), nullptr};
-    Result<net::Request *> request = mesh_.link(failedPeer).send(&segment, 1, tag);
+    round.header = encode(header_);
+    net::Segment segments[2] = {{round.header.data(), round.header.size(), nullptr},
+                                {gathered_.get(), round.given, nullptr}};
+    Result<net::Request *> request = mesh_.link(failedPeer).send(segments, 2, tag);
     if (!request)
       return request.status();
     round.send = *request;
@@ -105,7 +105,7 @@ Status Exchange::test(Round &round, bool &moved, int &failedPeer) {
 
 Status Exchange::take(Round &round, uint64_t bytes) {
   size_t size = 0;
-  std::optional<CallHeader> header = decodeCall(round.in.data(), bytes, size);
+  std::optional<CallHeader> header = decodeCall(round.in.get(), bytes, size);
   if (!header)
     return {kCollPeer,
             "rank " + std::to_string(rank(round.from)) + " sent no description of a call"};
@@ -115,7 +115,7 @@ Status Exchange::take(Round &round, uint64_t bytes) {
   if (what)
     return mismatch(what, round.from, header->text);
   if (round.bytes > 0)
-    std::memcpy(gathered_.data() + round.begin, round.in.data() + size, round.bytes);
+    std::memcpy(gathered_.get() + round.begin, round.in.get() + size, round.bytes);
   return {};
 }
 

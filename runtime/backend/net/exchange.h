@@ -12,22 +12,21 @@
 
 #include "runtime/backend/net/mesh.h"
 
+#include <memory>
 #include <vector>
 
 namespace coll::rt::network {
 
 class Exchange {
 public:
-  // Contributions together have at most this many bytes.
-  static constexpr int64_t kMaxBytes = 14 << 10;
-
-  // sizes[i]: bytes that position i contributes; all members give the same. `number` is
-  // the call's in its group, for messages.
+  // sizes[i]: bytes that position i contributes; all members give the same, and no member's
+  // call, were it another, has more than maxBytes together. `number` is the call's in its
+  // group, for messages.
   Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t tag, uint64_t number,
-           const Call &call, const std::vector<int64_t> &sizes);
+           const Call &call, const std::vector<int64_t> &sizes, int64_t maxBytes);
 
   // Where this member's contribution belongs, before the first advance().
-  char *own() { return gathered_.data(); }
+  char *own() { return gathered_.get(); }
   // A member's contribution, once advance() has said true.
   const char *of(int position) const;
 
@@ -40,7 +39,8 @@ private:
     int from, to;        // positions
     size_t begin, bytes; // what comes, in gathered_
     size_t given;        // bytes of gathered_ that go, from its start
-    std::vector<uint8_t> in, out;
+    std::unique_ptr<uint8_t[]> in;
+    std::vector<uint8_t> header; // of what goes
     net::Request *recv = nullptr, *send = nullptr;
     bool received = false, isSent = false;
   };
@@ -55,9 +55,10 @@ private:
   const std::vector<int> &ranks_;
   int me_;
   uint64_t tag_, number_;
+  size_t room_; // of a message that comes
   CallHeader header_;
-  std::vector<char> gathered_;  // from this member's on
-  std::vector<size_t> offsets_; // in gathered_, by distance from this member
+  std::unique_ptr<char[]> gathered_; // from this member's on
+  std::vector<size_t> offsets_;      // in gathered_, by distance from this member
   std::vector<Round> rounds_;
   size_t current_ = 0; // first that has not received
 };

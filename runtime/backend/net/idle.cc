@@ -1,7 +1,5 @@
 #include "runtime/backend/net/idle.h"
 
-#include "runtime/base/env.h"
-
 #include <algorithm>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -22,8 +20,6 @@ void makeSleepsExact() {
 }
 
 } // namespace
-
-Idle::Idle() : spinUs_(envInt(EnvVar::SpinUs)) {}
 
 void Idle::pause() {
   Clock::time_point now = Clock::now();

@@ -10,12 +10,12 @@
 
 namespace coll::rt::network {
 
-// Polls for COLL_SPIN_US after something has moved, then sleeps: an eighth of the time that
+// Polls for spinUs after something has moved, then sleeps: an eighth of the time that
 // it has waited, 1 ms at most. So a wait is late by an eighth, and costs little processor
 // time however many ranks share a core.
 class Idle {
 public:
-  Idle();
+  explicit Idle(int64_t spinUs) : spinUs_(spinUs) {}
   // Something has moved: the wait begins anew.
   void reset() { isNew_ = true; }
   // Returns after a moment, which grows. Owner only.

@@ -1,5 +1,6 @@
 #include "runtime/backend/net/net.h"
 
+#include "runtime/backend/net/cores.h"
 #include "runtime/backend/net/endpoint.h"
 #include "runtime/backend/net/gpu_transport.h"
 #include "runtime/backend/net/transports.h"
@@ -18,6 +19,8 @@ namespace {
 // Each rank has a connection to each other one.
 constexpr int kMaxRanks = 256;
 constexpr int64_t kMaxPauseUs = 1000;
+constexpr int64_t kPatientSpinUs = 200;
+constexpr int64_t kLargeExchangeBytes = 64 << 10;
 
 class NetBackend final : public Backend {
 public:
@@ -39,6 +42,8 @@ public:
   }
 
 private:
+  void adapt(const std::vector<Seat> &seats, size_t rank, const std::string &name,
+             TransportOptions &transport);
   Status openTransport(const std::string &name, const TransportOptions &transport,
                        const net::Secret &secret);
   Status connectAll(int64_t timeoutUs);
@@ -51,6 +56,35 @@ private:
 
 std::string transportName(const BackendOptions &options) {
   return options.transport.empty() ? envString(EnvVar::NetTransport) : options.transport;
+}
+
+Result<std::vector<Seat>> gatherSeats(net::Bootstrap &bootstrap, int64_t timeoutUs) {
+  Result<std::vector<std::string>> all = bootstrap.allgather(encode(ownSeat()), timeoutUs);
+  if (!all)
+    return all.status();
+  std::vector<Seat> seats;
+  for (const std::string &bytes : *all) {
+    std::optional<Seat> seat = decodeSeat(bytes);
+    if (!seat)
+      return Status(kCollPeer,
+                    "rank " + std::to_string(seats.size()) + " did not say where it runs");
+    seats.push_back(std::move(*seat));
+  }
+  return seats;
+}
+
+// Where ranks have few cores, they give way to each other for longer before they sleep, and, if
+// that is so for all, save messages rather than bytes.
+void NetBackend::adapt(const std::vector<Seat> &seats, size_t rank, const std::string &name,
+                       TransportOptions &transport) {
+  transport.cores = coresOf(seats, rank);
+  bool all = true;
+  for (size_t i = 0; i < seats.size(); ++i)
+    all &= areFew(coresOf(seats, i));
+  if (areFew(transport.cores) && !foreignEnv("COLL_SPIN_US"))
+    options_.spinUs = kPatientSpinUs;
+  if (all && name == "tcp")
+    options_.collectives.exchangeBytes = kLargeExchangeBytes;
 }
 
 Status NetBackend::openTransport(const std::string &name, const TransportOptions &transport,
@@ -104,7 +138,9 @@ Status NetBackend::openLocal(const BackendOptions &options) {
   transport.timeoutUs = options.timeoutUs;
   if (envString(EnvVar::NetIface).empty())
     transport.iface = "lo";
-  COLL_RETURN_IF_ERROR(openTransport(transportName(options), transport, *secret));
+  const std::string name = transportName(options);
+  adapt(std::vector<Seat>(static_cast<size_t>(options.numRanks), ownSeat()), 0, name, transport);
+  COLL_RETURN_IF_ERROR(openTransport(name, transport, *secret));
   std::vector<net::Handle> handles;
   for (int rank = 0; rank < options.numRanks; ++rank) {
     Result<std::unique_ptr<Mesh>> mesh = Mesh::create(*transport_, rank, options.numRanks);
@@ -139,7 +175,12 @@ Status NetBackend::openJob(const BackendOptions &options) {
   TransportOptions transport;
   transport.iface = job.iface;
   transport.timeoutUs = options.timeoutUs;
-  COLL_RETURN_IF_ERROR(openTransport(transportName(options), transport, *secret));
+  Result<std::vector<Seat>> seats = gatherSeats(**bootstrap, options.timeoutUs);
+  if (!seats)
+    return seats.status().annotate("start of the job");
+  const std::string name = transportName(options);
+  adapt(*seats, static_cast<size_t>(job.rank), name, transport);
+  COLL_RETURN_IF_ERROR(openTransport(name, transport, *secret));
   Result<std::unique_ptr<Mesh>> mesh = Mesh::create(*transport_, job.rank, options.numRanks);
   if (!mesh)
     return mesh.status();
@@ -179,7 +220,8 @@ Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options) {
   if (!parsed)
     return Status::invalid("COLL_NET_ALGORITHM=" + algorithm +
                            ": expected auto, direct, ring, halving or tree");
-  endpoint.algorithm = *parsed;
+  endpoint.collectives.algorithm = *parsed;
+  endpoint.spinUs = envInt(EnvVar::SpinUs);
   Result<GpuMoverOptions> gpu = gpuOptionsFromEnv(options.timeoutUs);
   if (!gpu)
     return gpu.status();

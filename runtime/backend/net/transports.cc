@@ -21,6 +21,7 @@ Made createTcp(const TransportOptions &options, const net::Secret &secret) {
   if (!options.iface.empty())
     tcp.iface = options.iface;
   tcp.timeoutUs = options.timeoutUs;
+  tcp.cores = options.cores;
   return net::createTcpTransport(tcp, secret);
 }
 

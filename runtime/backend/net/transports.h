@@ -15,6 +15,7 @@ struct TransportOptions {
   std::string iface; // as COLL_NET_IFACE
   int64_t timeoutUs = 60'000'000;
   bool isOneProcess = false; // all ranks are in this process
+  double cores = 0;          // that a rank has to itself; 0: unknown
 };
 
 // An unknown name fails and lists the known ones.
