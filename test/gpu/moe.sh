@@ -33,6 +33,8 @@ tests() {
     --experts=$((pairs * 16)) --sms=2,6 -n 3 -w 1 &
   on all check low_latency_two_nodes 60 $low --ranks=$pairs --nodes=2 --tokens=37 --hidden=640 --topk=5 \
     --experts=$((pairs * 16)) &
+  on all killed low_latency_killed_rank_two_nodes 45 "$perf" moe --low-latency --ranks=$pairs --nodes=2 \
+    --tokens=32 --experts=$((pairs * 16)) --no-check --repeat=10000000 --timeout=5 &
   on all killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
     --no-check -n 1000000 --calls=dispatch --timeout=5 &
 }
