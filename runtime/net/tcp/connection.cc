@@ -22,21 +22,6 @@ constexpr uint64_t kStripeBytes = 64 << 10;
 
 } // namespace
 
-TcpConnection::Pool::Pool() {
-  for (uint32_t i = kMaxRequests; i-- > 0;) {
-    requests[i].index = i;
-    free.push_back(i);
-  }
-}
-
-TcpRequest *TcpConnection::Pool::find(uint64_t id) {
-  uint64_t index = id & 0xffffffff;
-  if (index >= kMaxRequests)
-    return nullptr;
-  TcpRequest &request = requests[index];
-  return request.kind != Kind::Free && request.id() == id ? &request : nullptr;
-}
-
 Result<std::unique_ptr<Connection>> TcpConnection::create(Shared &shared, int device,
                                                           std::vector<Fd> fds) {
   std::unique_ptr<TcpConnection> self(
@@ -70,30 +55,22 @@ Result<TcpRequest *> TcpConnection::begin(Pool &pool, Kind kind, const Segment *
   Result<uint64_t> total = totalBytes(segments, count, properties_);
   if (!total.ok())
     return total.status();
-  if (pool.free.empty())
+  TcpRequest *request = pool.take();
+  if (!request)
     return static_cast<TcpRequest *>(nullptr);
-  TcpRequest *request = &pool.requests[pool.free.back()];
-  pool.free.pop_back();
-  request->kind = kind;
+  request->begin(kind, segments, count, *total);
   request->open = request->told = request->large = false;
   request->stripes = request->acks = 0;
-  request->tag = request->number = request->promised = 0;
-  request->total = request->capacity = *total;
-  request->count = count;
-  std::copy(segments, segments + count, request->segments.begin());
+  request->number = request->promised = 0;
   request->remaining = 0;
   request->badPart = 0;
   request->numParts = 0;
-  request->state = TcpRequest::Pending;
   return request;
 }
 
 void TcpConnection::release(TcpRequest &request) {
-  bool inbound = request.kind == Kind::Recv || request.kind == Kind::Read;
-  request.kind = Kind::Free;
   large_ -= request.large ? 1 : 0;
-  ++request.generation;
-  (inbound ? inbound_ : outbound_).free.push_back(request.index);
+  (request.isInbound() ? inbound_ : outbound_).give(request);
 }
 
 void TcpConnection::becomeLarge(TcpRequest &request) {
@@ -114,14 +91,9 @@ size_t TcpConnection::nextStream(uint64_t bytes) {
 }
 
 // Equal parts. One message uses all streams; of many, each uses a few.
-std::vector<TcpConnection::Stripe> TcpConnection::stripes(uint64_t bytes) const {
+std::vector<Extent> TcpConnection::stripes(uint64_t bytes) const {
   uint64_t share = std::max<uint64_t>((streams_.size() - 1) / std::max<uint64_t>(large_, 1), 1);
-  uint64_t count = std::clamp<uint64_t>(bytes / kStripeBytes, 1, share);
-  uint64_t size = ((bytes + count - 1) / count + 4095) & ~uint64_t(4095);
-  std::vector<Stripe> result;
-  for (uint64_t offset = 0; offset < bytes || result.empty(); offset += size)
-    result.push_back({offset, std::min(size, bytes - offset)});
-  return result;
+  return bytes == 0 ? std::vector<Extent>(1) : equalParts(bytes, kStripeBytes, share);
 }
 
 bool TcpConnection::send(Batch &batch, When when) {
@@ -181,7 +153,7 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
     frame.key = ++counted->count;
     ready = takeReady(tag, frame.key);
   }
-  bool alone = outbound_.free.size() + 1 == kMaxRequests;
+  bool alone = outbound_.available() + 1 == kMaxRequests;
   uint64_t limit = std::min(eagerBytes(request->total, alone), windowBytes_);
   if (request->total <= limit && windowMessages_ > 0) {
     windowBytes_ -= request->total;
@@ -251,7 +223,7 @@ Result<Request *> TcpConnection::iwrite(const Segment *segments, int count, cons
   TcpRequest *request = *begun;
   if (!request)
     return static_cast<Request *>(nullptr);
-  for (const Stripe &stripe : stripes(request->total)) {
+  for (const Extent &stripe : stripes(request->total)) {
     Frame frame;
     frame.type = FrameType::Write;
     frame.id = request->id();
@@ -308,22 +280,15 @@ Result<Request *> TcpConnection::iflush(const Segment *segments, int count) {
 
 Result<Completion> TcpConnection::test(Request *opaque) {
   auto *request = static_cast<TcpRequest *>(opaque);
-  auto pending = [&] {
-    return request->state.load(std::memory_order_acquire) == TcpRequest::Pending;
-  };
   // The thread that asks saves the way through the progress thread.
-  if (pending())
+  if (request->isPending())
     streams_[0]->poke();
-  if (pending())
+  if (request->isPending())
     return Completion();
   std::lock_guard<std::mutex> lock(mutex_);
-  bool done = request->state == TcpRequest::Done;
-  Completion completion{true, request->total};
-  Status failure = std::move(request->failure);
+  Result<Completion> outcome = request->outcome();
   release(*request);
-  if (!done)
-    return failure;
-  return completion;
+  return outcome;
 }
 
 void TcpConnection::rest() { streams_[0]->rest(); }
@@ -358,11 +323,7 @@ void TcpConnection::failAll(const Status &why) {
   // Whole messages stay: they were delivered.
   unexpected_.remove_if([](const std::shared_ptr<Unexpected> &m) { return !m->complete; });
   for (Pool *pool : {&outbound_, &inbound_})
-    for (uint32_t i = 0; i < kMaxRequests; ++i) {
-      TcpRequest &request = pool->requests[i];
-      if (request.kind != Kind::Free && request.state == TcpRequest::Pending)
-        request.fail(why);
-    }
+    pool->failAll(why);
 }
 
 void TcpConnection::streamEnded(bool clean, const std::string &why) {

@@ -55,16 +55,8 @@ public:
 private:
   using Kind = TcpRequest::Kind;
 
-  struct Pool {
-    std::unique_ptr<TcpRequest[]> requests{new TcpRequest[kMaxRequests]};
-    std::vector<uint32_t> free;
-    Pool();
-    // The request that an id of the peer names, or null.
-    TcpRequest *find(uint64_t id);
-  };
-  struct Stripe {
-    uint64_t offset, bytes;
-  };
+  using Pool = RequestPool<TcpRequest>;
+
   // Counts the messages or receives of each tag, for as many tags as it has places.
   // Tags are never let go, so a count is exact or absent.
   class Numbers {
@@ -99,7 +91,7 @@ private:
   Result<TcpRequest *> begin(Pool &pool, Kind kind, const Segment *segments, int count);
   void release(TcpRequest &request);
   Status refusal() const;
-  std::vector<Stripe> stripes(uint64_t bytes) const;
+  std::vector<Extent> stripes(uint64_t bytes) const;
   void becomeLarge(TcpRequest &request);
   size_t nextStream(uint64_t bytes);
   TcpRequest *takePosted(uint64_t tag, uint64_t number);
@@ -137,7 +129,7 @@ private:
   std::vector<std::shared_ptr<Stream>> streams_; // never changes
 
   std::mutex mutex_;
-  Pool outbound_, inbound_;
+  Pool outbound_{kMaxRequests}, inbound_{kMaxRequests};
   std::deque<TcpRequest *> posted_; // receives without a message
   std::list<std::shared_ptr<Unexpected>> unexpected_;
   uint32_t announced_ = 0; // Rts among them

@@ -129,27 +129,20 @@ TcpConnection::Numbers::Tag *TcpConnection::Numbers::find(uint64_t tag) {
 }
 
 TcpRequest *TcpConnection::takePosted(uint64_t tag, uint64_t number) {
-  auto it = std::find_if(posted_.begin(), posted_.end(), [&](const TcpRequest *request) {
-    return request->tag == tag && belongTogether(number, request->number);
+  std::optional<TcpRequest *> request = takeFirst(posted_, [&](const TcpRequest *one) {
+    return one->tag == tag && belongTogether(number, one->number);
   });
-  if (it == posted_.end())
+  if (!request)
     return nullptr;
-  TcpRequest *request = *it;
-  posted_.erase(it);
-  request->told = false;
-  return request;
+  (*request)->told = false;
+  return *request;
 }
 
 // The peer's receive for a message that is about to go; each is asked for once.
 std::optional<TcpConnection::ReadyReceive> TcpConnection::takeReady(uint64_t tag, uint64_t number) {
-  auto it = std::find_if(ready_.begin(), ready_.end(), [&](const ReadyReceive &ready) {
+  return takeFirst(ready_, [&](const ReadyReceive &ready) {
     return ready.tag == tag && ready.number == number;
   });
-  if (it == ready_.end())
-    return std::nullopt;
-  ReadyReceive ready = *it;
-  ready_.erase(it);
-  return ready;
 }
 
 // Tells the peer of a receive, if large messages come with its tag: small ones go at
@@ -184,7 +177,7 @@ void TcpConnection::sendParts(TcpRequest &request, uint64_t receiverId, uint64_t
                               Batch &batch) {
   if (!request.large)
     becomeLarge(request);
-  for (const Stripe &stripe : stripes(request.total)) {
+  for (const Extent &stripe : stripes(request.total)) {
     Frame data;
     data.type = FrameType::Data;
     data.id = receiverId;
@@ -205,14 +198,8 @@ void TcpConnection::deliver(TcpRequest &request, const Unexpected &message) {
   request.total = message.bytes;
   if (message.bytes > request.capacity)
     request.badPart = static_cast<uint32_t>(FrameCode::Truncated);
-  else {
-    iovec pieces[kMaxSegments];
-    uint64_t bytes = message.bytes;
-    int used = request.pieces(0, bytes, pieces, kMaxSegments);
-    const uint8_t *from = message.data.get();
-    for (int i = 0; i < used; from += pieces[i++].iov_len)
-      std::memcpy(pieces[i].iov_base, from, pieces[i].iov_len);
-  }
+  else
+    request.scatter(message.data.get(), message.bytes);
   request.finish();
 }
 
@@ -443,7 +430,7 @@ Status TcpConnection::onRead(const Frame &frame, Batch &batch) {
     return violation("more reads than a peer may have");
   ++*serving_;
   std::shared_ptr<void> token(nullptr, [serving = serving_](void *) { --*serving; });
-  for (const Stripe &stripe : stripes(frame.bytes)) {
+  for (const Extent &stripe : stripes(frame.bytes)) {
     Frame data;
     data.type = FrameType::Data;
     data.id = frame.id;

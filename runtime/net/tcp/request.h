@@ -3,8 +3,8 @@
 #ifndef COLL_RUNTIME_NET_TCP_REQUEST_H
 #define COLL_RUNTIME_NET_TCP_REQUEST_H
 
+#include "runtime/net/requests.h"
 #include "runtime/net/socket.h"
-#include "runtime/net/transport.h"
 #include "runtime/net/wire.h"
 
 #include <array>
@@ -15,35 +15,22 @@
 
 namespace coll::net::tcp {
 
-inline constexpr int kMaxSegments = 16;
+inline constexpr int kMaxSegments = kMaxRequestSegments;
 inline constexpr uint32_t kMaxRequests = 256; // in each direction
 inline constexpr uint32_t kMaxParts = 16;     // of a message that are remembered for profilers
 
 // Fields change under the connection's lock, except the atomics. The buffers may be
 // used by streams, unlocked, while parts are outstanding.
-struct TcpRequest final : Request {
-  enum class Kind : uint8_t { Free, Send, Recv, Write, Read, Flush };
-  enum State : uint32_t { Pending, Done, Failed };
-
-  Kind kind = Kind::Free;
-  bool open = false;  // Send: waits for Cts. Recv, Read: takes Data
-  bool told = false;  // Recv: the peer was told of it, and may send Data without asking
-  bool large = false; // Send: in parts
-  uint32_t index = 0; // in its pool
-  uint32_t generation = 0;
+struct TcpRequest final : BufferRequest {
+  bool open = false;    // Send: waits for Cts. Recv, Read: takes Data
+  bool told = false;    // Recv: the peer was told of it, and may send Data without asking
+  bool large = false;   // Send: in parts
   uint32_t stripes = 0; // Write: parts that the peer acknowledges
   uint32_t acks = 0;
-  uint64_t tag = 0;
-  uint64_t number = 0;   // Recv: among those with its tag; 0: not counted
-  uint64_t total = 0;    // length of the message or transfer
-  uint64_t capacity = 0; // of the buffers
-  uint64_t promised = 0; // bytes that headers have announced
-  int count = 0;
-  std::array<Segment, kMaxSegments> segments;
+  uint64_t number = 0;                // Recv: among those with its tag; 0: not counted
+  uint64_t promised = 0;              // bytes that headers have announced
   std::atomic<uint64_t> remaining{0}; // parts: bytes to come, or pieces to go
   std::atomic<uint32_t> badPart{0};   // a FrameCode
-  std::atomic<uint32_t> state{Pending};
-  Status failure; // where Failed; written before `state`
 
   // What travels where. A part is written before numParts tells of it.
   struct Part {
@@ -73,8 +60,6 @@ struct TcpRequest final : Request {
       parts[number].endNs.store(nowNs(), std::memory_order_relaxed);
   }
 
-  uint64_t id() const { return uint64_t(generation) << 32 | index; }
-
   void finishPart(uint64_t amount) {
     if (remaining.fetch_sub(amount, std::memory_order_acq_rel) == amount)
       finish();
@@ -82,34 +67,18 @@ struct TcpRequest final : Request {
   void finish() {
     auto bad = static_cast<wire::FrameCode>(badPart.load(std::memory_order_relaxed));
     if (bad == wire::FrameCode::Ok)
-      return state.store(Done, std::memory_order_release);
-    if (bad == wire::FrameCode::Truncated)
-      return fail({kCollMismatch,
-                   "a message of " + std::to_string(total) + " bytes for a smaller receive"});
-    fail(Status::invalid("the peer's memory has no such key or range"));
-  }
-  void fail(Status status) {
-    failure = std::move(status);
-    state.store(Failed, std::memory_order_release);
+      return BufferRequest::finish();
+    fail(bad == wire::FrameCode::Truncated
+             ? truncation()
+             : Status::invalid("the peer's memory has no such key or range"));
   }
 
   // The buffers' pieces for [offset, offset + bytes), at most `max` of them; returns how
   // many, and in `bytes` how much they hold.
   int pieces(uint64_t offset, uint64_t &bytes, iovec *out, int max) const {
-    uint64_t wanted = bytes;
-    bytes = 0;
     int used = 0;
-    for (int i = 0; i < count && used < max && bytes < wanted; ++i) {
-      const Segment &segment = segments[static_cast<size_t>(i)];
-      if (offset >= segment.bytes) {
-        offset -= segment.bytes;
-        continue;
-      }
-      uint64_t take = std::min(segment.bytes - offset, wanted - bytes);
-      out[used++] = {static_cast<uint8_t *>(segment.data) + offset, take};
-      bytes += take;
-      offset = 0;
-    }
+    bytes = forEachPiece(offset, bytes, max,
+                         [&](size_t, uint8_t *at, uint64_t count) { out[used++] = {at, count}; });
     return used;
   }
 };
