@@ -45,6 +45,7 @@ struct ReduceArgs {
   uint32_t root = 0;             // reduce: only its dst is written
   void *peerDst[kMaxPeers] = {}; // all_reduce: every member's dst as an address of this GPU, if
                                  // all members know all; else all null. [rank] is dst
+  uint64_t dstPlace = 0;         // with peerDst: which place that is, the same for all members
   PeerTuning tuning = {};
 };
 
@@ -65,6 +66,7 @@ struct CopyArgs {
   uint64_t dstRowBytes = 0;
   uint32_t root = 0;
   void *peerDst[kMaxPeers] = {}; // as in ReduceArgs; not for permute
+  uint64_t dstPlace = 0;
   PeerTuning tuning = {};
 };
 

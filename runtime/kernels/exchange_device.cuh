@@ -145,6 +145,8 @@ public:
   }
 
 private:
+  using At = Stretch<kPlain>;
+
   COLL_DEVICE bool pushDirectly() const {
     if (!rings_.awaitEntry(targets_))
       return false;
@@ -152,7 +154,7 @@ private:
       const Piece piece = pieces_.at(k);
       for (uint32_t d = 1; d < size_; ++d)
         if (const uint32_t p = memberAfter(rank_, d, size_); isIn(targets_, p))
-          copyAcross(messages_.to(p), messages_.direct(p), piece.first, piece.count);
+          copy(At(messages_.to(p), piece), At(messages_.direct(p), piece), piece.count);
     }
     rings_.publish(0, targets_);
     return true;
@@ -178,7 +180,7 @@ private:
         return false;
       for (uint32_t d = 1; d < size_; ++d)
         if (const uint32_t p = memberAfter(rank_, d, size_); isIn(targets_, p))
-          copyOut(messages_.to(p), piece.first, piece.count, rings_.slotAt(0, p));
+          copy(At(messages_.to(p), piece), At(rings_.slotAt(0, p)), piece.count);
       rings_.publish(0, targets_ | self());
     }
     return true;
@@ -194,7 +196,7 @@ private:
       landOwn(piece);
       for (uint32_t d = 1; d < size_; ++d)
         if (const uint32_t p = memberAfter(rank_, size_ - d, size_); isIn(sources_, p))
-          copyIn(rings_.dataOf(0, p), messages_.from(p), piece.first, piece.count);
+          copy(At(rings_.dataOf(0, p)), At(messages_.from(p), piece), piece.count);
       rings_.release(0, sources_ | self());
     }
     return true;

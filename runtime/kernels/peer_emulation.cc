@@ -3,6 +3,7 @@
 #include "runtime/kernels/exchange_device.cuh"
 #include "runtime/kernels/peer_init_device.cuh"
 #include "runtime/kernels/peer_kernel.cuh"
+#include "runtime/kernels/relay_device.cuh"
 #include "runtime/kernels/slices_packet_device.cuh"
 #include "runtime/kernels/slices_ring_device.cuh"
 
@@ -33,6 +34,9 @@ void runPlan(const PeerGroup &group, const PeerPlan &plan, char *shared) {
       else
         peer::exchangeByRings<kPlain>(group, plan, shared);
     });
+  case PeerPlan::Kind::Relay:
+    return plan.exchange.plain ? peer::relay<true>(group, plan, shared)
+                               : peer::relay<false>(group, plan, shared);
   case PeerPlan::Kind::Barrier:
     return peer::meetPeers(group, plan);
   case PeerPlan::Kind::Nothing:

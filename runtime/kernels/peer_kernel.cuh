@@ -41,15 +41,13 @@ auto visitPlaces(bool plain, uint32_t size, Visit &&visit) {
   return visitSize(size, [&](auto n) { return visit(n, std::true_type()); });
 }
 
-// Calls visit(Reducer, N, kPlain) as types. Sums have code of their own.
+// Calls visit(Reducer, N, kPlain) as types, where several contribute. Sums have code of their own.
 template <typename Visit>
-auto visitSlices(const SlicePlan &plan, uint32_t size, Visit &&visit) {
+auto visitSums(const SlicePlan &plan, uint32_t size, Visit &&visit) {
   const auto places = [&](auto reducer) {
     return visitPlaces(plan.plain, size,
                        [&](auto n, auto plain) { return visit(reducer, n, plain); });
   };
-  if ((plan.contributors & (plan.contributors - 1)) == 0)
-    return places(FirstReducer());
   const bool sums = plan.reduction == kCollSum || plan.reduction == kCollAvg;
   if (sums && plan.dtype == kCollF32)
     return places(SumReducer<channel::PlainType<float>>());
@@ -58,6 +56,14 @@ auto visitSlices(const SlicePlan &plan, uint32_t size, Visit &&visit) {
   if (sums && plan.dtype == kCollF16)
     return places(SumReducer<channel::HalfType>());
   return visit(AnyReducer(), std::integral_constant<uint32_t, kMaxPeers>(), std::false_type());
+}
+
+template <typename Visit>
+auto visitSlices(const SlicePlan &plan, uint32_t size, Visit &&visit) {
+  if ((plan.contributors & (plan.contributors - 1)) != 0)
+    return visitSums(plan, size, visit);
+  return visitPlaces(plan.plain, size,
+                     [&](auto n, auto plain) { return visit(FirstReducer(), n, plain); });
 }
 
 } // namespace coll::kernels::peer

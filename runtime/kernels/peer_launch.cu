@@ -4,6 +4,7 @@
 #include "runtime/kernels/launch.h"
 #include "runtime/kernels/peer_kernel.cuh"
 #include "runtime/kernels/peer_tuning.h"
+#include "runtime/kernels/relay_device.cuh"
 
 #include <set>
 
@@ -22,11 +23,19 @@ __global__ void __launch_bounds__(kPeerMaxThreads, kPacketBlocksPerProcessor)
 }
 
 template <bool kPlain>
-__global__ void __launch_bounds__(kPeerMaxThreads, kExchangeRoles)
+__global__ void __launch_bounds__(kRingMaxThreads, 1)
     ringExchange(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
   __shared__ peer::RingScratch scratch;
   if (peer::begins(plan))
     peer::exchangeByRings<kPlain>(group, plan, reinterpret_cast<char *>(&scratch));
+}
+
+template <bool kPlain>
+__global__ void __launch_bounds__(kRingMaxThreads, 1)
+    ringRelay(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
+  __shared__ peer::RingScratch scratch;
+  if (peer::begins(plan))
+    peer::relay<kPlain>(group, plan, reinterpret_cast<char *>(&scratch));
 }
 
 __global__ void peerBarrier(const __grid_constant__ PeerGroup group,
@@ -50,6 +59,8 @@ const void *kernelOf(const PeerPlan &plan, uint32_t size) {
     return peer::visitPlaces(plan.exchange.plain, size, [](auto n, auto plain) {
       return address(packetExchange<decltype(n)::value, decltype(plain)::value>);
     });
+  case PeerPlan::Kind::Relay:
+    return plan.exchange.plain ? address(ringRelay<true>) : address(ringRelay<false>);
   case PeerPlan::Kind::Barrier:
     return address(peerBarrier);
   case PeerPlan::Kind::Nothing:
@@ -76,7 +87,8 @@ Status rehearsePeerKernels(const PeerGroup &group, void *stream) {
   for (int i = 0; i < 4; ++i) {
     plan.packets = i % 2 != 0;
     plan.slices.plain = plan.exchange.plain = i / 2 != 0;
-    for (PeerPlan::Kind kind : {PeerPlan::Kind::Exchange, PeerPlan::Kind::Barrier}) {
+    for (PeerPlan::Kind kind :
+         {PeerPlan::Kind::Exchange, PeerPlan::Kind::Relay, PeerPlan::Kind::Barrier}) {
       plan.kind = kind;
       kernels.insert(kernelOf(plan, group.size));
     }

@@ -58,6 +58,9 @@ public:
     simt::storePacket(slotOf(peer, group_.rank, slot), v);
   }
 
+  // First of the slots for what is sent when other packets have come.
+  COLL_DEVICE uint64_t secondHop() const { return group_.layout.packetBytes / kVec / 2; }
+
   // What is there now; see hasArrived().
   COLL_DEVICE Vec16 peek(uint32_t peer, uint64_t slot) const {
     return simt::loadPacket(slotOf(group_.rank, peer, slot));
@@ -67,6 +70,33 @@ public:
   COLL_DEVICE bool take(uint32_t peer, uint64_t slot, Vec16 &v) const {
     simt::storePacket(slotOf(group_.rank, peer, slot), reserved(kEmptyWord3));
     return v.word[0] != kEmptyWord0 || resolve(peer, slot, v);
+  }
+
+  // v[p] = the payload of each source, all of them looked for at once. False: give up.
+  template <uint32_t N>
+  COLL_DEVICE bool await(uint32_t sources, uint64_t slot, Vec16 (&v)[N]) const {
+    Watch watch(group_);
+    for (;;) {
+      uint32_t missing = kMaxPeers;
+      COLL_UNROLL()
+      for (uint32_t p = 0; p < N; ++p)
+        if (isIn(sources, p))
+          v[p] = peek(p, slot);
+      COLL_UNROLL()
+      for (uint32_t p = 0; p < N; ++p)
+        if (isIn(sources, p) && !hasArrived(v[p]))
+          missing = p;
+      if (missing == kMaxPeers)
+        break;
+      if (watch.isOver(missing))
+        return false;
+    }
+    bool all = true;
+    COLL_UNROLL()
+    for (uint32_t p = 0; p < N; ++p)
+      if (isIn(sources, p))
+        all = take(p, slot, v[p]) && all;
+    return all;
   }
 
 private:

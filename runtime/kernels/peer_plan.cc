@@ -1,6 +1,7 @@
 #include "runtime/kernels/peer_plan.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/kernels/peer_state.h"
 #include "runtime/kernels/peer_tuning.h"
 
 #include <algorithm>
@@ -73,12 +74,12 @@ PeerPlace interleaved(const void *base, uint32_t size, uint64_t rows, uint64_t r
 // --- checks
 
 Status checkTuning(const PeerTuning &tuning) {
-  if (tuning.threads % 32 != 0 || tuning.threads > kPeerMaxThreads ||
+  if (tuning.threads % 32 != 0 || tuning.threads > kRingMaxThreads ||
       tuning.blocks > kPeerMaxBlocks)
     return Status::invalid(
         "blocks of " + std::to_string(tuning.threads) + " threads, " +
         std::to_string(tuning.blocks) + " of them: threads have to be a multiple of 32 up to " +
-        std::to_string(kPeerMaxThreads) + ", blocks at most " + std::to_string(kPeerMaxBlocks));
+        std::to_string(kRingMaxThreads) + ", blocks at most " + std::to_string(kPeerMaxBlocks));
   return Status::okay();
 }
 
@@ -172,7 +173,7 @@ void setPacketGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tun
       break;
     }
   if (tuning.threads != 0)
-    plan.threads = tuning.threads;
+    plan.threads = std::min(tuning.threads, kPeerMaxThreads);
   // One more speaks with the peers.
   const uint32_t most = std::max(2u, maxBlocks(group) * 2 / 3);
   plan.blocks = within(most - 1, ceilDiv(vectors, plan.threads), tuning.blocks) + 1;
@@ -180,12 +181,19 @@ void setPacketGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tun
   plan.early = plan.blocks <= maxBlocks(group) / 3;
 }
 
-void setRingGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tuning,
-                 uint64_t vectors) {
+// `roles`: blocks of a team; `lanes`: how many of a number's lanes teams share out among them.
+void setRingGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tuning, uint64_t vectors,
+                 uint32_t roles, uint32_t lanes = 1) {
   plan.packets = false;
-  plan.threads = tuning.threads != 0 ? tuning.threads : kRingThreads;
-  const uint32_t roles = plan.kind == PeerPlan::Kind::Slices ? kSliceRoles : kExchangeRoles;
-  const uint32_t most = std::min({group.layout.ringBlocks, kMaxTeams, maxBlocks(group) / roles});
+  // A multiprocessor takes two blocks of kRingThreads, or one of twice as many.
+  const uint32_t small = maxBlocks(group) * 2 / 3;
+  const bool fills = roles * lanes == 1 && small >= 2 * kMultiprocessors;
+  plan.threads = fills ? kRingMaxThreads : kRingThreads;
+  if (tuning.threads != 0)
+    plan.threads = tuning.threads;
+  const uint32_t resident = plan.threads > kRingThreads ? small / 2 : small;
+  const uint32_t most =
+      std::min({lanes * group.layout.ringBlocks, lanes * kMaxTeams, resident / roles});
   plan.teams = within(most, ceilDiv(vectors, kRingMinVectors), tuning.blocks);
   plan.blocks = plan.teams * roles;
   // Rounds of equal size, in whole warps.
@@ -194,6 +202,9 @@ void setRingGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tunin
   const uint64_t piece = ceilDiv(ceilDiv(each, rounds), 32) * 32;
   plan.pieceBytes = std::min(piece, slotVectors(group)) * kVec;
 }
+
+// Those who only collect are blocks of their own, where there is something to collect.
+uint32_t rolesOf(const SlicePlan &slices) { return slices.keepers != 0 && !slices.direct ? 2 : 1; }
 
 enum class Route : uint8_t { WholePackets, SlicedPackets, Rings };
 
@@ -234,7 +245,19 @@ struct Message {
   uint32_t owners;
   uint32_t receivers; // of the result
   void *const *peerDst;
+  uint64_t dstPlace;
+
+  uint64_t slice() const {
+    return ceilDiv(ceilDiv(bytes, std::max(1u, countOf(owners))), kVec) * kVec;
+  }
 };
+
+Result<Route> chooseRoute(const PeerGroup &group, const Message &message,
+                          const PeerTuning &tuning) {
+  const PacketLimits limits = packetLimits(group.size);
+  return chooseRoute(group, tuning, countOf(message.owners) == 1 ? limits.rooted : limits.whole,
+                     limits.sliced, message.bytes, message.slice(), 2);
+}
 
 void setDirect(const PeerGroup &group, const Message &message, SlicePlan &slices) {
   if (!message.peerDst[0] || slices.whole || slices.keepers == 0)
@@ -255,11 +278,9 @@ Result<PeerPlan> planMessage(const PeerGroup &group, const Message &message,
   if (message.bytes == 0)
     return plan;
   plan.kind = PeerPlan::Kind::Slices;
-  const uint32_t owners = std::max(1u, countOf(message.owners));
-  const uint64_t slice = ceilDiv(ceilDiv(message.bytes, owners), kVec) * kVec;
-  const PacketLimits limits = packetLimits(group.size);
-  Result<Route> route = chooseRoute(group, tuning, owners == 1 ? limits.rooted : limits.whole,
-                                    limits.sliced, message.bytes, slice, 2);
+  const uint32_t owners = countOf(message.owners);
+  const uint64_t slice = message.slice();
+  Result<Route> route = chooseRoute(group, message, tuning);
   if (!route)
     return route.status();
   // Two members, or one owner: slices would not save anything.
@@ -277,13 +298,14 @@ Result<PeerPlan> planMessage(const PeerGroup &group, const Message &message,
   slices.plain = arePlain(slices.src, slices.dst, message.bytes);
   const uint64_t vectors = ceilDiv(slices.sliceBytes, kVec);
   if (*route == Route::Rings)
-    setRingGrid(group, plan, tuning, vectors);
+    setRingGrid(group, plan, tuning, vectors, rolesOf(slices));
   else
     setPacketGrid(group, plan, tuning, vectors);
   plan.slices = slices;
-  plan.what = hashOf({static_cast<uint64_t>(message.op), message.bytes, slices.dtype,
-                      slices.reduction, message.contributors, message.receivers,
-                      static_cast<uint64_t>(*route), plan.blocks, plan.threads, slices.direct});
+  plan.what =
+      hashOf({static_cast<uint64_t>(message.op), message.bytes, slices.dtype, slices.reduction,
+              message.contributors, message.receivers, static_cast<uint64_t>(*route), plan.blocks,
+              plan.threads, slices.direct, slices.direct ? message.dstPlace : 0});
   return plan;
 }
 
@@ -321,6 +343,19 @@ struct Traffic {
   uint64_t who; // root or pairs, hashed
 };
 
+// Where peers write to dst: whether they do, and to which addresses.
+void setDirect(const PeerGroup &group, void *const *peerDst, ExchangePlan &exchange) {
+  if (!peerDst[0] || group.size == 1)
+    return;
+  exchange.direct = true;
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < group.size; ++i) {
+    exchange.directDst[i] = static_cast<char *>(peerDst[i]);
+    bits |= reinterpret_cast<uintptr_t>(peerDst[i]);
+  }
+  exchange.dst.width = std::min(exchange.dst.width, widthOf(bits, exchange.bytes));
+}
+
 Result<PeerPlan> planExchange(const PeerGroup &group, const CopyArgs &args, const Traffic &traffic,
                               ExchangePlan exchange) {
   PeerPlan plan;
@@ -336,23 +371,36 @@ Result<PeerPlan> planExchange(const PeerGroup &group, const CopyArgs &args, cons
   exchange.sources = traffic.sources;
   const bool rings = *route == Route::Rings;
   const uint64_t vectors = ceilDiv(exchange.bytes, kVec);
-  if (rings && args.peerDst[0] && group.size > 1) {
-    exchange.direct = true;
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < group.size; ++i) {
-      exchange.directDst[i] = static_cast<char *>(args.peerDst[i]);
-      bits |= reinterpret_cast<uintptr_t>(args.peerDst[i]);
-    }
-    exchange.dst.width = std::min(exchange.dst.width, widthOf(bits, exchange.bytes));
-  }
+  if (rings)
+    setDirect(group, args.peerDst, exchange);
   exchange.plain = arePlain(exchange.src, exchange.dst, exchange.bytes);
   if (rings)
-    setRingGrid(group, plan, args.tuning, vectors);
+    setRingGrid(group, plan, args.tuning, vectors, kExchangeRoles);
   else
     setPacketGrid(group, plan, args.tuning, vectors);
   plan.exchange = exchange;
-  plan.what = hashOf({static_cast<uint64_t>(traffic.op), exchange.bytes, traffic.who, rings,
-                      plan.blocks, plan.threads, exchange.direct});
+  plan.what =
+      hashOf({static_cast<uint64_t>(traffic.op), exchange.bytes, traffic.who, rings, plan.blocks,
+              plan.threads, exchange.direct, exchange.direct ? args.dstPlace : 0});
+  return plan;
+}
+
+// A broadcast from member to member. `src`: the root's, else null.
+PeerPlan planRelay(const PeerGroup &group, const CopyArgs &args, const void *src, uint64_t bytes) {
+  PeerPlan plan;
+  plan.kind = PeerPlan::Kind::Relay;
+  ExchangePlan &exchange = plan.exchange;
+  exchange.bytes = bytes;
+  exchange.src = contiguous(src, bytes);
+  exchange.dst = contiguous(args.dst, bytes);
+  const uint32_t next = (group.rank + 1) % group.size;
+  exchange.targets = next != args.root ? 1u << next : 0;
+  exchange.sources = group.rank != args.root ? 1u << (group.rank + group.size - 1) % group.size : 0;
+  setDirect(group, args.peerDst, exchange);
+  exchange.plain = arePlain(exchange.src, exchange.dst, bytes);
+  setRingGrid(group, plan, args.tuning, ceilDiv(bytes, kVec), 1, kRingLanes);
+  plan.what = hashOf({static_cast<uint64_t>(Op::Broadcast), bytes, args.root, plan.blocks,
+                      plan.threads, exchange.direct, exchange.direct ? args.dstPlace : 0});
   return plan;
 }
 
@@ -366,9 +414,10 @@ Result<PeerPlan> planAllReduce(const PeerGroup &group, const ReduceArgs &args) {
   if (group.size == 1)
     return planCopy(group, args.src, args.dst, sizes->block);
   const uint32_t all = allOf(group);
-  return planMessage(group,
-                     {Op::AllReduce, args.src, args.dst, sizes->block, all, all, all, args.peerDst},
-                     args.tuning, reductionOf(group, args));
+  return planMessage(
+      group,
+      {Op::AllReduce, args.src, args.dst, sizes->block, all, all, all, args.peerDst, args.dstPlace},
+      args.tuning, reductionOf(group, args));
 }
 
 Result<PeerPlan> planReduce(const PeerGroup &group, const ReduceArgs &args) {
@@ -385,10 +434,10 @@ Result<PeerPlan> planReduce(const PeerGroup &group, const ReduceArgs &args) {
                       (args.tuning.algorithm != PeerAlgorithm::Auto ||
                        sizes->block > packetLimits(group.size).rooted);
   void *none[kMaxPeers] = {};
-  return planMessage(
-      group,
-      {Op::Reduce, args.src, args.dst, sizes->block, all, sliced ? all & ~root : root, root, none},
-      args.tuning, reductionOf(group, args));
+  return planMessage(group,
+                     {Op::Reduce, args.src, args.dst, sizes->block, all,
+                      sliced ? all & ~root : root, root, none, 0},
+                     args.tuning, reductionOf(group, args));
 }
 
 Result<PeerPlan> planReduceScatter(const PeerGroup &group, const ReduceArgs &args) {
@@ -417,7 +466,7 @@ Result<PeerPlan> planReduceScatter(const PeerGroup &group, const ReduceArgs &arg
   slices.contributors = slices.owners = slices.ownKeepers = allOf(group);
   const uint64_t vectors = ceilDiv(sizes->block, kVec);
   if (*route == Route::Rings)
-    setRingGrid(group, plan, args.tuning, vectors);
+    setRingGrid(group, plan, args.tuning, vectors, rolesOf(slices));
   else
     setPacketGrid(group, plan, args.tuning, vectors);
   plan.what =
@@ -437,11 +486,16 @@ Result<PeerPlan> planBroadcast(const PeerGroup &group, const CopyArgs &args) {
   if (group.size == 1)
     return planCopy(group, src, args.dst ? args.dst : const_cast<void *>(src), sizes->block);
   const uint32_t root = 1u << args.root, others = allOf(group) & ~root;
+  const Message message = {Op::Broadcast, src,    args.dst,     sizes->block, root,
+                           others,        others, args.peerDst, args.dstPlace};
+  Result<Route> route = chooseRoute(group, message, args.tuning);
+  if (!route)
+    return route.status();
+  if (*route == Route::Rings && sizes->block > 0)
+    return planRelay(group, args, src, sizes->block);
   SlicePlan slices = {};
   slices.copyOwn = isRoot && args.dst && args.dst != args.src;
-  return planMessage(
-      group, {Op::Broadcast, src, args.dst, sizes->block, root, others, others, args.peerDst},
-      args.tuning, slices);
+  return planMessage(group, message, args.tuning, slices);
 }
 
 Result<PeerPlan> planAllGather(const PeerGroup &group, const CopyArgs &args) {

@@ -1,14 +1,16 @@
 // peer_plan.h - what a collective comes to: the work of each member, for kernels and emulation.
 //
 // A launcher turns its arguments into a Plan (planAllReduce, …), on the host; the kernels know
-// no collectives, only two kinds of work:
+// no collectives, only three kinds of work:
 //
 //   slices     *Contributors* send slice j of their message to its *owner*; the owner combines
 //              them in rank order and passes the result on to the *keepers*. all_reduce,
-//              reduce_scatter, reduce and broadcast are this, with one, some or all members in
-//              each part. A slice may be the whole message: then every owner combines all of it.
+//              reduce_scatter, reduce and a small broadcast are this, with one, some or all
+//              members in each part. A slice may be the whole message: then every owner combines
+//              all of it.
 //   exchange   Messages go from member to member and land as they are. all_gather, all_to_all,
 //              gather, scatter and permute.
+//   relay      One message goes through all members, one after the other. A large broadcast.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_PLAN_H
 #define COLL_RUNTIME_KERNELS_PEER_PLAN_H
@@ -49,19 +51,19 @@ struct SlicePlan {
 };
 
 struct ExchangePlan {
-  PeerPlace src;    // block j: for member j
-  PeerPlace dst;    // block i: from member i
+  PeerPlace src;    // block j: for member j. Of a relay: the root's message
+  PeerPlace dst;    // block i: from member i. Of a relay: the message
   bool plain;       // as in SlicePlan
   uint64_t bytes;   // of each message
-  uint32_t targets; // of this member's messages; may name itself
-  uint32_t sources;
-  bool zero;                  // this member's dst, one block, gets zeros
+  uint32_t targets; // of this member's messages; may name itself. Of a relay: who comes next
+  uint32_t sources; // of a relay: who comes before
+  bool zero;        // this member's dst, one block, gets zeros
   char *directDst[kMaxPeers]; // the targets' dst, if this member writes there directly
   bool direct;
 };
 
 struct PeerPlan {
-  enum class Kind : uint8_t { Nothing, Slices, Exchange, Barrier } kind = Kind::Nothing;
+  enum class Kind : uint8_t { Nothing, Slices, Exchange, Relay, Barrier } kind = Kind::Nothing;
   bool packets = false; // else rings
   uint32_t what = 0;    // the same for all members that make the same call
   uint32_t blocks = 1;

@@ -5,10 +5,12 @@
 // target waits for data, reads the slot, and releases it. Counts run on from call to call, so the
 // first slots of a call need no exchange.
 //
-// **Memory order.** publish: the barrier of the block orders all its stores before the release,
-// at system scope, of the count `arrived`. await: one thread acquires the count, the barrier
+// **Memory order.** Publishing: the barrier of the block orders all its stores before the release,
+// at system scope, of the count `arrived`. Waiting: a thread acquires the count, the barrier
 // passes that on to the block; the acquire also empties the L1 cache of old lines. Releasing a
-// slot is the same the other way round: reads before the release of `credited`.
+// slot is the same the other way round: reads before the release of `credited`. A release waits
+// for all that the block has stored at its peers, so what is to be said at one time is said by
+// lanes of one warp, which wait once.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_RING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_RING_DEVICE_CUH
@@ -22,6 +24,21 @@ namespace coll::kernels::peer {
 struct RingScratch {
   uint32_t pushed[kRingLanes][kMaxPeers];
   uint32_t taken[kRingLanes][kMaxPeers];
+};
+
+// What a block waits for, of some members on a lane: that there is a free slot at each target, or
+// that each source has published a slot that was not released.
+struct RingWait {
+  enum What : uint8_t { Room, Data } what;
+  uint32_t lane;
+  uint32_t members;
+};
+// What a block says: what was written to targets may be read, what was read from sources may be
+// written.
+struct RingSignal {
+  enum What : uint8_t { Publish, Release } what;
+  uint32_t lane;
+  uint32_t members;
 };
 
 // Block-wide: all threads make the same calls. Member sets are masks. A block that serves the rings
@@ -46,31 +63,30 @@ public:
     return !simt::syncBlockAny(isMine(members) && !call_.awaitEntry(thread_));
   }
 
-  // Until there is a free slot at each target; false: give up.
-  COLL_DEVICE bool awaitRoom(uint32_t lane, uint32_t targets) const {
-    bool over = false;
-    if (isMine(targets)) {
-      const uint32_t *credited = &countsOf(group_.rank, lane, thread_).credited;
-      Watch watch(group_);
-      while (scratch_.pushed[lane][thread_] - simt::loadRelaxed(credited) >= group_.layout.slots &&
-             !over)
-        over = watch.isOver(thread_);
-      (void)simt::loadAcquire(credited);
+  // Until all of that is so; false: give up. Looks at everything at once.
+  template <uint32_t n>
+  COLL_DEVICE bool await(const RingWait (&waits)[n]) const {
+    const uint32_t member = thread_ % kMaxPeers;
+    const uint32_t *count = nullptr;
+    uint32_t wanted = 0;
+    COLL_UNROLL()
+    for (uint32_t i = 0; i < n; ++i) {
+      const RingWait &wait = waits[i];
+      if (!keeps(wait.what == RingWait::Room, wait.lane) || !isIn(wait.members, member))
+        continue;
+      const RingCounts &counts = countsOf(group_.rank, wait.lane, member);
+      count = wait.what == RingWait::Room ? &counts.credited : &counts.arrived;
+      wanted = wait.what == RingWait::Room
+                   ? scratch_.pushed[wait.lane][member] + 1 - group_.layout.slots
+                   : scratch_.taken[wait.lane][member] + 1;
     }
-    return !simt::syncBlockAny(over);
+    return !simt::syncBlockAny(count && !awaitCount(count, wanted, member));
   }
-
-  // Until each source has published a slot that was not released; false: give up.
+  COLL_DEVICE bool awaitRoom(uint32_t lane, uint32_t targets) const {
+    return await({{RingWait::Room, lane, targets}});
+  }
   COLL_DEVICE bool awaitData(uint32_t lane, uint32_t sources) const {
-    bool over = false;
-    if (isMine(sources)) {
-      const uint32_t *arrived = &countsOf(group_.rank, lane, thread_).arrived;
-      Watch watch(group_);
-      while (simt::loadRelaxed(arrived) == scratch_.taken[lane][thread_] && !over)
-        over = watch.isOver(thread_);
-      (void)simt::loadAcquire(arrived);
-    }
-    return !simt::syncBlockAny(over);
+    return await({{RingWait::Data, lane, sources}});
   }
 
   // The next slot to write at a target, to read from a source.
@@ -81,31 +97,55 @@ public:
     return slot(group_.rank, lane, source, scratch_.taken[lane][source]);
   }
 
-  // What was written to `targets` may be read; what was read from `sources` may be written.
+  // Says all of that, of what the block has stored and read until now. One fence serves all.
+  template <uint32_t n>
+  COLL_DEVICE void signal(const RingSignal (&signals)[n]) const {
+    simt::syncBlock();
+    const uint32_t member = thread_ % kMaxPeers;
+    uint32_t *told = nullptr;
+    uint32_t count = 0;
+    COLL_UNROLL()
+    for (uint32_t i = 0; i < n; ++i) {
+      const RingSignal &signal = signals[i];
+      if (!keeps(signal.what == RingSignal::Publish, signal.lane) || !isIn(signal.members, member))
+        continue;
+      RingCounts &own = countsOf(group_.rank, signal.lane, member);
+      RingCounts &theirs = countsOf(member, signal.lane, group_.rank);
+      if (signal.what == RingSignal::Publish) {
+        count = own.pushed = ++scratch_.pushed[signal.lane][member];
+        told = &theirs.arrived;
+      } else {
+        count = own.taken = ++scratch_.taken[signal.lane][member];
+        told = &theirs.credited;
+      }
+    }
+    if (told)
+      simt::storeRelease(told, count);
+  }
   COLL_DEVICE void publish(uint32_t lane, uint32_t targets) const {
-    signal(lane, targets, lane, 0);
+    signal({{RingSignal::Publish, lane, targets}});
   }
   COLL_DEVICE void release(uint32_t lane, uint32_t sources) const {
-    signal(lane, 0, lane, sources);
-  }
-  COLL_DEVICE void signal(uint32_t publishLane, uint32_t targets, uint32_t releaseLane,
-                          uint32_t sources) const {
-    simt::syncBlock();
-    if (isMine(targets)) {
-      const uint32_t pushed = ++scratch_.pushed[publishLane][thread_];
-      simt::storeRelease(&countsOf(thread_, publishLane, group_.rank).arrived, pushed);
-      countsOf(group_.rank, publishLane, thread_).pushed = pushed;
-    }
-    if (isMine(sources)) {
-      const uint32_t taken = ++scratch_.taken[releaseLane][thread_];
-      simt::storeRelease(&countsOf(thread_, releaseLane, group_.rank).credited, taken);
-      countsOf(group_.rank, releaseLane, thread_).taken = taken;
-    }
+    signal({{RingSignal::Release, lane, sources}});
   }
 
 private:
   COLL_DEVICE bool isMine(uint32_t members) const {
     return thread_ < group_.size && isIn(members, thread_);
+  }
+  // One thread keeps what was pushed to a member, or taken from it, on a lane: it waits and it
+  // tells. Others look at what it keeps after the next wait of the block.
+  COLL_DEVICE bool keeps(bool pushed, uint32_t lane) const {
+    static_assert(2 * kRingLanes * kMaxPeers <= simt::kWarpThreads);
+    return thread_ / kMaxPeers == (pushed ? kRingLanes : 0) + lane;
+  }
+  // Counts wrap.
+  COLL_DEVICE bool awaitCount(const uint32_t *count, uint32_t wanted, uint32_t member) const {
+    Watch watch(group_);
+    while (static_cast<int32_t>(simt::loadAcquire(count) - wanted) < 0)
+      if (watch.isOver(member))
+        return false;
+    return true;
   }
   COLL_DEVICE RingCounts &countsOf(uint32_t member, uint32_t lane, uint32_t with) const {
     return stateOf(group_, member).rings[lane][number_][with];
@@ -143,27 +183,74 @@ COLL_DEVICE void copyVectors(const char *from, char *to, uint64_t count) {
   }
 }
 
-// Vectors `first` to `first + count`: into a slot, out of it, or from buffer to buffer.
-template <typename From>
-COLL_DEVICE void copyOut(const From &from, uint64_t first, uint64_t count, char *slot) {
-  if (from.isPlain(first, count))
-    return copyVectors(from.base + first * kVec, slot, count);
-  for (uint64_t i = simt::threadIndex(); i < count; i += simt::blockThreads())
-    simt::storeGlobal16(slot + i * kVec, from.load(first + i));
+COLL_DEVICE void copyVectors(const char *from, char *to, char *too, uint64_t count) {
+  const uint64_t stride = simt::blockThreads();
+  for (uint64_t at = simt::threadIndex(); at < count; at += stride * kCopyBatch) {
+    Vec16 v[kCopyBatch] = {};
+    COLL_UNROLL()
+    for (uint32_t u = 0; u < kCopyBatch; ++u)
+      if (at + u * stride < count)
+        v[u] = simt::loadGlobal16(from + (at + u * stride) * kVec);
+    COLL_UNROLL()
+    for (uint32_t u = 0; u < kCopyBatch; ++u)
+      if (at + u * stride < count) {
+        simt::storeGlobal16(to + (at + u * stride) * kVec, v[u]);
+        simt::storeGlobal16(too + (at + u * stride) * kVec, v[u]);
+      }
+  }
 }
-template <typename To>
-COLL_DEVICE void copyIn(const char *slot, const To &to, uint64_t first, uint64_t count) {
-  if (to.isPlain(first, count))
-    return copyVectors(slot, to.base + first * kVec, count);
+
+// `count` vectors of a message from `first` on.
+struct Piece {
+  uint64_t first;
+  uint64_t count;
+};
+
+// Where the vectors of a piece lie: in a slot, or in a buffer.
+template <bool kPlain>
+class Stretch {
+public:
+  using Place = BufferOf<kPlain>;
+
+  COLL_DEVICE explicit Stretch(char *slot) : place_(PeerPlace(), 0, 0), memory_(slot), first_(0) {}
+  COLL_DEVICE Stretch(const Place &place, const Piece &piece)
+      : place_(place),
+        memory_(place.isPlain(piece.first, piece.count) ? place.at(piece.first * kVec) : nullptr),
+        first_(piece.first) {}
+
+  // Null: not in one aligned row.
+  COLL_DEVICE char *memory() const { return memory_; }
+  COLL_DEVICE Vec16 load(uint64_t i) const {
+    return kPlain || memory_ ? simt::loadGlobal16(memory_ + i * kVec) : place_.load(first_ + i);
+  }
+  COLL_DEVICE void store(uint64_t i, const Vec16 &value) const {
+    if (kPlain || memory_)
+      simt::storeGlobal16(memory_ + i * kVec, value);
+    else
+      place_.store(first_ + i, value);
+  }
+
+private:
+  Place place_;
+  char *memory_;
+  uint64_t first_;
+};
+
+template <bool kPlain>
+COLL_DEVICE void copy(const Stretch<kPlain> &from, const Stretch<kPlain> &to, uint64_t count) {
+  if (from.memory() && to.memory())
+    return copyVectors(from.memory(), to.memory(), count);
   for (uint64_t i = simt::threadIndex(); i < count; i += simt::blockThreads())
-    to.store(first + i, simt::loadGlobal16(slot + i * kVec));
+    to.store(i, from.load(i));
 }
-template <typename From, typename To>
-COLL_DEVICE void copyAcross(const From &from, const To &to, uint64_t first, uint64_t count) {
-  if (to.isPlain(first, count))
-    return copyOut(from, first, count, to.base + first * kVec);
-  for (uint64_t i = simt::threadIndex(); i < count; i += simt::blockThreads())
-    to.store(first + i, from.load(first + i));
+// The same to two places, loaded once.
+template <bool kPlain>
+COLL_DEVICE void copy(const Stretch<kPlain> &from, const Stretch<kPlain> &to,
+                      const Stretch<kPlain> &too, uint64_t count) {
+  if (from.memory() && to.memory() && too.memory())
+    return copyVectors(from.memory(), to.memory(), too.memory(), count);
+  copy(from, to, count);
+  copy(from, too, count);
 }
 
 // The blocks that serve the rings of one number: one for each part of a kernel's work, so that
@@ -176,11 +263,7 @@ COLL_DEVICE Team teamOfBlock(uint32_t teams) {
   return {simt::blockIndex() % teams, simt::blockIndex() / teams};
 }
 
-// Pieces of a team: piece k are `count` vectors from `first` on.
-struct Piece {
-  uint64_t first;
-  uint64_t count;
-};
+// Pieces of a team.
 class Pieces {
 public:
   COLL_DEVICE Pieces(const PeerPlan &plan, uint32_t team, uint64_t vectors)

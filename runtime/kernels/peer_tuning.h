@@ -1,6 +1,7 @@
 // peer_tuning.h - sizes of the kernels of a peer group, and why.
 //
-// Estimates that two H200s bore out up to 4 MiB (the README has the figures); not tuned since.
+// Measured on two H200s (the README has the figures), apart from the sizes of packets, which are
+// estimates that they bore out.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_TUNING_H
 #define COLL_RUNTIME_KERNELS_PEER_TUNING_H
@@ -14,13 +15,15 @@ namespace coll::kernels {
 inline constexpr uint64_t kPacketArea = uint64_t{16} << 20;
 
 // Slots of the rings from all sources, for one block and lane: a block pushes a slot to each
-// peer between two fences, of 1 to 2 us each. Long enough that these do not matter, short enough
-// that a message of 16 MiB makes several rounds.
-inline constexpr uint64_t kRingBytes = uint64_t{256} << 10;
+// peer between two fences, of some 2 us each: 64 KiB of four members take 140 us. With 32 KiB
+// all_reduce took 12 % longer at 256 MiB on two members. Four slots of which two are filled ahead
+// took as long as two of the same size.
+inline constexpr uint64_t kRingBytes = uint64_t{512} << 10;
 inline constexpr uint32_t kSlots = 2;
 
-// Of a block.
+// Of a block that moves packets, and of one that serves rings.
 inline constexpr uint32_t kPeerMaxThreads = 256;
+inline constexpr uint32_t kRingMaxThreads = 512;
 
 // Of an H100 or H200.
 inline constexpr uint32_t kMultiprocessors = 132;
@@ -34,9 +37,11 @@ inline constexpr PacketGrid kPacketGrids[] = {{4096, 64}, {16384, 128}};
 inline constexpr uint32_t kPacketThreads = 256; // beyond
 inline constexpr uint32_t kPacketBlocksPerProcessor = 2;
 
-// Teams have a block for each role, and a multiprocessor runs a team of three. Links need no more.
-inline constexpr uint32_t kSliceRoles = 3, kExchangeRoles = 2;
-inline constexpr uint32_t kMaxTeams = 132;
+// Rings: teams have a block for each role. 512 threads fill a multiprocessor with what they have
+// in flight, in one block, or in two where there are two roles. Two blocks of a relay beside each
+// other hide each other's fences; it has a ring in each lane.
+inline constexpr uint32_t kExchangeRoles = 2;
+inline constexpr uint32_t kMaxTeams = 132; // where each has all lanes of its rings
 inline constexpr uint32_t kRingThreads = 256;
 inline constexpr uint64_t kRingMinVectors = 512; // of a team, before there is another one
 

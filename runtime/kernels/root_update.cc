@@ -73,8 +73,8 @@ Status checkRootUpdate(const PeerGroup &group, const RootUpdate &update, int num
   if (update.threads % 32 || update.threads > kUpdateThreads)
     return refuse(group, "threads of a block are a multiple of 32 up to " +
                              std::to_string(kUpdateThreads));
-  if (update.blocks > kRingBlocks)
-    return refuse(group, "at most " + std::to_string(kRingBlocks) + " blocks");
+  if (update.blocks > group.layout.ringBlocks)
+    return refuse(group, "at most " + std::to_string(group.layout.ringBlocks) + " blocks");
   if (!anyElements(update.table, group.size))
     return Status::okay();
   if (!update.gradients || !aligned(update.gradients, update.gradientType))

@@ -21,10 +21,9 @@ rt::Result<simt::Grid> emulatedRootUpdate(const PeerGroup &group, const RootUpda
       root_update::arrange(group, small, small.blocks, Optimizer::kSlots);
   return root_update::visitTypes(
       update, group.size, [&](auto gradient, auto parameter, auto ranks) -> simt::Grid {
-        using Kernel = root_update::Update<Optimizer, decltype(gradient), decltype(parameter),
-                                           decltype(ranks)::value>;
         const auto body = [args, optimizer](char *shared) {
-          Kernel(args, optimizer, shared).run();
+          root_update::update<Optimizer, decltype(gradient), decltype(parameter),
+                              decltype(ranks)::value>(args, optimizer, shared);
         };
         return {{args.update.blocks, args.update.threads, sizeof(root_update::Shared<Optimizer>)},
                 body};

@@ -26,7 +26,7 @@ template <typename Optimizer, typename Gradient, typename Parameter, uint32_t kR
 __global__ void __launch_bounds__(kUpdateThreads, 1)
     rootUpdateKernel(const __grid_constant__ Arguments args,
                      const __grid_constant__ Optimizer optimizer) {
-  Update<Optimizer, Gradient, Parameter, kRanks>(args, optimizer, rootUpdateShared).run();
+  update<Optimizer, Gradient, Parameter, kRanks>(args, optimizer, rootUpdateShared);
 }
 
 } // namespace root_update

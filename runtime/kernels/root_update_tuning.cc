@@ -9,6 +9,8 @@ namespace {
 
 uint64_t ceilDiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
+uint64_t roundUp(uint64_t elems) { return ceilDiv(elems, kUpdateGrain) * kUpdateGrain; }
+
 // FNV-1a over what all members have to say alike.
 uint32_t hashOf(const RootUpdate &update, uint32_t ranks, int numSlots) {
   uint32_t hash = 2166136261u;
@@ -25,31 +27,44 @@ uint32_t hashOf(const RootUpdate &update, uint32_t ranks, int numSlots) {
   add(update.mean);
   add(static_cast<uint64_t>(numSlots));
   add(update.blocks);
+  add(update.threads);
   add(update.chunkElems);
   return hash;
+}
+
+// A call that names its chunks goes by rings.
+bool fitsPackets(const PeerGroup &group, const RootUpdate &call, uint64_t longest) {
+  const auto gradientBytes = static_cast<uint64_t>(rt::dtypeSize(call.gradientType)),
+             parameterBytes = static_cast<uint64_t>(rt::dtypeSize(call.parameterType));
+  const uint64_t part = roundUp(longest) * std::max(gradientBytes, parameterBytes);
+  return call.chunkElems == 0 && longest * gradientBytes * group.size <= kUpdatePacketBytes &&
+         part <= group.layout.packetBytes / 2;
 }
 
 } // namespace
 
 Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t processors,
                   int numSlots) {
-  Arguments args = {group, update, kUpdateGrain, 0, 0};
+  Arguments args = {group, update, false, kUpdateGrain, 1, 0};
   const RootTable &table = update.table;
   const uint64_t longest = *std::max_element(table.elems, table.elems + group.size);
   RootUpdate &call = args.update;
   if (call.threads == 0)
     call.threads = kUpdateThreads;
   const uint64_t elemBytes = static_cast<uint64_t>(rt::dtypeSize(call.gradientType));
-  const uint64_t slotElems = group.layout.slotBytes / elemBytes;
+  const uint64_t unit =
+      16 / std::min(elemBytes, static_cast<uint64_t>(rt::dtypeSize(call.parameterType)));
+  args.packets = fitsPackets(group, call, longest);
   if (call.blocks == 0) {
-    const uint64_t useful = ceilDiv(longest, call.threads * (sizeof(uint64_t) * 2 / elemBytes));
     // One of these blocks takes the place of two of the other kernels.
-    const uint32_t resident =
-        group.maxBlocks != 0 ? std::max(1u, group.maxBlocks / 2) : kRingBlocks;
-    const uint64_t most = std::min({processors, kRingBlocks, resident});
+    const uint32_t resident = group.maxBlocks != 0 ? std::max(1u, group.maxBlocks / 2) : processors;
+    const uint64_t most = std::min({processors, group.layout.ringBlocks, resident});
+    // Of packets, one block more speaks with the peers.
+    const uint64_t useful = ceilDiv(longest, call.threads * unit) + (args.packets ? 1 : 0);
     call.blocks = static_cast<uint32_t>(std::clamp<uint64_t>(useful, 1, most));
   }
-  const uint64_t share = ceilDiv(ceilDiv(longest, call.blocks), kUpdateGrain) * kUpdateGrain;
+  const uint64_t slotElems = group.layout.slotBytes / elemBytes;
+  const uint64_t share = roundUp(ceilDiv(longest, call.blocks));
   if (longest != 0) {
     const uint64_t asked = call.chunkElems / kUpdateGrain * kUpdateGrain;
     args.blockElems = static_cast<uint32_t>(std::min({share, slotElems, asked ? asked : share}));

@@ -22,25 +22,30 @@ template <typename Reducer, uint32_t N, bool kPlain>
 class PacketSlices {
 public:
   COLL_DEVICE PacketSlices(const PeerGroup &group, const SlicePlan &plan, const Call &call)
-      : group_(group), plan_(plan), slices_(group, plan), packets_(group, call),
-        secondHop_(group.layout.packetBytes / kVec / 2) {}
+      : call_(call), plan_(plan), slices_(group, plan), packets_(group, call) {}
 
-  // False: some wait was given up.
-  COLL_DEVICE bool run() const {
+  COLL_DEVICE void run() const {
     const uint64_t first = firstVector(), stride = vectorStride();
-    if (slices_.contributes(slices_.rank))
-      for (uint64_t i = first; i < slices_.vectors(); i += stride)
-        scatter(i);
+    const bool contributes = slices_.contributes(slices_.rank);
+    Vec16 v[N];
+    if (contributes && first < slices_.vectors())
+      load(first, v);
+    if (!call_.enter())
+      return;
+    for (uint64_t i = first; contributes && i < slices_.vectors(); i += stride) {
+      if (i != first)
+        load(i, v);
+      scatter(i, v);
+    }
     copyOwnMessage<kPlain>(plan_, first, stride);
     if (slices_.owns(slices_.rank))
       for (uint64_t i = first; i < slices_.vectors(slices_.rank); i += stride)
         if (!combine(i))
-          return false;
+          return;
     if (slices_.keeps(slices_.rank))
       for (uint64_t i = first; i < slices_.vectors(); i += stride)
         if (!collect(i))
-          return false;
-    return true;
+          return;
   }
 
 private:
@@ -48,8 +53,8 @@ private:
     return memberAfter(slices_.rank, distance, slices_.size);
   }
 
-  COLL_DEVICE void scatter(uint64_t i) const {
-    Vec16 v[N];
+  // v[d] = what goes to peerAt(d).
+  COLL_DEVICE void load(uint64_t i, Vec16 (&v)[N]) const {
     COLL_UNROLL()
     for (uint32_t d = 1; d < N; ++d) {
       if (d >= slices_.size)
@@ -60,6 +65,8 @@ private:
       else if (i < slices_.vectors(p))
         v[d] = slices_.src(p).load(i);
     }
+  }
+  COLL_DEVICE void scatter(uint64_t i, const Vec16 (&v)[N]) const {
     COLL_UNROLL()
     for (uint32_t d = 1; d < N; ++d) {
       if (d >= slices_.size)
@@ -77,7 +84,7 @@ private:
       own = slices_.src(rank).load(i);
     const uint32_t sources = plan_.contributors & ~(1u << rank);
     Vec16 v[N];
-    if (!await(sources, i, v))
+    if (!packets_.await(sources, i, v))
       return false;
     COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
@@ -87,7 +94,7 @@ private:
     COLL_UNROLL()
     for (uint32_t d = 1; d < N; ++d)
       if (d < slices_.size && slices_.keeps(peerAt(d)))
-        packets_.send(peerAt(d), secondHop_ + i, result);
+        packets_.send(peerAt(d), packets_.secondHop() + i, result);
     if (slices_.storesOwn())
       slices_.dst(rank).store(i, result);
     return true;
@@ -100,7 +107,7 @@ private:
       if (p != slices_.rank && slices_.owns(p) && i < slices_.vectors(p))
         sources |= 1u << p;
     Vec16 v[N];
-    if (!await(sources, secondHop_ + i, v))
+    if (!packets_.await(sources, packets_.secondHop() + i, v))
       return false;
     COLL_UNROLL()
     for (uint32_t p = 0; p < N; ++p)
@@ -109,45 +116,20 @@ private:
     return true;
   }
 
-  // v[p] = the packet of each source, all of them looked for at once.
-  COLL_DEVICE bool await(uint32_t sources, uint64_t slot, Vec16 (&v)[N]) const {
-    Watch watch(group_);
-    for (;;) {
-      uint32_t missing = kMaxPeers;
-      COLL_UNROLL()
-      for (uint32_t p = 0; p < N; ++p)
-        if (isIn(sources, p))
-          v[p] = packets_.peek(p, slot);
-      COLL_UNROLL()
-      for (uint32_t p = 0; p < N; ++p)
-        if (isIn(sources, p) && !hasArrived(v[p]))
-          missing = p;
-      if (missing == kMaxPeers)
-        break;
-      if (watch.isOver(missing))
-        return false;
-    }
-    bool all = true;
-    COLL_UNROLL()
-    for (uint32_t p = 0; p < N; ++p)
-      if (isIn(sources, p))
-        all = packets_.take(p, slot, v[p]) && all;
-    return all;
-  }
-
-  const PeerGroup &group_;
+  const Call &call_;
   const SlicePlan &plan_;
   const Slices<N, kPlain> slices_;
   const Packets packets_;
-  const uint64_t secondHop_;
 };
 
 // The kernel.
 template <typename Reducer, uint32_t N, bool kPlain>
 COLL_DEVICE void slicesByPackets(const PeerGroup &group, const PeerPlan &plan) {
   const Call call(group, plan.what, speakerOfPackets());
-  if (call.enter() && movesPackets())
-    (void)PacketSlices<Reducer, N, kPlain>(group, plan.slices, call).run();
+  if (!movesPackets())
+    (void)call.enter();
+  else
+    PacketSlices<Reducer, N, kPlain>(group, plan.slices, call).run();
   call.leave();
 }
 

@@ -7,7 +7,7 @@ namespace coll::kernels {
 namespace {
 
 template <typename Reducer, uint32_t N, bool kPlain>
-__global__ void __launch_bounds__(kPeerMaxThreads, kSliceRoles)
+__global__ void __launch_bounds__(kRingMaxThreads, 1)
     ringSlices(const __grid_constant__ PeerGroup group, const __grid_constant__ PeerPlan plan) {
   __shared__ peer::RingScratch scratch;
   if (peer::begins(plan))
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kPeerMaxThreads, kSliceRoles)
 } // namespace
 
 const void *ringSlicesKernel(const PeerPlan &plan, uint32_t size) {
-  return peer::visitSlices(plan.slices, size, [](auto reducer, auto n, auto plain) {
+  return peer::visitSums(plan.slices, size, [](auto reducer, auto n, auto plain) {
     return reinterpret_cast<const void *>(
         ringSlices<decltype(reducer), decltype(n)::value, decltype(plain)::value>);
   });

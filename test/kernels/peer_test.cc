@@ -168,13 +168,17 @@ Bytes reduced(const Case &c, const std::vector<Bytes> &contributions) {
 
 class Group {
 public:
-  Group(PeerRig &rig, uint32_t size, uint64_t timeoutNs = 20'000'000'000) : rig_(rig), size_(size) {
+  static constexpr WorkspaceSizes kSmallWorkspace = {64 << 10, 4, 8 << 10, 2},
+                                  kManySlots = {64 << 10, 4, 12 << 10, 4};
+
+  Group(PeerRig &rig, uint32_t size, uint64_t timeoutNs = 20'000'000'000,
+        const WorkspaceSizes &sizes = kSmallWorkspace)
+      : rig_(rig), size_(size) {
     for (uint32_t rank = 0; rank < size; ++rank) {
       PeerGroup group;
       group.rank = rank;
       group.size = size;
-      group.layout =
-          rig.isEmulated() ? workspaceLayout(size, kSmallWorkspace) : workspaceLayout(size);
+      group.layout = rig.isEmulated() ? workspaceLayout(size, sizes) : workspaceLayout(size);
       group.timeoutNs = timeoutNs;
       group.maxBlocks = rig.maxBlocks(size);
       group.control = rig.control();
@@ -292,8 +296,6 @@ public:
   }
 
 private:
-  static constexpr WorkspaceSizes kSmallWorkspace = {64 << 10, 4, 8 << 10, 2};
-
   // The smaller buffer is the member's own block of the larger one.
   void placeInPlace(const Case &c, uint32_t rank, Buffers &b) const {
     if (b.sent.size() > b.before.size()) {
@@ -459,7 +461,8 @@ TEST_P(PeerTest, RandomCallsAreExact) {
     if (round % 10 == 0)
       renew();
     const uint32_t size = isEmulated() ? 1 + random() % 5 : 1 + random() % 4;
-    Group group(*rig_, size);
+    Group group(*rig_, size, 20'000'000'000,
+                round % 2 ? Group::kSmallWorkspace : Group::kManySlots);
     std::vector<Case> cases;
     const int calls = isEmulated() ? 3 : 25;
     for (int i = 0; i < calls; ++i) {
@@ -520,6 +523,58 @@ TEST_P(PeerTest, PermuteInPlaceSendsBeforeItZeroes) {
     if (HasFatalFailure())
       return;
   }
+}
+
+// More blocks than a lane has rings; other calls use the same rings before and after.
+TEST_P(PeerTest, ARelayUsesAllLanes) {
+  Random random(19);
+  Group group(*rig_, 3);
+  std::vector<Case> cases;
+  for (Op op : {Op::AllReduce, Op::Broadcast, Op::Broadcast, Op::Reduce, Op::Broadcast}) {
+    Case c;
+    c.op = op;
+    c.root = static_cast<uint32_t>(cases.size()) % 3;
+    c.count = isEmulated() ? 6000 : 6'000'000;
+    c.tuning = {PeerAlgorithm::Pipe, op == Op::Broadcast ? 7u : 3u, isEmulated() ? 32u : 256u};
+    if (!isEmulated() && op == Op::Broadcast)
+      c.tuning = {PeerAlgorithm::Pipe, 0, 0};
+    cases.push_back(c);
+  }
+  group.run(random, cases, 3);
+}
+
+// Kernels that wait for each other are on the GPU at once, whoever shares it.
+TEST(PeerPlans, FitOnTheGpu) {
+  constexpr uint32_t kThreads = 512; // of 128 registers each, on a multiprocessor
+  const std::unique_ptr<PeerRig> rig = makeEmulatedPeerRig();
+  for (uint32_t size : {2u, 3u, 4u, 8u})
+    for (uint32_t sharers = 1; sharers <= std::min(size, 4u); ++sharers)
+      for (uint64_t bytes = 1024; bytes <= uint64_t{1} << 30; bytes *= 8)
+        for (const bool direct : {false, true}) {
+          PeerGroup group;
+          group.size = size;
+          group.layout = workspaceLayout(size);
+          group.timeoutNs = 1;
+          group.control = rig->control();
+          group.maxBlocks = residentBlocks(kMultiprocessors, sharers);
+          std::fill_n(group.workspace, size, reinterpret_cast<char *>(512));
+          ReduceArgs reduce;
+          reduce.src = reduce.dst = group.workspace[0];
+          reduce.count = bytes / 4;
+          CopyArgs copy;
+          copy.src = copy.dst = group.workspace[0];
+          copy.srcRowBytes = copy.dstRowBytes = bytes;
+          for (uint32_t p = 0; p < size && direct; ++p)
+            reduce.peerDst[p] = copy.peerDst[p] = group.workspace[0];
+          for (const Result<PeerPlan> &plan :
+               {planAllReduce(group, reduce), planReduce(group, reduce),
+                planReduceScatter(group, reduce), planBroadcast(group, copy),
+                planAllGather(group, copy)}) {
+            ASSERT_TRUE(plan.ok()) << plan.status().toString();
+            EXPECT_LE(sharers * plan->blocks * plan->threads, kMultiprocessors * kThreads)
+                << bytes << " bytes, " << size << " members, " << sharers << " of them on a GPU";
+          }
+        }
 }
 
 // A payload that packets reserve, everywhere.
@@ -617,6 +672,31 @@ TEST_P(PeerFailureTest, AbortEndsAllMembers) {
     EXPECT_EQ(errors[1], KernelError::PeerFailed);
     EXPECT_EQ(errors[2], KernelError::PeerFailed);
   }
+}
+
+// Members that name different places write nothing.
+TEST_P(PeerFailureTest, OtherPlacesAreSeen) {
+  Group group(*rig_, 2, 300'000'000);
+  std::vector<char> sent(4000, 'x'), got(sent.size());
+  std::vector<PeerStream> streams;
+  char *dst[] = {rig_->device(0, sent.size()), rig_->device(1, sent.size())};
+  rig_->copyIn(dst[0], sent.data(), sent.size());
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    CopyArgs copy;
+    copy.src = copy.dst = dst[rank];
+    copy.srcRowBytes = copy.dstRowBytes = sent.size();
+    std::copy_n(dst, 2, copy.peerDst);
+    copy.dstPlace = rank;
+    copy.tuning = {PeerAlgorithm::Pipe, 2, isEmulated() ? 32u : 64u};
+    const Result<PeerPlan> plan = planBroadcast(group.member(rank), copy);
+    ASSERT_TRUE(plan.ok());
+    streams.push_back({group.member(rank), {*plan}});
+  }
+  rig_->run(streams, 0);
+  for (uint32_t rank = 0; rank < 2; ++rank)
+    EXPECT_EQ(group.errorOf(rank), KernelError::PeerMismatch) << "member " << rank;
+  rig_->copyOut(got.data(), dst[1], got.size());
+  EXPECT_EQ(got, std::vector<char>(sent.size(), 0));
 }
 
 TEST_P(PeerFailureTest, OtherCallsAreSeen) {

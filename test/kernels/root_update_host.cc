@@ -1,5 +1,6 @@
 // Members emulated on the host: one grid each, in a random order that a seed decides.
 
+#include "runtime/kernels/peer_emulation.h"
 #include "runtime/kernels/root_update_emulation.h"
 #include "test/kernels/root_update_rig.h"
 
@@ -40,7 +41,7 @@ public:
     PeerGroup shared;
     shared.size = size;
     shared.timeoutNs = timeoutNs;
-    shared.layout = workspaceLayout(size);
+    shared.layout = workspaceLayout(size, {128 << 10, 4, 64 << 10, ++groups_ % 2 ? 2u : 3u});
     for (uint32_t r = 0; r < size; ++r) {
       // Zero, and present where it is touched only.
       workspaces_.push_back(std::calloc(shared.layout.bytes + kAlignment, 1));
@@ -53,6 +54,7 @@ public:
       shared.rank = r;
       shared.control = reinterpret_cast<PeerControl *>(allocate(r, sizeof(PeerControl)));
       *shared.control = {};
+      emulateWorkspaceInit(shared);
       group.push_back(shared);
     }
     return group;
@@ -102,6 +104,7 @@ private:
   std::vector<char *> memory_;
   std::vector<void *> workspaces_;
   uint64_t seed_ = 0;
+  uint32_t groups_ = 0;
 };
 
 RootUpdateRigResult makeHost() { return {std::make_unique<HostRig>(), ""}; }

@@ -2,9 +2,10 @@
 // CUDA graphs, the slowest member's time per call; optionally a sweep of grids.
 //
 //   bench-peers [--gpus N] [--ops a,b] [--sizes BYTES,…] [--seconds S] [--variants] [--no-nccl]
-//               [--jsonl FILE]
+//               [--rings SLOTSxKIBxTEAMSxTHREADS,…] [--jsonl FILE]
 //
-// Sizes are of the whole message: nccl-tests' habit. Prints a table, appends JSON lines.
+// Sizes are of the whole message: nccl-tests' habit. Prints a table, appends JSON lines. --rings:
+// the times of other workspaces and grids of the kernels for large messages, too.
 
 #include "runtime/kernels/error_word.h"
 #include "runtime/kernels/peer_launch.h"
@@ -50,6 +51,12 @@ void check(ncclResult_t result, const char *what) {
   std::_Exit(1);
 }
 
+// How the kernels for large messages are to be launched.
+struct Rings {
+  std::string name;
+  uint32_t slots = 0, slotKib = 0, teams = 0, threads = 0;
+};
+
 struct Options {
   int gpus = 0;
   std::vector<std::string> ops = {"all_reduce", "reduce_scatter", "all_gather",
@@ -57,6 +64,7 @@ struct Options {
   std::vector<uint64_t> sizes;
   double seconds = 60; // for everything
   bool variants = false;
+  std::vector<Rings> rings;
   bool nccl = true;
   std::string jsonl;
 };
@@ -77,6 +85,14 @@ std::vector<std::string> split(const std::string &list) {
   return parts;
 }
 
+Rings parseRings(const std::string &name) {
+  Rings rings;
+  rings.name = name;
+  std::sscanf(name.c_str(), "%ux%ux%ux%u", &rings.slots, &rings.slotKib, &rings.teams,
+              &rings.threads);
+  return rings;
+}
+
 Options parse(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -91,6 +107,9 @@ Options parse(int argc, char **argv) {
         options.sizes.push_back(std::strtoull(size.c_str(), nullptr, 10));
     else if (flag == "--seconds")
       options.seconds = std::atof(value().c_str());
+    else if (flag == "--rings")
+      for (const std::string &rings : split(value()))
+        options.rings.push_back(parseRings(rings));
     else if (flag == "--variants")
       options.variants = true;
     else if (flag == "--no-nccl")
@@ -139,8 +158,17 @@ private:
     }
   }
 
+  WorkspaceSizes sizesOf(const Rings &rings) const {
+    WorkspaceSizes sizes = defaultWorkspaceSizes();
+    sizes.slots = rings.slots;
+    sizes.ringBytes = uint64_t{size()} * rings.slots * rings.slotKib << 10;
+    return sizes;
+  }
   void makeMembers() {
     const WorkspaceLayout layout = workspaceLayout(size());
+    uint64_t workspaceBytes = layout.bytes;
+    for (const Rings &rings : options_.rings)
+      workspaceBytes = std::max(workspaceBytes, workspaceLayout(size(), sizesOf(rings)).bytes);
     std::vector<char *> workspaces(size());
     forEach([&](uint32_t rank, Member &m) {
       for (uint32_t peer = 0; peer < size(); ++peer)
@@ -152,17 +180,22 @@ private:
       check(cudaMalloc(&m.src, kMaxBytes), "cudaMalloc");
       check(cudaMalloc(&m.dst, kMaxBytes), "cudaMalloc");
       check(cudaMemset(m.src, 0, kMaxBytes), "cudaMemset");
-      check(cudaMalloc(&workspaces[rank], layout.bytes), "cudaMalloc");
+      check(cudaMalloc(&workspaces[rank], workspaceBytes), "cudaMalloc");
       void *control = nullptr;
       check(cudaHostAlloc(&control, sizeof(PeerControl), cudaHostAllocPortable), "control");
       m.group.control = new (control) PeerControl{};
       m.group.rank = rank;
       m.group.size = size();
-      m.group.layout = layout;
-      m.group.timeoutNs = 5'000'000'000;
+      m.group.timeoutNs = 2'000'000'000;
     });
     forEach([&](uint32_t, Member &m) {
       std::copy(workspaces.begin(), workspaces.end(), m.group.workspace);
+    });
+    lay(layout);
+  }
+  void lay(const WorkspaceLayout &layout) {
+    forEach([&](uint32_t, Member &m) {
+      m.group.layout = layout;
       check(initPeerWorkspace(m.group, m.stream));
     });
     synchronize();
@@ -332,8 +365,8 @@ private:
   void measure(const std::string &op, uint64_t bytes) {
     if (bytes > kMaxBytes || elapsed() > options_.seconds)
       return;
-    const double ours = oursOf(op, bytes, {}, false);
-    const double direct = bytes >= (1u << 20) ? oursOf(op, bytes, {}, true) : ours;
+    const double ours = oursOf(op, bytes, PeerTuning(), false);
+    const double direct = bytes >= (1u << 20) ? oursOf(op, bytes, PeerTuning(), true) : ours;
     double nccl = 0;
     if (options_.nccl)
       nccl = timeOf(bytes, true, [&](uint32_t, Member &m) { enqueueNccl(op, bytes, m); });
@@ -341,6 +374,8 @@ private:
                 static_cast<unsigned long long>(bytes), ours, direct, nccl, nccl / ours);
     if (options_.variants)
       sweep(op, bytes);
+    if (!options_.rings.empty())
+      tryRings(op, bytes);
     std::fflush(stdout);
     write(op, bytes, ours, direct, nccl);
   }
@@ -368,7 +403,7 @@ private:
             continue;
           if (elapsed() > options_.seconds)
             break;
-          const double us = oursOf(op, bytes, {algorithm, blocks, threads}, false);
+          const double us = oursOf(op, bytes, PeerTuning{algorithm, blocks, threads}, false);
           if (us > 0)
             rows.push_back({us, std::string(kNames[static_cast<int>(algorithm)]) + " " +
                                     std::to_string(blocks) + "x" + std::to_string(threads)});
@@ -385,6 +420,38 @@ private:
                      row.name.c_str(), row.us);
       std::fclose(file);
     }
+  }
+
+  void tryRings(const std::string &op, uint64_t bytes) {
+    for (const Rings &rings : options_.rings) {
+      if (elapsed() > options_.seconds)
+        break;
+      lay(workspaceLayout(size(), sizesOf(rings)));
+      std::printf("   %-22s", rings.name.c_str());
+      for (const bool direct : {false, true})
+        std::printf(" %9.2f", oursOf(op, bytes, rings, direct));
+      std::printf("\n");
+    }
+    lay(workspaceLayout(size()));
+  }
+
+  // Less than 0: cannot be done.
+  double oursOf(const std::string &op, uint64_t bytes, const Rings &rings, bool direct) {
+    std::vector<PeerPlan> plans;
+    for (uint32_t rank = 0; rank < size(); ++rank) {
+      members_[rank].group.maxBlocks = 4 * kPeerMaxBlocks;
+      Result<PeerPlan> plan =
+          planOf(op, bytes, rank, {PeerAlgorithm::Pipe, rings.teams, rings.threads}, direct);
+      members_[rank].group.maxBlocks = 0;
+      // All blocks have to be on the GPU at once: 128 registers a thread.
+      if (!plan || plan->teams != rings.teams ||
+          plan->blocks * plan->threads > kMultiprocessors * 512)
+        return -1;
+      plans.push_back(*plan);
+    }
+    return timeOf(bytes, false, [&](uint32_t rank, Member &m) {
+      check(launchPeerPlan(op.c_str(), m.group, plans[rank], m.stream));
+    });
   }
 
   void write(const std::string &op, uint64_t bytes, double ours, double direct, double nccl) {

@@ -1,11 +1,12 @@
 // bench-root-update: an Adam step on N ranks, communication included, fused and not.
 //
 //   bench-root-update [--ranks=N] [--counts=M,…] [--types=f32,bf16] [--blocks=N,…]
-//                     [--threads=N] [--chunk=ELEMS] [--out=FILE]
+//                     [--threads=N] [--chunk=ELEMS] [--slots=N,KIB] [--peers=no] [--out=FILE]
 //
 // Ranks: as many as GPUs by default. Where ranks share GPUs, or there is no NCCL, rows show what
 // the kernel costs beside the optimizer alone, without communication. Counts are in Mi
-// parameters (1,16,128). Several numbers of blocks print a table without rows.
+// parameters (1,16,128). Several numbers of blocks print a table without rows. Slots: how many
+// a ring has, and how large they are.
 //
 // A row is the time of a step in a CUDA graph of many, on the slowest rank: beside NCCL's
 // all_reduce and a fused optimizer kernel, and beside its reduce_scatter, the optimizer on a
@@ -30,7 +31,8 @@ struct Options {
   std::vector<uint64_t> counts = {1, 16, 128};
   std::vector<uint32_t> blocks = {0};
   uint32_t threads = 0, chunk = 0;
-  bool f32 = true, bf16 = true;
+  bool f32 = true, bf16 = true, peers = true;
+  std::vector<uint32_t> slots; // how many, KiB
   std::string out;
 };
 
@@ -38,7 +40,7 @@ class Bench {
 public:
   Bench(Team &team, const Options &options, int devices)
       : team_(team), options_(options), group_(team.makeGroup(20ull * 1000 * 1000 * 1000)),
-        nccl_(makeNcclPeer(team, whyNot_)) {
+        nccl_(options.peers ? makeNcclPeer(team, whyNot_) : nullptr) {
     cudaDeviceProp properties{};
     must(cudaGetDeviceProperties(&properties, 0), "properties");
     machine_ = std::to_string(devices) + " x " + properties.name;
@@ -250,6 +252,11 @@ bool parse(int argc, char **argv, Options &options) {
     else if (const auto chunk = numbers<uint32_t>(value, 1u << 20);
              key == "--chunk" && chunk.size() == 1)
       options.chunk = chunk[0];
+    else if (const auto slots = numbers<uint32_t>(value, 1024);
+             key == "--slots" && slots.size() == 2)
+      options.slots = slots;
+    else if (key == "--peers" && value == "no")
+      options.peers = false;
     else
       return false;
   }
@@ -265,7 +272,7 @@ int main(int argc, char **argv) {
   if (!parse(argc, argv, options)) {
     std::fprintf(stderr, "usage: bench-root-update [--ranks=N] [--counts=M,...] "
                          "[--types=f32,bf16] [--blocks=N,...] [--threads=N] [--chunk=ELEMS] "
-                         "[--out=FILE]\n");
+                         "[--slots=N,KIB] [--peers=no] [--out=FILE]\n");
     return 2;
   }
   // A kernel that is loaded at its first launch waits for those that run, and they for it.
@@ -277,7 +284,12 @@ int main(int argc, char **argv) {
   }
   const int ranks = options.ranks ? options.ranks : devices;
   devices = std::min(devices, ranks);
-  Team team(ranks, devices);
+  coll::kernels::WorkspaceSizes sizes = coll::kernels::defaultWorkspaceSizes();
+  if (!options.slots.empty()) {
+    sizes.slots = options.slots[0];
+    sizes.ringBytes = static_cast<uint64_t>(ranks) * options.slots[0] * options.slots[1] << 10;
+  }
+  Team team(ranks, devices, sizes);
   Bench bench(team, options, devices);
   bench.all();
   return bench.bad() == 0 ? 0 : 1;

@@ -37,7 +37,8 @@ struct Member {
 // All ranks, rank r on GPU r modulo the GPUs there are.
 class Team {
 public:
-  Team(int ranks, int devices);
+  // `sizes`: of its groups' workspaces.
+  Team(int ranks, int devices, const kernels::WorkspaceSizes &sizes);
   int size() const { return static_cast<int>(members_.size()); }
   bool sharesGpus() const { return size() > devices_; }
   Member &operator[](int rank) { return members_[static_cast<size_t>(rank)]; }
@@ -60,6 +61,7 @@ public:
 
 private:
   int devices_;
+  kernels::WorkspaceSizes sizes_;
   std::vector<Member> members_;
   std::vector<PeerGroup> meeting_;
 };

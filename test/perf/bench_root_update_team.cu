@@ -115,7 +115,8 @@ void must(const rt::Status &status) {
   std::exit(1);
 }
 
-Team::Team(int ranks, int devices) : devices_(devices), members_(static_cast<size_t>(ranks)) {
+Team::Team(int ranks, int devices, const kernels::WorkspaceSizes &sizes)
+    : devices_(devices), sizes_(sizes), members_(static_cast<size_t>(ranks)) {
   for (int device = 0; device < devices; ++device) {
     must(cudaSetDevice(device), "cudaSetDevice");
     for (int peer = 0; peer < devices; ++peer)
@@ -170,7 +171,7 @@ std::vector<PeerGroup> Team::makeGroup(uint64_t timeoutNs) {
   PeerGroup shared;
   shared.size = static_cast<uint32_t>(size());
   shared.timeoutNs = timeoutNs;
-  shared.layout = kernels::workspaceLayout(shared.size);
+  shared.layout = kernels::workspaceLayout(shared.size, sizes_);
   each([&](int r) { must(cudaMalloc(&shared.workspace[r], shared.layout.bytes), "workspace"); });
   std::vector<PeerGroup> group;
   each([&](int r) {

@@ -176,6 +176,7 @@ kernels::ReduceArgs DirectLane::reduceArgs(const Call &call) const {
   args.root = static_cast<uint32_t>(call.root);
   args.tuning = platform_.tuning;
   reachDestinations(call, args.peerDst);
+  args.dstPlace = static_cast<uint64_t>(placeOf(call));
   return args;
 }
 
@@ -193,6 +194,7 @@ kernels::CopyArgs DirectLane::copyArgs(const Call &call) const {
   args.root = static_cast<uint32_t>(call.root);
   args.tuning = platform_.tuning;
   reachDestinations(call, args.peerDst);
+  args.dstPlace = static_cast<uint64_t>(placeOf(call));
   return args;
 }
 
