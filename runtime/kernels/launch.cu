@@ -47,6 +47,12 @@ Result<int> prepareKernel(const void *kernel, size_t sharedBytes) {
       toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(sharedBytes)),
                "shared memory of a kernel"));
+  // A multiprocessor changes its split of cache and shared memory only when it is empty. Kernels
+  // that wait for each other on a GPU that members share must not wait for that.
+  COLL_RETURN_IF_ERROR(
+      toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared),
+               "carveout of a kernel"));
   prepared[{device, kernel}] = processors;
   return processors;
 }
