@@ -3,6 +3,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/call_check.h"
 #include "runtime/kernels/error_word.h"
+#include "runtime/kernels/peer_tuning.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +16,10 @@ static_assert(sizeof(SliceId) <= sizeof(gpu::Identity));
 
 // How long the reason for a kernel's error may be on its way.
 constexpr int64_t kGraceUs = 1'000'000;
+
+// A rank sends and receives at once, say with two neighbours: then the kernels of all transfers
+// have to be on the GPU beside each other.
+constexpr uint32_t kTransfersAtOnce = 4;
 
 // Of a place in symmetric memory; above them is the serial number.
 constexpr int kOffsetBits = 44;
@@ -249,7 +254,11 @@ Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
     args.dst = const_cast<void *>(args.src); // where it already is
   else
     args.src = nullptr;
-  return platform_.kernels.broadcast(group_, args, stream);
+  kernels::PeerGroup part = group_;
+  const uint32_t all =
+      part.maxBlocks != 0 ? part.maxBlocks : kernels::residentBlocks(kernels::kMultiprocessors, 1);
+  part.maxBlocks = std::max(1u, all / kTransfersAtOnce);
+  return platform_.kernels.broadcast(part, args, stream);
 }
 
 //===-- failures ----------------------------------------------------------------===//
