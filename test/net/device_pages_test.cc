@@ -59,6 +59,17 @@ TEST(PageListTest, WhatTouchesIsOnePage) {
   EXPECT_EQ(runs[0].len, 3 * kBlock);
 }
 
+// A copy by CUDA lies in memory that was pinned at once.
+TEST(PageListTest, ChunksOfThePoolAreNotJoined) {
+  const uint32_t last = BouncePool::kChunkBytes / kBlock - 1;
+  const uint32_t blocks[] = {last - 1, last, last + 1, last + 2};
+  Runs runs;
+  addRuns(runs, blocks, 0, 4 * kBlock, 0);
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].len, 2 * kBlock);
+  EXPECT_EQ(runs[1].bounceOff, BouncePool::kChunkBytes);
+}
+
 //===-- fragments -----------------------------------------------------------------===//
 
 TEST(FragmentsTest, StreamsGiveTheMessageBack) {

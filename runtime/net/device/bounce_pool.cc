@@ -9,8 +9,6 @@ namespace coll::net {
 namespace {
 
 constexpr uint64_t kMaxBytes = uint64_t(1) << 32; // offsets have 32 bits
-// Pinned at a time, and for each account while the limit allows it.
-constexpr uint64_t kChunkBytes = 32 << 20;
 
 uint64_t unmetOf(uint32_t held) {
   return held < BouncePool::kGuaranteedBlocks ? BouncePool::kGuaranteedBlocks - held : 0;

@@ -54,6 +54,8 @@ struct BounceStats {
 class BouncePool {
 public:
   static constexpr uint64_t kBlockBytes = 512 << 10;
+  // Pinned at a time, and for each account while the limit allows it.
+  static constexpr uint64_t kChunkBytes = 32 << 20;
   // One message of the largest size, and a block for what travels with it.
   static constexpr uint32_t kGuaranteedBlocks = 9;
 

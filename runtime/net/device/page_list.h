@@ -15,7 +15,7 @@ namespace coll::net {
 using Runs = std::vector<rt::PageDescriptor>;
 
 // Bytes [at, at + bytes) of the stream that fills `blocks` one after the other belong at
-// bufferOff. Joins what touches in both places.
+// bufferOff. Joins what touches in both places and was pinned at once.
 void addRuns(Runs &runs, const uint32_t *blocks, uint64_t at, uint64_t bytes, uint64_t bufferOff);
 
 // Cuts the runs as the policy says, or coarser where a slot has not so many pages, into
