@@ -28,7 +28,7 @@ sanitized() {
 tests() {
   sanitized
   on 1 run_gtest kernel_tests 120 "$bin/kernel-tests" &
-  on all run_gtest peer_tests 120 "$bin/peer-tests" --gtest_filter='cuda/*' &
+  on all run_gtest peer_tests 240 "$bin/peer-tests" --gtest_filter='cuda/*' &
   on all run_gtest root_update_tests 120 "$bin/root-update-tests" --gtest_filter='cuda/*' &
   on all run_gtest moe_tests 120 "$bin/moe-tests" --gtest_filter='cuda/*' &
 }
