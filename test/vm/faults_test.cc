@@ -129,7 +129,8 @@ protected:
 
   // Requests that wait for a peer that cannot be reached.
   void expectErrorsInTime(Ends &ends, const std::function<void()> &breakIt) {
-    std::vector<uint8_t> data = pattern(200'000, 1), got(200'000), small(10), other(10);
+    // More than any wire takes before the peer has asked for it, which would count as sent.
+    std::vector<uint8_t> data = pattern(1'000'000, 1), got(1'000'000), small(10), other(10);
     Request *wanted = recv(*ends.right, got, 7), *back = recv(*ends.left, other, 8);
     breakIt();
     int64_t begin = nowUs();
