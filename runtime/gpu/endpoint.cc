@@ -413,19 +413,21 @@ Status GpuEndpoint::advance(GpuRequest &request) {
 bool GpuEndpoint::isComplete(GpuRequest &request, Status &failure) {
   if (!request.agreed || request.op.stage != LaneOp::Stage::OnStream)
     return false;
-  if (request.lane && request.lane->suspect())
-    return false;
   // That the communicator is made is all that init asks for.
   if (request.call().kind == OpKind::Init && !request.lane->ready())
     return false;
-  if (request.call().stream)
-    return request.op.onCallersStream || request.ordered;
-  if (!request.op.done)
-    return true;
-  Result<bool> reached = gpu_->reached(request.op.done);
-  if (!reached)
-    failure = reached.status().annotate(place(request));
-  return reached.ok() && *reached;
+  if (request.call().stream) {
+    if (!request.op.onCallersStream && !request.ordered)
+      return false;
+  } else if (request.op.done) {
+    Result<bool> reached = gpu_->reached(request.op.done);
+    if (!reached)
+      failure = reached.status().annotate(place(request));
+    if (!reached || !*reached)
+      return false;
+  }
+  // Last: a kernel that fails says so before it ends.
+  return !request.lane || !request.lane->suspect();
 }
 
 Status GpuEndpoint::collect(Request *&request) {
