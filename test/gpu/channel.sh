@@ -22,7 +22,8 @@ measurements() {
   measured=$COLL_REPORT/channel_measured.jsonl
   rm -f "$measured"
   bench=$COLL_BUILD/bin/bench-channel
-  measure() { timeout --kill-after=5 60 "$@" </dev/null | tee -a "$measured"; }
+  local broken=0
+  measure() { timeout --kill-after=5 60 "$@" </dev/null | tee -a "$measured" || broken=$((broken + 1)); }
   wide="env COLL_NET_SOCKETS=16 COLL_SPIN_US=1000"
   for path in kernel unpack; do
     measure $wide COLL_NET_GPU_PATH=$path "$bench" --label="path $path, 8 blocks, 16 sockets"
@@ -47,6 +48,11 @@ measurements() {
       --label="socket tuned, 4 threads x 4 sockets"
   fi
   machine="$COLL_GPUS x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $(nproc) cores, loopback"
+  if [ $broken -eq 0 ]; then
+    result measured passed
+  else
+    result measured failed "$broken of the programs ended with an error"
+  fi
   check channel_rows 30 python3 "$here/channel_rows.py" "$measured" "$COLL_ROWS/channel.jsonl" "$machine"
 }
 
