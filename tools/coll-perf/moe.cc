@@ -21,6 +21,15 @@ const std::map<std::string, MoeCall> kCalls = {
     {"counts", MoeCall::DispatchCounts}, {"fp8", MoeCall::DispatchFp8},
     {"combine", MoeCall::Combine},       {"copied", MoeCall::CombineCopied}};
 
+// As CLI11 wants it: replaces the word, or says what is wrong.
+std::string callNamed(std::string &word) {
+  const auto found = kCalls.find(word);
+  if (found == kCalls.end())
+    return "there is no call \"" + word + "\"; see coll-perf moe --help";
+  word = std::to_string(static_cast<int>(found->second));
+  return {};
+}
+
 struct Words {
   MoeTask task;
   double timeoutS = 30;
@@ -92,9 +101,9 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
                    ->capture_default_str();
   moe->add_flag("--low-latency", words->lowLatency,
                 "the low-latency mode: 1 to 128 tokens, or --tokens; in graphs, and alone");
-  moe->add_option("--calls", task.calls, "what to measure, without --low-latency")
+  moe->add_option("--calls", task.calls, "what to measure, without --low-latency: some of these")
       ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(kCalls).description(""))
+      ->transform(CLI::Validator(callNamed, ""))
       ->default_str("dispatch,counts,fp8,combine,copied,layout");
   moe->add_flag("--fp8,!--no-fp8", task.fp8, "measure fp8 with scales, too");
   moe->add_flag("--check,!--no-check", task.check, "compare every value");
