@@ -1,6 +1,7 @@
 #include "test/exchange/moe_cases.h"
 
 #include "runtime/base/dtype.h"
+#include "test/fuzz/random.h"
 
 #include <algorithm>
 #include <cstring>
@@ -44,12 +45,15 @@ MoeSizes randomMoeSizes(std::minstd_rand &random, int64_t maxTokens) {
 }
 
 std::vector<char> randomBf16(int64_t count, std::minstd_rand &random) {
-  std::vector<uint16_t> values(static_cast<size_t>(count));
-  for (uint16_t &value : values)
-    value = f32ToBf16(4 * fraction(random) - 2);
-  std::vector<char> bytes(values.size() * sizeof(uint16_t));
-  if (!bytes.empty())
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+  fuzz::Random fast(random());
+  std::vector<char> bytes(static_cast<size_t>(count) * sizeof(uint16_t));
+  for (size_t at = 0; at < bytes.size();) {
+    uint64_t bits = fast.next();
+    for (int i = 0; i < 4 && at < bytes.size(); ++i, bits >>= 16, at += sizeof(uint16_t)) {
+      const uint16_t value = f32ToBf16(static_cast<float>(static_cast<int16_t>(bits)) / 0x1p14f);
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  }
   return bytes;
 }
 

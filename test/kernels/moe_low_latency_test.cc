@@ -5,6 +5,7 @@
 #include "runtime/exchange/moe_low_latency_reference.h"
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/moe_team.h"
+#include "test/kernels/parallel.h"
 
 #include <algorithm>
 #include <array>
@@ -20,21 +21,35 @@ using rt::MoeLowLatencyShape;
 using rt::test::MoeRankCase;
 
 constexpr uint64_t kSecond = 1000000000;
-constexpr uint64_t kPlaceBytes = uint64_t{192} << 10; // of rows in a buffer
+// Of rows in a buffer. The large ones are for GPUs.
+constexpr uint64_t kPlaceBytes = uint64_t{192} << 10, kLargePlaceBytes = uint64_t{4} << 20;
+
+// A round before anything of it is on GPUs.
+struct Drawn {
+  bool fp8 = false, log = false;
+  std::vector<MoeRankCase> world;
+  std::vector<std::vector<char>> experts; // rows that members give back
+};
+// What has to come out.
+struct Expected {
+  std::vector<MoeLowLatencyHostRows> rows;
+  std::vector<std::vector<uint16_t>> sums;
+};
 
 // The two calls of a round.
 struct Exchange {
-  bool fp8 = false, log = false;
-  std::vector<MoeRankCase> world;
+  Drawn drawn;
   std::vector<LowLatencyDispatchArgs> dispatch; // by member
   std::vector<LowLatencyCombineArgs> combine;
-  std::vector<std::vector<char>> experts; // rows that members give back
 };
 
 class LowLatencyTest : public MoeRigTest {
 protected:
+  // One at a time.
   MoeTeam team(uint32_t size, uint64_t timeoutNs = 20 * kSecond) {
-    return {*rig_, size, uint64_t{3 + 2 * size} << 20, timeoutNs};
+    rig_->recycle();
+    const uint64_t bytes = onGpu() ? uint64_t{96} << 20 : uint64_t{5} << 20;
+    return {*rig_, size, bytes, timeoutNs};
   }
 };
 
@@ -55,19 +70,29 @@ MoeLowLatencyShape randomShape(uint32_t size, std::minstd_rand &random) {
   shape.maxTokens = std::min(shape.maxTokens, most);
   return shape;
 }
+// Rows of up to 7,168, or up to 1,024 tokens.
+MoeLowLatencyShape largeShape(uint32_t size, std::minstd_rand &random) {
+  MoeLowLatencyShape shape;
+  shape.hidden = 128 * (1 + static_cast<int64_t>(random() % (random() % 2 ? 56 : 2)));
+  shape.numExperts = static_cast<int>(size * (1 + random() % 8));
+  shape.numTopk = 1 + static_cast<int>(random() % 16);
+  const auto row =
+      static_cast<uint64_t>(shape.hidden * 2 * std::max(shape.numExperts, shape.numTopk));
+  shape.maxTokens = std::min<int64_t>(1024, static_cast<int64_t>(kLargePlaceBytes / row));
+  return shape;
+}
 
 // Two buffers of every member: [buffer][member].
 using Buffers = std::array<std::vector<char *>, 2>;
 
 Buffers makeBuffers(MoeTeam &team, const MoeLowLatencyShape &shape) {
   const LowLatencyArea area = lowLatencyArea(kernelShape(shape));
-  const std::vector<char> zeros(area.rows);
   Buffers buffers;
   for (std::vector<char *> &buffer : buffers) {
     const uint64_t place = team.take(area.bytes);
     for (uint32_t i = 0; i < team.size(); ++i) {
       buffer.push_back(team.at(i, place));
-      team.rig().copyIn(buffer.back(), zeros.data(), zeros.size());
+      team.rig().fill(buffer.back(), 0, area.rows);
     }
   }
   return buffers;
@@ -112,23 +137,33 @@ void spoil(std::vector<char> &bf16, std::minstd_rand &random) {
     std::memcpy(bf16.data() + 2 * (random() % count), &kHard[random() % 8], 2);
 }
 
+Drawn draw(const MoeLowLatencyShape &shape, uint32_t size, std::minstd_rand &random) {
+  Drawn drawn;
+  drawn.fp8 = random() % 2;
+  drawn.log = random() % 3 == 0;
+  drawn.world = randomWorld(shape, size, random);
+  for (MoeRankCase &rank : drawn.world) {
+    if (random() % 2)
+      spoil(rank.x, random);
+    drawn.experts.push_back(
+        rt::test::randomBf16(shape.numExperts * shape.maxTokens * shape.hidden, random));
+  }
+  return drawn;
+}
+
 Exchange makeExchange(MoeTeam &team, const MoeLowLatencyShape &shape, const Buffers &buffers,
-                      uint32_t number, std::minstd_rand &random) {
+                      uint32_t number, Drawn drawn, std::minstd_rand &random) {
   const uint32_t size = team.size();
   const auto rows = static_cast<uint64_t>(shape.numExperts * shape.maxTokens);
   Exchange round;
-  round.fp8 = random() % 2;
-  round.log = random() % 3 == 0;
-  round.world = randomWorld(shape, size, random);
+  round.drawn = std::move(drawn);
   for (uint32_t i = 0; i < size; ++i) {
-    MoeRankCase &rank = round.world[i];
-    if (random() % 2)
-      spoil(rank.x, random);
+    const MoeRankCase &rank = round.drawn.world[i];
     LowLatencyDispatchArgs d;
     const int64_t *topk = team.put(i, rank.topkIdx);
     d.call = callOf(team, rank, shape, buffers[2 * number % 2], topk, random);
     d.x = team.put(i, rank.x);
-    d.fp8 = round.fp8;
+    d.fp8 = round.drawn.fp8;
     d.out.x = team.room<char>(i, rows * static_cast<uint64_t>(shape.hidden) * 2);
     d.out.scales = team.room<float>(i, rows * static_cast<uint64_t>(shape.numScales()));
     const uint64_t local = static_cast<uint64_t>(shape.numExperts) / size;
@@ -139,11 +174,9 @@ Exchange makeExchange(MoeTeam &team, const MoeLowLatencyShape &shape, const Buff
     d.error = &team.group(i).control->error;
     LowLatencyCombineArgs c;
     c.call = callOf(team, rank, shape, buffers[(2 * number + 1) % 2], topk, random);
-    round.experts.push_back(
-        rt::test::randomBf16(static_cast<int64_t>(rows) * shape.hidden, random));
-    c.x = team.put(i, round.experts[i]);
+    c.x = team.put(i, round.drawn.experts[i]);
     c.from = d.out;
-    c.log = round.log;
+    c.log = round.drawn.log;
     c.topkWeights = team.put(i, rank.topkWeights);
     c.out = team.room<uint16_t>(i, static_cast<uint64_t>(rank.routing.numTokens) *
                                        static_cast<uint64_t>(shape.hidden));
@@ -165,19 +198,43 @@ void append(std::vector<MoeLaunch> &launches, Args args, bool apart) {
 
 // --- what has to come out
 
-std::vector<MoeLowLatencyHostRows> expectedRows(const Exchange &round,
+std::vector<MoeLowLatencyHostRows> expectedRows(const Drawn &drawn,
                                                 const MoeLowLatencyShape &shape) {
   std::vector<rt::MoeLowLatencyDispatch> calls;
-  for (const MoeRankCase &rank : round.world) {
+  for (const MoeRankCase &rank : drawn.world) {
     rt::MoeLowLatencyDispatch call;
     call.routing = rank.routing;
     call.x = rank.x.data();
-    call.dtype = round.fp8 ? kCollF8E4M3FN : kCollBf16;
+    call.dtype = drawn.fp8 ? kCollF8E4M3FN : kCollBf16;
     calls.push_back(call);
   }
   auto rows = moeReferenceDispatch(calls, shape);
   EXPECT_TRUE(rows.ok()) << rows.status().toString();
   return rows.take();
+}
+
+Expected expect(const Drawn &drawn, const MoeLowLatencyShape &shape) {
+  Expected expected;
+  expected.rows = expectedRows(drawn, shape);
+  std::vector<rt::MoeLowLatencyCombine> calls;
+  std::vector<rt::MoeLowLatencyRows> rows;
+  for (size_t i = 0; i < drawn.world.size(); ++i) {
+    const MoeRankCase &rank = drawn.world[i];
+    expected.sums.emplace_back(static_cast<size_t>(rank.routing.numTokens * shape.hidden) + 8);
+    rt::MoeLowLatencyCombine call;
+    call.routing = rank.routing;
+    call.x = drawn.experts[i].data();
+    call.topkWeights = rank.topkWeights.data();
+    call.log = drawn.log;
+    call.out = expected.sums.back().data();
+    calls.push_back(call);
+    rows.push_back(expected.rows[i].view());
+  }
+  const rt::Status status = moeReferenceCombine(calls, rows, shape);
+  EXPECT_TRUE(status.ok()) << status.toString();
+  for (std::vector<uint16_t> &sums : expected.sums)
+    sums.resize(sums.size() - 8);
+  return expected;
 }
 
 void expectRows(MoeTeam &team, const Exchange &round, const MoeLowLatencyShape &shape, uint32_t i,
@@ -186,60 +243,42 @@ void expectRows(MoeTeam &team, const Exchange &round, const MoeLowLatencyShape &
   EXPECT_EQ(team.get<int32_t>(out.counts, expected.counts.size()), expected.counts);
   EXPECT_EQ(team.get<uint64_t>(out.ranges, expected.ranges.size()), expected.ranges);
   const auto room = static_cast<size_t>(shape.rowsOfExpert(static_cast<int>(team.size())));
-  const auto scales = static_cast<size_t>(shape.numScales());
-  const size_t rowBytes = static_cast<size_t>(shape.hidden) * (round.fp8 ? 1 : 2);
+  const auto x = team.get<char>(out.x, expected.x.size());
+  const auto scales = team.get<float>(out.scales, expected.scales.size());
+  const auto sources = team.get<uint32_t>(out.sources, expected.sources.size());
+  const auto stats = team.get<int32_t>(round.dispatch[i].stats, expected.counts.size());
   for (size_t e = 0; e < expected.counts.size(); ++e) {
     SCOPED_TRACE("expert " + std::to_string(e));
     const auto count = static_cast<size_t>(expected.counts[e]);
-    const auto part = [&](const auto &values, size_t each) {
-      using T = typename std::decay_t<decltype(values)>::value_type;
-      return std::vector<T>(values.begin() + static_cast<long>(e * room * each),
-                            values.begin() + static_cast<long>((e * room + count) * each));
+    // Of all that there is room for, the rows that came.
+    const auto areEqual = [&](const auto &got, const auto &was) {
+      const size_t each = was.size() / expected.sources.size();
+      const auto first = static_cast<ptrdiff_t>(e * room * each);
+      return std::equal(got.begin() + first,
+                        got.begin() + first + static_cast<ptrdiff_t>(count * each),
+                        was.begin() + first);
     };
-    EXPECT_EQ(team.get<char>(static_cast<char *>(out.x) + e * room * rowBytes, count * rowBytes),
-              part(expected.x, rowBytes));
-    EXPECT_EQ(team.get<uint32_t>(out.sources + e * room, count), part(expected.sources, 1));
-    if (round.fp8) {
-      EXPECT_EQ(team.get<float>(out.scales + e * room * scales, count * scales),
-                part(expected.scales, scales));
-    }
-    EXPECT_EQ(team.get<int32_t>(round.dispatch[i].stats + e, 1)[0],
-              7 + static_cast<int32_t>(count));
+    EXPECT_TRUE(areEqual(x, expected.x));
+    EXPECT_TRUE(areEqual(sources, expected.sources));
+    EXPECT_TRUE(areEqual(scales, expected.scales));
+    EXPECT_EQ(stats[e], 7 + static_cast<int32_t>(count));
   }
 }
 
 // GPUs take logarithms less exactly than the host: a code may be the next one.
-void expectSums(MoeTeam &team, const Exchange &round, const MoeLowLatencyShape &shape,
-                std::vector<MoeLowLatencyHostRows> &expected) {
-  std::vector<rt::MoeLowLatencyCombine> calls;
-  std::vector<rt::MoeLowLatencyRows> rows;
-  std::vector<std::vector<uint16_t>> out;
+void expectSums(MoeTeam &team, const Exchange &round,
+                const std::vector<std::vector<uint16_t>> &expected) {
   for (uint32_t i = 0; i < team.size(); ++i) {
-    const MoeRankCase &rank = round.world[i];
-    out.emplace_back(static_cast<size_t>(rank.routing.numTokens * shape.hidden) + 8);
-    rt::MoeLowLatencyCombine call;
-    call.routing = rank.routing;
-    call.x = round.experts[i].data();
-    call.topkWeights = rank.topkWeights.data();
-    call.log = round.log;
-    call.out = out.back().data();
-    calls.push_back(call);
-    rows.push_back(expected[i].view());
-  }
-  const rt::Status status = moeReferenceCombine(calls, rows, shape);
-  ASSERT_TRUE(status.ok()) << status.toString();
-  for (uint32_t i = 0; i < team.size(); ++i) {
-    out[i].resize(out[i].size() - 8);
-    const std::vector<uint16_t> got = team.get<uint16_t>(round.combine[i].out, out[i].size());
-    if (!round.log || team.rig().isEmulated()) {
-      EXPECT_EQ(got, out[i]) << "member " << i;
+    const std::vector<uint16_t> got = team.get<uint16_t>(round.combine[i].out, expected[i].size());
+    if (!round.drawn.log || team.rig().isEmulated()) {
+      EXPECT_EQ(got, expected[i]) << "member " << i;
       continue;
     }
     // A code is up to 4.5 % from the next one; where terms cancel out, that is more of the sum.
     size_t apart = 0;
     for (size_t j = 0; j < got.size(); ++j) {
-      const double is = rt::bf16ToF32(got[j]), was = rt::bf16ToF32(out[i][j]);
-      const bool isClose = got[j] == out[i][j] || (std::isnan(is) && std::isnan(was)) ||
+      const double is = rt::bf16ToF32(got[j]), was = rt::bf16ToF32(expected[i][j]);
+      const bool isClose = got[j] == expected[i][j] || (std::isnan(is) && std::isnan(was)) ||
                            std::fabs(is - was) <= 0.05 * std::fabs(was);
       apart += !isClose;
     }
@@ -247,45 +286,86 @@ void expectSums(MoeTeam &team, const Exchange &round, const MoeLowLatencyShape &
   }
 }
 
-void expectRound(MoeTeam &team, const Exchange &round, const MoeLowLatencyShape &shape) {
-  std::vector<MoeLowLatencyHostRows> expected = expectedRows(round, shape);
+void expectRound(MoeTeam &team, const Exchange &round, const MoeLowLatencyShape &shape,
+                 const Expected &expected) {
   for (uint32_t i = 0; i < team.size(); ++i) {
     SCOPED_TRACE("member " + std::to_string(i));
     ASSERT_EQ(team.error(i), 0u) << describeErrorWord(team.error(i));
-    expectRows(team, round, shape, i, expected[i]);
+    expectRows(team, round, shape, i, expected.rows[i]);
   }
-  expectSums(team, round, shape, expected);
+  expectSums(team, round, expected.sums);
+}
+void expectRound(MoeTeam &team, const Exchange &round, const MoeLowLatencyShape &shape) {
+  expectRound(team, round, shape, expect(round.drawn, shape));
 }
 
 // --- rounds
 
+// Three rounds in a row.
+struct World {
+  MoeLowLatencyShape shape;
+  std::array<Drawn, 3> drawn;
+  std::array<Expected, 3> expected;
+};
+
+void runWorld(MoeTeam &team, World &world, std::minstd_rand &random) {
+  team.clear();
+  const Buffers buffers = makeBuffers(team, world.shape);
+  std::vector<Exchange> rounds;
+  std::vector<std::vector<MoeLaunch>> launches(team.size());
+  for (uint32_t n = 0; n < world.drawn.size(); ++n) {
+    rounds.push_back(
+        makeExchange(team, world.shape, buffers, n, std::move(world.drawn[n]), random));
+    for (uint32_t i = 0; i < team.size(); ++i) {
+      append(launches[i], rounds[n].dispatch[i], random() % 2);
+      append(launches[i], rounds[n].combine[i], random() % 2);
+    }
+  }
+  const rt::Status status = team.run(launches, random());
+  ASSERT_TRUE(status.ok()) << status.toString();
+  for (size_t n = 0; n < rounds.size(); ++n)
+    expectRound(team, rounds[n], world.shape, world.expected[n]);
+}
+
+// What worlds of one team are about: drawn by all of the host's threads, run one by one.
+void runWorlds(MoeTeam &team, const std::vector<MoeLowLatencyShape> &shapes,
+               std::minstd_rand &random) {
+  const uint32_t threads = team.rig().hostThreads();
+  const size_t batch = threads;
+  for (size_t first = 0; first < shapes.size(); first += batch) {
+    std::vector<World> worlds(std::min(batch, shapes.size() - first));
+    const auto seed = static_cast<uint32_t>(random());
+    forEach(3 * worlds.size(), threads, [&](size_t i) {
+      std::minstd_rand own(seed + static_cast<uint32_t>(i));
+      own.discard(8);
+      World &world = worlds[i / 3];
+      const MoeLowLatencyShape &shape = shapes[first + i / 3];
+      world.drawn[i % 3] = draw(shape, team.size(), own);
+      world.expected[i % 3] = expect(world.drawn[i % 3], shape);
+    });
+    for (size_t w = 0; w < worlds.size(); ++w) {
+      SCOPED_TRACE(std::to_string(team.size()) + " members, world " + std::to_string(first + w));
+      worlds[w].shape = shapes[first + w];
+      runWorld(team, worlds[w], random);
+      if (testing::Test::HasFailure())
+        return;
+    }
+  }
+}
+
+// Four thousand rounds on GPUs, of which a few are large.
 TEST_P(LowLatencyTest, RoundsInARowAreThoseOfTheReference) {
   std::minstd_rand random(11);
-  const int worlds = onGpu() ? (slow_ ? 2 : 20) : 3;
-  for (uint32_t size = 1; size <= kMaxPeers; ++size) {
+  const int worlds = onGpu() ? (slow_ ? 2 : 168) : 3, large = onGpu() && !slow_ ? 8 : 0;
+  for (uint32_t size = 1; size <= kMaxPeers && !HasFailure(); ++size) {
     // Members that share a GPU do not run beside each other under a tool.
     if (slow_ && size > 1)
       break;
     MoeTeam members = team(size);
-    for (int w = 0; w < worlds && !HasFailure(); ++w) {
-      SCOPED_TRACE(std::to_string(size) + " members, world " + std::to_string(w));
-      members.clear();
-      const MoeLowLatencyShape shape = randomShape(size, random);
-      const Buffers buffers = makeBuffers(members, shape);
-      std::vector<Exchange> rounds;
-      std::vector<std::vector<MoeLaunch>> launches(size);
-      for (uint32_t n = 0; n < 3; ++n) {
-        rounds.push_back(makeExchange(members, shape, buffers, n, random));
-        for (uint32_t i = 0; i < size; ++i) {
-          append(launches[i], rounds[n].dispatch[i], random() % 2);
-          append(launches[i], rounds[n].combine[i], random() % 2);
-        }
-      }
-      const rt::Status status = members.run(launches, random());
-      ASSERT_TRUE(status.ok()) << status.toString();
-      for (const Exchange &round : rounds)
-        expectRound(members, round, shape);
-    }
+    std::vector<MoeLowLatencyShape> shapes;
+    for (int w = 0; w < worlds; ++w)
+      shapes.push_back(w < large ? largeShape(size, random) : randomShape(size, random));
+    runWorlds(members, shapes, random);
   }
 }
 
@@ -303,7 +383,8 @@ Plain plainRounds(MoeTeam &team, uint32_t seed) {
   plain.shape.numExperts = static_cast<int>(2 * team.size());
   const Buffers buffers = makeBuffers(team, plain.shape);
   for (uint32_t n = 0; n < 3; ++n)
-    plain.rounds.push_back(makeExchange(team, plain.shape, buffers, n, random));
+    plain.rounds.push_back(makeExchange(team, plain.shape, buffers, n,
+                                        draw(plain.shape, team.size(), random), random));
   return plain;
 }
 
@@ -414,7 +495,7 @@ TEST_P(LowLatencyTest, IndicesThatDoNotExistAreReportedAndGoNowhere) {
     MoeTeam members = team(1);
     Plain plain = plainRounds(members, 9);
     Exchange &round = plain.rounds[0];
-    MoeRankCase &rank = round.world[0];
+    MoeRankCase &rank = round.drawn.world[0];
     rank.topkIdx = {0, 1, 1, wrong, -1, -1, 1, 0};
     rank.topkWeights = {.5f, .5f, 1, 9, 9, 9, 2, 3};
     rank.x.resize(4 * 512);

@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/moe_emulation.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -64,6 +65,7 @@ MoeTeam::MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t time
     groups_.push_back(group);
     counters_.push_back(static_cast<MoeCounters *>(rig.pinned(sizeof(MoeCounters))));
   }
+  clear();
   reset();
 }
 
@@ -79,14 +81,22 @@ void MoeTeam::reset() {
   rig_.settle();
 }
 
-uint64_t MoeTeam::take(uint64_t bytes) {
-  const uint64_t place = used_;
-  used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  if (used_ > arenaBytes_)
+uint64_t MoeTeam::take(uint32_t member, uint64_t bytes) {
+  const uint64_t place = used_[member];
+  const uint64_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (place + whole > arenaBytes_)
     bug("the arena of the tests is too small");
-  const std::vector<char> junk(used_ - place, kJunk);
-  for (char *arena : arenas_)
-    rig_.copyIn(arena + place, junk.data(), junk.size());
+  used_[member] += whole;
+  rig_.fill(at(member, place), kJunk, whole);
+  return place;
+}
+
+uint64_t MoeTeam::take(uint64_t bytes) {
+  const uint64_t place = *std::max_element(used_.begin(), used_.end());
+  for (uint32_t i = 0; i < size(); ++i) {
+    used_[i] = place;
+    (void)take(i, bytes);
+  }
   return place;
 }
 

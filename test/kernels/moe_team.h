@@ -33,20 +33,21 @@ public:
   MoeCounters *counters(uint32_t member) { return counters_[member]; }
   // Workspaces and error words as at first.
   void reset();
-  void clear() { used_ = 0; }
+  void clear() { used_.assign(size(), 0); }
 
-  // The same place in the arenas of all members; aligned to 512, holding junk.
+  // In a member's arena, and the same place in those of all: aligned to 512, holding junk.
+  uint64_t take(uint32_t member, uint64_t bytes);
   uint64_t take(uint64_t bytes);
   char *at(uint32_t member, uint64_t place) const { return arenas_[member] + place; }
   template <typename T>
   T *put(uint32_t member, const std::vector<T> &values) {
-    const uint64_t place = take(values.size() * sizeof(T));
+    const uint64_t place = take(member, values.size() * sizeof(T));
     rig_.copyIn(at(member, place), values.data(), values.size() * sizeof(T));
     return reinterpret_cast<T *>(at(member, place));
   }
   template <typename T>
   T *room(uint32_t member, uint64_t count) {
-    return reinterpret_cast<T *>(at(member, take(count * sizeof(T))));
+    return reinterpret_cast<T *>(at(member, take(member, count * sizeof(T))));
   }
   template <typename T>
   std::vector<T> get(const void *from, uint64_t count) {
@@ -63,7 +64,8 @@ private:
   std::vector<PeerGroup> groups_;
   std::vector<MoeCounters *> counters_;
   std::vector<char *> arenas_;
-  uint64_t arenaBytes_, used_ = 0;
+  uint64_t arenaBytes_;
+  std::vector<uint64_t> used_; // of each arena
 };
 
 // Its parameter is "host", where members are emulated, or "cuda".

@@ -5,6 +5,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/moe_team.h"
+#include "test/kernels/parallel.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -18,36 +19,127 @@ using rt::test::MoeSizes;
 
 constexpr uint64_t kSecond = 1000000000;
 
+// What one member gives back, and what it then gets.
+struct Returned {
+  std::vector<uint16_t> rows;
+  std::vector<float> rowWeights;
+  std::vector<char> bias[2];
+  std::vector<uint16_t> out;
+  std::vector<float> outWeights;
+};
+
+// A round before anything of it is on GPUs.
+struct Drawn {
+  MoeSizes sizes;
+  std::vector<MoeRankCase> world;
+  std::vector<MoeHostReceived> received;
+  std::vector<Returned> returned;
+  MoeShape shape;
+  uint32_t combinedBytes = 0;
+};
+
 // What one member's calls of a round work on.
 struct Member {
   MoeLayoutArgs layout;
   MoeNotifyArgs notify;
-  MoeDispatchArgs dispatch, again;
+  MoeDispatchArgs dispatch;
   MoeCombineArgs combine;
-  std::vector<uint16_t> rows; // that it gives back
-  std::vector<float> rowWeights;
-  std::vector<char> bias[2];
   char *buffer = nullptr;
 };
 
 struct Round {
-  MoeSizes sizes;
-  std::vector<MoeRankCase> world;
-  MoeShape shape;
-  uint32_t combinedBytes = 0;
+  const Drawn &drawn;
   std::vector<Member> members;
 };
 
 class MoeTest : public MoeRigTest {
 protected:
+  // One at a time.
   MoeTeam team(uint32_t size, uint64_t timeoutNs = 20 * kSecond) {
+    rig_->recycle();
     return {*rig_, size, onGpu() ? uint64_t{192} << 20 : uint64_t{3} << 20, timeoutNs};
   }
 };
 
+// --- what is drawn, and what the reference makes of it
+
+std::vector<MoeHostReceived> reference(const std::vector<MoeRankCase> &world) {
+  rt::MoeDispatchOptions options;
+  options.config.numSms = 24;
+  options.expertAlignment = 16;
+  auto all = moeReferenceDispatch(callsOf(world), options);
+  EXPECT_TRUE(all.ok()) << all.status().toString();
+  return all.ok() ? all.take() : std::vector<MoeHostReceived>(world.size());
+}
+
+Returned drawReturned(const Drawn &drawn, size_t rank, std::minstd_rand &random) {
+  Returned member;
+  const uint64_t capacity = drawn.shape.capacity;
+  const auto elems = static_cast<int64_t>(capacity * drawn.combinedBytes / 2);
+  const std::vector<char> bytes = rt::test::randomBf16(elems, random);
+  member.rows.resize(static_cast<size_t>(elems));
+  if (!bytes.empty())
+    std::memcpy(member.rows.data(), bytes.data(), bytes.size());
+  member.rowWeights.resize(capacity * static_cast<uint64_t>(drawn.sizes.numTopk));
+  for (float &weight : member.rowWeights)
+    weight = static_cast<float>(random() % 1000) / 1000;
+  const int64_t outElems = drawn.world[rank].routing.numTokens * drawn.combinedBytes / 2;
+  for (std::vector<char> &bias : member.bias)
+    if (random() % 2)
+      bias = rt::test::randomBf16(outElems, random);
+  return member;
+}
+
+// `spare`: rows of the buffers beyond what comes; less than 0 for too few.
+Drawn draw(const MoeSizes &sizes, int spare, std::minstd_rand random) {
+  Drawn drawn;
+  drawn.sizes = sizes;
+  drawn.world = randomMoeCase(sizes, random);
+  drawn.received = reference(drawn.world);
+  int64_t most = 0;
+  for (const MoeHostReceived &received : drawn.received)
+    most = std::max(most, received.handle.numRecv);
+  drawn.shape.rowBytes = static_cast<uint32_t>(sizes.hidden * rt::dtypeSize(sizes.dtype));
+  drawn.shape.numScales = static_cast<uint32_t>(sizes.numScales);
+  drawn.shape.numTopk = static_cast<uint32_t>(sizes.numTopk);
+  drawn.shape.numExperts = static_cast<uint32_t>(sizes.numExperts);
+  drawn.shape.capacity = static_cast<uint32_t>(std::max<int64_t>(0, most + spare));
+  drawn.combinedBytes = static_cast<uint32_t>(sizes.hidden * 2);
+  for (size_t i = 0; i < drawn.world.size(); ++i)
+    drawn.returned.push_back(drawReturned(drawn, i, random));
+  return drawn;
+}
+
+// What combine makes of a round.
+void sumUp(Drawn &drawn) {
+  std::vector<rt::MoeCombine> calls(drawn.world.size());
+  std::vector<rt::MoeHostHandle> handles;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    Returned &member = drawn.returned[i];
+    const auto numTokens = static_cast<size_t>(drawn.world[i].routing.numTokens);
+    handles.push_back(drawn.received[i].handle);
+    rt::MoeCombine &call = calls[i];
+    call.numTopk = drawn.sizes.hasWeights ? drawn.sizes.numTopk : 0;
+    member.out.resize(numTokens * drawn.combinedBytes / 2);
+    member.outWeights.resize(numTokens * static_cast<size_t>(call.numTopk));
+    call.x = member.rows.data();
+    call.numRows = drawn.shape.capacity;
+    call.hidden = drawn.combinedBytes / 2;
+    call.topkWeights = call.numTopk ? member.rowWeights.data() : nullptr;
+    for (int b = 0; b < 2; ++b)
+      call.bias[b] = member.bias[b].empty() ? nullptr : member.bias[b].data();
+    call.out = member.out.data();
+    call.outWeights = call.numTopk ? member.outWeights.data() : nullptr;
+  }
+  const rt::Status status = moeReferenceCombine(calls, handles);
+  EXPECT_TRUE(status.ok()) << status.toString();
+}
+
 // --- a round's memory and calls
 
-void putTokens(MoeTeam &team, uint32_t i, const MoeRankCase &rank, Round &round) {
+void putTokens(MoeTeam &team, uint32_t i, Round &round) {
+  const MoeRankCase &rank = round.drawn.world[i];
+  const MoeShape &shape = round.drawn.shape;
   Member &member = round.members[i];
   MoeLayoutArgs &layout = member.layout;
   layout.topkIdx = team.put(i, rank.topkIdx);
@@ -68,7 +160,7 @@ void putTokens(MoeTeam &team, uint32_t i, const MoeRankCase &rank, Round &round)
   notify.numExperts = layout.numExperts;
   notify.numChannels = 12;
   notify.expertAlignment = 16;
-  notify.capacity = round.shape.capacity;
+  notify.capacity = shape.capacity;
   notify.rankPrefix = team.room<int32_t>(i, uint64_t{team.size()} * team.size());
   notify.channelPrefix = team.room<int32_t>(i, uint64_t{team.size()} * notify.numChannels);
   notify.sendHead = team.room<int32_t>(i, uint64_t{layout.numTokens} * team.size());
@@ -76,7 +168,7 @@ void putTokens(MoeTeam &team, uint32_t i, const MoeRankCase &rank, Round &round)
   std::memset(notify.counters, -1, sizeof(MoeCounters));
 
   MoeDispatchArgs &dispatch = member.dispatch;
-  dispatch.shape = round.shape;
+  dispatch.shape = shape;
   dispatch.numTokens = layout.numTokens;
   dispatch.x = team.put(i, rank.x);
   dispatch.topkIdx = layout.topkIdx;
@@ -88,35 +180,25 @@ void putTokens(MoeTeam &team, uint32_t i, const MoeRankCase &rank, Round &round)
   dispatch.sendHead = notify.sendHead;
 }
 
-void putRows(MoeTeam &team, uint32_t i, Round &round, std::minstd_rand &random) {
+void putRows(MoeTeam &team, uint32_t i, Round &round) {
   Member &member = round.members[i];
-  const uint64_t capacity = round.shape.capacity;
-  const auto elems = static_cast<int64_t>(capacity * round.combinedBytes / 2);
-  const std::vector<char> bytes = rt::test::randomBf16(elems, random);
-  member.rows.resize(static_cast<size_t>(elems));
-  if (!bytes.empty())
-    std::memcpy(member.rows.data(), bytes.data(), bytes.size());
-  member.rowWeights.resize(capacity * static_cast<uint64_t>(round.sizes.numTopk));
-  for (float &weight : member.rowWeights)
-    weight = std::uniform_real_distribution<float>(0, 1)(random);
+  const Drawn &drawn = round.drawn;
+  const Returned &returned = drawn.returned[i];
   MoeCombineArgs &combine = member.combine;
-  combine.rowBytes = round.combinedBytes;
-  combine.numTopk = round.sizes.hasWeights ? static_cast<uint32_t>(round.sizes.numTopk) : 0;
-  combine.capacity = round.shape.capacity;
+  combine.rowBytes = drawn.combinedBytes;
+  combine.numTopk = drawn.sizes.hasWeights ? static_cast<uint32_t>(drawn.sizes.numTopk) : 0;
+  combine.capacity = drawn.shape.capacity;
   combine.numTokens = member.layout.numTokens;
   combine.rankPrefix = member.notify.rankPrefix;
   combine.sendHead = member.notify.sendHead;
-  combine.rows[i] = reinterpret_cast<char *>(team.put(i, member.rows));
-  combine.topkWeights[i] = team.put(i, member.rowWeights);
-  const int64_t outElems = int64_t{combine.numTokens} * round.combinedBytes / 2;
+  combine.rows[i] = reinterpret_cast<char *>(team.put(i, returned.rows));
+  combine.topkWeights[i] = team.put(i, returned.rowWeights);
   for (int b = 0; b < 2; ++b)
-    if (random() % 2) {
-      member.bias[b] = rt::test::randomBf16(outElems, random);
-      combine.bias[b] = team.put(i, member.bias[b]);
-    }
-  combine.out = team.room<uint16_t>(i, static_cast<uint64_t>(outElems));
+    if (!returned.bias[b].empty())
+      combine.bias[b] = team.put(i, returned.bias[b]);
+  combine.out = team.room<uint16_t>(i, uint64_t{combine.numTokens} * drawn.combinedBytes / 2);
   combine.outWeights =
-      team.room<float>(i, uint64_t{combine.numTokens} * static_cast<uint64_t>(round.sizes.numTopk));
+      team.room<float>(i, uint64_t{combine.numTokens} * static_cast<uint64_t>(drawn.sizes.numTopk));
 }
 
 MoeGrid randomGrid(MoeTeam &team, std::minstd_rand &random) {
@@ -128,28 +210,14 @@ MoeGrid randomGrid(MoeTeam &team, std::minstd_rand &random) {
           32 * (1 + static_cast<uint32_t>(random() % 8))};
 }
 
-// `spare`: rows of the buffers beyond what comes; less than 0 for too few.
-Round makeRound(MoeTeam &team, const MoeSizes &sizes, std::vector<MoeRankCase> world,
-                const std::vector<MoeHostReceived> &expected, int spare, std::minstd_rand &random) {
-  Round round;
-  round.sizes = sizes;
-  round.world = std::move(world);
-  int64_t most = 0;
-  for (const MoeHostReceived &received : expected)
-    most = std::max(most, received.handle.numRecv);
-  round.shape.rowBytes = static_cast<uint32_t>(sizes.hidden * rt::dtypeSize(sizes.dtype));
-  round.shape.numScales = static_cast<uint32_t>(sizes.numScales);
-  round.shape.numTopk = static_cast<uint32_t>(sizes.numTopk);
-  round.shape.numExperts = static_cast<uint32_t>(sizes.numExperts);
-  round.shape.capacity = static_cast<uint32_t>(std::max<int64_t>(0, most + spare));
-  round.combinedBytes = static_cast<uint32_t>(sizes.hidden * 2);
-  round.members.resize(team.size());
+Round makeRound(MoeTeam &team, const Drawn &drawn, std::minstd_rand &random) {
+  Round round = {drawn, std::vector<Member>(team.size())};
   team.clear();
-  const uint64_t buffers = team.take(moeArea(round.shape).bytes);
+  const uint64_t buffers = team.take(moeArea(drawn.shape).bytes);
   const MoeGrid moved = randomGrid(team, random), combined = randomGrid(team, random);
   for (uint32_t i = 0; i < team.size(); ++i) {
-    putTokens(team, i, round.world[i], round);
-    putRows(team, i, round, random);
+    putTokens(team, i, round);
+    putRows(team, i, round);
     round.members[i].buffer = team.at(i, buffers);
     round.members[i].dispatch.grid = moved;
     round.members[i].combine.grid = combined;
@@ -184,10 +252,11 @@ void expectEqual(MoeTeam &team, const char *what, const void *got, const std::ve
   EXPECT_EQ(team.get<T>(got, expected.size()), expected) << what;
 }
 
-void expectPlaces(MoeTeam &team, const Round &round, uint32_t i, const MoeHostReceived &expected) {
+void expectPlaces(MoeTeam &team, const Round &round, uint32_t i) {
   const Member &member = round.members[i];
+  const MoeHostReceived &expected = round.drawn.received[i];
   const auto layout =
-      moeReferenceLayout(round.world[i].routing, static_cast<int>(team.size())).take();
+      moeReferenceLayout(round.drawn.world[i].routing, static_cast<int>(team.size())).take();
   expectEqual(team, "tokensPerRank", member.layout.tokensPerRank, layout.tokensPerRank);
   expectEqual(team, "tokensPerExpert", member.layout.tokensPerExpert, layout.tokensPerExpert);
   expectEqual(team, "isTokenInRank", member.layout.isTokenInRank, layout.isTokenInRank);
@@ -200,9 +269,10 @@ void expectPlaces(MoeTeam &team, const Round &round, uint32_t i, const MoeHostRe
             expected.tokensPerExpert);
 }
 
-void expectRows(MoeTeam &team, const Round &round, uint32_t i, const MoeHostReceived &expected) {
+void expectRows(MoeTeam &team, const Round &round, uint32_t i) {
+  const MoeHostReceived &expected = round.drawn.received[i];
   const char *buffer = round.members[i].buffer;
-  const MoeArea area = moeArea(round.shape);
+  const MoeArea area = moeArea(round.drawn.shape);
   expectEqual(team, "x", buffer + area.rows, expected.x);
   expectEqual(team, "scales", buffer + area.scales, expected.scales);
   expectEqual(team, "topkIdx", buffer + area.topkIdx, expected.topkIdx);
@@ -214,75 +284,72 @@ void expectRows(MoeTeam &team, const Round &round, uint32_t i, const MoeHostRece
   EXPECT_EQ(std::count(beyond.begin(), beyond.end(), 0x5a), static_cast<long>(beyond.size()));
 }
 
-void expectSums(MoeTeam &team, const Round &round, const std::vector<MoeHostReceived> &expected) {
-  std::vector<rt::MoeCombine> calls(team.size());
-  std::vector<rt::MoeHostHandle> handles;
-  std::vector<std::vector<uint16_t>> out(team.size());
-  std::vector<std::vector<float>> outWeights(team.size());
-  for (uint32_t i = 0; i < team.size(); ++i) {
-    const Member &member = round.members[i];
-    handles.push_back(expected[i].handle);
-    out[i].resize(uint64_t{member.layout.numTokens} * round.combinedBytes / 2);
-    rt::MoeCombine &call = calls[i];
-    call.numTopk = static_cast<int>(member.combine.numTopk);
-    outWeights[i].resize(uint64_t{member.layout.numTokens} * member.combine.numTopk);
-    call.x = member.rows.data();
-    call.numRows = round.shape.capacity;
-    call.hidden = round.combinedBytes / 2;
-    call.topkWeights = call.numTopk ? member.rowWeights.data() : nullptr;
-    for (int b = 0; b < 2; ++b)
-      call.bias[b] = member.bias[b].empty() ? nullptr : member.bias[b].data();
-    call.out = out[i].data();
-    call.outWeights = call.numTopk ? outWeights[i].data() : nullptr;
-  }
-  const rt::Status status = moeReferenceCombine(calls, handles);
-  ASSERT_TRUE(status.ok()) << status.toString();
-  for (uint32_t i = 0; i < team.size(); ++i) {
-    expectEqual(team, "out", round.members[i].combine.out, out[i]);
-    expectEqual(team, "outWeights", round.members[i].combine.outWeights, outWeights[i]);
-  }
-}
-
-std::vector<MoeHostReceived> reference(const std::vector<MoeRankCase> &world) {
-  rt::MoeDispatchOptions options;
-  options.config.numSms = 24;
-  options.expertAlignment = 16;
-  auto all = moeReferenceDispatch(callsOf(world), options);
-  EXPECT_TRUE(all.ok()) << all.status().toString();
-  return all.ok() ? all.take() : std::vector<MoeHostReceived>(world.size());
-}
-
-void runRound(MoeTeam &team, const MoeSizes &sizes, std::minstd_rand &random) {
-  std::vector<MoeRankCase> world = randomMoeCase(sizes, random);
-  const std::vector<MoeHostReceived> expected = reference(world);
-  const Round round =
-      makeRound(team, sizes, std::move(world), expected, static_cast<int>(random() % 4), random);
+void runRound(MoeTeam &team, const Drawn &drawn, std::minstd_rand &random) {
+  const Round round = makeRound(team, drawn, random);
   const rt::Status status = team.run(launchesOf(round, random() % 2), random());
   ASSERT_TRUE(status.ok()) << status.toString();
   for (uint32_t i = 0; i < team.size(); ++i) {
     SCOPED_TRACE("member " + std::to_string(i));
     ASSERT_EQ(team.error(i), 0u) << describeErrorWord(team.error(i));
-    expectPlaces(team, round, i, expected[i]);
-    expectRows(team, round, i, expected[i]);
+    expectPlaces(team, round, i);
+    expectRows(team, round, i);
+    expectEqual(team, "out", round.members[i].combine.out, drawn.returned[i].out);
+    expectEqual(team, "outWeights", round.members[i].combine.outWeights,
+                drawn.returned[i].outWeights);
   }
-  expectSums(team, round, expected);
 }
 
+// What rounds of one team are about: drawn by all of the host's threads, run one by one.
+void runRounds(MoeTeam &team, const std::vector<MoeSizes> &rounds, std::minstd_rand &random) {
+  const uint32_t threads = team.rig().hostThreads();
+  const size_t batch = 2 * size_t{threads};
+  for (size_t first = 0; first < rounds.size(); first += batch) {
+    std::vector<Drawn> drawn(std::min(batch, rounds.size() - first));
+    const uint32_t seed = static_cast<uint32_t>(random());
+    forEach(drawn.size(), threads, [&](size_t i) {
+      std::minstd_rand own(seed + static_cast<uint32_t>(i));
+      own.discard(8);
+      drawn[i] = draw(rounds[first + i], static_cast<int>(own() % 4), own);
+      sumUp(drawn[i]);
+    });
+    for (size_t i = 0; i < drawn.size(); ++i) {
+      SCOPED_TRACE(std::to_string(team.size()) + " members, round " + std::to_string(first + i));
+      runRound(team, drawn[i], random);
+      if (testing::Test::HasFailure())
+        return;
+    }
+  }
+}
+
+// Thousands of tokens, of rows that are short where these are many.
+MoeSizes largeMoeSizes(std::minstd_rand &random) {
+  constexpr uint32_t kElems = 1 << 20, kMostHidden = 7168; // of a member
+  MoeSizes sizes = rt::test::randomMoeSizes(random, 0);
+  sizes.maxTokens = 128 + static_cast<int64_t>(random() % (8192 - 127));
+  const uint32_t most = std::min(kMostHidden, kElems / static_cast<uint32_t>(sizes.maxTokens));
+  sizes.hidden = 16 * (1 + static_cast<int64_t>(random() % (most / 16)));
+  sizes.numScales = sizes.numScales ? sizes.hidden / 128 : 0;
+  return sizes;
+}
+
+// Four thousand on GPUs, of which a few are large.
 TEST_P(MoeTest, RandomRoundsAreThoseOfTheReference) {
   std::minstd_rand random(7);
-  const int rounds = onGpu() ? (slow_ ? 2 : 60) : 8;
-  for (uint32_t size = 1; size <= kMaxPeers; ++size) {
+  const int rounds = onGpu() ? (slow_ ? 2 : 512) : 8, large = onGpu() && !slow_ ? 8 : 0;
+  for (uint32_t size = 1; size <= kMaxPeers && !HasFailure(); ++size) {
     // Members that share a GPU do not run beside each other under a tool.
     if (slow_ && size > 1)
       break;
     MoeTeam members = team(size);
-    for (int i = 0; i < rounds && !HasFailure(); ++i) {
-      SCOPED_TRACE(std::to_string(size) + " members, round " + std::to_string(i));
-      MoeSizes sizes = rt::test::randomMoeSizes(random, onGpu() ? 400 : 50);
+    std::vector<MoeSizes> all;
+    for (int i = 0; i < rounds; ++i) {
+      all.push_back(i < large ? largeMoeSizes(random)
+                              : rt::test::randomMoeSizes(random, onGpu() ? 400 : 50));
+      MoeSizes &sizes = all.back();
       sizes.numExperts = sizes.numExperts / sizes.numRanks * static_cast<int>(size);
       sizes.numRanks = static_cast<int>(size);
-      runRound(members, sizes, random);
     }
+    runRounds(members, all, random);
   }
 }
 
@@ -298,7 +365,7 @@ TEST_P(MoeTest, LongRows) {
     sizes.maxTokens = onGpu() ? 200 : 9;
     sizes.hidden = hidden;
     SCOPED_TRACE(hidden);
-    runRound(members, sizes, random);
+    runRounds(members, {sizes}, random);
   }
 }
 
@@ -312,19 +379,20 @@ MoeSizes plainSizes(uint32_t size) {
   return sizes;
 }
 
-Round plainRound(MoeTeam &team, int spare, uint32_t seed) {
-  std::minstd_rand random(seed);
-  const MoeSizes sizes = plainSizes(team.size());
-  std::vector<MoeRankCase> world = randomMoeCase(sizes, random);
-  const std::vector<MoeHostReceived> expected = reference(world);
-  return makeRound(team, sizes, std::move(world), expected, spare, random);
+Drawn drawPlain(const MoeTeam &team, int spare, uint32_t seed) {
+  return draw(plainSizes(team.size()), spare, std::minstd_rand(seed));
+}
+Round plainRound(MoeTeam &team, const Drawn &drawn) {
+  std::minstd_rand random(1);
+  return makeRound(team, drawn, random);
 }
 
 TEST_P(MoeTest, TooManyTokensAreAnErrorOnAllMembers) {
   if (slow_)
     return;
   MoeTeam members = team(3);
-  const Round round = plainRound(members, -1, 3);
+  const Drawn drawn = drawPlain(members, -1, 3);
+  const Round round = plainRound(members, drawn);
   ASSERT_TRUE(members.run(launchesOf(round, false), 1).ok());
   for (uint32_t i = 0; i < members.size(); ++i) {
     EXPECT_NE(describeErrorWord(members.error(i)).find("than its buffer holds"), std::string::npos)
@@ -338,7 +406,8 @@ TEST_P(MoeTest, TooManyTokensAreAnErrorOnAllMembers) {
 // Handles of nowhere: junk where the prefix matrix and the places should be.
 TEST_P(MoeTest, WrongHandlesTouchNothingOutside) {
   MoeTeam members = team(slow_ ? 1 : 2);
-  Round round = plainRound(members, 2, 4);
+  const Drawn drawn = drawPlain(members, 2, 4);
+  Round round = plainRound(members, drawn);
   std::vector<std::vector<MoeLaunch>> launches;
   for (uint32_t i = 0; i < members.size(); ++i) {
     Member &member = round.members[i];
@@ -349,10 +418,10 @@ TEST_P(MoeTest, WrongHandlesTouchNothingOutside) {
     launches.push_back({member.layout, member.notify, member.dispatch, member.combine});
   }
   ASSERT_TRUE(members.run(launches, 1).ok());
-  const MoeArea area = moeArea(round.shape);
+  const MoeArea area = moeArea(drawn.shape);
   for (uint32_t i = 0; i < members.size(); ++i) {
     EXPECT_EQ(members.error(i), 0u) << describeErrorWord(members.error(i));
-    const uint64_t end = area.sourceIdx + uint64_t{round.shape.capacity} * 4;
+    const uint64_t end = area.sourceIdx + uint64_t{drawn.shape.capacity} * 4;
     const std::vector<char> beyond =
         members.get<char>(round.members[i].buffer + end, area.bytes - end);
     EXPECT_EQ(std::count(beyond.begin(), beyond.end(), 0x5a), static_cast<long>(beyond.size()));
@@ -417,7 +486,8 @@ TEST_P(MoeTest, MembersThatCallSomethingElseAreFound) {
   if (slow_)
     return;
   MoeTeam members = team(2, kSecond);
-  const Round round = plainRound(members, 1, 5);
+  const Drawn drawn = drawPlain(members, 1, 5);
+  const Round round = plainRound(members, drawn);
   auto launches = launchesOf(round, false);
   std::get<MoeDispatchArgs>(launches[1][2]).shape.rowBytes /= 2;
   ASSERT_TRUE(members.run(launches, 1).ok());
@@ -434,7 +504,8 @@ TEST_P(MoeTest, AMemberThatDoesNotComeEndsTheOthers) {
     return;
   for (size_t kept : {0u, 1u, 2u, 3u}) {
     MoeTeam members = team(3, kSecond / 5);
-    const Round round = plainRound(members, 1, 6);
+    const Drawn drawn = drawPlain(members, 1, 6);
+    const Round round = plainRound(members, drawn);
     auto launches = launchesOf(round, false);
     launches[1].resize(kept);
     ASSERT_TRUE(members.run(launches, 1).ok());

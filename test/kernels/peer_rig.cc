@@ -22,11 +22,15 @@ public:
     return reinterpret_cast<PeerControl *>(device(0, sizeof(PeerControl)));
   }
   void *pinned(size_t bytes) override { return device(0, bytes); }
+  void recycle() override { memory_.clear(); }
   void copyIn(void *device, const void *from, size_t bytes) override {
     std::copy_n(static_cast<const char *>(from), bytes, static_cast<char *>(device));
   }
   void copyOut(void *to, const void *device, size_t bytes) override {
     std::copy_n(static_cast<const char *>(device), bytes, static_cast<char *>(to));
+  }
+  void fill(void *device, char with, size_t bytes) override {
+    std::fill_n(static_cast<char *>(device), bytes, with);
   }
   void initWorkspace(const PeerGroup &group) override { emulateWorkspaceInit(group); }
   void run(const std::vector<PeerStream> &streams, uint64_t seed) override {
@@ -42,6 +46,7 @@ public:
   void *enter(uint32_t) override { return nullptr; }
   void settle() override {}
   bool isEmulated() const override { return true; }
+  uint32_t hostThreads() const override { return 1; }
   uint32_t maxBlocks(uint32_t) const override { return 0; }
 
 private:

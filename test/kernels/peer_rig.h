@@ -18,8 +18,8 @@ struct PeerStream {
   std::vector<PeerPlan> plans;
 };
 
-// Members' memory and streams. Allocations are zeroed, aligned to 512, and live as long as the
-// rig. Members share GPUs where there are more of them.
+// Members' memory and streams. Allocations are zeroed, aligned to 512, and live until recycle() or
+// as long as the rig. Members share GPUs where there are more of them.
 class PeerRig {
 public:
   virtual ~PeerRig() = default;
@@ -27,8 +27,12 @@ public:
   virtual PeerControl *control() = 0;
   // Host memory that all GPUs map, zeroed.
   virtual void *pinned(size_t bytes) = 0;
+  // Gives back all that was allocated, when no kernel runs.
+  virtual void recycle() = 0;
+  // Any thread, and several at a time.
   virtual void copyIn(void *device, const void *from, size_t bytes) = 0;
   virtual void copyOut(void *to, const void *device, size_t bytes) = 0;
+  virtual void fill(void *device, char with, size_t bytes) = 0;
   virtual void initWorkspace(const PeerGroup &group) = 0;
   // Runs all members beside each other to their ends. `seed` varies who is when late.
   virtual void run(const std::vector<PeerStream> &streams, uint64_t seed) = 0;
@@ -37,6 +41,8 @@ public:
   // Until all that the GPUs were given is done.
   virtual void settle() = 0;
   virtual bool isEmulated() const = 0;
+  // Host threads to prepare and compare cases with: a GPU waits for them.
+  virtual uint32_t hostThreads() const = 0;
   // PeerGroup::maxBlocks, with which the kernels of all members run at once.
   virtual uint32_t maxBlocks(uint32_t size) const = 0;
 };
