@@ -8,7 +8,9 @@
 //
 // By rings a team of two blocks has pieces t, t + teams, … of every message: one pushes piece k to
 // peer after peer, the other lands piece k of the peers' messages. Where peers' buffers are known,
-// the first pushes to them and says at the end that all has come.
+// the first pushes to them, all pieces to one peer after the other, and says at the end that all
+// has come: so each link has one writer at a time. The other one moves what stays here, while it
+// waits.
 
 #ifndef COLL_RUNTIME_KERNELS_EXCHANGE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_EXCHANGE_DEVICE_CUH
@@ -35,19 +37,16 @@ struct Messages {
   }
   COLL_DEVICE uint64_t vectors() const { return vectorsOf(plan.bytes); }
 
-  // This member's message to itself, and zeros where nobody sends: vectors from `first` on. In
-  // place, zeros overwrite what this member sends, so those vectors have been sent before.
-  COLL_DEVICE void landOwn(uint64_t first, uint64_t end, uint64_t stride) const {
+  // Whether this member has a message for itself, which is not where it belongs.
+  COLL_DEVICE bool keepsOwn() const {
+    return isIn(plan.targets, rank) && to(rank).base != from(rank).base;
+  }
+  // Zeros where nobody sends: vectors from `first` on. In place they overwrite what this member
+  // sends, so those vectors have been sent before.
+  COLL_DEVICE void landZeros(uint64_t first, uint64_t end, uint64_t stride) const {
     if (plan.zero)
       for (uint64_t i = first; i < end; i += stride)
         from(rank).store(i, Vec16{});
-    if (!isIn(plan.targets, rank))
-      return;
-    const Place source = to(rank), target = from(rank);
-    if (source.base == target.base)
-      return;
-    for (uint64_t i = first; i < end; i += stride)
-      target.store(i, source.load(i));
   }
 };
 
@@ -71,7 +70,10 @@ public:
         load(i, v);
       send(i, v);
     }
-    messages_.landOwn(first, messages_.vectors(), stride);
+    messages_.landZeros(first, messages_.vectors(), stride);
+    if (messages_.keepsOwn())
+      for (uint64_t i = first; i < messages_.vectors(); i += stride)
+        messages_.from(group_.rank).store(i, messages_.to(group_.rank).load(i));
     for (uint64_t i = first; i < messages_.vectors(); i += stride)
       if (!receive(i))
         return;
@@ -150,12 +152,12 @@ private:
   COLL_DEVICE bool pushDirectly() const {
     if (!rings_.awaitEntry(targets_))
       return false;
-    for (uint32_t k = 0; k < pieces_.count(); ++k) {
-      const Piece piece = pieces_.at(k);
-      for (uint32_t d = 1; d < size_; ++d)
-        if (const uint32_t p = memberAfter(rank_, d, size_); isIn(targets_, p))
+    for (uint32_t d = 1; d < size_; ++d)
+      if (const uint32_t p = memberAfter(rank_, d, size_); isIn(targets_, p))
+        for (uint32_t k = 0; k < pieces_.count(); ++k) {
+          const Piece piece = pieces_.at(k);
           copy(At(messages_.to(p), piece), At(messages_.direct(p), piece), piece.count);
-    }
+        }
     rings_.publish(0, targets_);
     return true;
   }
@@ -191,9 +193,11 @@ private:
       const Piece piece = pieces_.at(k);
       if (piece.count == 0)
         break;
+      landOwn(piece);
       if (!rings_.awaitData(0, sources_ | self()))
         return false;
-      landOwn(piece);
+      messages_.landZeros(piece.first + simt::threadIndex(), piece.first + piece.count,
+                          simt::blockThreads());
       for (uint32_t d = 1; d < size_; ++d)
         if (const uint32_t p = memberAfter(rank_, size_ - d, size_); isIn(sources_, p))
           copy(At(rings_.dataOf(0, p)), At(messages_.from(p), piece), piece.count);
@@ -202,9 +206,10 @@ private:
     return true;
   }
 
+  // Nobody else reads or writes there.
   COLL_DEVICE void landOwn(const Piece &piece) const {
-    messages_.landOwn(piece.first + simt::threadIndex(), piece.first + piece.count,
-                      simt::blockThreads());
+    if (messages_.keepsOwn())
+      copy(At(messages_.to(rank_), piece), At(messages_.from(rank_), piece), piece.count);
   }
 
   const Messages<kPlain> messages_;
