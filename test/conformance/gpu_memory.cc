@@ -10,6 +10,7 @@
 #include "test/conformance/emulated_peers.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <map>
@@ -251,6 +252,8 @@ std::unique_ptr<GpuMemory> make(const std::string &kind, std::string &whyNot) {
     return std::make_unique<FakeNcclMemory>();
   if (kind == "fake-direct")
     return std::make_unique<FakeDirectMemory>();
+  // Ranks share GPUs: see the README of backend direct.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   Result<const dl::Cuda *> cuda = dl::cuda();
   int count = 0;
   if (!cuda || (*cuda)->deviceGetCount(&count) != dl::kCudaSuccess || count == 0) {

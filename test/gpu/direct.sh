@@ -11,31 +11,50 @@ if [ "$COLL_GPUS" -lt 2 ]; then
   ranks=2 places=direct:threads,direct:threads:registered
 fi
 
-tests() {
-  local op dtype place table=$COLL_REPORT/direct_routes.json
-  on all run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*' &
-  # Every operation on random data against the reference.
-  for op in all_reduce all_gather reduce_scatter broadcast reduce gather scatter all_to_all send_recv; do
+# Every operation on random data against the reference.
+operations() {
+  local op place
+  for op in "$@"; do
     place=both
-    [ $op = send_recv ] && place=no
-    on all check "$op" 60 "$perf" $op --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
-      --in-place=$place --timing=eager,latency &
+    [ "$op" = send_recv ] && place=no
+    check "$op" 60 "$perf" "$op" --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
+      --in-place=$place --timing=eager,latency
   done
+}
+types() {
+  local dtype
   for dtype in bf16 i64 i8; do
-    on all check "all_reduce_$dtype" 30 "$perf" all_reduce --ranks="$ranks" --backend=$places -b 1K -e 4M \
-      -f 64 -n 3 -w 1 --dtype=$dtype --order=rank &
+    check "all_reduce_$dtype" 30 "$perf" all_reduce --ranks="$ranks" --backend=$places -b 1K -e 4M \
+      -f 64 -n 3 -w 1 --dtype=$dtype --order=rank
   done
+}
+ways() {
+  local table=$COLL_REPORT/direct_routes.json
   if [ "$COLL_GPUS" -lt 2 ]; then
     result processes skipped "needs 2 GPUs, $COLL_GPUS here"
     return
   fi
-  on 2 check ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" all_reduce --ranks=2 \
-    --backend=direct,direct:registered -b 4 -e 16M -f 64 -n 3 -w 1 &
+  check ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" all_reduce --ranks=2 \
+    --backend=direct,direct:registered -b 4 -e 16M -f 64 -n 3 -w 1
+  echo '{"format": "coll routes", "version": 1, "routes": [{"memory": "gpu", "backend": "direct"}]}' >"$table"
+  check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks=2 --backend=auto:gpu,direct \
+    -b 1K -e 16M -f 64 -n 5
+}
+# Starting processes is what takes time, and what they find does not depend on speed.
+side_by_side() {
+  operations all_reduce all_gather reduce_scatter &
+  operations broadcast reduce gather &
+  operations scatter all_to_all send_recv &
+  types &
+  ways &
+  wait
+}
+
+tests() {
+  on all run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*' &
+  on all side_by_side &
   on all killed killed_rank 30 "$perf" all_reduce --ranks="$ranks" --backend=direct -b 64M -e 64M \
     -n 10000000 --timeout=20 &
-  echo '{"format": "coll routes", "version": 1, "routes": [{"memory": "gpu", "backend": "direct"}]}' >"$table"
-  on 2 check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks=2 --backend=auto:gpu,direct \
-    -b 1K -e 16M -f 64 -n 5 &
 }
 
 # Beside NCCL in the same run: in graphs, eager with and without the host's comparison, alone.

@@ -10,33 +10,56 @@ low="$perf moe --low-latency -n 3 --repeat=10"
 # As if half of the GPUs were on another node: tcp between them.
 pairs=$((ranks / 2 * 2))
 
-tests() {
-  # Small and odd shapes.
-  on 1 check one_rank 60 "$perf" moe --ranks=1 --tokens=33 --hidden=4112 --topk=3 --experts=5 --sms=2 -n 3 -w 1 &
-  on 1 check low_latency_one_rank 60 $low --ranks=1 --tokens=33 --hidden=1152 --topk=3 --experts=5 &
-  on all check odd 60 "$perf" moe --ranks="$ranks" --tokens=257 --hidden=1040 --topk=5 --experts=$experts \
-    --sms=2,6 -n 3 -w 1 &
-  on all check one_expert 60 "$perf" moe --ranks="$ranks" --tokens=1000 --hidden=2048 --topk=1 \
-    --experts="$ranks" --sms=24 -n 3 -w 1 &
-  on all check low_latency_odd 60 $low --ranks="$ranks" --tokens=37 --hidden=640 --topk=5 --experts=$experts \
-    --sms=3,50,0 &
-  on all check low_latency_one_expert 60 $low --ranks="$ranks" --tokens=1024 --hidden=2048 --topk=1 \
-    --experts="$ranks" &
-  on all killed killed_rank 45 "$perf" moe --ranks="$ranks" --no-check -n 1000000 --calls=dispatch --timeout=5 &
-  on all killed low_latency_killed_rank 45 "$perf" moe --low-latency --ranks="$ranks" --tokens=32 \
-    --experts=$experts --no-check --repeat=10000000 --timeout=5 &
+# Small and odd shapes.
+shapes() {
+  check one_rank 60 "$perf" moe --ranks=1 --tokens=33 --hidden=4112 --topk=3 --experts=5 --sms=2 -n 3 -w 1
+  check odd 60 "$perf" moe --ranks="$ranks" --tokens=257 --hidden=1040 --topk=5 --experts=$experts \
+    --sms=2,6 -n 3 -w 1
+  check one_expert 60 "$perf" moe --ranks="$ranks" --tokens=1000 --hidden=2048 --topk=1 \
+    --experts="$ranks" --sms=24 -n 3 -w 1
+}
+low_latency_shapes() {
+  check low_latency_one_rank 60 $low --ranks=1 --tokens=33 --hidden=1152 --topk=3 --experts=5
+  check low_latency_odd 60 $low --ranks="$ranks" --tokens=37 --hidden=640 --topk=5 --experts=$experts \
+    --sms=3,50,0
+  check low_latency_one_expert 60 $low --ranks="$ranks" --tokens=1024 --hidden=2048 --topk=1 \
+    --experts="$ranks"
+}
+two_nodes() {
   if [ "$COLL_GPUS" -lt 2 ]; then
     result two_nodes skipped "needs 2 GPUs, $COLL_GPUS here"
     return
   fi
-  on all check two_nodes_odd 60 "$perf" moe --ranks=$pairs --nodes=2 --tokens=257 --hidden=1040 --topk=5 \
-    --experts=$((pairs * 16)) --sms=2,6 -n 3 -w 1 &
-  on all check low_latency_two_nodes 60 $low --ranks=$pairs --nodes=2 --tokens=37 --hidden=640 --topk=5 \
-    --experts=$((pairs * 16)) &
-  on all killed low_latency_killed_rank_two_nodes 45 "$perf" moe --low-latency --ranks=$pairs --nodes=2 \
-    --tokens=32 --experts=$((pairs * 16)) --no-check --repeat=10000000 --timeout=5 &
-  on all killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
-    --no-check -n 1000000 --calls=dispatch --timeout=5 &
+  check two_nodes_odd 60 "$perf" moe --ranks=$pairs --nodes=2 --tokens=257 --hidden=1040 --topk=5 \
+    --experts=$((pairs * 16)) --sms=2,6 -n 3 -w 1
+  check low_latency_two_nodes 60 $low --ranks=$pairs --nodes=2 --tokens=37 --hidden=640 --topk=5 \
+    --experts=$((pairs * 16))
+}
+# Starting processes is what takes time, and what they find does not depend on speed.
+side_by_side() {
+  shapes &
+  low_latency_shapes &
+  two_nodes &
+  wait
+}
+# Each for five seconds until its kernels give up.
+deaths() {
+  local low_latency=(--low-latency --tokens=32 --no-check --repeat=10000000 --timeout=5)
+  local normal=(--no-check -n 1000000 --calls=dispatch --timeout=5)
+  killed killed_rank 45 "$perf" moe --ranks="$ranks" "${normal[@]}" &
+  killed low_latency_killed_rank 45 "$perf" moe --ranks="$ranks" --experts=$experts "${low_latency[@]}" &
+  if [ "$COLL_GPUS" -ge 2 ]; then
+    killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
+      "${normal[@]}" &
+    killed low_latency_killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 \
+      --experts=$((pairs * 16)) "${low_latency[@]}" &
+  fi
+  wait
+}
+
+tests() {
+  on all side_by_side &
+  on all deaths &
 }
 
 measurements() {

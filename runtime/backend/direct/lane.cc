@@ -21,6 +21,11 @@ constexpr int64_t kGraceUs = 1'000'000;
 // have to be on the GPU beside each other.
 constexpr uint32_t kTransfersAtOnce = 4;
 
+// What else may be wrong where ranks of one process share a GPU.
+constexpr const char *kQueuesHint =
+    "; ranks of one process share a GPU here, which needs a queue of its own for each of their "
+    "streams: set CUDA_DEVICE_MAX_CONNECTIONS=32 before CUDA starts";
+
 // Of a place in symmetric memory; above them is the serial number.
 constexpr int kOffsetBits = 44;
 
@@ -285,7 +290,8 @@ Status DirectLane::health() {
   switch (error) {
   case kernels::KernelError::PeerTimeout:
     return {kCollTimeout, text + who + " did not come within " +
-                              std::to_string(group_.timeoutNs / 1'000'000) + " ms"};
+                              std::to_string(group_.timeoutNs / 1'000'000) + " ms" +
+                              (node_.sharers() > 1 && !node_.links() ? kQueuesHint : "")};
   case kernels::KernelError::PeerMismatch:
     return {kCollMismatch, text + who + " makes another call"};
   case kernels::KernelError::PeerFailed:

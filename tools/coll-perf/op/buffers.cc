@@ -36,11 +36,14 @@ public:
     }
     return {};
   }
-  Status write(void *to, const void *from, int64_t bytes) override {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
+  Status write(void *to, int64_t bytes, const Part &fill) override {
+    fill(0, bytes, to);
     return {};
   }
-  Status read(void *to, const void *from, int64_t bytes) override { return write(to, from, bytes); }
+  Status read(void *from, int64_t bytes, const Part &look) override {
+    look(0, bytes, from);
+    return {};
+  }
 
 private:
   rt::AlignedBuffer memory_[2];
@@ -85,27 +88,20 @@ public:
     return {};
   }
 
-  Status write(void *to, const void *from, int64_t bytes) override {
-    return inParts(bytes, [&](int64_t at, size_t part) {
-      std::memcpy(staging_.host(), static_cast<const char *>(from) + at, part);
-      COLL_RETURN_IF_ERROR(
-          gpu_->check(cuda_->memcpyHtoDAsync(reinterpret_cast<rt::dl::CudaAddress>(to) +
-                                                 static_cast<rt::dl::CudaAddress>(at),
-                                             staging_.host(), part, stream_),
-                      "cuMemcpyHtoDAsync"));
-      return gpu_->check(cuda_->streamSynchronize(stream_), "cuStreamSynchronize");
+  Status write(void *to, int64_t bytes, const Part &fill) override {
+    return inParts(bytes, [&](int64_t at, int64_t part) {
+      fill(at, part, staging_.host());
+      return copied(cuda_->memcpyHtoDAsync(addressOf(to, at), staging_.host(),
+                                           static_cast<size_t>(part), stream_),
+                    "cuMemcpyHtoDAsync");
     });
   }
-  Status read(void *to, const void *from, int64_t bytes) override {
-    return inParts(bytes, [&](int64_t at, size_t part) {
-      COLL_RETURN_IF_ERROR(
-          gpu_->check(cuda_->memcpyDtoHAsync(staging_.host(),
-                                             reinterpret_cast<rt::dl::CudaAddress>(from) +
-                                                 static_cast<rt::dl::CudaAddress>(at),
-                                             part, stream_),
-                      "cuMemcpyDtoHAsync"));
-      COLL_RETURN_IF_ERROR(gpu_->check(cuda_->streamSynchronize(stream_), "cuStreamSynchronize"));
-      std::memcpy(static_cast<char *>(to) + at, staging_.host(), part);
+  Status read(void *from, int64_t bytes, const Part &look) override {
+    return inParts(bytes, [&](int64_t at, int64_t part) {
+      COLL_RETURN_IF_ERROR(copied(cuda_->memcpyDtoHAsync(staging_.host(), addressOf(from, at),
+                                                         static_cast<size_t>(part), stream_),
+                                  "cuMemcpyDtoHAsync"));
+      look(at, part, staging_.host());
       return Status();
     });
   }
@@ -141,11 +137,21 @@ public:
 private:
   static constexpr int64_t kStagingBytes = 16 << 20;
 
+  static rt::dl::CudaAddress addressOf(void *buffer, int64_t at) {
+    return reinterpret_cast<rt::dl::CudaAddress>(buffer) + static_cast<rt::dl::CudaAddress>(at);
+  }
+
+  // When the copy that was started so is over.
+  Status copied(rt::dl::CudaResult started, const char *what) {
+    COLL_RETURN_IF_ERROR(gpu_->check(started, what));
+    return gpu_->check(cuda_->streamSynchronize(stream_), "cuStreamSynchronize");
+  }
+
   template <typename Move>
   Status inParts(int64_t bytes, Move &&move) {
     rt::dl::CudaScope scope(*cuda_, gpu_->context());
     for (int64_t at = 0; at < bytes; at += kStagingBytes)
-      COLL_RETURN_IF_ERROR(move(at, static_cast<size_t>(std::min(kStagingBytes, bytes - at))));
+      COLL_RETURN_IF_ERROR(move(at, std::min(kStagingBytes, bytes - at)));
     return {};
   }
 

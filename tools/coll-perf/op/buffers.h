@@ -22,9 +22,12 @@ public:
 
   void *src() const { return src_; }
   void *dst(Placement place) const { return place == Placement::In ? src_ : dst_; }
-  // To and from host memory; done when they return.
-  virtual Status write(void *to, const void *from, int64_t bytes) = 0;
-  virtual Status read(void *to, const void *from, int64_t bytes) = 0;
+  // Host memory with `bytes` of the buffer's bytes from `at` on, whole elements.
+  using Part = std::function<void(int64_t at, int64_t bytes, void *memory)>;
+  // Part by part, `fill` makes what goes to `to`, and `look` gets what is at `from`; done when
+  // they return.
+  virtual Status write(void *to, int64_t bytes, const Part &fill) = 0;
+  virtual Status read(void *from, int64_t bytes, const Part &look) = 0;
 
   // Null for host memory.
   virtual void *stream() const { return nullptr; }

@@ -14,7 +14,7 @@ namespace {
 
 // A prime, so that misplaced blocks do not look right.
 constexpr int64_t kPeriod = 65521;
-constexpr int64_t kMostChecked = 4 << 20;
+constexpr int64_t kMostSums = 4 << 20;
 
 void store(CollDtype dtype, double value, char *at) {
   float single = static_cast<float>(value);
@@ -100,25 +100,6 @@ double roundingOf(CollDtype dtype) {
 
 } // namespace
 
-double Reference::given(int rank, int64_t i) const {
-  // splitmix64 (Steele, Lea, Flood)
-  uint64_t bits = static_cast<uint64_t>(i % kPeriod) * 0x9e3779b97f4a7c15u +
-                  static_cast<uint64_t>(rank + 1) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-  bits ^= bits >> 31;
-  const bool isProduct = plan_.reduction == kCollProd;
-  if (plan_.dtype == kCollBool)
-    return static_cast<double>(bits & 1);
-  if (!rt::isFloat(plan_.dtype))
-    return static_cast<double>(static_cast<int64_t>(bits % (isProduct ? 2 : 15)) +
-                               (isProduct ? 1 : -7));
-  // Multiples of 1/64, or of 1/2 in eight bits, which the types hold.
-  double steps = rt::dtypeSize(plan_.dtype) == 1 ? 2 : 64;
-  double value = static_cast<double>(bits % static_cast<uint64_t>(steps)) / steps;
-  return isProduct ? 1 + value / 2 : 2 * value - 1;
-}
-
 rt::Call Reference::call() const {
   rt::Call call;
   for (int kind = 0; kind <= static_cast<int>(rt::OpKind::Recv); ++kind)
@@ -147,16 +128,58 @@ Extent Reference::extent(int rank) const {
   return {extents.src, extents.dst};
 }
 
-void Reference::fill(int rank, void *src) const {
-  const int64_t size = rt::dtypeSize(plan_.dtype), count = extent(rank).src;
-  auto *bytes = static_cast<char *>(src);
-  for (int64_t i = 0; i < std::min(count, kPeriod); ++i)
-    store(plan_.dtype, given(rank, i), bytes + i * size);
-  for (int64_t i = kPeriod; i < count; i += kPeriod)
-    std::memcpy(bytes + i * size, bytes, static_cast<size_t>(std::min(kPeriod, count - i) * size));
+Pattern::Pattern(const OpPlan &plan, int rank)
+    : plan_(plan), rank_(rank), given_(static_cast<size_t>(plan.ranks)) {}
+
+double Pattern::given(int rank, int64_t i) const {
+  // splitmix64 (Steele, Lea, Flood)
+  uint64_t bits = static_cast<uint64_t>(i % kPeriod) * 0x9e3779b97f4a7c15u +
+                  static_cast<uint64_t>(rank + 1) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  bits ^= bits >> 31;
+  const bool isProduct = plan_.reduction == kCollProd;
+  if (plan_.dtype == kCollBool)
+    return static_cast<double>(bits & 1);
+  if (!rt::isFloat(plan_.dtype))
+    return static_cast<double>(static_cast<int64_t>(bits % (isProduct ? 2 : 15)) +
+                               (isProduct ? 1 : -7));
+  // Multiples of 1/64, or of 1/2 in eight bits, which the types hold.
+  double steps = rt::dtypeSize(plan_.dtype) == 1 ? 2 : 64;
+  double value = static_cast<double>(bits % static_cast<uint64_t>(steps)) / steps;
+  return isProduct ? 1 + value / 2 : 2 * value - 1;
 }
 
-double Reference::combined(int64_t i, double &tolerance) const {
+const char *Pattern::periodOf(int rank) {
+  std::vector<char> &period = given_[static_cast<size_t>(rank)];
+  if (period.empty()) {
+    const int64_t size = rt::dtypeSize(plan_.dtype);
+    period.resize(static_cast<size_t>(kPeriod * size));
+    for (int64_t i = 0; i < kPeriod; ++i)
+      store(plan_.dtype, given(rank, i), period.data() + i * size);
+  }
+  return period.data();
+}
+
+template <typename Body>
+void Pattern::eachRun(int64_t first, int64_t count, Body &&body) {
+  for (int64_t done = 0; done < count;) {
+    const int64_t at = (first + done) % kPeriod, run = std::min(kPeriod - at, count - done);
+    body(at, done, run);
+    done += run;
+  }
+}
+
+void Pattern::fill(int64_t first, int64_t count, void *src) {
+  const int64_t size = rt::dtypeSize(plan_.dtype);
+  const char *period = periodOf(rank_);
+  eachRun(first, count, [&](int64_t from, int64_t to, int64_t run) {
+    std::memcpy(static_cast<char *>(src) + to * size, period + from * size,
+                static_cast<size_t>(run * size));
+  });
+}
+
+Pattern::Sum Pattern::combine(int64_t i) const {
   std::vector<double> values(static_cast<size_t>(plan_.ranks));
   std::vector<char> bytes(8 * values.size());
   std::vector<const void *> sources;
@@ -170,47 +193,68 @@ double Reference::combined(int64_t i, double &tolerance) const {
   }
   char result[8];
   rt::reduceBuffers(plan_.dtype, plan_.reduction, sources.data(), plan_.ranks, result, 1);
-  bool picks = plan_.reduction == kCollMin || plan_.reduction == kCollMax;
-  tolerance = picks ? 0 : roundingOf(plan_.dtype) * (plan_.ranks + 1) * magnitude;
-  return load(plan_.dtype, result);
+  const bool picks = plan_.reduction == kCollMin || plan_.reduction == kCollMax;
+  return {load(plan_.dtype, result),
+          picks ? 0 : roundingOf(plan_.dtype) * (plan_.ranks + 1) * magnitude};
 }
 
-double Reference::expected(int rank, int64_t i, double &tolerance) const {
-  tolerance = 0;
-  const int n = plan_.ranks;
-  const int64_t block = i / count_, within = i % count_;
-  if (plan_.op == "all_reduce" || plan_.op == "reduce")
-    return combined(i, tolerance);
-  if (plan_.op == "reduce_scatter")
-    return combined(rank * count_ + i, tolerance);
-  if (plan_.op == "broadcast")
-    return given(plan_.root, i);
-  if (plan_.op == "scatter")
-    return given(plan_.root, rank * count_ + i);
-  if (plan_.op == "all_to_all")
-    return given(static_cast<int>(block), rank * count_ + within);
-  if (plan_.op == "send_recv")
-    return given((rank + n - 1) % n, i);
-  return given(static_cast<int>(block), within); // all_gather, gather
-}
-
-int64_t Reference::wrong(int rank, const void *dst) const {
-  const int64_t size = rt::dtypeSize(plan_.dtype), count = extent(rank).dst;
-  const int64_t step = (count + kMostChecked - 1) / kMostChecked | 1;
-  const bool isRoot = rank == plan_.root;
-  if ((plan_.op == "reduce" || plan_.op == "gather") && !isRoot)
-    return 0;
+int64_t Pattern::wrongSums(int64_t offset, int64_t first, int64_t count, int64_t total,
+                           const char *dst) {
+  if (sums_.empty())
+    for (int64_t i = 0; i < kPeriod; ++i)
+      sums_.push_back(combine(i));
+  const int64_t size = rt::dtypeSize(plan_.dtype);
+  const int64_t step = (total + kMostSums - 1) / kMostSums | 1;
   int64_t wrong = 0;
   auto look = [&](int64_t i) {
-    double tolerance = 0;
-    double want = expected(rank, i, tolerance);
-    double got = load(plan_.dtype, static_cast<const char *>(dst) + i * size);
-    wrong += !(std::fabs(got - want) <= tolerance);
+    const Sum &sum = sums_[static_cast<size_t>((offset + i) % kPeriod)];
+    wrong += !(std::fabs(load(plan_.dtype, dst + (i - first) * size) - sum.value) <= sum.tolerance);
   };
-  for (int64_t i = 0; i < count; i += step)
+  for (int64_t i = (first + step - 1) / step * step; i < first + count; i += step)
     look(i);
-  if (count > 0 && (count - 1) % step != 0)
-    look(count - 1);
+  if (first + count == total && (total - 1) % step != 0)
+    look(total - 1);
+  return wrong;
+}
+
+int64_t Pattern::wrongCopies(int source, int64_t first, int64_t count, const char *dst) {
+  const int64_t size = rt::dtypeSize(plan_.dtype);
+  const char *period = periodOf(source);
+  int64_t wrong = 0;
+  eachRun(first, count, [&](int64_t from, int64_t to, int64_t run) {
+    const char *want = period + from * size, *got = dst + to * size;
+    if (std::memcmp(want, got, static_cast<size_t>(run * size)) == 0)
+      return;
+    for (int64_t i = 0; i < run; ++i)
+      wrong += std::memcmp(want + i * size, got + i * size, static_cast<size_t>(size)) != 0;
+  });
+  return wrong;
+}
+
+int64_t Pattern::wrong(const Reference &reference, int64_t first, int64_t count, const void *dst) {
+  const auto *bytes = static_cast<const char *>(dst);
+  const int64_t block = reference.count(), total = reference.extent(rank_).dst;
+  if ((plan_.op == "reduce" || plan_.op == "gather") && rank_ != plan_.root)
+    return 0;
+  if (plan_.op == "all_reduce" || plan_.op == "reduce")
+    return wrongSums(0, first, count, total, bytes);
+  if (plan_.op == "reduce_scatter")
+    return wrongSums(rank_ * block, first, count, total, bytes);
+  if (plan_.op == "broadcast")
+    return wrongCopies(plan_.root, first, count, bytes);
+  if (plan_.op == "scatter")
+    return wrongCopies(plan_.root, rank_ * block + first, count, bytes);
+  if (plan_.op == "send_recv")
+    return wrongCopies((rank_ + plan_.ranks - 1) % plan_.ranks, first, count, bytes);
+  // all_gather, gather and all_to_all: a block of each rank.
+  const int64_t offset = plan_.op == "all_to_all" ? rank_ * block : 0;
+  int64_t wrong = 0;
+  for (int64_t i = first; i < first + count;) {
+    const int64_t within = i % block, run = std::min(block - within, first + count - i);
+    wrong += wrongCopies(static_cast<int>(i / block), offset + within, run,
+                         bytes + (i - first) * rt::dtypeSize(plan_.dtype));
+    i += run;
+  }
   return wrong;
 }
 

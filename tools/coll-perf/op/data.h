@@ -19,21 +19,46 @@ class Reference {
 public:
   Reference(const OpPlan &plan, int64_t count) : plan_(plan), count_(count) {}
 
+  int64_t count() const { return count_; }
   rt::Call call() const; // without buffers; not for send_recv
   Extent extent(int rank) const;
-  void fill(int rank, void *src) const;
-  // How many elements of the rank's result are wrong: floats may differ by what rounding
-  // each sum does. All are looked at up to 4 Mi elements, evenly spread ones beyond.
-  int64_t wrong(int rank, const void *dst) const;
 
 private:
-  double given(int rank, int64_t i) const;
-  // The result's element, and by how much it may differ.
-  double expected(int rank, int64_t i, double &tolerance) const;
-  double combined(int64_t i, double &tolerance) const;
-
   const OpPlan &plan_;
   const int64_t count_;
+};
+
+// The data of one rank, a part at a time. What is computed is kept: it repeats itself.
+class Pattern {
+public:
+  Pattern(const OpPlan &plan, int rank);
+
+  // Elements [first, first + count) of the rank's source.
+  void fill(int64_t first, int64_t count, void *src);
+  // How many elements of such a part of its result are wrong. Copies are compared byte by byte;
+  // sums of floats may differ by what rounding each does, and of sums, all are looked at up to
+  // 4 Mi in the whole result, evenly spread ones beyond.
+  int64_t wrong(const Reference &reference, int64_t first, int64_t count, const void *dst);
+
+private:
+  struct Sum {
+    double value = 0, tolerance = 0;
+  };
+
+  double given(int rank, int64_t i) const;
+  Sum combine(int64_t i) const;
+  const char *periodOf(int rank);
+  // body(place in the period, place in the part, elements) for each stretch of the part.
+  template <typename Body>
+  static void eachRun(int64_t first, int64_t count, Body &&body);
+  // `offset`: of the result among all sums.
+  int64_t wrongSums(int64_t offset, int64_t first, int64_t count, int64_t total, const char *dst);
+  int64_t wrongCopies(int source, int64_t first, int64_t count, const char *dst);
+
+  const OpPlan &plan_;
+  const int rank_;
+  std::vector<std::vector<char>> given_; // by rank, one period of each; made when needed
+  std::vector<Sum> sums_;                // one period; likewise
 };
 
 } // namespace coll::perf

@@ -73,16 +73,19 @@ Status Member::sendRecv(const rt::Call &call) {
 Status Member::check(const Reference &reference, Placement place, Seen &seen) {
   const int64_t size = rt::dtypeSize(plan_.dtype);
   const Extent extent = reference.extent(rank_);
-  std::vector<char> data(static_cast<size_t>(std::max(extent.src, extent.dst) * size));
-  reference.fill(rank_, data.data());
-  COLL_RETURN_IF_ERROR(buffers_->write(buffers_->src(), data.data(), extent.src * size));
+  COLL_RETURN_IF_ERROR(buffers_->write(buffers_->src(), extent.src * size,
+                                       [&](int64_t at, int64_t bytes, void *memory) {
+                                         pattern_.fill(at / size, bytes / size, memory);
+                                       }));
   COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   COLL_RETURN_IF_ERROR(synchronize());
   if (!plan_.check)
     return {};
-  COLL_RETURN_IF_ERROR(buffers_->read(data.data(), buffers_->dst(place), extent.dst * size));
-  seen.wrong = reference.wrong(rank_, data.data());
-  return {};
+  seen.wrong = 0;
+  return buffers_->read(buffers_->dst(place), extent.dst * size,
+                        [&](int64_t at, int64_t bytes, void *memory) {
+                          seen.wrong += pattern_.wrong(reference, at / size, bytes / size, memory);
+                        });
 }
 
 Result<Seen> Member::measure(const Task &task) {

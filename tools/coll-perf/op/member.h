@@ -25,7 +25,7 @@ public:
 
 private:
   Member(const OpPlan &plan, const Side &side, rt::Endpoint &endpoint, int rank)
-      : plan_(plan), side_(side), endpoint_(endpoint), rank_(rank) {}
+      : plan_(plan), side_(side), endpoint_(endpoint), rank_(rank), pattern_(plan, rank) {}
 
   // One operation; on the stream if `streamed`.
   Status once(const Reference &reference, Placement place, bool streamed);
@@ -41,6 +41,7 @@ private:
   const Side &side_;
   rt::Endpoint &endpoint_;
   const int rank_;
+  Pattern pattern_;
   std::unique_ptr<rt::Communicator> group_;
   std::unique_ptr<Buffers> buffers_; // last: may be registered with the group
   bool streams_ = false;             // the backend works on streams

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <thread>
@@ -156,6 +157,9 @@ Json Crew::perform(const Task &task) {
 
 int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobOptions> &job,
               LineSocket &driver) {
+  // Ranks that share a GPU: see the README of backend direct.
+  if (!side.processes)
+    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   Crew crew(plan, side);
   Status opened = crew.open(job);
   Status sent = driver.send(opened.ok() ? "{}" : errorOf(opened).dump());
