@@ -35,11 +35,24 @@ two_nodes() {
   check low_latency_two_nodes 60 $low --ranks=$pairs --nodes=2 --tokens=37 --hidden=640 --topk=5 \
     --experts=$((pairs * 16))
 }
+# From Python. torchrun ends with 1, whatever its processes end with.
+torch() {
+  local library=$COLL_BUILD/lib/libcoll-moe.so
+  if [ ! -e "$library" ]; then
+    result torch skipped "libcoll-moe.so is not built"
+  elif ! python3 -c 'import torch' 2>/dev/null; then
+    result torch skipped "PyTorch is not installed"
+  else
+    check torch 90 env COLL_LIB="$COLL_BUILD/lib" python3 -m torch.distributed.run --standalone \
+      --nproc-per-node="$ranks" "$(dirname "$0")/moe_torch.py"
+  fi
+}
 # Starting processes is what takes time, and what they find does not depend on speed.
 side_by_side() {
   shapes &
   low_latency_shapes &
   two_nodes &
+  torch &
   wait
 }
 # Each for five seconds until its kernels give up.
