@@ -195,6 +195,7 @@ Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
                                   &multiprocessors, dl::kCudaMultiprocessors, options_.device),
                               "cuDeviceGetAttribute"));
   group_.maxBlocks = kernels::residentBlocks(static_cast<uint32_t>(multiprocessors), sharers);
+  mostSms_ = multiprocessors / static_cast<int>(sharers);
   return Status::okay();
 }
 

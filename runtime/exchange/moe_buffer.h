@@ -189,6 +189,7 @@ private:
   char *area(Half half) const { return areaOf(nvlRank(), half); }
   MoeWorld world() const { return {options_.rank, options_.numRanks, options_.nodeSize}; }
   Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
+  Status checkConfig(const MoeConfig &config) const;
   Status begin(const MoeOrder &order);
   Status end(const MoeOrder &order);
   kernels::MoeShape shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const;
@@ -241,6 +242,7 @@ private:
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent before_ = nullptr, after_ = nullptr;
   kernels::PeerGroup group_;
+  int mostSms_ = 0;                         // this rank's part of its GPU
   std::unique_ptr<MoeNodes> nodes_;         // where there are several
   std::unique_ptr<MoeLowLatencyNodes> far_; // and the mode is there
   Status failure_;                          // of the exchange with other nodes

@@ -21,6 +21,16 @@ kernels::MoeGrid gridOf(const MoeConfig &config) {
 
 } // namespace
 
+// Kernels of all ranks wait for each other, and each block has a multiprocessor to itself.
+Status MoeBuffer::checkConfig(const MoeConfig &config) const {
+  COLL_RETURN_IF_ERROR(checkMoeConfig(config));
+  if (config.numSms > mostSms_)
+    return refuse("numSms is " + std::to_string(config.numSms) + ", and this rank has " +
+                  std::to_string(mostSms_) + " of GPU " + std::to_string(options_.device) +
+                  ", which ranks of this process share");
+  return Status::okay();
+}
+
 Status MoeBuffer::begin(const MoeOrder &order) {
   const dl::Cuda &cuda = *platform_.cuda;
   dl::CudaEvent event = order.previous;
@@ -79,6 +89,7 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
                                         void *handleMemory, const MoeOrder &order) {
   COLL_RETURN_IF_ERROR(readyForNormal());
   COLL_RETURN_IF_ERROR(checkMoeOptions(options));
+  COLL_RETURN_IF_ERROR(checkConfig(options.config));
   COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
   COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
   if (!handleMemory || reinterpret_cast<uintptr_t>(handleMemory) % 16)
@@ -131,7 +142,7 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
 Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
                                              const MoeConfig &config, const MoeOrder &order) {
   COLL_RETURN_IF_ERROR(readyForNormal());
-  COLL_RETURN_IF_ERROR(checkMoeConfig(config));
+  COLL_RETURN_IF_ERROR(checkConfig(config));
   MoeRouting routing;
   routing.numTokens = handle.numTokens;
   COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
@@ -230,7 +241,7 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
 Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
                           const MoeConfig &config, const MoeOrder &order) {
   COLL_RETURN_IF_ERROR(readyForNormal());
-  COLL_RETURN_IF_ERROR(checkMoeConfig(config));
+  COLL_RETURN_IF_ERROR(checkConfig(config));
   COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -53,8 +54,11 @@ namespace {
 
 constexpr int64_t kLeastNcclUs = 10'000'000;
 
+// `spent`: the rank's copies in GPU memory, for when all ranks have ended. To free memory waits for
+// all kernels of its GPU, and holds up launches of those that they wait for.
 void runRank(Endpoint &endpoint, const Layout &layout, int rank,
-             const std::function<void(Member &)> &body, GpuMemory *gpu) {
+             const std::function<void(Member &)> &body, GpuMemory *gpu,
+             std::vector<std::unique_ptr<StagedCall>> &spent) {
   for (const std::vector<int> &ranks : layout.groups) {
     auto it = std::find(ranks.begin(), ranks.end(), rank);
     if (it == ranks.end())
@@ -67,6 +71,9 @@ void runRank(Endpoint &endpoint, const Layout &layout, int rank,
     EXPECT_EQ((*group)->position(), member.position);
     body(member);
     endpoint.leave(); // before the buffers go
+    std::move(member.spent.begin(), member.spent.end(), std::back_inserter(spent));
+    for (auto &[request, copy] : member.staged)
+      spent.push_back(std::move(copy));
   }
 }
 
@@ -137,10 +144,11 @@ void runJob(const std::string &backendName, const Layout &layout,
     endpoints.push_back(endpoint.take());
     endpoints.back()->enter();
   }
+  std::vector<std::vector<std::unique_ptr<StagedCall>>> spent(endpoints.size());
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < layout.ranks; ++rank)
+  for (size_t rank = 0; rank < endpoints.size(); ++rank)
     threads.emplace_back([&, rank] {
-      runRank(*endpoints[static_cast<size_t>(rank)], layout, rank, body, gpu.get());
+      runRank(*endpoints[rank], layout, static_cast<int>(rank), body, gpu.get(), spent[rank]);
     });
   for (std::thread &thread : threads)
     thread.join();

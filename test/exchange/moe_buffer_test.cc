@@ -320,5 +320,20 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
             std::string::npos);
 }
 
+TEST_F(MoeBufferTest, RanksThatShareAGpuShareItsMultiprocessors) {
+  MoeRanks all;
+  for (int r = 0; r < 3; ++r) {
+    MoeBufferOptions options = optionsOf(r, 3);
+    options.device = 0;
+    all.push_back(std::make_unique<Rank>(fake_, options));
+  }
+  syncAll(all);
+  MoeConfig config;
+  config.numSms = 46;
+  EXPECT_EQ(all[1]->buffer->combine({}, {}, config, all[1]->order).message(),
+            "moe buffer: numSms is 46, and this rank has 44 of GPU 0, which ranks of this process "
+            "share");
+}
+
 } // namespace
 } // namespace coll::rt::test

@@ -32,8 +32,9 @@ routes() {
   [ ! -e "$table" ] || check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks="$COLL_GPUS" \
     --backend=auto:gpu,nccl -b 1K -e 4M -f 64 -n 3 --timeout=25
 }
+# Few queues, since contexts with many take seconds here.
 conformance() {
-  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$1 CUDA_VISIBLE_DEVICES=$2 run_gtest "conformance_$1" 150 \
+  CUDA_DEVICE_MAX_CONNECTIONS=8 GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$1 CUDA_VISIBLE_DEVICES=$2 run_gtest "conformance_$1" 150 \
     "$COLL_BUILD/bin/conformance-tests" --gtest_filter='nccl_gpu/*'
 }
 # Starting communicators is what takes time, so everything is side by side; on 4 GPUs, each pair

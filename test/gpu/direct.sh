@@ -14,10 +14,10 @@ fi
 # Every operation on random data against the reference.
 operations() {
   local op place
-  for op in "$@"; do
+  for op in all_reduce all_gather reduce_scatter broadcast reduce gather scatter all_to_all send_recv; do
     place=both
-    [ "$op" = send_recv ] && place=no
-    check "$op" 60 "$perf" "$op" --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
+    [ $op = send_recv ] && place=no
+    check $op 60 "$perf" $op --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
       --in-place=$place --timing=eager,latency
   done
 }
@@ -40,19 +40,11 @@ ways() {
   check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks=2 --backend=auto:gpu,direct \
     -b 1K -e 16M -f 64 -n 5
 }
-# Starting processes is what takes time, and what they find does not depend on speed.
-side_by_side() {
-  operations all_reduce all_gather reduce_scatter &
-  operations broadcast reduce gather &
-  operations scatter all_to_all send_recv &
-  types &
-  ways &
-  wait
-}
-
 tests() {
   on all run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*' &
-  on all side_by_side &
+  on all operations &
+  on all types &
+  on all ways &
   on all killed killed_rank 30 "$perf" all_reduce --ranks="$ranks" --backend=direct -b 64M -e 64M \
     -n 10000000 --timeout=20 &
 }

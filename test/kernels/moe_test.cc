@@ -205,8 +205,9 @@ MoeGrid randomGrid(MoeTeam &team, std::minstd_rand &random) {
   if (team.rig().isEmulated())
     return {1 + static_cast<uint32_t>(random() % 2),
             32 * (1 + static_cast<uint32_t>(random() % 2))};
+  // A block has a multiprocessor to itself.
   const uint32_t most = team.rig().maxBlocks(team.size());
-  return {1 + static_cast<uint32_t>(random() % std::min<uint32_t>(most, 32)),
+  return {1 + static_cast<uint32_t>(random() % std::min<uint32_t>(most / 2, 32)),
           32 * (1 + static_cast<uint32_t>(random() % 8))};
 }
 
