@@ -283,11 +283,23 @@ Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst)
   return call;
 }
 
+namespace {
+
 std::vector<CollDtype> allDtypes() {
   std::vector<CollDtype> all;
   for (int i = 0; i < kNumDtypes; ++i)
     all.push_back(static_cast<CollDtype>(i));
   return all;
+}
+
+} // namespace
+
+std::vector<CollDtype> movedDtypes() {
+#ifdef __SANITIZE_THREAD__
+  return {kCollI16}; // as below: bytes are moved
+#else
+  return allDtypes();
+#endif
 }
 
 std::vector<TypedReduction> someReductions() {

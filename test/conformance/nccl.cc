@@ -34,7 +34,7 @@ std::vector<TypedReduction> fewReductions() {
   INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
   INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend))
 
-COLL_NCCL_CONFORMANCE(nccl_fake, "nccl///fake-nccl", ncclReductions(), allDtypes());
+COLL_NCCL_CONFORMANCE(nccl_fake, "nccl///fake-nccl", ncclReductions(), movedDtypes());
 COLL_NCCL_CONFORMANCE(nccl_gpu, "nccl///gpu", fewReductions(), std::vector<CollDtype>{kCollI16});
 
 } // namespace
