@@ -2,7 +2,7 @@
 
 set(COLL_ENABLE_CUDA AUTO CACHE STRING "Build the GPU kernels: AUTO (if nvcc is found), ON or OFF")
 set_property(CACHE COLL_ENABLE_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(COLL_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures, 90 or later; each with its PTX")
+set(COLL_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures, 80 or later; each with its PTX")
 
 set(COLL_CUDA OFF)
 set(coll_why_no_cuda "")

@@ -1,5 +1,6 @@
 #include "runtime/kernels/launch.h"
 
+#include <algorithm>
 #include <cuda_runtime.h>
 #include <map>
 #include <mutex>
@@ -22,27 +23,52 @@ Status toStatus(cudaError_t error, const std::string &what) {
   return {kCollDevice, what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
 }
 
-constexpr int kMinMajor = 9;
+constexpr int kMinMajor = 8, kMinCode = 80, kOverlapCode = 90; // of virtual architectures
+
+Result<int> attributeOf(cudaDeviceAttr attribute, int device, const char *what) {
+  int value = 0;
+  COLL_RETURN_IF_ERROR(toStatus(cudaDeviceGetAttribute(&value, attribute, device), what));
+  return value;
+}
+
+// The code that this device takes of a kernel: 80, 90, …
+Result<int> codeOf(const void *kernel, int device) {
+  const Result<int> major =
+      attributeOf(cudaDevAttrComputeCapabilityMajor, device, "compute capability");
+  if (!major)
+    return major.status();
+  const std::string gpu = "GPU " + std::to_string(device) + " has compute capability " +
+                          std::to_string(*major) + ".x; ";
+  if (*major < kMinMajor)
+    return Status(kCollUnsupported, gpu + "the kernels need 8.0");
+  cudaFuncAttributes attributes = {};
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
+    (void)cudaGetLastError();
+    return Status(kCollUnsupported,
+                  gpu + "this build has no code for it (COLL_CUDA_ARCHITECTURES)");
+  }
+  COLL_RETURN_IF_ERROR(toStatus(error, "a kernel's code"));
+  return std::max(kMinCode, attributes.ptxVersion);
+}
 
 } // namespace
 
-Result<int> prepareKernel(const void *kernel, size_t sharedBytes) {
+Result<PreparedKernel> prepareKernel(const void *kernel, size_t sharedBytes) {
   static std::mutex mutex;
-  static std::map<std::pair<int, const void *>, int> prepared;
-  int device = 0, major = 0, processors = 0;
+  static std::map<std::pair<int, const void *>, PreparedKernel> prepared;
+  int device = 0;
   COLL_RETURN_IF_ERROR(toStatus(cudaGetDevice(&device), "cudaGetDevice"));
   const std::lock_guard lock(mutex);
   if (const auto known = prepared.find({device, kernel}); known != prepared.end())
     return known->second;
-  COLL_RETURN_IF_ERROR(
-      toStatus(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-               "compute capability"));
-  if (major < kMinMajor)
-    return Status(kCollUnsupported, "GPU " + std::to_string(device) + " has compute capability " +
-                                        std::to_string(major) + ".x; the kernels need 9.0");
-  COLL_RETURN_IF_ERROR(
-      toStatus(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-               "number of multiprocessors"));
+  const Result<int> code = codeOf(kernel, device);
+  if (!code)
+    return code.status();
+  const Result<int> processors =
+      attributeOf(cudaDevAttrMultiProcessorCount, device, "number of multiprocessors");
+  if (!processors)
+    return processors.status();
   COLL_RETURN_IF_ERROR(
       toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(sharedBytes)),
@@ -53,8 +79,17 @@ Result<int> prepareKernel(const void *kernel, size_t sharedBytes) {
       toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxShared),
                "carveout of a kernel"));
-  prepared[{device, kernel}] = processors;
-  return processors;
+  return prepared[{device, kernel}] = {*processors, *code >= kOverlapCode};
+}
+
+Result<size_t> blockSharedBytes() {
+  int device = 0;
+  COLL_RETURN_IF_ERROR(toStatus(cudaGetDevice(&device), "cudaGetDevice"));
+  const Result<int> bytes =
+      attributeOf(cudaDevAttrMaxSharedMemoryPerBlockOptin, device, "shared memory of a block");
+  if (!bytes)
+    return bytes.status();
+  return static_cast<size_t>(*bytes);
 }
 
 Status launchKernel(const char *name, const void *kernel, int blocks, int threads,

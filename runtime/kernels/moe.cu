@@ -6,6 +6,8 @@
 #include "runtime/kernels/moe_layout_device.cuh"
 #include "runtime/kernels/moe_notify_device.cuh"
 
+#include <algorithm>
+
 namespace coll::kernels {
 
 using rt::Status;
@@ -55,10 +57,26 @@ Status launch(const char *name, Kernel *kernel, const MoeGrid &grid, size_t shar
 
 template <typename Kernel, typename Plan>
 Status launchPeers(const char *name, Kernel *kernel, const PeerGroup &group, Plan plan,
-                   const MoeGrid &grid, size_t sharedBytes, void *stream) {
+                   const MoeGrid &grid, void *stream) {
   PeerGroup argument = group;
   void *arguments[] = {&argument, &plan};
-  return launch(name, kernel, grid, sharedBytes, arguments, stream);
+  return launch(name, kernel, grid, 0, arguments, stream);
+}
+
+// The same with a ring for each warp, of as many warps as there is shared memory for.
+template <typename Kernel, typename Plan>
+Status launchRings(const char *name, Kernel *kernel, const PeerGroup &group, Plan plan,
+                   const MoeGrid &grid, uint64_t (*bytesOf)(uint32_t), void *stream) {
+  const rt::Result<uint32_t> most = fittingThreads(kMoeThreads, bytesOf);
+  if (!most)
+    return most.status();
+  const auto address = reinterpret_cast<const void *>(kernel);
+  COLL_RETURN_IF_ERROR(prepareKernel(address, bytesOf(*most)).status());
+  const uint32_t threads = std::min(grid.threads, *most);
+  PeerGroup argument = group;
+  void *arguments[] = {&argument, &plan};
+  return launchKernel(name, address, static_cast<int>(grid.blocks), static_cast<int>(threads),
+                      bytesOf(threads), arguments, stream);
 }
 
 } // namespace
@@ -73,21 +91,21 @@ Status launchMoeLayout(const MoeLayoutArgs &args, void *stream) {
 Status launchMoeNotify(const PeerGroup &group, const MoeNotifyArgs &args, void *stream) {
   COLL_RETURN_IF_ERROR(checkMoeNotify(group, args));
   const moe::Notify plan = moe::planNotify(group, args);
-  return launchPeers("moe notify", moeNotify, group, plan, {plan.blocks, plan.threads}, 0, stream);
+  return launchPeers("moe notify", moeNotify, group, plan, {plan.blocks, plan.threads}, stream);
 }
 
 Status launchMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args, void *stream) {
   COLL_RETURN_IF_ERROR(checkMoeDispatch(group, args));
   const moe::Dispatch plan = moe::planDispatch(group, args);
-  return launchPeers("moe dispatch", moeDispatch, group, plan, plan.call.grid,
-                     moe::dispatchSharedBytes(plan.call.grid.threads), stream);
+  return launchRings("moe dispatch", moeDispatch, group, plan, plan.call.grid,
+                     moe::dispatchSharedBytes, stream);
 }
 
 Status launchMoeCombine(const PeerGroup &group, const MoeCombineArgs &args, void *stream) {
   COLL_RETURN_IF_ERROR(checkMoeCombine(group, args));
   const moe::Combine plan = moe::planCombine(group, args);
-  return launchPeers("moe combine", moeCombine, group, plan, plan.call.grid,
-                     moe::combineSharedBytes(plan.call.grid.threads), stream);
+  return launchRings("moe combine", moeCombine, group, plan, plan.call.grid,
+                     moe::combineSharedBytes, stream);
 }
 
 Status rehearseMoeKernels(const PeerGroup &group, void *stream) {
@@ -96,11 +114,11 @@ Status rehearseMoeKernels(const PeerGroup &group, void *stream) {
   moe::Layout layout = {};
   void *arguments[] = {&layout};
   COLL_RETURN_IF_ERROR(launch("a rehearsal", moeLayout, one, 0, arguments, stream));
-  COLL_RETURN_IF_ERROR(launchPeers("a rehearsal", moeNotify, group, moe::Notify{}, one, 0, stream));
-  COLL_RETURN_IF_ERROR(launchPeers("a rehearsal", moeDispatch, group, moe::Dispatch{}, one,
-                                   moe::dispatchSharedBytes(kMoeThreads), stream));
-  return launchPeers("a rehearsal", moeCombine, group, moe::Combine{}, one,
-                     moe::combineSharedBytes(kMoeThreads), stream);
+  COLL_RETURN_IF_ERROR(launchPeers("a rehearsal", moeNotify, group, moe::Notify{}, one, stream));
+  COLL_RETURN_IF_ERROR(launchRings("a rehearsal", moeDispatch, group, moe::Dispatch{}, one,
+                                   moe::dispatchSharedBytes, stream));
+  return launchRings("a rehearsal", moeCombine, group, moe::Combine{}, one, moe::combineSharedBytes,
+                     stream);
 }
 
 } // namespace coll::kernels

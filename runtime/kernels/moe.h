@@ -20,7 +20,7 @@
 //
 // The rules of peer_group.h hold: order of calls, deadlines, errors. Launchers validate, do not
 // block, do not allocate, and may be captured. kCollInvalidCall: arguments; kCollUnsupported: no
-// CUDA in this build, or a GPU before compute capability 9.0; kCollDevice: CUDA refused.
+// CUDA in this build, or a GPU that it has no code for; kCollDevice: CUDA refused.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_H
 #define COLL_RUNTIME_KERNELS_MOE_H

@@ -34,11 +34,11 @@ template <typename Kernel, typename Plan>
 Status launch(const char *name, Kernel *kernel, const PeerGroup &group, Plan plan,
               const MoeGrid &grid, uint64_t sharedBytes, uint64_t mostSharedBytes, void *stream) {
   const auto address = reinterpret_cast<const void *>(kernel);
-  const rt::Result<int> multiprocessors = prepareKernel(address, mostSharedBytes);
-  if (!multiprocessors)
-    return multiprocessors.status();
+  const rt::Result<PreparedKernel> prepared = prepareKernel(address, mostSharedBytes);
+  if (!prepared)
+    return prepared.status();
   // Blocks wait for each other: all have to run at once. Members need not have as many.
-  uint32_t most = 2 * static_cast<uint32_t>(*multiprocessors);
+  uint32_t most = 2 * static_cast<uint32_t>(prepared->processors);
   if (group.maxBlocks != 0)
     most = std::min(most, group.maxBlocks);
   PeerGroup argument = group;

@@ -71,12 +71,14 @@ const void *kernelOf(const PeerPlan &plan, uint32_t size) {
 
 Status launch(const char *name, const void *kernel, const PeerGroup &group, const PeerPlan &plan,
               void *stream) {
-  COLL_RETURN_IF_ERROR(prepareKernel(kernel, 0).status());
+  const Result<PreparedKernel> prepared = prepareKernel(kernel, 0);
+  if (!prepared)
+    return prepared.status();
   PeerGroup groupArgument = group;
   PeerPlan planArgument = plan;
   void *arguments[] = {&groupArgument, &planArgument};
   return launchKernel(name, kernel, static_cast<int>(plan.blocks), static_cast<int>(plan.threads),
-                      0, arguments, stream, plan.early);
+                      0, arguments, stream, plan.early && prepared->overlaps);
 }
 
 } // namespace

@@ -22,10 +22,10 @@ rt::Status launchReshardCopy(const ReshardCopy &copy, void *stream) {
   const uint64_t units = copy.counts.remoteUnits + copy.counts.localUnits;
   if (units <= copy.part)
     return rt::Status::okay();
-  const rt::Result<int> processors = prepareKernel(entryPoint(), 0);
-  if (!processors)
-    return processors.status();
-  const int most = copy.blocks ? copy.blocks : *processors * kReshardBlocksPerProcessor;
+  const rt::Result<PreparedKernel> prepared = prepareKernel(entryPoint(), 0);
+  if (!prepared)
+    return prepared.status();
+  const int most = copy.blocks ? copy.blocks : prepared->processors * kReshardBlocksPerProcessor;
   const uint64_t mine = (units - copy.part + copy.parts - 1) / copy.parts;
   const int blocks = static_cast<int>(std::min<uint64_t>(mine, static_cast<uint64_t>(most)));
   ReshardCopy argument = copy;

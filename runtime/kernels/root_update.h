@@ -61,7 +61,7 @@ using AnyOptimizer = std::variant<Sgd, Momentum, Adam, AdamW, Lion, RmsProp>;
 // Enqueues on `stream` and returns at once; the rules of peer_group.h hold, its errors too: a
 // peer that does not come, or comes with another call, ends the kernel with the group's error
 // word, and parameters and state are then undefined. kCollInvalidCall: the arguments;
-// kCollUnsupported: no CUDA in this build, or a GPU before compute capability 9.0;
+// kCollUnsupported: no CUDA in this build, or a GPU that it has no code for;
 // kCollDevice: CUDA refused. An optimizer of one's own: root_update_launch.cuh.
 rt::Status launchRootUpdate(const PeerGroup &group, const RootUpdate &update,
                             const AnyOptimizer &optimizer, void *stream);

@@ -43,11 +43,11 @@ rt::Status launchRootUpdateAs(const PeerGroup &group, const RootUpdate &update,
                                           decltype(ranks)::value>;
         const auto address = reinterpret_cast<const void *>(kernel);
         constexpr size_t kShared = sizeof(root_update::Shared<Optimizer>);
-        const rt::Result<int> processors = prepareKernel(address, kShared);
-        if (!processors.ok())
-          return processors.status();
+        const rt::Result<PreparedKernel> prepared = prepareKernel(address, kShared);
+        if (!prepared)
+          return prepared.status();
         root_update::Arguments args = root_update::arrange(
-            group, update, static_cast<uint32_t>(*processors), Optimizer::kSlots);
+            group, update, static_cast<uint32_t>(prepared->processors), Optimizer::kSlots);
         Optimizer constants = optimizer;
         void *arguments[] = {&args, &constants};
         return launchKernel("root update", address, static_cast<int>(args.update.blocks),

@@ -18,7 +18,7 @@
 //   fenceSystem pause giveWay clockNs
 //   awaitPrevious letNextLaunch                              between kernels of a stream
 //   Barrier, barrierInit … barrierWait                       an mbarrier in shared memory
-//   bulkLoad bulkStore bulkCommit bulkWaitRead bulkWait      the bulk-copy engine (sm_90)
+//   bulkLoad bulkStore bulkCommit bulkWaitRead bulkWait      the bulk-copy engine of sm_90
 //   fenceAsync
 //
 // Global memory that others write is read after an acquire, by this thread or by one of the

@@ -13,7 +13,7 @@ namespace coll::kernels {
 
 // Both enqueue on `stream` (a cudaStream_t; null: the default one) of the current device
 // and return at once. kCollInvalidCall: the arguments; kCollUnsupported: no CUDA in this
-// build, or a GPU before compute capability 9.0; kCollDevice: CUDA refused.
+// build, or a GPU that it has no code for; kCollDevice: CUDA refused.
 //
 // What the GPU reads has to be complete before the kernel starts, in stream order or
 // because the host knew it at the launch.

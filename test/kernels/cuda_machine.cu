@@ -60,8 +60,8 @@ MachineResult makeCuda() {
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
     return {nullptr, "no GPU on this machine"};
   must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "attribute");
-  if (major < 9)
-    return {nullptr, "the GPU's compute capability is below 9.0"};
+  if (major < 8)
+    return {nullptr, "the GPU's compute capability is below 8.0"};
   return {std::make_unique<CudaMachine>(), ""};
 }
 

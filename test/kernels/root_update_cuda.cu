@@ -146,8 +146,8 @@ RootUpdateRigResult makeCuda() {
   for (int i = 0; i < devices; ++i) {
     int major = 0;
     must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, i), "attribute");
-    if (major < 9)
-      return {nullptr, "a GPU's compute capability is below 9.0"};
+    if (major < 8)
+      return {nullptr, "a GPU's compute capability is below 8.0"};
     for (int peer = 0; peer < devices; ++peer) {
       int reachable = 1;
       if (peer != i)
