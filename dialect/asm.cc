@@ -183,6 +183,28 @@ void GroupAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+Type RouteType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t tokens, topk, capacity;
+  GroupAttr group;
+  if (parser.parseLess() || parser.parseInteger(tokens) || parser.parseKeyword("topk") ||
+      parser.parseInteger(topk) || parser.parseKeyword("to") || parser.parseInteger(capacity) ||
+      parser.parseKeyword("over") || parseGroupBody(parser, group) || parser.parseGreater())
+    return {};
+  auto emitError = [&] { return parser.emitError(loc); };
+  return RouteType::getChecked(emitError, parser.getContext(), tokens, topk, capacity, group);
+}
+
+void RouteType::print(AsmPrinter &printer) const {
+  printer << '<' << getTokens() << " topk " << getTopk() << " to " << getCapacity() << " over ";
+  printGroupBody(printer, getGroup());
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
 // Directives of operations
 //===----------------------------------------------------------------------===//
 

@@ -163,12 +163,31 @@ def Coll_GroupAttr : Coll_Attr<"Group", "group"> {
 // Types
 //===----------------------------------------------------------------------===//
 
-def Coll_RequestType : TypeDef<Coll_Dialect, "Request"> {
-  let mnemonic = "request";
+class Coll_Type<string name, string typeMnemonic> : TypeDef<Coll_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Coll_RequestType : Coll_Type<"Request", "request"> {
   let summary = "an operation in flight";
   let description = [{
     Made by `coll.start`, ended by exactly one `coll.wait`.
   }];
+}
+
+def Coll_RouteType : Coll_Type<"Route", "route"> {
+  let summary = "where the tokens of a dispatch went";
+  let description = [{
+    Only `coll.dispatch` makes one, so whatever a `coll.combine` takes belongs to a dispatch: of
+    `tokens` tokens of this rank with `topk` experts each, received in `capacity` rows, over
+    `group`: `!coll.route<16 topk 2 to 64 over @m["dp"]>`. A route lives as long as the step; it is
+    no argument or result of @step.
+
+    Constraints: (C1) 1 <= topk <= 32. (C2) 0 <= tokens, capacity < 2^30.
+  }];
+  let parameters = (ins "int64_t":$tokens, "int64_t":$topk, "int64_t":$capacity,
+                        "::mlir::coll::GroupAttr":$group);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 #endif // COLL_DIALECT_ATTRS_TD

@@ -18,6 +18,7 @@
 
 include "dialect/attrs.td"
 include "dialect/interfaces.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -395,6 +396,113 @@ def Coll_RecvOp : Coll_CollectiveOp<"recv"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Mixture of experts
+//===----------------------------------------------------------------------===//
+
+/// What the members of a group exchange by the experts of their tokens.
+class Coll_TokenOp<string mnemonic, list<Trait> traits = []>
+    : Coll_CollectiveOp<mnemonic, !listconcat([
+        DeclareOpInterfaceMethods<InferTypeOpInterface>,
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>], traits)>;
+
+def Coll_DispatchOp : Coll_TokenOp<"dispatch"> {
+  let commResult = "getRows()";
+  let summary = "brings each token to the ranks of its experts";
+  let description = [{
+    Position p of the group has experts p * local_experts … (p + 1) * local_experts - 1. Row t of
+    `experts` names the experts of token t, which is row t of `input`; the token goes once to
+    every position that has one of them. An index of -1 is no expert; a token without experts
+    goes nowhere. An index outside [-1, n * local_experts), or twice in a token, is an error at run
+    time.
+
+    `rows` are what this rank receives, sorted by source position, then by token. Beside each
+    row, `row_experts` has the token's experts as numbers in [0, local_experts), or -1 for those
+    elsewhere, in the order of `experts`; `row_weights` has their weights, or 0; `row_scales` has the
+    token's scales. Behind the rows received, rows, weights and scales are 0, and experts -1.
+    `counts` says how many rows name each of this rank's experts.
+
+    More than `capacity` rows are an error at run time, never lost; n times the tokens of a rank
+    are enough. Tokens and capacity are each rank's own.
+
+    A route need not be combined, and may be more than once.
+
+    ```mlir
+    %rows, %row_experts, %row_weights, %counts, %route =
+        coll.dispatch %x to %experts weights %w local_experts 2 capacity 64 over @m["dp"]
+      : tensor<16x32xf32>, tensor<16x2xi32>, tensor<16x2xf32>
+    ```
+
+    With scales, as narrow floats have them:
+
+    ```mlir
+    %rows, %row_experts, %row_weights, %counts, %route, %row_scales =
+        coll.dispatch %x to %experts weights %w scales %s local_experts 2 capacity 64 over @m["dp"]
+      : tensor<16x256xf8E4M3FN>, tensor<16x2xi32>, tensor<16x2xf32>, tensor<16x2xf32>
+    ```
+
+    Constraints: (C1) the input is [tokens, hidden]; experts are [tokens, topk] of i32 or i64, and
+    weights [tokens, topk] of f32. (C2) scales are [tokens, number of scales] of f32. (C3)
+    local_experts >= 1, and n * local_experts < 2^31. (C4) tokens, topk and capacity are those of a
+    route (route_c1, route_c2). (C5) the results are as described.
+  }];
+  let arguments = (ins Coll_Tensor:$input, Coll_Tensor:$experts, Coll_Tensor:$weights,
+                       Optional<Coll_Tensor>:$scales, I64Attr:$local_experts, I64Attr:$capacity,
+                       Coll_GroupAttr:$group);
+  let results = (outs Coll_Tensor:$rows, Coll_Tensor:$row_experts, Coll_Tensor:$row_weights,
+                      Coll_Tensor:$counts, Coll_RouteType:$route, Optional<Coll_Tensor>:$row_scales);
+  let assemblyFormat = [{
+    $input `to` $experts `weights` $weights (`scales` $scales^)?
+    `local_experts` custom<Int>($local_experts) `capacity` custom<Int>($capacity)
+    `over` custom<Group>($group) attr-dict
+    `:` type($input) `,` type($experts) `,` type($weights) (`,` type($scales)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// Checks the constraints that depend on the group's size.
+    ::llvm::LogicalResult verifyGroupSize(int64_t n);
+    /// Checks what the results' types follow from; reports at `loc`, if given.
+    static ::llvm::LogicalResult verifyOperands(::std::optional<::mlir::Location> loc,
+                                                Adaptor adaptor);
+  }];
+}
+
+def Coll_CombineOp : Coll_TokenOp<"combine"> {
+  let summary = "adds up the rows that a dispatch brought to experts";
+  let description = [{
+    The way back of `coll.dispatch`: each row goes to the token that it came from, and `result`
+    row t is the sum of token t's rows from all positions, 0 where there are none. Rows behind
+    those that the dispatch received are ignored. What weights the rows is up to the program.
+
+    The gradient of a dispatch is a combine, and that of a combine a dispatch of the same experts,
+    whose rows are where they were. What belongs to weights comes back as rows of topk.
+
+    Sums are formed in the order of the group's positions; floats narrower than f32 are added up
+    in f32, and the sum is rounded once.
+
+    ```mlir
+    %y = coll.combine %rows along %route
+       : tensor<64x32xf32>, !coll.route<16 topk 2 to 64 over @m["dp"]>
+    ```
+
+    Constraints: (C1) the input is [capacity, hidden] of floats, with the route's capacity. (C2)
+    the result is [tokens, hidden], with the route's tokens.
+  }];
+  let arguments = (ins Coll_Tensor:$input, Coll_RouteType:$route);
+  let results = (outs Coll_Tensor:$result);
+  let assemblyFormat = [{
+    $input `along` $route attr-dict `:` type($input) `,` qualified(type($route))
+  }];
+  let extraClassDeclaration = [{
+    /// Checks the constraints that depend on the group's size.
+    ::llvm::LogicalResult verifyGroupSize(int64_t n);
+    /// Checks what the result's type follows from; reports at `loc`, if given.
+    static ::llvm::LogicalResult verifyOperands(::std::optional<::mlir::Location> loc,
+                                                Adaptor adaptor);
+    /// The group of the dispatch.
+    ::mlir::coll::GroupAttr getGroupAttr() { return getRoute().getType().getGroup(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Asynchronous form
 //===----------------------------------------------------------------------===//
 
@@ -416,10 +524,11 @@ def Coll_StartOp : Coll_Op<"start",
     %r = coll.wait %req ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
     ```
 
-    Constraints: (C1) the region holds one communication operation and the
-    terminator, which yields its results. (C2) the block's arguments have the
-    types of `ins`. (C3) `outs` have the types of what is yielded. (C4) the
-    request is waited for exactly once, in the same block.
+    Constraints: (C1) the region holds one communication operation, which is not
+    `coll.init`, `coll.dispatch` or `coll.combine`, and the terminator, which yields its
+    results. (C2) the block's arguments have the types of `ins`. (C3) `outs` have the
+    types of what is yielded. (C4) the request is waited for exactly once, in the same
+    block.
   }];
   let arguments = (ins Variadic<AnyTypeOf<[Coll_Tensor, Index]>>:$sources,
                        Variadic<Coll_Tensor>:$destinations,

@@ -12,8 +12,10 @@ static LogicalResult verifyStartBody(StartOp start, Block &block) {
                              "but holds ")
            << block.getOperations().size() << " operations";
   Operation &communication = block.front();
-  if (!isa<CollectiveOpInterface>(communication) || isa<InitOp>(communication)) { // (C1)
-    InFlightDiagnostic diagnostic = start.emitOpError("region must hold a communication operation");
+  if (!isa<CollectiveOpInterface>(communication) ||
+      isa<InitOp, DispatchOp, CombineOp>(communication)) { // (C1)
+    InFlightDiagnostic diagnostic =
+        start.emitOpError("region must hold a communication operation that can be started");
     diagnostic.attachNote(communication.getLoc()) << "'" << communication.getName() << "' is here";
     return diagnostic;
   }

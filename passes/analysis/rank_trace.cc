@@ -20,6 +20,12 @@ bool CountedWhile::dependsOnRank() const {
   return result;
 }
 
+/// " rows of 32 x f32"
+static void describeRows(raw_ostream &out, Value rows) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  out << " rows of " << type.getDimSize(1) << " x " << type.getElementType();
+}
+
 /// What all members must agree in, as text: kind, reduction, accumulation, order, root, dimensions
 /// and types; of a send or receive the type.
 static std::string describe(CollectiveOpInterface op) {
@@ -48,6 +54,19 @@ static std::string describe(CollectiveOpInterface op) {
     out << " pairs [";
     llvm::interleaveComma(pairs.asArrayRef(), out);
     out << ']';
+  }
+  // Of a token exchange, the numbers of rows are each rank's own.
+  if (auto dispatch = dyn_cast<DispatchOp>(op.getOperation())) {
+    describeRows(out, dispatch.getInput());
+    out << " topk " << dispatch.getRoute().getType().getTopk() << " local_experts "
+        << dispatch.getLocalExperts();
+    if (Value scales = dispatch.getScales())
+      out << " scales " << cast<RankedTensorType>(scales.getType()).getDimSize(1);
+    return text;
+  }
+  if (auto combine = dyn_cast<CombineOp>(op.getOperation())) {
+    describeRows(out, combine.getInput());
+    return text;
   }
   if (input)
     out << ", " << input;

@@ -84,6 +84,21 @@ func.func @start_c3(%x: tensor<4xf32>) {
 
 // -----
 
+// What only blocks.
+func.func @start_c1_dispatch(%x: tensor<4x4xf32>, %e: tensor<4x1xi32>, %w: tensor<4x1xf32>, %d: tensor<8x4xf32>) {
+  // expected-error@+1 {{region must hold a communication operation that can be started}}
+  %q = coll.start ins(%x, %e, %w : tensor<4x4xf32>, tensor<4x1xi32>, tensor<4x1xf32>) outs(%d : tensor<8x4xf32>) {
+  ^bb0(%a: tensor<4x4xf32>, %b: tensor<4x1xi32>, %c: tensor<4x1xf32>):
+    // expected-note@+1 {{'coll.dispatch' is here}}
+    %r:5 = coll.dispatch %a to %b weights %c local_experts 1 capacity 8 over [[0, 1]]
+        : tensor<4x4xf32>, tensor<4x1xi32>, tensor<4x1xf32>
+    coll.yield %r#0 : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
 // start_c4
 func.func @start_c4(%x: tensor<4xf32>, %d: tensor<4xf32>) {
   // expected-error@+1 {{request must be waited for exactly once}}

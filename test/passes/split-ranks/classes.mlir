@@ -98,3 +98,35 @@ func.func @step(%x: tensor<2xf32>) -> tensor<2xf32> {
   }
   return %r : tensor<2xf32>
 }
+
+// -----
+
+// Routes belong to the class whose dispatch made them.
+
+// CHECK-LABEL: coll.mesh @experts
+// CHECK:       coll.program @class0 ranks [0] {
+// CHECK:         %[[ROUTE:[a-z0-9_]+]] = coll.dispatch {{.*}} capacity 4 over
+// CHECK:         coll.combine {{.*}} along %[[ROUTE]] : {{.*}} !coll.route<2 topk 1 to 4 over @experts["ep"]>
+// CHECK:       coll.program @class1 ranks [1] {
+// CHECK:         %[[ROUTE:[a-z0-9_]+]] = coll.dispatch {{.*}} capacity 3 over
+// CHECK:         coll.combine {{.*}} along %[[ROUTE]] : {{.*}} !coll.route<2 topk 1 to 3 over @experts["ep"]>
+coll.mesh @experts ["ep" = 2]
+func.func @step(%x: tensor<2x4xf32>, %e: tensor<2x1xi32>, %w: tensor<2x1xf32>) -> tensor<2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %rank = coll.rank
+  %first = arith.cmpi eq, %rank, %c0 : index
+  %y = scf.if %first -> tensor<2x4xf32> {
+    %rows, %row_experts, %row_weights, %counts, %route =
+        coll.dispatch %x to %e weights %w local_experts 1 capacity 4 over @experts["ep"]
+        : tensor<2x4xf32>, tensor<2x1xi32>, tensor<2x1xf32>
+    %a = coll.combine %rows along %route : tensor<4x4xf32>, !coll.route<2 topk 1 to 4 over @experts["ep"]>
+    scf.yield %a : tensor<2x4xf32>
+  } else {
+    %rows, %row_experts, %row_weights, %counts, %route =
+        coll.dispatch %x to %e weights %w local_experts 1 capacity 3 over @experts["ep"]
+        : tensor<2x4xf32>, tensor<2x1xi32>, tensor<2x1xf32>
+    %b = coll.combine %rows along %route : tensor<3x4xf32>, !coll.route<2 topk 1 to 3 over @experts["ep"]>
+    scf.yield %b : tensor<2x4xf32>
+  }
+  return %y : tensor<2x4xf32>
+}

@@ -97,3 +97,22 @@ coll.program @class1 ranks [1] {
     return
   }
 }
+
+// -----
+
+// In an exchange of tokens, tokens and capacity are each rank's own.
+
+coll.program @class0 ranks [0] {
+  func.func @step(%x: tensor<6x4xf32>, %e: tensor<6x2xi32>, %w: tensor<6x2xf32>) {
+    %d:5 = coll.dispatch %x to %e weights %w local_experts 2 capacity 9 over [[0, 1]] : tensor<6x4xf32>, tensor<6x2xi32>, tensor<6x2xf32>
+    %c = coll.combine %d#0 along %d#4 : tensor<9x4xf32>, !coll.route<6 topk 2 to 9 over [[0, 1]]>
+    return
+  }
+}
+coll.program @class1 ranks [1] {
+  func.func @step(%x: tensor<0x4xf32>, %e: tensor<0x2xi64>, %w: tensor<0x2xf32>) {
+    %d:5 = coll.dispatch %x to %e weights %w local_experts 2 capacity 6 over [[0, 1]] : tensor<0x4xf32>, tensor<0x2xi64>, tensor<0x2xf32>
+    %c = coll.combine %d#0 along %d#4 : tensor<6x4xf32>, !coll.route<0 topk 2 to 6 over [[0, 1]]>
+    return
+  }
+}

@@ -200,3 +200,64 @@ func.func @step() {
   coll.barrier over [[0, 1]]
   return
 }
+
+// -----
+
+// Experts of a token exchange differ.
+
+coll.program @class0 ranks [0] {
+  func.func @step(%x: tensor<6x4xf32>, %e: tensor<6x2xi32>, %w: tensor<6x2xf32>) {
+    // expected-note@below {{rank 0 is here}}
+    %d:5 = coll.dispatch %x to %e weights %w local_experts 2 capacity 9 over [[0, 1]] : tensor<6x4xf32>, tensor<6x2xi32>, tensor<6x2xf32>
+    return
+  }
+}
+coll.program @class1 ranks [1] {
+  func.func @step(%x: tensor<6x4xf32>, %e: tensor<6x2xi32>, %w: tensor<6x2xf32>) {
+    // expected-error@below {{rank 1 executes coll.dispatch rows of 4 x f32 topk 2 local_experts 3 where rank 0 executes coll.dispatch rows of 4 x f32 topk 2 local_experts 2 over [0, 1]}}
+    %d:5 = coll.dispatch %x to %e weights %w local_experts 3 capacity 9 over [[0, 1]] : tensor<6x4xf32>, tensor<6x2xi32>, tensor<6x2xf32>
+    return
+  }
+}
+
+// -----
+
+// So do the rows that come back.
+
+coll.program @class0 ranks [0] {
+  func.func @step(%x: tensor<6x4xf32>, %e: tensor<6x2xi32>, %w: tensor<6x2xf32>, %y: tensor<9x4xf32>) {
+    %d:5 = coll.dispatch %x to %e weights %w local_experts 2 capacity 9 over [[0, 1]] : tensor<6x4xf32>, tensor<6x2xi32>, tensor<6x2xf32>
+    // expected-error@below {{rank 0 executes coll.combine rows of 4 x f32 where rank 1 executes coll.combine rows of 4 x bf16 over [0, 1]}}
+    %c = coll.combine %y along %d#4 : tensor<9x4xf32>, !coll.route<6 topk 2 to 9 over [[0, 1]]>
+    return
+  }
+}
+coll.program @class1 ranks [1] {
+  func.func @step(%x: tensor<6x4xf32>, %e: tensor<6x2xi32>, %w: tensor<6x2xf32>, %y: tensor<9x4xbf16>) {
+    %d:5 = coll.dispatch %x to %e weights %w local_experts 2 capacity 9 over [[0, 1]] : tensor<6x4xf32>, tensor<6x2xi32>, tensor<6x2xf32>
+    // expected-note@below {{rank 1 is here}}
+    %c = coll.combine %y along %d#4 : tensor<9x4xbf16>, !coll.route<6 topk 2 to 9 over [[0, 1]]>
+    return
+  }
+}
+
+// -----
+
+// One rank goes on without the way back.
+
+coll.mesh @m ["ep" = 2]
+
+// expected-note@below {{rank 1 runs this}}
+func.func @step(%x: tensor<6x4xf32>, %e: tensor<6x2xi32>, %w: tensor<6x2xf32>) {
+  %zero = arith.constant 0 : index
+  %rows, %row_experts, %row_weights, %counts, %route =
+      coll.dispatch %x to %e weights %w local_experts 2 capacity 12 over @m["ep"]
+      : tensor<6x4xf32>, tensor<6x2xi32>, tensor<6x2xf32>
+  %rank = coll.rank
+  %is_first = arith.cmpi eq, %rank, %zero : index
+  scf.if %is_first {
+    // expected-error@below {{rank 0 waits in coll.combine over [0, 1] for rank 1, but rank 1 ends @step without taking part}}
+    %y = coll.combine %rows along %route : tensor<12x4xf32>, !coll.route<6 topk 2 to 12 over @m["ep"]>
+  }
+  return
+}
