@@ -1,10 +1,12 @@
 // The functions behind CollAbi: each builds a Call, checks it, and hands it to the
 // rank's communicator.
 
+#include "runtime/base/dtype.h"
 #include "runtime/base/trace.h"
 #include "runtime/call_check.h"
 #include "runtime/context.h"
 #include "runtime/gemm.h"
+#include "runtime/token_exchange.h"
 
 #include <algorithm>
 #include <exception>
@@ -13,8 +15,9 @@ namespace coll::rt {
 
 namespace {
 
-CallSite siteOf(const CollContext &ctx, int32_t op) {
+CallSite siteOf(const CollContext &ctx, int32_t op, const char *within = "") {
   CallSite site;
+  site.within = within;
   site.op = op;
   site.program = ctx.program;
   if (const OpInfo *info = ctx.descriptor->findOp(op)) {
@@ -285,14 +288,99 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
   });
 }
 
+// Runs an exchange of tokens as one operation, which `call` describes: what the rank contributes
+// moves from all to all, by calls that the exchange makes. `check(n)` says whether its arguments
+// are good in a group of n, `run(place)` runs it.
+template <typename Check, typename Run>
+int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Check check,
+                      Run run) {
+  call.site = siteOf(ctx, op, call.site.within);
+  Result<Communicator *> communicator = communicatorOf(ctx, group);
+  if (!communicator)
+    return ctx.fail(communicator.status().annotate(placeOf(ctx, call)));
+  Status status = check(static_cast<int64_t>((*communicator)->ranks().size()));
+  if (!status.ok())
+    return ctx.fail(status.annotate(placeOf(ctx, call)));
+  TraceEvent event{ctx.rank, op, TracePhase::Begin};
+  event.bytes = call.outer * call.count * dtypeSize(call.dtype);
+  event.number = ctx.recorder.begin(call, group, event.bytes);
+  ctx.bytesMoved += event.bytes;
+  ++ctx.numCalls;
+  trace(event);
+  status = run(TokenPlace{*ctx.endpoint, **communicator, call.site});
+  tracePhase(event, TracePhase::End);
+  ctx.recorder.end(event.number, status.code());
+  return status.ok() ? kCollOk : ctx.fail(status.annotate(placeOf(ctx, call)));
+}
+
+Call exchangeCall(const char *kind, const void *rows, int64_t numRows, int64_t hidden,
+                  int32_t dtype) {
+  Call call = makeCall(OpKind::AllToAll, rows, nullptr, numRows, hidden);
+  call.dtype = isValidDtype(dtype) ? static_cast<CollDtype>(dtype) : kCollI8;
+  call.site.within = kind;
+  return call;
+}
+
+int32_t abiDispatch(CollContext *ctx, int32_t op, const void *x, const void *experts,
+                    const float *weights, const float *scales, int64_t tokens, int64_t hidden,
+                    int32_t topk, int64_t numScales, int32_t dtype, int32_t indexDtype,
+                    int32_t localExperts, int64_t capacity, void *rows, void *rowExperts,
+                    float *rowWeights, float *rowScales, int32_t *counts, void *route,
+                    int32_t group) {
+  TokenDispatch dispatch;
+  dispatch.x = x;
+  dispatch.experts = experts;
+  dispatch.weights = weights;
+  dispatch.scales = scales;
+  dispatch.shape = {tokens, topk, capacity};
+  dispatch.hidden = hidden;
+  dispatch.numScales = numScales;
+  dispatch.dtype = dtype;
+  dispatch.indexDtype = indexDtype;
+  dispatch.localExperts = localExperts;
+  dispatch.rows = rows;
+  dispatch.rowExperts = rowExperts;
+  dispatch.rowWeights = rowWeights;
+  dispatch.rowScales = rowScales;
+  dispatch.counts = counts;
+  dispatch.route = static_cast<int32_t *>(route);
+  auto check = [&](int64_t n) { return checkDispatch(dispatch, n); };
+  auto run = [&](const TokenPlace &place) {
+    ctx->numDispatches = (ctx->numDispatches + 1) & INT32_MAX;
+    return runDispatch(dispatch, ctx->numDispatches, place);
+  };
+  return guarded(ctx, [&] {
+    return issueExchange(*ctx, exchangeCall("dispatch", x, tokens, hidden, dtype), op, group, check,
+                         run);
+  });
+}
+
+int32_t abiCombine(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t tokens,
+                   int64_t hidden, int32_t topk, int64_t capacity, int32_t dtype, const void *route,
+                   int32_t group) {
+  TokenCombine combine;
+  combine.src = src;
+  combine.dst = dst;
+  combine.shape = {tokens, topk, capacity};
+  combine.hidden = hidden;
+  combine.dtype = dtype;
+  combine.route = static_cast<const int32_t *>(route);
+  auto check = [&](int64_t) { return checkCombine(combine); };
+  auto run = [&](const TokenPlace &place) { return runCombine(combine, place); };
+  return guarded(ctx, [&] {
+    return issueExchange(*ctx, exchangeCall("combine", src, capacity, hidden, dtype), op, group,
+                         check, run);
+  });
+}
+
 } // namespace
 
 const CollAbi &abiTable() {
   static const CollAbi table = {
-      kCollAbiVersion, 0,         abiInit,    abiAllReduce,     abiReduce,   abiBroadcast,
-      abiAllGather,    abiGather, abiScatter, abiReduceScatter, abiAllToAll, abiPermute,
-      abiBarrier,      abiSend,   abiRecv,    abiWait,          abiRank,     abiGroupPosition,
-      abiGemm};
+      kCollAbiVersion, 0,           abiInit,    abiAllReduce,     abiReduce,   abiBroadcast,
+      abiAllGather,    abiGather,   abiScatter, abiReduceScatter, abiAllToAll, abiPermute,
+      abiBarrier,      abiSend,     abiRecv,    abiWait,          abiRank,     abiGroupPosition,
+      abiGemm,         abiDispatch, abiCombine};
   return table;
 }
 

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 2 };
+enum { kCollAbiVersion = 3 };
 
 typedef struct CollContext CollContext; /* one rank's state in the runtime */
 typedef struct CollRequest CollRequest; /* an operation in flight */
@@ -78,6 +78,13 @@ typedef enum CollCode {
   kCollDevice = 8,      /* device: it failed or ran out of memory */
   kCollInternal = 9
 } CollCode;
+
+/* Bytes of the memory that `dispatch` describes its tokens' ways in, for `combine`: of `tokens`
+ * tokens with `topk` experts each, received in `capacity` rows. What is in it is the runtime's own
+ * (token_route.h); it is valid until the function returns that made the call. */
+static inline int64_t collRouteBytes(int64_t tokens, int64_t topk, int64_t capacity) {
+  return 4 * (8 + capacity + tokens * topk);
+}
 
 typedef struct CollAbi {
   int32_t version; /* kCollAbiVersion; a step checks it before its first call */

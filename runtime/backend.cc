@@ -35,7 +35,8 @@ std::string describeCounts(const Call &call) {
 } // namespace
 
 std::string describe(const Call &call) {
-  std::string text = kindName(call.kind);
+  std::string text = *call.site.within ? std::string(call.site.within) + ": " : "";
+  text += kindName(call.kind);
   if (reduces(call.kind)) {
     text += std::string(" ") + reductionName(call.reduction);
     if (call.accumulation == kCollAccumulateF32)

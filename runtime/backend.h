@@ -62,15 +62,18 @@ bool hasRoot(OpKind kind);
 bool isTransfer(OpKind kind); // send or recv
 
 // Where in the program a call comes from; the texts outlive the call. `program`
-// tells apart rank classes: op ids are comparable only where it is equal.
+// tells apart rank classes: op ids are comparable only where it is equal. `within` is the kind
+// of an operation that makes several calls: "dispatch".
 struct CallSite {
   int32_t op = -1;
   int32_t program = 0;
   const char *loc = "";
   const char *name = "";
+  const char *within = "";
 };
 
 // One communication call, as in abi.def; fields that a kind does not use are zero.
+// Tags below zero are the runtime's own (token_calls.h).
 // The caller guarantees: counts >= 0 and no overflow of sizes in bytes; root, peer
 // and pairs inside the group, no target and no source twice; a reduction that the
 // type takes; an accumulation in f32 only of floats narrower than it; pointers null only

@@ -39,6 +39,7 @@ struct CollContext {
   std::vector<std::unique_ptr<CollRequest>> requests; // started, not waited for
   coll::rt::FlightRecorder recorder{0};
   coll::rt::Status error; // the first failure
+  int32_t numDispatches = 0;
 
   // Since they were last reset.
   int64_t bytesMoved = 0;

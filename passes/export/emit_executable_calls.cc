@@ -290,6 +290,52 @@ LogicalResult DriverEmitter::emitBlocking(CollectiveOpInterface comm) {
   return emitCommunication(comm, src, dst, null(), id);
 }
 
+LogicalResult DriverEmitter::emitDispatch(DispatchOp op) {
+  std::optional<int> dtype = getDtype(elementOf(op.getInput()));
+  if (!dtype)
+    return op.emitOpError("cannot send elements of type ") << elementOf(op.getInput());
+  Value group = i32(descriptor_.addGroup(op.getGroup()));
+  Value id = i32(descriptor_.addOp(cast<CollectiveOpInterface>(*op), op.getLoc()));
+  RouteType route = op.getRoute().getType();
+  Value scales = op.getScales();
+  callAbi(AbiFunction::dispatch, {ctx_,
+                                  id,
+                                  address(op.getInput()),
+                                  address(op.getExperts()),
+                                  address(op.getWeights()),
+                                  scales ? address(scales) : null(),
+                                  i64(route.getTokens()),
+                                  i64(shapeOf(op.getInput())[1]),
+                                  i32(route.getTopk()),
+                                  i64(scales ? shapeOf(scales)[1] : 0),
+                                  i32(*dtype),
+                                  i32(*getDtype(elementOf(op.getExperts()))),
+                                  i32(op.getLocalExperts()),
+                                  i64(route.getCapacity()),
+                                  address(op.getRows()),
+                                  address(op.getRowExperts()),
+                                  address(op.getRowWeights()),
+                                  scales ? address(op.getRowScales()) : null(),
+                                  address(op.getCounts()),
+                                  address(op.getRoute()),
+                                  group});
+  return success();
+}
+
+LogicalResult DriverEmitter::emitCombine(CombineOp op) {
+  std::optional<int> dtype = getDtype(elementOf(op.getInput()));
+  if (!dtype)
+    return op.emitOpError("cannot add up elements of type ") << elementOf(op.getInput());
+  Value group = i32(descriptor_.addGroup(op.getGroupAttr()));
+  Value id = i32(descriptor_.addOp(cast<CollectiveOpInterface>(*op), op.getLoc()));
+  RouteType route = op.getRoute().getType();
+  callAbi(AbiFunction::combine,
+          {ctx_, id, address(op.getInput()), address(op.getResult()), i64(route.getTokens()),
+           i64(shapeOf(op.getInput())[1]), i32(route.getTopk()), i64(route.getCapacity()),
+           i32(*dtype), address(op.getRoute()), group});
+  return success();
+}
+
 LogicalResult DriverEmitter::emitStart(StartOp op) {
   auto comm = cast<CollectiveOpInterface>(op.getCommunication());
   int32_t id = descriptor_.addOp(comm, op.getLoc());

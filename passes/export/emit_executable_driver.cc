@@ -69,7 +69,7 @@ Block *DriverEmitter::newBlock(TypeRange args) {
 Block *DriverEmitter::newBlockFor(ValueRange values) {
   SmallVector<Type> types;
   for (Value value : values)
-    if (!isa<RankedTensorType>(value.getType()))
+    if (!livesInMemory(value.getType()))
       types.push_back(value.getType());
   return newBlock(types);
 }
@@ -77,7 +77,7 @@ Block *DriverEmitter::newBlockFor(ValueRange values) {
 SmallVector<Value> DriverEmitter::scalars(ValueRange values) {
   SmallVector<Value> out;
   for (Value value : values)
-    if (!isa<RankedTensorType>(value.getType()))
+    if (!livesInMemory(value.getType()))
       out.push_back(values_.lookup(value));
   return out;
 }
@@ -85,7 +85,7 @@ SmallVector<Value> DriverEmitter::scalars(ValueRange values) {
 static void mapScalars(IRMapping &map, ValueRange from, ValueRange to) {
   unsigned next = 0;
   for (Value value : from)
-    if (!isa<RankedTensorType>(value.getType()))
+    if (!livesInMemory(value.getType()))
       map.map(value, to[next++]);
 }
 
@@ -247,6 +247,10 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
     return emitIf(branch);
   if (auto call = dyn_cast<func::CallOp>(op))
     return emitKernelCall(call);
+  if (auto dispatch = dyn_cast<DispatchOp>(op))
+    return emitDispatch(dispatch);
+  if (auto combine = dyn_cast<CombineOp>(op))
+    return emitCombine(combine);
   if (auto comm = dyn_cast<CollectiveOpInterface>(op))
     return emitBlocking(comm);
   if (auto start = dyn_cast<StartOp>(op))

@@ -58,6 +58,8 @@ private:
   LogicalResult emitCommunication(CollectiveOpInterface comm, Value src, Value dst, Value request,
                                   int32_t id);
   LogicalResult emitBlocking(CollectiveOpInterface comm);
+  LogicalResult emitDispatch(DispatchOp op);
+  LogicalResult emitCombine(CombineOp op);
   LogicalResult emitStart(StartOp op);
   LogicalResult emitWait(WaitOp op);
   void emitAxisIndex(AxisIndexOp op);

@@ -3,11 +3,16 @@
 #include "passes/export/plan_buffers_impl.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/abi.h"
 
 using namespace mlir;
 using namespace mlir::coll;
 
+bool mlir::coll::livesInMemory(Type type) { return isa<RankedTensorType, RouteType>(type); }
+
 int64_t mlir::coll::getBytes(Type type) {
+  if (auto route = dyn_cast<RouteType>(type))
+    return collRouteBytes(route.getTokens(), route.getTopk(), route.getCapacity());
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
@@ -85,7 +90,7 @@ SmallVector<int64_t> mlir::coll::getUpdatedArgs(func::FuncOp func) {
   return updated;
 }
 
-static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+static bool isInMemory(Value value) { return livesInMemory(value.getType()); }
 
 void BufferPlanner::number(Region &region) {
   for (Operation &op : region.front()) {
@@ -117,7 +122,7 @@ void BufferPlanner::findPassedThrough(Operation *op) {
     for (auto [arg, init, yielded, result] :
          llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getYieldedValues(),
                          loop.getResults()))
-      if (isTensor(arg) && root(yielded) == arg)
+      if (isInMemory(arg) && root(yielded) == arg)
         alias_[arg] = alias_[result] = init;
     return;
   }
@@ -127,12 +132,12 @@ void BufferPlanner::findPassedThrough(Operation *op) {
   auto forwarded = loop.getConditionOp().getArgs();
   auto yielded = loop.getYieldOp().getOperands();
   for (auto [j, arg] : llvm::enumerate(loop.getBeforeArguments())) {
-    if (!isTensor(arg))
+    if (!isInMemory(arg))
       continue;
     SmallVector<unsigned> ks;
     bool unchanged = false;
     for (unsigned k = 0; k < forwarded.size(); ++k)
-      if (isTensor(forwarded[k]) && root(forwarded[k]) == arg) {
+      if (isInMemory(forwarded[k]) && root(forwarded[k]) == arg) {
         ks.push_back(k);
         unchanged |= root(yielded[j]) == loop.getAfterArguments()[k];
       }
@@ -266,26 +271,25 @@ LogicalResult BufferPlanner::visitCall(func::CallOp call) {
 /// Whether the runtime accepts src == dst.
 static bool worksInPlace(Operation *op) { return isa<AllReduceOp, ReduceOp, BroadcastOp>(op); }
 
-LogicalResult BufferPlanner::visitCommunication(Operation *op) {
-  auto comm = cast<CollectiveOpInterface>(op);
-  Value input = comm.getCommInput();
-  if (input)
-    use(input, op);
-  if (Value result = comm.getCommResult()) {
-    unsigned dst = defineResult(result);
-    if (input && worksInPlace(op)) {
-      allow(contentOf(input), dst, {2 * position(op), 2 * position(op) + 1});
-      tie(Tie::Kind::Alias, input, dst, op);
-    }
+void BufferPlanner::visitCommunication(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (isInMemory(operand))
+      use(operand, op);
+  for (Value result : op->getResults())
+    defineResult(result);
+  if (worksInPlace(op)) {
+    Value input = op->getOperand(0);
+    unsigned dst = contentOf(op->getResult(0));
+    allow(contentOf(input), dst, {2 * position(op), 2 * position(op) + 1});
+    tie(Tie::Kind::Alias, input, dst, op);
   }
-  return success();
 }
 
 void BufferPlanner::visitWait(WaitOp op) {
   auto start = op.getRequest().getDefiningOp<StartOp>();
   int64_t begin = 2 * position(start), end = 2 * position(op);
   for (Value source : op.getSources())
-    if (isTensor(source))
+    if (isInMemory(source))
       use(source, op);
   for (Value result : op.getResults())
     define(result, getBytes(result.getType()), Interval{begin, end + 2});
@@ -310,7 +314,7 @@ void BufferPlanner::visitFor(scf::ForOp op) {
   Operation *yield = op.getBody()->getTerminator();
   for (auto [arg, init, result] :
        llvm::zip_equal(op.getRegionIterArgs(), op.getInitArgs(), op.getResults())) {
-    if (!isTensor(arg) || root(arg) != arg)
+    if (!isInMemory(arg) || root(arg) != arg)
       continue;
     use(init, op);
     int64_t bytes = getBytes(arg.getType());
@@ -326,7 +330,7 @@ void BufferPlanner::visitWhile(scf::WhileOp op) {
   int64_t begin = 2 * position(op), end = 2 * end_.lookup(op);
   int64_t again = 2 * position(op.getYieldOp());
   for (auto [arg, init] : llvm::zip_equal(op.getBeforeArguments(), op.getInits())) {
-    if (!isTensor(arg) || root(arg) != arg)
+    if (!isInMemory(arg) || root(arg) != arg)
       continue;
     use(init, op);
     // On its way back it is nobody's result yet: the two may be one buffer.
@@ -335,7 +339,7 @@ void BufferPlanner::visitWhile(scf::WhileOp op) {
     tie(Tie::Kind::Carry, init, id, op);
   }
   for (auto [arg, result] : llvm::zip_equal(op.getAfterArguments(), op.getResults())) {
-    if (!isTensor(arg) || root(arg) != arg)
+    if (!isInMemory(arg) || root(arg) != arg)
       continue;
     int64_t bytes = getBytes(arg.getType());
     unsigned id = define(arg, bytes, writtenBy(op.getConditionOp()));
@@ -345,7 +349,7 @@ void BufferPlanner::visitWhile(scf::WhileOp op) {
 
 void BufferPlanner::visitIf(scf::IfOp op) {
   for (Value result : op.getResults()) {
-    if (!isTensor(result))
+    if (!isInMemory(result))
       continue;
     int64_t then = 2 * position(op.thenYield()), otherwise = 2 * position(op.elseYield());
     define(result, getBytes(result.getType()), {{then, then + 1}, {otherwise, otherwise + 1}}, 1);
@@ -372,7 +376,7 @@ void BufferPlanner::visitReturn(func::ReturnOp op) {
 LogicalResult BufferPlanner::visit(Operation *op) {
   auto carry = [&](ValueRange from, ValueRange to) {
     for (auto [src, dst] : llvm::zip_equal(from, to)) {
-      if (!isTensor(src) || root(dst) != dst)
+      if (!isInMemory(src) || root(dst) != dst)
         continue;
       use(src, op);
       unsigned id = contentOf_.lookup(dst);
@@ -386,7 +390,7 @@ LogicalResult BufferPlanner::visit(Operation *op) {
   if (auto call = dyn_cast<func::CallOp>(op))
     return visitCall(call);
   if (isa<CollectiveOpInterface>(op))
-    return visitCommunication(op);
+    return visitCommunication(op), success();
   if (auto wait = dyn_cast<WaitOp>(op))
     return visitWait(wait), success();
   if (auto gemm = dyn_cast<GemmOp>(op)) {
@@ -424,13 +428,13 @@ LogicalResult BufferPlanner::visit(Operation *op) {
   }
   bool allowed = isa<tensor::ExtractOp, tensor::FromElementsOp>(op);
   for (Value result : op->getResults())
-    if (isTensor(result)) {
+    if (isInMemory(result)) {
       if (!allowed)
         return op->emitOpError("cannot be in kernel form: it makes a tensor outside a kernel");
       defineResult(result);
     }
   for (Value operand : op->getOperands())
-    if (isTensor(operand)) {
+    if (isInMemory(operand)) {
       if (!allowed)
         return op->emitOpError("cannot be in kernel form: it reads a tensor outside a kernel");
       use(operand, op);

@@ -48,8 +48,12 @@ FailureOr<KernelInfo> getKernelInfo(func::FuncOp kernel);
 /// For each result of `func`, the argument that it updates, or -1.
 SmallVector<int64_t> getUpdatedArgs(func::FuncOp func);
 
-/// Size of a tensor in memory; smaller elements take a byte (getStoredElement).
-int64_t getBytes(Type tensorType);
+/// Whether values of the type live in memory: tensors and routes. Others are scalars of the driver.
+bool livesInMemory(Type type);
+
+/// Size of a tensor or a route in memory; elements smaller than a byte take one
+/// (getStoredElement).
+int64_t getBytes(Type type);
 
 /// What an element is in memory: i1 and i4 are a byte, whose high bits extend a boolean by
 /// zeros and an i4 by its sign. Readers only look at the low bits.

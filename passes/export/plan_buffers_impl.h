@@ -62,7 +62,7 @@ private:
   void defineArguments();
   LogicalResult visit(Operation *op);
   LogicalResult visitCall(func::CallOp call);
-  LogicalResult visitCommunication(Operation *op);
+  void visitCommunication(Operation *op);
   void visitFor(scf::ForOp op);
   void visitWhile(scf::WhileOp op);
   void visitIf(scf::IfOp op);

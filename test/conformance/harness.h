@@ -127,6 +127,8 @@ class Movements : public BackendTest<std::tuple<std::string, CollDtype>> {};
 class Transfers : public BackendTest<std::string> {};
 class Asynchrony : public BackendTest<std::string> {};
 class Failures : public BackendTest<std::string> {};
+// Takes host memory only: instantiated where it is tested (tokens_test.cc).
+class Tokens : public BackendTest<std::string> {};
 
 std::vector<CollDtype> movedDtypes();
 // Every type with every reduction that it takes.

@@ -11,6 +11,14 @@
 namespace coll::rt::test {
 namespace {
 
+// Arguments of an exchange of two tokens of two elements, with an expert each.
+struct TokenShape {
+  const int32_t *experts = nullptr;
+  int32_t *route = nullptr;
+  int64_t tokens = 2, hidden = 2, scales = 0, capacity = 2;
+  int32_t topk = 1, dtype = kCollF32, indexDtype = kCollI32, localExperts = 1, group = 0;
+};
+
 // One rank of a job of one; calls fail or succeed without peers.
 class AbiTest : public testing::Test {
 protected:
@@ -37,7 +45,45 @@ protected:
   std::unique_ptr<CollContext> context_;
   CollContext *ctx() { return context_.get(); }
   float a_[64] = {}, b_[64] = {};
+  int32_t experts_[2] = {0, -1}, counts_[1] = {}, route_[32] = {};
 };
+
+TEST_F(AbiTest, RefusesBadExchangesOfTokens) {
+  TokenShape shape;
+  auto dispatch = [&](const TokenShape &s) {
+    return abi_.dispatch(ctx(), 0, a_, s.experts, a_, nullptr, s.tokens, s.hidden, s.topk, s.scales,
+                         s.dtype, s.indexDtype, s.localExperts, s.capacity, b_, b_, b_, nullptr,
+                         counts_, s.route, s.group);
+  };
+  auto combine = [&](const TokenShape &s) {
+    return abi_.combine(ctx(), 0, a_, b_, s.tokens, s.hidden, s.topk, s.capacity, s.dtype, s.route,
+                        s.group);
+  };
+  auto changed = [&](auto change) {
+    TokenShape other = shape;
+    other.experts = experts_;
+    other.route = route_;
+    change(other);
+    return other;
+  };
+  expectInvalid(dispatch(changed([](auto &s) { s.tokens = -1; })), "-1 tokens");
+  expectInvalid(dispatch(changed([](auto &s) { s.capacity = int64_t(1) << 40; })), "a capacity of");
+  expectInvalid(dispatch(changed([](auto &s) { s.topk = 33; })), "33 experts for a token");
+  expectInvalid(dispatch(changed([](auto &s) { s.hidden = INT64_MAX; })), "elements and 0 scales");
+  expectInvalid(dispatch(changed([](auto &s) { s.scales = 1; })), "scales are null");
+  expectInvalid(dispatch(changed([](auto &s) { s.dtype = kNumDtypes; })), "no element type");
+  expectInvalid(dispatch(changed([](auto &s) { s.indexDtype = kCollF32; })), "not f32");
+  expectInvalid(dispatch(changed([](auto &s) { s.localExperts = 0; })), "0 experts on each");
+  expectInvalid(dispatch(changed([](auto &s) { s.experts = nullptr; })), "experts, weights");
+  expectInvalid(dispatch(changed([](auto &s) { s.route = nullptr; })), "route is null");
+  expectInvalid(dispatch(changed([](auto &s) { s.group = 1; })), "no group 1");
+  expectInvalid(combine(changed([](auto &s) { s.dtype = kCollI32; })), "i32 are not added up");
+  expectInvalid(combine(changed([](auto &s) { s.route = nullptr; })), "route is null");
+  expectInvalid(combine(changed([](auto &) {})), "not of a dispatch like this");
+  EXPECT_EQ(dispatch(changed([](auto &) {})), kCollOk);
+  EXPECT_EQ(combine(changed([](auto &) {})), kCollOk);
+  expectInvalid(combine(changed([](auto &s) { s.tokens = 1; })), "not of a dispatch like this");
+}
 
 TEST_F(AbiTest, RefusesBadArguments) {
   auto allReduce = [&](const void *src, void *dst, int64_t count, int32_t dtype, int32_t reduction,

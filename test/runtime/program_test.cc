@@ -45,7 +45,7 @@ TEST(ProgramTest, ReadsEveryField) {
 }
 
 TEST(ProgramTest, RejectsWhatIsInconsistent) {
-  expectRejected(R"("abi":2)", R"("abi":3)", "compiled for 3");
+  expectRejected(R"("abi":3)", R"("abi":4)", "compiled for 4");
   expectRejected(R"("size":2)", R"("size":0)", "mesh.axes[0].size");
   expectRejected(R"("size":2)", R"("size":99999999999)", "mesh.axes[0].size");
   expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[0,2]])", "ranks[0][1]");
@@ -70,7 +70,7 @@ TEST(ProgramTest, RejectsWhatIsInconsistent) {
 }
 
 TEST(ProgramTest, RejectsWhatIsNoDescriptor) {
-  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":2}", "\xff\xfe"})
+  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":3}", "\xff\xfe"})
     EXPECT_FALSE(Descriptor::parse(text).ok()) << text;
   EXPECT_TRUE(contains(Descriptor::parse("{\"abi\": }").status(), "near byte"));
   EXPECT_FALSE(Descriptor::parse(std::string(100'000, '[')).ok());

@@ -42,3 +42,28 @@ coll.program @pairs ranks [0 to 3] {
     return %r : tensor<4xf32>
   }
 }
+
+// A route is memory like a tensor: here 4 * (8 + 8 + 3 * 2) bytes. A loop that passes it on does not
+// copy it.
+// CHECK-LABEL: module @tokens
+// CHECK: \22arena_bytes\22:512,
+coll.program @tokens ranks [0 to 3] {
+  func.func @step(%x: tensor<3x4xf32>, %e: tensor<3x2xi64>, %w: tensor<3x2xf32>) -> tensor<3x4xf32> {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    // dispatch is entry 17, combine entry 18.
+    // CHECK: llvm.getelementptr %{{.*}}[144]
+    // CHECK: llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i32, i64, i32, i32, i32, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i32) -> i32
+    %rows, %row_experts, %row_weights, %counts, %first =
+        coll.dispatch %x to %e weights %w local_experts 2 capacity 8 over @m["dp"]
+        : tensor<3x4xf32>, tensor<3x2xi64>, tensor<3x2xf32>
+    %y, %last = scf.for %i = %zero to %two step %one iter_args(%at = %x, %route = %first)
+        -> (tensor<3x4xf32>, !coll.route<3 topk 2 to 8 over @m["dp"]>) {
+      // CHECK: llvm.getelementptr %{{.*}}[152]
+      %sum = coll.combine %rows along %route : tensor<8x4xf32>, !coll.route<3 topk 2 to 8 over @m["dp"]>
+      scf.yield %sum, %route : tensor<3x4xf32>, !coll.route<3 topk 2 to 8 over @m["dp"]>
+    }
+    return %y : tensor<3x4xf32>
+  }
+}

@@ -168,7 +168,7 @@ std::string viewColour(const std::string &kind) {
       .Case("reduce_scatter", "reduce-scatter")
       .Cases({"all_gather", "gather"}, "gather")
       .Cases({"broadcast", "scatter"}, "spread")
-      .Cases({"all_to_all", "permute"}, "exchange")
+      .Cases({"all_to_all", "permute", "dispatch", "combine"}, "exchange")
       .Cases({"send", "recv"}, "transfer")
       .Default("sync");
 }
