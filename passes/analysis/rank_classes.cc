@@ -14,7 +14,12 @@ static int64_t getLargestRank(Operation *op) {
   if (auto program = dyn_cast<ProgramOp>(op))
     for (int64_t rank : program.getRanks())
       largest = std::max(largest, rank);
-  if (auto group = op->getAttrOfType<GroupAttr>("group"))
+  GroupAttr group;
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    group = collective.getCommGroup();
+  else if (auto query = dyn_cast<GroupOp>(op))
+    group = query.getGroup();
+  if (group)
     for (DenseI64ArrayAttr ranks : group.getLists())
       for (int64_t rank : ranks.asArrayRef())
         largest = std::max(largest, rank);

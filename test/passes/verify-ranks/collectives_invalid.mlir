@@ -261,3 +261,13 @@ func.func @step(%x: tensor<6x4xf32>, %e: tensor<6x2xi32>, %w: tensor<6x2xf32>) {
   }
   return
 }
+
+// -----
+
+// A route's type names ranks, too: there are seven.
+
+func.func @step(%y: tensor<8x4xf32>, %route: !coll.route<4 topk 2 to 8 over [[0, 6], [2, 3]]>) {
+  // expected-error@below {{is executed by rank 1, which is not a member of the group}}
+  %c = coll.combine %y along %route : tensor<8x4xf32>, !coll.route<4 topk 2 to 8 over [[0, 6], [2, 3]]>
+  return
+}
