@@ -5,6 +5,7 @@
 #include "runtime/kernels/peer_tuning.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string>
 
@@ -181,9 +182,24 @@ void setPacketGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tun
   plan.early = plan.blocks <= maxBlocks(group) / 3;
 }
 
-// `roles`: blocks of a team; `lanes`: how many of a number's lanes teams share out among them.
+// In how many rounds a team moves `each` vectors, at least. A piece goes over `stages` links, one
+// after the other, which are busy together from the second round on: short rounds fill them sooner,
+// but each costs a team the same again. The least of (rounds + stages - 1) * (link time + cost).
+uint64_t pipelinedRounds(uint64_t each, uint32_t stages) {
+  const uint64_t square = (stages - 1) * each / kRoundCostVectors;
+  const auto best = static_cast<uint64_t>(std::sqrt(static_cast<double>(square)));
+  return std::min(best, each / kRingMinVectors);
+}
+
+// What is particular to a kernel that uses rings.
+struct RingShape {
+  uint32_t roles;      // blocks of a team
+  uint32_t lanes = 1;  // how many of a number's lanes teams share out among them
+  uint32_t stages = 1; // links that a piece goes over, one after the other
+};
 void setRingGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tuning, uint64_t vectors,
-                 uint32_t roles, uint32_t lanes = 1) {
+                 const RingShape &shape) {
+  const auto [roles, lanes, stages] = shape;
   plan.packets = false;
   // A multiprocessor takes two blocks of kRingThreads, or one of twice as many.
   const uint32_t small = maxBlocks(group) * 2 / 3;
@@ -198,7 +214,8 @@ void setRingGrid(const PeerGroup &group, PeerPlan &plan, const PeerTuning &tunin
   plan.blocks = plan.teams * roles;
   // Rounds of equal size, in whole warps.
   const uint64_t each = ceilDiv(vectors, plan.teams);
-  const uint64_t rounds = std::max<uint64_t>(1, ceilDiv(each, slotVectors(group)));
+  const uint64_t rounds =
+      std::max({uint64_t{1}, ceilDiv(each, slotVectors(group)), pipelinedRounds(each, stages)});
   const uint64_t piece = ceilDiv(ceilDiv(each, rounds), 32) * 32;
   plan.pieceBytes = std::min(piece, slotVectors(group)) * kVec;
 }
@@ -298,7 +315,9 @@ Result<PeerPlan> planMessage(const PeerGroup &group, const Message &message,
   slices.plain = arePlain(slices.src, slices.dst, message.bytes);
   const uint64_t vectors = ceilDiv(slices.sliceBytes, kVec);
   if (*route == Route::Rings)
-    setRingGrid(group, plan, tuning, vectors, rolesOf(slices));
+    // The root's link in is another one than those that slices took to their owners.
+    setRingGrid(group, plan, tuning, vectors,
+                {rolesOf(slices), 1, message.op == Op::Reduce && !slices.whole ? 2u : 1u});
   else
     setPacketGrid(group, plan, tuning, vectors);
   plan.slices = slices;
@@ -375,7 +394,7 @@ Result<PeerPlan> planExchange(const PeerGroup &group, const CopyArgs &args, cons
     setDirect(group, args.peerDst, exchange);
   exchange.plain = arePlain(exchange.src, exchange.dst, exchange.bytes);
   if (rings)
-    setRingGrid(group, plan, args.tuning, vectors, kExchangeRoles);
+    setRingGrid(group, plan, args.tuning, vectors, {kExchangeRoles});
   else
     setPacketGrid(group, plan, args.tuning, vectors);
   plan.exchange = exchange;
@@ -398,7 +417,7 @@ PeerPlan planRelay(const PeerGroup &group, const CopyArgs &args, const void *src
   exchange.sources = group.rank != args.root ? 1u << (group.rank + group.size - 1) % group.size : 0;
   setDirect(group, args.peerDst, exchange);
   exchange.plain = arePlain(exchange.src, exchange.dst, bytes);
-  setRingGrid(group, plan, args.tuning, ceilDiv(bytes, kVec), 1, kRingLanes);
+  setRingGrid(group, plan, args.tuning, ceilDiv(bytes, kVec), {1, kRingLanes, group.size - 1});
   plan.what = hashOf({static_cast<uint64_t>(Op::Broadcast), bytes, args.root, plan.blocks,
                       plan.threads, exchange.direct, exchange.direct ? args.dstPlace : 0});
   return plan;
@@ -466,7 +485,7 @@ Result<PeerPlan> planReduceScatter(const PeerGroup &group, const ReduceArgs &arg
   slices.contributors = slices.owners = slices.ownKeepers = allOf(group);
   const uint64_t vectors = ceilDiv(sizes->block, kVec);
   if (*route == Route::Rings)
-    setRingGrid(group, plan, args.tuning, vectors, rolesOf(slices));
+    setRingGrid(group, plan, args.tuning, vectors, {rolesOf(slices)});
   else
     setPacketGrid(group, plan, args.tuning, vectors);
   plan.what =

@@ -44,6 +44,8 @@ inline constexpr uint32_t kExchangeRoles = 2;
 inline constexpr uint32_t kMaxTeams = 132; // where each has all lanes of its rings
 inline constexpr uint32_t kRingThreads = 256;
 inline constexpr uint64_t kRingMinVectors = 512; // of a team, before there is another one
+// What a round costs a team beyond what it moves, some 0.7 us of its part of a link; an estimate.
+inline constexpr uint64_t kRoundCostVectors = 64;
 
 // Up to which message (for exchanges: of one pair of members) packets are used.
 struct PacketLimits {
