@@ -64,7 +64,7 @@ const EnvInfo kTable[] = {
      "speed of each interface that NCCL is told, which its choices depend on; 0: as the "
      "system says",
      0, INT32_MAX},
-    {EnvVar::NcclChannels, "COLL_NET_NCCL_CHANNELS", "4",
+    {EnvVar::NcclChannels, "COLL_NET_NCCL_CHANNELS", "8",
      "channels, with chunks of 512 KiB, that the NCCL plugin asks NCCL for over tcp; 0: leaves "
      "NCCL's own defaults"},
     {EnvVar::Cuda, "COLL_CUDA", "libcuda.so.1", "the CUDA driver's library; none: no GPU is used"},

@@ -200,7 +200,7 @@ std::optional<Frame> decodeFrame(const uint8_t *in) {
   if (decoder.get<uint16_t>() != kFrameMagic)
     return std::nullopt;
   uint8_t type = decoder.get<uint8_t>(), code = decoder.get<uint8_t>();
-  if (type < 1 || type > static_cast<uint8_t>(FrameType::Ready) ||
+  if (type < 1 || type > static_cast<uint8_t>(FrameType::Push) ||
       code > static_cast<uint8_t>(FrameCode::BadKey) || decoder.get<uint32_t>() != 0)
     return std::nullopt;
   frame.type = static_cast<FrameType>(type);
@@ -211,7 +211,8 @@ std::optional<Frame> decodeFrame(const uint8_t *in) {
   frame.bytes = decoder.get<uint64_t>();
   frame.key = decoder.get<uint64_t>();
   if (frame.bytes > kMaxMessageBytes ||
-      (frame.type == FrameType::Eager && frame.bytes > kEagerBytes))
+      (frame.type == FrameType::Eager && frame.bytes > kEagerBytes) ||
+      (frame.type == FrameType::Push && frame.id > kEagerWindowBytes))
     return std::nullopt;
   return frame;
 }

@@ -15,7 +15,7 @@
 
 namespace coll::net::wire {
 
-inline constexpr uint16_t kVersion = 2;
+inline constexpr uint16_t kVersion = 3;
 
 // Writes integers in order. The buffer is as large as the layout says.
 class Encoder {
@@ -152,14 +152,17 @@ std::optional<BootHeader> decodeBoot(const uint8_t *in, bool isReply);
 enum class FrameType : uint8_t {
   Eager = 1, // a whole message: tag, key (number), bytes; payload on stream 0
   Rts,       // a message waits: id (sender's), tag, key (number), bytes
-  Cts,       // send it: id (sender's), key (receiver's id)
+  Cts,       // send it: id (sender's), key (receiver's id). Not after Ready for a receive with room
   Data,      // a part: id (receiver's), offset, bytes; payload on any stream
-             // Without Rts and Cts (after Ready): tag is the message's length
+             // Without Cts (after Ready): tag is the message's length, and key is its number if
+             // an Rts was sent all the same, which may come before or after this
   Credit,    // eager messages were taken: id (messages), bytes
   Write,     // id (writer's), key, offset, bytes; payload on streams 1…
   Read,      // id (reader's), key, offset, bytes; answered by Data or a bad Ack
   Ack,       // id; code
   Ready,     // a receive was posted: id (receiver's), tag, key (number), bytes (its room)
+  Push,      // a part of a message that nobody asked for: tag, key (number), id (the message's
+             // length), offset, bytes; payload on streams 1…. Only after a Ready with that tag
 };
 
 // Outcome of one part, as the peer tells it.
@@ -172,8 +175,8 @@ struct Frame {
   uint64_t id = 0, tag = 0, offset = 0, bytes = 0, key = 0;
 };
 
-// A message that fits is sent without asking. A sender has at most so much of it on
-// the way that the peer has not matched with a receive.
+// A message that fits is sent without asking, and larger ones in parts (Push). A sender has at most
+// so much of it on the way that the peer has not matched with a receive.
 inline constexpr uint64_t kEagerBytes = 256 << 10;
 // Larger than this, it is sent so only while it is alone on its way: it would keep others,
 // and the thread that posts it, waiting. So little is not worth waking another thread.

@@ -98,19 +98,18 @@ perf() {
   measured "host default" "$host"
   measured "unpack default" "$unpack"
   # Each at its best: channels and chunks of NCCL, sockets and threads of the transport.
-  local many="NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4" wide busy=COLL_NET_THREADS=16
+  local many="NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4" half wide
+  half="$(channels 8) $(chunk 524288)"
   wide="$(channels 16) $(chunk 524288)"
   measured "socket tuned, 4x4" "$socket $many"
-  measured "socket tuned, 4x4, 8ch 512k" "$socket $many $(channels 8) $(chunk 524288)"
+  measured "socket tuned, 4x4, 8ch 512k" "$socket $many $half"
   measured "socket tuned, 4x4, 16ch 512k" "$socket $many $wide"
   measured "host tuned, NCCL's channels" "$host COLL_NET_NCCL_CHANNELS=0"
-  measured "host tuned, 16 threads" "$host $busy"
-  measured "host tuned, 16 threads, 8 sockets" "$host $busy COLL_NET_SOCKETS=8"
-  measured "host tuned, 8ch 512k" "$host COLL_NET_NCCL_CHANNELS=8"
-  measured "host tuned, 8ch 512k, 16 threads, 8 sockets" \
-    "$host $busy COLL_NET_NCCL_CHANNELS=8 COLL_NET_SOCKETS=8"
-  measured "host tuned, 16ch 512k" "$host $wide $busy"
-  measured "unpack tuned, 16ch 512k" "$unpack $wide $busy"
+  measured "host tuned, 12 threads" "$host COLL_NET_THREADS=12"
+  measured "host tuned, 16 threads" "$host COLL_NET_THREADS=16"
+  measured "host tuned, 8ch 512k, 12 threads" "$host $half COLL_NET_THREADS=12"
+  measured "host tuned, 16ch 512k" "$host $wide COLL_NET_THREADS=16"
+  measured "unpack tuned, 16ch 512k" "$unpack $wide COLL_NET_THREADS=16"
   python3 "$here/nccl_rows.py" "$out/perf.txt" "$out/nccl.jsonl"
 }
 

@@ -42,7 +42,8 @@ public:
     std::vector<uint8_t> bytes;
     for (int64_t sent = 0; sent < limit; ++sent) {
       Frame frame = next(regionKey);
-      bool isData = frame.type == FrameType::Data || frame.type == FrameType::Write;
+      bool isData = frame.type == FrameType::Data || frame.type == FrameType::Write ||
+                    frame.type == FrameType::Push;
       size_t stream = isData ? 1 + random_() % (sockets.size() - 1) : 0;
       if (random_() % (frame.type == FrameType::Data ? 4 : 200) == 0)
         stream = random_() % sockets.size();
@@ -69,7 +70,7 @@ private:
   // Mostly close to what would be right.
   Frame next(uint64_t regionKey) {
     Frame frame;
-    frame.type = static_cast<FrameType>(1 + random_() % 9);
+    frame.type = static_cast<FrameType>(1 + random_() % 10);
     frame.code = static_cast<FrameCode>(random_() % 8 ? 0 : random_() % 3);
     // Ids of requests: generation and index.
     frame.id = (random_() % 3) << 32 | (248 + random_() % 8);
@@ -83,11 +84,14 @@ private:
     frame.key = random_() % 4 ? regionKey : random_();
     // The number of a message or receive; the length of a message that was not announced.
     bool counts = frame.type == FrameType::Eager || frame.type == FrameType::Rts ||
-                  frame.type == FrameType::Ready;
+                  frame.type == FrameType::Ready || frame.type == FrameType::Push ||
+                  frame.type == FrameType::Data;
     if (counts && random_() % 8)
       frame.key = random_() % 4;
     if (frame.type == FrameType::Data && random_() % 2)
       frame.tag = pick({1, 1000, 20'000, kRoom - 1, kRoom, kRoom + 1, random_()});
+    if (frame.type == FrameType::Push && random_() % 16)
+      frame.id = pick({1000, 20'000, kRoom, 2 * kRoom, wire::kEagerWindowBytes});
     if (frame.type == FrameType::Eager && random_() % 50)
       frame.bytes %= (16 << 10) + 1;
     if (frame.type == FrameType::Credit && random_() % 4)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -329,6 +330,85 @@ TEST_P(TcpStreamTest, StreamsKeepTheirOrder) {
     ++received;
   }
   EXPECT_EQ(received, kMessages);
+}
+
+// Large messages that are there before their receives: for a moment, for longer than they are left
+// in their sockets, too long, and in the way of those of another tag.
+TEST_P(TcpStreamTest, ReceivesMayBeLate) {
+  constexpr size_t kBytes = 200'000;
+  std::vector<char> data(kBytes), got(kBytes);
+  for (size_t i = 0; i < kBytes; ++i)
+    data[i] = static_cast<char>(i * 7 + i / 251);
+  Segment from{data.data(), kBytes, nullptr};
+  auto receive = [&](uint64_t tag, size_t room) {
+    std::fill(got.begin(), got.end(), 0);
+    Segment to{got.data(), room, nullptr};
+    return wait(*theirs_, *theirs_->irecv(&to, 1, tag), kPatientUs);
+  };
+  for (int round = 0; round < 12; ++round) {
+    std::vector<Request *> sends;
+    for (uint64_t tag : {1, 1, 2})
+      sends.push_back(*mine_->isend(&from, 1, tag));
+    if (round % 2)
+      std::this_thread::sleep_for(std::chrono::milliseconds(6));
+    for (uint64_t tag : {2, 1}) {
+      EXPECT_TRUE(receive(tag, kBytes).ok());
+      EXPECT_EQ(got, data);
+    }
+    bool tooShort = round % 3 == 2;
+    Result<uint64_t> last = receive(1, tooShort ? kBytes / 2 : kBytes);
+    if (tooShort)
+      EXPECT_EQ(last.status().code(), kCollMismatch);
+    else
+      EXPECT_EQ(got, data);
+    // Where it was announced, the sender of what is too long is told, too.
+    for (Request *sent : sends)
+      EXPECT_TRUE(wait(*mine_, sent, kPatientUs).ok() || (tooShort && sent == sends[1]));
+  }
+}
+
+// Each side on a thread of its own, so that what they tell each other crosses in all ways.
+TEST_P(TcpStreamTest, SidesDoNotWaitForEachOther) {
+  constexpr size_t kMessages = 600, kWindow = 4, kMost = 300'000;
+  std::vector<char> data(kMost), got(kMost * kWindow);
+  for (size_t i = 0; i < kMost; ++i)
+    data[i] = static_cast<char>(i * 7 + i / 251);
+  auto bytesOf = [](size_t i) { return i % 50 < 25 ? kMost - i : 60'000 + i; };
+  auto run = [&](Connection &connection, size_t window, auto post, auto check) {
+    std::deque<Request *> requests;
+    for (size_t posted = 0, done = 0; done < kMessages;) {
+      if (posted < kMessages && requests.size() < window && (posted % 7 || requests.empty()))
+        requests.push_back(post(posted++));
+      Result<Completion> state = connection.test(requests.front());
+      if (!state.ok())
+        return state.status();
+      if (!state->done)
+        continue;
+      check(done++, state->bytes);
+      requests.pop_front();
+    }
+    return Status();
+  };
+  std::thread sender([&] {
+    auto post = [&](size_t i) {
+      Segment from{data.data() + i, bytesOf(i) - i, nullptr};
+      return *mine_->isend(&from, 1, 5);
+    };
+    EXPECT_TRUE(run(*mine_, kWindow, post, [](size_t, uint64_t) {}).ok());
+  });
+  auto buffer = [&](size_t i) { return got.data() + i % kWindow * kMost; };
+  auto post = [&](size_t i) {
+    Segment to{buffer(i), kMost, nullptr};
+    return *theirs_->irecv(&to, 1, 5);
+  };
+  size_t wrong = 0;
+  auto check = [&](size_t i, uint64_t bytes) {
+    wrong += bytes != bytesOf(i) - i || std::memcmp(buffer(i), data.data() + i, bytes) != 0;
+  };
+  Status received = run(*theirs_, kWindow, post, check);
+  EXPECT_TRUE(received.ok()) << received.message();
+  EXPECT_EQ(wrong, 0u);
+  sender.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(Cores, TcpStreamTest, testing::Values(1, 8));

@@ -19,6 +19,8 @@ constexpr int64_t kEndUs = 10'000'000;
 constexpr int kSendBufferBytes = 256 << 10;
 // Less than this is not worth another stream.
 constexpr uint64_t kStripeBytes = 64 << 10;
+// With so few progress threads, or fewer, the thread that posts may as well write itself.
+constexpr size_t kFewThreads = 2;
 
 } // namespace
 
@@ -59,12 +61,13 @@ Result<TcpRequest *> TcpConnection::begin(Pool &pool, Kind kind, const Segment *
   if (!request)
     return static_cast<TcpRequest *>(nullptr);
   request->begin(kind, segments, count, *total);
-  request->open = request->told = request->large = false;
+  request->open = request->told = request->announced = request->large = false;
   request->stripes = request->acks = 0;
   request->number = request->promised = 0;
   request->remaining = 0;
   request->badPart = 0;
   request->numParts = 0;
+  request->patience = request->tests = 0;
   return request;
 }
 
@@ -134,9 +137,58 @@ uint64_t TcpConnection::eagerBytes(uint64_t total, bool alone) {
   return most;
 }
 
+// How a message leaves, and when.
+When TcpConnection::dispatch(TcpRequest &request, uint64_t tag, Batch &batch) {
+  Frame frame;
+  frame.tag = tag;
+  frame.bytes = request.total;
+  std::optional<ReadyReceive> ready;
+  Numbers::Tag *counted = sent_.find(tag);
+  if (counted) {
+    frame.key = ++counted->count;
+    ready = takeReady(tag, frame.key);
+  }
+  bool alone = outbound_.available() + 1 == kMaxRequests;
+  if (request.total > wire::kSmallBytes && shared_.pollers.size() > kFewThreads)
+    alone &= !shared_.crowd.isMetBy(this);
+  uint64_t limit = std::min(eagerBytes(request.total, alone), windowBytes_);
+  if (request.total <= limit && windowMessages_ > 0) {
+    windowBytes_ -= request.total;
+    --windowMessages_;
+    frame.type = FrameType::Eager;
+    request.remaining = 1;
+    batch.push_back({0, outgoingPart(frame, request, 0)});
+    batch.back().outgoing.part = request.addPart(0, frame.bytes);
+    // Where another is under way, the next test writes this one with what follows it.
+    return alone && !streams_[0]->isCrowd() ? When::Now : When::Together;
+  }
+  if (ready && fitsTold(request.total, ready->bytes)) {
+    sendParts(request, dataFrame(ready->id, request.total), batch);
+    return batch.size() == 1 && alone ? When::Now : later();
+  }
+  if (!ready && mayPush(counted, request.total)) {
+    push(request, tag, frame.key, batch);
+    return batch.size() == 1 && alone ? When::Now : later();
+  }
+  frame.type = FrameType::Rts;
+  frame.id = request.id();
+  request.open = true;
+  request.tag = tag;
+  request.number = frame.key;
+  asked_.push_back(&request);
+  becomeLarge(request);
+  batch.push_back({0, outgoingFrame(frame)});
+  return large_ > 1 ? later() : When::Now;
+}
+
 Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint64_t tag) {
+  Result<uint64_t> total = totalBytes(segments, count, properties_);
+  if (!total.ok())
+    return total.status();
+  // The receive that it is for may have been told of.
+  if (*total > (shared_.oneSocket ? wire::kEagerBytes : wire::kSmallBytes))
+    streams_[0]->poke();
   Batch batch;
-  When when = When::Now;
   std::unique_lock<std::mutex> lock(mutex_);
   COLL_RETURN_IF_ERROR(refusal());
   Result<TcpRequest *> begun = begin(outbound_, Kind::Send, segments, count);
@@ -145,36 +197,7 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
   TcpRequest *request = *begun;
   if (!request)
     return static_cast<Request *>(nullptr);
-  Frame frame;
-  frame.tag = tag;
-  frame.bytes = request->total;
-  std::optional<ReadyReceive> ready;
-  if (Numbers::Tag *counted = sent_.find(tag)) {
-    frame.key = ++counted->count;
-    ready = takeReady(tag, frame.key);
-  }
-  bool alone = outbound_.available() + 1 == kMaxRequests;
-  uint64_t limit = std::min(eagerBytes(request->total, alone), windowBytes_);
-  if (request->total <= limit && windowMessages_ > 0) {
-    windowBytes_ -= request->total;
-    --windowMessages_;
-    frame.type = FrameType::Eager;
-    request->remaining = 1;
-    // Where another is under way, the next test writes this one with what follows it.
-    when = alone && !streams_[0]->isCrowd() ? When::Now : When::Together;
-    batch.push_back({0, outgoingPart(frame, *request, 0)});
-    batch.back().outgoing.part = request->addPart(0, frame.bytes);
-  } else if (ready && request->total > 0 && request->total <= ready->bytes) {
-    sendParts(*request, ready->id, request->total, batch);
-    when = batch.size() == 1 && alone ? When::Now : later();
-  } else {
-    frame.type = FrameType::Rts;
-    frame.id = request->id();
-    request->open = true;
-    becomeLarge(*request);
-    batch.push_back({0, outgoingFrame(frame)});
-    when = large_ > 1 ? later() : When::Now;
-  }
+  When when = dispatch(*request, tag, batch);
   lock.unlock();
   if (!send(batch, when))
     streams_[0]->shut();
@@ -281,8 +304,12 @@ Result<Request *> TcpConnection::iflush(const Segment *segments, int count) {
 Result<Completion> TcpConnection::test(Request *opaque) {
   auto *request = static_cast<TcpRequest *>(opaque);
   // The thread that asks saves the way through the progress thread.
-  if (request->isPending())
-    streams_[0]->poke();
+  if (request->isPending()) {
+    if (request->wantsLook())
+      streams_[0]->poke();
+    else
+      streams_[0]->flushDeferred();
+  }
   if (request->isPending())
     return Completion();
   std::lock_guard<std::mutex> lock(mutex_);
@@ -320,6 +347,7 @@ void TcpConnection::close() {
 
 void TcpConnection::failAll(const Status &why) {
   posted_.clear();
+  asked_.clear();
   // Whole messages stay: they were delivered.
   unexpected_.remove_if([](const std::shared_ptr<Unexpected> &m) { return !m->complete; });
   for (Pool *pool : {&outbound_, &inbound_})

@@ -3,9 +3,9 @@
 //
 // A small message goes at once, as long as the peer has told that it takes it (credit).
 // A larger one goes, in one piece per stream, straight from and into the buffers: at once
-// if the peer has told of the receive that it belongs to, else it is announced, and sent
-// when the peer has a receive for it. Receives are told of while large messages come with
-// their tag. Message and receive belong together by their number within the tag.
+// if the peer has told of the receive that it belongs to, or as long as there is credit, else it is
+// announced, and sent when the peer has a receive for it. Receives are told of while large messages
+// come with their tag. Message and receive belong together by their number within the tag.
 
 #ifndef COLL_RUNTIME_NET_TCP_CONNECTION_H
 #define COLL_RUNTIME_NET_TCP_CONNECTION_H
@@ -45,8 +45,9 @@ public:
   //
   // Takes a frame; `sink` says where its payload goes. An error ends the connection.
   Status onFrame(int stream, const wire::Frame &frame, Sink &sink);
-  // The payload of an unexpected message begins: where to, by now.
-  void findPlace(Sink &sink);
+  // The payload of a message that came without a receive begins: where to, by now. `intoMemory`:
+  // where there is none yet, not to wait any longer.
+  void findPlace(int stream, Sink &sink, bool intoMemory);
   // The payload is there. False: too many answers wait for the peer to read them.
   bool onPayload(Sink &sink);
   // A stream has closed its socket: after the peer's end, or (not clean) an error.
@@ -65,6 +66,7 @@ private:
       uint64_t tag;
       uint64_t count;
       bool large; // the last message was
+      bool told;  // the peer counts, too: it has told of a receive
     };
     // Null where the places are taken by other tags.
     Tag *find(uint64_t tag);
@@ -77,6 +79,12 @@ private:
   struct ReadyReceive {
     uint64_t tag, number, id, bytes;
   };
+  // A message whose data has come before its Rts.
+  struct Announcement {
+    uint64_t tag, number;
+  };
+  // Whether a message may be sent for a receive that was told of, without more ado.
+  static bool fitsTold(uint64_t bytes, uint64_t room) { return bytes > 0 && bytes <= room; }
   // Frames that are to be written once the lock is released.
   struct ToSend {
     size_t stream;
@@ -96,14 +104,21 @@ private:
   size_t nextStream(uint64_t bytes);
   TcpRequest *takePosted(uint64_t tag, uint64_t number);
   std::optional<ReadyReceive> takeReady(uint64_t tag, uint64_t number);
+  TcpRequest *takeAsked(const wire::Frame &ready);
+  bool isAnswered(const wire::Frame &rts);
   void tell(TcpRequest &request, Batch &batch);
   uint64_t eagerBytes(uint64_t total, bool alone);
+  When dispatch(TcpRequest &request, uint64_t tag, Batch &batch);
   // When to write a frame of control that need not go alone.
   When later() const { return shared_.oneSocket ? When::Together : When::Soon; }
-  void sendParts(TcpRequest &request, uint64_t receiverId, uint64_t total, Batch &batch);
+  void sendParts(TcpRequest &request, wire::Frame part, Batch &batch);
+  bool mayPush(const Numbers::Tag *counted, uint64_t bytes) const;
+  void push(TcpRequest &request, uint64_t tag, uint64_t number, Batch &batch);
+  void claim(TcpRequest &request, Unexpected &message);
+  void place(int stream, Sink &sink);
   bool matchUnexpected(TcpRequest &request, Batch &batch);
   static void takeEager(TcpRequest &request, uint64_t bytes, Sink &sink);
-  bool takeTold(TcpRequest &request, uint64_t total);
+  bool takeTold(TcpRequest &request, const wire::Frame &data);
   void noteSize(uint64_t tag, bool large);
   void clearToSend(TcpRequest &request, uint64_t senderId, uint64_t bytes, Batch &batch);
   void creditEager(uint64_t bytes, Batch &batch);
@@ -115,14 +130,16 @@ private:
   Status onCts(const wire::Frame &frame, Batch &batch);
   Status onData(int stream, const wire::Frame &frame, Sink &sink);
   Status onCredit(const wire::Frame &frame);
-  Status onReady(const wire::Frame &frame);
+  Status onPush(int stream, const wire::Frame &frame, Sink &sink, Batch &batch);
+  Status onReady(const wire::Frame &frame, Batch &batch);
   Status onRead(const wire::Frame &frame, Batch &batch);
   Status onAck(const wire::Frame &frame);
   void onWrite(const wire::Frame &frame, Sink &sink) const;
 
   // Without the lock. False: a queue is full.
   bool send(Batch &batch, When when);
-  bool sendReplies(Batch &batch);
+  // Of a frame that `stream` has read.
+  bool sendReplies(int stream, Batch &batch);
 
   Shared &shared_;
   const DeviceProperties &properties_;
@@ -133,8 +150,10 @@ private:
   std::deque<TcpRequest *> posted_; // receives without a message
   std::list<std::shared_ptr<Unexpected>> unexpected_;
   uint32_t announced_ = 0; // Rts among them
+  std::vector<Announcement> overtaken_;
   Numbers sent_, received_;
   std::deque<ReadyReceive> ready_;
+  std::vector<TcpRequest *> asked_; // announced and not answered
   // What may be sent without asking, and what the peer has sent so.
   uint64_t windowBytes_ = wire::kEagerWindowBytes, windowMessages_ = wire::kEagerWindowMessages;
   uint64_t eagerBytes_ = 0, eagerMessages_ = 0;   // not credited yet

@@ -27,7 +27,8 @@ Outgoing acknowledgement(uint64_t id, FrameCode code, bool ofRead) {
 } // namespace
 
 Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
-  if (frame.type != FrameType::Data && (frame.type == FrameType::Write) != (stream > 0))
+  bool carriesData = frame.type == FrameType::Write || frame.type == FrameType::Push;
+  if (frame.type != FrameType::Data && carriesData != (stream > 0))
     return violation("a frame on the wrong stream");
   Batch batch;
   Status outcome;
@@ -58,8 +59,11 @@ Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
     case FrameType::Ack:
       outcome = onAck(frame);
       break;
+    case FrameType::Push:
+      outcome = onPush(stream, frame, sink, batch);
+      break;
     case FrameType::Ready:
-      outcome = onReady(frame);
+      outcome = onReady(frame, batch);
       break;
     }
   }
@@ -67,17 +71,18 @@ Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
     sink.frame = frame;
   if (sink.kind == Sink::Kind::Discard && frame.type == FrameType::Write)
     sink.frame.code = FrameCode::BadKey;
-  if (outcome.ok() && !sendReplies(batch))
+  if (outcome.ok() && !sendReplies(stream, batch))
     return violation("the peer does not read what is sent to it");
   return outcome;
 }
 
 // Control frames go together once what has come was read; data is the other threads' work.
-bool TcpConnection::sendReplies(Batch &batch) {
+bool TcpConnection::sendReplies(int stream, Batch &batch) {
   bool fits = true;
   for (ToSend &item : batch)
-    fits &= streams_[item.stream]->enqueue(std::move(item.outgoing),
-                                           item.stream == 0 ? When::AfterReading : When::Soon);
+    fits &= streams_[item.stream]->enqueue(std::move(item.outgoing), item.stream == 0 && stream == 0
+                                                                         ? When::AfterReading
+                                                                         : When::Soon);
   return fits;
 }
 
@@ -89,6 +94,9 @@ bool TcpConnection::onPayload(Sink &sink) {
     return true;
   case Sink::Kind::Unexpected: {
     std::lock_guard<std::mutex> lock(mutex_);
+    sink.unexpected->arrived += sink.frame.bytes;
+    if (sink.unexpected->arrived < sink.unexpected->bytes)
+      return true;
     sink.unexpected->complete = true;
     if (!sink.unexpected->claimed)
       return true;
@@ -101,10 +109,20 @@ bool TcpConnection::onPayload(Sink &sink) {
     if (sink.frame.type != FrameType::Write)
       return true;
     return streams_[0]->enqueue(acknowledgement(sink.frame.id, sink.frame.code, false), When::Now);
+  case Sink::Kind::Waiting:
   case Sink::Kind::None:
     break;
   }
   return true;
+}
+
+Frame dataFrame(uint64_t receiverId, uint64_t total, uint64_t announced) {
+  Frame frame;
+  frame.key = announced;
+  frame.type = FrameType::Data;
+  frame.id = receiverId;
+  frame.tag = total;
+  return frame;
 }
 
 //===-- messages ----------------------------------------------------------------===//
@@ -124,7 +142,7 @@ TcpConnection::Numbers::Tag *TcpConnection::Numbers::find(uint64_t tag) {
       return &known;
   if (tags_.size() == kPlaces)
     return nullptr;
-  tags_.push_back({tag, 0, false});
+  tags_.push_back({tag, 0, false, false});
   return &tags_.back();
 }
 
@@ -138,55 +156,18 @@ TcpRequest *TcpConnection::takePosted(uint64_t tag, uint64_t number) {
   return *request;
 }
 
-// The peer's receive for a message that is about to go; each is asked for once.
-std::optional<TcpConnection::ReadyReceive> TcpConnection::takeReady(uint64_t tag, uint64_t number) {
-  return takeFirst(ready_, [&](const ReadyReceive &ready) {
-    return ready.tag == tag && ready.number == number;
-  });
-}
-
-// Tells the peer of a receive, if large messages come with its tag: small ones go at
-// once anyway.
-void TcpConnection::tell(TcpRequest &request, Batch &batch) {
-  Numbers::Tag *counted = request.number ? received_.find(request.tag) : nullptr;
-  if (!counted || !counted->large || request.capacity <= wire::kSmallBytes)
-    return;
-  Frame frame;
-  frame.type = FrameType::Ready;
-  frame.id = request.id();
-  frame.tag = request.tag;
-  frame.key = request.number;
-  frame.bytes = request.capacity;
-  request.told = true;
-  batch.push_back({0, outgoingFrame(frame)});
-}
-
-Status TcpConnection::onReady(const Frame &frame) {
-  Numbers::Tag *counted = sent_.find(frame.tag);
-  // Its message went another way before this came, or is not counted here.
-  if (!counted || frame.key <= counted->count)
-    return {};
-  if (ready_.size() >= kMaxRequests)
-    return violation("more receives than a peer may have");
-  ready_.push_back({frame.tag, frame.key, frame.id, frame.bytes});
-  return {};
-}
-
-// One part per stream at most. `total` goes along where the receiver does not know it.
-void TcpConnection::sendParts(TcpRequest &request, uint64_t receiverId, uint64_t total,
-                              Batch &batch) {
+// One part per stream at most, each with a header like `part`.
+void TcpConnection::sendParts(TcpRequest &request, Frame part, Batch &batch) {
   if (!request.large)
     becomeLarge(request);
   for (const Extent &stripe : stripes(request.total)) {
-    Frame data;
-    data.type = FrameType::Data;
-    data.id = receiverId;
-    data.tag = total;
-    data.offset = stripe.offset;
-    data.bytes = stripe.bytes;
+    part.offset = stripe.offset;
+    part.bytes = stripe.bytes;
     bool onControl = shared_.oneSocket || request.total <= wire::kSmallBytes;
     size_t stream = onControl ? 0 : nextStream(stripe.bytes);
-    Outgoing outgoing = outgoingPart(data, request, stripe.offset);
+    if (stream > 0)
+      request.patience = TcpRequest::kDataPatience;
+    Outgoing outgoing = outgoingPart(part, request, stripe.offset);
     outgoing.part = request.addPart(static_cast<uint32_t>(stream), stripe.bytes);
     batch.push_back({stream, std::move(outgoing)});
   }
@@ -205,14 +186,19 @@ void TcpConnection::deliver(TcpRequest &request, const Unexpected &message) {
 
 // Gives a new receive the oldest message with its tag, if there is one.
 bool TcpConnection::matchUnexpected(TcpRequest &request, Batch &batch) {
-  auto it = std::find_if(unexpected_.begin(), unexpected_.end(),
-                         [&](const std::shared_ptr<Unexpected> &message) {
-                           return message->tag == request.tag && !message->claimed &&
-                                  belongTogether(message->number, request.number);
-                         });
+  auto it = std::find_if(
+      unexpected_.begin(), unexpected_.end(), [&](const std::shared_ptr<Unexpected> &message) {
+        return message->tag == request.tag && !message->claimed && !message->refused &&
+               belongTogether(message->number, request.number);
+      });
   if (it == unexpected_.end())
     return false;
   std::shared_ptr<Unexpected> message = *it;
+  if (message->pushed && !message->data) {
+    creditEager(message->bytes, batch);
+    claim(request, *message);
+    return true;
+  }
   if (!message->eager) {
     unexpected_.erase(it);
     --announced_;
@@ -255,6 +241,7 @@ void TcpConnection::noteSize(uint64_t tag, bool large) {
 // Gives a small message whose payload has not begun to a receive.
 void TcpConnection::takeEager(TcpRequest &request, uint64_t bytes, Sink &sink) {
   request.total = bytes;
+  request.patience = 0;
   if (bytes > request.capacity) {
     request.badPart = static_cast<uint32_t>(FrameCode::Truncated);
     request.finish();
@@ -292,9 +279,14 @@ Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
 }
 
 // Since its header came, the receive for it may have been posted.
-void TcpConnection::findPlace(Sink &sink) {
+void TcpConnection::findPlace(int stream, Sink &sink, bool intoMemory) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<Unexpected> message = sink.unexpected;
+  if (message->pushed) {
+    if (intoMemory && !message->data && !message->claimed && !message->refused)
+      message->data.reset(new uint8_t[message->bytes]);
+    return place(stream, sink);
+  }
   TcpRequest *request = message->claimed;
   if (!request) {
     if (!message->data)
@@ -329,6 +321,8 @@ void TcpConnection::clearToSend(TcpRequest &request, uint64_t senderId, uint64_t
 
 Status TcpConnection::onRts(const Frame &frame, Batch &batch) {
   noteSize(frame.tag, frame.bytes > wire::kSmallBytes);
+  if (isAnswered(frame))
+    return {};
   if (TcpRequest *request = takePosted(frame.tag, frame.key)) {
     clearToSend(*request, frame.id, frame.bytes, batch);
     return {};
@@ -351,6 +345,7 @@ Status TcpConnection::onCts(const Frame &frame, Batch &batch) {
   if (!request || request->kind != Kind::Send || !request->open)
     return violation("an answer to nothing");
   request->open = false;
+  takeFirst(asked_, [&](const TcpRequest *one) { return one == request; });
   if (frame.code != FrameCode::Ok) {
     request->badPart = static_cast<uint32_t>(FrameCode::Truncated);
     request->finish();
@@ -360,25 +355,13 @@ Status TcpConnection::onCts(const Frame &frame, Batch &batch) {
     request->finish();
     return {};
   }
-  sendParts(*request, frame.key, /*total=*/0, batch);
+  sendParts(*request, dataFrame(frame.key, /*total=*/0), batch);
   return {};
-}
-
-// The first part of a message that was not announced.
-bool TcpConnection::takeTold(TcpRequest &request, uint64_t total) {
-  if (total == 0 || total > request.capacity)
-    return false;
-  posted_.erase(std::find(posted_.begin(), posted_.end(), &request));
-  request.told = false;
-  request.open = true;
-  request.total = total;
-  request.remaining = total;
-  return true;
 }
 
 Status TcpConnection::onData(int stream, const Frame &frame, Sink &sink) {
   TcpRequest *request = inbound_.find(frame.id);
-  if (request && request->told && !takeTold(*request, frame.tag))
+  if (request && request->told && !takeTold(*request, frame))
     return violation("a message longer than the receive it was sent for");
   if (!request || !request->open)
     return violation("data for nothing");
@@ -389,6 +372,7 @@ Status TcpConnection::onData(int stream, const Frame &frame, Sink &sink) {
   request->promised += frame.bytes;
   if (request->promised == request->total)
     request->open = false;
+  request->patience = stream > 0 ? TcpRequest::kDataPatience : 0;
   sink.kind = Sink::Kind::Request;
   sink.request = request;
   sink.part = request->addPart(static_cast<uint32_t>(stream), frame.bytes);

@@ -22,15 +22,24 @@ inline constexpr uint32_t kMaxParts = 16;     // of a message that are remembere
 // Fields change under the connection's lock, except the atomics. The buffers may be
 // used by streams, unlocked, while parts are outstanding.
 struct TcpRequest final : BufferRequest {
-  bool open = false;    // Send: waits for Cts. Recv, Read: takes Data
-  bool told = false;    // Recv: the peer was told of it, and may send Data without asking
-  bool large = false;   // Send: in parts
-  uint32_t stripes = 0; // Write: parts that the peer acknowledges
+  bool open = false;      // Send: waits for Cts. Recv, Read: takes Data
+  bool told = false;      // Recv: the peer was told of it, and may send Data without asking
+  bool announced = false; // Recv, told: its message's Rts has come
+  bool large = false;     // Send: in parts
+  uint32_t stripes = 0;   // Write: parts that the peer acknowledges
   uint32_t acks = 0;
   uint64_t number = 0;                // Recv: among those with its tag; 0: not counted
   uint64_t promised = 0;              // bytes that headers have announced
   std::atomic<uint64_t> remaining{0}; // parts: bytes to come, or pieces to go
   std::atomic<uint32_t> badPart{0};   // a FrameCode
+
+  // Of so many tests, one looks at stream 0, whatever the request waits for there; 0: each does.
+  static constexpr uint32_t kToldPatience = 4, kDataPatience = 16;
+  std::atomic<uint32_t> patience{0}, tests{0};
+  bool wantsLook() {
+    uint32_t most = patience.load(std::memory_order_relaxed);
+    return most == 0 || tests.fetch_add(1, std::memory_order_relaxed) % most == most - 1;
+  }
 
   // What travels where. A part is written before numParts tells of it.
   struct Part {
@@ -83,8 +92,8 @@ struct TcpRequest final : BufferRequest {
   }
 };
 
-// A message that came before its receive. Under the connection's lock; `data` is
-// written by stream 0 until `complete`.
+// A message that came before its receive, or comes in parts without being asked for. Under the
+// connection's lock; `data` is written by the streams until `complete`.
 struct Unexpected {
   uint64_t tag = 0;
   uint64_t number = 0; // 0: not counted
@@ -92,8 +101,13 @@ struct Unexpected {
   bool eager = true;
   uint64_t senderId = 0;           // where not eager
   std::unique_ptr<uint8_t[]> data; // once its payload begins
+  uint64_t arrived = 0;            // bytes in `data`
   bool complete = false;
-  TcpRequest *claimed = nullptr; // a receive that waits for `complete`
+  // In parts (Push): bytes that headers have announced, and those of them that have a place.
+  bool pushed = false, refused = false; // refused: too long for its receive
+  uint64_t promised = 0, placed = 0;
+  uint32_t waiting = 0;          // streams whose payload has no place yet, one bit each
+  TcpRequest *claimed = nullptr; // the receive that it belongs to
 };
 
 } // namespace coll::net::tcp

@@ -14,6 +14,26 @@
 
 namespace coll::net::tcp {
 
+// Notices that large messages leave over several connections at once. One thread may post them all,
+// so it had better not move the data of one while the others wait.
+class Crowd {
+public:
+  // `connection` sends one. Whether others do, or did lately.
+  bool isMetBy(const void *connection) {
+    constexpr int64_t kTogetherUs = 100, kMemoryUs = 10'000;
+    int64_t now = nowUs();
+    bool another = last_.exchange(connection, std::memory_order_relaxed) != connection;
+    if (another && now - lastUs_.load(std::memory_order_relaxed) < kTogetherUs)
+      metUs_.store(now, std::memory_order_relaxed);
+    lastUs_.store(now, std::memory_order_relaxed);
+    return now - metUs_.load(std::memory_order_relaxed) < kMemoryUs;
+  }
+
+private:
+  std::atomic<const void *> last_{nullptr};
+  std::atomic<int64_t> lastUs_{-1'000'000}, metUs_{-1'000'000};
+};
+
 struct Shared {
   Shared(const TcpOptions &options, const std::optional<Secret> &secret)
       : options(options), secret(secret) {}
@@ -31,6 +51,7 @@ struct Shared {
   std::vector<Address> addresses; // of the devices
   RegionTable regions;
   RateLimitedLog log;
+  Crowd crowd;
   std::atomic<size_t> next{0};
   std::vector<std::unique_ptr<Poller>> pollers; // last: their threads end first
 };

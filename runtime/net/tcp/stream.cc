@@ -26,6 +26,8 @@ constexpr int64_t kLingerUs = 2'000'000;
 // look after kLookUs, there were fewer.
 constexpr uint64_t kBusyPokes = 8;
 constexpr int64_t kLookUs = 1000;
+// How long payload that has no receive yet is left in its socket.
+constexpr int64_t kParkUs = 2000;
 
 } // namespace
 
@@ -61,6 +63,11 @@ void Stream::onEvents(uint32_t events) {
   if (index_ == 0 && pokes_ - seenPokes_ >= kBusyPokes)
     handOver(true);
   seenPokes_ = pokes_;
+  if (parked_) {
+    if (events & (EPOLLHUP | EPOLLERR))
+      unpark(/*intoMemory=*/true);
+    return;
+  }
   Io io = readSome(/*poked=*/false);
   flushDeferred();
   if (io == Io::Ended || io == Io::Broken)
@@ -68,6 +75,10 @@ void Stream::onEvents(uint32_t events) {
 }
 
 void Stream::onPosted() {
+  if (parked_) {
+    std::lock_guard<std::mutex> rx(rx_);
+    unpark(/*intoMemory=*/false);
+  }
   std::lock_guard<std::mutex> tx(tx_);
   flushOrBreak();
 }
@@ -107,9 +118,38 @@ void Stream::poke() {
     end(io);
 }
 
+// The payload that was announced has no receive yet. Under rx, as is unpark().
+void Stream::park() {
+  std::lock_guard<std::mutex> tx(tx_);
+  if (over_)
+    return;
+  parked_ = true;
+  listen();
+  rxPoller_.setDeadline(rxId_, nowUs() + kParkUs);
+}
+
+void Stream::unpark(bool intoMemory) {
+  if (!parked_ || !connection_)
+    return;
+  connection_->findPlace(index_, sink_, intoMemory);
+  if (sink_.kind == Sink::Kind::Waiting)
+    return;
+  parked_ = false;
+  {
+    std::lock_guard<std::mutex> tx(tx_);
+    if (!over_)
+      listen();
+  }
+  rxPoller_.setDeadline(rxId_, endUs_);
+  Io io = readSome(/*poked=*/false);
+  if (io == Io::Ended || io == Io::Broken)
+    end(io);
+}
+
 void Stream::setEnd(int64_t endUs) {
   endUs_ = endUs;
-  rxPoller_.setDeadline(rxId_, handedOver_ ? std::min(endUs, nowUs() + kLookUs) : endUs);
+  int64_t lookUs = handedOver_ ? kLookUs : parked_ ? kParkUs : 0;
+  rxPoller_.setDeadline(rxId_, lookUs ? std::min(endUs, nowUs() + lookUs) : endUs);
 }
 
 void Stream::onDeadline() {
@@ -119,6 +159,8 @@ void Stream::onDeadline() {
     why_ = "the peer has hung up on a part of the connection";
     return end(Io::Broken);
   }
+  if (parked_)
+    return unpark(/*intoMemory=*/true);
   if (pokes_ - seenPokes_ < kBusyPokes)
     handOver(false);
   flushDeferred();
@@ -167,8 +209,7 @@ void Stream::detach() {
     bool whole = queue_.empty();
     ::shutdown(fd_.get(), whole ? SHUT_WR : SHUT_RDWR);
     // Only the reading side matters from now on: it waits for the peer's end.
-    armed_ = false;
-    handedOver_ = false;
+    armed_ = handedOver_ = parked_ = false;
     listen();
     setEnd(nowUs() + kLingerUs);
   }
@@ -199,6 +240,8 @@ Stream::Io Stream::readSome(bool poked) {
   bool moved = false;
   for (uint64_t budget = kTurnBytes; budget > 0;) {
     Io io = Io::Yield;
+    if (sink_.kind == Sink::Kind::Waiting)
+      return Io::Again;
     moved |= sink_.kind == Sink::Kind::Request;
     if (poked && moved && sink_.kind == Sink::Kind::Unexpected)
       return Io::Again;
@@ -274,6 +317,7 @@ uint64_t Stream::copyBuffered(uint64_t bytes) {
     return bytes;
   }
   case Sink::Kind::Discard:
+  case Sink::Kind::Waiting:
   case Sink::Kind::None:
     break;
   }
@@ -283,7 +327,7 @@ uint64_t Stream::copyBuffered(uint64_t bytes) {
 // Payload goes straight to where it belongs; the next header comes with its last part.
 Stream::Io Stream::readPayload(uint64_t &budget) {
   if (sink_.kind == Sink::Kind::Unexpected && sink_.offset == 0)
-    connection_->findPlace(sink_);
+    connection_->findPlace(index_, sink_, /*intoMemory=*/true);
   uint64_t bytes = std::min<uint64_t>(end_ - begin_, sink_.remaining);
   if (bytes > 0) {
     bytes = copyBuffered(bytes);
@@ -342,7 +386,9 @@ Stream::Io Stream::frameArrived() {
     why_ = taken.message();
     return Io::Broken;
   }
-  if (sink_.kind != Sink::Kind::None && sink_.remaining == 0)
+  if (sink_.kind == Sink::Kind::Waiting)
+    park();
+  else if (sink_.kind != Sink::Kind::None && sink_.remaining == 0)
     return payloadArrived();
   return Io::Yield;
 }
@@ -418,7 +464,7 @@ void Stream::arm(bool out) {
 
 // Tells the pollers what to look for. Under tx.
 void Stream::listen() {
-  uint32_t in = handedOver_ ? 0u : EPOLLIN, out = armed_ && !handedOver_ ? EPOLLOUT : 0u;
+  uint32_t in = handedOver_ || parked_ ? 0u : EPOLLIN, out = armed_ && !handedOver_ ? EPOLLOUT : 0u;
   if (&rxPoller_ == &txPoller_)
     return rxPoller_.modify(rxId_, fd_.get(), in | out);
   rxPoller_.modify(rxId_, fd_.get(), in);

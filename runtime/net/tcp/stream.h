@@ -23,7 +23,8 @@ class TcpConnection;
 
 // Where the payload of the frame that is being read goes.
 struct Sink {
-  enum class Kind { None, Request, Unexpected, Region, Discard };
+  // Waiting: for a receive; read once that is posted, or after a while into memory.
+  enum class Kind { None, Request, Unexpected, Region, Discard, Waiting };
   Kind kind = Kind::None;
   wire::Frame frame;
   uint64_t offset = 0; // of the next byte, in the request, the message or the region
@@ -48,6 +49,9 @@ struct Outgoing {
 
 // A frame without payload, and one with a part of a request.
 Outgoing outgoingFrame(const wire::Frame &frame);
+// The header of parts that were asked for. `total` goes along where the receiver does not know it,
+// and the message's number where it was announced nevertheless.
+wire::Frame dataFrame(uint64_t receiverId, uint64_t total, uint64_t announced = 0);
 Outgoing outgoingPart(const wire::Frame &frame, TcpRequest &request, uint64_t offset);
 
 // When a frame is to be written.
@@ -75,6 +79,10 @@ public:
   // Reads what is there unless another thread does. Called often enough, it takes the
   // reading over from the poller's thread, which then costs nobody a wake-up.
   void poke();
+  // Writes what waits for a poke.
+  void flushDeferred();
+  // The receive that its payload waits for may be there. With the connection's lock held.
+  void resume() { rxPoller_.post(rxId_); }
   // Nobody will poke for a while: the poller's thread reads again.
   void rest();
   // Afterwards the stream touches neither the connection nor a buffer. What was written
@@ -109,12 +117,13 @@ private:
   Io flush();
   void flushOrBreak();
   void defer();
-  void flushDeferred();
   Io writeRegion(Outgoing &outgoing);
   Io writeRequests();
   void sent(size_t bytes);
   void arm(bool out);
   void handOver(bool toPokers);
+  void park();
+  void unpark(bool intoMemory);
   void listen();
   void end(Io how);
 
@@ -129,6 +138,7 @@ private:
   uint64_t pokes_ = 0, seenPokes_ = 0;
   std::atomic<bool> crowded_{false};    // the poller met a poke
   std::atomic<bool> handedOver_{false}; // the poller does not look for input
+  std::atomic<bool> parked_{false};     // payload waits for a receive: nothing is read
   std::vector<uint8_t> buffer_;
   size_t begin_ = 0, end_ = 0; // of what was read ahead
   bool drained_ = false;       // the last call took all there was

@@ -24,8 +24,8 @@ struct TcpOptions {
   int threads = 0;
   // The process's share of the cores, for those defaults. 0: all that it may use.
   double cores = 0;
-  // How long such a thread looks for work before it sleeps. Not where there are fewer
-  // than four cores for each of them.
+  // How long such a thread looks for work before it sleeps. Not where there are more
+  // of them than three for eight cores.
   int64_t spinUs = 100;
   // The largest message that a thread which posts it writes itself although the progress
   // threads are awake, where it has no other on that connection. A thread that drives many
