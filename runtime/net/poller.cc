@@ -84,7 +84,7 @@ void Poller::setDeadline(uint64_t id, int64_t deadlineUs) {
       sooner = true;
     }
   }
-  if (sooner && std::this_thread::get_id() != thread_.get_id())
+  if (sooner && !isOwnThread())
     wake();
 }
 
@@ -127,7 +127,7 @@ void Poller::post(uint64_t id) {
     anyPosted_ = true;
     asleep = std::exchange(sleeping_, false);
   }
-  if (asleep && std::this_thread::get_id() != thread_.get_id())
+  if (asleep && !isOwnThread())
     wake();
 }
 

@@ -51,6 +51,8 @@ public:
   // A call of the handler may still be under way, unless this is the poller's thread.
   void remove(uint64_t id, int fd);
   size_t numHandlers() const;
+  // Whether the caller is this poller's thread.
+  bool isOwnThread() const { return std::this_thread::get_id() == thread_.get_id(); }
   // Whether a post would be taken at once: the thread is looking for work.
   bool awake() const { return spinUs_ > 0 && !asleep_.load(std::memory_order_relaxed); }
 

@@ -27,7 +27,7 @@ constexpr int64_t kLingerUs = 2'000'000;
 constexpr uint64_t kBusyPokes = 8;
 constexpr int64_t kLookUs = 1000;
 // How long payload that has no receive yet is left in its socket.
-constexpr int64_t kParkUs = 2000;
+constexpr int64_t kParkUs = 1000;
 
 } // namespace
 
@@ -75,7 +75,8 @@ void Stream::onEvents(uint32_t events) {
 }
 
 void Stream::onPosted() {
-  if (parked_) {
+  // Only one thread reads: it has parked the stream before it gets here.
+  if (parked_ && rxPoller_.isOwnThread()) {
     std::lock_guard<std::mutex> rx(rx_);
     unpark(/*intoMemory=*/false);
   }
