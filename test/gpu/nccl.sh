@@ -96,7 +96,6 @@ perf() {
   # As they come.
   measured "socket default" "$socket"
   measured "host default" "$host"
-  measured "unpack default" "$unpack"
   # Each at its best: channels and chunks of NCCL, sockets and threads of the transport.
   local many="NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4" half wide
   half="$(channels 8) $(chunk 524288)"
@@ -105,6 +104,7 @@ perf() {
   measured "socket tuned, 4x4, 8ch 512k" "$socket $many $half"
   measured "socket tuned, 4x4, 16ch 512k" "$socket $many $wide"
   measured "host tuned, NCCL's channels" "$host COLL_NET_NCCL_CHANNELS=0"
+  measured "host tuned, 4 channels" "$host COLL_NET_NCCL_CHANNELS=4"
   measured "host tuned, 12 threads" "$host COLL_NET_THREADS=12"
   measured "host tuned, 16 threads" "$host COLL_NET_THREADS=16"
   measured "host tuned, 8ch 512k, 12 threads" "$host $half COLL_NET_THREADS=12"

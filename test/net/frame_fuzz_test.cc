@@ -33,15 +33,21 @@ struct Guarded {
   std::vector<uint8_t> bytes;
 };
 
+// What the victim has registered. It reads and writes at the peer's will and has no say in their
+// order, so that there is a region for each.
+struct Keys {
+  uint64_t readable = 0x1234, writable = 0x5678;
+};
+
 class Attacker {
 public:
   explicit Attacker(uint64_t seed) : random_(seed) {}
 
   // Sends frames until the victim hangs up or `limit` of them are out; returns how many.
-  int64_t run(const std::vector<Fd> &sockets, uint64_t regionKey, int64_t limit) {
+  int64_t run(const std::vector<Fd> &sockets, const Keys &keys, int64_t limit) {
     std::vector<uint8_t> bytes;
     for (int64_t sent = 0; sent < limit; ++sent) {
-      Frame frame = next(regionKey);
+      Frame frame = next(keys);
       bool isData = frame.type == FrameType::Data || frame.type == FrameType::Write ||
                     frame.type == FrameType::Push;
       size_t stream = isData ? 1 + random_() % (sockets.size() - 1) : 0;
@@ -68,7 +74,7 @@ private:
   }
 
   // Mostly close to what would be right.
-  Frame next(uint64_t regionKey) {
+  Frame next(const Keys &keys) {
     Frame frame;
     frame.type = static_cast<FrameType>(1 + random_() % 10);
     frame.code = static_cast<FrameCode>(random_() % 8 ? 0 : random_() % 3);
@@ -81,7 +87,9 @@ private:
     frame.bytes = pick({0, 1, 7, 1000, 16 << 10, 20'000, random_() % kRoom});
     if (random_() % 100 == 0)
       frame.bytes = random_() >> (random_() % 64);
-    frame.key = random_() % 4 ? regionKey : random_();
+    frame.key = frame.type == FrameType::Read ? keys.readable : keys.writable;
+    if (random_() % 4 == 0)
+      frame.key = random_();
     // The number of a message or receive; the length of a message that was not announced.
     bool counts = frame.type == FrameType::Eager || frame.type == FrameType::Rts ||
                   frame.type == FrameType::Ready || frame.type == FrameType::Push ||
@@ -163,11 +171,14 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
   shared.devices[0].maxMessageBytes = wire::kMaxMessageBytes;
   shared.pollers.push_back(Poller::create().take());
   auto buffers = std::make_unique<Buffers>();
-  Guarded remote;
-  auto region = std::make_shared<Region>();
-  region->key = {0x1234, 0, kRoom};
-  region->data = remote.data();
-  shared.regions.add(region);
+  Guarded remote[2];
+  const Keys keys;
+  std::shared_ptr<Region> regions[2] = {std::make_shared<Region>(), std::make_shared<Region>()};
+  for (int i = 0; i < 2; ++i) {
+    regions[i]->key = {i ? keys.writable : keys.readable, 0, kRoom};
+    regions[i]->data = remote[i].data();
+    shared.regions.add(regions[i]);
+  }
 
   int64_t frames = 0, connections = 0;
   for (; frames < test::fuzzFrames; ++connections) {
@@ -189,7 +200,7 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
     for (size_t round = 0; round < Buffers::kRounds; ++round) {
       Request *request = postRequests(**victim, *buffers, round);
       int64_t wanted = round + 1 < Buffers::kRounds ? 10 : 500;
-      int64_t sent = attacker.run(theirs, region->key.key, wanted);
+      int64_t sent = attacker.run(theirs, keys, wanted);
       frames += sent;
       // Who tests reads otherwise than the poller's thread.
       for (int tests = 0; request && tests < 20; ++tests) {
@@ -201,9 +212,11 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
         break;
     }
     (*victim)->close();
-    ASSERT_TRUE(buffers->intact() && remote.intact()) << "connection " << connections;
+    ASSERT_TRUE(buffers->intact() && remote[0].intact() && remote[1].intact())
+        << "connection " << connections;
   }
-  shared.regions.remove(*region);
+  for (const std::shared_ptr<Region> &region : regions)
+    shared.regions.remove(*region);
   std::printf("%ld frames on %ld connections\n", static_cast<long>(frames),
               static_cast<long>(connections));
 }

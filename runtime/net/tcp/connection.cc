@@ -19,6 +19,8 @@ constexpr int64_t kEndUs = 10'000'000;
 constexpr int kSendBufferBytes = 256 << 10;
 // Less than this is not worth another stream.
 constexpr uint64_t kStripeBytes = 64 << 10;
+// More than this keeps one thread busy while others may be idle.
+constexpr uint64_t kMostStripeBytes = 128 << 10;
 // With so few progress threads, or fewer, the thread that posts may as well write itself.
 constexpr size_t kFewThreads = 2;
 
@@ -93,9 +95,12 @@ size_t TcpConnection::nextStream(uint64_t bytes) {
   return best;
 }
 
-// Equal parts. One message uses all streams; of many, each uses a few.
+// Equal parts. One message uses all streams; of many, each uses a few, or as many as its length
+// deserves.
 std::vector<Extent> TcpConnection::stripes(uint64_t bytes) const {
-  uint64_t share = std::max<uint64_t>((streams_.size() - 1) / std::max<uint64_t>(large_, 1), 1);
+  uint64_t count = streams_.size() - 1;
+  uint64_t share = std::max<uint64_t>(count / std::max<uint64_t>(large_, 1), 1);
+  share = std::max(share, std::min(count, (bytes + kMostStripeBytes - 1) / kMostStripeBytes));
   return bytes == 0 ? std::vector<Extent>(1) : equalParts(bytes, kStripeBytes, share);
 }
 

@@ -13,6 +13,9 @@ using wire::FrameType;
 
 namespace {
 
+// Less than this is there soon enough when it is asked for.
+constexpr uint64_t kPushBytes = 64 << 10;
+
 Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
 
 } // namespace
@@ -111,7 +114,7 @@ bool TcpConnection::takeTold(TcpRequest &request, const Frame &data) {
 
 // Parts overtake each other, so both sides have to count.
 bool TcpConnection::mayPush(const Numbers::Tag *counted, uint64_t bytes) const {
-  return counted && counted->told && !shared_.oneSocket && bytes > wire::kSmallBytes &&
+  return counted && counted->told && !shared_.oneSocket && bytes > kPushBytes &&
          bytes <= windowBytes_ && windowMessages_ > 0;
 }
 
