@@ -28,12 +28,14 @@ tests() {
   small bytes --shape=2049x4095 --dtype=i8 --senders=1 --receivers=3 --from=-1
 }
 
-# 10,000 MiB from rows to columns, to other GPUs and between the same.
+# 10,000 MiB from rows to columns, to other GPUs and between the same, and host memory over tcp.
 measurements() {
   local both=$((COLL_GPUS < 4 ? COLL_GPUS : 4))
   local large=(reshard --memory=gpu --shape=51200x51200 --json="$COLL_ROWS/reshard.jsonl")
   check rows_2_to_2 120 "$perf" "${large[@]}" --senders=2 --receivers=2 --engine=auto,kernel
   check rows_same 120 "$perf" "${large[@]}" --senders=$both --receivers=$both --same
+  check rows_host 60 "$perf" reshard --memory=host --shape=51200x51200 -n 2 -w 0 --repeat=1 \
+    --json="$COLL_ROWS/reshard.jsonl"
 }
 
 section "$@"
