@@ -6,6 +6,8 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,6 +16,7 @@ using namespace mlir;
 
 static constexpr int kMaxDepth = 1000;
 static constexpr uint64_t kMaxBytes = uint64_t{2} << 30;
+static constexpr uint64_t kMaxDeviceBytes = 1 << 20;
 
 namespace {
 /// Finds the place where brackets nest too deep, without parsing: strings and
@@ -97,13 +100,54 @@ static llvm::Error checkText(StringRef path, StringRef text) {
                              ": brackets nest deeper than " + llvm::Twine(kMaxDepth));
 }
 
+/// No more than `limit` bytes and one: what is no file (/dev/zero, a pipe) may never end.
+static llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
+readStream(llvm::sys::fs::file_t file, StringRef name, uint64_t limit) {
+  llvm::SmallVector<char, 0> bytes;
+  for (size_t got = 1; got > 0 && bytes.size() <= limit;) {
+    const size_t size = bytes.size();
+    bytes.resize_for_overwrite(size + std::min<uint64_t>(limit + 1 - size, 1 << 16));
+    auto read =
+        llvm::sys::fs::readNativeFile(file, llvm::MutableArrayRef<char>(bytes).drop_front(size));
+    if (!read)
+      return llvm::errorToErrorCode(read.takeError());
+    got = *read;
+    bytes.truncate(size + got);
+  }
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), name);
+}
+
+static llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> readFile(StringRef path,
+                                                                   uint64_t &limit) {
+  namespace fs = llvm::sys::fs;
+  const bool isStdin = path == "-";
+  fs::file_status status;
+  if (std::error_code error =
+          isStdin ? fs::status(fs::getStdinHandle(), status) : fs::status(path, status))
+    return error;
+  if (status.type() == fs::file_type::character_file)
+    limit = kMaxDeviceBytes;
+  if (isStdin)
+    return readStream(fs::getStdinHandle(), "<stdin>", limit);
+  if (status.type() == fs::file_type::regular_file)
+    return llvm::MemoryBuffer::getFile(path);
+  auto file = fs::openNativeFileForRead(path);
+  if (!file)
+    return llvm::errorToErrorCode(file.takeError());
+  auto buffer = readStream(*file, path, limit);
+  fs::closeFile(*file);
+  return buffer;
+}
+
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> coll::readUntrusted(StringRef path) {
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  uint64_t limit = kMaxBytes;
+  auto file = readFile(path, limit);
   if (!file)
     return makeError(path, "cannot be read: " + file.getError().message());
   StringRef bytes = (*file)->getBuffer();
-  if (bytes.size() > kMaxBytes)
-    return makeError(path, "is larger than 2 GiB");
+  if (bytes.size() > limit)
+    return makeError(path, limit == kMaxBytes ? "is larger than 2 GiB"
+                                              : "is a device, which gives more than 1 MiB");
   llvm::Error error =
       bytes.starts_with("ML\xefR") ? checkBytecode(path, bytes) : checkText(path, bytes);
   if (error)
