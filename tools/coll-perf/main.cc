@@ -16,8 +16,10 @@ int coll::perfMain(int argc, char **argv) {
   app.set_version_flag("--version", "coll-perf " COLL_VERSION);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App *failed, const CLI::Error &error) {
-    return "coll-perf: " + std::string(error.what()) + "\n(" + failed->get_name() +
-           " --help says more)\n";
+    std::string name = failed->get_name();
+    for (const CLI::App *command : failed->get_subcommands())
+      name += " " + command->get_name();
+    return "coll-perf: " + std::string(error.what()) + "\n(" + name + " --help says more)\n";
   });
   std::vector<Command> commands = addOps(app, argc, argv);
   commands.push_back(addTune(app, argc, argv));
@@ -25,7 +27,7 @@ int coll::perfMain(int argc, char **argv) {
   commands.push_back(addNet(app, argc, argv));
   commands.push_back(addReshard(app, argc, argv));
   std::string first = argc > 1 ? argv[1] : "";
-  bool known = first.empty() || first[0] == '-';
+  bool known = first.empty() || app.get_option_no_throw(first);
   for (const Command &command : commands)
     known |= command.app->get_name() == first;
   if (!known) {

@@ -36,7 +36,7 @@ struct Words {
   std::string json, command;
   bool lowLatency = false;
   // Given by the user, not by default.
-  CLI::Option *tokens = nullptr, *sms = nullptr, *repeat = nullptr;
+  CLI::Option *tokens = nullptr, *sms = nullptr, *repeat = nullptr, *calls = nullptr;
 };
 
 // What is usual in that mode: 1 to 128 tokens, all multiprocessors, many samples.
@@ -56,6 +56,8 @@ void chooseLowLatency(Words &words) {
 int runMoe(Words &words) {
   MoeTask &task = words.task;
   task.timeoutUs = static_cast<int64_t>(words.timeoutS * 1e6);
+  if (words.lowLatency && words.calls->count() > 0)
+    return fail(Status::invalid("moe: --calls is for the mode without --low-latency"));
   if (words.lowLatency)
     chooseLowLatency(words);
   Status status = task.validate();
@@ -101,10 +103,11 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
                    ->capture_default_str();
   moe->add_flag("--low-latency", words->lowLatency,
                 "the low-latency mode: 1 to 128 tokens, or --tokens; in graphs, and alone");
-  moe->add_option("--calls", task.calls, "what to measure, without --low-latency: some of these")
-      ->delimiter(',')
-      ->transform(CLI::Validator(callNamed, ""))
-      ->default_str("dispatch,counts,fp8,combine,copied,layout");
+  words->calls = moe->add_option("--calls", task.calls,
+                                 "what to measure, without --low-latency: some of these")
+                     ->delimiter(',')
+                     ->transform(CLI::Validator(callNamed, ""))
+                     ->default_str("dispatch,counts,fp8,combine,copied,layout");
   moe->add_flag("--fp8,!--no-fp8", task.fp8, "measure fp8 with scales, too");
   moe->add_flag("--check,!--no-check", task.check, "compare every value");
   moe->add_option("-n", task.iterations, "calls in a row")->capture_default_str();

@@ -116,9 +116,11 @@ std::string drawChart(const Chart &chart, double top) {
   return out;
 }
 
-bool isPng(const std::string &path) {
-  return path.size() > 4 && path.compare(path.size() - 4, 4, ".png") == 0;
+bool endsWith(const std::string &path, const std::string &end) {
+  return path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
 }
+
+bool isPng(const std::string &path) { return endsWith(path, ".png"); }
 
 constexpr char kHasConverter[] = "rsvg-convert --version >/dev/null 2>&1";
 
@@ -150,9 +152,13 @@ std::string drawSvg(const std::string &title, const std::vector<Chart> &charts) 
 }
 
 std::string whyNotPlottable(const std::string &path) {
+  if (std::string why = whyNotWritable(path); !why.empty())
+    return why;
+  if (!isPng(path) && !endsWith(path, ".svg"))
+    return "the name of the file has to end in .svg or .png, not \"" + path + "\"";
   if (isPng(path) && std::system(kHasConverter) != 0)
     return "a PNG file needs rsvg-convert (Debian's package is librsvg2-bin); SVG needs nothing";
-  return whyNotWritable(path);
+  return {};
 }
 
 rt::Status writePlot(const std::string &path, const std::string &title,

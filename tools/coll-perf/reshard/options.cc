@@ -91,6 +91,8 @@ Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
                                           : ReshardEngine::Copies;
         ways.push_back(way);
       }
+  if (!gpu && (words.streams != 1 || words.blocks != 0))
+    return Status::invalid("--streams and --blocks are for GPU memory only");
   const std::string peers = words.peers != "all" ? words.peers : gpu ? "nccl,copies" : "none";
   for (const std::string &peer : splitWords(peers)) {
     if (peer == "none")
