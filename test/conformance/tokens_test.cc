@@ -271,6 +271,7 @@ TEST_P(Tokens, DoNotMeetTransfersUnderWay) {
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(threads, Tokens, testing::Values("threads"));
+INSTANTIATE_TEST_SUITE_P(router, Tokens, testing::Values("auto"));
 #ifdef COLL_HAS_NET
 INSTANTIATE_TEST_SUITE_P(net_loopback, Tokens, testing::Values("net/loopback"));
 INSTANTIATE_TEST_SUITE_P(net_tcp, Tokens, testing::Values("net/tcp"));
