@@ -105,6 +105,10 @@ public:
 
 private:
   enum class Io { Again, Yield, Ended, Broken };
+  // One turn of a stream; then the others of its thread get theirs.
+  static constexpr uint64_t kTurnBytes = 4 << 20;
+  // How long payload that has no receive yet is left in its socket.
+  static constexpr int64_t kParkUs = 1000;
 
   Io readSome(bool poked);
   Io readPayload(uint64_t &budget);
