@@ -167,6 +167,8 @@ int64_t guessState(func::FuncOp func, const Roles &roles) {
 }
 
 FailureOr<Roles> decideRoles(func::FuncOp func, int64_t stateArgs, StringRef statePrefix) {
+  if (stateArgs < -1)
+    return func.emitError() << "cannot have " << stateArgs << " state arguments";
   Roles roles;
   unsigned numArgs = func.getNumArguments();
   bool hasRoles = false;

@@ -40,7 +40,6 @@ private:
   Status schedule();
   Result<const char *> stagedSource(int64_t outer, int64_t blocks);
   Result<char *> stagedDestination(int64_t outer, int64_t blocks);
-  Status addSteps(const Plan &plan, Algorithm algorithm);
   Status addReduction(const Plan &plan, Algorithm algorithm);
   Status addMovement(const Plan &plan, Algorithm algorithm);
   Status finish();
