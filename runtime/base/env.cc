@@ -28,7 +28,9 @@ const EnvInfo kTable[] = {
      "where rank 0 listens, host:port or [host]:port; otherwise taken from the launcher"},
     {EnvVar::Secret, "COLL_SECRET", "",
      "the job's secret, at least 16 characters; every process has to know it"},
-    {EnvVar::Rank, "COLL_RANK", "", "this process's rank; otherwise taken from the launcher"},
+    {EnvVar::Rank, "COLL_RANK", "",
+     "this process's rank; otherwise taken from the launcher. COLL_LOCAL_RANK with it: its number "
+     "on its host, which chooses its GPU"},
     {EnvVar::WorldSize, "COLL_WORLD_SIZE", "",
      "number of processes; otherwise taken from the launcher"},
     {EnvVar::NetIface, "COLL_NET_IFACE", "",

@@ -297,13 +297,19 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     auto value = [&](const char *name, std::string &to) {
-      if (word.rfind(name, 0) == 0)
-        to = word.substr(std::strlen(name));
+      if (word.rfind(name, 0) != 0)
+        return false;
+      to = word.substr(std::strlen(name));
+      return true;
     };
-    options.host |= word == "--host";
-    value("--label=", options.label);
-    value("--ops=", options.ops);
-    value("--sizes=", options.sizes);
+    if (word == "--host")
+      options.host = true;
+    else if (!value("--label=", options.label) && !value("--ops=", options.ops) &&
+             !value("--sizes=", options.sizes)) {
+      std::fprintf(stderr,
+                   "usage: bench-channel [--host] [--label=TEXT] [--ops=OP,…] [--sizes=BYTES,…]\n");
+      return 2;
+    }
   }
   auto *shared = static_cast<Shared *>(
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));

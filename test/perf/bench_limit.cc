@@ -115,7 +115,9 @@ void measure(Machine &machine, int me, int64_t bytes) {
 
 int main(int argc, char **argv) {
   Result<Affinity> affinity = Affinity::create("compact");
-  if (argc < 2 || !affinity || affinity->processorOf(0) == affinity->processorOf(1)) {
+  const bool isAnyWrong =
+      std::any_of(argv + 1, argv + argc, [](const char *word) { return std::atoll(word) < 4; });
+  if (argc < 2 || isAnyWrong || !affinity || affinity->processorOf(0) == affinity->processorOf(1)) {
     std::fprintf(stderr, "usage: bench-limit BYTES…, on a machine with two processors\n");
     return 2;
   }
