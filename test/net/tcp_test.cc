@@ -244,6 +244,7 @@ protected:
       TcpOptions options;
       options.iface = "lo";
       options.cores = GetParam();
+      options.manyConnections = true;
       *transport = createTcpTransport(options, testSecret()).take();
     }
     std::unique_ptr<Listener> listener = right_->listen(0).take();

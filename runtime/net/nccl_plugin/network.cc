@@ -40,6 +40,7 @@ Result<std::unique_ptr<Transport>> createTransport(const Settings &settings) {
     if (!rt::foreignEnv("COLL_NET_SOCKETS"))
       options.dataStreams = kSockets;
     options.inlineBytes = kInlineBytes;
+    options.manyConnections = true;
     return createTcpTransport(options, settings.secret);
   }
 #ifdef COLL_HAVE_VERBS

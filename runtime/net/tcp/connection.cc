@@ -100,7 +100,8 @@ size_t TcpConnection::nextStream(uint64_t bytes) {
 std::vector<Extent> TcpConnection::stripes(uint64_t bytes) const {
   uint64_t count = streams_.size() - 1;
   uint64_t share = std::max<uint64_t>(count / std::max<uint64_t>(large_, 1), 1);
-  share = std::max(share, std::min(count, (bytes + kMostStripeBytes - 1) / kMostStripeBytes));
+  if (shared_.options.manyConnections)
+    share = std::max(share, std::min(count, (bytes + kMostStripeBytes - 1) / kMostStripeBytes));
   return bytes == 0 ? std::vector<Extent>(1) : equalParts(bytes, kStripeBytes, share);
 }
 

@@ -114,8 +114,8 @@ bool TcpConnection::takeTold(TcpRequest &request, const Frame &data) {
 
 // Parts overtake each other, so both sides have to count.
 bool TcpConnection::mayPush(const Numbers::Tag *counted, uint64_t bytes) const {
-  return counted && counted->told && !shared_.oneSocket && bytes > kPushBytes &&
-         bytes <= windowBytes_ && windowMessages_ > 0;
+  return shared_.options.manyConnections && counted && counted->told && !shared_.oneSocket &&
+         bytes > kPushBytes && bytes <= windowBytes_ && windowMessages_ > 0;
 }
 
 void TcpConnection::push(TcpRequest &request, uint64_t tag, uint64_t number, Batch &batch) {

@@ -31,6 +31,9 @@ struct TcpOptions {
   // threads are awake, where it has no other on that connection. A thread that drives many
   // connections at once is better off with less.
   uint64_t inlineBytes = 128 << 10;
+  // One thread drives many connections: large messages are sent without asking, and in parts of
+  // 128 KiB at most. With one connection that costs more than it gives.
+  bool manyConnections = false;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
 
