@@ -27,10 +27,10 @@ measurements() {
   wide="env COLL_NET_SOCKETS=16 COLL_SPIN_US=1000"
   for path in kernel unpack; do
     measure $wide COLL_NET_GPU_PATH=$path "$bench" --label="path $path, 8 blocks, 16 sockets"
-    for blocks in 2 4; do
-      measure $wide COLL_NET_GPU_PATH=$path COLL_NET_GPU_BLOCKS=$blocks "$bench" \
-        --label="path $path, $blocks blocks, 16 sockets" --ops=send,both --sizes=268435456
-    done
+  done
+  for blocks in 2 4; do
+    measure $wide COLL_NET_GPU_BLOCKS=$blocks "$bench" \
+      --label="path kernel, $blocks blocks, 16 sockets" --ops=send,both --sizes=268435456
   done
   measure $wide COLL_NET_GPU_PATH=copy "$bench" --label="path copy, 16 sockets"
   measure $wide "$bench" --label="host memory, 16 sockets" --host

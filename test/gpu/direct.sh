@@ -57,9 +57,9 @@ measurements() {
     return
   fi
   for op in all_reduce all_gather reduce_scatter broadcast reduce all_to_all send_recv; do
-    local timing=graph,eager backends=nccl,nccl:registered,direct,direct:registered factor=16
+    local timing=graph,eager backends=direct,direct:registered,nccl,nccl:registered factor=16
     [ $op = all_reduce ] && timing=graph,eager,latency factor=4
-    [ $op = send_recv ] && timing=eager backends=nccl,direct
+    [ $op = send_recv ] && timing=eager backends=direct,nccl
     check "rows_$op" 90 "$perf" $op --ranks="$ranks" \
       --backend=$backends -b 1K -e 1G -f $factor -n 20 -w 5 --timing=$timing \
       --json="$COLL_ROWS/ops.jsonl" --plot="$COLL_REPORT/$op.svg"

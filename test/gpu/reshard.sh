@@ -34,7 +34,7 @@ measurements() {
   local large=(reshard --memory=gpu --shape=51200x51200 --json="$COLL_ROWS/reshard.jsonl")
   check rows_2_to_2 120 "$perf" "${large[@]}" --senders=2 --receivers=2 --engine=auto,kernel
   check rows_same 120 "$perf" "${large[@]}" --senders=$both --receivers=$both --same
-  check rows_host 60 "$perf" reshard --memory=host --shape=51200x51200 -n 2 -w 0 --repeat=1 \
+  check rows_host 60 "$perf" reshard --memory=host --shape=51200x51200 --direction=push -n 1 -w 0 --repeat=1 \
     --json="$COLL_ROWS/reshard.jsonl"
 }
 
