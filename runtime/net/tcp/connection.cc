@@ -311,7 +311,7 @@ Result<Completion> TcpConnection::test(Request *opaque) {
   auto *request = static_cast<TcpRequest *>(opaque);
   // The thread that asks saves the way through the progress thread.
   if (request->isPending()) {
-    if (request->wantsLook())
+    if (!shared_.options.manyConnections || request->wantsLook())
       streams_[0]->poke();
     else
       streams_[0]->flushDeferred();

@@ -34,6 +34,7 @@ struct TcpRequest final : BufferRequest {
   std::atomic<uint32_t> badPart{0};   // a FrameCode
 
   // Of so many tests, one looks at stream 0, whatever the request waits for there; 0: each does.
+  // Only where one thread tests on many connections.
   static constexpr uint32_t kToldPatience = 4, kDataPatience = 16;
   std::atomic<uint32_t> patience{0}, tests{0};
   bool wantsLook() {

@@ -32,7 +32,8 @@ struct TcpOptions {
   // connections at once is better off with less.
   uint64_t inlineBytes = 128 << 10;
   // One thread drives many connections: large messages are sent without asking, and in parts of
-  // 128 KiB at most. With one connection that costs more than it gives.
+  // 128 KiB at most, and not every test makes a system call. With one connection that costs more
+  // than it gives.
   bool manyConnections = false;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
