@@ -421,8 +421,10 @@ Options parse(int argc, char **argv) {
     else if (take(argv[i], "--comms=", value))
       options.comms = std::atoi(value.c_str());
     else if (!take(argv[i], "--label=", options.label) && !take(argv[i], "--ops=", options.ops) &&
-             !take(argv[i], "--sizes=", options.sizes))
-      std::fprintf(stderr, "ignored: %s\n", argv[i]);
+             !take(argv[i], "--sizes=", options.sizes)) {
+      std::fprintf(stderr, "nccl-net-test: what is %s?\n", argv[i]);
+      std::exit(2);
+    }
   }
   if (!options.check)
     options.comms = 1;

@@ -117,7 +117,11 @@ Options parse(int argc, char **argv) {
     else if (flag == "--jsonl")
       options.jsonl = value();
     else {
-      std::fprintf(stderr, "bench-peers: what is %s?\n", flag.c_str());
+      std::fprintf(stderr,
+                   "bench-peers: what is %s? Options are --gpus N, --ops and --sizes with lists, "
+                   "--seconds N, "
+                   "--rings, --variants, --no-nccl, --jsonl FILE\n",
+                   flag.c_str());
       std::exit(2);
     }
   }
