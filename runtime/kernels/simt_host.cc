@@ -1,44 +1,25 @@
-// Fibers by ucontext, told to the sanitizers; one scheduler per call of run(). Stacks and what a
-// sanitizer knows of them outlive it: ThreadSanitizer takes longer to make a fiber than most
-// kernels to run.
+// One scheduler per call of run(): its fibers take turns on the calling thread, each on a stack of
+// its own.
 
 #include "runtime/kernels/simt_host.h"
+
+#include "runtime/kernels/simt_stack.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <numeric>
-#include <pthread.h>
 #include <random>
-#include <sys/mman.h>
 #include <thread>
-#include <ucontext.h>
 #include <vector>
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace coll::kernels::simt {
 namespace {
 
-// Frames are several times larger under AddressSanitizer.
-constexpr size_t kStackBytes = 256 << 10;
 constexpr uint8_t kJunk = 0xDB;
-
-[[noreturn]] void bug(const char *what) {
-  std::fprintf(stderr, "simt: %s\n", what);
-  std::abort();
-}
 
 // Where threads meet. The generation is odd or even, so that values of one meeting are
 // not overwritten by the next one, which nobody finishes before all have read them.
@@ -80,28 +61,6 @@ struct Block {
   Meeting meeting;
   std::vector<Copy> loads;
   std::array<bool, 2> any{}; // of syncBlockAny, by generation
-};
-
-// A stack, and what runs on it: the thread that called run(), or one fiber after the other.
-struct Stack {
-  ucontext_t context{};
-  char *memory = nullptr;
-  void *asanStack = nullptr;
-  void *tsanFiber = nullptr;
-};
-
-// Stacks that no fiber has at present, each at the end of fiberMain()'s loop.
-class StackPool {
-public:
-  std::vector<Stack *> take(size_t count);
-  void give(const std::vector<Stack *> &stacks);
-  void clear();
-  static StackPool &instance();
-
-private:
-  static constexpr size_t kMaxIdle = 2048;
-  std::mutex mutex;
-  std::vector<Stack *> idle;
 };
 
 struct Scheduler;
@@ -161,18 +120,7 @@ struct Scheduler {
 void switchTo(Fiber *to) {
   Fiber *from = self;
   self = to;
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(&from->stack->asanStack, to->stack->memory,
-                                 to->stack->context.uc_stack.ss_size);
-#endif
-#if defined(__SANITIZE_THREAD__)
-  __tsan_switch_to_fiber(to->stack->tsanFiber, 0);
-#endif
-  Stack &stack = *from->stack; // `from` may be gone when the stack is used again
-  swapcontext(&stack.context, &to->stack->context);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(stack.asanStack, nullptr, nullptr);
-#endif
+  switchStack(*from->stack, *to->stack);
 }
 
 void yield() {
@@ -225,91 +173,11 @@ void leave(Meeting &meeting) {
   switchTo(--scheduler.running == 0 ? &scheduler.main : scheduler.next(fiber));
 }
 
-// Where a stack begins; swapcontext passes no argument, so `self` is the fiber.
+// Where a stack begins; no argument comes along, so `self` is the fiber.
 void fiberMain() {
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
-#endif
+  beginStack();
   for (;;)
     runFiber();
-}
-
-// Of its own, since getcontext may return twice as far as the compiler knows.
-Stack *makeStack(char *memory) {
-  auto *stack = new Stack;
-  stack->memory = memory;
-  getcontext(&stack->context);
-  stack->context.uc_stack.ss_sp = memory;
-  stack->context.uc_stack.ss_size = kStackBytes;
-  makecontext(&stack->context, fiberMain, 0);
-#if defined(__SANITIZE_THREAD__)
-  stack->tsanFiber = __tsan_create_fiber(0);
-#endif
-  return stack;
-}
-
-void destroyStack(Stack *stack) {
-#if defined(__SANITIZE_THREAD__)
-  __tsan_destroy_fiber(stack->tsanFiber);
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-  // Whoever gets these addresses next must not find the marks of our frames.
-  __asan_unpoison_memory_region(stack->memory, kStackBytes);
-#endif
-  munmap(stack->memory, kStackBytes);
-  delete stack;
-}
-
-StackPool &StackPool::instance() {
-  // Never destroyed: its stacks are in the middle of fiberMain. Emptied before a fork, since
-  // ThreadSanitizer counts fibers as threads, and lets no process with threads fork one that makes
-  // some.
-  static StackPool *pool = [] {
-    if (pthread_atfork([] { instance().clear(); }, nullptr, nullptr) != 0)
-      bug("no handler for forks");
-    return new StackPool;
-  }();
-  return *pool;
-}
-
-void StackPool::clear() {
-  std::vector<Stack *> all;
-  {
-    std::lock_guard lock(mutex);
-    all.swap(idle);
-  }
-  for (Stack *stack : all)
-    destroyStack(stack);
-}
-
-std::vector<Stack *> StackPool::take(size_t count) {
-  std::vector<Stack *> taken;
-  {
-    std::lock_guard lock(mutex);
-    const size_t old = std::min(count, idle.size());
-    taken.assign(idle.end() - static_cast<ptrdiff_t>(old), idle.end());
-    idle.resize(idle.size() - old);
-  }
-  if (const size_t missing = count - taken.size()) {
-    void *memory = mmap(nullptr, missing * kStackBytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-      bug("no memory for the stacks");
-    for (size_t i = 0; i < missing; ++i)
-      taken.push_back(makeStack(static_cast<char *>(memory) + i * kStackBytes));
-  }
-  return taken;
-}
-
-void StackPool::give(const std::vector<Stack *> &stacks) {
-  size_t kept = 0;
-  {
-    std::lock_guard lock(mutex);
-    kept = std::min(stacks.size(), kMaxIdle - idle.size());
-    idle.insert(idle.end(), stacks.begin(), stacks.begin() + static_cast<ptrdiff_t>(kept));
-  }
-  for (size_t i = kept; i < stacks.size(); ++i)
-    destroyStack(stacks[i]);
 }
 
 size_t threadsOf(const Grid &grid) { return size_t{grid.shape.blocks} * grid.shape.threads; }
@@ -324,8 +192,7 @@ size_t threadsOf(const std::vector<std::vector<Grid>> &streams) {
 
 Scheduler::Scheduler(const std::vector<std::vector<Grid>> &work, uint64_t seed)
     : preempts(seed != 0), random(static_cast<std::minstd_rand::result_type>(seed)),
-      streams(work.size()), fibers(threadsOf(work)),
-      stacks(StackPool::instance().take(fibers.size())) {
+      streams(work.size()), fibers(threadsOf(work)), stacks(takeStacks(fibers.size(), fiberMain)) {
   main.stack = &mainStack;
   size_t first = 0;
   for (size_t s = 0; s < work.size(); ++s) {
@@ -363,25 +230,10 @@ void Scheduler::populate(const Grid &grid, size_t first, size_t place, Stream &s
   }
 }
 
-Scheduler::~Scheduler() { StackPool::instance().give(stacks); }
+Scheduler::~Scheduler() { giveStacks(stacks); }
 
 void Scheduler::loop() {
-#if defined(__SANITIZE_THREAD__)
-  mainStack.tsanFiber = __tsan_get_current_fiber();
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-  // The stack of the thread that runs: a pthread attribute would say; ASan wants what it
-  // told the first fiber. Null and 0 would do only for a thread that never returns.
-  pthread_attr_t attributes;
-  void *bottom = nullptr;
-  size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    pthread_attr_getstack(&attributes, &bottom, &bytes);
-    pthread_attr_destroy(&attributes);
-  }
-  mainStack.memory = static_cast<char *>(bottom);
-  mainStack.context.uc_stack.ss_size = bytes;
-#endif
+  describeThread(mainStack);
   self = &main;
   switchTo(&fibers[0]);
   self = nullptr;

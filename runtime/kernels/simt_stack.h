@@ -1,0 +1,41 @@
+// simt_stack.h - stacks that the fibers of simt_host.cc run on, by ucontext, told to the
+// sanitizers.
+//
+// Stacks, and what a sanitizer knows of them, outlive their fibers and serve others, of any host
+// thread: ThreadSanitizer takes longer to make a fiber than most kernels to run.
+
+#ifndef COLL_RUNTIME_KERNELS_SIMT_STACK_H
+#define COLL_RUNTIME_KERNELS_SIMT_STACK_H
+
+#include <cstddef>
+#include <ucontext.h>
+#include <vector>
+
+namespace coll::kernels::simt {
+
+// A stack, and where what runs on it has been left.
+struct Stack {
+  ucontext_t context{};
+  char *memory = nullptr;
+  void *asanStack = nullptr;
+  void *tsanFiber = nullptr;
+};
+
+// Stacks that nobody runs on, until they are given back. A new one begins with `main`, the same in
+// all calls, which never returns and calls beginStack() first; one that has been given back goes
+// on where it was left. Any thread. Ends the process where there is no memory.
+std::vector<Stack *> takeStacks(size_t count, void (*main)());
+void giveStacks(const std::vector<Stack *> &stacks);
+void beginStack();
+
+// The calling thread's own stack, so that others may switch to it.
+void describeThread(Stack &stack);
+// Leaves `from`, on which the caller runs, for `to`; returns when somebody switches to `from`.
+void switchStack(Stack &from, Stack &to);
+
+// Ends the process: what can only be a bug.
+[[noreturn]] void bug(const char *what);
+
+} // namespace coll::kernels::simt
+
+#endif // COLL_RUNTIME_KERNELS_SIMT_STACK_H
