@@ -1,13 +1,10 @@
 #include "runtime/dl/fake_nccl.h"
 
-#include "runtime/dl/fake_nccl_ops.h"
+#include "runtime/dl/fake_nccl_state.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstring>
-#include <set>
-#include <thread>
+#include <tuple>
 
 namespace coll::rt::dl {
 
@@ -15,99 +12,8 @@ using fake::Clique;
 using fake::Op;
 using fake::OpKind;
 
-struct NcclCommTag {
-  std::shared_ptr<Clique> clique;
-  int rank = 0;
-  int gpu = 0;
-  bool launched = false; // its first operation was
-  bool blocks = false;
-  const fake::Split *splitting = nullptr; // the last that it was asked for
-  std::shared_ptr<bool> dead = std::make_shared<bool>(false);
-  // Operations that were called and not launched yet.
-  std::vector<Op> deferred;
-  CudaStream deferredTo = nullptr;
-};
-
-struct NcclWindowTag {
-  int unused = 0;
-};
-
-namespace {
-
-struct Failure {
-  NcclResult result = 0;
-  int skip = 0;
-};
-
-struct Pending {
-  NcclComm comm;
-  CudaStream stream;
-  Op op;
-};
-
-thread_local int groupDepth = 0;
-thread_local std::vector<Pending> group;
-
-} // namespace
-
-struct FakeNccl::State {
-  Nccl table;
-  std::map<std::string, Failure> failures;
-  std::map<std::string, int64_t> calls;
-  std::map<NcclComm, std::unique_ptr<NcclCommTag>> comms;
-  std::map<std::string, std::shared_ptr<Clique>> joining; // by unique id
-  std::map<int, double> scaledSums;                       // by number of the reduction
-  std::set<void *> registrations;
-  std::set<NcclWindow> windows;
-  std::vector<std::unique_ptr<NcclWindowTag>> windowTags;
-  fake::Faults faults;
-  uint64_t ids = 0;
-  int nextOp = 5;
-  int64_t handles = 0;
-  bool hangInit = false;
-  std::string misuse, lastError;
-
-  NcclResult wrong(const std::string &what, NcclResult result = kNcclInvalidUsage) {
-    if (misuse.empty())
-      misuse = what;
-    lastError = what;
-    return result;
-  }
-};
-
-// The library's functions. All of the state is under the driver's lock.
-struct FakeNcclFunctions {
-  using State = FakeNccl::State;
-  static inline std::atomic<State *> fake{nullptr};
-
-  // Counts the call and runs `body` under the lock, unless the test wants it to fail.
-  template <typename Body>
-  static NcclResult call(const char *name, Body &&body) {
-    NcclResult result = kNcclSuccess;
-    FakeCuda::locked([&] {
-      State &state = *fake.load();
-      ++state.calls[name];
-      auto it = state.failures.find(name);
-      if (it != state.failures.end() && it->second.skip-- == 0) {
-        result = it->second.result;
-        state.lastError = "the test wants it so";
-        state.failures.erase(it);
-        return;
-      }
-      result = body(state);
-    });
-    return result;
-  }
-  template <typename Body>
-  static NcclResult callOn(const char *name, NcclComm comm, Body &&body) {
-    return call(name, [&](State &state) -> NcclResult {
-      if (!state.comms.count(comm))
-        return state.wrong(std::string(name) + " on a communicator that does not exist",
-                           kNcclInvalidArgument);
-      return body(state);
-    });
-  }
-
+// The library's functions.
+struct FakeNcclFunctions : FakeNcclLaunch {
   static const char *getErrorString(NcclResult result) {
     static const char *const kNames[] = {"no error",
                                          "unhandled cuda error",
@@ -333,118 +239,6 @@ struct FakeNcclFunctions {
     op.dtype = dtype;
     return op;
   }
-  static bool isOwn(NcclComm comm, const void *data, size_t bytes) {
-    return bytes == 0 || FakeCuda::gpuOf(data, bytes) == comm->gpu;
-  }
-  static NcclResult check(State &state, const char *name, NcclComm comm, Op &op) {
-    const int n = comm->clique->size;
-    if (op.root < 0 || op.root >= n)
-      return state.wrong(std::string(name) + ": no such root or peer", kNcclInvalidArgument);
-    if (op.dtype < 0 || op.dtype > kNcclFloat8e5m2 ||
-        (op.dtype >= kNcclFloat8e4m3 && state.table.version < kNcclFirstWithFp8))
-      return state.wrong(std::string(name) + ": no such type", kNcclInvalidArgument);
-    if (op.reduction >= 5) {
-      op.scale = state.scaledSums.count(op.reduction) ? state.scaledSums[op.reduction] : 0;
-      op.reduction = kNcclSum;
-    }
-    fake::Sizes sizes = fake::sizesOf(op, comm->rank, n);
-    if (!isOwn(comm, op.src, sizes.src) || !isOwn(comm, op.dst, sizes.dst))
-      return state.wrong(std::string(name) + ": memory that is not the GPU's",
-                         kNcclInvalidArgument);
-    if (!comm->deferred.empty())
-      return state.wrong(std::string(name) + " while a call is in progress");
-    return kNcclSuccess;
-  }
-  static NcclResult issue(const char *name, Op op, NcclComm comm, CudaStream stream) {
-    NcclResult result =
-        callOn(name, comm, [&](State &state) { return check(state, name, comm, op); });
-    if (result != kNcclSuccess)
-      return result;
-    group.push_back({comm, stream, op});
-    return groupDepth > 0 ? kNcclSuccess : flush();
-  }
-  // Launches what the group holds, each communicator's share at once.
-  static NcclResult flush() {
-    NcclResult result = kNcclSuccess;
-    while (!group.empty()) {
-      NcclComm comm = group.front().comm;
-      CudaStream stream = group.front().stream;
-      std::vector<Op> ops;
-      for (auto it = group.begin(); it != group.end();) {
-        bool mine = it->comm == comm && it->stream == stream;
-        if (mine)
-          ops.push_back(it->op);
-        it = mine ? group.erase(it) : it + 1;
-      }
-      if (comm->blocks && !connect(comm, ops)) {
-        group.clear();
-        return kNcclInternalError;
-      }
-      bool defer = false;
-      FakeCuda::locked([&] {
-        defer = !comm->launched;
-        comm->launched = true;
-        if (defer) {
-          comm->deferred = ops;
-          comm->deferredTo = stream;
-        }
-      });
-      if (defer)
-        result = kNcclInProgress;
-      else
-        launch(comm, stream, std::move(ops));
-    }
-    return result;
-  }
-  // What operations have to be connected for, and by how many members.
-  static std::map<std::string, size_t> wires(const Clique &clique, int rank,
-                                             const std::vector<Op> &ops) {
-    std::map<std::string, size_t> all;
-    for (const Op &op : ops) {
-      const bool sends = op.kind == OpKind::Send, isTransfer = sends || op.kind == OpKind::Recv;
-      if (isTransfer)
-        all[std::to_string(sends ? rank : op.root) + " to " +
-            std::to_string(sends ? op.root : rank)] = op.root == rank ? 1 : 2;
-      else
-        all[std::to_string(static_cast<int>(op.kind)) + " of " + std::to_string(op.count)] =
-            static_cast<size_t>(clique.size);
-    }
-    return all;
-  }
-  // False: aborted meanwhile.
-  static bool connect(NcclComm comm, const std::vector<Op> &ops) {
-    std::shared_ptr<Clique> clique;
-    std::shared_ptr<bool> dead;
-    std::map<std::string, size_t> needed;
-    FakeCuda::locked([&] {
-      clique = comm->clique;
-      dead = comm->dead;
-      needed = wires(*clique, comm->rank, ops);
-      for (const auto &[name, count] : needed)
-        clique->connecting[name].insert(comm->rank);
-    });
-    while (true) {
-      bool isDead = false, isConnected = false;
-      FakeCuda::locked([&] {
-        isDead = *dead;
-        isConnected = !fake.load()->faults.hangConnect &&
-                      std::all_of(needed.begin(), needed.end(), [&](const auto &wire) {
-                        return clique->connecting[wire.first].size() >= wire.second;
-                      });
-      });
-      if (isDead || isConnected)
-        return isConnected && !isDead;
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
-  static void launch(NcclComm comm, CudaStream stream, std::vector<Op> ops) {
-    State &state = *fake.load();
-    (void)FakeCuda::enqueue(stream, [&state, clique = comm->clique, rank = comm->rank,
-                                     dead = comm->dead, ops = std::move(ops)] {
-      return fake::begin(state.faults, clique, rank, dead, ops);
-    });
-  }
-
   static NcclResult allReduce(const void *src, void *dst, size_t count, int dtype, int op,
                               NcclComm comm, CudaStream stream) {
     Op made = makeOp(OpKind::AllReduce, src, dst, count, dtype);
@@ -489,19 +283,6 @@ struct FakeNcclFunctions {
     Op made = makeOp(OpKind::Recv, nullptr, dst, count, dtype);
     made.root = peer;
     return issue("recv", made, comm, stream);
-  }
-  static NcclResult groupStart() {
-    ++groupDepth;
-    return call("groupStart", [](State &) { return kNcclSuccess; });
-  }
-  static NcclResult groupEnd() {
-    NcclResult result = call("groupEnd", [](State &) { return kNcclSuccess; });
-    if (--groupDepth > 0)
-      return result;
-    if (result == kNcclSuccess)
-      return flush();
-    group.clear();
-    return result;
   }
 };
 

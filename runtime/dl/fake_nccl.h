@@ -59,7 +59,7 @@ public:
 private:
   struct State;
   std::unique_ptr<State> state_;
-  friend struct FakeNcclFunctions;
+  friend struct FakeNcclBase;
 };
 
 } // namespace coll::rt::dl
