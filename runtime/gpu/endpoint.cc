@@ -3,7 +3,6 @@
 #include "runtime/call_check.h"
 
 #include <algorithm>
-#include <cstring>
 #include <sched.h>
 #include <thread>
 
@@ -22,16 +21,6 @@ constexpr int kCallsPerMark = 32;
 constexpr size_t kMaxMarks = 8;
 
 } // namespace
-
-bool CallHistory::note(const CallSignature &signature, int64_t place) {
-  const uint64_t hash = hashOf(signature) + static_cast<uint64_t>(place) * 0x9e3779b97f4a7c15u;
-  ++count_;
-  before_ = now_;
-  now_ = (now_ ^ hash) * 0x100000001b3u; // FNV-1a's prime, as in hashOf()
-  if (known_.size() >= kMostKnown)
-    known_.clear();
-  return known_.insert(hash).second;
-}
 
 GpuEndpoint::GpuEndpoint(int rank, std::unique_ptr<Gpu> gpu, std::unique_ptr<Engine> engine,
                          std::unique_ptr<Endpoint> below, const EndpointOptions &options)
@@ -190,6 +179,10 @@ Status GpuEndpoint::finish(GpuRequest *request) {
       return std::move(owned->outcome);
     return bound(static_cast<dl::CudaStream>(request->call().stream));
   }
+  return release(std::move(owned));
+}
+
+Status GpuEndpoint::release(std::unique_ptr<GpuRequest> request) {
   Status ordered;
   if (!request->op.onCallersStream) {
     auto *stream = static_cast<dl::CudaStream>(request->call().stream);
@@ -197,7 +190,7 @@ Status GpuEndpoint::finish(GpuRequest *request) {
                                      "cuStreamWaitEvent");
     request->ordered = true;
   }
-  released_.push_back(std::move(owned));
+  released_.push_back(std::move(request));
   sweep();
   if (released_.size() <= kMaxReleased)
     return ordered;
@@ -225,18 +218,7 @@ Status GpuEndpoint::bound(dl::CudaStream stream) {
     return {};
   dl::CudaEvent oldest = marks_.front();
   marks_.pop_front();
-  Status failure;
-  Status waited = waitUntil(
-      [&] {
-        Result<bool> now = gpu_->reached(oldest);
-        failure = now.ok() ? Status() : now.status();
-        return !now.ok() || *now;
-      },
-      nullptr);
-  if (waited.ok())
-    waited = failure;
-  if (!waited.ok())
-    fail(nullptr, waited);
+  Status waited = waitFor([&] { return gpu_->reached(oldest); });
   gpu_->put(oldest);
   return waited;
 }
@@ -255,18 +237,10 @@ Status GpuEndpoint::prepare(Group &group) {
 }
 
 Status GpuEndpoint::settle(Group &group) {
-  Status failure;
-  Status waited = waitUntil(
-      [&] {
-        failure = group.lane->health();
-        return !failure.ok() || group.lane->ready();
-      },
-      nullptr);
-  if (waited.ok())
-    waited = failure;
-  if (!waited.ok())
-    fail(nullptr, waited);
-  return waited;
+  return waitFor([&]() -> Result<bool> {
+    COLL_RETURN_IF_ERROR(group.lane->health());
+    return group.lane->ready();
+  });
 }
 
 Status GpuEndpoint::synchronize(void *stream) {
@@ -274,18 +248,13 @@ Status GpuEndpoint::synchronize(void *stream) {
   Result<dl::CudaEvent> event = gpu_->record(static_cast<dl::CudaStream>(stream));
   if (!event)
     return event.status();
-  Status failure;
-  auto reached = [&] {
-    Result<bool> now = gpu_->reached(*event);
-    failure = now.ok() ? Status() : now.status();
-    return !now.ok() || *now;
-  };
-  Status waited =
-      waitUntil([&] { return reached() && released_.empty() && !isSuspect(); }, nullptr);
-  if (waited.ok())
-    waited = failure;
-  if (!waited.ok())
-    fail(nullptr, waited);
+  Status waited = waitFor([&]() -> Result<bool> {
+    Result<bool> reached = gpu_->reached(*event);
+    if (reached && !*reached)
+      return false;
+    // In this order: a kernel that fails says so before it ends.
+    return released_.empty() && !isSuspect() ? std::move(reached) : Result<bool>(false);
+  });
   gpu_->put(*event);
   return waited;
 }
@@ -294,6 +263,22 @@ bool GpuEndpoint::isSuspect() const {
   auto isOne = [](const auto &entry) { return entry.second->lane->suspect(); };
   return std::any_of(groups_.begin(), groups_.end(), isOne) ||
          std::any_of(transfers_.begin(), transfers_.end(), isOne);
+}
+
+Status GpuEndpoint::waitFor(const std::function<Result<bool>()> &done) {
+  Status failure;
+  Status waited = waitUntil(
+      [&] {
+        Result<bool> now = done();
+        failure = now.ok() ? Status() : now.status();
+        return !now.ok() || *now;
+      },
+      nullptr);
+  if (waited.ok())
+    waited = failure;
+  if (!waited.ok())
+    fail(nullptr, waited);
+  return waited;
 }
 
 Status GpuEndpoint::waitUntil(const std::function<bool()> &done, const GpuRequest *request) {
@@ -334,51 +319,6 @@ Status GpuEndpoint::begin(GpuRequest &request) {
     return beginCollective(request);
   bool self = request.group.rankAt(request.call().peer) == rank_;
   return self ? beginToItself(request) : beginTransfer(request);
-}
-
-Status GpuEndpoint::beginCollective(GpuRequest &request) {
-  Group &group = request.group;
-  const OpKind kind = request.call().kind;
-  const bool meets = kind == OpKind::Init || kind == OpKind::Barrier;
-  request.lane = group.lane.get();
-  if (meets && !request.call().stream)
-    request.op.stage = LaneOp::Stage::OnStream; // the GPU has no part in it
-  else
-    group.lane->put(&request.op);
-  const bool makesLane = !group.introduced && !group.lane->begun();
-  group.introduced = true;
-  const int64_t place = engine_->placeOf(*group.lane, request.call());
-  const bool isUnlike = group.history.note(signatureOf(request.call()), place);
-  const bool isCompared =
-      options_.comparison == Comparison::Every ||
-      (options_.comparison == Comparison::Unlike && (isUnlike || group.history.isDue()));
-  if (!makesLane && !meets && !isCompared) {
-    request.agreed = true;
-    return {};
-  }
-  request.op.isHeld = isUnlike && group.lane->waitsForMembers();
-  request.card = cardOf(request.call());
-  if (options_.comparison != Comparison::First)
-    request.card.history = group.history.hash();
-  request.card.memory = place;
-  request.introduces = makesLane;
-  if (makesLane)
-    COLL_RETURN_IF_ERROR(group.lane->identify(request.card.identity));
-  request.mine.resize(Card::kBytes);
-  std::memcpy(request.mine.data(), &request.card, sizeof(Card));
-  request.theirs.resize(Card::kBytes * static_cast<size_t>(group.size()));
-  Call exchange;
-  exchange.kind = OpKind::AllGather;
-  exchange.dtype = kCollI8;
-  exchange.count = static_cast<int64_t>(Card::kBytes);
-  exchange.src = request.mine.data();
-  exchange.dst = request.theirs.data();
-  exchange.site.loc = request.call().site.loc;
-  Result<Request *> started = group.control->start(exchange);
-  if (!started)
-    return started.status();
-  request.heard = *started;
-  return {};
 }
 
 //===-- going on ----------------------------------------------------------------===//
@@ -434,32 +374,6 @@ Status GpuEndpoint::collect(Request *&request) {
   Request *ended = request;
   request = nullptr;
   return control_.wait(ended);
-}
-
-Status GpuEndpoint::advanceCollective(GpuRequest &request) {
-  if (!heard(request.heard))
-    return {};
-  Group &group = request.group;
-  COLL_RETURN_IF_ERROR(collect(request.heard).annotate(place(request)));
-  std::vector<Card> cards(static_cast<size_t>(group.size()));
-  for (size_t i = 0; i < cards.size(); ++i)
-    std::memcpy(&cards[i], request.theirs.data() + i * Card::kBytes, sizeof(Card));
-  if (Status agree = compareCards(cards, group.ranks); !agree.ok()) {
-    // All members find the same. They meet once more, so that none ends the job before the
-    // others know why.
-    Call meeting;
-    (void)group.control->run(meeting);
-    return agree;
-  }
-  request.agreed = request.compared = true;
-  request.op.isHeld = false;
-  // Later calls may be agreed on earlier, and wait on the lane.
-  if (!request.introduces || group.lane->begun())
-    return {};
-  std::vector<Identity> identities;
-  for (const Card &card : cards)
-    identities.push_back(card.identity);
-  return group.lane->join(identities);
 }
 
 //===-- ending ------------------------------------------------------------------===//

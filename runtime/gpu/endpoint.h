@@ -5,14 +5,14 @@
 // reach everyone. An operation is complete when its members' calls agree and the GPU is done
 // with it.
 //
-// Progress: a rank that waits advances all that it has in flight.
+// Progress: a rank that waits advances all that it has in flight. All calls come from the rank's
+// thread, but abort(), which any thread may make.
 
 #ifndef COLL_RUNTIME_GPU_ENDPOINT_H
 #define COLL_RUNTIME_GPU_ENDPOINT_H
 
-#include "runtime/gpu/card.h"
 #include "runtime/gpu/engine.h"
-#include "runtime/gpu/lane.h"
+#include "runtime/gpu/request.h"
 
 #include <atomic>
 #include <chrono>
@@ -21,83 +21,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_set>
 #include <vector>
 
 namespace coll::rt::gpu {
-
-// Which calls of a group are compared between its members: the first one, to connect; those
-// that are unlike all before, and once in a while any; or all.
-enum class Comparison { First, Unlike, Every };
-// As COLL_NCCL_CHECK and COLL_DIRECT_CHECK have them: 0, 1, 2.
-inline Comparison comparisonOf(int64_t check) {
-  return check == 0 ? Comparison::First : check == 1 ? Comparison::Unlike : Comparison::Every;
-}
-
-// The calls that a group has made. All members make the same, so they all find the same.
-class CallHistory {
-public:
-  // Notes a call, and where its destination is in memory that all members know (or -1); whether
-  // none like it has been noted before.
-  bool note(const CallSignature &signature, int64_t place);
-  // What was noted before the last call, in order.
-  uint64_t hash() const { return before_; }
-  // Whether it is time to compare any call, as it ends a stretch that was known from before.
-  bool isDue() const { return count_ % kStretch == 0; }
-
-private:
-  static constexpr uint64_t kStretch = 256;
-  static constexpr size_t kMostKnown = 4096;
-  std::unordered_set<uint64_t> known_;
-  uint64_t count_ = 0, before_ = 0, now_ = 0;
-};
-
-// A rank list, the same for all communicators with it.
-struct Group {
-  Group(std::vector<int> ranks, int position) : ranks(std::move(ranks)), position(position) {}
-
-  int size() const { return static_cast<int>(ranks.size()); }
-  int rankAt(int i) const { return ranks[static_cast<size_t>(i)]; }
-
-  const std::vector<int> ranks;
-  const int position;
-  std::unique_ptr<Communicator> control;
-  std::unique_ptr<Lane> lane;
-  bool introduced = false; // a call that makes the lane has begun
-  CallHistory history;
-};
-
-// One direction between two ranks.
-struct TransferLane {
-  std::unique_ptr<Lane> lane;
-  Identity identity; // this rank's
-  bool identified = false;
-  int64_t nextTicket = 0;
-  std::map<int64_t, LaneOp *> early; // of the sender: their turn has not come
-};
-
-struct GpuRequest final : Request {
-  GpuRequest(Group &group, const Call &call) : group(group) { op.call = call; }
-
-  const Call &call() const { return op.call; }
-
-  Group &group;
-  LaneOp op;
-  Lane *lane = nullptr; // which it is on, or will be
-  // What is under way on the control backend; its buffers are the cards.
-  Request *told = nullptr, *heard = nullptr;
-  std::vector<char> mine, theirs;
-  Card card; // mine, decoded
-  // Of a collective: its cards carry what connects the lane.
-  bool introduces = false;
-  bool met = false; // of a transfer: its other half is known
-  bool agreed = false;
-  bool compared = false; // the members have made the call
-  bool ordered = false;  // the caller's stream waits for it
-  Status verdict;        // of the comparison, until everyone has it
-  bool finished = false;
-  Status outcome; // where finished
-};
 
 struct EndpointOptions {
   int64_t timeoutUs = 60'000'000;
@@ -144,32 +70,40 @@ private:
   Status check(const Group &group, const Call &call) const;
   Result<Request *> startChecked(Group &group, const Call &call, bool onCallersStream);
   Status begin(GpuRequest &request);
+
+  // Collectives: collectives.cc.
   Status beginCollective(GpuRequest &request);
+  Status exchangeCards(GpuRequest &request);
+  Status advanceCollective(GpuRequest &request);
+  // Transfers: transfers.cc.
   Status beginTransfer(GpuRequest &request);
   Status beginToItself(GpuRequest &request);
   Status copyToItself(GpuRequest &send, GpuRequest &recv);
-
-  void advanceAll();
-  Status advance(GpuRequest &request);
-  Status advanceCollective(GpuRequest &request);
   Status advanceSend(GpuRequest &request);
   Status advanceRecv(GpuRequest &request);
   Status identify(TransferLane &lane, Card &card);
   Status connect(TransferLane &lane, const Card &sender, const Card &receiver);
   Status putInTurn(TransferLane &lane, int64_t ticket, GpuRequest &request);
   TransferLane &transferLane(int sender, int receiver);
+  Status tell(GpuRequest &request, const Card &card, int peer, int64_t tag);
+  Status hear(GpuRequest &request, int peer, int64_t tag);
+
+  void advanceAll();
+  Status advance(GpuRequest &request);
   bool isSuspect() const;
   bool isComplete(GpuRequest &request, Status &failure);
   // Ends a control request that is complete.
   Status collect(Request *&request);
-  Status tell(GpuRequest &request, const Card &card, int peer, int64_t tag);
-  Status hear(GpuRequest &request, int peer, int64_t tag);
   bool heard(Request *request) { return request && control_.test(request); }
 
   // Polls until `done`, the deadline or a failure of the job.
   Status waitUntil(const std::function<bool()> &done, const GpuRequest *request);
+  // The same without a request; what ends it but `done` ends the job, an error of `done` too.
+  Status waitFor(const std::function<Result<bool>()> &done);
   bool mayReturn(const GpuRequest &request) const;
   Status finish(GpuRequest *request);
+  // Lets go of a call that is on its stream and not compared yet.
+  Status release(std::unique_ptr<GpuRequest> request);
   Status bound(dl::CudaStream stream);
   void sweep();
 
