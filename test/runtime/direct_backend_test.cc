@@ -1,19 +1,16 @@
 // What is special about backend direct: streams, symmetric memory, refusals, what ends its
-// kernels. Over a fake driver and emulated kernels; the conformance suite has the rest, and
-// direct_processes_test.cc the jobs of several processes.
+// kernels. Over a fake driver and emulated kernels; gpu_backend_test.cc has what is as with backend
+// nccl, direct_processes_test.cc the jobs of several processes, the conformance suite the rest.
 
-#include "runtime/backend.h"
 #include "runtime/backend/direct/platform.h"
 #include "runtime/backend/direct/pool.h"
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_cuda.h"
 #include "test/conformance/emulated_peers.h"
+#include "test/runtime/gpu_ranks.h"
 
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <gtest/gtest.h>
 #include <thread>
 #include <unistd.h>
@@ -21,87 +18,15 @@
 namespace coll::rt {
 namespace {
 
-constexpr int64_t kPatientUs = 60'000'000;
+using test::contains;
+using test::Rank;
 
-struct Rank {
-  Endpoint &endpoint;
-  Communicator &group;
-  int rank;
-};
-
-class DirectBackend : public testing::Test {
+class DirectBackend : public test::GpuRanks {
 protected:
-  DirectBackend() : cuda(4), platform(test::emulatedPeers(cuda.table())) {}
-  ~DirectBackend() override { EXPECT_EQ(cuda.misuse(), ""); }
+  DirectBackend() : GpuRanks("direct"), platform(test::emulatedPeers(cuda.table())) {}
 
-  static BackendOptions options(int ranks, int64_t timeoutUs = kPatientUs) {
-    BackendOptions made;
-    made.numRanks = ranks;
-    made.timeoutUs = timeoutUs;
-    return made;
-  }
-
-  // Runs the body on all ranks at once and gives what each returns.
-  std::vector<Status> run(const BackendOptions &options, const std::function<Status(Rank &)> &body,
-                          const char *name = "direct") {
-    std::vector<Status> all(static_cast<size_t>(options.numRanks));
-    Result<std::unique_ptr<Backend>> backend = createBackend(name, options);
-    if (!backend)
-      return std::vector<Status>(all.size(), backend.status());
-    std::vector<std::unique_ptr<Endpoint>> endpoints;
-    std::vector<int> world;
-    for (int rank = 0; rank < options.numRanks; ++rank) {
-      endpoints.push_back((*backend)->endpoint(rank).take());
-      endpoints.back()->enter();
-      world.push_back(rank);
-    }
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < options.numRanks; ++rank)
-      threads.emplace_back([&, rank] {
-        auto i = static_cast<size_t>(rank);
-        std::unique_ptr<Communicator> group = endpoints[i]->communicator(world).take();
-        Rank me = {*endpoints[i], *group, rank};
-        cuda.setCurrent(rank % 4);
-        all[i] = body(me);
-        endpoints[i]->leave();
-      });
-    for (std::thread &thread : threads)
-      thread.join();
-    return all;
-  }
-  void expectAll(const std::vector<Status> &all) {
-    for (const Status &status : all)
-      EXPECT_TRUE(status.ok()) << status.toString();
-  }
-
-  // f32 on the rank's GPU.
-  float *floats(int rank, std::vector<float> values) {
-    auto *data = static_cast<float *>(cuda.allocate(values.size() * 4, rank % 4));
-    std::memcpy(data, values.data(), values.size() * 4);
-    return data;
-  }
-  static Call sum(float *data, int64_t count) {
-    Call call;
-    call.kind = OpKind::AllReduce;
-    call.count = count;
-    call.src = call.dst = data;
-    call.site.op = 3;
-    call.site.loc = "train.py:7:1";
-    return call;
-  }
-  dl::CudaStream stream() {
-    dl::CudaStream made = nullptr;
-    EXPECT_EQ(cuda.table().streamCreate(&made, 0), dl::kCudaSuccess);
-    return made;
-  }
-
-  dl::FakeCuda cuda;
   direct::ScopedPlatform platform;
 };
-
-bool contains(const Status &status, const std::string &text) {
-  return status.message().find(text) != std::string::npos;
-}
 
 // A table of routes that sends GPU memory to direct.
 class AskForDirect {
@@ -137,19 +62,6 @@ TEST(DirectPool, GivesTheFirstPlaceThatFits) {
 
 //===-- refusals ----------------------------------------------------------------===//
 
-TEST_F(DirectBackend, RefusesMemoryOfOthers) {
-  expectAll(run(options(2), [&](Rank &me) {
-    std::vector<float> host(8);
-    EXPECT_TRUE(contains(me.group.run(sum(host.data(), 8)), "host memory; direct takes"));
-    Status status = me.group.run(sum(floats(1 - me.rank, std::vector<float>(8)), 8));
-    EXPECT_EQ(status.code(), kCollInvalidCall);
-    EXPECT_TRUE(contains(status, "memory of GPU " + std::to_string(1 - me.rank)));
-    EXPECT_TRUE(contains(status, "train.py:7:1"));
-    EXPECT_TRUE(contains(status, "on rank " + std::to_string(me.rank)));
-    return Status();
-  }));
-}
-
 TEST_F(DirectBackend, TakesUpToEightRanksWhichMayShareGpus) {
   Status status = createBackend("direct", options(9)).status();
   EXPECT_EQ(status.code(), kCollUnsupported);
@@ -169,20 +81,17 @@ TEST_F(DirectBackend, WithoutPeerAccessItIsRefusedAndAutoGoesWithout) {
   EXPECT_TRUE(contains(status, "cannot reach the memory of GPU")) << status.message();
   cuda.failNext("deviceCanAccessPeer", 217);
   AskForDirect table;
-  expectAll(run(
-      options(2),
-      [](Rank &me) {
-        int32_t host = 1;
-        Call call;
-        call.kind = OpKind::AllReduce;
-        call.dtype = kCollI32;
-        call.count = 1;
-        call.src = call.dst = &host;
-        Status summed = me.group.run(call);
-        EXPECT_EQ(host, 2);
-        return summed;
-      },
-      "auto"));
+  expectAll(runOn("auto", options(2), [](Rank &me) {
+    int32_t host = 1;
+    Call call;
+    call.kind = OpKind::AllReduce;
+    call.dtype = kCollI32;
+    call.count = 1;
+    call.src = call.dst = &host;
+    Status summed = me.group.run(call);
+    EXPECT_EQ(host, 2);
+    return summed;
+  }));
 }
 
 TEST_F(DirectBackend, OutOfMemoryNamesThePool) {
@@ -190,14 +99,6 @@ TEST_F(DirectBackend, OutOfMemoryNamesThePool) {
   Status status = createBackend("direct", options(2)).status();
   EXPECT_TRUE(contains(status, "rank 1: a pool of")) << status.message();
   EXPECT_TRUE(contains(status, "OUT_OF_MEMORY")) << status.message();
-}
-
-TEST_F(DirectBackend, AnEndpointIsGivenOnce) {
-  Result<std::unique_ptr<Backend>> backend = createBackend("direct", options(2));
-  ASSERT_TRUE(backend.ok());
-  EXPECT_TRUE((*backend)->endpoint(1).ok());
-  EXPECT_EQ((*backend)->endpoint(1).status().code(), kCollInvalidCall);
-  EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
 }
 
 //===-- streams -----------------------------------------------------------------===//
@@ -221,32 +122,6 @@ TEST_F(DirectBackend, CallsOfAGroupFollowOneAnotherOnAllStreams) {
     for (dl::CudaStream on : streams)
       (void)cuda.table().streamDestroy(on);
     return status;
-  }));
-}
-
-TEST_F(DirectBackend, AGraphReplaysItsCalls) {
-  expectAll(run(options(2), [&](Rank &me) {
-    const dl::Cuda &driver = cuda.table();
-    dl::CudaStream on = stream();
-    float *data = floats(me.rank, {1});
-    Call call = sum(data, 1);
-    Status status = me.group.run(call);
-    call.stream = on;
-    EXPECT_EQ(driver.streamBeginCapture(on, dl::kCudaCaptureThreadLocal), 0);
-    for (int i = 0; i < 3 && status.ok(); ++i)
-      status = me.group.run(call);
-    dl::CudaGraph graph = nullptr;
-    dl::CudaGraphExec exec = nullptr;
-    EXPECT_EQ(driver.streamEndCapture(on, &graph), 0);
-    EXPECT_EQ(driver.graphInstantiate(&exec, graph, 0), 0);
-    for (int i = 0; i < 2; ++i)
-      EXPECT_EQ(driver.graphLaunch(exec, on), 0);
-    Status done = me.endpoint.synchronize(on);
-    EXPECT_EQ(data[0], 128);
-    (void)driver.graphExecDestroy(exec);
-    (void)driver.graphDestroy(graph);
-    (void)driver.streamDestroy(on);
-    return status.ok() ? done : status;
   }));
 }
 
@@ -395,18 +270,15 @@ TEST_F(DirectBackend, AnAbortEndsKernelsOfOtherRanks) {
 
 TEST_F(DirectBackend, AutoPutsItOnTopWhereTheTableAsksForIt) {
   AskForDirect table;
-  expectAll(run(
-      options(3),
-      [&](Rank &me) {
-        float *data = floats(me.rank, {1});
-        Call call = sum(data, 1);
-        call.order = kCollOrderRank; // which NCCL has not
-        Status summed = me.group.run(call);
-        EXPECT_EQ(data[0], 3);
-        EXPECT_TRUE(me.group.allocate(16).ok());
-        return summed;
-      },
-      "auto"));
+  expectAll(runOn("auto", options(3), [&](Rank &me) {
+    float *data = floats(me.rank, {1});
+    Call call = sum(data, 1);
+    call.order = kCollOrderRank; // which NCCL has not
+    Status summed = me.group.run(call);
+    EXPECT_EQ(data[0], 3);
+    EXPECT_TRUE(me.group.allocate(16).ok());
+    return summed;
+  }));
 }
 
 } // namespace

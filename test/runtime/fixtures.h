@@ -25,7 +25,7 @@ std::vector<float> values(const HostTensor &tensor);
 std::unique_ptr<Executor> makeExecutor(int ranks, CollEntry step, CollEntry init = nullptr,
                                        ExecutorOptions options = {});
 
-// What `coll_step` gets, for hand-written entry points.
+// Whether the status says so.
 inline bool contains(const Status &status, const std::string &text) {
   return status.message().find(text) != std::string::npos;
 }

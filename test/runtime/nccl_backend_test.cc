@@ -1,103 +1,30 @@
 // What is special about backend nccl: streams, registration, NCCL's failures, and what it
-// refuses. Over a fake driver and a fake NCCL; the conformance suite has the rest.
+// refuses. Over a fake driver and a fake NCCL; gpu_backend_test.cc has what is as with backend
+// direct, the conformance suite the rest.
 
-#include "runtime/backend.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/env.h"
 #include "runtime/dl/fake_nccl.h"
-#include "runtime/gpu/endpoint.h"
+#include "test/runtime/gpu_ranks.h"
 
-#include <atomic>
 #include <chrono>
-#include <cstring>
-#include <functional>
 #include <gtest/gtest.h>
-#include <thread>
 
 namespace coll::rt {
 namespace {
 
-constexpr int64_t kPatientUs = 60'000'000;
+using test::contains;
+using test::Rank;
 
-struct Rank {
-  Endpoint &endpoint;
-  Communicator &group;
-  int rank;
-};
-
-class NcclBackend : public testing::Test {
+class NcclBackend : public test::GpuRanks {
 protected:
   explicit NcclBackend(int version = 22809)
-      : cuda(4), nccl(version), platform({&cuda.table(), &nccl.table()}) {}
+      : GpuRanks("nccl"), nccl(version), platform({&cuda.table(), &nccl.table()}) {}
   ~NcclBackend() override {
     EXPECT_EQ(nccl.liveObjects(), 0);
-    EXPECT_EQ(nccl.misuse(), allowed);
-    EXPECT_EQ(cuda.misuse(), "");
+    EXPECT_EQ(nccl.misuse(), "");
   }
 
-  static BackendOptions options(int ranks, int64_t timeoutUs = kPatientUs) {
-    BackendOptions made;
-    made.numRanks = ranks;
-    made.timeoutUs = timeoutUs;
-    return made;
-  }
-
-  // Runs the body on all ranks at once and gives what each returns.
-  std::vector<Status> run(const BackendOptions &options,
-                          const std::function<Status(Rank &)> &body) {
-    std::vector<Status> all(static_cast<size_t>(options.numRanks));
-    Result<std::unique_ptr<Backend>> backend = createBackend("nccl", options);
-    if (!backend)
-      return std::vector<Status>(all.size(), backend.status());
-    std::vector<std::unique_ptr<Endpoint>> endpoints;
-    std::vector<int> world;
-    for (int rank = 0; rank < options.numRanks; ++rank) {
-      endpoints.push_back((*backend)->endpoint(rank).take());
-      endpoints.back()->enter();
-      world.push_back(rank);
-    }
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < options.numRanks; ++rank)
-      threads.emplace_back([&, rank] {
-        auto i = static_cast<size_t>(rank);
-        std::unique_ptr<Communicator> group = endpoints[i]->communicator(world).take();
-        Rank me = {*endpoints[i], *group, rank};
-        cuda.setCurrent(rank);
-        all[i] = body(me);
-        endpoints[i]->leave();
-      });
-    for (std::thread &thread : threads)
-      thread.join();
-    return all;
-  }
-  void expectAll(const std::vector<Status> &all) {
-    for (const Status &status : all)
-      EXPECT_TRUE(status.ok()) << status.toString();
-  }
-
-  // f32 on the rank's GPU.
-  float *floats(int rank, std::vector<float> values) {
-    auto *data = static_cast<float *>(cuda.allocate(values.size() * 4, rank));
-    std::memcpy(data, values.data(), values.size() * 4);
-    return data;
-  }
-  static Call sum(float *data, int64_t count) {
-    Call call;
-    call.kind = OpKind::AllReduce;
-    call.count = count;
-    call.src = call.dst = data;
-    call.site.op = 3;
-    call.site.loc = "train.py:7:1";
-    return call;
-  }
-  dl::CudaStream stream() {
-    dl::CudaStream made = nullptr;
-    EXPECT_EQ(cuda.table().streamCreate(&made, 0), dl::kCudaSuccess);
-    return made;
-  }
-
-  std::string allowed; // misuse that the test provokes
-  dl::FakeCuda cuda;
   dl::FakeNccl nccl;
   nccl::ScopedPlatform platform;
 };
@@ -106,10 +33,6 @@ class OldNccl : public NcclBackend {
 protected:
   OldNccl() : NcclBackend(21903) {}
 };
-
-bool contains(const Status &status, const std::string &text) {
-  return status.message().find(text) != std::string::npos;
-}
 
 //===-- what it takes -----------------------------------------------------------===//
 
@@ -141,31 +64,10 @@ TEST_F(NcclBackend, RefusesWhatNcclHasNot) {
   EXPECT_TRUE((*backend)->supports(wide).ok());
 }
 
-TEST_F(NcclBackend, RefusesMemoryOfOthers) {
-  expectAll(run(options(2), [&](Rank &me) {
-    std::vector<float> host(8);
-    EXPECT_TRUE(contains(me.group.run(sum(host.data(), 8)), "host memory"));
-    float *foreign = floats(1 - me.rank, std::vector<float>(8));
-    Status status = me.group.run(sum(foreign, 8));
-    EXPECT_EQ(status.code(), kCollInvalidCall);
-    EXPECT_TRUE(contains(status, "memory of GPU " + std::to_string(1 - me.rank)));
-    EXPECT_TRUE(contains(status, "train.py:7:1"));
-    return Status();
-  }));
-}
-
 TEST_F(NcclBackend, NeedsAGpuForEachRank) {
   Status status = createBackend("nccl", options(5)).status();
   EXPECT_EQ(status.code(), kCollUnsupported);
   EXPECT_TRUE(contains(status, "5 ranks, 4 GPUs")) << status.message();
-}
-
-TEST_F(NcclBackend, AnEndpointIsGivenOnce) {
-  Result<std::unique_ptr<Backend>> backend = createBackend("nccl", options(2));
-  ASSERT_TRUE(backend.ok());
-  EXPECT_TRUE((*backend)->endpoint(1).ok());
-  EXPECT_EQ((*backend)->endpoint(1).status().code(), kCollInvalidCall);
-  EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
 }
 
 TEST_F(NcclBackend, ScalesContributions) {
@@ -254,33 +156,6 @@ TEST_F(NcclBackend, BlocksThatInterleaveGoOverScratchInStreamOrder) {
     Status done = me.endpoint.synchronize(on);
     EXPECT_EQ(std::vector<float>(dst, dst + 4), (std::vector<float>{0, 1, 10, 11}));
     (void)cuda.table().streamDestroy(on);
-    return status.ok() ? done : status;
-  }));
-}
-
-TEST_F(NcclBackend, AGraphReplaysItsCalls) {
-  expectAll(run(options(2), [&](Rank &me) {
-    const dl::Cuda &driver = cuda.table();
-    dl::CudaStream on = stream();
-    float *data = floats(me.rank, {1});
-    Call call = sum(data, 1);
-    // The communicator launches its first call outside of a capture.
-    Status status = me.group.run(call);
-    call.stream = on;
-    EXPECT_EQ(driver.streamBeginCapture(on, dl::kCudaCaptureThreadLocal), 0);
-    for (int i = 0; i < 3 && status.ok(); ++i)
-      status = me.group.run(call);
-    dl::CudaGraph graph = nullptr;
-    dl::CudaGraphExec exec = nullptr;
-    EXPECT_EQ(driver.streamEndCapture(on, &graph), 0);
-    EXPECT_EQ(driver.graphInstantiate(&exec, graph, 0), 0);
-    for (int i = 0; i < 2; ++i)
-      EXPECT_EQ(driver.graphLaunch(exec, on), 0);
-    Status done = me.endpoint.synchronize(on);
-    EXPECT_EQ(data[0], 128);
-    (void)driver.graphExecDestroy(exec);
-    (void)driver.graphDestroy(graph);
-    (void)driver.streamDestroy(on);
     return status.ok() ? done : status;
   }));
 }
@@ -453,42 +328,6 @@ TEST_F(NcclBackend, KnownCallsThatDifferRunIntoTheDeadlineUnlessAllAreCompared) 
   ScopedEnv every("COLL_NCCL_CHECK", "2");
   for (const Status &status : run(options(2), body))
     EXPECT_TRUE(contains(status, "counts differ")) << status.toString();
-}
-
-TEST(CallHistory, KnowsWhatIsLikeAnEarlierCall) {
-  Call call;
-  call.kind = OpKind::AllReduce;
-  call.count = 7;
-  gpu::CallHistory mine, theirs;
-  EXPECT_TRUE(mine.note(signatureOf(call), -1));
-  EXPECT_TRUE(theirs.note(signatureOf(call), -1));
-  call.site.op = 12; // another place in the program, or another program
-  EXPECT_FALSE(mine.note(signatureOf(call), -1));
-  call.site.op = 13;
-  EXPECT_FALSE(theirs.note(signatureOf(call), -1));
-  EXPECT_EQ(mine.hash(), theirs.hash());
-  EXPECT_TRUE(mine.note(signatureOf(call), 64)) << "elsewhere in symmetric memory";
-  EXPECT_TRUE(theirs.note(signatureOf(call), 64));
-  call.count = 8;
-  EXPECT_TRUE(mine.note(signatureOf(call), -1));
-  call.reduction = kCollMax;
-  EXPECT_TRUE(theirs.note(signatureOf(call), -1));
-  EXPECT_EQ(mine.hash(), theirs.hash()) << "of the calls before";
-  (void)mine.note(signatureOf(call), -1);
-  (void)theirs.note(signatureOf(call), -1);
-  EXPECT_NE(mine.hash(), theirs.hash());
-  int due = 0;
-  for (int i = 0; i < 1024; ++i) {
-    (void)mine.note(signatureOf(call), -1);
-    due += mine.isDue();
-  }
-  EXPECT_EQ(due, 4);
-  std::vector<gpu::Card> cards = {gpu::cardOf(call), gpu::cardOf(call)};
-  EXPECT_TRUE(gpu::compareCards(cards, {0, 1}).ok());
-  cards[1].history = 1;
-  Status differ = gpu::compareCards(cards, {0, 1});
-  EXPECT_EQ(differ.code(), kCollMismatch);
-  EXPECT_TRUE(contains(differ, "earlier calls of group [0, 1] differed")) << differ.message();
 }
 
 // Every rank hears of it, and a new backend works.

@@ -1,0 +1,121 @@
+// What backends nccl and direct have in common (runtime/gpu), over a fake driver, a fake NCCL and
+// emulated kernels.
+
+#include "runtime/backend/nccl/platform.h"
+#include "runtime/dl/fake_nccl.h"
+#include "runtime/gpu/call_history.h"
+#include "runtime/gpu/card.h"
+#include "test/conformance/emulated_peers.h"
+#include "test/runtime/gpu_ranks.h"
+
+#include <gtest/gtest.h>
+
+namespace coll::rt {
+namespace {
+
+using test::contains;
+using test::Rank;
+
+class GpuBackend : public test::GpuRanks, public testing::WithParamInterface<const char *> {
+protected:
+  GpuBackend() : GpuRanks(GetParam()) {}
+  ~GpuBackend() override {
+    EXPECT_EQ(nccl.liveObjects(), 0);
+    EXPECT_EQ(nccl.misuse(), "");
+  }
+
+  dl::FakeNccl nccl;
+  nccl::ScopedPlatform ncclPlatform{{&cuda.table(), &nccl.table()}};
+  direct::ScopedPlatform directPlatform{test::emulatedPeers(cuda.table())};
+};
+
+INSTANTIATE_TEST_SUITE_P(Backends, GpuBackend, testing::Values("nccl", "direct"),
+                         [](const auto &info) { return std::string(info.param); });
+
+TEST_P(GpuBackend, RefusesMemoryOfOthers) {
+  expectAll(run(options(2), [&](Rank &me) {
+    std::vector<float> host(8);
+    EXPECT_TRUE(contains(me.group.run(sum(host.data(), 8)),
+                         std::string("host memory; ") + GetParam() + " takes"));
+    Status status = me.group.run(sum(floats(1 - me.rank, std::vector<float>(8)), 8));
+    EXPECT_EQ(status.code(), kCollInvalidCall);
+    EXPECT_TRUE(contains(status, "memory of GPU " + std::to_string(1 - me.rank)));
+    EXPECT_TRUE(contains(status, "train.py:7:1"));
+    EXPECT_TRUE(contains(status, "on rank " + std::to_string(me.rank)));
+    return Status();
+  }));
+}
+
+TEST_P(GpuBackend, AnEndpointIsGivenOnce) {
+  Result<std::unique_ptr<Backend>> backend = createBackend(GetParam(), options(2));
+  ASSERT_TRUE(backend.ok());
+  EXPECT_TRUE((*backend)->endpoint(1).ok());
+  EXPECT_EQ((*backend)->endpoint(1).status().code(), kCollInvalidCall);
+  EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
+}
+
+TEST_P(GpuBackend, AGraphReplaysItsCalls) {
+  expectAll(run(options(2), [&](Rank &me) {
+    const dl::Cuda &driver = cuda.table();
+    dl::CudaStream on = stream();
+    float *data = floats(me.rank, {1});
+    Call call = sum(data, 1);
+    // A group makes its first call outside of a capture.
+    Status status = me.group.run(call);
+    call.stream = on;
+    EXPECT_EQ(driver.streamBeginCapture(on, dl::kCudaCaptureThreadLocal), 0);
+    for (int i = 0; i < 3 && status.ok(); ++i)
+      status = me.group.run(call);
+    dl::CudaGraph graph = nullptr;
+    dl::CudaGraphExec exec = nullptr;
+    EXPECT_EQ(driver.streamEndCapture(on, &graph), 0);
+    EXPECT_EQ(driver.graphInstantiate(&exec, graph, 0), 0);
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(driver.graphLaunch(exec, on), 0);
+    Status done = me.endpoint.synchronize(on);
+    EXPECT_EQ(data[0], 128);
+    (void)driver.graphExecDestroy(exec);
+    (void)driver.graphDestroy(graph);
+    (void)driver.streamDestroy(on);
+    return status.ok() ? done : status;
+  }));
+}
+
+TEST(CallHistory, KnowsWhatIsLikeAnEarlierCall) {
+  Call call;
+  call.kind = OpKind::AllReduce;
+  call.count = 7;
+  gpu::CallHistory mine, theirs;
+  EXPECT_TRUE(mine.note(signatureOf(call), -1));
+  EXPECT_TRUE(theirs.note(signatureOf(call), -1));
+  call.site.op = 12; // another place in the program, or another program
+  EXPECT_FALSE(mine.note(signatureOf(call), -1));
+  call.site.op = 13;
+  EXPECT_FALSE(theirs.note(signatureOf(call), -1));
+  EXPECT_EQ(mine.hash(), theirs.hash());
+  EXPECT_TRUE(mine.note(signatureOf(call), 64)) << "elsewhere in symmetric memory";
+  EXPECT_TRUE(theirs.note(signatureOf(call), 64));
+  call.count = 8;
+  EXPECT_TRUE(mine.note(signatureOf(call), -1));
+  call.reduction = kCollMax;
+  EXPECT_TRUE(theirs.note(signatureOf(call), -1));
+  EXPECT_EQ(mine.hash(), theirs.hash()) << "of the calls before";
+  (void)mine.note(signatureOf(call), -1);
+  (void)theirs.note(signatureOf(call), -1);
+  EXPECT_NE(mine.hash(), theirs.hash());
+  int due = 0;
+  for (int i = 0; i < 1024; ++i) {
+    (void)mine.note(signatureOf(call), -1);
+    due += mine.isDue();
+  }
+  EXPECT_EQ(due, 4);
+  std::vector<gpu::Card> cards = {gpu::cardOf(call), gpu::cardOf(call)};
+  EXPECT_TRUE(gpu::compareCards(cards, {0, 1}).ok());
+  cards[1].history = 1;
+  Status differ = gpu::compareCards(cards, {0, 1});
+  EXPECT_EQ(differ.code(), kCollMismatch);
+  EXPECT_TRUE(contains(differ, "earlier calls of group [0, 1] differed")) << differ.message();
+}
+
+} // namespace
+} // namespace coll::rt
