@@ -560,6 +560,50 @@ TEST_F(VerbsTest, MovesGpuMemoryWithoutTouchingIt) {
   right_->deregMr(target);
 }
 
+// Where the queue pair that copies into GPU memory cannot be made, each message tries again.
+TEST_F(VerbsTest, AMirrorThatCannotBeMadeLeavesNothingBehind) {
+  fake_.setDmabuf(FakeIbverbs::Dmabuf::Supported);
+  open();
+  GpuMemory gpu(4096);
+  Memory *memory = right_->regMr(0, gpu.region()).take();
+  std::vector<uint8_t> data(100, 3);
+  Segment from{data.data(), data.size(), nullptr}, to{gpu.address, data.size(), memory};
+  auto received = [&] {
+    Result<Request *> wanted = pair_.right->irecv(&to, 1, 1);
+    Result<Request *> sent = pair_.left->isend(&from, 1, 1);
+    EXPECT_TRUE(ended(*pair_.left, sent).ok());
+    return ended(*pair_.right, wanted);
+  };
+  fake_.fail("createQp", ENOMEM);
+  EXPECT_EQ(received().code(), kCollDevice);
+  const size_t once = fake_.numRegistrations();
+  EXPECT_EQ(received().code(), kCollDevice);
+  EXPECT_EQ(fake_.numRegistrations(), once);
+  fake_.fail("createQp", 0);
+  EXPECT_TRUE(received().ok());
+  EXPECT_EQ(std::memcmp(gpu.content, data.data(), data.size()), 0);
+  right_->deregMr(memory);
+}
+
+// The owner may give its memory up while a peer asks for it.
+TEST_F(VerbsTest, MemoryMayGoWhileAPeerAsksForIt) {
+  open();
+  std::vector<uint8_t> remote(64, 1), mine(64);
+  Segment to{mine.data(), mine.size(), nullptr};
+  for (int turn = 0; turn < 300; ++turn) {
+    Memory *memory = right_->regMr(0, {remote.data(), remote.size()}).take();
+    Result<Request *> read = pair_.left->iread(&to, 1, memory->remoteKey(), 0);
+    for (int i = 0; i < turn % 60; ++i)
+      std::this_thread::yield();
+    right_->deregMr(memory);
+    // It is there, or not any more, or it went on the way; then the connection has ended.
+    if (Status status = ended(*pair_.left, read); status.code() == kCollPeer)
+      ASSERT_TRUE(connect().ok());
+    else
+      EXPECT_TRUE(status.ok() || status.code() == kCollInvalidCall) << status.toString();
+  }
+}
+
 TEST_F(VerbsTest, PlainCudaPointersAreRefusedWithAHint) {
   open();
   int value = 0;

@@ -240,9 +240,9 @@ Status Endpoint::onAccess(const Message &message) {
   if (!region || !region->covers(message.offset, message.bytes)) {
     answer.message.code = MessageCode::BadKey;
   } else if (message.bytes > 0) {
-    Result<const ibv_mr *> mr = region->on(device_);
-    if (mr.ok()) {
-      answer.message.key = (*mr)->rkey;
+    Result<MemoryKeys> keys = region->on(device_);
+    if (keys.ok()) {
+      answer.message.key = keys->rkey;
       answer.message.offset = region->address() + message.offset;
     } else {
       answer.message.code = MessageCode::BadKey;

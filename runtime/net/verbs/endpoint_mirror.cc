@@ -17,13 +17,16 @@ constexpr size_t kScratchBytes = 64;
 Status Endpoint::createMirror() {
   if (mirror_.pair)
     return {};
-  std::vector<uint8_t> buffers(kMaxRequests * kEagerBytes + kScratchBytes);
-  errno = 0;
-  ibv_mr *mr = api_.regMr(device_.pd(), buffers.data(), buffers.size(), IBV_ACCESS_LOCAL_WRITE);
-  if (!mr)
-    return rt::dl::ibverbsError("registering buffers on " + device_.name(), errno ? errno : ENOMEM);
-  mirrorMr_ = mr;
-  mirrorBuffers_ = std::move(buffers);
+  // A try before this one may have come so far.
+  if (!mirrorMr_) {
+    mirrorBuffers_.resize(kMaxRequests * kEagerBytes + kScratchBytes);
+    errno = 0;
+    mirrorMr_ = api_.regMr(device_.pd(), mirrorBuffers_.data(), mirrorBuffers_.size(),
+                           IBV_ACCESS_LOCAL_WRITE);
+    if (!mirrorMr_)
+      return rt::dl::ibverbsError("registering buffers on " + device_.name(),
+                                  errno ? errno : ENOMEM);
+  }
   Result<std::unique_ptr<QueuePair>> pair =
       QueuePair::create(device_, portNumber_, cq_, number_, {kDataSends, 1, 1, 0});
   if (!pair.ok())

@@ -47,11 +47,11 @@ Result<Keys> Endpoint::prepare(const Segment *segments, int count, bool isSource
     uint64_t address = reinterpret_cast<uintptr_t>(segment.data);
     if (address < region->address() || !region->covers(address - region->address(), segment.bytes))
       return Status::invalid("buffer " + std::to_string(i) + " is not within its memory");
-    Result<const ibv_mr *> mr = region->on(device_);
-    if (!mr.ok())
-      return mr.status();
-    keys.lkeys[place] = (*mr)->lkey;
-    keys.rkeys[place] = (*mr)->rkey;
+    Result<MemoryKeys> known = region->on(device_);
+    if (!known.ok())
+      return known.status();
+    keys.lkeys[place] = known->lkey;
+    keys.rkeys[place] = known->rkey;
   }
   return keys;
 }

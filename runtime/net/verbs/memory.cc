@@ -107,16 +107,16 @@ void RegistrationCache::trim(uint64_t limit) {
 
 //===-- what the application registers ------------------------------------------===//
 
-Result<const ibv_mr *> Region::on(Device &device) {
+Result<MemoryKeys> Region::on(Device &device) {
   constexpr int kRemote = kAccess | IBV_ACCESS_REMOTE_READ;
   std::lock_guard<std::mutex> lock(mutex_);
   if (gone_)
     return Status::invalid("the memory was deregistered");
   if (memory_.bytes == 0)
-    return static_cast<const ibv_mr *>(nullptr);
+    return MemoryKeys();
   auto it = registrations_.find(&device);
   if (it != registrations_.end())
-    return static_cast<const ibv_mr *>(it->second);
+    return MemoryKeys{it->second->lkey, it->second->rkey};
   const rt::dl::Ibverbs &api = device.api();
   ibv_mr *mr = nullptr;
   errno = 0;
@@ -136,7 +136,7 @@ Result<const ibv_mr *> Region::on(Device &device) {
                                     (isHost() ? "host" : "dmabuf") + " memory on " + device.name(),
                                 errno ? errno : ENOMEM);
   registrations_[&device] = mr;
-  return static_cast<const ibv_mr *>(mr);
+  return MemoryKeys{mr->lkey, mr->rkey};
 }
 
 void Region::deregister() {

@@ -84,6 +84,11 @@ private:
   uint64_t idleBytes_ = 0;
 };
 
+// By which a device reaches registered memory.
+struct MemoryKeys {
+  uint32_t lkey = 0, rkey = 0;
+};
+
 // What the application registered. A peer reaches it by asking for the 64-bit key; the
 // answer is the 32-bit rkey of a registration of exactly these bytes.
 class Region final : public Memory {
@@ -101,9 +106,10 @@ public:
   bool covers(uint64_t offset, uint64_t bytes) const {
     return offset <= key_.bytes && bytes <= key_.bytes - offset;
   }
-  // The registration on this device, which is made where there is none yet; null for
-  // empty memory. Memory behind a file descriptor is bound to its first device.
-  Result<const ibv_mr *> on(Device &device);
+  // Of the registration on this device, which is made where there is none yet; zeros for
+  // empty memory. Memory behind a file descriptor is bound to its first device. Keys, not the
+  // registration: another thread may end that at any time.
+  Result<MemoryKeys> on(Device &device);
   // Afterwards the device lets nobody reach the memory.
   void deregister();
 

@@ -59,9 +59,8 @@ public:
     uint64_t key = 0;
     COLL_RETURN_IF_ERROR(fillRandom(&key, sizeof(key)));
     auto region = std::make_shared<Region>(memory, key);
-    Result<const ibv_mr *> mr = region->on(owner);
-    if (!mr.ok())
-      return mr.status();
+    if (Status registered = region->on(owner).status(); !registered.ok())
+      return registered;
     shared_->regions.add(region);
     return static_cast<Memory *>(region.get());
   }
