@@ -199,7 +199,7 @@ struct JobOptions {
 
 struct BackendOptions {
   int numRanks = 1;
-  int64_t timeoutUs = 60'000'000; // longest wait for one operation
+  int64_t timeoutUs = 60'000'000; // longest wait for one operation; at most kMostTimeoutUs
   std::string transport;          // net: by name; empty: COLL_NET_TRANSPORT
   std::optional<JobOptions> job;  // absent: all ranks are in this process
   // Groups that will be used, if known; the same lists in the same order on all ranks. Some

@@ -7,6 +7,7 @@
 #include "runtime/backend/net/net.h"
 #endif
 #include "runtime/backend/threads/threads.h"
+#include "runtime/base/env.h"
 #include "runtime/base/log.h"
 #include "runtime/router.h"
 
@@ -102,10 +103,13 @@ std::vector<std::string> backendNames() {
 
 Result<std::unique_ptr<Backend>> createBackend(const std::string &name,
                                                const BackendOptions &options) {
+  // Who asks for more than there is means no deadline.
+  BackendOptions bounded = options;
+  bounded.timeoutUs = std::min(options.timeoutUs, kMostTimeoutUs);
   std::string known;
   for (const Entry &backend : kBackends) {
     if (name == backend.name)
-      return backend.create(options);
+      return backend.create(bounded);
     known += (known.empty() ? "" : ", ") + std::string(backend.name);
   }
   return Status::invalid("no backend is called \"" + name + "\"; known: " + known);

@@ -12,7 +12,7 @@ namespace {
 // In the order of EnvVar.
 const EnvInfo kTable[] = {
     {EnvVar::TimeoutUs, "COLL_TIMEOUT_US", "60000000",
-     "longest wait for the peers of one operation, where the caller sets none"},
+     "longest wait for the peers of one operation, where the caller sets none", 1, kMostTimeoutUs},
     {EnvVar::Log, "COLL_LOG", "warn",
      "least severe messages to print: error, warn, info, debug, off"},
     {EnvVar::FlightRecorderOps, "COLL_FLIGHT_RECORDER_OPS", "64",

@@ -13,6 +13,10 @@
 
 namespace coll::rt {
 
+// Longest wait that anyone can ask for, about 30 years: points in time behind it, and its
+// nanoseconds, still are numbers.
+inline constexpr int64_t kMostTimeoutUs = 1'000'000'000'000'000;
+
 enum class EnvVar {
   TimeoutUs,          // COLL_TIMEOUT_US
   Log,                // COLL_LOG

@@ -12,8 +12,8 @@
 namespace coll::rt {
 namespace {
 
-void onRanks(int ranks, const std::function<void(Endpoint &, Communicator &, int)> &body) {
-  BackendOptions options;
+void onRanks(int ranks, const std::function<void(Endpoint &, Communicator &, int)> &body,
+             BackendOptions options = {}) {
   options.numRanks = ranks;
   Result<std::unique_ptr<Backend>> backend = createBackend("threads", options);
   ASSERT_TRUE(backend.ok());
@@ -43,6 +43,23 @@ Call sumOf(std::vector<float> &src, std::vector<float> &dst) {
   call.src = src.data();
   call.dst = dst.data();
   return call;
+}
+
+// "For ever" is no point in time that has passed.
+TEST(ThreadsBackendTest, ADeadlineThatNeverComes) {
+  BackendOptions options;
+  options.timeoutUs = INT64_MAX;
+  onRanks(
+      2,
+      [](Endpoint &, Communicator &group, int rank) {
+        if (rank == 1)
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::vector<float> src = {1}, dst = {0};
+        Status status = group.run(sumOf(src, dst));
+        EXPECT_TRUE(status.ok()) << status.toString();
+        EXPECT_EQ(dst[0], 2);
+      },
+      options);
 }
 
 // More operations than there are places for, of all sizes, waited for backwards.
