@@ -212,6 +212,32 @@ class CollPerfTest(unittest.TestCase):
         sizes = [line.split()[0] for line in done.stdout.splitlines()[3:]]
         self.assertEqual(sizes, ["24", "48"])
 
+    def test_a_small_factor_goes_on(self):
+        done = run("coll-perf", "all_reduce", "-b8", "-e12", "-f1.05", "-di8", "-r2", "-n1",
+                   "--backend=threads")
+        sizes = [line.split()[0] for line in done.stdout.splitlines()[3:]]
+        self.assertEqual(sizes, ["8", "9", "10", "11", "12"])
+
+    def test_bytes_that_are_no_text(self):
+        table = os.fsencode(self.folder.name) + b"/\xff.json"
+        done = subprocess.run([os.fsencode(BIN / "coll-perf"), "tune", "--backend=threads", "-b8",
+                               "-e8", "-n1", "--ops=all_reduce", b"--out=" + table],
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(table) as file:
+            self.assertIn("--out=", json.load(file)["made_by"])
+        done = subprocess.run([BIN / "coll-perf", "all_reduce", "-b8", "-e8", "-n1", "-r2",
+                               "--backend=net"], capture_output=True, timeout=60,
+                              env={**os.environ, "COLL_NET_TRANSPORT": os.fsdecode(b"a\xff")})
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no transport is called \"a\ufffd\"".encode(), done.stderr)
+
+    def test_a_deadline_that_never_comes(self):
+        done = run("coll-perf", "net", "--sizes=8", "--modes=latency", "--no-peer", *QUICK,
+                   COLL_TIMEOUT_US="9223372036854775807")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("COLL_TIMEOUT_US=9223372036854775807: expected", done.stderr)
+
     def test_reshards_are_checked(self):
         rows_file = self.path("rows.jsonl")
         quick = ["--iterations=1", "--warmup=0", "--repeat=1"]
@@ -292,7 +318,11 @@ class CollPerfTest(unittest.TestCase):
     def test_wrong_options_are_errors(self):
         for words, complaint in (
                 (["all_reduce", "-b7Q"], "7Q"), (["all_reduce", "-b2M", "-e1M"], "-b and -e"),
-                (["all_reduce", "-f1"], "-f"), (["all_reduce", "--ranks=0"], "--ranks"),
+                (["all_reduce", "-f1"], "-f"), (["all_reduce", "-b1", "-e64G", "-i1"], "10000 sizes"),
+                (["all_reduce", "-fnan"], "-f"), (["all_reduce", "-n2147483647"], "-n"),
+                (["all_reduce", "--timeout=9e12"], "--timeout"),
+                (["all_reduce", "--timeout=nan"], "--timeout"),
+                (["all_reduce", "--ranks=0"], "--ranks"),
                 (["all_reduce", "--backend=mail"], "mail"), (["all_reduce", "-oxor"], "xor"),
                 (["all_reduce", "--backend=net,net"], "twice"),
                 (["all_reduce", "--backend=threads:gpu"], "gpu"),
@@ -309,7 +339,9 @@ class CollPerfTest(unittest.TestCase):
                 (["reshard", "--engine=steam"], "steam"),
                 (["reshard", "--streams=2"], "GPU memory only"),
                 (["moe", "--ranks=9"], "--ranks"), (["moe", "--hidden=20"], "--hidden"),
-                (["moe", "--experts=7"], "--experts"), (["moe", "--topk=0"], "--topk"),
+                (["moe", "--experts=7"], "--experts"), (["moe", "--experts=2000000000"], "--experts"),
+                (["moe", "--timeout=9e12"], "--timeout"), (["moe", "-n", "2147483647"], "-n"),
+                (["moe", "--topk=0"], "--topk"),
                 (["moe", "--sms=3"], "numSms is 3"), (["moe", "--nodes=3"], "--nodes"), (["moe", "-n", "0"], "-n"),
                 (["moe", "--low-latency", "--nodes=3"], "--nodes"), (["moe", "--low-latency", "--sms=500"], "--sms"),
                 (["moe", "--low-latency", "--tokens=2000"], "2000"), (["moe", "--low-latency", "--hidden=160"], "160"),

@@ -5,6 +5,7 @@
 #include "tools/coll-perf/moe/rank.h"
 #include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/output.h"
+#include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -55,6 +56,8 @@ void chooseLowLatency(Words &words) {
 
 int runMoe(Words &words) {
   MoeTask &task = words.task;
+  if (Status status = checkRange("--timeout", words.timeoutS, 1e-6, 1e6); !status.ok())
+    return fail(status);
   task.timeoutUs = static_cast<int64_t>(words.timeoutS * 1e6);
   if (words.lowLatency && words.calls->count() > 0)
     return fail(Status::invalid("moe: --calls is for the mode without --low-latency"));

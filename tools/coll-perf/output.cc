@@ -1,9 +1,13 @@
 #include "tools/coll-perf/output.h"
 
+#include "runtime/net/socket.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,11 +44,33 @@ std::string whyNotWritable(const std::string &path) {
   return error == 0 ? "" : cannotWrite(path, error).message();
 }
 
+rt::Status appendToFile(const std::string &path, const std::string &text) {
+  const net::Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!file.valid())
+    return cannotWrite(path, errno);
+  (void)flock(file.get(), LOCK_EX); // others may append at the same time; a pipe has no lock
+  struct stat before = {};
+  const bool isRegular = fstat(file.get(), &before) == 0 && S_ISREG(before.st_mode);
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t count = write(file.get(), text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0) {
+      const int error = count < 0 ? errno : ENOSPC;
+      if (isRegular)
+        (void)!ftruncate(file.get(), before.st_size); // what is left would spoil the next row
+      return cannotWrite(path, error);
+    }
+    done += static_cast<size_t>(count);
+  }
+  return {};
+}
+
 rt::Status replaceFile(const std::string &path, const std::string &text) {
   struct stat info = {};
   // A device or a pipe stays what it is.
   const bool isSpecial = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  const std::string written = isSpecial ? path : path + ".new";
+  const std::string written = isSpecial ? path : path + "." + std::to_string(getpid()) + ".new";
   std::ofstream file(written, std::ios::binary);
   file << text;
   file.close();

@@ -19,6 +19,9 @@ int fail(const rt::Status &status, int rank = 0);
 // Why no file can be written there, or "": for options, so that nobody measures in vain.
 std::string whyNotWritable(const std::string &path);
 
+// As a whole or not at all, also where others append to the file at the same time.
+rt::Status appendToFile(const std::string &path, const std::string &text);
+
 // As a whole or not at all: until the text is complete, the old file stays.
 rt::Status replaceFile(const std::string &path, const std::string &text);
 

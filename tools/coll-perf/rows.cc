@@ -1,12 +1,10 @@
 #include "tools/coll-perf/rows.h"
 
+#include "tools/coll-perf/output.h"
 #include "tools/coll-perf/units.h"
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace coll::perf {
@@ -39,7 +37,7 @@ double Row::ratio() const {
 
 rt::Status appendRows(const std::string &path, const std::string &command,
                       const std::vector<Row> &rows) {
-  std::ofstream file(path, std::ios::app);
+  std::string text;
   for (const Row &row : rows) {
     nlohmann::ordered_json json;
     json["machine"] = machineName();
@@ -54,12 +52,11 @@ rt::Status appendRows(const std::string &path, const std::string &command,
     json["ratio"] = row.peer ? nlohmann::ordered_json(rounded(row.ratio())) : nullptr;
     for (const auto &[name, value] : row.more)
       json[name] = rounded(value);
-    file << json.dump() << '\n';
+    text += json.dump(-1, ' ', /*ensure_ascii=*/false,
+                      nlohmann::ordered_json::error_handler_t::replace) +
+            '\n';
   }
-  file.close();
-  if (!file)
-    return {kCollInvalidCall, "cannot append to \"" + path + "\": " + std::strerror(errno)};
-  return {};
+  return appendToFile(path, text);
 }
 
 } // namespace coll::perf

@@ -133,7 +133,11 @@ Status write(const Words &words, const nlohmann::ordered_json &routes) {
                                   {"made_by", words.command},
                                   {"machine", machineName()},
                                   {"routes", routes}};
-  COLL_RETURN_IF_ERROR(replaceFile(words.out, table.dump(1) + "\n"));
+  // A name of a file may have any bytes.
+  COLL_RETURN_IF_ERROR(
+      replaceFile(words.out, table.dump(1, ' ', /*ensure_ascii=*/false,
+                                        nlohmann::ordered_json::error_handler_t::replace) +
+                                 "\n"));
   // What is written is what can be read.
   Result<rt::Routes> read = rt::Routes::load(words.out);
   return read ? Status() : read.status();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -36,6 +37,15 @@ std::map<std::string, int> gpuNames() {
 }
 
 } // namespace
+
+Status checkRange(const char *flag, double value, double low, double high) {
+  if (value >= low && value <= high)
+    return {};
+  char text[160];
+  std::snprintf(text, sizeof(text), "%s is %.10g; it has to be between %.10g and %.10g", flag,
+                value, low, high);
+  return Status::invalid(text);
+}
 
 Result<uint64_t> parseBytes(const std::string &text) {
   double value = 0;

@@ -1,4 +1,4 @@
-// units.h - byte counts and machines, as people write them.
+// units.h - byte counts, other numbers and machines, as people write them.
 
 #ifndef COLL_TOOLS_COLL_PERF_UNITS_H
 #define COLL_TOOLS_COLL_PERF_UNITS_H
@@ -18,6 +18,9 @@ rt::Result<uint64_t> parseBytes(const std::string &text);
 rt::Result<std::vector<uint64_t>> parseSizes(const std::string &text);
 // "64 KiB"; exact where it is no whole number of units.
 std::string formatBytes(uint64_t bytes);
+
+// Ok, or what is wrong with a number of the command line; also where it is none.
+rt::Status checkRange(const char *flag, double value, double low, double high);
 
 // Processor, cores that this process may use, memory and GPUs, in one line.
 std::string machineName();

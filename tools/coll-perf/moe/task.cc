@@ -1,7 +1,9 @@
 #include "tools/coll-perf/moe/task.h"
 
 #include "runtime/exchange/moe_low_latency.h"
+#include "runtime/kernels/moe.h"
 #include "runtime/kernels/moe_tuning.h"
+#include "tools/coll-perf/units.h"
 
 #include <algorithm>
 #include <cstring>
@@ -56,10 +58,14 @@ Status MoeTask::validate() const {
     return refuse("--nodes divides the ranks");
   if (tokens < 1 || tokens > 1 << 20 || hidden < 16 || hidden % 16 || hidden > 1 << 20)
     return refuse("--tokens is positive, --hidden a multiple of 16");
-  if (experts < 1 || experts % ranks || topk < 1 || topk > std::min(rt::kMoeMaxTopk, experts))
-    return refuse("--experts is a multiple of the ranks, --topk up to 32 of them");
-  if (iterations < 1 || warmup < 0 || repeat < 1 || timeoutUs <= 0)
-    return refuse("-n, -w, --repeat and --timeout are positive");
+  const int most = static_cast<int>(kernels::MoeCounters::kMaxExperts) * ranks;
+  if (experts < 1 || experts % ranks || experts > most || topk < 1 ||
+      topk > std::min(rt::kMoeMaxTopk, experts))
+    return refuse("--experts is a multiple of the ranks up to " + std::to_string(most) +
+                  ", --topk up to 32 of them");
+  COLL_RETURN_IF_ERROR(checkRange("-n", iterations, 1, 1e6));
+  COLL_RETURN_IF_ERROR(checkRange("-w", warmup, 0, 1e6));
+  COLL_RETURN_IF_ERROR(checkRange("--repeat", repeat, 1, 1e6));
   if (!lowLatencyTokens.empty())
     return validateLowLatency();
   for (int count : sms) {

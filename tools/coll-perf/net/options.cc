@@ -19,15 +19,6 @@ const std::pair<Mode, const char *> kModes[] = {
 const std::pair<Op, const char *> kOps[] = {
     {Op::Send, "send"}, {Op::Write, "write"}, {Op::Read, "read"}};
 
-Status outOfRange(const char *what, double value, double low, double high) {
-  if (value >= low && value <= high)
-    return {};
-  char text[160];
-  std::snprintf(text, sizeof(text), "%s is %g; it has to be between %g and %g", what, value, low,
-                high);
-  return Status::invalid(text);
-}
-
 template <typename Value, size_t N>
 Result<Value> find(const std::pair<Value, const char *> (&table)[N], const std::string &text) {
   std::string known;
@@ -71,13 +62,13 @@ Status check(const NetPlan &plan) {
     return Status::invalid("no sizes, or no modes");
   if (std::count(plan.sizes.begin(), plan.sizes.end(), 0u))
     return Status::invalid("sizes are 1 byte or more");
-  COLL_RETURN_IF_ERROR(outOfRange("--connections", plan.connections, 1, 1024));
-  COLL_RETURN_IF_ERROR(outOfRange("--inflight", plan.inflight, 1, 128));
-  COLL_RETURN_IF_ERROR(outOfRange("--rails", plan.rails, 1, net::BondOptions::kMaxRails));
-  COLL_RETURN_IF_ERROR(outOfRange("--sockets", plan.sockets, 0, 16));
-  COLL_RETURN_IF_ERROR(outOfRange("--threads", plan.threads, 0, 64));
-  COLL_RETURN_IF_ERROR(outOfRange("--seconds", plan.seconds, 0.001, 60));
-  COLL_RETURN_IF_ERROR(outOfRange("--repeat", plan.repeat, 1, 100));
+  COLL_RETURN_IF_ERROR(checkRange("--connections", plan.connections, 1, 1024));
+  COLL_RETURN_IF_ERROR(checkRange("--inflight", plan.inflight, 1, 128));
+  COLL_RETURN_IF_ERROR(checkRange("--rails", plan.rails, 1, net::BondOptions::kMaxRails));
+  COLL_RETURN_IF_ERROR(checkRange("--sockets", plan.sockets, 0, 16));
+  COLL_RETURN_IF_ERROR(checkRange("--threads", plan.threads, 0, 64));
+  COLL_RETURN_IF_ERROR(checkRange("--seconds", plan.seconds, 0.001, 60));
+  COLL_RETURN_IF_ERROR(checkRange("--repeat", plan.repeat, 1, 100));
   uint64_t slots = static_cast<uint64_t>(plan.connections) * static_cast<uint64_t>(plan.inflight);
   if (plan.largest() > kMaxArenaBytes / slots)
     return Status::invalid("messages of " + formatBytes(plan.largest()) + ", " +

@@ -120,6 +120,7 @@ Result<OpSetup> prepare(const OpWords &words) {
   setup.plan = words.plan;
   setup.plan.op = words.op;
   setup.plan.check = !words.noCheck;
+  COLL_RETURN_IF_ERROR(checkRange("--timeout", words.timeoutSeconds, 1e-6, 1e6));
   setup.plan.timeoutUs = static_cast<int64_t>(words.timeoutSeconds * 1e6);
   COLL_RETURN_IF_ERROR(parseSizesOf(words, setup.plan));
   COLL_RETURN_IF_ERROR(parseArithmetic(words, setup.plan));

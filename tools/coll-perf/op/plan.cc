@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMaxRanks = 256;
 constexpr uint64_t kMaxBytes = uint64_t(1) << 36;
+constexpr size_t kMaxSizes = 10'000;
 
 bool gathers(const std::string &op) { return op == "all_gather" || op == "gather"; }
 bool scatters(const std::string &op) {
@@ -47,18 +48,19 @@ bool isOp(const std::string &name) {
   return std::find(opNames().begin(), opNames().end(), name) != opNames().end();
 }
 
+uint64_t OpPlan::next(uint64_t bytes) const {
+  if (factor == 0)
+    return bytes + stepBytes;
+  const double grown = std::min(static_cast<double>(bytes) * factor, 2.0 * kMaxBytes);
+  return std::max(bytes + 1, static_cast<uint64_t>(grown));
+}
+
 std::vector<uint64_t> OpPlan::sizes() const {
   auto moved = [this](uint64_t bytes) { return bytesOf(*this, countOf(*this, bytes)); };
   std::vector<uint64_t> all;
-  for (uint64_t bytes = fromBytes; bytes <= toBytes;) {
+  for (uint64_t bytes = fromBytes; bytes <= toBytes; bytes = next(bytes))
     if (all.empty() || moved(bytes) != moved(all.back()))
       all.push_back(bytes);
-    auto next =
-        factor > 1 ? static_cast<uint64_t>(static_cast<double>(bytes) * factor) : bytes + stepBytes;
-    if (next <= bytes)
-      break;
-    bytes = next;
-  }
   return all;
 }
 
@@ -69,8 +71,13 @@ Status check(const OpPlan &plan) {
     return Status::invalid("-b and -e have to be sizes from 1 byte to 64G, the smaller first");
   if (plan.factor != 0 ? !(plan.factor > 1) : plan.stepBytes < 1)
     return Status::invalid("-f has to be above 1, or -i a step of 1 byte or more");
-  if (plan.iterations < 1 || plan.warmup < 0 || plan.repeat < 1)
-    return Status::invalid("-n and --repeat have to be 1 or more, -w 0 or more");
+  size_t sizes = 0;
+  for (uint64_t bytes = plan.fromBytes; bytes <= plan.toBytes; bytes = plan.next(bytes))
+    if (++sizes > kMaxSizes)
+      return Status::invalid("-f or -i makes more than " + std::to_string(kMaxSizes) + " sizes");
+  COLL_RETURN_IF_ERROR(checkRange("-n", plan.iterations, 1, 1e9));
+  COLL_RETURN_IF_ERROR(checkRange("-w", plan.warmup, 0, 1e9));
+  COLL_RETURN_IF_ERROR(checkRange("--repeat", plan.repeat, 1, 1e6));
   if (plan.root < 0 || plan.root >= plan.ranks)
     return Status::invalid("--root has to be one of the " + std::to_string(plan.ranks) + " ranks");
   if (hasReduction(plan.op) && !rt::reductionTakes(plan.reduction, plan.dtype))
@@ -80,8 +87,6 @@ Status check(const OpPlan &plan) {
     return Status::invalid("--scale has to be a finite number");
   if (plan.scale != 1 && !hasReduction(plan.op))
     return Status::invalid("--scale is of reductions");
-  if (plan.timeoutUs < 1)
-    return Status::invalid("--timeout has to be above 0");
   return {};
 }
 

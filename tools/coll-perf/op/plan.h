@@ -47,6 +47,8 @@ struct OpPlan {
   int64_t timeoutUs = 60'000'000;
 
   std::vector<uint64_t> sizes() const;
+  // The size after this one.
+  uint64_t next(uint64_t bytes) const;
 };
 // The first thing that is wrong, in the words of the command line.
 Status check(const OpPlan &plan);

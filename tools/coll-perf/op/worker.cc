@@ -52,6 +52,11 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A message may have a user's bytes in it, which need not be text.
+std::string textOf(const Json &json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
 Json errorOf(const Status &status) {
   return {{"error", status.message()}, {"code", static_cast<int>(status.code())}};
 }
@@ -162,7 +167,7 @@ int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobO
     ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   Crew crew(plan, side);
   Status opened = crew.open(job);
-  Status sent = driver.send(opened.ok() ? "{}" : errorOf(opened).dump());
+  Status sent = driver.send(opened.ok() ? "{}" : textOf(errorOf(opened)));
   if (!opened.ok() || !sent.ok())
     return 1;
   while (true) {
@@ -176,7 +181,7 @@ int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobO
     task.bytes = order.value("bytes", uint64_t(0));
     task.place = order.value("in_place", false) ? Placement::In : Placement::Out;
     task.timing = static_cast<Timing>(order.value("timing", 0));
-    if (!driver.send(crew.perform(task).dump()).ok())
+    if (!driver.send(textOf(crew.perform(task))).ok())
       return 0;
   }
 }

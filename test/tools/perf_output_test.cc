@@ -1,0 +1,92 @@
+// What coll-perf leaves behind where others write to the same files, or the disk is full.
+
+#include "tools/coll-perf/output.h"
+#include "tools/coll-perf/rows.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace coll::perf {
+namespace {
+
+class PerfOutputTest : public testing::Test {
+protected:
+  ~PerfOutputTest() override { std::filesystem::remove_all(folder_); }
+
+  static std::string freshFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "coll-perf-XXXXXX").string();
+    return mkdtemp(name.data());
+  }
+
+  static std::vector<Row> rows(int count) {
+    Row row;
+    row.caseName = "a case that is as long as those of coll-perf are, or longer";
+    row.ours = 1;
+    return std::vector<Row>(static_cast<size_t>(count), row);
+  }
+  // Lines that are objects; a line that is none fails the test.
+  int countRows() const {
+    std::ifstream file(path_);
+    int count = 0;
+    for (std::string line; std::getline(file, line); ++count)
+      EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+    return count;
+  }
+  // In processes of their own, at once; false where one of them was not successful.
+  template <typename Body>
+  static bool inProcesses(int count, Body &&body) {
+    for (int i = 0; i < count; ++i)
+      if (fork() == 0)
+        _exit(body() ? 0 : 1);
+    bool all = true;
+    for (int status = 0; wait(&status) > 0;)
+      all &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return all;
+  }
+
+  const std::string folder_ = freshFolder();
+  const std::string path_ = folder_ + "/rows.jsonl";
+};
+
+// Each time more than a buffer of the library holds.
+TEST_F(PerfOutputTest, RowsOfRunsAtOnceStayWhole) {
+  EXPECT_TRUE(inProcesses(4, [&] {
+    for (int turn = 0; turn < 20; ++turn)
+      if (!appendRows(path_, "coll-perf", rows(50)).ok())
+        return false;
+    return true;
+  }));
+  EXPECT_EQ(countRows(), 4 * 20 * 50);
+}
+
+TEST_F(PerfOutputTest, WhatDoesNotFitOnTheDiskIsNotBegun) {
+  ASSERT_TRUE(appendRows(path_, "coll-perf", rows(3)).ok());
+  EXPECT_TRUE(inProcesses(1, [&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit room = {std::filesystem::file_size(path_) + 1000, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &room);
+    rt::Status full = appendRows(path_, "coll-perf", rows(50));
+    return full.message() == "cannot write \"" + path_ + "\": File too large";
+  }));
+  EXPECT_EQ(countRows(), 3);
+}
+
+TEST_F(PerfOutputTest, FilesAreReplacedByRunsAtOnce) {
+  EXPECT_TRUE(inProcesses(4, [&] {
+    for (int turn = 0; turn < 50; ++turn)
+      if (!replaceFile(path_, std::string(100'000, 'x')).ok())
+        return false;
+    return true;
+  }));
+  EXPECT_EQ(std::filesystem::file_size(path_), 100'000u);
+}
+
+} // namespace
+} // namespace coll::perf
