@@ -6,6 +6,9 @@ namespace coll::rt::gpu {
 
 namespace {
 
+// More than any GPU has; so that sums with it are numbers.
+constexpr int64_t kMostBytes = int64_t{1} << 46;
+
 int64_t roundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 dl::CudaMemoryProperties propertiesOf(int ordinal) {
@@ -63,6 +66,8 @@ bool canShare(const dl::Cuda &cuda, int ordinal, Sharing sharing) {
 
 Result<Block> Block::create(std::shared_ptr<GpuContext> gpu, Sharing sharing, int64_t bytes,
                             uint64_t id) {
+  if (bytes > kMostBytes)
+    return Status(kCollDevice, "no GPU has " + std::to_string(bytes) + " bytes of memory");
   const dl::Cuda &cuda = gpu->cuda();
   dl::CudaScope scope(cuda, gpu->context());
   COLL_RETURN_IF_ERROR(scope.status());
@@ -115,7 +120,7 @@ Result<Block> Block::of(std::shared_ptr<GpuContext> gpu, Sharing sharing, void *
   block.export_.bytes = static_cast<int64_t>(size);
   block.export_.offset = static_cast<int64_t>(address - block.address_);
   block.export_.address = block.address_;
-  if (block.export_.offset + bytes > block.export_.bytes)
+  if (bytes > block.export_.bytes - block.export_.offset)
     return Status::invalid("a buffer of " + std::to_string(bytes) +
                            " bytes is larger than the memory that it is in");
   if (sharing != Sharing::Process &&

@@ -192,6 +192,30 @@ TEST_F(DirectBackend, SizesOfSymmetricMemoryHaveToAgree) {
   }
 }
 
+TEST_F(DirectBackend, SizesThatNoMemoryHasAreRefused) {
+  expectAll(run(options(2), [&](Rank &me) {
+    float *data = floats(me.rank, {1, 1});
+    EXPECT_EQ(me.group.registerMemory(data + 1, INT64_MAX).status().code(), kCollInvalidCall);
+    Status refused = me.group.allocate(INT64_MAX).status();
+    EXPECT_TRUE(contains(refused, "no GPU has 9223372036854775807 bytes")) << refused.toString();
+    return me.group.run(sum(data, 2));
+  }));
+}
+
+// The same buffer, registered twice, is known as long as one of them lives.
+TEST_F(DirectBackend, ARegistrationEndsItselfAlone) {
+  expectAll(run(options(2), [&](Rank &me) {
+    float *data = floats(me.rank, {1, 1}), *other = floats(me.rank, {1, 1});
+    // Of another buffer on the other rank.
+    auto first = me.group.registerMemory(me.rank == 0 ? data : other, 8).take();
+    auto second = me.group.registerMemory(data, 8).take();
+    first.reset();
+    Status status = me.group.run(sum(data, 2));
+    EXPECT_EQ(data[1], 2);
+    return status;
+  }));
+}
+
 TEST_F(DirectBackend, PlacesInSymmetricMemoryHaveToAgree) {
   for (const Status &status : run(options(2), [&](Rank &me) {
          std::unique_ptr<Registration> memory = me.group.allocate(64).take();

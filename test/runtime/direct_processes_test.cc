@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
@@ -127,6 +128,36 @@ class DirectProcesses : public testing::TestWithParam<const char *> {};
 TEST_P(DirectProcesses, ShareMemory) {
   ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
   EXPECT_EQ(runProcesses(3, everything), std::vector<int>(3, 0));
+}
+
+int64_t openDescriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                       std::filesystem::directory_iterator());
+}
+
+// A descriptor of memory that has come to nothing would keep that memory.
+TEST_P(DirectProcesses, MemoryThatOneCannotHaveIsGivenUpByAll) {
+  ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
+  const std::string taking = GetParam() == std::string("ipc") ? "memAlloc" : "memCreate";
+  auto body = [&](Rank &me) {
+    COLL_RETURN_IF_ERROR(me.group.run(sum(me.floats({1}), 1)));
+    int64_t before = 0;
+    for (int turn = 0; turn < 3; ++turn) {
+      if (me.rank == 1)
+        me.cuda.failNext(taking, dl::kCudaOutOfMemory);
+      Status refused = me.group.allocate(1 << 20).status();
+      COLL_RETURN_IF_ERROR(expect(refused.message().find("rank 1: cuMem") != std::string::npos,
+                                  refused.toString().c_str()));
+      refused = me.group.allocate((1 + me.rank) << 22).status();
+      COLL_RETURN_IF_ERROR(expect(refused.code() == kCollMismatch, refused.toString().c_str()));
+      COLL_RETURN_IF_ERROR(me.group.run(Call())); // a barrier
+      if (turn == 0)
+        before = openDescriptors();
+    }
+    const int64_t kept = openDescriptors() - before;
+    return expect(kept <= 0, ("descriptors kept: " + std::to_string(kept)).c_str());
+  };
+  EXPECT_EQ(runProcesses(3, body), std::vector<int>(3, 0));
 }
 
 INSTANTIATE_TEST_SUITE_P(By, DirectProcesses, testing::Values("vmm", "ipc", "auto"));

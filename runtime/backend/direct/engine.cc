@@ -33,12 +33,20 @@ Result<std::vector<T>> gather(gpu::Group &group, const T &mine) {
   return all;
 }
 
-template <typename T>
-std::vector<Verdict> verdictsOf(const std::vector<T> &cards) {
+// What is wrong with it; all members find something, or none does.
+Status compare(const std::vector<MemoryCard> &cards, const gpu::Group &group) {
   std::vector<Verdict> verdicts;
-  for (const T &card : cards)
+  for (const MemoryCard &card : cards)
     verdicts.push_back(card.verdict);
-  return verdicts;
+  COLL_RETURN_IF_ERROR(outcomeOf(verdicts, group.ranks));
+  const int64_t mine = cards[static_cast<size_t>(group.position)].bytes;
+  for (size_t i = 0; i < cards.size(); ++i)
+    if (cards[i].bytes != mine)
+      return {kCollMismatch, "sizes of symmetric memory differ in group " +
+                                 describeGroup(group.ranks) + ": " + std::to_string(mine) +
+                                 " bytes, and " + std::to_string(cards[i].bytes) + " on rank " +
+                                 std::to_string(group.ranks[i])};
+  return {};
 }
 
 // Memory that all members of a group know, as long as it lives.
@@ -49,10 +57,17 @@ public:
       : node_(node), lane_(lane), block_(std::move(block)), windows_(std::move(windows)),
         isUsers_(isUsers) {}
   ~SymmetricMemory() override {
-    lane_.symmetric.erase(block_.data());
+    const auto known = lane_.symmetric.find(block_.data());
+    if (known != lane_.symmetric.end() && known->second.serial == serial_)
+      lane_.symmetric.erase(known);
     // CUDA IPC wants it to outlive the peers' windows, and peer access their calls.
     if (!isUsers_ && block_.exported().sharing != Sharing::Vmm)
       node_.retire(std::move(block_));
+  }
+  // From now on calls may use it.
+  void announce(std::vector<char *> members) {
+    serial_ = lane_.nextSerial++;
+    lane_.symmetric[block_.data()] = {block_.data(), block_.bytes(), serial_, std::move(members)};
   }
   void *data() const override { return block_.data(); }
   std::string kind() const override {
@@ -66,6 +81,7 @@ private:
   Block block_;
   std::vector<Window> windows_; // by position; the own one is empty
   const bool isUsers_;
+  int64_t serial_ = -1;
 };
 
 } // namespace
@@ -125,41 +141,35 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
   Result<std::vector<MemoryCard>> cards = gather(group, mine);
   if (!cards)
     return cards.status();
-  COLL_RETURN_IF_ERROR(outcomeOf(verdictsOf(*cards), group.ranks));
-  Symmetric memory;
-  memory.data = block->data();
-  memory.bytes = block->bytes();
+  const Status agreed = compare(*cards, group);
+  Status opened = agreed;
   std::vector<Window> windows(cards->size());
-  Status opened;
-  for (size_t i = 0; i < cards->size() && opened.ok(); ++i) {
-    if ((*cards)[i].bytes != mine.bytes) {
-      opened = {kCollMismatch, "sizes of symmetric memory differ in group " +
-                                   describeGroup(group.ranks) + ": " + std::to_string(mine.bytes) +
-                                   " bytes, and " + std::to_string((*cards)[i].bytes) +
-                                   " on rank " + std::to_string(group.ranks[i])};
-      break;
-    }
+  std::vector<char *> members(cards->size());
+  for (size_t i = 0; i < cards->size(); ++i) {
+    const MemoryCard &card = (*cards)[i];
     if (static_cast<int>(i) == group.position) {
-      memory.members.push_back(memory.data);
-      continue;
-    }
-    Result<Window> window = node_->open(group.ranks[i], (*cards)[i].exported);
-    opened = window ? Status() : window.status();
-    if (window) {
-      windows[i] = window.take();
-      memory.members.push_back(windows[i].data());
+      members[i] = block ? block->data() : nullptr;
+    } else if (opened.ok()) {
+      Result<Window> window = node_->open(group.ranks[i], card.exported);
+      opened = window.status();
+      if (window)
+        windows[i] = window.take();
+      members[i] = windows[i].data();
+    } else if (card.verdict.code == kCollOk) {
+      node_->decline(group.ranks[i], card.exported);
     }
   }
+  COLL_RETURN_IF_ERROR(agreed);
+  // Also where it ends here: peers may have opened the block.
+  auto memory = std::make_unique<SymmetricMemory>(*node_, static_cast<DirectLane &>(*group.lane),
+                                                  block.take(), std::move(windows), isUsers);
   Result<std::vector<Verdict>> verdicts = gather(group, verdictOf(opened));
   if (!verdicts)
     return verdicts.status();
   COLL_RETURN_IF_ERROR(opened);
   COLL_RETURN_IF_ERROR(outcomeOf(*verdicts, group.ranks));
-  auto &lane = static_cast<DirectLane &>(*group.lane);
-  memory.serial = lane.nextSerial++;
-  lane.symmetric[memory.data] = memory;
-  return std::unique_ptr<Registration>(
-      new SymmetricMemory(*node_, lane, block.take(), std::move(windows), isUsers));
+  memory->announce(std::move(members));
+  return std::unique_ptr<Registration>(std::move(memory));
 }
 
 } // namespace coll::rt::direct

@@ -195,15 +195,18 @@ Result<Block> Node::share(int64_t bytes, const std::vector<int> &peers) {
   Result<Block> block = Block::create(gpu_, sharing_, bytes, nextId_++);
   if (!block || sharing_ != Sharing::Vmm)
     return block;
-  for (int peer : peers) {
-    if (peer == rank_)
-      continue;
-    Result<net::Fd> fd = block->descriptor();
-    if (!fd)
-      return fd.status();
-    COLL_RETURN_IF_ERROR(links_->give(peer, block->exported().id, *fd));
-  }
+  Result<net::Fd> fd = block->descriptor();
+  if (!fd)
+    return fd.status();
+  for (int peer : peers)
+    if (peer != rank_)
+      COLL_RETURN_IF_ERROR(links_->give(peer, block->exported().id, *fd));
   return block;
+}
+
+void Node::decline(int peer, const Export &exported) {
+  if (exported.sharing == Sharing::Vmm && links_)
+    (void)links_->take(peer, exported.id, timeoutUs_); // where none comes, none is kept
 }
 
 Result<Node::Slice> Node::takeSlice(int64_t bytes) {

@@ -98,6 +98,8 @@ public:
   // Memory outside of the pool: gives its descriptor to those peers.
   Result<Block> makeBlock(int64_t bytes, const std::vector<int> &peers);
   Result<Window> open(int peer, const Export &exported);
+  // Instead of open(): a descriptor that is kept would keep the memory, too.
+  void decline(int peer, const Export &exported);
   // Keeps it until the peers have said farewell.
   void retire(Block block) { retired_.push_back(std::move(block)); }
 
