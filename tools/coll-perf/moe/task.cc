@@ -63,9 +63,9 @@ Status MoeTask::validate() const {
       topk > std::min(rt::kMoeMaxTopk, experts))
     return refuse("--experts is a multiple of the ranks up to " + std::to_string(most) +
                   ", --topk up to 32 of them");
-  COLL_RETURN_IF_ERROR(checkRange("-n", iterations, 1, 1e6));
-  COLL_RETURN_IF_ERROR(checkRange("-w", warmup, 0, 1e6));
-  COLL_RETURN_IF_ERROR(checkRange("--repeat", repeat, 1, 1e6));
+  COLL_RETURN_IF_ERROR(checkRange("-n", iterations, 1, 1e9));
+  COLL_RETURN_IF_ERROR(checkRange("-w", warmup, 0, 1e9));
+  COLL_RETURN_IF_ERROR(checkRange("--repeat", repeat, 1, 1e9));
   if (!lowLatencyTokens.empty())
     return validateLowLatency();
   for (int count : sms) {

@@ -77,7 +77,7 @@ Status check(const OpPlan &plan) {
       return Status::invalid("-f or -i makes more than " + std::to_string(kMaxSizes) + " sizes");
   COLL_RETURN_IF_ERROR(checkRange("-n", plan.iterations, 1, 1e9));
   COLL_RETURN_IF_ERROR(checkRange("-w", plan.warmup, 0, 1e9));
-  COLL_RETURN_IF_ERROR(checkRange("--repeat", plan.repeat, 1, 1e6));
+  COLL_RETURN_IF_ERROR(checkRange("--repeat", plan.repeat, 1, 1e9));
   if (plan.root < 0 || plan.root >= plan.ranks)
     return Status::invalid("--root has to be one of the " + std::to_string(plan.ranks) + " ranks");
   if (hasReduction(plan.op) && !rt::reductionTakes(plan.reduction, plan.dtype))
