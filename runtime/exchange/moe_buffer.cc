@@ -1,6 +1,7 @@
 #include "runtime/exchange/moe_buffer.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/env.h"
 #include "runtime/base/log.h"
 #include "runtime/exchange/moe_buffer_words.h"
 #include "runtime/kernels/error_word.h"
@@ -17,6 +18,7 @@ namespace {
 using kernels::KernelError;
 
 constexpr int64_t kUnit = 128;
+constexpr int64_t kMostBytes = int64_t{1} << 46;
 constexpr uint32_t kMaxBlocks = 128;
 constexpr uint32_t kPacketBytes = 512;
 constexpr uint32_t kSlots = 2;
@@ -42,8 +44,10 @@ Status checkOptions(const MoeBufferOptions &o) {
     return refuse("nvlBytes or netBytes is beyond INT_MAX");
   if (o.netBytes > 0 && !isWide && !o.lowLatency)
     return refuse("netBytes without ranks on other nodes");
-  if (o.timeoutUs <= 0)
-    return refuse("timeoutUs is not positive");
+  if (o.timeoutUs <= 0 || o.timeoutUs > kMostTimeoutUs)
+    return refuse("timeoutUs is from 1 to " + std::to_string(kMostTimeoutUs));
+  if (o.nvlBytes > kMostBytes)
+    return refuse("nvlBytes is " + std::to_string(o.nvlBytes) + ", more than any GPU has");
   if (isWide && o.numRanks % o.nodeSize && o.nvlBytes > 0)
     return refuse("nvlBytes for " + std::to_string(o.numRanks) + " ranks, no multiple of " + node +
                   ", which the low-latency mode alone takes");

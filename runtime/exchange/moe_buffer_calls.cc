@@ -220,7 +220,7 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
   int32_t total = -1;
   bool hasEnded = false;
   while ((total = __atomic_load_n(&counters.received, __ATOMIC_ACQUIRE)) < 0) {
-    COLL_RETURN_IF_ERROR(check());
+    COLL_RETURN_IF_ERROR(alive());
     if (hasEnded)
       return {kCollDevice, "moe buffer: the kernels have ended without counts"};
     if (Clock::now() > deadline)
@@ -235,7 +235,7 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
   }
   received.handle.numRecv = total;
   received.tokensPerExpert.assign(counters.perExpert, counters.perExpert + localExperts);
-  return check();
+  return alive();
 }
 
 Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,

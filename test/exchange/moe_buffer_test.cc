@@ -213,6 +213,10 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
   EXPECT_EQ(refusal([](auto &o) { o.nvlBytes = 100; }),
             "invalid call: moe buffer: nvlBytes and netBytes are multiples of 128, and nvlBytes is "
             "not 0");
+  EXPECT_EQ(refusal([](auto &o) { o.nvlBytes = INT64_MAX / 128 * 128; }),
+            "invalid call: moe buffer: nvlBytes is 9223372036854775680, more than any GPU has");
+  EXPECT_EQ(refusal([](auto &o) { o.timeoutUs = INT64_MAX; }),
+            "invalid call: moe buffer: timeoutUs is from 1 to 1000000000000000");
   EXPECT_EQ(refusal([](auto &o) { o.netBytes = 128; }),
             "invalid call: moe buffer: netBytes without ranks on other nodes");
   EXPECT_EQ(refusal([](auto &o) {
@@ -318,6 +322,39 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
                 .message()
                 .find("moe buffer: 1048576 rows; the buffer holds "),
             std::string::npos);
+}
+
+// The peers wait for the calls of a rank with a wrong index, which counts as -1.
+TEST_F(MoeBufferTest, AWrongIndexEndsNoCall) {
+  auto all = ranks(2);
+  std::minstd_rand random(7);
+  std::vector<MoeRankCase> world;
+  do
+    world = randomMoeCase(sizesFor(2, random), random);
+  while (world[0].topkIdx.empty());
+  const MoeDispatchOptions options;
+  std::vector<Inputs> in;
+  for (size_t r = 0; r < all.size(); ++r)
+    in.push_back(inputsOf(*all[r], world[r], 2, options.config));
+  const_cast<int64_t *>(in[0].routing.topkIdx)[0] = in[0].routing.numExperts;
+  beside(all, [&](size_t r, Rank &rank) {
+    MoeBuffer &buffer = *rank.buffer;
+    ASSERT_TRUE(buffer.dispatchLayout(in[r].routing, in[r].layout, rank.order).ok());
+    rank.wait();
+    auto received = buffer.dispatch(in[r].tokens, in[r].routing, in[r].layout, options,
+                                    in[r].handle, rank.order);
+    ASSERT_TRUE(received.ok()) << received.status().toString();
+    MoeCombine combine;
+    combine.x = received->x;
+    combine.numRows = received->handle.numRecv;
+    combine.hidden = in[r].tokens.hidden;
+    combine.out = in[r].out;
+    Status combined = buffer.combine(combine, received->handle, options.config, rank.order);
+    EXPECT_TRUE(combined.ok()) << combined.toString();
+    rank.wait();
+    Status found = buffer.check();
+    EXPECT_EQ(found.code(), r == 0 ? kCollInvalidCall : kCollOk) << found.toString();
+  });
 }
 
 TEST_F(MoeBufferTest, RanksThatShareAGpuShareItsMultiprocessors) {
