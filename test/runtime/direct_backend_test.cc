@@ -184,14 +184,6 @@ TEST_F(DirectBackend, SymmetricAndUsersMemory) {
   }));
 }
 
-TEST_F(DirectBackend, SizesOfSymmetricMemoryHaveToAgree) {
-  for (const Status &status :
-       run(options(2), [&](Rank &me) { return me.group.allocate(64 + me.rank).status(); })) {
-    EXPECT_EQ(status.code(), kCollMismatch);
-    EXPECT_TRUE(contains(status, "sizes of symmetric memory differ")) << status.message();
-  }
-}
-
 TEST_F(DirectBackend, SizesThatNoMemoryHasAreRefused) {
   expectAll(run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, {1, 1});
@@ -224,21 +216,6 @@ TEST_F(DirectBackend, PlacesInSymmetricMemoryHaveToAgree) {
     EXPECT_EQ(status.code(), kCollMismatch);
     EXPECT_TRUE(contains(status, "places in symmetric memory differ")) << status.message();
   }
-}
-
-TEST_F(DirectBackend, OneMembersLackOfMemoryReachesAll) {
-  expectAll(run(options(2), [&](Rank &me) {
-    Status status = me.group.run(sum(floats(me.rank, {1}), 1));
-    if (me.rank == 1)
-      cuda.failNext("memAlloc", dl::kCudaOutOfMemory);
-    if (status.ok())
-      status = me.group.run(Call()); // a barrier
-    // Whoever comes first.
-    Status refused = me.group.allocate(1 << 10).status();
-    EXPECT_TRUE(contains(refused, "rank ") && contains(refused, ": cuMemAlloc"))
-        << refused.toString();
-    return status;
-  }));
 }
 
 //===-- what ends kernels -------------------------------------------------------===//

@@ -46,6 +46,27 @@ TEST_P(GpuBackend, RefusesMemoryOfOthers) {
   }));
 }
 
+// Nobody waits for a member that has no memory, or another size, and the job goes on.
+TEST_P(GpuBackend, MemoryOfAGroupIsOfAllOrOfNone) {
+  expectAll(run(options(2), [&](Rank &me) {
+    Status status = me.group.run(sum(floats(me.rank, {1}), 1));
+    if (me.rank == 1 && GetParam() == std::string("nccl"))
+      nccl.failNext("memAlloc", dl::kNcclUnhandledCudaError);
+    else if (me.rank == 1)
+      cuda.failNext("memAlloc", dl::kCudaOutOfMemory);
+    if (status.ok())
+      status = me.group.run(Call()); // a barrier
+    // Whoever comes first.
+    Status refused = me.group.allocate(1 << 10).status();
+    EXPECT_TRUE(contains(refused, "rank ") && contains(refused, "MemAlloc")) << refused.toString();
+    refused = me.group.allocate(64 + me.rank).status();
+    EXPECT_EQ(refused.code(), kCollMismatch);
+    EXPECT_TRUE(contains(refused, "sizes of symmetric memory differ")) << refused.message();
+    EXPECT_EQ(me.group.allocate(-me.rank).status().code(), kCollInvalidCall);
+    return status.ok() ? me.group.run(sum(floats(me.rank, {1}), 1)) : status;
+  }));
+}
+
 TEST_P(GpuBackend, AnEndpointIsGivenOnce) {
   Result<std::unique_ptr<Backend>> backend = createBackend(GetParam(), options(2));
   ASSERT_TRUE(backend.ok());

@@ -1,53 +1,19 @@
 #include "runtime/backend/direct/engine.h"
 
 #include "runtime/backend/direct/types.h"
-#include "runtime/base/dtype.h"
-#include "runtime/call_check.h"
+#include "runtime/gpu/agreement.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace coll::rt::direct {
 
 namespace {
 
 // What a member tells of memory that the group is to know.
-struct MemoryCard {
-  Verdict verdict;
+struct Card {
+  gpu::MemoryCard memory;
   Export exported;
-  int64_t bytes = 0;
 };
-
-// Every member's, by position.
-template <typename T>
-Result<std::vector<T>> gather(gpu::Group &group, const T &mine) {
-  std::vector<T> all(static_cast<size_t>(group.size()));
-  Call call;
-  call.kind = OpKind::AllGather;
-  call.dtype = kCollI8;
-  call.count = sizeof(T);
-  call.src = &mine;
-  call.dst = all.data();
-  call.site.name = "memory of a group";
-  COLL_RETURN_IF_ERROR(group.control->run(call));
-  return all;
-}
-
-// What is wrong with it; all members find something, or none does.
-Status compare(const std::vector<MemoryCard> &cards, const gpu::Group &group) {
-  std::vector<Verdict> verdicts;
-  for (const MemoryCard &card : cards)
-    verdicts.push_back(card.verdict);
-  COLL_RETURN_IF_ERROR(outcomeOf(verdicts, group.ranks));
-  const int64_t mine = cards[static_cast<size_t>(group.position)].bytes;
-  for (size_t i = 0; i < cards.size(); ++i)
-    if (cards[i].bytes != mine)
-      return {kCollMismatch, "sizes of symmetric memory differ in group " +
-                                 describeGroup(group.ranks) + ": " + std::to_string(mine) +
-                                 " bytes, and " + std::to_string(cards[i].bytes) + " on rank " +
-                                 std::to_string(group.ranks[i])};
-  return {};
-}
 
 // Memory that all members of a group know, as long as it lives.
 class SymmetricMemory final : public Registration {
@@ -132,21 +98,24 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
                                                               gpu::Group &group,
                                                               Result<Block> block, bool isUsers) {
   COLL_RETURN_IF_ERROR(endpoint.health());
-  MemoryCard mine;
-  mine.verdict = verdictOf(block ? Status() : block.status());
+  Card mine;
+  mine.memory.verdict = gpu::verdictOf(block ? Status() : block.status());
   if (block) {
+    mine.memory.bytes = block->bytes();
     mine.exported = block->exported();
-    mine.bytes = block->bytes();
   }
-  Result<std::vector<MemoryCard>> cards = gather(group, mine);
+  Result<std::vector<Card>> cards = gpu::gather(group, mine);
   if (!cards)
     return cards.status();
-  const Status agreed = compare(*cards, group);
+  std::vector<gpu::MemoryCard> made;
+  for (const Card &card : *cards)
+    made.push_back(card.memory);
+  const Status agreed = gpu::compareMemory(made, group);
   Status opened = agreed;
   std::vector<Window> windows(cards->size());
   std::vector<char *> members(cards->size());
   for (size_t i = 0; i < cards->size(); ++i) {
-    const MemoryCard &card = (*cards)[i];
+    const Card &card = (*cards)[i];
     if (static_cast<int>(i) == group.position) {
       members[i] = block ? block->data() : nullptr;
     } else if (opened.ok()) {
@@ -155,7 +124,7 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
       if (window)
         windows[i] = window.take();
       members[i] = windows[i].data();
-    } else if (card.verdict.code == kCollOk) {
+    } else if (card.memory.verdict.code == kCollOk) {
       node_->decline(group.ranks[i], card.exported);
     }
   }
@@ -163,11 +132,11 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
   // Also where it ends here: peers may have opened the block.
   auto memory = std::make_unique<SymmetricMemory>(*node_, static_cast<DirectLane &>(*group.lane),
                                                   block.take(), std::move(windows), isUsers);
-  Result<std::vector<Verdict>> verdicts = gather(group, verdictOf(opened));
+  Result<std::vector<gpu::Verdict>> verdicts = gpu::gather(group, gpu::verdictOf(opened));
   if (!verdicts)
     return verdicts.status();
   COLL_RETURN_IF_ERROR(opened);
-  COLL_RETURN_IF_ERROR(outcomeOf(*verdicts, group.ranks));
+  COLL_RETURN_IF_ERROR(gpu::outcomeOf(*verdicts, group.ranks));
   memory->announce(std::move(members));
   return std::unique_ptr<Registration>(std::move(memory));
 }

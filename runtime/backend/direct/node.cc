@@ -43,22 +43,6 @@ Result<std::optional<Sharing>> wantedSharing() {
 
 } // namespace
 
-Verdict verdictOf(const Status &status) {
-  Verdict verdict;
-  verdict.code = status.code();
-  if (!status.ok())
-    put(verdict.text, status.message());
-  return verdict;
-}
-
-Status outcomeOf(const std::vector<Verdict> &all, const std::vector<int> &ranks) {
-  for (size_t i = 0; i < all.size(); ++i)
-    if (all[i].code != kCollOk)
-      return Status(static_cast<CollCode>(all[i].code), get(all[i].text))
-          .annotate("rank " + std::to_string(ranks[i]));
-  return {};
-}
-
 Result<std::unique_ptr<Node>> Node::open(int rank, int size, std::shared_ptr<GpuContext> gpu,
                                          bool inProcess, std::shared_ptr<Shared> shared) {
   std::unique_ptr<Node> node(new Node(rank, size, std::move(gpu), std::move(shared)));

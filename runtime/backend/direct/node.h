@@ -39,15 +39,6 @@ struct NodeCard {
   char why[160] = {};
 };
 
-// A status that travels.
-struct Verdict {
-  int32_t code = 0;
-  char text[252] = {};
-};
-Verdict verdictOf(const Status &status);
-// The first failure, with its rank.
-Status outcomeOf(const std::vector<Verdict> &all, const std::vector<int> &ranks);
-
 // Where a slice of a rank's pool is; for its peers.
 struct SliceId {
   Export chunk;

@@ -1,5 +1,6 @@
 #include "runtime/backend/direct/start.h"
 
+#include "runtime/gpu/agreement.h"
 #include "runtime/net/launch_env.h"
 
 #include <algorithm>
@@ -58,11 +59,11 @@ Status Meeting::exchange(std::vector<T> &values) {
 }
 
 Status Meeting::agreeOn(const std::vector<Status> &local) {
-  std::vector<Verdict> verdicts;
+  std::vector<gpu::Verdict> verdicts;
   for (const Status &status : local)
-    verdicts.push_back(verdictOf(status));
+    verdicts.push_back(gpu::verdictOf(status));
   COLL_RETURN_IF_ERROR(exchange(verdicts));
-  refusal_ = outcomeOf(verdicts, world_);
+  refusal_ = gpu::outcomeOf(verdicts, world_);
   return {};
 }
 

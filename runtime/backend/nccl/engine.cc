@@ -1,6 +1,7 @@
 #include "runtime/backend/nccl/engine.h"
 
 #include "runtime/backend/nccl/types.h"
+#include "runtime/gpu/agreement.h"
 
 #include <algorithm>
 
@@ -83,6 +84,13 @@ private:
   void *handle_ = nullptr;
 };
 
+// Whether all members have memory of one size.
+Status agree(gpu::Group &group, const Status &mine, int64_t bytes) {
+  Result<std::vector<gpu::MemoryCard>> cards =
+      gpu::gather(group, gpu::MemoryCard{gpu::verdictOf(mine), bytes});
+  return cards ? gpu::compareMemory(*cards, group) : cards.status();
+}
+
 } // namespace
 
 Status NcclEngine::supports(const Call &call) const { return nccl::supports(call, hasFp8_); }
@@ -97,10 +105,11 @@ Result<std::unique_ptr<Registration>> NcclEngine::registerMemory(gpu::GpuEndpoin
                                                                  int64_t bytes) {
   gpu::Gpu &gpu = endpoint.gpu();
   gpu::Gpu::Scope scope(gpu);
-  COLL_RETURN_IF_ERROR(gpu.check(data, "buffer"));
-  if (bytes < 1)
-    return Status::invalid("a buffer of " + std::to_string(bytes) + " bytes is not registered");
+  Status checked = gpu.check(data, "buffer");
+  if (checked.ok() && bytes < 1)
+    checked = Status::invalid("a buffer of " + std::to_string(bytes) + " bytes is not registered");
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
+  COLL_RETURN_IF_ERROR(agree(group, checked, bytes));
   auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
   made->setMemory(data, bytes);
   COLL_RETURN_IF_ERROR(made->makeUserBuffer(endpoint, group));
@@ -109,13 +118,15 @@ Result<std::unique_ptr<Registration>> NcclEngine::registerMemory(gpu::GpuEndpoin
 
 Result<std::unique_ptr<Registration>> NcclEngine::allocate(gpu::GpuEndpoint &endpoint,
                                                            gpu::Group &group, int64_t bytes) {
-  if (bytes < 0)
-    return Status::invalid("no buffer has " + std::to_string(bytes) + " bytes");
   gpu::Gpu &gpu = endpoint.gpu();
   gpu::Gpu::Scope scope(gpu);
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
   auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
-  COLL_RETURN_IF_ERROR(made->allocate(bytes));
+  // Who has no memory does not come to make the window, for which NCCL would wait.
+  const Status taken = bytes < 0
+                           ? Status::invalid("no buffer has " + std::to_string(bytes) + " bytes")
+                           : made->allocate(bytes);
+  COLL_RETURN_IF_ERROR(agree(group, taken, bytes));
   COLL_RETURN_IF_ERROR(nccl_.windowRegister ? made->makeWindow(endpoint, group)
                                             : made->makeUserBuffer(endpoint, group));
   return std::unique_ptr<Registration>(std::move(made));
