@@ -85,7 +85,7 @@ kernels::LowLatencyFar MoeLowLatencyNodes::of(int64_t buffer) const {
   return far;
 }
 
-void MoeLowLatencyNodes::start(MoePump &pump, std::function<Status()> watch,
+void MoeLowLatencyNodes::start(ChunkPump &pump, std::function<Status()> watch,
                                std::function<void()> fail) {
   thread_ = std::thread([this, &pump, watch = std::move(watch), fail = std::move(fail)] {
     const Status ended = pump.run(flows(), [&] {
@@ -122,8 +122,8 @@ uint64_t *MoeLowLatencyNodes::wordOf(int64_t chunk, uint64_t offset, int rank) c
   return reinterpret_cast<uint64_t *>(at(bufferOf(chunk), offset)) + rank;
 }
 
-std::vector<MoeFlow> MoeLowLatencyNodes::flows() {
-  std::vector<MoeFlow> flows;
+std::vector<RankFlow> MoeLowLatencyNodes::flows() {
+  std::vector<RankFlow> flows;
   for (int rank = 0; rank < world_.numRanks; ++rank)
     if (rank / world_.nodeSize != world_.node())
       for (bool isSend : {false, true})
@@ -131,14 +131,14 @@ std::vector<MoeFlow> MoeLowLatencyNodes::flows() {
   return flows;
 }
 
-MoeFlow MoeLowLatencyNodes::flowOf(int rank, bool isSend) {
+RankFlow MoeLowLatencyNodes::flowOf(int rank, bool isSend) {
   const int first = world_.rank - world_.place();
   const auto index = static_cast<uint64_t>(rank < first ? rank : rank - world_.members());
-  MoeFlow flow;
+  RankFlow flow;
   flow.rank = rank;
   flow.isSend = isSend;
   flow.tag = kTag;
-  flow.numChunks = MoeFlow::kEndless;
+  flow.numChunks = ChunkFlow::kEndless;
   flow.memory = registered_;
   for (int64_t buffer = 0; buffer < 2; ++buffer)
     flow.slots.push_back(
@@ -150,7 +150,7 @@ MoeFlow MoeLowLatencyNodes::flowOf(int rank, bool isSend) {
   };
   if (!isSend) {
     flow.bytes = [this](int64_t) { return static_cast<int64_t>(area_.messageBytes); };
-    flow.move = [=](int64_t chunk, const MoeSlot &slot) { return admit(chunk, rank, slot); };
+    flow.move = [=](int64_t chunk, const ChunkSlot &slot) { return admit(chunk, rank, slot); };
     flow.isMoved = [=](int64_t chunk) { return isRaised(chunk, area_.taken, 0); };
     return flow;
   }
@@ -176,7 +176,7 @@ int64_t MoeLowLatencyNodes::bytesOf(const LowLatencyMessage &header) const {
   return static_cast<int64_t>(before + header.rows * each);
 }
 
-Status MoeLowLatencyNodes::admit(int64_t chunk, int rank, const MoeSlot &slot) {
+Status MoeLowLatencyNodes::admit(int64_t chunk, int rank, const ChunkSlot &slot) {
   if (slot.bytes < static_cast<int64_t>(sizeof(LowLatencyMessage)))
     return wrong("half a message");
   const auto &header = *reinterpret_cast<const LowLatencyMessage *>(slot.host);
@@ -194,7 +194,7 @@ Status MoeLowLatencyNodes::admit(int64_t chunk, int rank, const MoeSlot &slot) {
 }
 
 Status MoeLowLatencyNodes::admitDispatch(const LowLatencyMessage &header,
-                                         const MoeSlot &slot) const {
+                                         const ChunkSlot &slot) const {
   using namespace kernels::low_latency;
   if (header.tokens > shape_.maxTokens || header.numTopk > shape_.numTopk ||
       header.entries > header.tokens * header.numTopk || header.rows > header.tokens ||
@@ -217,7 +217,7 @@ Status MoeLowLatencyNodes::admitDispatch(const LowLatencyMessage &header,
 }
 
 Status MoeLowLatencyNodes::admitCombine(int64_t chunk, const LowLatencyMessage &header,
-                                        const MoeSlot &slot) {
+                                        const ChunkSlot &slot) {
   using namespace kernels::low_latency;
   if (header.rowBytes != plainBytes(shape_.hidden) && header.rowBytes != logBytes(shape_.hidden))
     return wrong("more than there may be");

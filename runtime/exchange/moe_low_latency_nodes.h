@@ -11,7 +11,7 @@
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
 
-#include "runtime/exchange/moe_pump.h"
+#include "runtime/exchange/chunk_pump.h"
 #include "runtime/exchange/moe_routes.h"
 #include "runtime/kernels/moe_low_latency.h"
 
@@ -37,9 +37,9 @@ public:
   // What calls of one of the two buffers are launched with.
   kernels::LowLatencyFar of(int64_t buffer) const;
 
-  // From here on messages go. `watch`: as for MoePump::run(), in the thread; `fail`: told by the
+  // From here on messages go. `watch`: as for ChunkPump::run(), in the thread; `fail`: told by the
   // thread when no more will, unless it was stopped.
-  void start(MoePump &pump, std::function<Status()> watch, std::function<void()> fail);
+  void start(ChunkPump &pump, std::function<Status()> watch, std::function<void()> fail);
   // Before connections are closed.
   void stop();
   // Why no more go. Any thread.
@@ -49,15 +49,16 @@ private:
   MoeLowLatencyNodes(std::shared_ptr<dl::GpuContext> gpu, net::Transport &transport,
                      const MoeWorld &world, const kernels::LowLatencyShape &shape);
   Status open();
-  std::vector<MoeFlow> flows();
-  MoeFlow flowOf(int rank, bool isSend);
+  std::vector<RankFlow> flows();
+  RankFlow flowOf(int rank, bool isSend);
   // In one of the two buffers. `index`: the rank's, among those of other nodes.
   char *at(int64_t buffer, uint64_t offset) const;
   uint64_t *wordOf(int64_t chunk, uint64_t offset, int rank) const;
   // The message is a call's, and nothing in it leads outside; then the GPU is told.
-  Status admit(int64_t chunk, int rank, const MoeSlot &slot);
-  Status admitDispatch(const kernels::LowLatencyMessage &header, const MoeSlot &slot) const;
-  Status admitCombine(int64_t chunk, const kernels::LowLatencyMessage &header, const MoeSlot &slot);
+  Status admit(int64_t chunk, int rank, const ChunkSlot &slot);
+  Status admitDispatch(const kernels::LowLatencyMessage &header, const ChunkSlot &slot) const;
+  Status admitCombine(int64_t chunk, const kernels::LowLatencyMessage &header,
+                      const ChunkSlot &slot);
   int64_t bytesOf(const kernels::LowLatencyMessage &header) const;
 
   std::shared_ptr<dl::GpuContext> gpu_;

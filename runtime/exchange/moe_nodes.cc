@@ -95,19 +95,19 @@ Status MoeNodes::open() {
     COLL_RETURN_IF_ERROR(driver(cuda.eventCreate(event, dl::kCudaEventNoTiming), "cuEventCreate"));
   COLL_RETURN_IF_ERROR(kernels_.rehearseRelay(out_));
   COLL_RETURN_IF_ERROR(driver(cuda.streamSynchronize(out_), "cuStreamSynchronize"));
-  Result<std::unique_ptr<MoeLinks>> links =
-      MoeLinks::create(*options_.transport, world.rank, world.numRanks);
+  Result<std::unique_ptr<RankLinks>> links =
+      RankLinks::create(*options_.transport, world.rank, world.numRanks);
   if (!links)
     return links.status();
   links_ = links.take();
-  MoePump::Options pumping;
+  ChunkPump::Options pumping;
   pumping.slotBytes = options_.chunkBytes;
   pumping.timeoutUs = options_.timeoutUs;
   for (int n = 0; n < world.numNodes(); ++n)
     if (n != world.node() && world.onNode(n) < world.numRanks)
       pumping.far.push_back(world.onNode(n));
-  Result<std::unique_ptr<MoePump>> pump =
-      MoePump::create(gpu_, *options_.transport, *links_, world.rank, world.numRanks, pumping);
+  Result<std::unique_ptr<ChunkPump>> pump =
+      ChunkPump::create(gpu_, *options_.transport, *links_, world.rank, world.numRanks, pumping);
   if (!pump)
     return pump.status();
   pump_ = pump.take();
@@ -226,14 +226,15 @@ Result<int64_t> MoeNodes::tokensOfChunk(const kernels::MoeRecord &record) const 
   return options_.chunkBytes / one;
 }
 
-void MoeNodes::addFlows(std::vector<MoeFlow> &flows, bool isSend, const std::vector<int64_t> &begin,
-                        const kernels::MoeRecord &record, int64_t tokens, const Move &move) const {
+void MoeNodes::addFlows(std::vector<RankFlow> &flows, bool isSend,
+                        const std::vector<int64_t> &begin, const kernels::MoeRecord &record,
+                        int64_t tokens, const Move &move) const {
   const MoeWorld &world = options_.world;
   for (int n = 0; n < world.numNodes(); ++n) {
     const int64_t first = begin[at(n)], count = begin[at(n + 1)] - first;
     if (n == world.node() || count == 0)
       continue;
-    MoeFlow flow;
+    RankFlow flow;
     flow.rank = world.onNode(n);
     flow.isSend = isSend;
     flow.tag = tagOf(kRows);
@@ -242,7 +243,7 @@ void MoeNodes::addFlows(std::vector<MoeFlow> &flows, bool isSend, const std::vec
       const int64_t part = std::min(tokens, count - chunk * tokens);
       return static_cast<int64_t>(kernels::moeRun(record, static_cast<uint32_t>(part)).bytes);
     };
-    flow.move = [=](int64_t chunk, const MoeSlot &slot) {
+    flow.move = [=](int64_t chunk, const ChunkSlot &slot) {
       return move(first + chunk * tokens, std::min(tokens, count - chunk * tokens), slot);
     };
     flow.stream = isSend ? out_ : in_;
@@ -256,9 +257,9 @@ Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const M
   Result<int64_t> each = tokensOfChunk(record);
   if (!each)
     return each.status();
-  std::vector<MoeFlow> flows;
+  std::vector<RankFlow> flows;
   addFlows(flows, true, routes.sendBegin, record, *each,
-           [&](int64_t first, int64_t count, const MoeSlot &slot) {
+           [&](int64_t first, int64_t count, const ChunkSlot &slot) {
              kernels::MoeGatherArgs args;
              args.record = record;
              args.tokens = relay.sendTokens + first;
@@ -273,7 +274,7 @@ Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const M
              return kernels_.gather(args, out_);
            });
   addFlows(flows, false, routes.relayBegin, record, *each,
-           [&](int64_t first, int64_t count, const MoeSlot &slot) {
+           [&](int64_t first, int64_t count, const ChunkSlot &slot) {
              const kernels::MoeRun run = kernels::moeRun(record, static_cast<uint32_t>(count));
              const auto take = [&](void *to, uint64_t from, int64_t elem) {
                return elem == 0 ? Status::okay()
@@ -299,9 +300,9 @@ Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
   if (!each)
     return each.status();
   const int64_t rowBytes = sums.rowBytes, weightBytes = 4 * int64_t{sums.numScales};
-  std::vector<MoeFlow> flows;
+  std::vector<RankFlow> flows;
   addFlows(flows, true, routes.relayBegin, sums, *each,
-           [&](int64_t first, int64_t count, const MoeSlot &slot) {
+           [&](int64_t first, int64_t count, const ChunkSlot &slot) {
              const auto give = [&](uint64_t to, const void *from, int64_t elem) {
                return elem == 0 ? Status::okay()
                                 : driver(gpu_->cuda().memcpyDtoHAsync(
@@ -315,7 +316,7 @@ Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
              return give(run.scales, relay.topkWeights, weightBytes);
            });
   addFlows(flows, false, routes.sendBegin, sums, *each,
-           [&](int64_t first, int64_t count, const MoeSlot &slot) {
+           [&](int64_t first, int64_t count, const ChunkSlot &slot) {
              const auto take = [&](void *to, uint64_t from, int64_t elem) {
                return elem == 0 ? Status::okay()
                                 : driver(gpu_->cuda().memcpyHtoDAsync(

@@ -16,8 +16,8 @@
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_NODES_H
 
+#include "runtime/exchange/chunk_pump.h"
 #include "runtime/exchange/moe_platform.h"
-#include "runtime/exchange/moe_pump.h"
 #include "runtime/exchange/moe_routes.h"
 
 #include <functional>
@@ -72,8 +72,8 @@ public:
   Status connect(const std::vector<net::Handle> &handles) {
     return links_->connect(handles, options_.timeoutUs);
   }
-  MoeLinks &links() { return *links_; }
-  MoePump &pump() { return *pump_; }
+  RankLinks &links() { return *links_; }
+  ChunkPump &pump() { return *pump_; }
   char *data() const { return memory_.device(); } // netBytes
   int64_t bytesSent() const { return pump_->bytesSent(); }
 
@@ -112,7 +112,7 @@ private:
   Status await(dl::CudaEvent event);
   // `later` goes on when what is now on `earlier` is done.
   Status order(dl::CudaStream earlier, dl::CudaStream later);
-  Status run(std::vector<MoeFlow> flows) { return pump_->run(std::move(flows), watch_); }
+  Status run(std::vector<RankFlow> flows) { return pump_->run(std::move(flows), watch_); }
 
   // moe_nodes_agree.cc
   Status swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
@@ -120,12 +120,12 @@ private:
   Status swapRoutes(const std::vector<MoeCounts> &counts,
                     const std::vector<std::vector<MoeRoute>> &here,
                     std::vector<std::vector<MoeRoute>> &there);
-  MoeFlow bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const;
+  RankFlow bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const;
   uint64_t tagOf(Message kind) const { return calls_ * 4 + kind; }
   Result<int64_t> tokensOfChunk(const kernels::MoeRecord &record) const;
   // Flows with all counterparts, `tokens` at a time; `begin` as in MoeRoutes.
-  using Move = std::function<Status(int64_t first, int64_t count, const MoeSlot &slot)>;
-  void addFlows(std::vector<MoeFlow> &flows, bool isSend, const std::vector<int64_t> &begin,
+  using Move = std::function<Status(int64_t first, int64_t count, const ChunkSlot &slot)>;
+  void addFlows(std::vector<RankFlow> &flows, bool isSend, const std::vector<int64_t> &begin,
                 const kernels::MoeRecord &record, int64_t tokens, const Move &move) const;
 
   std::shared_ptr<dl::GpuContext> gpu_;
@@ -135,8 +135,8 @@ private:
   dl::GpuMemory memory_, stage_;
   dl::CudaStream out_ = nullptr, in_ = nullptr;
   dl::CudaEvent event_ = nullptr, staged_ = nullptr;
-  std::unique_ptr<MoeLinks> links_;
-  std::unique_ptr<MoePump> pump_;
+  std::unique_ptr<RankLinks> links_;
+  std::unique_ptr<ChunkPump> pump_;
   bool isStageBusy_ = false;
   uint64_t calls_ = 0;
   std::shared_ptr<const MoeRoutes> uploaded_; // whose tables are in memory_

@@ -60,16 +60,16 @@ Status compare(int rank, const MoeCallSign &own, const MoeCallSign &other) {
 
 } // namespace
 
-MoeFlow MoeNodes::bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const {
+RankFlow MoeNodes::bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const {
   const auto size = static_cast<int64_t>(bytes), slot = pump_->slotBytes(rank);
-  MoeFlow flow;
+  RankFlow flow;
   flow.rank = rank;
   flow.isSend = isSend;
   flow.tag = tagOf(kind);
   flow.numChunks = (size + slot - 1) / slot;
   flow.bytes = [size, slot](int64_t chunk) { return std::min(slot, size - chunk * slot); };
   auto *place = static_cast<char *>(data);
-  flow.move = [=, count = flow.bytes](int64_t chunk, const MoeSlot &at) {
+  flow.move = [=, count = flow.bytes](int64_t chunk, const ChunkSlot &at) {
     std::memcpy(isSend ? at.host : place + chunk * slot, isSend ? place + chunk * slot : at.host,
                 static_cast<size_t>(count(chunk)));
     return Status::okay();
@@ -82,7 +82,7 @@ Status MoeNodes::agree(const MoeCallSign &sign) {
   ++calls_;
   MoeCallSign own = sign;
   std::vector<MoeCallSign> others(at(world.numNodes()));
-  std::vector<MoeFlow> flows;
+  std::vector<RankFlow> flows;
   for (int n = 0; n < world.numNodes(); ++n)
     if (n != world.node()) {
       flows.push_back(bytesFlow(world.onNode(n), true, kSigns, &own, sizeof own));
@@ -108,7 +108,7 @@ Status MoeNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout, in
   own.perExpert.assign(perExpert.begin() + world.rank * static_cast<ptrdiff_t>(experts),
                        perExpert.begin() + (world.rank + 1) * static_cast<ptrdiff_t>(experts));
   std::vector<std::vector<char>> out(counts.size()), in(counts.size());
-  std::vector<MoeFlow> flows;
+  std::vector<RankFlow> flows;
   for (size_t r = 0; r < counts.size(); ++r) {
     if (static_cast<int>(r) == world.rank)
       continue;
@@ -138,7 +138,7 @@ Status MoeNodes::swapRoutes(const std::vector<MoeCounts> &counts,
                             std::vector<std::vector<MoeRoute>> &there) {
   const MoeWorld &world = options_.world;
   std::vector<std::vector<MoeRoute>> out = here;
-  std::vector<MoeFlow> flows;
+  std::vector<RankFlow> flows;
   for (int n = 0; n < world.numNodes(); ++n) {
     if (n == world.node())
       continue;

@@ -1,4 +1,4 @@
-#include "runtime/exchange/moe_links.h"
+#include "runtime/exchange/rank_links.h"
 
 #include "runtime/net/socket.h"
 
@@ -31,9 +31,9 @@ net::Segment segmentOf(T &message) {
 
 //===-- connecting --------------------------------------------------------------===//
 
-Result<std::unique_ptr<MoeLinks>> MoeLinks::create(net::Transport &transport, int rank,
-                                                   int numRanks) {
-  std::unique_ptr<MoeLinks> links(new MoeLinks(transport, rank, numRanks));
+Result<std::unique_ptr<RankLinks>> RankLinks::create(net::Transport &transport, int rank,
+                                                     int numRanks) {
+  std::unique_ptr<RankLinks> links(new RankLinks(transport, rank, numRanks));
   Result<std::unique_ptr<net::Listener>> listener = transport.listen(0);
   if (!listener)
     return listener.status();
@@ -41,7 +41,7 @@ Result<std::unique_ptr<MoeLinks>> MoeLinks::create(net::Transport &transport, in
   return links;
 }
 
-Status MoeLinks::connect(const std::vector<net::Handle> &handles, int64_t timeoutUs) {
+Status RankLinks::connect(const std::vector<net::Handle> &handles, int64_t timeoutUs) {
   for (int rank = 0; rank < rank_; ++rank) {
     auto connector = transport_.connect(0, handles[static_cast<size_t>(rank)]);
     if (!connector)
@@ -69,7 +69,7 @@ Status MoeLinks::connect(const std::vector<net::Handle> &handles, int64_t timeou
   }
 }
 
-Status MoeLinks::advanceGuests() {
+Status RankLinks::advanceGuests() {
   Result<std::unique_ptr<net::Connection>> accepted = listener_->accept();
   if (!accepted)
     return accepted.status();
@@ -90,7 +90,7 @@ Status MoeLinks::advanceGuests() {
 }
 
 // True once it has a place among the peers.
-Result<bool> MoeLinks::greet(Guest &guest) {
+Result<bool> RankLinks::greet(Guest &guest) {
   if (!guest.greeting) {
     const net::Segment segment = segmentOf(guest.hello);
     Result<net::Request *> request = guest.connection->irecv(&segment, 1, kHelloTag);
@@ -113,7 +113,7 @@ Result<bool> MoeLinks::greet(Guest &guest) {
   return true;
 }
 
-Status MoeLinks::advance(int rank) {
+Status RankLinks::advance(int rank) {
   Peer &peer = peers_[static_cast<size_t>(rank)];
   if (!peer.connection) {
     Result<std::unique_ptr<net::Connection>> made = peer.connector->poll();
@@ -139,12 +139,12 @@ Status MoeLinks::advance(int rank) {
   return completion->done ? listenTo(rank) : Status::okay();
 }
 
-Status MoeLinks::adopt(int rank, std::unique_ptr<net::Connection> connection) {
+Status RankLinks::adopt(int rank, std::unique_ptr<net::Connection> connection) {
   peers_[static_cast<size_t>(rank)].connection = std::move(connection);
   return listenTo(rank);
 }
 
-Status MoeLinks::listenTo(int rank) {
+Status RankLinks::listenTo(int rank) {
   Peer &peer = peers_[static_cast<size_t>(rank)];
   const net::Segment segment = segmentOf(peer.farewell);
   Result<net::Request *> request = peer.connection->irecv(&segment, 1, kEndTag);
@@ -158,7 +158,7 @@ Status MoeLinks::listenTo(int rank) {
 
 //===-- ends --------------------------------------------------------------------===//
 
-Status MoeLinks::poll() {
+Status RankLinks::poll() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (size_t r = 0; r < peers_.size() && failure_.ok() && !isClosed_; ++r) {
     Peer &peer = peers_[r];
@@ -176,12 +176,12 @@ Status MoeLinks::poll() {
   return failure_;
 }
 
-Status MoeLinks::explain(int rank, const Status &failure) {
+Status RankLinks::explain(int rank, const Status &failure) {
   const Status known = poll();
   return known.ok() ? ofRank(rank, failure) : known;
 }
 
-void MoeLinks::abort(const Status &cause) {
+void RankLinks::abort(const Status &cause) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (own_.code != kCollOk || isClosed_)
     return;
@@ -196,7 +196,7 @@ void MoeLinks::abort(const Status &cause) {
       (void)peer.connection->isend(&segment, 1, kEndTag);
 }
 
-void MoeLinks::close() {
+void RankLinks::close() {
   std::lock_guard<std::mutex> lock(mutex_);
   isClosed_ = true;
   guests_.clear();
@@ -205,6 +205,6 @@ void MoeLinks::close() {
       peer.connection->close();
 }
 
-MoeLinks::~MoeLinks() { close(); }
+RankLinks::~RankLinks() { close(); }
 
 } // namespace coll::rt

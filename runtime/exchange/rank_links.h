@@ -1,12 +1,12 @@
-// moe_links.h - a rank's connections to all other ranks of a MoeBuffer that spans nodes, and what
+// rank_links.h - a rank's connections to all other ranks of an exchange between nodes, and what
 // they say of how those fare.
 //
 // Everybody is connected to everybody, so that the end of a rank is heard of by all at once. The
 // rank with the higher number connects. abort(), poll() and explain() may be called from any thread
 // once connect() is over, everything else by one at a time.
 
-#ifndef COLL_RUNTIME_EXCHANGE_MOE_LINKS_H
-#define COLL_RUNTIME_EXCHANGE_MOE_LINKS_H
+#ifndef COLL_RUNTIME_EXCHANGE_RANK_LINKS_H
+#define COLL_RUNTIME_EXCHANGE_RANK_LINKS_H
 
 #include "runtime/net/transport.h"
 
@@ -16,12 +16,12 @@
 
 namespace coll::rt {
 
-class MoeLinks {
+class RankLinks {
 public:
   // Nothing is connected yet. The transport outlives the object.
-  static Result<std::unique_ptr<MoeLinks>> create(net::Transport &transport, int rank,
-                                                  int numRanks);
-  ~MoeLinks(); // closes
+  static Result<std::unique_ptr<RankLinks>> create(net::Transport &transport, int rank,
+                                                   int numRanks);
+  ~RankLinks(); // closes
 
   // What the others need to connect.
   const net::Handle &handle() const { return listener_->handle(); }
@@ -67,7 +67,7 @@ private:
   static constexpr uint32_t kMagic = 0x4d6f4c01;
   static constexpr uint64_t kHelloTag = ~uint64_t{0}, kEndTag = kHelloTag - 1;
 
-  MoeLinks(net::Transport &transport, int rank, int numRanks)
+  RankLinks(net::Transport &transport, int rank, int numRanks)
       : transport_(transport), rank_(rank), peers_(static_cast<size_t>(numRanks)) {}
   Status advanceGuests();
   Result<bool> greet(Guest &guest);
@@ -89,4 +89,4 @@ private:
 
 } // namespace coll::rt
 
-#endif // COLL_RUNTIME_EXCHANGE_MOE_LINKS_H
+#endif // COLL_RUNTIME_EXCHANGE_RANK_LINKS_H
