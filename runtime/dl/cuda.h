@@ -49,7 +49,7 @@ using CudaEvent = struct CudaEventTag *;
 using CudaGraph = struct CudaGraphTag *;
 using CudaGraphExec = struct CudaGraphExecTag *;
 
-// CUDA_MEMCPY2D: `rows` rows of `bytes` bytes. Only memory of GPUs here.
+// CUDA_MEMCPY2D: `rows` rows of `bytes` bytes. Memory of GPUs; with kCudaMemoryUnified pinned, too.
 struct CudaCopy2D {
   size_t srcX = 0, srcY = 0;
   unsigned srcKind = 2; // CU_MEMORYTYPE_DEVICE
@@ -108,6 +108,7 @@ inline constexpr int kCudaPointerOrdinal = 9;
 // CUmemorytype
 inline constexpr unsigned kCudaMemoryHost = 1;
 inline constexpr unsigned kCudaMemoryDevice = 2;
+inline constexpr unsigned kCudaMemoryUnified = 4;
 // Flags: CU_MEMHOSTALLOC_*, CU_MEMHOSTREGISTER_*, CU_STREAM_*, CU_EVENT_*
 inline constexpr unsigned kCudaHostPortable = 1;
 inline constexpr unsigned kCudaHostMapped = 2;

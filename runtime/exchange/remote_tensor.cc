@@ -2,6 +2,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/one_sided.h"
+#include "runtime/exchange/tensor_memory.h"
 #include "runtime/exchange/tensor_wire.h"
 #include "runtime/net/node_socket.h"
 
@@ -48,7 +49,8 @@ Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region
   return boxes;
 }
 
-// Memory of the user's that is registered for one access. Transports keep what costs much.
+// Memory of the user's that is registered for one access; null where the transport does not reach
+// it. Transports keep what costs much.
 class Registration {
 public:
   explicit Registration(net::Transport &transport) : transport_(transport) {}
@@ -56,9 +58,8 @@ public:
     if (memory_)
       transport_.deregMr(memory_);
   }
-  Result<net::Memory *> make(int device, void *data, int64_t bytes) {
-    Result<net::Memory *> made = transport_.regMr(
-        device, {data, static_cast<uint64_t>(bytes), net::MemoryKind::Host, -1, 0});
+  Result<net::Memory *> make(int device, const BoxMemory &memory, int64_t bytes) {
+    Result<net::Memory *> made = registerReached(transport_, device, memory, bytes);
     if (made)
       memory_ = *made;
     return made;
@@ -73,9 +74,9 @@ private:
 
 //===-- what is opened once -------------------------------------------------------===//
 
-Result<net::Connection *> OwnerConnections::get(const net::Handle &listener) {
+Result<OwnerLink *> OwnerConnections::get(const net::Handle &listener) {
   if (auto at = open_.find(listener.bytes); at != open_.end())
-    return at->second.get();
+    return &at->second;
   Result<std::unique_ptr<net::Connector>> connector =
       options_.transport->connect(options_.device, listener);
   if (!connector)
@@ -84,12 +85,27 @@ Result<net::Connection *> OwnerConnections::get(const net::Handle &listener) {
     Result<std::unique_ptr<net::Connection>> got = (*connector)->poll();
     if (!got)
       return got.status();
-    if (*got)
-      return (open_[listener.bytes] = got.take()).get();
+    if (*got) {
+      OwnerLink &link = open_[listener.bytes];
+      link.connection = got.take();
+      return &link;
+    }
     if (net::nowUs() > deadlineUs)
       return Status(kCollTimeout, "it does not take the connection");
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
+}
+
+Result<ChunkLane *> OwnerConnections::lane() {
+  if (!lane_) {
+    Result<std::unique_ptr<ChunkLane>> made =
+        ChunkLane::create(options_.gpu, *options_.transport, options_.device, BoxQuestion::kSlots,
+                          BoxQuestion::kChunkBytes);
+    if (!made)
+      return made.status();
+    lane_ = made.take();
+  }
+  return lane_.get();
 }
 
 struct RemoteTensor::Mapping {
@@ -248,32 +264,14 @@ Status RemoteTensor::byIpc(const std::vector<StridedBox> &boxes, const TensorVie
       copyBox(box, src, dst);
     return {};
   }
-  const dl::Cuda &cuda = mapping_->gpu->cuda();
-  dl::CudaScope scope(cuda, mapping_->gpu->context());
+  const dl::GpuContext &gpu = *mapping_->gpu;
+  dl::CudaScope scope(gpu.cuda(), gpu.context());
   COLL_RETURN_IF_ERROR(scope.status());
-  if (!boxes.empty() && !dl::cudaPointerInfo(cuda, own).device)
+  if (!boxes.empty() && !dl::cudaPointerInfo(gpu.cuda(), own).device)
     return Status::invalid("ipc: the tensor is memory of a GPU, the local one is not");
-  for (StridedBox box : boxes) {
-    // The innermost loop is the copy engine's, the others are the host's.
-    dl::CudaCopy2D copy;
-    copy.bytes = copy.srcPitch = copy.dstPitch = static_cast<size_t>(box.rowBytes);
-    copy.rows = 1;
-    const int inner = box.numLoops - 1;
-    if (inner >= 0 && box.srcStride[static_cast<size_t>(inner)] >= box.rowBytes &&
-        box.dstStride[static_cast<size_t>(inner)] >= box.rowBytes) {
-      const auto d = static_cast<size_t>(--box.numLoops);
-      copy.rows = static_cast<size_t>(box.count[d]);
-      copy.srcPitch = static_cast<size_t>(box.srcStride[d]);
-      copy.dstPitch = static_cast<size_t>(box.dstStride[d]);
-    }
-    for (RowCursor at(box); !at.done(); at.next()) {
-      copy.src = reinterpret_cast<dl::CudaAddress>(src + at.src());
-      copy.dst = reinterpret_cast<dl::CudaAddress>(dst + at.dst());
-      COLL_RETURN_IF_ERROR(
-          mapping_->gpu->check(cuda.memcpy2DAsync(&copy, mapping_->stream), "cuMemcpy2DAsync"));
-    }
-  }
-  return mapping_->gpu->check(cuda.streamSynchronize(mapping_->stream), "cuStreamSynchronize");
+  for (const StridedBox &box : boxes)
+    COLL_RETURN_IF_ERROR(copyByEngine(gpu, box, src, dst, mapping_->stream));
+  return gpu.check(gpu.cuda().streamSynchronize(mapping_->stream), "cuStreamSynchronize");
 }
 
 Status RemoteTensor::byRdma(const std::vector<StridedBox> &boxes, const CheckedView &local,
@@ -281,37 +279,67 @@ Status RemoteTensor::byRdma(const std::vector<StridedBox> &boxes, const CheckedV
   if (handle_.transport != options_.transport->name())
     return {kCollUnsupported, "it is reached over " + handle_.transport +
                                   ", and this process has " + options_.transport->name()};
-  if (handle_.memory.bytes < static_cast<uint64_t>(handle_.span()))
-    return Status::invalid("rdma: the handle's memory is smaller than its tensor");
-  Result<net::Connection *> connection = connections_->get(handle_.listener);
-  if (!connection)
-    return connection.status().annotate("rdma");
+  Result<OwnerLink *> link = connections_->get(handle_.listener);
+  if (!link)
+    return link.status().annotate("rdma");
   const TensorView &view = local.view;
+  const BoxMemory own = memoryAt(options_.gpu, view.data);
+  const bool isReached = handle_.memory.key != 0;
   Registration registration(*options_.transport);
   const net::Memory *memory = view.memory;
-  if (!memory && local.span > 0) {
-    Result<net::Memory *> made = registration.make(options_.device, view.data, local.span);
+  if (isReached && !memory && local.span > 0) {
+    Result<net::Memory *> made = registration.make(options_.device, own, local.span);
     if (!made)
       return made.status().annotate("rdma: the local tensor");
     memory = *made;
   }
-  const int maxSegments =
-      options_.transport->devices()[static_cast<size_t>(options_.device)].maxSegments;
-  OneSided moves(reads ? OneSided::Direction::Read : OneSided::Direction::Write, **connection,
-                 handle_.memory, static_cast<char *>(view.data), memory, maxSegments,
+  const bool isServed = !isReached || (own.gpu && (!memory || memory->remoteKey().key == 0));
+  const Status status = isServed ? byOwner(**link, boxes, own, reads)
+                                 : byOneSided(**link, boxes, local, memory, reads);
+  // What was refused concerns this request alone; all else has ended the connection, or has to so
+  // that the buffers are free.
+  if (!status.ok() && status.code() != kCollInvalidCall)
+    connections_->drop(handle_.listener);
+  return status.annotate("rdma");
+}
+
+Status RemoteTensor::byOneSided(OwnerLink &link, const std::vector<StridedBox> &boxes,
+                                const CheckedView &local, const net::Memory *memory, bool reads) {
+  if (handle_.memory.bytes < static_cast<uint64_t>(handle_.span()))
+    return Status::invalid("the handle's memory is smaller than its tensor");
+  const net::DeviceProperties &device =
+      options_.transport->devices()[static_cast<size_t>(options_.device)];
+  OneSided moves(reads ? OneSided::Direction::Read : OneSided::Direction::Write, *link.connection,
+                 handle_.memory, static_cast<char *>(local.view.data), memory, device.maxSegments,
                  options_.timeoutUs);
   Status status;
   for (const StridedBox &box : boxes)
     if (status.ok())
       status = moves.move(box);
   Status finished = moves.finish();
-  if (status.ok())
-    status = finished;
-  // A wrong key or range concerns this request alone; all else has ended the connection, or has to
-  // so that the buffers are free.
-  if (!status.ok() && status.code() != kCollInvalidCall)
-    connections_->drop(handle_.listener);
-  return status.annotate("rdma");
+  if (!status.ok() || !finished.ok() || !reads || !device.needsFlush || local.span == 0)
+    return status.ok() ? finished : status;
+  const net::Segment all = {local.view.data, static_cast<uint64_t>(local.span), memory};
+  Result<net::Request *> flush = link.connection->iflush(&all, 1);
+  if (!flush || !*flush)
+    return flush ? Status(kCollTimeout, "the connection takes no request") : flush.status();
+  return net::wait(*link.connection, *flush, options_.timeoutUs).status();
+}
+
+Status RemoteTensor::byOwner(OwnerLink &link, const std::vector<StridedBox> &boxes,
+                             const BoxMemory &local, bool reads) {
+  Result<ChunkLane *> lane = connections_->lane();
+  if (!lane)
+    return lane.status();
+  Status status;
+  for (const StridedBox &box : boxes)
+    if (status.ok())
+      status =
+          moveServed(link, **lane, {handle_.id, handle_.key, handleSum_, reads, options_.timeoutUs},
+                     box, local);
+  // Copies into the local tensor end before the caller has it back.
+  (*lane)->drain();
+  return status;
 }
 
 } // namespace coll::rt::exchange

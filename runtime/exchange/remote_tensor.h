@@ -6,8 +6,13 @@
 //   tensor->writeFrom(local, {Via::Rdma, part});      // a part of the tensor, by one way
 //
 // *ipc* maps the owner's memory: POSIX shared memory on the host, CUDA IPC or VMM descriptors on
-// GPUs. *rdma* is any transport with one-sided reads and writes. `Auto` takes ipc where the tensor
-// has it and the owner is on this node, else rdma.
+// GPUs. *rdma* is any transport with one-sided reads and writes; where it does not reach the memory
+// of both sides by itself, which happens with GPUs, the owner's thread and this one move the bytes
+// by way of pinned memory. `Auto` takes ipc where the tensor has it and the owner is on this node,
+// else rdma.
+//
+// Copies to and from pinned memory wait while another thread loads a kernel (dl/cuda.h):
+// CUDA_MODULE_LOADING=EAGER, where kernels wait for what is accessed.
 //
 // Calls block until the bytes are there. Nothing orders them with the owner's own accesses, or with
 // those of others: that is for the users to agree on.
@@ -20,6 +25,7 @@
 #ifndef COLL_RUNTIME_EXCHANGE_REMOTE_TENSOR_H
 #define COLL_RUNTIME_EXCHANGE_REMOTE_TENSOR_H
 
+#include "runtime/exchange/served_access.h"
 #include "runtime/exchange/shared_segment.h"
 #include "runtime/exchange/tensor_handle.h"
 #include "runtime/gpu/memory.h"
@@ -43,21 +49,24 @@ struct RemoteTensorsOptions {
   // As the owners'; it outlives the object. Null: no rdma.
   net::Transport *transport = nullptr;
   int device = 0;
-  // For tensors of GPU memory, which then are read into, and written from, this GPU's memory.
+  // For local memory of a GPU: this one's.
   std::shared_ptr<dl::GpuContext> gpu;
   int64_t timeoutUs = 60'000'000;
 };
 
-// Connections of a transport, by the owner's listener.
+// Connections of a transport, by the owner's listener, and what accesses over them share.
 class OwnerConnections {
 public:
   explicit OwnerConnections(const RemoteTensorsOptions &options) : options_(options) {}
-  Result<net::Connection *> get(const net::Handle &listener);
+  Result<OwnerLink *> get(const net::Handle &listener);
   void drop(const net::Handle &listener) { open_.erase(listener.bytes); }
+  // For accesses that the owner serves.
+  Result<ChunkLane *> lane();
 
 private:
   const RemoteTensorsOptions options_;
-  std::map<std::array<uint8_t, net::Handle::kBytes>, std::unique_ptr<net::Connection>> open_;
+  std::unique_ptr<ChunkLane> lane_; // outlives the connections
+  std::map<std::array<uint8_t, net::Handle::kBytes>, OwnerLink> open_;
 };
 
 class RemoteTensor {
@@ -83,6 +92,10 @@ private:
   Status map();
   Status byIpc(const std::vector<StridedBox> &boxes, const TensorView &local, bool reads);
   Status byRdma(const std::vector<StridedBox> &boxes, const CheckedView &local, bool reads);
+  Status byOneSided(OwnerLink &link, const std::vector<StridedBox> &boxes, const CheckedView &local,
+                    const net::Memory *memory, bool reads);
+  Status byOwner(OwnerLink &link, const std::vector<StridedBox> &boxes, const BoxMemory &local,
+                 bool reads);
   std::string name() const;
 
   const TensorHandle handle_;

@@ -34,7 +34,9 @@ struct TensorHandle {
   // Over a transport. An empty name: not this way.
   std::string transport;
   net::Handle listener;
-  net::RemoteKey memory; // from the tensor's first element to its last
+  // From the tensor's first element to its last. Key 0: the transport does not reach it by itself;
+  // the owner's thread does (tensor_server.h).
+  net::RemoteKey memory;
 
   std::string serialize() const;
   // kCollInvalidCall says what is wrong with the bytes: of another kind, version or length,

@@ -1,5 +1,6 @@
 #include "runtime/exchange/tensor_owner.h"
 
+#include "runtime/exchange/tensor_memory.h"
 #include "runtime/exchange/tensor_wire.h"
 #include "runtime/net/auth.h"
 #include "runtime/net/node_socket.h"
@@ -18,8 +19,6 @@ namespace {
 
 constexpr size_t kMostName = 100;
 constexpr int kBacklog = 64;
-// Connections of a transport are looked for so often.
-constexpr int kAcceptMs = 5;
 // A client that does not finish its question, or does not take the answer, holds nobody up for
 // longer.
 constexpr int64_t kPatienceUs = 1'000'000;
@@ -38,7 +37,8 @@ struct TensorOwner::Published {
   TensorAnswer answer;
   int segmentFd = -1;                // Shared: a segment's
   const gpu::Block *block = nullptr; // Gpu: that has a descriptor
-  net::Memory *memory = nullptr;     // over the transport
+  net::Memory *memory = nullptr;     // over the transport, where that reaches it
+  TensorServer::Tensor served;       // over the transport
 };
 
 struct TensorOwner::Client {
@@ -73,10 +73,12 @@ Status TensorOwner::listen() {
   wake_[1] = Fd(ends[1]);
   if (!options_.transport)
     return {};
-  Result<std::unique_ptr<net::Listener>> listener = options_.transport->listen(options_.device);
-  if (!listener)
-    return listener.status();
-  listener_ = listener.take();
+  Result<std::unique_ptr<TensorServer>> server =
+      TensorServer::create(*options_.transport, options_.device, options_.gpu,
+                           [this](const BoxQuestion &question) { return find(question); });
+  if (!server)
+    return server.status();
+  server_ = server.take();
   return {};
 }
 
@@ -90,7 +92,7 @@ TensorOwner::~TensorOwner() {
     thread_.join();
   }
   clients_.clear();
-  connections_.clear(); // no peer reads or writes any more
+  server_.reset(); // no peer reads or writes any more
   for (auto &[id, tensor] : published_)
     end(tensor);
 }
@@ -153,12 +155,15 @@ Result<std::string> TensorOwner::publish(const TensorView &tensor, const TensorW
   made.handle.shape = tensor.shape;
   made.handle.strides = checked->view.strides;
   COLL_RETURN_IF_ERROR(net::fillRandom(&made.handle.key, sizeof(made.handle.key)));
+  if (ways.rdma)
+    COLL_RETURN_IF_ERROR(expose(made, *checked).annotate("rdma"));
   std::lock_guard<std::mutex> lock(mutex_);
   made.handle.id = nextId_++;
   if (ways.ipc)
-    COLL_RETURN_IF_ERROR(share(made, *checked).annotate("ipc"));
-  if (ways.rdma)
-    COLL_RETURN_IF_ERROR(expose(made, *checked).annotate("rdma"));
+    if (Status shared = share(made, *checked); !shared.ok()) {
+      end(made);
+      return shared.annotate("ipc");
+    }
   std::string bytes = made.handle.serialize();
   made.handleSum = sumOf(bytes);
   published_.emplace(made.handle.id, std::move(made));
@@ -201,20 +206,32 @@ Status TensorOwner::share(Published &tensor, const CheckedView &checked) {
 
 // Over the transport.
 Status TensorOwner::expose(Published &tensor, const CheckedView &checked) {
-  if (!listener_)
+  if (!server_)
     return {kCollUnsupported, "this owner has no transport"};
-  const bool isGpu =
-      options_.gpu && dl::cudaPointerInfo(options_.gpu->cuda(), checked.view.data).device;
-  Result<net::Memory *> memory = options_.transport->regMr(
-      options_.device, {checked.view.data, static_cast<uint64_t>(checked.span),
-                        isGpu ? net::MemoryKind::Cuda : net::MemoryKind::Host, -1, 0});
+  tensor.served = {memoryAt(options_.gpu, checked.view.data), checked.span};
+  Result<net::Memory *> memory =
+      registerReached(*options_.transport, options_.device, tensor.served.memory, checked.span);
   if (!memory)
     return memory.status();
   tensor.memory = *memory;
   tensor.handle.transport = options_.transport->name();
-  tensor.handle.listener = listener_->handle();
-  tensor.handle.memory = (*memory)->remoteKey();
+  tensor.handle.listener = server_->handle();
+  if (!tensor.memory)
+    return server_->prepare();
+  tensor.handle.memory = tensor.memory->remoteKey();
   return {};
+}
+
+Result<TensorServer::Tensor> TensorOwner::find(const BoxQuestion &question) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto at = published_.find(question.id);
+  if (at == published_.end())
+    return Status(kCollPeer, "the tensor has been withdrawn");
+  const Published &tensor = at->second;
+  if (tensor.handle.key != question.key || tensor.handleSum != question.handleSum ||
+      tensor.handle.transport.empty())
+    return Status::invalid("the handle is not the one that was published");
+  return tensor.served;
 }
 
 Status TensorOwner::withdraw(std::string_view bytes) {
@@ -235,6 +252,8 @@ Status TensorOwner::withdraw(std::string_view bytes) {
       if (client.tensor == handle->id)
         (void)shutdown(client.fd.get(), SHUT_RDWR);
   }
+  if (server_)
+    server_->end(handle->id);
   end(gone);
   return {};
 }
@@ -256,7 +275,7 @@ void TensorOwner::serve() {
       for (const Client &client : clients_)
         waited.push_back({client.fd.get(), POLLIN, 0});
     }
-    if (poll(waited.data(), waited.size(), listener_ ? kAcceptMs : -1) < 0)
+    if (poll(waited.data(), waited.size(), -1) < 0)
       continue;
     char drained[64];
     while (read(wake_[0].get(), drained, sizeof(drained)) > 0) {
@@ -274,7 +293,6 @@ void TensorOwner::serve() {
         limitWaiting(fd->get());
         clients_.push_back({fd.take(), 0});
       }
-    acceptFromNetwork();
   }
 }
 
@@ -315,17 +333,6 @@ void TensorOwner::answer(Client &client) {
     client.tensor = question.id;
   else
     client.fd.reset();
-}
-
-void TensorOwner::acceptFromNetwork() {
-  if (!listener_)
-    return;
-  while (true) {
-    Result<std::unique_ptr<net::Connection>> got = listener_->accept();
-    if (!got || !*got)
-      return; // one that failed is its peer's affair
-    connections_.push_back(got.take());
-  }
 }
 
 } // namespace coll::rt::exchange

@@ -6,8 +6,9 @@
 //   …the bytes of the handle reach another process…
 //   owner->withdraw(handle);                                          // or at the owner's end
 //
-// A thread of the owner answers those who open its tensors inside the node, and takes connections
-// of the transport. What others do with a tensor is not told to the owner.
+// A thread of the owner answers those who open its tensors inside the node; where it has a
+// transport, another takes connections of that, and serves those whose accesses the transport
+// cannot do by itself (tensor_server.h). What others do with a tensor is not told to the owner.
 //
 // After withdraw() no access begins: the next one is told that the tensor is gone. One inside the
 // node that is under way may go on for its length, in memory that stays mapped there; memory of
@@ -21,6 +22,7 @@
 
 #include "runtime/exchange/shared_segment.h"
 #include "runtime/exchange/tensor_handle.h"
+#include "runtime/exchange/tensor_server.h"
 #include "runtime/gpu/memory.h"
 
 #include <list>
@@ -77,24 +79,23 @@ private:
   Status listen();
   Status share(Published &tensor, const CheckedView &checked);
   Status expose(Published &tensor, const CheckedView &checked);
+  Result<TensorServer::Tensor> find(const BoxQuestion &question);
   void serve();
   void answer(Client &client);
-  void acceptFromNetwork();
   void wake();
   void end(Published &tensor);
 
   const TensorOwnerOptions options_;
   std::string socketName_;
   Fd socket_, wake_[2];
-  std::unique_ptr<net::Listener> listener_;
-  std::mutex mutex_; // what follows
+  std::mutex mutex_; // what follows, but for the server, which asks with a lock of its own held
   bool leaving_ = false;
   uint64_t nextId_ = 1;
   std::list<SharedSegment> segments_;
   std::list<gpu::Block> blocks_; // tensors point at them
   std::map<uint64_t, Published> published_;
   std::vector<Client> clients_;
-  std::vector<std::unique_ptr<net::Connection>> connections_; // what they serve
+  std::unique_ptr<TensorServer> server_; // null without a transport
   std::thread thread_;
 };
 

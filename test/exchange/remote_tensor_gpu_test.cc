@@ -4,10 +4,12 @@
 #include "runtime/dl/fake_cuda.h"
 #include "runtime/exchange/remote_tensor.h"
 #include "runtime/exchange/tensor_owner.h"
+#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/owner_process.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 namespace coll::rt::exchange::test {
@@ -66,6 +68,17 @@ struct Gpu {
   std::string whyNot;
 };
 
+// What the owner's memory is, and how others reach it.
+enum class Way { IpcOfMalloc, IpcOfDescriptor, TcpOfMalloc, TcpOfDescriptor };
+bool isByDescriptor(Way way) { return way == Way::IpcOfDescriptor || way == Way::TcpOfDescriptor; }
+bool isByTcp(Way way) { return way == Way::TcpOfMalloc || way == Way::TcpOfDescriptor; }
+
+std::unique_ptr<net::Transport> tcpFor(Way way) {
+  net::TcpOptions options;
+  options.iface = "lo";
+  return isByTcp(way) ? net::createTcpTransport(options, std::nullopt).take() : nullptr;
+}
+
 constexpr int64_t kGpuBytes = 2 << 20; // what the fake driver lets others open
 const std::string kSkip = "SKIP ";
 
@@ -76,12 +89,15 @@ std::vector<int32_t> counted(size_t count) {
 }
 
 // Publishes the numbers 0 to 59 as 3 x 4 x 5, and expects the last to be -7 in the end.
-void ownGpuMemory(bool isReal, bool byDescriptor, int out, int in) {
+void ownGpuMemory(bool isReal, Way way, int out, int in) {
   Gpu gpu(isReal, 0);
   if (!gpu.whyNot.empty())
     return say(out, kSkip + gpu.whyNot);
+  auto transport = tcpFor(way);
+  const bool byDescriptor = isByDescriptor(way);
   TensorOwnerOptions options;
   options.gpu = gpu.context;
+  options.transport = transport.get();
   auto owner = TensorOwner::create(options).take();
   auto memory =
       byDescriptor
@@ -90,15 +106,17 @@ void ownGpuMemory(bool isReal, bool byDescriptor, int out, int in) {
   auto *data = reinterpret_cast<int32_t *>(byDescriptor ? owner->allocateGpu(kGpuBytes).take()
                                                         : memory.device());
   gpu.put(data, counted(60));
-  say(out, owner->publish({kCollI32, {3, 4, 5}, {}, data, nullptr}, {true, false}));
+  say(out, owner->publish({kCollI32, {3, 4, 5}, {}, data, nullptr}, {!isByTcp(way), isByTcp(way)}));
   waitForEnd(in);
   if (gpu.get(data, 60).back() != -7 || testing::Test::HasFailure())
     _exit(9);
 }
 
-void accessGpuMemory(Gpu &gpu, OwnerProcess &process) {
+void accessGpuMemory(Gpu &gpu, Way way, OwnerProcess &process) {
+  auto transport = tcpFor(way);
   RemoteTensorsOptions options;
   options.gpu = gpu.context;
+  options.transport = transport.get();
   RemoteTensors remote(options);
   auto opened = remote.open(process.handle);
   ASSERT_TRUE(opened.ok()) << opened.status().toString() << ": " << process.handle;
@@ -106,8 +124,9 @@ void accessGpuMemory(Gpu &gpu, OwnerProcess &process) {
   auto *local = reinterpret_cast<int32_t *>(memory.device());
   gpu.put(local, std::vector<int32_t>(60, -1));
   // A middle part, into a layout with gaps.
-  Status status = (*opened)->readInto({kCollI32, {3, 2, 3}, {16, 5, 1}, local, nullptr},
-                                      {Via::Ipc, Region{{0, 1, 2}, {3, 2, 3}}});
+  Status status =
+      (*opened)->readInto({kCollI32, {3, 2, 3}, {16, 5, 1}, local, nullptr},
+                          {isByTcp(way) ? Via::Rdma : Via::Ipc, Region{{0, 1, 2}, {3, 2, 3}}});
   ASSERT_TRUE(status.ok()) << status.toString();
   std::vector<int32_t> expected(60, -1);
   for (int i = 0; i < 3; ++i)
@@ -119,35 +138,77 @@ void accessGpuMemory(Gpu &gpu, OwnerProcess &process) {
   const TensorAccess last = {Via::Auto, Region{{2, 3, 4}, {1, 1, 1}}};
   status = (*opened)->writeFrom({kCollI32, {1, 1, 1}, {}, local, nullptr}, last);
   ASSERT_TRUE(status.ok()) << status.toString();
+  // Into host memory: by mapping no, over a transport yes.
   int32_t host = 0;
   EXPECT_EQ((*opened)->readInto({kCollI32, {1, 1, 1}, {}, &host, nullptr}, last).code(),
-            kCollInvalidCall);
+            isByTcp(way) ? kCollOk : kCollInvalidCall);
+  EXPECT_EQ(host, isByTcp(way) ? -7 : 0);
   RemoteTensors blind{RemoteTensorsOptions()};
   const TensorView whole = {kCollI32, {3, 4, 5}, {}, local, nullptr};
   EXPECT_EQ(blind.open(process.handle).take()->readInto(whole).code(), kCollUnsupported);
   EXPECT_EQ(process.end(0), 0);
-  EXPECT_EQ((*opened)->readInto(whole).code(), kCollPeer);
+  const CollCode code = (*opened)->readInto(whole).code();
+  EXPECT_TRUE(code == kCollPeer || (isByTcp(way) && code == kCollLink)) << code;
 }
 
-void runOn(bool isReal, bool byDescriptor) {
-  OwnerProcess process([&](int out, int in) { ownGpuMemory(isReal, byDescriptor, out, in); });
+void runOn(bool isReal, Way way) {
+  OwnerProcess process([&](int out, int in) { ownGpuMemory(isReal, way, out, in); });
   if (process.handle.compare(0, kSkip.size(), kSkip) == 0) {
     process.end(0);
     GTEST_SKIP() << process.handle.substr(kSkip.size());
   }
   Gpu gpu(isReal, 1);
   ASSERT_EQ(gpu.whyNot, "");
-  accessGpuMemory(gpu, process);
+  accessGpuMemory(gpu, way, process);
 }
 
-TEST(RemoteTensorProcessTest, GpuMemoryIsOpenedByIpc) { runOn(false, /*byDescriptor=*/false); }
-TEST(RemoteTensorProcessTest, GpuMemoryIsOpenedByDescriptor) { runOn(false, true); }
+TEST(RemoteTensorProcessTest, GpuMemoryIsOpenedByIpc) { runOn(false, Way::IpcOfMalloc); }
+TEST(RemoteTensorProcessTest, GpuMemoryIsOpenedByDescriptor) { runOn(false, Way::IpcOfDescriptor); }
+TEST(RemoteTensorProcessTest, GpuMemoryIsServedOverTcp) { runOn(false, Way::TcpOfMalloc); }
+TEST(RemoteTensorProcessTest, VmmMemoryIsServedOverTcp) { runOn(false, Way::TcpOfDescriptor); }
+
+// While chunks are under way.
+TEST(RemoteTensorProcessTest, AKilledOwnerEndsAServedAccess) {
+  constexpr int64_t kElems = 4 << 20;
+  OwnerProcess process([&](int out, int in) {
+    Gpu gpu(false, 0);
+    auto transport = tcpFor(Way::TcpOfMalloc);
+    auto owner = TensorOwner::create({"child", transport.get(), 0, gpu.context}).take();
+    auto memory =
+        dl::GpuMemory::create(gpu.context, dl::GpuMemory::Kind::Device, 4 * kElems).take();
+    say(out, owner->publish({kCollI32, {kElems}, {}, memory.device(), nullptr}, {false, true}));
+    waitForEnd(in);
+  });
+  Gpu gpu(false, 1);
+  auto transport = tcpFor(Way::TcpOfMalloc);
+  RemoteTensorsOptions options;
+  options.gpu = gpu.context;
+  options.transport = transport.get();
+  options.timeoutUs = 20'000'000;
+  RemoteTensors remote(options);
+  auto tensor = remote.open(process.handle).take();
+  auto memory = dl::GpuMemory::create(gpu.context, dl::GpuMemory::Kind::Device, 4 * kElems).take();
+  const TensorView local = {kCollI32, {kElems}, {}, memory.device(), nullptr};
+  ASSERT_TRUE(tensor->readInto(local).ok());
+  std::thread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(process.pid, SIGKILL);
+  });
+  Status status;
+  for (int i = 0; i < 10'000 && status.ok(); ++i)
+    status = i % 2 ? tensor->readInto(local) : tensor->writeFrom(local);
+  killer.join();
+  EXPECT_TRUE(status.code() == kCollPeer || status.code() == kCollLink) << status.toString();
+  EXPECT_NE(status.message().find("the tensor of \"child\": rdma: "), std::string::npos);
+  EXPECT_FALSE(tensor->readInto(local).ok());
+  process.end(0);
+}
 
 // In a process that forks first: where the driver has been, its children cannot use it.
-void runInChild(bool byDescriptor) {
+void runInChild(Way way) {
   const pid_t pid = fork();
   if (pid == 0) {
-    runOn(/*isReal=*/true, byDescriptor);
+    runOn(/*isReal=*/true, way);
     _exit(testing::Test::HasFailure() ? 1 : testing::Test::IsSkipped() ? 77 : 0);
   }
   int state = 0;
@@ -158,8 +219,10 @@ void runInChild(bool byDescriptor) {
   EXPECT_EQ(WEXITSTATUS(state), 0);
 }
 
-TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsOpenedByIpc) { runInChild(false); }
-TEST(RemoteTensorCudaTest, VmmMemoryIsOpenedByDescriptor) { runInChild(true); }
+TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsOpenedByIpc) { runInChild(Way::IpcOfMalloc); }
+TEST(RemoteTensorCudaTest, VmmMemoryIsOpenedByDescriptor) { runInChild(Way::IpcOfDescriptor); }
+TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsServedOverTcp) { runInChild(Way::TcpOfMalloc); }
+TEST(RemoteTensorCudaTest, VmmMemoryIsServedOverTcp) { runInChild(Way::TcpOfDescriptor); }
 
 } // namespace
 } // namespace coll::rt::exchange::test

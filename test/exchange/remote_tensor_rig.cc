@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <optional>
 
 namespace coll::rt::exchange::test {
 
@@ -84,12 +85,30 @@ void fillRandom(Random &random, char *data, int64_t bytes) {
     data[i] = static_cast<char>(random());
 }
 
+// Of a fake GPU, where there is one: host memory that only its driver may move.
+struct LocalMemory {
+  LocalMemory(const std::shared_ptr<dl::GpuContext> &gpu, int64_t bytes) {
+    if (gpu)
+      device = dl::GpuMemory::create(gpu, dl::GpuMemory::Kind::Device, bytes).take();
+    else
+      plain.resize(static_cast<size_t>(bytes));
+    data = gpu ? device.device() : plain.data();
+  }
+  dl::GpuMemory device;
+  Bytes plain;
+  char *data = nullptr;
+};
+
 // One read and one write of a part, compared with a loop over elements.
 void accessOnce(Random &random, TensorOwner &owner, RemoteTensors &remote, const TensorWays &ways,
-                Via via) {
+                Via via, const std::shared_ptr<dl::GpuContext> &gpu) {
   const auto dtype = static_cast<CollDtype>(below(random, kNumDtypes));
   const Layout theirs = randomLayout(random, dtype, randomShape(random));
-  Result<void *> allocated = owner.allocate(theirs.bytes);
+  const int64_t places = gpu ? 1 + below(random, 3) : 0; // 1: the tensor, 2: the local memory
+  std::optional<LocalMemory> onGpu;
+  if (places & 1)
+    onGpu.emplace(gpu, theirs.bytes);
+  Result<void *> allocated = onGpu ? Result<void *>(onGpu->data) : owner.allocate(theirs.bytes);
   ASSERT_TRUE(allocated.ok()) << allocated.status().toString();
   auto *memory = static_cast<char *>(*allocated);
   fillRandom(random, memory, theirs.bytes);
@@ -101,9 +120,10 @@ void accessOnce(Random &random, TensorOwner &owner, RemoteTensors &remote, const
   for (bool reads : {true, false}) {
     const Region part = randomPart(random, theirs.shape);
     const Layout ours = randomLayout(random, dtype, part.extent);
-    Bytes local(static_cast<size_t>(ours.bytes));
-    fillRandom(random, local.data(), ours.bytes);
-    Bytes expectedLocal = local, expectedRemote(memory, memory + theirs.bytes);
+    LocalMemory local(places & 2 ? gpu : nullptr, ours.bytes);
+    fillRandom(random, local.data, ours.bytes);
+    Bytes expectedLocal(local.data, local.data + ours.bytes);
+    Bytes expectedRemote(memory, memory + theirs.bytes);
     int64_t begin = theirs.offset;
     for (size_t d = 0; d < part.begin.size(); ++d)
       begin += part.begin[d] * theirs.strides[d] * theirs.size();
@@ -114,32 +134,37 @@ void accessOnce(Random &random, TensorOwner &owner, RemoteTensors &remote, const
       char *here = expectedLocal.data() + ours.offset + to[i];
       std::memcpy(reads ? here : there, reads ? there : here, static_cast<size_t>(ours.size()));
     }
-    const TensorView view = ours.view(local.data());
+    const TensorView view = ours.view(local.data);
     const Status status =
         reads ? (*tensor)->readInto(view, {via, part}) : (*tensor)->writeFrom(view, {via, part});
     ASSERT_TRUE(status.ok()) << status.toString();
-    ASSERT_EQ(local, expectedLocal);
+    ASSERT_EQ(Bytes(local.data, local.data + ours.bytes), expectedLocal);
     ASSERT_EQ(Bytes(memory, memory + theirs.bytes), expectedRemote);
   }
   tensor->reset();
   ASSERT_TRUE(owner.withdraw(*handle).ok());
-  ASSERT_TRUE(owner.release(memory).ok());
+  if (!onGpu) {
+    ASSERT_TRUE(owner.release(memory).ok());
+  }
 }
 
 } // namespace
 
-void accessMany(net::Transport *transport, Via via, int cases) {
+void accessMany(net::Transport *transport, Via via, int cases,
+                const std::shared_ptr<dl::GpuContext> &gpu) {
   TensorOwnerOptions options;
   options.transport = transport;
+  options.gpu = gpu;
   auto owner = TensorOwner::create(options);
   ASSERT_TRUE(owner.ok()) << owner.status().toString();
   RemoteTensorsOptions remoteOptions;
   remoteOptions.transport = transport;
+  remoteOptions.gpu = gpu;
   RemoteTensors remote(remoteOptions);
   for (uint64_t seed = 0; seed < static_cast<uint64_t>(cases); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
-    accessOnce(random, **owner, remote, {via != Via::Rdma, via != Via::Ipc}, via);
+    accessOnce(random, **owner, remote, {via != Via::Rdma, via != Via::Ipc}, via, gpu);
     if (testing::Test::HasFailure())
       return;
   }
