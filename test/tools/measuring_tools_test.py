@@ -250,9 +250,41 @@ class CollPerfTest(unittest.TestCase):
         for row in rows:
             self.assertGreater(row["ours"], 0)
             self.assertLessEqual(row["least_wire_bytes"], row["wire_bytes"])
+        done = run("coll-perf", "reshard", "--nodes=2")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--nodes is for GPU memory", done.stderr)
         done = run("coll-perf", "reshard", "--memory=gpu", COLL_CUDA="none")
         self.assertEqual(done.returncode, 77, done.stderr)
         self.assertIn("SKIPPED", done.stdout)
+
+    # Between nodes there are engines alone: the fake driver runs no kernels.
+    NODES = ["reshard", "--memory=gpu", "--nodes=2", "--engine=copies", "--peers=none",
+             "--direction=push"]
+
+    @unittest.skipUnless(FAKE_GPU.exists(), "libcoll-fake-gpu.so was not built")
+    def test_reshards_between_nodes_are_checked(self):
+        for words in (["--shape=1001x777", "--senders=3", "--receivers=2"],
+                      ["--shape=700x1200", "--senders=4", "--receivers=4", "--same"]):
+            done = run("coll-perf", *self.NODES, *words, "-n1", "-w0", "--repeat=1",
+                       COLL_CUDA=str(FAKE_GPU))
+            self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+            self.assertIn("on 2 nodes, over tcp", done.stdout)
+
+    @unittest.skipUnless(FAKE_GPU.exists(), "libcoll-fake-gpu.so was not built")
+    def test_a_killed_rank_ends_a_reshard_between_nodes(self):
+        process = subprocess.Popen([BIN / "coll-perf", *self.NODES, "--shape=2048x2048",
+                                    "--no-check", "-n1000000", "--timeout=30"], text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
+                                   env=dict(os.environ, COLL_CUDA=str(FAKE_GPU)))
+        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
+            self.addCleanup(cleanup)
+        self.assertIn("reshard", process.stdout.readline() + process.stdout.readline())
+        time.sleep(0.5)
+        os.kill(children_of(process.pid)[1], signal.SIGKILL)
+        output, errors = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 1, output)
+        self.assertRegex(errors, "rank 1 (is gone|was ended)")
 
     def test_what_is_not_here_is_skipped(self):
         done = run("coll-perf", "all_reduce", "--backend=nccl", COLL_CUDA="none")

@@ -46,7 +46,8 @@ Command addReshard(CLI::App &app, int argc, char **argv) {
       "Examples:\n"
       "  coll-perf reshard --shape=4096x4096 --senders=2 --receivers=2\n"
       "  coll-perf reshard --memory=gpu --shape=51200x51200 --json=rows.jsonl\n"
-      "  coll-perf reshard --memory=gpu --shape=51200x51200 --senders=4 --receivers=4 --same");
+      "  coll-perf reshard --memory=gpu --shape=51200x51200 --senders=4 --receivers=4 --same\n"
+      "  coll-perf reshard --memory=gpu --senders=2 --receivers=2 --nodes=2");
   addReshardOptions(*reshard, words->reshard);
   reshard->add_option("--json", words->json, "append rows to this file")
       ->group("Output")

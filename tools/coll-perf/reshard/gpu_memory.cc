@@ -1,4 +1,5 @@
 #include "runtime/gpu/memory.h"
+#include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/reshard/memory.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr unsigned char kSpoiled = 0x5e;
 // What a rank tells the others. Plain bytes.
 struct Card {
   Export places[kPlaces];
+  net::Handle handle; // between nodes
 };
 
 class IpcMemory final : public GpuRankMemory {
@@ -47,6 +49,8 @@ public:
     if (!gpu)
       return gpu.status();
     gpu_ = gpu.take();
+    task_ = &task;
+    rank_ = rank;
     {
       rt::dl::CudaScope scope(gpu_->cuda(), gpu_->context());
       COLL_RETURN_IF_ERROR(gpu_->check(
@@ -66,6 +70,10 @@ public:
       card.places[place] = blocks_[place].exported();
       own_[place] = {blocks_[place].data(), bytes[place], nullptr};
     }
+    if (task.nodes > 1) {
+      COLL_RETURN_IF_ERROR(openNetwork());
+      card.handle = network_->handle();
+    }
     Result<std::vector<std::string>> all =
         bootstrap.allgather({reinterpret_cast<const char *>(&card), sizeof(card)}, task.timeoutUs);
     if (!all)
@@ -73,11 +81,18 @@ public:
     cards_.resize(all->size());
     for (size_t i = 0; i < cards_.size(); ++i)
       std::memcpy(&cards_[i], (*all)[i].data(), sizeof(Card));
-    return {};
+    if (!network_)
+      return {};
+    std::vector<net::Handle> handles;
+    for (const Card &theirs : cards_)
+      handles.push_back(theirs.handle);
+    return network_->connect(handles);
   }
 
   const std::shared_ptr<GpuContext> &gpu() const override { return gpu_; }
   rt::dl::CudaStream stream() const override { return stream_; }
+  rt::exchange::ReshardNetwork *network() const override { return network_.get(); }
+  bool isFar(int rank) const override { return task_->nodeOf(rank) != task_->nodeOf(rank_); }
 
   Result<rt::exchange::PeerBuffer> peer(int rank, Place place) override {
     const auto key = std::pair(rank, place);
@@ -127,12 +142,38 @@ protected:
   }
 
 private:
+  Status openNetwork() {
+    net::TcpOptions options = net::TcpOptions::fromEnv();
+    if (options.iface.empty())
+      options.iface = "lo";
+    Result<std::unique_ptr<net::Transport>> transport =
+        net::createTcpTransport(options, std::nullopt);
+    if (!transport)
+      return transport.status();
+    transport_ = transport.take();
+    rt::exchange::ReshardNetworkOptions network;
+    network.transport = transport_.get();
+    network.timeoutUs = task_->timeoutUs;
+    for (int rank = 0; rank < task_->ranks; ++rank)
+      network.nodes.push_back(task_->nodeOf(rank));
+    Result<std::unique_ptr<rt::exchange::ReshardNetwork>> made =
+        rt::exchange::ReshardNetwork::create(gpu_, rank_, network);
+    if (!made)
+      return made.status();
+    network_ = made.take();
+    return {};
+  }
+
+  const ReshardTask *task_ = nullptr;
+  int rank_ = 0;
+  std::unique_ptr<net::Transport> transport_; // between nodes
   std::shared_ptr<GpuContext> gpu_;
   rt::dl::CudaStream stream_ = nullptr;
   GpuMemory staging_;
   Block blocks_[kPlaces];
   std::vector<Card> cards_;
   std::map<std::pair<int, Place>, Window> windows_;
+  std::unique_ptr<rt::exchange::ReshardNetwork> network_;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #define COLL_TOOLS_COLL_PERF_RESHARD_MEMORY_H
 
 #include "runtime/dl/gpu_memory.h"
+#include "runtime/exchange/reshard_nodes.h"
 #include "runtime/net/bootstrap.h"
 #include "tools/coll-perf/reshard/options.h"
 #include "tools/coll-perf/reshard/pattern.h"
@@ -23,6 +24,8 @@ public:
   virtual ~RankMemory() = default;
 
   rt::exchange::OwnBuffer own(Place place) const { return own_[static_cast<size_t>(place)]; }
+  // Whether a rank's buffers are reached by the network alone.
+  virtual bool isFar(int /*rank*/) const { return false; }
   // The buffer of another rank, which lives as long as this rank's memory.
   virtual Result<rt::exchange::PeerBuffer> peer(int rank, Place place) = 0;
 
@@ -48,8 +51,10 @@ class GpuRankMemory : public RankMemory {
 public:
   virtual const std::shared_ptr<rt::dl::GpuContext> &gpu() const = 0;
   virtual rt::dl::CudaStream stream() const = 0;
+  // Between nodes, over tcp on this machine's loopback; null where there is one node.
+  virtual rt::exchange::ReshardNetwork *network() const = 0;
 };
-// On GPU rank % GPUs, opened by CUDA IPC.
+// On GPU rank % GPUs, opened by CUDA IPC inside a node.
 Result<std::unique_ptr<GpuRankMemory>> makeGpuMemory(const ReshardTask &task, int rank,
                                                      const PlaceBytes &bytes,
                                                      net::Bootstrap &bootstrap);

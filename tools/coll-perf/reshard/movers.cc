@@ -1,4 +1,4 @@
-#include "runtime/exchange/reshard_gpu.h"
+#include "runtime/exchange/reshard_nodes.h"
 #include "tools/coll-perf/reshard/mover.h"
 
 #include <vector>
@@ -9,6 +9,7 @@ namespace {
 
 using rt::exchange::GpuReshard;
 using rt::exchange::HostReshard;
+using rt::exchange::NodesReshard;
 using rt::exchange::ReshardBuffers;
 using rt::exchange::ReshardDirection;
 using rt::exchange::ReshardPlan;
@@ -38,15 +39,17 @@ protected:
   GpuRankMemory &memory_;
 };
 
-class KernelMover final : public GpuMover {
+// GpuReshard or NodesReshard.
+template <typename Reshard>
+class OurMover final : public GpuMover {
 public:
-  KernelMover(GpuRankMemory &memory, std::unique_ptr<GpuReshard> reshard)
+  OurMover(GpuRankMemory &memory, std::unique_ptr<Reshard> reshard)
       : GpuMover(memory), reshard_(std::move(reshard)) {}
   Status run() override { return reshard_->run(memory_.stream()); }
   Status slice() override { return reshard_->slice(memory_.stream()); }
 
 private:
-  std::unique_ptr<GpuReshard> reshard_;
+  std::unique_ptr<Reshard> reshard_;
 };
 
 // Every box by the copy engine, which takes one loop; the others are the host's.
@@ -100,13 +103,13 @@ Result<ReshardBuffers> buffersFor(const ReshardPlan &plan, const ReshardWay &way
   buffers.direction = way.direction;
   buffers.peers.resize(pushes ? plan.receivers.size() : plan.senders.size());
   for (const Transfer *transfer : rt::exchange::transfersOf(plan, rank, way.direction)) {
-    if (transfer->isLocal)
-      continue;
     const auto at = static_cast<size_t>(pushes ? transfer->receiver : transfer->sender);
-    Result<rt::exchange::PeerBuffer> peer =
-        memory.peer(pushes ? plan.receivers[at] : plan.senders[at], !pushes   ? Place::Source
-                                                                    : gathers ? Place::Scratch
-                                                                              : Place::Target);
+    const int rank = pushes ? plan.receivers[at] : plan.senders[at];
+    if (transfer->isLocal || memory.isFar(rank))
+      continue;
+    Result<rt::exchange::PeerBuffer> peer = memory.peer(rank, !pushes   ? Place::Source
+                                                              : gathers ? Place::Scratch
+                                                                        : Place::Target);
     if (!peer)
       return peer.status();
     buffers.peers[at] = *peer;
@@ -137,11 +140,19 @@ Result<std::unique_ptr<Mover>> makeGpuMover(const ReshardTask &task, const Resha
   Result<ReshardBuffers> buffers = buffersFor(*plan, way, rank, memory);
   if (!buffers)
     return buffers.status();
-  Result<std::unique_ptr<GpuReshard>> made = GpuReshard::create(
-      *plan, rank, *buffers, memory.gpu(), {task.streams, task.blocks, way.engine});
+  const rt::exchange::GpuReshardOptions options{task.streams, task.blocks, way.engine};
+  if (memory.network()) {
+    Result<std::unique_ptr<NodesReshard>> made =
+        NodesReshard::create(*plan, *buffers, *memory.network(), options);
+    if (!made)
+      return made.status();
+    return std::unique_ptr<Mover>(std::make_unique<OurMover<NodesReshard>>(memory, made.take()));
+  }
+  Result<std::unique_ptr<GpuReshard>> made =
+      GpuReshard::create(*plan, rank, *buffers, memory.gpu(), options);
   if (!made)
     return made.status();
-  return std::unique_ptr<Mover>(std::make_unique<KernelMover>(memory, made.take()));
+  return std::unique_ptr<Mover>(std::make_unique<OurMover<GpuReshard>>(memory, made.take()));
 }
 
 Result<std::unique_ptr<Mover>> makeCopiesMover(const ReshardTask &task, const ReshardWay &way,

@@ -1,6 +1,7 @@
 // What one does with NCCL: senders pack what each receiver needs, send and receive in one group,
 // receivers unpack. What is one row is sent from its place, or received into it.
 
+#include "runtime/base/env.h"
 #include "runtime/dl/nccl.h"
 #include "runtime/kernels/reshard_copy.h"
 #include "tools/coll-perf/reshard/mover.h"
@@ -89,6 +90,12 @@ private:
       return Status(kCollUnsupported, "NCCL wants a GPU for each of the " +
                                           std::to_string(task.ranks) + " ranks; there are " +
                                           std::to_string(count));
+    if (task.nodes > 1) {
+      // NCCL takes what has different names for different machines, and uses sockets.
+      rt::setForeignEnv("NCCL_HOSTID", ("node " + std::to_string(task.nodeOf(rank))).c_str());
+      if (!rt::foreignEnv("NCCL_SOCKET_IFNAME"))
+        rt::setForeignEnv("NCCL_SOCKET_IFNAME", "lo");
+    }
     rt::dl::CudaScope scope(memory_.gpu()->cuda(), memory_.gpu()->context());
     rt::dl::NcclUniqueId id;
     Status made = rank == 0 ? check(nccl_->getUniqueId(&id), "ncclGetUniqueId") : Status();

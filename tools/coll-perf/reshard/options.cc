@@ -60,6 +60,7 @@ Status checkNumbers(const ReshardWords &words, size_t dims) {
   COLL_RETURN_IF_ERROR(within("--receivers", words.receivers, 1, kMostRanks));
   COLL_RETURN_IF_ERROR(within("--from", words.from, -1, last));
   COLL_RETURN_IF_ERROR(within("--to", words.to, -1, last));
+  COLL_RETURN_IF_ERROR(within("--nodes", words.nodes, 1, kMostRanks));
   COLL_RETURN_IF_ERROR(within("--streams", words.streams, 1, 16));
   COLL_RETURN_IF_ERROR(within("--blocks", words.blocks, 0, 65535));
   COLL_RETURN_IF_ERROR(within("--iterations", words.iterations, 1, 1'000'000));
@@ -93,7 +94,14 @@ Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
       }
   if (!gpu && (words.streams != 1 || words.blocks != 0))
     return Status::invalid("--streams and --blocks are for GPU memory only");
-  const std::string peers = words.peers != "all" ? words.peers : gpu ? "nccl,copies" : "none";
+  const bool isSpread = words.nodes > 1;
+  if (isSpread && !gpu)
+    return Status::invalid(
+        "--nodes is for GPU memory; host memory goes over tcp between any ranks");
+  const std::string peers = words.peers != "all" ? words.peers
+                            : isSpread           ? "nccl"
+                            : gpu                ? "nccl,copies"
+                                                 : "none";
   for (const std::string &peer : splitWords(peers)) {
     if (peer == "none")
       continue;
@@ -101,6 +109,8 @@ Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
       return Status::invalid("--peers: nccl, copies, all or none, not \"" + peer + "\"");
     if (!gpu)
       return Status::invalid("--peers: " + peer + " moves GPU memory only");
+    if (isSpread && peer == "copies")
+      return Status::invalid("--peers: copies go inside a node only");
     ReshardWay way;
     way.kind = peer == "nccl" ? ReshardWay::Kind::Nccl : ReshardWay::Kind::Copies;
     way.direction = ReshardDirection::Pull;
@@ -132,6 +142,8 @@ void addReshardOptions(CLI::App &app, ReshardWords &words) {
   option("--direction", words.directions, "side by side: push, pull");
   group = "Where";
   option("--memory", words.memory, "host (processes, one-sided over tcp) or gpu (peer memory)");
+  option("--nodes", words.nodes,
+         "gpu: nodes that the ranks are made to be on: between them tcp, not peer memory");
   option("--engine", words.engines,
          "gpu, side by side: auto, kernel, copies (by the copy engines)");
   option("--streams", words.streams, "gpu: streams that share the work");
@@ -193,6 +205,10 @@ Result<ReshardTask> prepareReshard(const ReshardWords &words) {
       sideOf(task.spec, words.receivers, words.same ? 0 : words.senders, words.to);
   task.ranks =
       words.same ? std::max(words.senders, words.receivers) : words.senders + words.receivers;
+  task.nodes = words.nodes;
+  if (task.nodes > task.ranks)
+    return Status::invalid("--nodes: " + std::to_string(task.nodes) + " for " +
+                           std::to_string(task.ranks) + " ranks");
   COLL_RETURN_IF_ERROR(rt::exchange::planReshard(task.spec).status());
   task.streams = words.streams;
   task.blocks = words.blocks;

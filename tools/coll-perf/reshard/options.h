@@ -22,7 +22,7 @@ struct ReshardWords {
   std::string shape = "4096x4096", dtype = "f32", memory = "host";
   std::string strategies = "routed,gather", directions = "push,pull", engines = "auto",
               peers = "all";
-  int senders = 2, receivers = 2, from = 0, to = 1;
+  int senders = 2, receivers = 2, from = 0, to = 1, nodes = 1;
   bool same = false, noCheck = false;
   int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
   uint64_t seed = 1;
@@ -44,6 +44,7 @@ struct ReshardWay {
 struct ReshardTask {
   rt::exchange::ReshardSpec spec;
   int ranks = 0;
+  int nodes = 1; // that the ranks are made to be on, neighbours together
   bool gpu = false;
   std::vector<ReshardWay> ways; // ours first
   int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
@@ -53,6 +54,7 @@ struct ReshardTask {
   std::string title; // "f32 51200x51200, dimension 0 over 2 to dimension 1 over 2"
 
   int64_t bytes() const; // of the tensor
+  int nodeOf(int rank) const { return rank * nodes / ranks; }
 };
 // The first thing that is wrong, in the words of the command line.
 Result<ReshardTask> prepareReshard(const ReshardWords &words);

@@ -214,6 +214,8 @@ std::string placeName(const ReshardTask &task) {
   if (!task.gpu)
     return "host memory of processes, over tcp";
   std::string name = "GPU memory of processes";
+  if (task.nodes > 1)
+    name += " on " + std::to_string(task.nodes) + " nodes, over tcp between them";
   Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
   if (cuda)
     if (auto devices = rt::dl::cudaDevices(**cuda); devices && !devices->empty())
