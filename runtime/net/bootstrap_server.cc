@@ -4,9 +4,7 @@
 #include "runtime/net/handshake.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 namespace coll::net {
 
@@ -95,23 +93,12 @@ BootstrapServer::~BootstrapServer() {
 //===-- visitors ----------------------------------------------------------------===//
 
 void BootstrapServer::acceptSome() {
-  for (int turn = 0; turn < 64; ++turn) {
-    Fd fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (fd.valid()) {
-      welcome(std::move(fd));
-      continue;
-    }
-    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-      return;
-    log_.warn("bootstrap: no descriptor for a connection");
-    // Somebody has to give way. If nobody can, the queue waits, and so does this thread.
-    size_t before = visitors_.size();
-    evictOne();
-    if (visitors_.size() == before) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return;
-    }
-  }
+  acceptWaiting(
+      fd_, [this](Fd fd) { welcome(std::move(fd)); },
+      [this] {
+        log_.warn("bootstrap: no descriptor for a connection");
+        return evictOne();
+      });
 }
 
 void BootstrapServer::welcome(Fd fd) {
@@ -127,7 +114,7 @@ void BootstrapServer::welcome(Fd fd) {
     forget(*visitor);
 }
 
-void BootstrapServer::evictOne() {
+bool BootstrapServer::evictOne() {
   for (int attempt = 0; attempt < 8 && !visitors_.empty(); ++attempt) {
     std::shared_ptr<Visitor> victim = visitors_[random_() % visitors_.size()];
     if (victim->reserved())
@@ -135,8 +122,9 @@ void BootstrapServer::evictOne() {
     ++stats_.evicted;
     log_.warn("bootstrap: too many unproven connections; one gave way");
     forget(*victim);
-    return;
+    return true;
   }
+  return false;
 }
 
 void BootstrapServer::forget(Visitor &visitor) {

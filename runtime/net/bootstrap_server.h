@@ -62,7 +62,7 @@ private:
 
   void acceptSome();
   void welcome(Fd fd);
-  void evictOne();
+  bool evictOne();
   void forget(Visitor &visitor);
   void admit(Visitor &visitor);
   wire::Refusal judge(const wire::Context &context);

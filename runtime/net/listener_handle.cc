@@ -56,6 +56,18 @@ std::optional<ListenerHandle> decodeListener(wire::Decoder &decoder) {
   return handle;
 }
 
+Result<Secret> nameListener(const Fd &socket, const std::optional<Secret> &ofJob,
+                            ListenerHandle &handle) {
+  Result<Address> local = localAddress(socket);
+  if (!local.ok())
+    return local.status();
+  handle.address = *local;
+  COLL_RETURN_IF_ERROR(fillRandom(&handle.listener, sizeof(handle.listener)));
+  if (!ofJob)
+    COLL_RETURN_IF_ERROR(fillRandom(handle.secret.emplace().data(), handle.secret->size()));
+  return secretFor(ofJob, handle);
+}
+
 Result<Secret> secretFor(const std::optional<Secret> &ofJob, const ListenerHandle &handle) {
   if (ofJob.has_value() == handle.secret.has_value())
     return Status::invalid(ofJob ? "this process has a COLL_SECRET, the listener has none"

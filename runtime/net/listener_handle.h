@@ -26,6 +26,11 @@ void encode(const ListenerHandle &handle, wire::Encoder &encoder);
 // Nullopt where it is neither IPv4 nor IPv6.
 std::optional<ListenerHandle> decodeListener(wire::Decoder &decoder);
 
+// Fills the handle of a new listener: where `socket` listens, a number and, where the job has no
+// secret, one of its own. Returns what its peers have to prove.
+Result<Secret> nameListener(const Fd &socket, const std::optional<Secret> &ofJob,
+                            ListenerHandle &handle);
+
 // What the peers of a listener have to prove: the job's secret or, where there is none,
 // the listener's. An error where one side has a job's secret and the other not.
 Result<Secret> secretFor(const std::optional<Secret> &ofJob, const ListenerHandle &handle);

@@ -4,14 +4,15 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <ifaddrs.h>
-#include <memory>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <thread>
 #include <unistd.h>
 
 namespace coll::net {
@@ -237,6 +238,23 @@ Result<Address> localAddress(const Fd &fd) {
   if (getsockname(fd.get(), reinterpret_cast<sockaddr *>(&address.storage), &address.length) != 0)
     return linkError("getsockname", errno);
   return address;
+}
+
+void acceptWaiting(const Fd &listener, const std::function<void(Fd)> &welcome,
+                   const std::function<bool()> &makeRoom) {
+  for (int turn = 0; turn < 64; ++turn) {
+    Fd fd(accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd.valid()) {
+      welcome(std::move(fd));
+      continue;
+    }
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+      return;
+    if (!makeRoom()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return;
+    }
+  }
 }
 
 Result<Fd> startConnect(const Address &peer) {

@@ -6,6 +6,7 @@
 #include "runtime/base/status.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
@@ -73,6 +74,11 @@ Result<std::vector<Interface>> findInterfaces(const std::string &choice);
 // A non-blocking listening socket; port 0 picks a free one.
 Result<Fd> listenOn(const Address &address);
 Result<Address> localAddress(const Fd &fd);
+// Hands the connections that wait at a listening socket to `welcome`, 64 at most, as non-blocking
+// sockets. Where the system has no descriptor or memory for one, `makeRoom` gives another one up;
+// where it has none to give (false), the queue waits, and so does this thread for a millisecond.
+void acceptWaiting(const Fd &listener, const std::function<void(Fd)> &welcome,
+                   const std::function<bool()> &makeRoom);
 // Starts a connection. Non-blocking: writable once it is there or has failed.
 Result<Fd> startConnect(const Address &peer);
 // The outcome of startConnect, once the socket is writable.

@@ -3,12 +3,10 @@
 #include "runtime/net/handshake.h"
 #include "runtime/net/tcp/connection.h"
 
-#include <cerrno>
 #include <deque>
 #include <map>
 #include <random>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 namespace coll::net::tcp {
 
@@ -136,21 +134,17 @@ std::vector<Fd> Core::takeReady() {
 
 void Core::onEvents(uint32_t) {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (int turn = 0; turn < 64 && !stopped_; ++turn) {
-    Fd fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (fd.valid()) {
-      welcome(std::move(fd));
-      continue;
-    }
-    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-      return;
-    shared_.log.warn("tcp: no descriptor for a connection");
-    if (visitors_.empty()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return;
-    }
-    evictOne();
-  }
+  if (stopped_)
+    return;
+  acceptWaiting(
+      fd_, [this](Fd fd) { welcome(std::move(fd)); },
+      [this] {
+        shared_.log.warn("tcp: no descriptor for a connection");
+        if (visitors_.empty())
+          return false;
+        evictOne();
+        return true;
+      });
 }
 
 void Core::welcome(Fd fd) {
@@ -235,16 +229,9 @@ Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
   Result<Fd> fd = listenOn(shared.addresses[static_cast<size_t>(device)]);
   if (!fd.ok())
     return fd.status();
-  Result<Address> local = localAddress(*fd);
-  if (!local.ok())
-    return local.status();
   HandleContent content;
-  content.address = *local;
   content.streams = static_cast<uint32_t>(shared.options.dataStreams) + 1;
-  COLL_RETURN_IF_ERROR(fillRandom(&content.listener, sizeof(content.listener)));
-  if (!shared.secret)
-    COLL_RETURN_IF_ERROR(fillRandom(content.secret.emplace().data(), content.secret->size()));
-  Result<Secret> secret = secretFor(shared.secret, content);
+  Result<Secret> secret = nameListener(*fd, shared.secret, content);
   if (!secret.ok())
     return secret.status();
   auto core = std::make_shared<Core>(shared, fd.take(), content.listener, content.streams, *secret);

@@ -3,10 +3,8 @@
 #include "runtime/net/verbs/setup.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <random>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 namespace coll::net::verbs {
 
@@ -86,20 +84,14 @@ public:
 
   void onEvents(uint32_t) override {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (int turn = 0; turn < 64 && fd_.valid(); ++turn) {
-      Fd fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (fd.valid()) {
-        welcome(std::move(fd));
-        continue;
-      }
-      if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-        return;
-      shared_.log.warn("verbs: no descriptor for a connection");
-      if (!evictOne()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        return;
-      }
-    }
+    if (!fd_.valid())
+      return;
+    acceptWaiting(
+        fd_, [this](Fd fd) { welcome(std::move(fd)); },
+        [this] {
+          shared_.log.warn("verbs: no descriptor for a connection");
+          return evictOne();
+        });
   }
   void onDeadline() override {}
 
@@ -196,15 +188,8 @@ Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
   Result<Fd> fd = listenOn((*rail)->address);
   if (!fd.ok())
     return fd.status();
-  Result<Address> local = localAddress(*fd);
-  if (!local.ok())
-    return local.status();
   HandleContent content;
-  content.address = *local;
-  COLL_RETURN_IF_ERROR(fillRandom(&content.listener, sizeof(content.listener)));
-  if (!shared.secret)
-    COLL_RETURN_IF_ERROR(fillRandom(content.secret.emplace().data(), content.secret->size()));
-  Result<Secret> secret = secretFor(shared.secret, content);
+  Result<Secret> secret = nameListener(*fd, shared.secret, content);
   if (!secret.ok())
     return secret.status();
   auto door = std::make_shared<Door>(shared, device, fd.take(), content.listener, *secret);
