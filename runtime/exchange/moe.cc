@@ -2,7 +2,6 @@
 
 #include "runtime/base/dtype.h"
 
-#include <climits>
 #include <string>
 
 namespace coll::rt {
@@ -69,7 +68,6 @@ Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing) {
 }
 
 Status checkMoeOptions(const MoeDispatchOptions &options) {
-  COLL_RETURN_IF_ERROR(checkMoeConfig(options.config));
   if (options.expertAlignment < 1 || options.expertAlignment > kMaxTokens)
     return refuse("expertAlignment is " + std::to_string(options.expertAlignment));
   if (options.worstCaseTokens < 0 || options.worstCaseTokens > kMaxTokens)

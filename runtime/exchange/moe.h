@@ -93,6 +93,7 @@ struct MoeDispatchOptions {
   int expertAlignment = 1;     // counts of experts are rounded up to a multiple
   int64_t worstCaseTokens = 0; // not 0: results are made for so many, and the host does not wait
 };
+// All but the config, which has a check of its own.
 Status checkMoeOptions(const MoeDispatchOptions &options);
 
 // What a rank received.

@@ -88,8 +88,8 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
                                         const MoeLayout &layout, const MoeDispatchOptions &options,
                                         void *handleMemory, const MoeOrder &order) {
   COLL_RETURN_IF_ERROR(readyForNormal());
-  COLL_RETURN_IF_ERROR(checkMoeOptions(options));
   COLL_RETURN_IF_ERROR(checkConfig(options.config));
+  COLL_RETURN_IF_ERROR(checkMoeOptions(options));
   COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
   COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
   if (!handleMemory || reinterpret_cast<uintptr_t>(handleMemory) % 16)

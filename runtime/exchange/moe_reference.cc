@@ -181,6 +181,7 @@ Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks
 
 Result<std::vector<MoeHostReceived>> moeReferenceDispatch(const std::vector<MoeDispatchCall> &calls,
                                                           const MoeDispatchOptions &options) {
+  COLL_RETURN_IF_ERROR(checkMoeConfig(options.config));
   COLL_RETURN_IF_ERROR(checkMoeOptions(options));
   COLL_RETURN_IF_ERROR(checkCalls(calls));
   const int numRanks = static_cast<int>(calls.size());
