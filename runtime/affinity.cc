@@ -6,7 +6,6 @@
 #include <fstream>
 #include <map>
 #include <sched.h>
-#include <set>
 #include <sstream>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #include "runtime/token_calls.h"
 
 #include <algorithm>
-#include <string>
 
 namespace coll::rt {
 

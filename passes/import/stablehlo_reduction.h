@@ -5,8 +5,6 @@
 
 #include "passes/import/stablehlo_elementwise.h"
 
-#include <optional>
-
 namespace mlir::coll::stablehlo {
 
 /// The region of a reduction. If it is one operation that has an identity (a sum,

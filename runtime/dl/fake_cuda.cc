@@ -1,7 +1,6 @@
 #include "runtime/dl/fake_cuda_state.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
 #include <thread>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 namespace coll::rt {
 

@@ -14,7 +14,6 @@
 #include "runtime/gpu/engine.h"
 #include "runtime/gpu/request.h"
 
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>

@@ -13,7 +13,6 @@
 #include "runtime/gpu/gpu.h"
 
 #include <deque>
-#include <memory>
 #include <vector>
 
 namespace coll::rt::gpu {

@@ -14,7 +14,6 @@
 #include "runtime/net/socket.h"
 
 #include <memory>
-#include <string>
 
 namespace coll::rt::gpu {
 

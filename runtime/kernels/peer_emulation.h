@@ -9,8 +9,6 @@
 #include "runtime/kernels/peer_plan.h"
 #include "runtime/kernels/simt_host.h"
 
-#include <vector>
-
 namespace coll::kernels {
 
 // As initPeerWorkspace.

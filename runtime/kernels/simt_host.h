@@ -15,7 +15,6 @@
 #include "runtime/kernels/simt.h"
 
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <vector>
 

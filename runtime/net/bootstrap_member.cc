@@ -1,6 +1,5 @@
 #include "runtime/net/bootstrap_member.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/socket.h>

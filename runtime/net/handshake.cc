@@ -17,7 +17,7 @@ std::string_view view(const uint8_t *bytes, size_t count) {
 
 Handshake Handshake::client(Fd fd, const Secret &secret, wire::Purpose purpose,
                             const wire::Context &context) {
-  Handshake shake(std::move(fd), secret, /*isClient=*/true, purpose);
+  Handshake shake(std::move(fd), secret, purpose);
   shake.hello_.purpose = purpose;
   shake.hello_.context = context;
   if (Status random = fillRandom(shake.hello_.nonce.data(), shake.hello_.nonce.size());
@@ -31,7 +31,7 @@ Handshake Handshake::client(Fd fd, const Secret &secret, wire::Purpose purpose,
 }
 
 Handshake Handshake::server(Fd fd, const Secret &secret, wire::Purpose purpose, Judge judge) {
-  Handshake shake(std::move(fd), secret, /*isClient=*/false, purpose);
+  Handshake shake(std::move(fd), secret, purpose);
   shake.judge_ = std::move(judge);
   shake.expect(Step::Hello, wire::Hello::kBytes);
   return shake;

@@ -18,7 +18,6 @@
 #include "runtime/net/wire.h"
 
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace coll::net {
@@ -48,8 +47,8 @@ public:
 private:
   enum class Step { Hello, Challenge, Proof, Verdict, End };
 
-  Handshake(Fd fd, const Secret &secret, bool isClient, wire::Purpose purpose)
-      : fd_(std::move(fd)), secret_(secret), isClient_(isClient), purpose_(purpose) {}
+  Handshake(Fd fd, const Secret &secret, wire::Purpose purpose)
+      : fd_(std::move(fd)), secret_(secret), purpose_(purpose) {}
 
   void expect(Step step, size_t bytes);
   void send(size_t bytes) { out_.resize(bytes), sent_ = 0; }
@@ -65,7 +64,6 @@ private:
 
   Fd fd_;
   Secret secret_;
-  bool isClient_;
   wire::Purpose purpose_;
   Judge judge_;
   wire::Hello hello_;

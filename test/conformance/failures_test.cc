@@ -2,8 +2,6 @@
 
 #include "test/conformance/harness.h"
 
-#include <mutex>
-
 namespace coll::rt::test {
 namespace {
 

@@ -3,8 +3,6 @@
 
 #include "test/conformance/harness.h"
 
-#include <map>
-
 namespace coll::rt::test {
 namespace {
 

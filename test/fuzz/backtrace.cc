@@ -3,7 +3,6 @@
 #include "llvm/Demangle/Demangle.h"
 
 #include <csignal>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <unistd.h>

@@ -5,10 +5,7 @@
 
 #include "test/fuzz/guard.h"
 
-#include <chrono>
-#include <map>
 #include <string>
-#include <vector>
 
 namespace coll::fuzz {
 

@@ -1,7 +1,5 @@
 #include "test/jit/fake_abi.h"
 
-#include <type_traits>
-
 namespace {
 
 int32_t record(CollContext *ctx, const char *name) {

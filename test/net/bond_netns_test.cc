@@ -6,8 +6,6 @@
 #include "test/net/namespaced_transport.h"
 #include "test/net/options.h"
 
-#include <fstream>
-
 namespace coll::net::test {
 namespace {
 

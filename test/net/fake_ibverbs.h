@@ -11,9 +11,7 @@
 
 #include "runtime/dl/ibverbs.h"
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 namespace coll::net::test {

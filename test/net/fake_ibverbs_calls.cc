@@ -2,6 +2,7 @@
 
 #include "test/net/fake_ibverbs_state.h"
 
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 
 namespace coll::net::test {

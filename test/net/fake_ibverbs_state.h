@@ -11,7 +11,6 @@
 #include <deque>
 #include <gtest/gtest.h>
 #include <list>
-#include <sys/eventfd.h>
 #include <unistd.h>
 #include <vector>
 

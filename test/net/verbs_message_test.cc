@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <random>
 #include <sys/socket.h>
-#include <thread>
 
 namespace coll::net::test {
 namespace {

@@ -3,7 +3,6 @@
 #include "tools/common/safe_parse.h"
 
 #include <csignal>
-#include <cstdlib>
 #include <thread>
 #include <unistd.h>
 

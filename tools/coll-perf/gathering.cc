@@ -4,7 +4,6 @@
 #include "tools/coll-perf/output.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>

@@ -8,7 +8,6 @@
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>

@@ -10,7 +10,6 @@
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 namespace coll::perf {
 

@@ -4,8 +4,6 @@
 
 #include "tools/coll-run/error.h"
 
-#include <cmath>
-
 namespace coll::run {
 namespace {
 

@@ -7,6 +7,8 @@
 
 #include "tools/common/safe_parse.h"
 
+#include "mlir/Support/LLVM.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"

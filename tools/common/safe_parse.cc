@@ -2,15 +2,10 @@
 
 #include "tools/common/safe_parse.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
+#include "mlir/Support/LLVM.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/WithColor.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -160,16 +155,4 @@ StringRef coll::hintAtPrettyForm(StringRef text) {
     return "";
   return "it looks like StableHLO in its pretty form: print it with "
          "get_asm(print_generic_op_form=True, enable_debug_info=True)";
-}
-
-OwningOpRef<ModuleOp> coll::parseUntrusted(StringRef path, MLIRContext *context) {
-  auto file = readUntrusted(path);
-  if (!file) {
-    llvm::WithColor::error() << llvm::toString(file.takeError()) << "\n";
-    return nullptr;
-  }
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, context);
-  return parseSourceFile<ModuleOp>(sources, ParserConfig(context));
 }

@@ -9,10 +9,8 @@
 #ifndef COLL_TOOLS_COMMON_SAFE_PARSE_H
 #define COLL_TOOLS_COMMON_SAFE_PARSE_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
-
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -32,10 +30,6 @@ std::optional<size_t> findDeepNesting(llvm::StringRef text);
 /// Where a text looks like StableHLO in its pretty form, which JAX prints unless asked
 /// otherwise and which needs its dialect: what to do. Empty otherwise.
 llvm::StringRef hintAtPrettyForm(llvm::StringRef text);
-
-/// Reads, parses and verifies a module. Null after diagnostics on the standard
-/// error stream. Call it inside runGuarded: corrupt bytecode may still crash.
-OwningOpRef<ModuleOp> parseUntrusted(llvm::StringRef path, MLIRContext *context);
 
 /// Runs `body` in a child process, on a thread with a large stack, and returns what
 /// it returns. Where the child dies of a signal, says so on the standard error

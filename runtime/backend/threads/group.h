@@ -23,7 +23,6 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <vector>
 
 namespace coll::rt::threads {

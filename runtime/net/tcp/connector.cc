@@ -3,7 +3,6 @@
 #include "runtime/net/tcp/listener.h"
 
 #include <algorithm>
-#include <netinet/in.h>
 #include <sys/epoll.h>
 
 namespace coll::net::tcp {

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <string>
 #include <unistd.h>
-#include <vector>
 
 namespace coll::net::verbs {
 
@@ -29,11 +28,6 @@ void RegistrationCache::clear() {
   entries_.clear();
   idle_.clear();
   idleBytes_ = 0;
-}
-
-size_t RegistrationCache::numEntries() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return entries_.size();
 }
 
 // Looks at the nearest few; a registration that it overlooks is only made twice.

@@ -8,7 +8,6 @@
 #include "runtime/net/socket.h"
 #include "runtime/net/transport.h"
 
-#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -67,7 +66,6 @@ public:
   // Registers [data, data + bytes); bytes > 0. `isSource`: only to be read from, so that
   // read-only memory will do.
   Result<Lease> acquire(const void *data, uint64_t bytes, bool isSource);
-  size_t numEntries() const;
 
 private:
   void release(Entry *entry);
@@ -78,7 +76,7 @@ private:
   const rt::dl::Ibverbs &api_;
   ibv_pd *pd_ = nullptr;
   const uint64_t idleLimit_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::multimap<uintptr_t, std::unique_ptr<Entry>> entries_; // by begin
   std::list<Entry *> idle_;                                  // least recently used first
   uint64_t idleBytes_ = 0;

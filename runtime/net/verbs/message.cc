@@ -2,8 +2,6 @@
 
 #include "runtime/net/wire.h"
 
-#include <netinet/in.h>
-
 namespace coll::net::verbs {
 
 using wire::Decoder;

@@ -9,7 +9,6 @@
 #include "runtime/exchange/moe_reference.h"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace coll::perf {

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <sched.h>
-#include <thread>
 
 namespace coll::perf {
 

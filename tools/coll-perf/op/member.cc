@@ -20,7 +20,7 @@ double since(Clock::time_point begin) {
 
 Result<std::unique_ptr<Member>> Member::create(const OpPlan &plan, const Side &side,
                                                rt::Endpoint &endpoint, int rank) {
-  std::unique_ptr<Member> member(new Member(plan, side, endpoint, rank));
+  std::unique_ptr<Member> member(new Member(plan, endpoint, rank));
   std::vector<int> ranks(static_cast<size_t>(plan.ranks));
   std::iota(ranks.begin(), ranks.end(), 0);
   Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator(ranks);

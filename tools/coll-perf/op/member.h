@@ -24,8 +24,8 @@ public:
   Result<Seen> measure(const Task &task);
 
 private:
-  Member(const OpPlan &plan, const Side &side, rt::Endpoint &endpoint, int rank)
-      : plan_(plan), side_(side), endpoint_(endpoint), rank_(rank), pattern_(plan, rank) {}
+  Member(const OpPlan &plan, rt::Endpoint &endpoint, int rank)
+      : plan_(plan), endpoint_(endpoint), rank_(rank), pattern_(plan, rank) {}
 
   // One operation; on the stream if `streamed`.
   Status once(const Reference &reference, Placement place, bool streamed);
@@ -38,7 +38,6 @@ private:
   Result<double> latency(const Reference &reference, Placement place);
 
   const OpPlan &plan_;
-  const Side &side_;
   rt::Endpoint &endpoint_;
   const int rank_;
   Pattern pattern_;

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <thread>
-#include <unistd.h>
 
 namespace coll::perf {
 
