@@ -1,5 +1,6 @@
 #include "test/kernels/moe_team.h"
 
+#include "runtime/kernels/error_word.h"
 #include "runtime/kernels/moe_emulation.h"
 
 #include <algorithm>
@@ -122,6 +123,16 @@ rt::Status MoeTeam::run(const std::vector<std::vector<MoeLaunch>> &launches, uin
         outcome = status;
   rig_.settle();
   return outcome;
+}
+
+void expectFailure(const MoeTeam &team, const std::vector<uint32_t> &members,
+                   const std::string &why) {
+  std::string errors;
+  for (uint32_t member : members) {
+    EXPECT_NE(team.error(member), 0u) << "member " << member;
+    errors += describeErrorWord(team.error(member)) + "; ";
+  }
+  EXPECT_NE(errors.find(why), std::string::npos) << errors;
 }
 
 } // namespace coll::kernels::test

@@ -68,6 +68,10 @@ private:
   std::vector<uint64_t> used_; // of each arena
 };
 
+// All of these members have failed, and one of them says `why`; the others may have heard of it.
+void expectFailure(const MoeTeam &team, const std::vector<uint32_t> &members,
+                   const std::string &why);
+
 // Its parameter is "host", where members are emulated, or "cuda".
 class MoeRigTest : public testing::TestWithParam<const char *> {
 protected:
