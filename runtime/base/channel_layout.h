@@ -28,7 +28,6 @@
 namespace coll::rt {
 
 inline constexpr uint32_t kChannelSlots = 16;
-inline constexpr uint64_t kChannelSliceBytes = 4u << 20; // of one item; see ChannelItem
 inline constexpr uint32_t kChannelMaxBlocks = 8;
 inline constexpr uint32_t kChannelMaxQueues = 4;
 inline constexpr uint32_t kChannelMaxSources = 64;

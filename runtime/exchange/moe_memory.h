@@ -1,4 +1,5 @@
-// moe_memory.h - a rank's share of a MoeBuffer: GPU memory that its peers map, and theirs.
+// moe_memory.h - a rank's share of a MoeBuffer: GPU memory that its peers map, and theirs. On the
+// buffer's thread; does not wait for peers.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
 #define COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H

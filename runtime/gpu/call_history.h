@@ -1,4 +1,4 @@
-// call_history.h - which calls of a group its members compare.
+// call_history.h - which calls of a group its members compare. On the rank's thread.
 
 #ifndef COLL_RUNTIME_GPU_CALL_HISTORY_H
 #define COLL_RUNTIME_GPU_CALL_HISTORY_H

@@ -5,7 +5,8 @@
 //   Vmm      between processes: physical memory as a file descriptor, mapped by each
 //
 // An owner makes a Block, tells peers its Export, and they open it as a Window. The owner's
-// block outlives the windows of others, except where their process has died.
+// block outlives the windows of others, except where their process has died. An object is for one
+// thread at a time, which need not be the one that made it; it makes its GPU current by itself.
 
 #ifndef COLL_RUNTIME_GPU_MEMORY_H
 #define COLL_RUNTIME_GPU_MEMORY_H

@@ -1,6 +1,7 @@
 // request.h - a call in flight, and what it belongs to: a group, or a direction between two ranks.
 //
-// All of it is the endpoint's, on the rank's thread.
+// All of it is the endpoint's own and lives on the rank's thread. Groups and lanes live as long as
+// the endpoint, a request until its caller has its outcome, and as long as its comparison goes on.
 
 #ifndef COLL_RUNTIME_GPU_REQUEST_H
 #define COLL_RUNTIME_GPU_REQUEST_H

@@ -1,4 +1,5 @@
-// page_copy.h - what the launchers of unpack and pack take.
+// page_copy.h - what the launchers of unpack and pack take. Any thread; the caller keeps what it
+// names until the launch has ended.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGE_COPY_H
 #define COLL_RUNTIME_KERNELS_PAGE_COPY_H

@@ -50,7 +50,7 @@ struct alignas(64) PeerControl {
 
 // Offsets in a workspace, and sizes, in bytes. The same for all members.
 struct WorkspaceLayout {
-  uint64_t state;       // PeerState (peer_device.cuh): counters, tokens of entry, flags
+  uint64_t state;       // PeerState (peer_state.h): counters, tokens of entry, flags
   uint64_t packets;     // [parity 2][source][packetBytes]: 16-byte packets; the data is the flag
   uint64_t packetBytes; // for one source; a multiple of 512
   uint64_t escapes;     // [parity 2][source][packetBytes / 16] words: see peer_packet_device.cuh
@@ -76,10 +76,10 @@ WorkspaceSizes defaultWorkspaceSizes();
 WorkspaceLayout workspaceLayout(uint32_t size,
                                 const WorkspaceSizes &sizes = defaultWorkspaceSizes());
 
-// Blocks of a member's kernel that are sure to run at once, with those of the other `sharers` of a
-// GPU with so many multiprocessors. Kernels of a group wait for each other, so each has to have all
-// its blocks on the GPU. Three fill a multiprocessor that is free; where kernels share it, blocks
-// lie as they came, and two of any kind are what every multiprocessor takes.
+// Blocks of a member's kernel that are sure to run at once, where `sharers` members have the GPU
+// together, this one included. Kernels of a group wait for each other, so each has to have all its
+// blocks on the GPU. Three fill a multiprocessor that is free; where kernels share it, blocks lie
+// as they came, and two of any kind are what every multiprocessor takes.
 constexpr uint32_t residentBlocks(uint32_t multiprocessors, uint32_t sharers) {
   return sharers <= 1 ? 3 * multiprocessors : 2 * multiprocessors / sharers;
 }

@@ -64,9 +64,12 @@ struct ReshardCopy {
 };
 rt::Status checkReshardCopy(const ReshardCopy &copy);
 
-// On the current GPU; `stream` is a CUDA stream.
+// On the current GPU; `stream` is a CUDA stream of it. Validates, neither blocks nor allocates, and
+// may be captured; the table outlives what it has put on the stream. Any thread. kCollInvalidCall:
+// arguments; kCollUnsupported: no CUDA, or a GPU without code; kCollDevice: CUDA refused.
 rt::Status launchReshardCopy(const ReshardCopy &copy, void *stream);
-// Loads the kernel, which the first launch would do otherwise.
+// Loads the kernel, which the first launch would do otherwise, and then might wait for kernels that
+// run.
 rt::Status loadReshardCopy();
 
 // The same on the host, byte by byte. Pointers of the host.

@@ -6,7 +6,7 @@
 //
 // The spans of a root stand in one sequence, its *list*; `position` numbers the elements in
 // it. A span begins at a multiple of kUpdateGrain, so there may be gaps. All ranks must
-// have the same plan.
+// have the same plan. Functions of their arguments alone; any thread.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_PLAN_H
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_PLAN_H

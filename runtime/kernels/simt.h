@@ -9,8 +9,8 @@
 // wants all threads of the block. Threads of a block are a multiple of 32.
 //
 //   threadIndex blockIndex blockThreads gridBlocks lane      where a thread is
-//   syncWarp syncBlock syncBlockAny                          between threads
-//   shuffle shuffleUp ballot sum
+//   syncWarp syncBlock syncBlockAny                          threads meet
+//   shuffle shuffleUp ballot sum; countBits lowestBit        between threads; of a ballot
 //   load16 store16 loadGlobal16 storeGlobal16 funnelShift    16 bytes at an aligned address
 //   loadAcquire storeRelease loadRelaxed storeRelaxed        system scope: the host sees them
 //   fetchAdd claim                                           within a GPU

@@ -1,4 +1,4 @@
-// auth.h - the job's secret, and proofs that a peer knows it.
+// auth.h - the job's secret, and proofs that a peer knows it. Any thread.
 
 #ifndef COLL_RUNTIME_NET_AUTH_H
 #define COLL_RUNTIME_NET_AUTH_H

@@ -1,4 +1,4 @@
-// launch_env.h - what the launcher says about this process.
+// launch_env.h - what the launcher says about this process. Any thread.
 
 #ifndef COLL_RUNTIME_NET_LAUNCH_ENV_H
 #define COLL_RUNTIME_NET_LAUNCH_ENV_H
@@ -16,9 +16,9 @@ struct LaunchEnv {
   std::string launcher; // "coll", "torchrun", "srun", "mpirun", "pmi"
   int rank = 0;
   int worldSize = 1;
-  std::string worldSizeVariable;
-  int localRank = 0;     // among the processes of this machine; -1: unknown
-  std::string bootstrap; // host:port of rank 0
+  std::string worldSizeVariable; // that said so, for messages
+  int localRank = 0;             // among the processes of this machine; -1: unknown
+  std::string bootstrap;         // host:port of rank 0
 };
 
 // Reads COLL_RANK and COLL_WORLD_SIZE; else what torchrun (RANK, WORLD_SIZE), Open MPI's

@@ -1,4 +1,7 @@
 // lane.h - a group's workspaces, and the kernels that are launched on them.
+//
+// Threads as gpu/lane.h says. identify() takes the workspace from the node's pool, and it goes back
+// when the lane dies: then its kernels have ended.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_LANE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_LANE_H

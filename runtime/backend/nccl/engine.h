@@ -1,4 +1,5 @@
-// engine.h - NCCL as what moves the data of a rank.
+// engine.h - NCCL as what moves the data of a rank. Threads as gpu/engine.h says; the library
+// outlives it.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_ENGINE_H
 #define COLL_RUNTIME_BACKEND_NCCL_ENGINE_H

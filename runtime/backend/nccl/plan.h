@@ -2,7 +2,8 @@
 //
 // NCCL moves dense blocks, one after the other. Blocks that interleave (outer > 1) are packed
 // into scratch memory first, or unpacked from it afterwards; so is what would be overwritten
-// before it is read in a call in place. Types that NCCL does not know travel as bytes.
+// before it is read in a call in place. Types that NCCL does not know travel as bytes. A plan is
+// made on the host from the call alone, on any thread, and names buffers that it does not own.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_PLAN_H
 #define COLL_RUNTIME_BACKEND_NCCL_PLAN_H

@@ -16,9 +16,8 @@ struct Arithmetic {
 // kCollUnsupported where NCCL has no such reduction, with the reason.
 Result<Arithmetic> arithmeticOf(CollDtype dtype, CollReduction reduction);
 
-// What Backend::supports says: all movements of all types; of the reductions what NCCL has,
-// in its own order.
-// `hasFp8`: library and GPU reduce eight-bit floats.
+// What Backend::supports says: all movements of all types; of the reductions what NCCL has, in its
+// own order. `hasFp8`: library and GPU reduce eight-bit floats.
 Status supports(const Call &call, bool hasFp8);
 
 } // namespace coll::rt::nccl

@@ -1,4 +1,4 @@
-// program.h - a random step as data: made by generate.h, printed for the compiler, and made
+// program.h - a random step as data: made by generator.h, printed for the compiler, and made
 // smaller by shrink.h when it fails.
 
 #ifndef COLL_TEST_FUZZ_PROGRAMS_PROGRAM_H
