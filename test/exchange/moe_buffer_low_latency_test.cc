@@ -25,11 +25,7 @@ MoeBufferOptions optionsOf(int rank, int numRanks, int64_t timeoutUs = 20'000'00
 class MoeLowLatencyTest : public testing::Test {
 protected:
   MoeRanks ranks(int numRanks, int64_t timeoutUs = 20'000'000) {
-    MoeRanks all;
-    for (int r = 0; r < numRanks; ++r)
-      all.push_back(std::make_unique<MoeRank>(fake_, optionsOf(r, numRanks, timeoutUs)));
-    syncAll(all);
-    return all;
+    return syncedRanks(fake_, numRanks, [&](int r) { return optionsOf(r, numRanks, timeoutUs); });
   }
 
   dl::FakeCuda fake_{kGpus};
@@ -53,36 +49,21 @@ TEST_F(MoeLowLatencyTest, TwoBatchesOverlap) {
                                      lowLatencyWorld(shape, 2, kCollF8E4M3FN, false, random)};
   beside(all, [&](size_t r, MoeRank &rank) {
     MoeBuffer &buffer = *rank.buffer;
-    LowLatencyMemory memory[2];
-    MoeHook hooks[2], early;
-    for (size_t b = 0; b < 2; ++b) {
-      memory[b] =
-          lowLatencyMemory(rank, worlds[b].cases[r], shape, 2, b ? kCollF8E4M3FN : kCollBf16,
-                           /*log=*/false);
-      memory[b].combine.x = putRows(rank, worlds[b].experts[r]);
-      must(buffer.lowLatencyDispatch(memory[b].dispatch, memory[b].rows, rank.order, &hooks[b]));
-    }
-    EXPECT_EQ(
-        buffer.lowLatencyDispatch(memory[0].dispatch, memory[0].rows, rank.order, &early).message(),
-        "moe buffer: low-latency mode: call 0 was not received: its hook comes first");
+    TwoBatches batches(worlds, shape, 2, r, rank);
+    batches.dispatch();
+    const LowLatencyMemory &first = batches.memory[0];
+    MoeHook early;
+    EXPECT_EQ(buffer.lowLatencyDispatch(first.dispatch, first.rows, rank.order, &early).message(),
+              "moe buffer: low-latency mode: call 0 was not received: its hook comes first");
     EXPECT_EQ(buffer.lowLatencyCombineInput().status().message(),
               "moe buffer: low-latency mode: call 0, whose buffer that is, was not received");
     // In the order that suits the rank.
-    must(buffer.lowLatencyReceive(hooks[r], rank.order));
-    EXPECT_EQ(buffer.lowLatencyReceive(hooks[r], rank.order).message(),
+    batches.receive(r);
+    EXPECT_EQ(buffer.lowLatencyReceive(batches.hooks[r], rank.order).message(),
               "moe buffer: low-latency mode: call " + std::to_string(r) +
                   " is none that is to be received");
-    must(buffer.lowLatencyReceive(hooks[1 - r], rank.order));
-    for (size_t b = 0; b < 2; ++b)
-      must(buffer.lowLatencyCombine(memory[b].combine, memory[b].rows, rank.order, &hooks[b]));
-    for (size_t b = 0; b < 2; ++b)
-      must(buffer.lowLatencyReceive(hooks[b], rank.order));
-    rank.wait();
-    must(buffer.check());
-    for (size_t b = 0; b < 2; ++b) {
-      expectRows(memory[b].rows, worlds[b].rows[r]);
-      expectBytes("out", static_cast<uint16_t *>(memory[b].combine.out), worlds[b].out[r]);
-    }
+    batches.receive(1 - r);
+    batches.finish();
   });
 }
 

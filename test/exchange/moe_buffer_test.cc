@@ -30,11 +30,7 @@ MoeBufferOptions optionsOf(int rank, int numRanks, int64_t timeoutUs = 20'000'00
 class MoeBufferTest : public testing::Test {
 protected:
   MoeRanks ranks(int numRanks, int64_t timeoutUs = 20'000'000) {
-    MoeRanks all;
-    for (int r = 0; r < numRanks; ++r)
-      all.push_back(std::make_unique<Rank>(fake_, optionsOf(r, numRanks, timeoutUs)));
-    syncAll(all);
-    return all;
+    return syncedRanks(fake_, numRanks, [&](int r) { return optionsOf(r, numRanks, timeoutUs); });
   }
 
   dl::FakeCuda fake_{kGpus};

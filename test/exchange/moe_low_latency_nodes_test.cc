@@ -2,8 +2,6 @@
 // rounds against the reference, bit for bit; what crosses the network; graphs, two batches at a
 // time; ranks that are gone, late, or send what they should not.
 
-#include "runtime/net/loopback/loopback.h"
-#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
 
@@ -21,18 +19,8 @@ protected:
     return moeLowLatencyNodesOptions(*transport_, rank, numRanks, nodeSize, timeoutUs);
   }
   MoeRanks ranks(int numRanks, int nodeSize, int64_t timeoutUs = 20'000'000) {
-    MoeRanks all;
-    for (int r = 0; r < numRanks; ++r)
-      all.push_back(std::make_unique<MoeRank>(fake_, optionsOf(r, numRanks, nodeSize, timeoutUs)));
-    syncAll(all);
-    return all;
-  }
-  void useTcp() {
-    net::TcpOptions tcp;
-    tcp.iface = "lo";
-    tcp.dataStreams = 1;
-    tcp.threads = 2;
-    transport_ = net::createTcpTransport(tcp, std::nullopt).take();
+    return syncedRanks(fake_, numRanks,
+                       [&](int r) { return optionsOf(r, numRanks, nodeSize, timeoutUs); });
   }
   void playRounds(int numRanks, int nodeSize, uint32_t rounds) {
     std::minstd_rand random(static_cast<unsigned>(10 * numRanks + nodeSize));
@@ -46,7 +34,7 @@ protected:
 
   dl::FakeCuda fake_{kGpus};
   ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
-  std::unique_ptr<net::Transport> transport_ = net::createLoopbackTransport().take();
+  std::unique_ptr<net::Transport> transport_ = moeNodesTransport("loopback");
 };
 
 // --- rounds
@@ -65,7 +53,7 @@ TEST_F(MoeLowLatencyNodesTest, RoundsOnMoreNodesAndUnevenOnes) {
 }
 
 TEST_F(MoeLowLatencyNodesTest, ARoundIsThatOfTheReferenceOverTcp) {
-  useTcp();
+  transport_ = moeNodesTransport("tcp");
   playRounds(4, 2, 4);
   playRounds(3, 1, 4);
 }
@@ -131,28 +119,12 @@ TEST_F(MoeLowLatencyNodesTest, ATwoBatchesOverlap) {
   const LowLatencyWorld worlds[2] = {lowLatencyWorld(shape, kRanks, kCollBf16, false, random),
                                      lowLatencyWorld(shape, kRanks, kCollF8E4M3FN, false, random)};
   beside(all, [&](size_t r, MoeRank &rank) {
-    MoeBuffer &buffer = *rank.buffer;
-    LowLatencyMemory memory[2];
-    MoeHook hooks[2];
-    for (size_t b = 0; b < 2; ++b) {
-      memory[b] = lowLatencyMemory(rank, worlds[b].cases[r], shape, kRanks,
-                                   b ? kCollF8E4M3FN : kCollBf16, /*log=*/false);
-      memory[b].combine.x = putRows(rank, worlds[b].experts[r]);
-      must(buffer.lowLatencyDispatch(memory[b].dispatch, memory[b].rows, rank.order, &hooks[b]));
-    }
+    TwoBatches batches(worlds, shape, kRanks, r, rank);
+    batches.dispatch();
     // In the order that suits the rank.
-    must(buffer.lowLatencyReceive(hooks[r % 2], rank.order));
-    must(buffer.lowLatencyReceive(hooks[1 - r % 2], rank.order));
-    for (size_t b = 0; b < 2; ++b)
-      must(buffer.lowLatencyCombine(memory[b].combine, memory[b].rows, rank.order, &hooks[b]));
-    for (size_t b = 0; b < 2; ++b)
-      must(buffer.lowLatencyReceive(hooks[b], rank.order));
-    rank.wait();
-    must(buffer.check());
-    for (size_t b = 0; b < 2; ++b) {
-      expectRows(memory[b].rows, worlds[b].rows[r]);
-      expectBytes("out", static_cast<uint16_t *>(memory[b].combine.out), worlds[b].out[r]);
-    }
+    batches.receive(r % 2);
+    batches.receive(1 - r % 2);
+    batches.finish();
   });
 }
 
@@ -257,7 +229,7 @@ const auto nothing = [](size_t, LowLatencyMemory &) {};
 TEST_F(MoeLowLatencyNodesTest, ARankThatIsGoneEndsAllOthers) {
   for (bool tcp : {false, true}) {
     if (tcp)
-      useTcp();
+      transport_ = moeNodesTransport("tcp");
     // Nobody maps the memory of a rank that is alone on its node.
     MoeRanks all = ranks(5, 2);
     std::thread gone([&] {

@@ -138,6 +138,34 @@ void playRound(MoeRank &rank, size_t r, const LowLatencyWorld &world, uint32_t r
 
 } // namespace
 
+TwoBatches::TwoBatches(const LowLatencyWorld (&worlds)[2], const MoeLowLatencyShape &shape,
+                       int numRanks, size_t number, MoeRank &rank)
+    : worlds_(worlds), number_(number), rank_(rank) {
+  for (size_t b = 0; b < 2; ++b) {
+    memory[b] = lowLatencyMemory(rank, worlds[b].cases[number], shape, numRanks,
+                                 b ? kCollF8E4M3FN : kCollBf16, /*log=*/false);
+    memory[b].combine.x = putRows(rank, worlds[b].experts[number]);
+  }
+}
+
+void TwoBatches::dispatch() {
+  for (size_t b = 0; b < 2; ++b)
+    must(buffer().lowLatencyDispatch(memory[b].dispatch, memory[b].rows, rank_.order, &hooks[b]));
+}
+
+void TwoBatches::finish() {
+  for (size_t b = 0; b < 2; ++b)
+    must(buffer().lowLatencyCombine(memory[b].combine, memory[b].rows, rank_.order, &hooks[b]));
+  for (size_t b = 0; b < 2; ++b)
+    receive(b);
+  rank_.wait();
+  must(buffer().check());
+  for (size_t b = 0; b < 2; ++b) {
+    expectRows(memory[b].rows, worlds_[b].rows[number_]);
+    expectBytes("out", static_cast<uint16_t *>(memory[b].combine.out), worlds_[b].out[number_]);
+  }
+}
+
 void playLowLatencyRounds(MoeRanks &all, uint32_t rounds, std::minstd_rand &random) {
   const int numRanks = static_cast<int>(all.size());
   for (uint32_t round = 0; round < rounds; ++round) {

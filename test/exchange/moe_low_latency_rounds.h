@@ -56,6 +56,29 @@ inline void must(const Status &status) { ASSERT_TRUE(status.ok()) << status.toSt
 void lowLatencyDispatch(MoeRank &rank, const LowLatencyMemory &memory, bool hooked);
 void lowLatencyCombine(MoeRank &rank, const LowLatencyMemory &memory, bool hooked);
 
+// Two batches of one rank beside each other, the first in bf16, the second in fp8.
+class TwoBatches {
+public:
+  // Of rank `number`; `worlds` outlive it.
+  TwoBatches(const LowLatencyWorld (&worlds)[2], const MoeLowLatencyShape &shape, int numRanks,
+             size_t number, MoeRank &rank);
+
+  void dispatch();
+  void receive(size_t batch) { must(buffer().lowLatencyReceive(hooks[batch], rank_.order)); }
+  // When both were received: combines both, waits, and compares.
+  void finish();
+
+  LowLatencyMemory memory[2];
+  MoeHook hooks[2];
+
+private:
+  MoeBuffer &buffer() { return *rank_.buffer; }
+
+  const LowLatencyWorld (&worlds_)[2];
+  const size_t number_;
+  MoeRank &rank_;
+};
+
 // Random rounds in all formats, of synced ranks that have lowLatencyShape().
 void playLowLatencyRounds(MoeRanks &all, uint32_t rounds, std::minstd_rand &random);
 

@@ -1,11 +1,24 @@
 #include "test/exchange/moe_nodes_rounds.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/net/loopback/loopback.h"
+#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/moe_low_latency_rounds.h"
 
 #include <cstring>
 
 namespace coll::rt::test {
+
+std::unique_ptr<net::Transport> moeNodesTransport(const std::string &name) {
+  net::TcpOptions tcp;
+  tcp.iface = "lo";
+  tcp.dataStreams = 1;
+  tcp.threads = 2;
+  auto made =
+      name == "tcp" ? net::createTcpTransport(tcp, std::nullopt) : net::createLoopbackTransport();
+  EXPECT_TRUE(made.ok()) << made.status().toString();
+  return made.take();
+}
 
 MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRanks, int nodeSize,
                                  int64_t timeoutUs) {
@@ -191,11 +204,9 @@ void expectSums(const Round &round, const std::vector<MoeInputs> &in) {
 void playMoeRounds(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
                    int rounds, int64_t timeoutUs) {
   std::minstd_rand random(static_cast<unsigned>(10 * numRanks + nodeSize));
-  MoeRanks all;
-  for (int r = 0; r < numRanks; ++r)
-    all.push_back(std::make_unique<MoeRank>(
-        fake, moeNodesOptions(transport, r, numRanks, nodeSize, timeoutUs)));
-  syncAll(all);
+  MoeRanks all = syncedRanks(fake, numRanks, [&](int r) {
+    return moeNodesOptions(transport, r, numRanks, nodeSize, timeoutUs);
+  });
   for (int number = 0; number < rounds; ++number) {
     SCOPED_TRACE(std::to_string(numRanks) + " ranks, round " + std::to_string(number));
     const Round round(sizesFor(numRanks, random), number, random);

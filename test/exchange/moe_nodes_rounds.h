@@ -6,9 +6,15 @@
 #include "runtime/net/transport.h"
 #include "test/exchange/moe_rig.h"
 
+#include <memory>
+#include <string>
+
 namespace coll::rt::test {
 
 inline constexpr int64_t kMoeNodesBytes = 1 << 20; // nvlBytes and netBytes
+
+// "loopback", or "tcp" on this machine. It connects the nodes.
+std::unique_ptr<net::Transport> moeNodesTransport(const std::string &name);
 
 // Rank r is on GPU r; small chunks, so that there are several.
 MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRanks, int nodeSize,
@@ -18,7 +24,7 @@ MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRan
 MoeBufferOptions moeLowLatencyNodesOptions(net::Transport &transport, int rank, int numRanks,
                                            int nodeSize, int64_t timeoutUs = 20'000'000);
 
-// Random rounds, all ranks in this process; the transport connects the nodes.
+// Random rounds, all ranks in this process.
 void playMoeRounds(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
                    int rounds, int64_t timeoutUs = 20'000'000);
 

@@ -1,8 +1,6 @@
 // MoeBuffer where ranks are on several nodes, all of them in this process: GPUs of a fake driver,
 // emulated kernels, nodes connected by a transport.
 
-#include "runtime/net/loopback/loopback.h"
-#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
 
@@ -18,37 +16,23 @@ namespace {
 constexpr int kGpus = 6;
 constexpr int64_t kBytes = kMoeNodesBytes;
 
-std::unique_ptr<net::Transport> makeTransport(const std::string &name) {
-  net::TcpOptions tcp;
-  tcp.iface = "lo";
-  tcp.dataStreams = 1;
-  tcp.threads = 2;
-  auto made =
-      name == "tcp" ? net::createTcpTransport(tcp, std::nullopt) : net::createLoopbackTransport();
-  EXPECT_TRUE(made.ok()) << made.status().toString();
-  return made.take();
-}
-
 class MoeNodesTest : public testing::Test {
 protected:
   MoeBufferOptions optionsOf(int rank, int numRanks, int nodeSize, int64_t timeoutUs) {
     return moeNodesOptions(*transport_, rank, numRanks, nodeSize, timeoutUs);
   }
   MoeRanks ranks(int numRanks, int nodeSize, int64_t timeoutUs = 20'000'000) {
-    MoeRanks all;
-    for (int r = 0; r < numRanks; ++r)
-      all.push_back(std::make_unique<MoeRank>(fake_, optionsOf(r, numRanks, nodeSize, timeoutUs)));
-    syncAll(all);
-    return all;
+    return syncedRanks(fake_, numRanks,
+                       [&](int r) { return optionsOf(r, numRanks, nodeSize, timeoutUs); });
   }
-  void connectBy(const std::string &transport) { transport_ = makeTransport(transport); }
+  void connectBy(const std::string &transport) { transport_ = moeNodesTransport(transport); }
   void playRounds(int numRanks, int nodeSize, int rounds) {
     playMoeRounds(fake_, *transport_, numRanks, nodeSize, rounds);
   }
 
   dl::FakeCuda fake_{kGpus};
   ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
-  std::unique_ptr<net::Transport> transport_ = makeTransport("loopback");
+  std::unique_ptr<net::Transport> transport_ = moeNodesTransport("loopback");
 };
 
 TEST_F(MoeNodesTest, RoundsAreThoseOfTheReferenceOverLoopback) {
@@ -231,7 +215,7 @@ Status dispatchFast(MoeRank &rank, const MoeRankCase &from) {
 bool playUntilKilled(int rank, int killed, int out, int in, bool lowLatency) {
   dl::FakeCuda fake(1);
   ScopedMoePlatform platform(emulatedMoe(fake.table()));
-  auto transport = makeTransport("tcp");
+  auto transport = moeNodesTransport("tcp");
   MoeBufferOptions options = lowLatency ? moeLowLatencyNodesOptions(*transport, rank, 3, 1)
                                         : moeNodesOptions(*transport, rank, 3, 1);
   options.device = 0;

@@ -11,11 +11,9 @@ namespace {
 
 void playLowLatency(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
                     uint32_t rounds, int64_t timeoutUs = 20'000'000) {
-  MoeRanks all;
-  for (int r = 0; r < numRanks; ++r)
-    all.push_back(std::make_unique<MoeRank>(
-        fake, moeLowLatencyNodesOptions(transport, r, numRanks, nodeSize, timeoutUs)));
-  syncAll(all);
+  MoeRanks all = syncedRanks(fake, numRanks, [&](int r) {
+    return moeLowLatencyNodesOptions(transport, r, numRanks, nodeSize, timeoutUs);
+  });
   std::minstd_rand random(37);
   playLowLatencyRounds(all, rounds, random);
 }

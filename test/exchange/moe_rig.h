@@ -59,6 +59,15 @@ void beside(MoeRanks &all, Body &&body) {
 }
 // They get each other's cards.
 void syncAll(MoeRanks &all);
+// Ranks with the options that optionsOf(rank) gives, synced.
+template <typename OptionsOf>
+MoeRanks syncedRanks(dl::FakeCuda &fake, int numRanks, OptionsOf &&optionsOf) {
+  MoeRanks all;
+  for (int r = 0; r < numRanks; ++r)
+    all.push_back(std::make_unique<MoeRank>(fake, optionsOf(r)));
+  syncAll(all);
+  return all;
+}
 
 // What a rank calls with, in its GPU's memory.
 struct MoeInputs {
