@@ -129,8 +129,17 @@ struct FakeNcclFunctions : FakeNcclLaunch {
     state.comms.erase(comm);
     return kNcclSuccess;
   }
+  static bool isReady(const NcclCommTag &comm) {
+    const Clique &clique = *comm.clique;
+    return !clique.hangs && static_cast<int>(clique.gpus.size()) == clique.size &&
+           (!comm.splitting || static_cast<int>(comm.splitting->size()) == clique.size);
+  }
   static NcclResult commDestroy(NcclComm comm) {
-    return callOn("commDestroy", comm, [&](State &state) { return end(state, comm); });
+    return callOn("commDestroy", comm, [&](State &state) {
+      if (!comm->clique || !isReady(*comm))
+        return state.wrong("a communicator destroyed while it is being made", kNcclInvalidArgument);
+      return end(state, comm);
+    });
   }
   // As NCCL does, tells the communicator that was split from it last, which has to exist then.
   static NcclResult commAbort(NcclComm comm) {
@@ -150,10 +159,7 @@ struct FakeNcclFunctions : FakeNcclLaunch {
     CudaStream stream = nullptr;
     NcclResult outcome = callOn("commGetAsyncError", comm, [&](State &) {
       Clique *clique = comm->clique.get();
-      bool ready =
-          clique && !clique->hangs && static_cast<int>(clique->gpus.size()) == clique->size;
-      if (ready && comm->splitting)
-        ready = static_cast<int>(comm->splitting->size()) == clique->size;
+      bool ready = clique && isReady(*comm);
       *result = clique && clique->error ? clique->error : ready ? kNcclSuccess : kNcclInProgress;
       if (!comm->deferred.empty()) {
         *result = clique->error ? clique->error : kNcclInProgress;

@@ -268,6 +268,19 @@ TEST_F(NcclBackend, AFailedStartIsNamedAndCanBeTriedAgain) {
   EXPECT_TRUE(createBackend("nccl", options(3)).ok());
 }
 
+// At whatever step of making a base and what is split from it.
+TEST_F(NcclBackend, AStartThatFailsLeavesNoCommunicator) {
+  BackendOptions known = options(3);
+  known.groups = {{0, 1}, {1, 2}};
+  for (const char *step : {"commInitRankConfig", "commSplit", "commGetAsyncError"})
+    for (int skip = 0; skip < 24; ++skip) {
+      nccl.failNext(step, dl::kNcclSystemError, skip);
+      (void)createBackend("nccl", known).status();
+      EXPECT_EQ(nccl.liveObjects(), 0) << step << " " << skip;
+      EXPECT_EQ(nccl.misuse(), "") << step << " " << skip;
+    }
+}
+
 TEST_F(NcclBackend, AStartThatNeverEndsRunsIntoTheDeadline) {
   nccl.hangInit();
   Status status = createBackend("nccl", options(2, 100'000)).status();

@@ -23,8 +23,8 @@ NcclLane::NcclLane(gpu::Gpu &gpu, const dl::Nccl &nccl, std::shared_ptr<Endings>
 
 NcclLane::~NcclLane() {
   parent_ = nullptr; // its end may have come
-  if (aside_ && !killed_)
-    kill(); // nobody is left to wait for it
+  if (!killed_ && (aside_ || (base_ && !comm_)))
+    kill(); // nobody is left to wait for the call, or for what is being made
   if (killed_ || !base_)
     return;
   // Nothing is left to be done about a failure.
@@ -187,12 +187,14 @@ void NcclLane::end() {
   // The job is over anyway.
   if (base_)
     (void)nccl_.commAbort(base_);
+  if (splitting_)
+    comm_ = made_; // there or not, it is not made any more
   const bool isFree = !aside_ || aside_->waitUs(kAbortUs);
   if (comm_ && comm_ != base_ && isFree)
     (void)nccl_.commAbort(comm_);
   aside_.reset();
   base_ = comm_ = nullptr;
-  ready_ = false;
+  ready_ = splitting_ = false;
 }
 
 } // namespace coll::rt::nccl

@@ -13,6 +13,7 @@
 #include <functional>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 namespace coll::rt::nccl {
 
@@ -24,6 +25,7 @@ constexpr int kFirstMajorWithFp8 = 9; // compute capability
 struct LocalRank {
   int rank = 0;
   std::unique_ptr<gpu::GpuEndpoint> endpoint;
+  NcclLane *world = nullptr;
 };
 
 class NcclBackend final : public Backend {
@@ -41,6 +43,7 @@ public:
 private:
   Status openRank(int rank, int gpu, const BackendOptions &options);
   Status makeCommunicators(const BackendOptions &options);
+  void giveUp(const Status &why);
   Result<dl::NcclUniqueId> worldId(const BackendOptions &options);
   Status joinWorld(const dl::NcclUniqueId &id, const std::vector<int> &world);
   Status split(const std::vector<int> &ranks, const std::vector<int> &world, int64_t timeoutUs);
@@ -51,7 +54,8 @@ private:
 
   Platform platform_;
   std::unique_ptr<Backend> control_;
-  std::deque<dl::NcclComm> splits_; // where NCCL puts them: outlive what they are split from
+  // Where NCCL puts them, until a lane has them: outlive what they are split from.
+  std::deque<dl::NcclComm> splits_;
   std::vector<LocalRank> ranks_;
   bool hasFp8_ = true;
 };
@@ -87,8 +91,7 @@ Status NcclBackend::open(const BackendOptions &options) {
                              .annotate("rank " + std::to_string(rank)));
   Status made = makeCommunicators(options);
   if (!made.ok())
-    for (LocalRank &local : ranks_)
-      local.endpoint->abort(made);
+    giveUp(made);
   return made;
 }
 
@@ -127,6 +130,20 @@ Status NcclBackend::makeCommunicators(const BackendOptions &options) {
     COLL_RETURN_IF_ERROR(settle(ranks, options.timeoutUs));
   }
   return {};
+}
+
+// The bases end before what was split from them.
+void NcclBackend::giveUp(const Status &why) {
+  for (LocalRank &local : ranks_)
+    local.endpoint->abort(why);
+  for (LocalRank &local : ranks_) {
+    gpu::Gpu::Scope scope(local.endpoint->gpu());
+    if (local.world)
+      local.world->kill();
+  }
+  for (dl::NcclComm split : splits_)
+    if (split)
+      (void)platform_.nccl->commAbort(split);
 }
 
 // Rank 0 makes it, and the control backend takes it to other processes.
@@ -168,7 +185,8 @@ Status NcclBackend::joinWorld(const dl::NcclUniqueId &id, const std::vector<int>
     if (!joined.ok())
       break;
     gpu::Gpu::Scope scope(local.endpoint->gpu());
-    joined = NcclEngine::laneOf(**group).join(id).annotate("rank " + std::to_string(local.rank));
+    local.world = &NcclEngine::laneOf(**group);
+    joined = local.world->join(id).annotate("rank " + std::to_string(local.rank));
   }
   Status ended = dl::ncclStatus(nccl, nccl.groupEnd(), "ncclGroupEnd");
   return joined.ok() ? ended : joined;
@@ -188,7 +206,7 @@ Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> 
     auto it = std::find(ranks.begin(), ranks.end(), ranks_[i].rank);
     int color = it == ranks.end() ? dl::kNcclNoColor : 0;
     split = dl::ncclStatus(nccl,
-                           nccl.commSplit(NcclEngine::laneOf(**endpoint.group(world)).base(), color,
+                           nccl.commSplit(ranks_[i].world->base(), color,
                                           static_cast<int>(it - ranks.begin()), &splits_[first + i],
                                           &config),
                            "ncclCommSplit");
@@ -203,10 +221,7 @@ Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> 
     Result<gpu::Group *> group = ranks_[i].endpoint->group(ranks);
     if (!group)
       return group.status();
-    Result<gpu::Group *> all = ranks_[i].endpoint->group(world);
-    if (!all)
-      return all.status();
-    NcclEngine::laneOf(**group).adopt(splits_[first + i], NcclEngine::laneOf(**all));
+    NcclEngine::laneOf(**group).adopt(std::exchange(splits_[first + i], nullptr), *ranks_[i].world);
   }
   return {};
 }
