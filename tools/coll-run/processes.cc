@@ -95,7 +95,8 @@ bool Supervisor::isAnyLeft() const {
                      [](const Child &child) { return !child.hasEnded; });
 }
 
-int Supervisor::timeoutMs() const { return failedUs_ || receivedSignal ? 100 : -1; }
+// Never for ever: a signal may come right before poll().
+int Supervisor::timeoutMs() const { return failedUs_ || receivedSignal ? 100 : 1000; }
 
 int Supervisor::run() {
   while (isAnyLeft()) {
