@@ -108,16 +108,17 @@ Bootstrap::Bootstrap(const BootstrapOptions &options)
 
 Result<std::unique_ptr<Bootstrap>> Bootstrap::create(const BootstrapOptions &options,
                                                      const Secret &secret) {
+  Fd given(options.rank == 0 ? options.listenFd : -1);
   if (options.worldSize < 1 || options.rank < 0 || options.rank >= options.worldSize)
     return Status::invalid("there is no rank " + std::to_string(options.rank) + " of " +
                            std::to_string(options.worldSize));
   std::unique_ptr<Bootstrap> self(new Bootstrap(options));
-  bool listens = options.rank == 0 && options.listenFd < 0;
+  bool listens = options.rank == 0 && !given.valid();
   Result<Address> address = listens ? listenAddress(options) : Address::parse(options.address);
   if (!address.ok())
     return address.status().annotate("bootstrap");
   if (options.rank == 0) {
-    Result<Fd> fd = listens ? listenOn(*address) : Result<Fd>(Fd(options.listenFd));
+    Result<Fd> fd = listens ? listenOn(*address) : Result<Fd>(std::move(given));
     if (!fd.ok())
       return fd.status().annotate("bootstrap");
     Result<std::unique_ptr<BootstrapServer>> server =

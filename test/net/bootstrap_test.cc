@@ -2,7 +2,9 @@
 
 #include "test/net/options.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <thread>
 
 namespace coll::net::test {
@@ -51,6 +53,19 @@ TEST(BootstrapTest, ExchangesValues) {
       }
       EXPECT_TRUE(job.barrier(kPatientUs).ok());
     });
+}
+
+TEST(BootstrapTest, AListenerThatIsOfNoUseIsClosed) {
+  const std::pair<int, const char *> kCases[] = {{0, "127.0.0.1:0"}, {1, "no address"}};
+  for (auto [worldSize, address] : kCases) {
+    BootstrapOptions options;
+    options.worldSize = worldSize;
+    options.address = address;
+    options.listenFd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_GE(options.listenFd, 0);
+    EXPECT_FALSE(Bootstrap::create(options, testSecret()).ok());
+    EXPECT_EQ(fcntl(options.listenFd, F_GETFD), -1) << address;
+  }
 }
 
 TEST(BootstrapTest, ValuesAreLimitedAndPutOnce) {
