@@ -96,6 +96,7 @@ perf() {
   # As they come.
   measured "socket default" "$socket"
   measured "host default" "$host"
+  measured "host with 8 channels per peer" "$host NCCL_NCHANNELS_PER_NET_PEER=8"
   # Each at its best: channels and chunks of NCCL, sockets and threads of the transport.
   local many="NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4" half wide
   half="$(channels 8) $(chunk 524288)"
@@ -104,8 +105,9 @@ perf() {
   measured "socket tuned, 4x4, 8ch 512k" "$socket $many $half"
   measured "socket tuned, 4x4, 16ch 512k" "$socket $many $wide"
   measured "host tuned, NCCL's channels" "$host COLL_NET_NCCL_CHANNELS=0"
-  measured "host tuned, 4 channels" "$host COLL_NET_NCCL_CHANNELS=4"
   measured "host tuned, 12 threads" "$host COLL_NET_THREADS=12"
+  measured "host tuned, 8 channels per peer, 12 threads" \
+    "$host NCCL_NCHANNELS_PER_NET_PEER=8 COLL_NET_THREADS=12"
   measured "host tuned, 16 threads" "$host COLL_NET_THREADS=16"
   measured "host tuned, 8ch 512k, 12 threads" "$host $half COLL_NET_THREADS=12"
   measured "host tuned, 16ch 512k" "$host $wide COLL_NET_THREADS=16"

@@ -453,6 +453,14 @@ TEST_F(NcclPluginSettingsTest, NcclIsAskedForChannelsUnlessTheUserHasChosen) {
   EXPECT_EQ(valueOf("NCCL_P2P_NET_CHUNKSIZE"), "524288");
   EXPECT_EQ(valueOf("NCCL_MIN_NCHANNELS"), "unset"); // collectives keep NCCL's own
   clear();
+  setenv("NCCL_NCHANNELS_PER_NET_PEER", "4", 1); // which NCCL may have read already
+  EXPECT_EQ(outcome(), "4");
+  EXPECT_EQ(valueOf("NCCL_NCHANNELS_PER_NET_PEER"), "4");
+  EXPECT_EQ(valueOf("NCCL_P2P_NET_CHUNKSIZE"), "524288");
+  clear();
+  setenv("NCCL_NCHANNELS_PER_NET_PEER", "many", 1);
+  EXPECT_EQ(outcome(), "unset");
+  clear();
   setenv("NCCL_MAX_NCHANNELS", "2", 1);
   EXPECT_EQ(outcome(), "unset");
   clear();

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace coll::net::nccl {
@@ -20,6 +21,14 @@ bool sameWord(std::string_view a, std::string_view b) {
   });
 }
 
+std::optional<int64_t> numberOf(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
 bool isZero(std::string_view text) { return text == "0"; }
 bool isSimple(std::string_view text) { return sameWord(text, "Simple"); }
 bool isRing(std::string_view text) { return sameWord(text, "Ring"); }
@@ -29,16 +38,16 @@ bool isSystemLevel(std::string_view text) { return sameWord(text, "SYS") || text
 // NCCL divides a channel's buffer into 8 steps; a receive is one or two of them, and a
 // bounce slot takes 4 MiB.
 bool isSmallBuffer(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value <= 16 << 20;
+  std::optional<int64_t> value = numberOf(text);
+  return value && *value <= 16 << 20;
 }
 
 // Whoever has set one of these has chosen.
 constexpr const char *kChannelVariables[] = {
-    "NCCL_MIN_NCHANNELS",     "NCCL_MAX_NCHANNELS",     "NCCL_MIN_CTAS",
-    "NCCL_MAX_CTAS",          "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS",
-    "NCCL_P2P_NET_CHUNKSIZE", "NCCL_BUFFSIZE",          "NCCL_NCHANNELS_PER_NET_PEER"};
+    "NCCL_MIN_NCHANNELS",     "NCCL_MAX_NCHANNELS",     "NCCL_MIN_CTAS",          "NCCL_MAX_CTAS",
+    "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS", "NCCL_P2P_NET_CHUNKSIZE", "NCCL_BUFFSIZE"};
+constexpr const char *kPerPeer = "NCCL_NCHANNELS_PER_NET_PEER";
+constexpr int64_t kMaxChannels = 32;
 
 } // namespace
 
@@ -57,14 +66,20 @@ const std::vector<NcclVariable> &unpackVariables() {
   return variables;
 }
 
-void configureChannels(int64_t channels) {
+bool configureChannels(int64_t channels) {
   for (const char *name : kChannelVariables)
     if (channels <= 0 || rt::foreignEnv(name))
-      return;
-  std::string count = std::to_string(std::min<int64_t>(channels, 32));
+      return false;
+  const std::optional<std::string> perPeer = rt::foreignEnv(kPerPeer);
+  const int64_t wanted = perPeer ? numberOf(*perPeer).value_or(0) : channels;
+  if (wanted <= 0)
+    return false;
+  std::string count = std::to_string(std::min(wanted, kMaxChannels));
   rt::setForeignEnv("NCCL_MIN_P2P_NCHANNELS", count.c_str());
-  rt::setForeignEnv("NCCL_NCHANNELS_PER_NET_PEER", count.c_str());
   rt::setForeignEnv("NCCL_P2P_NET_CHUNKSIZE", "524288");
+  if (!perPeer)
+    rt::setForeignEnv(kPerPeer, count.c_str());
+  return !perPeer;
 }
 
 Status configureForUnpack() {

@@ -6,7 +6,10 @@
 // user has set something else. This is the one place where variables of NCCL are set.
 //
 // NCCL sizes its pipeline for one socket per channel: two channels and small chunks leave
-// several sockets idle. Over tcp it is asked for more, where the user has set nothing.
+// several sockets idle. Over tcp it is asked for more, where the user has set nothing. One of
+// these comes too late for NCCL 2.28 and later: they read NCCL_NCHANNELS_PER_NET_PEER with the
+// communicator's configuration, before they load a plugin, so it counts only where the user
+// exports it.
 
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
 #define COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
@@ -34,10 +37,11 @@ const std::vector<NcclVariable> &unpackVariables();
 // meanwhile.
 rt::Status configureForUnpack();
 
-// Asks for at least `channels` channels and for chunks that several sockets can share,
-// unless the user has chosen number, chunks or buffers. Nothing for 0. Called as
-// configureForUnpack().
-void configureChannels(int64_t channels);
+// Asks for at least `channels` channels (or as many as NCCL_NCHANNELS_PER_NET_PEER says) and
+// for chunks that several sockets can share, unless the user has chosen number, chunks or
+// buffers. Nothing for 0. Called as configureForUnpack(). True where
+// NCCL_NCHANNELS_PER_NET_PEER was not set before.
+bool configureChannels(int64_t channels);
 
 } // namespace coll::net::nccl
 

@@ -72,7 +72,7 @@ void Engine::info(const char *format, ...) {
 
 //===-- life ----------------------------------------------------------------------===//
 
-NcclResult Engine::open(NcclLogger logger, ProfilerHook profiler) {
+NcclResult Engine::open(NcclLogger logger, ProfilerHook profiler, bool isConfigured) {
   if (logger)
     logger_ = logger;
   if (profiler)
@@ -87,6 +87,10 @@ NcclResult Engine::open(NcclLogger logger, ProfilerHook profiler) {
     for (const Device &device : network_->devices())
       info("%s device %s, %d Mb/s, %s", network_->transport().name(), device.name.c_str(),
            device.speedMbps, network_->unpacks() ? "UNPACK" : "HOST");
+    if (isConfigured && network_->asksForChannels())
+      info(
+          "for faster large sends, export NCCL_NCHANNELS_PER_NET_PEER=8: this NCCL reads it before "
+          "it loads plugins");
   }
   ++users_;
   return kNcclSuccess;

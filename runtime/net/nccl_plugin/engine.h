@@ -29,7 +29,8 @@ public:
 
   // NCCL's init, for v8 to v10 once, since v11 per communicator. The network exists
   // from the first one on, until as many close() calls and the last comm are through.
-  NcclResult open(NcclLogger logger, ProfilerHook profiler);
+  // `isConfigured`: this NCCL has read the communicator's configuration before; see configure.h.
+  NcclResult open(NcclLogger logger, ProfilerHook profiler, bool isConfigured);
   void close();
 
   NcclResult devices(int *count);

@@ -63,7 +63,7 @@ Result<std::shared_ptr<Network>> Network::create() {
   COLL_RETURN_IF_ERROR(network->addUnpacking());
   COLL_RETURN_IF_ERROR(network->addDevices(*settings));
   if (settings->transport == "tcp")
-    configureChannels(rt::envInt(rt::EnvVar::NcclChannels));
+    network->asksForChannels_ = configureChannels(rt::envInt(rt::EnvVar::NcclChannels));
   return network;
 }
 

@@ -40,6 +40,8 @@ public:
   bool unpacks() const { return unpacks_; }
   // Whether NCCL's host memory has to be registered with the transport.
   bool registersHost() const { return registersHost_; }
+  // Whether NCCL was asked for channels that the user has not asked for.
+  bool asksForChannels() const { return asksForChannels_; }
   // Counters of the device path; zeros in HOST mode.
   DeviceStats stats() const { return deviceTransport_ ? deviceTransport_->stats() : DeviceStats(); }
   // A number for each connection, for profilers.
@@ -54,7 +56,7 @@ private:
   std::unique_ptr<Transport> transport_;
   DeviceTransport *deviceTransport_ = nullptr; // transport_, in UNPACK mode
   std::vector<Device> devices_;
-  bool unpacks_ = false, registersHost_ = false;
+  bool unpacks_ = false, registersHost_ = false, asksForChannels_ = false;
   std::atomic<uint64_t> connections_{0};
 };
 

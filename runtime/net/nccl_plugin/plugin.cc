@@ -18,17 +18,19 @@ Comm &commOf(void *comm) { return *static_cast<Comm *>(comm); }
 
 //===-- init and properties ---------------------------------------------------------===//
 
-NcclResult initV8(NcclLogger logger) { return Engine::get().open(logger, nullptr); }
+NcclResult initV8(NcclLogger logger) {
+  return Engine::get().open(logger, nullptr, /*isConfigured=*/false);
+}
 
 NcclResult initV10(NcclLogger logger, NcclProfilerCallback profiler) {
-  return Engine::get().open(logger, profiler);
+  return Engine::get().open(logger, profiler, /*isConfigured=*/false);
 }
 
 // NCCL calls it for each communicator; one that failed is finalized with a null context.
 NcclResult initV11(void **context, uint64_t, CommConfig *, NcclLogger logger,
                    NcclProfilerCallback profiler) {
   *context = nullptr;
-  NcclResult result = Engine::get().open(logger, profiler);
+  NcclResult result = Engine::get().open(logger, profiler, /*isConfigured=*/true);
   if (result == kNcclSuccess)
     *context = &Engine::get();
   return result;
