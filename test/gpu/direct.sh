@@ -18,7 +18,7 @@ operations() {
     place=both
     [ $op = send_recv ] && place=no
     check $op 60 "$perf" $op --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
-      --in-place=$place --timing=eager,latency
+      --in-place=$place --timing=eager,latency --timeout=20
   done
 }
 types() {

@@ -24,16 +24,21 @@ tests() {
   small uneven --shape=1001x777 --senders=3 --receivers=2
   small overlapping --shape=130x17x33 --dtype=bf16 --senders=2 --receivers=4 --same --from=1 --to=2
   small engines --shape=999x8192 --senders=3 --receivers=2 --engine=copies --streams=3
+  small nodes --shape=1001x7777 --senders=3 --receivers=2 --nodes=2 --engine=auto,kernel,copies \
+    --peers=none
   small replicas --shape=4096x1024 --senders=2 --receivers=2 --same --to=-1 --streams=4
   small bytes --shape=2049x4095 --dtype=i8 --senders=1 --receivers=3 --from=-1
 }
 
-# 10,000 MiB from rows to columns, to other GPUs and between the same, and host memory over tcp.
+# 10,000 MiB from rows to columns: to other GPUs and between the same; over tcp, GPU memory between
+# two nodes and host memory.
 measurements() {
   local both=$((COLL_GPUS < 4 ? COLL_GPUS : 4))
   local large=(reshard --memory=gpu --shape=51200x51200 --json="$COLL_ROWS/reshard.jsonl")
   check rows_2_to_2 120 "$perf" "${large[@]}" --senders=2 --receivers=2 --engine=auto,kernel
   check rows_same 120 "$perf" "${large[@]}" --senders=$both --receivers=$both --same
+  check rows_nodes 60 "$perf" "${large[@]}" --senders=2 --receivers=2 --nodes=2 --strategy=routed \
+    --direction=push -n 1 -w 1 --repeat=1 --peers=none
   check rows_host 60 "$perf" reshard --memory=host --shape=51200x51200 --direction=push -n 1 -w 0 --repeat=1 \
     --json="$COLL_ROWS/reshard.jsonl"
 }
