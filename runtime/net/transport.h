@@ -124,6 +124,8 @@ protected:
 struct Completion {
   bool done = false;
   uint64_t bytes = 0; // where done: length of the message or of the transfer
+  // Of GPU memory that a kernel has to unpack, where SlotOrder::Landing says so; else -1.
+  int32_t slot = -1;
 };
 
 // What of a message travels on one socket or queue pair; for profilers.

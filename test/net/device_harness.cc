@@ -29,7 +29,10 @@ uint64_t forEachPage(const rt::PageDescriptor *pages, uint64_t count, uint64_t b
 } // namespace
 
 uint64_t HostKernel::unpack(void *buffer, uint64_t bytes) {
-  uint64_t slot = ++unpack_->head % rt::kUnpackSlots;
+  return unpackSlot(++unpack_->head % rt::kUnpackSlots, buffer, bytes);
+}
+
+uint64_t HostKernel::unpackSlot(uint64_t slot, void *buffer, uint64_t bytes) {
   const rt::UnpackMeta &meta = *unpack_->meta;
   return forEachPage(
       meta.pages[slot], meta.count[slot], bounceBytes_, bytes, [&](const rt::PageDescriptor &page) {

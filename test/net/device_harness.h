@@ -21,6 +21,8 @@ public:
 
   // The next message's pages, into `buffer` of `bytes` bytes. Returns how many there were.
   uint64_t unpack(void *buffer, uint64_t bytes);
+  // The pages of one slot.
+  uint64_t unpackSlot(uint64_t slot, void *buffer, uint64_t bytes);
   // The next message's pages, out of `buffer`; then says so.
   uint64_t pack(const void *buffer, uint64_t bytes);
 

@@ -156,7 +156,7 @@ TEST(BouncePoolTest, CountsWhatIsTaken) {
   {
     auto pool = BouncePool::create(std::make_unique<CountingPinner>(&pinned), 256 << 20).take();
     EXPECT_EQ(pool->stats().pinnedBytes, 0u);
-    auto account = pool->open().take();
+    auto account = pool->open(BouncePool::kChunkBytes).take();
     EXPECT_EQ(static_cast<int64_t>(pool->stats().pinnedBytes), pinned);
     EXPECT_EQ(pool->device(), reinterpret_cast<uint64_t>(pool->host()) + 0x1000'0000);
     uint32_t blocks[kSure];
@@ -177,8 +177,10 @@ TEST(BouncePoolTest, NobodyStarves) {
   int64_t pinned = 0;
   uint64_t limit = 3 * kSure * kBlock;
   auto pool = BouncePool::create(std::make_unique<CountingPinner>(&pinned), limit).take();
-  auto greedy = pool->open().take(), modest = pool->open().take(), third = pool->open().take();
-  EXPECT_EQ(pool->open().status().code(), kCollDevice);
+  auto greedy = pool->open(BouncePool::kChunkBytes).take(),
+       modest = pool->open(BouncePool::kChunkBytes).take(),
+       third = pool->open(BouncePool::kChunkBytes).take();
+  EXPECT_EQ(pool->open(BouncePool::kChunkBytes).status().code(), kCollDevice);
   std::set<uint32_t> seen;
   uint32_t blocks[kSure];
   int taken = 0;
@@ -208,16 +210,16 @@ TEST(BouncePoolTest, LimitsAndFailuresAreReported) {
   auto pool =
       BouncePool::create(std::make_unique<CountingPinner>(&pinned, &fail), ~uint64_t(0)).take();
   EXPECT_EQ(pool->stats().limitBytes, uint64_t(1) << 32);
-  Status status = pool->open().status();
+  Status status = pool->open(BouncePool::kChunkBytes).status();
   EXPECT_EQ(status.code(), kCollDevice);
   EXPECT_NE(status.message().find("no memory to pin"), std::string::npos);
   EXPECT_EQ(pool->stats().accounts, 0u);
   fail = false;
-  auto first = pool->open();
+  auto first = pool->open(BouncePool::kChunkBytes);
   ASSERT_TRUE(first.ok());
   // More cannot be pinned, but what is there suffices.
   fail = true;
-  EXPECT_TRUE(pool->open().ok());
+  EXPECT_TRUE(pool->open(BouncePool::kChunkBytes).ok());
 }
 
 } // namespace

@@ -27,6 +27,16 @@ protected:
     for (uint64_t i = data.size(); i < to.bytes; ++i)
       ASSERT_EQ(to.data[i], 0xee) << i;
   }
+  // Waits; an empty completion after an error.
+  Completion awaitDone(Connection &connection, Request *request) {
+    for (;;) {
+      Result<Completion> completion = connection.test(request);
+      EXPECT_TRUE(completion.ok()) << completion.status().toString();
+      if (!completion.ok() || completion->done)
+        return completion.ok() ? *completion : Completion();
+      std::this_thread::yield();
+    }
+  }
   uint64_t lastPages_ = 0;
 };
 
@@ -208,6 +218,88 @@ TEST_P(UnpackTest, MessagesFinishInAnyOrderAndUnpackInTheOrderOfPosts) {
     EXPECT_TRUE(std::equal(data[tag].begin(), data[tag].end(), to.data)) << tag;
   }
   EXPECT_EQ(right_->bounceStats(0).usedBytes, 0u);
+}
+
+TEST_P(UnpackTest, SlotsByLandingAreTakenAndFreedInAnyOrder) {
+  for (bool scatter : {false, true}) {
+    DeviceOptions options;
+    options.scatter = scatter;
+    options.slots = SlotOrder::Landing;
+    make(options);
+    {
+      Ends ends = connect();
+      auto &right = static_cast<DeviceConnection &>(*ends.right);
+      HostKernel kernel(right, right_->bounceStats(0).limitBytes);
+      GpuBuffer to = allocate(*right_, 100'000);
+      Segment into = to.segment();
+      // More receives than slots; the last one's message comes first.
+      constexpr uint64_t kMessages = rt::kUnpackSlots + 4;
+      std::vector<Request *> wanted;
+      for (uint64_t tag = 0; tag < kMessages; ++tag)
+        wanted.push_back(post(right.irecv(&into, 1, tag)));
+      auto bytesOf = [](uint64_t tag) { return 1000 + 4000 * tag; };
+      std::deque<std::pair<uint64_t, int32_t>> held; // message, slot
+      auto consumeOne = [&](bool oldest) {
+        auto [tag, slot] = oldest ? held.front() : held.back();
+        oldest ? held.pop_front() : held.pop_back();
+        std::vector<uint8_t> data = pattern(bytesOf(tag), tag);
+        EXPECT_GT(kernel.unpackSlot(static_cast<uint64_t>(slot), to.data, to.bytes), 0u);
+        EXPECT_TRUE(std::equal(data.begin(), data.end(), to.data)) << tag;
+        right.consumed(slot);
+      };
+      for (uint64_t tag = kMessages; tag-- > 0;) {
+        std::vector<uint8_t> data = pattern(bytesOf(tag), tag);
+        Request *sent = send(*ends.left, data, tag);
+        expectDone(*ends.left, sent, data.size());
+        if (held.size() == rt::kUnpackSlots) {
+          for (int i = 0; i < 100; ++i) { // landed or not, there is no slot
+            Result<Completion> completion = right.test(wanted[tag]);
+            ASSERT_TRUE(completion.ok());
+            ASSERT_FALSE(completion->done);
+          }
+          consumeOne(/*oldest=*/tag % 2 == 0);
+        }
+        Completion completion = awaitDone(right, wanted[tag]);
+        EXPECT_EQ(completion.bytes, data.size());
+        ASSERT_GE(completion.slot, 0);
+        held.emplace_back(tag, completion.slot);
+      }
+      while (!held.empty())
+        consumeOne(/*oldest=*/held.size() % 3 == 0);
+      EXPECT_EQ(right_->bounceStats(0).usedBytes, 0u);
+      right.consumed(3);  // holds nothing
+      right.consumed(99); // nor is there such a slot
+    }
+    DeviceTest::TearDown();
+  }
+}
+
+TEST_P(UnpackTest, WhatNeedsNoUnpackingHasNoSlotByLanding) {
+  DeviceOptions options;
+  options.slots = SlotOrder::Landing;
+  options.unpackThreshold = 500;
+  make(options);
+  Ends ends = connect();
+  GpuBuffer to = allocate(*right_, 1000);
+  for (uint64_t bytes : {uint64_t(0), uint64_t(499)}) { // empty; copied by the host
+    std::vector<uint8_t> data = pattern(bytes, 1);
+    Segment into = to.segment(0, bytes == 0 ? to.bytes : bytes);
+    Request *wanted = post(ends.right->irecv(&into, 1, 1));
+    expectDone(*ends.left, send(*ends.left, data, 1), bytes);
+    Completion completion = awaitDone(*ends.right, wanted);
+    EXPECT_EQ(completion.bytes, bytes);
+    EXPECT_EQ(completion.slot, -1);
+  }
+  Segment small = to.segment(0, 600); // fails
+  Request *wanted = post(ends.right->irecv(&small, 1, 1));
+  std::vector<uint8_t> data = pattern(200'000, 1);
+  Request *sent = send(*ends.left, data, 1);
+  EXPECT_EQ(outcome(*ends.right, wanted), kCollMismatch);
+  (void)outcome(*ends.left, sent);
+  EXPECT_EQ(right_->bounceStats(0).usedBytes, 0u);
+  options.implicitConsume = 8;
+  EXPECT_EQ(createDeviceTransport(below(), fake_.table(), options).status().code(),
+            kCollInvalidCall);
 }
 
 TEST_P(UnpackTest, SmallMessagesMayGoTheHostsWay) {

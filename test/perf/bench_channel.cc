@@ -3,8 +3,9 @@
 //
 //   bench-channel --label=TEXT [--ops=send,both,all_reduce] [--sizes=65536,…] [--host]
 //
-// --host: buffers of host memory instead. The operations `out` and `in` measure the channel
-// kernel alone: slices of 1 MiB between the GPU and pinned memory, on rank 0.
+// --host: buffers of host memory instead. The operations `out`, `in` and `unpack` measure the
+// channel kernel alone: slices of 1 MiB between the GPU and pinned memory, on rank 0; `unpack`
+// has their places in page descriptors, two for a slice.
 //
 // Prints one JSON object per operation and size: label, op, bytes, us (of one operation of
 // the slower rank, operations back to back, four under way), gbs (bytes / us, per
@@ -14,6 +15,7 @@
 #include "runtime/backend.h"
 #include "runtime/backend/net/gpu_channel.h"
 #include "runtime/base/env.h"
+#include "runtime/base/unpack_layout.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/net/socket.h"
 
@@ -222,33 +224,52 @@ private:
 void Rank::measureKernel(const std::string &op, size_t bytes, const std::string &label) {
   namespace network = coll::rt::network;
   constexpr int64_t kSlice = 1 << 20;
-  constexpr int kSlots = 32;
+  const int numSlots = op == "unpack" ? static_cast<int>(kUnpackSlots) : 32;
   const network::GpuPlatform &platform = network::gpuPlatform();
   network::GpuChannelOptions options;
   options.blocks = static_cast<int>(envInt(EnvVar::NetGpuBlocks));
   auto gpu = network::GpuContext::open(*platform.cuda, 0);
   check(gpu.status());
-  auto pinned = network::GpuMemory::create(*gpu, network::GpuMemory::Kind::Pinned, kSlots * kSlice);
-  auto device = network::GpuMemory::create(*gpu, network::GpuMemory::Kind::Device, kSlots * kSlice);
+  auto pinned =
+      network::GpuMemory::create(*gpu, network::GpuMemory::Kind::Pinned, numSlots * kSlice);
+  auto device =
+      network::GpuMemory::create(*gpu, network::GpuMemory::Kind::Device, numSlots * kSlice);
   auto channel = network::GpuChannel::create(platform, *gpu, options);
   check(pinned.status());
   check(device.status());
   check(channel.status());
   std::memset(pinned->host(), 1, static_cast<size_t>(pinned->bytes()));
+  auto pages =
+      network::GpuMemory::create(*gpu, network::GpuMemory::Kind::Pinned, sizeof(UnpackMeta));
+  check(pages.status());
+  auto *meta = reinterpret_cast<UnpackMeta *>(pages->host());
   const bool out = op == "out";
   std::vector<network::GpuChannel::Ticket> tickets;
   const int slices = static_cast<int>(bytes / kSlice) * 8;
   Clock::time_point begin;
   for (int i = 0; i < slices; ++i) {
-    if (i == kSlots)
+    if (i == numSlots)
       begin = Clock::now(); // the kernel runs by now
-    if (i >= kSlots)
-      check((*channel)->waitFor(tickets[static_cast<size_t>(i - kSlots)]));
+    if (i >= numSlots)
+      check((*channel)->waitFor(tickets[static_cast<size_t>(i - numSlots)]));
     ChannelItem item{};
     item.op = ChannelOp::Copy;
-    item.dst = (out ? pinned->device() : device->device()) + i % kSlots * kSlice;
-    item.src[0] = (out ? device->device() : pinned->device()) + i % kSlots * kSlice;
+    item.dst = (out ? pinned->device() : device->device()) + i % numSlots * kSlice;
+    item.src[0] = (out ? device->device() : pinned->device()) + i % numSlots * kSlice;
     item.bytes = kSlice;
+    if (op == "unpack") {
+      const uint32_t slot = static_cast<uint32_t>(i) % kUnpackSlots;
+      const auto at = static_cast<uint32_t>(i % numSlots * kSlice);
+      constexpr uint32_t kHalf = kSlice / 2;
+      meta->pages[slot][0] = {at, kHalf, 0};
+      meta->pages[slot][1] = {at + kHalf, kHalf, kHalf};
+      meta->count[slot] = 2;
+      item.op = ChannelOp::Unpack;
+      item.src[0] = pinned->device();
+      item.src[1] = pages->device();
+      item.srcBytes = static_cast<uint64_t>(pinned->bytes());
+      item.pageSlot = slot;
+    }
     auto ticket = (*channel)->post(out ? network::GpuChannel::Out : network::GpuChannel::In, item);
     check(ticket.status());
     tickets.push_back(*ticket);
@@ -282,7 +303,7 @@ int runRank(const Options &options, const JobOptions &job, Shared &shared) {
             *std::max_element(sizes.begin(), sizes.end()));
   for (const std::string &op : split(options.ops))
     for (size_t bytes : sizes)
-      if (op != "out" && op != "in")
+      if (op != "out" && op != "in" && op != "unpack")
         rank.measure(op, bytes, options.label);
       else if (job.rank == 0)
         Rank::measureKernel(op, bytes, options.label);

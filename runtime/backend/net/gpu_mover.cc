@@ -240,22 +240,13 @@ Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t by
     return std::optional<Parcel>(direct(dst, bytes));
   if (options_.path == GpuPath::Kernel)
     return take(in_, dst, bytes, first);
-  Consumption &consumption = consumption_[&link];
-  if (consumption.underWay >= (first ? kUnpackSlots : kUnpackShared))
+  int &underWay = unpacked_[&link];
+  if (underWay >= (first ? kSlots : kUnpackShared))
     return first ? take(in_, dst, bytes, first) : Result<std::optional<Parcel>>(std::nullopt);
-  ++consumption.underWay;
+  ++underWay;
   Parcel parcel = direct(dst, bytes);
   parcel.link = &link;
   return std::optional<Parcel>(parcel);
-}
-
-void GpuMover::posted(Parcel &parcel) {
-  if (!parcel.link)
-    return;
-  Consumption &consumption = consumption_[parcel.link];
-  parcel.number = consumption.next++;
-  parcel.isPosted = true;
-  consumption.released.push_back(false);
 }
 
 Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
@@ -266,13 +257,15 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
     const char *slot = in_.device(parcel.slot) + misalignment(parcel.data);
     return post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
   }
+  if (parcel.pageSlot < 0)
+    return kDone;
   const net::KernelView view =
       static_cast<const net::DeviceConnection &>(parcel.link->connection()).unpackView();
   ChannelItem item = copyItem(parcel.data, reinterpret_cast<const void *>(view.bounce), bytes);
   item.op = ChannelOp::Unpack;
   item.src[1] = reinterpret_cast<const void *>(view.meta);
   item.srcBytes = view.bounceBytes;
-  item.pageSlot = static_cast<uint32_t>(parcel.number % kUnpackSlots);
+  item.pageSlot = static_cast<uint32_t>(parcel.pageSlot);
   return post(GpuChannel::In, item);
 }
 
@@ -281,19 +274,9 @@ void GpuMover::release(Parcel &parcel) {
     parcel.slots->push_back(parcel.slot);
   if (!parcel.link)
     return;
-  Consumption &consumption = consumption_[parcel.link];
-  if (!parcel.isPosted) {
-    --consumption.underWay;
-    return;
-  }
-  // The transport hears of messages in the order of their posts.
-  consumption.released[parcel.number - consumption.first] = true;
-  while (!consumption.released.empty() && consumption.released.front()) {
-    consumption.released.pop_front();
-    ++consumption.first;
-    --consumption.underWay;
-    parcel.link->connection().consumed();
-  }
+  --unpacked_[parcel.link];
+  if (parcel.pageSlot >= 0)
+    static_cast<net::DeviceConnection &>(parcel.link->connection()).consumed(parcel.pageSlot);
 }
 
 //===-- scratch -----------------------------------------------------------------===//

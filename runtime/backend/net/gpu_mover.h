@@ -10,7 +10,7 @@
 // (net/device) | the same |
 //
 // Slots are bounded: a message for which there is none waits, unless it is the first of its
-// lane, for which one is made. On the path `unpack` a connection has kUnpackSlots receives
+// lane, for which one is made. On the path `unpack` a connection has as many receives
 // at most; the first of a lane beyond those lands in a slot. Everything else (copies, sums)
 // is the kernel's work on every path. Belongs to its rank's thread.
 
@@ -19,9 +19,8 @@
 
 #include "runtime/backend/net/gpu_channel.h"
 #include "runtime/backend/net/mover.h"
-#include "runtime/base/unpack_layout.h"
+#include "runtime/net/device/bounce_pool.h"
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
@@ -40,7 +39,15 @@ struct GpuMoverOptions {
 };
 
 class GpuMover final : public Mover {
+  static constexpr int64_t kSlotBytes = 2 << 20;
+  // Of each direction, and more only for the first messages of lanes; allocated by the
+  // chunk, when they are needed first. On the path `unpack`: receives of a connection.
+  static constexpr int kSlots = 32, kChunkSlots = 4;
+
 public:
+  // What those receives need of the bounce pool, fragments' trailers included.
+  static constexpr uint64_t kUnpackRoomBytes = kSlots * (kSlotBytes + net::BouncePool::kBlockBytes);
+
   // Makes the channel and its slots; may wait for kernels that run on the GPU.
   static Result<std::unique_ptr<GpuMover>> create(const GpuPlatform &platform, int ordinal,
                                                   const GpuMoverOptions &options);
@@ -60,7 +67,6 @@ public:
   size_t window() const override { return kWindow; }
   Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) override;
   Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes, bool first) override;
-  void posted(Parcel &parcel) override;
   Result<Ticket> unload(Parcel &parcel) override;
   void release(Parcel &parcel) override;
 
@@ -75,13 +81,9 @@ public:
 
 private:
   static constexpr size_t kWindow = 8;
-  static constexpr int64_t kSlotBytes = 2 << 20;
-  // Of each direction, and more only for the first messages of lanes; allocated by the
-  // chunk, when they are needed first.
-  static constexpr int kSlots = 32, kChunkSlots = 4;
   static constexpr int64_t kBounceBytes = 256 << 10;
   // Unpacked receives of a connection beyond which only the first of a lane may join.
-  static constexpr uint32_t kUnpackShared = kUnpackSlots - 4;
+  static constexpr int kUnpackShared = kSlots - 4;
   // A slot has room for data that begins as unaligned as its buffer.
   static constexpr int64_t kSlotStride = kSlotBytes + 256;
 
@@ -101,14 +103,6 @@ private:
     GpuMemory memory;
     bool used = false;
   };
-  // Unpacked receives of a connection in the order of their posts; front: the oldest that the
-  // transport has not been told of.
-  struct Consumption {
-    uint32_t underWay = 0; // posted, or about to be, and not told of
-    uint64_t next = 0, first = 0;
-    std::deque<bool> released;
-  };
-
   GpuMover(const GpuMoverOptions &options) : options_(options) {}
   Status makeSlots(Slots &slots);
   Result<std::optional<Parcel>> take(Slots &slots, void *data, int64_t bytes, bool first);
@@ -122,7 +116,7 @@ private:
   Slots out_, in_;
   GpuMemory bounce_; // pinned; read() and write()
   std::vector<Scratch> scratch_;
-  std::map<Link *, Consumption> consumption_;
+  std::map<Link *, int> unpacked_; // receives of a connection that are under way so
   Ticket last_[GpuChannel::kQueues] = {};
 };
 

@@ -30,6 +30,8 @@ Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> 
   options->send = net::SendPath::Host;
   options->unpackOnConnect = true; // connections carry data both ways
   options->unpackThreshold = 0;    // the mover counts on the path
+  options->slots = net::SlotOrder::Landing;
+  options->roomBytes = GpuMover::kUnpackRoomBytes;
   options->implicitConsume = 0;
   options->pages = net::kPagesWhole; // the kernel splits pages itself
   Result<std::unique_ptr<net::DeviceTransport>> made =

@@ -69,7 +69,6 @@ public:
   Result<std::optional<Parcel>> expect(Link &, void *dst, int64_t bytes, bool) override {
     return parcelOf(dst, bytes);
   }
-  void posted(Parcel &) override {}
   Result<Ticket> unload(Parcel &) override { return kDone; }
   void release(Parcel &) override {}
 

@@ -26,9 +26,8 @@ struct Parcel {
   void *data = nullptr;                  // the buffer
   int32_t slot = 0;                      // the mover's
   std::vector<int32_t> *slots = nullptr; // the mover's: where the slot goes back to
-  uint64_t number = 0;                   // the mover's
   Link *link = nullptr;                  // the mover's
-  bool isPosted = false;                 // the mover's
+  int32_t pageSlot = -1;                 // of a receive that has come: Completion::slot
 };
 
 class Mover {
@@ -65,8 +64,6 @@ public:
   virtual Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) = 0;
   virtual Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes,
                                                bool first) = 0;
-  // The receive has been posted, as the next of its link.
-  virtual void posted(Parcel &parcel) = 0;
   // The message has come: its bytes are in the buffer once the ticket is done.
   virtual Result<Ticket> unload(Parcel &parcel) = 0;
   virtual void release(Parcel &parcel) = 0;

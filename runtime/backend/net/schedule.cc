@@ -158,8 +158,6 @@ Status Schedule::post(Lane &lane, bool &moved) {
     if (!request || !*request)
       return request.status(); // null: too many are under way on this connection
     flight.request = *request;
-    if (!lane.isSend)
-      mover_.posted(flight.parcel);
     moved = true;
   }
   return {};
@@ -182,6 +180,7 @@ Status Schedule::test(Lane &lane, bool &moved) {
     if (completion->bytes != static_cast<uint64_t>(expected))
       return {kCollMismatch, "a message of " + std::to_string(completion->bytes) + " bytes where " +
                                  std::to_string(expected) + " were to come"};
+    flight.parcel.pageSlot = completion->slot;
     Result<Mover::Ticket> landing = mover_.unload(flight.parcel);
     if (!landing)
       return landing.status();

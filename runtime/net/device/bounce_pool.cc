@@ -70,7 +70,7 @@ Status BouncePool::grow(uint64_t bytes) {
   return {};
 }
 
-Result<std::unique_ptr<BouncePool::Account>> BouncePool::open() {
+Result<std::unique_ptr<BouncePool::Account>> BouncePool::open(uint64_t roomBytes) {
   std::lock_guard<std::mutex> growth(growth_);
   uint64_t accounts = stats_.accounts + 1; // closing needs the lock of growth too
   uint64_t sure = accounts * kGuaranteedBlocks * kBlockBytes;
@@ -79,19 +79,21 @@ Result<std::unique_ptr<BouncePool::Account>> BouncePool::open() {
                                    " connections need " + std::to_string(sure) +
                                    " bytes, its limit (COLL_NET_BOUNCE_BYTES) is " +
                                    std::to_string(limitBytes_));
-  Status grown = grow(std::min(accounts * kChunkBytes, limitBytes_));
+  Status grown = grow(std::min(std::max(roomBytes_ + roomBytes, sure), limitBytes_));
   if (!grown.ok() && pinnedBytes_ < sure)
     return grown.annotate("pinning memory for the bounce pool");
   std::lock_guard<std::mutex> lock(mutex_);
   ++stats_.accounts;
+  roomBytes_ += roomBytes;
   unmet_ += kGuaranteedBlocks;
-  return std::unique_ptr<Account>(new Account(*this));
+  return std::unique_ptr<Account>(new Account(*this, roomBytes));
 }
 
 void BouncePool::close(Account &account) {
   std::lock_guard<std::mutex> growth(growth_);
   std::lock_guard<std::mutex> lock(mutex_);
   --stats_.accounts;
+  roomBytes_ -= account.roomBytes_;
   unmet_ -= unmetOf(account.held_);
 }
 

@@ -26,12 +26,6 @@ namespace coll::net {
 using rt::Result;
 using rt::Status;
 
-// Host memory that the GPU can address, at `device`.
-struct PinnedRange {
-  uint8_t *host = nullptr;
-  uint64_t device = 0;
-};
-
 // Pins parts of an address range; the pool's only tie to CUDA.
 class Pinner {
 public:
@@ -54,7 +48,7 @@ struct BounceStats {
 class BouncePool {
 public:
   static constexpr uint64_t kBlockBytes = 512 << 10;
-  // Pinned at a time, and for each account while the limit allows it.
+  // Pinned at a time.
   static constexpr uint64_t kChunkBytes = 32 << 20;
   // One message of the largest size, and a block for what travels with it.
   static constexpr uint32_t kGuaranteedBlocks = 9;
@@ -75,8 +69,9 @@ public:
 
   private:
     friend class BouncePool;
-    explicit Account(BouncePool &pool) : pool_(pool) {}
+    Account(BouncePool &pool, uint64_t roomBytes) : pool_(pool), roomBytes_(roomBytes) {}
     BouncePool &pool_;
+    const uint64_t roomBytes_;
     uint32_t held_ = 0; // under the pool's lock
   };
 
@@ -87,9 +82,10 @@ public:
   BouncePool(const BouncePool &) = delete;
   BouncePool &operator=(const BouncePool &) = delete;
 
-  // Pins more where needed; may wait for the GPU. kCollDevice where the limit leaves no
-  // room for one more account, or the memory cannot be pinned.
-  Result<std::unique_ptr<Account>> open();
+  // The pool grows by `roomBytes` for it, as far as the limit allows; may wait for the GPU.
+  // kCollDevice where the limit leaves no room for one more account, or the memory cannot
+  // be pinned.
+  Result<std::unique_ptr<Account>> open(uint64_t roomBytes);
 
   uint8_t *host() const { return base_; }     // first byte, for the CPU
   uint64_t device() const { return device_; } // the same byte, for the GPU
@@ -111,6 +107,7 @@ private:
   std::vector<uint32_t> free_; // the last one was used last
   uint64_t unmet_ = 0;         // blocks that accounts are sure of and do not hold
   uint64_t pinnedBytes_ = 0;
+  uint64_t roomBytes_ = 0; // of the accounts; under the lock of growth
   uint64_t random_ = 1;
   BounceStats stats_;
 };

@@ -239,6 +239,8 @@ Result<std::unique_ptr<DeviceTransport>> createDeviceTransport(std::unique_ptr<T
                                           std::to_string(BouncePool::kGuaranteedBlocks));
   if (options.implicitConsume < 0 || options.implicitConsume > static_cast<int>(rt::kUnpackSlots))
     return Status::invalid("a receive is consumed after 0 to 16 later ones");
+  if (options.implicitConsume > 0 && options.slots == SlotOrder::Landing)
+    return Status::invalid("slots in the order of landing are freed by consumed(slot) only");
   return std::unique_ptr<DeviceTransport>(
       std::make_unique<Decorator>(std::move(inner), cuda, options));
 }

@@ -31,7 +31,8 @@
 // or failed: the kernel counts messages, not bytes. Nothing but test()'s `done` says
 // that a slot may be read; the caller passes that on to the kernel. The slot, and with
 // it the pages, are used again after consumed(), or after `implicitConsume` later
-// posts. isend() of GPU memory likewise takes the next pack slot, which the kernel may
+// posts. (A caller that tells its kernel which slot to read need not keep that order:
+// SlotOrder.) isend() of GPU memory likewise takes the next pack slot, which the kernel may
 // read from when isend() has returned the request until that is done.
 //
 // **Limits.** A request of GPU memory has at most kMaxDeviceMessageBytes; a longer one
@@ -56,6 +57,14 @@ inline constexpr uint64_t kMaxDeviceMessageBytes = rt::kUnpackMaxSliceBytes;
 
 enum class ReceivePath { Auto, Host, Unpack }; // Auto: Unpack where data lands scattered
 enum class SendPath { Host, Pack };
+// Which receive has which slot.
+//
+//  - Posts: as above. Messages may land in any order, but their slots are free again in
+//    that of the posts only: one that is late holds up those after it.
+//  - Landing: a message that is to be unpacked takes a free slot when it has landed.
+//    test() is done once there is one, and Completion::slot names it; consumed(slot) frees
+//    it, in any order. What is empty, failed, direct or staged has none.
+enum class SlotOrder { Posts, Landing };
 
 struct DeviceOptions {
   ReceivePath receive = ReceivePath::Auto;
@@ -67,14 +76,17 @@ struct DeviceOptions {
   // network does that delivers datagrams. Both sides must agree; it is checked.
   bool scatter = false;
   uint64_t bounceBytes = uint64_t(2) << 30; // limit of one GPU's pool
+  // What that pool grows by for each connection and direction that uses it.
+  uint64_t roomBytes = 32 << 20;
   // The GPU whose kernels serve the connections; -1: the one that is current on the
   // thread that calls accept() or poll().
   int gpu = -1;
   // A device handle also on the side that connects.
   bool unpackOnConnect = false;
-  // 0: slots are freed by consumed(). Else consumed() does nothing, and a slot is freed by
-  // the so-manieth later post of a receive. NCCL has at most 8 steps under way, so 8 is
-  // right for it.
+  SlotOrder slots = SlotOrder::Posts;
+  // 0: slots are freed by consumed(), as it has to be with SlotOrder::Landing. Else consumed() does
+  // nothing, and a slot is freed by the so-manieth later post of a receive. NCCL has at most 8
+  // steps under way, so 8 is right for it.
   int implicitConsume = 0;
 
   // From COLL_NET_DEVICE_UNPACK (or NCCL_NET_DEVICE_UNPACK_ENABLED),
@@ -109,6 +121,9 @@ struct KernelView {
 // What accept() and poll() of a DeviceTransport give: static_cast is right.
 class DeviceConnection : public Connection {
 public:
+  // With SlotOrder::Landing: the kernel is done with the message that test() named so.
+  using Connection::consumed;
+  virtual void consumed(int32_t slot) = 0;
   virtual KernelView unpackView() const = 0;
   virtual KernelView packView() const = 0;
 };

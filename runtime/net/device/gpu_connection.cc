@@ -39,7 +39,7 @@ Status GpuConnection::makeHandles(Role role) {
     return gpu.status();
   gpu_ = gpu.take();
   if (unpacks) {
-    Result<std::unique_ptr<BouncePool::Account>> account = gpu_->bounce().open();
+    Result<std::unique_ptr<BouncePool::Account>> account = gpu_->bounce().open(options.roomBytes);
     if (!account.ok())
       return account.status();
     receives_ = account.take();
@@ -49,7 +49,7 @@ Status GpuConnection::makeHandles(Role role) {
     unpack_ = slots.take();
   }
   if (options.send == SendPath::Pack) {
-    Result<std::unique_ptr<BouncePool::Account>> account = gpu_->bounce().open();
+    Result<std::unique_ptr<BouncePool::Account>> account = gpu_->bounce().open(options.roomBytes);
     if (!account.ok())
       return account.status();
     sends_ = account.take();
@@ -169,7 +169,8 @@ Result<bool> GpuConnection::takeBlocks(GpuRequest &request, uint64_t bytes) {
   bool send = request.kind == GpuRequest::Kind::Send;
   std::unique_ptr<BouncePool::Account> &account = send ? sends_ : receives_;
   if (!account) {
-    Result<std::unique_ptr<BouncePool::Account>> opened = request.gpu->bounce().open();
+    Result<std::unique_ptr<BouncePool::Account>> opened =
+        request.gpu->bounce().open(shared_.options.roomBytes);
     if (!opened.ok())
       return opened.status();
     gpu_ = request.gpu;

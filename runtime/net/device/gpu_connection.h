@@ -54,8 +54,10 @@ public:
                           uint64_t offset) override;
   Result<Request *> iflush(const Segment *segments, int count) override;
   Result<Completion> test(Request *request) override;
+  void rest() override { inner_->rest(); }
   int parts(const Request *request, MessagePart *out, int max) const override;
   void consumed() override;
+  void consumed(int32_t slot) override;
   const DeviceHandle *deviceHandle() const override;
   const DeviceHandle *packHandle() const override;
   KernelView unpackView() const override;
@@ -89,6 +91,8 @@ private:
   Result<Request *> receiveDevice(const Segment &segment, uint64_t tag);
   Result<Completion> testReceive(GpuRequest &request);
   Result<Completion> landed(GpuRequest &request, uint64_t streamBytes);
+  bool slotsByLanding() const { return shared_.options.slots == SlotOrder::Landing; }
+  Result<Completion> handOver(GpuRequest &request); // to the kernel
   Status layOut(GpuRequest &request, uint64_t streamBytes);
   Status layOutFragments(GpuRequest &request, uint64_t streamBytes);
   Result<Completion> endReceive(GpuRequest &request, const Result<Completion> &outcome);

@@ -34,7 +34,7 @@ Result<Request *> GpuConnection::receiveHost(const Segment *segments, int count,
 Result<Request *> GpuConnection::receiveDevice(const Segment &segment, uint64_t tag) {
   const DeviceOptions &options = shared_.options;
   const DeviceMemory &memory = *deviceMemory(segment);
-  if (unpack_) {
+  if (unpack_ && !slotsByLanding()) {
     auto lag = static_cast<uint64_t>(options.implicitConsume);
     if (lag > 0 && unpack_->posted() >= lag)
       unpack_->consumeBefore(unpack_->posted() - lag + 1);
@@ -60,7 +60,7 @@ Result<Request *> GpuConnection::receiveDevice(const Segment &segment, uint64_t 
   Result<Request *> result =
       posted(request, inner_->irecv(request.segments.data(),
                                     static_cast<int>(request.segments.size()), tagBelow(tag)));
-  if (unpack_ && result.ok() && *result)
+  if (unpack_ && !slotsByLanding() && result.ok() && *result)
     request.slot = static_cast<int64_t>(unpack_->post());
   return result;
 }
@@ -74,6 +74,8 @@ Result<Completion> GpuConnection::testReceive(GpuRequest &request) {
   }
   if (!ended_.ok())
     return endReceive(request, ended_);
+  if (request.needsSlot)
+    return handOver(request);
   Result<Completion> completion = testBelow(request);
   if (!completion.ok())
     return endReceive(request, completion);
@@ -95,13 +97,9 @@ Result<Completion> GpuConnection::landed(GpuRequest &request, uint64_t streamByt
     counters.directReceives.add(1);
     break;
   case GpuRequest::Path::Kernel:
-    counters.unpackedPages.add(unpack_->publish(static_cast<uint64_t>(request.slot), request.runs,
-                                                shared_.options.pages, request.blocks));
-    counters.unpackedMessages.add(1);
-    counters.unpackedBytes.add(completion.bytes);
-    request.blocks.count = 0; // the slot's now, until the message is consumed
-    release(request);
-    return completion;
+    if (slotsByLanding() && completion.bytes == 0)
+      break;
+    return handOver(request);
   case GpuRequest::Path::Staged:
     counters.stagedReceives.add(1);
     counters.stagedBytes.add(completion.bytes);
@@ -113,6 +111,24 @@ Result<Completion> GpuConnection::landed(GpuRequest &request, uint64_t streamByt
     return Completion();
   }
   return endReceive(request, completion);
+}
+
+Result<Completion> GpuConnection::handOver(GpuRequest &request) {
+  Completion completion{true, request.landedBytes};
+  if (slotsByLanding())
+    completion.slot = unpack_->freeSlot();
+  request.needsSlot = slotsByLanding() && completion.slot < 0;
+  if (request.needsSlot)
+    return Completion();
+  const auto number = static_cast<uint64_t>(slotsByLanding() ? completion.slot : request.slot);
+  DeviceCounters &counters = shared_.counters;
+  counters.unpackedPages.add(
+      unpack_->publish(number, request.runs, shared_.options.pages, request.blocks));
+  counters.unpackedMessages.add(1);
+  counters.unpackedBytes.add(completion.bytes);
+  request.blocks.count = 0; // the slot's now, until the message is consumed
+  release(request);
+  return completion;
 }
 
 Status GpuConnection::layOut(GpuRequest &request, uint64_t streamBytes) {
@@ -166,6 +182,12 @@ void GpuConnection::consumed() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (unpack_ && shared_.options.implicitConsume == 0 && !unpack_->consume())
     rt::log(rt::LogLevel::Warn, "consumed() without a message that could have been consumed");
+}
+
+void GpuConnection::consumed(int32_t slot) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!unpack_ || !slotsByLanding() || !unpack_->consume(slot))
+    rt::log(rt::LogLevel::Warn, "consumed(slot) of a slot that holds no message");
 }
 
 const DeviceHandle *GpuConnection::deviceHandle() const {

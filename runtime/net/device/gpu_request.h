@@ -30,6 +30,7 @@ struct GpuRequest final : Request {
   Runs runs;
   StagedCopy copy;
   bool copying = false;
+  bool needsSlot = false;   // landed, and there was no free slot
   bool aimed = false;       // a send's segments are what is to be posted below
   int64_t slot = -1;        // number of the message among those that have slots
   uint64_t landedBytes = 0; // length of a message that was received

@@ -1,5 +1,7 @@
 #include "runtime/net/device/unpack_slots.h"
 
+#include <algorithm>
+
 namespace coll::net {
 
 namespace {
@@ -78,13 +80,27 @@ uint32_t UnpackSlots::publish(uint64_t number, const Runs &runs, const PagePolic
   return pages;
 }
 
+int32_t UnpackSlots::freeSlot() const {
+  auto free =
+      std::find_if(slots_.begin(), slots_.end(), [](const Slot &slot) { return !slot.published; });
+  return free == slots_.end() ? -1 : static_cast<int32_t>(free - slots_.begin());
+}
+
 bool UnpackSlots::consume() {
-  Slot &slot = slots_[consumed_ % rt::kUnpackSlots];
-  if (consumed_ == posted_ || !slot.published)
+  if (consumed_ == posted_ || !consume(static_cast<int32_t>(consumed_ % rt::kUnpackSlots)))
+    return false;
+  ++consumed_;
+  return true;
+}
+
+bool UnpackSlots::consume(int32_t number) {
+  if (number < 0 || number >= static_cast<int32_t>(rt::kUnpackSlots))
+    return false;
+  Slot &slot = slots_[static_cast<size_t>(number)];
+  if (!slot.published)
     return false;
   slot.blocks.give(account_);
   slot.published = false;
-  ++consumed_;
   return true;
 }
 

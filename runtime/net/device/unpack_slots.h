@@ -23,9 +23,10 @@ struct BlockList {
   uint64_t bytes() const { return count * BouncePool::kBlockBytes; }
 };
 
-// A queue of kUnpackSlots messages in the order of their posts. Message number n, from
-// 0, has slot n % kUnpackSlots. Posted -> published -> consumed, the last in order.
-// Not safe for threads; the GPU reads what is published.
+// The kUnpackSlots slots of a connection. By SlotOrder::Posts they are a queue: message
+// number n, from 0, has slot n % kUnpackSlots; posted -> published -> consumed, the last in
+// order. By SlotOrder::Landing nothing is posted, the number is that of a free slot, and
+// slots are consumed in any order. Not safe for threads; the GPU reads what is published.
 class UnpackSlots {
 public:
   // Pins the descriptors and puts a handle into GPU memory; may wait for the GPU.
@@ -35,6 +36,7 @@ public:
 
   bool full() const { return posted_ - consumed_ == rt::kUnpackSlots; }
   uint64_t post() { return posted_++; } // only where not full; returns the number
+  int32_t freeSlot() const;             // -1: none
   // Writes the descriptors, the count, releases. Takes the blocks over. No runs: an
   // empty message. Returns the number of pages.
   uint32_t publish(uint64_t number, const Runs &runs, const PagePolicy &policy,
@@ -42,6 +44,8 @@ public:
   // The oldest message's slot and blocks are free again. False where that message has
   // not been published, or there is none.
   bool consume();
+  // The same for one slot.
+  bool consume(int32_t slot);
   // Messages before `number` are over, as far as they were published.
   void consumeBefore(uint64_t number);
   uint64_t posted() const { return posted_; }

@@ -15,7 +15,7 @@ constexpr uint32_t kHandleMagic = 0x50544c43; // "CLTP"
 class Core final : public std::enable_shared_from_this<Core> {
 public:
   Core(Shared &shared, const HandleContent &peer, const Secret &secret)
-      : shared_(shared), poller_(shared.nextPoller()), peer_(peer), secret_(secret),
+      : poller_(shared.nextPoller()), peer_(peer), secret_(secret),
         deadlineUs_(nowUs() + shared.options.timeoutUs), done_(peer.streams) {}
 
   Status start();
@@ -28,7 +28,6 @@ private:
   Status begin(uint32_t index);
   void fail(const Status &status);
 
-  Shared &shared_;
   Poller &poller_;
   HandleContent peer_;
   Secret secret_;
