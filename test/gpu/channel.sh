@@ -35,7 +35,7 @@ measurements() {
   measure $wide COLL_NET_GPU_PATH=copy "$bench" --label="path copy, 16 sockets"
   measure $wide "$bench" --label="host memory, 16 sockets" --host
   measure "$bench" --label="default"
-  measure "$bench" --label="kernel alone, 8 blocks" --ops=out,in --sizes=268435456
+  measure "$bench" --label="kernel alone, 8 blocks" --ops=out,in,unpack --sizes=268435456
 
   program=$COLL_BUILD/bin/nccl-net-test
   if [ -x "$program" ]; then
