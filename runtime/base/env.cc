@@ -28,17 +28,17 @@ const EnvInfo kTable[] = {
      "where rank 0 listens, host:port or [host]:port; otherwise taken from the launcher"},
     {EnvVar::Secret, "COLL_SECRET", "",
      "the job's secret, at least 16 characters; every process has to know it"},
-    {EnvVar::Rank, "COLL_RANK", "",
-     "this process's rank; otherwise taken from the launcher. COLL_LOCAL_RANK with it: its number "
-     "on its host, which chooses its GPU"},
+    {EnvVar::Rank, "COLL_RANK", "", "this process's rank; otherwise taken from the launcher"},
     {EnvVar::WorldSize, "COLL_WORLD_SIZE", "",
      "number of processes; otherwise taken from the launcher"},
+    {EnvVar::LocalRank, "COLL_LOCAL_RANK", "",
+     "this process's number on its host, which chooses its GPU; unset, the launcher's, or the "
+     "rank"},
     {EnvVar::NetIface, "COLL_NET_IFACE", "",
      "interfaces to use, in order of preference: names or subnets, separated by commas"},
     {EnvVar::NetRails, "COLL_NET_RAILS", "1",
      "devices (of COLL_NET_IFACE or COLL_NET_RDMA_DEVICES) that one connection uses at once, 1 to "
-     "8, "
-     "alike on all ranks: it is striped over them, and goes on with the others when one fails",
+     "8, alike on all ranks: it is striped over them, and goes on with the others when one fails",
      1, 8},
     {EnvVar::NetSockets, "COLL_NET_SOCKETS", "0",
      "sockets for the data of one tcp connection, 1 to 16; 0: 4, or one for everything where a "
@@ -74,8 +74,7 @@ const EnvInfo kTable[] = {
      "NCCL's library, 2.19 or later; none: backend nccl is not used"},
     {EnvVar::NcclCheck, "COLL_NCCL_CHECK", "1",
      "which calls of backend nccl the members compare; on all ranks alike. 0: the first on a "
-     "group, "
-     "1: each that is like none before it, the others by a running hash, 2: every one",
+     "group, 1: each that is like none before it, the others by a running hash, 2: every one",
      0, 2},
     {EnvVar::NcclBlocking, "COLL_NCCL_BLOCKING", "1",
      "0: communicators of backend nccl do not block; NCCL then starts a thread for each call", 0,
@@ -120,8 +119,7 @@ const EnvInfo kTable[] = {
      "programs that never unmap such a buffer"},
     {EnvVar::CacheDir, "COLL_CACHE_DIR", "",
      "folder where coll-run keeps compiled steps, $XDG_CACHE_HOME/coll where unset; none: "
-     "nothing "
-     "is kept"},
+     "nothing is kept"},
     {EnvVar::CacheBytes, "COLL_CACHE_BYTES", "1073741824",
      "most bytes of compiled steps that are kept; those not used for longest go first; 0: no "
      "limit"},

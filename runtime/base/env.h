@@ -28,6 +28,7 @@ enum class EnvVar {
   Secret,             // COLL_SECRET
   Rank,               // COLL_RANK
   WorldSize,          // COLL_WORLD_SIZE
+  LocalRank,          // COLL_LOCAL_RANK
   NetIface,           // COLL_NET_IFACE
   NetRails,           // COLL_NET_RAILS
   NetSockets,         // COLL_NET_SOCKETS
