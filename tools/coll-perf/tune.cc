@@ -146,10 +146,12 @@ Status write(const Words &words, const nlohmann::ordered_json &routes) {
 int runTune(Words &words) {
   nlohmann::ordered_json routes = nlohmann::ordered_json::array();
   bool any = false;
-  std::printf("%s\n", machineName().c_str());
-  for (const std::string &op : splitWords(words.ops)) {
+  const std::vector<std::string> ops = splitWords(words.ops);
+  for (const std::string &op : ops)
     if (!isOp(op) || op == "send_recv")
       return fail(Status::invalid("--ops: \"" + op + "\" is no collective operation"));
+  std::printf("%s\n", machineName().c_str());
+  for (const std::string &op : ops) {
     words.op.op = op;
     Result<OpSetup> setup = prepare(words.op);
     if (!setup.ok())
