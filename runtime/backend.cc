@@ -81,6 +81,8 @@ Status Endpoint::synchronize(void *) {
 
 int Endpoint::gpuOf(const void *) const { return -1; }
 
+bool Endpoint::isCapturing(void *) const { return false; }
+
 Status Backend::supports(const Call &call) const {
   if (call.scale != 1)
     return {kCollUnsupported, "it does not scale contributions"};

@@ -15,7 +15,8 @@
 //     the GPU, where the backend works on streams itself (nccl); one that works from the host
 //     (net) waits for the stream first. What fails on the GPU later is told by
 //     Endpoint::synchronize(), and by every call after it. A captured stream is replayed as
-//     it was captured, so its calls are compared between members once, at the capture.
+//     it was captured, so its calls are compared between members once, at the capture. All
+//     members capture a call, or none.
 //
 // Threads: an Endpoint and its Communicators and Requests belong to one thread at a
 // time. Backend::endpoint and Endpoint::abort may be called from any thread.
@@ -169,6 +170,8 @@ public:
   virtual Endpoint *host() { return nullptr; }
   // The GPU whose memory this is; -1: none that this backend knows.
   virtual int gpuOf(const void *data) const;
+  // Whether a graph captures what is put on the stream, as far as this backend knows.
+  virtual bool isCapturing(void *stream) const;
   // Does not block. Why no further operation can succeed: the job was aborted, or a peer has
   // died. Ok as long as neither is known.
   virtual Status health() = 0;

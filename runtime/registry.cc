@@ -47,6 +47,19 @@ Result<std::unique_ptr<Backend>> createDirect(const BackendOptions &options) {
 }
 #endif
 
+#ifdef COLL_HAS_NET
+// Whether the ranks come together to find out about direct. All of them have to do the same. Where
+// NCCL has connected them, they all come, also those whose routes do not lead there; where it has
+// not, one of them may be without a GPU, and does not know of the others': then a table has to ask,
+// which they have in common.
+bool meetsForDirect(const BackendOptions &options, const Routes &routes,
+                    const std::vector<std::string> &names) {
+  const bool hasNccl = names.front() == "nccl";
+  return direct::takes(options).ok() &&
+         ((hasNccl && options.numRanks > 1) || routes.demandFor("direct") == Demand::ByTable);
+}
+#endif
+
 // From the bottom: what serves host memory, then nccl, then direct, as far as they are there.
 Result<std::unique_ptr<Backend>> createAuto(const BackendOptions &options) {
   Result<Routes> routes = Routes::fromEnv();
@@ -61,16 +74,15 @@ Result<std::unique_ptr<Backend>> createAuto(const BackendOptions &options) {
   } else {
     backend = createHost(options);
   }
-  // Only a table asks for it: its kernels are too young to be a default.
-  const bool asked = std::any_of(routes->all().begin(), routes->all().end(),
-                                 [](const Route &route) { return route.backend == "direct"; });
-  if (backend && asked && direct::takes(options).ok()) {
-    Result<direct::Offer> offer = direct::offerBackend(options, backend.take());
+  if (backend && meetsForDirect(options, *routes, names)) {
+    const std::vector<int> local = (*backend)->localRanks();
+    Result<direct::Offer> offer =
+        direct::offerBackend(options, backend.take(), routes->demandFor("direct"));
     if (!offer)
       return offer.status();
     if (offer->refusal.ok())
       names.insert(names.begin(), "direct");
-    else
+    else if (local.front() == 0)
       log(LogLevel::Info, "auto goes without backend direct: " + offer->refusal.message());
     backend = std::move(offer->backend);
   }

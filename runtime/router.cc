@@ -13,12 +13,25 @@ struct Shared {
   std::unique_ptr<Backend> backend;
   std::vector<std::string> names;
   std::vector<const Backend *> paths; // by name
+  int numRanks = 1;
   int64_t timeoutUs = 0;
+  bool asksForGraphs = false; // a route to one of the paths does
+  bool hasUnasked = false;    // direct, which no table names
+
+  // Whether the path takes the call. Unasked, direct takes only what the path below it does, as
+  // larger calls go there.
+  bool takes(size_t path, const Call &call, bool isGpu) const;
 };
 
 // Whether the backend of this name takes memory of GPUs, of the host.
 bool takesMemory(const std::string &name, bool isGpu) {
   return name == "net" || isGpu == (name != "threads");
+}
+
+bool Shared::takes(size_t path, const Call &call, bool isGpu) const {
+  if (!takesMemory(names[path], isGpu) || !paths[path]->supports(call).ok())
+    return false;
+  return !hasUnasked || path != 0 || paths[1]->supports(call).ok();
 }
 
 class RouterRequest final : public Request {
@@ -48,17 +61,22 @@ public:
     inFlight_.clear();
   }
   void abort(const Status &cause) override { top_->abort(cause); }
-  Status synchronize(void *stream) override { return top_->synchronize(stream); }
+  Status synchronize(void *stream) override;
   Status health() override { return top_->health(); }
   Endpoint *host() override { return paths_.back(); }
   int gpuOf(const void *data) const override { return top_->gpuOf(data); }
+  bool isCapturing(void *stream) const override { return top_->isCapturing(stream); }
 
-  Result<size_t> choose(const Call &call, int ranks) const;
+  Result<size_t> choose(const Call &call, const std::vector<int> &ranks) const;
+  // Which path is to know a group's GPU memory: the one that its largest calls go.
+  size_t keeperOf(const std::vector<int> &ranks) const;
   Endpoint &path(size_t i) { return *paths_[i]; }
   size_t numPaths() const { return paths_.size(); }
   Result<Request *> adopt(size_t path, Result<Request *> started);
 
 private:
+  RouteQuery queryOf(const Call &call, const std::vector<int> &ranks, bool isGpu) const;
+
   Shared &shared_;
   std::unique_ptr<Endpoint> top_;
   std::vector<Endpoint *> paths_; // by name
@@ -89,25 +107,30 @@ public:
     return endpoint_.adopt(*path, paths_[*path]->start(call));
   }
   Result<std::unique_ptr<Registration>> registerMemory(void *data, int64_t bytes) override {
-    return paths_[0]->registerMemory(data, bytes);
+    return paths_[endpoint_.keeperOf(ranks())]->registerMemory(data, bytes);
   }
   Result<std::unique_ptr<Registration>> allocate(int64_t bytes) override {
-    return paths_[0]->allocate(bytes);
+    return paths_[endpoint_.keeperOf(ranks())]->allocate(bytes);
   }
 
 private:
-  Result<size_t> choose(const Call &call) const {
-    return endpoint_.choose(call, static_cast<int>(ranks().size()));
-  }
+  Result<size_t> choose(const Call &call) const { return endpoint_.choose(call, ranks()); }
   RouterEndpoint &endpoint_;
   std::vector<std::unique_ptr<Communicator>> paths_;
 };
 
-Result<size_t> RouterEndpoint::choose(const Call &call, int ranks) const {
+RouteQuery RouterEndpoint::queryOf(const Call &call, const std::vector<int> &ranks,
+                                   bool isGpu) const {
+  RouteQuery query = rt::queryOf(call, static_cast<int>(ranks.size()), isGpu);
+  query.isWorld = query.ranks == shared_.numRanks && std::is_sorted(ranks.begin(), ranks.end());
+  query.isCaptured =
+      shared_.asksForGraphs && isGpu && call.stream && top_->isCapturing(call.stream);
+  return query;
+}
+
+Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &ranks) const {
   const bool isGpu = gpuOf(call.src ? call.src : call.dst) >= 0;
-  auto takes = [&](size_t path) {
-    return takesMemory(shared_.names[path], isGpu) && shared_.paths[path]->supports(call).ok();
-  };
+  auto takes = [&](size_t path) { return shared_.takes(path, call, isGpu); };
   Chosen chosen = chooseRoute(shared_.routes, shared_.names, queryOf(call, ranks, isGpu), takes);
   if (chosen.route)
     return chosen.path;
@@ -116,6 +139,25 @@ Result<size_t> RouterEndpoint::choose(const Call &call, int ranks) const {
     names += (names.empty() ? "" : ", ") + name;
   return Status(kCollUnsupported, describe(call) + ": no backend takes it on " +
                                       (isGpu ? "GPU" : "host") + " memory; there are " + names);
+}
+
+size_t RouterEndpoint::keeperOf(const std::vector<int> &ranks) const {
+  Call largest;
+  largest.kind = OpKind::AllReduce;
+  RouteQuery query = queryOf(largest, ranks, /*isGpu=*/true);
+  query.bytes = INT64_MAX;
+  auto takes = [&](size_t path) { return takesMemory(shared_.names[path], true); };
+  return chooseRoute(shared_.routes, shared_.names, query, takes).path;
+}
+
+// Each path knows of the calls that it has put there.
+Status RouterEndpoint::synchronize(void *stream) {
+  for (size_t i = paths_.size() - 1; i-- > 1;)
+    if (Status done = paths_[i]->synchronize(stream); !done.ok()) {
+      top_->abort(done);
+      return done;
+    }
+  return top_->synchronize(stream);
 }
 
 Result<Request *> RouterEndpoint::adopt(size_t path, Result<Request *> started) {
@@ -206,6 +248,14 @@ Result<std::unique_ptr<Backend>> createRouter(const BackendOptions &options, Rou
        path && shared.paths.size() < shared.names.size(); path = path->below())
     shared.paths.push_back(path);
   shared.names.resize(shared.paths.size());
+  const std::vector<Route> &all = shared.routes.all();
+  shared.asksForGraphs = std::any_of(all.begin(), all.end(), [&](const Route &route) {
+    return route.isCaptured &&
+           std::find(shared.names.begin(), shared.names.end(), route.backend) != shared.names.end();
+  });
+  shared.hasUnasked =
+      shared.names.front() == "direct" && shared.routes.demandFor("direct") != Demand::ByTable;
+  shared.numRanks = options.numRanks;
   shared.timeoutUs = options.timeoutUs;
   return std::unique_ptr<Backend>(new RouterBackend(std::move(shared)));
 }

@@ -1,7 +1,7 @@
 // router.h - backend `auto`: each call goes to the backend that the routes name for it.
 //
-// The choice depends on operation, type, size, group and kind of memory only, which are the
-// same on all members. So all of them choose alike.
+// The choice depends on operation, type, size, group, kind of memory and on whether a graph
+// captures the call, which are the same on all members. So all of them choose alike.
 
 #ifndef COLL_RUNTIME_ROUTER_H
 #define COLL_RUNTIME_ROUTER_H

@@ -9,8 +9,10 @@
 // A call takes the first route that fits it and whose backend is there and takes it. Of a route
 // all but "backend" may be left out: it then fits every call. Bytes are what the member
 // contributes, as in `Call`: count elements, times the ranks where it gives each its own.
-// After the last route come the defaults: GPU memory by nccl, then net; host memory by threads
-// in one process, by net between several.
+// There may also be "max_ranks": 4 (the largest group); "group": "all" (the group of all ranks of
+// the job, in their order); and "captured": false (no call that a graph captures), or true.
+// After the last route come the defaults: small calls on GPU memory by direct, as the README says,
+// GPU memory else by nccl, then net; host memory by threads in one process, by net between several.
 
 #ifndef COLL_RUNTIME_ROUTES_H
 #define COLL_RUNTIME_ROUTES_H
@@ -30,6 +32,8 @@ struct RouteQuery {
   int64_t bytes = 0;
   int ranks = 1; // of the group
   bool isGpu = false;
+  bool isWorld = false;    // the group of all ranks, in their order
+  bool isCaptured = false; // by a graph
 };
 RouteQuery queryOf(const Call &call, int ranks, bool isGpu);
 
@@ -37,8 +41,8 @@ struct Route {
   std::optional<OpKind> kind;
   std::optional<CollDtype> dtype;
   std::optional<int64_t> maxBytes;
-  std::optional<int> ranks;
-  std::optional<bool> isGpu;
+  std::optional<int> ranks, maxRanks;
+  std::optional<bool> isGpu, isWorld, isCaptured;
   std::string backend;
   std::string why;
 
@@ -46,6 +50,9 @@ struct Route {
   // "all_reduce of f32, gpu memory, 4 ranks, up to 65536 bytes -> nccl (5.0 us; net 88.1 us)"
   std::string describe() const;
 };
+
+// Whether routes lead to a backend, and whose they are.
+enum class Demand : int32_t { None, ByDefault, ByTable };
 
 class Routes {
 public:
@@ -58,11 +65,15 @@ public:
 
   // In order, the defaults last.
   const std::vector<Route> &all() const { return routes_; }
+  // For a backend of GPU memory. A table with a route for all GPU memory leaves nothing to the
+  // defaults.
+  Demand demandFor(const std::string &backend) const;
   // "the defaults", or the file and what it says of itself.
   const std::string &origin() const { return origin_; }
 
 private:
   std::vector<Route> routes_;
+  size_t numOfTable_ = 0; // the first ones
   std::string origin_;
 };
 

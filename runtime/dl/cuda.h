@@ -100,6 +100,8 @@ inline constexpr int kCudaHostPointerForRegistered = 91;
 inline constexpr int kCudaVmmSupported = 102;
 inline constexpr int kCudaVmmByDescriptor = 103;
 inline constexpr int kCudaDmabufSupported = 124;
+// CUdevice_P2PAttribute: between GPUs over NVLink.
+inline constexpr int kCudaPeerAtomics = 3;
 // CUpointer_attribute
 inline constexpr int kCudaPointerMemoryType = 2;
 inline constexpr int kCudaPointerHostAddress = 4;
@@ -180,6 +182,7 @@ inline constexpr int kCudaLoadingEager = 1;
 // Absent from older drivers; null then.
 #define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
   X(memGetHandleForAddressRange, "cuMemGetHandleForAddressRange", (void *handle, CudaAddress address, size_t bytes, int handleType, unsigned long long flags)) \
+  X(deviceGetPeerAttribute, "cuDeviceGetP2PAttribute", (int *value, int attribute, CudaDevice device, CudaDevice peer)) \
   X(moduleGetLoadingMode, "cuModuleGetLoadingMode", (int *mode))                                   \
   X(memGetGranularity, "cuMemGetAllocationGranularity", (size_t *bytes, const CudaMemoryProperties *properties, int option)) \
   X(memCreate, "cuMemCreate", (CudaMemory *memory, size_t bytes, const CudaMemoryProperties *properties, unsigned long long flags)) \

@@ -104,6 +104,12 @@ CudaResult FakeCudaPeers::deviceCanAccessPeer(int *can, CudaDevice device, CudaD
   *can = device != peer;
   return call.result;
 }
+CudaResult FakeCudaPeers::deviceGetPeerAttribute(int *value, int, CudaDevice device,
+                                                 CudaDevice peer) {
+  Call call("deviceGetPeerAttribute");
+  *value = device != peer;
+  return call.result;
+}
 CudaResult FakeCudaPeers::contextEnablePeerAccess(CudaContext peer, unsigned) {
   Call call("contextEnablePeerAccess", /*needsContext=*/true);
   if (call.failed())

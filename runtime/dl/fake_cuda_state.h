@@ -196,6 +196,8 @@ struct FakeCudaBase {
 struct FakeCudaPeers : FakeCudaBase {
   static CudaResult contextSynchronize();
   static CudaResult deviceCanAccessPeer(int *can, CudaDevice device, CudaDevice peer);
+  static CudaResult deviceGetPeerAttribute(int *value, int attribute, CudaDevice device,
+                                           CudaDevice peer);
   static CudaResult contextEnablePeerAccess(CudaContext peer, unsigned);
   static CudaResult memGetAddressRange(CudaAddress *base, size_t *bytes, CudaAddress address);
   static CudaResult ipcGetMemHandle(CudaIpcHandle *handle, CudaAddress address);

@@ -25,10 +25,16 @@ constexpr size_t kMaxMarks = 8;
 GpuEndpoint::GpuEndpoint(int rank, std::unique_ptr<Gpu> gpu, std::unique_ptr<Engine> engine,
                          std::unique_ptr<Endpoint> below, const EndpointOptions &options)
     : rank_(rank), gpu_(std::move(gpu)), engine_(std::move(engine)), below_(std::move(below)),
-      control_(below_->host() ? *below_->host() : *below_), options_(options) {}
+      control_(below_->host() ? *below_->host() : *below_), options_(options),
+      beside_(dynamic_cast<GpuEndpoint *>(below_.get())) {
+  if (beside_)
+    beside_->beside_ = this;
+}
 
 GpuEndpoint::~GpuEndpoint() {
   leave();
+  if (beside_)
+    beside_->beside_ = nullptr;
   Gpu::Scope scope(*gpu_);
   for (dl::CudaEvent mark : marks_)
     gpu_->put(mark);
@@ -97,6 +103,14 @@ Status GpuEndpoint::health() {
 int GpuEndpoint::gpuOf(const void *data) const {
   dl::CudaPointerInfo info = dl::cudaPointerInfo(gpu_->cuda(), data);
   return info.device || info.managed ? info.ordinal : -1;
+}
+
+bool GpuEndpoint::isCapturing(void *stream) const {
+  Gpu::Scope scope(*gpu_);
+  int state = dl::kCudaNotCapturing;
+  return gpu_->cuda().streamIsCapturing(static_cast<dl::CudaStream>(stream), &state) ==
+             dl::kCudaSuccess &&
+         state != dl::kCudaNotCapturing;
 }
 
 //===-- calls -------------------------------------------------------------------===//
@@ -286,6 +300,8 @@ Status GpuEndpoint::waitUntil(const std::function<bool()> &done, const GpuReques
   for (int polls = 1;; ++polls) {
     advanceAll();
     sweep();
+    if (beside_)
+      beside_->advanceBeside(polls % kPollsPerLook == 0);
     // Without a request of its own to tell it, a failure of any is told here.
     if (done())
       return over_ && !request ? health() : Status();
@@ -296,10 +312,7 @@ Status GpuEndpoint::waitUntil(const std::function<bool()> &done, const GpuReques
         return request ? Status(request->outcome) : known;
       }
       std::string where = request ? place(*request) : "rank " + std::to_string(rank_);
-      for (auto &[ranks, group] : groups_)
-        COLL_RETURN_IF_ERROR(group->lane->health().annotate(where));
-      for (auto &[pair, transfer] : transfers_)
-        COLL_RETURN_IF_ERROR(transfer->lane->health().annotate(where));
+      COLL_RETURN_IF_ERROR(healthOfLanes().annotate(where));
     }
     int64_t us =
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
@@ -310,6 +323,23 @@ Status GpuEndpoint::waitUntil(const std::function<bool()> &done, const GpuReques
     else
       std::this_thread::sleep_for(std::chrono::microseconds(std::min(us / 8, kMaxPauseUs)));
   }
+}
+
+Status GpuEndpoint::healthOfLanes() {
+  for (auto &[ranks, group] : groups_)
+    COLL_RETURN_IF_ERROR(group->lane->health());
+  for (auto &[pair, transfer] : transfers_)
+    COLL_RETURN_IF_ERROR(transfer->lane->health());
+  return {};
+}
+
+// Peers wait for what is under way here, too. A failure is told by health().
+void GpuEndpoint::advanceBeside(bool looks) {
+  Gpu::Scope scope(*gpu_);
+  advanceAll();
+  sweep();
+  if (Status known = looks && !over_ ? healthOfLanes() : Status(); !known.ok())
+    fail(nullptr, known.annotate("rank " + std::to_string(rank_)));
 }
 
 //===-- beginning ---------------------------------------------------------------===//
@@ -439,6 +469,8 @@ void GpuEndpoint::fail(GpuRequest *request, const Status &failure) {
     GpuRequest &left = *pending_.back();
     end(left, left.verdict.ok() ? abortedStatus(left) : left.verdict);
   }
+  if (beside_ && !beside_->over_)
+    beside_->fail(nullptr, failure);
 }
 
 } // namespace coll::rt::gpu

@@ -49,6 +49,7 @@ public:
   Status health() override;
   Endpoint *host() override { return below_.get(); }
   int gpuOf(const void *data) const override;
+  bool isCapturing(void *stream) const override;
 
   Status run(Group &group, const Call &call);
   Result<Request *> start(Group &group, const Call &call);
@@ -88,8 +89,10 @@ private:
   Status hear(GpuRequest &request, int peer, int64_t tag);
 
   void advanceAll();
+  void advanceBeside(bool looks);
   Status advance(GpuRequest &request);
   bool isSuspect() const;
+  Status healthOfLanes();
   bool isComplete(GpuRequest &request, Status &failure);
   // Ends a control request that is complete.
   Status collect(Request *&request);
@@ -119,6 +122,9 @@ private:
   std::unique_ptr<Endpoint> below_;
   Endpoint &control_;
   const EndpointOptions options_;
+  // The one of the same rank that this one stands on, or that stands on this one: while either
+  // waits, the other moves on.
+  GpuEndpoint *beside_ = nullptr;
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
   std::map<std::pair<int, int>, std::unique_ptr<TransferLane>> transfers_; // sender, receiver
   std::vector<GpuRequest *> pending_; // not finished, in the order of their start

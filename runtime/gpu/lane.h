@@ -67,6 +67,7 @@ public:
   Status poll();
 
   int size() const { return static_cast<int>(ranks_.size()); }
+  const std::vector<int> &ranks() const { return ranks_; }
 
 protected:
   // Whether the call cannot go on the caller's stream itself: it needs scratch().

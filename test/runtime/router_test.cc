@@ -41,8 +41,16 @@ TEST(RoutesTest, WhatIsWrongIsNamedWithItsPlace) {
             "t.json: routes[0].max_bytes: expected a number, not \"4K\"");
   EXPECT_EQ(complaint(table(R"({"backend": "net", "ranks": -4})")),
             "t.json: routes[0].ranks: expected a number, not -4");
-  EXPECT_NE(complaint(table(R"({"backend": "net", "color": "red"})")).find("no such field"),
-            std::string::npos);
+  for (const char *color : {"\"red\"", "7"})
+    EXPECT_NE(complaint(table(R"({"backend": "net", "color": )" + std::string(color) + "}"))
+                  .find(".color: there is no such field; there are op,"),
+              std::string::npos);
+  EXPECT_EQ(complaint(table(R"({"backend": "net", "max_ranks": 0})")),
+            "t.json: routes[0].max_ranks: expected a number, not 0");
+  EXPECT_EQ(complaint(table(R"({"backend": "net", "group": "some"})")),
+            "t.json: routes[0].group: there is no group \"some\"");
+  EXPECT_EQ(complaint(table(R"({"backend": "net", "captured": "no"})")),
+            "t.json: routes[0].captured: expected true or false, not \"no\"");
   EXPECT_EQ(Routes::load("/nowhere/routes.json").status().message(),
             "/nowhere/routes.json: cannot be read");
 }
@@ -66,6 +74,39 @@ TEST(RoutesTest, TheFirstThatFitsAndIsThereServes) {
   EXPECT_EQ(chosen(OpKind::Broadcast, 8, false, all), "net");
   EXPECT_EQ(chosen(OpKind::Broadcast, 8, false, [](size_t) { return false; }), "");
   EXPECT_EQ(routes->all().front().describe(), "all_reduce, gpu memory, up to 1024 bytes -> net");
+}
+
+TEST(RoutesTest, GroupsAndGraphsMayBeAskedFor) {
+  Result<Routes> routes = Routes::parse(
+      table(R"({"max_ranks": 4, "group": "all", "captured": false, "backend": "direct"})"),
+      "t.json");
+  ASSERT_TRUE(routes.ok()) << routes.status().toString();
+  const Route &route = routes->all().front();
+  EXPECT_EQ(route.describe(),
+            "every operation, up to 4 ranks, the group of all, not in graphs -> direct");
+  RouteQuery query;
+  query.ranks = 4;
+  query.isWorld = true;
+  EXPECT_TRUE(route.fits(query));
+  query.isCaptured = true;
+  EXPECT_FALSE(route.fits(query));
+  query.isCaptured = query.isWorld = false;
+  EXPECT_FALSE(route.fits(query));
+  query.isWorld = true;
+  query.ranks = 5;
+  EXPECT_FALSE(route.fits(query));
+}
+
+TEST(RoutesTest, ATableAsksForDirectOrLeavesItToTheDefaults) {
+  auto demand = [](const std::string &routes) {
+    return Routes::parse(table(routes), "t.json").take().demandFor("direct");
+  };
+  EXPECT_EQ(Routes::defaults().demandFor("direct"), Demand::ByDefault);
+  EXPECT_EQ(demand(R"({"op": "reduce", "memory": "gpu", "backend": "nccl"})"), Demand::ByDefault);
+  EXPECT_EQ(demand(R"({"memory": "host", "backend": "net"})"), Demand::ByDefault);
+  EXPECT_EQ(demand(R"({"memory": "gpu", "backend": "nccl"})"), Demand::None);
+  EXPECT_EQ(demand(R"({"backend": "nccl"}, {"op": "reduce", "backend": "direct"})"),
+            Demand::ByTable);
 }
 
 TEST(RoutesTest, BytesAreWhatAMemberGives) {

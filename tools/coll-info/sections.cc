@@ -7,6 +7,7 @@
 #include "runtime/routes.h"
 #ifdef COLL_HAS_NET
 #include "runtime/backend/direct/direct.h"
+#include "runtime/backend/direct/unasked.h"
 #include "runtime/gpu/memory.h"
 #include "runtime/net/tcp/tcp.h"
 #endif
@@ -151,6 +152,15 @@ void printPeers() {
     std::printf("  %d  reaches %s; between processes: CUDA IPC%s\n", gpu,
                 reachedBy(cuda, gpu, count).c_str(),
                 rt::gpu::canShare(cuda, gpu, rt::gpu::Sharing::Vmm) ? ", VMM descriptors" : "");
+  if (count < 2)
+    return;
+  rt::Status unasked;
+  for (int gpu = 0; gpu < count; ++gpu)
+    for (int peer = 0; peer < gpu && unasked.ok(); ++peer)
+      unasked = rt::direct::servesUnasked(cuda, gpu, peer);
+  printWrapped(unasked.ok() ? "backend auto sends small calls there by default, between all GPUs"
+                            : "not by default between all GPUs: " + unasked.message(),
+               2);
 #endif
 }
 

@@ -44,24 +44,13 @@ public:
   const Backend *below() const override { return below_.get(); }
 };
 
-std::unique_ptr<Endpoint> endpointOf(Start &start, const Platform &platform,
-                                     const BackendOptions &options) {
+std::unique_ptr<Endpoint> endpointOf(Start &start, const BackendOptions &options) {
   gpu::EndpointOptions endpoint;
   endpoint.timeoutUs = options.timeoutUs;
   endpoint.comparison = gpu::comparisonOf(envInt(EnvVar::DirectCheck));
   endpoint.spinUs = envInt(EnvVar::SpinUs);
-  LaneOptions lane;
-  lane.timeoutUs = options.timeoutUs;
-  lane.maxBlocks = platform.maxBlocks;
-  int multiprocessors = 0;
-  if (lane.maxBlocks == 0 &&
-      platform.cuda->deviceGetAttribute(&multiprocessors, dl::kCudaMultiprocessors,
-                                        start.gpu->ordinal()) == dl::kCudaSuccess)
-    lane.maxBlocks = kernels::residentBlocks(static_cast<uint32_t>(multiprocessors),
-                                             static_cast<uint32_t>(start.node->sharers()));
-  auto engine = std::make_unique<DirectEngine>(platform, std::move(start.node), lane);
-  return std::make_unique<gpu::GpuEndpoint>(start.rank, std::move(start.gpu), std::move(engine),
-                                            std::move(start.below), endpoint);
+  return std::make_unique<gpu::GpuEndpoint>(
+      start.rank, std::move(start.gpu), std::move(start.engine), std::move(start.below), endpoint);
 }
 
 } // namespace
@@ -81,7 +70,8 @@ Status available(const BackendOptions &options) {
   return found ? Status() : found.status();
 }
 
-Result<Offer> offerBackend(const BackendOptions &options, std::unique_ptr<Backend> below) {
+Result<Offer> offerBackend(const BackendOptions &options, std::unique_ptr<Backend> below,
+                           Demand demand) {
   const Result<Platform> found = platform();
   std::vector<Start> ranks;
   for (int rank : below->localRanks()) {
@@ -90,7 +80,7 @@ Result<Offer> offerBackend(const BackendOptions &options, std::unique_ptr<Backen
       return endpoint.status();
     ranks.push_back({rank, endpoint.take(), nullptr, nullptr});
   }
-  Met met = meet(found, options, ranks);
+  Met met = meet(found, options, demand, ranks);
   COLL_RETURN_IF_ERROR(met.failure);
   std::unique_ptr<Given> backend;
   if (met.refusal.ok())
@@ -99,14 +89,14 @@ Result<Offer> offerBackend(const BackendOptions &options, std::unique_ptr<Backen
     backend = std::make_unique<Given>(std::move(below));
   for (Start &start : ranks)
     backend->add(start.rank,
-                 met.refusal.ok() ? endpointOf(start, *found, options) : std::move(start.below));
+                 met.refusal.ok() ? endpointOf(start, options) : std::move(start.below));
   return Offer{std::move(backend), met.refusal};
 }
 
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
                                                std::unique_ptr<Backend> below) {
   COLL_RETURN_IF_ERROR(available(options));
-  Result<Offer> offer = offerBackend(options, std::move(below));
+  Result<Offer> offer = offerBackend(options, std::move(below), Demand::ByTable);
   if (!offer)
     return offer.status();
   COLL_RETURN_IF_ERROR(offer->refusal);

@@ -4,7 +4,7 @@
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_DIRECT_H
 #define COLL_RUNTIME_BACKEND_DIRECT_DIRECT_H
 
-#include "runtime/backend.h"
+#include "runtime/routes.h"
 
 namespace coll::rt::direct {
 
@@ -20,12 +20,15 @@ Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
                                                std::unique_ptr<Backend> below);
 
 // For those who can do without: where the ranks find out that it cannot be, `refusal` says why,
-// the same on all of them, and `backend` serves as `below` did.
+// the same on all of them, and `backend` serves as `below` did. `demand` is what this rank's
+// routes ask for. ByDefault it is refused wherever it was not timed, and takes memory for small
+// calls of the group of all ranks only; where the ranks' demands differ, it is refused, too.
 struct Offer {
   std::unique_ptr<Backend> backend;
   Status refusal;
 };
-Result<Offer> offerBackend(const BackendOptions &options, std::unique_ptr<Backend> below);
+Result<Offer> offerBackend(const BackendOptions &options, std::unique_ptr<Backend> below,
+                           Demand demand);
 
 } // namespace coll::rt::direct
 

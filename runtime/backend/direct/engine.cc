@@ -9,6 +9,9 @@ namespace coll::rt::direct {
 
 namespace {
 
+// Of calls in place, kept for the start of the group of all ranks: as much as a small one has.
+constexpr int64_t kKeptBytes = 512 << 10;
+
 // What a member tells of memory that the group is to know.
 struct Card {
   gpu::MemoryCard memory;
@@ -52,10 +55,24 @@ private:
 
 } // namespace
 
+Status DirectEngine::identifyWorld(gpu::Gpu &gpu, std::vector<int> ranks, int position,
+                                   gpu::Identity &mine) {
+  world_ =
+      std::make_unique<DirectLane>(gpu, platform_, *node_, options_, std::move(ranks), position);
+  return world_->identify(mine);
+}
+
+Status DirectEngine::joinWorld(const std::vector<gpu::Identity> &all) {
+  COLL_RETURN_IF_ERROR(world_->join(all));
+  return world_->reserve(kKeptBytes);
+}
+
 Status DirectEngine::supports(const Call &call) const { return direct::supports(call); }
 
 std::unique_ptr<gpu::Lane> DirectEngine::makeLane(gpu::Gpu &gpu, std::vector<int> ranks,
                                                   int position) {
+  if (world_ && world_->ranks() == ranks)
+    return std::move(world_);
   return std::make_unique<DirectLane>(gpu, platform_, *node_, options_, std::move(ranks), position);
 }
 

@@ -13,6 +13,11 @@ public:
   DirectEngine(const Platform &platform, std::unique_ptr<Node> node, const LaneOptions &options)
       : platform_(platform), node_(std::move(node)), options_(options) {}
 
+  // The lane of all ranks is connected at the start: its memory is there then, and its kernels are
+  // loaded, so that its first call waits for nothing that runs on the GPU. Current: the GPU.
+  Status identifyWorld(gpu::Gpu &gpu, std::vector<int> ranks, int position, gpu::Identity &mine);
+  Status joinWorld(const std::vector<gpu::Identity> &all);
+
   Status supports(const Call &call) const override;
   std::unique_ptr<gpu::Lane> makeLane(gpu::Gpu &gpu, std::vector<int> ranks, int position) override;
   int64_t placeOf(const gpu::Lane &lane, const Call &call) const override;
@@ -33,6 +38,7 @@ private:
   const Platform platform_;
   std::unique_ptr<Node> node_;
   const LaneOptions options_;
+  std::unique_ptr<DirectLane> world_; // until somebody wants it
 };
 
 } // namespace coll::rt::direct

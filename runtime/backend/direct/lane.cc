@@ -49,7 +49,7 @@ Status DirectLane::identify(gpu::Identity &mine) {
   if (!identified_) {
     group_.rank = static_cast<uint32_t>(position_);
     group_.size = static_cast<uint32_t>(size());
-    group_.layout = kernels::workspaceLayout(group_.size, platform_.sizes);
+    group_.layout = kernels::workspaceLayout(group_.size, options_.sizes);
     group_.maxBlocks = options_.maxBlocks;
     group_.timeoutNs = kernelTimeoutNs(options_.timeoutUs);
     Result<Node::Slice> slice = node_.takeSlice(static_cast<int64_t>(group_.layout.bytes));

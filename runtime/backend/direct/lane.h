@@ -25,6 +25,7 @@ struct Symmetric {
 
 struct LaneOptions {
   int64_t timeoutUs = 60'000'000;
+  kernels::WorkspaceSizes sizes = kernels::defaultWorkspaceSizes();
   uint32_t maxBlocks = 0; // as PeerGroup::maxBlocks
 };
 
@@ -42,6 +43,8 @@ public:
   Status join(const std::vector<gpu::Identity> &all) override;
   Status health() override;
   bool suspect() const override { return errorWord() != 0; }
+  // Takes the memory now that calls in place need, up to so many bytes.
+  Status reserve(int64_t bytes) { return scratch(bytes).status(); }
 
   // By address; kept by registrations.
   std::map<const char *, Symmetric> symmetric;

@@ -1,5 +1,6 @@
 #include "runtime/backend/direct/node.h"
 
+#include "runtime/backend/direct/unasked.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
 
@@ -14,6 +15,9 @@ namespace coll::rt::direct {
 namespace {
 
 constexpr int64_t kFarewellUs = 5'000'000;
+// All ranks come at the same time. Who cannot be reached has failed by then, and the others, which
+// have to be told, still wait.
+constexpr int64_t kConnectUs = 10'000'000;
 
 template <size_t bytes>
 void put(char (&to)[bytes], const std::string &text) {
@@ -44,7 +48,8 @@ Result<std::optional<Sharing>> wantedSharing() {
 } // namespace
 
 Result<std::unique_ptr<Node>> Node::open(int rank, int size, std::shared_ptr<GpuContext> gpu,
-                                         bool inProcess, std::shared_ptr<Shared> shared) {
+                                         bool inProcess, Demand demand,
+                                         std::shared_ptr<Shared> shared) {
   std::unique_ptr<Node> node(new Node(rank, size, std::move(gpu), std::move(shared)));
   Result<std::optional<Sharing>> wanted = wantedSharing();
   if (!wanted)
@@ -61,7 +66,9 @@ Result<std::unique_ptr<Node>> Node::open(int rank, int size, std::shared_ptr<Gpu
   put(card.boot, id.empty() ? std::string(host) : id);
   COLL_RETURN_IF_ERROR(node->gpu_->check(
       cuda.deviceGetPciBusId(card.gpu, sizeof(card.gpu), ordinal), "cuDeviceGetPCIBusId"));
+  (void)!readlink("/proc/self/ns/net", card.net, sizeof(card.net) - 1);
   card.process = static_cast<int32_t>(getpid());
+  card.demand = demand;
   card.hasVmm = canShare(cuda, ordinal, Sharing::Vmm);
   if (*wanted)
     card.wanted = static_cast<int32_t>(**wanted);
@@ -85,6 +92,10 @@ Status Node::agree(const std::vector<NodeCard> &cards) {
                     nameOfRank(rank) + " on " + get(cards[rank].host));
     if (cards[rank].wanted != cards[0].wanted)
       return refuse("COLL_DIRECT_MEMORY differs between rank 0 and " + nameOfRank(rank));
+    if (cards[rank].demand != cards[0].demand)
+      return refuse("rank 0 and " + nameOfRank(rank) + " go by different routes (COLL_ROUTES)");
+    if (get(cards[rank].net) != get(cards[0].net))
+      return refuse("rank 0 and " + nameOfRank(rank) + " are in different network name spaces");
   }
   const bool allVmm =
       std::all_of(cards.begin(), cards.end(), [](const NodeCard &c) { return c.hasVmm != 0; });
@@ -103,7 +114,36 @@ Status Node::agree(const std::vector<NodeCard> &cards) {
   }
   if (sharers_ > 1 && rank_ == 0)
     log(LogLevel::Info, "direct: up to " + std::to_string(sharers_) + " ranks share a GPU");
+  if (card_.demand == Demand::ByDefault)
+    COLL_RETURN_IF_ERROR(agreeUnasked(cards));
   return reachGpus(cards);
+}
+
+// -1: this process does not see the GPU.
+int Node::ordinalOf(const NodeCard &card) const {
+  int count = 0;
+  (void)gpu_->cuda().deviceGetCount(&count); // it stays 0
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    char bus[24] = "";
+    if (gpu_->cuda().deviceGetPciBusId(bus, sizeof(bus), ordinal) == dl::kCudaSuccess &&
+        get(card.gpu) == get(bus))
+      return ordinal;
+  }
+  return -1;
+}
+
+// Whether it serves ranks that do not ask for it.
+Status Node::agreeUnasked(const std::vector<NodeCard> &cards) const {
+  if (sharers_ > 1)
+    return refuse("ranks share a GPU");
+  for (size_t rank = 0; rank < cards.size(); ++rank) {
+    const int peer = ordinalOf(cards[rank]);
+    if (peer < 0)
+      return refuse(nameOfRank(static_cast<size_t>(rank_)) + " does not see the GPU of " +
+                    nameOfRank(rank) + ", and so not how it is connected");
+    COLL_RETURN_IF_ERROR(servesUnasked(gpu_->cuda(), gpu_->ordinal(), peer));
+  }
+  return {};
 }
 
 // Whether this GPU reaches the others, as far as this process sees them.
@@ -152,9 +192,9 @@ Status Node::connect(const std::vector<NodeCard> &cards, const std::string &secr
   std::vector<std::string> names;
   for (const NodeCard &card : cards)
     names.push_back(get(card.links));
-  return links_->connect(names, *key, timeoutUs, [shared = shared_](const Status &failure) {
-    shared->alarm.raise(failure);
-  });
+  return links_->connect(
+      names, *key, std::min(timeoutUs / 2, kConnectUs),
+      [shared = shared_](const Status &failure) { shared->alarm.raise(failure); });
 }
 
 Node::~Node() {
@@ -196,7 +236,9 @@ void Node::decline(int peer, const Export &exported) {
 Result<Node::Slice> Node::takeSlice(int64_t bytes) {
   std::optional<Pool::Slice> place = pool_.take(bytes);
   if (!place) {
-    const int64_t chunk = std::max(bytes + Pool::kAlignment, envInt(EnvVar::DirectPoolBytes));
+    // Unasked it takes no more than the one group needs that it is for.
+    const int64_t least = card_.demand == Demand::ByDefault ? 0 : envInt(EnvVar::DirectPoolBytes);
+    const int64_t chunk = std::max(bytes + Pool::kAlignment, least);
     std::vector<int> all(static_cast<size_t>(size_));
     std::iota(all.begin(), all.end(), 0);
     Result<Block> made = share(chunk, all);

@@ -12,6 +12,7 @@
 #include "runtime/backend/direct/links.h"
 #include "runtime/backend/direct/pool.h"
 #include "runtime/gpu/memory.h"
+#include "runtime/routes.h"
 
 #include <memory>
 #include <optional>
@@ -31,11 +32,13 @@ struct NodeCard {
   char host[64] = {};  // for messages
   char boot[40] = {};  // of the kernel: the same on one node only
   char gpu[24] = {};   // "0000:1b:00.0"
+  char net[32] = {};   // the name space of the socket
   char links[32] = {}; // name of the socket; empty in one process
   int32_t process = 0;
   int32_t hasVmm = 0;
   int32_t wanted = -1; // a Sharing, or -1: any
-  int32_t code = 0;    // why this rank cannot take part
+  Demand demand = Demand::None;
+  int32_t code = 0; // why this rank cannot take part
   char why[160] = {};
 };
 
@@ -56,7 +59,8 @@ class Node {
 public:
   // `inProcess`: all ranks are in this process.
   static Result<std::unique_ptr<Node>> open(int rank, int size, std::shared_ptr<GpuContext> gpu,
-                                            bool inProcess, std::shared_ptr<Shared> shared);
+                                            bool inProcess, Demand demand,
+                                            std::shared_ptr<Shared> shared);
   // Peers do not touch this rank's memory any more when it returns, or have failed.
   ~Node();
   Node(const Node &) = delete;
@@ -97,7 +101,9 @@ public:
 private:
   Node(int rank, int size, std::shared_ptr<GpuContext> gpu, std::shared_ptr<Shared> shared)
       : rank_(rank), size_(size), gpu_(std::move(gpu)), shared_(std::move(shared)) {}
+  Status agreeUnasked(const std::vector<NodeCard> &cards) const;
   Status reachGpus(const std::vector<NodeCard> &cards) const;
+  int ordinalOf(const NodeCard &card) const;
   Result<Block> share(int64_t bytes, const std::vector<int> &peers);
 
   const int rank_, size_;

@@ -1,10 +1,10 @@
 #include "runtime/backend/direct/start.h"
 
+#include "runtime/backend/direct/unasked.h"
 #include "runtime/gpu/agreement.h"
 #include "runtime/net/launch_env.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace coll::rt::direct {
@@ -13,9 +13,9 @@ namespace {
 
 class Meeting {
 public:
-  Meeting(const Result<Platform> &platform, const BackendOptions &options,
+  Meeting(const Result<Platform> &platform, const BackendOptions &options, Demand demand,
           std::vector<Start> &ranks)
-      : platform_(platform), options_(options), ranks_(ranks),
+      : platform_(platform), options_(options), demand_(demand), ranks_(ranks),
         world_(static_cast<size_t>(options.numRanks)) {
     std::iota(world_.begin(), world_.end(), 0);
   }
@@ -28,16 +28,19 @@ private:
   Status exchange(std::vector<T> &values);
   // Goes on where every rank has been successful.
   Status agreeOn(const std::vector<Status> &local);
-  Status open(Start &start, const std::shared_ptr<Shared> &shared);
+  Status open(Start &start, const std::shared_ptr<Shared> &shared, std::unique_ptr<Node> &node);
   int gpuOf(int rank, int gpus) const;
-  Status prove(Start &start, const Node::Slice &slice) const;
+  LaneOptions laneOptions(const gpu::Gpu &gpu, const Node &node) const;
+  Status connectWorld();
   Status steps();
 
   const Result<Platform> &platform_;
   const BackendOptions &options_;
+  const Demand demand_;
   std::vector<Start> &ranks_;
   std::vector<int> world_;
-  std::unique_ptr<Communicator> control_; // between processes
+  std::unique_ptr<Communicator> control_;    // between processes
+  std::vector<std::unique_ptr<Node>> nodes_; // by local rank, until its engine has it
   Status refusal_;
 };
 
@@ -77,7 +80,14 @@ int Meeting::gpuOf(int rank, int gpus) const {
   return (launched.ok() && launched->localRank >= 0 ? launched->localRank : rank) % gpus;
 }
 
-Status Meeting::open(Start &start, const std::shared_ptr<Shared> &shared) {
+Status Meeting::open(Start &start, const std::shared_ptr<Shared> &shared,
+                     std::unique_ptr<Node> &node) {
+  if (demand_ == Demand::None)
+    return {kCollUnsupported, "direct: its routes do not lead there"};
+  if (demand_ == Demand::ByDefault && options_.numRanks > kMostUnasked)
+    return {kCollUnsupported, "direct: unasked it serves jobs of up to " +
+                                  std::to_string(kMostUnasked) + " ranks, not " +
+                                  std::to_string(options_.numRanks)};
   if (!platform_)
     return platform_.status();
   const dl::Cuda &cuda = *platform_->cuda;
@@ -88,86 +98,77 @@ Status Meeting::open(Start &start, const std::shared_ptr<Shared> &shared) {
   if (!opened)
     return opened.status();
   start.gpu = opened.take();
-  Result<std::unique_ptr<Node>> node = Node::open(
-      start.rank, options_.numRanks, start.gpu->context(), !options_.job.has_value(), shared);
-  if (!node)
-    return node.status();
-  start.node = node.take();
+  Result<std::unique_ptr<Node>> made =
+      Node::open(start.rank, options_.numRanks, start.gpu->context(), !options_.job.has_value(),
+                 demand_, shared);
+  if (!made)
+    return made.status();
+  node = made.take();
   return {};
 }
 
-// That the kernels run on this GPU.
-Status Meeting::prove(Start &start, const Node::Slice &slice) const {
-  dl::CudaScope scope(start.gpu->cuda(), start.gpu->context()->context());
-  Result<dl::GpuMemory> control = dl::GpuMemory::create(
-      start.gpu->context(), dl::GpuMemory::Kind::Pinned, sizeof(kernels::PeerControl));
-  if (!control)
-    return control.status();
-  std::memset(control->host(), 0, sizeof(kernels::PeerControl));
-  kernels::PeerGroup group;
-  group.size = static_cast<uint32_t>(options_.numRanks);
-  group.rank = static_cast<uint32_t>(start.rank);
-  group.layout = kernels::workspaceLayout(group.size, platform_->sizes);
-  group.timeoutNs = 1;
-  group.control = reinterpret_cast<kernels::PeerControl *>(control->device());
-  std::fill_n(group.workspace, options_.numRanks, slice.data);
-  COLL_RETURN_IF_ERROR(platform_->kernels.init(group, start.gpu->stream()));
-  return start.gpu->context()->check(start.gpu->cuda().streamSynchronize(start.gpu->stream()),
-                                     "cuStreamSynchronize");
+LaneOptions Meeting::laneOptions(const gpu::Gpu &gpu, const Node &node) const {
+  LaneOptions lane;
+  lane.timeoutUs = options_.timeoutUs;
+  lane.sizes = platform_->sizes;
+  if (demand_ == Demand::ByDefault)
+    lane.sizes = unaskedSizes(lane.sizes);
+  lane.maxBlocks = platform_->maxBlocks;
+  int multiprocessors = 0;
+  if (lane.maxBlocks == 0 &&
+      platform_->cuda->deviceGetAttribute(&multiprocessors, dl::kCudaMultiprocessors,
+                                          gpu.ordinal()) == dl::kCudaSuccess)
+    lane.maxBlocks = kernels::residentBlocks(static_cast<uint32_t>(multiprocessors),
+                                             static_cast<uint32_t>(node.sharers()));
+  return lane;
+}
+
+// Connects the group of all ranks, the largest. This proves that its memory can be had and
+// reached, and that the kernels run on these GPUs.
+Status Meeting::connectWorld() {
+  std::vector<Status> found(ranks_.size());
+  std::vector<gpu::Identity> identities(ranks_.size());
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    Start &start = ranks_[i];
+    gpu::Gpu::Scope scope(*start.gpu);
+    const LaneOptions lane = laneOptions(*start.gpu, *nodes_[i]);
+    start.engine = std::make_unique<DirectEngine>(*platform_, std::move(nodes_[i]), lane);
+    found[i] = start.engine->identifyWorld(*start.gpu, world_, start.rank, identities[i]);
+  }
+  COLL_RETURN_IF_ERROR(agreeOn(found));
+  if (!refusal_.ok())
+    return {};
+  COLL_RETURN_IF_ERROR(exchange(identities));
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    gpu::Gpu::Scope scope(*ranks_[i].gpu);
+    found[i] = ranks_[i].engine->joinWorld(identities);
+  }
+  return agreeOn(found);
 }
 
 Status Meeting::steps() {
   auto shared = std::make_shared<Shared>();
   std::vector<Status> found;
-  for (Start &start : ranks_)
-    found.push_back(open(start, shared));
+  nodes_.resize(ranks_.size());
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    found.push_back(open(ranks_[i], shared, nodes_[i]));
   COLL_RETURN_IF_ERROR(agreeOn(found));
   if (!refusal_.ok())
     return {};
   std::vector<NodeCard> cards;
-  for (Start &start : ranks_)
-    cards.push_back(start.node->card());
+  for (const std::unique_ptr<Node> &node : nodes_)
+    cards.push_back(node->card());
   COLL_RETURN_IF_ERROR(exchange(cards));
   for (size_t i = 0; i < ranks_.size(); ++i)
-    found[i] = ranks_[i].node->agree(cards);
+    found[i] = nodes_[i]->agree(cards);
   COLL_RETURN_IF_ERROR(agreeOn(found));
   if (!refusal_.ok())
     return {};
   const std::string secret = options_.job ? options_.job->secret : std::string();
   for (size_t i = 0; i < ranks_.size(); ++i)
-    found[i] = ranks_[i].node->connect(cards, secret, options_.timeoutUs);
+    found[i] = nodes_[i]->connect(cards, secret, options_.timeoutUs);
   COLL_RETURN_IF_ERROR(agreeOn(found));
-  if (!refusal_.ok())
-    return {};
-
-  // The memory of the largest group, which proves that it can be had and reached. It goes back
-  // to the pool.
-  auto bytes = static_cast<int64_t>(
-      kernels::workspaceLayout(static_cast<uint32_t>(options_.numRanks), platform_->sizes).bytes);
-  std::vector<Node::Slice> slices(ranks_.size());
-  std::vector<SliceId> ids(ranks_.size());
-  for (size_t i = 0; i < ranks_.size(); ++i) {
-    Result<Node::Slice> slice = ranks_[i].node->takeSlice(bytes);
-    found[i] = slice ? Status() : slice.status();
-    if (slice) {
-      slices[i] = *slice;
-      ids[i] = slice->id;
-      found[i] = prove(ranks_[i], *slice);
-    }
-  }
-  COLL_RETURN_IF_ERROR(agreeOn(found));
-  if (!refusal_.ok())
-    return {};
-  COLL_RETURN_IF_ERROR(exchange(ids));
-  for (size_t i = 0; i < ranks_.size(); ++i)
-    for (int peer = 0; peer < options_.numRanks && found[i].ok(); ++peer)
-      if (peer != ranks_[i].rank) {
-        Result<char *> reached = ranks_[i].node->reach(peer, ids[static_cast<size_t>(peer)]);
-        found[i] = reached ? Status() : reached.status();
-      }
-  for (size_t i = 0; i < ranks_.size(); ++i)
-    ranks_[i].node->giveSlice(slices[i]);
-  return agreeOn(found);
+  return refusal_.ok() ? connectWorld() : Status();
 }
 
 Met Meeting::run() {
@@ -188,9 +189,9 @@ Met Meeting::run() {
 
 } // namespace
 
-Met meet(const Result<Platform> &platform, const BackendOptions &options,
+Met meet(const Result<Platform> &platform, const BackendOptions &options, Demand demand,
          std::vector<Start> &ranks) {
-  return Meeting(platform, options, ranks).run();
+  return Meeting(platform, options, demand, ranks).run();
 }
 
 } // namespace coll::rt::direct

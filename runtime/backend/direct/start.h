@@ -5,8 +5,7 @@
 #define COLL_RUNTIME_BACKEND_DIRECT_START_H
 
 #include "runtime/backend.h"
-#include "runtime/backend/direct/node.h"
-#include "runtime/backend/direct/platform.h"
+#include "runtime/backend/direct/engine.h"
 #include "runtime/gpu/gpu.h"
 
 #include <memory>
@@ -19,16 +18,16 @@ struct Start {
   int rank = 0;
   std::unique_ptr<Endpoint> below;
   std::unique_ptr<gpu::Gpu> gpu;
-  std::unique_ptr<Node> node;
+  std::unique_ptr<DirectEngine> engine;
 };
 
 struct Met {
   Status failure; // of this process alone: the job cannot go on
   Status refusal; // the same on all ranks
 };
-// Fills gpu and node of all ranks of this process. Blocks. Also a rank without a platform comes, so
-// that the others learn of it.
-Met meet(const Result<Platform> &platform, const BackendOptions &options,
+// Fills gpu and engine of all ranks of this process; the group of all ranks is connected. Blocks.
+// Also a rank without a platform, or without a demand, comes, so that the others learn of it.
+Met meet(const Result<Platform> &platform, const BackendOptions &options, Demand demand,
          std::vector<Start> &ranks);
 
 } // namespace coll::rt::direct
