@@ -39,6 +39,8 @@ ways() {
   echo '{"format": "coll routes", "version": 1, "routes": [{"memory": "gpu", "backend": "direct"}]}' >"$table"
   check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks=2 --backend=auto:gpu,direct \
     -b 1K -e 16M -f 64 -n 5
+  check default_routes 30 "$perf" all_reduce --ranks="$ranks" --backend=auto:gpu,nccl,direct -b 1K -e 1M \
+    -f 16 -n 5 --timing=eager,graph,latency
 }
 tests() {
   on all run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*' &
