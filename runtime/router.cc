@@ -70,8 +70,6 @@ public:
   Result<size_t> choose(const Call &call, const std::vector<int> &ranks) const;
   // Which path is to know a group's GPU memory: the one that its largest calls go.
   size_t keeperOf(const std::vector<int> &ranks) const;
-  Endpoint &path(size_t i) { return *paths_[i]; }
-  size_t numPaths() const { return paths_.size(); }
   Result<Request *> adopt(size_t path, Result<Request *> started);
 
 private:

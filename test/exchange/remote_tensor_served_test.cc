@@ -5,8 +5,8 @@
 #include "runtime/exchange/tensor_owner.h"
 #include "runtime/exchange/tensor_server.h"
 #include "runtime/net/loopback/loopback.h"
-#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/remote_tensor_rig.h"
+#include "test/exchange/tcp.h"
 
 #include <atomic>
 #include <cstring>
@@ -15,14 +15,6 @@
 
 namespace coll::rt::exchange::test {
 namespace {
-
-std::unique_ptr<net::Transport> tcp() {
-  net::TcpOptions options;
-  options.iface = "lo";
-  options.dataStreams = 1;
-  options.threads = 1;
-  return net::createTcpTransport(options, std::nullopt).take();
-}
 
 // Loopback as a NIC beside the GPU would have it: memory by descriptors.
 class Reaching final : public net::Transport {

@@ -6,9 +6,9 @@
 #include "runtime/exchange/tensor_owner.h"
 #include "runtime/exchange/tensor_wire.h"
 #include "runtime/net/loopback/loopback.h"
-#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/owner_process.h"
 #include "test/exchange/remote_tensor_rig.h"
+#include "test/exchange/tcp.h"
 
 #include <csignal>
 #include <cstring>
@@ -17,14 +17,6 @@
 
 namespace coll::rt::exchange::test {
 namespace {
-
-std::unique_ptr<net::Transport> tcp() {
-  net::TcpOptions options;
-  options.iface = "lo";
-  options.dataStreams = 1;
-  options.threads = 1;
-  return net::createTcpTransport(options, std::nullopt).take();
-}
 
 TEST(RemoteTensorTest, RandomAccessInsideTheNode) { accessMany(nullptr, Via::Ipc, 800); }
 TEST(RemoteTensorTest, RandomAccessOverLoopback) {

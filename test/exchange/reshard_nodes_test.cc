@@ -4,8 +4,8 @@
 #include "runtime/dl/fake_cuda.h"
 #include "runtime/exchange/reshard_nodes.h"
 #include "runtime/net/loopback/loopback.h"
-#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/reshard_cases.h"
+#include "test/exchange/tcp.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -30,14 +30,6 @@ Status emulate(const kernels::ReshardCopy &copy, void *stream) {
   return dl::FakeCuda::enqueue(static_cast<dl::CudaStream>(stream), begin) == dl::kCudaSuccess
              ? Status()
              : Status(kCollDevice, "the fake driver takes no launch");
-}
-
-std::unique_ptr<net::Transport> tcp() {
-  net::TcpOptions options;
-  options.iface = "lo";
-  options.dataStreams = 1;
-  options.threads = 1;
-  return net::createTcpTransport(options, std::nullopt).take();
 }
 
 // Each rank in a thread.

@@ -4,8 +4,8 @@
 #include "runtime/exchange/reshard.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/socket.h"
-#include "runtime/net/tcp/tcp.h"
 #include "test/exchange/reshard_cases.h"
+#include "test/exchange/tcp.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -183,13 +183,8 @@ TEST(ReshardTest, RandomReshardsOverLoopback) {
 }
 
 TEST(ReshardTest, RandomReshardsOverTcp) {
-  net::TcpOptions options;
-  options.iface = "lo";
-  options.dataStreams = 1;
-  options.threads = 1;
-  auto transport = net::createTcpTransport(options, std::nullopt);
-  ASSERT_TRUE(transport.ok()) << transport.status().toString();
-  runOver(**transport, 40'000, 100);
+  auto transport = tcp();
+  runOver(*transport, 40'000, 100);
 }
 
 //===-- what is wrong -----------------------------------------------------------------===//

@@ -1,5 +1,4 @@
 #include "runtime/gpu/memory.h"
-#include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/reshard/memory.h"
 
 #include <algorithm>
@@ -143,11 +142,7 @@ protected:
 
 private:
   Status openNetwork() {
-    net::TcpOptions options = net::TcpOptions::fromEnv();
-    if (options.iface.empty())
-      options.iface = "lo";
-    Result<std::unique_ptr<net::Transport>> transport =
-        net::createTcpTransport(options, std::nullopt);
+    Result<std::unique_ptr<net::Transport>> transport = makeTcp();
     if (!transport)
       return transport.status();
     transport_ = transport.take();

@@ -1,5 +1,4 @@
 #include "runtime/base/aligned_buffer.h"
-#include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/reshard/memory.h"
 
 #include <algorithm>
@@ -32,11 +31,7 @@ public:
 
   Status open(const ReshardTask &task, int rank, const PlaceBytes &bytes,
               net::Bootstrap &bootstrap) {
-    net::TcpOptions options = net::TcpOptions::fromEnv();
-    if (options.iface.empty())
-      options.iface = "lo";
-    Result<std::unique_ptr<net::Transport>> transport =
-        net::createTcpTransport(options, std::nullopt);
+    Result<std::unique_ptr<net::Transport>> transport = makeTcp();
     if (!transport)
       return transport.status();
     transport_ = transport.take();

@@ -1,5 +1,7 @@
 #include "tools/coll-perf/reshard/memory.h"
 
+#include "runtime/net/tcp/tcp.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -10,6 +12,13 @@ namespace {
 constexpr int64_t kPartBytes = 8 << 20;
 
 } // namespace
+
+Result<std::unique_ptr<net::Transport>> makeTcp() {
+  net::TcpOptions options = net::TcpOptions::fromEnv();
+  if (options.iface.empty())
+    options.iface = "lo";
+  return net::createTcpTransport(options, std::nullopt);
+}
 
 Status RankMemory::fill(const ShardPattern &pattern) {
   const int64_t part = kPartBytes / pattern.elemBytes();

@@ -42,6 +42,9 @@ protected:
   rt::exchange::OwnBuffer own_[kPlaces];
 };
 
+// As the environment says; by default on this machine's loopback.
+Result<std::unique_ptr<net::Transport>> makeTcp();
+
 // One-sided over tcp on this machine's loopback. All ranks call it together; so for the others.
 Result<std::unique_ptr<RankMemory>> makeHostMemory(const ReshardTask &task, int rank,
                                                    const PlaceBytes &bytes,

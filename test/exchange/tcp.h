@@ -1,0 +1,24 @@
+// tcp.h - a small tcp transport on this machine's loopback.
+
+#ifndef COLL_TEST_EXCHANGE_TCP_H
+#define COLL_TEST_EXCHANGE_TCP_H
+
+#include "runtime/net/tcp/tcp.h"
+
+#include <memory>
+#include <optional>
+
+namespace coll::rt::exchange::test {
+
+// One data stream and one thread: tests make many. It ends the test where it cannot be had.
+inline std::unique_ptr<net::Transport> tcp() {
+  net::TcpOptions options;
+  options.iface = "lo";
+  options.dataStreams = 1;
+  options.threads = 1;
+  return net::createTcpTransport(options, std::nullopt).take();
+}
+
+} // namespace coll::rt::exchange::test
+
+#endif // COLL_TEST_EXCHANGE_TCP_H
