@@ -164,6 +164,13 @@ class ReportInBrowserTest(unittest.TestCase):
                     self.assertEqual(first_pixel(png), colour)
                     self.assertGreater(len(png), 20000)  # something is on it
 
+    def test_long_labels_stay_on_the_page(self):
+        page = self.report(MLP / "step.mlir", "--ranks=2", "--state-args=8",
+                           f"--data={MLP / 'reference.npz'}")
+        label = re.compile(r'(<span style="left:([\d.]+)%[^"]*">)[^<]*(?=</span>)')
+        self.assertIn("100", [at for _, at in label.findall(page)])  # one is at the very end
+        self.look_at(label.sub(r"\g<1>1,234.5 µs", page), ("timeline",), NARROW)
+
     def test_many_ranks_fold(self):
         ring = (SOURCE / "examples/02_ring.mlir").read_text(encoding="utf-8")
         pairs = ", ".join(f"[{i}, {(i + 1) % 64}]" for i in range(64))

@@ -56,6 +56,10 @@ std::vector<double> Scale::tickValues(int count) const {
   return values;
 }
 
+/// How much of its own width, in percent, a label at `percent` of an axis stands before that
+/// place: half of it, more towards the end, so that the last one stays on the page.
+static double shiftOf(double percent) { return std::max(50.0, 50 + 5 * (percent - 90)); }
+
 json::Array Scale::toTicks(const std::vector<double> &values, bool isFromTop,
                            const Format &format) const {
   json::Array ticks;
@@ -63,6 +67,7 @@ json::Array Scale::toTicks(const std::vector<double> &values, bool isFromTop,
     double at = isFromTop ? fromTop(value) : this->at(value);
     ticks.push_back(json::Object{{"at", formatCoordinate(at / 10)},
                                  {"unit", formatCoordinate(at)},
+                                 {"shift", formatCoordinate(shiftOf(at / 10))},
                                  {"text", format(value)}});
   }
   return ticks;

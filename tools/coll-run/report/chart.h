@@ -28,7 +28,8 @@ public:
   bool isLog() const { return isLog_; }
 
   using Format = std::function<std::string(double)>;
-  /// Round values within the scale, at most about `count`: [{"at": percent, "text"}].
+  /// Round values within the scale, at most about `count`: [{"at": percent, "unit": 0 … 1000,
+  /// "shift": percent of the label's own width that it stands before that place, "text"}].
   llvm::json::Array ticks(int count, bool isFromTop, const Format &format) const;
   /// The same for an axis of steps: whole numbers only.
   llvm::json::Array stepTicks(int count) const;
