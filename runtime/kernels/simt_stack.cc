@@ -15,20 +15,91 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+// void coll_simt_switch(void **from, void *to): leaves what a call has to keep on the stack and
+// that stack's top in *from, and goes on where `to` was left so. Control words of floating point
+// are the same everywhere.
+#if defined(__x86_64__)
+asm(R"(
+.text
+.p2align 4
+.type coll_simt_switch, @function
+coll_simt_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size coll_simt_switch, . - coll_simt_switch
+)");
+#elif defined(__aarch64__)
+asm(R"(
+.text
+.p2align 4
+.type coll_simt_switch, %function
+coll_simt_switch:
+  stp x29, x30, [sp, #-160]!
+  stp x19, x20, [sp, #16]
+  stp x21, x22, [sp, #32]
+  stp x23, x24, [sp, #48]
+  stp x25, x26, [sp, #64]
+  stp x27, x28, [sp, #80]
+  stp d8, d9, [sp, #96]
+  stp d10, d11, [sp, #112]
+  stp d12, d13, [sp, #128]
+  stp d14, d15, [sp, #144]
+  mov x9, sp
+  str x9, [x0]
+  mov sp, x1
+  ldp x19, x20, [sp, #16]
+  ldp x21, x22, [sp, #32]
+  ldp x23, x24, [sp, #48]
+  ldp x25, x26, [sp, #64]
+  ldp x27, x28, [sp, #80]
+  ldp d8, d9, [sp, #96]
+  ldp d10, d11, [sp, #112]
+  ldp d12, d13, [sp, #128]
+  ldp d14, d15, [sp, #144]
+  ldp x29, x30, [sp], #160
+  ret
+.size coll_simt_switch, . - coll_simt_switch
+)");
+#else
+#error "switching stacks is written for x86-64 and AArch64"
+#endif
+extern "C" void coll_simt_switch(void **from, void *to);
+
 namespace coll::kernels::simt {
 namespace {
 
 // Frames are several times larger under AddressSanitizer.
 constexpr size_t kStackBytes = 256 << 10;
 
-// Of its own, since getcontext may return twice as far as the compiler knows.
+// Words that the first switch to a stack finds on it, so that it comes to the beginning of `main`.
+#if defined(__x86_64__)
+constexpr size_t kFirstWords = 8,
+                 kMainWord = 6; // 6 registers, the address to return to, and main's
+#else
+constexpr size_t kFirstWords = 20, kMainWord = 1; // the frame, whose second word is x30
+#endif
+
 Stack *makeStack(char *memory, void (*main)()) {
   auto *stack = new Stack;
   stack->memory = memory;
-  getcontext(&stack->context);
-  stack->context.uc_stack.ss_sp = memory;
-  stack->context.uc_stack.ss_size = kStackBytes;
-  makecontext(&stack->context, main, 0);
+  stack->bytes = kStackBytes;
+  // The memory is zero, which ends every walk up the stack.
+  auto *top = reinterpret_cast<void **>(memory + kStackBytes) - kFirstWords;
+  top[kMainWord] = reinterpret_cast<void *>(main);
+  stack->top = top;
 #if defined(__SANITIZE_THREAD__)
   stack->tsanFiber = __tsan_create_fiber(0);
 #endif
@@ -138,25 +209,22 @@ void describeThread([[maybe_unused]] Stack &stack) {
   // told the first fiber. Null and 0 would do only for a thread that never returns.
   pthread_attr_t attributes;
   void *bottom = nullptr;
-  size_t bytes = 0;
   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    pthread_attr_getstack(&attributes, &bottom, &bytes);
+    pthread_attr_getstack(&attributes, &bottom, &stack.bytes);
     pthread_attr_destroy(&attributes);
   }
   stack.memory = static_cast<char *>(bottom);
-  stack.context.uc_stack.ss_size = bytes;
 #endif
 }
 
 void switchStack(Stack &from, Stack &to) {
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(&from.asanStack, to.memory, to.context.uc_stack.ss_size);
+  __sanitizer_start_switch_fiber(&from.asanStack, to.memory, to.bytes);
 #endif
 #if defined(__SANITIZE_THREAD__)
   __tsan_switch_to_fiber(to.tsanFiber, 0);
 #endif
-  // Whoever left `from` may be gone when it is used again.
-  swapcontext(&from.context, &to.context);
+  coll_simt_switch(&from.top, to.top);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(from.asanStack, nullptr, nullptr);
 #endif

@@ -1,5 +1,7 @@
-// simt_stack.h - stacks that the fibers of simt_host.cc run on, by ucontext, told to the
-// sanitizers.
+// simt_stack.h - stacks that the fibers of simt_host.cc run on, told to the sanitizers.
+//
+// The switch is our own: swapcontext makes a system call each time, for a signal mask that is the
+// same on both sides, and AddressSanitizer's forgets what is poisoned on the stack that it enters.
 //
 // Stacks, and what a sanitizer knows of them, outlive their fibers and serve others, of any host
 // thread: ThreadSanitizer takes longer to make a fiber than most kernels to run.
@@ -8,15 +10,15 @@
 #define COLL_RUNTIME_KERNELS_SIMT_STACK_H
 
 #include <cstddef>
-#include <ucontext.h>
 #include <vector>
 
 namespace coll::kernels::simt {
 
 // A stack, and where what runs on it has been left.
 struct Stack {
-  ucontext_t context{};
+  void *top = nullptr; // of what is in use, while nobody runs on it
   char *memory = nullptr;
+  size_t bytes = 0;
   void *asanStack = nullptr;
   void *tsanFiber = nullptr;
 };

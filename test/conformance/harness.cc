@@ -194,12 +194,9 @@ double fetch(const char *at) {
   return static_cast<double>(value);
 }
 
-} // namespace
-
-void Elements::set(int64_t i, double value) {
-  char *at = bytes_.data() + i * dtypeSize(dtype_);
-  int64_t whole = isFloat(dtype_) ? 0 : static_cast<int64_t>(value);
-  switch (dtype_) {
+void store(CollDtype dtype, double value, char *at) {
+  int64_t whole = isFloat(dtype) ? 0 : static_cast<int64_t>(value);
+  switch (dtype) {
   case kCollF32:
     return put(at, static_cast<float>(value));
   case kCollF64:
@@ -225,12 +222,11 @@ void Elements::set(int64_t i, double value) {
   }
 }
 
-double Elements::get(int64_t i) const {
-  const char *at = bytes_.data() + i * dtypeSize(dtype_);
+double load(CollDtype dtype, const char *at) {
   uint16_t half = 0;
-  if (dtype_ == kCollF16 || dtype_ == kCollBf16)
+  if (dtype == kCollF16 || dtype == kCollBf16)
     std::memcpy(&half, at, sizeof(half));
-  switch (dtype_) {
+  switch (dtype) {
   case kCollF32:
     return fetch<float>(at);
   case kCollF64:
@@ -257,6 +253,16 @@ double Elements::get(int64_t i) const {
   return 0;
 }
 
+} // namespace
+
+void Elements::set(int64_t i, double value) {
+  store(dtype_, value, bytes_.data() + i * dtypeSize(dtype_));
+}
+
+double Elements::get(int64_t i) const {
+  return load(dtype_, bytes_.data() + i * dtypeSize(dtype_));
+}
+
 double sample(CollDtype dtype, int rank, int64_t i) {
   int64_t value = (rank * 37 + i * 11 + i / 13) % 23 - 9;
   if (dtype == kCollBool)
@@ -266,9 +272,9 @@ double sample(CollDtype dtype, int rank, int64_t i) {
 }
 
 double rounded(CollDtype dtype, double value) {
-  Elements one(dtype, 1);
-  one.set(0, value);
-  return one.get(0);
+  char bytes[sizeof(double)];
+  store(dtype, value, bytes);
+  return load(dtype, bytes);
 }
 
 Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst) {

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Each header compiles alone, with the flags of a source file next to it.
+"""Each header compiles alone, and has an include guard.
 
-Takes the flags from compile_commands.json, so the tree must be configured and
-its generated headers built. With ccache, an unchanged header costs nothing.
+One that a source includes before all else has been compiled alone with that source. The
+others are, with the flags of a source next to them: sources and flags are those of
+compile_commands.json, so the tree must be built.
 """
 
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,20 +18,39 @@ import subprocess
 from common import Finding, Skip, files, run
 
 FOLDERS = ("dialect", "passes", "runtime", "embed", "tools")
+GUARD = re.compile(r"#ifndef (\w+)\n#define \1\n")
+
+
+def sources(args):
+    """Path below the root and entry of each C++ source of the build."""
+    database = pathlib.Path(args.build, "compile_commands.json")
+    if not database.exists():
+        raise Skip(f"{database} is missing: configure first")
+    root = os.path.realpath(args.root)
+    for entry in json.loads(database.read_text()):
+        if entry["file"].endswith(".cc"):
+            file = os.path.join(root, entry["directory"], entry["file"])
+            yield os.path.relpath(os.path.realpath(file), root), entry
 
 
 def flags_by_folder(args):
     """Folder of the tree -> (compiler and flags, working directory) of a source in it."""
-    database = pathlib.Path(args.build, "compile_commands.json")
-    if not database.exists():
-        raise Skip(f"{database} is missing: configure first")
     result = {}
-    root = os.path.realpath(args.root)
-    for entry in json.loads(database.read_text()):
-        folder = os.path.relpath(os.path.dirname(os.path.realpath(entry["file"])), root)
+    for path, entry in sources(args):
         words = entry.get("arguments") or shlex.split(entry["command"])
-        if folder not in result and not entry["file"].endswith((".c", ".cu")):
-            result[folder] = (strip_outputs(words, entry["file"]), entry["directory"])
+        if os.path.dirname(path) not in result:
+            result[os.path.dirname(path)] = (strip_outputs(words, entry["file"]),
+                                             entry["directory"])
+    return result
+
+
+def included_first(args):
+    """The headers that a source of the build includes before all else."""
+    result = set()
+    for path, _ in sources(args):
+        text = pathlib.Path(args.root, path).read_text(encoding="utf-8")
+        if first := re.search(r"^\s*#\s*include\s*(\S+)", text, re.MULTILINE):
+            result.add(first[1].strip('"'))
     return result
 
 
@@ -56,13 +77,12 @@ def compile_alone(args, header, command, directory):
     """The compiler's first error for a file that includes only `header`, or None."""
     stub = pathlib.Path(args.build, "lint", "headers", header.replace("/", "__") + ".cc")
     stub.parent.mkdir(parents=True, exist_ok=True)
-    # Twice: the second one proves the include guard.
-    text = f'#include "{header}"\n#include "{header}"\n'
+    text = f'#include "{header}"\n'
     if not stub.exists() or stub.read_text() != text:
         stub.write_text(text)
     launcher = ["ccache"] if shutil.which("ccache") else []
     done = subprocess.run([*launcher, *command, "-O0", "-c", str(stub), "-o", str(stub) + ".o"],
-                          cwd=directory, capture_output=True, text=True)
+                          cwd=os.path.join(args.root, directory), capture_output=True, text=True)
     if done.returncode == 0:
         return None
     errors = [line for line in done.stderr.splitlines() if "error" in line]
@@ -70,12 +90,14 @@ def compile_alone(args, header, command, directory):
 
 
 def check(args):
-    table = flags_by_folder(args)
+    table, proven = flags_by_folder(args), included_first(args)
     work = []
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         for header in files(args.root, ".h", under=FOLDERS):
+            if not GUARD.search(pathlib.Path(args.root, header).read_text(encoding="utf-8")):
+                yield Finding(header, 1, "has no include guard (#ifndef and #define of one name)")
             found = nearest(table, os.path.dirname(header))
-            if found:
+            if found and header not in proven:
                 work.append((header, pool.submit(compile_alone, args, header, *found)))
         for header, future in work:
             error = future.result()

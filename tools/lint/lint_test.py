@@ -2,8 +2,10 @@
 """Tests of the lints: each finds what it is for, in a small tree made for it."""
 
 import argparse
+import json
 import os
 import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -100,6 +102,21 @@ class LintTest(unittest.TestCase):
     def test_headers_without_build(self):
         with self.assertRaises(check_headers.Skip):
             self.findings(check_headers, {"runtime/a.h": ""})
+
+    @unittest.skipUnless(shutil.which("c++"), "no c++")
+    def test_headers(self):
+        command = {"file": "runtime/a.cc", "directory": ".", "command": "c++ -I. -c runtime/a.cc"}
+        header = "#ifndef GUARD\n#define GUARD\n%s#endif\n"
+        found = self.findings(check_headers, {
+            "build/compile_commands.json": json.dumps([command]),
+            "runtime/a.cc": '// Compiled with the build, not by the lint.\n'
+                            '#include "runtime/first.h"\n#include "runtime/second.h"\n',
+            "runtime/first.h": header % "std::string s;\n",
+            "runtime/second.h": header % "std::string s;\n",
+            "runtime/fine.h": header % "#include <string>\nstd::string s;\n",
+            "runtime/unguarded.h": "#include <string>\n"})
+        self.assertEqual([path for path, _, _ in found],
+                         ["runtime/unguarded.h", "runtime/second.h"])
 
     def test_report(self):
         def ctest(name, status):

@@ -162,8 +162,10 @@ Json Crew::perform(const Task &task) {
 int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobOptions> &job,
               LineSocket &driver) {
   // Ranks that share a GPU: see the README of backend direct.
-  if (!side.processes && side.backend == "direct")
+  if (!side.processes && side.backend == "direct") {
     ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+    ::setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
+  }
   Crew crew(plan, side);
   Status opened = crew.open(job);
   Status sent = driver.send(opened.ok() ? "{}" : textOf(errorOf(opened)));
