@@ -88,46 +88,28 @@ Status MoeNodes::open() {
   if (!stage)
     return stage.status();
   stage_ = stage.take();
-  for (dl::CudaStream *stream : {&out_, &in_})
-    COLL_RETURN_IF_ERROR(
-        driver(cuda.streamCreate(stream, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
-  for (dl::CudaEvent *event : {&event_, &staged_})
-    COLL_RETURN_IF_ERROR(driver(cuda.eventCreate(event, dl::kCudaEventNoTiming), "cuEventCreate"));
-  COLL_RETURN_IF_ERROR(kernels_.rehearseRelay(out_));
-  COLL_RETURN_IF_ERROR(driver(cuda.streamSynchronize(out_), "cuStreamSynchronize"));
-  Result<std::unique_ptr<RankLinks>> links =
-      RankLinks::create(*options_.transport, world.rank, world.numRanks);
-  if (!links)
-    return links.status();
-  links_ = links.take();
+  COLL_RETURN_IF_ERROR(driver(cuda.eventCreate(&staged_, dl::kCudaEventNoTiming), "cuEventCreate"));
   ChunkPump::Options pumping;
   pumping.slotBytes = options_.chunkBytes;
   pumping.timeoutUs = options_.timeoutUs;
   for (int n = 0; n < world.numNodes(); ++n)
     if (n != world.node() && world.onNode(n) < world.numRanks)
       pumping.far.push_back(world.onNode(n));
-  Result<std::unique_ptr<ChunkPump>> pump =
-      ChunkPump::create(gpu_, *options_.transport, *links_, world.rank, world.numRanks, pumping);
-  if (!pump)
-    return pump.status();
-  pump_ = pump.take();
-  return Status::okay();
+  Result<std::unique_ptr<ChunkNetwork>> network =
+      ChunkNetwork::create(gpu_, *options_.transport, world.rank, world.numRanks, pumping);
+  if (!network)
+    return network.status();
+  network_ = network.take();
+  COLL_RETURN_IF_ERROR(kernels_.rehearseRelay(network_->out()));
+  return driver(cuda.streamSynchronize(network_->out()), "cuStreamSynchronize");
 }
 
 MoeNodes::~MoeNodes() {
-  if (links_)
-    links_->close();
+  network_.reset();
   const dl::Cuda &cuda = gpu_->cuda();
   dl::CudaScope scope(cuda, gpu_->context());
-  for (dl::CudaStream stream : {out_, in_})
-    if (stream) {
-      (void)cuda.streamSynchronize(stream);
-      (void)cuda.streamDestroy(stream);
-    }
-  for (dl::CudaEvent event : {event_, staged_})
-    if (event)
-      (void)cuda.eventDestroy(event);
-  pump_.reset();
+  if (staged_)
+    (void)cuda.eventDestroy(staged_);
 }
 
 //===-- copies ------------------------------------------------------------------===//
@@ -142,12 +124,6 @@ Status MoeNodes::await(dl::CudaEvent event) {
     std::this_thread::yield();
   }
   return driver(state, "cuEventQuery");
-}
-
-Status MoeNodes::order(dl::CudaStream earlier, dl::CudaStream later) {
-  const dl::Cuda &cuda = gpu_->cuda();
-  COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(event_, earlier), "cuEventRecord"));
-  return driver(cuda.streamWaitEvent(later, event_, 0), "cuStreamWaitEvent");
 }
 
 Status MoeNodes::upload(void *to, const void *from, size_t bytes, dl::CudaStream stream) {
@@ -196,7 +172,7 @@ Result<MoeRelay> MoeNodes::prepare(const std::shared_ptr<const MoeRoutes> &route
                            "; the call takes " + std::to_string(relay.bytes));
   COLL_RETURN_IF_ERROR(tokensOfChunk(isCombine ? sumsOf(record) : record).status());
   // What came in an earlier call has been read when its kernels are over.
-  COLL_RETURN_IF_ERROR(order(stream, in_));
+  COLL_RETURN_IF_ERROR(network_->order(stream, network_->in()));
   if (uploaded_ == routes)
     return relay;
   uploaded_ = nullptr;
@@ -246,7 +222,7 @@ void MoeNodes::addFlows(std::vector<RankFlow> &flows, bool isSend,
     flow.move = [=](int64_t chunk, const ChunkSlot &slot) {
       return move(first + chunk * tokens, std::min(tokens, count - chunk * tokens), slot);
     };
-    flow.stream = isSend ? out_ : in_;
+    flow.stream = isSend ? network_->out() : network_->in();
     flows.push_back(std::move(flow));
   }
 }
@@ -271,7 +247,7 @@ Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const M
              args.scaleTokenStride = tokens.scaleTokenStride;
              args.scaleStride = tokens.scaleStride;
              args.to = slot.device;
-             return kernels_.gather(args, out_);
+             return kernels_.gather(args, network_->out());
            });
   addFlows(flows, false, routes.relayBegin, record, *each,
            [&](int64_t first, int64_t count, const ChunkSlot &slot) {
@@ -280,7 +256,7 @@ Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const M
                return elem == 0 ? Status::okay()
                                 : driver(gpu_->cuda().memcpyHtoDAsync(
                                              addressOf(to) + static_cast<uint64_t>(first * elem),
-                                             slot.host + from, at(count * elem), in_),
+                                             slot.host + from, at(count * elem), network_->in()),
                                          "cuMemcpyHtoDAsync");
              };
              COLL_RETURN_IF_ERROR(take(relay.rows, run.rows, record.rowBytes));
@@ -290,7 +266,7 @@ Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const M
              return take(relay.scales, run.scales, 4 * int64_t{record.numScales});
            });
   COLL_RETURN_IF_ERROR(run(std::move(flows)));
-  return order(in_, stream);
+  return network_->order(network_->in(), stream);
 }
 
 Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
@@ -308,7 +284,7 @@ Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
                                 : driver(gpu_->cuda().memcpyDtoHAsync(
                                              slot.host + to,
                                              addressOf(from) + static_cast<uint64_t>(first * elem),
-                                             at(count * elem), out_),
+                                             at(count * elem), network_->out()),
                                          "cuMemcpyDtoHAsync");
              };
              const kernels::MoeRun run = kernels::moeRun(sums, static_cast<uint32_t>(count));
@@ -321,7 +297,7 @@ Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
                return elem == 0 ? Status::okay()
                                 : driver(gpu_->cuda().memcpyHtoDAsync(
                                              addressOf(to) + static_cast<uint64_t>(first * elem),
-                                             slot.host + from, at(count * elem), in_),
+                                             slot.host + from, at(count * elem), network_->in()),
                                          "cuMemcpyHtoDAsync");
              };
              const kernels::MoeRun run = kernels::moeRun(sums, static_cast<uint32_t>(count));
@@ -329,7 +305,7 @@ Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
              return take(relay.backWeights, run.scales, weightBytes);
            });
   COLL_RETURN_IF_ERROR(run(std::move(flows)));
-  return order(in_, stream);
+  return network_->order(network_->in(), stream);
 }
 
 } // namespace coll::rt

@@ -16,7 +16,7 @@
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_NODES_H
 
-#include "runtime/exchange/chunk_pump.h"
+#include "runtime/exchange/chunk_network.h"
 #include "runtime/exchange/moe_platform.h"
 #include "runtime/exchange/moe_routes.h"
 
@@ -68,14 +68,12 @@ public:
                                                   const MoeNodesOptions &options, Watch watch);
   ~MoeNodes();
 
-  const net::Handle &handle() const { return links_->handle(); }
-  Status connect(const std::vector<net::Handle> &handles) {
-    return links_->connect(handles, options_.timeoutUs);
-  }
-  RankLinks &links() { return *links_; }
-  ChunkPump &pump() { return *pump_; }
+  const net::Handle &handle() const { return network_->handle(); }
+  Status connect(const std::vector<net::Handle> &handles) { return network_->connect(handles); }
+  RankLinks &links() { return network_->links(); }
+  ChunkPump &pump() { return network_->pump(); }
   char *data() const { return memory_.device(); } // netBytes
-  int64_t bytesSent() const { return pump_->bytesSent(); }
+  int64_t bytesSent() const { return network_->pump().bytesSent(); }
 
   // Agrees on the routes of `layout`, whose arrays are complete when what is on `stream` is.
   // kCollInvalidCall: more tokens for a rank than sign.capacity. `isTokenInRank` gets the layout's.
@@ -91,7 +89,7 @@ public:
   Status upload(void *to, const void *from, size_t bytes, dl::CudaStream stream);
 
   // What forward() or back() sends is complete when what is now on `stream` is.
-  Status sendAfter(dl::CudaStream stream) { return order(stream, out_); }
+  Status sendAfter(dl::CudaStream stream) { return network_->order(stream, network_->out()); }
   // This rank's tokens to the counterparts, theirs to `relay`.
   Status forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
                  const int64_t *topkIdx, const kernels::MoeRecord &record, dl::CudaStream stream);
@@ -110,9 +108,7 @@ private:
   Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
   Status download(void *to, const void *from, size_t bytes, dl::CudaStream stream);
   Status await(dl::CudaEvent event);
-  // `later` goes on when what is now on `earlier` is done.
-  Status order(dl::CudaStream earlier, dl::CudaStream later);
-  Status run(std::vector<RankFlow> flows) { return pump_->run(std::move(flows), watch_); }
+  Status run(std::vector<RankFlow> flows) { return pump().run(std::move(flows), watch_); }
 
   // moe_nodes_agree.cc
   Status swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
@@ -133,10 +129,8 @@ private:
   const MoeNodesOptions options_;
   const Watch watch_;
   dl::GpuMemory memory_, stage_;
-  dl::CudaStream out_ = nullptr, in_ = nullptr;
-  dl::CudaEvent event_ = nullptr, staged_ = nullptr;
-  std::unique_ptr<RankLinks> links_;
-  std::unique_ptr<ChunkPump> pump_;
+  dl::CudaEvent staged_ = nullptr;
+  std::unique_ptr<ChunkNetwork> network_; // ends before the memory that it copies from and to
   bool isStageBusy_ = false;
   uint64_t calls_ = 0;
   std::shared_ptr<const MoeRoutes> uploaded_; // whose tables are in memory_

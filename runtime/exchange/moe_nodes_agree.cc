@@ -61,7 +61,7 @@ Status compare(int rank, const MoeCallSign &own, const MoeCallSign &other) {
 } // namespace
 
 RankFlow MoeNodes::bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const {
-  const auto size = static_cast<int64_t>(bytes), slot = pump_->slotBytes(rank);
+  const auto size = static_cast<int64_t>(bytes), slot = network_->pump().slotBytes(rank);
   RankFlow flow;
   flow.rank = rank;
   flow.isSend = isSend;

@@ -37,71 +37,41 @@ ReshardNetwork::create(std::shared_ptr<dl::GpuContext> gpu, int rank,
 }
 
 Status ReshardNetwork::open() {
-  const dl::Cuda &cuda = gpu_->cuda();
-  dl::CudaScope scope(cuda, gpu_->context());
-  COLL_RETURN_IF_ERROR(scope.status());
-  for (dl::CudaStream *stream : {&out_, &in_})
-    COLL_RETURN_IF_ERROR(
-        gpu_->check(cuda.streamCreate(stream, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
-  COLL_RETURN_IF_ERROR(
-      gpu_->check(cuda.eventCreate(&event_, dl::kCudaEventNoTiming), "cuEventCreate"));
   const auto ranks = static_cast<int>(options_.nodes.size());
   flows_.resize(options_.nodes.size());
-  Result<std::unique_ptr<RankLinks>> links = RankLinks::create(*options_.transport, rank_, ranks);
-  if (!links)
-    return links.status();
-  links_ = links.take();
   ChunkPump::Options pumping;
   pumping.slotBytes = options_.chunkBytes;
   pumping.timeoutUs = options_.timeoutUs;
   for (int rank = 0; rank < ranks; ++rank)
     if (!isNear(rank))
       pumping.far.push_back(rank);
-  Result<std::unique_ptr<ChunkPump>> pump =
-      ChunkPump::create(gpu_, *options_.transport, *links_, rank_, ranks, pumping);
-  if (!pump)
-    return pump.status();
-  pump_ = pump.take();
+  Result<std::unique_ptr<ChunkNetwork>> chunks =
+      ChunkNetwork::create(gpu_, *options_.transport, rank_, ranks, pumping);
+  if (!chunks)
+    return chunks.status();
+  chunks_ = chunks.take();
   return {};
-}
-
-ReshardNetwork::~ReshardNetwork() {
-  if (links_)
-    links_->close();
-  const dl::Cuda &cuda = gpu_->cuda();
-  dl::CudaScope scope(cuda, gpu_->context());
-  for (dl::CudaStream stream : {out_, in_})
-    if (stream) {
-      (void)cuda.streamSynchronize(stream);
-      (void)cuda.streamDestroy(stream);
-    }
-  if (event_)
-    (void)cuda.eventDestroy(event_);
-  pump_.reset();
 }
 
 Status ReshardNetwork::follow(dl::CudaStream stream) {
-  const dl::Cuda &cuda = gpu_->cuda();
-  COLL_RETURN_IF_ERROR(gpu_->check(cuda.eventRecord(event_, stream), "cuEventRecord"));
-  for (dl::CudaStream later : {out_, in_})
-    COLL_RETURN_IF_ERROR(gpu_->check(cuda.streamWaitEvent(later, event_, 0), "cuStreamWaitEvent"));
-  return {};
+  COLL_RETURN_IF_ERROR(chunks_->order(stream, chunks_->out()));
+  return chunks_->order(stream, chunks_->in());
 }
 
 Status ReshardNetwork::run(const std::vector<RankFlow> &flows) {
   std::vector<RankFlow> now = flows;
   for (RankFlow &flow : now)
     flow.tag = kTag + flows_[static_cast<size_t>(flow.rank)][flow.isSend]++;
-  Status ended = links_->poll();
+  RankLinks &links = chunks_->links();
+  Status ended = links.poll();
   if (ended.ok())
-    ended = pump_->run(std::move(now), [this] { return links_->poll(); });
+    ended = chunks_->pump().run(std::move(now), [&links] { return links.poll(); });
   if (ended.ok())
     return ended;
-  const Status heard = links_->poll();
-  links_->abort(heard.ok() ? ended.annotate("rank " + std::to_string(rank_)) : heard);
+  const Status heard = links.poll();
+  links.abort(heard.ok() ? ended.annotate("rank " + std::to_string(rank_)) : heard);
   // The network has the pinned memory alone; the buffers are the caller's again.
-  for (dl::CudaStream stream : {out_, in_})
-    (void)gpu_->cuda().streamSynchronize(stream);
+  chunks_->drain();
   return ended;
 }
 
@@ -173,7 +143,9 @@ Status NodesReshard::addFlow(const std::vector<StridedBox> &boxes, char *buffer,
   std::vector<ReshardPiece> pieces;
   int64_t used = 0; // of the chunk
   auto slot = [&] {
-    return network_.pump_->slotOf(rank, isSend, static_cast<int64_t>(chunks->size())).device;
+    return network_.chunks_->pump()
+        .slotOf(rank, isSend, static_cast<int64_t>(chunks->size()))
+        .device;
   };
   for (const StridedBox &box : boxes)
     for (int64_t begin = 0, all = box.bytes(); begin < all;) {
@@ -196,7 +168,7 @@ Status NodesReshard::addFlow(const std::vector<StridedBox> &boxes, char *buffer,
   RankFlow flow;
   flow.rank = rank;
   flow.isSend = isSend;
-  flow.stream = isSend ? network_.out_ : network_.in_;
+  flow.stream = isSend ? network_.chunks_->out() : network_.chunks_->in();
   flow.numChunks = static_cast<int64_t>(chunks->size());
   flow.bytes = [chunks](int64_t chunk) { return (*chunks)[static_cast<size_t>(chunk)].bytes; };
   flow.move = [this, chunks, stream = flow.stream](int64_t chunk, const ChunkSlot &) {

@@ -25,7 +25,7 @@
 #ifndef COLL_RUNTIME_EXCHANGE_RESHARD_NODES_H
 #define COLL_RUNTIME_EXCHANGE_RESHARD_NODES_H
 
-#include "runtime/exchange/chunk_pump.h"
+#include "runtime/exchange/chunk_network.h"
 #include "runtime/exchange/reshard_gpu.h"
 
 #include <array>
@@ -49,17 +49,12 @@ class ReshardNetwork {
 public:
   static Result<std::unique_ptr<ReshardNetwork>>
   create(std::shared_ptr<dl::GpuContext> gpu, int rank, const ReshardNetworkOptions &options);
-  ~ReshardNetwork();
-  ReshardNetwork(const ReshardNetwork &) = delete;
-  ReshardNetwork &operator=(const ReshardNetwork &) = delete;
 
-  const net::Handle &handle() const { return links_->handle(); }
+  const net::Handle &handle() const { return chunks_->handle(); }
   // Blocks until all ranks are connected; handles[r] is rank r's.
-  Status connect(const std::vector<net::Handle> &handles) {
-    return links_->connect(handles, options_.timeoutUs);
-  }
+  Status connect(const std::vector<net::Handle> &handles) { return chunks_->connect(handles); }
   // To ranks of other nodes, so far.
-  int64_t bytesSent() const { return pump_->bytesSent(); }
+  int64_t bytesSent() const { return chunks_->pump().bytesSent(); }
 
 private:
   friend class NodesReshard;
@@ -78,10 +73,7 @@ private:
   const std::shared_ptr<dl::GpuContext> gpu_;
   const int rank_;
   const ReshardNetworkOptions options_;
-  std::unique_ptr<RankLinks> links_;
-  std::unique_ptr<ChunkPump> pump_;
-  dl::CudaStream out_ = nullptr, in_ = nullptr;
-  dl::CudaEvent event_ = nullptr;
+  std::unique_ptr<ChunkNetwork> chunks_;
   std::vector<std::array<uint64_t, 2>> flows_; // so far, by rank, in and out: both ends count alike
 };
 
