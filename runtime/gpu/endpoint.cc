@@ -71,6 +71,9 @@ void GpuEndpoint::leave() {
   if (!over_ && !released_.empty())
     if (Status late = waitUntil([&] { return released_.empty(); }, nullptr); !late.ok())
       fail(nullptr, late);
+  // Calls on streams may have returned, and wait on the GPU for a rank that has failed.
+  if (Status known = health(); !over_ && !known.ok())
+    fail(nullptr, known);
   advanceAll();
   if (!pending_.empty())
     fail(nullptr, {kCollPeer, "rank " + std::to_string(rank_) + " has ended while " +

@@ -8,7 +8,9 @@
 #include "test/conformance/emulated_peers.h"
 #include "test/runtime/gpu_ranks.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace coll::rt {
 namespace {
@@ -73,6 +75,36 @@ TEST_P(GpuBackend, AnEndpointIsGivenOnce) {
   EXPECT_TRUE((*backend)->endpoint(1).ok());
   EXPECT_EQ((*backend)->endpoint(1).status().code(), kCollInvalidCall);
   EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
+}
+
+// Nobody looks at the call that has returned, which waits on the GPU: its stream is to end all the
+// same.
+TEST_P(GpuBackend, WhoLeavesAfterAFailureOfOthersLeavesNothingOnTheGpu) {
+  std::atomic<int> launched = 0;
+  run(options(3), [&](Rank &me) {
+    dl::CudaStream on = stream();
+    Call call = sum(floats(me.rank, {1}), 1);
+    call.stream = on;
+    Status status = me.group.run(call);
+    if (status.ok())
+      status = me.endpoint.synchronize(on);
+    EXPECT_TRUE(status.ok()) << status.toString();
+    if (me.rank == 0) {
+      while (launched < 2)
+        std::this_thread::yield();
+      me.endpoint.abort({kCollPeer, "rank 0 is not what it was"});
+    } else {
+      EXPECT_TRUE(me.group.run(call).ok());
+      ++launched;
+      while (me.endpoint.health().ok())
+        std::this_thread::yield();
+    }
+    me.endpoint.leave();
+    EXPECT_EQ(cuda.table().streamDestroy(on), dl::kCudaSuccess); // waits for what is there
+    return status;
+  });
+  if (GetParam() == std::string("nccl"))
+    EXPECT_EQ(nccl.calls("commDestroy"), 0);
 }
 
 TEST_P(GpuBackend, AGraphReplaysItsCalls) {
