@@ -15,6 +15,7 @@ rt::Status noCuda() {
 
 rt::Status launchUnpack(const PageCopy &, void *) { return noCuda(); }
 rt::Status launchUnpackNext(const MessageCopy<rt::UnpackHandle> &, void *) { return noCuda(); }
+rt::Status launchUnpackGroup(const UnpackGroupCopy &, void *) { return noCuda(); }
 rt::Status launchPack(const PageCopy &, void *) { return noCuda(); }
 rt::Status initPeerWorkspace(const PeerGroup &, void *) { return noCuda(); }
 rt::Status launchPackNext(const MessageCopy<rt::PackHandle> &, void *) { return noCuda(); }

@@ -52,4 +52,18 @@ Status checkMessage(const void *handle, uint64_t bounceBytes, const void *buffer
   return checkCommon(bounceBytes, buffer, bufferBytes, errorWord, blocks);
 }
 
+Status checkGroup(const UnpackGroupCopy &copy) {
+  if (copy.mask >> UnpackGroupCopy::kPeers != 0)
+    return Status::invalid("a group has at most " + std::to_string(UnpackGroupCopy::kPeers) +
+                           " peers");
+  for (uint32_t i = 0; i < UnpackGroupCopy::kPeers; ++i) {
+    const UnpackGroupCopy::Peer &peer = copy.peers[i];
+    if (copy.mask >> i & 1)
+      COLL_RETURN_IF_ERROR(checkMessage(peer.handle, peer.bounceBytes, peer.buffer,
+                                        peer.bufferBytes, copy.errorWord, copy.blocks)
+                               .annotate("peer " + std::to_string(i)));
+  }
+  return Status::okay();
+}
+
 } // namespace coll::kernels

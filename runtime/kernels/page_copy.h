@@ -36,11 +36,28 @@ struct MessageCopy {
   int blocks = 0; // 0: by bufferBytes
 };
 
+// The next messages of connections to several peers. A peer takes part if its bit is in `mask`: a
+// message of its has come, and as pages; of the others nothing is looked at.
+struct UnpackGroupCopy {
+  static constexpr uint32_t kPeers = 8;
+  struct Peer {
+    rt::UnpackHandle *handle = nullptr;
+    uint64_t bounceBytes = 0;
+    void *buffer = nullptr;
+    uint64_t bufferBytes = 0;
+  };
+  Peer peers[kPeers];
+  uint32_t mask = 0;
+  uint64_t *errorWord = nullptr;
+  int blocks = 0; // they share the peers; 0: one for each peer
+};
+
 // kCollInvalidCall with the reason, for what no launch can take. Descriptors are not
 // looked at: the kernel checks them.
 rt::Status checkCopy(const PageCopy &copy);
 rt::Status checkMessage(const void *handle, uint64_t bounceBytes, const void *buffer,
                         uint64_t bufferBytes, const uint64_t *errorWord, int blocks);
+rt::Status checkGroup(const UnpackGroupCopy &copy); // names the peer
 
 } // namespace coll::kernels
 

@@ -27,9 +27,10 @@ struct PageKernel {
   size_t sharedBytes;
   int processors;
 
-  static rt::Result<PageKernel> prepare(const void *entry) {
-    const auto bytesOf = [](uint32_t threads) {
-      return pageCopySharedBytes(threads / simt::kWarpThreads);
+  // `more`: shared bytes beside those of the warps.
+  static rt::Result<PageKernel> prepare(const void *entry, uint64_t more = 0) {
+    const auto bytesOf = [more](uint32_t threads) {
+      return more + pageCopySharedBytes(threads / simt::kWarpThreads);
     };
     const rt::Result<uint32_t> threads = fittingThreads(kUnpackThreads, bytesOf);
     if (!threads)

@@ -2,6 +2,8 @@
 #include "runtime/kernels/unpack.h"
 #include "runtime/kernels/unpack_device.cuh"
 
+#include <bitset>
+
 namespace coll::kernels {
 namespace {
 
@@ -21,6 +23,11 @@ __global__ void __launch_bounds__(kUnpackThreads)
 
 __global__ void unpackAdvance(rt::UnpackHandle *handle) { unpackAdvanceKernel(handle); }
 
+__global__ void __launch_bounds__(kUnpackThreads)
+    unpackGroups(const __grid_constant__ UnpackGroupCopy copy) {
+  unpackGroupKernel(copy, unpackShared);
+}
+
 } // namespace
 
 rt::Status launchUnpack(const PageCopy &copy, void *stream) {
@@ -29,6 +36,20 @@ rt::Status launchUnpack(const PageCopy &copy, void *stream) {
 
 rt::Status launchUnpackNext(const MessageCopy<rt::UnpackHandle> &message, void *stream) {
   return launchNext<rt::UnpackHandle>("unpackNext", unpackNext, unpackAdvance, message, stream);
+}
+
+rt::Status launchUnpackGroup(const UnpackGroupCopy &copy, void *stream) {
+  COLL_RETURN_IF_ERROR(checkGroup(copy));
+  if (copy.mask == 0)
+    return rt::Status::okay();
+  const rt::Result<PageKernel> block =
+      PageKernel::prepare(reinterpret_cast<const void *>(unpackGroups), kUnpackGroupBytes);
+  if (!block)
+    return block.status();
+  const int peers = static_cast<int>(std::bitset<UnpackGroupCopy::kPeers>(copy.mask).count());
+  UnpackGroupCopy passed = copy;
+  void *arguments[] = {&passed};
+  return block->launch("unpackGroup", copy.blocks ? copy.blocks : peers, arguments, stream);
 }
 
 } // namespace coll::kernels

@@ -11,7 +11,7 @@
 
 namespace coll::kernels {
 
-// Both enqueue on `stream` (a cudaStream_t; null: the default one) of the current device
+// All enqueue on `stream` (a cudaStream_t; null: the default one) of the current device
 // and return at once. kCollInvalidCall: the arguments; kCollUnsupported: no CUDA in this
 // build, or a GPU that it has no code for; kCollDevice: CUDA refused.
 //
@@ -20,6 +20,8 @@ namespace coll::kernels {
 rt::Status launchUnpack(const PageCopy &copy, void *stream);
 // Consumes a slot: the next launch takes the next message.
 rt::Status launchUnpackNext(const MessageCopy<rt::UnpackHandle> &message, void *stream);
+// The same for several connections at once; the peers of no bit in the mask keep their place.
+rt::Status launchUnpackGroup(const UnpackGroupCopy &copy, void *stream);
 
 // The same on the host, byte by byte; returns the error word. Pointers of the host.
 uint64_t unpackReference(const PageCopy &copy);

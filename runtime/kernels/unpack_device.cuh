@@ -10,11 +10,13 @@
 //   …
 //   if (simt::threadIndex() == 0) handle->head = cursor.head;  // at the end
 //
-// The phases are those of page_copy_device.cuh.
+// For one that receives from several peers: UnpackGroup. The phases are those of
+// page_copy_device.cuh.
 
 #ifndef COLL_RUNTIME_KERNELS_UNPACK_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_UNPACK_DEVICE_CUH
 
+#include "runtime/kernels/page_copy.h"
 #include "runtime/kernels/page_copy_device.cuh"
 
 namespace coll::kernels {
@@ -43,6 +45,56 @@ COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const Pa
       meta->pages[slot], 0, rt::kUnpackSlotPages,
       [&] { return slotCount(meta->count, slot, errorWord); }, regions, errorWord, team,
       pageCopyShared(shared));
+}
+
+// The connections of several peers that the warps of a block receive from, in shared memory. One
+// thread joins them before a barrier; then, as often as messages have come, all of which this
+// thread has acquired:
+//
+//   simt::syncBlock();
+//   unpackGroup(group, arrived, regionsOf, errorWord, blockTeam(), shared);   // all warps
+//   simt::syncBlock();                                                        // all threads see it
+//   if (simt::threadIndex() == 0)
+//     unpackConsume(group, arrived);
+//
+// and unpackSave() by that thread at the end. Peers whose data comes without pages do not join;
+// their bits in `arrived` are passed over.
+struct UnpackGroup {
+  uint32_t mask; // who has joined
+  rt::UnpackHandle *handles[UnpackGroupCopy::kPeers];
+  uint64_t heads[UnpackGroupCopy::kPeers];
+};
+
+COLL_DEVICE void unpackJoin(UnpackGroup &group, uint32_t peer, rt::UnpackHandle *handle) {
+  group.mask |= 1u << peer;
+  group.handles[peer] = handle;
+  group.heads[peer] = handle->head;
+}
+
+// Calls body(peer) for each bit.
+template <class Body>
+COLL_DEVICE void forEachPeer(uint32_t mask, Body body) {
+  for (uint32_t peer = 0; peer < UnpackGroupCopy::kPeers; ++peer)
+    if (mask >> peer & 1)
+      body(peer);
+}
+
+// The next message of each peer of `arrived`, as unpackSlice(); regionsOf(peer) gives its regions.
+template <class RegionsOf>
+COLL_DEVICE void unpackGroup(const UnpackGroup &group, uint32_t arrived, RegionsOf regionsOf,
+                             uint64_t *errorWord, WarpTeam team, char *shared) {
+  forEachPeer(arrived & group.mask, [&](uint32_t peer) {
+    MessageCursor cursor(group.heads[peer]);
+    unpackSlice(group.handles[peer]->meta, cursor.next(), regionsOf(peer), errorWord, team, shared);
+  });
+}
+
+COLL_DEVICE void unpackConsume(UnpackGroup &group, uint32_t arrived) {
+  forEachPeer(arrived & group.mask, [&](uint32_t peer) { ++group.heads[peer]; });
+}
+
+COLL_DEVICE void unpackSave(const UnpackGroup &group) {
+  forEachPeer(group.mask, [&](uint32_t peer) { group.handles[peer]->head = group.heads[peer]; });
 }
 
 // Kernel: `count` pages, with the whole grid.
@@ -75,6 +127,35 @@ COLL_DEVICE void unpackNextKernel(rt::UnpackHandle *handle, uint64_t bounceBytes
 
 // Kernel, one thread: after unpackNextKernel on the same stream.
 COLL_DEVICE void unpackAdvanceKernel(rt::UnpackHandle *handle) { ++handle->head; }
+
+// Before the warps' part of its shared memory.
+constexpr uint64_t kUnpackGroupBytes = (sizeof(UnpackGroup) + 127) / 128 * 128;
+
+// Kernel: the next message of each peer in the mask; blocks take turns at the peers.
+COLL_DEVICE void unpackGroupKernel(const UnpackGroupCopy &copy, char *shared) {
+  UnpackGroup &group = *reinterpret_cast<UnpackGroup *>(shared);
+  const bool isFirst = simt::threadIndex() == 0;
+  if (isFirst) {
+    group.mask = 0;
+    uint32_t turn = 0;
+    forEachPeer(copy.mask, [&](uint32_t peer) {
+      if (turn++ % simt::gridBlocks() == simt::blockIndex())
+        unpackJoin(group, peer, copy.peers[peer].handle);
+    });
+  }
+  simt::syncBlock();
+  const auto regionsOf = [&](uint32_t peer) {
+    const UnpackGroupCopy::Peer &at = copy.peers[peer];
+    return PageRegions{static_cast<char *>(group.handles[peer]->bounce), at.bounceBytes,
+                       static_cast<char *>(at.buffer), at.bufferBytes};
+  };
+  unpackGroup(group, copy.mask, regionsOf, copy.errorWord, blockTeam(), shared + kUnpackGroupBytes);
+  simt::syncBlock();
+  if (isFirst) {
+    unpackConsume(group, copy.mask);
+    unpackSave(group);
+  }
+}
 
 } // namespace coll::kernels
 

@@ -40,6 +40,9 @@ public:
   rt::Status unpackNext(const MessageCopy<rt::UnpackHandle> &message) override {
     return end(launchUnpackNext(message, nullptr));
   }
+  rt::Status unpackGroup(const UnpackGroupCopy &copy) override {
+    return end(launchUnpackGroup(copy, nullptr));
+  }
   rt::Status packNext(const MessageCopy<rt::PackHandle> &message) override {
     return end(launchPackNext(message, nullptr));
   }

@@ -51,6 +51,11 @@ public:
       unpackAdvanceKernel(m.handle);
     return rt::Status::okay();
   }
+  rt::Status unpackGroup(const UnpackGroupCopy &copy) override {
+    COLL_RETURN_IF_ERROR(checkGroup(copy));
+    run(copy.blocks, [&](char *shared) { unpackGroupKernel(copy, shared); });
+    return rt::Status::okay();
+  }
   rt::Status packNext(const MessageCopy<rt::PackHandle> &m) override {
     run(m.blocks, [&](char *shared) {
       packNextKernel(m.handle, m.bounceBytes, static_cast<char *>(m.buffer), m.bufferBytes,
@@ -73,7 +78,7 @@ private:
   void run(int blocks, const Kernel &kernel) {
     const uint32_t warps = 1 + turn_++ % 3;
     simt::run({static_cast<uint32_t>(blocks ? blocks : 1), warps * simt::kWarpThreads,
-               pageCopySharedBytes(warps)},
+               kUnpackGroupBytes + pageCopySharedBytes(warps)},
               kernel);
   }
   uint32_t turn_ = 0;

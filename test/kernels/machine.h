@@ -30,6 +30,7 @@ public:
   virtual rt::Status unpack(const PageCopy &copy) = 0;
   virtual rt::Status pack(const PageCopy &copy) = 0;
   virtual rt::Status unpackNext(const MessageCopy<rt::UnpackHandle> &message) = 0;
+  virtual rt::Status unpackGroup(const UnpackGroupCopy &copy) = 0;
   virtual rt::Status packNext(const MessageCopy<rt::PackHandle> &message) = 0;
   // How many random cases it takes to be busy for a second or two.
   virtual int cases() const = 0;

@@ -229,6 +229,47 @@ void checkMessages(Machine &machine, Direction direction, Random &random, int co
     messages<PackConnection>(machine, direction, random, count);
 }
 
+void checkPeerGroup(Machine &machine, Random &random, int rounds) {
+  constexpr uint32_t kPeers = UnpackGroupCopy::kPeers;
+  std::unique_ptr<UnpackConnection> connections[kPeers];
+  for (std::unique_ptr<UnpackConnection> &connection : connections)
+    connection = std::make_unique<UnpackConnection>(machine);
+  uint64_t heads[kPeers];
+  std::fill(std::begin(heads), std::end(heads), rt::kUnpackHeadStart);
+  const Cell<uint64_t> error(machine, Where::Device, 0);
+  for (int round = 0; round < rounds; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    UnpackGroupCopy copy;
+    copy.mask = static_cast<uint32_t>(below(random, 1u << kPeers));
+    copy.errorWord = error.get();
+    copy.blocks = static_cast<int>(below(random, 4));
+    std::vector<std::unique_ptr<Sides>> all;
+    for (uint32_t peer = 0; peer < kPeers; ++peer) {
+      const PageCase pageCase = randomPages(random, static_cast<uint32_t>(below(random, 40)),
+                                            16 << 10, Lengths::Mixed, true, false);
+      UnpackConnection &connection = *connections[peer];
+      // Where the bit is missing the slot has the message all the same.
+      PageCase expected = pageCase;
+      if (!(copy.mask >> peer & 1))
+        expected.pages.clear();
+      all.push_back(std::make_unique<Sides>(machine, Direction::Unpack, random, expected,
+                                            randomShape(random)));
+      connection.setBounce(all.back()->bounce.data());
+      connection.post(machine, heads[peer] + 1, pageCase.pages, pageCase.pages.size());
+      const MessageCopy<rt::UnpackHandle> message = connection.message(*all.back(), 0);
+      copy.peers[peer] = {message.handle, message.bounceBytes, message.buffer, message.bufferBytes};
+      heads[peer] += copy.mask >> peer & 1;
+    }
+    const rt::Status status = machine.unpackGroup(copy);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    for (uint32_t peer = 0; peer < kPeers; ++peer) {
+      all[peer]->expectCopied();
+      EXPECT_EQ(connections[peer]->handle.value().head, heads[peer]) << "peer " << peer;
+    }
+    EXPECT_EQ(error.value(), 0u);
+  }
+}
+
 void checkCountTooLarge(Machine &machine, Direction direction) {
   if (direction == Direction::Unpack)
     countTooLarge<UnpackConnection>(machine, direction);

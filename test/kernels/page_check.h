@@ -26,6 +26,8 @@ uint64_t checkPages(Machine &machine, Direction direction, Random &random, const
 // A sequence of messages through the slots of a connection, with empty ones, over several
 // times around; the head is kept between launches.
 void checkMessages(Machine &machine, Direction direction, Random &random, int messages);
+// Several connections, of which each round has messages of some, once around the slots.
+void checkPeerGroup(Machine &machine, Random &random, int rounds);
 // A count beyond the slot's descriptors: reported, nothing copied, the slot is consumed.
 void checkCountTooLarge(Machine &machine, Direction direction);
 // As many pages as a slot has.

@@ -97,6 +97,11 @@ TEST_P(UnpackTest, CountBeyondTheSlotIsReported) {
 
 TEST_P(UnpackTest, FullSlot) { checkFullSlot(machine(), Direction::Unpack); }
 
+TEST_P(UnpackTest, AGroupTakesTheMessagesOfThePeersInItsMask) {
+  Random random(17);
+  checkPeerGroup(machine(), random, 40);
+}
+
 // One page among many small ones, also 4 MiB in one page; 32 small ones at the start make
 // the kernel expect no other.
 TEST_P(UnpackTest, OneLargePageAmongSmallOnes) {
@@ -147,6 +152,12 @@ TEST(UnpackLaunch, RefusesWhatNoLaunchCanTake) {
   }
   MessageCopy<rt::UnpackHandle> message;
   EXPECT_FALSE(launchUnpackNext(message, nullptr).ok());
+  UnpackGroupCopy group;
+  group.mask = 4;
+  EXPECT_NE(checkGroup(group).message().find("peer 2"), std::string::npos);
+  EXPECT_FALSE(launchUnpackGroup(group, nullptr).ok());
+  group.mask = 1u << UnpackGroupCopy::kPeers;
+  EXPECT_EQ(checkGroup(group).code(), kCollInvalidCall);
 }
 
 } // namespace coll::kernels::test
