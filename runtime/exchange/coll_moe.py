@@ -9,9 +9,11 @@
     buffer.combine(y, received, out, stream=stream)
 
 **Tensors** are whatever has `__dlpack__` (those of PyTorch, JAX, CuPy), contiguous, in this GPU's
-memory; or an address as an int; or None. What the buffer gives is a `View`, which has `__dlpack__`
-and points into it. Memory is the caller's: nothing is allocated here, and a tensor has to live until
-its stream is done with it. Element types are names as NumPy has them, "bfloat16", "float8_e4m3fn".
+memory: what is not as moe.h says is an Error that names rank and argument, before anything is sent;
+or, where the others say its shape, an address as an int, which nobody checks; or None. What the
+buffer gives is a `View`, which has `__dlpack__` and points into it. Memory is the caller's: nothing
+is allocated here, and a tensor has to live until its stream is done with it. Element types are names
+as NumPy has them, "bfloat16", "float8_e4m3fn".
 **Streams and events** are integers, as PyTorch's `stream.cuda_stream` and `event.cuda_event` are:
 `stream` is what the call waits for and who waits for it, `previous` and `done` events as in MoeOrder.
 **Failures** are `Error`s with the code of runtime/abi.h. Contracts are those of moe.h,
@@ -19,6 +21,7 @@ moe_low_latency.h and moe_buffer.h; the lock of Python is free during calls.
 """
 
 import ctypes
+import math
 import pathlib
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 
@@ -96,7 +99,7 @@ _capsule.PyCapsule_IsValid.argtypes = [ctypes.py_object, c_char_p]
 _capsule.PyCapsule_GetPointer.restype = _ptr
 _capsule.PyCapsule_GetPointer.argtypes = [ctypes.py_object, c_char_p]
 _DLTENSOR = b"dltensor"  # has to outlive capsules
-_GPU = 2  # kDLCUDA
+_HOST, _GPU, _MANAGED = 1, 2, 13  # kDLCPU, kDLCUDA, kDLCUDAManaged
 
 _exported = {}  # by address: what a consumer of a capsule still uses
 
@@ -140,46 +143,56 @@ class View:
 
 
 class _Taken:
-    """Where a tensor is, and what."""
+    """Where a tensor is, and what. Of None and of an address no more is known than that."""
 
-    def __init__(self, what, tensor, dtypes=None, ndim=None):
-        self.address, self.shape, self.dtype = None, None, None
+    def __init__(self, tensor):
+        self.address, self.dtype, self.shape, self.strides, self.device = tensor, None, None, None, None
         if tensor is None or isinstance(tensor, int):
-            self.address = tensor
             return
+        self.device = tuple(tensor.__dlpack_device__())
         # The call itself waits for its stream: the producer need not.
-        on_gpu = tensor.__dlpack_device__()[0] == _GPU
-        capsule = tensor.__dlpack__(stream=-1) if on_gpu else tensor.__dlpack__()
+        capsule = tensor.__dlpack__() if self.device[0] == _HOST else tensor.__dlpack__(stream=-1)
         managed = ctypes.cast(_capsule.PyCapsule_GetPointer(capsule, _DLTENSOR), POINTER(_DLManaged))
         found = managed.contents.tensor
-        self.shape = tuple(found.shape[i] for i in range(found.ndim))
         self.address = (found.data or 0) + found.offset
-        kind = (found.dtype.code, found.dtype.bits)
-        self.dtype = next((n for n, d in _DTYPES.items() if d[1:] == kind), None)
-        if found.dtype.lanes != 1 or self.dtype is None or (dtypes and self.dtype not in dtypes):
-            raise Error(1, f"moe: `{what}` has elements of {self.dtype or kind}, "
-                           f"which are to be {' or '.join(dtypes or ('known',))}")
-        if ndim is not None and len(self.shape) != ndim:
-            raise Error(1, f"moe: `{what}` has {len(self.shape)} dimensions instead of {ndim}")
-        step = 1
-        for i in reversed(range(found.ndim)):
-            if found.strides and self.shape[i] > 1 and found.strides[i] != step:
-                raise Error(1, f"moe: `{what}` is not contiguous")
-            step *= self.shape[i]
+        self.shape = tuple(found.shape[:found.ndim])
+        packed = tuple(math.prod(self.shape[i + 1:]) for i in range(found.ndim))
+        self.strides = tuple(found.strides[:found.ndim]) if found.strides else packed
+        self.is_contiguous = 0 in self.shape or all(
+            size == 1 or stride == step for size, stride, step in zip(self.shape, self.strides, packed))
+        code, bits, lanes = found.dtype.code, found.dtype.bits, found.dtype.lanes
+        self.dtype = next((name for name, d in _DTYPES.items() if d[1:] == (code, bits) and lanes == 1),
+                          f"of DLPack's type ({code}, {bits}, {lanes})")
+        self.bytes = math.prod(self.shape) * bits * lanes // 8
+
+    def __str__(self):
+        if self.shape is None:
+            return "an address" if self.address else "None"
+        strides = "" if self.is_contiguous else f" with strides {list(self.strides)}"
+        return f"{self.dtype} {list(self.shape)}{strides} {_place(*self.device)}"
 
 
-def _address(what, tensor, *dtypes):
-    return _Taken(what, tensor, dtypes or None).address
+def _place(kind, number):
+    return {_HOST: "on the host", _GPU: f"on GPU {number}", _MANAGED: f"on GPU {number}"}.get(
+        kind, f"on DLPack's device ({kind}, {number})")
+
+
+def _dtype(what, name):
+    if name not in _DTYPES:
+        raise Error(1, f"moe: `{what}` is {name!r}; it has to be one of {', '.join(_DTYPES)}")
+    return _DTYPES[name][0]
 
 
 # --- the library
 
 _library = None
+_devices = (_GPU, _MANAGED)  # of tensors
 
 
-def load(path=None):
-    """Loads libcoll-moe.so: from `path`, beside this file, or where the linker looks. Once."""
-    global _library
+def load(path=None, emulated=False):
+    """Loads libcoll-moe.so: from `path`, beside this file, or where the linker looks. Once. `emulated`:
+    it plays its GPUs on the host, and takes tensors that are there, too."""
+    global _library, _devices
     if _library is None:
         beside = pathlib.Path(__file__).resolve().parent / "libcoll-moe.so"
         found = ctypes.CDLL(str(path or (beside if beside.exists() else "libcoll-moe.so")))
@@ -190,6 +203,7 @@ def load(path=None):
             getattr(found, f"coll_moe_{name}").restype = c_int64
         found.coll_moe_combine_input.restype = _ptr
         _library = found
+        _devices += (_HOST,) if emulated else ()
     return _library
 
 
@@ -199,7 +213,10 @@ def _must(code):
 
 
 def handle_bytes(num_tokens, num_ranks, num_sms=0):
-    return load().coll_moe_handle_bytes(_i64(num_tokens), _i32(num_ranks), _i32(num_sms))
+    bytes_ = load().coll_moe_handle_bytes(_i64(num_tokens), _i32(num_ranks), _i32(num_sms))
+    if bytes_ == 0:
+        raise Error(1, f"moe: there is no handle of {num_tokens} tokens, {num_ranks} ranks and numSms {num_sms}")
+    return bytes_
 
 
 def low_latency_bytes(max_tokens, hidden, num_topk, num_experts, num_ranks):
@@ -216,8 +233,8 @@ class Received:
     """What a dispatch brought; its views are valid until the next one. `x` and the like are None where
     only the GPU knows how many tokens came: `address` has them."""
 
-    def __init__(self, buffer, raw, hidden, dtype, num_topk, num_scales):
-        self._raw, self._buffer, self.dtype = raw, buffer, dtype
+    def __init__(self, buffer, raw, num_tokens, hidden, dtype, num_topk, num_scales):
+        self._raw, self._buffer, self.dtype, self.num_tokens = raw, buffer, dtype, num_tokens
         self.num_received, rows = raw.numReceived, raw.numReceived
         self.address = {name: getattr(raw, name) for name in (
             "x", "scales", "topkIdx", "topkWeights", "sourceIdx", "rankPrefix", "channelPrefix",
@@ -246,6 +263,7 @@ class MoeBuffer:
         """`low_latency`: (max_tokens, hidden, num_topk, num_experts), or None."""
         self._buffer = _ptr()
         self.rank, self.num_ranks, self.device, self.experts_here = rank, num_ranks, device, 0
+        self._low_latency = low_latency
         options = _Options(
             rank, num_ranks, nvl_bytes, net_bytes, low_latency is not None, explicitly_destroy,
             _Shape(*(low_latency or ())), device, node_size, timeout_us, net_chunk_bytes,
@@ -287,10 +305,60 @@ class MoeBuffer:
         return self.info()["commStream"] or 0
 
     def local_buffer(self, dtype, offset=0, use_net=False):
-        data, count = _ptr(), c_int64()
-        _must(_library.coll_moe_local_buffer(self._buffer, _i32(_DTYPES[dtype][0]), _i64(offset),
-                                             _i32(use_net), byref(data), byref(count)))
+        data, count, code = _ptr(), c_int64(), _i32(_dtype("dtype", dtype))
+        _must(_library.coll_moe_local_buffer(self._buffer, code, _i64(offset), _i32(use_net), byref(data),
+                                             byref(count)))
         return View(data.value, dtype, (count.value,), self.device, self)
+
+    # --- what tensors have to be
+
+    def _wrong(self, what, found, wanted):
+        return Error(1, f"moe: rank {self.rank}: `{what}` is {found}; it has to be {wanted}")
+
+    def _tensor(self, what, tensor):
+        try:
+            return _Taken(tensor)
+        except Exception as failure:
+            name = f"{type(tensor).__name__} ({failure})"
+            raise self._wrong(what, name, "a tensor for DLPack") from failure
+
+    def _is_here(self, taken):
+        kind, number = taken.device
+        return kind in _devices and (kind == _HOST or number == self.device)
+
+    def _take(self, what, tensor, dtypes, shape, optional=False):
+        """`shape`: None where the tensor has the say. Of an address the type and `shape` are taken for
+        granted: there has to be one."""
+        taken = self._tensor(what, tensor)
+        if taken.shape is None:
+            fits = taken.address and None not in shape or not taken.address and (optional or 0 in shape)
+        else:
+            fits = (taken.dtype in dtypes and len(taken.shape) == len(shape) and taken.is_contiguous and
+                    all(n in (None, found) for n, found in zip(shape, taken.shape)) and self._is_here(taken))
+        if not fits:
+            sizes = ", ".join("any" if size is None else str(size) for size in shape)
+            raise self._wrong(what, taken, f"{' or '.join(dtypes)} [{sizes}], contiguous, {self._place()}")
+        return taken
+
+    def _place(self):
+        return _place(_GPU, self.device)
+
+    def _address(self, what, tensor, dtypes, shape, optional=False):
+        return self._take(what, tensor, dtypes, shape, optional).address
+
+    def _memory(self, what, tensor, count):
+        """At least `count` bytes of any type."""
+        taken = self._tensor(what, tensor)
+        if not taken.address or taken.shape is not None and not (
+                taken.is_contiguous and taken.bytes >= count and self._is_here(taken)):
+            raise self._wrong(what, taken, f"at least {count} bytes, contiguous, {self._place()}")
+        return _ptr(taken.address)
+
+    def _parts(self, what, parts, names):
+        if not isinstance(parts, (tuple, list)) or len(parts) != len(names):
+            found = f"{len(parts)} parts" if isinstance(parts, (tuple, list)) else type(parts).__name__
+            raise self._wrong(what, found, f"({', '.join(names)})")
+        return [(f"{what}: {name}", part) for name, part in zip(names, parts)]
 
     # --- the normal mode. `layout`: int32 [ranks], int32 [nodes] or None, int32 [experts], and bool or
     # uint8 [tokens][ranks].
@@ -299,25 +367,29 @@ class MoeBuffer:
     def _order(stream, previous, done):
         return byref(_Order(stream, previous, done))
 
-    @staticmethod
-    def _routing(topk_idx, num_experts):
-        taken = _Taken("topk_idx", topk_idx, ("int64",), 2)
+    def _routing(self, topk_idx, num_experts, num_tokens=None):
+        taken = self._take("topk_idx", topk_idx, ("int64",), (num_tokens, None))
         return _Routing(taken.address, *taken.shape, num_experts)
+
+    def _layout(self, layout, routing):
+        ranks, nodes, experts, is_in_rank = self._parts(
+            "layout", layout, ("tokens per rank", "tokens per node", "tokens per expert", "is token in rank"))
+        counts = ("int32",)
+        return byref(_Layout(
+            self._address(*ranks, counts, (self.num_ranks,)),
+            self._address(*nodes, counts, (self.info()["numNetRanks"],), optional=True),
+            self._address(*experts, counts, (routing.numExperts,)),
+            self._address(*is_in_rank, ("bool", "uint8"), (routing.numTokens, self.num_ranks))))
 
     def dispatch_layout(self, topk_idx, layout, num_experts, stream=0, previous=None, done=None):
         routing = self._routing(topk_idx, num_experts)
         _must(_library.coll_moe_dispatch_layout(
-            self._buffer, byref(routing), byref(self._layout(layout)),
+            self._buffer, byref(routing), self._layout(layout, routing),
             self._order(stream, previous, done)))
 
-    @staticmethod
-    def _layout(layout):
-        return _Layout(*(_address("layout", part) for part in layout))
-
-    def _tokens(self, x, topk_weights, scales):
-        rows = _Taken("x", x, ("bfloat16", "float8_e4m3fn", "float8_e5m2"), 2)
-        weights = _address("topk_weights", topk_weights, "float32")
-        factors = _Taken("scales", scales, ("float32",), 2)
+    def _tokens(self, x, num_tokens, scales, weights=None):
+        rows = self._take("x", x, ("bfloat16", "float8_e4m3fn", "float8_e5m2"), (num_tokens, None))
+        factors = self._take("scales", scales, ("float32",), (rows.shape[0], None), optional=True)
         count = factors.shape[1] if factors.shape else 0
         return rows, count, _Tokens(rows.address, rows.shape[1], _DTYPES[rows.dtype][0], 0, weights,
                                     factors.address, count, count, 1)
@@ -325,68 +397,112 @@ class MoeBuffer:
     def dispatch(self, x, topk_idx, layout, handle_memory, num_experts, topk_weights=None, scales=None,
                  num_sms=0, expert_alignment=0, worst_case_tokens=0, stream=0, previous=None, done=None):
         """`handle_memory`: handle_bytes() of memory, as long as what is returned."""
-        rows, num_scales, tokens = self._tokens(x, topk_weights, scales)
         routing = self._routing(topk_idx, num_experts)
+        shape = (routing.numTokens, routing.numTopk)
+        weights = self._address("topk_weights", topk_weights, ("float32",), shape, optional=True)
+        rows, num_scales, tokens = self._tokens(x, routing.numTokens, scales, weights)
+        memory = self._memory("handle_memory", handle_memory,
+                              handle_bytes(routing.numTokens, self.num_ranks, num_sms))
         raw = _Received()
         self.experts_here = num_experts // self.num_ranks
         _must(_library.coll_moe_dispatch(
-            self._buffer, byref(tokens), byref(routing), byref(self._layout(layout)),
-            byref(_DispatchOptions(num_sms, expert_alignment, worst_case_tokens)),
-            _ptr(_address("handle_memory", handle_memory)), self._order(stream, previous, done),
-            byref(raw)))
-        return Received(self, raw, rows.shape[1], rows.dtype, routing.numTopk, num_scales)
+            self._buffer, byref(tokens), byref(routing), self._layout(layout, routing),
+            byref(_DispatchOptions(num_sms, expert_alignment, worst_case_tokens)), memory,
+            self._order(stream, previous, done), byref(raw)))
+        return Received(self, raw, *rows.shape, rows.dtype, routing.numTopk, num_scales)
+
+    def _handle(self, received):
+        if not isinstance(received, Received):
+            raise self._wrong("received", type(received).__name__, "what a dispatch returned")
+        return _ptr(received._raw.handle)
 
     def dispatch_again(self, x, received, scales=None, num_sms=0, stream=0, previous=None, done=None):
-        rows, num_scales, tokens = self._tokens(x, None, scales)
+        handle = self._handle(received)
+        rows, num_scales, tokens = self._tokens(x, received.num_tokens, scales)
         raw = _Received()
         _must(_library.coll_moe_dispatch_again(
-            self._buffer, byref(tokens), _ptr(received._raw.handle), _i32(num_sms),
-            self._order(stream, previous, done), byref(raw)))
-        return Received(self, raw, rows.shape[1], rows.dtype, 0, num_scales)
+            self._buffer, byref(tokens), handle, _i32(num_sms), self._order(stream, previous, done),
+            byref(raw)))
+        return Received(self, raw, *rows.shape, rows.dtype, 0, num_scales)
 
     def combine_input(self, num_rows, hidden):
         address = _library.coll_moe_combine_input(self._buffer)
+        whole = self.local_buffer("uint8")
+        room = whole.address + whole.shape[0] - address if address else 0
+        if num_rows < 0 or hidden < 1 or num_rows * hidden * 2 > room:
+            raise self._wrong("combine_input", f"bfloat16 [{num_rows}, {hidden}]", f"of up to {room} bytes")
         return View(address, "bfloat16", (num_rows, hidden), self.device, self)
 
     def combine(self, x, received, out, topk_weights=None, out_weights=None, bias=(None, None),
                 num_sms=0, stream=0, previous=None, done=None):
-        rows = _Taken("x", x, ("bfloat16",), 2)
-        weights = _Taken("topk_weights", topk_weights, ("float32",), 2)
+        handle, b, f = self._handle(received), ("bfloat16",), ("float32",)
+        rows = self._take("x", x, b, (None, None))
+        if rows.shape[0] < received.num_received:
+            raise self._wrong("x", rows, f"of the {received.num_received} rows that were received, or more")
+        weights = self._take("topk_weights", topk_weights, f, (rows.shape[0], None), optional=True)
+        num_topk = weights.shape[1] if weights.shape else 0
+        if out_weights is not None and weights.shape is None:
+            raise self._wrong("out_weights", self._tensor("out_weights", out_weights), "None without `topk_weights`")
+        shape = (received.num_tokens, rows.shape[1])
+        biases = self._parts("bias", bias, ("first", "second"))
         call = _Combine(
-            rows.address, rows.shape[0], rows.shape[1], weights.address,
-            weights.shape[1] if weights.shape else 0, num_sms,
-            (_ptr * 2)(*(_address("bias", b, "bfloat16") for b in bias)),
-            _address("out", out, "bfloat16"), _address("out_weights", out_weights, "float32"))
-        _must(_library.coll_moe_combine(self._buffer, byref(call), _ptr(received._raw.handle),
-                                        self._order(stream, previous, done)))
+            rows.address, *rows.shape, weights.address, num_topk, num_sms,
+            (_ptr * 2)(*(self._address(*part, b, shape, optional=True) for part in biases)),
+            self._address("out", out, b, shape),
+            self._address("out_weights", out_weights, f, (shape[0], num_topk), optional=num_topk == 0))
+        _must(_library.coll_moe_combine(self._buffer, byref(call), handle, self._order(stream, previous, done)))
 
     # --- the low-latency mode. `rows`: x, scales or None, counts, ranges, sources, as in
-    # MoeLowLatencyRows. With `hook` a call only sends, and returns what receive() takes.
+    # MoeLowLatencyRows; combine takes no notice of the first three. With `hook` a call only sends, and
+    # returns what receive() takes.
 
-    @staticmethod
-    def _rows(rows):
-        return _Rows(*(_address("rows", part) for part in rows))
+    def _room(self):
+        """Of a rank: experts, rows of each, hidden."""
+        if not self._low_latency:
+            raise Error(1, f"moe: rank {self.rank}: the buffer was made without the low-latency mode")
+        max_tokens, hidden, _, experts = self._low_latency
+        return experts // self.num_ranks, self.num_ranks * max_tokens, hidden
+
+    def _rows(self, rows, dtype=None):
+        """`dtype`: of the rows that a dispatch brings."""
+        experts, room, hidden = self._room()
+        x, scales, counts, ranges, sources = self._parts(
+            "rows", rows, ("x", "scales", "counts", "ranges", "sources"))
+        places = (self._address(*ranges, ("uint64", "int64"), (experts, self.num_ranks)),
+                  self._address(*sources, ("uint32", "int32"), (experts, room)))
+        if not dtype:
+            return byref(_Rows(None, None, None, *places))
+        kinds, fp8 = (dtype,) if dtype == "bfloat16" else (dtype, "uint8"), dtype != "bfloat16"
+        return byref(_Rows(
+            self._address(*x, kinds, (experts, room, hidden)),
+            self._address(*scales, ("float32",), (experts, room, hidden // 128), optional=not fp8),
+            self._address(*counts, ("int32",), (experts,)), *places))
 
     def low_latency_dispatch(self, x, topk_idx, rows, num_experts, dtype="bfloat16", expert_tokens=None,
                              num_sms=0, hook=False, stream=0, previous=None, done=None):
+        code, (experts, _, hidden) = _dtype("dtype", dtype), self._room()
+        routing = self._routing(topk_idx, num_experts)
         call = _LowLatencyDispatch(
-            self._routing(topk_idx, num_experts), _address("x", x, "bfloat16"), _DTYPES[dtype][0],
-            num_sms, _address("expert_tokens", expert_tokens, "int32"))
+            routing, self._address("x", x, ("bfloat16",), (routing.numTokens, hidden)), code, num_sms,
+            self._address("expert_tokens", expert_tokens, ("int32",), (experts,), optional=True))
         later = c_int64()
         _must(_library.coll_moe_low_latency_dispatch(
-            self._buffer, byref(call), byref(self._rows(rows)), self._order(stream, previous, done),
+            self._buffer, byref(call), self._rows(rows, dtype), self._order(stream, previous, done),
             byref(later) if hook else None))
         return later.value if hook else None
 
     def low_latency_combine(self, x, topk_idx, topk_weights, rows, out, num_experts, log=False, num_sms=0,
                             hook=False, stream=0, previous=None, done=None):
+        room = self._room()
+        routing = self._routing(topk_idx, num_experts)
+        shape = (routing.numTokens, routing.numTopk)
         call = _LowLatencyCombine(
-            self._routing(topk_idx, num_experts), _address("x", x, "bfloat16"),
-            _address("topk_weights", topk_weights, "float32"), log, num_sms,
-            _address("out", out, "bfloat16"))
+            routing, self._address("x", x, ("bfloat16",), room),
+            self._address("topk_weights", topk_weights, ("float32",), shape), log, num_sms,
+            self._address("out", out, ("bfloat16",), (routing.numTokens, room[2])))
         later = c_int64()
         _must(_library.coll_moe_low_latency_combine(
-            self._buffer, byref(call), byref(self._rows(rows)), self._order(stream, previous, done),
+            self._buffer, byref(call), self._rows(rows), self._order(stream, previous, done),
             byref(later) if hook else None))
         return later.value if hook else None
 
@@ -397,4 +513,4 @@ class MoeBuffer:
     def low_latency_combine_input(self):
         data, count = _ptr(), c_int64()
         _must(_library.coll_moe_low_latency_combine_input(self._buffer, byref(data), byref(count)))
-        return View(data.value, "bfloat16", (count.value,), self.device, self)
+        return View(data.value, "bfloat16", self._room(), self.device, self)

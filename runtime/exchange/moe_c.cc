@@ -21,11 +21,16 @@ struct CollMoe {
 };
 
 struct CollMoeHandle {
+  const CollMoe *owner;
   MoeHandle handle;
   std::vector<int32_t> tokensPerExpert;
 };
 
 namespace {
+
+// Of a handle whose bytes are asked for: no call takes more.
+constexpr int64_t kMostTokens = INT32_MAX;
+constexpr int32_t kMostRanks = 1 << 16;
 
 thread_local std::string lastError;
 
@@ -43,6 +48,27 @@ Status checkDtype(int32_t dtype) {
   return isValidDtype(static_cast<CollDtype>(dtype))
              ? Status::okay()
              : Status::invalid("moe: there is no type " + std::to_string(dtype));
+}
+
+bool isAligned(const void *address, uintptr_t unit) {
+  return address && reinterpret_cast<uintptr_t>(address) % unit == 0;
+}
+
+Status checkLayout(const CollMoeLayout &layout, int64_t numTokens) {
+  for (const int32_t *counts : {layout.tokensPerRank, layout.tokensPerExpert})
+    if (!isAligned(counts, alignof(int32_t)))
+      return Status::invalid("moe: counts of `layout` are null, or not aligned");
+  if (layout.tokensPerNetRank && !isAligned(layout.tokensPerNetRank, alignof(int32_t)))
+    return Status::invalid("moe: `tokensPerNetRank` of `layout` is not aligned");
+  if (numTokens > 0 && !layout.isTokenInRank)
+    return Status::invalid("moe: `isTokenInRank` of `layout` is null");
+  return Status::okay();
+}
+
+Status checkHandle(const CollMoe *buffer, const CollMoeHandle *handle) {
+  return handle->owner == buffer
+             ? Status::okay()
+             : Status::invalid("moe: `handle` is none of a dispatch of this buffer");
 }
 
 //===-- structures --------------------------------------------------------------===//
@@ -116,10 +142,10 @@ MoeLowLatencyRows rowsOf(const CollMoeLowLatencyRows &from) {
   return {from.x, from.scales, from.counts, from.ranges, from.sources};
 }
 
-int32_t give(Result<MoeReceived> made, CollMoeReceived &to) {
+int32_t give(const CollMoe *owner, Result<MoeReceived> made, CollMoeReceived &to) {
   if (!made)
     return answer(made.status());
-  auto *handle = new (std::nothrow) CollMoeHandle{made->handle, made->tokensPerExpert};
+  auto *handle = new (std::nothrow) CollMoeHandle{owner, made->handle, made->tokensPerExpert};
   if (!handle)
     return answer({kCollDevice, "moe: no memory for a handle"});
   to.handle = handle;
@@ -241,12 +267,18 @@ int32_t coll_moe_dispatch_layout(CollMoe *buffer, const CollMoeRouting *routing,
                                  const CollMoeLayout *layout, const CollMoeOrder *order) {
   if (!buffer || !routing || !layout || !order)
     return answer(null("buffer`, `routing`, `layout` or `order"));
+  if (Status fits = checkLayout(*layout, routing->numTokens); !fits.ok())
+    return answer(fits);
   return answer(
       buffer->buffer->dispatchLayout(routingOf(*routing), layoutOf(*layout), orderOf(*order)));
 }
 
 int64_t coll_moe_handle_bytes(int64_t numTokens, int32_t numRanks, int32_t numSms) {
-  return MoeBuffer::handleBytes(numTokens, numRanks, configOf(numSms));
+  const MoeConfig config = configOf(numSms);
+  if (numTokens < 0 || numTokens > kMostTokens || numRanks < 1 || numRanks > kMostRanks ||
+      !checkMoeConfig(config).ok())
+    return 0;
+  return MoeBuffer::handleBytes(numTokens, numRanks, config);
 }
 
 int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
@@ -257,11 +289,14 @@ int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
     return answer(null("buffer` or a structure of `dispatch"));
   if (Status known = checkDtype(tokens->dtype); !known.ok())
     return answer(known);
+  if (Status fits = checkLayout(*layout, routing->numTokens); !fits.ok())
+    return answer(fits);
   MoeDispatchOptions chosen;
   chosen.config = configOf(options->numSms);
   set(chosen.expertAlignment, options->expertAlignment);
   chosen.worstCaseTokens = options->worstCaseTokens;
-  return give(buffer->buffer->dispatch(tokensOf(*tokens), routingOf(*routing), layoutOf(*layout),
+  return give(buffer,
+              buffer->buffer->dispatch(tokensOf(*tokens), routingOf(*routing), layoutOf(*layout),
                                        chosen, handleMemory, orderOf(*order)),
               *received);
 }
@@ -273,7 +308,10 @@ int32_t coll_moe_dispatch_again(CollMoe *buffer, const CollMoeTokens *tokens,
     return answer(null("buffer` or a structure of `dispatch_again"));
   if (Status known = checkDtype(tokens->dtype); !known.ok())
     return answer(known);
-  return give(buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
+  if (Status own = checkHandle(buffer, handle); !own.ok())
+    return answer(own);
+  return give(buffer,
+              buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
                                             orderOf(*order)),
               *received);
 }
@@ -286,6 +324,8 @@ int32_t coll_moe_combine(CollMoe *buffer, const CollMoeCombine *combine,
                          const CollMoeHandle *handle, const CollMoeOrder *order) {
   if (!buffer || !combine || !handle || !order)
     return answer(null("buffer` or a structure of `combine"));
+  if (Status own = checkHandle(buffer, handle); !own.ok())
+    return answer(own);
   MoeCombine call;
   call.x = combine->x;
   call.numRows = combine->numRows;

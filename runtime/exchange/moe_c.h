@@ -148,6 +148,7 @@ int32_t coll_moe_local_buffer(const CollMoe *buffer, int32_t dtype, int64_t offs
 
 int32_t coll_moe_dispatch_layout(CollMoe *buffer, const CollMoeRouting *routing,
                                  const CollMoeLayout *layout, const CollMoeOrder *order);
+/* 0: no call takes these. */
 int64_t coll_moe_handle_bytes(int64_t numTokens, int32_t numRanks, int32_t numSms);
 int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
                           const CollMoeRouting *routing, const CollMoeLayout *layout,

@@ -159,6 +159,9 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
       const int ranks = isTokenInRank[t * kRanks] + isTokenInRank[t * kRanks + 1];
       ASSERT_EQ(bf16ToF32(out[at]), static_cast<float>(ranks) * row);
     }
+  EXPECT_EQ(coll_moe_combine(all_[1 - r].buffer, &combine, again.handle, order), kCollInvalidCall);
+  EXPECT_STREQ(coll_moe_last_error(),
+               "invalid call: moe: `handle` is none of a dispatch of this buffer");
   coll_moe_free_handle(received.handle);
   coll_moe_free_handle(again.handle);
 }
@@ -217,6 +220,16 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
       coll_moe_low_latency_dispatch(all_[0].buffer, &dispatch, &rows, &all_[0].order, nullptr),
       kCollInvalidCall);
   EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: there is no type 77");
+  EXPECT_EQ(coll_moe_handle_bytes(-1, 2, 4), 0);
+  EXPECT_EQ(coll_moe_handle_bytes(1, 0, 4), 0);
+  EXPECT_EQ(coll_moe_handle_bytes(1, 2, 3), 0);
+  const int64_t expert = 0;
+  const CollMoeRouting routing = {&expert, 1, 1, 2};
+  int32_t counts[2] = {};
+  const CollMoeLayout half = {counts, nullptr, counts, nullptr};
+  EXPECT_EQ(coll_moe_dispatch_layout(all_[0].buffer, &routing, &half, &all_[0].order),
+            kCollInvalidCall);
+  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: `isTokenInRank` of `layout` is null");
   EXPECT_EQ(coll_moe_low_latency_receive(all_[0].buffer, 3, &all_[0].order), kCollInvalidCall);
   ok(coll_moe_destroy(all_[1].buffer));
   EXPECT_EQ(coll_moe_destroy(all_[1].buffer), kCollInvalidCall);

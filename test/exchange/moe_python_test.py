@@ -7,10 +7,12 @@ moe_python_test.py LIBRARY: of test/exchange, with emulated GPUs in it."""
 import array
 import ctypes
 import gc
+import math
 import pathlib
 import sys
 import threading
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime" / "exchange"))
 import coll_moe  # noqa: E402
@@ -32,13 +34,20 @@ class Tensor(coll_moe.View):
     CODES = {"bfloat16": "H", "int64": "q", "float32": "f", "int32": "i", "uint8": "B", "uint32": "I",
              "uint64": "Q"}
 
-    def __init__(self, dtype, shape, values=None):
-        count = 1
-        for size in shape:
-            count *= size
+    def __init__(self, dtype, shape, values=None, device=0, device_type=2, strides=None):
+        count = math.prod(shape)
         self.values = array.array(self.CODES[dtype], values if values is not None else [0] * count)
         # Rows are aligned to 16: array's memory is.
-        super().__init__(self.values.buffer_info()[0], dtype, shape, 0, None)
+        super().__init__(self.values.buffer_info()[0], dtype, shape, device, None, device_type)
+        self.strides = strides
+
+    def __dlpack__(self, stream=None, **_):
+        capsule = super().__dlpack__()
+        if self.strides:
+            self.given = (ctypes.c_int64 * len(self.strides))(*self.strides)
+            managed = coll_moe._capsule.PyCapsule_GetPointer(capsule, b"dltensor")
+            ctypes.cast(managed, ctypes.POINTER(coll_moe._DLManaged)).contents.tensor.strides = self.given
+        return capsule
 
 
 def row_of(rank, token):
@@ -47,10 +56,8 @@ def row_of(rank, token):
 
 def values_of(view, code):
     """What a view of a buffer has, by DLPack."""
-    taken = coll_moe._Taken("a view", view)
-    count = 1
-    for size in taken.shape:
-        count *= size
+    taken = coll_moe._Taken(view)
+    count = math.prod(taken.shape)
     size = array.array(code).itemsize
     found = array.array(code)
     found.frombytes(ctypes.string_at(taken.address, count * size))
@@ -88,18 +95,41 @@ class MoeTest(unittest.TestCase):
         self.assertEqual(code, 0)
         buffer.check()
 
-    def inputs(self, rank):
-        x = Tensor("bfloat16", (TOKENS, HIDDEN), sum((row_of(rank, t) for t in range(TOKENS)), []))
-        topk = Tensor("int64", (TOKENS, 2), sum(TOPK[rank], []))
-        weights = Tensor("float32", (TOKENS, 2), [0.5, 0.25] * TOKENS)
+    @staticmethod
+    def inputs(rank):
+        x = Tensor("bfloat16", (TOKENS, HIDDEN), sum((row_of(rank, t) for t in range(TOKENS)), []), rank)
+        topk = Tensor("int64", (TOKENS, 2), sum(TOPK[rank], []), rank)
+        weights = Tensor("float32", (TOKENS, 2), [0.5, 0.25] * TOKENS, rank)
         return x, topk, weights
+
+    @staticmethod
+    def rows(rank):
+        local, room = EXPERTS // RANKS, RANKS * TOKENS
+        return (Tensor("bfloat16", (local, room, HIDDEN), device=rank), None,
+                Tensor("int32", (local,), device=rank), Tensor("uint64", (local, RANKS), device=rank),
+                Tensor("uint32", (local, room), device=rank))
+
+    @staticmethod
+    def layout(rank):
+        return (Tensor("int32", (RANKS,), device=rank), None, Tensor("int32", (EXPERTS,), device=rank),
+                Tensor("uint8", (TOKENS, RANKS), device=rank))
+
+    def dispatch(self, rank, buffer, **options):
+        """Also: what it was called with."""
+        x, topk, weights = self.inputs(rank)
+        call = {"x": x, "topk_idx": topk, "layout": self.layout(rank), "num_experts": EXPERTS,
+                "handle_memory": Tensor("uint8", (coll_moe.handle_bytes(TOKENS, RANKS, 4),), device=rank),
+                "topk_weights": weights, "num_sms": 4, "stream": buffer.comm_stream, **options}
+        buffer.dispatch_layout(topk, call["layout"], EXPERTS, stream=buffer.comm_stream)
+        received = buffer.dispatch(**call)
+        self.wait(rank)
+        return received, call
 
     def play_low_latency(self, rank, buffer, hook):
         x, topk, weights = self.inputs(rank)
         local, room = EXPERTS // RANKS, RANKS * TOKENS
-        rows = (Tensor("bfloat16", (local, room, HIDDEN)), None, Tensor("int32", (local,)),
-                Tensor("uint64", (local, RANKS)), Tensor("uint32", (local, room)))
-        stats = Tensor("int32", (local,))
+        rows = self.rows(rank)
+        stats = Tensor("int32", (local,), device=rank)
         later = buffer.low_latency_dispatch(x, topk, rows, EXPERTS, expert_tokens=stats, hook=hook,
                                             stream=buffer.comm_stream)
         if hook:
@@ -114,7 +144,8 @@ class MoeTest(unittest.TestCase):
                 at = (e * room + i) * HIDDEN
                 self.assertEqual(list(rows[0].values[at:at + HIDDEN]), row_of(source, token))
                 self.assertEqual(rows[4].values[e * room + i], place << 16 | token)
-        out = Tensor("bfloat16", (TOKENS, HIDDEN), [7] * (TOKENS * HIDDEN))
+        self.assertEqual(buffer.low_latency_combine_input().shape, rows[0].shape)
+        out = Tensor("bfloat16", (TOKENS, HIDDEN), [7] * (TOKENS * HIDDEN), rank)
         buffer.low_latency_combine(rows[0], topk, weights, rows, out, EXPERTS, stream=buffer.comm_stream)
         self.wait(rank)
         for token in range(TOKENS):
@@ -123,15 +154,8 @@ class MoeTest(unittest.TestCase):
             self.assertEqual(list(out.values[token * HIDDEN:(token + 1) * HIDDEN]), row)
 
     def play_normal(self, rank, buffer):
-        x, topk, weights = self.inputs(rank)
-        stream = buffer.comm_stream
-        layout = (Tensor("int32", (RANKS,)), None, Tensor("int32", (EXPERTS,)),
-                  Tensor("uint8", (TOKENS, RANKS)))
-        buffer.dispatch_layout(topk, layout, EXPERTS, stream=stream)
-        memory = Tensor("uint8", (coll_moe.handle_bytes(TOKENS, RANKS, 4),))
-        received = buffer.dispatch(x, topk, layout, memory, EXPERTS, topk_weights=weights, num_sms=4,
-                                   stream=stream)
-        self.wait(rank)
+        received, call = self.dispatch(rank, buffer)
+        x, stream = call["x"], buffer.comm_stream
         came = [(s, t) for s in range(RANKS) for t in range(TOKENS)
                 if any(e >= 0 and e // 2 == rank for e in TOPK[s][t])]
         shape, values = values_of(received.x, "H")
@@ -141,7 +165,7 @@ class MoeTest(unittest.TestCase):
         self.assertEqual(sum(received.tokens_per_expert),
                          sum(e >= 0 and e // 2 == rank for s in TOPK for t in s for e in t))
         again = buffer.dispatch_again(x, received, num_sms=4, stream=stream)
-        out = Tensor("bfloat16", (TOKENS, HIDDEN))
+        out = Tensor("bfloat16", (TOKENS, HIDDEN), device=rank)
         buffer.combine(again.x, again, out, num_sms=4, stream=stream)
         self.wait(rank)
         for token in range(TOKENS):
@@ -167,17 +191,126 @@ class MoeTest(unittest.TestCase):
         self.assertGreater(info["netBytesSent"], 0)
         self.assertGreater(coll_moe.low_latency_host_bytes(TOKENS, HIDDEN, 2, EXPERTS, RANKS, 1), 0)
 
-    def test_wrong_tensors_are_refused_by_name(self):
+    def refused(self, method, right, *cases):
+        for argument, given, found, wanted in cases:
+            with self.subTest(method=method.__name__, argument=argument, found=found):
+                text = f"^moe: rank 0: `{argument}[^`]*` is {found}.*; it has to be {wanted}"
+                with self.assertRaisesRegex(coll_moe.Error, text):
+                    method(**{**right, argument: given})
+
+    def test_wrong_tensors_of_the_normal_mode_are_refused_by_name(self):
+        self.open(nvl_bytes=1 << 18)
+        played = [None] * RANKS
+
+        def play(rank, buffer):
+            played[rank] = self.dispatch(rank, buffer)
+
+        self.beside(play)
+        buffer, (received, call), (x, topk, weights) = self.buffers[0], played[0], self.inputs(0)
+        layout, topk_bytes = call["layout"], call["handle_memory"].shape[0]
+
+        def with_part(at, part):
+            return (*layout[:at], part, *layout[at + 1:])
+
+        layouts = (
+            ("layout", None, "NoneType", r"\(tokens per rank"),
+            ("layout", layout[:3], "3 parts", r"\(tokens per rank"),
+            ("layout", with_part(0, None), "None", r"int32 \[2\], contiguous, on GPU 0"),
+            ("layout", with_part(0, Tensor("int64", (RANKS,))), r"int64 \[2\] on GPU 0", "int32"),
+            ("layout", with_part(1, Tensor("int32", (2,))), r"int32 \[2\] on GPU 0", r"int32 \[1\]"),
+            ("layout", with_part(2, Tensor("int32", (3,))), r"int32 \[3\] on GPU 0", r"int32 \[4\]"),
+            ("layout", with_part(3, Tensor("uint8", (2, RANKS))), r"uint8 \[2, 2\]", r"bool or uint8 \[3, 2\]"))
+        routing = (
+            ("topk_idx", x, "bfloat16", r"int64 \[any, any\]"),
+            ("topk_idx", Tensor("int64", (6,)), r"int64 \[6\]", r"int64 \[any, any\]"),
+            ("topk_idx", topk.address, "an address", "int64"),
+            ("topk_idx", "indices", r"str \('str' object has no", "a tensor for DLPack"),
+            ("topk_idx", Tensor("int64", (3, 2), strides=(1, 3)), r"int64 \[3, 2\] with strides \[1, 3\]", "int64"))
+        self.refused(buffer.dispatch_layout, {"topk_idx": topk, "layout": layout, "num_experts": EXPERTS},
+                     *layouts, *routing)
+        rows = r"bfloat16 or float8_e4m3fn or float8_e5m2 \[3, any\], contiguous, on GPU 0"
+        self.refused(
+            buffer.dispatch, call, *layouts, *routing,
+            ("x", Tensor("bfloat16", (2, HIDDEN)), r"bfloat16 \[2, 128\] on GPU 0", rows),
+            ("x", Tensor("bfloat16", (TOKENS, HIDDEN), device=1), r"bfloat16 \[3, 128\] on GPU 1", rows),
+            ("x", Tensor("bfloat16", (TOKENS, HIDDEN), device_type=1), r"bfloat16 \[3, 128\] on the host", rows),
+            ("x", Tensor("bfloat16", (TOKENS, HIDDEN), device_type=10), r".* on DLPack's device \(10, 0\)", rows),
+            ("x", None, "None", rows),
+            ("topk_weights", Tensor("float32", (TOKENS, 1)), r"float32 \[3, 1\]", r"float32 \[3, 2\]"),
+            ("scales", Tensor("float32", (2, 1)), r"float32 \[2, 1\]", r"float32 \[3, any\]"),
+            ("handle_memory", Tensor("uint8", (1,)), r"uint8 \[1\]", f"at least {topk_bytes} bytes"),
+            ("handle_memory", None, "None", f"at least {topk_bytes} bytes"))
+        self.refused(buffer.dispatch_again, {"x": x, "received": received, "num_sms": 4},
+                     ("x", Tensor("bfloat16", (4, HIDDEN)), r"bfloat16 \[4, 128\]", rows),
+                     ("received", received.x, "View", "what a dispatch returned"))
+        came = received.num_received
+        ours, out = Tensor("bfloat16", (came, HIDDEN)), Tensor("bfloat16", (TOKENS, HIDDEN))
+        all_out = r"bfloat16 \[3, 128\]"
+        self.refused(
+            buffer.combine, {"x": ours, "received": received, "out": out, "num_sms": 4},
+            ("x", Tensor("bfloat16", (came - 1, HIDDEN)), "bfloat16", f"of the {came} rows"),
+            ("out", Tensor("bfloat16", (1, HIDDEN)), r"bfloat16 \[1, 128\]", all_out),
+            ("out", None, "None", all_out),
+            ("bias", out, "Tensor", r"\(first, second\)"),
+            ("bias", (out, Tensor("bfloat16", (TOKENS, 8))), r"bfloat16 \[3, 8\]", all_out),
+            ("topk_weights", Tensor("float32", (came + 1, 2)), r"float32", rf"float32 \[{came}, any\]"),
+            ("out_weights", Tensor("float32", (TOKENS, 2)), r"float32 \[3, 2\]", "None without"))
+        for rows, hidden in ((-1, HIDDEN), (1 << 20, HIDDEN), (1, 0)):
+            with self.assertRaisesRegex(coll_moe.Error, "`combine_input` is bfloat16"):
+                buffer.combine_input(rows, hidden)
+        with self.assertRaisesRegex(coll_moe.Error, "is none of a dispatch of this buffer"):
+            self.buffers[1].combine(Tensor("bfloat16", (TOKENS, HIDDEN), device=1), received,
+                                    Tensor("bfloat16", (TOKENS, HIDDEN), device=1), num_sms=4)
+        with self.assertRaisesRegex(coll_moe.Error, "`dtype` is 'bf16'; it has to be one of float32"):
+            buffer.local_buffer("bf16")
+        with self.assertRaisesRegex(coll_moe.Error, "no handle of -1 tokens"):
+            coll_moe.handle_bytes(-1, RANKS)
+        self.beside(self.play_normal)  # nobody has been sent anything
+
+    def test_wrong_tensors_of_the_low_latency_mode_are_refused_by_name(self):
         self.open()
-        buffer, (x, topk, _) = self.buffers[0], self.inputs(0)
-        rows = (x, None, x, x, x)
-        for change, text in (({"x": topk}, "`x` has elements of int64"),
-                             ({"topk_idx": x}, "`topk_idx` has elements of bfloat16"),
-                             ({"topk_idx": Tensor("int64", (4,))}, "`topk_idx` has 1 dimensions"),
-                             ({"num_experts": 3}, "numExperts")):
-            call = {"x": x, "topk_idx": topk, "rows": rows, "num_experts": EXPERTS, **change}
-            with self.assertRaisesRegex(coll_moe.Error, text):
-                buffer.low_latency_dispatch(**call)
+        buffer, (x, topk, weights), rows = self.buffers[0], self.inputs(0), self.rows(0)
+
+        def with_part(at, part):
+            return (*rows[:at], part, *rows[at + 1:])
+
+        places = (
+            ("rows", x, "Tensor", r"\(x, scales"),
+            ("rows", with_part(3, Tensor("uint64", (2, 1))), r"uint64 \[2, 1\]", r"uint64 or int64 \[2, 2\]"),
+            ("rows", with_part(4, Tensor("uint32", (2, 1))), r"uint32 \[2, 1\]", r"uint32 or int32 \[2, 6\]"))
+        self.refused(
+            buffer.low_latency_dispatch, {"x": x, "topk_idx": topk, "rows": rows, "num_experts": EXPERTS}, *places,
+            ("x", Tensor("bfloat16", (2, HIDDEN)), r"bfloat16 \[2, 128\]", r"bfloat16 \[3, 128\]"),
+            ("topk_idx", x, "bfloat16", "int64"),
+            ("rows", with_part(0, Tensor("bfloat16", (2, 5, HIDDEN))), r"bfloat16 \[2, 5", r"bfloat16 \[2, 6, 128\]"),
+            ("rows", with_part(2, Tensor("int32", (1,))), r"int32 \[1\]", r"int32 \[2\]"),
+            ("expert_tokens", Tensor("int32", (1,)), r"int32 \[1\]", r"int32 \[2\]"))
+        self.refused(
+            buffer.low_latency_dispatch,
+            {"x": x, "topk_idx": topk, "num_experts": EXPERTS, "dtype": "float8_e4m3fn"},
+            ("rows", rows, "bfloat16", r"float8_e4m3fn or uint8 \[2, 6, 128\]"),
+            ("rows", with_part(0, Tensor("uint8", rows[0].shape)), "None", r"float32 \[2, 6, 1\]"))
+        out = Tensor("bfloat16", (TOKENS, HIDDEN))
+        self.refused(
+            buffer.low_latency_combine,
+            {"x": rows[0], "topk_idx": topk, "topk_weights": weights, "rows": rows, "out": out,
+             "num_experts": EXPERTS}, *places,
+            ("x", x, r"bfloat16 \[3, 128\]", r"bfloat16 \[2, 6, 128\]"),
+            ("topk_weights", Tensor("float32", (1, 2)), r"float32 \[1, 2\]", r"float32 \[3, 2\]"),
+            ("out", Tensor("bfloat16", (1, HIDDEN)), r"bfloat16 \[1, 128\]", r"bfloat16 \[3, 128\]"))
+        with self.assertRaisesRegex(coll_moe.Error, "numExperts"):
+            buffer.low_latency_dispatch(x, topk, rows, 3)
+        self.beside(lambda rank, buffer: self.play_low_latency(rank, buffer, hook=False))
+
+    def test_an_emulated_library_takes_tensors_of_the_host(self):
+        self.open()
+        on_host = Tensor("int64", (TOKENS, 2), device_type=1)
+        with mock.patch.object(coll_moe, "_devices", (*coll_moe._devices, coll_moe._HOST)):
+            self.assertEqual(self.buffers[1]._routing(on_host, EXPERTS).topkIdx, on_host.address)
+
+    def test_wrong_cards_and_options_are_refused(self):
+        self.open()
+        buffer = self.buffers[0]
         with self.assertRaisesRegex(coll_moe.Error, "another version"):
             buffer.sync([b"none"] * 2)
         with self.assertRaises(coll_moe.Error) as caught:
