@@ -25,48 +25,73 @@ constexpr uint32_t kSlots = 2;
 // The counts of kernels::MoeCounters::kMaxExperts experts, and of ranks.
 constexpr uint64_t kSlotBytes = 4608;
 
-Status refuse(const std::string &why) { return Status::invalid("moe buffer: " + why); }
+Status refuse(const std::string &why) { return Status::invalid(why); }
+
+std::string is(const char *what, int64_t value) {
+  return std::string(what) + " is " + std::to_string(value);
+}
+
+Status checkBytes(const MoeBufferOptions &o, bool isWide) {
+  if (o.nvlBytes < (o.lowLatency ? 0 : 1) || o.nvlBytes % kUnit)
+    return refuse(is("nvlBytes", o.nvlBytes) + "; it is a multiple of 128" +
+                  (o.lowLatency ? "" : ", and not 0"));
+  if (o.netBytes < 0 || o.netBytes % kUnit)
+    return refuse(is("netBytes", o.netBytes) + "; it is a multiple of 128");
+  if (o.netBytes > 0 && !isWide && !o.lowLatency)
+    return refuse(is("netBytes", o.netBytes) + " without ranks on other nodes");
+  if (o.netBytes > 0 && o.nvlBytes > INT_MAX)
+    return refuse(is("nvlBytes", o.nvlBytes) + ", beyond INT_MAX");
+  if (o.netBytes > INT_MAX && !o.lowLatency)
+    return refuse(is("netBytes", o.netBytes) + ", beyond INT_MAX");
+  for (const auto &[what, bytes] : {std::pair("nvlBytes", o.nvlBytes), {"netBytes", o.netBytes}})
+    if (bytes > kMostBytes)
+      return refuse(is(what, bytes) + ", more than any GPU has");
+  return Status::okay();
+}
+
+Status checkLowLatency(const MoeBufferOptions &o, bool isWide) {
+  if (o.numRanks > static_cast<int>(kernels::kLowLatencyRanks))
+    return refuse(is("numRanks", o.numRanks) + "; the low-latency mode takes " +
+                  std::to_string(kernels::kLowLatencyRanks));
+  COLL_RETURN_IF_ERROR(checkMoeShape(o.lowLatencyShape, o.numRanks));
+  const int64_t needed = MoeBuffer::lowLatencyBytes(o.lowLatencyShape, o.numRanks);
+  if (!isWide && o.netBytes > 0 && o.netBytes < needed)
+    return refuse(is("netBytes", o.netBytes) + "; the low-latency mode needs " +
+                  std::to_string(needed));
+  return Status::okay();
+}
+
+Status checkNodes(const MoeBufferOptions &o) {
+  if (o.netBytes == 0 && o.nvlBytes > 0)
+    return refuse("netBytes is 0, and there are ranks on other nodes");
+  if (!o.transport)
+    return refuse("`transport` is null, and there are ranks on other nodes");
+  if (o.netChunkBytes <= 0 || o.netChunkBytes % 256 || o.netChunkBytes > INT_MAX)
+    return refuse(is("netChunkBytes", o.netChunkBytes) + "; it is a multiple of 256");
+  return Status::okay();
+}
 
 Status checkOptions(const MoeBufferOptions &o) {
   if (o.rank < 0 || o.rank >= o.numRanks)
-    return refuse("rank " + std::to_string(o.rank) + " of " + std::to_string(o.numRanks));
+    return refuse("`rank` is not one of numRanks, which is " + std::to_string(o.numRanks));
   if (o.nodeSize < 1 || o.nodeSize > kMoeNodeRanks)
-    return refuse("nodeSize is " + std::to_string(o.nodeSize) + "; it is from 1 to 8");
-  const bool isWide = o.numRanks > o.nodeSize;
-  const std::string node = std::to_string(o.nodeSize);
-  if (!o.lowLatency && isWide && o.numRanks % o.nodeSize)
-    return refuse(std::to_string(o.numRanks) + " ranks; up to " + node + ", or a multiple of " +
-                  node);
-  if (o.nvlBytes < (o.lowLatency ? 0 : 1) || o.nvlBytes % kUnit || o.netBytes < 0 ||
-      o.netBytes % kUnit)
-    return refuse("nvlBytes and netBytes are multiples of 128, and nvlBytes is not 0");
-  if (o.netBytes != 0 && (o.nvlBytes > INT_MAX || (o.netBytes > INT_MAX && !o.lowLatency)))
-    return refuse("nvlBytes or netBytes is beyond INT_MAX");
-  if (o.netBytes > 0 && !isWide && !o.lowLatency)
-    return refuse("netBytes without ranks on other nodes");
+    return refuse(is("nodeSize", o.nodeSize) + "; it is from 1 to 8");
   if (o.timeoutUs <= 0 || o.timeoutUs > kMostTimeoutUs)
-    return refuse("timeoutUs is from 1 to " + std::to_string(kMostTimeoutUs));
-  if (o.nvlBytes > kMostBytes)
-    return refuse("nvlBytes is " + std::to_string(o.nvlBytes) + ", more than any GPU has");
-  if (isWide && o.numRanks % o.nodeSize && o.nvlBytes > 0)
-    return refuse("nvlBytes for " + std::to_string(o.numRanks) + " ranks, no multiple of " + node +
-                  ", which the low-latency mode alone takes");
-  if (o.lowLatency) {
-    if (o.numRanks > static_cast<int>(kernels::kLowLatencyRanks))
-      return refuse(std::to_string(o.numRanks) + " ranks; the low-latency mode takes " +
-                    std::to_string(kernels::kLowLatencyRanks));
-    COLL_RETURN_IF_ERROR(checkMoeShape(o.lowLatencyShape, o.numRanks));
-    if (const int64_t needed = MoeBuffer::lowLatencyBytes(o.lowLatencyShape, o.numRanks);
-        !isWide && o.netBytes > 0 && o.netBytes < needed)
-      return refuse("netBytes is " + std::to_string(o.netBytes) + "; the low-latency mode needs " +
-                    std::to_string(needed));
-  }
-  if (isWide && ((o.netBytes == 0 && o.nvlBytes > 0) || !o.transport))
-    return refuse("ranks on other nodes without netBytes or a transport");
-  if (isWide && (o.netChunkBytes <= 0 || o.netChunkBytes % 256 || o.netChunkBytes > INT_MAX))
-    return refuse("netChunkBytes is a multiple of 256");
-  return Status::okay();
+    return refuse(is("timeoutUs", o.timeoutUs) + "; it is from 1 to " +
+                  std::to_string(kMostTimeoutUs));
+  const bool isWide = o.numRanks > o.nodeSize;
+  COLL_RETURN_IF_ERROR(checkBytes(o, isWide));
+  // The normal mode's nodes have as many ranks each.
+  if (isWide && o.numRanks % o.nodeSize && (!o.lowLatency || o.nvlBytes > 0))
+    return refuse(is("numRanks", o.numRanks) + ", more than a node's " +
+                  std::to_string(o.nodeSize) +
+                  " and no multiple of it, which the low-latency mode takes without nvlBytes");
+  if (o.lowLatency)
+    COLL_RETURN_IF_ERROR(checkLowLatency(o, isWide));
+  return isWide ? checkNodes(o) : Status::okay();
 }
+
+std::string whoIs(int rank) { return "moe buffer of rank " + std::to_string(rank); }
 
 CollCode codeOf(uint64_t word) {
   switch (static_cast<KernelError>(static_cast<uint32_t>(word))) {
@@ -89,16 +114,20 @@ CollCode codeOf(uint64_t word) {
 //===-- life --------------------------------------------------------------------===//
 
 Result<std::unique_ptr<MoeBuffer>> MoeBuffer::create(const MoeBufferOptions &options) {
-  COLL_RETURN_IF_ERROR(checkOptions(options));
+  COLL_RETURN_IF_ERROR(checkOptions(options).annotate(whoIs(options.rank)));
   Result<MoePlatform> platform = moePlatform();
   if (!platform)
-    return platform.status();
+    return platform.status().annotate(whoIs(options.rank));
   std::unique_ptr<MoeBuffer> buffer(new MoeBuffer(options, *platform));
   if (Status opened = buffer->open(); !opened.ok()) {
     buffer->release();
-    return opened.annotate("moe buffer of rank " + std::to_string(options.rank));
+    return buffer->named(opened);
   }
   return buffer;
+}
+
+Status MoeBuffer::named(const Status &status) const {
+  return status.annotate(whoIs(options_.rank));
 }
 
 Status MoeBuffer::open() {
@@ -165,28 +194,29 @@ Status MoeBuffer::open() {
 }
 
 Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
-  if (isDestroyed_ || isAvailable_)
-    return refuse(isDestroyed_ ? "sync after destroy" : "a second sync");
-  Result<std::vector<char *>> all = memory_->open(card_, cards);
-  if (!all)
-    return all.status();
-  for (size_t r = 0; r < all->size(); ++r)
-    group_.workspace[r] = (*all)[r];
-  COLL_RETURN_IF_ERROR(share(cards));
-  if (nodes_) {
-    std::vector<net::Handle> handles;
-    for (const MoeCard &card : cards)
-      handles.push_back(card.net);
-    COLL_RETURN_IF_ERROR(
-        nodes_->connect(handles).annotate("moe buffer of rank " + std::to_string(options_.rank)));
-    // Kernels that wait for messages are told when there will be none.
-    if (far_)
-      far_->start(
-          nodes_->pump(), [this] { return watch(); },
-          [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); });
-  }
-  isAvailable_ = true;
-  return Status::okay();
+  return named([&]() -> Status {
+    if (isDestroyed_ || isAvailable_)
+      return refuse(isDestroyed_ ? "sync after destroy" : "a second sync");
+    Result<std::vector<char *>> all = memory_->open(card_, cards);
+    if (!all)
+      return all.status();
+    for (size_t r = 0; r < all->size(); ++r)
+      group_.workspace[r] = (*all)[r];
+    COLL_RETURN_IF_ERROR(share(cards));
+    if (nodes_) {
+      std::vector<net::Handle> handles;
+      for (const MoeCard &card : cards)
+        handles.push_back(card.net);
+      COLL_RETURN_IF_ERROR(nodes_->connect(handles));
+      // Kernels that wait for messages are told when there will be none.
+      if (far_)
+        far_->start(
+            nodes_->pump(), [this] { return watch(); },
+            [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); });
+    }
+    isAvailable_ = true;
+    return Status::okay();
+  }());
 }
 
 Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
@@ -204,15 +234,17 @@ Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
 }
 
 Status MoeBuffer::destroy() {
-  if (isDestroyed_)
-    return refuse("a second destroy");
-  Status ended;
-  {
-    dl::CudaScope scope(*platform_.cuda, gpu_->context());
-    ended = driver(platform_.cuda->streamSynchronize(stream_), "cuStreamSynchronize");
-  }
-  release();
-  return ended;
+  return named([&]() -> Status {
+    if (isDestroyed_)
+      return refuse("a second destroy");
+    Status ended;
+    {
+      dl::CudaScope scope(*platform_.cuda, gpu_->context());
+      ended = driver(platform_.cuda->streamSynchronize(stream_), "cuStreamSynchronize");
+    }
+    release();
+    return ended;
+  }());
 }
 
 void MoeBuffer::release() {
@@ -239,19 +271,19 @@ MoeBuffer::~MoeBuffer() {
   if (isDestroyed_)
     return;
   if (options_.explicitlyDestroy)
-    log(LogLevel::Warn,
-        "moe buffer of rank " + std::to_string(options_.rank) + ": not destroyed before its end");
+    log(LogLevel::Warn, whoIs(options_.rank) + ": not destroyed before its end");
   (void)destroy();
 }
 
 //===-- state -------------------------------------------------------------------===//
 
 Status MoeBuffer::check() {
-  COLL_RETURN_IF_ERROR(alive());
-  if (uint64_t word = __atomic_exchange_n(&words_->layoutError, 0, __ATOMIC_ACQ_REL))
-    return Status(codeOf(word), kernels::describeErrorWord(word))
-        .annotate("moe buffer of rank " + std::to_string(options_.rank));
-  return Status::okay();
+  return named([&]() -> Status {
+    COLL_RETURN_IF_ERROR(alive());
+    if (uint64_t word = __atomic_exchange_n(&words_->layoutError, 0, __ATOMIC_ACQ_REL))
+      return Status(codeOf(word), kernels::describeErrorWord(word));
+    return Status::okay();
+  }());
 }
 
 Status MoeBuffer::alive() {
@@ -263,8 +295,7 @@ Status MoeBuffer::alive() {
   if (failed.ok())
     failed = kernelsFailure();
   if (!failed.ok())
-    return nodes_ ? settle(failed)
-                  : failed.annotate("moe buffer of rank " + std::to_string(options_.rank));
+    return nodes_ ? settle(failed) : failed;
   return Status::okay();
 }
 
@@ -279,18 +310,18 @@ Status MoeBuffer::watch() {
 }
 
 Status MoeBuffer::settle(const Status &status) {
-  const std::string rank = "rank " + std::to_string(options_.rank);
   if (status.ok())
     return status;
   // All ranks refuse alike, and nothing has begun.
   if (status.code() == kCollInvalidCall && watch().ok())
-    return status.annotate("moe buffer of " + rank);
+    return status;
   if (failure_.ok()) {
     // Who has left tells more than who then was waited for.
     const Status told = nodes_->links().poll();
-    failure_ = (told.ok() ? status : told).annotate("moe buffer of " + rank);
+    failure_ = told.ok() ? status : told;
     __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
-    nodes_->links().abort(told.ok() ? status.annotate(rank) : told);
+    nodes_->links().abort(told.ok() ? status.annotate("rank " + std::to_string(options_.rank))
+                                    : told);
   }
   return failure_;
 }
@@ -315,15 +346,17 @@ Status MoeBuffer::readyForNormal() {
 }
 
 Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool useNet) const {
-  if (isDestroyed_)
-    return refuse("used after destroy");
-  if (useNet && (!nodes_ || options_.netBytes == 0))
-    return refuse("it has no memory for the network");
-  const int64_t bytes = useNet ? options_.netBytes : options_.nvlBytes;
-  if (!isValidDtype(dtype) || offset < 0 || offset > bytes || offset % dtypeSize(dtype))
-    return refuse("no element of that type at byte " + std::to_string(offset));
-  char *data = useNet ? nodes_->data() : area(kReceived);
-  return MoeView{data + offset, dtype, (bytes - offset) / dtypeSize(dtype)};
+  return named([&]() -> Result<MoeView> {
+    if (isDestroyed_)
+      return refuse("used after destroy");
+    if (useNet && (!nodes_ || options_.netBytes == 0))
+      return refuse("`useNet`: it has no memory for the network");
+    const int64_t bytes = useNet ? options_.netBytes : options_.nvlBytes;
+    if (!isValidDtype(dtype) || offset < 0 || offset > bytes || offset % dtypeSize(dtype))
+      return refuse("`offset`: no element of that type at byte " + std::to_string(offset));
+    char *data = useNet ? nodes_->data() : area(kReceived);
+    return MoeView{data + offset, dtype, (bytes - offset) / dtypeSize(dtype)};
+  }());
 }
 
 } // namespace coll::rt

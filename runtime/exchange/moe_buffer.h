@@ -177,6 +177,12 @@ private:
   MoeBuffer(const MoeBufferOptions &options, const MoePlatform &platform)
       : options_(options), platform_(platform) {}
   Status open();
+  // What public calls return: each failure names the rank here, and nowhere else.
+  Status named(const Status &status) const;
+  template <typename T>
+  Result<T> named(Result<T> result) const {
+    return result.ok() ? std::move(result) : Result<T>(named(result.status()));
+  }
   Status alive();
   Status ready();          // a call may be made
   Status readyForNormal(); // one of the normal mode

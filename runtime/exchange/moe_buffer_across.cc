@@ -30,7 +30,7 @@ MoeCallSign signOf(MoeCallSign::Kind kind, const kernels::MoeShape &shape) {
 Status MoeBuffer::checkRoutes(const MoeHandle &handle) const {
   if (!handle.routes || handle.routes->owner != this ||
       handle.routes->numTokens != handle.numTokens)
-    return Status::invalid("moe buffer: `handle` is none of a dispatch of this buffer");
+    return Status::invalid("`handle` is none of a dispatch of this buffer");
   return Status::okay();
 }
 

@@ -13,8 +13,6 @@ namespace coll::rt {
 
 namespace {
 
-Status refuse(const std::string &why) { return Status::invalid("moe buffer: " + why); }
-
 kernels::MoeGrid gridOf(const MoeConfig &config) {
   return {static_cast<uint32_t>(config.numSms), 0};
 }
@@ -25,9 +23,9 @@ kernels::MoeGrid gridOf(const MoeConfig &config) {
 Status MoeBuffer::checkConfig(const MoeConfig &config) const {
   COLL_RETURN_IF_ERROR(checkMoeConfig(config));
   if (config.numSms > mostSms_)
-    return refuse("numSms is " + std::to_string(config.numSms) + ", and this rank has " +
-                  std::to_string(mostSms_) + " of GPU " + std::to_string(options_.device) +
-                  ", which ranks of this process share");
+    return Status::invalid("numSms is " + std::to_string(config.numSms) + ", and this rank has " +
+                           std::to_string(mostSms_) + " of GPU " + std::to_string(options_.device) +
+                           ", which ranks of this process share");
   return Status::okay();
 }
 
@@ -54,30 +52,32 @@ Status MoeBuffer::end(const MoeOrder &order) {
 
 Status MoeBuffer::dispatchLayout(const MoeRouting &routing, const MoeLayout &layout,
                                  const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(readyForNormal());
-  COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
-  dl::CudaScope scope(*platform_.cuda, gpu_->context());
-  COLL_RETURN_IF_ERROR(scope.status());
-  const auto nodes = static_cast<uint32_t>(numNetRanks());
-  COLL_RETURN_IF_ERROR(begin(order));
-  for (uint32_t n = 0; n < nodes; ++n) {
-    kernels::MoeLayoutArgs args;
-    args.topkIdx = routing.topkIdx;
-    args.numTokens = static_cast<uint32_t>(routing.numTokens);
-    args.numTopk = static_cast<uint32_t>(routing.numTopk);
-    args.allExperts = static_cast<uint32_t>(routing.numExperts);
-    args.numExperts = args.allExperts / nodes;
-    args.firstExpert = n * args.numExperts;
-    args.numRanks = group_.size;
-    args.rankStride = static_cast<uint32_t>(options_.numRanks);
-    args.tokensPerRank = layout.tokensPerRank + n * group_.size;
-    args.tokensOfAny = layout.tokensPerNetRank ? layout.tokensPerNetRank + n : nullptr;
-    args.tokensPerExpert = layout.tokensPerExpert + args.firstExpert;
-    args.isTokenInRank = layout.isTokenInRank + n * group_.size;
-    args.error = indexError_;
-    COLL_RETURN_IF_ERROR(platform_.kernels.layout(args, stream_));
-  }
-  return end(order);
+  return named([&]() -> Status {
+    COLL_RETURN_IF_ERROR(readyForNormal());
+    COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
+    dl::CudaScope scope(*platform_.cuda, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    const auto nodes = static_cast<uint32_t>(numNetRanks());
+    COLL_RETURN_IF_ERROR(begin(order));
+    for (uint32_t n = 0; n < nodes; ++n) {
+      kernels::MoeLayoutArgs args;
+      args.topkIdx = routing.topkIdx;
+      args.numTokens = static_cast<uint32_t>(routing.numTokens);
+      args.numTopk = static_cast<uint32_t>(routing.numTopk);
+      args.allExperts = static_cast<uint32_t>(routing.numExperts);
+      args.numExperts = args.allExperts / nodes;
+      args.firstExpert = n * args.numExperts;
+      args.numRanks = group_.size;
+      args.rankStride = static_cast<uint32_t>(options_.numRanks);
+      args.tokensPerRank = layout.tokensPerRank + n * group_.size;
+      args.tokensOfAny = layout.tokensPerNetRank ? layout.tokensPerNetRank + n : nullptr;
+      args.tokensPerExpert = layout.tokensPerExpert + args.firstExpert;
+      args.isTokenInRank = layout.isTokenInRank + n * group_.size;
+      args.error = indexError_;
+      COLL_RETURN_IF_ERROR(platform_.kernels.layout(args, stream_));
+    }
+    return end(order);
+  }());
 }
 
 int64_t MoeBuffer::handleBytes(int64_t numTokens, int numRanks, const MoeConfig &config) {
@@ -87,84 +87,89 @@ int64_t MoeBuffer::handleBytes(int64_t numTokens, int numRanks, const MoeConfig 
 Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRouting &routing,
                                         const MoeLayout &layout, const MoeDispatchOptions &options,
                                         void *handleMemory, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(readyForNormal());
-  COLL_RETURN_IF_ERROR(checkConfig(options.config));
-  COLL_RETURN_IF_ERROR(checkMoeOptions(options));
-  COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
-  COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
-  if (!handleMemory || reinterpret_cast<uintptr_t>(handleMemory) % 16)
-    return refuse("`handleMemory` is null or not aligned to 16");
-  dl::CudaScope scope(*platform_.cuda, gpu_->context());
-  COLL_RETURN_IF_ERROR(scope.status());
-  const MoeHandlePlaces places(routing.numTokens, options_.numRanks, options.config.numChannels());
-  char *memory = static_cast<char *>(handleMemory);
-  if (nodes_)
-    return dispatchAcross(tokens, routing, layout, options, memory, order);
-  kernels::MoeNotifyArgs notify;
-  notify.tokensPerRank = layout.tokensPerRank;
-  notify.tokensPerExpert = layout.tokensPerExpert;
-  notify.isTokenInRank = layout.isTokenInRank;
-  notify.numTokens = static_cast<uint32_t>(routing.numTokens);
-  notify.numExperts = static_cast<uint32_t>(routing.numExperts);
-  notify.numChannels = static_cast<uint32_t>(options.config.numChannels());
-  notify.expertAlignment = static_cast<uint32_t>(options.expertAlignment);
-  const kernels::MoeShape shape = shapeOf(tokens, routing.numTopk, routing.numExperts);
-  notify.capacity = shape.capacity;
-  if (options.worstCaseTokens && options.worstCaseTokens < notify.capacity)
-    notify.capacity = static_cast<uint32_t>(options.worstCaseTokens);
-  notify.rankPrefix = reinterpret_cast<int32_t *>(memory);
-  notify.channelPrefix = reinterpret_cast<int32_t *>(memory + places.channelPrefix);
-  notify.sendHead = reinterpret_cast<int32_t *>(memory + places.sendHead);
-  if (!options.worstCaseTokens) {
-    std::memset(&words_->counters, -1, sizeof words_->counters);
-    notify.counters = &reinterpret_cast<Words *>(pinned_.device())->counters;
-  }
+  return named([&]() -> Result<MoeReceived> {
+    COLL_RETURN_IF_ERROR(readyForNormal());
+    COLL_RETURN_IF_ERROR(checkConfig(options.config));
+    COLL_RETURN_IF_ERROR(checkMoeOptions(options));
+    COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
+    COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
+    if (!handleMemory || reinterpret_cast<uintptr_t>(handleMemory) % 16)
+      return Status::invalid("`handleMemory` is null or not aligned to 16");
+    dl::CudaScope scope(*platform_.cuda, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    const MoeHandlePlaces places(routing.numTokens, options_.numRanks,
+                                 options.config.numChannels());
+    char *memory = static_cast<char *>(handleMemory);
+    if (nodes_)
+      return dispatchAcross(tokens, routing, layout, options, memory, order);
+    kernels::MoeNotifyArgs notify;
+    notify.tokensPerRank = layout.tokensPerRank;
+    notify.tokensPerExpert = layout.tokensPerExpert;
+    notify.isTokenInRank = layout.isTokenInRank;
+    notify.numTokens = static_cast<uint32_t>(routing.numTokens);
+    notify.numExperts = static_cast<uint32_t>(routing.numExperts);
+    notify.numChannels = static_cast<uint32_t>(options.config.numChannels());
+    notify.expertAlignment = static_cast<uint32_t>(options.expertAlignment);
+    const kernels::MoeShape shape = shapeOf(tokens, routing.numTopk, routing.numExperts);
+    notify.capacity = shape.capacity;
+    if (options.worstCaseTokens && options.worstCaseTokens < notify.capacity)
+      notify.capacity = static_cast<uint32_t>(options.worstCaseTokens);
+    notify.rankPrefix = reinterpret_cast<int32_t *>(memory);
+    notify.channelPrefix = reinterpret_cast<int32_t *>(memory + places.channelPrefix);
+    notify.sendHead = reinterpret_cast<int32_t *>(memory + places.sendHead);
+    if (!options.worstCaseTokens) {
+      std::memset(&words_->counters, -1, sizeof words_->counters);
+      notify.counters = &reinterpret_cast<Words *>(pinned_.device())->counters;
+    }
 
-  MoeReceived received;
-  received.handle.rankPrefix = notify.rankPrefix;
-  received.handle.channelPrefix = notify.channelPrefix;
-  received.handle.sendHead = notify.sendHead;
-  received.handle.isTokenInRank = layout.isTokenInRank;
-  received.handle.numTokens = routing.numTokens;
-  COLL_RETURN_IF_ERROR(begin(order));
-  COLL_RETURN_IF_ERROR(platform_.kernels.notify(group_, notify, stream_));
-  COLL_RETURN_IF_ERROR(
-      move(tokens, shape, {routing.numTokens, routing.topkIdx, notify.rankPrefix, notify.sendHead},
-           options.config));
-  pointTo(shape, received);
-  COLL_RETURN_IF_ERROR(end(order));
-  if (!options.worstCaseTokens)
-    COLL_RETURN_IF_ERROR(awaitCounts(order.done ? order.done : after_,
-                                     routing.numExperts / options_.numRanks, received));
-  return received;
+    MoeReceived received;
+    received.handle.rankPrefix = notify.rankPrefix;
+    received.handle.channelPrefix = notify.channelPrefix;
+    received.handle.sendHead = notify.sendHead;
+    received.handle.isTokenInRank = layout.isTokenInRank;
+    received.handle.numTokens = routing.numTokens;
+    COLL_RETURN_IF_ERROR(begin(order));
+    COLL_RETURN_IF_ERROR(platform_.kernels.notify(group_, notify, stream_));
+    COLL_RETURN_IF_ERROR(move(
+        tokens, shape, {routing.numTokens, routing.topkIdx, notify.rankPrefix, notify.sendHead},
+        options.config));
+    pointTo(shape, received);
+    COLL_RETURN_IF_ERROR(end(order));
+    if (!options.worstCaseTokens)
+      COLL_RETURN_IF_ERROR(awaitCounts(order.done ? order.done : after_,
+                                       routing.numExperts / options_.numRanks, received));
+    return received;
+  }());
 }
 
 Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
                                              const MoeConfig &config, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(readyForNormal());
-  COLL_RETURN_IF_ERROR(checkConfig(config));
-  MoeRouting routing;
-  routing.numTokens = handle.numTokens;
-  COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
-  if (!handle.rankPrefix || (handle.numTokens > 0 && !handle.sendHead))
-    return refuse("`handle` is none of a dispatch");
-  dl::CudaScope scope(*platform_.cuda, gpu_->context());
-  COLL_RETURN_IF_ERROR(scope.status());
-  if (nodes_)
-    COLL_RETURN_IF_ERROR(checkRoutes(handle));
-  MoeReceived received;
-  received.handle = handle;
-  COLL_RETURN_IF_ERROR(begin(order));
-  if (nodes_) {
-    COLL_RETURN_IF_ERROR(settle(moveAcross(tokens, nullptr, handle.routes, config, received)));
-  } else {
-    const kernels::MoeShape shape = shapeOf(tokens, 0, 0);
-    COLL_RETURN_IF_ERROR(move(
-        tokens, shape, {handle.numTokens, nullptr, handle.rankPrefix, handle.sendHead}, config));
-    pointTo(shape, received);
-  }
-  COLL_RETURN_IF_ERROR(end(order));
-  return received;
+  return named([&]() -> Result<MoeReceived> {
+    COLL_RETURN_IF_ERROR(readyForNormal());
+    COLL_RETURN_IF_ERROR(checkConfig(config));
+    MoeRouting routing;
+    routing.numTokens = handle.numTokens;
+    COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
+    if (!handle.rankPrefix || (handle.numTokens > 0 && !handle.sendHead))
+      return Status::invalid("`handle` is none of a dispatch");
+    dl::CudaScope scope(*platform_.cuda, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    if (nodes_)
+      COLL_RETURN_IF_ERROR(checkRoutes(handle));
+    MoeReceived received;
+    received.handle = handle;
+    COLL_RETURN_IF_ERROR(begin(order));
+    if (nodes_) {
+      COLL_RETURN_IF_ERROR(settle(moveAcross(tokens, nullptr, handle.routes, config, received)));
+    } else {
+      const kernels::MoeShape shape = shapeOf(tokens, 0, 0);
+      COLL_RETURN_IF_ERROR(move(
+          tokens, shape, {handle.numTokens, nullptr, handle.rankPrefix, handle.sendHead}, config));
+      pointTo(shape, received);
+    }
+    COLL_RETURN_IF_ERROR(end(order));
+    return received;
+  }());
 }
 
 kernels::MoeShape MoeBuffer::shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const {
@@ -222,10 +227,9 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
   while ((total = __atomic_load_n(&counters.received, __ATOMIC_ACQUIRE)) < 0) {
     COLL_RETURN_IF_ERROR(alive());
     if (hasEnded)
-      return {kCollDevice, "moe buffer: the kernels have ended without counts"};
+      return {kCollDevice, "the kernels have ended without counts"};
     if (Clock::now() > deadline)
-      return {kCollTimeout, "moe buffer of rank " + std::to_string(options_.rank) +
-                                ": the counts of tokens did not come in time"};
+      return {kCollTimeout, "the counts of tokens did not come in time"};
     // Also where the driver says that a kernel has failed.
     const dl::CudaResult state = platform_.cuda->eventQuery(end);
     if (state != dl::kCudaNotReady)
@@ -240,30 +244,32 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
 
 Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
                           const MoeConfig &config, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(readyForNormal());
-  COLL_RETURN_IF_ERROR(checkConfig(config));
-  COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
-  dl::CudaScope scope(*platform_.cuda, gpu_->context());
-  COLL_RETURN_IF_ERROR(scope.status());
-  if (nodes_) {
-    COLL_RETURN_IF_ERROR(checkRoutes(handle));
+  return named([&]() -> Status {
+    COLL_RETURN_IF_ERROR(readyForNormal());
+    COLL_RETURN_IF_ERROR(checkConfig(config));
+    COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
+    dl::CudaScope scope(*platform_.cuda, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    if (nodes_) {
+      COLL_RETURN_IF_ERROR(checkRoutes(handle));
+      COLL_RETURN_IF_ERROR(begin(order));
+      COLL_RETURN_IF_ERROR(settle(combineAcross(combine, handle, config)));
+      return end(order);
+    }
     COLL_RETURN_IF_ERROR(begin(order));
-    COLL_RETURN_IF_ERROR(settle(combineAcross(combine, handle, config)));
+    Result<kernels::MoeCombineArgs> args = give(combine, config);
+    if (!args)
+      return args.status();
+    args->numTokens = static_cast<uint32_t>(handle.numTokens);
+    args->rankPrefix = handle.rankPrefix;
+    args->sendHead = handle.sendHead;
+    args->bias[0] = combine.bias[0];
+    args->bias[1] = combine.bias[1];
+    args->out = combine.out;
+    args->outWeights = combine.outWeights;
+    COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, *args, stream_));
     return end(order);
-  }
-  COLL_RETURN_IF_ERROR(begin(order));
-  Result<kernels::MoeCombineArgs> args = give(combine, config);
-  if (!args)
-    return args.status();
-  args->numTokens = static_cast<uint32_t>(handle.numTokens);
-  args->rankPrefix = handle.rankPrefix;
-  args->sendHead = handle.sendHead;
-  args->bias[0] = combine.bias[0];
-  args->bias[1] = combine.bias[1];
-  args->out = combine.out;
-  args->outWeights = combine.outWeights;
-  COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, *args, stream_));
-  return end(order);
+  }());
 }
 
 Result<kernels::MoeCombineArgs> MoeBuffer::give(const MoeCombine &combine,
@@ -273,8 +279,8 @@ Result<kernels::MoeCombineArgs> MoeBuffer::give(const MoeCombine &combine,
   shape.numTopk = static_cast<uint32_t>(combine.numTopk);
   shape.capacity = kernels::moeCapacity(shape, halfBytes());
   if (combine.numRows > shape.capacity)
-    return refuse(std::to_string(combine.numRows) + " rows; the buffer holds " +
-                  std::to_string(shape.capacity));
+    return Status::invalid("numRows is " + std::to_string(combine.numRows) + "; the buffer holds " +
+                           std::to_string(shape.capacity));
   const kernels::MoeArea places = kernels::moeArea(shape);
   const Half half = combine.x == area(kReceived) ? kReceived : kGiven;
   const auto rows = static_cast<size_t>(combine.numRows);

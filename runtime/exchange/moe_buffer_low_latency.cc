@@ -13,9 +13,7 @@ namespace {
 
 constexpr int64_t kAlignment = 512;
 
-Status refuse(const std::string &why) {
-  return Status::invalid("moe buffer: low-latency mode: " + why);
-}
+Status refuse(const std::string &why) { return Status::invalid("low-latency mode: " + why); }
 
 kernels::LowLatencyShape kernelShape(const MoeLowLatencyShape &shape) {
   return {static_cast<uint32_t>(shape.maxTokens), static_cast<uint32_t>(shape.hidden),
@@ -71,19 +69,21 @@ Status MoeBuffer::openLowLatency() {
 }
 
 Result<MoeView> MoeBuffer::lowLatencyCombineInput() const {
-  if (isDestroyed_)
-    return refuse("used after destroy");
-  if (!options_.lowLatency)
-    return refuse("the buffer was made without it");
-  const auto buffer = static_cast<size_t>(lowLatencyCalls_ % 2);
-  if (pending_[buffer].index() != 0)
-    return refuse("call " + std::to_string(lowLatencyCalls_ - 2) +
-                  ", whose buffer that is, was not received");
-  const MoeLowLatencyShape &shape = options_.lowLatencyShape;
-  const kernels::LowLatencyCall call = lowLatencyCall({}, 0);
-  return MoeView{call.buffers[group_.rank] + kernels::lowLatencyArea(call.shape).rows, kCollBf16,
-                 shape.numExperts / options_.numRanks * shape.rowsOfExpert(options_.numRanks) *
-                     shape.hidden};
+  return named([&]() -> Result<MoeView> {
+    if (isDestroyed_)
+      return refuse("used after destroy");
+    if (!options_.lowLatency)
+      return refuse("the buffer was made without it");
+    const auto buffer = static_cast<size_t>(lowLatencyCalls_ % 2);
+    if (pending_[buffer].index() != 0)
+      return refuse("call " + std::to_string(lowLatencyCalls_ - 2) +
+                    ", whose buffer that is, was not received");
+    const MoeLowLatencyShape &shape = options_.lowLatencyShape;
+    const kernels::LowLatencyCall call = lowLatencyCall({}, 0);
+    return MoeView{call.buffers[group_.rank] + kernels::lowLatencyArea(call.shape).rows, kCollBf16,
+                   shape.numExperts / options_.numRanks * shape.rowsOfExpert(options_.numRanks) *
+                       shape.hidden};
+  }());
 }
 
 //===-- calls -------------------------------------------------------------------===//
@@ -108,36 +108,38 @@ kernels::LowLatencyCall MoeBuffer::lowLatencyCall(const MoeRouting &routing, int
 Status MoeBuffer::lowLatencyDispatch(const MoeLowLatencyDispatch &call,
                                      const MoeLowLatencyRows &rows, const MoeOrder &order,
                                      MoeHook *hook) {
-  COLL_RETURN_IF_ERROR(ready());
-  if (!options_.lowLatency)
-    return refuse("the buffer was made without it");
-  COLL_RETURN_IF_ERROR(checkMoeDispatch(call, rows, options_.lowLatencyShape, options_.numRanks)
-                           .annotate("moe buffer of rank " + std::to_string(options_.rank)));
-  kernels::LowLatencyDispatchArgs args;
-  args.call = lowLatencyCall(call.routing, call.numSms);
-  args.x = call.x;
-  args.fp8 = call.dtype == kCollF8E4M3FN;
-  args.out = kernelRows(rows);
-  args.stats = call.expertTokens;
-  args.error = indexError_;
-  return sendLowLatency(args, order, hook);
+  return named([&]() -> Status {
+    COLL_RETURN_IF_ERROR(ready());
+    if (!options_.lowLatency)
+      return refuse("the buffer was made without it");
+    COLL_RETURN_IF_ERROR(checkMoeDispatch(call, rows, options_.lowLatencyShape, options_.numRanks));
+    kernels::LowLatencyDispatchArgs args;
+    args.call = lowLatencyCall(call.routing, call.numSms);
+    args.x = call.x;
+    args.fp8 = call.dtype == kCollF8E4M3FN;
+    args.out = kernelRows(rows);
+    args.stats = call.expertTokens;
+    args.error = indexError_;
+    return sendLowLatency(args, order, hook);
+  }());
 }
 
 Status MoeBuffer::lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeLowLatencyRows &rows,
                                     const MoeOrder &order, MoeHook *hook) {
-  COLL_RETURN_IF_ERROR(ready());
-  if (!options_.lowLatency)
-    return refuse("the buffer was made without it");
-  COLL_RETURN_IF_ERROR(checkMoeCombine(call, rows, options_.lowLatencyShape, options_.numRanks)
-                           .annotate("moe buffer of rank " + std::to_string(options_.rank)));
-  kernels::LowLatencyCombineArgs args;
-  args.call = lowLatencyCall(call.routing, call.numSms);
-  args.x = call.x;
-  args.from = kernelRows(rows);
-  args.log = call.log;
-  args.topkWeights = call.topkWeights;
-  args.out = call.out;
-  return sendLowLatency(args, order, hook);
+  return named([&]() -> Status {
+    COLL_RETURN_IF_ERROR(ready());
+    if (!options_.lowLatency)
+      return refuse("the buffer was made without it");
+    COLL_RETURN_IF_ERROR(checkMoeCombine(call, rows, options_.lowLatencyShape, options_.numRanks));
+    kernels::LowLatencyCombineArgs args;
+    args.call = lowLatencyCall(call.routing, call.numSms);
+    args.x = call.x;
+    args.from = kernelRows(rows);
+    args.log = call.log;
+    args.topkWeights = call.topkWeights;
+    args.out = call.out;
+    return sendLowLatency(args, order, hook);
+  }());
 }
 
 template <typename Args>
@@ -159,21 +161,23 @@ Status MoeBuffer::sendLowLatency(Args args, const MoeOrder &order, MoeHook *hook
 }
 
 Status MoeBuffer::lowLatencyReceive(const MoeHook &hook, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(ready());
-  if (hook.call < 0 || hook.call >= lowLatencyCalls_ || hook.call < lowLatencyCalls_ - 2 ||
-      pending_[hook.call % 2].index() == 0)
-    return refuse("call " + std::to_string(hook.call) + " is none that is to be received");
-  auto &pending = pending_[hook.call % 2];
-  COLL_RETURN_IF_ERROR(std::visit(
-      [&](const auto &args) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(args)>, std::monostate>)
-          return Status::okay();
-        else
-          return launchLowLatency(args, order);
-      },
-      pending));
-  pending = std::monostate();
-  return Status::okay();
+  return named([&]() -> Status {
+    COLL_RETURN_IF_ERROR(ready());
+    if (hook.call < 0 || hook.call >= lowLatencyCalls_ || hook.call < lowLatencyCalls_ - 2 ||
+        pending_[hook.call % 2].index() == 0)
+      return refuse("call " + std::to_string(hook.call) + " is none that is to be received");
+    auto &pending = pending_[hook.call % 2];
+    COLL_RETURN_IF_ERROR(std::visit(
+        [&](const auto &args) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(args)>, std::monostate>)
+            return Status::okay();
+          else
+            return launchLowLatency(args, order);
+        },
+        pending));
+    pending = std::monostate();
+    return Status::okay();
+  }());
 }
 
 template <typename Args>

@@ -54,14 +54,16 @@ TEST_F(MoeLowLatencyTest, TwoBatchesOverlap) {
     const LowLatencyMemory &first = batches.memory[0];
     MoeHook early;
     EXPECT_EQ(buffer.lowLatencyDispatch(first.dispatch, first.rows, rank.order, &early).message(),
-              "moe buffer: low-latency mode: call 0 was not received: its hook comes first");
+              "moe buffer of rank " + std::to_string(r) +
+                  ": low-latency mode: call 0 was not received: its hook comes first");
     EXPECT_EQ(buffer.lowLatencyCombineInput().status().message(),
-              "moe buffer: low-latency mode: call 0, whose buffer that is, was not received");
+              "moe buffer of rank " + std::to_string(r) +
+                  ": low-latency mode: call 0, whose buffer that is, was not received");
     // In the order that suits the rank.
     batches.receive(r);
     EXPECT_EQ(buffer.lowLatencyReceive(batches.hooks[r], rank.order).message(),
-              "moe buffer: low-latency mode: call " + std::to_string(r) +
-                  " is none that is to be received");
+              "moe buffer of rank " + std::to_string(r) + ": low-latency mode: call " +
+                  std::to_string(r) + " is none that is to be received");
     batches.receive(1 - r);
     batches.finish();
   });
@@ -124,24 +126,26 @@ TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
     change(options);
     return MoeBuffer::create(options).status().toString();
   };
-  EXPECT_EQ(refusal([](auto &o) { o.lowLatencyShape.hidden = 8; }),
-            "invalid call: moe low latency: hidden is 8; it is a multiple of 128");
+  EXPECT_EQ(
+      refusal([](auto &o) { o.lowLatencyShape.hidden = 8; }),
+      "invalid call: moe buffer of rank 0: moe low latency: hidden is 8; it is a multiple of 128");
   EXPECT_EQ(refusal([](auto &o) { o.netBytes = 128; }),
-            "invalid call: moe buffer: netBytes is 128; the low-latency mode needs " +
+            "invalid call: moe buffer of rank 0: netBytes is 128; the low-latency mode needs " +
                 std::to_string(MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2)));
   EXPECT_EQ(refusal([](auto &o) {
               o.numRanks = 16;
               o.lowLatencyShape.numExperts = 16;
             }),
-            "invalid call: moe buffer: ranks on other nodes without netBytes or a transport");
+            "invalid call: moe buffer of rank 0: `transport` is null, and there are ranks on other "
+            "nodes");
   EXPECT_EQ(refusal([](auto &o) { o.numRanks = 136; }),
-            "invalid call: moe buffer: 136 ranks; the low-latency mode takes 128");
+            "invalid call: moe buffer of rank 0: numRanks is 136; the low-latency mode takes 128");
   EXPECT_EQ(refusal([](auto &o) {
               o.numRanks = 9;
               o.nvlBytes = 128;
             }),
-            "invalid call: moe buffer: nvlBytes for 9 ranks, no multiple of 8, which the "
-            "low-latency mode alone takes");
+            "invalid call: moe buffer of rank 0: numRanks is 9, more than a node's 8 and no "
+            "multiple of it, which the low-latency mode takes without nvlBytes");
   MoeRanks all = ranks(1);
   MoeRank &rank = *all[0];
   std::minstd_rand random(24);
@@ -175,7 +179,7 @@ TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
   MoeRank other(fake_, plain);
   must(other.buffer->sync({other.buffer->card()}));
   EXPECT_EQ(other.buffer->lowLatencyCombine({}, {}, other.order).message(),
-            "moe buffer: low-latency mode: the buffer was made without it");
+            "moe buffer of rank 0: low-latency mode: the buffer was made without it");
 }
 
 TEST_F(MoeLowLatencyTest, ARankThatDoesNotComeEndsTheOther) {

@@ -181,14 +181,15 @@ TEST_F(MoeBufferTest, LifeCycle) {
   EXPECT_EQ(buffer.localDeviceId(), 1);
   EXPECT_EQ(buffer.localBuffer(kCollF32, 512, false)->numElems, (kBytes - 512) / 4);
   EXPECT_EQ(buffer.localBuffer(kCollF32, 2, false).status().message(),
-            "moe buffer: no element of that type at byte 2");
+            "moe buffer of rank 1: `offset`: no element of that type at byte 2");
   EXPECT_EQ(buffer.localBuffer(kCollF32, 0, true).status().message(),
-            "moe buffer: it has no memory for the network");
-  EXPECT_EQ(buffer.sync({}).message(), "moe buffer: a second sync");
+            "moe buffer of rank 1: `useNet`: it has no memory for the network");
+  EXPECT_EQ(buffer.sync({}).message(), "moe buffer of rank 1: a second sync");
   EXPECT_TRUE(buffer.destroy().ok());
-  EXPECT_EQ(buffer.destroy().message(), "moe buffer: a second destroy");
-  EXPECT_EQ(buffer.check().message(), "moe buffer: used after destroy");
-  EXPECT_EQ(buffer.dispatchLayout({}, {}, {}).message(), "moe buffer: used after destroy");
+  EXPECT_EQ(buffer.destroy().message(), "moe buffer of rank 1: a second destroy");
+  EXPECT_EQ(buffer.check().message(), "moe buffer of rank 1: used after destroy");
+  EXPECT_EQ(buffer.dispatchLayout({}, {}, {}).message(),
+            "moe buffer of rank 1: used after destroy");
   EXPECT_FALSE(buffer.isAvailable());
   all.clear();
   EXPECT_EQ(fake_.liveAllocations(), 0);
@@ -203,33 +204,39 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
     change(options);
     return MoeBuffer::create(options).status().toString();
   };
-  EXPECT_EQ(refusal([](auto &o) { o.rank = 2; }), "invalid call: moe buffer: rank 2 of 2");
+  EXPECT_EQ(refusal([](auto &o) { o.rank = 2; }),
+            "invalid call: moe buffer of rank 2: `rank` is not one of numRanks, which is 2");
   EXPECT_EQ(refusal([](auto &o) { o.numRanks = 9; }),
-            "invalid call: moe buffer: 9 ranks; up to 8, or a multiple of 8");
-  EXPECT_EQ(refusal([](auto &o) { o.nvlBytes = 100; }),
-            "invalid call: moe buffer: nvlBytes and netBytes are multiples of 128, and nvlBytes is "
-            "not 0");
-  EXPECT_EQ(refusal([](auto &o) { o.nvlBytes = INT64_MAX / 128 * 128; }),
-            "invalid call: moe buffer: nvlBytes is 9223372036854775680, more than any GPU has");
+            "invalid call: moe buffer of rank 0: numRanks is 9, more than a node's 8 and no "
+            "multiple of it, which the low-latency mode takes without nvlBytes");
+  EXPECT_EQ(
+      refusal([](auto &o) { o.nvlBytes = 100; }),
+      "invalid call: moe buffer of rank 0: nvlBytes is 100; it is a multiple of 128, and not 0");
+  EXPECT_EQ(
+      refusal([](auto &o) { o.nvlBytes = INT64_MAX / 128 * 128; }),
+      "invalid call: moe buffer of rank 0: nvlBytes is 9223372036854775680, more than any GPU has");
   EXPECT_EQ(refusal([](auto &o) { o.timeoutUs = INT64_MAX; }),
-            "invalid call: moe buffer: timeoutUs is from 1 to 1000000000000000");
+            "invalid call: moe buffer of rank 0: timeoutUs is 9223372036854775807; it is from 1 to "
+            "1000000000000000");
   EXPECT_EQ(refusal([](auto &o) { o.netBytes = 128; }),
-            "invalid call: moe buffer: netBytes without ranks on other nodes");
+            "invalid call: moe buffer of rank 0: netBytes is 128 without ranks on other nodes");
   EXPECT_EQ(refusal([](auto &o) {
               o.numRanks = 16;
               o.netBytes = 128;
               o.nvlBytes = int64_t{1} << 31;
             }),
-            "invalid call: moe buffer: nvlBytes or netBytes is beyond INT_MAX");
-  EXPECT_EQ(refusal([](auto &o) { o.numRanks = 16; }),
-            "invalid call: moe buffer: ranks on other nodes without netBytes or a transport");
+            "invalid call: moe buffer of rank 0: nvlBytes is 2147483648, beyond INT_MAX");
+  EXPECT_EQ(
+      refusal([](auto &o) { o.numRanks = 16; }),
+      "invalid call: moe buffer of rank 0: netBytes is 0, and there are ranks on other nodes");
   EXPECT_EQ(refusal([](auto &o) {
               o.nodeSize = 2;
               o.numRanks = 3;
             }),
-            "invalid call: moe buffer: 3 ranks; up to 2, or a multiple of 2");
+            "invalid call: moe buffer of rank 0: numRanks is 3, more than a node's 2 and no "
+            "multiple of it, which the low-latency mode takes without nvlBytes");
   EXPECT_EQ(refusal([](auto &o) { o.nodeSize = 9; }),
-            "invalid call: moe buffer: nodeSize is 9; it is from 1 to 8");
+            "invalid call: moe buffer of rank 0: nodeSize is 9; it is from 1 to 8");
   fake_.failNext("memAlloc", dl::kCudaOutOfMemory);
   EXPECT_NE(refusal([](auto &) {}).find("moe buffer of rank 0: cuMemAlloc"), std::string::npos);
   EXPECT_EQ(fake_.liveAllocations(), 0);
@@ -243,22 +250,25 @@ TEST_F(MoeBufferTest, CardsAreChecked) {
     change(cards);
     return a.buffer->sync(cards).message();
   };
-  EXPECT_EQ(a.buffer->dispatchLayout({}, {}, {}).message(), "moe buffer: used before sync");
-  EXPECT_EQ(refusal([](auto &cards) { cards.pop_back(); }), "moe: 1 cards of 2 ranks");
+  EXPECT_EQ(a.buffer->dispatchLayout({}, {}, {}).message(),
+            "moe buffer of rank 0: used before sync");
+  EXPECT_EQ(refusal([](auto &cards) { cards.pop_back(); }),
+            "moe buffer of rank 0: moe: 1 cards of 2 ranks");
   EXPECT_EQ(refusal([](auto &cards) { cards[1].magic = 7; }),
-            "moe: the card of rank 1 is none, or another version's");
+            "moe buffer of rank 0: moe: the card of rank 1 is none, or another version's");
   EXPECT_EQ(refusal([](auto &cards) { cards[1] = cards[0]; }),
-            "moe: the card of rank 1 is that of rank 0");
+            "moe buffer of rank 0: moe: the card of rank 1 is that of rank 0");
   EXPECT_EQ(refusal([](auto &cards) { cards[1].nvlBytes *= 2; }),
-            "moe: the card of rank 1 is of a buffer with another number of ranks or other sizes");
+            "moe buffer of rank 0: moe: the card of rank 1 is of a buffer with another number of "
+            "ranks or other sizes");
   EXPECT_EQ(refusal([](auto &cards) { cards[0].boot[3] ^= 1; }),
-            "moe: the card of rank 0 is from another node");
+            "moe buffer of rank 0: moe: the card of rank 0 is from another node");
   // A process that is not there.
   EXPECT_NE(refusal([](auto &cards) {
               cards[1].process += 1;
               std::fill(std::begin(cards[1].memory.ipc.bytes), std::end(cards[1].memory.ipc.bytes),
                         17);
-            }).find("moe: the memory of rank 1: cuIpcOpenMemHandle"),
+            }).find("moe buffer of rank 0: moe: the memory of rank 1: cuIpcOpenMemHandle"),
             std::string::npos);
   EXPECT_TRUE(a.buffer->sync(good).ok());
 }
@@ -304,11 +314,11 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
   EXPECT_EQ(rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, nullptr, rank.order)
                 .status()
                 .message(),
-            "moe buffer: `handleMemory` is null or not aligned to 16");
+            "moe buffer of rank 0: `handleMemory` is null or not aligned to 16");
   MoeCombine combine;
   combine.hidden = 16;
   EXPECT_EQ(rank.buffer->combine(combine, {}, {}, rank.order).message(),
-            "moe: `handle` is none of a dispatch");
+            "moe buffer of rank 0: moe: `handle` is none of a dispatch");
   combine.x = rank.room<char>(16);
   combine.out = in.out;
   combine.numRows = kBytes;
@@ -316,7 +326,7 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
   handle.rankPrefix = reinterpret_cast<int32_t *>(in.handle);
   EXPECT_NE(rank.buffer->combine(combine, handle, {}, rank.order)
                 .message()
-                .find("moe buffer: 1048576 rows; the buffer holds "),
+                .find("moe buffer of rank 0: numRows is 1048576; the buffer holds "),
             std::string::npos);
 }
 
@@ -364,7 +374,8 @@ TEST_F(MoeBufferTest, RanksThatShareAGpuShareItsMultiprocessors) {
   MoeConfig config;
   config.numSms = 46;
   EXPECT_EQ(all[1]->buffer->combine({}, {}, config, all[1]->order).message(),
-            "moe buffer: numSms is 46, and this rank has 44 of GPU 0, which ranks of this process "
+            "moe buffer of rank 1: numSms is 46, and this rank has 44 of GPU 0, which ranks of "
+            "this process "
             "share");
 }
 

@@ -196,7 +196,8 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
   CollMoe *buffer = nullptr;
   CollMoeOptions options = {};
   EXPECT_EQ(coll_moe_create(&options, &buffer), kCollInvalidCall);
-  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe buffer: rank 0 of 0");
+  EXPECT_STREQ(coll_moe_last_error(),
+               "invalid call: moe buffer of rank 0: `rank` is not one of numRanks, which is 0");
   std::thread([] { EXPECT_STREQ(coll_moe_last_error(), ""); }).join();
   options.transport = "pigeon";
   EXPECT_EQ(coll_moe_create(&options, &buffer), kCollUnsupported);

@@ -197,7 +197,7 @@ TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
   EXPECT_EQ(buffer.nvlRank(), 1);
   MoeTokens tokens;
   EXPECT_EQ(buffer.dispatchAgain(tokens, {}, {}, all[3]->order).status().message(),
-            "moe buffer: without nvlBytes it has the low-latency mode alone");
+            "moe buffer of rank 3: without nvlBytes it has the low-latency mode alone");
 }
 
 // Every rank but one makes a call, which does not end well; what it then says of it.

@@ -344,7 +344,8 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
     handle.routes = nullptr;
     EXPECT_EQ(
         rank.buffer->dispatchAgain(few[r].in.tokens, handle, {}, rank.order).status().message(),
-        "moe buffer: `handle` is none of a dispatch of this buffer");
+        "moe buffer of rank " + std::to_string(r) +
+            ": `handle` is none of a dispatch of this buffer");
   });
 }
 
@@ -359,16 +360,17 @@ TEST_F(MoeNodesTest, OptionsAndCardsAreChecked) {
   MoeBufferOptions options = optionsOf(0, 4, 2, 300'000);
   options.netChunkBytes = 100;
   EXPECT_EQ(MoeBuffer::create(options).status().message(),
-            "moe buffer: netChunkBytes is a multiple of 256");
+            "moe buffer of rank 0: netChunkBytes is 100; it is a multiple of 256");
   options.netChunkBytes = 4096;
   options.transport = nullptr;
   EXPECT_EQ(MoeBuffer::create(options).status().message(),
-            "moe buffer: ranks on other nodes without netBytes or a transport");
+            "moe buffer of rank 0: `transport` is null, and there are ranks on other nodes");
   MoeRank a(fake_, optionsOf(0, 2, 1, 300'000)), b(fake_, optionsOf(1, 2, 1, 300'000));
   std::vector<MoeCard> cards = {a.buffer->card(), b.buffer->card()};
   cards[1].netBytes *= 2;
   EXPECT_EQ(a.buffer->sync(cards).message(),
-            "moe: the card of rank 1 is of a buffer with another number of ranks or other sizes");
+            "moe buffer of rank 0: moe: the card of rank 1 is of a buffer with another number of "
+            "ranks or other sizes");
   cards[1] = b.buffer->card();
   EXPECT_EQ(a.buffer->sync(cards).toString(),
             "timeout: moe buffer of rank 0: no connection to rank 1");

@@ -316,7 +316,7 @@ class MoeTest(unittest.TestCase):
         with self.assertRaises(coll_moe.Error) as caught:
             coll_moe.MoeBuffer(2, 2, nvl_bytes=128)
         self.assertEqual((caught.exception.code, str(caught.exception)),
-                         (1, "invalid call: moe buffer: rank 2 of 2"))
+                         (1, "invalid call: moe buffer of rank 2: `rank` is not one of numRanks, which is 2"))
 
     def tearDown(self):
         self.buffers = None
