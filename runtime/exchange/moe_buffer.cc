@@ -160,10 +160,9 @@ Status MoeBuffer::open() {
   card_.nvlBytes = options_.nvlBytes;
   card_.netBytes = options_.netBytes;
   card_.netChunkBytes = options_.netChunkBytes;
-  const int64_t bytes =
-      options_.lowLatency
-          ? lowLatencyOffset() + lowLatencyBytes(options_.lowLatencyShape, options_.numRanks)
-          : static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes;
+  const int64_t bytes = options_.lowLatency
+                            ? lowLatencyOffset() + lowLatencyRoom()
+                            : static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes;
   Result<std::unique_ptr<MoeMemory>> memory = MoeMemory::create(gpu_, bytes, card_);
   if (!memory)
     return memory.status();
@@ -349,12 +348,14 @@ Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool use
   return named([&]() -> Result<MoeView> {
     if (isDestroyed_)
       return refuse("used after destroy");
-    if (useNet && (!nodes_ || options_.netBytes == 0))
+    if (useNet && options_.netBytes == 0)
       return refuse("`useNet`: it has no memory for the network");
     const int64_t bytes = useNet ? options_.netBytes : options_.nvlBytes;
     if (!isValidDtype(dtype) || offset < 0 || offset > bytes || offset % dtypeSize(dtype))
       return refuse("`offset`: no element of that type at byte " + std::to_string(offset));
-    char *data = useNet ? nodes_->data() : area(kReceived);
+    char *data = area(kReceived);
+    if (useNet)
+      data = nodes_ ? nodes_->data() : memory_->data() + lowLatencyOffset();
     return MoeView{data + offset, dtype, (bytes - offset) / dtypeSize(dtype)};
   }());
 }

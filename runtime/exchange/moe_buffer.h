@@ -50,10 +50,13 @@ namespace coll::rt {
 struct MoeBufferOptions {
   int rank = 0;
   int numRanks = 1;
-  int64_t nvlBytes = 0;    // a multiple of 128, up to INT_MAX unless netBytes is 0
-  int64_t netBytes = 0;    // a multiple of 128, up to INT_MAX; 0 where there is one node, or
-                           // with lowLatency at least lowLatencyBytes()
-  bool lowLatency = false; // has that mode, too; it alone where nvlBytes is 0
+  int64_t nvlBytes = 0; // a multiple of 128, up to INT_MAX unless netBytes is 0
+  // A multiple of 128. On several nodes up to INT_MAX unless lowLatency; on one, 0, or with
+  // lowLatency at least lowLatencyBytes(): that mode's memory, which has so many bytes then.
+  int64_t netBytes = 0;
+  // Has that mode, too; it alone where nvlBytes is 0. Where it is not, ranks of several nodes are a
+  // multiple of nodeSize, as without the mode.
+  bool lowLatency = false;
   MoeLowLatencyShape lowLatencyShape;   // of all its calls
   bool explicitlyDestroy = false;       // else the destructor does
   int device = 0;                       // GPU
@@ -110,7 +113,8 @@ public:
   dl::CudaStream commStream() const { return stream_; }
   // What this rank has sent to other nodes so far.
   int64_t netBytesSent() const { return nodes_ ? nodes_->bytesSent() : 0; }
-  // From byte `offset` of this rank's nvlBytes, or netBytes, on.
+  // From byte `offset` of this rank's nvlBytes, or netBytes, on. The latter are what other nodes'
+  // tokens pass through, or, on one node, the memory of the low-latency mode.
   Result<MoeView> localBuffer(CollDtype dtype, int64_t offset, bool useNet) const;
 
   // What the GPUs have reported: ok, or kCollTimeout, kCollPeer, kCollMismatch, kCollAborted, or
@@ -146,7 +150,8 @@ public:
   // messages, and check() says what it has met. All ranks make the same calls in the same order,
   // but may choose `hook`, `previous` and `numSms` as they like.
 
-  // GPU memory that the mode takes beside nvlBytes: two buffers, which calls take in turns.
+  // GPU memory that the mode takes beside nvlBytes, where netBytes do not say more: two buffers,
+  // which calls take in turns.
   static int64_t lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks);
   // Pinned memory that it takes where there are several nodes: messages to and from their ranks.
   static int64_t lowLatencyHostBytes(const MoeLowLatencyShape &shape, int numRanks, int nodeSize);
@@ -229,6 +234,7 @@ private:
   // moe_buffer_low_latency.cc
   Status openLowLatency();
   int64_t lowLatencyOffset() const; // in a workspace
+  int64_t lowLatencyRoom() const;   // bytes from there on
   kernels::LowLatencyCall lowLatencyCall(const MoeRouting &routing, int numSms) const;
   template <typename Args>
   Status sendLowLatency(Args args, const MoeOrder &order, MoeHook *hook);

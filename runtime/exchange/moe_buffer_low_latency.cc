@@ -47,6 +47,11 @@ int64_t MoeBuffer::lowLatencyOffset() const {
   return (before + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+int64_t MoeBuffer::lowLatencyRoom() const {
+  const int64_t needed = lowLatencyBytes(options_.lowLatencyShape, options_.numRanks);
+  return options_.numRanks > options_.nodeSize ? needed : std::max(needed, options_.netBytes);
+}
+
 Status MoeBuffer::openLowLatency() {
   const kernels::LowLatencyArea area =
       kernels::lowLatencyArea(kernelShape(options_.lowLatencyShape));

@@ -120,6 +120,31 @@ TEST_F(MoeLowLatencyTest, GraphsAndTheNormalModeNeedNoCleaning) {
   EXPECT_EQ(fake_.misuse(), "");
 }
 
+// More of them than the mode needs are there, too.
+TEST_F(MoeLowLatencyTest, BytesForTheNetworkAreItsMemory) {
+  const int64_t bytes = MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2) + 1280;
+  MoeRanks all = syncedRanks(fake_, 2, [&](int r) {
+    MoeBufferOptions options = optionsOf(r, 2);
+    options.nvlBytes = 1 << 12;
+    options.netBytes = bytes;
+    return options;
+  });
+  std::minstd_rand random(26);
+  playLowLatencyRounds(all, 2, random);
+  for (const auto &rank : all) {
+    const Result<MoeView> view = rank->buffer->localBuffer(kCollBf16, 0, true);
+    ASSERT_TRUE(view.ok()) << view.status().toString();
+    EXPECT_EQ(view->numElems, bytes / 2);
+    auto *data = static_cast<char *>(view->data);
+    auto *input = static_cast<char *>(rank->buffer->lowLatencyCombineInput()->data);
+    EXPECT_TRUE(input > data && input < data + bytes);
+    std::memset(data + bytes - 1280, 1, 1280); // under ASan: it is there
+    EXPECT_FALSE(rank->buffer->localBuffer(kCollBf16, bytes + 2, true).ok());
+  }
+  all.clear();
+  EXPECT_EQ(fake_.liveAllocations(), 0);
+}
+
 TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
   const auto refusal = [](auto change) {
     MoeBufferOptions options = optionsOf(0, 2);
@@ -132,6 +157,9 @@ TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
   EXPECT_EQ(refusal([](auto &o) { o.netBytes = 128; }),
             "invalid call: moe buffer of rank 0: netBytes is 128; the low-latency mode needs " +
                 std::to_string(MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2)));
+  EXPECT_EQ(refusal([](auto &o) { o.netBytes = INT64_MAX / 128 * 128; }),
+            "invalid call: moe buffer of rank 0: netBytes is 9223372036854775680, more than any "
+            "GPU has");
   EXPECT_EQ(refusal([](auto &o) {
               o.numRanks = 16;
               o.lowLatencyShape.numExperts = 16;
