@@ -25,7 +25,7 @@ import math
 import pathlib
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 
-VERSION = 1  # of libcoll-moe.so
+VERSION = 2  # of libcoll-moe.so
 _i32, _i64, _ptr = c_int32, c_int64, c_void_p
 
 # Name: CollDtype, DLPack's code and bits.
@@ -65,7 +65,7 @@ _Tokens = _structure(
 _DispatchOptions = _structure(
     "DispatchOptions", numSms=_i32, expertAlignment=_i32, worstCaseTokens=_i64)
 _Received = _structure(
-    "Received", handle=_ptr, numReceived=_i64, x=_ptr, scales=_ptr, topkIdx=_ptr, topkWeights=_ptr,
+    "Received", handle=_ptr, numReceived=_i64, numRows=_i64, numChannels=_i32, reserved=_i32, x=_ptr, scales=_ptr, topkIdx=_ptr, topkWeights=_ptr,
     sourceIdx=_ptr, rankPrefix=_ptr, channelPrefix=_ptr, sendHead=_ptr, tokensPerExpert=POINTER(_i32))
 _Combine = _structure(
     "Combine", x=_ptr, numRows=_i64, hidden=_i64, topkWeights=_ptr, numTopk=_i32, numSms=_i32,
@@ -230,25 +230,27 @@ def low_latency_host_bytes(max_tokens, hidden, num_topk, num_experts, num_ranks,
 
 
 class Received:
-    """What a dispatch brought; its views are valid until the next one. `x` and the like are None where
-    only the GPU knows how many tokens came: `address` has them."""
+    """What a dispatch brought, as views that are valid until the next one; those of the handle, which
+    are the caller's memory, as long as that. Where only the GPU knows how many tokens came,
+    `num_received` is -1, `rank_prefix[-1][rank]` that number, and the views have `num_rows` rows: the
+    worst case, as far as the buffer has room."""
 
     def __init__(self, buffer, raw, num_tokens, hidden, dtype, num_topk, num_scales):
         self._raw, self._buffer, self.dtype, self.num_tokens = raw, buffer, dtype, num_tokens
-        self.num_received, rows = raw.numReceived, raw.numReceived
-        self.address = {name: getattr(raw, name) for name in (
-            "x", "scales", "topkIdx", "topkWeights", "sourceIdx", "rankPrefix", "channelPrefix",
-            "sendHead")}
+        self.num_received, self.num_rows = raw.numReceived, raw.numRows
+        rows, ranks = raw.numRows, buffer.num_ranks
 
         def view(address, kind, *shape):
-            known = address and rows >= 0
-            return View(address, kind, (rows, *shape), buffer.device, self) if known else None
+            return View(address, kind, shape, buffer.device, self) if address else None
 
-        self.x = view(raw.x, dtype, hidden)
-        self.scales = view(raw.scales, "float32", num_scales)
-        self.topk_idx = view(raw.topkIdx, "int64", num_topk)
-        self.topk_weights = view(raw.topkWeights, "float32", num_topk)
-        self.source_idx = view(raw.sourceIdx, "int32")
+        self.x = view(raw.x, dtype, rows, hidden)
+        self.scales = view(raw.scales, "float32", rows, num_scales)
+        self.topk_idx = view(raw.topkIdx, "int64", rows, num_topk)
+        self.topk_weights = view(raw.topkWeights, "float32", rows, num_topk)
+        self.source_idx = view(raw.sourceIdx, "int32", rows)
+        self.rank_prefix = view(raw.rankPrefix, "int32", ranks, ranks)
+        self.channel_prefix = view(raw.channelPrefix, "int32", ranks, raw.numChannels)
+        self.send_head = view(raw.sendHead, "int32", num_tokens, ranks)
         count = buffer.experts_here if raw.tokensPerExpert else 0
         self.tokens_per_expert = [raw.tokensPerExpert[i] for i in range(count)]
 
@@ -304,6 +306,22 @@ class MoeBuffer:
     def comm_stream(self):
         return self.info()["commStream"] or 0
 
+    def root_net_rank(self, is_global):
+        return _library.coll_moe_root_net_rank(self._buffer, _i32(is_global))
+
+    def _identity(self, of, size):
+        found = ctypes.create_string_buffer(size)
+        _must(of(self._buffer, found))
+        return found.raw
+
+    def local_ipc_handle(self):
+        """A CUipcMemHandle, as bytes."""
+        return self._identity(_library.coll_moe_local_ipc_handle, 64)
+
+    def local_net_id(self):
+        """By what the other nodes connect to this rank, as bytes."""
+        return self._identity(_library.coll_moe_local_net_id, 128)
+
     def local_buffer(self, dtype, offset=0, use_net=False):
         data, count, code = _ptr(), c_int64(), _i32(_dtype("dtype", dtype))
         _must(_library.coll_moe_local_buffer(self._buffer, code, _i64(offset), _i32(use_net), byref(data),
@@ -326,18 +344,20 @@ class MoeBuffer:
         kind, number = taken.device
         return kind in _devices and (kind == _HOST or number == self.device)
 
-    def _take(self, what, tensor, dtypes, shape, optional=False):
+    def _take(self, what, tensor, dtypes, shape, optional=False, strided=False):
         """`shape`: None where the tensor has the say. Of an address the type and `shape` are taken for
-        granted: there has to be one."""
+        granted: there has to be one. `strided`: strides may be any from 0 on."""
         taken = self._tensor(what, tensor)
         if taken.shape is None:
             fits = taken.address and None not in shape or not taken.address and (optional or 0 in shape)
         else:
-            fits = (taken.dtype in dtypes and len(taken.shape) == len(shape) and taken.is_contiguous and
-                    all(n in (None, found) for n, found in zip(shape, taken.shape)) and self._is_here(taken))
+            fits = (taken.dtype in dtypes and len(taken.shape) == len(shape) and self._is_here(taken) and
+                    all(n in (None, found) for n, found in zip(shape, taken.shape)) and
+                    (taken.is_contiguous or strided and min(taken.strides) >= 0))
         if not fits:
             sizes = ", ".join("any" if size is None else str(size) for size in shape)
-            raise self._wrong(what, taken, f"{' or '.join(dtypes)} [{sizes}], contiguous, {self._place()}")
+            layout = "with strides from 0 on" if strided else "contiguous"
+            raise self._wrong(what, taken, f"{' or '.join(dtypes)} [{sizes}], {layout}, {self._place()}")
         return taken
 
     def _place(self):
@@ -389,14 +409,15 @@ class MoeBuffer:
 
     def _tokens(self, x, num_tokens, scales, weights=None):
         rows = self._take("x", x, ("bfloat16", "float8_e4m3fn", "float8_e5m2"), (num_tokens, None))
-        factors = self._take("scales", scales, ("float32",), (rows.shape[0], None), optional=True)
-        count = factors.shape[1] if factors.shape else 0
+        factors = self._take("scales", scales, ("float32",), (rows.shape[0], None), optional=True, strided=True)
+        count, strides = (factors.shape[1], factors.strides) if factors.shape else (0, (0, 0))
         return rows, count, _Tokens(rows.address, rows.shape[1], _DTYPES[rows.dtype][0], 0, weights,
-                                    factors.address, count, count, 1)
+                                    factors.address, count, *strides)
 
     def dispatch(self, x, topk_idx, layout, handle_memory, num_experts, topk_weights=None, scales=None,
                  num_sms=0, expert_alignment=0, worst_case_tokens=0, stream=0, previous=None, done=None):
-        """`handle_memory`: handle_bytes() of memory, as long as what is returned."""
+        """`handle_memory`: handle_bytes() of memory, as long as what is returned. `scales`: with any
+        strides, as those of a transposed tensor."""
         routing = self._routing(topk_idx, num_experts)
         shape = (routing.numTokens, routing.numTopk)
         weights = self._address("topk_weights", topk_weights, ("float32",), shape, optional=True)
@@ -437,8 +458,8 @@ class MoeBuffer:
                 num_sms=0, stream=0, previous=None, done=None):
         handle, b, f = self._handle(received), ("bfloat16",), ("float32",)
         rows = self._take("x", x, b, (None, None))
-        if rows.shape[0] < received.num_received:
-            raise self._wrong("x", rows, f"of the {received.num_received} rows that were received, or more")
+        if rows.shape[0] < received.num_rows:
+            raise self._wrong("x", rows, f"of the {received.num_rows} rows that were received, or more")
         weights = self._take("topk_weights", topk_weights, f, (rows.shape[0], None), optional=True)
         num_topk = weights.shape[1] if weights.shape else 0
         if out_weights is not None and weights.shape is None:

@@ -2,11 +2,13 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/moe_buffer.h"
+#include "runtime/kernels/moe.h"
 #include "runtime/net/tcp/tcp.h"
 #ifdef COLL_HAVE_VERBS
 #include "runtime/net/verbs/verbs.h"
 #endif
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -22,6 +24,8 @@ struct CollMoe {
 
 struct CollMoeHandle {
   const CollMoe *owner;
+  int64_t numRows;
+  int32_t numChannels;
   MoeHandle handle;
   std::vector<int32_t> tokensPerExpert;
 };
@@ -142,14 +146,36 @@ MoeLowLatencyRows rowsOf(const CollMoeLowLatencyRows &from) {
   return {from.x, from.scales, from.counts, from.ranges, from.sources};
 }
 
-int32_t give(const CollMoe *owner, Result<MoeReceived> made, CollMoeReceived &to) {
+// Of what a dispatch of `numTopk` experts a token has room for.
+int64_t roomOf(const MoeBuffer &buffer, const CollMoeTokens &tokens, int32_t numTopk) {
+  const auto received = buffer.localBuffer(kCollI8, 0, /*useNet=*/false);
+  if (!received)
+    return 0;
+  kernels::MoeShape shape;
+  shape.rowBytes =
+      static_cast<uint32_t>(tokens.hidden * dtypeSize(static_cast<CollDtype>(tokens.dtype)));
+  shape.numScales = static_cast<uint32_t>(tokens.numScales);
+  shape.numTopk = static_cast<uint32_t>(numTopk);
+  const auto *given = static_cast<const char *>(buffer.combineInput());
+  const auto half = static_cast<uint64_t>(given - static_cast<const char *>(received->data));
+  return kernels::moeCapacity(shape, half);
+}
+
+// `worst`: rows, where the host does not know how many came.
+int32_t give(const CollMoe *owner, Result<MoeReceived> made, int64_t worst, int32_t numChannels,
+             CollMoeReceived &to) {
   if (!made)
     return answer(made.status());
-  auto *handle = new (std::nothrow) CollMoeHandle{owner, made->handle, made->tokensPerExpert};
+  auto *handle = new (std::nothrow)
+      CollMoeHandle{owner, made->handle.numRecv >= 0 ? made->handle.numRecv : worst, numChannels,
+                    made->handle, made->tokensPerExpert};
   if (!handle)
     return answer({kCollDevice, "moe: no memory for a handle"});
   to.handle = handle;
   to.numReceived = handle->handle.numRecv;
+  to.numRows = handle->numRows;
+  to.numChannels = handle->numChannels;
+  to.reserved = 0;
   to.x = made->x;
   to.scales = made->scales;
   to.topkIdx = made->topkIdx;
@@ -261,6 +287,30 @@ int32_t coll_moe_local_buffer(const CollMoe *buffer, int32_t dtype, int64_t offs
   return kCollOk;
 }
 
+int32_t coll_moe_root_net_rank(const CollMoe *buffer, int32_t isGlobal) {
+  return buffer ? buffer->buffer->rootNetRank(isGlobal != 0) : -1;
+}
+
+int32_t coll_moe_local_ipc_handle(const CollMoe *buffer, void *handle) {
+  if (!buffer || !handle)
+    return answer(null("buffer` or `handle"));
+  const dl::CudaIpcHandle &from = buffer->buffer->localIpcHandle();
+  static_assert(sizeof from == kCollMoeIpcHandleBytes);
+  std::memcpy(handle, &from, sizeof from);
+  return kCollOk;
+}
+
+int32_t coll_moe_local_net_id(const CollMoe *buffer, void *id) {
+  if (!buffer || !id)
+    return answer(null("buffer` or `id"));
+  const net::Handle &from = buffer->buffer->localNetId();
+  static_assert(sizeof from == kCollMoeNetIdBytes);
+  if (buffer->buffer->numNetRanks() == 1)
+    return answer({kCollUnsupported, "moe: the ranks of this buffer are on one node"});
+  std::memcpy(id, &from, sizeof from);
+  return kCollOk;
+}
+
 //===-- the normal mode ---------------------------------------------------------===//
 
 int32_t coll_moe_dispatch_layout(CollMoe *buffer, const CollMoeRouting *routing,
@@ -295,10 +345,13 @@ int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
   chosen.config = configOf(options->numSms);
   set(chosen.expertAlignment, options->expertAlignment);
   chosen.worstCaseTokens = options->worstCaseTokens;
-  return give(buffer,
-              buffer->buffer->dispatch(tokensOf(*tokens), routingOf(*routing), layoutOf(*layout),
-                                       chosen, handleMemory, orderOf(*order)),
-              *received);
+  auto made = buffer->buffer->dispatch(tokensOf(*tokens), routingOf(*routing), layoutOf(*layout),
+                                       chosen, handleMemory, orderOf(*order));
+  const int64_t worst =
+      made.ok() && chosen.worstCaseTokens
+          ? std::min(chosen.worstCaseTokens, roomOf(*buffer->buffer, *tokens, routing->numTopk))
+          : 0;
+  return give(buffer, std::move(made), worst, chosen.config.numChannels(), *received);
 }
 
 int32_t coll_moe_dispatch_again(CollMoe *buffer, const CollMoeTokens *tokens,
@@ -310,10 +363,11 @@ int32_t coll_moe_dispatch_again(CollMoe *buffer, const CollMoeTokens *tokens,
     return answer(known);
   if (Status own = checkHandle(buffer, handle); !own.ok())
     return answer(own);
-  return give(buffer,
-              buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
-                                            orderOf(*order)),
-              *received);
+  auto made = buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
+                                            orderOf(*order));
+  const int64_t worst =
+      made.ok() ? std::min(handle->numRows, roomOf(*buffer->buffer, *tokens, 0)) : 0;
+  return give(buffer, std::move(made), worst, handle->numChannels, *received);
 }
 
 void *coll_moe_combine_input(const CollMoe *buffer) {

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { kCollMoeVersion = 1 }; /* of structures and functions */
+enum { kCollMoeVersion = 2 }; /* of structures and functions */
 
 typedef struct CollMoe CollMoe;             /* a buffer */
 typedef struct CollMoeHandle CollMoeHandle; /* what a dispatch knows of itself */
@@ -82,7 +82,10 @@ typedef struct CollMoeDispatchOptions {
 /* The handle is the caller's: coll_moe_free_handle(). */
 typedef struct CollMoeReceived {
   CollMoeHandle *handle;
-  int64_t numReceived; /* -1: only the GPU knows */
+  int64_t numReceived; /* -1: only the GPU knows; the last of rankPrefix for this rank */
+  int64_t numRows; /* of the arrays: numReceived, or the worst case as far as the buffer has room */
+  int32_t numChannels; /* of channelPrefix */
+  int32_t reserved;
   const void *x;
   const float *scales;
   const int64_t *topkIdx;
@@ -143,6 +146,14 @@ void coll_moe_abort(CollMoe *buffer);
 int32_t coll_moe_info(const CollMoe *buffer, CollMoeInfo *info);
 int32_t coll_moe_local_buffer(const CollMoe *buffer, int32_t dtype, int64_t offset, int32_t useNet,
                               void **data, int64_t *numElems);
+
+/* 0 unless `isGlobal`: then a rank's number in its node. -1: no buffer. */
+int32_t coll_moe_root_net_rank(const CollMoe *buffer, int32_t isGlobal);
+/* What the driver of another process opens this rank's memory by. */
+enum { kCollMoeIpcHandleBytes = 64, kCollMoeNetIdBytes = 128 };
+int32_t coll_moe_local_ipc_handle(const CollMoe *buffer, void *handle);
+/* By what the other nodes connect to this rank. kCollUnsupported: there is one node. */
+int32_t coll_moe_local_net_id(const CollMoe *buffer, void *id);
 
 /* --- the normal mode */
 

@@ -134,6 +134,8 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
   ok(coll_moe_dispatch(buffer, &x, &routing, &layout, &options, memory.data(), order, &received));
   wait(r);
   EXPECT_EQ(received.numReceived, expected.handle.numRecv);
+  EXPECT_EQ(received.numRows, received.numReceived);
+  EXPECT_EQ(received.numChannels, 2);
   EXPECT_TRUE(std::equal(expected.tokensPerExpert.begin(), expected.tokensPerExpert.end(),
                          received.tokensPerExpert));
   expectBytes("x", static_cast<const char *>(received.x), expected.x);
@@ -185,6 +187,10 @@ TEST_F(MoeCTest, LowLatencyBetweenNodesOverTcp) {
   const LowLatencyWorld world = lowLatencyWorld(shape_, kRanks, kCollBf16, false, random);
   beside([&](size_t r, Member &member) {
     playLowLatency(r, world, r == 1);
+    EXPECT_EQ(coll_moe_root_net_rank(member.buffer, 1), 0); // its number in a node of one
+    char id[kCollMoeNetIdBytes] = {}, none[kCollMoeNetIdBytes] = {};
+    ok(coll_moe_local_net_id(member.buffer, id));
+    EXPECT_NE(std::memcmp(id, none, sizeof id), 0);
     CollMoeInfo info = {};
     ok(coll_moe_info(member.buffer, &info));
     EXPECT_GT(info.netBytesSent, 0);
@@ -221,6 +227,13 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
       coll_moe_low_latency_dispatch(all_[0].buffer, &dispatch, &rows, &all_[0].order, nullptr),
       kCollInvalidCall);
   EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: there is no type 77");
+  EXPECT_EQ(coll_moe_root_net_rank(nullptr, 1), -1);
+  EXPECT_EQ(coll_moe_root_net_rank(all_[1].buffer, 1), 1);
+  char id[kCollMoeNetIdBytes] = {};
+  EXPECT_EQ(coll_moe_local_net_id(nullptr, id), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_local_net_id(all_[0].buffer, id), kCollUnsupported);
+  EXPECT_EQ(coll_moe_local_ipc_handle(all_[0].buffer, nullptr), kCollInvalidCall);
+  ok(coll_moe_local_ipc_handle(all_[0].buffer, id));
   EXPECT_EQ(coll_moe_handle_bytes(-1, 2, 4), 0);
   EXPECT_EQ(coll_moe_handle_bytes(1, 0, 4), 0);
   EXPECT_EQ(coll_moe_handle_bytes(1, 2, 3), 0);

@@ -31,7 +31,7 @@ def bf16(value):
 class Tensor(coll_moe.View):
     """Memory of an emulated GPU, which is the host's."""
 
-    CODES = {"bfloat16": "H", "int64": "q", "float32": "f", "int32": "i", "uint8": "B", "uint32": "I",
+    CODES = {"bfloat16": "H", "int64": "q", "float32": "f", "int32": "i", "uint8": "B", "uint32": "I", "float8_e4m3fn": "B",
              "uint64": "Q"}
 
     def __init__(self, dtype, shape, values=None, device=0, device_type=2, strides=None):
@@ -153,6 +153,47 @@ class MoeTest(unittest.TestCase):
             row = [bf16(weight * (1 + rank + 2 * token + i % 4)) for i in range(HIDDEN)]
             self.assertEqual(list(out.values[token * HIDDEN:(token + 1) * HIDDEN]), row)
 
+    def play_handle(self, rank, received, came):
+        sent = [[any(e >= 0 and e // 2 == target for e in t) for t in TOPK[rank]] for target in range(RANKS)]
+        heads = [sum(goes[:t]) if goes[t] else -1 for t in range(TOKENS) for goes in sent]
+        self.assertEqual(values_of(received.send_head, "i"), ((TOKENS, RANKS), heads))
+        shape, prefix = values_of(received.rank_prefix, "i")
+        self.assertEqual((shape, prefix[-RANKS + rank]), ((RANKS, RANKS), len(came)))
+        shape, channels = values_of(received.channel_prefix, "i")
+        self.assertEqual((shape, channels[1::2]), ((RANKS, 2), [sum(goes) for goes in sent]))
+
+    def play_worst_case(self, rank, buffer):
+        for most, rows in ((7, 7), (1 << 20, 458)):
+            received, call = self.dispatch(rank, buffer, worst_case_tokens=most)
+            self.assertEqual((received.num_received, received.num_rows), (-1, rows))
+            for view in (received.x, received.topk_idx, received.topk_weights, received.source_idx):
+                self.assertEqual(view.shape[0], rows)
+            again = buffer.dispatch_again(call["x"], received, num_sms=4, stream=buffer.comm_stream)
+            self.assertEqual((again.num_received, again.x.shape), (-1, received.x.shape))
+            self.wait(rank)
+            count = values_of(received.rank_prefix, "i")[1][-RANKS + rank]
+            self.assertEqual(values_of(again.x, "H")[1][:count * HIDDEN:HIDDEN],
+                             [row_of(s, t)[0] for s in range(RANKS) for t in range(TOKENS)
+                              if any(e >= 0 and e // 2 == rank for e in TOPK[s][t])])
+        with self.assertRaisesRegex(coll_moe.Error, "`x` is .* of the 458 rows"):
+            buffer.combine(Tensor("bfloat16", (7, HIDDEN), device=rank), again,
+                           Tensor("bfloat16", (TOKENS, HIDDEN), device=rank))
+
+    def play_transposed_scales(self, rank, buffer):
+        x = Tensor("float8_e4m3fn", (TOKENS, HIDDEN), [rank + t for t in range(TOKENS) for _ in range(HIDDEN)], rank)
+        # Of token t the scales are t and t + 10, plus 100 times the rank: all tokens' first ones come first.
+        values = [100 * rank + 10 * s + t for s in range(2) for t in range(TOKENS)]
+        scales = Tensor("float32", (TOKENS, 2), values, rank, strides=(1, TOKENS))
+        received, call = self.dispatch(rank, buffer, x=x, scales=scales)
+        came = [(s, t) for s in range(RANKS) for t in range(TOKENS)
+                if any(e >= 0 and e // 2 == rank for e in TOPK[s][t])]
+        self.assertEqual(values_of(received.scales, "f"),
+                         ((len(came), 2), [100.0 * s + t + i for s, t in came for i in (0, 10)]))
+        self.assertEqual(values_of(received.x, "B")[1][::HIDDEN], [s + t for s, t in came])
+        backward = Tensor("float32", (TOKENS, 2), device=rank, strides=(2, -1))
+        with self.assertRaisesRegex(coll_moe.Error, r"`scales` is .* strides \[2, -1\].* with strides from 0 on"):
+            buffer.dispatch(**{**call, "scales": backward})
+
     def play_normal(self, rank, buffer):
         received, call = self.dispatch(rank, buffer)
         x, stream = call["x"], buffer.comm_stream
@@ -162,6 +203,7 @@ class MoeTest(unittest.TestCase):
         self.assertEqual(shape, (len(came), HIDDEN))
         self.assertEqual(values, sum((row_of(s, t) for s, t in came), []))
         self.assertEqual(values_of(received.source_idx, "i")[1], [t for _, t in came])
+        self.play_handle(rank, received, came)
         self.assertEqual(sum(received.tokens_per_expert),
                          sum(e >= 0 and e // 2 == rank for s in TOPK for t in s for e in t))
         again = buffer.dispatch_again(x, received, num_sms=4, stream=stream)
@@ -176,7 +218,14 @@ class MoeTest(unittest.TestCase):
     def test_both_modes_inside_a_node(self):
         self.open(nvl_bytes=1 << 18)
         self.beside(lambda rank, buffer: self.play_low_latency(rank, buffer, hook=rank == 0))
-        self.beside(self.play_normal)
+        for play in (self.play_normal, self.play_worst_case, self.play_transposed_scales):
+            self.beside(play)
+        buffer = self.buffers[1]
+        self.assertEqual([buffer.root_net_rank(is_global) for is_global in (False, True)], [0, 1])
+        with self.assertRaisesRegex(coll_moe.Error, "on one node"):
+            buffer.local_net_id()
+        self.assertEqual([len({b.local_ipc_handle() for b in self.buffers}), len(buffer.local_ipc_handle())],
+                         [RANKS, 64])
         self.assertEqual(self.buffers[0].local_buffer("float32", 512).shape, ((1 << 16) - 128,))
         for buffer in self.buffers:
             buffer.destroy()
@@ -186,6 +235,8 @@ class MoeTest(unittest.TestCase):
     def test_low_latency_between_nodes(self):
         self.open(node_size=1, transport="tcp", secret="a secret of this test")
         self.beside(lambda rank, buffer: self.play_low_latency(rank, buffer, hook=rank == 1))
+        ids = {buffer.local_net_id() for buffer in self.buffers}
+        self.assertEqual(({len(found) for found in ids}, len(ids)), ({128}, RANKS))
         info = self.buffers[1].info()
         self.assertEqual((info["isInternodeAvailable"], info["numNetRanks"], info["netRank"]), (1, 2, 1))
         self.assertGreater(info["netBytesSent"], 0)
