@@ -531,6 +531,14 @@ class MoeBuffer:
         _must(_library.coll_moe_low_latency_receive(self._buffer, _i64(hook),
                                                     self._order(stream, previous, done)))
 
+    def low_latency_clean(self, max_tokens, hidden, num_topk, num_experts, stream=0, previous=None,
+                          done=None):
+        """From here on calls have this shape, which fits into the same bytes: of all ranks."""
+        shape = (max_tokens, hidden, num_topk, num_experts)
+        _must(_library.coll_moe_low_latency_clean(self._buffer, byref(_Shape(*shape)),
+                                                  self._order(stream, previous, done)))
+        self._low_latency = shape
+
     def low_latency_combine_input(self):
         data, count = _ptr(), c_int64()
         _must(_library.coll_moe_low_latency_combine_input(self._buffer, byref(data), byref(count)))

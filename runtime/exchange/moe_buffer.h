@@ -57,7 +57,7 @@ struct MoeBufferOptions {
   // Has that mode, too; it alone where nvlBytes is 0. Where it is not, ranks of several nodes are a
   // multiple of nodeSize, as without the mode.
   bool lowLatency = false;
-  MoeLowLatencyShape lowLatencyShape;   // of all its calls
+  MoeLowLatencyShape lowLatencyShape;   // of all its calls, until lowLatencyClean()
   bool explicitlyDestroy = false;       // else the destructor does
   int device = 0;                       // GPU
   int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
@@ -168,6 +168,12 @@ public:
   // [L][R * maxTokens][hidden] bf16 in the buffer of the next call, which has to be a combine:
   // where experts may write its rows without memory of their own.
   Result<MoeView> lowLatencyCombineInput() const;
+  // From here on calls have this shape, and both buffers are as they were at the start. All ranks
+  // call it, after the same calls, with the same shape. kCollInvalidCall: it needs more bytes than
+  // the mode has here, or a call was not received; nothing has changed then, on this rank.
+  // kCollUnsupported: between nodes, whose messages stay as they are. It does not block, but is not
+  // to be captured, and graphs of calls before it are not to be replayed.
+  Status lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
 
 private:
   enum Half { kReceived, kGiven };
@@ -233,6 +239,10 @@ private:
 
   // moe_buffer_low_latency.cc
   Status openLowLatency();
+  Status clearLowLatency();
+  Status checkClean(const MoeLowLatencyShape &shape) const;
+  // On the stream, until all ranks of the node are there with the same shape.
+  Status meet(const MoeLowLatencyShape &shape);
   int64_t lowLatencyOffset() const; // in a workspace
   int64_t lowLatencyRoom() const;   // bytes from there on
   kernels::LowLatencyCall lowLatencyCall(const MoeRouting &routing, int numSms) const;
@@ -258,6 +268,7 @@ private:
   std::unique_ptr<MoeNodes> nodes_;         // where there are several
   std::unique_ptr<MoeLowLatencyNodes> far_; // and the mode is there
   Status failure_;                          // of the exchange with other nodes
+  MoeLowLatencyShape lowLatencyShape_ = options_.lowLatencyShape;
   int64_t lowLatencyCalls_ = 0;
   // Of each of the two buffers: what is to be received.
   std::variant<std::monostate, kernels::LowLatencyDispatchArgs, kernels::LowLatencyCombineArgs>

@@ -1,7 +1,7 @@
 // The low-latency mode of MoeBuffer: its memory, whose turn a buffer is, what is still to be
 // received.
 
-#include "runtime/exchange/moe_buffer.h"
+#include "runtime/exchange/moe_buffer_words.h"
 
 #include <algorithm>
 #include <string>
@@ -18,6 +18,15 @@ Status refuse(const std::string &why) { return Status::invalid("low-latency mode
 kernels::LowLatencyShape kernelShape(const MoeLowLatencyShape &shape) {
   return {static_cast<uint32_t>(shape.maxTokens), static_cast<uint32_t>(shape.hidden),
           static_cast<uint32_t>(shape.numTopk), static_cast<uint32_t>(shape.numExperts)};
+}
+
+// In its place notifications have a capacity, in which ranks have to agree.
+uint32_t numberOf(const MoeLowLatencyShape &shape) {
+  uint64_t hash = 0;
+  for (int64_t value :
+       {shape.maxTokens, shape.hidden, int64_t{shape.numTopk}, int64_t{shape.numExperts}})
+    hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15u;
+  return static_cast<uint32_t>(hash >> 34);
 }
 
 kernels::LowLatencyRows kernelRows(const MoeLowLatencyRows &rows) {
@@ -52,9 +61,8 @@ int64_t MoeBuffer::lowLatencyRoom() const {
   return options_.numRanks > options_.nodeSize ? needed : std::max(needed, options_.netBytes);
 }
 
-Status MoeBuffer::openLowLatency() {
-  const kernels::LowLatencyArea area =
-      kernels::lowLatencyArea(kernelShape(options_.lowLatencyShape));
+Status MoeBuffer::clearLowLatency() {
+  const kernels::LowLatencyArea area = kernels::lowLatencyArea(kernelShape(lowLatencyShape_));
   for (uint64_t buffer = 0; buffer < 2; ++buffer) {
     char *words = memory_->data() + lowLatencyOffset() + buffer * area.bytes;
     COLL_RETURN_IF_ERROR(
@@ -62,15 +70,65 @@ Status MoeBuffer::openLowLatency() {
                                              stream_),
                "cuMemsetD8Async"));
   }
+  return Status::okay();
+}
+
+Status MoeBuffer::openLowLatency() {
+  COLL_RETURN_IF_ERROR(clearLowLatency());
   COLL_RETURN_IF_ERROR(platform_.kernels.rehearseLowLatency(group_, stream_));
   if (options_.numRanks <= options_.nodeSize)
     return Status::okay();
-  Result<std::unique_ptr<MoeLowLatencyNodes>> far = MoeLowLatencyNodes::create(
-      gpu_, *options_.transport, world(), kernelShape(options_.lowLatencyShape));
+  Result<std::unique_ptr<MoeLowLatencyNodes>> far =
+      MoeLowLatencyNodes::create(gpu_, *options_.transport, world(), kernelShape(lowLatencyShape_));
   if (!far)
     return far.status();
   far_ = far.take();
   return Status::okay();
+}
+
+Status MoeBuffer::checkClean(const MoeLowLatencyShape &shape) const {
+  if (!options_.lowLatency)
+    return refuse("the buffer was made without it");
+  if (far_)
+    return {kCollUnsupported, "low-latency mode: between nodes messages keep their shape"};
+  COLL_RETURN_IF_ERROR(checkMoeShape(shape, options_.numRanks));
+  const int64_t needed = lowLatencyBytes(shape, options_.numRanks);
+  if (needed > lowLatencyRoom())
+    return refuse("`shape` needs " + std::to_string(needed) + " bytes; the buffer has " +
+                  std::to_string(lowLatencyRoom()));
+  for (int64_t call = std::max<int64_t>(0, lowLatencyCalls_ - 2); call < lowLatencyCalls_; ++call)
+    if (pending_[call % 2].index() != 0)
+      return refuse("call " + std::to_string(call) + " was not received: its hook comes first");
+  return Status::okay();
+}
+
+Status MoeBuffer::lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrder &order) {
+  return named([&]() -> Status {
+    COLL_RETURN_IF_ERROR(ready());
+    COLL_RETURN_IF_ERROR(checkClean(shape));
+    dl::CudaScope scope(*platform_.cuda, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    COLL_RETURN_IF_ERROR(begin(order));
+    // Peers store into these buffers until they have left their last calls, and from their next
+    // ones on.
+    COLL_RETURN_IF_ERROR(meet(shape));
+    lowLatencyShape_ = shape;
+    COLL_RETURN_IF_ERROR(clearLowLatency());
+    COLL_RETURN_IF_ERROR(meet(shape));
+    return end(order);
+  }());
+}
+
+// A notification of no tokens, whose words are in none of the buffers.
+Status MoeBuffer::meet(const MoeLowLatencyShape &shape) {
+  Words &words = *reinterpret_cast<Words *>(pinned_.device());
+  kernels::MoeNotifyArgs notify;
+  notify.tokensPerRank = notify.tokensPerExpert = words.noTokens;
+  notify.numExperts = group_.size;
+  notify.capacity = numberOf(shape);
+  notify.rankPrefix = words.rankPrefix;
+  notify.channelPrefix = words.channelPrefix;
+  return platform_.kernels.notify(group_, notify, stream_);
 }
 
 Result<MoeView> MoeBuffer::lowLatencyCombineInput() const {
@@ -83,7 +141,7 @@ Result<MoeView> MoeBuffer::lowLatencyCombineInput() const {
     if (pending_[buffer].index() != 0)
       return refuse("call " + std::to_string(lowLatencyCalls_ - 2) +
                     ", whose buffer that is, was not received");
-    const MoeLowLatencyShape &shape = options_.lowLatencyShape;
+    const MoeLowLatencyShape &shape = lowLatencyShape_;
     const kernels::LowLatencyCall call = lowLatencyCall({}, 0);
     return MoeView{call.buffers[group_.rank] + kernels::lowLatencyArea(call.shape).rows, kCollBf16,
                    shape.numExperts / options_.numRanks * shape.rowsOfExpert(options_.numRanks) *
@@ -95,7 +153,7 @@ Result<MoeView> MoeBuffer::lowLatencyCombineInput() const {
 
 kernels::LowLatencyCall MoeBuffer::lowLatencyCall(const MoeRouting &routing, int numSms) const {
   kernels::LowLatencyCall call;
-  call.shape = kernelShape(options_.lowLatencyShape);
+  call.shape = kernelShape(lowLatencyShape_);
   const auto buffer = static_cast<uint64_t>(lowLatencyCalls_ % 2);
   const uint64_t offset = static_cast<uint64_t>(lowLatencyOffset()) +
                           buffer * kernels::lowLatencyArea(call.shape).bytes;
@@ -117,7 +175,7 @@ Status MoeBuffer::lowLatencyDispatch(const MoeLowLatencyDispatch &call,
     COLL_RETURN_IF_ERROR(ready());
     if (!options_.lowLatency)
       return refuse("the buffer was made without it");
-    COLL_RETURN_IF_ERROR(checkMoeDispatch(call, rows, options_.lowLatencyShape, options_.numRanks));
+    COLL_RETURN_IF_ERROR(checkMoeDispatch(call, rows, lowLatencyShape_, options_.numRanks));
     kernels::LowLatencyDispatchArgs args;
     args.call = lowLatencyCall(call.routing, call.numSms);
     args.x = call.x;
@@ -135,7 +193,7 @@ Status MoeBuffer::lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeL
     COLL_RETURN_IF_ERROR(ready());
     if (!options_.lowLatency)
       return refuse("the buffer was made without it");
-    COLL_RETURN_IF_ERROR(checkMoeCombine(call, rows, options_.lowLatencyShape, options_.numRanks));
+    COLL_RETURN_IF_ERROR(checkMoeCombine(call, rows, lowLatencyShape_, options_.numRanks));
     kernels::LowLatencyCombineArgs args;
     args.call = lowLatencyCall(call.routing, call.numSms);
     args.x = call.x;

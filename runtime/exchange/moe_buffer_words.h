@@ -12,6 +12,9 @@ struct MoeBuffer::Words {
   kernels::PeerControl control;
   alignas(64) uint64_t layoutError;
   alignas(64) kernels::MoeCounters counters;
+  // Of notifications of no tokens, by which ranks meet; the GPU's alone.
+  alignas(64) int32_t noTokens[kernels::kMaxPeers];
+  int32_t rankPrefix[kernels::kMaxPeers * kernels::kMaxPeers], channelPrefix[kernels::kMaxPeers];
 };
 
 } // namespace coll::rt

@@ -446,6 +446,13 @@ int32_t coll_moe_low_latency_receive(CollMoe *buffer, int64_t hook, const CollMo
   return answer(buffer->buffer->lowLatencyReceive({hook}, orderOf(*order)));
 }
 
+int32_t coll_moe_low_latency_clean(CollMoe *buffer, const CollMoeShape *shape,
+                                   const CollMoeOrder *order) {
+  if (!buffer || !shape || !order)
+    return answer(null("buffer`, `shape` or `order"));
+  return answer(buffer->buffer->lowLatencyClean(shapeOf(*shape), orderOf(*order)));
+}
+
 int32_t coll_moe_low_latency_combine_input(const CollMoe *buffer, void **data, int64_t *numElems) {
   if (!buffer || !data || !numElems)
     return answer(null("buffer`, `data` or `numElems"));

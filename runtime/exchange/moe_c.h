@@ -185,6 +185,8 @@ int32_t coll_moe_low_latency_combine(CollMoe *buffer, const CollMoeLowLatencyCom
                                      const CollMoeLowLatencyRows *rows, const CollMoeOrder *order,
                                      int64_t *hook);
 int32_t coll_moe_low_latency_receive(CollMoe *buffer, int64_t hook, const CollMoeOrder *order);
+int32_t coll_moe_low_latency_clean(CollMoe *buffer, const CollMoeShape *shape,
+                                   const CollMoeOrder *order);
 int32_t coll_moe_low_latency_combine_input(const CollMoe *buffer, void **data, int64_t *numElems);
 
 #ifdef __cplusplus

@@ -120,6 +120,72 @@ TEST_F(MoeLowLatencyTest, GraphsAndTheNormalModeNeedNoCleaning) {
   EXPECT_EQ(fake_.misuse(), "");
 }
 
+// From shape to shape within the same bytes, and after an odd number of calls.
+TEST_F(MoeLowLatencyTest, CleanedItTakesAnotherShape) {
+  std::minstd_rand random(27);
+  for (int numRanks = 1; numRanks <= 3; ++numRanks) {
+    MoeRanks all = ranks(numRanks);
+    const MoeLowLatencyShape first = lowLatencyShape(numRanks);
+    const MoeLowLatencyShape shapes[] = {
+        {30, 128, 3, 2 * numRanks}, {5, 384, 6, 3 * numRanks}, first};
+    playLowLatencyRounds(all, first, 4, random);
+    for (const MoeLowLatencyShape &shape : shapes) {
+      beside(all,
+             [&](size_t, MoeRank &rank) { must(rank.buffer->lowLatencyClean(shape, rank.order)); });
+      playLowLatencyRounds(all, shape, 4, random);
+      const LowLatencyWorld world = lowLatencyWorld(shape, numRanks, kCollBf16, false, random);
+      beside(all, [&](size_t r, MoeRank &rank) {
+        const LowLatencyMemory memory =
+            lowLatencyMemory(rank, world.cases[r], shape, numRanks, kCollBf16, false);
+        lowLatencyDispatch(rank, memory, r % 2);
+        rank.wait();
+        expectRows(memory.rows, world.rows[r]);
+      });
+      ASSERT_FALSE(HasFailure()) << numRanks << " ranks, " << shape.maxTokens << " tokens";
+    }
+  }
+  EXPECT_EQ(fake_.misuse(), "");
+}
+
+TEST_F(MoeLowLatencyTest, CleaningIsRefusedWhereItCannotBe) {
+  MoeRanks all = ranks(1);
+  MoeBuffer &buffer = *all[0]->buffer;
+  const MoeOrder &order = all[0]->order;
+  const std::string who = "moe buffer of rank 0: ";
+  MoeLowLatencyShape shape = lowLatencyShape(1);
+  shape.hidden = 100;
+  EXPECT_EQ(buffer.lowLatencyClean(shape, order).message(),
+            who + "moe low latency: hidden is 100; it is a multiple of 128");
+  shape.hidden = 512;
+  EXPECT_EQ(buffer.lowLatencyClean(shape, order).message(),
+            who + "low-latency mode: `shape` needs " +
+                std::to_string(MoeBuffer::lowLatencyBytes(shape, 1)) + " bytes; the buffer has " +
+                std::to_string(MoeBuffer::lowLatencyBytes(lowLatencyShape(1), 1)));
+  shape = lowLatencyShape(1);
+  std::minstd_rand random(28);
+  const LowLatencyWorld world = lowLatencyWorld(shape, 1, kCollBf16, false, random);
+  LowLatencyMemory memory = lowLatencyMemory(*all[0], world.cases[0], shape, 1, kCollBf16, false);
+  MoeHook hook;
+  must(buffer.lowLatencyDispatch(memory.dispatch, memory.rows, order, &hook));
+  EXPECT_EQ(buffer.lowLatencyClean(shape, order).message(),
+            who + "low-latency mode: call 0 was not received: its hook comes first");
+  must(buffer.lowLatencyReceive(hook, order));
+  must(buffer.lowLatencyClean(shape, order));
+  all[0]->wait();
+  must(buffer.check());
+}
+
+TEST_F(MoeLowLatencyTest, CleaningForDifferentShapesEndsBoth) {
+  MoeRanks all = ranks(2, 2'000'000);
+  beside(all, [&](size_t r, MoeRank &rank) {
+    MoeLowLatencyShape shape = lowLatencyShape(2);
+    shape.maxTokens -= static_cast<int64_t>(r);
+    (void)rank.buffer->lowLatencyClean(shape, rank.order);
+    rank.wait();
+    EXPECT_FALSE(rank.buffer->check().ok());
+  });
+}
+
 // More of them than the mode needs are there, too.
 TEST_F(MoeLowLatencyTest, BytesForTheNetworkAreItsMemory) {
   const int64_t bytes = MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2) + 1280;

@@ -176,6 +176,11 @@ TEST_F(MoeCTest, BothModesInsideANode) {
   beside([&](size_t r, Member &) {
     playLowLatency(r, world, r == 0);
     playNormal(r, world.cases[r], expected[r]);
+    const CollMoeShape smaller = {1, 128, 1, kRanks};
+    const CollMoeShape first = {shape_.maxTokens, shape_.hidden, shape_.numTopk, shape_.numExperts};
+    for (const CollMoeShape &shape : {smaller, first})
+      ok(coll_moe_low_latency_clean(all_[r].buffer, &shape, &all_[r].order));
+    playLowLatency(r, world, r == 1);
   });
   for (Member &member : all_)
     ok(coll_moe_destroy(member.buffer));
@@ -244,6 +249,7 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
   EXPECT_EQ(coll_moe_dispatch_layout(all_[0].buffer, &routing, &half, &all_[0].order),
             kCollInvalidCall);
   EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: `isTokenInRank` of `layout` is null");
+  EXPECT_EQ(coll_moe_low_latency_clean(all_[0].buffer, nullptr, &all_[0].order), kCollInvalidCall);
   EXPECT_EQ(coll_moe_low_latency_receive(all_[0].buffer, 3, &all_[0].order), kCollInvalidCall);
   ok(coll_moe_destroy(all_[1].buffer));
   EXPECT_EQ(coll_moe_destroy(all_[1].buffer), kCollInvalidCall);

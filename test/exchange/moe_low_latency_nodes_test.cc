@@ -198,6 +198,10 @@ TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
   MoeTokens tokens;
   EXPECT_EQ(buffer.dispatchAgain(tokens, {}, {}, all[3]->order).status().message(),
             "moe buffer of rank 3: without nvlBytes it has the low-latency mode alone");
+  EXPECT_EQ(
+      buffer.lowLatencyClean(shape, all[3]->order).toString(),
+      "unsupported: moe buffer of rank 3: low-latency mode: between nodes messages keep their "
+      "shape");
 }
 
 // Every rank but one makes a call, which does not end well; what it then says of it.

@@ -110,11 +110,11 @@ void lowLatencyCombine(MoeRank &rank, const LowLatencyMemory &memory, bool hooke
 
 namespace {
 
-void playRound(MoeRank &rank, size_t r, const LowLatencyWorld &world, uint32_t round,
-               CollDtype dtype) {
+void playRound(MoeRank &rank, size_t r, const LowLatencyWorld &world,
+               const MoeLowLatencyShape &shape, uint32_t round, CollDtype dtype) {
   const int numRanks = static_cast<int>(world.cases.size());
-  LowLatencyMemory memory = lowLatencyMemory(rank, world.cases[r], lowLatencyShape(numRanks),
-                                             numRanks, dtype, /*log=*/round % 4 == 2);
+  LowLatencyMemory memory =
+      lowLatencyMemory(rank, world.cases[r], shape, numRanks, dtype, /*log=*/round % 4 == 2);
   lowLatencyDispatch(rank, memory, (r + round) % 2);
   rank.wait();
   must(rank.buffer->check());
@@ -166,13 +166,14 @@ void TwoBatches::finish() {
   }
 }
 
-void playLowLatencyRounds(MoeRanks &all, uint32_t rounds, std::minstd_rand &random) {
+void playLowLatencyRounds(MoeRanks &all, const MoeLowLatencyShape &shape, uint32_t rounds,
+                          std::minstd_rand &random) {
   const int numRanks = static_cast<int>(all.size());
   for (uint32_t round = 0; round < rounds; ++round) {
     const CollDtype dtype = round % 2 ? kCollF8E4M3FN : kCollBf16;
-    const LowLatencyWorld world = lowLatencyWorld(lowLatencyShape(numRanks), numRanks, dtype,
+    const LowLatencyWorld world = lowLatencyWorld(shape, numRanks, dtype,
                                                   /*log=*/round % 4 == 2, random);
-    beside(all, [&](size_t r, MoeRank &rank) { playRound(rank, r, world, round, dtype); });
+    beside(all, [&](size_t r, MoeRank &rank) { playRound(rank, r, world, shape, round, dtype); });
     ASSERT_FALSE(testing::Test::HasFailure()) << numRanks << " ranks, round " << round;
   }
 }

@@ -79,8 +79,12 @@ private:
   MoeRank &rank_;
 };
 
-// Random rounds in all formats, of synced ranks that have lowLatencyShape().
-void playLowLatencyRounds(MoeRanks &all, uint32_t rounds, std::minstd_rand &random);
+// Random rounds in all formats, of synced ranks that have this shape.
+void playLowLatencyRounds(MoeRanks &all, const MoeLowLatencyShape &shape, uint32_t rounds,
+                          std::minstd_rand &random);
+inline void playLowLatencyRounds(MoeRanks &all, uint32_t rounds, std::minstd_rand &random) {
+  playLowLatencyRounds(all, lowLatencyShape(static_cast<int>(all.size())), rounds, random);
+}
 
 } // namespace coll::rt::test
 

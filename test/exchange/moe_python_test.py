@@ -232,6 +232,17 @@ class MoeTest(unittest.TestCase):
         with self.assertRaisesRegex(coll_moe.Error, "a second destroy"):
             self.buffers[0].destroy()
 
+    def test_low_latency_of_another_shape(self):
+        self.open()
+        self.beside(lambda rank, buffer: self.play_low_latency(rank, buffer, hook=False))
+        for shape in ((1, HIDDEN, 3, 2 * EXPERTS), (TOKENS, HIDDEN, 2, EXPERTS)):
+            self.beside(lambda rank, buffer: buffer.low_latency_clean(*shape, stream=buffer.comm_stream))
+            self.assertEqual(self.buffers[0].low_latency_combine_input().shape,
+                             (shape[3] // RANKS, RANKS * shape[0], HIDDEN))
+        self.beside(lambda rank, buffer: self.play_low_latency(rank, buffer, hook=rank == 0))
+        with self.assertRaisesRegex(coll_moe.Error, "rank 1: low-latency mode: `shape` needs"):
+            self.buffers[1].low_latency_clean(TOKENS, 4 * HIDDEN, 2, EXPERTS)
+
     def test_low_latency_between_nodes(self):
         self.open(node_size=1, transport="tcp", secret="a secret of this test")
         self.beside(lambda rank, buffer: self.play_low_latency(rank, buffer, hook=rank == 1))
