@@ -52,7 +52,10 @@ Result<dl::CudaStream> Gpu::makeStream() {
   return stream;
 }
 
-void Gpu::endStream(dl::CudaStream stream) { (void)cuda().streamDestroy(stream); }
+void Gpu::endStream(dl::CudaStream stream) {
+  Scope scope(*this);
+  (void)cuda().streamDestroy(stream);
+}
 
 Result<dl::CudaEvent> Gpu::record(dl::CudaStream stream) {
   dl::CudaEvent event = nullptr;

@@ -31,15 +31,12 @@ Status Lane::poll() {
 
 Status Lane::beginFront() {
   LaneOp &op = *queue_.front();
-  if (!stream_) {
-    Result<dl::CudaStream> made = gpu_.makeStream();
-    if (!made)
-      return made.status();
-    stream_ = *made;
-  }
+  Result<dl::CudaStream> own = stream();
+  if (!own)
+    return own.status();
   op.stage = LaneOp::Stage::Issued;
   auto *callers = static_cast<dl::CudaStream>(op.call.stream);
-  op.stream = op.onCallersStream && !needsOwnStream(op.call) ? callers : stream_;
+  op.stream = op.onCallersStream && !needsOwnStream(op.call) ? callers : *own;
   if (callers && op.stream != callers)
     COLL_RETURN_IF_ERROR(gpu_.order(callers, op.stream));
   return issue(op);
@@ -61,6 +58,16 @@ Status Lane::endFront() {
   op.stage = LaneOp::Stage::OnStream;
   queue_.pop_front();
   return {};
+}
+
+Result<dl::CudaStream> Lane::stream() {
+  if (!stream_) {
+    Result<dl::CudaStream> made = gpu_.makeStream();
+    if (!made)
+      return made.status();
+    stream_ = *made;
+  }
+  return stream_;
 }
 
 Result<char *> Lane::scratch(int64_t bytes) {

@@ -72,6 +72,8 @@ public:
 protected:
   // Whether the call cannot go on the caller's stream itself: it needs scratch().
   virtual bool needsOwnStream(const Call &) const { return false; }
+  // The lane's own, made where there is none.
+  Result<dl::CudaStream> stream();
   // Memory that is used in the order of the lane's own stream.
   Result<char *> scratch(int64_t bytes);
   // Puts the operation on op.stream; what it still needs is put there by finish(), once

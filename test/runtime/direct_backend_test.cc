@@ -125,6 +125,58 @@ TEST_F(DirectBackend, CallsOfAGroupFollowOneAnotherOnAllStreams) {
   }));
 }
 
+TEST_F(DirectBackend, ACaptureDoesNotForgetTheCallBeforeIt) {
+  cuda.delayCopies(20);
+  expectAll(run(options(2), [&](Rank &me) {
+    const dl::Cuda &driver = cuda.table();
+    dl::CudaStream early = stream(), captured = stream(), late = stream();
+    float *ones = floats(me.rank, {1}), *data = floats(me.rank, {0}), *other = floats(me.rank, {0});
+    Call call = sum(data, 1);
+    Status status = me.group.run(call);
+    auto on = [&](dl::CudaStream where, float *what) {
+      call.src = call.dst = what;
+      call.stream = where;
+      if (status.ok())
+        status = me.group.run(call);
+    };
+    EXPECT_EQ(driver.memcpyAsync(reinterpret_cast<dl::CudaAddress>(data),
+                                 reinterpret_cast<dl::CudaAddress>(ones), 4, early),
+              0);
+    on(early, data);
+    dl::CudaGraph graph = nullptr;
+    EXPECT_EQ(driver.streamBeginCapture(captured, dl::kCudaCaptureThreadLocal), 0);
+    on(captured, other);
+    EXPECT_EQ(driver.streamEndCapture(captured, &graph), 0);
+    on(late, data);
+    Status done = me.endpoint.synchronize(late);
+    EXPECT_EQ(data[0], 4);
+    EXPECT_EQ(me.endpoint.synchronize(early).code(), kCollOk);
+    (void)driver.graphDestroy(graph);
+    for (dl::CudaStream each : {early, captured, late})
+      (void)driver.streamDestroy(each);
+    return status.ok() ? done : status;
+  }));
+}
+
+// The driver might wait for the GPU, and so for a kernel that waits for this rank's.
+TEST_F(DirectBackend, NothingIsMadeBetweenCallsOfMembers) {
+  expectAll(run(options(3), [&](Rank &me) {
+    auto made = [&] {
+      return cuda.calls("streamCreate") + cuda.calls("eventCreate") + cuda.calls("memAlloc") +
+             cuda.calls("memHostAlloc");
+    };
+    Call call = sum(floats(me.rank, {1}), 1);
+    call.kind = OpKind::Reduce;
+    call.dst = floats(me.rank, {0});
+    Status status = me.group.run(Call()); // a barrier
+    const int64_t before = made();
+    for (int i = 0; i < 3 && status.ok(); ++i)
+      status = me.group.run(call);
+    EXPECT_EQ(made(), before);
+    return status;
+  }));
+}
+
 TEST_F(DirectBackend, MismatchOnAStreamIsToldWhenItIsWaitedFor) {
   for (const char *check : {"2", "1", "0"}) {
     ScopedEnv checks("COLL_DIRECT_CHECK", check);

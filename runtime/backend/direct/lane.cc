@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 namespace coll::rt::direct {
 
@@ -20,6 +21,10 @@ constexpr int64_t kGraceUs = 1'000'000;
 // A rank sends and receives at once, say with two neighbours: then the kernels of all transfers
 // have to be on the GPU beside each other.
 constexpr uint32_t kTransfersAtOnce = 4;
+
+// The driver has more than one way to copy, by size.
+constexpr int64_t kRehearsedBytes[] = {4, 512, 64 << 10, 1 << 20};
+constexpr int kEventsOfCalls = 4;
 
 // What else may be wrong where ranks of one process share a GPU.
 constexpr const char *kQueuesHint =
@@ -64,6 +69,7 @@ Status DirectLane::identify(gpu::Identity &mine) {
     std::memset(control_.host(), 0, sizeof(kernels::PeerControl));
     node_.alarm().add(reinterpret_cast<kernels::PeerControl *>(control_.host()));
     group_.control = reinterpret_cast<kernels::PeerControl *>(control_.device());
+    COLL_RETURN_IF_ERROR(rehearse());
     // The others' are not known yet, and not touched.
     std::fill_n(group_.workspace, size(), slice_.data);
     COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, gpu_.stream()));
@@ -73,6 +79,32 @@ Status DirectLane::identify(gpu::Identity &mine) {
   }
   std::memcpy(mine.bytes, &slice_.id, sizeof(slice_.id));
   return {};
+}
+
+// What the driver makes or loads at its first use it has now: where ranks share a GPU, it might
+// wait for the kernels on it, and hold what this rank's kernel, for which they wait, is launched
+// with.
+Status DirectLane::rehearse() {
+  Result<dl::CudaStream> own = stream();
+  if (!own)
+    return own.status();
+  // As calls copy beside their kernels; the workspace has no state yet.
+  const auto most = static_cast<int64_t>(group_.layout.bytes / 2);
+  for (int64_t bytes : kRehearsedBytes)
+    for (const char *from : std::initializer_list<const char *>{nullptr, slice_.data + most})
+      COLL_RETURN_IF_ERROR(gpu_.copy({slice_.data, from, 0, 0, std::min(bytes, most), 1}, *own));
+  std::vector<dl::CudaEvent> events; // of a call, and of the one before
+  Status made;
+  for (int i = 0; i < kEventsOfCalls && made.ok(); ++i) {
+    Result<dl::CudaEvent> event = gpu_.record(*own);
+    made = event.status();
+    if (event)
+      events.push_back(*event);
+  }
+  for (dl::CudaEvent event : events)
+    gpu_.put(event);
+  COLL_RETURN_IF_ERROR(made);
+  return gpu_.context()->check(gpu_.cuda().streamSynchronize(*own), "cuStreamSynchronize");
 }
 
 Status DirectLane::join(const std::vector<gpu::Identity> &all) {
@@ -141,10 +173,11 @@ Status DirectLane::issue(gpu::LaneOp &op) {
   int capturing = dl::kCudaNotCapturing;
   COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(op.stream, &capturing),
                                              "cuStreamIsCapturing"));
-  gpu_.put(std::exchange(lastDone_, nullptr));
-  last_ = nullptr;
+  // What is captured has not been done, and what was done before still counts.
   if (capturing != dl::kCudaNotCapturing)
     return {};
+  gpu_.put(std::exchange(lastDone_, nullptr));
+  last_ = nullptr;
   Result<dl::CudaEvent> done = gpu_.record(op.stream);
   if (!done)
     return done.status();

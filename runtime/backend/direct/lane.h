@@ -59,6 +59,7 @@ protected:
   void end() override;
 
 private:
+  Status rehearse();
   uint64_t errorWord() const;
   Status launch(const Call &call, dl::CudaStream stream);
   Status launchTransfer(const Call &call, dl::CudaStream stream);
