@@ -65,7 +65,7 @@ _Tokens = _structure(
 _DispatchOptions = _structure(
     "DispatchOptions", numSms=_i32, expertAlignment=_i32, worstCaseTokens=_i64)
 _Received = _structure(
-    "Received", handle=_ptr, numReceived=_i64, numRows=_i64, numChannels=_i32, reserved=_i32, x=_ptr, scales=_ptr, topkIdx=_ptr, topkWeights=_ptr,
+    "Received", handle=_ptr, numReceived=_i64, numRows=_i64, numRelayed=_i64, numChannels=_i32, reserved=_i32, x=_ptr, scales=_ptr, topkIdx=_ptr, topkWeights=_ptr,
     sourceIdx=_ptr, rankPrefix=_ptr, channelPrefix=_ptr, sendHead=_ptr, tokensPerExpert=POINTER(_i32))
 _Combine = _structure(
     "Combine", x=_ptr, numRows=_i64, hidden=_i64, topkWeights=_ptr, numTopk=_i32, numSms=_i32,
@@ -238,6 +238,7 @@ class Received:
     def __init__(self, buffer, raw, num_tokens, hidden, dtype, num_topk, num_scales):
         self._raw, self._buffer, self.dtype, self.num_tokens = raw, buffer, dtype, num_tokens
         self.num_received, self.num_rows = raw.numReceived, raw.numRows
+        self.num_relayed = raw.numRelayed  # over the network, for ranks of this node; -1: one node
         rows, ranks = raw.numRows, buffer.num_ranks
 
         def view(address, kind, *shape):

@@ -104,6 +104,8 @@ struct MoeReceived {
   const float *topkWeights = nullptr;   // [received][numTopk]: 0 where topkIdx is -1
   std::vector<int32_t> tokensPerExpert; // of this rank's experts, aligned; empty where the host
                                         // did not wait, and in cached mode
+  int64_t numRelayed = -1; // tokens that came to this rank over the network, for ranks of its
+                           // node; -1: there is one node
   MoeHandle handle;
 };
 

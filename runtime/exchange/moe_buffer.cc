@@ -145,6 +145,7 @@ Status MoeBuffer::open() {
   pinned_ = pinned.take();
   std::memset(pinned_.host(), 0, sizeof(Words));
   words_ = reinterpret_cast<Words *>(pinned_.host());
+  std::memset(&words_->counters, -1, sizeof words_->counters);
   indexError_ = &reinterpret_cast<Words *>(pinned_.device())->layoutError;
 
   const auto size = static_cast<uint32_t>(world().members());

@@ -134,6 +134,7 @@ Status MoeBuffer::moveAcross(const MoeTokens &tokens, const MoeRouting *routing,
   passage.sourceIdx = relay->relaySource;
   COLL_RETURN_IF_ERROR(move(relayed, shape, passage, config));
   pointTo(shape, received);
+  received.numRelayed = routes->numRelayed();
   return Status::okay();
 }
 

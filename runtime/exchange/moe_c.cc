@@ -174,6 +174,7 @@ int32_t give(const CollMoe *owner, Result<MoeReceived> made, int64_t worst, int3
   to.handle = handle;
   to.numReceived = handle->handle.numRecv;
   to.numRows = handle->numRows;
+  to.numRelayed = made->numRelayed;
   to.numChannels = handle->numChannels;
   to.reserved = 0;
   to.x = made->x;

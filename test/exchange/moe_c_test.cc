@@ -135,6 +135,7 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
   wait(r);
   EXPECT_EQ(received.numReceived, expected.handle.numRecv);
   EXPECT_EQ(received.numRows, received.numReceived);
+  EXPECT_EQ(received.numRelayed, -1);
   EXPECT_EQ(received.numChannels, 2);
   EXPECT_TRUE(std::equal(expected.tokensPerExpert.begin(), expected.tokensPerExpert.end(),
                          received.tokensPerExpert));

@@ -142,6 +142,23 @@ void expectHandle(const MoeHandle &handle, const MoeHostHandle &expected) {
   expectBytes("source", handle.recvSourceIdx, expected.recvSourceIdx);
 }
 
+// Tokens of the ranks with this rank's place on other nodes, for any rank of this one.
+int64_t relayedBy(size_t rank, const Round &round, size_t nodeSize) {
+  int64_t tokens = 0;
+  for (size_t source = rank % nodeSize; source < round.world.size(); source += nodeSize) {
+    const MoeRankCase &from = round.world[source];
+    const auto topk = static_cast<size_t>(from.routing.numTopk);
+    const auto perNode = from.routing.numExperts / static_cast<int64_t>(round.world.size()) *
+                         static_cast<int64_t>(nodeSize);
+    for (size_t t = 0; source != rank && t < from.topkIdx.size(); t += topk)
+      tokens +=
+          std::any_of(from.topkIdx.data() + t, from.topkIdx.data() + t + topk, [&](int64_t e) {
+            return e >= 0 && e / perNode == static_cast<int64_t>(rank / nodeSize);
+          });
+  }
+  return tokens;
+}
+
 void playRound(MoeRank &rank, size_t number, const MoeInputs &in, const Round &round,
                int nodeSize) {
   MoeBuffer &buffer = *rank.buffer;
@@ -152,6 +169,7 @@ void playRound(MoeRank &rank, size_t number, const MoeInputs &in, const Round &r
       buffer.dispatch(in.tokens, in.routing, in.layout, round.options, in.handle, rank.order);
   ASSERT_TRUE(received.ok()) << received.status().toString();
   EXPECT_EQ(received->handle.numRecv, round.options.worstCaseTokens ? -1 : expected.handle.numRecv);
+  EXPECT_EQ(received->numRelayed, relayedBy(number, round, static_cast<size_t>(nodeSize)));
   if (!round.options.worstCaseTokens) {
     EXPECT_EQ(received->tokensPerExpert, expected.tokensPerExpert);
   }

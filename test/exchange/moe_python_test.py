@@ -166,6 +166,7 @@ class MoeTest(unittest.TestCase):
         for most, rows in ((7, 7), (1 << 20, 458)):
             received, call = self.dispatch(rank, buffer, worst_case_tokens=most)
             self.assertEqual((received.num_received, received.num_rows), (-1, rows))
+            self.assertEqual(received.num_relayed, -1)
             for view in (received.x, received.topk_idx, received.topk_weights, received.source_idx):
                 self.assertEqual(view.shape[0], rows)
             again = buffer.dispatch_again(call["x"], received, num_sms=4, stream=buffer.comm_stream)
