@@ -4,6 +4,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/region.h"
+#include "runtime/exchange/reshard_certificate.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -62,6 +63,29 @@ void execute(const ReshardSpec &spec, const ReshardPlan &plan) {
   }
 }
 
+TEST(ReshardPlanTest, CertificatesNameLinksAndBounds) {
+  // Rows of ranks 0 and 1 become columns of ranks 1 and 2.
+  ReshardSpec spec;
+  spec.shape = {4, 4};
+  spec.senders = {{0, {{0, 0}, {2, 4}}, {}, 0}, {1, {{2, 0}, {2, 4}}, {}, 0}};
+  spec.receivers = {{1, {{0, 0}, {4, 2}}, {}, 0}, {2, {{0, 2}, {4, 2}}, {}, 0}};
+  const ReshardCertificate routed = certify(spec, planReshard(spec).take());
+  EXPECT_EQ(routed.describe(), "plan routed\n"
+                               "  rank 0 -> rank 1: 16 bytes\n"
+                               "  into rank 1: 16 bytes, at least 16\n"
+                               "  rank 0 -> rank 2: 16 bytes\n"
+                               "  rank 1 -> rank 2: 16 bytes\n"
+                               "  into rank 2: 32 bytes, at least 32\n"
+                               "  meets the bound of every way\n");
+  EXPECT_EQ(routed.busiest().rank, 2);
+  const ReshardCertificate gather =
+      certify(spec, planReshard(spec, ReshardStrategy::Gather).take());
+  EXPECT_FALSE(gather.isLeast());
+  EXPECT_EQ(gather.busiest().bytes, 64);
+  EXPECT_NE(gather.describe().find("into rank 1: 32 bytes, at least 16\n"), std::string::npos);
+  EXPECT_EQ(ReshardCertificate().busiest().bytes, 0);
+}
+
 TEST(ReshardPlanTest, RandomPlansMoveEveryByteOnce) {
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     Random random(seed);
@@ -72,6 +96,11 @@ TEST(ReshardPlanTest, RandomPlansMoveEveryByteOnce) {
     execute(spec, *plan);
     // A receiver takes nothing from others that its own rank holds.
     EXPECT_EQ(plan->wireBytes, plan->leastWireBytes);
+    EXPECT_TRUE(certify(spec, *plan).isLeast());
+    int64_t into = 0;
+    for (const ReshardInflow &inflow : certify(spec, *plan).inflows)
+      into += inflow.bytes;
+    EXPECT_EQ(into, plan->wireBytes);
     Result<ReshardPlan> gather = planReshard(spec, ReshardStrategy::Gather);
     ASSERT_TRUE(gather.ok()) << gather.status().toString();
     execute(spec, *gather);

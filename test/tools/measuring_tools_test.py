@@ -257,6 +257,28 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(done.returncode, 77, done.stderr)
         self.assertIn("SKIPPED", done.stdout)
 
+    def test_reshards_of_several_shapes_have_curves_and_certificates(self):
+        rows_file, plot = self.path("rows.jsonl"), self.path("curves.svg")
+        done = run("coll-perf", "reshard", "--shape=8x8,64x64,96x32", "--same", "--certificate", "-n1", "-w0",
+                   "--repeat=1", "--direction=push", f"--json={rows_file}", f"--plot={plot}")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        rows = [json.loads(line) for line in rows_file.read_text().splitlines()]
+        self.assertEqual([row["size"] for row in rows], [s for s in ("256 B", "16 KiB", "12 KiB") for _ in "rg"])
+        # Of 2 x 2 quarters each rank gets one; gathered, a half.
+        self.assertEqual([(row["link_bytes"], row["least_link_bytes"]) for row in rows[:2]], [(64, 64), (128, 64)])
+        picture = xml.dom.minidom.parse(str(plot))
+        self.assertEqual(len(picture.getElementsByTagName("polyline")), 2 * 2)
+        self.assertEqual(len(picture.getElementsByTagName("circle")), 2 * 2 * 3)
+        for text in ("plan routed\n  rank 1 -> rank 0: 64 bytes\n  into rank 0: 64 bytes, at least 64\n",
+                     "meets the bound of every way", "plan gather\n  rank 1 -> rank 0: 128 bytes\n",
+                     "is above the bound"):
+            self.assertIn(text, done.stdout)
+        for words, text in ((["--shape=8x8,"], '"" is not of the form'), (["--shape=8x8,9x"], "9x"),
+                            (["--shape=8x8,8", "--to=1"], "--to"), (["--plot=curves.pdf"], ".svg or .png")):
+            done = run("coll-perf", "reshard", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(text, done.stderr)
+
     # Between nodes there are engines alone: the fake driver runs no kernels.
     NODES = ["reshard", "--memory=gpu", "--nodes=2", "--engine=copies", "--peers=none",
              "--direction=push"]

@@ -63,6 +63,10 @@ std::vector<double> ticks(const Scale &scale) {
   return result;
 }
 
+std::string amount(const Chart &chart, double value) {
+  return chart.countOf.empty() ? formatBytes(static_cast<uint64_t>(value)) : number(value);
+}
+
 std::string axes(const Chart &chart, const Scale &x, const Scale &y, double top) {
   std::string out = text(kLeft, top + 20, chart.title, "start", "font-weight=\"bold\"");
   for (double value : ticks(y)) {
@@ -74,22 +78,24 @@ std::string axes(const Chart &chart, const Scale &x, const Scale &y, double top)
   for (int power = static_cast<int>(std::ceil(x.low)); power <= x.high; power += step) {
     double at = x.at(power);
     out += line(at, y.from, at, y.to, "#eeeeee");
-    out += text(at, y.from + 18, formatBytes(uint64_t(1) << power), "middle");
+    out += text(at, y.from + 18, amount(chart, std::exp2(power)), "middle");
   }
   out += line(x.from, y.from, x.to, y.from, "#333333");
   out += line(x.from, y.from, x.from, y.to, "#333333");
+  out += text(x.to + 12, y.from + 18, chart.countOf, "start");
   return out + text(x.from - 6, y.to - 8, chart.unit, "end");
 }
 
-std::string drawCurve(const Curve &curve, const Scale &x, const Scale &y, size_t index,
+std::string drawCurve(const Chart &chart, size_t index, const Scale &x, const Scale &y,
                       double top) {
+  Curve curve = chart.curves[index];
+  std::sort(curve.points.begin(), curve.points.end()); // they may have been measured in any order
   std::string color = kColors[index % 5], path, dots;
-  for (const auto &[bytes, value] : curve.points) {
-    std::string px = number(x.at(std::log2(bytes))), py = number(y.at(std::log10(value)));
+  for (const auto &[place, value] : curve.points) {
+    std::string px = number(x.at(std::log2(place))), py = number(y.at(std::log10(value)));
     path += px + "," + py + " ";
     dots += "<circle cx=\"" + px + "\" cy=\"" + py + "\" r=\"3\" fill=\"" + color + "\"><title>" +
-            formatBytes(static_cast<uint64_t>(bytes)) + ": " + number(value) +
-            "</title></circle>\n";
+            amount(chart, place) + ": " + number(value) + "</title></circle>\n";
   }
   double legend = top + kTop + 16 * static_cast<double>(index) + 8;
   return "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"" + color + "\" points=\"" + path +
@@ -112,7 +118,7 @@ std::string drawChart(const Chart &chart, double top) {
   y.low -= 0.05, y.high += 0.05;
   std::string out = axes(chart, x, y, top);
   for (size_t i = 0; i < chart.curves.size(); ++i)
-    out += drawCurve(chart.curves[i], x, y, i, top);
+    out += drawCurve(chart, i, x, y, top);
   return out;
 }
 
@@ -139,6 +145,14 @@ rt::Status convert(const std::string &svg, const std::string &path) {
 }
 
 } // namespace
+
+Curve &curveOf(Chart &chart, const std::string &label) {
+  for (Curve &curve : chart.curves)
+    if (curve.label == label)
+      return curve;
+  chart.curves.push_back({label, {}});
+  return chart.curves.back();
+}
 
 std::string drawSvg(const std::string &title, const std::vector<Chart> &charts) {
   double height = 40 + kHeight * static_cast<double>(charts.size());

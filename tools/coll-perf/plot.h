@@ -1,4 +1,4 @@
-// plot.h - curves over message sizes, as an SVG or PNG file.
+// plot.h - curves over message sizes or other numbers, as an SVG or PNG file.
 
 #ifndef COLL_TOOLS_COLL_PERF_PLOT_H
 #define COLL_TOOLS_COLL_PERF_PLOT_H
@@ -13,7 +13,7 @@ namespace coll::perf {
 
 struct Curve {
   std::string label;
-  std::vector<std::pair<double, double>> points; // bytes, value; both above 0
+  std::vector<std::pair<double, double>> points; // bytes or so, value; both above 0
 };
 
 // One chart: bytes to the right, values upward, both on logarithmic scales.
@@ -21,7 +21,11 @@ struct Chart {
   std::string title;
   std::string unit;
   std::vector<Curve> curves;
+  std::string countOf = {}; // "tokens": they are to the right, not bytes
 };
+
+// The chart's curve of that name, which is made where there is none.
+Curve &curveOf(Chart &chart, const std::string &label);
 
 // The charts one below the other.
 std::string drawSvg(const std::string &title, const std::vector<Chart> &charts);

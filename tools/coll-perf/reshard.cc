@@ -4,6 +4,7 @@
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/output.h"
+#include "tools/coll-perf/plot.h"
 #include "tools/coll-perf/reshard/rank.h"
 
 #include <CLI/CLI.hpp>
@@ -15,15 +16,15 @@ namespace {
 
 struct Words {
   ReshardWords reshard;
-  std::string json, command;
+  ReshardFiles files;
 };
 
 int runReshard(const Words &words) {
-  Result<ReshardTask> task = prepareReshard(words.reshard);
-  Status status = task.status();
-  if (task) {
-    Result<int> code = runProcesses(task->ranks, [&](const rt::JobOptions &job) {
-      return runReshardRank(*task, job, words.json, words.command);
+  Result<std::vector<ReshardTask>> tasks = prepareReshard(words.reshard);
+  Status status = tasks.status();
+  if (tasks) {
+    Result<int> code = runProcesses(tasks->front().ranks, [&](const rt::JobOptions &job) {
+      return runReshardRank(*tasks, job, words.files);
     });
     if (code.ok())
       return *code;
@@ -36,22 +37,28 @@ int runReshard(const Words &words) {
 
 Command addReshard(CLI::App &app, int argc, char **argv) {
   auto words = std::make_shared<Words>();
-  words->command = shownCommand(argc, argv);
+  words->files.command = shownCommand(argc, argv);
   CLI::App *reshard = app.add_subcommand(
       "reshard", "a tensor goes from one sharding to another, between processes");
   reshard->footer(
       "Times are of the slowest rank, for one reshard of several in a row; GB/s is the tensor's "
       "size by\n"
-      "that; between: what crosses from rank to rank. Ranks share GPUs where these are fewer.\n\n"
+      "that; between: what crosses from rank to rank; busiest link: what goes into the rank that "
+      "gets\nmost from others; each beside the least that any plan moves. Ranks share GPUs where "
+      "these are fewer.\n\n"
       "Examples:\n"
       "  coll-perf reshard --shape=4096x4096 --senders=2 --receivers=2\n"
+      "  coll-perf reshard --shape=256x256,1024x1024,4096x4096 --plot=curves.svg --certificate\n"
       "  coll-perf reshard --memory=gpu --shape=51200x51200 --json=rows.jsonl\n"
       "  coll-perf reshard --memory=gpu --shape=51200x51200 --senders=4 --receivers=4 --same\n"
       "  coll-perf reshard --memory=gpu --senders=2 --receivers=2 --nodes=2");
   addReshardOptions(*reshard, words->reshard);
-  reshard->add_option("--json", words->json, "append rows to this file")
+  reshard->add_option("--json", words->files.json, "append rows to this file")
       ->group("Output")
       ->check(whyNotWritable);
+  reshard->add_option("--plot", words->files.plot, kPlotHelp)
+      ->group("Output")
+      ->check(whyNotPlottable);
   return {reshard, [words] { return runReshard(*words); }};
 }
 

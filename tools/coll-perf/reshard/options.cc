@@ -131,7 +131,8 @@ void addReshardOptions(CLI::App &app, ReshardWords &words) {
   auto option = [&](const char *flags, auto &value, const char *help) {
     app.add_option(flags, value, help)->group(group)->capture_default_str();
   };
-  option("--shape", words.shape, "of the tensor: 512x1024x8");
+  option("--shape", words.shape,
+         "of the tensor: 512x1024x8; several after each other: 512x512,4096x4096");
   option("-d,--dtype", words.dtype, "of its elements");
   option("--senders", words.senders, "ranks that hold it");
   option("--receivers", words.receivers, "ranks that want it");
@@ -140,6 +141,9 @@ void addReshardOptions(CLI::App &app, ReshardWords &words) {
   option("--to", words.to, "dimension that the receivers split");
   option("--strategy", words.strategies, "side by side: routed, gather");
   option("--direction", words.directions, "side by side: push, pull");
+  app.add_flag("--certificate", words.certificate,
+               "print what each link carries, and the least that any plan brings into each rank")
+      ->group(group);
   group = "Where";
   option("--memory", words.memory, "host (processes, one-sided over tcp) or gpu (peer memory)");
   option("--nodes", words.nodes,
@@ -182,9 +186,11 @@ int64_t ReshardTask::bytes() const {
   return *rt::numElements(spec.shape) * rt::dtypeSize(spec.dtype);
 }
 
-Result<ReshardTask> prepareReshard(const ReshardWords &words) {
+namespace {
+
+Result<ReshardTask> prepareShape(const ReshardWords &words, const std::string &word) {
   ReshardTask task;
-  Result<std::vector<int64_t>> shape = parseShape(words.shape);
+  Result<std::vector<int64_t>> shape = parseShape(word);
   if (!shape)
     return shape.status();
   std::optional<CollDtype> dtype = rt::parseDtype(words.dtype);
@@ -218,10 +224,25 @@ Result<ReshardTask> prepareReshard(const ReshardWords &words) {
   task.check = !words.noCheck;
   task.seed = words.seed;
   task.timeoutUs = static_cast<int64_t>(words.timeoutSeconds * 1e6);
-  task.title = words.dtype + " " + words.shape + ", " + sideName(words.from, words.senders) +
-               " to " + sideName(words.to, words.receivers) +
-               (words.same ? ", the same ranks" : ", other ranks");
+  task.certificate = words.certificate;
+  task.pattern = sideName(words.from, words.senders) + " to " +
+                 sideName(words.to, words.receivers) +
+                 (words.same ? ", the same ranks" : ", other ranks");
+  task.title = words.dtype + " " + word + ", " + task.pattern;
   return task;
+}
+
+} // namespace
+
+Result<std::vector<ReshardTask>> prepareReshard(const ReshardWords &words) {
+  std::vector<ReshardTask> tasks;
+  for (const std::string &word : splitWords(words.shape)) {
+    Result<ReshardTask> task = prepareShape(words, word);
+    if (!task)
+      return task.status();
+    tasks.push_back(task.take());
+  }
+  return tasks;
 }
 
 } // namespace coll::perf

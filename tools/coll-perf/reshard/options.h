@@ -23,7 +23,7 @@ struct ReshardWords {
   std::string strategies = "routed,gather", directions = "push,pull", engines = "auto",
               peers = "all";
   int senders = 2, receivers = 2, from = 0, to = 1, nodes = 1;
-  bool same = false, noCheck = false;
+  bool same = false, noCheck = false, certificate = false;
   int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
   uint64_t seed = 1;
   double timeoutSeconds = 60;
@@ -48,16 +48,17 @@ struct ReshardTask {
   bool gpu = false;
   std::vector<ReshardWay> ways; // ours first
   int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
-  bool check = true;
+  bool check = true, certificate = false;
   uint64_t seed = 1;
   int64_t timeoutUs = 60'000'000;
-  std::string title; // "f32 51200x51200, dimension 0 over 2 to dimension 1 over 2"
+  std::string title,
+      pattern; // "f32 51200x51200, dimension 0 over 2 to dimension 1 over 2"; without the shape
 
   int64_t bytes() const; // of the tensor
   int nodeOf(int rank) const { return rank * nodes / ranks; }
 };
-// The first thing that is wrong, in the words of the command line.
-Result<ReshardTask> prepareReshard(const ReshardWords &words);
+// One for each shape. The first thing that is wrong, in the words of the command line.
+Result<std::vector<ReshardTask>> prepareReshard(const ReshardWords &words);
 
 } // namespace coll::perf
 

@@ -1,7 +1,9 @@
 #include "tools/coll-perf/reshard/rank.h"
 
+#include "runtime/exchange/reshard_certificate.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/output.h"
+#include "tools/coll-perf/plot.h"
 #include "tools/coll-perf/reshard/mover.h"
 #include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
@@ -21,13 +23,21 @@ struct Figure {
   double us = 0;      // one reshard, slowest rank
   int64_t wrong = -1; // elements on all ranks; -1: not checked
   int64_t wireBytes = 0, leastBytes = 0;
+  rt::exchange::ReshardInflow link; // the busiest way into a rank
+};
+
+// Of one task.
+struct Measured {
+  const ReshardTask *task = nullptr;
+  std::vector<Figure> figures;
 };
 
 class ReshardRank {
 public:
-  ReshardRank(const ReshardTask &task, int rank) : task_(task), rank_(rank) {}
+  ReshardRank(const ReshardTask &task, Gathering &ranks)
+      : task_(task), ranks_(ranks), rank_(ranks.rank()) {}
 
-  Status open(const rt::JobOptions &job);
+  Status open();
   // Each way that works here; what does not is said by rank 0.
   Result<std::vector<Figure>> measure();
 
@@ -37,20 +47,17 @@ private:
   Result<Figure> measureWay(const ReshardWay &way);
   Result<int64_t> checkWay(Mover &mover);
   Result<double> timeWay(Mover &mover, Status (Mover::*step)());
+  void print(const Figure &figure) const;
 
   const ReshardTask &task_;
+  Gathering &ranks_;
   const int rank_;
-  std::unique_ptr<Gathering> ranks_;
   std::unique_ptr<RankMemory> memory_;
   GpuRankMemory *gpu_ = nullptr; // memory_, where it is of a GPU
   std::optional<ShardPattern> source_, target_;
 };
 
-Status ReshardRank::open(const rt::JobOptions &job) {
-  Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, task_.timeoutUs);
-  if (!ranks)
-    return ranks.status();
-  ranks_ = ranks.take();
+Status ReshardRank::open() {
   // The drivers of all ranks are there, before memory is made, which all do together.
   Status usable;
   if (task_.gpu) {
@@ -62,8 +69,8 @@ Status ReshardRank::open(const rt::JobOptions &job) {
     if (usable.ok() && count == 0)
       usable = Status(kCollUnsupported, "there is no GPU");
   }
-  COLL_RETURN_IF_ERROR(ranks_->agree(usable));
-  return ranks_->agree(makeMemory());
+  COLL_RETURN_IF_ERROR(ranks_.agree(usable));
+  return ranks_.agree(makeMemory());
 }
 
 Status ReshardRank::makeMemory() {
@@ -86,14 +93,14 @@ Status ReshardRank::makeMemory() {
   }
   if (task_.gpu) {
     Result<std::unique_ptr<GpuRankMemory>> made =
-        makeGpuMemory(task_, rank_, bytes, ranks_->bootstrap());
+        makeGpuMemory(task_, rank_, bytes, ranks_.bootstrap());
     if (!made)
       return made.status();
     gpu_ = made->get();
     memory_ = made.take();
   } else {
     Result<std::unique_ptr<RankMemory>> made =
-        makeHostMemory(task_, rank_, bytes, ranks_->bootstrap());
+        makeHostMemory(task_, rank_, bytes, ranks_.bootstrap());
     if (!made)
       return made.status();
     memory_ = made.take();
@@ -106,7 +113,7 @@ Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
     return makeHostMover(task_, way, rank_, *memory_);
   switch (way.kind) {
   case ReshardWay::Kind::Nccl:
-    return makeNcclMover(task_, rank_, *gpu_, ranks_->bootstrap());
+    return makeNcclMover(task_, rank_, *gpu_, ranks_.bootstrap());
   case ReshardWay::Kind::Copies:
     return makeCopiesMover(task_, way, rank_, *gpu_);
   default:
@@ -116,15 +123,15 @@ Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
 
 // One reshard with targets full of junk before it; wrong elements of all ranks.
 Result<int64_t> ReshardRank::checkWay(Mover &mover) {
-  COLL_RETURN_IF_ERROR(ranks_->agree(memory_->spoil()));
+  COLL_RETURN_IF_ERROR(ranks_.agree(memory_->spoil()));
   for (auto step : {&Mover::run, &Mover::slice}) {
     Status status = (mover.*step)();
-    COLL_RETURN_IF_ERROR(ranks_->agree(status.ok() ? mover.synchronize() : status));
+    COLL_RETURN_IF_ERROR(ranks_.agree(status.ok() ? mover.synchronize() : status));
   }
   if (!task_.check)
     return -1;
   Result<int64_t> wrong = target_ ? memory_->wrong(*target_) : Result<int64_t>(0);
-  Result<std::vector<int64_t>> all = ranks_->agree(wrong.status(), wrong.ok() ? *wrong : 0);
+  Result<std::vector<int64_t>> all = ranks_.agree(wrong.status(), wrong.ok() ? *wrong : 0);
   if (!all)
     return all.status();
   int64_t sum = 0;
@@ -140,15 +147,15 @@ Result<double> ReshardRank::timeWay(Mover &mover, Status (Mover::*step)()) {
     status = (mover.*step)();
   if (status.ok())
     status = mover.synchronize();
-  COLL_RETURN_IF_ERROR(ranks_->agree(status));
-  Result<int64_t> start = ranks_->commonStart();
+  COLL_RETURN_IF_ERROR(ranks_.agree(status));
+  Result<int64_t> start = ranks_.commonStart();
   if (!start)
     return start.status();
   for (int i = 0; i < task_.iterations && status.ok(); ++i)
     status = (mover.*step)();
   if (status.ok())
     status = mover.synchronize();
-  Result<std::vector<int64_t>> all = ranks_->agree(status, net::nowUs() - *start);
+  Result<std::vector<int64_t>> all = ranks_.agree(status, net::nowUs() - *start);
   if (!all)
     return all.status();
   return static_cast<double>(*std::max_element(all->begin(), all->end())) / task_.iterations;
@@ -156,12 +163,13 @@ Result<double> ReshardRank::timeWay(Mover &mover, Status (Mover::*step)()) {
 
 Result<Figure> ReshardRank::measureWay(const ReshardWay &way) {
   Result<std::unique_ptr<Mover>> mover = makeMover(way);
-  COLL_RETURN_IF_ERROR(ranks_->agree(mover.status()));
+  COLL_RETURN_IF_ERROR(ranks_.agree(mover.status()));
   Figure figure;
   figure.way = way;
   const rt::exchange::ReshardPlan plan = planReshard(task_.spec, way.strategy).take();
   figure.wireBytes = plan.wireBytes;
   figure.leastBytes = plan.leastWireBytes;
+  figure.link = certify(task_.spec, plan).busiest();
   Result<int64_t> wrong = checkWay(**mover);
   if (!wrong)
     return wrong.status();
@@ -183,8 +191,17 @@ Result<Figure> ReshardRank::measureWay(const ReshardWay &way) {
   }
   figure.us = median(times);
   // Nobody's windows are closed while another still uses them.
-  COLL_RETURN_IF_ERROR(ranks_->agree(Status()));
+  COLL_RETURN_IF_ERROR(ranks_.agree(Status()));
   return figure;
+}
+
+void ReshardRank::print(const Figure &figure) const {
+  const auto size = [](int64_t bytes) { return formatBytes(static_cast<uint64_t>(bytes)); };
+  std::printf("%-30s %12.1f %10.2f %12s %12s %12s %12s %8s\n", figure.way.name().c_str(), figure.us,
+              static_cast<double>(task_.bytes()) / figure.us * 1e-3, size(figure.wireBytes).c_str(),
+              size(figure.leastBytes).c_str(), size(figure.link.bytes).c_str(),
+              size(figure.link.leastBytes).c_str(),
+              figure.wrong < 0 ? "-" : std::to_string(figure.wrong).c_str());
 }
 
 Result<std::vector<Figure>> ReshardRank::measure() {
@@ -195,10 +212,7 @@ Result<std::vector<Figure>> ReshardRank::measure() {
       figures.push_back(*figure);
       if (rank_ != 0)
         continue;
-      std::printf("%-30s %12.1f %10.2f %12s %8s\n", way.name().c_str(), figure->us,
-                  static_cast<double>(task_.bytes()) / figure->us * 1e-3,
-                  formatBytes(static_cast<uint64_t>(figure->wireBytes)).c_str(),
-                  figure->wrong < 0 ? "-" : std::to_string(figure->wrong).c_str());
+      print(*figure);
     } else if (figure.status().code() != kCollUnsupported) {
       return figure.status().annotate(way.name());
     } else if (rank_ == 0) {
@@ -235,6 +249,8 @@ std::vector<Row> rowsOf(const ReshardTask &task, const std::vector<Figure> &figu
     row.ours = ours.us;
     row.more = {{"wire_bytes", static_cast<double>(ours.wireBytes)},
                 {"least_wire_bytes", static_cast<double>(ours.leastBytes)},
+                {"link_bytes", static_cast<double>(ours.link.bytes)},
+                {"least_link_bytes", static_cast<double>(ours.link.leastBytes)},
                 {"streams", task.streams}};
     if (peer) {
       row.peer = peer->us;
@@ -257,32 +273,78 @@ std::vector<Row> rowsOf(const ReshardTask &task, const std::vector<Figure> &figu
   return rows;
 }
 
+// Curves over the shapes' bytes, one for each way.
+Status writePlotOf(const std::vector<Measured> &all, const std::string &path) {
+  Chart time{"time of the slowest rank", "us", {}, {}},
+      speed{"tensor's size by time", "GB/s", {}, {}};
+  for (const Measured &measured : all)
+    for (const Figure &figure : measured.figures) {
+      const std::string label = figure.way.name();
+      const auto bytes = static_cast<double>(measured.task->bytes());
+      if (bytes <= 0 || figure.us <= 0)
+        continue; // neither has a place on the scales
+      curveOf(time, label).points.emplace_back(bytes, figure.us);
+      curveOf(speed, label).points.emplace_back(bytes, bytes / figure.us * 1e-3);
+    }
+  return writePlot(path, "coll-perf reshard: " + all.front().task->pattern, {time, speed});
+}
+
+void printHead(const ReshardTask &task) {
+  std::printf("%s\nreshard %s: %s, %d ranks, %s\n", machineName().c_str(), task.title.c_str(),
+              formatBytes(static_cast<uint64_t>(task.bytes())).c_str(), task.ranks,
+              placeName(task).c_str());
+  if (task.certificate) {
+    std::vector<rt::exchange::ReshardStrategy> told;
+    for (const ReshardWay &way : task.ways)
+      if (std::find(told.begin(), told.end(), way.strategy) == told.end()) {
+        told.push_back(way.strategy);
+        const auto plan = planReshard(task.spec, way.strategy).take();
+        std::printf("%s", certify(task.spec, plan).describe().c_str());
+      }
+  }
+  std::printf("%-30s %12s %10s %12s %12s %12s %12s %8s\n", "way", "us", "GB/s", "between",
+              "at least", "busiest link", "at least", "wrong");
+  std::fflush(stdout);
+}
+
+Result<std::vector<Figure>> measureTask(const ReshardTask &task, Gathering &ranks) {
+  ReshardRank self(task, ranks);
+  // The others are told the same.
+  COLL_RETURN_IF_ERROR(self.open());
+  if (ranks.rank() == 0)
+    printHead(task);
+  return self.measure();
+}
+
+Status writeFiles(const std::vector<Measured> &all, const ReshardFiles &files) {
+  for (const Measured &measured : all)
+    if (!files.json.empty())
+      COLL_RETURN_IF_ERROR(
+          appendRows(files.json, files.command, rowsOf(*measured.task, measured.figures)));
+  return files.plot.empty() ? Status() : writePlotOf(all, files.plot);
+}
+
 } // namespace
 
-int runReshardRank(const ReshardTask &task, const rt::JobOptions &job, const std::string &json,
-                   const std::string &command) {
-  const int rank = job.rank;
-  ReshardRank self(task, rank);
-  // The others are told the same.
-  if (Status opened = self.open(job); !opened.ok())
-    return fail(opened, rank);
-  if (rank == 0) {
-    std::printf("%s\nreshard %s: %s, %d ranks, %s\n", machineName().c_str(), task.title.c_str(),
-                formatBytes(static_cast<uint64_t>(task.bytes())).c_str(), task.ranks,
-                placeName(task).c_str());
-    std::printf("%-30s %12s %10s %12s %8s\n", "way", "us", "GB/s", "between", "wrong");
-    std::fflush(stdout);
-  }
-  Result<std::vector<Figure>> figures = self.measure();
-  if (!figures)
-    return fail(figures.status(), rank);
+int runReshardRank(const std::vector<ReshardTask> &tasks, const rt::JobOptions &job,
+                   const ReshardFiles &files) {
+  Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, tasks.front().timeoutUs);
+  if (!ranks)
+    return fail(ranks.status(), job.rank);
+  std::vector<Measured> all;
   bool isWrong = false;
-  for (const Figure &figure : *figures)
-    isWrong |= figure.wrong > 0;
-  if (rank == 0 && !json.empty())
-    if (Status written = appendRows(json, command, rowsOf(task, *figures)); !written.ok())
+  for (const ReshardTask &task : tasks) {
+    Result<std::vector<Figure>> figures = measureTask(task, **ranks);
+    if (!figures)
+      return fail(figures.status(), job.rank);
+    for (const Figure &figure : *figures)
+      isWrong |= figure.wrong > 0;
+    all.push_back({&task, figures.take()});
+  }
+  if (job.rank == 0)
+    if (Status written = writeFiles(all, files); !written.ok())
       return fail(written);
-  return isWrong ? fail(Status(kCollInternal, "results are wrong"), rank) : 0;
+  return isWrong ? fail(Status(kCollInternal, "results are wrong"), job.rank) : 0;
 }
 
 } // namespace coll::perf

@@ -7,13 +7,19 @@
 #include "tools/coll-perf/reshard/options.h"
 
 #include <string>
+#include <vector>
 
 namespace coll::perf {
 
-// Measures all ways of the task; rank 0 prints, and appends rows to `json` if that is not empty.
-// The process's exit code: 77 where this machine has no GPU for it.
-int runReshardRank(const ReshardTask &task, const rt::JobOptions &job, const std::string &json,
-                   const std::string &command);
+// Files, where they are not empty.
+struct ReshardFiles {
+  std::string json, plot, command;
+};
+
+// Measures all ways of each task, of which there is at least one, on the same ranks; rank 0 prints,
+// and writes files. The process's exit code: 77 where this machine has no GPU for it.
+int runReshardRank(const std::vector<ReshardTask> &tasks, const rt::JobOptions &job,
+                   const ReshardFiles &files);
 
 } // namespace coll::perf
 
