@@ -279,6 +279,14 @@ class CollPerfTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(text, done.stderr)
 
+    def test_moe_draws_what_it_has_measured_only(self):
+        done = run("coll-perf", "moe", "--plot=curves.pdf")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(".svg or .png", done.stderr)
+        plot = self.path("curves.svg")
+        done = run("coll-perf", "moe", "--ranks=2", f"--plot={plot}", COLL_CUDA="none")
+        self.assertEqual((done.returncode, plot.exists()), (77, False), done.stderr + done.stdout)
+
     # Between nodes there are engines alone: the fake driver runs no kernels.
     NODES = ["reshard", "--memory=gpu", "--nodes=2", "--engine=copies", "--peers=none",
              "--direction=push"]

@@ -1,5 +1,6 @@
 // What coll-perf leaves behind where others write to the same files, or the disk is full.
 
+#include "tools/coll-perf/moe/curves.h"
 #include "tools/coll-perf/output.h"
 #include "tools/coll-perf/rows.h"
 
@@ -86,6 +87,29 @@ TEST_F(PerfOutputTest, FilesAreReplacedByRunsAtOnce) {
     return true;
   }));
   EXPECT_EQ(std::filesystem::file_size(path_), 100'000u);
+}
+
+int countOf(const std::string &text, const std::string &word) {
+  int count = 0;
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+    ++count;
+  return count;
+}
+
+TEST_F(PerfOutputTest, CurvesOfTheTokenExchangeAreOverCounts) {
+  const std::vector<Chart> charts = moeCharts(
+      {{"dispatch", 8, 100, 20}, {"dispatch", 16, 60, 33}, {"layout", 8, 5, 0}, {"none", 0, 1, 1}},
+      "multiprocessors");
+  const std::string svg = drawSvg("moe", charts);
+  EXPECT_EQ(countOf(svg, "<polyline"), 3); // two of times, one of speeds
+  EXPECT_EQ(countOf(svg, "<circle"), 5);
+  EXPECT_EQ(countOf(svg, ">multiprocessors<"), 2);
+  EXPECT_NE(svg.find("<title>16: 60</title>"), svg.npos);
+  EXPECT_EQ(svg.find(" B<"), svg.npos); // no bytes
+  const std::string file = folder_ + "/curves.svg";
+  ASSERT_TRUE(writePlot(file, "moe", charts).ok());
+  EXPECT_GT(std::filesystem::file_size(file), svg.size() / 2);
+  EXPECT_NE(whyNotPlottable(folder_ + "/curves.pdf"), "");
 }
 
 } // namespace

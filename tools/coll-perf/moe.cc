@@ -5,6 +5,7 @@
 #include "tools/coll-perf/moe/rank.h"
 #include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/output.h"
+#include "tools/coll-perf/plot.h"
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
@@ -33,7 +34,7 @@ std::string callNamed(std::string &word) {
 struct Words {
   MoeTask task;
   double timeoutS = 30;
-  std::string json, command;
+  MoeFiles files;
   bool lowLatency = false;
   // Given by the user, not by default.
   CLI::Option *tokens = nullptr, *sms = nullptr, *repeat = nullptr, *calls = nullptr;
@@ -64,9 +65,8 @@ int runMoe(Words &words) {
     chooseLowLatency(words);
   Status status = task.validate();
   if (status.ok()) {
-    Result<int> code = runProcesses(task.ranks, [&](const rt::JobOptions &job) {
-      return runMoeRank(task, job, words.json, words.command);
-    });
+    Result<int> code = runProcesses(
+        task.ranks, [&](const rt::JobOptions &job) { return runMoeRank(task, job, words.files); });
     if (code.ok())
       return *code;
     status = code.status();
@@ -78,7 +78,7 @@ int runMoe(Words &words) {
 
 Command addMoe(CLI::App &app, int argc, char **argv) {
   auto words = std::make_shared<Words>();
-  words->command = shownCommand(argc, argv);
+  words->files.command = shownCommand(argc, argv);
   MoeTask &task = words->task;
   CLI::App *moe = app.add_subcommand(
       "moe", "tokens go to the ranks of their experts, and back: a process for each GPU");
@@ -87,8 +87,8 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
               "With --low-latency: median and 99th percentile of --repeat samples; a sample is a "
               "graph with -n\npairs of calls, or one call as the host sees it (alone).\n\n"
               "Examples:\n"
-              "  coll-perf moe --low-latency --json=rows.jsonl\n"
-              "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl\n"
+              "  coll-perf moe --low-latency --json=rows.jsonl --plot=tokens.svg\n"
+              "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl --plot=sms.svg\n"
               "  coll-perf moe --ranks=4 --nodes=2\n"
               "  coll-perf moe --ranks=2 --tokens=128 --hidden=2048 --topk=4 --experts=16");
   moe->add_option("--ranks", task.ranks, "processes, a GPU each")->capture_default_str();
@@ -118,9 +118,10 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
       moe->add_option("--repeat", task.repeat, "the median of so many")->capture_default_str();
   moe->add_option("--seed", task.seed, "of the data")->capture_default_str();
   moe->add_option("--timeout", words->timeoutS, "seconds, of each wait")->capture_default_str();
-  moe->add_option("--json", words->json, "append rows to this file")
+  moe->add_option("--json", words->files.json, "append rows to this file")
       ->group("Output")
       ->check(whyNotWritable);
+  moe->add_option("--plot", words->files.plot, kPlotHelp)->group("Output")->check(whyNotPlottable);
   return {moe, [words] { return runMoe(*words); }};
 }
 

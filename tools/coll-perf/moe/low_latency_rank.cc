@@ -85,17 +85,18 @@ public:
   LowLatencyRank(const MoeTask &task, Gathering &ranks) : task_(task), ranks_(ranks) {}
 
   Status open(const rt::JobOptions &job);
-  Result<LowLatencyReport> measure();
+  Result<MoeReport> measure();
   Status close();
 
 private:
-  Status measureTokens(int tokens, int sms, LowLatencyReport &report);
+  Status measureTokens(int tokens, int sms, MoeReport &report);
   Result<Figure> measurePair(const LowLatencyPair &pair, int tokens, int sms);
   // `work`: to be done `calls` calls at a time, and waited for.
   Result<Times> time(const std::function<Status()> &work, int calls);
-  Status checkAll(int sms, LowLatencyReport &report);
+  Status checkAll(int sms, MoeReport &report);
   void print(const Figure &figure) const;
   Row rowOf(const Figure &figure) const;
+  MoePoint pointOf(const Figure &figure) const;
 
   const MoeTask &task_;
   Gathering &ranks_;
@@ -170,7 +171,7 @@ Result<Figure> LowLatencyRank::measurePair(const LowLatencyPair &pair, int token
   return figure;
 }
 
-Status LowLatencyRank::checkAll(int sms, LowLatencyReport &report) {
+Status LowLatencyRank::checkAll(int sms, MoeReport &report) {
   Result<int64_t> mine = calls_->check(sms);
   Result<std::vector<int64_t>> all = ranks_.agree(mine.status(), mine.ok() ? *mine : 0);
   if (!all)
@@ -223,7 +224,14 @@ Row LowLatencyRank::rowOf(const Figure &figure) const {
   return row;
 }
 
-Status LowLatencyRank::measureTokens(int tokens, int sms, LowLatencyReport &report) {
+MoePoint LowLatencyRank::pointOf(const Figure &figure) const {
+  const bool isOneOfMany = task_.sms.size() > 1;
+  const double time = us(figure.inARow.median);
+  return {figure.pair->name + (isOneOfMany ? ", " + std::to_string(figure.sms) + " SMs" : ""),
+          figure.tokens, time, bytesOf(task_, figure) / time * 1e-3};
+}
+
+Status LowLatencyRank::measureTokens(int tokens, int sms, MoeReport &report) {
   calls_->use(tokens);
   if (task_.check)
     COLL_RETURN_IF_ERROR(checkAll(sms, report));
@@ -235,11 +243,12 @@ Status LowLatencyRank::measureTokens(int tokens, int sms, LowLatencyReport &repo
       return figure.status();
     print(*figure);
     report.rows.push_back(rowOf(*figure));
+    report.points.push_back(pointOf(*figure));
   }
   return Status::okay();
 }
 
-Result<LowLatencyReport> LowLatencyRank::measure() {
+Result<MoeReport> LowLatencyRank::measure() {
   if (ranks_.rank() == 0) {
     std::printf("%s\nmoe, low latency: %d ranks, nodes: %d, hidden %d, top-%d of %d experts\n"
                 "%-28s %6s %5s %9s %9s %9s %9s %8s\n",
@@ -247,7 +256,7 @@ Result<LowLatencyReport> LowLatencyRank::measure() {
                 task_.experts, "call", "tokens", "SMs", "us", "p99", "alone", "p99", "GB/s");
     std::fflush(stdout);
   }
-  LowLatencyReport report;
+  MoeReport report;
   for (int sms : task_.sms)
     for (int tokens : task_.lowLatencyTokens)
       COLL_RETURN_IF_ERROR(measureTokens(tokens, sms, report));
@@ -262,11 +271,11 @@ Status LowLatencyRank::close() {
 
 } // namespace
 
-Result<LowLatencyReport> measureLowLatency(const MoeTask &task, Gathering &ranks,
-                                           const rt::JobOptions &job) {
+Result<MoeReport> measureLowLatency(const MoeTask &task, Gathering &ranks,
+                                    const rt::JobOptions &job) {
   LowLatencyRank self(task, ranks);
   COLL_RETURN_IF_ERROR(self.open(job));
-  Result<LowLatencyReport> report = self.measure();
+  Result<MoeReport> report = self.measure();
   if (report.ok())
     COLL_RETURN_IF_ERROR(self.close());
   return report;

@@ -4,20 +4,14 @@
 #define COLL_TOOLS_COLL_PERF_MOE_LOW_LATENCY_RANK_H
 
 #include "tools/coll-perf/gathering.h"
+#include "tools/coll-perf/moe/rank.h"
 #include "tools/coll-perf/moe/task.h"
-#include "tools/coll-perf/rows.h"
-
-#include <vector>
 
 namespace coll::perf {
 
-// What all ranks found together; rank 0 has printed it.
-struct LowLatencyReport {
-  std::vector<Row> rows;
-  int64_t wrong = -1; // values, on all ranks; -1: not checked
-};
-Result<LowLatencyReport> measureLowLatency(const MoeTask &task, Gathering &ranks,
-                                           const rt::JobOptions &job);
+// Rank 0 has printed what it returns.
+Result<MoeReport> measureLowLatency(const MoeTask &task, Gathering &ranks,
+                                    const rt::JobOptions &job);
 
 } // namespace coll::perf
 

@@ -164,35 +164,53 @@ std::vector<Row> rowsOf(const MoeTask &task, const std::vector<Figure> &figures)
   return rows;
 }
 
+std::vector<MoePoint> pointsOf(const MoeTask &task, const std::vector<Figure> &figures) {
+  std::vector<MoePoint> points;
+  for (const Figure &figure : figures)
+    points.push_back(
+        {nameOf(figure.call), figure.sms, figure.us, bytesOf(task, figure) / figure.us * 1e-3});
+  return points;
+}
+
+Status writeFiles(const MoeTask &task, const MoeReport &report, const MoeFiles &files) {
+  if (!files.json.empty())
+    COLL_RETURN_IF_ERROR(appendRows(files.json, files.command, report.rows));
+  if (files.plot.empty())
+    return Status::okay();
+  const bool isLowLatency = !task.lowLatencyTokens.empty();
+  const std::string title = std::string("coll-perf moe") + (isLowLatency ? " --low-latency" : "") +
+                            ": " + std::to_string(task.ranks) + " ranks, top-" +
+                            std::to_string(task.topk) + " of " + std::to_string(task.experts);
+  return writePlot(files.plot, title,
+                   moeCharts(report.points, isLowLatency ? "tokens" : "multiprocessors"));
+}
+
 // Rank 0 reports; the process's exit code.
-int finish(int rank, const std::vector<Row> &rows, int64_t wrong, const std::string &json,
-           const std::string &command) {
+int finish(int rank, const MoeTask &task, const MoeReport &report, const MoeFiles &files) {
   if (rank != 0)
-    return wrong > 0;
-  std::printf("wrong values: %s\n", wrong < 0 ? "-" : std::to_string(wrong).c_str());
-  if (!json.empty())
-    if (Status written = appendRows(json, command, rows); !written.ok())
-      return fail(written);
-  return wrong > 0;
+    return report.wrong > 0;
+  std::printf("wrong values: %s\n", report.wrong < 0 ? "-" : std::to_string(report.wrong).c_str());
+  if (Status written = writeFiles(task, report, files); !written.ok())
+    return fail(written);
+  return report.wrong > 0;
 }
 
 int runLowLatency(const MoeTask &task, Gathering &ranks, const rt::JobOptions &job,
-                  const std::string &json, const std::string &command) {
-  Result<LowLatencyReport> report = measureLowLatency(task, ranks, job);
+                  const MoeFiles &files) {
+  Result<MoeReport> report = measureLowLatency(task, ranks, job);
   if (!report)
     return fail(report.status(), ranks.rank());
-  return finish(ranks.rank(), report->rows, report->wrong, json, command);
+  return finish(ranks.rank(), task, *report, files);
 }
 
 } // namespace
 
-int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string &json,
-               const std::string &command) {
+int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const MoeFiles &files) {
   Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, task.timeoutUs + 30'000'000);
   if (!ranks)
     return fail(ranks.status(), job.rank);
   if (!task.lowLatencyTokens.empty())
-    return runLowLatency(task, **ranks, job, json, command);
+    return runLowLatency(task, **ranks, job, files);
   MoeRank self(task, **ranks);
   if (Status opened = self.open(job); !opened.ok())
     return fail(opened, job.rank);
@@ -208,7 +226,8 @@ int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string
     return fail(figures.status(), job.rank);
   if (Status closed = self.close(); !closed.ok())
     return fail(closed, job.rank);
-  return finish(job.rank, rowsOf(task, *figures), self.wrong(), json, command);
+  return finish(job.rank, task, {rowsOf(task, *figures), pointsOf(task, *figures), self.wrong()},
+                files);
 }
 
 } // namespace coll::perf

@@ -4,15 +4,29 @@
 #define COLL_TOOLS_COLL_PERF_MOE_RANK_H
 
 #include "runtime/backend.h"
+#include "tools/coll-perf/moe/curves.h"
 #include "tools/coll-perf/moe/task.h"
+#include "tools/coll-perf/rows.h"
 
 #include <string>
+#include <vector>
 
 namespace coll::perf {
 
+// What all ranks found together.
+struct MoeReport {
+  std::vector<Row> rows;
+  std::vector<MoePoint> points;
+  int64_t wrong = -1; // values, on all ranks; -1: not checked
+};
+
+// Files, where they are not empty.
+struct MoeFiles {
+  std::string json, plot, command;
+};
+
 // Measures, and reports if it is rank 0; the process's exit code (77: it cannot be done here).
-int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const std::string &json,
-               const std::string &command);
+int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const MoeFiles &files);
 
 } // namespace coll::perf
 
