@@ -127,7 +127,9 @@ RouteQuery RouterEndpoint::queryOf(const Call &call, const std::vector<int> &ran
 }
 
 Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &ranks) const {
-  const bool isGpu = gpuOf(call.src ? call.src : call.dst) >= 0;
+  const void *data = call.src ? call.src : call.dst;
+  // A barrier has no memory, but a stream of a GPU.
+  const bool isGpu = data ? gpuOf(data) >= 0 : call.stream != nullptr;
   auto takes = [&](size_t path) { return shared_.takes(path, call, isGpu); };
   Chosen chosen = chooseRoute(shared_.routes, shared_.names, queryOf(call, ranks, isGpu), takes);
   if (chosen.route)

@@ -14,10 +14,13 @@
 #include "test/runtime/gpu_ranks.h"
 #include "test/runtime/processes.h"
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <thread>
 #include <unistd.h>
 
 namespace coll::rt {
@@ -101,6 +104,30 @@ TEST_F(AutoDirect, CapturedCallsGoToNccl) {
 }
 
 // Where the large calls go, registered memory counts.
+// It has no memory by which its path would be known.
+TEST_F(AutoDirect, ABarrierOnAStreamComesInItsOrder) {
+  std::atomic<bool> isOpen = false;
+  expectAll(run(options(2), [&](Rank &me) {
+    dl::CudaStream on = stream();
+    if (me.rank == 0) {
+      auto gate = [&isOpen]() -> dl::FakeCuda::Question { return [&] { return isOpen.load(); }; };
+      EXPECT_EQ(dl::FakeCuda::enqueue(on, gate), dl::kCudaSuccess);
+    }
+    Call barrier;
+    barrier.stream = on;
+    Status status = me.group.run(barrier);
+    if (me.rank == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      isOpen = true;
+    }
+    if (status.ok())
+      status = me.endpoint.synchronize(on);
+    EXPECT_TRUE(isOpen);
+    (void)cuda.table().streamDestroy(on);
+    return status;
+  }));
+}
+
 TEST_F(AutoDirect, NcclKnowsTheMemoryOfTheGroup) {
   expectAll(run(options(2), [&](Rank &me) {
     Result<std::unique_ptr<Registration>> memory = me.group.allocate(64);
