@@ -65,8 +65,9 @@ _Tokens = _structure(
 _DispatchOptions = _structure(
     "DispatchOptions", numSms=_i32, expertAlignment=_i32, worstCaseTokens=_i64)
 _Received = _structure(
-    "Received", handle=_ptr, numReceived=_i64, numRows=_i64, numRelayed=_i64, numChannels=_i32, reserved=_i32, x=_ptr, scales=_ptr, topkIdx=_ptr, topkWeights=_ptr,
-    sourceIdx=_ptr, rankPrefix=_ptr, channelPrefix=_ptr, sendHead=_ptr, tokensPerExpert=POINTER(_i32))
+    "Received", handle=_ptr, numReceived=_i64, numRows=_i64, numRelayed=_i64, numChannels=_i32,
+    reserved=_i32, x=_ptr, scales=_ptr, topkIdx=_ptr, topkWeights=_ptr, sourceIdx=_ptr, rankPrefix=_ptr,
+    channelPrefix=_ptr, sendHead=_ptr, tokensPerExpert=POINTER(_i32))
 _Combine = _structure(
     "Combine", x=_ptr, numRows=_i64, hidden=_i64, topkWeights=_ptr, numTopk=_i32, numSms=_i32,
     bias=_ptr * 2, out=_ptr, outWeights=_ptr)
@@ -149,7 +150,7 @@ class _Taken:
         self.address, self.dtype, self.shape, self.strides, self.device = tensor, None, None, None, None
         if tensor is None or isinstance(tensor, int):
             return
-        self.device = tuple(tensor.__dlpack_device__())
+        self.device = tuple(int(part) for part in tensor.__dlpack_device__())  # some have enums
         # The call itself waits for its stream: the producer need not.
         capsule = tensor.__dlpack__() if self.device[0] == _HOST else tensor.__dlpack__(stream=-1)
         managed = ctypes.cast(_capsule.PyCapsule_GetPointer(capsule, _DLTENSOR), POINTER(_DLManaged))
