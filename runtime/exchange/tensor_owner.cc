@@ -1,5 +1,6 @@
 #include "runtime/exchange/tensor_owner.h"
 
+#include "runtime/base/log.h"
 #include "runtime/exchange/tensor_memory.h"
 #include "runtime/exchange/tensor_wire.h"
 #include "runtime/net/auth.h"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,6 +24,8 @@ constexpr int kBacklog = 64;
 // A client that does not finish its question, or does not take the answer, holds nobody up for
 // longer.
 constexpr int64_t kPatienceUs = 1'000'000;
+// How long clients wait for whom there is no descriptor, until the next attempt.
+constexpr int kPauseMs = 50;
 
 void limitWaiting(int fd) {
   timeval limit = {kPatienceUs / 1'000'000, kPatienceUs % 1'000'000};
@@ -266,8 +270,11 @@ void TensorOwner::end(Published &tensor) {
 //===-- the thread --------------------------------------------------------------===//
 
 void TensorOwner::serve() {
+  bool mayAccept = true;
   while (true) {
-    std::vector<pollfd> waited = {{wake_[0].get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+    // Who cannot be taken in would make the socket readable for ever.
+    std::vector<pollfd> waited = {{wake_[0].get(), POLLIN, 0},
+                                  {mayAccept ? socket_.get() : -1, POLLIN, 0}};
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (leaving_)
@@ -275,8 +282,15 @@ void TensorOwner::serve() {
       for (const Client &client : clients_)
         waited.push_back({client.fd.get(), POLLIN, 0});
     }
-    if (poll(waited.data(), waited.size(), -1) < 0)
+    const int ready = poll(waited.data(), waited.size(), mayAccept ? -1 : kPauseMs);
+    mayAccept = true;
+    if (ready < 0) {
+      // EINVAL: fewer descriptors are allowed than are waited for.
+      if (errno != EINTR)
+        complain(errno == EINVAL ? EMFILE : errno);
+      std::this_thread::sleep_for(std::chrono::milliseconds(kPauseMs));
       continue;
+    }
     char drained[64];
     while (read(wake_[0].get(), drained, sizeof(drained)) > 0) {
     }
@@ -289,11 +303,28 @@ void TensorOwner::serve() {
                                   [](const Client &client) { return !client.fd.valid(); }),
                    clients_.end());
     if (waited[1].revents)
-      if (Result<Fd> fd = net::acceptOnNode(socket_, /*blocking=*/true); fd && fd->valid()) {
-        limitWaiting(fd->get());
-        clients_.push_back({fd.take(), 0});
-      }
+      mayAccept = accept();
   }
+}
+
+// Takes in who waits; false where that does not go, for want of descriptors or memory.
+bool TensorOwner::accept() {
+  Result<Fd> fd = net::acceptOnNode(socket_, /*blocking=*/true);
+  if (!fd)
+    return true; // a stranger, who is gone
+  if (!fd->valid()) {
+    complain(errno);
+    return false;
+  }
+  limitWaiting(fd->get());
+  clients_.push_back({fd.take(), 0});
+  return true;
+}
+
+void TensorOwner::complain(int error) {
+  if (!std::exchange(hasComplained_, true))
+    log(LogLevel::Warn, "owner \"" + options_.name +
+                            "\": who opens its tensors has to wait: " + std::strerror(error));
 }
 
 // One question; what comes after it, an end included, ends the client.

@@ -9,6 +9,7 @@
 // A thread of the owner answers those who open its tensors inside the node; where it has a
 // transport, another takes connections of that, and serves those whose accesses the transport
 // cannot do by itself (tensor_server.h). What others do with a tensor is not told to the owner.
+// Where this process has no descriptors left, who opens one waits until there are; the log says so.
 //
 // After withdraw() no access begins: the next one is told that the tensor is gone. One inside the
 // node that is under way may go on for its length, in memory that stays mapped there; memory of
@@ -83,6 +84,8 @@ private:
   void serve();
   void answer(Client &client);
   void wake();
+  bool accept();
+  void complain(int error); // once
   void end(Published &tensor);
 
   const TensorOwnerOptions options_;
@@ -97,6 +100,7 @@ private:
   std::vector<Client> clients_;
   std::unique_ptr<TensorServer> server_; // null without a transport
   std::thread thread_;
+  bool hasComplained_ = false; // of the thread alone
 };
 
 } // namespace coll::rt::exchange
