@@ -21,7 +21,9 @@ std::vector<int64_t> denseStrides(const std::vector<int64_t> &extents) {
   int64_t stride = 1;
   for (size_t d = extents.size(); d-- > 0;) {
     strides[d] = stride;
-    stride *= std::max<int64_t>(extents[d], 1);
+    // What is too large is refused where the shard is used.
+    if (__builtin_mul_overflow(stride, std::max<int64_t>(extents[d], 1), &stride))
+      stride = INT64_MAX;
   }
   return strides;
 }
@@ -140,6 +142,18 @@ Status checkTensor(const ReshardSpec &spec) {
       return Status::invalid("the tensor's shape has an extent of " + std::to_string(extent));
   if (!numElements(spec.shape))
     return Status::invalid("the tensor has more elements than memory can hold");
+  return {};
+}
+
+// No sum of bytes is more than what all receivers take together: each its part, or all.
+Status checkSum(const Side &receivers, const Region &whole, int64_t elemBytes, bool gathers) {
+  int64_t sum = 0;
+  for (const Shard &receiver : receivers.shards) {
+    int64_t bytes = 0;
+    if (__builtin_mul_overflow(volume(gathers ? whole : receiver.region), elemBytes, &bytes) ||
+        __builtin_add_overflow(sum, bytes, &sum))
+      return Status::invalid("the receivers take more bytes together than can be counted");
+  }
   return {};
 }
 
@@ -350,6 +364,7 @@ Result<ReshardPlan> planReshard(const ReshardSpec &spec, ReshardStrategy strateg
   Shard whole;
   whole.region = {std::vector<int64_t>(spec.shape.size(), 0), spec.shape};
   whole.strides = denseStrides(spec.shape);
+  COLL_RETURN_IF_ERROR(checkSum(*receivers, whole.region, elemBytes, gathers));
   if (gathers)
     plan.scratchBytes = volume(whole.region) * elemBytes;
 

@@ -90,7 +90,7 @@ struct ReshardPlan {
 };
 
 // kCollInvalidCall names the side, the position, the rank and what is wrong with it; also where a
-// receiver wants what no sender holds.
+// receiver wants what no sender holds, or all together take more bytes than INT64_MAX.
 Result<ReshardPlan> planReshard(const ReshardSpec &spec,
                                 ReshardStrategy strategy = ReshardStrategy::Routed);
 

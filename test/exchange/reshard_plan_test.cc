@@ -250,5 +250,37 @@ TEST(ReshardPlanTest, BadSpecsAreNamed) {
   expectInvalid(spec, "more elements than memory can hold");
 }
 
+// Each shard can be counted, all of them together cannot.
+TEST(ReshardPlanTest, SumsThatCannotBeCountedAreRefused) {
+  constexpr int64_t kMost = INT64_MAX / 8;
+  ReshardSpec spec;
+  spec.dtype = kCollF64;
+  spec.shape = {kMost};
+  spec.senders = {shard(0, {0}, {kMost})};
+  spec.receivers = {shard(1, {0}, {kMost})};
+  Result<ReshardPlan> plan = planReshard(spec);
+  ASSERT_TRUE(plan.ok()) << plan.status().toString();
+  EXPECT_EQ(plan->wireBytes, 8 * kMost);
+  EXPECT_TRUE(planReshard(spec, ReshardStrategy::Gather).ok());
+  spec.receivers.push_back(shard(2, {0}, {kMost}));
+  expectInvalid(spec, "the receivers take more bytes together than can be counted");
+  // In routes these two fit, but not where each takes all.
+  for (Shard &receiver : spec.receivers)
+    receiver.region.extent = {1};
+  EXPECT_TRUE(planReshard(spec).ok());
+  EXPECT_EQ(planReshard(spec, ReshardStrategy::Gather).status().message(),
+            "the receivers take more bytes together than can be counted");
+}
+
+TEST(ReshardPlanTest, ShardsOfWhatCannotBeAreRefused) {
+  TensorInfo info;
+  info.shape = {int64_t{1} << 40, int64_t{1} << 40, 8};
+  info.sharding.resize(3);
+  ReshardSpec spec;
+  spec.shape = info.shape;
+  spec.senders = spec.receivers = shardsOf(info, {{"x", 2}}, {0, 1});
+  expectInvalid(spec, "more elements than memory can hold");
+}
+
 } // namespace
 } // namespace coll::rt::exchange::test

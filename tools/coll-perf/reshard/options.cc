@@ -216,6 +216,8 @@ Result<ReshardTask> prepareShape(const ReshardWords &words, const std::string &w
     return Status::invalid("--nodes: " + std::to_string(task.nodes) + " for " +
                            std::to_string(task.ranks) + " ranks");
   COLL_RETURN_IF_ERROR(rt::exchange::planReshard(task.spec).status());
+  for (const ReshardWay &way : task.ways)
+    COLL_RETURN_IF_ERROR(rt::exchange::planReshard(task.spec, way.strategy).status());
   task.streams = words.streams;
   task.blocks = words.blocks;
   task.iterations = words.iterations;
