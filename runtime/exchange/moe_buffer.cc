@@ -19,6 +19,7 @@ using kernels::KernelError;
 
 constexpr int64_t kUnit = 128;
 constexpr int64_t kMostBytes = int64_t{1} << 46;
+constexpr int kMostRanks = 4096; // each is connected to all others
 constexpr uint32_t kMaxBlocks = 128;
 constexpr uint32_t kPacketBytes = 512;
 constexpr uint32_t kSlots = 2;
@@ -74,6 +75,8 @@ Status checkNodes(const MoeBufferOptions &o) {
 Status checkOptions(const MoeBufferOptions &o) {
   if (o.rank < 0 || o.rank >= o.numRanks)
     return refuse("`rank` is not one of numRanks, which is " + std::to_string(o.numRanks));
+  if (o.numRanks > kMostRanks)
+    return refuse(is("numRanks", o.numRanks) + "; it is up to " + std::to_string(kMostRanks));
   if (o.nodeSize < 1 || o.nodeSize > kMoeNodeRanks)
     return refuse(is("nodeSize", o.nodeSize) + "; it is from 1 to 8");
   if (o.timeoutUs <= 0 || o.timeoutUs > kMostTimeoutUs)
@@ -222,8 +225,8 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
 Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
   uint32_t sharers = 0;
   for (const MoeCard &card : cards)
-    sharers += std::string_view(card.boot) == card_.boot && card.process == card_.process &&
-               card.device == card_.device;
+    sharers += std::memcmp(card.boot, card_.boot, sizeof card.boot) == 0 &&
+               card.process == card_.process && card.device == card_.device;
   int multiprocessors = 0;
   COLL_RETURN_IF_ERROR(driver(platform_.cuda->deviceGetAttribute(
                                   &multiprocessors, dl::kCudaMultiprocessors, options_.device),

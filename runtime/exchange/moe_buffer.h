@@ -49,7 +49,7 @@ namespace coll::rt {
 
 struct MoeBufferOptions {
   int rank = 0;
-  int numRanks = 1;
+  int numRanks = 1;     // up to 4096
   int64_t nvlBytes = 0; // a multiple of 128, up to INT_MAX unless netBytes is 0
   // A multiple of 128. On several nodes up to INT_MAX unless lowLatency; on one, 0, or with
   // lowLatency at least lowLatencyBytes(): that mode's memory, which has so many bytes then.
@@ -267,7 +267,9 @@ private:
   int mostSms_ = 0;                         // this rank's part of its GPU
   std::unique_ptr<MoeNodes> nodes_;         // where there are several
   std::unique_ptr<MoeLowLatencyNodes> far_; // and the mode is there
-  Status failure_;                          // of the exchange with other nodes
+  // In the routes of handles, which may outlive it: no other buffer has the same.
+  const std::shared_ptr<const char> mark_ = std::make_shared<char>();
+  Status failure_; // of the exchange with other nodes
   MoeLowLatencyShape lowLatencyShape_ = options_.lowLatencyShape;
   int64_t lowLatencyCalls_ = 0;
   // Of each of the two buffers: what is to be received.

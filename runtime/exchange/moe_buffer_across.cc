@@ -28,7 +28,7 @@ MoeCallSign signOf(MoeCallSign::Kind kind, const kernels::MoeShape &shape) {
 } // namespace
 
 Status MoeBuffer::checkRoutes(const MoeHandle &handle) const {
-  if (!handle.routes || handle.routes->owner != this ||
+  if (!handle.routes || handle.routes->owner != mark_ ||
       handle.routes->numTokens != handle.numTokens)
     return Status::invalid("`handle` is none of a dispatch of this buffer");
   return Status::okay();
@@ -38,6 +38,9 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
                                               const MoeLayout &layout,
                                               const MoeDispatchOptions &options, char *handleMemory,
                                               const MoeOrder &order) {
+  if (!layout.tokensPerRank || !layout.tokensPerExpert ||
+      (routing.numTokens > 0 && !layout.isTokenInRank))
+    return refuse("an array of `layout` is null");
   MoeCallSign sign = signOf(MoeCallSign::kDispatch,
                             shapeOf(tokens, routing.numTopk, routing.numExperts / numNetRanks()));
   sign.numExperts = static_cast<uint32_t>(routing.numExperts);
@@ -53,7 +56,7 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
         nodes_->route(sign, layout, routing.numTokens, stream_, isTokenInRank);
     if (!made)
       return made.status();
-    (*made)->owner = this;
+    (*made)->owner = mark_;
     received.handle.routes = *made;
     COLL_RETURN_IF_ERROR(fillHandle(**made, isTokenInRank, options.config.numChannels(),
                                     handleMemory, received.handle));

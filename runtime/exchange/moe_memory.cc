@@ -33,6 +33,9 @@ Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
   if (card.rank / card.nodeSize == own.rank / own.nodeSize &&
       std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)
     return refuse(rank, "is from another node");
+  if (card.rank == own.rank && (card.process != own.process || card.device != own.device ||
+                                card.memory.address != own.memory.address))
+    return refuse(rank, "is not that of this buffer");
   return Status::okay();
 }
 

@@ -123,12 +123,14 @@ Status MoeNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout, in
   }
   COLL_RETURN_IF_ERROR(run(std::move(flows)));
   for (size_t r = 0; r < counts.size(); ++r) {
-    if (static_cast<int>(r) == world.rank)
-      continue;
-    Told told;
-    decode(in[r], told, counts[r]);
-    COLL_RETURN_IF_ERROR(compare(static_cast<int>(r), sign, told.sign));
-    COLL_RETURN_IF_ERROR(checkMoeCounts(world, static_cast<int>(r), counts[r]));
+    const int rank = static_cast<int>(r);
+    if (rank != world.rank) {
+      Told told;
+      decode(in[r], told, counts[r]);
+      COLL_RETURN_IF_ERROR(compare(rank, sign, told.sign));
+    }
+    // Its own, too: they are the caller's.
+    COLL_RETURN_IF_ERROR(checkMoeCounts(world, rank, counts[r]));
   }
   return Status::okay();
 }

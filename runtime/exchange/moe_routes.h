@@ -55,7 +55,7 @@ std::vector<std::vector<MoeRoute>> moeRoutesOf(const MoeWorld &world, const uint
 // The way of one dispatch's tokens, seen by one rank. Rows are those at their receiver, -1: none.
 struct MoeRoutes {
   MoeWorld world;
-  const void *owner = nullptr;          // the buffer that it was made by
+  std::shared_ptr<const char> owner;    // the mark of the buffer that it was made by
   int64_t numTokens = 0;                // of this rank
   std::vector<int32_t> rankPrefix;      // as in MoeHandle
   std::vector<int32_t> tokensPerExpert; // received, of this rank's experts

@@ -1,5 +1,6 @@
 #include "runtime/exchange/one_sided.h"
 
+#include "runtime/base/env.h"
 #include "runtime/net/socket.h"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ constexpr uint64_t kMostBytes = uint64_t{64} << 20;
 OneSided::OneSided(Direction direction, net::Connection &connection, const net::RemoteKey &key,
                    char *own, const net::Memory *memory, int maxSegments, int64_t timeoutUs)
     : direction_(direction), connection_(connection), key_(key), own_(own), memory_(memory),
-      maxSegments_(std::clamp(maxSegments, 1, kMostSegments)), timeoutUs_(timeoutUs) {}
+      maxSegments_(std::clamp(maxSegments, 1, kMostSegments)),
+      timeoutUs_(std::min(timeoutUs, kMostTimeoutUs)) {}
 
 Status OneSided::move(const StridedBox &box) {
   const bool writes = direction_ == Direction::Write;

@@ -1,5 +1,6 @@
 #include "runtime/exchange/rank_links.h"
 
+#include "runtime/base/env.h"
 #include "runtime/net/socket.h"
 
 #include <algorithm>
@@ -42,13 +43,16 @@ Result<std::unique_ptr<RankLinks>> RankLinks::create(net::Transport &transport, 
 }
 
 Status RankLinks::connect(const std::vector<net::Handle> &handles, int64_t timeoutUs) {
+  if (handles.size() != peers_.size())
+    return Status::invalid(std::to_string(handles.size()) + " handles of " +
+                           std::to_string(peers_.size()) + " ranks");
   for (int rank = 0; rank < rank_; ++rank) {
     auto connector = transport_.connect(0, handles[static_cast<size_t>(rank)]);
     if (!connector)
       return connector.status().annotate(nameOf(rank));
     peers_[static_cast<size_t>(rank)].connector = connector.take();
   }
-  const int64_t deadlineUs = net::nowUs() + timeoutUs;
+  const int64_t deadlineUs = net::nowUs() + std::min(timeoutUs, kMostTimeoutUs);
   while (true) {
     COLL_RETURN_IF_ERROR(poll());
     COLL_RETURN_IF_ERROR(advanceGuests());
@@ -61,8 +65,10 @@ Status RankLinks::connect(const std::vector<net::Handle> &handles, int64_t timeo
           return status.annotate("the connection to " + nameOf(rank));
       missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
     }
-    if (missing.empty())
+    if (missing.empty()) {
+      isConnected_ = true;
       return Status::okay();
+    }
     if (net::nowUs() > deadlineUs)
       return {kCollTimeout, "no connection to rank " + missing};
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -158,6 +164,14 @@ Status RankLinks::listenTo(int rank) {
 
 //===-- ends --------------------------------------------------------------------===//
 
+// What a rank has said at its end; one that says nothing of use has ended all the same.
+Status RankLinks::causeOf(int rank, Farewell &farewell, uint64_t bytes) {
+  farewell.text[sizeof farewell.text - 1] = 0;
+  if (bytes != sizeof farewell || farewell.code <= kCollOk || farewell.code > kCollInternal)
+    return {kCollPeer, nameOf(rank) + " gives up, and says nothing that is a cause"};
+  return {static_cast<CollCode>(farewell.code), farewell.text};
+}
+
 Status RankLinks::poll() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (size_t r = 0; r < peers_.size() && failure_.ok() && !isClosed_; ++r) {
@@ -168,10 +182,9 @@ Status RankLinks::poll() {
     if (completion.ok() && !completion->done)
       continue;
     peer.end = nullptr;
-    peer.farewell.text[sizeof peer.farewell.text - 1] = 0;
-    failure_ = completion.ok()
-                   ? Status(static_cast<CollCode>(peer.farewell.code), peer.farewell.text)
-                   : ofRank(static_cast<int>(r), completion.status());
+    const int rank = static_cast<int>(r);
+    failure_ = completion.ok() ? causeOf(rank, peer.farewell, completion->bytes)
+                               : ofRank(rank, completion.status());
   }
   return failure_;
 }

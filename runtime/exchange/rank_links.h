@@ -25,9 +25,11 @@ public:
 
   // What the others need to connect.
   const net::Handle &handle() const { return listener_->handle(); }
-  // Blocks until all are connected; handles[r] is rank r's. kCollTimeout names who has not come.
+  // Blocks until all are connected; handles[r] is rank r's. kCollTimeout names who has not come,
+  // kCollInvalidCall where these are not as many handles as ranks.
   Status connect(const std::vector<net::Handle> &handles, int64_t timeoutUs);
 
+  bool isConnected() const { return isConnected_; }
   // Another rank's; after connect().
   net::Connection &to(int rank) { return *peers_[static_cast<size_t>(rank)].connection; }
   // Why the exchange is over, if it is: a rank that is gone, or what one has told. Does not block.
@@ -74,12 +76,14 @@ private:
   Status advance(int rank);
   Status adopt(int rank, std::unique_ptr<net::Connection> connection);
   Status listenTo(int rank);
+  static Status causeOf(int rank, Farewell &farewell, uint64_t bytes);
 
   net::Transport &transport_;
   const int rank_;
   std::unique_ptr<net::Listener> listener_;
   std::vector<Peer> peers_; // by rank
   std::vector<std::unique_ptr<Guest>> guests_;
+  bool isConnected_ = false;
 
   std::mutex mutex_; // of what follows, of Peer::end and isReady, and of posting farewells
   Farewell own_;

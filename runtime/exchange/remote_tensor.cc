@@ -1,7 +1,9 @@
 #include "runtime/exchange/remote_tensor.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/env.h"
 #include "runtime/exchange/one_sided.h"
+#include "runtime/exchange/region.h"
 #include "runtime/exchange/tensor_memory.h"
 #include "runtime/exchange/tensor_wire.h"
 #include "runtime/net/node_socket.h"
@@ -27,6 +29,12 @@ void limitWaiting(int fd, int64_t timeoutUs) {
   (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
+// One that can be added to a time.
+RemoteTensorsOptions withDeadline(RemoteTensorsOptions options) {
+  options.timeoutUs = std::clamp<int64_t>(options.timeoutUs, 1, kMostTimeoutUs);
+  return options;
+}
+
 // The boxes between the tensor, or a part of it, and local memory: a reshard of one sender to one
 // receiver.
 Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region &part,
@@ -36,7 +44,8 @@ Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region
   spec.shape = part.extent;
   const Region all = {std::vector<int64_t>(part.extent.size(), 0), part.extent};
   Shard remote{0, all, handle.strides, 0}, own{1, all, local.strides, 0};
-  for (size_t d = 0; d < part.begin.size(); ++d)
+  // An empty part may lie behind the last element, where an offset need not be a number.
+  for (size_t d = 0; d < part.begin.size() && volume(part) > 0; ++d)
     remote.offset += part.begin[d] * handle.strides[d];
   spec.senders = {reads ? remote : own};
   spec.receivers = {reads ? own : remote};
@@ -47,6 +56,20 @@ Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region
   for (const Transfer &transfer : plan->transfers)
     boxes.insert(boxes.end(), transfer.boxes.begin(), transfer.boxes.end());
   return boxes;
+}
+
+// Whether the tensor is inside the memory that its owner gives, which others can have.
+Status checkAnswer(const TensorAnswer &answer, int64_t span) {
+  const gpu::Export &exported = answer.exported;
+  const bool isGpu = answer.memory == TensorMemory::Gpu;
+  const int64_t offset = isGpu ? exported.offset : answer.offset;
+  const int64_t bytes = isGpu ? exported.bytes : INT64_MAX;
+  const bool isKnown =
+      isGpu ? exported.sharing == gpu::Sharing::Ipc || exported.sharing == gpu::Sharing::Vmm
+            : answer.memory == TensorMemory::Shared;
+  if (!isKnown || offset < 0 || bytes < span || offset > bytes - span)
+    return {kCollPeer, "the owner gives memory in which the tensor cannot be"};
+  return {};
 }
 
 // Memory of the user's that is registered for one access; null where the transport does not reach
@@ -127,7 +150,7 @@ struct RemoteTensor::Mapping {
 };
 
 RemoteTensors::RemoteTensors(const RemoteTensorsOptions &options)
-    : options_(options), connections_(std::make_shared<OwnerConnections>(options)) {}
+    : options_(withDeadline(options)), connections_(std::make_shared<OwnerConnections>(options_)) {}
 
 Result<std::shared_ptr<RemoteTensor>> RemoteTensors::open(std::string_view bytes) {
   auto known = open_.find(bytes);
@@ -177,6 +200,7 @@ Status RemoteTensor::map() {
   answer.text[sizeof(answer.text) - 1] = 0;
   if (answer.code != kCollOk)
     return {static_cast<CollCode>(answer.code), answer.text};
+  COLL_RETURN_IF_ERROR(checkAnswer(answer, handle_.span()));
   auto mapping = std::make_shared<Mapping>();
   mapping->socket = socket.take();
   if (answer.memory == TensorMemory::Gpu) {

@@ -214,6 +214,8 @@ Status NodesReshard::move(const Chunk &chunk, dl::CudaStream stream) const {
 }
 
 Status NodesReshard::run(dl::CudaStream stream) {
+  if (!network_.chunks_->links().isConnected())
+    return Status::invalid("the network is not connected");
   dl::CudaScope scope(network_.gpu_->cuda(), network_.gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
   // Before what is inside the node, so that both go on at the same time.

@@ -84,6 +84,7 @@ public:
          const GpuReshardOptions &options = {},
          GpuReshard::Launch launch = kernels::launchReshardCopy);
 
+  // kCollInvalidCall where the network is not connected.
   Status run(dl::CudaStream stream);
   // Gather: from the scratch to the target, once every rank's run() is done. Else nothing.
   Status slice(dl::CudaStream stream) { return near_->slice(stream); }

@@ -38,6 +38,7 @@ void limitWaiting(int fd) {
 struct TensorOwner::Published {
   TensorHandle handle;
   uint64_t handleSum = 0;
+  const char *data = nullptr;
   TensorAnswer answer;
   int segmentFd = -1;                // Shared: a segment's
   const gpu::Block *block = nullptr; // Gpu: that has a descriptor
@@ -134,9 +135,9 @@ Status TensorOwner::release(void *data) {
                             [&](const gpu::Block &b) { return b.data() == data; });
   if (segment == segments_.end() && block == blocks_.end())
     return Status::invalid("this owner has not allocated the memory");
+  const int64_t bytes = segment != segments_.end() ? segment->bytes() : block->bytes();
   for (const auto &[id, tensor] : published_)
-    if ((segment != segments_.end() && tensor.segmentFd == segment->fd().get()) ||
-        (block != blocks_.end() && tensor.block == &*block))
+    if (tensor.data >= data && tensor.data < static_cast<char *>(data) + bytes)
       return Status::invalid("a tensor in the memory is still published");
   if (segment != segments_.end())
     segments_.erase(segment);
@@ -154,6 +155,7 @@ Result<std::string> TensorOwner::publish(const TensorView &tensor, const TensorW
   if (!ways.ipc && !ways.rdma)
     return Status::invalid("a tensor that nobody can reach: neither ipc nor rdma");
   Published made;
+  made.data = static_cast<char *>(tensor.data);
   made.handle.owner = options_.name;
   made.handle.dtype = tensor.dtype;
   made.handle.shape = tensor.shape;

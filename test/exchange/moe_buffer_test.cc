@@ -263,6 +263,9 @@ TEST_F(MoeBufferTest, CardsAreChecked) {
             "ranks or other sizes");
   EXPECT_EQ(refusal([](auto &cards) { cards[0].boot[3] ^= 1; }),
             "moe buffer of rank 0: moe: the card of rank 0 is from another node");
+  // An earlier process's, of this very rank.
+  EXPECT_EQ(refusal([](auto &cards) { cards[0].process += 1; }),
+            "moe buffer of rank 0: moe: the card of rank 0 is not that of this buffer");
   // A process that is not there.
   EXPECT_NE(refusal([](auto &cards) {
               cards[1].process += 1;

@@ -349,6 +349,64 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
   });
 }
 
+// Memory for a new buffer is often that of the one before.
+TEST_F(MoeNodesTest, HandlesOfABufferThatIsGoneAreRefused) {
+  std::vector<MoeHandle> stale(2);
+  for (const bool isStale : {false, true}) {
+    auto all = ranks(2, 1);
+    const std::vector<Small> cases = smallCases(all);
+    beside(all, [&](size_t r, MoeRank &rank) {
+      if (isStale) {
+        EXPECT_EQ(rank.buffer->dispatchAgain(cases[r].in.tokens, stale[r], {}, rank.order)
+                      .status()
+                      .message(),
+                  "moe buffer of rank " + std::to_string(r) +
+                      ": `handle` is none of a dispatch of this buffer");
+        return;
+      }
+      auto received = dispatchSmall(rank, cases[r]);
+      ASSERT_TRUE(received.ok()) << received.status().toString();
+      stale[r] = received->handle;
+      rank.wait();
+    });
+  }
+}
+
+TEST_F(MoeNodesTest, ALayoutThatIsNotThereIsRefused) {
+  auto all = ranks(2, 1);
+  const std::vector<Small> cases = smallCases(all);
+  beside(all, [&](size_t r, MoeRank &rank) {
+    Small none = cases[r];
+    none.in.layout = {};
+    EXPECT_EQ(rank.buffer
+                  ->dispatch(none.in.tokens, none.in.routing, none.in.layout, {}, none.in.handle,
+                             rank.order)
+                  .status()
+                  .message(),
+              "moe buffer of rank " + std::to_string(r) + ": an array of `layout` is null");
+    auto received = dispatchSmall(rank, cases[r]);
+    EXPECT_TRUE(received.ok()) << received.status().toString();
+    rank.wait();
+  });
+}
+
+// What a layout says is the caller's, and may be anything.
+TEST_F(MoeNodesTest, CountsThatCannotBeEndAll) {
+  auto all = ranks(4, 2);
+  const std::vector<Small> cases = smallCases(all);
+  expectFailures(
+      all, -1, kCollMismatch, "rank 2 has counted too many tokens for an expert",
+      [&](size_t r, MoeRank &rank) {
+        const MoeInputs &in = cases[r].in;
+        COLL_RETURN_IF_ERROR(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order));
+        rank.wait();
+        if (r == 2)
+          in.layout.tokensPerExpert[in.routing.numExperts / 4 * 2] = INT32_MAX;
+        return rank.buffer->dispatch(in.tokens, in.routing, in.layout, {}, in.handle, rank.order)
+            .status();
+      });
+}
+
 TEST_F(MoeNodesTest, ATokenThatIsLongerThanAChunkIsRefusedByAll) {
   auto all = ranks(4, 2);
   const std::vector<Small> large = smallCases(all, 5, 4096);
@@ -362,6 +420,10 @@ TEST_F(MoeNodesTest, OptionsAndCardsAreChecked) {
   EXPECT_EQ(MoeBuffer::create(options).status().message(),
             "moe buffer of rank 0: netChunkBytes is 100; it is a multiple of 256");
   options.netChunkBytes = 4096;
+  options.numRanks = INT32_MAX - 1;
+  EXPECT_EQ(MoeBuffer::create(options).status().message(),
+            "moe buffer of rank 0: numRanks is 2147483646; it is up to 4096");
+  options.numRanks = 4;
   options.transport = nullptr;
   EXPECT_EQ(MoeBuffer::create(options).status().message(),
             "moe buffer of rank 0: `transport` is null, and there are ranks on other nodes");

@@ -1,12 +1,19 @@
-// Owners that have no descriptors left.
+// Owners that lie, that have no descriptors left, and tensors at the edges of what there can be.
 
+#include "runtime/dl/fake_cuda.h"
 #include "runtime/exchange/remote_tensor.h"
 #include "runtime/exchange/tensor_owner.h"
+#include "runtime/exchange/tensor_wire.h"
+#include "runtime/net/loopback/loopback.h"
+#include "runtime/net/node_socket.h"
 #include "test/exchange/owner_process.h"
+#include "test/exchange/tcp.h"
 
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <thread>
 
@@ -18,6 +25,125 @@ RemoteTensorsOptions optionsFor(net::Transport *transport) {
   options.transport = transport;
   options.timeoutUs = 20'000'000;
   return options;
+}
+
+//===-- answers that cannot be --------------------------------------------------------===//
+
+// Reads four floats of a tensor whose owner answers `answer`, with a descriptor of 8 KiB.
+Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuContext> &gpu,
+                    float *local) {
+  TensorHandle handle;
+  handle.owner = "liar";
+  handle.shape = {4};
+  handle.strides = {1};
+  handle.socket = net::freshNodeName().take();
+  const net::Fd listener = net::listenOnNode(handle.socket, 4).take();
+  const SharedSegment segment = SharedSegment::create(8192).take();
+  std::thread liar([&] {
+    pollfd waited = {listener.get(), POLLIN, 0};
+    (void)poll(&waited, 1, 10'000);
+    const net::Fd peer = net::acceptOnNode(listener, /*blocking=*/true).take();
+    TensorQuestion question;
+    (void)net::receiveFromNode(peer.get(), &question, sizeof(question));
+    (void)net::sendToNode(peer.get(), &answer, sizeof(answer), segment.fd().get());
+  });
+  RemoteTensorsOptions options = optionsFor(nullptr);
+  options.gpu = gpu;
+  RemoteTensors remote(options);
+  const Status status = remote.open(handle.serialize())
+                            .take()
+                            ->readInto({kCollF32, {4}, {}, local, nullptr}, {Via::Ipc, {}});
+  liar.join();
+  return status;
+}
+
+TEST(RemoteTensorFaultsTest, MemoryThatIsNotInsideWhatWasGivenIsRefused) {
+  float local[4] = {};
+  TensorAnswer answer;
+  EXPECT_TRUE(readFromLiar(answer, nullptr, local).ok());
+  for (int64_t offset :
+       {int64_t{-1}, int64_t{-4096}, INT64_MIN, INT64_MAX - 3, int64_t{8192 - 8}}) {
+    answer.offset = offset;
+    EXPECT_FALSE(readFromLiar(answer, nullptr, local).ok()) << offset;
+  }
+  answer.offset = 0;
+  answer.memory = static_cast<TensorMemory>(7);
+  EXPECT_EQ(readFromLiar(answer, nullptr, local).code(), kCollPeer);
+}
+
+TEST(RemoteTensorFaultsTest, AddressesOfThisProcessAreNoAnswer) {
+  dl::FakeCuda fake(1);
+  auto gpu = dl::GpuContext::open(fake.table(), 0).take();
+  auto memory = dl::GpuMemory::create(gpu, dl::GpuMemory::Kind::Device, 64).take();
+  auto *local = reinterpret_cast<float *>(memory.device());
+  TensorAnswer answer;
+  answer.memory = TensorMemory::Gpu;
+  answer.exported.sharing = gpu::Sharing::Process;
+  answer.exported.address = reinterpret_cast<uint64_t>(memory.device());
+  answer.exported.bytes = 64;
+  EXPECT_EQ(readFromLiar(answer, gpu, local).code(), kCollPeer);
+  answer.exported.sharing = static_cast<gpu::Sharing>(9);
+  EXPECT_EQ(readFromLiar(answer, gpu, local).code(), kCollPeer);
+  answer.exported.sharing = gpu::Sharing::Vmm;
+  answer.exported.bytes = 8; // of 16
+  EXPECT_EQ(readFromLiar(answer, gpu, local).code(), kCollPeer);
+  EXPECT_EQ(fake.misuse(), "");
+}
+
+//===-- edges --------------------------------------------------------------------------===//
+
+TEST(RemoteTensorFaultsTest, MemoryOfTensorsIsNotFreedWhicheverWayTheyAreReached) {
+  auto transport = net::createLoopbackTransport().take();
+  auto owner = TensorOwner::create({"owner", transport.get(), 0, nullptr}).take();
+  auto *data = static_cast<char *>(owner->allocate(4096).take());
+  const std::string handle =
+      owner->publish({kCollI8, {100}, {}, data + 200, nullptr}, {false, true}).take();
+  EXPECT_EQ(owner->release(data).message(), "a tensor in the memory is still published");
+  ASSERT_TRUE(owner->withdraw(handle).ok());
+  EXPECT_TRUE(owner->release(data).ok());
+}
+
+TEST(RemoteTensorFaultsTest, EmptyTensorsAndPartsAreReached) {
+  for (const bool isTcp : {false, true}) {
+    auto transport = isTcp ? tcp() : net::createLoopbackTransport().take();
+    auto owner = TensorOwner::create({"owner", transport.get(), 0, nullptr}).take();
+    void *data = owner->allocate(64).take();
+    RemoteTensors remote(optionsFor(transport.get()));
+    char local[64];
+    for (const TensorView &view :
+         {TensorView{kCollI8, {0, 4}, {}, data, nullptr},
+          TensorView{kCollI8, {1, 1}, {INT64_MAX, INT64_MAX}, data, nullptr}}) {
+      auto handle = owner->publish(view, {true, true});
+      ASSERT_TRUE(handle.ok()) << handle.status().toString();
+      auto tensor = remote.open(*handle).take();
+      const Region part = {view.shape, {0, 0}}; // behind the last element
+      for (Via via : {Via::Ipc, Via::Rdma})
+        for (char *to : {local, static_cast<char *>(nullptr)}) {
+          const TensorView none = {kCollI8, {0, 0}, {}, to, nullptr};
+          const Status read = tensor->readInto(none, {via, part});
+          EXPECT_TRUE(read.ok()) << read.toString();
+          EXPECT_TRUE(tensor->writeFrom(none, {via, part}).ok());
+        }
+    }
+  }
+}
+
+TEST(RemoteTensorFaultsTest, ADeadlineForEverHasNotPassed) {
+  auto transport = tcp();
+  auto owner = TensorOwner::create({"owner", transport.get(), 0, nullptr}).take();
+  auto *data = static_cast<char *>(owner->allocate(64).take());
+  data[3] = 7;
+  const auto handle = owner->publish({kCollI8, {64}, {}, data, nullptr}, {true, true}).take();
+  RemoteTensorsOptions options = optionsFor(transport.get());
+  options.timeoutUs = INT64_MAX;
+  RemoteTensors remote(options);
+  for (Via via : {Via::Ipc, Via::Rdma}) {
+    char local[64] = {};
+    const Status read =
+        remote.open(handle).take()->readInto({kCollI8, {64}, {}, local, nullptr}, {via, {}});
+    EXPECT_TRUE(read.ok()) << read.toString();
+    EXPECT_EQ(local[3], 7);
+  }
 }
 
 //===-- descriptors ---------------------------------------------------------------------===//

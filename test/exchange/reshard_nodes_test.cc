@@ -265,5 +265,17 @@ TEST_F(ReshardNodesTest, BadArgumentsAreNamed) {
       "the plan has rank 2, the network 2 ranks");
 }
 
+TEST_F(ReshardNodesTest, ARunBeforeConnectIsRefused) {
+  auto network = ReshardNetwork::create(gpus_[0], 0, {transport_.get(), {0, 1, 2}}).take();
+  EXPECT_EQ(network->connect({network->handle()}).message(), "1 handles of 3 ranks");
+  Failing failing;
+  dl::GpuMemory memory = dl::GpuMemory::create(gpus_[0], dl::GpuMemory::Kind::Device, 8000).take();
+  ReshardBuffers buffers;
+  buffers.source = {memory.device(), 4000, nullptr};
+  auto made = NodesReshard::create(failing.plan, buffers, *network, {}, emulate);
+  ASSERT_TRUE(made.ok()) << made.status().toString();
+  EXPECT_EQ((*made)->run(streams_[0]).message(), "the network is not connected");
+}
+
 } // namespace
 } // namespace coll::rt::exchange::test
