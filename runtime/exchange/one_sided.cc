@@ -86,10 +86,11 @@ Status OneSided::finish() {
   // The others are ended too, so that the connection can be used for what does work.
   while (inFlight_ > 0) {
     Status ended = awaitOldest();
+    // One that has not ended has the buffers still, whatever became of the others.
+    if (ended.code() == kCollTimeout)
+      return ended;
     if (first.ok())
       first = ended;
-    if (ended.code() == kCollTimeout)
-      break;
   }
   return first;
 }

@@ -27,7 +27,8 @@ public:
   // wait for earlier requests.
   Status move(const StridedBox &box);
   // Waits for all that was started. The destructor does not: call it, also after an error the
-  // connection has to be closed before buffers are used again.
+  // connection has to be closed before buffers are used again. kCollTimeout, whatever else has
+  // failed, where a request has not ended.
   Status finish();
 
 private:

@@ -341,8 +341,10 @@ Status RemoteTensor::byOneSided(OwnerLink &link, const std::vector<StridedBox> &
     if (status.ok())
       status = moves.move(box);
   Status finished = moves.finish();
-  if (!status.ok() || !finished.ok() || !reads || !device.needsFlush || local.span == 0)
-    return status.ok() ? finished : status;
+  if (status.ok() || finished.code() == kCollTimeout)
+    status = finished;
+  if (!status.ok() || !reads || !device.needsFlush || local.span == 0)
+    return status;
   const net::Segment all = {local.view.data, static_cast<uint64_t>(local.span), memory};
   Result<net::Request *> flush = link.connection->iflush(&all, 1);
   if (!flush || !*flush)

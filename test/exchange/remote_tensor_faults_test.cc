@@ -1,6 +1,7 @@
 // Owners that lie, that have no descriptors left, and tensors at the edges of what there can be.
 
 #include "runtime/dl/fake_cuda.h"
+#include "runtime/exchange/one_sided.h"
 #include "runtime/exchange/remote_tensor.h"
 #include "runtime/exchange/tensor_owner.h"
 #include "runtime/exchange/tensor_wire.h"
@@ -144,6 +145,50 @@ TEST(RemoteTensorFaultsTest, ADeadlineForEverHasNotPassed) {
     EXPECT_TRUE(read.ok()) << read.toString();
     EXPECT_EQ(local[3], 7);
   }
+}
+
+//===-- requests that do not end --------------------------------------------------------===//
+
+// Refuses the first request; the others never end.
+class Stuck final : public net::Connection {
+public:
+  Result<net::Request *> isend(const net::Segment *, int, uint64_t) override { return post(); }
+  Result<net::Request *> irecv(const net::Segment *, int, uint64_t) override { return post(); }
+  Result<net::Request *> iwrite(const net::Segment *, int, const net::RemoteKey &,
+                                uint64_t) override {
+    return post();
+  }
+  Result<net::Request *> iread(const net::Segment *, int, const net::RemoteKey &,
+                               uint64_t) override {
+    return post();
+  }
+  Result<net::Request *> iflush(const net::Segment *, int) override { return post(); }
+  Result<net::Completion> test(net::Request *request) override {
+    if (request == &requests_[0])
+      return Status::invalid("refused");
+    return net::Completion();
+  }
+  void close() override {}
+
+private:
+  struct Posted : net::Request {};
+  Result<net::Request *> post() { return &requests_[posted_++]; }
+  Posted requests_[8];
+  size_t posted_ = 0;
+};
+
+// Else the connection would be kept, and its requests go on in memory that is the user's again.
+TEST(RemoteTensorFaultsTest, ARequestThatDoesNotEndCountsMoreThanOneThatWasRefused) {
+  Stuck connection;
+  char local[64];
+  OneSided moves(OneSided::Direction::Read, connection, {}, local, nullptr, 1, 20'000);
+  StridedBox box; // four requests
+  box.rowBytes = 8;
+  box.numLoops = 1;
+  box.count[0] = 4;
+  box.srcStride[0] = box.dstStride[0] = 16;
+  EXPECT_TRUE(moves.move(box).ok());
+  EXPECT_EQ(moves.finish().code(), kCollTimeout);
 }
 
 //===-- descriptors ---------------------------------------------------------------------===//

@@ -265,6 +265,26 @@ TEST_F(ReshardNodesTest, BadArgumentsAreNamed) {
       "the plan has rank 2, the network 2 ranks");
 }
 
+// Whatever the driver refuses, nothing is left behind.
+TEST(ReshardNetworkTest, ANetworkThatCannotBeMadeLeavesNothing) {
+  auto transport = net::createLoopbackTransport().take();
+  for (const char *call : {"streamCreate", "eventCreate", "memHostAlloc"})
+    for (int skip = 0, failures = 0; failures == skip; ++skip) {
+      dl::FakeCuda fake(1);
+      {
+        auto gpu = dl::GpuContext::open(fake.table(), 0).take();
+        fake.failNext(call, dl::kCudaOutOfMemory, skip);
+        auto made = ReshardNetwork::create(gpu, 0, {transport.get(), {0, 1, 1}});
+        failures += !made.ok();
+        EXPECT_TRUE(made.ok() || made.status().code() == kCollDevice);
+        EXPECT_TRUE(made.ok() || skip < 16);
+        EXPECT_TRUE(!made.ok() || skip > 0) << call;
+      }
+      EXPECT_EQ(fake.misuse(), "");
+      EXPECT_EQ(fake.liveAllocations(), 0);
+    }
+}
+
 TEST_F(ReshardNodesTest, ARunBeforeConnectIsRefused) {
   auto network = ReshardNetwork::create(gpus_[0], 0, {transport_.get(), {0, 1, 2}}).take();
   EXPECT_EQ(network->connect({network->handle()}).message(), "1 handles of 3 ranks");
