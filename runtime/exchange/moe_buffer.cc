@@ -7,9 +7,11 @@
 #include "runtime/kernels/error_word.h"
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <string>
+#include <thread>
 
 namespace coll::rt {
 
@@ -23,6 +25,7 @@ constexpr int kMostRanks = 4096; // each is connected to all others
 constexpr uint32_t kMaxBlocks = 128;
 constexpr uint32_t kPacketBytes = 512;
 constexpr uint32_t kSlots = 2;
+constexpr int64_t kReasonUs = 500'000; // for another's reason to come
 // The counts of kernels::MoeCounters::kMaxExperts experts, and of ranks.
 constexpr uint64_t kSlotBytes = 4608;
 
@@ -297,9 +300,18 @@ Status MoeBuffer::alive() {
   Status failed = far_ ? far_->failure() : Status::okay();
   if (failed.ok())
     failed = kernelsFailure();
+  if (failed.ok() && nodes_ && !far_ && isBusy())
+    failed = nodes_->links().poll();
   if (!failed.ok())
     return nodes_ ? settle(failed) : failed;
   return Status::okay();
+}
+
+// Whether kernels of calls that have returned still run: for those, others that leave are a
+// failure.
+bool MoeBuffer::isBusy() const {
+  dl::CudaScope scope(*platform_.cuda, gpu_->context());
+  return platform_.cuda->eventQuery(after_) == dl::kCudaNotReady;
 }
 
 Status MoeBuffer::kernelsFailure() const {
@@ -319,14 +331,26 @@ Status MoeBuffer::settle(const Status &status) {
   if (status.code() == kCollInvalidCall && watch().ok())
     return status;
   if (failure_.ok()) {
-    // Who has left tells more than who then was waited for.
-    const Status told = nodes_->links().poll();
+    const Status told = reasonOf(status);
     failure_ = told.ok() ? status : told;
     __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
     nodes_->links().abort(told.ok() ? status.annotate("rank " + std::to_string(options_.rank))
                                     : told);
   }
   return failure_;
+}
+
+// Who has left tells more than who then was waited for, or gave up for that; and a rank whose
+// kernels end since others' did hears of the reason a moment later.
+Status MoeBuffer::reasonOf(const Status &failure) {
+  const bool isAnothers = failure.code() == kCollPeer || failure.code() == kCollAborted;
+  const int64_t end = net::nowUs() + (isAnothers ? kReasonUs : 0);
+  Status told = nodes_->links().poll();
+  while (told.ok() && net::nowUs() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    told = nodes_->links().poll();
+  }
+  return told;
 }
 
 void MoeBuffer::abort() {

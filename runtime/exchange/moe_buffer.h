@@ -217,12 +217,14 @@ private:
   // The rows that a rank gives back are where peers look for them; what all launches share.
   Result<kernels::MoeCombineArgs> give(const MoeCombine &combine, const MoeConfig &config);
 
+  bool isBusy() const;
   Status kernelsFailure() const;
   // Whether an exchange with other nodes may go on.
   Status watch();
   // Of a call across nodes: what it returns. Unless all ranks have refused it alike, its failure is
   // the buffer's end, and the others are told.
   Status settle(const Status &status);
+  Status reasonOf(const Status &failure); // what the links say of it, or okay
 
   // moe_buffer_across.cc
   Result<MoeReceived> dispatchAcross(const MoeTokens &tokens, const MoeRouting &routing,

@@ -45,6 +45,8 @@ Status MoeBuffer::end(const MoeOrder &order) {
   const dl::Cuda &cuda = *platform_.cuda;
   const dl::CudaEvent event = order.done ? order.done : after_;
   COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(event, stream_), "cuEventRecord"));
+  if (order.done && nodes_) // for isBusy()
+    COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(after_, stream_), "cuEventRecord"));
   return order.done || order.compute == stream_
              ? Status::okay()
              : driver(cuda.streamWaitEvent(order.compute, event, 0), "cuStreamWaitEvent");

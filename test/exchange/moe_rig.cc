@@ -24,6 +24,11 @@ void MoeRank::wait() {
   EXPECT_EQ(fake_.table().streamSynchronize(order.compute), 0);
 }
 
+void MoeRank::end() {
+  fake_.setCurrent(gpu_);
+  EXPECT_EQ(fake_.table().streamSynchronize(buffer->commStream()), 0);
+}
+
 void syncAll(MoeRanks &all) {
   std::vector<MoeCard> cards;
   for (const auto &rank : all)

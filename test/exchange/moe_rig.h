@@ -37,6 +37,9 @@ public:
   }
   // Until what is on the rank's stream is done.
   void wait();
+  // Sees the end of what calls have left on the communication stream, those that failed too: the
+  // others' buffers may go then.
+  void end();
 
   std::unique_ptr<MoeBuffer> buffer;
   MoeOrder order;
