@@ -50,6 +50,17 @@ Status checkMoeRouting(const MoeRouting &routing, int numRanks) {
   return Status::okay();
 }
 
+Status checkMoeLayout(const MoeLayout &layout, int64_t numTokens) {
+  for (const int32_t *counts : {layout.tokensPerRank, layout.tokensPerExpert})
+    if (!counts || !aligned(counts, alignof(int32_t)))
+      return refuse("counts of `layout` are null, or not aligned");
+  if (!aligned(layout.tokensPerNetRank, alignof(int32_t)))
+    return refuse("`tokensPerNetRank` of `layout` is not aligned");
+  if (numTokens > 0 && !layout.isTokenInRank)
+    return refuse("`isTokenInRank` of `layout` is null");
+  return Status::okay();
+}
+
 Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing) {
   if (tokens.dtype != kCollBf16 && tokens.dtype != kCollF8E4M3FN && tokens.dtype != kCollF8E5M2)
     return refuse(std::string("`x` is of bf16, f8e4m3fn or f8e5m2, not ") +

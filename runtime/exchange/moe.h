@@ -30,6 +30,8 @@ namespace coll::rt {
 inline constexpr int kMoeMaxTopk = 32;
 // Ranks of a node, unless one says otherwise; rank r is number r % 8 of node r / 8.
 inline constexpr int kMoeNodeRanks = 8;
+// Ranks of a buffer at the most: each is connected to all others.
+inline constexpr int kMoeMaxRanks = 4096;
 
 struct MoeRoutes; // moe_routes.h
 
@@ -58,6 +60,7 @@ struct MoeLayout {
   int32_t *tokensPerExpert = nullptr;  // [numExperts]
   uint8_t *isTokenInRank = nullptr;    // [numTokens][numRanks], 0 or 1
 };
+Status checkMoeLayout(const MoeLayout &layout, int64_t numTokens);
 
 // A rank's tokens.
 struct MoeTokens {

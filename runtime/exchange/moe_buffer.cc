@@ -21,7 +21,6 @@ using kernels::KernelError;
 
 constexpr int64_t kUnit = 128;
 constexpr int64_t kMostBytes = int64_t{1} << 46;
-constexpr int kMostRanks = 4096; // each is connected to all others
 constexpr uint32_t kMaxBlocks = 128;
 constexpr uint32_t kPacketBytes = 512;
 constexpr uint32_t kSlots = 2;
@@ -29,69 +28,68 @@ constexpr int64_t kReasonUs = 500'000; // for another's reason to come
 // The counts of kernels::MoeCounters::kMaxExperts experts, and of ranks.
 constexpr uint64_t kSlotBytes = 4608;
 
-Status refuse(const std::string &why) { return Status::invalid(why); }
-
 std::string is(const char *what, int64_t value) {
   return std::string(what) + " is " + std::to_string(value);
 }
 
 Status checkBytes(const MoeBufferOptions &o, bool isWide) {
   if (o.nvlBytes < (o.lowLatency ? 0 : 1) || o.nvlBytes % kUnit)
-    return refuse(is("nvlBytes", o.nvlBytes) + "; it is a multiple of 128" +
-                  (o.lowLatency ? "" : ", and not 0"));
+    return Status::invalid(is("nvlBytes", o.nvlBytes) + "; it is a multiple of 128" +
+                           (o.lowLatency ? "" : ", and not 0"));
   if (o.netBytes < 0 || o.netBytes % kUnit)
-    return refuse(is("netBytes", o.netBytes) + "; it is a multiple of 128");
+    return Status::invalid(is("netBytes", o.netBytes) + "; it is a multiple of 128");
   if (o.netBytes > 0 && !isWide && !o.lowLatency)
-    return refuse(is("netBytes", o.netBytes) + " without ranks on other nodes");
+    return Status::invalid(is("netBytes", o.netBytes) + " without ranks on other nodes");
   if (o.netBytes > 0 && o.nvlBytes > INT_MAX)
-    return refuse(is("nvlBytes", o.nvlBytes) + ", beyond INT_MAX");
+    return Status::invalid(is("nvlBytes", o.nvlBytes) + ", beyond INT_MAX");
   if (o.netBytes > INT_MAX && !o.lowLatency)
-    return refuse(is("netBytes", o.netBytes) + ", beyond INT_MAX");
+    return Status::invalid(is("netBytes", o.netBytes) + ", beyond INT_MAX");
   for (const auto &[what, bytes] : {std::pair("nvlBytes", o.nvlBytes), {"netBytes", o.netBytes}})
     if (bytes > kMostBytes)
-      return refuse(is(what, bytes) + ", more than any GPU has");
+      return Status::invalid(is(what, bytes) + ", more than any GPU has");
   return Status::okay();
 }
 
 Status checkLowLatency(const MoeBufferOptions &o, bool isWide) {
   if (o.numRanks > static_cast<int>(kernels::kLowLatencyRanks))
-    return refuse(is("numRanks", o.numRanks) + "; the low-latency mode takes " +
-                  std::to_string(kernels::kLowLatencyRanks));
+    return Status::invalid(is("numRanks", o.numRanks) + "; the low-latency mode takes " +
+                           std::to_string(kernels::kLowLatencyRanks));
   COLL_RETURN_IF_ERROR(checkMoeShape(o.lowLatencyShape, o.numRanks));
   const int64_t needed = MoeBuffer::lowLatencyBytes(o.lowLatencyShape, o.numRanks);
   if (!isWide && o.netBytes > 0 && o.netBytes < needed)
-    return refuse(is("netBytes", o.netBytes) + "; the low-latency mode needs " +
-                  std::to_string(needed));
+    return Status::invalid(is("netBytes", o.netBytes) + "; the low-latency mode needs " +
+                           std::to_string(needed));
   return Status::okay();
 }
 
 Status checkNodes(const MoeBufferOptions &o) {
   if (o.netBytes == 0 && o.nvlBytes > 0)
-    return refuse("netBytes is 0, and there are ranks on other nodes");
+    return Status::invalid("netBytes is 0, and there are ranks on other nodes");
   if (!o.transport)
-    return refuse("`transport` is null, and there are ranks on other nodes");
+    return Status::invalid("`transport` is null, and there are ranks on other nodes");
   if (o.netChunkBytes <= 0 || o.netChunkBytes % 256 || o.netChunkBytes > INT_MAX)
-    return refuse(is("netChunkBytes", o.netChunkBytes) + "; it is a multiple of 256");
+    return Status::invalid(is("netChunkBytes", o.netChunkBytes) + "; it is a multiple of 256");
   return Status::okay();
 }
 
 Status checkOptions(const MoeBufferOptions &o) {
   if (o.rank < 0 || o.rank >= o.numRanks)
-    return refuse("`rank` is not one of numRanks, which is " + std::to_string(o.numRanks));
-  if (o.numRanks > kMostRanks)
-    return refuse(is("numRanks", o.numRanks) + "; it is up to " + std::to_string(kMostRanks));
+    return Status::invalid("`rank` is not one of numRanks, which is " + std::to_string(o.numRanks));
+  if (o.numRanks > kMoeMaxRanks)
+    return Status::invalid(is("numRanks", o.numRanks) + "; it is up to " +
+                           std::to_string(kMoeMaxRanks));
   if (o.nodeSize < 1 || o.nodeSize > kMoeNodeRanks)
-    return refuse(is("nodeSize", o.nodeSize) + "; it is from 1 to 8");
+    return Status::invalid(is("nodeSize", o.nodeSize) + "; it is from 1 to 8");
   if (o.timeoutUs <= 0 || o.timeoutUs > kMostTimeoutUs)
-    return refuse(is("timeoutUs", o.timeoutUs) + "; it is from 1 to " +
-                  std::to_string(kMostTimeoutUs));
+    return Status::invalid(is("timeoutUs", o.timeoutUs) + "; it is from 1 to " +
+                           std::to_string(kMostTimeoutUs));
   const bool isWide = o.numRanks > o.nodeSize;
   COLL_RETURN_IF_ERROR(checkBytes(o, isWide));
   // The normal mode's nodes have as many ranks each.
   if (isWide && o.numRanks % o.nodeSize && (!o.lowLatency || o.nvlBytes > 0))
-    return refuse(is("numRanks", o.numRanks) + ", more than a node's " +
-                  std::to_string(o.nodeSize) +
-                  " and no multiple of it, which the low-latency mode takes without nvlBytes");
+    return Status::invalid(
+        is("numRanks", o.numRanks) + ", more than a node's " + std::to_string(o.nodeSize) +
+        " and no multiple of it, which the low-latency mode takes without nvlBytes");
   if (o.lowLatency)
     COLL_RETURN_IF_ERROR(checkLowLatency(o, isWide));
   return isWide ? checkNodes(o) : Status::okay();
@@ -202,7 +200,7 @@ Status MoeBuffer::open() {
 Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
   return named([&]() -> Status {
     if (isDestroyed_ || isAvailable_)
-      return refuse(isDestroyed_ ? "sync after destroy" : "a second sync");
+      return Status::invalid(isDestroyed_ ? "sync after destroy" : "a second sync");
     Result<std::vector<char *>> all = memory_->open(card_, cards);
     if (!all)
       return all.status();
@@ -242,7 +240,7 @@ Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
 Status MoeBuffer::destroy() {
   return named([&]() -> Status {
     if (isDestroyed_)
-      return refuse("a second destroy");
+      return Status::invalid("a second destroy");
     Status ended;
     {
       dl::CudaScope scope(*platform_.cuda, gpu_->context());
@@ -294,7 +292,7 @@ Status MoeBuffer::check() {
 
 Status MoeBuffer::alive() {
   if (isDestroyed_)
-    return refuse("used after destroy");
+    return Status::invalid("used after destroy");
   COLL_RETURN_IF_ERROR(failure_);
   // Kernels are told to end when no more messages come: why tells more.
   Status failed = far_ ? far_->failure() : Status::okay();
@@ -363,24 +361,25 @@ void MoeBuffer::abort() {
 
 Status MoeBuffer::ready() {
   COLL_RETURN_IF_ERROR(alive());
-  return isAvailable_ ? Status::okay() : refuse("used before sync");
+  return isAvailable_ ? Status::okay() : Status::invalid("used before sync");
 }
 
 Status MoeBuffer::readyForNormal() {
   COLL_RETURN_IF_ERROR(ready());
-  return options_.nvlBytes > 0 ? Status::okay()
-                               : refuse("without nvlBytes it has the low-latency mode alone");
+  return options_.nvlBytes > 0
+             ? Status::okay()
+             : Status::invalid("without nvlBytes it has the low-latency mode alone");
 }
 
 Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool useNet) const {
   return named([&]() -> Result<MoeView> {
     if (isDestroyed_)
-      return refuse("used after destroy");
+      return Status::invalid("used after destroy");
     if (useNet && options_.netBytes == 0)
-      return refuse("`useNet`: it has no memory for the network");
+      return Status::invalid("`useNet`: it has no memory for the network");
     const int64_t bytes = useNet ? options_.netBytes : options_.nvlBytes;
     if (!isValidDtype(dtype) || offset < 0 || offset > bytes || offset % dtypeSize(dtype))
-      return refuse("`offset`: no element of that type at byte " + std::to_string(offset));
+      return Status::invalid("`offset`: no element of that type at byte " + std::to_string(offset));
     char *data = area(kReceived);
     if (useNet)
       data = nodes_ ? nodes_->data() : memory_->data() + lowLatencyOffset();

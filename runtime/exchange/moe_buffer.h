@@ -49,7 +49,7 @@ namespace coll::rt {
 
 struct MoeBufferOptions {
   int rank = 0;
-  int numRanks = 1;     // up to 4096
+  int numRanks = 1;     // up to kMoeMaxRanks
   int64_t nvlBytes = 0; // a multiple of 128, up to INT_MAX unless netBytes is 0
   // A multiple of 128. On several nodes up to INT_MAX unless lowLatency; on one, 0, or with
   // lowLatency at least lowLatencyBytes(): that mode's memory, which has so many bytes then.
@@ -128,6 +128,8 @@ public:
 
   // GPU memory that a dispatch's handle takes; the caller keeps it as long as the handle.
   static int64_t handleBytes(int64_t numTokens, int numRanks, const MoeConfig &config);
+  // Tokens like these that a dispatch has room for.
+  int64_t maxReceived(const MoeTokens &tokens, int numTopk) const;
   // `handleMemory`: handleBytes() of GPU memory, aligned to 16. kCollTimeout: the counts did not
   // come.
   Result<MoeReceived> dispatch(const MoeTokens &tokens, const MoeRouting &routing,

@@ -13,8 +13,6 @@ namespace {
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-Status refuse(const std::string &why) { return Status::invalid(why); }
-
 MoeCallSign signOf(MoeCallSign::Kind kind, const kernels::MoeShape &shape) {
   MoeCallSign sign;
   sign.kind = kind;
@@ -38,9 +36,6 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
                                               const MoeLayout &layout,
                                               const MoeDispatchOptions &options, char *handleMemory,
                                               const MoeOrder &order) {
-  if (!layout.tokensPerRank || !layout.tokensPerExpert ||
-      (routing.numTokens > 0 && !layout.isTokenInRank))
-    return refuse("an array of `layout` is null");
   MoeCallSign sign = signOf(MoeCallSign::kDispatch,
                             shapeOf(tokens, routing.numTopk, routing.numExperts / numNetRanks()));
   sign.numExperts = static_cast<uint32_t>(routing.numExperts);
@@ -111,9 +106,9 @@ Status MoeBuffer::moveAcross(const MoeTokens &tokens, const MoeRouting *routing,
   if (!routing)
     COLL_RETURN_IF_ERROR(nodes_->agree(signOf(MoeCallSign::kDispatchAgain, shape)));
   if (routes->maxReceived > shape.capacity)
-    return refuse(std::to_string(routes->maxReceived) + " tokens for rank " +
-                  std::to_string(routes->maxReceiver) + ", which takes " +
-                  std::to_string(shape.capacity));
+    return Status::invalid(std::to_string(routes->maxReceived) + " tokens for rank " +
+                           std::to_string(routes->maxReceiver) + ", which takes " +
+                           std::to_string(shape.capacity));
   const kernels::MoeRecord record = {shape.rowBytes, shape.numTopk, shape.numScales};
   Result<MoeRelay> relay = nodes_->prepare(routes, record, /*isCombine=*/false, stream_);
   if (!relay)

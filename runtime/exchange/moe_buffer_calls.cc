@@ -57,6 +57,7 @@ Status MoeBuffer::dispatchLayout(const MoeRouting &routing, const MoeLayout &lay
   return named([&]() -> Status {
     COLL_RETURN_IF_ERROR(readyForNormal());
     COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
+    COLL_RETURN_IF_ERROR(checkMoeLayout(layout, routing.numTokens));
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
     const auto nodes = static_cast<uint32_t>(numNetRanks());
@@ -94,6 +95,7 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     COLL_RETURN_IF_ERROR(checkConfig(options.config));
     COLL_RETURN_IF_ERROR(checkMoeOptions(options));
     COLL_RETURN_IF_ERROR(checkMoeRouting(routing, options_.numRanks));
+    COLL_RETURN_IF_ERROR(checkMoeLayout(layout, routing.numTokens));
     COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
     if (!handleMemory || reinterpret_cast<uintptr_t>(handleMemory) % 16)
       return Status::invalid("`handleMemory` is null or not aligned to 16");
@@ -172,6 +174,10 @@ Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeH
     COLL_RETURN_IF_ERROR(end(order));
     return received;
   }());
+}
+
+int64_t MoeBuffer::maxReceived(const MoeTokens &tokens, int numTopk) const {
+  return shapeOf(tokens, numTopk, 0).capacity;
 }
 
 kernels::MoeShape MoeBuffer::shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const {

@@ -2,7 +2,6 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/moe_buffer.h"
-#include "runtime/kernels/moe.h"
 #include "runtime/net/tcp/tcp.h"
 #ifdef COLL_HAVE_VERBS
 #include "runtime/net/verbs/verbs.h"
@@ -34,7 +33,6 @@ namespace {
 
 // Of a handle whose bytes are asked for: no call takes more.
 constexpr int64_t kMostTokens = INT32_MAX;
-constexpr int32_t kMostRanks = 1 << 16;
 
 thread_local std::string lastError;
 
@@ -52,21 +50,6 @@ Status checkDtype(int32_t dtype) {
   return isValidDtype(static_cast<CollDtype>(dtype))
              ? Status::okay()
              : Status::invalid("moe: there is no type " + std::to_string(dtype));
-}
-
-bool isAligned(const void *address, uintptr_t unit) {
-  return address && reinterpret_cast<uintptr_t>(address) % unit == 0;
-}
-
-Status checkLayout(const CollMoeLayout &layout, int64_t numTokens) {
-  for (const int32_t *counts : {layout.tokensPerRank, layout.tokensPerExpert})
-    if (!isAligned(counts, alignof(int32_t)))
-      return Status::invalid("moe: counts of `layout` are null, or not aligned");
-  if (layout.tokensPerNetRank && !isAligned(layout.tokensPerNetRank, alignof(int32_t)))
-    return Status::invalid("moe: `tokensPerNetRank` of `layout` is not aligned");
-  if (numTokens > 0 && !layout.isTokenInRank)
-    return Status::invalid("moe: `isTokenInRank` of `layout` is null");
-  return Status::okay();
 }
 
 Status checkHandle(const CollMoe *buffer, const CollMoeHandle *handle) {
@@ -144,21 +127,6 @@ MoeConfig configOf(int32_t numSms) {
 
 MoeLowLatencyRows rowsOf(const CollMoeLowLatencyRows &from) {
   return {from.x, from.scales, from.counts, from.ranges, from.sources};
-}
-
-// Of what a dispatch of `numTopk` experts a token has room for.
-int64_t roomOf(const MoeBuffer &buffer, const CollMoeTokens &tokens, int32_t numTopk) {
-  const auto received = buffer.localBuffer(kCollI8, 0, /*useNet=*/false);
-  if (!received)
-    return 0;
-  kernels::MoeShape shape;
-  shape.rowBytes =
-      static_cast<uint32_t>(tokens.hidden * dtypeSize(static_cast<CollDtype>(tokens.dtype)));
-  shape.numScales = static_cast<uint32_t>(tokens.numScales);
-  shape.numTopk = static_cast<uint32_t>(numTopk);
-  const auto *given = static_cast<const char *>(buffer.combineInput());
-  const auto half = static_cast<uint64_t>(given - static_cast<const char *>(received->data));
-  return kernels::moeCapacity(shape, half);
 }
 
 // `worst`: rows, where the host does not know how many came.
@@ -318,15 +286,13 @@ int32_t coll_moe_dispatch_layout(CollMoe *buffer, const CollMoeRouting *routing,
                                  const CollMoeLayout *layout, const CollMoeOrder *order) {
   if (!buffer || !routing || !layout || !order)
     return answer(null("buffer`, `routing`, `layout` or `order"));
-  if (Status fits = checkLayout(*layout, routing->numTokens); !fits.ok())
-    return answer(fits);
   return answer(
       buffer->buffer->dispatchLayout(routingOf(*routing), layoutOf(*layout), orderOf(*order)));
 }
 
 int64_t coll_moe_handle_bytes(int64_t numTokens, int32_t numRanks, int32_t numSms) {
   const MoeConfig config = configOf(numSms);
-  if (numTokens < 0 || numTokens > kMostTokens || numRanks < 1 || numRanks > kMostRanks ||
+  if (numTokens < 0 || numTokens > kMostTokens || numRanks < 1 || numRanks > kMoeMaxRanks ||
       !checkMoeConfig(config).ok())
     return 0;
   return MoeBuffer::handleBytes(numTokens, numRanks, config);
@@ -340,8 +306,6 @@ int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
     return answer(null("buffer` or a structure of `dispatch"));
   if (Status known = checkDtype(tokens->dtype); !known.ok())
     return answer(known);
-  if (Status fits = checkLayout(*layout, routing->numTokens); !fits.ok())
-    return answer(fits);
   MoeDispatchOptions chosen;
   chosen.config = configOf(options->numSms);
   set(chosen.expertAlignment, options->expertAlignment);
@@ -350,7 +314,8 @@ int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
                                        chosen, handleMemory, orderOf(*order));
   const int64_t worst =
       made.ok() && chosen.worstCaseTokens
-          ? std::min(chosen.worstCaseTokens, roomOf(*buffer->buffer, *tokens, routing->numTopk))
+          ? std::min(chosen.worstCaseTokens,
+                     buffer->buffer->maxReceived(tokensOf(*tokens), routing->numTopk))
           : 0;
   return give(buffer, std::move(made), worst, chosen.config.numChannels(), *received);
 }
@@ -367,7 +332,7 @@ int32_t coll_moe_dispatch_again(CollMoe *buffer, const CollMoeTokens *tokens,
   auto made = buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
                                             orderOf(*order));
   const int64_t worst =
-      made.ok() ? std::min(handle->numRows, roomOf(*buffer->buffer, *tokens, 0)) : 0;
+      made.ok() ? std::min(handle->numRows, buffer->buffer->maxReceived(tokensOf(*tokens), 0)) : 0;
   return give(buffer, std::move(made), worst, handle->numChannels, *received);
 }
 

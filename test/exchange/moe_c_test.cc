@@ -249,7 +249,8 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
   const CollMoeLayout half = {counts, nullptr, counts, nullptr};
   EXPECT_EQ(coll_moe_dispatch_layout(all_[0].buffer, &routing, &half, &all_[0].order),
             kCollInvalidCall);
-  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: `isTokenInRank` of `layout` is null");
+  EXPECT_STREQ(coll_moe_last_error(),
+               "invalid call: moe buffer of rank 0: moe: `isTokenInRank` of `layout` is null");
   EXPECT_EQ(coll_moe_low_latency_clean(all_[0].buffer, nullptr, &all_[0].order), kCollInvalidCall);
   EXPECT_EQ(coll_moe_low_latency_receive(all_[0].buffer, 3, &all_[0].order), kCollInvalidCall);
   ok(coll_moe_destroy(all_[1].buffer));

@@ -387,7 +387,8 @@ TEST_F(MoeNodesTest, ALayoutThatIsNotThereIsRefused) {
                              rank.order)
                   .status()
                   .message(),
-              "moe buffer of rank " + std::to_string(r) + ": an array of `layout` is null");
+              "moe buffer of rank " + std::to_string(r) +
+                  ": moe: counts of `layout` are null, or not aligned");
     auto received = dispatchSmall(rank, cases[r]);
     EXPECT_TRUE(received.ok()) << received.status().toString();
     rank.wait();
