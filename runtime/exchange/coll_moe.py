@@ -351,7 +351,7 @@ class MoeBuffer:
         granted: there has to be one. `strided`: strides may be any from 0 on."""
         taken = self._tensor(what, tensor)
         if taken.shape is None:
-            fits = taken.address and None not in shape or not taken.address and (optional or 0 in shape)
+            fits = None not in shape and (taken.address or 0 in shape) or not taken.address and optional
         else:
             fits = (taken.dtype in dtypes and len(taken.shape) == len(shape) and self._is_here(taken) and
                     all(n in (None, found) for n, found in zip(shape, taken.shape)) and

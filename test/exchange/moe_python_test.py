@@ -292,6 +292,10 @@ class MoeTest(unittest.TestCase):
         self.refused(buffer.dispatch_layout, {"topk_idx": topk, "layout": layout, "num_experts": EXPERTS},
                      *layouts, *routing)
         rows = r"bfloat16 or float8_e4m3fn or float8_e5m2 \[3, any\], contiguous, on GPU 0"
+        # Of no tokens, too, `x` has to say how long they would be.
+        none = {**call, "topk_idx": Tensor("int64", (0, 2)), "topk_weights": None,
+                "layout": with_part(3, Tensor("uint8", (0, RANKS)))}
+        self.refused(buffer.dispatch, none, ("x", None, "None", rows.replace("3, any", "0, any")))
         self.refused(
             buffer.dispatch, call, *layouts, *routing,
             ("x", Tensor("bfloat16", (2, HIDDEN)), r"bfloat16 \[2, 128\] on GPU 0", rows),
