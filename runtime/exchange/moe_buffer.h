@@ -199,6 +199,7 @@ private:
   Status alive();
   Status ready();          // a call may be made
   Status readyForNormal(); // one of the normal mode
+  Status readyForLowLatency();
   // How many blocks of a kernel are sure to run at once, beside those of ranks on the same GPU.
   Status share(const std::vector<MoeCard> &cards);
   uint64_t halfBytes() const { return static_cast<uint64_t>(options_.nvlBytes) / 2 / 512 * 512; }

@@ -86,9 +86,12 @@ Status MoeBuffer::openLowLatency() {
   return Status::okay();
 }
 
+Status MoeBuffer::readyForLowLatency() {
+  COLL_RETURN_IF_ERROR(ready());
+  return options_.lowLatency ? Status::okay() : refuse("the buffer was made without it");
+}
+
 Status MoeBuffer::checkClean(const MoeLowLatencyShape &shape) const {
-  if (!options_.lowLatency)
-    return refuse("the buffer was made without it");
   if (far_)
     return {kCollUnsupported, "low-latency mode: between nodes messages keep their shape"};
   COLL_RETURN_IF_ERROR(checkMoeShape(shape, options_.numRanks));
@@ -104,7 +107,7 @@ Status MoeBuffer::checkClean(const MoeLowLatencyShape &shape) const {
 
 Status MoeBuffer::lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrder &order) {
   return named([&]() -> Status {
-    COLL_RETURN_IF_ERROR(ready());
+    COLL_RETURN_IF_ERROR(readyForLowLatency());
     COLL_RETURN_IF_ERROR(checkClean(shape));
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
@@ -172,9 +175,7 @@ Status MoeBuffer::lowLatencyDispatch(const MoeLowLatencyDispatch &call,
                                      const MoeLowLatencyRows &rows, const MoeOrder &order,
                                      MoeHook *hook) {
   return named([&]() -> Status {
-    COLL_RETURN_IF_ERROR(ready());
-    if (!options_.lowLatency)
-      return refuse("the buffer was made without it");
+    COLL_RETURN_IF_ERROR(readyForLowLatency());
     COLL_RETURN_IF_ERROR(checkMoeDispatch(call, rows, lowLatencyShape_, options_.numRanks));
     kernels::LowLatencyDispatchArgs args;
     args.call = lowLatencyCall(call.routing, call.numSms);
@@ -190,9 +191,7 @@ Status MoeBuffer::lowLatencyDispatch(const MoeLowLatencyDispatch &call,
 Status MoeBuffer::lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeLowLatencyRows &rows,
                                     const MoeOrder &order, MoeHook *hook) {
   return named([&]() -> Status {
-    COLL_RETURN_IF_ERROR(ready());
-    if (!options_.lowLatency)
-      return refuse("the buffer was made without it");
+    COLL_RETURN_IF_ERROR(readyForLowLatency());
     COLL_RETURN_IF_ERROR(checkMoeCombine(call, rows, lowLatencyShape_, options_.numRanks));
     kernels::LowLatencyCombineArgs args;
     args.call = lowLatencyCall(call.routing, call.numSms);
