@@ -331,6 +331,8 @@ TEST_P(TcpStreamTest, StreamsKeepTheirOrder) {
     ++received;
   }
   EXPECT_EQ(received, kMessages);
+  for (Request *request : sends)
+    EXPECT_TRUE(!request || wait(*mine_, request, kPatientUs).ok());
 }
 
 // Large messages that are there before their receives: for a moment, for longer than they are left

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 import check_env
 import check_headers
@@ -138,8 +139,29 @@ class LintTest(unittest.TestCase):
             pathlib.Path(root, "leaky.xml").write_text(program(""))
             passed, failed, skipped = report.count("unit", f"{suite},{root}")
         self.assertEqual(passed, 2 + 1 + 1 + 1)
-        self.assertEqual(failed, ["unit: bad: S.t1", "unit: broke", "unit: leaky"])
+        self.assertEqual([name for name, _ in failed],
+                         ["unit: bad: S.t1", "unit: broke", "unit: leaky"])
         self.assertEqual([reason for _, reason in skipped], ["no GPU"])
+
+    def test_cause_of_a_failure(self):
+        def cause(*lines):
+            case = ElementTree.Element("testcase")
+            ElementTree.SubElement(case, "system-out").text = "\n".join(lines)
+            return report.cause(case)
+
+        noise = ["coll: warn: noise"] * 200
+        begun = [f"[ RUN      ] S.{name}" for name in "ab"]
+        crash = "==7==ERROR: AddressSanitizer: heap-use-after-free"
+        found = cause(begun[0], *noise, "[       OK ] S.a (0 ms)", begun[1], *noise, crash, "#0 f")
+        self.assertEqual(found, ["broke off in S.b", crash, "#0 f"])
+        # Nothing that looks like a finding: how the output ends.
+        found = cause(begun[0], "[       OK ] S.a (0 ms)", *noise, "Killed")
+        self.assertEqual(len(found), 1 + report.LAST_LINES)
+        self.assertEqual((found[0], found[-1]), ("…", "Killed"))
+        # A long one: the first lines and the last.
+        found = cause("a.cc:1: Failure", *noise, "[  FAILED  ] S.a")
+        self.assertEqual((found[0], found[-1]), ("a.cc:1: Failure", "[  FAILED  ] S.a"))
+        self.assertEqual(len(found), report.CAUSE_LINES + 1 + report.LAST_LINES)
 
 
 if __name__ == "__main__":

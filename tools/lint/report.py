@@ -5,8 +5,9 @@
 
 FILE is JUnit XML as lit (--xunit-xml-output) and ctest (--output-junit) write it.
 FOLDER holds the XML files that gtest programs wrote, each named as the ctest case
-that ran it (cmake/testing.cmake): then its cases count in place of that one. `SUITE!REASON` is a suite that could
-not run at all: one failure. Exit code 1 where anything failed or nothing passed.
+that ran it (cmake/testing.cmake): then its cases count in place of that one. `SUITE!REASON`
+is a suite that could not run at all: one failure. Below the name of what failed stands the
+part of its output that tells why. Exit code 1 where anything failed or nothing passed.
 """
 
 import pathlib
@@ -40,6 +41,30 @@ def skip_reason(case, skipped):
     return message.split("\n")[-1].strip()  # gtest puts the source line first
 
 
+# Where the output of a failed test begins to tell why, and how many lines of it are shown.
+CAUSE = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |: Failure$"
+                   r"|terminate called|Assertion .* failed|^(Error|FAIL)\b|error: ")
+CAUSE_LINES, LAST_LINES = 40, 12
+
+
+def cause(case):
+    """Why a test failed, as lines of its output: the first findings, then how it ended."""
+    lines = []
+    for found in case.findall("failure") + case.findall("system-out"):
+        lines += [line for text in (found.get("message"), found.text) if text
+                  for line in text.splitlines()]
+    running = None
+    for line in lines:
+        if step := re.match(r"\[ (?:RUN     |      OK|  FAILED|  SKIPPED) \] (\S+)", line):
+            running = step.group(1) if "RUN" in line else None
+    shown = [f"broke off in {running}"] if running else []
+    first = next((n for n, line in enumerate(lines) if CAUSE.search(line)), None)
+    first, end = (first, first + CAUSE_LINES) if first is not None else (0, 0)
+    shown += lines[first:end]
+    last = max(end, len(lines) - LAST_LINES)
+    return shown + ["…"] * (last > end) + lines[last:]
+
+
 def cases(file, owner=""):
     """(name, element) of each test case in a report; `owner` ran the gtest program."""
     for case in ElementTree.parse(file).getroot().iter("testcase"):
@@ -48,7 +73,7 @@ def cases(file, owner=""):
 
 
 def count(suite, where):
-    """(passed, failed names, [(skipped name, reason)]) of one suite."""
+    """(passed, [(failed name, lines that tell why)], [(skipped name, reason)]) of one suite."""
     passed, failed, skipped = 0, [], []
     file, _, folder = where.partition(",")
     try:
@@ -65,13 +90,13 @@ def count(suite, where):
                 own.append((name, case))
             found += own
     except (OSError, ElementTree.ParseError) as error:
-        return 0, [f"{suite}: no report ({error})"], []
+        return 0, [(f"{suite}: no report ({error})", [])], []
     for name, case in found:
         kind, reason = outcome(case)
         if kind == "passed":
             passed += 1
         elif kind == "failed":
-            failed.append(f"{suite}: {name}")
+            failed.append((f"{suite}: {name}", cause(case)))
         else:
             skipped.append((f"{suite}: {name}", reason))
     return passed, failed, skipped
@@ -81,7 +106,7 @@ def main(words):
     rows, failed, skipped = [], [], []
     for word in words:
         suite, mark, rest = re.match(r"([^=!]+)([=!])(.*)", word).groups()
-        ran = count(suite, rest) if mark == "=" else (0, [f"{suite}: {rest}"], [])
+        ran = count(suite, rest) if mark == "=" else (0, [(f"{suite}: {rest}", [])], [])
         rows.append((suite, ran[0], len(ran[1]), len(ran[2])))
         failed += ran[1]
         skipped += ran[2]
@@ -90,8 +115,10 @@ def main(words):
         reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
         print(f"SKIPPED {len(names)}, {names[0]}{', …' if len(names) > 1 else ''}: {reason}")
-    for name in failed:
+    for name, lines in failed:
         print(f"FAILED  {name}")
+        for line in lines:
+            print(f"    {line}")
     print()
     for suite, *numbers in rows:
         print("  {:<12} {:>5} passed {:>4} failed {:>4} skipped".format(suite, *numbers))
