@@ -5,6 +5,7 @@
 #include "runtime/net/tcp/shared.h"
 #include "test/net/options.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
 #include <random>
@@ -25,10 +26,9 @@ struct Guarded {
   Guarded() : bytes(kRoom + 2 * kGuard, 0xc5) {}
   uint8_t *data() { return bytes.data() + kGuard; }
   bool intact() const {
-    for (size_t i = 0; i < kGuard; ++i)
-      if (bytes[i] != 0xc5 || bytes[bytes.size() - 1 - i] != 0xc5)
-        return false;
-    return true;
+    static const std::vector<uint8_t> guard(kGuard, 0xc5);
+    return std::memcmp(bytes.data(), guard.data(), kGuard) == 0 &&
+           std::memcmp(bytes.data() + kGuard + kRoom, guard.data(), kGuard) == 0;
   }
   std::vector<uint8_t> bytes;
 };
