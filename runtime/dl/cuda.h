@@ -183,6 +183,7 @@ inline constexpr int kCudaLoadingEager = 1;
 #define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
   X(memGetHandleForAddressRange, "cuMemGetHandleForAddressRange", (void *handle, CudaAddress address, size_t bytes, int handleType, unsigned long long flags)) \
   X(deviceGetPeerAttribute, "cuDeviceGetP2PAttribute", (int *value, int attribute, CudaDevice device, CudaDevice peer)) \
+  X(streamGetId, "cuStreamGetId", (CudaStream stream, unsigned long long *id))                     \
   X(moduleGetLoadingMode, "cuModuleGetLoadingMode", (int *mode))                                   \
   X(memGetGranularity, "cuMemGetAllocationGranularity", (size_t *bytes, const CudaMemoryProperties *properties, int option)) \
   X(memCreate, "cuMemCreate", (CudaMemory *memory, size_t bytes, const CudaMemoryProperties *properties, unsigned long long flags)) \

@@ -250,6 +250,7 @@ struct FakeCudaFunctions : FakeCudaPeers {
       return call.result;
     auto made = std::make_unique<CudaStreamTag>();
     made->ordinal = contextStack.back()->ordinal;
+    made->id = ++call.state.streamsMade;
     *stream = made.get();
     call.state.streams[made.get()] = std::move(made);
     return kCudaSuccess;
@@ -260,6 +261,15 @@ struct FakeCudaFunctions : FakeCudaPeers {
     Call call("streamDestroy", /*needsContext=*/true);
     call.state.streams.erase(stream);
     return call.result;
+  }
+  static CudaResult streamGetId(CudaStream stream, unsigned long long *id) {
+    Call call("streamGetId", /*needsContext=*/true);
+    if (call.failed())
+      return call.result;
+    if (!call.state.streams.count(stream))
+      return call.state.wrong("the number of a stream that does not exist");
+    *id = stream->id;
+    return kCudaSuccess;
   }
   static CudaResult streamSynchronize(CudaStream stream) {
     if (Call call("streamSynchronize", /*needsContext=*/true); call.failed())

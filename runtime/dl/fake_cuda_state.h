@@ -68,6 +68,7 @@ struct CudaGraphExecTag {
 
 struct CudaStreamTag {
   int ordinal = 0;
+  unsigned long long id = 0;
   std::deque<FakeWork> work;
   std::unique_ptr<CudaGraphTag> capture;
 };
@@ -93,6 +94,7 @@ struct FakeCuda::State {
   std::map<uint64_t, uint64_t> reserved;     // addresses without memory
   bool peers[kMaxDevices][kMaxDevices] = {}; // whose memory a GPU reaches
   std::map<CudaStreamTag *, std::unique_ptr<CudaStreamTag>> streams;
+  unsigned long long streamsMade = 0;
   std::map<CudaEventTag *, std::unique_ptr<CudaEventTag>> events;
   std::map<CudaGraphTag *, std::unique_ptr<CudaGraphTag>> graphs;
   std::map<CudaGraphExecTag *, std::unique_ptr<CudaGraphExecTag>> execs;

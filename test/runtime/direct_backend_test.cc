@@ -125,6 +125,28 @@ TEST_F(DirectBackend, CallsOfAGroupFollowOneAnotherOnAllStreams) {
   }));
 }
 
+// The driver gives the handle of a stream that was destroyed to the next one.
+TEST_F(DirectBackend, AStreamOfTheSameHandleIsAnotherStream) {
+  expectAll(run(options(1), [&](Rank &me) {
+    auto waits = [&] { return cuda.calls("streamWaitEvent"); };
+    Call call = sum(floats(me.rank, {1}), 1);
+    Status status;
+    for (int round = 0; round < 3 && status.ok(); ++round) {
+      dl::CudaStream on = stream();
+      call.stream = on;
+      const int64_t before = waits();
+      status = me.group.run(call);
+      EXPECT_EQ(waits(), before + (round > 0));
+      for (int again = 0; again < 2 && status.ok(); ++again)
+        status = me.group.run(call);
+      EXPECT_EQ(waits(), before + (round > 0));
+      EXPECT_EQ(me.endpoint.synchronize(on).code(), kCollOk);
+      (void)cuda.table().streamDestroy(on);
+    }
+    return status;
+  }));
+}
+
 TEST_F(DirectBackend, ACaptureDoesNotForgetTheCallBeforeIt) {
   cuda.delayCopies(20);
   expectAll(run(options(2), [&](Rank &me) {

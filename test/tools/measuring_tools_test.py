@@ -345,6 +345,22 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(process.returncode, 1, output)
         self.assertRegex(errors, "rank 1.*gone")
 
+    # As one whose GPU never answers: no deadline of the backend's ends it.
+    def test_a_rank_that_hangs_ends_the_run(self):
+        process = subprocess.Popen([BIN / "coll-perf", "all_reduce", "--backend=threads", "--ranks=2",
+                                    "-b1M", "-e1M", "-n100000000", "--timeout=1"], text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
+            self.addCleanup(cleanup)
+        self.assertIn("all_reduce", process.stdout.readline() + process.stdout.readline())
+        time.sleep(0.5)
+        os.kill(children_of(process.pid)[0], signal.SIGSTOP)
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, output)
+        self.assertIn("threads, the process of all ranks, last seen at its eager operations: its "
+                      "process does not answer", errors)
+
     def test_a_killed_rank_ends_a_reshard(self):
         process = subprocess.Popen([BIN / "coll-perf", "reshard", "--shape=2048x2048", "--no-check",
                                     "-n1000000", "--timeout=30", "--strategy=routed"], text=True,

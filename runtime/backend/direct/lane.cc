@@ -156,7 +156,14 @@ int64_t DirectLane::keptBytes(const Call &call) const {
 }
 
 Status DirectLane::issue(gpu::LaneOp &op) {
-  COLL_RETURN_IF_ERROR(follow(op.stream));
+  int capturing = dl::kCudaNotCapturing;
+  COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(op.stream, &capturing),
+                                             "cuStreamIsCapturing"));
+  // In a capture, the graph's own order has to see to what follows what.
+  const bool isDone = capturing == dl::kCudaNotCapturing;
+  const uint64_t stream = isDone ? idOf(op.stream) : 0;
+  if (isDone)
+    COLL_RETURN_IF_ERROR(follow(op.stream, stream));
   Call call = op.call;
   if (const int64_t bytes = keptBytes(call); bytes > 0) {
     Result<char *> kept = scratch(bytes);
@@ -170,31 +177,29 @@ Status DirectLane::issue(gpu::LaneOp &op) {
     call.src = *kept;
   }
   COLL_RETURN_IF_ERROR(launch(call, op.stream));
-  int capturing = dl::kCudaNotCapturing;
-  COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(op.stream, &capturing),
-                                             "cuStreamIsCapturing"));
   // What is captured has not been done, and what was done before still counts.
-  if (capturing != dl::kCudaNotCapturing)
+  if (!isDone)
     return {};
   gpu_.put(std::exchange(lastDone_, nullptr));
-  last_ = nullptr;
   Result<dl::CudaEvent> done = gpu_.record(op.stream);
   if (!done)
     return done.status();
   lastDone_ = *done;
-  last_ = op.stream;
+  last_ = stream;
   return {};
 }
 
-// A group's calls follow one another on the GPU, whatever streams they are on. In a capture the
-// graph's own order has to see to that.
-Status DirectLane::follow(dl::CudaStream stream) {
-  if (!lastDone_ || stream == last_)
-    return {};
-  int capturing = dl::kCudaNotCapturing;
-  COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(stream, &capturing),
-                                             "cuStreamIsCapturing"));
-  if (capturing != dl::kCudaNotCapturing)
+// A handle may come again when its stream has been destroyed, with work that goes on; a number does
+// not. 0: the driver has none (before CUDA 12).
+uint64_t DirectLane::idOf(dl::CudaStream stream) const {
+  unsigned long long id = 0;
+  const bool has = gpu_.cuda().streamGetId && gpu_.cuda().streamGetId(stream, &id) == 0;
+  return has ? id : 0;
+}
+
+// A group's calls follow one another on the GPU, whatever streams they are on.
+Status DirectLane::follow(dl::CudaStream stream, uint64_t id) {
+  if (!lastDone_ || (id && id == last_))
     return {};
   return gpu_.context()->check(gpu_.cuda().streamWaitEvent(stream, lastDone_, 0),
                                "cuStreamWaitEvent");

@@ -68,7 +68,8 @@ private:
   // The symmetric memory that holds the call's destination; null: none.
   const Symmetric *find(const Call &call) const;
   void reachDestinations(const Call &call, void *(&peerDst)[kernels::kMaxPeers]) const;
-  Status follow(dl::CudaStream stream);
+  uint64_t idOf(dl::CudaStream stream) const;
+  Status follow(dl::CudaStream stream, uint64_t id);
   // Of a source that has to be copied first, since the call would overwrite what is still to be
   // read; else 0.
   int64_t keptBytes(const Call &call) const;
@@ -80,8 +81,8 @@ private:
   dl::GpuMemory control_; // PeerControl
   kernels::PeerGroup group_;
   bool identified_ = false, joined_ = false;
-  int64_t seenUs_ = 0;            // when an error was seen first
-  dl::CudaStream last_ = nullptr; // where the last call went
+  int64_t seenUs_ = 0; // when an error was seen first
+  uint64_t last_ = 0;  // idOf() the stream where the last call went
   dl::CudaEvent lastDone_ = nullptr;
 };
 

@@ -70,13 +70,17 @@ Status Member::sendRecv(const rt::Call &call) {
   return endpoint_.wait(*received);
 }
 
-Status Member::check(const Reference &reference, Placement place, Seen &seen) {
+Status Member::check(const Reference &reference, Placement place, const Progress &progress,
+                     Seen &seen) {
+  const char *stage = "check";
   const int64_t size = rt::dtypeSize(plan_.dtype);
   const Extent extent = reference.extent(rank_);
   COLL_RETURN_IF_ERROR(buffers_->write(buffers_->src(), extent.src * size,
                                        [&](int64_t at, int64_t bytes, void *memory) {
+                                         progress(stage);
                                          pattern_.fill(at / size, bytes / size, memory);
                                        }));
+  progress(stage);
   COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   COLL_RETURN_IF_ERROR(synchronize());
   if (!plan_.check)
@@ -84,38 +88,46 @@ Status Member::check(const Reference &reference, Placement place, Seen &seen) {
   seen.wrong = 0;
   return buffers_->read(buffers_->dst(place), extent.dst * size,
                         [&](int64_t at, int64_t bytes, void *memory) {
+                          progress(stage);
                           seen.wrong += pattern_.wrong(reference, at / size, bytes / size, memory);
                         });
 }
 
-Result<Seen> Member::measure(const Task &task) {
+Result<Seen> Member::measure(const Task &task, const Progress &progress) {
   if (task.timing == Timing::Graph && !streams_)
     return Status(kCollUnsupported, "graphs are of GPU buffers on streams");
   Reference reference(plan_, countOf(plan_, task.bytes));
   Seen seen;
-  COLL_RETURN_IF_ERROR(check(reference, task.place, seen));
-  Result<double> us = task.timing == Timing::Eager   ? eager(reference, task.place)
-                      : task.timing == Timing::Graph ? graph(reference, task.place)
-                                                     : latency(reference, task.place);
+  COLL_RETURN_IF_ERROR(check(reference, task.place, progress, seen));
+  Result<double> us = task.timing == Timing::Eager   ? eager(reference, task.place, progress)
+                      : task.timing == Timing::Graph ? graph(reference, task.place, progress)
+                                                     : latency(reference, task.place, progress);
   if (!us)
     return us.status();
   seen.us = *us;
   return seen;
 }
 
-Result<double> Member::eager(const Reference &reference, Placement place) {
-  for (int i = 0; i < plan_.warmup; ++i)
+Result<double> Member::eager(const Reference &reference, Placement place,
+                             const Progress &progress) {
+  for (int i = 0; i < plan_.warmup; ++i) {
+    progress("warm-up");
     COLL_RETURN_IF_ERROR(once(reference, place, streams_));
+  }
   COLL_RETURN_IF_ERROR(synchronize());
   COLL_RETURN_IF_ERROR(meet());
   Clock::time_point begin = Clock::now();
-  for (int i = 0; i < plan_.iterations; ++i)
+  for (int i = 0; i < plan_.iterations; ++i) {
+    progress("eager operations");
     COLL_RETURN_IF_ERROR(once(reference, place, streams_));
+  }
   COLL_RETURN_IF_ERROR(synchronize());
   return since(begin) / plan_.iterations;
 }
 
-Result<double> Member::graph(const Reference &reference, Placement place) {
+Result<double> Member::graph(const Reference &reference, Placement place,
+                             const Progress &progress) {
+  progress("capture");
   Status captured = buffers_->capture([&] {
     for (int i = 0; i < plan_.iterations; ++i)
       COLL_RETURN_IF_ERROR(once(reference, place, /*streamed=*/true));
@@ -124,6 +136,7 @@ Result<double> Member::graph(const Reference &reference, Placement place) {
   double us = 0;
   // The first replay warms up.
   for (int replay = 0; replay < 2 && captured.ok(); ++replay) {
+    progress("replay");
     captured = meet();
     Clock::time_point begin = Clock::now();
     if (captured.ok())
@@ -138,9 +151,11 @@ Result<double> Member::graph(const Reference &reference, Placement place) {
   return us;
 }
 
-Result<double> Member::latency(const Reference &reference, Placement place) {
+Result<double> Member::latency(const Reference &reference, Placement place,
+                               const Progress &progress) {
   std::vector<double> times;
   for (int i = 0; i < plan_.warmup + plan_.iterations; ++i) {
+    progress("isolated operations");
     COLL_RETURN_IF_ERROR(meet());
     Clock::time_point begin = Clock::now();
     COLL_RETURN_IF_ERROR(once(reference, place, /*streamed=*/false));

@@ -6,6 +6,8 @@
 #include "tools/coll-perf/op/buffers.h"
 #include "tools/coll-perf/op/data.h"
 
+#include <functional>
+
 namespace coll::perf {
 
 // What one rank has seen of one task.
@@ -14,6 +16,9 @@ struct Seen {
   int64_t wrong = -1; // elements; -1: not checked
 };
 
+// Hears now and then what a rank is at; a stage's name is a literal.
+using Progress = std::function<void(const char *stage)>;
+
 class Member {
 public:
   // Blocks until all ranks have made theirs. The endpoint outlives the member.
@@ -21,7 +26,8 @@ public:
                                                 rt::Endpoint &endpoint, int rank);
 
   // All ranks measure the same task. kCollUnsupported where the side has no such timing.
-  Result<Seen> measure(const Task &task);
+  // `progress` is called at least once per operation that the host waits for.
+  Result<Seen> measure(const Task &task, const Progress &progress);
 
 private:
   Member(const OpPlan &plan, rt::Endpoint &endpoint, int rank)
@@ -30,12 +36,12 @@ private:
   // One operation; on the stream if `streamed`.
   Status once(const Reference &reference, Placement place, bool streamed);
   Status sendRecv(const rt::Call &call);
-  Status check(const Reference &reference, Placement place, Seen &seen);
+  Status check(const Reference &reference, Placement place, const Progress &progress, Seen &seen);
   Status meet();
   Status synchronize();
-  Result<double> eager(const Reference &reference, Placement place);
-  Result<double> graph(const Reference &reference, Placement place);
-  Result<double> latency(const Reference &reference, Placement place);
+  Result<double> eager(const Reference &reference, Placement place, const Progress &progress);
+  Result<double> graph(const Reference &reference, Placement place, const Progress &progress);
+  Result<double> latency(const Reference &reference, Placement place, const Progress &progress);
 
   const OpPlan &plan_;
   rt::Endpoint &endpoint_;

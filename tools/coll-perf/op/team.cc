@@ -19,8 +19,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Beyond the backend's own deadline, for what comes before and after it.
-constexpr int64_t kPatienceUs = 120'000'000;
+// Beyond the backend's own deadline: for the start, and between two signs of life.
+constexpr int64_t kStartUs = 120'000'000;
+constexpr int64_t kSilenceUs = 10'000'000;
 constexpr int64_t kGraceUs = 2'000'000;
 
 } // namespace
@@ -72,7 +73,7 @@ Result<std::unique_ptr<Team>> Team::start(const OpPlan &plan, const Side &side) 
     COLL_RETURN_IF_ERROR(team->fork(rank, job, listener));
   Status first;
   for (Worker &worker : team->workers_) {
-    Result<std::string> ready = team->answerOf(worker, plan.timeoutUs + kPatienceUs);
+    Result<std::string> ready = team->answerOf(worker, plan.timeoutUs + kStartUs);
     if (!ready && (first.ok() || first.code() == kCollAborted || first.code() == kCollPeer))
       first = ready.status();
   }
@@ -81,13 +82,20 @@ Result<std::unique_ptr<Team>> Team::start(const OpPlan &plan, const Side &side) 
   return team;
 }
 
-Result<std::string> Team::answerOf(Worker &worker, int64_t timeoutUs) {
-  Result<std::string> line = worker.socket->receive(timeoutUs);
-  if (!line)
-    return line.status().annotate(side_.label + ", " + worker.name);
-  Json answer = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
-  if (answer.is_discarded() || !answer.is_object())
-    return Status::internal(side_.label + ", " + worker.name + " answers \"" + *line + "\"");
+Result<std::string> Team::answerOf(Worker &worker, int64_t silenceUs) {
+  std::string line;
+  Json answer;
+  do {
+    Result<std::string> heard = worker.socket->receive(silenceUs);
+    if (!heard)
+      return heard.status().annotate(side_.label + ", " + worker.name +
+                                     (worker.at.empty() ? "" : ", last seen at its " + worker.at));
+    line = heard.take();
+    answer = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (answer.is_discarded() || !answer.is_object())
+      return Status::internal(side_.label + ", " + worker.name + " answers \"" + line + "\"");
+    worker.at = answer.value("at", std::string());
+  } while (!worker.at.empty());
   if (answer.contains("error"))
     return Status(static_cast<CollCode>(answer.value("code", static_cast<int>(kCollInternal))),
                   answer.value("error", std::string()));
@@ -105,7 +113,7 @@ Result<OpFigure> Team::measure(const Task &task) {
   Status first;
   int count = 0;
   for (Worker &worker : workers_) {
-    Result<std::string> line = answerOf(worker, /*timeoutUs=*/-1);
+    Result<std::string> line = answerOf(worker, plan_.timeoutUs + kSilenceUs);
     if (!line) {
       if (first.ok() || first.code() == kCollAborted)
         first = line.status();

@@ -33,12 +33,14 @@ private:
     pid_t pid = 0;
     std::unique_ptr<LineSocket> socket;
     std::string name; // "rank 2", "the process of all ranks"
+    std::string at;   // what it did when it was heard of last
   };
 
   Team(const OpPlan &plan, const Side &side) : plan_(plan), side_(side) {}
   Status fork(int rank, const std::optional<rt::JobOptions> &job, const net::Fd &listener);
-  // timeoutUs < 0: as long as it lives, since the backend has deadlines of its own.
-  Result<std::string> answerOf(Worker &worker, int64_t timeoutUs);
+  // kCollTimeout where nothing is heard of it for so long: the backend has deadlines of its own,
+  // but what hangs may be the driver of the GPU.
+  Result<std::string> answerOf(Worker &worker, int64_t silenceUs);
 
   const OpPlan plan_;
   const Side side_;

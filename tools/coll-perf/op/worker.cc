@@ -71,7 +71,7 @@ public:
   }
 
   Status open(const std::optional<rt::JobOptions> &job);
-  Json perform(const Task &task);
+  Json perform(const Task &task, const Progress &progress);
 
 private:
   // Runs `body(i)` for each local rank, at once; the first failure.
@@ -139,10 +139,11 @@ Status Crew::open(const std::optional<rt::JobOptions> &job) {
   });
 }
 
-Json Crew::perform(const Task &task) {
+// The first rank's progress is told: none gets far ahead of the others.
+Json Crew::perform(const Task &task, const Progress &progress) {
   std::vector<Seen> seen(ranks_.size());
   Status outcome = onAll([&](size_t i) {
-    Result<Seen> result = members_[i]->measure(task);
+    Result<Seen> result = members_[i]->measure(task, i ? [](const char *) {} : progress);
     if (result)
       seen[i] = *result;
     else if (result.status().code() != kCollUnsupported)
@@ -156,6 +157,26 @@ Json Crew::perform(const Task &task) {
     answer["ranks"].push_back({{"rank", ranks_[i]}, {"us", seen[i].us}, {"wrong", seen[i].wrong}});
   return answer;
 }
+
+// Tells the driver of each new stage, and once a second that the stage goes on.
+class Teller {
+public:
+  explicit Teller(LineSocket &driver) : driver_(driver) {}
+  void operator()(const char *stage) {
+    const int64_t now = net::nowUs();
+    if (stage == stage_ && now < nextUs_)
+      return;
+    stage_ = stage;
+    nextUs_ = now + kTellUs;
+    (void)driver_.send(textOf({{"at", stage}})); // who is gone is noticed at the answer
+  }
+
+private:
+  static constexpr int64_t kTellUs = 1'000'000;
+  LineSocket &driver_;
+  const char *stage_ = nullptr;
+  int64_t nextUs_ = 0;
+};
 
 } // namespace
 
@@ -182,7 +203,7 @@ int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobO
     task.bytes = order.value("bytes", uint64_t(0));
     task.place = order.value("in_place", false) ? Placement::In : Placement::Out;
     task.timing = static_cast<Timing>(order.value("timing", 0));
-    if (!driver.send(textOf(crew.perform(task))).ok())
+    if (!driver.send(textOf(crew.perform(task, Teller(driver)))).ok())
       return 0;
   }
 }

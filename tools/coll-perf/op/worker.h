@@ -2,7 +2,9 @@
 //
 // The driver and a worker talk in lines of JSON over a socket. The worker begins with
 // {} or {"error", "code"}; each task is answered in the same way, with
-// {"ranks": [{"rank", "us", "wrong"}]} where it went well. The end of the socket ends it.
+// {"ranks": [{"rank", "us", "wrong"}]} where it went well. Before that come lines {"at"}, what
+// it is doing: one at each stage and, while it gets on, one a second. The end of the socket ends
+// it.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_WORKER_H
 #define COLL_TOOLS_COLL_PERF_OP_WORKER_H
