@@ -21,6 +21,8 @@ namespace coll::kernels::simt {
 namespace {
 
 constexpr uint8_t kJunk = 0xDB;
+constexpr uint64_t kPausesPerNap = 64;
+constexpr std::chrono::microseconds kNap(50);
 
 // Where threads meet. The generation is odd or even, so that values of one meeting are
 // not overwritten by the next one, which nobody finishes before all have read them.
@@ -113,6 +115,7 @@ struct Scheduler {
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<Fiber> fibers;
   size_t running = 0; // fibers that have not ended
+  uint64_t pauses = 0;
   std::vector<Stack *> stacks;
   Stack mainStack;
   Fiber main; // the thread that called run()
@@ -344,9 +347,14 @@ uint32_t sum(uint32_t value) {
 }
 
 void pause() {
-  // The host thread that this one waits for may need the core.
-  if (lane() == 0)
-    std::this_thread::yield();
+  // The host thread that this one waits for may need the core, and get it late from threads that
+  // only give way.
+  if (lane() == 0) {
+    if (++self->scheduler->pauses % kPausesPerNap == 0)
+      std::this_thread::sleep_for(kNap);
+    else
+      std::this_thread::yield();
+  }
   yield();
 }
 
