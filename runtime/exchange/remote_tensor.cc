@@ -23,12 +23,6 @@ std::string textOf(const std::vector<int64_t> &shape) {
   return text + "]";
 }
 
-void limitWaiting(int fd, int64_t timeoutUs) {
-  timeval limit = {timeoutUs / 1'000'000, timeoutUs % 1'000'000};
-  (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-  (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-}
-
 // One that can be added to a time.
 RemoteTensorsOptions withDeadline(RemoteTensorsOptions options) {
   options.timeoutUs = std::clamp<int64_t>(options.timeoutUs, 1, kMostTimeoutUs);
@@ -184,10 +178,12 @@ Status RemoteTensor::map() {
     mapping_.reset();
     return {kCollPeer, "the owner has withdrawn it, or has ended"};
   }
-  Result<Fd> socket = net::connectOnNode(handle_.socket);
+  Result<Fd> socket = net::connectOnNode(handle_.socket, options_.timeoutUs);
+  if (!socket && socket.status().code() == kCollTimeout)
+    return socket.status();
   if (!socket)
     return Status(kCollLink, "the owner is not on this node, or has ended");
-  limitWaiting(socket->get(), options_.timeoutUs);
+  net::limitWaiting(*socket, options_.timeoutUs);
   TensorQuestion question;
   question.id = handle_.id;
   question.key = handle_.key;

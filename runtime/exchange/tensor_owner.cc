@@ -27,12 +27,6 @@ constexpr int64_t kPatienceUs = 1'000'000;
 // How long clients wait for whom there is no descriptor, until the next attempt.
 constexpr int kPauseMs = 50;
 
-void limitWaiting(int fd) {
-  timeval limit = {kPatienceUs / 1'000'000, kPatienceUs % 1'000'000};
-  (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-  (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-}
-
 } // namespace
 
 struct TensorOwner::Published {
@@ -318,7 +312,7 @@ bool TensorOwner::accept() {
     complain(errno);
     return false;
   }
-  limitWaiting(fd->get());
+  net::limitWaiting(*fd, kPatienceUs);
   clients_.push_back({fd.take(), 0});
   return true;
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -60,12 +61,23 @@ Result<Fd> acceptOnNode(const Fd &listener, bool blocking) {
   return fd;
 }
 
-Result<Fd> connectOnNode(const std::string &name) {
+void limitWaiting(const Fd &socket, int64_t timeoutUs) {
+  timeval limit = {timeoutUs / 1'000'000, timeoutUs % 1'000'000};
+  (void)setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  (void)setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+Result<Fd> connectOnNode(const std::string &name, int64_t timeoutUs) {
   Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid())
+    return linkError("socket", errno);
   socklen_t length = 0;
   sockaddr_un address = addressOf(name, length);
-  if (!fd.valid() || connect(fd.get(), reinterpret_cast<sockaddr *>(&address), length) != 0)
-    return linkError("connect", errno);
+  limitWaiting(fd, timeoutUs);
+  if (connect(fd.get(), reinterpret_cast<sockaddr *>(&address), length) != 0)
+    return errno == EAGAIN ? Status(kCollTimeout, "it accepts nobody")
+                           : linkError("connect", errno);
+  limitWaiting(fd, 0);
   if (!isSameUser(fd.get()))
     return Status(kCollPeer, "it runs as another user");
   return fd;
@@ -114,6 +126,8 @@ Result<Fd> receiveFromNode(int socket, void *data, size_t bytes) {
       std::memcpy(&received, CMSG_DATA(rights), sizeof(int));
       fd = Fd(received);
     }
+  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    return Status(kCollTimeout, "it does not answer");
   if (count != static_cast<ssize_t>(bytes))
     return Status(kCollPeer, "it has ended");
   return fd;

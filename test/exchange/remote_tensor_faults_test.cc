@@ -58,6 +58,33 @@ Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuCon
   return status;
 }
 
+// A tensor whose owner is stopped: once somebody waits to be let in, the kernel has no room for
+// more.
+TEST(RemoteTensorFaultsTest, AnOwnerThatLetsNobodyInEndsAtTheDeadline) {
+  TensorHandle handle;
+  handle.owner = "stopped";
+  handle.shape = {4};
+  handle.strides = {1};
+  handle.socket = net::freshNodeName().take();
+  const net::Fd listener = net::listenOnNode(handle.socket, 0).take();
+  RemoteTensorsOptions options = optionsFor(nullptr);
+  options.timeoutUs = 100'000;
+  RemoteTensors remote(options);
+  const std::shared_ptr<RemoteTensor> tensor = remote.open(handle.serialize()).take();
+  float local[4] = {};
+  const TensorView view = {kCollF32, {4}, {}, local, nullptr};
+  Status status = tensor->readInto(view, {Via::Ipc, {}});
+  EXPECT_EQ(status.code(), kCollTimeout) << status.message();
+  EXPECT_NE(status.message().find("does not answer"), std::string::npos) << status.message();
+  std::vector<net::Fd> waiting;
+  for (Result<net::Fd> more = net::connectOnNode(handle.socket, 1000); more;
+       more = net::connectOnNode(handle.socket, 1000))
+    waiting.push_back(more.take());
+  status = tensor->readInto(view, {Via::Ipc, {}});
+  EXPECT_EQ(status.code(), kCollTimeout) << status.message();
+  EXPECT_NE(status.message().find("accepts nobody"), std::string::npos) << status.message();
+}
+
 TEST(RemoteTensorFaultsTest, MemoryThatIsNotInsideWhatWasGivenIsRefused) {
   float local[4] = {};
   TensorAnswer answer;

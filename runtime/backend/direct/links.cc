@@ -117,7 +117,7 @@ Status Links::connect(const std::vector<std::string> &names, const net::Secret &
 
 Result<net::Fd> Links::reach(const std::string &name, const net::Secret &secret,
                              int64_t deadlineUs) {
-  Result<net::Fd> fd = net::connectOnNode(name);
+  Result<net::Fd> fd = net::connectOnNode(name, std::max<int64_t>(deadlineUs - net::nowUs(), 1));
   if (!fd)
     return fd.status();
   (void)fcntl(fd->get(), F_SETFL, O_NONBLOCK);
