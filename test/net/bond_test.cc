@@ -40,6 +40,33 @@ protected:
   }
   Ends connect() { return net::test::connect(*left_.bond, *right_.bond); }
 
+  std::vector<uint64_t> sentSoFar() const {
+    std::vector<uint64_t> bytes;
+    for (int device = 0; device < kRails; ++device)
+      bytes.push_back(left_.flaky->sent(device));
+    return bytes;
+  }
+  // Small messages in a row from the left to the right; `before` each is sent…
+  template <typename Before>
+  static void expectStream(Ends &ends, size_t count, Before before) {
+    std::vector<std::vector<uint8_t>> data, got;
+    std::vector<Request *> sends, recvs;
+    for (size_t i = 0; i < count; ++i) {
+      data.push_back(pattern(i * 37 % 3000, i));
+      got.emplace_back(data.back().size());
+      recvs.push_back(recv(*ends.right, got.back(), 1));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      before(i);
+      sends.push_back(send(*ends.left, data[i], 1));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      expectDone(*ends.left, sends[i], data[i].size());
+      expectDone(*ends.right, recvs[i], data[i].size());
+      EXPECT_EQ(got[i], data[i]) << i;
+    }
+  }
+
   // Moves messages until what is sent over a device is more than `before` on both sides. Not only
   // the greeting of a link.
   ::testing::AssertionResult isUsedAgain(Ends &ends, int device, const uint64_t (&before)[2]) {
@@ -95,6 +122,50 @@ TEST_P(BondTest, StripesLargeMessages) {
   EXPECT_EQ(got, data);
   for (int device = 0; device < kRails; ++device)
     EXPECT_GE(left_.flaky->sent(device), data.size() / kRails - 8192) << device;
+}
+
+TEST_P(BondTest, SmallMessagesInAStreamUseAllLinks) {
+  Ends ends = connect();
+  const std::vector<uint64_t> before = sentSoFar();
+  auto areAllUsed = [&] {
+    for (size_t device = 0; device < kRails; ++device)
+      if (left_.flaky->sent(static_cast<int>(device)) < before[device] + 1000)
+        return false;
+    return true;
+  };
+  // A link that keeps up serves alone.
+  for (int64_t end = nowUs() + kPatientUs; !areAllUsed() && nowUs() < end;)
+    expectStream(ends, 120, [](size_t) {});
+  EXPECT_TRUE(areAllUsed());
+}
+
+TEST_P(BondTest, OneSmallMessageAtATimeStaysOnTheFirstLink) {
+  Ends ends = connect();
+  const std::vector<uint64_t> before = sentSoFar();
+  std::vector<uint8_t> data(100), got(100);
+  for (int i = 0; i < 200; ++i) {
+    Connection &from = i % 2 ? *ends.left : *ends.right, &to = i % 2 ? *ends.right : *ends.left;
+    Request *wanted = recv(to, got, 1);
+    expectDone(from, send(from, data, 1), data.size());
+    expectDone(to, wanted, data.size());
+  }
+  EXPECT_GT(left_.flaky->sent(0), before[0] + 10'000);
+  for (size_t device = 1; device < kRails; ++device)
+    EXPECT_EQ(left_.flaky->sent(static_cast<int>(device)), before[device]) << device;
+}
+
+// What has left a link, and never arrives, holds up what went over the others.
+TEST_P(BondTest, SmallMessagesThatALinkLosesAreSentAgain) {
+  for (int device = 0; device < kRails; ++device) {
+    open({});
+    Ends ends = connect();
+    expectStream(ends, 100, [&](size_t i) {
+      if (i == 30)
+        left_.flaky->swallow(device);
+      if (i == 80)
+        (device % 2 ? left_ : right_).flaky->cut(device);
+    });
+  }
 }
 
 TEST_P(BondTest, WhatTheReceiverHasIsSentEvenIfItClosesAtOnce) {

@@ -3,12 +3,13 @@
 // Decorates a transport. A connection of device d has a link over each of the devices d,
 // d + 1, … (of either side, paired in this order), `rails` of them where both sides have
 // as many. Large messages and one-sided operations are striped over the links; small ones
-// go over the first. When a link fails - its device, a port, the way, retries used up -
-// the connection goes on with the others: nothing is lost, nothing is delivered twice,
-// order is kept. Only the failure of its last link ends it.
+// go over the first while it keeps up, in a stream over all. When a link fails - its device, a
+// port, the way, retries used up - the connection goes on with the others: nothing is lost, nothing
+// is delivered twice, order is kept. Only the failure of its last link ends it.
 //
 //   small message:  a numbered frame, kept until the peer has acknowledged it; what a lost
-//                   link may have swallowed is sent again, and taken once
+//                   link may have swallowed is sent again, and taken once; what comes before
+//                   its turn over another link waits
 //   large message:  a frame says which part goes over which link; the receiver asks for a
 //                   part anew when its link has failed, and says when it has all of them
 //   one-sided:      a part is done again when both ends have closed the link that failed

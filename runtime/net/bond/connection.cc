@@ -62,9 +62,6 @@ BondConnection::create(const Identity &identity, std::vector<std::unique_ptr<Con
       rail.isClosed = rail.peerClosed = !rail.isUp;
       rail.upUs = nowUs();
     }
-    for (size_t i = self->rails_.size(); i-- > 0;)
-      if (self->rails_[i].isUp)
-        self->control_ = i;
     for (size_t i = 0; i < self->rails_.size() && !self->over_; ++i)
       if (Rail &rail = self->rails_[i]; rail.isUp)
         if (Status posted = self->postSlots(rail); !posted.ok())
@@ -310,6 +307,7 @@ void BondConnection::fail(const Status &why) {
     rail.mend.reset();
   unacked_.clear();
   next_ = 0;
+  parked_.clear();
 }
 
 void BondConnection::close() {

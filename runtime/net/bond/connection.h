@@ -13,8 +13,10 @@
 
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -52,6 +54,7 @@ private:
     std::vector<uint8_t> bytes;
     BondRequest *request = nullptr; // a small message that is done once this has left
     Request *below = nullptr;       // while a link has it
+    uint8_t rail = kNoRail;         // the link that has or had it
   };
   struct Slot {
     uint8_t *at = nullptr;
@@ -75,6 +78,10 @@ private:
     std::deque<Slot> slots; // posted for frames, oldest first
     std::vector<uint8_t *> unposted;
     std::deque<std::shared_ptr<Outgoing>> sending; // oldest first
+    // Numbered frames since the link was made: sent, known to have arrived; come.
+    uint64_t sent = 0, arrived = 0, came = 0;
+    uint64_t joined = 0; // the frame that says that there is such a link; for those after it
+    uint64_t onTheWay() const { return sent - arrived; }
 
     std::unique_ptr<Mend> mend;
     uint64_t attempt = 0;         // the last Mend's number
@@ -100,16 +107,23 @@ private:
   void startLingering();
   void progress(BondRequest *focus);
 
-  // control.cc: frames.
-  Status postSlots(Rail &rail);
-  Status takeFrames(size_t number);
-  void finishSends(size_t number);
+  // sequence.cc: numbered frames.
   void push(const Frame &frame, const uint8_t *payload = nullptr, size_t bytes = 0);
   void pushEager(const Frame &frame, BondRequest &request);
-  Status hand(const std::shared_ptr<Outgoing> &outgoing, bool &isTaken);
+  std::optional<size_t> frameRail(uint32_t full) const;
+  bool hand(const std::shared_ptr<Outgoing> &outgoing, uint32_t &full);
   void flush();
+  void finishSends(size_t number);
+  void takeBack(size_t number);
   void acknowledge(const Frame &frame);
-  Status onFrame(const uint8_t *bytes, uint64_t count);
+  Status onFrame(size_t number, const uint8_t *bytes, uint64_t count);
+  Status take(const Frame &frame, const uint8_t *payload);
+  Status park(const Frame &frame, const uint8_t *payload, size_t bytes);
+  Status unpark();
+
+  // control.cc: what frames do.
+  Status postSlots(Rail &rail);
+  Status takeFrames(size_t number);
   Status dispatch(const Frame &frame, const uint8_t *payload);
   Status onEager(const Frame &frame, const uint8_t *payload);
   Status onLarge(const Frame &came);
@@ -154,7 +168,7 @@ private:
   const DeviceProperties properties_;
   std::mutex mutex_;
   std::vector<Rail> rails_;
-  size_t control_ = 0; // the rail of frames that leave
+  size_t control_ = 0; // the rail that the last frame took
   size_t turn_ = 0;    // of rails and active requests
   int64_t nextMendUs_ = 0;
 
@@ -162,11 +176,11 @@ private:
   std::vector<BondRequest *> active_;
   std::unordered_map<uint64_t, BondRequest *> sends_; // large ones without Fin, by id
   std::deque<BondRequest *> posted_;                  // receives without a message
-  std::list<Unexpected> unexpected_;
+  std::list<Early> unexpected_;                       // messages that no receive has asked for
   std::list<Discard> discards_;
   uint32_t announced_ = 0; // large ones among the unexpected
 
-  // What leaves: numbered frames that are not acknowledged; the first next_ have a link.
+  // What leaves: numbered frames that are not acknowledged; those before next_ have a link.
   std::deque<std::shared_ptr<Outgoing>> unacked_;
   size_t next_ = 0;
   uint64_t lastSent_ = 0, acked_ = 0, lastLarge_ = 0;
@@ -175,6 +189,8 @@ private:
   uint64_t ackedMessages_ = 0, ackedBytes_ = 0;       // small ones that the peer has
   // What comes.
   uint64_t received_ = 0, peerLarge_ = 0;
+  std::map<uint64_t, Early> parked_; // frames behind one that has not come, by number
+  uint64_t parkedBytes_ = 0;
   uint64_t cameMessages_ = 0, cameBytes_ = 0, tookMessages_ = 0, tookBytes_ = 0;
   uint64_t toldReceived_ = 0, toldMessages_ = 0, toldBytes_ = 0;
 

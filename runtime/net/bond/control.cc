@@ -1,125 +1,17 @@
-// Frames: numbered, kept, taken once and in order.
+// Frames: where they land, and what each kind of them does.
 
 #include "runtime/net/bond/connection.h"
-
-#include <cstring>
 
 namespace coll::net::bond {
 
 namespace {
 
-constexpr uint64_t kFrameTag = 0;
-constexpr size_t kSlots = 16;      // posted on each link
-constexpr size_t kMaxTurn = 64;    // frames that are taken at once
-constexpr size_t kMaxSending = 64; // frames that one link has at once
-constexpr uint64_t kAckFrames = 32;
+constexpr size_t kSlots = 16;   // posted on each link
+constexpr size_t kMaxTurn = 64; // frames that are taken at once
 
 } // namespace
 
 Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
-
-//===-- what leaves -------------------------------------------------------------===//
-
-void BondConnection::push(const Frame &frame, const uint8_t *payload, size_t bytes) {
-  auto outgoing = std::make_shared<Outgoing>();
-  outgoing->frame = frame;
-  outgoing->frame.sequence = ++lastSent_;
-  outgoing->bytes.resize(Frame::kBytes + bytes);
-  if (bytes > 0)
-    std::memcpy(outgoing->bytes.data() + Frame::kBytes, payload, bytes);
-  unacked_.push_back(std::move(outgoing));
-}
-
-// With the request's message.
-void BondConnection::pushEager(const Frame &frame, BondRequest &request) {
-  push(frame);
-  Outgoing &outgoing = *unacked_.back();
-  outgoing.request = &request;
-  outgoing.bytes.resize(Frame::kBytes + request.total);
-  request.gather(outgoing.bytes.data() + Frame::kBytes);
-}
-
-// Gives a frame to the link of frames. Not taken: it has no room.
-Status BondConnection::hand(const std::shared_ptr<Outgoing> &outgoing, bool &isTaken) {
-  Rail &rail = rails_[control_];
-  isTaken = false;
-  if (rail.sending.size() >= kMaxSending)
-    return {};
-  Frame &frame = outgoing->frame;
-  frame.ack = received_;
-  frame.takenMessages = tookMessages_;
-  frame.takenBytes = tookBytes_;
-  encode(frame, outgoing->bytes.data());
-  Segment all{outgoing->bytes.data(), outgoing->bytes.size(), nullptr};
-  Result<Request *> sent = rail.link->isend(&all, 1, kFrameTag);
-  if (!sent.ok())
-    return sent.status();
-  if (!*sent)
-    return {};
-  isTaken = true;
-  toldReceived_ = received_;
-  toldMessages_ = tookMessages_;
-  toldBytes_ = tookBytes_;
-  outgoing->below = *sent;
-  rail.sending.push_back(outgoing);
-  return {};
-}
-
-void BondConnection::flush() {
-  while (!over_ && next_ < unacked_.size()) {
-    bool isTaken = false;
-    size_t rail = control_;
-    if (Status handed = hand(unacked_[next_], isTaken); !handed.ok())
-      railFailed(rail, handed);
-    else if (isTaken)
-      ++next_;
-    else
-      break;
-  }
-  if (over_ || (received_ - toldReceived_ < kAckFrames &&
-                tookMessages_ - toldMessages_ < kWindowMessages / 4 &&
-                tookBytes_ - toldBytes_ < kWindowBytes / 4))
-    return;
-  auto ack = std::make_shared<Outgoing>();
-  ack->bytes.resize(Frame::kBytes);
-  bool isTaken = false;
-  size_t rail = control_;
-  if (Status handed = hand(ack, isTaken); !handed.ok())
-    railFailed(rail, handed);
-}
-
-// Frames that have left a link.
-void BondConnection::finishSends(size_t number) {
-  Rail &rail = rails_[number];
-  while (!rail.sending.empty()) {
-    Outgoing &outgoing = *rail.sending.front();
-    Result<Completion> left = rail.link->test(outgoing.below);
-    if (!left.ok())
-      return railFailed(number, left.status());
-    if (!left->done)
-      return;
-    outgoing.below = nullptr;
-    if (BondRequest *request = std::exchange(outgoing.request, nullptr))
-      request->finish();
-    rail.sending.pop_front();
-  }
-}
-
-void BondConnection::acknowledge(const Frame &frame) {
-  for (; acked_ < frame.ack; ++acked_) {
-    if (BondRequest *request = std::exchange(unacked_.front()->request, nullptr))
-      request->finish();
-    if (const Frame &taken = unacked_.front()->frame; taken.type == FrameType::Eager) {
-      ++ackedMessages_;
-      ackedBytes_ += taken.bytes;
-    }
-    unacked_.pop_front();
-    next_ -= next_ > 0 ? 1 : 0;
-  }
-  // Frames of different links may tell old news.
-  peerTookMessages_ = std::max(peerTookMessages_, frame.takenMessages);
-  peerTookBytes_ = std::max(peerTookBytes_, frame.takenBytes);
-}
 
 //===-- what comes --------------------------------------------------------------===//
 
@@ -163,35 +55,18 @@ Status BondConnection::takeFrames(size_t number) {
         broken = came.status();
       continue;
     }
-    if (Status taken = onFrame(slot.at, came->bytes); !taken.ok())
+    const size_t parked = parked_.size();
+    if (Status taken = onFrame(number, slot.at, came->bytes); !taken.ok())
       fail(taken);
     if (over_ || rail.isClosed)
       return {};
     rail.unposted.push_back(slot.at);
     if (Status posted = postSlots(rail); !posted.ok() && broken.ok())
       broken = posted;
+    if (rail.isUp && parked_.size() > parked)
+      break; // another link has what comes first
   }
   return broken;
-}
-
-Status BondConnection::onFrame(const uint8_t *bytes, uint64_t count) {
-  std::optional<Frame> frame = decodeFrame(bytes, count);
-  if (!frame)
-    return violation("bytes that are no frame");
-  if (frame->ack > lastSent_)
-    return violation("more was taken than was sent");
-  acknowledge(*frame);
-  // What found a receive was taken before, so unacked_ stays within the window.
-  if (peerTookMessages_ > ackedMessages_ || peerTookBytes_ > ackedBytes_)
-    return violation("more was received than was taken");
-  // A second copy, or one behind a gap that copies are about to fill.
-  if (frame->sequence != received_ + 1)
-    return {};
-  ++received_;
-  // Once closed, only what ends the peer's links counts.
-  if (closed_ && frame->type != FrameType::Down && frame->type != FrameType::Bye)
-    return {};
-  return dispatch(*frame, bytes + Frame::kBytes);
 }
 
 Status BondConnection::dispatch(const Frame &frame, const uint8_t *payload) {

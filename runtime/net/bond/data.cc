@@ -51,7 +51,7 @@ std::vector<uint8_t> BondConnection::upRails() {
 // One that works; where none does, the connection is about to end.
 uint8_t BondConnection::nextRail() {
   std::vector<uint8_t> up = upRails();
-  return up.empty() ? static_cast<uint8_t>(control_) : up.front();
+  return up.empty() ? uint8_t(0) : up.front();
 }
 
 void BondConnection::activate(BondRequest &request) {
@@ -167,7 +167,7 @@ void BondConnection::deliver(BondRequest &request, const uint8_t *data, uint64_t
 
 // Gives a new receive the oldest message with its tag, if there is one.
 bool BondConnection::matchUnexpected(BondRequest &request) {
-  std::optional<Unexpected> message = takeFirst(unexpected_, [&](const Unexpected &one) {
+  std::optional<Early> message = takeFirst(unexpected_, [&](const Early &one) {
     // What was only announced died with the connection.
     return one.frame.tag == request.tag && (one.frame.type == FrameType::Eager || !over_);
   });
@@ -277,7 +277,7 @@ void BondConnection::railFailed(size_t number, const Status &why) {
   if (!closed_)
     rt::log(rt::LogLevel::Warn,
             name(number) + " has failed; the connection goes on without it: " + why.message());
-  for (Unexpected &message : unexpected_)
+  for (Early &message : unexpected_)
     std::replace(message.frame.rails.begin(), message.frame.rails.begin() + message.frame.count,
                  static_cast<uint8_t>(number), kNoRail);
   for (BondRequest *request : std::vector<BondRequest *>(active_))
@@ -296,13 +296,7 @@ bool BondConnection::forsake(size_t number) {
   auto other = std::find_if(rails_.begin(), rails_.end(), [](const Rail &r) { return r.isUp; });
   if (other == rails_.end())
     return false;
-  if (number == control_) {
-    control_ = static_cast<size_t>(other - rails_.begin());
-    next_ = 0;
-    toldReceived_ = toldMessages_ = toldBytes_ = 0;
-    for (const std::shared_ptr<Outgoing> &outgoing : unacked_)
-      outgoing->below = nullptr;
-  }
+  takeBack(number);
   return true;
 }
 

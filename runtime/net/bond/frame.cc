@@ -15,7 +15,7 @@ constexpr uint16_t kFrameMagic = 0xc0bd;
 constexpr uint32_t kSetupMagic = 0x44424c43; // "CLBD"
 constexpr uint32_t kMarkMagic = 0x4d424c43;  // "CLBM"
 // Of the layouts in this file.
-constexpr uint16_t kVersion = 2;
+constexpr uint16_t kVersion = 3;
 constexpr size_t kSetupBytes = 24, kMarkBytes = 8;
 constexpr uint8_t kMarkBit = 0x80;
 
@@ -47,8 +47,8 @@ bool decodeSetup(const uint8_t *in, size_t bytes, SetupType type, uint8_t &value
 } // namespace
 
 void encode(const Frame &frame, uint8_t *out) {
-  Encoder(out)
-      .put(kFrameMagic)
+  Encoder encoder(out);
+  encoder.put(kFrameMagic)
       .put(static_cast<uint8_t>(frame.type))
       .put(static_cast<uint8_t>(frame.code))
       .put(frame.part)
@@ -62,6 +62,8 @@ void encode(const Frame &frame, uint8_t *out) {
       .put(frame.id)
       .put(frame.bytes)
       .put(frame.rails.data(), frame.rails.size());
+  for (uint16_t came : frame.came)
+    encoder.put(came);
 }
 
 std::optional<Frame> decodeFrame(const uint8_t *in, size_t bytes) {
@@ -85,6 +87,8 @@ std::optional<Frame> decodeFrame(const uint8_t *in, size_t bytes) {
   frame.id = decoder.get<uint64_t>();
   frame.bytes = decoder.get<uint64_t>();
   decoder.get(frame.rails.data(), frame.rails.size());
+  for (uint16_t &came : frame.came)
+    came = decoder.get<uint16_t>();
   uint64_t payload = frame.type == FrameType::Eager    ? frame.bytes
                      : frame.type == FrameType::Invite ? Handle::kBytes
                                                        : 0;

@@ -17,9 +17,12 @@ inline constexpr uint32_t kMaxRequests = 128; // in each direction
 inline constexpr uint64_t kMaxMessageBytes = uint64_t(1) << 40;
 // Frames travel as small messages of the links, and so have to be small for all of them.
 inline constexpr uint64_t kFrameBytes = 8 << 10;
+inline constexpr uint64_t kFrameTag = 0;
 // What of small messages a sender has on the way that the peer has not matched.
 inline constexpr uint64_t kWindowBytes = 1 << 20;
 inline constexpr uint64_t kWindowMessages = 1024;
+// How far numbers go beyond what the peer has acknowledged: it keeps what comes before its turn.
+inline constexpr uint64_t kWindowFrames = 1024;
 
 enum class FrameType : uint8_t {
   Eager = 1, // a whole message: tag, bytes; the payload follows
@@ -37,7 +40,7 @@ enum class FrameType : uint8_t {
 enum class FrameCode : uint8_t { Ok = 0, Truncated, Refused };
 
 struct Frame {
-  static constexpr size_t kBytes = 72;
+  static constexpr size_t kBytes = 88;
   FrameType type = FrameType::Ack;
   FrameCode code = FrameCode::Ok;
   uint8_t part = 0;
@@ -48,6 +51,8 @@ struct Frame {
   uint64_t ack = 0, takenMessages = 0, takenBytes = 0;
   uint64_t tag = 0, id = 0, bytes = 0;
   std::array<uint8_t, BondOptions::kMaxRails> rails = {};
+  // Numbered frames that have come to this end over each link since it was made, modulo 2^16.
+  std::array<uint16_t, BondOptions::kMaxRails> came = {};
 };
 inline constexpr uint64_t kEagerBytes = kFrameBytes - Frame::kBytes;
 // Of a part that was to go over a link that has failed since.

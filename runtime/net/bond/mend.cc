@@ -88,6 +88,7 @@ void BondConnection::raise(size_t number, std::unique_ptr<Connection> link) {
   rail.slots.clear();
   rail.unposted.clear();
   rail.sending.clear();
+  rail.sent = rail.arrived = rail.came = rail.joined = 0;
   rail.isUp = true;
   rail.isClosed = rail.peerClosed = false;
   rail.upUs = nowUs();
@@ -152,7 +153,9 @@ Status BondConnection::welcome(size_t number) {
   frame.rails[0] = static_cast<uint8_t>(number);
   frame.id = rail.attempt;
   push(frame);
+  const uint64_t joined = lastSent_;
   raise(number, std::move(link));
+  rail.joined = joined; // the peer looks at the link only then
   return {};
 }
 

@@ -42,10 +42,11 @@ struct BondRequest final : BufferRequest {
   }
 };
 
-// A message that came before its receive.
-struct Unexpected {
+// A frame that came before its turn: a message before its receive, or any before one that leaves
+// earlier.
+struct Early {
   Frame frame;
-  std::vector<uint8_t> data; // where it is a small one
+  std::vector<uint8_t> data; // its payload
 };
 
 } // namespace coll::net::bond
