@@ -226,8 +226,7 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
 Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
   uint32_t sharers = 0;
   for (const MoeCard &card : cards)
-    sharers += std::memcmp(card.boot, card_.boot, sizeof card.boot) == 0 &&
-               card.process == card_.process && card.device == card_.device;
+    sharers += areOfOneProcess(card, card_) && card.device == card_.device;
   int multiprocessors = 0;
   COLL_RETURN_IF_ERROR(driver(platform_.cuda->deviceGetAttribute(
                                   &multiprocessors, dl::kCudaMultiprocessors, options_.device),

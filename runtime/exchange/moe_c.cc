@@ -19,10 +19,12 @@ using namespace coll::rt;
 struct CollMoe {
   std::unique_ptr<net::Transport> transport; // outlives the buffer
   std::unique_ptr<MoeBuffer> buffer;
+  // In its handles, which may outlive it: no other buffer has the same.
+  const std::shared_ptr<const char> mark = std::make_shared<char>();
 };
 
 struct CollMoeHandle {
-  const CollMoe *owner;
+  std::shared_ptr<const char> owner; // its mark
   int64_t numRows;
   int32_t numChannels;
   MoeHandle handle;
@@ -53,7 +55,7 @@ Status checkDtype(int32_t dtype) {
 }
 
 Status checkHandle(const CollMoe *buffer, const CollMoeHandle *handle) {
-  return handle->owner == buffer
+  return handle->owner == buffer->mark
              ? Status::okay()
              : Status::invalid("moe: `handle` is none of a dispatch of this buffer");
 }
@@ -135,8 +137,8 @@ int32_t give(const CollMoe *owner, Result<MoeReceived> made, int64_t worst, int3
   if (!made)
     return answer(made.status());
   auto *handle = new (std::nothrow)
-      CollMoeHandle{owner, made->handle.numRecv >= 0 ? made->handle.numRecv : worst, numChannels,
-                    made->handle, made->tokensPerExpert};
+      CollMoeHandle{owner->mark, made->handle.numRecv >= 0 ? made->handle.numRecv : worst,
+                    numChannels, made->handle, made->tokensPerExpert};
   if (!handle)
     return answer({kCollDevice, "moe: no memory for a handle"});
   to.handle = handle;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace coll::rt {
@@ -33,13 +34,18 @@ Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
   if (card.rank / card.nodeSize == own.rank / own.nodeSize &&
       std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)
     return refuse(rank, "is from another node");
-  if (card.rank == own.rank && (card.process != own.process || card.device != own.device ||
+  if (card.rank == own.rank && (!areOfOneProcess(card, own) || card.device != own.device ||
                                 card.memory.address != own.memory.address))
     return refuse(rank, "is not that of this buffer");
   return Status::okay();
 }
 
 } // namespace
+
+bool areOfOneProcess(const MoeCard &a, const MoeCard &b) {
+  return std::memcmp(a.boot, b.boot, sizeof a.boot) == 0 && a.processes == b.processes &&
+         a.process == b.process;
+}
 
 Result<std::unique_ptr<MoeMemory>> MoeMemory::create(std::shared_ptr<dl::GpuContext> gpu,
                                                      int64_t bytes, MoeCard &card) {
@@ -51,6 +57,9 @@ Result<std::unique_ptr<MoeMemory>> MoeMemory::create(std::shared_ptr<dl::GpuCont
   card.memory = memory->block_.exported();
   card.device = gpu->ordinal();
   card.process = static_cast<int32_t>(getpid());
+  struct stat space = {};
+  if (stat("/proc/self/ns/pid", &space) == 0)
+    card.processes = space.st_ino;
   std::ifstream("/proc/sys/kernel/random/boot_id").read(card.boot, sizeof card.boot - 4);
   return memory;
 }
@@ -80,7 +89,7 @@ Result<char *> MoeMemory::openOne(const MoeCard &own, const MoeCard &card) {
   gpu::Export memory = card.memory;
   memory.sharing = gpu::Sharing::Ipc;
   // A process does not open its own handles.
-  if (card.process == own.process) {
+  if (areOfOneProcess(card, own)) {
     memory.sharing = gpu::Sharing::Process;
     COLL_RETURN_IF_ERROR(reach(card.device));
   }

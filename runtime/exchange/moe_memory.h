@@ -14,21 +14,24 @@ namespace coll::rt {
 
 // What a rank tells the others of its memory. Plain bytes, the same in all processes of a node.
 struct MoeCard {
-  static constexpr uint32_t kMagic = 0x4d6f4502; // format 2
+  static constexpr uint32_t kMagic = 0x4d6f4503; // format 3
 
   uint32_t magic = kMagic;
   int32_t rank = 0;
   int32_t numRanks = 0;
   int32_t device = 0;  // as its process numbers GPUs
-  int32_t process = 0; // id
+  int32_t process = 0; // id, among those of one pid namespace
   int32_t nodeSize = 0;
-  char boot[40] = {}; // id of the kernel that runs: the same on one node only
+  uint64_t processes = 0; // that namespace: containers have the same ids
+  char boot[40] = {};     // id of the kernel that runs: the same on one node only
   int64_t nvlBytes = 0;
   int64_t netBytes = 0;
   int64_t netChunkBytes = 0;
   gpu::Export memory;
   net::Handle net; // where there are several nodes
 };
+
+bool areOfOneProcess(const MoeCard &a, const MoeCard &b);
 
 // Freed with the object: peers have to have closed their windows on it.
 class MoeMemory {

@@ -266,6 +266,10 @@ TEST_F(MoeBufferTest, CardsAreChecked) {
   // An earlier process's, of this very rank.
   EXPECT_EQ(refusal([](auto &cards) { cards[0].process += 1; }),
             "moe buffer of rank 0: moe: the card of rank 0 is not that of this buffer");
+  // One with the same id in another container.
+  EXPECT_NE(a.buffer->card().processes, 0u);
+  EXPECT_EQ(refusal([](auto &cards) { cards[0].processes += 1; }),
+            "moe buffer of rank 0: moe: the card of rank 0 is not that of this buffer");
   // A process that is not there.
   EXPECT_NE(refusal([](auto &cards) {
               cards[1].process += 1;
