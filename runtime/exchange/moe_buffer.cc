@@ -4,7 +4,7 @@
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
 #include "runtime/exchange/moe_buffer_words.h"
-#include "runtime/kernels/error_word.h"
+#include "runtime/kernels/moe_index_word.h"
 
 #include <algorithm>
 #include <chrono>
@@ -98,7 +98,7 @@ Status checkOptions(const MoeBufferOptions &o) {
 std::string whoIs(int rank) { return "moe buffer of rank " + std::to_string(rank); }
 
 CollCode codeOf(uint64_t word) {
-  switch (static_cast<KernelError>(static_cast<uint32_t>(word))) {
+  switch (kernels::errorOf(word)) {
   case KernelError::PeerTimeout:
     return kCollTimeout;
   case KernelError::PeerMismatch:

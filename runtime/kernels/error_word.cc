@@ -1,5 +1,7 @@
 #include "runtime/kernels/error_word.h"
 
+#include "runtime/kernels/moe_index_word.h"
+
 namespace coll::kernels {
 
 namespace {
@@ -13,7 +15,7 @@ std::string whoIs(uint64_t detail) {
 
 std::string describeErrorWord(uint64_t word) {
   const std::string detail = std::to_string(word >> 32);
-  switch (static_cast<KernelError>(static_cast<uint32_t>(word))) {
+  switch (errorOf(word)) {
   case KernelError::None:
     return "no error";
   case KernelError::PageRange:
@@ -33,7 +35,9 @@ std::string describeErrorWord(uint64_t word) {
   case KernelError::MoeCapacity:
     return "there are more tokens for member " + detail + " of the group than its buffer holds";
   case KernelError::MoeIndex:
-    return "`topkIdx` of token " + detail + " has an expert that there is not, or one twice";
+    return "`topkIdx` of token " + detail +
+           " has an expert that there is not, or one twice, in place " +
+           std::to_string(moePlaceOf(word));
   }
   return "unknown kernel error " + std::to_string(word);
 }

@@ -57,8 +57,8 @@ struct MoeLayoutArgs {
   uint32_t firstExpert = 0;
   uint32_t allExperts = 0;
   uint32_t rankStride = 0;
-  // Gets KernelError::MoeIndex, with the token, where an index is out of range (then it counts as
-  // -1) or twice in a token (then both count). Not 0: pinned, or GPU memory.
+  // Gets KernelError::MoeIndex, with token and place, where an index is out of range (then it
+  // counts as -1) or twice in a token (then both count). Not 0: pinned, or GPU memory.
   uint64_t *error = nullptr;
   uint32_t threads = 0;
 };

@@ -8,7 +8,7 @@
 #ifndef COLL_RUNTIME_KERNELS_MOE_LAYOUT_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LAYOUT_DEVICE_CUH
 
-#include "runtime/kernels/error_word.h"
+#include "runtime/kernels/moe_index_word.h"
 #include "runtime/kernels/moe_plan.h"
 #include "runtime/kernels/moe_scratch.h"
 #include "runtime/kernels/simt.h"
@@ -62,7 +62,7 @@ private:
         isWrong |= checks && isAnyWrong(row, first, numbers);
       }
       if (isWrong)
-        simt::storeRelaxed(args_.error, errorWord(KernelError::MoeIndex, token));
+        simt::storeRelaxed(args_.error, moeIndexWord(token, wrongPlace(row)));
       counts[0] += found;
       if (block < args_.numRanks)
         args_.isTokenInRank[uint64_t{token} * args_.rankStride + block] = found;
@@ -109,6 +109,19 @@ private:
         isWrong |= before < kWrong && numbers[j] == before;
     }
     return isWrong;
+  }
+
+  // The first, of a token that has one.
+  COLL_DEVICE uint32_t wrongPlace(const int64_t *row) const {
+    for (uint32_t place = 0; place < args_.numTopk; ++place) {
+      const uint32_t number = numberOf(row[place]);
+      bool isWrong = number == kWrong;
+      for (uint32_t before = 0; before < place; ++before)
+        isWrong |= number < kWrong && numberOf(row[before]) == number;
+      if (isWrong)
+        return place;
+    }
+    return 0;
   }
 
   COLL_DEVICE void countExperts(uint32_t first) const {

@@ -17,6 +17,7 @@
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DISPATCH_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DISPATCH_DEVICE_CUH
 
+#include "runtime/kernels/moe_index_word.h"
 #include "runtime/kernels/moe_low_latency_device.cuh"
 #include "runtime/kernels/moe_low_latency_format_device.cuh"
 
@@ -51,7 +52,7 @@ private:
       bool isWrong = false;
       experts_[i] = static_cast<int16_t>(expertAt(call_, i, isWrong));
       if (isWrong && simt::blockIndex() == 0 && args_.error)
-        simt::storeRelaxed(args_.error, errorWord(KernelError::MoeIndex, i / call_.numTopk));
+        simt::storeRelaxed(args_.error, moeIndexWord(i / call_.numTopk, i % call_.numTopk));
     }
     if (!round_.awaitRoom())
       return false;

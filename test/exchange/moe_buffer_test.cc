@@ -316,7 +316,7 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
   rank.wait();
   EXPECT_EQ(rank.buffer->check().toString(),
             "invalid call: moe buffer of rank 0: `topkIdx` of token 1 has an expert that there is "
-            "not, or one twice");
+            "not, or one twice, in place 0");
   EXPECT_TRUE(rank.buffer->check().ok());
   EXPECT_EQ(rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, nullptr, rank.order)
                 .status()

@@ -1,7 +1,7 @@
 // The kernels of the low-latency exchange, emulated and on GPUs, against the reference: rounds in a
 // row, in one launch or two for each call, by members that are late; then what is wrong.
 
-#include "runtime/kernels/error_word.h"
+#include "runtime/kernels/moe_index_word.h"
 #include "test/kernels/moe_low_latency_round.h"
 #include "test/kernels/parallel.h"
 
@@ -249,7 +249,7 @@ TEST_P(LowLatencyTest, IndicesThatDoNotExistAreReportedAndGoNowhere) {
     c.topkWeights = members.put(0, rank.topkWeights);
     c.out = members.room<uint16_t>(0, 4 * 256);
     ASSERT_TRUE(members.run({{d, c}}, 1).ok());
-    EXPECT_EQ(members.error(0), errorWord(KernelError::MoeIndex, 1));
+    EXPECT_EQ(members.error(0), moeIndexWord(1, 1));
     // Otherwise as if it were not there.
     members.reset();
     rank.topkIdx[3] = -1;

@@ -2,7 +2,7 @@
 // random tokens, then what is wrong: too many tokens, handles that are none, indices that do not
 // exist, members that do not come or call something else.
 
-#include "runtime/kernels/error_word.h"
+#include "runtime/kernels/moe_index_word.h"
 #include "test/kernels/moe_round.h"
 #include "test/kernels/parallel.h"
 
@@ -178,7 +178,7 @@ TEST_P(MoeTest, IndicesThatDoNotExistAreReportedAndGoNowhere) {
     layout.isTokenInRank = members.room<uint8_t>(0, 4);
     layout.error = &members.group(0).control->error;
     ASSERT_TRUE(members.run({{layout}}, 1).ok());
-    EXPECT_EQ(members.error(0), errorWord(KernelError::MoeIndex, 2));
+    EXPECT_EQ(members.error(0), moeIndexWord(2, 1));
     expectEqual(members, "tokensPerExpert", layout.tokensPerExpert,
                 std::vector<int32_t>{1, wrong == 1 ? 3 : 2, 1, 1});
     expectEqual(members, "isTokenInRank", layout.isTokenInRank, std::vector<uint8_t>{1, 1, 1, 0});
