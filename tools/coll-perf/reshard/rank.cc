@@ -290,7 +290,7 @@ Status writePlotOf(const std::vector<Measured> &all, const std::string &path) {
 }
 
 void printHead(const ReshardTask &task) {
-  std::printf("%s\nreshard %s: %s, %d ranks, %s\n", machineName().c_str(), task.title.c_str(),
+  std::printf("reshard %s: %s, %d ranks, %s\n", task.title.c_str(),
               formatBytes(static_cast<uint64_t>(task.bytes())).c_str(), task.ranks,
               placeName(task).c_str());
   if (task.certificate) {
@@ -331,6 +331,8 @@ int runReshardRank(const std::vector<ReshardTask> &tasks, const rt::JobOptions &
   Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, tasks.front().timeoutUs);
   if (!ranks)
     return fail(ranks.status(), job.rank);
+  if (job.rank == 0)
+    std::printf("%s\n", machineName().c_str());
   std::vector<Measured> all;
   bool isWrong = false;
   for (const ReshardTask &task : tasks) {
