@@ -66,27 +66,6 @@ Status checkAnswer(const TensorAnswer &answer, int64_t span) {
   return {};
 }
 
-// Memory of the user's that is registered for one access; null where the transport does not reach
-// it. Transports keep what costs much.
-class Registration {
-public:
-  explicit Registration(net::Transport &transport) : transport_(transport) {}
-  ~Registration() {
-    if (memory_)
-      transport_.deregMr(memory_);
-  }
-  Result<net::Memory *> make(int device, const BoxMemory &memory, int64_t bytes) {
-    Result<net::Memory *> made = registerReached(transport_, device, memory, bytes);
-    if (made)
-      memory_ = *made;
-    return made;
-  }
-
-private:
-  net::Transport &transport_;
-  net::Memory *memory_ = nullptr;
-};
-
 } // namespace
 
 //===-- what is opened once -------------------------------------------------------===//
@@ -168,7 +147,12 @@ RemoteTensor::RemoteTensor(TensorHandle handle, uint64_t handleSum,
     : handle_(std::move(handle)), handleSum_(handleSum), options_(options),
       connections_(std::move(connections)) {}
 
-std::string RemoteTensor::name() const { return "tensor of \"" + handle_.owner + "\""; }
+Status RemoteTensor::named(const Status &status, bool reads) const {
+  if (status.ok())
+    return status;
+  return status.annotate(std::string(reads ? "read of" : "write to") + " the tensor of \"" +
+                         handle_.owner + "\"");
+}
 
 // Maps the tensor, unless it is mapped and the owner is still there.
 Status RemoteTensor::map() {
@@ -223,17 +207,32 @@ Status RemoteTensor::map() {
   return {};
 }
 
-//===-- access ----------------------------------------------------------------------===//
+//===-- preparing an access ---------------------------------------------------------===//
 
 Status RemoteTensor::readInto(const TensorView &local, const TensorAccess &access) {
-  return move(local, access, /*reads=*/true).annotate("read of the " + name());
+  Result<std::unique_ptr<PreparedAccess>> made = prepareRead(local, access);
+  return made ? (*made)->run() : made.status();
 }
 
 Status RemoteTensor::writeFrom(const TensorView &local, const TensorAccess &access) {
-  return move(local, access, /*reads=*/false).annotate("write to the " + name());
+  Result<std::unique_ptr<PreparedAccess>> made = prepareWrite(local, access);
+  return made ? (*made)->run() : made.status();
 }
 
-Status RemoteTensor::move(const TensorView &local, const TensorAccess &access, bool reads) {
+Result<std::unique_ptr<PreparedAccess>> RemoteTensor::prepareRead(const TensorView &local,
+                                                                  const TensorAccess &access) {
+  Result<std::unique_ptr<PreparedAccess>> made = prepare(local, access, /*reads=*/true);
+  return made ? std::move(made) : named(made.status(), /*reads=*/true);
+}
+
+Result<std::unique_ptr<PreparedAccess>> RemoteTensor::prepareWrite(const TensorView &local,
+                                                                   const TensorAccess &access) {
+  Result<std::unique_ptr<PreparedAccess>> made = prepare(local, access, /*reads=*/false);
+  return made ? std::move(made) : named(made.status(), /*reads=*/false);
+}
+
+Result<std::unique_ptr<PreparedAccess>>
+RemoteTensor::prepare(const TensorView &local, const TensorAccess &access, bool reads) {
   Region part = {std::vector<int64_t>(handle_.shape.size(), 0), handle_.shape};
   if (access.part)
     part = *access.part;
@@ -257,108 +256,148 @@ Status RemoteTensor::move(const TensorView &local, const TensorAccess &access, b
   Result<std::vector<StridedBox>> boxes = boxesOf(handle_, part, checked->view, reads);
   if (!boxes)
     return boxes.status();
-
-  const bool hasIpc = !handle_.socket.empty();
-  const bool hasRdma = !handle_.transport.empty() && options_.transport;
-  if (access.via == Via::Ipc && !hasIpc)
-    return {kCollUnsupported, "its owner has not enabled ipc"};
-  if (access.via == Via::Rdma && !hasRdma)
-    return {kCollUnsupported, options_.transport ? "its owner has not enabled rdma"
-                                                 : "this process has given no transport"};
-  if (access.via == Via::Rdma || !hasIpc)
-    return hasRdma ? byRdma(*boxes, *checked, reads)
-                   : Status(kCollUnsupported, "there is no way to it from this process");
-  Status mapped = map();
-  // Not on this node: over the network, if that may be.
-  if (mapped.code() == kCollLink && access.via == Via::Auto && hasRdma)
-    return byRdma(*boxes, *checked, reads);
-  return mapped.ok() ? byIpc(*boxes, local, reads) : mapped.annotate("ipc");
+  std::unique_ptr<PreparedAccess> made(
+      new PreparedAccess(shared_from_this(), boxes.take(), *checked, reads));
+  COLL_RETURN_IF_ERROR(made->choose(access.via));
+  return made;
 }
 
-Status RemoteTensor::byIpc(const std::vector<StridedBox> &boxes, const TensorView &local,
-                           bool reads) {
-  auto *own = static_cast<char *>(local.data);
-  char *src = reads ? mapping_->data : own, *dst = reads ? own : mapping_->data;
-  if (!mapping_->gpu) {
-    for (const StridedBox &box : boxes)
+PreparedAccess::PreparedAccess(std::shared_ptr<RemoteTensor> tensor, std::vector<StridedBox> boxes,
+                               const CheckedView &local, bool reads)
+    : tensor_(std::move(tensor)), boxes_(std::move(boxes)), local_(local), reads_(reads),
+      own_(memoryAt(tensor_->options_.gpu, local.view.data)), memory_(local.view.memory) {}
+
+PreparedAccess::~PreparedAccess() {
+  if (registered_)
+    tensor_->options_.transport->deregMr(registered_);
+}
+
+Status PreparedAccess::choose(Via wanted) {
+  via_ = wanted == Via::Rdma ? Via::Rdma : Via::Ipc;
+  if (wanted == Via::Rdma)
+    return prepareRdma();
+  const Status ipc = prepareIpc();
+  // What cannot be in this process may be over the network; what the owner refuses may not.
+  const bool mayBeElsewhere =
+      ipc.code() == kCollLink || ipc.code() == kCollUnsupported || ipc.code() == kCollDevice;
+  if (wanted == Via::Ipc || !mayBeElsewhere)
+    return ipc;
+  via_ = Via::Rdma;
+  const Status rdma = prepareRdma();
+  if (rdma.ok())
+    return rdma;
+  return {rdma.code() == kCollUnsupported ? ipc.code() : rdma.code(),
+          "there is no way to it: " + ipc.message() + "; " + rdma.message()};
+}
+
+Status PreparedAccess::prepareIpc() {
+  if (tensor_->handle_.socket.empty())
+    return {kCollUnsupported, "its owner has not enabled ipc"};
+  COLL_RETURN_IF_ERROR(tensor_->map().annotate("ipc"));
+  const bool isOnGpu = tensor_->mapping_->gpu != nullptr;
+  if (boxes_.empty() || isOnGpu == (own_.gpu != nullptr))
+    return {};
+  return {kCollUnsupported, isOnGpu ? "ipc: the tensor is memory of a GPU, the local one is not"
+                                    : "ipc: the local tensor is memory of a GPU, it is not"};
+}
+
+Status PreparedAccess::prepareRdma() {
+  const TensorHandle &handle = tensor_->handle_;
+  const RemoteTensorsOptions &options = tensor_->options_;
+  if (!options.transport)
+    return {kCollUnsupported, "this process has given no transport"};
+  if (handle.transport.empty())
+    return {kCollUnsupported, "its owner has not enabled rdma"};
+  if (handle.transport != options.transport->name())
+    return {kCollUnsupported, "it is reached over " + handle.transport + ", and this process has " +
+                                  options.transport->name()};
+  COLL_RETURN_IF_ERROR(tensor_->connections_->get(handle.listener).status().annotate("rdma"));
+  if (handle.memory.key == 0 || memory_ || local_.span == 0)
+    return {};
+  // Transports keep what costs much.
+  Result<net::Memory *> made =
+      registerReached(*options.transport, options.device, own_, local_.span);
+  if (!made)
+    return made.status().annotate("rdma: the local tensor");
+  memory_ = registered_ = *made;
+  return {};
+}
+
+//===-- the access ------------------------------------------------------------------===//
+
+Status PreparedAccess::run() {
+  return tensor_->named(via_ == Via::Ipc ? byIpc() : byRdma(), reads_);
+}
+
+Status PreparedAccess::byIpc() {
+  COLL_RETURN_IF_ERROR(tensor_->map().annotate("ipc"));
+  const RemoteTensor::Mapping &mapping = *tensor_->mapping_;
+  char *src = reads_ ? mapping.data : own_.data, *dst = reads_ ? own_.data : mapping.data;
+  if (!mapping.gpu) {
+    for (const StridedBox &box : boxes_)
       copyBox(box, src, dst);
     return {};
   }
-  const dl::GpuContext &gpu = *mapping_->gpu;
+  const dl::GpuContext &gpu = *mapping.gpu;
   dl::CudaScope scope(gpu.cuda(), gpu.context());
   COLL_RETURN_IF_ERROR(scope.status());
-  if (!boxes.empty() && !dl::cudaPointerInfo(gpu.cuda(), own).device)
-    return Status::invalid("ipc: the tensor is memory of a GPU, the local one is not");
-  for (const StridedBox &box : boxes)
-    COLL_RETURN_IF_ERROR(copyByEngine(gpu, box, src, dst, mapping_->stream));
-  return gpu.check(gpu.cuda().streamSynchronize(mapping_->stream), "cuStreamSynchronize");
+  for (const StridedBox &box : boxes_)
+    COLL_RETURN_IF_ERROR(copyByEngine(gpu, box, src, dst, mapping.stream));
+  return gpu.check(gpu.cuda().streamSynchronize(mapping.stream), "cuStreamSynchronize");
 }
 
-Status RemoteTensor::byRdma(const std::vector<StridedBox> &boxes, const CheckedView &local,
-                            bool reads) {
-  if (handle_.transport != options_.transport->name())
-    return {kCollUnsupported, "it is reached over " + handle_.transport +
-                                  ", and this process has " + options_.transport->name()};
-  Result<OwnerLink *> link = connections_->get(handle_.listener);
+Status PreparedAccess::byRdma() {
+  const TensorHandle &handle = tensor_->handle_;
+  OwnerConnections &connections = *tensor_->connections_;
+  Result<OwnerLink *> link = connections.get(handle.listener);
   if (!link)
     return link.status().annotate("rdma");
-  const TensorView &view = local.view;
-  const BoxMemory own = memoryAt(options_.gpu, view.data);
-  const bool isReached = handle_.memory.key != 0;
-  Registration registration(*options_.transport);
-  const net::Memory *memory = view.memory;
-  if (isReached && !memory && local.span > 0) {
-    Result<net::Memory *> made = registration.make(options_.device, own, local.span);
-    if (!made)
-      return made.status().annotate("rdma: the local tensor");
-    memory = *made;
-  }
-  const bool isServed = !isReached || (own.gpu && (!memory || memory->remoteKey().key == 0));
-  const Status status = isServed ? byOwner(**link, boxes, own, reads)
-                                 : byOneSided(**link, boxes, local, memory, reads);
+  const bool isReached = handle.memory.key != 0;
+  const bool isServed = !isReached || (own_.gpu && (!memory_ || memory_->remoteKey().key == 0));
+  const Status status = isServed ? byOwner(**link) : byOneSided(**link);
   // What was refused concerns this request alone; all else has ended the connection, or has to so
   // that the buffers are free.
   if (!status.ok() && status.code() != kCollInvalidCall)
-    connections_->drop(handle_.listener);
+    connections.drop(handle.listener);
   return status.annotate("rdma");
 }
 
-Status RemoteTensor::byOneSided(OwnerLink &link, const std::vector<StridedBox> &boxes,
-                                const CheckedView &local, const net::Memory *memory, bool reads) {
-  if (handle_.memory.bytes < static_cast<uint64_t>(handle_.span()))
+Status PreparedAccess::byOneSided(OwnerLink &link) {
+  const TensorHandle &handle = tensor_->handle_;
+  const RemoteTensorsOptions &options = tensor_->options_;
+  if (handle.memory.bytes < static_cast<uint64_t>(handle.span()))
     return Status::invalid("the handle's memory is smaller than its tensor");
   const net::DeviceProperties &device =
-      options_.transport->devices()[static_cast<size_t>(options_.device)];
-  OneSided moves(reads ? OneSided::Direction::Read : OneSided::Direction::Write, *link.connection,
-                 handle_.memory, static_cast<char *>(local.view.data), memory, device.maxSegments,
-                 options_.timeoutUs);
+      options.transport->devices()[static_cast<size_t>(options.device)];
+  OneSided moves(reads_ ? OneSided::Direction::Read : OneSided::Direction::Write, *link.connection,
+                 handle.memory, own_.data, memory_, device.maxSegments, options.timeoutUs);
   Status status;
-  for (const StridedBox &box : boxes)
+  for (const StridedBox &box : boxes_)
     if (status.ok())
       status = moves.move(box);
   Status finished = moves.finish();
   if (status.ok() || finished.code() == kCollTimeout)
     status = finished;
-  if (!status.ok() || !reads || !device.needsFlush || local.span == 0)
+  if (!status.ok() || !reads_ || !device.needsFlush || local_.span == 0)
     return status;
-  const net::Segment all = {local.view.data, static_cast<uint64_t>(local.span), memory};
+  const net::Segment all = {own_.data, static_cast<uint64_t>(local_.span), memory_};
   Result<net::Request *> flush = link.connection->iflush(&all, 1);
   if (!flush || !*flush)
     return flush ? Status(kCollTimeout, "the connection takes no request") : flush.status();
-  return net::wait(*link.connection, *flush, options_.timeoutUs).status();
+  return net::wait(*link.connection, *flush, options.timeoutUs).status();
 }
 
-Status RemoteTensor::byOwner(OwnerLink &link, const std::vector<StridedBox> &boxes,
-                             const BoxMemory &local, bool reads) {
-  Result<ChunkLane *> lane = connections_->lane();
+Status PreparedAccess::byOwner(OwnerLink &link) {
+  const TensorHandle &handle = tensor_->handle_;
+  Result<ChunkLane *> lane = tensor_->connections_->lane();
   if (!lane)
     return lane.status();
+  const ServedAccess access = {handle.id, handle.key, tensor_->handleSum_, reads_,
+                               tensor_->options_.timeoutUs};
   Status status;
-  for (const StridedBox &box : boxes)
+  for (const StridedBox &box : boxes_)
     if (status.ok())
-      status =
-          moveServed(link, **lane, {handle_.id, handle_.key, handleSum_, reads, options_.timeoutUs},
-                     box, local);
+      status = moveServed(link, **lane, access, box, own_);
   // Copies into the local tensor end before the caller has it back.
   (*lane)->drain();
   return status;

@@ -5,11 +5,14 @@
 //   tensor->readInto(local);                          // local may be a slice of something larger
 //   tensor->writeFrom(local, {Via::Rdma, part});      // a part of the tensor, by one way
 //
+//   auto read = tensor->prepareRead(local).take();    // once
+//   read->run();                                      // as often as one likes
+//
 // *ipc* maps the owner's memory: POSIX shared memory on the host, CUDA IPC or VMM descriptors on
 // GPUs. *rdma* is any transport with one-sided reads and writes; where it does not reach the memory
 // of both sides by itself, which happens with GPUs, the owner's thread and this one move the bytes
-// by way of pinned memory. `Auto` takes ipc where the tensor has it and the owner is on this node,
-// else rdma.
+// by way of pinned memory. `Auto` takes ipc where the tensor has it, the owner is on this node and
+// both sides are memory of GPUs or both of hosts; else rdma.
 //
 // Copies to and from pinned memory wait while another thread loads a kernel (dl/cuda.h):
 // CUDA_MODULE_LOADING=EAGER, where kernels wait for what is accessed.
@@ -69,40 +72,79 @@ private:
   std::map<std::array<uint8_t, net::Handle::kBytes>, OwnerLink> open_;
 };
 
-class RemoteTensor {
+class PreparedAccess;
+
+class RemoteTensor : public std::enable_shared_from_this<RemoteTensor> {
 public:
   const TensorHandle &handle() const { return handle_; }
 
   // kCollInvalidCall names owner and argument where dtype or shape differ from the tensor's, or the
-  // part is outside; kCollUnsupported where there is no such way.
+  // part is outside; kCollUnsupported where there is no such way. `Auto` says of both ways why not.
   Status readInto(const TensorView &local, const TensorAccess &access = {});
   Status writeFrom(const TensorView &local, const TensorAccess &access = {});
+  // The same, to be run later. The local tensor stays where it is.
+  Result<std::unique_ptr<PreparedAccess>> prepareRead(const TensorView &local,
+                                                      const TensorAccess &access = {});
+  Result<std::unique_ptr<PreparedAccess>> prepareWrite(const TensorView &local,
+                                                       const TensorAccess &access = {});
 
   // Whether the memory is mapped. For tests and statistics.
   bool isMapped() const { return mapping_ != nullptr; }
 
 private:
   friend class RemoteTensors;
+  friend class PreparedAccess;
   struct Mapping;
 
   RemoteTensor(TensorHandle handle, uint64_t handleSum, const RemoteTensorsOptions &options,
                std::shared_ptr<OwnerConnections> connections);
 
-  Status move(const TensorView &local, const TensorAccess &access, bool reads);
+  Result<std::unique_ptr<PreparedAccess>> prepare(const TensorView &local,
+                                                  const TensorAccess &access, bool reads);
   Status map();
-  Status byIpc(const std::vector<StridedBox> &boxes, const TensorView &local, bool reads);
-  Status byRdma(const std::vector<StridedBox> &boxes, const CheckedView &local, bool reads);
-  Status byOneSided(OwnerLink &link, const std::vector<StridedBox> &boxes, const CheckedView &local,
-                    const net::Memory *memory, bool reads);
-  Status byOwner(OwnerLink &link, const std::vector<StridedBox> &boxes, const BoxMemory &local,
-                 bool reads);
-  std::string name() const;
+  Status named(const Status &status, bool reads) const;
 
   const TensorHandle handle_;
   const uint64_t handleSum_;
   const RemoteTensorsOptions options_;
   const std::shared_ptr<OwnerConnections> connections_;
   std::shared_ptr<Mapping> mapping_;
+};
+
+// An access whose checks, plan, mapping or connection, and registration are done. Of a tensor that
+// it keeps open.
+class PreparedAccess {
+public:
+  ~PreparedAccess();
+  PreparedAccess(const PreparedAccess &) = delete;
+  PreparedAccess &operator=(const PreparedAccess &) = delete;
+
+  Via via() const { return via_; } // the way that was taken
+  // Blocks. Nothing is allocated or agreed on, but where the owner moves the bytes: it is asked
+  // each time. After a failure of its connection the next one connects again.
+  Status run();
+
+private:
+  friend class RemoteTensor;
+
+  PreparedAccess(std::shared_ptr<RemoteTensor> tensor, std::vector<StridedBox> boxes,
+                 const CheckedView &local, bool reads);
+  Status choose(Via wanted);
+  Status prepareIpc();
+  Status prepareRdma();
+  Status byIpc();
+  Status byRdma();
+  Status byOneSided(OwnerLink &link);
+  Status byOwner(OwnerLink &link);
+
+  const std::shared_ptr<RemoteTensor> tensor_;
+  const std::vector<StridedBox> boxes_;
+  const CheckedView local_;
+  const bool reads_;
+  const BoxMemory own_;
+  Via via_ = Via::Auto;
+  const net::Memory *memory_ = nullptr; // the local tensor's registration
+  net::Memory *registered_ = nullptr;   // made here
 };
 
 class RemoteTensors {

@@ -40,10 +40,11 @@ Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuCon
   handle.socket = net::freshNodeName().take();
   const net::Fd listener = net::listenOnNode(handle.socket, 4).take();
   const SharedSegment segment = SharedSegment::create(8192).take();
+  net::Fd peer; // until it has been read: an owner that goes ends it
   std::thread liar([&] {
     pollfd waited = {listener.get(), POLLIN, 0};
     (void)poll(&waited, 1, 10'000);
-    const net::Fd peer = net::acceptOnNode(listener, /*blocking=*/true).take();
+    peer = net::acceptOnNode(listener, /*blocking=*/true).take();
     TensorQuestion question;
     (void)net::receiveFromNode(peer.get(), &question, sizeof(question));
     (void)net::sendToNode(peer.get(), &answer, sizeof(answer), segment.fd().get());

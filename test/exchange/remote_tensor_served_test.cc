@@ -97,6 +97,45 @@ struct Pair {
   std::shared_ptr<RemoteTensor> tensor;
 };
 
+// Shared memory and CUDA IPC do not serve where one side is on the GPU and the other is not.
+TEST_F(ServedTensorTest, TheBestWayBetweenAHostAndAGpuIsTheNetwork) {
+  auto transport = net::createLoopbackTransport().take();
+  constexpr int64_t kBytes = 2 << 20; // what the fake driver lets others open
+  for (const bool isTensorOnGpu : {false, true}) {
+    auto owner = TensorOwner::create({"owner", transport.get(), 0, gpu_}).take();
+    auto *shared = static_cast<char *>(owner->allocate(kBytes).take());
+    auto *device = static_cast<char *>(owner->allocateGpu(kBytes).take());
+    char *theirs = isTensorOnGpu ? device : shared;
+    char *ours = isTensorOnGpu ? shared : device;
+    std::fill_n(theirs, kBytes, 7);
+    const std::string handle =
+        owner->publish({kCollI8, {kBytes}, {}, theirs, nullptr}, {true, true}).take();
+    RemoteTensorsOptions options;
+    options.transport = transport.get();
+    options.gpu = gpu_;
+    RemoteTensors remote(options);
+    auto tensor = remote.open(handle).take();
+    const TensorView local = {kCollI8, {kBytes}, {}, ours, nullptr};
+    auto read = tensor->prepareRead(local);
+    ASSERT_TRUE(read.ok()) << read.status().toString();
+    EXPECT_EQ((*read)->via(), Via::Rdma);
+    EXPECT_TRUE((*read)->run().ok());
+    EXPECT_EQ(std::count(ours, ours + kBytes, 7), kBytes);
+    EXPECT_EQ(tensor->readInto(local, {Via::Ipc, {}}).code(), kCollUnsupported);
+    // And where there is no network, both reasons are said.
+    options.transport = nullptr;
+    const Status none = RemoteTensors(options).open(handle).take()->readInto(local);
+    EXPECT_EQ(none.code(), kCollUnsupported);
+    EXPECT_NE(none.message().find("memory of a GPU"), std::string::npos) << none.message();
+    EXPECT_NE(none.message().find("this process has given no transport"), std::string::npos);
+    read->reset();
+    tensor.reset();
+    ASSERT_TRUE(owner->withdraw(handle).ok());
+    EXPECT_TRUE(owner->release(shared).ok());
+    EXPECT_TRUE(owner->release(device).ok());
+  }
+}
+
 // Columns, in chunks that end in the middle of rows; then all of it back.
 TEST_F(ServedTensorTest, ManyChunks) {
   for (const bool isTcp : {false, true}) {

@@ -171,6 +171,45 @@ TEST(RemoteTensorTest, StaleHandlesAreErrors) {
   EXPECT_FALSE(pair.read().ok());
 }
 
+TEST(RemoteTensorTest, APreparedAccessFollowsItsTensor) {
+  for (Via via : {Via::Ipc, Via::Rdma}) {
+    Pair pair;
+    auto read = pair.tensor->prepareRead({kCollF32, {3, 4}, {}, pair.local, nullptr}, {via, {}});
+    ASSERT_TRUE(read.ok()) << read.status().toString();
+    EXPECT_EQ((*read)->via(), via);
+    EXPECT_EQ(pair.local[11], 0.f); // not yet
+    for (float value : {5.f, 6.f}) {
+      pair.data[11] = value;
+      ASSERT_TRUE((*read)->run().ok());
+      EXPECT_EQ(pair.local[11], value);
+    }
+    // It keeps the tensor open.
+    pair.tensor.reset();
+    ASSERT_TRUE((*read)->run().ok());
+    ASSERT_TRUE(pair.owner->withdraw(pair.handle).ok());
+    const Status ended = (*read)->run();
+    EXPECT_EQ(ended.code(), via == Via::Ipc ? kCollPeer : kCollInvalidCall) << ended.toString();
+    EXPECT_EQ(ended.message().find("read of the tensor of \"rank 3\": "), 0u);
+  }
+}
+
+TEST(RemoteTensorTest, WhereThereIsNoWayBothReasonsAreSaid) {
+  Pair pair;
+  TensorHandle elsewhere = TensorHandle::parse(pair.handle).take();
+  elsewhere.socket += "x";
+  const TensorView local = {kCollF32, {3, 4}, {}, pair.local, nullptr};
+  // Over the network alone.
+  EXPECT_EQ(pair.remote->open(elsewhere.serialize()).take()->prepareRead(local).take()->via(),
+            Via::Rdma);
+  RemoteTensors without{RemoteTensorsOptions()};
+  const Status none = without.open(elsewhere.serialize()).take()->writeFrom(local);
+  EXPECT_EQ(none.code(), kCollLink);
+  EXPECT_EQ(
+      none.message(),
+      "write to the tensor of \"rank 3\": there is no way to it: ipc: the owner is not on this "
+      "node, or has ended; this process has given no transport");
+}
+
 TEST(RemoteTensorTest, OpenedOnce) {
   Pair pair;
   ASSERT_TRUE(pair.read().ok());
