@@ -115,6 +115,9 @@ inline constexpr unsigned kCudaMemoryUnified = 4;
 inline constexpr unsigned kCudaHostPortable = 1;
 inline constexpr unsigned kCudaHostMapped = 2;
 inline constexpr unsigned kCudaStreamNonBlocking = 1;
+inline constexpr int kCudaHighestPriority = -100; // of streams; the driver takes its highest
+// CU_STREAM_WAIT_VALUE_GEQ: until the word, less the value, is no negative int32_t.
+inline constexpr unsigned kCudaWaitGeq = 0;
 inline constexpr unsigned kCudaEventNoTiming = 2;
 // CUstreamCaptureMode, CUstreamCaptureStatus, default streams
 inline constexpr int kCudaCaptureThreadLocal = 1;
@@ -163,6 +166,7 @@ inline constexpr int kCudaLoadingEager = 1;
   X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *to, CudaAddress from, size_t bytes, CudaStream stream)) \
   X(memsetD8Async, "cuMemsetD8Async", (CudaAddress to, unsigned char value, size_t bytes, CudaStream stream)) \
   X(streamCreate, "cuStreamCreate", (CudaStream *stream, unsigned flags))                          \
+  X(streamCreateWithPriority, "cuStreamCreateWithPriority", (CudaStream *stream, unsigned flags, int priority)) \
   X(streamDestroy, "cuStreamDestroy_v2", (CudaStream stream))                                      \
   X(memcpy2DAsync, "cuMemcpy2DAsync_v2", (const CudaCopy2D *copy, CudaStream stream))              \
   X(streamSynchronize, "cuStreamSynchronize", (CudaStream stream))                                 \
@@ -185,6 +189,7 @@ inline constexpr int kCudaLoadingEager = 1;
   X(deviceGetPeerAttribute, "cuDeviceGetP2PAttribute", (int *value, int attribute, CudaDevice device, CudaDevice peer)) \
   X(streamGetId, "cuStreamGetId", (CudaStream stream, unsigned long long *id))                     \
   X(moduleGetLoadingMode, "cuModuleGetLoadingMode", (int *mode))                                   \
+  X(streamWaitValue, "cuStreamWaitValue32_v2", (CudaStream stream, CudaAddress word, uint32_t value, unsigned flags)) \
   X(memGetGranularity, "cuMemGetAllocationGranularity", (size_t *bytes, const CudaMemoryProperties *properties, int option)) \
   X(memCreate, "cuMemCreate", (CudaMemory *memory, size_t bytes, const CudaMemoryProperties *properties, unsigned long long flags)) \
   X(memRelease, "cuMemRelease", (CudaMemory memory))                                               \

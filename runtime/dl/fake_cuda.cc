@@ -255,6 +255,9 @@ struct FakeCudaFunctions : FakeCudaPeers {
     call.state.streams[made.get()] = std::move(made);
     return kCudaSuccess;
   }
+  static CudaResult streamCreateWithPriority(CudaStream *stream, unsigned flags, int) {
+    return streamCreate(stream, flags);
+  }
   static CudaResult streamDestroy(CudaStream stream) {
     if (CudaResult result = finish(stream); result != kCudaSuccess)
       return result;
@@ -280,6 +283,22 @@ struct FakeCudaFunctions : FakeCudaPeers {
     Call call("streamWaitEvent", /*needsContext=*/true);
     return enqueue(
         call, stream, [done = event->done] { return [done] { return *done; }; },
+        /*mayBeCaptured=*/false);
+  }
+
+  static CudaResult streamWaitValue(CudaStream stream, CudaAddress word, uint32_t value, unsigned) {
+    Call call("streamWaitValue", /*needsContext=*/true);
+    if (!call.failed() && !call.state.find(word, sizeof(uint32_t)))
+      return call.state.wrong("a wait for a word that is neither the GPU's nor pinned");
+    return enqueue(
+        call, stream,
+        [=] {
+          return [=] {
+            const uint32_t is =
+                __atomic_load_n(reinterpret_cast<const uint32_t *>(word), __ATOMIC_ACQUIRE);
+            return static_cast<int32_t>(is - value) >= 0;
+          };
+        },
         /*mayBeCaptured=*/false);
   }
 

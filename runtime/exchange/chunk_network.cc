@@ -17,8 +17,9 @@ Status ChunkNetwork::open(net::Transport &transport, int rank, int numRanks,
   dl::CudaScope scope(cuda, gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
   for (dl::CudaStream *stream : {&out_, &in_})
-    COLL_RETURN_IF_ERROR(
-        gpu_->check(cuda.streamCreate(stream, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
+    COLL_RETURN_IF_ERROR(gpu_->check(
+        cuda.streamCreateWithPriority(stream, dl::kCudaStreamNonBlocking, dl::kCudaHighestPriority),
+        "cuStreamCreateWithPriority"));
   COLL_RETURN_IF_ERROR(
       gpu_->check(cuda.eventCreate(&event_, dl::kCudaEventNoTiming), "cuEventCreate"));
   Result<std::unique_ptr<RankLinks>> links = RankLinks::create(transport, rank, numRanks);

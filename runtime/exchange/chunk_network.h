@@ -35,7 +35,7 @@ public:
   ChunkPump &pump() { return *pump_; }
   const ChunkPump &pump() const { return *pump_; }
 
-  // Of what is sent, and of what has come.
+  // Of what is sent, and of what has come; with the highest priority: others wait for it.
   dl::CudaStream out() const { return out_; }
   dl::CudaStream in() const { return in_; }
   // `later` goes on when what is now on `earlier` is done.

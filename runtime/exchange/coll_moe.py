@@ -239,7 +239,7 @@ class Received:
     def __init__(self, buffer, raw, num_tokens, hidden, dtype, num_topk, num_scales):
         self._raw, self._buffer, self.dtype, self.num_tokens = raw, buffer, dtype, num_tokens
         self.num_received, self.num_rows = raw.numReceived, raw.numRows
-        self.num_relayed = raw.numRelayed  # over the network, for ranks of this node; -1: one node
+        self.num_relayed = raw.numRelayed  # over the network, for ranks of this node; -1: one node, or a worst case
         rows, ranks = raw.numRows, buffer.num_ranks
 
         def view(address, kind, *shape):

@@ -12,7 +12,7 @@
 // as the experts' ranks have weighted them; top-k weights travel both ways beside them.
 //
 // The types are the same for GPU memory (moe_buffer.h) and host memory (moe_reference.h). No
-// type here owns memory, but for a handle's routes. Counts are in elements unless a name says
+// type here owns memory, but for a handle's way. Counts are in elements unless a name says
 // bytes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_H
@@ -33,7 +33,7 @@ inline constexpr int kMoeNodeRanks = 8;
 // Ranks of a buffer at the most: each is connected to all others.
 inline constexpr int kMoeMaxRanks = 4096;
 
-struct MoeRoutes; // moe_routes.h
+struct MoeWay; // moe_routes.h
 
 // How a call uses the GPU. The same on all ranks.
 struct MoeConfig {
@@ -80,15 +80,15 @@ Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing);
 // may have it instead of counting (*cached mode*). Row i of a prefix matrix sums up ranks, or
 // channels, 0 to i.
 struct MoeHandle {
-  const int32_t *rankPrefix = nullptr;     // [source][target]: tokens from ranks up to source
-  const int32_t *channelPrefix = nullptr;  // [target][channel]: of this rank's tokens
-  const int32_t *sendHead = nullptr;       // [numTokens][numRanks]: place among this rank's
-                                           // tokens for that rank, or -1
-  const int32_t *recvSourceIdx = nullptr;  // [received]: the token's number at its source
-  const uint8_t *isTokenInRank = nullptr;  // as in MoeLayout
-  int64_t numTokens = 0;                   // of this rank
-  int64_t numRecv = -1;                    // tokens received, or -1: only the GPU knows
-  std::shared_ptr<const MoeRoutes> routes; // where ranks are on several nodes
+  const int32_t *rankPrefix = nullptr;    // [source][target]: tokens from ranks up to source
+  const int32_t *channelPrefix = nullptr; // [target][channel]: of this rank's tokens
+  const int32_t *sendHead = nullptr;      // [numTokens][numRanks]: place among this rank's
+                                          // tokens for that rank, or -1
+  const int32_t *recvSourceIdx = nullptr; // [received]: the token's number at its source
+  const uint8_t *isTokenInRank = nullptr; // as in MoeLayout
+  int64_t numTokens = 0;                  // of this rank
+  int64_t numRecv = -1;                   // tokens received, or -1: only the GPU knows
+  std::shared_ptr<const MoeWay> way;      // where ranks are on several nodes
 };
 
 struct MoeDispatchOptions {
@@ -107,8 +107,8 @@ struct MoeReceived {
   const float *topkWeights = nullptr;   // [received][numTopk]: 0 where topkIdx is -1
   std::vector<int32_t> tokensPerExpert; // of this rank's experts, aligned; empty where the host
                                         // did not wait, and in cached mode
-  int64_t numRelayed = -1; // tokens that came to this rank over the network, for ranks of its
-                           // node; -1: there is one node
+  int64_t numRelayed = -1; // tokens that come to this rank over the network, for ranks of its
+                           // node; -1: there is one node, or a worst case was given
   MoeHandle handle;
 };
 

@@ -194,6 +194,15 @@ Status MoeBuffer::open() {
     return made.status();
   nodes_ = made.take();
   card_.net = nodes_->handle();
+  if (options_.nvlBytes == 0)
+    return Status::okay();
+  Result<std::unique_ptr<CallQueue>> calls = CallQueue::create(gpu_, [this](const Status &failure) {
+    (void)settle(failure);
+    nodes_->drain(); // the caller's memory is the caller's again
+  });
+  if (!calls)
+    return calls.status();
+  calls_ = calls.take();
   return Status::okay();
 }
 
@@ -241,6 +250,8 @@ Status MoeBuffer::destroy() {
     if (isDestroyed_)
       return Status::invalid("a second destroy");
     Status ended;
+    if (calls_)
+      calls_->finish();
     {
       dl::CudaScope scope(*platform_.cuda, gpu_->context());
       ended = driver(platform_.cuda->streamSynchronize(stream_), "cuStreamSynchronize");
@@ -256,6 +267,7 @@ void MoeBuffer::release() {
   if (!gpu_)
     return;
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
+  calls_.reset();
   if (far_)
     far_->stop();
   nodes_.reset();
@@ -292,7 +304,10 @@ Status MoeBuffer::check() {
 Status MoeBuffer::alive() {
   if (isDestroyed_)
     return Status::invalid("used after destroy");
-  COLL_RETURN_IF_ERROR(failure_);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    COLL_RETURN_IF_ERROR(failure_);
+  }
   // Kernels are told to end when no more messages come: why tells more.
   Status failed = far_ ? far_->failure() : Status::okay();
   if (failed.ok())
@@ -321,19 +336,15 @@ Status MoeBuffer::watch() {
   return nodes_->links().poll();
 }
 
-Status MoeBuffer::settle(const Status &status) {
-  if (status.ok())
-    return status;
-  // All ranks refuse alike, and nothing has begun.
-  if (status.code() == kCollInvalidCall && watch().ok())
-    return status;
-  if (failure_.ok()) {
-    const Status told = reasonOf(status);
-    failure_ = told.ok() ? status : told;
-    __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
-    nodes_->links().abort(told.ok() ? status.annotate("rank " + std::to_string(options_.rank))
-                                    : told);
-  }
+Status MoeBuffer::settle(const Status &failure) {
+  const Status told = reasonOf(failure);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!failure_.ok())
+    return failure_;
+  failure_ = told.ok() ? failure : told;
+  __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
+  nodes_->links().abort(told.ok() ? failure.annotate("rank " + std::to_string(options_.rank))
+                                  : told);
   return failure_;
 }
 

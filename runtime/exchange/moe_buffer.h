@@ -18,16 +18,18 @@
 // **Order.** Calls run on the communication stream; MoeOrder says what they wait for, and
 // who waits for them. All ranks make the same calls in the same order.
 // **Waiting.** Only a dispatch without a worst case blocks: until the counts are known, or
-// `timeoutUs` has passed. No call allocates GPU memory.
+// `timeoutUs` has passed without them. No call allocates GPU memory.
 // **Several nodes.** Calls find their way themselves: by peer memory inside a node, over a
 // transport between nodes, which a token crosses once for each other node that wants it
-// (moe_routes.h). The host drives the network: dispatch and combine block until what comes from
-// other nodes is here. Sums of a node are rounded to bf16 where they cross. `netBytes` of GPU
-// memory hold tokens of other nodes while they are passed on, sums on their way back, and tables.
-// sync() blocks, too. The low-latency mode is as inside a node: calls return at once.
-// **Failure.** What goes wrong on the GPUs (a rank that does not come, or calls something else; too
-// many tokens) is what check() says, and the next call; the buffer is dead then, on all ranks:
-// destroy it. Wrong indices count as -1, and only check() tells of them: peers wait for the calls.
+// (moe_routes.h). The host drives the network: a thread of the buffer does dispatch and combine,
+// one after the other, and the communication stream waits for each (call_queue.h has what that asks
+// of a program). Sums of a node are rounded to bf16 where they cross. `netBytes` of GPU memory hold
+// tokens of other nodes while they are passed on, sums on their way back, and tables. sync()
+// blocks, and destroy() until the calls have ended.
+// **Failure.** What goes wrong after a call has returned, on the GPUs or the network (a rank that
+// does not come, or calls something else; too many tokens for a worst case) is what check() says,
+// and the next call; the buffer is dead then, on all ranks: destroy it. Wrong indices count as -1,
+// and only check() tells of them: peers wait for the calls.
 //
 // An object belongs to one thread at a time.
 
@@ -35,6 +37,7 @@
 #define COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H
 
 #include "runtime/dl/gpu_memory.h"
+#include "runtime/exchange/call_queue.h"
 #include "runtime/exchange/moe_low_latency.h"
 #include "runtime/exchange/moe_low_latency_nodes.h"
 #include "runtime/exchange/moe_memory.h"
@@ -42,6 +45,7 @@
 #include "runtime/exchange/moe_platform.h"
 
 #include <memory>
+#include <mutex>
 #include <variant>
 #include <vector>
 
@@ -214,33 +218,59 @@ private:
   Status end(const MoeOrder &order);
   kernels::MoeShape shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const;
   Status move(const MoeTokens &tokens, const kernels::MoeShape &shape, const Passage &passage,
-              const MoeConfig &config);
+              const MoeConfig &config, dl::CudaStream stream);
   void pointTo(const kernels::MoeShape &shape, MoeReceived &received) const;
+  MoeHandle handleIn(const char *memory, const MoeLayout &layout, int64_t numTokens,
+                     const MoeConfig &config) const;
   Status awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received);
+  // What a rank gives back.
+  kernels::MoeShape shapeOf(const MoeCombine &combine) const;
   // The rows that a rank gives back are where peers look for them; what all launches share.
-  Result<kernels::MoeCombineArgs> give(const MoeCombine &combine, const MoeConfig &config);
+  Result<kernels::MoeCombineArgs> give(const MoeCombine &combine, const MoeConfig &config,
+                                       dl::CudaStream stream);
 
   bool isBusy() const;
   Status kernelsFailure() const;
   // Whether an exchange with other nodes may go on.
   Status watch();
-  // Of a call across nodes: what it returns. Unless all ranks have refused it alike, its failure is
-  // the buffer's end, and the others are told.
-  Status settle(const Status &status);
+  // A failure of an exchange with other nodes is the buffer's end, and the others are told. The
+  // reason. Any thread.
+  Status settle(const Status &failure);
   Status reasonOf(const Status &failure); // what the links say of it, or okay
 
   // moe_buffer_across.cc
   Result<MoeReceived> dispatchAcross(const MoeTokens &tokens, const MoeRouting &routing,
                                      const MoeLayout &layout, const MoeDispatchOptions &options,
                                      char *handleMemory, const MoeOrder &order);
+  // `work`, on nodes_->stream() behind what is now on the communication stream, in the thread.
+  Result<uint32_t> post(std::function<Status()> work);
+  // The routes of a dispatch, and the arrays of its handle.
+  Status routeAcross(const MoeCallSign &sign, const MoeLayout &layout, int numChannels,
+                     char *memory, MoeWay &way);
   Status fillHandle(const MoeRoutes &routes, const std::vector<uint8_t> &isTokenInRank,
-                    int numChannels, char *memory, MoeHandle &handle);
-  // Rows in and between nodes.
-  Status moveAcross(const MoeTokens &tokens, const MoeRouting *routing,
-                    const std::shared_ptr<const MoeRoutes> &routes, const MoeConfig &config,
-                    MoeReceived &received);
-  Status checkRoutes(const MoeHandle &handle) const;
-  Status combineAcross(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config);
+                    int numChannels, char *memory);
+  // Rows in and between nodes, in a call that is posted. Without a routing: along known routes.
+  struct Crossing {
+    MoeTokens tokens;
+    const int64_t *topkIdx = nullptr;
+    bool isAgain = false;
+    kernels::MoeShape shape;
+    kernels::MoeRecord record;
+    MoeConfig config;
+    std::shared_ptr<const MoeWay> way;
+  };
+  Crossing crossingOf(const MoeTokens &tokens, const MoeRouting *routing,
+                      std::shared_ptr<const MoeWay> way, const MoeConfig &config) const;
+  Status postCrossing(const Crossing &crossing, MoeReceived &received);
+  Status checkRoom(const Crossing &crossing) const;
+  Status moveAcross(const Crossing &crossing);
+  Result<MoeReceived> dispatchAgainAcross(const MoeTokens &tokens, const MoeHandle &handle,
+                                          const MoeConfig &config, const MoeOrder &order);
+  Status checkWay(const MoeHandle &handle) const;
+  Status postCombine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
+                     const MoeOrder &order);
+  Status combineAcross(const MoeCombine &combine, const std::shared_ptr<const MoeRoutes> &known,
+                       const MoeConfig &config);
 
   // moe_buffer_low_latency.cc
   Status openLowLatency();
@@ -271,10 +301,12 @@ private:
   kernels::PeerGroup group_;
   int mostSms_ = 0;                         // this rank's part of its GPU
   std::unique_ptr<MoeNodes> nodes_;         // where there are several
-  std::unique_ptr<MoeLowLatencyNodes> far_; // and the mode is there
-  // In the routes of handles, which may outlive it: no other buffer has the same.
+  std::unique_ptr<CallQueue> calls_;        // of the normal mode there; ends before nodes_
+  std::unique_ptr<MoeLowLatencyNodes> far_; // and the low-latency mode is there
+  // In the ways of handles, which may outlive it: no other buffer has the same.
   const std::shared_ptr<const char> mark_ = std::make_shared<char>();
-  Status failure_; // of the exchange with other nodes
+  std::mutex mutex_; // of failure_
+  Status failure_;   // of the exchange with other nodes
   MoeLowLatencyShape lowLatencyShape_ = options_.lowLatencyShape;
   int64_t lowLatencyCalls_ = 0;
   // Of each of the two buffers: what is to be received.

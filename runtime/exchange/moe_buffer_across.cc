@@ -1,4 +1,5 @@
-// The calls of MoeBuffer where ranks are on several nodes.
+// The calls of MoeBuffer where ranks are on several nodes: what the caller does, and what the
+// thread does that calls are posted to.
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/moe_buffer.h"
@@ -25,53 +26,97 @@ MoeCallSign signOf(MoeCallSign::Kind kind, const kernels::MoeShape &shape) {
 
 } // namespace
 
-Status MoeBuffer::checkRoutes(const MoeHandle &handle) const {
-  if (!handle.routes || handle.routes->owner != mark_ ||
-      handle.routes->numTokens != handle.numTokens)
-    return Status::invalid("`handle` is none of a dispatch of this buffer");
-  return Status::okay();
+Result<uint32_t> MoeBuffer::post(std::function<Status()> work) {
+  Result<uint32_t> posted =
+      calls_->post(stream_, [this, work = std::move(work)](dl::CudaEvent reached) -> Status {
+        COLL_RETURN_IF_ERROR(driver(platform_.cuda->streamWaitEvent(nodes_->stream(), reached, 0),
+                                    "cuStreamWaitEvent"));
+        COLL_RETURN_IF_ERROR(work());
+        return nodes_->finish();
+      });
+  return posted ? posted : Result<uint32_t>(settle(posted.status()));
 }
+
+//===-- dispatch ----------------------------------------------------------------===//
 
 Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const MoeRouting &routing,
                                               const MoeLayout &layout,
                                               const MoeDispatchOptions &options, char *handleMemory,
                                               const MoeOrder &order) {
-  MoeCallSign sign = signOf(MoeCallSign::kDispatch,
-                            shapeOf(tokens, routing.numTopk, routing.numExperts / numNetRanks()));
+  const bool isKnown = options.worstCaseTokens == 0;
+  auto way = std::make_shared<MoeWay>(MoeWay{mark_, routing.numTokens, isKnown, nullptr});
+  const Crossing crossing = crossingOf(tokens, &routing, way, options.config);
+  MoeCallSign sign = signOf(MoeCallSign::kDispatch, crossing.shape);
   sign.numExperts = static_cast<uint32_t>(routing.numExperts);
-  if (options.worstCaseTokens)
+  if (!isKnown)
     sign.capacity = std::min(sign.capacity, options.worstCaseTokens);
+  COLL_RETURN_IF_ERROR(begin(order));
+  Status refused;
+  const int channels = options.config.numChannels();
+  Result<uint32_t> routed = post([=, refused = isKnown ? &refused : nullptr]() -> Status {
+    const Status found = routeAcross(sign, layout, channels, handleMemory, *way);
+    // All ranks refuse alike, and nothing has begun.
+    if (!refused || found.code() != kCollInvalidCall || !watch().ok())
+      return found;
+    *refused = found;
+    return Status::okay();
+  });
+  if (!routed)
+    return routed.status();
+  if (isKnown) {
+    calls_->wait(*routed);
+    COLL_RETURN_IF_ERROR(alive());
+    COLL_RETURN_IF_ERROR(refused);
+    COLL_RETURN_IF_ERROR(checkRoom(crossing));
+  }
   MoeReceived received;
-  received.handle.isTokenInRank = layout.isTokenInRank;
-  received.handle.numTokens = routing.numTokens;
-  const auto dispatch = [&]() -> Status {
-    COLL_RETURN_IF_ERROR(begin(order));
-    std::vector<uint8_t> isTokenInRank;
-    Result<std::shared_ptr<MoeRoutes>> made =
-        nodes_->route(sign, layout, routing.numTokens, stream_, isTokenInRank);
-    if (!made)
-      return made.status();
-    (*made)->owner = mark_;
-    received.handle.routes = *made;
-    COLL_RETURN_IF_ERROR(fillHandle(**made, isTokenInRank, options.config.numChannels(),
-                                    handleMemory, received.handle));
-    COLL_RETURN_IF_ERROR(
-        moveAcross(tokens, &routing, received.handle.routes, options.config, received));
-    return end(order);
-  };
-  COLL_RETURN_IF_ERROR(settle(dispatch()));
-  if (options.worstCaseTokens)
+  received.handle = handleIn(handleMemory, layout, routing.numTokens, options.config);
+  received.handle.way = way;
+  COLL_RETURN_IF_ERROR(postCrossing(crossing, received));
+  COLL_RETURN_IF_ERROR(end(order));
+  if (!isKnown)
     return received;
-  received.handle.numRecv = received.handle.routes->numReceived();
-  received.tokensPerExpert = received.handle.routes->tokensPerExpert;
+  received.handle.numRecv = way->routes->numReceived();
+  received.tokensPerExpert = way->routes->tokensPerExpert;
   for (int32_t &count : received.tokensPerExpert)
     count =
         (count + options.expertAlignment - 1) / options.expertAlignment * options.expertAlignment;
   return received;
 }
 
+Result<MoeReceived> MoeBuffer::dispatchAgainAcross(const MoeTokens &tokens, const MoeHandle &handle,
+                                                   const MoeConfig &config, const MoeOrder &order) {
+  COLL_RETURN_IF_ERROR(checkWay(handle));
+  const Crossing crossing = crossingOf(tokens, nullptr, handle.way, config);
+  if (handle.way->isKnown)
+    COLL_RETURN_IF_ERROR(checkRoom(crossing));
+  MoeReceived received;
+  received.handle = handle;
+  COLL_RETURN_IF_ERROR(begin(order));
+  COLL_RETURN_IF_ERROR(postCrossing(crossing, received));
+  COLL_RETURN_IF_ERROR(end(order));
+  return received;
+}
+
+Status MoeBuffer::checkWay(const MoeHandle &handle) const {
+  if (!handle.way || handle.way->owner != mark_ || handle.way->numTokens != handle.numTokens)
+    return Status::invalid("`handle` is none of a dispatch of this buffer");
+  return Status::okay();
+}
+
+Status MoeBuffer::routeAcross(const MoeCallSign &sign, const MoeLayout &layout, int numChannels,
+                              char *memory, MoeWay &way) {
+  std::vector<uint8_t> isTokenInRank;
+  Result<std::shared_ptr<MoeRoutes>> made =
+      nodes_->route(sign, layout, way.numTokens, isTokenInRank);
+  if (!made)
+    return made.status();
+  way.routes = *made;
+  return fillHandle(*way.routes, isTokenInRank, numChannels, memory);
+}
+
 Status MoeBuffer::fillHandle(const MoeRoutes &routes, const std::vector<uint8_t> &isTokenInRank,
-                             int numChannels, char *memory, MoeHandle &handle) {
+                             int numChannels, char *memory) {
   const int ranks = options_.numRanks;
   const int64_t tokens = routes.numTokens;
   const int64_t each = std::max<int64_t>(1, (tokens + numChannels - 1) / numChannels);
@@ -89,57 +134,103 @@ Status MoeBuffer::fillHandle(const MoeRoutes &routes, const std::vector<uint8_t>
     for (int64_t c = (tokens + each - 1) / each; c < numChannels; ++c)
       channels[at(r * numChannels + c)] = next[at(r)];
   const MoeHandlePlaces places(tokens, ranks, numChannels);
-  const auto put = [&](uint64_t offset, const std::vector<int32_t> &from, const int32_t *&to) {
-    to = reinterpret_cast<int32_t *>(memory + offset);
-    return nodes_->upload(memory + offset, from.data(), from.size() * sizeof(int32_t), stream_);
+  const auto put = [&](uint64_t offset, const std::vector<int32_t> &from) {
+    return nodes_->upload(memory + offset, from.data(), from.size() * sizeof(int32_t));
   };
-  COLL_RETURN_IF_ERROR(put(0, routes.rankPrefix, handle.rankPrefix));
-  COLL_RETURN_IF_ERROR(put(places.channelPrefix, channels, handle.channelPrefix));
-  return put(places.sendHead, sendHead, handle.sendHead);
+  COLL_RETURN_IF_ERROR(put(0, routes.rankPrefix));
+  COLL_RETURN_IF_ERROR(put(places.channelPrefix, channels));
+  return put(places.sendHead, sendHead);
 }
 
-Status MoeBuffer::moveAcross(const MoeTokens &tokens, const MoeRouting *routing,
-                             const std::shared_ptr<const MoeRoutes> &routes,
-                             const MoeConfig &config, MoeReceived &received) {
-  const int experts = routing ? routing->numExperts / numNetRanks() : 0; // of a node
-  const kernels::MoeShape shape = shapeOf(tokens, routing ? routing->numTopk : 0, experts);
-  if (!routing)
-    COLL_RETURN_IF_ERROR(nodes_->agree(signOf(MoeCallSign::kDispatchAgain, shape)));
-  if (routes->maxReceived > shape.capacity)
-    return Status::invalid(std::to_string(routes->maxReceived) + " tokens for rank " +
-                           std::to_string(routes->maxReceiver) + ", which takes " +
-                           std::to_string(shape.capacity));
-  const kernels::MoeRecord record = {shape.rowBytes, shape.numTopk, shape.numScales};
-  Result<MoeRelay> relay = nodes_->prepare(routes, record, /*isCombine=*/false, stream_);
-  if (!relay)
-    return relay.status();
-  COLL_RETURN_IF_ERROR(nodes_->sendAfter(stream_));
-  // This rank's tokens go to its own node while the others are on the network.
-  Passage passage = {routes->numTokens, routing ? routing->topkIdx : nullptr, relay->totals,
-                     relay->ownRows};
-  passage.firstExpert = int64_t{netRank()} * experts;
-  COLL_RETURN_IF_ERROR(move(tokens, shape, passage, config));
-  COLL_RETURN_IF_ERROR(nodes_->forward(*routes, *relay, tokens, passage.topkIdx, record, stream_));
-  MoeTokens relayed = tokens;
-  relayed.x = relay->rows;
-  relayed.topkWeights = relay->topkWeights;
-  relayed.scales = relay->scales;
-  relayed.scaleTokenStride = tokens.numScales;
-  relayed.scaleStride = 1;
-  passage.numTokens = routes->numRelayed();
-  passage.topkIdx = routing ? relay->topkIdx : nullptr;
-  passage.sendHead = relay->relayRows;
-  passage.sourceIdx = relay->relaySource;
-  COLL_RETURN_IF_ERROR(move(relayed, shape, passage, config));
-  pointTo(shape, received);
-  received.numRelayed = routes->numRelayed();
+MoeBuffer::Crossing MoeBuffer::crossingOf(const MoeTokens &tokens, const MoeRouting *routing,
+                                          std::shared_ptr<const MoeWay> way,
+                                          const MoeConfig &config) const {
+  Crossing crossing;
+  crossing.tokens = tokens;
+  crossing.isAgain = !routing;
+  if (routing) {
+    crossing.topkIdx = routing->topkIdx;
+    crossing.shape = shapeOf(tokens, routing->numTopk, routing->numExperts / numNetRanks());
+  } else {
+    crossing.shape = shapeOf(tokens, 0, 0);
+  }
+  crossing.record = {crossing.shape.rowBytes, crossing.shape.numTopk, crossing.shape.numScales};
+  crossing.config = config;
+  crossing.way = std::move(way);
+  return crossing;
+}
+
+Status MoeBuffer::postCrossing(const Crossing &crossing, MoeReceived &received) {
+  COLL_RETURN_IF_ERROR(post([=] { return moveAcross(crossing); }).status());
+  pointTo(crossing.shape, received);
+  if (crossing.way->isKnown)
+    received.numRelayed = crossing.way->routes->numRelayed();
   return Status::okay();
 }
 
-Status MoeBuffer::combineAcross(const MoeCombine &combine, const MoeHandle &handle,
+// All ranks find the same.
+Status MoeBuffer::checkRoom(const Crossing &crossing) const {
+  const MoeRoutes &routes = *crossing.way->routes;
+  if (routes.maxReceived > crossing.shape.capacity)
+    return Status::invalid(std::to_string(routes.maxReceived) + " tokens for rank " +
+                           std::to_string(routes.maxReceiver) + ", which takes " +
+                           std::to_string(crossing.shape.capacity));
+  return nodes_->checkRoom(routes, crossing.record, /*isCombine=*/false);
+}
+
+Status MoeBuffer::moveAcross(const Crossing &crossing) {
+  if (crossing.isAgain)
+    COLL_RETURN_IF_ERROR(nodes_->agree(signOf(MoeCallSign::kDispatchAgain, crossing.shape)));
+  COLL_RETURN_IF_ERROR(checkRoom(crossing));
+  const MoeRoutes &routes = *crossing.way->routes;
+  Result<MoeRelay> relay =
+      nodes_->prepare(crossing.way->routes, crossing.record, /*isCombine=*/false);
+  if (!relay)
+    return relay.status();
+  COLL_RETURN_IF_ERROR(nodes_->sendAfter());
+  // This rank's tokens go to its own node while the others are on the network.
+  Passage passage = {routes.numTokens, crossing.topkIdx, relay->totals, relay->ownRows};
+  passage.firstExpert = int64_t{netRank()} * crossing.shape.numExperts;
+  const auto moveOwn = [&](const MoeTokens &tokens) {
+    return move(tokens, crossing.shape, passage, crossing.config, nodes_->stream());
+  };
+  COLL_RETURN_IF_ERROR(moveOwn(crossing.tokens));
+  COLL_RETURN_IF_ERROR(
+      nodes_->forward(routes, *relay, crossing.tokens, crossing.topkIdx, crossing.record));
+  MoeTokens relayed = crossing.tokens;
+  relayed.x = relay->rows;
+  relayed.topkWeights = relay->topkWeights;
+  relayed.scales = relay->scales;
+  relayed.scaleTokenStride = relayed.numScales;
+  relayed.scaleStride = 1;
+  passage.numTokens = routes.numRelayed();
+  passage.topkIdx = crossing.isAgain ? nullptr : relay->topkIdx;
+  passage.sendHead = relay->relayRows;
+  passage.sourceIdx = relay->relaySource;
+  return moveOwn(relayed);
+}
+
+//===-- combine -----------------------------------------------------------------===//
+
+Status MoeBuffer::postCombine(const MoeCombine &combine, const MoeHandle &handle,
+                              const MoeConfig &config, const MoeOrder &order) {
+  COLL_RETURN_IF_ERROR(checkWay(handle));
+  const kernels::MoeShape shape = shapeOf(combine);
+  const kernels::MoeRecord record = {shape.rowBytes, shape.numTopk, 0};
+  const std::shared_ptr<const MoeWay> way = handle.way;
+  if (way->isKnown)
+    COLL_RETURN_IF_ERROR(nodes_->checkRoom(*way->routes, record, /*isCombine=*/true));
+  COLL_RETURN_IF_ERROR(begin(order));
+  COLL_RETURN_IF_ERROR(post([=] { return combineAcross(combine, way->routes, config); }).status());
+  return end(order);
+}
+
+Status MoeBuffer::combineAcross(const MoeCombine &combine,
+                                const std::shared_ptr<const MoeRoutes> &known,
                                 const MoeConfig &config) {
-  const MoeRoutes &routes = *handle.routes;
-  Result<kernels::MoeCombineArgs> given = give(combine, config);
+  const MoeRoutes &routes = *known;
+  const dl::CudaStream stream = nodes_->stream();
+  Result<kernels::MoeCombineArgs> given = give(combine, config, stream);
   if (!given)
     return given.status();
   kernels::MoeCombineArgs args = *given;
@@ -149,7 +240,7 @@ Status MoeBuffer::combineAcross(const MoeCombine &combine, const MoeHandle &hand
   sign.numTopk = args.numTopk;
   COLL_RETURN_IF_ERROR(nodes_->agree(sign));
   const kernels::MoeRecord record = {args.rowBytes, args.numTopk, 0};
-  Result<MoeRelay> relay = nodes_->prepare(handle.routes, record, /*isCombine=*/true, stream_);
+  Result<MoeRelay> relay = nodes_->prepare(known, record, /*isCombine=*/true);
   if (!relay)
     return relay.status();
   // The others' tokens first, since the network waits for them.
@@ -158,14 +249,14 @@ Status MoeBuffer::combineAcross(const MoeCombine &combine, const MoeHandle &hand
   args.sendHead = relay->relayRows;
   args.out = relay->rows;
   args.outWeights = relay->topkWeights;
-  COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, args, stream_));
-  COLL_RETURN_IF_ERROR(nodes_->sendAfter(stream_));
+  COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, args, stream));
+  COLL_RETURN_IF_ERROR(nodes_->sendAfter());
   args.numTokens = static_cast<uint32_t>(routes.numTokens);
   args.sendHead = relay->ownRows;
   args.out = combine.out;
   args.outWeights = combine.outWeights;
-  COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, args, stream_));
-  COLL_RETURN_IF_ERROR(nodes_->back(routes, *relay, record, stream_));
+  COLL_RETURN_IF_ERROR(platform_.kernels.combine(group_, args, stream));
+  COLL_RETURN_IF_ERROR(nodes_->back(routes, *relay, record));
   kernels::MoeMergeArgs merge;
   merge.rowBytes = args.rowBytes;
   merge.numTopk = args.numTopk;
@@ -179,7 +270,7 @@ Status MoeBuffer::combineAcross(const MoeCombine &combine, const MoeHandle &hand
   merge.bias[1] = combine.bias[1];
   merge.out = combine.out;
   merge.outWeights = combine.outWeights;
-  return platform_.kernels.merge(merge, stream_);
+  return platform_.kernels.merge(merge, stream);
 }
 
 } // namespace coll::rt

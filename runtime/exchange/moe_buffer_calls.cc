@@ -101,11 +101,11 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
       return Status::invalid("`handleMemory` is null or not aligned to 16");
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
-    const MoeHandlePlaces places(routing.numTokens, options_.numRanks,
-                                 options.config.numChannels());
     char *memory = static_cast<char *>(handleMemory);
     if (nodes_)
       return dispatchAcross(tokens, routing, layout, options, memory, order);
+    const MoeHandlePlaces places(routing.numTokens, options_.numRanks,
+                                 options.config.numChannels());
     kernels::MoeNotifyArgs notify;
     notify.tokensPerRank = layout.tokensPerRank;
     notify.tokensPerExpert = layout.tokensPerExpert;
@@ -127,16 +127,12 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     }
 
     MoeReceived received;
-    received.handle.rankPrefix = notify.rankPrefix;
-    received.handle.channelPrefix = notify.channelPrefix;
-    received.handle.sendHead = notify.sendHead;
-    received.handle.isTokenInRank = layout.isTokenInRank;
-    received.handle.numTokens = routing.numTokens;
+    received.handle = handleIn(memory, layout, routing.numTokens, options.config);
     COLL_RETURN_IF_ERROR(begin(order));
     COLL_RETURN_IF_ERROR(platform_.kernels.notify(group_, notify, stream_));
     COLL_RETURN_IF_ERROR(move(
         tokens, shape, {routing.numTokens, routing.topkIdx, notify.rankPrefix, notify.sendHead},
-        options.config));
+        options.config, stream_));
     pointTo(shape, received);
     COLL_RETURN_IF_ERROR(end(order));
     if (!options.worstCaseTokens)
@@ -159,18 +155,15 @@ Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeH
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
     if (nodes_)
-      COLL_RETURN_IF_ERROR(checkRoutes(handle));
+      return dispatchAgainAcross(tokens, handle, config, order);
     MoeReceived received;
     received.handle = handle;
     COLL_RETURN_IF_ERROR(begin(order));
-    if (nodes_) {
-      COLL_RETURN_IF_ERROR(settle(moveAcross(tokens, nullptr, handle.routes, config, received)));
-    } else {
-      const kernels::MoeShape shape = shapeOf(tokens, 0, 0);
-      COLL_RETURN_IF_ERROR(move(
-          tokens, shape, {handle.numTokens, nullptr, handle.rankPrefix, handle.sendHead}, config));
-      pointTo(shape, received);
-    }
+    const kernels::MoeShape shape = shapeOf(tokens, 0, 0);
+    COLL_RETURN_IF_ERROR(move(tokens, shape,
+                              {handle.numTokens, nullptr, handle.rankPrefix, handle.sendHead},
+                              config, stream_));
+    pointTo(shape, received);
     COLL_RETURN_IF_ERROR(end(order));
     return received;
   }());
@@ -191,7 +184,7 @@ kernels::MoeShape MoeBuffer::shapeOf(const MoeTokens &tokens, int numTopk, int n
 }
 
 Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
-                       const Passage &passage, const MoeConfig &config) {
+                       const Passage &passage, const MoeConfig &config, dl::CudaStream stream) {
   kernels::MoeDispatchArgs args;
   args.shape = shape;
   for (uint32_t r = 0; r < group_.size; ++r)
@@ -211,7 +204,19 @@ Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
   args.rankPrefix = passage.rankPrefix;
   args.sendHead = passage.sendHead;
   args.grid = gridOf(config);
-  return platform_.kernels.dispatch(group_, args, stream_);
+  return platform_.kernels.dispatch(group_, args, stream);
+}
+
+MoeHandle MoeBuffer::handleIn(const char *memory, const MoeLayout &layout, int64_t numTokens,
+                              const MoeConfig &config) const {
+  const MoeHandlePlaces places(numTokens, options_.numRanks, config.numChannels());
+  MoeHandle handle;
+  handle.rankPrefix = reinterpret_cast<const int32_t *>(memory);
+  handle.channelPrefix = reinterpret_cast<const int32_t *>(memory + places.channelPrefix);
+  handle.sendHead = reinterpret_cast<const int32_t *>(memory + places.sendHead);
+  handle.isTokenInRank = layout.isTokenInRank;
+  handle.numTokens = numTokens;
+  return handle;
 }
 
 void MoeBuffer::pointTo(const kernels::MoeShape &shape, MoeReceived &received) const {
@@ -256,16 +261,15 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
     COLL_RETURN_IF_ERROR(readyForNormal());
     COLL_RETURN_IF_ERROR(checkConfig(config));
     COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
+    if (combine.numRows > shapeOf(combine).capacity)
+      return Status::invalid("numRows is " + std::to_string(combine.numRows) +
+                             "; the buffer holds " + std::to_string(shapeOf(combine).capacity));
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
-    if (nodes_) {
-      COLL_RETURN_IF_ERROR(checkRoutes(handle));
-      COLL_RETURN_IF_ERROR(begin(order));
-      COLL_RETURN_IF_ERROR(settle(combineAcross(combine, handle, config)));
-      return end(order);
-    }
+    if (nodes_)
+      return postCombine(combine, handle, config, order);
     COLL_RETURN_IF_ERROR(begin(order));
-    Result<kernels::MoeCombineArgs> args = give(combine, config);
+    Result<kernels::MoeCombineArgs> args = give(combine, config, stream_);
     if (!args)
       return args.status();
     args->numTokens = static_cast<uint32_t>(handle.numTokens);
@@ -280,15 +284,17 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
   }());
 }
 
-Result<kernels::MoeCombineArgs> MoeBuffer::give(const MoeCombine &combine,
-                                                const MoeConfig &config) {
+kernels::MoeShape MoeBuffer::shapeOf(const MoeCombine &combine) const {
   kernels::MoeShape shape;
   shape.rowBytes = static_cast<uint32_t>(combine.hidden * dtypeSize(kCollBf16));
   shape.numTopk = static_cast<uint32_t>(combine.numTopk);
   shape.capacity = kernels::moeCapacity(shape, halfBytes());
-  if (combine.numRows > shape.capacity)
-    return Status::invalid("numRows is " + std::to_string(combine.numRows) + "; the buffer holds " +
-                           std::to_string(shape.capacity));
+  return shape;
+}
+
+Result<kernels::MoeCombineArgs> MoeBuffer::give(const MoeCombine &combine, const MoeConfig &config,
+                                                dl::CudaStream stream) {
+  const kernels::MoeShape shape = shapeOf(combine);
   const kernels::MoeArea places = kernels::moeArea(shape);
   const Half half = combine.x == area(kReceived) ? kReceived : kGiven;
   const auto rows = static_cast<size_t>(combine.numRows);
@@ -297,7 +303,7 @@ Result<kernels::MoeCombineArgs> MoeBuffer::give(const MoeCombine &combine,
       return Status::okay();
     return driver(platform_.cuda->memcpyAsync(reinterpret_cast<dl::CudaAddress>(to),
                                               reinterpret_cast<dl::CudaAddress>(from), bytes,
-                                              stream_),
+                                              stream),
                   "cuMemcpyAsync");
   };
   if (half == kGiven)

@@ -84,7 +84,7 @@ typedef struct CollMoeReceived {
   CollMoeHandle *handle;
   int64_t numReceived; /* -1: only the GPU knows; the last of rankPrefix for this rank */
   int64_t numRows; /* of the arrays: numReceived, or the worst case as far as the buffer has room */
-  int64_t numRelayed;  /* over the network, for ranks of this node; -1: there is one node */
+  int64_t numRelayed;  /* over the network, for ranks of this node; -1: one node, or a worst case */
   int32_t numChannels; /* of channelPrefix */
   int32_t reserved;
   const void *x;

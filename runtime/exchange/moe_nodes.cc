@@ -4,6 +4,7 @@
 #include "runtime/net/socket.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -11,6 +12,8 @@
 namespace coll::rt {
 
 namespace {
+
+constexpr int64_t kSpinUs = 200; // how long a wait keeps the processor
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
@@ -88,6 +91,9 @@ Status MoeNodes::open() {
   if (!stage)
     return stage.status();
   stage_ = stage.take();
+  COLL_RETURN_IF_ERROR(driver(
+      cuda.streamCreateWithPriority(&stream_, dl::kCudaStreamNonBlocking, dl::kCudaHighestPriority),
+      "cuStreamCreateWithPriority"));
   COLL_RETURN_IF_ERROR(driver(cuda.eventCreate(&staged_, dl::kCudaEventNoTiming), "cuEventCreate"));
   ChunkPump::Options pumping;
   pumping.slotBytes = options_.chunkBytes;
@@ -110,23 +116,41 @@ MoeNodes::~MoeNodes() {
   dl::CudaScope scope(cuda, gpu_->context());
   if (staged_)
     (void)cuda.eventDestroy(staged_);
+  if (stream_)
+    (void)cuda.streamDestroy(stream_);
 }
 
 //===-- copies ------------------------------------------------------------------===//
 
 Status MoeNodes::await(dl::CudaEvent event) {
-  const int64_t deadlineUs = net::nowUs() + options_.timeoutUs;
+  const int64_t beganUs = net::nowUs();
   dl::CudaResult state = dl::kCudaNotReady;
   while ((state = gpu_->cuda().eventQuery(event)) == dl::kCudaNotReady) {
     COLL_RETURN_IF_ERROR(watch_());
-    if (net::nowUs() > deadlineUs)
-      return {kCollTimeout, "what is on the stream before the call has not ended"};
-    std::this_thread::yield();
+    const int64_t nowUs = net::nowUs();
+    if (nowUs > beganUs + options_.timeoutUs)
+      return {kCollTimeout, "what is on the stream has not ended"};
+    if (nowUs > beganUs + kSpinUs)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    else
+      std::this_thread::yield();
   }
   return driver(state, "cuEventQuery");
 }
 
-Status MoeNodes::upload(void *to, const void *from, size_t bytes, dl::CudaStream stream) {
+Status MoeNodes::finish() {
+  COLL_RETURN_IF_ERROR(driver(gpu_->cuda().eventRecord(staged_, stream_), "cuEventRecord"));
+  COLL_RETURN_IF_ERROR(await(staged_));
+  isStageBusy_ = false;
+  return Status::okay();
+}
+
+void MoeNodes::drain() {
+  (void)gpu_->cuda().streamSynchronize(stream_);
+  network_->drain();
+}
+
+Status MoeNodes::upload(void *to, const void *from, size_t bytes) {
   const dl::Cuda &cuda = gpu_->cuda();
   for (size_t done = 0; done < bytes;) {
     const size_t part = std::min(bytes - done, static_cast<size_t>(kStageBytes));
@@ -134,25 +158,25 @@ Status MoeNodes::upload(void *to, const void *from, size_t bytes, dl::CudaStream
       COLL_RETURN_IF_ERROR(await(staged_));
     std::memcpy(stage_.host(), static_cast<const char *>(from) + done, part);
     COLL_RETURN_IF_ERROR(
-        driver(cuda.memcpyHtoDAsync(addressOf(to) + done, stage_.host(), part, stream),
+        driver(cuda.memcpyHtoDAsync(addressOf(to) + done, stage_.host(), part, stream_),
                "cuMemcpyHtoDAsync"));
-    COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(staged_, stream), "cuEventRecord"));
+    COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(staged_, stream_), "cuEventRecord"));
     isStageBusy_ = true;
     done += part;
   }
   return Status::okay();
 }
 
-Status MoeNodes::download(void *to, const void *from, size_t bytes, dl::CudaStream stream) {
+Status MoeNodes::download(void *to, const void *from, size_t bytes) {
   const dl::Cuda &cuda = gpu_->cuda();
   for (size_t done = 0; done < bytes;) {
     const size_t part = std::min(bytes - done, static_cast<size_t>(kStageBytes));
     if (isStageBusy_)
       COLL_RETURN_IF_ERROR(await(staged_));
     COLL_RETURN_IF_ERROR(
-        driver(cuda.memcpyDtoHAsync(stage_.host(), addressOf(from) + done, part, stream),
+        driver(cuda.memcpyDtoHAsync(stage_.host(), addressOf(from) + done, part, stream_),
                "cuMemcpyDtoHAsync"));
-    COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(staged_, stream), "cuEventRecord"));
+    COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(staged_, stream_), "cuEventRecord"));
     COLL_RETURN_IF_ERROR(await(staged_));
     isStageBusy_ = false;
     std::memcpy(static_cast<char *>(to) + done, stage_.host(), part);
@@ -163,16 +187,21 @@ Status MoeNodes::download(void *to, const void *from, size_t bytes, dl::CudaStre
 
 //===-- rows --------------------------------------------------------------------===//
 
-Result<MoeRelay> MoeNodes::prepare(const std::shared_ptr<const MoeRoutes> &routes,
-                                   const kernels::MoeRecord &record, bool isCombine,
-                                   dl::CudaStream stream) {
-  const MoeRelay relay = relayOf(data(), *routes, record, isCombine);
-  if (relay.bytes > static_cast<uint64_t>(options_.netBytes))
+Status MoeNodes::checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &record,
+                           bool isCombine) const {
+  const uint64_t bytes = relayOf(data(), routes, record, isCombine).bytes;
+  if (bytes > static_cast<uint64_t>(options_.netBytes))
     return Status::invalid("netBytes is " + std::to_string(options_.netBytes) +
-                           "; the call takes " + std::to_string(relay.bytes));
-  COLL_RETURN_IF_ERROR(tokensOfChunk(isCombine ? sumsOf(record) : record).status());
+                           "; the call takes " + std::to_string(bytes));
+  return tokensOfChunk(isCombine ? sumsOf(record) : record).status();
+}
+
+Result<MoeRelay> MoeNodes::prepare(const std::shared_ptr<const MoeRoutes> &routes,
+                                   const kernels::MoeRecord &record, bool isCombine) {
+  COLL_RETURN_IF_ERROR(checkRoom(*routes, record, isCombine));
+  const MoeRelay relay = relayOf(data(), *routes, record, isCombine);
   // What came in an earlier call has been read when its kernels are over.
-  COLL_RETURN_IF_ERROR(network_->order(stream, network_->in()));
+  COLL_RETURN_IF_ERROR(network_->order(stream_, network_->in()));
   if (uploaded_ == routes)
     return relay;
   uploaded_ = nullptr;
@@ -181,7 +210,7 @@ Result<MoeRelay> MoeNodes::prepare(const std::shared_ptr<const MoeRoutes> &route
   std::vector<int32_t> totals(at(size * size), 0);
   std::copy(routes->memberTokens.begin(), routes->memberTokens.end(), totals.end() - size);
   const auto put = [&](int32_t *to, const std::vector<int32_t> &from) {
-    return upload(to, from.data(), from.size() * sizeof(int32_t), stream);
+    return upload(to, from.data(), from.size() * sizeof(int32_t));
   };
   COLL_RETURN_IF_ERROR(put(relay.totals, totals));
   COLL_RETURN_IF_ERROR(put(relay.ownRows, routes->ownRows));
@@ -228,8 +257,7 @@ void MoeNodes::addFlows(std::vector<RankFlow> &flows, bool isSend,
 }
 
 Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
-                         const int64_t *topkIdx, const kernels::MoeRecord &record,
-                         dl::CudaStream stream) {
+                         const int64_t *topkIdx, const kernels::MoeRecord &record) {
   Result<int64_t> each = tokensOfChunk(record);
   if (!each)
     return each.status();
@@ -266,11 +294,11 @@ Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const M
              return take(relay.scales, run.scales, 4 * int64_t{record.numScales});
            });
   COLL_RETURN_IF_ERROR(run(std::move(flows)));
-  return network_->order(network_->in(), stream);
+  return network_->order(network_->in(), stream_);
 }
 
 Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
-                      const kernels::MoeRecord &record, dl::CudaStream stream) {
+                      const kernels::MoeRecord &record) {
   const kernels::MoeRecord sums = sumsOf(record);
   Result<int64_t> each = tokensOfChunk(sums);
   if (!each)
@@ -305,7 +333,7 @@ Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
              return take(relay.backWeights, run.scales, weightBytes);
            });
   COLL_RETURN_IF_ERROR(run(std::move(flows)));
-  return network_->order(network_->in(), stream);
+  return network_->order(network_->in(), stream_);
 }
 
 } // namespace coll::rt

@@ -7,11 +7,12 @@
 //   sendAfter()          from when on rows may be sent
 //   forward() or back()  rows to the counterparts, and theirs to here
 //
-// between which the buffer launches the kernels that move rows within the node. The host drives
-// the network: calls block until what they move is here; then `stream` waits for the last copy.
-// Rows pass through pinned memory in chunks, so that copies and the network overlap.
+// between which the buffer launches, on stream(), the kernels that move rows within the node. The
+// host drives the network: these steps block until what they move is here; then the stream waits
+// for the last copy. Rows pass through pinned memory in chunks, so that copies and the network
+// overlap.
 //
-// One thread at a time, but for links().abort().
+// One thread at a time, but for links(), bytesSent() and checkRoom().
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_NODES_H
@@ -75,27 +76,34 @@ public:
   char *data() const { return memory_.device(); } // netBytes
   int64_t bytesSent() const { return network_->pump().bytesSent(); }
 
-  // Agrees on the routes of `layout`, whose arrays are complete when what is on `stream` is.
+  // Of what is done for calls; with the highest priority: others wait for it.
+  dl::CudaStream stream() const { return stream_; }
+
+  // Agrees on the routes of `layout`, whose arrays are complete when what is on the stream is.
   // kCollInvalidCall: more tokens for a rank than sign.capacity. `isTokenInRank` gets the layout's.
   Result<std::shared_ptr<MoeRoutes>> route(const MoeCallSign &sign, const MoeLayout &layout,
-                                           int64_t numTokens, dl::CudaStream stream,
-                                           std::vector<uint8_t> &isTokenInRank);
+                                           int64_t numTokens, std::vector<uint8_t> &isTokenInRank);
   Status agree(const MoeCallSign &sign);
 
-  // What travels with a token. `isCombine`: sums come back, too.
+  // What travels with a token. `isCombine`: sums come back, too. kCollInvalidCall, on all ranks
+  // alike: the call takes more than netBytes, or a token more than a chunk.
+  Status checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &record, bool isCombine) const;
   Result<MoeRelay> prepare(const std::shared_ptr<const MoeRoutes> &routes,
-                           const kernels::MoeRecord &record, bool isCombine, dl::CudaStream stream);
-  // From host memory, on `stream`; `from` is free when it returns.
-  Status upload(void *to, const void *from, size_t bytes, dl::CudaStream stream);
+                           const kernels::MoeRecord &record, bool isCombine);
+  // From host memory, on the stream; `from` is free when it returns.
+  Status upload(void *to, const void *from, size_t bytes);
 
-  // What forward() or back() sends is complete when what is now on `stream` is.
-  Status sendAfter(dl::CudaStream stream) { return network_->order(stream, network_->out()); }
+  // What forward() or back() sends is complete when what is now on the stream is.
+  Status sendAfter() { return network_->order(stream_, network_->out()); }
   // This rank's tokens to the counterparts, theirs to `relay`.
   Status forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
-                 const int64_t *topkIdx, const kernels::MoeRecord &record, dl::CudaStream stream);
+                 const int64_t *topkIdx, const kernels::MoeRecord &record);
   // The sums of relayed tokens back to their sources, and of this rank's tokens to here.
-  Status back(const MoeRoutes &routes, const MoeRelay &relay, const kernels::MoeRecord &record,
-              dl::CudaStream stream);
+  Status back(const MoeRoutes &routes, const MoeRelay &relay, const kernels::MoeRecord &record);
+  // Until all this is done.
+  Status finish();
+  // Without a deadline: after a failure, when kernels have been told to end.
+  void drain();
 
 private:
   static constexpr int64_t kStageBytes = 1 << 20;
@@ -106,13 +114,13 @@ private:
       : gpu_(std::move(gpu)), kernels_(kernels), options_(options), watch_(std::move(watch)) {}
   Status open();
   Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
-  Status download(void *to, const void *from, size_t bytes, dl::CudaStream stream);
+  Status download(void *to, const void *from, size_t bytes);
   Status await(dl::CudaEvent event);
   Status run(std::vector<RankFlow> flows) { return pump().run(std::move(flows), watch_); }
 
   // moe_nodes_agree.cc
   Status swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
-                    dl::CudaStream stream, std::vector<MoeCounts> &counts);
+                    std::vector<MoeCounts> &counts);
   Status swapRoutes(const std::vector<MoeCounts> &counts,
                     const std::vector<std::vector<MoeRoute>> &here,
                     std::vector<std::vector<MoeRoute>> &there);
@@ -129,6 +137,7 @@ private:
   const MoeNodesOptions options_;
   const Watch watch_;
   dl::GpuMemory memory_, stage_;
+  dl::CudaStream stream_ = nullptr;
   dl::CudaEvent staged_ = nullptr;
   std::unique_ptr<ChunkNetwork> network_; // ends before the memory that it copies from and to
   bool isStageBusy_ = false;

@@ -96,15 +96,15 @@ Status MoeNodes::agree(const MoeCallSign &sign) {
 }
 
 Status MoeNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
-                            dl::CudaStream stream, std::vector<MoeCounts> &counts) {
+                            std::vector<MoeCounts> &counts) {
   const MoeWorld &world = options_.world;
   const size_t experts = sign.numExperts / at(world.numRanks);
   std::vector<int32_t> perExpert(sign.numExperts);
   MoeCounts &own = counts[at(world.rank)];
-  COLL_RETURN_IF_ERROR(download(own.perRank.data(), layout.tokensPerRank,
-                                own.perRank.size() * sizeof(int32_t), stream));
-  COLL_RETURN_IF_ERROR(download(perExpert.data(), layout.tokensPerExpert,
-                                perExpert.size() * sizeof(int32_t), stream));
+  COLL_RETURN_IF_ERROR(
+      download(own.perRank.data(), layout.tokensPerRank, own.perRank.size() * sizeof(int32_t)));
+  COLL_RETURN_IF_ERROR(
+      download(perExpert.data(), layout.tokensPerExpert, perExpert.size() * sizeof(int32_t)));
   own.perExpert.assign(perExpert.begin() + world.rank * static_cast<ptrdiff_t>(experts),
                        perExpert.begin() + (world.rank + 1) * static_cast<ptrdiff_t>(experts));
   std::vector<std::vector<char>> out(counts.size()), in(counts.size());
@@ -155,13 +155,12 @@ Status MoeNodes::swapRoutes(const std::vector<MoeCounts> &counts,
 }
 
 Result<std::shared_ptr<MoeRoutes>> MoeNodes::route(const MoeCallSign &sign, const MoeLayout &layout,
-                                                   int64_t numTokens, dl::CudaStream stream,
+                                                   int64_t numTokens,
                                                    std::vector<uint8_t> &isTokenInRank) {
   const MoeWorld &world = options_.world;
   ++calls_;
   isTokenInRank.resize(at(numTokens * world.numRanks));
-  COLL_RETURN_IF_ERROR(
-      download(isTokenInRank.data(), layout.isTokenInRank, isTokenInRank.size(), stream));
+  COLL_RETURN_IF_ERROR(download(isTokenInRank.data(), layout.isTokenInRank, isTokenInRank.size()));
   const std::vector<std::vector<MoeRoute>> here =
       moeRoutesOf(world, isTokenInRank.data(), numTokens);
   std::vector<MoeCounts> counts(at(world.numRanks));
@@ -170,7 +169,7 @@ Result<std::shared_ptr<MoeRoutes>> MoeNodes::route(const MoeCallSign &sign, cons
   own.perRank.resize(at(world.numRanks));
   for (const std::vector<MoeRoute> &routes : here)
     own.perNode.push_back(static_cast<int32_t>(routes.size()));
-  COLL_RETURN_IF_ERROR(swapCounts(sign, layout, numTokens, stream, counts));
+  COLL_RETURN_IF_ERROR(swapCounts(sign, layout, numTokens, counts));
   std::vector<std::vector<MoeRoute>> there(at(world.numNodes()));
   COLL_RETURN_IF_ERROR(swapRoutes(counts, here, there));
   Result<std::shared_ptr<MoeRoutes>> routes = makeMoeRoutes(world, counts, here, there);

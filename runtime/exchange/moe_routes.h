@@ -55,7 +55,6 @@ std::vector<std::vector<MoeRoute>> moeRoutesOf(const MoeWorld &world, const uint
 // The way of one dispatch's tokens, seen by one rank. Rows are those at their receiver, -1: none.
 struct MoeRoutes {
   MoeWorld world;
-  std::shared_ptr<const char> owner;    // the mark of the buffer that it was made by
   int64_t numTokens = 0;                // of this rank
   std::vector<int32_t> rankPrefix;      // as in MoeHandle
   std::vector<int32_t> tokensPerExpert; // received, of this rank's experts
@@ -73,6 +72,15 @@ struct MoeRoutes {
 
   int64_t numReceived() const { return memberTokens[static_cast<size_t>(world.place())]; }
   int64_t numRelayed() const { return relayBegin.back(); }
+};
+
+// What a handle holds of them. With a worst case they are found when its dispatch is done: only the
+// thread that does calls looks at `routes` then.
+struct MoeWay {
+  std::shared_ptr<const char> owner; // the mark of the buffer that it was made by
+  int64_t numTokens = 0;             // of this rank
+  bool isKnown = false;              // to the caller
+  std::shared_ptr<const MoeRoutes> routes;
 };
 
 // counts[r] is what rank r has said, here[n] goes from this rank to node n, there[n] comes from the

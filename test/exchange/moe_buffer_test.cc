@@ -3,7 +3,7 @@
 
 #include "runtime/base/dtype.h"
 #include "test/conformance/emulated_peers.h"
-#include "test/exchange/moe_rig.h"
+#include "test/exchange/moe_nodes_rounds.h"
 
 #include <chrono>
 #include <cstring>
@@ -47,87 +47,10 @@ MoeSizes sizesFor(int numRanks, std::minstd_rand &random) {
   return sizes;
 }
 
-enum class Give { InPlace, Input, Elsewhere };
-
-// A round of one rank: what was dispatched comes back.
-void playRound(Rank &rank, const Inputs &in, const MoeDispatchOptions &options, Give give,
-               const MoeHostReceived &expected) {
-  MoeBuffer &buffer = *rank.buffer;
-  const auto must = [](const Status &status) { ASSERT_TRUE(status.ok()) << status.toString(); };
-  must(buffer.dispatchLayout(in.routing, in.layout, rank.order));
-  auto received = buffer.dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
-  ASSERT_TRUE(received.ok()) << received.status().toString();
-  if (!options.worstCaseTokens) {
-    EXPECT_EQ(received->handle.numRecv, expected.handle.numRecv);
-    EXPECT_EQ(received->tokensPerExpert, expected.tokensPerExpert);
-  }
-  auto again = buffer.dispatchAgain(in.tokens, received->handle, options.config, rank.order);
-  ASSERT_TRUE(again.ok()) << again.status().toString();
-  rank.wait();
-  expectBytes("x", static_cast<const char *>(received->x), expected.x);
-  expectBytes("source", again->handle.recvSourceIdx, expected.handle.recvSourceIdx);
-
-  const auto rows = static_cast<size_t>(expected.handle.numRecv);
-  MoeCombine combine;
-  combine.x = received->x;
-  if (give == Give::Input) {
-    std::memcpy(buffer.combineInput(), received->x, expected.x.size());
-    combine.x = buffer.combineInput();
-  } else if (give == Give::Elsewhere) {
-    combine.x = rank.put(expected.x);
-  }
-  combine.numRows = static_cast<int64_t>(rows);
-  combine.hidden = in.tokens.hidden;
-  combine.numTopk = in.routing.numTopk;
-  combine.topkWeights = rank.put(expected.topkWeights);
-  combine.out = in.out;
-  combine.outWeights = in.outWeights;
-  must(buffer.combine(combine, received->handle, options.config, rank.order));
-  rank.wait();
-  must(buffer.check());
-}
-
 TEST_F(MoeBufferTest, RoundsAreThoseOfTheReference) {
-  std::minstd_rand random(5);
-  for (int numRanks = 1; numRanks <= kGpus; ++numRanks) {
-    auto all = ranks(numRanks);
-    for (int round = 0; round < 3; ++round) {
-      const std::vector<MoeRankCase> world = randomMoeCase(sizesFor(numRanks, random), random);
-      MoeDispatchOptions options;
-      options.worstCaseTokens = round == 2 ? 400 : 0;
-      auto expected = moeReferenceDispatch(callsOf(world), {}).take();
-      std::vector<Inputs> in;
-      for (size_t r = 0; r < all.size(); ++r)
-        in.push_back(inputsOf(*all[r], world[r], numRanks, options.config));
-      beside(all, [&](size_t r, Rank &rank) {
-        playRound(rank, in[r], options, static_cast<Give>(round), expected[r]);
-      });
-      ASSERT_FALSE(HasFailure()) << numRanks << " ranks, round " << round;
-      std::vector<MoeCombine> calls(all.size());
-      std::vector<MoeHostHandle> handles;
-      std::vector<std::vector<uint16_t>> out(all.size());
-      std::vector<std::vector<float>> outWeights(all.size());
-      for (size_t r = 0; r < all.size(); ++r) {
-        handles.push_back(expected[r].handle);
-        out[r].resize(world[r].x.size() / 2);
-        outWeights[r].resize(world[r].topkWeights.size());
-        calls[r].x = expected[r].x.data();
-        calls[r].numRows = expected[r].handle.numRecv;
-        calls[r].hidden = world[r].tokens.hidden;
-        calls[r].topkWeights = expected[r].topkWeights.data();
-        calls[r].numTopk = world[r].routing.numTopk;
-        calls[r].out = out[r].data();
-        calls[r].outWeights = outWeights[r].data();
-      }
-      const Status status = moeReferenceCombine(calls, handles);
-      ASSERT_TRUE(status.ok()) << status.toString();
-      for (size_t r = 0; r < all.size(); ++r) {
-        expectBytes("out", in[r].out, out[r]);
-        expectBytes("outWeights", in[r].outWeights, outWeights[r]);
-      }
-    }
-  }
-  EXPECT_EQ(fake_.misuse(), "");
+  for (int numRanks = 1; numRanks <= kGpus; ++numRanks)
+    playMoeRounds(
+        fake_, [&](int r) { return optionsOf(r, numRanks); }, numRanks, kMoeNodeRanks, 12);
 }
 
 // Calls begin after the event that they are given, not after what is on the caller's stream, and

@@ -4,7 +4,11 @@
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
 
+#include "runtime/base/dtype.h"
+
+#include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <sys/wait.h>
@@ -80,9 +84,11 @@ std::vector<Small> smallCases(MoeRanks &all, int64_t numTokens = 20, int64_t hid
   return cases;
 }
 
-Result<MoeReceived> dispatchSmall(MoeRank &rank, const Small &small) {
+Result<MoeReceived> dispatchSmall(MoeRank &rank, const Small &small, int64_t worst = 0) {
   COLL_RETURN_IF_ERROR(rank.buffer->dispatchLayout(small.in.routing, small.in.layout, rank.order));
-  return rank.buffer->dispatch(small.in.tokens, small.in.routing, small.in.layout, {},
+  MoeDispatchOptions options;
+  options.worstCaseTokens = worst;
+  return rank.buffer->dispatch(small.in.tokens, small.in.routing, small.in.layout, options,
                                small.in.handle, rank.order);
 }
 
@@ -93,6 +99,7 @@ TEST_F(MoeNodesTest, ATokenCrossesOnceForEachNode) {
     MoeBuffer &buffer = *rank.buffer;
     auto received = dispatchSmall(rank, cases[r]);
     ASSERT_TRUE(received.ok()) << received.status().toString();
+    rank.wait();
     const auto crossing = [&](size_t source) {
       const auto layout = moeReferenceLayout(cases[source].rank.routing, 6, 2).take();
       int64_t tokens = 0;
@@ -105,6 +112,7 @@ TEST_F(MoeNodesTest, ATokenCrossesOnceForEachNode) {
     int64_t before = buffer.netBytesSent();
     auto again = buffer.dispatchAgain(cases[r].in.tokens, received->handle, {}, rank.order);
     ASSERT_TRUE(again.ok()) << again.status().toString();
+    rank.wait();
     EXPECT_EQ(buffer.netBytesSent() - before, crossing(r) * rowBytes + signs);
     // One row for each token that came from another node goes back.
     MoeCombine combine;
@@ -115,6 +123,7 @@ TEST_F(MoeNodesTest, ATokenCrossesOnceForEachNode) {
     before = buffer.netBytesSent();
     const Status combined = buffer.combine(combine, received->handle, {}, rank.order);
     ASSERT_TRUE(combined.ok()) << combined.toString();
+    rank.wait();
     int64_t relayed = 0;
     for (size_t n = 0; n < 3; ++n)
       if (n != r / 2)
@@ -122,7 +131,6 @@ TEST_F(MoeNodesTest, ATokenCrossesOnceForEachNode) {
                        .take()
                        .tokensPerNetRank[r / 2];
     EXPECT_EQ(buffer.netBytesSent() - before, relayed * rowBytes + signs);
-    rank.wait();
   });
 }
 
@@ -147,6 +155,87 @@ TEST_F(MoeNodesTest, ARankWithoutTokensNeedsNoPointers) {
     rank.wait();
     EXPECT_TRUE(rank.buffer->check().ok());
   });
+}
+
+// --- calls return before they are done
+
+// The stream goes no further until `mayGo`.
+void hold(MoeRank &rank, const std::atomic<bool> &mayGo) {
+  EXPECT_EQ(dl::FakeCuda::enqueue(rank.order.compute,
+                                  [&mayGo] { return [&mayGo] { return mayGo.load(); }; }),
+            dl::kCudaSuccess);
+}
+
+// The rows that this rank has received, given back as they are; `numRows` where only the GPU knows.
+MoeCombine giveBack(const MoeReceived &received, const Small &small, int64_t numRows) {
+  MoeCombine combine;
+  combine.x = received.x;
+  combine.numRows = numRows;
+  combine.hidden = small.rank.tokens.hidden;
+  combine.out = small.in.out;
+  return combine;
+}
+
+TEST_F(MoeNodesTest, ACallReturnsBeforeItIsDone) {
+  for (const int64_t worst : {0, 100}) {
+    auto all = ranks(4, 2);
+    const std::vector<Small> cases = smallCases(all);
+    std::vector<MoeReceived> received(4);
+    beside(all, [&](size_t r, MoeRank &rank) {
+      if (worst == 0)
+        received[r] = dispatchSmall(rank, cases[r]).take();
+    });
+    std::vector<dl::CudaEvent> done(4);
+    std::atomic<bool> mayGo{false};
+    for (size_t r = 0; r < 4; ++r) {
+      // All of it in one thread: nothing waits for another rank.
+      MoeRank &rank = *all[r];
+      fake_.setCurrent(static_cast<int>(r));
+      ASSERT_EQ(fake_.table().eventCreate(&done[r], dl::kCudaEventNoTiming), 0);
+      hold(rank, mayGo);
+      if (worst > 0)
+        received[r] = dispatchSmall(rank, cases[r], worst).take();
+      EXPECT_EQ(received[r].numRelayed < 0, worst > 0);
+      auto again =
+          rank.buffer->dispatchAgain(cases[r].in.tokens, received[r].handle, {}, rank.order);
+      ASSERT_TRUE(again.ok()) << again.status().toString();
+      const MoeOrder order = {rank.order.compute, nullptr, done[r]};
+      const int64_t rows = worst ? worst : received[r].handle.numRecv;
+      const Status combined =
+          rank.buffer->combine(giveBack(*again, cases[r], rows), received[r].handle, {}, order);
+      ASSERT_TRUE(combined.ok()) << combined.toString();
+    }
+    for (size_t r = 0; r < 4; ++r)
+      EXPECT_EQ(fake_.table().eventQuery(done[r]), dl::kCudaNotReady);
+    mayGo = true;
+    for (size_t r = 0; r < 4; ++r) {
+      all[r]->end();
+      EXPECT_TRUE(all[r]->buffer->check().ok());
+      EXPECT_EQ(fake_.table().eventQuery(done[r]), dl::kCudaSuccess);
+      // Rows came back as often as ranks have the token.
+      const auto layout = moeReferenceLayout(cases[r].rank.routing, 4, 2).take();
+      const auto *x = reinterpret_cast<const uint16_t *>(cases[r].rank.x.data());
+      for (size_t i = 0; i < 20 * 48; ++i) {
+        float sum = 0;
+        for (size_t target = 0; target < 4; ++target)
+          sum += layout.isTokenInRank[i / 48 * 4 + target] ? bf16ToF32(x[i]) : 0;
+        ASSERT_NEAR(bf16ToF32(cases[r].in.out[i]), sum, 0.02f * std::abs(sum)) << r << " " << i;
+      }
+      fake_.setCurrent(static_cast<int>(r));
+      EXPECT_EQ(fake_.table().eventDestroy(done[r]), 0);
+    }
+  }
+}
+
+TEST_F(MoeNodesTest, ACallThatNobodyJoinsEndsWithItsBuffer) {
+  auto all = ranks(4, 2, 2'000'000);
+  const std::vector<Small> cases = smallCases(all);
+  MoeRank &alone = *all[2];
+  ASSERT_TRUE(dispatchSmall(alone, cases[2], /*worst=*/100).ok());
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(alone.buffer->destroy().ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));
+  alone.wait();
 }
 
 // --- life, faults
@@ -327,16 +416,6 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, many[r]).status(); });
   expectFailures(all, -1, kCollInvalidCall, "netBytes is 8192; the call takes",
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, large[r]).status(); });
-  expectFailures(all, -1, kCollInvalidCall, "which takes 2", [&](size_t r, MoeRank &rank) {
-    MoeDispatchOptions options;
-    options.worstCaseTokens = 2;
-    COLL_RETURN_IF_ERROR(
-        rank.buffer->dispatchLayout(few[r].in.routing, few[r].in.layout, rank.order));
-    return rank.buffer
-        ->dispatch(few[r].in.tokens, few[r].in.routing, few[r].in.layout, options, few[r].in.handle,
-                   rank.order)
-        .status();
-  });
   // That was nobody's end.
   beside(all, [&](size_t r, MoeRank &rank) {
     auto received = dispatchSmall(rank, few[r]);
@@ -345,12 +424,22 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
     EXPECT_TRUE(rank.buffer->check().ok());
     // A handle of nobody.
     MoeHandle handle = received->handle;
-    handle.routes = nullptr;
+    handle.way = nullptr;
     EXPECT_EQ(
         rank.buffer->dispatchAgain(few[r].in.tokens, handle, {}, rank.order).status().message(),
         "moe buffer of rank " + std::to_string(r) +
             ": `handle` is none of a dispatch of this buffer");
   });
+}
+
+// Those that have returned cannot be refused any more.
+TEST_F(MoeNodesTest, AWorstCaseThatIsExceededEndsAll) {
+  auto all = ranks(4, 2);
+  const std::vector<Small> cases = smallCases(all);
+  expectFailures(all, -1, kCollInvalidCall, "which takes 2", [&](size_t r, MoeRank &rank) {
+    return dispatchSmall(rank, cases[r], /*worst=*/2).status();
+  });
+  EXPECT_EQ(dispatchSmall(*all[0], cases[0]).status().code(), kCollInvalidCall);
 }
 
 // Memory for a new buffer is often that of the one before.
