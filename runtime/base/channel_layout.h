@@ -47,6 +47,14 @@ enum class ChannelOp : uint32_t {
   // `rows` rows of `bytes` bytes each, dstPitch and srcPitch bytes apart, from src[0] to
   // dst; any alignment.
   CopyRows = 4,
+  // Makes a compressed message (compressed_layout.h) of the srcBytes bytes at src[0], any
+  // alignment; at
+  // most kCompressMaxBytes. dst is aligned to 16 and has compressedBound(srcBytes) bytes.
+  Compress = 5,
+  // Puts the compressed message of srcBytes bytes at src[0], aligned to 16, back to dst. A page
+  // that
+  // makes no sense is left out and reported like those of Unpack.
+  Expand = 6,
 };
 
 // 128 bytes. Fields that an op does not use are ignored.
@@ -57,7 +65,7 @@ struct alignas(128) ChannelItem {
   void *dst;
   const void *src[2];
   uint64_t bytes;      // of dst
-  uint64_t srcBytes;   // Unpack
+  uint64_t srcBytes;   // Unpack, Compress, Expand
   uint32_t dtype;      // Reduce: CollDtype
   uint32_t reduction;  // Reduce: CollReduction
   uint32_t numSources; // Reduce: more than 2 stand in the slot's row of the table
@@ -89,7 +97,7 @@ struct ChannelQueue {
 struct alignas(128) ChannelShared {
   alignas(128) uint32_t abort;                    // host: not 0 ends every block at its next look
   alignas(128) uint32_t error[kChannelMaxBlocks]; // ChannelError
-  uint64_t pageErrors[kChannelMaxBlocks];         // error words of Unpack
+  uint64_t pageErrors[kChannelMaxBlocks];         // error words of Unpack and Expand
   ChannelCounter done[kChannelMaxBlocks];         // item numbers
   ChannelCounter exited[kChannelMaxBlocks];       // launch numbers: the block has left it
   ChannelQueue queues[kChannelMaxQueues];
@@ -98,6 +106,8 @@ struct alignas(128) ChannelShared {
 // Zero at first.
 struct ChannelState {
   ChannelCounter head[kChannelMaxBlocks]; // items done, kept across launches
+  // Of the message that a slot's Compress makes: what blocks have reserved. 0 between items.
+  uint32_t reserved[kChannelMaxQueues][kChannelSlots];
 };
 
 struct ChannelLaunch {
@@ -107,6 +117,9 @@ struct ChannelLaunch {
   uint32_t blocksPerQueue = 0;     // numQueues * blocksPerQueue <= kChannelMaxBlocks
   uint64_t number = 0;             // of the launch, from 1
   uint64_t idleTimeoutNs = 0;
+  // Whether the kernel knows Compress and Expand. They are a kernel of their own, so that the other
+  // one is what it was without them.
+  bool compress = false;
 };
 
 inline const char *channelErrorName(uint32_t error) {

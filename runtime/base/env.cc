@@ -58,6 +58,11 @@ const EnvInfo kTable[] = {
     {EnvVar::NetGpuPath, "COLL_NET_GPU_PATH", "kernel",
      "how GPU buffers of backend net travel, on all ranks alike: kernel (through slices of "
      "pinned memory), unpack (received as pages), copy (by the copy engine)"},
+    {EnvVar::NetGpuCompress, "COLL_NET_GPU_COMPRESS", "0",
+     "1: messages of GPU buffers of backend net travel compressed, without loss, on the path "
+     "kernel; on "
+     "all ranks alike",
+     0, 1},
     {EnvVar::NetGpuBlocks, "COLL_NET_GPU_BLOCKS", "8",
      "blocks of a channel kernel, 2 to 8: half of them for what leaves the GPU", 2, 8},
     {EnvVar::NetGpuIdleUs, "COLL_NET_GPU_IDLE_US", "200",

@@ -37,6 +37,7 @@ enum class EnvVar {
   NetTransport,       // COLL_NET_TRANSPORT
   NetAlgorithm,       // COLL_NET_ALGORITHM
   NetGpuPath,         // COLL_NET_GPU_PATH
+  NetGpuCompress,     // COLL_NET_GPU_COMPRESS
   NetGpuBlocks,       // COLL_NET_GPU_BLOCKS
   NetGpuIdleUs,       // COLL_NET_GPU_IDLE_US
   NetSpeedMbps,       // COLL_NET_SPEED_MBPS

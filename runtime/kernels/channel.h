@@ -19,7 +19,7 @@ namespace coll::kernels {
 // Ok where the numbers of the launch are in their bounds and no pointer is null.
 rt::Status checkChannel(const rt::ChannelLaunch &launch);
 
-// Loads the kernel into the current context; kCollUnsupported without CUDA, or where the GPU is
+// Loads the kernels into the current context; kCollUnsupported without CUDA, or where the GPU is
 // too old. To be called when a communicator is made: a first launch may wait for persistent
 // kernels that run already.
 rt::Status loadChannel();

@@ -5,7 +5,7 @@
 //
 //   fetcher    polls the item's number, bounded by idleTimeoutNs and `abort`, and copies the
 //              item into one of two slots of shared memory: two reads over the bus
-//   workers    do this block's share: copy, reduce, or unpack pages
+//   workers    do this block's share: copy, reduce, unpack pages, compress or expand them
 //   publisher  tells the host, `done` with release, once all workers are through
 //
 // So the next item is there before the last one's bytes have arrived, and no warp waits
@@ -26,6 +26,7 @@
 
 #include "runtime/base/channel_layout.h"
 #include "runtime/kernels/channel_reduce.cuh"
+#include "runtime/kernels/compress_device.cuh"
 #include "runtime/kernels/unpack_device.cuh"
 
 namespace coll::kernels::channel {
@@ -51,7 +52,9 @@ constexpr uint64_t sharedBytes(uint32_t workerWarps) {
   return (kDepth * sizeof(Slot) + 127) / 128 * 128 + pageCopySharedBytes(workerWarps);
 }
 
-// The loop of one block: see above. Its last two warps are not workers.
+// The loop of one block: see above. Its last two warps are not workers. With `compress` it knows
+// the ops Compress and Expand; to the other they are ones that do not exist.
+template <bool compress>
 class Loop {
 public:
   // `shared`: sharedBytes() of the block's workers, aligned to 128.
@@ -153,6 +156,13 @@ private:
              visitReduction(item.dtype, item.reduction, [](auto, auto) {});
     case ChannelOp::Unpack:
       return item.pageSlot < rt::kUnpackSlots;
+    case ChannelOp::Compress:
+      return compress && item.srcBytes != 0 && item.srcBytes <= rt::kCompressMaxBytes &&
+             item.bytes >= rt::compressedBound(item.srcBytes) && misalignment(item.dst) == 0;
+    case ChannelOp::Expand:
+      return compress && item.bytes <= rt::kCompressMaxBytes &&
+             item.srcBytes >= rt::compressedTableBytes(item.bytes) &&
+             misalignment(item.src[0]) == 0;
     }
     return false;
   }
@@ -192,7 +202,23 @@ private:
                          &launch_.shared->pageErrors[block_], team(), rings_);
     case ChannelOp::CopyRows:
       return copyRowsShare(item, share_);
+    case ChannelOp::Compress:
+      if constexpr (compress)
+        compressRun(static_cast<char *>(item.dst), static_cast<const char *>(item.src[0]),
+                    item.srcBytes, reservedOf(item), team(), pageCopyShared(rings_));
+      return;
+    case ChannelOp::Expand:
+      if constexpr (compress)
+        expandRun(static_cast<char *>(item.dst), item.bytes, static_cast<const char *>(item.src[0]),
+                  item.srcBytes, &launch_.shared->pageErrors[block_], team(),
+                  pageCopyShared(rings_));
+      return;
     }
+  }
+
+  COLL_DEVICE uint32_t *reservedOf(const ChannelItem &item) const {
+    const uint32_t queue = block_ / launch_.blocksPerQueue;
+    return &launch_.state->reserved[queue][(item.seq - 1) % rt::kChannelSlots];
   }
 
   // This warp among those of all the queue's blocks; neighbours are of different blocks, so

@@ -42,7 +42,12 @@ void ChannelEmulation::serve() {
     simt::run({launch.numQueues * launch.blocksPerQueue,
                workersPerBlock_ + channel::kControlThreads,
                channel::sharedBytes(workersPerBlock_ / simt::kWarpThreads)},
-              [&](char *shared) { channel::Loop(shared, launch).run(); });
+              [&](char *shared) {
+                if (launch.compress)
+                  channel::Loop<true>(shared, launch).run();
+                else
+                  channel::Loop<false>(shared, launch).run();
+              });
     lock.lock();
   }
 }

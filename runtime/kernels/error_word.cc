@@ -38,6 +38,8 @@ std::string describeErrorWord(uint64_t word) {
     return "`topkIdx` of token " + detail +
            " has an expert that there is not, or one twice, in place " +
            std::to_string(moePlaceOf(word));
+  case KernelError::CompressedPage:
+    return "a compressed page makes no sense (page " + detail + ")";
   }
   return "unknown kernel error " + std::to_string(word);
 }

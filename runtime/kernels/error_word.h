@@ -26,7 +26,9 @@ enum class KernelError : uint32_t {
   PeerAborted = 7,  // it was told to end (this member itself)
   // Of the token exchange (moe.h).
   MoeCapacity = 8, // more tokens for a member than its buffer holds; detail: its position
-  MoeIndex = 9     // a top-k index is out of range, or twice in a token; detail: the token
+  MoeIndex = 9,    // a top-k index is out of range, or twice in a token; detail: the token
+
+  CompressedPage = 10 // not what its message says, or outside of it; detail: its number
 };
 
 inline constexpr uint32_t kRankOfWord = 1u << 16;

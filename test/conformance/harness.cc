@@ -127,7 +127,9 @@ void runJob(const std::string &backendName, const Layout &layout,
   const bool isRealNccl = variant.name == "nccl" && memory == "gpu";
   options.timeoutUs = isRealNccl ? std::max(timeoutUs, kLeastNcclUs) : timeoutUs;
   ScopedEnv scoped("COLL_NET_ALGORITHM", algorithm.empty() ? nullptr : algorithm.c_str());
-  ScopedEnv scopedPath("COLL_NET_GPU_PATH", path.empty() ? nullptr : path.c_str());
+  const bool compress = path == "compress"; // the path kernel
+  ScopedEnv scopedPath("COLL_NET_GPU_PATH", path.empty() || compress ? nullptr : path.c_str());
+  ScopedEnv scopedCompress("COLL_NET_GPU_COMPRESS", compress ? "1" : nullptr);
   ScopedEnv scopedBlocks("COLL_NET_GPU_BLOCKS", memory == "fake" ? "2" : nullptr);
   std::unique_ptr<GpuMemory> gpu;
   if (!memory.empty()) {

@@ -22,6 +22,18 @@ COLL_CONFORMANCE_OF_DATA(net_fake_gpu_unpack, "net/loopback//fake/unpack");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_kernel, "net/loopback//fake/kernel");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_ring, "net/loopback/ring/fake/kernel");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_copy, "net/loopback//fake/copy");
+// What is in a message is all the same to the algorithms: a few types will do.
+namespace coll::rt::test {
+constexpr char kCompress[] = "net/loopback//fake/compress";
+INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Reductions,
+                         testing::Combine(testing::Values(kCompress),
+                                          testing::Values(TypedReduction(kCollF32, kCollSum),
+                                                          TypedReduction(kCollBf16, kCollMax))),
+                         reductionsName);
+INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Movements,
+                         testing::Combine(testing::Values(kCompress), testing::Values(kCollF16)),
+                         movementsName);
+} // namespace coll::rt::test
 #endif
 COLL_CONFORMANCE_OF_TRANSFERS(net_fake_gpu, "net/tcp//fake/kernel");
 
@@ -31,4 +43,6 @@ COLL_CONFORMANCE_OF_DATA(net_gpu_halving, "net/tcp/halving/gpu/kernel");
 COLL_CONFORMANCE_OF_DATA(net_gpu_unpack, "net/tcp//gpu/unpack");
 COLL_CONFORMANCE_OF_TRANSFERS(net_gpu_unpack_transfers, "net/tcp//gpu/unpack");
 COLL_CONFORMANCE_OF_DATA(net_gpu_copy, "net/tcp//gpu/copy");
+COLL_CONFORMANCE_OF_DATA(net_gpu_compress, "net/tcp//gpu/compress");
+COLL_CONFORMANCE_OF_TRANSFERS(net_gpu_compress_transfers, "net/tcp//gpu/compress");
 COLL_CONFORMANCE_OF_TRANSFERS(net_gpu_copy_transfers, "net/tcp//gpu/copy");

@@ -6,7 +6,9 @@
 #include "runtime/backend/net/gpu_platform.h"
 #include "runtime/backend/net/message.h"
 #include "runtime/backend/net/net.h"
+#include "runtime/base/env.h"
 #include "runtime/dl/fake_cuda.h"
+#include "test/runtime/processes.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -216,6 +218,29 @@ TEST(NetBackendTest, SetUpsThatCannotWork) {
   EXPECT_TRUE(endpoint.ok());
   EXPECT_EQ((*backend)->endpoint(1).status().code(), kCollInvalidCall);
   EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
+}
+
+TEST(NetBackendTest, CompressionIsForOnePathAndOfAllRanks) {
+  BackendOptions options;
+  options.numRanks = 2;
+  options.transport = "loopback";
+  {
+    ScopedEnv compress("COLL_NET_GPU_COMPRESS", "1"), path("COLL_NET_GPU_PATH", "copy");
+    Status status = createBackend("net", options).status();
+    EXPECT_EQ(status.code(), kCollInvalidCall);
+    EXPECT_NE(status.message().find("needs COLL_NET_GPU_PATH=kernel"), std::string::npos);
+  }
+  const auto start = [](BackendOptions &job, bool compress) {
+    ScopedEnv scoped("COLL_NET_GPU_COMPRESS", compress ? "1" : "0");
+    Status status = createBackend("net", job).status();
+    const bool isNamed = status.message().find("COLL_NET_GPU_COMPRESS is ") != std::string::npos;
+    return status.ok() ? 0 : isNamed ? 1 : 2;
+  };
+  EXPECT_EQ(test::runProcesses(2, [&](BackendOptions &job) { return start(job, true); }),
+            std::vector<int>({0, 0}));
+  EXPECT_EQ(
+      test::runProcesses(3, [&](BackendOptions &job) { return start(job, job.job->rank == 1); }),
+      std::vector<int>({1, 1, 1}));
 }
 
 // Runs the body on two ranks at once.

@@ -49,6 +49,7 @@ Status GpuChannel::allocate() {
   launch_.numQueues = kQueues;
   launch_.blocksPerQueue = static_cast<uint32_t>(
       std::clamp(options_.blocks / static_cast<int>(kQueues), 1, int{kChannelMaxBlocks / kQueues}));
+  launch_.compress = options_.compress;
   launch_.idleTimeoutNs = static_cast<uint64_t>(options_.timeoutUs) * 1000;
   port_ = std::make_unique<kernels::ChannelPort>(reinterpret_cast<ChannelShared *>(shared_.host()),
                                                  kQueues, launch_.blocksPerQueue);

@@ -29,6 +29,7 @@ namespace coll::rt::network {
 struct GpuChannelOptions {
   int blocks = 8; // of both queues together, 2 to 8
   int64_t idleUs = 200;
+  bool compress = false;          // the ops Compress and Expand
   int64_t timeoutUs = 60'000'000; // a kernel that hears nothing for so long gives up
 };
 

@@ -2,6 +2,7 @@
 
 #include "runtime/backend/net/mesh.h"
 #include "runtime/base/dtype.h"
+#include "runtime/kernels/compress.h"
 #include "runtime/net/device/device_transport.h"
 
 #include <algorithm>
@@ -206,9 +207,14 @@ Result<std::optional<Parcel>> GpuMover::take(Slots &slots, void *data, int64_t b
   slots.free.pop_back();
   parcel.slots = &slots.free;
   parcel.data = data;
-  // As unaligned as the buffer, so that the kernel moves 16 bytes at a time.
-  parcel.segment.data = slots.host(parcel.slot) + misalignment(data);
-  parcel.segment.bytes = static_cast<uint64_t>(bytes);
+  const auto size = static_cast<uint64_t>(bytes);
+  if (compresses(bytes)) {
+    parcel.compressed = size;
+    parcel.segment = {slots.host(parcel.slot), compressedBound(size), nullptr};
+  } else {
+    // As unaligned as the buffer, so that the kernel moves 16 bytes at a time.
+    parcel.segment = {slots.host(parcel.slot) + misalignment(data), size, nullptr};
+  }
   return std::optional<Parcel>(parcel);
 }
 
@@ -227,12 +233,32 @@ Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes, boo
   if (!taken || !*taken)
     return taken;
   Parcel &parcel = **taken;
-  char *slot = out_.device(parcel.slot) + misalignment(data);
-  Result<Ticket> filled = post(GpuChannel::Out, copyItem(slot, src, bytes));
+  char *slot = out_.device(parcel.slot);
+  ChannelItem item = copyItem(slot + misalignment(data), src, bytes);
+  if (parcel.compressed) {
+    item = copyItem(slot, src, static_cast<int64_t>(parcel.segment.bytes));
+    item.op = ChannelOp::Compress;
+    item.srcBytes = parcel.compressed;
+  }
+  Result<Ticket> filled = post(GpuChannel::Out, item);
   if (!filled)
     return filled.status();
   parcel.filled = *filled;
   return taken;
+}
+
+Result<bool> GpuMover::isFilled(Parcel &parcel) {
+  if (parcel.filled == kDone)
+    return true;
+  Result<bool> done = channel_->isDone(parcel.filled);
+  if (!done || !*done || !parcel.compressed)
+    return done;
+  CompressedHeader header;
+  std::memcpy(&header, parcel.segment.data, sizeof(header));
+  if (header.bytes > compressedBound(parcel.compressed))
+    return Status::internal("a compressed message of " + std::to_string(header.bytes) + " bytes");
+  parcel.segment.bytes = header.bytes;
+  return true;
 }
 
 Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t bytes, bool first) {
@@ -253,6 +279,8 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
   const int64_t bytes = static_cast<int64_t>(parcel.segment.bytes);
   if (options_.path == GpuPath::Copy)
     return kDone;
+  if (parcel.compressed)
+    return expand(parcel);
   if (!parcel.link) {
     const char *slot = in_.device(parcel.slot) + misalignment(parcel.data);
     return post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
@@ -266,6 +294,16 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
   item.src[1] = reinterpret_cast<const void *>(view.meta);
   item.srcBytes = view.bounceBytes;
   item.pageSlot = static_cast<uint32_t>(parcel.pageSlot);
+  return post(GpuChannel::In, item);
+}
+
+Result<Mover::Ticket> GpuMover::expand(const Parcel &parcel) {
+  COLL_RETURN_IF_ERROR(
+      kernels::checkCompressed(parcel.segment.data, parcel.segment.bytes, parcel.compressed));
+  ChannelItem item =
+      copyItem(parcel.data, in_.device(parcel.slot), static_cast<int64_t>(parcel.compressed));
+  item.op = ChannelOp::Expand;
+  item.srcBytes = parcel.segment.bytes;
   return post(GpuChannel::In, item);
 }
 

@@ -9,6 +9,10 @@
 // kernel moves its pages (net/device) | | copy   | the copy engine, inside the transport
 // (net/device) | the same |
 //
+// With `compress` a message of a page or more is a compressed one on the path `kernel`
+// (base/compressed_layout.h): the kernel makes it in the sender's slot, and puts it back from the
+// receiver's.
+//
 // Slots are bounded: a message for which there is none waits, unless it is the first of its
 // lane, for which one is made. On the path `unpack` a connection has as many receives
 // at most; the first of a lane beyond those lands in a slot. Everything else (copies, sums)
@@ -19,6 +23,7 @@
 
 #include "runtime/backend/net/gpu_channel.h"
 #include "runtime/backend/net/mover.h"
+#include "runtime/base/compressed_layout.h"
 #include "runtime/net/device/bounce_pool.h"
 
 #include <map>
@@ -33,6 +38,7 @@ std::optional<GpuPath> parseGpuPath(const std::string &name);
 
 struct GpuMoverOptions {
   GpuPath path = GpuPath::Kernel;
+  bool compress = false; // on the path `kernel` only; alike on all ranks
   GpuChannelOptions channel;
   // What stands for all memory of the GPU in the transport; null on the path `kernel`.
   const net::Memory *memory = nullptr;
@@ -40,6 +46,7 @@ struct GpuMoverOptions {
 
 class GpuMover final : public Mover {
   static constexpr int64_t kSlotBytes = 2 << 20;
+  static_assert(kSlotBytes <= static_cast<int64_t>(kCompressMaxBytes));
   // Of each direction, and more only for the first messages of lanes; allocated by the
   // chunk, when they are needed first. On the path `unpack`: receives of a connection.
   static constexpr int kSlots = 32, kChunkSlots = 4;
@@ -67,6 +74,7 @@ public:
   size_t window() const override { return kWindow; }
   Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) override;
   Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes, bool first) override;
+  Result<bool> isFilled(Parcel &parcel) override;
   Result<Ticket> unload(Parcel &parcel) override;
   void release(Parcel &parcel) override;
 
@@ -84,8 +92,11 @@ private:
   static constexpr int64_t kBounceBytes = 256 << 10;
   // Unpacked receives of a connection beyond which only the first of a lane may join.
   static constexpr int kUnpackShared = kSlots - 4;
-  // A slot has room for data that begins as unaligned as its buffer.
-  static constexpr int64_t kSlotStride = kSlotBytes + 256;
+  // A slot has room for data that begins as unaligned as its buffer, or for what its bytes become
+  // where nothing of them can be compressed.
+  static constexpr int64_t kSlotStride =
+      static_cast<int64_t>(compressedBound(kSlotBytes) + 255) / 256 * 256;
+  static_assert(kSlotStride >= kSlotBytes + 16);
 
   struct Slots {
     std::vector<GpuMemory> chunks;
@@ -106,6 +117,8 @@ private:
   GpuMover(const GpuMoverOptions &options) : options_(options) {}
   Status makeSlots(Slots &slots);
   Result<std::optional<Parcel>> take(Slots &slots, void *data, int64_t bytes, bool first);
+  Result<Ticket> expand(const Parcel &parcel);
+  bool compresses(int64_t bytes) const { return options_.compress && bytes >= kCompressPageBytes; }
   Parcel direct(void *data, int64_t bytes) const;
   Result<Ticket> post(GpuChannel::Queue queue, const ChannelItem &item,
                       const std::vector<const void *> &sources = {});

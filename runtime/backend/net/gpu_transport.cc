@@ -12,6 +12,10 @@ Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs) {
     return Status::invalid("COLL_NET_GPU_PATH=" + name + ": expected kernel, unpack or copy");
   GpuMoverOptions options;
   options.path = *path;
+  options.compress = envInt(EnvVar::NetGpuCompress) != 0;
+  if (options.compress && options.path != GpuPath::Kernel)
+    return Status::invalid("COLL_NET_GPU_COMPRESS=1 needs COLL_NET_GPU_PATH=kernel, not " + name);
+  options.channel.compress = options.compress;
   options.channel.blocks = static_cast<int>(envInt(EnvVar::NetGpuBlocks));
   options.channel.idleUs = envInt(EnvVar::NetGpuIdleUs);
   options.channel.timeoutUs = timeoutUs;

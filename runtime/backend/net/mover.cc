@@ -69,6 +69,7 @@ public:
   Result<std::optional<Parcel>> expect(Link &, void *dst, int64_t bytes, bool) override {
     return parcelOf(dst, bytes);
   }
+  Result<bool> isFilled(Parcel &) override { return true; }
   Result<Ticket> unload(Parcel &) override { return kDone; }
   void release(Parcel &) override {}
 

@@ -22,8 +22,9 @@ class Link;
 // buffer; another mover may put a place of its own in between.
 struct Parcel {
   net::Segment segment;                  // what the transport gets
-  uint64_t filled = 0;                   // of a send: the ticket after which it may go
+  uint64_t filled = 0;                   // the mover's, of a send: what it waits for
   void *data = nullptr;                  // the buffer
+  uint64_t compressed = 0;               // bytes of the buffer, if the message is not just those
   int32_t slot = 0;                      // the mover's
   std::vector<int32_t> *slots = nullptr; // the mover's: where the slot goes back to
   Link *link = nullptr;                  // the mover's
@@ -64,7 +65,10 @@ public:
   virtual Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) = 0;
   virtual Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes,
                                                bool first) = 0;
-  // The message has come: its bytes are in the buffer once the ticket is done.
+  // Whether a parcel of load() may go; from then on its segment says what goes.
+  virtual Result<bool> isFilled(Parcel &parcel) = 0;
+  // The message has come, `segment.bytes` of it: its bytes are in the buffer once the ticket is
+  // done. kCollPeer where it is none.
   virtual Result<Ticket> unload(Parcel &parcel) = 0;
   virtual void release(Parcel &parcel) = 0;
 

@@ -73,6 +73,28 @@ Result<std::vector<Seat>> gatherSeats(net::Bootstrap &bootstrap, int64_t timeout
   return seats;
 }
 
+// With each handle its rank says whether it compresses: who does not would take such messages for
+// data.
+Result<std::vector<net::Handle>> gatherHandles(net::Bootstrap &bootstrap, const net::Handle &own,
+                                               bool compress, int64_t timeoutUs) {
+  std::string mine(own.bytes.begin(), own.bytes.end());
+  mine.push_back(compress ? '1' : '0');
+  Result<std::vector<std::string>> all = bootstrap.allgather(mine, timeoutUs);
+  if (!all)
+    return all.status();
+  std::vector<net::Handle> handles(all->size());
+  for (size_t i = 0; i < handles.size(); ++i) {
+    const std::string &theirs = (*all)[i];
+    if (theirs.size() != mine.size())
+      return Status(kCollPeer, "rank " + std::to_string(i) + " gave no handle");
+    if (theirs.back() != mine.back())
+      return Status::invalid("COLL_NET_GPU_COMPRESS is " + std::string(1, mine.back()) +
+                             " here, and not on rank " + std::to_string(i));
+    std::memcpy(handles[i].bytes.data(), theirs.data(), net::Handle::kBytes);
+  }
+  return handles;
+}
+
 // Where ranks have few cores, they give way to each other for longer before they sleep, and, if
 // that is so for all, save messages rather than bytes.
 void NetBackend::adapt(const std::vector<Seat> &seats, size_t rank, const std::string &name,
@@ -186,21 +208,11 @@ Status NetBackend::openJob(const BackendOptions &options) {
     return mesh.status();
   localRanks_.push_back(job.rank);
   meshes_.push_back(mesh.take());
-  const net::Handle &own = meshes_[0]->handle();
-  Result<std::vector<std::string>> all =
-      (*bootstrap)
-          ->allgather(
-              std::string_view(reinterpret_cast<const char *>(own.bytes.data()), own.bytes.size()),
-              options.timeoutUs);
-  if (!all)
-    return all.status().annotate("start of the job");
-  std::vector<net::Handle> handles(all->size());
-  for (size_t i = 0; i < handles.size(); ++i) {
-    if ((*all)[i].size() != net::Handle::kBytes)
-      return {kCollPeer, "rank " + std::to_string(i) + " gave no handle"};
-    std::memcpy(handles[i].bytes.data(), (*all)[i].data(), net::Handle::kBytes);
-  }
-  COLL_RETURN_IF_ERROR(meshes_[0]->connect(handles));
+  Result<std::vector<net::Handle>> handles =
+      gatherHandles(**bootstrap, meshes_[0]->handle(), options_.gpu.compress, options.timeoutUs);
+  if (!handles)
+    return handles.status().annotate("start of the job");
+  COLL_RETURN_IF_ERROR(meshes_[0]->connect(*handles));
   COLL_RETURN_IF_ERROR(connectAll(options.timeoutUs));
   return (*bootstrap)->barrier(options.timeoutUs).annotate("start of the job");
 }

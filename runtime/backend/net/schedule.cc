@@ -146,8 +146,8 @@ Status Schedule::post(Lane &lane, bool &moved) {
   for (Flight &flight : lane.flights) {
     if (flight.request || flight.isOver)
       continue;
-    if (lane.isSend && flight.parcel.filled != Mover::kDone) {
-      Result<bool> filled = mover_.isDone(flight.parcel.filled);
+    if (lane.isSend) {
+      Result<bool> filled = mover_.isFilled(flight.parcel);
       if (!filled || !*filled)
         return filled.status();
     }
@@ -177,9 +177,10 @@ Status Schedule::test(Lane &lane, bool &moved) {
     if (lane.isSend)
       continue;
     int64_t expected = work_[static_cast<size_t>(flight.step)].amount;
-    if (completion->bytes != static_cast<uint64_t>(expected))
+    if (flight.parcel.compressed == 0 && completion->bytes != static_cast<uint64_t>(expected))
       return {kCollMismatch, "a message of " + std::to_string(completion->bytes) + " bytes where " +
                                  std::to_string(expected) + " were to come"};
+    flight.parcel.segment.bytes = completion->bytes;
     flight.parcel.pageSlot = completion->slot;
     Result<Mover::Ticket> landing = mover_.unload(flight.parcel);
     if (!landing)

@@ -1,0 +1,111 @@
+// compressed_layout.h - a message whose pages are compressed, without loss.
+//
+// For GPU buffers that cross a network slower than the GPU's bus: the sender's channel kernel makes
+// such a message, the receiver's puts its pages back.
+//
+//   CompressedHeader | CompressedPage[pages] | the pages' data, in any order
+//
+// Page k is bytes [4096 k, 4096 (k + 1)) of the buffer; the last may be shorter. Each stands for
+// itself, so any warp makes or reads any page. Everything begins at a multiple of 16 bytes from the
+// message's start. Little-endian.
+//
+// **The form Columns**, of whole pages: byte i belongs to column i % 32, so each column holds one
+// of the bytes of elements of 1, 2, 4, 8, 16 or 32 bytes, and nobody needs to know of which. Sign
+// and exponent of floats, the upper bytes of integers, hardly differ within a column. A column's
+// 128 bytes become codes (see codeOfByte), stored less the least of them (`base`) in `bits` bits
+// each, the first one lowest:
+//
+//   ColumnHead[32] | 16 * bits bytes of column 0 | … | 16 * bits bytes of column 31
+//
+// A page that would not become smaller is Raw: its bytes as they are.
+
+#ifndef COLL_RUNTIME_BASE_COMPRESSED_LAYOUT_H
+#define COLL_RUNTIME_BASE_COMPRESSED_LAYOUT_H
+
+#include "runtime/base/unpack_layout.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace coll::rt {
+
+inline constexpr uint32_t kCompressedMagic = 0x5a434c43; // "CLCZ"
+inline constexpr uint32_t kCompressedVersion = 1;
+inline constexpr uint32_t kCompressPageBytes = kUnpackPageBytes;
+inline constexpr uint64_t kCompressMaxBytes = kUnpackMaxSliceBytes;
+inline constexpr uint32_t kCompressColumns = 32;
+inline constexpr uint32_t kCompressRows = kCompressPageBytes / kCompressColumns;
+inline constexpr uint32_t kCompressMaxBits = 8;
+
+struct CompressedHeader {
+  uint32_t magic, version;
+  uint32_t rawBytes; // of the buffer
+  uint32_t bytes;    // of the message
+};
+
+enum class PageForm : uint16_t { Raw = 0, Columns = 1 };
+
+struct CompressedPage {
+  uint32_t at; // of its data in the message; a multiple of 16
+  uint16_t bytes;
+  PageForm form;
+};
+
+struct ColumnHead {
+  uint8_t base, bits;
+};
+
+inline constexpr uint32_t kColumnHeadsBytes = kCompressColumns * sizeof(ColumnHead);
+
+static_assert(sizeof(CompressedHeader) == 16 && sizeof(CompressedPage) == 8 &&
+              offsetof(CompressedPage, bytes) == 4 && offsetof(CompressedPage, form) == 6);
+static_assert(sizeof(ColumnHead) == 2 && kCompressRows % 32 == 0);
+
+constexpr uint32_t columnBytes(uint32_t bits) { return bits * (kCompressRows / 8); }
+
+constexpr uint64_t roundTo16(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+// Of a buffer of so many bytes, at most kCompressMaxBytes.
+constexpr uint32_t compressPages(uint64_t rawBytes) {
+  return static_cast<uint32_t>((rawBytes + kCompressPageBytes - 1) / kCompressPageBytes);
+}
+// Header and table; where the first page's data may begin.
+constexpr uint32_t compressedTableBytes(uint64_t rawBytes) {
+  return static_cast<uint32_t>(
+      roundTo16(sizeof(CompressedHeader) + compressPages(rawBytes) * sizeof(CompressedPage)));
+}
+// The longest message that it can become.
+constexpr uint64_t compressedBound(uint64_t rawBytes) {
+  return compressedTableBytes(rawBytes) + roundTo16(rawBytes);
+}
+// The bytes of page `number`, below compressPages().
+constexpr uint32_t compressPageBytes(uint64_t rawBytes, uint32_t number) {
+  const uint64_t left = rawBytes - uint64_t{number} * kCompressPageBytes;
+  return left < kCompressPageBytes ? static_cast<uint32_t>(left) : kCompressPageBytes;
+}
+
+// Whether the table's entry of page `number` is one that there can be: inside the message, and of
+// the right length. (What stands in Columns is another question.)
+constexpr bool isPagePlausible(const CompressedPage &page, uint32_t number, uint64_t rawBytes,
+                               uint64_t messageBytes) {
+  if (page.at % 16 != 0 || page.at < compressedTableBytes(rawBytes) ||
+      page.at + roundTo16(page.bytes) > messageBytes)
+    return false;
+  const uint32_t rawPage = compressPageBytes(rawBytes, number);
+  if (page.form == PageForm::Raw)
+    return page.bytes == rawPage;
+  return page.form == PageForm::Columns && rawPage == kCompressPageBytes &&
+         page.bytes >= kColumnHeadsBytes && page.bytes < kCompressPageBytes;
+}
+
+// A float's sign goes to the lowest place, so that numbers of both signs are neighbours; and what
+// is around 0 and -1 of an integer, or around 2.0 in floats, does not wrap around.
+constexpr uint32_t codeOfByte(uint32_t byte) { return ((byte << 1 | byte >> 7) + 0x40) & 0xff; }
+constexpr uint32_t byteOfCode(uint32_t code) {
+  const uint32_t turned = (code - 0x40) & 0xff;
+  return (turned >> 1 | turned << 7) & 0xff;
+}
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_BASE_COMPRESSED_LAYOUT_H
