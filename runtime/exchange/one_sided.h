@@ -32,7 +32,7 @@ public:
   Status finish();
 
 private:
-  static constexpr size_t kInFlight = 16;
+  static constexpr size_t kInFlight = 128;
   static constexpr int kMostSegments = 16;
 
   Status add(char *own, uint64_t peerOffset, uint64_t bytes);
