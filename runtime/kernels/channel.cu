@@ -1,5 +1,5 @@
 #include "runtime/kernels/channel.h"
-#include "runtime/kernels/channel_device.cuh"
+#include "runtime/kernels/channel_kernel.cuh"
 #include "runtime/kernels/launch.h"
 
 namespace coll::kernels {
@@ -8,20 +8,12 @@ using rt::Status;
 
 namespace {
 
-constexpr uint32_t kThreads = kUnpackThreads + channel::kControlThreads;
-
 // Of a block with so many workers.
 size_t sharedBytes(uint32_t workers) { return channel::sharedBytes(workers / simt::kWarpThreads); }
 rt::Result<uint32_t> workersOfBlock() { return fittingThreads(kUnpackThreads, sharedBytes); }
 
-template <bool compress>
-__global__ void __launch_bounds__(kThreads, 1) channelKernel(rt::ChannelLaunch launch) {
-  extern __shared__ __align__(128) char shared[];
-  channel::Loop<compress>(shared, launch).run();
-}
-
 const void *kernel(bool compress) {
-  return compress ? reinterpret_cast<const void *>(channelKernel<true>)
+  return compress ? compressingChannelKernel()
                   : reinterpret_cast<const void *>(channelKernel<false>);
 }
 

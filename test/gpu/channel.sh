@@ -9,6 +9,7 @@ tests() {
   on 1 run_gtest channel_tests 60 "$COLL_BUILD/bin/channel-tests" --gtest_filter='cuda/*' &
   on 1 run_gtest net_gpu_kernel 120 "$conformance" --gtest_filter='net_gpu_kernel/Reductions.AllReduce/*:net_gpu_kernel/Movements.*:net_gpu_kernel/Transfers.*:net_gpu_kernel/A*:net_gpu_kernel/F*:gpu/GpuBuffers.*' &
   on 1 run_gtest net_gpu_unpack 120 "$conformance" --gtest_filter='net_gpu_unpack*/*' &
+  on 1 run_gtest net_gpu_compress 120 "$conformance" --gtest_filter='net_gpu_compress*/*:gpu/GpuCompression.*' &
   on 1 run_gtest net_gpu_copy 120 "$conformance" --gtest_filter='net_gpu_copy*/*' &
   on 1 run_gtest net_gpu_algorithms 120 "$conformance" --gtest_filter='net_gpu_ring/*:net_gpu_halving/*' &
 }
@@ -32,6 +33,8 @@ measurements() {
     measure $wide COLL_NET_GPU_BLOCKS=$blocks "$bench" \
       --label="path kernel, $blocks blocks, 16 sockets" --ops=send,both --sizes=268435456
   done
+  measure $wide COLL_NET_GPU_COMPRESS=1 "$bench" --ops=send,both --sizes=268435456 \
+    --label="path kernel, whole numbers compressed, 8 blocks, 16 sockets"
   measure $wide COLL_NET_GPU_PATH=copy "$bench" --label="path copy, 16 sockets"
   measure $wide "$bench" --label="host memory, 16 sockets" --host
   measure "$bench" --label="default"

@@ -11,7 +11,7 @@ compile() { nvcc "$1" -o "$out/$2.$arch" "runtime/kernels/$2.cu"; }
 for kernel in launch moe moe_low_latency moe_relay pack peer_init peer_launch reshard_copy unpack; do
   compile -cubin $kernel
 done
-for kernel in channel slices_packet slices_ring; do
+for kernel in channel channel_compress slices_packet slices_ring; do
   compile -ptx $kernel
 done
 nvcc -ptx -o "$out/root_update.$arch" -x cu - <<'CODE'
