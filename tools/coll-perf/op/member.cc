@@ -115,10 +115,15 @@ Result<double> Member::eager(const Reference &reference, Placement place,
     COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   }
   COLL_RETURN_IF_ERROR(synchronize());
+  // A new stage is told before the clock runs, and the clock is not asked for each operation.
+  constexpr int kOpsPerWord = 16;
+  const char *stage = "eager operations";
+  progress(stage);
   COLL_RETURN_IF_ERROR(meet());
   Clock::time_point begin = Clock::now();
   for (int i = 0; i < plan_.iterations; ++i) {
-    progress("eager operations");
+    if (i % kOpsPerWord == kOpsPerWord - 1)
+      progress(stage);
     COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   }
   COLL_RETURN_IF_ERROR(synchronize());

@@ -26,7 +26,7 @@ public:
                                                 rt::Endpoint &endpoint, int rank);
 
   // All ranks measure the same task. kCollUnsupported where the side has no such timing.
-  // `progress` is called at least once per operation that the host waits for.
+  // `progress` is called every few operations at least.
   Result<Seen> measure(const Task &task, const Progress &progress);
 
 private:
