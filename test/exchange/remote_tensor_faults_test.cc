@@ -30,14 +30,20 @@ RemoteTensorsOptions optionsFor(net::Transport *transport) {
 
 //===-- answers that cannot be --------------------------------------------------------===//
 
-// Reads four floats of a tensor whose owner answers `answer`, with a descriptor of 8 KiB.
-Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuContext> &gpu,
-                    float *local) {
+// Of four floats that nobody has published.
+TensorHandle handleOf(const char *owner) {
   TensorHandle handle;
-  handle.owner = "liar";
+  handle.owner = owner;
   handle.shape = {4};
   handle.strides = {1};
   handle.socket = net::freshNodeName().take();
+  return handle;
+}
+
+// Reads four floats of a tensor whose owner answers `answer`, with a descriptor of 8 KiB.
+Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuContext> &gpu,
+                    float *local) {
+  const TensorHandle handle = handleOf("liar");
   const net::Fd listener = net::listenOnNode(handle.socket, 4).take();
   const SharedSegment segment = SharedSegment::create(8192).take();
   net::Fd peer; // until it has been read: an owner that goes ends it
@@ -62,11 +68,7 @@ Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuCon
 // A tensor whose owner is stopped: once somebody waits to be let in, the kernel has no room for
 // more.
 TEST(RemoteTensorFaultsTest, AnOwnerThatLetsNobodyInEndsAtTheDeadline) {
-  TensorHandle handle;
-  handle.owner = "stopped";
-  handle.shape = {4};
-  handle.strides = {1};
-  handle.socket = net::freshNodeName().take();
+  const TensorHandle handle = handleOf("stopped");
   const net::Fd listener = net::listenOnNode(handle.socket, 0).take();
   RemoteTensorsOptions options = optionsFor(nullptr);
   options.timeoutUs = 100'000;

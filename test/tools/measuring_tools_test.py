@@ -55,6 +55,17 @@ class CollPerfTest(unittest.TestCase):
     def path(self, name):
         return pathlib.Path(self.folder.name, name)
 
+    def begin(self, operation, *words, **environment):
+        """A coll-perf that has printed its head, and would run for hours."""
+        process = subprocess.Popen([BIN / "coll-perf", operation, *words], text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={**os.environ, **environment})
+        # Backwards: it is killed before anyone waits for it.
+        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
+            self.addCleanup(cleanup)
+        self.assertIn(operation, process.stdout.readline() + process.stdout.readline())
+        return process
+
     def test_rows_and_curves(self):
         rows_file, plot = self.path("rows.jsonl"), self.path("plot.svg")
         for _ in range(2):  # rows are appended
@@ -302,14 +313,8 @@ class CollPerfTest(unittest.TestCase):
 
     @unittest.skipUnless(FAKE_GPU.exists(), "libcoll-fake-gpu.so was not built")
     def test_a_killed_rank_ends_a_reshard_between_nodes(self):
-        process = subprocess.Popen([BIN / "coll-perf", *self.NODES, "--shape=2048x2048",
-                                    "--no-check", "-n1000000", "--timeout=30"], text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE,
-                                   env=dict(os.environ, COLL_CUDA=str(FAKE_GPU)))
-        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
-            self.addCleanup(cleanup)
-        self.assertIn("reshard", process.stdout.readline() + process.stdout.readline())
+        process = self.begin(*self.NODES, "--shape=2048x2048", "--no-check", "-n1000000",
+                             "--timeout=30", COLL_CUDA=str(FAKE_GPU))
         time.sleep(0.5)
         os.kill(children_of(process.pid)[1], signal.SIGKILL)
         output, errors = process.communicate(timeout=20)
@@ -329,14 +334,8 @@ class CollPerfTest(unittest.TestCase):
         self.assertIn("SKIPPED: threads, graph", done.stdout)
 
     def test_a_killed_rank_ends_the_run(self):
-        process = subprocess.Popen([BIN / "coll-perf", "all_reduce", "--backend=net", "--ranks=3",
-                                    "-b1M", "-e1M", "-n100000000", "--timeout=50"], text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        # Backwards: it would run for hours, so it is killed before anyone waits for it.
-        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
-            self.addCleanup(cleanup)
-        self.assertIn("all_reduce", process.stdout.readline() + process.stdout.readline())
+        process = self.begin("all_reduce", "--backend=net", "--ranks=3", "-b1M", "-e1M",
+                             "-n100000000", "--timeout=50")
         ranks = children_of(process.pid)
         self.assertEqual(len(ranks), 3)
         time.sleep(0.5)  # into the operations
@@ -347,13 +346,8 @@ class CollPerfTest(unittest.TestCase):
 
     # As one whose GPU never answers: no deadline of the backend's ends it.
     def test_a_rank_that_hangs_ends_the_run(self):
-        process = subprocess.Popen([BIN / "coll-perf", "all_reduce", "--backend=threads", "--ranks=2",
-                                    "-b1M", "-e1M", "-n100000000", "--timeout=1"], text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
-            self.addCleanup(cleanup)
-        self.assertIn("all_reduce", process.stdout.readline() + process.stdout.readline())
+        process = self.begin("all_reduce", "--backend=threads", "--ranks=2", "-b1M", "-e1M",
+                             "-n100000000", "--timeout=1")
         time.sleep(0.5)
         os.kill(children_of(process.pid)[0], signal.SIGSTOP)
         output, errors = process.communicate(timeout=60)
@@ -362,13 +356,8 @@ class CollPerfTest(unittest.TestCase):
                       "process does not answer", errors)
 
     def test_a_killed_rank_ends_a_reshard(self):
-        process = subprocess.Popen([BIN / "coll-perf", "reshard", "--shape=2048x2048", "--no-check",
-                                    "-n1000000", "--timeout=30", "--strategy=routed"], text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
-            self.addCleanup(cleanup)
-        self.assertIn("reshard", process.stdout.readline() + process.stdout.readline())
+        process = self.begin("reshard", "--shape=2048x2048", "--no-check", "-n1000000",
+                             "--timeout=30", "--strategy=routed")
         time.sleep(0.5)
         os.kill(children_of(process.pid)[1], signal.SIGKILL)
         output, errors = process.communicate(timeout=20)
