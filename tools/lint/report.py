@@ -41,9 +41,11 @@ def skip_reason(case, skipped):
     return message.split("\n")[-1].strip()  # gtest puts the source line first
 
 
-# Where the output of a failed test begins to tell why, and how many lines of it are shown.
-CAUSE = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |: Failure$"
-                   r"|terminate called|Assertion .* failed|^(Error|FAIL)\b|error: ")
+# Where the output of a failed test begins to tell why, and how many lines of it are shown. A word
+# of an error may be one that the test has asked for.
+CAUSES = (re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |: Failure$"
+                     r"|terminate called|Assertion .* failed|^(ERROR|FAIL): "),
+          re.compile(r"error: "))
 CAUSE_LINES, LAST_LINES = 40, 12
 
 
@@ -58,7 +60,7 @@ def cause(case):
         if step := re.match(r"\[ (?:RUN     |      OK|  FAILED|  SKIPPED) \] (\S+)", line):
             running = step.group(1) if "RUN" in line else None
     shown = [f"broke off in {running}"] if running else []
-    first = next((n for n, line in enumerate(lines) if CAUSE.search(line)), None)
+    first = next((n for sign in CAUSES for n, line in enumerate(lines) if sign.search(line)), None)
     first, end = (first, first + CAUSE_LINES) if first is not None else (0, 0)
     shown += lines[first:end]
     last = max(end, len(lines) - LAST_LINES)
