@@ -3,8 +3,7 @@
 //
 // A warp takes every n-th page. For each it
 //   1. loads the page, or its compressed form, into one of two stages of shared memory by bulk
-//   copies, a
-//      page ahead;
+//      copies, a page ahead;
 //   2. makes the other form in a third stage: lane c does column c, which takes 32 neighbouring
 //      bytes of the warp in each of 128 steps, so that lanes need nothing of each other but the sum
 //      of the columns' lengths;

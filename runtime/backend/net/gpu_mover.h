@@ -4,10 +4,9 @@
 //
 // | path   | a send | a receive |
 // |---|---|---|
-// | kernel | the channel kernel writes it into a slot of pinned memory | lands in a slot, from
-// which the kernel copies it | | unpack | the same | lands in the transport's bounce pool; the
-// kernel moves its pages (net/device) | | copy   | the copy engine, inside the transport
-// (net/device) | the same |
+// | kernel | the channel kernel writes it to a slot of pinned memory | the kernel reads a slot |
+// | unpack | the same | the kernel moves its pages out of the bounce pool (net/device) |
+// | copy   | the copy engine, inside the transport (net/device) | the same |
 //
 // With `compress` a message of a page or more is a compressed one on the path `kernel`
 // (base/compressed_layout.h): the kernel makes it in the sender's slot, and puts it back from the
