@@ -24,7 +24,7 @@ constexpr int64_t kMostBytes = int64_t{1} << 46;
 constexpr uint32_t kMaxBlocks = 128;
 constexpr uint32_t kPacketBytes = 512;
 constexpr uint32_t kSlots = 2;
-constexpr int64_t kReasonUs = 500'000; // for another's reason to come
+constexpr std::chrono::milliseconds kReasonTime(500); // for another's reason to come
 // The counts of kernels::MoeCounters::kMaxExperts experts, and of ranks.
 constexpr uint64_t kSlotBytes = 4608;
 
@@ -63,6 +63,7 @@ Status checkLowLatency(const MoeBufferOptions &o, bool isWide) {
 }
 
 Status checkNodes(const MoeBufferOptions &o) {
+  COLL_RETURN_IF_ERROR(MoeNodes::available());
   if (o.netBytes == 0 && o.nvlBytes > 0)
     return Status::invalid("netBytes is 0, and there are ranks on other nodes");
   if (!o.transport)
@@ -186,8 +187,14 @@ Status MoeBuffer::open() {
   COLL_RETURN_IF_ERROR(driver(cuda.streamSynchronize(stream_), "cuStreamSynchronize"));
   if (options_.numRanks <= options_.nodeSize)
     return Status::okay();
-  const MoeNodesOptions nodes = {world(), options_.netBytes, options_.netChunkBytes,
-                                 options_.timeoutUs, options_.transport};
+  MoeNodesOptions nodes;
+  nodes.world = world();
+  nodes.netBytes = options_.netBytes;
+  nodes.chunkBytes = options_.netChunkBytes;
+  nodes.timeoutUs = options_.timeoutUs;
+  nodes.transport = options_.transport;
+  if (options_.lowLatency)
+    nodes.lowLatency = lowLatencyCall({}, 0).shape;
   Result<std::unique_ptr<MoeNodes>> made =
       MoeNodes::create(gpu_, platform_.kernels, nodes, [this] { return watch(); });
   if (!made)
@@ -222,9 +229,8 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
         handles.push_back(card.net);
       COLL_RETURN_IF_ERROR(nodes_->connect(handles));
       // Kernels that wait for messages are told when there will be none.
-      if (far_)
-        far_->start(
-            nodes_->pump(), [this] { return watch(); },
+      if (options_.lowLatency)
+        nodes_->startLowLatency(
             [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); });
     }
     isAvailable_ = true;
@@ -268,10 +274,9 @@ void MoeBuffer::release() {
     return;
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   calls_.reset();
-  if (far_)
-    far_->stop();
+  if (nodes_ && options_.lowLatency)
+    nodes_->stopLowLatency();
   nodes_.reset();
-  far_.reset();
   for (dl::CudaEvent event : {before_, after_})
     if (event)
       (void)platform_.cuda->eventDestroy(event);
@@ -309,11 +314,12 @@ Status MoeBuffer::alive() {
     COLL_RETURN_IF_ERROR(failure_);
   }
   // Kernels are told to end when no more messages come: why tells more.
-  Status failed = far_ ? far_->failure() : Status::okay();
+  const bool isFar = nodes_ && options_.lowLatency;
+  Status failed = isFar ? nodes_->lowLatencyFailure() : Status::okay();
   if (failed.ok())
     failed = kernelsFailure();
-  if (failed.ok() && nodes_ && !far_ && isBusy())
-    failed = nodes_->links().poll();
+  if (failed.ok() && nodes_ && !isFar && isBusy())
+    failed = nodes_->poll();
   if (!failed.ok())
     return nodes_ ? settle(failed) : failed;
   return Status::okay();
@@ -333,7 +339,7 @@ Status MoeBuffer::kernelsFailure() const {
 
 Status MoeBuffer::watch() {
   COLL_RETURN_IF_ERROR(kernelsFailure());
-  return nodes_->links().poll();
+  return nodes_->poll();
 }
 
 Status MoeBuffer::settle(const Status &failure) {
@@ -343,8 +349,7 @@ Status MoeBuffer::settle(const Status &failure) {
     return failure_;
   failure_ = told.ok() ? failure : told;
   __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
-  nodes_->links().abort(told.ok() ? failure.annotate("rank " + std::to_string(options_.rank))
-                                  : told);
+  nodes_->abort(told.ok() ? failure.annotate("rank " + std::to_string(options_.rank)) : told);
   return failure_;
 }
 
@@ -352,11 +357,12 @@ Status MoeBuffer::settle(const Status &failure) {
 // kernels end since others' did hears of the reason a moment later.
 Status MoeBuffer::reasonOf(const Status &failure) {
   const bool isAnothers = failure.code() == kCollPeer || failure.code() == kCollAborted;
-  const int64_t end = net::nowUs() + (isAnothers ? kReasonUs : 0);
-  Status told = nodes_->links().poll();
-  while (told.ok() && net::nowUs() < end) {
+  const auto end =
+      std::chrono::steady_clock::now() + (isAnothers ? kReasonTime : std::chrono::milliseconds(0));
+  Status told = nodes_->poll();
+  while (told.ok() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    told = nodes_->links().poll();
+    told = nodes_->poll();
   }
   return told;
 }
@@ -365,8 +371,7 @@ void MoeBuffer::abort() {
   if (words_)
     __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
   if (nodes_)
-    nodes_->links().abort(
-        {kCollAborted, "rank " + std::to_string(options_.rank) + " was told to end"});
+    nodes_->abort({kCollAborted, "rank " + std::to_string(options_.rank) + " was told to end"});
 }
 
 Status MoeBuffer::ready() {

@@ -39,7 +39,6 @@
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/exchange/call_queue.h"
 #include "runtime/exchange/moe_low_latency.h"
-#include "runtime/exchange/moe_low_latency_nodes.h"
 #include "runtime/exchange/moe_memory.h"
 #include "runtime/exchange/moe_nodes.h"
 #include "runtime/exchange/moe_platform.h"
@@ -299,10 +298,9 @@ private:
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent before_ = nullptr, after_ = nullptr;
   kernels::PeerGroup group_;
-  int mostSms_ = 0;                         // this rank's part of its GPU
-  std::unique_ptr<MoeNodes> nodes_;         // where there are several
-  std::unique_ptr<CallQueue> calls_;        // of the normal mode there; ends before nodes_
-  std::unique_ptr<MoeLowLatencyNodes> far_; // and the low-latency mode is there
+  int mostSms_ = 0;                  // this rank's part of its GPU
+  std::unique_ptr<MoeNodes> nodes_;  // where there are several
+  std::unique_ptr<CallQueue> calls_; // of the normal mode there; ends before nodes_
   // In the ways of handles, which may outlive it: no other buffer has the same.
   const std::shared_ptr<const char> mark_ = std::make_shared<char>();
   std::mutex mutex_; // of failure_

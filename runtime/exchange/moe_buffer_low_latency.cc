@@ -47,8 +47,9 @@ int64_t MoeBuffer::lowLatencyHostBytes(const MoeLowLatencyShape &shape, int numR
                                        int nodeSize) {
   if (!checkMoeShape(shape, numRanks).ok() || nodeSize < 1 || nodeSize >= numRanks)
     return 0;
-  return static_cast<int64_t>(
-      MoeLowLatencyNodes::bytes(kernelShape(shape), numRanks, std::min(nodeSize, numRanks)));
+  const kernels::LowLatencyFarArea area = kernels::lowLatencyFarArea(
+      kernelShape(shape), static_cast<uint32_t>(numRanks), static_cast<uint32_t>(nodeSize));
+  return 2 * static_cast<int64_t>(area.bytes);
 }
 
 int64_t MoeBuffer::lowLatencyOffset() const {
@@ -75,15 +76,7 @@ Status MoeBuffer::clearLowLatency() {
 
 Status MoeBuffer::openLowLatency() {
   COLL_RETURN_IF_ERROR(clearLowLatency());
-  COLL_RETURN_IF_ERROR(platform_.kernels.rehearseLowLatency(group_, stream_));
-  if (options_.numRanks <= options_.nodeSize)
-    return Status::okay();
-  Result<std::unique_ptr<MoeLowLatencyNodes>> far =
-      MoeLowLatencyNodes::create(gpu_, *options_.transport, world(), kernelShape(lowLatencyShape_));
-  if (!far)
-    return far.status();
-  far_ = far.take();
-  return Status::okay();
+  return platform_.kernels.rehearseLowLatency(group_, stream_);
 }
 
 Status MoeBuffer::readyForLowLatency() {
@@ -92,7 +85,7 @@ Status MoeBuffer::readyForLowLatency() {
 }
 
 Status MoeBuffer::checkClean(const MoeLowLatencyShape &shape) const {
-  if (far_)
+  if (nodes_)
     return {kCollUnsupported, "low-latency mode: between nodes messages keep their shape"};
   COLL_RETURN_IF_ERROR(checkMoeShape(shape, options_.numRanks));
   const int64_t needed = lowLatencyBytes(shape, options_.numRanks);
@@ -162,8 +155,8 @@ kernels::LowLatencyCall MoeBuffer::lowLatencyCall(const MoeRouting &routing, int
                           buffer * kernels::lowLatencyArea(call.shape).bytes;
   for (uint32_t r = 0; r < group_.size; ++r)
     call.buffers[r] = group_.workspace[r] + offset;
-  if (far_)
-    call.far = far_->of(lowLatencyCalls_ % 2);
+  if (nodes_)
+    call.far = nodes_->lowLatencyFar(lowLatencyCalls_ % 2);
   call.topkIdx = routing.topkIdx;
   call.numTokens = static_cast<uint32_t>(routing.numTokens);
   call.numTopk = static_cast<uint32_t>(routing.numTopk);

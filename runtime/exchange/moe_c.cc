@@ -2,7 +2,9 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/moe_buffer.h"
+#ifdef COLL_HAS_NET
 #include "runtime/net/tcp/tcp.h"
+#endif
 #ifdef COLL_HAVE_VERBS
 #include "runtime/net/verbs/verbs.h"
 #endif
@@ -164,6 +166,8 @@ int32_t give(const CollMoe *owner, Result<MoeReceived> made, int64_t worst, int3
 Result<std::unique_ptr<net::Transport>> transportOf(const CollMoeOptions &options) {
   if (!options.transport)
     return std::unique_ptr<net::Transport>();
+  const std::string name = options.transport;
+#ifdef COLL_HAS_NET
   std::optional<net::Secret> secret;
   if (options.secret) {
     Result<net::Secret> made = net::Secret::create(options.secret);
@@ -171,9 +175,9 @@ Result<std::unique_ptr<net::Transport>> transportOf(const CollMoeOptions &option
       return made.status();
     secret = made.take();
   }
-  const std::string name = options.transport;
   if (name == "tcp")
     return net::createTcpTransport(net::TcpOptions::fromEnv(), secret);
+#endif
 #ifdef COLL_HAVE_VERBS
   if (name == "verbs")
     return net::createVerbsTransport(net::VerbsOptions::fromEnv(), secret);

@@ -43,13 +43,6 @@ MoeLowLatencyNodes::create(std::shared_ptr<dl::GpuContext> gpu, net::Transport &
   return nodes;
 }
 
-uint64_t MoeLowLatencyNodes::bytes(const kernels::LowLatencyShape &shape, int numRanks,
-                                   int members) {
-  return 2 * kernels::lowLatencyFarArea(shape, static_cast<uint32_t>(numRanks),
-                                        static_cast<uint32_t>(members))
-                 .bytes;
-}
-
 Status MoeLowLatencyNodes::open() {
   const uint64_t most = transport_.devices().at(0).maxMessageBytes;
   if (area_.messageBytes > most)

@@ -30,8 +30,6 @@ public:
                                                             net::Transport &transport,
                                                             const MoeWorld &world,
                                                             const kernels::LowLatencyShape &shape);
-  // Pinned memory of a rank whose node has `members` ranks.
-  static uint64_t bytes(const kernels::LowLatencyShape &shape, int numRanks, int members);
   ~MoeLowLatencyNodes(); // connections have been closed
 
   // What calls of one of the two buffers are launched with.

@@ -93,7 +93,7 @@ Result<char *> MoeMemory::openOne(const MoeCard &own, const MoeCard &card) {
     memory.sharing = gpu::Sharing::Process;
     COLL_RETURN_IF_ERROR(reach(card.device));
   }
-  Result<gpu::Window> window = gpu::Window::open(gpu_, memory, net::Fd());
+  Result<gpu::Window> window = gpu::Window::open(gpu_, memory, Fd());
   if (!window)
     return window.status();
   windows_.push_back(window.take());

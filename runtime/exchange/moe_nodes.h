@@ -12,17 +12,20 @@
 // for the last copy. Rows pass through pinned memory in chunks, so that copies and the network
 // overlap.
 //
-// One thread at a time, but for links(), bytesSent() and checkRoom().
+// One thread at a time, but for poll(), abort(), bytesSent(), checkRoom() and what is of the
+// low-latency mode. What does it is in moe_net_nodes.h, and where there are no transports nothing.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_NODES_H
 
-#include "runtime/exchange/chunk_network.h"
+#include "runtime/dl/gpu_memory.h"
 #include "runtime/exchange/moe_platform.h"
 #include "runtime/exchange/moe_routes.h"
+#include "runtime/net/transport.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace coll::rt {
 
@@ -31,7 +34,8 @@ struct MoeNodesOptions {
   int64_t netBytes = 0;
   int64_t chunkBytes = 0;
   int64_t timeoutUs = 0;
-  net::Transport *transport = nullptr; // outlives the object
+  net::Transport *transport = nullptr;                // outlives the object
+  std::optional<kernels::LowLatencyShape> lowLatency; // has that mode, too
 };
 
 // What ranks have to agree on, besides that they make their n-th call. Plain bytes.
@@ -63,86 +67,64 @@ class MoeNodes {
 public:
   using Watch = std::function<Status()>;
 
+  // kCollUnsupported, with the reason, where this build has no transports.
+  static Status available();
   // `watch`: whether to go on, asked while a call waits.
   static Result<std::unique_ptr<MoeNodes>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                   const MoeKernels &kernels,
                                                   const MoeNodesOptions &options, Watch watch);
-  ~MoeNodes();
+  virtual ~MoeNodes() = default;
 
-  const net::Handle &handle() const { return network_->handle(); }
-  Status connect(const std::vector<net::Handle> &handles) { return network_->connect(handles); }
-  RankLinks &links() { return network_->links(); }
-  ChunkPump &pump() { return network_->pump(); }
-  char *data() const { return memory_.device(); } // netBytes
-  int64_t bytesSent() const { return network_->pump().bytesSent(); }
+  virtual const net::Handle &handle() const = 0;
+  virtual Status connect(const std::vector<net::Handle> &handles) = 0;
+  // As those of RankLinks.
+  virtual Status poll() = 0;
+  virtual void abort(const Status &cause) = 0;
+  virtual char *data() const = 0; // netBytes
+  virtual int64_t bytesSent() const = 0;
 
   // Of what is done for calls; with the highest priority: others wait for it.
-  dl::CudaStream stream() const { return stream_; }
+  virtual dl::CudaStream stream() const = 0;
 
   // Agrees on the routes of `layout`, whose arrays are complete when what is on the stream is.
   // kCollInvalidCall: more tokens for a rank than sign.capacity. `isTokenInRank` gets the layout's.
-  Result<std::shared_ptr<MoeRoutes>> route(const MoeCallSign &sign, const MoeLayout &layout,
-                                           int64_t numTokens, std::vector<uint8_t> &isTokenInRank);
-  Status agree(const MoeCallSign &sign);
+  virtual Result<std::shared_ptr<MoeRoutes>> route(const MoeCallSign &sign, const MoeLayout &layout,
+                                                   int64_t numTokens,
+                                                   std::vector<uint8_t> &isTokenInRank) = 0;
+  virtual Status agree(const MoeCallSign &sign) = 0;
 
   // What travels with a token. `isCombine`: sums come back, too. kCollInvalidCall, on all ranks
   // alike: the call takes more than netBytes, or a token more than a chunk.
-  Status checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &record, bool isCombine) const;
-  Result<MoeRelay> prepare(const std::shared_ptr<const MoeRoutes> &routes,
-                           const kernels::MoeRecord &record, bool isCombine);
+  virtual Status checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &record,
+                           bool isCombine) const = 0;
+  virtual Result<MoeRelay> prepare(const std::shared_ptr<const MoeRoutes> &routes,
+                                   const kernels::MoeRecord &record, bool isCombine) = 0;
   // From host memory, on the stream; `from` is free when it returns.
-  Status upload(void *to, const void *from, size_t bytes);
+  virtual Status upload(void *to, const void *from, size_t bytes) = 0;
 
   // What forward() or back() sends is complete when what is now on the stream is.
-  Status sendAfter() { return network_->order(stream_, network_->out()); }
+  virtual Status sendAfter() = 0;
   // This rank's tokens to the counterparts, theirs to `relay`.
-  Status forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
-                 const int64_t *topkIdx, const kernels::MoeRecord &record);
+  virtual Status forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
+                         const int64_t *topkIdx, const kernels::MoeRecord &record) = 0;
   // The sums of relayed tokens back to their sources, and of this rank's tokens to here.
-  Status back(const MoeRoutes &routes, const MoeRelay &relay, const kernels::MoeRecord &record);
+  virtual Status back(const MoeRoutes &routes, const MoeRelay &relay,
+                      const kernels::MoeRecord &record) = 0;
   // Until all this is done.
-  Status finish();
+  virtual Status finish() = 0;
   // Without a deadline: after a failure, when kernels have been told to end.
-  void drain();
+  virtual void drain() = 0;
 
-private:
-  static constexpr int64_t kStageBytes = 1 << 20;
-  enum Message : uint64_t { kSigns, kRoutes, kRows };
+  // --- of the low-latency mode, where it was asked for (moe_low_latency_nodes.h)
 
-  MoeNodes(std::shared_ptr<dl::GpuContext> gpu, const MoeKernels &kernels,
-           const MoeNodesOptions &options, Watch watch)
-      : gpu_(std::move(gpu)), kernels_(kernels), options_(options), watch_(std::move(watch)) {}
-  Status open();
-  Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
-  Status download(void *to, const void *from, size_t bytes);
-  Status await(dl::CudaEvent event);
-  Status run(std::vector<RankFlow> flows) { return pump().run(std::move(flows), watch_); }
-
-  // moe_nodes_agree.cc
-  Status swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
-                    std::vector<MoeCounts> &counts);
-  Status swapRoutes(const std::vector<MoeCounts> &counts,
-                    const std::vector<std::vector<MoeRoute>> &here,
-                    std::vector<std::vector<MoeRoute>> &there);
-  RankFlow bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const;
-  uint64_t tagOf(Message kind) const { return calls_ * 4 + kind; }
-  Result<int64_t> tokensOfChunk(const kernels::MoeRecord &record) const;
-  // Flows with all counterparts, `tokens` at a time; `begin` as in MoeRoutes.
-  using Move = std::function<Status(int64_t first, int64_t count, const ChunkSlot &slot)>;
-  void addFlows(std::vector<RankFlow> &flows, bool isSend, const std::vector<int64_t> &begin,
-                const kernels::MoeRecord &record, int64_t tokens, const Move &move) const;
-
-  std::shared_ptr<dl::GpuContext> gpu_;
-  const MoeKernels kernels_;
-  const MoeNodesOptions options_;
-  const Watch watch_;
-  dl::GpuMemory memory_, stage_;
-  dl::CudaStream stream_ = nullptr;
-  dl::CudaEvent staged_ = nullptr;
-  std::unique_ptr<ChunkNetwork> network_; // ends before the memory that it copies from and to
-  bool isStageBusy_ = false;
-  uint64_t calls_ = 0;
-  std::shared_ptr<const MoeRoutes> uploaded_; // whose tables are in memory_
+  // Once connected. `fail`: told by the thread of it when no more messages will come.
+  virtual void startLowLatency(std::function<void()> fail) = 0;
+  // What calls of one of the two buffers are launched with.
+  virtual kernels::LowLatencyFar lowLatencyFar(int64_t buffer) const = 0;
+  // Why no more messages come.
+  virtual Status lowLatencyFailure() const = 0;
+  // Before the object's end: `watch` and `fail` are called no more.
+  virtual void stopLowLatency() = 0;
 };
 
 } // namespace coll::rt

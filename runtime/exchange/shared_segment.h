@@ -4,13 +4,12 @@
 #ifndef COLL_RUNTIME_EXCHANGE_SHARED_SEGMENT_H
 #define COLL_RUNTIME_EXCHANGE_SHARED_SEGMENT_H
 
-#include "runtime/net/socket.h"
+#include "runtime/base/fd.h"
+#include "runtime/base/status.h"
 
 #include <cstdint>
 
 namespace coll::rt::exchange {
-
-using net::Fd;
 
 class SharedSegment {
 public:

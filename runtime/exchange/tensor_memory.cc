@@ -16,7 +16,7 @@ Result<net::Memory *> registerGpu(net::Transport &transport, int device, const B
     Result<dl::CudaDmabuf> dmabuf = dl::cudaExportDmabuf(memory.gpu->cuda(), memory.data, bytes);
     if (!dmabuf)
       return dmabuf.status();
-    const net::Fd fd(dmabuf->fd); // is not needed once it is registered
+    const Fd fd(dmabuf->fd); // is not needed once it is registered
     return transport.regMr(device,
                            {memory.data, bytes, MemoryKind::Dmabuf, fd.get(), dmabuf->offset});
   }

@@ -154,18 +154,18 @@ Block::~Block() {
     (void)cuda.memRelease(memory_);
 }
 
-Result<net::Fd> Block::descriptor() const {
+Result<Fd> Block::descriptor() const {
   int fd = -1;
   COLL_RETURN_IF_ERROR(
       gpu_->check(gpu_->cuda().memExport(&fd, memory_, dl::kCudaHandleDescriptor, 0),
                   "cuMemExportToShareableHandle"));
-  return net::Fd(fd);
+  return Fd(fd);
 }
 
 //===-- of others ---------------------------------------------------------------===//
 
 Result<Window> Window::open(std::shared_ptr<GpuContext> gpu, const Export &exported,
-                            const net::Fd &descriptor) {
+                            const Fd &descriptor) {
   const dl::Cuda &cuda = gpu->cuda();
   dl::CudaScope scope(cuda, gpu->context());
   COLL_RETURN_IF_ERROR(scope.status());

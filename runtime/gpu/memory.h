@@ -11,8 +11,8 @@
 #ifndef COLL_RUNTIME_GPU_MEMORY_H
 #define COLL_RUNTIME_GPU_MEMORY_H
 
+#include "runtime/base/fd.h"
 #include "runtime/dl/gpu_memory.h"
-#include "runtime/net/socket.h"
 
 #include <memory>
 
@@ -54,7 +54,7 @@ public:
   int64_t bytes() const { return bytes_; }
   const Export &exported() const { return export_; }
   // Vmm: a descriptor for others; one for each call.
-  Result<net::Fd> descriptor() const;
+  Result<Fd> descriptor() const;
 
 private:
   std::shared_ptr<GpuContext> gpu_;
@@ -75,7 +75,7 @@ public:
 
   // `descriptor`: Vmm.
   static Result<Window> open(std::shared_ptr<GpuContext> gpu, const Export &exported,
-                             const net::Fd &descriptor);
+                             const Fd &descriptor);
   char *data() const { return reinterpret_cast<char *>(address_) + offset_; }
 
 private:

@@ -13,7 +13,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <thread>
-#include <unistd.h>
 
 namespace coll::net {
 
@@ -24,12 +23,6 @@ int64_t nowNs() {
 }
 
 int64_t nowUs() { return nowNs() / 1000; }
-
-void Fd::reset() {
-  if (fd_ >= 0)
-    ::close(fd_);
-  fd_ = -1;
-}
 
 Status linkError(std::string_view what, int error) {
   return {kCollLink, std::string(what) + ": " + std::strerror(error)};

@@ -1,8 +1,9 @@
-// socket.h - descriptors, addresses and interfaces. No protocol.
+// socket.h - addresses and interfaces. No protocol.
 
 #ifndef COLL_RUNTIME_NET_SOCKET_H
 #define COLL_RUNTIME_NET_SOCKET_H
 
+#include "runtime/base/fd.h"
 #include "runtime/base/status.h"
 
 #include <cstdint>
@@ -15,35 +16,13 @@
 
 namespace coll::net {
 
+using rt::Fd;
 using rt::Result;
 using rt::Status;
 
 // A clock that never goes back (CLOCK_MONOTONIC).
 int64_t nowUs();
 int64_t nowNs();
-
-// A file descriptor, owned.
-class Fd {
-public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd &operator=(Fd &&other) noexcept {
-    if (this != &other) {
-      reset();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  ~Fd() { reset(); }
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  void reset();
-
-private:
-  int fd_ = -1;
-};
 
 // An IPv4 or IPv6 address with a port.
 struct Address {

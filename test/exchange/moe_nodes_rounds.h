@@ -1,5 +1,4 @@
-// moe_nodes_rounds.h - whole rounds of a MoeBuffer, on one node and on several, against the
-// reference.
+// moe_nodes_rounds.h - what tests of a MoeBuffer on several nodes share.
 
 #ifndef COLL_TEST_EXCHANGE_MOE_NODES_ROUNDS_H
 #define COLL_TEST_EXCHANGE_MOE_NODES_ROUNDS_H
@@ -7,7 +6,6 @@
 #include "runtime/net/transport.h"
 #include "test/exchange/moe_rig.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,11 +24,7 @@ MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRan
 MoeBufferOptions moeLowLatencyNodesOptions(net::Transport &transport, int rank, int numRanks,
                                            int nodeSize, int64_t timeoutUs = 20'000'000);
 
-// Random rounds, all ranks in this process: bf16, and fp8 with scales in either order; with and
-// without top-k weights, biases, a worst case, events; along known routes; rows given back from
-// anywhere. One node or several.
-void playMoeRounds(dl::FakeCuda &fake, const std::function<MoeBufferOptions(int rank)> &optionsOf,
-                   int numRanks, int nodeSize, int rounds);
+// The rounds of moe_rounds.h.
 void playMoeRounds(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
                    int rounds, int64_t timeoutUs = 20'000'000);
 

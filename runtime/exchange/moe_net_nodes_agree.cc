@@ -1,6 +1,6 @@
 // Ranks on several nodes find that they make the same call, and which way its tokens take.
 
-#include "runtime/exchange/moe_nodes.h"
+#include "runtime/exchange/moe_net_nodes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -60,7 +60,8 @@ Status compare(int rank, const MoeCallSign &own, const MoeCallSign &other) {
 
 } // namespace
 
-RankFlow MoeNodes::bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const {
+RankFlow MoeNetNodes::bytesFlow(int rank, bool isSend, Message kind, void *data,
+                                size_t bytes) const {
   const auto size = static_cast<int64_t>(bytes), slot = network_->pump().slotBytes(rank);
   RankFlow flow;
   flow.rank = rank;
@@ -77,7 +78,7 @@ RankFlow MoeNodes::bytesFlow(int rank, bool isSend, Message kind, void *data, si
   return flow;
 }
 
-Status MoeNodes::agree(const MoeCallSign &sign) {
+Status MoeNetNodes::agree(const MoeCallSign &sign) {
   const MoeWorld &world = options_.world;
   ++calls_;
   MoeCallSign own = sign;
@@ -95,8 +96,8 @@ Status MoeNodes::agree(const MoeCallSign &sign) {
   return Status::okay();
 }
 
-Status MoeNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
-                            std::vector<MoeCounts> &counts) {
+Status MoeNetNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
+                               std::vector<MoeCounts> &counts) {
   const MoeWorld &world = options_.world;
   const size_t experts = sign.numExperts / at(world.numRanks);
   std::vector<int32_t> perExpert(sign.numExperts);
@@ -135,9 +136,9 @@ Status MoeNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout, in
   return Status::okay();
 }
 
-Status MoeNodes::swapRoutes(const std::vector<MoeCounts> &counts,
-                            const std::vector<std::vector<MoeRoute>> &here,
-                            std::vector<std::vector<MoeRoute>> &there) {
+Status MoeNetNodes::swapRoutes(const std::vector<MoeCounts> &counts,
+                               const std::vector<std::vector<MoeRoute>> &here,
+                               std::vector<std::vector<MoeRoute>> &there) {
   const MoeWorld &world = options_.world;
   std::vector<std::vector<MoeRoute>> out = here;
   std::vector<RankFlow> flows;
@@ -154,9 +155,9 @@ Status MoeNodes::swapRoutes(const std::vector<MoeCounts> &counts,
   return run(std::move(flows));
 }
 
-Result<std::shared_ptr<MoeRoutes>> MoeNodes::route(const MoeCallSign &sign, const MoeLayout &layout,
-                                                   int64_t numTokens,
-                                                   std::vector<uint8_t> &isTokenInRank) {
+Result<std::shared_ptr<MoeRoutes>> MoeNetNodes::route(const MoeCallSign &sign,
+                                                      const MoeLayout &layout, int64_t numTokens,
+                                                      std::vector<uint8_t> &isTokenInRank) {
   const MoeWorld &world = options_.world;
   ++calls_;
   isTokenInRank.resize(at(numTokens * world.numRanks));

@@ -1,4 +1,4 @@
-#include "runtime/exchange/moe_nodes.h"
+#include "runtime/exchange/moe_net_nodes.h"
 
 #include "runtime/base/dtype.h"
 #include "runtime/net/socket.h"
@@ -69,18 +69,27 @@ kernels::MoeRecord sumsOf(const kernels::MoeRecord &record) {
 
 //===-- life --------------------------------------------------------------------===//
 
+Status MoeNodes::available() { return Status::okay(); }
+
 Result<std::unique_ptr<MoeNodes>> MoeNodes::create(std::shared_ptr<dl::GpuContext> gpu,
                                                    const MoeKernels &kernels,
                                                    const MoeNodesOptions &options, Watch watch) {
-  std::unique_ptr<MoeNodes> nodes(new MoeNodes(std::move(gpu), kernels, options, std::move(watch)));
+  auto nodes = std::make_unique<MoeNetNodes>(std::move(gpu), kernels, options, std::move(watch));
   COLL_RETURN_IF_ERROR(nodes->open());
-  return nodes;
+  return std::unique_ptr<MoeNodes>(std::move(nodes));
 }
 
-Status MoeNodes::open() {
+Status MoeNetNodes::open() {
   const dl::Cuda &cuda = gpu_->cuda();
   const MoeWorld &world = options_.world;
   using Kind = dl::GpuMemory::Kind;
+  if (options_.lowLatency) {
+    Result<std::unique_ptr<MoeLowLatencyNodes>> far =
+        MoeLowLatencyNodes::create(gpu_, *options_.transport, world, *options_.lowLatency);
+    if (!far)
+      return far.status();
+    far_ = far.take();
+  }
   if (options_.netBytes > 0) {
     Result<dl::GpuMemory> memory = dl::GpuMemory::create(gpu_, Kind::Device, options_.netBytes);
     if (!memory)
@@ -110,7 +119,7 @@ Status MoeNodes::open() {
   return driver(cuda.streamSynchronize(network_->out()), "cuStreamSynchronize");
 }
 
-MoeNodes::~MoeNodes() {
+MoeNetNodes::~MoeNetNodes() {
   network_.reset();
   const dl::Cuda &cuda = gpu_->cuda();
   dl::CudaScope scope(cuda, gpu_->context());
@@ -122,7 +131,7 @@ MoeNodes::~MoeNodes() {
 
 //===-- copies ------------------------------------------------------------------===//
 
-Status MoeNodes::await(dl::CudaEvent event) {
+Status MoeNetNodes::await(dl::CudaEvent event) {
   const int64_t beganUs = net::nowUs();
   dl::CudaResult state = dl::kCudaNotReady;
   while ((state = gpu_->cuda().eventQuery(event)) == dl::kCudaNotReady) {
@@ -138,19 +147,19 @@ Status MoeNodes::await(dl::CudaEvent event) {
   return driver(state, "cuEventQuery");
 }
 
-Status MoeNodes::finish() {
+Status MoeNetNodes::finish() {
   COLL_RETURN_IF_ERROR(driver(gpu_->cuda().eventRecord(staged_, stream_), "cuEventRecord"));
   COLL_RETURN_IF_ERROR(await(staged_));
   isStageBusy_ = false;
   return Status::okay();
 }
 
-void MoeNodes::drain() {
+void MoeNetNodes::drain() {
   (void)gpu_->cuda().streamSynchronize(stream_);
   network_->drain();
 }
 
-Status MoeNodes::upload(void *to, const void *from, size_t bytes) {
+Status MoeNetNodes::upload(void *to, const void *from, size_t bytes) {
   const dl::Cuda &cuda = gpu_->cuda();
   for (size_t done = 0; done < bytes;) {
     const size_t part = std::min(bytes - done, static_cast<size_t>(kStageBytes));
@@ -167,7 +176,7 @@ Status MoeNodes::upload(void *to, const void *from, size_t bytes) {
   return Status::okay();
 }
 
-Status MoeNodes::download(void *to, const void *from, size_t bytes) {
+Status MoeNetNodes::download(void *to, const void *from, size_t bytes) {
   const dl::Cuda &cuda = gpu_->cuda();
   for (size_t done = 0; done < bytes;) {
     const size_t part = std::min(bytes - done, static_cast<size_t>(kStageBytes));
@@ -187,8 +196,8 @@ Status MoeNodes::download(void *to, const void *from, size_t bytes) {
 
 //===-- rows --------------------------------------------------------------------===//
 
-Status MoeNodes::checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &record,
-                           bool isCombine) const {
+Status MoeNetNodes::checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &record,
+                              bool isCombine) const {
   const uint64_t bytes = relayOf(data(), routes, record, isCombine).bytes;
   if (bytes > static_cast<uint64_t>(options_.netBytes))
     return Status::invalid("netBytes is " + std::to_string(options_.netBytes) +
@@ -196,8 +205,8 @@ Status MoeNodes::checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &re
   return tokensOfChunk(isCombine ? sumsOf(record) : record).status();
 }
 
-Result<MoeRelay> MoeNodes::prepare(const std::shared_ptr<const MoeRoutes> &routes,
-                                   const kernels::MoeRecord &record, bool isCombine) {
+Result<MoeRelay> MoeNetNodes::prepare(const std::shared_ptr<const MoeRoutes> &routes,
+                                      const kernels::MoeRecord &record, bool isCombine) {
   COLL_RETURN_IF_ERROR(checkRoom(*routes, record, isCombine));
   const MoeRelay relay = relayOf(data(), *routes, record, isCombine);
   // What came in an earlier call has been read when its kernels are over.
@@ -222,7 +231,7 @@ Result<MoeRelay> MoeNodes::prepare(const std::shared_ptr<const MoeRoutes> &route
   return relay;
 }
 
-Result<int64_t> MoeNodes::tokensOfChunk(const kernels::MoeRecord &record) const {
+Result<int64_t> MoeNetNodes::tokensOfChunk(const kernels::MoeRecord &record) const {
   const int64_t one = static_cast<int64_t>(kernels::moeRun(record, 1).bytes);
   if (one > options_.chunkBytes)
     return Status::invalid("a token has " + std::to_string(one) + " bytes, netChunkBytes is " +
@@ -231,9 +240,9 @@ Result<int64_t> MoeNodes::tokensOfChunk(const kernels::MoeRecord &record) const 
   return options_.chunkBytes / one;
 }
 
-void MoeNodes::addFlows(std::vector<RankFlow> &flows, bool isSend,
-                        const std::vector<int64_t> &begin, const kernels::MoeRecord &record,
-                        int64_t tokens, const Move &move) const {
+void MoeNetNodes::addFlows(std::vector<RankFlow> &flows, bool isSend,
+                           const std::vector<int64_t> &begin, const kernels::MoeRecord &record,
+                           int64_t tokens, const Move &move) const {
   const MoeWorld &world = options_.world;
   for (int n = 0; n < world.numNodes(); ++n) {
     const int64_t first = begin[at(n)], count = begin[at(n + 1)] - first;
@@ -256,8 +265,8 @@ void MoeNodes::addFlows(std::vector<RankFlow> &flows, bool isSend,
   }
 }
 
-Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
-                         const int64_t *topkIdx, const kernels::MoeRecord &record) {
+Status MoeNetNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const MoeTokens &tokens,
+                            const int64_t *topkIdx, const kernels::MoeRecord &record) {
   Result<int64_t> each = tokensOfChunk(record);
   if (!each)
     return each.status();
@@ -297,8 +306,8 @@ Status MoeNodes::forward(const MoeRoutes &routes, const MoeRelay &relay, const M
   return network_->order(network_->in(), stream_);
 }
 
-Status MoeNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
-                      const kernels::MoeRecord &record) {
+Status MoeNetNodes::back(const MoeRoutes &routes, const MoeRelay &relay,
+                         const kernels::MoeRecord &record) {
   const kernels::MoeRecord sums = sumsOf(record);
   Result<int64_t> each = tokensOfChunk(sums);
   if (!each)
