@@ -170,6 +170,7 @@ private:
   //===-- workers ---------------------------------------------------------------===//
 
   COLL_DEVICE void work() {
+    beginPageCopies(rings_);
     for (uint64_t k = 0;; ++k) {
       Slot &from = slot(k);
       simt::barrierWait(&from.full, parity(k));

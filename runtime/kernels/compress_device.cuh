@@ -26,11 +26,9 @@ namespace coll::kernels {
 class PageStages {
 public:
   // Nothing outside the source region is read.
-  COLL_DEVICE PageStages(char *shared, const char *source, uint64_t sourceBytes)
-      : stages_(shared), barriers_(reinterpret_cast<simt::Barrier *>(shared + kRingBytes)),
-        first_(reinterpret_cast<uintptr_t>(source)), last_(first_ + sourceBytes) {
-    beginBarriers<kIn>(barriers_);
-  }
+  COLL_DEVICE PageStages(PageShared &shared, const char *source, uint64_t sourceBytes)
+      : stages_(shared.stages), barriers_(shared), first_(reinterpret_cast<uintptr_t>(source)),
+        last_(first_ + sourceBytes) {}
 
   // Starts the load of a page, the one after the last that was loaded.
   COLL_DEVICE void load(const char *from, uint32_t bytes) {
@@ -43,15 +41,15 @@ public:
     }
     if (simt::lane() != 0)
       return;
-    simt::barrierExpect(barriers_ + stage, cover.bytes);
+    barriers_.expect(stage, cover.bytes);
     if (cover.bytes != 0)
-      simt::bulkLoad(to + cover.skip, cover.from, cover.bytes, barriers_ + stage);
+      barriers_.load(stage, to + cover.skip, cover.from, cover.bytes);
   }
 
   // Where the oldest load of `from` has put its first byte.
   COLL_DEVICE const char *wait(const char *from) {
-    const uint32_t stage = waited_ % kIn;
-    simt::barrierWait(barriers_ + stage, waited_++ / kIn & 1);
+    const uint32_t stage = waited_++ % kIn;
+    barriers_.wait(stage);
     return stages_ + stage * kLargeStageBytes + misalignment(from);
   }
 
@@ -78,15 +76,15 @@ public:
   }
 
   // Until every store is visible to this warp.
-  COLL_DEVICE void finish() { endBarriers<kIn>(barriers_); }
+  COLL_DEVICE void finish() { barriers_.finish(); }
 
 private:
   static constexpr uint32_t kIn = 2;
-  static_assert((kIn + 1) * kLargeStageBytes <= kRingBytes &&
+  static_assert(kIn <= kMaxLoads && (kIn + 1) * kLargeStageBytes <= kRingBytes &&
                 kLargeStageBytes >= rt::kCompressPageBytes + rt::kColumnHeadsBytes);
 
   char *stages_;
-  simt::Barrier *barriers_;
+  LoadBarriers barriers_; // one a stage
   uintptr_t first_, last_;
   uint32_t loaded_ = 0, waited_ = 0;
 };
@@ -184,7 +182,7 @@ COLL_DEVICE uint32_t reservePage(char *message, uint64_t rawBytes, uint32_t byte
 // aligned to 16; `reserved`, in GPU memory, is 0, and is so again once all warps have done their
 // part.
 COLL_DEVICE_CALL void compressRun(char *message, const char *from, uint64_t bytes,
-                                  uint32_t *reserved, WarpTeam team, char *shared) {
+                                  uint32_t *reserved, WarpTeam team, PageShared &shared) {
   auto *table = reinterpret_cast<uint64_t *>(message + sizeof(rt::CompressedHeader));
   const uint32_t pages = rt::compressPages(bytes);
   PageStages stages(shared, from, bytes);
@@ -268,7 +266,7 @@ COLL_DEVICE rt::CompressedPage checkedEntry(const char *message, uint64_t messag
 // as for unpackSlice(). A page that makes no sense is left out and reported.
 COLL_DEVICE_CALL void expandRun(char *to, uint64_t bytes, const char *message,
                                 uint64_t messageBytes, uint64_t *errorWord, WarpTeam team,
-                                char *shared) {
+                                PageShared &shared) {
   const uint32_t pages = rt::compressPages(bytes);
   PageStages stages(shared, message, messageBytes);
   // This warp's next 32 pages, an entry a lane: a read over the bus takes its time.

@@ -30,6 +30,7 @@ COLL_DEVICE void packPublish(rt::PackMeta *meta, uint64_t head) {
 // Kernel: `count` pages, with the whole grid.
 COLL_DEVICE void packPagesKernel(const rt::PageDescriptor *pages, uint32_t count,
                                  const PageRegions &regions, uint64_t *errorWord, char *shared) {
+  beginPageCopies(shared);
   const GridShare share = gridShare(count);
   copyPages<PageDirection::Pack>(
       pages, share.begin, share.end, [&] { return share.end; }, regions, errorWord, share.team,
@@ -45,6 +46,7 @@ COLL_DEVICE void packNextKernel(rt::PackHandle *handle, uint64_t bounceBytes, ch
   const uint32_t slot = cursor.next();
   const PageRegions regions{static_cast<char *>(handle->bounce), bounceBytes, buffer, bufferBytes};
   if (simt::gridBlocks() == 1) {
+    beginPageCopies(shared);
     packSlice(meta, slot, regions, errorWord, blockTeam(), shared);
     simt::syncBlock();
     if (simt::threadIndex() == 0) {

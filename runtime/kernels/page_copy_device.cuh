@@ -10,8 +10,8 @@
 //      two 16-byte shared loads, a funnel shift and an aligned 16-byte store; ends of up to
 //      15 bytes go byte by byte (page_piece_device.cuh).
 //
-// No barrier of the block is used. Nothing outside the source region is read, nothing
-// outside the targets of good descriptors is written.
+// A kernel calls beginPageCopies() before its first copy. No barrier of the block is used. Nothing
+// outside the source region is read, nothing outside the targets of good descriptors is written.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGE_COPY_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PAGE_COPY_DEVICE_CUH
@@ -21,9 +21,26 @@
 
 namespace coll::kernels {
 
-// Shared memory of `warps` warps, aligned to 128; what it holds between calls is nobody's.
+// Shared memory of `warps` warps, aligned to 128.
 constexpr uint64_t pageCopySharedBytes(uint32_t warps) {
-  return uint64_t{warps} * (kRingBytes + kMaxStages * 2 * sizeof(StageNote));
+  return uint64_t{warps} * sizeof(PageShared);
+}
+
+// This warp's part of the block's.
+COLL_DEVICE PageShared &pageCopyShared(char *shared) {
+  return reinterpret_cast<PageShared *>(shared)[simt::threadIndex() / simt::kWarpThreads];
+}
+
+// Every warp that will copy, once, before its first copy: from then on the memory is the copies'.
+COLL_DEVICE void beginPageCopies(char *shared) {
+  PageShared &own = pageCopyShared(shared);
+  if (simt::lane() < kMaxLoads) {
+    simt::barrierInit(own.barriers + simt::lane());
+    simt::barrierPublish();
+  }
+  if (simt::lane() == 0)
+    own.parities = 0;
+  simt::syncWarp();
 }
 
 // Copies pages [begin, end) with a team; every warp of the team calls it, with its own
@@ -33,7 +50,7 @@ constexpr uint64_t pageCopySharedBytes(uint32_t warps) {
 template <PageDirection direction, class Count>
 COLL_DEVICE void copyPages(const rt::PageDescriptor *pages, uint32_t begin, uint32_t readable,
                            Count count, const PageRegions &regions, uint64_t *errorWord,
-                           WarpTeam team, char *shared) {
+                           WarpTeam team, PageShared &shared) {
   if (begin >= readable)
     return;
   PageList list(regions, pages, begin, errorWord);
@@ -79,12 +96,6 @@ COLL_DEVICE uint32_t slotCount(const uint64_t *count, uint32_t slot, uint64_t *e
     simt::storeRelaxed(errorWord, kernels::errorWord(KernelError::PageCount, slot));
   return 0;
 }
-
-// This warp's part of the block's shared memory.
-COLL_DEVICE char *pageCopyShared(char *shared) {
-  return shared + pageCopySharedBytes(1) * (simt::threadIndex() / simt::kWarpThreads);
-}
-
 } // namespace coll::kernels
 
 #endif // COLL_RUNTIME_KERNELS_PAGE_COPY_DEVICE_CUH

@@ -101,17 +101,14 @@ private:
 // One warp's ring of stages. A stage is loaded, then retired, then loaded again.
 class PieceRing {
 public:
-  // `shared`: the warp's part. The source region is what may be read.
-  COLL_DEVICE PieceRing(char *shared, const char *source, uint64_t sourceBytes)
-      : stages_(shared), notes_(reinterpret_cast<StageNote *>(shared + kRingBytes)),
-        barriers_(reinterpret_cast<simt::Barrier *>(notes_ + kMaxStages)),
-        firstRead_(reinterpret_cast<uintptr_t>(source)), lastRead_(firstRead_ + sourceBytes) {
-    beginBarriers<kLargeStages>(barriers_);
-  }
+  // The source region is what may be read.
+  COLL_DEVICE PieceRing(PageShared &shared, const char *source, uint64_t sourceBytes)
+      : shared_(shared), barriers_(shared), firstRead_(reinterpret_cast<uintptr_t>(source)),
+        lastRead_(firstRead_ + sourceBytes) {}
 
   // Starts the load of a piece into the next stage, which is free.
   COLL_DEVICE void issue(const Piece &piece) {
-    char *stage = stages_ + issued_ * kLargeStageBytes;
+    char *stage = stageAt(issued_);
     const uint32_t start = misalignment(piece.source);
     const Cover cover = coverOf(piece, firstRead_, lastRead_);
     if (!cover.complete) {
@@ -120,20 +117,19 @@ public:
       simt::syncWarp();
     }
     if (simt::lane() == 0) {
-      notes_[issued_] = {piece.target, piece.bytes, start};
-      simt::barrierExpect(barriers_ + issued_, cover.bytes);
+      shared_.notes[issued_] = {piece.target, piece.bytes, start};
+      barriers_.expect(issued_, cover.bytes);
       if (cover.bytes != 0)
-        simt::bulkLoad(stage + cover.skip, cover.from, cover.bytes, barriers_ + issued_);
+        barriers_.load(issued_, stage + cover.skip, cover.from, cover.bytes);
     }
     issued_ = issued_ + 1 == kLargeStages ? 0 : issued_ + 1;
   }
 
   // Waits for the oldest stage and stores it.
   COLL_DEVICE void retire() {
-    simt::barrierWait(barriers_ + retired_, (parities_ >> retired_) & 1);
-    parities_ ^= 1u << retired_;
-    const StageNote note = notes_[retired_];
-    storePiece(note.target, stages_ + retired_ * kLargeStageBytes + note.start, note.bytes);
+    barriers_.wait(retired_);
+    const StageNote note = shared_.notes[retired_];
+    storePiece(note.target, stageAt(retired_) + note.start, note.bytes);
     if (simt::lane() == 0)
       simt::bulkCommit();
     simt::syncWarp();
@@ -147,15 +143,15 @@ public:
   }
 
   // Until every store is visible to this warp.
-  COLL_DEVICE void finish() { endBarriers<kLargeStages>(barriers_); }
+  COLL_DEVICE void finish() { barriers_.finish(); }
 
 private:
-  char *stages_;
-  StageNote *notes_;
-  simt::Barrier *barriers_;
+  COLL_DEVICE char *stageAt(uint32_t i) const { return shared_.stages + i * kLargeStageBytes; }
+
+  PageShared &shared_;
+  LoadBarriers barriers_; // one a stage
   uintptr_t firstRead_, lastRead_;
   uint32_t issued_ = 0, retired_ = 0; // stages
-  uint32_t parities_ = 0;             // bit s: of stage s's next phase
 };
 
 // One warp: all pieces of a stream, through the ring.
@@ -182,7 +178,7 @@ COLL_DEVICE void copyPieces(Stream &stream, PieceRing &ring) {
 // One warp's part of the pages up to `end`; `list` has its first batch current.
 template <PageDirection direction>
 COLL_DEVICE void copyLargePages(const PageRegions &regions, PageList &list, uint32_t end,
-                                WarpTeam team, char *shared) {
+                                WarpTeam team, PageShared &shared) {
   PieceStream<direction> stream(regions, list, end, team);
   PieceRing ring(shared, sourceOf<direction>(regions), sourceBytesOf<direction>(regions));
   copyPieces(stream, ring);
@@ -216,7 +212,8 @@ private:
 
 // One warp's part of a run of any length and alignment; every warp of the team calls it, with
 // its own part of shared memory.
-COLL_DEVICE void copyRun(char *to, const char *from, uint64_t bytes, WarpTeam team, char *shared) {
+COLL_DEVICE void copyRun(char *to, const char *from, uint64_t bytes, WarpTeam team,
+                         PageShared &shared) {
   RunStream stream(to, from, bytes, team);
   PieceRing ring(shared, from, bytes);
   copyPieces(stream, ring);

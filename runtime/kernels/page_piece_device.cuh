@@ -50,6 +50,16 @@ struct alignas(16) StageNote {
   uint32_t start; // of the piece within the stage
 };
 
+// A warp's part of the shared memory: stages, what is in them, and barriers for what is being
+// loaded. Barriers live from beginPageCopies() to the end of the kernel, however many copies there
+// are: made anew, they would look to a race checker as if the loads before had not been waited for.
+struct alignas(128) PageShared {
+  char stages[kRingBytes];
+  StageNote notes[kMaxStages];
+  simt::Barrier barriers[kMaxLoads];
+  uint32_t parities; // bit b: of barrier b's next phase
+};
+
 COLL_DEVICE uint32_t misalignment(const void *address) {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address)) & 15;
 }
@@ -198,26 +208,40 @@ COLL_DEVICE void storePiece(char *to, const char *from, uint32_t bytes) {
     to[end] = byte;
 }
 
-// One warp: its barriers, one for each of `count` loads at a time.
-template <uint32_t count>
-COLL_DEVICE void beginBarriers(simt::Barrier *barriers) {
-  if (simt::lane() < count) {
-    simt::barrierInit(barriers + simt::lane());
-    simt::barrierPublish();
+// One warp: the barriers of its part of the shared memory, during one copy.
+class LoadBarriers {
+public:
+  COLL_DEVICE explicit LoadBarriers(PageShared &shared)
+      : shared_(shared), parities_(shared.parities) {
+    // Whatever made the source visible to this thread makes it visible to the engine.
+    simt::fenceAsync();
+    simt::syncWarp();
   }
-  // Whatever made the source visible to this thread makes it visible to the engine.
-  simt::fenceAsync();
-  simt::syncWarp();
-}
 
-// One warp: the end of its barriers and, once they are visible, of its bulk stores.
-template <uint32_t count>
-COLL_DEVICE void endBarriers(simt::Barrier *barriers) {
-  if (simt::lane() < count)
-    simt::barrierInvalidate(barriers + simt::lane());
-  simt::bulkWait<0>();
-  simt::syncWarp();
-}
+  // A phase: one thread says how many bytes will come, and they come.
+  COLL_DEVICE void expect(uint32_t barrier, uint32_t bytes) {
+    simt::barrierExpect(shared_.barriers + barrier, bytes);
+  }
+  COLL_DEVICE void load(uint32_t barrier, char *to, const char *from, uint32_t bytes) {
+    simt::bulkLoad(to, from, bytes, shared_.barriers + barrier);
+  }
+  COLL_DEVICE void wait(uint32_t barrier) {
+    simt::barrierWait(shared_.barriers + barrier, (parities_ >> barrier) & 1);
+    parities_ ^= 1u << barrier;
+  }
+
+  // Every phase is over; until every bulk store is visible to this warp.
+  COLL_DEVICE void finish() {
+    if (simt::lane() == 0)
+      shared_.parities = parities_;
+    simt::bulkWait<0>();
+    simt::syncWarp();
+  }
+
+private:
+  PageShared &shared_;
+  uint32_t parities_;
+};
 
 } // namespace coll::kernels
 

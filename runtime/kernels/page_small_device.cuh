@@ -86,12 +86,9 @@ private:
 // One warp's groups of stages; lane j has the group's j-th stage.
 class GroupRing {
 public:
-  COLL_DEVICE GroupRing(char *shared, const char *source, uint64_t sourceBytes)
-      : stages_(shared), notes_(reinterpret_cast<StageNote *>(shared + kRingBytes)),
-        barriers_(reinterpret_cast<simt::Barrier *>(notes_ + kMaxStages)),
-        firstRead_(reinterpret_cast<uintptr_t>(source)), lastRead_(firstRead_ + sourceBytes) {
-    beginBarriers<kGroups>(barriers_);
-  }
+  COLL_DEVICE GroupRing(PageShared &shared, const char *source, uint64_t sourceBytes)
+      : shared_(shared), barriers_(shared), firstRead_(reinterpret_cast<uintptr_t>(source)),
+        lastRead_(firstRead_ + sourceBytes) {}
 
   // Starts the loads of a group into the next stages, which are free.
   COLL_DEVICE void issue(const Piece &piece) {
@@ -107,22 +104,20 @@ public:
     }
     const uint32_t total = simt::sum(cover.bytes); // and whoever brought an end is done
     if (simt::lane() == 0)
-      simt::barrierExpect(barriers_ + issued_, total);
+      barriers_.expect(issued_, total);
     if (simt::lane() < kGroupPieces)
-      notes_[issued_ * kGroupPieces + simt::lane()] = {piece.target, piece.bytes, start};
+      shared_.notes[issued_ * kGroupPieces + simt::lane()] = {piece.target, piece.bytes, start};
     if (cover.bytes != 0)
-      simt::bulkLoad(stage(issued_, simt::lane()) + cover.skip, cover.from, cover.bytes,
-                     barriers_ + issued_);
+      barriers_.load(issued_, stage(issued_, simt::lane()) + cover.skip, cover.from, cover.bytes);
     issued_ = issued_ + 1 == kGroups ? 0 : issued_ + 1;
   }
 
   // Waits for the oldest group and stores it.
   COLL_DEVICE void retire() {
-    simt::barrierWait(barriers_ + retired_, (parities_ >> retired_) & 1);
-    parities_ ^= 1u << retired_;
+    barriers_.wait(retired_);
     StageNote note{nullptr, 0, 0};
     if (simt::lane() < kGroupPieces)
-      note = notes_[retired_ * kGroupPieces + simt::lane()];
+      note = shared_.notes[retired_ * kGroupPieces + simt::lane()];
     const bool whole = ((misalignment(note.target) | note.start | note.bytes) & 15) == 0;
     if (whole && note.bytes != 0)
       simt::bulkStore(note.target, stage(retired_, simt::lane()), note.bytes);
@@ -145,26 +140,24 @@ public:
     simt::syncWarp();
   }
 
-  COLL_DEVICE void finish() { endBarriers<kGroups>(barriers_); }
+  COLL_DEVICE void finish() { barriers_.finish(); }
 
 private:
   COLL_DEVICE char *stage(uint32_t group, uint32_t lane) const {
-    return stages_ + (group * kGroupPieces + lane) * kSmallStageBytes;
+    return shared_.stages + (group * kGroupPieces + lane) * kSmallStageBytes;
   }
 
-  char *stages_;
-  StageNote *notes_;
-  simt::Barrier *barriers_;
+  PageShared &shared_;
+  LoadBarriers barriers_; // one a group
   uintptr_t firstRead_, lastRead_;
   uint32_t issued_ = 0, retired_ = 0; // groups
-  uint32_t parities_ = 0;
 };
 
 // One warp's part of pages [begin, end).
 template <PageDirection direction>
 COLL_DEVICE void copySmallPages(const PageRegions &regions, const rt::PageDescriptor *pages,
                                 uint32_t begin, uint32_t end, uint64_t *errorWord, WarpTeam team,
-                                char *shared) {
+                                PageShared &shared) {
   const uint32_t each = (end - begin) / team.count, longer = (end - begin) % team.count;
   const uint32_t first = begin + each * team.index + minimum(team.index, longer);
   const uint32_t last = first + each + (team.index < longer);

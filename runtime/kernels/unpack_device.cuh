@@ -2,7 +2,8 @@
 //
 // For a kernel of one's own, for example a persistent one with a block per channel:
 //
-//   MessageCursor cursor(handle->head);                        // all threads, at the start
+//   beginPageCopies(shared);                                   // all threads, at the start
+//   MessageCursor cursor(handle->head);
 //   …the channel says that the next message is complete; this thread has acquired that…
 //   simt::syncBlock();
 //   unpackSlice(handle->meta, cursor.next(), regions, errorWord, blockTeam(), shared);
@@ -37,8 +38,8 @@ struct MessageCursor {
 // [bounce, bounce + bounceBytes) is read and nothing outside [buffer, buffer +
 // bufferBytes) is written. A descriptor that would is left out and reported; more than
 // kUnpackSlotPages of them are reported, and none is copied. errorWord may be null.
-// `shared`: pageCopySharedBytes(warps of the block) bytes, aligned to 128; any contents
-// before and after.
+// `shared`: pageCopySharedBytes(warps of the block) bytes, aligned to 128, since
+// beginPageCopies() for copies alone.
 COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const PageRegions &regions,
                              uint64_t *errorWord, WarpTeam team, char *shared) {
   copyPages<PageDirection::Unpack>(
@@ -100,6 +101,7 @@ COLL_DEVICE void unpackSave(const UnpackGroup &group) {
 // Kernel: `count` pages, with the whole grid.
 COLL_DEVICE void unpackPagesKernel(const rt::PageDescriptor *pages, uint32_t count,
                                    const PageRegions &regions, uint64_t *errorWord, char *shared) {
+  beginPageCopies(shared);
   const GridShare share = gridShare(count);
   copyPages<PageDirection::Unpack>(
       pages, share.begin, share.end, [&] { return share.end; }, regions, errorWord, share.team,
@@ -115,6 +117,7 @@ COLL_DEVICE void unpackNextKernel(rt::UnpackHandle *handle, uint64_t bounceBytes
   const uint32_t slot = cursor.next();
   const PageRegions regions{static_cast<char *>(handle->bounce), bounceBytes, buffer, bufferBytes};
   if (simt::gridBlocks() == 1) {
+    beginPageCopies(shared);
     unpackSlice(meta, slot, regions, errorWord, blockTeam(), shared);
     simt::syncBlock();
     if (simt::threadIndex() == 0)
@@ -133,6 +136,7 @@ constexpr uint64_t kUnpackGroupBytes = (sizeof(UnpackGroup) + 127) / 128 * 128;
 
 // Kernel: the next message of each peer in the mask; blocks take turns at the peers.
 COLL_DEVICE void unpackGroupKernel(const UnpackGroupCopy &copy, char *shared) {
+  beginPageCopies(shared + kUnpackGroupBytes);
   UnpackGroup &group = *reinterpret_cast<UnpackGroup *>(shared);
   const bool isFirst = simt::threadIndex() == 0;
   if (isFirst) {

@@ -1,7 +1,7 @@
 // unpack_tuning.h - the numbers behind unpack and pack, and why.
 //
 // One warp keeps a ring of stages in shared memory, few large or many small ones; both take
-// about the same room. With 16 warps: 222 KiB of an SM's 227. Measured on an H200
+// about the same room. With 16 warps: 220 KiB of an SM's 227. Measured on an H200
 // (test/perf/unpack.jsonl).
 
 #ifndef COLL_RUNTIME_KERNELS_UNPACK_TUNING_H
@@ -30,6 +30,7 @@ inline constexpr uint32_t kGroups = 3;
 inline constexpr uint32_t kSmallStageBytes = kSmallPieceBytes + kStagePaddingBytes;
 
 inline constexpr uint32_t kMaxStages = kGroups * kGroupPieces;
+inline constexpr uint32_t kMaxLoads = kGroups > kLargeStages ? kGroups : kLargeStages;
 inline constexpr uint32_t kRingBytes = kMaxStages * kSmallStageBytes;
 static_assert(kRingBytes % 128 == 0 && kLargeStages <= kMaxStages &&
               kLargeStages * kLargeStageBytes <= kRingBytes);
