@@ -180,14 +180,11 @@ Status MoeNetNodes::download(void *to, const void *from, size_t bytes) {
   const dl::Cuda &cuda = gpu_->cuda();
   for (size_t done = 0; done < bytes;) {
     const size_t part = std::min(bytes - done, static_cast<size_t>(kStageBytes));
-    if (isStageBusy_)
-      COLL_RETURN_IF_ERROR(await(staged_));
+    // On the stream it comes after an upload that still reads the stage.
     COLL_RETURN_IF_ERROR(
         driver(cuda.memcpyDtoHAsync(stage_.host(), addressOf(from) + done, part, stream_),
                "cuMemcpyDtoHAsync"));
-    COLL_RETURN_IF_ERROR(driver(cuda.eventRecord(staged_, stream_), "cuEventRecord"));
-    COLL_RETURN_IF_ERROR(await(staged_));
-    isStageBusy_ = false;
+    COLL_RETURN_IF_ERROR(finish());
     std::memcpy(static_cast<char *>(to) + done, stage_.host(), part);
     done += part;
   }

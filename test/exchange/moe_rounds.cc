@@ -2,6 +2,7 @@
 
 #include "runtime/base/dtype.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace coll::rt::test {
