@@ -166,6 +166,10 @@ Status MoeBuffer::open() {
   card_.nvlBytes = options_.nvlBytes;
   card_.netBytes = options_.netBytes;
   card_.netChunkBytes = options_.netChunkBytes;
+  if (options_.lowLatency) {
+    card_.lowLatency = 1;
+    card_.lowLatencyShape = options_.lowLatencyShape;
+  }
   const int64_t bytes = options_.lowLatency
                             ? lowLatencyOffset() + lowLatencyRoom()
                             : static_cast<int64_t>(group_.layout.bytes) + options_.nvlBytes;
@@ -351,6 +355,10 @@ Status MoeBuffer::settle(const Status &failure) {
   __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
   nodes_->abort(told.ok() ? failure.annotate("rank " + std::to_string(options_.rank)) : told);
   return failure_;
+}
+
+Status MoeBuffer::joint(const Status &part) {
+  return nodes_ && !part.ok() && part.code() != kCollInvalidCall ? settle(part) : part;
 }
 
 // Who has left tells more than who then was waited for, or gave up for that; and a rank whose

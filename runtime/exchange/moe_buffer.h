@@ -28,8 +28,9 @@
 // blocks, and destroy() until the calls have ended.
 // **Failure.** What goes wrong after a call has returned, on the GPUs or the network (a rank that
 // does not come, or calls something else; too many tokens for a worst case) is what check() says,
-// and the next call; the buffer is dead then, on all ranks: destroy it. Wrong indices count as -1,
-// and only check() tells of them: peers wait for the calls.
+// and the next call; the buffer is dead then, on all ranks: destroy it. Between nodes a call that
+// the driver has failed on one rank is the buffer's end, too, and the others are told why. Wrong
+// indices count as -1, and only check() tells of them: peers wait for the calls.
 //
 // An object belongs to one thread at a time.
 
@@ -99,7 +100,8 @@ public:
 
   // For the other ranks; the workspace is ready when it exists.
   const MoeCard &card() const { return card_; }
-  // cards[r] is rank r's. Once; the buffer is available then.
+  // cards[r] is rank r's. Once; the buffer is available then. kCollMismatch: a rank has other
+  // options; it names both ranks and both values, on all ranks.
   Status sync(const std::vector<MoeCard> &cards);
   // All ranks have to have seen the end of their last calls. Once.
   Status destroy();
@@ -235,6 +237,9 @@ private:
   // A failure of an exchange with other nodes is the buffer's end, and the others are told. The
   // reason. Any thread.
   Status settle(const Status &failure);
+  // Of this rank's part in a call that all make: where the driver has failed it, others would wait
+  // for it, so between nodes that is settled. What was refused has begun nothing.
+  Status joint(const Status &part);
   Status reasonOf(const Status &failure); // what the links say of it, or okay
 
   // moe_buffer_across.cc

@@ -50,7 +50,7 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
   sign.numExperts = static_cast<uint32_t>(routing.numExperts);
   if (!isKnown)
     sign.capacity = std::min(sign.capacity, options.worstCaseTokens);
-  COLL_RETURN_IF_ERROR(begin(order));
+  COLL_RETURN_IF_ERROR(joint(begin(order)));
   Status refused;
   const int channels = options.config.numChannels();
   Result<uint32_t> routed = post([=, refused = isKnown ? &refused : nullptr]() -> Status {
@@ -73,7 +73,7 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
   received.handle = handleIn(handleMemory, layout, routing.numTokens, options.config);
   received.handle.way = way;
   COLL_RETURN_IF_ERROR(postCrossing(crossing, received));
-  COLL_RETURN_IF_ERROR(end(order));
+  COLL_RETURN_IF_ERROR(joint(end(order)));
   if (!isKnown)
     return received;
   received.handle.numRecv = way->routes->numReceived();
@@ -92,9 +92,9 @@ Result<MoeReceived> MoeBuffer::dispatchAgainAcross(const MoeTokens &tokens, cons
     COLL_RETURN_IF_ERROR(checkRoom(crossing));
   MoeReceived received;
   received.handle = handle;
-  COLL_RETURN_IF_ERROR(begin(order));
+  COLL_RETURN_IF_ERROR(joint(begin(order)));
   COLL_RETURN_IF_ERROR(postCrossing(crossing, received));
-  COLL_RETURN_IF_ERROR(end(order));
+  COLL_RETURN_IF_ERROR(joint(end(order)));
   return received;
 }
 
@@ -220,9 +220,9 @@ Status MoeBuffer::postCombine(const MoeCombine &combine, const MoeHandle &handle
   const std::shared_ptr<const MoeWay> way = handle.way;
   if (way->isKnown)
     COLL_RETURN_IF_ERROR(nodes_->checkRoom(*way->routes, record, /*isCombine=*/true));
-  COLL_RETURN_IF_ERROR(begin(order));
+  COLL_RETURN_IF_ERROR(joint(begin(order)));
   COLL_RETURN_IF_ERROR(post([=] { return combineAcross(combine, way->routes, config); }).status());
-  return end(order);
+  return joint(end(order));
 }
 
 Status MoeBuffer::combineAcross(const MoeCombine &combine,

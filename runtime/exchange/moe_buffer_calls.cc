@@ -100,7 +100,7 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     if (!handleMemory || reinterpret_cast<uintptr_t>(handleMemory) % 16)
       return Status::invalid("`handleMemory` is null or not aligned to 16");
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
-    COLL_RETURN_IF_ERROR(scope.status());
+    COLL_RETURN_IF_ERROR(joint(scope.status()));
     char *memory = static_cast<char *>(handleMemory);
     if (nodes_)
       return dispatchAcross(tokens, routing, layout, options, memory, order);
@@ -153,7 +153,7 @@ Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeH
     if (!handle.rankPrefix || (handle.numTokens > 0 && !handle.sendHead))
       return Status::invalid("`handle` is none of a dispatch");
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
-    COLL_RETURN_IF_ERROR(scope.status());
+    COLL_RETURN_IF_ERROR(joint(scope.status()));
     if (nodes_)
       return dispatchAgainAcross(tokens, handle, config, order);
     MoeReceived received;
@@ -265,7 +265,7 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
       return Status::invalid("numRows is " + std::to_string(combine.numRows) +
                              "; the buffer holds " + std::to_string(shapeOf(combine).capacity));
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
-    COLL_RETURN_IF_ERROR(scope.status());
+    COLL_RETURN_IF_ERROR(joint(scope.status()));
     if (nodes_)
       return postCombine(combine, handle, config, order);
     COLL_RETURN_IF_ERROR(begin(order));

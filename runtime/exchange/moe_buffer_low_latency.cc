@@ -237,15 +237,17 @@ Status MoeBuffer::lowLatencyReceive(const MoeHook &hook, const MoeOrder &order) 
 
 template <typename Args>
 Status MoeBuffer::launchLowLatency(const Args &args, const MoeOrder &order) {
-  dl::CudaScope scope(*platform_.cuda, gpu_->context());
-  COLL_RETURN_IF_ERROR(scope.status());
-  COLL_RETURN_IF_ERROR(begin(order));
-  if constexpr (std::is_same_v<Args, kernels::LowLatencyDispatchArgs>)
-    COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyDispatch(group_, args, stream_));
-  else
-    COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyCombine(group_, args, stream_));
-  // No event where nobody waits for it.
-  return order.done || order.compute != stream_ ? end(order) : Status::okay();
+  return joint([&]() -> Status {
+    dl::CudaScope scope(*platform_.cuda, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    COLL_RETURN_IF_ERROR(begin(order));
+    if constexpr (std::is_same_v<Args, kernels::LowLatencyDispatchArgs>)
+      COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyDispatch(group_, args, stream_));
+    else
+      COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyCombine(group_, args, stream_));
+    // No event where nobody waits for it.
+    return order.done || order.compute != stream_ ? end(order) : Status::okay();
+  }());
 }
 
 } // namespace coll::rt

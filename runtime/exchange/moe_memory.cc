@@ -20,17 +20,40 @@ int membersOf(const MoeCard &card) {
   return MoeWorld{card.rank, card.numRanks, card.nodeSize}.members();
 }
 
+// What has to be the same on all ranks.
+Status checkSizes(const MoeCard &own, const MoeCard &card) {
+  const MoeLowLatencyShape &here = own.lowLatencyShape, &there = card.lowLatencyShape;
+  const struct {
+    const char *what;
+    int64_t here, there;
+  } sizes[] = {{"numRanks", own.numRanks, card.numRanks},
+               {"nodeSize", own.nodeSize, card.nodeSize},
+               {"nvlBytes", own.nvlBytes, card.nvlBytes},
+               {"netBytes", own.netBytes, card.netBytes},
+               {"netChunkBytes", own.netChunkBytes, card.netChunkBytes},
+               {"lowLatency", own.lowLatency, card.lowLatency},
+               {"maxTokens of the low-latency mode", here.maxTokens, there.maxTokens},
+               {"hidden of the low-latency mode", here.hidden, there.hidden},
+               {"numTopk of the low-latency mode", here.numTopk, there.numTopk},
+               {"numExperts of the low-latency mode", here.numExperts, there.numExperts}};
+  for (const auto &size : sizes)
+    if (size.here != size.there)
+      return {kCollMismatch, std::string("moe: ") + size.what + " is " +
+                                 std::to_string(size.there) + " on rank " +
+                                 std::to_string(card.rank) + ", and " + std::to_string(size.here) +
+                                 " on rank " + std::to_string(own.rank)};
+  return Status::okay();
+}
+
 Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
   if (card.magic != MoeCard::kMagic)
     return refuse(rank, "is none, or another version's");
   if (card.rank != static_cast<int32_t>(rank))
     return refuse(rank, "is that of rank " + std::to_string(card.rank));
-  if (card.numRanks != own.numRanks || card.nodeSize != own.nodeSize ||
-      card.nvlBytes != own.nvlBytes || card.netBytes != own.netBytes ||
-      card.netChunkBytes != own.netChunkBytes ||
-      // A node of fewer ranks has smaller workspaces.
-      (membersOf(card) == membersOf(own) && card.memory.bytes != own.memory.bytes))
-    return refuse(rank, "is of a buffer with another number of ranks or other sizes");
+  COLL_RETURN_IF_ERROR(checkSizes(own, card));
+  // A node of fewer ranks has smaller workspaces.
+  if (membersOf(card) == membersOf(own) && card.memory.bytes != own.memory.bytes)
+    return refuse(rank, "is of a buffer with a workspace of another size");
   if (card.rank / card.nodeSize == own.rank / own.nodeSize &&
       std::memcmp(card.boot, own.boot, sizeof own.boot) != 0)
     return refuse(rank, "is from another node");

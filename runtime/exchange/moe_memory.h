@@ -4,6 +4,7 @@
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
 #define COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
 
+#include "runtime/exchange/moe_low_latency.h"
 #include "runtime/gpu/memory.h"
 #include "runtime/net/transport.h"
 
@@ -14,7 +15,7 @@ namespace coll::rt {
 
 // What a rank tells the others of its memory. Plain bytes, the same in all processes of a node.
 struct MoeCard {
-  static constexpr uint32_t kMagic = 0x4d6f4503; // format 3
+  static constexpr uint32_t kMagic = 0x4d6f4504; // format 4
 
   uint32_t magic = kMagic;
   int32_t rank = 0;
@@ -22,11 +23,14 @@ struct MoeCard {
   int32_t device = 0;  // as its process numbers GPUs
   int32_t process = 0; // id, among those of one pid namespace
   int32_t nodeSize = 0;
+  int32_t lowLatency = 0; // whether it has that mode, with this shape
+  int32_t unused = 0;
   uint64_t processes = 0; // that namespace: containers have the same ids
   char boot[40] = {};     // id of the kernel that runs: the same on one node only
   int64_t nvlBytes = 0;
   int64_t netBytes = 0;
   int64_t netChunkBytes = 0;
+  MoeLowLatencyShape lowLatencyShape;
   gpu::Export memory;
   net::Handle net; // where there are several nodes
 };
@@ -42,7 +46,8 @@ public:
 
   char *data() const { return block_.data(); }
   // The memory of the ranks of this rank's node as addresses of this GPU; its own is data().
-  // kCollInvalidCall: a card that is none, or does not fit; it names the rank.
+  // kCollInvalidCall: a card that is none, or does not belong here; it names the rank.
+  // kCollMismatch: of a buffer with another size; it names both ranks and both values.
   Result<std::vector<char *>> open(const MoeCard &own, const std::vector<MoeCard> &cards);
 
 private:

@@ -50,12 +50,24 @@ void decode(const std::vector<char> &bytes, Told &told, MoeCounts &counts) {
   counts.numTokens = told.numTokens;
 }
 
-Status compare(int rank, const MoeCallSign &own, const MoeCallSign &other) {
-  if (std::memcmp(&own, &other, sizeof own) == 0)
-    return Status::okay();
-  const bool isSame = own.kind == other.kind;
-  return {kCollMismatch, "rank " + std::to_string(rank) +
-                             (isSame ? " calls with other sizes or types" : " makes another call")};
+Status compare(int ownRank, const MoeCallSign &own, int rank, const MoeCallSign &other) {
+  const std::string name = "rank " + std::to_string(rank);
+  if (own.kind != other.kind)
+    return {kCollMismatch, name + " makes another call than rank " + std::to_string(ownRank)};
+  const struct {
+    const char *what;
+    int64_t own, other;
+  } sizes[] = {{"bytes of a row", own.rowBytes, other.rowBytes},
+               {"numTopk", own.numTopk, other.numTopk},
+               {"numScales", own.numScales, other.numScales},
+               {"numExperts", own.numExperts, other.numExperts},
+               {"tokens that there is room for", own.capacity, other.capacity}};
+  for (const auto &size : sizes)
+    if (size.own != size.other)
+      return {kCollMismatch, name + " calls with other sizes or types: " + size.what + ": " +
+                                 std::to_string(size.other) + " there, " +
+                                 std::to_string(size.own) + " on rank " + std::to_string(ownRank)};
+  return Status::okay();
 }
 
 } // namespace
@@ -92,7 +104,7 @@ Status MoeNetNodes::agree(const MoeCallSign &sign) {
   COLL_RETURN_IF_ERROR(run(std::move(flows)));
   for (int n = 0; n < world.numNodes(); ++n)
     if (n != world.node())
-      COLL_RETURN_IF_ERROR(compare(world.onNode(n), sign, others[at(n)]));
+      COLL_RETURN_IF_ERROR(compare(world.rank, sign, world.onNode(n), others[at(n)]));
   return Status::okay();
 }
 
@@ -128,7 +140,7 @@ Status MoeNetNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout,
     if (rank != world.rank) {
       Told told;
       decode(in[r], told, counts[r]);
-      COLL_RETURN_IF_ERROR(compare(rank, sign, told.sign));
+      COLL_RETURN_IF_ERROR(compare(world.rank, sign, rank, told.sign));
     }
     // Its own, too: they are the caller's.
     COLL_RETURN_IF_ERROR(checkMoeCounts(world, rank, counts[r]));

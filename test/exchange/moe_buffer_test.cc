@@ -187,8 +187,10 @@ TEST_F(MoeBufferTest, CardsAreChecked) {
   EXPECT_EQ(refusal([](auto &cards) { cards[1] = cards[0]; }),
             "moe buffer of rank 0: moe: the card of rank 1 is that of rank 0");
   EXPECT_EQ(refusal([](auto &cards) { cards[1].nvlBytes *= 2; }),
-            "moe buffer of rank 0: moe: the card of rank 1 is of a buffer with another number of "
-            "ranks or other sizes");
+            "moe buffer of rank 0: moe: nvlBytes is 2097152 on rank 1, and 1048576 on rank 0");
+  EXPECT_EQ(refusal([](auto &cards) { cards[1].memory.bytes += 512; }),
+            "moe buffer of rank 0: moe: the card of rank 1 is of a buffer with a workspace of "
+            "another size");
   EXPECT_EQ(refusal([](auto &cards) { cards[0].boot[3] ^= 1; }),
             "moe buffer of rank 0: moe: the card of rank 0 is from another node");
   // An earlier process's, of this very rank.

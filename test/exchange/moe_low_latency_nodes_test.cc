@@ -6,7 +6,9 @@
 #include "test/exchange/moe_nodes_rounds.h"
 
 #include <chrono>
+#include <climits>
 #include <cstring>
+#include <functional>
 
 namespace coll::rt::test {
 namespace {
@@ -204,6 +206,43 @@ TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
       "shape");
 }
 
+TEST_F(MoeLowLatencyNodesTest, AShapeThatDiffersIsNamedByAll) {
+  const std::pair<const char *, std::function<void(MoeBufferOptions &)>> others[] = {
+      {"maxTokens of the low-latency mode is 13 on rank 2, and 12 on rank 0",
+       [](MoeBufferOptions &options) { ++options.lowLatencyShape.maxTokens; }},
+      {"hidden of the low-latency mode is 384 on rank 2, and 256 on rank 0",
+       [](MoeBufferOptions &options) { options.lowLatencyShape.hidden += 128; }},
+      {"numTopk of the low-latency mode is 7 on rank 2, and 6 on rank 0",
+       [](MoeBufferOptions &options) { ++options.lowLatencyShape.numTopk; }},
+      {"numExperts of the low-latency mode is 18 on rank 2, and 9 on rank 0",
+       [](MoeBufferOptions &options) { options.lowLatencyShape.numExperts *= 2; }},
+      {"lowLatency is 0 on rank 2, and 1 on rank 0", [](MoeBufferOptions &options) {
+         options.lowLatency = false;
+         options.lowLatencyShape = {};
+       }}};
+  for (const auto &[said, change] : others) {
+    MoeRanks all;
+    std::vector<MoeCard> cards;
+    for (int r = 0; r < 3; ++r) {
+      MoeBufferOptions options = optionsOf(r, 3, 1);
+      options.nvlBytes = options.netBytes = kMoeNodesBytes;
+      if (r == 2)
+        change(options);
+      all.push_back(std::make_unique<MoeRank>(fake_, options));
+      cards.push_back(all.back()->buffer->card());
+    }
+    EXPECT_EQ(all[0]->buffer->sync(cards).toString(),
+              std::string("mismatch: moe buffer of rank 0: moe: ") + said);
+    for (size_t r : {1, 2}) {
+      const Status synced = all[r]->buffer->sync(cards);
+      EXPECT_EQ(synced.code(), kCollMismatch);
+      EXPECT_NE(synced.message().find(" on rank " + std::to_string(2 - r / 2 * 2) + ", and "),
+                std::string::npos)
+          << synced.toString();
+    }
+  }
+}
+
 // Every rank but one makes a call, which does not end well; what it then says of it.
 template <typename Spoil>
 void expectFailures(MoeRanks &all, int except, CollCode code, const std::string &text,
@@ -263,6 +302,24 @@ TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeEndsTheOther) {
   MoeRanks all = ranks(2, 1, 500'000);
   expectFailures(all, 1, kCollTimeout, "rank 1, or its data, did not come before the deadline",
                  nothing);
+}
+
+// That is told, and not found at the deadline.
+TEST_F(MoeLowLatencyNodesTest, ADriverThatFailsOneRankEndsAll) {
+  ScopedMoePlatform platform(failingMoe(fake_));
+  const auto began = std::chrono::steady_clock::now();
+  for (const bool tcp : {false, true}) {
+    if (tcp)
+      transport_ = moeNodesTransport("tcp");
+    // Before the call is on the stream, and after it.
+    for (const int records : {0, 1}) {
+      MoeRanks all = ranks(5, 2, 60'000'000);
+      expectFailures(
+          all, -1, kCollDevice, "rank 4: cuEventRecord",
+          [&](size_t r, LowLatencyMemory &) { recordsUntilFailure = r == 4 ? records : INT_MAX; });
+    }
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(40));
 }
 
 TEST_F(MoeLowLatencyNodesTest, AnotherCallEndsBoth) {

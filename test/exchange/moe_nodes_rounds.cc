@@ -5,7 +5,22 @@
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_rounds.h"
 
+#include <climits>
+
 namespace coll::rt::test {
+
+thread_local int recordsUntilFailure = INT_MAX;
+
+MoePlatform failingMoe(const dl::FakeCuda &fake) {
+  static dl::Cuda table;
+  static decltype(table.eventRecord) record;
+  table = fake.table();
+  record = table.eventRecord;
+  table.eventRecord = [](dl::CudaEvent event, dl::CudaStream stream) {
+    return recordsUntilFailure-- > 0 ? record(event, stream) : dl::kCudaInvalidContext;
+  };
+  return emulatedMoe(table);
+}
 
 std::unique_ptr<net::Transport> moeNodesTransport(const std::string &name) {
   net::TcpOptions tcp;

@@ -24,6 +24,11 @@ MoeBufferOptions moeNodesOptions(net::Transport &transport, int rank, int numRan
 MoeBufferOptions moeLowLatencyNodesOptions(net::Transport &transport, int rank, int numRanks,
                                            int nodeSize, int64_t timeoutUs = 20'000'000);
 
+// emulatedMoe() with a driver that fails on the threads that say so. One at a time.
+MoePlatform failingMoe(const dl::FakeCuda &fake);
+// On this thread: how many events are recorded before cuEventRecord fails.
+extern thread_local int recordsUntilFailure;
+
 // The rounds of moe_rounds.h.
 void playMoeRounds(dl::FakeCuda &fake, net::Transport &transport, int numRanks, int nodeSize,
                    int rounds, int64_t timeoutUs = 20'000'000);

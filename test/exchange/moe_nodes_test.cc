@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -398,8 +399,63 @@ TEST_F(MoeNodesTest, ACallOfOtherSizesEndsAll) {
   auto all = ranks(4, 2);
   std::vector<Small> cases = smallCases(all);
   cases[2].in.tokens.hidden = 32;
-  expectFailures(all, -1, kCollMismatch, "calls with other sizes",
+  expectFailures(all, -1, kCollMismatch, "calls with other sizes or types: bytes of a row: ",
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, cases[r]).status(); });
+}
+
+TEST_F(MoeNodesTest, AWorstCaseThatDiffersIsNamedByAll) {
+  for (const int64_t other : {50, 0}) {
+    auto all = ranks(4, 2);
+    const std::vector<Small> cases = smallCases(all);
+    expectFailures(all, -1, kCollMismatch, "calls with other sizes or types: tokens that there is",
+                   [&](size_t r, MoeRank &rank) {
+                     return dispatchSmall(rank, cases[r], r == 2 ? other : 100).status();
+                   });
+    const std::string said = all[2]->buffer->check().message();
+    EXPECT_NE(said.find("rank 2"), std::string::npos) << said;
+    EXPECT_NE(said.find("100"), std::string::npos) << said;
+  }
+}
+
+// Wherever it is in a call: that is told, and not found at the deadline.
+TEST_F(MoeNodesTest, ADriverThatFailsOneRankEndsAll) {
+  ScopedMoePlatform platform(failingMoe(fake_));
+  const auto began = std::chrono::steady_clock::now();
+  for (const int64_t worst : {0, 100})
+    for (const int records : {0, 1, 2, 3}) {
+      auto all = ranks(4, 2, 60'000'000);
+      const std::vector<Small> cases = smallCases(all);
+      expectFailures(all, -1, kCollDevice, "rank 2: cuEventRecord", [&](size_t r, MoeRank &rank) {
+        const MoeInputs &in = cases[r].in;
+        COLL_RETURN_IF_ERROR(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order));
+        MoeDispatchOptions options;
+        options.worstCaseTokens = worst;
+        recordsUntilFailure = r == 2 ? records : INT_MAX;
+        return rank.buffer
+            ->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order)
+            .status();
+      });
+    }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(40));
+}
+
+TEST_F(MoeNodesTest, ADriverThatFailsOneRankInACombineEndsAll) {
+  connectBy("tcp");
+  ScopedMoePlatform platform(failingMoe(fake_));
+  const auto began = std::chrono::steady_clock::now();
+  for (const int records : {0, 1, 2}) {
+    auto all = ranks(4, 2, 60'000'000);
+    const std::vector<Small> cases = smallCases(all);
+    expectFailures(all, -1, kCollDevice, "rank 1: cuEventRecord", [&](size_t r, MoeRank &rank) {
+      Result<MoeReceived> received = dispatchSmall(rank, cases[r]);
+      if (!received)
+        return received.status();
+      const MoeCombine combine = giveBack(*received, cases[r], received->handle.numRecv);
+      recordsUntilFailure = r == 1 ? records : INT_MAX;
+      return rank.buffer->combine(combine, received->handle, {}, rank.order);
+    });
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(40));
 }
 
 TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
@@ -524,12 +580,42 @@ TEST_F(MoeNodesTest, OptionsAndCardsAreChecked) {
   MoeRank a(fake_, optionsOf(0, 2, 1, 300'000)), b(fake_, optionsOf(1, 2, 1, 300'000));
   std::vector<MoeCard> cards = {a.buffer->card(), b.buffer->card()};
   cards[1].netBytes *= 2;
-  EXPECT_EQ(a.buffer->sync(cards).message(),
-            "moe buffer of rank 0: moe: the card of rank 1 is of a buffer with another number of "
-            "ranks or other sizes");
+  EXPECT_EQ(a.buffer->sync(cards).toString(),
+            "mismatch: moe buffer of rank 0: moe: netBytes is 2097152 on rank 1, and 1048576 on "
+            "rank 0");
   cards[1] = b.buffer->card();
   EXPECT_EQ(a.buffer->sync(cards).toString(),
             "timeout: moe buffer of rank 0: no connection to rank 1");
+}
+
+// Whatever differs, and between whichever nodes.
+TEST_F(MoeNodesTest, SizesThatDifferAreNamedByAll) {
+  const struct {
+    const char *what;
+    int64_t MoeBufferOptions::*size;
+  } sizes[] = {{"nvlBytes", &MoeBufferOptions::nvlBytes},
+               {"netBytes", &MoeBufferOptions::netBytes},
+               {"netChunkBytes", &MoeBufferOptions::netChunkBytes}};
+  for (const auto &[what, size] : sizes) {
+    MoeRanks all;
+    std::vector<MoeCard> cards;
+    for (int r = 0; r < 4; ++r) {
+      MoeBufferOptions options = optionsOf(r, 4, 2, 20'000'000);
+      if (r >= 2)
+        options.*size *= 2;
+      all.push_back(std::make_unique<MoeRank>(fake_, options));
+      cards.push_back(all.back()->buffer->card());
+    }
+    const int64_t ours = optionsOf(0, 4, 2, 1).*size;
+    for (int r = 0; r < 4; ++r) {
+      const int other = r < 2 ? 2 : 0; // the first on another node
+      EXPECT_EQ(all[static_cast<size_t>(r)]->buffer->sync(cards).toString(),
+                "mismatch: moe buffer of rank " + std::to_string(r) + ": moe: " + what + " is " +
+                    std::to_string(other ? 2 * ours : ours) + " on rank " + std::to_string(other) +
+                    ", and " + std::to_string(other ? ours : 2 * ours) + " on rank " +
+                    std::to_string(r));
+    }
+  }
 }
 
 } // namespace
