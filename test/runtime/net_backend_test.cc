@@ -8,6 +8,7 @@
 #include "runtime/backend/net/net.h"
 #include "runtime/base/env.h"
 #include "runtime/dl/fake_cuda.h"
+#include "runtime/net/device/gpu.h"
 #include "test/runtime/processes.h"
 
 #include <functional>
@@ -241,6 +242,29 @@ TEST(NetBackendTest, CompressionIsForOnePathAndOfAllRanks) {
   EXPECT_EQ(
       test::runProcesses(3, [&](BackendOptions &job) { return start(job, job.job->rank == 1); }),
       std::vector<int>({1, 1, 1}));
+}
+
+// By the job's options, else by the launcher, else by what is current.
+TEST(NetBackendTest, OnThePathUnpackAProcessHasTheGpuThatIsNamed) {
+  EXPECT_EQ(test::runProcesses(3,
+                               [](BackendOptions &job) {
+                                 const int rank = job.job->rank;
+                                 dl::FakeCuda cuda(2);
+                                 ScopedGpuPlatform platform({&cuda.table(), {}, {}});
+                                 ScopedEnv path("COLL_NET_GPU_PATH", "unpack");
+                                 ScopedEnv number("COLL_RANK", rank == 1 ? "1" : nullptr);
+                                 ScopedEnv all("COLL_WORLD_SIZE", "3"),
+                                     local("COLL_LOCAL_RANK", "1");
+                                 ScopedEnv address("COLL_BOOTSTRAP", "127.0.0.1:1");
+                                 job.job->gpu = rank == 0 ? 1 : -1;
+                                 Result<std::unique_ptr<Backend>> backend =
+                                     createBackend("net", job);
+                                 if (!backend.ok())
+                                   return 10;
+                                 return (net::Gpu::find(cuda.table(), 0) ? 1 : 0) +
+                                        (net::Gpu::find(cuda.table(), 1) ? 2 : 0);
+                               }),
+            std::vector<int>({2, 2, 1}));
 }
 
 // Runs the body on two ranks at once.

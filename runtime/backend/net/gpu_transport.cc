@@ -45,14 +45,14 @@ Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> 
   return std::unique_ptr<net::Transport>(made.take());
 }
 
-RankGpu::RankGpu(GpuPath path, int rank) {
+RankGpu::RankGpu(GpuPath path, int number) {
   const dl::Cuda *cuda = gpuPlatform().cuda;
   int count = 0;
-  if (path != GpuPath::Unpack || !cuda || cuda->deviceGetCount(&count) != dl::kCudaSuccess ||
-      count == 0)
+  if (path != GpuPath::Unpack || number < 0 || !cuda ||
+      cuda->deviceGetCount(&count) != dl::kCudaSuccess || count == 0)
     return;
   // Without it the connection is made for another GPU, which the first call then refuses.
-  Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*cuda, rank % count);
+  Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*cuda, number % count);
   if (!gpu)
     return;
   gpu_ = gpu.take();

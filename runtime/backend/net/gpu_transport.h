@@ -17,12 +17,12 @@ Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs);
 Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> transport,
                                                 GpuPath path);
 
-// Makes a rank's GPU current while its connections are made, which then unpack there. For ranks
-// that share a process: rank r has GPU r modulo their number.
+// Makes a GPU current while connections are made, which then unpack there: the GPU `number` modulo
+// how many there are. Ranks that share a process have that of their own number.
 class RankGpu {
 public:
-  // Changes nothing where `path` needs no GPU.
-  RankGpu(GpuPath path, int rank);
+  // Changes nothing where `path` needs no GPU, or where `number` is -1.
+  RankGpu(GpuPath path, int number);
 
 private:
   std::shared_ptr<GpuContext> gpu_;

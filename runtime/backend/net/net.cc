@@ -6,6 +6,7 @@
 #include "runtime/backend/net/transports.h"
 #include "runtime/base/env.h"
 #include "runtime/net/bootstrap.h"
+#include "runtime/net/launch_env.h"
 
 #include <algorithm>
 #include <chrono>
@@ -56,6 +57,14 @@ private:
 
 std::string transportName(const BackendOptions &options) {
   return options.transport.empty() ? envString(EnvVar::NetTransport) : options.transport;
+}
+
+// Of this process's rank; -1: the one that is current.
+int gpuOfJob(const JobOptions &job) {
+  if (job.gpu >= 0)
+    return job.gpu;
+  Result<net::LaunchEnv> launched = net::readLaunchEnv();
+  return launched ? launched->localRank : -1;
 }
 
 Result<std::vector<Seat>> gatherSeats(net::Bootstrap &bootstrap, int64_t timeoutUs) {
@@ -128,9 +137,7 @@ Status NetBackend::connectAll(int64_t timeoutUs) {
   while (true) {
     bool all = true;
     for (std::unique_ptr<Mesh> &mesh : meshes_) {
-      std::optional<RankGpu> gpu;
-      if (meshes_.size() > 1)
-        gpu.emplace(options_.gpu.path, mesh->rank());
+      RankGpu gpu(options_.gpu.path, meshes_.size() > 1 ? mesh->rank() : -1);
       Result<bool> done = mesh->advance();
       if (!done)
         return done.status().annotate("rank " + std::to_string(mesh->rank()));
@@ -213,6 +220,7 @@ Status NetBackend::openJob(const BackendOptions &options) {
   if (!handles)
     return handles.status().annotate("start of the job");
   COLL_RETURN_IF_ERROR(meshes_[0]->connect(*handles));
+  RankGpu gpu(options_.gpu.path, gpuOfJob(job));
   COLL_RETURN_IF_ERROR(connectAll(options.timeoutUs));
   return (*bootstrap)->barrier(options.timeoutUs).annotate("start of the job");
 }
