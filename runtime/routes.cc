@@ -2,11 +2,11 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
+#include "runtime/base/paths.h"
+#include "runtime/base/table_file.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace coll::rt {
 
@@ -14,9 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char *kFormat = "coll routes";
-constexpr int kVersion = 1;
-constexpr size_t kMaxFileBytes = 16 << 20;
 constexpr int64_t kMostRanks = 1 << 30;
 constexpr const char *kFields[] = {"op",    "dtype",    "memory",    "ranks",   "max_ranks",
                                    "group", "captured", "max_bytes", "backend", "why"};
@@ -26,16 +23,6 @@ std::optional<OpKind> kindOf(const std::string &name) {
     if (name == kindName(static_cast<OpKind>(kind)))
       return static_cast<OpKind>(kind);
   return std::nullopt;
-}
-
-// "file:3:14", of the byte at `offset`.
-std::string placeOf(const std::string &name, const std::string &text, size_t offset) {
-  offset = std::min(offset, text.size());
-  auto line =
-      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n') + 1;
-  size_t lineStart = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
-  size_t column = offset - (lineStart == std::string::npos ? 0 : lineStart + 1) + 1;
-  return name + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
 // Reads one route; `error` is what is wrong with it.
@@ -235,21 +222,11 @@ Routes Routes::defaults() {
 }
 
 Result<Routes> Routes::parse(const std::string &text, const std::string &name) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error &error) {
-    return Status::invalid(placeOf(name, text, error.byte > 0 ? error.byte - 1 : 0) +
-                           ": this is no JSON");
-  } catch (const Json::exception &) { // carries no place
-    return Status::invalid(name + ": a number is too large");
-  }
+  Result<Json> table = parseTable(text, name);
+  if (!table)
+    return table.status();
+  const Json &json = *table;
   auto wrong = [&](const std::string &what) { return Status::invalid(name + ": " + what); };
-  if (!json.is_object() || textField(json, "format") != kFormat)
-    return wrong("no table of routes: \"format\" is not \"coll routes\"");
-  if (!json.contains("version") || json["version"] != kVersion)
-    return wrong("\"version\" has to be " + std::to_string(kVersion) +
-                 "; write the table again with coll-perf tune");
   if (!json.contains("routes") || !json["routes"].is_array())
     return wrong("\"routes\" is no list");
   Routes routes;
@@ -262,6 +239,8 @@ Result<Routes> Routes::parse(const std::string &text, const std::string &name) {
       return wrong("routes[" + std::to_string(i) + "]" + error);
     routes.routes_.push_back(std::move(route));
   }
+  // Backends that this table leads to go by its paths.
+  COLL_RETURN_IF_ERROR(Paths::read(json, name).status());
   routes.numOfTable_ = routes.routes_.size();
   const Routes last = defaults();
   routes.routes_.insert(routes.routes_.end(), last.routes_.begin(), last.routes_.end());
@@ -269,15 +248,8 @@ Result<Routes> Routes::parse(const std::string &text, const std::string &name) {
 }
 
 Result<Routes> Routes::load(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.gcount() == 0 && !file.eof()) || !file.is_open())
-    return Status::invalid(path + ": cannot be read");
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxFileBytes)
-    return Status::invalid(path + ": too large for a table of routes");
-  return parse(text, path);
+  Result<std::string> text = readTableFile(path);
+  return text ? parse(*text, path) : Result<Routes>(text.status());
 }
 
 Result<Routes> Routes::fromEnv() {

@@ -11,6 +11,7 @@
 // contributes, as in `Call`: count elements, times the ranks where it gives each its own.
 // There may also be "max_ranks": 4 (the largest group); "group": "all" (the group of all ranks of
 // the job, in their order); and "captured": false (no call that a graph captures), or true.
+// A part "paths" is read by others (base/paths.h).
 // After the last route come the defaults: small calls on GPU memory by direct, as the README says,
 // GPU memory else by nccl, then net; host memory by threads in one process, by net between several.
 

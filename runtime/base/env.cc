@@ -57,7 +57,8 @@ const EnvInfo kTable[] = {
      "of backend net, where an operation has it: auto, direct, ring, halving, tree"},
     {EnvVar::NetGpuPath, "COLL_NET_GPU_PATH", "kernel",
      "how GPU buffers of backend net travel, on all ranks alike: kernel (through slices of "
-     "pinned memory), unpack (received as pages), copy (by the copy engine)"},
+     "pinned memory), unpack (received as pages), copy (by the copy engine); unset, a path of "
+     "COLL_ROUTES' table comes before the default"},
     {EnvVar::NetGpuCompress, "COLL_NET_GPU_COMPRESS", "0",
      "1: messages of GPU buffers of backend net travel compressed, without loss, on the path "
      "kernel; on "
@@ -94,10 +95,13 @@ const EnvInfo kTable[] = {
      "none before it, the others by a running hash, 2: every one",
      0, 2},
     {EnvVar::Routes, "COLL_ROUTES", "",
-     "table of routes that coll-perf tune wrote, for backend auto; none: the defaults"},
+     "table that coll-perf tune wrote: routes of backend auto, and paths of messages of GPU "
+     "memory; "
+     "none: the defaults"},
     {EnvVar::NetUnpack, "COLL_NET_DEVICE_UNPACK", "auto",
      "received GPU data: 1 a kernel unpacks it, 0 the host copies it, auto 1 where it lands "
-     "scattered; NCCL_NET_DEVICE_UNPACK_ENABLED where unset"},
+     "scattered; NCCL_NET_DEVICE_UNPACK_ENABLED where unset; both unset, and the threshold, a path "
+     "of COLL_ROUTES' table comes before the default"},
     {EnvVar::NetUnpackThreshold, "COLL_NET_DEVICE_UNPACK_THRESHOLD", "0",
      "bytes below which the host copies received GPU data even so; "
      "NCCL_NET_DEVICE_UNPACK_THRESHOLD where unset"},

@@ -3,13 +3,16 @@
 
 #include "runtime/backend/net/gpu_mover.h"
 #include "runtime/backend/net/mesh.h"
+#include "runtime/base/env.h"
 #include "runtime/base/narrow.h"
 #include "test/conformance/harness.h"
 
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
+#include <unistd.h>
 
 namespace coll::rt::test {
 
@@ -149,6 +152,24 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
   EXPECT_TRUE(back == data);
   mover->release(source);
   mover->release(target);
+}
+
+//===-- paths by size -----------------------------------------------------------===//
+
+// Messages of one operation go different ways, as a table says.
+TEST_P(GpuBuffers, ATableSendsShortMessagesThroughSlots) {
+  const size_t end = GetParam().rfind('/');
+  const std::string own = GetParam().substr(end + 1), path = own == "copy" ? "host" : own;
+  const std::string file = testing::TempDir() + "gpu_paths_" + std::to_string(getpid());
+  std::ofstream(file) << R"({"format": "coll routes", "version": 1, "routes": [], "paths": [
+      {"kind": "tcp", "max_bytes": 100000, "path": "kernel"},
+      {"kind": "tcp", "path": ")"
+                      << path << R"("}]})";
+  const std::string byDefault = GetParam().substr(0, end);
+  const std::vector<std::vector<uint16_t>> expected = resultsOf(byDefault);
+  ScopedEnv table("COLL_ROUTES", file.c_str());
+  EXPECT_TRUE(resultsOf(byDefault) == expected);
+  unlink(file.c_str());
 }
 
 INSTANTIATE_TEST_SUITE_P(fake, GpuCompression, testing::Values("fake"));

@@ -9,7 +9,9 @@
 #include "test/conformance/transport/harness.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <random>
+#include <unistd.h>
 
 namespace coll::net::test {
 namespace {
@@ -193,6 +195,41 @@ TEST_F(EnvironmentTest, NcclsNamesServeWhereOursAreUnset) {
   set("COLL_NET_DEVICE_UNPACK_THRESHOLD", "1");
   EXPECT_FALSE(DeviceOptions::fromEnv()->unpacks());
   EXPECT_EQ(DeviceOptions::fromEnv()->unpackThreshold, 1u);
+}
+
+TEST_F(EnvironmentTest, ATableComesBeforeTheDefaultAndAfterTheEnvironment) {
+  const std::string file = testing::TempDir() + "device_paths_" + std::to_string(getpid());
+  std::ofstream(file) << R"({"format": "coll routes", "version": 1, "routes": [], "paths": [
+      {"kind": "tcp", "max_bytes": 65536, "path": "host"}, {"kind": "tcp", "path": "unpack"},
+      {"kind": "tcp scatter", "path": "host"}]})";
+  const auto chosen = [](const char *transport) {
+    return *DeviceOptions::fromEnvAndTable(transport);
+  };
+  EXPECT_FALSE(chosen("tcp").unpacks());
+  set("COLL_ROUTES", file.c_str());
+  EXPECT_TRUE(chosen("tcp").unpacks());
+  EXPECT_TRUE(chosen("tcp").isByTable);
+  EXPECT_EQ(chosen("tcp").unpackThreshold, 65537u);
+  EXPECT_FALSE(chosen("verbs").unpacks());
+  EXPECT_EQ(chosen("verbs").chosenBy, "the default");
+  set("COLL_NET_SCATTER", "1");
+  EXPECT_FALSE(chosen("tcp").unpacks());
+  EXPECT_TRUE(chosen("verbs").unpacks()) << "nothing is said of it";
+  unsetenv("COLL_NET_SCATTER");
+  for (const auto &[name, value] : {std::pair("COLL_NET_DEVICE_UNPACK", "auto"),
+                                    {"COLL_NET_DEVICE_UNPACK_THRESHOLD", "0"},
+                                    {"NCCL_NET_DEVICE_UNPACK_ENABLED", "0"},
+                                    {"NCCL_NET_DEVICE_UNPACK_THRESHOLD", "0"}}) {
+    setenv(name, value, 1);
+    EXPECT_FALSE(chosen("tcp").unpacks()) << name;
+    EXPECT_EQ(chosen("tcp").unpackThreshold, 0u) << name;
+    EXPECT_EQ(chosen("tcp").chosenBy, "the environment") << name;
+    unsetenv(name);
+  }
+  std::ofstream(file) << "{";
+  EXPECT_EQ(DeviceOptions::fromEnvAndTable("tcp").status().message(),
+            "COLL_ROUTES: " + file + ":1:2: this is no JSON");
+  unlink(file.c_str());
 }
 
 TEST_F(EnvironmentTest, NonsenseIsRefusedByName) {

@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <unistd.h>
 
 namespace coll::net::nccl::test {
 namespace {
@@ -109,6 +111,30 @@ TEST_P(NcclPluginUnpackTest, RefusesWhatUnpackCannotDo) {
     }
     EXPECT_EQ(api_->finalize(), kNcclSuccess);
   }
+}
+
+TEST_P(NcclPluginUnpackTest, ATableChoosesWhereTheUserHasNot) {
+  const std::string table = testing::TempDir() + "plugin_paths_" + std::to_string(getpid());
+  std::ofstream(table) << R"({"format": "coll routes", "version": 1, "routes": [],
+                              "paths": [{"kind": "tcp", "path": "unpack", "why": "measured"}]})";
+  setenv("COLL_ROUTES", table.c_str(), 1);
+  for (const char *own : {"", "0"}) {
+    clearNccl();
+    setenv("COLL_NET_DEVICE_UNPACK", own, 1);
+    infos.clear();
+    EXPECT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+    Properties properties;
+    EXPECT_EQ(api_->properties(0, properties), kNcclSuccess);
+    EXPECT_EQ(properties.deviceType, *own ? kDeviceHost : kDeviceUnpack);
+    EXPECT_EQ(valueOf("NCCL_PROTO"), *own ? "unset" : "Simple");
+    ASSERT_FALSE(infos.empty());
+    EXPECT_EQ(infos[0].find("UNPACK, by the table of COLL_ROUTES: measured") == std::string::npos,
+              *own != 0)
+        << infos[0];
+    EXPECT_EQ(api_->finalize(), kNcclSuccess);
+  }
+  unsetenv("COLL_ROUTES");
+  unlink(table.c_str());
 }
 
 TEST_P(NcclPluginUnpackTest, TheKernelFindsEveryMessage) {

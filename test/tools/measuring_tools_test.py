@@ -204,10 +204,13 @@ class CollPerfTest(unittest.TestCase):
 
     def test_nothing_measured_is_skipped(self):
         for words in (["all_reduce", "--timing=graph", "-b8", "-e8", "--backend=threads"],
-                      ["all_reduce", "-b8", "-e8", "--backend=nccl"]):
+                      ["all_reduce", "-b8", "-e8", "--backend=nccl"],
+                      ["tune", "--paths", f"--out={self.path('routes.json')}"]):
             done = run("coll-perf", *words, COLL_CUDA="none")
             self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
             self.assertIn("SKIPPED", done.stdout)
+        self.assertIn("paths of GPU memory over tcp: none can be measured here", done.stdout)
+        self.assertFalse(self.path("routes.json").exists())
 
     @unittest.skipUnless(shutil.which("rsvg-convert"), "there is no rsvg-convert")
     def test_curves_as_png(self):
@@ -382,6 +385,26 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("routes.json:2:1: this is no JSON", done.stderr)
 
+    def test_a_table_is_of_one_machine(self):
+        table = self.path("routes.json")
+        words = ["tune", "-b64", "-e64", "-n1", "-w0", "--ranks=2", "--backend=threads",
+                 "--ops=broadcast", f"--out={table}"]
+        self.assertEqual(run("coll-perf", *words).returncode, 0)
+        text = json.loads(table.read_text())
+        text["paths"] = [{"kind": "tcp", "path": "host"}]
+        for machine, stays in ((text["machine"], True), ("another", False)):
+            text["machine"] = machine
+            table.write_text(json.dumps(text))
+            done = run("coll-perf", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("paths" in json.loads(table.read_text()), stays)
+            self.assertEqual("the paths of another are left out" in done.stdout, not stays)
+        table.write_text(json.dumps(text))
+        done = run("coll-perf", "tune", "--paths", f"--out={table}")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{table}: made on another, but this is ", done.stderr)
+        self.assertEqual(json.loads(table.read_text()), text)
+
     def test_wrong_options_are_errors(self):
         for words, complaint in (
                 (["all_reduce", "-b7Q"], "7Q"), (["all_reduce", "-b2M", "-e1M"], "-b and -e"),
@@ -398,6 +421,8 @@ class CollPerfTest(unittest.TestCase):
                 (["send_recv", "--in-place=yes"], "two buffers"), (["tune"], "--out"),
                 (["tune", "--out=x", "--backend=auto"], "auto"),
                 (["tune", "--out=x", "--ops=send_recv"], "send_recv"),
+                (["tune", "--out=x", "--paths", "--ops=all_reduce"], "excludes"),
+                (["tune", "--out=x", "--paths", "-e8K"], "16 KiB to 2 MiB"),
 
                 (["reshard", "--shape=4y4"], "4y4"), (["reshard", "--to=2"], "--to"),
                 (["reshard", "--senders=0"], "--senders"), (["reshard", "--peers=mpi"], "mpi"),

@@ -27,7 +27,8 @@ int coll::infoMain(int argc, char **argv) {
   printGpus();
   printNccl();
   printPeers();
-  const bool isSound = printRoutes();
+  bool isSound = printRoutes();
+  isSound &= printPaths();
   printNcclPlugin();
   printEnvironment();
   return isSound ? 0 : 1;

@@ -8,7 +8,10 @@
 #ifdef COLL_HAS_NET
 #include "runtime/backend/direct/direct.h"
 #include "runtime/backend/direct/unasked.h"
+#include "runtime/backend/net/gpu_transport.h"
+#include "runtime/base/paths.h"
 #include "runtime/gpu/memory.h"
+#include "runtime/net/device/device_transport.h"
 #include "runtime/net/tcp/tcp.h"
 #endif
 #ifdef COLL_HAVE_VERBS
@@ -184,6 +187,56 @@ bool printRoutes() {
   here += nccl.ok() ? "nccl, " : "no nccl (" + nccl.message() + "), ";
   printWrapped("here: " + here + "net between processes, threads in one", 2);
   return true;
+}
+
+#ifdef COLL_HAS_NET
+namespace {
+
+std::string below(int64_t bytes, const std::string &path) {
+  return bytes > 0 ? path + " below " + std::to_string(bytes) + " bytes, else " : "";
+}
+
+std::string describe(const net::DeviceOptions &plugin) {
+  if (!plugin.unpacks())
+    return "HOST";
+  const std::string host = plugin.isByTable ? "HOST, if CUDA loads kernels eagerly," : "HOST";
+  return below(static_cast<int64_t>(plugin.unpackThreshold), host) + "UNPACK";
+}
+
+rt::Status printChosenPaths(const std::string &transport) {
+  rt::Result<rt::Paths> table = rt::Paths::fromEnv();
+  if (!table.ok())
+    return table.status();
+  rt::Result<rt::network::GpuMoverOptions> net = rt::network::gpuOptionsFromEnv(transport, 1);
+  if (!net.ok())
+    return net.status();
+  rt::Result<net::DeviceOptions> plugin = net::DeviceOptions::fromEnvAndTable(transport);
+  if (!plugin.ok())
+    return plugin.status();
+  printWrapped("backend net: " + below(net->kernelEnd, "kernel") + nameOf(net->path) + " (" +
+                   net->chosenBy + ")",
+               2);
+  printWrapped("plugin for NCCL: " + describe(*plugin) + " (" + plugin->chosenBy + ")", 2);
+  for (const rt::PathRule &rule : table->all())
+    printWrapped("in the table: " + rule.describe(), 4);
+  return {};
+}
+
+} // namespace
+#endif
+
+bool printPaths() {
+#ifndef COLL_HAS_NET
+  return true;
+#else
+  const std::string transport = rt::envString(rt::EnvVar::NetTransport);
+  const bool scatter = rt::envInt(rt::EnvVar::NetScatter) != 0;
+  heading(("paths of GPU memory over " + rt::transportKind(transport, scatter)).c_str());
+  rt::Status printed = printChosenPaths(transport);
+  if (!printed.ok())
+    printWrapped(printed.message(), 2);
+  return printed.ok();
+#endif
 }
 
 void printNcclPlugin() {

@@ -13,6 +13,8 @@ void printNccl();
 void printPeers();
 // Which backend serves what, and why. False: COLL_ROUTES names no table.
 bool printRoutes();
+// Which way messages of GPU memory go, and why. False where a variable or the table is wrong.
+bool printPaths();
 void printNcclPlugin();
 // Every variable with its default, what it is set to, and its meaning. Never the secret.
 void printEnvironment();

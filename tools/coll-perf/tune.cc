@@ -1,15 +1,19 @@
-// coll-perf tune: which backend is fastest for what on this machine, as a table of routes.
+// coll-perf tune: which backend is fastest for what on this machine, as a table of routes; with
+// --paths, which way messages of GPU memory are.
 
+#include "runtime/base/table_file.h"
 #include "runtime/routes.h"
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/output.h"
+#include "tools/coll-perf/tune/paths.h"
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace coll::perf {
@@ -23,6 +27,7 @@ struct Words {
   OpWords op;
   std::string ops = "all_reduce,all_gather,reduce_scatter,broadcast,reduce,all_to_all";
   std::string out, command;
+  bool paths = false;
 };
 
 // The best side of one size.
@@ -127,20 +132,82 @@ Status tuneOp(const OpPlan &plan, const std::vector<Side> &sides, nlohmann::orde
   return {};
 }
 
-Status write(const Words &words, const nlohmann::ordered_json &routes) {
-  nlohmann::ordered_json table = {{"format", "coll routes"},
-                                  {"version", 1},
-                                  {"made_by", words.command},
-                                  {"machine", machineName()},
-                                  {"routes", routes}};
+// The table that is there already; null where there is none. A pipe is not waited for.
+Result<nlohmann::ordered_json> oldTable(const std::string &path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none) || std::filesystem::file_size(path, none) == 0)
+    return nlohmann::ordered_json();
+  Result<std::string> text = rt::readTableFile(path);
+  if (!text)
+    return text.status();
+  if (Result<rt::Routes> sound = rt::Routes::parse(*text, path); !sound)
+    return sound.status();
+  return nlohmann::ordered_json::parse(*text);
+}
+
+// Where a table was made; "" where it does not say.
+std::string machineOf(const nlohmann::ordered_json &table) {
+  auto machine = table.find("machine");
+  return machine != table.end() && machine->is_string() ? machine->get<std::string>() : "";
+}
+
+// What one machine has measured does not stand beside what another has.
+Status checkMachine(const nlohmann::ordered_json &table, const std::string &path) {
+  const std::string there = machineOf(table), here = machineName();
+  if (there.empty() || there == here)
+    return {};
+  return Status::invalid(path + ": made on " + there + ", but this is " + here +
+                         ": a table is of one machine, so name another file");
+}
+
+nlohmann::ordered_json newTable(const Words &words, nlohmann::ordered_json routes) {
+  return {{"format", "coll routes"},
+          {"version", 1},
+          {"made_by", words.command},
+          {"machine", machineName()},
+          {"routes", std::move(routes)}};
+}
+
+Status write(const std::string &path, const nlohmann::ordered_json &table) {
   // A name of a file may have any bytes.
   COLL_RETURN_IF_ERROR(
-      replaceFile(words.out, table.dump(1, ' ', /*ensure_ascii=*/false,
-                                        nlohmann::ordered_json::error_handler_t::replace) +
-                                 "\n"));
+      replaceFile(path, table.dump(1, ' ', /*ensure_ascii=*/false,
+                                   nlohmann::ordered_json::error_handler_t::replace) +
+                            "\n"));
   // What is written is what can be read.
-  Result<rt::Routes> read = rt::Routes::load(words.out);
-  return read ? Status() : read.status();
+  Result<rt::Routes> read = rt::Routes::load(path);
+  if (!read)
+    return read.status();
+  std::printf("COLL_ROUTES=%s\n", path.c_str());
+  return {};
+}
+
+// Routes, and paths of other kinds of transport, stay.
+int runPaths(Words &words) {
+  Result<nlohmann::ordered_json> table = oldTable(words.out);
+  Result<OpSetup> setup = prepare(words.op);
+  if (!table || !setup)
+    return fail(table ? setup.status() : table.status());
+  if (Status same = checkMachine(*table, words.out); !same.ok())
+    return fail(same);
+  std::printf("%s\n", machineName().c_str());
+  Result<nlohmann::ordered_json> measured = tunePaths(setup->plan);
+  if (!measured)
+    return fail(measured.status());
+  if (measured->empty())
+    return kSkipped;
+  if (table->is_null())
+    *table = newTable(words, nlohmann::ordered_json::array());
+  if (machineOf(*table).empty())
+    (*table)["machine"] = machineName();
+  nlohmann::ordered_json paths = nlohmann::ordered_json::array();
+  for (const nlohmann::ordered_json &old : table->value("paths", nlohmann::ordered_json::array()))
+    if (old["kind"] != measured->front()["kind"])
+      paths.push_back(old);
+  paths.insert(paths.end(), measured->begin(), measured->end());
+  (*table)["paths"] = std::move(paths);
+  Status written = write(words.out, *table);
+  return written.ok() ? 0 : fail(written);
 }
 
 int runTune(Words &words) {
@@ -165,10 +232,16 @@ int runTune(Words &words) {
   }
   if (!any)
     return kSkipped;
-  if (Status written = write(words, routes); !written.ok())
-    return fail(written);
-  std::printf("COLL_ROUTES=%s\n", words.out.c_str());
-  return 0;
+  nlohmann::ordered_json table = newTable(words, std::move(routes));
+  // What was no table is replaced; of one, the other part stays.
+  if (Result<nlohmann::ordered_json> old = oldTable(words.out); old && old->contains("paths")) {
+    if (checkMachine(*old, words.out).ok())
+      table["paths"] = (*old)["paths"];
+    else
+      std::printf("the paths of %s are left out\n", machineOf(*old).c_str());
+  }
+  Status written = write(words.out, table);
+  return written.ok() ? 0 : fail(written);
 }
 
 } // namespace
@@ -181,16 +254,25 @@ Command addTune(CLI::App &app, int argc, char **argv) {
   tune->footer("The table is read where COLL_ROUTES names it; coll-info shows it.\n\n"
                "Examples:\n"
                "  coll-perf tune --backend=net,nccl --ranks=4 -b 1K -e 64M -f 4 --out=routes.json\n"
-               "  COLL_ROUTES=routes.json coll-perf all_reduce --backend=auto,nccl,net");
+               "  COLL_ROUTES=routes.json coll-perf all_reduce --backend=auto,nccl,net\n"
+               "  coll-perf tune --paths --out=routes.json   the paths of GPU memory, too");
   addOpOptions(*tune, words->op);
   tune->add_option("--ops", words->ops, "operations, separated by commas")
       ->group("What is measured")
       ->capture_default_str();
+  CLI::Option *paths =
+      tune->add_flag("--paths", words->paths,
+                     "measure instead which way messages of GPU memory, of 16 KiB to 2 MiB, are "
+                     "fastest between two processes over COLL_NET_TRANSPORT, for backend net and "
+                     "the plugin for NCCL; routes in the table stay")
+          ->group("What is measured");
+  for (const char *other : {"--ops", "--backend", "--ranks", "--timing"})
+    paths->excludes(tune->get_option(other));
   tune->add_option("--out", words->out, "the table")
       ->group("Output")
       ->required()
       ->check(whyNotWritable);
-  return {tune, [words] { return runTune(*words); }};
+  return {tune, [words] { return words->paths ? runPaths(*words) : runTune(*words); }};
 }
 
 } // namespace coll::perf

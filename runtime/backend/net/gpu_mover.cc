@@ -29,13 +29,15 @@ ChannelItem copyItem(void *dst, const void *src, int64_t bytes) {
 } // namespace
 
 std::optional<GpuPath> parseGpuPath(const std::string &name) {
-  if (name == "kernel")
-    return GpuPath::Kernel;
-  if (name == "unpack")
-    return GpuPath::Unpack;
-  if (name == "copy")
-    return GpuPath::Copy;
+  for (GpuPath path : {GpuPath::Kernel, GpuPath::Unpack, GpuPath::Copy})
+    if (name == nameOf(path))
+      return path;
   return std::nullopt;
+}
+
+const char *nameOf(GpuPath path) {
+  constexpr const char *kNames[] = {"kernel", "unpack", "copy"};
+  return kNames[static_cast<size_t>(path)];
 }
 
 //===-- life --------------------------------------------------------------------===//
@@ -227,7 +229,7 @@ Parcel GpuMover::direct(void *data, int64_t bytes) const {
 
 Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes, bool first) {
   void *data = const_cast<void *>(src);
-  if (options_.path == GpuPath::Copy)
+  if (options_.path == GpuPath::Copy && !takesSlot(bytes))
     return std::optional<Parcel>(direct(data, bytes));
   Result<std::optional<Parcel>> taken = take(out_, data, bytes, first);
   if (!taken || !*taken)
@@ -262,10 +264,10 @@ Result<bool> GpuMover::isFilled(Parcel &parcel) {
 }
 
 Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t bytes, bool first) {
+  if (takesSlot(bytes))
+    return take(in_, dst, bytes, first);
   if (options_.path == GpuPath::Copy)
     return std::optional<Parcel>(direct(dst, bytes));
-  if (options_.path == GpuPath::Kernel)
-    return take(in_, dst, bytes, first);
   int &underWay = unpacked_[&link];
   if (underWay >= (first ? kSlots : kUnpackShared))
     return first ? take(in_, dst, bytes, first) : Result<std::optional<Parcel>>(std::nullopt);
@@ -277,15 +279,13 @@ Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t by
 
 Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
   const int64_t bytes = static_cast<int64_t>(parcel.segment.bytes);
-  if (options_.path == GpuPath::Copy)
-    return kDone;
   if (parcel.compressed)
     return expand(parcel);
-  if (!parcel.link) {
+  if (parcel.slots) {
     const char *slot = in_.device(parcel.slot) + misalignment(parcel.data);
     return post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
   }
-  if (parcel.pageSlot < 0)
+  if (parcel.pageSlot < 0) // empty, or the copy engine has brought it
     return kDone;
   const net::KernelView view =
       static_cast<const net::DeviceConnection &>(parcel.link->connection()).unpackView();

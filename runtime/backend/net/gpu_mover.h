@@ -12,6 +12,9 @@
 // (base/compressed_layout.h): the kernel makes it in the sender's slot, and puts it back from the
 // receiver's.
 //
+// Short messages may go through slots, as on the path `kernel`, whatever the path of the others
+// (`kernelEnd`).
+//
 // Slots are bounded: a message for which there is none waits, unless it is the first of its
 // lane, for which one is made. On the path `unpack` a connection has as many receives
 // at most; the first of a lane beyond those lands in a slot. Everything else (copies, sums)
@@ -27,6 +30,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace coll::rt::network {
@@ -34,23 +38,27 @@ namespace coll::rt::network {
 enum class GpuPath : uint8_t { Kernel, Unpack, Copy };
 // "kernel", "unpack", "copy", or nothing.
 std::optional<GpuPath> parseGpuPath(const std::string &name);
+const char *nameOf(GpuPath path);
 
 struct GpuMoverOptions {
   GpuPath path = GpuPath::Kernel;
-  bool compress = false; // on the path `kernel` only; alike on all ranks
+  int64_t kernelEnd = 0;                // smaller messages than this go as on the path `kernel`
+  bool compress = false;                // on the path `kernel` only; alike on all ranks
+  std::string chosenBy = "the default"; // and why; for people
   GpuChannelOptions channel;
   // What stands for all memory of the GPU in the transport; null on the path `kernel`.
   const net::Memory *memory = nullptr;
 };
 
 class GpuMover final : public Mover {
-  static constexpr int64_t kSlotBytes = 2 << 20;
-  static_assert(kSlotBytes <= static_cast<int64_t>(kCompressMaxBytes));
   // Of each direction, and more only for the first messages of lanes; allocated by the
   // chunk, when they are needed first. On the path `unpack`: receives of a connection.
   static constexpr int kSlots = 32, kChunkSlots = 4;
 
 public:
+  // The longest message.
+  static constexpr int64_t kSlotBytes = 2 << 20;
+  static_assert(kSlotBytes <= static_cast<int64_t>(kCompressMaxBytes));
   // What those receives need of the bounce pool, fragments' trailers included.
   static constexpr uint64_t kUnpackRoomBytes = kSlots * (kSlotBytes + net::BouncePool::kBlockBytes);
 
@@ -117,6 +125,9 @@ private:
   Status makeSlots(Slots &slots);
   Result<std::optional<Parcel>> take(Slots &slots, void *data, int64_t bytes, bool first);
   Result<Ticket> expand(const Parcel &parcel);
+  bool takesSlot(int64_t bytes) const {
+    return options_.path == GpuPath::Kernel || bytes < options_.kernelEnd;
+  }
   bool compresses(int64_t bytes) const { return options_.compress && bytes >= kCompressPageBytes; }
   Parcel direct(void *data, int64_t bytes) const;
   Result<Ticket> post(GpuChannel::Queue queue, const ChannelItem &item,

@@ -1,11 +1,33 @@
 #include "runtime/backend/net/gpu_transport.h"
 
 #include "runtime/base/env.h"
+#include "runtime/base/paths.h"
 #include "runtime/net/device/device_transport.h"
 
 namespace coll::rt::network {
 
-Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs) {
+namespace {
+
+Status chooseByTable(const std::string &transport, GpuMoverOptions &options) {
+  Result<Paths> paths = Paths::fromEnv();
+  if (!paths)
+    return paths.status();
+  const std::string kind = transportKind(transport, envInt(EnvVar::NetScatter) != 0);
+  const PathRule *rule = paths->pathFor(kind, GpuMover::kSlotBytes);
+  if (!rule)
+    return {};
+  options.path = rule->path == DataPath::Unpack ? GpuPath::Unpack
+                 : rule->path == DataPath::Host ? GpuPath::Copy
+                                                : GpuPath::Kernel;
+  if (options.path != GpuPath::Kernel)
+    options.kernelEnd = paths->endOf(kind, DataPath::Kernel);
+  options.chosenBy = "the table of COLL_ROUTES" + (rule->why.empty() ? "" : ": " + rule->why);
+  return {};
+}
+
+} // namespace
+
+Result<GpuMoverOptions> gpuOptionsFromEnv(const std::string &transport, int64_t timeoutUs) {
   const std::string name = envString(EnvVar::NetGpuPath);
   std::optional<GpuPath> path = parseGpuPath(name);
   if (!path)
@@ -15,6 +37,10 @@ Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs) {
   options.compress = envInt(EnvVar::NetGpuCompress) != 0;
   if (options.compress && options.path != GpuPath::Kernel)
     return Status::invalid("COLL_NET_GPU_COMPRESS=1 needs COLL_NET_GPU_PATH=kernel, not " + name);
+  if (foreignEnv("COLL_NET_GPU_PATH") || options.compress)
+    options.chosenBy = "the environment";
+  else
+    COLL_RETURN_IF_ERROR(chooseByTable(transport, options));
   options.channel.compress = options.compress;
   options.channel.blocks = static_cast<int>(envInt(EnvVar::NetGpuBlocks));
   options.channel.idleUs = envInt(EnvVar::NetGpuIdleUs);

@@ -10,7 +10,10 @@
 namespace coll::rt::network {
 
 // The path and the channel that the environment asks for; kCollInvalidCall names a wrong value.
-Result<GpuMoverOptions> gpuOptionsFromEnv(int64_t timeoutUs);
+// Where it says nothing of the path, the table of COLL_ROUTES decides if it has paths for this
+// transport ("tcp"): the path of its largest messages, with slots for those below if they are the
+// kernel's. There the path `copy` is called `host`.
+Result<GpuMoverOptions> gpuOptionsFromEnv(const std::string &transport, int64_t timeoutUs);
 
 // The transport itself on the path `kernel` or without a GPU, else a device transport on
 // top of it. All ranks of a job have to take the same path.

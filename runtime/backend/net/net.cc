@@ -242,7 +242,7 @@ Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options) {
                            ": expected auto, direct, ring, halving or tree");
   endpoint.collectives.algorithm = *parsed;
   endpoint.spinUs = envInt(EnvVar::SpinUs);
-  Result<GpuMoverOptions> gpu = gpuOptionsFromEnv(options.timeoutUs);
+  Result<GpuMoverOptions> gpu = gpuOptionsFromEnv(transportName(options), options.timeoutUs);
   if (!gpu)
     return gpu.status();
   endpoint.gpu = *gpu;

@@ -1,11 +1,9 @@
 #include "runtime/net/device/device_transport.h"
 
-#include "runtime/base/env.h"
 #include "runtime/base/log.h"
 #include "runtime/net/device/gpu_connection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <unistd.h>
 
@@ -190,42 +188,7 @@ private:
   std::map<Memory *, std::unique_ptr<DeviceMemory>> memories_;
 };
 
-// Ours where it is set, else NCCL's name for it, else our default.
-std::string ownOrForeign(rt::EnvVar var, const char *foreign) {
-  std::optional<std::string> theirs = rt::foreignEnv(foreign);
-  bool ours = rt::foreignEnv(rt::envTable()[static_cast<size_t>(var)].name).has_value();
-  return ours || !theirs ? rt::envString(var) : *theirs;
-}
-
-Status parseBytes(const std::string &text, const char *name, uint64_t &value) {
-  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && stop == text.data() + text.size())
-    return {};
-  return Status::invalid(std::string(name) + " is no number of bytes: \"" + text + "\"");
-}
-
 } // namespace
-
-Result<DeviceOptions> DeviceOptions::fromEnv() {
-  DeviceOptions options;
-  std::string unpack = ownOrForeign(rt::EnvVar::NetUnpack, "NCCL_NET_DEVICE_UNPACK_ENABLED");
-  if (unpack != "auto" && unpack != "0" && unpack != "1")
-    return Status::invalid("COLL_NET_DEVICE_UNPACK is auto, 0 or 1, not \"" + unpack + "\"");
-  options.receive = unpack == "auto" ? ReceivePath::Auto
-                    : unpack == "1"  ? ReceivePath::Unpack
-                                     : ReceivePath::Host;
-  COLL_RETURN_IF_ERROR(
-      parseBytes(ownOrForeign(rt::EnvVar::NetUnpackThreshold, "NCCL_NET_DEVICE_UNPACK_THRESHOLD"),
-                 "COLL_NET_DEVICE_UNPACK_THRESHOLD", options.unpackThreshold));
-  Result<PagePolicy> pages = parsePagePolicy(rt::envString(rt::EnvVar::NetPages));
-  if (!pages.ok())
-    return pages.status().annotate("COLL_NET_DEVICE_PAGES");
-  options.pages = *pages;
-  options.scatter = rt::envInt(rt::EnvVar::NetScatter) != 0;
-  COLL_RETURN_IF_ERROR(parseBytes(rt::envString(rt::EnvVar::NetBounceBytes),
-                                  "COLL_NET_BOUNCE_BYTES", options.bounceBytes));
-  return options;
-}
 
 Result<std::unique_ptr<DeviceTransport>> createDeviceTransport(std::unique_ptr<Transport> inner,
                                                                const rt::dl::Cuda &cuda,

@@ -88,11 +88,18 @@ struct DeviceOptions {
   // nothing, and a slot is freed by the so-manieth later post of a receive. NCCL has at most 8
   // steps under way, so 8 is right for it.
   int implicitConsume = 0;
+  // Who has decided about `receive` and `unpackThreshold`, and why; for people.
+  std::string chosenBy = "the default";
+  bool isByTable = false;
 
   // From COLL_NET_DEVICE_UNPACK (or NCCL_NET_DEVICE_UNPACK_ENABLED),
   // COLL_NET_DEVICE_UNPACK_THRESHOLD (or NCCL_…), COLL_NET_DEVICE_PAGES,
   // COLL_NET_SCATTER and COLL_NET_BOUNCE_BYTES. kCollInvalidCall names a wrong value.
   static Result<DeviceOptions> fromEnv();
+  // The same; but where neither of the first two is set, the table of COLL_ROUTES decides if it has
+  // paths for this transport ("tcp"): UNPACK if its largest messages go that way, with a threshold
+  // if smaller ones are the host's. kCollInvalidCall also names what is wrong with the table.
+  static Result<DeviceOptions> fromEnvAndTable(const std::string &transport);
 
   // What Auto means here.
   bool unpacks() const {

@@ -90,7 +90,7 @@ Status configureForUnpack() {
           "UNPACK mode cannot work with " + std::string(variable.name) + "=" + *text + " (" +
           variable.why + "): unset it" +
           (variable.value ? " or set it to " + std::string(variable.value) : std::string()) +
-          ", or unset COLL_NET_DEVICE_UNPACK");
+          ", or set COLL_NET_DEVICE_UNPACK=0");
   for (const NcclVariable &variable : unpackVariables())
     if (variable.value && !rt::foreignEnv(variable.name))
       rt::setForeignEnv(variable.name, variable.value);

@@ -86,7 +86,7 @@ NcclResult Engine::open(NcclLogger logger, ProfilerHook profiler, bool isConfigu
     reportedMessages_ = 0;
     for (const Device &device : network_->devices())
       info("%s device %s, %d Mb/s, %s", network_->transport().name(), device.name.c_str(),
-           device.speedMbps, network_->unpacks() ? "UNPACK" : "HOST");
+           device.speedMbps, network_->mode().c_str());
     if (isConfigured && network_->asksForChannels())
       info(
           "for faster large sends, export NCCL_NCHANNELS_PER_NET_PEER=8: this NCCL reads it before "

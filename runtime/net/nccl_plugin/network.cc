@@ -60,7 +60,7 @@ Result<std::shared_ptr<Network>> Network::create() {
     return settings.status();
   std::shared_ptr<Network> network(new Network());
   COLL_RETURN_IF_ERROR(network->addTransport(*settings));
-  COLL_RETURN_IF_ERROR(network->addUnpacking());
+  COLL_RETURN_IF_ERROR(network->addUnpacking(*settings));
   COLL_RETURN_IF_ERROR(network->addDevices(*settings));
   if (settings->transport == "tcp")
     network->asksForChannels_ = configureChannels(rt::envInt(rt::EnvVar::NcclChannels));
@@ -79,17 +79,23 @@ Status Network::addTransport(const Settings &settings) {
   return {};
 }
 
-// Decorates the transport where the user, or the way data lands, asks for it.
-Status Network::addUnpacking() {
-  Result<DeviceOptions> options = DeviceOptions::fromEnv();
+// Decorates the transport where the user, the table, or the way data lands, asks for it.
+Status Network::addUnpacking(const Settings &settings) {
+  Result<DeviceOptions> options = DeviceOptions::fromEnvAndTable(settings.transport);
   if (!options.ok())
     return options.status();
+  mode_ = options->unpacks() ? "UNPACK" : "HOST";
+  if (options->isByTable)
+    mode_ += ", by " + options->chosenBy;
   if (!options->unpacks())
     return {};
   Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
   if (!cuda.ok())
     return cuda.status().annotate("UNPACK mode");
   COLL_RETURN_IF_ERROR(configureForUnpack());
+  // Copies by NCCL's thread can then wait for ever: only who asks for them gets them.
+  if (options->isByTable && rt::dl::lazyLoading(**cuda))
+    options->unpackThreshold = 0;
   options->receive = ReceivePath::Unpack;
   options->send = SendPath::Host;
   options->implicitConsume = kNcclSteps;

@@ -38,6 +38,8 @@ public:
   const std::vector<Device> &devices() const { return devices_; }
   // Whether receives need NCCL's unpack kernel.
   bool unpacks() const { return unpacks_; }
+  // "HOST", or "UNPACK", and who has chosen it if that is a table; for people.
+  const std::string &mode() const { return mode_; }
   // Whether NCCL's host memory has to be registered with the transport.
   bool registersHost() const { return registersHost_; }
   // Whether NCCL was asked for channels that the user has not asked for.
@@ -50,13 +52,14 @@ public:
 private:
   Network() = default;
   Status addTransport(const Settings &settings);
-  Status addUnpacking();
+  Status addUnpacking(const Settings &settings);
   Status addDevices(const Settings &settings);
 
   std::unique_ptr<Transport> transport_;
   DeviceTransport *deviceTransport_ = nullptr; // transport_, in UNPACK mode
   std::vector<Device> devices_;
   bool unpacks_ = false, registersHost_ = false, asksForChannels_ = false;
+  std::string mode_;
   std::atomic<uint64_t> connections_{0};
 };
 

@@ -1,0 +1,66 @@
+// paths.h - which way messages of GPU memory go, by their size: part "paths" of the table that
+// COLL_ROUTES names, as `coll-perf tune --paths` measured it, or written by hand.
+//
+//   {"format": "coll routes", "version": 1, "routes": […],
+//    "paths": [{"kind": "tcp", "max_bytes": 65536, "path": "kernel", "why": "measured: …"},
+//              {"kind": "tcp", "path": "unpack"}]}
+//
+// A message takes the first rule of its kind that is large enough for it. A kind is a transport's
+// name, with " scatter" behind it where data lands scattered. Without "max_bytes" a rule fits
+// every size. Who goes by it: the plugin for NCCL (net/device/device_transport.h) and backend net
+// (backend/net/gpu_transport.h), where the environment chooses nothing.
+
+#ifndef COLL_RUNTIME_BASE_PATHS_H
+#define COLL_RUNTIME_BASE_PATHS_H
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::rt {
+
+enum class DataPath : uint8_t {
+  Host,   // the host copies data in and out of the GPU
+  Unpack, // data stays where it landed, and a kernel fetches its pages
+  Kernel, // a kernel copies from and to slots of pinned memory
+};
+const char *pathName(DataPath path);
+
+// "tcp", "tcp scatter"
+std::string transportKind(const std::string &transport, bool scatter);
+
+struct PathRule {
+  std::string kind;
+  std::optional<int64_t> maxBytes;
+  DataPath path = DataPath::Host;
+  std::string why;
+
+  // "tcp, up to 65536 bytes -> kernel (measured: …)"
+  std::string describe() const;
+};
+
+class Paths {
+public:
+  // Of a table that parseTable() has given; a table may have none. kCollInvalidCall names the
+  // entry that is wrong.
+  static Result<Paths> read(const nlohmann::json &table, const std::string &name);
+  // Of what COLL_ROUTES names; none where it is unset.
+  static Result<Paths> fromEnv();
+
+  const std::vector<PathRule> &all() const { return rules_; }
+  // Null where no rule fits.
+  const PathRule *pathFor(const std::string &kind, int64_t bytes) const;
+  // Smaller messages than this all go by `path`; 0 where the smallest does not.
+  int64_t endOf(const std::string &kind, DataPath path) const;
+
+private:
+  std::vector<PathRule> rules_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_BASE_PATHS_H

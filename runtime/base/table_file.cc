@@ -1,0 +1,60 @@
+#include "runtime/base/table_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace coll::rt {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char *kFormat = "coll routes";
+constexpr int kVersion = 1;
+constexpr size_t kMaxFileBytes = 16 << 20;
+
+// "file:3:14", of the byte at `offset`.
+std::string placeOf(const std::string &name, const std::string &text, size_t offset) {
+  offset = std::min(offset, text.size());
+  auto line =
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n') + 1;
+  size_t lineStart = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+  size_t column = offset - (lineStart == std::string::npos ? 0 : lineStart + 1) + 1;
+  return name + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+} // namespace
+
+Result<std::string> readTableFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.gcount() == 0 && !file.eof()) || !file.is_open())
+    return Status::invalid(path + ": cannot be read");
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMaxFileBytes)
+    return Status::invalid(path + ": too large for a table of routes");
+  return text;
+}
+
+Result<Json> parseTable(const std::string &text, const std::string &name) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error &error) {
+    return Status::invalid(placeOf(name, text, error.byte > 0 ? error.byte - 1 : 0) +
+                           ": this is no JSON");
+  } catch (const Json::exception &) { // carries no place
+    return Status::invalid(name + ": a number is too large");
+  }
+  auto wrong = [&](const std::string &what) { return Status::invalid(name + ": " + what); };
+  if (!json.is_object() || !json.contains("format") || json["format"] != kFormat)
+    return wrong("no table of routes: \"format\" is not \"coll routes\"");
+  if (!json.contains("version") || json["version"] != kVersion)
+    return wrong("\"version\" has to be " + std::to_string(kVersion) +
+                 "; write the table again with coll-perf tune");
+  return json;
+}
+
+} // namespace coll::rt

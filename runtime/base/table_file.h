@@ -1,0 +1,23 @@
+// table_file.h - the file that COLL_ROUTES names, before anyone reads a part of it: "routes" is
+// runtime/routes.h's, "paths" base/paths.h's.
+
+#ifndef COLL_RUNTIME_BASE_TABLE_FILE_H
+#define COLL_RUNTIME_BASE_TABLE_FILE_H
+
+#include "runtime/base/status.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace coll::rt {
+
+// The text of a file that is not too large for a table.
+Result<std::string> readTableFile(const std::string &path);
+
+// JSON of the right format and version; kCollInvalidCall names file, line and column, or what is
+// wrong. `name` stands for the file.
+Result<nlohmann::json> parseTable(const std::string &text, const std::string &name);
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_BASE_TABLE_FILE_H
