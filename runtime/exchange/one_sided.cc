@@ -13,6 +13,10 @@ namespace {
 // Long rows are cut, so that a request's time is bounded.
 constexpr uint64_t kMostBytes = uint64_t{64} << 20;
 
+const char *endOf(const net::Segment &segment) {
+  return static_cast<const char *>(segment.data) + segment.bytes;
+}
+
 } // namespace
 
 OneSided::OneSided(Direction direction, net::Connection &connection, const net::RemoteKey &key,
@@ -32,20 +36,46 @@ Status OneSided::move(const StridedBox &box) {
 
 Status OneSided::add(char *own, uint64_t peerOffset, uint64_t bytes) {
   while (bytes > 0) {
-    const bool follows =
-        count_ > 0 && count_ < maxSegments_ && peerOffset == end_ && end_ - begin_ < kMostBytes;
-    if (!follows) {
+    const uint64_t part = std::min(bytes, kMostBytes);
+    if (!hasPlace(own) || !join(peerOffset, part)) {
       COLL_RETURN_IF_ERROR(flush());
-      begin_ = end_ = peerOffset;
+      begin_ = peerOffset;
+      rowBytes_ = part;
+      rows_ = 1;
     }
-    const uint64_t part = std::min(bytes, kMostBytes - (end_ - begin_));
-    segments_[static_cast<size_t>(count_++)] = {own, part, memory_};
-    end_ += part;
+    if (count_ > 0 && endOf(segments_[static_cast<size_t>(count_) - 1]) == own)
+      segments_[static_cast<size_t>(count_) - 1].bytes += part;
+    else
+      segments_[static_cast<size_t>(count_++)] = {own, part, memory_};
     own += part;
     peerOffset += part;
     bytes -= part;
   }
   return {};
+}
+
+// Whether the request may end with a piece of this process's buffer that begins there.
+bool OneSided::hasPlace(const char *own) const {
+  return count_ > 0 &&
+         (count_ < maxSegments_ || endOf(segments_[static_cast<size_t>(count_) - 1]) == own);
+}
+
+// Lets the request go on with these bytes of the peer's buffer, if they fit what it has.
+bool OneSided::join(uint64_t peerOffset, uint64_t bytes) {
+  if (rows_ * rowBytes_ + bytes > kMostBytes)
+    return false;
+  if (rows_ == 1 && peerOffset == begin_ + rowBytes_) {
+    rowBytes_ += bytes;
+    return true;
+  }
+  if (direction_ == Direction::Write || bytes != rowBytes_ || rows_ == net::kMaxRemoteRows)
+    return false;
+  if (rows_ == 1 && peerOffset > begin_)
+    stride_ = peerOffset - begin_;
+  if (peerOffset != begin_ + rows_ * stride_ || stride_ < rowBytes_)
+    return false;
+  ++rows_;
+  return true;
 }
 
 Status OneSided::flush() {
@@ -55,9 +85,7 @@ Status OneSided::flush() {
     COLL_RETURN_IF_ERROR(awaitOldest());
   const int64_t deadlineUs = net::nowUs() + timeoutUs_;
   while (true) {
-    Result<net::Request *> posted = direction_ == Direction::Write
-                                        ? connection_.iwrite(segments_.data(), count_, key_, begin_)
-                                        : connection_.iread(segments_.data(), count_, key_, begin_);
+    Result<net::Request *> posted = post();
     if (!posted)
       return posted.status();
     if (*posted) {
@@ -72,6 +100,15 @@ Status OneSided::flush() {
     else
       std::this_thread::yield(); // others use it too
   }
+}
+
+Result<net::Request *> OneSided::post() {
+  if (direction_ == Direction::Write)
+    return connection_.iwrite(segments_.data(), count_, key_, begin_);
+  net::RemoteRows rows(begin_);
+  if (rows_ > 1)
+    rows = {begin_, static_cast<uint32_t>(rowBytes_), stride_};
+  return connection_.iread(segments_.data(), count_, key_, rows);
 }
 
 Status OneSided::awaitOldest() {

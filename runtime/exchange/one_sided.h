@@ -1,7 +1,7 @@
 // one_sided.h - boxes between memory of this process and a peer's, over a connection.
 //
-// Rows that follow each other without a gap on the peer's side travel in one request; several
-// requests are under way at once.
+// Rows that follow each other without a gap on the peer's side travel in one request; when reading,
+// so do rows that are all as far apart. Several requests are under way at once.
 
 #ifndef COLL_RUNTIME_EXCHANGE_ONE_SIDED_H
 #define COLL_RUNTIME_EXCHANGE_ONE_SIDED_H
@@ -36,7 +36,10 @@ private:
   static constexpr int kMostSegments = 16;
 
   Status add(char *own, uint64_t peerOffset, uint64_t bytes);
+  bool join(uint64_t peerOffset, uint64_t bytes);
+  bool hasPlace(const char *own) const;
   Status flush();
+  Result<net::Request *> post();
   Status awaitOldest();
 
   const Direction direction_;
@@ -50,7 +53,8 @@ private:
   // The request that is being put together.
   std::array<net::Segment, kMostSegments> segments_;
   int count_ = 0;
-  uint64_t begin_ = 0, end_ = 0; // in the peer's buffer
+  // In the peer's buffer: `rows_` rows of rowBytes_, stride_ apart where there are several.
+  uint64_t begin_ = 0, rowBytes_ = 0, stride_ = 0, rows_ = 0;
 
   std::array<net::Request *, kInFlight> requests_ = {}; // a ring
   size_t oldest_ = 0, inFlight_ = 0;

@@ -29,6 +29,7 @@
 
 namespace coll::rt::exchange {
 
+// Over a connection a pull asks for many rows at once (one_sided.h); a push sends each by itself.
 enum class ReshardDirection { Push, Pull };
 const char *nameOf(ReshardDirection direction); // "push", "pull"
 

@@ -73,6 +73,11 @@ struct BufferRequest : Request {
   void scatter(const uint8_t *from, uint64_t bytes) const;
 };
 
+// Of a one-sided operation.
+inline Status noSuchRange() {
+  return Status::invalid("the peer's memory has no such key or range");
+}
+
 // Requests of one direction of a connection, which stay where they are.
 template <typename One>
 class RequestPool {

@@ -31,6 +31,38 @@ Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutU
   }
 }
 
+bool RemoteRows::areRows(uint64_t bytes) const {
+  return rowBytes == 0 ||
+         (stride >= rowBytes && bytes % rowBytes == 0 && bytes / rowBytes <= kMaxRemoteRows);
+}
+
+bool RemoteRows::fit(uint64_t bytes, uint64_t size) const {
+  const uint64_t first = rowBytes ? std::min<uint64_t>(bytes, rowBytes) : bytes;
+  if (!areRows(bytes) || offset > size || first > size - offset)
+    return false;
+  const uint64_t others = first ? bytes / first - 1 : 0;
+  return others == 0 || stride <= (size - offset - first) / others;
+}
+
+uint64_t RemoteRows::at(uint64_t position) const {
+  return rowBytes ? offset + position / rowBytes * stride + position % rowBytes : offset + position;
+}
+
+uint64_t RemoteRows::following(uint64_t position) const {
+  return rowBytes ? rowBytes - position % rowBytes : UINT64_MAX;
+}
+
+Result<uint64_t> totalBytes(const Segment *segments, int count, const RemoteRows &rows,
+                            const DeviceProperties &properties) {
+  Result<uint64_t> total = totalBytes(segments, count, properties);
+  if (total && !rows.areRows(*total))
+    return Status::invalid(std::to_string(*total) + " bytes are no rows of " +
+                           std::to_string(rows.rowBytes) + " bytes, " +
+                           std::to_string(rows.stride) + " apart and at most " +
+                           std::to_string(kMaxRemoteRows));
+  return total;
+}
+
 Result<uint64_t> totalBytes(const Segment *segments, int count,
                             const DeviceProperties &properties) {
   if (count < 0 || count > properties.maxSegments || (count > 0 && !segments))

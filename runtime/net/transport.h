@@ -90,6 +90,26 @@ struct RemoteKey {
   uint64_t bytes = 0;
 };
 
+// What of a peer's memory a read takes: all from `offset` on or, with `rowBytes`, rows of so many
+// bytes that begin `stride` bytes apart, as many as there are bytes to read.
+struct RemoteRows {
+  RemoteRows(uint64_t from = 0, uint32_t row = 0, uint64_t apart = 0)
+      : offset(from), stride(apart), rowBytes(row) {}
+
+  uint64_t offset;
+  uint64_t stride;   // at least rowBytes
+  uint32_t rowBytes; // 0: in one piece
+
+  // Whether `bytes` bytes of them are whole rows, at most kMaxRemoteRows, that do not overlap.
+  bool areRows(uint64_t bytes) const;
+  // And whether these are inside memory of `size` bytes.
+  bool fit(uint64_t bytes, uint64_t size) const;
+  // Where byte `position` of what is read is, and how many at most follow it there.
+  uint64_t at(uint64_t position) const;
+  uint64_t following(uint64_t position) const;
+};
+inline constexpr uint64_t kMaxRemoteRows = 4096; // of one read
+
 // Memory that a device may use directly.
 class Memory {
 public:
@@ -150,13 +170,13 @@ public:
   // is then undefined, nothing outside them is touched.
   virtual Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) = 0;
 
-  // Moves the segments to or from [offset, offset + their bytes) of the peer's memory,
-  // without a call of the peer's application. Done once the peer's memory was written
+  // Moves the segments to [offset, offset + their bytes) of the peer's memory, or from `rows` of
+  // it, without a call of the peer's application. Done once the peer's memory was written
   // or read. A wrong key or range fails the request with kCollInvalidCall.
   virtual Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
                                    uint64_t offset) = 0;
   virtual Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                                  uint64_t offset) = 0;
+                                  const RemoteRows &rows) = 0;
 
   // Makes what was received into these segments visible to their GPU. Host memory needs
   // none, and gets a request that is done.
@@ -233,6 +253,9 @@ Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutU
 // Sum of the segments' bytes, or an error for what no transport can take: a negative
 // count, too many segments or bytes, a null pointer with bytes.
 Result<uint64_t> totalBytes(const Segment *segments, int count, const DeviceProperties &properties);
+// The same of a read, or an error where these are no rows that one request may name.
+Result<uint64_t> totalBytes(const Segment *segments, int count, const RemoteRows &rows,
+                            const DeviceProperties &properties);
 
 } // namespace coll::net
 

@@ -186,7 +186,7 @@ void encode(const Frame &frame, uint8_t *out) {
       .put(kFrameMagic)
       .put(static_cast<uint8_t>(frame.type))
       .put(static_cast<uint8_t>(frame.code))
-      .put(uint32_t(0))
+      .put(frame.row)
       .put(frame.id)
       .put(frame.tag)
       .put(frame.offset)
@@ -201,8 +201,9 @@ std::optional<Frame> decodeFrame(const uint8_t *in) {
     return std::nullopt;
   uint8_t type = decoder.get<uint8_t>(), code = decoder.get<uint8_t>();
   if (type < 1 || type > static_cast<uint8_t>(FrameType::Push) ||
-      code > static_cast<uint8_t>(FrameCode::BadKey) || decoder.get<uint32_t>() != 0)
+      code > static_cast<uint8_t>(FrameCode::BadKey))
     return std::nullopt;
+  frame.row = decoder.get<uint32_t>();
   frame.type = static_cast<FrameType>(type);
   frame.code = static_cast<FrameCode>(code);
   frame.id = decoder.get<uint64_t>();
@@ -210,7 +211,7 @@ std::optional<Frame> decodeFrame(const uint8_t *in) {
   frame.offset = decoder.get<uint64_t>();
   frame.bytes = decoder.get<uint64_t>();
   frame.key = decoder.get<uint64_t>();
-  if (frame.bytes > kMaxMessageBytes ||
+  if (frame.bytes > kMaxMessageBytes || (frame.type != FrameType::Read && frame.row != 0) ||
       (frame.type == FrameType::Eager && frame.bytes > kEagerBytes) ||
       (frame.type == FrameType::Push && frame.id > kEagerWindowBytes))
     return std::nullopt;

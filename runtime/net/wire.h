@@ -15,7 +15,7 @@
 
 namespace coll::net::wire {
 
-inline constexpr uint16_t kVersion = 3;
+inline constexpr uint16_t kVersion = 4;
 
 // Writes integers in order. The buffer is as large as the layout says.
 class Encoder {
@@ -158,7 +158,8 @@ enum class FrameType : uint8_t {
              // an Rts was sent all the same, which may come before or after this
   Credit,    // eager messages were taken: id (messages), bytes
   Write,     // id (writer's), key, offset, bytes; payload on streams 1…
-  Read,      // id (reader's), key, offset, bytes; answered by Data or a bad Ack
+  Read,      // id (reader's), key, offset, bytes; rows of `row` bytes, `tag` bytes apart, or one
+             // piece (0); answered by Data or a bad Ack
   Ack,       // id; code
   Ready,     // a receive was posted: id (receiver's), tag, key (number), bytes (its room)
   Push,      // a part of a message that nobody asked for: tag, key (number), id (the message's
@@ -172,6 +173,7 @@ struct Frame {
   static constexpr size_t kBytes = 48;
   FrameType type = FrameType::Ack;
   FrameCode code = FrameCode::Ok;
+  uint32_t row = 0;
   uint64_t id = 0, tag = 0, offset = 0, bytes = 0, key = 0;
 };
 

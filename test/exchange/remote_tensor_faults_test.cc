@@ -189,7 +189,7 @@ public:
     return post();
   }
   Result<net::Request *> iread(const net::Segment *, int, const net::RemoteKey &,
-                               uint64_t) override {
+                               const net::RemoteRows &) override {
     return post();
   }
   Result<net::Request *> iflush(const net::Segment *, int) override { return post(); }

@@ -233,6 +233,16 @@ void work(Connection &mine, const RemoteKey &peerMemory, uint64_t seed, uint64_t
     ASSERT_TRUE(reading.ok() && *reading) << reading.status().toString();
     expectDone(mine, *reading, read.size());
     ASSERT_TRUE(read == written);
+    // Rows, which are not cut.
+    constexpr size_t kRow = 1000, kApart = 1100, kRows = 272;
+    Segment rows = {read.data(), kRow * kRows, nullptr};
+    reading = mine.iread(&rows, 1, peerMemory, {1000, kRow, kApart});
+    ASSERT_TRUE(reading.ok() && *reading) << reading.status().toString();
+    expectDone(mine, *reading, kRow * kRows);
+    for (size_t row = 0; row < kRows; ++row)
+      ASSERT_TRUE(std::equal(written.begin() + static_cast<ptrdiff_t>(row * kApart),
+                             written.begin() + static_cast<ptrdiff_t>(row * kApart + kRow),
+                             read.begin() + static_cast<ptrdiff_t>(row * kRow)));
     for (int i = 0; i < kDepth; ++i) {
       auto place = static_cast<size_t>(i);
       expectDone(mine, recvs[place], got[place].size());

@@ -89,9 +89,9 @@ private:
       return inner_->iwrite(segments, count, key, offset);
     }
     Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                            uint64_t offset) override {
+                            const RemoteRows &rows) override {
       COLL_RETURN_IF_ERROR(state());
-      return inner_->iread(segments, count, key, offset);
+      return inner_->iread(segments, count, key, rows);
     }
     Result<Request *> iflush(const Segment *segments, int count) override {
       return inner_->iflush(segments, count);

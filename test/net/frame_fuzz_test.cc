@@ -90,6 +90,14 @@ private:
     frame.key = frame.type == FrameType::Read ? keys.readable : keys.writable;
     if (random_() % 4 == 0)
       frame.key = random_();
+    // Rows, which may lead outside or be none.
+    if (frame.type == FrameType::Read && random_() % 4) {
+      frame.row = static_cast<uint32_t>(pick({0, 1, 7, 500, 1000, kRoom, random_()}));
+      frame.tag = pick({0, 1, 7, 999, 1000, 5000, kRoom - 1, ~uint64_t(0), random_()});
+      if (frame.row > 0 && random_() % 8)
+        frame.bytes =
+            frame.row * pick({1, 2, 5, 60, wire::kEagerWindowMessages, kMaxRemoteRows + 1});
+    }
     // The number of a message or receive; the length of a message that was not announced.
     bool counts = frame.type == FrameType::Eager || frame.type == FrameType::Rts ||
                   frame.type == FrameType::Ready || frame.type == FrameType::Push ||

@@ -40,11 +40,16 @@ TEST(WireTest, LimitsAreChecked) {
   frame.bytes = kEagerBytes;
   encode(frame, raw);
   EXPECT_TRUE(decodeFrame(raw));
-  for (int byte : {0, 1, 2, 3, 4, 7}) { // magic, type, code, reserved
+  for (int byte : {0, 1, 2, 3, 4, 7}) { // magic, type, code, rows that only Read has
     encode(frame, raw);
     raw[byte] ^= 0x80;
     EXPECT_FALSE(decodeFrame(raw)) << byte;
   }
+  frame.type = FrameType::Read;
+  frame.row = ~0u;
+  encode(frame, raw);
+  ASSERT_TRUE(decodeFrame(raw));
+  EXPECT_EQ(decodeFrame(raw)->row, ~0u);
 }
 
 TEST(WireTest, BootstrapHeadersRoundTripAndAreLimited) {

@@ -33,8 +33,8 @@ public:
     return connection_->oneSided(BondRequest::Kind::Write, segments, count, key, offset);
   }
   Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                          uint64_t offset) override {
-    return connection_->oneSided(BondRequest::Kind::Read, segments, count, key, offset);
+                          const RemoteRows &rows) override {
+    return connection_->oneSided(BondRequest::Kind::Read, segments, count, key, rows);
   }
   Result<Request *> iflush(const Segment *segments, int count) override {
     return connection_->iflush(segments, count);
@@ -83,7 +83,7 @@ BondRequest *BondConnection::begin(Kind kind, const Segment *segments, int count
     return nullptr;
   request->begin(kind, segments, count, total);
   request->isActive = request->isAnswered = false;
-  request->number = request->offset = 0;
+  request->number = 0;
   request->parts.clear();
   request->verdict = Status();
   return request;
@@ -166,8 +166,8 @@ Result<Request *> BondConnection::irecv(const Segment *segments, int count, uint
 }
 
 Result<Request *> BondConnection::oneSided(Kind kind, const Segment *segments, int count,
-                                           const RemoteKey &key, uint64_t offset) {
-  Result<uint64_t> total = totalBytes(segments, count, properties_);
+                                           const RemoteKey &key, const RemoteRows &rows) {
+  Result<uint64_t> total = totalBytes(segments, count, rows, properties_);
   if (!total.ok())
     return total.status();
   std::lock_guard<std::mutex> lock(mutex_);
@@ -176,10 +176,10 @@ Result<Request *> BondConnection::oneSided(Kind kind, const Segment *segments, i
   if (!request)
     return static_cast<Request *>(nullptr);
   request->key = key;
-  request->offset = offset;
+  request->rows = rows;
   std::vector<uint8_t> rails = upRails();
-  // An offset that wraps around is for the link to refuse, in one piece.
-  request->parts = divide(*total, offset > ~uint64_t(0) - *total ? 1 : rails.size());
+  // What wraps around is for the link to refuse, in one piece.
+  request->parts = divide(*total, rows.fit(*total, UINT64_MAX) ? rails.size() : 1, rows.rowBytes);
   if (request->parts.empty())
     request->parts.emplace_back(); // the key is checked all the same
   for (size_t i = 0; i < request->parts.size(); ++i)

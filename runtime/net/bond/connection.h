@@ -36,7 +36,7 @@ public:
   Result<Request *> isend(const Segment *segments, int count, uint64_t tag);
   Result<Request *> irecv(const Segment *segments, int count, uint64_t tag);
   Result<Request *> oneSided(BondRequest::Kind kind, const Segment *segments, int count,
-                             const RemoteKey &key, uint64_t offset);
+                             const RemoteKey &key, const RemoteRows &rows);
   Result<Request *> iflush(const Segment *segments, int count);
   Result<Completion> test(Request *request);
   void rest();
@@ -132,7 +132,7 @@ private:
   Status onDown(const Frame &frame);
 
   // data.cc: parts, and links that fail.
-  static std::vector<Part> divide(uint64_t bytes, size_t count);
+  static std::vector<Part> divide(uint64_t bytes, size_t count, uint64_t unit = 0);
   std::vector<uint8_t> upRails();
   uint8_t nextRail();
   void activate(BondRequest &request);

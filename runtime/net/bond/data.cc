@@ -26,13 +26,17 @@ bool isOfRequest(const Status &status) {
 
 //===-- parts -------------------------------------------------------------------===//
 
-// `count` parts, or fewer.
-std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count) {
+// `count` parts, or fewer; of whole units, if any, for which `bytes` has to be a multiple.
+std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count, uint64_t unit) {
   std::vector<Part> parts;
+  const auto whole = [unit](uint64_t place) { return unit ? place - place % unit : place; };
   for (const Extent &extent : equalParts(bytes, kPartBytes, count)) {
+    const uint64_t begin = whole(extent.offset), end = whole(extent.offset + extent.bytes);
+    if (begin == end)
+      continue;
     Part &part = parts.emplace_back();
-    part.offset = extent.offset;
-    part.bytes = extent.bytes;
+    part.offset = begin;
+    part.bytes = end - begin;
   }
   return parts;
 }
@@ -97,10 +101,11 @@ Status BondConnection::post(BondRequest &request, Part &part) {
     posted = link.irecv(pieces, count, tag);
     break;
   case Kind::Write:
-    posted = link.iwrite(pieces, count, request.key, request.offset + part.offset);
+    posted = link.iwrite(pieces, count, request.key, request.rows.at(part.offset));
     break;
   default:
-    posted = link.iread(pieces, count, request.key, request.offset + part.offset);
+    posted = link.iread(pieces, count, request.key,
+                        {request.rows.at(part.offset), request.rows.rowBytes, request.rows.stride});
     break;
   }
   if (posted.ok() && *posted) {

@@ -31,7 +31,7 @@ struct BondRequest final : BufferRequest {
   bool isAnswered = false; // Send: the receiver has said how it ended
   uint64_t number = 0;     // of a large message, as its sender counts
   RemoteKey key;           // one-sided
-  uint64_t offset = 0;     // one-sided
+  RemoteRows rows;         // one-sided
   std::vector<Part> parts;
   Status verdict; // how it will fail, once no part is under way
 

@@ -185,12 +185,12 @@ Result<Request *> GpuConnection::iwrite(const Segment *segments, int count, cons
 }
 
 Result<Request *> GpuConnection::iread(const Segment *segments, int count, const RemoteKey &key,
-                                       uint64_t offset) {
-  return oneSided(segments, count, key, offset, /*write=*/false);
+                                       const RemoteRows &rows) {
+  return oneSided(segments, count, key, rows, /*write=*/false);
 }
 
 Result<Request *> GpuConnection::oneSided(const Segment *segments, int count, const RemoteKey &key,
-                                          uint64_t offset, bool write) {
+                                          const RemoteRows &rows, bool write) {
   std::lock_guard<std::mutex> lock(mutex_);
   COLL_RETURN_IF_ERROR(progress());
   COLL_RETURN_IF_ERROR(check(segments, count));
@@ -199,8 +199,8 @@ Result<Request *> GpuConnection::oneSided(const Segment *segments, int count, co
       return Status(kCollUnsupported, "the transport cannot read or write GPU memory itself");
   GpuRequest &request = newRequest(GpuRequest::Kind::Pass);
   translate(segments, count, request.segments);
-  return posted(request, write ? inner_->iwrite(request.segments.data(), count, key, offset)
-                               : inner_->iread(request.segments.data(), count, key, offset));
+  return posted(request, write ? inner_->iwrite(request.segments.data(), count, key, rows.offset)
+                               : inner_->iread(request.segments.data(), count, key, rows));
 }
 
 Result<Request *> GpuConnection::iflush(const Segment *segments, int count) {

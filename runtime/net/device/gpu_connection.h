@@ -51,7 +51,7 @@ public:
   Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
                            uint64_t offset) override;
   Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                          uint64_t offset) override;
+                          const RemoteRows &rows) override;
   Result<Request *> iflush(const Segment *segments, int count) override;
   Result<Completion> test(Request *request) override;
   void rest() override { inner_->rest(); }
@@ -85,7 +85,7 @@ private:
   Result<bool> takeBlocks(GpuRequest &request, uint64_t bytes);
   Result<Completion> testBelow(GpuRequest &request);
   Result<Request *> oneSided(const Segment *segments, int count, const RemoteKey &key,
-                             uint64_t offset, bool write);
+                             const RemoteRows &rows, bool write);
 
   Result<Request *> receiveHost(const Segment *segments, int count, uint64_t tag);
   Result<Request *> receiveDevice(const Segment &segment, uint64_t tag);

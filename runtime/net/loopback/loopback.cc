@@ -1,6 +1,7 @@
 #include "runtime/net/loopback/loopback.h"
 
 #include "runtime/net/auth.h"
+#include "runtime/net/requests.h"
 
 #include <algorithm>
 #include <cstring>
@@ -143,8 +144,8 @@ public:
     return oneSided(segments, count, key, offset, /*write=*/true);
   }
   Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                          uint64_t offset) override {
-    return oneSided(segments, count, key, offset, /*write=*/false);
+                          const RemoteRows &rows) override {
+    return oneSided(segments, count, key, rows, /*write=*/false);
   }
 
   Result<Request *> iflush(const Segment *segments, int count) override {
@@ -205,7 +206,10 @@ private:
   }
 
   Result<Request *> oneSided(const Segment *segments, int count, const RemoteKey &key,
-                             uint64_t offset, bool write) {
+                             const RemoteRows &rows, bool write) {
+    Result<uint64_t> total = totalBytes(segments, count, rows, properties_);
+    if (!total.ok())
+      return total.status();
     std::lock_guard<std::mutex> lock(pair_->mutex);
     Result<LoopRequest *> begun = begin(segments, count, 0, write);
     if (!begun.ok() || !*begun)
@@ -215,15 +219,17 @@ private:
     World &world = World::get();
     std::lock_guard<std::mutex> memoryLock(world.mutex);
     auto it = world.memory.find(key.key);
-    if (it == world.memory.end() || offset > it->second->key.bytes ||
-        request.bytes > it->second->key.bytes - offset) {
-      request.failure = Status::invalid("the peer's memory has no such key or range");
+    if (it == world.memory.end() || !rows.fit(request.bytes, it->second->key.bytes)) {
+      request.failure = noSuchRange();
       return static_cast<Request *>(&request);
     }
-    uint8_t *remote = it->second->data + offset;
+    uint64_t position = 0; // in what is read or written
     forEachPiece(request.segments, request.bytes, [&](uint8_t *local, uint64_t share) {
-      std::memcpy(write ? remote : local, write ? local : remote, share);
-      remote += share;
+      for (uint64_t part = 0; share > 0; share -= part, local += part, position += part) {
+        part = std::min(share, rows.following(position));
+        uint8_t *remote = it->second->data + rows.at(position);
+        std::memcpy(write ? remote : local, write ? local : remote, part);
+      }
     });
     return static_cast<Request *>(&request);
   }

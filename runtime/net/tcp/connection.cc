@@ -271,7 +271,10 @@ Result<Request *> TcpConnection::iwrite(const Segment *segments, int count, cons
 }
 
 Result<Request *> TcpConnection::iread(const Segment *segments, int count, const RemoteKey &key,
-                                       uint64_t offset) {
+                                       const RemoteRows &rows) {
+  Result<uint64_t> total = totalBytes(segments, count, rows, properties_);
+  if (!total.ok())
+    return total.status();
   Batch batch;
   std::unique_lock<std::mutex> lock(mutex_);
   COLL_RETURN_IF_ERROR(refusal());
@@ -287,8 +290,10 @@ Result<Request *> TcpConnection::iread(const Segment *segments, int count, const
   frame.type = FrameType::Read;
   frame.id = request->id();
   frame.key = key.key;
-  frame.offset = offset;
+  frame.offset = rows.offset;
   frame.bytes = request->total;
+  frame.row = rows.rowBytes;
+  frame.tag = rows.stride;
   batch.push_back({0, outgoingFrame(frame)});
   lock.unlock();
   if (!send(batch, When::Now))

@@ -34,7 +34,7 @@ public:
   Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
                            uint64_t offset) override;
   Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                          uint64_t offset) override;
+                          const RemoteRows &rows) override;
   Result<Request *> iflush(const Segment *segments, int count) override;
   Result<Completion> test(Request *request) override;
   int parts(const Request *request, MessagePart *out, int max) const override;

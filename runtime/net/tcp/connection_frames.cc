@@ -405,7 +405,8 @@ void TcpConnection::onWrite(const Frame &frame, Sink &sink) const {
 
 Status TcpConnection::onRead(const Frame &frame, Batch &batch) {
   std::shared_ptr<Region> region = shared_.regions.find(frame.key);
-  bool good = region && region->covers(frame.offset, frame.bytes);
+  const RemoteRows rows(frame.offset, frame.row, frame.tag);
+  bool good = region && rows.fit(frame.bytes, region->key.bytes);
   if (!good || frame.bytes == 0) {
     batch.push_back({0, acknowledgement(frame.id, good ? FrameCode::Ok : FrameCode::BadKey, true)});
     return {};
@@ -422,7 +423,8 @@ Status TcpConnection::onRead(const Frame &frame, Batch &batch) {
     data.bytes = stripe.bytes;
     Outgoing outgoing = outgoingFrame(data);
     outgoing.region = region;
-    outgoing.offset = frame.offset + stripe.offset;
+    outgoing.rows = rows;
+    outgoing.offset = stripe.offset;
     outgoing.remaining = stripe.bytes;
     outgoing.token = token;
     batch.push_back({nextStream(stripe.bytes), std::move(outgoing)});

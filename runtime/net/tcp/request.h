@@ -78,9 +78,7 @@ struct TcpRequest final : BufferRequest {
     auto bad = static_cast<wire::FrameCode>(badPart.load(std::memory_order_relaxed));
     if (bad == wire::FrameCode::Ok)
       return BufferRequest::finish();
-    fail(bad == wire::FrameCode::Truncated
-             ? truncation()
-             : Status::invalid("the peer's memory has no such key or range"));
+    fail(bad == wire::FrameCode::Truncated ? truncation() : noSuchRange());
   }
 
   // The buffers' pieces for [offset, offset + bytes), at most `max` of them; returns how

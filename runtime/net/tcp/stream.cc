@@ -13,7 +13,7 @@ namespace coll::net::tcp {
 namespace {
 
 constexpr size_t kMaxQueued = 16384;
-constexpr int kMaxPieces = 128;
+constexpr size_t kMaxPieces = 128;
 // So much of what may wait for others does not: a larger call saves nothing.
 constexpr uint64_t kTogetherBytes = 128 << 10;
 // How long a closed connection waits for its peer to take what is on the way.
@@ -312,12 +312,18 @@ Stream::Io Stream::writeRegion(Outgoing &outgoing) {
     txWhy_ = "the memory that the peer reads was deregistered";
     return Io::Broken;
   }
-  iovec pieces[2] = {
-      {outgoing.header + outgoing.headerSent, wire::Frame::kBytes - outgoing.headerSent},
-      {outgoing.region->data + outgoing.offset, std::min(outgoing.remaining, kTurnBytes)}};
+  iovec pieces[kMaxPieces];
+  pieces[0] = {outgoing.header + outgoing.headerSent, wire::Frame::kBytes - outgoing.headerSent};
+  size_t used = 1;
+  const uint64_t end = outgoing.offset + std::min(outgoing.remaining, kTurnBytes);
+  for (uint64_t next = outgoing.offset; next < end && used < kMaxPieces; ++used) {
+    const uint64_t bytes = std::min(end - next, outgoing.rows.following(next));
+    pieces[used] = {outgoing.region->data + outgoing.rows.at(next), bytes};
+    next += bytes;
+  }
   msghdr message = {};
   message.msg_iov = pieces;
-  message.msg_iovlen = 2;
+  message.msg_iovlen = used;
   ssize_t count = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   use.unlock();
   if (count > 0)
@@ -328,7 +334,7 @@ Stream::Io Stream::writeRegion(Outgoing &outgoing) {
 // As many frames as one call takes.
 Stream::Io Stream::writeRequests() {
   iovec pieces[kMaxPieces];
-  int used = 0;
+  size_t used = 0;
   uint64_t planned = 0;
   for (Outgoing &outgoing : queue_) {
     if (outgoing.region || used + 1 + kMaxSegments > kMaxPieces || planned >= kTurnBytes)
@@ -338,14 +344,15 @@ Stream::Io Stream::writeRequests() {
     if (outgoing.remaining == 0)
       continue;
     uint64_t bytes = std::min(outgoing.remaining, kTurnBytes);
-    used += outgoing.request->pieces(outgoing.offset, bytes, pieces + used, kMaxSegments);
+    used += static_cast<size_t>(
+        outgoing.request->pieces(outgoing.offset, bytes, pieces + used, kMaxSegments));
     planned += bytes;
     if (bytes < outgoing.remaining)
       break;
   }
   msghdr message = {};
   message.msg_iov = pieces;
-  message.msg_iovlen = static_cast<size_t>(used);
+  message.msg_iovlen = used;
   ssize_t count = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (count > 0)
     sent(static_cast<size_t>(count));

@@ -39,11 +39,12 @@ struct Sink {
 struct Outgoing {
   uint8_t header[wire::Frame::kBytes];
   size_t headerSent = 0;
-  uint64_t offset = 0; // of the next byte
+  uint64_t offset = 0; // of the next byte, in the request or in what is read
   uint64_t remaining = 0;
   TcpRequest *request = nullptr;  // payload, and what to finish by one part when sent
   uint32_t part = kMaxParts;      // of the request
-  std::shared_ptr<Region> region; // or: payload
+  std::shared_ptr<Region> region; // or: payload,
+  RemoteRows rows;                // which these of it are
   std::shared_ptr<void> token;    // lives until the frame is gone
 };
 

@@ -52,7 +52,7 @@ public:
   Result<Request *> isend(const Segment *segments, int count, uint64_t tag);
   Result<Request *> irecv(const Segment *segments, int count, uint64_t tag);
   Result<Request *> access(bool isWrite, const Segment *segments, int count, const RemoteKey &key,
-                           uint64_t offset);
+                           const RemoteRows &rows);
   Result<Request *> iflush(const Segment *segments, int count);
   Result<Completion> test(Request *request);
   void close();
@@ -118,6 +118,8 @@ private:
   Status onCredit(const Message &message);
   Status onAccess(const Message &message);
   Status onGrant(const Message &message);
+  static std::vector<RemoteSegment> granted(const VerbsRequest &request, uint64_t address,
+                                            uint32_t rkey);
   bool matchUnexpected(VerbsRequest &request);
   void deliver(VerbsRequest &request, const uint8_t *data, uint64_t bytes);
   Status announceBuffers(VerbsRequest &request, Outgoing &answer);

@@ -251,6 +251,17 @@ Status Endpoint::onAccess(const Message &message) {
   return push(std::move(answer)) ? Status() : violation("more questions than a peer may have");
 }
 
+// A read of rows takes one piece of work for each.
+std::vector<RemoteSegment> Endpoint::granted(const VerbsRequest &request, uint64_t address,
+                                             uint32_t rkey) {
+  std::vector<RemoteSegment> remote;
+  const RemoteRows &rows = request.rows;
+  for (uint64_t position = 0; position < request.total; position += remote.back().bytes)
+    remote.push_back({address + (rows.at(position) - rows.offset),
+                      std::min(request.total - position, rows.following(position)), rkey});
+  return remote;
+}
+
 Status Endpoint::onGrant(const Message &message) {
   bool isWrite = message.tag == 0;
   VerbsRequest *request = (isWrite ? outbound_ : inbound_).find(message.id);
@@ -258,12 +269,12 @@ Status Endpoint::onGrant(const Message &message) {
     return violation("an answer to nothing");
   request->open = false;
   if (message.code != MessageCode::Ok)
-    request->fail(Status::invalid("the peer's memory has no such key or range"));
+    request->fail(noSuchRange());
   else if (request->total == 0)
     request->finish();
   else
     split(*request, isWrite ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
-          {{message.offset, request->total, static_cast<uint32_t>(message.key)}}, nextQueue_++);
+          granted(*request, message.offset, static_cast<uint32_t>(message.key)), nextQueue_++);
   return {};
 }
 

@@ -17,6 +17,14 @@ bool isAllOnHost(const Segment *segments, int count) {
   });
 }
 
+// From the first row to the last, or nullopt for more than any memory has.
+std::optional<uint64_t> spanOf(const RemoteRows &rows, uint64_t bytes) {
+  if (!rows.fit(bytes, UINT64_MAX))
+    return std::nullopt;
+  const uint64_t span = bytes ? rows.at(bytes - 1) + 1 - rows.offset : 0;
+  return span <= kMaxMessageBytes ? std::optional(span) : std::nullopt;
+}
+
 bool isAllRegistered(const Segment *segments, int count) {
   return std::all_of(segments, segments + count,
                      [](const Segment &segment) { return segment.memory || segment.bytes == 0; });
@@ -160,10 +168,10 @@ Result<Request *> Endpoint::irecv(const Segment *segments, int count, uint64_t t
   return static_cast<Request *>(request);
 }
 
-// Asks first: see Rationale in the README.
+// Asks first, for rows with all that is between them: see Rationale in the README.
 Result<Request *> Endpoint::access(bool isWrite, const Segment *segments, int count,
-                                   const RemoteKey &key, uint64_t offset) {
-  Result<uint64_t> total = totalBytes(segments, count, properties_);
+                                   const RemoteKey &key, const RemoteRows &rows) {
+  Result<uint64_t> total = totalBytes(segments, count, rows, properties_);
   if (!total.ok())
     return total.status();
   Pool &pool = isWrite ? outbound_ : inbound_;
@@ -178,14 +186,20 @@ Result<Request *> Endpoint::access(bool isWrite, const Segment *segments, int co
   if (!request)
     return static_cast<Request *>(nullptr);
   request->keys = keys.take();
+  request->rows = rows;
+  const std::optional<uint64_t> span = spanOf(rows, *total);
+  if (!span) {
+    request->fail(noSuchRange());
+    return static_cast<Request *>(request);
+  }
   request->open = true;
   Outgoing outgoing;
   outgoing.message.type = MessageType::Access;
   outgoing.message.id = request->id();
   outgoing.message.tag = isWrite ? 0 : 1;
   outgoing.message.key = key.key;
-  outgoing.message.offset = offset;
-  outgoing.message.bytes = *total;
+  outgoing.message.offset = rows.offset;
+  outgoing.message.bytes = *span;
   push(std::move(outgoing));
   flush();
   return static_cast<Request *>(request);

@@ -28,8 +28,8 @@ public:
     return endpoint_->access(/*isWrite=*/true, segments, count, key, offset);
   }
   Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
-                          uint64_t offset) override {
-    return endpoint_->access(/*isWrite=*/false, segments, count, key, offset);
+                          const RemoteRows &rows) override {
+    return endpoint_->access(/*isWrite=*/false, segments, count, key, rows);
   }
   Result<Request *> iflush(const Segment *segments, int count) override {
     return endpoint_->iflush(segments, count);

@@ -26,6 +26,7 @@ struct VerbsRequest final : BufferRequest {
   bool isBusy = false;   // the device, here or there, may touch the buffers
   uint32_t parts = 0;    // pieces of work that the device has not finished
   uint32_t expected = 0; // Recv: bits of the queues whose immediate is to come
+  RemoteRows rows;       // Read: what of the peer's memory
   Keys keys;
 
   // What the peer sends with the last byte of each part.
