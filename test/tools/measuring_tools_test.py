@@ -256,11 +256,13 @@ class CollPerfTest(unittest.TestCase):
         rows_file = self.path("rows.jsonl")
         quick = ["--iterations=1", "--warmup=0", "--repeat=1"]
         for words in (["--shape=65x33x7", "--senders=3", "--receivers=2", "--to=2", "--dtype=i16"],
-                      ["--shape=100x90", "--senders=2", "--receivers=3", "--same", "--from=-1"]):
+                      ["--shape=100x90", "--senders=2", "--receivers=3", "--same", "--from=-1"],
+                      ["--shape=100x90", "--senders=2", "--receivers=3", "--memory=shm"]):
             done = run("coll-perf", "reshard", *words, *quick, f"--json={rows_file}")
             self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         rows = [json.loads(line) for line in rows_file.read_text().splitlines()]
-        self.assertEqual(len(rows), 2 * 4)
+        self.assertEqual(len(rows), 3 * 4)
+        self.assertEqual(sum("shared memory" in row["case"] for row in rows), 4)
         for row in rows:
             self.assertGreater(row["ours"], 0)
             self.assertLessEqual(row["least_wire_bytes"], row["wire_bytes"])

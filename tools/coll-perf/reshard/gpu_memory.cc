@@ -18,7 +18,6 @@ using rt::gpu::Sharing;
 using rt::gpu::Window;
 
 constexpr int64_t kStagingBytes = 8 << 20;
-constexpr unsigned char kSpoiled = 0x5e;
 
 // What a rank tells the others. Plain bytes.
 struct Card {

@@ -10,17 +10,15 @@ namespace coll::perf {
 
 namespace {
 
-constexpr char kSpoiled = 0x5e;
-
 // What a rank tells the others. Plain bytes.
 struct Card {
   net::Handle handle;
   net::RemoteKey keys[kPlaces];
 };
 
-class HostRankMemory final : public RankMemory {
+class TcpRankMemory final : public HostRankMemory {
 public:
-  ~HostRankMemory() override {
+  ~TcpRankMemory() override {
     active_.clear();
     passive_.clear();
     listener_.reset();
@@ -59,19 +57,6 @@ public:
                                     cards_[at].keys[static_cast<size_t>(place)],
                                     transport_->devices()[0].maxSegments};
   }
-  Status spoil() override {
-    for (Place place : {Place::Target, Place::Scratch})
-      if (own(place).bytes > 0)
-        std::memset(own(place).data, kSpoiled, static_cast<size_t>(own(place).bytes));
-    return {};
-  }
-
-protected:
-  Status write(char *to, const char *from, int64_t bytes) override {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-    return {};
-  }
-  Status read(char *to, const char *from, int64_t bytes) override { return write(to, from, bytes); }
 
 private:
   Status makeBuffer(size_t place, int64_t bytes, net::RemoteKey &key) {
@@ -139,7 +124,7 @@ private:
 Result<std::unique_ptr<RankMemory>> makeHostMemory(const ReshardTask &task, int rank,
                                                    const PlaceBytes &bytes,
                                                    net::Bootstrap &bootstrap) {
-  auto memory = std::make_unique<HostRankMemory>();
+  auto memory = std::make_unique<TcpRankMemory>();
   COLL_RETURN_IF_ERROR(memory->open(task, rank, bytes, bootstrap));
   return std::unique_ptr<RankMemory>(std::move(memory));
 }

@@ -3,6 +3,7 @@
 #include "runtime/net/tcp/tcp.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace coll::perf {
@@ -18,6 +19,18 @@ Result<std::unique_ptr<net::Transport>> makeTcp() {
   if (options.iface.empty())
     options.iface = "lo";
   return net::createTcpTransport(options, std::nullopt);
+}
+
+Status HostRankMemory::spoil() {
+  for (Place place : {Place::Target, Place::Scratch})
+    if (own(place).bytes > 0)
+      std::memset(own(place).data, kSpoiled, static_cast<size_t>(own(place).bytes));
+  return {};
+}
+
+Status HostRankMemory::write(char *to, const char *from, int64_t bytes) {
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+  return {};
 }
 
 Status RankMemory::fill(const ShardPattern &pattern) {

@@ -17,6 +17,7 @@ namespace coll::perf {
 // Which of a rank's buffers.
 enum class Place { Source, Target, Scratch };
 inline constexpr size_t kPlaces = 3;
+inline constexpr unsigned char kSpoiled = 0x5e; // what spoil() leaves
 using PlaceBytes = std::array<int64_t, kPlaces>;
 
 class RankMemory {
@@ -42,6 +43,15 @@ protected:
   rt::exchange::OwnBuffer own_[kPlaces];
 };
 
+class HostRankMemory : public RankMemory {
+public:
+  Status spoil() override;
+
+protected:
+  Status write(char *to, const char *from, int64_t bytes) override;
+  Status read(char *to, const char *from, int64_t bytes) override { return write(to, from, bytes); }
+};
+
 // As the environment says; by default on this machine's loopback.
 Result<std::unique_ptr<net::Transport>> makeTcp();
 
@@ -49,6 +59,9 @@ Result<std::unique_ptr<net::Transport>> makeTcp();
 Result<std::unique_ptr<RankMemory>> makeHostMemory(const ReshardTask &task, int rank,
                                                    const PlaceBytes &bytes,
                                                    net::Bootstrap &bootstrap);
+// POSIX shared memory, which all ranks map.
+Result<std::unique_ptr<RankMemory>>
+makeSharedMemory(const ReshardTask &task, const PlaceBytes &bytes, net::Bootstrap &bootstrap);
 
 class GpuRankMemory : public RankMemory {
 public:

@@ -97,7 +97,7 @@ Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
   const bool isSpread = words.nodes > 1;
   if (isSpread && !gpu)
     return Status::invalid(
-        "--nodes is for GPU memory; host memory goes over tcp between any ranks");
+        "--nodes is for GPU memory; with --memory=host, tcp is between any ranks");
   const std::string peers = words.peers != "all" ? words.peers
                             : isSpread           ? "nccl"
                             : gpu                ? "nccl,copies"
@@ -145,7 +145,8 @@ void addReshardOptions(CLI::App &app, ReshardWords &words) {
                "print what each link carries, and the least that any plan brings into each rank")
       ->group(group);
   group = "Where";
-  option("--memory", words.memory, "host (processes, one-sided over tcp) or gpu (peer memory)");
+  option("--memory", words.memory,
+         "host (processes, one-sided over tcp), shm (shared memory) or gpu (peer memory)");
   option("--nodes", words.nodes,
          "gpu: nodes that the ranks are made to be on: between them tcp, not peer memory");
   option("--engine", words.engines,
@@ -196,10 +197,11 @@ Result<ReshardTask> prepareShape(const ReshardWords &words, const std::string &w
   std::optional<CollDtype> dtype = rt::parseDtype(words.dtype);
   if (!dtype)
     return Status::invalid("--dtype: \"" + words.dtype + "\" is none");
-  if (words.memory != "host" && words.memory != "gpu")
-    return Status::invalid("--memory: host or gpu, not \"" + words.memory + "\"");
+  if (words.memory != "host" && words.memory != "shm" && words.memory != "gpu")
+    return Status::invalid("--memory: host, shm or gpu, not \"" + words.memory + "\"");
   COLL_RETURN_IF_ERROR(checkNumbers(words, shape->size()));
   task.gpu = words.memory == "gpu";
+  task.shared = words.memory == "shm";
   Result<std::vector<ReshardWay>> ways = parseWays(words, task.gpu);
   if (!ways)
     return ways.status();

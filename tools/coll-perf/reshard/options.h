@@ -44,8 +44,9 @@ struct ReshardWay {
 struct ReshardTask {
   rt::exchange::ReshardSpec spec;
   int ranks = 0;
-  int nodes = 1; // that the ranks are made to be on, neighbours together
-  bool gpu = false;
+  int nodes = 1;                // that the ranks are made to be on, neighbours together
+  bool gpu = false;             // else memory of the host
+  bool shared = false;          // which all ranks map
   std::vector<ReshardWay> ways; // ours first
   int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
   bool check = true, certificate = false;

@@ -100,7 +100,8 @@ Status ReshardRank::makeMemory() {
     memory_ = made.take();
   } else {
     Result<std::unique_ptr<RankMemory>> made =
-        makeHostMemory(task_, rank_, bytes, ranks_.bootstrap());
+        task_.shared ? makeSharedMemory(task_, bytes, ranks_.bootstrap())
+                     : makeHostMemory(task_, rank_, bytes, ranks_.bootstrap());
     if (!made)
       return made.status();
     memory_ = made.take();
@@ -226,7 +227,7 @@ Result<std::vector<Figure>> ReshardRank::measure() {
 // "GPU memory of processes, 4 x NVIDIA H200"
 std::string placeName(const ReshardTask &task) {
   if (!task.gpu)
-    return "host memory of processes, over tcp";
+    return task.shared ? "shared memory of processes" : "host memory of processes, over tcp";
   std::string name = "GPU memory of processes";
   if (task.nodes > 1)
     name += " on " + std::to_string(task.nodes) + " nodes, over tcp between them";
