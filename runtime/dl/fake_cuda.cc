@@ -172,10 +172,13 @@ struct FakeCudaFunctions : FakeCudaPeers {
     if (stream->capture && !mayBeCaptured)
       return kCaptureUnsupported;
     FakeWork work = {std::move(begin), call.state.delay, nullptr};
-    if (stream->capture)
-      stream->capture->work.push_back(std::move(work));
-    else
+    if (!stream->capture) {
       stream->work.push_back(std::move(work));
+      return kCudaSuccess;
+    }
+    stream->capture->work.push_back(std::move(work));
+    if (auto fork = stream->capture->forks.find(stream); fork != stream->capture->forks.end())
+      fork->second = false;
     return kCudaSuccess;
   }
   static CudaResult put(Call &call, CudaStream stream, std::function<void()> run) {
@@ -279,8 +282,23 @@ struct FakeCudaFunctions : FakeCudaPeers {
       return call.result;
     return finish(stream);
   }
+  // Into the capture that the event is in; what was captured there so far comes first anyhow.
+  static CudaResult follow(Call &call, CudaStream stream, const CudaEventTag &event) {
+    if (stream->capture && stream->capture != event.capture)
+      return kCaptureUnsupported;
+    if (!stream->capture) {
+      stream->capture = event.capture;
+      event.capture->forks[stream] = false;
+    } else if (auto fork = event.capture->forks.find(event.stream);
+               fork != event.capture->forks.end()) {
+      fork->second = true;
+    }
+    return call.result;
+  }
   static CudaResult streamWaitEvent(CudaStream stream, CudaEvent event, unsigned) {
     Call call("streamWaitEvent", /*needsContext=*/true);
+    if (!call.failed() && event->capture)
+      return follow(call, stream, *event);
     return enqueue(
         call, stream, [done = event->done] { return [done] { return *done; }; },
         /*mayBeCaptured=*/false);
@@ -305,16 +323,28 @@ struct FakeCudaFunctions : FakeCudaPeers {
   static CudaResult streamBeginCapture(CudaStream stream, int) {
     Call call("streamBeginCapture", /*needsContext=*/true);
     if (!call.failed())
-      stream->capture = std::make_unique<CudaGraphTag>();
+      stream->capture = std::make_shared<CudaGraphTag>();
     return call.result;
   }
   static CudaResult streamEndCapture(CudaStream stream, CudaGraph *graph) {
     Call call("streamEndCapture", /*needsContext=*/true);
     *graph = nullptr;
-    if (!stream->capture)
+    if (!stream->capture || stream->capture->forks.count(stream))
       return call.state.wrong("a capture ended that had not begun");
-    *graph = stream->capture.get();
-    call.state.graphs[*graph] = std::move(stream->capture);
+    const std::shared_ptr<CudaGraphTag> captured = std::move(stream->capture);
+    bool isJoined = true;
+    for (auto &[fork, waitedFor] : captured->forks) {
+      isJoined &= waitedFor;
+      if (call.state.streams.count(fork))
+        fork->capture = nullptr;
+    }
+    for (auto &[event, owned] : call.state.events)
+      if (event->capture == captured)
+        event->capture = nullptr;
+    if (!isJoined)
+      return kCaptureUnjoined;
+    *graph = captured.get();
+    call.state.graphs[*graph] = captured;
     return call.result;
   }
   static CudaResult streamIsCapturing(CudaStream stream, int *capturing) {
@@ -363,6 +393,11 @@ struct FakeCudaFunctions : FakeCudaPeers {
   }
   static CudaResult eventRecord(CudaEvent event, CudaStream stream) {
     Call call("eventRecord", /*needsContext=*/true);
+    if (!call.failed() && call.state.streams.count(stream) && stream->capture) {
+      event->stream = stream;
+      event->capture = stream->capture;
+      return call.result;
+    }
     auto done = std::make_shared<bool>(false);
     CudaResult result = enqueue(
         call, stream,
@@ -374,6 +409,7 @@ struct FakeCudaFunctions : FakeCudaPeers {
     if (result == kCudaSuccess) {
       event->stream = stream;
       event->done = done;
+      event->capture = nullptr;
     }
     return result;
   }

@@ -20,6 +20,7 @@ namespace coll::rt::dl {
 inline constexpr int kMaxDevices = 8;
 inline constexpr CudaResult kAlreadyRegistered = 712;
 inline constexpr CudaResult kCaptureUnsupported = 900;
+inline constexpr CudaResult kCaptureUnjoined = 904;
 // Longest that memory is freed for; a driver would wait for ever.
 inline constexpr std::chrono::seconds kFreeing(10);
 
@@ -58,8 +59,13 @@ struct FakeWork {
   FakeCuda::Question done;
 };
 
+// Work is replayed in the order in which it was captured, one thing after the other: an order that
+// all its streams' events allow.
 struct CudaGraphTag {
   std::vector<FakeWork> work;
+  // Streams that an event brought into the capture, and whether its first stream has waited for
+  // what each did last.
+  std::map<CudaStreamTag *, bool> forks;
 };
 
 struct CudaGraphExecTag {
@@ -70,12 +76,13 @@ struct CudaStreamTag {
   int ordinal = 0;
   unsigned long long id = 0;
   std::deque<FakeWork> work;
-  std::unique_ptr<CudaGraphTag> capture;
+  std::shared_ptr<CudaGraphTag> capture;
 };
 
 struct CudaEventTag {
   CudaStreamTag *stream = nullptr;
   std::shared_ptr<bool> done = std::make_shared<bool>(true); // of the last record
+  std::shared_ptr<CudaGraphTag> capture;                     // that the last record is in
 };
 
 struct CudaContextTag {
@@ -96,7 +103,7 @@ struct FakeCuda::State {
   std::map<CudaStreamTag *, std::unique_ptr<CudaStreamTag>> streams;
   unsigned long long streamsMade = 0;
   std::map<CudaEventTag *, std::unique_ptr<CudaEventTag>> events;
-  std::map<CudaGraphTag *, std::unique_ptr<CudaGraphTag>> graphs;
+  std::map<CudaGraphTag *, std::shared_ptr<CudaGraphTag>> graphs;
   std::map<CudaGraphExecTag *, std::unique_ptr<CudaGraphExecTag>> execs;
   std::map<std::string, FakeFailure> failures;
   std::map<std::string, int64_t> calls;

@@ -9,6 +9,7 @@
 #include "test/exchange/reshard_cases.h"
 
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -151,8 +152,11 @@ protected:
     EXPECT_EQ(machine_.cuda->streamSynchronize(streams_[gpu]), dl::kCudaSuccess);
   }
   void synchronize();
+  // Puts work on a GPU's stream, or into a graph that is then launched on it.
+  enum class Order { Eager, Graph };
+  Status order(size_t gpu, Order how, const std::function<Status(dl::CudaStream)> &work);
   void runCase(const ReshardSpec &spec, ReshardStrategy strategy, ReshardDirection direction,
-               const GpuReshardOptions &options, size_t misalign);
+               const GpuReshardOptions &options, size_t misalign, Order how = Order::Eager);
 
   Machine machine_;
   std::vector<dl::CudaStream> streams_;
@@ -205,10 +209,31 @@ void ReshardGpuTest::synchronize() {
   }
 }
 
+Status ReshardGpuTest::order(size_t gpu, Order how,
+                             const std::function<Status(dl::CudaStream)> &work) {
+  const dl::Cuda &cuda = *machine_.cuda;
+  const dl::CudaStream stream = streams_[gpu];
+  if (how == Order::Eager)
+    return work(stream);
+  dl::CudaScope scope(cuda, machine_.gpus[gpu]->context());
+  dl::CudaGraph graph = nullptr;
+  dl::CudaGraphExec exec = nullptr;
+  EXPECT_EQ(cuda.streamBeginCapture(stream, dl::kCudaCaptureThreadLocal), 0);
+  const Status status = work(stream);
+  EXPECT_EQ(cuda.streamEndCapture(stream, &graph), 0);
+  EXPECT_EQ(cuda.graphInstantiate(&exec, graph, 0), 0);
+  for (int replay = 0; replay < 2; ++replay)
+    EXPECT_EQ(cuda.graphLaunch(exec, stream), 0);
+  EXPECT_EQ(cuda.streamSynchronize(stream), 0);
+  EXPECT_EQ(cuda.graphExecDestroy(exec), 0);
+  EXPECT_EQ(cuda.graphDestroy(graph), 0);
+  return status;
+}
+
 // `misalign` bytes are in front of every buffer.
 void ReshardGpuTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy,
                              ReshardDirection direction, const GpuReshardOptions &options,
-                             size_t misalign) {
+                             size_t misalign, Order how) {
   Result<ReshardPlan> planned = planReshard(spec, strategy);
   ASSERT_TRUE(planned.ok()) << planned.status().toString();
   const ReshardPlan &plan = *planned;
@@ -257,7 +282,10 @@ void ReshardGpuTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy,
   }
   for (auto step : {&GpuReshard::run, &GpuReshard::slice}) {
     for (auto &[rank, member] : members) {
-      const Status status = (*member.*step)(streams_[gpuOf(rank)]);
+      const Status status =
+          order(gpuOf(rank), how, [&, member = member.get()](dl::CudaStream stream) {
+            return (*member.*step)(stream);
+          });
       ASSERT_TRUE(status.ok()) << status.toString();
     }
     synchronize();
@@ -294,19 +322,33 @@ TEST_P(ReshardGpuTest, RandomReshardsAreExact) {
   }
 }
 
-// Rows that engines take, beside what the kernel keeps: from rows to columns between the same
-// ranks.
-TEST_P(ReshardGpuTest, EnginesAndKernelShareTheWork) {
+// From rows to columns between the same ranks: rows that engines take, beside what the kernel
+// keeps.
+ReshardSpec rowsToColumns() {
   ReshardSpec spec;
   spec.shape = {12, 4 * 9000};
   for (int i = 0; i < 4; ++i) {
     spec.senders.push_back({i, {{3 * i, 0}, {3, 4 * 9000}}, {}, 0});
     spec.receivers.push_back({i, {{0, 9000 * i}, {12, 9000}}, {}, 0});
   }
+  return spec;
+}
+
+TEST_P(ReshardGpuTest, EnginesAndKernelShareTheWork) {
+  const ReshardSpec spec = rowsToColumns();
   for (int streams : {1, 3})
     for (auto direction : {ReshardDirection::Push, ReshardDirection::Pull})
       for (auto strategy : {ReshardStrategy::Routed, ReshardStrategy::Gather})
         runCase(spec, strategy, direction, {streams, 0, ReshardEngine::Auto}, 4);
+}
+
+// Own streams fork from the caller's, and join it, inside the graph.
+TEST_P(ReshardGpuTest, RunsInGraphs) {
+  const ReshardSpec spec = rowsToColumns();
+  for (int streams : {1, 4})
+    for (auto engine : {ReshardEngine::Auto, ReshardEngine::Kernel, ReshardEngine::Copies})
+      for (auto strategy : {ReshardStrategy::Routed, ReshardStrategy::Gather})
+        runCase(spec, strategy, ReshardDirection::Push, {streams, 0, engine}, 4, Order::Graph);
 }
 
 //===-- the kernel by itself ----------------------------------------------------------===//
