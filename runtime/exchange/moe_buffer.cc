@@ -347,13 +347,14 @@ Status MoeBuffer::watch() {
 }
 
 Status MoeBuffer::settle(const Status &failure) {
-  const Status told = reasonOf(failure);
+  const Status told = nodes_ ? reasonOf(failure) : Status::okay();
   std::lock_guard<std::mutex> lock(mutex_);
   if (!failure_.ok())
     return failure_;
   failure_ = told.ok() ? failure : told;
   __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE);
-  nodes_->abort(told.ok() ? failure.annotate("rank " + std::to_string(options_.rank)) : told);
+  if (nodes_)
+    nodes_->abort(told.ok() ? failure.annotate("rank " + std::to_string(options_.rank)) : told);
   return failure_;
 }
 

@@ -18,7 +18,8 @@
 // **Order.** Calls run on the communication stream; MoeOrder says what they wait for, and
 // who waits for them. All ranks make the same calls in the same order.
 // **Waiting.** Only a dispatch without a worst case blocks: until the counts are known, or
-// `timeoutUs` has passed without them. No call allocates GPU memory.
+// a quarter more than `timeoutUs` has passed without them, which is the buffer's end. No call
+// allocates GPU memory.
 // **Several nodes.** Calls find their way themselves: by peer memory inside a node, over a
 // transport between nodes, which a token crosses once for each other node that wants it
 // (moe_routes.h). The host drives the network: a thread of the buffer does dispatch and combine,

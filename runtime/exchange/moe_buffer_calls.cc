@@ -135,9 +135,13 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
         options.config, stream_));
     pointTo(shape, received);
     COLL_RETURN_IF_ERROR(end(order));
-    if (!options.worstCaseTokens)
-      COLL_RETURN_IF_ERROR(awaitCounts(order.done ? order.done : after_,
-                                       routing.numExperts / options_.numRanks, received));
+    if (options.worstCaseTokens)
+      return received;
+    const Status counted = awaitCounts(order.done ? order.done : after_,
+                                       routing.numExperts / options_.numRanks, received);
+    // Counts that come later would be taken for those of the next call.
+    if (!counted.ok())
+      return settle(counted);
     return received;
   }());
 }
@@ -233,7 +237,9 @@ void MoeBuffer::pointTo(const kernels::MoeShape &shape, MoeReceived &received) c
 
 Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received) {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::microseconds(options_.timeoutUs);
+  // A quarter later than the kernels, which know whom they have waited for.
+  const auto deadline =
+      Clock::now() + std::chrono::microseconds(options_.timeoutUs + options_.timeoutUs / 4);
   const kernels::MoeCounters &counters = words_->counters;
   int32_t total = -1;
   bool hasEnded = false;

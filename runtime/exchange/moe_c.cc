@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ using namespace coll::rt;
 struct CollMoe {
   std::unique_ptr<net::Transport> transport; // outlives the buffer
   std::unique_ptr<MoeBuffer> buffer;
+  int32_t numRanks = 0;
   // In its handles, which may outlive it: no other buffer has the same.
   const std::shared_ptr<const char> mark = std::make_shared<char>();
 };
@@ -44,6 +46,16 @@ int32_t answer(const Status &status) {
   if (!status.ok())
     lastError = status.toString();
   return status.code();
+}
+
+// No exception crosses the C ABI: the ones that remain possible are failing allocations.
+template <typename Function>
+int32_t guarded(Function function) {
+  try {
+    return function();
+  } catch (const std::exception &error) {
+    return answer({kCollDevice, std::string("moe: ") + error.what()});
+  }
 }
 
 Status null(const char *what) {
@@ -194,19 +206,22 @@ int32_t coll_moe_version() { return kCollMoeVersion; }
 const char *coll_moe_last_error() { return lastError.c_str(); }
 
 int32_t coll_moe_create(const CollMoeOptions *options, CollMoe **buffer) {
-  if (!options || !buffer)
-    return answer(null("options` or `buffer"));
-  auto transport = transportOf(*options);
-  if (!transport)
-    return answer(transport.status());
-  auto made = std::make_unique<CollMoe>();
-  made->transport = transport.take();
-  auto created = MoeBuffer::create(optionsOf(*options, made->transport.get()));
-  if (!created)
-    return answer(created.status());
-  made->buffer = created.take();
-  *buffer = made.release();
-  return kCollOk;
+  return guarded([&]() -> int32_t {
+    if (!options || !buffer)
+      return answer(null("options` or `buffer"));
+    auto transport = transportOf(*options);
+    if (!transport)
+      return answer(transport.status());
+    auto made = std::make_unique<CollMoe>();
+    made->transport = transport.take();
+    auto created = MoeBuffer::create(optionsOf(*options, made->transport.get()));
+    if (!created)
+      return answer(created.status());
+    made->buffer = created.take();
+    made->numRanks = options->numRanks;
+    *buffer = made.release();
+    return kCollOk;
+  });
 }
 
 void coll_moe_free(CollMoe *buffer) { delete buffer; }
@@ -221,19 +236,26 @@ int32_t coll_moe_card(const CollMoe *buffer, void *card) {
 }
 
 int32_t coll_moe_sync(CollMoe *buffer, const void *cards, int32_t numCards) {
-  if (!buffer || !cards || numCards < 1)
-    return answer(null("buffer` or `cards"));
-  std::vector<MoeCard> all(static_cast<size_t>(numCards));
-  std::memcpy(static_cast<void *>(all.data()), cards, all.size() * sizeof(MoeCard));
-  return answer(buffer->buffer->sync(all));
+  return guarded([&]() -> int32_t {
+    if (!buffer || !cards || numCards < 1)
+      return answer(null("buffer` or `cards"));
+    if (numCards != buffer->numRanks)
+      return answer(Status::invalid("moe: " + std::to_string(numCards) + " cards of " +
+                                    std::to_string(buffer->numRanks) + " ranks"));
+    std::vector<MoeCard> all(static_cast<size_t>(numCards));
+    std::memcpy(static_cast<void *>(all.data()), cards, all.size() * sizeof(MoeCard));
+    return answer(buffer->buffer->sync(all));
+  });
 }
 
 int32_t coll_moe_destroy(CollMoe *buffer) {
-  return answer(buffer ? buffer->buffer->destroy() : null("buffer"));
+  return guarded(
+      [&]() -> int32_t { return answer(buffer ? buffer->buffer->destroy() : null("buffer")); });
 }
 
 int32_t coll_moe_check(CollMoe *buffer) {
-  return answer(buffer ? buffer->buffer->check() : null("buffer"));
+  return guarded(
+      [&]() -> int32_t { return answer(buffer ? buffer->buffer->check() : null("buffer")); });
 }
 
 void coll_moe_abort(CollMoe *buffer) {
@@ -252,14 +274,16 @@ int32_t coll_moe_info(const CollMoe *buffer, CollMoeInfo *info) {
 
 int32_t coll_moe_local_buffer(const CollMoe *buffer, int32_t dtype, int64_t offset, int32_t useNet,
                               void **data, int64_t *numElems) {
-  if (!buffer || !data || !numElems)
-    return answer(null("buffer`, `data` or `numElems"));
-  auto view = buffer->buffer->localBuffer(static_cast<CollDtype>(dtype), offset, useNet != 0);
-  if (!view)
-    return answer(view.status());
-  *data = view->data;
-  *numElems = view->numElems;
-  return kCollOk;
+  return guarded([&]() -> int32_t {
+    if (!buffer || !data || !numElems)
+      return answer(null("buffer`, `data` or `numElems"));
+    auto view = buffer->buffer->localBuffer(static_cast<CollDtype>(dtype), offset, useNet != 0);
+    if (!view)
+      return answer(view.status());
+    *data = view->data;
+    *numElems = view->numElems;
+    return kCollOk;
+  });
 }
 
 int32_t coll_moe_root_net_rank(const CollMoe *buffer, int32_t isGlobal) {
@@ -290,10 +314,12 @@ int32_t coll_moe_local_net_id(const CollMoe *buffer, void *id) {
 
 int32_t coll_moe_dispatch_layout(CollMoe *buffer, const CollMoeRouting *routing,
                                  const CollMoeLayout *layout, const CollMoeOrder *order) {
-  if (!buffer || !routing || !layout || !order)
-    return answer(null("buffer`, `routing`, `layout` or `order"));
-  return answer(
-      buffer->buffer->dispatchLayout(routingOf(*routing), layoutOf(*layout), orderOf(*order)));
+  return guarded([&]() -> int32_t {
+    if (!buffer || !routing || !layout || !order)
+      return answer(null("buffer`, `routing`, `layout` or `order"));
+    return answer(
+        buffer->buffer->dispatchLayout(routingOf(*routing), layoutOf(*layout), orderOf(*order)));
+  });
 }
 
 int64_t coll_moe_handle_bytes(int64_t numTokens, int32_t numRanks, int32_t numSms) {
@@ -308,38 +334,43 @@ int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
                           const CollMoeRouting *routing, const CollMoeLayout *layout,
                           const CollMoeDispatchOptions *options, void *handleMemory,
                           const CollMoeOrder *order, CollMoeReceived *received) {
-  if (!buffer || !tokens || !routing || !layout || !options || !order || !received)
-    return answer(null("buffer` or a structure of `dispatch"));
-  if (Status known = checkDtype(tokens->dtype); !known.ok())
-    return answer(known);
-  MoeDispatchOptions chosen;
-  chosen.config = configOf(options->numSms);
-  set(chosen.expertAlignment, options->expertAlignment);
-  chosen.worstCaseTokens = options->worstCaseTokens;
-  auto made = buffer->buffer->dispatch(tokensOf(*tokens), routingOf(*routing), layoutOf(*layout),
-                                       chosen, handleMemory, orderOf(*order));
-  const int64_t worst =
-      made.ok() && chosen.worstCaseTokens
-          ? std::min(chosen.worstCaseTokens,
-                     buffer->buffer->maxReceived(tokensOf(*tokens), routing->numTopk))
-          : 0;
-  return give(buffer, std::move(made), worst, chosen.config.numChannels(), *received);
+  return guarded([&]() -> int32_t {
+    if (!buffer || !tokens || !routing || !layout || !options || !order || !received)
+      return answer(null("buffer` or a structure of `dispatch"));
+    if (Status known = checkDtype(tokens->dtype); !known.ok())
+      return answer(known);
+    MoeDispatchOptions chosen;
+    chosen.config = configOf(options->numSms);
+    set(chosen.expertAlignment, options->expertAlignment);
+    chosen.worstCaseTokens = options->worstCaseTokens;
+    auto made = buffer->buffer->dispatch(tokensOf(*tokens), routingOf(*routing), layoutOf(*layout),
+                                         chosen, handleMemory, orderOf(*order));
+    const int64_t worst =
+        made.ok() && chosen.worstCaseTokens
+            ? std::min(chosen.worstCaseTokens,
+                       buffer->buffer->maxReceived(tokensOf(*tokens), routing->numTopk))
+            : 0;
+    return give(buffer, std::move(made), worst, chosen.config.numChannels(), *received);
+  });
 }
 
 int32_t coll_moe_dispatch_again(CollMoe *buffer, const CollMoeTokens *tokens,
                                 const CollMoeHandle *handle, int32_t numSms,
                                 const CollMoeOrder *order, CollMoeReceived *received) {
-  if (!buffer || !tokens || !handle || !order || !received)
-    return answer(null("buffer` or a structure of `dispatch_again"));
-  if (Status known = checkDtype(tokens->dtype); !known.ok())
-    return answer(known);
-  if (Status own = checkHandle(buffer, handle); !own.ok())
-    return answer(own);
-  auto made = buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
-                                            orderOf(*order));
-  const int64_t worst =
-      made.ok() ? std::min(handle->numRows, buffer->buffer->maxReceived(tokensOf(*tokens), 0)) : 0;
-  return give(buffer, std::move(made), worst, handle->numChannels, *received);
+  return guarded([&]() -> int32_t {
+    if (!buffer || !tokens || !handle || !order || !received)
+      return answer(null("buffer` or a structure of `dispatch_again"));
+    if (Status known = checkDtype(tokens->dtype); !known.ok())
+      return answer(known);
+    if (Status own = checkHandle(buffer, handle); !own.ok())
+      return answer(own);
+    auto made = buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
+                                              orderOf(*order));
+    const int64_t worst =
+        made.ok() ? std::min(handle->numRows, buffer->buffer->maxReceived(tokensOf(*tokens), 0))
+                  : 0;
+    return give(buffer, std::move(made), worst, handle->numChannels, *received);
+  });
 }
 
 void *coll_moe_combine_input(const CollMoe *buffer) {
@@ -348,22 +379,24 @@ void *coll_moe_combine_input(const CollMoe *buffer) {
 
 int32_t coll_moe_combine(CollMoe *buffer, const CollMoeCombine *combine,
                          const CollMoeHandle *handle, const CollMoeOrder *order) {
-  if (!buffer || !combine || !handle || !order)
-    return answer(null("buffer` or a structure of `combine"));
-  if (Status own = checkHandle(buffer, handle); !own.ok())
-    return answer(own);
-  MoeCombine call;
-  call.x = combine->x;
-  call.numRows = combine->numRows;
-  call.hidden = combine->hidden;
-  call.topkWeights = combine->topkWeights;
-  call.numTopk = combine->numTopk;
-  call.bias[0] = combine->bias[0];
-  call.bias[1] = combine->bias[1];
-  call.out = combine->out;
-  call.outWeights = combine->outWeights;
-  return answer(
-      buffer->buffer->combine(call, handle->handle, configOf(combine->numSms), orderOf(*order)));
+  return guarded([&]() -> int32_t {
+    if (!buffer || !combine || !handle || !order)
+      return answer(null("buffer` or a structure of `combine"));
+    if (Status own = checkHandle(buffer, handle); !own.ok())
+      return answer(own);
+    MoeCombine call;
+    call.x = combine->x;
+    call.numRows = combine->numRows;
+    call.hidden = combine->hidden;
+    call.topkWeights = combine->topkWeights;
+    call.numTopk = combine->numTopk;
+    call.bias[0] = combine->bias[0];
+    call.bias[1] = combine->bias[1];
+    call.out = combine->out;
+    call.outWeights = combine->outWeights;
+    return answer(
+        buffer->buffer->combine(call, handle->handle, configOf(combine->numSms), orderOf(*order)));
+  });
 }
 
 void coll_moe_free_handle(CollMoeHandle *handle) { delete handle; }
@@ -383,55 +416,65 @@ int64_t coll_moe_low_latency_host_bytes(const CollMoeShape *shape, int32_t numRa
 int32_t coll_moe_low_latency_dispatch(CollMoe *buffer, const CollMoeLowLatencyDispatch *call,
                                       const CollMoeLowLatencyRows *rows, const CollMoeOrder *order,
                                       int64_t *hook) {
-  if (!buffer || !call || !rows || !order)
-    return answer(null("buffer` or a structure of `low_latency_dispatch"));
-  if (Status known = checkDtype(call->dtype); !known.ok())
-    return answer(known);
-  MoeHook later;
-  const Status status = buffer->buffer->lowLatencyDispatch(
-      {routingOf(call->routing), call->x, static_cast<CollDtype>(call->dtype), call->expertTokens,
-       call->numSms},
-      rowsOf(*rows), orderOf(*order), hook ? &later : nullptr);
-  if (hook)
-    *hook = later.call;
-  return answer(status);
+  return guarded([&]() -> int32_t {
+    if (!buffer || !call || !rows || !order)
+      return answer(null("buffer` or a structure of `low_latency_dispatch"));
+    if (Status known = checkDtype(call->dtype); !known.ok())
+      return answer(known);
+    MoeHook later;
+    const Status status = buffer->buffer->lowLatencyDispatch(
+        {routingOf(call->routing), call->x, static_cast<CollDtype>(call->dtype), call->expertTokens,
+         call->numSms},
+        rowsOf(*rows), orderOf(*order), hook ? &later : nullptr);
+    if (hook)
+      *hook = later.call;
+    return answer(status);
+  });
 }
 
 int32_t coll_moe_low_latency_combine(CollMoe *buffer, const CollMoeLowLatencyCombine *call,
                                      const CollMoeLowLatencyRows *rows, const CollMoeOrder *order,
                                      int64_t *hook) {
-  if (!buffer || !call || !rows || !order)
-    return answer(null("buffer` or a structure of `low_latency_combine"));
-  MoeHook later;
-  const Status status =
-      buffer->buffer->lowLatencyCombine({routingOf(call->routing), call->x, call->topkWeights,
-                                         call->log != 0, call->out, call->numSms},
-                                        rowsOf(*rows), orderOf(*order), hook ? &later : nullptr);
-  if (hook)
-    *hook = later.call;
-  return answer(status);
+  return guarded([&]() -> int32_t {
+    if (!buffer || !call || !rows || !order)
+      return answer(null("buffer` or a structure of `low_latency_combine"));
+    MoeHook later;
+    const Status status =
+        buffer->buffer->lowLatencyCombine({routingOf(call->routing), call->x, call->topkWeights,
+                                           call->log != 0, call->out, call->numSms},
+                                          rowsOf(*rows), orderOf(*order), hook ? &later : nullptr);
+    if (hook)
+      *hook = later.call;
+    return answer(status);
+  });
 }
 
 int32_t coll_moe_low_latency_receive(CollMoe *buffer, int64_t hook, const CollMoeOrder *order) {
-  if (!buffer || !order)
-    return answer(null("buffer` or `order"));
-  return answer(buffer->buffer->lowLatencyReceive({hook}, orderOf(*order)));
+  return guarded([&]() -> int32_t {
+    if (!buffer || !order)
+      return answer(null("buffer` or `order"));
+    return answer(buffer->buffer->lowLatencyReceive({hook}, orderOf(*order)));
+  });
 }
 
 int32_t coll_moe_low_latency_clean(CollMoe *buffer, const CollMoeShape *shape,
                                    const CollMoeOrder *order) {
-  if (!buffer || !shape || !order)
-    return answer(null("buffer`, `shape` or `order"));
-  return answer(buffer->buffer->lowLatencyClean(shapeOf(*shape), orderOf(*order)));
+  return guarded([&]() -> int32_t {
+    if (!buffer || !shape || !order)
+      return answer(null("buffer`, `shape` or `order"));
+    return answer(buffer->buffer->lowLatencyClean(shapeOf(*shape), orderOf(*order)));
+  });
 }
 
 int32_t coll_moe_low_latency_combine_input(const CollMoe *buffer, void **data, int64_t *numElems) {
-  if (!buffer || !data || !numElems)
-    return answer(null("buffer`, `data` or `numElems"));
-  auto view = buffer->buffer->lowLatencyCombineInput();
-  if (!view)
-    return answer(view.status());
-  *data = view->data;
-  *numElems = view->numElems;
-  return kCollOk;
+  return guarded([&]() -> int32_t {
+    if (!buffer || !data || !numElems)
+      return answer(null("buffer`, `data` or `numElems"));
+    auto view = buffer->buffer->lowLatencyCombineInput();
+    if (!view)
+      return answer(view.status());
+    *data = view->data;
+    *numElems = view->numElems;
+    return kCollOk;
+  });
 }

@@ -230,6 +230,32 @@ TEST_F(MoeBufferTest, ARankThatDoesNotComeEndsTheOther) {
   EXPECT_EQ(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).code(), kCollTimeout);
 }
 
+// Its kernels do come to run, and would leave their counts to the next call.
+TEST_F(MoeBufferTest, CountsThatAreLateEndTheBuffer) {
+  const auto all = ranks(1, 100'000);
+  Rank &rank = *all[0];
+  std::minstd_rand random(7);
+  const auto world = randomMoeCase(sizesFor(1, random), random);
+  const MoeDispatchOptions options;
+  const Inputs in = inputsOf(rank, world[0], 1, options.config);
+  std::atomic<bool> mayGoOn{false};
+  ASSERT_TRUE(onStream(rank.order.compute, [&] {
+                while (!mayGoOn)
+                  std::this_thread::yield();
+              }).ok());
+  const auto dispatch = [&] {
+    return rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order)
+        .status();
+  };
+  ASSERT_TRUE(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).ok());
+  const Status late = dispatch();
+  EXPECT_EQ(late.code(), kCollTimeout) << late.toString();
+  mayGoOn = true;
+  rank.wait();
+  EXPECT_EQ(rank.buffer->check().code(), kCollTimeout);
+  EXPECT_EQ(dispatch().toString(), late.toString());
+}
+
 TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
   auto all = ranks(1);
   Rank &rank = *all[0];

@@ -231,6 +231,10 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
   coll_moe_free_handle(nullptr);
   coll_moe_abort(nullptr);
   open(8, 1 << 18, nullptr);
+  const char card[1] = {};
+  EXPECT_EQ(coll_moe_sync(all_[0].buffer, card, INT32_MAX), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_last_error(),
+            "invalid call: moe: 2147483647 cards of " + std::to_string(kRanks) + " ranks");
   CollMoeLowLatencyDispatch dispatch = {};
   dispatch.dtype = 77;
   EXPECT_EQ(coll_moe_low_latency_dispatch(all_[0].buffer, &dispatch, nullptr, nullptr, nullptr),
