@@ -29,9 +29,12 @@ types() {
   done
 }
 ways() {
-  local table=$COLL_REPORT/direct_routes.json
+  local way table=$COLL_REPORT/direct_routes.json
   if [ "$COLL_GPUS" -lt 2 ]; then
-    result processes skipped "needs 2 GPUs, $COLL_GPUS here"
+    for way in ipc vmm; do
+      check $way 30 env COLL_DIRECT_MEMORY=$way "$perf" all_reduce --ranks=2 \
+        --backend=direct,direct:registered -b 4 -e 1M -f 64 -n 1 -w 0 --repeat=1 --timeout=20
+    done
     return
   fi
   check ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" all_reduce --ranks=2 \

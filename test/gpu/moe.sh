@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The token exchange of a mixture of experts between processes with a GPU each: every value
-# checked, a rank that is killed; times by number of multiprocessors. Its kernels: kernels.sh.
+# The token exchange of a mixture of experts between processes with a GPU each, or two that share
+# the only one: every value checked, a rank that is killed; times by number of multiprocessors. Its
+# kernels: kernels.sh.
 source "$(dirname "$0")/section.sh"
 
 perf=$COLL_BUILD/bin/coll-perf
-ranks=$((COLL_GPUS < 8 ? COLL_GPUS : 8))
-experts=$((ranks * 16)) many=$((256 / ranks * ranks))
+gpus=$((COLL_GPUS < 8 ? COLL_GPUS : 8))
+ranks=$((gpus > 1 ? gpus : 2))
+experts=$((ranks * 16)) many=$((256 / gpus * gpus))
 low="$perf moe --low-latency -n 3 --repeat=10"
 # As if half of the GPUs were on another node: tcp between them.
 pairs=$((ranks / 2 * 2))
@@ -26,10 +28,6 @@ low_latency_shapes() {
     --experts="$ranks"
 }
 two_nodes() {
-  if [ "$COLL_GPUS" -lt 2 ]; then
-    result two_nodes skipped "needs 2 GPUs, $COLL_GPUS here"
-    return
-  fi
   check two_nodes_odd 60 "$perf" moe --ranks=$pairs --nodes=2 --tokens=257 --hidden=1040 --topk=5 \
     --experts=$((pairs * 16)) --sms=2,6 -n 3 -w 1
   check low_latency_two_nodes 60 $low --ranks=$pairs --nodes=2 --tokens=37 --hidden=640 --topk=5 \
@@ -44,7 +42,7 @@ torch() {
     result torch skipped "PyTorch is not installed"
   else
     check torch 90 env COLL_LIB="$COLL_BUILD/lib" python3 -m torch.distributed.run --standalone \
-      --nproc-per-node="$ranks" "$(dirname "$0")/moe_torch.py"
+      --nproc-per-node="$gpus" "$(dirname "$0")/moe_torch.py"
   fi
 }
 # Starting processes is what takes time, and what they find does not depend on speed.
@@ -61,12 +59,10 @@ deaths() {
   local normal=(--no-check -n 1000000 --calls=dispatch --timeout=5)
   killed killed_rank 45 "$perf" moe --ranks="$ranks" "${normal[@]}" &
   killed low_latency_killed_rank 45 "$perf" moe --ranks="$ranks" --experts=$experts "${low_latency[@]}" &
-  if [ "$COLL_GPUS" -ge 2 ]; then
-    killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
-      "${normal[@]}" &
-    killed low_latency_killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 \
-      --experts=$((pairs * 16)) "${low_latency[@]}" &
-  fi
+  killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
+    "${normal[@]}" &
+  killed low_latency_killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 \
+    --experts=$((pairs * 16)) "${low_latency[@]}" &
   wait
 }
 
@@ -76,10 +72,12 @@ tests() {
 }
 
 measurements() {
-  local rows=--json=$COLL_ROWS/moe.jsonl
-  check rows 120 "$perf" moe --ranks="$ranks" --sms=8,16,24,32 --experts=$many "$rows"
+  local rows=--json=$COLL_ROWS/moe.jsonl plot=--plot=$COLL_REPORT/moe
+  check rows 120 "$perf" moe --ranks="$gpus" --sms=8,16,24,32 --experts=$many "$rows" \
+    "$plot.svg"
   # 1 to 128 tokens.
-  check low_latency_rows 120 "$perf" moe --low-latency --ranks="$ranks" --experts=$many "$rows"
+  check low_latency_rows 120 "$perf" moe --low-latency --ranks="$gpus" --experts=$many "$rows" \
+    "${plot}_low_latency.svg"
   [ "$COLL_GPUS" -lt 2 ] && return
   check low_latency_two_nodes_rows 60 "$perf" moe --low-latency --ranks=$pairs --nodes=2 --tokens=128 \
     --experts=$many --repeat=50 "$rows"

@@ -10,11 +10,20 @@ small() { # NAME arguments…
   on 2 check "$1" 60 "$perf" reshard --memory=gpu -n 2 -w 1 "${@:2}" &
 }
 
+# A rank that opened the others' memory, inside a node; one that goes by the network as well.
+deaths() {
+  local endless=("$perf" reshard --memory=gpu --no-check --strategy=routed --direction=push --peers=none
+    -n 1000 --repeat=1000)
+  killed killed_rank 30 "${endless[@]}" --shape=4096x4096 &
+  killed killed_rank_two_nodes 30 "${endless[@]}" --shape=1024x1024 --nodes=2 &
+  wait
+}
+
 tests() {
   local sanitizer
   if sanitizer=$(command -v compute-sanitizer); then
     on 1 check memcheck 120 env COLL_TEST_SLOW=1 "$sanitizer" --error-exitcode=1 \
-      "$COLL_BUILD/bin/reshard-gpu-tests" --gtest_filter='cuda/*Kernel*' &
+      "$COLL_BUILD/bin/reshard-gpu-tests" --gtest_filter='cuda/*Kernel*:cuda/*Graph*' &
   else
     result memcheck skipped "compute-sanitizer is not installed"
   fi
@@ -28,19 +37,22 @@ tests() {
     --peers=none
   small replicas --shape=4096x1024 --senders=2 --receivers=2 --same --to=-1 --streams=4
   small bytes --shape=2049x4095 --dtype=i8 --senders=1 --receivers=3 --from=-1
+  on 2 deaths &
 }
 
-# 10,000 MiB from rows to columns: to other GPUs and between the same; over tcp, GPU memory between
-# two nodes and host memory.
+# 10,000 MiB from rows to columns: to other GPUs and between the same; GPU memory between two nodes,
+# over tcp; memory of the host, over tcp and shared.
 measurements() {
-  local both=$((COLL_GPUS < 4 ? COLL_GPUS : 4))
+  local memory both=$((COLL_GPUS < 4 ? COLL_GPUS : 4))
   local large=(reshard --memory=gpu --shape=51200x51200 --json="$COLL_ROWS/reshard.jsonl")
   check rows_2_to_2 120 "$perf" "${large[@]}" --senders=2 --receivers=2 --engine=auto,kernel
   check rows_same 120 "$perf" "${large[@]}" --senders=$both --receivers=$both --same
-  check rows_nodes 60 "$perf" "${large[@]}" --senders=2 --receivers=2 --nodes=2 --strategy=routed \
+  check rows_nodes 60 "$perf" "${large[@]}" --senders=2 --receivers=2 --nodes=2 \
     --direction=push -n 1 -w 1 --repeat=1 --peers=none
-  check rows_host 60 "$perf" reshard --memory=host --shape=51200x51200 --direction=push -n 1 -w 0 --repeat=1 \
-    --json="$COLL_ROWS/reshard.jsonl"
+  for memory in host shm; do
+    check rows_$memory 60 "$perf" reshard --memory=$memory --shape=51200x51200 --direction=push -n 1 -w 0 \
+      --repeat=1 --json="$COLL_ROWS/reshard.jsonl"
+  done
 }
 
 section "$@"

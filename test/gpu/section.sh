@@ -102,12 +102,9 @@ run_gtest() {
 # killed NAME SECONDS command…: a rank is killed once the program has printed its heading (three
 # lines) and runs. The others have to end in an error by themselves, within SECONDS.
 killed() {
-  local name=$1 seconds=$2 log=$COLL_REPORT/$section.$1.log running begin ms code=0
+  local name=$1 seconds=$2 log=$COLL_REPORT/$section.$1.log running begin ms code=0 early=
   shift 2
-  if [ "$COLL_GPUS" -lt 2 ]; then
-    result "$name" skipped "needs 2 GPUs, $COLL_GPUS here"
-    return
-  fi
+  : >"$log"
   timeout --kill-after=5 $((seconds + 60)) "$@" </dev/null >"$log" 2>&1 &
   running=$!
   for _ in $(seq 300); do
@@ -115,17 +112,18 @@ killed() {
     sleep 0.1
   done
   sleep 2
+  kill -0 $running 2>/dev/null || early="before it was killed, "
   begin=$(date +%s%N)
-  pkill -KILL --newest -P "$(pgrep -P $running | head -1)" 2>/dev/null # where it still runs
+  [ -n "$early" ] || pkill -KILL --newest -P "$(pgrep -P $running | head -1)"
   wait $running || code=$?
   ms=$((($(date +%s%N) - begin) / 1000000))
   tail -n 1 "$log"
   if [ $code -eq 77 ]; then
     result "$name" skipped "$(tail -n 1 "$log")"
-  elif [ $code -eq 1 ] && [ $ms -lt $((seconds * 1000)) ]; then
+  elif [ -z "$early" ] && [ $code -eq 1 ] && [ $ms -lt $((seconds * 1000)) ]; then
     result "$name" passed "the others ended after $ms ms"
   else
-    result "$name" failed "exit code $code after $ms ms"
+    result "$name" failed "${early}exit code $code after $ms ms"
   fi
 }
 

@@ -32,8 +32,13 @@ inline void logger(NcclLogLevel level, unsigned long, const char *, int, const c
   (level == kNcclLogWarn ? warnings : infos).push_back(text);
 }
 
+// The build's; COLL_TEST_PLUGIN names another, where the build's folder is not.
+inline std::string pluginPath() {
+  return rt::foreignEnv("COLL_TEST_PLUGIN").value_or(COLL_TEST_PLUGIN);
+}
+
 inline rt::dl::Library openPlugin() {
-  Result<rt::dl::Library> library = rt::dl::Library::open(COLL_TEST_PLUGIN);
+  Result<rt::dl::Library> library = rt::dl::Library::open(pluginPath());
   EXPECT_TRUE(library.ok()) << library.status().message();
   return library.take();
 }

@@ -514,7 +514,7 @@ TEST(NcclPluginLibraryTest, UnloadsAndLoadsAgain) {
 }
 
 TEST(NcclPluginLibraryTest, ExportsItsTablesAndNothingElse) {
-  FILE *symbols = ::popen("nm -D --defined-only '" COLL_TEST_PLUGIN "'", "r");
+  FILE *symbols = ::popen(("nm -D --defined-only '" + pluginPath() + "'").c_str(), "r");
   ASSERT_TRUE(symbols);
   std::set<std::string> names;
   char address[64], kind[8], name[256];

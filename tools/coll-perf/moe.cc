@@ -91,7 +91,8 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
               "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl --plot=sms.svg\n"
               "  coll-perf moe --ranks=4 --nodes=2\n"
               "  coll-perf moe --ranks=2 --tokens=128 --hidden=2048 --topk=4 --experts=16");
-  moe->add_option("--ranks", task.ranks, "processes, a GPU each")->capture_default_str();
+  moe->add_option("--ranks", task.ranks, "processes, a GPU each if there are so many")
+      ->capture_default_str();
   moe->add_option("--nodes", task.nodes,
                   "nodes that the ranks are made to be on: between them tcp, not peer memory")
       ->capture_default_str();

@@ -46,7 +46,7 @@ Status MoeCalls::open() {
   rt::MoeBufferOptions options;
   options.rank = rank_;
   options.numRanks = task_.ranks;
-  options.device = rank_;
+  options.device = room_.gpu()->ordinal();
   options.nvlBytes = (bufferBytes(task_) + 1023) / 1024 * 1024;
   options.timeoutUs = task_.timeoutUs;
   options.nodeSize = task_.nodes > 1 ? task_.nodeSize() : rt::kMoeNodeRanks;

@@ -1,5 +1,6 @@
 #include "tools/coll-perf/moe/gpu_room.h"
 
+#include "runtime/base/log.h"
 #include "runtime/exchange/moe_platform.h"
 
 #include <algorithm>
@@ -24,10 +25,13 @@ Status GpuRoom::open(int rank, int ranks) {
   const rt::dl::Cuda &cuda = *platform->cuda;
   int count = 0;
   COLL_RETURN_IF_ERROR(rt::dl::cudaStatus(cuda, cuda.deviceGetCount(&count), "cuDeviceGetCount"));
-  if (count < ranks)
-    return {kCollUnsupported, "one GPU for each of " + std::to_string(ranks) +
-                                  " ranks is needed; there are " + std::to_string(count)};
-  Result<std::shared_ptr<rt::dl::GpuContext>> gpu = rt::dl::GpuContext::open(cuda, rank);
+  if (count == 0)
+    return {kCollUnsupported, "no GPU is visible"};
+  if (count < ranks && rank == 0)
+    rt::log(rt::LogLevel::Warn, std::to_string(ranks) + " processes share " +
+                                    std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
+                                    ": they take turns, so times say little");
+  Result<std::shared_ptr<rt::dl::GpuContext>> gpu = rt::dl::GpuContext::open(cuda, rank % count);
   if (!gpu)
     return gpu.status();
   gpu_ = gpu.take();

@@ -17,7 +17,8 @@ using rt::Status;
 // Memory lives as long as the object.
 class GpuRoom {
 public:
-  // GPU `rank`. kCollUnsupported: there is not one for each of `ranks`, or no driver or kernels.
+  // GPU `rank`, or, where there are fewer than ranks, one that others of them have too.
+  // kCollUnsupported: no GPU, driver or kernels.
   Status open(int rank, int ranks);
 
   const std::shared_ptr<rt::dl::GpuContext> &gpu() const { return gpu_; }

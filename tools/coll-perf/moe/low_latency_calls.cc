@@ -58,7 +58,7 @@ Status LowLatencyCalls::open(net::Transport *transport) {
   rt::MoeBufferOptions options;
   options.rank = rank_;
   options.numRanks = task_.ranks;
-  options.device = rank_;
+  options.device = room_.gpu()->ordinal();
   options.lowLatency = true;
   options.lowLatencyShape = shape_;
   options.timeoutUs = task_.timeoutUs;
