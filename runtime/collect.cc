@@ -113,12 +113,12 @@ Result<std::vector<HostTensor>> Collector::collect(const std::vector<Item> &item
   return tensors;
 }
 
-Status Collector::sendText(const std::string &text) {
+Status Collector::sendText(int rank, const std::string &text) {
   int64_t bytes = static_cast<int64_t>(text.size());
-  Call size = transferCall(OpKind::Send, 0, sizeof(bytes));
+  Call size = transferCall(OpKind::Send, rank, sizeof(bytes));
   size.src = &bytes;
   COLL_RETURN_IF_ERROR(all_->run(size));
-  Call content = transferCall(OpKind::Send, 0, bytes);
+  Call content = transferCall(OpKind::Send, rank, bytes);
   content.src = text.data();
   return all_->run(content);
 }
@@ -137,27 +137,45 @@ Status Collector::receiveText(int rank, std::string &text) {
   return all_->run(content);
 }
 
-Result<std::vector<std::string>> Collector::gather(const std::string &text) {
-  if (!all_)
-    return std::vector<std::string>{text};
+template <typename Exchange>
+Status Collector::talk(Exchange exchange) {
   Endpoint &endpoint = ranks_.front()->endpoint();
   endpoint.enter();
-  std::vector<std::string> texts;
-  Status status;
-  if (!isRoot()) {
-    status = sendText(text);
-  } else {
-    texts.resize(static_cast<size_t>(numRanks_));
-    texts[0] = text;
-    for (int rank = 1; rank < numRanks_ && status.ok(); ++rank)
-      status = receiveText(rank, texts[static_cast<size_t>(rank)]);
-  }
+  Status status = exchange();
   if (!status.ok())
     endpoint.abort(status);
   endpoint.leave();
-  if (!status.ok())
-    return status;
+  return status;
+}
+
+Result<std::vector<std::string>> Collector::gather(const std::string &text) {
+  if (!all_)
+    return std::vector<std::string>{text};
+  std::vector<std::string> texts;
+  COLL_RETURN_IF_ERROR(talk([&]() -> Status {
+    if (!isRoot())
+      return sendText(0, text);
+    texts.resize(static_cast<size_t>(numRanks_));
+    texts[0] = text;
+    for (int rank = 1; rank < numRanks_; ++rank)
+      COLL_RETURN_IF_ERROR(receiveText(rank, texts[static_cast<size_t>(rank)]));
+    return {};
+  }));
   return texts;
+}
+
+Result<std::string> Collector::broadcast(const std::string &text) {
+  if (!all_)
+    return text;
+  std::string received = text;
+  COLL_RETURN_IF_ERROR(talk([&]() -> Status {
+    if (!isRoot())
+      return receiveText(0, received);
+    for (int rank = 1; rank < numRanks_; ++rank)
+      COLL_RETURN_IF_ERROR(sendText(rank, text));
+    return {};
+  }));
+  return received;
 }
 
 } // namespace coll::rt

@@ -33,13 +33,18 @@ public:
 
   // As Executor::gather.
   Result<std::vector<std::string>> gather(const std::string &text);
+  // As Executor::broadcast.
+  Result<std::string> broadcast(const std::string &text);
 
 private:
   explicit Collector(const std::vector<std::unique_ptr<RankState>> &ranks) : ranks_(ranks) {}
   const RankState *findLocal(int rank) const;
   bool needsOthers(const std::vector<Item> &items) const;
   Status addBlock(const Item &item, int rank, HostTensor *global);
-  Status sendText(const std::string &text);
+  // Runs `exchange` as a stretch of program; its failure aborts the job.
+  template <typename Exchange>
+  Status talk(Exchange exchange);
+  Status sendText(int rank, const std::string &text);
   Status receiveText(int rank, std::string &text);
 
   const std::vector<std::unique_ptr<RankState>> &ranks_;

@@ -264,6 +264,14 @@ Result<std::vector<std::string>> Executor::gather(const std::string &text) {
   return texts;
 }
 
+Result<std::string> Executor::broadcast(const std::string &text) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  Result<std::string> all = impl_->collector->broadcast(text);
+  if (!all)
+    impl_->failure = all.status();
+  return all;
+}
+
 Executor::Stats Executor::stats() const {
   Stats stats;
   for (const std::unique_ptr<RankState> &rank : impl_->ranks) {

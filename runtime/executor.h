@@ -72,6 +72,8 @@ public:
   // What the processes of the job have to tell: their texts, by rank; one where all ranks are
   // in this process, none outside of rank 0's.
   Result<std::vector<std::string>> gather(const std::string &text);
+  // The text of rank 0's process, in every process of the job.
+  Result<std::string> broadcast(const std::string &text);
 
   Stats stats() const;
 

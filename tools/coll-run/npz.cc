@@ -7,6 +7,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <cstring>
@@ -138,6 +139,19 @@ int64_t NpzFile::countNumbered(llvm::StringRef prefix) const {
   while (contains((prefix + llvm::Twine(count)).str()))
     ++count;
   return count;
+}
+
+std::string NpzFile::describeContents() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const std::string &name : names_) {
+    zip_stat_t stat;
+    zip_stat_init(&stat);
+    zip_stat_index(archive_.get(), entries_.lookup(name), 0, &stat);
+    os << name << ' ' << (stat.valid & ZIP_STAT_SIZE ? stat.size : 0) << ' '
+       << (stat.valid & ZIP_STAT_CRC ? stat.crc : 0) << '\n';
+  }
+  return text;
 }
 
 llvm::Expected<NpyArray> NpzFile::read(llvm::StringRef name) const {

@@ -35,6 +35,10 @@ public:
   /// The number of consecutive arrays `prefix0`, `prefix1`, … in the archive.
   int64_t countNumbered(llvm::StringRef prefix) const;
 
+  /// Names, sizes and checksums of all arrays, as the directory has them: what tells the
+  /// contents of two files apart without reading them.
+  std::string describeContents() const;
+
   /// Reads one array, converted to row-major order. The file may be hostile: sizes are
   /// checked against what is stored before memory is allocated.
   llvm::Expected<NpyArray> read(llvm::StringRef name) const;

@@ -3,6 +3,7 @@
 #include "tools/coll-run/session.h"
 
 #include "runtime/affinity.h"
+#include "tools/coll-run/agreement.h"
 #include "tools/coll-run/check.h"
 #include "tools/coll-run/dataset.h"
 #include "tools/coll-run/error.h"
@@ -198,6 +199,8 @@ llvm::Error Session::launch() {
   if (options_.ranks && *options_.ranks != ranks)
     return makeError("--ranks=" + llvm::Twine(*options_.ranks) + ", but '" + options_.input +
                      "' is for " + llvm::Twine(ranks));
+  if (place_.job)
+    return checkAgreement(*step_.executor, options_, file->text->getBuffer());
   return llvm::Error::success();
 }
 

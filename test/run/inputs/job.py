@@ -3,7 +3,8 @@
 
 usage: job.py N [RANK:NAME=VALUE…] COMMAND…
 
-RANK:NAME=VALUE sets a variable for that rank alone. "{rank}" in the command is replaced.
+RANK:NAME=VALUE sets a variable for that rank alone; in the command, RANK:--FLAG is a flag of
+that rank's alone, and "{rank}" is replaced.
 Prints what each rank wrote, rank by rank, and its exit status.
 """
 
@@ -31,7 +32,8 @@ def main():
     processes = []
     for rank in range(ranks):
         environment = {**os.environ, "COLL_RANK": str(rank), **common, **own[rank]}
-        command = [argument.replace("{rank}", str(rank)) for argument in arguments]
+        command = [re.sub(rf"^{rank}:--", "--", argument).replace("{rank}", str(rank))
+                   for argument in arguments if not re.match(rf"(?!{rank}:)\d+:--", argument)]
         processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                           stderr=subprocess.STDOUT, text=True))
     for rank, process in enumerate(processes):

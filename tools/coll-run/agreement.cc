@@ -1,0 +1,108 @@
+//===- agreement.cc - whether the ranks of a job run the same --------------------===//
+
+#include "tools/coll-run/agreement.h"
+
+#include "passes/export/code_cache.h"
+#include "tools/coll-run/error.h"
+#include "tools/coll-run/npz.h"
+#include "tools/coll-run/tensors.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace coll::run {
+namespace {
+
+std::string digest(llvm::StringRef text) {
+  mlir::coll::CodeKey key = mlir::coll::makeCodeKey({text});
+  return "digest " + llvm::toHex(llvm::ArrayRef(key).take_front(8), /*LowerCase=*/true);
+}
+
+/// What the ranks have to agree in: a line each, the same lines on every rank.
+class Traits {
+public:
+  void add(const llvm::Twine &trait) { text_ += (trait + "\n").str(); }
+
+  void addFlag(llvm::StringRef name, llvm::StringRef value) {
+    add(value.empty() ? "no --" + name : "--" + name + "=" + value);
+  }
+  void addNumber(llvm::StringRef name, std::optional<int64_t> value) {
+    addFlag(name, value ? llvm::itostr(*value) : "");
+  }
+  void addSwitch(llvm::StringRef name, bool isOn) { add((isOn ? "--" : "no --") + name); }
+  llvm::Error addFile(llvm::StringRef name, llvm::StringRef path) {
+    if (path.empty()) {
+      add("no --" + name);
+      return llvm::Error::success();
+    }
+    llvm::Expected<NpzFile> file = NpzFile::open(path);
+    if (!file)
+      return file.takeError();
+    add("--" + name + " with " + digest(file->describeContents()));
+    return llvm::Error::success();
+  }
+
+  const std::string &text() const { return text_; }
+
+private:
+  std::string text_;
+};
+
+std::string describeMesh(const Options &options) {
+  std::string text;
+  for (const MeshAxisOption &axis : options.mesh)
+    text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  return text;
+}
+
+llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef step) {
+  Traits traits;
+  traits.add("coll-run " COLL_VERSION);
+  traits.add("a step with " + digest(step));
+  traits.addNumber("state-args", options.stateArgs);
+  traits.addFlag("mesh", describeMesh(options));
+  traits.addFlag("strategy", options.strategy);
+  traits.addNumber("steps", options.steps);
+  traits.add("--epochs=" + llvm::Twine(options.epochs));
+  traits.add("--seed=" + llvm::Twine(options.seed));
+  // All ranks take part in the steps of a check only where it comes before the training.
+  traits.addSwitch("check", options.check && !options.dataset.empty());
+  traits.addSwitch("report", !options.report.empty());
+  std::pair<llvm::StringRef, llvm::StringRef> files[] = {
+      {"data", options.data}, {"init", options.init}, {"dataset", options.dataset}};
+  for (auto [name, path] : files)
+    if (llvm::Error error = traits.addFile(name, path))
+      return error;
+  return traits.text();
+}
+
+/// Empty where all agree.
+std::string findDifference(llvm::ArrayRef<std::string> texts) {
+  for (size_t rank = 1; rank < texts.size(); ++rank) {
+    llvm::SmallVector<llvm::StringRef> first, other;
+    llvm::StringRef(texts[0]).split(first, '\n');
+    llvm::StringRef(texts[rank]).split(other, '\n');
+    for (size_t i = 0; i < std::min(first.size(), other.size()); ++i)
+      if (first[i] != other[i])
+        return ("the ranks do not run the same: rank 0 has " + first[i] + ", rank " +
+                llvm::Twine(rank) + " has " + other[i])
+            .str();
+  }
+  return "";
+}
+
+} // namespace
+
+llvm::Error checkAgreement(rt::Executor &executor, const Options &options, llvm::StringRef step) {
+  llvm::Expected<std::string> mine = describeRun(options, step);
+  if (!mine)
+    return mine.takeError();
+  auto texts = toExpected(executor.gather(*mine));
+  if (!texts)
+    return texts.takeError();
+  auto verdict = toExpected(executor.broadcast(findDifference(*texts)));
+  if (!verdict)
+    return verdict.takeError();
+  return verdict->empty() ? llvm::Error::success() : makeError(*verdict);
+}
+
+} // namespace coll::run
