@@ -5,34 +5,38 @@
 #include "tools/coll-run/error.h"
 
 namespace coll::run {
-namespace {
 
-llvm::Error checkArguments(llvm::StringRef path, const rt::Descriptor &descriptor,
-                           const Tensors &arguments) {
-  if (descriptor.args.size() != arguments.size())
+llvm::Error Evaluation::checkTypes(llvm::StringRef path,
+                                   const std::vector<rt::TensorInfo> &state) const {
+  const rt::Descriptor &descriptor = step_.executor->descriptor();
+  if (descriptor.args.size() != state.size() + test_.size())
     return makeError("'" + path + "' takes " + counted(descriptor.args.size(), "argument") +
-                     "; state and held-out arrays are " + llvm::Twine(arguments.size()));
-  for (size_t i = 0; i < arguments.size(); ++i) {
+                     "; state and held-out arrays are " + llvm::Twine(state.size() + test_.size()));
+  for (size_t i = 0; i < descriptor.args.size(); ++i) {
     const rt::TensorInfo &info = descriptor.args[i];
-    if (info.dtype != arguments[i].dtype || info.shape != arguments[i].shape)
-      return makeError("'" + path + "': " + describe(info) + " is given " +
-                       arguments[i].typeString());
+    bool isState = i < state.size();
+    const rt::HostTensor *test = isState ? nullptr : &test_[i - state.size()];
+    if (info.dtype != (isState ? state[i].dtype : test->dtype) ||
+        info.shape != (isState ? state[i].shape : test->shape))
+      return makeError(
+          "'" + path + "': " + describe(info) + " is given " +
+          (isState ? rt::typeString(state[i].dtype, state[i].shape) : test->typeString()));
   }
+  if (descriptor.results.size() != 1 || !descriptor.results[0].shape.empty())
+    return makeError("'" + path + "' must return one scalar, the number correct");
   return llvm::Error::success();
 }
 
-} // namespace
-
-llvm::Expected<Accuracy> evaluate(StepCompiler &compiler, llvm::StringRef path,
-                                  const Tensors &state, std::vector<NpyArray> test) {
-  Accuracy accuracy;
+llvm::Expected<Evaluation> Evaluation::create(StepCompiler &compiler, llvm::StringRef path,
+                                              const std::vector<rt::TensorInfo> &state,
+                                              std::vector<NpyArray> test) {
+  Evaluation evaluation;
   if (!test.empty() && !test[0].shape.empty())
-    accuracy.total = test[0].shape[0];
-  if (accuracy.total < 1)
+    evaluation.total_ = test[0].shape[0];
+  if (evaluation.total_ < 1)
     return makeError("there are no held-out examples");
-  Tensors arguments = state;
   for (NpyArray &array : test)
-    arguments.push_back(toTensor(std::move(array)));
+    evaluation.test_.push_back(toTensor(std::move(array)));
   llvm::Expected<StepFile> file = compiler.open(path, /*stateArgs=*/0);
   if (!file)
     return file.takeError();
@@ -42,18 +46,23 @@ llvm::Expected<Accuracy> evaluate(StepCompiler &compiler, llvm::StringRef path,
   auto launched = launchStep(std::move(*code), rt::ExecutorOptions());
   if (!launched)
     return launched.takeError();
-  rt::Executor &executor = *launched->executor;
-  if (llvm::Error error = checkArguments(path, executor.descriptor(), arguments))
+  evaluation.step_ = std::move(*launched);
+  if (llvm::Error error = evaluation.checkTypes(path, state))
     return error;
-  if (llvm::Error error = toError(executor.initialize({})))
+  if (llvm::Error error = toError(evaluation.step_.executor->initialize({})))
     return error;
-  llvm::Expected<Tensors> results = toExpected(executor.step(arguments));
+  return evaluation;
+}
+
+llvm::Expected<Accuracy> Evaluation::run(const Tensors &state) {
+  Tensors arguments = state;
+  for (rt::HostTensor &tensor : test_)
+    arguments.push_back(std::move(tensor));
+  test_.clear();
+  llvm::Expected<Tensors> results = toExpected(step_.executor->step(arguments));
   if (!results)
     return results.takeError();
-  if (results->size() != 1 || !(*results)[0].shape.empty())
-    return makeError("'" + path + "' must return one scalar, the number correct");
-  accuracy.correct = std::llround(element((*results)[0], 0));
-  return accuracy;
+  return Accuracy{std::llround(element((*results)[0], 0)), total_};
 }
 
 } // namespace coll::run

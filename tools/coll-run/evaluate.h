@@ -13,10 +13,25 @@ struct Accuracy {
   int64_t total = 0;
 };
 
-/// Compiles the file's function `(state…, test…) -> number correct` for one rank and
-/// calls it once. `test` holds the whole held-out set, examples first.
-llvm::Expected<Accuracy> evaluate(StepCompiler &compiler, llvm::StringRef path,
-                                  const Tensors &state, std::vector<NpyArray> test);
+/// A file's function `(state…, test…) -> number correct`, for one rank.
+class Evaluation {
+public:
+  /// Compiles it, and fails where it does not fit: before the training that it is for.
+  /// `test` holds the whole held-out set, examples first.
+  static llvm::Expected<Evaluation> create(StepCompiler &compiler, llvm::StringRef path,
+                                           const std::vector<rt::TensorInfo> &state,
+                                           std::vector<NpyArray> test);
+
+  /// Once.
+  llvm::Expected<Accuracy> run(const Tensors &state);
+
+private:
+  llvm::Error checkTypes(llvm::StringRef path, const std::vector<rt::TensorInfo> &state) const;
+
+  LaunchedStep step_;
+  Tensors test_;
+  int64_t total_ = 0;
+};
 
 } // namespace coll::run
 

@@ -8,6 +8,7 @@
 #include "tools/coll-run/dataset.h"
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/evaluate.h"
+#include "tools/coll-run/reference.h"
 #include "tools/coll-run/report/report.h"
 #include "tools/coll-run/step_compiler.h"
 #include "tools/coll-run/trainer.h"
@@ -36,13 +37,14 @@ private:
   llvm::Error openData();
   llvm::Error openState(const std::optional<NpzFile> &data);
   llvm::Error openBatches(const std::optional<NpzFile> &data);
+  llvm::Error openReference();
+  llvm::Error openEvaluation();
   llvm::Error train();
   void noteLostLoss();
   llvm::Error checkBeginning();
   llvm::Error checkEnd();
   llvm::Error checkAgainstSingle(const RunResult &run, int64_t steps);
-  llvm::Error checkAgainstReference();
-  llvm::Error checkReferenceSteps(const std::vector<double> &losses);
+  void checkAgainstReference();
   void report(llvm::StringRef title, std::vector<Comparison> comparisons);
   void fillReport();
   llvm::Error evaluateHeldOut();
@@ -65,6 +67,8 @@ private:
   std::vector<rt::TensorInfo> stateInfos_, batchInfos_, resultInfos_;
   std::optional<Dataset> dataset_;
   std::unique_ptr<BatchSource> batches_;
+  std::optional<Reference> reference_;   // only with --reference, in the process of rank 0
+  std::optional<Evaluation> evaluation_; // only with --eval, there
   Tensors state_;
   int64_t steps_ = 1;
   RunResult result_;
@@ -105,6 +109,9 @@ llvm::Error Session::runStages() {
     return error;
   if (llvm::Error error = timed("reading data", &Session::openData))
     return error;
+  if (place_.isRoot() && !options_.eval.empty())
+    if (llvm::Error error = timed("preparing the evaluation", &Session::openEvaluation))
+      return error;
   if (options_.check && dataset_)
     if (llvm::Error error = timed("checking", &Session::checkBeginning))
       return error;
@@ -112,17 +119,17 @@ llvm::Error Session::runStages() {
     return error;
   if (!place_.isRoot())
     return llvm::Error::success();
+  // First: what has been trained outlives whatever goes wrong from here on.
+  if (!options_.save.empty())
+    if (llvm::Error error = save())
+      return error;
   if (options_.check && !dataset_)
     if (llvm::Error error = timed("checking", &Session::checkEnd))
       return error;
-  if (!options_.reference.empty())
-    if (llvm::Error error = timed("comparing", &Session::checkAgainstReference))
-      return error;
-  if (!options_.eval.empty())
+  if (reference_)
+    checkAgainstReference();
+  if (evaluation_)
     if (llvm::Error error = timed("evaluating", &Session::evaluateHeldOut))
-      return error;
-  if (!options_.save.empty())
-    if (llvm::Error error = save())
       return error;
   if (options_.print)
     print();
@@ -223,7 +230,9 @@ llvm::Error Session::openData() {
   }
   if (llvm::Error error = openState(data))
     return error;
-  return openBatches(data);
+  if (llvm::Error error = openBatches(data))
+    return error;
+  return openReference();
 }
 
 llvm::Error Session::openState(const std::optional<NpzFile> &data) {
@@ -287,6 +296,27 @@ llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
   return llvm::Error::success();
 }
 
+llvm::Error Session::openReference() {
+  if (!place_.isRoot() || options_.reference.empty())
+    return llvm::Error::success();
+  auto reference = Reference::read(options_.reference, stateInfos_, resultInfos_, steps_);
+  if (!reference)
+    return reference.takeError();
+  reference_ = std::move(*reference);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::openEvaluation() {
+  llvm::Expected<std::vector<NpyArray>> test = dataset_->readTest();
+  if (!test)
+    return test.takeError();
+  auto evaluation = Evaluation::create(compiler_, options_.eval, stateInfos_, std::move(*test));
+  if (!evaluation)
+    return evaluation.takeError();
+  evaluation_ = std::move(*evaluation);
+  return llvm::Error::success();
+}
+
 llvm::Error Session::train() {
   Progress progress(steps_, isQuiet());
   auto run = [&] {
@@ -341,53 +371,18 @@ llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
   return llvm::Error::success();
 }
 
-llvm::Error Session::checkAgainstReference() {
-  llvm::Expected<NpzFile> file = NpzFile::open(options_.reference);
-  if (!file)
-    return file.takeError();
+void Session::checkAgainstReference() {
   std::vector<Comparison> comparisons;
-  auto compare = [&](const std::string &name, const std::string &label,
-                     const rt::HostTensor &tensor) -> llvm::Error {
-    llvm::Expected<NpyArray> array = file->read(name);
-    if (!array)
-      return array.takeError();
-    comparisons.push_back(
-        compareTensors(label, tensor, toTensor(std::move(*array), tensor.dtype), tolerance()));
-    return llvm::Error::success();
-  };
-  if (file->contains("losses")) {
-    llvm::Expected<NpyArray> array = file->read("losses");
-    if (!array)
-      return array.takeError();
-    rt::HostTensor tensor = toTensor(std::move(*array));
-    std::vector<double> losses;
-    for (int64_t i = 0, e = numElements(tensor); i < e; ++i)
-      losses.push_back(element(tensor, i));
-    if (llvm::Error error = checkReferenceSteps(losses))
-      return error;
-    comparisons.push_back(compareLosses(result_.losses, losses, tolerance()));
-  }
+  if (reference_->losses)
+    comparisons.push_back(compareLosses(result_.losses, *reference_->losses, tolerance()));
   for (size_t i = 0; i < result_.state.size(); ++i)
-    if (llvm::Error error =
-            compare("state_out_" + std::to_string(i), stateName(i), result_.state[i]))
-      return error;
+    comparisons.push_back(
+        compareTensors(stateName(i), result_.state[i], reference_->state[i], tolerance()));
   for (size_t k = 0; k < result_.results.size(); ++k)
-    if (std::string name = "result_" + std::to_string(k); file->contains(name))
-      if (llvm::Error error = compare(name, resultName(k), result_.results[k]))
-        return error;
-  if (comparisons.empty())
-    return makeError("'" + options_.reference +
-                     "' has nothing to compare with: no losses, "
-                     "state_out_I or result_K");
+    if (const std::optional<rt::HostTensor> &result = reference_->results[k])
+      comparisons.push_back(
+          compareTensors(resultName(k), result_.results[k], *result, tolerance()));
   report("reference: " + options_.reference, std::move(comparisons));
-  return llvm::Error::success();
-}
-
-llvm::Error Session::checkReferenceSteps(const std::vector<double> &losses) {
-  if (int64_t(losses.size()) == steps_)
-    return llvm::Error::success();
-  return makeError("'" + options_.reference + "' is the outcome of " + llvm::Twine(losses.size()) +
-                   " steps, not of " + llvm::Twine(steps_));
 }
 
 void Session::report(llvm::StringRef title, std::vector<Comparison> comparisons) {
@@ -416,11 +411,7 @@ void Session::fillReport() {
 }
 
 llvm::Error Session::evaluateHeldOut() {
-  llvm::Expected<std::vector<NpyArray>> test = dataset_->readTest();
-  if (!test)
-    return test.takeError();
-  llvm::Expected<Accuracy> accuracy =
-      evaluate(compiler_, options_.eval, result_.state, std::move(*test));
+  llvm::Expected<Accuracy> accuracy = evaluation_->run(result_.state);
   if (!accuracy)
     return accuracy.takeError();
   std::string share, counts;
