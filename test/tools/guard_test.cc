@@ -3,6 +3,8 @@
 #include "tools/common/safe_parse.h"
 
 #include <csignal>
+#include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
@@ -36,6 +38,26 @@ TEST(GuardTest, ACrashOnAnotherThreadIsAnError) {
 
 TEST(GuardTest, ASignalFromTheUserIsNotACrash) {
   EXPECT_EQ(runGuarded("test", [] { return raise(SIGTERM); }), 128 + SIGTERM);
+}
+
+TEST(GuardTest, SaysWhichSignalItWas) {
+  std::string why;
+  runGuarded("test", [] { return raise(SIGTERM); }, &why);
+  EXPECT_EQ(why, "ended by a signal: Terminated");
+  runGuarded("test", []() -> int { abort(); }, &why);
+  EXPECT_EQ(why, "crashed (Aborted): the input is corrupt, or this is a bug in test");
+}
+
+TEST(GuardTest, NoRoomForTheStackIsAnError) {
+  EXPECT_EQ(runGuarded("test",
+                       [] {
+                         struct rlimit limit;
+                         getrlimit(RLIMIT_AS, &limit);
+                         limit.rlim_cur = 400 << 20;
+                         setrlimit(RLIMIT_AS, &limit);
+                         return mlir::coll::runOnLargeStack([] { return 0; });
+                       }),
+            1);
 }
 
 TEST(GuardTest, EverySignalOfTheUserReachesTheBody) {

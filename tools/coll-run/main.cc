@@ -5,6 +5,7 @@
 #ifdef COLL_HAS_NET
 #include "tools/coll-run/processes.h"
 #endif
+#include "tools/coll-run/report/report.h"
 #include "tools/coll-run/session.h"
 #include "tools/common/safe_parse.h"
 #include "tools/common/tools.h"
@@ -39,6 +40,19 @@ int fail(llvm::Error error, const coll::run::Place &place = {}) {
   return 1;
 }
 
+int runHere(const coll::run::Options &options, const coll::run::Place &place) {
+  llvm::Error error = coll::run::runSession(options, place);
+  error = llvm::joinErrors(std::move(error), checkStandardOutput());
+  return error ? fail(std::move(error), place) : 0;
+}
+
+/// The page of a run whose own process a signal ended.
+void finishReport(coll::run::Report *report, llvm::StringRef why, const coll::run::Place &place) {
+  if (report && !why.empty() && place.isRoot())
+    if (llvm::Error error = report->fail(why))
+      fail(std::move(error), place);
+}
+
 } // namespace
 
 int coll::runMain(int argc, char **argv) {
@@ -51,23 +65,28 @@ int coll::runMain(int argc, char **argv) {
       options->processes ? coll::run::Place() : coll::run::findPlace(*options);
   if (!place)
     return fail(place.takeError());
+  std::unique_ptr<coll::run::Report> report; // only with --report
+  if (!options->report.empty())
+    report = coll::run::Report::watch(*options, *place);
 #ifdef COLL_HAS_NET
   if (options->processes) {
-    int exitCode = 0;
-    auto started = coll::run::startProcesses(static_cast<int>(*options->ranks), exitCode);
+    coll::run::JobEnd end;
+    auto started = coll::run::startProcesses(static_cast<int>(*options->ranks), end);
     if (!started)
       return fail(started.takeError());
-    if (!*started)
-      return exitCode;
+    if (!*started) {
+      finishReport(report.get(), end.unwritten, *place);
+      return end.exitCode;
+    }
     *place = std::move(**started);
   }
 #endif
-  auto run = [&] {
-    llvm::Error error = coll::run::runSession(*options, *place);
-    error = llvm::joinErrors(std::move(error), checkStandardOutput());
-    return error ? fail(std::move(error), *place) : 0;
-  };
+  auto run = [&] { return runHere(*options, *place); };
   // A copy is watched by the process that started it.
-  return options->processes ? mlir::coll::runOnLargeStack(run)
-                            : mlir::coll::runGuarded("coll-run", run);
+  if (options->processes)
+    return mlir::coll::runOnLargeStack(run);
+  std::string why;
+  int code = mlir::coll::runGuarded("coll-run", run, &why);
+  finishReport(report.get(), why, *place);
+  return code;
 }

@@ -66,8 +66,8 @@ public:
   explicit Supervisor(std::vector<Child> children) : children_(std::move(children)) {}
   ~Supervisor();
 
-  /// The exit code of the first that failed, or 0.
-  int run();
+  /// Until all have ended.
+  JobEnd run();
 
 private:
   bool isAnyLeft() const;
@@ -78,7 +78,7 @@ private:
   void reap(Child &child);
   void signalAll(int number);
   void enforce();
-  void tell() const;
+  std::string describeFailure() const;
   std::string describeEnd(const Child &child) const;
 
   std::vector<Child> children_;
@@ -98,7 +98,7 @@ bool Supervisor::isAnyLeft() const {
 // Never for ever: a signal may come right before poll().
 int Supervisor::timeoutMs() const { return failedUs_ || receivedSignal ? 100 : 1000; }
 
-int Supervisor::run() {
+JobEnd Supervisor::run() {
   while (isAnyLeft()) {
     std::vector<pollfd> fds;
     std::vector<Child *> owners;
@@ -114,12 +114,17 @@ int Supervisor::run() {
           readSome(*owners[i]);
     enforce();
   }
-  if (receivedSignal)
-    return 128 + receivedSignal;
-  if (!first_)
-    return 0;
-  tell();
-  return first_->exitCode();
+  if (!receivedSignal && !first_)
+    return {};
+  JobEnd end;
+  end.exitCode = receivedSignal ? 128 + receivedSignal : first_->exitCode();
+  std::string why = receivedSignal ? std::string("ended by a signal: ") + strsignal(receivedSignal)
+                                   : describeFailure();
+  if (!receivedSignal)
+    llvm::errs() << "coll-run: error: " << why << '\n';
+  if (WIFSIGNALED(children_.front().status))
+    end.unwritten = why;
+  return end;
 }
 
 /// False at the end.
@@ -205,7 +210,7 @@ std::string Supervisor::describeEnd(const Child &child) const {
 
 /// One report stands for all: of a copy that was killed, or else of one that failed by
 /// itself and was not merely told so. What all say alike is no single rank's affair.
-void Supervisor::tell() const {
+std::string Supervisor::describeFailure() const {
   auto distance = [&](const Child &child) {
     if (!child.hasFailed())
       return 5;
@@ -225,8 +230,7 @@ void Supervisor::tell() const {
   bool isRootAlone = cause->rank == 0 && !cause->reason.empty() &&
                      std::none_of(children_.begin() + 1, children_.end(),
                                   [](const Child &child) { return child.hasFailed(); });
-  llvm::errs() << "coll-run: error: "
-               << (isSame || isRootAlone ? cause->reason : describeEnd(*cause)) << '\n';
+  return isSame || isRootAlone ? cause->reason : describeEnd(*cause);
 }
 
 //===-- starting ----------------------------------------------------------------===//
@@ -285,7 +289,7 @@ Place becomeRank(int rank, Rendezvous &rendezvous, Pipe &output, Pipe &report, p
 
 } // namespace
 
-llvm::Expected<std::optional<Place>> startProcesses(int ranks, int &exitCode) {
+llvm::Expected<std::optional<Place>> startProcesses(int ranks, JobEnd &end) {
   llvm::Expected<Rendezvous> rendezvous = makeRendezvous(ranks);
   if (!rendezvous)
     return rendezvous.takeError();
@@ -318,7 +322,7 @@ llvm::Expected<std::optional<Place>> startProcesses(int ranks, int &exitCode) {
     children.push_back(std::move(child));
   }
   rendezvous->listener.reset();
-  exitCode = Supervisor(std::move(children)).run();
+  end = Supervisor(std::move(children)).run();
   return std::nullopt;
 }
 

@@ -7,14 +7,20 @@
 
 namespace coll::run {
 
+struct JobEnd {
+  int exitCode = 0; // that of the first copy that failed
+  // Where a signal ended copy 0, so that it could not write why the job failed: that reason.
+  std::string unwritten;
+};
+
 /// Starts `ranks` copies of this process, which has to have one thread. Returns a place in
-/// each copy. Returns in this process once all copies have ended: then `exitCode` is 0, or
-/// says how the first one failed, and the user has been told.
+/// each copy. Returns in this process once all copies have ended: then `end` says how, and
+/// the user has been told.
 ///
 /// Copy 0 uses this process's output; what the others write is passed on line by line with
 /// their rank. A copy that fails makes the others end, if need be by a signal. They do not
 /// outlive this process.
-llvm::Expected<std::optional<Place>> startProcesses(int ranks, int &exitCode);
+llvm::Expected<std::optional<Place>> startProcesses(int ranks, JobEnd &end);
 
 } // namespace coll::run
 

@@ -12,7 +12,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Support/thread.h"
 
 #include <cerrno>
 #include <csignal>
@@ -20,6 +19,7 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,11 +36,35 @@ static void forwardSignal(int signal) {
     kill(childPid, signal);
 }
 
-int coll::runOnLargeStack(llvm::function_ref<int()> body) {
+namespace {
+struct Task {
+  llvm::function_ref<int()> body;
   int code = 0;
-  llvm::thread thread(std::optional<unsigned>(kStackBytes), [&] { code = body(); });
-  thread.join();
-  return code;
+};
+} // namespace
+
+static void *runTask(void *task) {
+  auto &[body, code] = *static_cast<Task *>(task);
+  code = body();
+  return nullptr;
+}
+
+// Not llvm::thread: it aborts where there is no room for the stack (ulimit -v).
+int coll::runOnLargeStack(llvm::function_ref<int()> body) {
+  Task task{body};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_t thread;
+  int error = pthread_create(&thread, &attributes, runTask, &task);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    llvm::WithColor::error() << "cannot start a thread with a stack of " << (kStackBytes >> 20)
+                             << " MiB: " << strerror(error) << "\n";
+    return 1;
+  }
+  pthread_join(thread, nullptr);
+  return task.code;
 }
 
 /// By which a user ends a program.
@@ -103,7 +127,15 @@ static bool isUserSignal(int signal) {
   return llvm::is_contained(kUserSignals, signal) || signal == SIGPIPE;
 }
 
-int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body) {
+static std::string describeEnd(StringRef tool, int signal) {
+  if (isUserSignal(signal) || signal == SIGKILL)
+    return std::string("ended by a signal: ") + strsignal(signal);
+  return ("crashed (" + llvm::Twine(strsignal(signal)) +
+          "): the input is corrupt, or this is a bug in " + tool)
+      .str();
+}
+
+int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body, std::string *why) {
   llvm::outs().flush();
   pid_t parent = getpid();
   std::optional<HoldSignals> hold(std::in_place);
@@ -125,9 +157,11 @@ int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body) {
   if (WIFEXITED(status))
     return WEXITSTATUS(status);
   int signal = WTERMSIG(status);
+  std::string end = describeEnd(tool, signal);
+  if (why)
+    *why = end;
   if (isUserSignal(signal))
     return 128 + signal;
-  llvm::WithColor::error() << tool << ": crashed (" << strsignal(signal)
-                           << "): the input is corrupt, or this is a bug in " << tool << "\n";
+  llvm::WithColor::error() << tool << ": " << end << "\n";
   return kCrashExitCode;
 }

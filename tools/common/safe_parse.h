@@ -15,6 +15,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <optional>
+#include <string>
 
 namespace mlir::coll {
 
@@ -34,11 +35,12 @@ llvm::StringRef hintAtPrettyForm(llvm::StringRef text);
 /// Runs `body` in a child process, on a thread with a large stack, and returns what
 /// it returns. Where the child dies of a signal, says so on the standard error
 /// stream and returns 70 (128 + the signal where a user asked for it: SIGINT,
-/// SIGTERM, SIGHUP, SIGQUIT). `tool` names the program in the message.
+/// SIGTERM, SIGHUP, SIGQUIT). `tool` names the program in the message; `why`, where given, gets
+/// what the signal was, and stays empty otherwise.
 ///
 /// Call it first thing in main, before any thread exists. What `body` does to
 /// memory is not seen by the caller.
-int runGuarded(llvm::StringRef tool, llvm::function_ref<int()> body);
+int runGuarded(llvm::StringRef tool, llvm::function_ref<int()> body, std::string *why = nullptr);
 
 /// The part of it that matters where another process watches this one: runs `body` on a
 /// thread with a large stack.

@@ -54,6 +54,10 @@ llvm::Expected<std::unique_ptr<Report>> Report::create(const Options &options, c
   return report;
 }
 
+std::unique_ptr<Report> Report::watch(const Options &options, const Place &place) {
+  return std::unique_ptr<Report>(new Report(options, place));
+}
+
 llvm::Error Report::timePhase(const std::string &name, const std::function<llvm::Error()> &work) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
@@ -108,13 +112,18 @@ llvm::Error Report::gather(rt::Executor &executor) {
 llvm::Error Report::finish(llvm::Error error) {
   if (!place_.isRoot())
     return error;
-  contents_.outcome = Outcome::Finished;
   if (error) {
-    contents_.outcome = Outcome::Failed;
-    contents_.error = llvm::toString(std::move(error));
-    error = makeError(contents_.error);
+    std::string why = llvm::toString(std::move(error));
+    return llvm::joinErrors(makeError(why), fail(why));
   }
-  return llvm::joinErrors(std::move(error), writePage(path_, renderPage(contents_)));
+  contents_.outcome = Outcome::Finished;
+  return writePage(path_, renderPage(contents_));
+}
+
+llvm::Error Report::fail(llvm::StringRef why) {
+  contents_.outcome = Outcome::Failed;
+  contents_.error = why.str();
+  return writePage(path_, renderPage(contents_));
 }
 
 } // namespace coll::run

@@ -19,6 +19,8 @@ public:
   /// Writes a page that says the run has not finished: what cannot be written is found out
   /// before the run, and a run that is killed leaves that page.
   static llvm::Expected<std::unique_ptr<Report>> create(const Options &options, const Place &place);
+  /// For the process that watches the one of the run: it writes only in fail().
+  static std::unique_ptr<Report> watch(const Options &options, const Place &place);
   ~Report();
 
   /// What the page tells; whoever knows it fills it in.
@@ -36,6 +38,8 @@ public:
 
   /// Writes the page, where this is the process of rank 0, and returns `error`.
   llvm::Error finish(llvm::Error error);
+  /// Writes the page of a run that failed, as far as it is known.
+  llvm::Error fail(llvm::StringRef why);
 
 private:
   Report(const Options &options, const Place &place);
