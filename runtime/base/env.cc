@@ -2,8 +2,10 @@
 
 #include "runtime/base/log.h"
 
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 
 namespace coll::rt {
 
@@ -164,10 +166,13 @@ int64_t envInt(EnvVar var) {
   const std::optional<int64_t> value = parse(text);
   if (value && *value >= info.least && *value <= info.most)
     return *value;
-  log(LogLevel::Warn, std::string(info.name) + "=" + text + ": expected a number from " +
-                          std::to_string(info.least) +
-                          (info.most < INT64_MAX ? " to " + std::to_string(info.most) : " on") +
-                          "; using " + info.defaultValue);
+  // Several places may ask; the user is told once.
+  static std::atomic<bool> hasWarned[std::size(kTable)];
+  if (!hasWarned[static_cast<size_t>(var)].exchange(true))
+    log(LogLevel::Warn, std::string(info.name) + "=" + text + ": expected a number from " +
+                            std::to_string(info.least) +
+                            (info.most < INT64_MAX ? " to " + std::to_string(info.most) : " on") +
+                            "; using " + info.defaultValue);
   return parse(info.defaultValue).value_or(info.least);
 }
 

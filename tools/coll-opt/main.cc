@@ -103,6 +103,16 @@ static bool runsFrontEnd(llvm::ArrayRef<char *> arguments) {
   });
 }
 
+/// LLVM aborts a process that ends with an unreported failure to write.
+static bool flush(llvm::raw_fd_ostream &output, StringRef path) {
+  output.flush();
+  const std::error_code code = output.error();
+  output.clear_error();
+  if (code)
+    llvm::WithColor::error() << "cannot write \"" << path << "\": " << code.message() << "\n";
+  return !code;
+}
+
 static int runOpt(int argc, char **argv) {
   // Not global: another tool of the same executable has a file of its own.
   llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc("<input file>"),
@@ -150,11 +160,11 @@ static int runOpt(int argc, char **argv) {
   }
   StringRef hint =
       hintAtFrontEnd((*input)->getBuffer(), isImported || config.shouldAllowUnregisteredDialects());
-  if (failed(MlirOptMain(output->os(), std::move(*input), registry, config))) {
-    if (!hint.empty())
-      llvm::WithColor::note() << inputPath << ": " << hint << "\n";
+  const bool isDone = succeeded(MlirOptMain(output->os(), std::move(*input), registry, config));
+  if (!isDone && !hint.empty())
+    llvm::WithColor::note() << inputPath << ": " << hint << "\n";
+  if (!flush(output->os(), outputPath) || !isDone)
     return EXIT_FAILURE;
-  }
   output->keep();
   return EXIT_SUCCESS;
 }

@@ -209,12 +209,14 @@ llvm::Error readReal(const cl::opt<std::string> &flag, double most, T &value) {
 }
 
 llvm::Error readTimeout(Options &options) {
+  if (!timeout.getNumOccurrences())
+    return llvm::Error::success();
   double seconds = 0;
-  if (llvm::Error error = readReal(timeout, 1e6, seconds))
-    return error;
+  // In whole microseconds; 0 of them would leave it to COLL_TIMEOUT_US.
+  if (llvm::StringRef(timeout).getAsDouble(seconds) || !(seconds >= 1e-6 && seconds <= 1e6))
+    return makeError("--timeout=" + timeout +
+                     ": expected a number of seconds above 0 and up to 1000000");
   options.timeoutUs = int64_t(seconds * 1e6);
-  if (timeout.getNumOccurrences() && options.timeoutUs == 0)
-    return makeError("--timeout=" + timeout + ": expected a number of seconds above 0");
   return llvm::Error::success();
 }
 
@@ -279,6 +281,9 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--strategy=" + options.strategy + ": expected data-parallel or none");
   if (options.backend != "threads" && options.backend != "net")
     return makeError("--backend=" + options.backend + ": expected threads or net");
+  if (options.backend == "net" && options.ranks.value_or(1) > kMaxNetRanks)
+    return makeError("--ranks=" + llvm::Twine(*options.ranks) + ": backend net connects at most " +
+                     llvm::Twine(kMaxNetRanks) + " ranks");
   if (options.processes && options.backend != "net")
     return makeError("--processes needs --backend=net");
   if (options.processes && !options.ranks)

@@ -12,8 +12,9 @@
 
 namespace coll::run {
 
-/// More ranks than this in one process is taken for a slip of the finger.
-inline constexpr int64_t kMaxRanks = 4096;
+/// The most ranks of any backend, and of net.
+inline constexpr int64_t kMaxRanks = 1024;
+inline constexpr int64_t kMaxNetRanks = 256;
 
 struct MeshAxisOption {
   std::string name;

@@ -9,6 +9,7 @@
 #define COLL_TOOLS_COMMON_PROGRAM_H
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -17,12 +18,14 @@
 namespace coll {
 
 /// Calls the tool. Descriptors 0 to 2 that were closed are /dev/null then, so that no socket or
-/// file takes their numbers and with them what is printed. Returns the tool's exit code, or 1 where
-/// that is 0 and its output could not be written.
+/// file takes their numbers and with them what is printed; a file that grows beyond what the user
+/// may write is an error of that write, not the end of the program. Returns the tool's exit code,
+/// or 1 where that is 0 and its output could not be written.
 inline int runProgram(int (*tool)(int, char **), int argc, char **argv) {
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
       (void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY); // takes the lowest number: fd
+  signal(SIGXFSZ, SIG_IGN);
   const int code = tool(argc, argv);
   const bool failed = std::ferror(stdout) != 0;
   if (std::fflush(stdout) == 0 && !failed)

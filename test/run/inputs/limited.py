@@ -1,4 +1,4 @@
-"""Runs a command that may write no file of more than LIMIT bytes, like on a full disk.
+"""Runs a command that may write no file of more than LIMIT bytes, as after `ulimit -f`.
 
 usage: limited.py LIMIT COMMAND…
 """
@@ -9,6 +9,6 @@ import signal
 import sys
 
 limit = int(sys.argv[1])
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write fails instead
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, a shell does not
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 os.execvp(sys.argv[2], sys.argv[2:])
