@@ -63,11 +63,12 @@ inline constexpr int64_t kPatientUs = 120'000'000;
 void runJob(const std::string &backend, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs = kPatientUs);
 
-// Layouts that every collective is tested on, and element counts.
-const std::vector<Layout> &layouts();
+// Layouts of `most` ranks or fewer that every collective is tested on, and element counts.
+std::vector<Layout> layouts(int most);
 const std::vector<int64_t> &counts();
-// Whether the pair is worth its time: the large count takes part in one layout.
-bool isTested(const Layout &layout, int64_t count);
+// Whether the pair is worth its time: the large count takes part with five ranks, or with as many
+// as there can be.
+bool isTested(const Layout &layout, int64_t count, int most);
 Layout oneGroup(int ranks);
 
 // Elements of a type in memory, written and read as double. Integers up to 2^53.
@@ -96,8 +97,8 @@ Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst)
 using TypedReduction = std::pair<CollDtype, CollReduction>;
 // Why a backend cannot be tested on this machine; empty where it can.
 std::string whyNotHere(const std::string &backend);
-// The most ranks that it can have here: with nccl each needs a GPU of its own. Layouts with more
-// are left out by runJob(); a test of one layout says so first, with COLL_NEEDS_RANKS.
+// The most ranks that it can have here: with nccl each needs a GPU of its own. runJob() with more
+// skips the test, which says so first with COLL_NEEDS_RANKS if it does anything else.
 int mostRanks(const std::string &backend);
 
 // Whether it takes calls with `order = rank`.

@@ -23,11 +23,12 @@ struct Case {
 template <typename Body>
 void forEachCase(const Movements::ParamType &param, Body body) {
   auto [backend, dtype] = param;
-  for (const Layout &layout : layouts())
+  const int most = mostRanks(backend);
+  for (const Layout &layout : layouts(most))
     runJob(backend, layout, [&, dtype = dtype](Member &m) {
       for (int64_t total : counts())
         for (int64_t outer : {int64_t(1), int64_t(3)})
-          for (int variant = 0; variant < 4 && isTested(layout, total); ++variant) {
+          for (int variant = 0; variant < 4 && isTested(layout, total, most); ++variant) {
             m.async = variant & 1;
             body(m, Case{dtype, outer, total / outer, (variant & 2) != 0});
           }

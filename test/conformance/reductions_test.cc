@@ -68,10 +68,11 @@ Elements inputs(const Member &m, CollDtype dtype, CollReduction reduction, int64
 template <typename Body>
 void forEachCase(const Reductions::ParamType &param, Body body) {
   const std::string &backend = std::get<0>(param);
-  for (const Layout &layout : layouts())
+  const int most = mostRanks(backend);
+  for (const Layout &layout : layouts(most))
     runJob(backend, layout, [&](Member &m) {
       for (int64_t count : counts())
-        for (int variant = 0; variant < 4 && isTested(layout, count); ++variant) {
+        for (int variant = 0; variant < 4 && isTested(layout, count, most); ++variant) {
           m.async = variant & 1;
           body(m, count, /*inPlace=*/(variant & 2) != 0);
         }
