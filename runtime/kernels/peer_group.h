@@ -72,7 +72,7 @@ struct WorkspaceSizes {
 };
 WorkspaceSizes defaultWorkspaceSizes();
 
-// 1 <= size <= kMaxPeers. By default about 190 MiB: 36 for packets, the rest for rings.
+// 1 <= size <= kMaxPeers. By default about 190 MiB: 40 for packets, the rest for rings.
 WorkspaceLayout workspaceLayout(uint32_t size,
                                 const WorkspaceSizes &sizes = defaultWorkspaceSizes());
 

@@ -15,13 +15,13 @@ constexpr const char *kOpNames[] = {"all_reduce", "reduce_scatter", "reduce", "a
                                     "all_to_all", "broadcast",      "gather", "scatter",
                                     "permute",    "barrier"};
 
-// Some packets hold what is reserved: the last word now and then only.
-void putReserved(Fast &random, bool whole, Bytes &bytes) {
+// One of so many packets holds what is reserved: the last word now and then only.
+void putReserved(Fast &random, bool whole, uint64_t oneOf, Bytes &bytes) {
   const uint32_t reserved[4] = {kEmptyWord0, kEmptyWord1, kEmptyWord2,
                                 random.next() % 2 ? kEmptyWord3 : kEscapeWord3};
   for (uint64_t at = 0; at + 16 <= bytes.size(); at += 16)
-    if (const uint64_t chosen = random.next(); chosen % 8 == 0)
-      std::memcpy(bytes.data() + at, reserved, whole || chosen / 8 % 2 ? 16 : 12);
+    if (const uint64_t chosen = random.next(); chosen % oneOf == 0)
+      std::memcpy(bytes.data() + at, reserved, whole || chosen / oneOf % 2 ? 16 : 12);
 }
 
 // Floats of any size that sums keep apart.
@@ -59,6 +59,46 @@ void putFloats(Fast &random, CollDtype dtype, Bytes &bytes) {
   }
 }
 
+// Of floats that sums combine in f32: which bits are the exponent and the fraction; else 0.
+struct FloatBits {
+  uint32_t exponent = 0, fraction = 0;
+};
+FloatBits bitsOf(CollDtype dtype) {
+  switch (dtype) {
+  case kCollF32:
+    return {0x7F80'0000, 0x007F'FFFF};
+  case kCollF16:
+    return {0x7C00, 0x03FF};
+  case kCollBf16:
+    return {0x7F80, 0x007F};
+  default:
+    return {};
+  }
+}
+
+// NaN of any bits, infinities, and what is less than normal.
+void putSpecial(Fast &random, CollDtype dtype, Bytes &bytes) {
+  const FloatBits bits = bitsOf(dtype);
+  const auto size = static_cast<uint64_t>(rt::dtypeSize(dtype));
+  for (uint64_t at = 0; bits.exponent != 0 && at < bytes.size(); at += size) {
+    const uint64_t chosen = random.next();
+    if (chosen % 64 != 0)
+      continue;
+    auto value = static_cast<uint32_t>(random.next());
+    switch (chosen / 64 % 3) {
+    case 0:
+      value = value | bits.exponent | 1;
+      break;
+    case 1:
+      value = (value | bits.exponent) & ~bits.fraction;
+      break;
+    default:
+      value &= ~bits.exponent;
+    }
+    std::memcpy(bytes.data() + at, &value, size); // the low half, of 16 bits
+  }
+}
+
 std::vector<int32_t> randomPairs(Random &random, uint32_t size) {
   std::vector<int32_t> sources(size), targets(size), pairs;
   for (uint32_t i = 0; i < size; ++i)
@@ -74,6 +114,11 @@ std::vector<int32_t> randomPairs(Random &random, uint32_t size) {
 }
 
 } // namespace
+
+bool Case::sumsFloats() const {
+  return reduces() && bitsOf(dtype).exponent != 0 &&
+         (reduction == kCollSum || reduction == kCollAvg);
+}
 
 std::string Case::name() const {
   return std::string(kOpNames[static_cast<int>(op)]) + " " + rt::reductionName(reduction) + " " +
@@ -130,11 +175,27 @@ Bytes randomBytes(Fast &random, uint64_t bytes) {
 
 Bytes randomElements(Fast &random, const Case &c, uint64_t bytes) {
   Bytes result = randomBytes(random, bytes);
-  if (c.reduces())
-    putFloats(random, c.dtype, result);
-  if (!c.reduces() || c.dtype == kCollI32 || c.dtype == kCollI64 || c.dtype == kCollI8)
-    putReserved(random, c.reduces(), result);
+  if (!c.reduces()) {
+    putReserved(random, /*whole=*/false, 8, result);
+    return result;
+  }
+  putFloats(random, c.dtype, result);
+  if (c.dtype == kCollI32 || c.dtype == kCollI64 || c.dtype == kCollI8)
+    putReserved(random, /*whole=*/true, 8, result);
+  // Of half the contributions, since what meets NaN proves little else.
+  if (c.sumsFloats() && random.next() % 2 == 0) {
+    putSpecial(random, c.dtype, result);
+    putReserved(random, /*whole=*/true, 64, result); // NaN, as floats
+  }
   return result;
+}
+
+bool isNan(CollDtype dtype, const char *at) {
+  const FloatBits bits = bitsOf(dtype);
+  uint32_t value = 0;
+  std::memcpy(&value, at, static_cast<size_t>(std::min<int64_t>(rt::dtypeSize(dtype), 4)));
+  return bits.exponent != 0 && (value & bits.exponent) == bits.exponent &&
+         (value & bits.fraction) != 0;
 }
 
 Bytes blockOf(const Bytes &wide, const Case &c, uint64_t outer, uint32_t size, uint32_t j) {

@@ -54,6 +54,8 @@ struct Case {
     return outer * count * static_cast<uint64_t>(rt::dtypeSize(dtype));
   }
   bool reduces() const { return op <= Op::Reduce; }
+  // In f32, of f32, f16 or bf16.
+  bool sumsFloats() const;
   bool srcIsWide() const {
     return op == Op::ReduceScatter || op == Op::AllToAll || op == Op::Scatter;
   }
@@ -64,9 +66,11 @@ struct Case {
 Case randomCase(Random &random, uint32_t size, uint64_t maxBytes);
 
 Bytes randomBytes(Fast &random, uint64_t bytes);
-// Random bits; of floats, without NaN, since which NaN comes out is the hardware's affair. Some are
-// what packets reserve.
+// Random bits. What floats are reduced from is moderate, but for sums in f32: they get NaN,
+// infinities and subnormal numbers, too. Some are what packets reserve.
 Bytes randomElements(Fast &random, const Case &c, uint64_t bytes);
+// Of a type that sumsFloats() takes. Which NaN comes out of a sum is the hardware's affair.
+bool isNan(CollDtype dtype, const char *at);
 
 // Block j of a wide buffer as one piece, and back.
 Bytes blockOf(const Bytes &wide, const Case &c, uint64_t outer, uint32_t size, uint32_t j);
