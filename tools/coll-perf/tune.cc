@@ -1,6 +1,7 @@
 // coll-perf tune: which backend is fastest for what on this machine, as a table of routes; with
 // --paths, which way messages of GPU memory are.
 
+#include "runtime/base/dtype.h"
 #include "runtime/base/table_file.h"
 #include "runtime/routes.h"
 #include "tools/coll-perf/command.h"
@@ -99,8 +100,13 @@ void addRoutes(const OpPlan &plan, MemoryKind memory, const std::vector<Choice> 
     const bool isLast = i + 1 == choices.size();
     if (!choices[i].side || (!isLast && choices[i + 1].side == choices[i].side))
       continue;
-    nlohmann::ordered_json route = {
-        {"op", plan.op}, {"memory", nameOf(memory)}, {"ranks", plan.ranks}};
+    // Nothing is known of other types, of other groups, or of calls that come in another way.
+    nlohmann::ordered_json route = {{"op", plan.op},
+                                    {"dtype", rt::dtypeName(plan.dtype)},
+                                    {"memory", nameOf(memory)},
+                                    {"ranks", plan.ranks},
+                                    {"group", "all"},
+                                    {"captured", plan.timings[0] == Timing::Graph}};
     if (!isLast)
       route["max_bytes"] = choices[i].bytes;
     route["backend"] = choices[i].side->backend;

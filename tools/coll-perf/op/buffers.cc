@@ -2,6 +2,7 @@
 
 #include "runtime/base/dtype.h"
 #include "tools/coll-perf/op/data.h"
+#include "tools/coll-perf/units.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,6 +22,16 @@ int64_t roomOf(const OpPlan &plan, int rank) {
     elems = std::max({elems, extent.src, extent.dst});
   }
   return elems * rt::dtypeSize(plan.dtype);
+}
+
+// Source and destination of the ranks of these sides that have them in host memory.
+double hostRoomOf(const OpPlan &plan, const std::vector<Side> &sides) {
+  double room = 0;
+  for (int rank = 0; rank < plan.ranks; ++rank)
+    room += 2.0 * static_cast<double>(roomOf(plan, rank));
+  return room * static_cast<double>(std::count_if(sides.begin(), sides.end(), [](const Side &side) {
+           return side.memory == MemoryKind::Host;
+         }));
 }
 
 class HostBuffers final : public Buffers {
@@ -167,6 +178,19 @@ private:
 
 Status Buffers::capture(const std::function<Status()> &) {
   return {kCollUnsupported, "host memory has no stream"};
+}
+
+Status checkHostRoom(const OpPlan &plan, const std::vector<Side> &sides) {
+  const auto there = static_cast<double>(rt::physicalMemoryBytes());
+  const double room = hostRoomOf(plan, sides);
+  if (room <= there)
+    return {};
+  const auto inMiB = [](double bytes) {
+    return formatBytes(static_cast<uint64_t>(bytes / (1 << 20)) << 20);
+  };
+  return Status::invalid("the buffers of " + std::to_string(plan.ranks) + " ranks take " +
+                         inMiB(room) + " of host memory together, and this machine has " +
+                         inMiB(there) + ": a smaller -e, fewer ranks or backends");
 }
 
 Result<std::unique_ptr<Buffers>> Buffers::create(const OpPlan &plan, const Side &side, int rank,

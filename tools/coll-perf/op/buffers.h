@@ -40,6 +40,9 @@ protected:
   void *src_ = nullptr, *dst_ = nullptr;
 };
 
+// Whether the buffers of all ranks fit into the machine's memory, with all sides at once.
+Status checkHostRoom(const OpPlan &plan, const std::vector<Side> &sides);
+
 } // namespace coll::perf
 
 #endif // COLL_TOOLS_COLL_PERF_OP_BUFFERS_H

@@ -1,6 +1,7 @@
 #include "tools/coll-perf/op/options.h"
 
 #include "runtime/base/dtype.h"
+#include "tools/coll-perf/op/buffers.h"
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
@@ -140,6 +141,7 @@ Result<OpSetup> prepare(const OpWords &words) {
 
 Result<std::vector<std::unique_ptr<Team>>> startTeams(const OpPlan &plan,
                                                       const std::vector<Side> &sides) {
+  COLL_RETURN_IF_ERROR(checkHostRoom(plan, sides));
   std::vector<std::unique_ptr<Team>> teams;
   for (const Side &side : sides) {
     Result<std::unique_ptr<Team>> team = Team::start(plan, side);

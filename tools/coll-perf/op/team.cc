@@ -88,8 +88,10 @@ Result<std::string> Team::answerOf(Worker &worker, int64_t silenceUs) {
   do {
     Result<std::string> heard = worker.socket->receive(silenceUs);
     if (!heard)
-      return heard.status().annotate(side_.label + ", " + worker.name +
-                                     (worker.at.empty() ? "" : ", last seen at its " + worker.at));
+      return (heard.status().code() == kCollPeer ? Status(kCollPeer, endOf(worker))
+                                                 : heard.status())
+          .annotate(side_.label + ", " + worker.name +
+                    (worker.at.empty() ? "" : ", last seen at its " + worker.at));
     line = heard.take();
     answer = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (answer.is_discarded() || !answer.is_object())
@@ -100,6 +102,20 @@ Result<std::string> Team::answerOf(Worker &worker, int64_t silenceUs) {
     return Status(static_cast<CollCode>(answer.value("code", static_cast<int>(kCollInternal))),
                   answer.value("error", std::string()));
   return line;
+}
+
+std::string Team::endOf(Worker &worker) {
+  int status = 0;
+  const int64_t deadline = net::nowUs() + kGraceUs;
+  while (waitpid(worker.pid, &status, WNOHANG) == 0) {
+    if (net::nowUs() > deadline)
+      return "its process does not speak any more";
+    usleep(1000);
+  }
+  worker.pid = 0;
+  return WIFSIGNALED(status)
+             ? "its process was ended by signal " + std::to_string(WTERMSIG(status))
+             : "its process has ended with code " + std::to_string(WEXITSTATUS(status));
 }
 
 Result<OpFigure> Team::measure(const Task &task) {
@@ -115,7 +131,8 @@ Result<OpFigure> Team::measure(const Task &task) {
   for (Worker &worker : workers_) {
     Result<std::string> line = answerOf(worker, plan_.timeoutUs + kSilenceUs);
     if (!line) {
-      if (first.ok() || first.code() == kCollAborted)
+      // A process that is gone is why the others fail.
+      if (first.ok() || first.code() == kCollAborted || worker.pid == 0)
         first = line.status();
       continue;
     }

@@ -30,7 +30,7 @@ public:
 
 private:
   struct Worker {
-    pid_t pid = 0;
+    pid_t pid = 0; // 0: collected
     std::unique_ptr<LineSocket> socket;
     std::string name; // "rank 2", "the process of all ranks"
     std::string at;   // what it did when it was heard of last
@@ -41,6 +41,8 @@ private:
   // kCollTimeout where nothing is heard of it for so long: the backend has deadlines of its own,
   // but what hangs may be the driver of the GPU.
   Result<std::string> answerOf(Worker &worker, int64_t silenceUs);
+  // What became of a process that is gone, which is collected.
+  static std::string endOf(Worker &worker);
 
   const OpPlan plan_;
   const Side side_;
