@@ -121,6 +121,7 @@ inline constexpr unsigned kCudaWaitGeq = 0;
 inline constexpr unsigned kCudaEventNoTiming = 2;
 // CUstreamCaptureMode, CUstreamCaptureStatus, default streams
 inline constexpr int kCudaCaptureThreadLocal = 1;
+inline constexpr int kCudaCaptureRelaxed = 2;
 inline constexpr int kCudaNotCapturing = 0;
 // CUmemRangeHandleType, CUmemAllocationHandleType, CUipcMem_flags, CUmoduleLoadingMode
 inline constexpr int kCudaHandleDmabuf = 1;
@@ -174,6 +175,7 @@ inline constexpr int kCudaLoadingEager = 1;
   X(streamBeginCapture, "cuStreamBeginCapture_v2", (CudaStream stream, int mode))                  \
   X(streamEndCapture, "cuStreamEndCapture", (CudaStream stream, CudaGraph *graph))                 \
   X(streamIsCapturing, "cuStreamIsCapturing", (CudaStream stream, int *state))                     \
+  X(threadExchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                   \
   X(graphInstantiate, "cuGraphInstantiateWithFlags", (CudaGraphExec *exec, CudaGraph graph, unsigned long long flags)) \
   X(graphLaunch, "cuGraphLaunch", (CudaGraphExec exec, CudaStream stream))                         \
   X(graphExecDestroy, "cuGraphExecDestroy", (CudaGraphExec exec))                                  \

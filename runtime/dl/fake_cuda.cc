@@ -100,6 +100,8 @@ struct FakeCudaFunctions : FakeCudaPeers {
 
   static CudaResult memAlloc(CudaAddress *address, size_t bytes) {
     Call call("memAlloc", /*needsContext=*/true);
+    if (captures > 0 && captureMode != kCudaCaptureRelaxed)
+      return call.state.wrong("memory asked for inside a capture", kCaptureUnsupported);
     if (!call.failed())
       *address = allocate(call.state, bytes, FakeKind::Device, contextStack.back()->ordinal);
     return call.failed() || *address ? call.result : kCudaOutOfMemory;
@@ -324,6 +326,7 @@ struct FakeCudaFunctions : FakeCudaPeers {
     Call call("streamBeginCapture", /*needsContext=*/true);
     if (!call.failed())
       stream->capture = std::make_shared<CudaGraphTag>();
+    captures += call.failed() ? 0 : 1;
     return call.result;
   }
   static CudaResult streamEndCapture(CudaStream stream, CudaGraph *graph) {
@@ -332,6 +335,7 @@ struct FakeCudaFunctions : FakeCudaPeers {
     if (!stream->capture || stream->capture->forks.count(stream))
       return call.state.wrong("a capture ended that had not begun");
     const std::shared_ptr<CudaGraphTag> captured = std::move(stream->capture);
+    --captures;
     bool isJoined = true;
     for (auto &[fork, waitedFor] : captured->forks) {
       isJoined &= waitedFor;
@@ -351,6 +355,10 @@ struct FakeCudaFunctions : FakeCudaPeers {
     Call call("streamIsCapturing");
     *capturing = stream->capture ? 1 : kCudaNotCapturing;
     return call.result;
+  }
+  static CudaResult threadExchangeCaptureMode(int *mode) {
+    std::swap(captureMode, *mode);
+    return Call("threadExchangeCaptureMode").result;
   }
   static CudaResult graphInstantiate(CudaGraphExec *exec, CudaGraph graph, unsigned long long) {
     Call call("graphInstantiate", /*needsContext=*/true);

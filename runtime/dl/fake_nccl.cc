@@ -126,8 +126,16 @@ struct FakeNcclFunctions : FakeNcclLaunch {
       for (const fake::SplitEntry &entry : *comm->splitting)
         if (entry.rank == comm->rank && entry.made)
           state.comms.erase(entry.made);
+    // So does the memory that it knew, which stays its owner's.
+    forget(state.registrations, comm);
+    forget(state.windows, comm);
     state.comms.erase(comm);
     return kNcclSuccess;
+  }
+  template <typename Known>
+  static void forget(Known &known, NcclComm comm) {
+    for (auto it = known.begin(); it != known.end();)
+      it = it->second == comm ? known.erase(it) : std::next(it);
   }
   static bool isReady(const NcclCommTag &comm) {
     const Clique &clique = *comm.clique;
@@ -180,7 +188,7 @@ struct FakeNcclFunctions : FakeNcclLaunch {
       if (FakeCuda::gpuOf(data, bytes) != comm->gpu)
         return state.wrong("memory registered that is not the GPU's", kNcclInvalidArgument);
       *handle = reinterpret_cast<void *>(++state.handles);
-      state.registrations.insert(*handle);
+      state.registrations[*handle] = comm;
       return kNcclSuccess;
     });
   }
@@ -196,7 +204,7 @@ struct FakeNcclFunctions : FakeNcclLaunch {
         return state.wrong("a window that is not the GPU's", kNcclInvalidArgument);
       state.windowTags.push_back(std::make_unique<NcclWindowTag>());
       *window = state.windowTags.back().get();
-      state.windows.insert(*window);
+      state.windows[*window] = comm;
       return kNcclSuccess;
     });
   }

@@ -46,8 +46,8 @@ struct FakeNccl::State {
   std::map<NcclComm, std::unique_ptr<NcclCommTag>> comms;
   std::map<std::string, std::shared_ptr<fake::Clique>> joining; // by unique id
   std::map<int, double> scaledSums;                             // by number of the reduction
-  std::set<void *> registrations;
-  std::set<NcclWindow> windows;
+  std::map<void *, NcclComm> registrations;
+  std::map<NcclWindow, NcclComm> windows;
   std::vector<std::unique_ptr<NcclWindowTag>> windowTags;
   fake::Faults faults;
   uint64_t ids = 0;

@@ -1,5 +1,6 @@
 #include "runtime/gpu/endpoint.h"
 
+#include "runtime/base/dtype.h"
 #include "runtime/call_check.h"
 
 #include <algorithm>
@@ -63,10 +64,14 @@ Result<std::unique_ptr<Communicator>> GpuEndpoint::communicator(std::vector<int>
   return std::unique_ptr<Communicator>(new GpuCommunicator(*this, **made));
 }
 
-void GpuEndpoint::enter() { below_->enter(); }
+void GpuEndpoint::enter() {
+  hasLeft_ = false;
+  below_->enter();
+}
 
 void GpuEndpoint::leave() {
   Gpu::Scope scope(*gpu_);
+  hasLeft_ = true;
   // The comparison of calls on streams may be under way; what it finds is told by the cause.
   if (!over_ && !released_.empty())
     if (Status late = waitUntil([&] { return released_.empty(); }, nullptr); !late.ok())
@@ -118,15 +123,27 @@ bool GpuEndpoint::isCapturing(void *stream) const {
 
 //===-- calls -------------------------------------------------------------------===//
 
+// NCCL and the kernels read whole elements: the GPU would end with all that is on it.
+Status GpuEndpoint::checkBuffer(const void *data, CollDtype dtype, const char *what) const {
+  const auto size = static_cast<uintptr_t>(dtypeSize(dtype));
+  if (const uintptr_t over = reinterpret_cast<uintptr_t>(data) % size; over != 0)
+    return Status::invalid(std::string("the ") + what + " begins " + std::to_string(over) +
+                           " bytes after a multiple of " + std::to_string(size) + ", the size of " +
+                           dtypeName(dtype));
+  return gpu_->check(data, what);
+}
+
 Status GpuEndpoint::check(const Group &group, const Call &call) const {
+  if (hasLeft_)
+    return Status::invalid("this rank has left the job");
   COLL_RETURN_IF_ERROR(engine_->supports(call));
   if (call.kind == OpKind::Init || call.kind == OpKind::Barrier)
     return {};
   CallExtents extents = extentsOf(call, group.size(), group.position);
   if (extents.src > 0)
-    COLL_RETURN_IF_ERROR(gpu_->check(call.src, "source"));
+    COLL_RETURN_IF_ERROR(checkBuffer(call.src, call.dtype, "source"));
   if (extents.dst > 0)
-    COLL_RETURN_IF_ERROR(gpu_->check(call.dst, "destination"));
+    COLL_RETURN_IF_ERROR(checkBuffer(call.dst, call.dtype, "destination"));
   return {};
 }
 

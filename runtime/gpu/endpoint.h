@@ -68,6 +68,7 @@ private:
   using Clock = std::chrono::steady_clock;
 
   Status check(const Group &group, const Call &call) const;
+  Status checkBuffer(const void *data, CollDtype dtype, const char *what) const;
   Result<Request *> startChecked(Group &group, const Call &call, bool onCallersStream);
   Status begin(GpuRequest &request);
 
@@ -132,6 +133,7 @@ private:
   // Returned to the caller, and not compared yet.
   std::vector<std::unique_ptr<GpuRequest>> released_;
   bool over_ = false;
+  bool hasLeft_ = false; // and has not entered again
   // Of calls on streams that have returned: every so many an event, the oldest first.
   std::deque<dl::CudaEvent> marks_;
   int unmarked_ = 0;

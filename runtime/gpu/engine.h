@@ -33,6 +33,13 @@ public:
   virtual Status health() const { return {}; }
   // The job is over: whatever waits on the GPU is to end. Any thread.
   virtual void abort(const Status &) {}
+
+  // Expires when the engine goes: what a registration that outlives it may touch no more. Its lanes
+  // go at the same time, to those on the rank's thread.
+  std::weak_ptr<const void> life() const { return life_; }
+
+private:
+  const std::shared_ptr<const char> life_ = std::make_shared<const char>();
 };
 
 } // namespace coll::rt::gpu

@@ -74,7 +74,8 @@ protected:
   virtual bool needsOwnStream(const Call &) const { return false; }
   // The lane's own, made where there is none.
   Result<dl::CudaStream> stream();
-  // Memory that is used in the order of the lane's own stream.
+  // Memory that is used in the order of the lane's own stream, and by graphs as long as the lane
+  // lives.
   Result<char *> scratch(int64_t bytes);
   // Puts the operation on op.stream; what it still needs is put there by finish(), once
   // the lane is ready() again.

@@ -316,6 +316,8 @@ TEST_F(DirectBackend, AKernelEndsByItselfAtTheDeadline) {
   });
   EXPECT_EQ(all[0].code(), kCollTimeout) << all[0].toString();
   EXPECT_TRUE(contains(all[0], "rank 1 did not come within")) << all[0].message();
+  EXPECT_TRUE(contains(all[0], "whose last call here is all_reduce sum f32 x 1 (op 3)"))
+      << all[0].message();
 }
 
 TEST_F(DirectBackend, AnAbortEndsKernelsOfOtherRanks) {

@@ -49,6 +49,50 @@ TEST_P(GpuBackend, RefusesMemoryOfOthers) {
 }
 
 // Nobody waits for a member that has no memory, or another size, and the job goes on.
+TEST_P(GpuBackend, RefusesElementsThatAreNotAligned) {
+  expectAll(run(options(2), [&](Rank &me) {
+    float *data = floats(me.rank, {1, 1, 1});
+    Call call = sum(data + 1, 1);
+    call.src = reinterpret_cast<char *>(data) + 2;
+    const Status refused = me.group.run(call);
+    EXPECT_EQ(refused.code(), kCollInvalidCall);
+    EXPECT_TRUE(contains(refused, "all_reduce sum f32 x 1 (op 3 at train.py:7:1) on rank " +
+                                      std::to_string(me.rank)))
+        << refused.toString();
+    EXPECT_TRUE(contains(refused, "the source begins 2 bytes after a multiple of 4"))
+        << refused.toString();
+    return me.group.run(sum(data + 1, 1));
+  }));
+}
+
+TEST_P(GpuBackend, WhoHasLeftMakesNoCalls) {
+  for (const Status &status : run(options(2), [&](Rank &me) {
+         Call call = sum(floats(me.rank, {1}), 1);
+         Status status = me.group.run(call);
+         me.endpoint.leave();
+         return status.ok() ? me.group.run(call) : status;
+       }))
+    EXPECT_TRUE(contains(status, "has left the job")) << status.toString();
+}
+
+// They should go first.
+TEST_P(GpuBackend, MemoryMayOutliveTheJob) {
+  std::vector<std::unique_ptr<Registration>> left[2];
+  expectAll(run(options(2), [&](Rank &me) {
+    float *data = floats(me.rank, {1});
+    for (bool isUsers : {true, false}) {
+      auto made = isUsers ? me.group.registerMemory(data, 4) : me.group.allocate(64);
+      if (!made)
+        return made.status();
+      left[me.rank].push_back(made.take());
+    }
+    return me.group.run(sum(data, 1));
+  }));
+  for (auto &ofRank : left)
+    ofRank.clear();
+  expectAll(run(options(2), [&](Rank &me) { return me.group.run(sum(floats(me.rank, {1}), 1)); }));
+}
+
 TEST_P(GpuBackend, MemoryOfAGroupIsOfAllOrOfNone) {
   expectAll(run(options(2), [&](Rank &me) {
     Status status = me.group.run(sum(floats(me.rank, {1}), 1));
@@ -131,6 +175,71 @@ TEST_P(GpuBackend, AGraphReplaysItsCalls) {
     (void)driver.graphDestroy(graph);
     (void)driver.streamDestroy(on);
     return status.ok() ? done : status;
+  }));
+}
+
+constexpr OpKind kMovedInPlace[] = {OpKind::ReduceScatter, OpKind::AllToAll, OpKind::Permute,
+                                    OpKind::AllGather,     OpKind::Gather,   OpKind::Scatter};
+
+// Of two members at `position`, in place: what is left of {10, 11, 12, 13} at 0, {20, …} at 1.
+std::vector<float> movedInPlace(OpKind kind, int position) {
+  const float own = 10 * static_cast<float>(position + 1), other = 30 - own;
+  const bool isFirst = position == 0;
+  switch (kind) {
+  case OpKind::ReduceScatter:
+    return isFirst ? std::vector<float>{30, 32} : std::vector<float>{34, 36};
+  case OpKind::AllToAll:
+    return isFirst ? std::vector<float>{10, 11, 20, 21} : std::vector<float>{12, 13, 22, 23};
+  case OpKind::Permute:
+    return {other, other + 1, other + 2, other + 3};
+  case OpKind::AllGather:
+    return {10, 11, 20, 21};
+  case OpKind::Gather:
+    return isFirst ? std::vector<float>{own} : std::vector<float>{10, 11, 20, 21};
+  default:
+    return isFirst ? std::vector<float>{20, 21} : std::vector<float>{22, 23};
+  }
+}
+
+// They need scratch memory, which no call before the capture has asked for.
+TEST_P(GpuBackend, AGraphReplaysCallsInPlace) {
+  expectAll(run(options(2), [&](Rank &me) {
+    const dl::Cuda &driver = cuda.table();
+    std::unique_ptr<Communicator> group = me.endpoint.communicator({1, 0}).take();
+    Call call;
+    call.kind = OpKind::Init;
+    Status status = group->run(call);
+    dl::CudaStream on = stream();
+    call.stream = on;
+    const int32_t pairs[] = {0, 1, 1, 0};
+    call.pairs = pairs;
+    call.numPairs = 2;
+    call.root = 1;
+    const float first = 10 * static_cast<float>(group->position() + 1);
+    for (OpKind kind : kMovedInPlace) {
+      float *data = floats(me.rank, {first, first + 1, first + 2, first + 3});
+      call.kind = kind;
+      call.count = call.dstCount = kind == OpKind::Permute ? 4 : 2;
+      call.src = call.dst = data;
+      if (kind == OpKind::Gather && group->position() == 0)
+        call.dst = nullptr;
+      dl::CudaGraph graph = nullptr;
+      dl::CudaGraphExec exec = nullptr;
+      EXPECT_EQ(driver.streamBeginCapture(on, dl::kCudaCaptureThreadLocal), 0);
+      if (status.ok())
+        status = group->run(call);
+      EXPECT_EQ(driver.streamEndCapture(on, &graph), 0) << kindName(kind);
+      EXPECT_EQ(driver.graphInstantiate(&exec, graph, 0), 0);
+      EXPECT_EQ(driver.graphLaunch(exec, on), 0);
+      if (Status done = me.endpoint.synchronize(on); status.ok())
+        status = done;
+      const std::vector<float> expected = movedInPlace(kind, group->position());
+      EXPECT_EQ(std::vector<float>(data, data + expected.size()), expected) << kindName(kind);
+      (void)driver.graphExecDestroy(exec);
+      (void)driver.graphDestroy(graph);
+    }
+    (void)driver.streamDestroy(on);
+    return status;
   }));
 }
 

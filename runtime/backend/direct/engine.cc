@@ -21,11 +21,13 @@ struct Card {
 // Memory that all members of a group know, as long as it lives.
 class SymmetricMemory final : public Registration {
 public:
-  SymmetricMemory(Node &node, DirectLane &lane, Block block, std::vector<Window> windows,
-                  bool isUsers)
-      : node_(node), lane_(lane), block_(std::move(block)), windows_(std::move(windows)),
-        isUsers_(isUsers) {}
+  SymmetricMemory(std::weak_ptr<const void> engine, Node &node, DirectLane &lane, Block block,
+                  std::vector<Window> windows, bool isUsers)
+      : engine_(std::move(engine)), node_(node), lane_(lane), block_(std::move(block)),
+        windows_(std::move(windows)), isUsers_(isUsers) {}
   ~SymmetricMemory() override {
+    if (engine_.expired())
+      return; // the job has ended: nobody reaches the memory any more
     const auto known = lane_.symmetric.find(block_.data());
     if (known != lane_.symmetric.end() && known->second.serial == serial_)
       lane_.symmetric.erase(known);
@@ -45,6 +47,7 @@ public:
   }
 
 private:
+  const std::weak_ptr<const void> engine_; // with which the next two go
   Node &node_;
   DirectLane &lane_;
   Block block_;
@@ -147,8 +150,9 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
   }
   COLL_RETURN_IF_ERROR(agreed);
   // Also where it ends here: peers may have opened the block.
-  auto memory = std::make_unique<SymmetricMemory>(*node_, static_cast<DirectLane &>(*group.lane),
-                                                  block.take(), std::move(windows), isUsers);
+  auto memory =
+      std::make_unique<SymmetricMemory>(life(), *node_, static_cast<DirectLane &>(*group.lane),
+                                        block.take(), std::move(windows), isUsers);
   Result<std::vector<gpu::Verdict>> verdicts = gpu::gather(group, gpu::verdictOf(opened));
   if (!verdicts)
     return verdicts.status();

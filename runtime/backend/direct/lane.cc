@@ -176,6 +176,9 @@ Status DirectLane::issue(gpu::LaneOp &op) {
     COLL_RETURN_IF_ERROR(gpu_.copy(copy, op.stream));
     call.src = *kept;
   }
+  lastCall_ = op.call;
+  lastCall_.pairs = nullptr;
+  lastCall_.site = {op.call.site.op};
   COLL_RETURN_IF_ERROR(launch(call, op.stream));
   // What is captured has not been done, and what was done before still counts.
   if (!isDone)
@@ -324,7 +327,8 @@ Status DirectLane::health() {
     return {};
   const auto member = static_cast<size_t>(word >> 32);
   std::string who = member < ranks_.size() ? "rank " + std::to_string(ranks_[member]) : "a member";
-  std::string text = "a kernel on group " + describeGroup(ranks_) + " has ended: ";
+  const std::string text = "a kernel on group " + describeGroup(ranks_) +
+                           ", whose last call here is " + describe(lastCall_) + ", has ended: ";
   switch (error) {
   case kernels::KernelError::PeerTimeout:
     return {kCollTimeout, text + who + " did not come within " +

@@ -83,6 +83,7 @@ private:
   bool identified_ = false, joined_ = false;
   int64_t seenUs_ = 0; // when an error was seen first
   uint64_t last_ = 0;  // idOf() the stream where the last call went
+  Call lastCall_;      // what of it is the lane's own: no buffers, no texts
   dl::CudaEvent lastDone_ = nullptr;
 };
 

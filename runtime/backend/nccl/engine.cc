@@ -13,18 +13,14 @@ namespace {
 // the library has windows.
 class NcclRegistration final : public Registration {
 public:
-  NcclRegistration(gpu::Gpu &gpu, const dl::Nccl &nccl, NcclLane &lane)
-      : gpu_(gpu), nccl_(nccl), lane_(lane) {}
-  // A killed communicator has forgotten it all.
+  NcclRegistration(std::weak_ptr<const void> engine, gpu::Gpu &gpu, const dl::Nccl &nccl,
+                   NcclLane &lane)
+      : engine_(std::move(engine)), cuda_(gpu.cuda()), context_(gpu.context()), nccl_(nccl),
+        lane_(lane) {}
   ~NcclRegistration() override {
-    gpu::Gpu::Scope scope(gpu_);
-    if (isKnown_)
-      lane_.memoryChanges(/*isKnown=*/false);
-    dl::NcclComm comm = lane_.comm();
-    if (comm && window_)
-      (void)nccl_.windowDeregister(comm, window_);
-    if (comm && handle_)
-      (void)nccl_.commDeregister(comm, handle_);
+    dl::CudaScope scope(cuda_, context_->context());
+    if (!engine_.expired())
+      forget();
     if (allocated_)
       (void)nccl_.memFree(data_);
   }
@@ -65,6 +61,16 @@ public:
   }
 
 private:
+  // A killed communicator has forgotten it all.
+  void forget() {
+    if (isKnown_)
+      lane_.memoryChanges(/*isKnown=*/false);
+    dl::NcclComm comm = lane_.comm();
+    if (comm && window_)
+      (void)nccl_.windowDeregister(comm, window_);
+    if (comm && handle_)
+      (void)nccl_.commDeregister(comm, handle_);
+  }
   Status check(dl::NcclResult result, const char *call) const {
     return dl::ncclStatus(nccl_, result, call, lane_.comm());
   }
@@ -74,7 +80,9 @@ private:
     return {};
   }
 
-  gpu::Gpu &gpu_;
+  const std::weak_ptr<const void> engine_; // with which the lane goes
+  const dl::Cuda &cuda_;
+  const std::shared_ptr<dl::GpuContext> context_;
   const dl::Nccl &nccl_;
   NcclLane &lane_;
   void *data_ = nullptr;
@@ -110,7 +118,7 @@ Result<std::unique_ptr<Registration>> NcclEngine::registerMemory(gpu::GpuEndpoin
     checked = Status::invalid("a buffer of " + std::to_string(bytes) + " bytes is not registered");
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
   COLL_RETURN_IF_ERROR(agree(group, checked, bytes));
-  auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
+  auto made = std::make_unique<NcclRegistration>(life(), gpu, nccl_, laneOf(group));
   made->setMemory(data, bytes);
   COLL_RETURN_IF_ERROR(made->makeUserBuffer(endpoint, group));
   return std::unique_ptr<Registration>(std::move(made));
@@ -121,7 +129,7 @@ Result<std::unique_ptr<Registration>> NcclEngine::allocate(gpu::GpuEndpoint &end
   gpu::Gpu &gpu = endpoint.gpu();
   gpu::Gpu::Scope scope(gpu);
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
-  auto made = std::make_unique<NcclRegistration>(gpu, nccl_, laneOf(group));
+  auto made = std::make_unique<NcclRegistration>(life(), gpu, nccl_, laneOf(group));
   // Who has no memory does not come to make the window, for which NCCL would wait.
   const Status taken = bytes < 0
                            ? Status::invalid("no buffer has " + std::to_string(bytes) + " bytes")
