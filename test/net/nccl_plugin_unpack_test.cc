@@ -23,6 +23,27 @@ struct FakeGpu {
   std::string misuse() { return library.symbol<const char *()>("collFakeMisuse")(); }
 };
 
+// NCCL's kernel: the next slot's pages, from the bounce buffer to the message's buffer.
+struct Kernel {
+  NcclDeviceHandle device;
+  bool outOfPlace = false; // some page so far was not where the one before it ends
+
+  uint64_t unpackNext(uint8_t *to) {
+    auto &handle = *static_cast<rt::UnpackHandle *>(device.handle);
+    uint64_t slot = ++handle.head % rt::kUnpackSlots, bytes = 0, next = 0;
+    for (uint64_t page = 0; page < handle.meta->count[slot]; ++page) {
+      const rt::PageDescriptor &descriptor = handle.meta->pages[slot][page];
+      std::memcpy(to + descriptor.bufferOff,
+                  static_cast<const uint8_t *>(handle.bounce) + descriptor.bounceOff,
+                  descriptor.len);
+      outOfPlace |= descriptor.bufferOff != next;
+      next = descriptor.bufferOff + descriptor.len;
+      bytes += descriptor.len;
+    }
+    return bytes;
+  }
+};
+
 class NcclPluginUnpackTest : public testing::TestWithParam<int> {
 protected:
   void SetUp() override {
@@ -44,27 +65,22 @@ protected:
     for (const NcclVariable &variable : unpackVariables())
       unsetenv(variable.name);
   }
+  void expectConfigured();
+  // Messages of all sizes over a new connection; receives of fewer bytes than `threshold` go
+  // the host's way. Whether the pages were out of place.
+  bool exchange(size_t threshold = 0);
+  void move(Pair &pair, Kernel &kernel, size_t bytes, size_t room, size_t threshold);
 
+  static constexpr size_t kRoom = 1 << 20;
   FakeGpu gpu_;
   rt::dl::Library library_ = openPlugin();
   std::unique_ptr<Api> api_;
+  uint8_t *gpuMemory_ = nullptr;
+  void *memory_ = nullptr; // registered
+  uint32_t seed_ = 0;
 };
 
-// NCCL's kernel: the next slot's pages, from the bounce buffer to the message's buffer.
-uint64_t unpackNext(const NcclDeviceHandle &device, uint8_t *to) {
-  auto &handle = *static_cast<rt::UnpackHandle *>(device.handle);
-  uint64_t slot = ++handle.head % rt::kUnpackSlots, bytes = 0;
-  for (uint64_t page = 0; page < handle.meta->count[slot]; ++page) {
-    const rt::PageDescriptor &descriptor = handle.meta->pages[slot][page];
-    std::memcpy(to + descriptor.bufferOff,
-                static_cast<const uint8_t *>(handle.bounce) + descriptor.bounceOff, descriptor.len);
-    bytes += descriptor.len;
-  }
-  return bytes;
-}
-
-TEST_P(NcclPluginUnpackTest, ConfiguresNccl) {
-  ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+void NcclPluginUnpackTest::expectConfigured() {
   EXPECT_EQ(valueOf("NCCL_PROTO"), "Simple");
   EXPECT_EQ(valueOf("NCCL_ALGO"), "Ring");
   EXPECT_EQ(valueOf("NCCL_PAT_ENABLE"), "0");
@@ -79,6 +95,55 @@ TEST_P(NcclPluginUnpackTest, ConfiguresNccl) {
   EXPECT_EQ(properties.deviceType, kDeviceUnpack);
   EXPECT_EQ(properties.deviceVersion, kDeviceVersionUnpack);
   EXPECT_EQ(properties.maxRecvs, 1);
+}
+
+void NcclPluginUnpackTest::move(Pair &pair, Kernel &kernel, size_t bytes, size_t room,
+                                size_t threshold) {
+  std::vector<uint8_t> data = pattern(bytes, ++seed_), unpacked(kRoom);
+  void *wanted = nullptr;
+  ASSERT_EQ(api_->irecv(pair.receiver, gpuMemory_, room, 0, memory_, nullptr, &wanted),
+            kNcclSuccess);
+  ASSERT_NE(wanted, nullptr);
+  void *sent = pair.post(false, data.data(), bytes);
+  int size = -1;
+  ASSERT_EQ(pair.wait(wanted, &size), kNcclSuccess);
+  ASSERT_EQ(pair.wait(sent), kNcclSuccess);
+  EXPECT_EQ(static_cast<size_t>(size), bytes);
+  const bool byHost = room < threshold;
+  EXPECT_EQ(kernel.unpackNext(unpacked.data()), byHost ? 0 : bytes);
+  const uint8_t *got = byHost ? gpuMemory_ : unpacked.data();
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), got)) << bytes << " bytes";
+  EXPECT_EQ(api_->consumed(pair.receiver, wanted), kNcclSuccess);
+}
+
+bool NcclPluginUnpackTest::exchange(size_t threshold) {
+  gpuMemory_ = static_cast<uint8_t *>(gpu_.allocate(kRoom));
+  Kernel kernel;
+  {
+    Pair pair(*api_);
+    kernel.device = pair.deviceHandle;
+    EXPECT_EQ(kernel.device.type, kDeviceUnpack);
+    EXPECT_EQ(kernel.device.version, kDeviceVersionUnpack);
+    EXPECT_EQ(kernel.device.needsProxyProgress, 1);
+    EXPECT_EQ(kernel.device.bytes, sizeof(rt::UnpackHandle));
+    EXPECT_EQ(static_cast<rt::UnpackHandle *>(kernel.device.handle)->head, rt::kUnpackHeadStart);
+    EXPECT_EQ(api_->regMr(pair.receiver, gpuMemory_, kRoom, kPtrCuda, &memory_), kNcclSuccess);
+    for (int round = 0; round < 3; ++round)
+      for (size_t bytes : {1, 0, 4096, 4097, 65536, 100'003, 524'288, 1 << 20})
+        move(pair, kernel, bytes, round ? kRoom : bytes, threshold);
+    // NCCL's kernel would unpack what came into host memory: refused, not wrong.
+    uint8_t got[8];
+    void *request = nullptr;
+    EXPECT_NE(api_->irecv(pair.receiver, got, 8, 0, nullptr, nullptr, &request), kNcclSuccess);
+    EXPECT_EQ(api_->deregMr(pair.receiver, memory_), kNcclSuccess);
+  }
+  gpu_.free(gpuMemory_);
+  return kernel.outOfPlace;
+}
+
+TEST_P(NcclPluginUnpackTest, ConfiguresNccl) {
+  ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+  expectConfigured();
   EXPECT_EQ(api_->finalize(), kNcclSuccess);
 }
 
@@ -139,47 +204,8 @@ TEST_P(NcclPluginUnpackTest, ATableChoosesWhereTheUserHasNot) {
 
 TEST_P(NcclPluginUnpackTest, TheKernelFindsEveryMessage) {
   ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
-  constexpr size_t kRoom = 1 << 20;
-  auto *gpuMemory = static_cast<uint8_t *>(gpu_.allocate(kRoom));
-  {
-    Pair pair(*api_);
-    const NcclDeviceHandle &device = pair.deviceHandle;
-    ASSERT_EQ(device.type, kDeviceUnpack);
-    EXPECT_EQ(device.version, kDeviceVersionUnpack);
-    EXPECT_EQ(device.needsProxyProgress, 1);
-    EXPECT_EQ(device.bytes, sizeof(rt::UnpackHandle));
-    ASSERT_NE(device.handle, nullptr);
-    EXPECT_EQ(static_cast<rt::UnpackHandle *>(device.handle)->head, rt::kUnpackHeadStart);
-
-    void *memory = nullptr;
-    ASSERT_EQ(api_->regMr(pair.receiver, gpuMemory, kRoom, kPtrCuda, &memory), kNcclSuccess);
-    uint32_t seed = 0;
-    std::vector<uint8_t> got(kRoom);
-    for (int round = 0; round < 3; ++round)
-      for (size_t bytes : {1, 0, 4096, 4097, 65536, 100'003, 524'288, 1 << 20}) {
-        std::vector<uint8_t> data = pattern(bytes, ++seed);
-        void *wanted = nullptr;
-        ASSERT_EQ(api_->irecv(pair.receiver, gpuMemory, kRoom, 0, memory, nullptr, &wanted),
-                  kNcclSuccess);
-        ASSERT_NE(wanted, nullptr);
-        void *sent = pair.post(false, data.data(), bytes);
-        int size = -1;
-        ASSERT_EQ(pair.wait(wanted, &size), kNcclSuccess);
-        ASSERT_EQ(pair.wait(sent), kNcclSuccess);
-        EXPECT_EQ(static_cast<size_t>(size), bytes);
-        EXPECT_EQ(unpackNext(device, got.data()), bytes);
-        EXPECT_TRUE(std::equal(data.begin(), data.end(), got.begin())) << bytes << " bytes";
-        EXPECT_EQ(api_->consumed(pair.receiver, wanted), kNcclSuccess);
-      }
-
-    // NCCL's kernel would unpack what came into host memory: refused, not wrong.
-    void *request = nullptr;
-    EXPECT_NE(api_->irecv(pair.receiver, got.data(), 8, 0, nullptr, nullptr, &request),
-              kNcclSuccess);
-    EXPECT_EQ(api_->deregMr(pair.receiver, memory), kNcclSuccess);
-  }
+  EXPECT_FALSE(exchange());
   EXPECT_EQ(api_->finalize(), kNcclSuccess);
-  gpu_.free(gpuMemory);
   bool proved = false;
   for (const std::string &line : infos)
     proved |= line.find("pages unpacked: ") != std::string::npos &&
@@ -187,8 +213,42 @@ TEST_P(NcclPluginUnpackTest, TheKernelFindsEveryMessage) {
   EXPECT_TRUE(proved) << "the log says that the path ran";
 }
 
-// v8 to v10 have no finalize; their network would stay for the other tests.
+TEST_P(NcclPluginUnpackTest, WhatLandsScatteredIsTheKernelsByItself) {
+  unsetenv("COLL_NET_DEVICE_UNPACK");
+  setenv("COLL_NET_SCATTER", "1", 1);
+  ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+  expectConfigured();
+  EXPECT_TRUE(exchange());
+  EXPECT_EQ(api_->finalize(), kNcclSuccess);
+  unsetenv("COLL_NET_SCATTER");
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, NcclPluginUnpackTest, testing::Values(11, 12),
+                         [](const testing::TestParamInfo<int> &info) {
+                           return "v" + std::to_string(info.param);
+                         });
+
+// v8 to v10 have no finalize: their network lives as long as the process, so each has one.
+using NcclPluginUnpackDeathTest = NcclPluginUnpackTest;
+
+TEST_P(NcclPluginUnpackDeathTest, TheKernelFindsEveryMessage) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char *scatter : {"0", "1"}) {
+    setenv("COLL_NET_SCATTER", scatter, 1);
+    EXPECT_EXIT(
+        {
+          EXPECT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+          expectConfigured();
+          EXPECT_EQ(exchange(), *scatter == '1');
+          EXPECT_EQ(gpu_.misuse(), "");
+          std::exit(HasFailure() ? 1 : 0);
+        },
+        testing::ExitedWithCode(0), "");
+  }
+  unsetenv("COLL_NET_SCATTER");
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, NcclPluginUnpackDeathTest, testing::Values(8, 9, 10),
                          [](const testing::TestParamInfo<int> &info) {
                            return "v" + std::to_string(info.param);
                          });
