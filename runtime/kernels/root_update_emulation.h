@@ -18,7 +18,7 @@ rt::Result<simt::Grid> emulatedRootUpdate(const PeerGroup &group, const RootUpda
   small.blocks = update.blocks ? update.blocks : 1;
   small.threads = update.threads ? update.threads : simt::kWarpThreads;
   const root_update::Arguments args =
-      root_update::arrange(group, small, small.blocks, Optimizer::kSlots);
+      root_update::arrange(group, small, small.blocks, root_update::markOf(optimizer));
   return root_update::visitTypes(
       update, group.size, [&](auto gradient, auto parameter, auto ranks) -> simt::Grid {
         const auto body = [args, optimizer](char *shared) {

@@ -8,7 +8,8 @@
 //     return launchRootUpdateAs(group, update, optimizer, stream);
 //   }
 //
-// All members have to launch the same optimizer with the same constants.
+// All members have to launch the same optimizer with the same constants: those that make other
+// steps are found, as are other calls.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_LAUNCH_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_LAUNCH_CUH
@@ -46,8 +47,9 @@ rt::Status launchRootUpdateAs(const PeerGroup &group, const RootUpdate &update,
         const rt::Result<PreparedKernel> prepared = prepareKernel(address, kShared);
         if (!prepared)
           return prepared.status();
-        root_update::Arguments args = root_update::arrange(
-            group, update, static_cast<uint32_t>(prepared->processors), Optimizer::kSlots);
+        root_update::Arguments args =
+            root_update::arrange(group, update, static_cast<uint32_t>(prepared->processors),
+                                 root_update::markOf(optimizer));
         Optimizer constants = optimizer;
         void *arguments[] = {&args, &constants};
         return launchKernel("root update", address, static_cast<int>(args.update.blocks),

@@ -11,13 +11,10 @@ uint64_t ceilDiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 uint64_t roundUp(uint64_t elems) { return ceilDiv(elems, kUpdateGrain) * kUpdateGrain; }
 
-// FNV-1a over what all members have to say alike.
-uint32_t hashOf(const RootUpdate &update, uint32_t ranks, int numSlots) {
-  uint32_t hash = 2166136261u;
-  const auto add = [&](uint64_t value) {
-    for (int i = 0; i < 8; ++i)
-      hash = (hash ^ static_cast<uint32_t>(value >> 8 * i & 0xFF)) * 16777619u;
-  };
+// Over what all members have to say alike.
+uint32_t hashOf(const RootUpdate &update, uint32_t ranks, uint32_t optimizer) {
+  uint32_t hash = optimizer;
+  const auto add = [&](uint64_t value) { mix(hash, value); };
   for (uint32_t r = 0; r < ranks; ++r) {
     add(update.table.elems[r]);
     add(update.table.first[r + 1]);
@@ -25,7 +22,6 @@ uint32_t hashOf(const RootUpdate &update, uint32_t ranks, int numSlots) {
   add(static_cast<uint64_t>(update.gradientType));
   add(static_cast<uint64_t>(update.parameterType));
   add(update.mean);
-  add(static_cast<uint64_t>(numSlots));
   add(update.blocks);
   add(update.threads);
   add(update.chunkElems);
@@ -44,7 +40,7 @@ bool fitsPackets(const PeerGroup &group, const RootUpdate &call, uint64_t longes
 } // namespace
 
 Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t processors,
-                  int numSlots) {
+                  uint32_t optimizer) {
   Arguments args = {group, update, false, kUpdateGrain, 1, 0};
   const RootTable &table = update.table;
   const uint64_t longest = *std::max_element(table.elems, table.elems + group.size);
@@ -71,7 +67,7 @@ Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t pro
     args.chunks = static_cast<uint32_t>(ceilDiv(longest, uint64_t{call.blocks} * args.blockElems));
   }
   call.chunkElems = args.blockElems;
-  args.call = hashOf(call, group.size, numSlots);
+  args.call = hashOf(call, group.size, optimizer);
   return args;
 }
 

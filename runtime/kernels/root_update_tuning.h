@@ -6,6 +6,7 @@
 #include "runtime/kernels/root_update.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace coll::kernels {
 
@@ -41,8 +42,36 @@ struct Arguments {
 
 // Cuts a call that was checked into blocks and chunks: the same on all members, if their GPUs
 // have the same number of multiprocessors or the call names its blocks.
+// `optimizer`: as markOf() says.
 Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t processors,
-                  int numSlots);
+                  uint32_t optimizer);
+
+// FNV-1a.
+inline void mix(uint32_t &hash, uint64_t value) {
+  for (int i = 0; i < 8; ++i)
+    hash = (hash ^ static_cast<uint32_t>(value >> 8 * i & 0xFF)) * 16777619u;
+}
+
+// A number of the optimizer's kind and constants: a hash of what it does in some steps. Its bytes
+// would not do, as some of them may be no constant's.
+template <typename Optimizer>
+uint32_t markOf(const Optimizer &optimizer) {
+  constexpr UpdateStep kStep = {0.125f, 1, 3};
+  const typename Optimizer::Step step = optimizer.prepare(kStep);
+  uint32_t hash = 2166136261u + static_cast<uint32_t>(Optimizer::kSlots);
+  float slots[Optimizer::kSlots + 1] = {};
+  float parameter = 0.75f;
+  for (float gradient : {1e-7f, -0.3f, 2.0f, -90.0f}) {
+    parameter = optimizer.apply(step, parameter, gradient, slots);
+    slots[Optimizer::kSlots] = parameter;
+    for (float value : slots) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, &value, sizeof bits);
+      mix(hash, bits);
+    }
+  }
+  return hash;
+}
 
 } // namespace root_update
 } // namespace coll::kernels

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
+#include <random>
 
 namespace coll::kernels::test {
 namespace {
@@ -17,6 +18,12 @@ void must(cudaError_t error, const char *what) {
     return;
   std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
   std::abort();
+}
+
+// A kernel of the tests that keeps a stream busy.
+__global__ void idle(uint32_t us) {
+  for (uint32_t i = 0; i < us; ++i)
+    __nanosleep(1000);
 }
 
 class CudaRig : public RootUpdateRig {
@@ -35,6 +42,7 @@ public:
     for (uint32_t member = 0; member < kMaxPeers; ++member) {
       use(member);
       must(cudaStreamCreateWithFlags(&streams_[member], cudaStreamNonBlocking), "stream");
+      idle<<<1, 1, 0, streams_[member]>>>(0); // not for the first time while members wait
     }
   }
   ~CudaRig() override {
@@ -96,13 +104,16 @@ public:
 
   std::vector<rt::Status> run(const std::vector<PeerGroup> &group,
                               const std::vector<const RootUpdate *> &calls,
-                              const TestOptimizer &optimizer,
+                              const std::vector<TestOptimizer> &optimizers,
                               const std::vector<Copy> &copies) override {
     std::vector<rt::Status> outcome;
     for (uint32_t r = 0; r < calls.size(); ++r) {
       if (!calls[r])
         continue;
       use(r);
+      if (random_() % 4 == 0)
+        idle<<<1, 1, 0, streams_[r]>>>(random_() % 50);
+      const TestOptimizer &optimizer = optimizers[std::min<size_t>(r, optimizers.size() - 1)];
       const auto *own = std::get_if<ClippedSgd>(&optimizer);
       outcome.push_back(own ? launchRootUpdateAs(group[r], *calls[r], *own, streams_[r])
                             : launchRootUpdate(group[r], *calls[r],
@@ -131,6 +142,7 @@ private:
   }
 
   const int devices_;
+  std::minstd_rand random_; // who is when late
   int processors_ = 1;
   cudaStream_t streams_[kMaxPeers] = {};
   std::vector<std::pair<uint32_t, void *>> memory_;

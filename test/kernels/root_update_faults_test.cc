@@ -35,9 +35,9 @@ public:
     }
   }
 
-  void run(bool first, bool second, const AnyOptimizer &optimizer = Adam{}) {
+  void run(bool first, bool second) {
     for (const rt::Status &status : rig_.run(
-             group, {first ? &calls[0] : nullptr, second ? &calls[1] : nullptr}, optimizer, {}))
+             group, {first ? &calls[0] : nullptr, second ? &calls[1] : nullptr}, optimizers, {}))
       EXPECT_TRUE(status.ok()) << status.toString();
   }
   // The error of a member, or none: without the detail.
@@ -54,6 +54,7 @@ private:
 public:
   std::vector<PeerGroup> group;
   std::vector<RootUpdate> calls;
+  std::vector<TestOptimizer> optimizers = {AnyOptimizer(Adam{})}; // the last is the others', too
 };
 
 TEST_P(RootUpdateTest, AMemberThatDoesNotComeIsNamed) {
@@ -76,9 +77,7 @@ TEST_P(RootUpdateTest, AbortEndsTheWait) {
 }
 
 TEST_P(RootUpdateTest, CallsThatDifferAreFound) {
-  const auto differ = [&](const std::function<void(RootUpdate &)> &change) {
-    Pair pair(rig(), kLateNs);
-    change(pair.calls[1]);
+  const auto found = [&](Pair &pair) {
     pair.run(true, true);
     for (uint32_t r = 0; r < 2; ++r)
       EXPECT_TRUE(pair.errorOf(r) == KernelError::PeerMismatch ||
@@ -87,10 +86,28 @@ TEST_P(RootUpdateTest, CallsThatDifferAreFound) {
     EXPECT_TRUE(pair.errorOf(0) == KernelError::PeerMismatch ||
                 pair.errorOf(1) == KernelError::PeerMismatch);
   };
+  const auto differ = [&](const std::function<void(RootUpdate &)> &change) {
+    Pair pair(rig(), kLateNs);
+    change(pair.calls[1]);
+    found(pair);
+  };
   differ([](RootUpdate &call) { call.table = planShards(Pair::kCount - 32, 2)->table; });
   differ([](RootUpdate &call) { call.table = planShards(0, 2)->table; });
   differ([](RootUpdate &call) { call.mean = true; });
   differ([](RootUpdate &call) { call.gradientType = kCollBf16; });
+  const std::vector<TestOptimizer> unlike[] = {
+      {AnyOptimizer(Adam{}), AnyOptimizer(AdamW{{0.9, 0.999, 1e-8f, 0.1f}})},
+      {AnyOptimizer(Momentum{}), AnyOptimizer(Lion{})},
+      {AnyOptimizer(Momentum{0.9f, 0, false}), AnyOptimizer(Momentum{0.9f, 0, true})},
+      {AnyOptimizer(Adam{0.9, 0.999, 1e-8f, 0}), AnyOptimizer(Adam{0.9, 0.999, 1e-7f, 0})},
+      {AnyOptimizer(Sgd{0}), AnyOptimizer(Sgd{0.01f})},
+      {ClippedSgd{0.5f}, ClippedSgd{0.25f}},
+  };
+  for (const std::vector<TestOptimizer> &optimizers : unlike) {
+    Pair pair(rig(), kLateNs);
+    pair.optimizers = optimizers;
+    found(pair);
+  }
 }
 
 TEST_P(RootUpdateTest, ArgumentsThatCannotBeAreRefused) {
@@ -98,7 +115,7 @@ TEST_P(RootUpdateTest, ArgumentsThatCannotBeAreRefused) {
   const auto refused = [&](const std::function<void(RootUpdate &)> &change) {
     RootUpdate call = pair.calls[0];
     change(call);
-    const auto outcome = rig().run(pair.group, {&call}, AnyOptimizer(Adam{}), {});
+    const auto outcome = rig().run(pair.group, {&call}, {AnyOptimizer(Adam{})}, {});
     EXPECT_EQ(outcome.at(0).code(), kCollInvalidCall) << outcome.at(0).toString();
     EXPECT_NE(outcome.at(0).message().find("root update on member 0"), std::string::npos);
   };

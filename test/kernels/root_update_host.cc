@@ -4,6 +4,7 @@
 #include "runtime/kernels/root_update_emulation.h"
 #include "test/kernels/root_update_rig.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -63,14 +64,15 @@ public:
 
   std::vector<rt::Status> run(const std::vector<PeerGroup> &group,
                               const std::vector<const RootUpdate *> &calls,
-                              const TestOptimizer &optimizer,
+                              const std::vector<TestOptimizer> &optimizers,
                               const std::vector<Copy> &copies) override {
     std::vector<rt::Status> outcome;
     std::vector<std::vector<simt::Grid>> grids; // a stream a member
     for (size_t r = 0; r < calls.size(); ++r) {
       if (!calls[r])
         continue;
-      rt::Result<simt::Grid> grid = gridOf(group[r], *calls[r], optimizer);
+      rt::Result<simt::Grid> grid =
+          gridOf(group[r], *calls[r], optimizers[std::min(r, optimizers.size() - 1)]);
       outcome.push_back(grid.status());
       if (!grid.ok())
         continue;

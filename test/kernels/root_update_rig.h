@@ -35,14 +35,14 @@ public:
   virtual std::vector<PeerGroup> makeGroup(uint32_t size, uint64_t timeoutNs) = 0;
   // Blocks of each member that may wait for each other's at once.
   virtual uint32_t maxBlocks(uint32_t size) const = 0;
-  // A call of each member but those that are null, then the member's copy on the same stream;
-  // returns when all have ended.
+  // A call of each member but those that are null, by the member's optimizer or the last there is,
+  // then the member's copy on the same stream; returns when all have ended.
   virtual std::vector<rt::Status> run(const std::vector<PeerGroup> &group,
                                       const std::vector<const RootUpdate *> &calls,
-                                      const TestOptimizer &optimizer,
+                                      const std::vector<TestOptimizer> &optimizers,
                                       const std::vector<Copy> &copies) = 0;
   virtual rt::Status nextStep(uint32_t member, UpdateStep *step) = 0;
-  // How many random cases it takes to be busy for a second or two.
+  // How many random cases it takes to be busy for a second or two, unless more are asked for.
   virtual int cases() const = 0;
 };
 
