@@ -47,11 +47,15 @@ Status checkPeer(const ReshardPlan &plan, const Transfer &transfer, const Reshar
       (!buffers.peers[peer].data && !buffers.peers[peer].connection))
     return Status::invalid("there is no way to the buffer of " + name);
   const PeerBuffer &reached = buffers.peers[peer];
-  const auto least = static_cast<uint64_t>(peerBytes(plan, transfer, buffers.direction));
-  if (!reached.data && reached.key.bytes < least)
-    return Status::invalid("the buffer of " + name + " has " + std::to_string(reached.key.bytes) +
-                           " bytes; the plan needs " + std::to_string(least));
-  return {};
+  const int64_t least = peerBytes(plan, transfer, buffers.direction);
+  const bool isEnough =
+      reached.data ? reached.bytes >= least : reached.key.bytes >= static_cast<uint64_t>(least);
+  if (isEnough)
+    return {};
+  return Status::invalid(
+      "the buffer of " + name + " has " +
+      (reached.data ? std::to_string(reached.bytes) : std::to_string(reached.key.bytes)) +
+      " bytes; the plan needs " + std::to_string(least));
 }
 
 } // namespace

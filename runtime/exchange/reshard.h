@@ -33,11 +33,13 @@ namespace coll::rt::exchange {
 enum class ReshardDirection { Push, Pull };
 const char *nameOf(ReshardDirection direction); // "push", "pull"
 
-// How this rank reaches a peer's buffer: at `data`, or else over the connection.
+// How this rank reaches a peer's buffer: at `data`, where it has `bytes`, or else over the
+// connection.
 struct PeerBuffer {
   char *data = nullptr;
+  int64_t bytes = 0;
   net::Connection *connection = nullptr;
-  net::RemoteKey key;  // of the whole buffer
+  net::RemoteKey key;  // of the whole buffer, with its bytes
   int maxSegments = 1; // of a request, as the transport's device says
 };
 
@@ -58,8 +60,8 @@ struct ReshardBuffers {
   std::vector<PeerBuffer> peers;
 };
 
-// kCollInvalidCall names the rank and what is missing: a buffer that is too small, a peer that
-// cannot be reached, a rank that is on neither side.
+// kCollInvalidCall names the rank and what is missing: a buffer that is too small, its own or a
+// peer's, a peer that cannot be reached, a rank that is on neither side.
 Status checkReshard(const ReshardPlan &plan, int rank, const ReshardBuffers &buffers);
 
 // The transfers that a rank carries out, in the plan's order.

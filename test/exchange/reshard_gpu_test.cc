@@ -266,15 +266,11 @@ void ReshardGpuTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy,
   for (int rank : ranks) {
     Buffers &mine = memory[rank];
     ReshardBuffers buffers{mine.own[0], mine.own[1], mine.own[2], direction, {}};
-    for (int peer : pushes ? plan.receivers : plan.senders)
-      buffers.peers.push_back({memory[peer]
-                                   .own[!pushes                               ? 0
-                                        : strategy == ReshardStrategy::Gather ? 2
-                                                                              : 1]
-                                   .data,
-                               nullptr,
-                               {},
-                               1});
+    const size_t place = !pushes ? 0 : strategy == ReshardStrategy::Gather ? 2 : 1;
+    for (int peer : pushes ? plan.receivers : plan.senders) {
+      const OwnBuffer &theirs = memory[peer].own[place];
+      buffers.peers.push_back({theirs.data, theirs.bytes, nullptr, {}, 1});
+    }
     auto made = GpuReshard::create(plan, rank, buffers, machine_.gpus[gpuOf(rank)], options,
                                    machine_.launch);
     ASSERT_TRUE(made.ok()) << made.status().toString();
@@ -511,7 +507,7 @@ TEST(ReshardGpuOptionsTest, BadOptionsAndFailingCallsAreErrors) {
   Bytes source(32), target(32);
   ReshardBuffers buffers;
   buffers.source = {source.data(), 32, nullptr};
-  buffers.peers = {{target.data(), nullptr, {}, 1}};
+  buffers.peers = {{target.data(), 32, nullptr, {}, 1}};
   auto create = [&](const GpuReshardOptions &options) {
     return GpuReshard::create(plan, 0, buffers, machine.gpus[0], options, machine.launch).status();
   };
@@ -521,6 +517,9 @@ TEST(ReshardGpuOptionsTest, BadOptionsAndFailingCallsAreErrors) {
     machine.fake->failNext(call, dl::kCudaOutOfMemory);
     EXPECT_EQ(create({4, 0, ReshardEngine::Kernel}).code(), kCollDevice) << call;
   }
+  buffers.peers[0].bytes = 31;
+  EXPECT_EQ(create({}).message(),
+            "rank 0: the buffer of receiver 0 (rank 1) has 31 bytes; the plan needs 32");
   buffers.peers.clear();
   EXPECT_EQ(create({}).code(), kCollInvalidCall);
   machine.gpus.clear();

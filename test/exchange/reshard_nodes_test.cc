@@ -131,7 +131,7 @@ void ReshardNodesTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy
     const size_t place = !pushes ? 0 : strategy == ReshardStrategy::Gather ? 2 : 1;
     ReshardNetwork &network = *networks_[static_cast<size_t>(rank)];
     for (int peer : pushes ? plan.receivers : plan.senders)
-      buffers.peers.push_back({own[peer][place].data, nullptr, {}, 1});
+      buffers.peers.push_back({own[peer][place].data, own[peer][place].bytes, nullptr, {}, 1});
     auto made = NodesReshard::create(plan, buffers, network, options, emulate);
     ASSERT_TRUE(made.ok()) << made.status().toString();
     members[rank] = made.take();

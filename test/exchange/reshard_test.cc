@@ -106,7 +106,9 @@ void runRandomCases(uint64_t firstSeed, int cases, const CaseLimits &limits, boo
   }
 }
 
-PeerBuffer addressed(int, int, Bytes &buffer) { return {buffer.data(), nullptr, {}, 1}; }
+PeerBuffer addressed(int, int, Bytes &buffer) {
+  return {buffer.data(), static_cast<int64_t>(buffer.size()), nullptr, {}, 1};
+}
 
 TEST(ReshardTest, RandomReshardsInOneThread) {
   runRandomCases(10'000, 4000, {}, /*threaded=*/false, addressed);
@@ -133,7 +135,7 @@ public:
         transport_.regMr(0, {buffer.data(), buffer.size(), net::MemoryKind::Host, -1, 0});
     EXPECT_TRUE(memory.ok()) << memory.status().toString();
     memories_.push_back(*memory);
-    return {nullptr, active_[{from, to}].get(), (*memory)->remoteKey(),
+    return {nullptr, 0, active_[{from, to}].get(), (*memory)->remoteKey(),
             transport_.devices()[0].maxSegments};
   }
   void forget() {
@@ -199,7 +201,7 @@ struct BadCase {
     target.resize(32);
     buffers.source = own(source);
     buffers.target = own(target);
-    buffers.peers = {{target.data(), nullptr, {}, 1}};
+    buffers.peers = {addressed(0, 2, target)};
   }
   void expect(int rank, const std::string &text) {
     auto made = HostReshard::create(plan, rank, buffers);
@@ -228,6 +230,11 @@ TEST(ReshardTest, BadBuffersAreNamed) {
   Bytes small(31);
   bad.buffers.peers = {mesh.reach(0, 2, small)};
   bad.expect(0, "rank 0: the buffer of receiver 0 (rank 2) has 31 bytes; the plan needs 32");
+  bad.buffers.peers = {addressed(0, 2, small)};
+  bad.expect(0, "rank 0: the buffer of receiver 0 (rank 2) has 31 bytes; the plan needs 32");
+  bad.buffers.direction = ReshardDirection::Pull;
+  bad.buffers.peers = {addressed(2, 0, bad.source), {bad.source.data(), 15, nullptr, {}, 1}};
+  bad.expect(2, "rank 2: the buffer of sender 1 (rank 1) has 15 bytes; the plan needs 16");
   bad = BadCase();
   bad.plan = planReshard(bad.spec, ReshardStrategy::Gather).take();
   bad.expect(2, "rank 2: its scratch has 0 bytes; the plan needs 32");

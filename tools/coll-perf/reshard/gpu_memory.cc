@@ -94,14 +94,14 @@ public:
 
   Result<rt::exchange::PeerBuffer> peer(int rank, Place place) override {
     const auto key = std::pair(rank, place);
+    const Export &exported = cards_[static_cast<size_t>(rank)].places[static_cast<size_t>(place)];
     if (windows_.find(key) == windows_.end()) {
-      Result<Window> opened = Window::open(
-          gpu_, cards_[static_cast<size_t>(rank)].places[static_cast<size_t>(place)], net::Fd());
+      Result<Window> opened = Window::open(gpu_, exported, net::Fd());
       if (!opened)
         return opened.status().annotate("memory of rank " + std::to_string(rank));
       windows_.emplace(key, opened.take());
     }
-    return rt::exchange::PeerBuffer{windows_[key].data(), nullptr, {}, 1};
+    return rt::exchange::PeerBuffer{windows_[key].data(), exported.bytes, nullptr, {}, 1};
   }
 
   Status spoil() override {

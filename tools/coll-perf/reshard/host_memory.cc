@@ -53,7 +53,7 @@ public:
 
   Result<rt::exchange::PeerBuffer> peer(int rank, Place place) override {
     const auto at = static_cast<size_t>(rank);
-    return rt::exchange::PeerBuffer{nullptr, active_[at].get(),
+    return rt::exchange::PeerBuffer{nullptr, 0, active_[at].get(),
                                     cards_[at].keys[static_cast<size_t>(place)],
                                     transport_->devices()[0].maxSegments};
   }

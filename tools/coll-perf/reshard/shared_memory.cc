@@ -56,7 +56,7 @@ public:
         return opened.status().annotate("memory of rank " + std::to_string(rank));
       window = opened.take();
     }
-    return rt::exchange::PeerBuffer{window.data(), nullptr, {}, 1};
+    return rt::exchange::PeerBuffer{window.data(), window.bytes(), nullptr, {}, 1};
   }
 
 private:
