@@ -58,10 +58,53 @@ Status checkPeer(const ReshardPlan &plan, const Transfer &transfer, const Reshar
       " bytes; the plan needs " + std::to_string(least));
 }
 
+// FNV-1a, 64 bits (Fowler, Noll, Vo), by whole numbers.
+class Fingerprint {
+public:
+  uint64_t value() const { return value_; }
+  void add(int64_t number) { value_ = (value_ ^ static_cast<uint64_t>(number)) * 0x100000001b3u; }
+  template <typename T>
+  void add(const std::vector<T> &list) {
+    add(static_cast<int64_t>(list.size()));
+    for (const T &one : list)
+      add(one);
+  }
+  void add(const StridedBox &box) {
+    for (int64_t number : {box.srcOffset, box.dstOffset, box.rowBytes, int64_t{box.numLoops}})
+      add(number);
+    for (size_t loop = 0; loop < static_cast<size_t>(box.numLoops); ++loop)
+      for (int64_t number : {box.count[loop], box.srcStride[loop], box.dstStride[loop]})
+        add(number);
+  }
+  void add(const Transfer &transfer) {
+    add(transfer.sender);
+    add(transfer.receiver);
+    add(transfer.boxes);
+  }
+
+private:
+  uint64_t value_ = 0xcbf29ce484222325u;
+};
+
 } // namespace
 
 const char *nameOf(ReshardDirection direction) {
   return direction == ReshardDirection::Push ? "push" : "pull";
+}
+
+uint64_t fingerprintOf(const ReshardPlan &plan, ReshardDirection direction) {
+  Fingerprint print;
+  print.add(static_cast<int64_t>(direction));
+  print.add(static_cast<int64_t>(plan.strategy));
+  print.add(static_cast<int64_t>(plan.dtype));
+  print.add(plan.senders);
+  print.add(plan.receivers);
+  print.add(plan.senderBytes);
+  print.add(plan.receiverBytes);
+  print.add(plan.transfers);
+  print.add(plan.scratchBytes);
+  print.add(plan.slices);
+  return print.value();
 }
 
 std::vector<const Transfer *> transfersOf(const ReshardPlan &plan, int rank,

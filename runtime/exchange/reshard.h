@@ -68,6 +68,10 @@ Status checkReshard(const ReshardPlan &plan, int rank, const ReshardBuffers &buf
 std::vector<const Transfer *> transfersOf(const ReshardPlan &plan, int rank,
                                           ReshardDirection direction);
 
+// The same on all ranks that have the same plan and direction. Ranks that make their plans by
+// themselves may compare it, once; NodesReshard does.
+uint64_t fingerprintOf(const ReshardPlan &plan, ReshardDirection direction);
+
 class HostReshard {
 public:
   static Result<std::unique_ptr<HostReshard>>

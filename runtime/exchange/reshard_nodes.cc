@@ -3,6 +3,7 @@
 #include "runtime/exchange/box_flow.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -66,16 +67,29 @@ Status ReshardNetwork::run(const std::vector<RankFlow> &flows) {
   Status ended = links.poll();
   if (ended.ok())
     ended = chunks_->pump().run(std::move(now), [&links] { return links.poll(); });
-  if (ended.ok())
-    return ended;
+  return ended.ok() ? ended : end(ended);
+}
+
+Status ReshardNetwork::end(const Status &cause) {
+  RankLinks &links = chunks_->links();
   const Status heard = links.poll();
-  links.abort(heard.ok() ? ended.annotate("rank " + std::to_string(rank_)) : heard);
+  links.abort(heard.ok() ? cause.annotate("rank " + std::to_string(rank_)) : heard);
   // The network has the pinned memory alone; the buffers are the caller's again.
   chunks_->drain();
-  return ended;
+  return cause;
 }
 
 //===-- a reshard ---------------------------------------------------------------===//
+
+NodesReshard::NodesReshard(const ReshardPlan &plan, ReshardDirection direction,
+                           ReshardNetwork &network, const GpuReshardOptions &options,
+                           GpuReshard::Launch launch)
+    : network_(network), options_(options), launch_(launch),
+      fingerprint_(fingerprintOf(plan, direction)),
+      others_(plan.senders.begin(), plan.senders.end()) {
+  others_.insert(plan.receivers.begin(), plan.receivers.end());
+  others_.erase(network.rank_);
+}
 
 Status NodesReshard::check(const ReshardPlan &plan, const ReshardNetwork &network) {
   const size_t ranks = network.options_.nodes.size();
@@ -114,7 +128,8 @@ Result<std::unique_ptr<NodesReshard>> NodesReshard::create(const ReshardPlan &pl
                                                            GpuReshard::Launch launch) {
   COLL_RETURN_IF_ERROR(check(plan, network));
   const Parts parts = split(plan, network);
-  std::unique_ptr<NodesReshard> made(new NodesReshard(network, options, launch));
+  std::unique_ptr<NodesReshard> made(
+      new NodesReshard(plan, buffers.direction, network, options, launch));
   Result<std::unique_ptr<GpuReshard>> near =
       GpuReshard::create(parts.near, network.rank_, buffers, network.gpu_, options, launch);
   if (!near)
@@ -213,11 +228,43 @@ Status NodesReshard::move(const Chunk &chunk, dl::CudaStream stream) const {
   return launch_(copy, stream);
 }
 
+Status NodesReshard::compare() {
+  std::map<int, uint64_t> theirs;
+  std::vector<RankFlow> flows;
+  for (int rank : others_)
+    for (bool isSend : {true, false}) {
+      RankFlow flow;
+      flow.rank = rank;
+      flow.isSend = isSend;
+      flow.numChunks = 1;
+      flow.bytes = [](int64_t) { return static_cast<int64_t>(sizeof(uint64_t)); };
+      flow.move = [this, isSend, &word = theirs[rank]](int64_t, const ChunkSlot &slot) {
+        if (isSend)
+          std::memcpy(slot.host, &fingerprint_, sizeof fingerprint_);
+        else
+          std::memcpy(&word, slot.host, sizeof word);
+        return Status::okay();
+      };
+      flows.push_back(std::move(flow));
+    }
+  COLL_RETURN_IF_ERROR(network_.run(flows));
+  for (const auto &[rank, word] : theirs)
+    if (word != fingerprint_)
+      return network_.end({kCollMismatch, "rank " + std::to_string(rank) +
+                                              " has another plan than rank " +
+                                              std::to_string(network_.rank_) +
+                                              ": their specs, strategies or directions differ"});
+  isCompared_ = true;
+  return {};
+}
+
 Status NodesReshard::run(dl::CudaStream stream) {
   if (!network_.chunks_->links().isConnected())
     return Status::invalid("the network is not connected");
   dl::CudaScope scope(network_.gpu_->cuda(), network_.gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
+  if (!isCompared_)
+    COLL_RETURN_IF_ERROR(compare());
   // Before what is inside the node, so that both go on at the same time.
   COLL_RETURN_IF_ERROR(network_.follow(stream));
   COLL_RETURN_IF_ERROR(near_->run(stream));

@@ -10,11 +10,13 @@
 // a pair end to end in pinned memory, chunk by chunk, and sends; the receiver takes them from
 // pinned memory to their places. Long rows are the copy engines', the others the kernel's.
 //
-// All ranks of a plan call run() of the same reshards in the same order. The host drives the
-// network: run() returns when what this rank sends to other nodes has left its buffers, and what
-// comes from there is in place. What comes and goes inside the node is put on `stream`, by the
-// rules of reshard.h: that peers are ready, and that all have run, is for the caller to say. run()
-// allocates no memory of GPUs, and cannot be captured.
+// All ranks of a plan call run() of the same reshards in the same order. The first run() of a
+// reshard compares the plan and its direction with those of all ranks of the plan, before a byte
+// moves: kCollMismatch names both ranks. The host drives the network: run() returns when what this
+// rank sends to other nodes has left its buffers, and what comes from there is in place. What comes
+// and goes inside the node is put on `stream`, by the rules of reshard.h: that peers are ready, and
+// that all have run, is for the caller to say. run() allocates no memory of GPUs, of the host a
+// little for each rank of another node, and cannot be captured.
 //
 // All ranks are connected to all others, so each hears by itself of one that dies. An error names
 // the rank, and ends the network for all.
@@ -31,6 +33,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,7 +56,8 @@ public:
   const net::Handle &handle() const { return chunks_->handle(); }
   // Blocks until all ranks are connected; handles[r] is rank r's.
   Status connect(const std::vector<net::Handle> &handles) { return chunks_->connect(handles); }
-  // To ranks of other nodes, so far.
+  // Over connections, so far: to ranks of other nodes, and of each reshard once 8 to every other
+  // rank of its plan.
   int64_t bytesSent() const { return chunks_->pump().bytesSent(); }
 
 private:
@@ -69,6 +73,8 @@ private:
   // After what is now on `stream`.
   Status follow(dl::CudaStream stream);
   Status run(const std::vector<RankFlow> &flows);
+  // Tells all ranks why it is over.
+  Status end(const Status &cause);
 
   const std::shared_ptr<dl::GpuContext> gpu_;
   const int rank_;
@@ -105,8 +111,8 @@ private:
     std::map<std::pair<int, bool>, std::vector<StridedBox>> far;
   };
 
-  NodesReshard(ReshardNetwork &network, const GpuReshardOptions &options, GpuReshard::Launch launch)
-      : network_(network), options_(options), launch_(launch) {}
+  NodesReshard(const ReshardPlan &plan, ReshardDirection direction, ReshardNetwork &network,
+               const GpuReshardOptions &options, GpuReshard::Launch launch);
   static Status check(const ReshardPlan &plan, const ReshardNetwork &network);
   static Parts split(const ReshardPlan &plan, const ReshardNetwork &network);
   Status addFlow(const std::vector<StridedBox> &boxes, char *buffer, int rank, bool isSend,
@@ -114,6 +120,8 @@ private:
   Status addChunk(const std::vector<kernels::ReshardPiece> &pieces, std::vector<Chunk> &chunks,
                   std::vector<kernels::ReshardEntry> &entries) const;
   Status move(const Chunk &chunk, dl::CudaStream stream) const;
+  // Whether all ranks have the same plan.
+  Status compare();
 
   ReshardNetwork &network_;
   const GpuReshardOptions options_;
@@ -121,6 +129,9 @@ private:
   std::unique_ptr<GpuReshard> near_;
   dl::GpuMemory table_;
   std::vector<RankFlow> flows_;
+  const uint64_t fingerprint_;
+  std::set<int> others_; // of the plan
+  bool isCompared_ = false;
 };
 
 } // namespace coll::rt::exchange

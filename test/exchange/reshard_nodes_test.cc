@@ -7,6 +7,8 @@
 #include "test/exchange/reshard_cases.h"
 #include "test/exchange/tcp.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
@@ -43,6 +45,13 @@ void onRanks(const std::set<int> &ranks, const std::function<void(int)> &body) {
 
 const std::set<int> kAll = {0, 1, 2, 3, 4, 5};
 
+// What a rank believes that all have agreed upon.
+struct Belief {
+  ReshardSpec spec;
+  ReshardStrategy strategy = ReshardStrategy::Routed;
+  ReshardDirection direction = ReshardDirection::Push;
+};
+
 class ReshardNodesTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -70,6 +79,7 @@ protected:
   void connect(const std::vector<int> &nodes, int64_t chunkBytes);
   void runCase(const ReshardSpec &spec, ReshardStrategy strategy, ReshardDirection direction,
                const GpuReshardOptions &options);
+  void expectMismatch(const Belief &usual, const Belief &other);
   void runRandom(uint64_t seed, int layouts, int casesEach);
 
   dl::FakeCuda fake_{2};
@@ -198,8 +208,8 @@ TEST_F(ReshardNodesTest, LongRowsAndBytesThatCross) {
     spec.receivers.push_back({i, {{0, 40'000 * i}, {12, 40'000}}, {}, 0});
   }
   runCase(spec, ReshardStrategy::Routed, ReshardDirection::Push, {});
-  // To two ranks, three rows each, in both rounds.
-  EXPECT_EQ(networks_[0]->bytesSent(), 2 * 2 * 3 * 40'000);
+  // To two ranks, three rows each, in both rounds; and once what three others compare.
+  EXPECT_EQ(networks_[0]->bytesSent(), 2 * 2 * 3 * 40'000 + 3 * 8);
   EXPECT_EQ(networks_[5]->bytesSent(), 0);
 }
 
@@ -248,6 +258,67 @@ TEST_F(ReshardNodesTest, ARankThatIsGoneIsNamedByAll) {
     // It stays so.
     EXPECT_EQ((*made)->run(streams_[rank]).code(), kCollPeer);
   });
+}
+
+// Of two ranks: source, target and scratch, one behind the other.
+using TwoMemories = std::array<dl::GpuMemory, 2>;
+constexpr int64_t kSide = 512, kWhole = 2 * kSide, kRoom = 2 * kSide + kWhole;
+
+ReshardBuffers buffersIn(const TwoMemories &memory, int rank, ReshardDirection direction) {
+  char *mine = memory[static_cast<size_t>(rank)].device();
+  ReshardBuffers buffers;
+  buffers.source = {mine, kSide, nullptr};
+  buffers.target = {mine + kSide, kSide, nullptr};
+  buffers.scratch = {mine + 2 * kSide, kWhole, nullptr};
+  buffers.direction = direction;
+  for (const dl::GpuMemory &peer : memory)
+    buffers.peers.push_back({peer.device() + 2 * kSide, kWhole, nullptr, {}, 1});
+  return buffers;
+}
+
+// Everybody finds it, before a byte of the tensor has moved.
+void ReshardNodesTest::expectMismatch(const Belief &usual, const Belief &other) {
+  TwoMemories memory;
+  for (size_t rank = 0; rank < 2; ++rank) {
+    memory[rank] = dl::GpuMemory::create(gpus_[rank], dl::GpuMemory::Kind::Device, kRoom).take();
+    std::fill_n(memory[rank].device(), kRoom, static_cast<char>(rank));
+  }
+  onRanks({0, 1}, [&](int rank) {
+    const Belief &mine = rank == 0 ? usual : other;
+    auto made = NodesReshard::create(planReshard(mine.spec, mine.strategy).take(),
+                                     buffersIn(memory, rank, mine.direction),
+                                     *networks_[static_cast<size_t>(rank)], {}, emulate);
+    ASSERT_TRUE(made.ok()) << made.status().toString();
+    const Status status = (*made)->run(streams_[rank]);
+    EXPECT_EQ(status.code(), kCollMismatch) << status.toString();
+    for (const char *name : {"rank 0", "rank 1", "has another plan than"})
+      EXPECT_NE(status.message().find(name), std::string::npos) << status.message();
+    EXPECT_EQ((*made)->run(streams_[rank]).code(), kCollMismatch); // it stays so
+  });
+  for (size_t rank = 0; rank < 2; ++rank) {
+    const char *begin = memory[rank].device();
+    EXPECT_EQ(std::count(begin, begin + kRoom, static_cast<char>(rank)), kRoom);
+  }
+}
+
+TEST_F(ReshardNodesTest, PlansThatDifferAreFoundByAll) {
+  Belief usual;
+  usual.spec.shape = {4, 64};
+  for (int i = 0; i < 2; ++i) {
+    usual.spec.senders.push_back({i, {{2 * i, 0}, {2, 64}}, {}, 0});
+    usual.spec.receivers.push_back({i, {{0, 32 * i}, {4, 32}}, {}, 0});
+  }
+  // As many bytes for each pair, in columns.
+  Belief turned = usual, gathered = usual, pulled = usual;
+  for (Shard &receiver : turned.spec.receivers)
+    receiver.strides = {1, 4};
+  gathered.strategy = ReshardStrategy::Gather;
+  pulled.direction = ReshardDirection::Pull;
+  for (const Belief &other : {turned, gathered, pulled})
+    for (int secondNode : {0, 1}) {
+      connect({0, secondNode, 2, 2, 2, 2}, 256);
+      expectMismatch(usual, other);
+    }
 }
 
 TEST_F(ReshardNodesTest, BadArgumentsAreNamed) {
