@@ -4,8 +4,20 @@
 source "$(dirname "$0")/section.sh"
 here=$(dirname "$0")
 
+# Operations between processes, by each path.
+processes() {
+  local path op
+  for path in kernel unpack copy; do
+    for op in all_reduce all_to_all send_recv; do
+      check "processes_${path}_$op" 30 env COLL_NET_GPU_PATH=$path "$COLL_BUILD/bin/coll-perf" $op --ranks=2 \
+        --backend=net:gpu -b 4 -e 16M -f 64 -n 2 -w 1 --timeout=20
+    done
+  done
+}
+
 tests() {
   local conformance=$COLL_BUILD/bin/conformance-tests
+  on 2 processes &
   on 1 run_gtest channel_tests 60 "$COLL_BUILD/bin/channel-tests" --gtest_filter='cuda/*' &
   on 1 run_gtest net_gpu_kernel 120 "$conformance" --gtest_filter='net_gpu_kernel/Reductions.AllReduce/*:net_gpu_kernel/Movements.*:net_gpu_kernel/Transfers.*:net_gpu_kernel/A*:net_gpu_kernel/F*:gpu/GpuBuffers.*' &
   on 1 run_gtest net_gpu_unpack 120 "$conformance" --gtest_filter='net_gpu_unpack*/*' &

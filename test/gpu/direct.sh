@@ -61,7 +61,7 @@ measurements() {
     result rows skipped "needs 2 GPUs, $COLL_GPUS here"
     return
   fi
-  for op in all_reduce all_gather reduce_scatter broadcast reduce all_to_all send_recv; do
+  for op in all_reduce all_gather reduce_scatter broadcast reduce gather scatter all_to_all send_recv; do
     local timing=graph,eager backends=direct,direct:registered,nccl,nccl:registered factor=16
     [ $op = all_reduce ] && timing=graph,eager,latency factor=4
     [ $op = send_recv ] && timing=eager backends=direct,nccl

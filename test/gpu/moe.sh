@@ -45,6 +45,19 @@ torch() {
       --nproc-per-node="$gpus" "$(dirname "$0")/moe_torch.py"
   fi
 }
+# Of a buffer's own calls, with the tool looking at every access. One rank: members that wait for
+# each other do not end there.
+looked_at() {
+  local sanitizer looked
+  if ! sanitizer=$(command -v compute-sanitizer); then
+    result buffer_memcheck skipped "compute-sanitizer is not installed"
+    return
+  fi
+  looked=("$sanitizer" --target-processes all --error-exitcode 9 "$perf" moe --ranks=1 --tokens=17
+    --hidden=1152 --topk=3 --experts=5 --sms=4 -n 1 -w 1 --repeat=1 --timeout=60)
+  check buffer_memcheck 60 "${looked[@]}"
+  check low_latency_buffer_memcheck 60 "${looked[@]}" --low-latency
+}
 # Starting processes is what takes time, and what they find does not depend on speed.
 side_by_side() {
   shapes &
@@ -67,6 +80,7 @@ deaths() {
 }
 
 tests() {
+  on 1 looked_at &
   on all side_by_side &
   on all deaths &
 }

@@ -55,7 +55,11 @@ checked() {
     failed=1
     grep -h "WARN" "$out"/debug.* | head -5
   fi
-  grep -h -o "NET/coll: pages unpacked.*" "$out"/debug.* | sort | uniq | tail -4
+  if ! grep -h -o "NET/coll: pages unpacked: [1-9].*" "$out"/debug.* | sort | uniq | tail -4 | grep . &&
+    [[ $environment == *DEVICE_UNPACK=1* ]]; then
+    failed=1
+    echo "no page was unpacked"
+  fi
   rm -f "$out"/debug.*
 }
 # measured LABEL ENVIRONMENT ARGUMENT…
