@@ -88,7 +88,7 @@ struct MoeHandle {
   const uint8_t *isTokenInRank = nullptr; // as in MoeLayout
   int64_t numTokens = 0;                  // of this rank
   int64_t numRecv = -1;                   // tokens received, or -1: only the GPU knows
-  std::shared_ptr<const MoeWay> way;      // where ranks are on several nodes
+  std::shared_ptr<const MoeWay> way;      // whose it is; routes, where there are several nodes
 };
 
 struct MoeDispatchOptions {

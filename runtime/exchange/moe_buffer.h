@@ -222,8 +222,9 @@ private:
   Status move(const MoeTokens &tokens, const kernels::MoeShape &shape, const Passage &passage,
               const MoeConfig &config, dl::CudaStream stream);
   void pointTo(const kernels::MoeShape &shape, MoeReceived &received) const;
-  MoeHandle handleIn(const char *memory, const MoeLayout &layout, int64_t numTokens,
+  MoeHandle handleIn(const char *memory, const MoeLayout &layout, std::shared_ptr<const MoeWay> way,
                      const MoeConfig &config) const;
+  Status checkHandle(const MoeHandle &handle) const;
   Status awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received);
   // What a rank gives back.
   kernels::MoeShape shapeOf(const MoeCombine &combine) const;
@@ -271,7 +272,6 @@ private:
   Status moveAcross(const Crossing &crossing);
   Result<MoeReceived> dispatchAgainAcross(const MoeTokens &tokens, const MoeHandle &handle,
                                           const MoeConfig &config, const MoeOrder &order);
-  Status checkWay(const MoeHandle &handle) const;
   Status postCombine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
                      const MoeOrder &order);
   Status combineAcross(const MoeCombine &combine, const std::shared_ptr<const MoeRoutes> &known,

@@ -70,8 +70,7 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
     COLL_RETURN_IF_ERROR(checkRoom(crossing));
   }
   MoeReceived received;
-  received.handle = handleIn(handleMemory, layout, routing.numTokens, options.config);
-  received.handle.way = way;
+  received.handle = handleIn(handleMemory, layout, way, options.config);
   COLL_RETURN_IF_ERROR(postCrossing(crossing, received));
   COLL_RETURN_IF_ERROR(joint(end(order)));
   if (!isKnown)
@@ -86,7 +85,6 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
 
 Result<MoeReceived> MoeBuffer::dispatchAgainAcross(const MoeTokens &tokens, const MoeHandle &handle,
                                                    const MoeConfig &config, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(checkWay(handle));
   const Crossing crossing = crossingOf(tokens, nullptr, handle.way, config);
   if (handle.way->isKnown)
     COLL_RETURN_IF_ERROR(checkRoom(crossing));
@@ -96,12 +94,6 @@ Result<MoeReceived> MoeBuffer::dispatchAgainAcross(const MoeTokens &tokens, cons
   COLL_RETURN_IF_ERROR(postCrossing(crossing, received));
   COLL_RETURN_IF_ERROR(joint(end(order)));
   return received;
-}
-
-Status MoeBuffer::checkWay(const MoeHandle &handle) const {
-  if (!handle.way || handle.way->owner != mark_ || handle.way->numTokens != handle.numTokens)
-    return Status::invalid("`handle` is none of a dispatch of this buffer");
-  return Status::okay();
 }
 
 Status MoeBuffer::routeAcross(const MoeCallSign &sign, const MoeLayout &layout, int numChannels,
@@ -214,7 +206,6 @@ Status MoeBuffer::moveAcross(const Crossing &crossing) {
 
 Status MoeBuffer::postCombine(const MoeCombine &combine, const MoeHandle &handle,
                               const MoeConfig &config, const MoeOrder &order) {
-  COLL_RETURN_IF_ERROR(checkWay(handle));
   const kernels::MoeShape shape = shapeOf(combine);
   const kernels::MoeRecord record = {shape.rowBytes, shape.numTopk, 0};
   const std::shared_ptr<const MoeWay> way = handle.way;

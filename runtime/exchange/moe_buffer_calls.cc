@@ -127,7 +127,10 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     }
 
     MoeReceived received;
-    received.handle = handleIn(memory, layout, routing.numTokens, options.config);
+    received.handle = handleIn(memory, layout,
+                               std::make_shared<MoeWay>(MoeWay{mark_, routing.numTokens,
+                                                               !options.worstCaseTokens, nullptr}),
+                               options.config);
     COLL_RETURN_IF_ERROR(begin(order));
     COLL_RETURN_IF_ERROR(platform_.kernels.notify(group_, notify, stream_));
     COLL_RETURN_IF_ERROR(move(
@@ -151,11 +154,10 @@ Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeH
   return named([&]() -> Result<MoeReceived> {
     COLL_RETURN_IF_ERROR(readyForNormal());
     COLL_RETURN_IF_ERROR(checkConfig(config));
+    COLL_RETURN_IF_ERROR(checkHandle(handle));
     MoeRouting routing;
     routing.numTokens = handle.numTokens;
     COLL_RETURN_IF_ERROR(checkMoeTokens(tokens, routing));
-    if (!handle.rankPrefix || (handle.numTokens > 0 && !handle.sendHead))
-      return Status::invalid("`handle` is none of a dispatch");
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
     COLL_RETURN_IF_ERROR(joint(scope.status()));
     if (nodes_)
@@ -211,15 +213,22 @@ Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
   return platform_.kernels.dispatch(group_, args, stream);
 }
 
-MoeHandle MoeBuffer::handleIn(const char *memory, const MoeLayout &layout, int64_t numTokens,
-                              const MoeConfig &config) const {
-  const MoeHandlePlaces places(numTokens, options_.numRanks, config.numChannels());
+Status MoeBuffer::checkHandle(const MoeHandle &handle) const {
+  if (!handle.way || handle.way->owner != mark_ || handle.way->numTokens != handle.numTokens)
+    return Status::invalid("`handle` is none of a dispatch of this buffer");
+  return Status::okay();
+}
+
+MoeHandle MoeBuffer::handleIn(const char *memory, const MoeLayout &layout,
+                              std::shared_ptr<const MoeWay> way, const MoeConfig &config) const {
+  const MoeHandlePlaces places(way->numTokens, options_.numRanks, config.numChannels());
   MoeHandle handle;
   handle.rankPrefix = reinterpret_cast<const int32_t *>(memory);
   handle.channelPrefix = reinterpret_cast<const int32_t *>(memory + places.channelPrefix);
   handle.sendHead = reinterpret_cast<const int32_t *>(memory + places.sendHead);
   handle.isTokenInRank = layout.isTokenInRank;
-  handle.numTokens = numTokens;
+  handle.numTokens = way->numTokens;
+  handle.way = std::move(way);
   return handle;
 }
 
@@ -266,6 +275,7 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
   return named([&]() -> Status {
     COLL_RETURN_IF_ERROR(readyForNormal());
     COLL_RETURN_IF_ERROR(checkConfig(config));
+    COLL_RETURN_IF_ERROR(checkHandle(handle));
     COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
     if (combine.numRows > shapeOf(combine).capacity)
       return Status::invalid("numRows is " + std::to_string(combine.numRows) +

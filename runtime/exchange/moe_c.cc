@@ -23,12 +23,9 @@ struct CollMoe {
   std::unique_ptr<net::Transport> transport; // outlives the buffer
   std::unique_ptr<MoeBuffer> buffer;
   int32_t numRanks = 0;
-  // In its handles, which may outlive it: no other buffer has the same.
-  const std::shared_ptr<const char> mark = std::make_shared<char>();
 };
 
 struct CollMoeHandle {
-  std::shared_ptr<const char> owner; // its mark
   int64_t numRows;
   int32_t numChannels;
   MoeHandle handle;
@@ -66,12 +63,6 @@ Status checkDtype(int32_t dtype) {
   return isValidDtype(static_cast<CollDtype>(dtype))
              ? Status::okay()
              : Status::invalid("moe: there is no type " + std::to_string(dtype));
-}
-
-Status checkHandle(const CollMoe *buffer, const CollMoeHandle *handle) {
-  return handle->owner == buffer->mark
-             ? Status::okay()
-             : Status::invalid("moe: `handle` is none of a dispatch of this buffer");
 }
 
 //===-- structures --------------------------------------------------------------===//
@@ -146,13 +137,12 @@ MoeLowLatencyRows rowsOf(const CollMoeLowLatencyRows &from) {
 }
 
 // `worst`: rows, where the host does not know how many came.
-int32_t give(const CollMoe *owner, Result<MoeReceived> made, int64_t worst, int32_t numChannels,
-             CollMoeReceived &to) {
+int32_t give(Result<MoeReceived> made, int64_t worst, int32_t numChannels, CollMoeReceived &to) {
   if (!made)
     return answer(made.status());
-  auto *handle = new (std::nothrow)
-      CollMoeHandle{owner->mark, made->handle.numRecv >= 0 ? made->handle.numRecv : worst,
-                    numChannels, made->handle, made->tokensPerExpert};
+  auto *handle =
+      new (std::nothrow) CollMoeHandle{made->handle.numRecv >= 0 ? made->handle.numRecv : worst,
+                                       numChannels, made->handle, made->tokensPerExpert};
   if (!handle)
     return answer({kCollDevice, "moe: no memory for a handle"});
   to.handle = handle;
@@ -350,7 +340,7 @@ int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
             ? std::min(chosen.worstCaseTokens,
                        buffer->buffer->maxReceived(tokensOf(*tokens), routing->numTopk))
             : 0;
-    return give(buffer, std::move(made), worst, chosen.config.numChannels(), *received);
+    return give(std::move(made), worst, chosen.config.numChannels(), *received);
   });
 }
 
@@ -362,14 +352,12 @@ int32_t coll_moe_dispatch_again(CollMoe *buffer, const CollMoeTokens *tokens,
       return answer(null("buffer` or a structure of `dispatch_again"));
     if (Status known = checkDtype(tokens->dtype); !known.ok())
       return answer(known);
-    if (Status own = checkHandle(buffer, handle); !own.ok())
-      return answer(own);
     auto made = buffer->buffer->dispatchAgain(tokensOf(*tokens), handle->handle, configOf(numSms),
                                               orderOf(*order));
     const int64_t worst =
         made.ok() ? std::min(handle->numRows, buffer->buffer->maxReceived(tokensOf(*tokens), 0))
                   : 0;
-    return give(buffer, std::move(made), worst, handle->numChannels, *received);
+    return give(std::move(made), worst, handle->numChannels, *received);
   });
 }
 
@@ -382,8 +370,6 @@ int32_t coll_moe_combine(CollMoe *buffer, const CollMoeCombine *combine,
   return guarded([&]() -> int32_t {
     if (!buffer || !combine || !handle || !order)
       return answer(null("buffer` or a structure of `combine"));
-    if (Status own = checkHandle(buffer, handle); !own.ok())
-      return answer(own);
     MoeCombine call;
     call.x = combine->x;
     call.numRows = combine->numRows;

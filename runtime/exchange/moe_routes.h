@@ -74,8 +74,8 @@ struct MoeRoutes {
   int64_t numRelayed() const { return relayBegin.back(); }
 };
 
-// What a handle holds of them. With a worst case they are found when its dispatch is done: only the
-// thread that does calls looks at `routes` then.
+// Of the dispatch that made a handle. Between nodes it has routes, which with a worst case are
+// found when that dispatch is done: only the thread that does calls looks at them then.
 struct MoeWay {
   std::shared_ptr<const char> owner; // the mark of the buffer that it was made by
   int64_t numTokens = 0;             // of this rank

@@ -281,16 +281,45 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
   MoeCombine combine;
   combine.hidden = 16;
   EXPECT_EQ(rank.buffer->combine(combine, {}, {}, rank.order).message(),
-            "moe buffer of rank 0: moe: `handle` is none of a dispatch");
+            "moe buffer of rank 0: `handle` is none of a dispatch of this buffer");
+  auto received =
+      rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
+  ASSERT_TRUE(received.ok()) << received.status().toString();
   combine.x = rank.room<char>(16);
   combine.out = in.out;
   combine.numRows = kBytes;
-  MoeHandle handle;
-  handle.rankPrefix = reinterpret_cast<int32_t *>(in.handle);
-  EXPECT_NE(rank.buffer->combine(combine, handle, {}, rank.order)
+  EXPECT_NE(rank.buffer->combine(combine, received->handle, {}, rank.order)
                 .message()
                 .find("moe buffer of rank 0: numRows is 1048576; the buffer holds "),
             std::string::npos);
+}
+
+// Its arrays say where rows are in the memory of that buffer's ranks.
+TEST_F(MoeBufferTest, AHandleOfAnotherBufferIsRefused) {
+  std::minstd_rand random(8);
+  const std::vector<MoeRankCase> world = randomMoeCase(sizesFor(1, random), random);
+  auto first = ranks(1);
+  const Inputs in = inputsOf(*first[0], world[0], 1, {});
+  ASSERT_TRUE(first[0]->buffer->dispatchLayout(in.routing, in.layout, first[0]->order).ok());
+  auto received =
+      first[0]->buffer->dispatch(in.tokens, in.routing, in.layout, {}, in.handle, first[0]->order);
+  ASSERT_TRUE(received.ok()) << received.status().toString();
+  MoeHandle longer = received->handle;
+  ++longer.numTokens;
+  const auto expectRefusals = [&](MoeRank &rank, const MoeHandle &handle) {
+    const char *const text = "moe buffer of rank 0: `handle` is none of a dispatch of this buffer";
+    EXPECT_EQ(rank.buffer->dispatchAgain(in.tokens, handle, {}, rank.order).status().message(),
+              text);
+    EXPECT_EQ(rank.buffer->combine({}, handle, {}, rank.order).message(), text);
+  };
+  expectRefusals(*first[0], longer);
+  expectRefusals(*ranks(1)[0], received->handle);
+  EXPECT_TRUE(
+      first[0]->buffer->dispatchAgain(in.tokens, received->handle, {}, first[0]->order).ok());
+  first[0]->wait();
+  // Memory for a new buffer is often that of the one before.
+  EXPECT_TRUE(first[0]->buffer->destroy().ok());
+  expectRefusals(*ranks(1)[0], received->handle);
 }
 
 // The peers wait for the calls of a rank with a wrong index, which counts as -1.

@@ -163,8 +163,8 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
       ASSERT_EQ(bf16ToF32(out[at]), static_cast<float>(ranks) * row);
     }
   EXPECT_EQ(coll_moe_combine(all_[1 - r].buffer, &combine, again.handle, order), kCollInvalidCall);
-  EXPECT_STREQ(coll_moe_last_error(),
-               "invalid call: moe: `handle` is none of a dispatch of this buffer");
+  EXPECT_EQ(coll_moe_last_error(), "invalid call: moe buffer of rank " + std::to_string(1 - r) +
+                                       ": `handle` is none of a dispatch of this buffer");
   coll_moe_free_handle(received.handle);
   coll_moe_free_handle(again.handle);
 }
