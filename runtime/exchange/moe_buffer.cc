@@ -114,6 +114,16 @@ CollCode codeOf(uint64_t word) {
   }
 }
 
+// The word with a member's rank in place of its position in the node, whose first rank that is.
+uint64_t withRank(uint64_t word, uint32_t firstRank) {
+  const KernelError error = kernels::errorOf(word);
+  const auto detail = static_cast<uint32_t>(word >> 32);
+  const bool isOfMember = error >= KernelError::PeerTimeout && error <= KernelError::MoeCapacity;
+  return isOfMember && detail < kernels::kRankOfWord
+             ? kernels::errorWord(error, kernels::kRankOfWord + firstRank + detail)
+             : word;
+}
+
 } // namespace
 
 //===-- life --------------------------------------------------------------------===//
@@ -305,7 +315,7 @@ Status MoeBuffer::check() {
   return named([&]() -> Status {
     COLL_RETURN_IF_ERROR(alive());
     if (uint64_t word = __atomic_exchange_n(&words_->layoutError, 0, __ATOMIC_ACQ_REL))
-      return Status(codeOf(word), kernels::describeErrorWord(word));
+      return failureOf(word);
     return Status::okay();
   }());
 }
@@ -338,7 +348,12 @@ bool MoeBuffer::isBusy() const {
 
 Status MoeBuffer::kernelsFailure() const {
   const uint64_t word = __atomic_load_n(&words_->control.error, __ATOMIC_ACQUIRE);
-  return word ? Status(codeOf(word), kernels::describeErrorWord(word)) : Status::okay();
+  return word ? failureOf(word) : Status::okay();
+}
+
+Status MoeBuffer::failureOf(uint64_t word) const {
+  const auto firstRank = static_cast<uint32_t>(options_.rank - nvlRank());
+  return {codeOf(word), kernels::describeErrorWord(withRank(word, firstRank))};
 }
 
 Status MoeBuffer::watch() {

@@ -234,6 +234,7 @@ private:
 
   bool isBusy() const;
   Status kernelsFailure() const;
+  Status failureOf(uint64_t word) const; // which a kernel has left
   // Whether an exchange with other nodes may go on.
   Status watch();
   // A failure of an exchange with other nodes is the buffer's end, and the others are told. The

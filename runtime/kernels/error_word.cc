@@ -33,7 +33,7 @@ std::string describeErrorWord(uint64_t word) {
   case KernelError::PeerAborted:
     return whoIs(word >> 32) + " was told to end";
   case KernelError::MoeCapacity:
-    return "there are more tokens for member " + detail + " of the group than its buffer holds";
+    return "there are more tokens for " + whoIs(word >> 32) + " than its buffer holds";
   case KernelError::MoeIndex:
     return "`topkIdx` of token " + detail +
            " has an expert that there is not, or one twice, in place " +

@@ -223,10 +223,8 @@ TEST_F(MoeBufferTest, ARankThatDoesNotComeEndsTheOther) {
       rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
   EXPECT_EQ(received.status().code(), kCollTimeout) << received.status().toString();
   rank.wait();
-  EXPECT_EQ(
-      rank.buffer->check().toString(),
-      "timeout: moe buffer of rank 0: member 1 of the group, or its data, did not come before "
-      "the deadline");
+  EXPECT_EQ(rank.buffer->check().toString(),
+            "timeout: moe buffer of rank 0: rank 1, or its data, did not come before the deadline");
   EXPECT_EQ(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).code(), kCollTimeout);
 }
 
@@ -254,6 +252,41 @@ TEST_F(MoeBufferTest, CountsThatAreLateEndTheBuffer) {
   rank.wait();
   EXPECT_EQ(rank.buffer->check().code(), kCollTimeout);
   EXPECT_EQ(dispatch().toString(), late.toString());
+}
+
+// All ranks find it from the counts: before a dispatch returns that waits for them, and after one
+// that does not.
+TEST_F(MoeBufferTest, MoreTokensThanARankHasRoomForEndAll) {
+  for (const int64_t worst : {0, 5, 1000}) {
+    SCOPED_TRACE(worst);
+    const bool fits = worst == 5; // into the memory, but not among so many
+    auto all = syncedRanks(fake_, 3, [&](int r) {
+      MoeBufferOptions options = optionsOf(r, 3);
+      options.nvlBytes = fits ? kBytes : 4096;
+      return options;
+    });
+    MoeRankCase from;
+    from.routing = {nullptr, 20, 1, 3};
+    from.topkIdx.assign(20, 1);
+    from.topkWeights.resize(20);
+    from.x.resize(20 * 64 * 2);
+    from.tokens.hidden = 64;
+    MoeDispatchOptions options;
+    options.worstCaseTokens = worst;
+    beside(all, [&](size_t r, Rank &rank) {
+      MoeBuffer &buffer = *rank.buffer;
+      const Inputs in = inputsOf(rank, from, 3, options.config);
+      ASSERT_TRUE(buffer.dispatchLayout(in.routing, in.layout, rank.order).ok());
+      const Status status =
+          buffer.dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order)
+              .status();
+      rank.wait();
+      const std::string text = "invalid call: moe buffer of rank " + std::to_string(r) +
+                               ": there are more tokens for rank 1 than its buffer holds";
+      EXPECT_EQ(status.toString(), worst ? Status().toString() : text);
+      EXPECT_EQ(buffer.check().toString(), text);
+    });
+  }
 }
 
 TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
