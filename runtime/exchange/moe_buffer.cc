@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace coll::rt {
 
@@ -291,14 +292,17 @@ void MoeBuffer::release() {
   if (nodes_ && options_.lowLatency)
     nodes_->stopLowLatency();
   nodes_.reset();
-  for (dl::CudaEvent event : {before_, after_})
-    if (event)
-      (void)platform_.cuda->eventDestroy(event);
-  if (stream_)
-    (void)platform_.cuda->streamDestroy(stream_);
+  for (dl::CudaEvent *event : {&before_, &after_})
+    if (dl::CudaEvent gone = std::exchange(*event, nullptr))
+      (void)platform_.cuda->eventDestroy(gone);
+  if (dl::CudaStream gone = std::exchange(stream_, nullptr))
+    (void)platform_.cuda->streamDestroy(gone);
   memory_.reset();
   words_ = nullptr;
   pinned_ = dl::GpuMemory();
+  group_ = {};
+  card_ = {};
+  card_.magic = 0;
 }
 
 MoeBuffer::~MoeBuffer() {

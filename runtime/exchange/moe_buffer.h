@@ -104,12 +104,14 @@ public:
   // cards[r] is rank r's. Once; the buffer is available then. kCollMismatch: a rank has other
   // options; it names both ranks and both values, on all ranks.
   Status sync(const std::vector<MoeCard> &cards);
-  // All ranks have to have seen the end of their last calls. Once.
+  // All ranks have to have seen the end of their last calls. Once. Afterwards calls fail, card() is
+  // none, and commStream() and combineInput() are null.
   Status destroy();
 
+  bool isDestroyed() const { return isDestroyed_; }
   bool isAvailable() const { return isAvailable_; }
   bool isInternodeAvailable() const { return isAvailable_ && nodes_; }
-  int numNetRanks() const { return nodes_ ? world().numNodes() : 1; }
+  int numNetRanks() const { return world().numNodes(); }
   int netRank() const { return world().node(); }
   int nvlRank() const { return world().place(); }
   int rootNetRank(bool global) const { return global ? nvlRank() : 0; }
@@ -146,7 +148,7 @@ public:
                                     const MoeConfig &config, const MoeOrder &order);
 
   // Where rows for combine may be written to, so that they need not be copied there.
-  void *combineInput() const { return area(kGiven); }
+  void *combineInput() const { return isDestroyed_ ? nullptr : area(kGiven); }
   // Rows are read in place where `x` is combineInput(), or MoeReceived::x: on all ranks alike, also
   // where there are none.
   Status combine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,

@@ -59,6 +59,12 @@ Status null(const char *what) {
   return Status::invalid(std::string("moe: `") + what + "` is null");
 }
 
+// Of what a buffer tells of its memory, which is gone then.
+Status checkAlive(const CollMoe *buffer) {
+  return buffer->buffer->isDestroyed() ? Status::invalid("moe: used after destroy")
+                                       : Status::okay();
+}
+
 Status checkDtype(int32_t dtype) {
   return isValidDtype(static_cast<CollDtype>(dtype))
              ? Status::okay()
@@ -221,6 +227,8 @@ int64_t coll_moe_card_bytes() { return sizeof(MoeCard); }
 int32_t coll_moe_card(const CollMoe *buffer, void *card) {
   if (!buffer || !card)
     return answer(null("buffer` or `card"));
+  if (Status alive = checkAlive(buffer); !alive.ok())
+    return answer(alive);
   std::memcpy(card, &buffer->buffer->card(), sizeof(MoeCard));
   return kCollOk;
 }
@@ -283,6 +291,8 @@ int32_t coll_moe_root_net_rank(const CollMoe *buffer, int32_t isGlobal) {
 int32_t coll_moe_local_ipc_handle(const CollMoe *buffer, void *handle) {
   if (!buffer || !handle)
     return answer(null("buffer` or `handle"));
+  if (Status alive = checkAlive(buffer); !alive.ok())
+    return answer(alive);
   const dl::CudaIpcHandle &from = buffer->buffer->localIpcHandle();
   static_assert(sizeof from == kCollMoeIpcHandleBytes);
   std::memcpy(handle, &from, sizeof from);
@@ -292,6 +302,8 @@ int32_t coll_moe_local_ipc_handle(const CollMoe *buffer, void *handle) {
 int32_t coll_moe_local_net_id(const CollMoe *buffer, void *id) {
   if (!buffer || !id)
     return answer(null("buffer` or `id"));
+  if (Status alive = checkAlive(buffer); !alive.ok())
+    return answer(alive);
   const net::Handle &from = buffer->buffer->localNetId();
   static_assert(sizeof from == kCollMoeNetIdBytes);
   if (buffer->buffer->numNetRanks() == 1)

@@ -114,6 +114,13 @@ TEST_F(MoeBufferTest, LifeCycle) {
   EXPECT_EQ(buffer.dispatchLayout({}, {}, {}).message(),
             "moe buffer of rank 1: used after destroy");
   EXPECT_FALSE(buffer.isAvailable());
+  EXPECT_EQ(buffer.commStream(), nullptr);
+  EXPECT_EQ(buffer.combineInput(), nullptr);
+  EXPECT_EQ(buffer.card().memory.address, 0u);
+  auto late = MoeBuffer::create(optionsOf(0, 2)).take();
+  EXPECT_EQ(late->sync({late->card(), buffer.card()}).message(),
+            "moe buffer of rank 0: moe: the card of rank 1 is none, or another version's");
+  late.reset();
   all.clear();
   EXPECT_EQ(fake_.liveAllocations(), 0);
   EXPECT_EQ(fake_.misuse(), "");

@@ -267,6 +267,14 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
   ok(coll_moe_destroy(all_[1].buffer));
   EXPECT_EQ(coll_moe_destroy(all_[1].buffer), kCollInvalidCall);
   EXPECT_EQ(coll_moe_combine_input(all_[1].buffer), nullptr);
+  std::vector<char> room(static_cast<size_t>(coll_moe_card_bytes()));
+  EXPECT_EQ(coll_moe_card(all_[1].buffer, room.data()), kCollInvalidCall);
+  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: used after destroy");
+  EXPECT_EQ(coll_moe_local_ipc_handle(all_[1].buffer, id), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_local_net_id(all_[1].buffer, id), kCollInvalidCall);
+  CollMoeInfo info = {};
+  ok(coll_moe_info(all_[1].buffer, &info));
+  EXPECT_EQ(info.commStream, nullptr);
 }
 
 } // namespace

@@ -255,6 +255,7 @@ TEST_F(MoeNodesTest, Identity) {
   beside(all, [](size_t, MoeRank &rank) {
     EXPECT_TRUE(rank.buffer->destroy().ok());
     EXPECT_FALSE(rank.buffer->isInternodeAvailable());
+    EXPECT_EQ(rank.buffer->numNetRanks(), 2);
   });
   all.clear();
   EXPECT_EQ(fake_.liveAllocations(), 0);

@@ -234,6 +234,9 @@ class MoeTest(unittest.TestCase):
             buffer.destroy()
         with self.assertRaisesRegex(coll_moe.Error, "a second destroy"):
             self.buffers[0].destroy()
+        with self.assertRaisesRegex(coll_moe.Error, "used after destroy"):
+            self.buffers[0].card()
+        self.assertEqual(self.buffers[0].comm_stream, 0)
 
     def test_low_latency_of_another_shape(self):
         self.open()
