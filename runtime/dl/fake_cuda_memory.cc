@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <iterator>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -19,8 +20,8 @@ constexpr uint64_t kGranularity = uint64_t(2) << 20;
 
 // What a handle for other processes says: a descriptor of this one.
 struct IpcContent {
-  int pid = 0, fd = -1, ordinal = 0;
-  uint64_t bytes = 0;
+  int pid = 0, fd = -1, ordinal = 0, unused = 0;
+  uint64_t bytes = 0, inode = 0; // another allocation has another, and so another handle
 };
 
 } // namespace
@@ -66,6 +67,10 @@ CudaResult FakeCudaBase::release(uint64_t address, FakeKind kind) {
       if (it == state.blocks.end() ||
           !(it->second.kind == kind || (kind == FakeKind::Device && isShared)))
         return state.wrong("memory freed that was not allocated");
+      if (it->second.opens > 1) {
+        --it->second.opens;
+        return kCudaSuccess;
+      }
       if (state.advanceGpu(it->second.ordinal)) {
         discard(address, it->second);
         state.blocks.erase(it);
@@ -134,7 +139,10 @@ CudaResult FakeCudaPeers::ipcGetMemHandle(CudaIpcHandle *handle, CudaAddress add
     return call.result;
   if (it == call.state.blocks.end() || it->second.kind != FakeKind::Shared)
     return kCudaInvalidValue; // as of memory that is not of cuMemAlloc
-  IpcContent content = {getpid(), it->second.fd, it->second.ordinal, it->second.bytes};
+  struct stat memory = {};
+  fstat(it->second.fd, &memory);
+  const IpcContent content = {getpid(), it->second.fd,    it->second.ordinal,
+                              0,        it->second.bytes, memory.st_ino};
   std::memcpy(handle->bytes, &content, sizeof(content));
   return kCudaSuccess;
 }
@@ -146,20 +154,24 @@ CudaResult FakeCudaPeers::ipcOpenMemHandle(CudaAddress *address, CudaIpcHandle h
     return call.result;
   if (content.pid == getpid())
     return call.state.wrong("a handle opened by its own process", kCudaInvalidContext);
+  // A context opens it once, and counts.
+  for (auto &[known, block] : call.state.blocks)
+    if (block.opener == contextStack.back() &&
+        std::memcmp(block.handle.bytes, handle.bytes, sizeof(handle.bytes)) == 0) {
+      ++block.opens;
+      *address = known;
+      return kCudaSuccess;
+    }
   std::string path = "/proc/" + std::to_string(content.pid) + "/fd/" + std::to_string(content.fd);
   int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0)
     return kCudaInvalidValue;
-  return take(call, address, fd, content.bytes, content.ordinal);
-}
-// Maps shared memory as memory of a GPU.
-CudaResult FakeCudaPeers::take(Call &call, CudaAddress *address, int fd, uint64_t bytes,
-                               int ordinal) {
-  void *data = mapShared(fd, bytes);
+  void *data = mapShared(fd, content.bytes);
   if (data == MAP_FAILED)
     return kCudaOutOfMemory;
   *address = reinterpret_cast<uint64_t>(data);
-  call.state.blocks[*address] = {bytes, FakeKind::Opened, ordinal, fd};
+  call.state.blocks[*address] = {content.bytes, FakeKind::Opened,    content.ordinal, fd,
+                                 handle,        contextStack.back(), /*opens=*/1};
   return kCudaSuccess;
 }
 CudaResult FakeCudaPeers::ipcCloseMemHandle(CudaAddress address) {

@@ -37,6 +37,10 @@ struct FakeBlock {
   FakeKind kind = FakeKind::Device;
   int ordinal = 0;
   int fd = -1; // of shared memory
+  // Opened by a handle: in which context, and how often.
+  CudaIpcHandle handle = {};
+  CudaContext opener = nullptr;
+  int opens = 0;
 };
 
 // Physical memory: shared, until it is mapped nowhere.
@@ -213,7 +217,6 @@ struct FakeCudaPeers : FakeCudaBase {
   static CudaResult memGetAddressRange(CudaAddress *base, size_t *bytes, CudaAddress address);
   static CudaResult ipcGetMemHandle(CudaIpcHandle *handle, CudaAddress address);
   static CudaResult ipcOpenMemHandle(CudaAddress *address, CudaIpcHandle handle, unsigned);
-  static CudaResult take(Call &call, CudaAddress *address, int fd, uint64_t bytes, int ordinal);
   static CudaResult ipcCloseMemHandle(CudaAddress address);
   static CudaResult memGetGranularity(size_t *bytes, const CudaMemoryProperties *, int);
   static CudaResult memCreate(CudaMemory *memory, size_t bytes,

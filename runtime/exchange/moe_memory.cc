@@ -114,24 +114,13 @@ Result<char *> MoeMemory::openOne(const MoeCard &own, const MoeCard &card) {
   // A process does not open its own handles.
   if (areOfOneProcess(card, own)) {
     memory.sharing = gpu::Sharing::Process;
-    COLL_RETURN_IF_ERROR(reach(card.device));
+    COLL_RETURN_IF_ERROR(gpu::reach(*gpu_, card.device));
   }
   Result<gpu::Window> window = gpu::Window::open(gpu_, memory, Fd());
   if (!window)
     return window.status();
   windows_.push_back(window.take());
   return windows_.back().data();
-}
-
-Status MoeMemory::reach(int device) const {
-  if (device == gpu_->ordinal())
-    return Status::okay();
-  Result<std::shared_ptr<dl::GpuContext>> peer = dl::GpuContext::open(gpu_->cuda(), device);
-  if (!peer)
-    return peer.status();
-  const dl::CudaResult result = gpu_->cuda().contextEnablePeerAccess((*peer)->context(), 0);
-  return result == dl::kCudaPeerAccessAlready ? Status::okay()
-                                              : gpu_->check(result, "cuCtxEnablePeerAccess");
 }
 
 } // namespace coll::rt

@@ -53,7 +53,6 @@ public:
 private:
   explicit MoeMemory(std::shared_ptr<dl::GpuContext> gpu) : gpu_(std::move(gpu)) {}
   Result<char *> openOne(const MoeCard &own, const MoeCard &card);
-  Status reach(int device) const;
 
   std::shared_ptr<dl::GpuContext> gpu_;
   gpu::Block block_;

@@ -66,6 +66,18 @@ Status checkAnswer(const TensorAnswer &answer, int64_t span) {
   return {};
 }
 
+// The owner's memory as addresses of this GPU.
+Result<gpu::Window> windowOn(const std::shared_ptr<dl::GpuContext> &gpu, gpu::Export exported,
+                             const Fd &descriptor, const Fd &owner) {
+  // A process does not open its own handles.
+  if (exported.sharing == gpu::Sharing::Ipc && net::isOwnProcess(owner.get())) {
+    exported.sharing = gpu::Sharing::Process;
+    const void *memory = reinterpret_cast<void *>(exported.address);
+    COLL_RETURN_IF_ERROR(gpu::reach(*gpu, dl::cudaPointerInfo(gpu->cuda(), memory).ordinal));
+  }
+  return gpu::Window::open(gpu, exported, descriptor);
+}
+
 } // namespace
 
 //===-- what is opened once -------------------------------------------------------===//
@@ -191,7 +203,7 @@ Status RemoteTensor::map() {
     COLL_RETURN_IF_ERROR(options_.gpu->check(
         options_.gpu->cuda().streamCreate(&mapping->stream, dl::kCudaStreamNonBlocking),
         "cuStreamCreate"));
-    Result<gpu::Window> window = gpu::Window::open(options_.gpu, answer.exported, *fd);
+    Result<gpu::Window> window = windowOn(options_.gpu, answer.exported, *fd, mapping->socket);
     if (!window)
       return window.status();
     mapping->window = window.take();

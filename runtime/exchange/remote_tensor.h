@@ -9,10 +9,11 @@
 //   read->run();                                      // as often as one likes
 //
 // *ipc* maps the owner's memory: POSIX shared memory on the host, CUDA IPC or VMM descriptors on
-// GPUs. *rdma* is any transport with one-sided reads and writes; where it does not reach the memory
-// of both sides by itself, which happens with GPUs, the owner's thread and this one move the bytes
-// by way of pinned memory. `Auto` takes ipc where the tensor has it, the owner is on this node and
-// both sides are memory of GPUs or both of hosts; else rdma.
+// GPUs; memory of cudaMalloc whose owner is in this process is addressed as it is. *rdma* is any
+// transport with one-sided reads and writes; where it does not reach the memory of both sides by
+// itself, which happens with GPUs, the owner's thread and this one move the bytes by way of pinned
+// memory. `Auto` takes ipc where the tensor has it, the owner is on this node and both sides are
+// memory of GPUs or both of hosts; else rdma.
 //
 // Copies to and from pinned memory wait while another thread loads a kernel (dl/cuda.h):
 // CUDA_MODULE_LOADING=EAGER, where kernels wait for what is accessed.
@@ -120,8 +121,8 @@ public:
   PreparedAccess &operator=(const PreparedAccess &) = delete;
 
   Via via() const { return via_; } // the way that was taken
-  // Blocks. Nothing is allocated or agreed on, but where the owner moves the bytes: it is asked
-  // each time. After a failure of its connection the next one connects again.
+  // Blocks. Nothing is allocated or agreed on, but where the owner's thread serves the access: it
+  // is asked each time. After a failure of its connection the next one connects again.
   Status run();
 
 private:

@@ -164,6 +164,19 @@ Result<Fd> Block::descriptor() const {
 
 //===-- of others ---------------------------------------------------------------===//
 
+Status reach(const GpuContext &gpu, int ordinal) {
+  if (ordinal == gpu.ordinal())
+    return Status::okay();
+  Result<std::shared_ptr<GpuContext>> peer = GpuContext::open(gpu.cuda(), ordinal);
+  if (!peer)
+    return peer.status();
+  dl::CudaScope scope(gpu.cuda(), gpu.context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  const dl::CudaResult result = gpu.cuda().contextEnablePeerAccess((*peer)->context(), 0);
+  return result == dl::kCudaPeerAccessAlready ? Status::okay()
+                                              : gpu.check(result, "cuCtxEnablePeerAccess");
+}
+
 Result<Window> Window::open(std::shared_ptr<GpuContext> gpu, const Export &exported,
                             const Fd &descriptor) {
   const dl::Cuda &cuda = gpu->cuda();

@@ -85,6 +85,9 @@ private:
   int64_t bytes_ = 0, offset_ = 0;
 };
 
+// Lets this GPU reach memory of another one of this process. kCollDevice where it cannot.
+Status reach(const GpuContext &gpu, int ordinal);
+
 // Whether memory can be shared between processes in this way, as far as the driver says.
 bool canShare(const dl::Cuda &cuda, int ordinal, Sharing sharing);
 

@@ -26,11 +26,15 @@ sockaddr_un addressOf(const std::string &name, socklen_t &length) {
   return address;
 }
 
-bool isSameUser(int fd) {
-  ucred peer = {};
+// Of nobody where the kernel does not say.
+ucred peerOf(int fd) {
+  ucred peer = {0, static_cast<uid_t>(-1), static_cast<gid_t>(-1)};
   socklen_t length = sizeof(peer);
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+  (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+  return peer;
 }
+
+bool isSameUser(int fd) { return peerOf(fd).uid == geteuid(); }
 
 } // namespace
 
@@ -132,6 +136,8 @@ Result<Fd> receiveFromNode(int socket, void *data, size_t bytes) {
     return Status(kCollPeer, "it has ended");
   return fd;
 }
+
+bool isOwnProcess(int socket) { return peerOf(socket).pid == getpid(); }
 
 bool isNodePeerGone(int socket) {
   char byte = 0;

@@ -31,6 +31,8 @@ Status sendToNode(int socket, const void *data, size_t bytes, int fd);
 // Receives so many bytes, and the descriptor that came with them, if any. Blocks;
 // kCollTimeout where the socket's waiting is limited. kCollPeer where the peer is gone.
 Result<Fd> receiveFromNode(int socket, void *data, size_t bytes);
+// Whether the peer of a connected socket is this process.
+bool isOwnProcess(int socket);
 // Whether the peer has closed its end.
 bool isNodePeerGone(int socket);
 

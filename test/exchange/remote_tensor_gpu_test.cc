@@ -29,6 +29,14 @@ struct Gpu {
     context = dl::GpuContext::open(**cuda, ordinal % count).take();
     staging = dl::GpuMemory::create(context, dl::GpuMemory::Kind::Pinned, 4096).take();
   }
+  // Another of the same driver.
+  Gpu(const Gpu &beside, int ordinal) {
+    const dl::Cuda &cuda = beside.context->cuda();
+    int count = 0;
+    EXPECT_EQ(cuda.deviceGetCount(&count), dl::kCudaSuccess);
+    context = dl::GpuContext::open(cuda, ordinal % count).take();
+    staging = dl::GpuMemory::create(context, dl::GpuMemory::Kind::Pinned, 4096).take();
+  }
   ~Gpu() {
     staging = {};
     context.reset();
@@ -204,11 +212,112 @@ TEST(RemoteTensorProcessTest, AKilledOwnerEndsAServedAccess) {
   process.end(0);
 }
 
+// Two tensors of 60 numbers in one allocation, as allocators of frameworks make them: the driver
+// knows one handle for both.
+void runTwoOfOneBlock(bool isReal) {
+  OwnerProcess process([&](int out, int in) {
+    Gpu gpu(isReal, 0);
+    if (!gpu.whyNot.empty())
+      return say(out, kSkip + gpu.whyNot);
+    auto owner = TensorOwner::create({"child", nullptr, 0, gpu.context}).take();
+    auto memory = dl::GpuMemory::create(gpu.context, dl::GpuMemory::Kind::Device, kGpuBytes).take();
+    auto *data = reinterpret_cast<int32_t *>(memory.device());
+    gpu.put(data, counted(120));
+    std::string both;
+    for (int32_t *first : {data, data + 60})
+      both += owner->publish({kCollI32, {60}, {}, first, nullptr}, {true, false}).take();
+    say(out, both);
+    waitForEnd(in);
+  });
+  if (process.handle.compare(0, kSkip.size(), kSkip) == 0) {
+    process.end(0);
+    GTEST_SKIP() << process.handle.substr(kSkip.size());
+  }
+  Gpu gpu(isReal, 1);
+  ASSERT_EQ(gpu.whyNot, "");
+  RemoteTensors remote({nullptr, 0, gpu.context});
+  auto memory = dl::GpuMemory::create(gpu.context, dl::GpuMemory::Kind::Device, kGpuBytes).take();
+  auto *local = reinterpret_cast<int32_t *>(memory.device());
+  const size_t half = process.handle.size() / 2;
+  std::shared_ptr<RemoteTensor> tensors[] = {remote.open(process.handle.substr(0, half)).take(),
+                                             remote.open(process.handle.substr(half)).take()};
+  const auto read = [&](size_t i) {
+    const Status status = tensors[i]->readInto(
+        {kCollI32, {60}, {}, local + 60 * static_cast<ptrdiff_t>(i), nullptr}, {Via::Ipc, {}});
+    EXPECT_TRUE(status.ok()) << status.toString();
+  };
+  read(0);
+  read(1);
+  EXPECT_EQ(gpu.get(local, 120), counted(120));
+  // The other stays open.
+  tensors[0].reset();
+  gpu.put(local, std::vector<int32_t>(120, -1));
+  read(1);
+  EXPECT_EQ(gpu.get(local + 60, 60).back(), 119);
+  tensors[1].reset();
+  EXPECT_EQ(process.end(0), 0);
+}
+
+TEST(RemoteTensorProcessTest, TwoTensorsOfOneAllocation) { runTwoOfOneBlock(false); }
+
+// Ranks that are threads: the driver opens no handle in the process that made it.
+void runInOneProcess(bool isReal) {
+  Gpu there(isReal, 0);
+  if (!there.whyNot.empty())
+    GTEST_SKIP() << there.whyNot;
+  Gpu here(there, 1);
+  for (const bool byDescriptor : {false, true}) {
+    auto owner = TensorOwner::create({"thread", nullptr, 0, there.context}).take();
+    auto memory =
+        dl::GpuMemory::create(there.context, dl::GpuMemory::Kind::Device, kGpuBytes).take();
+    auto *data = reinterpret_cast<int32_t *>(byDescriptor ? owner->allocateGpu(kGpuBytes).take()
+                                                          : memory.device());
+    data += 8;
+    there.put(data, counted(60));
+    const std::string handle =
+        owner->publish({kCollI32, {60}, {}, data, nullptr}, {true, false}).take();
+    RemoteTensors remote({nullptr, 0, here.context});
+    auto tensor = remote.open(handle).take();
+    auto room = dl::GpuMemory::create(here.context, dl::GpuMemory::Kind::Device, kGpuBytes).take();
+    auto *local = reinterpret_cast<int32_t *>(room.device());
+    auto prepared = tensor->prepareRead({kCollI32, {60}, {}, local, nullptr});
+    ASSERT_TRUE(prepared.ok()) << prepared.status().toString();
+    EXPECT_EQ((*prepared)->via(), Via::Ipc);
+    ASSERT_TRUE((*prepared)->run().ok());
+    EXPECT_EQ(here.get(local, 60), counted(60));
+    here.put(local, {-7});
+    ASSERT_TRUE(
+        tensor->writeFrom({kCollI32, {1}, {}, local, nullptr}, {Via::Ipc, Region{{59}, {1}}}).ok());
+    EXPECT_EQ(there.get(data, 60).back(), -7);
+    ASSERT_TRUE(owner->withdraw(handle).ok());
+    EXPECT_EQ((*prepared)->run().code(), kCollPeer);
+  }
+}
+
+TEST(RemoteTensorGpuTest, MemoryOfAnOwnerInThisProcess) { runInOneProcess(false); }
+
+TEST(RemoteTensorGpuTest, AGpuThatDoesNotReachTheOtherSaysSo) {
+  Gpu there(false, 0), here(there, 1);
+  auto owner = TensorOwner::create({"thread", nullptr, 0, there.context}).take();
+  auto memory = dl::GpuMemory::create(there.context, dl::GpuMemory::Kind::Device, kGpuBytes).take();
+  const TensorView whole = {kCollI32, {60}, {}, memory.device(), nullptr};
+  RemoteTensors remote({nullptr, 0, here.context});
+  auto tensor = remote.open(owner->publish(whole, {true, false}).take()).take();
+  auto room = dl::GpuMemory::create(here.context, dl::GpuMemory::Kind::Device, kGpuBytes).take();
+  there.fake->failNext("contextEnablePeerAccess", dl::kCudaInvalidValue);
+  const Status status =
+      tensor->readInto({kCollI32, {60}, {}, room.device(), nullptr}, {Via::Ipc, {}});
+  EXPECT_EQ(status.code(), kCollDevice);
+  EXPECT_NE(status.message().find("the tensor of \"thread\": ipc: cuCtxEnablePeerAccess"),
+            std::string::npos)
+      << status.message();
+}
+
 // In a process that forks first: where the driver has been, its children cannot use it.
-void runInChild(Way way) {
+void runInChild(const std::function<void()> &body) {
   const pid_t pid = fork();
   if (pid == 0) {
-    runOn(/*isReal=*/true, way);
+    body();
     _exit(testing::Test::HasFailure() ? 1 : testing::Test::IsSkipped() ? 77 : 0);
   }
   int state = 0;
@@ -219,10 +328,20 @@ void runInChild(Way way) {
   EXPECT_EQ(WEXITSTATUS(state), 0);
 }
 
-TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsOpenedByIpc) { runInChild(Way::IpcOfMalloc); }
-TEST(RemoteTensorCudaTest, VmmMemoryIsOpenedByDescriptor) { runInChild(Way::IpcOfDescriptor); }
-TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsServedOverTcp) { runInChild(Way::TcpOfMalloc); }
-TEST(RemoteTensorCudaTest, VmmMemoryIsServedOverTcp) { runInChild(Way::TcpOfDescriptor); }
+void runReal(Way way) {
+  runInChild([way] { runOn(/*isReal=*/true, way); });
+}
+
+TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsOpenedByIpc) { runReal(Way::IpcOfMalloc); }
+TEST(RemoteTensorCudaTest, VmmMemoryIsOpenedByDescriptor) { runReal(Way::IpcOfDescriptor); }
+TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsServedOverTcp) { runReal(Way::TcpOfMalloc); }
+TEST(RemoteTensorCudaTest, VmmMemoryIsServedOverTcp) { runReal(Way::TcpOfDescriptor); }
+TEST(RemoteTensorCudaTest, TwoTensorsOfOneAllocation) {
+  runInChild([] { runTwoOfOneBlock(/*isReal=*/true); });
+}
+TEST(RemoteTensorCudaTest, MemoryOfAnOwnerInThisProcess) {
+  runInChild([] { runInOneProcess(/*isReal=*/true); });
+}
 
 } // namespace
 } // namespace coll::rt::exchange::test
