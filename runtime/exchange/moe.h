@@ -11,9 +11,9 @@
 // **Sums.** combine adds in f32 in rank order, biases first, and rounds once. Rows come
 // as the experts' ranks have weighted them; top-k weights travel both ways beside them.
 //
-// The types are the same for GPU memory (moe_buffer.h) and host memory (moe_reference.h). No
-// type here owns memory, but for a handle's way. Counts are in elements unless a name says
-// bytes.
+// What calls take and give is the same for GPU memory (moe_buffer.h) and host memory
+// (moe_reference.h: functions over all ranks at once, without a buffer's life cycle). No type here
+// owns memory, but for a handle's way. Counts are in elements unless a name says bytes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_H

@@ -11,7 +11,7 @@
 namespace coll::rt::test {
 namespace {
 
-constexpr int kGpus = 4;
+constexpr int kGpus = 8;
 constexpr int64_t kBytes = 1 << 20;
 
 using Rank = MoeRank;
@@ -48,9 +48,10 @@ MoeSizes sizesFor(int numRanks, std::minstd_rand &random) {
 }
 
 TEST_F(MoeBufferTest, RoundsAreThoseOfTheReference) {
-  for (int numRanks = 1; numRanks <= kGpus; ++numRanks)
+  for (const auto &[numRanks, rounds] : {std::pair(1, 12), {2, 12}, {3, 12}, {4, 12}, {8, 3}})
     playMoeRounds(
-        fake_, [&](int r) { return optionsOf(r, numRanks); }, numRanks, kMoeNodeRanks, 12);
+        fake_, [&, ranks = numRanks](int r) { return optionsOf(r, ranks); }, numRanks,
+        kMoeNodeRanks, rounds);
 }
 
 // Calls begin after the event that they are given, not after what is on the caller's stream, and
@@ -126,6 +127,24 @@ TEST_F(MoeBufferTest, LifeCycle) {
   EXPECT_EQ(fake_.misuse(), "");
 }
 
+TEST_F(MoeBufferTest, AnEndThatWasToBeExplicitIsComplainedOf) {
+  for (const bool isDestroyed : {false, true}) {
+    MoeBufferOptions options = optionsOf(1, 2);
+    options.explicitlyDestroy = true;
+    auto buffer = MoeBuffer::create(options).take();
+    if (isDestroyed) {
+      EXPECT_TRUE(buffer->destroy().ok());
+    }
+    testing::internal::CaptureStderr();
+    buffer.reset();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find("moe buffer of rank 1: not destroyed before its end") == std::string::npos,
+              isDestroyed)
+        << said;
+  }
+  EXPECT_EQ(fake_.liveAllocations(), 0);
+}
+
 TEST_F(MoeBufferTest, OptionsAreChecked) {
   const auto refusal = [](auto change) {
     MoeBufferOptions options;
@@ -164,6 +183,16 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
       "unsupported: moe buffer of rank 0: this build has no transports, so ranks are of one node "
       "(it was configured without OpenSSL, or with COLL_ENABLE_NET off)");
 #endif
+  EXPECT_EQ(refusal([](auto &o) {
+              o.numRanks = 16;
+              o.netBytes = int64_t{1} << 31;
+            }),
+            "invalid call: moe buffer of rank 0: netBytes is 2147483648, beyond INT_MAX");
+  EXPECT_EQ(refusal([](auto &o) {
+              o.numRanks = 16;
+              o.netBytes = 100;
+            }),
+            "invalid call: moe buffer of rank 0: netBytes is 100; it is a multiple of 128");
   EXPECT_EQ(refusal([](auto &o) {
               o.nodeSize = 2;
               o.numRanks = 3;

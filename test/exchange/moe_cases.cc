@@ -4,6 +4,7 @@
 #include "test/fuzz/random.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace coll::rt::test {
@@ -38,7 +39,8 @@ MoeSizes randomMoeSizes(std::minstd_rand &random, int64_t maxTokens) {
   sizes.numTopk = pick(random, 1, 16);
   sizes.maxTokens = pick<int64_t>(random, 0, maxTokens);
   sizes.hidden = 16 * pick<int64_t>(random, 1, 20);
-  sizes.dtype = pick(random, 0, 1) ? kCollBf16 : kCollF8E4M3FN;
+  sizes.dtype =
+      std::array{kCollBf16, kCollBf16, kCollF8E4M3FN, kCollF8E5M2}[pick<size_t>(random, 0, 3)];
   sizes.numScales = sizes.dtype == kCollBf16 ? 0 : pick<int64_t>(random, 0, sizes.hidden / 8);
   sizes.hasWeights = pick(random, 0, 3) != 0;
   return sizes;

@@ -3,6 +3,7 @@
 
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
+#include "test/exchange/moe_rounds.h"
 
 #include "runtime/base/dtype.h"
 
@@ -18,7 +19,7 @@
 namespace coll::rt::test {
 namespace {
 
-constexpr int kGpus = 6;
+constexpr int kGpus = 8;
 constexpr int64_t kBytes = kMoeNodesBytes;
 
 class MoeNodesTest : public testing::Test {
@@ -46,6 +47,19 @@ TEST_F(MoeNodesTest, RoundsAreThoseOfTheReferenceOverLoopback) {
   playRounds(3, 1, 3);
   playRounds(6, 3, 3);
   playRounds(6, 2, 3);
+}
+
+// As many ranks as a node has that nothing is said of.
+TEST_F(MoeNodesTest, TwoWholeNodes) {
+  test::playMoeRounds(
+      fake_,
+      [&](int r) {
+        MoeBufferOptions options = optionsOf(r, 16, 1, 20'000'000);
+        options.nodeSize = MoeBufferOptions().nodeSize;
+        options.device = r % kGpus;
+        return options;
+      },
+      16, kMoeNodeRanks, 1);
 }
 
 TEST_F(MoeNodesTest, RoundsAreThoseOfTheReferenceOverTcp) {
