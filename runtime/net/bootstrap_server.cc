@@ -66,12 +66,13 @@ private:
   bool reserved_ = false; // a rank is kept for it
 };
 
-Result<std::unique_ptr<BootstrapServer>> BootstrapServer::create(Fd fd, int worldSize,
-                                                                 const Secret &secret) {
+Result<std::unique_ptr<BootstrapServer>>
+BootstrapServer::create(Fd fd, int worldSize, const Secret &secret, int64_t visitorUs) {
   Result<Address> local = localAddress(fd);
   if (!local.ok())
     return local.status();
-  std::unique_ptr<BootstrapServer> server(new BootstrapServer(std::move(fd), worldSize, secret));
+  std::unique_ptr<BootstrapServer> server(
+      new BootstrapServer(std::move(fd), worldSize, secret, visitorUs));
   server->address_ = *local;
   Result<std::unique_ptr<Poller>> poller = Poller::create();
   if (!poller.ok())
@@ -105,12 +106,12 @@ void BootstrapServer::welcome(Fd fd) {
   ++stats_.accepted;
   if (visitors_.size() >= kMaxVisitors)
     evictOne();
-  setStreamOptions(fd, kVisitorDeadlineUs);
+  setStreamOptions(fd, visitorUs_);
   int raw = fd.get();
   auto visitor = std::make_shared<Visitor>(*this, std::move(fd), poller_->reserve());
   visitor->place = visitors_.size();
   visitors_.push_back(visitor);
-  if (!poller_->add(visitor->id(), raw, EPOLLIN, visitor, nowUs() + kVisitorDeadlineUs).ok())
+  if (!poller_->add(visitor->id(), raw, EPOLLIN, visitor, nowUs() + visitorUs_).ok())
     forget(*visitor);
 }
 

@@ -35,9 +35,9 @@ public:
     std::atomic<int64_t> evicted{0};  // visitors that gave way
   };
 
-  // Serves a listening, non-blocking socket.
-  static Result<std::unique_ptr<BootstrapServer>> create(Fd fd, int worldSize,
-                                                         const Secret &secret);
+  // Serves a listening, non-blocking socket. A visitor has `visitorUs` to prove the secret.
+  static Result<std::unique_ptr<BootstrapServer>> create(Fd fd, int worldSize, const Secret &secret,
+                                                         int64_t visitorUs = kVisitorDeadlineUs);
   // Writes out the replies that are due (for a second at most) and hangs up.
   ~BootstrapServer();
 
@@ -56,8 +56,8 @@ private:
     size_t bytes = 0;
   };
 
-  BootstrapServer(Fd fd, int worldSize, const Secret &secret)
-      : fd_(std::move(fd)), worldSize_(worldSize), secret_(secret),
+  BootstrapServer(Fd fd, int worldSize, const Secret &secret, int64_t visitorUs)
+      : fd_(std::move(fd)), worldSize_(worldSize), secret_(secret), visitorUs_(visitorUs),
         taken_(static_cast<size_t>(worldSize)), members_(static_cast<size_t>(worldSize)) {}
 
   void acceptSome();
@@ -79,6 +79,7 @@ private:
   Fd fd_;
   int worldSize_;
   Secret secret_;
+  const int64_t visitorUs_;
   Address address_;
   Stats stats_;
   RateLimitedLog log_;

@@ -15,8 +15,8 @@
 namespace coll::net::test {
 namespace {
 
-// A recorded handshake, to be replayed: what an honest client sent.
-std::vector<uint8_t> recordedHandshake() {
+// An honest client's hello, and a proof that proves nothing. (Recorded proofs: handshake_test.cc.)
+std::vector<uint8_t> inventedHandshake() {
   wire::Hello hello;
   hello.context = encode(wire::RankContext{1, 4});
   std::vector<uint8_t> bytes(wire::Hello::kBytes + sizeof(Mac), 0x5a);
@@ -31,7 +31,7 @@ Fd attack(const Address &address, std::mt19937 &random) {
     return Fd();
   pollfd ready = {fd->get(), POLLOUT, 0};
   poll(&ready, 1, 1000);
-  std::vector<uint8_t> bytes = recordedHandshake();
+  std::vector<uint8_t> bytes = inventedHandshake();
   switch (random() % 6) {
   case 0: // says nothing
     break;
@@ -41,7 +41,7 @@ Fd attack(const Address &address, std::mt19937 &random) {
   case 2: // a hello, and then nothing
     bytes.resize(wire::Hello::kBytes);
     break;
-  case 3: // a replay
+  case 3: // all of it
     break;
   case 4: // garbage
     for (uint8_t &byte : bytes)

@@ -1,11 +1,14 @@
 // What the verbs transport makes of errors that the software device of the kernel cannot
 // produce, and of calls that fail. The devices are fakes.
 
+#include "runtime/net/verbs/message.h"
 #include "test/net/verbs_pair.h"
 
 #include <cerrno>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <thread>
 
 namespace coll::net::test {
@@ -207,6 +210,26 @@ TEST_F(VerbsTest, ConnectionsThatCannotBeMadeSayWhy) {
   }
   ASSERT_TRUE(connect().ok());
   EXPECT_TRUE(message(100'000).second.ok());
+}
+
+TEST_F(VerbsTest, AStrangerThatTakesTooLongIsHungUpOn) {
+  VerbsOptions options = someOptions();
+  options.proofTimeoutUs = 50'000;
+  right_ = createVerbsTransport(options, testSecret()).take();
+  std::unique_ptr<Listener> listener = right_->listen(0).take();
+  Result<Fd> stranger = startConnect(verbs::decodeHandle(listener->handle())->address);
+  ASSERT_TRUE(stranger.ok()) << stranger.status().message();
+  pollfd hungUp = {stranger->get(), POLLIN, 0};
+  ASSERT_EQ(poll(&hungUp, 1, kPatientUs / 1000), 1);
+  char byte;
+  EXPECT_EQ(::recv(stranger->get(), &byte, 1, 0), 0);
+  testing::internal::CaptureStderr();
+  Result<std::unique_ptr<Connection>> none = listener->accept();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(none.ok() && !*none);
+  EXPECT_NE(said.find("verbs: refused a connection: the peer does not complete the connection"),
+            std::string::npos)
+      << said;
 }
 
 TEST_F(VerbsTest, ABufferThatCannotBeRegisteredFailsItsRequestAlone) {

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kMaxVisitors = 256;
 constexpr size_t kMaxAssemblies = 256; // connections of which a part is there
-constexpr int64_t kVisitorDeadlineUs = 5'000'000;
 
 // One lock for everything; handshakes are short and never wait.
 class Core final : public PollHandler, public std::enable_shared_from_this<Core> {
@@ -154,7 +153,8 @@ void Core::welcome(Fd fd) {
   auto visitor = std::make_shared<Visitor>(shared_from_this(), std::move(fd));
   visitor->place = visitors_.size();
   visitors_.push_back(visitor);
-  if (!poller_.add(visitor->id(), raw, EPOLLIN, visitor, nowUs() + kVisitorDeadlineUs).ok())
+  const int64_t deadlineUs = nowUs() + shared_.options.proofTimeoutUs;
+  if (!poller_.add(visitor->id(), raw, EPOLLIN, visitor, deadlineUs).ok())
     forget(*visitor);
 }
 

@@ -37,6 +37,8 @@ struct TcpOptions {
   bool manyConnections = false;
   // How long connection set-up may take, and how long a peer may acknowledge nothing.
   int64_t timeoutUs = 60'000'000;
+  // How long a peer that has come in may take to prove the secret.
+  int64_t proofTimeoutUs = 5'000'000;
 
   // Messages of any size travel on the control socket, and the thread that posts and tests
   // moves them: where cores are few, another thread would only take its place.

@@ -7,19 +7,13 @@
 
 namespace coll::net::verbs {
 
-namespace {
-
-constexpr int64_t kProofDeadlineUs = 5'000'000;
-
-} // namespace
-
 Result<std::shared_ptr<Setup>> Setup::server(Shared &shared, int device, const Secret &secret,
                                              uint64_t number, Fd fd) {
   std::shared_ptr<Setup> self(new Setup(shared, device, /*isClient=*/false));
   std::lock_guard<std::mutex> lock(self->mutex_);
   self->isConnected_ = true;
   self->secret_ = secret;
-  self->deadlineUs_ = nowUs() + kProofDeadlineUs;
+  self->deadlineUs_ = nowUs() + shared.options.proofTimeoutUs;
   int raw = fd.get();
   self->shake_.emplace(Handshake::server(
       std::move(fd), secret, wire::Purpose::Verbs, [number](const wire::Context &context) {

@@ -31,6 +31,8 @@ struct VerbsOptions {
   uint64_t cacheBytes = 0;
   int64_t spinUs = 20;            // a progress thread polls so long before it sleeps
   int64_t timeoutUs = 60'000'000; // for setting up a connection
+  // How long a peer that has come in may take to prove the secret and to answer.
+  int64_t proofTimeoutUs = 5'000'000;
   // How long a port may be down before its connections end.
   int64_t portGraceUs = 1'000'000;
 
