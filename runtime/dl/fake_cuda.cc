@@ -439,8 +439,9 @@ struct FakeCudaFunctions : FakeCudaPeers {
     return kCudaSuccess;
   }
   static CudaResult moduleGetLoadingMode(int *mode) {
-    *mode = kCudaLoadingEager;
-    return Call("moduleGetLoadingMode").result;
+    Call call("moduleGetLoadingMode");
+    *mode = kCudaLoadingEager + (call.state.loadsLazily ? 1 : 0);
+    return call.result;
   }
 };
 
@@ -488,6 +489,11 @@ void FakeCuda::failNext(const std::string &function, CudaResult result, int skip
 void FakeCuda::delayCopies(int queries) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   state_->delay = queries;
+}
+
+void FakeCuda::loadLazily(bool lazily) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->loadsLazily = lazily;
 }
 
 int64_t FakeCuda::calls(const std::string &function) const {

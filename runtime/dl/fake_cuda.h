@@ -41,6 +41,8 @@ public:
   void failNext(const std::string &function, CudaResult result, int skip = 0);
   // Copies end only after so many queries of their event.
   void delayCopies(int queries);
+  // As the driver does unless CUDA_MODULE_LOADING=EAGER.
+  void loadLazily(bool lazily);
   int64_t calls(const std::string &function) const;
 
   // For fakes of libraries that put work on streams. `begin` is called, under the driver's

@@ -112,6 +112,7 @@ struct FakeCuda::State {
   std::map<std::string, FakeFailure> failures;
   std::map<std::string, int64_t> calls;
   int delay = 0;
+  bool loadsLazily = false;
   std::string misuse;
 
   // The block that holds [address, address + bytes), or null.

@@ -33,6 +33,7 @@ extern "C" {
 void *collFakeAllocate(uint64_t bytes) { return fake->allocate(bytes); }
 void collFakeFree(void *data) { fake->free(data); }
 void collFakeSetCurrent() { fake->setCurrent(0); }
+void collFakeLoadLazily(bool lazily) { fake->loadLazily(lazily); }
 const char *collFakeMisuse() {
   static std::string text;
   text = fake->misuse();

@@ -1,5 +1,6 @@
 // UNPACK mode over a fake GPU: host memory plays the GPU's, and this test the kernel, by
-// the rules of runtime/base/unpack_layout.h. COLL_TEST_CUDA names the fake driver.
+// the rules of runtime/base/unpack_layout.h. COLL_TEST_CUDA names the fake driver. Over tcp, unless
+// COLL_NET_TRANSPORT says otherwise.
 
 #include "runtime/base/unpack_layout.h"
 #include "runtime/net/nccl_plugin/configure.h"
@@ -8,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
+#include <set>
 #include <unistd.h>
 
 namespace coll::net::nccl::test {
@@ -19,6 +22,7 @@ struct FakeGpu {
     return library.symbol<void *(uint64_t)>("collFakeAllocate")(bytes);
   }
   void free(void *data) { library.symbol<void(void *)>("collFakeFree")(data); }
+  void loadLazily(bool lazily) { library.symbol<void(bool)>("collFakeLoadLazily")(lazily); }
   void setCurrent() { library.symbol<void()>("collFakeSetCurrent")(); }
   std::string misuse() { return library.symbol<const char *()>("collFakeMisuse")(); }
 };
@@ -41,6 +45,27 @@ struct Kernel {
       bytes += descriptor.len;
     }
     return bytes;
+  }
+};
+
+std::string transport() { return rt::envString(rt::EnvVar::NetTransport); }
+
+// What COLL_ROUTES names, while it lives.
+struct Table {
+  const std::string path = testing::TempDir() + "plugin_paths_" + std::to_string(getpid());
+  // Rules of the transport, without its name.
+  explicit Table(std::initializer_list<const char *> rules) {
+    std::string paths;
+    for (const char *rule : rules)
+      paths += std::string(paths.empty() ? "" : ", ") + R"({"kind": ")" + transport() + R"(", )" +
+               rule + "}";
+    std::ofstream(path) << R"({"format": "coll routes", "version": 1, "routes": [], "paths": [)"
+                        << paths << "]}";
+    setenv("COLL_ROUTES", path.c_str(), 1);
+  }
+  ~Table() {
+    unsetenv("COLL_ROUTES");
+    unlink(path.c_str());
   }
 };
 
@@ -179,10 +204,7 @@ TEST_P(NcclPluginUnpackTest, RefusesWhatUnpackCannotDo) {
 }
 
 TEST_P(NcclPluginUnpackTest, ATableChoosesWhereTheUserHasNot) {
-  const std::string table = testing::TempDir() + "plugin_paths_" + std::to_string(getpid());
-  std::ofstream(table) << R"({"format": "coll routes", "version": 1, "routes": [],
-                              "paths": [{"kind": "tcp", "path": "unpack", "why": "measured"}]})";
-  setenv("COLL_ROUTES", table.c_str(), 1);
+  const Table table({R"("path": "unpack", "why": "measured")"});
   for (const char *own : {"", "0"}) {
     clearNccl();
     setenv("COLL_NET_DEVICE_UNPACK", own, 1);
@@ -198,8 +220,6 @@ TEST_P(NcclPluginUnpackTest, ATableChoosesWhereTheUserHasNot) {
         << infos[0];
     EXPECT_EQ(api_->finalize(), kNcclSuccess);
   }
-  unsetenv("COLL_ROUTES");
-  unlink(table.c_str());
 }
 
 TEST_P(NcclPluginUnpackTest, TheKernelFindsEveryMessage) {
@@ -221,6 +241,98 @@ TEST_P(NcclPluginUnpackTest, WhatLandsScatteredIsTheKernelsByItself) {
   EXPECT_TRUE(exchange());
   EXPECT_EQ(api_->finalize(), kNcclSuccess);
   unsetenv("COLL_NET_SCATTER");
+}
+
+TEST_P(NcclPluginUnpackTest, TheHostCopiesShortMessagesOnlyWhereKernelsAreLoadedEagerly) {
+  for (bool byTable : {false, true})
+    for (bool lazily : {false, true}) {
+      clearNccl();
+      std::optional<Table> table;
+      if (byTable)
+        table.emplace({R"("max_bytes": 65535, "path": "host")", R"("path": "unpack")"});
+      setenv("COLL_NET_DEVICE_UNPACK", byTable ? "" : "1", 1);
+      setenv("COLL_NET_DEVICE_UNPACK_THRESHOLD", byTable ? "" : "65536", 1);
+      gpu_.loadLazily(lazily);
+      warnings.clear();
+      ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+      ASSERT_EQ(warnings.size(), lazily ? 1u : 0u);
+      if (lazily) {
+        const char *what = byTable ? "the host's part in the table of COLL_ROUTES is ignored"
+                                   : "COLL_NET_DEVICE_UNPACK_THRESHOLD is ignored";
+        EXPECT_NE(warnings[0].find(what), std::string::npos) << warnings[0];
+        EXPECT_NE(warnings[0].find("CUDA_MODULE_LOADING=EAGER"), std::string::npos) << warnings[0];
+      }
+      EXPECT_FALSE(exchange(lazily ? 0 : 65536));
+      EXPECT_EQ(api_->finalize(), kNcclSuccess);
+    }
+  gpu_.loadLazily(false);
+  unsetenv("COLL_NET_DEVICE_UNPACK_THRESHOLD");
+}
+
+// "lo,eth0", as far as there are such.
+std::string allInterfaces() {
+  std::set<std::string> names;
+  std::string list;
+  for (const Interface &interface : findInterfaces("0.0.0.0/0").take())
+    if (names.insert(interface.name).second)
+      list += (list.empty() ? "" : ",") + interface.name;
+  return list;
+}
+
+TEST_P(NcclPluginUnpackTest, AConnectionOverSeveralDevicesUnpacksAsWell) {
+  if (transport() != "tcp")
+    GTEST_SKIP() << "test/vm joins other devices";
+  const std::string interfaces = allInterfaces();
+  if (interfaces.find(',') == interfaces.npos)
+    GTEST_SKIP() << "there is one interface only";
+  setenv("COLL_NET_IFACE", interfaces.c_str(), 1);
+  setenv("COLL_NET_RAILS", "2", 1);
+  for (const char *mode : {"1", "0"}) {
+    setenv("COLL_NET_DEVICE_UNPACK", mode, 1);
+    ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+    Properties properties;
+    ASSERT_EQ(api_->properties(0, properties), kNcclSuccess);
+    EXPECT_NE(properties.name.find('+'), std::string::npos) << properties.name;
+    if (*mode == '1') {
+      EXPECT_FALSE(exchange());
+    } else {
+      Pair pair(*api_);
+      std::vector<uint8_t> data = pattern(1 << 20, 1), got(1 << 20);
+      void *wanted = pair.post(true, got.data(), got.size());
+      void *sent = pair.post(false, data.data(), data.size());
+      EXPECT_EQ(pair.wait(wanted), kNcclSuccess);
+      EXPECT_EQ(pair.wait(sent), kNcclSuccess);
+      EXPECT_EQ(got, data);
+    }
+    EXPECT_EQ(api_->finalize(), kNcclSuccess);
+  }
+  unsetenv("COLL_NET_RAILS");
+}
+
+// With the same variables on all ranks NCCL works; where they differ it would hang.
+TEST_P(NcclPluginUnpackTest, RanksOfDifferentModesDoNotConnect) {
+  for (bool theyUnpack : {true, false}) {
+    setenv("COLL_NET_DEVICE_UNPACK", theyUnpack ? "1" : "0", 1);
+    ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+    void *listener = nullptr, *sender = nullptr;
+    uint8_t handle[kHandleBytes] = {};
+    ASSERT_EQ(api_->listen(0, handle, &listener), kNcclSuccess);
+    EXPECT_EQ(api_->finalize(), kNcclSuccess); // the listener goes on, as another process's would
+    setenv("COLL_NET_DEVICE_UNPACK", theyUnpack ? "0" : "1", 1);
+    ASSERT_EQ(api_->init(logger, nullptr), kNcclSuccess);
+    warnings.clear();
+    EXPECT_EQ(api_->connect(0, handle, &sender), kNcclInvalidUsage);
+    EXPECT_EQ(sender, nullptr);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_EQ(
+        warnings[0],
+        "NET/coll: connect: the listener's process is in mode " +
+            std::string(theyUnpack ? "UNPACK, this one in HOST" : "HOST, this one in UNPACK") +
+            ": COLL_NET_DEVICE_UNPACK has to be alike on all ranks, and where it is auto "
+            "COLL_NET_SCATTER and COLL_ROUTES");
+    EXPECT_EQ(api_->closeListen(listener), kNcclSuccess);
+    EXPECT_EQ(api_->finalize(), kNcclSuccess);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, NcclPluginUnpackTest, testing::Values(11, 12),

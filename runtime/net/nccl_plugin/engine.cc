@@ -13,6 +13,11 @@ namespace {
 // A connect() that NCCL gave up without a word. The transports' own deadline is shorter.
 constexpr int64_t kForgottenUs = 600'000'000;
 
+// The byte of a handle that says how its listener receives. Transports write a handle's front, and
+// a bond's mark has the last 8 bytes (bond/frame.cc).
+constexpr size_t kModeAt = kHandleBytes - 9;
+constexpr uint8_t modeMark(bool unpacks) { return unpacks ? 'U' : 'H'; }
+
 NcclResult resultOf(CollCode code) {
   switch (code) {
   case kCollOk:
@@ -51,12 +56,15 @@ Engine &Engine::get() {
 }
 
 NcclResult Engine::fail(const Status &status, const char *call) {
-  if (NcclLogger logger = logger_)
-    logger(kNcclLogWarn, kNcclLogNet, "coll", 0, "NET/coll: %s: %s", call,
-           status.message().c_str());
-  else
-    rt::log(rt::LogLevel::Error, std::string(call) + ": " + status.toString());
+  warn(std::string(call) + ": " + status.message());
   return resultOf(status.code());
+}
+
+void Engine::warn(const std::string &text) {
+  if (NcclLogger logger = logger_)
+    logger(kNcclLogWarn, kNcclLogNet, "coll", 0, "NET/coll: %s", text.c_str());
+  else
+    rt::log(rt::LogLevel::Warn, text);
 }
 
 void Engine::info(const char *format, ...) {
@@ -87,6 +95,8 @@ NcclResult Engine::open(NcclLogger logger, ProfilerHook profiler, bool isConfigu
     for (const Device &device : network_->devices())
       info("%s device %s, %d Mb/s, %s", network_->transport().name(), device.name.c_str(),
            device.speedMbps, network_->mode().c_str());
+    if (!network_->warning().empty())
+      warn("init: " + network_->warning());
     if (isConfigured && network_->asksForChannels())
       info(
           "for faster large sends, export NCCL_NCHANNELS_PER_NET_PEER=8: this NCCL reads it before "
@@ -167,6 +177,7 @@ NcclResult Engine::listen(int number, void *handle, void **listenComm) {
     return fail(listener.status(), "listen");
   static_assert(Handle::kBytes == kHandleBytes);
   std::memcpy(handle, (*listener)->handle().bytes.data(), kHandleBytes);
+  static_cast<uint8_t *>(handle)[kModeAt] = modeMark(all->unpacks());
   *listenComm = new ListenComm{std::move(all), number, listener.take()};
   return kNcclSuccess;
 }
@@ -201,6 +212,15 @@ NcclResult Engine::connect(int number, const void *bytes, void **sendComm) {
     return kNcclInvalidArgument;
   Handle handle;
   std::memcpy(handle.bytes.data(), bytes, handle.bytes.size());
+  // NCCL would go on, with protocols and algorithms that differ by rank, and hang.
+  if (handle.bytes[kModeAt] == modeMark(!all->unpacks()))
+    return fail(
+        {kCollMismatch, "the listener's process is in mode " +
+                            std::string(all->unpacks() ? "HOST" : "UNPACK") + ", this one in " +
+                            all->mode() +
+                            ": COLL_NET_DEVICE_UNPACK has to be alike on all ranks, and where "
+                            "it is auto COLL_NET_SCATTER and COLL_ROUTES"},
+        "connect");
   Result<std::unique_ptr<Connection>> connection = poll(*all, number, handle);
   if (!connection.ok())
     return fail(connection.status(), "connect");

@@ -47,6 +47,7 @@ public:
 
   // Logs the status and says what NCCL is to know of it.
   NcclResult fail(const Status &status, const char *call);
+  void warn(const std::string &text);
   void info(const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 private:

@@ -93,9 +93,15 @@ Status Network::addUnpacking(const Settings &settings) {
   if (!cuda.ok())
     return cuda.status().annotate("UNPACK mode");
   COLL_RETURN_IF_ERROR(configureForUnpack());
-  // Copies by NCCL's thread can then wait for ever: only who asks for them gets them.
-  if (options->isByTable && rt::dl::lazyLoading(**cuda))
+  // A copy by NCCL's thread waits while a kernel is loaded, which waits for kernels that run, and
+  // those for the copy.
+  if (options->unpackThreshold > 0 && rt::dl::lazyLoading(**cuda)) {
     options->unpackThreshold = 0;
+    warning_ = std::string(options->isByTable ? "the host's part in the table of COLL_ROUTES"
+                                              : "COLL_NET_DEVICE_UNPACK_THRESHOLD") +
+               " is ignored: while CUDA loads kernels lazily, a copy by NCCL's thread can wait for "
+               "ever; CUDA_MODULE_LOADING=EAGER permits it";
+  }
   options->receive = ReceivePath::Unpack;
   options->send = SendPath::Host;
   options->implicitConsume = kNcclSteps;

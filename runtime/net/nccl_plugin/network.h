@@ -40,6 +40,8 @@ public:
   bool unpacks() const { return unpacks_; }
   // "HOST", or "UNPACK", and who has chosen it if that is a table; for people.
   const std::string &mode() const { return mode_; }
+  // What of the user's settings is left out, and why; empty where all count.
+  const std::string &warning() const { return warning_; }
   // Whether NCCL's host memory has to be registered with the transport.
   bool registersHost() const { return registersHost_; }
   // Whether NCCL was asked for channels that the user has not asked for.
@@ -59,7 +61,7 @@ private:
   DeviceTransport *deviceTransport_ = nullptr; // transport_, in UNPACK mode
   std::vector<Device> devices_;
   bool unpacks_ = false, registersHost_ = false, asksForChannels_ = false;
-  std::string mode_;
+  std::string mode_, warning_;
   std::atomic<uint64_t> connections_{0};
 };
 
