@@ -1,8 +1,10 @@
 #include "test/net/device_harness.h"
 
+#include "runtime/net/bond/bond.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/socket.h"
 #include "runtime/net/tcp/tcp.h"
+#include "test/net/flaky_transport.h"
 
 #include <cstring>
 #include <thread>
@@ -56,6 +58,10 @@ uint64_t HostKernel::pack(const void *buffer, uint64_t bytes) {
 std::unique_ptr<Transport> makeBelow(const std::string &name) {
   if (name == "loopback")
     return createLoopbackTransport().take();
+  if (name == "bond")
+    return createBondTransport(
+               std::make_unique<FlakyTransport>(createLoopbackTransport().take(), 3), {})
+        .take();
   TcpOptions options;
   options.iface = "lo";
   auto transport = createTcpTransport(options, *Secret::create("a secret of this test"));
@@ -70,12 +76,18 @@ Ends connectEnds(Transport &left, Transport &right) {
   Result<std::unique_ptr<Connector>> connector = left.connect(0, (*listener)->handle());
   EXPECT_TRUE(connector.ok()) << connector.status().message();
   for (int64_t end = nowUs() + kPatientUs; (!ends.left || !ends.right) && nowUs() < end;) {
-    Result<std::unique_ptr<Connection>> got =
-        ends.left ? (*listener)->accept() : (*connector)->poll();
-    EXPECT_TRUE(got.ok()) << got.status().message();
-    if (!got.ok())
+    Result<std::unique_ptr<Connection>> left(nullptr), right(nullptr);
+    if (!ends.left)
+      left = (*connector)->poll();
+    if (!ends.right)
+      right = (*listener)->accept();
+    EXPECT_TRUE(left.ok() && right.ok()) << left.status().message() << right.status().message();
+    if (!left.ok() || !right.ok())
       break;
-    (ends.left ? ends.right : ends.left) = got.take();
+    if (!ends.left)
+      ends.left = left.take();
+    if (!ends.right)
+      ends.right = right.take();
     std::this_thread::yield();
   }
   EXPECT_TRUE(ends.left && ends.right);

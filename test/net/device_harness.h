@@ -48,7 +48,8 @@ struct GpuBuffer {
   Segment segment() const { return segment(0, bytes); }
 };
 
-// Over "loopback" or "tcp". `left` connects, `right` accepts.
+// Over "loopback", "tcp" or "bond" (several devices at once, over loopback). `left` connects,
+// `right` accepts.
 class DeviceTest : public testing::TestWithParam<const char *> {
 protected:
   void TearDown() override;

@@ -298,7 +298,7 @@ TEST_P(SendTest, CloseEndsWhatWaitsForAKernel) {
   EXPECT_EQ(ends.left->isend(&out, 1, 1).status().code(), kCollAborted);
 }
 
-INSTANTIATE_TEST_SUITE_P(Device, SendTest, testing::Values("loopback", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Device, SendTest, testing::Values("loopback", "tcp", "bond"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace

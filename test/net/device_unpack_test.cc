@@ -543,7 +543,7 @@ TEST_P(UnpackTest, OneSidedAccessOfGpuMemoryIsRefused) {
   expectDone(*ends.right, post(ends.right->iflush(&segment, 1)), 1000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Device, UnpackTest, testing::Values("loopback", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Device, UnpackTest, testing::Values("loopback", "tcp", "bond"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace
