@@ -1,5 +1,6 @@
 #include "runtime/kernels/page_copy.h"
 
+#include <cstdio>
 #include <string>
 
 namespace coll::kernels {
@@ -45,6 +46,15 @@ Status checkCopy(const PageCopy &copy) {
   return checkCommon(copy.bounceBytes, copy.buffer, copy.bufferBytes, copy.errorWord, copy.blocks);
 }
 
+Status checkVersion(int32_t version, int32_t known) {
+  if (version == known)
+    return Status::okay();
+  char text[96];
+  std::snprintf(text, sizeof(text), "a device handle of version 0x%x, this kernel reads 0x%x",
+                static_cast<unsigned>(version), static_cast<unsigned>(known));
+  return {kCollUnsupported, text};
+}
+
 Status checkMessage(const void *handle, uint64_t bounceBytes, const void *buffer,
                     uint64_t bufferBytes, const uint64_t *errorWord, int blocks) {
   if (!handle || !aligned(handle, 8))
@@ -56,6 +66,8 @@ Status checkGroup(const UnpackGroupCopy &copy) {
   if (copy.mask >> UnpackGroupCopy::kPeers != 0)
     return Status::invalid("a group has at most " + std::to_string(UnpackGroupCopy::kPeers) +
                            " peers");
+  if (copy.mask != 0)
+    COLL_RETURN_IF_ERROR(checkVersion(copy.version, kHandleVersion<rt::UnpackHandle>));
   for (uint32_t i = 0; i < UnpackGroupCopy::kPeers; ++i) {
     const UnpackGroupCopy::Peer &peer = copy.peers[i];
     if (copy.mask >> i & 1)

@@ -24,11 +24,18 @@ struct PageCopy {
   int blocks = 0;                // 0: one for each multiprocessor
 };
 
+// Version of the layouts behind a handle that these kernels read.
+template <class Handle>
+inline constexpr int32_t kHandleVersion = rt::kUnpackVersion;
+template <>
+inline constexpr int32_t kHandleVersion<rt::PackHandle> = rt::kPackVersion;
+
 // The next message of a connection. `handle` is in GPU memory and has the bounce buffer,
-// the descriptors and the head.
+// the descriptors and the head; `version` is what its connection says (net::DeviceHandle).
 template <class Handle>
 struct MessageCopy {
   Handle *handle = nullptr;
+  int32_t version = rt::kUnpackVersionInvalid;
   uint64_t bounceBytes = 0;
   void *buffer = nullptr;
   uint64_t bufferBytes = 0;
@@ -48,10 +55,13 @@ struct UnpackGroupCopy {
   };
   Peer peers[kPeers];
   uint32_t mask = 0;
+  int32_t version = rt::kUnpackVersionInvalid; // of all the handles, as in MessageCopy
   uint64_t *errorWord = nullptr;
   int blocks = 0; // they share the peers; 0: one for each peer
 };
 
+// kCollUnsupported, with both named, for a handle of another version than the kernel knows.
+rt::Status checkVersion(int32_t version, int32_t known);
 // kCollInvalidCall with the reason, for what no launch can take. Descriptors are not
 // looked at: the kernel checks them.
 rt::Status checkCopy(const PageCopy &copy);

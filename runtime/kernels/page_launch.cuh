@@ -62,6 +62,7 @@ inline rt::Status launchPages(const char *name, PagesKernel kernel, PageCopy cop
 template <class Handle>
 rt::Status launchNext(const char *name, NextKernel<Handle> kernel, AdvanceKernel<Handle> advance,
                       MessageCopy<Handle> message, void *stream) {
+  COLL_RETURN_IF_ERROR(checkVersion(message.version, kHandleVersion<Handle>));
   COLL_RETURN_IF_ERROR(checkMessage(message.handle, message.bounceBytes, message.buffer,
                                     message.bufferBytes, message.errorWord, message.blocks));
   const rt::Result<PageKernel> block = PageKernel::prepare(reinterpret_cast<const void *>(kernel));

@@ -1,5 +1,6 @@
 // What only GPU buffers of backend net can get wrong: operations under way at once share
-// slots of staging memory, and must not starve each other; compressed messages bring the same bits.
+// slots of staging memory, and must not starve each other; compressed messages bring the same bits;
+// a handle of another version is refused.
 
 #include "runtime/backend/net/gpu_mover.h"
 #include "runtime/backend/net/mesh.h"
@@ -90,7 +91,7 @@ std::vector<std::vector<uint16_t>> resultsOf(const std::string &backend) {
 
 } // namespace
 
-class GpuCompression : public testing::TestWithParam<std::string> {
+class GpuMoverTest : public testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
     std::string whyNot;
@@ -101,6 +102,7 @@ protected:
 
   std::unique_ptr<GpuMemory> memory_;
 };
+using GpuCompression = GpuMoverTest;
 
 TEST_P(GpuCompression, BringsTheBitsThatTravelWithoutIt) {
   memory_.reset(); // the jobs have their own
@@ -172,8 +174,57 @@ TEST_P(GpuBuffers, ATableSendsShortMessagesThroughSlots) {
   unlink(file.c_str());
 }
 
+//===-- handles -----------------------------------------------------------------===//
+
+namespace {
+
+// A connection whose descriptors this library does not know.
+class NewerConnection final : public net::Connection {
+public:
+  const net::DeviceHandle *deviceHandle() const override { return &handle_; }
+  Result<net::Request *> isend(const net::Segment *, int, uint64_t) override { return none(); }
+  Result<net::Request *> irecv(const net::Segment *, int, uint64_t) override { return none(); }
+  Result<net::Request *> iwrite(const net::Segment *, int, const net::RemoteKey &,
+                                uint64_t) override {
+    return none();
+  }
+  Result<net::Request *> iread(const net::Segment *, int, const net::RemoteKey &,
+                               const net::RemoteRows &) override {
+    return none();
+  }
+  Result<net::Request *> iflush(const net::Segment *, int) override { return none(); }
+  Result<net::Completion> test(net::Request *) override { return net::Completion(); }
+  void close() override {}
+
+private:
+  static net::Request *none() { return nullptr; }
+  const net::DeviceHandle handle_ = {net::DeviceType::Unpack, kUnpackVersion + 1, nullptr, 0, true};
+};
+
+} // namespace
+
+using GpuUnpacking = GpuMoverTest;
+
+TEST_P(GpuUnpacking, AHandleOfAnotherVersionIsRefused) {
+  network::GpuMoverOptions options;
+  options.path = network::GpuPath::Unpack;
+  options.channel.blocks = 2;
+  std::unique_ptr<network::GpuMover> mover =
+      network::GpuMover::create(network::gpuPlatform(), 0, options).take();
+  char *target = mover->allocate(64).take();
+  network::Link link(1, std::make_unique<NewerConnection>());
+  for (int again = 0; again < 2; ++again) {
+    const Status status = mover->expect(link, target, 64, /*first=*/true).status();
+    EXPECT_EQ(status.code(), kCollUnsupported);
+    EXPECT_EQ(status.message(), "a device handle of version 0x8, this kernel reads 0x7");
+  }
+  mover->release(target);
+}
+
 INSTANTIATE_TEST_SUITE_P(fake, GpuCompression, testing::Values("fake"));
 INSTANTIATE_TEST_SUITE_P(gpu, GpuCompression, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(fake, GpuUnpacking, testing::Values("fake"));
+INSTANTIATE_TEST_SUITE_P(gpu, GpuUnpacking, testing::Values("gpu"));
 
 INSTANTIATE_TEST_SUITE_P(fake, GpuBuffers,
                          testing::Values("net/tcp//fake/kernel", "net/tcp//fake/unpack",

@@ -108,6 +108,7 @@ struct Connection {
   MessageCopy<Handle> message(const Sides &sides, int blocks) const {
     MessageCopy<Handle> out;
     out.handle = handle.get();
+    out.version = kHandleVersion<Handle>;
     out.bounceBytes = sides.bounce.bytes();
     out.buffer = sides.buffer.data();
     out.bufferBytes = sides.buffer.bytes();
@@ -241,6 +242,7 @@ void checkPeerGroup(Machine &machine, Random &random, int rounds) {
     SCOPED_TRACE("round " + std::to_string(round));
     UnpackGroupCopy copy;
     copy.mask = static_cast<uint32_t>(below(random, 1u << kPeers));
+    copy.version = kHandleVersion<rt::UnpackHandle>;
     copy.errorWord = error.get();
     copy.blocks = static_cast<int>(below(random, 4));
     std::vector<std::unique_ptr<Sides>> all;

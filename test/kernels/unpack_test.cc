@@ -154,6 +154,10 @@ TEST(UnpackLaunch, RefusesWhatNoLaunchCanTake) {
   EXPECT_FALSE(launchUnpackNext(message, nullptr).ok());
   UnpackGroupCopy group;
   group.mask = 4;
+  group.version = 8;
+  EXPECT_EQ(checkGroup(group).code(), kCollUnsupported);
+  EXPECT_EQ(checkGroup(group).message(), "a device handle of version 0x8, this kernel reads 0x7");
+  group.version = rt::kUnpackVersion;
   EXPECT_NE(checkGroup(group).message().find("peer 2"), std::string::npos);
   EXPECT_FALSE(launchUnpackGroup(group, nullptr).ok());
   group.mask = 1u << UnpackGroupCopy::kPeers;

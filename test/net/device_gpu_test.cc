@@ -55,6 +55,7 @@ protected:
                 Launch launch) {
     kernels::MessageCopy<Handle> message;
     message.handle = static_cast<Handle *>(handle->handle);
+    message.version = handle->version;
     message.bounceBytes = bounceBytes;
     message.buffer = reinterpret_cast<void *>(buffer);
     message.bufferBytes = bytes;

@@ -3,6 +3,7 @@
 #include "runtime/backend/net/mesh.h"
 #include "runtime/base/dtype.h"
 #include "runtime/kernels/compress.h"
+#include "runtime/kernels/page_copy.h"
 #include "runtime/net/device/device_transport.h"
 
 #include <algorithm>
@@ -268,6 +269,9 @@ Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t by
     return take(in_, dst, bytes, first);
   if (options_.path == GpuPath::Copy)
     return std::optional<Parcel>(direct(dst, bytes));
+  if (const net::DeviceHandle *handle = link.connection().deviceHandle();
+      handle && !unpacked_.count(&link))
+    COLL_RETURN_IF_ERROR(kernels::checkVersion(handle->version, kUnpackVersion));
   int &underWay = unpacked_[&link];
   if (underWay >= (first ? kSlots : kUnpackShared))
     return first ? take(in_, dst, bytes, first) : Result<std::optional<Parcel>>(std::nullopt);
