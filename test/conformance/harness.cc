@@ -83,8 +83,12 @@ struct Variant {
     std::istringstream parts(text);
     for (std::string *part : {&name, &transport, &algorithm, &memory, &path})
       std::getline(parts, *part, '/');
+    constexpr std::string_view kScattered = "scattered-";
+    scatters = path.compare(0, kScattered.size(), kScattered) == 0;
+    path.erase(0, scatters ? kScattered.size() : 0);
   }
   std::string name, transport, algorithm, memory, path;
+  bool scatters = false; // data lands out of place
 };
 
 std::unique_ptr<GpuMemory> makeMemory(const Variant &variant, std::string &whyNot) {
@@ -129,6 +133,7 @@ void runJob(const std::string &backendName, const Layout &layout,
   ScopedEnv scoped("COLL_NET_ALGORITHM", algorithm.empty() ? nullptr : algorithm.c_str());
   const bool compress = path == "compress"; // the path kernel
   ScopedEnv scopedPath("COLL_NET_GPU_PATH", path.empty() || compress ? nullptr : path.c_str());
+  ScopedEnv scopedScatter("COLL_NET_SCATTER", variant.scatters ? "1" : nullptr);
   ScopedEnv scopedCompress("COLL_NET_GPU_COMPRESS", compress ? "1" : nullptr);
   ScopedEnv scopedBlocks("COLL_NET_GPU_BLOCKS", memory == "fake" ? "2" : nullptr);
   std::unique_ptr<GpuMemory> gpu;

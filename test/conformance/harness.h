@@ -59,7 +59,8 @@ inline constexpr int64_t kPatientUs = 120'000'000;
 
 // Runs `body` on every rank of the layout at once, and ends when all have returned.
 // `backend` is a name, or "name/transport/algorithm/memory/path": memory is nothing or a kind
-// of GpuMemory, path how it travels, or "compress". Skips the test where there is no such memory.
+// of GpuMemory, path how it travels, or "compress"; "scattered-" before a path lets data land out
+// of place. Skips the test where there is no such memory.
 void runJob(const std::string &backend, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs = kPatientUs);
 

@@ -33,6 +33,17 @@ INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Reductions,
 INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Movements,
                          testing::Combine(testing::Values(kCompress), testing::Values(kCollF16)),
                          movementsName);
+// So it is to them in which order data lands.
+#define COLL_CONFORMANCE_OF_SOME(label, backend)                                                   \
+  INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
+                           testing::Combine(testing::Values(backend),                              \
+                                            testing::Values(TypedReduction(kCollF32, kCollSum))),  \
+                           reductionsName);                                                        \
+  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
+                           testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
+                           movementsName)
+COLL_CONFORMANCE_OF_SOME(net_fake_gpu_unpack_scattered, "net/loopback//fake/scattered-unpack");
+COLL_CONFORMANCE_OF_SOME(net_fake_gpu_copy_scattered, "net/loopback//fake/scattered-copy");
 } // namespace coll::rt::test
 #endif
 COLL_CONFORMANCE_OF_TRANSFERS(net_fake_gpu, "net/tcp//fake/kernel");
