@@ -3,6 +3,7 @@
 #include "tools/common/safe_parse.h"
 
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <sys/resource.h>
 #include <thread>
@@ -51,9 +52,12 @@ TEST(GuardTest, SaysWhichSignalItWas) {
 TEST(GuardTest, NoRoomForTheStackIsAnError) {
   EXPECT_EQ(runGuarded("test",
                        [] {
+                         // Room for little more than there is now.
+                         size_t pages = 0;
+                         std::ifstream("/proc/self/statm") >> pages;
                          struct rlimit limit;
                          getrlimit(RLIMIT_AS, &limit);
-                         limit.rlim_cur = 400 << 20;
+                         limit.rlim_cur = pages * sysconf(_SC_PAGESIZE) + (64 << 20);
                          setrlimit(RLIMIT_AS, &limit);
                          return mlir::coll::runOnLargeStack([] { return 0; });
                        }),
