@@ -28,12 +28,13 @@ uint32_t hashOf(const RootUpdate &update, uint32_t ranks, uint32_t optimizer) {
   return hash;
 }
 
-// A call that names its chunks goes by rings.
+// A call that names its chunks goes by rings, and so does a member alone, who sends nothing.
 bool fitsPackets(const PeerGroup &group, const RootUpdate &call, uint64_t longest) {
   const auto gradientBytes = static_cast<uint64_t>(rt::dtypeSize(call.gradientType)),
              parameterBytes = static_cast<uint64_t>(rt::dtypeSize(call.parameterType));
   const uint64_t part = roundUp(longest) * std::max(gradientBytes, parameterBytes);
-  return call.chunkElems == 0 && longest * gradientBytes * group.size <= kUpdatePacketBytes &&
+  return call.chunkElems == 0 && group.size > 1 &&
+         longest * gradientBytes * group.size <= kUpdatePacketBytes &&
          part <= group.layout.packetBytes / 2;
 }
 
