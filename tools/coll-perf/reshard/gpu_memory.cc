@@ -72,13 +72,7 @@ public:
       COLL_RETURN_IF_ERROR(openNetwork());
       card.handle = network_->handle();
     }
-    Result<std::vector<std::string>> all =
-        bootstrap.allgather({reinterpret_cast<const char *>(&card), sizeof(card)}, task.timeoutUs);
-    if (!all)
-      return all.status();
-    cards_.resize(all->size());
-    for (size_t i = 0; i < cards_.size(); ++i)
-      std::memcpy(&cards_[i], (*all)[i].data(), sizeof(Card));
+    COLL_RETURN_IF_ERROR(swapCards(card, bootstrap, task.timeoutUs, cards_));
     if (!network_)
       return {};
     std::vector<net::Handle> handles;

@@ -10,7 +10,10 @@
 #include "tools/coll-perf/reshard/pattern.h"
 
 #include <array>
+#include <cstring>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace coll::perf {
 
@@ -19,6 +22,20 @@ enum class Place { Source, Target, Scratch };
 inline constexpr size_t kPlaces = 3;
 inline constexpr unsigned char kSpoiled = 0x5e; // what spoil() leaves
 using PlaceBytes = std::array<int64_t, kPlaces>;
+
+// What each rank tells the others, by rank. Plain bytes.
+template <typename Card>
+Status swapCards(const Card &mine, net::Bootstrap &bootstrap, int64_t timeoutUs,
+                 std::vector<Card> &cards) {
+  Result<std::vector<std::string>> all =
+      bootstrap.allgather({reinterpret_cast<const char *>(&mine), sizeof mine}, timeoutUs);
+  if (!all)
+    return all.status();
+  cards.resize(all->size());
+  for (size_t i = 0; i < cards.size(); ++i)
+    std::memcpy(&cards[i], (*all)[i].data(), sizeof(Card));
+  return {};
+}
 
 class RankMemory {
 public:

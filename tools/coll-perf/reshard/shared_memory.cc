@@ -37,13 +37,7 @@ public:
       card.descriptors[place] = segments_[place].fd().get();
       card.bytes[place] = bytes[place];
     }
-    Result<std::vector<std::string>> all =
-        bootstrap.allgather({reinterpret_cast<const char *>(&card), sizeof(card)}, task.timeoutUs);
-    if (!all)
-      return all.status();
-    cards_.resize(all->size());
-    for (size_t i = 0; i < cards_.size(); ++i)
-      std::memcpy(&cards_[i], (*all)[i].data(), sizeof(Card));
+    COLL_RETURN_IF_ERROR(swapCards(card, bootstrap, task.timeoutUs, cards_));
     return {};
   }
 
