@@ -216,7 +216,8 @@ Status MoeBuffer::open() {
     return made.status();
   nodes_ = made.take();
   card_.net = nodes_->handle();
-  if (options_.nvlBytes == 0)
+  // The low-latency mode takes it for lowLatencyClean() alone.
+  if (options_.nvlBytes == 0 && !cuda.streamWaitValue)
     return Status::okay();
   Result<std::unique_ptr<CallQueue>> calls = CallQueue::create(gpu_, [this](const Status &failure) {
     (void)settle(failure);

@@ -178,11 +178,11 @@ public:
   // [L][R * maxTokens][hidden] bf16 in the buffer of the next call, which has to be a combine:
   // where experts may write its rows without memory of their own.
   Result<MoeView> lowLatencyCombineInput() const;
-  // From here on calls have this shape, and both buffers are as they were at the start. All ranks
-  // call it, after the same calls, with the same shape. kCollInvalidCall: it needs more bytes than
-  // the mode has here, or a call was not received; nothing has changed then, on this rank.
-  // kCollUnsupported: between nodes, whose messages stay as they are. It does not block, but is not
-  // to be captured, and graphs of calls before it are not to be replayed.
+  // From here on calls have this shape, and both buffers are empty. All ranks call it, after the
+  // same calls, with the same shape. kCollInvalidCall: it needs more bytes than the mode has here,
+  // larger messages between nodes than the first shape, or a call was not received; nothing has
+  // changed then, on this rank. It does not block, but is not to be captured, and graphs of calls
+  // before it are not to be replayed.
   Status lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
 
 private:
@@ -282,7 +282,10 @@ private:
 
   // moe_buffer_low_latency.cc
   Status openLowLatency();
+  dl::CudaAddress lowLatencyBuffer(uint64_t number) const; // of the two
   Status clearLowLatency();
+  Status reshapeLowLatency(const MoeLowLatencyShape &shape);
+  Status enqueueClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
   Status checkClean(const MoeLowLatencyShape &shape) const;
   // On the stream, until all ranks of the node are there with the same shape.
   Status meet(const MoeLowLatencyShape &shape);

@@ -62,15 +62,35 @@ int64_t MoeBuffer::lowLatencyRoom() const {
   return options_.numRanks > options_.nodeSize ? needed : std::max(needed, options_.netBytes);
 }
 
+dl::CudaAddress MoeBuffer::lowLatencyBuffer(uint64_t number) const {
+  const kernels::LowLatencyArea area = kernels::lowLatencyArea(kernelShape(lowLatencyShape_));
+  return reinterpret_cast<dl::CudaAddress>(memory_->data() + lowLatencyOffset() +
+                                           static_cast<int64_t>(number * area.bytes));
+}
+
 Status MoeBuffer::clearLowLatency() {
   const kernels::LowLatencyArea area = kernels::lowLatencyArea(kernelShape(lowLatencyShape_));
-  for (uint64_t buffer = 0; buffer < 2; ++buffer) {
-    char *words = memory_->data() + lowLatencyOffset() + buffer * area.bytes;
+  for (uint64_t buffer = 0; buffer < 2; ++buffer)
     COLL_RETURN_IF_ERROR(
-        driver(platform_.cuda->memsetD8Async(reinterpret_cast<dl::CudaAddress>(words), 0, area.rows,
-                                             stream_),
+        driver(platform_.cuda->memsetD8Async(lowLatencyBuffer(buffer), 0, area.rows, stream_),
                "cuMemsetD8Async"));
-  }
+  return Status::okay();
+}
+
+// Numbers of calls count on: those that other nodes' messages have do.
+Status MoeBuffer::reshapeLowLatency(const MoeLowLatencyShape &shape) {
+  const dl::Cuda &cuda = *platform_.cuda;
+  auto &states = words_->lowLatencyStates;
+  for (uint64_t buffer = 0; buffer < 2; ++buffer)
+    COLL_RETURN_IF_ERROR(driver(cuda.memcpyDtoHAsync(states[buffer], lowLatencyBuffer(buffer),
+                                                     sizeof states[buffer], stream_),
+                                "cuMemcpyDtoHAsync"));
+  lowLatencyShape_ = shape;
+  COLL_RETURN_IF_ERROR(clearLowLatency());
+  for (uint64_t buffer = 0; buffer < 2; ++buffer)
+    COLL_RETURN_IF_ERROR(driver(cuda.memcpyHtoDAsync(lowLatencyBuffer(buffer), states[buffer],
+                                                     sizeof states[buffer], stream_),
+                                "cuMemcpyHtoDAsync"));
   return Status::okay();
 }
 
@@ -85,13 +105,17 @@ Status MoeBuffer::readyForLowLatency() {
 }
 
 Status MoeBuffer::checkClean(const MoeLowLatencyShape &shape) const {
-  if (nodes_)
-    return {kCollUnsupported, "low-latency mode: between nodes messages keep their shape"};
+  if (nodes_ && !calls_)
+    return {kCollUnsupported,
+            "low-latency mode: the CUDA driver is too old: its streams wait for no words"};
   COLL_RETURN_IF_ERROR(checkMoeShape(shape, options_.numRanks));
   const int64_t needed = lowLatencyBytes(shape, options_.numRanks);
   if (needed > lowLatencyRoom())
     return refuse("`shape` needs " + std::to_string(needed) + " bytes; the buffer has " +
                   std::to_string(lowLatencyRoom()));
+  if (nodes_ && !nodes_->fitsLowLatency(kernelShape(shape)))
+    return refuse("`shape` has larger messages to other nodes than the one that the buffer was "
+                  "made for");
   for (int64_t call = std::max<int64_t>(0, lowLatencyCalls_ - 2); call < lowLatencyCalls_; ++call)
     if (pending_[call % 2].index() != 0)
       return refuse("call " + std::to_string(call) + " was not received: its hook comes first");
@@ -102,17 +126,23 @@ Status MoeBuffer::lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrde
   return named([&]() -> Status {
     COLL_RETURN_IF_ERROR(readyForLowLatency());
     COLL_RETURN_IF_ERROR(checkClean(shape));
-    dl::CudaScope scope(*platform_.cuda, gpu_->context());
-    COLL_RETURN_IF_ERROR(scope.status());
-    COLL_RETURN_IF_ERROR(begin(order));
-    // Peers store into these buffers until they have left their last calls, and from their next
-    // ones on.
-    COLL_RETURN_IF_ERROR(meet(shape));
-    lowLatencyShape_ = shape;
-    COLL_RETURN_IF_ERROR(clearLowLatency());
-    COLL_RETURN_IF_ERROR(meet(shape));
-    return end(order);
+    return joint(enqueueClean(shape, order));
   }());
+}
+
+Status MoeBuffer::enqueueClean(const MoeLowLatencyShape &shape, const MoeOrder &order) {
+  dl::CudaScope scope(*platform_.cuda, gpu_->context());
+  COLL_RETURN_IF_ERROR(scope.status());
+  COLL_RETURN_IF_ERROR(begin(order));
+  if (nodes_)
+    COLL_RETURN_IF_ERROR(
+        post([this, shape] { return nodes_->cleanLowLatency(kernelShape(shape)); }).status());
+  // Peers store into these buffers until they have left their last calls, and from their next ones
+  // on.
+  COLL_RETURN_IF_ERROR(meet(shape));
+  COLL_RETURN_IF_ERROR(reshapeLowLatency(shape));
+  COLL_RETURN_IF_ERROR(meet(shape));
+  return end(order);
 }
 
 // A notification of no tokens, whose words are in none of the buffers.

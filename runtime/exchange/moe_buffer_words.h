@@ -14,6 +14,8 @@ struct MoeBuffer::Words {
   alignas(64) kernels::MoeCounters counters;
   // Of notifications of no tokens, by which ranks meet; the GPU's alone.
   alignas(64) int32_t noTokens[kernels::kMaxPeers];
+  // Of both buffers of the low-latency mode, while these are emptied; the driver's alone.
+  alignas(64) char lowLatencyStates[2][kernels::kLowLatencyStateBytes];
   int32_t rankPrefix[kernels::kMaxPeers * kernels::kMaxPeers], channelPrefix[kernels::kMaxPeers];
 };
 

@@ -29,10 +29,10 @@ Status wrong(const std::string &what) {
 MoeLowLatencyNodes::MoeLowLatencyNodes(std::shared_ptr<dl::GpuContext> gpu,
                                        net::Transport &transport, const MoeWorld &world,
                                        const kernels::LowLatencyShape &shape)
-    : gpu_(std::move(gpu)), transport_(transport), world_(world), shape_(shape),
+    : gpu_(std::move(gpu)), transport_(transport), world_(world),
       area_(kernels::lowLatencyFarArea(shape, static_cast<uint32_t>(world.numRanks),
                                        static_cast<uint32_t>(world.members()))),
-      localExperts_(shape.numExperts / static_cast<uint32_t>(world.numRanks)) {}
+      incoming_(shape), outgoing_(shape) {}
 
 Result<std::unique_ptr<MoeLowLatencyNodes>>
 MoeLowLatencyNodes::create(std::shared_ptr<dl::GpuContext> gpu, net::Transport &transport,
@@ -74,6 +74,7 @@ kernels::LowLatencyFar MoeLowLatencyNodes::of(int64_t buffer) const {
   kernels::LowLatencyFar far;
   far.numRanks = static_cast<uint32_t>(world_.numRanks);
   far.firstRank = static_cast<uint32_t>(world_.rank - world_.place());
+  far.area = area_;
   far.memory = pinned_.device() + buffer * static_cast<int64_t>(area_.bytes);
   return far;
 }
@@ -103,6 +104,28 @@ void MoeLowLatencyNodes::stop() {
 Status MoeLowLatencyNodes::failure() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return failure_;
+}
+
+//===-- shapes ------------------------------------------------------------------===//
+
+bool MoeLowLatencyNodes::fits(const kernels::LowLatencyShape &shape) const {
+  return kernels::lowLatencyFits(shape, static_cast<uint32_t>(world_.numRanks),
+                                 static_cast<uint32_t>(world_.members()), area_);
+}
+
+void MoeLowLatencyNodes::expect(const kernels::LowLatencyShape &shape) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  incoming_ = shape;
+}
+
+void MoeLowLatencyNodes::sendAsExpected() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  outgoing_ = incoming_;
+}
+
+kernels::LowLatencyShape MoeLowLatencyNodes::copyOf(const kernels::LowLatencyShape &shape) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return shape;
 }
 
 //===-- flows -------------------------------------------------------------------===//
@@ -150,7 +173,7 @@ RankFlow MoeLowLatencyNodes::flowOf(int rank, bool isSend) {
   flow.isMoved = [=](int64_t chunk) { return isRaised(chunk, area_.rung, rank); };
   flow.bytes = [this, slots = flow.slots](int64_t chunk) {
     const char *message = slots[static_cast<size_t>(bufferOf(chunk))].host;
-    return bytesOf(*reinterpret_cast<const LowLatencyMessage *>(message));
+    return bytesOf(copyOf(outgoing_), *reinterpret_cast<const LowLatencyMessage *>(message));
   };
   flow.isGone = [=](int64_t chunk) {
     __atomic_store_n(wordOf(chunk, area_.sent, rank), numberOf(chunk), __ATOMIC_RELEASE);
@@ -160,11 +183,12 @@ RankFlow MoeLowLatencyNodes::flowOf(int rank, bool isSend) {
 
 //===-- messages ----------------------------------------------------------------===//
 
-int64_t MoeLowLatencyNodes::bytesOf(const LowLatencyMessage &header) const {
+int64_t MoeLowLatencyNodes::bytesOf(const kernels::LowLatencyShape &shape,
+                                    const LowLatencyMessage &header) const {
   using namespace kernels::low_latency;
   const bool isDispatch = header.kind == LowLatencyMessage::kDispatch;
   const uint64_t before =
-      isDispatch ? rowsAt(localExperts_, header.tokens, header.numTopk) : kReturnsAt;
+      isDispatch ? rowsAt(expertsOfRank(shape), header.tokens, header.numTopk) : kReturnsAt;
   const uint64_t each = uint64_t{header.rowBytes} + (isDispatch ? 0 : kTailBytes);
   return static_cast<int64_t>(before + header.rows * each);
 }
@@ -177,29 +201,31 @@ Status MoeLowLatencyNodes::admit(int64_t chunk, int rank, const ChunkSlot &slot)
   if ((!isDispatch && header.kind != LowLatencyMessage::kCombine) ||
       header.number != static_cast<uint32_t>(numberOf(chunk)))
     return wrong("something else than its next message");
-  if (slot.bytes != bytesOf(header))
-    return wrong(std::to_string(slot.bytes) + " bytes for a message of " +
-                 std::to_string(bytesOf(header)));
-  COLL_RETURN_IF_ERROR(isDispatch ? admitDispatch(header, slot)
-                                  : admitCombine(chunk, header, slot));
+  const kernels::LowLatencyShape shape = copyOf(incoming_);
+  if (const int64_t bytes = bytesOf(shape, header); slot.bytes != bytes)
+    return wrong(std::to_string(slot.bytes) + " bytes for a message of " + std::to_string(bytes));
+  COLL_RETURN_IF_ERROR(isDispatch ? admitDispatch(shape, header, slot)
+                                  : admitCombine(chunk, shape, header, slot));
   __atomic_store_n(wordOf(chunk, area_.arrived, rank), numberOf(chunk), __ATOMIC_RELEASE);
   return Status::okay();
 }
 
-Status MoeLowLatencyNodes::admitDispatch(const LowLatencyMessage &header,
+Status MoeLowLatencyNodes::admitDispatch(const kernels::LowLatencyShape &shape,
+                                         const LowLatencyMessage &header,
                                          const ChunkSlot &slot) const {
   using namespace kernels::low_latency;
-  if (header.tokens > shape_.maxTokens || header.numTopk > shape_.numTopk ||
+  const uint32_t localExperts = expertsOfRank(shape);
+  if (header.tokens > shape.maxTokens || header.numTopk > shape.numTopk ||
       header.entries > header.tokens * header.numTopk || header.rows > header.tokens ||
-      (header.rowBytes != plainBytes(shape_.hidden) && header.rowBytes != fp8Bytes(shape_.hidden)))
+      (header.rowBytes != plainBytes(shape.hidden) && header.rowBytes != fp8Bytes(shape.hidden)))
     return wrong("more than there may be");
   const auto *begins = reinterpret_cast<const uint32_t *>(slot.host + kBeginsAt);
-  bool isOrdered = begins[0] == 0 && begins[localExperts_] == header.entries;
-  for (uint32_t e = 0; e < localExperts_; ++e)
+  bool isOrdered = begins[0] == 0 && begins[localExperts] == header.entries;
+  for (uint32_t e = 0; e < localExperts; ++e)
     isOrdered &= begins[e] <= begins[e + 1] && begins[e + 1] - begins[e] <= header.tokens;
   if (!isOrdered)
     return wrong("numbers of tokens that there cannot be");
-  const auto *entries = reinterpret_cast<const uint64_t *>(slot.host + entriesAt(localExperts_));
+  const auto *entries = reinterpret_cast<const uint64_t *>(slot.host + entriesAt(localExperts));
   for (uint32_t i = 0; i < header.entries; ++i) {
     const auto says = static_cast<uint32_t>(entries[i]);
     if (entries[i] >> 32 >= header.rows || (says & kTokenBits) >= header.tokens ||
@@ -209,19 +235,19 @@ Status MoeLowLatencyNodes::admitDispatch(const LowLatencyMessage &header,
   return Status::okay();
 }
 
-Status MoeLowLatencyNodes::admitCombine(int64_t chunk, const LowLatencyMessage &header,
-                                        const ChunkSlot &slot) {
+Status MoeLowLatencyNodes::admitCombine(int64_t chunk, const kernels::LowLatencyShape &shape,
+                                        const LowLatencyMessage &header, const ChunkSlot &slot) {
   using namespace kernels::low_latency;
-  if (header.rowBytes != plainBytes(shape_.hidden) && header.rowBytes != logBytes(shape_.hidden))
+  if (header.rowBytes != plainBytes(shape.hidden) && header.rowBytes != logBytes(shape.hidden))
     return wrong("more than there may be");
   const char *tail = slot.host + kReturnsAt + header.rowBytes;
   for (uint32_t row = 0; row < header.rows; ++row, tail += header.rowBytes + kTailBytes) {
     uint32_t says = 0;
     std::memcpy(&says, tail, sizeof says);
     const uint32_t token = says & kTokenBits, place = says >> kPlaceShift;
-    if (token >= shape_.maxTokens || place >= shape_.numTopk)
+    if (token >= shape.maxTokens || place >= shape.numTopk)
       return wrong("a row of a token that there is not");
-    __atomic_store_n(wordOf(chunk, area_.returns, static_cast<int>(token * shape_.numTopk + place)),
+    __atomic_store_n(wordOf(chunk, area_.returns, static_cast<int>(token * shape.numTopk + place)),
                      numberOf(chunk) << 32 | row, __ATOMIC_RELAXED);
   }
   return Status::okay();

@@ -7,6 +7,9 @@
 // as soon as the GPU's word says that the place is free. So it needs to be told of no call.
 //
 // What comes is checked here before a kernel sees it: kCollMismatch names the rank.
+//
+// Another shape (MoeBuffer::lowLatencyClean()) leaves memory and flows as they are, and numbers
+// count on: only what messages may be like changes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
@@ -25,7 +28,7 @@ namespace coll::rt {
 
 class MoeLowLatencyNodes {
 public:
-  // The transport outlives the object.
+  // `shape`: of the first calls; none takes more memory. The transport outlives the object.
   static Result<std::unique_ptr<MoeLowLatencyNodes>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                             net::Transport &transport,
                                                             const MoeWorld &world,
@@ -40,6 +43,12 @@ public:
   void start(ChunkPump &pump, std::function<Status()> watch, std::function<void()> fail);
   // Before connections are closed.
   void stop();
+  // Whether messages of the shape have room.
+  bool fits(const kernels::LowLatencyShape &shape) const;
+  // What comes from now on is of that shape: all calls so far have been received here.
+  void expect(const kernels::LowLatencyShape &shape);
+  // And what goes: all ranks have received what went so far, and expect the same.
+  void sendAsExpected();
   // Why no more go. Any thread.
   Status failure() const;
 
@@ -54,23 +63,28 @@ private:
   uint64_t *wordOf(int64_t chunk, uint64_t offset, int rank) const;
   // The message is a call's, and nothing in it leads outside; then the GPU is told.
   Status admit(int64_t chunk, int rank, const ChunkSlot &slot);
-  Status admitDispatch(const kernels::LowLatencyMessage &header, const ChunkSlot &slot) const;
-  Status admitCombine(int64_t chunk, const kernels::LowLatencyMessage &header,
-                      const ChunkSlot &slot);
-  int64_t bytesOf(const kernels::LowLatencyMessage &header) const;
+  Status admitDispatch(const kernels::LowLatencyShape &shape,
+                       const kernels::LowLatencyMessage &header, const ChunkSlot &slot) const;
+  Status admitCombine(int64_t chunk, const kernels::LowLatencyShape &shape,
+                      const kernels::LowLatencyMessage &header, const ChunkSlot &slot);
+  uint32_t expertsOfRank(const kernels::LowLatencyShape &shape) const {
+    return shape.numExperts / static_cast<uint32_t>(world_.numRanks);
+  }
+  int64_t bytesOf(const kernels::LowLatencyShape &shape,
+                  const kernels::LowLatencyMessage &header) const;
+  kernels::LowLatencyShape copyOf(const kernels::LowLatencyShape &shape) const;
 
   std::shared_ptr<dl::GpuContext> gpu_;
   net::Transport &transport_;
   const MoeWorld world_;
-  const kernels::LowLatencyShape shape_;
   const kernels::LowLatencyFarArea area_;
-  const uint32_t localExperts_;
   dl::GpuMemory pinned_;
   net::Memory *registered_ = nullptr;
   std::thread thread_;
   std::atomic<bool> isStopping_{false};
   mutable std::mutex mutex_; // of what follows
   Status failure_;
+  kernels::LowLatencyShape incoming_, outgoing_;
 };
 
 } // namespace coll::rt

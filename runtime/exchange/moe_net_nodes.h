@@ -48,6 +48,10 @@ public:
     far_->start(network_->pump(), watch_, std::move(fail));
   }
   kernels::LowLatencyFar lowLatencyFar(int64_t buffer) const override { return far_->of(buffer); }
+  bool fitsLowLatency(const kernels::LowLatencyShape &shape) const override {
+    return far_->fits(shape);
+  }
+  Status cleanLowLatency(const kernels::LowLatencyShape &shape) override;
   Status lowLatencyFailure() const override { return far_->failure(); }
   void stopLowLatency() override { far_->stop(); }
 
@@ -61,6 +65,7 @@ private:
   Status run(std::vector<RankFlow> flows) { return network_->pump().run(std::move(flows), watch_); }
 
   // moe_net_nodes_agree.cc
+  Status agreeWith(const std::vector<int> &ranks, const MoeCallSign &sign);
   Status swapCounts(const MoeCallSign &sign, const MoeLayout &layout, int64_t numTokens,
                     std::vector<MoeCounts> &counts);
   Status swapRoutes(const std::vector<MoeCounts> &counts,

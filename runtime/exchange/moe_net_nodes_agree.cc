@@ -92,19 +92,47 @@ RankFlow MoeNetNodes::bytesFlow(int rank, bool isSend, Message kind, void *data,
 
 Status MoeNetNodes::agree(const MoeCallSign &sign) {
   const MoeWorld &world = options_.world;
-  ++calls_;
-  MoeCallSign own = sign;
-  std::vector<MoeCallSign> others(at(world.numNodes()));
-  std::vector<RankFlow> flows;
-  for (int n = 0; n < world.numNodes(); ++n)
-    if (n != world.node()) {
-      flows.push_back(bytesFlow(world.onNode(n), true, kSigns, &own, sizeof own));
-      flows.push_back(bytesFlow(world.onNode(n), false, kSigns, &others[at(n)], sizeof own));
-    }
-  COLL_RETURN_IF_ERROR(run(std::move(flows)));
+  std::vector<int> counterparts;
   for (int n = 0; n < world.numNodes(); ++n)
     if (n != world.node())
-      COLL_RETURN_IF_ERROR(compare(world.rank, sign, world.onNode(n), others[at(n)]));
+      counterparts.push_back(world.onNode(n));
+  return agreeWith(counterparts, sign);
+}
+
+Status MoeNetNodes::agreeWith(const std::vector<int> &ranks, const MoeCallSign &sign) {
+  ++calls_;
+  MoeCallSign own = sign;
+  std::vector<MoeCallSign> others(ranks.size());
+  std::vector<RankFlow> flows;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    flows.push_back(bytesFlow(ranks[i], true, kSigns, &own, sizeof own));
+    flows.push_back(bytesFlow(ranks[i], false, kSigns, &others[i], sizeof own));
+  }
+  COLL_RETURN_IF_ERROR(run(std::move(flows)));
+  for (size_t i = 0; i < ranks.size(); ++i)
+    COLL_RETURN_IF_ERROR(compare(options_.world.rank, sign, ranks[i], others[i]));
+  return Status::okay();
+}
+
+// Who has told its sign has received all that others sent it, so a rank that has all signs may send
+// messages of the new shape; and since these may be on their way to here by then, it expects them
+// before it tells its own.
+Status MoeNetNodes::cleanLowLatency(const kernels::LowLatencyShape &shape) {
+  COLL_RETURN_IF_ERROR(finish());
+  far_->expect(shape);
+  const MoeWorld &world = options_.world;
+  std::vector<int> ranks;
+  for (int rank = 0; rank < world.numRanks; ++rank)
+    if (rank / world.nodeSize != world.node())
+      ranks.push_back(rank);
+  MoeCallSign sign;
+  sign.kind = MoeCallSign::kLowLatencyClean;
+  sign.rowBytes = kernels::low_latency::plainBytes(shape.hidden);
+  sign.numTopk = shape.numTopk;
+  sign.numExperts = shape.numExperts;
+  sign.capacity = shape.maxTokens;
+  COLL_RETURN_IF_ERROR(agreeWith(ranks, sign));
+  far_->sendAsExpected();
   return Status::okay();
 }
 

@@ -40,7 +40,7 @@ struct MoeNodesOptions {
 
 // What ranks have to agree on, besides that they make their n-th call. Plain bytes.
 struct MoeCallSign {
-  enum Kind : uint32_t { kDispatch = 1, kDispatchAgain, kCombine };
+  enum Kind : uint32_t { kDispatch = 1, kDispatchAgain, kCombine, kLowLatencyClean };
   uint32_t kind = 0;
   uint32_t rowBytes = 0, numTopk = 0, numScales = 0, numExperts = 0;
   uint32_t unused = 0;
@@ -121,6 +121,11 @@ public:
   virtual void startLowLatency(std::function<void()> fail) = 0;
   // What calls of one of the two buffers are launched with.
   virtual kernels::LowLatencyFar lowLatencyFar(int64_t buffer) const = 0;
+  // Whether that shape's messages have room.
+  virtual bool fitsLowLatency(const kernels::LowLatencyShape &shape) const = 0;
+  // When what is on the stream is complete, calls of that mode among it: meets all ranks of other
+  // nodes, and messages are of that shape then.
+  virtual Status cleanLowLatency(const kernels::LowLatencyShape &shape) = 0;
   // Why no more messages come.
   virtual Status lowLatencyFailure() const = 0;
   // Before the object's end: `watch` and `fail` are called no more.

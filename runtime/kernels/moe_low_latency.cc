@@ -52,10 +52,18 @@ Status checkFar(const PeerGroup &group, const LowLatencyFar &far) {
   return Status::okay();
 }
 
+Status checkFarRoom(const PeerGroup &group, const LowLatencyCall &call) {
+  const uint32_t ranks = ranksOf(group, call.far);
+  return ranks == group.size || lowLatencyFits(call.shape, ranks, group.size, call.far.area)
+             ? Status::okay()
+             : refuse(group, "the memory for other nodes has no room for messages of this shape");
+}
+
 Status checkCall(const PeerGroup &group, const LowLatencyCall &call) {
   COLL_RETURN_IF_ERROR(checkPeerGroup(group));
   COLL_RETURN_IF_ERROR(checkFar(group, call.far));
   COLL_RETURN_IF_ERROR(checkLowLatencyShape(call.shape, ranksOf(group, call.far)));
+  COLL_RETURN_IF_ERROR(checkFarRoom(group, call));
   if (call.phases == 0 || call.phases > (kLowLatencySend | kLowLatencyReceive))
     return refuse(group, "no such phases");
   if (call.numTokens > call.shape.maxTokens)
@@ -92,9 +100,7 @@ template <typename Plan>
 void fillIn(const PeerGroup &group, Plan &plan) {
   LowLatencyCall &call = plan.args.call;
   call.far.numRanks = ranksOf(group, call.far);
-  if (call.far.numRanks > group.size)
-    plan.farArea = lowLatencyFarArea(call.shape, call.far.numRanks, group.size);
-  MoeGrid &grid = plan.args.call.grid;
+  MoeGrid &grid = call.grid;
   grid.blocks = grid.blocks ? grid.blocks : kLowLatencyBlocks;
   grid.threads = grid.threads ? grid.threads : kLowLatencyThreads;
 }
@@ -125,7 +131,8 @@ LowLatencyArea lowLatencyArea(const LowLatencyShape &shape) {
   const uint64_t rowBytes = low_latency::rowBytes(shape.hidden);
   LowLatencyArea area = {};
   area.state = 0;
-  area.counts = roundUp(sizeof(low_latency::State));
+  static_assert(sizeof(low_latency::State) <= kLowLatencyStateBytes);
+  area.counts = kLowLatencyStateBytes;
   area.arrivals = area.counts + roundUp(pairs * sizeof(uint64_t));
   area.returns = area.arrivals + roundUp(rows * sizeof(uint64_t));
   area.rows = area.returns + roundUp(returned * sizeof(uint64_t));
@@ -157,6 +164,13 @@ LowLatencyFarArea lowLatencyFarArea(const LowLatencyShape &shape, uint32_t numRa
   return area;
 }
 
+bool lowLatencyFits(const LowLatencyShape &shape, uint32_t numRanks, uint32_t groupSize,
+                    const LowLatencyFarArea &area) {
+  const LowLatencyFarArea needed = lowLatencyFarArea(shape, numRanks, groupSize);
+  return needed.messageBytes <= area.messageBytes &&
+         needed.out - needed.returns <= area.out - area.returns;
+}
+
 Status checkLowLatencyDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args) {
   const LowLatencyCall &call = args.call;
   COLL_RETURN_IF_ERROR(checkCall(group, call));
@@ -186,15 +200,13 @@ Status checkLowLatencyCombine(const PeerGroup &group, const LowLatencyCombineArg
 namespace low_latency {
 
 Dispatch planDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args) {
-  Dispatch plan = {
-      args, lowLatencyArea(args.call.shape), {}, numberOf(kDispatch, args.call, args.fp8)};
+  Dispatch plan = {args, lowLatencyArea(args.call.shape), numberOf(kDispatch, args.call, args.fp8)};
   fillIn(group, plan);
   return plan;
 }
 
 Combine planCombine(const PeerGroup &group, const LowLatencyCombineArgs &args) {
-  Combine plan = {
-      args, lowLatencyArea(args.call.shape), {}, numberOf(kCombine, args.call, args.log)};
+  Combine plan = {args, lowLatencyArea(args.call.shape), numberOf(kCombine, args.call, args.log)};
   fillIn(group, plan);
   return plan;
 }

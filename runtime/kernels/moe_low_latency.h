@@ -47,7 +47,9 @@ struct LowLatencyShape {
 };
 rt::Status checkLowLatencyShape(const LowLatencyShape &shape, uint32_t numRanks);
 
-// Offsets in a buffer. Words are u64: the call's number, then what they say.
+// Offsets in a buffer. Words are u64: the call's number, then what they say. Who empties a buffer
+// between calls, for another shape, keeps its state, which counts on.
+inline constexpr uint64_t kLowLatencyStateBytes = 512;
 struct LowLatencyArea {
   uint64_t state;    // LowLatencyState
   uint64_t counts;   // [local expert][source]: rows that come

@@ -28,7 +28,7 @@ class Combiner {
 public:
   COLL_DEVICE Combiner(const PeerGroup &group, const Combine &plan, char *shared)
       : group_(group), args_(plan.args), call_(plan.args.call), shape_(plan.args.call.shape),
-        round_(group, plan), far_(group, plan.args.call.far, plan.farArea),
+        round_(group, plan), far_(group, plan.args.call.far),
         scratch_(*reinterpret_cast<Scratch *>(shared)), local_(shape_.numExperts / far_.numRanks()),
         thread_(simt::threadIndex()) {}
 

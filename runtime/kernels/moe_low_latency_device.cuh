@@ -41,7 +41,7 @@ public:
   template <typename Plan>
   COLL_DEVICE Round(const PeerGroup &group, const Plan &plan)
       : group_(group), call_(plan.args.call), area_(plan.area), what_(plan.what),
-        far_(group, plan.args.call.far, plan.farArea), own_(stateOf(group.rank)),
+        far_(group, plan.args.call.far), own_(stateOf(group.rank)),
         sent_(simt::loadRelaxed(&own_.sent)), received_(simt::loadRelaxed(&own_.received)) {}
 
   // These are for all threads of a block, and return the same to all. False: give up.

@@ -27,7 +27,7 @@ class Dispatcher {
 public:
   COLL_DEVICE Dispatcher(const PeerGroup &group, const Dispatch &plan, char *shared)
       : group_(group), args_(plan.args), call_(plan.args.call), shape_(plan.args.call.shape),
-        round_(group, plan), far_(group, plan.args.call.far, plan.farArea),
+        round_(group, plan), far_(group, plan.args.call.far),
         scratch_(*reinterpret_cast<Scratch *>(shared)),
         experts_(reinterpret_cast<int16_t *>(shared + sizeof(Scratch))),
         local_(shape_.numExperts / far_.numRanks()), thread_(simt::threadIndex()),

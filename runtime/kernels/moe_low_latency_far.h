@@ -24,13 +24,6 @@ struct LowLatencyShape; // moe_low_latency.h
 
 inline constexpr uint32_t kLowLatencyRanks = 128; // of all nodes, at most
 
-// Ranks on other nodes. A member's rank is its node's first one plus its position.
-struct LowLatencyFar {
-  uint32_t numRanks = 0;  // of all nodes; 0: the members are all
-  uint32_t firstRank = 0; // member 0's
-  char *memory = nullptr; // LowLatencyFarArea::bytes of this call's buffer, as the GPU addresses it
-};
-
 // Offsets in the pinned memory of one buffer, which is zero at the start. Words are u64, each
 // written by one side, and have the number of the buffer's call, from 1.
 struct LowLatencyFarArea {
@@ -46,6 +39,17 @@ struct LowLatencyFarArea {
 };
 LowLatencyFarArea lowLatencyFarArea(const LowLatencyShape &shape, uint32_t numRanks,
                                     uint32_t groupSize);
+
+// Ranks on other nodes. A member's rank is its node's first one plus its position.
+struct LowLatencyFar {
+  uint32_t numRanks = 0;       // of all nodes; 0: the members are all
+  uint32_t firstRank = 0;      // member 0's
+  LowLatencyFarArea area = {}; // of this call's shape, or of one that takes no less
+  char *memory = nullptr;      // area.bytes of this call's buffer, as the GPU addresses it
+};
+// Whether calls of the shape find room in an area of another one.
+bool lowLatencyFits(const LowLatencyShape &shape, uint32_t numRanks, uint32_t groupSize,
+                    const LowLatencyFarArea &area);
 
 // At the start of a message.
 struct alignas(16) LowLatencyMessage {

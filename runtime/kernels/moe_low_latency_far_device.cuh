@@ -13,8 +13,8 @@ namespace coll::kernels::low_latency {
 
 class Far {
 public:
-  COLL_DEVICE Far(const PeerGroup &group, const LowLatencyFar &far, const LowLatencyFarArea &area)
-      : far_(far), area_(area), members_(group.size) {}
+  COLL_DEVICE Far(const PeerGroup &group, const LowLatencyFar &far)
+      : far_(far), area_(far.area), members_(group.size) {}
 
   COLL_DEVICE uint32_t numRanks() const { return far_.numRanks; }
   COLL_DEVICE uint32_t rankOf(uint32_t member) const { return far_.firstRank + member; }

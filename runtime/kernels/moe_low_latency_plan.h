@@ -28,13 +28,11 @@ struct alignas(128) State {
 struct Dispatch {
   LowLatencyDispatchArgs args;
   LowLatencyArea area;
-  LowLatencyFarArea farArea;
   uint32_t what;
 };
 struct Combine {
   LowLatencyCombineArgs args;
   LowLatencyArea area;
-  LowLatencyFarArea farArea;
   uint32_t what;
 };
 // `call.grid` and `call.far` are filled in. `what` differs where members' calls do.

@@ -181,6 +181,137 @@ TEST_F(MoeLowLatencyNodesTest, GraphsBetweenCallsOfTheNormalMode) {
   EXPECT_EQ(fake_.misuse(), "");
 }
 
+// --- other shapes
+
+void clean(MoeRanks &all, const MoeLowLatencyShape &shape) {
+  beside(all, [&](size_t r, MoeRank &rank) {
+    // Some are early: messages of the new shape meet ranks that have not come to it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(r % 3 * 5));
+    must(rank.buffer->lowLatencyClean(shape, rank.order));
+  });
+}
+
+// After an even number of calls, and an odd one.
+TEST_F(MoeLowLatencyNodesTest, CleanedItTakesAnotherShape) {
+  std::minstd_rand random(36);
+  const struct {
+    const char *transport;
+    int numRanks, nodeSize;
+  } worlds[] = {{"loopback", 2, 1}, {"loopback", 4, 2}, {"loopback", 5, 2}, {"tcp", 3, 2}};
+  for (const auto &[name, numRanks, nodeSize] : worlds) {
+    SCOPED_TRACE(name + std::to_string(numRanks));
+    transport_ = moeNodesTransport(name);
+    MoeRanks all = ranks(numRanks, nodeSize);
+    const MoeLowLatencyShape first = lowLatencyShape(numRanks);
+    playLowLatencyRounds(all, first, 2, random);
+    for (const MoeLowLatencyShape &shape : {MoeLowLatencyShape{30, 128, 3, 2 * numRanks},
+                                            MoeLowLatencyShape{5, 384, 6, 3 * numRanks}, first}) {
+      clean(all, shape);
+      playLowLatencyRounds(all, shape, 4, random);
+      const LowLatencyWorld world = lowLatencyWorld(shape, numRanks, kCollBf16, false, random);
+      beside(all, [&](size_t r, MoeRank &rank) {
+        const LowLatencyMemory memory =
+            lowLatencyMemory(rank, world.cases[r], shape, numRanks, kCollBf16, false);
+        lowLatencyDispatch(rank, memory, r % 2);
+        rank.wait();
+        expectRows(memory.rows, world.rows[r]);
+      });
+      ASSERT_FALSE(HasFailure()) << shape.maxTokens << " tokens";
+    }
+    all.clear();
+    EXPECT_EQ(fake_.liveAllocations(), 0);
+    EXPECT_EQ(fake_.misuse(), "");
+  }
+}
+
+// Without the host's waiting for anything in between, and with the normal mode around it.
+TEST_F(MoeLowLatencyNodesTest, AnotherShapeComesInTheOrderOfTheStream) {
+  constexpr int kRanks = 4;
+  std::minstd_rand random(37);
+  MoeRanks all = syncedRanks(fake_, kRanks, [&](int r) {
+    MoeBufferOptions options = optionsOf(r, kRanks, 2);
+    options.nvlBytes = options.netBytes = kMoeNodesBytes;
+    return options;
+  });
+  const MoeLowLatencyShape shapes[2] = {lowLatencyShape(kRanks), {7, 128, 4, 2 * kRanks}};
+  const LowLatencyWorld worlds[2] = {lowLatencyWorld(shapes[0], kRanks, kCollBf16, false, random),
+                                     lowLatencyWorld(shapes[1], kRanks, kCollBf16, false, random)};
+  beside(all, [&](size_t r, MoeRank &rank) {
+    const MoeDispatchOptions options;
+    const MoeInputs normal = inputsOf(rank, worlds[0].cases[r], kRanks, options.config);
+    std::vector<LowLatencyMemory> memories;
+    for (size_t i = 0; i < 4; ++i) {
+      const size_t which = i % 2;
+      if (i > 0)
+        must(rank.buffer->lowLatencyClean(shapes[which], rank.order));
+      memories.push_back(
+          lowLatencyMemory(rank, worlds[which].cases[r], shapes[which], kRanks, kCollBf16, false));
+      lowLatencyDispatch(rank, memories.back(), false);
+      must(rank.buffer->dispatchLayout(normal.routing, normal.layout, rank.order));
+      must(rank.buffer
+               ->dispatch(normal.tokens, normal.routing, normal.layout, options, normal.handle,
+                          rank.order)
+               .status());
+    }
+    rank.wait();
+    must(rank.buffer->check());
+    for (size_t i = 0; i < 4; ++i)
+      expectRows(memories[i].rows, worlds[i % 2].rows[r]);
+  });
+  EXPECT_EQ(fake_.misuse(), "");
+}
+
+TEST_F(MoeLowLatencyNodesTest, CleaningIsRefusedWhereItCannotBe) {
+  MoeRanks all = ranks(2, 1);
+  MoeBuffer &buffer = *all[1]->buffer;
+  const std::string who = "invalid call: moe buffer of rank 1: low-latency mode: ";
+  // In GPU memory it has room.
+  const MoeLowLatencyShape shape = {15, 256, 3, 6};
+  ASSERT_LE(MoeBuffer::lowLatencyBytes(shape, 2),
+            MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2));
+  EXPECT_EQ(buffer.lowLatencyClean(shape, all[1]->order).toString(),
+            who + "`shape` has larger messages to other nodes than the one that the buffer was "
+                  "made for");
+  dl::Cuda old = fake_.table();
+  old.streamWaitValue = nullptr;
+  ScopedMoePlatform platform(emulatedMoe(old));
+  MoeRanks without = ranks(2, 1);
+  EXPECT_EQ(without[1]->buffer->lowLatencyClean(lowLatencyShape(2), without[1]->order).toString(),
+            "unsupported: moe buffer of rank 1: low-latency mode: the CUDA driver is too old: its "
+            "streams wait for no words");
+}
+
+TEST_F(MoeLowLatencyNodesTest, CleaningForDifferentShapesEndsAll) {
+  MoeRanks all = ranks(3, 1);
+  beside(all, [&](size_t r, MoeRank &rank) {
+    MoeLowLatencyShape shape = lowLatencyShape(3);
+    shape.maxTokens -= static_cast<int64_t>(r == 2);
+    (void)rank.buffer->lowLatencyClean(shape, rank.order);
+    rank.wait();
+    const Status status = rank.buffer->check();
+    EXPECT_EQ(status.code(), kCollMismatch) << status.toString();
+    EXPECT_NE(status.message().find("calls with other sizes or types: tokens that there is room "
+                                    "for: "),
+              std::string::npos)
+        << status.toString();
+    rank.end();
+  });
+}
+
+TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeToCleanEndsTheOthers) {
+  MoeRanks all = ranks(4, 2, 1'000'000);
+  beside(all, [&](size_t r, MoeRank &rank) {
+    if (r == 3)
+      return;
+    must(rank.buffer->lowLatencyClean(lowLatencyShape(4), rank.order));
+    rank.wait();
+    const Status status = rank.buffer->check();
+    EXPECT_EQ(status.code(), kCollTimeout) << status.toString();
+    EXPECT_NE(status.message().find("rank 3"), std::string::npos) << status.toString();
+    rank.end();
+  });
+}
+
 // --- identity, faults
 
 TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
@@ -200,10 +331,6 @@ TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
   MoeTokens tokens;
   EXPECT_EQ(buffer.dispatchAgain(tokens, {}, {}, all[3]->order).status().message(),
             "moe buffer of rank 3: without nvlBytes it has the low-latency mode alone");
-  EXPECT_EQ(
-      buffer.lowLatencyClean(shape, all[3]->order).toString(),
-      "unsupported: moe buffer of rank 3: low-latency mode: between nodes messages keep their "
-      "shape");
 }
 
 TEST_F(MoeLowLatencyNodesTest, AShapeThatDiffersIsNamedByAll) {
