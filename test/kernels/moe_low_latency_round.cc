@@ -28,12 +28,12 @@ std::vector<MoeRankCase> randomWorld(const MoeLowLatencyShape &shape, uint32_t s
   return randomMoeCase(sizes, random);
 }
 
-LowLatencyCall callOf(MoeTeam &team, const MoeRankCase &rank, const MoeLowLatencyShape &shape,
-                      const std::vector<char *> &buffers, const int64_t *topkIdx,
-                      std::minstd_rand &random) {
+LowLatencyCall callOf(MoeTeam &team, uint32_t member, const MoeRankCase &rank,
+                      const MoeLowLatencyShape &shape, const std::vector<char *> &buffers,
+                      const int64_t *topkIdx, std::minstd_rand &random) {
   LowLatencyCall call;
   call.shape = kernelShape(shape);
-  std::copy(buffers.begin(), buffers.end(), call.buffers);
+  std::copy_n(buffers.begin() + team.firstOf(member), team.group(member).size, call.buffers);
   call.topkIdx = topkIdx;
   call.numTokens = static_cast<uint32_t>(rank.routing.numTokens);
   call.numTopk = static_cast<uint32_t>(rank.routing.numTopk);
@@ -167,7 +167,7 @@ LowLatencyRound makeRound(MoeTeam &team, const MoeLowLatencyShape &shape,
     const MoeRankCase &rank = round.drawn.world[i];
     LowLatencyDispatchArgs d;
     const int64_t *topk = team.put(i, rank.topkIdx);
-    d.call = callOf(team, rank, shape, buffers[2 * number % 2], topk, random);
+    d.call = callOf(team, i, rank, shape, buffers[2 * number % 2], topk, random);
     d.x = team.put(i, rank.x);
     d.fp8 = round.drawn.fp8;
     d.out.x = team.room<char>(i, rows * static_cast<uint64_t>(shape.hidden) * 2);
@@ -179,7 +179,7 @@ LowLatencyRound makeRound(MoeTeam &team, const MoeLowLatencyShape &shape,
     d.stats = team.put(i, std::vector<int32_t>(local, 7));
     d.error = &team.group(i).control->error;
     LowLatencyCombineArgs c;
-    c.call = callOf(team, rank, shape, buffers[(2 * number + 1) % 2], topk, random);
+    c.call = callOf(team, i, rank, shape, buffers[(2 * number + 1) % 2], topk, random);
     c.x = team.put(i, round.drawn.experts[i]);
     c.from = d.out;
     c.log = round.drawn.log;

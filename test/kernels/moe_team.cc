@@ -26,6 +26,10 @@ rt::Result<simt::Grid> emulated(const PeerGroup &group, const MoeLaunch &launch)
     return emulatedLowLatencyDispatch(group, *dispatch);
   if (const auto *combine = std::get_if<LowLatencyCombineArgs>(&launch))
     return emulatedLowLatencyCombine(group, *combine);
+  if (const auto *gather = std::get_if<MoeGatherArgs>(&launch))
+    return emulatedMoeGather(*gather);
+  if (const auto *merge = std::get_if<MoeMergeArgs>(&launch))
+    return emulatedMoeMerge(*merge);
   return emulatedMoeCombine(group, std::get<MoeCombineArgs>(launch));
 }
 
@@ -40,6 +44,10 @@ rt::Status start(const PeerGroup &group, const MoeLaunch &launch, void *stream) 
     return launchLowLatencyDispatch(group, *dispatch, stream);
   if (const auto *combine = std::get_if<LowLatencyCombineArgs>(&launch))
     return launchLowLatencyCombine(group, *combine, stream);
+  if (const auto *gather = std::get_if<MoeGatherArgs>(&launch))
+    return launchMoeGather(*gather, stream);
+  if (const auto *merge = std::get_if<MoeMergeArgs>(&launch))
+    return launchMoeMerge(*merge, stream);
   return launchMoeCombine(group, std::get<MoeCombineArgs>(launch), stream);
 }
 
@@ -50,33 +58,37 @@ rt::Status start(const PeerGroup &group, const MoeLaunch &launch, void *stream) 
 
 } // namespace
 
-MoeTeam::MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t timeoutNs)
-    : rig_(rig), arenaBytes_(arenaBytes) {
-  PeerGroup group;
-  group.size = size;
-  group.timeoutNs = timeoutNs;
-  group.layout = workspaceLayout(size, {kAlignment * size, 32, 2 * 4608 * size, 2});
-  for (uint32_t i = 0; i < size; ++i) {
-    group.workspace[i] = rig.device(i, group.layout.bytes);
-    arenas_.push_back(rig.device(i, arenaBytes));
-  }
-  for (uint32_t i = 0; i < size; ++i) {
-    group.rank = i;
-    group.control = rig.control();
-    groups_.push_back(group);
-    counters_.push_back(static_cast<MoeCounters *>(rig.pinned(sizeof(MoeCounters))));
+MoeTeam::MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t timeoutNs,
+                 uint32_t nodeSize)
+    : rig_(rig), nodeSize_(nodeSize), arenaBytes_(arenaBytes) {
+  for (uint32_t first = 0; first < size; first += nodeSize) {
+    PeerGroup group;
+    group.size = std::min(nodeSize, size - first);
+    group.timeoutNs = timeoutNs;
+    group.layout =
+        workspaceLayout(group.size, {kAlignment * group.size, 32, 2 * 4608 * group.size, 2});
+    for (uint32_t i = 0; i < group.size; ++i) {
+      group.workspace[i] = rig.device(first + i, group.layout.bytes);
+      arenas_.push_back(rig.device(first + i, arenaBytes));
+    }
+    for (group.rank = 0; group.rank < group.size; ++group.rank) {
+      group.control = rig.control();
+      groups_.push_back(group);
+      counters_.push_back(static_cast<MoeCounters *>(rig.pinned(sizeof(MoeCounters))));
+    }
   }
   clear();
   reset();
 }
 
 void MoeTeam::reset() {
-  for (const PeerGroup &group : groups_) {
+  for (uint32_t i = 0; i < size(); ++i) {
+    const PeerGroup &group = groups_[i];
     *group.control = {};
     rig_.initWorkspace(group);
     if (!rig_.isEmulated())
       for (auto *rehearse : {rehearseMoeKernels, rehearseLowLatencyKernels})
-        if (rt::Status status = rehearse(group, rig_.enter(group.rank)); !status.ok())
+        if (rt::Status status = rehearse(group, rig_.enter(i)); !status.ok())
           bug(status.toString());
   }
   rig_.settle();

@@ -5,6 +5,7 @@
 
 #include "runtime/base/env.h"
 #include "runtime/kernels/moe_low_latency.h"
+#include "runtime/kernels/moe_relay.h"
 #include "test/exchange/moe_cases.h"
 #include "test/kernels/peer_rig.h"
 
@@ -18,15 +19,21 @@
 namespace coll::kernels::test {
 
 // One launch of a member.
-using MoeLaunch = std::variant<MoeLayoutArgs, MoeNotifyArgs, MoeDispatchArgs, MoeCombineArgs,
-                               LowLatencyDispatchArgs, LowLatencyCombineArgs>;
+using MoeLaunch =
+    std::variant<MoeLayoutArgs, MoeNotifyArgs, MoeDispatchArgs, MoeCombineArgs,
+                 LowLatencyDispatchArgs, LowLatencyCombineArgs, MoeGatherArgs, MoeMergeArgs>;
 
-// A group with memory to make calls in. What a round takes is given back by clear().
+// A group with memory to make calls in, or a group for each so many members that are a node; the
+// last may have fewer. What a round takes is given back by clear().
 class MoeTeam {
 public:
-  MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t timeoutNs);
+  MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t timeoutNs,
+          uint32_t nodeSize = kMaxPeers);
 
   uint32_t size() const { return static_cast<uint32_t>(groups_.size()); }
+  // Of the member's node.
+  uint32_t firstOf(uint32_t member) const { return member / nodeSize_ * nodeSize_; }
+  bool isFar(uint32_t member, uint32_t other) const { return firstOf(member) != firstOf(other); }
   PeerRig &rig() { return rig_; }
   const PeerGroup &group(uint32_t member) const { return groups_[member]; }
   uint64_t error(uint32_t member) const { return groups_[member].control->error; }
@@ -61,7 +68,8 @@ public:
 
 private:
   PeerRig &rig_;
-  std::vector<PeerGroup> groups_;
+  uint32_t nodeSize_;
+  std::vector<PeerGroup> groups_; // by member
   std::vector<MoeCounters *> counters_;
   std::vector<char *> arenas_;
   uint64_t arenaBytes_;
