@@ -80,6 +80,28 @@ TEST(GuardTest, EverySignalOfTheUserReachesTheBody) {
   }
 }
 
+static volatile sig_atomic_t isSignalled = 0;
+
+TEST(GuardTest, ASecondSignalDoesNotWaitForTheBody) {
+  void (*before)(int) = std::signal(SIGINT, SIG_DFL);
+  std::string why;
+  EXPECT_EQ(runGuarded(
+                "test",
+                [] {
+                  std::signal(SIGINT, [](int) { isSignalled = 1; });
+                  kill(getppid(), SIGINT);
+                  while (isSignalled == 0)
+                    usleep(1000);
+                  kill(getppid(), SIGINT);
+                  sleep(60);
+                  return 0;
+                },
+                &why),
+            128 + SIGINT);
+  EXPECT_EQ(why, "ended by a signal: Interrupt");
+  std::signal(SIGINT, before);
+}
+
 TEST(GuardTest, TheStackIsLarge) {
   EXPECT_EQ(runGuarded("test",
                        [] {

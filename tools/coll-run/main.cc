@@ -41,9 +41,9 @@ int fail(llvm::Error error, const coll::run::Place &place = {}) {
 }
 
 int runHere(const coll::run::Options &options, const coll::run::Place &place) {
-  llvm::Error error = coll::run::runSession(options, place);
-  error = llvm::joinErrors(std::move(error), checkStandardOutput());
-  return error ? fail(std::move(error), place) : 0;
+  llvm::Expected<int> code = coll::run::runSession(options, place);
+  llvm::Error error = llvm::joinErrors(code.takeError(), checkStandardOutput());
+  return error ? fail(std::move(error), place) : *code;
 }
 
 /// The page of a run whose own process a signal ended.

@@ -7,6 +7,7 @@
 #include "runtime/net/socket.h"
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/tensors.h"
+#include "tools/common/signals.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,14 +26,17 @@
 namespace coll::run {
 namespace {
 
-/// What the others get to end by themselves after the first failure, and after a signal.
+/// What the others get to end by themselves after the first failure.
 constexpr int64_t kGraceUs = 3'000'000;
-constexpr int64_t kTermUs = 2'000'000;
 /// Of one copy's report; the rest is read and dropped.
 constexpr size_t kMaxReportBytes = 64 << 10;
 
-volatile sig_atomic_t receivedSignal = 0;
-void onSignal(int number) { receivedSignal = number; }
+constexpr int kUserSignals[] = {SIGINT, SIGTERM};
+volatile sig_atomic_t receivedSignal = 0, isImpatient = 0;
+void onSignal(int number) {
+  isImpatient = receivedSignal != 0;
+  receivedSignal = number;
+}
 
 struct Pipe {
   net::Fd read, write;
@@ -55,6 +59,11 @@ struct Child {
   int status = 0; // as waitpid's
 
   bool hasFailed() const { return hasEnded && status != 0; }
+  /// By a signal after which it has done what it had to.
+  bool wasStopped() const {
+    return WIFEXITED(status) &&
+           (WEXITSTATUS(status) == 128 + SIGINT || WEXITSTATUS(status) == 128 + SIGTERM);
+  }
   int exitCode() const {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
@@ -84,7 +93,6 @@ private:
   std::vector<Child> children_;
   const Child *first_ = nullptr; // the first that failed
   int64_t failedUs_ = 0;         // when; 0: nothing has failed
-  int64_t signalledUs_ = 0;
   int lastSignal_ = 0;
 };
 
@@ -120,7 +128,7 @@ JobEnd Supervisor::run() {
   end.exitCode = receivedSignal ? 128 + receivedSignal : first_->exitCode();
   std::string why = receivedSignal ? std::string("ended by a signal: ") + strsignal(receivedSignal)
                                    : describeFailure();
-  if (!receivedSignal)
+  if (!receivedSignal && !first_->wasStopped())
     llvm::errs() << "coll-run: error: " << why << '\n';
   if (WIFSIGNALED(children_.front().status))
     end.unwritten = why;
@@ -179,16 +187,14 @@ void Supervisor::signalAll(int number) {
     if (!child.hasEnded && child.pid > 0)
       kill(child.pid, number);
   lastSignal_ = number;
-  signalledUs_ = net::nowUs();
 }
 
-/// A copy that does not end by itself is killed.
+/// A copy that does not end by itself is killed. After a signal it may have a step to end and a
+/// file to write, which takes what it takes, unless the user asks again.
 void Supervisor::enforce() {
-  int64_t now = net::nowUs();
   if (receivedSignal && !lastSignal_)
-    signalAll(SIGTERM);
-  bool isLate = (failedUs_ && now > failedUs_ + kGraceUs) ||
-                (lastSignal_ == SIGTERM && now > signalledUs_ + kTermUs);
+    signalAll(receivedSignal);
+  bool isLate = isImpatient || (failedUs_ && net::nowUs() > failedUs_ + kGraceUs);
   if (isLate && lastSignal_ != SIGKILL)
     signalAll(SIGKILL);
 }
@@ -271,8 +277,8 @@ Place becomeRank(int rank, Rendezvous &rendezvous, Pipe &output, Pipe &report, p
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(1); // it died in between
-  for (int number : {SIGINT, SIGTERM})
-    signal(number, SIG_DFL);
+  for (int number : kUserSignals)
+    handleUserSignal(number, SIG_DFL);
   Place place;
   place.launcher = "coll-run";
   place.job = rendezvous.job;
@@ -293,10 +299,8 @@ llvm::Expected<std::optional<Place>> startProcesses(int ranks, JobEnd &end) {
   llvm::Expected<Rendezvous> rendezvous = makeRendezvous(ranks);
   if (!rendezvous)
     return rendezvous.takeError();
-  struct sigaction action = {};
-  action.sa_handler = onSignal; // no restart: poll() is to return
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (int number : kUserSignals)
+    handleUserSignal(number, onSignal);
   llvm::outs().flush();
   pid_t parent = getpid();
   std::vector<Child> children;

@@ -16,6 +16,7 @@
 #include "llvm/Support/Format.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace coll::run {
 namespace {
@@ -27,7 +28,7 @@ constexpr int64_t kCheckedDatasetSteps = 8;
 class Session {
 public:
   Session(const Options &options, const Place &place);
-  llvm::Error run();
+  llvm::Expected<int> run();
 
 private:
   llvm::Error runStages();
@@ -40,6 +41,7 @@ private:
   llvm::Error openReference();
   llvm::Error openEvaluation();
   llvm::Error train();
+  bool isStopped();
   void noteLostLoss();
   llvm::Error checkBeginning();
   llvm::Error checkEnd();
@@ -72,6 +74,8 @@ private:
   Tensors state_;
   int64_t steps_ = 1;
   RunResult result_;
+  std::optional<Stopping> stopping_; // while a signal still leaves something to save
+  int exitCode_ = 0;
   bool areChecksOk_ = true;
 };
 
@@ -88,14 +92,17 @@ Session::Session(const Options &options, const Place &place)
     compiler_.useCache(options.cacheDir, options.cacheBytes);
 }
 
-llvm::Error Session::run() {
+llvm::Expected<int> Session::run() {
   if (llvm::Error error = prepare())
     return error;
   llvm::Error error = runStages();
-  if (!report_)
+  if (report_) {
+    fillReport();
+    error = report_->finish(std::move(error));
+  }
+  if (error)
     return error;
-  fillReport();
-  return report_->finish(std::move(error));
+  return exitCode_;
 }
 
 llvm::Error Session::timed(const char *phase, llvm::Error (Session::*stage)()) {
@@ -123,6 +130,8 @@ llvm::Error Session::runStages() {
   if (!options_.save.empty())
     if (llvm::Error error = save())
       return error;
+  if (isStopped())
+    return llvm::Error::success();
   if (options_.check && !dataset_)
     if (llvm::Error error = timed("checking", &Session::checkEnd))
       return error;
@@ -318,9 +327,16 @@ llvm::Error Session::openEvaluation() {
 }
 
 llvm::Error Session::train() {
+  // What rank 0 does for all.
+  auto saves = toExpected(step_.executor->broadcast(options_.save.empty() ? "" : "saves"));
+  if (!saves)
+    return saves.takeError();
+  if (!saves->empty())
+    stopping_.emplace(*step_.executor, steps_, place_.isRoot());
   Progress progress(steps_, isQuiet());
   auto run = [&] {
-    return runSteps(*step_.executor, state_, *batches_, steps_, &progress, result_);
+    return runSteps(*step_.executor, state_, *batches_, steps_, result_, &progress,
+                    stopping_ ? &*stopping_ : nullptr);
   };
   if (llvm::Error error = report_ ? report_->record(*step_.executor, run) : run())
     return error;
@@ -329,8 +345,28 @@ llvm::Error Session::train() {
     return llvm::Error::success();
   if (dataset_)
     printLossCurve(llvm::outs(), result_.losses, isUnicodeLocale());
-  printSummary(llvm::outs(), step_.executor->numRanks(), steps_, result_.seconds, result_.stats);
+  printSummary(llvm::outs(), step_.executor->numRanks(), result_.numSteps(), result_.seconds,
+               result_.stats);
   return llvm::Error::success();
+}
+
+/// Whether the user has ended the run, all of whose outcome is what has been saved. From here on
+/// a signal ends the process.
+bool Session::isStopped() {
+  const int signal = result_.signal || !stopping_ ? result_.signal : Stopping::received();
+  stopping_.reset();
+  if (!signal)
+    return false;
+  exitCode_ = 128 + signal;
+  llvm::outs().flush(); // what it says of the steps comes first
+  compiler_.messages().say({mlir::DiagnosticSeverity::Warning,
+                            ("coll-run: stopped by a signal (" + llvm::Twine(strsignal(signal)) +
+                             ") after step " + llvm::Twine(result_.numSteps()) + " of " +
+                             llvm::Twine(steps_) + "; saved in '" + options_.save + "'\n")
+                                .str()});
+  if (report_)
+    report_->contents().outcome = Outcome::Stopped;
+  return true;
 }
 
 void Session::noteLostLoss() {
@@ -343,7 +379,7 @@ void Session::noteLostLoss() {
 llvm::Error Session::checkBeginning() {
   int64_t steps = std::min(steps_, kCheckedDatasetSteps);
   RunResult run;
-  if (llvm::Error error = runSteps(*step_.executor, state_, *batches_, steps, nullptr, run))
+  if (llvm::Error error = runSteps(*step_.executor, state_, *batches_, steps, run))
     return error;
   return place_.isRoot() ? checkAgainstSingle(run, steps) : llvm::Error::success();
 }
@@ -352,7 +388,7 @@ llvm::Error Session::checkEnd() { return checkAgainstSingle(result_, steps_); }
 
 llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
   RunResult single;
-  if (llvm::Error error = runSteps(*single_.executor, state_, *batches_, steps, nullptr, single))
+  if (llvm::Error error = runSteps(*single_.executor, state_, *batches_, steps, single))
     return error;
   std::vector<Comparison> comparisons;
   for (size_t i = 0; i < run.state.size(); ++i)
@@ -457,7 +493,7 @@ std::string Session::resultName(size_t k) const {
 
 } // namespace
 
-llvm::Error runSession(const Options &options, const Place &place) {
+llvm::Expected<int> runSession(const Options &options, const Place &place) {
   return Session(options, place).run();
 }
 

@@ -10,7 +10,11 @@ namespace coll::run {
 /// Compiles, runs, checks, evaluates and saves, as `options` ask. A failed check is
 /// an error. In a job of several processes all call it; the one of rank 0 checks, prints
 /// and writes.
-llvm::Error runSession(const Options &options, const Place &place);
+///
+/// Returns the exit code: 0, or in rank 0's process 128 and the signal that ended a run with
+/// `--save` early. The others return 0 then, too: a launcher would take one that fails for a
+/// reason to end the one that still writes.
+llvm::Expected<int> runSession(const Options &options, const Place &place);
 
 } // namespace coll::run
 

@@ -37,12 +37,12 @@ static void addResults(RunResult &run, Tensors results, std::optional<size_t> lo
 }
 
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
-                     int64_t steps, Progress *progress, RunResult &run) {
+                     int64_t steps, RunResult &run, Progress *progress, Stopping *stopping) {
   using Clock = std::chrono::steady_clock;
   if (llvm::Error error = toError(executor.initialize(state)))
     return error;
   std::optional<size_t> loss = findLoss(freeResults(executor.descriptor()));
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < steps && !run.signal; ++step) {
     llvm::Expected<Tensors> batch = batches.batch(step);
     if (!batch)
       return batch.takeError();
@@ -62,6 +62,12 @@ llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &
       progress->update(step + 1,
                        run.losses.empty() ? std::nullopt : std::optional(run.losses.back()),
                        run.stats.bytesPerStep);
+    if (stopping) {
+      llvm::Expected<int> signal = stopping->agreeAfter(step + 1);
+      if (!signal)
+        return signal.takeError();
+      run.signal = *signal;
+    }
   }
   if (progress)
     progress->finish();

@@ -6,6 +6,7 @@
 #include "runtime/executor.h"
 #include "tools/coll-run/batches.h"
 #include "tools/coll-run/progress.h"
+#include "tools/coll-run/stopping.h"
 
 namespace coll::run {
 
@@ -19,6 +20,9 @@ struct RunResult {
   std::vector<double> stepSeconds;
   rt::Executor::Stats stats; // of the last step
   double seconds = 0;        // in steps, without set-up
+  int signal = 0;            // that ended it before its last step, or right after
+
+  int64_t numSteps() const { return int64_t(stepSeconds.size()); }
 };
 
 /// The results that update no state, in order: what Executor::step returns.
@@ -28,9 +32,10 @@ std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor);
 /// scalar.
 std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results);
 
-/// Runs `steps` steps from `state`. `progress` may be null; `run` is empty before.
+/// Runs `steps` steps from `state`, or fewer where `stopping` says so. `run` is empty before.
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
-                     int64_t steps, Progress *progress, RunResult &run);
+                     int64_t steps, RunResult &run, Progress *progress = nullptr,
+                     Stopping *stopping = nullptr);
 
 } // namespace coll::run
 

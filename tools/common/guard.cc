@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------===//
 
 #include "tools/common/safe_parse.h"
+#include "tools/common/signals.h"
 
 #include "mlir/Support/LLVM.h"
 
@@ -29,11 +30,14 @@ using namespace mlir;
 static constexpr unsigned kStackBytes = 512u << 20;
 static constexpr int kCrashExitCode = 70;
 
-static volatile sig_atomic_t childPid = 0;
+static volatile sig_atomic_t childPid = 0, forwardedSignal = 0, isImpatient = 0;
 
+/// The child may take its time over the first; who sends a second does not want to wait.
 static void forwardSignal(int signal) {
+  isImpatient = forwardedSignal != 0;
+  forwardedSignal = signal;
   if (childPid > 0)
-    kill(childPid, signal);
+    kill(childPid, isImpatient ? SIGKILL : signal);
 }
 
 namespace {
@@ -50,7 +54,7 @@ static void *runTask(void *task) {
 }
 
 // Not llvm::thread: it aborts where there is no room for the stack (ulimit -v).
-int coll::runOnLargeStack(llvm::function_ref<int()> body) {
+int mlir::coll::runOnLargeStack(llvm::function_ref<int()> body) {
   Task task{body};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -76,7 +80,7 @@ static constexpr int kUserSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(kCrashExitCode);
-  int code = coll::runOnLargeStack(body);
+  int code = mlir::coll::runOnLargeStack(body);
   llvm::outs().flush();
   exit(code);
 }
@@ -106,8 +110,9 @@ class ForwardSignals {
 public:
   explicit ForwardSignals(pid_t child) {
     childPid = child;
+    forwardedSignal = isImpatient = 0;
     for (size_t i = 0; i < std::size(kUserSignals); ++i)
-      previous_[i] = signal(kUserSignals[i], forwardSignal);
+      previous_[i] = ::coll::handleUserSignal(kUserSignals[i], forwardSignal);
   }
   ~ForwardSignals() {
     for (size_t i = 0; i < std::size(kUserSignals); ++i)
@@ -135,7 +140,7 @@ static std::string describeEnd(StringRef tool, int signal) {
       .str();
 }
 
-int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body, std::string *why) {
+int mlir::coll::runGuarded(StringRef tool, llvm::function_ref<int()> body, std::string *why) {
   llvm::outs().flush();
   pid_t parent = getpid();
   std::optional<HoldSignals> hold(std::in_place);
@@ -156,7 +161,7 @@ int coll::runGuarded(StringRef tool, llvm::function_ref<int()> body, std::string
       return kCrashExitCode;
   if (WIFEXITED(status))
     return WEXITSTATUS(status);
-  int signal = WTERMSIG(status);
+  int signal = isImpatient && WTERMSIG(status) == SIGKILL ? forwardedSignal : WTERMSIG(status);
   std::string end = describeEnd(tool, signal);
   if (why)
     *why = end;

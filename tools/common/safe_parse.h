@@ -35,8 +35,9 @@ llvm::StringRef hintAtPrettyForm(llvm::StringRef text);
 /// Runs `body` in a child process, on a thread with a large stack, and returns what
 /// it returns. Where the child dies of a signal, says so on the standard error
 /// stream and returns 70 (128 + the signal where a user asked for it: SIGINT,
-/// SIGTERM, SIGHUP, SIGQUIT). `tool` names the program in the message; `why`, where given, gets
-/// what the signal was, and stays empty otherwise.
+/// SIGTERM, SIGHUP, SIGQUIT, which are handed on to the child; a second one kills it). `tool` names
+/// the program in the message; `why`, where given, gets what the signal was, and stays empty
+/// otherwise.
 ///
 /// Call it first thing in main, before any thread exists. What `body` does to
 /// memory is not seen by the caller.

@@ -99,7 +99,7 @@ private:
     auto batches = run::makeRandomBatches(batch, 1);
     run::RunResult result;
     llvm::Error error =
-        run::runSteps(*step.executor, run::makeRandomState(state, 2), *batches, 1, nullptr, result);
+        run::runSteps(*step.executor, run::makeRandomState(state, 2), *batches, 1, result);
     enterPhase(Phase::Compile);
     if (error)
       return error;

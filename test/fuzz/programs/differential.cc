@@ -146,7 +146,7 @@ private:
     FixedBatch batch(batch_);
     int64_t steps = program_.isRepeatable() ? kRepeatedSteps : 1;
     run::RunResult result;
-    llvm::Error error = run::runSteps(*launched->executor, state_, batch, steps, nullptr, result);
+    llvm::Error error = run::runSteps(*launched->executor, state_, batch, steps, result);
     enterPhase(Phase::Compile);
     if (error)
       return error;

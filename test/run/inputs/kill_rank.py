@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Starts `coll-run --processes`, and sends a signal to one rank while steps run.
+"""Starts `coll-run`, and sends signals while steps run.
 
-usage: kill_rank.py RANK SIGNAL COMMAND…
+usage: kill_rank.py WHOM[,WHOM…] SIGNAL[,SIGNAL…] COMMAND…
 
+WHOM is a rank of `--processes`, -1 for the process that was started, or "all" for both and whatever
+else a terminal reaches.
 Prints what the command wrote, its exit status, and whether it took longer than it should.
 """
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,15 +21,22 @@ def children(pid):
 
 
 def main():
-    rank, number, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    whom, numbers, command = sys.argv[1].split(","), sys.argv[2].split(","), sys.argv[3:]
+    # A shell has it ignored in what it starts in the background, and so would be the command.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               start_new_session=True)
     for line in process.stdout:
         print(line, end="")
         if line.startswith("step 1/"):
             break
-    victim = process.pid if rank < 0 else children(process.pid)[rank]
+    ranks = children(process.pid)
     begin = time.monotonic()
-    subprocess.run(["kill", f"-{number}", str(victim)], check=True)
+    for who, number in zip(whom, numbers):
+        if who == "all":
+            os.killpg(process.pid, int(number))
+        else:
+            os.kill(process.pid if who == "-1" else ranks[int(who)], int(number))
     output, _ = process.communicate(timeout=60)
     print(output, end="")
     print("exit status", process.returncode)

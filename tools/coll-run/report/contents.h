@@ -28,7 +28,8 @@ struct CheckTable {
   std::vector<Comparison> comparisons;
 };
 
-enum class Outcome { Unfinished, Failed, Finished };
+/// Stopped: by the user, who has what was trained so far.
+enum class Outcome { Unfinished, Failed, Stopped, Finished };
 
 /// One run. Whatever is not known yet, or never will be, is empty.
 struct ReportContents {

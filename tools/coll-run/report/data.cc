@@ -36,6 +36,8 @@ llvm::StringRef nameOf(Outcome outcome) {
     return "unfinished";
   case Outcome::Failed:
     return "failed";
+  case Outcome::Stopped:
+    return "stopped";
   case Outcome::Finished:
     return "finished";
   }

@@ -116,7 +116,8 @@ llvm::Error Report::finish(llvm::Error error) {
     std::string why = llvm::toString(std::move(error));
     return llvm::joinErrors(makeError(why), fail(why));
   }
-  contents_.outcome = Outcome::Finished;
+  if (contents_.outcome == Outcome::Unfinished)
+    contents_.outcome = Outcome::Finished;
   return writePage(path_, renderPage(contents_));
 }
 

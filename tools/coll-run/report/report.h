@@ -36,7 +36,8 @@ public:
   /// only its own are known.
   llvm::Error record(rt::Executor &executor, const std::function<llvm::Error()> &work);
 
-  /// Writes the page, where this is the process of rank 0, and returns `error`.
+  /// Writes the page, where this is the process of rank 0, and returns `error`. Without an error
+  /// the run has finished, unless the contents say otherwise.
   llvm::Error finish(llvm::Error error);
   /// Writes the page of a run that failed, as far as it is known.
   llvm::Error fail(llvm::StringRef why);

@@ -49,6 +49,8 @@ json::Object viewOutcome(const ReportContents &contents) {
   switch (contents.outcome) {
   case Outcome::Unfinished:
     return json::Object{{"class", "warn"}, {"text", "not finished"}};
+  case Outcome::Stopped:
+    return json::Object{{"class", "warn"}, {"text", "stopped"}};
   case Outcome::Failed:
     return json::Object{{"class", "bad"},
                         {"text", areChecksOk(contents) ? "failed" : "check failed"}};

@@ -1,0 +1,95 @@
+//===- stopping.cc - a run that its user ends early -----------------------------===//
+
+#include "tools/coll-run/stopping.h"
+
+#include "tools/coll-run/error.h"
+#include "tools/coll-run/tensors.h"
+#include "tools/common/signals.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <iterator>
+#include <string_view>
+#include <unistd.h>
+
+namespace coll::run {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+constexpr double kAskSeconds = 0.1;
+constexpr std::string_view kAnswer =
+    "\ncoll-run: the run ends after this step and is saved; a second time ends it at once\n";
+
+// The handler may run on two threads at once.
+std::atomic<int> receivedSignal = 0;
+std::atomic<bool> isAnswering = false;
+static_assert(std::atomic<int>::is_always_lock_free, "a handler takes no locks");
+
+void onSignal(int number) {
+  const int error = errno;
+  // More of the same are copies: a terminal reaches this process and the one that passes it on.
+  if (receivedSignal.exchange(number) == 0 && isAnswering)
+    (void)!write(STDERR_FILENO, kAnswer.data(), kAnswer.size());
+  errno = error;
+}
+
+/// What rank 0's process tells the others.
+std::string writeVerdict(int signal, int64_t next) {
+  return std::to_string(signal) + " " + std::to_string(next);
+}
+
+bool readVerdict(llvm::StringRef text, int &signal, int64_t &next) {
+  auto [first, second] = text.split(' ');
+  return !first.getAsInteger(10, signal) && !second.getAsInteger(10, next);
+}
+
+} // namespace
+
+Stopping::Stopping(rt::Executor &executor, int64_t steps, bool isTalking)
+    : executor_(executor), steps_(steps) {
+  receivedSignal = 0;
+  isAnswering = isTalking;
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    before_[i] = handleUserSignal(kSignals[i], onSignal);
+}
+
+Stopping::~Stopping() {
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    signal(kSignals[i], before_[i]);
+}
+
+int Stopping::received() { return receivedSignal; }
+
+/// By the time that the last steps took; slowly, since the first ones may not be like the rest.
+int64_t Stopping::chooseNext(int64_t step) const {
+  const double seconds = std::chrono::duration<double>(Clock::now() - asked_).count();
+  const int64_t passed = step - last_;
+  const double wanted = kAskSeconds * double(passed) / std::max(seconds, 1e-9);
+  const int64_t ahead = int64_t(std::clamp(wanted, 1.0, 2.0 * double(passed)));
+  return std::min(step + ahead, steps_);
+}
+
+llvm::Expected<int> Stopping::agreeAfter(int64_t step) {
+  if (step < next_)
+    return 0;
+  auto signals = toExpected(executor_.gather(std::to_string(received())));
+  if (!signals)
+    return signals.takeError();
+  int signal = 0;
+  for (const std::string &text : *signals)
+    if (signal == 0 && !llvm::to_integer(text, signal))
+      return makeError("a rank does not say which signal it has received: " + text);
+  auto verdict = toExpected(executor_.broadcast(writeVerdict(signal, chooseNext(step))));
+  if (!verdict)
+    return verdict.takeError();
+  last_ = step;
+  asked_ = Clock::now();
+  if (!readVerdict(*verdict, signal, next_) || (next_ <= step && step < steps_))
+    return makeError("rank 0 does not say how the run goes on: " + *verdict);
+  return signal;
+}
+
+} // namespace coll::run
