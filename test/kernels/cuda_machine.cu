@@ -46,7 +46,7 @@ public:
   rt::Status packNext(const MessageCopy<rt::PackHandle> &message) override {
     return end(launchPackNext(message, nullptr));
   }
-  int cases() const override { return slow_ ? 30 : 600; }
+  int cases() const override { return slow_ ? 30 : 400; }
   bool slow() const override { return slow_; }
 
 private:

@@ -69,7 +69,7 @@ MoeSizes largeMoeSizes(std::minstd_rand &random) {
 // Four thousand on GPUs, of which a few are large.
 TEST_P(MoeTest, RandomRoundsAreThoseOfTheReference) {
   std::minstd_rand random(7);
-  const int rounds = onGpu() ? (slow_ ? 2 : 512) : 8, large = onGpu() && !slow_ ? 8 : 0;
+  const int rounds = onGpu() ? (slow_ ? 2 : 320) : 8, large = onGpu() && !slow_ ? 8 : 0;
   for (uint32_t size = 1; size <= kMaxPeers && !HasFailure(); ++size) {
     // Members that share a GPU do not run beside each other under a tool.
     if (slow_ && size > 1)
