@@ -6,8 +6,8 @@ namespace coll::rt {
 
 const char *kindName(OpKind kind) {
   static constexpr const char *kNames[] = {
-      "init",           "all_reduce", "reduce",  "broadcast", "all_gather", "gather", "scatter",
-      "reduce_scatter", "all_to_all", "permute", "barrier",   "send",       "recv"};
+      "init",           "all_reduce", "reduce",  "broadcast",   "all_gather", "gather", "scatter",
+      "reduce_scatter", "all_to_all", "permute", "root_update", "barrier",    "send",   "recv"};
   size_t index = static_cast<size_t>(kind);
   return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "?";
 }
@@ -44,6 +44,8 @@ std::string describe(const Call &call) {
     if (call.order == kCollOrderRank)
       text += " order rank";
   }
+  if (call.update)
+    text += std::string(" ") + call.update->optimizer();
   if (call.kind != OpKind::Init && call.kind != OpKind::Barrier)
     text += describeCounts(call);
   if (hasRoot(call.kind))
@@ -84,6 +86,8 @@ int Endpoint::gpuOf(const void *) const { return -1; }
 bool Endpoint::isCapturing(void *) const { return false; }
 
 Status Backend::supports(const Call &call) const {
+  if (call.kind == OpKind::RootUpdate)
+    return {kCollUnsupported, "it makes no root updates"};
   if (call.scale != 1)
     return {kCollUnsupported, "it does not scale contributions"};
   return {};

@@ -50,6 +50,7 @@ enum class OpKind : uint8_t {
   ReduceScatter,
   AllToAll,
   Permute,
+  RootUpdate,
   Barrier,
   Send,
   Recv,
@@ -73,6 +74,18 @@ struct CallSite {
   const char *within = "";
 };
 
+// What an optimizer's step says beside its buffers. Made, and kept until the call is complete, by
+// who has the step: backend/direct/root_update.h.
+class RootUpdateSpec {
+public:
+  virtual ~RootUpdateSpec() = default;
+  virtual CollDtype parameterType() const = 0;
+  // "adam": for messages.
+  virtual const char *optimizer() const = 0;
+  // Equal where two members' steps go together: their plans, optimizers and types.
+  virtual uint64_t mark() const = 0;
+};
+
 // One communication call, as in abi.def; fields that a kind does not use are zero.
 // Tags below zero are the runtime's own (token_calls.h).
 // The caller guarantees: counts >= 0 and no overflow of sizes in bytes; root, peer
@@ -92,11 +105,12 @@ struct Call {
   const void *src = nullptr;
   void *dst = nullptr;
   int64_t outer = 1; // all_to_all: src_outer
-  int64_t count = 0; // all_to_all: src_count
+  int64_t count = 0; // all_to_all: src_count; root_update: of the gradients, in `src`
   int64_t dstOuter = 1;
-  int64_t dstCount = 0;
+  int64_t dstCount = 0;           // root_update: of the parameters, in `dst`
   const int32_t *pairs = nullptr; // numPairs × {source, target}; valid until wait
   int32_t numPairs = 0;
+  const RootUpdateSpec *update = nullptr;
   // What sums and averages of floats multiply each contribution with first; other than 1
   // only where the backend supports() it.
   double scale = 1;

@@ -30,7 +30,7 @@ int64_t product(std::initializer_list<int64_t> factors) {
 }
 
 Status checkBuffers(const Call &call, CallExtents extents) {
-  int64_t size = dtypeSize(call.dtype);
+  const int64_t srcSize = dtypeSize(call.dtype), dstSize = dtypeSize(dstType(call));
   if (extents.src > 0 && !call.src)
     return Status::invalid("the source is null");
   if (extents.dst > 0 && !call.dst)
@@ -38,8 +38,8 @@ Status checkBuffers(const Call &call, CallExtents extents) {
   const char *src = static_cast<const char *>(call.src);
   const char *dst = static_cast<const char *>(call.dst);
   std::less<const char *> before;
-  if (extents.src > 0 && extents.dst > 0 && src != dst && before(src, dst + extents.dst * size) &&
-      before(dst, src + extents.src * size))
+  if (extents.src > 0 && extents.dst > 0 && src != dst &&
+      before(src, dst + extents.dst * dstSize) && before(dst, src + extents.src * srcSize))
     return Status::invalid("source and destination overlap and are not equal");
   return {};
 }
@@ -64,7 +64,8 @@ Status checkPairs(const Call &call, int64_t n) {
 Status checkCounts(const Call &call, int64_t n) {
   if (call.count < 0 || call.outer < 0 || call.dstOuter < 0 || call.dstCount < 0)
     return Status::invalid("a count is negative");
-  if (product({call.outer, call.count, n, n, 8}) < 0)
+  if (product({call.outer, call.count, n, n, 8}) < 0 ||
+      (call.kind == OpKind::RootUpdate && product({call.dstCount, n, n, 8}) < 0))
     return Status::invalid("the counts are too large");
   if (call.kind == OpKind::AllToAll &&
       product({call.dstOuter, call.dstCount}) != call.outer * call.count)
@@ -108,11 +109,17 @@ Status checkCall(const Call &call, int64_t n, int64_t position) {
   if (isTransfer(call.kind) && (call.peer < 0 || call.peer >= n))
     return Status::invalid("peer " + std::to_string(call.peer) + " is outside the group of " +
                            std::to_string(n));
+  if (call.kind == OpKind::RootUpdate && !call.update)
+    return Status::invalid("a root_update says nothing of its optimizer");
   if (call.tag < 0)
     return Status::invalid("tag " + std::to_string(call.tag) + " is negative");
   if (call.kind == OpKind::Permute)
     COLL_RETURN_IF_ERROR(checkPairs(call, n));
   return checkBuffers(call, extentsOf(call, n, position));
+}
+
+CollDtype dstType(const Call &call) {
+  return call.update ? call.update->parameterType() : call.dtype;
 }
 
 CallExtents extentsOf(const Call &call, int64_t n, int64_t position) {
@@ -136,6 +143,8 @@ CallExtents extentsOf(const Call &call, int64_t n, int64_t position) {
     return {one * n, one};
   case OpKind::AllToAll:
     return {one * n, one * n};
+  case OpKind::RootUpdate:
+    return {one, call.dstCount};
   case OpKind::Send:
     return {one, 0};
   case OpKind::Recv:

@@ -27,6 +27,8 @@ struct CallExtents {
   int64_t src = 0, dst = 0;
 };
 CallExtents extentsOf(const Call &call, int64_t n, int64_t position);
+// The type of the destination's elements; those of the source have the call's.
+CollDtype dstType(const Call &call);
 
 // Bytes that the member contributes; the call must have passed checkCall.
 int64_t payloadBytes(const Call &call, int64_t n, int64_t position);

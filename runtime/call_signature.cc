@@ -43,6 +43,8 @@ CallSignature signatureOf(const Call &call) {
     signature.numPairs = call.numPairs;
     signature.pairsHash = hashPairs(call.pairs, call.numPairs);
   }
+  if (call.update)
+    signature.update = call.update->mark();
   return signature;
 }
 
@@ -58,7 +60,7 @@ uint64_t hashOf(const CallSignature &signature) {
                          signature.dstOuter, signature.dstCount})
     hash = mixed(hash, static_cast<uint64_t>(number));
   // Multiplying carries upwards only; the low bits are to depend on all.
-  hash = mixed(mixed(hash, signature.pairsHash), scale);
+  hash = mixed(mixed(mixed(hash, signature.pairsHash), signature.update), scale);
   return hash ^ hash >> 32;
 }
 
@@ -84,6 +86,8 @@ const char *difference(const CallSignature &a, const CallSignature &b) {
     return "roots";
   if (a.numPairs != b.numPairs || a.pairsHash != b.pairsHash)
     return "pairs";
+  if (a.update != b.update)
+    return "plans, types or optimizers of the update";
   return nullptr;
 }
 

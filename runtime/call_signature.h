@@ -19,6 +19,7 @@ struct CallSignature {
   int32_t program = 0;
   int32_t numPairs = 0;
   uint64_t pairsHash = 0; // of the pairs, in order
+  uint64_t update = 0;    // RootUpdateSpec::mark()
   int64_t outer = 1;
   int64_t count = 0;
   int64_t dstOuter = 1;

@@ -143,8 +143,8 @@ Status GpuEndpoint::check(const Group &group, const Call &call) const {
   if (extents.src > 0)
     COLL_RETURN_IF_ERROR(checkBuffer(call.src, call.dtype, "source"));
   if (extents.dst > 0)
-    COLL_RETURN_IF_ERROR(checkBuffer(call.dst, call.dtype, "destination"));
-  return {};
+    COLL_RETURN_IF_ERROR(checkBuffer(call.dst, dstType(call), "destination"));
+  return engine_->takes(*group.lane, call);
 }
 
 Result<Request *> GpuEndpoint::startChecked(Group &group, const Call &call, bool onCallersStream) {

@@ -20,6 +20,8 @@ public:
 
   // As Backend::supports.
   virtual Status supports(const Call &call) const = 0;
+  // Why the call cannot go on this lane, or ok; supports() has been asked.
+  virtual Status takes(const Lane &, const Call &) const { return {}; }
   // A lane of these ranks, not connected yet.
   virtual std::unique_ptr<Lane> makeLane(Gpu &gpu, std::vector<int> ranks, int position) = 0;
   // Of a destination in memory that all members know; -1: it is elsewhere, or does not matter.

@@ -66,6 +66,8 @@ using AnyOptimizer = std::variant<Sgd, Momentum, Adam, AdamW, Lion, RmsProp>;
 rt::Status launchRootUpdate(const PeerGroup &group, const RootUpdate &update,
                             const AnyOptimizer &optimizer, void *stream);
 
+// *step = value, on the stream.
+rt::Status launchSetStep(UpdateStep *step, const UpdateStep &value, void *stream);
 // ++step->step, on the stream: what a captured step begins or ends with.
 rt::Status launchNextStep(UpdateStep *step, void *stream);
 

@@ -14,6 +14,7 @@ rt::Status noCuda() {
 rt::Status launchRootUpdate(const PeerGroup &, const RootUpdate &, const AnyOptimizer &, void *) {
   return noCuda();
 }
+rt::Status launchSetStep(UpdateStep *, const UpdateStep &, void *) { return noCuda(); }
 rt::Status launchNextStep(UpdateStep *, void *) { return noCuda(); }
 
 } // namespace coll::kernels

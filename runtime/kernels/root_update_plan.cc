@@ -80,6 +80,67 @@ Result<RootPlan> planShards(uint64_t count, int ranks) {
   return plan;
 }
 
+namespace {
+
+// Parameters from `begin` to `end`, of span `index` of the plan.
+struct Owned {
+  uint64_t begin, end;
+  size_t index;
+};
+
+Status wrongSpan(size_t index, const std::string &why) {
+  return Status::invalid("root update: span " + std::to_string(index) + " of the plan " + why);
+}
+
+bool isInside(uint64_t first, uint64_t count, uint64_t total) {
+  return first <= total && count <= total - first;
+}
+
+// One root's, whose parameters are added to `owned`.
+Status checkSpans(const RootPlan &plan, int root, uint64_t gradients, uint64_t parameters,
+                  std::vector<Owned> &owned) {
+  const RootTable &table = plan.table;
+  const UpdateSpan *spans = plan.spans.empty() ? table.shards : plan.spans.data();
+  uint64_t next = 0;
+  for (uint32_t i = table.first[root]; i < table.first[root + 1]; ++i) {
+    const UpdateSpan &span = spans[i];
+    if (span.position < next || span.position % kUpdateGrain ||
+        !isInside(span.position, span.count, table.elems[root]))
+      return wrongSpan(i, "is not at its place in the list of root " + std::to_string(root));
+    next = toGrain(span.position + span.count);
+    if (!isInside(span.state, span.count, table.elems[root]))
+      return wrongSpan(i, "is outside its root's state");
+    if (!isInside(span.gradient, span.count, gradients) ||
+        !isInside(span.parameter, span.count, parameters))
+      return wrongSpan(i, "is outside " + std::to_string(gradients) + " gradients and " +
+                              std::to_string(parameters) + " parameters");
+    if (span.count != 0)
+      owned.push_back({span.parameter, span.parameter + span.count, i});
+  }
+  return Status::okay();
+}
+
+} // namespace
+
+Status checkPlan(const RootPlan &plan, int ranks, uint64_t gradients, uint64_t parameters) {
+  COLL_RETURN_IF_ERROR(checkRanks(ranks));
+  const size_t most = plan.spans.empty() ? kMaxPeers : plan.spans.size();
+  const uint32_t *first = plan.table.first;
+  if (first[0] != 0 || !std::is_sorted(first, first + ranks + 1) || first[ranks] > most)
+    return Status::invalid("root update: the plan's spans are not those of " +
+                           std::to_string(ranks) + " roots, in order");
+  std::vector<Owned> owned;
+  for (int root = 0; root < ranks; ++root)
+    COLL_RETURN_IF_ERROR(checkSpans(plan, root, gradients, parameters, owned));
+  std::sort(owned.begin(), owned.end(),
+            [](const Owned &a, const Owned &b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < owned.size(); ++i)
+    if (owned[i].begin < owned[i - 1].end)
+      return wrongSpan(owned[i].index,
+                       "has parameters of span " + std::to_string(owned[i - 1].index));
+  return Status::okay();
+}
+
 std::vector<int> balanceRoots(const std::vector<uint64_t> &counts, int ranks) {
   std::vector<size_t> order(counts.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -65,6 +65,11 @@ rt::Result<RootPlan> planRoots(const std::vector<RootedParameter> &parameters, i
 // kUpdateGrain, the last ones fewer or none. Offsets are the same in gradients and parameters.
 rt::Result<RootPlan> planShards(uint64_t count, int ranks);
 
+// Whether all that a plan of so many ranks names is inside buffers of `gradients` and
+// `parameters` elements, and no parameter has two roots. kCollInvalidCall, with the first span
+// that is wrong.
+rt::Status checkPlan(const RootPlan &plan, int ranks, uint64_t gradients, uint64_t parameters);
+
 // A root for each parameter such that roots have about as many elements each: the largest
 // first, each to the root that has least. 1 <= ranks.
 std::vector<int> balanceRoots(const std::vector<uint64_t> &counts, int ranks);

@@ -2,6 +2,7 @@
 
 #include "runtime/dl/fake_cuda.h"
 #include "runtime/kernels/peer_emulation.h"
+#include "runtime/kernels/root_update_emulation.h"
 
 #include <atomic>
 #include <functional>
@@ -61,6 +62,21 @@ Status permute(const PeerGroup &group, const CopyArgs &args, const int32_t *pair
 Status barrier(const PeerGroup &group, void *stream) {
   return run(group, kernels::planPeerBarrier(group), stream);
 }
+Status rootUpdate(const PeerGroup &group, const kernels::RootUpdate &update,
+                  const kernels::AnyOptimizer &optimizer, void *stream) {
+  return std::visit(
+      [&](const auto &one) -> Status {
+        Result<kernels::simt::Grid> grid = kernels::emulatedRootUpdate(group, update, one);
+        if (!grid)
+          return grid.status();
+        return onStream(stream,
+                        [grid = grid.take()] { kernels::simt::runBeside({{grid}}, /*seed=*/0); });
+      },
+      optimizer);
+}
+Status setStep(kernels::UpdateStep *step, const kernels::UpdateStep &value, void *stream) {
+  return onStream(stream, [step, value] { *step = value; });
+}
 
 } // namespace
 
@@ -81,8 +97,8 @@ Status onStream(void *stream, std::function<void()> work) {
 direct::Platform emulatedPeers(const dl::Cuda &cuda) {
   direct::Platform platform;
   platform.cuda = &cuda;
-  platform.kernels = {init,      allReduce, reduceScatter, reduce,  allGather, allToAll,
-                      broadcast, gather,    scatter,       permute, barrier};
+  platform.kernels = {init,   allReduce, reduceScatter, reduce,  allGather,  allToAll, broadcast,
+                      gather, scatter,   permute,       barrier, rootUpdate, setStep};
   platform.sizes = {/*packetArea=*/64 << 10, /*ringBlocks=*/2, /*ringBytes=*/64 << 10,
                     /*slots=*/2};
   platform.tuning.threads = 32;

@@ -5,11 +5,13 @@
 #include "runtime/backend.h"
 #include "runtime/backend/direct/links.h"
 #include "runtime/backend/direct/platform.h"
+#include "runtime/backend/direct/root_update.h"
 #include "runtime/base/env.h"
 #include "runtime/dl/fake_cuda.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/runtime/processes.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -123,7 +125,38 @@ Status everything(Rank &me) {
   return users ? expect((*users)->kind() == "user buffer by CUDA IPC", "kind") : users.status();
 }
 
+// p -= lr * (mean of gradients 1, 2, 3), by roots in three processes, of which rank `ends` does so
+// when the others are about to call.
+Status optimizerStep(Rank &me, int ends = -1) {
+  constexpr int64_t kCount = 1000;
+  direct::RootUpdateOptions options;
+  options.plan = kernels::planShards(kCount, 3).take();
+  options.gradientElems = options.parameterElems = kCount;
+  options.optimizer = kernels::Sgd{};
+  auto update = direct::RootUpdate::create(me.group, me.rank, options);
+  if (!update)
+    return update.status();
+  Result<std::unique_ptr<Registration>> memory = me.group.allocate(kCount * 4);
+  if (!memory)
+    return memory.status();
+  auto *parameters = static_cast<float *>((*memory)->data());
+  std::fill_n(parameters, kCount, 8.0f);
+  float *gradients = me.floats(std::vector<float>(kCount, static_cast<float>(me.rank + 1)));
+  COLL_RETURN_IF_ERROR((*update)->setStep({0.5f, 1, 1}, nullptr));
+  COLL_RETURN_IF_ERROR(me.group.run(Call())); // everybody's parameters are 8
+  if (me.rank == ends)
+    raise(SIGKILL);
+  COLL_RETURN_IF_ERROR(me.group.run((*update)->call(gradients, parameters, nullptr)));
+  return expect(std::all_of(parameters, parameters + kCount, [](float p) { return p == 7; }),
+                "parameters after a step");
+}
+
 class DirectProcesses : public testing::TestWithParam<const char *> {};
+
+TEST_P(DirectProcesses, MakeAnOptimizersStep) {
+  ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
+  EXPECT_EQ(runProcesses(3, [](Rank &me) { return optimizerStep(me); }), std::vector<int>(3, 0));
+}
 
 TEST_P(DirectProcesses, ShareMemory) {
   ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
@@ -188,6 +221,18 @@ TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
     return expect(!launched.ok() && net::nowUs() - begin < 5'000'000 &&
                       launched.message().find("rank 1") != std::string::npos,
                   launched.toString().c_str());
+  };
+  EXPECT_EQ(runProcesses(3, body), (std::vector<int>{0, -SIGKILL, 0}));
+}
+
+TEST(DirectProcess, TheEndOfAProcessEndsAnOptimizersStep) {
+  auto body = [](Rank &me) {
+    COLL_RETURN_IF_ERROR(optimizerStep(me));
+    const int64_t begin = net::nowUs();
+    const Status failed = optimizerStep(me, /*ends=*/1);
+    return expect(!failed.ok() && net::nowUs() - begin < 5'000'000 &&
+                      failed.message().find("rank 1") != std::string::npos,
+                  failed.toString().c_str());
   };
   EXPECT_EQ(runProcesses(3, body), (std::vector<int>{0, -SIGKILL, 0}));
 }

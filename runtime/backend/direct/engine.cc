@@ -72,6 +72,11 @@ Status DirectEngine::joinWorld(const std::vector<gpu::Identity> &all) {
 
 Status DirectEngine::supports(const Call &call) const { return direct::supports(call); }
 
+Status DirectEngine::takes(const gpu::Lane &lane, const Call &call) const {
+  return call.kind == OpKind::RootUpdate ? static_cast<const DirectLane &>(lane).takesUpdate(call)
+                                         : Status();
+}
+
 std::unique_ptr<gpu::Lane> DirectEngine::makeLane(gpu::Gpu &gpu, std::vector<int> ranks,
                                                   int position) {
   if (world_ && world_->ranks() == ranks)

@@ -19,6 +19,7 @@ public:
   Status joinWorld(const std::vector<gpu::Identity> &all);
 
   Status supports(const Call &call) const override;
+  Status takes(const gpu::Lane &lane, const Call &call) const override;
   std::unique_ptr<gpu::Lane> makeLane(gpu::Gpu &gpu, std::vector<int> ranks, int position) override;
   int64_t placeOf(const gpu::Lane &lane, const Call &call) const override;
   // Both are calls of all members. Blocking.

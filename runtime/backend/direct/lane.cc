@@ -1,5 +1,6 @@
 #include "runtime/backend/direct/lane.h"
 
+#include "runtime/backend/direct/root_update.h"
 #include "runtime/base/dtype.h"
 #include "runtime/call_check.h"
 #include "runtime/kernels/error_word.h"
@@ -126,8 +127,9 @@ Status DirectLane::join(const std::vector<gpu::Identity> &all) {
 
 const Symmetric *DirectLane::find(const Call &call) const {
   const bool isUsed = call.kind == OpKind::AllReduce || call.kind == OpKind::AllGather ||
-                      call.kind == OpKind::AllToAll || call.kind == OpKind::Broadcast;
-  const int64_t bytes = extentsOf(call, size(), position_).dst * dtypeSize(call.dtype);
+                      call.kind == OpKind::AllToAll || call.kind == OpKind::Broadcast ||
+                      call.kind == OpKind::RootUpdate;
+  const int64_t bytes = extentsOf(call, size(), position_).dst * dtypeSize(dstType(call));
   auto *at = static_cast<const char *>(call.dst);
   auto it = symmetric.upper_bound(at);
   if (!isUsed || !at || it == symmetric.begin())
@@ -178,6 +180,7 @@ Status DirectLane::issue(gpu::LaneOp &op) {
   }
   lastCall_ = op.call;
   lastCall_.pairs = nullptr;
+  lastCall_.update = nullptr;
   lastCall_.site = {op.call.site.op};
   COLL_RETURN_IF_ERROR(launch(call, op.stream));
   // What is captured has not been done, and what was done before still counts.
@@ -209,10 +212,10 @@ Status DirectLane::follow(dl::CudaStream stream, uint64_t id) {
 }
 
 // Where all members' destinations are, if they are in memory that all know.
-void DirectLane::reachDestinations(const Call &call, void *(&peerDst)[kernels::kMaxPeers]) const {
+void DirectLane::reachDestinations(const Call &call, void *(&members)[kernels::kMaxPeers]) const {
   const Symmetric *memory = find(call);
   for (int i = 0; memory && i < size(); ++i)
-    peerDst[i] = memory->members[static_cast<size_t>(i)] +
+    members[i] = memory->members[static_cast<size_t>(i)] +
                  (static_cast<const char *>(call.dst) - memory->data);
 }
 
@@ -272,6 +275,8 @@ Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
   case OpKind::Permute:
     return platform_.kernels.permute(group_, copyArgs(call), call.pairs,
                                      static_cast<uint32_t>(call.numPairs), stream);
+  case OpKind::RootUpdate:
+    return launchUpdate(call, stream);
   case OpKind::Send:
   case OpKind::Recv:
     return launchTransfer(call, stream);
@@ -305,6 +310,26 @@ Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
       part.maxBlocks != 0 ? part.maxBlocks : kernels::residentBlocks(kernels::kMultiprocessors, 1);
   part.maxBlocks = std::max(1u, all / kTransfersAtOnce);
   return platform_.kernels.broadcast(part, args, stream);
+}
+
+Status DirectLane::takesUpdate(const Call &call) const {
+  const auto *update = dynamic_cast<const RootUpdate *>(call.update);
+  if (!update)
+    return Status::invalid("its update is none of backend direct (root_update.h)");
+  COLL_RETURN_IF_ERROR(update->takes(call, size(), position_, gpu_.ordinal()));
+  if (call.dstCount == 0 || find(call))
+    return {};
+  return Status::invalid("the parameters are not in memory that the whole group knows "
+                         "(Communicator::allocate, registerMemory)");
+}
+
+Status DirectLane::launchUpdate(const Call &call, dl::CudaStream stream) {
+  const auto &update = static_cast<const RootUpdate &>(*call.update);
+  kernels::RootUpdate args = update.arguments();
+  args.gradients = call.src;
+  reachDestinations(call, args.parameters);
+  return update.own() ? update.own()(group_, args, stream)
+                      : platform_.kernels.rootUpdate(group_, args, update.given(), stream);
 }
 
 //===-- failures ----------------------------------------------------------------===//

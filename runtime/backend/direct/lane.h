@@ -49,6 +49,8 @@ public:
   // By address; kept by registrations.
   std::map<const char *, Symmetric> symmetric;
   int64_t nextSerial = 0;
+  // Why a root_update cannot be made here, or ok.
+  Status takesUpdate(const Call &call) const;
   // Where in symmetric memory the call's destination is, if kernels use that: -1 otherwise. To be
   // the same on all members.
   int64_t placeOf(const Call &call) const;
@@ -63,11 +65,12 @@ private:
   uint64_t errorWord() const;
   Status launch(const Call &call, dl::CudaStream stream);
   Status launchTransfer(const Call &call, dl::CudaStream stream);
+  Status launchUpdate(const Call &call, dl::CudaStream stream);
   kernels::ReduceArgs reduceArgs(const Call &call) const;
   kernels::CopyArgs copyArgs(const Call &call) const;
   // The symmetric memory that holds the call's destination; null: none.
   const Symmetric *find(const Call &call) const;
-  void reachDestinations(const Call &call, void *(&peerDst)[kernels::kMaxPeers]) const;
+  void reachDestinations(const Call &call, void *(&members)[kernels::kMaxPeers]) const;
   uint64_t idOf(dl::CudaStream stream) const;
   Status follow(dl::CudaStream stream, uint64_t id);
   // Of a source that has to be copied first, since the call would overwrite what is still to be

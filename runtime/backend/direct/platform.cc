@@ -23,6 +23,8 @@ Result<Platform> platform() {
   launchers.scatter = kernels::launchScatter;
   launchers.permute = kernels::launchPermute;
   launchers.barrier = kernels::launchPeerBarrier;
+  launchers.rootUpdate = kernels::launchRootUpdate;
+  launchers.setStep = kernels::launchSetStep;
   Platform platform;
   platform.cuda = *cuda;
   platform.kernels = launchers;

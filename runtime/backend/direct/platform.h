@@ -7,6 +7,7 @@
 #include "runtime/base/replacement.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/kernels/collectives.h"
+#include "runtime/kernels/root_update.h"
 
 namespace coll::rt::direct {
 
@@ -28,6 +29,10 @@ struct PeerKernels {
   Status (*permute)(const Group &, const kernels::CopyArgs &, const int32_t *pairs,
                     uint32_t numPairs, void *stream) = nullptr;
   Status (*barrier)(const Group &, void *stream) = nullptr;
+  Status (*rootUpdate)(const Group &, const kernels::RootUpdate &, const kernels::AnyOptimizer &,
+                       void *stream) = nullptr;
+  Status (*setStep)(kernels::UpdateStep *step, const kernels::UpdateStep &value,
+                    void *stream) = nullptr;
 };
 
 struct Platform {

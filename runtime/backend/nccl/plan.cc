@@ -216,6 +216,7 @@ Plan Planner::make(bool hasAllToAll) {
     move(OpKind::Recv, nullptr, dst_, block_, 0);
     break;
   case OpKind::Init:
+  case OpKind::RootUpdate: // which supports() refuses
   case OpKind::Barrier:
     barrier();
     break;

@@ -86,6 +86,8 @@ Result<Arithmetic> arithmeticOf(CollDtype dtype, CollReduction reduction) {
 }
 
 Status supports(const Call &call, bool hasFp8) {
+  if (call.kind == OpKind::RootUpdate)
+    return {kCollUnsupported, "NCCL makes no root updates"};
   if (!reduces(call.kind))
     return {};
   const bool isFp8 = call.dtype == kCollF8E4M3FN || call.dtype == kCollF8E5M2;

@@ -92,6 +92,8 @@ Status NetEndpoint::wait(Request *request) {
 //===-- beginning ---------------------------------------------------------------===//
 
 Status NetEndpoint::begin(NetRequest &request) {
+  if (request.call.kind == OpKind::RootUpdate)
+    return {kCollUnsupported, place(request) + ": backend net makes no root updates"};
   if (request.call.stream)
     COLL_RETURN_IF_ERROR(synchronize(request.call.stream).annotate(place(request)));
   if (!isTransfer(request.call.kind))

@@ -56,7 +56,18 @@ void ThreadsEndpoint::leave() {
     world_.wakeAll();
 }
 
+namespace {
+
+Status takes(const Call &call) {
+  if (call.kind != OpKind::RootUpdate)
+    return {};
+  return {kCollUnsupported, describe(call) + ": backend threads makes no root updates"};
+}
+
+} // namespace
+
 Status ThreadsEndpoint::run(ThreadsCommunicator &communicator, const Call &call) {
+  COLL_RETURN_IF_ERROR(takes(call));
   if (communicator.group().isSmall(call) && !world_.aborted())
     return runSmall(communicator, call);
   ThreadsRequest request(communicator, call);
@@ -83,6 +94,7 @@ Status ThreadsEndpoint::runSmall(ThreadsCommunicator &communicator, const Call &
 }
 
 Result<Request *> ThreadsEndpoint::start(ThreadsCommunicator &communicator, const Call &call) {
+  COLL_RETURN_IF_ERROR(takes(call));
   started_.push_back(std::make_unique<ThreadsRequest>(communicator, call));
   begin(*started_.back());
   return static_cast<Request *>(started_.back().get());
