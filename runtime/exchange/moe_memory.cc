@@ -1,9 +1,9 @@
 #include "runtime/exchange/moe_memory.h"
 
+#include "runtime/base/boot_id.h"
 #include "runtime/exchange/moe_routes.h"
 
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,7 +83,7 @@ Result<std::unique_ptr<MoeMemory>> MoeMemory::create(std::shared_ptr<dl::GpuCont
   struct stat space = {};
   if (stat("/proc/self/ns/pid", &space) == 0)
     card.processes = space.st_ino;
-  std::ifstream("/proc/sys/kernel/random/boot_id").read(card.boot, sizeof card.boot - 4);
+  bootId().copy(card.boot, sizeof card.boot - 1);
   return memory;
 }
 

@@ -1,12 +1,12 @@
 #include "runtime/backend/direct/node.h"
 
 #include "runtime/backend/direct/unasked.h"
+#include "runtime/base/boot_id.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <unistd.h>
 
@@ -60,9 +60,7 @@ Result<std::unique_ptr<Node>> Node::open(int rank, int size, std::shared_ptr<Gpu
   char host[64] = "";
   (void)gethostname(host, sizeof(host) - 1);
   put(card.host, host);
-  std::ifstream boot("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(boot, id);
+  const std::string id = bootId();
   put(card.boot, id.empty() ? std::string(host) : id);
   COLL_RETURN_IF_ERROR(node->gpu_->check(
       cuda.deviceGetPciBusId(card.gpu, sizeof(card.gpu), ordinal), "cuDeviceGetPCIBusId"));

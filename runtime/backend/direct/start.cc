@@ -2,7 +2,7 @@
 
 #include "runtime/backend/direct/unasked.h"
 #include "runtime/gpu/agreement.h"
-#include "runtime/net/launch_env.h"
+#include "runtime/gpu/gpu_of_job.h"
 
 #include <algorithm>
 #include <numeric>
@@ -74,10 +74,8 @@ Status Meeting::agreeOn(const std::vector<Status> &local) {
 int Meeting::gpuOf(int rank, int gpus) const {
   if (!options_.job)
     return rank % gpus;
-  if (options_.job->gpu >= 0)
-    return options_.job->gpu;
-  Result<net::LaunchEnv> launched = net::readLaunchEnv();
-  return (launched.ok() && launched->localRank >= 0 ? launched->localRank : rank) % gpus;
+  const int said = gpu::gpuOfJob(*options_.job, gpus);
+  return said >= 0 ? said : rank % gpus;
 }
 
 Status Meeting::open(Start &start, const std::shared_ptr<Shared> &shared,

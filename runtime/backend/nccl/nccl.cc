@@ -4,7 +4,7 @@
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/backend/nccl/types.h"
 #include "runtime/base/env.h"
-#include "runtime/net/launch_env.h"
+#include "runtime/gpu/gpu_of_job.h"
 
 #include <algorithm>
 #include <chrono>
@@ -69,10 +69,8 @@ Result<int> gpuCount(const Platform &platform) {
 
 // Ranks of one host take its GPUs in order.
 int gpuOf(const JobOptions &job, int gpus) {
-  if (job.gpu >= 0)
-    return job.gpu;
-  Result<net::LaunchEnv> launched = net::readLaunchEnv();
-  return (launched.ok() && launched->localRank >= 0 ? launched->localRank : job.rank) % gpus;
+  const int said = gpu::gpuOfJob(job, gpus);
+  return said >= 0 ? said : job.rank % gpus;
 }
 
 Status NcclBackend::open(const BackendOptions &options) {

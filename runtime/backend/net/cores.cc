@@ -1,7 +1,8 @@
 #include "runtime/backend/net/cores.h"
 
+#include "runtime/base/boot_id.h"
+
 #include <algorithm>
-#include <fstream>
 #include <sched.h>
 
 namespace coll::rt::network {
@@ -21,8 +22,7 @@ bool has(const Seat &seat, size_t processor) {
 
 Seat ownSeat() {
   Seat seat;
-  // Network namespaces and containers have names of their own, and share this.
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> seat.machine;
+  seat.machine = bootId();
   seat.machine.resize(std::min(seat.machine.size(), kMaxMachineBytes));
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -5,12 +5,13 @@
 #include "runtime/backend/net/gpu_transport.h"
 #include "runtime/backend/net/transports.h"
 #include "runtime/base/env.h"
+#include "runtime/gpu/gpu_of_job.h"
 #include "runtime/net/bootstrap.h"
-#include "runtime/net/launch_env.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 namespace coll::rt::network {
@@ -57,14 +58,6 @@ private:
 
 std::string transportName(const BackendOptions &options) {
   return options.transport.empty() ? envString(EnvVar::NetTransport) : options.transport;
-}
-
-// Of this process's rank; -1: the one that is current.
-int gpuOfJob(const JobOptions &job) {
-  if (job.gpu >= 0)
-    return job.gpu;
-  Result<net::LaunchEnv> launched = net::readLaunchEnv();
-  return launched ? launched->localRank : -1;
 }
 
 Result<std::vector<Seat>> gatherSeats(net::Bootstrap &bootstrap, int64_t timeoutUs) {
@@ -220,7 +213,8 @@ Status NetBackend::openJob(const BackendOptions &options) {
   if (!handles)
     return handles.status().annotate("start of the job");
   COLL_RETURN_IF_ERROR(meshes_[0]->connect(*handles));
-  RankGpu gpu(options_.gpu.path, gpuOfJob(job));
+  // RankGpu counts them; -1 is the one that is current.
+  RankGpu gpu(options_.gpu.path, gpu::gpuOfJob(job, std::numeric_limits<int>::max()));
   COLL_RETURN_IF_ERROR(connectAll(options.timeoutUs));
   return (*bootstrap)->barrier(options.timeoutUs).annotate("start of the job");
 }
