@@ -1,14 +1,11 @@
 #include "tools/coll-perf/gathering.h"
 
-#include "tools/coll-perf/meeting_place.h"
 #include "tools/coll-perf/output.h"
+#include "tools/common/local_job.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,8 +82,7 @@ Result<int64_t> Gathering::commonStart() {
 }
 
 Result<int> runProcesses(int ranks, const std::function<int(const rt::JobOptions &job)> &body) {
-  net::Fd listener;
-  Result<rt::JobOptions> job = meetingPlace(ranks, listener);
+  Result<LocalJob> job = makeLocalJob(ranks);
   if (!job)
     return job.status();
   std::fflush(nullptr);
@@ -95,18 +91,14 @@ Result<int> runProcesses(int ranks, const std::function<int(const rt::JobOptions
   for (int rank = 0; rank < ranks; ++rank) {
     const pid_t pid = ::fork();
     if (pid == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != parent)
-        _exit(1);
-      job->rank = rank;
-      job->listenFd = rank == 0 ? fcntl(listener.get(), F_DUPFD_CLOEXEC, 0) : -1;
-      const int code = body(*job);
+      endWithParent(parent);
+      const int code = body(placeOf(*job, rank));
       std::fflush(nullptr);
       _exit(code);
     }
     processes.push_back(pid);
   }
-  listener.reset();
+  job->listener.reset();
   int worst = 0;
   // Whoever loses a rank finds out by the bootstrap, or at the latest by its deadline.
   for (size_t rank = 0; rank < processes.size(); ++rank) {

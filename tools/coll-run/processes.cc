@@ -2,24 +2,20 @@
 
 #include "tools/coll-run/processes.h"
 
-#include "runtime/base/env.h"
-#include "runtime/net/auth.h"
-#include "runtime/net/socket.h"
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/tensors.h"
+#include "tools/common/local_job.h"
 #include "tools/common/signals.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,51 +237,15 @@ std::string Supervisor::describeFailure() const {
 
 //===-- starting ----------------------------------------------------------------===//
 
-/// The address where copy 0 will listen, and the socket that already does.
-struct Rendezvous {
-  net::Fd listener;
-  rt::JobOptions job;
-};
-
-llvm::Expected<Rendezvous> makeRendezvous(int ranks) {
-  Rendezvous rendezvous;
-  rt::JobOptions &job = rendezvous.job;
-  job.worldSize = ranks;
-  job.iface = rt::envString(rt::EnvVar::NetIface);
-  if (job.iface.empty())
-    job.iface = "lo"; // all are on this machine
-  auto interfaces = toExpected(net::findInterfaces(job.iface));
-  if (!interfaces)
-    return interfaces.takeError();
-  auto listener = toExpected(net::listenOn(interfaces->front().address));
-  if (!listener)
-    return listener.takeError();
-  auto address = toExpected(net::localAddress(*listener));
-  if (!address)
-    return address.takeError();
-  job.bootstrap = address->toString();
-  rendezvous.listener = std::move(*listener);
-  std::array<uint8_t, 32> secret;
-  if (llvm::Error error = toError(net::fillRandom(secret.data(), secret.size())))
-    return error;
-  job.secret = llvm::toHex(secret);
-  return rendezvous;
-}
-
 /// In a copy, right after the fork.
-Place becomeRank(int rank, Rendezvous &rendezvous, Pipe &output, Pipe &report, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent)
-    _exit(1); // it died in between
+Place becomeRank(int rank, const LocalJob &job, Pipe &output, Pipe &report, pid_t parent) {
+  endWithParent(parent);
   for (int number : kUserSignals)
     handleUserSignal(number, SIG_DFL);
   Place place;
   place.launcher = "coll-run";
-  place.job = rendezvous.job;
-  place.job->rank = rank;
-  if (rank == 0) {
-    place.job->listenFd = fcntl(rendezvous.listener.get(), F_DUPFD_CLOEXEC, 0);
-  } else {
+  place.job = placeOf(job, rank);
+  if (rank > 0) {
     dup2(output.write.get(), STDOUT_FILENO);
     dup2(output.write.get(), STDERR_FILENO);
   }
@@ -296,9 +256,9 @@ Place becomeRank(int rank, Rendezvous &rendezvous, Pipe &output, Pipe &report, p
 } // namespace
 
 llvm::Expected<std::optional<Place>> startProcesses(int ranks, JobEnd &end) {
-  llvm::Expected<Rendezvous> rendezvous = makeRendezvous(ranks);
-  if (!rendezvous)
-    return rendezvous.takeError();
+  auto job = toExpected(makeLocalJob(ranks));
+  if (!job)
+    return job.takeError();
   for (int number : kUserSignals)
     handleUserSignal(number, onSignal);
   llvm::outs().flush();
@@ -315,7 +275,7 @@ llvm::Expected<std::optional<Place>> startProcesses(int ranks, JobEnd &end) {
     child.rank = rank;
     child.pid = fork();
     if (child.pid == 0)
-      return becomeRank(rank, *rendezvous, *output, *report, parent);
+      return becomeRank(rank, *job, *output, *report, parent);
     if (child.pid < 0) {
       Supervisor give(std::move(children)); // ends those that run
       return makeError("cannot start rank " + llvm::Twine(rank) + ": " + std::strerror(errno));
@@ -325,7 +285,7 @@ llvm::Expected<std::optional<Place>> startProcesses(int ranks, JobEnd &end) {
     child.report = std::move(report->read);
     children.push_back(std::move(child));
   }
-  rendezvous->listener.reset();
+  job->listener.reset();
   end = Supervisor(std::move(children)).run();
   return std::nullopt;
 }

@@ -1,12 +1,12 @@
 #include "tools/coll-perf/net/job.h"
 
 #include "runtime/base/env.h"
+#include "tools/common/local_job.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,9 +78,7 @@ Status Job::fork(int (*follow)(Job &)) {
     return net::linkError("fork", errno);
   if (child_ == 0) {
     // The measuring process may be killed: its peer ends with it.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-      _exit(1);
+    endWithParent(parent);
     write.reset();
     runChild(read.get(), follow);
   }

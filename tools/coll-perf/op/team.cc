@@ -1,14 +1,10 @@
 #include "tools/coll-perf/op/team.h"
 
-#include "tools/coll-perf/meeting_place.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +22,7 @@ constexpr int64_t kGraceUs = 2'000'000;
 
 } // namespace
 
-Status Team::fork(int rank, const std::optional<rt::JobOptions> &job, const net::Fd &listener) {
+Status Team::fork(int rank, const std::optional<LocalJob> &job) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return net::linkError("socketpair", errno);
@@ -36,16 +32,12 @@ Status Team::fork(int rank, const std::optional<rt::JobOptions> &job, const net:
   if (pid < 0)
     return net::linkError("fork", errno);
   if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-      _exit(1);
+    endWithParent(parent);
     mine.reset();
     workers_.clear(); // the driver's ends of the others
-    std::optional<rt::JobOptions> own = job;
-    if (own) {
-      own->rank = rank;
-      own->listenFd = rank == 0 ? fcntl(listener.get(), F_DUPFD_CLOEXEC, 0) : -1;
-    }
+    std::optional<rt::JobOptions> own;
+    if (job)
+      own = placeOf(*job, rank);
     LineSocket driver(std::move(theirs));
     int code = runWorker(plan_, side_, own, driver);
     std::fflush(nullptr);
@@ -61,16 +53,15 @@ Status Team::fork(int rank, const std::optional<rt::JobOptions> &job, const net:
 
 Result<std::unique_ptr<Team>> Team::start(const OpPlan &plan, const Side &side) {
   std::unique_ptr<Team> team(new Team(plan, side));
-  net::Fd listener;
-  std::optional<rt::JobOptions> job;
+  std::optional<LocalJob> job;
   if (side.processes) {
-    Result<rt::JobOptions> place = meetingPlace(plan.ranks, listener);
-    if (!place)
-      return place.status();
-    job = *place;
+    Result<LocalJob> made = makeLocalJob(plan.ranks);
+    if (!made)
+      return made.status();
+    job = made.take();
   }
   for (int rank = 0; rank < (job ? plan.ranks : 1); ++rank)
-    COLL_RETURN_IF_ERROR(team->fork(rank, job, listener));
+    COLL_RETURN_IF_ERROR(team->fork(rank, job));
   Status first;
   for (Worker &worker : team->workers_) {
     Result<std::string> ready = team->answerOf(worker, plan.timeoutUs + kStartUs);

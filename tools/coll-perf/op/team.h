@@ -4,6 +4,7 @@
 #define COLL_TOOLS_COLL_PERF_OP_TEAM_H
 
 #include "tools/coll-perf/op/worker.h"
+#include "tools/common/local_job.h"
 
 #include <memory>
 #include <sys/types.h>
@@ -37,7 +38,8 @@ private:
   };
 
   Team(const OpPlan &plan, const Side &side) : plan_(plan), side_(side) {}
-  Status fork(int rank, const std::optional<rt::JobOptions> &job, const net::Fd &listener);
+  // Without a job it is the process of all ranks.
+  Status fork(int rank, const std::optional<LocalJob> &job);
   // kCollTimeout where nothing is heard of it for so long: the backend has deadlines of its own,
   // but what hangs may be the driver of the GPU.
   Result<std::string> answerOf(Worker &worker, int64_t silenceUs);
