@@ -221,13 +221,54 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(plot.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
     def test_sizes_are_told_once(self):
-        done = run("coll-perf", "reduce_scatter", "-b8", "-e64", "-df64", "-r3", "-n1",
+        done = run("coll-perf", "reduce_scatter", "-b8", "-e64", "-df64", "-g3", "-n1",
                    "--backend=threads")
         sizes = [line.split()[0] for line in done.stdout.splitlines()[3:]]
         self.assertEqual(sizes, ["24", "48"])
 
+    def test_words_of_nccl_tests(self):
+        """Each line of theirs is measured as one of ours."""
+        ours = ["all_reduce", "-b64", "-e256", "-n1", "-w1", "--ranks=2", "--backend=threads"]
+        theirs = ["all_reduce", "-n1", "-w1", "-g2", "--backend=threads"]
+        for words, same in ((["--minbytes=64", "--maxbytes=256", "--stepfactor=2", "-t1"], []),
+                            (["-b64", "-e256", "--stepbytes=192"], ["-i192"]),
+                            (["-b64", "-e256", "-dbfloat16", "-oprod", "-c1"], ["-dbf16", "-oprod"]),
+                            (["-b64", "-e256", "--datatype", "uint8", "-o", "max"], ["-di8", "-oumax"]),
+                            (["-b64", "-e256", "-dfp8_e4m3"], ["-df8e4m3fn"]),
+                            (["-b64", "-e256", "-z1", "-T", "20"], ["--timing=latency"]),
+                            (["-b64", "-e256", "-c0", "-z0", "-G0"], ["--no-check"])):
+            tables = [run("coll-perf", *line) for line in (theirs + words, ours + same)]
+            for done in tables:
+                self.assertEqual(done.returncode, 0, done.stderr)
+            # All but the times.
+            heads, rows = zip(*((done.stdout.splitlines()[1],
+                                 [[line.split()[i] for i in (0, 1, 2, 3, 11)]
+                                  for line in done.stdout.splitlines()[3:]]) for done in tables))
+            self.assertEqual(heads[0], heads[1])
+            self.assertEqual(rows[0], rows[1])
+        done = run("coll-perf", "broadcast", "-b8", "-e8", "-n1", "-t2", "-g2", "-r3",
+                   "--backend=threads")
+        self.assertIn(" 4 ranks", done.stdout, done.stderr)
+        done = run("coll-perf", "all_reduce", "-b8", "-e8", "-n1", "-G1", "--backend=threads")
+        self.assertIn("SKIPPED: threads, graph", done.stdout)
+        for words, complaint in ((["-G4"], "--repeat=4"), (["-z2"], "-z has to be"), (["-g0"], "--ranks"),
+                                 (["-g10000", "-t10000"], "--ranks"), (["-g2", "--ranks=2"], "excludes"),
+                                 (["-c0", "--no-check"], "excludes"), (["-dall", "--plot=a.svg"], "--plot")):
+            done = run("coll-perf", "all_reduce", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(complaint, done.stderr)
+
+    def test_all_types_and_reductions(self):
+        done = run("coll-perf", "all_reduce", "-b64", "-e64", "-n1", "-g2", "-dall", "-oall",
+                   "--backend=threads")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for type_ in ("f32", "bf16", "f8e5m2", "i64", "bool"):
+            self.assertIn(f"all_reduce of {type_}, 2 ranks", done.stdout)
+        done = run("coll-perf", "all_gather", "-b64", "-e64", "-n1", "-g2", "-oall", "--backend=threads")
+        self.assertEqual(done.stdout.count("all_gather of"), 1, done.stderr)
+
     def test_a_small_factor_goes_on(self):
-        done = run("coll-perf", "all_reduce", "-b8", "-e12", "-f1.05", "-di8", "-r2", "-n1",
+        done = run("coll-perf", "all_reduce", "-b8", "-e12", "-f1.05", "-di8", "-g2", "-n1",
                    "--backend=threads")
         sizes = [line.split()[0] for line in done.stdout.splitlines()[3:]]
         self.assertEqual(sizes, ["8", "9", "10", "11", "12"])
@@ -240,7 +281,7 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(table) as file:
             self.assertIn("--out=", json.load(file)["made_by"])
-        done = subprocess.run([BIN / "coll-perf", "all_reduce", "-b8", "-e8", "-n1", "-r2",
+        done = subprocess.run([BIN / "coll-perf", "all_reduce", "-b8", "-e8", "-n1", "-g2",
                                "--backend=net"], capture_output=True, timeout=60,
                               env={**os.environ, "COLL_NET_TRANSPORT": os.fsdecode(b"a\xff")})
         self.assertEqual(done.returncode, 2, done.stderr)

@@ -7,6 +7,7 @@
 #include "tools/coll-perf/plot.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 namespace coll::perf {
@@ -42,8 +43,9 @@ Status sweep(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams, OpRe
   return {};
 }
 
-int runOp(Words &words) {
-  Result<OpSetup> setup = prepare(words.op);
+// One type, one reduction.
+int runOne(const Words &words, const OpWords &op) {
+  Result<OpSetup> setup = prepare(op);
   if (!setup.ok())
     return fail(setup.status());
   const OpPlan &plan = setup->plan;
@@ -64,6 +66,22 @@ int runOp(Words &words) {
   if (report.hasWrong())
     return fail(Status(kCollInternal, "results are wrong"));
   return report.isEmpty() ? kSkipped : 0;
+}
+
+int runOp(const Words &words) {
+  Result<std::vector<OpWords>> all = expandAll(words.op);
+  if (!all.ok())
+    return fail(all.status());
+  if (all->size() > 1 && !words.plot.empty())
+    return fail(Status::invalid("--plot draws one type and one reduction, not all"));
+  int code = kSkipped;
+  for (const OpWords &op : *all) {
+    const int one = runOne(words, op);
+    if (one != 0 && one != kSkipped)
+      return one;
+    code = std::min(code, one);
+  }
+  return code;
 }
 
 } // namespace

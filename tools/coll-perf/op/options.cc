@@ -20,6 +20,20 @@ std::vector<std::string> splitWords(const std::string &text) {
   return words;
 }
 
+static std::optional<CollReduction> parseReduction(const std::string &name) {
+  for (int reduction = 0; reduction < rt::kNumReductions; ++reduction)
+    if (name == rt::reductionName(reduction))
+      return static_cast<CollReduction>(reduction);
+  return std::nullopt;
+}
+
+// Names that there are not fail later, with their error.
+static bool goTogether(const OpWords &words) {
+  const std::optional<CollDtype> type = rt::parseDtype(words.dtype);
+  const std::optional<CollReduction> reduction = parseReduction(words.reduction);
+  return !hasReduction(words.op) || !type || !reduction || rt::reductionTakes(*reduction, *type);
+}
+
 void addOpOptions(CLI::App &app, OpWords &words) {
   const char *group = "What is measured";
   auto option = [&](const char *flags, auto &value, const char *help) {
@@ -29,13 +43,14 @@ void addOpOptions(CLI::App &app, OpWords &words) {
   option("-e,--to", words.to, "largest size");
   option("-f,--factor", words.plan.factor, "from a size to the next");
   app.add_option("-i,--step", words.step, "add so much instead: 1M")->group(group);
-  option("-r,--ranks", words.plan.ranks, "ranks of each backend");
+  option("--ranks", words.plan.ranks, "ranks of each backend");
   option("-d,--dtype", words.dtype,
-         "f32, f64, f16, bf16, f8e4m3fn, f8e5m2, i8, i16, i32, i64, bool");
-  option("-o,--op", words.reduction, "of reductions: sum, prod, min, max, avg, …");
+         "f32, f64, f16, bf16, f8e4m3fn, f8e5m2, i8, i16, i32, i64, bool; not in tune: all");
+  option("-o,--op", words.reduction,
+         "of reductions: sum, prod, min, max, umin, umax, avg, and, or, xor; not in tune: all");
   option("--scale", words.plan.scale, "of sums of floats: a factor for each contribution");
   option("--order", words.order, "of sums: any, or rank (deterministic)");
-  option("--root", words.plan.root, "of rooted operations");
+  option("-r,--root", words.plan.root, "of rooted operations");
   option("--in-place", words.inPlace, "no, yes or both: source and destination are one buffer");
   option("--timing", words.timings,
          "some of eager (one after the other), graph (all in a CUDA graph), latency (each alone)");
@@ -51,6 +66,37 @@ void addOpOptions(CLI::App &app, OpWords &words) {
   app.add_flag("--no-check", words.noCheck,
                "do not compare results on random data with the reference")
       ->group(group);
+  addNcclTestsOptions(app, words);
+}
+
+Result<std::vector<OpWords>> expandAll(const OpWords &given) {
+  Result<OpWords> words = inOurWords(given);
+  if (!words.ok())
+    return words.status();
+  std::vector<std::string> types = {words->dtype}, reductions = {words->reduction};
+  if (words->dtype == "all") {
+    types.clear();
+    for (int type = 0; type < rt::kNumDtypes; ++type)
+      types.push_back(rt::dtypeName(type));
+  }
+  if (words->reduction == "all") {
+    reductions.clear();
+    for (int reduction = 0; reduction < rt::kNumReductions; ++reduction)
+      reductions.push_back(rt::reductionName(reduction));
+    if (!hasReduction(words->op))
+      reductions.resize(1);
+  }
+  const bool isOne = types.size() * reductions.size() == 1;
+  std::vector<OpWords> all;
+  for (const std::string &type : types)
+    for (const std::string &reduction : reductions) {
+      OpWords one = *words;
+      one.dtype = type;
+      one.reduction = reduction;
+      if (isOne || goTogether(one))
+        all.push_back(one);
+    }
+  return all;
 }
 
 namespace {
@@ -78,12 +124,10 @@ Status parseArithmetic(const OpWords &words, OpPlan &plan) {
   if (!dtype)
     return Status::invalid("--dtype: there is no element type \"" + words.dtype + "\"");
   plan.dtype = *dtype;
-  int reduction = 0;
-  while (reduction < rt::kNumReductions && words.reduction != rt::reductionName(reduction))
-    ++reduction;
-  if (reduction == rt::kNumReductions)
+  std::optional<CollReduction> reduction = parseReduction(words.reduction);
+  if (!reduction)
     return Status::invalid("--op: there is no reduction \"" + words.reduction + "\"");
-  plan.reduction = static_cast<CollReduction>(reduction);
+  plan.reduction = *reduction;
   if (words.order != "any" && words.order != "rank")
     return Status::invalid("--order has to be any or rank, not \"" + words.order + "\"");
   plan.order = words.order == "rank" ? kCollOrderRank : kCollOrderAny;
@@ -116,7 +160,11 @@ Status parseWays(const OpWords &words, OpPlan &plan) {
 
 } // namespace
 
-Result<OpSetup> prepare(const OpWords &words) {
+Result<OpSetup> prepare(const OpWords &given) {
+  Result<OpWords> ours = inOurWords(given);
+  if (!ours.ok())
+    return ours.status();
+  const OpWords &words = *ours;
   OpSetup setup;
   setup.plan = words.plan;
   setup.plan.op = words.op;

@@ -3,6 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_OP_OPTIONS_H
 #define COLL_TOOLS_COLL_PERF_OP_OPTIONS_H
 
+#include "tools/coll-perf/op/nccl_tests.h"
 #include "tools/coll-perf/op/team.h"
 
 #include <string>
@@ -22,6 +23,7 @@ struct OpWords {
               reduction = "sum", order = "any", inPlace = "no", timings = "eager";
   double timeoutSeconds = 60;
   bool noCheck = false;
+  NcclTestsWords ncclTests;
 };
 void addOpOptions(CLI::App &app, OpWords &words);
 
@@ -30,6 +32,8 @@ struct OpSetup {
   std::vector<Side> sides;
 };
 Result<OpSetup> prepare(const OpWords &words);
+// Where the type or the reduction is "all": one for each, and for each pair that goes together.
+Result<std::vector<OpWords>> expandAll(const OpWords &words);
 
 // "a,b" -> {"a", "b"}
 std::vector<std::string> splitWords(const std::string &text);

@@ -18,9 +18,6 @@ bool gathers(const std::string &op) { return op == "all_gather" || op == "gather
 bool scatters(const std::string &op) {
   return op == "reduce_scatter" || op == "scatter" || op == "all_to_all";
 }
-bool hasReduction(const std::string &op) {
-  return op == "all_reduce" || op == "reduce" || op == "reduce_scatter";
-}
 // Backends for memory of GPUs only.
 bool ofGpus(const std::string &backend) { return backend == "nccl" || backend == "direct"; }
 
@@ -32,6 +29,10 @@ std::string wordsOf(const std::string &backend) {
 }
 
 } // namespace
+
+bool hasReduction(const std::string &op) {
+  return op == "all_reduce" || op == "reduce" || op == "reduce_scatter";
+}
 
 const char *nameOf(Timing timing) {
   return timing == Timing::Eager ? "eager" : timing == Timing::Graph ? "graph" : "latency";

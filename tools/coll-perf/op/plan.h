@@ -53,6 +53,7 @@ struct OpPlan {
 // The first thing that is wrong, in the words of the command line.
 Status check(const OpPlan &plan);
 bool isOp(const std::string &name);
+bool hasReduction(const std::string &op);
 const std::vector<std::string> &opNames();
 
 // How one backend is run.
