@@ -1,8 +1,11 @@
 #include "runtime/base/table_file.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 namespace coll::rt {
 
@@ -27,6 +30,12 @@ std::string placeOf(const std::string &name, const std::string &text, size_t off
 } // namespace
 
 Result<std::string> readTableFile(const std::string &path) {
+  // Whoever opens a pipe waits for the one that writes.
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0)
+    return Status::invalid(path + ": cannot be read: " + std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    return Status::invalid(path + ": cannot be read: no regular file");
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -67,7 +67,8 @@ TEST_F(PathsTest, WhatIsWrongIsNamedWithItsEntry) {
   std::ofstream(file_) << R"({"format": "coll routes", "version": 2})";
   EXPECT_NE(Paths::fromEnv().status().message().find("\"version\" has to be 1"), std::string::npos);
   unlink(file_.c_str());
-  EXPECT_EQ(Paths::fromEnv().status().message(), "COLL_ROUTES: " + file_ + ": cannot be read");
+  EXPECT_EQ(Paths::fromEnv().status().message(),
+            "COLL_ROUTES: " + file_ + ": cannot be read: No such file or directory");
 }
 
 TEST_F(PathsTest, TheFirstThatIsLargeEnoughServes) {
@@ -139,7 +140,7 @@ TEST_F(PathsTest, ABrokenTableStopsBackendNetAsItStopsAuto) {
   const auto whyNot = [&](const char *backend) {
     return createBackend(backend, options).status().message();
   };
-  EXPECT_EQ(whyNot("net"), "COLL_ROUTES: " + file_ + ": cannot be read");
+  EXPECT_EQ(whyNot("net"), "COLL_ROUTES: " + file_ + ": cannot be read: No such file or directory");
   EXPECT_EQ(whyNot("auto"), whyNot("net"));
   std::ofstream(file_) << table(R"({"kind": "tcp", "path": "copy"})");
   EXPECT_EQ(whyNot("net"), "COLL_ROUTES: " + file_ +

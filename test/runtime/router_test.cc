@@ -52,7 +52,7 @@ TEST(RoutesTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(complaint(table(R"({"backend": "net", "captured": "no"})")),
             "t.json: routes[0].captured: expected true or false, not \"no\"");
   EXPECT_EQ(Routes::load("/nowhere/routes.json").status().message(),
-            "/nowhere/routes.json: cannot be read");
+            "/nowhere/routes.json: cannot be read: No such file or directory");
 }
 
 TEST(RoutesTest, TheFirstThatFitsAndIsThereServes) {

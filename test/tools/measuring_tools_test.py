@@ -63,7 +63,8 @@ class CollPerfTest(unittest.TestCase):
         # Backwards: it is killed before anyone waits for it.
         for cleanup in (process.stderr.close, process.stdout.close, process.wait, process.kill):
             self.addCleanup(cleanup)
-        self.assertIn(operation, process.stdout.readline() + process.stdout.readline())
+        if operation != "net":
+            self.assertIn(operation, process.stdout.readline() + process.stdout.readline())
         return process
 
     def test_rows_and_curves(self):
@@ -84,6 +85,15 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual({row["size"] for row in rows}, {"8 B", "70000 B", "1 MiB"})
         curves = xml.dom.minidom.parse(str(plot)).getElementsByTagName("polyline")
         self.assertEqual(len(curves), 3 * 2)
+
+    def test_rows_are_written_as_they_come(self):
+        rows_file = self.path("rows.jsonl")
+        self.begin("net", "--sizes=1..4M", "--repeat=1", "--seconds=0.1", f"--json={rows_file}")
+        end = time.monotonic() + 60
+        while not (rows_file.exists() and rows_file.read_text().endswith("\n")):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        self.assertLess(rows_file.read_text().count("\n"), 23)  # of one mode alone
 
     def test_many_connections_and_remote_memory(self):
         for words in (["--connections=16", "--inflight=8", "--sizes=128K"],
@@ -201,6 +211,19 @@ class CollPerfTest(unittest.TestCase):
             done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh",
                                    BIN / "coll-perf", *words], timeout=60)
             self.assertEqual(done.returncode, 0, words)
+
+    def test_a_pipe_that_nobody_reads_is_an_error(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        quick = ["-b8", "-e8", "-n1", "-g2", "--backend=threads"]
+        for words in (["all_reduce", f"--json={pipe}"], ["tune", "--ops=all_reduce", f"--out={pipe}"]):
+            done = run("coll-perf", *words, *quick)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("nobody reads from this pipe", done.stderr)
+        reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+        while done.returncode == 2:  # until the reader is there
+            done = run("coll-perf", "all_reduce", f"--json={pipe}", *quick)
+        self.assertEqual(json.loads(reader.communicate(timeout=60)[0])["size"], "8 B")
 
     def test_nothing_measured_is_skipped(self):
         for words in (["all_reduce", "--timing=graph", "-b8", "-e8", "--backend=threads"],
@@ -529,6 +552,27 @@ class CollInfoTest(unittest.TestCase):
         for part in ("backends", "transports", "GPUs", "NCCL", "fakes only", "the defaults",
                      "default for host memory in one process"):
             self.assertIn(part, done.stdout)
+
+    def test_says_what_cannot_be_used_here_and_why(self):
+        text = run("coll-info", COLL_CUDA="none").stdout
+        why = "not available here: no CUDA here: COLL_CUDA is none"
+        for backend in ("direct", "nccl"):
+            self.assertRegex(text, f"  {backend} +{why}")
+        self.assertRegex(text, f"-> nccl.*\n +{why}")
+        self.assertIn(why, text.partition("paths of GPU memory")[2])
+        self.assertNotRegex(text, "  threads +not")
+
+    def test_a_table_that_is_no_file_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = pathlib.Path(folder, "pipe")
+            os.mkfifo(pipe)
+            for path, why in ((pipe, "no regular file"), (folder, "no regular file"),
+                              ("/dev/zero", "no regular file"),
+                              (pathlib.Path(folder, "none"), "No such file")):
+                done = run("coll-info", COLL_ROUTES=str(path))
+                self.assertEqual(done.returncode, 1)
+                # Lines are wrapped.
+                self.assertIn(why, " ".join(done.stdout.split()))
 
     def test_options(self):
         self.assertEqual(run("coll-info", "--help").returncode, 0)

@@ -18,6 +18,7 @@
 #include "runtime/net/verbs/verbs.h"
 #endif
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -68,12 +69,34 @@ void printWrapped(const std::string &text, size_t indent) {
   }
 }
 
+// Why a backend cannot be used on this machine, or ok.
+rt::Status isHere(const std::string &backend) {
+#ifdef COLL_HAS_NET
+  if (backend == "direct")
+    return rt::direct::available({});
+#endif
+  if (backend != "nccl")
+    return {};
+  rt::Status gpu = rt::dl::cuda().status();
+  return gpu.ok() ? rt::dl::nccl().status() : gpu;
+}
+
+// Behind what stands for a backend: nothing where it can be used.
+std::string whyNotHere(const std::string &backend) {
+  const rt::Status here = isHere(backend);
+  return here.ok() ? "" : "not available here: " + here.message();
+}
+
 } // namespace
 
 void printBackends() {
   heading("backends (coll-run takes threads and net, coll-perf all)");
-  for (const std::string &name : rt::backendNames())
-    std::printf("  %s\n", name.c_str());
+  for (const std::string &name : rt::backendNames()) {
+    const std::string why = whyNotHere(name);
+    printWrapped(
+        name + (why.empty() ? "" : std::string(9 - std::min<size_t>(name.size(), 8), ' ') + why),
+        2);
+  }
 }
 
 void printTransports() {
@@ -175,17 +198,10 @@ bool printRoutes() {
     return false;
   }
   printWrapped("from " + routes->origin(), 2);
-  for (const rt::Route &route : routes->all())
+  for (const rt::Route &route : routes->all()) {
     printWrapped(route.describe(), 4);
-  std::string here;
-#ifdef COLL_HAS_NET
-  rt::Status direct = rt::direct::available({});
-  here += direct.ok() ? "direct inside a node, " : "no direct (" + direct.message() + "), ";
-#endif
-  rt::Status gpu = rt::dl::cuda().status();
-  rt::Status nccl = gpu.ok() ? rt::dl::nccl().status() : gpu;
-  here += nccl.ok() ? "nccl, " : "no nccl (" + nccl.message() + "), ";
-  printWrapped("here: " + here + "net between processes, threads in one", 2);
+    printWrapped(whyNotHere(route.backend), 6);
+  }
   return true;
 }
 
@@ -217,8 +233,12 @@ rt::Status printChosenPaths(const std::string &transport) {
                    net->chosenBy + ")",
                2);
   printWrapped("plugin for NCCL: " + describe(*plugin) + " (" + plugin->chosenBy + ")", 2);
+  if (table->all().empty())
+    printWrapped("no table: COLL_ROUTES names none with paths", 2);
   for (const rt::PathRule &rule : table->all())
     printWrapped("in the table: " + rule.describe(), 4);
+  if (rt::Status gpu = rt::dl::cuda().status(); !gpu.ok())
+    printWrapped("not available here: " + gpu.message(), 2);
   return {};
 }
 

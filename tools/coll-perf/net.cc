@@ -105,17 +105,15 @@ Status leadAll(Job &job, const Words &words) {
   if (!links.ok())
     return links.status();
   Report report(plan, links->front()->describe(),
-                links->size() > 1 ? links->back()->describe() : "");
+                links->size() > 1 ? links->back()->describe() : "", words.json, words.command);
   for (Mode mode : plan.modes)
     for (uint64_t bytes : plan.sizes) {
       Result<Point> point = measurePoint(job, plan, *links, mode, bytes);
       if (!point.ok())
         return point.status();
-      report.add(*point);
+      COLL_RETURN_IF_ERROR(report.add(*point));
     }
   COLL_RETURN_IF_ERROR(job.swap("").status());
-  if (!words.json.empty())
-    COLL_RETURN_IF_ERROR(report.writeJson(words.json, words.command));
   if (!words.plot.empty())
     COLL_RETURN_IF_ERROR(report.writePlot(words.plot));
   return {};

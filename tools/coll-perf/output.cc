@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +20,30 @@ std::string folderOf(const std::string &path) {
 }
 
 rt::Status cannotWrite(const std::string &path, int error) {
-  return {kCollInvalidCall, "cannot write \"" + path + "\": " + std::strerror(error)};
+  return {kCollInvalidCall,
+          "cannot write \"" + path +
+              "\": " + (error == ENXIO ? "nobody reads from this pipe" : std::strerror(error))};
+}
+
+// Opening a pipe would wait for one who reads, so it is opened without and written with waiting.
+net::Fd openToWrite(const std::string &path, int flags) {
+  net::Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666));
+  if (file.valid())
+    (void)fcntl(file.get(), F_SETFL, flags & ~O_TRUNC);
+  return file;
+}
+
+// 0, or errno.
+int writeAll(const net::Fd &file, const std::string &text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t count = write(file.get(), text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return count < 0 ? errno : ENOSPC;
+    done += static_cast<size_t>(count);
+  }
+  return 0;
 }
 
 } // namespace
@@ -45,25 +67,16 @@ std::string whyNotWritable(const std::string &path) {
 }
 
 rt::Status appendToFile(const std::string &path, const std::string &text) {
-  const net::Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  const net::Fd file = openToWrite(path, O_APPEND);
   if (!file.valid())
     return cannotWrite(path, errno);
   (void)flock(file.get(), LOCK_EX); // others may append at the same time; a pipe has no lock
   struct stat before = {};
   const bool isRegular = fstat(file.get(), &before) == 0 && S_ISREG(before.st_mode);
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t count = write(file.get(), text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0) {
-      const int error = count < 0 ? errno : ENOSPC;
-      if (isRegular)
-        (void)!ftruncate(file.get(), before.st_size); // what is left would spoil the next row
-      return cannotWrite(path, error);
-    }
-    done += static_cast<size_t>(count);
-  }
-  return {};
+  const int error = writeAll(file, text);
+  if (error != 0 && isRegular)
+    (void)!ftruncate(file.get(), before.st_size); // what is left would spoil the next row
+  return error == 0 ? rt::Status() : cannotWrite(path, error);
 }
 
 rt::Status replaceFile(const std::string &path, const std::string &text) {
@@ -71,12 +84,12 @@ rt::Status replaceFile(const std::string &path, const std::string &text) {
   // A device or a pipe stays what it is.
   const bool isSpecial = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
   const std::string written = isSpecial ? path : path + "." + std::to_string(getpid()) + ".new";
-  std::ofstream file(written, std::ios::binary);
-  file << text;
-  file.close();
-  if (file && (isSpecial || std::rename(written.c_str(), path.c_str()) == 0))
+  const net::Fd file = openToWrite(written, O_TRUNC);
+  int error = file.valid() ? writeAll(file, text) : errno;
+  if (error == 0 && !isSpecial && std::rename(written.c_str(), path.c_str()) != 0)
+    error = errno;
+  if (error == 0)
     return {};
-  const int error = errno;
   if (!isSpecial)
     (void)unlink(written.c_str()); // nothing is left to be done about it
   return cannotWrite(path, error);

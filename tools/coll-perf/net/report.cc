@@ -1,10 +1,10 @@
 #include "tools/coll-perf/net/report.h"
 
 #include "tools/coll-perf/plot.h"
-#include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace coll::perf {
 
@@ -29,8 +29,27 @@ const char *metric(Mode mode) {
                                 : "GB/s per direction, both ways";
 }
 
-Row rowOf(const Point &point) {
+} // namespace
+
+Report::Report(const NetPlan &plan, const std::string &ours, const std::string &peer,
+               std::string jsonPath, std::string command)
+    : plan_(plan), ours_(ours), peer_(peer), jsonPath_(std::move(jsonPath)),
+      command_(std::move(command)) {
+  std::printf("%s\nours: %s\npeer: %s\n%s; medians of %d\n", machineName().c_str(), ours.c_str(),
+              peer.empty() ? "none" : peer.c_str(), caseName().c_str(), plan.repeat);
+}
+
+std::string Report::caseName() const {
+  return plan_.transport + " " + nameOf(plan_.op) + ", " + std::to_string(plan_.connections) +
+         " connections, " + std::to_string(plan_.inflight) + " in flight, " +
+         (plan_.sockets ? std::to_string(plan_.sockets) : "default") + " sockets each" +
+         (plan_.rails > 1 ? ", over " + std::to_string(plan_.rails) + " devices" : "");
+}
+
+Row Report::rowOf(const Point &point) const {
   Row row;
+  row.caseName = caseName();
+  row.peerName = peer_;
   row.size = formatBytes(point.bytes);
   row.metric = metric(point.mode);
   row.ours = point.ours.value;
@@ -44,22 +63,7 @@ Row rowOf(const Point &point) {
   return row;
 }
 
-} // namespace
-
-Report::Report(const NetPlan &plan, const std::string &ours, const std::string &peer)
-    : plan_(plan), ours_(ours), peer_(peer) {
-  std::printf("%s\nours: %s\npeer: %s\n%s; medians of %d\n", machineName().c_str(), ours.c_str(),
-              peer.empty() ? "none" : peer.c_str(), caseName().c_str(), plan.repeat);
-}
-
-std::string Report::caseName() const {
-  return plan_.transport + " " + nameOf(plan_.op) + ", " + std::to_string(plan_.connections) +
-         " connections, " + std::to_string(plan_.inflight) + " in flight, " +
-         (plan_.sockets ? std::to_string(plan_.sockets) : "default") + " sockets each" +
-         (plan_.rails > 1 ? ", over " + std::to_string(plan_.rails) + " devices" : "");
-}
-
-void Report::add(const Point &point) {
+Status Report::add(const Point &point) {
   if (points_.empty() || points_.back().mode != point.mode) {
     std::printf("\n%s\n%12s %10s", heading(plan_, point.mode).c_str(), "size", "ours");
     if (point.mode == Mode::Latency)
@@ -75,16 +79,7 @@ void Report::add(const Point &point) {
     std::printf(" %10.3f %7.2f %7.2f", point.peer.value, point.peer.cores, rowOf(point).ratio());
   std::printf("\n");
   std::fflush(stdout);
-}
-
-Status Report::writeJson(const std::string &path, const std::string &command) const {
-  std::vector<Row> rows;
-  for (const Point &point : points_) {
-    rows.push_back(rowOf(point));
-    rows.back().caseName = caseName();
-    rows.back().peerName = peer_;
-  }
-  return appendRows(path, command, rows);
+  return jsonPath_.empty() ? Status() : appendRows(jsonPath_, command_, {rowOf(point)});
 }
 
 Status Report::writePlot(const std::string &path) const {

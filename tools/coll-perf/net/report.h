@@ -4,6 +4,7 @@
 #define COLL_TOOLS_COLL_PERF_NET_REPORT_H
 
 #include "tools/coll-perf/net/measure.h"
+#include "tools/coll-perf/rows.h"
 
 #include <string>
 #include <vector>
@@ -19,18 +20,19 @@ struct Point {
 
 class Report {
 public:
-  // Prints what is compared.
-  Report(const NetPlan &plan, const std::string &ours, const std::string &peer);
-  // Prints a line of the table, with a heading where the mode changes.
-  void add(const Point &point);
-  Status writeJson(const std::string &path, const std::string &command) const;
+  // Prints what is compared. `jsonPath` may be empty.
+  Report(const NetPlan &plan, const std::string &ours, const std::string &peer,
+         std::string jsonPath, std::string command);
+  // Prints a line of the table, with a heading where the mode changes, and writes the row.
+  Status add(const Point &point);
   Status writePlot(const std::string &path) const;
 
 private:
   std::string caseName() const;
+  Row rowOf(const Point &point) const;
 
   NetPlan plan_;
-  std::string ours_, peer_;
+  std::string ours_, peer_, jsonPath_, command_;
   std::vector<Point> points_;
 };
 
