@@ -61,7 +61,7 @@ Status checkMoeGather(const MoeGatherArgs &args) {
 
 Status checkMoeMerge(const MoeMergeArgs &args) {
   COLL_RETURN_IF_ERROR(checkRecord(args.rowBytes, args.numTopk, args.numTokens));
-  if (args.node >= args.numNodes)
+  if (args.node >= args.numNodes && args.node != kMoeNoNode)
     return refuse("node " + std::to_string(args.node) + " of " + std::to_string(args.numNodes));
   if (args.numTokens == 0)
     return Status::okay();

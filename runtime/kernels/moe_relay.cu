@@ -20,22 +20,24 @@ __global__ void __launch_bounds__(kMoeRelayThreads)
 }
 
 template <typename Kernel>
-Status launch(const char *name, Kernel *kernel, uint32_t tokens, void **arguments, void *stream) {
+Status launch(const char *name, Kernel *kernel, uint32_t blocks, void **arguments, void *stream) {
   const auto address = reinterpret_cast<const void *>(kernel);
   COLL_RETURN_IF_ERROR(prepareKernel(address, 0).status());
-  return launchKernel(name, address, static_cast<int>(moeRelayBlocks(tokens)), kMoeRelayThreads, 0,
-                      arguments, stream);
+  return launchKernel(name, address, static_cast<int>(blocks), kMoeRelayThreads, 0, arguments,
+                      stream);
 }
 
 Status gather(MoeGatherArgs args, void *stream) {
   MoeRun run = moeRun(args.record, args.count);
   void *arguments[] = {&args, &run};
-  return launch("moe gather", moeGather, args.count, arguments, stream);
+  return launch("moe gather", moeGather, args.blocks ? args.blocks : moeRelayBlocks(args.count),
+                arguments, stream);
 }
 
 Status merge(MoeMergeArgs args, void *stream) {
   void *arguments[] = {&args};
-  return launch("moe merge", moeMerge, args.numTokens, arguments, stream);
+  return launch("moe merge", moeMerge, args.blocks ? args.blocks : moeRelayBlocks(args.numTokens),
+                arguments, stream);
 }
 
 } // namespace

@@ -43,21 +43,25 @@ struct MoeGatherArgs {
   int64_t scaleTokenStride = 0;       // in elements
   int64_t scaleStride = 0;            // in elements
   char *to = nullptr;                 // moeRun(record, count).bytes, aligned to 16
+  uint32_t blocks = 0;                // 0: moeRelayBlocks(count)
 };
 rt::Status launchMoeGather(const MoeGatherArgs &args, void *stream);
 
+inline constexpr uint32_t kMoeNoNode = UINT32_MAX;
 struct MoeMergeArgs {
   uint32_t rowBytes = 0; // of bf16; a multiple of 16
   uint32_t numTopk = 0;  // weights of a token; 0: none
   uint32_t numTokens = 0;
   uint32_t numNodes = 1;
-  uint32_t node = 0;               // this one; its sums are in `out` and `outWeights`
+  // This one; its sums are in `out` and `outWeights`. kMoeNoNode: all are in `rows`.
+  uint32_t node = 0;
   const int32_t *places = nullptr; // [numTokens][numNodes]: row of the node's sum, or -1
   const void *rows = nullptr;      // [row][rowBytes], aligned to 16
   const float *weights = nullptr;  // [row][numTopk]
   const void *bias[2] = {};        // [numTokens][rowBytes], or null
   void *out = nullptr;             // [numTokens][rowBytes]
   float *outWeights = nullptr;     // [numTokens][numTopk]
+  uint32_t blocks = 0;             // 0: moeRelayBlocks(numTokens)
 };
 // Adds in f32, biases first, then nodes in their order, and rounds once.
 rt::Status launchMoeMerge(const MoeMergeArgs &args, void *stream);

@@ -51,6 +51,7 @@ Gathering randomGathering(MoeTeam &team, uint32_t most, bool pinned, std::minstd
   args.record.numScales = random() % 2 ? static_cast<uint32_t>(random() % 70) : 0;
   const auto tokens = static_cast<uint32_t>(1 + random() % most);
   args.count = static_cast<uint32_t>(random() % (tokens + 1));
+  args.blocks = static_cast<uint32_t>(random() % 3) * 17;
   // Any of them, in any order.
   for (uint32_t i = 0; i < args.count; ++i)
     g.tokens.push_back(static_cast<int32_t>(random() % tokens));
@@ -142,7 +143,8 @@ Merging randomMerging(MoeTeam &team, uint32_t most, std::minstd_rand &random) {
   args.numTopk = random() % 4 ? static_cast<uint32_t>(random() % 33) : 0;
   args.numTokens = static_cast<uint32_t>(random() % (most + 1));
   args.numNodes = 1 + static_cast<uint32_t>(random() % 5);
-  args.node = static_cast<uint32_t>(random() % args.numNodes);
+  args.node = random() % 5 ? static_cast<uint32_t>(random() % args.numNodes) : kMoeNoNode;
+  args.blocks = static_cast<uint32_t>(random() % 3) * 17;
   const uint32_t rows = 1 + static_cast<uint32_t>(random() % most);
   for (uint32_t i = 0; i < args.numTokens * args.numNodes; ++i)
     m.places.push_back(random() % 3 ? static_cast<int32_t>(random() % rows) : -1);

@@ -9,6 +9,7 @@
 #include "tools/coll-perf/units.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,8 +32,14 @@ std::string callNamed(std::string &word) {
   return {};
 }
 
+const std::map<std::string, MoeSkew> kSkews = {
+    {"uniform", MoeSkew::Uniform}, {"few", MoeSkew::Few}, {"one", MoeSkew::One}};
+
 struct Words {
   MoeTask task;
+  std::vector<int> manyTokens = {4096};
+  std::vector<std::string> skews = {"uniform"};
+  std::string peers = "none";
   double timeoutS = 30;
   MoeFiles files;
   bool lowLatency = false;
@@ -44,14 +51,27 @@ struct Words {
 void chooseLowLatency(Words &words) {
   MoeTask &task = words.task;
   if (words.tokens->count() > 0)
-    task.lowLatencyTokens = {task.tokens};
+    task.lowLatencyTokens = words.manyTokens;
   else
     task.lowLatencyTokens = {1, 2, 4, 8, 16, 32, 64, 128};
-  task.tokens = task.lowLatencyTokens.back();
+  words.manyTokens = {
+      *std::max_element(task.lowLatencyTokens.begin(), task.lowLatencyTokens.end())};
   if (words.sms->count() == 0)
     task.sms = {0};
   if (words.repeat->count() == 0)
     task.repeat = 200;
+}
+
+// One for each way to draw experts, and number of tokens.
+std::vector<MoeTask> tasksOf(const Words &words) {
+  std::vector<MoeTask> tasks;
+  for (const std::string &skew : words.skews)
+    for (int tokens : words.manyTokens) {
+      tasks.push_back(words.task);
+      tasks.back().skew = kSkews.at(skew);
+      tasks.back().tokens = tokens;
+    }
+  return tasks;
 }
 
 int runMoe(Words &words) {
@@ -61,12 +81,19 @@ int runMoe(Words &words) {
   task.timeoutUs = static_cast<int64_t>(words.timeoutS * 1e6);
   if (words.lowLatency && words.calls->count() > 0)
     return fail(Status::invalid("moe: --calls is for the mode without --low-latency"));
+  if (words.lowLatency && words.peers != "none")
+    return fail(Status::invalid("moe: --peers is for the mode without --low-latency"));
+  task.nccl = words.peers == "nccl";
   if (words.lowLatency)
     chooseLowLatency(words);
-  Status status = task.validate();
+  const std::vector<MoeTask> tasks = tasksOf(words);
+  Status status;
+  for (const MoeTask &one : tasks)
+    if (status.ok())
+      status = one.validate();
   if (status.ok()) {
     Result<int> code = runProcesses(
-        task.ranks, [&](const rt::JobOptions &job) { return runMoeRank(task, job, words.files); });
+        task.ranks, [&](const rt::JobOptions &job) { return runMoeRank(tasks, job, words.files); });
     if (code.ok())
       return *code;
     status = code.status();
@@ -89,6 +116,7 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
               "Examples:\n"
               "  coll-perf moe --low-latency --json=rows.jsonl --plot=tokens.svg\n"
               "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl --plot=sms.svg\n"
+              "  coll-perf moe --tokens=128,1024,4096 --skew=uniform,few,one --peers=nccl\n"
               "  coll-perf moe --ranks=4 --nodes=2\n"
               "  coll-perf moe --ranks=2 --tokens=128 --hidden=2048 --topk=4 --experts=16");
   moe->add_option("--ranks", task.ranks, "processes, a GPU each if there are so many")
@@ -97,10 +125,24 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
                   "nodes that the ranks are made to be on: between them tcp, not peer memory")
       ->capture_default_str();
   words->tokens =
-      moe->add_option("--tokens", task.tokens, "tokens of a rank")->capture_default_str();
+      moe->add_option("--tokens", words->manyTokens, "tokens of a rank, several after each other")
+          ->delimiter(',')
+          ->capture_default_str();
   moe->add_option("--hidden", task.hidden, "values of a token")->capture_default_str();
   moe->add_option("--topk", task.topk, "experts of a token")->capture_default_str();
   moe->add_option("--experts", task.experts, "experts of all ranks")->capture_default_str();
+  moe->add_option(
+         "--skew", words->skews,
+         "which experts tokens have: uniform, few (three tokens in four have theirs among a "
+         "sixteenth\nof the experts) or one; several after each other")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"uniform", "few", "one"}))
+      ->capture_default_str();
+  moe->add_option(
+         "--peers", words->peers,
+         "nccl: the same exchange by NCCL's send and receive with packing, in the same run")
+      ->check(CLI::IsMember({"nccl", "none"}))
+      ->capture_default_str();
   words->sms = moe->add_option("--sms", task.sms, "multiprocessors, several after each other")
                    ->delimiter(',')
                    ->capture_default_str();

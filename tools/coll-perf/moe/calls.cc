@@ -246,8 +246,10 @@ Result<int64_t> MoeCalls::checkCombined() {
     uint32_t ranks = 0;
     for (int k = 0; k < task_.topk; ++k) {
       const auto at = static_cast<size_t>(t * task_.topk + k);
-      ranks |= 1u << (topk_[at] / local);
-      wrong += (*weights)[at] != moeWeight(task_, rank_, t, k);
+      const bool goes = topk_[at] >= 0;
+      if (goes)
+        ranks |= 1u << (topk_[at] / local);
+      wrong += (*weights)[at] != (goes ? moeWeight(task_, rank_, t, k) : 0);
     }
     std::vector<float> copies(static_cast<size_t>(task_.nodes)); // that a node adds up
     for (int r = 0; r < task_.ranks; ++r)

@@ -217,7 +217,8 @@ Result<int64_t> LowLatencyCalls::checkCombined(bool log) {
     for (size_t i = 0; i < hidden; ++i) {
       float sum = 0;
       for (int k = 0; k < task_.topk; ++k)
-        sum = std::fma(moeWeight(task_, rank_, t, k), rt::bf16ToF32(row[i]), sum);
+        if (topk_[at(rank_)][at(t * task_.topk + k)] >= 0)
+          sum = std::fma(moeWeight(task_, rank_, t, k), rt::bf16ToF32(row[i]), sum);
       const float got = rt::bf16ToF32((*out)[at(t) * hidden + i]);
       // Of the log format: half a step of these values' two octaves, and bf16's rounding.
       wrong += log ? !(std::fabs(got - sum) <= 0.01f * std::fabs(sum))

@@ -210,7 +210,7 @@ Row LowLatencyRank::rowOf(const Figure &figure) const {
                  (figure.pair->hooked ? "dispatch fp8 + combine bf16, hooks" : figure.pair->name) +
                  ", " + std::to_string(task_.ranks) + " processes" +
                  (task_.nodes > 1 ? " as " + std::to_string(task_.nodes) + " nodes" : "") +
-                 ", top-" + std::to_string(task_.topk) + " of " + std::to_string(task_.experts);
+                 task_.routes();
   row.size = std::to_string(figure.tokens) + " x " + std::to_string(task_.hidden);
   row.metric = "us in a graph, slowest rank";
   row.higherIsBetter = false;
@@ -250,10 +250,11 @@ Status LowLatencyRank::measureTokens(int tokens, int sms, MoeReport &report) {
 
 Result<MoeReport> LowLatencyRank::measure() {
   if (ranks_.rank() == 0) {
-    std::printf("%s\nmoe, low latency: %d ranks, nodes: %d, hidden %d, top-%d of %d experts\n"
+    std::printf("%s\nmoe, low latency: %d ranks, nodes: %d, hidden %d%s\n"
                 "%-28s %6s %5s %9s %9s %9s %9s %8s\n",
-                machineName().c_str(), task_.ranks, task_.nodes, task_.hidden, task_.topk,
-                task_.experts, "call", "tokens", "SMs", "us", "p99", "alone", "p99", "GB/s");
+                machineName().c_str(), task_.ranks, task_.nodes, task_.hidden,
+                task_.routes().c_str(), "call", "tokens", "SMs", "us", "p99", "alone", "p99",
+                "GB/s");
     std::fflush(stdout);
   }
   MoeReport report;

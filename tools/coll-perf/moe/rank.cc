@@ -4,12 +4,14 @@
 #include "tools/coll-perf/moe/calls.h"
 #include "tools/coll-perf/moe/cards.h"
 #include "tools/coll-perf/moe/low_latency_rank.h"
+#include "tools/coll-perf/moe/nccl_peer.h"
 #include "tools/coll-perf/output.h"
 #include "tools/coll-perf/rows.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 namespace coll::perf {
 
@@ -21,21 +23,34 @@ struct Figure {
   double us = 0;       // one call, slowest rank
   double received = 0; // tokens a rank, mean
 };
+// What was measured of one task.
+struct Measured {
+  std::vector<Figure> ours, peers; // peers: of a call, one
+  std::string peerName;
+};
 
 class MoeRank {
 public:
   MoeRank(const MoeTask &task, Gathering &ranks) : task_(task), ranks_(ranks) {}
 
   Status open(const rt::JobOptions &job);
-  Result<std::vector<Figure>> measure();
+  Result<Measured> measure();
   // Wrong values on all ranks in all checks; -1: none was made.
   int64_t wrong() const { return wrong_; }
   Status close();
 
 private:
-  Status checkAll(const rt::MoeConfig &config);
-  Result<double> timeOnce(MoeCall call, const rt::MoeConfig &config);
-  Result<Figure> measureCall(MoeCall call, const rt::MoeConfig &config);
+  using Step = std::function<Status()>;
+
+  bool isWanted(MoeCall call) const { return call != MoeCall::DispatchFp8 || task_.fp8; }
+  Status addWrong(const Result<int64_t> &mine);
+  // Of `work`; the slowest rank's.
+  Result<double> timeOnce(const Step &work, const Step &synchronize);
+  Result<Figure> measureCall(MoeCall call, int sms, const Step &work, const Step &synchronize);
+  Status measureOurs(int sms, std::vector<Figure> &figures);
+  // Nothing where NCCL cannot be had.
+  Status measurePeer(Measured &measured);
+  void print(const std::string &name, const Figure &figure) const;
 
   const MoeTask &task_;
   Gathering &ranks_;
@@ -56,8 +71,7 @@ Status MoeRank::open(const rt::JobOptions &job) {
   return syncAll(ranks_, calls_->buffer());
 }
 
-Status MoeRank::checkAll(const rt::MoeConfig &config) {
-  Result<int64_t> mine = calls_->check(config);
+Status MoeRank::addWrong(const Result<int64_t> &mine) {
   Result<std::vector<int64_t>> all = ranks_.agree(mine.status(), mine.ok() ? *mine : 0);
   if (!all)
     return all.status();
@@ -67,35 +81,36 @@ Status MoeRank::checkAll(const rt::MoeConfig &config) {
   return Status::okay();
 }
 
-Result<double> MoeRank::timeOnce(MoeCall call, const rt::MoeConfig &config) {
+Result<double> MoeRank::timeOnce(const Step &work, const Step &synchronize) {
   Status status;
   for (int i = 0; i < task_.warmup && status.ok(); ++i)
-    status = calls_->call(call, config);
+    status = work();
   if (status.ok())
-    status = calls_->synchronize();
+    status = synchronize();
   COLL_RETURN_IF_ERROR(ranks_.agree(status));
   Result<int64_t> start = ranks_.commonStart();
   if (!start)
     return start.status();
   for (int i = 0; i < task_.iterations && status.ok(); ++i)
-    status = calls_->call(call, config);
+    status = work();
   if (status.ok())
-    status = calls_->synchronize();
+    status = synchronize();
   Result<std::vector<int64_t>> all = ranks_.agree(status, net::nowUs() - *start);
   if (!all)
     return all.status();
   return static_cast<double>(*std::max_element(all->begin(), all->end())) / task_.iterations;
 }
 
-Result<Figure> MoeRank::measureCall(MoeCall call, const rt::MoeConfig &config) {
+Result<Figure> MoeRank::measureCall(MoeCall call, int sms, const Step &work,
+                                    const Step &synchronize) {
   std::vector<double> times;
   for (int i = 0; i < task_.repeat; ++i) {
-    Result<double> us = timeOnce(call, config);
+    Result<double> us = timeOnce(work, synchronize);
     if (!us)
       return us.status().annotate(nameOf(call));
     times.push_back(*us);
   }
-  return Figure{call, config.numSms, median(times), received_};
+  return Figure{call, sms, median(times), received_};
 }
 
 double bytesOf(const MoeTask &task, const Figure &figure) {
@@ -104,38 +119,81 @@ double bytesOf(const MoeTask &task, const Figure &figure) {
   return figure.call == MoeCall::Layout ? 0 : figure.received * row;
 }
 
-Result<std::vector<Figure>> MoeRank::measure() {
-  std::vector<Figure> figures;
-  for (int sms : task_.sms) {
-    rt::MoeConfig config;
-    config.numSms = sms;
-    COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
-    Result<std::vector<int64_t>> received = ranks_.agree({}, calls_->numReceived());
-    if (!received)
-      return received.status();
-    received_ = 0;
-    for (int64_t count : *received)
-      received_ += static_cast<double>(count) / task_.ranks;
-    if (task_.check)
-      COLL_RETURN_IF_ERROR(checkAll(config));
-    // The check's dispatches are over on all ranks before others begin.
-    COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
-    for (MoeCall call : task_.calls) {
-      if ((call == MoeCall::DispatchFp8 && !task_.fp8) ||
-          (call == MoeCall::Layout && sms != task_.sms[0]))
-        continue;
-      Result<Figure> figure = measureCall(call, config);
-      if (!figure)
-        return figure.status();
-      figures.push_back(*figure);
-      if (ranks_.rank() != 0)
-        continue;
-      std::printf("%-28s %5d %10.1f %8.1f\n", nameOf(call), sms, figure->us,
-                  bytesOf(task_, *figure) / figure->us * 1e-3);
-      std::fflush(stdout);
-    }
+void MoeRank::print(const std::string &name, const Figure &figure) const {
+  if (ranks_.rank() != 0)
+    return;
+  std::printf("%-28s %5s %10.1f %8.1f\n", name.c_str(),
+              figure.sms ? std::to_string(figure.sms).c_str() : "", figure.us,
+              bytesOf(task_, figure) / figure.us * 1e-3);
+  std::fflush(stdout);
+}
+
+Status MoeRank::measureOurs(int sms, std::vector<Figure> &figures) {
+  rt::MoeConfig config;
+  config.numSms = sms;
+  COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
+  Result<std::vector<int64_t>> received = ranks_.agree({}, calls_->numReceived());
+  if (!received)
+    return received.status();
+  received_ = 0;
+  for (int64_t count : *received)
+    received_ += static_cast<double>(count) / task_.ranks;
+  if (task_.check)
+    COLL_RETURN_IF_ERROR(addWrong(calls_->check(config)));
+  // The check's dispatches are over on all ranks before others begin.
+  COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
+  for (MoeCall call : task_.calls) {
+    if (!isWanted(call) || (call == MoeCall::Layout && sms != task_.sms[0]))
+      continue;
+    Result<Figure> figure = measureCall(
+        call, sms, [&] { return calls_->call(call, config); },
+        [&] { return calls_->synchronize(); });
+    if (!figure)
+      return figure.status();
+    figures.push_back(*figure);
+    print(nameOf(call), *figure);
   }
-  return figures;
+  return Status::okay();
+}
+
+Status MoeRank::measurePeer(Measured &measured) {
+  Result<const rt::dl::Nccl *> nccl = rt::dl::nccl();
+  Result<std::unique_ptr<NcclMoePeer>> made =
+      nccl.ok() ? NcclMoePeer::create(task_, ranks_.rank(), **nccl,
+                                      [&](const std::string &mine) { return ranks_.swap(mine); })
+                : Result<std::unique_ptr<NcclMoePeer>>(nccl.status());
+  if (Status agreed = ranks_.agree(made.status()); agreed.code() == kCollUnsupported) {
+    if (ranks_.rank() == 0)
+      std::printf("SKIPPED: NCCL: %s\n", agreed.message().c_str());
+    return Status::okay();
+  } else if (!agreed.ok()) {
+    return agreed.annotate("NCCL");
+  }
+  NcclMoePeer &peer = **made;
+  measured.peerName = peer.name();
+  if (task_.check)
+    COLL_RETURN_IF_ERROR(addWrong(peer.check()).annotate("NCCL"));
+  for (MoeCall call : task_.calls) {
+    if (!isWanted(call) || !NcclMoePeer::has(call))
+      continue;
+    Result<Figure> figure =
+        measureCall(call, 0, [&] { return peer.call(call); }, [&] { return peer.synchronize(); });
+    if (!figure)
+      return figure.status().annotate("NCCL");
+    measured.peers.push_back(*figure);
+    print(std::string("NCCL ") + nameOf(call), *figure);
+  }
+  // Nobody leaves what others still send to.
+  return ranks_.agree(peer.synchronize());
+}
+
+Result<Measured> MoeRank::measure() {
+  Measured measured;
+  for (int sms : task_.sms)
+    COLL_RETURN_IF_ERROR(measureOurs(sms, measured.ours));
+  if (task_.nccl)
+    COLL_RETURN_IF_ERROR(measurePeer(measured));
+  return measured;
 }
 
 Status MoeRank::close() {
@@ -144,18 +202,31 @@ Status MoeRank::close() {
   return calls_->buffer().destroy();
 }
 
-std::vector<Row> rowsOf(const MoeTask &task, const std::vector<Figure> &figures) {
+// What NCCL's figure is that a call is held against; null: none.
+const Figure *peerOf(const Measured &measured, MoeCall call) {
+  const MoeCall same = call == MoeCall::CombineCopied ? MoeCall::Combine : call;
+  for (const Figure &peer : measured.peers)
+    if (peer.call == same)
+      return &peer;
+  return nullptr;
+}
+
+std::vector<Row> rowsOf(const MoeTask &task, const Measured &measured) {
   std::vector<Row> rows;
-  for (const Figure &figure : figures) {
+  for (const Figure &figure : measured.ours) {
     Row row;
     row.caseName = std::string("moe ") + nameOf(figure.call) + ", " + std::to_string(task.ranks) +
                    " processes" +
                    (task.nodes > 1 ? " as " + std::to_string(task.nodes) + " nodes" : "") +
-                   ", top-" + std::to_string(task.topk) + " of " + std::to_string(task.experts);
+                   task.routes();
     row.size = std::to_string(task.tokens) + " x " + std::to_string(task.hidden);
     row.metric = "us, slowest rank";
     row.higherIsBetter = false;
     row.ours = figure.us;
+    if (const Figure *peer = peerOf(measured, figure.call)) {
+      row.peer = peer->us;
+      row.peerName = measured.peerName;
+    }
     row.more = {{"sms", figure.sms},
                 {"received_tokens", figure.received},
                 {"received_gbps", bytesOf(task, figure) / figure.us * 1e-3}};
@@ -164,11 +235,16 @@ std::vector<Row> rowsOf(const MoeTask &task, const std::vector<Figure> &figures)
   return rows;
 }
 
-std::vector<MoePoint> pointsOf(const MoeTask &task, const std::vector<Figure> &figures) {
+std::vector<MoePoint> pointsOf(const MoeTask &task, const Measured &measured) {
   std::vector<MoePoint> points;
-  for (const Figure &figure : figures)
+  for (const Figure &figure : measured.ours)
     points.push_back(
         {nameOf(figure.call), figure.sms, figure.us, bytesOf(task, figure) / figure.us * 1e-3});
+  // NCCL's are the same for each number of multiprocessors.
+  for (const Figure &figure : measured.peers)
+    for (int sms : task.sms)
+      points.push_back({std::string("NCCL ") + nameOf(figure.call), sms, figure.us,
+                        bytesOf(task, figure) / figure.us * 1e-3});
   return points;
 }
 
@@ -195,39 +271,54 @@ int finish(int rank, const MoeTask &task, const MoeReport &report, const MoeFile
   return report.wrong > 0;
 }
 
-int runLowLatency(const MoeTask &task, Gathering &ranks, const rt::JobOptions &job,
-                  const MoeFiles &files) {
-  Result<MoeReport> report = measureLowLatency(task, ranks, job);
-  if (!report)
-    return fail(report.status(), ranks.rank());
-  return finish(ranks.rank(), task, *report, files);
+Result<MoeReport> measureNormal(const MoeTask &task, Gathering &ranks, const rt::JobOptions &job) {
+  MoeRank self(task, ranks);
+  COLL_RETURN_IF_ERROR(self.open(job));
+  if (ranks.rank() == 0) {
+    std::printf("%s\nmoe: %d ranks, nodes: %d, %d tokens x %d%s\n%-28s %5s %10s %8s\n",
+                machineName().c_str(), task.ranks, task.nodes, task.tokens, task.hidden,
+                task.routes().c_str(), "call", "SMs", "us", "GB/s");
+    std::fflush(stdout);
+  }
+  Result<Measured> measured = self.measure();
+  if (!measured)
+    return measured.status();
+  COLL_RETURN_IF_ERROR(self.close());
+  return MoeReport{rowsOf(task, *measured), pointsOf(task, *measured), self.wrong()};
+}
+
+// `of`: what tells the report's curves from those of others, or nothing.
+void append(MoeReport &all, const MoeReport &one, const std::string &of) {
+  all.rows.insert(all.rows.end(), one.rows.begin(), one.rows.end());
+  for (MoePoint point : one.points) {
+    point.curve += of;
+    all.points.push_back(std::move(point));
+  }
+  if (one.wrong >= 0)
+    all.wrong = std::max<int64_t>(all.wrong, 0) + one.wrong;
 }
 
 } // namespace
 
-int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const MoeFiles &files) {
-  Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, task.timeoutUs + 30'000'000);
+int runMoeRank(const std::vector<MoeTask> &tasks, const rt::JobOptions &job,
+               const MoeFiles &files) {
+  const MoeTask &first = tasks.front();
+  Result<std::unique_ptr<Gathering>> ranks = Gathering::open(job, first.timeoutUs + 30'000'000);
   if (!ranks)
     return fail(ranks.status(), job.rank);
-  if (!task.lowLatencyTokens.empty())
-    return runLowLatency(task, **ranks, job, files);
-  MoeRank self(task, **ranks);
-  if (Status opened = self.open(job); !opened.ok())
-    return fail(opened, job.rank);
-  if (job.rank == 0) {
-    std::printf(
-        "%s\nmoe: %d ranks, nodes: %d, %d tokens x %d, top-%d of %d experts\n%-28s %5s %10s %8s\n",
-        machineName().c_str(), task.ranks, task.nodes, task.tokens, task.hidden, task.topk,
-        task.experts, "call", "SMs", "us", "GB/s");
-    std::fflush(stdout);
+  MoeReport all;
+  for (const MoeTask &task : tasks) {
+    const std::string of =
+        tasks.size() == 1 ? ""
+                          : ", " + std::to_string(task.tokens) + " tokens, " + nameOf(task.skew);
+    Result<MoeReport> report = task.lowLatencyTokens.empty()
+                                   ? measureNormal(task, **ranks, job)
+                                   : measureLowLatency(task, **ranks, job);
+    if (!report)
+      return fail(report.status(), job.rank);
+    append(all, *report, of);
   }
-  Result<std::vector<Figure>> figures = self.measure();
-  if (!figures)
-    return fail(figures.status(), job.rank);
-  if (Status closed = self.close(); !closed.ok())
-    return fail(closed, job.rank);
-  return finish(job.rank, task, {rowsOf(task, *figures), pointsOf(task, *figures), self.wrong()},
-                files);
+  return finish(job.rank, first, all, files);
 }
 
 } // namespace coll::perf

@@ -25,8 +25,9 @@ struct MoeFiles {
   std::string json, plot, command;
 };
 
-// Measures, and reports if it is rank 0; the process's exit code (77: it cannot be done here).
-int runMoeRank(const MoeTask &task, const rt::JobOptions &job, const MoeFiles &files);
+// Measures the tasks, which differ in tokens and experts alone, one after the other, and reports if
+// it is rank 0; the process's exit code (77: it cannot be done here).
+int runMoeRank(const std::vector<MoeTask> &tasks, const rt::JobOptions &job, const MoeFiles &files);
 
 } // namespace coll::perf
 

@@ -50,6 +50,25 @@ const char *nameOf(MoeCall call) {
   return "?";
 }
 
+const char *nameOf(MoeSkew skew) {
+  switch (skew) {
+  case MoeSkew::Uniform:
+    return "uniform";
+  case MoeSkew::Few:
+    return "few";
+  case MoeSkew::One:
+    return "one";
+  }
+  return "?";
+}
+
+std::string MoeTask::routes() const {
+  return ", top-" + std::to_string(topk) + " of " + std::to_string(experts) +
+         (skew == MoeSkew::Few   ? ", skewed to few experts"
+          : skew == MoeSkew::One ? ", all to one expert"
+                                 : "");
+}
+
 Status MoeTask::validate() const {
   const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
   if (ranks < 1 || ranks > rt::kMoeNodeRanks)
@@ -93,11 +112,23 @@ std::vector<int64_t> moeTopk(const MoeTask &task, int rank) {
   std::vector<int64_t> all(static_cast<size_t>(task.experts));
   std::iota(all.begin(), all.end(), 0);
   std::vector<int64_t> topk;
-  for (int t = 0; t < task.tokens; ++t)
+  if (task.skew == MoeSkew::One) {
+    topk.assign(static_cast<size_t>(task.tokens) * static_cast<size_t>(task.topk), -1);
+    for (size_t i = 0; i < topk.size(); i += static_cast<size_t>(task.topk))
+      topk[i] = 0;
+    return topk;
+  }
+  const auto few = static_cast<size_t>(std::max(task.topk, task.experts / 16));
+  for (int t = 0; t < task.tokens; ++t) {
+    const bool isOfFew = task.skew == MoeSkew::Few && random() % 4 != 0;
+    if (isOfFew)
+      std::iota(all.begin(), all.end(), 0);
+    const size_t among = isOfFew ? few : all.size();
     for (size_t k = 0; k < static_cast<size_t>(task.topk); ++k) {
-      std::swap(all[k], all[k + random() % (all.size() - k)]);
+      std::swap(all[k], all[k + random() % (among - k)]);
       topk.push_back(all[k]);
     }
+  }
   return topk;
 }
 
@@ -126,7 +157,7 @@ std::vector<MoeArrival> moeArrivals(const MoeTask &task, int rank) {
     const std::vector<int64_t> topk = moeTopk(task, source);
     for (int64_t t = 0; t < task.tokens; ++t) {
       const auto row = topk.begin() + t * task.topk;
-      if (std::any_of(row, row + task.topk, [&](int64_t e) { return e / local == rank; }))
+      if (std::any_of(row, row + task.topk, [&](int64_t e) { return e >= 0 && e / local == rank; }))
         arrivals.push_back({source, t});
     }
   }

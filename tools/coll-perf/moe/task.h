@@ -9,6 +9,7 @@
 #include "runtime/exchange/moe_reference.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace coll::perf {
@@ -26,6 +27,14 @@ enum class MoeCall {
 };
 const char *nameOf(MoeCall call);
 
+// Which experts tokens have.
+enum class MoeSkew {
+  Uniform,
+  Few, // three tokens in four have theirs among a sixteenth of the experts
+  One  // all tokens have one and the same, and no other
+};
+const char *nameOf(MoeSkew skew);
+
 struct MoeTask {
   int ranks = 4;
   int nodes = 1;     // that the ranks are made to be on
@@ -33,6 +42,7 @@ struct MoeTask {
   int hidden = 7168;
   int topk = 8;
   int experts = 256;
+  MoeSkew skew = MoeSkew::Uniform;
   std::vector<int> sms = {24};
   std::vector<int> lowLatencyTokens; // measures that mode instead, with so many; `tokens` the most
   // The shortest last: before it the GPU has come to its full clock.
@@ -40,6 +50,7 @@ struct MoeTask {
                                 MoeCall::Combine,  MoeCall::CombineCopied,  MoeCall::Layout};
   bool fp8 = true;
   bool check = true;
+  bool nccl = false; // measures NCCL's send and receive, too
   int iterations = 20;
   int warmup = 5;
   int repeat = 3; // the median of so many counts
@@ -47,6 +58,8 @@ struct MoeTask {
   uint32_t seed = 1;
 
   int nodeSize() const { return ranks / nodes; }
+  // ", top-8 of 256, skewed to few experts": what cases are told apart by.
+  std::string routes() const;
   // Scales of a token in fp8: one for 128 values, as models have it.
   int numScales() const { return (hidden + 127) / 128; }
   Status validate() const;
@@ -55,7 +68,7 @@ private:
   Status validateLowLatency() const;
 };
 
-// Distinct experts of every token of a rank, uniform.
+// Experts of every token of a rank, distinct; -1 where there are fewer.
 std::vector<int64_t> moeTopk(const MoeTask &task, int rank);
 float moeWeight(const MoeTask &task, int rank, int64_t token, int k);
 float moeScale(const MoeTask &task, int rank, int64_t token, int64_t i);

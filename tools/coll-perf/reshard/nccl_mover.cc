@@ -1,12 +1,10 @@
 // What one does with NCCL: senders pack what each receiver needs, send and receive in one group,
 // receivers unpack. What is one row is sent from its place, or received into it.
 
-#include "runtime/base/env.h"
-#include "runtime/dl/nccl.h"
 #include "runtime/kernels/reshard_copy.h"
+#include "tools/coll-perf/nccl_ranks.h"
 #include "tools/coll-perf/reshard/mover.h"
 
-#include <cstring>
 #include <vector>
 
 namespace coll::perf {
@@ -28,10 +26,6 @@ struct Table {
 class NcclMover final : public Mover {
 public:
   explicit NcclMover(GpuRankMemory &memory) : memory_(memory) {}
-  ~NcclMover() override {
-    if (comm_)
-      (void)nccl_->commAbort(comm_);
-  }
 
   Status open(const ReshardTask &task, int rank, net::Bootstrap &bootstrap) {
     Result<ReshardPlan> plan = planReshard(task.spec);
@@ -45,19 +39,7 @@ public:
     rt::dl::CudaScope scope(memory_.gpu()->cuda(), memory_.gpu()->context());
     rt::dl::CudaStream stream = memory_.stream();
     COLL_RETURN_IF_ERROR(kernels::launchReshardCopy(pack_.copy, stream));
-    COLL_RETURN_IF_ERROR(check(nccl_->groupStart(), "ncclGroupStart"));
-    Status status;
-    for (const Message &message : messages_) {
-      rt::dl::NcclResult result = message.sends
-                                      ? nccl_->send(message.data, message.bytes, rt::dl::kNcclInt8,
-                                                    message.peer, comm_, stream)
-                                      : nccl_->recv(message.data, message.bytes, rt::dl::kNcclInt8,
-                                                    message.peer, comm_, stream);
-      if (status.ok())
-        status = check(result, message.sends ? "ncclSend" : "ncclRecv");
-    }
-    Status ended = check(nccl_->groupEnd(), "ncclGroupEnd");
-    COLL_RETURN_IF_ERROR(status.ok() ? ended : status);
+    COLL_RETURN_IF_ERROR(ranks_->exchange(messages_, stream));
     return kernels::launchReshardCopy(unpack_.copy, stream);
   }
   Status synchronize() override {
@@ -67,50 +49,17 @@ public:
   }
 
 private:
-  struct Message {
-    bool sends;
-    int peer;
-    char *data;
-    size_t bytes;
-  };
-
-  Status check(rt::dl::NcclResult result, const char *call) const {
-    return rt::dl::ncclStatus(*nccl_, result, call, comm_);
-  }
-
   Status connect(const ReshardTask &task, int rank, net::Bootstrap &bootstrap) {
     Result<const rt::dl::Nccl *> nccl = rt::dl::nccl();
     if (!nccl)
       return nccl.status();
-    nccl_ = *nccl;
-    int count = 0;
-    COLL_RETURN_IF_ERROR(
-        memory_.gpu()->check(memory_.gpu()->cuda().deviceGetCount(&count), "cuDeviceGetCount"));
-    if (task.ranks > count)
-      return Status(kCollUnsupported, "NCCL wants a GPU for each of the " +
-                                          std::to_string(task.ranks) + " ranks; there are " +
-                                          std::to_string(count));
-    if (task.nodes > 1) {
-      // NCCL takes what has different names for different machines, and uses sockets.
-      rt::setForeignEnv("NCCL_HOSTID", ("node " + std::to_string(task.nodeOf(rank))).c_str());
-      if (!rt::foreignEnv("NCCL_SOCKET_IFNAME"))
-        rt::setForeignEnv("NCCL_SOCKET_IFNAME", "lo");
-    }
-    rt::dl::CudaScope scope(memory_.gpu()->cuda(), memory_.gpu()->context());
-    rt::dl::NcclUniqueId id;
-    Status made = rank == 0 ? check(nccl_->getUniqueId(&id), "ncclGetUniqueId") : Status();
-    Result<std::vector<std::string>> ids = bootstrap.allgather(
-        {made.ok() ? id.bytes : "", made.ok() ? sizeof(id.bytes) : 0}, task.timeoutUs);
-    COLL_RETURN_IF_ERROR(made);
-    if (!ids)
-      return ids.status();
-    if (ids->front().size() != sizeof(id.bytes))
-      return Status(kCollUnsupported, "rank 0 has no NCCL");
-    std::memcpy(id.bytes, ids->front().data(), sizeof(id.bytes));
-    rt::dl::NcclConfig config;
-    config.blocking = 1;
-    return check(nccl_->commInitRankConfig(&comm_, task.ranks, id, rank, &config),
-                 "ncclCommInitRankConfig");
+    Result<std::unique_ptr<NcclRanks>> ranks = NcclRanks::create(
+        **nccl, memory_.gpu(), {rank, task.ranks, task.nodeOf(rank), task.nodes},
+        [&](const std::string &mine) { return bootstrap.allgather(mine, task.timeoutUs); });
+    if (!ranks)
+      return ranks.status();
+    ranks_ = ranks.take();
+    return {};
   }
 
   // Gives each message its place: its own, or a stretch of the staging memory.
@@ -140,8 +89,8 @@ private:
       }
       const bool sends = from == rank;
       const int64_t own = sends ? transfer.boxes[0].srcOffset : transfer.boxes[0].dstOffset;
-      Message message{sends, sends ? to : from, (sends ? source : target) + own,
-                      static_cast<size_t>(transfer.bytes)};
+      NcclRanks::Message message{sends, sends ? to : from, (sends ? source : target) + own,
+                                 static_cast<size_t>(transfer.bytes)};
       if (!isOnePiece(transfer, sends)) {
         message.data = free;
         free += rounded(transfer.bytes);
@@ -213,11 +162,10 @@ private:
   }
 
   GpuRankMemory &memory_;
-  const rt::dl::Nccl *nccl_ = nullptr;
-  rt::dl::NcclComm comm_ = nullptr;
   GpuMemory staging_;
   Table pack_, unpack_;
-  std::vector<Message> messages_;
+  std::vector<NcclRanks::Message> messages_;
+  std::unique_ptr<NcclRanks> ranks_; // ends before the memory that it moves
 };
 
 } // namespace
