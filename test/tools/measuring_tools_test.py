@@ -224,6 +224,8 @@ class CollPerfTest(unittest.TestCase):
         while done.returncode == 2:  # until the reader is there
             done = run("coll-perf", "all_reduce", f"--json={pipe}", *quick)
         self.assertEqual(json.loads(reader.communicate(timeout=60)[0])["size"], "8 B")
+        done = run("coll-perf", "tune", "--ops=all_reduce", "--out=/dev/stdout", *quick)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_nothing_measured_is_skipped(self):
         for words in (["all_reduce", "--timing=graph", "-b8", "-e8", "--backend=threads"],

@@ -176,14 +176,12 @@ nlohmann::ordered_json newTable(const Words &words, nlohmann::ordered_json route
 
 Status write(const std::string &path, const nlohmann::ordered_json &table) {
   // A name of a file may have any bytes.
-  COLL_RETURN_IF_ERROR(
-      replaceFile(path, table.dump(1, ' ', /*ensure_ascii=*/false,
-                                   nlohmann::ordered_json::error_handler_t::replace) +
-                            "\n"));
+  const std::string text =
+      table.dump(1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace) +
+      "\n";
   // What is written is what can be read.
-  Result<rt::Routes> read = rt::Routes::load(path);
-  if (!read)
-    return read.status();
+  COLL_RETURN_IF_ERROR(rt::Routes::parse(text, path).status());
+  COLL_RETURN_IF_ERROR(replaceFile(path, text));
   std::printf("COLL_ROUTES=%s\n", path.c_str());
   return {};
 }

@@ -26,6 +26,14 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                start_new_session=True)
+    try:
+        send(process, whom, numbers)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def send(process, whom, numbers):
     for line in process.stdout:
         print(line, end="")
         if line.startswith("step 1/"):
