@@ -150,9 +150,9 @@ HostReshard::create(ReshardPlan plan, int rank, const ReshardBuffers &buffers, i
 
 Status HostReshard::run() {
   for (const Transfer *transfer : transfers_)
-    COLL_RETURN_IF_ERROR(
-        carryOut(*transfer).annotate(std::string(nameOf(buffers_.direction)) + ", " +
-                                     peerName(plan_, *transfer, buffers_.direction)));
+    if (Status moved = carryOut(*transfer); !moved.ok())
+      return moved.annotate(std::string(nameOf(buffers_.direction)) + ", " +
+                            peerName(plan_, *transfer, buffers_.direction));
   return {};
 }
 
