@@ -6,6 +6,9 @@
 #include "runtime/net/loopback/loopback.h"
 #include "test/exchange/reshard_cases.h"
 #include "test/exchange/tcp.h"
+#ifdef COLL_HAVE_VERBS
+#include "runtime/net/verbs/verbs.h"
+#endif
 
 #include <algorithm>
 #include <array>
@@ -196,6 +199,19 @@ TEST_F(ReshardNodesTest, RandomReshardsOverTcp) {
   transport_ = tcp();
   runRandom(70'000, 10, 10);
 }
+
+#ifdef COLL_HAVE_VERBS
+// The machine's; of a slow emulated machine, too.
+TEST_F(ReshardNodesTest, RandomReshardsOverDevices) {
+  auto secret = net::Secret::create("a secret of this test");
+  auto transport = net::createVerbsTransport(net::VerbsOptions::fromEnv(), *secret);
+  if (!transport.ok() && transport.status().code() == kCollUnsupported)
+    GTEST_SKIP() << transport.status().message();
+  ASSERT_TRUE(transport.ok()) << transport.status().toString();
+  transport_ = transport.take();
+  runRandom(80'000, 2, 3);
+}
+#endif
 
 // Rows that engines take, beside what the kernel has; only what has to crosses.
 TEST_F(ReshardNodesTest, LongRowsAndBytesThatCross) {

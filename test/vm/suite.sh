@@ -20,6 +20,8 @@ status=0
 "$bin/vm-plugin-tests" --gtest_brief=1 --gtest_output="xml:$out/rails.xml" || status=1
 "$bin/remote-tensor-tests" --gtest_brief=1 --gtest_output="xml:$out/remote_tensor.xml" \
   --gtest_filter='*OverDevices' || status=1
+"$bin/reshard-tests" --gtest_brief=1 --gtest_output="xml:$out/reshard.xml" \
+  --gtest_filter='*OverDevices' || status=1
 "$bin/moe-buffer-tests" --gtest_brief=1 --gtest_output="xml:$out/moe.xml" \
   --gtest_filter='*OverDevices' || status=1
 # Versions differ in their tables alone: one runs everything, the others a little.
