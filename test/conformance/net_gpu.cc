@@ -44,6 +44,7 @@ INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Movements,
                            movementsName)
 COLL_CONFORMANCE_OF_SOME(net_fake_gpu_unpack_scattered, "net/loopback//fake/scattered-unpack");
 COLL_CONFORMANCE_OF_SOME(net_fake_gpu_copy_scattered, "net/loopback//fake/scattered-copy");
+INSTANTIATE_TEST_SUITE_P(net_fake_gpu, Asynchrony, testing::Values("net/loopback//fake/kernel"));
 } // namespace coll::rt::test
 #endif
 COLL_CONFORMANCE_OF_TRANSFERS(net_fake_gpu, "net/tcp//fake/kernel");

@@ -10,14 +10,14 @@
 
 namespace coll::rt::network {
 
-// Belongs to its rank's thread. One that has begun and has not ended may die only after
+// Belongs to one thread at a time. One that has begun and has not ended may die only after
 // its mesh was closed: until then the transport may touch its buffers.
 class Activity {
 public:
   virtual ~Activity() = default;
 
-  // Does what can be done without waiting; `moved` becomes true if that was something.
-  // True once the operation is complete on this rank.
+  // Does some of what can be done without waiting; `moved` becomes true if that was something,
+  // and there may be more. True once the operation is complete on this rank.
   virtual Result<bool> advance(bool &moved) = 0;
   // Global ranks whose messages have not come. A send that is under way names nobody: a
   // peer that has what it waits for may leave before this side hears that its send is done.

@@ -45,18 +45,19 @@ Status NetEndpoint::failureOf(const NetRequest &request, const Status &failure) 
   }
 }
 
-// The first rank that some operation waits for and that has left.
-Status NetEndpoint::missingPeer(const NetRequest &request) {
-  for (const NetRequest *pending : pending_) {
+// The first operation that waits for a rank which has left; null: none does.
+NetRequest *NetEndpoint::missesPeer(Status &why) {
+  for (NetRequest *pending : pending_) {
     if (!pending->activity)
       continue;
     for (int peer : pending->activity->waitingFor())
-      if (mesh_->link(peer).hasLeft(epoch_))
-        return {kCollPeer, place(*pending) + ": rank " + std::to_string(peer) +
-                               " has ended without the matching call" +
-                               (pending == &request ? "" : " (seen while waiting for another)")};
+      if (mesh_->link(peer).hasLeft(epoch_)) {
+        why = {kCollPeer, place(*pending) + ": rank " + std::to_string(peer) +
+                              " has ended without the matching call"};
+        return pending;
+      }
   }
-  return {};
+  return nullptr;
 }
 
 Status NetEndpoint::timeoutStatus(const NetRequest &request) {

@@ -21,12 +21,16 @@ constexpr int kPollsPerLook = 8;
 
 } // namespace
 
-NetEndpoint::NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options)
-    : mesh_(std::move(mesh)), options_(options), mover_(createHostMover()),
+NetEndpoint::NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options,
+                         Progress &progress)
+    : progress_(progress), mesh_(std::move(mesh)), options_(options), mover_(createHostMover()),
       gpu_(mesh_->transport(), options.gpu), idle_(options.spinUs),
-      activeTransfers_(static_cast<size_t>(mesh_->numRanks())) {}
+      activeTransfers_(static_cast<size_t>(mesh_->numRanks())) {
+  progress_.add(*this);
+}
 
 NetEndpoint::~NetEndpoint() {
+  progress_.remove(*this);
   leave();
   mesh_->close();
 }
@@ -50,8 +54,15 @@ Result<std::unique_ptr<Communicator>> NetEndpoint::communicator(std::vector<int>
   return std::unique_ptr<Communicator>(new NetCommunicator(*this, *group));
 }
 
+void NetEndpoint::enter() {
+  Turn turn(*this);
+  ++epoch_;
+}
+
 void NetEndpoint::leave() {
-  advanceAll();
+  Turn turn(*this);
+  while (advanceAll()) {
+  }
   if (!pending_.empty())
     abortJob({kCollPeer, "rank " + std::to_string(rank()) + " has ended while " +
                              describe(pending_.front()->call) + " was in flight"},
@@ -66,16 +77,18 @@ void NetEndpoint::leave() {
 
 Status NetEndpoint::run(Group &group, const Call &call) {
   NetRequest request(group, call);
-  COLL_RETURN_IF_ERROR(begin(request));
+  COLL_RETURN_IF_ERROR(prepare(request));
+  Turn turn(*this);
+  begin(request);
   return finish(request);
 }
 
 Result<Request *> NetEndpoint::start(Group &group, const Call &call) {
-  started_.push_back(std::make_unique<NetRequest>(group, call));
-  if (Status status = begin(*started_.back()); !status.ok()) {
-    started_.pop_back();
-    return status;
-  }
+  auto request = std::make_unique<NetRequest>(group, call);
+  COLL_RETURN_IF_ERROR(prepare(*request));
+  Turn turn(*this);
+  begin(*request);
+  started_.push_back(std::move(request));
   return static_cast<Request *>(started_.back().get());
 }
 
@@ -86,26 +99,65 @@ Status NetEndpoint::wait(Request *request) {
     return Status::invalid("no such request is in flight");
   std::unique_ptr<NetRequest> owned = std::move(*it);
   started_.erase(it);
+  Turn turn(*this);
   return finish(*owned);
+}
+
+//===-- turns -------------------------------------------------------------------===//
+
+// The progress thread lets go after each step, and does not begin another where a turn is wanted.
+NetEndpoint::Turn::Turn(NetEndpoint &endpoint)
+    : endpoint_(endpoint), lock_(endpoint.mutex_, std::try_to_lock) {
+  if (lock_)
+    return;
+  endpoint.wanted_.store(true, std::memory_order_relaxed);
+  lock_.lock();
+  endpoint.wanted_.store(false, std::memory_order_relaxed);
+}
+
+NetEndpoint::Turn::Turn(NetEndpoint &endpoint, std::try_to_lock_t)
+    : endpoint_(endpoint), lock_(endpoint.mutex_, std::try_to_lock) {}
+
+NetEndpoint::Turn::~Turn() {
+  if (!lock_)
+    return;
+  const bool leavesWork = !endpoint_.pending_.empty();
+  lock_.unlock();
+  if (leavesWork)
+    endpoint_.progress_.wake();
+}
+
+Progress::Driven::Found NetEndpoint::look() {
+  if (wanted_.load(std::memory_order_relaxed))
+    return Found::Nothing;
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock || pending_.empty())
+    return Found::Nothing;
+  gpu_.goBesideCaptures();
+  return poll(/*waited=*/nullptr) ? Found::Moved : Found::Waiting;
 }
 
 //===-- beginning ---------------------------------------------------------------===//
 
-Status NetEndpoint::begin(NetRequest &request) {
+// Not in a turn: what was started before moves on while the call's stream is waited for.
+Status NetEndpoint::prepare(const NetRequest &request) {
   if (request.call.kind == OpKind::RootUpdate)
     return {kCollUnsupported, place(request) + ": backend net makes no root updates"};
-  if (request.call.stream)
-    COLL_RETURN_IF_ERROR(synchronize(request.call.stream).annotate(place(request)));
+  if (!request.call.stream)
+    return {};
+  return synchronize(request.call.stream).annotate(place(request));
+}
+
+void NetEndpoint::begin(NetRequest &request) {
   if (!isTransfer(request.call.kind))
     request.number = request.group.next++;
   if (aborted()) {
     request.outcome = abortedStatus(request);
     request.stage = NetRequest::Stage::Finished;
-    return {};
+    return;
   }
   pending_.push_back(&request);
   advance(request);
-  return {};
 }
 
 // Earlier operations of the same kind come first.
@@ -248,24 +300,30 @@ Status NetEndpoint::finish(NetRequest &request) {
   return std::move(request.outcome);
 }
 
-bool NetEndpoint::poll(NetRequest &request) {
+bool NetEndpoint::poll(NetRequest *waited) {
   bool moved = advanceAll();
-  if (request.stage == NetRequest::Stage::Finished)
+  if (pending_.empty() || (waited && waited->stage == NetRequest::Stage::Finished))
     return true;
   if (++polls_ % kPollsPerLook == 0)
     lookForAborts();
+  Status missing;
   if (aborted())
     cancelAll();
-  else if (!moved)
-    if (Status missing = missingPeer(request); !missing.ok())
-      fail(request, missing);
-  return moved || request.stage == NetRequest::Stage::Finished;
+  else if (NetRequest *forsaken = moved ? nullptr : missesPeer(missing))
+    fail(waited ? *waited : *forsaken,
+         !waited || waited == forsaken
+             ? missing
+             : Status(missing.code(), missing.message() + " (seen while waiting for another)"));
+  return moved || pending_.empty();
 }
 
+// Where the progress thread is at work, that moves on what is in flight.
 bool NetEndpoint::test(Request *request) {
   auto *own = static_cast<NetRequest *>(request);
-  if (own->stage != NetRequest::Stage::Finished)
-    poll(*own);
+  if (own->stage == NetRequest::Stage::Finished)
+    return true;
+  if (Turn turn(*this, std::try_to_lock); turn.isOwn())
+    poll(own);
   return own->stage == NetRequest::Stage::Finished;
 }
 
@@ -273,7 +331,7 @@ void NetEndpoint::waitFor(NetRequest &request) {
   Clock::time_point deadline = Clock::now() + std::chrono::microseconds(options_.timeoutUs);
   idle_.reset();
   while (request.stage != NetRequest::Stage::Finished) {
-    if (poll(request)) {
+    if (poll(&request)) {
       idle_.reset();
     } else if (Clock::now() >= deadline) {
       fail(request, timeoutStatus(request));
@@ -285,6 +343,7 @@ void NetEndpoint::waitFor(NetRequest &request) {
 
 // A peer that is gone without a word is known by its connection.
 Status NetEndpoint::health() {
+  Turn turn(*this);
   if (!aborted())
     lookForAborts();
   if (!aborted())

@@ -1,8 +1,8 @@
 // endpoint.h - one rank's side of the net backend.
 //
 // Progress: transports move data by themselves. The steps in between are done by the
-// rank's thread while it waits; then it advances everything that it has in flight, so
-// requests may be waited for in any order.
+// rank's thread while it is in a call, and else by the process's progress thread (progress.h).
+// Either advances everything that is in flight, so requests may be waited for in any order.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
 #define COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
@@ -12,6 +12,7 @@
 #include "runtime/backend/net/gpu_buffers.h"
 #include "runtime/backend/net/idle.h"
 #include "runtime/backend/net/mesh.h"
+#include "runtime/backend/net/progress.h"
 
 #include <atomic>
 #include <chrono>
@@ -41,10 +42,10 @@ struct NetRequest final : Request {
 
   Group &group;
   Call call;
-  uint64_t number = 0; // of a collective
-  Stage stage = Stage::Deferred;
-  std::unique_ptr<Activity> activity; // Running; null for a transfer to itself
-  Status outcome;                     // where Finished
+  uint64_t number = 0;                       // of a collective
+  std::atomic<Stage> stage{Stage::Deferred}; // written last: a look needs no lock
+  std::unique_ptr<Activity> activity;        // Running; null for a transfer to itself
+  Status outcome;                            // where Finished
 };
 
 struct EndpointOptions {
@@ -54,10 +55,10 @@ struct EndpointOptions {
   GpuMoverOptions gpu;
 };
 
-class NetEndpoint final : public Endpoint {
+class NetEndpoint final : public Endpoint, private Progress::Driven {
 public:
-  // All ranks are connected by `mesh`.
-  NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options);
+  // All ranks are connected by `mesh`. `progress` outlives the endpoint.
+  NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options, Progress &progress);
   ~NetEndpoint() override;
 
   Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) override;
@@ -67,7 +68,7 @@ public:
   Status health() override;
   int gpuOf(const void *data) const override;
   int inFlight() const override { return static_cast<int>(started_.size()); }
-  void enter() override { ++epoch_; }
+  void enter() override;
   void leave() override;
   void abort(const Status &cause) override { abortJob(cause, /*key=*/0); }
 
@@ -77,34 +78,58 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  Status begin(NetRequest &request);
+  // A call of the rank's thread: until it ends, what is in flight is moved on by nobody else.
+  class Turn {
+  public:
+    explicit Turn(NetEndpoint &endpoint);
+    Turn(NetEndpoint &endpoint, std::try_to_lock_t);
+    ~Turn();
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+    bool isOwn() const { return lock_.owns_lock(); }
+
+  private:
+    NetEndpoint &endpoint_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  Found look() override;
+
+  // Below, all within a turn or a look, except where it is said.
+  Status prepare(const NetRequest &request); // outside
+  void begin(NetRequest &request);
   Status beginNow(NetRequest &request);
   bool mayBegin(const NetRequest &request) const;
   Result<std::unique_ptr<Activity>> makeActivity(NetRequest &request);
   Status beginToItself(NetRequest &request);
-  Status finish(NetRequest &request);
   // Blocks until the request is Finished.
+  Status finish(NetRequest &request);
   void waitFor(NetRequest &request);
-  // One look of it; true if something moved.
-  bool poll(NetRequest &request);
+  // One look; true if something moved. `waited`: what the rank waits for, or null.
+  bool poll(NetRequest *waited);
   bool advance(NetRequest &request);
   bool advanceAll();
   void end(NetRequest &request, Status outcome);
   void lookForAborts();
 
-  // Ends the job: everything in flight is Finished afterwards, with the job's cause.
+  // Ends the job. Any thread, also outside.
   void abortJob(const Status &cause, uint64_t key);
   void fail(NetRequest &request, const Status &failure);
+  // Everything in flight is Finished afterwards, with the job's cause.
   void cancelAll();
   bool aborted() const { return aborted_.load(std::memory_order_acquire); }
 
   Status abortedStatus(const NetRequest &request);
   Status failureOf(const NetRequest &request, const Status &failure);
-  Status missingPeer(const NetRequest &request);
+  NetRequest *missesPeer(Status &why);
   Status timeoutStatus(const NetRequest &request);
   std::string place(const NetRequest &request) const;
 
   int rank() const { return mesh_->rank(); }
+
+  Progress &progress_;
+  std::mutex mutex_;                // of a turn, or a look
+  std::atomic<bool> wanted_{false}; // a turn waits for a look to end
 
   std::unique_ptr<Mesh> mesh_;
   EndpointOptions options_;
@@ -114,10 +139,10 @@ private:
   uint64_t epoch_ = 0; // stretches of program, counted on all ranks alike
   uint64_t leftEpoch_ = 0;
   uint64_t transfers_ = 0;
-  std::vector<int> activeTransfers_; // by peer
-  std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
-  std::vector<NetRequest *> pending_; // not Finished
-  std::vector<std::unique_ptr<NetRequest>> started_;
+  std::vector<int> activeTransfers_;                          // by peer
+  std::map<std::vector<int>, std::unique_ptr<Group>> groups_; // the map: the rank's thread alone
+  std::vector<NetRequest *> pending_;                         // not Finished
+  std::vector<std::unique_ptr<NetRequest>> started_;          // the rank's thread alone
   int polls_ = 0;
 
   std::atomic<bool> aborted_{false};

@@ -45,7 +45,9 @@ Result<GpuMover *> GpuBuffers::mover(int gpu) {
   Result<std::unique_ptr<GpuMover>> made = GpuMover::create(gpuPlatform(), gpu, options);
   if (!made)
     return made.status().annotate("GPU " + std::to_string(gpu));
-  return movers_.emplace(gpu, made.take()).first->second.get();
+  GpuMover *mover = movers_.emplace(gpu, made.take()).first->second.get();
+  gpu_ = movers_.begin()->first;
+  return mover;
 }
 
 Result<GpuMover *> GpuBuffers::moverFor(const Call &call, int64_t n, int position) {
@@ -80,14 +82,21 @@ Status GpuBuffers::synchronize(void *stream) {
   const dl::Cuda *cuda = gpuPlatform().cuda;
   if (!cuda)
     return {kCollUnsupported, "a stream, and no GPU"};
-  Result<std::shared_ptr<GpuContext>> gpu =
-      GpuContext::open(*cuda, movers_.empty() ? 0 : movers_.begin()->first);
+  Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*cuda, gpu_);
   if (!gpu)
     return gpu.status();
   dl::CudaScope scope(*cuda, (*gpu)->context());
   COLL_RETURN_IF_ERROR(scope.status());
   return dl::cudaStatus(*cuda, cuda->streamSynchronize(static_cast<dl::CudaStream>(stream)),
                         "cuStreamSynchronize");
+}
+
+void GpuBuffers::goBesideCaptures() const {
+  thread_local bool done = false;
+  if (done || movers_.empty())
+    return;
+  int mode = dl::kCudaCaptureRelaxed;
+  done = gpuPlatform().cuda->threadExchangeCaptureMode(&mode) == dl::kCudaSuccess;
 }
 
 //===-- the detour --------------------------------------------------------------===//

@@ -6,7 +6,7 @@
 // The GPU is done with a call's buffers before the call: by the caller's care, or because the
 // endpoint has waited for the call's stream. When the call, or wait(), has returned, the results
 // are in GPU memory.
-// Belongs to its rank's thread.
+// Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
@@ -14,6 +14,7 @@
 #include "runtime/backend/net/activity.h"
 #include "runtime/backend/net/gpu_mover.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,11 +36,14 @@ public:
   Result<GpuMover *> moverFor(const Call &call, int64_t n, int position);
 
   // Waits until the GPU has done what is on a stream. Never call it where the stream waits
-  // for this rank.
+  // for this rank. Any thread, beside the other functions.
   Status synchronize(void *stream);
 
   // Host memory, or memory of any GPU; done when it returns.
   Status copy(void *dst, const void *src, int64_t bytes);
+
+  // From now on the calling thread may ask for memory while another captures a graph.
+  void goBesideCaptures() const;
 
 private:
   Result<GpuMover *> mover(int gpu);
@@ -48,6 +52,7 @@ private:
   GpuMoverOptions options_;
   std::vector<net::Memory *> memories_;
   std::map<int, std::unique_ptr<GpuMover>> movers_;
+  std::atomic<int> gpu_{0}; // the first that has one
 };
 
 // Runs `make(call on host memory)` in the place of a call on GPU memory.

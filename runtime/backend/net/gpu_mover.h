@@ -18,7 +18,7 @@
 // Slots are bounded: a message for which there is none waits, unless it is the first of its
 // lane, for which one is made. On the path `unpack` a connection has as many receives
 // at most; the first of a lane beyond those lands in a slot. Everything else (copies, sums)
-// is the kernel's work on every path. Belongs to its rank's thread.
+// is the kernel's work on every path. Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H

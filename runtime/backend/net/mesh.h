@@ -1,7 +1,7 @@
 // mesh.h - one rank's connections to all other ranks of the job.
 //
 // The rank with the higher number connects, the lower one accepts. Threads: sendAbort()
-// may be called from any thread, everything else by the rank's alone.
+// may be called from any thread, everything else by one at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_MESH_H
 #define COLL_RUNTIME_BACKEND_NET_MESH_H
@@ -97,15 +97,15 @@ public:
 private:
   // An accepted connection that has not said who it is.
   struct Guest {
+    std::vector<uint8_t> bytes; // the connection's until that is closed
     std::unique_ptr<net::Connection> connection;
-    std::vector<uint8_t> bytes;
     net::Request *request = nullptr;
   };
   struct Connecting {
     int rank = 0;
     std::unique_ptr<net::Connector> connector;
+    std::array<uint8_t, Hello::kBytes> hello; // the connection's until that is closed
     std::unique_ptr<net::Connection> connection;
-    std::array<uint8_t, Hello::kBytes> hello;
     net::Request *request = nullptr;
   };
 

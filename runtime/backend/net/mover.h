@@ -1,7 +1,7 @@
 // mover.h - who copies and combines bytes on this rank: the processor for host memory,
 // another implementation for memory of another kind.
 //
-// A Mover belongs to its rank's thread. What it starts may go on by itself; a ticket says
+// A Mover belongs to one thread at a time. What it starts may go on by itself; a ticket says
 // when it has ended. Tickets of one mover end in the order in which they were given.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_MOVER_H

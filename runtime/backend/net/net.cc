@@ -40,7 +40,7 @@ public:
     std::unique_ptr<Mesh> &mesh = meshes_[static_cast<size_t>(it - localRanks_.begin())];
     if (!mesh)
       return Status::invalid("rank " + std::to_string(rank) + " has its endpoint already");
-    return std::unique_ptr<Endpoint>(new NetEndpoint(std::move(mesh), options_));
+    return std::unique_ptr<Endpoint>(new NetEndpoint(std::move(mesh), options_, progress_));
   }
 
 private:
@@ -54,6 +54,7 @@ private:
   std::unique_ptr<net::Transport> transport_;
   std::vector<int> localRanks_;
   std::vector<std::unique_ptr<Mesh>> meshes_; // of localRanks_, until their endpoints exist
+  Progress progress_;
 };
 
 std::string transportName(const BackendOptions &options) {

@@ -256,17 +256,15 @@ Status Schedule::advanceLocal(bool &moved) {
   return {};
 }
 
+// One round, so that whoever drives it sees to its other operations, too, and can be
+// relieved.
 Result<bool> Schedule::run(bool &moved, int &failedPeer) {
-  for (bool again = true; again && remaining_ > 0;) {
-    again = false;
-    for (Lane &lane : lanes_) {
-      failedPeer = lane.peer;
-      COLL_RETURN_IF_ERROR(advanceLane(lane, again));
-    }
-    failedPeer = -1;
-    COLL_RETURN_IF_ERROR(advanceLocal(again));
-    moved |= again;
+  for (Lane &lane : lanes_) {
+    failedPeer = lane.peer;
+    COLL_RETURN_IF_ERROR(advanceLane(lane, moved));
   }
+  failedPeer = -1;
+  COLL_RETURN_IF_ERROR(advanceLocal(moved));
   return remaining_ == 0;
 }
 

@@ -46,9 +46,9 @@ public:
               void *dst, int64_t elems, const Steps &after = {});
   Step divide(CollDtype dtype, void *dst, int64_t elems, int divisor, const Steps &after = {});
 
-  // Does what can be done without waiting; `moved` becomes true if that was something.
-  // True once every step is done. After an error nothing may be touched before the mesh
-  // is closed; `failedPeer` then says whose connection it was, or -1.
+  // Does some of what can be done without waiting; `moved` becomes true if that was something,
+  // and there may be more. True once every step is done. After an error nothing may be touched
+  // before the mesh is closed; `failedPeer` then says whose connection it was, or -1.
   Result<bool> run(bool &moved, int &failedPeer);
   // Peers whose messages have not come.
   std::vector<int> waitingFor() const;

@@ -1,0 +1,62 @@
+// progress.h - the thread that moves on what ranks have started and do not look at.
+//
+// A process has one for its ranks of a job, however many communicators they make. A rank that
+// is in a call drives its operations itself, without a hand-over; the thread sees to those
+// whose ranks do something else, and sleeps while there are none.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_PROGRESS_H
+#define COLL_RUNTIME_BACKEND_NET_PROGRESS_H
+
+#include "runtime/backend/net/idle.h"
+#include "runtime/base/parker.h"
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace coll::rt::network {
+
+class Progress {
+public:
+  // A rank, as the thread sees it.
+  class Driven {
+  public:
+    // Nothing: nothing is in flight, or the rank is in a call.
+    enum class Found { Nothing, Waiting, Moved };
+    // One look at what is in flight; does not wait for peers, nor for the rank.
+    virtual Found look() = 0;
+
+  protected:
+    ~Driven() = default;
+  };
+
+  Progress();
+  ~Progress();
+  Progress(const Progress &) = delete;
+  Progress &operator=(const Progress &) = delete;
+
+  // Any thread. remove() blocks while the thread looks at a rank.
+  void add(Driven &rank);
+  void remove(Driven &rank);
+
+  // A rank goes on without waiting for what it has in flight. Costs a fence and a look while the
+  // thread is awake, which it is from then on as long as there is something. Any thread.
+  void wake() { parker_.unpark(); }
+
+private:
+  void loop();
+  Driven::Found lookAtAll();
+  void sleep();
+
+  std::mutex mutex_; // of ranks_
+  std::vector<Driven *> ranks_;
+  Parker parker_;
+  Idle idle_{/*spinUs=*/0}; // cores are for those who compute
+  std::atomic<bool> ending_{false};
+  std::thread thread_; // last: uses the others
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_PROGRESS_H
