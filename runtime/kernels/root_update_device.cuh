@@ -3,17 +3,21 @@
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_DEVICE_CUH
 
+#include "runtime/kernels/root_update_alone_device.cuh"
 #include "runtime/kernels/root_update_packet_device.cuh"
 #include "runtime/kernels/root_update_ring_device.cuh"
 
 namespace coll::kernels::root_update {
 
 // visit(gradient type, parameter type, kRanks of Root) for a call; returns what it returns.
-// Types that differ have the kernel for any number of ranks alone, to spare the compiler.
+// Types that differ have the kernels for one and for any number of ranks, to spare the compiler.
 template <typename Visit>
 auto visitTypes(const RootUpdate &update, uint32_t ranks, Visit &&visit) {
+  using One = std::integral_constant<uint32_t, 1>;
   using Any = std::integral_constant<uint32_t, kMaxPeers>;
   const auto withRanks = [&](auto type) {
+    if (ranks == 1)
+      return visit(type, type, One());
     if (ranks == 2)
       return visit(type, type, std::integral_constant<uint32_t, 2>());
     if (ranks == 4)
@@ -22,13 +26,17 @@ auto visitTypes(const RootUpdate &update, uint32_t ranks, Visit &&visit) {
   };
   if (update.gradientType == update.parameterType)
     return update.gradientType == kCollF32 ? withRanks(F32()) : withRanks(Bf16());
-  return update.gradientType == kCollF32 ? visit(F32(), Bf16(), Any())
-                                         : visit(Bf16(), F32(), Any());
+  const auto mixed = [&](auto gradient, auto parameter) {
+    return ranks == 1 ? visit(gradient, parameter, One()) : visit(gradient, parameter, Any());
+  };
+  return update.gradientType == kCollF32 ? mixed(F32(), Bf16()) : mixed(Bf16(), F32());
 }
 
 template <typename Optimizer, typename Gradient, typename Parameter, uint32_t kRanks>
 COLL_DEVICE void update(const Arguments &args, const Optimizer &optimizer, char *shared) {
-  if (args.packets)
+  if constexpr (kRanks == 1)
+    AloneUpdate<Optimizer, Gradient, Parameter>(args, optimizer, shared).run();
+  else if (args.packets)
     PacketUpdate<Optimizer, Gradient, Parameter, kRanks>(args, optimizer, shared).run();
   else
     RingUpdate<Optimizer, Gradient, Parameter, kRanks>(args, optimizer, shared).run();

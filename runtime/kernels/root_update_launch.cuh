@@ -24,7 +24,8 @@ namespace root_update {
 extern __shared__ __align__(16) char rootUpdateShared[];
 
 template <typename Optimizer, typename Gradient, typename Parameter, uint32_t kRanks>
-__global__ void __launch_bounds__(kUpdateThreads, 1)
+__global__ void __launch_bounds__(kRanks == 1 ? kAloneThreads : kUpdateThreads,
+                                  kRanks == 1 ? kAloneBlocks : 1)
     rootUpdateKernel(const __grid_constant__ Arguments args,
                      const __grid_constant__ Optimizer optimizer) {
   update<Optimizer, Gradient, Parameter, kRanks>(args, optimizer, rootUpdateShared);

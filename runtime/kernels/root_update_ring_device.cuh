@@ -28,8 +28,7 @@ class RingUpdate : Root<Optimizer, Gradient, Parameter, kRanks> {
   using Base::call_;
   using Base::compute;
   using Base::gradients;
-  using Base::kMaster;
-  using Base::kSlots;
+  using Base::isWhole;
   using Base::kUnit;
   using Base::parameters;
   using Base::peer;
@@ -139,16 +138,6 @@ private:
       updateRange<true>(cursor, part, rings);
     else
       updateRange<false>(cursor, part, rings);
-  }
-
-  // Whether everything of the element at `position` is aligned to 16 bytes.
-  COLL_DEVICE bool isWhole(const Cursor &cursor, uint64_t position) const {
-    bool whole = isAligned16(gradients() + cursor.gradient(position));
-    for (uint32_t member = 0; member < ranks_; ++member)
-      whole = whole && isAligned16(parameters(member) + cursor.parameter(position));
-    for (int k = 0; k < kSlots; ++k)
-      whole = whole && isAligned16(call_.slots[k] + cursor.state(position));
-    return whole && (!kMaster || isAligned16(call_.master + cursor.state(position)));
   }
 
   template <bool kWhole>

@@ -16,6 +16,11 @@ namespace coll::kernels {
 // enough to do: with slots of 64 KiB 197 us, with 32 KiB 201.
 inline constexpr uint32_t kUpdateThreads = 512;
 
+// Of a member alone, who waits for nobody: what keeps its memory busy, and how many of them are to
+// fit on a multiprocessor.
+inline constexpr uint32_t kAloneThreads = 256;
+inline constexpr uint32_t kAloneBlocks = 3;
+
 // 16-byte loads in flight per thread where aligned gradients or parameters are copied: a slot of
 // 32 KiB has four for each thread.
 inline constexpr uint32_t kPushVectors = 4;

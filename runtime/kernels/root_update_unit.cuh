@@ -68,6 +68,16 @@ protected:
     return static_cast<P *>(call_.parameters[member]);
   }
 
+  // Whether everything of the element at `position` is aligned to 16 bytes.
+  COLL_DEVICE bool isWhole(const Cursor &cursor, uint64_t position) const {
+    bool whole = isAligned16(gradients() + cursor.gradient(position));
+    for (uint32_t member = 0; member < ranks_; ++member)
+      whole = whole && isAligned16(parameters(member) + cursor.parameter(position));
+    for (int k = 0; k < kSlots; ++k)
+      whole = whole && isAligned16(call_.slots[k] + cursor.state(position));
+    return whole && (!kMaster || isAligned16(call_.master + cursor.state(position)));
+  }
+
   // All but gradients.
   template <bool kWhole>
   COLL_DEVICE void loadState(Inputs &in, const Cursor &cursor, uint64_t i, uint32_t count) const {
