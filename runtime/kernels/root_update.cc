@@ -11,6 +11,9 @@ using rt::Status;
 
 namespace {
 
+constexpr const char *kNames[] = {"sgd", "momentum", "adam", "adamw", "lion", "rmsprop"};
+static_assert(std::size(kNames) == std::variant_size_v<AnyOptimizer>);
+
 Status refuse(const PeerGroup &group, const std::string &why) {
   return Status::invalid("root update on member " + std::to_string(group.rank) + ": " + why);
 }
@@ -60,6 +63,21 @@ Status checkState(const PeerGroup &group, const RootUpdate &update, int numSlots
 }
 
 } // namespace
+
+const char *optimizerName(const AnyOptimizer &optimizer) { return kNames[optimizer.index()]; }
+
+std::optional<AnyOptimizer> optimizerNamed(const std::string &name) {
+  for (const AnyOptimizer &one :
+       {AnyOptimizer(Sgd()), AnyOptimizer(Momentum()), AnyOptimizer(Adam()), AnyOptimizer(AdamW()),
+        AnyOptimizer(Lion()), AnyOptimizer(RmsProp())})
+    if (name == optimizerName(one))
+      return one;
+  return std::nullopt;
+}
+
+int optimizerSlots(const AnyOptimizer &optimizer) {
+  return std::visit([](const auto &one) { return std::decay_t<decltype(one)>::kSlots; }, optimizer);
+}
 
 Status checkRootUpdate(const PeerGroup &group, const RootUpdate &update, int numSlots) {
   COLL_RETURN_IF_ERROR(checkPeerGroup(group));

@@ -29,6 +29,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -57,6 +59,11 @@ struct RootUpdate {
 };
 
 using AnyOptimizer = std::variant<Sgd, Momentum, Adam, AdamW, Lion, RmsProp>;
+// "sgd", "momentum", "adam", "adamw", "lion", "rmsprop".
+const char *optimizerName(const AnyOptimizer &optimizer);
+// With the constants that it has by default; nothing: there is none of that name.
+std::optional<AnyOptimizer> optimizerNamed(const std::string &name);
+int optimizerSlots(const AnyOptimizer &optimizer);
 
 // Enqueues on `stream` and returns at once; the rules of peer_group.h hold, its errors too: a
 // peer that does not come, or comes with another call, ends the kernel with the group's error

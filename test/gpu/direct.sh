@@ -45,11 +45,22 @@ ways() {
   check default_routes 30 "$perf" all_reduce --ranks="$ranks" --backend=auto:gpu,nccl,direct -b 1K -e 1M \
     -f 16 -n 5 --timing=eager,graph,latency
 }
+# Steps of optimizers; between processes, too.
+updates() {
+  local dtype
+  for dtype in f32 bf16; do
+    check "root_update_$dtype" 60 "$perf" root_update --ranks="$ranks" --backend=${places%%,*} -b 4 -e 16M \
+      -f 64 -n 3 -w 1 --dtype=$dtype --timing=eager,graph,latency --timeout=20
+  done
+  check root_update_ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" root_update --ranks=2 --backend=direct \
+    -b 1K -e 1M -f 64 -n 1 -w 0 --optimizer=lion --timeout=20
+}
 tests() {
   on all run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*' &
   on all operations &
   on all types &
   on all ways &
+  on all updates &
   on all killed killed_rank 30 "$perf" all_reduce --ranks="$ranks" --backend=direct -b 64M -e 64M \
     -n 10000000 --timeout=20 &
 }
@@ -68,6 +79,16 @@ measurements() {
     check "rows_$op" 90 "$perf" $op --ranks="$ranks" \
       --backend=$backends -b 1K -e 1G -f $factor -n 20 -w 5 --timing=$timing \
       --json="$COLL_ROWS/ops.jsonl" --plot="$COLL_REPORT/$op.svg"
+  done
+  # 1, 16 and 128 Mi parameters.
+  local dtype mebi
+  for dtype in 4:f32 2:bf16; do
+    for mebi in 1 16 128; do
+      check "rows_root_update_${dtype#*:}_$mebi" 60 "$perf" root_update --ranks="$ranks" \
+        --backend=direct,nccl,nccl:sharded -b $((${dtype%:*} * mebi))M -e $((${dtype%:*} * mebi))M \
+        --dtype=${dtype#*:} --optimizer=adam -n $((mebi < 100 ? 20 : 5)) --timing=graph,eager \
+        --json="$COLL_ROWS/root_update.jsonl"
+    done
   done
 }
 

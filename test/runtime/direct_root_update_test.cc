@@ -149,7 +149,8 @@ protected:
     std::vector<std::vector<char>> wanted;
     for (int number = 1; number <= kSteps; ++number) {
       const UpdateStep now = {0.0625f, 0.5f, static_cast<uint64_t>(number)};
-      expected.step(now, number, slotsOf(options), kernels::elementUpdate(options.optimizer, now));
+      expected.step(now, number, kernels::optimizerSlots(options.optimizer),
+                    kernels::elementUpdate(options.optimizer, now));
       wanted.push_back(expected.parameters());
     }
     expectAll(run(GpuRanks::options(ranks), [&](Rank &me) -> Status {
@@ -174,11 +175,6 @@ protected:
       (void)cuda.table().streamDestroy(on);
       return {};
     }));
-  }
-
-  static int slotsOf(const RootUpdateOptions &options) {
-    return std::visit([](const auto &one) { return std::decay_t<decltype(one)>::kSlots; },
-                      options.optimizer);
   }
 
   direct::ScopedPlatform platform;

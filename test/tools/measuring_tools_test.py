@@ -395,6 +395,19 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(process.returncode, 1, output)
         self.assertRegex(errors, "rank 1 (is gone|was ended)")
 
+    def test_root_updates_are_of_gpus(self):
+        for words, why in ((["--backend=threads"], "root_update has to be direct"),
+                           (["--backend=direct", "--dtype=f64"], "f32 or bf16"),
+                           (["--backend=direct", "--optimizer=adagrad"], 'rmsprop, not "adagrad"'),
+                           (["--backend=direct", "--in-place=yes"], "root_update has two buffers")):
+            done = run("coll-perf", "root_update", "-b64", "-e64", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(why, done.stderr)
+        done = run("coll-perf", "all_reduce", "-b64", "-e64", "--backend=nccl:sharded")
+        self.assertIn("nccl:sharded is of root_update", done.stderr)
+        done = run("coll-perf", "root_update", "--backend=direct,nccl,nccl:sharded", COLL_CUDA="none")
+        self.assertEqual(done.returncode, 77, done.stderr)
+
     def test_what_is_not_here_is_skipped(self):
         done = run("coll-perf", "all_reduce", "--backend=nccl", COLL_CUDA="none")
         self.assertEqual(done.returncode, 77, done.stderr)

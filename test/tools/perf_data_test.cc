@@ -71,6 +71,55 @@ INSTANTIATE_TEST_SUITE_P(Ops, PerfDataTest,
                                            DataCase{"all_gather", kCollBf16},
                                            DataCase{"all_to_all", kCollI64}));
 
+// The first step, made element by element with the reference of the kernels.
+TEST(PerfDataTest, CountsWrongParameters) {
+  for (CollDtype dtype : {kCollF32, kCollBf16})
+    for (const char *optimizer : {"sgd", "momentum", "adam", "adamw", "lion", "rmsprop"}) {
+      OpPlan plan;
+      plan.op = "root_update";
+      plan.ranks = 3;
+      plan.dtype = dtype;
+      plan.optimizer = optimizer;
+      const int64_t count = 150'001;
+      const size_t bytes = static_cast<size_t>(count * rt::dtypeSize(dtype));
+      const kernels::RootPlan shards = kernels::planShards(count, 3).take();
+      std::vector<std::vector<char>> gradients, parameters;
+      std::vector<std::vector<float>> state;
+      for (int rank = 0; rank < 3; ++rank) {
+        gradients.emplace_back(bytes);
+        parameters.emplace_back(bytes);
+        Pattern(plan, rank).fill(0, count, gradients.back().data());
+        Pattern(plan, rank).fillParameters(0, count, parameters.back().data());
+        for (int slot = 0; slot < 2; ++slot)
+          state.emplace_back(shards.stateElems(rank));
+        state.emplace_back(shards.stateElems(rank));
+        Pattern::parameters(plan, static_cast<int64_t>(shards.table.shards[rank].parameter),
+                            state.back());
+      }
+      std::vector<kernels::RootUpdate> calls(3);
+      for (size_t rank = 0; rank < 3; ++rank) {
+        calls[rank].gradientType = calls[rank].parameterType = dtype;
+        calls[rank].gradients = gradients[rank].data();
+        for (size_t peer = 0; peer < 3; ++peer)
+          calls[rank].parameters[peer] = parameters[peer].data();
+        for (size_t slot = 0; slot < 2; ++slot)
+          calls[rank].slots[slot] = state[3 * rank + slot].data();
+        calls[rank].master = dtype == kCollF32 ? nullptr : state[3 * rank + 2].data();
+        calls[rank].step = &kFirstStep;
+        calls[rank].table = shards.table;
+        calls[rank].mean = true;
+      }
+      const kernels::AnyOptimizer one = *kernels::optimizerNamed(optimizer);
+      const std::vector<char> before = parameters[1];
+      kernels::rootUpdateReference(calls, {}, kernels::optimizerSlots(one),
+                                   kernels::elementUpdate(one, kFirstStep));
+      const Reference reference(plan, count);
+      Pattern pattern(plan, 1);
+      EXPECT_EQ(pattern.wrong(reference, 0, count, parameters[1].data()), 0) << optimizer;
+      EXPECT_GT(pattern.wrong(reference, 0, count, before.data()), count / 2) << optimizer;
+    }
+}
+
 TEST(PerfDataTest, CountsWrongSums) {
   OpPlan plan;
   plan.ranks = 3;

@@ -94,7 +94,9 @@ std::vector<Command> addOps(CLI::App &app, int argc, char **argv) {
     words->command = shownCommand(argc, argv);
     CLI::App *op = app.add_subcommand(
         name, name == "send_recv" ? "each rank sends to the next and receives from the one before"
-                                  : "the collective " + name);
+              : name == "root_update"
+                  ? "an optimizer's step, beside all_reduce and the optimizer by itself"
+                  : "the collective " + name);
     op->group("Operations (one --help for all)");
     op->footer(
         "Sizes, columns and bandwidths are as nccl-tests have them: a size is that of the larger\n"

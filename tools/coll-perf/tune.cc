@@ -219,7 +219,7 @@ int runTune(Words &words) {
   bool any = false;
   const std::vector<std::string> ops = splitWords(words.ops);
   for (const std::string &op : ops)
-    if (!isOp(op) || op == "send_recv")
+    if (!isOp(op) || op == "send_recv" || op == "root_update")
       return fail(Status::invalid("--ops: \"" + op + "\" is no collective operation"));
   std::printf("%s\n", machineName().c_str());
   for (const std::string &op : ops) {

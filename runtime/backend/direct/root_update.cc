@@ -15,18 +15,8 @@ using kernels::UpdateStep;
 
 constexpr uint64_t kStagingBytes = 1 << 20;
 
-constexpr const char *kNames[] = {"sgd", "momentum", "adam", "adamw", "lion", "rmsprop"};
-static_assert(std::size(kNames) == std::variant_size_v<kernels::AnyOptimizer>);
-
 std::string nameOf(const RootUpdateOptions &options) {
-  return options.own.launch ? options.own.name : kNames[options.optimizer.index()];
-}
-
-int slotsOf(const RootUpdateOptions &options) {
-  if (options.own.launch)
-    return options.own.numSlots;
-  return std::visit([](const auto &one) { return std::decay_t<decltype(one)>::kSlots; },
-                    options.optimizer);
+  return options.own.launch ? options.own.name : kernels::optimizerName(options.optimizer);
 }
 
 const UpdateSpan *spansOf(const kernels::RootPlan &plan) {
@@ -181,7 +171,9 @@ Status RootUpdate::setStep(const UpdateStep &step, void *stream) {
 
 //===-- state -------------------------------------------------------------------===//
 
-int RootUpdate::numSlots() const { return slotsOf(options_); }
+int RootUpdate::numSlots() const {
+  return options_.own.launch ? options_.own.numSlots : kernels::optimizerSlots(options_.optimizer);
+}
 
 Result<char *> RootUpdate::stateOf(int state) const {
   if (state == kMaster && hasMaster())

@@ -117,6 +117,7 @@ public:
     });
   }
 
+  int gpu() const override { return gpu_->ordinal(); }
   void *stream() const override { return stream_; }
   Status capture(const std::function<Status()> &body) override {
     rt::dl::CudaScope scope(*cuda_, gpu_->context());

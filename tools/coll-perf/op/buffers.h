@@ -29,6 +29,7 @@ public:
   virtual Status write(void *to, int64_t bytes, const Part &fill) = 0;
   virtual Status read(void *from, int64_t bytes, const Part &look) = 0;
 
+  virtual int gpu() const { return -1; } // where they are; -1: the host
   // Null for host memory.
   virtual void *stream() const { return nullptr; }
   // All that `body` puts on the stream, replayed by launch().

@@ -119,7 +119,7 @@ rt::Call Reference::call() const {
 }
 
 Extent Reference::extent(int rank) const {
-  if (plan_.op == "send_recv")
+  if (plan_.op == "send_recv" || plan_.op == "root_update")
     return {count_, count_};
   rt::Call made = call();
   // Off the root too: backends write there what they promise.
@@ -129,7 +129,7 @@ Extent Reference::extent(int rank) const {
 }
 
 Pattern::Pattern(const OpPlan &plan, int rank)
-    : plan_(plan), rank_(rank), given_(static_cast<size_t>(plan.ranks)) {}
+    : plan_(plan), rank_(rank), given_(static_cast<size_t>(plan.ranks) + 1) {}
 
 double Pattern::given(int rank, int64_t i) const {
   // splitmix64 (Steele, Lea, Flood)
@@ -179,6 +179,41 @@ void Pattern::fill(int64_t first, int64_t count, void *src) {
   });
 }
 
+// Parameters are what one rank more would give.
+void Pattern::fillParameters(int64_t first, int64_t count, void *parameters) {
+  const int64_t size = rt::dtypeSize(plan_.dtype);
+  const char *period = periodOf(plan_.ranks);
+  eachRun(first, count, [&](int64_t from, int64_t to, int64_t run) {
+    std::memcpy(static_cast<char *>(parameters) + to * size, period + from * size,
+                static_cast<size_t>(run * size));
+  });
+}
+
+void Pattern::parameters(const OpPlan &plan, int64_t first, std::vector<float> &values) {
+  Pattern pattern(plan, plan.ranks);
+  const int64_t size = rt::dtypeSize(plan.dtype);
+  const char *period = pattern.periodOf(plan.ranks);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(
+        load(plan.dtype, period + (first + static_cast<int64_t>(i)) % kPeriod * size));
+}
+
+// A new parameter, as rounded as it may be where gradients are summed in the type.
+Pattern::Sum Pattern::update(int64_t i) const {
+  char stored[8];
+  auto rounded = [&](double value) {
+    store(plan_.dtype, value, stored);
+    return static_cast<float>(load(plan_.dtype, stored));
+  };
+  float sum = rounded(given(0, i));
+  for (int rank = 1; rank < plan_.ranks; ++rank)
+    sum += rounded(given(rank, i));
+  float slots[kernels::kMaxOptimizerSlots] = {};
+  const float fresh = kernels::elementUpdate(*kernels::optimizerNamed(plan_.optimizer), kFirstStep)(
+      rounded(given(plan_.ranks, i)), sum / static_cast<float>(plan_.ranks), slots);
+  return {rounded(fresh), 4 * roundingOf(plan_.dtype) * (1 + std::fabs(fresh))};
+}
+
 Pattern::Sum Pattern::combine(int64_t i) const {
   std::vector<double> values(static_cast<size_t>(plan_.ranks));
   std::vector<char> bytes(8 * values.size());
@@ -202,7 +237,7 @@ int64_t Pattern::wrongSums(int64_t offset, int64_t first, int64_t count, int64_t
                            const char *dst) {
   if (sums_.empty())
     for (int64_t i = 0; i < kPeriod; ++i)
-      sums_.push_back(combine(i));
+      sums_.push_back(plan_.op == "root_update" ? update(i) : combine(i));
   const int64_t size = rt::dtypeSize(plan_.dtype);
   const int64_t step = (total + kMostSums - 1) / kMostSums | 1;
   int64_t wrong = 0;
@@ -236,7 +271,7 @@ int64_t Pattern::wrong(const Reference &reference, int64_t first, int64_t count,
   const int64_t block = reference.count(), total = reference.extent(rank_).dst;
   if ((plan_.op == "reduce" || plan_.op == "gather") && rank_ != plan_.root)
     return 0;
-  if (plan_.op == "all_reduce" || plan_.op == "reduce")
+  if (plan_.op == "all_reduce" || plan_.op == "reduce" || plan_.op == "root_update")
     return wrongSums(0, first, count, total, bytes);
   if (plan_.op == "reduce_scatter")
     return wrongSums(rank_ * block, first, count, total, bytes);

@@ -6,9 +6,13 @@
 #ifndef COLL_TOOLS_COLL_PERF_OP_DATA_H
 #define COLL_TOOLS_COLL_PERF_OP_DATA_H
 
+#include "runtime/kernels/root_update.h"
 #include "tools/coll-perf/op/plan.h"
 
 namespace coll::perf {
+
+// Of root_update: what is checked, with state that is 0. Large, so that bf16 shows it.
+inline constexpr kernels::UpdateStep kFirstStep = {0.25f, 1, 1};
 
 // Elements of a rank's buffers in one call.
 struct Extent {
@@ -35,6 +39,10 @@ public:
 
   // Elements [first, first + count) of the rank's source.
   void fill(int64_t first, int64_t count, void *src);
+  // Of root_update: such a part of the parameters, alike on all ranks; the second for a master
+  // copy.
+  void fillParameters(int64_t first, int64_t count, void *parameters);
+  static void parameters(const OpPlan &plan, int64_t first, std::vector<float> &values);
   // How many elements of such a part of its result are wrong. Copies are compared byte by byte;
   // sums of floats may differ by what rounding each does, and of sums, all are looked at up to
   // 4 Mi in the whole result, evenly spread ones beyond.
@@ -47,6 +55,7 @@ private:
 
   double given(int rank, int64_t i) const;
   Sum combine(int64_t i) const;
+  Sum update(int64_t i) const;
   const char *periodOf(int rank);
   // body(place in the period, place in the part, elements) for each stretch of the part.
   template <typename Body>
@@ -58,7 +67,7 @@ private:
   const OpPlan &plan_;
   const int rank_;
   std::vector<std::vector<char>> given_; // by rank, one period of each; made when needed
-  std::vector<Sum> sums_;                // one period; likewise
+  std::vector<Sum> sums_;                // one period; likewise. Of root_update: parameters
 };
 
 } // namespace coll::perf

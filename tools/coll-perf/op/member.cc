@@ -20,7 +20,7 @@ double since(Clock::time_point begin) {
 
 Result<std::unique_ptr<Member>> Member::create(const OpPlan &plan, const Side &side,
                                                rt::Endpoint &endpoint, int rank) {
-  std::unique_ptr<Member> member(new Member(plan, endpoint, rank));
+  std::unique_ptr<Member> member(new Member(plan, side, endpoint, rank));
   std::vector<int> ranks(static_cast<size_t>(plan.ranks));
   std::iota(ranks.begin(), ranks.end(), 0);
   Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator(ranks);
@@ -46,12 +46,20 @@ Status Member::synchronize() {
 }
 
 Status Member::once(const Reference &reference, Placement place, bool streamed) {
+  if (step_)
+    return step(place, streamed);
   rt::Call call = reference.call();
   call.src = buffers_->src();
   call.dst = buffers_->dst(place);
   if (streamed)
     call.stream = buffers_->stream();
   return plan_.op == "send_recv" ? sendRecv(call) : group_->run(call);
+}
+
+// Kernels beside the calls need a stream.
+Status Member::step(Placement place, bool streamed) {
+  COLL_RETURN_IF_ERROR(step_->run(buffers_->src(), buffers_->dst(place), buffers_->stream()));
+  return streamed ? Status() : synchronize();
 }
 
 // To the next rank, from the one before.
@@ -80,7 +88,14 @@ Status Member::check(const Reference &reference, Placement place, const Progress
                                          progress(stage);
                                          pattern_.fill(at / size, bytes / size, memory);
                                        }));
+  if (step_)
+    COLL_RETURN_IF_ERROR(buffers_->write(buffers_->dst(place), extent.dst * size,
+                                         [&](int64_t at, int64_t bytes, void *memory) {
+                                           progress(stage);
+                                           pattern_.fillParameters(at / size, bytes / size, memory);
+                                         }));
   progress(stage);
+  COLL_RETURN_IF_ERROR(meet()); // all have theirs, where others write into them
   COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   COLL_RETURN_IF_ERROR(synchronize());
   if (!plan_.check)
@@ -98,6 +113,13 @@ Result<Seen> Member::measure(const Task &task, const Progress &progress) {
     return Status(kCollUnsupported, "graphs are of GPU buffers on streams");
   Reference reference(plan_, countOf(plan_, task.bytes));
   Seen seen;
+  if (plan_.op == "root_update") {
+    Result<std::unique_ptr<OptimizerStep>> made =
+        OptimizerStep::create(plan_, side_, endpoint_, *group_, buffers_->gpu(), reference.count());
+    if (!made)
+      return made.status();
+    step_ = made.take();
+  }
   COLL_RETURN_IF_ERROR(check(reference, task.place, progress, seen));
   Result<double> us = task.timing == Timing::Eager   ? eager(reference, task.place, progress)
                       : task.timing == Timing::Graph ? graph(reference, task.place, progress)

@@ -5,6 +5,7 @@
 
 #include "tools/coll-perf/op/buffers.h"
 #include "tools/coll-perf/op/data.h"
+#include "tools/coll-perf/op/optimizer_step.h"
 
 #include <functional>
 
@@ -30,12 +31,13 @@ public:
   Result<Seen> measure(const Task &task, const Progress &progress);
 
 private:
-  Member(const OpPlan &plan, rt::Endpoint &endpoint, int rank)
-      : plan_(plan), endpoint_(endpoint), rank_(rank), pattern_(plan, rank) {}
+  Member(const OpPlan &plan, const Side &side, rt::Endpoint &endpoint, int rank)
+      : plan_(plan), side_(side), endpoint_(endpoint), rank_(rank), pattern_(plan, rank) {}
 
   // One operation; on the stream if `streamed`.
   Status once(const Reference &reference, Placement place, bool streamed);
   Status sendRecv(const rt::Call &call);
+  Status step(Placement place, bool streamed);
   Status check(const Reference &reference, Placement place, const Progress &progress, Seen &seen);
   Status meet();
   Status synchronize();
@@ -44,12 +46,14 @@ private:
   Result<double> latency(const Reference &reference, Placement place, const Progress &progress);
 
   const OpPlan &plan_;
+  const Side side_;
   rt::Endpoint &endpoint_;
   const int rank_;
   Pattern pattern_;
   std::unique_ptr<rt::Communicator> group_;
-  std::unique_ptr<Buffers> buffers_; // last: may be registered with the group
-  bool streams_ = false;             // the backend works on streams
+  std::unique_ptr<OptimizerStep> step_; // of root_update
+  std::unique_ptr<Buffers> buffers_;    // last: may be registered with the group
+  bool streams_ = false;                // the backend works on streams
 };
 
 } // namespace coll::perf

@@ -51,6 +51,8 @@ void addOpOptions(CLI::App &app, OpWords &words) {
   option("--scale", words.plan.scale, "of sums of floats: a factor for each contribution");
   option("--order", words.order, "of sums: any, or rank (deterministic)");
   option("-r,--root", words.plan.root, "of rooted operations");
+  option("--optimizer", words.plan.optimizer,
+         "of root_update: sgd, momentum, adam, adamw, lion, rmsprop");
   option("--in-place", words.inPlace, "no, yes or both: source and destination are one buffer");
   option("--timing", words.timings,
          "some of eager (one after the other), graph (all in a CUDA graph), latency (each alone)");
@@ -142,8 +144,8 @@ Status parseWays(const OpWords &words, OpPlan &plan) {
     plan.places.push_back(Placement::Out);
   if (words.inPlace != "no")
     plan.places.push_back(Placement::In);
-  if (words.op == "send_recv" && words.inPlace != "no")
-    return Status::invalid("--in-place: send_recv has two buffers");
+  if ((words.op == "send_recv" || words.op == "root_update") && words.inPlace != "no")
+    return Status::invalid("--in-place: " + words.op + " has two buffers");
   plan.timings.clear();
   for (const std::string &name : splitWords(words.timings)) {
     bool known = false;
@@ -155,6 +157,20 @@ Status parseWays(const OpWords &words, OpPlan &plan) {
     if (!known)
       return Status::invalid("--timing: \"" + name + "\" is none of eager, graph, latency");
   }
+  return {};
+}
+
+// What the operation asks of a side.
+Status fit(const OpPlan &plan, Side &side) {
+  const bool isUpdate = plan.op == "root_update";
+  if (isUpdate && side.backend != "direct" && side.backend != "nccl")
+    return Status::invalid("--backend of root_update has to be direct (one kernel), nccl "
+                           "(all_reduce, then the optimizer) or nccl:sharded, not " +
+                           side.label);
+  if (side.sharded && !isUpdate)
+    return Status::invalid("--backend: nccl:sharded is of root_update");
+  // Every root writes into everybody's parameters.
+  side.registered |= isUpdate && side.backend == "direct";
   return {};
 }
 
@@ -182,6 +198,7 @@ Result<OpSetup> prepare(const OpWords &given) {
     for (const Side &other : setup.sides)
       if (other.label == side->label)
         return Status::invalid("--backend names \"" + text + "\" twice");
+    COLL_RETURN_IF_ERROR(fit(setup.plan, *side));
     setup.sides.push_back(*side);
   }
   return setup;

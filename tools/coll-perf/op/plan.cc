@@ -1,6 +1,7 @@
 #include "tools/coll-perf/op/plan.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/kernels/root_update.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
@@ -25,6 +26,8 @@ bool ofGpus(const std::string &backend) { return backend == "nccl" || backend ==
 std::string wordsOf(const std::string &backend) {
   if (backend == "threads")
     return "threads, host";
+  if (backend == "nccl")
+    return "threads, processes, gpu, registered, sharded";
   return ofGpus(backend) ? "threads, processes, gpu, registered" : "threads, processes, gpu, host";
 }
 
@@ -39,9 +42,9 @@ const char *nameOf(Timing timing) {
 }
 
 const std::vector<std::string> &opNames() {
-  static const std::vector<std::string> names = {"all_reduce", "all_gather", "reduce_scatter",
-                                                 "broadcast",  "reduce",     "gather",
-                                                 "scatter",    "all_to_all", "send_recv"};
+  static const std::vector<std::string> names = {
+      "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
+      "gather",     "scatter",    "all_to_all",     "send_recv", "root_update"};
   return names;
 }
 
@@ -84,6 +87,12 @@ Status check(const OpPlan &plan) {
   if (hasReduction(plan.op) && !rt::reductionTakes(plan.reduction, plan.dtype))
     return Status::invalid(std::string("reduction ") + rt::reductionName(plan.reduction) +
                            " does not take " + rt::dtypeName(plan.dtype));
+  if (plan.op == "root_update" && plan.dtype != kCollF32 && plan.dtype != kCollBf16)
+    return Status::invalid("--dtype of root_update has to be f32 or bf16");
+  if (!kernels::optimizerNamed(plan.optimizer))
+    return Status::invalid("--optimizer has to be one of sgd, momentum, adam, adamw, lion, "
+                           "rmsprop, not \"" +
+                           plan.optimizer + "\"");
   if (!std::isfinite(plan.scale))
     return Status::invalid("--scale has to be a finite number");
   if (plan.scale != 1 && !hasReduction(plan.op))
@@ -120,6 +129,8 @@ Result<Side> parseSide(const std::string &text) {
       side.memory = MemoryKind::Host;
     else if (word == "registered" && isOfGpus)
       side.registered = true;
+    else if (word == "sharded" && side.backend == "nccl")
+      side.sharded = true;
     else
       return Status::invalid("backend " + side.backend + " does not run as \"" + word +
                              "\"; it takes " + wordsOf(side.backend));
@@ -141,7 +152,7 @@ uint64_t bytesOf(const OpPlan &plan, int64_t count) {
 
 double busFactor(const OpPlan &plan) {
   double n = plan.ranks;
-  if (plan.op == "all_reduce")
+  if (plan.op == "all_reduce" || plan.op == "root_update")
     return 2 * (n - 1) / n;
   return gathers(plan.op) || scatters(plan.op) ? (n - 1) / n : 1;
 }

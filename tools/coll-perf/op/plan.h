@@ -40,7 +40,8 @@ struct OpPlan {
   CollReduction reduction = kCollSum;
   CollOrder order = kCollOrderAny;
   int root = 0;
-  double scale = 1; // of sums: what each contribution is multiplied with
+  std::string optimizer = "adamw"; // of root_update
+  double scale = 1;                // of sums: what each contribution is multiplied with
   std::vector<Placement> places = {Placement::Out};
   std::vector<Timing> timings = {Timing::Eager};
   bool check = true;
@@ -62,6 +63,7 @@ struct Side {
   bool processes = false; // one for each rank; else threads of one
   MemoryKind memory = MemoryKind::Host;
   bool registered = false; // the backend allocates the buffers
+  bool sharded = false;    // nccl's root_update: reduce_scatter, a part of the step, all_gather
   std::string label;       // in tables and rows
 };
 // "threads", "net", "net:gpu", "nccl:threads", "direct:registered": a backend's name with what

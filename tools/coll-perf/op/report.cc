@@ -59,6 +59,8 @@ bool OpReport::hasWrong() const {
 
 std::string OpReport::caseName(const OpPoint &point) const {
   std::string name = plan_.op + " " + rt::dtypeName(plan_.dtype);
+  if (plan_.op == "root_update")
+    name += " " + plan_.optimizer;
   if (plan_.op == "all_reduce" || plan_.op == "reduce" || plan_.op == "reduce_scatter")
     name += std::string(" ") + rt::reductionName(plan_.reduction);
   return name + ", " + std::to_string(plan_.ranks) + " ranks, " + sides_.front().label + ", " +

@@ -1,0 +1,27 @@
+// optimizer_step.h - what coll-perf root_update measures on a rank: an optimizer's step fused with
+// its communication, or after it.
+
+#ifndef COLL_TOOLS_COLL_PERF_OP_OPTIMIZER_STEP_H
+#define COLL_TOOLS_COLL_PERF_OP_OPTIMIZER_STEP_H
+
+#include "tools/coll-perf/op/data.h"
+
+#include <memory>
+
+namespace coll::perf {
+
+class OptimizerStep {
+public:
+  // The first step of `count` parameters, which are those of the pattern. All ranks make theirs,
+  // and none waits for another one. kCollUnsupported: the side cannot.
+  static Result<std::unique_ptr<OptimizerStep>> create(const OpPlan &plan, const Side &side,
+                                                       rt::Endpoint &endpoint,
+                                                       rt::Communicator &group, int gpu,
+                                                       int64_t count);
+  virtual ~OptimizerStep() = default;
+  virtual Status run(const void *gradients, void *parameters, void *stream) = 0;
+};
+
+} // namespace coll::perf
+
+#endif // COLL_TOOLS_COLL_PERF_OP_OPTIMIZER_STEP_H
