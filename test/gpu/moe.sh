@@ -87,8 +87,10 @@ tests() {
 
 measurements() {
   local rows=--json=$COLL_ROWS/moe.jsonl plot=--plot=$COLL_REPORT/moe
-  check rows 120 "$perf" moe --ranks="$gpus" --sms=8,16,24,32 --experts=$many "$rows" \
+  check rows 120 "$perf" moe --ranks="$gpus" --sms=8,16,24,32 --experts=$many --peers=nccl "$rows" \
     "$plot.svg"
+  check rows_skewed 60 "$perf" moe --ranks="$gpus" --sms=24 --experts=$many --tokens=128,1024,4096 \
+    --skew=few,one --peers=nccl "$rows"
   # 1 to 128 tokens.
   check low_latency_rows 120 "$perf" moe --low-latency --ranks="$gpus" --experts=$many "$rows" \
     "${plot}_low_latency.svg"

@@ -117,8 +117,13 @@ Status Crew::open(const std::optional<rt::JobOptions> &job) {
   if (!backend)
     return backend.status();
   backend_ = backend.take();
+  rt::Call asked = Reference(plan_, 1).call();
+  if (plan_.op == "root_update" && side_.backend == "nccl") {
+    asked.kind = rt::OpKind::AllReduce; // with the optimizer behind it
+    asked.reduction = kCollAvg;
+  }
   if (plan_.op != "send_recv")
-    COLL_RETURN_IF_ERROR(backend_->supports(Reference(plan_, 1).call()));
+    COLL_RETURN_IF_ERROR(backend_->supports(asked));
   ranks_ = backend_->localRanks();
   for (int rank : ranks_) {
     Result<std::unique_ptr<rt::Endpoint>> endpoint = backend_->endpoint(rank);
