@@ -4,6 +4,7 @@
 #include "tools/coll-perf/units.h"
 
 #include <chrono>
+#include <cstring>
 #include <numeric>
 
 namespace coll::perf {
@@ -101,11 +102,27 @@ Status Member::check(const Reference &reference, Placement place, const Progress
   if (!plan_.check)
     return {};
   seen.wrong = 0;
-  return buffers_->read(buffers_->dst(place), extent.dst * size,
+  return compare(reference, place, progress, seen);
+}
+
+Status Member::compare(const Reference &reference, Placement place, const Progress &progress,
+                       Seen &seen) {
+  const int64_t size = rt::dtypeSize(plan_.dtype);
+  return buffers_->read(buffers_->dst(place), reference.extent(rank_).dst * size,
                         [&](int64_t at, int64_t bytes, void *memory) {
-                          progress(stage);
+                          progress("check");
                           seen.wrong += pattern_.wrong(reference, at / size, bytes / size, memory);
                         });
+}
+
+// So that what a graph does not write is found.
+Status Member::spoil(const Reference &reference, Placement place, const Progress &progress) {
+  return buffers_->write(buffers_->dst(place),
+                         reference.extent(rank_).dst * rt::dtypeSize(plan_.dtype),
+                         [&](int64_t, int64_t bytes, void *memory) {
+                           progress("check");
+                           std::memset(memory, 0xA5, static_cast<size_t>(bytes));
+                         });
 }
 
 Result<Seen> Member::measure(const Task &task, const Progress &progress) {
@@ -121,12 +138,19 @@ Result<Seen> Member::measure(const Task &task, const Progress &progress) {
     step_ = made.take();
   }
   COLL_RETURN_IF_ERROR(check(reference, task.place, progress, seen));
+  // In place, and in training, a replay begins with what the one before has left.
+  const bool compares =
+      plan_.check && task.timing == Timing::Graph && task.place == Placement::Out && !step_;
+  if (compares)
+    COLL_RETURN_IF_ERROR(spoil(reference, task.place, progress));
   Result<double> us = task.timing == Timing::Eager   ? eager(reference, task.place, progress)
                       : task.timing == Timing::Graph ? graph(reference, task.place, progress)
                                                      : latency(reference, task.place, progress);
   if (!us)
     return us.status();
   seen.us = *us;
+  if (compares)
+    COLL_RETURN_IF_ERROR(compare(reference, task.place, progress, seen));
   return seen;
 }
 

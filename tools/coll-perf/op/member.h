@@ -39,6 +39,8 @@ private:
   Status sendRecv(const rt::Call &call);
   Status step(Placement place, bool streamed);
   Status check(const Reference &reference, Placement place, const Progress &progress, Seen &seen);
+  Status compare(const Reference &reference, Placement place, const Progress &progress, Seen &seen);
+  Status spoil(const Reference &reference, Placement place, const Progress &progress);
   Status meet();
   Status synchronize();
   Result<double> eager(const Reference &reference, Placement place, const Progress &progress);
