@@ -149,5 +149,122 @@ TEST(HostileBootstrapTest, ASilentServerEndsInATimeout) {
   EXPECT_EQ(Bootstrap::create(options, testSecret()).status().code(), kCollTimeout);
 }
 
+//===-- members that know the secret ----------------------------------------------===//
+
+// Proves the secret as a member does; afterwards the socket says what one likes.
+Fd joinAs(uint32_t rank, uint32_t world, const std::string &address) {
+  Result<Fd> fd = startConnect(Address::parse(address).take());
+  if (!fd.ok())
+    return Fd();
+  Handshake shake = Handshake::client(fd.take(), testSecret(), wire::Purpose::Bootstrap,
+                                      encode(wire::RankContext{rank, world}));
+  for (Handshake::State state = shake.advance(); state != Handshake::State::Done;
+       state = shake.advance()) {
+    if (state == Handshake::State::Failed)
+      return Fd();
+    pollfd ready = {shake.fd(), short(state == Handshake::State::Writing ? POLLOUT : POLLIN), 0};
+    poll(&ready, 1, 1000);
+  }
+  return shake.takeFd();
+}
+
+std::vector<uint8_t> request(const wire::BootHeader &header, size_t bytes) {
+  std::vector<uint8_t> message(wire::BootHeader::kBytes + bytes, 'x');
+  encode(header, message.data());
+  return message;
+}
+
+constexpr int kKindsOfNonsense = 10;
+
+// What no member of ours says.
+std::vector<uint8_t> nonsense(int kind, std::mt19937 &random) {
+  using wire::BootOp;
+  wire::BootHeader header;
+  header.op = BootOp::Put;
+  header.keyBytes = 3;
+  header.valueBytes = 5;
+  header.timeoutMs = 1;
+  std::vector<uint8_t> whole = request(header, 8);
+  switch (kind) {
+  case 0: // noise
+    whole.resize(1 + random() % 5000);
+    for (uint8_t &byte : whole)
+      byte = static_cast<uint8_t>(random());
+    return whole;
+  case 1: // no such operation
+    header.op = static_cast<BootOp>(200);
+    return request(header, 8);
+  case 2: // keys and values that are too long
+    header.keyBytes = 0xFFFF;
+    return request(header, 70'000);
+  case 3:
+    header.valueBytes = 0xFFFFFFFF;
+    return request(header, 70'000);
+  case 4: // part of a request
+    whole.resize(1 + random() % (whole.size() - 1));
+    return whole;
+  case 5: // one more than may be under way
+    whole.insert(whole.end(), whole.begin(), whole.end());
+    return whole;
+  case 6: // more behind it
+    whole.push_back(0);
+    return whole;
+  case 7: // a round that nobody else is in, and one beside it
+    header.op = BootOp::Gather;
+    header.timeoutMs = 0xFFFFFFFF;
+    whole = request(header, 8);
+    header.timeoutMs = 0;
+    for (uint8_t byte : request(header, 8))
+      whole.push_back(byte);
+    return whole;
+  case 8: // rounds and keys without a name
+    header.op = random() % 2 ? BootOp::Gather : BootOp::Get;
+    header.keyBytes = 0;
+    header.valueBytes = 0;
+    return request(header, 0);
+  default: // a byte of it changed
+    whole[random() % whole.size()] = static_cast<uint8_t>(random());
+    return whole;
+  }
+}
+
+// It costs the job that member, whose end the others hear of; what they have put they still get.
+TEST(HostileBootstrapTest, AMemberThatTalksNonsenseIsLostAndNoMore) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 6 * kKindsOfNonsense; ++round) {
+    BootstrapOptions options;
+    options.worldSize = 3;
+    options.address = ":0";
+    options.iface = "lo";
+    Result<std::unique_ptr<Bootstrap>> first = Bootstrap::create(options, testSecret());
+    ASSERT_TRUE(first.ok()) << first.status().message();
+    options.rank = 1;
+    options.address = (*first)->address();
+    Result<std::unique_ptr<Bootstrap>> second = Bootstrap::create(options, testSecret());
+    ASSERT_TRUE(second.ok()) << second.status().message();
+    Status ends[2];
+    {
+      Fd liar = joinAs(2, 3, options.address);
+      ASSERT_GE(liar.get(), 0) << round;
+      const std::vector<uint8_t> bytes = nonsense(round % kKindsOfNonsense, random);
+      (void)!::send(liar.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      std::thread waits([&] { ends[0] = (*first)->barrier(10'000'000); });
+      std::thread hangsUp([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        liar.reset();
+      });
+      ends[1] = (*second)->barrier(10'000'000);
+      waits.join();
+      hangsUp.join();
+    }
+    for (const Status &end : ends) {
+      EXPECT_EQ(end.code(), kCollPeer) << round << ": " << end.toString();
+      EXPECT_NE(end.message().find("rank 2"), std::string::npos) << end.toString();
+    }
+    EXPECT_TRUE((*first)->put("still", "here").ok());
+    EXPECT_EQ((*second)->get("still", 1'000'000).take(), "here");
+  }
+}
+
 } // namespace
 } // namespace coll::net::test
