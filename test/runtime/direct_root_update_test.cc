@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <string_view>
 #include <thread>
 
 namespace coll::rt {
@@ -165,10 +166,11 @@ protected:
         COLL_RETURN_IF_ERROR(
             me.group.run(made->update->call(made->gradients, made->parameters, on)));
         COLL_RETURN_IF_ERROR(me.endpoint.synchronize(on));
-        EXPECT_EQ(std::memcmp(
-                      made->parameters, wanted[static_cast<size_t>(number - 1)].data(),
-                      static_cast<size_t>(options.parameterElems * sizeOf(options.parameterType))),
-                  0)
+        const std::string_view now(
+            made->parameters,
+            static_cast<size_t>(options.parameterElems * sizeOf(options.parameterType)));
+        const std::vector<char> &right = wanted[static_cast<size_t>(number - 1)];
+        EXPECT_TRUE(now == std::string_view(right.data(), now.size()))
             << "rank " << me.rank << ", step " << number;
         COLL_RETURN_IF_ERROR(me.group.run(Call())); // a peer may be a step ahead
       }
