@@ -35,9 +35,13 @@ Status Stream::start() {
   // A peer that is gone already must not end the stream between the two calls.
   std::lock_guard<std::mutex> rx(rx_);
   COLL_RETURN_IF_ERROR(rxPoller_.add(rxId_, fd_.get(), EPOLLIN, shared_from_this()));
-  if (&rxPoller_ == &txPoller_)
-    return {};
-  return txPoller_.add(txId_, fd_.get(), 0, shared_from_this());
+  if (&rxPoller_ != &txPoller_)
+    COLL_RETURN_IF_ERROR(txPoller_.add(txId_, fd_.get(), 0, shared_from_this()));
+  // A stream that has started already may have queued an answer here, which no poller was told of.
+  std::lock_guard<std::mutex> tx(tx_);
+  if (!over_ && !queue_.empty())
+    flushOrBreak();
+  return {};
 }
 
 void Stream::onEvents(uint32_t events) {
