@@ -1,19 +1,17 @@
 #include "runtime/call_signature.h"
 
+#include "runtime/base/fnv.h"
+
 #include <cstring>
 
 namespace coll::rt {
 
 namespace {
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo), by whole numbers.
-constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
-uint64_t mixed(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x100000001b3u; }
-
 uint64_t hashPairs(const int32_t *pairs, int32_t numPairs) {
-  uint64_t hash = kHashStart;
+  uint64_t hash = kFnvStart;
   for (int32_t i = 0; i < 2 * numPairs; ++i)
-    hash = mixed(hash, static_cast<uint32_t>(pairs[i]));
+    hash = fnvMixed(hash, static_cast<uint32_t>(pairs[i]));
   return hash;
 }
 
@@ -55,12 +53,12 @@ uint64_t hashOf(const CallSignature &signature) {
       static_cast<uint64_t>(signature.accumulation) << 8 | static_cast<uint64_t>(signature.order);
   uint64_t scale = 0;
   std::memcpy(&scale, &signature.scale, sizeof(scale));
-  uint64_t hash = mixed(kHashStart, kinds);
+  uint64_t hash = fnvMixed(kFnvStart, kinds);
   for (int64_t number : {static_cast<int64_t>(signature.root), signature.outer, signature.count,
                          signature.dstOuter, signature.dstCount})
-    hash = mixed(hash, static_cast<uint64_t>(number));
+    hash = fnvMixed(hash, static_cast<uint64_t>(number));
   // Multiplying carries upwards only; the low bits are to depend on all.
-  hash = mixed(mixed(mixed(hash, signature.pairsHash), signature.update), scale);
+  hash = fnvMixed(fnvMixed(fnvMixed(hash, signature.pairsHash), signature.update), scale);
   return hash ^ hash >> 32;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/exchange/reshard.h"
 
+#include "runtime/base/fnv.h"
 #include "runtime/exchange/one_sided.h"
 
 #include <string>
@@ -62,7 +63,7 @@ Status checkPeer(const ReshardPlan &plan, const Transfer &transfer, const Reshar
 class Fingerprint {
 public:
   uint64_t value() const { return value_; }
-  void add(int64_t number) { value_ = (value_ ^ static_cast<uint64_t>(number)) * 0x100000001b3u; }
+  void add(int64_t number) { value_ = fnvMixed(value_, static_cast<uint64_t>(number)); }
   template <typename T>
   void add(const std::vector<T> &list) {
     add(static_cast<int64_t>(list.size()));
@@ -83,7 +84,7 @@ public:
   }
 
 private:
-  uint64_t value_ = 0xcbf29ce484222325u;
+  uint64_t value_ = kFnvStart;
 };
 
 } // namespace

@@ -12,6 +12,7 @@
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_WIRE_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_WIRE_H
 
+#include "runtime/base/fnv.h"
 #include "runtime/base/strided_box.h"
 #include "runtime/gpu/memory.h"
 
@@ -68,11 +69,11 @@ struct BoxAnswer {
   }
 };
 
-// FNV-1a (Fowler, Noll, Vo), 64 bits: against damage, not against malice.
+// Against damage.
 inline uint64_t sumOf(std::string_view bytes) {
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = kFnvStart;
   for (char byte : bytes)
-    hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
+    hash = fnvMixed(hash, static_cast<uint8_t>(byte));
   return hash;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/backend/direct/root_update.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/fnv.h"
 #include "runtime/kernels/root_update_tuning.h"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ const UpdateSpan *spansOf(const kernels::RootPlan &plan) {
 }
 
 uint64_t markOf(const RootUpdateOptions &options, int ranks) {
-  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a, by whole numbers
-  auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x100000001b3u; };
+  uint64_t hash = kFnvStart;
+  auto mix = [&](uint64_t value) { hash = fnvMixed(hash, value); };
   if (options.own.launch) {
     mix(options.own.mark);
     for (char letter : options.own.name)
@@ -46,7 +47,7 @@ uint64_t markOf(const RootUpdateOptions &options, int ranks) {
            {static_cast<uint64_t>(root), span.position, span.count, span.gradient, span.parameter})
         mix(value);
     }
-  return hash ^ hash >> 32; // multiplying carries upwards only
+  return hash;
 }
 
 Status refuse(const std::string &why) { return Status::invalid("root update: " + why); }
