@@ -28,13 +28,26 @@ uint32_t hashOf(const RootUpdate &update, uint32_t ranks, uint32_t optimizer) {
   return hash;
 }
 
-// A call that names its chunks goes by rings.
+// A call that names its chunks goes by rings; a member alone sends nothing.
 bool fitsPackets(const PeerGroup &group, const RootUpdate &call, uint64_t longest) {
   const auto gradientBytes = static_cast<uint64_t>(rt::dtypeSize(call.gradientType)),
              parameterBytes = static_cast<uint64_t>(rt::dtypeSize(call.parameterType));
   const uint64_t part = roundUp(longest) * std::max(gradientBytes, parameterBytes);
-  return call.chunkElems == 0 && longest * gradientBytes * group.size <= kUpdatePacketBytes &&
+  return call.chunkElems == 0 && group.size > 1 &&
+         longest * gradientBytes * group.size <= kUpdatePacketBytes &&
          part <= group.layout.packetBytes / 2;
+}
+
+// `useful`: how many have something to do.
+uint32_t chooseBlocks(const PeerGroup &group, uint64_t useful, uint32_t processors, bool packets) {
+  if (group.size == 1)
+    return static_cast<uint32_t>(
+        std::clamp<uint64_t>(useful, 1, std::min(processors * kAloneBlocks, kPeerMaxBlocks)));
+  // One of these blocks takes the place of two of the other kernels.
+  const uint32_t resident = group.maxBlocks != 0 ? std::max(1u, group.maxBlocks / 2) : processors;
+  const uint64_t most = std::min({processors, group.layout.ringBlocks, resident});
+  // Of packets, one block more speaks with the peers.
+  return static_cast<uint32_t>(std::clamp<uint64_t>(useful + (packets ? 1 : 0), 1, most));
 }
 
 } // namespace
@@ -47,25 +60,15 @@ Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t pro
   RootUpdate &call = args.update;
   if (call.threads == 0)
     call.threads = kUpdateThreads;
+  if (group.size == 1)
+    call.threads = std::min(call.threads, kAloneThreads);
   const uint64_t elemBytes = static_cast<uint64_t>(rt::dtypeSize(call.gradientType));
   const uint64_t unit =
       16 / std::min(elemBytes, static_cast<uint64_t>(rt::dtypeSize(call.parameterType)));
   args.packets = fitsPackets(group, call, longest);
-  if (group.size == 1) {
-    call.threads = std::min(call.threads, kAloneThreads);
-    const uint64_t useful = ceilDiv(longest, call.threads * unit);
-    const uint64_t most = std::min(processors * kAloneBlocks, kPeerMaxBlocks);
-    if (call.blocks == 0)
-      call.blocks = static_cast<uint32_t>(std::clamp<uint64_t>(useful, 1, most));
-  }
-  if (call.blocks == 0) {
-    // One of these blocks takes the place of two of the other kernels.
-    const uint32_t resident = group.maxBlocks != 0 ? std::max(1u, group.maxBlocks / 2) : processors;
-    const uint64_t most = std::min({processors, group.layout.ringBlocks, resident});
-    // Of packets, one block more speaks with the peers.
-    const uint64_t useful = ceilDiv(longest, call.threads * unit) + (args.packets ? 1 : 0);
-    call.blocks = static_cast<uint32_t>(std::clamp<uint64_t>(useful, 1, most));
-  }
+  if (call.blocks == 0)
+    call.blocks =
+        chooseBlocks(group, ceilDiv(longest, call.threads * unit), processors, args.packets);
   const uint64_t slotElems = group.layout.slotBytes / elemBytes;
   const uint64_t share = roundUp(ceilDiv(longest, call.blocks));
   if (longest != 0) {
