@@ -170,23 +170,20 @@ void Pattern::eachRun(int64_t first, int64_t count, Body &&body) {
   }
 }
 
-void Pattern::fill(int64_t first, int64_t count, void *src) {
+void Pattern::copyGiven(int rank, int64_t first, int64_t count, void *to) {
   const int64_t size = rt::dtypeSize(plan_.dtype);
-  const char *period = periodOf(rank_);
-  eachRun(first, count, [&](int64_t from, int64_t to, int64_t run) {
-    std::memcpy(static_cast<char *>(src) + to * size, period + from * size,
+  const char *period = periodOf(rank);
+  eachRun(first, count, [&](int64_t from, int64_t at, int64_t run) {
+    std::memcpy(static_cast<char *>(to) + at * size, period + from * size,
                 static_cast<size_t>(run * size));
   });
 }
 
+void Pattern::fill(int64_t first, int64_t count, void *src) { copyGiven(rank_, first, count, src); }
+
 // Parameters are what one rank more would give.
 void Pattern::fillParameters(int64_t first, int64_t count, void *parameters) {
-  const int64_t size = rt::dtypeSize(plan_.dtype);
-  const char *period = periodOf(plan_.ranks);
-  eachRun(first, count, [&](int64_t from, int64_t to, int64_t run) {
-    std::memcpy(static_cast<char *>(parameters) + to * size, period + from * size,
-                static_cast<size_t>(run * size));
-  });
+  copyGiven(plan_.ranks, first, count, parameters);
 }
 
 void Pattern::parameters(const OpPlan &plan, int64_t first, std::vector<float> &values) {

@@ -57,6 +57,7 @@ private:
   Sum combine(int64_t i) const;
   Sum update(int64_t i) const;
   const char *periodOf(int rank);
+  void copyGiven(int rank, int64_t first, int64_t count, void *to);
   // body(place in the period, place in the part, elements) for each stretch of the part.
   template <typename Body>
   static void eachRun(int64_t first, int64_t count, Body &&body);

@@ -61,7 +61,7 @@ std::string OpReport::caseName(const OpPoint &point) const {
   std::string name = plan_.op + " " + rt::dtypeName(plan_.dtype);
   if (plan_.op == "root_update")
     name += " " + plan_.optimizer;
-  if (plan_.op == "all_reduce" || plan_.op == "reduce" || plan_.op == "reduce_scatter")
+  if (hasReduction(plan_.op))
     name += std::string(" ") + rt::reductionName(plan_.reduction);
   return name + ", " + std::to_string(plan_.ranks) + " ranks, " + sides_.front().label + ", " +
          nameOf(point.task.timing) + (point.task.place == Placement::In ? ", in place" : "");
