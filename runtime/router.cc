@@ -68,7 +68,8 @@ public:
   bool isCapturing(void *stream) const override { return top_->isCapturing(stream); }
 
   Result<size_t> choose(const Call &call, const std::vector<int> &ranks) const;
-  // Which path is to know a group's GPU memory: the one that its largest calls go.
+  // Which path is to know a group's GPU memory: the one that its root updates go, which work on
+  // such memory only; where none takes these, its largest calls.
   size_t keeperOf(const std::vector<int> &ranks) const;
   Result<Request *> adopt(size_t path, Result<Request *> started);
 
@@ -137,17 +138,29 @@ Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &
   std::string names;
   for (const std::string &name : shared_.names)
     names += (names.empty() ? "" : ", ") + name;
+  // What a kernel that takes the whole GPU makes has to be asked for.
+  const char *hint = call.kind == OpKind::RootUpdate
+                         ? "; direct takes it where COLL_ROUTES names a table with a route "
+                           "{\"op\": \"root_update\", \"backend\": \"direct\"}"
+                         : "";
   return Status(kCollUnsupported, describe(call) + ": no backend takes it on " +
-                                      (isGpu ? "GPU" : "host") + " memory; there are " + names);
+                                      (isGpu ? "GPU" : "host") + " memory; there are " + names +
+                                      hint);
 }
 
 size_t RouterEndpoint::keeperOf(const std::vector<int> &ranks) const {
-  Call largest;
-  largest.kind = OpKind::AllReduce;
-  RouteQuery query = queryOf(largest, ranks, /*isGpu=*/true);
-  query.bytes = INT64_MAX;
-  auto takes = [&](size_t path) { return takesMemory(shared_.names[path], true); };
-  return chooseRoute(shared_.routes, shared_.names, query, takes).path;
+  Chosen chosen;
+  for (OpKind kind : {OpKind::RootUpdate, OpKind::AllReduce}) {
+    Call largest;
+    largest.kind = kind;
+    RouteQuery query = queryOf(largest, ranks, /*isGpu=*/true);
+    query.bytes = INT64_MAX;
+    auto takes = [&](size_t path) { return shared_.takes(path, largest, true); };
+    chosen = chooseRoute(shared_.routes, shared_.names, query, takes);
+    if (chosen.route)
+      break;
+  }
+  return chosen.path;
 }
 
 // Each path knows of the calls that it has put there.

@@ -13,15 +13,13 @@
 #include "test/conformance/emulated_peers.h"
 #include "test/runtime/gpu_ranks.h"
 #include "test/runtime/processes.h"
+#include "test/runtime/scoped_routes.h"
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
-#include <unistd.h>
 
 namespace coll::rt {
 namespace {
@@ -193,13 +191,8 @@ TEST_F(AutoDirect, OnlyOnGpusLikeThose) {
 }
 
 TEST_F(AutoDirect, NotWhereATableSendsAllElsewhere) {
-  const std::string path =
-      testing::TempDir() + "auto_direct_routes_" + std::to_string(getpid()) + ".json";
-  std::ofstream(path) << R"({"format": "coll routes", "version": 1,
-                            "routes": [{"memory": "gpu", "backend": "nccl"}]})";
-  ScopedEnv routes("COLL_ROUTES", path.c_str());
+  test::ScopedRoutes routes(R"({"memory": "gpu", "backend": "nccl"})");
   EXPECT_TRUE(goesToNccl(2));
-  std::filesystem::remove(path);
 }
 
 TEST(AutoDirectAlone, LargeJobsHaveToAsk) {

@@ -7,13 +7,11 @@
 #include "runtime/base/env.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/runtime/gpu_ranks.h"
+#include "test/runtime/scoped_routes.h"
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
-#include <unistd.h>
 
 namespace coll::rt {
 namespace {
@@ -28,19 +26,7 @@ protected:
   direct::ScopedPlatform platform;
 };
 
-// A table of routes that sends GPU memory to direct.
-class AskForDirect {
-public:
-  AskForDirect() {
-    std::ofstream(path_) << R"({"format": "coll routes", "version": 1,
-                               "routes": [{"memory": "gpu", "backend": "direct"}]})";
-  }
-  ~AskForDirect() { std::filesystem::remove(path_); }
-
-private:
-  std::string path_ = testing::TempDir() + "direct_routes_" + std::to_string(getpid());
-  ScopedEnv env_{"COLL_ROUTES", path_.c_str()};
-};
+constexpr const char *kAllToDirect = R"({"memory": "gpu", "backend": "direct"})";
 
 TEST(DirectPool, GivesTheFirstPlaceThatFits) {
   direct::Pool pool;
@@ -80,7 +66,7 @@ TEST_F(DirectBackend, WithoutPeerAccessItIsRefusedAndAutoGoesWithout) {
   EXPECT_EQ(status.code(), kCollUnsupported);
   EXPECT_TRUE(contains(status, "cannot reach the memory of GPU")) << status.message();
   cuda.failNext("deviceCanAccessPeer", 217);
-  AskForDirect table;
+  test::ScopedRoutes table(kAllToDirect);
   expectAll(runOn("auto", options(2), [](Rank &me) {
     int32_t host = 1;
     Call call;
@@ -99,6 +85,26 @@ TEST_F(DirectBackend, OutOfMemoryNamesThePool) {
   Status status = createBackend("direct", options(2)).status();
   EXPECT_TRUE(contains(status, "rank 1: a pool of")) << status.message();
   EXPECT_TRUE(contains(status, "OUT_OF_MEMORY")) << status.message();
+}
+
+TEST_F(DirectBackend, AGroupOfOneCopies) {
+  expectAll(run(options(1), [&](Rank &me) {
+    for (OpKind kind : {OpKind::AllReduce, OpKind::Reduce, OpKind::Broadcast, OpKind::AllGather,
+                        OpKind::Gather, OpKind::Scatter, OpKind::ReduceScatter, OpKind::AllToAll})
+      for (const bool inPlace : {false, true}) {
+        float *data = floats(me.rank, {1, 2, 3, 4, 0, 0, 0, 0});
+        Call call = sum(data, 2);
+        call.kind = kind;
+        call.outer = call.dstOuter = call.dstCount = 2;
+        call.dst = inPlace ? data : data + 4;
+        COLL_RETURN_IF_ERROR(me.group.run(call));
+        EXPECT_EQ(std::vector<float>(data, data + 8),
+                  inPlace ? std::vector<float>({1, 2, 3, 4, 0, 0, 0, 0})
+                          : std::vector<float>({1, 2, 3, 4, 1, 2, 3, 4}))
+            << kindName(kind);
+      }
+    return me.group.run(Call());
+  }));
 }
 
 //===-- streams -----------------------------------------------------------------===//
@@ -346,7 +352,7 @@ TEST_F(DirectBackend, AnAbortEndsKernelsOfOtherRanks) {
 }
 
 TEST_F(DirectBackend, AutoPutsItOnTopWhereTheTableAsksForIt) {
-  AskForDirect table;
+  test::ScopedRoutes table(kAllToDirect);
   expectAll(runOn("auto", options(3), [&](Rank &me) {
     float *data = floats(me.rank, {1});
     Call call = sum(data, 1);

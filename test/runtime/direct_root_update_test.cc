@@ -4,12 +4,14 @@
 
 #include "runtime/backend/direct/root_update.h"
 
-#include "runtime/base/env.h"
+#include "runtime/backend/nccl/platform.h"
 #include "runtime/base/narrow.h"
+#include "runtime/dl/fake_nccl.h"
 #include "runtime/kernels/root_update_emulation.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/kernels/clipped_sgd.h"
 #include "test/runtime/gpu_ranks.h"
+#include "test/runtime/scoped_routes.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -144,7 +146,8 @@ protected:
   }
 
   // So many steps on all ranks, each compared with the reference on each rank.
-  void expectSteps(const RootUpdateOptions &options, int ranks, int64_t skipped = 0) {
+  void expectSteps(const RootUpdateOptions &options, int ranks, int64_t skipped = 0,
+                   const char *backend = "direct") {
     Expected expected(options, ranks);
     constexpr int kSteps = 3;
     std::vector<std::vector<char>> wanted;
@@ -154,7 +157,7 @@ protected:
                     kernels::elementUpdate(options.optimizer, now));
       wanted.push_back(expected.parameters());
     }
-    expectAll(run(GpuRanks::options(ranks), [&](Rank &me) -> Status {
+    expectAll(runOn(backend, GpuRanks::options(ranks), [&](Rank &me) -> Status {
       Result<Step> made = make(me, options, skipped);
       if (!made)
         return made.status();
@@ -456,6 +459,16 @@ TEST_F(DirectRootUpdate, AMemberThatDoesNotComeEndsAtTheDeadline) {
   EXPECT_TRUE(contains(all[0], "root_update")) << all[0].toString();
 }
 
+// The table's route for all other calls does not keep the group's memory from being direct's.
+TEST_F(DirectRootUpdate, AutoTakesItWhereATableSaysSo) {
+  test::ScopedRoutes routes(R"({"op": "root_update", "backend": "direct"},
+                               {"memory": "gpu", "backend": "nccl"})");
+  dl::FakeNccl nccl;
+  nccl::ScopedPlatform ncclPlatform({&cuda.table(), &nccl.table()});
+  expectSteps(shards(1777, 3), 3, 0, "auto");
+  EXPECT_EQ(nccl.misuse(), "");
+}
+
 TEST_F(DirectRootUpdate, OtherBackendsRefuseIt) {
   const RootUpdateOptions update = shards(64, 2);
   for (const char *backend : {"threads", "net", "auto"})
@@ -463,11 +476,13 @@ TEST_F(DirectRootUpdate, OtherBackendsRefuseIt) {
            Result<std::unique_ptr<RootUpdate>> made = RootUpdate::create(me.group, me.rank, update);
            if (!made)
              return made.status();
-           std::vector<float> gradients(64), parameters(64);
-           return me.group.run((*made)->call(gradients.data(), parameters.data(), nullptr));
+           float *data = floats(me.rank, std::vector<float>(128));
+           return me.group.run((*made)->call(data, data + 64, nullptr));
          })) {
       EXPECT_EQ(status.code(), kCollUnsupported) << backend << ": " << status.toString();
       EXPECT_TRUE(contains(status, "root_update")) << backend << ": " << status.toString();
+      EXPECT_EQ(contains(status, "COLL_ROUTES"), backend == std::string_view("auto"))
+          << status.toString();
     }
 }
 

@@ -145,6 +145,10 @@ int64_t DirectLane::placeOf(const Call &call) const {
                 : -1;
 }
 
+bool DirectLane::isCopy(const Call &call) const {
+  return size() == 1 && call.kind != OpKind::Permute && call.kind != OpKind::RootUpdate;
+}
+
 int64_t DirectLane::keptBytes(const Call &call) const {
   const bool isAtRoot = call.root == position_;
   const bool moves = call.kind == OpKind::ReduceScatter || call.kind == OpKind::AllToAll ||
@@ -152,7 +156,7 @@ int64_t DirectLane::keptBytes(const Call &call) const {
                      (call.kind == OpKind::Gather && isAtRoot) ||
                      // The first member's block is where it belongs.
                      (call.kind == OpKind::AllGather && (position_ != 0 || call.outer != 1));
-  if (!moves || !call.src || call.src != call.dst)
+  if (!moves || isCopy(call) || !call.src || call.src != call.dst)
     return 0;
   return extentsOf(call, size(), position_).src * dtypeSize(call.dtype);
 }
@@ -253,6 +257,8 @@ kernels::CopyArgs DirectLane::copyArgs(const Call &call) const {
 }
 
 Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
+  if (isCopy(call))
+    return launchAlone(call, stream);
   switch (call.kind) {
   case OpKind::AllReduce:
     return platform_.kernels.allReduce(group_, reduceArgs(call), stream);
@@ -295,6 +301,15 @@ Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
   rest.src = call.kind == OpKind::Reduce ? static_cast<const char *>(call.src) : nullptr;
   rest.bytes = bytes;
   return gpu_.copy(rest, stream);
+}
+
+// The driver's copy starts sooner than a kernel, and is as fast when it is large.
+Status DirectLane::launchAlone(const Call &call, dl::CudaStream stream) {
+  gpu::Copy copy;
+  copy.dst = static_cast<char *>(call.dst);
+  copy.src = static_cast<const char *>(call.src);
+  copy.bytes = extentsOf(call, size(), position_).dst * dtypeSize(call.dtype);
+  return copy.bytes == 0 || copy.src == copy.dst ? Status() : gpu_.copy(copy, stream);
 }
 
 // The lane is of the sender and the receiver.

@@ -64,6 +64,7 @@ private:
   Status rehearse();
   uint64_t errorWord() const;
   Status launch(const Call &call, dl::CudaStream stream);
+  Status launchAlone(const Call &call, dl::CudaStream stream);
   Status launchTransfer(const Call &call, dl::CudaStream stream);
   Status launchUpdate(const Call &call, dl::CudaStream stream);
   kernels::ReduceArgs reduceArgs(const Call &call) const;
@@ -71,6 +72,8 @@ private:
   // The symmetric memory that holds the call's destination; null: none.
   const Symmetric *find(const Call &call) const;
   void reachDestinations(const Call &call, void *(&members)[kernels::kMaxPeers]) const;
+  // Whether the call's result is its source as it is: the group has one member.
+  bool isCopy(const Call &call) const;
   uint64_t idOf(dl::CudaStream stream) const;
   Status follow(dl::CudaStream stream, uint64_t id);
   // Of a source that has to be copied first, since the call would overwrite what is still to be
