@@ -324,15 +324,28 @@ Status PreparedAccess::prepareRdma() {
     return {kCollUnsupported, "it is reached over " + handle.transport + ", and this process has " +
                                   options.transport->name()};
   COLL_RETURN_IF_ERROR(tensor_->connections_->get(handle.listener).status().annotate("rdma"));
-  if (handle.memory.key == 0 || memory_ || local_.span == 0)
-    return {};
-  // Transports keep what costs much.
-  Result<net::Memory *> made =
-      registerReached(*options.transport, options.device, own_, local_.span);
-  if (!made)
-    return made.status().annotate("rdma: the local tensor");
-  memory_ = registered_ = *made;
+  isServed_ = handle.memory.key == 0 || isBetterServed();
+  if (!isServed_ && !memory_ && local_.span > 0) {
+    // Transports keep what costs much.
+    Result<net::Memory *> made =
+        registerReached(*options.transport, options.device, own_, local_.span);
+    if (!made)
+      return made.status().annotate("rdma: the local tensor");
+    memory_ = registered_ = *made;
+  }
+  isServed_ |= own_.gpu && (!memory_ || memory_->remoteKey().key == 0);
   return {};
+}
+
+// Whether the access takes many requests of few bytes. Devices that reach memory of GPUs move bytes
+// without a processor, and others do not.
+bool PreparedAccess::isBetterServed() const {
+  const RemoteTensorsOptions &options = tensor_->options_;
+  const net::DeviceProperties &device =
+      options.transport->devices()[static_cast<size_t>(options.device)];
+  return !(device.memoryKinds & static_cast<uint32_t>(net::MemoryKind::Dmabuf)) &&
+         isScattered(reads_ ? Direction::Read : Direction::Write, boxes_, own_.data,
+                     device.maxSegments);
 }
 
 //===-- the access ------------------------------------------------------------------===//
@@ -364,9 +377,7 @@ Status PreparedAccess::byRdma() {
   Result<OwnerLink *> link = connections.get(handle.listener);
   if (!link)
     return link.status().annotate("rdma");
-  const bool isReached = handle.memory.key != 0;
-  const bool isServed = !isReached || (own_.gpu && (!memory_ || memory_->remoteKey().key == 0));
-  const Status status = isServed ? byOwner(**link) : byOneSided(**link);
+  const Status status = isServed_ ? byOwner(**link) : byOneSided(**link);
   // What was refused concerns this request alone; all else has ended the connection, or has to so
   // that the buffers are free.
   if (!status.ok() && status.code() != kCollInvalidCall)
@@ -381,8 +392,8 @@ Status PreparedAccess::byOneSided(OwnerLink &link) {
     return Status::invalid("the handle's memory is smaller than its tensor");
   const net::DeviceProperties &device =
       options.transport->devices()[static_cast<size_t>(options.device)];
-  OneSided moves(reads_ ? OneSided::Direction::Read : OneSided::Direction::Write, *link.connection,
-                 handle.memory, own_.data, memory_, device.maxSegments, options.timeoutUs);
+  OneSided moves(reads_ ? Direction::Read : Direction::Write, *link.connection, handle.memory,
+                 own_.data, memory_, device.maxSegments, options.timeoutUs);
   Status status;
   for (const StridedBox &box : boxes_)
     if (status.ok())

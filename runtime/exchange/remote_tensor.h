@@ -10,10 +10,11 @@
 //
 // *ipc* maps the owner's memory: POSIX shared memory on the host, CUDA IPC or VMM descriptors on
 // GPUs; memory of cudaMalloc whose owner is in this process is addressed as it is. *rdma* is any
-// transport with one-sided reads and writes; where it does not reach the memory of both sides by
-// itself, which happens with GPUs, the owner's thread and this one move the bytes by way of pinned
-// memory. `Auto` takes ipc where the tensor has it, the owner is on this node and both sides are
-// memory of GPUs or both of hosts; else rdma.
+// transport with one-sided reads and writes. The owner's thread and this one move the bytes
+// instead, by way of pinned memory, where the transport does not reach the memory of both sides by
+// itself, which happens with GPUs, and where there would be many requests of few bytes. `Auto`
+// takes ipc where the tensor has it, the owner is on this node and both sides are memory of GPUs or
+// both of hosts; else rdma.
 //
 // Copies to and from pinned memory wait while another thread loads a kernel (dl/cuda.h):
 // CUDA_MODULE_LOADING=EAGER, where kernels wait for what is accessed.
@@ -120,7 +121,8 @@ public:
   PreparedAccess(const PreparedAccess &) = delete;
   PreparedAccess &operator=(const PreparedAccess &) = delete;
 
-  Via via() const { return via_; } // the way that was taken
+  Via via() const { return via_; }            // the way that was taken
+  bool isServed() const { return isServed_; } // Rdma: by the owner's thread
   // Blocks. Nothing is allocated or agreed on, but where the owner's thread serves the access: it
   // is asked each time. After a failure of its connection the next one connects again.
   Status run();
@@ -133,6 +135,7 @@ private:
   Status choose(Via wanted);
   Status prepareIpc();
   Status prepareRdma();
+  bool isBetterServed() const;
   Status byIpc();
   Status byRdma();
   Status byOneSided(OwnerLink &link);
@@ -146,6 +149,7 @@ private:
   Via via_ = Via::Auto;
   const net::Memory *memory_ = nullptr; // the local tensor's registration
   net::Memory *registered_ = nullptr;   // made here
+  bool isServed_ = false;
 };
 
 class RemoteTensors {

@@ -174,8 +174,8 @@ Status HostReshard::carryOut(const Transfer &transfer) {
     return {};
   }
   const OwnBuffer &own = isPush ? buffers_.source : target;
-  OneSided moves(isPush ? OneSided::Direction::Write : OneSided::Direction::Read, *peer.connection,
-                 peer.key, own.data, own.memory, peer.maxSegments, timeoutUs_);
+  OneSided moves(isPush ? Direction::Write : Direction::Read, *peer.connection, peer.key, own.data,
+                 own.memory, peer.maxSegments, timeoutUs_);
   Status started;
   for (const StridedBox &box : transfer.boxes)
     if (started.ok())

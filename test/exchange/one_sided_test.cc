@@ -68,7 +68,7 @@ std::vector<char> randomBytes(size_t count, std::minstd_rand &random) {
 
 int read(const StridedBox &box, std::vector<char> &remote, std::vector<char> &own) {
   Counting connection(remote);
-  OneSided moves(OneSided::Direction::Read, connection, {}, own.data(), nullptr, 16, 1'000'000);
+  OneSided moves(Direction::Read, connection, {}, own.data(), nullptr, 16, 1'000'000);
   EXPECT_TRUE(moves.move(box).ok());
   EXPECT_TRUE(moves.finish().ok());
   return connection.requests;
@@ -103,13 +103,29 @@ TEST(OneSidedTest, WritesGoStretchByStretch) {
   std::minstd_rand random(2);
   std::vector<char> own = randomBytes(1 << 16, random), remote(1 << 16);
   Counting connection(remote);
-  OneSided moves(OneSided::Direction::Write, connection, {}, own.data(), nullptr, 16, 1'000'000);
+  OneSided moves(Direction::Write, connection, {}, own.data(), nullptr, 16, 1'000'000);
   EXPECT_TRUE(moves.move(plane(10, 64, 64, 64)).ok());
   EXPECT_TRUE(moves.finish().ok());
   EXPECT_EQ(connection.requests, 1);
   EXPECT_TRUE(moves.move(plane(10, 64, 64, 128)).ok());
   EXPECT_TRUE(moves.finish().ok());
   EXPECT_EQ(connection.requests, 11);
+}
+
+TEST(OneSidedTest, ManyRequestsOfFewBytesAreScattered) {
+  char own[1];
+  const auto is = [&](Direction direction, const StridedBox &box) {
+    return isScattered(direction, {box}, own, 16);
+  };
+  EXPECT_TRUE(is(Direction::Write, plane(17, 64, 64, 128)));
+  EXPECT_FALSE(is(Direction::Write, plane(16, 64, 64, 128)));
+  EXPECT_FALSE(is(Direction::Write, plane(1000, 64, 64, 64)));
+  EXPECT_FALSE(is(Direction::Write, plane(1000, 32 << 10, 32 << 10, 33 << 10)));
+  EXPECT_FALSE(is(Direction::Read, plane(1000, 64, 1024, 64)));
+  EXPECT_FALSE(is(Direction::Read, plane(256, 64, 1024, 128))); // 16 buffers each
+  EXPECT_TRUE(is(Direction::Read, plane(257, 64, 1024, 128)));
+  EXPECT_TRUE(is(Direction::Write, plane(int64_t{1} << 40, 1, 1, 2))); // judged, not counted
+  EXPECT_FALSE(isScattered(Direction::Write, {}, nullptr, 16));
 }
 
 TEST(OneSidedTest, RandomBoxesAreThoseOfACopy) {
@@ -129,8 +145,8 @@ TEST(OneSidedTest, RandomBoxesAreThoseOfACopy) {
     }
     box.srcOffset = random() % 10;
     box.dstOffset = random() % 10;
-    for (const auto direction : {OneSided::Direction::Read, OneSided::Direction::Write}) {
-      const bool reads = direction == OneSided::Direction::Read;
+    for (const auto direction : {Direction::Read, Direction::Write}) {
+      const bool reads = direction == Direction::Read;
       std::vector<char> from = randomBytes(static_cast<size_t>(src) + 20, random);
       std::vector<char> to(static_cast<size_t>(dst) + 20, 1), expected = to;
       copyBox(box, from.data(), expected.data());

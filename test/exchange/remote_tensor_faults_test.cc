@@ -211,7 +211,7 @@ private:
 TEST(RemoteTensorFaultsTest, ARequestThatDoesNotEndCountsMoreThanOneThatWasRefused) {
   Stuck connection;
   char local[64];
-  OneSided moves(OneSided::Direction::Read, connection, {}, local, nullptr, 1, 20'000);
+  OneSided moves(Direction::Read, connection, {}, local, nullptr, 1, 20'000);
   StridedBox box; // four requests
   box.rowBytes = 8;
   box.numLoops = 1;

@@ -74,9 +74,9 @@ Region randomPart(Random &random, const std::vector<int64_t> &shape) {
 }
 
 std::vector<int64_t> randomShape(Random &random) {
-  std::vector<int64_t> shape(static_cast<size_t>(below(random, 6)));
+  std::vector<int64_t> shape(static_cast<size_t>(below(random, 9)));
   for (int64_t &extent : shape)
-    extent = 1 + below(random, 7);
+    extent = 1 + below(random, shape.size() > 5 ? 3 : 7);
   return shape;
 }
 

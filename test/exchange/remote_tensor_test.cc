@@ -14,6 +14,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <thread>
 
 namespace coll::rt::exchange::test {
 namespace {
@@ -272,6 +273,64 @@ TEST(RemoteTensorTest, WaysThatAreNotThereAreSaid) {
   EXPECT_EQ(silent->allocateGpu(4).status().code(), kCollInvalidCall);
 }
 
+//===-- many small rows ------------------------------------------------------------------===//
+
+// Bytes in 64 rows of 64, over loopback; one byte of each row is accessed.
+struct Column {
+  Column() {
+    owner = TensorOwner::create({"owner", transport.get(), 0, nullptr}).take();
+    data = static_cast<char *>(owner->allocate(4096).take());
+    handle = owner->publish({kCollI8, {64, 64}, {}, data, nullptr}, {false, true}).take();
+    RemoteTensorsOptions options;
+    options.transport = transport.get();
+    remote = std::make_unique<RemoteTensors>(options);
+  }
+  std::shared_ptr<RemoteTensor> open() { return remote->open(handle).take(); }
+
+  std::unique_ptr<net::Transport> transport = net::createLoopbackTransport().take();
+  std::unique_ptr<TensorOwner> owner;
+  char *data = nullptr;
+  std::string handle;
+  std::unique_ptr<RemoteTensors> remote;
+  char local[4096] = {};
+  const TensorView view = {kCollI8, {64, 1}, {1, 1}, local, nullptr};
+  const TensorAccess access = {Via::Rdma, Region{{0, 7}, {64, 1}}};
+};
+
+TEST(RemoteTensorTest, ManyRowsOfFewBytesAreServed) {
+  Column column;
+  auto tensor = column.open();
+  auto write = tensor->prepareWrite(column.view, column.access).take();
+  EXPECT_TRUE(write->isServed());
+  std::iota(column.local, column.local + 64, static_cast<char>(1));
+  ASSERT_TRUE(write->run().ok());
+  for (int i = 0; i < 4096; ++i)
+    ASSERT_EQ(column.data[i], i % 64 == 7 ? 1 + i / 64 : 0);
+  // What is few requests is not.
+  EXPECT_FALSE(tensor->prepareRead(column.view, column.access).take()->isServed());
+  const TensorView whole = {kCollI8, {64, 64}, {}, column.local, nullptr};
+  EXPECT_FALSE(tensor->prepareWrite(whole, {Via::Rdma, {}}).take()->isServed());
+  ASSERT_TRUE(column.owner->withdraw(column.handle).ok());
+  EXPECT_EQ(write->run().message(),
+            "write to the tensor of \"owner\": rdma: the tensor has been withdrawn");
+}
+
+TEST(RemoteTensorTest, RowsOfForgedHandlesAreRefused) {
+  Column column;
+  const TensorHandle honest = TensorHandle::parse(column.handle).take();
+  TensorHandle keys = honest, rows = honest, memory = honest;
+  keys.key ^= 1;
+  rows.strides[0] = 1 << 20; // far behind the end
+  memory.memory.bytes = 1 << 30;
+  for (const TensorHandle &forged : {keys, rows, memory}) {
+    auto tensor = column.remote->open(forged.serialize()).take();
+    auto write = tensor->prepareWrite(column.view, column.access).take();
+    EXPECT_TRUE(write->isServed());
+    EXPECT_EQ(write->run().code(), kCollInvalidCall);
+  }
+  EXPECT_TRUE(column.open()->writeFrom(column.view, column.access).ok());
+}
+
 //===-- processes -------------------------------------------------------------------------===//
 
 TEST(RemoteTensorProcessTest, ReadsAndWritesAnotherProcessAndSeesItsEnd) {
@@ -319,6 +378,45 @@ TEST(RemoteTensorProcessTest, ReadsAndWritesAnotherProcessAndSeesItsEnd) {
     EXPECT_FALSE(tensor.isMapped());
     EXPECT_FALSE(tensor.writeFrom(one, {Via::Rdma, Region{{3, 3}, {1, 1}}}).ok());
     EXPECT_FALSE(tensor.writeFrom(one, {Via::Auto, Region{{3, 3}, {1, 1}}}).ok());
+  }
+}
+
+// In the middle of writes of 4,096 rows that the owner's thread serves.
+TEST(RemoteTensorProcessTest, AnOwnerThatEndsOrStopsEndsWritesOfManyRows) {
+  for (const int signal : {SIGKILL, SIGSTOP}) {
+    OwnerProcess process([](int out, int in) {
+      auto transport = tcp();
+      auto owner = TensorOwner::create({"child", transport.get(), 0, nullptr}).take();
+      void *data = owner->allocate(4096 * 4096).take();
+      say(out, owner->publish({kCollI8, {4096, 4096}, {}, data, nullptr}, {false, true}));
+      waitForEnd(in);
+    });
+    auto transport = tcp();
+    RemoteTensorsOptions options;
+    options.transport = transport.get();
+    options.timeoutUs = signal == SIGSTOP ? 500'000 : 20'000'000;
+    RemoteTensors remote(options);
+    auto tensor = remote.open(process.handle).take();
+    std::vector<char> local(4096 * 2048);
+    const TensorView view = {kCollI8, {4096, 2048}, {}, local.data(), nullptr};
+    auto write = tensor->prepareWrite(view, {Via::Rdma, Region{{0, 0}, {4096, 2048}}}).take();
+    ASSERT_TRUE(write->isServed());
+    ASSERT_TRUE(write->run().ok());
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      kill(process.pid, signal);
+    });
+    Status status;
+    for (int i = 0; i < 10'000 && status.ok(); ++i)
+      status = write->run();
+    killer.join();
+    const bool isExpected = signal == SIGSTOP
+                                ? status.code() == kCollTimeout
+                                : status.code() == kCollPeer || status.code() == kCollLink;
+    EXPECT_TRUE(isExpected) << status.toString();
+    EXPECT_NE(status.message().find("write to the tensor of \"child\": rdma: "), std::string::npos);
+    EXPECT_FALSE(write->run().ok());
+    EXPECT_EQ(process.end(SIGKILL), -SIGKILL);
   }
 }
 
