@@ -7,6 +7,7 @@
 #include "runtime/net/tcp/tcp.h"
 #include "test/exchange/owner_process.h"
 
+#include <chrono>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <thread>
@@ -212,6 +213,104 @@ TEST(RemoteTensorProcessTest, AKilledOwnerEndsAServedAccess) {
   process.end(0);
 }
 
+// Large numbers of elements, known at both ends.
+struct Ends {
+  explicit Ends(bool isReal) : elems((isReal ? 256 << 20 : kGpuBytes) / 4) {}
+  void put(Gpu &gpu, int32_t *data) const {
+    gpu.put(data, known);
+    gpu.put(data + elems - 1024, known);
+  }
+  bool areIn(Gpu &gpu, const int32_t *data) const {
+    return gpu.get(data, 1024) == known && gpu.get(data + elems - 1024, 1024) == known;
+  }
+  TensorView view(int32_t *data) const { return {kCollI32, {elems}, {}, data, nullptr}; }
+  int64_t bytes() const { return 4 * elems; }
+
+  const int64_t elems;
+  const std::vector<int32_t> known = counted(1024);
+};
+
+void ownEnds(bool isReal, Way way, int out, int in) {
+  Gpu gpu(isReal, 0);
+  if (!gpu.whyNot.empty())
+    return say(out, kSkip + gpu.whyNot);
+  const Ends ends(isReal);
+  auto owner = TensorOwner::create({"child", nullptr, 0, gpu.context}).take();
+  dl::GpuMemory memory;
+  if (!isByDescriptor(way))
+    memory = dl::GpuMemory::create(gpu.context, dl::GpuMemory::Kind::Device, ends.bytes()).take();
+  auto *data = reinterpret_cast<int32_t *>(
+      isByDescriptor(way) ? owner->allocateGpu(ends.bytes()).take() : memory.device());
+  ends.put(gpu, data);
+  say(out, owner->publish(ends.view(data), {true, false}));
+  waitForEnd(in);
+}
+
+// What ends the accesses of a tensor whose owner is killed meanwhile, or okay after ten seconds.
+Status accessUntilKilled(RemoteTensor &tensor, const TensorView &local, pid_t owner) {
+  std::thread killer([owner] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    kill(owner, SIGKILL);
+  });
+  Status status;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (int i = 0; status.ok() && std::chrono::steady_clock::now() < end; ++i)
+    status = i % 2 ? tensor.writeFrom(local) : tensor.readInto(local);
+  killer.join();
+  return status;
+}
+
+// While its memory, mapped here, is read and written: each access moves all, or fails and says
+// whose tensor it is; then nothing is mapped any more, and this process's GPU is as it was.
+void accessEnds(Gpu &gpu, const Ends &ends, OwnerProcess &process) {
+  RemoteTensors remote({nullptr, 0, gpu.context});
+  auto tensor = remote.open(process.handle).take();
+  auto memory =
+      dl::GpuMemory::create(gpu.context, dl::GpuMemory::Kind::Device, ends.bytes()).take();
+  auto *data = reinterpret_cast<int32_t *>(memory.device());
+  const TensorView local = ends.view(data);
+  const Status first = tensor->readInto(local);
+  ASSERT_TRUE(first.ok()) << first.toString();
+  const Status status = accessUntilKilled(*tensor, local, process.pid);
+  EXPECT_EQ(process.end(0), -SIGKILL);
+  EXPECT_EQ(status.code(), kCollPeer) << status.toString();
+  EXPECT_NE(
+      status.message().find("the tensor of \"child\": ipc: the owner has withdrawn it, or has "
+                            "ended"),
+      std::string::npos)
+      << status.message();
+  EXPECT_FALSE(tensor->isMapped());
+  EXPECT_TRUE(ends.areIn(gpu, data));
+  ends.put(gpu, data);
+  const Status later = tensor->writeFrom(local, {Via::Ipc, {}});
+  EXPECT_EQ(later.code(), kCollLink);
+  EXPECT_EQ(later.message(),
+            "write to the tensor of \"child\": ipc: the owner is not on this node, "
+            "or has ended");
+}
+
+void runKilledOwner(bool isReal, Way way) {
+  OwnerProcess process([&](int out, int in) { ownEnds(isReal, way, out, in); });
+  if (process.handle.compare(0, kSkip.size(), kSkip) == 0) {
+    process.end(0);
+    GTEST_SKIP() << process.handle.substr(kSkip.size());
+  }
+  Gpu gpu(isReal, 1);
+  ASSERT_EQ(gpu.whyNot, "");
+  const int64_t before = isReal ? 0 : gpu.fake->liveAllocations();
+  accessEnds(gpu, Ends(isReal), process);
+  if (!isReal) {
+    EXPECT_EQ(gpu.fake->liveAllocations(), before);
+  }
+}
+
+TEST(RemoteTensorProcessTest, AKilledOwnerEndsAccessByIpc) {
+  runKilledOwner(false, Way::IpcOfMalloc);
+}
+TEST(RemoteTensorProcessTest, AKilledOwnerEndsAccessByDescriptor) {
+  runKilledOwner(false, Way::IpcOfDescriptor);
+}
+
 // Two tensors of 60 numbers in one allocation, as allocators of frameworks make them: the driver
 // knows one handle for both.
 void runTwoOfOneBlock(bool isReal) {
@@ -336,6 +435,12 @@ TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsOpenedByIpc) { runReal(Way::IpcOf
 TEST(RemoteTensorCudaTest, VmmMemoryIsOpenedByDescriptor) { runReal(Way::IpcOfDescriptor); }
 TEST(RemoteTensorCudaTest, MemoryOfCudaMallocIsServedOverTcp) { runReal(Way::TcpOfMalloc); }
 TEST(RemoteTensorCudaTest, VmmMemoryIsServedOverTcp) { runReal(Way::TcpOfDescriptor); }
+TEST(RemoteTensorCudaTest, AKilledOwnerEndsAccessByIpc) {
+  runInChild([] { runKilledOwner(/*isReal=*/true, Way::IpcOfMalloc); });
+}
+TEST(RemoteTensorCudaTest, AKilledOwnerEndsAccessByDescriptor) {
+  runInChild([] { runKilledOwner(/*isReal=*/true, Way::IpcOfDescriptor); });
+}
 TEST(RemoteTensorCudaTest, TwoTensorsOfOneAllocation) {
   runInChild([] { runTwoOfOneBlock(/*isReal=*/true); });
 }
