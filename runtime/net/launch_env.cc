@@ -1,6 +1,7 @@
 #include "runtime/net/launch_env.h"
 
 #include "runtime/base/env.h"
+#include "runtime/base/fnv.h"
 
 #include <charconv>
 #include <optional>
@@ -22,6 +23,9 @@ constexpr Names kLaunchers[] = {
     {"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
 };
 
+// Below the range from which systems give out ports of their own.
+std::string jobPort(uint64_t job) { return std::to_string(20000 + job % 10000); }
+
 std::optional<int64_t> number(const std::string &text, int64_t max) {
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -39,6 +43,20 @@ Result<int> required(const char *name, int64_t max) {
     return Status::invalid(std::string(name) + "=" + *text +
                            ": expected a whole number from 0 to " + std::to_string(max));
   return static_cast<int>(*value);
+}
+
+// The shell of an allocation has some of srun's variables: that of a batch script no step's, the
+// one in which salloc puts its user a step with a number of no srun.
+bool isStep() {
+  return rt::foreignEnv("SLURM_STEP_NUM_TASKS") &&
+         number(rt::foreignEnv("SLURM_STEP_ID").value_or("0"), INT32_MAX);
+}
+
+const Names *findLauncher() {
+  for (const Names &names : kLaunchers)
+    if (rt::foreignEnv(names.rank) && (names.launcher != std::string("srun") || isStep()))
+      return &names;
+  return nullptr;
 }
 
 // The first host of srun's list: "node[07-12,20],login" -> "node07".
@@ -76,8 +94,23 @@ Result<std::string> srunAddress() {
   Result<int> job = required("SLURM_JOB_ID", INT32_MAX);
   if (!job.ok())
     return job.status();
-  // Below the range from which systems give out ports of their own.
-  return host + ":" + std::to_string(20000 + *job % 10000);
+  // Steps of one job may run side by side.
+  const int64_t step = number(rt::foreignEnv("SLURM_STEP_ID").value_or("0"), INT32_MAX).value_or(0);
+  return host + ":" + jobPort(static_cast<uint64_t>(*job + 1009 * step));
+}
+
+// Only where all ranks are on one machine: mpirun does not say on which one rank 0 is.
+Result<std::string> mpirunAddress() {
+  std::optional<std::string> all = rt::foreignEnv("OMPI_COMM_WORLD_SIZE"),
+                             here = rt::foreignEnv("OMPI_COMM_WORLD_LOCAL_SIZE"),
+                             job = rt::foreignEnv("PMIX_NAMESPACE");
+  if (!all || all != here || !job)
+    return Status::invalid("COLL_BOOTSTRAP is not set, and mpirun does not say where rank 0 is: "
+                           "mpirun -x COLL_BOOTSTRAP=HOST:PORT, of rank 0's host");
+  uint64_t hash = rt::kFnvStart;
+  for (char byte : *job)
+    hash = rt::fnvMixed(hash, static_cast<uint8_t>(byte));
+  return "127.0.0.1:" + jobPort(hash);
 }
 
 Result<std::string> addressFor(const std::string &launcher) {
@@ -88,37 +121,39 @@ Result<std::string> addressFor(const std::string &launcher) {
     return torchrunAddress();
   if (launcher == "srun")
     return srunAddress();
+  if (launcher == "mpirun")
+    return mpirunAddress();
   return Status::invalid("COLL_BOOTSTRAP (host:port of rank 0) is not set, and " + launcher +
                          " does not say where rank 0 is");
 }
 
 } // namespace
 
+bool isLaunched() { return findLauncher() != nullptr; }
+
 Result<LaunchEnv> readLaunchEnv() {
-  for (const Names &names : kLaunchers) {
-    if (!rt::foreignEnv(names.rank))
-      continue;
-    LaunchEnv env;
-    env.launcher = names.launcher;
-    Result<int> rank = required(names.rank, INT32_MAX), size = required(names.worldSize, INT32_MAX);
-    if (!rank.ok() || !size.ok())
-      return (rank.ok() ? size : rank).status();
-    if (*rank >= *size)
-      return Status::invalid(std::string(names.rank) + " is " + std::to_string(*rank) + ", but " +
-                             names.worldSize + " is " + std::to_string(*size));
-    env.rank = *rank;
-    env.worldSize = *size;
-    env.worldSizeVariable = names.worldSize;
-    Result<int> local = required(names.localRank, INT32_MAX);
-    env.localRank = local.ok() ? *local : -1;
-    Result<std::string> address = addressFor(env.launcher);
-    if (!address.ok())
-      return address.status();
-    env.bootstrap = *address;
-    return env;
-  }
-  return Status::invalid("no launcher: set COLL_RANK, COLL_WORLD_SIZE and COLL_BOOTSTRAP, or start "
-                         "with torchrun, srun or mpirun");
+  const Names *names = findLauncher();
+  if (!names)
+    return Status::invalid("no launcher: set COLL_RANK, COLL_WORLD_SIZE and COLL_BOOTSTRAP, or "
+                           "start with torchrun, srun or mpirun");
+  LaunchEnv env;
+  env.launcher = names->launcher;
+  Result<int> rank = required(names->rank, INT32_MAX), size = required(names->worldSize, INT32_MAX);
+  if (!rank.ok() || !size.ok())
+    return (rank.ok() ? size : rank).status();
+  if (*rank >= *size)
+    return Status::invalid(std::string(names->rank) + " is " + std::to_string(*rank) + ", but " +
+                           names->worldSize + " is " + std::to_string(*size));
+  env.rank = *rank;
+  env.worldSize = *size;
+  env.worldSizeVariable = names->worldSize;
+  Result<int> local = required(names->localRank, INT32_MAX);
+  env.localRank = local.ok() ? *local : -1;
+  Result<std::string> address = addressFor(env.launcher);
+  if (!address.ok())
+    return address.status();
+  env.bootstrap = *address;
+  return env;
 }
 
 } // namespace coll::net

@@ -21,10 +21,14 @@ struct LaunchEnv {
   std::string bootstrap;         // host:port of rank 0
 };
 
+// Whether a launcher has set this process up as one of several.
+bool isLaunched();
+
 // Reads COLL_RANK and COLL_WORLD_SIZE; else what torchrun (RANK, WORLD_SIZE), Open MPI's
 // mpirun, srun, or a PMI launcher such as MPICH's has set. Rank 0's address is
 // COLL_BOOTSTRAP; else torchrun's MASTER_ADDR with the port after MASTER_PORT (that one
-// is torchrun's own), or srun's first host with a port made of the job's number.
+// is torchrun's own), srun's first host with a port made of the job's and the step's number,
+// or, where mpirun has all ranks on one machine, 127.0.0.1 with a port made of the job's name.
 // kCollInvalidCall names what is missing or malformed.
 Result<LaunchEnv> readLaunchEnv();
 

@@ -19,10 +19,13 @@ const char *const kNames[] = {"COLL_RANK",
                               "OMPI_COMM_WORLD_RANK",
                               "OMPI_COMM_WORLD_SIZE",
                               "OMPI_COMM_WORLD_LOCAL_RANK",
+                              "OMPI_COMM_WORLD_LOCAL_SIZE",
+                              "PMIX_NAMESPACE",
                               "SLURM_PROCID",
                               "SLURM_STEP_NUM_TASKS",
                               "SLURM_LOCALID",
                               "SLURM_STEP_NODELIST",
+                              "SLURM_STEP_ID",
                               "SLURM_JOB_ID",
                               "PMI_RANK",
                               "PMI_SIZE",
@@ -36,6 +39,8 @@ Result<LaunchEnv> readWith(const std::map<std::string, std::string> &variables) 
   Result<LaunchEnv> env = readLaunchEnv();
   for (const char *name : kNames)
     unsetenv(name);
+  for (const auto &[name, value] : variables)
+    unsetenv(name.c_str());
   return env;
 }
 
@@ -81,6 +86,69 @@ TEST(LaunchEnvTest, FindsTheFirstHostOfSrun) {
                         {"SLURM_STEP_NODELIST", list},
                         {"SLURM_JOB_ID", "12345"}}),
               "srun", 5, 6, 1, expected);
+}
+
+// Of what the launchers set, as they set it, those variables that somebody might take for a rank,
+// a size or an address.
+
+TEST(LaunchEnvTest, OpenMpiOfOneMachineHasAnAddress) {
+  std::map<std::string, std::string> seen = {
+      {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+      {"OMPI_COMM_WORLD_NODE_RANK", "1"},  {"OMPI_COMM_WORLD_RANK", "1"},
+      {"OMPI_COMM_WORLD_SIZE", "2"},       {"OMPI_UNIVERSE_SIZE", "2"},
+      {"PMIX_NAMESPACE", "260964353"},     {"PMIX_RANK", "1"}};
+  expectEnv(readWith(seen), "mpirun", 1, 2, 1, "127.0.0.1:27617");
+  // Started by a batch script of Slurm's.
+  seen.insert({{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_JOB_ID", "12"}});
+  expectEnv(readWith(seen), "mpirun", 1, 2, 1, "127.0.0.1:27617");
+  seen["PMIX_NAMESPACE"] = "prterun-host-4711@1";
+  expectEnv(readWith(seen), "mpirun", 1, 2, 1, "127.0.0.1:28833");
+  seen["OMPI_COMM_WORLD_SIZE"] = "4";
+  EXPECT_NE(readWith(seen).status().message().find("mpirun -x COLL_BOOTSTRAP=HOST:PORT"),
+            std::string::npos);
+}
+
+TEST(LaunchEnvTest, StepsOfOneSlurmJobMeetApart) {
+  std::map<std::string, std::string> seen = {
+      {"SLURM_JOB_ID", "3"},         {"SLURM_LOCALID", "1"},       {"SLURM_NPROCS", "2"},
+      {"SLURM_NTASKS", "2"},         {"SLURM_PROCID", "1"},        {"SLURM_STEP_ID", "0"},
+      {"SLURM_STEP_NODELIST", "vm"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+  expectEnv(readWith(seen), "srun", 1, 2, 1, "vm:20003");
+  seen.insert({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}); // srun --mpi=pmi2
+  expectEnv(readWith(seen), "srun", 1, 2, 1, "vm:20003");
+  seen["SLURM_STEP_ID"] = "1";
+  expectEnv(readWith(seen), "srun", 1, 2, 1, "vm:21012");
+}
+
+TEST(LaunchEnvTest, TheShellOfAnAllocationIsNoRank) {
+  std::map<std::string, std::string> batch = {
+      {"SLURM_JOB_ID", "12"}, {"SLURM_LOCALID", "0"}, {"SLURM_PROCID", "0"}};
+  EXPECT_NE(readWith(batch).status().message().find("no launcher"), std::string::npos);
+  std::map<std::string, std::string> interactive = {
+      {"SLURM_JOB_ID", "11"},        {"SLURM_LOCALID", "0"},
+      {"SLURM_PROCID", "0"},         {"SLURM_STEP_ID", "4294967290"},
+      {"SLURM_STEP_NODELIST", "vm"}, {"SLURM_STEP_NUM_TASKS", "1"}};
+  EXPECT_NE(readWith(interactive).status().message().find("no launcher"), std::string::npos);
+}
+
+TEST(LaunchEnvTest, ReadsTorchrunAndHydra) {
+  expectEnv(readWith({{"GROUP_RANK", "0"},
+                      {"GROUP_WORLD_SIZE", "1"},
+                      {"LOCAL_RANK", "1"},
+                      {"LOCAL_WORLD_SIZE", "2"},
+                      {"MASTER_ADDR", "127.0.0.1"},
+                      {"MASTER_PORT", "29500"},
+                      {"RANK", "1"},
+                      {"ROLE_RANK", "1"},
+                      {"ROLE_WORLD_SIZE", "2"},
+                      {"WORLD_SIZE", "2"}}),
+            "torchrun", 1, 2, 1, "127.0.0.1:29501");
+  expectEnv(readWith({{"MPI_LOCALNRANKS", "2"},
+                      {"MPI_LOCALRANKID", "1"},
+                      {"PMI_RANK", "1"},
+                      {"PMI_SIZE", "2"},
+                      {"COLL_BOOTSTRAP", "h:1"}}),
+            "pmi", 1, 2, 1, "h:1");
 }
 
 TEST(LaunchEnvTest, SaysWhatIsMissingOrWrong) {

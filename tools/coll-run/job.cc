@@ -18,28 +18,15 @@ namespace coll::run {
 
 #ifdef COLL_HAS_NET
 
-namespace {
-
-/// Whether a launcher has set this process up as one of several. A batch script of Slurm's
-/// has some of srun's variables, but no step.
-bool isLaunched() {
-  for (const char *name : {"COLL_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
-    if (rt::foreignEnv(name))
-      return true;
-  return rt::foreignEnv("SLURM_PROCID") && rt::foreignEnv("SLURM_STEP_NUM_TASKS");
-}
-
-} // namespace
-
 llvm::Expected<Place> findPlace(const Options &options) {
   Place place;
   if (options.backend != "net") {
-    if (isLaunched())
+    if (net::isLaunched())
       place.note = "a launcher has started this process, and it runs all ranks, as will each "
                    "other; --backend=net makes each one a rank";
     return place;
   }
-  if (!isLaunched()) {
+  if (!net::isLaunched()) {
     place.note = "the ranks are threads of this process; --processes gives each a process";
     return place;
   }
@@ -52,7 +39,8 @@ llvm::Expected<Place> findPlace(const Options &options) {
   std::string secret = rt::envString(rt::EnvVar::Secret);
   if (secret.empty())
     return makeError("COLL_SECRET is not set: all processes of a job need the same secret, of "
-                     "at least 16 characters");
+                     "at least 16 characters; export COLL_SECRET=$(openssl rand -hex 16)" +
+                     llvm::Twine(env->launcher == "mpirun" ? ", mpirun -x COLL_SECRET" : ""));
   place.launcher = env->launcher;
   place.job.emplace();
   place.job->rank = env->rank;
