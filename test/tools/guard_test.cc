@@ -92,6 +92,7 @@ TEST(GuardTest, ASecondSignalDoesNotWaitForTheBody) {
                   kill(getppid(), SIGINT);
                   while (isSignalled == 0)
                     usleep(1000);
+                  usleep(1'100'000);
                   kill(getppid(), SIGINT);
                   sleep(60);
                   return 0;

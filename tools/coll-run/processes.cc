@@ -28,11 +28,8 @@ constexpr int64_t kGraceUs = 3'000'000;
 constexpr size_t kMaxReportBytes = 64 << 10;
 
 constexpr int kUserSignals[] = {SIGINT, SIGTERM};
-volatile sig_atomic_t receivedSignal = 0, isImpatient = 0;
-void onSignal(int number) {
-  isImpatient = receivedSignal != 0;
-  receivedSignal = number;
-}
+UserWish wish;
+void onSignal(int number) { wish.receive(number); }
 
 struct Pipe {
   net::Fd read, write;
@@ -100,7 +97,7 @@ bool Supervisor::isAnyLeft() const {
 }
 
 // Never for ever: a signal may come right before poll().
-int Supervisor::timeoutMs() const { return failedUs_ || receivedSignal ? 100 : 1000; }
+int Supervisor::timeoutMs() const { return failedUs_ || wish.signal() ? 100 : 1000; }
 
 JobEnd Supervisor::run() {
   while (isAnyLeft()) {
@@ -118,13 +115,14 @@ JobEnd Supervisor::run() {
           readSome(*owners[i]);
     enforce();
   }
-  if (!receivedSignal && !first_)
+  const int signal = wish.signal();
+  if (!signal && !first_)
     return {};
   JobEnd end;
-  end.exitCode = receivedSignal ? 128 + receivedSignal : first_->exitCode();
-  std::string why = receivedSignal ? std::string("ended by a signal: ") + strsignal(receivedSignal)
-                                   : describeFailure();
-  if (!receivedSignal && !first_->wasStopped())
+  end.exitCode = signal ? 128 + signal : first_->exitCode();
+  std::string why =
+      signal ? std::string("ended by a signal: ") + strsignal(signal) : describeFailure();
+  if (!signal && !first_->wasStopped())
     llvm::errs() << "coll-run: error: " << why << '\n';
   if (WIFSIGNALED(children_.front().status))
     end.unwritten = why;
@@ -188,9 +186,9 @@ void Supervisor::signalAll(int number) {
 /// A copy that does not end by itself is killed. After a signal it may have a step to end and a
 /// file to write, which takes what it takes, unless the user asks again.
 void Supervisor::enforce() {
-  if (receivedSignal && !lastSignal_)
-    signalAll(receivedSignal);
-  bool isLate = isImpatient || (failedUs_ && net::nowUs() > failedUs_ + kGraceUs);
+  if (wish.signal() && !lastSignal_)
+    signalAll(wish.signal());
+  bool isLate = wish.isImpatient() || (failedUs_ && net::nowUs() > failedUs_ + kGraceUs);
   if (isLate && lastSignal_ != SIGKILL)
     signalAll(SIGKILL);
 }

@@ -21,7 +21,8 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 constexpr double kAskSeconds = 0.1;
 constexpr std::string_view kAnswer =
-    "\ncoll-run: the run ends after this step and is saved; a second time ends it at once\n";
+    "\ncoll-run: the run ends after this step and is saved; another signal, a second or more from "
+    "now, ends it at once\n";
 
 // The handler may run on two threads at once.
 std::atomic<int> receivedSignal = 0;

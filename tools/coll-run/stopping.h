@@ -12,8 +12,8 @@
 namespace coll::run {
 
 /// While it lives, SIGINT and SIGTERM do not end this process, but the run after a step: the
-/// same on all ranks. Ending the process at a second signal is left to the one that watches it.
-/// One at a time.
+/// same on all ranks. Ending the process when the user asks again is left to the one that
+/// watches it. One at a time.
 class Stopping {
 public:
   /// `steps`: of the run. Where `isTalking`, the first signal is answered on the standard error

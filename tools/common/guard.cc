@@ -30,14 +30,14 @@ using namespace mlir;
 static constexpr unsigned kStackBytes = 512u << 20;
 static constexpr int kCrashExitCode = 70;
 
-static volatile sig_atomic_t childPid = 0, forwardedSignal = 0, isImpatient = 0;
+static volatile sig_atomic_t childPid = 0;
+static ::coll::UserWish wish;
 
-/// The child may take its time over the first; who sends a second does not want to wait.
+/// The child may take its time, unless the user asks again.
 static void forwardSignal(int signal) {
-  isImpatient = forwardedSignal != 0;
-  forwardedSignal = signal;
+  wish.receive(signal);
   if (childPid > 0)
-    kill(childPid, isImpatient ? SIGKILL : signal);
+    kill(childPid, wish.isImpatient() ? SIGKILL : signal);
 }
 
 namespace {
@@ -110,7 +110,7 @@ class ForwardSignals {
 public:
   explicit ForwardSignals(pid_t child) {
     childPid = child;
-    forwardedSignal = isImpatient = 0;
+    wish.forget();
     for (size_t i = 0; i < std::size(kUserSignals); ++i)
       previous_[i] = ::coll::handleUserSignal(kUserSignals[i], forwardSignal);
   }
@@ -161,7 +161,7 @@ int mlir::coll::runGuarded(StringRef tool, llvm::function_ref<int()> body, std::
       return kCrashExitCode;
   if (WIFEXITED(status))
     return WEXITSTATUS(status);
-  int signal = isImpatient && WTERMSIG(status) == SIGKILL ? forwardedSignal : WTERMSIG(status);
+  int signal = wish.isImpatient() && WTERMSIG(status) == SIGKILL ? wish.signal() : WTERMSIG(status);
   std::string end = describeEnd(tool, signal);
   if (why)
     *why = end;

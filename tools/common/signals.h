@@ -3,7 +3,10 @@
 #ifndef COLL_TOOLS_COMMON_SIGNALS_H
 #define COLL_TOOLS_COMMON_SIGNALS_H
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace coll {
 
@@ -16,6 +19,36 @@ inline SignalHandler handleUserSignal(int number, SignalHandler handler) {
     signal(number, SIG_IGN);
   return before;
 }
+
+/// What a user has asked for by signals. One wish may come as several: a terminal reaches the
+/// launcher too, which passes it on, perhaps as SIGTERM; `timeout` sends its own twice. So what
+/// follows the first within a second is the same wish.
+class UserWish {
+public:
+  void forget() { signal_ = isImpatient_ = 0; }
+  /// From a handler.
+  void receive(int number) {
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t ms = int64_t(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+    if (signal_ != 0) {
+      isImpatient_ = ms - firstMs_ >= kOneWishMs;
+      return;
+    }
+    firstMs_ = ms;
+    signal_ = number;
+  }
+  /// The first, or 0.
+  int signal() const { return signal_; }
+  /// Whether the user has asked again, who does not want to wait any longer.
+  bool isImpatient() const { return isImpatient_ != 0; }
+
+private:
+  static constexpr int64_t kOneWishMs = 1000;
+  std::atomic<int> signal_ = 0, isImpatient_ = 0;
+  std::atomic<int64_t> firstMs_ = 0;
+  static_assert(std::atomic<int64_t>::is_always_lock_free, "a handler takes no locks");
+};
 
 } // namespace coll
 

@@ -4,7 +4,7 @@
 usage: kill_rank.py WHOM[,WHOM…] SIGNAL[,SIGNAL…] COMMAND…
 
 WHOM is a rank of `--processes`, -1 for the process that was started, or "all" for both and whatever
-else a terminal reaches.
+else a terminal reaches. SIGNAL may be SECONDS+NUMBER: so long after the one before.
 Prints what the command wrote, its exit status, and whether it took longer than it should.
 """
 
@@ -41,6 +41,8 @@ def send(process, whom, numbers):
     ranks = children(process.pid)
     begin = time.monotonic()
     for who, number in zip(whom, numbers):
+        pause, _, number = number.rpartition("+")
+        time.sleep(float(pause or 0))
         if who == "all":
             os.killpg(process.pid, int(number))
         else:
