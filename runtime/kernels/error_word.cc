@@ -1,5 +1,6 @@
 #include "runtime/kernels/error_word.h"
 
+#include "runtime/base/posting_layout.h"
 #include "runtime/kernels/moe_index_word.h"
 
 namespace coll::kernels {
@@ -40,6 +41,9 @@ std::string describeErrorWord(uint64_t word) {
            std::to_string(moePlaceOf(word));
   case KernelError::CompressedPage:
     return "a compressed page makes no sense (page " + detail + ")";
+  case KernelError::Post:
+    return std::string("a post of the kernel failed: ") +
+           rt::postOutcomeName(static_cast<rt::PostOutcome>(word >> 32));
   }
   return "unknown kernel error " + std::to_string(word);
 }

@@ -28,7 +28,8 @@ enum class KernelError : uint32_t {
   MoeCapacity = 8, // more tokens for a member than its buffer holds; detail: its position
   MoeIndex = 9,    // a top-k index is out of range, or twice in a token; detail: the token
 
-  CompressedPage = 10 // not what its message says, or outside of it; detail: its number
+  CompressedPage = 10, // not what its message says, or outside of it; detail: its number
+  Post = 11            // of what a kernel has posted; detail: the PostOutcome (posting_layout.h)
 };
 
 inline constexpr uint32_t kRankOfWord = 1u << 16;
