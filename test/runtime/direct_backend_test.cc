@@ -264,6 +264,54 @@ TEST_F(DirectBackend, SymmetricAndUsersMemory) {
   }));
 }
 
+// Small memory out of the pool, large in blocks: neither grows with the number of allocations.
+TEST_F(DirectBackend, WhatWasGivenBackIsUsedAgain) {
+  expectAll(run(options(2), [&](Rank &me) {
+    for (const int64_t bytes : {int64_t(1) << 20, int64_t(40) << 20}) {
+      int64_t before = 0;
+      for (int turn = 0; turn < 20; ++turn) {
+        Result<std::unique_ptr<Registration>> made = me.group.allocate(bytes - 4096 * (turn % 3));
+        if (!made)
+          return made.status();
+        auto *data = static_cast<float *>((*made)->data());
+        data[7] = static_cast<float>(turn + me.rank);
+        COLL_RETURN_IF_ERROR(me.group.run(sum(data + 7, 1)));
+        EXPECT_EQ(data[7], 2 * turn + 1);
+        made->reset();
+        COLL_RETURN_IF_ERROR(me.group.run(Call())); // a barrier: all have given it back
+        if (turn == 2)
+          before = cuda.liveAllocations();
+        if (turn == 19)
+          EXPECT_EQ(cuda.liveAllocations(), before) << bytes;
+        COLL_RETURN_IF_ERROR(me.group.run(Call()));
+      }
+    }
+    return Status();
+  }));
+}
+
+// Its slice is not another's while a call that uses it is on the GPU.
+TEST_F(DirectBackend, MemoryThatIsInUseIsNotGivenToOthers) {
+  cuda.delayCopies(50);
+  expectAll(run(options(2), [&](Rank &me) {
+    dl::CudaStream on = stream();
+    std::unique_ptr<Registration> first = me.group.allocate(4096).take();
+    Call call = sum(static_cast<float *>(first->data()), 1024);
+    call.stream = on;
+    COLL_RETURN_IF_ERROR(me.group.run(call));
+    const void *was = first->data();
+    first.reset();
+    std::unique_ptr<Registration> second = me.group.allocate(4096).take();
+    EXPECT_NE(second->data(), was);
+    COLL_RETURN_IF_ERROR(me.endpoint.synchronize(on));
+    EXPECT_EQ(cuda.table().contextSynchronize(), dl::kCudaSuccess); // the group's own stream, too
+    std::unique_ptr<Registration> third = me.group.allocate(4096).take();
+    EXPECT_EQ(third->data(), was);
+    (void)cuda.table().streamDestroy(on);
+    return Status();
+  }));
+}
+
 TEST_F(DirectBackend, SizesThatNoMemoryHasAreRefused) {
   expectAll(run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, {1, 1});

@@ -113,13 +113,15 @@ Status everything(Rank &me) {
   if (me.rank != 0)
     COLL_RETURN_IF_ERROR(me.group.run(transfer));
   COLL_RETURN_IF_ERROR(expect(data[0] == 6, "what was sent"));
-  Result<std::unique_ptr<Registration>> memory = me.group.allocate(3 << 20);
-  if (!memory)
-    return memory.status();
-  auto *shared = static_cast<float *>((*memory)->data());
-  shared[100] = 5;
-  COLL_RETURN_IF_ERROR(me.group.run(sum(shared + 100, 1)));
-  COLL_RETURN_IF_ERROR(expect(shared[100] == 15, "sum in symmetric memory"));
+  for (int64_t bytes : {3 << 20, 48 << 20, 1 << 20, 47 << 20}) { // of the pool, and not
+    Result<std::unique_ptr<Registration>> memory = me.group.allocate(bytes);
+    if (!memory)
+      return memory.status();
+    auto *shared = static_cast<float *>((*memory)->data());
+    shared[100] = 5;
+    COLL_RETURN_IF_ERROR(me.group.run(sum(shared + 100, 1)));
+    COLL_RETURN_IF_ERROR(expect(shared[100] == 15, "sum in symmetric memory"));
+  }
   void *large = me.cuda.allocate(2 << 20, me.rank);
   Result<std::unique_ptr<Registration>> users = me.group.registerMemory(large, 1 << 20);
   return users ? expect((*users)->kind() == "user buffer by CUDA IPC", "kind") : users.status();
@@ -178,10 +180,10 @@ TEST_P(DirectProcesses, MemoryThatOneCannotHaveIsGivenUpByAll) {
     for (int turn = 0; turn < 3; ++turn) {
       if (me.rank == 1)
         me.cuda.failNext(taking, dl::kCudaOutOfMemory);
-      Status refused = me.group.allocate(1 << 20).status();
+      Status refused = me.group.allocate(300 << 20).status();
       COLL_RETURN_IF_ERROR(expect(refused.message().find("rank 1: cuMem") != std::string::npos,
                                   refused.toString().c_str()));
-      refused = me.group.allocate((1 + me.rank) << 22).status();
+      refused = me.group.allocate((64 + me.rank) << 20).status();
       COLL_RETURN_IF_ERROR(expect(refused.code() == kCollMismatch, refused.toString().c_str()));
       COLL_RETURN_IF_ERROR(me.group.run(Call())); // a barrier
       if (turn == 0)

@@ -103,7 +103,7 @@ TEST_P(GpuBackend, MemoryOfAGroupIsOfAllOrOfNone) {
     if (status.ok())
       status = me.group.run(Call()); // a barrier
     // Whoever comes first.
-    Status refused = me.group.allocate(1 << 10).status();
+    Status refused = me.group.allocate(64 << 20).status();
     EXPECT_TRUE(contains(refused, "rank ") && contains(refused, "MemAlloc")) << refused.toString();
     refused = me.group.allocate(64 + me.rank).status();
     EXPECT_EQ(refused.code(), kCollMismatch);

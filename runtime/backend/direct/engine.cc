@@ -15,43 +15,43 @@ constexpr int64_t kKeptBytes = 512 << 10;
 // What a member tells of memory that the group is to know.
 struct Card {
   gpu::MemoryCard memory;
-  Export exported;
+  SliceId id;
+  int32_t isPooled = 0;
 };
 
 // Memory that all members of a group know, as long as it lives.
 class SymmetricMemory final : public Registration {
 public:
-  SymmetricMemory(std::weak_ptr<const void> engine, Node &node, DirectLane &lane, Block block,
+  SymmetricMemory(std::weak_ptr<const void> engine, DirectLane &lane, Node::Memory memory,
                   std::vector<Window> windows, bool isUsers)
-      : engine_(std::move(engine)), node_(node), lane_(lane), block_(std::move(block)),
+      : engine_(std::move(engine)), lane_(lane), memory_(std::move(memory)),
         windows_(std::move(windows)), isUsers_(isUsers) {}
   ~SymmetricMemory() override {
     if (engine_.expired())
       return; // the job has ended: nobody reaches the memory any more
-    const auto known = lane_.symmetric.find(block_.data());
+    const auto known = lane_.symmetric.find(memory_.data());
     if (known != lane_.symmetric.end() && known->second.serial == serial_)
       lane_.symmetric.erase(known);
-    // CUDA IPC wants it to outlive the peers' windows, and peer access their calls.
-    if (!isUsers_ && block_.exported().sharing != Sharing::Vmm)
-      node_.retire(std::move(block_));
+    if (!isUsers_)
+      lane_.leave(std::move(memory_));
   }
   // From now on calls may use it.
   void announce(std::vector<char *> members) {
     serial_ = lane_.nextSerial++;
-    lane_.symmetric[block_.data()] = {block_.data(), block_.bytes(), serial_, std::move(members)};
+    char *data = memory_.data();
+    lane_.symmetric[data] = {data, memory_.bytes, serial_, std::move(members)};
   }
-  void *data() const override { return block_.data(); }
+  void *data() const override { return memory_.data(); }
   std::string kind() const override {
     return std::string(isUsers_ ? "user buffer by " : "symmetric memory by ") +
-           nameOf(block_.exported().sharing);
+           nameOf(memory_.id().chunk.sharing);
   }
 
 private:
-  const std::weak_ptr<const void> engine_; // with which the next two go
-  Node &node_;
+  const std::weak_ptr<const void> engine_; // with which the lane goes
   DirectLane &lane_;
-  Block block_;
-  std::vector<Window> windows_; // by position; the own one is empty
+  Node::Memory memory_;
+  std::vector<Window> windows_; // by position; empty where there is none of its own
   const bool isUsers_;
   int64_t serial_ = -1;
 };
@@ -102,32 +102,38 @@ Result<std::unique_ptr<Registration>> DirectEngine::registerMemory(gpu::GpuEndpo
   Status checked = endpoint.gpu().check(data, "buffer");
   if (checked.ok() && bytes < 1)
     checked = Status::invalid("a buffer of " + std::to_string(bytes) + " bytes is not registered");
-  return introduce(endpoint, group,
-                   checked.ok() ? Block::of(node_->gpu(), node_->sharing(), data, bytes)
-                                : Result<Block>(checked),
-                   /*isUsers=*/true);
+  Result<Node::Memory> memory = checked;
+  if (checked.ok()) {
+    Result<Block> block = Block::of(node_->gpu(), node_->sharing(), data, bytes);
+    memory = block ? Result<Node::Memory>(Node::Memory{bytes, std::nullopt, block.take()})
+                   : Result<Node::Memory>(block.status());
+  }
+  return introduce(endpoint, group, std::move(memory), /*isUsers=*/true);
 }
 
 Result<std::unique_ptr<Registration>> DirectEngine::allocate(gpu::GpuEndpoint &endpoint,
                                                              gpu::Group &group, int64_t bytes) {
   gpu::Gpu::Scope scope(endpoint.gpu());
-  Result<Block> block =
-      bytes < 0
-          ? Result<Block>(Status::invalid("no buffer has " + std::to_string(bytes) + " bytes"))
-          : node_->makeBlock(std::max<int64_t>(bytes, 1), group.ranks);
-  return introduce(endpoint, group, std::move(block), /*isUsers=*/false);
+  static_cast<DirectLane &>(*group.lane).reclaim();
+  Result<Node::Memory> memory =
+      bytes < 0 ? Result<Node::Memory>(
+                      Status::invalid("no buffer has " + std::to_string(bytes) + " bytes"))
+                : node_->takeMemory(std::max<int64_t>(bytes, 1), group.ranks);
+  return introduce(endpoint, group, std::move(memory), /*isUsers=*/false);
 }
 
 // All members meet twice: with what they have, and with what they have made of it.
 Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &endpoint,
                                                               gpu::Group &group,
-                                                              Result<Block> block, bool isUsers) {
+                                                              Result<Node::Memory> own,
+                                                              bool isUsers) {
   COLL_RETURN_IF_ERROR(endpoint.health());
   Card mine;
-  mine.memory.verdict = gpu::verdictOf(block ? Status() : block.status());
-  if (block) {
-    mine.memory.bytes = block->bytes();
-    mine.exported = block->exported();
+  mine.memory.verdict = gpu::verdictOf(own ? Status() : own.status());
+  if (own) {
+    mine.memory.bytes = own->bytes;
+    mine.id = own->id();
+    mine.isPooled = own->slice.has_value();
   }
   Result<std::vector<Card>> cards = gpu::gather(group, mine);
   if (!cards)
@@ -141,23 +147,32 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
   std::vector<char *> members(cards->size());
   for (size_t i = 0; i < cards->size(); ++i) {
     const Card &card = (*cards)[i];
+    const int rank = group.ranks[i];
     if (static_cast<int>(i) == group.position) {
-      members[i] = block ? block->data() : nullptr;
+      members[i] = own ? own->data() : nullptr;
+    } else if (opened.ok() && card.isPooled) {
+      Result<char *> reached = node_->reach(rank, card.id);
+      opened = reached.status();
+      members[i] = reached ? *reached : nullptr;
     } else if (opened.ok()) {
-      Result<Window> window = node_->open(group.ranks[i], card.exported);
+      Result<Window> window = node_->open(rank, card.id.chunk);
       opened = window.status();
       if (window)
         windows[i] = window.take();
       members[i] = windows[i].data();
-    } else if (card.memory.verdict.code == kCollOk) {
-      node_->decline(group.ranks[i], card.exported);
+    } else if (card.memory.verdict.code == kCollOk && !card.isPooled) {
+      node_->decline(rank, card.id.chunk);
     }
   }
-  COLL_RETURN_IF_ERROR(agreed);
-  // Also where it ends here: peers may have opened the block.
+  auto &lane = static_cast<DirectLane &>(*group.lane);
+  if (!agreed.ok()) {
+    if (own && !isUsers)
+      node_->giveMemory(own.take());
+    return agreed;
+  }
+  // Also where it ends here: peers may have opened it.
   auto memory =
-      std::make_unique<SymmetricMemory>(life(), *node_, static_cast<DirectLane &>(*group.lane),
-                                        block.take(), std::move(windows), isUsers);
+      std::make_unique<SymmetricMemory>(life(), lane, own.take(), std::move(windows), isUsers);
   Result<std::vector<gpu::Verdict>> verdicts = gpu::gather(group, gpu::verdictOf(opened));
   if (!verdicts)
     return verdicts.status();

@@ -34,7 +34,7 @@ public:
 
 private:
   Result<std::unique_ptr<Registration>> introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group,
-                                                  Result<Block> block, bool isUsers);
+                                                  Result<Node::Memory> own, bool isUsers);
 
   const Platform platform_;
   std::unique_ptr<Node> node_;

@@ -42,6 +42,10 @@ uint64_t kernelTimeoutNs(int64_t hostUs) { return static_cast<uint64_t>(hostUs) 
 
 DirectLane::~DirectLane() {
   gpu_.put(lastDone_);
+  for (Left &left : left_) {
+    gpu_.put(left.after);
+    node_.giveMemory(std::move(left.memory));
+  }
   if (control_.host())
     node_.alarm().remove(reinterpret_cast<kernels::PeerControl *>(control_.host()));
   if (slice_.data)
@@ -121,6 +125,36 @@ Status DirectLane::join(const std::vector<gpu::Identity> &all) {
   }
   joined_ = true;
   return {};
+}
+
+//===-- symmetric memory --------------------------------------------------------===//
+
+// When this rank's calls have ended, no peer writes into the memory any more: each of them has
+// waited for what comes to this rank.
+void DirectLane::leave(Node::Memory memory) {
+  gpu::Gpu::Scope scope(gpu_);
+  if (!lastDone_)
+    return node_.giveMemory(std::move(memory));
+  Left left;
+  left.memory = std::move(memory);
+  Result<dl::CudaStream> own = stream();
+  if (own && follow(*own, 0).ok()) {
+    Result<dl::CudaEvent> after = gpu_.record(*own);
+    left.after = after ? *after : nullptr;
+  }
+  left_.push_back(std::move(left));
+  reclaim();
+}
+
+void DirectLane::reclaim() {
+  for (size_t i = left_.size(); i-- > 0;) {
+    Result<bool> isDone = left_[i].after ? gpu_.reached(left_[i].after) : Result<bool>(false);
+    if (!isDone || !*isDone)
+      continue;
+    gpu_.put(left_[i].after);
+    node_.giveMemory(std::move(left_[i].memory));
+    left_.erase(left_.begin() + static_cast<ptrdiff_t>(i));
+  }
 }
 
 //===-- calls -------------------------------------------------------------------===//

@@ -46,6 +46,12 @@ public:
   // Takes the memory now that calls in place need, up to so many bytes.
   Status reserve(int64_t bytes) { return scratch(bytes).status(); }
 
+  // Gives memory of the group back to the node, once the calls so far have ended. Not while a graph
+  // is captured.
+  void leave(Node::Memory memory);
+  // What has been left and is not in use any more, now.
+  void reclaim();
+
   // By address; kept by registrations.
   std::map<const char *, Symmetric> symmetric;
   int64_t nextSerial = 0;
@@ -91,6 +97,11 @@ private:
   uint64_t last_ = 0;  // idOf() the stream where the last call went
   Call lastCall_;      // what of it is the lane's own: no buffers, no texts
   dl::CudaEvent lastDone_ = nullptr;
+  struct Left {
+    Node::Memory memory;
+    dl::CudaEvent after = nullptr; // null: until the lane ends
+  };
+  std::vector<Left> left_;
 };
 
 } // namespace coll::rt::direct

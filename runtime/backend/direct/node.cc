@@ -19,6 +19,9 @@ constexpr int64_t kFarewellUs = 5'000'000;
 // have to be told, still wait.
 constexpr int64_t kConnectUs = 10'000'000;
 
+// What is larger than such a part of a chunk would break the pool up, and has a block of its own.
+constexpr int64_t kSlicesOfAChunk = 8;
+
 template <size_t bytes>
 void put(char (&to)[bytes], const std::string &text) {
   std::memset(to, 0, bytes);
@@ -205,7 +208,7 @@ Node::~Node() {
   windows_.clear();
   // Other ranks of this process may still be at work.
   std::lock_guard<std::mutex> lock(shared_->mutex);
-  for (std::vector<Block> *blocks : {&chunks_, &retired_})
+  for (std::vector<Block> *blocks : {&chunks_, &spare_})
     for (Block &block : *blocks)
       if (!links_)
         shared_->kept.push_back(std::move(block));
@@ -242,7 +245,7 @@ Result<Node::Slice> Node::takeSlice(int64_t bytes) {
     Result<Block> made = share(chunk, all);
     if (!made)
       return made.status().annotate("a pool of " + std::to_string(chunk >> 20) +
-                                    " MiB for workspaces (COLL_DIRECT_POOL_BYTES)");
+                                    " MiB (COLL_DIRECT_POOL_BYTES)");
     chunks_.push_back(made.take());
     pool_.addChunk(chunk);
     place = pool_.take(bytes);
@@ -252,7 +255,7 @@ Result<Node::Slice> Node::takeSlice(int64_t bytes) {
   const Block &block = chunks_[static_cast<size_t>(place->chunk)];
   Pool::Account now = account();
   log(LogLevel::Debug, "direct: rank " + std::to_string(rank_) + " has " +
-                           std::to_string(now.slices) + " workspaces, " +
+                           std::to_string(now.slices) + " pieces of memory in its pool, " +
                            std::to_string(now.used >> 20) + " of " +
                            std::to_string(now.bytes >> 20) + " MiB");
   return Slice{*place, block.data() + place->offset, {block.exported(), place->offset}};
@@ -271,8 +274,38 @@ Result<char *> Node::reach(int peer, const SliceId &slice) {
   return window.data() + slice.offset;
 }
 
-Result<Block> Node::makeBlock(int64_t bytes, const std::vector<int> &peers) {
-  return share(bytes, peers);
+Result<Node::Memory> Node::takeMemory(int64_t bytes, const std::vector<int> &peers) {
+  Memory memory;
+  memory.bytes = bytes;
+  if (bytes <= envInt(EnvVar::DirectPoolBytes) / kSlicesOfAChunk) {
+    Result<Slice> slice = takeSlice(bytes);
+    if (!slice)
+      return slice.status();
+    memory.slice = *slice;
+    return memory;
+  }
+  auto best = spare_.end();
+  for (auto it = spare_.begin(); it != spare_.end(); ++it)
+    if (it->bytes() >= bytes && it->bytes() / 2 <= bytes &&
+        (best == spare_.end() || it->bytes() < best->bytes()))
+      best = it;
+  if (best != spare_.end()) {
+    memory.block = std::move(*best);
+    spare_.erase(best);
+    return memory;
+  }
+  Result<Block> made = share(bytes, peers);
+  if (!made)
+    return made.status();
+  memory.block = made.take();
+  return memory;
+}
+
+void Node::giveMemory(Memory memory) {
+  if (memory.slice)
+    giveSlice(*memory.slice);
+  else if (memory.block.exported().sharing != Sharing::Vmm)
+    spare_.push_back(std::move(memory.block));
 }
 
 Result<Window> Node::open(int peer, const Export &exported) {

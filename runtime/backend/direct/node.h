@@ -1,5 +1,5 @@
 // node.h - one rank among the ranks of its node: what they tell each other at the start, the
-// pool of its workspaces, and the memory of its peers.
+// pool of its memory, and the memory of its peers.
 //
 // Start: each rank makes its card; all cards go to all; agree() says, the same on every rank,
 // how memory is shared, or why not; connect() joins the processes; and then memory is made
@@ -90,13 +90,22 @@ public:
   // A peer's slice, as an address of this GPU.
   Result<char *> reach(int peer, const SliceId &slice);
 
-  // Memory outside of the pool: gives its descriptor to those peers.
-  Result<Block> makeBlock(int64_t bytes, const std::vector<int> &peers);
+  // Memory that peers may reach: a slice, or a block of its own.
+  struct Memory {
+    int64_t bytes = 0; // as asked for
+    std::optional<Slice> slice;
+    Block block;
+    char *data() const { return slice ? slice->data : block.data(); }
+    SliceId id() const { return slice ? slice->id : SliceId{block.exported(), 0}; }
+  };
+  // A slice where it is small, whatever the peers; else a block, whose descriptor they get.
+  Result<Memory> takeMemory(int64_t bytes, const std::vector<int> &peers);
+  // Nobody uses it any more, though peers may have windows on it.
+  void giveMemory(Memory memory);
+  // A peer's block.
   Result<Window> open(int peer, const Export &exported);
   // Instead of open(): a descriptor that is kept would keep the memory, too.
   void decline(int peer, const Export &exported);
-  // Keeps it until the peers have said farewell.
-  void retire(Block block) { retired_.push_back(std::move(block)); }
 
 private:
   Node(int rank, int size, std::shared_ptr<GpuContext> gpu, std::shared_ptr<Shared> shared)
@@ -116,7 +125,9 @@ private:
   std::unique_ptr<Links> links_;
   Pool pool_;
   uint64_t nextId_ = 0;
-  std::vector<Block> chunks_, retired_;
+  // Of the pool; to be used again, as CUDA IPC wants a block to outlive the peers' windows, and
+  // peer access their calls.
+  std::vector<Block> chunks_, spare_;
   std::map<std::pair<int, uint64_t>, Window> windows_; // peers' chunks, by id
 };
 

@@ -1,4 +1,5 @@
-// pool.h - one rank's GPU memory for workspaces, shared out to its groups.
+// pool.h - one rank's GPU memory for workspaces and small symmetric memory, shared out to its
+// groups.
 //
 // Memory comes in chunks that peers open whole; a group gets a slice of one. Belongs to the
 // rank's thread.
