@@ -33,12 +33,12 @@ ways() {
   if [ "$COLL_GPUS" -lt 2 ]; then
     for way in ipc vmm; do
       check $way 30 env COLL_DIRECT_MEMORY=$way "$perf" all_reduce --ranks=2 \
-        --backend=direct,direct:registered -b 4 -e 1M -f 64 -n 1 -w 0 --repeat=1 --timeout=20
+        --backend=direct,direct:registered,direct:user -b 4 -e 1M -f 64 -n 1 -w 0 --repeat=1 --timeout=20
     done
     return
   fi
   check ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" all_reduce --ranks=2 \
-    --backend=direct,direct:registered -b 4 -e 16M -f 64 -n 3 -w 1
+    --backend=direct,direct:registered,direct:user -b 4 -e 16M -f 64 -n 3 -w 1
   echo '{"format": "coll routes", "version": 1, "routes": [{"memory": "gpu", "backend": "direct"}]}' >"$table"
   check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks=2 --backend=auto:gpu,direct \
     -b 1K -e 16M -f 64 -n 5

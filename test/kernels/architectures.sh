@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # architectures.sh NVCC ARCH FOLDER: the kernels as code for another GPU than the build is for. FOLDER
-# is for what comes out. Kernels that are many instances of the same code stop at PTX (they take an
-# assembler minutes), and the root update is made for one optimizer.
+# is for what comes out; skipped where NVCC is empty. Kernels that are many instances of the same
+# code stop at PTX (they take an assembler minutes), and the root update is made for one optimizer.
 set -euo pipefail
 compiler=$1 arch=$2 out=$3
+if [ -z "$compiler" ]; then
+  echo "SKIPPED: code for $arch needs nvcc"
+  exit 77
+fi
 cd "$(dirname "$0")/../.."
 mkdir -p "$out"
 nvcc() { "$compiler" -std=c++17 --expt-relaxed-constexpr -I. -arch="$arch" "$@"; }

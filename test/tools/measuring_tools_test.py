@@ -180,7 +180,7 @@ class CollPerfTest(unittest.TestCase):
         fake = {"COLL_CUDA": str(FAKE_GPU), "COLL_NCCL": str(FAKE_GPU)}
         for op in ("all_reduce", "all_gather", "send_recv"):
             done = run("coll-perf", op, "-b64", "-e64K", "-f32", "-n3", "-w1", "--ranks=4",
-                       "--backend=nccl:threads,nccl:threads:registered,threads",
+                       "--backend=nccl:threads,nccl:threads:registered,nccl:threads:user,threads",
                        "--timing=eager,latency" + ("" if op == "send_recv" else ",graph"), **fake)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("registered", done.stdout)

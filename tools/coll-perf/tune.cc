@@ -50,7 +50,7 @@ Status check(const std::vector<Side> &sides) {
   for (const Side &side : sides) {
     if (side.backend == "auto")
       return Status::invalid("--backend: auto is what the table is for");
-    if (side.registered)
+    if (side.registered != Registered::No)
       return Status::invalid("--backend: a route cannot ask for registered buffers");
     for (const Side &other : sides)
       if (&side != &other && side.backend == other.backend && side.memory == other.memory)

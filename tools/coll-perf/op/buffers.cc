@@ -71,26 +71,28 @@ public:
   explicit GpuBuffers(const rt::dl::Cuda &cuda, std::shared_ptr<GpuContext> gpu)
       : cuda_(&cuda), gpu_(std::move(gpu)) {}
 
-  Status open(int64_t bytes, bool registered, rt::Communicator &group) {
+  Status open(int64_t bytes, Registered registered, rt::Communicator &group) {
     {
       rt::dl::CudaScope scope(*cuda_, gpu_->context());
       COLL_RETURN_IF_ERROR(gpu_->check(
           cuda_->streamCreate(&stream_, rt::dl::kCudaStreamNonBlocking), "cuStreamCreate"));
     }
     for (auto [i, at] : {std::pair(0, &src_), {1, &dst_}}) {
-      if (registered) {
-        Result<std::unique_ptr<rt::Registration>> made = group.allocate(bytes);
+      if (registered != Registered::Own) {
+        Result<GpuMemory> made = GpuMemory::create(gpu_, GpuMemory::Kind::Device, bytes);
         if (!made)
           return made.status();
-        registrations_[i] = made.take();
-        *at = registrations_[i]->data();
-        continue;
+        memory_[i] = made.take();
+        *at = memory_[i].device();
       }
-      Result<GpuMemory> made = GpuMemory::create(gpu_, GpuMemory::Kind::Device, bytes);
-      if (!made)
-        return made.status();
-      memory_[i] = made.take();
-      *at = memory_[i].device();
+      if (registered == Registered::No)
+        continue;
+      Result<std::unique_ptr<rt::Registration>> known =
+          registered == Registered::Own ? group.allocate(bytes) : group.registerMemory(*at, bytes);
+      if (!known)
+        return known.status();
+      registrations_[i] = known.take();
+      *at = registrations_[i]->data();
     }
     Result<GpuMemory> staging = GpuMemory::create(gpu_, GpuMemory::Kind::Pinned, kStagingBytes);
     if (!staging)
@@ -198,7 +200,7 @@ Result<std::unique_ptr<Buffers>> Buffers::create(const OpPlan &plan, const Side 
                                                  rt::Communicator &group) {
   int64_t bytes = roomOf(plan, rank);
   // Symmetric memory has one size everywhere.
-  for (int other = 0; side.registered && other < plan.ranks; ++other)
+  for (int other = 0; side.registered != Registered::No && other < plan.ranks; ++other)
     bytes = std::max(bytes, roomOf(plan, other));
   if (side.memory == MemoryKind::Host) {
     auto buffers = std::make_unique<HostBuffers>();

@@ -57,9 +57,11 @@ void addOpOptions(CLI::App &app, OpWords &words) {
   option("--timing", words.timings,
          "some of eager (one after the other), graph (all in a CUDA graph), latency (each alone)");
   group = "Where";
-  option("--backend", words.backends,
-         "side by side in one run, the first is what others are set beside; each with :threads or "
-         ":processes, :gpu or :host, :registered (buffers of the backend) if not as usual");
+  option(
+      "--backend", words.backends,
+      "side by side in one run, the first is what others are set beside; each with :threads or "
+      ":processes, :gpu or :host, :registered (buffers of the backend) or :user (ordinary buffers "
+      "that it was told of) if not as usual");
   group = "Accuracy";
   option("-n,--iterations", words.plan.iterations, "operations per figure");
   option("-w,--warmup", words.plan.warmup, "operations before");
@@ -170,7 +172,8 @@ Status fit(const OpPlan &plan, Side &side) {
   if (side.sharded && !isUpdate)
     return Status::invalid("--backend: nccl:sharded is of root_update");
   // Every root writes into everybody's parameters.
-  side.registered |= isUpdate && side.backend == "direct";
+  if (isUpdate && side.backend == "direct" && side.registered == Registered::No)
+    side.registered = Registered::Own;
   return {};
 }
 

@@ -27,8 +27,9 @@ std::string wordsOf(const std::string &backend) {
   if (backend == "threads")
     return "threads, host";
   if (backend == "nccl")
-    return "threads, processes, gpu, registered, sharded";
-  return ofGpus(backend) ? "threads, processes, gpu, registered" : "threads, processes, gpu, host";
+    return "threads, processes, gpu, registered, user, sharded";
+  return ofGpus(backend) ? "threads, processes, gpu, registered, user"
+                         : "threads, processes, gpu, host";
 }
 
 } // namespace
@@ -127,8 +128,8 @@ Result<Side> parseSide(const std::string &text) {
       side.memory = MemoryKind::Gpu;
     else if (word == "host" && !isOfGpus)
       side.memory = MemoryKind::Host;
-    else if (word == "registered" && isOfGpus)
-      side.registered = true;
+    else if ((word == "registered" || word == "user") && isOfGpus)
+      side.registered = word == "user" ? Registered::Users : Registered::Own;
     else if (word == "sharded" && side.backend == "nccl")
       side.sharded = true;
     else

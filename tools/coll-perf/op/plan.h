@@ -57,14 +57,17 @@ bool isOp(const std::string &name);
 bool hasReduction(const std::string &op);
 const std::vector<std::string> &opNames();
 
+// Whether the backend knows the buffers: no, as a user's that it was told of, or as its own.
+enum class Registered { No, Users, Own };
+
 // How one backend is run.
 struct Side {
   std::string backend;    // as in createBackend
   bool processes = false; // one for each rank; else threads of one
   MemoryKind memory = MemoryKind::Host;
-  bool registered = false; // the backend allocates the buffers
-  bool sharded = false;    // nccl's root_update: reduce_scatter, a part of the step, all_gather
-  std::string label;       // in tables and rows
+  Registered registered = Registered::No;
+  bool sharded = false; // nccl's root_update: reduce_scatter, a part of the step, all_gather
+  std::string label;    // in tables and rows
 };
 // "threads", "net", "net:gpu", "nccl:threads", "direct:registered": a backend's name with what
 // differs from its usual way to run.
