@@ -92,6 +92,30 @@ TEST_F(MoePeerTest, EveryValueIsThatOfTheExchange) {
     }
 }
 
+// As many rows as there may be, of fewer tokens than there is room for, and of all of them.
+TEST_F(MoePeerTest, EveryValueIsThatOfTheLowLatencyMode) {
+  for (int ranks : {1, 2, 4})
+    for (MoeSkew skew : {MoeSkew::Uniform, MoeSkew::Few, MoeSkew::One}) {
+      SCOPED_TRACE(std::to_string(ranks) + " ranks, " + nameOf(skew));
+      MoeTask task = smallTask(ranks, skew);
+      task.lowLatencyTokens = {5, task.tokens, 1};
+      play(task, [&](Result<std::unique_ptr<NcclMoePeer>> made) {
+        ASSERT_TRUE(made.ok()) << made.status().toString();
+        NcclMoePeer &peer = **made;
+        EXPECT_EQ(peer.name(), "NCCL 2.28.9 send/recv, packed, worst case");
+        for (int tokens : task.lowLatencyTokens) {
+          const Status used = peer.use(tokens);
+          ASSERT_TRUE(used.ok()) << used.toString();
+          const Result<int64_t> wrong = peer.check();
+          ASSERT_TRUE(wrong.ok()) << wrong.status().toString();
+          EXPECT_EQ(*wrong, 0) << tokens << " tokens";
+        }
+      });
+      EXPECT_EQ(nccl_.misuse(), "");
+      EXPECT_EQ(cuda_.misuse(), "");
+    }
+}
+
 TEST_F(MoePeerTest, WhereNcclFailsItSaysSo) {
   nccl_.failNext("groupEnd", rt::dl::kNcclSystemError);
   play(smallTask(1, MoeSkew::Uniform), [](Result<std::unique_ptr<NcclMoePeer>> made) {

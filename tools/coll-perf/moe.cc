@@ -81,8 +81,6 @@ int runMoe(Words &words) {
   task.timeoutUs = static_cast<int64_t>(words.timeoutS * 1e6);
   if (words.lowLatency && words.calls->count() > 0)
     return fail(Status::invalid("moe: --calls is for the mode without --low-latency"));
-  if (words.lowLatency && words.peers != "none")
-    return fail(Status::invalid("moe: --peers is for the mode without --low-latency"));
   task.nccl = words.peers == "nccl";
   if (words.lowLatency)
     chooseLowLatency(words);
@@ -114,7 +112,7 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
               "With --low-latency: median and 99th percentile of --repeat samples; a sample is a "
               "graph with -n\npairs of calls, or one call as the host sees it (alone).\n\n"
               "Examples:\n"
-              "  coll-perf moe --low-latency --json=rows.jsonl --plot=tokens.svg\n"
+              "  coll-perf moe --low-latency --peers=nccl --json=rows.jsonl --plot=tokens.svg\n"
               "  coll-perf moe --sms=8,16,24,32 --json=rows.jsonl --plot=sms.svg\n"
               "  coll-perf moe --tokens=128,1024,4096 --skew=uniform,few,one --peers=nccl\n"
               "  coll-perf moe --ranks=4 --nodes=2\n"
@@ -140,7 +138,8 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
       ->capture_default_str();
   moe->add_option(
          "--peers", words->peers,
-         "nccl: the same exchange by NCCL's send and receive with packing, in the same run")
+         "nccl: the same exchange by NCCL's send and receive with packing, in the same run; with\n"
+         "--low-latency of as many rows as there may be")
       ->check(CLI::IsMember({"nccl", "none"}))
       ->capture_default_str();
   words->sms = moe->add_option("--sms", task.sms, "multiprocessors, several after each other")

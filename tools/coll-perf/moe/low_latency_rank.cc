@@ -2,6 +2,7 @@
 
 #include "tools/coll-perf/moe/cards.h"
 #include "tools/coll-perf/moe/low_latency_calls.h"
+#include "tools/coll-perf/moe/nccl_peer.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>
@@ -27,19 +28,29 @@ struct Times {
 
 struct Figure {
   const LowLatencyPair *pair;
-  int tokens, sms;
+  int tokens, sms;     // sms: of NCCL's -1
   Times inARow, alone; // calls; a round's two calls count as one
   int64_t received;    // rows a rank, mean
+};
+
+// Who makes the calls of pairs.
+struct Maker {
+  const GpuRoom &room;
+  rt::dl::CudaStream stream;
+  std::function<Status(const LowLatencyPair &pair, int which)> call;
+  std::function<Status()> synchronize;
+  std::function<Result<int64_t>()> numReceived; // rows of the last dispatch
 };
 
 // Calls on a stream, made into a graph.
 class Graph {
 public:
-  Graph(LowLatencyCalls &calls, const LowLatencyPair &pair, int pairs, int sms)
-      : calls_(calls), cuda_(calls.room().cuda()) {
-    status_ = capture(pair, pairs, sms);
+  Graph(const Maker &maker, const LowLatencyPair &pair, int pairs)
+      : maker_(maker), cuda_(maker.room.cuda()) {
+    status_ = capture(pair, pairs);
   }
   ~Graph() {
+    rt::dl::CudaScope scope(cuda_, maker_.room.gpu()->context());
     if (exec_)
       (void)cuda_.graphExecDestroy(exec_);
     if (graph_)
@@ -50,30 +61,30 @@ public:
 
   const Status &status() const { return status_; }
   Status launch() {
-    rt::dl::CudaScope scope(cuda_, calls_.room().gpu()->context());
-    return driver(cuda_.graphLaunch(exec_, calls_.stream()), "cuGraphLaunch");
+    rt::dl::CudaScope scope(cuda_, maker_.room.gpu()->context());
+    return driver(cuda_.graphLaunch(exec_, maker_.stream), "cuGraphLaunch");
   }
 
 private:
   Status driver(rt::dl::CudaResult result, const char *call) const {
-    return calls_.room().gpu()->check(result, call);
+    return maker_.room.gpu()->check(result, call);
   }
-  Status capture(const LowLatencyPair &pair, int pairs, int sms) {
-    rt::dl::CudaScope scope(cuda_, calls_.room().gpu()->context());
+  Status capture(const LowLatencyPair &pair, int pairs) {
+    rt::dl::CudaScope scope(cuda_, maker_.room.gpu()->context());
     COLL_RETURN_IF_ERROR(
-        driver(cuda_.streamBeginCapture(calls_.stream(), rt::dl::kCudaCaptureThreadLocal),
+        driver(cuda_.streamBeginCapture(maker_.stream, rt::dl::kCudaCaptureThreadLocal),
                "cuStreamBeginCapture"));
     Status made;
     for (int i = 0; i < 2 * pairs && made.ok(); ++i)
-      made = calls_.call(pair, i % 2, sms);
+      made = maker_.call(pair, i % 2);
     const Status ended =
-        driver(cuda_.streamEndCapture(calls_.stream(), &graph_), "cuStreamEndCapture");
+        driver(cuda_.streamEndCapture(maker_.stream, &graph_), "cuStreamEndCapture");
     COLL_RETURN_IF_ERROR(made);
     COLL_RETURN_IF_ERROR(ended);
     return driver(cuda_.graphInstantiate(&exec_, graph_, 0), "cuGraphInstantiate");
   }
 
-  LowLatencyCalls &calls_;
+  const Maker &maker_;
   const rt::dl::Cuda &cuda_;
   rt::dl::CudaGraph graph_ = nullptr;
   rt::dl::CudaGraphExec exec_ = nullptr;
@@ -89,19 +100,25 @@ public:
   Status close();
 
 private:
-  Status measureTokens(int tokens, int sms, MoeReport &report);
-  Result<Figure> measurePair(const LowLatencyPair &pair, int tokens, int sms);
+  Status measureTokens(int tokens, int sms);
+  // Nothing where NCCL cannot be had.
+  Status measurePeer();
+  Result<Figure> measurePair(const Maker &maker, const LowLatencyPair &pair, int tokens, int sms);
   // `work`: to be done `calls` calls at a time, and waited for.
-  Result<Times> time(const std::function<Status()> &work, int calls);
-  Status checkAll(int sms, MoeReport &report);
-  void print(const Figure &figure) const;
+  Result<Times> time(const Maker &maker, const std::function<Status()> &work, int calls);
+  Status addWrong(const Result<int64_t> &mine);
+  void print(const std::string &name, const Figure &figure) const;
+  const Figure *peerOf(const Figure &figure) const;
   Row rowOf(const Figure &figure) const;
-  MoePoint pointOf(const Figure &figure) const;
+  MoePoint pointOf(const std::string &name, const Figure &figure) const;
 
   const MoeTask &task_;
   Gathering &ranks_;
   std::unique_ptr<net::Transport> transport_; // between nodes
   std::unique_ptr<LowLatencyCalls> calls_;
+  std::vector<Figure> ours_, peers_;
+  std::string peerName_;
+  int64_t wrong_ = -1;
 };
 
 Status LowLatencyRank::open(const rt::JobOptions &job) {
@@ -115,10 +132,11 @@ Status LowLatencyRank::open(const rt::JobOptions &job) {
   return syncAll(ranks_, calls_->buffer());
 }
 
-Result<Times> LowLatencyRank::time(const std::function<Status()> &work, int calls) {
+Result<Times> LowLatencyRank::time(const Maker &maker, const std::function<Status()> &work,
+                                   int calls) {
   const auto once = [&] {
     COLL_RETURN_IF_ERROR(work());
-    return calls_->synchronize();
+    return maker.synchronize();
   };
   Status status;
   for (int i = 0; i < task_.warmup && status.ok(); ++i)
@@ -144,25 +162,28 @@ Result<Times> LowLatencyRank::time(const std::function<Status()> &work, int call
   return times;
 }
 
-Result<Figure> LowLatencyRank::measurePair(const LowLatencyPair &pair, int tokens, int sms) {
+Result<Figure> LowLatencyRank::measurePair(const Maker &maker, const LowLatencyPair &pair,
+                                           int tokens, int sms) {
   Figure figure = {&pair, tokens, sms, {}, {}, 0};
   const int callsOfPair = pair.isRound() ? 1 : 2;
   Result<Times> alone = time(
+      maker,
       [&] {
-        COLL_RETURN_IF_ERROR(calls_->call(pair, 0, sms));
-        return pair.isRound() ? calls_->call(pair, 1, sms) : Status::okay();
+        COLL_RETURN_IF_ERROR(maker.call(pair, 0));
+        return pair.isRound() ? maker.call(pair, 1) : Status::okay();
       },
       1);
   if (!alone)
     return alone.status().annotate(pair.name);
   figure.alone = *alone;
-  Graph graph(*calls_, pair, task_.iterations, sms);
+  Graph graph(maker, pair, task_.iterations);
   COLL_RETURN_IF_ERROR(ranks_.agree(graph.status()));
-  Result<Times> inARow = time([&] { return graph.launch(); }, callsOfPair * task_.iterations);
+  Result<Times> inARow =
+      time(maker, [&] { return graph.launch(); }, callsOfPair * task_.iterations);
   if (!inARow)
     return inARow.status().annotate(pair.name);
   figure.inARow = *inARow;
-  Result<int64_t> mine = calls_->numReceived();
+  Result<int64_t> mine = maker.numReceived();
   Result<std::vector<int64_t>> received = ranks_.agree(mine.status(), mine.ok() ? *mine : 0);
   if (!received)
     return received.status();
@@ -171,14 +192,13 @@ Result<Figure> LowLatencyRank::measurePair(const LowLatencyPair &pair, int token
   return figure;
 }
 
-Status LowLatencyRank::checkAll(int sms, MoeReport &report) {
-  Result<int64_t> mine = calls_->check(sms);
+Status LowLatencyRank::addWrong(const Result<int64_t> &mine) {
   Result<std::vector<int64_t>> all = ranks_.agree(mine.status(), mine.ok() ? *mine : 0);
   if (!all)
     return all.status();
-  report.wrong = std::max<int64_t>(report.wrong, 0);
+  wrong_ = std::max<int64_t>(wrong_, 0);
   for (int64_t count : *all)
-    report.wrong += count;
+    wrong_ += count;
   return Status::okay();
 }
 
@@ -195,13 +215,24 @@ double bytesOf(const MoeTask &task, const Figure &figure) {
 
 double us(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
-void LowLatencyRank::print(const Figure &figure) const {
+void LowLatencyRank::print(const std::string &name, const Figure &figure) const {
   if (ranks_.rank() != 0)
     return;
-  std::printf("%-28s %6d %5d %9.2f %9.2f %9.2f %9.2f %8.1f\n", figure.pair->name, figure.tokens,
-              figure.sms, us(figure.inARow.median), us(figure.inARow.p99), us(figure.alone.median),
-              us(figure.alone.p99), bytesOf(task_, figure) / us(figure.inARow.median) * 1e-3);
+  std::printf("%-32s %6d %5s %9.2f %9.2f %9.2f %9.2f %8.1f\n", name.c_str(), figure.tokens,
+              figure.sms < 0 ? "" : std::to_string(figure.sms).c_str(), us(figure.inARow.median),
+              us(figure.inARow.p99), us(figure.alone.median), us(figure.alone.p99),
+              bytesOf(task_, figure) / us(figure.inARow.median) * 1e-3);
   std::fflush(stdout);
+}
+
+// What NCCL's figure is that one of ours is held against; null: none. It has neither hooks nor a
+// format of its own.
+const Figure *LowLatencyRank::peerOf(const Figure &figure) const {
+  for (const Figure &peer : peers_)
+    if (peer.tokens == figure.tokens && peer.pair->isDispatch == figure.pair->isDispatch &&
+        peer.pair->fp8 == figure.pair->fp8)
+      return &peer;
+  return nullptr;
 }
 
 Row LowLatencyRank::rowOf(const Figure &figure) const {
@@ -221,46 +252,97 @@ Row LowLatencyRank::rowOf(const Figure &figure) const {
               {"sms", figure.sms},
               {"received_rows", static_cast<double>(figure.received)},
               {"gbps", bytesOf(task_, figure) / us(figure.inARow.median) * 1e-3}};
+  if (const Figure *peer = peerOf(figure)) {
+    row.peer = us(peer->inARow.median);
+    row.peerName = peerName_;
+    row.more.insert(row.more.end(), {{"peer_p99", us(peer->inARow.p99)},
+                                     {"peer_alone", us(peer->alone.median)},
+                                     {"peer_alone_p99", us(peer->alone.p99)}});
+  }
   return row;
 }
 
-MoePoint LowLatencyRank::pointOf(const Figure &figure) const {
-  const bool isOneOfMany = task_.sms.size() > 1;
+MoePoint LowLatencyRank::pointOf(const std::string &name, const Figure &figure) const {
+  const bool isOneOfMany = figure.sms >= 0 && task_.sms.size() > 1;
   const double time = us(figure.inARow.median);
-  return {figure.pair->name + (isOneOfMany ? ", " + std::to_string(figure.sms) + " SMs" : ""),
-          figure.tokens, time, bytesOf(task_, figure) / time * 1e-3};
+  return {name + (isOneOfMany ? ", " + std::to_string(figure.sms) + " SMs" : ""), figure.tokens,
+          time, bytesOf(task_, figure) / time * 1e-3};
 }
 
-Status LowLatencyRank::measureTokens(int tokens, int sms, MoeReport &report) {
+Status LowLatencyRank::measureTokens(int tokens, int sms) {
   calls_->use(tokens);
+  const Maker maker = {
+      calls_->room(), calls_->stream(),
+      [&](const LowLatencyPair &pair, int which) { return calls_->call(pair, which, sms); },
+      [&] { return calls_->synchronize(); }, [&] { return calls_->numReceived(); }};
   if (task_.check)
-    COLL_RETURN_IF_ERROR(checkAll(sms, report));
+    COLL_RETURN_IF_ERROR(addWrong(calls_->check(sms)));
   for (const LowLatencyPair &pair : lowLatencyPairs()) {
     if (pair.fp8 && !task_.fp8)
       continue;
-    Result<Figure> figure = measurePair(pair, tokens, sms);
+    Result<Figure> figure = measurePair(maker, pair, tokens, sms);
     if (!figure)
       return figure.status();
-    print(*figure);
-    report.rows.push_back(rowOf(*figure));
-    report.points.push_back(pointOf(*figure));
+    print(pair.name, *figure);
+    ours_.push_back(*figure);
   }
   return Status::okay();
+}
+
+Status LowLatencyRank::measurePeer() {
+  Result<std::unique_ptr<NcclMoePeer>> made = NcclMoePeer::join(task_, ranks_);
+  if (!made || !*made)
+    return made.status();
+  NcclMoePeer &peer = **made;
+  peerName_ = peer.name();
+  const Maker maker = {
+      peer.room(), peer.stream(),
+      [&](const LowLatencyPair &pair, int which) {
+        return peer.call(!pair.isDispatch[static_cast<size_t>(which)] ? MoeCall::Combine
+                         : pair.fp8                                   ? MoeCall::DispatchFp8
+                                                                      : MoeCall::Dispatch);
+      },
+      [&] { return peer.synchronize(); }, [&] { return Result<int64_t>(peer.numReceived()); }};
+  for (int tokens : task_.lowLatencyTokens) {
+    COLL_RETURN_IF_ERROR(ranks_.agree(peer.use(tokens)).annotate("NCCL"));
+    if (task_.check)
+      COLL_RETURN_IF_ERROR(addWrong(peer.check()).annotate("NCCL"));
+    for (const LowLatencyPair &pair : lowLatencyPairs()) {
+      if (pair.log || pair.hooked || (pair.fp8 && !task_.fp8))
+        continue;
+      Result<Figure> figure = measurePair(maker, pair, tokens, /*sms=*/-1);
+      if (!figure)
+        return figure.status().annotate("NCCL");
+      print(std::string("NCCL ") + pair.name, *figure);
+      peers_.push_back(*figure);
+    }
+  }
+  // Nobody leaves what others still send to.
+  return ranks_.agree(peer.synchronize());
 }
 
 Result<MoeReport> LowLatencyRank::measure() {
   if (ranks_.rank() == 0) {
     std::printf("%s\nmoe, low latency: %d ranks, nodes: %d, hidden %d%s\n"
-                "%-28s %6s %5s %9s %9s %9s %9s %8s\n",
+                "%-32s %6s %5s %9s %9s %9s %9s %8s\n",
                 machineName().c_str(), task_.ranks, task_.nodes, task_.hidden,
                 task_.routes().c_str(), "call", "tokens", "SMs", "us", "p99", "alone", "p99",
                 "GB/s");
     std::fflush(stdout);
   }
-  MoeReport report;
   for (int sms : task_.sms)
     for (int tokens : task_.lowLatencyTokens)
-      COLL_RETURN_IF_ERROR(measureTokens(tokens, sms, report));
+      COLL_RETURN_IF_ERROR(measureTokens(tokens, sms));
+  if (task_.nccl)
+    COLL_RETURN_IF_ERROR(measurePeer());
+  MoeReport report;
+  report.wrong = wrong_;
+  for (const Figure &figure : ours_) {
+    report.rows.push_back(rowOf(figure));
+    report.points.push_back(pointOf(figure.pair->name, figure));
+  }
+  for (const Figure &figure : peers_)
+    report.points.push_back(pointOf(std::string("NCCL ") + figure.pair->name, figure));
   return report;
 }
 

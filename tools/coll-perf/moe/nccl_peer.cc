@@ -4,7 +4,9 @@
 #include "runtime/net/socket.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <thread>
 
@@ -36,6 +38,22 @@ Result<std::unique_ptr<NcclMoePeer>> NcclMoePeer::create(const MoeTask &task, in
   std::unique_ptr<NcclMoePeer> peer(new NcclMoePeer(task, rank));
   COLL_RETURN_IF_ERROR(peer->open(nccl, swap));
   return peer;
+}
+
+Result<std::unique_ptr<NcclMoePeer>> NcclMoePeer::join(const MoeTask &task, Gathering &ranks) {
+  Result<const rt::dl::Nccl *> nccl = rt::dl::nccl();
+  Result<std::unique_ptr<NcclMoePeer>> made =
+      nccl.ok() ? create(task, ranks.rank(), **nccl,
+                         [&](const std::string &mine) { return ranks.swap(mine); })
+                : Result<std::unique_ptr<NcclMoePeer>>(nccl.status());
+  const Status agreed = ranks.agree(made.status());
+  if (agreed.ok())
+    return made;
+  if (agreed.code() != kCollUnsupported)
+    return agreed.annotate("NCCL");
+  if (ranks.rank() == 0)
+    std::printf("SKIPPED: NCCL: %s\n", agreed.message().c_str());
+  return std::unique_ptr<NcclMoePeer>();
 }
 
 NcclMoePeer::~NcclMoePeer() {
@@ -75,6 +93,11 @@ Status NcclMoePeer::open(const rt::dl::Nccl &nccl, const NcclRanks::Swap &swap) 
             "cuDeviceGetAttribute"));
   blocks_ = kBlocksOfMultiprocessor * static_cast<uint32_t>(multiprocessors);
   room_.useStream(stream_);
+  return use(task_.tokens);
+}
+
+Status NcclMoePeer::use(int tokens) {
+  task_.tokens = tokens;
   route();
   return fill();
 }
@@ -84,6 +107,9 @@ Status NcclMoePeer::open(const rt::dl::Nccl &nccl, const NcclRanks::Swap &swap) 
 void NcclMoePeer::route() {
   topk_ = moeTopk(task_, rank_);
   places_.assign(at(int64_t{task_.tokens} * task_.ranks), -1);
+  tokens_.clear();
+  going_.clear();
+  coming_.clear();
   sendBegin_ = recvBegin_ = {0};
   for (int rank = 0; rank < task_.ranks; ++rank) {
     for (int32_t t = 0; t < task_.tokens; ++t)
@@ -91,20 +117,29 @@ void NcclMoePeer::route() {
         places_[at(int64_t{t} * task_.ranks + rank)] = static_cast<int32_t>(tokens_.size());
         tokens_.push_back(t);
       }
+    going_.push_back(
+        static_cast<int32_t>(static_cast<int64_t>(tokens_.size()) - sendBegin_.back()));
+    if (isWorstCase_) // the last is none
+      tokens_.resize(at(sendBegin_.back() + task_.tokens), task_.tokens);
     sendBegin_.push_back(static_cast<int64_t>(tokens_.size()));
     const std::vector<int64_t> theirs = moeTopk(task_, rank);
-    int64_t come = 0;
+    int32_t come = 0;
     for (int64_t t = 0; t < task_.tokens; ++t)
       come += goesTo(task_, theirs, t, rank_);
-    recvBegin_.push_back(recvBegin_.back() + come);
+    coming_.push_back(come);
+    recvBegin_.push_back(recvBegin_.back() + (isWorstCase_ ? task_.tokens : come));
   }
+}
+
+int64_t NcclMoePeer::numReceived() const {
+  return std::accumulate(coming_.begin(), coming_.end(), int64_t{0});
 }
 
 NcclMoePeer::Cargo NcclMoePeer::cargoOf(const MoeRecord &record) const {
   Cargo cargo;
   cargo.record = record;
   cargo.out = moeRun(record, static_cast<uint32_t>(tokens_.size()));
-  cargo.in = moeRun(record, static_cast<uint32_t>(numReceived()));
+  cargo.in = moeRun(record, static_cast<uint32_t>(placesIn()));
   const struct {
     uint64_t MoeRun::*array;
     int64_t bytes; // of a token
@@ -120,6 +155,9 @@ NcclMoePeer::Cargo NcclMoePeer::cargoOf(const MoeRecord &record) const {
         if (count > 0)
           messages.push_back({sends, rank, base + place + first * bytes, at(count * bytes)});
       };
+      // In the low-latency mode weights stay.
+      if (array == &MoeRun::topkWeights && isWorstCase_)
+        continue;
       part(out_, cargo.out.*array, sendBegin_, cargo.there, true);
       part(in_, cargo.in.*array, recvBegin_, cargo.there, false);
       // Experts give rows and weights back.
@@ -133,8 +171,10 @@ NcclMoePeer::Cargo NcclMoePeer::cargoOf(const MoeRecord &record) const {
 
 Status NcclMoePeer::fill() {
   const int64_t rowBytes = int64_t{task_.hidden} * 2, tokens = task_.tokens;
-  std::vector<char> x(at(tokens * rowBytes)), fp8(at(tokens * task_.hidden));
+  // With a token that is none.
+  std::vector<char> x(at((tokens + 1) * rowBytes)), fp8(at((tokens + 1) * task_.hidden));
   std::vector<float> scales, weights;
+  std::vector<int64_t> topk = topk_;
   for (int64_t t = 0; t < tokens; ++t) {
     moeRow(task_, rank_, t, rowBytes, x.data() + t * rowBytes);
     moeRow(task_, rank_, t, task_.hidden, fp8.data() + t * task_.hidden);
@@ -143,9 +183,11 @@ Status NcclMoePeer::fill() {
     for (int k = 0; k < task_.topk; ++k)
       weights.push_back(moeWeight(task_, rank_, t, k));
   }
-  std::vector<int32_t> counts(at(2 * int64_t{task_.ranks}));
-  for (size_t rank = 0; rank < at(task_.ranks); ++rank)
-    counts[rank] = static_cast<int32_t>(sendBegin_[rank + 1] - sendBegin_[rank]);
+  scales.resize(at((tokens + 1) * task_.numScales()));
+  weights.resize(at((tokens + 1) * task_.topk));
+  topk.resize(at((tokens + 1) * task_.topk), -1);
+  std::vector<int32_t> counts = going_;
+  counts.resize(2 * counts.size());
   Status status;
   const auto keep = [&](auto *&to, auto made) {
     if (made.ok())
@@ -157,23 +199,25 @@ Status NcclMoePeer::fill() {
   keep(xFp8_, room_.upload(fp8));
   keep(scales_, room_.upload(scales));
   keep(weights_, room_.upload(weights));
-  keep(topkOnGpu_, room_.upload(topk_));
+  keep(topkOnGpu_, room_.upload(topk));
   keep(tokensOnGpu_, room_.upload(tokens_));
   keep(placesOnGpu_, room_.upload(places_));
   keep(counts_, room_.upload(counts));
   const MoeRecord full = {static_cast<uint32_t>(rowBytes), static_cast<uint32_t>(task_.topk), 0};
-  const MoeRecord fp8Record = {static_cast<uint32_t>(task_.hidden), 0,
+  // What goes along known routes has no indices.
+  const uint32_t numTopk = isWorstCase_ ? full.numTopk : 0;
+  const MoeRecord fp8Record = {static_cast<uint32_t>(task_.hidden), numTopk,
                                static_cast<uint32_t>(task_.numScales())};
   const auto most = [&](size_t count) {
     const auto n = static_cast<uint32_t>(count);
     return static_cast<int64_t>(std::max(moeRun(full, n).bytes, moeRun(fp8Record, n).bytes));
   };
   keep(out_, room_.allocate(most(tokens_.size())));
-  keep(in_, room_.allocate(most(at(numReceived()))));
+  keep(in_, room_.allocate(most(at(placesIn()))));
   keep(sums_, room_.allocate(tokens * rowBytes));
   keep(sumsOfWeights_, room_.allocate(tokens * task_.topk * 4));
   COLL_RETURN_IF_ERROR(status);
-  bf16_ = cargoOf({static_cast<uint32_t>(rowBytes), 0, 0});
+  bf16_ = cargoOf({static_cast<uint32_t>(rowBytes), numTopk, 0});
   fp8_ = cargoOf(fp8Record);
   full_ = cargoOf(full);
   Result<rt::dl::GpuMemory> pinned = rt::dl::GpuMemory::create(
@@ -238,7 +282,7 @@ Status NcclMoePeer::swapCounts() {
   COLL_RETURN_IF_ERROR(synchronize());
   const auto *counts = reinterpret_cast<const int32_t *>(countsOnHost_.host());
   for (size_t rank = 0; rank < at(task_.ranks); ++rank)
-    if (counts[rank] != recvBegin_[rank + 1] - recvBegin_[rank])
+    if (counts[rank] != coming_[rank])
       return Status::internal("NCCL brought other counts than there are");
   return Status::okay();
 }
@@ -246,7 +290,7 @@ Status NcclMoePeer::swapCounts() {
 Status NcclMoePeer::unpermute() {
   kernels::MoeMergeArgs args;
   args.rowBytes = full_.record.rowBytes;
-  args.numTopk = full_.record.numTopk;
+  args.numTopk = isWorstCase_ ? 0 : full_.record.numTopk;
   args.numTokens = static_cast<uint32_t>(task_.tokens);
   args.numNodes = static_cast<uint32_t>(task_.ranks);
   args.node = kernels::kMoeNoNode;
@@ -281,7 +325,7 @@ Result<int64_t> NcclMoePeer::check() {
   Result<int64_t> fp8 = checkDispatched(fp8_);
   if (!fp8)
     return fp8;
-  COLL_RETURN_IF_ERROR(call(MoeCall::DispatchCounts));
+  COLL_RETURN_IF_ERROR(call(isWorstCase_ ? MoeCall::Dispatch : MoeCall::DispatchCounts));
   Result<int64_t> bf16 = checkDispatched(full_);
   if (!bf16)
     return bf16;
@@ -296,31 +340,39 @@ Result<int64_t> NcclMoePeer::check() {
 Result<int64_t> NcclMoePeer::checkDispatched(const Cargo &cargo) {
   COLL_RETURN_IF_ERROR(synchronize());
   const size_t row = cargo.record.rowBytes, numScales = cargo.record.numScales;
-  const std::vector<MoeArrival> arrivals = moeArrivals(task_, rank_);
-  const size_t count = arrivals.size();
-  if (static_cast<int64_t>(count) != numReceived())
-    return static_cast<int64_t>(count);
+  const size_t numTopk = cargo.record.numTopk, count = at(placesIn());
   auto rows = room_.download<char>(in_ + cargo.in.rows, count * row);
   auto scales = room_.download<float>(in_ + cargo.in.scales, count * numScales);
-  auto experts = room_.download<int64_t>(in_ + cargo.in.topkIdx, count * cargo.record.numTopk);
+  auto experts = room_.download<int64_t>(in_ + cargo.in.topkIdx, count * numTopk);
   for (const Status &status : {rows.status(), scales.status(), experts.status()})
     COLL_RETURN_IF_ERROR(status);
+  const std::vector<MoeArrival> arrivals = moeArrivals(task_, rank_);
+  size_t next = 0;
   int64_t wrong = 0;
   std::vector<char> expected(row);
-  std::vector<int64_t> topk;
-  for (size_t i = 0; i < count; ++i) {
-    const auto [source, token] = arrivals[i];
-    if (i == 0 || source != arrivals[i - 1].source)
-      topk = moeTopk(task_, source);
-    moeRow(task_, source, token, static_cast<int64_t>(row), expected.data());
-    wrong += std::memcmp(expected.data(), rows->data() + i * row, row) != 0;
-    for (size_t s = 0; s < numScales; ++s)
-      wrong +=
-          (*scales)[i * numScales + s] != moeScale(task_, source, token, static_cast<int64_t>(s));
-    for (size_t k = 0; k < cargo.record.numTopk; ++k)
-      wrong += (*experts)[i * cargo.record.numTopk + k] != topk[at(token * task_.topk) + k];
+  for (int source = 0; source < task_.ranks; ++source) {
+    const std::vector<int64_t> topk = moeTopk(task_, source);
+    for (size_t i = at(recvBegin_[at(source)]); i < at(recvBegin_[at(source + 1)]); ++i) {
+      const auto isWrong = [&](size_t k, int64_t expert) {
+        return (*experts)[i * numTopk + k] != expert;
+      };
+      if (next == arrivals.size() || arrivals[next].source != source) { // a place left over
+        wrong += !isWorstCase_;
+        for (size_t k = 0; k < numTopk; ++k)
+          wrong += isWrong(k, -1);
+        continue;
+      }
+      const int64_t token = arrivals[next++].token;
+      moeRow(task_, source, token, static_cast<int64_t>(row), expected.data());
+      wrong += std::memcmp(expected.data(), rows->data() + i * row, row) != 0;
+      for (size_t s = 0; s < numScales; ++s)
+        wrong +=
+            (*scales)[i * numScales + s] != moeScale(task_, source, token, static_cast<int64_t>(s));
+      for (size_t k = 0; k < numTopk; ++k)
+        wrong += isWrong(k, topk[at(token * task_.topk) + k]);
+    }
   }
-  return wrong;
+  return wrong + static_cast<int64_t>(arrivals.size() - next);
 }
 
 Result<int64_t> NcclMoePeer::checkCombined() {
@@ -340,7 +392,7 @@ Result<int64_t> NcclMoePeer::checkCombined() {
     for (size_t i = 0; i < hidden; ++i)
       wrong += (*sums)[at(t) * hidden + i] !=
                rt::f32ToBf16(static_cast<float>(copies) * rt::bf16ToF32(row[i]));
-    for (int k = 0; k < task_.topk; ++k) {
+    for (int k = 0; k < task_.topk && !isWorstCase_; ++k) {
       float sum = 0;
       for (int i = 0; i < copies; ++i)
         sum += moeWeight(task_, rank_, t, k);

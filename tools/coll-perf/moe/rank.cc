@@ -157,18 +157,9 @@ Status MoeRank::measureOurs(int sms, std::vector<Figure> &figures) {
 }
 
 Status MoeRank::measurePeer(Measured &measured) {
-  Result<const rt::dl::Nccl *> nccl = rt::dl::nccl();
-  Result<std::unique_ptr<NcclMoePeer>> made =
-      nccl.ok() ? NcclMoePeer::create(task_, ranks_.rank(), **nccl,
-                                      [&](const std::string &mine) { return ranks_.swap(mine); })
-                : Result<std::unique_ptr<NcclMoePeer>>(nccl.status());
-  if (Status agreed = ranks_.agree(made.status()); agreed.code() == kCollUnsupported) {
-    if (ranks_.rank() == 0)
-      std::printf("SKIPPED: NCCL: %s\n", agreed.message().c_str());
-    return Status::okay();
-  } else if (!agreed.ok()) {
-    return agreed.annotate("NCCL");
-  }
+  Result<std::unique_ptr<NcclMoePeer>> made = NcclMoePeer::join(task_, ranks_);
+  if (!made || !*made)
+    return made.status();
   NcclMoePeer &peer = **made;
   measured.peerName = peer.name();
   if (task_.check)

@@ -14,6 +14,8 @@ namespace coll::perf {
 
 namespace {
 
+constexpr int kMost = 1 << 20; // tokens, and values of one
+
 // splitmix64: every bit depends on all bits.
 uint64_t mixed(uint64_t value) {
   value += 0x9e3779b97f4a7c15u;
@@ -26,6 +28,11 @@ uint64_t placeOf(const MoeTask &task, int rank, int64_t token, uint64_t i) {
   return mixed((uint64_t{task.seed} << 40 | static_cast<uint64_t>(rank) << 32) +
                static_cast<uint64_t>(token)) +
          i;
+}
+
+Status refuse(const char *flag, int value, const std::string &what) {
+  return Status::invalid(std::string("moe: ") + flag + " is " + std::to_string(value) +
+                         "; it has to be " + what);
 }
 
 float fraction(uint64_t bits) { return static_cast<float>(mixed(bits) >> 40) / (1 << 24); }
@@ -70,18 +77,24 @@ std::string MoeTask::routes() const {
 }
 
 Status MoeTask::validate() const {
-  const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
   if (ranks < 1 || ranks > rt::kMoeNodeRanks)
-    return refuse("--ranks is from 1 to 8");
+    return refuse("--ranks", ranks, "from 1 to 8");
   if (nodes < 1 || ranks % nodes)
-    return refuse("--nodes divides the ranks");
-  if (tokens < 1 || tokens > 1 << 20 || hidden < 16 || hidden % 16 || hidden > 1 << 20)
-    return refuse("--tokens is positive, --hidden a multiple of 16");
+    return refuse("--nodes", nodes, "a divisor of the " + std::to_string(ranks) + " ranks");
+  if (tokens < 1 || tokens > kMost)
+    return refuse("--tokens", tokens, "from 1 to " + std::to_string(kMost));
+  if (hidden < 16 || hidden % 16 || hidden > kMost)
+    return refuse("--hidden", hidden, "a multiple of 16, up to " + std::to_string(kMost));
   const int most = static_cast<int>(kernels::MoeCounters::kMaxExperts) * ranks;
-  if (experts < 1 || experts % ranks || experts > most || topk < 1 ||
-      topk > std::min(rt::kMoeMaxTopk, experts))
-    return refuse("--experts is a multiple of the ranks up to " + std::to_string(most) +
-                  ", --topk up to 32 of them");
+  if (experts < 1 || experts % ranks || experts > most)
+    return refuse("--experts", experts,
+                  "a multiple of the ranks, which are " + std::to_string(ranks) + ", up to " +
+                      std::to_string(most));
+  const int mostTopk = std::min(rt::kMoeMaxTopk, experts);
+  if (topk < 1 || topk > mostTopk)
+    return refuse("--topk", topk,
+                  "from 1 to " + std::to_string(mostTopk) +
+                      (mostTopk == experts ? ", the number of --experts" : ""));
   COLL_RETURN_IF_ERROR(checkRange("-n", iterations, 1, 1e9));
   COLL_RETURN_IF_ERROR(checkRange("-w", warmup, 0, 1e9));
   COLL_RETURN_IF_ERROR(checkRange("--repeat", repeat, 1, 1e9));
@@ -96,14 +109,14 @@ Status MoeTask::validate() const {
 }
 
 Status MoeTask::validateLowLatency() const {
-  const auto refuse = [](const std::string &why) { return Status::invalid("moe: " + why); };
   for (int count : lowLatencyTokens)
-    if (count < 1 || count > tokens)
-      return refuse("--tokens of --low-latency are from 1 to 1024");
+    if (count < 1)
+      return refuse("--tokens", count, "from 1 to 1024 with --low-latency");
   for (int count : sms)
     if (count < 0 || count > static_cast<int>(kernels::kLowLatencyMaxBlocks))
-      return refuse("--sms of --low-latency are up to " +
-                    std::to_string(kernels::kLowLatencyMaxBlocks) + "; 0 is the default");
+      return refuse("--sms", count,
+                    "up to " + std::to_string(kernels::kLowLatencyMaxBlocks) +
+                        " with --low-latency; 0 is the default");
   return rt::checkMoeShape({tokens, hidden, topk, experts}, ranks);
 }
 
