@@ -20,8 +20,8 @@
 namespace mlir::coll {
 
 /// Reads `path` ("-" is the standard input). An error where the file cannot be
-/// read, is larger than 2 GiB (a device: 1 MiB), nests brackets deeper than 1,000, or is StableHLO
-/// bytecode. The error's text names the file.
+/// read, is larger than 2 GiB (a device: 1 MiB), is no text, nests brackets deeper than 1,000, or
+/// is StableHLO bytecode. The error's text names the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRef path);
 
 /// The line (from 1) on which brackets nest deeper than the parser can take; nullopt
@@ -35,9 +35,9 @@ llvm::StringRef hintAtPrettyForm(llvm::StringRef text);
 /// Runs `body` in a child process, on a thread with a large stack, and returns what
 /// it returns. Where the child dies of a signal, says so on the standard error
 /// stream and returns 70 (128 + the signal where a user asked for it: SIGINT,
-/// SIGTERM, SIGHUP, SIGQUIT, which are handed on to the child; a second one kills it). `tool` names
-/// the program in the message; `why`, where given, gets what the signal was, and stays empty
-/// otherwise.
+/// SIGTERM, SIGHUP, SIGQUIT, which are handed on to the child; another, a second or more later,
+/// kills it). `tool` names the program in the message; `why`, where given, gets what the signal
+/// was, and stays empty otherwise.
 ///
 /// Call it first thing in main, before any thread exists. What `body` does to
 /// memory is not seen by the caller.
