@@ -101,8 +101,8 @@ TEST(LaunchEnvTest, OpenMpiOfOneMachineHasAnAddress) {
   // Started by a batch script of Slurm's.
   seen.insert({{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_JOB_ID", "12"}});
   expectEnv(readWith(seen), "mpirun", 1, 2, 1, "127.0.0.1:27617");
-  seen["PMIX_NAMESPACE"] = "prterun-host-4711@1";
-  expectEnv(readWith(seen), "mpirun", 1, 2, 1, "127.0.0.1:28833");
+  seen["PMIX_NAMESPACE"] = "prterun-vm-10773@1";
+  expectEnv(readWith(seen), "mpirun", 1, 2, 1, "127.0.0.1:27931");
   seen["OMPI_COMM_WORLD_SIZE"] = "4";
   EXPECT_NE(readWith(seen).status().message().find("mpirun -x COLL_BOOTSTRAP=HOST:PORT"),
             std::string::npos);

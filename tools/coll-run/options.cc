@@ -86,8 +86,8 @@ cl::opt<bool>
 
 cl::opt<std::string> save("save", cl::value_desc("FILE.npz"), cl::cat(outputCategory),
                           cl::desc("write the final state (state_out_I) and losses; after "
-                                   "Ctrl-C, those of the last step; Ctrl-C again, a second or "
-                                   "more later, ends at once"));
+                                   "Ctrl-C, those of the last step\n(Ctrl-C again, a second or "
+                                   "more later, ends at once)"));
 cl::opt<std::string> report("report", cl::value_desc("FILE.html"), cl::cat(outputCategory),
                             cl::desc("write a page with losses, times, collectives and memory"));
 cl::opt<std::string> dumpStages("dump-stages", cl::value_desc("DIR"), cl::cat(outputCategory),
