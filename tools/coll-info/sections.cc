@@ -81,21 +81,14 @@ rt::Status isHere(const std::string &backend) {
   return gpu.ok() ? rt::dl::nccl().status() : gpu;
 }
 
-// Behind what stands for a backend: nothing where it can be used.
-std::string whyNotHere(const std::string &backend) {
-  const rt::Status here = isHere(backend);
-  return here.ok() ? "" : "not available here: " + here.message();
-}
-
 } // namespace
 
 void printBackends() {
   heading("backends (coll-run takes threads and net, coll-perf all)");
   for (const std::string &name : rt::backendNames()) {
-    const std::string why = whyNotHere(name);
-    printWrapped(
-        name + (why.empty() ? "" : std::string(9 - std::min<size_t>(name.size(), 8), ' ') + why),
-        2);
+    const rt::Status here = isHere(name);
+    const std::string gap(9 - std::min<size_t>(name.size(), 8), ' ');
+    printWrapped(here.ok() ? name : name + gap + "not available here: " + here.message(), 2);
   }
 }
 
@@ -200,7 +193,8 @@ bool printRoutes() {
   printWrapped("from " + routes->origin(), 2);
   for (const rt::Route &route : routes->all()) {
     printWrapped(route.describe(), 4);
-    printWrapped(whyNotHere(route.backend), 6);
+    if (!isHere(route.backend).ok()) // there may be many routes, and why is told once
+      printWrapped("not available here, see backends", 6);
   }
   return true;
 }
