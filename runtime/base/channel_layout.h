@@ -42,7 +42,7 @@ enum class ChannelOp : uint32_t {
   Reduce = 2,
   // Copies the pages that slot `pageSlot` of the UnpackMeta at src[1] describes from the
   // bounce buffer src[0] of `srcBytes` bytes to dst. A page outside either is left out and
-  // reported in pageErrors, before `done`.
+  // reported in pageErrors, before `done`. The same item may be posted again.
   Unpack = 3,
   // `rows` rows of `bytes` bytes each, dstPitch and srcPitch bytes apart, from src[0] to
   // dst; any alignment.
@@ -97,9 +97,10 @@ struct ChannelQueue {
 struct alignas(128) ChannelShared {
   alignas(128) uint32_t abort;                    // host: not 0 ends every block at its next look
   alignas(128) uint32_t error[kChannelMaxBlocks]; // ChannelError
-  uint64_t pageErrors[kChannelMaxBlocks];         // error words of Unpack and Expand
-  ChannelCounter done[kChannelMaxBlocks];         // item numbers
-  ChannelCounter exited[kChannelMaxBlocks];       // launch numbers: the block has left it
+  // Error words of Unpack and Expand, by the item's slot; the host clears them.
+  uint64_t pageErrors[kChannelMaxBlocks][kChannelSlots];
+  ChannelCounter done[kChannelMaxBlocks];   // item numbers
+  ChannelCounter exited[kChannelMaxBlocks]; // launch numbers: the block has left it
   ChannelQueue queues[kChannelMaxQueues];
 };
 

@@ -200,7 +200,7 @@ private:
       return unpackSlice(static_cast<const rt::UnpackMeta *>(item.src[1]), item.pageSlot,
                          {static_cast<char *>(const_cast<void *>(item.src[0])), item.srcBytes,
                           static_cast<char *>(item.dst), item.bytes},
-                         &launch_.shared->pageErrors[block_], team(), rings_);
+                         pageErrorOf(item), team(), rings_);
     case ChannelOp::CopyRows:
       return copyRowsShare(item, share_);
     case ChannelOp::Compress:
@@ -211,10 +211,13 @@ private:
     case ChannelOp::Expand:
       if constexpr (compress)
         expandRun(static_cast<char *>(item.dst), item.bytes, static_cast<const char *>(item.src[0]),
-                  item.srcBytes, &launch_.shared->pageErrors[block_], team(),
-                  pageCopyShared(rings_));
+                  item.srcBytes, pageErrorOf(item), team(), pageCopyShared(rings_));
       return;
     }
+  }
+
+  COLL_DEVICE uint64_t *pageErrorOf(const ChannelItem &item) const {
+    return &launch_.shared->pageErrors[block_][(item.seq - 1) % rt::kChannelSlots];
   }
 
   COLL_DEVICE uint32_t *reservedOf(const ChannelItem &item) const {

@@ -1,7 +1,5 @@
 #include "runtime/kernels/channel_port.h"
 
-#include "runtime/kernels/error_word.h"
-
 #include <string>
 
 namespace coll::kernels {
@@ -34,6 +32,8 @@ uint64_t ChannelPort::post(uint32_t queue, const ChannelItem &item, const void *
   if (sources)
     for (uint32_t i = 0; i < item.numSources && i < rt::kChannelMaxSources; ++i)
       to.sources[slot][i] = sources[i];
+  for (uint32_t b = 0; b < blocksPerQueue_; ++b)
+    __atomic_store_n(&shared_->pageErrors[queue * blocksPerQueue_ + b][slot], 0, __ATOMIC_RELAXED);
   // The kernel polls seq while the rest is written, so seq must not be copied with it.
   ChannelItem &at = to.items[slot];
   at.op = item.op;
@@ -56,6 +56,14 @@ uint64_t ChannelPort::post(uint32_t queue, const ChannelItem &item, const void *
   return number;
 }
 
+uint64_t ChannelPort::pageError(uint32_t queue, uint64_t number) const {
+  for (uint32_t b = 0; b < blocksPerQueue_; ++b)
+    if (const uint64_t word = acquire(
+            shared_->pageErrors[queue * blocksPerQueue_ + b][(number - 1) % rt::kChannelSlots]))
+      return word;
+  return 0;
+}
+
 bool ChannelPort::hasExited(uint64_t number) const {
   for (uint32_t b = 0; b < numQueues_ * blocksPerQueue_; ++b)
     if (acquire(shared_->exited[b].seq) < number)
@@ -66,13 +74,10 @@ bool ChannelPort::hasExited(uint64_t number) const {
 void ChannelPort::abort() { __atomic_store_n(&shared_->abort, 1u, __ATOMIC_RELEASE); }
 
 Status ChannelPort::error() const {
-  for (uint32_t b = 0; b < numQueues_ * blocksPerQueue_; ++b) {
-    if (uint64_t word = acquire(shared_->pageErrors[b]))
-      return Status(kCollDevice, "the channel kernel met bad data: " + describeErrorWord(word));
+  for (uint32_t b = 0; b < numQueues_ * blocksPerQueue_; ++b)
     if (uint32_t error = __atomic_load_n(&shared_->error[b], __ATOMIC_ACQUIRE))
       return Status(kCollDevice, "block " + std::to_string(b) + " of the channel kernel gave up: " +
                                      rt::channelErrorName(error));
-  }
   return Status::okay();
 }
 

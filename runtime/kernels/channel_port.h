@@ -27,6 +27,9 @@ public:
   // Whether every block of the queue has done item `number` and those before.
   bool isDone(uint32_t queue, uint64_t number) const;
   bool isIdle(uint32_t queue) const { return isDone(queue, posted_[queue]); }
+  // What an Unpack or Expand that isDone() has met: an error word, or 0. Until its slot has another
+  // item.
+  uint64_t pageError(uint32_t queue, uint64_t number) const;
 
   // Whether every block has left launch `number`.
   bool hasExited(uint64_t number) const;

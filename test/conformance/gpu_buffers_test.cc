@@ -6,10 +6,15 @@
 #include "runtime/backend/net/mesh.h"
 #include "runtime/base/env.h"
 #include "runtime/base/narrow.h"
+#include "runtime/kernels/compress.h"
+#include "runtime/net/device/device_transport.h"
+#include "runtime/net/loopback/loopback.h"
 #include "test/conformance/harness.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
@@ -156,6 +161,73 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
   mover->release(target);
 }
 
+//===-- damage --------------------------------------------------------------------===//
+
+namespace {
+
+// The platform, where something happens before a kernel begins: what a mover has posted first is
+// then about to be read.
+network::GpuPlatform before(std::function<void(const ChannelLaunch &)> hook) {
+  network::GpuPlatform platform = network::gpuPlatform();
+  platform.launch = [hook = std::move(hook), launch = platform.launch](const ChannelLaunch &which,
+                                                                       dl::CudaStream stream) {
+    hook(which);
+    return launch(which, stream);
+  };
+  return platform;
+}
+
+} // namespace
+
+// The kernel finds no sense in what the host has checked: the host puts it back.
+TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
+  constexpr int64_t kBytes = 300'001;
+  network::GpuMoverOptions options;
+  options.compress = options.channel.compress = true;
+  options.channel.blocks = 2;
+  std::vector<uint8_t> data(kBytes);
+  for (size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<uint8_t>(i % 4 == 3 ? i / 4096 : 0);
+  std::vector<uint64_t> message(compressedBound(kBytes) / 8 + 1);
+  const uint64_t length = kernels::compressReference(message.data(), data.data(), kBytes);
+  for (const bool isLasting : {false, true}) {
+    uint8_t *damaged = nullptr;
+    ChannelShared *shared = nullptr;
+    const network::GpuPlatform platform = before([&](const ChannelLaunch &launch) {
+      shared = launch.shared; // the same address for the host
+      *damaged ^= 0xff;
+    });
+    auto mover = network::GpuMover::create(platform, 0, options).take();
+    char *target = mover->allocate(kBytes).take();
+    network::Link link(1, nullptr);
+    network::Parcel parcel = **mover->expect(link, target, kBytes, /*first=*/true);
+    std::memcpy(parcel.segment.data, message.data(), length);
+    parcel.segment.bytes = length;
+    damaged = static_cast<uint8_t *>(parcel.segment.data) + 16 + 8 * 3 + 6; // form of page 3
+    const network::Mover::Ticket ticket = mover->unload(parcel).take();
+    const uint64_t *done = &shared->done[network::GpuChannel::In].seq;
+    while (__atomic_load_n(done, __ATOMIC_ACQUIRE) == 0)
+      std::this_thread::yield();
+    if (!isLasting)
+      *damaged ^= 0xff;
+    const Status outcome = mover->waitFor(ticket);
+    mover->drain();
+    if (isLasting) {
+      EXPECT_EQ(outcome.code(), kCollDevice);
+      EXPECT_NE(outcome.message().find("cannot be repaired"), std::string::npos)
+          << outcome.message();
+    } else {
+      EXPECT_TRUE(outcome.ok()) << outcome.toString();
+      std::vector<uint8_t> back(kBytes);
+      ASSERT_TRUE(mover->read(back.data(), target, kBytes).ok());
+      EXPECT_TRUE(back == data);
+    }
+    EXPECT_EQ(mover->repairs(), isLasting ? 0u : 1u);
+    mover->release(parcel);
+    mover->release(target);
+  }
+}
+
 //===-- paths by size -----------------------------------------------------------===//
 
 // Messages of one operation go different ways, as a table says.
@@ -219,6 +291,149 @@ TEST_P(GpuUnpacking, AHandleOfAnotherVersionIsRefused) {
     EXPECT_EQ(status.message(), "a device handle of version 0x8, this kernel reads 0x7");
   }
   mover->release(target);
+}
+
+namespace {
+
+// One message of `bytes` bytes that is to be unpacked, on its way from host memory.
+struct UnpackJob {
+  static constexpr int64_t kBytes = 100'000, kGuard = 64;
+
+  explicit UnpackJob(std::function<void(UnpackMeta &, int32_t slot)> damage) {
+    net::DeviceOptions options;
+    options.receive = net::ReceivePath::Unpack;
+    options.unpackOnConnect = true;
+    options.slots = net::SlotOrder::Landing;
+    options.gpu = 0;
+    const dl::Cuda &cuda = *network::gpuPlatform().cuda;
+    transport =
+        net::createDeviceTransport(net::createLoopbackTransport().take(), cuda, options).take();
+    memory = transport->regMr(0, {nullptr, ~uint64_t(0), net::MemoryKind::Cuda, -1, 0}).take();
+    auto listener = transport->listen(0).take();
+    auto connector = transport->connect(0, listener->handle()).take();
+    std::unique_ptr<net::Connection> theirs;
+    for (std::unique_ptr<net::Connection> mine; !link || !theirs;) {
+      if (!theirs)
+        theirs = connector->poll().take();
+      if (!link && (mine = listener->accept().take()))
+        link = std::make_unique<network::Link>(1, std::move(mine));
+    }
+    sender = std::move(theirs);
+
+    platform = before([this, damage](const ChannelLaunch &) {
+      const uint64_t meta = connection().unpackView().meta; // the same address for the host
+      damage(*reinterpret_cast<UnpackMeta *>(meta), parcel.pageSlot);
+    });
+    network::GpuMoverOptions moverOptions;
+    moverOptions.path = network::GpuPath::Unpack;
+    moverOptions.memory = memory;
+    moverOptions.channel.blocks = 2;
+    mover = network::GpuMover::create(platform, 0, moverOptions).take();
+    target = mover->allocate(kBytes + 2 * kGuard).take();
+    EXPECT_TRUE(mover->zero(target, kBytes + 2 * kGuard).ok());
+    data.resize(kBytes);
+    for (size_t i = 0; i < data.size(); ++i)
+      data[i] = static_cast<uint8_t>(i * 7 + i / 4096 + 1);
+  }
+  ~UnpackJob() {
+    mover->release(parcel);
+    mover->release(target);
+    mover.reset();
+    link.reset();
+    sender.reset();
+    transport->deregMr(memory);
+  }
+  net::DeviceConnection &connection() {
+    return static_cast<net::DeviceConnection &>(link->connection());
+  }
+  void receive() {
+    parcel = **mover->expect(*link, target + kGuard, kBytes, /*first=*/true);
+    net::Request *wanted = connection().irecv(&parcel.segment, 1, 1).take();
+    const net::Segment segment{data.data(), kBytes, nullptr};
+    net::Request *sent = sender->isend(&segment, 1, 1).take();
+    EXPECT_TRUE(net::wait(*sender, sent, 60'000'000).ok());
+    net::Completion landed;
+    while (!landed.done)
+      landed = connection().test(wanted).take();
+    parcel.pageSlot = landed.slot;
+  }
+  Status unpack() {
+    Result<network::Mover::Ticket> ticket = mover->unload(parcel);
+    const Status outcome = ticket ? mover->waitFor(*ticket) : ticket.status();
+    mover->drain();
+    return outcome;
+  }
+  // The guards are as they were; and whether all of the data is there.
+  void expect(bool isThere) {
+    std::vector<uint8_t> all(kBytes + 2 * kGuard);
+    ASSERT_TRUE(mover->read(all.data(), target, kBytes + 2 * kGuard).ok());
+    EXPECT_EQ(std::equal(data.begin(), data.end(), all.begin() + kGuard), isThere);
+    EXPECT_EQ(std::count(all.begin(), all.begin() + kGuard, 0), kGuard);
+    EXPECT_EQ(std::count(all.end() - kGuard, all.end(), 0), kGuard);
+  }
+
+  std::unique_ptr<net::DeviceTransport> transport;
+  net::Memory *memory = nullptr;
+  std::unique_ptr<net::Connection> sender;
+  std::unique_ptr<network::Link> link;
+  network::GpuPlatform platform;
+  std::unique_ptr<network::GpuMover> mover;
+  char *target = nullptr;
+  network::Parcel parcel;
+  std::vector<uint8_t> data;
+};
+
+} // namespace
+
+// Descriptors that were damaged after the host had written them: it does so again.
+TEST_P(GpuUnpacking, DamagedPagesAreWrittenAndReadAgain) {
+  using Damage = std::function<void(UnpackMeta &, int32_t)>;
+  const Damage damages[] = {
+      [](UnpackMeta &meta, int32_t slot) { meta.pages[slot][1].bufferOff = ~uint64_t{0}; },
+      [](UnpackMeta &meta, int32_t slot) { meta.pages[slot][0].bufferOff = UnpackJob::kBytes - 1; },
+      [](UnpackMeta &meta, int32_t slot) { meta.pages[slot][3].bounceOff = ~uint32_t{0}; },
+      [](UnpackMeta &meta, int32_t slot) { meta.pages[slot][2].len = ~uint32_t{0}; },
+      [](UnpackMeta &meta, int32_t slot) { meta.count[slot] = kUnpackSlotPages + 1; },
+  };
+  for (const Damage &damage : damages) {
+    UnpackJob job(damage);
+    job.receive();
+    const Status outcome = job.unpack();
+    EXPECT_TRUE(outcome.ok()) << outcome.toString();
+    job.expect(/*isThere=*/true);
+    EXPECT_EQ(job.mover->repairs(), 1u);
+    EXPECT_EQ(job.transport->stats().republished, 1u);
+  }
+}
+
+// What does not get better is an error after so many tries.
+TEST_P(GpuUnpacking, TriesAreBounded) {
+  UnpackJob job([](UnpackMeta &, int32_t) {});
+  job.receive();
+  job.parcel.segment.bytes -= 1; // a page leads out of it, however often it is written
+  const Status outcome = job.unpack();
+  EXPECT_EQ(outcome.code(), kCollDevice);
+  EXPECT_NE(outcome.message().find("repaired 2 times"), std::string::npos) << outcome.message();
+  EXPECT_NE(outcome.message().find("slot "), std::string::npos) << outcome.message();
+  EXPECT_EQ(job.mover->repairs(), 2u);
+  EXPECT_EQ(job.transport->stats().republished, 2u);
+  job.expect(/*isThere=*/false);
+}
+
+// Others of its queue go on, and their tickets end in order.
+TEST_P(GpuUnpacking, TicketsEndInOrderAroundARepair) {
+  UnpackJob job([](UnpackMeta &meta, int32_t slot) { meta.pages[slot][1].len = ~uint32_t{0}; });
+  job.receive();
+  char *copies = job.mover->allocate(40 * 64).take();
+  const network::Mover::Ticket first = job.mover->unload(job.parcel).take();
+  network::Mover::Ticket last = first;
+  for (int i = 0; i < 39; ++i) // more than there are slots
+    last = job.mover->copy(copies + (i + 1) * 64, copies, 64).take();
+  EXPECT_TRUE(job.mover->waitFor(last).ok());
+  EXPECT_TRUE(*job.mover->isDone(first));
+  EXPECT_EQ(job.mover->repairs(), 1u);
+  job.expect(/*isThere=*/true);
+  job.mover->release(copies);
 }
 
 INSTANTIATE_TEST_SUITE_P(fake, GpuCompression, testing::Values("fake"));

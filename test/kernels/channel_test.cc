@@ -4,6 +4,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/reduce.h"
 #include "runtime/base/unpack_layout.h"
+#include "runtime/kernels/error_word.h"
 #include "test/kernels/channel_fixture.h"
 
 #include <algorithm>
@@ -171,7 +172,21 @@ TEST_P(ChannelTest, UnpacksPages) {
   channel.post(item);
   ASSERT_TRUE(channel.waitFor([&] { return channel.port().isIdle(0); }));
   EXPECT_EQ(read(dst, kBytes), expected);
-  EXPECT_EQ(channel.port().error().code(), kCollDevice);
+  EXPECT_EQ(channel.port().pageError(0, 1), 0u);
+  EXPECT_EQ(channel.port().pageError(0, 2), errorWord(KernelError::PageRange, 0));
+  EXPECT_TRUE(channel.port().error().ok());
+
+  // The same item again, when its pages are right; and what it met is not its successors'.
+  meta->pages[4][0].bufferOff = 0;
+  channel.post(item);
+  ASSERT_TRUE(channel.drained());
+  std::copy_n(landed.begin(), 100, expected.begin());
+  EXPECT_EQ(read(dst, kBytes), expected);
+  for (uint64_t number = 3; number <= 3 + rt::kChannelSlots; ++number) {
+    EXPECT_EQ(channel.port().pageError(0, number), 0u) << number;
+    channel.post(item);
+    ASSERT_TRUE(channel.drained());
+  }
 }
 
 TEST_P(ChannelTest, HeadsLiveOnAcrossLaunches) {

@@ -220,6 +220,43 @@ TEST_P(UnpackTest, MessagesFinishInAnyOrderAndUnpackInTheOrderOfPosts) {
   EXPECT_EQ(right_->bounceStats(0).usedBytes, 0u);
 }
 
+// A kernel has found its pages damaged: the host writes them once more, from what it has kept.
+TEST_P(UnpackTest, SlotsAreWrittenAgain) {
+  for (bool scatter : {false, true}) {
+    DeviceOptions options;
+    options.scatter = scatter;
+    options.slots = SlotOrder::Landing;
+    make(options);
+    {
+      Ends ends = connect();
+      auto &right = static_cast<DeviceConnection &>(*ends.right);
+      HostKernel kernel(right, right_->bounceStats(0).limitBytes);
+      GpuBuffer to = allocate(*right_, 100'000);
+      Segment into = to.segment();
+      Request *wanted = post(right.irecv(&into, 1, 1));
+      std::vector<uint8_t> data = pattern(100'000, 3);
+      expectDone(*ends.left, send(*ends.left, data, 1), data.size());
+      Completion landed;
+      while (!landed.done)
+        landed = *right.test(wanted);
+      const auto slot = static_cast<uint64_t>(landed.slot);
+      auto &meta = *reinterpret_cast<rt::UnpackMeta *>(right.unpackView().meta);
+      std::memset(static_cast<void *>(meta.pages[slot]), 0xff, sizeof(meta.pages[slot]));
+      meta.count[slot] = ~uint64_t(0);
+      EXPECT_TRUE(right.republish(landed.slot).ok());
+      EXPECT_GT(kernel.unpackSlot(slot, to.data, to.bytes), 0u);
+      EXPECT_TRUE(std::equal(data.begin(), data.end(), to.data));
+      right.consumed(landed.slot);
+      for (int32_t none : {landed.slot, -1, int32_t(rt::kUnpackSlots)})
+        EXPECT_EQ(right.republish(none).code(), kCollInvalidCall) << none;
+      EXPECT_EQ(right_->stats().republished, 1u);
+      right.close();
+      EXPECT_FALSE(right.republish(landed.slot).ok());
+    }
+    DeviceTest::TearDown();
+  }
+}
+
 TEST_P(UnpackTest, SlotsByLandingAreTakenAndFreedInAnyOrder) {
   for (bool scatter : {false, true}) {
     DeviceOptions options;

@@ -1,7 +1,11 @@
 #include "runtime/backend/net/gpu_channel.h"
 
+#include "runtime/base/log.h"
+#include "runtime/kernels/error_word.h"
+
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace coll::rt::network {
 
@@ -88,22 +92,24 @@ Status GpuChannel::launch() {
 }
 
 Result<GpuChannel::Ticket> GpuChannel::post(Queue queue, const ChannelItem &item,
-                                            const std::vector<const void *> &sources) {
+                                            const std::vector<const void *> &sources,
+                                            Repair repair) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!running_)
     COLL_RETURN_IF_ERROR(launch());
   lastUse_ = Clock::now();
   const uint64_t number = ++given_[queue];
-  if (waiting_[queue].empty() && !port_->full(queue))
-    port_->post(queue, item, sources.empty() ? nullptr : sources.data());
-  else
-    waiting_[queue].push_back({item, sources});
+  if (repair)
+    watched_[queue].push_back({number, number, 0, std::move(repair)});
+  waiting_[queue].push_back({item, sources});
+  fillSlots();
   return ticketOf(queue, number);
 }
 
 void GpuChannel::fillSlots() {
   for (uint32_t queue = 0; queue < kQueues; ++queue)
     while (!waiting_[queue].empty() && !port_->full(queue)) {
+      settle(); // what the slot's last item met is known only until then
       const Waiting &next = waiting_[queue].front();
       port_->post(queue, next.item, next.sources.empty() ? nullptr : next.sources.data());
       waiting_[queue].pop_front();
@@ -111,16 +117,64 @@ void GpuChannel::fillSlots() {
     }
 }
 
+// Watched items that are done are over, or wait again behind all others.
+void GpuChannel::settle() {
+  for (uint32_t queue = 0; queue < kQueues; ++queue)
+    for (auto item = watched_[queue].begin(); item != watched_[queue].end();) {
+      const bool isDone = port_->isDone(queue, item->last);
+      const uint64_t word = isDone ? port_->pageError(queue, item->last) : 0;
+      if (word && spoilt_.ok())
+        spoilt_ = again(queue, *item, word);
+      item = isDone && !word ? watched_[queue].erase(item) : std::next(item);
+    }
+  if (!spoilt_.ok())
+    watched_ = {};
+}
+
+Status GpuChannel::again(uint32_t queue, Watched &item, uint64_t word) {
+  const std::string what = "the channel kernel met bad data in slot " +
+                           std::to_string((item.last - 1) % kChannelSlots) + " of queue " +
+                           std::to_string(queue) + ": " + kernels::describeErrorWord(word);
+  if (item.tries == kTries)
+    return {kCollDevice,
+            what + ", and did so again when it was repaired " + std::to_string(kTries) + " times"};
+  Result<ChannelItem> instead = item.repair(word);
+  if (!instead)
+    return {kCollDevice, what + ", which cannot be repaired: " + instead.status().message()};
+  log(LogLevel::Warn, what + "; it is repaired and done again");
+  ++item.tries;
+  ++repairs_;
+  item.last = ++given_[queue];
+  waiting_[queue].push_back({*instead, {}});
+  return {};
+}
+
 Result<bool> GpuChannel::isDone(Ticket ticket) {
+  const auto queue = static_cast<uint32_t>(ticket % kQueues);
+  const uint64_t number = ticket / kQueues;
   std::lock_guard<std::mutex> lock(mutex_);
+  settle();
   fillSlots();
-  if (port_->isDone(static_cast<uint32_t>(ticket % kQueues), ticket / kQueues)) {
-    // What a bad page did not bring is known with the item's end.
-    COLL_RETURN_IF_ERROR(port_->error());
-    return true;
-  }
+  COLL_RETURN_IF_ERROR(spoilt_);
   COLL_RETURN_IF_ERROR(port_->error());
-  return false;
+  // In the order of tickets, whatever is done again.
+  const bool isOpen = !watched_[queue].empty() && watched_[queue].front().first <= number;
+  return !isOpen && port_->isDone(queue, number);
+}
+
+void GpuChannel::drain() {
+  for (;; std::this_thread::yield()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    settle();
+    fillSlots();
+    if (isIdle() || !port_->error().ok())
+      return;
+  }
+}
+
+uint64_t GpuChannel::repairs() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return repairs_;
 }
 
 Status GpuChannel::waitFor(Ticket ticket) {
@@ -133,9 +187,13 @@ Status GpuChannel::waitFor(Ticket ticket) {
 }
 
 bool GpuChannel::isIdle() const {
-  for (uint32_t queue = 0; queue < kQueues; ++queue)
+  for (uint32_t queue = 0; queue < kQueues; ++queue) {
     if (!waiting_[queue].empty() || !port_->isIdle(queue))
       return false;
+    for (const Watched &item : watched_[queue])
+      if (port_->pageError(queue, item.last))
+        return false;
+  }
   return true;
 }
 

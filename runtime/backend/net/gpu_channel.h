@@ -7,7 +7,7 @@
 // whole GPU (cudaDeviceSynchronize, cudaFree) wait for it. A thread of its own sees to that,
 // which makes no call of CUDA.
 //
-// Threads: any; one lock. Nothing blocks but create(), the destructor and waitFor().
+// Threads: any; one lock. Nothing blocks but create(), the destructor, waitFor() and drain().
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
@@ -20,6 +20,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -48,13 +50,23 @@ public:
   GpuChannel(const GpuChannel &) = delete;
   GpuChannel &operator=(const GpuChannel &) = delete;
 
+  // What to do in the place of an item that met bad data, as an error word says; called by post()
+  // and isDone(), under the lock. An error stands, for the whole channel.
+  using Repair = std::function<Result<ChannelItem>(uint64_t word)>;
+  static constexpr int kTries = 2; // of repairs of an item, after which its error stands
+
   // Queues an item behind those before it, however many there are. `sources`: see
-  // ChannelPort::post; copied.
+  // ChannelPort::post; copied. `repair`: of an Unpack or Expand.
   Result<Ticket> post(Queue queue, const ChannelItem &item,
-                      const std::vector<const void *> &sources = {});
-  // Moves waiting items into slots that are free. kCollDevice once the kernel has given up.
+                      const std::vector<const void *> &sources = {}, Repair repair = nullptr);
+  // Moves waiting items into slots that are free, and repairs. kCollDevice once the kernel has
+  // given up, or an item cannot be repaired.
   Result<bool> isDone(Ticket ticket);
   Status waitFor(Ticket ticket);
+  // Until the kernel does nothing any more that it was given, or has given up.
+  void drain();
+  // Items that were done again.
+  uint64_t repairs() const;
 
   const std::shared_ptr<GpuContext> &gpu() const { return gpu_; }
 
@@ -70,9 +82,18 @@ private:
       : platform_(platform), gpu_(std::move(gpu)), options_(options) {}
   Status allocate();
 
+  // An item that may meet bad data, from post() until it is known that it has not.
+  struct Watched {
+    uint64_t first, last; // its number, and that of the item in its place
+    int tries;
+    Repair repair;
+  };
+
   // Under the lock.
   Status launch();
   void fillSlots();
+  void settle();
+  Status again(uint32_t queue, Watched &item, uint64_t word);
   bool isIdle() const;
   void stopKernel(); // only while idle
 
@@ -84,12 +105,15 @@ private:
   GpuMemory shared_, state_;
   dl::CudaStream stream_ = nullptr;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::unique_ptr<kernels::ChannelPort> port_;
   ChannelLaunch launch_;
   bool running_ = false, ending_ = false;
   std::array<std::deque<Waiting>, kQueues> waiting_;
+  std::array<std::list<Watched>, kQueues> watched_;
+  Status spoilt_; // by data that could not be repaired
+  uint64_t repairs_ = 0;
   // Items that were posted or wait. Exits are items too, so a ticket's number is known at once.
   std::array<uint64_t, kQueues> given_ = {};
   Clock::time_point lastUse_;

@@ -86,18 +86,10 @@ Status GpuMover::makeSlots(Slots &slots) {
 
 //===-- inside the GPU ----------------------------------------------------------===//
 
-Result<Mover::Ticket> GpuMover::post(GpuChannel::Queue queue, const ChannelItem &item,
-                                     const std::vector<const void *> &sources) {
-  Result<Ticket> ticket = channel_->post(queue, item, sources);
-  if (ticket.ok())
-    last_[queue] = *ticket;
-  return ticket;
-}
-
 Result<Mover::Ticket> GpuMover::copy(void *dst, const void *src, int64_t bytes) {
   if (dst == src || bytes == 0)
     return kDone;
-  return post(GpuChannel::In, copyItem(dst, src, bytes));
+  return channel_->post(GpuChannel::In, copyItem(dst, src, bytes));
 }
 
 Result<Mover::Ticket> GpuMover::copyRows(void *dst, int64_t dstPitch, const void *src,
@@ -109,7 +101,7 @@ Result<Mover::Ticket> GpuMover::copyRows(void *dst, int64_t dstPitch, const void
   item.rows = static_cast<uint64_t>(rows);
   item.dstPitch = static_cast<uint64_t>(dstPitch);
   item.srcPitch = static_cast<uint64_t>(srcPitch);
-  return post(GpuChannel::In, item);
+  return channel_->post(GpuChannel::In, item);
 }
 
 Result<Mover::Ticket> GpuMover::reduce(CollDtype dtype, CollReduction reduction,
@@ -131,7 +123,7 @@ Result<Mover::Ticket> GpuMover::reduce(CollDtype dtype, CollReduction reduction,
   std::vector<const void *> table;
   if (numSrcs > 2)
     table.assign(srcs, srcs + numSrcs);
-  return post(GpuChannel::In, item, table);
+  return channel_->post(GpuChannel::In, item, table);
 }
 
 Result<Mover::Ticket> GpuMover::divide(CollDtype dtype, void *dst, int64_t elems, int divisor) {
@@ -143,18 +135,11 @@ Result<Mover::Ticket> GpuMover::divide(CollDtype dtype, void *dst, int64_t elems
   item.reduction = kCollAvg;
   item.numSources = 1;
   item.divisor = static_cast<uint32_t>(divisor);
-  return post(GpuChannel::In, item);
+  return channel_->post(GpuChannel::In, item);
 }
 
 Status GpuMover::waitFor(Ticket ticket) {
   return ticket == kDone ? Status::okay() : channel_->waitFor(ticket);
-}
-
-void GpuMover::drain() {
-  // An error ends the kernel too.
-  for (Ticket ticket : last_)
-    if (Status ended = waitFor(ticket); !ended.ok())
-      return;
 }
 
 Status GpuMover::zero(void *dst, int64_t bytes) {
@@ -243,7 +228,7 @@ Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes, boo
     item.op = ChannelOp::Compress;
     item.srcBytes = parcel.compressed;
   }
-  Result<Ticket> filled = post(GpuChannel::Out, item);
+  Result<Ticket> filled = channel_->post(GpuChannel::Out, item);
   if (!filled)
     return filled.status();
   parcel.filled = *filled;
@@ -287,18 +272,23 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
     return expand(parcel);
   if (parcel.slots) {
     const char *slot = in_.device(parcel.slot) + misalignment(parcel.data);
-    return post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
+    return channel_->post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
   }
   if (parcel.pageSlot < 0) // empty, or the copy engine has brought it
     return kDone;
-  const net::KernelView view =
-      static_cast<const net::DeviceConnection &>(parcel.link->connection()).unpackView();
+  auto &connection = static_cast<net::DeviceConnection &>(parcel.link->connection());
+  const net::KernelView view = connection.unpackView();
   ChannelItem item = copyItem(parcel.data, reinterpret_cast<const void *>(view.bounce), bytes);
   item.op = ChannelOp::Unpack;
   item.src[1] = reinterpret_cast<const void *>(view.meta);
   item.srcBytes = view.bounceBytes;
   item.pageSlot = static_cast<uint32_t>(parcel.pageSlot);
-  return post(GpuChannel::In, item);
+  // What the network said was checked before it was published: bad data is damage since then.
+  return channel_->post(
+      GpuChannel::In, item, {}, [item, &connection](uint64_t) -> Result<ChannelItem> {
+        COLL_RETURN_IF_ERROR(connection.republish(static_cast<int32_t>(item.pageSlot)));
+        return item;
+      });
 }
 
 Result<Mover::Ticket> GpuMover::expand(const Parcel &parcel) {
@@ -308,7 +298,17 @@ Result<Mover::Ticket> GpuMover::expand(const Parcel &parcel) {
       copyItem(parcel.data, in_.device(parcel.slot), static_cast<int64_t>(parcel.compressed));
   item.op = ChannelOp::Expand;
   item.srcBytes = parcel.segment.bytes;
-  return post(GpuChannel::In, item);
+  return channel_->post(GpuChannel::In, item, {},
+                        [this, parcel](uint64_t) { return expandOnHost(parcel); });
+}
+
+// A message that the kernel could not decode, in its slot as it is: then it is copied.
+Result<ChannelItem> GpuMover::expandOnHost(const Parcel &parcel) {
+  std::vector<char> raw(parcel.compressed);
+  COLL_RETURN_IF_ERROR(
+      kernels::expandReference(raw.data(), raw.size(), parcel.segment.data, parcel.segment.bytes));
+  std::memcpy(parcel.segment.data, raw.data(), raw.size());
+  return copyItem(parcel.data, in_.device(parcel.slot), static_cast<int64_t>(raw.size()));
 }
 
 void GpuMover::release(Parcel &parcel) {

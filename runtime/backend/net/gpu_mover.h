@@ -76,7 +76,7 @@ public:
   Result<bool> isDone(Ticket ticket) override { return channel_->isDone(ticket); }
   Status waitFor(Ticket ticket) override;
   Status zero(void *dst, int64_t bytes) override;
-  void drain() override;
+  void drain() override { channel_->drain(); }
 
   size_t window() const override { return kWindow; }
   Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) override;
@@ -87,6 +87,9 @@ public:
 
   Result<char *> allocate(int64_t bytes) override;
   void release(char *memory) override;
+
+  // Items that met bad data, and were done again.
+  uint64_t repairs() const { return channel_->repairs(); }
 
   // Between the GPU and host memory of any kind, and between places of the GPU, by the copy
   // engine; done when they return.
@@ -130,8 +133,7 @@ private:
   }
   bool compresses(int64_t bytes) const { return options_.compress && bytes >= kCompressPageBytes; }
   Parcel direct(void *data, int64_t bytes) const;
-  Result<Ticket> post(GpuChannel::Queue queue, const ChannelItem &item,
-                      const std::vector<const void *> &sources = {});
+  Result<ChannelItem> expandOnHost(const Parcel &parcel);
 
   const GpuMoverOptions options_;
   std::unique_ptr<GpuChannel> channel_;
@@ -140,7 +142,6 @@ private:
   GpuMemory bounce_; // pinned; read() and write()
   std::vector<Scratch> scratch_;
   std::map<Link *, int> unpacked_; // receives of a connection that are under way so
-  Ticket last_[GpuChannel::kQueues] = {};
 };
 
 } // namespace coll::rt::network

@@ -24,7 +24,7 @@ struct DeviceCounters {
   Counter packedMessages, packedPages, packedBytes;
   Counter stagedReceives, stagedSends, stagedBytes;
   Counter directReceives, directSends;
-  Counter refused;
+  Counter republished, refused;
 
   DeviceStats get() const {
     DeviceStats stats;
@@ -39,6 +39,7 @@ struct DeviceCounters {
     stats.stagedBytes = stagedBytes.get();
     stats.directReceives = directReceives.get();
     stats.directSends = directSends.get();
+    stats.republished = republished.get();
     stats.refused = refused.get();
     return stats;
   }

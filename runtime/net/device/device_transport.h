@@ -114,7 +114,8 @@ struct DeviceStats {
   uint64_t packedMessages = 0, packedPages = 0, packedBytes = 0;
   uint64_t stagedReceives = 0, stagedSends = 0, stagedBytes = 0;
   uint64_t directReceives = 0, directSends = 0;
-  uint64_t refused = 0; // posts that found no room: slots or pages
+  uint64_t republished = 0; // slots, for kernels that found them damaged
+  uint64_t refused = 0;     // posts that found no room: slots or pages
 };
 
 // What a kernel needs besides the slot number, for callers that pass it themselves.
@@ -131,6 +132,9 @@ public:
   // With SlotOrder::Landing: the kernel is done with the message that test() named so.
   using Connection::consumed;
   virtual void consumed(int32_t slot) = 0;
+  // Writes the descriptors of a slot that test() has reported, and that is not consumed, once more,
+  // out of the host's own memory: for a kernel that found them damaged, and has left that slot.
+  virtual Status republish(int32_t slot) = 0;
   virtual KernelView unpackView() const = 0;
   virtual KernelView packView() const = 0;
 };

@@ -58,6 +58,7 @@ public:
   int parts(const Request *request, MessagePart *out, int max) const override;
   void consumed() override;
   void consumed(int32_t slot) override;
+  Status republish(int32_t slot) override;
   const DeviceHandle *deviceHandle() const override;
   const DeviceHandle *packHandle() const override;
   KernelView unpackView() const override;

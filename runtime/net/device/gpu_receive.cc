@@ -190,6 +190,14 @@ void GpuConnection::consumed(int32_t slot) {
     rt::log(rt::LogLevel::Warn, "consumed(slot) of a slot that holds no message");
 }
 
+Status GpuConnection::republish(int32_t slot) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || !unpack_ || !unpack_->publishAgain(slot))
+    return Status::invalid("slot " + std::to_string(slot) + " holds no message");
+  shared_.counters.republished.add(1);
+  return {};
+}
+
 const DeviceHandle *GpuConnection::deviceHandle() const {
   return unpack_ ? unpack_->handle() : nullptr;
 }

@@ -69,10 +69,25 @@ UnpackSlots::~UnpackSlots() {
 
 uint32_t UnpackSlots::publish(uint64_t number, const Runs &runs, const PagePolicy &policy,
                               const BlockList &blocks) {
-  uint64_t index = number % rt::kUnpackSlots;
-  uint32_t pages = cutRuns(runs, policy, meta_->pages[index]);
-  slots_[index].blocks = blocks;
-  slots_[index].published = true;
+  Slot &slot = slots_[number % rt::kUnpackSlots];
+  slot.blocks = blocks;
+  slot.runs = runs;
+  slot.pages = policy;
+  slot.published = true;
+  return write(number % rt::kUnpackSlots);
+}
+
+bool UnpackSlots::publishAgain(int32_t slot) {
+  if (slot < 0 || slot >= static_cast<int32_t>(rt::kUnpackSlots) ||
+      !slots_[static_cast<size_t>(slot)].published)
+    return false;
+  write(static_cast<uint64_t>(slot));
+  return true;
+}
+
+uint32_t UnpackSlots::write(uint64_t index) {
+  const Slot &slot = slots_[index];
+  const uint32_t pages = cutRuns(slot.runs, slot.pages, meta_->pages[index]);
   storeRelease(meta_->count[index], pages);
   // Release: whoever learns from the caller that the message is complete, a kernel by
   // way of the caller's own flag included, has to see data, descriptors and count.

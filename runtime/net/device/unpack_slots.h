@@ -41,6 +41,9 @@ public:
   // empty message. Returns the number of pages.
   uint32_t publish(uint64_t number, const Runs &runs, const PagePolicy &policy,
                    const BlockList &blocks);
+  // The same descriptors and count once more, from what is kept of them here and no GPU reaches.
+  // False where the slot holds no message.
+  bool publishAgain(int32_t slot);
   // The oldest message's slot and blocks are free again. False where that message has
   // not been published, or there is none.
   bool consume();
@@ -62,7 +65,10 @@ private:
   struct Slot {
     bool published = false;
     BlockList blocks;
+    Runs runs;
+    PagePolicy pages;
   };
+  uint32_t write(uint64_t index); // what the GPU reads
 
   std::shared_ptr<Gpu> gpu_;
   BouncePool::Account &account_;
