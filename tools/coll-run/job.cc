@@ -20,10 +20,12 @@ namespace coll::run {
 
 llvm::Expected<Place> findPlace(const Options &options) {
   Place place;
-  if (options.backend != "net") {
+  if (options.processes || options.backend != "net") {
     if (net::isLaunched())
-      place.note = "a launcher has started this process, and it runs all ranks, as will each "
-                   "other; --backend=net makes each one a rank";
+      place.note = std::string("a launcher has started this process, and it runs all ranks, as "
+                               "will each other; ") +
+                   (options.processes ? "without --processes each one is a rank"
+                                      : "--backend=net makes each one a rank");
     return place;
   }
   if (!net::isLaunched()) {
@@ -70,10 +72,9 @@ void reportError(const Place &place, const std::string &message) {
     return;
   }
   llvm::outs().flush();
-  llvm::errs() << "coll-run: error: ";
-  if (place.job)
-    llvm::errs() << "rank " << place.job->rank << ": ";
-  llvm::errs() << message << '\n';
+  const std::string who = place.job ? "rank " + std::to_string(place.job->rank) + ": " : "";
+  // At once: launchers mix what their processes write.
+  llvm::errs() << "coll-run: error: " + who + message + "\n";
 }
 
 } // namespace coll::run

@@ -20,7 +20,7 @@ struct Place {
 };
 
 /// The place that a launcher (mpirun, srun, torchrun) has given this process, or none
-/// where there is no launcher or the backend is not net.
+/// where there is no launcher, or this process runs or starts all ranks by itself.
 llvm::Expected<Place> findPlace(const Options &options);
 
 /// Says why the process ends with an error: to the process that started it, or to the

@@ -61,8 +61,7 @@ int coll::runMain(int argc, char **argv) {
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);
   if (!options)
     return fail(options.takeError());
-  llvm::Expected<coll::run::Place> place =
-      options->processes ? coll::run::Place() : coll::run::findPlace(*options);
+  llvm::Expected<coll::run::Place> place = coll::run::findPlace(*options);
   if (!place)
     return fail(place.takeError());
   std::unique_ptr<coll::run::Report> report; // only with --report
@@ -78,6 +77,7 @@ int coll::runMain(int argc, char **argv) {
       finishReport(report.get(), end.unwritten, *place);
       return end.exitCode;
     }
+    (*started)->note = (*started)->isRoot() ? place->note : "";
     *place = std::move(**started);
   }
 #endif
