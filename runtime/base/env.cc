@@ -59,7 +59,8 @@ const EnvInfo kTable[] = {
      "of backend net, where an operation has it: auto, direct, ring, halving, tree"},
     {EnvVar::NetGpuPath, "COLL_NET_GPU_PATH", "kernel",
      "how GPU buffers of backend net travel, on all ranks alike: kernel (through slices of "
-     "pinned memory), unpack (received as pages), copy (by the copy engine); unset, a path of "
+     "pinned memory), unpack (received as pages), pack (sent as pages, too), copy (by the copy "
+     "engine); unset, a path of "
      "COLL_ROUTES' table comes before the default"},
     {EnvVar::NetGpuCompress, "COLL_NET_GPU_COMPRESS", "0",
      "1: messages of GPU buffers of backend net travel compressed, without loss, on the path "

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char *kPaths[] = {"host", "unpack", "kernel"}; // by DataPath
+constexpr const char *kPaths[] = {"host", "unpack", "kernel", "pack"}; // by DataPath
 constexpr const char *kTransports[] = {"tcp", "verbs", "loopback"};
 
 bool isKind(const std::string &text) {
@@ -47,7 +47,7 @@ std::string readField(const std::string &key, const Json &value, PathRule &rule,
   const auto *found = std::find(std::begin(kPaths), std::end(kPaths), text);
   hasPath = found != std::end(kPaths);
   rule.path = hasPath ? static_cast<DataPath>(found - kPaths) : DataPath::Host;
-  return hasPath ? "" : "there is no path \"" + text + "\"; there are host, unpack, kernel";
+  return hasPath ? "" : "there is no path \"" + text + "\"; there are host, unpack, kernel, pack";
 }
 
 std::string readRule(const Json &json, PathRule &rule) {

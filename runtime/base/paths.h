@@ -27,6 +27,7 @@ enum class DataPath : uint8_t {
   Host,   // the host copies data in and out of the GPU
   Unpack, // data stays where it landed, and a kernel fetches its pages
   Kernel, // a kernel copies from and to slots of pinned memory
+  Pack,   // as Unpack, and a kernel gathers what is sent into such pages; for NCCL as Unpack
 };
 const char *pathName(DataPath path);
 

@@ -126,7 +126,8 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
   char *source = mover->allocate(kBytes).take(), *target = mover->allocate(kBytes).take();
   ASSERT_TRUE(mover->write(source, data.data(), kBytes).ok());
 
-  network::Parcel sent = **mover->load(source, kBytes, /*first=*/true);
+  network::Link link(1, nullptr);
+  network::Parcel sent = **mover->load(link, source, kBytes, /*first=*/true);
   while (!*mover->isFilled(sent))
     std::this_thread::yield();
   EXPECT_LT(sent.segment.bytes, kBytes * 8 / 10);
@@ -134,7 +135,6 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
                                   static_cast<char *>(sent.segment.data) + sent.segment.bytes);
   mover->release(sent);
 
-  network::Link link(1, nullptr);
   const auto receive = [&](const std::vector<char> &what, uint64_t bytes) {
     network::Parcel parcel = **mover->expect(link, target, kBytes, /*first=*/true);
     EXPECT_GE(parcel.segment.bytes, static_cast<uint64_t>(kBytes));
@@ -299,9 +299,11 @@ namespace {
 struct UnpackJob {
   static constexpr int64_t kBytes = 100'000, kGuard = 64;
 
-  explicit UnpackJob(std::function<void(UnpackMeta &, int32_t slot)> damage) {
+  explicit UnpackJob(std::function<void(UnpackMeta &, int32_t slot)> damage,
+                     network::GpuPath path = network::GpuPath::Unpack) {
     net::DeviceOptions options;
     options.receive = net::ReceivePath::Unpack;
+    options.send = path == network::GpuPath::Pack ? net::SendPath::Pack : net::SendPath::Host;
     options.unpackOnConnect = true;
     options.slots = net::SlotOrder::Landing;
     options.gpu = 0;
@@ -325,7 +327,7 @@ struct UnpackJob {
       damage(*reinterpret_cast<UnpackMeta *>(meta), parcel.pageSlot);
     });
     network::GpuMoverOptions moverOptions;
-    moverOptions.path = network::GpuPath::Unpack;
+    moverOptions.path = path;
     moverOptions.memory = memory;
     moverOptions.channel.blocks = 2;
     mover = network::GpuMover::create(platform, 0, moverOptions).take();
@@ -406,6 +408,45 @@ TEST_P(GpuUnpacking, DamagedPagesAreWrittenAndReadAgain) {
   }
 }
 
+// The path `pack`: a kernel fills the pages that are sent, and another one fetches what has come.
+TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
+  UnpackJob job([](UnpackMeta &, int32_t) {}, network::GpuPath::Pack);
+  network::Link out(0, std::move(job.sender));
+  char *source = job.mover->allocate(UnpackJob::kBytes).take();
+  ASSERT_TRUE(job.mover->write(source, job.data.data(), UnpackJob::kBytes).ok());
+  job.parcel =
+      **job.mover->expect(*job.link, job.target + UnpackJob::kGuard, UnpackJob::kBytes, true);
+  net::Request *wanted = job.connection().irecv(&job.parcel.segment, 1, 1).take();
+  // As many as there are slots; others go otherwise, or wait.
+  std::vector<network::Parcel> loaded;
+  for (uint32_t i = 0; i < kUnpackSlots; ++i)
+    loaded.push_back(**job.mover->load(out, source, UnpackJob::kBytes, /*first=*/false));
+  EXPECT_FALSE(job.mover->load(out, source, UnpackJob::kBytes, /*first=*/false)->has_value());
+  network::Parcel instead = **job.mover->load(out, source, UnpackJob::kBytes, /*first=*/true);
+  EXPECT_NE(instead.slots, nullptr);
+  job.mover->drain();
+  job.mover->release(instead);
+  for (uint32_t i = 1; i < kUnpackSlots; ++i)
+    job.mover->release(loaded[i]);
+
+  net::Request *sent = out.connection().isend(&loaded[0].segment, 1, 1).take();
+  net::Completion gone, landed;
+  while (!gone.done) {
+    if (loaded[0].to)
+      ASSERT_TRUE(job.mover->feed(loaded[0], sent).ok());
+    gone = out.connection().test(sent).take();
+  }
+  job.mover->release(loaded[0]);
+  while (!landed.done)
+    landed = job.connection().test(wanted).take();
+  job.parcel.pageSlot = landed.slot;
+  EXPECT_TRUE(job.unpack().ok());
+  job.expect(/*isThere=*/true);
+  EXPECT_EQ(job.transport->stats().packedMessages, 1u);
+  EXPECT_EQ(job.transport->stats().unpackedMessages, 1u);
+  job.mover->release(source);
+}
+
 // What does not get better is an error after so many tries.
 TEST_P(GpuUnpacking, TriesAreBounded) {
   UnpackJob job([](UnpackMeta &, int32_t) {});
@@ -443,9 +484,9 @@ INSTANTIATE_TEST_SUITE_P(gpu, GpuUnpacking, testing::Values("gpu"));
 
 INSTANTIATE_TEST_SUITE_P(fake, GpuBuffers,
                          testing::Values("net/tcp//fake/kernel", "net/tcp//fake/unpack",
-                                         "net/tcp//fake/copy"));
+                                         "net/tcp//fake/pack", "net/tcp//fake/copy"));
 INSTANTIATE_TEST_SUITE_P(gpu, GpuBuffers,
                          testing::Values("net/tcp//gpu/kernel", "net/tcp//gpu/unpack",
-                                         "net/tcp//gpu/copy"));
+                                         "net/tcp//gpu/pack", "net/tcp//gpu/copy"));
 
 } // namespace coll::rt::test

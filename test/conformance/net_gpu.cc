@@ -43,6 +43,8 @@ INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Movements,
                            testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
                            movementsName)
 COLL_CONFORMANCE_OF_SOME(net_fake_gpu_unpack_scattered, "net/loopback//fake/scattered-unpack");
+COLL_CONFORMANCE_OF_SOME(net_fake_gpu_pack, "net/loopback//fake/pack");
+COLL_CONFORMANCE_OF_SOME(net_fake_gpu_pack_scattered, "net/loopback//fake/scattered-pack");
 COLL_CONFORMANCE_OF_SOME(net_fake_gpu_copy_scattered, "net/loopback//fake/scattered-copy");
 INSTANTIATE_TEST_SUITE_P(net_fake_gpu, Asynchrony, testing::Values("net/loopback//fake/kernel"));
 } // namespace coll::rt::test
@@ -54,6 +56,8 @@ COLL_CONFORMANCE_OF_DATA(net_gpu_ring, "net/tcp/ring/gpu/kernel");
 COLL_CONFORMANCE_OF_DATA(net_gpu_halving, "net/tcp/halving/gpu/kernel");
 COLL_CONFORMANCE_OF_DATA(net_gpu_unpack, "net/tcp//gpu/unpack");
 COLL_CONFORMANCE_OF_TRANSFERS(net_gpu_unpack_transfers, "net/tcp//gpu/unpack");
+COLL_CONFORMANCE_OF_DATA(net_gpu_pack, "net/tcp//gpu/pack");
+COLL_CONFORMANCE_OF_TRANSFERS(net_gpu_pack_transfers, "net/tcp//gpu/pack");
 COLL_CONFORMANCE_OF_DATA(net_gpu_copy, "net/tcp//gpu/copy");
 COLL_CONFORMANCE_OF_DATA(net_gpu_compress, "net/tcp//gpu/compress");
 COLL_CONFORMANCE_OF_TRANSFERS(net_gpu_compress_transfers, "net/tcp//gpu/compress");

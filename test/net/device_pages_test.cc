@@ -201,7 +201,7 @@ TEST_F(EnvironmentTest, ATableComesBeforeTheDefaultAndAfterTheEnvironment) {
   const std::string file = testing::TempDir() + "device_paths_" + std::to_string(getpid());
   std::ofstream(file) << R"({"format": "coll routes", "version": 1, "routes": [], "paths": [
       {"kind": "tcp", "max_bytes": 65536, "path": "host"}, {"kind": "tcp", "path": "unpack"},
-      {"kind": "tcp scatter", "path": "host"}]})";
+      {"kind": "tcp scatter", "path": "host"}, {"kind": "loopback", "path": "pack"}]})";
   const auto chosen = [](const char *transport) {
     return *DeviceOptions::fromEnvAndTable(transport);
   };
@@ -210,6 +210,7 @@ TEST_F(EnvironmentTest, ATableComesBeforeTheDefaultAndAfterTheEnvironment) {
   EXPECT_TRUE(chosen("tcp").unpacks());
   EXPECT_TRUE(chosen("tcp").isByTable);
   EXPECT_EQ(chosen("tcp").unpackThreshold, 65537u);
+  EXPECT_TRUE(chosen("loopback").unpacks());
   EXPECT_FALSE(chosen("verbs").unpacks());
   EXPECT_EQ(chosen("verbs").chosenBy, "the default");
   set("COLL_NET_SCATTER", "1");

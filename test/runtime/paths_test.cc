@@ -43,7 +43,7 @@ TEST_F(PathsTest, WhatIsWrongIsNamedWithItsEntry) {
       {R"({"kind": ""})", "paths[0].kind: there is no kind of transport \"\"; there are tcp, "
                           "verbs, loopback, each with \" scatter\" or not"},
       {R"({"kind": "tcp", "path": "copy"})",
-       "paths[0].path: there is no path \"copy\"; there are host, unpack, kernel"},
+       "paths[0].path: there is no path \"copy\"; there are host, unpack, kernel, pack"},
       {R"({"kind": "tcp", "path": 1})", "paths[0].path: expected a text, not 1"},
       {R"({"max_bytes": "4K"})", "paths[0].max_bytes: expected a number, not \"4K\""},
       {R"({"max_bytes": -1})", "paths[0].max_bytes: expected a number, not -1"},
@@ -107,7 +107,9 @@ TEST_F(PathsTest, BackendNetTakesTheEnvironmentThenTheTableThenTheDefault) {
            {"kind": "tcp", "path": "unpack", "why": "measured"},
            {"kind": "tcp scatter", "path": "host"},
            {"kind": "loopback", "max_bytes": 65536, "path": "unpack"},
-           {"kind": "loopback", "path": "kernel"})");
+           {"kind": "loopback", "path": "kernel"},
+           {"kind": "loopback scatter", "max_bytes": 100, "path": "kernel"},
+           {"kind": "loopback scatter", "path": "pack"})");
   const auto chosen = [](const char *transport) {
     return *network::gpuOptionsFromEnv(transport, 1);
   };
@@ -122,10 +124,16 @@ TEST_F(PathsTest, BackendNetTakesTheEnvironmentThenTheTableThenTheDefault) {
     ScopedEnv scatter("COLL_NET_SCATTER", "1");
     EXPECT_EQ(chosen("tcp").path, GpuPath::Copy);
     EXPECT_EQ(chosen("tcp").kernelEnd, 0);
+    EXPECT_EQ(chosen("loopback").path, GpuPath::Pack);
+    EXPECT_EQ(chosen("loopback").kernelEnd, 101);
   }
   {
     ScopedEnv compress("COLL_NET_GPU_COMPRESS", "1");
     EXPECT_EQ(chosen("tcp").path, GpuPath::Kernel);
+  }
+  {
+    ScopedEnv pack("COLL_NET_GPU_PATH", "pack");
+    EXPECT_EQ(chosen("tcp").path, GpuPath::Pack);
   }
   ScopedEnv own("COLL_NET_GPU_PATH", "copy");
   EXPECT_EQ(chosen("tcp").path, GpuPath::Copy);
@@ -145,7 +153,7 @@ TEST_F(PathsTest, ABrokenTableStopsBackendNetAsItStopsAuto) {
   std::ofstream(file_) << table(R"({"kind": "tcp", "path": "copy"})");
   EXPECT_EQ(whyNot("net"), "COLL_ROUTES: " + file_ +
                                ": paths[0].path: there is no path \"copy\"; there are host, "
-                               "unpack, kernel");
+                               "unpack, kernel, pack");
   EXPECT_EQ(whyNot("auto"), whyNot("net"));
   ScopedEnv own("COLL_NET_GPU_PATH", "kernel");
   EXPECT_TRUE(createBackend("net", options).ok()) << "who names the path needs no table";

@@ -384,15 +384,21 @@ void NetEndpoint::fail(NetRequest &request, const Status &failure) {
     lookForAborts();
   bool isFirst = !aborted();
   abortJob(failure, request.activity ? request.activity->key() : 0);
-  mesh_->close(); // before the request lets go of its buffers
+  close(); // before the request lets go of its buffers
   if (isFirst)
     end(request, failure);
   cancelAll();
 }
 
-// Only closing takes the buffers back from the transport.
-void NetEndpoint::cancelAll() {
+// Only closing takes the buffers back from the transport, and only an idle kernel fills no page of
+// the bounce pool that then is another's.
+void NetEndpoint::close() {
+  gpu_.drain();
   mesh_->close();
+}
+
+void NetEndpoint::cancelAll() {
+  close();
   while (!pending_.empty())
     end(*pending_.back(), abortedStatus(*pending_.back()));
 }

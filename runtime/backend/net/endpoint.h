@@ -117,6 +117,7 @@ private:
   void fail(NetRequest &request, const Status &failure);
   // Everything in flight is Finished afterwards, with the job's cause.
   void cancelAll();
+  void close();
   bool aborted() const { return aborted_.load(std::memory_order_acquire); }
 
   Status abortedStatus(const NetRequest &request);

@@ -64,6 +64,11 @@ Result<GpuMover *> GpuBuffers::moverFor(const Call &call, int64_t n, int positio
   return source < 0 ? host : mover(source);
 }
 
+void GpuBuffers::drain() {
+  for (auto &[gpu, mover] : movers_)
+    mover->drain();
+}
+
 Status GpuBuffers::copy(void *dst, const void *src, int64_t bytes) {
   const int to = gpuOf(dst), from = gpuOf(src);
   if (to < 0 && from < 0) {

@@ -39,6 +39,9 @@ public:
   // for this rank. Any thread, beside the other functions.
   Status synchronize(void *stream);
 
+  // Until no kernel does anything any more that it was given.
+  void drain();
+
   // Host memory, or memory of any GPU; done when it returns.
   Status copy(void *dst, const void *src, int64_t bytes);
 

@@ -122,6 +122,8 @@ void GpuChannel::settle() {
   for (uint32_t queue = 0; queue < kQueues; ++queue)
     for (auto item = watched_[queue].begin(); item != watched_[queue].end();) {
       const bool isDone = port_->isDone(queue, item->last);
+      if (!isDone && item->tries == 0)
+        break; // nor are those behind it
       const uint64_t word = isDone ? port_->pageError(queue, item->last) : 0;
       if (word && spoilt_.ok())
         spoilt_ = again(queue, *item, word);

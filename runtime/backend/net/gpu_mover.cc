@@ -30,14 +30,14 @@ ChannelItem copyItem(void *dst, const void *src, int64_t bytes) {
 } // namespace
 
 std::optional<GpuPath> parseGpuPath(const std::string &name) {
-  for (GpuPath path : {GpuPath::Kernel, GpuPath::Unpack, GpuPath::Copy})
+  for (GpuPath path : {GpuPath::Kernel, GpuPath::Unpack, GpuPath::Pack, GpuPath::Copy})
     if (name == nameOf(path))
       return path;
   return std::nullopt;
 }
 
 const char *nameOf(GpuPath path) {
-  constexpr const char *kNames[] = {"kernel", "unpack", "copy"};
+  constexpr const char *kNames[] = {"kernel", "unpack", "pack", "copy"};
   return kNames[static_cast<size_t>(path)];
 }
 
@@ -213,10 +213,25 @@ Parcel GpuMover::direct(void *data, int64_t bytes) const {
   return parcel;
 }
 
-Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes, bool first) {
+Result<std::optional<Parcel>> GpuMover::load(Link &link, const void *src, int64_t bytes,
+                                             bool first) {
   void *data = const_cast<void *>(src);
   if (options_.path == GpuPath::Copy && !takesSlot(bytes))
     return std::optional<Parcel>(direct(data, bytes));
+  if (options_.path != GpuPath::Pack || takesSlot(bytes))
+    return loadSlot(src, bytes, first);
+  // Pack slots are free in order only: the first of a lane must not wait for another lane's.
+  const auto &connection = static_cast<const net::DeviceConnection &>(link.connection());
+  if (connection.packRoom() <= unsent_[&link])
+    return first ? loadSlot(src, bytes, first) : Result<std::optional<Parcel>>(std::nullopt);
+  ++unsent_[&link];
+  Parcel parcel = direct(data, bytes);
+  parcel.to = &link;
+  return std::optional<Parcel>(parcel);
+}
+
+Result<std::optional<Parcel>> GpuMover::loadSlot(const void *src, int64_t bytes, bool first) {
+  void *data = const_cast<void *>(src);
   Result<std::optional<Parcel>> taken = take(out_, data, bytes, first);
   if (!taken || !*taken)
     return taken;
@@ -233,6 +248,34 @@ Result<std::optional<Parcel>> GpuMover::load(const void *src, int64_t bytes, boo
     return filled.status();
   parcel.filled = *filled;
   return taken;
+}
+
+// By copies, since the kernel does no more for a page that lies in one piece on both sides.
+Status GpuMover::fillPages(Parcel &parcel, net::Request *request) {
+  auto &connection = static_cast<net::DeviceConnection &>(parcel.to->connection());
+  char *const bounce = reinterpret_cast<char *>(connection.packView().bounce);
+  for (const PageDescriptor &page : connection.packPages(request)) {
+    const char *from = static_cast<const char *>(parcel.data) + page.bufferOff;
+    Result<Ticket> filled =
+        channel_->post(GpuChannel::Out, copyItem(bounce + page.bounceOff, from, page.len));
+    if (!filled)
+      return filled.status();
+    parcel.filled = *filled;
+  }
+  return {};
+}
+
+Status GpuMover::feed(Parcel &parcel, net::Request *request) {
+  if (parcel.filled == kDone) {
+    COLL_RETURN_IF_ERROR(fillPages(parcel, request));
+    --unsent_[parcel.to];
+  }
+  Result<bool> done = channel_->isDone(parcel.filled);
+  if (!done || !*done)
+    return done.status();
+  static_cast<net::DeviceConnection &>(parcel.to->connection()).packed(request);
+  parcel.to = nullptr;
+  return {};
 }
 
 Result<bool> GpuMover::isFilled(Parcel &parcel) {
@@ -314,6 +357,8 @@ Result<ChannelItem> GpuMover::expandOnHost(const Parcel &parcel) {
 void GpuMover::release(Parcel &parcel) {
   if (parcel.slots)
     parcel.slots->push_back(parcel.slot);
+  if (parcel.to && parcel.filled == kDone)
+    --unsent_[parcel.to];
   if (!parcel.link)
     return;
   --unpacked_[parcel.link];

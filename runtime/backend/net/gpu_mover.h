@@ -35,10 +35,12 @@
 
 namespace coll::rt::network {
 
-enum class GpuPath : uint8_t { Kernel, Unpack, Copy };
-// "kernel", "unpack", "copy", or nothing.
+enum class GpuPath : uint8_t { Kernel, Unpack, Pack, Copy };
+// "kernel", "unpack", "pack", "copy", or nothing.
 std::optional<GpuPath> parseGpuPath(const std::string &name);
 const char *nameOf(GpuPath path);
+// Whether a kernel fetches what has come from the pages of the bounce pool.
+constexpr bool unpacks(GpuPath path) { return path == GpuPath::Unpack || path == GpuPath::Pack; }
 
 struct GpuMoverOptions {
   GpuPath path = GpuPath::Kernel;
@@ -52,7 +54,7 @@ struct GpuMoverOptions {
 
 class GpuMover final : public Mover {
   // Of each direction, and more only for the first messages of lanes; allocated by the
-  // chunk, when they are needed first. On the path `unpack`: receives of a connection.
+  // chunk, when they are needed first. On the paths `unpack` and `pack`: receives of a connection.
   static constexpr int kSlots = 32, kChunkSlots = 4;
 
 public:
@@ -79,9 +81,11 @@ public:
   void drain() override { channel_->drain(); }
 
   size_t window() const override { return kWindow; }
-  Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) override;
+  Result<std::optional<Parcel>> load(Link &link, const void *src, int64_t bytes,
+                                     bool first) override;
   Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes, bool first) override;
   Result<bool> isFilled(Parcel &parcel) override;
+  Status feed(Parcel &parcel, net::Request *request) override;
   Result<Ticket> unload(Parcel &parcel) override;
   void release(Parcel &parcel) override;
 
@@ -126,6 +130,8 @@ private:
   };
   GpuMover(const GpuMoverOptions &options) : options_(options) {}
   Status makeSlots(Slots &slots);
+  Result<std::optional<Parcel>> loadSlot(const void *src, int64_t bytes, bool first);
+  Status fillPages(Parcel &parcel, net::Request *request);
   Result<std::optional<Parcel>> take(Slots &slots, void *data, int64_t bytes, bool first);
   Result<Ticket> expand(const Parcel &parcel);
   bool takesSlot(int64_t bytes) const {
@@ -142,6 +148,7 @@ private:
   GpuMemory bounce_; // pinned; read() and write()
   std::vector<Scratch> scratch_;
   std::map<Link *, int> unpacked_; // receives of a connection that are under way so
+  std::map<Link *, int> unsent_;   // loaded sends that will want a pack slot
 };
 
 } // namespace coll::rt::network

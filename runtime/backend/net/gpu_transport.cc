@@ -17,6 +17,7 @@ Status chooseByTable(const std::string &transport, GpuMoverOptions &options) {
   if (!rule)
     return {};
   options.path = rule->path == DataPath::Unpack ? GpuPath::Unpack
+                 : rule->path == DataPath::Pack ? GpuPath::Pack
                  : rule->path == DataPath::Host ? GpuPath::Copy
                                                 : GpuPath::Kernel;
   if (options.path != GpuPath::Kernel)
@@ -31,7 +32,7 @@ Result<GpuMoverOptions> gpuOptionsFromEnv(const std::string &transport, int64_t 
   const std::string name = envString(EnvVar::NetGpuPath);
   std::optional<GpuPath> path = parseGpuPath(name);
   if (!path)
-    return Status::invalid("COLL_NET_GPU_PATH=" + name + ": expected kernel, unpack or copy");
+    return Status::invalid("COLL_NET_GPU_PATH=" + name + ": expected kernel, unpack, pack or copy");
   GpuMoverOptions options;
   options.path = *path;
   options.compress = envInt(EnvVar::NetGpuCompress) != 0;
@@ -56,8 +57,8 @@ Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> 
   Result<net::DeviceOptions> options = net::DeviceOptions::fromEnv();
   if (!options)
     return options.status();
-  options->receive = path == GpuPath::Unpack ? net::ReceivePath::Unpack : net::ReceivePath::Host;
-  options->send = net::SendPath::Host;
+  options->receive = unpacks(path) ? net::ReceivePath::Unpack : net::ReceivePath::Host;
+  options->send = path == GpuPath::Pack ? net::SendPath::Pack : net::SendPath::Host;
   options->unpackOnConnect = true; // connections carry data both ways
   options->unpackThreshold = 0;    // the mover counts on the path
   options->slots = net::SlotOrder::Landing;
@@ -74,8 +75,8 @@ Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> 
 RankGpu::RankGpu(GpuPath path, int number) {
   const dl::Cuda *cuda = gpuPlatform().cuda;
   int count = 0;
-  if (path != GpuPath::Unpack || number < 0 || !cuda ||
-      cuda->deviceGetCount(&count) != dl::kCudaSuccess || count == 0)
+  if (!unpacks(path) || number < 0 || !cuda || cuda->deviceGetCount(&count) != dl::kCudaSuccess ||
+      count == 0)
     return;
   // Without it the connection is made for another GPU, which the first call then refuses.
   Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*cuda, number % count);

@@ -1,4 +1,4 @@
-// gpu_transport.h - what the paths `unpack` and `copy` of GPU buffers need of a transport.
+// gpu_transport.h - what the paths `unpack`, `pack` and `copy` of GPU buffers need of a transport.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_TRANSPORT_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_TRANSPORT_H

@@ -63,13 +63,14 @@ public:
   void drain() override {}
 
   size_t window() const override { return Schedule::kWindow; }
-  Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool) override {
+  Result<std::optional<Parcel>> load(Link &, const void *src, int64_t bytes, bool) override {
     return parcelOf(const_cast<void *>(src), bytes);
   }
   Result<std::optional<Parcel>> expect(Link &, void *dst, int64_t bytes, bool) override {
     return parcelOf(dst, bytes);
   }
   Result<bool> isFilled(Parcel &) override { return true; }
+  Status feed(Parcel &, net::Request *) override { return {}; }
   Result<Ticket> unload(Parcel &) override { return kDone; }
   void release(Parcel &) override {}
 

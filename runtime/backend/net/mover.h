@@ -27,7 +27,8 @@ struct Parcel {
   uint64_t compressed = 0;               // bytes of the buffer, if the message is not just those
   int32_t slot = 0;                      // the mover's
   std::vector<int32_t> *slots = nullptr; // the mover's: where the slot goes back to
-  Link *link = nullptr;                  // the mover's
+  Link *link = nullptr;                  // the mover's, of a receive
+  Link *to = nullptr;                    // the mover's, of a send that feed() has to see to
   int32_t pageSlot = -1;                 // of a receive that has come: Completion::slot
 };
 
@@ -59,14 +60,18 @@ public:
   // Messages of one lane that are worth having under way at once; at least
   // Schedule::kWindow.
   virtual size_t window() const = 0;
-  // A parcel with the bytes at `src`, or a place for bytes to `dst` from `link`; nullopt
+  // A parcel with the bytes at `src` for `link`, or a place for bytes to `dst` from `link`; nullopt
   // where there is no room now, but never for the `first` of a lane: messages wait for
   // each other across lanes, so each lane has to be able to move. Each ends with release().
-  virtual Result<std::optional<Parcel>> load(const void *src, int64_t bytes, bool first) = 0;
+  virtual Result<std::optional<Parcel>> load(Link &link, const void *src, int64_t bytes,
+                                             bool first) = 0;
   virtual Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes,
                                                bool first) = 0;
   // Whether a parcel of load() may go; from then on its segment says what goes.
   virtual Result<bool> isFilled(Parcel &parcel) = 0;
+  // The transport has a parcel with `to` as `request`: called at once, and before each test of that
+  // until `to` is null.
+  virtual Status feed(Parcel &parcel, net::Request *request) = 0;
   // The message has come, `segment.bytes` of it: its bytes are in the buffer once the ticket is
   // done. kCollPeer where it is none.
   virtual Result<Ticket> unload(Parcel &parcel) = 0;

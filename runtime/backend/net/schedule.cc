@@ -128,7 +128,7 @@ Status Schedule::begin(Lane &lane, bool &moved) {
       return {};
     const bool first = lane.flights.empty();
     Result<std::optional<Parcel>> parcel =
-        lane.isSend ? mover_.load(work.src, work.amount, first)
+        lane.isSend ? mover_.load(mesh_.link(lane.peer), work.src, work.amount, first)
                     : mover_.expect(mesh_.link(lane.peer), work.dst, work.amount, first);
     if (!parcel)
       return parcel.status();
@@ -159,11 +159,16 @@ Status Schedule::post(Lane &lane, bool &moved) {
       return request.status(); // null: too many are under way on this connection
     flight.request = *request;
     moved = true;
+    if (flight.parcel.to)
+      COLL_RETURN_IF_ERROR(mover_.feed(flight.parcel, flight.request));
   }
   return {};
 }
 
 Status Schedule::test(Lane &lane, bool &moved) {
+  for (Flight &flight : lane.flights)
+    if (flight.request && flight.parcel.to)
+      COLL_RETURN_IF_ERROR(mover_.feed(flight.parcel, flight.request));
   for (Flight &flight : lane.flights) {
     if (flight.isOver)
       continue;

@@ -71,7 +71,8 @@ Result<DeviceOptions> DeviceOptions::fromEnvAndTable(const std::string &transpor
     return options;
   options->isByTable = true;
   options->chosenBy = "the table of COLL_ROUTES" + (rule->why.empty() ? "" : ": " + rule->why);
-  options->receive = rule->path == rt::DataPath::Unpack ? ReceivePath::Unpack : ReceivePath::Host;
+  const bool unpacks = rule->path == rt::DataPath::Unpack || rule->path == rt::DataPath::Pack;
+  options->receive = unpacks ? ReceivePath::Unpack : ReceivePath::Host;
   if (options->unpacks())
     options->unpackThreshold = static_cast<uint64_t>(paths->endOf(kind, rt::DataPath::Host));
   return options;

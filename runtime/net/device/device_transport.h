@@ -137,6 +137,13 @@ public:
   virtual Status republish(int32_t slot) = 0;
   virtual KernelView unpackView() const = 0;
   virtual KernelView packView() const = 0;
+  // Sends of GPU memory that would find a pack slot now, one after the other.
+  virtual int packRoom() const = 0;
+  // For callers that fill pages by a kernel of another kind, or hear of it otherwise than by
+  // PackMeta::packed: where in the bounce buffer which bytes of a send go (none where no kernel is
+  // waited for); and that they, and those of all sends before, are there.
+  virtual std::vector<rt::PageDescriptor> packPages(const Request *request) const = 0;
+  virtual void packed(const Request *request) = 0;
 };
 
 class DeviceTransport : public Transport {

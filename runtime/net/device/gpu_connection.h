@@ -63,6 +63,9 @@ public:
   const DeviceHandle *packHandle() const override;
   KernelView unpackView() const override;
   KernelView packView() const override;
+  int packRoom() const override;
+  std::vector<rt::PageDescriptor> packPages(const Request *request) const override;
+  void packed(const Request *request) override;
   void close() override;
 
 private:

@@ -137,6 +137,26 @@ void GpuConnection::postSends() {
   }
 }
 
+int GpuConnection::packRoom() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return pack_ ? pack_->room() : 0;
+}
+
+std::vector<rt::PageDescriptor> GpuConnection::packPages(const Request *request) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto &send = *static_cast<const GpuRequest *>(request);
+  return send.path == GpuRequest::Path::Kernel ? send.runs : Runs();
+}
+
+void GpuConnection::packed(const Request *request) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto &send = *static_cast<const GpuRequest *>(request);
+  if (send.path != GpuRequest::Path::Kernel)
+    return;
+  pack_->setPacked(static_cast<uint64_t>(send.slot));
+  postSends();
+}
+
 Result<Completion> GpuConnection::testSend(GpuRequest &request) {
   Result<Completion> outcome = Completion();
   if (!request.failure.ok())

@@ -168,6 +168,19 @@ bool PackSlots::packed(uint64_t number) const {
   return __atomic_load_n(&meta_->packed, __ATOMIC_ACQUIRE) > number;
 }
 
+int PackSlots::room() const {
+  int room = 0;
+  while (room < static_cast<int>(rt::kUnpackSlots) &&
+         !busy_[(posted_ + static_cast<uint64_t>(room)) % rt::kUnpackSlots])
+    ++room;
+  return room;
+}
+
+void PackSlots::setPacked(uint64_t number) {
+  if (!packed(number))
+    storeRelease(meta_->packed, number + 1);
+}
+
 uint32_t PackSlots::pages(uint64_t number) const {
   return static_cast<uint32_t>(meta_->count[number % rt::kUnpackSlots]);
 }

@@ -89,10 +89,14 @@ public:
 
   // The next message's slot is still in use by a message under way.
   bool full() const { return busy_[posted_ % rt::kUnpackSlots]; }
+  // Messages that have one, one after the other.
+  int room() const;
   // Takes the next slot and tells where its bytes are to go. Returns the number.
   uint64_t publish(const Runs &runs, const PagePolicy &policy);
   // Whether the kernel has written every page of this message.
   bool packed(uint64_t number) const;
+  // The host knows that it has: and so it has those before.
+  void setPacked(uint64_t number);
   void finish(uint64_t number) { busy_[number % rt::kUnpackSlots] = false; }
 
   uint32_t pages(uint64_t number) const;
