@@ -70,7 +70,9 @@ side_by_side() {
 deaths() {
   local low_latency=(--low-latency --tokens=32 --no-check --repeat=10000000 --timeout=5)
   local normal=(--no-check -n 1000000 --calls=dispatch --timeout=5)
+  local combine=(--no-check -n 1000000 --calls=combine --timeout=5)
   killed killed_rank 45 "$perf" moe --ranks="$ranks" "${normal[@]}" &
+  killed killed_rank_in_combine 45 "$perf" moe --ranks="$ranks" "${combine[@]}" &
   killed low_latency_killed_rank 45 "$perf" moe --ranks="$ranks" --experts=$experts "${low_latency[@]}" &
   killed killed_rank_two_nodes 45 "$perf" moe --ranks=$pairs --nodes=2 --experts=$((pairs * 16)) \
     "${normal[@]}" &
@@ -92,8 +94,8 @@ measurements() {
   check rows_skewed 60 "$perf" moe --ranks="$gpus" --sms=24 --experts=$many --tokens=128,1024,4096 \
     --skew=few,one --peers=nccl "$rows"
   # 1 to 128 tokens.
-  check low_latency_rows 120 "$perf" moe --low-latency --ranks="$gpus" --experts=$many "$rows" \
-    "${plot}_low_latency.svg"
+  check low_latency_rows 120 "$perf" moe --low-latency --ranks="$gpus" --experts=$many \
+    --peers=nccl "$rows" "${plot}_low_latency.svg"
   [ "$COLL_GPUS" -lt 2 ] && return
   check low_latency_two_nodes_rows 60 "$perf" moe --low-latency --ranks=$pairs --nodes=2 --tokens=128 \
     --experts=$many --repeat=50 "$rows"
