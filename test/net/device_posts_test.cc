@@ -373,7 +373,7 @@ TEST_P(DevicePostsTest, ADeadlineEndsThePostAndItsConnection) {
   std::vector<PostPeer> peers(2);
   peers[0] = {std::move(ends.left), {right_->key()}};
   peers[1] = {std::make_unique<MuteConnection>(isClosed), {right_->key()}};
-  left_->serve(std::move(peers), 100'000);
+  left_->serve(std::move(peers), 1'000'000); // the other peer answers long before
   right_->serve(peer(std::move(ends.right), *left_));
   Post good = step(PostOp::Put, 0, 0, 4096), stuck = good;
   stuck.place.peer = 1;
