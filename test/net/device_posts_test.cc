@@ -273,7 +273,8 @@ TEST_P(DevicePostsTest, BadPostsFailAloneAndTouchNothing) {
     Post post = step(PostOp::Put, 0, 0, 64);
     change(post);
     cases.push_back({post, expected});
-    cases.push_back({step(PostOp::Put, 0, 4096, 64), PostOutcome::Done});
+    const uint64_t to = 4096 + cases.size() / 2 * 64;
+    cases.push_back({step(PostOp::Put, 0, to, 64), PostOutcome::Done});
   };
   bad(PostOutcome::BadOp, [](Post &post) { post.op = static_cast<PostOp>(0); });
   bad(PostOutcome::BadOp, [](Post &post) { post.op = static_cast<PostOp>(77); });
@@ -298,7 +299,7 @@ TEST_P(DevicePostsTest, BadPostsFailAloneAndTouchNothing) {
             static_cast<uint32_t>(kernels::KernelError::Post));
   EXPECT_EQ(left_->posts->stats().failures, cases.size() / 2);
   for (uint64_t i = 0; i < kRoom; ++i)
-    ASSERT_EQ(right_->data[i], i >= 4096 && i < 4160 ? 0 : 1) << i;
+    ASSERT_EQ(right_->data[i], i >= 4096 && i < 4096 + cases.size() / 2 * 64 ? 0 : 1) << i;
 
   left_->posts->clearFailure();
   left_->doAll({step(PostOp::Get, 0, 0, 64)});
@@ -316,9 +317,9 @@ TEST_P(DevicePostsTest, ThePeersRefusalIsThePostsAlone) {
   right_->transport->deregMr(memory);
   left_->serve(std::move(peers));
   right_->serve(peer(std::move(ends.right), *left_));
-  Post refused = step(PostOp::Put, 0, 0, 64, 3), good = step(PostOp::Get, 0, 0, 4096);
+  Post refused = step(PostOp::Put, 8192, 0, 64, 3), good = step(PostOp::Get, 0, 0, 4096);
   refused.place.key = 1;
-  left_->doAll({good, refused, good});
+  left_->doAll({good, refused, step(PostOp::Get, 4096, 0, 4096)});
   EXPECT_EQ(left_->outcome(0), PostOutcome::Done);
   EXPECT_EQ(left_->outcome(1), PostOutcome::Refused);
   EXPECT_EQ(left_->outcome(2), PostOutcome::Done);
@@ -329,7 +330,9 @@ TEST_P(DevicePostsTest, ThePeersRefusalIsThePostsAlone) {
 
 TEST_P(DevicePostsTest, AFullRingHoldsBackAndLosesNothing) {
   std::memset(left_->data, 5, kRoom);
-  std::vector<Post> steps(rt::kPostSlots + 3, step(PostOp::Put, 0, 0, 64));
+  std::vector<Post> steps;
+  for (uint64_t i = 0; i < rt::kPostSlots + 3; ++i)
+    steps.push_back(step(PostOp::Put, 0, i * 64, 64));
   left_->doAll(steps, 200'000'000); // nobody takes them
   size_t full = 0;
   for (size_t i = 0; i < steps.size(); ++i)
@@ -362,7 +365,7 @@ TEST_P(DevicePostsTest, APeersEndIsItsPostsOnly) {
   EXPECT_EQ(waiting.awaited[0], PostOutcome::PeerFailed);
   Post good = step(PostOp::Put, 0, 0, 4096), bad = good;
   bad.place.peer = 1;
-  left_->doAll({good, bad, good, bad});
+  left_->doAll({good, bad, step(PostOp::Put, 0, 4096, 4096), bad});
   for (size_t i = 0; i < 4; ++i)
     EXPECT_EQ(left_->outcome(i), i % 2 ? PostOutcome::PeerFailed : PostOutcome::Done);
 }
@@ -377,7 +380,7 @@ TEST_P(DevicePostsTest, ADeadlineEndsThePostAndItsConnection) {
   right_->serve(peer(std::move(ends.right), *left_));
   Post good = step(PostOp::Put, 0, 0, 4096), stuck = good;
   stuck.place.peer = 1;
-  left_->doAll({good, stuck, good});
+  left_->doAll({good, stuck, step(PostOp::Put, 0, 4096, 4096)});
   EXPECT_EQ(left_->outcome(0), PostOutcome::Done);
   EXPECT_EQ(left_->outcome(1), PostOutcome::Timeout);
   EXPECT_EQ(left_->outcome(2), PostOutcome::Done);
