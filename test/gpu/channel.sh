@@ -7,7 +7,7 @@ here=$(dirname "$0")
 # Operations between processes, by each path.
 processes() {
   local path op
-  for path in kernel unpack copy; do
+  for path in kernel unpack pack copy; do
     for op in all_reduce all_to_all send_recv; do
       check "processes_${path}_$op" 30 env COLL_NET_GPU_PATH=$path "$COLL_BUILD/bin/coll-perf" $op --ranks=2 \
         --backend=net:gpu -b 4 -e 16M -f 64 -n 2 -w 1 --timeout=20
@@ -23,6 +23,8 @@ tests() {
   on 1 run_gtest channel_tests 60 "$COLL_BUILD/bin/channel-tests" --gtest_filter='cuda/*' &
   on 1 run_gtest net_gpu_kernel 120 "$conformance" --gtest_filter='net_gpu_kernel/Reductions.AllReduce/*:net_gpu_kernel/Movements.*/i*:net_gpu_kernel/Transfers.*:net_gpu_kernel/A*:net_gpu_kernel/F*:gpu/GpuBuffers.*' &
   on 1 run_gtest net_gpu_unpack 120 "$conformance" --gtest_filter="net_gpu_unpack*/*:$few" &
+  # What differs from unpack is how messages leave.
+  on 1 run_gtest net_gpu_pack 60 "$conformance" --gtest_filter='net_gpu_pack_transfers/*:net_gpu_pack/Movements.*/i*:gpu/GpuUnpacking.*' &
   on 1 run_gtest net_gpu_compress 120 "$conformance" --gtest_filter='net_gpu_compress*/*:gpu/GpuCompression.*' &
   on 1 run_gtest net_gpu_copy 120 "$conformance" --gtest_filter="net_gpu_copy*/*:$few" &
   on 1 run_gtest net_gpu_algorithms 120 "$conformance" --gtest_filter='net_gpu_ring/*:net_gpu_halving/*' &
