@@ -7,6 +7,7 @@
 #include "test/net/posting_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -57,10 +58,13 @@ private:
   bool &isClosed_;
 };
 
-// One that ends everything at once, and notes what it was asked for; one signal, 3, comes over it.
+// One that ends everything at once, and notes what it was asked for, after `hook`; one signal, 3,
+// comes over it.
 class NotingConnection final : public Connection {
 public:
-  explicit NotingConnection(std::vector<std::string> &notes) : notes_(notes) {}
+  explicit NotingConnection(
+      std::vector<std::string> &notes, std::function<void()> hook = [] {})
+      : notes_(notes), hook_(std::move(hook)) {}
   Result<Request *> isend(const Segment *, int, uint64_t) override { return note("send"); }
   Result<Request *> irecv(const Segment *segments, int, uint64_t) override {
     if (hasCome_)
@@ -82,10 +86,12 @@ public:
 private:
   struct Begun final : Request {};
   Result<Request *> note(const char *what) {
+    hook_();
     notes_.push_back(what);
     return static_cast<Request *>(&begun_);
   }
   std::vector<std::string> &notes_;
+  const std::function<void()> hook_;
   Begun begun_;
   bool hasCome_ = false;
 };
@@ -476,6 +482,62 @@ TEST(DevicePosts, GpuMemoryIsFlushedFirst) {
   EXPECT_EQ(shared->ended, 1u);
   std::sort(notes.begin(), notes.end());
   EXPECT_EQ(notes, (std::vector<std::string>{"flush", "flush", "read", "recv"}));
+}
+
+// A kernel whose bad posts follow each other as fast as they are refused.
+TEST(DevicePosts, AFloodOfBadPostsHoldsUpNothing) {
+  auto shared = std::make_unique<rt::PostShared>();
+  std::atomic<bool> isFull{false}, isOver{false};
+  std::thread kernel([&] {
+    for (uint64_t number = 1; !isOver;) {
+      if (number > __atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE) + rt::kPostSlots) {
+        isFull = true;
+        continue;
+      }
+      Post &post = shared->posts[(number - 1) % rt::kPostSlots];
+      post.op = static_cast<PostOp>(0);
+      __atomic_store_n(&post.seq, number++, __ATOMIC_RELEASE);
+    }
+  });
+  EXPECT_TRUE(waitUntil([&] { return isFull.load(); }));
+  std::vector<std::string> notes;
+  std::vector<uint64_t> ended; // before each note
+  DevicePostsOptions options;
+  options.peers.resize(1);
+  options.peers[0].connection =
+      std::make_unique<NotingConnection>(notes, [&] { ended.push_back(shared->ended); });
+  auto posts = DevicePosts::create(shared.get(), std::move(options)).take();
+  EXPECT_TRUE(waitUntil([&] {
+    const DevicePostsStats stats = posts->stats();
+    return stats.signals == 1 && stats.failures > 10 * rt::kPostSlots;
+  }));
+  posts.reset();
+  isOver = true;
+  kernel.join();
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_LE(ended[0], rt::kPostSlots);
+}
+
+// This process may be stopped longer than the deadline: what has been done meanwhile has been done.
+TEST(DevicePosts, WhatIsDoneIsNotLate) {
+  auto shared = std::make_unique<rt::PostShared>();
+  std::vector<uint8_t> memory(64);
+  std::vector<std::string> notes;
+  DevicePostsOptions options;
+  options.timeoutUs = 1000;
+  options.regions = {{{memory.data(), memory.size(), nullptr}}};
+  options.peers.resize(1);
+  options.peers[0] = {
+      std::make_unique<NotingConnection>(
+          notes, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }),
+      {{1, 0, 64}}};
+  shared->posts[0] = step(PostOp::Put, 0, 0, 64, 1);
+  shared->posts[0].seq = 1;
+  auto posts = DevicePosts::create(shared.get(), std::move(options)).take();
+  EXPECT_TRUE(waitUntil([&] { return __atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE) == 1; }));
+  posts.reset();
+  EXPECT_EQ(rt::outcomeOf(shared->outcomes[0]), PostOutcome::Done);
+  EXPECT_EQ(shared->peers[0], 0u);
 }
 
 // How a post ended is known until so many others have ended in its place.

@@ -110,15 +110,16 @@ void DevicePosts::serve() {
 
 //===-- posts -------------------------------------------------------------------===//
 
+// As many as the ring holds at most: a bad post gives its place back at once, and a kernel that
+// goes on with them must not keep the thread from all else.
 bool DevicePosts::takePosts() {
-  bool moved = false;
-  for (;; moved = true) {
+  for (uint32_t i = 0; i < rt::kPostSlots; ++i) {
     const uint64_t number = taken_ + 1;
     const Post &post = shared_->posts[taken_ % rt::kPostSlots];
     Slot &slot = slots_[taken_ % rt::kPostSlots];
     // A kernel that keeps the rules does not post over one that is under way.
     if (slot.stage != Stage::Free || acquire(post.seq) != number)
-      return moved;
+      return i != 0;
     slot = Slot();
     slot.post = post; // looked at only here: the ring may change meanwhile
     slot.number = number;
@@ -128,6 +129,7 @@ bool DevicePosts::takePosts() {
     if (const PostOutcome bad = check(slot.post); bad != PostOutcome::Done)
       finish(slot, bad);
   }
+  return true;
 }
 
 PostOutcome DevicePosts::check(const Post &post) const {
@@ -147,19 +149,24 @@ PostOutcome DevicePosts::check(const Post &post) const {
   return PostOutcome::Done;
 }
 
-// Whether it has come any further.
+// Whether it has come any further. The deadline is for what has not: this process may have been
+// stopped meanwhile.
 bool DevicePosts::advance(Slot &slot) {
-  const uint32_t number = slot.post.place.peer;
-  Peer &peer = peers_[number];
-  if (peer.hasFailed) {
+  const uint32_t peer = slot.post.place.peer;
+  if (peers_[peer].hasFailed) {
     finish(slot, PostOutcome::PeerFailed);
     return true;
   }
-  if (nowUs() > slot.deadlineUs) {
-    fail(number, PostOutcome::Timeout); // before its memory is the kernel's again
-    finish(slot, PostOutcome::Timeout);
+  if (goOn(slot))
     return true;
-  }
+  if (nowUs() <= slot.deadlineUs)
+    return false;
+  fail(peer, PostOutcome::Timeout); // before its memory is the kernel's again
+  finish(slot, PostOutcome::Timeout);
+  return true;
+}
+
+bool DevicePosts::goOn(Slot &slot) {
   if (!slot.request) {
     Result<Request *> begun = begin(slot);
     if (!begun.ok())
@@ -168,7 +175,7 @@ bool DevicePosts::advance(Slot &slot) {
       slot.request = *begun;
     return !begun.ok() || *begun != nullptr;
   }
-  Result<Completion> outcome = peer.link.connection->test(slot.request);
+  Result<Completion> outcome = peers_[slot.post.place.peer].link.connection->test(slot.request);
   if (!outcome.ok()) {
     refused(slot, outcome.status());
     return true;

@@ -7,10 +7,11 @@
 // iwrite() and iread() of the connection, and tells the kernel how each one has ended. So this is
 // *proxied*: no doorbell of a network card is rung by the kernel.
 //
-// **Memory.** A region is pinned host memory, or GPU memory that the transport reaches itself; what
-// it does not reach is refused by regMr(), and posts then use pinned memory. What a kernel says of
-// it are numbers, never addresses: a wild post is refused, and nothing outside of the regions, and
-// of the peer's keys, is touched.
+// **Memory.** A region is pinned host memory, or GPU memory that the transport reaches itself. Of
+// what it does not reach, regMr() says so, or, over a DeviceTransport, which registers all memory
+// of a GPU, each post is Refused; posts then use pinned memory. What a kernel says of memory are
+// numbers, never addresses: a wild post is refused, and nothing outside of the regions, and of the
+// peer's keys, is touched.
 //
 // **Failure.** A bad post concerns itself. One that does not end within `timeoutUs`, or a
 // connection that ends, concerns all posts to that peer, whose memory then is no transport's any
@@ -100,6 +101,7 @@ private:
   bool takePosts();
   rt::PostOutcome check(const rt::Post &post) const;
   bool advance(Slot &slot);
+  bool goOn(Slot &slot);
   Result<Request *> begin(Slot &slot);
   Stage after(const Slot &slot) const;
   void finish(Slot &slot, rt::PostOutcome outcome);
