@@ -416,9 +416,9 @@ TEST_P(DevicePostsTest, TheHostsEndEndsWaits) {
 // Messages that no host of ours sends end the connection.
 TEST_P(DevicePostsTest, ALyingPeerRaisesNothing) {
   for (const uint64_t bytes : {4, 3, 0, 8}) {
+    std::vector<uint8_t> lie(bytes, 0xff); // outlives the connection, which may own its bytes
     Ends ends = connectEnds(*left_->transport, *right_->transport);
     left_->serve(peer(std::move(ends.left), *right_));
-    std::vector<uint8_t> lie(bytes, 0xff);
     const Segment message = segment(lie);
     Result<Request *> sent = ends.right->isend(&message, 1, 0x706f7374);
     ASSERT_TRUE(sent.ok());
@@ -584,9 +584,9 @@ TEST(DevicePosts, AKilledProcessFailsItsPosts) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     _exit(1);
   }
+  close(pipes[1]); // else a child that ends early leaves read() waiting
   ASSERT_EQ(read(pipes[0], &told, sizeof(told)), static_cast<ssize_t>(sizeof(told)));
   close(pipes[0]);
-  close(pipes[1]);
   Side side(makeEmulatedPostingRig(), "tcp");
   auto connector = side.transport->connect(0, told.handle).take();
   Result<std::unique_ptr<Connection>> made(nullptr);

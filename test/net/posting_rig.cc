@@ -52,7 +52,8 @@ public:
       check(cuda_.memFree(memory), "memFree");
     for (void *memory : pinned_)
       check(cuda_.memFreeHost(memory), "memFreeHost");
-    cuda_.streamDestroy(stream_);
+    if (stream_)
+      cuda_.streamDestroy(stream_);
   }
   Status open() {
     dl::CudaContext context = nullptr;
@@ -84,7 +85,10 @@ public:
     const Status launched = launchPosting(run, kPostingBlocks, threads(), stream_);
     EXPECT_TRUE(launched.ok()) << launched.toString();
   }
-  void finish() override { check(cuda_.streamSynchronize(stream_), "streamSynchronize"); }
+  void finish() override {
+    if (stream_)
+      check(cuda_.streamSynchronize(stream_), "streamSynchronize");
+  }
   uint32_t threads() const override { return 96; }
 
 private:
