@@ -1,6 +1,6 @@
 // What only GPU buffers of backend net can get wrong: operations under way at once share
 // slots of staging memory, and must not starve each other; compressed messages bring the same bits;
-// a handle of another version is refused.
+// damage is repaired; a kernel that does not move is ended; a handle of another version is refused.
 
 #include "runtime/backend/net/gpu_mover.h"
 #include "runtime/backend/net/mesh.h"
@@ -228,6 +228,73 @@ TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
   }
 }
 
+//===-- a kernel that does not move -----------------------------------------------===//
+
+namespace {
+
+// In the place of the kernel: does nothing of what it is given, until it is told to leave.
+class StuckKernel {
+public:
+  explicit StuckKernel(ChannelError error) : platform(network::gpuPlatform()) {
+    platform.launch = [this, error](const ChannelLaunch &launch, dl::CudaStream) {
+      thread_ = std::thread([this, error, launch] { run(error, launch); });
+      return Status::okay();
+    };
+  }
+  ~StuckKernel() {
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+  network::GpuPlatform platform;
+  bool hasLeft = false; // to be seen once it has said so
+
+private:
+  void run(ChannelError error, const ChannelLaunch &launch) {
+    ChannelShared &shared = *launch.shared; // the same address for the host
+    __atomic_store_n(&shared.error[0], static_cast<uint32_t>(error), __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&shared.abort, __ATOMIC_ACQUIRE))
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    hasLeft = true;
+    for (uint32_t block = 0; block < launch.numQueues * launch.blocksPerQueue; ++block)
+      __atomic_store_n(&shared.exited[block].seq, launch.number, __ATOMIC_RELEASE);
+  }
+
+  std::thread thread_;
+};
+
+} // namespace
+
+using GpuStuck = GpuMoverTest;
+
+// Without a word, as when the GPU is lost, or with that of one block.
+TEST_P(GpuStuck, AKernelThatDoesNotMoveIsEnded) {
+  for (const ChannelError error : {ChannelError::None, ChannelError::BadItem}) {
+    StuckKernel kernel(error);
+    network::GpuMoverOptions options;
+    options.channel.blocks = 2;
+    if (error == ChannelError::None)
+      options.channel.timeoutUs = 50'000;
+    auto mover = network::GpuMover::create(kernel.platform, 0, options).take();
+    char *memory = mover->allocate(128).take();
+    network::Mover::Ticket last = 0;
+    for (uint32_t i = 0; i < 2 * kChannelSlots; ++i) // some wait for a slot
+      last = mover->copy(memory + 64, memory, 64).take();
+    EXPECT_EQ(mover->waitFor(last).code(), kCollDevice);
+    mover->drain();
+    EXPECT_TRUE(kernel.hasLeft);
+    mover->drain(); // at once
+    const Status outcome = mover->waitFor(last);
+    EXPECT_EQ(outcome.code(), kCollDevice);
+    EXPECT_NE(outcome.message().find(error == ChannelError::None ? "in 50 ms" : "does not know"),
+              std::string::npos)
+        << outcome.message();
+    EXPECT_EQ(mover->copy(memory + 64, memory, 64).status().code(), kCollDevice);
+    mover->release(memory);
+  }
+}
+
 //===-- paths by size -----------------------------------------------------------===//
 
 // Messages of one operation go different ways, as a table says.
@@ -432,8 +499,9 @@ TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
   net::Request *sent = out.connection().isend(&loaded[0].segment, 1, 1).take();
   net::Completion gone, landed;
   while (!gone.done) {
-    if (loaded[0].to)
+    if (loaded[0].to) {
       ASSERT_TRUE(job.mover->feed(loaded[0], sent).ok());
+    }
     gone = out.connection().test(sent).take();
   }
   job.mover->release(loaded[0]);
@@ -479,6 +547,8 @@ TEST_P(GpuUnpacking, TicketsEndInOrderAroundARepair) {
 
 INSTANTIATE_TEST_SUITE_P(fake, GpuCompression, testing::Values("fake"));
 INSTANTIATE_TEST_SUITE_P(gpu, GpuCompression, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(fake, GpuStuck, testing::Values("fake"));
+INSTANTIATE_TEST_SUITE_P(gpu, GpuStuck, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(fake, GpuUnpacking, testing::Values("fake"));
 INSTANTIATE_TEST_SUITE_P(gpu, GpuUnpacking, testing::Values("gpu"));
 

@@ -11,8 +11,26 @@ namespace coll::rt::network {
 
 namespace {
 
+// For a kernel that was told to leave.
+constexpr std::chrono::seconds kExitPatience{10};
+
 GpuChannel::Ticket ticketOf(GpuChannel::Queue queue, uint64_t number) {
   return number * GpuChannel::kQueues + queue;
+}
+
+// Whether `condition` has come true, under the lock, in time. Others have the lock between looks.
+template <typename Condition>
+bool waitUntil(std::unique_lock<std::mutex> &lock, std::chrono::microseconds patience,
+               Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end)
+      return false;
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  return true;
 }
 
 } // namespace
@@ -75,9 +93,8 @@ GpuChannel::~GpuChannel() {
   dl::CudaScope scope(gpu_->cuda(), gpu_->context());
   gpu_->cuda().streamSynchronize(stream_);
   // A kernel in emulation is on no stream: its last store says that it has left.
-  const auto patience = Clock::now() + std::chrono::seconds(10);
-  while (!port_->hasExited(launch_.number) && Clock::now() < patience)
-    std::this_thread::yield();
+  std::unique_lock<std::mutex> lock(mutex_);
+  waitUntil(lock, kExitPatience, [this] { return port_->hasExited(launch_.number); });
   gpu_->cuda().streamDestroy(stream_);
 }
 
@@ -95,6 +112,8 @@ Result<GpuChannel::Ticket> GpuChannel::post(Queue queue, const ChannelItem &item
                                             const std::vector<const void *> &sources,
                                             Repair repair) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (aborted_)
+    return spoilt_;
   if (!running_)
     COLL_RETURN_IF_ERROR(launch());
   lastUse_ = Clock::now();
@@ -164,14 +183,37 @@ Result<bool> GpuChannel::isDone(Ticket ticket) {
   return !isOpen && port_->isDone(queue, number);
 }
 
+// An error word is one block's: those of another queue may still be at work.
 void GpuChannel::drain() {
-  for (;; std::this_thread::yield()) {
-    std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto isOver = [this] {
     settle();
     fillSlots();
-    if (isIdle() || !port_->error().ok())
-      return;
+    return isIdle() || !port_->error().ok();
+  };
+  if (aborted_ ||
+      (waitUntil(lock, std::chrono::microseconds(options_.timeoutUs), isOver) && isIdle()))
+    return;
+  abort();
+  waitUntil(lock, kExitPatience, [this] { return port_->hasExited(launch_.number); });
+}
+
+void GpuChannel::abort() {
+  if (spoilt_.ok())
+    spoilt_ = port_->error();
+  if (spoilt_.ok()) {
+    spoilt_ = late();
+    log(LogLevel::Warn, spoilt_.message() + "; it is ended");
   }
+  aborted_ = true;
+  waiting_ = {};
+  watched_ = {};
+  port_->abort();
+}
+
+Status GpuChannel::late() const {
+  return {kCollDevice, "the channel kernel has not done its work in " +
+                           std::to_string(options_.timeoutUs / 1000) + " ms"};
 }
 
 uint64_t GpuChannel::repairs() const {
@@ -180,11 +222,13 @@ uint64_t GpuChannel::repairs() const {
 }
 
 Status GpuChannel::waitFor(Ticket ticket) {
-  for (;;) {
+  const auto end = Clock::now() + std::chrono::microseconds(options_.timeoutUs);
+  for (;; std::this_thread::yield()) {
     Result<bool> done = isDone(ticket);
     if (!done || *done)
       return done.status();
-    std::this_thread::yield();
+    if (Clock::now() >= end)
+      return late();
   }
 }
 

@@ -31,8 +31,9 @@ namespace coll::rt::network {
 struct GpuChannelOptions {
   int blocks = 8; // of both queues together, 2 to 8
   int64_t idleUs = 200;
-  bool compress = false;          // the ops Compress and Expand
-  int64_t timeoutUs = 60'000'000; // a kernel that hears nothing for so long gives up
+  bool compress = false; // the ops Compress and Expand
+  // A kernel that hears nothing for so long gives up, and so does who waits for the kernel.
+  int64_t timeoutUs = 60'000'000;
 };
 
 class GpuChannel {
@@ -50,8 +51,8 @@ public:
   GpuChannel(const GpuChannel &) = delete;
   GpuChannel &operator=(const GpuChannel &) = delete;
 
-  // What to do in the place of an item that met bad data, as an error word says; called by post()
-  // and isDone(), under the lock. An error stands, for the whole channel.
+  // What to do in the place of an item that met bad data, as an error word says; called by post(),
+  // isDone() and drain(), under the lock. An error stands, for the whole channel.
   using Repair = std::function<Result<ChannelItem>(uint64_t word)>;
   static constexpr int kTries = 2; // of repairs of an item, after which its error stands
 
@@ -60,10 +61,13 @@ public:
   Result<Ticket> post(Queue queue, const ChannelItem &item,
                       const std::vector<const void *> &sources = {}, Repair repair = nullptr);
   // Moves waiting items into slots that are free, and repairs. kCollDevice once the kernel has
-  // given up, or an item cannot be repaired.
+  // given up or was ended, or an item cannot be repaired.
   Result<bool> isDone(Ticket ticket);
+  // kCollDevice too when that takes longer than `timeoutUs`.
   Status waitFor(Ticket ticket);
-  // Until the kernel does nothing any more that it was given, or has given up.
+  // Until the kernel does nothing any more that it was given. One that has given up, or takes
+  // longer than `timeoutUs`, is ended for good: this waits for its blocks, not for ever, and
+  // whatever was not done is an error.
   void drain();
   // Items that were done again.
   uint64_t repairs() const;
@@ -96,6 +100,8 @@ private:
   Status again(uint32_t queue, Watched &item, uint64_t word);
   bool isIdle() const;
   void stopKernel(); // only while idle
+  void abort();
+  Status late() const;
 
   void watch();
 
@@ -109,10 +115,10 @@ private:
   std::condition_variable wake_;
   std::unique_ptr<kernels::ChannelPort> port_;
   ChannelLaunch launch_;
-  bool running_ = false, ending_ = false;
+  bool running_ = false, ending_ = false, aborted_ = false;
   std::array<std::deque<Waiting>, kQueues> waiting_;
   std::array<std::list<Watched>, kQueues> watched_;
-  Status spoilt_; // by data that could not be repaired
+  Status spoilt_; // by data that could not be repaired, or abort()
   uint64_t repairs_ = 0;
   // Items that were posted or wait. Exits are items too, so a ticket's number is known at once.
   std::array<uint64_t, kQueues> given_ = {};
