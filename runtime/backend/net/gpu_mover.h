@@ -6,6 +6,7 @@
 // |---|---|---|
 // | kernel | the channel kernel writes it to a slot of pinned memory | the kernel reads a slot |
 // | unpack | the same | the kernel moves its pages out of the bounce pool (net/device) |
+// | pack | the kernel fills its pages in the bounce pool | as on the path `unpack` |
 // | copy   | the copy engine, inside the transport (net/device) | the same |
 //
 // With `compress` a message of a page or more is a compressed one on the path `kernel`
