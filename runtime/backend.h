@@ -131,8 +131,8 @@ public:
   virtual ~Request() = default;
 };
 
-// GPU memory that a communicator knows; forgotten (and freed, if it was allocated so) when
-// the object dies, before its communicator and after the last call that uses it.
+// GPU memory that a communicator knows; forgotten (and freed, if it was allocated so) when the
+// object dies, before its communicator and after the last call, or replay of one, that uses it.
 class Registration {
 public:
   virtual ~Registration() = default;

@@ -68,8 +68,8 @@ public:
   bool isCapturing(void *stream) const override { return top_->isCapturing(stream); }
 
   Result<size_t> choose(const Call &call, const std::vector<int> &ranks) const;
-  // Which path is to know a group's GPU memory: the one that its root updates go, which work on
-  // such memory only; where none takes these, its largest calls.
+  // Which path is to know a group's GPU memory: the one that a route names for root updates, which
+  // work on such memory only; where there is none, the one of its largest calls.
   size_t keeperOf(const std::vector<int> &ranks) const;
   Result<Request *> adopt(size_t path, Result<Request *> started);
 
@@ -149,18 +149,24 @@ Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &
 }
 
 size_t RouterEndpoint::keeperOf(const std::vector<int> &ranks) const {
-  Chosen chosen;
-  for (OpKind kind : {OpKind::RootUpdate, OpKind::AllReduce}) {
-    Call largest;
-    largest.kind = kind;
-    RouteQuery query = queryOf(largest, ranks, /*isGpu=*/true);
-    query.bytes = INT64_MAX;
-    auto takes = [&](size_t path) { return shared_.takes(path, largest, true); };
-    chosen = chooseRoute(shared_.routes, shared_.names, query, takes);
-    if (chosen.route)
-      break;
+  Call call;
+  call.kind = OpKind::RootUpdate;
+  // A route for those of one type, size or kind of launch asks for it, too.
+  for (const Route &route : shared_.routes.all()) {
+    RouteQuery query = queryOf(call, ranks, /*isGpu=*/true);
+    query.dtype = route.dtype.value_or(query.dtype);
+    query.bytes = route.maxBytes.value_or(query.bytes);
+    query.isCaptured = route.isCaptured.value_or(query.isCaptured);
+    for (size_t path = 0; route.kind == call.kind && path < shared_.names.size(); ++path)
+      if (route.backend == shared_.names[path] && route.fits(query) &&
+          shared_.takes(path, call, true))
+        return path;
   }
-  return chosen.path;
+  call.kind = OpKind::AllReduce;
+  RouteQuery query = queryOf(call, ranks, /*isGpu=*/true);
+  query.bytes = INT64_MAX;
+  auto takes = [&](size_t path) { return shared_.takes(path, call, true); };
+  return chooseRoute(shared_.routes, shared_.names, query, takes).path;
 }
 
 // Each path knows of the calls that it has put there.

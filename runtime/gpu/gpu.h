@@ -43,6 +43,20 @@ public:
     dl::CudaScope scope;
   };
 
+  // While it lives this thread may make calls that the driver, in a capture, takes for mistakes.
+  class BesideCaptures {
+  public:
+    explicit BesideCaptures(const dl::Cuda &cuda) : cuda_(cuda) { exchange(); }
+    ~BesideCaptures() { exchange(); }
+    BesideCaptures(const BesideCaptures &) = delete;
+    BesideCaptures &operator=(const BesideCaptures &) = delete;
+
+  private:
+    void exchange() { (void)cuda_.threadExchangeCaptureMode(&mode_); }
+    const dl::Cuda &cuda_;
+    int mode_ = dl::kCudaCaptureRelaxed;
+  };
+
   Result<dl::CudaStream> makeStream();
   void endStream(dl::CudaStream stream);
 

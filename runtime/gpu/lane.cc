@@ -74,12 +74,9 @@ Result<dl::CudaStream> Lane::stream() {
 // the driver takes it for a mistake unless the thread says otherwise.
 Result<char *> Lane::scratch(int64_t bytes) {
   if (scratch_.empty() || scratch_.back().bytes() < bytes) {
-    int mode = dl::kCudaCaptureRelaxed;
-    COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().threadExchangeCaptureMode(&mode),
-                                               "cuThreadExchangeStreamCaptureMode"));
+    Gpu::BesideCaptures beside(gpu_.cuda());
     Result<dl::GpuMemory> made =
         dl::GpuMemory::create(gpu_.context(), dl::GpuMemory::Kind::Device, bytes * 2);
-    (void)gpu_.cuda().threadExchangeCaptureMode(&mode);
     if (!made)
       return made.status().annotate("scratch memory");
     scratch_.push_back(made.take());

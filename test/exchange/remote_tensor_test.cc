@@ -394,7 +394,7 @@ TEST(RemoteTensorProcessTest, AnOwnerThatEndsOrStopsEndsWritesOfManyRows) {
     auto transport = tcp();
     RemoteTensorsOptions options;
     options.transport = transport.get();
-    options.timeoutUs = signal == SIGSTOP ? 500'000 : 20'000'000;
+    options.timeoutUs = signal == SIGSTOP ? 2'000'000 : 20'000'000;
     RemoteTensors remote(options);
     auto tensor = remote.open(process.handle).take();
     std::vector<char> local(4096 * 2048);

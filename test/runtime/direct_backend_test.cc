@@ -281,12 +281,35 @@ TEST_F(DirectBackend, WhatWasGivenBackIsUsedAgain) {
         COLL_RETURN_IF_ERROR(me.group.run(Call())); // a barrier: all have given it back
         if (turn == 2)
           before = cuda.liveAllocations();
-        if (turn == 19)
+        if (turn == 19) {
           EXPECT_EQ(cuda.liveAllocations(), before) << bytes;
+        }
         COLL_RETURN_IF_ERROR(me.group.run(Call()));
       }
     }
     return Status();
+  }));
+}
+
+// A replay writes where the call did.
+TEST_F(DirectBackend, MemoryOfCapturedCallsIsNotGivenToOthers) {
+  expectAll(run(options(2), [&](Rank &me) {
+    const dl::Cuda &driver = cuda.table();
+    dl::CudaStream on = stream();
+    std::unique_ptr<Registration> first = me.group.allocate(4096).take();
+    Call call = sum(static_cast<float *>(first->data()), 1);
+    call.stream = on;
+    EXPECT_EQ(driver.streamBeginCapture(on, dl::kCudaCaptureThreadLocal), 0);
+    Status captured = me.group.run(call);
+    dl::CudaGraph graph = nullptr;
+    EXPECT_EQ(driver.streamEndCapture(on, &graph), 0);
+    const void *was = first->data();
+    first.reset();
+    std::unique_ptr<Registration> second = me.group.allocate(4096).take();
+    EXPECT_NE(second->data(), was);
+    (void)driver.graphDestroy(graph);
+    (void)driver.streamDestroy(on);
+    return captured;
   }));
 }
 

@@ -195,6 +195,28 @@ TEST_P(DirectProcesses, MemoryThatOneCannotHaveIsGivenUpByAll) {
   EXPECT_EQ(runProcesses(3, body), std::vector<int>(3, 0));
 }
 
+// Its memory is the pool's, so the descriptor is wanted again.
+TEST_P(DirectProcesses, AChunkThatCouldNotBeMappedIsMappedLater) {
+  ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
+  ScopedEnv pool("COLL_DIRECT_POOL_BYTES", "65536"); // the workspace has a chunk of its own
+  const std::string opening = GetParam() == std::string("ipc") ? "ipcOpenMemHandle" : "memMap";
+  auto body = [&](Rank &me) {
+    // Of its own block memMap is called first.
+    if (me.rank == 1)
+      me.cuda.failNext(opening, dl::kCudaOutOfMemory, opening == "memMap" ? 1 : 0);
+    Status refused = me.group.allocate(8000).status();
+    COLL_RETURN_IF_ERROR(expect(!refused.ok(), "one could not map it"));
+    Result<std::unique_ptr<Registration>> mapped = me.group.allocate(8000);
+    if (!mapped)
+      return mapped.status();
+    auto *shared = static_cast<float *>((*mapped)->data());
+    shared[0] = 5;
+    COLL_RETURN_IF_ERROR(me.group.run(sum(shared, 1)));
+    return expect(shared[0] == 15, "sum in symmetric memory");
+  };
+  EXPECT_EQ(runProcesses(3, body), std::vector<int>(3, 0));
+}
+
 INSTANTIATE_TEST_SUITE_P(By, DirectProcesses, testing::Values("vmm", "ipc", "auto"));
 
 TEST(DirectProcess, AllRefuseWhereOneHasNoGpu) {

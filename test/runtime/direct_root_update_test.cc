@@ -461,11 +461,13 @@ TEST_F(DirectRootUpdate, AMemberThatDoesNotComeEndsAtTheDeadline) {
 
 // The table's route for all other calls does not keep the group's memory from being direct's.
 TEST_F(DirectRootUpdate, AutoTakesItWhereATableSaysSo) {
-  test::ScopedRoutes routes(R"({"op": "root_update", "backend": "direct"},
-                               {"memory": "gpu", "backend": "nccl"})");
   dl::FakeNccl nccl;
   nccl::ScopedPlatform ncclPlatform({&cuda.table(), &nccl.table()});
-  expectSteps(shards(1777, 3), 3, 0, "auto");
+  for (const char *of : {"", R"("dtype": "f32", )", R"("max_bytes": 65536, )"}) {
+    test::ScopedRoutes routes(R"({"op": "root_update", )" + std::string(of) +
+                              R"("backend": "direct"}, {"memory": "gpu", "backend": "nccl"})");
+    expectSteps(shards(1777, 3), 3, 0, "auto");
+  }
   EXPECT_EQ(nccl.misuse(), "");
 }
 

@@ -184,6 +184,7 @@ class CollPerfTest(unittest.TestCase):
                        "--timing=eager,latency" + ("" if op == "send_recv" else ",graph"), **fake)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("registered", done.stdout)
+            self.assertIn("nccl:threads:user", done.stdout)
         done = run("coll-perf", "all_reduce", "-b64", "-e64", "--backend=nccl:threads",
                    "--scale=0.25", **fake)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -22,18 +22,15 @@ struct Card {
 // Memory that all members of a group know, as long as it lives.
 class SymmetricMemory final : public Registration {
 public:
-  SymmetricMemory(std::weak_ptr<const void> engine, DirectLane &lane, Node::Memory memory,
-                  std::vector<Window> windows, bool isUsers)
-      : engine_(std::move(engine)), lane_(lane), memory_(std::move(memory)),
-        windows_(std::move(windows)), isUsers_(isUsers) {}
+  SymmetricMemory(std::weak_ptr<const void> engine, DirectLane &lane, Node::Memory memory)
+      : engine_(std::move(engine)), lane_(lane), memory_(std::move(memory)) {}
   ~SymmetricMemory() override {
     if (engine_.expired())
       return; // the job has ended: nobody reaches the memory any more
     const auto known = lane_.symmetric.find(memory_.data());
     if (known != lane_.symmetric.end() && known->second.serial == serial_)
       lane_.symmetric.erase(known);
-    if (!isUsers_)
-      lane_.leave(std::move(memory_));
+    lane_.leave(std::move(memory_));
   }
   // From now on calls may use it.
   void announce(std::vector<char *> members) {
@@ -43,7 +40,7 @@ public:
   }
   void *data() const override { return memory_.data(); }
   std::string kind() const override {
-    return std::string(isUsers_ ? "user buffer by " : "symmetric memory by ") +
+    return std::string(memory_.isUsers ? "user buffer by " : "symmetric memory by ") +
            nameOf(memory_.id().chunk.sharing);
   }
 
@@ -51,8 +48,6 @@ private:
   const std::weak_ptr<const void> engine_; // with which the lane goes
   DirectLane &lane_;
   Node::Memory memory_;
-  std::vector<Window> windows_; // by position; empty where there is none of its own
-  const bool isUsers_;
   int64_t serial_ = -1;
 };
 
@@ -105,10 +100,11 @@ Result<std::unique_ptr<Registration>> DirectEngine::registerMemory(gpu::GpuEndpo
   Result<Node::Memory> memory = checked;
   if (checked.ok()) {
     Result<Block> block = Block::of(node_->gpu(), node_->sharing(), data, bytes);
-    memory = block ? Result<Node::Memory>(Node::Memory{bytes, std::nullopt, block.take()})
-                   : Result<Node::Memory>(block.status());
+    memory = block.status();
+    if (block)
+      memory = Node::Memory{bytes, std::nullopt, block.take(), /*isUsers=*/true, {}};
   }
-  return introduce(endpoint, group, std::move(memory), /*isUsers=*/true);
+  return introduce(endpoint, group, std::move(memory));
 }
 
 Result<std::unique_ptr<Registration>> DirectEngine::allocate(gpu::GpuEndpoint &endpoint,
@@ -119,15 +115,19 @@ Result<std::unique_ptr<Registration>> DirectEngine::allocate(gpu::GpuEndpoint &e
       bytes < 0 ? Result<Node::Memory>(
                       Status::invalid("no buffer has " + std::to_string(bytes) + " bytes"))
                 : node_->takeMemory(std::max<int64_t>(bytes, 1), group.ranks);
-  return introduce(endpoint, group, std::move(memory), /*isUsers=*/false);
+  return introduce(endpoint, group, std::move(memory));
 }
 
 // All members meet twice: with what they have, and with what they have made of it.
-Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &endpoint,
-                                                              gpu::Group &group,
-                                                              Result<Node::Memory> own,
-                                                              bool isUsers) {
-  COLL_RETURN_IF_ERROR(endpoint.health());
+Result<std::unique_ptr<Registration>>
+DirectEngine::introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group, Result<Node::Memory> own) {
+  auto giveUp = [&](const Status &why) {
+    if (own)
+      node_->giveMemory(own.take());
+    return why;
+  };
+  if (Status health = endpoint.health(); !health.ok())
+    return giveUp(health);
   Card mine;
   mine.memory.verdict = gpu::verdictOf(own ? Status() : own.status());
   if (own) {
@@ -137,13 +137,12 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
   }
   Result<std::vector<Card>> cards = gpu::gather(group, mine);
   if (!cards)
-    return cards.status();
+    return giveUp(cards.status());
   std::vector<gpu::MemoryCard> made;
   for (const Card &card : *cards)
     made.push_back(card.memory);
   const Status agreed = gpu::compareMemory(made, group);
   Status opened = agreed;
-  std::vector<Window> windows(cards->size());
   std::vector<char *> members(cards->size());
   for (size_t i = 0; i < cards->size(); ++i) {
     const Card &card = (*cards)[i];
@@ -151,28 +150,25 @@ Result<std::unique_ptr<Registration>> DirectEngine::introduce(gpu::GpuEndpoint &
     if (static_cast<int>(i) == group.position) {
       members[i] = own ? own->data() : nullptr;
     } else if (opened.ok() && card.isPooled) {
-      Result<char *> reached = node_->reach(rank, card.id);
+      Result<char *> reached = node_->reach(rank, card.id, card.memory.bytes);
       opened = reached.status();
       members[i] = reached ? *reached : nullptr;
     } else if (opened.ok()) {
       Result<Window> window = node_->open(rank, card.id.chunk);
       opened = window.status();
-      if (window)
-        windows[i] = window.take();
-      members[i] = windows[i].data();
+      if (window) {
+        members[i] = window->data();
+        own->windows.push_back(window.take());
+      }
     } else if (card.memory.verdict.code == kCollOk && !card.isPooled) {
       node_->decline(rank, card.id.chunk);
     }
   }
-  auto &lane = static_cast<DirectLane &>(*group.lane);
-  if (!agreed.ok()) {
-    if (own && !isUsers)
-      node_->giveMemory(own.take());
-    return agreed;
-  }
+  if (!agreed.ok())
+    return giveUp(agreed);
   // Also where it ends here: peers may have opened it.
   auto memory =
-      std::make_unique<SymmetricMemory>(life(), lane, own.take(), std::move(windows), isUsers);
+      std::make_unique<SymmetricMemory>(life(), static_cast<DirectLane &>(*group.lane), own.take());
   Result<std::vector<gpu::Verdict>> verdicts = gpu::gather(group, gpu::verdictOf(opened));
   if (!verdicts)
     return verdicts.status();

@@ -34,7 +34,7 @@ public:
 
 private:
   Result<std::unique_ptr<Registration>> introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group,
-                                                  Result<Node::Memory> own, bool isUsers);
+                                                  Result<Node::Memory> own);
 
   const Platform platform_;
   std::unique_ptr<Node> node_;

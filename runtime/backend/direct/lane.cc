@@ -41,10 +41,11 @@ uint64_t kernelTimeoutNs(int64_t hostUs) { return static_cast<uint64_t>(hostUs) 
 } // namespace
 
 DirectLane::~DirectLane() {
+  reclaim();
   gpu_.put(lastDone_);
   for (Left &left : left_) {
     gpu_.put(left.after);
-    node_.giveMemory(std::move(left.memory));
+    node_.retire(std::move(left.memory));
   }
   if (control_.host())
     node_.alarm().remove(reinterpret_cast<kernels::PeerControl *>(control_.host()));
@@ -118,7 +119,8 @@ Status DirectLane::join(const std::vector<gpu::Identity> &all) {
       continue;
     SliceId id;
     std::memcpy(&id, all[static_cast<size_t>(i)].bytes, sizeof(id));
-    Result<char *> workspace = node_.reach(ranks_[static_cast<size_t>(i)], id);
+    Result<char *> workspace =
+        node_.reach(ranks_[static_cast<size_t>(i)], id, static_cast<int64_t>(group_.layout.bytes));
     if (!workspace)
       return workspace.status();
     group_.workspace[i] = *workspace;
@@ -132,21 +134,32 @@ Status DirectLane::join(const std::vector<gpu::Identity> &all) {
 // When this rank's calls have ended, no peer writes into the memory any more: each of them has
 // waited for what comes to this rank.
 void DirectLane::leave(Node::Memory memory) {
-  gpu::Gpu::Scope scope(gpu_);
-  if (!lastDone_)
+  if (!lastDone_ && !captured_)
     return node_.giveMemory(std::move(memory));
   Left left;
   left.memory = std::move(memory);
-  Result<dl::CudaStream> own = stream();
-  if (own && follow(*own, 0).ok()) {
-    Result<dl::CudaEvent> after = gpu_.record(*own);
+  if (!captured_) {
+    Result<dl::CudaEvent> after = afterLast();
     left.after = after ? *after : nullptr;
   }
   left_.push_back(std::move(left));
   reclaim();
 }
 
+// Reached when the calls so far have ended.
+Result<dl::CudaEvent> DirectLane::afterLast() {
+  gpu::Gpu::Scope scope(gpu_);
+  gpu::Gpu::BesideCaptures beside(gpu_.cuda());
+  Result<dl::CudaStream> own = stream();
+  if (!own)
+    return own.status();
+  COLL_RETURN_IF_ERROR(follow(*own, 0));
+  return gpu_.record(*own);
+}
+
 void DirectLane::reclaim() {
+  gpu::Gpu::Scope scope(gpu_);
+  gpu::Gpu::BesideCaptures beside(gpu_.cuda());
   for (size_t i = left_.size(); i-- > 0;) {
     Result<bool> isDone = left_[i].after ? gpu_.reached(left_[i].after) : Result<bool>(false);
     if (!isDone || !*isDone)
@@ -202,6 +215,7 @@ Status DirectLane::issue(gpu::LaneOp &op) {
   // In a capture, the graph's own order has to see to what follows what.
   const bool isDone = capturing == dl::kCudaNotCapturing;
   const uint64_t stream = isDone ? idOf(op.stream) : 0;
+  captured_ |= !isDone;
   if (isDone)
     COLL_RETURN_IF_ERROR(follow(op.stream, stream));
   Call call = op.call;

@@ -46,8 +46,8 @@ public:
   // Takes the memory now that calls in place need, up to so many bytes.
   Status reserve(int64_t bytes) { return scratch(bytes).status(); }
 
-  // Gives memory of the group back to the node, once the calls so far have ended. Not while a graph
-  // is captured.
+  // Gives memory of the group back to the node, once the calls so far have ended; where graphs have
+  // captured calls of the group, which may be replayed, when the lane ends.
   void leave(Node::Memory memory);
   // What has been left and is not in use any more, now.
   void reclaim();
@@ -70,6 +70,7 @@ private:
   Status rehearse();
   uint64_t errorWord() const;
   Status launch(const Call &call, dl::CudaStream stream);
+  Result<dl::CudaEvent> afterLast();
   Status launchAlone(const Call &call, dl::CudaStream stream);
   Status launchTransfer(const Call &call, dl::CudaStream stream);
   Status launchUpdate(const Call &call, dl::CudaStream stream);
@@ -99,9 +100,10 @@ private:
   dl::CudaEvent lastDone_ = nullptr;
   struct Left {
     Node::Memory memory;
-    dl::CudaEvent after = nullptr; // null: until the lane ends
+    dl::CudaEvent after = nullptr; // null: it is not known when
   };
   std::vector<Left> left_;
+  bool captured_ = false; // a call, by a graph
 };
 
 } // namespace coll::rt::direct

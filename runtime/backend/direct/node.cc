@@ -205,7 +205,11 @@ Node::~Node() {
     (void)gpu_->cuda().contextSynchronize();
     links_->farewell(kFarewellUs);
   }
-  windows_.clear();
+  peerChunks_.clear();
+  for (Memory &memory : retired_) {
+    memory.windows.clear();
+    spare_.push_back(std::move(memory.block));
+  }
   // Other ranks of this process may still be at work.
   std::lock_guard<std::mutex> lock(shared_->mutex);
   for (std::vector<Block> *blocks : {&chunks_, &spare_})
@@ -261,17 +265,26 @@ Result<Node::Slice> Node::takeSlice(int64_t bytes) {
   return Slice{*place, block.data() + place->offset, {block.exported(), place->offset}};
 }
 
-Result<char *> Node::reach(int peer, const SliceId &slice) {
-  if (slice.offset < 0 || slice.offset >= slice.chunk.bytes)
+Result<char *> Node::reach(int peer, const SliceId &slice, int64_t bytes) {
+  PeerChunk &chunk = peerChunks_[{peer, slice.chunk.id}];
+  const int64_t end = chunk.window.data() ? chunk.bytes : slice.chunk.bytes;
+  if (slice.offset < 0 || slice.offset > end || bytes > end - slice.offset)
     return Status(kCollPeer, nameOfRank(static_cast<size_t>(peer)) + " names no place in its pool");
-  Window &window = windows_[{peer, slice.chunk.id}];
-  if (!window.data()) {
-    Result<Window> opened = open(peer, slice.chunk);
-    if (!opened)
-      return opened.status();
-    window = opened.take();
+  if (!chunk.window.data()) {
+    if (!chunk.descriptor.valid()) {
+      Result<net::Fd> given = descriptorOf(peer, slice.chunk);
+      if (!given)
+        return given.status();
+      chunk.descriptor = given.take();
+    }
+    Result<Window> mapped = map(peer, slice.chunk, chunk.descriptor);
+    if (!mapped)
+      return mapped.status();
+    chunk.window = mapped.take();
+    chunk.descriptor.reset();
+    chunk.bytes = slice.chunk.bytes;
   }
-  return window.data() + slice.offset;
+  return chunk.window.data() + slice.offset;
 }
 
 Result<Node::Memory> Node::takeMemory(int64_t bytes, const std::vector<int> &peers) {
@@ -302,27 +315,33 @@ Result<Node::Memory> Node::takeMemory(int64_t bytes, const std::vector<int> &pee
 }
 
 void Node::giveMemory(Memory memory) {
+  memory.windows.clear();
   if (memory.slice)
     giveSlice(*memory.slice);
-  else if (memory.block.exported().sharing != Sharing::Vmm)
+  else if (!memory.isUsers && memory.block.exported().sharing != Sharing::Vmm)
     spare_.push_back(std::move(memory.block));
 }
 
-Result<Window> Node::open(int peer, const Export &exported) {
-  net::Fd fd;
-  if (exported.sharing == Sharing::Vmm) {
-    if (!links_)
-      return Status(kCollPeer, "a descriptor in one process");
-    Result<net::Fd> given = links_->take(peer, exported.id, timeoutUs_);
-    if (!given)
-      return given.status();
-    fd = given.take();
-  }
-  Result<Window> window = Window::open(gpu_, exported, fd);
+// None but of a VMM block.
+Result<net::Fd> Node::descriptorOf(int peer, const Export &exported) {
+  if (exported.sharing != Sharing::Vmm)
+    return net::Fd();
+  if (!links_)
+    return Status(kCollPeer, "a descriptor in one process");
+  return links_->take(peer, exported.id, timeoutUs_);
+}
+
+Result<Window> Node::map(int peer, const Export &exported, const net::Fd &descriptor) {
+  Result<Window> window = Window::open(gpu_, exported, descriptor);
   return window
              ? std::move(window)
              : Result<Window>(window.status().annotate("memory of rank " + std::to_string(peer) +
                                                        ", shared by " + nameOf(exported.sharing)));
+}
+
+Result<Window> Node::open(int peer, const Export &exported) {
+  Result<net::Fd> descriptor = descriptorOf(peer, exported);
+  return descriptor ? map(peer, exported, *descriptor) : Result<Window>(descriptor.status());
 }
 
 } // namespace coll::rt::direct

@@ -87,14 +87,16 @@ public:
   Result<Slice> takeSlice(int64_t bytes);
   void giveSlice(const Slice &slice) { pool_.give(slice.place); }
   Pool::Account account() const { return pool_.account(); }
-  // A peer's slice, as an address of this GPU.
-  Result<char *> reach(int peer, const SliceId &slice);
+  // A peer's slice of so many bytes, as an address of this GPU.
+  Result<char *> reach(int peer, const SliceId &slice, int64_t bytes);
 
-  // Memory that peers may reach: a slice, or a block of its own.
+  // Memory that peers may reach: a slice, or a block of its own, or of the user's.
   struct Memory {
     int64_t bytes = 0; // as asked for
     std::optional<Slice> slice;
     Block block;
+    bool isUsers = false;
+    std::vector<Window> windows; // on the peers' blocks that go with it
     char *data() const { return slice ? slice->data : block.data(); }
     SliceId id() const { return slice ? slice->id : SliceId{block.exported(), 0}; }
   };
@@ -102,6 +104,8 @@ public:
   Result<Memory> takeMemory(int64_t bytes, const std::vector<int> &peers);
   // Nobody uses it any more, though peers may have windows on it.
   void giveMemory(Memory memory);
+  // Instead, where this GPU may still be at it: kept until the end.
+  void retire(Memory memory) { retired_.push_back(std::move(memory)); }
   // A peer's block.
   Result<Window> open(int peer, const Export &exported);
   // Instead of open(): a descriptor that is kept would keep the memory, too.
@@ -114,6 +118,8 @@ private:
   Status reachGpus(const std::vector<NodeCard> &cards) const;
   int ordinalOf(const NodeCard &card) const;
   Result<Block> share(int64_t bytes, const std::vector<int> &peers);
+  Result<net::Fd> descriptorOf(int peer, const Export &exported);
+  Result<Window> map(int peer, const Export &exported, const net::Fd &descriptor);
 
   const int rank_, size_;
   std::shared_ptr<GpuContext> gpu_;
@@ -128,7 +134,14 @@ private:
   // Of the pool; to be used again, as CUDA IPC wants a block to outlive the peers' windows, and
   // peer access their calls.
   std::vector<Block> chunks_, spare_;
-  std::map<std::pair<int, uint64_t>, Window> windows_; // peers' chunks, by id
+  std::vector<Memory> retired_;
+  // A peer's chunk. The descriptor comes once, and stays until it is mapped.
+  struct PeerChunk {
+    Window window;
+    net::Fd descriptor;
+    int64_t bytes = 0;
+  };
+  std::map<std::pair<int, uint64_t>, PeerChunk> peerChunks_; // by rank and id
 };
 
 } // namespace coll::rt::direct
