@@ -44,15 +44,15 @@ tests() {
 # over tcp; memory of the host, over tcp and shared.
 measurements() {
   local memory both=$((COLL_GPUS < 4 ? COLL_GPUS : 4))
-  # 10,000 MiB; a quarter where nothing travels between GPUs, since making and checking it takes longer.
-  local side=$((COLL_GPUS < 2 ? 25600 : 51200))
+  # 10,000 MiB; less where nothing travels between GPUs, since making and checking it takes longer.
+  local side=$((COLL_GPUS < 2 ? 25600 : 51200)) host_side=$((COLL_GPUS < 2 ? 12800 : 51200))
   local large=(reshard --memory=gpu --shape=${side}x$side --json="$COLL_ROWS/reshard.jsonl")
   check rows_2_to_2 120 "$perf" "${large[@]}" --senders=2 --receivers=2 --engine=auto,kernel
   [ "$both" -eq 1 ] || check rows_same 120 "$perf" "${large[@]}" --senders=$both --receivers=$both --same
   check rows_nodes 60 "$perf" "${large[@]}" --senders=2 --receivers=2 --nodes=2 \
     --direction=push -n 1 -w 1 --repeat=1 --peers=none
   for memory in host shm; do
-    check rows_$memory 60 "$perf" reshard --memory=$memory --shape=${side}x$side --direction=push -n 1 -w 0 \
+    check rows_$memory 60 "$perf" reshard --memory=$memory --shape=${host_side}x$host_side --direction=push -n 1 -w 0 \
       --repeat=1 --json="$COLL_ROWS/reshard.jsonl"
   done
 }
