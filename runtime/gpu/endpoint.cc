@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sched.h>
 #include <thread>
+#include <utility>
 
 namespace coll::rt::gpu {
 
@@ -154,6 +155,12 @@ Result<Request *> GpuEndpoint::startChecked(Group &group, const Call &call, bool
   if (Status checked = check(group, call); !checked.ok())
     return checked.annotate(place(*request));
   request->op.onCallersStream = onCallersStream;
+  if (call.stream && !onCallersStream) {
+    Result<dl::CudaEvent> after = gpu_->record(static_cast<dl::CudaStream>(call.stream));
+    if (!after)
+      return after.status().annotate(place(*request));
+    request->op.after = *after;
+  }
   started_.push_back(std::move(made));
   Status known = health();
   if (!known.ok()) {
@@ -467,8 +474,8 @@ void GpuEndpoint::end(GpuRequest &request, Status outcome) {
       (void)collect(*left);
   if (request.lane)
     request.lane->forget(&request.op);
-  gpu_->put(request.op.done);
-  request.op.done = nullptr;
+  for (dl::CudaEvent *event : {&request.op.after, &request.op.done})
+    gpu_->put(std::exchange(*event, nullptr));
   request.outcome = std::move(outcome);
   request.finished = true;
   pending_.erase(std::remove(pending_.begin(), pending_.end(), &request), pending_.end());

@@ -88,10 +88,12 @@ void Gpu::put(dl::CudaEvent event) {
 
 Status Gpu::order(dl::CudaStream earlier, dl::CudaStream later) {
   Result<dl::CudaEvent> event = record(earlier);
-  if (!event)
-    return event.status();
-  Status ordered = context_->check(cuda().streamWaitEvent(later, *event, 0), "cuStreamWaitEvent");
-  put(*event); // a later record does not change what the stream waits for
+  return event ? order(*event, later) : event.status();
+}
+
+Status Gpu::order(dl::CudaEvent earlier, dl::CudaStream later) {
+  Status ordered = context_->check(cuda().streamWaitEvent(later, earlier, 0), "cuStreamWaitEvent");
+  put(earlier); // a later record does not change what the stream waits for
   return ordered;
 }
 

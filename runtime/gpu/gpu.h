@@ -67,6 +67,8 @@ public:
   void put(dl::CudaEvent event);
   // What comes on `later` waits for what is on `earlier` now.
   Status order(dl::CudaStream earlier, dl::CudaStream later);
+  // The same for what was on a stream when the event was recorded; takes the event back.
+  Status order(dl::CudaEvent earlier, dl::CudaStream later);
 
   // After an abort: waits, for a bounded time, until the stream is empty. Kernels end soon
   // then, but not at once, and until then they may touch buffers.

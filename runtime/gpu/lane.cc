@@ -1,6 +1,7 @@
 #include "runtime/gpu/lane.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace coll::rt::gpu {
 
@@ -37,7 +38,9 @@ Status Lane::beginFront() {
   op.stage = LaneOp::Stage::Issued;
   auto *callers = static_cast<dl::CudaStream>(op.call.stream);
   op.stream = op.onCallersStream && !needsOwnStream(op.call) ? callers : *own;
-  if (callers && op.stream != callers)
+  if (op.after)
+    COLL_RETURN_IF_ERROR(gpu_.order(std::exchange(op.after, nullptr), op.stream));
+  else if (callers && op.stream != callers)
     COLL_RETURN_IF_ERROR(gpu_.order(callers, op.stream));
   return issue(op);
 }

@@ -26,6 +26,9 @@ struct LaneOp {
   bool onCallersStream = false;
   bool isHeld = false; // not to begin, as the members have not agreed on it
   Stage stage = Stage::Queued;
+  // Where the caller's stream was when the call was started: it waits for no more than that, since
+  // what comes later may wait for it on other ranks. Null once that is ordered.
+  dl::CudaEvent after = nullptr;
   // Reached when the GPU is done; null where the caller's stream says so.
   dl::CudaEvent done = nullptr;
   dl::CudaStream stream = nullptr; // where it is, or will be

@@ -7,6 +7,7 @@
 #include "runtime/gpu/endpoint.h"
 
 #include <cstring>
+#include <utility>
 
 namespace coll::rt::gpu {
 
@@ -164,9 +165,12 @@ Status GpuEndpoint::beginToItself(GpuRequest &request) {
 Status GpuEndpoint::copyToItself(GpuRequest &send, GpuRequest &recv) {
   COLL_RETURN_IF_ERROR(compareTransfer(cardOf(send.call()), rank_, cardOf(recv.call()), rank_));
   dl::CudaStream stream = gpu_->stream();
-  for (GpuRequest *half : {&send, &recv})
-    if (half->call().stream)
+  for (GpuRequest *half : {&send, &recv}) {
+    if (half->op.after)
+      COLL_RETURN_IF_ERROR(gpu_->order(std::exchange(half->op.after, nullptr), stream));
+    else if (half->call().stream)
       COLL_RETURN_IF_ERROR(gpu_->order(static_cast<dl::CudaStream>(half->call().stream), stream));
+  }
   const int64_t bytes = send.call().count * dtypeSize(send.call().dtype);
   if (bytes > 0 && send.call().src != recv.call().dst)
     COLL_RETURN_IF_ERROR(

@@ -151,6 +151,35 @@ TEST_P(GpuBackend, WhoLeavesAfterAFailureOfOthersLeavesNothingOnTheGpu) {
     EXPECT_EQ(nccl.calls("commDestroy"), 0);
 }
 
+// Such as a send behind a receive: ranks that do so would wait for each other, one after the other.
+TEST_P(GpuBackend, AStartedCallDoesNotWaitForWhatComesLaterOnItsStream) {
+  std::atomic<bool> isBlocked{false}, isSent{false};
+  expectAll(run(options(2, 20'000'000), [&](Rank &me) {
+    float *data = floats(me.rank, {me.rank == 0 ? 7.0f : 0});
+    Call call = sum(data, 1);
+    call.kind = me.rank == 0 ? OpKind::Send : OpKind::Recv;
+    call.peer = 1 - me.rank;
+    if (me.rank == 0) {
+      while (!isBlocked)
+        std::this_thread::yield();
+      Status sent = me.group.run(call);
+      isSent = true;
+      return sent;
+    }
+    dl::CudaStream on = stream();
+    call.stream = on;
+    Result<Request *> started = me.group.start(call);
+    EXPECT_EQ(dl::FakeCuda::enqueue(on, [&] { return [&] { return isSent.load(); }; }), 0);
+    isBlocked = true;
+    Status outcome = started ? me.endpoint.wait(*started) : started.status();
+    if (outcome.ok())
+      outcome = me.endpoint.synchronize(on);
+    EXPECT_EQ(*data, 7);
+    (void)cuda.table().streamDestroy(on);
+    return outcome;
+  }));
+}
+
 TEST_P(GpuBackend, AGraphReplaysItsCalls) {
   expectAll(run(options(2), [&](Rank &me) {
     const dl::Cuda &driver = cuda.table();
