@@ -14,10 +14,10 @@ fi
 # Every operation on random data against the reference.
 operations() {
   local op place
-  for op in all_reduce all_gather reduce_scatter broadcast reduce gather scatter all_to_all send_recv; do
+  for op in "$@"; do
     place=both
-    [ $op = send_recv ] && place=no
-    check $op 60 "$perf" $op --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
+    [ "$op" = send_recv ] && place=no
+    check "$op" 60 "$perf" "$op" --ranks="$ranks" --backend=$places -b 4 -e 16M -f 64 -n 3 -w 1 \
       --in-place=$place --timing=eager,latency --timeout=20
   done
 }
@@ -55,17 +55,26 @@ updates() {
   check root_update_ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" root_update --ranks=2 --backend=direct \
     -b 1K -e 1M -f 64 -n 1 -w 0 --optimizer=lion --timeout=20
 }
+# Starting processes is what takes time.
+side_by_side() {
+  operations all_reduce all_gather reduce_scatter &
+  operations broadcast reduce gather &
+  operations scatter all_to_all send_recv &
+  {
+    types
+    ways
+  } &
+  updates &
+  wait
+}
+
 tests() {
   on all run_gtest conformance 120 "$COLL_BUILD/bin/conformance-tests" --gtest_filter='direct_gpu/*' &
-  on all operations &
-  on all types &
-  on all ways &
-  on all updates &
+  on all side_by_side &
   on all killed killed_rank 30 "$perf" all_reduce --ranks="$ranks" --backend=direct -b 64M -e 64M \
     -n 10000000 --timeout=20 &
 }
 
-# Beside NCCL in the same run: in graphs, eager with and without the host's comparison, alone.
 measurements() {
   local op
   if [ "$COLL_GPUS" -lt 2 ]; then

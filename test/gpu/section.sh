@@ -38,23 +38,25 @@ result() {
   printf -- '-- %4d s %s: %s %s: %s\n' "$(since)" "$outcome" "$section" "$name" "$reason"
 }
 
-# on N|all command…: with so many GPUs that no other case uses meanwhile, or as many as there
-# are. COLL_GPUS says how many. Cases get GPUs in the order in which they ask; those that need
-# all ask later, since meanwhile the others would have none.
+# on N|all command…: with so many GPUs, or as many as there are; COLL_GPUS says how many. Cases of one
+# GPU share it two by two, others have theirs for themselves. Cases get GPUs in the order in which
+# they ask; those that need all ask later, since meanwhile the others would have none.
 on() (
-  wanted=$1
+  wanted=$1 halves=('0 1')
   shift
   [ "$wanted" != all ] || sleep 2
+  [ "$wanted" != 1 ] || halves=(0 1)
   [ "$wanted" != all ] && [ "$wanted" -lt "$COLL_GPUS" ] || wanted=$COLL_GPUS
-  mine=()
-  trap 'for gpu in ${mine[@]+"${mine[@]}"}; do rmdir "$COLL_REPORT/gpus/$gpu"; done' EXIT
+  mine=() held=()
+  trap 'rmdir ${held[@]+"${held[@]}"}' EXIT
   exec {turn}>"$COLL_REPORT/gpus/turn"
-  flock $turn
+  flock $turn # so nobody else takes any
   while [ ${#mine[@]} -lt "$wanted" ]; do
-    for gpu in $(seq 0 $((COLL_GPUS - 1))); do
-      if [ ${#mine[@]} -lt "$wanted" ] && mkdir "$COLL_REPORT/gpus/$gpu" 2>/dev/null; then
-        mine+=("$gpu")
-      fi
+    for half in "${halves[@]}"; do
+      for gpu in $(seq -f "$COLL_REPORT/gpus/%g" 0 $((COLL_GPUS - 1))); do
+        # shellcheck disable=SC2086 # one half, or both
+        [ ${#mine[@]} -eq "$wanted" ] || ! free "$gpu" $half || take "$gpu" $half
+      done
     done
     [ ${#mine[@]} -eq "$wanted" ] || sleep 0.05
   done
@@ -63,6 +65,20 @@ on() (
   CUDA_VISIBLE_DEVICES=$(IFS=,; echo "${mine[*]}")
   "$@"
 )
+free() { # GPU HALF…
+  local half
+  for half in "${@:2}"; do
+    [ ! -e "$1.$half" ] || return 1
+  done
+}
+take() {
+  local half
+  for half in "${@:2}"; do
+    mkdir "$1.$half"
+    held+=("$1.$half")
+  done
+  mine+=("${1##*/}")
+}
 
 # check NAME SECONDS command…: passes with exit code 0, is skipped with 77.
 check() {

@@ -108,7 +108,7 @@ protected:
 
   Bytes read(const uint8_t *device, size_t bytes) {
     Bytes out(bytes);
-    rig_->copyOut(out.data(), device, bytes);
+    rig_->arena().copyOut(out.data(), device, bytes);
     return out;
   }
 

@@ -5,24 +5,23 @@
 
 #include "runtime/base/channel_layout.h"
 #include "runtime/base/status.h"
+#include "test/kernels/arena.h"
 
-#include <cstdint>
 #include <memory>
+#include <string>
 
 namespace coll::kernels::test {
 
-// Memory and a stream. Allocations are zeroed and live as long as the rig.
 class ChannelRig {
 public:
   virtual ~ChannelRig() = default; // waits for the launches
-  virtual uint8_t *device(size_t bytes) = 0;
-  // Host memory at the same address for both.
-  virtual uint8_t *pinned(size_t bytes) = 0;
-  virtual void copyIn(void *device, const void *from, size_t bytes) = 0;
-  virtual void copyOut(void *to, const void *device, size_t bytes) = 0;
+  virtual Arena &arena() = 0;
   virtual rt::Status launch(const rt::ChannelLaunch &launch) = 0;
   // Threads of the device that take turns make large cases slow.
   virtual bool slow() const = 0;
+
+  uint8_t *device(size_t bytes) { return arena().device(bytes); }
+  uint8_t *pinned(size_t bytes) { return arena().pinned(bytes); }
 };
 
 std::unique_ptr<ChannelRig> makeEmulatedRig();

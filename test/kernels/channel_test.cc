@@ -88,7 +88,7 @@ TEST_P(ChannelTest, ReducesAsTheHostDoesBitForBit) {
         for (int s = 0; s < n; ++s) {
           inputs.push_back(randomElements(random_, dtype, count));
           int64_t at = s == 1 ? 0 : shift; // n == 3: addresses that do not agree
-          rig_->copyIn(src[s] + at, inputs.back().data(), inputs.back().size());
+          rig_->arena().copyIn(src[s] + at, inputs.back().data(), inputs.back().size());
           onDevice[s] = src[s] + at;
         }
         for (int s = 0; s < n; ++s)

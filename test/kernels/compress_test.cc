@@ -82,7 +82,7 @@ protected:
     constexpr size_t kGuard = 64;
     Bytes room(data.size() + 2 * kGuard, 0xa7);
     uint8_t *dst = rig_->device(room.size());
-    rig_->copyIn(dst, room.data(), room.size());
+    rig_->arena().copyIn(dst, room.data(), room.size());
     run(ChannelOp::Expand, dst + kGuard - 16 + shift, data.size(), message, length);
     std::copy(data.begin(), data.end(), room.begin() + static_cast<ptrdiff_t>(kGuard - 16 + shift));
     EXPECT_TRUE(read(dst, room.size()) == room) << data.size() << " bytes to " << shift;
@@ -132,7 +132,7 @@ TEST_P(CompressTest, TheKernelMakesMessagesOfTheSameLengthAndContent) {
       const size_t shift = bytes % 5 == 0 ? 0 : random_() % 16;
       const Bytes data = made(of, random_, bytes);
       uint8_t *src = rig_->device(bytes + shift);
-      rig_->copyIn(src + shift, data.data(), bytes);
+      rig_->arena().copyIn(src + shift, data.data(), bytes);
       const uint64_t bound = rt::compressedBound(bytes);
       uint8_t *message = rig_->pinned(bound);
       run(ChannelOp::Compress, message, bound, src + shift, bytes);
@@ -169,7 +169,7 @@ TEST_P(CompressTest, ManyMessagesUnderWay) {
   for (size_t i = 0; i < kMessages; ++i) {
     data.push_back(made(compressCases()[i % compressCases().size()], random_, kBytes));
     uint8_t *src = rig_->device(kBytes);
-    rig_->copyIn(src, data.back().data(), kBytes);
+    rig_->arena().copyIn(src, data.back().data(), kBytes);
     messages.push_back(rig_->pinned(bound));
     ChannelItem item = copyItem(messages.back(), src, bound);
     item.op = ChannelOp::Compress;
@@ -267,7 +267,7 @@ TEST_P(CompressTest, AnyBytesTouchNothingOutside) {
     constexpr size_t kGuard = 48;
     const Bytes guards(bytes + 2 * kGuard, 0xa7);
     uint8_t *dst = rig_->device(guards.size());
-    rig_->copyIn(dst, guards.data(), guards.size());
+    rig_->arena().copyIn(dst, guards.data(), guards.size());
     run(ChannelOp::Expand, dst + kGuard, bytes, shown(message, length), length);
     const Bytes after = read(dst, guards.size());
     ASSERT_TRUE(std::equal(after.begin(), after.begin() + kGuard, guards.begin()) &&

@@ -37,6 +37,23 @@ protected:
       std::this_thread::yield();
     }
   }
+  // For connections whose slots are taken by landing, of plain and of scattered data.
+  template <typename Body>
+  void byLanding(Body body) {
+    for (bool scatter : {false, true}) {
+      DeviceOptions options;
+      options.scatter = scatter;
+      options.slots = SlotOrder::Landing;
+      make(options);
+      {
+        Ends ends = connect();
+        auto &right = static_cast<DeviceConnection &>(*ends.right);
+        HostKernel kernel(right, right_->bounceStats(0).limitBytes);
+        body(ends, right, kernel, allocate(*right_, 100'000));
+      }
+      DeviceTest::TearDown();
+    }
+  }
   uint64_t lastPages_ = 0;
 };
 
@@ -222,93 +239,69 @@ TEST_P(UnpackTest, MessagesFinishInAnyOrderAndUnpackInTheOrderOfPosts) {
 
 // A kernel has found its pages damaged: the host writes them once more, from what it has kept.
 TEST_P(UnpackTest, SlotsAreWrittenAgain) {
-  for (bool scatter : {false, true}) {
-    DeviceOptions options;
-    options.scatter = scatter;
-    options.slots = SlotOrder::Landing;
-    make(options);
-    {
-      Ends ends = connect();
-      auto &right = static_cast<DeviceConnection &>(*ends.right);
-      HostKernel kernel(right, right_->bounceStats(0).limitBytes);
-      GpuBuffer to = allocate(*right_, 100'000);
-      Segment into = to.segment();
-      Request *wanted = post(right.irecv(&into, 1, 1));
-      std::vector<uint8_t> data = pattern(100'000, 3);
-      expectDone(*ends.left, send(*ends.left, data, 1), data.size());
-      Completion landed;
-      while (!landed.done)
-        landed = *right.test(wanted);
-      const auto slot = static_cast<uint64_t>(landed.slot);
-      auto &meta = *reinterpret_cast<rt::UnpackMeta *>(right.unpackView().meta);
-      std::memset(static_cast<void *>(meta.pages[slot]), 0xff, sizeof(meta.pages[slot]));
-      meta.count[slot] = ~uint64_t(0);
-      EXPECT_TRUE(right.republish(landed.slot).ok());
-      EXPECT_GT(kernel.unpackSlot(slot, to.data, to.bytes), 0u);
-      EXPECT_TRUE(std::equal(data.begin(), data.end(), to.data));
-      right.consumed(landed.slot);
-      for (int32_t none : {landed.slot, -1, int32_t(rt::kUnpackSlots)})
-        EXPECT_EQ(right.republish(none).code(), kCollInvalidCall) << none;
-      EXPECT_EQ(right_->stats().republished, 1u);
-      right.close();
-      EXPECT_FALSE(right.republish(landed.slot).ok());
-    }
-    DeviceTest::TearDown();
-  }
+  byLanding([&](Ends &ends, DeviceConnection &right, HostKernel &kernel, const GpuBuffer &to) {
+    Segment into = to.segment();
+    Request *wanted = post(right.irecv(&into, 1, 1));
+    std::vector<uint8_t> data = pattern(100'000, 3);
+    expectDone(*ends.left, send(*ends.left, data, 1), data.size());
+    const Completion landed = awaitDone(right, wanted);
+    const auto slot = static_cast<uint64_t>(landed.slot);
+    auto &meta = *reinterpret_cast<rt::UnpackMeta *>(right.unpackView().meta);
+    std::memset(static_cast<void *>(meta.pages[slot]), 0xff, sizeof(meta.pages[slot]));
+    meta.count[slot] = ~uint64_t(0);
+    EXPECT_TRUE(right.republish(landed.slot).ok());
+    EXPECT_GT(kernel.unpackSlot(slot, to.data, to.bytes), 0u);
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), to.data));
+    right.consumed(landed.slot);
+    for (int32_t none : {landed.slot, -1, int32_t(rt::kUnpackSlots)})
+      EXPECT_EQ(right.republish(none).code(), kCollInvalidCall) << none;
+    EXPECT_EQ(right_->stats().republished, 1u);
+    right.close();
+    EXPECT_FALSE(right.republish(landed.slot).ok());
+  });
 }
 
 TEST_P(UnpackTest, SlotsByLandingAreTakenAndFreedInAnyOrder) {
-  for (bool scatter : {false, true}) {
-    DeviceOptions options;
-    options.scatter = scatter;
-    options.slots = SlotOrder::Landing;
-    make(options);
-    {
-      Ends ends = connect();
-      auto &right = static_cast<DeviceConnection &>(*ends.right);
-      HostKernel kernel(right, right_->bounceStats(0).limitBytes);
-      GpuBuffer to = allocate(*right_, 100'000);
-      Segment into = to.segment();
-      // More receives than slots; the last one's message comes first.
-      constexpr uint64_t kMessages = rt::kUnpackSlots + 4;
-      std::vector<Request *> wanted;
-      for (uint64_t tag = 0; tag < kMessages; ++tag)
-        wanted.push_back(post(right.irecv(&into, 1, tag)));
-      auto bytesOf = [](uint64_t tag) { return 1000 + 4000 * tag; };
-      std::deque<std::pair<uint64_t, int32_t>> held; // message, slot
-      auto consumeOne = [&](bool oldest) {
-        auto [tag, slot] = oldest ? held.front() : held.back();
-        oldest ? held.pop_front() : held.pop_back();
-        std::vector<uint8_t> data = pattern(bytesOf(tag), tag);
-        EXPECT_GT(kernel.unpackSlot(static_cast<uint64_t>(slot), to.data, to.bytes), 0u);
-        EXPECT_TRUE(std::equal(data.begin(), data.end(), to.data)) << tag;
-        right.consumed(slot);
-      };
-      for (uint64_t tag = kMessages; tag-- > 0;) {
-        std::vector<uint8_t> data = pattern(bytesOf(tag), tag);
-        Request *sent = send(*ends.left, data, tag);
-        expectDone(*ends.left, sent, data.size());
-        if (held.size() == rt::kUnpackSlots) {
-          for (int i = 0; i < 100; ++i) { // landed or not, there is no slot
-            Result<Completion> completion = right.test(wanted[tag]);
-            ASSERT_TRUE(completion.ok());
-            ASSERT_FALSE(completion->done);
-          }
-          consumeOne(/*oldest=*/tag % 2 == 0);
+  byLanding([&](Ends &ends, DeviceConnection &right, HostKernel &kernel, const GpuBuffer &to) {
+    Segment into = to.segment();
+    // More receives than slots; the last one's message comes first.
+    constexpr uint64_t kMessages = rt::kUnpackSlots + 4;
+    std::vector<Request *> wanted;
+    for (uint64_t tag = 0; tag < kMessages; ++tag)
+      wanted.push_back(post(right.irecv(&into, 1, tag)));
+    auto bytesOf = [](uint64_t tag) { return 1000 + 4000 * tag; };
+    std::deque<std::pair<uint64_t, int32_t>> held; // message, slot
+    auto consumeOne = [&](bool oldest) {
+      auto [tag, slot] = oldest ? held.front() : held.back();
+      oldest ? held.pop_front() : held.pop_back();
+      std::vector<uint8_t> data = pattern(bytesOf(tag), tag);
+      EXPECT_GT(kernel.unpackSlot(static_cast<uint64_t>(slot), to.data, to.bytes), 0u);
+      EXPECT_TRUE(std::equal(data.begin(), data.end(), to.data)) << tag;
+      right.consumed(slot);
+    };
+    for (uint64_t tag = kMessages; tag-- > 0;) {
+      std::vector<uint8_t> data = pattern(bytesOf(tag), tag);
+      Request *sent = send(*ends.left, data, tag);
+      expectDone(*ends.left, sent, data.size());
+      if (held.size() == rt::kUnpackSlots) {
+        for (int i = 0; i < 100; ++i) { // landed or not, there is no slot
+          Result<Completion> completion = right.test(wanted[tag]);
+          ASSERT_TRUE(completion.ok());
+          ASSERT_FALSE(completion->done);
         }
-        Completion completion = awaitDone(right, wanted[tag]);
-        EXPECT_EQ(completion.bytes, data.size());
-        ASSERT_GE(completion.slot, 0);
-        held.emplace_back(tag, completion.slot);
+        consumeOne(/*oldest=*/tag % 2 == 0);
       }
-      while (!held.empty())
-        consumeOne(/*oldest=*/held.size() % 3 == 0);
-      EXPECT_EQ(right_->bounceStats(0).usedBytes, 0u);
-      right.consumed(3);  // holds nothing
-      right.consumed(99); // nor is there such a slot
+      Completion completion = awaitDone(right, wanted[tag]);
+      EXPECT_EQ(completion.bytes, data.size());
+      ASSERT_GE(completion.slot, 0);
+      held.emplace_back(tag, completion.slot);
     }
-    DeviceTest::TearDown();
-  }
+    while (!held.empty())
+      consumeOne(/*oldest=*/held.size() % 3 == 0);
+    EXPECT_EQ(right_->bounceStats(0).usedBytes, 0u);
+    right.consumed(3);  // holds nothing
+    right.consumed(99); // nor is there such a slot
+  });
 }
 
 TEST_P(UnpackTest, WhatNeedsNoUnpackingHasNoSlotByLanding) {

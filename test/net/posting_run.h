@@ -5,8 +5,8 @@
 
 #include "runtime/base/posting_layout.h"
 #include "runtime/base/status.h"
+#include "test/kernels/arena.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,16 +30,17 @@ struct PostingRun {
   uint64_t words = 0;
 };
 
-// Memory, and one kernel at a time. Allocations are zeroed and live as long as the rig.
+// One kernel at a time.
 class PostingRig {
 public:
   virtual ~PostingRig() = default; // waits for the kernel
-  // Host memory at the same address for both, and the GPU's.
-  virtual uint8_t *pinned(size_t bytes) = 0;
-  virtual uint8_t *device(size_t bytes) = 0;
+  virtual kernels::test::Arena &arena() = 0;
   virtual void start(const PostingRun &run) = 0;
   virtual void finish() = 0;
   virtual uint32_t threads() const = 0; // of a block
+
+  uint8_t *device(size_t bytes) { return arena().device(bytes); }
+  uint8_t *pinned(size_t bytes) { return arena().pinned(bytes); }
 };
 
 std::unique_ptr<PostingRig> makeEmulatedPostingRig();
