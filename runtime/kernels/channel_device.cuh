@@ -91,11 +91,13 @@ private:
   //===-- fetcher ---------------------------------------------------------------===//
 
   COLL_DEVICE void fetchItems() {
+    // What the items of a launch name may be gone when it starts later than it is waited for.
+    const bool isLate = simt::lane() == 0 && isAborted();
     for (uint64_t k = 0;; ++k) {
       Slot &to = slot(k);
       if (k >= kDepth)
         simt::barrierWait(&to.free, parity(k - kDepth));
-      uint32_t verdict = simt::lane() == 0 ? waitForItem(head_ + k) : 0;
+      uint32_t verdict = simt::lane() != 0 ? 0 : isLate ? kAborted : waitForItem(head_ + k);
       verdict = simt::shuffle(verdict, 0);
       if (!verdict)
         verdict = fetch(to, static_cast<uint32_t>((head_ + k) % rt::kChannelSlots));
@@ -119,13 +121,15 @@ private:
       simt::pause();
       if (round % kRoundsPerLook != 0)
         continue;
-      if (simt::loadAcquire(&launch_.shared->abort))
+      if (isAborted())
         return kAborted;
       if (simt::clockNs() - start > launch_.idleTimeoutNs)
         return static_cast<uint32_t>(ChannelError::Idle);
     }
     return 0;
   }
+
+  COLL_DEVICE bool isAborted() const { return simt::loadAcquire(&launch_.shared->abort) != 0; }
 
   // One warp: 0, or BadItem; all lanes agree.
   COLL_DEVICE uint32_t fetch(Slot &to, uint32_t from) const {

@@ -33,7 +33,8 @@ public:
 
   // Whether every block has left launch `number`.
   bool hasExited(uint64_t number) const;
-  // Ends every block at its next look. The port is useless afterwards.
+  // Ends every block at its next look, and a launch that starts later at once. The port is useless
+  // afterwards.
   void abort();
   // kCollDevice once a block has given up, with the reason and the block.
   rt::Status error() const;

@@ -12,6 +12,7 @@
 #include "test/conformance/harness.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -56,9 +57,52 @@ TEST_P(GpuBuffers, OperationsUnderWayAtOnceDoNotStarveEachOther) {
   runJob(GetParam(), oneGroup(2), [](Member &m) { sumMany(m, 6); });
 }
 
+// With as few blocks as the connections between two ranks are sure of, two messages have them all.
+// The ranks begin with different operations, so what one sends first the other wants last.
+TEST_P(GpuBuffers, AFullBouncePoolStopsNoLane) {
+  constexpr int64_t kBytes = 32 << 20; // in messages of the longest kind
+  const uint64_t sure = 4 * net::BouncePool::kGuaranteedBlocks * net::BouncePool::kBlockBytes;
+  ScopedEnv limit("COLL_NET_BOUNCE_BYTES", std::to_string(sure).c_str());
+  const auto body = [](Member &m) {
+    Result<std::unique_ptr<Communicator>> made = m.endpoint.communicator({1, 0});
+    ASSERT_TRUE(made.ok()) << made.status().toString();
+    std::array<Communicator *, 2> groups = {&m.group, made->get()};
+    std::array<std::vector<char>, 2> data = {std::vector<char>(kBytes, m.rank == 0 ? 'a' : '-'),
+                                             std::vector<char>(kBytes, m.rank == 0 ? 'b' : '-')};
+    std::array<Request *, 2> requests = {};
+    for (const int i : {m.rank, 1 - m.rank}) {
+      Call call = makeCall(OpKind::Broadcast, kCollI8, kBytes, data[static_cast<size_t>(i)].data(),
+                           data[static_cast<size_t>(i)].data());
+      call.root = i; // where rank 0 is in the group
+      Result<Request *> request = m.start(*groups[static_cast<size_t>(i)], call);
+      ASSERT_TRUE(request.ok()) << request.status().toString();
+      requests[static_cast<size_t>(i)] = *request;
+    }
+    for (Request *request : requests) {
+      const Status outcome = m.wait(request);
+      EXPECT_TRUE(outcome.ok()) << outcome.toString();
+    }
+    EXPECT_TRUE(data[0] == std::vector<char>(kBytes, 'a'));
+    EXPECT_TRUE(data[1] == std::vector<char>(kBytes, 'b'));
+  };
+  runJob(GetParam(), oneGroup(2), body, /*timeoutUs=*/20'000'000);
+}
+
 //===-- compressed messages -----------------------------------------------------===//
 
 namespace {
+
+// Looks again and again, for a minute at most.
+template <typename Condition>
+bool comesTrue(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end)
+      return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
 
 // bf16 with some of what is not a number.
 std::vector<uint16_t> bf16Bits(unsigned seed, size_t count) {
@@ -128,8 +172,7 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
 
   network::Link link(1, nullptr);
   network::Parcel sent = **mover->load(link, source, kBytes, /*first=*/true);
-  while (!*mover->isFilled(sent))
-    std::this_thread::yield();
+  ASSERT_TRUE(comesTrue([&] { return *mover->isFilled(sent); }));
   EXPECT_LT(sent.segment.bytes, kBytes * 8 / 10);
   const std::vector<char> message(static_cast<char *>(sent.segment.data),
                                   static_cast<char *>(sent.segment.data) + sent.segment.bytes);
@@ -206,8 +249,7 @@ TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
     damaged = static_cast<uint8_t *>(parcel.segment.data) + 16 + 8 * 3 + 6; // form of page 3
     const network::Mover::Ticket ticket = mover->unload(parcel).take();
     const uint64_t *done = &shared->done[network::GpuChannel::In].seq;
-    while (__atomic_load_n(done, __ATOMIC_ACQUIRE) == 0)
-      std::this_thread::yield();
+    ASSERT_TRUE(comesTrue([&] { return __atomic_load_n(done, __ATOMIC_ACQUIRE) != 0; }));
     if (!isLasting)
       *damaged ^= 0xff;
     const Status outcome = mover->waitFor(ticket);
@@ -253,8 +295,7 @@ private:
   void run(ChannelError error, const ChannelLaunch &launch) {
     ChannelShared &shared = *launch.shared; // the same address for the host
     __atomic_store_n(&shared.error[0], static_cast<uint32_t>(error), __ATOMIC_RELEASE);
-    while (!__atomic_load_n(&shared.abort, __ATOMIC_ACQUIRE))
-      std::this_thread::yield();
+    (void)comesTrue([&] { return __atomic_load_n(&shared.abort, __ATOMIC_ACQUIRE) != 0; });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     hasLeft = true;
     for (uint32_t block = 0; block < launch.numQueues * launch.blocksPerQueue; ++block)
@@ -267,6 +308,20 @@ private:
 } // namespace
 
 using GpuStuck = GpuMoverTest;
+
+TEST_P(GpuStuck, AKernelThatCannotBeLaunchedIsNotWaitedFor) {
+  network::GpuPlatform platform = network::gpuPlatform();
+  platform.launch = [](const ChannelLaunch &, dl::CudaStream) {
+    return Status(kCollDevice, "no kernel today");
+  };
+  auto mover = network::GpuMover::create(platform, 0, {}).take();
+  char *memory = mover->allocate(128).take();
+  EXPECT_EQ(mover->copy(memory + 64, memory, 64).status().message(), "no kernel today");
+  mover->release(memory);
+  const auto begin = std::chrono::steady_clock::now();
+  mover.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
 
 // Without a word, as when the GPU is lost, or with that of one block.
 TEST_P(GpuStuck, AKernelThatDoesNotMoveIsEnded) {
@@ -421,10 +476,15 @@ struct UnpackJob {
     const net::Segment segment{data.data(), kBytes, nullptr};
     net::Request *sent = sender->isend(&segment, 1, 1).take();
     EXPECT_TRUE(net::wait(*sender, sent, 60'000'000).ok());
-    net::Completion landed;
-    while (!landed.done)
-      landed = connection().test(wanted).take();
-    parcel.pageSlot = landed.slot;
+    landed(wanted);
+  }
+  void landed(net::Request *wanted) {
+    net::Completion completion;
+    EXPECT_TRUE(comesTrue([&] {
+      completion = connection().test(wanted).take();
+      return completion.done;
+    }));
+    parcel.pageSlot = completion.slot;
   }
   Status unpack() {
     Result<network::Mover::Ticket> ticket = mover->unload(parcel);
@@ -497,21 +557,50 @@ TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
     job.mover->release(loaded[i]);
 
   net::Request *sent = out.connection().isend(&loaded[0].segment, 1, 1).take();
-  net::Completion gone, landed;
-  while (!gone.done) {
-    if (loaded[0].to) {
-      ASSERT_TRUE(job.mover->feed(loaded[0], sent).ok());
-    }
-    gone = out.connection().test(sent).take();
-  }
+  ASSERT_TRUE(comesTrue([&] {
+    EXPECT_TRUE(!loaded[0].to || job.mover->feed(loaded[0], sent).ok());
+    return out.connection().test(sent).take().done;
+  }));
   job.mover->release(loaded[0]);
-  while (!landed.done)
-    landed = job.connection().test(wanted).take();
-  job.parcel.pageSlot = landed.slot;
+  job.landed(wanted);
   EXPECT_TRUE(job.unpack().ok());
   job.expect(/*isThere=*/true);
   EXPECT_EQ(job.transport->stats().packedMessages, 1u);
   EXPECT_EQ(job.transport->stats().unpackedMessages, 1u);
+  job.mover->release(source);
+}
+
+// Of messages that the transport has no pages for.
+TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
+  UnpackJob job([](UnpackMeta &, int32_t) {}, network::GpuPath::Pack);
+  network::Link out(0, std::move(job.sender));
+  char *source = job.mover->allocate(UnpackJob::kBytes).take();
+  ASSERT_TRUE(job.mover->write(source, job.data.data(), UnpackJob::kBytes).ok());
+  job.parcel =
+      **job.mover->expect(*job.link, job.target + UnpackJob::kGuard, UnpackJob::kBytes, true);
+  network::Parcel sent = **job.mover->load(out, source, UnpackJob::kBytes, /*first=*/true);
+  ASSERT_EQ(sent.to, &out);
+  for (int i = 0; i < 2; ++i) { // once is enough
+    ASSERT_TRUE(job.mover->detour(job.parcel, /*isSend=*/false).ok());
+    ASSERT_TRUE(job.mover->detour(sent, /*isSend=*/true).ok());
+  }
+  EXPECT_TRUE(job.parcel.slots && !job.parcel.link && sent.slots && !sent.to);
+  ASSERT_TRUE(comesTrue([&] { return *job.mover->isFilled(sent); }));
+  net::Request *wanted = job.connection().irecv(&job.parcel.segment, 1, 1).take();
+  net::Request *posted = out.connection().isend(&sent.segment, 1, 1).take();
+  EXPECT_TRUE(net::wait(out.connection(), posted, 60'000'000).ok());
+  job.landed(wanted);
+  EXPECT_TRUE(job.unpack().ok());
+  job.expect(/*isThere=*/true);
+  EXPECT_EQ(job.transport->stats().packedMessages, 0u);
+  EXPECT_EQ(job.transport->stats().unpackedMessages, 0u);
+  job.mover->release(sent);
+  // The first ways are free again.
+  for (uint32_t i = 0; i < kUnpackSlots; ++i) {
+    std::optional<network::Parcel> again =
+        *job.mover->load(out, source, UnpackJob::kBytes, /*first=*/false);
+    EXPECT_TRUE(again && again->to);
+  }
   job.mover->release(source);
 }
 

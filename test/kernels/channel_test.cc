@@ -259,6 +259,22 @@ TEST_P(ChannelTest, AbortEndsTheLaunch) {
   EXPECT_TRUE(channel.port().error().ok());
 }
 
+// What its items name may be gone by then.
+TEST_P(ChannelTest, ALaunchThatBeginsAfterTheAbortDoesNothing) {
+  Channel channel(*rig_, 2, 2);
+  uint8_t *dst = rig_->device(64), *src = rig_->pinned(64);
+  std::memset(src, 0x22, 64);
+  const Bytes untouched = read(dst, 64);
+  for (uint32_t queue : {0, 1})
+    channel.post(copyItem(dst, src, 64), queue);
+  channel.port().abort();
+  channel.launch();
+  EXPECT_TRUE(channel.exited());
+  EXPECT_TRUE(channel.port().error().ok());
+  EXPECT_FALSE(channel.port().isDone(0, 1) || channel.port().isDone(1, 1));
+  EXPECT_EQ(read(dst, 64), untouched);
+}
+
 TEST_P(ChannelTest, RefusesWhatIsOutOfBounds) {
   rt::ChannelLaunch launch;
   EXPECT_EQ(rig_->launch(launch).code(), kCollInvalidCall);

@@ -106,6 +106,28 @@ TEST_P(SendTest, HostMessagesWaitBehindPackedOnes) {
   sender.join();
 }
 
+// Such as what says why a rank gives up.
+TEST_P(SendTest, MessagesOfOtherTagsDoNotWaitForPackedOnes) {
+  make(packing());
+  Ends ends = connect();
+  HostKernel packer(*ends.left);
+  std::vector<uint8_t> first = pattern(3000, 1), other = pattern(400, 2), got(5000);
+  GpuBuffer from = filled(*left_, first);
+  Segment out = from.segment();
+  Request *packed = post(ends.left->isend(&out, 1, 1));
+  Request *plain = send(*ends.left, other, 2);
+  Request *wanted = recv(*ends.right, got, 2);
+  expectDone(*ends.right, wanted, 400);
+  expectDone(*ends.left, plain, 400);
+  EXPECT_TRUE(std::equal(other.begin(), other.end(), got.begin()));
+  EXPECT_FALSE(ends.left->test(packed)->done);
+  packer.pack(from.data, from.bytes);
+  wanted = recv(*ends.right, got, 1);
+  expectDone(*ends.left, packed, 3000);
+  expectDone(*ends.right, wanted, 3000);
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), got.begin()));
+}
+
 TEST_P(SendTest, CopiedByTheHostBothWays) {
   for (bool scatter : {false, true})
     for (int delay : {0, 5}) {
@@ -296,6 +318,27 @@ TEST_P(SendTest, CloseEndsWhatWaitsForAKernel) {
   EXPECT_EQ(outcome(*ends.left, sent), kCollAborted);
   EXPECT_EQ(left_->bounceStats(0).usedBytes, 0u);
   EXPECT_EQ(ends.left->isend(&out, 1, 1).status().code(), kCollAborted);
+}
+
+// The kernel may be at work on them.
+TEST_P(SendTest, PagesOfASendThatFailedAreNotUsedAgainBeforeTheEnd) {
+  DeviceOptions options = packing();
+  options.scatter = true;
+  make(options);
+  std::unique_ptr<Transport> stranger = below();
+  Ends ends = connectEnds(*left_, *stranger);
+  GpuBuffer from = allocate(*left_, 1 << 20);
+  Segment out = from.segment();
+  Request *sent = post(ends.left->isend(&out, 1, 1));
+  std::vector<uint8_t> junk = pattern(1000, 1), got(1000);
+  Request *wanted = recv(*ends.left, got, 2);
+  Request *thrown = send(*ends.right, junk, 2 ^ kScatterTagBit);
+  EXPECT_EQ(outcome(*ends.left, wanted), kCollPeer);
+  EXPECT_EQ(outcome(*ends.left, sent), kCollPeer);
+  EXPECT_GE(left_->bounceStats(0).usedBytes, 1u << 20);
+  (void)outcome(*ends.right, thrown);
+  ends.left->close();
+  EXPECT_EQ(left_->bounceStats(0).usedBytes, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Device, SendTest, testing::Values("loopback", "tcp", "bond"),

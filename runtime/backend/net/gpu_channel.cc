@@ -101,8 +101,10 @@ GpuChannel::~GpuChannel() {
 Status GpuChannel::launch() {
   dl::CudaScope scope(gpu_->cuda(), gpu_->context());
   COLL_RETURN_IF_ERROR(scope.status());
-  ++launch_.number;
-  COLL_RETURN_IF_ERROR(platform_.launch(launch_, stream_));
+  ChannelLaunch next = launch_;
+  ++next.number;
+  COLL_RETURN_IF_ERROR(platform_.launch(next, stream_));
+  launch_ = next;
   running_ = true;
   wake_.notify_one();
   return Status::okay();

@@ -309,6 +309,19 @@ Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t by
   return std::optional<Parcel>(parcel);
 }
 
+Status GpuMover::detour(Parcel &parcel, bool isSend) {
+  if (parcel.slots)
+    return {};
+  const auto bytes = static_cast<int64_t>(parcel.segment.bytes);
+  Result<std::optional<Parcel>> slot = isSend ? loadSlot(parcel.data, bytes, /*first=*/true)
+                                              : take(in_, parcel.data, bytes, /*first=*/true);
+  if (!slot)
+    return slot.status();
+  release(parcel);
+  parcel = **slot;
+  return {};
+}
+
 Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
   const int64_t bytes = static_cast<int64_t>(parcel.segment.bytes);
   if (parcel.compressed)

@@ -18,7 +18,8 @@
 //
 // Slots are bounded: a message for which there is none waits, unless it is the first of its
 // lane, for which one is made. On the path `unpack` a connection has as many receives
-// at most; the first of a lane beyond those lands in a slot. Everything else (copies, sums)
+// at most; the first of a lane beyond those lands in a slot, and so does, on every path, the
+// first for which the bounce pool has no room. Everything else (copies, sums)
 // is the kernel's work on every path. Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
@@ -85,6 +86,7 @@ public:
   Result<std::optional<Parcel>> load(Link &link, const void *src, int64_t bytes,
                                      bool first) override;
   Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes, bool first) override;
+  Status detour(Parcel &parcel, bool isSend) override;
   Result<bool> isFilled(Parcel &parcel) override;
   Status feed(Parcel &parcel, net::Request *request) override;
   Result<Ticket> unload(Parcel &parcel) override;

@@ -69,6 +69,7 @@ public:
   Result<std::optional<Parcel>> expect(Link &, void *dst, int64_t bytes, bool) override {
     return parcelOf(dst, bytes);
   }
+  Status detour(Parcel &, bool) override { return {}; }
   Result<bool> isFilled(Parcel &) override { return true; }
   Status feed(Parcel &, net::Request *) override { return {}; }
   Result<Ticket> unload(Parcel &) override { return kDone; }

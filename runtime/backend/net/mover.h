@@ -67,6 +67,9 @@ public:
                                              bool first) = 0;
   virtual Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes,
                                                bool first) = 0;
+  // The transport has no room for a parcel that is the first of its lane: where that may be for
+  // parcels of other lanes, it becomes one that needs none but the mover's own.
+  virtual Status detour(Parcel &parcel, bool isSend) = 0;
   // Whether a parcel of load() may go; from then on its segment says what goes.
   virtual Result<bool> isFilled(Parcel &parcel) = 0;
   // The transport has a parcel with `to` as `request`: called at once, and before each test of that

@@ -155,8 +155,11 @@ Status Schedule::post(Lane &lane, bool &moved) {
     uint64_t tag = tag_ + lane.label;
     Result<net::Request *> request = lane.isSend ? link.send(&flight.parcel.segment, 1, tag)
                                                  : link.recv(flight.parcel.segment, tag);
-    if (!request || !*request)
-      return request.status(); // null: too many are under way on this connection
+    if (!request)
+      return request.status();
+    if (!*request) // what is under way on this connection has all the room
+      return &flight == &lane.flights.front() ? mover_.detour(flight.parcel, lane.isSend)
+                                              : Status::okay();
     flight.request = *request;
     moved = true;
     if (flight.parcel.to)

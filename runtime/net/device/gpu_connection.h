@@ -6,8 +6,8 @@
 //   receive: posted below -> landed -> published | copied to the GPU -> done
 //   send:    packed by a kernel | copied from the GPU | ready -> posted below -> done
 //
-// Sends are posted below strictly in the order of isend(), since messages of one tag
-// keep their order: one that waits for its data holds up those behind it.
+// Sends of one tag are posted below in the order of isend(), since messages of one tag keep
+// their order: one that waits for its data holds up those of its tag.
 
 #ifndef COLL_RUNTIME_NET_DEVICE_GPU_CONNECTION_H
 #define COLL_RUNTIME_NET_DEVICE_GPU_CONNECTION_H
@@ -104,6 +104,8 @@ private:
   Result<Request *> sendHost(const Segment *segments, int count, uint64_t tag);
   Result<Request *> sendDevice(const Segment &segment, uint64_t tag);
   Result<Request *> queued(GpuRequest &request);
+  // Whether none that waits before that place has the tag.
+  bool isNext(std::deque<GpuRequest *>::const_iterator before, uint64_t tag) const;
   Result<bool> sourceReady(GpuRequest &request);
   void aim(GpuRequest &request);
   void postSends();

@@ -63,7 +63,7 @@ Result<Request *> GpuConnection::sendDevice(const Segment &segment, uint64_t tag
 // A send that can neither go at once nor has to wait for its turn or its data is as if it
 // had never been posted.
 Result<Request *> GpuConnection::queued(GpuRequest &request) {
-  bool first = waiting_.empty();
+  bool first = isNext(waiting_.end(), request.tag);
   waiting_.push_back(&request);
   postSends();
   if (!request.failure.ok()) {
@@ -78,6 +78,11 @@ Result<Request *> GpuConnection::queued(GpuRequest &request) {
     return refuse();
   }
   return static_cast<Request *>(&request);
+}
+
+bool GpuConnection::isNext(std::deque<GpuRequest *>::const_iterator before, uint64_t tag) const {
+  return std::none_of(waiting_.begin(), before,
+                      [tag](const GpuRequest *earlier) { return earlier->tag == tag; });
 }
 
 Result<bool> GpuConnection::sourceReady(GpuRequest &request) {
@@ -116,11 +121,15 @@ void GpuConnection::aim(GpuRequest &request) {
 }
 
 void GpuConnection::postSends() {
-  while (!waiting_.empty()) {
-    GpuRequest &request = *waiting_.front();
-    Result<bool> ready = request.aimed ? true : sourceReady(request);
-    if (ready.ok() && !*ready)
-      return;
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    GpuRequest &request = **it;
+    Result<bool> ready = isNext(it, request.tag);
+    if (*ready && !request.aimed)
+      ready = sourceReady(request);
+    if (ready.ok() && !*ready) {
+      ++it;
+      continue;
+    }
     if (ready.ok() && !request.aimed)
       aim(request);
     Result<Request *> inner =
@@ -133,7 +142,7 @@ void GpuConnection::postSends() {
       request.inner = *inner;
     else
       request.failure = inner.status();
-    waiting_.pop_front();
+    it = waiting_.erase(it);
   }
 }
 
@@ -173,7 +182,12 @@ Result<Completion> GpuConnection::testSend(GpuRequest &request) {
   if (it != waiting_.end())
     waiting_.erase(it);
   request.copy.wait();
-  release(request);
+  // The kernel may still fill the pages: these are the connection's until it is closed.
+  if (request.path == GpuRequest::Path::Kernel &&
+      !pack_->packed(static_cast<uint64_t>(request.slot)))
+    --outbound_;
+  else
+    release(request);
   return outcome;
 }
 

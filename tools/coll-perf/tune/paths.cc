@@ -41,7 +41,8 @@ Result<std::vector<Way>> startWays(const OpPlan &plan, bool scatter) {
   std::vector<Way> ways;
   for (auto [path, name] : {std::pair(DataPath::Kernel, GpuPath::Kernel),
                             {DataPath::Host, GpuPath::Copy},
-                            {DataPath::Unpack, GpuPath::Unpack}}) {
+                            {DataPath::Unpack, GpuPath::Unpack},
+                            {DataPath::Pack, GpuPath::Pack}}) {
     if (scatter && path == DataPath::Kernel)
       continue;
     rt::setForeignEnv("COLL_NET_GPU_PATH", nameOf(name)); // for the processes to come
