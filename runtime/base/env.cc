@@ -92,7 +92,7 @@ const EnvInfo kTable[] = {
      "how processes of backend direct share GPU memory: vmm, ipc, or auto (vmm, if all have it)"},
     {EnvVar::DirectPoolBytes, "COLL_DIRECT_POOL_BYTES", "268435456",
      "GPU memory that backend direct takes at once for the workspaces and small symmetric memory "
-     "of its groups, at least"},
+     "of its groups, at least, if there is so much"},
     {EnvVar::DirectCheck, "COLL_DIRECT_CHECK", "1",
      "which calls of backend direct the members compare on the host, too, and say what differs "
      "(kernels compare all); on all ranks alike. 0: the first on a group, 1: each that is like "

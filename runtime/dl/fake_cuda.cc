@@ -481,9 +481,9 @@ void FakeCuda::setCurrent(int ordinal) {
   FakeCudaBase::contextStack.assign(1, &state_->contexts[ordinal]);
 }
 
-void FakeCuda::failNext(const std::string &function, CudaResult result, int skip) {
+void FakeCuda::failNext(const std::string &function, CudaResult result, int skip, int times) {
   std::lock_guard<std::mutex> lock(state_->mutex);
-  state_->failures[function] = {result, skip};
+  state_->failures[function] = {result, skip, times};
 }
 
 void FakeCuda::delayCopies(int queries) {

@@ -36,9 +36,9 @@ public:
   void free(void *data);
   void setCurrent(int ordinal);
 
-  // The next call of the function with this member name of Cuda fails, after `skip`
+  // The next `times` calls of the function with this member name of Cuda fail, after `skip`
   // calls that do not.
-  void failNext(const std::string &function, CudaResult result, int skip = 0);
+  void failNext(const std::string &function, CudaResult result, int skip = 0, int times = 1);
   // Copies end only after so many queries of their event.
   void delayCopies(int queries);
   // As the driver does unless CUDA_MODULE_LOADING=EAGER.

@@ -52,7 +52,7 @@ struct FakePhysical {
 
 struct FakeFailure {
   CudaResult result = 0;
-  int skip = 0;
+  int skip = 0, times = 1;
 };
 
 // Something a stream does later: it begins after `delay` more queries, and is done once the
@@ -186,9 +186,10 @@ struct FakeCudaBase {
         : state(*fake.load()), lock(state.mutex) {
       ++state.calls[name];
       auto it = state.failures.find(name);
-      if (it != state.failures.end() && it->second.skip-- == 0) {
+      if (it != state.failures.end() && it->second.skip-- <= 0) {
         result = it->second.result;
-        state.failures.erase(it);
+        if (--it->second.times == 0)
+          state.failures.erase(it);
       } else if (needsContext && (contextStack.empty() || !contextStack.back())) {
         result = state.wrong(std::string(name) + " without a context", kCudaInvalidContext);
       }

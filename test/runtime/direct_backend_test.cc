@@ -81,7 +81,7 @@ TEST_F(DirectBackend, WithoutPeerAccessItIsRefusedAndAutoGoesWithout) {
 }
 
 TEST_F(DirectBackend, OutOfMemoryNamesThePool) {
-  cuda.failNext("memAlloc", dl::kCudaOutOfMemory, /*skip=*/1);
+  cuda.failNext("memAlloc", dl::kCudaOutOfMemory, /*skip=*/1, /*times=*/2);
   Status status = createBackend("direct", options(2)).status();
   EXPECT_TRUE(contains(status, "rank 1: a pool of")) << status.message();
   EXPECT_TRUE(contains(status, "OUT_OF_MEMORY")) << status.message();

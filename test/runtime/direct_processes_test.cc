@@ -195,18 +195,67 @@ TEST_P(DirectProcesses, MemoryThatOneCannotHaveIsGivenUpByAll) {
   EXPECT_EQ(runProcesses(3, body), std::vector<int>(3, 0));
 }
 
+constexpr char kChunk[] = "16777216"; // has the workspace and seven of these:
+constexpr int64_t kPiece = 2 << 20;
+
+using Registrations = std::vector<std::unique_ptr<Registration>>;
+Result<Registrations> firstChunk(Rank &me) {
+  Registrations all;
+  for (int i = 0; i < 7; ++i) {
+    Result<std::unique_ptr<Registration>> made = me.group.allocate(kPiece);
+    if (!made)
+      return made.status();
+    all.push_back(made.take());
+  }
+  return all;
+}
+
+// One rank's chunk is then smaller than the others', and the next one is of the usual size.
+TEST_P(DirectProcesses, AChunkIsAsSmallAsWillDoWhereThereIsNoRoom) {
+  ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
+  ScopedEnv pool("COLL_DIRECT_POOL_BYTES", kChunk);
+  const std::string taking = GetParam() == std::string("ipc") ? "memAlloc" : "memCreate";
+  auto body = [&](Rank &me) {
+    Result<Registrations> first = firstChunk(me);
+    if (!first)
+      return first.status();
+    const bool isFull = me.rank == 1;
+    if (isFull)
+      me.cuda.failNext(taking, dl::kCudaOutOfMemory);
+    Registrations all;
+    for (int64_t chunks : {isFull ? 2 : 1, isFull ? 1 : 0, 0}) {
+      const int64_t before = me.cuda.calls(taking);
+      Result<std::unique_ptr<Registration>> made = me.group.allocate(kPiece);
+      if (!made)
+        return made.status();
+      COLL_RETURN_IF_ERROR(expect(me.cuda.calls(taking) == before + chunks, "chunks"));
+      all.push_back(made.take());
+      auto *shared = static_cast<float *>(all.back()->data());
+      shared[1999] = static_cast<float>(all.size());
+      COLL_RETURN_IF_ERROR(me.group.run(sum(shared + 1999, 1)));
+      COLL_RETURN_IF_ERROR(
+          expect(shared[1999] == 3 * static_cast<float>(all.size()), "sum in symmetric memory"));
+    }
+    return Status();
+  };
+  EXPECT_EQ(runProcesses(3, body), std::vector<int>(3, 0));
+}
+
 // Its memory is the pool's, so the descriptor is wanted again.
 TEST_P(DirectProcesses, AChunkThatCouldNotBeMappedIsMappedLater) {
   ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
-  ScopedEnv pool("COLL_DIRECT_POOL_BYTES", "65536"); // the workspace has a chunk of its own
+  ScopedEnv pool("COLL_DIRECT_POOL_BYTES", kChunk);
   const std::string opening = GetParam() == std::string("ipc") ? "ipcOpenMemHandle" : "memMap";
   auto body = [&](Rank &me) {
+    Result<Registrations> first = firstChunk(me);
+    if (!first)
+      return first.status();
     // Of its own block memMap is called first.
     if (me.rank == 1)
       me.cuda.failNext(opening, dl::kCudaOutOfMemory, opening == "memMap" ? 1 : 0);
-    Status refused = me.group.allocate(8000).status();
+    Status refused = me.group.allocate(kPiece).status();
     COLL_RETURN_IF_ERROR(expect(!refused.ok(), "one could not map it"));
-    Result<std::unique_ptr<Registration>> mapped = me.group.allocate(8000);
+    Result<std::unique_ptr<Registration>> mapped = me.group.allocate(kPiece);
     if (!mapped)
       return mapped.status();
     auto *shared = static_cast<float *>((*mapped)->data());

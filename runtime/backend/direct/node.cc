@@ -220,17 +220,16 @@ Node::~Node() {
 
 //===-- memory ------------------------------------------------------------------===//
 
-Result<Block> Node::share(int64_t bytes, const std::vector<int> &peers) {
-  Result<Block> block = Block::create(gpu_, sharing_, bytes, nextId_++);
-  if (!block || sharing_ != Sharing::Vmm)
-    return block;
-  Result<net::Fd> fd = block->descriptor();
+Status Node::share(const Block &block, const std::vector<int> &peers) {
+  if (sharing_ != Sharing::Vmm)
+    return {};
+  Result<net::Fd> fd = block.descriptor();
   if (!fd)
     return fd.status();
   for (int peer : peers)
     if (peer != rank_)
-      COLL_RETURN_IF_ERROR(links_->give(peer, block->exported().id, *fd));
-  return block;
+      COLL_RETURN_IF_ERROR(links_->give(peer, block.exported().id, *fd));
+  return {};
 }
 
 void Node::decline(int peer, const Export &exported) {
@@ -238,20 +237,36 @@ void Node::decline(int peer, const Export &exported) {
     (void)links_->take(peer, exported.id, timeoutUs_); // where none comes, none is kept
 }
 
+// With room for a slice of so many bytes, and for more if the GPU has it. Each rank's chunks are
+// its own: peers are told of a slice where it is, and how large its chunk.
+Status Node::addChunk(int64_t bytes) {
+  const int64_t least = Pool::rounded(bytes);
+  // Unasked it takes no more than the one group needs that it is for.
+  const int64_t usual = card_.demand == Demand::ByDefault ? 0 : envInt(EnvVar::DirectPoolBytes);
+  int64_t chunk = std::max(least, usual);
+  Result<Block> made = make(chunk);
+  if (!made && least < chunk) {
+    log(LogLevel::Info, "direct: rank " + std::to_string(rank_) + " has no room for a pool of " +
+                            std::to_string(chunk) + " bytes, and makes one of " +
+                            std::to_string(least) + ": " + made.status().message());
+    chunk = least;
+    made = make(chunk);
+  }
+  if (!made)
+    return made.status().annotate("a pool of " + std::to_string(chunk) +
+                                  " bytes (more: COLL_DIRECT_POOL_BYTES)");
+  std::vector<int> all(static_cast<size_t>(size_));
+  std::iota(all.begin(), all.end(), 0);
+  COLL_RETURN_IF_ERROR(share(*made, all));
+  pool_.addChunk(made->exported().bytes); // as the driver rounds it
+  chunks_.push_back(made.take());
+  return {};
+}
+
 Result<Node::Slice> Node::takeSlice(int64_t bytes) {
   std::optional<Pool::Slice> place = pool_.take(bytes);
   if (!place) {
-    // Unasked it takes no more than the one group needs that it is for.
-    const int64_t least = card_.demand == Demand::ByDefault ? 0 : envInt(EnvVar::DirectPoolBytes);
-    const int64_t chunk = std::max(bytes + Pool::kAlignment, least);
-    std::vector<int> all(static_cast<size_t>(size_));
-    std::iota(all.begin(), all.end(), 0);
-    Result<Block> made = share(chunk, all);
-    if (!made)
-      return made.status().annotate("a pool of " + std::to_string(chunk >> 20) +
-                                    " MiB (COLL_DIRECT_POOL_BYTES)");
-    chunks_.push_back(made.take());
-    pool_.addChunk(chunk);
+    COLL_RETURN_IF_ERROR(addChunk(bytes));
     place = pool_.take(bytes);
   }
   if (!place)
@@ -307,9 +322,10 @@ Result<Node::Memory> Node::takeMemory(int64_t bytes, const std::vector<int> &pee
     spare_.erase(best);
     return memory;
   }
-  Result<Block> made = share(bytes, peers);
+  Result<Block> made = make(bytes);
   if (!made)
     return made.status();
+  COLL_RETURN_IF_ERROR(share(*made, peers));
   memory.block = made.take();
   return memory;
 }

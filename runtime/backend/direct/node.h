@@ -117,7 +117,9 @@ private:
   Status agreeUnasked(const std::vector<NodeCard> &cards) const;
   Status reachGpus(const std::vector<NodeCard> &cards) const;
   int ordinalOf(const NodeCard &card) const;
-  Result<Block> share(int64_t bytes, const std::vector<int> &peers);
+  Result<Block> make(int64_t bytes) { return Block::create(gpu_, sharing_, bytes, nextId_++); }
+  Status share(const Block &block, const std::vector<int> &peers);
+  Status addChunk(int64_t bytes);
   Result<net::Fd> descriptorOf(int peer, const Export &exported);
   Result<Window> map(int peer, const Export &exported, const net::Fd &descriptor);
 

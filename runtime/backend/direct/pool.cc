@@ -8,7 +8,7 @@ int Pool::addChunk(int64_t bytes) {
 }
 
 std::optional<Pool::Slice> Pool::take(int64_t bytes) {
-  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  bytes = rounded(bytes);
   for (size_t i = 0; i < chunks_.size(); ++i) {
     Chunk &chunk = chunks_[i];
     int64_t begin = 0;

@@ -18,6 +18,10 @@ namespace coll::rt::direct {
 class Pool {
 public:
   static constexpr int64_t kAlignment = 4096;
+  // What a slice of so many bytes takes.
+  static int64_t rounded(int64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
 
   struct Slice {
     int chunk = 0;
