@@ -37,7 +37,7 @@ def Coll_ReductionKindAttr
   let description = [{
     `min` and `max` propagate NaN and read integers as signed; `umin` and `umax`
     read them as unsigned. `and`, `or`, `xor` are bitwise and take integers only.
-    `avg` is the sum divided by the group's size.
+    `avg` is the sum divided by the group's size, and takes floats only.
   }];
 }
 

@@ -28,8 +28,9 @@ enum { kCollAbiVersion = 3 };
 typedef struct CollContext CollContext; /* one rank's state in the runtime */
 typedef struct CollRequest CollRequest; /* an operation in flight */
 
-/* Element types. Unsigned integers share the code of their signed form, except in
- * reductions, whose kind says how integers are read. */
+/* Element types. Compiled steps give unsigned integers the code of their signed form, and
+ * reductions a kind that says how integers are read. u8 is for hosts that say it of the type:
+ * there min is umin, max is umax. */
 typedef enum CollDtype {
   kCollF32 = 0,
   kCollF64 = 1,
@@ -41,7 +42,8 @@ typedef enum CollDtype {
   kCollI64 = 7,
   kCollBool = 8,     /* one byte, 0 or 1 */
   kCollF8E4M3FN = 9, /* no infinities; overflow is NaN */
-  kCollF8E5M2 = 10
+  kCollF8E5M2 = 10,
+  kCollU8 = 11
 } CollDtype;
 
 /* Numbered as the dialect's ReductionKind and Order. */

@@ -10,9 +10,9 @@ struct DtypeRow {
   const char *name;
   int64_t bytes;
 };
-constexpr DtypeRow kDtypes[kNumDtypes] = {{"f32", 4},  {"f64", 8},      {"f16", 2},   {"bf16", 2},
-                                          {"i8", 1},   {"i16", 2},      {"i32", 4},   {"i64", 8},
-                                          {"bool", 1}, {"f8e4m3fn", 1}, {"f8e5m2", 1}};
+constexpr DtypeRow kDtypes[kNumDtypes] = {{"f32", 4},  {"f64", 8},      {"f16", 2},    {"bf16", 2},
+                                          {"i8", 1},   {"i16", 2},      {"i32", 4},    {"i64", 8},
+                                          {"bool", 1}, {"f8e4m3fn", 1}, {"f8e5m2", 1}, {"u8", 1}};
 
 constexpr const char *kReductions[kNumReductions] = {"sum",  "prod", "min", "max", "umin",
                                                      "umax", "avg",  "and", "or",  "xor"};
@@ -42,7 +42,7 @@ bool reductionTakes(int32_t reduction, CollDtype dtype) {
   case kCollMax:
     return true;
   case kCollAvg:
-    return isFloat(dtype);
+    return dtype != kCollBool;
   case kCollUmin:
   case kCollUmax:
   case kCollAnd:

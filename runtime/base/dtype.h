@@ -13,14 +13,16 @@
 
 namespace coll::rt {
 
-inline constexpr int kNumDtypes = kCollF8E5M2 + 1;
+inline constexpr int kNumDtypes = kCollU8 + 1;
 inline constexpr int kNumReductions = kCollXor + 1;
 
 inline bool isValidDtype(int32_t dtype) { return dtype >= 0 && dtype < kNumDtypes; }
-inline bool isFloat(CollDtype dtype) { return dtype <= kCollBf16 || dtype > kCollBool; }
 // Floats that are combined in f32 and rounded once.
 inline bool isNarrowFloat(CollDtype dtype) {
-  return dtype == kCollF16 || dtype == kCollBf16 || dtype > kCollBool;
+  return dtype == kCollF16 || dtype == kCollBf16 || dtype == kCollF8E4M3FN || dtype == kCollF8E5M2;
+}
+inline bool isFloat(CollDtype dtype) {
+  return dtype == kCollF32 || dtype == kCollF64 || isNarrowFloat(dtype);
 }
 
 // Bytes of one element.
@@ -32,7 +34,7 @@ std::optional<CollDtype> parseDtype(std::string_view name);
 // "sum", "umax", …; "?" for a number that is no CollReduction.
 const char *reductionName(int32_t reduction);
 // Whether the reduction is defined for the type: and, or, xor, umin, umax need
-// integers, avg needs floats.
+// integers, avg needs numbers.
 bool reductionTakes(int32_t reduction, CollDtype dtype);
 
 // Number of elements of a shape, or nullopt where an extent is negative or the

@@ -90,6 +90,12 @@ struct Xor {
   }
 };
 
+// In a type in which every divisor fits; integers are truncated.
+template <typename T>
+T divide(T value, int divisor) {
+  return static_cast<T>(value / static_cast<decltype(T() + T())>(divisor));
+}
+
 // out[i] = a[i] op next[i], which ends a reduction of numSrcs sources. `out` may be one of
 // the operands, but no other place of it: so the loops carry nothing.
 template <typename Type, typename Op, bool average, typename Load, typename First>
@@ -101,7 +107,7 @@ void combineLast(Load load, const First *a, const typename Type::Stored *next, i
   for (int64_t i = 0; i < n; ++i) {
     Acc value = Op::apply(load(a[i]), Type::load(next[i]));
     if constexpr (average)
-      value = value / static_cast<Acc>(numSrcs);
+      value = divide(value, numSrcs);
     out[i] = Type::store(value);
   }
 }
@@ -151,7 +157,7 @@ void combineNarrow(const void *const *srcs, int numSrcs, void *dst, int64_t coun
     }
     if constexpr (average)
       for (int64_t i = 0; i < n; ++i)
-        acc[i] = acc[i] / static_cast<float>(numSrcs);
+        acc[i] = divide(acc[i], numSrcs);
     blocks.narrow(acc, static_cast<char *>(dst) + begin * size, n);
   }
 }
@@ -220,6 +226,13 @@ CombineFn pickInteger(CollReduction reduction) {
   }
 }
 
+// Numbers have averages, booleans have none.
+template <typename Signed, typename Unsigned>
+CombineFn pickNumber(CollReduction reduction) {
+  return reduction == kCollAvg ? combine<Signed, Sum, true>
+                               : pickInteger<Signed, Unsigned>(reduction);
+}
+
 CombineFn pick(CollDtype dtype, CollReduction reduction) {
   switch (dtype) {
   case kCollF32:
@@ -231,21 +244,30 @@ CombineFn pick(CollDtype dtype, CollReduction reduction) {
   case kCollBf16:
     return pickNarrow<kCollBf16>(reduction);
   case kCollI8:
-    return pickInteger<Plain<int8_t>, Plain<uint8_t>>(reduction);
+    return pickNumber<Plain<int8_t>, Plain<uint8_t>>(reduction);
   case kCollI16:
-    return pickInteger<Plain<int16_t>, Plain<uint16_t>>(reduction);
+    return pickNumber<Plain<int16_t>, Plain<uint16_t>>(reduction);
   case kCollI32:
-    return pickInteger<Plain<int32_t>, Plain<uint32_t>>(reduction);
+    return pickNumber<Plain<int32_t>, Plain<uint32_t>>(reduction);
   case kCollI64:
-    return pickInteger<Plain<int64_t>, Plain<uint64_t>>(reduction);
+    return pickNumber<Plain<int64_t>, Plain<uint64_t>>(reduction);
   case kCollBool:
     return pickInteger<Boolean, Boolean>(reduction);
   case kCollF8E4M3FN:
     return pickNarrow<kCollF8E4M3FN>(reduction);
   case kCollF8E5M2:
     return pickNarrow<kCollF8E5M2>(reduction);
+  case kCollU8:
+    return pickNumber<Plain<uint8_t>, Plain<uint8_t>>(reduction);
   }
   return nullptr;
+}
+
+template <typename T>
+void divideAll(void *data, int64_t count, int divisor) {
+  T *values = static_cast<T *>(data);
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = divide(values[i], divisor);
 }
 
 } // namespace
@@ -254,6 +276,31 @@ void reduceBuffers(CollDtype dtype, CollReduction reduction, const void *const *
                    void *dst, int64_t count) {
   if (CombineFn fn = pick(dtype, reduction))
     fn(srcs, numSrcs, dst, count);
+}
+
+void divideBuffer(CollDtype dtype, void *data, int64_t count, int divisor) {
+  switch (dtype) {
+  case kCollF32:
+    return divideAll<float>(data, count, divisor);
+  case kCollF64:
+    return divideAll<double>(data, count, divisor);
+  case kCollI8:
+    return divideAll<int8_t>(data, count, divisor);
+  case kCollI16:
+    return divideAll<int16_t>(data, count, divisor);
+  case kCollI32:
+    return divideAll<int32_t>(data, count, divisor);
+  case kCollI64:
+    return divideAll<int64_t>(data, count, divisor);
+  case kCollU8:
+    return divideAll<uint8_t>(data, count, divisor);
+  case kCollF16:
+  case kCollBf16:
+  case kCollBool:
+  case kCollF8E4M3FN:
+  case kCollF8E5M2:
+    return;
+  }
 }
 
 } // namespace coll::rt

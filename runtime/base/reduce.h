@@ -14,10 +14,15 @@ namespace coll::rt {
 // (reductionTakes). dst may be any of the sources.
 //
 // Floats narrower than f32 are combined in f32 and rounded once. avg divides the sum by
-// numSrcs. min and max of floats give NaN where an operand is NaN. Integers wrap.
-// Booleans: sum, max, or = or; prod, min, and = and.
+// numSrcs; that of integers, which has wrapped in their type, towards zero, as ncclAvg does.
+// min and max of floats give NaN where an operand is NaN. Integers wrap. Booleans: sum, max,
+// or = or; prod, min, and = and.
 void reduceBuffers(CollDtype dtype, CollReduction reduction, const void *const *srcs, int numSrcs,
                    void *dst, int64_t count);
+
+// data[i] /= divisor for i < count, as avg ends; of types that are summed as they are, which is
+// all that take avg but narrow floats. divisor >= 1.
+void divideBuffer(CollDtype dtype, void *data, int64_t count, int divisor);
 
 } // namespace coll::rt
 

@@ -16,7 +16,7 @@ size_t dtypeBytes(int dtype) {
 }
 
 CollDtype collDtype(int dtype) {
-  static constexpr CollDtype kTypes[] = {kCollI8,  kCollI8,   kCollI32,      kCollI32,
+  static constexpr CollDtype kTypes[] = {kCollI8,  kCollU8,   kCollI32,      kCollI32,
                                          kCollI64, kCollI64,  kCollF16,      kCollF32,
                                          kCollF64, kCollBf16, kCollF8E4M3FN, kCollF8E5M2};
   return kTypes[dtype];

@@ -90,8 +90,8 @@ struct Reducer {
   const void *const *sources;
 
   COLL_DEVICE Acc finish(Acc value) const {
-    if constexpr (std::is_floating_point_v<Acc>)
-      return item.divisor ? value / static_cast<Acc>(item.divisor) : value;
+    if constexpr (std::is_same_v<Op, SumOp>)
+      return item.divisor ? divide(value, item.divisor) : value;
     else
       return value;
   }

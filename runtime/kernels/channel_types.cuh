@@ -178,6 +178,12 @@ struct XorOp {
   }
 };
 
+// What an average does with a sum, in a type in which every divisor fits; integers are truncated.
+template <typename T>
+COLL_DEVICE T divide(T value, uint32_t divisor) {
+  return static_cast<T>(value / static_cast<decltype(T() + T())>(divisor));
+}
+
 // Calls visit(Type(), Op()) for the pair; false where the type does not take the reduction.
 template <typename Type, typename Visit>
 COLL_DEVICE bool visitFloat(uint32_t reduction, Visit &&visit) {
@@ -204,7 +210,8 @@ template <typename Signed, typename Unsigned, typename Visit>
 COLL_DEVICE bool visitInteger(uint32_t reduction, Visit &&visit) {
   switch (reduction) {
   case kCollSum:
-    visit(Unsigned(), SumOp());
+  case kCollAvg: // as above; the sign matters to the division
+    visit(Signed(), SumOp());
     return true;
   case kCollProd:
     visit(Unsigned(), ProdOp());
@@ -283,6 +290,8 @@ COLL_DEVICE bool visitReduction(uint32_t dtype, uint32_t reduction, Visit &&visi
     return visitFloat<Float8E4M3FNType>(reduction, visit);
   case kCollF8E5M2:
     return visitFloat<Float8E5M2Type>(reduction, visit);
+  case kCollU8: // all but its sum are reductions of i8, too
+    return visitInteger<PlainType<uint8_t>, PlainType<uint8_t>>(reduction, visit);
   default:
     return false;
   }

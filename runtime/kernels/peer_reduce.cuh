@@ -32,8 +32,8 @@ struct Combine {
     COLL_UNROLL()
     for (uint32_t e = 0; e < kElems; ++e) {
       Acc value = acc[e];
-      if constexpr (std::is_floating_point_v<Acc>)
-        value = divisor != 0 ? value / static_cast<Acc>(divisor) : value;
+      if constexpr (std::is_same_v<Op, channel::SumOp>)
+        value = divisor != 0 ? channel::divide(value, divisor) : value;
       result.at[e] = Type::store(value);
     }
     Vec16 v;

@@ -231,6 +231,8 @@ void store(CollDtype dtype, double value, char *at) {
     return put(at, f32ToF8E4M3FN(static_cast<float>(value)));
   case kCollF8E5M2:
     return put(at, f32ToF8E5M2(static_cast<float>(value)));
+  case kCollU8:
+    return put(at, static_cast<uint8_t>(whole));
   }
 }
 
@@ -256,6 +258,7 @@ double load(CollDtype dtype, const char *at) {
   case kCollI64:
     return fetch<int64_t>(at);
   case kCollBool:
+  case kCollU8:
     return fetch<uint8_t>(at);
   case kCollF8E4M3FN:
     return f8E4M3FNToF32(fetch<uint8_t>(at));
@@ -279,6 +282,8 @@ double sample(CollDtype dtype, int rank, int64_t i) {
   int64_t value = (rank * 37 + i * 11 + i / 13) % 23 - 9;
   if (dtype == kCollBool)
     return static_cast<double>(value % 2 != 0);
+  if (dtype == kCollU8)
+    return static_cast<double>((value + 9) * 11); // to 242: no i8, and sums wrap
   // Eight-bit floats hold few whole numbers.
   return static_cast<double>(dtypeSize(dtype) == 1 && isFloat(dtype) ? value % 4 : value);
 }
@@ -322,7 +327,8 @@ std::vector<CollDtype> movedDtypes() {
 
 std::vector<TypedReduction> someReductions() {
   return {{kCollF32, kCollSum},  {kCollF32, kCollAvg}, {kCollF64, kCollMin}, {kCollF16, kCollAvg},
-          {kCollBf16, kCollSum}, {kCollI8, kCollSum},  {kCollI32, kCollMax}, {kCollBool, kCollSum}};
+          {kCollBf16, kCollSum}, {kCollI8, kCollSum},  {kCollI32, kCollMax}, {kCollI32, kCollAvg},
+          {kCollU8, kCollMin},   {kCollU8, kCollAvg},  {kCollBool, kCollSum}};
 }
 
 std::vector<TypedReduction> allReductions() {

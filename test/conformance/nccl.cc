@@ -20,7 +20,8 @@ std::vector<TypedReduction> ncclReductions() {
 // Each job makes communicators, which takes a real library long: few types there. coll-perf goes
 // through the others.
 std::vector<TypedReduction> fewReductions() {
-  return {{kCollF32, kCollSum}, {kCollBf16, kCollSum}, {kCollI32, kCollMax}, {kCollBool, kCollAnd}};
+  return {{kCollF32, kCollSum}, {kCollBf16, kCollSum}, {kCollI32, kCollMax},
+          {kCollI32, kCollAvg}, {kCollU8, kCollAvg},   {kCollBool, kCollAnd}};
 }
 
 #define COLL_NCCL_CONFORMANCE(label, backend, reductions, dtypes)                                  \

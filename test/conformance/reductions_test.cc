@@ -51,7 +51,9 @@ double expected(const Member &m, CollDtype dtype, CollReduction reduction, int64
   double result = input(dtype, reduction, m.rankAt(0), i);
   for (int p = 1; p < m.n; ++p)
     result = combine(dtype, reduction, result, input(dtype, reduction, m.rankAt(p), i));
-  if (reduction == kCollAvg)
+  if (reduction == kCollAvg && !isFloat(dtype))
+    result = std::trunc(rounded(dtype, result) / m.n);
+  else if (reduction == kCollAvg)
     result =
         dtype == kCollF64 ? result / m.n : static_cast<float>(result) / static_cast<float>(m.n);
   return rounded(dtype, result);

@@ -180,7 +180,7 @@ Bytes randomElements(Fast &random, const Case &c, uint64_t bytes) {
     return result;
   }
   putFloats(random, c.dtype, result);
-  if (c.dtype == kCollI32 || c.dtype == kCollI64 || c.dtype == kCollI8)
+  if (c.dtype == kCollI32 || c.dtype == kCollI64 || c.dtype == kCollI8 || c.dtype == kCollU8)
     putReserved(random, /*whole=*/true, 8, result);
   // Of half the contributions, since what meets NaN proves little else.
   if (c.sumsFloats() && random.next() % 2 == 0) {

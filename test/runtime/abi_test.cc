@@ -103,7 +103,7 @@ TEST_F(AbiTest, RefusesBadArguments) {
   expectInvalid(allReduce(a_, b_, 1, -1, 0, 0, 0), "no element type -1");
   expectInvalid(allReduce(a_, b_, 1, 0, 10, 0, 0), "no reduction 10");
   expectInvalid(allReduce(a_, b_, 1, 0, kCollXor, 0, 0), "xor does not take f32");
-  expectInvalid(allReduce(a_, b_, 1, kCollI32, kCollAvg, 0, 0), "does not take i32");
+  expectInvalid(allReduce(a_, b_, 1, kCollBool, kCollAvg, 0, 0), "avg does not take bool");
   expectInvalid(allReduce(a_, b_, 1, 0, 0, 2, 0), "no order 2");
   expectInvalid(accumulate(kCollBf16, 2), "no accumulation 2");
   expectInvalid(accumulate(kCollF32, kCollAccumulateF32), "f32 is not combined in f32");

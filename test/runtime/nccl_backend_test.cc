@@ -50,6 +50,8 @@ TEST_F(NcclBackend, RefusesWhatNcclHasNot) {
   };
   EXPECT_TRUE(refusal(kCollBf16, kCollAvg, kCollOrderAny, 1).ok());
   EXPECT_TRUE(refusal(kCollI64, kCollUmax, kCollOrderAny, 1).ok());
+  EXPECT_TRUE(refusal(kCollI64, kCollAvg, kCollOrderAny, 1).ok());
+  EXPECT_TRUE(refusal(kCollU8, kCollMin, kCollOrderAny, 1).ok());
   EXPECT_TRUE(refusal(kCollF32, kCollSum, kCollOrderAny, 0.5).ok());
   EXPECT_EQ(refusal(kCollI16, kCollSum, kCollOrderAny, 1).code(), kCollUnsupported);
   EXPECT_TRUE(contains(refusal(kCollI32, kCollXor, kCollOrderAny, 1), "no xor of i32"));

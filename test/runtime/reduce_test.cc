@@ -152,6 +152,52 @@ TEST(ReduceTest, IntegersAreExact) {
   expectExactIntegers<int64_t>(kCollI64);
 }
 
+// The sum wraps in the type, and is divided once, towards zero; more sources than the type counts.
+template <typename T>
+void expectAverages(CollDtype dtype, std::vector<T> values, T expected) {
+  std::vector<const void *> sources;
+  for (const T &value : values)
+    sources.push_back(&value);
+  const int n = static_cast<int>(values.size());
+  T result = 0, sum = 0;
+  reduceBuffers(dtype, kCollAvg, sources.data(), n, &result, 1);
+  EXPECT_EQ(result, expected) << dtypeName(dtype) << " of " << n;
+  reduceBuffers(dtype, kCollSum, sources.data(), n, &sum, 1);
+  divideBuffer(dtype, &sum, 1, n);
+  EXPECT_EQ(sum, expected) << dtypeName(dtype) << " of " << n;
+}
+
+TEST(ReduceTest, AveragesOfIntegersAreTruncated) {
+  expectAverages<int8_t>(kCollI8, {7}, 7);
+  expectAverages<int8_t>(kCollI8, {-4, -3}, -3);
+  expectAverages<int8_t>(kCollI8, {4, 3, 1}, 2);
+  expectAverages<int8_t>(kCollI8, {100, 100}, -28);                 // 200 is -56
+  expectAverages<int8_t>(kCollI8, std::vector<int8_t>(200, -1), 0); // -200 is 56
+  expectAverages<uint8_t>(kCollU8, {200, 100}, 22);                 // 300 is 44
+  expectAverages<uint8_t>(kCollU8, {128, 127}, 127);
+  expectAverages<uint8_t>(kCollU8, std::vector<uint8_t>(300, 1), 0); // 300 is 44
+  expectAverages<int16_t>(kCollI16, {-32768, -1}, 16383);            // 32767
+  expectAverages<int32_t>(kCollI32, {-5, -6, 0}, -3);
+  expectAverages<int32_t>(kCollI32, {INT32_MAX, 1}, INT32_MIN / 2);
+  expectAverages<int64_t>(kCollI64, {INT64_MIN, 0, 1}, (INT64_MIN + 1) / 3);
+}
+
+TEST(ReduceTest, UnsignedBytesAreComparedAsSuch) {
+  const uint8_t a[] = {200, 3, 255}, b[] = {100, 255, 0};
+  const void *sources[] = {a, b};
+  auto expect = [&](CollReduction reduction, std::vector<uint8_t> expected) {
+    std::vector<uint8_t> result(3);
+    reduceBuffers(kCollU8, reduction, sources, 2, result.data(), 3);
+    EXPECT_EQ(result, expected) << reductionName(reduction);
+  };
+  for (CollReduction least : {kCollMin, kCollUmin})
+    expect(least, {100, 3, 0});
+  for (CollReduction largest : {kCollMax, kCollUmax})
+    expect(largest, {200, 255, 255});
+  expect(kCollSum, {44, 2, 255});
+  expect(kCollProd, {32, 253, 0});
+}
+
 std::vector<VectorUnit> units() {
   std::vector<VectorUnit> units;
   for (VectorUnit unit : {VectorUnit::None, VectorUnit::Avx2, VectorUnit::Avx512})

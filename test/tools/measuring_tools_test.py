@@ -171,7 +171,7 @@ class CollPerfTest(unittest.TestCase):
                        "--backend=threads,auto:threads", "--root=1" if op != "send_recv" else "-w0")
             self.assertEqual(done.returncode, 0, done.stderr)
         for words in (["-dbf16"], ["-di8", "-oprod"], ["-df64", "-omax"], ["-df8e5m2"],
-                      ["-dbool"], ["--order=rank"]):
+                      ["-di64", "-oavg"], ["-du8", "-oavg"], ["-dbool"], ["--order=rank"]):
             done = run("coll-perf", "all_reduce", "-b64", "-e64", "-n2", "--backend=threads", *words)
             self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -259,7 +259,8 @@ class CollPerfTest(unittest.TestCase):
         for words, same in ((["--minbytes=64", "--maxbytes=256", "--stepfactor=2", "-t1"], []),
                             (["-b64", "-e256", "--stepbytes=192"], ["-i192"]),
                             (["-b64", "-e256", "-dbfloat16", "-oprod", "-c1"], ["-dbf16", "-oprod"]),
-                            (["-b64", "-e256", "--datatype", "uint8", "-o", "max"], ["-di8", "-oumax"]),
+                            (["-b64", "-e256", "--datatype", "uint8", "-o", "max"], ["-du8", "-omax"]),
+                            (["-b64", "-e256", "-d", "uint32", "-o", "max"], ["-di32", "-oumax"]),
                             (["-b64", "-e256", "-dfp8_e4m3"], ["-df8e4m3fn"]),
                             (["-b64", "-e256", "-z1", "-T", "20"], ["--timing=latency"]),
                             (["-b64", "-e256", "-c0", "-z0", "-G0"], ["--no-check"])):
@@ -279,7 +280,7 @@ class CollPerfTest(unittest.TestCase):
         self.assertIn("SKIPPED: threads, graph", done.stdout)
         for words, complaint in ((["-G4"], "--repeat=4"), (["-z2"], "-z has to be"), (["-g0"], "--ranks"),
                                  (["-g10000", "-t10000"], "--ranks"), (["-g2", "--ranks=2"], "excludes"),
-                                 (["-c0", "--no-check"], "excludes"), (["-dall", "--plot=a.svg"], "--plot")):
+                                 (["-c0", "--no-check"], "excludes"), (["-duint32", "-oavg"], "u8 has it"), (["-dall", "--plot=a.svg"], "--plot")):
             done = run("coll-perf", "all_reduce", *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(complaint, done.stderr)
@@ -288,10 +289,10 @@ class CollPerfTest(unittest.TestCase):
         quick = ["-b64", "-e64", "-n1", "-w0", "-g2", "--backend=threads"]
         done = run("coll-perf", "all_reduce", *quick, "-dall")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for type_ in ("f32", "bf16", "f8e5m2", "i64", "bool"):
+        for type_ in ("f32", "bf16", "f8e5m2", "i64", "u8", "bool"):
             self.assertIn(f"all_reduce of {type_}, 2 ranks", done.stdout)
-        # avg takes no integers, and no reduction matters where nothing is reduced.
-        for operation, count in (("all_reduce", 9), ("all_gather", 1)):
+        # No reduction matters where nothing is reduced.
+        for operation, count in (("all_reduce", 10), ("all_gather", 1)):
             done = run("coll-perf", operation, *quick, "-di32", "-oall")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout.count(f"{operation} of i32"), count)

@@ -78,6 +78,9 @@ void fillElement(rt::HostTensor &tensor, int64_t index, double real, int64_t int
   case kCollF8E5M2:
     tensor.as<uint8_t>()[index] = rt::f32ToF8E5M2(static_cast<float>(real));
     break;
+  case kCollU8:
+    tensor.as<uint8_t>()[index] = static_cast<uint8_t>(integer);
+    break;
   }
 }
 

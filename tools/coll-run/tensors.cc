@@ -69,6 +69,8 @@ NpyType toNpyType(CollDtype dtype) {
     return NpyType::V1;
   case kCollF8E5M2:
     return NpyType::F1;
+  case kCollU8:
+    return NpyType::U8;
   }
   llvm_unreachable("every type has a case");
 }
@@ -137,7 +139,7 @@ NpyArray toArray(const rt::HostTensor &tensor) {
 bool isSameType(NpyType type, CollDtype dtype) {
   if (type == NpyType::V1)
     return dtype == kCollF8E4M3FN || dtype == kCollF8E5M2 || dtype == kCollI8;
-  return toDtype(type) == dtype;
+  return toDtype(type) == dtype || (type == NpyType::U8 && dtype == kCollU8);
 }
 
 llvm::Expected<rt::HostTensor> readTensor(const NpzFile &file, llvm::StringRef name,
@@ -183,6 +185,8 @@ double element(const rt::HostTensor &tensor, int64_t index) {
     return rt::f8E4M3FNToF32(tensor.as<uint8_t>()[index]);
   case kCollF8E5M2:
     return rt::f8E5M2ToF32(tensor.as<uint8_t>()[index]);
+  case kCollU8:
+    return tensor.as<uint8_t>()[index];
   }
   llvm_unreachable("every type has a case");
 }

@@ -30,6 +30,8 @@ std::optional<int> typeOf(CollDtype dtype, bool isUnsigned) {
     return dl::kNcclFloat8e4m3;
   case kCollF8E5M2:
     return dl::kNcclFloat8e5m2;
+  case kCollU8:
+    return dl::kNcclUint8;
   default:
     return std::nullopt;
   }

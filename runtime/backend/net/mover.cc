@@ -2,7 +2,6 @@
 
 #include "runtime/backend/net/schedule.h"
 #include "runtime/base/aligned_buffer.h"
-#include "runtime/base/dtype.h"
 #include "runtime/base/reduce.h"
 
 #include <cstring>
@@ -14,13 +13,6 @@ namespace {
 
 // Scratch that stays for the next operation.
 constexpr int64_t kKeptBytes = 32 << 20;
-
-template <typename T>
-void divideAll(void *data, int64_t elems, int divisor) {
-  T *values = static_cast<T *>(data);
-  for (int64_t i = 0; i < elems; ++i)
-    values[i] = values[i] / static_cast<T>(divisor);
-}
 
 class HostMover final : public Mover {
 public:
@@ -37,12 +29,7 @@ public:
   }
 
   Result<Ticket> divide(CollDtype dtype, void *dst, int64_t elems, int divisor) override {
-    if (dtype == kCollF32)
-      divideAll<float>(dst, elems, divisor);
-    else if (dtype == kCollF64)
-      divideAll<double>(dst, elems, divisor);
-    else
-      return Status::internal("only f32 and f64 are divided");
+    divideBuffer(dtype, dst, elems, divisor);
     return kDone;
   }
 

@@ -45,7 +45,7 @@ public:
   // sources is copied.
   virtual Result<Ticket> reduce(CollDtype dtype, CollReduction reduction, const void *const *srcs,
                                 int numSrcs, void *dst, int64_t elems) = 0;
-  // dst[i] /= divisor; f32 and f64.
+  // As divideBuffer().
   virtual Result<Ticket> divide(CollDtype dtype, void *dst, int64_t elems, int divisor) = 0;
   // `rows` rows of rowBytes bytes, so many bytes apart.
   virtual Result<Ticket> copyRows(void *dst, int64_t dstPitch, const void *src, int64_t srcPitch,

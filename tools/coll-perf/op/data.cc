@@ -74,6 +74,8 @@ double load(CollDtype dtype, const char *at) {
     return as<int32_t>(at);
   case kCollI64:
     return as<int64_t>(at);
+  case kCollU8:
+    return as<uint8_t>(at);
   default:
     return as<int8_t>(at);
   }

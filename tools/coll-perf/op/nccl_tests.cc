@@ -15,26 +15,30 @@ constexpr const char *kHidden = ""; // the group of options that help does not s
 struct TypeName {
   std::string_view theirs;
   const char *ours;
+  bool isSignedHere = false;
 };
 constexpr TypeName kTypes[] = {
-    {"int8", "i8"},           {"int32", "i32"},      {"int64", "i64"},  {"half", "f16"},
-    {"bfloat16", "bf16"},     {"float", "f32"},      {"double", "f64"}, {"f8e4m3", "f8e4m3fn"},
-    {"fp8_e4m3", "f8e4m3fn"}, {"fp8_e5m2", "f8e5m2"}};
+    {"int8", "i8"},          {"uint8", "u8"},        {"int32", "i32"},
+    {"uint32", "i32", true}, {"int64", "i64"},       {"uint64", "i64", true},
+    {"half", "f16"},         {"bfloat16", "bf16"},   {"float", "f32"},
+    {"double", "f64"},       {"f8e4m3", "f8e4m3fn"}, {"fp8_e4m3", "f8e4m3fn"},
+    {"fp8_e5m2", "f8e5m2"}};
 
 // Bits of sums and products are those of signed integers; the least and the largest have
-// reductions of their own.
-void nameType(OpWords &words) {
-  std::string_view name = words.dtype;
-  const bool isUnsigned = name.substr(0, 4) == "uint";
-  if (isUnsigned)
-    name.remove_prefix(1);
-  for (const TypeName &type : kTypes)
-    if (type.theirs == name) {
-      words.dtype = type.ours;
-      if (isUnsigned && (words.reduction == "min" || words.reduction == "max"))
-        words.reduction = "u" + words.reduction;
-      return;
-    }
+// reductions of their own; averages have none.
+Status nameType(OpWords &words) {
+  for (const TypeName &type : kTypes) {
+    if (type.theirs != words.dtype)
+      continue;
+    if (type.isSignedHere && words.reduction == "avg")
+      return Status::invalid("-d " + words.dtype + " is " + type.ours +
+                             " here, whose average is another one; of unsigned integers u8 has it");
+    if (type.isSignedHere && (words.reduction == "min" || words.reduction == "max"))
+      words.reduction = "u" + words.reduction;
+    words.dtype = type.ours;
+    return {};
+  }
+  return {};
 }
 
 Status nameTiming(OpWords &words) {
@@ -87,7 +91,7 @@ void addNcclTestsOptions(CLI::App &app, OpWords &words) {
 
 rt::Result<OpWords> inOurWords(const OpWords &words) {
   OpWords ours = words;
-  nameType(ours);
+  COLL_RETURN_IF_ERROR(nameType(ours));
   COLL_RETURN_IF_ERROR(nameTiming(ours));
   countRanks(ours);
   ours.noCheck |= words.ncclTests.checks == 0;

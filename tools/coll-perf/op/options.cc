@@ -45,7 +45,7 @@ void addOpOptions(CLI::App &app, OpWords &words) {
   app.add_option("-i,--step", words.step, "add so much instead: 1M")->group(group);
   option("--ranks", words.plan.ranks, "ranks of each backend");
   option("-d,--dtype", words.dtype,
-         "f32, f64, f16, bf16, f8e4m3fn, f8e5m2, i8, i16, i32, i64, bool; not in tune: all");
+         "f32, f64, f16, bf16, f8e4m3fn, f8e5m2, i8, i16, i32, i64, u8, bool; not in tune: all");
   option("-o,--op", words.reduction,
          "of reductions: sum, prod, min, max, umin, umax, avg, and, or, xor; not in tune: all");
   option("--scale", words.plan.scale, "of sums of floats: a factor for each contribution");
