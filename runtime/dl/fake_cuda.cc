@@ -423,6 +423,8 @@ struct FakeCudaFunctions : FakeCudaPeers {
   }
   static CudaResult eventQuery(CudaEvent event) {
     Call call("eventQuery", /*needsContext=*/true);
+    if (captures > 0 && captureMode != kCudaCaptureRelaxed)
+      return call.state.wrong("an event asked for inside a capture", kCaptureUnsupported);
     if (!*event->done && call.state.streams.count(event->stream))
       call.state.advance(*event->stream);
     return call.failed() ? call.result : *event->done ? kCudaSuccess : kCudaNotReady;

@@ -4,7 +4,7 @@
 #ifndef COLL_RUNTIME_GPU_AGREEMENT_H
 #define COLL_RUNTIME_GPU_AGREEMENT_H
 
-#include "runtime/gpu/request.h"
+#include "runtime/gpu/endpoint.h"
 
 #include <vector>
 
@@ -21,7 +21,7 @@ Status outcomeOf(const std::vector<Verdict> &all, const std::vector<int> &ranks)
 
 // What each member has, by position; plain bytes. All members call it. Blocks.
 template <typename T>
-Result<std::vector<T>> gather(Group &group, const T &mine) {
+Result<std::vector<T>> gather(GpuEndpoint &endpoint, Group &group, const T &mine) {
   std::vector<T> all(static_cast<size_t>(group.size()));
   Call call;
   call.kind = OpKind::AllGather;
@@ -30,7 +30,7 @@ Result<std::vector<T>> gather(Group &group, const T &mine) {
   call.src = &mine;
   call.dst = all.data();
   call.site.name = "memory of a group";
-  COLL_RETURN_IF_ERROR(group.control->run(call));
+  COLL_RETURN_IF_ERROR(endpoint.meet(group, call));
   return all;
 }
 

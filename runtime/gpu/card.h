@@ -20,11 +20,12 @@ struct Card {
   static constexpr size_t kBytes = 512;
 
   CallSignature signature;
-  Identity identity;    // where a lane is to be made
-  int64_t ticket = 0;   // of a receive: which transfer from this sender it is
-  uint64_t history = 0; // of a collective: what the calls of the group before it were
-  int64_t memory = -1;  // where the destination is in memory that all members know
-  char text[192] = {};  // describe(call), cut where it is too long
+  Identity identity;     // where a lane is to be made
+  int64_t ticket = 0;    // of a receive: which transfer from this sender it is
+  int64_t answerTag = 0; // of a send: what the receiver's card is to have
+  uint64_t history = 0;  // of a collective: what the calls of the group before it were
+  int64_t memory = -1;   // where the destination is in memory that all members know
+  char text[192] = {};   // describe(call), cut where it is too long
 };
 static_assert(std::is_trivially_copyable_v<Card> && sizeof(Card) <= Card::kBytes);
 

@@ -38,8 +38,9 @@ GpuEndpoint::~GpuEndpoint() {
   if (beside_)
     beside_->beside_ = nullptr;
   Gpu::Scope scope(*gpu_);
-  for (dl::CudaEvent mark : marks_)
-    gpu_->put(mark);
+  for (auto &[stream, marks] : marks_)
+    for (dl::CudaEvent mark : marks)
+      gpu_->put(mark);
   transfers_.clear();
   groups_.clear();
 }
@@ -215,12 +216,12 @@ Status GpuEndpoint::finish(GpuRequest *request) {
                          [&](const auto &owned) { return owned.get() == request; });
   std::unique_ptr<GpuRequest> owned = std::move(*it);
   started_.erase(it);
-  if (request->finished) {
-    if (!owned->outcome.ok() || !request->op.onCallersStream)
-      return std::move(owned->outcome);
-    return bound(static_cast<dl::CudaStream>(request->call().stream));
-  }
-  return release(std::move(owned));
+  auto *stream = static_cast<dl::CudaStream>(owned->call().stream);
+  if (!owned->finished)
+    COLL_RETURN_IF_ERROR(release(std::move(owned)));
+  else if (!owned->outcome.ok() || !owned->op.onCallersStream)
+    return std::move(owned->outcome);
+  return bound(stream);
 }
 
 Status GpuEndpoint::release(std::unique_ptr<GpuRequest> request) {
@@ -235,11 +236,11 @@ Status GpuEndpoint::release(std::unique_ptr<GpuRequest> request) {
   sweep();
   if (released_.size() <= kMaxReleased)
     return ordered;
-  GpuRequest *oldest = released_.front().get();
-  Status late = waitUntil([&] { return oldest->finished; }, oldest);
+  const std::unique_ptr<GpuRequest> oldest = std::move(released_.front()); // not to be swept
+  released_.erase(released_.begin());
+  Status late = waitUntil([&] { return oldest->finished; }, oldest.get());
   if (!late.ok() && !oldest->finished)
-    fail(oldest, late);
-  sweep();
+    fail(oldest.get(), late);
   return late.ok() ? ordered : late;
 }
 
@@ -254,11 +255,13 @@ Status GpuEndpoint::bound(dl::CudaStream stream) {
   Result<dl::CudaEvent> mark = gpu_->record(stream);
   if (!mark)
     return mark.status();
-  marks_.push_back(*mark);
-  if (marks_.size() <= kMaxMarks)
+  // Other streams may wait for what this rank has yet to do on this one.
+  std::deque<dl::CudaEvent> &marks = marks_[stream];
+  marks.push_back(*mark);
+  if (marks.size() <= kMaxMarks)
     return {};
-  dl::CudaEvent oldest = marks_.front();
-  marks_.pop_front();
+  dl::CudaEvent oldest = marks.front();
+  marks.pop_front();
   Status waited = waitFor([&] { return gpu_->reached(oldest); });
   gpu_->put(oldest);
   return waited;
@@ -275,6 +278,17 @@ Status GpuEndpoint::prepare(Group &group) {
   Call call;
   call.kind = OpKind::Init;
   return run(group, call);
+}
+
+Status GpuEndpoint::meet(Group &group, const Call &call) {
+  Gpu::Scope scope(*gpu_);
+  Result<Request *> started = group.control->start(call);
+  if (!started)
+    return started.status();
+  Request *under = *started;
+  Status waited = waitFor([&]() -> Result<bool> { return heard(under); });
+  Status ended = collect(under); // at once, where the job is over
+  return waited.ok() ? ended : waited;
 }
 
 Status GpuEndpoint::settle(Group &group) {

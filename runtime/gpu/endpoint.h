@@ -55,6 +55,8 @@ public:
   Result<Request *> start(Group &group, const Call &call);
   // Blocks until the group is connected.
   Status prepare(Group &group);
+  // A call on the control backend. Blocks, while what is in flight here goes on.
+  Status meet(Group &group, const Call &call);
   // Blocks until the engine has done what was asked of the group's lane.
   Status settle(Group &group);
   // The group of a rank list; made where there is none.
@@ -82,6 +84,7 @@ private:
   Status copyToItself(GpuRequest &send, GpuRequest &recv);
   Status advanceSend(GpuRequest &request);
   Status advanceRecv(GpuRequest &request);
+  bool isFirstOfItsTag(const GpuRequest &request) const;
   Status identify(TransferLane &lane, Card &card);
   Status connect(TransferLane &lane, const Card &sender, const Card &receiver);
   Status putInTurn(TransferLane &lane, int64_t ticket, GpuRequest &request);
@@ -135,7 +138,7 @@ private:
   bool over_ = false;
   bool hasLeft_ = false; // and has not entered again
   // Of calls on streams that have returned: every so many an event, the oldest first.
-  std::deque<dl::CudaEvent> marks_;
+  std::map<dl::CudaStream, std::deque<dl::CudaEvent>> marks_;
   int unmarked_ = 0;
 
   std::mutex causeMutex_;

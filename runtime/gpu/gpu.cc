@@ -73,7 +73,9 @@ Result<dl::CudaEvent> Gpu::record(dl::CudaStream stream) {
   return recorded;
 }
 
+// Which the driver takes for a mistake inside a capture, even of other streams.
 Result<bool> Gpu::reached(dl::CudaEvent event) const {
+  BesideCaptures beside(cuda());
   dl::CudaResult result = cuda().eventQuery(event);
   if (result == dl::kCudaNotReady)
     return false;

@@ -1,20 +1,27 @@
 // Sends and receives. Engines know no tags: they take the sends of a rank to another in their
 // order. So sender and receiver meet on the control backend first, by their tag. The receiver
 // numbers the transfers of a sender as it meets them, and both sides put them on the lane of
-// this direction in this order.
+// this direction in this order. Of one tag, the first receive meets the first send.
 
 #include "runtime/base/dtype.h"
 #include "runtime/gpu/endpoint.h"
 
+#include <atomic>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace coll::rt::gpu {
 
 namespace {
 
-// Answers travel the other way than offers of the same tag do.
-int64_t answerTag(int64_t tag) { return ~tag; }
+// One for each offer, since offers of one tag may be answered in any order; of the runtime's own
+// tags (below zero), far from those of token_calls.h. Endpoints that share a control backend must
+// not give the same.
+int64_t nextAnswerTag() {
+  static std::atomic<int64_t> next{std::numeric_limits<int64_t>::min()};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
 
 // A card on the control backend, sent or received for the sake of a call; the buffer is missing.
 Call cardTransfer(OpKind kind, const Call &cause, int peer, int64_t tag) {
@@ -42,6 +49,7 @@ TransferLane &GpuEndpoint::transferLane(int sender, int receiver) {
 // Puts this rank's part of the lane on the card.
 Status GpuEndpoint::identify(TransferLane &lane, Card &card) {
   if (!lane.identified) {
+    Gpu::BesideCaptures beside(gpu_->cuda());
     COLL_RETURN_IF_ERROR(lane.lane->identify(lane.identity));
     lane.identified = true;
   }
@@ -50,7 +58,10 @@ Status GpuEndpoint::identify(TransferLane &lane, Card &card) {
 }
 
 Status GpuEndpoint::connect(TransferLane &lane, const Card &sender, const Card &receiver) {
-  return lane.lane->begun() ? Status() : lane.lane->join({sender.identity, receiver.identity});
+  if (lane.lane->begun())
+    return {};
+  Gpu::BesideCaptures beside(gpu_->cuda());
+  return lane.lane->join({sender.identity, receiver.identity});
 }
 
 Status GpuEndpoint::tell(GpuRequest &request, const Card &card, int peer, int64_t tag) {
@@ -85,7 +96,8 @@ Status GpuEndpoint::beginTransfer(GpuRequest &request) {
   TransferLane &lane = transferLane(rank_, peer);
   request.lane = lane.lane.get();
   COLL_RETURN_IF_ERROR(identify(lane, request.card));
-  COLL_RETURN_IF_ERROR(hear(request, call.peer, answerTag(call.tag)));
+  request.card.answerTag = nextAnswerTag();
+  COLL_RETURN_IF_ERROR(hear(request, call.peer, request.card.answerTag));
   return tell(request, request.card, call.peer, call.tag);
 }
 
@@ -116,10 +128,24 @@ Status GpuEndpoint::putInTurn(TransferLane &lane, int64_t ticket, GpuRequest &re
   return {};
 }
 
+// Whether no receive that was started earlier waits for an offer of the same tag.
+bool GpuEndpoint::isFirstOfItsTag(const GpuRequest &request) const {
+  const Call &mine = request.call();
+  for (const GpuRequest *earlier : pending_) {
+    const Call &call = earlier->call();
+    if (earlier == &request)
+      break;
+    if (call.kind == OpKind::Recv && !earlier->met && &earlier->group == &request.group &&
+        call.peer == mine.peer && call.tag == mine.tag)
+      return false;
+  }
+  return true;
+}
+
 Status GpuEndpoint::advanceRecv(GpuRequest &request) {
   const Call &call = request.call();
   const int sender = request.group.rankAt(call.peer);
-  if (heard(request.heard)) {
+  if (heard(request.heard) && isFirstOfItsTag(request)) {
     COLL_RETURN_IF_ERROR(collect(request.heard).annotate(place(request)));
     Card offer;
     std::memcpy(&offer, request.theirs.data(), sizeof(Card));
@@ -134,7 +160,7 @@ Status GpuEndpoint::advanceRecv(GpuRequest &request) {
       COLL_RETURN_IF_ERROR(connect(lane, offer, request.card));
       lane.lane->put(&request.op);
     }
-    COLL_RETURN_IF_ERROR(tell(request, request.card, call.peer, answerTag(call.tag)));
+    COLL_RETURN_IF_ERROR(tell(request, request.card, call.peer, offer.answerTag));
   }
   if (heard(request.told)) {
     Status told = collect(request.told).annotate(place(request));

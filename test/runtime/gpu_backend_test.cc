@@ -2,6 +2,7 @@
 // emulated kernels.
 
 #include "runtime/backend/nccl/platform.h"
+#include "runtime/base/env.h"
 #include "runtime/dl/fake_nccl.h"
 #include "runtime/gpu/call_history.h"
 #include "runtime/gpu/card.h"
@@ -9,6 +10,7 @@
 #include "test/runtime/gpu_ranks.h"
 
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -180,14 +182,120 @@ TEST_P(GpuBackend, AStartedCallDoesNotWaitForWhatComesLaterOnItsStream) {
   }));
 }
 
+// Between two ranks, f32.
+Call transfer(const Rank &me, float *data, int64_t tag) {
+  Call call;
+  call.kind = me.rank == 0 ? OpKind::Send : OpKind::Recv;
+  call.dtype = kCollF32;
+  call.count = 1;
+  call.src = call.dst = data;
+  call.peer = 1 - me.rank;
+  call.tag = tag;
+  return call;
+}
+
+TEST_P(GpuBackend, StartedTransfersOfATagMeetInTheirOrder) {
+  constexpr int kRounds = 200;
+  expectAll(run(options(2), [&](Rank &me) {
+    float *one = floats(me.rank, {0}), *two = floats(me.rank, {0});
+    for (int i = 0; i < kRounds; ++i) {
+      *one = me.rank == 0 ? static_cast<float>(2 * i) : -1;
+      *two = me.rank == 0 ? static_cast<float>(2 * i + 1) : -1;
+      Result<Request *> first = me.group.start(transfer(me, one, 5)),
+                        second = me.group.start(transfer(me, two, 5));
+      for (Result<Request *> *request : {&second, &first})
+        if (Status status = *request ? me.endpoint.wait(**request) : request->status();
+            !status.ok())
+          return status;
+      EXPECT_EQ(*one, 2 * i);
+      EXPECT_EQ(*two, 2 * i + 1);
+    }
+    return Status();
+  }));
+}
+
+// The peer takes what is sent before it allocates.
+TEST_P(GpuBackend, WhatIsInFlightGoesOnWhileMembersAllocate) {
+  expectAll(run(options(2, 20'000'000), [&](Rank &me) {
+    float *data = floats(me.rank, {me.rank == 0 ? 3.0f : 0});
+    const Call call = transfer(me, data, 1);
+    Result<Request *> sent = nullptr;
+    if (me.rank == 0)
+      sent = me.group.start(call);
+    else if (Status received = me.group.run(call); !received.ok())
+      return received;
+    Result<std::unique_ptr<Registration>> memory = me.group.allocate(64);
+    EXPECT_EQ(*data, 3);
+    if (!memory || !sent)
+      return memory ? sent.status() : memory.status();
+    return me.rank == 0 ? me.endpoint.wait(*sent) : Status();
+  }));
+}
+
+// More than may be on streams without having been compared, so that the first has to be.
+TEST_P(GpuBackend, ARankMayBeFarAheadOfTheOthers) {
+  const ScopedEnv all("COLL_NCCL_CHECK", "2"), allHere("COLL_DIRECT_CHECK", "2");
+  expectAll(run(options(2), [&](Rank &me) {
+    dl::CudaStream on = stream();
+    float *data = floats(me.rank, std::vector<float>(64, 1));
+    if (me.rank == 1)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    Status status;
+    for (int64_t count = 1; count <= 50 && status.ok(); ++count) {
+      Call call = sum(data, count); // like none before
+      call.stream = on;
+      status = me.group.run(call);
+    }
+    if (status.ok())
+      status = me.endpoint.synchronize(on);
+    EXPECT_EQ(data[49], 2);
+    (void)cuda.table().streamDestroy(on);
+    return status;
+  }));
+}
+
+// A call whose peer makes it last, on a stream of its own, and more calls than a rank may be
+// ahead of its GPU.
+TEST_P(GpuBackend, CallsOnAStreamDoNotWaitForThoseOfAnother) {
+  expectAll(run(options(2, 30'000'000), [&](Rank &me) {
+    std::unique_ptr<Communicator> other = me.endpoint.communicator({1, 0}).take();
+    dl::CudaStream apart = stream(), on = stream();
+    float *data = floats(me.rank, {1}), *many = floats(me.rank, {0});
+    Call alone = sum(data, 1), call = sum(many, 1);
+    alone.stream = apart;
+    call.stream = on;
+    Status status = other->run(alone); // the first of its kind is compared
+    const auto make = [&](int calls) {
+      for (int i = 0; i < calls && status.ok(); ++i)
+        status = me.group.run(call);
+    };
+    make(30);
+    if (me.rank == 0 && status.ok())
+      status = other->run(alone); // the 32nd, which is marked
+    make(10 * 32);
+    if (me.rank == 1 && status.ok())
+      status = other->run(alone);
+    for (dl::CudaStream used : {on, apart}) {
+      if (status.ok())
+        status = me.endpoint.synchronize(used);
+      (void)cuda.table().streamDestroy(used);
+    }
+    EXPECT_EQ(data[0], 4);
+    return status;
+  }));
+}
+
 TEST_P(GpuBackend, AGraphReplaysItsCalls) {
   expectAll(run(options(2), [&](Rank &me) {
     const dl::Cuda &driver = cuda.table();
     dl::CudaStream on = stream();
     float *data = floats(me.rank, {1});
     Call call = sum(data, 1);
-    // A group makes its first call outside of a capture.
+    // A group makes its first call outside of a capture; one of another group is still under way.
     Status status = me.group.run(call);
+    float *beside = floats(me.rank, {1});
+    std::unique_ptr<Communicator> other = me.endpoint.communicator({1, 0}).take();
+    Result<Request *> started = other->start(sum(beside, 1));
     call.stream = on;
     EXPECT_EQ(driver.streamBeginCapture(on, dl::kCudaCaptureThreadLocal), 0);
     for (int i = 0; i < 3 && status.ok(); ++i)
@@ -200,6 +308,9 @@ TEST_P(GpuBackend, AGraphReplaysItsCalls) {
       EXPECT_EQ(driver.graphLaunch(exec, on), 0);
     Status done = me.endpoint.synchronize(on);
     EXPECT_EQ(data[0], 128);
+    if (done.ok())
+      done = started ? me.endpoint.wait(*started) : started.status();
+    EXPECT_EQ(beside[0], 2);
     (void)driver.graphExecDestroy(exec);
     (void)driver.graphDestroy(graph);
     (void)driver.streamDestroy(on);

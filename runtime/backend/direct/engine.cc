@@ -135,7 +135,7 @@ DirectEngine::introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group, Result<No
     mine.id = own->id();
     mine.isPooled = own->slice.has_value();
   }
-  Result<std::vector<Card>> cards = gpu::gather(group, mine);
+  Result<std::vector<Card>> cards = gpu::gather(endpoint, group, mine);
   if (!cards)
     return giveUp(cards.status());
   std::vector<gpu::MemoryCard> made;
@@ -169,7 +169,7 @@ DirectEngine::introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group, Result<No
   // Also where it ends here: peers may have opened it.
   auto memory =
       std::make_unique<SymmetricMemory>(life(), static_cast<DirectLane &>(*group.lane), own.take());
-  Result<std::vector<gpu::Verdict>> verdicts = gpu::gather(group, gpu::verdictOf(opened));
+  Result<std::vector<gpu::Verdict>> verdicts = gpu::gather(endpoint, group, gpu::verdictOf(opened));
   if (!verdicts)
     return verdicts.status();
   COLL_RETURN_IF_ERROR(opened);

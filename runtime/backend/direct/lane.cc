@@ -19,9 +19,12 @@ static_assert(sizeof(SliceId) <= sizeof(gpu::Identity));
 // How long the reason for a kernel's error may be on its way.
 constexpr int64_t kGraceUs = 1'000'000;
 
-// A rank sends and receives at once, say with two neighbours: then the kernels of all transfers
-// have to be on the GPU beside each other.
-constexpr uint32_t kTransfersAtOnce = 4;
+// A rank sends to all others and receives from them at once: then the kernels of all transfers
+// have to be on the GPU beside each other. Up to four ranks it is enough that four are: of all
+// twelve that are under way, some have both of their ends there. The same on all ranks.
+uint32_t transfersAtOnce(int ranks) {
+  return ranks <= 4 ? 4 : 2 * (static_cast<uint32_t>(ranks) - 1);
+}
 
 // The driver has more than one way to copy, by size.
 constexpr int64_t kRehearsedBytes[] = {4, 512, 64 << 10, 1 << 20};
@@ -78,9 +81,12 @@ Status DirectLane::identify(gpu::Identity &mine) {
     COLL_RETURN_IF_ERROR(rehearse());
     // The others' are not known yet, and not touched.
     std::fill_n(group_.workspace, size(), slice_.data);
-    COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, gpu_.stream()));
+    Result<dl::CudaStream> own = stream(); // which has nothing that may wait for a peer
+    if (!own)
+      return own.status();
+    COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, *own));
     COLL_RETURN_IF_ERROR(
-        gpu_.context()->check(gpu_.cuda().streamSynchronize(gpu_.stream()), "cuStreamSynchronize"));
+        gpu_.context()->check(gpu_.cuda().streamSynchronize(*own), "cuStreamSynchronize"));
     identified_ = true;
   }
   std::memcpy(mine.bytes, &slice_.id, sizeof(slice_.id));
@@ -371,7 +377,7 @@ Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
   kernels::PeerGroup part = group_;
   const uint32_t all =
       part.maxBlocks != 0 ? part.maxBlocks : kernels::residentBlocks(kernels::kMultiprocessors, 1);
-  part.maxBlocks = std::max(1u, all / kTransfersAtOnce);
+  part.maxBlocks = std::max(1u, all / transfersAtOnce(node_.size()));
   return platform_.kernels.broadcast(part, args, stream);
 }
 

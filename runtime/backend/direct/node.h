@@ -72,6 +72,7 @@ public:
   // After agree(), between processes.
   Status connect(const std::vector<NodeCard> &cards, const std::string &secret, int64_t timeoutUs);
 
+  int size() const { return size_; } // of the job
   Sharing sharing() const { return sharing_; }
   // The most ranks that have one GPU together; the same on all ranks.
   int sharers() const { return sharers_; }

@@ -93,9 +93,9 @@ private:
 };
 
 // Whether all members have memory of one size.
-Status agree(gpu::Group &group, const Status &mine, int64_t bytes) {
+Status agree(gpu::GpuEndpoint &endpoint, gpu::Group &group, const Status &mine, int64_t bytes) {
   Result<std::vector<gpu::MemoryCard>> cards =
-      gpu::gather(group, gpu::MemoryCard{gpu::verdictOf(mine), bytes});
+      gpu::gather(endpoint, group, gpu::MemoryCard{gpu::verdictOf(mine), bytes});
   return cards ? gpu::compareMemory(*cards, group) : cards.status();
 }
 
@@ -117,7 +117,7 @@ Result<std::unique_ptr<Registration>> NcclEngine::registerMemory(gpu::GpuEndpoin
   if (checked.ok() && bytes < 1)
     checked = Status::invalid("a buffer of " + std::to_string(bytes) + " bytes is not registered");
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
-  COLL_RETURN_IF_ERROR(agree(group, checked, bytes));
+  COLL_RETURN_IF_ERROR(agree(endpoint, group, checked, bytes));
   auto made = std::make_unique<NcclRegistration>(life(), gpu, nccl_, laneOf(group));
   made->setMemory(data, bytes);
   COLL_RETURN_IF_ERROR(made->makeUserBuffer(endpoint, group));
@@ -134,7 +134,7 @@ Result<std::unique_ptr<Registration>> NcclEngine::allocate(gpu::GpuEndpoint &end
   const Status taken = bytes < 0
                            ? Status::invalid("no buffer has " + std::to_string(bytes) + " bytes")
                            : made->allocate(bytes);
-  COLL_RETURN_IF_ERROR(agree(group, taken, bytes));
+  COLL_RETURN_IF_ERROR(agree(endpoint, group, taken, bytes));
   COLL_RETURN_IF_ERROR(nccl_.windowRegister ? made->makeWindow(endpoint, group)
                                             : made->makeUserBuffer(endpoint, group));
   return std::unique_ptr<Registration>(std::move(made));
