@@ -22,15 +22,17 @@ constexpr int64_t kGraceUs = 5'000'000;
 // Waits until the socket is ready for `events`.
 Status await(int fd, short events, int64_t deadlineUs) {
   while (true) {
-    int64_t leftUs = deadlineUs - nowUs();
-    if (leftUs <= 0)
-      return {kCollTimeout, "rank 0 does not answer"};
+    const int64_t leftUs = deadlineUs - nowUs();
     pollfd ready = {fd, events, 0};
-    int count = poll(&ready, 1, static_cast<int>(std::min<int64_t>(leftUs / 1000 + 1, 60'000)));
+    // Late as this process may be, what has come meanwhile counts.
+    const int64_t waitMs = leftUs > 0 ? std::min<int64_t>(leftUs / 1000 + 1, 60'000) : 0;
+    int count = poll(&ready, 1, static_cast<int>(waitMs));
     if (count > 0)
       return {};
     if (count < 0 && errno != EINTR)
       return linkError("poll", errno);
+    if (leftUs <= 0)
+      return {kCollTimeout, "rank 0 does not answer"};
   }
 }
 
@@ -64,9 +66,10 @@ Status recvAll(int fd, char *data, size_t bytes, int64_t deadlineUs) {
   return {};
 }
 
-// Connects and proves the secret, once.
+// Connects and proves the secret, once. Who has proved it has until `finalUs`: the server lets a
+// rank in once, and one that gave up then could not come again.
 Status attempt(const Address &address, const Secret &secret, const wire::Context &context,
-               int64_t deadlineUs, Fd &out) {
+               int64_t deadlineUs, int64_t finalUs, Fd &out) {
   Result<Fd> fd = startConnect(address);
   if (!fd.ok())
     return fd.status();
@@ -79,8 +82,8 @@ Status attempt(const Address &address, const Secret &secret, const wire::Context
       return shake.failure();
     if (state == Handshake::State::Done)
       break;
-    COLL_RETURN_IF_ERROR(
-        await(shake.fd(), state == Handshake::State::Reading ? POLLIN : POLLOUT, deadlineUs));
+    COLL_RETURN_IF_ERROR(await(shake.fd(), state == Handshake::State::Reading ? POLLIN : POLLOUT,
+                               shake.awaitsVerdict() ? finalUs : deadlineUs));
   }
   out = shake.takeFd();
   return {};
@@ -145,8 +148,8 @@ Status Bootstrap::join(const Address &address, const Secret &secret, int64_t dea
       encode(wire::RankContext{static_cast<uint32_t>(rank_), static_cast<uint32_t>(worldSize_)});
   int64_t pauseUs = 1000;
   while (true) {
-    Status outcome =
-        attempt(address, secret, context, std::min(deadlineUs, nowUs() + kAttemptUs), fd_);
+    Status outcome = attempt(address, secret, context, std::min(deadlineUs, nowUs() + kAttemptUs),
+                             deadlineUs, fd_);
     if (outcome.ok()) {
       setStreamOptions(fd_, 60'000'000);
       return {};

@@ -28,6 +28,7 @@ public:
   std::string &key() { return key_; }
   std::string &value() { return value_; }
   bool waiting() const { return waiting_; }
+  bool unsent() const { return unsent_; } // some of a reply
 
   // The request waits for others, until its deadline.
   void wait();

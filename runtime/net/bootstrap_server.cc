@@ -172,6 +172,7 @@ void BootstrapServer::lose(Member &member, bool left) {
   if (!keep)
     return;
   poller_->remove(member.id(), member.fd());
+  unsent_ -= member.unsent() ? 1 : 0;
   std::string text = "rank " + std::to_string(rank) + (left ? " has left the job" : " is gone");
   if (!left)
     rt::log(rt::LogLevel::Info, "bootstrap: " + text);
@@ -226,7 +227,7 @@ void BootstrapServer::gather(Member &member) {
   round.values.resize(world);
   round.here.resize(world);
   if (round.bytes + member.value().size() + 4 * world > wire::kMaxReplyBytes)
-    return member.reply(kCollInvalidCall, "the values together are too large");
+    return endRound(member.key(), kCollInvalidCall, "the values together are too large");
   round.bytes += member.value().size();
   round.values[rank] = std::move(member.value());
   round.here[rank] = true;
@@ -236,18 +237,23 @@ void BootstrapServer::gather(Member &member) {
 }
 
 void BootstrapServer::completeRound(const std::string &name, Round &round) {
-  std::string all, key = name;
+  std::string all;
   for (const std::string &value : round.values) {
     uint8_t length[4];
     wire::Encoder(length).put(static_cast<uint32_t>(value.size()));
     all.append(reinterpret_cast<const char *>(length), sizeof(length));
     all += value;
   }
+  endRound(name, kCollOk, all);
+}
+
+// The same answer for all who wait for it.
+void BootstrapServer::endRound(std::string key, CollCode code, const std::string &answer) {
   rounds_.erase(key);
   for (const std::shared_ptr<Member> &other : members_)
     if (other && other->waiting() && other->request().op == wire::BootOp::Gather &&
         other->key() == key)
-      other->reply(kCollOk, all);
+      other->reply(code, answer);
 }
 
 void BootstrapServer::expire(Member &member) {

@@ -72,6 +72,7 @@ private:
   void get(Member &member);
   void gather(Member &member);
   void completeRound(const std::string &key, Round &round);
+  void endRound(std::string key, CollCode code, const std::string &answer);
   void expire(Member &member);
   void lose(Member &member, bool left);
   std::string missingRanks(const Round &round) const;

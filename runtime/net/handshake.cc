@@ -197,7 +197,8 @@ void Handshake::takeVerdict() {
   if (!sameMac(verdict->mac, *wanted))
     return fail(kCollPeer, "the peer does not know the job's secret");
   if (verdict->refusal != Refusal::None)
-    return fail(kCollPeer, wire::refusalText(verdict->refusal));
+    return fail(verdict->refusal == Refusal::Busy ? kCollLink : kCollPeer, // for now, or for good
+                wire::refusalText(verdict->refusal));
   step_ = Step::End;
 }
 

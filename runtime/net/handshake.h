@@ -40,6 +40,8 @@ public:
   // kCollLink: the connection ended.
   const Status &failure() const { return failure_; }
   const wire::Context &context() const { return hello_.context; }
+  // Of a client: the proof is on its way, and the server may have let it in.
+  bool awaitsVerdict() const { return step_ == Step::Verdict; }
   int fd() const { return fd_.get(); }
   // Where Done.
   Fd takeFd() { return std::move(fd_); }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -19,7 +20,11 @@ Result<std::unique_ptr<Poller>> Poller::create(int64_t spinUs) {
   event.data.u64 = 0;
   epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
   std::unique_ptr<Poller> poller(new Poller(std::move(epoll), std::move(wake), spinUs));
-  poller->thread_ = std::thread([raw = poller.get()] { raw->loop(); });
+  try {
+    poller->thread_ = std::thread([raw = poller.get()] { raw->loop(); });
+  } catch (const std::system_error &error) {
+    return Status(kCollDevice, std::string("a thread for the network: ") + error.what());
+  }
   return poller;
 }
 
@@ -54,6 +59,8 @@ Status Poller::add(uint64_t id, int fd, uint32_t events, std::shared_ptr<PollHan
   }
   if (deadlineUs)
     setDeadline(id, deadlineUs);
+  if (fd < 0)
+    return {};
   epoll_event event = {};
   event.events = events;
   event.data.u64 = id;

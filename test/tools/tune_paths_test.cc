@@ -90,7 +90,8 @@ TEST_F(TunePathsTest, WhatIsMeasuredIsWhatServes) {
                                 {{"kind", "tcp"}, {"path", "host"}, {"why", "old"}}}}};
   std::ofstream(file_) << old;
   const std::string printed = tune();
-  for (const char *part : {"tcp\n", "kernel ", "host ", "unpack ", "; pack ", "GB/s", "COLL_ROUTES="})
+  for (const char *part :
+       {"tcp\n", "kernel ", "host ", "unpack ", "; pack ", "GB/s", "COLL_ROUTES="})
     EXPECT_NE(printed.find(part), std::string::npos) << part << " in " << printed;
   EXPECT_EQ(table()["routes"], old["routes"]);
   EXPECT_EQ(table()["machine"], machineName()) << "whose it was, it did not say";

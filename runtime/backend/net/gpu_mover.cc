@@ -220,10 +220,10 @@ Result<std::optional<Parcel>> GpuMover::load(Link &link, const void *src, int64_
     return std::optional<Parcel>(direct(data, bytes));
   if (options_.path != GpuPath::Pack || takesSlot(bytes))
     return loadSlot(src, bytes, first);
-  // Pack slots are free in order only: the first of a lane must not wait for another lane's.
+  // Pack slots are free in order only: a lane must not wait for another lane's.
   const auto &connection = static_cast<const net::DeviceConnection &>(link.connection());
   if (connection.packRoom() <= unsent_[&link])
-    return first ? loadSlot(src, bytes, first) : Result<std::optional<Parcel>>(std::nullopt);
+    return loadSlot(src, bytes, first);
   ++unsent_[&link];
   Parcel parcel = direct(data, bytes);
   parcel.to = &link;
@@ -302,7 +302,7 @@ Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t by
     COLL_RETURN_IF_ERROR(kernels::checkVersion(handle->version, kUnpackVersion));
   int &underWay = unpacked_[&link];
   if (underWay >= (first ? kSlots : kUnpackShared))
-    return first ? take(in_, dst, bytes, first) : Result<std::optional<Parcel>>(std::nullopt);
+    return take(in_, dst, bytes, first);
   ++underWay;
   Parcel parcel = direct(dst, bytes);
   parcel.link = &link;

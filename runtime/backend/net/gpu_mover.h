@@ -18,9 +18,9 @@
 //
 // Slots are bounded: a message for which there is none waits, unless it is the first of its
 // lane, for which one is made. On the path `unpack` a connection has as many receives
-// at most; the first of a lane beyond those lands in a slot, and so does, on every path, the
-// first for which the bounce pool has no room. Everything else (copies, sums)
-// is the kernel's work on every path. Belongs to one thread at a time.
+// at most, on the path `pack` as many sends as PACK has slots; what is beyond goes through slots,
+// and so does, on every path, the first of a lane for which the bounce pool has no room. Everything
+// else (copies, sums) is the kernel's work on every path. Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H

@@ -68,10 +68,12 @@ Result<bool> Mesh::advance() {
 }
 
 Status Mesh::advanceGuests() {
-  Result<std::unique_ptr<net::Connection>> accepted = listener_->accept();
-  if (!accepted)
-    return accepted.status();
-  if (*accepted) {
+  for (;;) {
+    Result<std::unique_ptr<net::Connection>> accepted = listener_->accept();
+    if (!accepted)
+      return accepted.status();
+    if (!*accepted)
+      break;
     guests_.emplace_back();
     guests_.back().connection = accepted.take();
     guests_.back().bytes.resize(Hello::kBytes);

@@ -207,11 +207,13 @@ Status BondConnection::take(const Frame &frame, const uint8_t *payload) {
 Status BondConnection::park(const Frame &frame, const uint8_t *payload, size_t bytes) {
   if (frame.sequence - received_ > kWindowFrames)
     return violation("a frame further ahead than allowed");
-  if (frame.type == FrameType::Eager &&
-      cameBytes_ - tookBytes_ + parkedBytes_ + frame.bytes > kWindowBytes)
+  if (parked_.count(frame.sequence))
+    return {}; // sent again, when a link had failed
+  const uint64_t small = frame.type == FrameType::Eager ? frame.bytes : 0;
+  if (cameBytes_ - tookBytes_ + parkedBytes_ + small > kWindowBytes)
     return violation("more small messages than allowed");
-  if (parked_.try_emplace(frame.sequence, Early{frame, {payload, payload + bytes}}).second)
-    parkedBytes_ += bytes;
+  parked_.emplace(frame.sequence, Early{frame, {payload, payload + bytes}});
+  parkedBytes_ += small;
   return {};
 }
 
@@ -222,7 +224,7 @@ Status BondConnection::unpark() {
     if (next.empty())
       break;
     const Early &early = next.mapped();
-    parkedBytes_ -= early.data.size();
+    parkedBytes_ -= early.frame.type == FrameType::Eager ? early.frame.bytes : 0;
     COLL_RETURN_IF_ERROR(take(early.frame, early.data.data()));
   }
   return {};

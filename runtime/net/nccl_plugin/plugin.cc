@@ -122,7 +122,7 @@ NcclResult connectV11(void *, int device, void *handle, void **sendComm, NcclDev
   return Engine::get().connect(device, handle, sendComm);
 }
 
-NcclResult accept(void *listenComm, void **recvComm, NcclDeviceHandle **deviceHandle) {
+NcclResult acceptComm(void *listenComm, void **recvComm, NcclDeviceHandle **deviceHandle) {
   return Engine::get().accept(*static_cast<ListenComm *>(listenComm), recvComm, deviceHandle);
 }
 
@@ -245,13 +245,49 @@ NcclResult irecvConsumed(void *comm, int, void *) {
   return kNcclSuccess;
 }
 
+//===-- tables ----------------------------------------------------------------------===//
+
+// What a call throws, for want of memory or threads, must not reach NCCL's frames.
+template <auto call>
+struct Guard;
+template <typename... Args, NcclResult (*call)(Args...)>
+struct Guard<call> {
+  static NcclResult run(Args... args) noexcept {
+    try {
+      return call(args...);
+    } catch (...) {
+      return kNcclSystemError;
+    }
+  }
+};
+template <auto call>
+constexpr auto guarded = Guard<call>::run;
+
 template <typename Properties, typename VirtualDevice>
 constexpr NetSinceV11<Properties, VirtualDevice>
 tableSinceV11(NcclResult (*getProperties)(int, Properties *)) {
-  return {kName,         initV11, devices,     getProperties, listenV11,   connectV11,
-          accept,        regMr,   regMrDmaBuf, deregMr,       isendV10,    irecvV10,
-          iflush,        test,    closeComm,   closeComm,     closeListen, getDeviceMr,
-          irecvConsumed, nullptr, finalize,    nullptr};
+  return {kName,
+          guarded<initV11>,
+          guarded<devices>,
+          getProperties,
+          guarded<listenV11>,
+          guarded<connectV11>,
+          guarded<acceptComm>,
+          guarded<regMr>,
+          guarded<regMrDmaBuf>,
+          guarded<deregMr>,
+          guarded<isendV10>,
+          guarded<irecvV10>,
+          guarded<iflush>,
+          guarded<test>,
+          guarded<closeComm>,
+          guarded<closeComm>,
+          guarded<closeListen>,
+          guarded<getDeviceMr>,
+          guarded<irecvConsumed>,
+          nullptr,
+          guarded<finalize>,
+          nullptr};
 }
 
 } // namespace
@@ -270,21 +306,70 @@ COLL_NCCL_EXPORT NetV10 ncclNetPlugin_v10;
 COLL_NCCL_EXPORT NetV11 ncclNetPlugin_v11;
 COLL_NCCL_EXPORT NetV12 ncclNetPlugin_v12;
 
-const NetV8 ncclNetPlugin_v8 = {
-    kName,     initV8,      devices,     getPropertiesV8, listenV8,     connectV8, accept,
-    regMr,     regMrDmaBuf, deregMr,     isendV8,         irecvV8,      iflush,    test,
-    closeComm, closeComm,   closeListen, getDeviceMr,     irecvConsumed};
+const NetV8 ncclNetPlugin_v8 = {kName,
+                                guarded<initV8>,
+                                guarded<devices>,
+                                guarded<getPropertiesV8>,
+                                guarded<listenV8>,
+                                guarded<connectV8>,
+                                guarded<acceptComm>,
+                                guarded<regMr>,
+                                guarded<regMrDmaBuf>,
+                                guarded<deregMr>,
+                                guarded<isendV8>,
+                                guarded<irecvV8>,
+                                guarded<iflush>,
+                                guarded<test>,
+                                guarded<closeComm>,
+                                guarded<closeComm>,
+                                guarded<closeListen>,
+                                guarded<getDeviceMr>,
+                                guarded<irecvConsumed>};
 
-const NetV9 ncclNetPlugin_v9 = {
-    kName,     initV8,      devices,     getPropertiesV9, listenV8,      connectV8, accept,
-    regMr,     regMrDmaBuf, deregMr,     isendV9,         irecvV9,       iflush,    test,
-    closeComm, closeComm,   closeListen, getDeviceMr,     irecvConsumed, nullptr};
+const NetV9 ncclNetPlugin_v9 = {kName,
+                                guarded<initV8>,
+                                guarded<devices>,
+                                guarded<getPropertiesV9>,
+                                guarded<listenV8>,
+                                guarded<connectV8>,
+                                guarded<acceptComm>,
+                                guarded<regMr>,
+                                guarded<regMrDmaBuf>,
+                                guarded<deregMr>,
+                                guarded<isendV9>,
+                                guarded<irecvV9>,
+                                guarded<iflush>,
+                                guarded<test>,
+                                guarded<closeComm>,
+                                guarded<closeComm>,
+                                guarded<closeListen>,
+                                guarded<getDeviceMr>,
+                                guarded<irecvConsumed>,
+                                nullptr};
 
-const NetV10 ncclNetPlugin_v10 = {
-    kName,     initV10,     devices,     getPropertiesV9, listenV8,      connectV10, accept,
-    regMr,     regMrDmaBuf, deregMr,     isendV10,        irecvV10,      iflush,     test,
-    closeComm, closeComm,   closeListen, getDeviceMr,     irecvConsumed, nullptr};
+const NetV10 ncclNetPlugin_v10 = {kName,
+                                  guarded<initV10>,
+                                  guarded<devices>,
+                                  guarded<getPropertiesV9>,
+                                  guarded<listenV8>,
+                                  guarded<connectV10>,
+                                  guarded<acceptComm>,
+                                  guarded<regMr>,
+                                  guarded<regMrDmaBuf>,
+                                  guarded<deregMr>,
+                                  guarded<isendV10>,
+                                  guarded<irecvV10>,
+                                  guarded<iflush>,
+                                  guarded<test>,
+                                  guarded<closeComm>,
+                                  guarded<closeComm>,
+                                  guarded<closeListen>,
+                                  guarded<getDeviceMr>,
+                                  guarded<irecvConsumed>,
+                                  nullptr};
 
-const NetV11 ncclNetPlugin_v11 = tableSinceV11<PropertiesV11, VirtualDevice4>(getPropertiesV11);
-const NetV12 ncclNetPlugin_v12 = tableSinceV11<PropertiesV12, VirtualDevice8>(getPropertiesV12);
+const NetV11 ncclNetPlugin_v11 =
+    tableSinceV11<PropertiesV11, VirtualDevice4>(guarded<getPropertiesV11>);
+const NetV12 ncclNetPlugin_v12 =
+    tableSinceV11<PropertiesV12, VirtualDevice8>(guarded<getPropertiesV12>);
 }

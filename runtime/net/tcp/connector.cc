@@ -10,6 +10,7 @@ namespace coll::net::tcp {
 namespace {
 
 constexpr uint32_t kHandleMagic = 0x50544c43; // "CLTP"
+constexpr int64_t kFirstPauseUs = 1'000, kLongestPauseUs = 200'000;
 
 // The streams of one connection on their way. One lock for all of them.
 class Core final : public std::enable_shared_from_this<Core> {
@@ -25,7 +26,9 @@ public:
 
 private:
   class Attempt;
+  class Pause;
   Status begin(uint32_t index);
+  Status beginLater(uint32_t index);
   void fail(const Status &status);
 
   Poller &poller_;
@@ -39,6 +42,7 @@ private:
   std::vector<Fd> done_;
   size_t numDone_ = 0;
   std::vector<std::shared_ptr<Attempt>> attempts_;
+  std::vector<int64_t> pausesUs_; // before the next attempt
 };
 
 // One stream: connects, then proves the secret.
@@ -66,11 +70,12 @@ public:
     case Handshake::State::Done:
       return finish({});
     case Handshake::State::Failed:
-      // The listener drops unproven connections while strangers flood it: again.
+      // The listener drops unproven connections while strangers flood it, and has no room for
+      // more than it can accept: again.
       if (shake_.failure().code() == kCollLink && nowUs() < core_->deadlineUs_) {
         over_ = true;
         core_->poller_.remove(id_, fd_);
-        Status again = core_->begin(index_);
+        Status again = core_->beginLater(index_);
         return again.ok() ? void() : core_->fail(again);
       }
       return finish(shake_.failure());
@@ -113,10 +118,34 @@ private:
   bool connected_ = false, over_ = false;
 };
 
+// Between two attempts of a stream.
+class Core::Pause final : public PollHandler {
+public:
+  Pause(std::shared_ptr<Core> core, uint32_t index)
+      : core_(std::move(core)), index_(index), id_(core_->poller_.reserve()) {}
+
+  void onEvents(uint32_t) override {}
+  void onDeadline() override {
+    std::lock_guard<std::mutex> lock(core_->mutex_);
+    core_->poller_.remove(id_, -1);
+    if (core_->stopped_ || !core_->failure_.ok())
+      return;
+    if (Status again = core_->begin(index_); !again.ok())
+      core_->fail(again);
+  }
+  uint64_t id() const { return id_; }
+
+private:
+  std::shared_ptr<Core> core_;
+  uint32_t index_;
+  uint64_t id_;
+};
+
 Status Core::start() {
   COLL_RETURN_IF_ERROR(fillRandom(connection_, sizeof(connection_)));
   std::lock_guard<std::mutex> lock(mutex_);
   attempts_.resize(peer_.streams);
+  pausesUs_.assign(peer_.streams, kFirstPauseUs);
   for (uint32_t index = 0; index < peer_.streams; ++index)
     COLL_RETURN_IF_ERROR(begin(index));
   return {};
@@ -131,6 +160,15 @@ Status Core::begin(uint32_t index) {
   auto attempt = std::make_shared<Attempt>(shared_from_this(), index, fd.take());
   attempts_[index] = attempt;
   return poller_.add(attempt->id(), raw, EPOLLOUT, attempt, deadlineUs_);
+}
+
+// Under the lock. The pauses double, so that nobody is flooded by those whom it has no room for.
+Status Core::beginLater(uint32_t index) {
+  int64_t &pauseUs = pausesUs_[index];
+  auto pause = std::make_shared<Pause>(shared_from_this(), index);
+  const int64_t untilUs = nowUs() + pauseUs;
+  pauseUs = std::min(2 * pauseUs, kLongestPauseUs);
+  return poller_.add(pause->id(), -1, 0, pause, untilUs);
 }
 
 void Core::fail(const Status &status) {

@@ -20,6 +20,7 @@ constexpr uint8_t kMaxReads = 16;
 // How long sends that are under way may take to end after the peer has closed, and how
 // long queue pairs stay for a peer that does the same.
 constexpr int64_t kEndingUs = 1'000'000, kLingerUs = 2'000'000;
+constexpr int64_t kTurnUs = 1'000; // of the progress thread, for one connection
 
 uint8_t boundedReads(int reads) { return static_cast<uint8_t>(std::clamp(reads, 1, +kMaxReads)); }
 
@@ -189,7 +190,10 @@ void Endpoint::onChannel() {
   while (api_.getCqEvent(channel_, &cq, &ignored) == 0)
     api_.ackCqEvents(cq, 1);
   bool isArmed = false;
-  for (int64_t idleUs = nowUs(); nowUs() - idleUs <= shared_.options.spinUs || !isArmed;) {
+  // Others have the thread too: what comes later brings an event.
+  const int64_t endUs = nowUs() + kTurnUs;
+  for (int64_t idleUs = nowUs();
+       (nowUs() - idleUs <= shared_.options.spinUs && nowUs() < endUs) || !isArmed;) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (over_)
