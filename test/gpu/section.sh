@@ -40,12 +40,15 @@ result() {
 
 # on N|all command…: with so many GPUs, or as many as there are; COLL_GPUS says how many. Cases of one
 # GPU share it two by two, others have theirs for themselves. Cases get GPUs in the order in which
-# they ask; those that need all ask later, since meanwhile the others would have none.
+# they ask; those that need more than a half ask later, since the others wait meanwhile.
 on() (
   wanted=$1 halves=('0 1')
   shift
-  [ "$wanted" != all ] || sleep 2
-  [ "$wanted" != 1 ] || halves=(0 1)
+  if [ "$wanted" = 1 ]; then
+    halves=(0 1)
+  else
+    sleep 2
+  fi
   [ "$wanted" != all ] && [ "$wanted" -lt "$COLL_GPUS" ] || wanted=$COLL_GPUS
   mine=() held=()
   trap 'rmdir ${held[@]+"${held[@]}"}' EXIT
