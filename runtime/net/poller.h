@@ -40,7 +40,7 @@ public:
 
   // A number for add(), so that a handler knows its own before its first event.
   uint64_t reserve() { return next_.fetch_add(1); }
-  // deadlineUs 0: none. The handler keeps `fd` open until remove().
+  // deadlineUs 0: none; fd -1: nothing else. The handler keeps `fd` open until remove().
   Status add(uint64_t id, int fd, uint32_t events, std::shared_ptr<PollHandler> handler,
              int64_t deadlineUs = 0);
   void modify(uint64_t id, int fd, uint32_t events);

@@ -263,6 +263,33 @@ struct Guard<call> {
 template <auto call>
 constexpr auto guarded = Guard<call>::run;
 
+// `last`: makeVDevice, where the table has it.
+template <typename Table, typename Init, typename GetProperties, typename Connect, typename Send,
+          typename Recv, typename... Last>
+constexpr Table tableBeforeV11(Init init, GetProperties getProperties, Connect connect, Send isend,
+                               Recv irecv, Last... last) {
+  return {kName,
+          init,
+          guarded<devices>,
+          getProperties,
+          guarded<listenV8>,
+          connect,
+          guarded<acceptComm>,
+          guarded<regMr>,
+          guarded<regMrDmaBuf>,
+          guarded<deregMr>,
+          isend,
+          irecv,
+          guarded<iflush>,
+          guarded<test>,
+          guarded<closeComm>,
+          guarded<closeComm>,
+          guarded<closeListen>,
+          guarded<getDeviceMr>,
+          guarded<irecvConsumed>,
+          last...};
+}
+
 template <typename Properties, typename VirtualDevice>
 constexpr NetSinceV11<Properties, VirtualDevice>
 tableSinceV11(NcclResult (*getProperties)(int, Properties *)) {
@@ -306,68 +333,15 @@ COLL_NCCL_EXPORT NetV10 ncclNetPlugin_v10;
 COLL_NCCL_EXPORT NetV11 ncclNetPlugin_v11;
 COLL_NCCL_EXPORT NetV12 ncclNetPlugin_v12;
 
-const NetV8 ncclNetPlugin_v8 = {kName,
-                                guarded<initV8>,
-                                guarded<devices>,
-                                guarded<getPropertiesV8>,
-                                guarded<listenV8>,
-                                guarded<connectV8>,
-                                guarded<acceptComm>,
-                                guarded<regMr>,
-                                guarded<regMrDmaBuf>,
-                                guarded<deregMr>,
-                                guarded<isendV8>,
-                                guarded<irecvV8>,
-                                guarded<iflush>,
-                                guarded<test>,
-                                guarded<closeComm>,
-                                guarded<closeComm>,
-                                guarded<closeListen>,
-                                guarded<getDeviceMr>,
-                                guarded<irecvConsumed>};
-
-const NetV9 ncclNetPlugin_v9 = {kName,
-                                guarded<initV8>,
-                                guarded<devices>,
-                                guarded<getPropertiesV9>,
-                                guarded<listenV8>,
-                                guarded<connectV8>,
-                                guarded<acceptComm>,
-                                guarded<regMr>,
-                                guarded<regMrDmaBuf>,
-                                guarded<deregMr>,
-                                guarded<isendV9>,
-                                guarded<irecvV9>,
-                                guarded<iflush>,
-                                guarded<test>,
-                                guarded<closeComm>,
-                                guarded<closeComm>,
-                                guarded<closeListen>,
-                                guarded<getDeviceMr>,
-                                guarded<irecvConsumed>,
-                                nullptr};
-
-const NetV10 ncclNetPlugin_v10 = {kName,
-                                  guarded<initV10>,
-                                  guarded<devices>,
-                                  guarded<getPropertiesV9>,
-                                  guarded<listenV8>,
-                                  guarded<connectV10>,
-                                  guarded<acceptComm>,
-                                  guarded<regMr>,
-                                  guarded<regMrDmaBuf>,
-                                  guarded<deregMr>,
-                                  guarded<isendV10>,
-                                  guarded<irecvV10>,
-                                  guarded<iflush>,
-                                  guarded<test>,
-                                  guarded<closeComm>,
-                                  guarded<closeComm>,
-                                  guarded<closeListen>,
-                                  guarded<getDeviceMr>,
-                                  guarded<irecvConsumed>,
-                                  nullptr};
-
+const NetV8 ncclNetPlugin_v8 =
+    tableBeforeV11<NetV8>(guarded<initV8>, guarded<getPropertiesV8>, guarded<connectV8>,
+                          guarded<isendV8>, guarded<irecvV8>);
+const NetV9 ncclNetPlugin_v9 =
+    tableBeforeV11<NetV9>(guarded<initV8>, guarded<getPropertiesV9>, guarded<connectV8>,
+                          guarded<isendV9>, guarded<irecvV9>, nullptr);
+const NetV10 ncclNetPlugin_v10 =
+    tableBeforeV11<NetV10>(guarded<initV10>, guarded<getPropertiesV9>, guarded<connectV10>,
+                           guarded<isendV10>, guarded<irecvV10>, nullptr);
 const NetV11 ncclNetPlugin_v11 =
     tableSinceV11<PropertiesV11, VirtualDevice4>(guarded<getPropertiesV11>);
 const NetV12 ncclNetPlugin_v12 =
