@@ -103,9 +103,9 @@ void BootstrapServer::acceptSome() {
 }
 
 void BootstrapServer::welcome(Fd fd) {
-  ++stats_.accepted;
   if (visitors_.size() >= kMaxVisitors)
     evictOne();
+  ++stats_.accepted; // last: who sees it sees who gave way for it
   setStreamOptions(fd, visitorUs_);
   int raw = fd.get();
   auto visitor = std::make_shared<Visitor>(*this, std::move(fd), poller_->reserve());
