@@ -201,6 +201,24 @@ TEST_F(BondOrderTest, BytesAheadAreBounded) {
   EXPECT_EQ(outcome(*mine_, wanted), kCollPeer);
 }
 
+// Where a link fails, what it carried is sent again, and may have come already.
+TEST_F(BondOrderTest, ACopyOfWhatIsAheadTakesNoRoom) {
+  const std::vector<uint8_t> large = pattern(kEagerBytes, 1);
+  const uint64_t last = 1 + kWindowBytes / kEagerBytes; // no more bytes have room
+  std::vector<uint8_t> got(large.size());
+  Request *wanted = recv(*mine_, got, 1);
+  for (uint64_t number = 2; number <= last; ++number)
+    giveMessage(1, number, large);
+  for (uint64_t number = 2; number <= last; ++number)
+    giveMessage(2, number, large);
+  expectNothing(wanted);
+  giveMessage(0, 1, large);
+  expectDone(*mine_, wanted, large.size());
+  EXPECT_EQ(got, large);
+  for (uint64_t number = 2; number <= last; ++number)
+    expectDone(*mine_, recv(*mine_, got, 1), large.size());
+}
+
 // Small messages beyond its credit are announced; numbers end where the peer's patience does.
 TEST_F(BondOrderTest, ASenderStaysWithinTheWindow) {
   const size_t count = kWindowFrames + 20;

@@ -71,8 +71,9 @@ Result<std::unique_ptr<Bootstrap>> join(const Address &address) {
 // Sits between a client and a server, passes on what they say, and keeps it.
 class Recorder {
 public:
-  explicit Recorder(const Address &server)
-      : server_(server), listener_(listenHere()), thread_([this] { pass(); }) {}
+  // Holds the server's verdict back for `lateUs`.
+  explicit Recorder(const Address &server, int64_t lateUs = 0)
+      : server_(server), lateUs_(lateUs), listener_(listenHere()), thread_([this] { pass(); }) {}
   ~Recorder() { end(); }
 
   Address address() const { return localAddress(listener_).take(); }
@@ -104,6 +105,8 @@ private:
         if (count <= 0)
           return;
         said_[from].insert(said_[from].end(), bytes, bytes + count);
+        if (from == 1 && said_[1].size() == wire::Challenge::kBytes + wire::Verdict::kBytes)
+          std::this_thread::sleep_for(std::chrono::microseconds(lateUs_));
         ASSERT_EQ(::send(ends[1 - from].get(), bytes, static_cast<size_t>(count), MSG_NOSIGNAL),
                   count);
       }
@@ -111,6 +114,7 @@ private:
   }
 
   const Address server_;
+  const int64_t lateUs_;
   const Fd listener_;
   std::vector<uint8_t> said_[2]; // by the client, by the server
   std::thread thread_;           // last: it uses the others
@@ -161,6 +165,17 @@ TEST_F(ReplayTest, AServersProofIsNoneForAnotherNonce) {
   liar.join();
   EXPECT_NE(status.message().find("the peer does not know the job's secret"), std::string::npos)
       << status.message();
+}
+
+// Once its proof is there a rank is taken: who gave up and came again would be a duplicate. Longer
+// than one attempt of a client takes.
+TEST(LateVerdictTest, AClientWaitsForIt) {
+  std::unique_ptr<BootstrapServer> server = serve();
+  Recorder slow(server->address(), /*lateUs=*/3'500'000);
+  Result<std::unique_ptr<Bootstrap>> honest = join(slow.address());
+  ASSERT_TRUE(honest.ok()) << honest.status().message();
+  EXPECT_TRUE((*honest)->put("here", "now").ok());
+  EXPECT_EQ(server->stats().accepted, 1);
 }
 
 //===-- versions and refusals -----------------------------------------------------===//

@@ -103,6 +103,37 @@ TEST(TcpTest, SpeaksIpv6) {
   EXPECT_EQ(got, data);
 }
 
+// A listener keeps so many connections for who accepts; the next waits until one is accepted.
+TEST(TcpTest, AFullListenerIsAskedAgain) {
+  constexpr size_t kRoom = 256;
+  TcpOptions options;
+  options.iface = "lo";
+  options.dataStreams = 1;
+  std::unique_ptr<Transport> left = createTcpTransport(options, testSecret()).take();
+  std::unique_ptr<Transport> right = createTcpTransport(options, testSecret()).take();
+  std::unique_ptr<Listener> listener = right->listen(0).take();
+  std::vector<std::unique_ptr<Connection>> ours, theirs;
+  Status status;
+  for (size_t i = 0; i < kRoom; ++i) {
+    std::unique_ptr<Connector> connector = left->connect(0, listener->handle()).take();
+    ours.push_back(await([&] { return connector->poll(); }, status));
+    ASSERT_TRUE(ours.back()) << i << ": " << status.message();
+  }
+  std::unique_ptr<Connector> late = left->connect(0, listener->handle()).take();
+  for (int i = 0; i < 200; ++i) {
+    Result<std::unique_ptr<Connection>> none = late->poll();
+    ASSERT_TRUE(none.ok() && !*none) << i << ": " << none.status().message();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (size_t i = 0; i < kRoom + 1; ++i) {
+    theirs.push_back(await([&] { return listener->accept(); }, status));
+    ASSERT_TRUE(theirs.back()) << i << ": " << status.message();
+    if (i == 0)
+      ours.push_back(await([&] { return late->poll(); }, status));
+    ASSERT_TRUE(ours.back()) << status.message();
+  }
+}
+
 TEST(TcpTest, NobodyListensThere) {
   std::unique_ptr<Transport> left = makeTcp("lo"), right = makeTcp("lo");
   Handle handle = right->listen(0).take()->handle(); // closed at once
