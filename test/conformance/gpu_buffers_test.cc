@@ -85,7 +85,7 @@ TEST_P(GpuBuffers, AFullBouncePoolStopsNoLane) {
     EXPECT_TRUE(data[0] == std::vector<char>(kBytes, 'a'));
     EXPECT_TRUE(data[1] == std::vector<char>(kBytes, 'b'));
   };
-  runJob(GetParam(), oneGroup(2), body, /*timeoutUs=*/20'000'000);
+  runJob(GetParam(), oneGroup(2), body);
 }
 
 //===-- compressed messages -----------------------------------------------------===//
