@@ -50,12 +50,12 @@ private:
       return number(key, value, route);
     if (key == "captured") {
       if (!value.is_boolean())
-        return "expected true or false, not " + value.dump();
+        return unexpected("true or false", value);
       route.isCaptured = value.get<bool>();
       return "";
     }
     if (!value.is_string())
-      return "expected a text, not " + value.dump();
+      return unexpected("a text", value);
     const std::string text = value.get<std::string>();
     if (key == "op")
       return known(route.kind = kindOf(text), "operation", text);
@@ -85,7 +85,7 @@ private:
     const bool isRanks = key != "max_bytes";
     if (!value.is_number_integer() || value.get<int64_t>() < (isRanks ? 1 : 0) ||
         (isRanks && value.get<int64_t>() > kMostRanks))
-      return "expected a number, not " + value.dump();
+      return unexpected("a number", value);
     if (isRanks)
       (key == "ranks" ? route.ranks : route.maxRanks) = value.get<int>();
     else

@@ -25,14 +25,14 @@ bool isKind(const std::string &text) {
 std::string readField(const std::string &key, const Json &value, PathRule &rule, bool &hasPath) {
   if (key == "max_bytes") {
     if (!value.is_number_integer() || value.get<int64_t>() < 0)
-      return "expected a number, not " + value.dump();
+      return unexpected("a number", value);
     rule.maxBytes = value.get<int64_t>();
     return "";
   }
   if (key != "kind" && key != "path" && key != "why")
     return "there is no such field; there are kind, max_bytes, path, why";
   if (!value.is_string())
-    return "expected a text, not " + value.dump();
+    return unexpected("a text", value);
   const std::string text = value.get<std::string>();
   if (key == "why") {
     rule.why = text;

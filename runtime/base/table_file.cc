@@ -66,4 +66,14 @@ Result<Json> parseTable(const std::string &text, const std::string &name) {
   return json;
 }
 
+std::string unexpected(const char *wanted, const Json &value) {
+  constexpr size_t kMostBytes = 80;
+  std::string found = "a list or an object";
+  if (value.is_string() && value.get_ref<const std::string &>().size() > kMostBytes)
+    found = "a long text";
+  else if (value.is_primitive())
+    found = value.dump();
+  return std::string("expected ") + wanted + ", not " + found;
+}
+
 } // namespace coll::rt

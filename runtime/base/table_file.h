@@ -18,6 +18,10 @@ Result<std::string> readTableFile(const std::string &path);
 // wrong. `name` stands for the file.
 Result<nlohmann::json> parseTable(const std::string &text, const std::string &name);
 
+// "expected a number, not "4K"". Of lists, objects and long texts only what they are: they may be
+// as deep and as long as the file.
+std::string unexpected(const char *wanted, const nlohmann::json &value);
+
 } // namespace coll::rt
 
 #endif // COLL_RUNTIME_BASE_TABLE_FILE_H

@@ -46,6 +46,7 @@ TEST_F(PathsTest, WhatIsWrongIsNamedWithItsEntry) {
        "paths[0].path: there is no path \"copy\"; there are host, unpack, kernel, pack"},
       {R"({"kind": "tcp", "path": 1})", "paths[0].path: expected a text, not 1"},
       {R"({"max_bytes": "4K"})", "paths[0].max_bytes: expected a number, not \"4K\""},
+      {R"({"kind": {"tcp": []}})", "paths[0].kind: expected a text, not a list or an object"},
       {R"({"max_bytes": -1})", "paths[0].max_bytes: expected a number, not -1"},
       {R"({"max_bytes": 1e3})", "paths[0].max_bytes: expected a number, not 1000.0"},
       {R"({"max_bytes": 18446744073709551615})",

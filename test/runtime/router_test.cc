@@ -51,6 +51,12 @@ TEST(RoutesTest, WhatIsWrongIsNamedWithItsPlace) {
             "t.json: routes[0].group: there is no group \"some\"");
   EXPECT_EQ(complaint(table(R"({"backend": "net", "captured": "no"})")),
             "t.json: routes[0].captured: expected true or false, not \"no\"");
+  constexpr size_t kDeep = 200'000;
+  EXPECT_EQ(
+      complaint(table(R"({"op": )" + std::string(kDeep, '[') + std::string(kDeep, ']') + "}")),
+      "t.json: routes[0].op: expected a text, not a list or an object");
+  EXPECT_EQ(complaint(table(R"({"max_bytes": ")" + std::string(kDeep, 'x') + "\"}")),
+            "t.json: routes[0].max_bytes: expected a number, not a long text");
   EXPECT_EQ(Routes::load("/nowhere/routes.json").status().message(),
             "/nowhere/routes.json: cannot be read: No such file or directory");
 }
