@@ -1,5 +1,8 @@
 #include "runtime/exchange/call_queue.h"
 
+#include <exception>
+#include <string>
+
 namespace coll::rt {
 
 Result<std::unique_ptr<CallQueue>> CallQueue::create(std::shared_ptr<dl::GpuContext> gpu,
@@ -77,6 +80,15 @@ void CallQueue::wait(uint32_t number) {
   changed_.wait(lock, [&] { return static_cast<int32_t>(ended_ - number) >= 0; });
 }
 
+// What a call allocates goes by what callers and peers say.
+Status CallQueue::perform(const Posted &posted) {
+  try {
+    return posted.call(posted.reached);
+  } catch (const std::exception &error) {
+    return {kCollDevice, std::string("a call has failed: ") + error.what()};
+  }
+}
+
 void CallQueue::run() {
   dl::CudaScope scope(gpu_->cuda(), gpu_->context());
   auto *word = reinterpret_cast<uint32_t *>(pinned_.host());
@@ -90,7 +102,7 @@ void CallQueue::run() {
     calls_.pop_front();
     lock.unlock();
     if (!hasFailed)
-      if (Status status = posted.call(posted.reached); !status.ok()) {
+      if (Status status = perform(posted); !status.ok()) {
         hasFailed = true;
         fail_(status);
       }

@@ -54,6 +54,7 @@ private:
   CallQueue(std::shared_ptr<dl::GpuContext> gpu, std::function<void(const Status &)> fail)
       : gpu_(std::move(gpu)), fail_(std::move(fail)) {}
   Result<dl::CudaEvent> freeEvent();
+  static Status perform(const Posted &posted);
   void run();
 
   const std::shared_ptr<dl::GpuContext> gpu_;

@@ -271,6 +271,7 @@ private:
   Crossing crossingOf(const MoeTokens &tokens, const MoeRouting *routing,
                       std::shared_ptr<const MoeWay> way, const MoeConfig &config) const;
   Status postCrossing(const Crossing &crossing, MoeReceived &received);
+  Status checkReceivers(const MoeRoutes &routes, const kernels::MoeShape &shape) const;
   Status checkRoom(const Crossing &crossing) const;
   Status moveAcross(const Crossing &crossing);
   Result<MoeReceived> dispatchAgainAcross(const MoeTokens &tokens, const MoeHandle &handle,

@@ -161,12 +161,18 @@ Status MoeBuffer::postCrossing(const Crossing &crossing, MoeReceived &received) 
 }
 
 // All ranks find the same.
+Status MoeBuffer::checkReceivers(const MoeRoutes &routes, const kernels::MoeShape &shape) const {
+  if (routes.maxReceived <= shape.capacity)
+    return Status::okay();
+  return Status::invalid(std::to_string(routes.maxReceived) + " tokens for rank " +
+                         std::to_string(routes.maxReceiver) + ", which takes " +
+                         std::to_string(shape.capacity));
+}
+
+// And here.
 Status MoeBuffer::checkRoom(const Crossing &crossing) const {
   const MoeRoutes &routes = *crossing.way->routes;
-  if (routes.maxReceived > crossing.shape.capacity)
-    return Status::invalid(std::to_string(routes.maxReceived) + " tokens for rank " +
-                           std::to_string(routes.maxReceiver) + ", which takes " +
-                           std::to_string(crossing.shape.capacity));
+  COLL_RETURN_IF_ERROR(checkReceivers(routes, crossing.shape));
   return nodes_->checkRoom(routes, crossing.record, /*isCombine=*/false);
 }
 

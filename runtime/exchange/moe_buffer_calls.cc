@@ -133,18 +133,19 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
                                options.config);
     COLL_RETURN_IF_ERROR(begin(order));
     COLL_RETURN_IF_ERROR(platform_.kernels.notify(group_, notify, stream_));
-    COLL_RETURN_IF_ERROR(move(
-        tokens, shape, {routing.numTokens, routing.topkIdx, notify.rankPrefix, notify.sendHead},
-        options.config, stream_));
+    Status status = move(tokens, shape,
+                         {routing.numTokens, routing.topkIdx, notify.rankPrefix, notify.sendHead},
+                         options.config, stream_);
     pointTo(shape, received);
-    COLL_RETURN_IF_ERROR(end(order));
-    if (options.worstCaseTokens)
-      return received;
-    const Status counted = awaitCounts(order.done ? order.done : after_,
-                                       routing.numExperts / options_.numRanks, received);
-    // Counts that come later would be taken for those of the next call.
-    if (!counted.ok())
-      return settle(counted);
+    if (status.ok())
+      status = end(order);
+    if (status.ok() && !options.worstCaseTokens)
+      status = awaitCounts(order.done ? order.done : after_, routing.numExperts / options_.numRanks,
+                           received);
+    // Half of a call is behind the notification; and counts that come later would be taken for
+    // those of the next one.
+    if (!status.ok())
+      return settle(status);
     return received;
   }());
 }
@@ -277,9 +278,12 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
     COLL_RETURN_IF_ERROR(checkConfig(config));
     COLL_RETURN_IF_ERROR(checkHandle(handle));
     COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
-    if (combine.numRows > shapeOf(combine).capacity)
+    const kernels::MoeShape shape = shapeOf(combine);
+    if (nodes_ && handle.way->isKnown)
+      COLL_RETURN_IF_ERROR(checkReceivers(*handle.way->routes, shape));
+    if (combine.numRows > shape.capacity)
       return Status::invalid("numRows is " + std::to_string(combine.numRows) +
-                             "; the buffer holds " + std::to_string(shapeOf(combine).capacity));
+                             "; the buffer holds " + std::to_string(shape.capacity));
     dl::CudaScope scope(*platform_.cuda, gpu_->context());
     COLL_RETURN_IF_ERROR(joint(scope.status()));
     if (nodes_)

@@ -8,7 +8,8 @@ namespace coll::rt {
 
 namespace {
 
-constexpr int64_t kMaxTokens = 1024, kGroup = 128, kMaxHidden = 1 << 20, kMaxLocalExperts = 1024;
+constexpr int64_t kMaxTokens = 1024, kGroup = 128, kMaxHidden = 1 << 20;
+constexpr int kMaxExperts = 1 << 15, kMaxLocalExperts = 1024; // of all ranks, of one
 
 Status refuse(const std::string &why) { return Status::invalid("moe low latency: " + why); }
 
@@ -42,7 +43,7 @@ Status checkMoeShape(const MoeLowLatencyShape &shape, int numRanks) {
   if (shape.numTopk < 1 || shape.numTopk > kMoeMaxTopk)
     return refuse("numTopk is " + std::to_string(shape.numTopk) + "; it is from 1 to " +
                   std::to_string(kMoeMaxTopk));
-  if (shape.numExperts < 1 || shape.numExperts % numRanks ||
+  if (shape.numExperts < 1 || shape.numExperts % numRanks || shape.numExperts > kMaxExperts ||
       shape.numExperts / numRanks > kMaxLocalExperts)
     return refuse("numExperts is " + std::to_string(shape.numExperts) + " for " +
                   std::to_string(numRanks) + " ranks");

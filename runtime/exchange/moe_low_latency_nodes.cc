@@ -10,13 +10,12 @@ namespace {
 
 using kernels::LowLatencyMessage;
 
-// Beside those of the normal mode, and of links.
+// Of the first buffer, the next is of the second: beside those of the normal mode, and of links.
 constexpr uint64_t kTag = uint64_t{1} << 63;
 constexpr uint32_t kTokenBits = 0xffff, kPlaceShift = 16;
 
-// Calls take the two buffers in turns; a buffer's are numbered from 1.
-int64_t bufferOf(int64_t chunk) { return chunk % 2; }
-uint64_t numberOf(int64_t chunk) { return static_cast<uint64_t>(chunk / 2 + 1); }
+// A buffer's calls are numbered from 1.
+uint64_t numberOf(int64_t chunk) { return static_cast<uint64_t>(chunk) + 1; }
 
 Status wrong(const std::string &what) {
   return {kCollMismatch, "it sends " + what + " in the low-latency mode"};
@@ -134,49 +133,50 @@ char *MoeLowLatencyNodes::at(int64_t buffer, uint64_t offset) const {
   return pinned_.host() + static_cast<uint64_t>(buffer) * area_.bytes + offset;
 }
 
-uint64_t *MoeLowLatencyNodes::wordOf(int64_t chunk, uint64_t offset, int rank) const {
-  return reinterpret_cast<uint64_t *>(at(bufferOf(chunk), offset)) + rank;
+uint64_t *MoeLowLatencyNodes::wordOf(int64_t buffer, uint64_t offset, int place) const {
+  return reinterpret_cast<uint64_t *>(at(buffer, offset)) + place;
 }
 
 std::vector<RankFlow> MoeLowLatencyNodes::flows() {
   std::vector<RankFlow> flows;
   for (int rank = 0; rank < world_.numRanks; ++rank)
     if (rank / world_.nodeSize != world_.node())
-      for (bool isSend : {false, true})
-        flows.push_back(flowOf(rank, isSend));
+      for (int64_t buffer : {0, 1})
+        for (bool isSend : {false, true})
+          flows.push_back(flowOf(rank, buffer, isSend));
   return flows;
 }
 
-RankFlow MoeLowLatencyNodes::flowOf(int rank, bool isSend) {
+RankFlow MoeLowLatencyNodes::flowOf(int rank, int64_t buffer, bool isSend) {
   const int first = world_.rank - world_.place();
   const auto index = static_cast<uint64_t>(rank < first ? rank : rank - world_.members());
   RankFlow flow;
   flow.rank = rank;
   flow.isSend = isSend;
-  flow.tag = kTag;
+  flow.tag = kTag + static_cast<uint64_t>(buffer);
   flow.numChunks = ChunkFlow::kEndless;
   flow.memory = registered_;
-  for (int64_t buffer = 0; buffer < 2; ++buffer)
-    flow.slots.push_back(
-        {at(buffer, (isSend ? area_.out : area_.in) + index * area_.messageBytes), nullptr});
-  const auto isRaised = [this](int64_t chunk, uint64_t offset, int place) {
-    const uint64_t word = __atomic_load_n(wordOf(chunk, offset, place), __ATOMIC_ACQUIRE);
+  char *const message = at(buffer, (isSend ? area_.out : area_.in) + index * area_.messageBytes);
+  flow.slots = {{message, nullptr}};
+  const auto isRaised = [=](int64_t chunk, uint64_t offset, int place) {
+    const uint64_t word = __atomic_load_n(wordOf(buffer, offset, place), __ATOMIC_ACQUIRE);
     // GPUs count in 32 bits.
     return static_cast<int32_t>(static_cast<uint32_t>(word - numberOf(chunk))) >= 0;
   };
   if (!isSend) {
     flow.bytes = [this](int64_t) { return static_cast<int64_t>(area_.messageBytes); };
-    flow.move = [=](int64_t chunk, const ChunkSlot &slot) { return admit(chunk, rank, slot); };
+    flow.move = [=](int64_t chunk, const ChunkSlot &slot) {
+      return admit(rank, buffer, chunk, slot);
+    };
     flow.isMoved = [=](int64_t chunk) { return isRaised(chunk, area_.taken, 0); };
     return flow;
   }
   flow.isMoved = [=](int64_t chunk) { return isRaised(chunk, area_.rung, rank); };
-  flow.bytes = [this, slots = flow.slots](int64_t chunk) {
-    const char *message = slots[static_cast<size_t>(bufferOf(chunk))].host;
+  flow.bytes = [=](int64_t) {
     return bytesOf(copyOf(outgoing_), *reinterpret_cast<const LowLatencyMessage *>(message));
   };
   flow.isGone = [=](int64_t chunk) {
-    __atomic_store_n(wordOf(chunk, area_.sent, rank), numberOf(chunk), __ATOMIC_RELEASE);
+    __atomic_store_n(wordOf(buffer, area_.sent, rank), numberOf(chunk), __ATOMIC_RELEASE);
   };
   return flow;
 }
@@ -193,7 +193,7 @@ int64_t MoeLowLatencyNodes::bytesOf(const kernels::LowLatencyShape &shape,
   return static_cast<int64_t>(before + header.rows * each);
 }
 
-Status MoeLowLatencyNodes::admit(int64_t chunk, int rank, const ChunkSlot &slot) {
+Status MoeLowLatencyNodes::admit(int rank, int64_t buffer, int64_t chunk, const ChunkSlot &slot) {
   if (slot.bytes < static_cast<int64_t>(sizeof(LowLatencyMessage)))
     return wrong("half a message");
   const auto &header = *reinterpret_cast<const LowLatencyMessage *>(slot.host);
@@ -205,8 +205,8 @@ Status MoeLowLatencyNodes::admit(int64_t chunk, int rank, const ChunkSlot &slot)
   if (const int64_t bytes = bytesOf(shape, header); slot.bytes != bytes)
     return wrong(std::to_string(slot.bytes) + " bytes for a message of " + std::to_string(bytes));
   COLL_RETURN_IF_ERROR(isDispatch ? admitDispatch(shape, header, slot)
-                                  : admitCombine(chunk, shape, header, slot));
-  __atomic_store_n(wordOf(chunk, area_.arrived, rank), numberOf(chunk), __ATOMIC_RELEASE);
+                                  : admitCombine(buffer, shape, header, slot));
+  __atomic_store_n(wordOf(buffer, area_.arrived, rank), numberOf(chunk), __ATOMIC_RELEASE);
   return Status::okay();
 }
 
@@ -235,10 +235,13 @@ Status MoeLowLatencyNodes::admitDispatch(const kernels::LowLatencyShape &shape,
   return Status::okay();
 }
 
-Status MoeLowLatencyNodes::admitCombine(int64_t chunk, const kernels::LowLatencyShape &shape,
+Status MoeLowLatencyNodes::admitCombine(int64_t buffer, const kernels::LowLatencyShape &shape,
                                         const LowLatencyMessage &header, const ChunkSlot &slot) {
   using namespace kernels::low_latency;
-  if (header.rowBytes != plainBytes(shape.hidden) && header.rowBytes != logBytes(shape.hidden))
+  // Kernels step by rows of the call's form, which may be the longer one, so rows are bounded by
+  // their number, too.
+  if ((header.rowBytes != plainBytes(shape.hidden) && header.rowBytes != logBytes(shape.hidden)) ||
+      header.rows > shape.maxTokens * std::min(shape.numTopk, expertsOfRank(shape)))
     return wrong("more than there may be");
   const char *tail = slot.host + kReturnsAt + header.rowBytes;
   for (uint32_t row = 0; row < header.rows; ++row, tail += header.rowBytes + kTailBytes) {
@@ -247,8 +250,8 @@ Status MoeLowLatencyNodes::admitCombine(int64_t chunk, const kernels::LowLatency
     const uint32_t token = says & kTokenBits, place = says >> kPlaceShift;
     if (token >= shape.maxTokens || place >= shape.numTopk)
       return wrong("a row of a token that there is not");
-    __atomic_store_n(wordOf(chunk, area_.returns, static_cast<int>(token * shape.numTopk + place)),
-                     numberOf(chunk) << 32 | row, __ATOMIC_RELAXED);
+    __atomic_store_n(wordOf(buffer, area_.returns, static_cast<int>(token * shape.numTopk + place)),
+                     uint64_t{header.number} << 32 | row, __ATOMIC_RELAXED);
   }
   return Status::okay();
 }

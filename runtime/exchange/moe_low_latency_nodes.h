@@ -2,9 +2,10 @@
 // messages are in, and the thread that moves them.
 //
 // Kernels write messages into pinned memory, raise a word, and read others' there
-// (moe_low_latency_far.h). The thread runs flows of the buffer's pump that never end: chunk n of
-// each is the n-th call's message, sent when the GPU's word says so, and received into its place
-// as soon as the GPU's word says that the place is free. So it needs to be told of no call.
+// (moe_low_latency_far.h). The thread runs flows of the buffer's pump that never end, one for each
+// of the two buffers that calls take in turns: chunk n is the message of that buffer's n-th call,
+// sent when the GPU's word says so, and received into its place as soon as the GPU's word says that
+// the place is free. So it needs to be told of no call, and a graph may have an odd number of them.
 //
 // What comes is checked here before a kernel sees it: kCollMismatch names the rank.
 //
@@ -57,15 +58,15 @@ private:
                      const MoeWorld &world, const kernels::LowLatencyShape &shape);
   Status open();
   std::vector<RankFlow> flows();
-  RankFlow flowOf(int rank, bool isSend);
-  // In one of the two buffers. `index`: the rank's, among those of other nodes.
+  RankFlow flowOf(int rank, int64_t buffer, bool isSend);
+  // In one of the two buffers.
   char *at(int64_t buffer, uint64_t offset) const;
-  uint64_t *wordOf(int64_t chunk, uint64_t offset, int rank) const;
+  uint64_t *wordOf(int64_t buffer, uint64_t offset, int place) const;
   // The message is a call's, and nothing in it leads outside; then the GPU is told.
-  Status admit(int64_t chunk, int rank, const ChunkSlot &slot);
+  Status admit(int rank, int64_t buffer, int64_t chunk, const ChunkSlot &slot);
   Status admitDispatch(const kernels::LowLatencyShape &shape,
                        const kernels::LowLatencyMessage &header, const ChunkSlot &slot) const;
-  Status admitCombine(int64_t chunk, const kernels::LowLatencyShape &shape,
+  Status admitCombine(int64_t buffer, const kernels::LowLatencyShape &shape,
                       const kernels::LowLatencyMessage &header, const ChunkSlot &slot);
   uint32_t expertsOfRank(const kernels::LowLatencyShape &shape) const {
     return shape.numExperts / static_cast<uint32_t>(world_.numRanks);

@@ -266,9 +266,11 @@ Status NodesReshard::run(dl::CudaStream stream) {
   if (!isCompared_)
     COLL_RETURN_IF_ERROR(compare());
   // Before what is inside the node, so that both go on at the same time.
-  COLL_RETURN_IF_ERROR(network_.follow(stream));
-  COLL_RETURN_IF_ERROR(near_->run(stream));
-  return network_.run(flows_);
+  Status begun = network_.follow(stream);
+  if (begun.ok())
+    begun = near_->run(stream);
+  // Others' flows wait for this rank's.
+  return begun.ok() ? network_.run(flows_) : network_.end(begun);
 }
 
 } // namespace coll::rt::exchange

@@ -93,13 +93,14 @@ Status TensorServer::addLane() {
 void TensorServer::end(uint64_t id) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const std::unique_ptr<Guest> &guest : guests_) {
+    // Copies of a transfer that has failed may be under way when it is Ending.
     const bool isOpen = guest->step == Guest::Step::Answering || guest->step == Guest::Step::Moving;
-    if (!isOpen || guest->question.id != id)
+    if ((!isOpen && guest->step != Guest::Step::Ending) || guest->question.id != id)
       continue;
     guest->tensor = {};
     if (guest->lane)
       guest->lane->drain();
-    if (guest->run)
+    if (isOpen && guest->run)
       say(*guest, withdrawn(), Guest::Step::Ending);
   }
 }

@@ -99,6 +99,7 @@ private:
         simt::barrierWait(&to.free, parity(k - kDepth));
       uint32_t verdict = simt::lane() != 0 ? 0 : isLate ? kAborted : waitForItem(head_ + k);
       verdict = simt::shuffle(verdict, 0);
+      simt::syncWarp(); // what the first lane has seen come, all read
       if (!verdict)
         verdict = fetch(to, static_cast<uint32_t>((head_ + k) % rt::kChannelSlots));
       const ChannelOp op = to.item.op;

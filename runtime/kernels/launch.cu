@@ -69,6 +69,10 @@ Result<PreparedKernel> prepareKernel(const void *kernel, size_t sharedBytes) {
       attributeOf(cudaDevAttrMultiProcessorCount, device, "number of multiprocessors");
   if (!processors)
     return processors.status();
+  const Result<int> shared = attributeOf(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device,
+                                         "shared memory of a multiprocessor");
+  if (!shared)
+    return shared.status();
   COLL_RETURN_IF_ERROR(
       toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(sharedBytes)),
@@ -79,7 +83,8 @@ Result<PreparedKernel> prepareKernel(const void *kernel, size_t sharedBytes) {
       toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxShared),
                "carveout of a kernel"));
-  return prepared[{device, kernel}] = {*processors, *code >= kOverlapCode};
+  return prepared[{device, kernel}] = {*processors, static_cast<size_t>(*shared),
+                                       *code >= kOverlapCode};
 }
 
 Result<size_t> blockSharedBytes() {

@@ -12,8 +12,15 @@ namespace coll::kernels {
 
 // Of a kernel on the current device.
 struct PreparedKernel {
-  int processors; // multiprocessors of the device
-  bool overlaps;  // its code may be launched `early`: it was made for sm_90 or later
+  int processors;     // multiprocessors of the device
+  size_t sharedBytes; // of each of them, for all its blocks
+  bool overlaps;      // its code may be launched `early`: it was made for sm_90 or later
+
+  // Blocks of so much shared memory that a multiprocessor has room for, as far as that goes.
+  uint32_t blocksFor(size_t bytes) const {
+    constexpr size_t kReserved = 1024; // of a block, for the driver
+    return static_cast<uint32_t>(sharedBytes / (bytes + kReserved));
+  }
 };
 
 // After it was checked that this build has code for the current device, and after `kernel` was

@@ -118,6 +118,7 @@ Status checkLowLatencyShape(const LowLatencyShape &shape, uint32_t numRanks) {
     return refuse("numTopk is " + std::to_string(shape.numTopk) + "; it is from 1 to " +
                   std::to_string(kMoeTopk));
   if (shape.numExperts == 0 || shape.numExperts % numRanks ||
+      shape.numExperts > kLowLatencyExperts ||
       shape.numExperts / numRanks > MoeCounters::kMaxExperts)
     return refuse(std::to_string(shape.numExperts) + " experts of " + std::to_string(numRanks) +
                   " ranks");

@@ -38,7 +38,8 @@ Status launch(const char *name, Kernel *kernel, const PeerGroup &group, Plan pla
   if (!prepared)
     return prepared.status();
   // Blocks wait for each other: all have to run at once. Members need not have as many.
-  uint32_t most = 2 * static_cast<uint32_t>(prepared->processors);
+  const uint32_t each = std::min(prepared->blocksFor(sharedBytes), uint32_t{2});
+  uint32_t most = each * static_cast<uint32_t>(prepared->processors);
   if (group.maxBlocks != 0)
     most = std::min(most, group.maxBlocks);
   PeerGroup argument = group;

@@ -36,7 +36,8 @@ namespace coll::kernels {
 
 // Values that have a scale of their own in fp8, and a range of their own in the log format.
 inline constexpr uint32_t kLowLatencyGroup = 128;
-inline constexpr uint32_t kLowLatencyTokens = 1024; // of a member, at most
+inline constexpr uint32_t kLowLatencyTokens = 1024;     // of a member, at most
+inline constexpr uint32_t kLowLatencyExperts = 1 << 15; // of all, at most: kernels keep them as i16
 
 // The same on all members, in all calls.
 struct LowLatencyShape {

@@ -81,7 +81,7 @@ private:
       return true;
     }
     const uint64_t now = simt::clockNs();
-    if (rounds_ == kRoundsPerLook)
+    if (start_ == 0) // not by `rounds_`, which wraps
       start_ = now;
     const uint64_t asked = simt::loadRelaxed(&own.asked);
     if (now - asked > kAskNs && simt::claim(&own.asked, asked, now) &&

@@ -74,6 +74,12 @@ TEST_F(CallQueueTest, AfterAFailureNoneIsBegunAndTheStreamGoesOn) {
   EXPECT_EQ(cuda_.streamSynchronize(stream_), 0);
 }
 
+TEST_F(CallQueueTest, WithoutMemoryACallFails) {
+  queue_->wait(post([](dl::CudaEvent) -> Status { throw std::bad_alloc(); }));
+  EXPECT_EQ(failures_, "a call has failed: std::bad_alloc;");
+  EXPECT_EQ(cuda_.streamSynchronize(stream_), 0);
+}
+
 TEST_F(CallQueueTest, FinishWaitsForAll) {
   int done = 0;
   for (int i = 0; i < 20; ++i)

@@ -94,6 +94,30 @@ TEST_F(MoeBufferTest, EventsOrderCalls) {
   EXPECT_EQ(cuda.eventDestroy(done), 0);
 }
 
+// The counts of a call that has failed half way come later, so the next call is none any more.
+TEST_F(MoeBufferTest, ADriverThatFailsInTheMiddleOfACallEndsTheBuffer) {
+  auto all = ranks(1);
+  MoeRank &rank = *all[0];
+  std::minstd_rand random(8);
+  const std::vector<MoeRankCase> world = randomMoeCase(sizesFor(1, random), random);
+  const MoeDispatchOptions options;
+  const Inputs in = inputsOf(rank, world[0], 1, options.config);
+  ASSERT_TRUE(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).ok());
+  const auto dispatch = [&] {
+    return rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order)
+        .status();
+  };
+  // Of the two records of a call, the first is before its kernels.
+  fake_.failNext("eventRecord", dl::kCudaInvalidValue);
+  EXPECT_EQ(dispatch().code(), kCollDevice);
+  EXPECT_TRUE(dispatch().ok());
+  fake_.failNext("eventRecord", dl::kCudaInvalidValue, /*skip=*/1);
+  const Status failed = dispatch();
+  EXPECT_EQ(failed.code(), kCollDevice) << failed.toString();
+  EXPECT_EQ(dispatch().toString(), failed.toString());
+  rank.end();
+}
+
 TEST_F(MoeBufferTest, LifeCycle) {
   auto all = ranks(2);
   MoeBuffer &buffer = *all[1]->buffer;

@@ -503,6 +503,59 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
   });
 }
 
+// Rows of fp8 find room where those that come back, in bf16, do not.
+TEST_F(MoeNodesTest, AllRefuseACombineThatDoesNotFit) {
+  constexpr int64_t kHidden = 2048;
+  MoeRanks all;
+  for (int r = 0; r < 2; ++r) {
+    MoeBufferOptions options = optionsOf(r, 2, 1, 20'000'000);
+    options.nvlBytes = 1 << 20;
+    options.netBytes = 32 << 20;
+    options.netChunkBytes = 1 << 20;
+    all.push_back(std::make_unique<MoeRank>(fake_, options));
+  }
+  syncAll(all);
+  std::vector<MoeReceived> received(2);
+  std::vector<MoeInputs> inputs;
+  std::vector<MoeRankCase> cases(2);
+  MoeDispatchOptions options;
+  options.config.numSms = 2;
+  for (size_t r = 0; r < 2; ++r) {
+    const size_t count = r == 0 ? 200 : 0; // tokens, all for rank 1
+    MoeRankCase &tokens = cases[r];
+    tokens.topkIdx.assign(count, 1);
+    tokens.topkWeights.assign(count, 1.f);
+    tokens.x.assign(count * kHidden, 1);
+    tokens.routing = {nullptr, static_cast<int64_t>(count), 1, 2};
+    tokens.tokens.hidden = kHidden;
+    tokens.tokens.dtype = kCollF8E4M3FN;
+    tokens.tokens.topkWeights = tokens.topkWeights.data();
+    inputs.push_back(inputsOf(*all[r], tokens, 2, options.config));
+  }
+  beside(all, [&](size_t r, MoeRank &rank) {
+    const MoeInputs &in = inputs[r];
+    ASSERT_TRUE(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).ok());
+    auto got =
+        rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
+    ASSERT_TRUE(got.ok()) << got.status().toString();
+    received[r] = *got;
+    rank.wait();
+  });
+  ASSERT_FALSE(HasFailure());
+  expectFailures(all, -1, kCollInvalidCall, "200 tokens for rank 1, which takes 127",
+                 [&](size_t r, MoeRank &rank) {
+                   MoeCombine combine;
+                   combine.numRows = received[r].handle.numRecv;
+                   combine.hidden = kHidden;
+                   combine.x = rank.room<uint16_t>(static_cast<size_t>(200 * kHidden));
+                   combine.out = inputs[r].out;
+                   return rank.buffer->combine(combine, received[r].handle, options.config,
+                                               rank.order);
+                 });
+  for (const std::unique_ptr<MoeRank> &rank : all)
+    EXPECT_TRUE(rank->buffer->check().ok()) << rank->buffer->check().toString();
+}
+
 // Those that have returned cannot be refused any more.
 TEST_F(MoeNodesTest, AWorstCaseThatIsExceededEndsAll) {
   auto all = ranks(4, 2);

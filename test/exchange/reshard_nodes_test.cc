@@ -4,6 +4,7 @@
 #include "runtime/dl/fake_cuda.h"
 #include "runtime/exchange/reshard_nodes.h"
 #include "runtime/net/loopback/loopback.h"
+#include "runtime/net/socket.h"
 #include "test/exchange/reshard_cases.h"
 #include "test/exchange/tcp.h"
 #ifdef COLL_HAVE_VERBS
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
@@ -273,6 +275,37 @@ TEST_F(ReshardNodesTest, ARankThatIsGoneIsNamedByAll) {
     EXPECT_NE(status.message().find("rank 1 is gone"), std::string::npos) << status.message();
     // It stays so.
     EXPECT_EQ((*made)->run(streams_[rank]).code(), kCollPeer);
+  });
+}
+
+// A driver that fails one rank ends the others, who would wait for it.
+TEST_F(ReshardNodesTest, ADriverThatFailsOneRankEndsAll) {
+  connect({0, 1, 2, 3, 3, 3}, 256);
+  Failing failing;
+  std::atomic<int> ready{0};
+  std::atomic<bool> hasFailed{false};
+  onRanks({0, 1, 2}, [&](int rank) {
+    dl::GpuMemory memory =
+        dl::GpuMemory::create(gpuOf(rank), dl::GpuMemory::Kind::Device, 8000).take();
+    ReshardBuffers buffers = failing.of(rank);
+    (rank < 2 ? buffers.source : buffers.target).data = memory.device();
+    auto made = NodesReshard::create(failing.plan, buffers, *networks_[static_cast<size_t>(rank)],
+                                     {}, emulate);
+    ASSERT_TRUE(made.ok()) << made.status().toString();
+    EXPECT_TRUE((*made)->run(streams_[rank]).ok());
+    ++ready;
+    const int64_t end = net::nowUs() + 60'000'000;
+    while ((rank == 1 ? ready < 3 : !hasFailed) && net::nowUs() < end)
+      std::this_thread::yield();
+    if (rank == 1)
+      fake_.failNext("eventRecord", dl::kCudaInvalidValue);
+    const Status status = (*made)->run(streams_[rank]);
+    hasFailed = true;
+    EXPECT_EQ(status.code(), kCollDevice) << status.toString();
+    EXPECT_NE(status.message().find("cuEventRecord"), std::string::npos) << status.message();
+    if (rank != 1) {
+      EXPECT_NE(status.message().find("rank 1"), std::string::npos) << status.message();
+    }
   });
 }
 

@@ -305,6 +305,8 @@ TEST_P(LowLatencyTest, BadArgumentsAreRefusedByName) {
             "moe low latency: maxTokens is 1025; it is from 1 to 1024");
   EXPECT_EQ(refusal(d, [](auto &a) { a.call.shape.numExperts = 3; }),
             "moe low latency: 3 experts of 2 ranks");
+  EXPECT_EQ(checkLowLatencyShape({8, 128, 4, 34 * 1024}, 34).message(),
+            "moe low latency: 34816 experts of 34 ranks");
   EXPECT_EQ(refusal(d, [](auto &a) { a.call.numTokens = 21; }),
             "moe low latency: 21 tokens; there may be 20 (member 1)");
   EXPECT_EQ(refusal(c, [](auto &a) { a.call.numTopk = 5; }),
