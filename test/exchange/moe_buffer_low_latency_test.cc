@@ -82,40 +82,31 @@ TEST_F(MoeLowLatencyTest, GraphsAndTheNormalModeNeedNoCleaning) {
   syncAll(all);
   const LowLatencyWorld world = lowLatencyWorld(shape, 2, kCollBf16, false, random);
   beside(all, [&](size_t r, MoeRank &rank) {
-    const dl::Cuda &cuda = fake_.table();
     LowLatencyMemory memory = lowLatencyMemory(rank, world.cases[r], shape, 2, kCollBf16, false);
     memory.combine.x = putRows(rank, world.experts[r]);
     MoeOrder order;
     order.compute = rank.buffer->commStream();
-    dl::CudaGraph graph = nullptr;
-    dl::CudaGraphExec exec = nullptr;
-    fake_.setCurrent(static_cast<int>(r));
-    ASSERT_EQ(cuda.streamBeginCapture(order.compute, dl::kCudaCaptureThreadLocal), 0);
-    must(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, order));
-    must(rank.buffer->lowLatencyCombine(memory.combine, memory.rows, order));
-    ASSERT_EQ(cuda.streamEndCapture(order.compute, &graph), 0);
-    ASSERT_EQ(cuda.graphInstantiate(&exec, graph, 0), 0);
+    const MoeGraph graph(fake_, static_cast<int>(r), order.compute, [&] {
+      must(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, order));
+      must(rank.buffer->lowLatencyCombine(memory.combine, memory.rows, order));
+    });
     const MoeDispatchOptions options;
     const MoeInputs normal = inputsOf(rank, world.cases[r], 2, options.config);
     for (int replay = 0; replay < 3; ++replay) {
       std::memset(memory.combine.out, 0xff, world.out[r].size() * 2);
-      fake_.setCurrent(static_cast<int>(r));
-      ASSERT_EQ(cuda.graphLaunch(exec, order.compute), 0);
+      graph.launch();
       must(rank.buffer->dispatchLayout(normal.routing, normal.layout, order));
       must(rank.buffer
                ->dispatch(normal.tokens, normal.routing, normal.layout, options, normal.handle,
                           order)
                .status());
-      fake_.setCurrent(static_cast<int>(r));
-      ASSERT_EQ(cuda.streamSynchronize(order.compute), 0);
+      graph.finish();
       must(rank.buffer->check());
       expectRows(memory.rows, world.rows[r]);
       expectBytes("out", static_cast<uint16_t *>(memory.combine.out), world.out[r]);
       for (size_t e = 0; e < world.rows[r].counts.size(); ++e)
         EXPECT_EQ(memory.dispatch.expertTokens[e], (replay + 1) * world.rows[r].counts[e]);
     }
-    EXPECT_EQ(cuda.graphExecDestroy(exec), 0);
-    EXPECT_EQ(cuda.graphDestroy(graph), 0);
   });
   EXPECT_EQ(fake_.misuse(), "");
 }

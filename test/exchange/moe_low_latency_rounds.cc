@@ -178,4 +178,30 @@ void playLowLatencyRounds(MoeRanks &all, const MoeLowLatencyShape &shape, uint32
   }
 }
 
+MoeGraph::MoeGraph(dl::FakeCuda &fake, int gpu, dl::CudaStream stream,
+                   const std::function<void()> &calls)
+    : fake_(fake), gpu_(gpu), stream_(stream) {
+  const dl::Cuda &cuda = fake_.table();
+  fake_.setCurrent(gpu_);
+  EXPECT_EQ(cuda.streamBeginCapture(stream_, dl::kCudaCaptureThreadLocal), 0);
+  calls();
+  EXPECT_EQ(cuda.streamEndCapture(stream_, &graph_), 0);
+  EXPECT_EQ(cuda.graphInstantiate(&exec_, graph_, 0), 0);
+}
+
+MoeGraph::~MoeGraph() {
+  EXPECT_EQ(fake_.table().graphExecDestroy(exec_), 0);
+  EXPECT_EQ(fake_.table().graphDestroy(graph_), 0);
+}
+
+void MoeGraph::launch() const {
+  fake_.setCurrent(gpu_);
+  ASSERT_EQ(fake_.table().graphLaunch(exec_, stream_), 0);
+}
+
+void MoeGraph::finish() const {
+  fake_.setCurrent(gpu_);
+  ASSERT_EQ(fake_.table().streamSynchronize(stream_), 0);
+}
+
 } // namespace coll::rt::test

@@ -6,6 +6,7 @@
 #include "runtime/exchange/moe_low_latency_reference.h"
 #include "test/exchange/moe_rig.h"
 
+#include <functional>
 #include <random>
 
 namespace coll::rt::test {
@@ -55,6 +56,22 @@ inline void must(const Status &status) { ASSERT_TRUE(status.ok()) << status.toSt
 // Enqueues a call, or its two phases.
 void lowLatencyDispatch(MoeRank &rank, const LowLatencyMemory &memory, bool hooked);
 void lowLatencyCombine(MoeRank &rank, const LowLatencyMemory &memory, bool hooked);
+
+// Calls on a stream of a GPU, captured to be replayed.
+class MoeGraph {
+public:
+  MoeGraph(dl::FakeCuda &fake, int gpu, dl::CudaStream stream, const std::function<void()> &calls);
+  ~MoeGraph();
+  void launch() const;
+  void finish() const; // and all else on the stream
+
+private:
+  dl::FakeCuda &fake_;
+  const int gpu_;
+  const dl::CudaStream stream_;
+  dl::CudaGraph graph_ = nullptr;
+  dl::CudaGraphExec exec_ = nullptr;
+};
 
 // Two batches of one rank beside each other, the first in bf16, the second in fp8.
 class TwoBatches {

@@ -57,6 +57,8 @@ struct Belief {
   ReshardDirection direction = ReshardDirection::Push;
 };
 
+struct Failing;
+
 class ReshardNodesTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -85,6 +87,7 @@ protected:
   void runCase(const ReshardSpec &spec, ReshardStrategy strategy, ReshardDirection direction,
                const GpuReshardOptions &options);
   void expectMismatch(const Belief &usual, const Belief &other);
+  std::unique_ptr<NodesReshard> make(Failing &failing, int rank, dl::GpuMemory &memory);
   void runRandom(uint64_t seed, int layouts, int casesEach);
 
   dl::FakeCuda fake_{2};
@@ -254,6 +257,17 @@ struct Failing {
   Bytes memory = Bytes(8000);
 };
 
+std::unique_ptr<NodesReshard> ReshardNodesTest::make(Failing &failing, int rank,
+                                                     dl::GpuMemory &memory) {
+  memory = dl::GpuMemory::create(gpuOf(rank), dl::GpuMemory::Kind::Device, 8000).take();
+  ReshardBuffers buffers = failing.of(rank);
+  (rank < 2 ? buffers.source : buffers.target).data = memory.device();
+  auto made = NodesReshard::create(failing.plan, buffers, *networks_[static_cast<size_t>(rank)], {},
+                                   emulate);
+  EXPECT_TRUE(made.ok()) << made.status().toString();
+  return made.ok() ? made.take() : nullptr;
+}
+
 // Rank 1 goes away instead of sending; the others say so.
 TEST_F(ReshardNodesTest, ARankThatIsGoneIsNamedByAll) {
   transport_ = tcp();
@@ -261,20 +275,16 @@ TEST_F(ReshardNodesTest, ARankThatIsGoneIsNamedByAll) {
   Failing failing;
   networks_[1].reset();
   onRanks({0, 2}, [&](int rank) {
-    dl::GpuMemory memory =
-        dl::GpuMemory::create(gpuOf(rank), dl::GpuMemory::Kind::Device, 8000).take();
-    ReshardBuffers buffers = failing.of(rank);
-    (rank < 2 ? buffers.source : buffers.target).data = memory.device();
-    auto made = NodesReshard::create(failing.plan, buffers, *networks_[static_cast<size_t>(rank)],
-                                     {}, emulate);
-    ASSERT_TRUE(made.ok()) << made.status().toString();
+    dl::GpuMemory memory;
+    const std::unique_ptr<NodesReshard> reshard = make(failing, rank, memory);
+    ASSERT_TRUE(reshard);
     Status status;
     while (status.ok()) // rank 0 may have sent all before it hears
-      status = (*made)->run(streams_[rank]);
+      status = reshard->run(streams_[rank]);
     EXPECT_EQ(status.code(), kCollPeer) << status.toString();
     EXPECT_NE(status.message().find("rank 1 is gone"), std::string::npos) << status.message();
     // It stays so.
-    EXPECT_EQ((*made)->run(streams_[rank]).code(), kCollPeer);
+    EXPECT_EQ(reshard->run(streams_[rank]).code(), kCollPeer);
   });
 }
 
@@ -285,21 +295,17 @@ TEST_F(ReshardNodesTest, ADriverThatFailsOneRankEndsAll) {
   std::atomic<int> ready{0};
   std::atomic<bool> hasFailed{false};
   onRanks({0, 1, 2}, [&](int rank) {
-    dl::GpuMemory memory =
-        dl::GpuMemory::create(gpuOf(rank), dl::GpuMemory::Kind::Device, 8000).take();
-    ReshardBuffers buffers = failing.of(rank);
-    (rank < 2 ? buffers.source : buffers.target).data = memory.device();
-    auto made = NodesReshard::create(failing.plan, buffers, *networks_[static_cast<size_t>(rank)],
-                                     {}, emulate);
-    ASSERT_TRUE(made.ok()) << made.status().toString();
-    EXPECT_TRUE((*made)->run(streams_[rank]).ok());
+    dl::GpuMemory memory;
+    const std::unique_ptr<NodesReshard> reshard = make(failing, rank, memory);
+    ASSERT_TRUE(reshard);
+    EXPECT_TRUE(reshard->run(streams_[rank]).ok());
     ++ready;
     const int64_t end = net::nowUs() + 60'000'000;
     while ((rank == 1 ? ready < 3 : !hasFailed) && net::nowUs() < end)
       std::this_thread::yield();
     if (rank == 1)
       fake_.failNext("eventRecord", dl::kCudaInvalidValue);
-    const Status status = (*made)->run(streams_[rank]);
+    const Status status = reshard->run(streams_[rank]);
     hasFailed = true;
     EXPECT_EQ(status.code(), kCollDevice) << status.toString();
     EXPECT_NE(status.message().find("cuEventRecord"), std::string::npos) << status.message();
