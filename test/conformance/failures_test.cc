@@ -95,7 +95,7 @@ TEST_P(Failures, TransferSizesMustAgree) {
 // Everybody waits for what never comes; the deadline ends it.
 TEST_P(Failures, TimeoutNamesTheOperationAndThePeers) {
   COLL_NEEDS_RANKS(2);
-  std::vector<Status> all = outcomes(GetParam(), oneGroup(2), 100'000, [](Member &m) {
+  std::vector<Status> all = outcomes(GetParam(), oneGroup(2), 500'000, [](Member &m) {
     Elements data(kCollF32, 1);
     Call call =
         makeCall(m.rank ? OpKind::Recv : OpKind::Send, kCollF32, 1, data.data(), data.data());

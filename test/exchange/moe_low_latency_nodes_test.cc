@@ -450,7 +450,7 @@ TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeEndsTheOthers) {
   for (const int nodeSize : {1, 2}) {
     const int last = 2 * nodeSize - 1;
     // Slow machines reach their calls within it.
-    MoeRanks all = ranks(2 * nodeSize, nodeSize, nodeSize * 1'000'000);
+    MoeRanks all = ranks(2 * nodeSize, nodeSize, nodeSize * 2'000'000);
     expectFailures(all, last, kCollTimeout,
                    "rank " + std::to_string(last) +
                        ", or its data, did not come before the deadline",

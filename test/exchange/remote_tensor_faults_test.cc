@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <thread>
 
 namespace coll::rt::exchange::test {
@@ -235,8 +236,19 @@ int64_t workIn(std::chrono::milliseconds time) {
   return now() - before;
 }
 
+// Until something was said there, for a minute at most.
+void awaitWords(int file) {
+  struct stat state = {};
+  for (int i = 0; i < 60'000 && state.st_size == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    fstat(file, &state);
+  }
+}
+
 // In a process of its own: 0, or what went wrong.
 int serveWithout(bool hasFewerThanOpen, int out, int in) {
+  // The sanitizers look at a type of thread once, and need descriptors for that.
+  TensorOwner::create({"first", nullptr, 0, nullptr}).take().reset();
   testing::internal::CaptureStderr();
   auto owner = TensorOwner::create({"child", nullptr, 0, nullptr}).take();
   auto *data = static_cast<char *>(owner->allocate(64).take());
@@ -250,6 +262,7 @@ int serveWithout(bool hasFewerThanOpen, int out, int in) {
   setrlimit(RLIMIT_NOFILE, &few);
   say(out, handle);
   waitForEnd(in); // somebody is at the socket
+  awaitWords(STDERR_FILENO);
   const bool isCalm = workIn(std::chrono::milliseconds(300)) < 100'000;
   setrlimit(RLIMIT_NOFILE, &before);
   waitForEnd(in); // and was served

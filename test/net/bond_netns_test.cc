@@ -22,7 +22,7 @@ protected:
         options.iface = "coll0,coll1";
         options.dataStreams = 2;
         options.threads = 1;
-        options.timeoutUs = 2'000'000;
+        options.timeoutUs = 4'000'000;
         return createTcpTransport(options, testSecret());
       });
       // Links are made from within its calls, too.

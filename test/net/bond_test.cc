@@ -418,7 +418,7 @@ TEST_P(BondDeadlineTest, ClosingEndsWithoutThePeer) {
   expectDone(*ends.left, send(*ends.left, data, 1), data.size());
   const int64_t begin = nowUs();
   ends.left.reset();
-  EXPECT_LT(nowUs() - begin, 1'000'000);
+  EXPECT_LT(nowUs() - begin, 1'900'000); // what is owed lingers for 2 s, elsewhere
   left_.bond.reset();
   EXPECT_LT(nowUs() - begin, 10'000'000);
 }

@@ -87,9 +87,13 @@ TEST_F(BondVerbsTest, APortThatIsUpAgainIsUsedAgain) {
     open();
     fake_.fail(port, 1);
     exchange([&] { fake_.raise(device, IBV_EVENT_PORT_ERR); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     exchange([] {});
-    const int before = fake_.numWrites(device);
+    // Until it is known to be down.
+    int before = -1;
+    for (int64_t end = nowUs() + kPatientUs; fake_.numWrites(device) != before && nowUs() < end;) {
+      before = fake_.numWrites(device);
+      expectUsable(ends_);
+    }
     for (int64_t end = nowUs() + 300'000; nowUs() < end;)
       expectUsable(ends_);
     EXPECT_EQ(fake_.numWrites(device), before);

@@ -242,7 +242,7 @@ TEST(TcpTest, AVanishedPeerEndsInAnError) {
   auto make = [] {
     TcpOptions options;
     options.iface = "coll0";
-    options.timeoutUs = 1'500'000;
+    options.timeoutUs = 4'000'000;
     return createTcpTransport(options, testSecret());
   };
   auto left = NamespacedTransport::create(**pair, 0, make);

@@ -10,6 +10,7 @@
 #include "test/runtime/scoped_routes.h"
 
 #include <chrono>
+#include <future>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -374,11 +375,12 @@ TEST_F(DirectBackend, PlacesInSymmetricMemoryHaveToAgree) {
 // The peer never calls; nobody looks at the stream but the driver.
 TEST_F(DirectBackend, AKernelEndsByItselfAtTheDeadline) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
-  std::vector<Status> all = run(options(2, 1'000'000), [&](Rank &me) {
+  std::promise<void> ended;
+  std::vector<Status> all = run(options(2, 3'000'000), [&](Rank &me) {
     float *data = floats(me.rank, {1});
     Status status = me.group.run(sum(data, 1));
-    if (me.rank == 1 || !status.ok()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    if (me.rank == 1) {
+      (void)ended.get_future().wait_for(std::chrono::minutes(1));
       return status;
     }
     dl::CudaStream on = stream();
@@ -388,6 +390,7 @@ TEST_F(DirectBackend, AKernelEndsByItselfAtTheDeadline) {
     EXPECT_TRUE(status.ok()) << status.toString();
     EXPECT_EQ(cuda.table().streamSynchronize(on), dl::kCudaSuccess);
     status = me.endpoint.synchronize(on);
+    ended.set_value();
     (void)cuda.table().streamDestroy(on);
     return status;
   });

@@ -14,6 +14,7 @@
 #include "test/runtime/scoped_routes.h"
 
 #include <cstring>
+#include <future>
 #include <gtest/gtest.h>
 #include <string_view>
 #include <thread>
@@ -444,16 +445,19 @@ TEST_F(DirectRootUpdate, MembersThatDifferAreFound) {
 TEST_F(DirectRootUpdate, AMemberThatDoesNotComeEndsAtTheDeadline) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
   const RootUpdateOptions update = shards(300, 2);
-  std::vector<Status> all = run(options(2, 1'000'000), [&](Rank &me) -> Status {
+  std::promise<void> ended;
+  std::vector<Status> all = run(options(2, 3'000'000), [&](Rank &me) -> Status {
     Result<Step> made = make(me, update);
     if (!made)
       return made.status();
     COLL_RETURN_IF_ERROR(me.group.run(Call()));
     if (me.rank == 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+      (void)ended.get_future().wait_for(std::chrono::minutes(1));
       return {};
     }
-    return me.group.run(made->update->call(made->gradients, made->parameters, nullptr));
+    Status status = me.group.run(made->update->call(made->gradients, made->parameters, nullptr));
+    ended.set_value();
+    return status;
   });
   EXPECT_EQ(all[0].code(), kCollTimeout) << all[0].toString();
   EXPECT_TRUE(contains(all[0], "root_update")) << all[0].toString();

@@ -296,7 +296,7 @@ TEST_F(NcclBackend, AConnectionThatHangsRunsIntoTheDeadline) {
   nccl.hangConnect();
   auto begin = std::chrono::steady_clock::now();
   std::vector<Status> all = run(
-      options(2, 200'000), [&](Rank &me) { return me.group.run(sum(floats(me.rank, {1}), 1)); });
+      options(2, 4'000'000), [&](Rank &me) { return me.group.run(sum(floats(me.rank, {1}), 1)); });
   int timeouts = 0;
   for (const Status &status : all) {
     EXPECT_TRUE(status.code() == kCollTimeout || status.code() == kCollAborted)
@@ -338,7 +338,7 @@ TEST_F(NcclBackend, KnownCallsThatDifferRunIntoTheDeadlineUnlessAllAreCompared) 
         return status;
     return me.group.run(sum(data, 4 + me.rank));
   };
-  for (const Status &status : run(options(2, 200'000), body))
+  for (const Status &status : run(options(2, 4'000'000), body))
     EXPECT_TRUE(contains(status, "is like one before")) << status.toString();
   ScopedEnv every("COLL_NCCL_CHECK", "2");
   for (const Status &status : run(options(2), body))
@@ -369,7 +369,7 @@ TEST_F(NcclBackend, ABrokenCommunicatorEndsTheJobAndIsRebuilt) {
 TEST_F(NcclBackend, AHangOnTheGpuRunsIntoTheDeadline) {
   nccl.hangAfter(2);
   auto begin = std::chrono::steady_clock::now();
-  std::vector<Status> all = run(options(2, 200'000), [&](Rank &me) {
+  std::vector<Status> all = run(options(2, 4'000'000), [&](Rank &me) {
     float *data = floats(me.rank, {1});
     Status first = me.group.run(sum(data, 1)), second = me.group.run(sum(data, 1));
     EXPECT_TRUE(first.ok()) << first.toString();

@@ -264,12 +264,12 @@ TEST(NetProgressDeadline, OneElsewhereEndsWhatNobodyLooksAt) {
 
 // The time of a computation is not that of a wait.
 TEST(NetProgressDeadline, BeginsWithTheWait) {
-  Job job(2, "loopback", /*timeoutUs=*/300'000);
+  Job job(2, "loopback", /*timeoutUs=*/1'500'000);
   std::unique_ptr<Communicator> first = job.group(0, {0, 1}), second = job.group(1, {0, 1});
   std::vector<float> a(4, 1), b(4, 2);
   Result<Request *> request = first->start(sumOf(a));
   ASSERT_TRUE(request.ok());
-  std::this_thread::sleep_for(milliseconds(500));
+  std::this_thread::sleep_for(milliseconds(2000));
   ASSERT_TRUE(job[0].health().ok());
   ASSERT_TRUE(second->run(sumOf(b)).ok());
   ASSERT_TRUE(job[0].wait(*request).ok());

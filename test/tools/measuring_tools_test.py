@@ -436,13 +436,14 @@ class CollPerfTest(unittest.TestCase):
     # As one whose GPU never answers: no deadline of the backend's ends it.
     def test_a_rank_that_hangs_ends_the_run(self):
         process = self.begin("all_reduce", "--backend=threads", "--ranks=2", "-b1M", "-e1M",
-                             "-n100000000", "--timeout=1")
+                             "-n100000000", "--timeout=5")
         time.sleep(0.5)
         os.kill(children_of(process.pid)[0], signal.SIGSTOP)
         output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, output)
-        self.assertIn("threads, the process of all ranks, last seen at its eager operations: its "
-                      "process does not answer", errors)
+        # How far it gets by then is the machine's affair.
+        self.assertRegex(errors, "threads, the process of all ranks, last seen at its "
+                         "(check|warm-up|eager operations): its process does not answer")
 
     def test_a_killed_rank_ends_a_reshard(self):
         process = self.begin("reshard", "--shape=2048x2048", "--no-check", "-n1000000",

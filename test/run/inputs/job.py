@@ -10,6 +10,7 @@ Prints what each rank wrote, rank by rank, and its exit status.
 """
 
 import os
+import random
 import re
 import signal
 import socket
@@ -18,9 +19,17 @@ import sys
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """One that nobody else on this machine gets by asking for any port."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as text:
+        first = int(text.read().split()[0])
+    while True:
+        port = random.randrange(1024, first)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 def wait_and_stop(processes, rank, number):
