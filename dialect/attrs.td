@@ -69,7 +69,7 @@ def Coll_DimShardingAttr : Coll_Attr<"DimSharding", "dim"> {
     [i * block, min((i + 1) * block, E)). The last shards may be short or empty.
     Without axes the dimension is whole on every rank.
 
-    Constraints: (C1) no axis occurs twice. (C2) unit >= 1.
+    Constraints: (C1) no axis occurs twice. (C2) 1 <= unit < 2^31.
   }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::StringAttr">:$axes,

@@ -100,9 +100,10 @@ static LogicalResult verifySharding(EmitError emitError, Operation *op, Attribut
   auto sharding = dyn_cast<ShardingAttr>(attribute);
   if (!sharding)
     return emitError() << "expected a #coll.sharding, but found " << attribute;
-  auto shaped = dyn_cast<ShapedType>(type);
-  int64_t rank = shaped && shaped.hasRank() ? shaped.getRank() : 0;
-  if (static_cast<int64_t>(sharding.getDims().size()) != rank)
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return emitError() << "only a tensor of static shape has a sharding, but its value is " << type;
+  if (static_cast<int64_t>(sharding.getDims().size()) != tensor.getRank())
     return emitError() << "sharding has " << sharding.getDims().size()
                        << " dimensions, but its value is " << type;
   return coll::detail::verifyShardingSymbols(emitError, op, sharding);

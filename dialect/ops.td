@@ -660,6 +660,7 @@ def Coll_ReshardOp : Coll_Op<"reshard",
 
     Constraints: (C1) both shardings have one entry per dimension. (C2) both
     name one mesh. (C3) where both are partial, they have one reduction kind.
+    (C4) `coll.shardings`, where given, is the target.
   }];
   let arguments = (ins Coll_Tensor:$input, Coll_ShardingAttr:$source, Coll_ShardingAttr:$target);
   let results = (outs Coll_Tensor:$result);

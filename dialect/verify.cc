@@ -14,6 +14,8 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::coll;
 
@@ -41,6 +43,8 @@ LogicalResult DimShardingAttr::verify(EmitError emitError, ArrayRef<StringAttr> 
     return failure();
   if (unit < 1) // (C2)
     return emitError() << "unit must be at least 1, but is " << unit;
+  if (unit > std::numeric_limits<int32_t>::max()) // (C2)
+    return emitError() << "unit must be less than 2^31, but is " << unit;
   return success();
 }
 
@@ -183,6 +187,10 @@ LogicalResult ReshardOp::verify() {
     return emitOpError("changes the reduction of a partial value from ")
            << stringifyReductionKind(getSource().getPartialKind()) << " to "
            << stringifyReductionKind(getTarget().getPartialKind());
+  auto given = (*this)->getAttrOfType<ArrayAttr>(kShardingsAttr);
+  if (given && (given.size() != 1 || given[0] != getTarget())) // (C4)
+    return emitOpError("goes to ")
+           << getTarget() << ", but its " << kShardingsAttr << " are " << given;
   return success();
 }
 

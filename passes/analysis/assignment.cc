@@ -63,6 +63,13 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
 
 } // namespace
 
+bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape) {
+  return llvm::all_of(llvm::zip(a.getDims(), b.getDims(), shape), [&](auto dims) {
+    auto [left, right, extent] = dims;
+    return normalize(mesh, left, extent) == normalize(mesh, right, extent);
+  });
+}
+
 Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp mesh,
                               ArrayRef<ShardingAttr> operands,
                               llvm::function_ref<bool(Value)> isNeutral,

@@ -3,6 +3,7 @@
 #include "passes/analysis/sharding_map.h"
 
 #include "dialect/sharding.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::coll {
 
@@ -59,6 +60,17 @@ SmallVector<ShardingAttr> getTerminatorShardings(Operation *terminator) {
   for (auto [index, sharding] : llvm::enumerate(results))
     shardings[index + skipped] = sharding;
   return shardings;
+}
+
+SmallVector<Value> getCapturedTensors(Operation *op) {
+  SmallVector<Value> tensors;
+  if (op->getNumRegions() == 0 || isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+    return tensors;
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  llvm::copy_if(captured, std::back_inserter(tensors),
+                [](Value value) { return isa<RankedTensorType>(value.getType()); });
+  return tensors;
 }
 
 void setShardings(Operation *op, ArrayRef<ShardingAttr> shardings) {

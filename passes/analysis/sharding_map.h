@@ -27,6 +27,10 @@ bool isUniformLoop(Operation *op);
 /// entry i is null where operand i has none. Null values for other terminators.
 SmallVector<ShardingAttr> getTerminatorShardings(Operation *terminator);
 
+/// Tensors from outside that regions of `op` read, which see whole values; none for loops and
+/// branches, whose operations have shardings of their own.
+SmallVector<Value> getCapturedTensors(Operation *op);
+
 /// Records `shardings` on `op`; what is null (not a tensor) is recorded as `unit`.
 void setShardings(Operation *op, ArrayRef<ShardingAttr> shardings);
 

@@ -185,6 +185,13 @@ SmallVector<SmallVector<int64_t>> getLinearSets(linalg::LinalgOp op, bool reduce
   return sets;
 }
 
+/// Whether a result has a dimension for the loop, so that no elements of it are combined over it.
+bool walksResult(linalg::LinalgOp op, unsigned loop) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return op.getMatchingIndexingMap(&init).isFunctionOfDim(loop);
+  });
+}
+
 ShardingRule linalgRule(linalg::LinalgOp op) {
   ShardingRule rule = wholeRule(op);
   SmallVector<bool> plain = getPlainLoops(op);
@@ -202,7 +209,7 @@ ShardingRule linalgRule(linalg::LinalgOp op) {
     bool parallel = iterators[loop] == utils::IteratorType::parallel;
     if (parallel)
       factorOfLoop[loop] = rule.addFactor(ranges[loop]);
-    else if (kind)
+    else if (kind && !walksResult(op, loop))
       factorOfLoop[loop] = rule.addFactor(ranges[loop], kind);
   }
   auto fill = [&](AffineMap map, SmallVector<DimFactor> &dims) {
@@ -229,6 +236,8 @@ ShardingRule reshapeRule(Operation *op, Value expanded, bool expandedIsResult,
   auto &wide = expandedIsResult ? rule.results[0] : rule.operands[0];
   auto &narrow = expandedIsResult ? rule.operands[0] : rule.results[0];
   ArrayRef<int64_t> shape = shapeOf(expanded);
+  if (llvm::is_contained(shape, 0))
+    return rule;
   // MLIR's verifier lets through indices that are none of the shape's.
   for (const ReassociationIndices &group : groups)
     if (llvm::any_of(group, [&](int64_t dim) { return dim < 0 || dim >= int64_t(shape.size()); }))
@@ -340,10 +349,21 @@ ShardingRule takeRule(TakeOp op) {
   return rule;
 }
 
+/// How an accumulation combines what it writes, where it takes updates as they are: of what it
+/// makes of them first, padding and contributions of several ranks are no neutral elements and no
+/// parts.
+std::optional<ReductionKind> getReductionKind(AccumulateOp op) {
+  Block &block = op.getCombiner().front();
+  std::optional<ReductionKind> kind = mlir::coll::getReductionKind(block, 0, 0);
+  Operation *combiner = block.getTerminator()->getOperand(0).getDefiningOp();
+  bool takesUpdate = kind && llvm::is_contained(combiner->getOperands(), block.getArgument(1));
+  return takesUpdate ? kind : std::nullopt;
+}
+
 ShardingRule accumulateRule(AccumulateOp op) {
   ShardingRule rule = wholeRule(op);
   auto &operand = rule.operands[0], &indices = rule.operands[1], &updates = rule.operands[2];
-  std::optional<ReductionKind> kind = getReductionKind(op.getCombiner().front(), 0, 0);
+  std::optional<ReductionKind> kind = getReductionKind(op);
   for (auto [position, dim] : llvm::enumerate(op.getBatchDims())) {
     int64_t size = shapeOf(op.getIndices())[position];
     const auto *batch = llvm::find(op.getIndicesBatchDims(), static_cast<int64_t>(position));

@@ -71,6 +71,10 @@ Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp me
                               llvm::function_ref<bool(Value)> isNeutral,
                               SmallVectorImpl<int64_t> &rejected);
 
+/// Whether both cut a tensor of `shape` into the same blocks: where these are equal, units mean
+/// nothing.
+bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape);
+
 /// The assignment that gives these result shardings. Where a partial result could
 /// come from several loops, the operands' shardings decide.
 Assignment assignFromResults(Operation *op, const ShardingRule &rule,

@@ -97,6 +97,18 @@ private:
         continue;
       operand.set(getReshard(operand.get(), have[index], want[index], op));
     }
+    for (Value captured : getCapturedTensors(op))
+      gatherCaptured(op, captured);
+  }
+
+  /// The regions of `op` index the whole value.
+  void gatherCaptured(Operation *op, Value captured) {
+    ShardingAttr have = recorded(captured), want = replicated(captured);
+    if (have == want)
+      return;
+    Value whole = getReshard(captured, have, want, op);
+    captured.replaceUsesWithIf(
+        whole, [&](OpOperand &use) { return op->isProperAncestor(use.getOwner()); });
   }
 
   /// A neutral constant is its own contribution.

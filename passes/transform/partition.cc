@@ -104,6 +104,16 @@ LogicalResult FunctionPartitioner::partitionNested(Operation *op) {
 
 namespace {
 
+bool isPartitioned(func::FuncOp function) {
+  auto knows = [](unsigned count, llvm::function_ref<Attribute(unsigned)> attribute) {
+    return llvm::any_of(llvm::seq(count), [&](unsigned index) { return attribute(index); });
+  };
+  return knows(function.getNumArguments(),
+               [&](unsigned index) { return function.getArgAttr(index, kGlobalTypeAttr); }) ||
+         knows(function.getNumResults(),
+               [&](unsigned index) { return function.getResultAttr(index, kGlobalTypeAttr); });
+}
+
 class PartitionPass : public impl::PartitionPassBase<PartitionPass> {
 public:
   using PartitionPassBase::PartitionPassBase;
@@ -117,7 +127,13 @@ public:
       if (function.isExternal())
         continue;
       MeshOp mesh = getFunctionMesh(function);
-      if (mesh && failed(FunctionPartitioner(function, mesh, f32Sums).run()))
+      if (!mesh)
+        continue;
+      if (isPartitioned(function)) {
+        function.emitOpError() << "has been partitioned already: its types are those of one rank";
+        return signalPassFailure();
+      }
+      if (failed(FunctionPartitioner(function, mesh, f32Sums).run()))
         return signalPassFailure();
     }
   }

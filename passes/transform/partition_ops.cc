@@ -39,6 +39,23 @@ bool isSplitUnevenly(MeshOp mesh, const Factor &factor, DimShardingAttr split) {
   return split && factor.reduction && isUneven(mesh, split, factor.size);
 }
 
+/// Whether zeros in the inputs' padding keep it out of a sum of products: both have to walk the
+/// loop, since a zero times an infinity of the other would be no zero.
+bool isKeptOutByZeros(MeshOp mesh, linalg::LinalgOp op, const ShardingRule &rule,
+                      const Assignment &assignment) {
+  if (!isSumOfProducts(op))
+    return false;
+  for (auto [index, factor] : llvm::enumerate(rule.factors)) {
+    auto walks = [&, index = static_cast<int64_t>(index)](DimFactor dim) {
+      return dim.factor == index;
+    };
+    if (isSplitUnevenly(mesh, factor, assignment.factors[index]) &&
+        !(llvm::any_of(rule.operands[0], walks) && llvm::any_of(rule.operands[1], walks)))
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
@@ -77,7 +94,7 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
   fixStaticSizes(op, local);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
     offsetIndices(linalgOp, cast<linalg::LinalgOp>(local), rule, assignment);
-    if (!isSumOfProducts(linalgOp))
+    if (!isKeptOutByZeros(mesh_, linalgOp, rule, assignment))
       maskBody(linalgOp, cast<linalg::LinalgOp>(local), rule, assignment);
   }
   return success();
@@ -158,7 +175,7 @@ void FunctionPartitioner::offsetIndices(linalg::LinalgOp global, linalg::LinalgO
 LogicalResult FunctionPartitioner::maskPadding(Operation *op, const ShardingRule &rule,
                                                const Assignment &assignment) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (linalgOp && isSumOfProducts(linalgOp))
+  if (linalgOp && isKeptOutByZeros(mesh_, linalgOp, rule, assignment))
     maskInputs(linalgOp, rule, assignment);
   auto accumulate = dyn_cast<AccumulateOp>(op);
   if (!accumulate)

@@ -53,6 +53,8 @@ LogicalResult FunctionPartitioner::partitionReshard(ReshardOp op) {
     current = withDim(current, dim, split);
   }
   value = contribute(op.getLoc(), value, current, target);
+  if (!value)
+    return failure();
   mapping_.map(op.getResult(), value);
   return success();
 }
@@ -89,7 +91,7 @@ Value FunctionPartitioner::combine(ReshardOp op, Value value, ShardingAttr &curr
 }
 
 /// The converse: the first rank along the new partial axes contributes the value,
-/// the others the neutral element.
+/// the others the neutral element. Null, and an error, where there is none.
 Value FunctionPartitioner::contribute(Location loc, Value value, ShardingAttr &current,
                                       ShardingAttr target) {
   SmallVector<StringAttr> added;
@@ -99,12 +101,17 @@ Value FunctionPartitioner::contribute(Location loc, Value value, ShardingAttr &c
   if (added.empty())
     return value;
   auto type = cast<RankedTensorType>(value.getType());
+  TypedAttr identity = getIdentity(target.getPartialKind(), type.getElementType());
+  if (!identity) {
+    emitError(loc) << "cannot become partial: " << stringifyReductionKind(target.getPartialKind())
+                   << " has no neutral element of type " << type.getElementType();
+    return nullptr;
+  }
   current = target;
   SmallVector<Attribute> names(added.begin(), added.end());
   Value index = AxisIndexOp::create(builder_, loc, target.getMesh(), builder_.getArrayAttr(names));
   Value zero = arith::ConstantIndexOp::create(builder_, loc, 0);
   Value first = arith::CmpIOp::create(builder_, loc, arith::CmpIPredicate::eq, index, zero);
-  TypedAttr identity = getIdentity(target.getPartialKind(), type.getElementType());
   Value neutral = arith::ConstantOp::create(builder_, loc, DenseElementsAttr::get(type, identity));
   return arith::SelectOp::create(builder_, loc, first, value, neutral);
 }

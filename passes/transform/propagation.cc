@@ -43,7 +43,44 @@ void Propagation::combine(Value value) {
     changed_ |= combined_.insert(value).second;
 }
 
+/// Where an operation cannot give a result the sharding that the user wants, such as that of a
+/// concatenation along its dimension, a reshard behind it does.
+void Propagation::detachWishes() {
+  SmallVector<Operation *> ops;
+  function_->walk([&](Operation *op) {
+    if (op->hasAttr(kShardingsAttr) &&
+        !isa<scf::ForOp, scf::WhileOp, scf::IfOp, ReshardOp, CollectiveOpInterface>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    SmallVector<ShardingAttr> shardings = mlir::coll::getResultShardings(op);
+    if (llvm::any_of(shardings, [](ShardingAttr wish) { return wish && wish.isPartial(); }))
+      continue;
+    const ShardingRule &rule = ruleOf(op);
+    Assignment assignment = assignFromResults(op, rule, shardings, effectiveOperands(op));
+    for (auto [index, result] : llvm::enumerate(op->getResults())) {
+      ShardingAttr wish = shardings[index];
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!wish || !type)
+        continue;
+      ShardingAttr own = getResultSharding(rule, assignment, mesh_, index);
+      if (splitAlike(mesh_, own, wish, type.getShape()))
+        continue;
+      OpBuilder builder(op->getContext());
+      builder.setInsertionPointAfter(op);
+      auto reshard = ReshardOp::create(builder, op->getLoc(), result, own, wish);
+      setShardings(reshard, {wish});
+      std::string why = op->getName().getStringRef().str() + " cannot be split as wanted by itself";
+      reshard->setAttr(kWhyAttr, builder.getStringAttr(why));
+      result.replaceAllUsesExcept(reshard.getResult(), reshard);
+      shardings[index] = own;
+    }
+    setShardings(op, shardings);
+  }
+}
+
 void Propagation::run() {
+  detachWishes();
   function_->walk([&](Operation *op) {
     if (op->hasAttr(kShardingsAttr))
       fixed_[op] = mlir::coll::getResultShardings(op);
@@ -123,6 +160,8 @@ void Propagation::visitRule(Operation *op) {
       op, rule, mesh_, operands, [&](Value value) { return isNeutral(value); }, rejected);
   for (int64_t index : rejected)
     combine(op->getOperand(index));
+  for (Value captured : getCapturedTensors(op))
+    combine(captured);
   SmallVector<ShardingAttr> results(op->getNumResults());
   for (auto [index, result] : llvm::enumerate(op->getResults()))
     if (isa<RankedTensorType>(result.getType()))

@@ -34,6 +34,7 @@ private:
   bool isNeutral(Value value) const;
   void combine(Value value);
 
+  void detachWishes();
   void forward();
   void visitBlock(Block &block);
   void visit(Operation *op);

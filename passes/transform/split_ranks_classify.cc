@@ -31,7 +31,7 @@ static SmallVector<Value, 3> getDeciders(Operation *op) {
     return {branch.getCondition()};
   if (auto select = dyn_cast<scf::IndexSwitchOp>(op))
     return {select.getArg()};
-  if (auto loop = dyn_cast<scf::ForOp>(op))
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && !loop.getUnsignedCmp())
     return {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
   return {};
 }

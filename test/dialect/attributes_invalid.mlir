@@ -111,3 +111,22 @@ func.func @why(%x: tensor<4xf32>) {
   %0 = coll.all_reduce sum %x over [[0]] {coll.why = 1} : tensor<4xf32>
   return
 }
+
+// -----
+
+// a sharding of what has no extents
+coll.mesh @m ["dp" = 2]
+// expected-error@+1 {{argument 0: only a tensor of static shape has a sharding, but its value is 'tensor<?xf32>'}}
+func.func @dynamic(%x: tensor<?xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}) { return }
+
+// -----
+
+coll.mesh @m ["dp" = 2]
+// expected-error@+1 {{argument 0: only a tensor of static shape has a sharding, but its value is 'memref<4xf32>'}}
+func.func @buffer(%x: memref<4xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}) { return }
+
+// -----
+
+coll.mesh @m ["dp" = 2]
+// expected-error@+1 {{argument 0: only a tensor of static shape has a sharding, but its value is 'f32'}}
+func.func @scalar(%x: f32 {coll.sharding = #coll.sharding<@m, []>}) { return }

@@ -60,6 +60,25 @@ func.func @dim_c2(%x: tensor<8x4xf32>) {
 
 // -----
 
+coll.mesh @m ["dp" = 4, "tp" = 2]
+func.func @dim_c2_most(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{unit must be less than 2^31, but is 2147483648}}
+  %r = coll.reshard %x from <@m, [["dp"] unit 2147483648, []]> to <@m, [[], []]> : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// reshard_c4
+coll.mesh @m ["dp" = 4, "tp" = 2]
+func.func @reshard_c4(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{goes to #coll.sharding<@m, [[], []]>, but its coll.shardings are [#coll.sharding<@m, [["tp"], []]>]}}
+  %r = coll.reshard %x from <@m, [["dp"], []]> to <@m, [[], []]> {coll.shardings = [#coll.sharding<@m, [["tp"], []]>]} : tensor<8x4xf32>
+  return
+}
+
+// -----
+
 // sharding_c1
 coll.mesh @m ["dp" = 4, "tp" = 2]
 func.func @sharding_c1(%x: tensor<8x4xf32>) {

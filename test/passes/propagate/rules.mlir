@@ -104,3 +104,33 @@ module @backward {
     return %r : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// Along its dimension a concatenation is whole; the block that is wanted is taken behind it.
+// CHECK-LABEL: @wanted
+// CHECK: %[[WHOLE:.*]] = tensor.concat {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\[\]\]}}>]}
+// CHECK: %[[PART:.*]] = coll.reshard %[[WHOLE]] from <@m, {{\[\[\]\]}}> to <@m, {{\[\["dp"\]\]}}>
+// CHECK-SAME: coll.why = "tensor.concat cannot be split as wanted by itself"
+// CHECK: return %[[PART]]
+module @wanted {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}) -> tensor<16xf32> {
+    %r = tensor.concat dim(0) %x, %x {coll.shardings = [#coll.sharding<@m, [["dp"]]>]}
+        : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+    return %r : tensor<16xf32>
+  }
+}
+
+// -----
+
+// Nothing of no elements can be split.
+// CHECK-LABEL: @nothing
+// CHECK: tensor.expand_shape {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\[\], \[\]\]}}>]}
+module @nothing {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%x: tensor<0xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}) -> tensor<4x0xf32> {
+    %r = tensor.expand_shape %x [[0, 1]] output_shape [4, 0] : tensor<0xf32> into tensor<4x0xf32>
+    return %r : tensor<4x0xf32>
+  }
+}

@@ -130,3 +130,24 @@ func.func @step(%x: tensor<2x4xf32>, %e: tensor<2x1xi32>, %w: tensor<2x1xf32>) -
   }
   return %y : tensor<2x4xf32>
 }
+
+// -----
+
+// What a loop counts without a sign is decided where it runs.
+// CHECK-LABEL: @unsigned
+// CHECK-COUNT-1: coll.program
+// CHECK: scf.for unsigned
+// CHECK-NOT: coll.program
+module @unsigned {
+  coll.mesh @m ["x" = 2]
+  func.func @step(%x: tensor<4xf32>) {
+    %r = coll.rank
+    %z = arith.constant 0 : index
+    %ub = arith.subi %z, %r : index
+    %st = arith.constant -1 : index
+    scf.for unsigned %i = %z to %ub step %st {
+      %s = coll.all_reduce sum %x over @m["x"] : tensor<4xf32>
+    }
+    return
+  }
+}
