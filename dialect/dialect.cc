@@ -9,6 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -28,6 +29,18 @@ using namespace mlir::coll;
 #define GET_OP_CLASSES
 #include "dialect/ops.cc.inc"
 
+namespace {
+
+/// Every operation may stand in the function that calls its own.
+struct CollInliner final : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+};
+
+} // namespace
+
 void CollDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -41,6 +54,7 @@ void CollDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/ops.cc.inc"
       >();
+  addInterfaces<CollInliner>();
 }
 
 Operation *CollDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -9,6 +9,11 @@
 
 namespace mlir::coll {
 
+/// Calls go into what calls them, unless they are recursive; nothing else changes.
+static void addInliner(OpPassManager &pm) {
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+}
+
 void buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
   ImportStablehloPassOptions import;
   import.stateArgs = options.stateArgs;
@@ -23,6 +28,7 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
   dataParallel.ranks = options.ranks;
   dataParallel.axis = options.axis;
   dataParallel.mesh = options.mesh;
+  addInliner(pm);
   pm.addPass(createInsertDataParallelPass(dataParallel)); // L1
   buildPartitionPipeline(pm, options.partition);
 }
@@ -30,6 +36,7 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
   PartitionPassOptions partition;
   partition.f32Sums = options.f32Sums;
+  addInliner(pm);
   pm.addPass(createDropEmptyPass());
   pm.addPass(createPropagatePass());          // L2
   pm.addPass(createInsertReshardsPass());     // L3
@@ -50,6 +57,7 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 }
 
 void buildExecutablePipeline(OpPassManager &pm) {
+  addInliner(pm);
   pm.addPass(createDropEmptyPass());
   pm.addPass(createLowerIndexedPass());
   pm.addPass(createLowerContractionsPass());

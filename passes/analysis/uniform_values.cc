@@ -10,13 +10,19 @@
 using namespace mlir;
 using namespace mlir::coll;
 
+static constexpr size_t kMaxAxes = 64;
+
 UniformValues::UniformValues(func::FuncOp function, GroupTable &groups) : groups_(groups) {
+  auto meshes = function->getParentOfType<ModuleOp>().getOps<MeshOp>();
+  if (llvm::hasSingleElement(meshes) && (*meshes.begin()).getAxisNames().size() <= kMaxAxes) {
+    mesh_ = *meshes.begin();
+    all_ = axesOf(llvm::to_vector(mesh_.getAxisNames().getAsRange<StringAttr>())) | 1;
+  }
   for (BlockArgument argument : function.getArguments()) {
     auto sharding = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttr);
-    if (!sharding || !sharding.isReplicated())
-      mark(argument);
+    mark(argument, sharding ? axesOf(sharding) : all_);
   }
-  // Upward to a fixpoint: values only ever become varying.
+  // Upward to a fixpoint: values only ever come to vary more.
   bool changed = true;
   while (changed) {
     changed = false;
@@ -24,39 +30,84 @@ UniformValues::UniformValues(func::FuncOp function, GroupTable &groups) : groups
   }
 }
 
-bool UniformValues::markAll(ValueRange values) {
-  bool changed = false;
+/// Axes of one rank are none.
+UniformValues::AxisSet UniformValues::axesOf(ArrayRef<StringAttr> axes) const {
+  if (!mesh_)
+    return axes.empty() ? 0 : all_;
+  AxisSet set = 0;
+  MeshOp mesh = mesh_;
+  for (auto [index, axis] : llvm::enumerate(mesh.getAxisNames()))
+    if (llvm::is_contained(axes, axis) && mesh.getAxisSizes()[index] > 1)
+      set |= AxisSet(1) << index;
+  return set;
+}
+
+/// None where the group is no part of the mesh that axes describe.
+std::optional<UniformValues::AxisSet> UniformValues::axesOf(Operation *op, GroupAttr group) {
+  if (groups_.isWorld(groups_.getGroup(op, group)))
+    return all_;
+  if (mesh_ && group.isMesh())
+    return axesOf(group.getAxes());
+  return std::nullopt;
+}
+
+UniformValues::AxisSet UniformValues::axesOf(ShardingAttr sharding) const {
+  AxisSet set = axesOf(sharding.getPartialAxes());
+  for (DimShardingAttr dim : sharding.getDims())
+    set |= axesOf(dim.getAxes());
+  return set;
+}
+
+UniformValues::AxisSet UniformValues::axesOf(ValueRange values) const {
+  AxisSet set = 0;
   for (Value value : values)
-    changed |= mark(value);
+    set |= varying_.lookup(value);
+  return set;
+}
+
+bool UniformValues::mark(ValueRange values, AxisSet axes) {
+  bool changed = false;
+  for (Value value : values) {
+    AxisSet &set = varying_[value];
+    changed |= (axes & ~set) != 0;
+    set |= axes;
+  }
   return changed;
 }
 
-bool UniformValues::isVaryingSource(Operation *op) {
-  if (isa<RankOp, AxisIndexOp>(op))
-    return true;
+/// Of what reads no memory and is neither loop nor branch.
+UniformValues::AxisSet UniformValues::axesOfResults(Operation *op) {
+  if (isa<RankOp, GroupOp>(op))
+    return all_;
+  if (auto index = dyn_cast<AxisIndexOp>(op))
+    return axesOf(llvm::to_vector(index.getAxes().getAsRange<StringAttr>()));
   if (auto wait = dyn_cast<WaitOp>(op)) {
     auto start = wait.getRequest().getDefiningOp<StartOp>();
-    return !start || isVaryingSource(start.getCommunication());
+    return start ? axesOfResults(start.getCommunication()) : all_;
   }
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  if (!collective)
-    return false;
-  if (!isa<AllReduceOp, AllGatherOp, BroadcastOp>(op))
-    return true;
-  return !groups_.isWorld(groups_.getGroup(op, collective.getCommGroup()));
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+    std::optional<AxisSet> group = axesOf(op, collective.getCommGroup());
+    if (!group)
+      return all_;
+    if (isa<AllReduceOp, AllGatherOp, BroadcastOp>(op))
+      return axesOf(op->getOperands()) & ~*group;
+    return isa<ReduceScatterOp, AllToAllOp>(op) ? axesOf(op->getOperands()) | *group : all_;
+  }
+  return axesReadBy(op);
 }
 
-/// Whether `op` or an operation in it reads a varying value or makes one.
-bool UniformValues::readsVarying(Operation *op) {
-  WalkResult result = op->walk([&](Operation *nested) {
+/// What `op` and the operations in it read and make.
+UniformValues::AxisSet UniformValues::axesReadBy(Operation *op) {
+  AxisSet set = 0;
+  op->walk([&](Operation *nested) {
+    set |= axesOf(nested->getOperands());
     // What a callee computes is not followed.
-    if (isa<func::CallOp>(nested) ||
-        !llvm::all_of(nested->getOperands(), [&](Value operand) { return isUniform(operand); }))
-      return WalkResult::interrupt();
-    bool isSource = isVaryingSource(nested) || isa<GroupOp>(nested);
-    return isSource ? WalkResult::interrupt() : WalkResult::advance();
+    if (nested != op && isa<RankOp, GroupOp, AxisIndexOp, CollectiveOpInterface>(nested))
+      set |= axesOfResults(nested);
+    if (isa<func::CallOp>(nested))
+      set |= all_;
   });
-  return result.wasInterrupted();
+  return set;
 }
 
 bool UniformValues::visitControl(Operation *op, bool &handled) {
@@ -64,17 +115,14 @@ bool UniformValues::visitControl(Operation *op, bool &handled) {
   auto carry = [&](ValueRange from, ValueRange to) {
     bool changed = false;
     for (auto [source, target] : llvm::zip(from, to))
-      if (!isUniform(source))
-        changed |= mark(target);
+      changed |= mark(target, axesOf(source));
     return changed;
   };
   bool changed = false;
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    Value bounds[] = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
-    if (!llvm::all_of(bounds, [&](Value bound) { return isUniform(bound); })) {
-      changed |= mark(loop.getInductionVar());
-      changed |= markAll(loop.getResults());
-    }
+    AxisSet trips = axesOf({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+    changed |= mark(loop.getInductionVar(), trips);
+    changed |= mark(loop.getResults(), trips);
     changed |= carry(loop.getInitArgs(), loop.getRegionIterArgs());
     changed |= carry(loop.getYieldedValues(), loop.getRegionIterArgs());
     return changed | carry(loop.getRegionIterArgs(), loop.getResults());
@@ -85,11 +133,10 @@ bool UniformValues::visitControl(Operation *op, bool &handled) {
     changed |= carry(loop.getYieldOp().getOperands(), loop.getBeforeArguments());
     changed |= carry(condition.getArgs(), loop.getAfterArguments());
     changed |= carry(condition.getArgs(), loop.getResults());
-    return isUniform(condition.getCondition()) ? changed : changed | markAll(loop.getResults());
+    return changed | mark(loop.getResults(), axesOf(condition.getCondition()));
   }
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    if (!isUniform(branch.getCondition()))
-      changed |= markAll(branch.getResults());
+    changed |= mark(branch.getResults(), axesOf(branch.getCondition()));
     if (branch.getNumResults() == 0)
       return changed;
     changed |= carry(branch.thenYield().getOperands(), branch.getResults());
@@ -105,9 +152,8 @@ bool UniformValues::visit(Operation *op) {
   if (handled || op->getNumResults() == 0)
     return changed;
   if (auto group = dyn_cast<GroupOp>(op))
-    return mark(group.getPosition());
-  if (isa<AllReduceOp, AllGatherOp, BroadcastOp, WaitOp>(op))
-    return isVaryingSource(op) ? markAll(op->getResults()) : false;
+    return mark(group.getPosition(), all_);
   // What is read from memory is not followed.
-  return !isMemoryEffectFree(op) || readsVarying(op) ? markAll(op->getResults()) : false;
+  bool isFollowed = isa<CollectiveOpInterface, WaitOp>(op) || isMemoryEffectFree(op);
+  return mark(op->getResults(), isFollowed ? axesOfResults(op) : all_);
 }

@@ -81,6 +81,14 @@ struct OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPa
   }
 
   void runOnOperation() override {
+    WalkResult calls = getOperation().walk([](func::CallOp call) {
+      call.emitError() << "@" << call.getCallee()
+                       << " cannot be put in place of the call: it calls "
+                       << "itself, or has no body here";
+      return WalkResult::interrupt();
+    });
+    if (calls.wasInterrupted())
+      return signalPassFailure();
     SmallVector<func::FuncOp> drivers;
     getOperation().walk([&](func::FuncOp function) {
       if (!function.isExternal())

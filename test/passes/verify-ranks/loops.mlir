@@ -165,3 +165,29 @@ func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+// Equal along "tp" from the start, and along "dp" by a collective; axes of one rank are none.
+
+coll.mesh @m ["dp" = 2, "tp" = 2, "pp" = 1]
+func.func @step(%x: tensor<f32> {coll.sharding = #coll.sharding<@m, [], partial sum ["dp", "pp"]>},
+                %y: tensor<4xf32>) {
+  %limit = arith.constant 1.0 : f32
+  %s = coll.all_reduce sum %x over @m["dp"] : tensor<f32>
+  %norm = tensor.extract %s[] : tensor<f32>
+  %c = arith.cmpf ogt, %norm, %limit : f32
+  scf.if %c {
+    coll.barrier over @m["dp", "tp"]
+  }
+  // One axis after the other.
+  %a = coll.all_reduce max %y over @m["dp"] : tensor<4xf32>
+  %b = coll.all_reduce max %a over @m["tp"] : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %first = tensor.extract %b[%c0] : tensor<4xf32>
+  %d = arith.cmpf ogt, %first, %limit : f32
+  scf.if %d {
+    coll.barrier over @m["dp", "tp"]
+  }
+  return
+}

@@ -191,3 +191,39 @@ func.func @step(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+// What is scattered along an axis varies along it, whatever was equal before.
+
+coll.mesh @m ["dp" = 2, "tp" = 2]
+func.func @step(%x: tensor<4xf32> {coll.sharding = #coll.sharding<@m, [[]]>}) {
+  %limit = arith.constant 1.0 : f32
+  %c0 = arith.constant 0 : index
+  %r = coll.reduce_scatter sum %x dim 0 over @m["tp"] : tensor<4xf32> -> tensor<2xf32>
+  %s = coll.all_reduce sum %r over @m["dp"] : tensor<2xf32>
+  %norm = tensor.extract %s[%c0] : tensor<2xf32>
+  %c = arith.cmpf ogt, %norm, %limit : f32
+  // expected-error@below {{communicates, but its condition depends on data that may differ between ranks}}
+  scf.if %c {
+    coll.barrier over @m["dp", "tp"]
+  }
+  return
+}
+
+// -----
+
+// Of groups that are none of the mesh's axes nothing is known.
+
+coll.mesh @m ["dp" = 2, "tp" = 2]
+func.func @step(%x: tensor<f32> {coll.sharding = #coll.sharding<@m, [], partial sum ["dp"]>}) {
+  %limit = arith.constant 1.0 : f32
+  %s = coll.all_reduce sum %x over [[0, 3], [1, 2]] : tensor<f32>
+  %norm = tensor.extract %s[] : tensor<f32>
+  %c = arith.cmpf ogt, %norm, %limit : f32
+  // expected-error@below {{communicates, but its condition depends on data that may differ between ranks}}
+  scf.if %c {
+    coll.barrier over @m["dp", "tp"]
+  }
+  return
+}
