@@ -2,7 +2,7 @@
 
 #include "dialect/sharding.h"
 #include "passes/export/plan_buffers.h"
-#include "runtime/abi.h"
+#include "runtime/step/abi/abi.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,7 +1,7 @@
 //===- descriptor.h - what the runtime knows about a compiled step ----*- C++ -*-===//
 //
 // Collects the operation and group tables while code is emitted, and writes the
-// JSON text that runtime/program.h reads.
+// JSON text that runtime/program/program.h reads.
 //
 //===----------------------------------------------------------------------------===//
 

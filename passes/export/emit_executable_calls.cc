@@ -5,7 +5,7 @@
 #include "dialect/sharding.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "runtime/abi.h"
+#include "runtime/step/abi/abi.h"
 
 #include <numeric>
 

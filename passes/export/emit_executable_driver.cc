@@ -4,7 +4,7 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "runtime/abi.h"
+#include "runtime/step/abi/abi.h"
 
 using namespace mlir;
 using namespace mlir::coll;

@@ -14,7 +14,7 @@ namespace mlir::coll {
 /// The table's functions, in its order.
 enum class AbiFunction {
 #define COLL_ABI_FUNCTION(name, parameters) name,
-#include "runtime/abi.def"
+#include "runtime/step/abi/abi.def"
 #undef COLL_ABI_FUNCTION
 };
 

@@ -3,7 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "passes/export/loop_strides.h"
+#include "passes/export/kernels/loop_strides.h"
 #include "passes/export/lower_contractions.h"
 
 namespace mlir::coll {

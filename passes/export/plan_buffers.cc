@@ -3,7 +3,7 @@
 #include "passes/export/plan_buffers_impl.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "runtime/abi.h"
+#include "runtime/step/abi/abi.h"
 
 using namespace mlir;
 using namespace mlir::coll;

@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BASE_DTYPE_H
 #define COLL_RUNTIME_BASE_DTYPE_H
 
-#include "runtime/abi.h"
+#include "runtime/base/codes.h"
 #include "runtime/base/narrow.h"
 
 #include <cstdint>

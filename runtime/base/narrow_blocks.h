@@ -6,7 +6,7 @@
 #ifndef COLL_RUNTIME_BASE_NARROW_BLOCKS_H
 #define COLL_RUNTIME_BASE_NARROW_BLOCKS_H
 
-#include "runtime/abi.h"
+#include "runtime/base/codes.h"
 
 #include <cstdint>
 

@@ -7,8 +7,8 @@
 //
 // A message takes the first rule of its kind that is large enough for it. A kind is a transport's
 // name, with " scatter" behind it where data lands scattered. Without "max_bytes" a rule fits
-// every size. Who goes by it: the plugin for NCCL (net/device/device_transport.h) and backend net
-// (backend/net/gpu_transport.h), where the environment chooses nothing.
+// every size. Who goes by it: the plugin for NCCL (net/gpu/transport.h) and backend net
+// (backend/net/gpu/transport.h), where the environment chooses nothing.
 
 #ifndef COLL_RUNTIME_BASE_PATHS_H
 #define COLL_RUNTIME_BASE_PATHS_H

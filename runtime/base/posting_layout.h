@@ -56,7 +56,7 @@ enum class PostOutcome : uint32_t {
 };
 
 // What goes where. Memory is named by number, as the host has listed it
-// (net/device/device_posts.h).
+// (net/gpu/posts.h).
 struct PostPlace {
   uint32_t peer;
   uint32_t region; // of this process

@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BASE_REDUCE_H
 #define COLL_RUNTIME_BASE_REDUCE_H
 
-#include "runtime/abi.h"
+#include "runtime/base/codes.h"
 
 #include <cstdint>
 

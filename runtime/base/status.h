@@ -6,7 +6,7 @@
 #ifndef COLL_RUNTIME_BASE_STATUS_H
 #define COLL_RUNTIME_BASE_STATUS_H
 
-#include "runtime/abi.h"
+#include "runtime/base/codes.h"
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // table_file.h - the file that COLL_ROUTES names, before anyone reads a part of it: "routes" is
-// runtime/routes.h's, "paths" base/paths.h's.
+// runtime/backend/auto/routes.h's, "paths" base/paths.h's.
 
 #ifndef COLL_RUNTIME_BASE_TABLE_FILE_H
 #define COLL_RUNTIME_BASE_TABLE_FILE_H

@@ -2,7 +2,7 @@
 //
 // Nothing of CUDA is needed to build: the declarations are this project's own, with the
 // names, values and signatures of the driver API. The library is never unloaded. Tests
-// pass a table of their own (fake_cuda.h).
+// pass a table of their own (fakes/cuda.h).
 //
 // **Beside a kernel that waits for the network.** Seen on an H100 with CUDA 13.0, while a
 // kernel waited for a word of host memory; calls of another thread:

@@ -2,7 +2,7 @@
 //
 // Nothing of NCCL is needed to build: the declarations are this project's own, with the
 // names, values and signatures of the library's interface (source: nccl.h, v2.19 to v2.28).
-// The library is never unloaded. Tests pass a table of their own (fake_nccl.h).
+// The library is never unloaded. Tests pass a table of their own (fakes/nccl.h).
 //
 // Of a communicator that is made non-blocking any call may answer kNcclInProgress, and then
 // ncclCommGetAsyncError says when it has taken effect, or why not.

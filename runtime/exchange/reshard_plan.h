@@ -6,7 +6,7 @@
 // Both sides are any number of ranks, which may be the same ranks or others. A plan consists of
 // transfers between pairs, each a list of strided boxes in the two buffers' own coordinates. It
 // holds no pointers: all ranks make the same plan from the same spec, once, and execute it often
-// (reshard.h, reshard_gpu.h).
+// (reshard.h, reshard/gpu.h).
 //
 // Two strategies:
 //   Routed  each sender's part of what a receiver wants goes straight to its place
@@ -22,7 +22,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/base/strided_box.h"
-#include "runtime/shard.h"
+#include "runtime/program/shard.h"
 
 #include <cstdint>
 #include <vector>

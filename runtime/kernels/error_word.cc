@@ -1,7 +1,7 @@
 #include "runtime/kernels/error_word.h"
 
 #include "runtime/base/posting_layout.h"
-#include "runtime/kernels/moe_index_word.h"
+#include "runtime/kernels/moe/index_word.h"
 
 namespace coll::kernels {
 

@@ -1,8 +1,8 @@
 // The launchers of a build without the CUDA toolkit: they refuse.
 
-#include "runtime/kernels/pack.h"
-#include "runtime/kernels/peer_group.h"
-#include "runtime/kernels/unpack.h"
+#include "runtime/kernels/pages/pack.h"
+#include "runtime/kernels/pages/unpack.h"
+#include "runtime/kernels/peer/group.h"
 
 namespace coll::kernels {
 namespace {

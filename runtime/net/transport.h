@@ -24,7 +24,7 @@
 // between one-sided operations, there is no order.
 //
 // **Failure.** An error of a connection ends that connection and all its requests, and
-// no other. The code says what must be rebuilt (runtime/abi.h): kCollLink and kCollPeer
+// no other. The code says what must be rebuilt (runtime/step/abi/abi.h): kCollLink and kCollPeer
 // the connection; kCollInvalidCall and kCollMismatch concern one request alone.
 
 #ifndef COLL_RUNTIME_NET_TRANSPORT_H

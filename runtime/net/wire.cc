@@ -1,6 +1,6 @@
 #include "runtime/net/wire.h"
 
-#include "runtime/abi.h"
+#include "runtime/base/codes.h"
 
 namespace coll::net::wire {
 

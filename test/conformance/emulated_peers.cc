@@ -1,8 +1,8 @@
 #include "test/conformance/emulated_peers.h"
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/kernels/peer_emulation.h"
-#include "runtime/kernels/root_update_emulation.h"
+#include "test/support/emulation/peer.h"
+#include "test/support/emulation/root_update.h"
+#include "test/support/fakes/cuda.h"
 
 #include <atomic>
 #include <functional>

@@ -2,12 +2,12 @@
 // slots of staging memory, and must not starve each other; compressed messages bring the same bits;
 // damage is repaired; a kernel that does not move is ended; a handle of another version is refused.
 
-#include "runtime/backend/net/gpu_mover.h"
+#include "runtime/backend/net/gpu/mover.h"
 #include "runtime/backend/net/mesh.h"
 #include "runtime/base/env.h"
 #include "runtime/base/narrow.h"
-#include "runtime/kernels/compress.h"
-#include "runtime/net/device/device_transport.h"
+#include "runtime/kernels/compress/compress.h"
+#include "runtime/net/gpu/transport.h"
 #include "runtime/net/loopback/loopback.h"
 #include "test/conformance/harness.h"
 

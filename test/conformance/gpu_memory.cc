@@ -2,12 +2,12 @@
 
 #include "runtime/backend/direct/platform.h"
 #include "runtime/backend/nccl/platform.h"
-#include "runtime/backend/net/apply.h"
-#include "runtime/backend/net/gpu_platform.h"
+#include "runtime/backend/net/algorithms/apply.h"
+#include "runtime/backend/net/gpu/platform.h"
 #include "runtime/base/dtype.h"
-#include "runtime/dl/fake_nccl.h"
-#include "runtime/kernels/channel_emulation.h"
 #include "test/conformance/emulated_peers.h"
+#include "test/support/emulation/channel.h"
+#include "test/support/fakes/nccl.h"
 
 #include <algorithm>
 #include <cstdlib>

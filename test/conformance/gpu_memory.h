@@ -5,7 +5,7 @@
 #ifndef COLL_TEST_CONFORMANCE_GPU_MEMORY_H
 #define COLL_TEST_CONFORMANCE_GPU_MEMORY_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 #include <memory>
 #include <string>

@@ -8,7 +8,7 @@
 #ifndef COLL_TEST_CONFORMANCE_HARNESS_H
 #define COLL_TEST_CONFORMANCE_HARNESS_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "test/conformance/gpu_memory.h"
 
 #include <functional>

@@ -1,11 +1,11 @@
 // What was prepared allocates nothing when it runs: reshards on host memory and, over a fake
 // driver, on GPU memory, and access to a tensor that is mapped. Counted by operator new.
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/remote_tensor.h"
-#include "runtime/exchange/reshard_gpu.h"
-#include "runtime/exchange/tensor_owner.h"
+#include "runtime/exchange/reshard/gpu.h"
+#include "runtime/exchange/tensor/owner.h"
+#include "runtime/exchange/tensor/remote_tensor.h"
 #include "test/exchange/reshard_cases.h"
+#include "test/support/fakes/cuda.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

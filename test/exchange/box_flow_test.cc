@@ -1,6 +1,6 @@
 // Parts of boxes, against their rows one by one.
 
-#include "runtime/exchange/box_flow.h"
+#include "runtime/exchange/flow/box_flow.h"
 #include "test/exchange/reshard_cases.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include "runtime/exchange/call_queue.h"
+#include "runtime/exchange/moe/call_queue.h"
 
-#include "runtime/dl/fake_cuda.h"
+#include "test/support/fakes/cuda.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

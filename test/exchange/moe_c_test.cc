@@ -1,7 +1,7 @@
 // The C interface of MoeBuffer over a fake driver, with the kernels' device code on host threads:
 // a round of each mode against the reference, two nodes over tcp, what is refused.
 
-#include "runtime/exchange/moe_c.h"
+#include "runtime/exchange/moe/moe_c.h"
 
 #include "runtime/base/narrow.h"
 #include "test/exchange/moe_low_latency_rounds.h"

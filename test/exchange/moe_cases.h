@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_EXCHANGE_MOE_CASES_H
 #define COLL_TEST_EXCHANGE_MOE_CASES_H
 
-#include "runtime/exchange/moe_reference.h"
+#include "runtime/exchange/moe/reference.h"
 
 #include <cstdint>
 #include <random>

@@ -1,8 +1,8 @@
 #include "test/exchange/moe_emulated.h"
 
-#include "runtime/kernels/moe_emulation.h"
-#include "runtime/kernels/peer_emulation.h"
 #include "test/conformance/emulated_peers.h"
+#include "test/support/emulation/moe.h"
+#include "test/support/emulation/peer.h"
 
 namespace coll::rt::test {
 

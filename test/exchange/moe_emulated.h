@@ -4,7 +4,7 @@
 #ifndef COLL_TEST_EXCHANGE_MOE_EMULATED_H
 #define COLL_TEST_EXCHANGE_MOE_EMULATED_H
 
-#include "runtime/exchange/moe_platform.h"
+#include "runtime/exchange/moe/platform.h"
 
 namespace coll::rt::test {
 

@@ -1,8 +1,8 @@
 // A libcoll-moe.so whose GPUs a fake driver plays: for tests in other languages. Memory of these
 // GPUs is the host's.
 
-#include "runtime/dl/fake_cuda.h"
 #include "test/exchange/moe_emulated.h"
+#include "test/support/fakes/cuda.h"
 
 namespace coll::rt::test {
 namespace {

@@ -1,7 +1,7 @@
 // Properties of the low-latency reference itself: a case done by hand, rows that come back as they
 // went, what the log format loses, and what is refused.
 
-#include "runtime/exchange/moe_low_latency_reference.h"
+#include "runtime/exchange/moe/low_latency_reference.h"
 
 #include "runtime/base/narrow.h"
 #include "test/exchange/moe_cases.h"

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_EXCHANGE_MOE_LOW_LATENCY_ROUNDS_H
 #define COLL_TEST_EXCHANGE_MOE_LOW_LATENCY_ROUNDS_H
 
-#include "runtime/exchange/moe_low_latency_reference.h"
+#include "runtime/exchange/moe/low_latency_reference.h"
 #include "test/exchange/moe_rig.h"
 
 #include <functional>

@@ -4,7 +4,7 @@
 #include "runtime/net/verbs/verbs.h"
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
-#include "test/net/fake_ibverbs.h"
+#include "test/support/fakes/ibverbs.h"
 
 namespace coll::rt::test {
 namespace {

@@ -4,10 +4,10 @@
 #ifndef COLL_TEST_EXCHANGE_MOE_RIG_H
 #define COLL_TEST_EXCHANGE_MOE_RIG_H
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/moe_buffer.h"
+#include "runtime/exchange/moe/buffer.h"
 #include "test/exchange/moe_cases.h"
 #include "test/exchange/moe_emulated.h"
+#include "test/support/fakes/cuda.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Routes of tokens between nodes: what others say is checked.
 
-#include "runtime/exchange/moe_routes.h"
+#include "runtime/exchange/moe/routes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Boxes over a connection that says what it is asked for: the bytes of a plain copy, in as few
 // requests as there can be.
 
-#include "runtime/exchange/one_sided.h"
+#include "runtime/exchange/flow/one_sided.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Connections between ranks of an exchange: what others say at the end, and wrong calls.
 
-#include "runtime/exchange/rank_links.h"
+#include "runtime/exchange/flow/rank_links.h"
 #include "runtime/net/loopback/loopback.h"
 
 #include <chrono>

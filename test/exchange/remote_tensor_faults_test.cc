@@ -1,14 +1,14 @@
 // Owners that lie, that have no descriptors left, and tensors at the edges of what there can be.
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/one_sided.h"
-#include "runtime/exchange/remote_tensor.h"
-#include "runtime/exchange/tensor_owner.h"
-#include "runtime/exchange/tensor_wire.h"
+#include "runtime/exchange/flow/one_sided.h"
+#include "runtime/exchange/tensor/owner.h"
+#include "runtime/exchange/tensor/remote_tensor.h"
+#include "runtime/exchange/tensor/wire.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/node_socket.h"
 #include "test/exchange/owner_process.h"
 #include "test/exchange/tcp.h"
+#include "test/support/fakes/cuda.h"
 
 #include <chrono>
 #include <ctime>

@@ -1,11 +1,11 @@
 // Remote tensors of GPU memory between processes: over a fake driver, which makes it of shared
 // memory, and on the machine's GPUs.
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/remote_tensor.h"
-#include "runtime/exchange/tensor_owner.h"
+#include "runtime/exchange/tensor/owner.h"
+#include "runtime/exchange/tensor/remote_tensor.h"
 #include "runtime/net/tcp/tcp.h"
 #include "test/exchange/owner_process.h"
+#include "test/support/fakes/cuda.h"
 
 #include <chrono>
 #include <gtest/gtest.h>

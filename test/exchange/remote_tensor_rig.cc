@@ -1,7 +1,7 @@
 #include "test/exchange/remote_tensor_rig.h"
 
 #include "runtime/base/dtype.h"
-#include "runtime/exchange/tensor_owner.h"
+#include "runtime/exchange/tensor/owner.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_EXCHANGE_REMOTE_TENSOR_RIG_H
 #define COLL_TEST_EXCHANGE_REMOTE_TENSOR_RIG_H
 
-#include "runtime/exchange/remote_tensor.h"
+#include "runtime/exchange/tensor/remote_tensor.h"
 #include "test/exchange/reshard_cases.h"
 
 namespace coll::rt::exchange::test {

@@ -1,12 +1,12 @@
 // Tensors that a transport does not reach by itself, of a fake driver's GPU: random reads and
 // writes byte for byte, many chunks, and what owners refuse or take back.
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/tensor_owner.h"
-#include "runtime/exchange/tensor_server.h"
+#include "runtime/exchange/tensor/owner.h"
+#include "runtime/exchange/tensor/server.h"
 #include "runtime/net/loopback/loopback.h"
 #include "test/exchange/remote_tensor_rig.h"
 #include "test/exchange/tcp.h"
+#include "test/support/fakes/cuda.h"
 
 #include <atomic>
 #include <cstring>

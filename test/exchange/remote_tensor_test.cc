@@ -2,9 +2,9 @@
 // happens when handles are stale or forged and owners end.
 
 #include "runtime/base/dtype.h"
-#include "runtime/exchange/remote_tensor.h"
-#include "runtime/exchange/tensor_owner.h"
-#include "runtime/exchange/tensor_wire.h"
+#include "runtime/exchange/tensor/owner.h"
+#include "runtime/exchange/tensor/remote_tensor.h"
+#include "runtime/exchange/tensor/wire.h"
 #include "runtime/net/loopback/loopback.h"
 #include "test/exchange/owner_process.h"
 #include "test/exchange/remote_tensor_rig.h"

@@ -2,7 +2,7 @@
 
 #include "runtime/net/verbs/verbs.h"
 #include "test/exchange/remote_tensor_rig.h"
-#include "test/net/fake_ibverbs.h"
+#include "test/support/fakes/ibverbs.h"
 
 #include <gtest/gtest.h>
 

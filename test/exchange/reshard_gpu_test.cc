@@ -3,10 +3,10 @@
 // machine's GPUs.
 
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/reshard_gpu.h"
-#include "runtime/kernels/reshard_copy_device.cuh"
+#include "runtime/exchange/reshard/gpu.h"
+#include "runtime/kernels/reshard/copy_device.cuh"
 #include "test/exchange/reshard_cases.h"
+#include "test/support/fakes/cuda.h"
 
 #include <cstring>
 #include <functional>

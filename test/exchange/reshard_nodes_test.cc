@@ -1,12 +1,12 @@
 // The executor on GPU memory of ranks on several nodes: random reshards, byte for byte, over a fake
 // driver, with ranks as threads and a network between those of different nodes; ranks that fail.
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/reshard_nodes.h"
+#include "runtime/exchange/reshard/nodes.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/socket.h"
 #include "test/exchange/reshard_cases.h"
 #include "test/exchange/tcp.h"
+#include "test/support/fakes/cuda.h"
 #ifdef COLL_HAVE_VERBS
 #include "runtime/net/verbs/verbs.h"
 #endif

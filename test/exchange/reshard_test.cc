@@ -1,7 +1,7 @@
 // The executor on host memory: random reshards, byte for byte, with ranks as threads that see each
 // other's buffers, and over transports.
 
-#include "runtime/exchange/reshard.h"
+#include "runtime/exchange/reshard/reshard.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/socket.h"
 #include "test/exchange/reshard_cases.h"

@@ -2,7 +2,7 @@
 
 #include "passes/export/code_cache.h"
 #include "passes/export/compiler_identity.h"
-#include "passes/export/object_code.h"
+#include "passes/export/jit/object_code.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -16,7 +16,7 @@ struct Recorder<Name, int32_t (*)(CollContext *, Args...)> {
 };
 
 #define COLL_ABI_FUNCTION(name, parameters) constexpr char k_##name[] = #name;
-#include "runtime/abi.def"
+#include "runtime/step/abi/abi.def"
 #undef COLL_ABI_FUNCTION
 
 int32_t allReduce(CollContext *ctx, int32_t, const void *src, void *dst, int64_t count, int32_t,
@@ -58,7 +58,7 @@ CollAbi makeTable() {
   abi.version = kCollAbiVersion;
 #define COLL_ABI_FUNCTION(name, parameters)                                                        \
   abi.name = Recorder<k_##name, decltype(CollAbi::name)>::call;
-#include "runtime/abi.def"
+#include "runtime/step/abi/abi.def"
 #undef COLL_ABI_FUNCTION
   abi.all_reduce = allReduce;
   abi.rank = rank;

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_JIT_FAKE_ABI_H
 #define COLL_TEST_JIT_FAKE_ABI_H
 
-#include "runtime/abi.h"
+#include "runtime/step/abi/abi.h"
 
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "passes/export/jit.h"
+#include "passes/export/jit/jit.h"
 #include "test/jit/fake_abi.h"
 #include "llvm/Support/JSON.h"
 

@@ -19,7 +19,7 @@ for kernel in channel channel_compress slices_packet slices_ring; do
   compile -ptx $kernel
 done
 nvcc -ptx -o "$out/root_update.$arch" -x cu - <<'CODE'
-#include "runtime/kernels/root_update_launch.cuh"
+#include "runtime/kernels/root_update/launch.cuh"
 namespace coll::kernels {
 template rt::Status launchRootUpdateAs<Sgd>(const PeerGroup &, const RootUpdate &, const Sgd &, void *);
 } // namespace coll::kernels

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_KERNELS_CHANNEL_FIXTURE_H
 #define COLL_TEST_KERNELS_CHANNEL_FIXTURE_H
 
-#include "runtime/kernels/channel_port.h"
+#include "runtime/kernels/channel/port.h"
 #include "test/kernels/channel_rig.h"
 
 #include <chrono>

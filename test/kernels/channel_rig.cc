@@ -1,7 +1,7 @@
 #include "test/kernels/channel_rig.h"
 
-#include "runtime/kernels/channel.h"
-#include "runtime/kernels/channel_emulation.h"
+#include "runtime/kernels/channel/channel.h"
+#include "test/support/emulation/channel.h"
 
 namespace coll::kernels::test {
 

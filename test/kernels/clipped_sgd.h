@@ -1,11 +1,12 @@
-// clipped_sgd.h - an optimizer of a user's own: see runtime/kernels/optimizers.h for the form.
+// clipped_sgd.h - an optimizer of a user's own: see runtime/kernels/root_update/optimizers.h for
+// the form.
 //
 // Clips each gradient, averages it over time and shrinks the step as 1 / sqrt(t).
 
 #ifndef COLL_TEST_KERNELS_CLIPPED_SGD_H
 #define COLL_TEST_KERNELS_CLIPPED_SGD_H
 
-#include "runtime/kernels/optimizers.h"
+#include "runtime/kernels/root_update/optimizers.h"
 
 namespace coll::kernels::test {
 

@@ -1,7 +1,7 @@
 // Compressed messages: the reference, the check of what came over a network, and the channel
 // kernel's two ops, emulated and on a GPU.
 
-#include "runtime/kernels/compress.h"
+#include "runtime/kernels/compress/compress.h"
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/channel_fixture.h"
 #include "test/kernels/compress_cases.h"

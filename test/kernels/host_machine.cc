@@ -1,7 +1,7 @@
-// The device code, compiled for the host; see runtime/kernels/simt_host.h. Blocks have few
+// The device code, compiled for the host; see test/support/emulation/simt_host.h. Blocks have few
 // warps, since each of their threads costs a stack and a turn.
 
-#include "runtime/kernels/pack_device.cuh"
+#include "runtime/kernels/pages/pack_device.cuh"
 #include "test/kernels/machine.h"
 
 #include <cstdlib>

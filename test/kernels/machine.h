@@ -6,8 +6,8 @@
 #ifndef COLL_TEST_KERNELS_MACHINE_H
 #define COLL_TEST_KERNELS_MACHINE_H
 
-#include "runtime/kernels/pack.h"
-#include "runtime/kernels/unpack.h"
+#include "runtime/kernels/pages/pack.h"
+#include "runtime/kernels/pages/unpack.h"
 
 #include <gtest/gtest.h>
 #include <memory>

@@ -1,7 +1,7 @@
 // The kernels of the low-latency exchange, emulated and on GPUs, against the reference: rounds in a
 // row, in one launch or two for each call, by members that are late; then what is wrong.
 
-#include "runtime/kernels/moe_index_word.h"
+#include "runtime/kernels/moe/index_word.h"
 #include "test/kernels/moe_low_latency_round.h"
 #include "test/kernels/parallel.h"
 

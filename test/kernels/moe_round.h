@@ -4,7 +4,7 @@
 #ifndef COLL_TEST_KERNELS_MOE_ROUND_H
 #define COLL_TEST_KERNELS_MOE_ROUND_H
 
-#include "runtime/exchange/moe_reference.h"
+#include "runtime/exchange/moe/reference.h"
 #include "test/kernels/moe_team.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "test/kernels/moe_team.h"
 
 #include "runtime/kernels/error_word.h"
-#include "runtime/kernels/moe_emulation.h"
+#include "test/support/emulation/moe.h"
 
 #include <algorithm>
 #include <cstdio>

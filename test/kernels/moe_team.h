@@ -4,8 +4,8 @@
 #define COLL_TEST_KERNELS_MOE_TEAM_H
 
 #include "runtime/base/env.h"
-#include "runtime/kernels/moe_low_latency.h"
-#include "runtime/kernels/moe_relay.h"
+#include "runtime/kernels/moe/low_latency.h"
+#include "runtime/kernels/moe/relay.h"
 #include "test/exchange/moe_cases.h"
 #include "test/kernels/peer_rig.h"
 

@@ -2,7 +2,7 @@
 // random tokens, then what is wrong: too many tokens, handles that are none, indices that do not
 // exist, members that do not come or call something else.
 
-#include "runtime/kernels/moe_index_word.h"
+#include "runtime/kernels/moe/index_word.h"
 #include "test/kernels/moe_round.h"
 #include "test/kernels/parallel.h"
 

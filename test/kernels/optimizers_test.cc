@@ -1,6 +1,6 @@
 // The optimizers beside their formulas, written out in double; the plans of roots.
 
-#include "runtime/kernels/root_update.h"
+#include "runtime/kernels/root_update/root_update.h"
 #include "test/kernels/clipped_sgd.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "runtime/base/narrow.h"
 #include "runtime/base/reduce.h"
-#include "runtime/kernels/peer_packet.h"
+#include "runtime/kernels/peer/packet.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #define COLL_TEST_KERNELS_PEER_CASES_H
 
 #include "runtime/base/dtype.h"
-#include "runtime/kernels/collectives.h"
+#include "runtime/kernels/peer/collectives.h"
 #include "test/fuzz/random.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // What the host plans of a call, without running it.
 
-#include "runtime/kernels/peer_plan.h"
-#include "runtime/kernels/peer_tuning.h"
+#include "runtime/kernels/peer/plan.h"
+#include "runtime/kernels/peer/tuning.h"
 #include "test/kernels/peer_rig.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "test/kernels/peer_rig.h"
 
-#include "runtime/kernels/peer_emulation.h"
+#include "test/support/emulation/peer.h"
 
 #include <algorithm>
 #include <cstdlib>

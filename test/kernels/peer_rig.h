@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_KERNELS_PEER_RIG_H
 #define COLL_TEST_KERNELS_PEER_RIG_H
 
-#include "runtime/kernels/peer_plan.h"
+#include "runtime/kernels/peer/plan.h"
 
 #include <cstdint>
 #include <memory>

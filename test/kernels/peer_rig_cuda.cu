@@ -1,4 +1,4 @@
-#include "runtime/kernels/peer_launch.h"
+#include "runtime/kernels/peer/launch.h"
 #include "test/kernels/peer_rig.h"
 
 #include <algorithm>

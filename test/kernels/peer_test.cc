@@ -2,7 +2,7 @@
 // reduction, alignment and algorithm; payloads that packets reserve; members that are late, make
 // other calls, or never come.
 
-#include "runtime/kernels/peer_packet.h"
+#include "runtime/kernels/peer/packet.h"
 #include "test/kernels/peer_members.h"
 #include "test/kernels/rounds.h"
 

@@ -1,7 +1,7 @@
 // Members on GPUs: rank r on GPU r % count, so that any machine with one takes part. Where
 // members share a GPU, each has a stream, and grids are small enough to be there together.
 
-#include "runtime/kernels/root_update_launch.cuh"
+#include "runtime/kernels/root_update/launch.cuh"
 #include "test/kernels/root_update_rig.h"
 
 #include <algorithm>

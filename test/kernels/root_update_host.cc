@@ -1,8 +1,8 @@
 // Members emulated on the host: one grid each, in a random order that a seed decides.
 
-#include "runtime/kernels/peer_emulation.h"
-#include "runtime/kernels/root_update_emulation.h"
 #include "test/kernels/root_update_rig.h"
+#include "test/support/emulation/peer.h"
+#include "test/support/emulation/root_update.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_KERNELS_ROOT_UPDATE_RIG_H
 #define COLL_TEST_KERNELS_ROOT_UPDATE_RIG_H
 
-#include "runtime/kernels/root_update.h"
+#include "runtime/kernels/root_update/root_update.h"
 #include "test/kernels/clipped_sgd.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The emulation itself: it has to be right where kernels are, and to fail where they are wrong.
 
-#include "runtime/kernels/simt.h"
+#include "runtime/kernels/simt/simt.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

@@ -5,8 +5,8 @@
 #include "runtime/net/socket.h"
 #include "runtime/net/verbs/verbs.h"
 #include "test/conformance/transport/harness.h"
-#include "test/net/fake_ibverbs.h"
 #include "test/net/options.h"
+#include "test/support/fakes/ibverbs.h"
 
 #include <functional>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "runtime/net/bootstrap.h"
+#include "runtime/net/bootstrap/bootstrap.h"
 
 #include "test/net/options.h"
 

@@ -1,8 +1,8 @@
 // The same on a real GPU; skipped where there is none.
 
 #include "runtime/dl/cuda.h"
-#include "runtime/kernels/pack.h"
-#include "runtime/kernels/unpack.h"
+#include "runtime/kernels/pages/pack.h"
+#include "runtime/kernels/pages/unpack.h"
 
 #include "test/net/device_harness.h"
 

@@ -4,8 +4,8 @@
 #define COLL_TEST_NET_DEVICE_HARNESS_H
 
 #include "runtime/base/unpack_layout.h"
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/net/device/device_transport.h"
+#include "runtime/net/gpu/transport.h"
+#include "test/support/fakes/cuda.h"
 
 #include "test/conformance/transport/harness.h"
 

@@ -1,9 +1,9 @@
 // How received bytes become page descriptors, and which way the environment chooses.
 
-#include "runtime/net/device/bounce_pool.h"
-#include "runtime/net/device/device_transport.h"
-#include "runtime/net/device/fragments.h"
-#include "runtime/net/device/page_list.h"
+#include "runtime/net/gpu/bounce_pool.h"
+#include "runtime/net/gpu/fragments.h"
+#include "runtime/net/gpu/page_list.h"
+#include "runtime/net/gpu/transport.h"
 #include "runtime/net/wire.h"
 
 #include "test/conformance/transport/harness.h"

@@ -1,9 +1,9 @@
 // The pieces of the device transport, one by one.
 
 #include "runtime/base/unpack_layout.h"
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/net/device/bounce_pool.h"
-#include "runtime/net/device/handle_life.h"
+#include "runtime/net/gpu/bounce_pool.h"
+#include "runtime/net/gpu/handle_life.h"
+#include "test/support/fakes/cuda.h"
 
 #include <gtest/gtest.h>
 #include <set>

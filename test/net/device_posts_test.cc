@@ -1,7 +1,7 @@
 // Kernels that put and get by themselves: emulated, and on a GPU, over loopback and tcp.
 
-#include "runtime/kernels/posting_device.cuh"
-#include "runtime/net/device/device_posts.h"
+#include "runtime/kernels/channel/posting_device.cuh"
+#include "runtime/net/gpu/posts.h"
 #include "runtime/net/socket.h"
 #include "test/net/device_harness.h"
 #include "test/net/posting_run.h"

@@ -2,7 +2,7 @@
 
 #include "test/net/device_harness.h"
 
-#include "runtime/net/device/greeting.h"
+#include "runtime/net/gpu/greeting.h"
 
 #include <cstring>
 #include <thread>

@@ -1,8 +1,8 @@
 // More unproven connections than there are places: strangers give way, and honest
 // processes get in.
 
-#include "runtime/net/bootstrap.h"
-#include "runtime/net/bootstrap_server.h"
+#include "runtime/net/bootstrap/bootstrap.h"
+#include "runtime/net/bootstrap/server.h"
 #include "test/net/namespaces.h"
 #include "test/net/options.h"
 

@@ -3,8 +3,8 @@
 
 #include "runtime/net/handshake.h"
 
-#include "runtime/net/bootstrap.h"
-#include "runtime/net/bootstrap_server.h"
+#include "runtime/net/bootstrap/bootstrap.h"
+#include "runtime/net/bootstrap/server.h"
 #include "runtime/net/tcp/listener.h"
 #include "runtime/net/tcp/tcp.h"
 #include "test/net/options.h"

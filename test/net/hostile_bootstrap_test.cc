@@ -1,7 +1,7 @@
 // Strangers at the door while a job starts.
 
-#include "runtime/net/bootstrap.h"
-#include "runtime/net/bootstrap_server.h"
+#include "runtime/net/bootstrap/bootstrap.h"
+#include "runtime/net/bootstrap/server.h"
 #include "runtime/net/handshake.h"
 #include "test/net/options.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/net/launch_env.h"
+#include "runtime/net/bootstrap/launch_env.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #ifndef COLL_TEST_NET_POSTING_KERNEL_CUH
 #define COLL_TEST_NET_POSTING_KERNEL_CUH
 
-#include "runtime/kernels/posting_device.cuh"
+#include "runtime/kernels/channel/posting_device.cuh"
 #include "test/net/posting_run.h"
 
 namespace coll::net::test {

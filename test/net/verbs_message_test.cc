@@ -6,8 +6,8 @@
 #include "runtime/net/handshake.h"
 #include "runtime/net/verbs/queue_pair.h"
 #include "runtime/net/verbs/verbs.h"
-#include "test/net/fake_ibverbs.h"
 #include "test/net/options.h"
+#include "test/support/fakes/ibverbs.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -8,9 +8,9 @@
 // round trip). With --processes, each rank is a process, otherwise a thread, on the
 // processors that COLL_AFFINITY gives it. mpi_peer.c does the same with MPI.
 
-#include "runtime/affinity.h"
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/base/env.h"
+#include "runtime/step/affinity.h"
 
 #include <algorithm>
 #include <chrono>

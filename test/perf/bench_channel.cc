@@ -12,8 +12,8 @@
 // direction), correct (every element of the last results). The environment chooses the
 // rest: COLL_NET_GPU_PATH, COLL_NET_GPU_BLOCKS, COLL_NET_SOCKETS, …
 
-#include "runtime/backend.h"
-#include "runtime/backend/net/gpu_channel.h"
+#include "runtime/backend/backend.h"
+#include "runtime/backend/net/gpu/channel.h"
 #include "runtime/base/env.h"
 #include "runtime/base/unpack_layout.h"
 #include "runtime/dl/cuda.h"

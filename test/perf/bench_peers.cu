@@ -8,8 +8,8 @@
 // the times of other workspaces and grids of the kernels for large messages, too.
 
 #include "runtime/kernels/error_word.h"
-#include "runtime/kernels/peer_launch.h"
-#include "runtime/kernels/peer_tuning.h"
+#include "runtime/kernels/peer/launch.h"
+#include "runtime/kernels/peer/tuning.h"
 
 #include <algorithm>
 #include <chrono>

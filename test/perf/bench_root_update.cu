@@ -13,7 +13,7 @@
 // part, and its all_gather, in the same run. The first step's parameters are compared on every
 // rank: ours with the reference bit by bit, the peers' to rounding.
 
-#include "runtime/kernels/root_update_tuning.h"
+#include "runtime/kernels/root_update/tuning.h"
 #include "test/perf/bench_root_update.h"
 
 #include <algorithm>

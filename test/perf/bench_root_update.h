@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
 #define COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
 
-#include "runtime/kernels/root_update.h"
+#include "runtime/kernels/root_update/root_update.h"
 
 #include <cuda_runtime.h>
 #include <functional>

@@ -9,8 +9,8 @@
 //   host       GB/s over PCIe, the bounce buffer being pinned host memory; 1 to 8 blocks
 // Times are medians between CUDA events.
 
-#include "runtime/kernels/pack.h"
-#include "runtime/kernels/unpack.h"
+#include "runtime/kernels/pages/pack.h"
+#include "runtime/kernels/pages/unpack.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // The table's checks of its arguments, and its matrix products.
 
 #include "runtime/base/dtype.h"
-#include "runtime/context.h"
-#include "runtime/gemm.h"
+#include "runtime/step/abi/context.h"
+#include "runtime/step/abi/gemm.h"
 #include "test/runtime/fixtures.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "runtime/affinity.h"
+#include "runtime/step/affinity.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,19 +1,19 @@
 // Backend auto where no table asks for direct: which calls go there all the same, and what keeps
 // them from it. Over a fake driver, a fake NCCL and emulated kernels.
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/backend/direct/direct.h"
 #include "runtime/backend/direct/unasked.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/backend/net/net.h"
 #include "runtime/backend/threads/threads.h"
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_nccl.h"
-#include "runtime/kernels/peer_plan.h"
+#include "runtime/kernels/peer/plan.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/runtime/gpu_ranks.h"
 #include "test/runtime/processes.h"
 #include "test/runtime/scoped_routes.h"
+#include "test/support/fakes/nccl.h"
 
 #include <atomic>
 #include <chrono>

@@ -3,7 +3,7 @@
 #include "runtime/base/parker.h"
 #include "runtime/base/status.h"
 #include "runtime/base/stream_copy.h"
-#include "runtime/host_tensor.h"
+#include "runtime/program/host_tensor.h"
 
 #include <algorithm>
 #include <cmath>

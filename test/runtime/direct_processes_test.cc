@@ -2,14 +2,14 @@
 // the end of a process. Over a fake driver, whose GPU memory is shared memory, and emulated
 // kernels, in real processes.
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/backend/direct/links.h"
 #include "runtime/backend/direct/platform.h"
 #include "runtime/backend/direct/root_update.h"
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_cuda.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/runtime/processes.h"
+#include "test/support/fakes/cuda.h"
 
 #include <algorithm>
 #include <atomic>

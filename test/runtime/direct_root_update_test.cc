@@ -6,12 +6,12 @@
 
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/narrow.h"
-#include "runtime/dl/fake_nccl.h"
-#include "runtime/kernels/root_update_emulation.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/kernels/clipped_sgd.h"
 #include "test/runtime/gpu_ranks.h"
 #include "test/runtime/scoped_routes.h"
+#include "test/support/emulation/root_update.h"
+#include "test/support/fakes/nccl.h"
 
 #include <cstring>
 #include <future>

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_RUNTIME_FIXTURES_H
 #define COLL_TEST_RUNTIME_FIXTURES_H
 
-#include "runtime/executor.h"
+#include "runtime/step/executor.h"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -1,13 +1,13 @@
 // What backends nccl and direct have in common (runtime/gpu), over a fake driver, a fake NCCL and
 // emulated kernels.
 
+#include "runtime/backend/gpu/call_history.h"
+#include "runtime/backend/gpu/card.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_nccl.h"
-#include "runtime/gpu/call_history.h"
-#include "runtime/gpu/card.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/runtime/gpu_ranks.h"
+#include "test/support/fakes/nccl.h"
 
 #include <atomic>
 #include <chrono>

@@ -4,9 +4,9 @@
 #ifndef COLL_TEST_RUNTIME_GPU_RANKS_H
 #define COLL_TEST_RUNTIME_GPU_RANKS_H
 
-#include "runtime/backend.h"
-#include "runtime/dl/fake_cuda.h"
+#include "runtime/backend/backend.h"
 #include "test/runtime/fixtures.h"
+#include "test/support/fakes/cuda.h"
 
 #include <functional>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_nccl.h"
 #include "test/runtime/gpu_ranks.h"
+#include "test/support/fakes/nccl.h"
 
 #include <chrono>
 #include <gtest/gtest.h>

@@ -3,13 +3,13 @@
 
 #include "runtime/backend/net/collective.h"
 #include "runtime/backend/net/cores.h"
-#include "runtime/backend/net/gpu_platform.h"
+#include "runtime/backend/net/gpu/platform.h"
 #include "runtime/backend/net/message.h"
 #include "runtime/backend/net/net.h"
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/net/device/gpu.h"
+#include "runtime/net/gpu/gpu.h"
 #include "test/runtime/processes.h"
+#include "test/support/fakes/cuda.h"
 
 #include <functional>
 #include <gtest/gtest.h>

@@ -2,9 +2,9 @@
 
 #include "runtime/base/paths.h"
 
-#include "runtime/backend/net/gpu_transport.h"
+#include "runtime/backend/auto/routes.h"
+#include "runtime/backend/net/gpu/transport.h"
 #include "runtime/base/env.h"
-#include "runtime/routes.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_RUNTIME_PROCESSES_H
 #define COLL_TEST_RUNTIME_PROCESSES_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/net/socket.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "runtime/class_check.h"
+#include "runtime/step/class_check.h"
 #include "test/runtime/fixtures.h"
 
 #include <random>

@@ -1,9 +1,9 @@
 // The table of routes, and backend auto, which goes by it.
 
+#include "runtime/backend/auto/router.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/env.h"
-#include "runtime/dl/fake_nccl.h"
-#include "runtime/router.h"
+#include "test/support/fakes/nccl.h"
 
 #include <cstring>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "runtime/shard.h"
+#include "runtime/program/shard.h"
 
 #include "test/runtime/fixtures.h"
 

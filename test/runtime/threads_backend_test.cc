@@ -1,6 +1,6 @@
 // Backend threads beyond the conformance suite: small and large operations side by side.
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 #include <atomic>
 #include <chrono>

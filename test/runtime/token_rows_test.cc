@@ -1,6 +1,6 @@
 // What a dispatch checks of what comes, and a combine of its route: no token is lost unseen.
 
-#include "runtime/token_rows.h"
+#include "runtime/step/tokens/rows.h"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -1,9 +1,9 @@
 // The exchange by NCCL that coll-perf moe measures beside its own: ranks on threads over fakes of
 // the driver and of NCCL, every value checked.
 
-#include "runtime/dl/fake_nccl.h"
-#include "runtime/exchange/moe_platform.h"
+#include "runtime/exchange/moe/platform.h"
 #include "test/exchange/moe_emulated.h"
+#include "test/support/fakes/nccl.h"
 #include "tools/coll-perf/moe/nccl_peer.h"
 
 #include <condition_variable>

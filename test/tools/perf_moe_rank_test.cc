@@ -1,9 +1,9 @@
 // Ranks of coll-perf moe as they are started, on threads over a fake driver and the emulated
 // kernels: every call, alone and in graphs, every value checked, and a row for each.
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/exchange/moe_platform.h"
+#include "runtime/exchange/moe/platform.h"
 #include "test/exchange/moe_emulated.h"
+#include "test/support/fakes/cuda.h"
 #include "tools/coll-perf/moe/rank.h"
 #include "tools/common/local_job.h"
 

@@ -1,11 +1,11 @@
 // coll-perf tune --paths on an emulated GPU: what it measures becomes a table, which coll-info
 // shows.
 
-#include "runtime/backend/net/gpu_platform.h"
+#include "runtime/backend/net/gpu/platform.h"
 #include "runtime/base/env.h"
 #include "runtime/base/paths.h"
 #include "runtime/dl/cuda.h"
-#include "runtime/kernels/channel_emulation.h"
+#include "test/support/emulation/channel.h"
 #include "tools/coll-perf/units.h"
 #include "tools/common/tools.h"
 

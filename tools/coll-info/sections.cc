@@ -1,17 +1,17 @@
 #include "tools/coll-info/sections.h"
 
-#include "runtime/backend.h"
+#include "runtime/backend/auto/routes.h"
+#include "runtime/backend/backend.h"
 #include "runtime/base/env.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/dl/nccl.h"
-#include "runtime/routes.h"
 #ifdef COLL_HAS_NET
 #include "runtime/backend/direct/direct.h"
 #include "runtime/backend/direct/unasked.h"
-#include "runtime/backend/net/gpu_transport.h"
+#include "runtime/backend/net/gpu/transport.h"
 #include "runtime/base/paths.h"
 #include "runtime/gpu/memory.h"
-#include "runtime/net/device/device_transport.h"
+#include "runtime/net/gpu/transport.h"
 #include "runtime/net/tcp/tcp.h"
 #endif
 #ifdef COLL_HAVE_VERBS

@@ -4,8 +4,8 @@
 #ifndef COLL_TOOLS_COLL_PERF_GATHERING_H
 #define COLL_TOOLS_COLL_PERF_GATHERING_H
 
-#include "runtime/backend.h"
-#include "runtime/net/bootstrap.h"
+#include "runtime/backend/backend.h"
+#include "runtime/net/bootstrap/bootstrap.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,9 +1,9 @@
 // coll-perf tune: which backend is fastest for what on this machine, as a table of routes; with
 // --paths, which way messages of GPU memory are.
 
+#include "runtime/backend/auto/routes.h"
 #include "runtime/base/dtype.h"
 #include "runtime/base/table_file.h"
-#include "runtime/routes.h"
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/op/options.h"
 #include "tools/coll-perf/output.h"

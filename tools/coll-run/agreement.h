@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_AGREEMENT_H
 #define COLL_TOOLS_COLL_RUN_AGREEMENT_H
 
-#include "runtime/executor.h"
+#include "runtime/step/executor.h"
 #include "tools/coll-run/options.h"
 
 namespace coll::run {

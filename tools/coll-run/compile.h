@@ -3,8 +3,8 @@
 #ifndef COLL_TOOLS_COLL_RUN_COMPILE_H
 #define COLL_TOOLS_COLL_RUN_COMPILE_H
 
-#include "passes/export/jit.h"
-#include "runtime/executor.h"
+#include "passes/export/jit/jit.h"
+#include "runtime/step/executor.h"
 #include "tools/coll-run/level.h"
 #include "tools/coll-run/stages.h"
 

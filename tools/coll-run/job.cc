@@ -9,7 +9,7 @@
 
 #ifdef COLL_HAS_NET
 #include "runtime/base/env.h"
-#include "runtime/net/launch_env.h"
+#include "runtime/net/bootstrap/launch_env.h"
 #endif
 
 #include <unistd.h>

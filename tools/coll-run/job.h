@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_JOB_H
 #define COLL_TOOLS_COLL_RUN_JOB_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "tools/coll-run/options.h"
 
 namespace coll::run {

@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_PROGRESS_H
 #define COLL_TOOLS_COLL_RUN_PROGRESS_H
 
-#include "runtime/executor.h"
+#include "runtime/step/executor.h"
 
 #include "llvm/Support/raw_ostream.h"
 

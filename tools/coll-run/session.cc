@@ -2,7 +2,7 @@
 
 #include "tools/coll-run/session.h"
 
-#include "runtime/affinity.h"
+#include "runtime/step/affinity.h"
 #include "tools/coll-run/agreement.h"
 #include "tools/coll-run/check.h"
 #include "tools/coll-run/dataset.h"

@@ -3,8 +3,8 @@
 #ifndef COLL_TOOLS_COLL_RUN_TENSORS_H
 #define COLL_TOOLS_COLL_RUN_TENSORS_H
 
-#include "runtime/host_tensor.h"
-#include "runtime/program.h"
+#include "runtime/program/host_tensor.h"
+#include "runtime/program/program.h"
 #include "tools/coll-run/npz.h"
 
 #include "llvm/Support/raw_ostream.h"

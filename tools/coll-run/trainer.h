@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_TRAINER_H
 #define COLL_TOOLS_COLL_RUN_TRAINER_H
 
-#include "runtime/executor.h"
+#include "runtime/step/executor.h"
 #include "tools/coll-run/batches.h"
 #include "tools/coll-run/progress.h"
 #include "tools/coll-run/stopping.h"

@@ -8,7 +8,7 @@
 #ifndef COLL_TOOLS_COMMON_LOCAL_JOB_H
 #define COLL_TOOLS_COMMON_LOCAL_JOB_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/base/env.h"
 #include "runtime/net/auth.h"
 #include "runtime/net/socket.h"

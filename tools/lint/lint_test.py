@@ -33,20 +33,20 @@ class LintTest(unittest.TestCase):
 
     def test_layers(self):
         found = self.findings(check_layers, {
-            "runtime/base/status.h": '#include "runtime/abi.h"\n#include <string>\n',
-            "runtime/executor.cc": '#include "runtime/backend.h"\n'
+            "runtime/base/status.h": '#include "runtime/step/abi/abi.h"\n#include <string>\n',
+            "runtime/step/executor.cc": '#include "runtime/backend/backend.h"\n'
                                    '#include "runtime/backend/threads/world.h"\n',
-            "runtime/registry.cc": '#include "runtime/backend/threads/world.h"\n',
+            "runtime/backend/auto/registry.cc": '#include "runtime/backend/threads/world.h"\n',
             "runtime/backend/mpi/a.cc": '#include "runtime/backend/threads/world.h"\n'
-                                        '#include "runtime/backend.h"\n#include <sys/mman.h>\n',
+                                        '#include "runtime/backend/backend.h"\n#include <sys/mman.h>\n',
             "runtime/net/a.cc": '// #include "mlir/IR/Value.h"\n#include "llvm/ADT/ArrayRef.h"\n',
-            "passes/a.cc": '#include "runtime/abi.def"\n#include "runtime/executor.h"\n',
+            "passes/a.cc": '#include "runtime/step/abi/abi.def"\n#include "runtime/step/executor.h"\n',
             "dialect/a.cc": '#include "passes/passes.h"\n#include "mlir/IR/Value.h"\n',
             "tools/coll-run/main.cc": '#include "passes/passes.h"\n',
         })
         self.assertEqual([(path, line) for path, line, _ in found], [
             ("dialect/a.cc", 1), ("passes/a.cc", 2), ("runtime/backend/mpi/a.cc", 1),
-            ("runtime/executor.cc", 2), ("runtime/net/a.cc", 2)])
+            ("runtime/step/executor.cc", 2), ("runtime/net/a.cc", 2)])
 
     def test_labels(self):
         td = ('def Coll_SendOp : Coll_Op<"send"> {\n  let description = [{\n'

@@ -4,7 +4,7 @@
 #define COLL_RUNTIME_BACKEND_DIRECT_ALARM_H
 
 #include "runtime/base/status.h"
-#include "runtime/kernels/peer_group.h"
+#include "runtime/kernels/peer/group.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,7 +1,7 @@
 #include "runtime/backend/direct/engine.h"
 
 #include "runtime/backend/direct/types.h"
-#include "runtime/gpu/agreement.h"
+#include "runtime/backend/gpu/agreement.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #define COLL_RUNTIME_BACKEND_DIRECT_ENGINE_H
 
 #include "runtime/backend/direct/lane.h"
-#include "runtime/gpu/endpoint.h"
+#include "runtime/backend/gpu/endpoint.h"
 
 namespace coll::rt::direct {
 

@@ -1,10 +1,10 @@
 #include "runtime/backend/direct/lane.h"
 
+#include "runtime/backend/call/check.h"
 #include "runtime/backend/direct/root_update.h"
 #include "runtime/base/dtype.h"
-#include "runtime/call_check.h"
 #include "runtime/kernels/error_word.h"
-#include "runtime/kernels/peer_tuning.h"
+#include "runtime/kernels/peer/tuning.h"
 
 #include <algorithm>
 #include <cstring>

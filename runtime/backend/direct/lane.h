@@ -1,14 +1,14 @@
 // lane.h - a group's workspaces, and the kernels that are launched on them.
 //
-// Threads as gpu/lane.h says. identify() takes the workspace from the node's pool, and it goes back
-// when the lane dies: then its kernels have ended.
+// Threads as backend/gpu/lane.h says. identify() takes the workspace from the node's pool, and it
+// goes back when the lane dies: then its kernels have ended.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_LANE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_LANE_H
 
 #include "runtime/backend/direct/node.h"
 #include "runtime/backend/direct/platform.h"
-#include "runtime/gpu/lane.h"
+#include "runtime/backend/gpu/lane.h"
 
 #include <map>
 #include <vector>

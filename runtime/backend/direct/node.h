@@ -8,11 +8,11 @@
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_NODE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_NODE_H
 
+#include "runtime/backend/demand.h"
 #include "runtime/backend/direct/alarm.h"
 #include "runtime/backend/direct/links.h"
 #include "runtime/backend/direct/pool.h"
 #include "runtime/gpu/memory.h"
-#include "runtime/routes.h"
 
 #include <memory>
 #include <optional>

@@ -6,8 +6,8 @@
 
 #include "runtime/base/replacement.h"
 #include "runtime/dl/cuda.h"
-#include "runtime/kernels/collectives.h"
-#include "runtime/kernels/root_update.h"
+#include "runtime/kernels/peer/collectives.h"
+#include "runtime/kernels/root_update/root_update.h"
 
 namespace coll::rt::direct {
 

@@ -2,7 +2,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/fnv.h"
-#include "runtime/kernels/root_update_tuning.h"
+#include "runtime/kernels/root_update/tuning.h"
 
 #include <algorithm>
 #include <cstring>

@@ -15,10 +15,11 @@
 //   update->setStep({learningRate, gradientScale, step}, stream);
 //   group->run(update->call(gradients, parameters->data(), stream));
 //
-// What a step computes, and to which bits: kernels/root_update.h. Gradients are any memory of the
-// GPU. Parameters are memory that the group knows (Communicator::allocate, registerMemory), at the
-// same place of it on all members: every root writes into everybody's. A call is a launch on the
-// stream and may be captured; what setStep() puts on the stream before a replay, the replay reads.
+// What a step computes, and to which bits: kernels/root_update/root_update.h. Gradients are any
+// memory of the GPU. Parameters are memory that the group knows (Communicator::allocate,
+// registerMemory), at the same place of it on all members: every root writes into everybody's. A
+// call is a launch on the stream and may be captured; what setStep() puts on the stream before a
+// replay, the replay reads.
 //
 // Members whose plans, types, optimizers or constants differ get kCollMismatch. As with any call,
 // a peer that fails or does not come ends it within the deadline; parameters and state are then
@@ -29,7 +30,7 @@
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_ROOT_UPDATE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_ROOT_UPDATE_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/backend/direct/platform.h"
 #include "runtime/dl/gpu_memory.h"
 
@@ -39,7 +40,7 @@
 namespace coll::rt::direct {
 
 // An optimizer of one's own, compiled in a .cu file: `launch` is a launchRootUpdateAs
-// (kernels/root_update_launch.cuh) with its constants.
+// (kernels/root_update/launch.cuh) with its constants.
 struct OwnOptimizer {
   std::string name;
   int numSlots = 0;

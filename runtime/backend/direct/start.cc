@@ -1,8 +1,8 @@
 #include "runtime/backend/direct/start.h"
 
 #include "runtime/backend/direct/unasked.h"
-#include "runtime/gpu/agreement.h"
-#include "runtime/gpu/gpu_of_job.h"
+#include "runtime/backend/gpu/agreement.h"
+#include "runtime/backend/gpu/gpu_of_job.h"
 
 #include <algorithm>
 #include <numeric>

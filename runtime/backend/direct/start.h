@@ -4,7 +4,7 @@
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_START_H
 #define COLL_RUNTIME_BACKEND_DIRECT_START_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/backend/direct/engine.h"
 #include "runtime/gpu/gpu.h"
 

@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_TYPES_H
 #define COLL_RUNTIME_BACKEND_DIRECT_TYPES_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 namespace coll::rt::direct {
 

@@ -5,7 +5,7 @@
 #define COLL_RUNTIME_BACKEND_DIRECT_UNASKED_H
 
 #include "runtime/dl/cuda.h"
-#include "runtime/kernels/peer_group.h"
+#include "runtime/kernels/peer/group.h"
 
 namespace coll::rt::direct {
 

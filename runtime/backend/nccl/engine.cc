@@ -1,7 +1,7 @@
 #include "runtime/backend/nccl/engine.h"
 
+#include "runtime/backend/gpu/agreement.h"
 #include "runtime/backend/nccl/types.h"
-#include "runtime/gpu/agreement.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-// engine.h - NCCL as what moves the data of a rank. Threads as gpu/engine.h says; the library
-// outlives it.
+// engine.h - NCCL as what moves the data of a rank. Threads as backend/gpu/engine.h says; the
+// library outlives it.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_ENGINE_H
 #define COLL_RUNTIME_BACKEND_NCCL_ENGINE_H
 
+#include "runtime/backend/gpu/endpoint.h"
 #include "runtime/backend/nccl/lane.h"
-#include "runtime/gpu/endpoint.h"
 
 namespace coll::rt::nccl {
 

@@ -1,8 +1,8 @@
 #include "runtime/backend/nccl/lane.h"
 
+#include "runtime/backend/call/signature.h"
 #include "runtime/backend/nccl/issue.h"
 #include "runtime/base/env.h"
-#include "runtime/call_signature.h"
 
 #include <cstring>
 

@@ -10,10 +10,10 @@
 #ifndef COLL_RUNTIME_BACKEND_NCCL_LANE_H
 #define COLL_RUNTIME_BACKEND_NCCL_LANE_H
 
+#include "runtime/backend/gpu/lane.h"
 #include "runtime/backend/nccl/aside.h"
 #include "runtime/backend/nccl/plan.h"
 #include "runtime/dl/nccl.h"
-#include "runtime/gpu/lane.h"
 
 #include <unordered_set>
 

@@ -1,10 +1,10 @@
 #include "runtime/backend/nccl/nccl.h"
 
+#include "runtime/backend/gpu/gpu_of_job.h"
 #include "runtime/backend/nccl/engine.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/backend/nccl/types.h"
 #include "runtime/base/env.h"
-#include "runtime/gpu/gpu_of_job.h"
 
 #include <algorithm>
 #include <chrono>

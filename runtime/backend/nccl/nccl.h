@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BACKEND_NCCL_NCCL_H
 #define COLL_RUNTIME_BACKEND_NCCL_NCCL_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 namespace coll::rt::nccl {
 

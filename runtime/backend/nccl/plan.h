@@ -8,7 +8,7 @@
 #ifndef COLL_RUNTIME_BACKEND_NCCL_PLAN_H
 #define COLL_RUNTIME_BACKEND_NCCL_PLAN_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/gpu/gpu.h"
 
 #include <vector>

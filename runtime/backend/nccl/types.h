@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BACKEND_NCCL_TYPES_H
 #define COLL_RUNTIME_BACKEND_NCCL_TYPES_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/dl/nccl.h"
 
 namespace coll::rt::nccl {

@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BACKEND_NET_ACTIVITY_H
 #define COLL_RUNTIME_BACKEND_NET_ACTIVITY_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 #include <cstdint>
 #include <vector>

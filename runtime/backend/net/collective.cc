@@ -1,6 +1,6 @@
 #include "runtime/backend/net/collective.h"
 
-#include "runtime/backend/net/apply.h"
+#include "runtime/backend/net/algorithms/apply.h"
 #include "runtime/base/dtype.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #define COLL_RUNTIME_BACKEND_NET_COLLECTIVE_H
 
 #include "runtime/backend/net/activity.h"
-#include "runtime/backend/net/algorithms.h"
+#include "runtime/backend/net/algorithms/algorithms.h"
 #include "runtime/backend/net/exchange.h"
 
 #include <memory>

@@ -9,7 +9,7 @@
 
 #include "runtime/backend/net/activity.h"
 #include "runtime/backend/net/collective.h"
-#include "runtime/backend/net/gpu_buffers.h"
+#include "runtime/backend/net/gpu/buffers.h"
 #include "runtime/backend/net/idle.h"
 #include "runtime/backend/net/mesh.h"
 #include "runtime/backend/net/progress.h"

@@ -7,7 +7,7 @@
 #ifndef COLL_RUNTIME_BACKEND_NET_MESSAGE_H
 #define COLL_RUNTIME_BACKEND_NET_MESSAGE_H
 
-#include "runtime/call_signature.h"
+#include "runtime/backend/call/signature.h"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/backend/net/mover.h"
 
-#include "runtime/backend/net/schedule.h"
+#include "runtime/backend/net/algorithms/schedule.h"
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/base/reduce.h"
 

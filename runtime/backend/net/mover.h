@@ -7,7 +7,7 @@
 #ifndef COLL_RUNTIME_BACKEND_NET_MOVER_H
 #define COLL_RUNTIME_BACKEND_NET_MOVER_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/net/transport.h"
 
 #include <cstdint>

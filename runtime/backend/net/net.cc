@@ -1,12 +1,12 @@
 #include "runtime/backend/net/net.h"
 
+#include "runtime/backend/gpu/gpu_of_job.h"
 #include "runtime/backend/net/cores.h"
 #include "runtime/backend/net/endpoint.h"
-#include "runtime/backend/net/gpu_transport.h"
+#include "runtime/backend/net/gpu/transport.h"
 #include "runtime/backend/net/transports.h"
 #include "runtime/base/env.h"
-#include "runtime/gpu/gpu_of_job.h"
-#include "runtime/net/bootstrap.h"
+#include "runtime/net/bootstrap/bootstrap.h"
 
 #include <algorithm>
 #include <chrono>

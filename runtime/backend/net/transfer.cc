@@ -1,6 +1,6 @@
 #include "runtime/backend/net/transfer.h"
 
-#include "runtime/backend/net/segments.h"
+#include "runtime/backend/net/algorithms/segments.h"
 #include "runtime/base/dtype.h"
 
 #include <algorithm>

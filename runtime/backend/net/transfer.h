@@ -12,7 +12,7 @@
 #define COLL_RUNTIME_BACKEND_NET_TRANSFER_H
 
 #include "runtime/backend/net/activity.h"
-#include "runtime/backend/net/schedule.h"
+#include "runtime/backend/net/algorithms/schedule.h"
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "runtime/backend/threads/group.h"
 
-#include "runtime/call_signature.h"
+#include "runtime/backend/call/signature.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,8 +7,8 @@
 #ifndef COLL_RUNTIME_BACKEND_THREADS_POSTING_H
 #define COLL_RUNTIME_BACKEND_THREADS_POSTING_H
 
+#include "runtime/backend/call/signature.h"
 #include "runtime/backend/threads/work.h"
-#include "runtime/call_signature.h"
 
 #include <atomic>
 #include <cstddef>

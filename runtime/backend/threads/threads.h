@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BACKEND_THREADS_THREADS_H
 #define COLL_RUNTIME_BACKEND_THREADS_THREADS_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 namespace coll::rt::threads {
 

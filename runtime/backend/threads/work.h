@@ -7,7 +7,7 @@
 #ifndef COLL_RUNTIME_BACKEND_THREADS_WORK_H
 #define COLL_RUNTIME_BACKEND_THREADS_WORK_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #ifndef COLL_RUNTIME_BACKEND_THREADS_WORLD_H
 #define COLL_RUNTIME_BACKEND_THREADS_WORLD_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/base/parker.h"
 
 #include <atomic>

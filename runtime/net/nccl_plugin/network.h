@@ -6,7 +6,7 @@
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_NETWORK_H
 #define COLL_RUNTIME_NET_NCCL_PLUGIN_NETWORK_H
 
-#include "runtime/net/device/device_transport.h"
+#include "runtime/net/gpu/transport.h"
 #include "runtime/net/nccl_plugin/abi.h"
 #include "runtime/net/nccl_plugin/settings.h"
 #include "runtime/net/transport.h"

@@ -1,9 +1,9 @@
 // Host memory through a device transport: plain, and as shuffled fragments.
 
-#include "runtime/dl/fake_cuda.h"
-#include "runtime/net/device/device_transport.h"
+#include "runtime/net/gpu/transport.h"
 #include "runtime/net/loopback/loopback.h"
 #include "runtime/net/tcp/tcp.h"
+#include "test/support/fakes/cuda.h"
 
 #include "test/conformance/transport/harness.h"
 

@@ -2,7 +2,7 @@
 #include "runtime/net/verbs/verbs.h"
 
 #include "test/conformance/transport/harness.h"
-#include "test/net/fake_ibverbs.h"
+#include "test/support/fakes/ibverbs.h"
 
 namespace {
 

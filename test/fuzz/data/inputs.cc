@@ -1,6 +1,6 @@
 #include "test/fuzz/data/inputs.h"
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "test/fuzz/memory_file.h"
 #include "tools/coll-run/batches.h"
 #include "tools/coll-run/dataset.h"

@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_MOE_CARDS_H
 #define COLL_TOOLS_COLL_PERF_MOE_CARDS_H
 
-#include "runtime/exchange/moe_buffer.h"
+#include "runtime/exchange/moe/buffer.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/task.h"
 

@@ -1,7 +1,7 @@
 #include "tools/coll-perf/moe/gpu_room.h"
 
 #include "runtime/base/log.h"
-#include "runtime/exchange/moe_platform.h"
+#include "runtime/exchange/moe/platform.h"
 
 #include <algorithm>
 #include <cstring>

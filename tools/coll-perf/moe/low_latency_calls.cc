@@ -1,7 +1,7 @@
 #include "tools/coll-perf/moe/low_latency_calls.h"
 
 #include "runtime/base/narrow.h"
-#include "runtime/exchange/moe_low_latency_reference.h"
+#include "runtime/exchange/moe/low_latency_reference.h"
 
 #include <cmath>
 #include <cstring>

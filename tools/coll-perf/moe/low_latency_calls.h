@@ -4,7 +4,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_MOE_LOW_LATENCY_CALLS_H
 #define COLL_TOOLS_COLL_PERF_MOE_LOW_LATENCY_CALLS_H
 
-#include "runtime/exchange/moe_buffer.h"
+#include "runtime/exchange/moe/buffer.h"
 #include "tools/coll-perf/moe/gpu_room.h"
 #include "tools/coll-perf/moe/task.h"
 

@@ -11,7 +11,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_MOE_NCCL_PEER_H
 #define COLL_TOOLS_COLL_PERF_MOE_NCCL_PEER_H
 
-#include "runtime/exchange/moe_platform.h"
+#include "runtime/exchange/moe/platform.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/moe/gpu_room.h"
 #include "tools/coll-perf/moe/task.h"

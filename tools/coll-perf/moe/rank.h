@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_MOE_RANK_H
 #define COLL_TOOLS_COLL_PERF_MOE_RANK_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "tools/coll-perf/moe/curves.h"
 #include "tools/coll-perf/moe/task.h"
 #include "tools/coll-perf/rows.h"

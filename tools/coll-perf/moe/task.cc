@@ -1,8 +1,8 @@
 #include "tools/coll-perf/moe/task.h"
 
-#include "runtime/exchange/moe_low_latency.h"
-#include "runtime/kernels/moe.h"
-#include "runtime/kernels/moe_tuning.h"
+#include "runtime/exchange/moe/low_latency.h"
+#include "runtime/kernels/moe/moe.h"
+#include "runtime/kernels/moe/tuning.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>

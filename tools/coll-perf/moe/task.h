@@ -6,7 +6,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_MOE_TASK_H
 #define COLL_TOOLS_COLL_PERF_MOE_TASK_H
 
-#include "runtime/exchange/moe_reference.h"
+#include "runtime/exchange/moe/reference.h"
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_NET_JOB_H
 #define COLL_TOOLS_COLL_PERF_NET_JOB_H
 
-#include "runtime/net/bootstrap.h"
+#include "runtime/net/bootstrap/bootstrap.h"
 #include "tools/coll-perf/net/options.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
 #include "tools/coll-perf/op/data.h"
 
+#include "runtime/backend/call/check.h"
 #include "runtime/base/dtype.h"
 #include "runtime/base/reduce.h"
-#include "runtime/call_check.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_OP_DATA_H
 #define COLL_TOOLS_COLL_PERF_OP_DATA_H
 
-#include "runtime/kernels/root_update.h"
+#include "runtime/kernels/root_update/root_update.h"
 #include "tools/coll-perf/op/plan.h"
 
 namespace coll::perf {

@@ -1,7 +1,7 @@
 #include "tools/coll-perf/op/plan.h"
 
 #include "runtime/base/dtype.h"
-#include "runtime/kernels/root_update.h"
+#include "runtime/kernels/root_update/root_update.h"
 #include "tools/coll-perf/units.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_OP_PLAN_H
 #define COLL_TOOLS_COLL_PERF_OP_PLAN_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

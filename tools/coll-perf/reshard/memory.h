@@ -4,8 +4,8 @@
 #define COLL_TOOLS_COLL_PERF_RESHARD_MEMORY_H
 
 #include "runtime/dl/gpu_memory.h"
-#include "runtime/exchange/reshard_nodes.h"
-#include "runtime/net/bootstrap.h"
+#include "runtime/exchange/reshard/nodes.h"
+#include "runtime/net/bootstrap/bootstrap.h"
 #include "tools/coll-perf/reshard/options.h"
 #include "tools/coll-perf/reshard/pattern.h"
 

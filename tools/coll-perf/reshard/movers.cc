@@ -1,4 +1,4 @@
-#include "runtime/exchange/reshard_nodes.h"
+#include "runtime/exchange/reshard/nodes.h"
 #include "tools/coll-perf/reshard/mover.h"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // What one does with NCCL: senders pack what each receiver needs, send and receive in one group,
 // receivers unpack. What is one row is sent from its place, or received into it.
 
-#include "runtime/kernels/reshard_copy.h"
+#include "runtime/kernels/reshard/copy.h"
 #include "tools/coll-perf/nccl_ranks.h"
 #include "tools/coll-perf/reshard/mover.h"
 

@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
 
-#include "runtime/exchange/reshard_gpu.h"
+#include "runtime/exchange/reshard/gpu.h"
 
 #include <string>
 #include <vector>

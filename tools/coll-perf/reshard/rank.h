@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_RANK_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_RANK_H
 
-#include "runtime/backend.h"
+#include "runtime/backend/backend.h"
 #include "tools/coll-perf/reshard/options.h"
 
 #include <string>

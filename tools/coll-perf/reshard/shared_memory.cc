@@ -1,4 +1,4 @@
-#include "runtime/exchange/shared_segment.h"
+#include "runtime/exchange/tensor/shared_segment.h"
 #include "tools/coll-perf/reshard/memory.h"
 
 #include <algorithm>

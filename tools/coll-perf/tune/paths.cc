@@ -1,6 +1,6 @@
 #include "tools/coll-perf/tune/paths.h"
 
-#include "runtime/backend/net/gpu_mover.h"
+#include "runtime/backend/net/gpu/mover.h"
 #include "runtime/base/env.h"
 #include "runtime/base/paths.h"
 #include "tools/coll-perf/op/options.h"

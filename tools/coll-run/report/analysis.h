@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_REPORT_ANALYSIS_H
 #define COLL_TOOLS_COLL_RUN_REPORT_ANALYSIS_H
 
-#include "runtime/rank_state.h"
+#include "runtime/step/rank_state.h"
 #include "tools/coll-run/report/contents.h"
 
 #include <optional>

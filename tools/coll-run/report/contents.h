@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_REPORT_CONTENTS_H
 #define COLL_TOOLS_COLL_RUN_REPORT_CONTENTS_H
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "tools/coll-run/check.h"
 #include "tools/coll-run/report/recorder.h"
 

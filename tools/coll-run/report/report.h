@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_REPORT_REPORT_H
 #define COLL_TOOLS_COLL_RUN_REPORT_REPORT_H
 
-#include "runtime/executor.h"
+#include "runtime/step/executor.h"
 #include "tools/coll-run/job.h"
 #include "tools/coll-run/report/contents.h"
 

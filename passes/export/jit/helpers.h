@@ -1,0 +1,22 @@
+//===- helpers.h - functions that code generation calls by itself -*- C++ -*-===//
+
+#ifndef COLL_PASSES_EXPORT_JIT_HELPERS_H
+#define COLL_PASSES_EXPORT_JIT_HELPERS_H
+
+#include "llvm/Support/Error.h"
+
+namespace llvm::orc {
+class JITDylib;
+class LLJIT;
+} // namespace llvm::orc
+
+namespace mlir::coll {
+
+/// Defines in `library` the conversions of float16 that LLVM makes calls of where the
+/// processor has no instruction. They come from libgcc, which compiled code finds
+/// in the process where it is a shared library, but not inside a static executable.
+llvm::Error defineHelpers(llvm::orc::LLJIT &jit, llvm::orc::JITDylib &library);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_JIT_HELPERS_H

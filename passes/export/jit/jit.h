@@ -1,0 +1,61 @@
+//===- jit.h - from an executable module to running code --------------*- C++ -*-===//
+//
+// Compiles what coll-emit-executable produces, for the machine it runs on.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_EXPORT_JIT_JIT_H
+#define COLL_PASSES_EXPORT_JIT_JIT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/export/jit/object_code.h"
+#include "runtime/step/abi/abi.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace mlir::coll {
+
+struct JitOptions {
+  /// Compile threads; 0: one per processor.
+  unsigned threads = 0;
+  /// Of the kernels, 0 to 3. Functions that only call kernels are not optimised.
+  unsigned optLevel = 2;
+};
+
+/// The code of one rank class. Any number of threads may run it at once, each with its
+/// own buffers: the code has no writable data. Addresses are valid while the object lives.
+class JitProgram {
+public:
+  JitProgram(std::shared_ptr<llvm::orc::LLJIT> jit, CollEntry step, CollEntry init,
+             std::string descriptor)
+      : jit_(std::move(jit)), step_(step), init_(init), descriptor_(std::move(descriptor)) {}
+
+  CollEntry step() const { return step_; }
+  /// Null where the program has no @init.
+  CollEntry init() const { return init_; }
+  llvm::StringRef descriptor() const { return descriptor_; }
+
+private:
+  std::shared_ptr<llvm::orc::LLJIT> jit_;
+  CollEntry step_;
+  CollEntry init_;
+  std::string descriptor_;
+};
+
+/// Compiles every rank class of `executable`, in order. The module is not changed.
+/// Kernels that classes have in common are compiled once.
+llvm::Expected<ObjectCode> compileObjects(ModuleOp executable, const JitOptions &options = {});
+
+/// Makes code run in this process: one program per class, in order. An error where it
+/// cannot be linked here.
+llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> linkObjects(ObjectCode code);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_JIT_JIT_H

@@ -1,0 +1,76 @@
+#include "passes/export/jit/object_code.h"
+
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/EndianStream.h"
+
+using namespace mlir::coll;
+
+static void writeNumber(llvm::raw_ostream &os, uint64_t number) {
+  llvm::support::endian::write(os, number, llvm::endianness::little);
+}
+
+static void writeText(llvm::raw_ostream &os, llvm::StringRef text) {
+  writeNumber(os, text.size());
+  os << text;
+}
+
+namespace {
+/// What is missing reads as zero or empty, and is remembered.
+class Reader {
+public:
+  explicit Reader(llvm::StringRef rest) : rest_(rest) {}
+
+  uint64_t number() {
+    llvm::StringRef bytes = take(sizeof(uint64_t));
+    return isBad_ ? 0 : llvm::support::endian::read64le(bytes.data());
+  }
+  llvm::StringRef text() { return take(number()); }
+  std::unique_ptr<llvm::MemoryBuffer> object() {
+    return llvm::MemoryBuffer::getMemBufferCopy(text(), "object");
+  }
+  bool isBad() const { return isBad_; }
+  bool isAtEnd() const { return rest_.empty(); }
+
+private:
+  llvm::StringRef take(uint64_t size) {
+    isBad_ |= size > rest_.size();
+    if (isBad_)
+      return "";
+    llvm::StringRef bytes = rest_.take_front(size);
+    rest_ = rest_.drop_front(size);
+    return bytes;
+  }
+
+  llvm::StringRef rest_;
+  bool isBad_ = false;
+};
+} // namespace
+
+void ObjectCode::write(llvm::raw_ostream &os) const {
+  writeNumber(os, kernels.size());
+  for (const auto &object : kernels)
+    writeText(os, object->getBuffer());
+  writeNumber(os, classes.size());
+  for (const Class &cls : classes) {
+    writeText(os, cls.driver->getBuffer());
+    writeText(os, cls.descriptor);
+    writeNumber(os, cls.hasInit);
+  }
+}
+
+std::optional<ObjectCode> ObjectCode::read(llvm::StringRef bytes) {
+  Reader reader(bytes);
+  ObjectCode code;
+  // A count may be anything: what it promises is missing soon.
+  for (uint64_t count = reader.number(); count > 0 && !reader.isBad(); --count)
+    code.kernels.push_back(reader.object());
+  for (uint64_t count = reader.number(); count > 0 && !reader.isBad(); --count) {
+    Class &cls = code.classes.emplace_back();
+    cls.driver = reader.object();
+    cls.descriptor = reader.text().str();
+    cls.hasInit = reader.number() != 0;
+  }
+  if (reader.isBad() || !reader.isAtEnd())
+    return std::nullopt;
+  return code;
+}

@@ -1,0 +1,33 @@
+//===- fuse_kernels.h - pieces of coll-fuse-kernels --------------------*- C++ -*-===//
+
+#ifndef COLL_PASSES_EXPORT_KERNELS_FUSE_KERNELS_H
+#define COLL_PASSES_EXPORT_KERNELS_FUSE_KERNELS_H
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::coll {
+
+/// Product of the loop ranges.
+int64_t countIterations(linalg::GenericOp op);
+
+/// Computing the producer inside of the consumer is no slower than reading its
+/// result from memory.
+bool shouldFuseProducer(OpOperand *fusedOperand);
+
+/// Moving the reshape across the generic lets the generic meet its neighbours'
+/// loops; false where the reshape only adds or drops unit dimensions.
+bool shouldMoveReshape(OpOperand *reshapedOperand);
+
+/// Cuts inputs to what the loops reach. A window that leaves a remainder is then no
+/// longer than its loop says, also where its other loop is dropped because it has one position.
+void trimWindows(RewriterBase &rewriter, linalg::GenericOp op);
+
+/// Merges generics of the block that run over the same loops and share data into
+/// one generic with several results. Never reorders operations with side effects.
+void mergeSiblings(RewriterBase &rewriter, Block &block);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_KERNELS_FUSE_KERNELS_H

@@ -1,0 +1,44 @@
+//===- outline_kernels.h - pieces of coll-outline-kernels --------------*- C++ -*-===//
+
+#ifndef COLL_PASSES_EXPORT_KERNELS_OUTLINE_KERNELS_H
+#define COLL_PASSES_EXPORT_KERNELS_OUTLINE_KERNELS_H
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::coll {
+
+/// Makes the innermost loop contiguous for as many operands as possible, lets a
+/// sum along it be reassociated, and joins loops that are one. May replace `op`.
+void prepareLoops(RewriterBase &rewriter, linalg::GenericOp op);
+
+/// Operations that become one kernel. `ops` are in block order, the root last.
+/// destinations[k] is where result k of the root gets its initial tensor.
+struct KernelUnit {
+  SmallVector<Operation *> ops;
+  SmallVector<OpOperand *> destinations; // empty: the root writes a new tensor
+
+  Operation *root() const { return ops.back(); }
+  bool contains(Operation *op) const { return llvm::is_contained(ops, op); }
+};
+
+/// The unit has a new function for its code and the operands of the call to it.
+struct Kernel {
+  func::FuncOp function; // not inserted anywhere
+  SmallVector<Value> operands;
+};
+Kernel buildKernel(OpBuilder &builder, const KernelUnit &unit);
+
+/// The root and the operations that can be computed inside of its kernel:
+/// initial fills, slices read in place, and chains of insertions.
+KernelUnit collectUnit(Operation *root);
+
+/// A linalg op, slice or marked loop nest: belongs into some kernel.
+bool isComputeOp(Operation *op);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_KERNELS_OUTLINE_KERNELS_H

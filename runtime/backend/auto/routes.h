@@ -1,0 +1,81 @@
+// routes.h - which backend serves which call: a table, from a file or built in.
+//
+// The file is JSON, written by `coll-perf tune` or by hand:
+//
+//   {"format": "coll routes", "version": 1, "made_by": "coll-perf tune …", "machine": "…",
+//    "routes": [{"op": "all_reduce", "memory": "gpu", "ranks": 4, "dtype": "f32",
+//                "max_bytes": 65536, "backend": "nccl", "why": "5.0 us; net 88.1 us"}, …]}
+//
+// A call takes the first route that fits it and whose backend is there and takes it. Of a route
+// all but "backend" may be left out: it then fits every call. Bytes are what the member
+// contributes, as in `Call`: count elements, times the ranks where it gives each its own.
+// There may also be "max_ranks": 4 (the largest group); "group": "all" (the group of all ranks of
+// the job, in their order); and "captured": false (no call that a graph captures), or true.
+// A part "paths" is read by others (base/paths.h).
+// After the last route come the defaults: small calls on GPU memory by direct, as the README says,
+// GPU memory else by nccl, then net; host memory by threads in one process, by net between several.
+
+#ifndef COLL_RUNTIME_BACKEND_AUTO_ROUTES_H
+#define COLL_RUNTIME_BACKEND_AUTO_ROUTES_H
+
+#include "runtime/backend/backend.h"
+#include "runtime/backend/demand.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::rt {
+
+// What a route is chosen by; the same on all members of a call.
+struct RouteQuery {
+  OpKind kind = OpKind::AllReduce;
+  CollDtype dtype = kCollF32;
+  int64_t bytes = 0;
+  int ranks = 1; // of the group
+  bool isGpu = false;
+  bool isWorld = false;    // the group of all ranks, in their order
+  bool isCaptured = false; // by a graph
+};
+RouteQuery queryOf(const Call &call, int ranks, bool isGpu);
+
+struct Route {
+  std::optional<OpKind> kind;
+  std::optional<CollDtype> dtype;
+  std::optional<int64_t> maxBytes;
+  std::optional<int> ranks, maxRanks;
+  std::optional<bool> isGpu, isWorld, isCaptured;
+  std::string backend;
+  std::string why;
+
+  bool fits(const RouteQuery &query) const;
+  // "all_reduce of f32, gpu memory, 4 ranks, up to 65536 bytes -> nccl (5.0 us; net 88.1 us)"
+  std::string describe() const;
+};
+
+class Routes {
+public:
+  // kCollInvalidCall names file, line and column, or the entry that is wrong.
+  static Result<Routes> load(const std::string &path);
+  static Result<Routes> parse(const std::string &text, const std::string &name);
+  // What COLL_ROUTES names; the defaults alone where it is unset.
+  static Result<Routes> fromEnv();
+  static Routes defaults();
+
+  // In order, the defaults last.
+  const std::vector<Route> &all() const { return routes_; }
+  // For a backend of GPU memory. A table with a route for all GPU memory leaves nothing to the
+  // defaults.
+  Demand demandFor(const std::string &backend) const;
+  // "the defaults", or the file and what it says of itself.
+  const std::string &origin() const { return origin_; }
+
+private:
+  std::vector<Route> routes_;
+  size_t numOfTable_ = 0; // the first ones
+  std::string origin_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_BACKEND_AUTO_ROUTES_H

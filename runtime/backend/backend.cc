@@ -1,0 +1,96 @@
+#include "runtime/backend/backend.h"
+
+#include "runtime/base/dtype.h"
+
+namespace coll::rt {
+
+const char *kindName(OpKind kind) {
+  static constexpr const char *kNames[] = {
+      "init",           "all_reduce", "reduce",  "broadcast",   "all_gather", "gather", "scatter",
+      "reduce_scatter", "all_to_all", "permute", "root_update", "barrier",    "send",   "recv"};
+  size_t index = static_cast<size_t>(kind);
+  return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "?";
+}
+
+bool reduces(OpKind kind) {
+  return kind == OpKind::AllReduce || kind == OpKind::Reduce || kind == OpKind::ReduceScatter;
+}
+
+bool hasRoot(OpKind kind) {
+  return kind == OpKind::Reduce || kind == OpKind::Broadcast || kind == OpKind::Gather ||
+         kind == OpKind::Scatter;
+}
+
+bool isTransfer(OpKind kind) { return kind == OpKind::Send || kind == OpKind::Recv; }
+
+namespace {
+
+std::string describeCounts(const Call &call) {
+  std::string text = std::string(" ") + dtypeName(call.dtype) + " x ";
+  if (call.outer != 1)
+    text += std::to_string(call.outer) + " x ";
+  return text + std::to_string(call.count);
+}
+
+} // namespace
+
+std::string describe(const Call &call) {
+  std::string text = *call.site.within ? std::string(call.site.within) + ": " : "";
+  text += kindName(call.kind);
+  if (reduces(call.kind)) {
+    text += std::string(" ") + reductionName(call.reduction);
+    if (call.accumulation == kCollAccumulateF32)
+      text += " in f32";
+    if (call.order == kCollOrderRank)
+      text += " order rank";
+  }
+  if (call.update)
+    text += std::string(" ") + call.update->optimizer();
+  if (call.kind != OpKind::Init && call.kind != OpKind::Barrier)
+    text += describeCounts(call);
+  if (hasRoot(call.kind))
+    text += " root " + std::to_string(call.root);
+  if (isTransfer(call.kind))
+    text += (call.kind == OpKind::Send ? " to " : " from ") + std::to_string(call.peer) + " tag " +
+            std::to_string(call.tag);
+  text += " (op " + std::to_string(call.site.op);
+  if (*call.site.name)
+    text += std::string(" \"") + call.site.name + "\"";
+  if (*call.site.loc)
+    text += std::string(" at ") + call.site.loc;
+  return text + ")";
+}
+
+std::string describeGroup(const std::vector<int> &ranks) {
+  constexpr size_t kShown = 16;
+  std::string text = "[";
+  for (size_t i = 0; i < ranks.size() && i < kShown; ++i)
+    text += (i ? ", " : "") + std::to_string(ranks[i]);
+  return text + (ranks.size() > kShown ? ", …]" : "]");
+}
+
+Result<std::unique_ptr<Registration>> Communicator::registerMemory(void *, int64_t) {
+  return Status(kCollUnsupported, "this backend does not register memory");
+}
+
+Result<std::unique_ptr<Registration>> Communicator::allocate(int64_t) {
+  return Status(kCollUnsupported, "this backend does not allocate memory");
+}
+
+Status Endpoint::synchronize(void *) {
+  return {kCollUnsupported, "this backend does not know streams"};
+}
+
+int Endpoint::gpuOf(const void *) const { return -1; }
+
+bool Endpoint::isCapturing(void *) const { return false; }
+
+Status Backend::supports(const Call &call) const {
+  if (call.kind == OpKind::RootUpdate)
+    return {kCollUnsupported, "it makes no root updates"};
+  if (call.scale != 1)
+    return {kCollUnsupported, "it does not scale contributions"};
+  return {};
+}
+
+} // namespace coll::rt

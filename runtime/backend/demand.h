@@ -1,0 +1,15 @@
+// demand.h - why backend auto wants a backend.
+
+#ifndef COLL_RUNTIME_BACKEND_DEMAND_H
+#define COLL_RUNTIME_BACKEND_DEMAND_H
+
+#include <cstdint>
+
+namespace coll::rt {
+
+// Whether routes lead to a backend, and where they come from: the defaults or a user's table.
+enum class Demand : int32_t { None, ByDefault, ByTable };
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_BACKEND_DEMAND_H

@@ -1,0 +1,43 @@
+// card.h - what a member tells the others of its call, beside the data.
+
+#ifndef COLL_RUNTIME_BACKEND_GPU_CARD_H
+#define COLL_RUNTIME_BACKEND_GPU_CARD_H
+
+#include "runtime/backend/call/signature.h"
+
+#include <type_traits>
+#include <vector>
+
+namespace coll::rt::gpu {
+
+// What a member contributes to the making of a lane: bytes that only the engine understands.
+struct Identity {
+  char bytes[128] = {};
+};
+
+// Plain bytes, the same on all machines of a job.
+struct Card {
+  static constexpr size_t kBytes = 512;
+
+  CallSignature signature;
+  Identity identity;     // where a lane is to be made
+  int64_t ticket = 0;    // of a receive: which transfer from this sender it is
+  int64_t answerTag = 0; // of a send: what the receiver's card is to have
+  uint64_t history = 0;  // of a collective: what the calls of the group before it were
+  int64_t memory = -1;   // where the destination is in memory that all members know
+  char text[192] = {};   // describe(call), cut where it is too long
+};
+static_assert(std::is_trivially_copyable_v<Card> && sizeof(Card) <= Card::kBytes);
+
+Card cardOf(const Call &call);
+// The text, whatever the peer has sent.
+std::string textOf(const Card &card);
+
+// Ok, or kCollMismatch: the same on all members. cards[i] is from ranks[i].
+Status compareCards(const std::vector<Card> &cards, const std::vector<int> &ranks);
+// The same for a transfer.
+Status compareTransfer(const Card &send, int sender, const Card &recv, int receiver);
+
+} // namespace coll::rt::gpu
+
+#endif // COLL_RUNTIME_BACKEND_GPU_CARD_H

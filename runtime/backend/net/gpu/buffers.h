@@ -1,0 +1,85 @@
+// buffers.h - how a rank of the net backend serves calls whose buffers are GPU memory.
+//
+// Large dense operations run on the schedules of host memory, with a GpuMover. Small ones,
+// whose data travels inside other messages, take a detour through host memory.
+//
+// The GPU is done with a call's buffers before the call: by the caller's care, or because the
+// endpoint has waited for the call's stream. When the call, or wait(), has returned, the results
+// are in GPU memory.
+// Belongs to one thread at a time.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
+#define COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
+
+#include "runtime/backend/net/activity.h"
+#include "runtime/backend/net/gpu/mover.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace coll::rt::network {
+
+class GpuBuffers {
+public:
+  // `transport` outlives the object.
+  GpuBuffers(net::Transport &transport, const GpuMoverOptions &options)
+      : transport_(transport), options_(options) {}
+  ~GpuBuffers();
+  GpuBuffers(const GpuBuffers &) = delete;
+  GpuBuffers &operator=(const GpuBuffers &) = delete;
+
+  // For the call of the member at `position` of n: the mover of the GPU that holds its buffers;
+  // null where they are host memory. kCollUnsupported where they are not all in one place.
+  Result<GpuMover *> moverFor(const Call &call, int64_t n, int position);
+
+  // Waits until the GPU has done what is on a stream. Never call it where the stream waits
+  // for this rank. Any thread, beside the other functions.
+  Status synchronize(void *stream);
+
+  // Until no kernel does anything any more that it was given.
+  void drain();
+
+  // Host memory, or memory of any GPU; done when it returns.
+  Status copy(void *dst, const void *src, int64_t bytes);
+
+  // From now on the calling thread may ask for memory while another captures a graph.
+  void goBesideCaptures() const;
+
+private:
+  Result<GpuMover *> mover(int gpu);
+
+  net::Transport &transport_;
+  GpuMoverOptions options_;
+  std::vector<net::Memory *> memories_;
+  std::map<int, std::unique_ptr<GpuMover>> movers_;
+  std::atomic<int> gpu_{0}; // the first that has one
+};
+
+// Runs `make(call on host memory)` in the place of a call on GPU memory.
+class HostDetour final : public Activity {
+public:
+  using Make = std::function<std::unique_ptr<Activity>(const Call &call)>;
+  // srcBytes and dstBytes: of the call's buffers on this rank.
+  static Result<std::unique_ptr<Activity>>
+  create(GpuMover &mover, const Call &call, int64_t srcBytes, int64_t dstBytes, const Make &make);
+
+  Result<bool> advance(bool &moved) override;
+  std::vector<int> waitingFor() const override { return inner_->waitingFor(); }
+  uint64_t key() const override { return inner_->key(); }
+
+private:
+  HostDetour(GpuMover &mover, const Call &call) : mover_(mover), call_(call) {}
+
+  GpuMover &mover_;
+  Call call_;
+  std::vector<char> src_, dst_;
+  int64_t dstBytes_ = 0;
+  std::unique_ptr<Activity> inner_; // last: may use the buffers until it dies
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H

@@ -1,0 +1,159 @@
+// mover.h - copies and combines memory of one GPU, for one rank.
+//
+// How a message gets from and to the transport (COLL_NET_GPU_PATH):
+//
+// | path   | a send | a receive |
+// |---|---|---|
+// | kernel | the channel kernel writes it to a slot of pinned memory | the kernel reads a slot |
+// | unpack | the same | the kernel moves its pages out of the bounce pool (net/gpu) |
+// | pack | the kernel fills its pages in the bounce pool | as on the path `unpack` |
+// | copy   | the copy engine, inside the transport (net/gpu) | the same |
+//
+// With `compress` a message of a page or more is a compressed one on the path `kernel`
+// (base/compressed_layout.h): the kernel makes it in the sender's slot, and puts it back from the
+// receiver's.
+//
+// Short messages may go through slots, as on the path `kernel`, whatever the path of the others
+// (`kernelEnd`).
+//
+// Slots are bounded: a message for which there is none waits, unless it is the first of its
+// lane, for which one is made. On the path `unpack` a connection has as many receives
+// at most, on the path `pack` as many sends as PACK has slots; what is beyond goes through slots,
+// and so does, on every path, the first of a lane for which the bounce pool has no room. Everything
+// else (copies, sums) is the kernel's work on every path. Belongs to one thread at a time.
+
+#ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
+#define COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
+
+#include "runtime/backend/net/gpu/channel.h"
+#include "runtime/backend/net/mover.h"
+#include "runtime/base/compressed_layout.h"
+#include "runtime/net/gpu/bounce_pool.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::rt::network {
+
+enum class GpuPath : uint8_t { Kernel, Unpack, Pack, Copy };
+// "kernel", "unpack", "pack", "copy", or nothing.
+std::optional<GpuPath> parseGpuPath(const std::string &name);
+const char *nameOf(GpuPath path);
+// Whether a kernel fetches what has come from the pages of the bounce pool.
+constexpr bool unpacks(GpuPath path) { return path == GpuPath::Unpack || path == GpuPath::Pack; }
+
+struct GpuMoverOptions {
+  GpuPath path = GpuPath::Kernel;
+  int64_t kernelEnd = 0;                // smaller messages than this go as on the path `kernel`
+  bool compress = false;                // on the path `kernel` only; alike on all ranks
+  std::string chosenBy = "the default"; // and why; for people
+  GpuChannelOptions channel;
+  // What stands for all memory of the GPU in the transport; null on the path `kernel`.
+  const net::Memory *memory = nullptr;
+};
+
+class GpuMover final : public Mover {
+  // Of each direction, and more only for the first messages of lanes; allocated by the
+  // chunk, when they are needed first. On the paths `unpack` and `pack`: receives of a connection.
+  static constexpr int kSlots = 32, kChunkSlots = 4;
+
+public:
+  // The longest message.
+  static constexpr int64_t kSlotBytes = 2 << 20;
+  static_assert(kSlotBytes <= static_cast<int64_t>(kCompressMaxBytes));
+  // What those receives need of the bounce pool, fragments' trailers included.
+  static constexpr uint64_t kUnpackRoomBytes = kSlots * (kSlotBytes + net::BouncePool::kBlockBytes);
+
+  // Makes the channel and its slots; may wait for kernels that run on the GPU.
+  static Result<std::unique_ptr<GpuMover>> create(const GpuPlatform &platform, int ordinal,
+                                                  const GpuMoverOptions &options);
+  ~GpuMover() override;
+
+  Result<Ticket> copy(void *dst, const void *src, int64_t bytes) override;
+  Result<Ticket> reduce(CollDtype dtype, CollReduction reduction, const void *const *srcs,
+                        int numSrcs, void *dst, int64_t elems) override;
+  Result<Ticket> divide(CollDtype dtype, void *dst, int64_t elems, int divisor) override;
+  Result<Ticket> copyRows(void *dst, int64_t dstPitch, const void *src, int64_t srcPitch,
+                          int64_t rowBytes, int64_t rows) override;
+  Result<bool> isDone(Ticket ticket) override { return channel_->isDone(ticket); }
+  Status waitFor(Ticket ticket) override;
+  Status zero(void *dst, int64_t bytes) override;
+  void drain() override { channel_->drain(); }
+
+  size_t window() const override { return kWindow; }
+  Result<std::optional<Parcel>> load(Link &link, const void *src, int64_t bytes,
+                                     bool first) override;
+  Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes, bool first) override;
+  Status detour(Parcel &parcel, bool isSend) override;
+  Result<bool> isFilled(Parcel &parcel) override;
+  Status feed(Parcel &parcel, net::Request *request) override;
+  Result<Ticket> unload(Parcel &parcel) override;
+  void release(Parcel &parcel) override;
+
+  Result<char *> allocate(int64_t bytes) override;
+  void release(char *memory) override;
+
+  // Items that met bad data, and were done again.
+  uint64_t repairs() const { return channel_->repairs(); }
+
+  // Between the GPU and host memory of any kind, and between places of the GPU, by the copy
+  // engine; done when they return.
+  Status read(void *host, const void *src, int64_t bytes);
+  Status write(void *dst, const void *host, int64_t bytes);
+  Status copyNow(void *dst, const void *src, int64_t bytes);
+
+private:
+  static constexpr size_t kWindow = 8;
+  static constexpr int64_t kBounceBytes = 256 << 10;
+  // Unpacked receives of a connection beyond which only the first of a lane may join.
+  static constexpr int kUnpackShared = kSlots - 4;
+  // A slot has room for data that begins as unaligned as its buffer, or for what its bytes become
+  // where nothing of them can be compressed.
+  static constexpr int64_t kSlotStride =
+      static_cast<int64_t>(compressedBound(kSlotBytes) + 255) / 256 * 256;
+  static_assert(kSlotStride >= kSlotBytes + 16);
+
+  struct Slots {
+    std::vector<GpuMemory> chunks;
+    std::vector<int32_t> free;
+
+    char *device(int32_t slot) const {
+      return of(slot).device() + slot % kChunkSlots * kSlotStride;
+    }
+    char *host(int32_t slot) const { return of(slot).host() + slot % kChunkSlots * kSlotStride; }
+    const GpuMemory &of(int32_t slot) const {
+      return chunks[static_cast<size_t>(slot / kChunkSlots)];
+    }
+  };
+  struct Scratch {
+    GpuMemory memory;
+    bool used = false;
+  };
+  GpuMover(const GpuMoverOptions &options) : options_(options) {}
+  Status makeSlots(Slots &slots);
+  Result<std::optional<Parcel>> loadSlot(const void *src, int64_t bytes, bool first);
+  Status fillPages(Parcel &parcel, net::Request *request);
+  Result<std::optional<Parcel>> take(Slots &slots, void *data, int64_t bytes, bool first);
+  Result<Ticket> expand(const Parcel &parcel);
+  bool takesSlot(int64_t bytes) const {
+    return options_.path == GpuPath::Kernel || bytes < options_.kernelEnd;
+  }
+  bool compresses(int64_t bytes) const { return options_.compress && bytes >= kCompressPageBytes; }
+  Parcel direct(void *data, int64_t bytes) const;
+  Result<ChannelItem> expandOnHost(const Parcel &parcel);
+
+  const GpuMoverOptions options_;
+  std::unique_ptr<GpuChannel> channel_;
+  dl::CudaStream copies_ = nullptr;
+  Slots out_, in_;
+  GpuMemory bounce_; // pinned; read() and write()
+  std::vector<Scratch> scratch_;
+  std::map<Link *, int> unpacked_; // receives of a connection that are under way so
+  std::map<Link *, int> unsent_;   // loaded sends that will want a pack slot
+};
+
+} // namespace coll::rt::network
+
+#endif // COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H

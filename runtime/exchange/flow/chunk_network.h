@@ -1,0 +1,61 @@
+// chunk_network.h - what a rank has for flows to and from others: connections to all of them, the
+// pump over these, and a stream for copies of each direction.
+//
+// Threads: as of links() and pump(); everything else one at a time.
+
+#ifndef COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_NETWORK_H
+#define COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_NETWORK_H
+
+#include "runtime/exchange/flow/chunk_pump.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::rt {
+
+class ChunkNetwork {
+public:
+  // Nothing is connected yet. The transport outlives the object.
+  static Result<std::unique_ptr<ChunkNetwork>> create(std::shared_ptr<dl::GpuContext> gpu,
+                                                      net::Transport &transport, int rank,
+                                                      int numRanks,
+                                                      const ChunkPump::Options &options);
+  // Closes connections, and waits for copies.
+  ~ChunkNetwork();
+  ChunkNetwork(const ChunkNetwork &) = delete;
+  ChunkNetwork &operator=(const ChunkNetwork &) = delete;
+
+  // What the others need to connect.
+  const net::Handle &handle() const { return links_->handle(); }
+  // Blocks until all are connected; handles[r] is rank r's.
+  Status connect(const std::vector<net::Handle> &handles) {
+    return links_->connect(handles, timeoutUs_);
+  }
+  RankLinks &links() { return *links_; }
+  ChunkPump &pump() { return *pump_; }
+  const ChunkPump &pump() const { return *pump_; }
+
+  // Of what is sent, and of what has come; with the highest priority: others wait for it.
+  dl::CudaStream out() const { return out_; }
+  dl::CudaStream in() const { return in_; }
+  // `later` goes on when what is now on `earlier` is done.
+  Status order(dl::CudaStream earlier, dl::CudaStream later) const;
+  // Until no copy is under way.
+  void drain() const;
+
+private:
+  ChunkNetwork(std::shared_ptr<dl::GpuContext> gpu, int64_t timeoutUs)
+      : gpu_(std::move(gpu)), timeoutUs_(timeoutUs) {}
+  Status open(net::Transport &transport, int rank, int numRanks, const ChunkPump::Options &options);
+
+  const std::shared_ptr<dl::GpuContext> gpu_;
+  const int64_t timeoutUs_;
+  dl::CudaStream out_ = nullptr, in_ = nullptr;
+  dl::CudaEvent event_ = nullptr;
+  std::unique_ptr<RankLinks> links_;
+  std::unique_ptr<ChunkPump> pump_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_NETWORK_H

@@ -1,0 +1,88 @@
+// one_sided.h - boxes between memory of this process and a peer's, over a connection.
+//
+// Rows that follow each other without a gap on the peer's side travel in one request; when reading,
+// so do rows that are all as far apart. Several requests are under way at once.
+
+#ifndef COLL_RUNTIME_EXCHANGE_FLOW_ONE_SIDED_H
+#define COLL_RUNTIME_EXCHANGE_FLOW_ONE_SIDED_H
+
+#include "runtime/base/strided_box.h"
+#include "runtime/net/transport.h"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace coll::rt::exchange {
+
+enum class Direction { Write, Read };
+
+// A request that is put together row by row.
+class JoinedRequest {
+public:
+  static constexpr uint64_t kMostBytes = uint64_t{64} << 20; // so that its time is bounded
+
+  // `memory`, `maxSegments`: as OneSided's.
+  JoinedRequest(Direction direction, const net::Memory *memory, int maxSegments);
+
+  // Adds bytes of this process, which the peer has from `peerOffset` on; false where they do not
+  // fit what there is. Up to kMostBytes fit an empty one.
+  bool take(char *own, uint64_t peerOffset, uint64_t bytes);
+  bool isEmpty() const { return count_ == 0; }
+  void clear() { count_ = 0; }
+  Result<net::Request *> post(net::Connection &connection, const net::RemoteKey &key) const;
+
+private:
+  static constexpr int kMostSegments = 16;
+
+  bool hasPlace(const char *own) const;
+  bool join(uint64_t peerOffset, uint64_t bytes);
+
+  const Direction direction_;
+  const net::Memory *const memory_;
+  const int maxSegments_;
+  std::array<net::Segment, kMostSegments> segments_;
+  int count_ = 0;
+  // In the peer's buffer: `rows_` rows of rowBytes_, stride_ apart where there are several.
+  uint64_t begin_ = 0, rowBytes_ = 0, stride_ = 0, rows_ = 0;
+};
+
+// Whether boxes take many requests of few bytes each. Judged by their first 65,536 rows.
+bool isScattered(Direction direction, const std::vector<StridedBox> &boxes, char *own,
+                 int maxSegments);
+
+class OneSided {
+public:
+  // `own` is the start of this process's buffer; `memory` its registration, or null. `maxSegments`
+  // as the transport's device says.
+  OneSided(Direction direction, net::Connection &connection, const net::RemoteKey &key, char *own,
+           const net::Memory *memory, int maxSegments, int64_t timeoutUs);
+
+  // Starts what the box says; its source is this process's buffer if Write, else the peer's. May
+  // wait for earlier requests.
+  Status move(const StridedBox &box);
+  // Waits for all that was started. The destructor does not: call it, also after an error the
+  // connection has to be closed before buffers are used again. kCollTimeout, whatever else has
+  // failed, where a request has not ended.
+  Status finish();
+
+private:
+  static constexpr size_t kInFlight = 128;
+
+  Status add(char *own, uint64_t peerOffset, uint64_t bytes);
+  Status flush();
+  Status awaitOldest();
+
+  const Direction direction_;
+  net::Connection &connection_;
+  const net::RemoteKey key_;
+  char *const own_;
+  const int64_t timeoutUs_;
+  JoinedRequest next_;
+  std::array<net::Request *, kInFlight> requests_ = {}; // a ring
+  size_t oldest_ = 0, inFlight_ = 0;
+};
+
+} // namespace coll::rt::exchange
+
+#endif // COLL_RUNTIME_EXCHANGE_FLOW_ONE_SIDED_H

@@ -1,0 +1,96 @@
+// rank_links.h - a rank's connections to all other ranks of an exchange between nodes, and what
+// they say of how those fare.
+//
+// Everybody is connected to everybody, so that the end of a rank is heard of by all at once. The
+// rank with the higher number connects. abort(), poll() and explain() may be called from any thread
+// once connect() is over, everything else by one at a time.
+
+#ifndef COLL_RUNTIME_EXCHANGE_FLOW_RANK_LINKS_H
+#define COLL_RUNTIME_EXCHANGE_FLOW_RANK_LINKS_H
+
+#include "runtime/net/transport.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace coll::rt {
+
+class RankLinks {
+public:
+  // Nothing is connected yet. The transport outlives the object.
+  static Result<std::unique_ptr<RankLinks>> create(net::Transport &transport, int rank,
+                                                   int numRanks);
+  ~RankLinks(); // closes
+
+  // What the others need to connect.
+  const net::Handle &handle() const { return listener_->handle(); }
+  // Blocks until all are connected; handles[r] is rank r's. kCollTimeout names who has not come,
+  // kCollInvalidCall where these are not as many handles as ranks.
+  Status connect(const std::vector<net::Handle> &handles, int64_t timeoutUs);
+
+  bool isConnected() const { return isConnected_; }
+  // Another rank's; after connect().
+  net::Connection &to(int rank) { return *peers_[static_cast<size_t>(rank)].connection; }
+  // Why the exchange is over, if it is: a rank that is gone, or what one has told. Does not block.
+  Status poll();
+  // Says so of connection `rank`'s failure: poll()'s answer, if that rank has given a reason.
+  Status explain(int rank, const Status &failure);
+  // Tells all others why this rank gives up; once. poll() says so, too.
+  void abort(const Status &cause);
+  // Takes all buffers back from the transport.
+  void close();
+
+private:
+  struct Hello {
+    uint32_t magic = kMagic;
+    uint32_t rank = 0;
+  };
+  // Plain bytes: why a rank gives up.
+  struct Farewell {
+    int32_t code = 0;
+    char text[252] = {};
+  };
+  struct Peer {
+    std::unique_ptr<net::Connector> connector;
+    std::unique_ptr<net::Connection> connection;
+    Hello hello;
+    net::Request *greeting = nullptr;
+    Farewell farewell;
+    net::Request *end = nullptr; // the receive of it
+    bool isReady = false;
+  };
+  // An accepted connection that has not said who it is.
+  struct Guest {
+    std::unique_ptr<net::Connection> connection;
+    Hello hello;
+    net::Request *greeting = nullptr;
+  };
+  static constexpr uint32_t kMagic = 0x4d6f4c01;
+  static constexpr uint64_t kHelloTag = ~uint64_t{0}, kEndTag = kHelloTag - 1;
+
+  RankLinks(net::Transport &transport, int rank, int numRanks)
+      : transport_(transport), rank_(rank), peers_(static_cast<size_t>(numRanks)) {}
+  Status advanceGuests();
+  Result<bool> greet(Guest &guest);
+  Status advance(int rank);
+  Status adopt(int rank, std::unique_ptr<net::Connection> connection);
+  Status listenTo(int rank);
+  static Status causeOf(int rank, Farewell &farewell, uint64_t bytes);
+
+  net::Transport &transport_;
+  const int rank_;
+  std::unique_ptr<net::Listener> listener_;
+  std::vector<Peer> peers_; // by rank
+  std::vector<std::unique_ptr<Guest>> guests_;
+  bool isConnected_ = false;
+
+  std::mutex mutex_; // of what follows, of Peer::end and isReady, and of posting farewells
+  Farewell own_;
+  Status failure_;
+  bool isClosed_ = false;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_FLOW_RANK_LINKS_H

@@ -1,0 +1,332 @@
+// buffer.h - the token exchange of moe.h between GPUs: up to eight ranks of a node, or several
+// nodes of as many ranks each.
+//
+//   auto buffer = MoeBuffer::create(options).take();  // on each rank
+//   … exchange buffer->card() with all ranks, by any means …
+//   buffer->sync(cards);
+//   buffer->dispatchLayout(routing, layout, order);
+//   auto received = buffer->dispatch(tokens, routing, layout, options, memory, order);
+//   … experts compute on received->x, and write to buffer->combineInput() …
+//   buffer->combine(combine, received->handle, config, order);
+//   … all ranks meet …
+//   buffer->destroy();
+//
+// **Memory.** A rank has nvlBytes of GPU memory besides its workspace, in two halves: dispatch puts
+// received tokens into the first one, where `MoeReceived` points to until the next dispatch;
+// combine's peers read from the second one, or, in place, from the first. Rows that are elsewhere
+// are copied into the second one first.
+// **Order.** Calls run on the communication stream; MoeOrder says what they wait for, and
+// who waits for them. All ranks make the same calls in the same order.
+// **Waiting.** Only a dispatch without a worst case blocks: until the counts are known, or
+// a quarter more than `timeoutUs` has passed without them, which is the buffer's end. No call
+// allocates GPU memory.
+// **Several nodes.** Calls find their way themselves: by peer memory inside a node, over a
+// transport between nodes, which a token crosses once for each other node that wants it
+// (routes.h). The host drives the network: a thread of the buffer does dispatch and combine,
+// one after the other, and the communication stream waits for each (call_queue.h has what that asks
+// of a program). Sums of a node are rounded to bf16 where they cross. `netBytes` of GPU memory hold
+// tokens of other nodes while they are passed on, sums on their way back, and tables. sync()
+// blocks, and destroy() until the calls have ended.
+// **Failure.** What goes wrong after a call has returned, on the GPUs or the network (a rank that
+// does not come, or calls something else; too many tokens for a worst case) is what check() says,
+// and the next call; the buffer is dead then, on all ranks: destroy it. Between nodes a call that
+// the driver has failed on one rank is the buffer's end, too, and the others are told why. Wrong
+// indices count as -1, and only check() tells of them: peers wait for the calls.
+//
+// An object belongs to one thread at a time.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H
+#define COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H
+
+#include "runtime/dl/gpu_memory.h"
+#include "runtime/exchange/moe/call_queue.h"
+#include "runtime/exchange/moe/low_latency.h"
+#include "runtime/exchange/moe/memory.h"
+#include "runtime/exchange/moe/nodes.h"
+#include "runtime/exchange/moe/platform.h"
+
+#include <memory>
+#include <mutex>
+#include <variant>
+#include <vector>
+
+namespace coll::rt {
+
+struct MoeBufferOptions {
+  int rank = 0;
+  int numRanks = 1;     // up to kMoeMaxRanks
+  int64_t nvlBytes = 0; // a multiple of 128, up to INT_MAX unless netBytes is 0
+  // A multiple of 128. On several nodes up to INT_MAX unless lowLatency; on one, 0, or with
+  // lowLatency at least lowLatencyBytes(): that mode's memory, which has so many bytes then.
+  int64_t netBytes = 0;
+  // Has that mode, too; it alone where nvlBytes is 0. Where it is not, ranks of several nodes are a
+  // multiple of nodeSize, as without the mode.
+  bool lowLatency = false;
+  MoeLowLatencyShape lowLatencyShape;   // of all its calls, until lowLatencyClean()
+  bool explicitlyDestroy = false;       // else the destructor does
+  int device = 0;                       // GPU
+  int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
+  int nodeSize = kMoeNodeRanks;         // ranks of a node, where there are several
+  // Of several nodes: what connects them, which outlives the buffer, and how much goes at a time.
+  net::Transport *transport = nullptr;
+  int64_t netChunkBytes = 1 << 20; // a multiple of 256
+};
+
+// What a call waits for, and who waits for it.
+struct MoeOrder {
+  dl::CudaStream compute = nullptr; // the caller's; may be commStream()
+  dl::CudaEvent previous = nullptr; // the call begins after it; null: after what is on `compute`
+  dl::CudaEvent done = nullptr;     // recorded at the end; null: `compute` waits for the call
+};
+
+// A call of the low-latency mode that was sent, and is to be received.
+struct MoeHook {
+  int64_t call = -1;
+};
+
+// A part of the buffer.
+struct MoeView {
+  void *data = nullptr;
+  CollDtype dtype = kCollBf16;
+  int64_t numElems = 0;
+};
+
+class MoeBuffer {
+public:
+  static Result<std::unique_ptr<MoeBuffer>> create(const MoeBufferOptions &options);
+  // Destroys what was not; complains where that was to be explicit.
+  ~MoeBuffer();
+  MoeBuffer(const MoeBuffer &) = delete;
+  MoeBuffer &operator=(const MoeBuffer &) = delete;
+
+  // For the other ranks; the workspace is ready when it exists.
+  const MoeCard &card() const { return card_; }
+  // cards[r] is rank r's. Once; the buffer is available then. kCollMismatch: a rank has other
+  // options; it names both ranks and both values, on all ranks.
+  Status sync(const std::vector<MoeCard> &cards);
+  // All ranks have to have seen the end of their last calls. Once. Afterwards calls fail, card() is
+  // none, and commStream() and combineInput() are null.
+  Status destroy();
+
+  bool isDestroyed() const { return isDestroyed_; }
+  bool isAvailable() const { return isAvailable_; }
+  bool isInternodeAvailable() const { return isAvailable_ && nodes_; }
+  int numNetRanks() const { return world().numNodes(); }
+  int netRank() const { return world().node(); }
+  int nvlRank() const { return world().place(); }
+  int rootNetRank(bool global) const { return global ? nvlRank() : 0; }
+  int localDeviceId() const { return options_.device; }
+  const dl::CudaIpcHandle &localIpcHandle() const { return card_.memory.ipc; }
+  const net::Handle &localNetId() const { return card_.net; }
+  dl::CudaStream commStream() const { return stream_; }
+  // What this rank has sent to other nodes so far.
+  int64_t netBytesSent() const { return nodes_ ? nodes_->bytesSent() : 0; }
+  // From byte `offset` of this rank's nvlBytes, or netBytes, on. The latter are what other nodes'
+  // tokens pass through, or, on one node, the memory of the low-latency mode.
+  Result<MoeView> localBuffer(CollDtype dtype, int64_t offset, bool useNet) const;
+
+  // What the GPUs have reported: ok, or kCollTimeout, kCollPeer, kCollMismatch, kCollAborted, or
+  // kCollInvalidCall for indices and numbers of tokens. Indices are reported once.
+  Status check();
+  // Ends what waits on the GPUs, here and on the peers. Any thread.
+  void abort();
+
+  // `layout`: GPU memory of the caller.
+  Status dispatchLayout(const MoeRouting &routing, const MoeLayout &layout, const MoeOrder &order);
+
+  // GPU memory that a dispatch's handle takes; the caller keeps it as long as the handle.
+  static int64_t handleBytes(int64_t numTokens, int numRanks, const MoeConfig &config);
+  // Tokens like these that a dispatch has room for.
+  int64_t maxReceived(const MoeTokens &tokens, int numTopk) const;
+  // `handleMemory`: handleBytes() of GPU memory, aligned to 16. kCollTimeout: the counts did not
+  // come.
+  Result<MoeReceived> dispatch(const MoeTokens &tokens, const MoeRouting &routing,
+                               const MoeLayout &layout, const MoeDispatchOptions &options,
+                               void *handleMemory, const MoeOrder &order);
+  // Cached mode: indices and weights do not travel, nothing is counted, the host does not wait.
+  Result<MoeReceived> dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
+                                    const MoeConfig &config, const MoeOrder &order);
+
+  // Where rows for combine may be written to, so that they need not be copied there.
+  void *combineInput() const { return isDestroyed_ ? nullptr : area(kGiven); }
+  // Rows are read in place where `x` is combineInput(), or MoeReceived::x: on all ranks alike, also
+  // where there are none.
+  Status combine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
+                 const MoeOrder &order);
+
+  // --- the low-latency mode (low_latency.h), in memory of its own: nothing is to be cleaned up
+  // when calls of both modes follow each other. No call blocks, so they may be captured; a graph is
+  // replayed by all ranks. Between nodes a thread of the buffer, which is told of no call, moves
+  // messages, and check() says what it has met. All ranks make the same calls in the same order,
+  // but may choose `hook`, `previous` and `numSms` as they like.
+
+  // GPU memory that the mode takes beside nvlBytes, where netBytes do not say more: two buffers,
+  // which calls take in turns.
+  static int64_t lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks);
+  // Pinned memory that it takes where there are several nodes: messages to and from their ranks.
+  static int64_t lowLatencyHostBytes(const MoeLowLatencyShape &shape, int numRanks, int nodeSize);
+  // Sends and receives; with a hook it only sends, and lowLatencyReceive() does the rest. Between
+  // the two nothing runs on this GPU. Wrong indices are reported by check(), once.
+  Status lowLatencyDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRows &rows,
+                            const MoeOrder &order, MoeHook *hook = nullptr);
+  // `rows`: of the dispatch. Rows are sent from where they are.
+  Status lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeLowLatencyRows &rows,
+                           const MoeOrder &order, MoeHook *hook = nullptr);
+  // Once for each hook; with up to two calls not received, in any order. The memory of the call is
+  // still there.
+  Status lowLatencyReceive(const MoeHook &hook, const MoeOrder &order);
+  // [L][R * maxTokens][hidden] bf16 in the buffer of the next call, which has to be a combine:
+  // where experts may write its rows without memory of their own.
+  Result<MoeView> lowLatencyCombineInput() const;
+  // From here on calls have this shape, and both buffers are empty. All ranks call it, after the
+  // same calls, with the same shape. kCollInvalidCall: it needs more bytes than the mode has here,
+  // larger messages between nodes than the first shape, or a call was not received; nothing has
+  // changed then, on this rank. It does not block, but is not to be captured, and graphs of calls
+  // before it are not to be replayed.
+  Status lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
+
+private:
+  enum Half { kReceived, kGiven };
+  // Whose tokens a launch moves, and where they are at their receivers.
+  struct Passage {
+    int64_t numTokens = 0;
+    const int64_t *topkIdx = nullptr;
+    const int32_t *rankPrefix = nullptr, *sendHead = nullptr, *sourceIdx = nullptr;
+    int64_t firstExpert = 0;
+  };
+
+  MoeBuffer(const MoeBufferOptions &options, const MoePlatform &platform)
+      : options_(options), platform_(platform) {}
+  Status open();
+  // What public calls return: each failure names the rank here, and nowhere else.
+  Status named(const Status &status) const;
+  template <typename T>
+  Result<T> named(Result<T> result) const {
+    return result.ok() ? std::move(result) : Result<T>(named(result.status()));
+  }
+  Status alive();
+  Status ready();          // a call may be made
+  Status readyForNormal(); // one of the normal mode
+  Status readyForLowLatency();
+  // How many blocks of a kernel are sure to run at once, beside those of ranks on the same GPU.
+  Status share(const std::vector<MoeCard> &cards);
+  uint64_t halfBytes() const { return static_cast<uint64_t>(options_.nvlBytes) / 2 / 512 * 512; }
+  char *areaOf(int rank, Half half) const {
+    return group_.workspace[rank] + group_.layout.bytes + (half == kGiven ? halfBytes() : 0);
+  }
+  char *area(Half half) const { return areaOf(nvlRank(), half); }
+  MoeWorld world() const { return {options_.rank, options_.numRanks, options_.nodeSize}; }
+  Status driver(dl::CudaResult result, const char *call) const { return gpu_->check(result, call); }
+  Status checkConfig(const MoeConfig &config) const;
+  Status begin(const MoeOrder &order);
+  Status end(const MoeOrder &order);
+  kernels::MoeShape shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const;
+  Status move(const MoeTokens &tokens, const kernels::MoeShape &shape, const Passage &passage,
+              const MoeConfig &config, dl::CudaStream stream);
+  void pointTo(const kernels::MoeShape &shape, MoeReceived &received) const;
+  MoeHandle handleIn(const char *memory, const MoeLayout &layout, std::shared_ptr<const MoeWay> way,
+                     const MoeConfig &config) const;
+  Status checkHandle(const MoeHandle &handle) const;
+  Status awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received);
+  // What a rank gives back.
+  kernels::MoeShape shapeOf(const MoeCombine &combine) const;
+  // The rows that a rank gives back are where peers look for them; what all launches share.
+  Result<kernels::MoeCombineArgs> give(const MoeCombine &combine, const MoeConfig &config,
+                                       dl::CudaStream stream);
+
+  bool isBusy() const;
+  Status kernelsFailure() const;
+  Status failureOf(uint64_t word) const; // which a kernel has left
+  // Whether an exchange with other nodes may go on.
+  Status watch();
+  // A failure of an exchange with other nodes is the buffer's end, and the others are told. The
+  // reason. Any thread.
+  Status settle(const Status &failure);
+  // Of this rank's part in a call that all make: where the driver has failed it, others would wait
+  // for it, so between nodes that is settled. What was refused has begun nothing.
+  Status joint(const Status &part);
+  Status reasonOf(const Status &failure); // what the links say of it, or okay
+
+  // buffer_across.cc
+  Result<MoeReceived> dispatchAcross(const MoeTokens &tokens, const MoeRouting &routing,
+                                     const MoeLayout &layout, const MoeDispatchOptions &options,
+                                     char *handleMemory, const MoeOrder &order);
+  // `work`, on nodes_->stream() behind what is now on the communication stream, in the thread.
+  Result<uint32_t> post(std::function<Status()> work);
+  // The routes of a dispatch, and the arrays of its handle.
+  Status routeAcross(const MoeCallSign &sign, const MoeLayout &layout, int numChannels,
+                     char *memory, MoeWay &way);
+  Status fillHandle(const MoeRoutes &routes, const std::vector<uint8_t> &isTokenInRank,
+                    int numChannels, char *memory);
+  // Rows in and between nodes, in a call that is posted. Without a routing: along known routes.
+  struct Crossing {
+    MoeTokens tokens;
+    const int64_t *topkIdx = nullptr;
+    bool isAgain = false;
+    kernels::MoeShape shape;
+    kernels::MoeRecord record;
+    MoeConfig config;
+    std::shared_ptr<const MoeWay> way;
+  };
+  Crossing crossingOf(const MoeTokens &tokens, const MoeRouting *routing,
+                      std::shared_ptr<const MoeWay> way, const MoeConfig &config) const;
+  Status postCrossing(const Crossing &crossing, MoeReceived &received);
+  Status checkReceivers(const MoeRoutes &routes, const kernels::MoeShape &shape) const;
+  Status checkRoom(const Crossing &crossing) const;
+  Status moveAcross(const Crossing &crossing);
+  Result<MoeReceived> dispatchAgainAcross(const MoeTokens &tokens, const MoeHandle &handle,
+                                          const MoeConfig &config, const MoeOrder &order);
+  Status postCombine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
+                     const MoeOrder &order);
+  Status combineAcross(const MoeCombine &combine, const std::shared_ptr<const MoeRoutes> &known,
+                       const MoeConfig &config);
+
+  // buffer_low_latency.cc
+  Status openLowLatency();
+  dl::CudaAddress lowLatencyBuffer(uint64_t number) const; // of the two
+  Status clearLowLatency();
+  Status reshapeLowLatency(const MoeLowLatencyShape &shape);
+  Status enqueueClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
+  Status checkClean(const MoeLowLatencyShape &shape) const;
+  // On the stream, until all ranks of the node are there with the same shape.
+  Status meet(const MoeLowLatencyShape &shape);
+  int64_t lowLatencyOffset() const; // in a workspace
+  int64_t lowLatencyRoom() const;   // bytes from there on
+  kernels::LowLatencyCall lowLatencyCall(const MoeRouting &routing, int numSms) const;
+  template <typename Args>
+  Status sendLowLatency(Args args, const MoeOrder &order, MoeHook *hook);
+  template <typename Args>
+  Status launchLowLatency(const Args &args, const MoeOrder &order);
+
+  void release();
+
+  const MoeBufferOptions options_;
+  const MoePlatform platform_;
+  std::shared_ptr<dl::GpuContext> gpu_;
+  std::unique_ptr<MoeMemory> memory_;
+  dl::GpuMemory pinned_; // Words
+  struct Words;
+  Words *words_ = nullptr;
+  uint64_t *indexError_ = nullptr; // of them, for the GPU
+  dl::CudaStream stream_ = nullptr;
+  dl::CudaEvent before_ = nullptr, after_ = nullptr;
+  kernels::PeerGroup group_;
+  int mostSms_ = 0;                  // this rank's part of its GPU
+  std::unique_ptr<MoeNodes> nodes_;  // where there are several
+  std::unique_ptr<CallQueue> calls_; // of the normal mode there; ends before nodes_
+  // In the ways of handles, which may outlive it: no other buffer has the same.
+  const std::shared_ptr<const char> mark_ = std::make_shared<char>();
+  std::mutex mutex_; // of failure_
+  Status failure_;   // of the exchange with other nodes
+  MoeLowLatencyShape lowLatencyShape_ = options_.lowLatencyShape;
+  int64_t lowLatencyCalls_ = 0;
+  // Of each of the two buffers: what is to be received.
+  std::variant<std::monostate, kernels::LowLatencyDispatchArgs, kernels::LowLatencyCombineArgs>
+      pending_[2];
+  MoeCard card_;
+  bool isAvailable_ = false, isDestroyed_ = false;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_BUFFER_H

@@ -1,0 +1,76 @@
+// call_queue.h - calls in the order of a stream that a thread of the host does: where it takes the
+// network, and the caller is not to wait.
+//
+//   post()        on the stream: `reached` is recorded, then it waits for a word of pinned memory
+//   the thread    does the call, behind `reached`, on streams of its own, and writes the word
+//
+// so what follows on the stream follows the call. One call at a time, in the order of posts.
+//
+// Work that the thread launches is not to be queued behind a stream that waits for it, nor the
+// thread to wait in the driver: its streams have the highest priority, other streams should be
+// fewer than CUDA_DEVICE_MAX_CONNECTIONS, and kernels have been loaded before.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_CALL_QUEUE_H
+#define COLL_RUNTIME_EXCHANGE_MOE_CALL_QUEUE_H
+
+#include "runtime/dl/gpu_memory.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace coll::rt {
+
+class CallQueue {
+public:
+  // Returns, within a deadline of its own, when what it has put on streams has ended, whether it
+  // failed or not.
+  using Call = std::function<Status(dl::CudaEvent reached)>;
+
+  // `fail`: told by the thread of a call that failed, before the stream goes on; calls after that
+  // are not begun. kCollUnsupported where the driver's streams cannot wait for words.
+  static Result<std::unique_ptr<CallQueue>> create(std::shared_ptr<dl::GpuContext> gpu,
+                                                   std::function<void(const Status &)> fail);
+  ~CallQueue(); // finishes; streams have gone on
+  // Until all calls have ended: streams go on. No more are posted.
+  void finish();
+
+  // Does not block. The call's number, from 1.
+  Result<uint32_t> post(dl::CudaStream stream, Call call);
+  // Until this call has ended, or was not begun.
+  void wait(uint32_t number);
+
+private:
+  struct Posted {
+    Call call;
+    dl::CudaEvent reached = nullptr;
+    uint32_t number = 0;
+  };
+
+  CallQueue(std::shared_ptr<dl::GpuContext> gpu, std::function<void(const Status &)> fail)
+      : gpu_(std::move(gpu)), fail_(std::move(fail)) {}
+  Result<dl::CudaEvent> freeEvent();
+  static Status perform(const Posted &posted);
+  void run();
+
+  const std::shared_ptr<dl::GpuContext> gpu_;
+  const std::function<void(const Status &)> fail_;
+  dl::GpuMemory pinned_; // the word: the number of the last call that has ended
+  uint32_t posted_ = 0;
+
+  std::mutex mutex_; // of what follows
+  std::condition_variable changed_;
+  std::deque<Posted> calls_;
+  std::vector<dl::CudaEvent> free_;
+  uint32_t ended_ = 0;
+  bool isEnding_ = false;
+  std::thread thread_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_CALL_QUEUE_H

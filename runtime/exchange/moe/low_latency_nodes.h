@@ -1,0 +1,93 @@
+// low_latency_nodes.h - the low-latency mode of a MoeBuffer between nodes: the memory that its
+// messages are in, and the thread that moves them.
+//
+// Kernels write messages into pinned memory, raise a word, and read others' there
+// (moe/low_latency_far.h). The thread runs flows of the buffer's pump that never end, one for each
+// of the two buffers that calls take in turns: chunk n is the message of that buffer's n-th call,
+// sent when the GPU's word says so, and received into its place as soon as the GPU's word says that
+// the place is free. So it needs to be told of no call, and a graph may have an odd number of them.
+//
+// What comes is checked here before a kernel sees it: kCollMismatch names the rank.
+//
+// Another shape (MoeBuffer::lowLatencyClean()) leaves memory and flows as they are, and numbers
+// count on: only what messages may be like changes.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
+#define COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
+
+#include "runtime/exchange/flow/chunk_pump.h"
+#include "runtime/exchange/moe/routes.h"
+#include "runtime/kernels/moe/low_latency.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace coll::rt {
+
+class MoeLowLatencyNodes {
+public:
+  // `shape`: of the first calls; none takes more memory. The transport outlives the object.
+  static Result<std::unique_ptr<MoeLowLatencyNodes>> create(std::shared_ptr<dl::GpuContext> gpu,
+                                                            net::Transport &transport,
+                                                            const MoeWorld &world,
+                                                            const kernels::LowLatencyShape &shape);
+  ~MoeLowLatencyNodes(); // connections have been closed
+
+  // What calls of one of the two buffers are launched with.
+  kernels::LowLatencyFar of(int64_t buffer) const;
+
+  // From here on messages go. `watch`: as for ChunkPump::run(), in the thread; `fail`: told by the
+  // thread when no more will, unless it was stopped.
+  void start(ChunkPump &pump, std::function<Status()> watch, std::function<void()> fail);
+  // Before connections are closed.
+  void stop();
+  // Whether messages of the shape have room.
+  bool fits(const kernels::LowLatencyShape &shape) const;
+  // What comes from now on is of that shape: all calls so far have been received here.
+  void expect(const kernels::LowLatencyShape &shape);
+  // And what goes: all ranks have received what went so far, and expect the same.
+  void sendAsExpected();
+  // Why no more go. Any thread.
+  Status failure() const;
+
+private:
+  MoeLowLatencyNodes(std::shared_ptr<dl::GpuContext> gpu, net::Transport &transport,
+                     const MoeWorld &world, const kernels::LowLatencyShape &shape);
+  Status open();
+  std::vector<RankFlow> flows();
+  RankFlow flowOf(int rank, int64_t buffer, bool isSend);
+  // In one of the two buffers.
+  char *at(int64_t buffer, uint64_t offset) const;
+  uint64_t *wordOf(int64_t buffer, uint64_t offset, int place) const;
+  // The message is a call's, and nothing in it leads outside; then the GPU is told.
+  Status admit(int rank, int64_t buffer, int64_t chunk, const ChunkSlot &slot);
+  Status admitDispatch(const kernels::LowLatencyShape &shape,
+                       const kernels::LowLatencyMessage &header, const ChunkSlot &slot) const;
+  Status admitCombine(int64_t buffer, const kernels::LowLatencyShape &shape,
+                      const kernels::LowLatencyMessage &header, const ChunkSlot &slot);
+  uint32_t expertsOfRank(const kernels::LowLatencyShape &shape) const {
+    return shape.numExperts / static_cast<uint32_t>(world_.numRanks);
+  }
+  int64_t bytesOf(const kernels::LowLatencyShape &shape,
+                  const kernels::LowLatencyMessage &header) const;
+  kernels::LowLatencyShape copyOf(const kernels::LowLatencyShape &shape) const;
+
+  std::shared_ptr<dl::GpuContext> gpu_;
+  net::Transport &transport_;
+  const MoeWorld world_;
+  const kernels::LowLatencyFarArea area_;
+  dl::GpuMemory pinned_;
+  net::Memory *registered_ = nullptr;
+  std::thread thread_;
+  std::atomic<bool> isStopping_{false};
+  mutable std::mutex mutex_; // of what follows
+  Status failure_;
+  kernels::LowLatencyShape incoming_, outgoing_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H

@@ -1,0 +1,130 @@
+// moe.h - the exchange of tokens in a mixture of experts: what its calls take and give.
+//
+// Experts are dealt out to ranks in equal, contiguous runs: expert e is at rank
+// e / (numExperts / numRanks). *Dispatch* brings each token once to every rank that has one of
+// its experts; *combine* brings one row per token back from each of these and adds them up.
+//
+// **Order.** A rank receives tokens sorted by source rank, then by their place there.
+// **Dropped.** A top-k index of -1 is no expert; a token whose indices are all -1 goes nowhere,
+// and its combined row is zero, or the sum of the biases. Indices that are out of range, or
+// twice in a token, are errors that name rank, token and index.
+// **Sums.** combine adds in f32 in rank order, biases first, and rounds once. Rows come
+// as the experts' ranks have weighted them; top-k weights travel both ways beside them.
+//
+// What calls take and give is the same for GPU memory (buffer.h) and host memory
+// (reference.h: functions over all ranks at once, without a buffer's life cycle). No type here
+// owns memory, but for a handle's way. Counts are in elements unless a name says bytes.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_MOE_H
+#define COLL_RUNTIME_EXCHANGE_MOE_MOE_H
+
+#include "runtime/base/codes.h"
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace coll::rt {
+
+inline constexpr int kMoeMaxTopk = 32;
+// Ranks of a node, unless one says otherwise; rank r is number r % 8 of node r / 8.
+inline constexpr int kMoeNodeRanks = 8;
+// Ranks of a buffer at the most: each is connected to all others.
+inline constexpr int kMoeMaxRanks = 4096;
+
+struct MoeWay; // routes.h
+
+// How a call uses the GPU. The same on all ranks.
+struct MoeConfig {
+  int numSms = 24; // blocks, one a multiprocessor; even
+
+  // Contiguous runs of tokens that channelPrefix tells apart.
+  int numChannels() const { return numSms / 2; }
+};
+Status checkMoeConfig(const MoeConfig &config);
+
+// Which experts each of a rank's tokens goes to.
+struct MoeRouting {
+  const int64_t *topkIdx = nullptr; // [numTokens][numTopk]
+  int64_t numTokens = 0;
+  int numTopk = 0;    // 1 to kMoeMaxTopk
+  int numExperts = 0; // of all ranks; a multiple of their number
+};
+Status checkMoeRouting(const MoeRouting &routing, int numRanks);
+
+// Where tokens go, by counting; the caller's memory.
+struct MoeLayout {
+  int32_t *tokensPerRank = nullptr;    // [numRanks]
+  int32_t *tokensPerNetRank = nullptr; // [nodes], or null
+  int32_t *tokensPerExpert = nullptr;  // [numExperts]
+  uint8_t *isTokenInRank = nullptr;    // [numTokens][numRanks], 0 or 1
+};
+Status checkMoeLayout(const MoeLayout &layout, int64_t numTokens);
+
+// A rank's tokens.
+struct MoeTokens {
+  const void *x = nullptr; // [numTokens][hidden], contiguous, aligned to 16
+  int64_t hidden = 0;
+  CollDtype dtype = kCollBf16;        // or kCollF8E4M3FN, kCollF8E5M2; rows of 16 n bytes
+  const float *topkWeights = nullptr; // [numTokens][numTopk], or null
+  const float *scales = nullptr;      // numScales a token, or null
+  int64_t numScales = 0;              // as many on all ranks
+  int64_t scaleTokenStride = 0;       // from a token's scale to the next token's
+  int64_t scaleStride = 0;            // from a scale to the token's next one
+};
+// `routing` has passed its check.
+Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing);
+
+// What a dispatch knows of itself: combine needs it, and a later dispatch along the same routes
+// may have it instead of counting (*cached mode*). Row i of a prefix matrix sums up ranks, or
+// channels, 0 to i.
+struct MoeHandle {
+  const int32_t *rankPrefix = nullptr;    // [source][target]: tokens from ranks up to source
+  const int32_t *channelPrefix = nullptr; // [target][channel]: of this rank's tokens
+  const int32_t *sendHead = nullptr;      // [numTokens][numRanks]: place among this rank's
+                                          // tokens for that rank, or -1
+  const int32_t *recvSourceIdx = nullptr; // [received]: the token's number at its source
+  const uint8_t *isTokenInRank = nullptr; // as in MoeLayout
+  int64_t numTokens = 0;                  // of this rank
+  int64_t numRecv = -1;                   // tokens received, or -1: only the GPU knows
+  std::shared_ptr<const MoeWay> way;      // whose it is; routes, where there are several nodes
+};
+
+struct MoeDispatchOptions {
+  MoeConfig config;
+  int expertAlignment = 1;     // counts of experts are rounded up to a multiple
+  int64_t worstCaseTokens = 0; // not 0: results are made for so many, and the host does not wait
+};
+// All but the config, which has a check of its own.
+Status checkMoeOptions(const MoeDispatchOptions &options);
+
+// What a rank received.
+struct MoeReceived {
+  const void *x = nullptr;          // [received][hidden]
+  const float *scales = nullptr;    // [received][numScales]
+  const int64_t *topkIdx = nullptr; // [received][numTopk]: number among this rank's experts, or -1
+  const float *topkWeights = nullptr;   // [received][numTopk]: 0 where topkIdx is -1
+  std::vector<int32_t> tokensPerExpert; // of this rank's experts, aligned; empty where the host
+                                        // did not wait, and in cached mode
+  int64_t numRelayed = -1; // tokens that come to this rank over the network, for ranks of its
+                           // node; -1: there is one node, or a worst case was given
+  MoeHandle handle;
+};
+
+// What a rank gives back, and takes.
+struct MoeCombine {
+  const void *x = nullptr;            // [handle.numRecv][hidden] bf16, aligned to 16
+  int64_t numRows = 0;                // of x: handle.numRecv, or the worst case
+  int64_t hidden = 0;                 // a multiple of 8
+  const float *topkWeights = nullptr; // [numRows][numTopk], or null
+  int numTopk = 0;
+  const void *bias[2] = {};    // [handle.numTokens][hidden] bf16 each, or null
+  void *out = nullptr;         // [handle.numTokens][hidden] bf16
+  float *outWeights = nullptr; // [handle.numTokens][numTopk] where topkWeights is not null
+};
+Status checkMoeCombine(const MoeCombine &combine, const MoeHandle &handle);
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_MOE_H

@@ -1,0 +1,50 @@
+// platform.h - the driver and the kernels that MoeBuffer works with. Tests put fakes in their
+// place.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_PLATFORM_H
+#define COLL_RUNTIME_EXCHANGE_MOE_PLATFORM_H
+
+#include "runtime/base/replacement.h"
+#include "runtime/dl/cuda.h"
+#include "runtime/kernels/moe/low_latency.h"
+#include "runtime/kernels/moe/moe.h"
+#include "runtime/kernels/moe/relay.h"
+
+namespace coll::rt {
+
+// As the launchers of runtime/kernels that have these names.
+struct MoeKernels {
+  using Group = kernels::PeerGroup;
+
+  Status (*init)(const Group &, void *stream) = nullptr;
+  Status (*rehearse)(const Group &, void *stream) = nullptr;
+  Status (*layout)(const kernels::MoeLayoutArgs &, void *stream) = nullptr;
+  Status (*notify)(const Group &, const kernels::MoeNotifyArgs &, void *stream) = nullptr;
+  Status (*dispatch)(const Group &, const kernels::MoeDispatchArgs &, void *stream) = nullptr;
+  Status (*combine)(const Group &, const kernels::MoeCombineArgs &, void *stream) = nullptr;
+  // Where ranks are on several nodes.
+  Status (*rehearseRelay)(void *stream) = nullptr;
+  Status (*gather)(const kernels::MoeGatherArgs &, void *stream) = nullptr;
+  Status (*merge)(const kernels::MoeMergeArgs &, void *stream) = nullptr;
+  // The low-latency mode.
+  Status (*rehearseLowLatency)(const Group &, void *stream) = nullptr;
+  Status (*lowLatencyDispatch)(const Group &, const kernels::LowLatencyDispatchArgs &,
+                               void *stream) = nullptr;
+  Status (*lowLatencyCombine)(const Group &, const kernels::LowLatencyCombineArgs &,
+                              void *stream) = nullptr;
+};
+
+struct MoePlatform {
+  const dl::Cuda *cuda = nullptr;
+  MoeKernels kernels;
+};
+
+// The machine's own, or what a test has set. kCollUnsupported, with the reason, where there
+// is no GPU or the kernels were not built. Any thread.
+Result<MoePlatform> moePlatform();
+
+using ScopedMoePlatform = Replacement<MoePlatform>;
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_PLATFORM_H

@@ -1,0 +1,64 @@
+// reference.h - the exchange of moe.h on host memory, for all ranks at once.
+//
+// What the kernels are compared with: clarity over speed. Every function takes the calls of all
+// ranks, with pointers of the host, and returns what each of them gets; kCollInvalidCall names
+// rank and argument. Nothing is kept between calls; any thread.
+
+#ifndef COLL_RUNTIME_EXCHANGE_MOE_REFERENCE_H
+#define COLL_RUNTIME_EXCHANGE_MOE_REFERENCE_H
+
+#include "runtime/exchange/moe/moe.h"
+
+#include <vector>
+
+namespace coll::rt {
+
+// As MoeLayout, owned.
+struct MoeHostLayout {
+  std::vector<int32_t> tokensPerRank, tokensPerNetRank, tokensPerExpert;
+  std::vector<uint8_t> isTokenInRank;
+};
+// Of one rank's tokens. `nodeSize`: ranks of a node, for tokensPerNetRank.
+Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks,
+                                         int nodeSize = kMoeNodeRanks);
+
+// As MoeHandle, owned.
+struct MoeHostHandle {
+  std::vector<int32_t> rankPrefix, channelPrefix, sendHead, recvSourceIdx;
+  std::vector<uint8_t> isTokenInRank;
+  int64_t numTokens = 0, numRecv = 0;
+
+  MoeHandle view() const;
+};
+
+// As MoeReceived, owned. With a worst case, arrays have that many rows, zero beyond the real ones.
+struct MoeHostReceived {
+  std::vector<char> x;
+  std::vector<float> scales;
+  std::vector<int64_t> topkIdx;
+  std::vector<float> topkWeights;
+  std::vector<int32_t> tokensPerExpert;
+  MoeHostHandle handle;
+};
+
+struct MoeDispatchCall {
+  MoeRouting routing;
+  MoeTokens tokens;
+};
+
+// calls[r] is rank r's.
+Result<std::vector<MoeHostReceived>> moeReferenceDispatch(const std::vector<MoeDispatchCall> &calls,
+                                                          const MoeDispatchOptions &options);
+
+// Cached mode: along the routes of an earlier dispatch. Top-k indices and weights do not travel.
+Result<std::vector<MoeHostReceived>>
+moeReferenceDispatchAgain(const std::vector<MoeTokens> &tokens,
+                          const std::vector<MoeHostHandle> &handles);
+
+// Writes every rank's `out` and `outWeights`.
+Status moeReferenceCombine(const std::vector<MoeCombine> &calls,
+                           const std::vector<MoeHostHandle> &handles);
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_EXCHANGE_MOE_REFERENCE_H

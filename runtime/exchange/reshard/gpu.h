@@ -1,0 +1,97 @@
+// gpu.h - executes a plan on GPU memory, by a kernel over peer memory and by copy engines.
+//
+//   GpuReshard::create(plan, rank, buffers, gpu, options)   // once; compiles and uploads a table
+//   run(stream)                                             // a launch, or one a stream
+//
+// The rules are those of reshard.h; all buffers are addresses that this rank's GPU can use: its own
+// memory, and the peers' as opened by peer access, CUDA IPC or VMM descriptors (gpu/memory.h). Work
+// is put on the caller's stream and done in its order; nothing is allocated, so it may be captured
+// in a graph. When the stream has come to its end, what this rank writes is in place.
+//
+// Copy engines fill a link better than a kernel (396 GB/s a direction between H200s, by 340 to
+// 365), and take no multiprocessor; but each copy costs microseconds, and has rows of one pitch. So
+// long rows between GPUs are theirs; the kernel has the rest, what a rank keeps for itself
+// included, at the same time.
+
+#ifndef COLL_RUNTIME_EXCHANGE_RESHARD_GPU_H
+#define COLL_RUNTIME_EXCHANGE_RESHARD_GPU_H
+
+#include "runtime/dl/gpu_memory.h"
+#include "runtime/exchange/reshard/reshard.h"
+#include "runtime/kernels/reshard/copy.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::rt::exchange {
+
+// Who moves the boxes. Auto: engines those between GPUs with long rows, the kernel the others.
+enum class ReshardEngine { Auto, Kernel, Copies };
+const char *nameOf(ReshardEngine engine); // "auto", "kernel", "copies"
+
+// Rows from this length on are copied by engines: they had 396 GB/s with 100 KiB, and 50 KiB, on
+// H200s.
+inline constexpr int64_t kEngineRowBytes = 32 << 10;
+
+struct GpuReshardOptions {
+  // Work is dealt out to so many streams, 1 to 16: the caller's and own ones.
+  int streams = 1;
+  int blocks = 0; // of the kernel on all streams together; 0: as tuned
+  ReshardEngine engine = ReshardEngine::Auto;
+};
+
+// Entries of tables, in memory of the GPU.
+Result<dl::GpuMemory> uploadReshard(const std::shared_ptr<dl::GpuContext> &gpu,
+                                    const std::vector<kernels::ReshardEntry> &entries);
+
+class GpuReshard {
+public:
+  // As kernels::launchReshardCopy; tests put others in its place.
+  using Launch = Status (*)(const kernels::ReshardCopy &copy, void *stream);
+
+  static Result<std::unique_ptr<GpuReshard>> create(const ReshardPlan &plan, int rank,
+                                                    const ReshardBuffers &buffers,
+                                                    std::shared_ptr<dl::GpuContext> gpu,
+                                                    const GpuReshardOptions &options = {},
+                                                    Launch launch = kernels::launchReshardCopy);
+  // Its work on the streams has ended.
+  ~GpuReshard();
+  GpuReshard(const GpuReshard &) = delete;
+  GpuReshard &operator=(const GpuReshard &) = delete;
+
+  Status run(dl::CudaStream stream);
+  // Gather: from the scratch to the target, once every rank's run() is done. Else nothing.
+  Status slice(dl::CudaStream stream);
+
+private:
+  // What one call does: copies, in order, by stream, and a table in GPU memory.
+  struct Work {
+    std::vector<std::vector<dl::CudaCopy2D>> copies;
+    uint64_t first = 0; // entry
+    kernels::ReshardCounts counts;
+
+    bool hasCopies() const { return !copies.empty() && !copies.front().empty(); }
+    bool hasUnits() const { return counts.remoteUnits + counts.localUnits > 0; }
+  };
+
+  GpuReshard(std::shared_ptr<dl::GpuContext> gpu, const GpuReshardOptions &options, Launch launch)
+      : gpu_(std::move(gpu)), options_(options), launch_(launch) {}
+  Status prepare(const std::vector<kernels::ReshardPiece> &pieces, Work &work,
+                 std::vector<kernels::ReshardEntry> &entries);
+  Status makeStreams();
+  Status put(const Work &work, dl::CudaStream stream);
+  Status copy(const std::vector<dl::CudaCopy2D> &copies, dl::CudaStream stream);
+  Status launch(const Work &work, dl::CudaStream stream, int part, int parts);
+
+  const std::shared_ptr<dl::GpuContext> gpu_;
+  const GpuReshardOptions options_;
+  const Launch launch_;
+  dl::GpuMemory table_;
+  Work transfers_, slices_;
+  std::vector<dl::CudaStream> streams_; // beside the caller's; the last for a kernel beside copies
+  std::vector<dl::CudaEvent> events_;   // the start, then one a stream
+};
+
+} // namespace coll::rt::exchange
+
+#endif // COLL_RUNTIME_EXCHANGE_RESHARD_GPU_H

@@ -1,0 +1,34 @@
+// served_access.h - the other side of server.h: access to a tensor through its owner's
+// thread.
+
+#ifndef COLL_RUNTIME_EXCHANGE_TENSOR_SERVED_ACCESS_H
+#define COLL_RUNTIME_EXCHANGE_TENSOR_SERVED_ACCESS_H
+
+#include "runtime/exchange/flow/box_flow.h"
+#include "runtime/exchange/tensor/wire.h"
+
+#include <memory>
+
+namespace coll::rt::exchange {
+
+// To an owner's listener, with what is said over it.
+struct OwnerLink {
+  BoxQuestion question;
+  BoxAnswer refusal, outcome;
+  std::unique_ptr<net::Connection> connection; // ends before the buffers do
+};
+
+struct ServedAccess {
+  uint64_t id = 0, key = 0, handleSum = 0; // of the handle
+  bool reads = true;
+  int64_t timeoutUs = 0; // without any progress
+};
+
+// Moves a box between the tensor's memory and `local`, by way of the lane; blocks.
+// kCollInvalidCall: refused. After anything else that is none of kCollOk the link has to be closed.
+Status moveServed(OwnerLink &link, ChunkLane &lane, const ServedAccess &access,
+                  const StridedBox &box, const BoxMemory &local);
+
+} // namespace coll::rt::exchange
+
+#endif // COLL_RUNTIME_EXCHANGE_TENSOR_SERVED_ACCESS_H

@@ -1,0 +1,34 @@
+// channel.h - starts the persistent kernel of a communicator.
+//
+// What host and kernel say to each other: runtime/base/channel_layout.h. The host's side
+// of the queues: port.h. The same kernel on host threads: emulation/channel.h.
+//
+// A launch occupies numQueues * blocksPerQueue multiprocessors until the host posts Exit to
+// every queue. Meanwhile calls that wait for the whole GPU (freeing memory, loading a kernel
+// for the first time, cudaDeviceSynchronize) wait for it, so the host has to post Exit
+// when there is nothing to do.
+
+#ifndef COLL_RUNTIME_KERNELS_CHANNEL_CHANNEL_H
+#define COLL_RUNTIME_KERNELS_CHANNEL_CHANNEL_H
+
+#include "runtime/base/channel_layout.h"
+#include "runtime/base/status.h"
+
+namespace coll::kernels {
+
+// Ok where the numbers of the launch are in their bounds and no pointer is null.
+rt::Status checkChannel(const rt::ChannelLaunch &launch);
+
+// Loads the kernels into the current context; kCollUnsupported without CUDA, or where the GPU is
+// too old. To be called when a communicator is made: a first launch may wait for persistent
+// kernels that run already.
+rt::Status loadChannel();
+
+// Starts the kernel on `stream` (a CUstream of the current context; non-blocking, so that
+// the legacy default stream does not wait for it). Does not block. Launches on one stream
+// follow one another, so the next may be started when Exit of the last has been posted.
+rt::Status launchChannel(const rt::ChannelLaunch &launch, void *stream);
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_CHANNEL_CHANNEL_H

@@ -1,0 +1,143 @@
+// posting_device.cuh - a kernel that puts and gets by itself.
+//
+//   uint64_t number = putWithSignal(posts, {peer, region, key, from, to, bytes}, signal);
+//   …
+//   if (waitForPost(posts, number) != rt::PostOutcome::Done) …
+//
+//   awaitSignal(posts, peer, signal, count);   // at the peer: the data of `count` puts is there
+//
+// Any thread of any block; each call is that of one thread. A thread that posts what others have
+// written comes after a barrier with them, and so do those that read what it has waited for.
+// **Proxied**: a thread of the host does the work (runtime/net/gpu/posts.h); the ring
+// and its rules: runtime/base/posting_layout.h. No wait is longer than PostHandle::timeoutNs, and
+// each looks at whether the host has ended. What is not Done is also left in the error word.
+
+#ifndef COLL_RUNTIME_KERNELS_CHANNEL_POSTING_DEVICE_CUH
+#define COLL_RUNTIME_KERNELS_CHANNEL_POSTING_DEVICE_CUH
+
+#include "runtime/base/posting_layout.h"
+#include "runtime/kernels/error_word.h"
+#include "runtime/kernels/simt/simt.h"
+
+namespace coll::kernels {
+
+namespace posting {
+
+// Until look() finds an outcome; `late` after the handle's time. Looks at `stopped` now and then:
+// each look is a read over the bus.
+template <class Look>
+COLL_DEVICE rt::PostOutcome spin(const rt::PostHandle &posts, rt::PostOutcome late, Look look) {
+  constexpr uint32_t kRoundsPerLook = 16;
+  const uint64_t start = simt::clockNs();
+  rt::PostOutcome found = look();
+  for (uint32_t round = 1; found == rt::PostOutcome::None; ++round) {
+    simt::pause();
+    const bool isStopped =
+        round % kRoundsPerLook == 0 && simt::loadAcquire(&posts.shared->stopped) != 0;
+    found = look();
+    if (found == rt::PostOutcome::None && isStopped)
+      found = rt::PostOutcome::Stopped;
+    else if (found == rt::PostOutcome::None && simt::clockNs() - start > posts.timeoutNs)
+      found = late;
+  }
+  if (found != rt::PostOutcome::Done && posts.errorWord)
+    simt::storeRelease(posts.errorWord, errorWord(KernelError::Post, static_cast<uint32_t>(found)));
+  return found;
+}
+
+COLL_DEVICE uint64_t outcomeWordOf(const rt::PostHandle &posts, uint64_t number) {
+  return simt::loadAcquire(&posts.shared->outcomes[(number - 1) % rt::kPostOutcomes]);
+}
+
+COLL_DEVICE void publish(const rt::PostHandle &posts, uint64_t number, rt::PostOp op,
+                         const rt::PostPlace &place, uint32_t signal) {
+  rt::Post &to = posts.shared->posts[(number - 1) % rt::kPostSlots];
+  to.op = op;
+  to.signal = signal;
+  to.place = place;
+  // Release: the host polls `seq`, so the post, and the data that it names, is visible before.
+  simt::storeRelease(&to.seq, number);
+}
+
+// The post's number, or 0 where there was no room for it.
+COLL_DEVICE uint64_t post(const rt::PostHandle &posts, rt::PostOp op, const rt::PostPlace &place,
+                          uint32_t signal) {
+  uint64_t number = 0;
+  spin(posts, rt::PostOutcome::Full, [&] {
+    const uint64_t before = simt::loadRelaxed(&posts.state->posted);
+    const bool isFull = before >= rt::kPostSlots &&
+                        rt::numberOfOutcome(outcomeWordOf(posts, before + 1 - rt::kPostSlots)) <
+                            before + 1 - rt::kPostSlots;
+    if (isFull || !simt::claim(&posts.state->posted, before, before + 1))
+      return rt::PostOutcome::None;
+    // Here, and not behind the loop: threads of this warp that stay in it may wait for this post.
+    number = before + 1;
+    publish(posts, number, op, place, signal);
+    return rt::PostOutcome::Done;
+  });
+  return number;
+}
+
+} // namespace posting
+
+// The bytes of the region into the peer's memory. Gives the post's number, or 0 where the ring
+// stayed full or the host has ended: waitForPost() says so too.
+COLL_DEVICE uint64_t put(const rt::PostHandle &posts, const rt::PostPlace &place) {
+  return posting::post(posts, rt::PostOp::Put, place, rt::kNoSignal);
+}
+
+// And then the peer's counter `signal` goes up by one.
+COLL_DEVICE uint64_t putWithSignal(const rt::PostHandle &posts, const rt::PostPlace &place,
+                                   uint32_t signal) {
+  return posting::post(posts, rt::PostOp::Put, place, signal);
+}
+
+// The other way: from the peer's memory into the region.
+COLL_DEVICE uint64_t get(const rt::PostHandle &posts, const rt::PostPlace &place) {
+  return posting::post(posts, rt::PostOp::Get, place, rt::kNoSignal);
+}
+
+// How it ended. The memory of a post is free, and what a get brought is there, when it has.
+COLL_DEVICE rt::PostOutcome waitForPost(const rt::PostHandle &posts, uint64_t number) {
+  if (number == 0)
+    return simt::loadAcquire(&posts.shared->stopped) ? rt::PostOutcome::Stopped
+                                                     : rt::PostOutcome::Full;
+  return posting::spin(posts, rt::PostOutcome::Late, [&] {
+    const uint64_t word = posting::outcomeWordOf(posts, number);
+    if (rt::numberOfOutcome(word) < number)
+      return rt::PostOutcome::None;
+    return rt::numberOfOutcome(word) == number ? rt::outcomeOf(word) : rt::PostOutcome::Forgotten;
+  });
+}
+
+// Until all posts that any thread of the kernel has made so far, and this thread has heard of, have
+// ended. What is not Done is the outcome of the first one that failed since the host last cleared
+// it.
+COLL_DEVICE rt::PostOutcome fencePosts(const rt::PostHandle &posts) {
+  const uint64_t last = simt::loadRelaxed(&posts.state->posted);
+  return posting::spin(posts, rt::PostOutcome::Late, [&] {
+    if (simt::loadAcquire(&posts.shared->ended) < last)
+      return rt::PostOutcome::None;
+    const uint64_t failure = simt::loadRelaxed(&posts.shared->failure);
+    return failure ? rt::outcomeOf(failure) : rt::PostOutcome::Done;
+  });
+}
+
+// Until the counter is at least `count`; ends early if the connection to `peer`, which is to raise
+// it, does.
+COLL_DEVICE rt::PostOutcome awaitSignal(const rt::PostHandle &posts, uint32_t peer, uint32_t signal,
+                                        uint64_t count) {
+  return posting::spin(posts, rt::PostOutcome::Late, [&] {
+    if (signal >= rt::kPostSignals)
+      return rt::PostOutcome::BadSignal;
+    if (peer >= rt::kPostPeers)
+      return rt::PostOutcome::BadPeer;
+    const auto ended = static_cast<rt::PostOutcome>(simt::loadAcquire(&posts.shared->peers[peer]));
+    return simt::loadAcquire(&posts.shared->signals[signal]) >= count ? rt::PostOutcome::Done
+                                                                      : ended;
+  });
+}
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_CHANNEL_POSTING_DEVICE_CUH

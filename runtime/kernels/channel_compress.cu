@@ -1,9 +1,0 @@
-#include "runtime/kernels/channel_kernel.cuh"
-
-namespace coll::kernels {
-
-const void *compressingChannelKernel() {
-  return reinterpret_cast<const void *>(channelKernel<true>);
-}
-
-} // namespace coll::kernels

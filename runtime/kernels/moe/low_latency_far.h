@@ -1,0 +1,95 @@
+// low_latency_far.h - the low-latency token exchange between nodes: messages, and the pinned
+// memory in which GPUs write and read them.
+//
+// In each call a rank has one message for each rank of another node. The sending kernel writes it
+// into pinned memory as it travels; a thread of the host, which the GPU's words tell of it, sends
+// it. What others send comes into pinned memory, too; the host checks it, says so, and the
+// receiving kernel reads it there. Nothing runs on the GPU in between, and the host is told of no
+// call: its thread goes by the words alone, so graphs may be replayed.
+//
+// **A dispatch's message**: header; begins [local expert + 1] u32, an expert's first entry;
+// entries [tokens * numTopk] u64, by expert, then by the token's place: row << 32 | what
+// LowLatencyRows::sources says; rows. A row is there once for all of the receiver's experts.
+// **A combine's**: header; rows, each followed by 16 bytes that begin with what `sources` says.
+// Rows are bf16, or as in low_latency_format_device.cuh. Parts are aligned to 16.
+
+#ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_H
+#define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_H
+
+#include <cstdint>
+
+namespace coll::kernels {
+
+struct LowLatencyShape; // low_latency.h
+
+inline constexpr uint32_t kLowLatencyRanks = 128; // of all nodes, at most
+
+// Offsets in the pinned memory of one buffer, which is zero at the start. Words are u64, each
+// written by one side, and have the number of the buffer's call, from 1.
+struct LowLatencyFarArea {
+  uint64_t rung;         // [rank], GPU: the message for it is there
+  uint64_t taken;        // GPU: all that came was read
+  uint64_t sent;         // [rank], host: the message for it may be overwritten
+  uint64_t arrived;      // [rank], host: its message is there
+  uint64_t returns;      // [maxTokens][numTopk], host: call << 32 | row of a combine's message
+  uint64_t out;          // messages to ranks of other nodes, in their order
+  uint64_t in;           // and from them
+  uint64_t messageBytes; // the most that one may have, and their distance
+  uint64_t bytes;        // in all; a multiple of 512
+};
+LowLatencyFarArea lowLatencyFarArea(const LowLatencyShape &shape, uint32_t numRanks,
+                                    uint32_t groupSize);
+
+// Ranks on other nodes. A member's rank is its node's first one plus its position.
+struct LowLatencyFar {
+  uint32_t numRanks = 0;       // of all nodes; 0: the members are all
+  uint32_t firstRank = 0;      // member 0's
+  LowLatencyFarArea area = {}; // of this call's shape, or of one that takes no less
+  char *memory = nullptr;      // area.bytes of this call's buffer, as the GPU addresses it
+};
+// Whether calls of the shape find room in an area of another one.
+bool lowLatencyFits(const LowLatencyShape &shape, uint32_t numRanks, uint32_t groupSize,
+                    const LowLatencyFarArea &area);
+
+// At the start of a message.
+struct alignas(16) LowLatencyMessage {
+  enum Kind : uint32_t { kDispatch = 1, kCombine };
+
+  uint32_t what = 0;   // differs where calls do
+  uint32_t number = 0; // the buffer's call, from 1
+  uint32_t kind = 0;
+  uint32_t rowBytes = 0;
+  uint32_t rows = 0;
+  uint32_t entries = 0, tokens = 0, numTopk = 0; // of a dispatch
+};
+
+namespace low_latency {
+
+constexpr uint64_t aligned16(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+// Bytes of a row as it travels.
+constexpr uint32_t plainBytes(uint32_t hidden) { return hidden * 2; }
+constexpr uint32_t fp8Bytes(uint32_t hidden) {
+  return static_cast<uint32_t>(aligned16(uint64_t{hidden} + hidden / 128 * 4));
+}
+constexpr uint32_t logBytes(uint32_t hidden) {
+  return static_cast<uint32_t>(aligned16(uint64_t{hidden} + hidden / 4 + hidden / 128 * 4));
+}
+
+// Offsets in a message of a dispatch.
+constexpr uint64_t kBeginsAt = sizeof(LowLatencyMessage);
+constexpr uint64_t entriesAt(uint32_t localExperts) {
+  return kBeginsAt + aligned16((uint64_t{localExperts} + 1) * sizeof(uint32_t));
+}
+constexpr uint64_t rowsAt(uint32_t localExperts, uint32_t tokens, uint32_t numTopk) {
+  return entriesAt(localExperts) + aligned16(uint64_t{tokens} * numTopk * sizeof(uint64_t));
+}
+// And of a combine.
+constexpr uint64_t kReturnsAt = sizeof(LowLatencyMessage);
+constexpr uint64_t kTailBytes = 16; // behind a row
+
+} // namespace low_latency
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_H

@@ -1,0 +1,55 @@
+// low_latency_plan.h - what the host works out of a call of low_latency.h for its kernel,
+// and what the kernels keep. Within runtime/kernels.
+
+#ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_PLAN_H
+#define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_PLAN_H
+
+#include "runtime/kernels/moe/low_latency.h"
+
+#include <cstdint>
+
+namespace coll::kernels::low_latency {
+
+// Bytes of a row's place: those of bf16, which is the widest.
+constexpr uint64_t rowBytes(uint32_t hidden) { return uint64_t{hidden} * 2; }
+
+// At the start of a buffer. Calls of a buffer are numbered from 1.
+struct alignas(128) State {
+  uint32_t sent;     // the last call that this member has sent; own kernels only
+  uint32_t received; // and received
+  uint32_t left;     // blocks that are done with the kernel that runs
+  uint32_t written;  // blocks that have written all that they send
+  uint32_t arrived;  // the last call whose messages from other nodes are all there
+  uint32_t unused[27];
+  uint64_t said[kMaxPeers];  // by each member that sends: call << 32 | which it is
+  uint32_t taken[kMaxPeers]; // the last call that this member has received, by that member
+};
+
+struct Dispatch {
+  LowLatencyDispatchArgs args;
+  LowLatencyArea area;
+  uint32_t what;
+};
+struct Combine {
+  LowLatencyCombineArgs args;
+  LowLatencyArea area;
+  uint32_t what;
+};
+// `call.grid` and `call.far` are filled in. `what` differs where members' calls do.
+Dispatch planDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args);
+Combine planCombine(const PeerGroup &group, const LowLatencyCombineArgs &args);
+
+// Shared memory of a block: tables, then the experts of all tokens (i16).
+struct alignas(128) Scratch {
+  char *rows[kMoeTopk];      // where a token goes to, or comes from; or null
+  uint64_t *words[kMoeTopk]; // that announce it; or null
+  float weights[kMoeTopk];
+  uint32_t counts[kLowLatencyRanks]; // rows of an expert, by source
+  uint32_t begins[kLowLatencyRanks]; // its first one in the message from, or to, another node
+};
+uint64_t dispatchSharedBytes(const LowLatencyShape &shape);
+uint64_t combineSharedBytes();
+
+} // namespace coll::kernels::low_latency
+
+#endif // COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_PLAN_H

@@ -1,0 +1,71 @@
+// kernel.cuh - which device code does a plan: the same choice on GPU and host.
+
+#ifndef COLL_RUNTIME_KERNELS_PEER_KERNEL_CUH
+#define COLL_RUNTIME_KERNELS_PEER_KERNEL_CUH
+
+#include "runtime/kernels/channel/types.cuh"
+#include "runtime/kernels/peer/plan.h"
+#include "runtime/kernels/peer/reduce.cuh"
+
+#include <type_traits>
+
+namespace coll::kernels::peer {
+
+// What every kernel begins with. False: launched to have been launched, there is nothing to do.
+// What precedes it on the stream is over from here on.
+COLL_DEVICE bool begins(const PeerPlan &plan) {
+  if (plan.kind == PeerPlan::Kind::Nothing)
+    return false;
+  simt::awaitPrevious();
+  // Not before: else the one after the next would follow, and so on, and fill the GPU.
+  if (plan.early)
+    simt::letNextLaunch();
+  return true;
+}
+
+// Calls visit(std::integral_constant<uint32_t, N>) for the smallest N that code is made for.
+template <typename Visit>
+auto visitSize(uint32_t size, Visit &&visit) {
+  if (size == 2)
+    return visit(std::integral_constant<uint32_t, 2>());
+  if (size == 4)
+    return visit(std::integral_constant<uint32_t, 4>());
+  return visit(std::integral_constant<uint32_t, kMaxPeers>());
+}
+
+// Calls visit(N, kPlain) as types. Only plain buffers have code of their own for sizes.
+template <typename Visit>
+auto visitPlaces(bool plain, uint32_t size, Visit &&visit) {
+  if (!plain)
+    return visit(std::integral_constant<uint32_t, kMaxPeers>(), std::false_type());
+  return visitSize(size, [&](auto n) { return visit(n, std::true_type()); });
+}
+
+// Calls visit(Reducer, N, kPlain) as types, where several contribute. Sums have code of their own.
+template <typename Visit>
+auto visitSums(const SlicePlan &plan, uint32_t size, Visit &&visit) {
+  const auto places = [&](auto reducer) {
+    return visitPlaces(plan.plain, size,
+                       [&](auto n, auto plain) { return visit(reducer, n, plain); });
+  };
+  const bool sums = plan.reduction == kCollSum || plan.reduction == kCollAvg;
+  if (sums && plan.dtype == kCollF32)
+    return places(SumReducer<channel::PlainType<float>>());
+  if (sums && plan.dtype == kCollBf16)
+    return places(SumReducer<channel::BfloatType>());
+  if (sums && plan.dtype == kCollF16)
+    return places(SumReducer<channel::HalfType>());
+  return visit(AnyReducer(), std::integral_constant<uint32_t, kMaxPeers>(), std::false_type());
+}
+
+template <typename Visit>
+auto visitSlices(const SlicePlan &plan, uint32_t size, Visit &&visit) {
+  if ((plan.contributors & (plan.contributors - 1)) != 0)
+    return visitSums(plan, size, visit);
+  return visitPlaces(plan.plain, size,
+                     [&](auto n, auto plain) { return visit(FirstReducer(), n, plain); });
+}
+
+} // namespace coll::kernels::peer
+
+#endif // COLL_RUNTIME_KERNELS_PEER_KERNEL_CUH

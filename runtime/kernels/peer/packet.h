@@ -1,0 +1,17 @@
+// packet.h - the two values that packets reserve: see packet_device.cuh.
+
+#ifndef COLL_RUNTIME_KERNELS_PEER_PACKET_H
+#define COLL_RUNTIME_KERNELS_PEER_PACKET_H
+
+#include <cstdint>
+
+namespace coll::kernels {
+
+// Any values do; these are NaNs of no common pattern, whichever type looks at them.
+inline constexpr uint32_t kEmptyWord0 = 0xfff7a5c3u, kEmptyWord1 = 0x7ffd3c96u,
+                          kEmptyWord2 = 0xfff5c35au, kEmptyWord3 = 0x7ffe5a69u;
+inline constexpr uint32_t kEscapeWord3 = 0x7ffe5a6au; // the last word of the other one
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_PEER_PACKET_H

@@ -1,0 +1,67 @@
+// tuning.h - sizes of the kernels of a peer group, and why.
+//
+// Measured on two H200s (the README has the figures), apart from the sizes of packets, which are
+// estimates that they bore out.
+
+#ifndef COLL_RUNTIME_KERNELS_PEER_TUNING_H
+#define COLL_RUNTIME_KERNELS_PEER_TUNING_H
+
+#include <cstdint>
+
+namespace coll::kernels {
+
+// Packets of all sources together, per parity. In two shots a message takes up to twice its
+// bytes, so 8 MiB fit; beyond, the rings are faster.
+inline constexpr uint64_t kPacketArea = uint64_t{16} << 20;
+
+// Slots of the rings from all sources, for one block and lane: a block pushes a slot to each
+// peer between two fences, of some 2 us each: 64 KiB of four members take 140 us. With 32 KiB
+// all_reduce took 12 % longer at 256 MiB on two members. Four slots of which two are filled ahead
+// took as long as two of the same size.
+inline constexpr uint64_t kRingBytes = uint64_t{512} << 10;
+inline constexpr uint32_t kSlots = 2;
+
+// Of a block that moves packets, and of one that serves rings.
+inline constexpr uint32_t kPeerMaxThreads = 256;
+inline constexpr uint32_t kRingMaxThreads = 512;
+
+// Of an H100 or H200.
+inline constexpr uint32_t kMultiprocessors = 132;
+
+// Every vector has a thread of its own as long as there are blocks for it.
+struct PacketGrid {
+  uint64_t vectors; // up to so many
+  uint32_t threads; // of a block
+};
+inline constexpr PacketGrid kPacketGrids[] = {{4096, 64}, {16384, 128}};
+inline constexpr uint32_t kPacketThreads = 256; // beyond
+inline constexpr uint32_t kPacketBlocksPerProcessor = 2;
+
+// Rings: teams have a block for each role. 512 threads fill a multiprocessor with what they have
+// in flight, in one block, or in two where there are two roles. Two blocks of a relay beside each
+// other hide each other's fences; it has a ring in each lane.
+inline constexpr uint32_t kExchangeRoles = 2;
+inline constexpr uint32_t kMaxTeams = 132; // where each has all lanes of its rings
+inline constexpr uint32_t kRingThreads = 256;
+inline constexpr uint64_t kRingMinVectors = 512; // of a team, before there is another one
+// What a round costs a team beyond what it moves, some 0.7 us of its part of a link; an estimate.
+inline constexpr uint64_t kRoundCostVectors = 64;
+
+// Up to which message (for exchanges: of one pair of members) packets are used.
+struct PacketLimits {
+  uint64_t whole;  // every owner gets all of it
+  uint64_t rooted; // the same where the root alone is an owner
+  uint64_t sliced; // owners get slices
+  uint64_t exchange;
+};
+constexpr PacketLimits packetLimits(uint32_t size) {
+  // With two members, whole messages and slices put the same bytes on the links.
+  if (size == 2)
+    return {uint64_t{2} << 20, uint64_t{2} << 20, 0, uint64_t{1} << 20};
+  return {(uint64_t{512} << 10) / size, (uint64_t{2} << 20) / size, uint64_t{8} << 20,
+          (uint64_t{2} << 20) / size};
+}
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_PEER_TUNING_H

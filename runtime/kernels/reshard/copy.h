@@ -1,0 +1,80 @@
+// copy.h - strided boxes between the buffers of GPUs that reach each other's memory.
+//
+// compileReshard() turns boxes into a table, which its user keeps in GPU memory; a launch copies
+// all that the table says. Nothing waits in the kernel, and nothing tells anyone: that the sources
+// are ready and the destinations free is the caller's affair, as is telling the peers of the end.
+// What a launch has written is visible to whoever is ordered behind its end on the stream.
+//
+// Accesses are of 16 bytes where both addresses, the row and all strides are multiples of 16; else
+// of the largest power of two that divides them. Neighbouring threads have neighbouring addresses.
+
+#ifndef COLL_RUNTIME_KERNELS_RESHARD_COPY_H
+#define COLL_RUNTIME_KERNELS_RESHARD_COPY_H
+
+#include "runtime/base/status.h"
+#include "runtime/base/strided_box.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace coll::kernels {
+
+// A box with its buffers, as the GPU that copies addresses them.
+struct ReshardPiece {
+  const void *src = nullptr;
+  void *dst = nullptr;
+  rt::StridedBox box;
+  bool isLocal = false; // no link between: spread evenly among the others
+};
+
+// A box as the kernel has it: `rows` rows of `perRow` words of `width` bytes.
+struct ReshardEntry {
+  const char *src = nullptr;
+  char *dst = nullptr;
+  uint64_t firstUnit = 0; // among the entries of its kind (remote, local)
+  uint64_t items = 0;     // rows * perRow
+  uint32_t perRow = 0;
+  uint32_t width = 0; // 1, 2, 4, 8 or 16
+  uint32_t numLoops = 0;
+  uint32_t count[rt::kMaxBoxLoops] = {};
+  int64_t srcStride[rt::kMaxBoxLoops] = {}, dstStride[rt::kMaxBoxLoops] = {};
+};
+
+// Plain numbers about a table.
+struct ReshardCounts {
+  uint32_t remoteEntries = 0, localEntries = 0;
+  uint64_t remoteUnits = 0, localUnits = 0;
+};
+
+// Entries of pieces between GPUs, in the order given, then the local ones.
+struct ReshardTable {
+  std::vector<ReshardEntry> entries;
+  ReshardCounts counts;
+};
+
+// kCollInvalidCall names the piece. Empty pieces are left out.
+rt::Result<ReshardTable> compileReshard(const std::vector<ReshardPiece> &pieces);
+
+struct ReshardCopy {
+  const ReshardEntry *entries = nullptr; // of a table, in memory of the GPU
+  ReshardCounts counts;
+  int blocks = 0; // 0: two for each multiprocessor
+  // Several launches share a table: this one does units `part`, `part + parts`, ...
+  uint32_t part = 0, parts = 1;
+};
+rt::Status checkReshardCopy(const ReshardCopy &copy);
+
+// On the current GPU; `stream` is a CUDA stream of it. Validates, neither blocks nor allocates, and
+// may be captured; the table outlives what it has put on the stream. Any thread. kCollInvalidCall:
+// arguments; kCollUnsupported: no CUDA, or a GPU without code; kCollDevice: CUDA refused.
+rt::Status launchReshardCopy(const ReshardCopy &copy, void *stream);
+// Loads the kernel, which the first launch would do otherwise, and then might wait for kernels that
+// run.
+rt::Status loadReshardCopy();
+
+// The same on the host, byte by byte. Pointers of the host.
+void reshardReference(const ReshardTable &table);
+
+} // namespace coll::kernels
+
+#endif // COLL_RUNTIME_KERNELS_RESHARD_COPY_H

@@ -1,0 +1,83 @@
+// bulk_sm90.cuh - barriers, bulk copies and the order of kernels, as sm_90 and later have
+// them. Of cuda.cuh.
+
+#ifndef COLL_RUNTIME_KERNELS_SIMT_BULK_SM90_CUH
+#define COLL_RUNTIME_KERNELS_SIMT_BULK_SM90_CUH
+
+#include "runtime/kernels/simt/simt.h"
+
+namespace coll::kernels::simt {
+
+// Of kernels that were launched `early`: until all that precedes on the stream is over and seen.
+COLL_DEVICE void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+// The next kernel of the stream may take its place, if it was launched so, once all blocks have
+// been here.
+COLL_DEVICE void letNextLaunch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+
+COLL_DEVICE uint32_t sharedAddress(const void *shared) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+}
+// A phase ends after so many arrivals. Other threads may use it after barrierPublish() and a
+// sync.
+COLL_DEVICE void barrierInit(Barrier *barrier, uint32_t arrivals = 1) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(barrier)),
+               "r"(arrivals)
+               : "memory");
+}
+COLL_DEVICE void barrierPublish() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+// Ends it: the memory may be used for something else.
+COLL_DEVICE void barrierInvalidate(Barrier *barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+}
+// Arrives; what this thread has seen and written is visible to whoever waits for the phase.
+COLL_DEVICE void barrierArrive(Barrier *barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+}
+// Arrives: the phase ends once bulk loads have brought `bytes`, too.
+COLL_DEVICE void barrierExpect(Barrier *barrier, uint32_t bytes) {
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)),
+      "r"(bytes)
+      : "memory");
+}
+// Until the phase of that parity has ended; the first phase has parity 0.
+COLL_DEVICE void barrierWait(Barrier *barrier, uint32_t parity) {
+  uint32_t ended;
+  do {
+    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
+                 "selp.u32 %0, 1, 0, p;}"
+                 : "=r"(ended)
+                 : "r"(sharedAddress(barrier)), "r"(parity)
+                 : "memory");
+  } while (ended == 0);
+}
+COLL_DEVICE void bulkLoad(void *shared, const void *global, uint32_t bytes, Barrier *barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+               "[%0], [%1], %2, [%3];" ::"r"(sharedAddress(shared)),
+               "l"(global), "r"(bytes), "r"(sharedAddress(barrier))
+               : "memory");
+}
+COLL_DEVICE void bulkStore(void *global, const void *shared, uint32_t bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
+               "r"(sharedAddress(shared)), "r"(bytes)
+               : "memory");
+}
+// Makes a group of the thread's stores since the last one; it may be empty.
+COLL_DEVICE void bulkCommit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// Until all but the youngest `pending` groups have read their shared memory.
+template <int pending>
+COLL_DEVICE void bulkWaitRead() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+// Until all but the youngest `pending` groups are done.
+template <int pending>
+COLL_DEVICE void bulkWait() {
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");
+}
+COLL_DEVICE void fenceAsync() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
+} // namespace coll::kernels::simt
+
+#endif // COLL_RUNTIME_KERNELS_SIMT_BULK_SM90_CUH

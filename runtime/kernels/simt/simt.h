@@ -1,0 +1,60 @@
+// simt.h - what a kernel of this project may use, on a GPU and on the host.
+//
+// Device code (`x_device.cuh`) calls these functions instead of CUDA's built-in ones.
+// Under nvcc they are those instructions (cuda.cuh). Under a C++ compiler they are
+// the emulation that COLL_SIMT_HOST names (the tests' target CollSimt): each CUDA thread is a
+// fiber there, so that the same code runs, and is checked by the sanitizers, without a GPU.
+//
+// Every function that names the warp wants all 32 threads of it, converged; syncBlock
+// wants all threads of the block. Threads of a block are a multiple of 32.
+//
+//   threadIndex blockIndex blockThreads gridBlocks lane      where a thread is
+//   syncWarp syncBlock syncBlockAny                          threads meet
+//   shuffle shuffleUp ballot sum; countBits lowestBit        between threads; of a ballot
+//   load16 store16 loadGlobal16 storeGlobal16 funnelShift    16 bytes at an aligned address
+//   loadAcquire storeRelease loadRelaxed storeRelaxed        system scope: the host sees them
+//   fetchAdd claim                                           within a GPU
+//   loadPacket storePacket                                   16 bytes at once, system scope
+//   fenceSystem pause giveWay clockNs
+//   awaitPrevious letNextLaunch                              between kernels of a stream
+//   Barrier, barrierInit … barrierWait                       an mbarrier in shared memory
+//   bulkLoad bulkStore bulkCommit bulkWaitRead bulkWait      the bulk-copy engine of sm_90
+//   fenceAsync
+//
+// Global memory that others write is read after an acquire, by this thread or by one of the
+// block with a barrier since; ordinary loads may come from a cache that an acquire empties.
+//
+// Bulk copies: addresses and sizes are multiples of 16. The engine reads and writes
+// through the *async proxy*: what a thread knows by ordinary loads (say, that the host
+// has written a buffer) orders bulk copies only after fenceAsync(). A load is complete,
+// and visible, for a thread that waited for its barrier; a store has read its shared
+// memory after bulkWaitRead, and is visible after bulkWait, for the thread that issued it.
+
+#ifndef COLL_RUNTIME_KERNELS_SIMT_SIMT_H
+#define COLL_RUNTIME_KERNELS_SIMT_SIMT_H
+
+#include <cstdint>
+
+namespace coll::kernels::simt {
+
+inline constexpr uint32_t kWarpThreads = 32;
+
+// 16 bytes, in a register.
+struct alignas(16) Vec16 {
+  uint32_t word[4];
+};
+
+// Counts the bytes that bulk loads still have to bring; in shared memory.
+using Barrier = uint64_t;
+
+} // namespace coll::kernels::simt
+
+#ifdef __CUDACC__
+#include "runtime/kernels/simt/cuda.cuh"
+#elif defined(COLL_SIMT_HOST)
+#include COLL_SIMT_HOST
+#else
+#error "device code: compile it with nvcc, or link CollSimt, which emulates a GPU on the host"
+#endif
+
+#endif // COLL_RUNTIME_KERNELS_SIMT_SIMT_H

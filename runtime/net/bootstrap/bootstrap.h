@@ -1,0 +1,84 @@
+// bootstrap.h - how the processes of a job find each other.
+//
+// Rank 0 listens; every process, rank 0 included, connects, proves the job's secret and
+// says its rank. Then they exchange small values, such as transport handles. Strangers
+// cost a rate-limited log line, and never more than a bounded number of sockets.
+//
+// All functions block, with a deadline, and may be called from any thread (one at a time
+// gets through). Values and keys are bytes; what they hold is the callers' affair.
+
+#ifndef COLL_RUNTIME_NET_BOOTSTRAP_BOOTSTRAP_H
+#define COLL_RUNTIME_NET_BOOTSTRAP_BOOTSTRAP_H
+
+#include "runtime/net/auth.h"
+#include "runtime/net/socket.h"
+#include "runtime/net/wire.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coll::net {
+
+class BootstrapServer;
+
+struct BootstrapOptions {
+  int rank = 0;
+  int worldSize = 1;
+  // "host:port" of rank 0. Rank 0 may leave the host out (":port", ":0"): it then
+  // listens on the first interface of `iface`, and address() says where.
+  std::string address;
+  std::string iface; // as COLL_NET_IFACE; rank 0 only
+  // Rank 0: a listening socket, which then is the bootstrap's; -1: it makes one.
+  int listenFd = -1;
+  int64_t timeoutUs = 60'000'000;
+};
+
+class Bootstrap {
+public:
+  // Returns once this process is admitted; tries again until timeoutUs have passed
+  // while rank 0 does not listen yet or strangers keep it busy. Others may still be on
+  // their way: barrier() waits for them.
+  static Result<std::unique_ptr<Bootstrap>> create(const BootstrapOptions &options,
+                                                   const Secret &secret);
+  // Leaves. Rank 0's end ends the exchange for all: barrier() first.
+  ~Bootstrap();
+
+  int rank() const { return rank_; }
+  int worldSize() const { return worldSize_; }
+  // Where rank 0 listens.
+  const std::string &address() const { return address_; }
+
+  // At most wire::kMaxKeyBytes and kMaxValueBytes. A key is put once: a second put is
+  // kCollInvalidCall.
+  Status put(std::string_view key, std::string_view value);
+  // Waits until somebody has put the key; kCollTimeout where nobody does.
+  Result<std::string> get(std::string_view key, int64_t timeoutUs);
+  // Every rank's value, in rank order. All ranks call it, the same calls in the same
+  // order. kCollTimeout names the ranks that did not come; kCollPeer one that is gone.
+  // A value has at most 64 KiB, all of them together 64 MiB.
+  Result<std::vector<std::string>> allgather(std::string_view value, int64_t timeoutUs);
+  Status barrier(int64_t timeoutUs);
+
+private:
+  explicit Bootstrap(const BootstrapOptions &options);
+  Status join(const Address &address, const Secret &secret, int64_t deadlineUs);
+  Result<std::string> call(wire::BootOp op, std::string_view key, std::string_view value,
+                           int64_t timeoutUs);
+
+  int rank_, worldSize_;
+  std::string address_;
+  std::unique_ptr<BootstrapServer> server_; // rank 0
+  std::mutex mutex_;
+  Fd fd_;
+  uint64_t sequence_ = 0; // of requests
+  uint64_t gathers_ = 0;
+  bool broken_ = false; // a call ended in the middle of a message
+};
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_BOOTSTRAP_BOOTSTRAP_H

@@ -1,0 +1,102 @@
+// server.h - rank 0's side of the bootstrap: who may come in, and the
+// exchange of values.
+//
+// Everything happens on one poller thread. A visitor (not yet proven) has a deadline and
+// one of a limited number of places; when all are taken, one chosen at random gives way,
+// so that a flood cannot aim at an honest process, which simply tries again.
+
+#ifndef COLL_RUNTIME_NET_BOOTSTRAP_SERVER_H
+#define COLL_RUNTIME_NET_BOOTSTRAP_SERVER_H
+
+#include "runtime/net/auth.h"
+#include "runtime/net/poller.h"
+#include "runtime/net/rate_limit.h"
+#include "runtime/net/wire.h"
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace coll::net {
+
+class BootstrapServer {
+public:
+  static constexpr size_t kMaxVisitors = 512;
+  static constexpr int64_t kVisitorDeadlineUs = 5'000'000;
+  static constexpr size_t kMaxStoreBytes = 64 << 20;
+
+  struct Stats {
+    std::atomic<int64_t> accepted{0}; // connections, strangers included
+    std::atomic<int64_t> admitted{0}; // processes
+    std::atomic<int64_t> refused{0};  // visitors that failed or were too slow
+    std::atomic<int64_t> evicted{0};  // visitors that gave way
+  };
+
+  // Serves a listening, non-blocking socket. A visitor has `visitorUs` to prove the secret.
+  static Result<std::unique_ptr<BootstrapServer>> create(Fd fd, int worldSize, const Secret &secret,
+                                                         int64_t visitorUs = kVisitorDeadlineUs);
+  // Writes out the replies that are due (for a second at most) and hangs up.
+  ~BootstrapServer();
+
+  const Address &address() const { return address_; }
+  const Stats &stats() const { return stats_; }
+
+private:
+  class Acceptor;
+  class Visitor;
+  class Member;
+  // The values of one allgather, by rank.
+  struct Round {
+    std::vector<std::string> values;
+    std::vector<bool> here;
+    int count = 0;
+    size_t bytes = 0;
+  };
+
+  BootstrapServer(Fd fd, int worldSize, const Secret &secret, int64_t visitorUs)
+      : fd_(std::move(fd)), worldSize_(worldSize), secret_(secret), visitorUs_(visitorUs),
+        taken_(static_cast<size_t>(worldSize)), members_(static_cast<size_t>(worldSize)) {}
+
+  void acceptSome();
+  void welcome(Fd fd);
+  bool evictOne();
+  void forget(Visitor &visitor);
+  void admit(Visitor &visitor);
+  wire::Refusal judge(const wire::Context &context);
+
+  void handle(Member &member);
+  void put(Member &member);
+  void get(Member &member);
+  void gather(Member &member);
+  void completeRound(const std::string &key, Round &round);
+  void endRound(std::string key, CollCode code, const std::string &answer);
+  void expire(Member &member);
+  void lose(Member &member, bool left);
+  std::string missingRanks(const Round &round) const;
+
+  Fd fd_;
+  int worldSize_;
+  Secret secret_;
+  const int64_t visitorUs_;
+  Address address_;
+  Stats stats_;
+  RateLimitedLog log_;
+  // Below: the poller's thread only.
+  std::minstd_rand random_{std::random_device{}()};
+  std::vector<std::shared_ptr<Visitor>> visitors_;
+  std::vector<bool> taken_; // ranks that were ever admitted
+  std::vector<std::shared_ptr<Member>> members_;
+  std::unordered_map<std::string, std::string> store_;
+  size_t storeBytes_ = 0;
+  std::unordered_map<std::string, Round> rounds_;
+  std::string goneText_;           // why no round can complete any more
+  std::atomic<int> unsent_{0};     // members with replies that the socket did not take
+  std::unique_ptr<Poller> poller_; // last: its thread ends first
+};
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_BOOTSTRAP_SERVER_H

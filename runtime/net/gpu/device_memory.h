@@ -1,0 +1,43 @@
+// device_memory.h - what a device transport knows of registered memory.
+
+#ifndef COLL_RUNTIME_NET_GPU_DEVICE_MEMORY_H
+#define COLL_RUNTIME_NET_GPU_DEVICE_MEMORY_H
+
+#include "runtime/net/gpu/gpu.h"
+#include "runtime/net/transport.h"
+
+namespace coll::net {
+
+struct DeviceMemory final : Memory {
+  RemoteKey remoteKey() const override { return inner ? inner->remoteKey() : RemoteKey(); }
+
+  // Whether a segment lies inside.
+  bool holds(const Segment &segment) const {
+    auto at = reinterpret_cast<uint64_t>(segment.data), begin = reinterpret_cast<uint64_t>(data);
+    return everything ||
+           (at >= begin && at - begin <= bytes && segment.bytes <= bytes - (at - begin));
+  }
+  // Where the transport below finds the segment's bytes. Only where `inner`.
+  void *innerData(const Segment &segment) const {
+    return innerBase + (static_cast<uint8_t *>(segment.data) - data);
+  }
+
+  MemoryKind kind = MemoryKind::Host;
+  uint8_t *data = nullptr;
+  uint64_t bytes = 0;
+  bool everything = false;      // all memory of the GPU
+  Memory *inner = nullptr;      // in the transport below; null where it cannot touch it
+  uint8_t *innerBase = nullptr; // `data` as the transport below addresses it
+  std::shared_ptr<Gpu> gpu;     // of MemoryKind::Cuda
+};
+
+inline const DeviceMemory *deviceMemory(const Segment &segment) {
+  return static_cast<const DeviceMemory *>(segment.memory);
+}
+inline bool isCuda(const Segment &segment) {
+  return segment.memory && deviceMemory(segment)->kind == MemoryKind::Cuda;
+}
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_GPU_DEVICE_MEMORY_H

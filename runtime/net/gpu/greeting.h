@@ -1,0 +1,39 @@
+// greeting.h - both ends of a connection agree on how its messages travel.
+//
+// Each end sends one small message under a tag of its own and compares what the other
+// says. Nobody waits for it: a peer without this layer says nothing, and plain messages
+// look the same with and without. Scattered messages have other tags than plain ones, so
+// that neither is ever taken for the other.
+
+#ifndef COLL_RUNTIME_NET_GPU_GREETING_H
+#define COLL_RUNTIME_NET_GPU_GREETING_H
+
+#include "runtime/net/transport.h"
+
+#include <array>
+
+namespace coll::net {
+
+inline constexpr uint64_t kGreetingTag = 0xc011'de71'0000'0001;
+inline constexpr uint64_t kScatterTagBit = uint64_t(1) << 63;
+
+class Greeting {
+public:
+  // Sends and expects. `connection` outlives the greeting's requests.
+  Status start(Connection &connection, bool scatter);
+  // Moves on; kCollMismatch where the ends disagree, with both settings named. That the
+  // connection has failed is not reported.
+  Status progress(Connection &connection);
+  bool over() const { return !sent_ && !expected_; }
+
+private:
+  static constexpr size_t kBytes = 12;
+
+  bool scatter_ = false;
+  std::array<uint8_t, kBytes> mine_ = {}, theirs_ = {};
+  Request *sent_ = nullptr, *expected_ = nullptr;
+};
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_GPU_GREETING_H

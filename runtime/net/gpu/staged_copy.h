@@ -1,0 +1,37 @@
+// staged_copy.h - copies between the bounce pool and GPU memory by the copy engines.
+
+#ifndef COLL_RUNTIME_NET_GPU_STAGED_COPY_H
+#define COLL_RUNTIME_NET_GPU_STAGED_COPY_H
+
+#include "runtime/net/gpu/gpu.h"
+#include "runtime/net/gpu/page_list.h"
+
+namespace coll::net {
+
+// One batch of copies at a time. Reusable.
+class StagedCopy {
+public:
+  ~StagedCopy();
+  StagedCopy() = default;
+  StagedCopy(const StagedCopy &) = delete;
+  StagedCopy &operator=(const StagedCopy &) = delete;
+
+  // Begins to copy the runs to (or from) GPU memory at `address`. Ends by itself.
+  Status toGpu(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint64_t address);
+  Status fromGpu(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint64_t address);
+  // Whether the copies have ended; kCollDevice where they failed.
+  Result<bool> done();
+  // Waits for them. Afterwards the pool's blocks are free.
+  void wait();
+
+private:
+  Status begin(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint64_t address, bool in);
+
+  std::shared_ptr<Gpu> gpu_; // that event_ belongs to
+  rt::dl::CudaEvent event_ = nullptr;
+  bool running_ = false;
+};
+
+} // namespace coll::net
+
+#endif // COLL_RUNTIME_NET_GPU_STAGED_COPY_H

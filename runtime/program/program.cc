@@ -1,0 +1,45 @@
+#include "runtime/program/program.h"
+
+#include "runtime/base/dtype.h"
+
+#include <algorithm>
+
+namespace coll::rt {
+
+int64_t TensorInfo::localBytes() const { return numElements(local).value_or(0) * dtypeSize(dtype); }
+
+int64_t TensorInfo::globalBytes() const {
+  return numElements(shape).value_or(0) * dtypeSize(dtype);
+}
+
+int Descriptor::numRanks() const {
+  int64_t ranks = 1;
+  for (const MeshAxis &axis : axes)
+    ranks *= axis.size;
+  return static_cast<int>(ranks);
+}
+
+bool Descriptor::hasRank(int rank) const {
+  return std::any_of(ranks.begin(), ranks.end(), [&](const std::pair<int, int> &range) {
+    return range.first <= rank && rank <= range.second;
+  });
+}
+
+const OpInfo *Descriptor::findOp(int32_t op) const {
+  return op >= 0 && static_cast<size_t>(op) < ops.size() ? &ops[static_cast<size_t>(op)] : nullptr;
+}
+
+Result<Program> Program::create(std::string_view json, CollEntry step, CollEntry init) {
+  if (!step)
+    return Status::invalid("program without a step function");
+  Result<Descriptor> descriptor = Descriptor::parse(json);
+  if (!descriptor)
+    return descriptor.status();
+  Program program;
+  program.descriptor = descriptor.take();
+  program.step = step;
+  program.init = init;
+  return program;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,94 @@
+// program.h - a compiled step and what the runtime knows about it.
+//
+// The compiler puts a JSON text beside the code of each rank class: the descriptor.
+// It is untrusted (it may come from a file): parsing checks every field that the
+// runtime later relies on, and a Descriptor that exists is consistent.
+
+#ifndef COLL_RUNTIME_PROGRAM_PROGRAM_H
+#define COLL_RUNTIME_PROGRAM_PROGRAM_H
+
+#include "runtime/base/status.h"
+#include "runtime/step/abi/abi.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coll::rt {
+
+struct MeshAxis {
+  std::string name;
+  int64_t size = 1;
+};
+
+// How one dimension is split: by the axes, major to minor, into blocks that are
+// multiples of `unit` (see shard.h).
+struct DimSharding {
+  std::vector<std::string> axes;
+  int64_t unit = 1;
+};
+
+struct TensorInfo {
+  std::string name;
+  std::string role; // "state", "batch", or empty
+  CollDtype dtype = kCollF32;
+  std::vector<int64_t> shape; // of the global tensor
+  std::vector<int64_t> local; // of every rank's block
+  std::vector<DimSharding> sharding;
+  int arg = -1; // results: the argument that it is written into, or -1
+
+  bool isState() const { return role == "state"; }
+  int64_t localBytes() const;
+  int64_t globalBytes() const;
+};
+
+// One entry of the operation table: where a communication operation comes from.
+struct OpInfo {
+  std::string kind;
+  std::string loc; // "train.py:12:3"
+  std::string name;
+  bool isInit = false; // in @init, not in the step
+  int64_t bytes = 0;
+  int64_t count = 0;
+  std::string dtype;
+  std::string reduction;
+  int group = -1;
+  std::string why;
+};
+
+// Rank lists of one entry of the group table; they are disjoint.
+using GroupLists = std::vector<std::vector<int>>;
+
+struct Descriptor {
+  std::string name;
+  std::string meshName;
+  std::vector<MeshAxis> axes;
+  std::vector<std::pair<int, int>> ranks; // inclusive ranges of this class
+  std::vector<GroupLists> groups;
+  std::vector<OpInfo> ops;
+  std::vector<TensorInfo> args;
+  std::vector<TensorInfo> results;
+  int64_t arenaBytes = 0;
+
+  static Result<Descriptor> parse(std::string_view json);
+
+  // Number of ranks of the mesh, the other classes' included.
+  int numRanks() const;
+  bool hasRank(int rank) const;
+  // The op-table entry, or null where `op` is no index of it.
+  const OpInfo *findOp(int32_t op) const;
+};
+
+struct Program {
+  Descriptor descriptor;
+  CollEntry step = nullptr;
+  CollEntry init = nullptr; // null where the program has no @init
+
+  static Result<Program> create(std::string_view json, CollEntry step, CollEntry init);
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_PROGRAM_PROGRAM_H

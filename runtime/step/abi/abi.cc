@@ -1,0 +1,387 @@
+// The functions behind CollAbi: each builds a Call, checks it, and hands it to the
+// rank's communicator.
+
+#include "runtime/backend/call/check.h"
+#include "runtime/base/dtype.h"
+#include "runtime/base/trace.h"
+#include "runtime/step/abi/context.h"
+#include "runtime/step/abi/gemm.h"
+#include "runtime/step/tokens/exchange.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace coll::rt {
+
+namespace {
+
+CallSite siteOf(const CollContext &ctx, int32_t op, const char *within = "") {
+  CallSite site;
+  site.within = within;
+  site.op = op;
+  site.program = ctx.program;
+  if (const OpInfo *info = ctx.descriptor->findOp(op)) {
+    site.loc = info->loc.c_str();
+    site.name = info->name.c_str();
+  }
+  return site;
+}
+
+std::string placeOf(const CollContext &ctx, const Call &call) {
+  return describe(call) + " on rank " + std::to_string(ctx.rank);
+}
+
+// The communicator of a group index, or why there is none.
+Result<Communicator *> communicatorOf(CollContext &ctx, int32_t group) {
+  if (group < 0 || static_cast<size_t>(group) >= ctx.communicators.size())
+    return Status::invalid("the program has no group " + std::to_string(group));
+  Communicator *communicator = ctx.communicators[static_cast<size_t>(group)].get();
+  if (!communicator)
+    return Status::invalid("this rank is in none of the lists of group " + std::to_string(group));
+  return communicator;
+}
+
+TraceEvent traceEvent(const CollContext &ctx, const Communicator &communicator, const Call &call) {
+  TraceEvent event{ctx.rank, call.site.op, TracePhase::Begin};
+  if (isTransfer(call.kind)) {
+    event.peer = communicator.ranks()[static_cast<size_t>(call.peer)];
+    event.tag = call.tag;
+  }
+  return event;
+}
+
+void tracePhase(TraceEvent &event, TracePhase phase) {
+  event.phase = phase;
+  trace(event);
+}
+
+// Requests have room reserved before the call starts, so that a started request is
+// never lost to a failing allocation.
+Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
+                 const TraceEvent &event, CollRequest **req) {
+  auto owned = std::make_unique<CollRequest>();
+  ctx.requests.reserve(ctx.requests.size() + 1);
+  Result<Request *> started = communicator.start(call);
+  if (!started)
+    return started.status();
+  owned->request = *started;
+  owned->call = call;
+  owned->event = event;
+  *req = owned.get();
+  ctx.requests.push_back(std::move(owned));
+  return {};
+}
+
+int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32_t op,
+                     int32_t group, CollRequest **req) {
+  call.site = siteOf(ctx, op);
+  if (Status status = setCodes(call, codes); !status.ok())
+    return ctx.fail(status.annotate(placeOf(ctx, call)));
+  Result<Communicator *> communicator = communicatorOf(ctx, group);
+  if (!communicator)
+    return ctx.fail(communicator.status().annotate(placeOf(ctx, call)));
+  int64_t n = static_cast<int64_t>((*communicator)->ranks().size());
+  int64_t position = (*communicator)->position();
+  if (Status status = checkCall(call, n, position); !status.ok())
+    return ctx.fail(status.annotate(placeOf(ctx, call)));
+
+  int64_t bytes = payloadBytes(call, n, position);
+  ctx.bytesMoved += bytes;
+  ++ctx.numCalls;
+  TraceEvent event = traceEvent(ctx, **communicator, call);
+  event.bytes = bytes;
+  event.number = ctx.recorder.begin(call, group, bytes);
+  trace(event);
+  Status status =
+      req ? startCall(ctx, **communicator, call, event, req) : (*communicator)->run(call);
+  if (req && status.ok()) {
+    tracePhase(event, TracePhase::Started);
+    return kCollOk;
+  }
+  tracePhase(event, TracePhase::End);
+  ctx.recorder.end(event.number, status.code());
+  return status.ok() ? kCollOk : ctx.fail(std::move(status));
+}
+
+// No exception crosses the C ABI: the ones that remain possible are failing allocations.
+template <typename Function>
+int32_t guarded(CollContext *ctx, Function function) {
+  if (!ctx)
+    return kCollInvalidCall;
+  try {
+    return function();
+  } catch (const std::exception &error) {
+    return ctx->fail(
+        {kCollDevice, std::string("rank ") + std::to_string(ctx->rank) + ": " + error.what()});
+  }
+}
+
+int32_t issue(CollContext *ctx, Call &call, const CallCodes &codes, int32_t op, int32_t group,
+              CollRequest **req) {
+  return guarded(ctx, [&] { return issueChecked(*ctx, call, codes, op, group, req); });
+}
+
+Call makeCall(OpKind kind, const void *src, void *dst, int64_t outer, int64_t count) {
+  Call call;
+  call.kind = kind;
+  call.src = src;
+  call.dst = dst;
+  call.outer = outer;
+  call.count = count;
+  return call;
+}
+
+int32_t abiInit(CollContext *ctx, int32_t op, int32_t group) {
+  Call call;
+  call.kind = OpKind::Init;
+  return issue(ctx, call, {}, op, group, nullptr);
+}
+
+int32_t abiAllReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                     int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
+                     int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::AllReduce, src, dst, 1, count);
+  return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
+}
+
+int32_t abiReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                  int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
+                  int32_t root, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::Reduce, src, dst, 1, count);
+  call.root = root;
+  return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
+}
+
+int32_t abiBroadcast(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                     int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::Broadcast, src, dst, 1, count);
+  call.root = root;
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t abiAllGather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
+                     int64_t count, int32_t dtype, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::AllGather, src, dst, outer, count);
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t abiGather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
+                  int64_t count, int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::Gather, src, dst, outer, count);
+  call.root = root;
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t abiScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
+                   int64_t count, int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::Scatter, src, dst, outer, count);
+  call.root = root;
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t abiReduceScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
+                         int64_t count, int32_t dtype, int32_t reduction, int32_t accumulation,
+                         int32_t order, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::ReduceScatter, src, dst, outer, count);
+  return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
+}
+
+int32_t abiAllToAll(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t srcOuter,
+                    int64_t srcCount, int64_t dstOuter, int64_t dstCount, int32_t dtype,
+                    int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::AllToAll, src, dst, srcOuter, srcCount);
+  call.dstOuter = dstOuter;
+  call.dstCount = dstCount;
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t abiPermute(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                   int32_t dtype, const int32_t *pairs, int32_t numPairs, int32_t group,
+                   CollRequest **req) {
+  Call call = makeCall(OpKind::Permute, src, dst, 1, count);
+  call.pairs = pairs;
+  call.numPairs = numPairs;
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t abiBarrier(CollContext *ctx, int32_t op, int32_t group, CollRequest **req) {
+  Call call;
+  call.kind = OpKind::Barrier;
+  return issue(ctx, call, {}, op, group, req);
+}
+
+// A peer that no int32 holds is out of range as well as -1 is.
+int32_t narrowPeer(int64_t peer) {
+  return peer == static_cast<int32_t>(peer) ? static_cast<int32_t>(peer) : -1;
+}
+
+int32_t abiSend(CollContext *ctx, int32_t op, const void *src, int64_t count, int32_t dtype,
+                int64_t peer, int64_t tag, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::Send, src, nullptr, 1, count);
+  call.peer = narrowPeer(peer);
+  call.tag = tag;
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t abiRecv(CollContext *ctx, int32_t op, void *dst, int64_t count, int32_t dtype, int64_t peer,
+                int64_t tag, int32_t group, CollRequest **req) {
+  Call call = makeCall(OpKind::Recv, nullptr, dst, 1, count);
+  call.peer = narrowPeer(peer);
+  call.tag = tag;
+  return issue(ctx, call, {dtype}, op, group, req);
+}
+
+int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
+  auto it = std::find_if(ctx.requests.begin(), ctx.requests.end(),
+                         [&](const auto &owned) { return owned.get() == req; });
+  if (it == ctx.requests.end())
+    return ctx.fail(Status::invalid("wait (op " + std::to_string(op) + " at " +
+                                    siteOf(ctx, op).loc + ") on rank " + std::to_string(ctx.rank) +
+                                    ": the request is not in flight"));
+  std::unique_ptr<CollRequest> owned = std::move(*it);
+  ctx.requests.erase(it);
+  tracePhase(owned->event, TracePhase::Wait);
+  Status status = ctx.endpoint->wait(owned->request);
+  tracePhase(owned->event, TracePhase::End);
+  ctx.recorder.end(owned->event.number, status.code());
+  return status.ok() ? kCollOk : ctx.fail(std::move(status));
+}
+
+int32_t abiWait(CollContext *ctx, int32_t op, CollRequest *req) {
+  return guarded(ctx, [&] { return waitChecked(*ctx, op, req); });
+}
+
+int32_t abiRank(CollContext *ctx, int64_t *rank) {
+  return guarded(ctx, [&]() -> int32_t {
+    if (!rank)
+      return ctx->fail(Status::invalid("rank: the result pointer is null"));
+    *rank = ctx->rank;
+    return kCollOk;
+  });
+}
+
+int32_t abiGroupPosition(CollContext *ctx, int32_t group, int64_t *position, int64_t *size) {
+  return guarded(ctx, [&]() -> int32_t {
+    Result<Communicator *> communicator = communicatorOf(*ctx, group);
+    if (!communicator)
+      return ctx->fail(
+          communicator.status().annotate("group_position on rank " + std::to_string(ctx->rank)));
+    if (position)
+      *position = (*communicator)->position();
+    if (size)
+      *size = static_cast<int64_t>((*communicator)->ranks().size());
+    return kCollOk;
+  });
+}
+
+int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB, int64_t m,
+                int64_t n, int64_t k, const void *a, int64_t lda, int64_t strideA, const void *b,
+                int64_t ldb, int64_t strideB, void *c, int64_t ldc, int64_t strideC, int64_t batch,
+                int32_t accumulate) {
+  return guarded(ctx, [&]() -> int32_t {
+    Gemm gemm{dtype,          transA != 0, transB != 0, m,       n, k,   a,       lda,
+              strideA,        b,           ldb,         strideB, c, ldc, strideC, batch,
+              accumulate != 0};
+    Status status = runGemm(gemm);
+    return status.ok() ? kCollOk
+                       : ctx->fail(status.annotate("gemm on rank " + std::to_string(ctx->rank)));
+  });
+}
+
+// Runs an exchange of tokens as one operation, which `call` describes: what the rank contributes
+// moves from all to all, by calls that the exchange makes. `check(n)` says whether its arguments
+// are good in a group of n, `run(place)` runs it.
+template <typename Check, typename Run>
+int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Check check,
+                      Run run) {
+  call.site = siteOf(ctx, op, call.site.within);
+  Result<Communicator *> communicator = communicatorOf(ctx, group);
+  if (!communicator)
+    return ctx.fail(communicator.status().annotate(placeOf(ctx, call)));
+  Status status = check(static_cast<int64_t>((*communicator)->ranks().size()));
+  if (!status.ok())
+    return ctx.fail(status.annotate(placeOf(ctx, call)));
+  TraceEvent event{ctx.rank, op, TracePhase::Begin};
+  event.bytes = call.outer * call.count * dtypeSize(call.dtype);
+  event.number = ctx.recorder.begin(call, group, event.bytes);
+  ctx.bytesMoved += event.bytes;
+  ++ctx.numCalls;
+  trace(event);
+  status = run(TokenPlace{*ctx.endpoint, **communicator, call.site});
+  tracePhase(event, TracePhase::End);
+  ctx.recorder.end(event.number, status.code());
+  return status.ok() ? kCollOk : ctx.fail(status.annotate(placeOf(ctx, call)));
+}
+
+Call exchangeCall(const char *kind, const void *rows, int64_t numRows, int64_t hidden,
+                  int32_t dtype) {
+  Call call = makeCall(OpKind::AllToAll, rows, nullptr, numRows, hidden);
+  call.dtype = isValidDtype(dtype) ? static_cast<CollDtype>(dtype) : kCollI8;
+  call.site.within = kind;
+  return call;
+}
+
+int32_t abiDispatch(CollContext *ctx, int32_t op, const void *x, const void *experts,
+                    const float *weights, const float *scales, int64_t tokens, int64_t hidden,
+                    int32_t topk, int64_t numScales, int32_t dtype, int32_t indexDtype,
+                    int32_t localExperts, int64_t capacity, void *rows, void *rowExperts,
+                    float *rowWeights, float *rowScales, int32_t *counts, void *route,
+                    int32_t group) {
+  TokenDispatch dispatch;
+  dispatch.x = x;
+  dispatch.experts = experts;
+  dispatch.weights = weights;
+  dispatch.scales = scales;
+  dispatch.shape = {tokens, topk, capacity};
+  dispatch.hidden = hidden;
+  dispatch.numScales = numScales;
+  dispatch.dtype = dtype;
+  dispatch.indexDtype = indexDtype;
+  dispatch.localExperts = localExperts;
+  dispatch.rows = rows;
+  dispatch.rowExperts = rowExperts;
+  dispatch.rowWeights = rowWeights;
+  dispatch.rowScales = rowScales;
+  dispatch.counts = counts;
+  dispatch.route = static_cast<int32_t *>(route);
+  auto check = [&](int64_t n) { return checkDispatch(dispatch, n); };
+  auto run = [&](const TokenPlace &place) {
+    ctx->numDispatches = (ctx->numDispatches + 1) & INT32_MAX;
+    return runDispatch(dispatch, ctx->numDispatches, place);
+  };
+  return guarded(ctx, [&] {
+    return issueExchange(*ctx, exchangeCall("dispatch", x, tokens, hidden, dtype), op, group, check,
+                         run);
+  });
+}
+
+int32_t abiCombine(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t tokens,
+                   int64_t hidden, int32_t topk, int64_t capacity, int32_t dtype, const void *route,
+                   int32_t group) {
+  TokenCombine combine;
+  combine.src = src;
+  combine.dst = dst;
+  combine.shape = {tokens, topk, capacity};
+  combine.hidden = hidden;
+  combine.dtype = dtype;
+  combine.route = static_cast<const int32_t *>(route);
+  auto check = [&](int64_t) { return checkCombine(combine); };
+  auto run = [&](const TokenPlace &place) { return runCombine(combine, place); };
+  return guarded(ctx, [&] {
+    return issueExchange(*ctx, exchangeCall("combine", src, capacity, hidden, dtype), op, group,
+                         check, run);
+  });
+}
+
+} // namespace
+
+const CollAbi &abiTable() {
+  static const CollAbi table = {
+      kCollAbiVersion, 0,           abiInit,    abiAllReduce,     abiReduce,   abiBroadcast,
+      abiAllGather,    abiGather,   abiScatter, abiReduceScatter, abiAllToAll, abiPermute,
+      abiBarrier,      abiSend,     abiRecv,    abiWait,          abiRank,     abiGroupPosition,
+      abiGemm,         abiDispatch, abiCombine};
+  return table;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,57 @@
+// context.h - one rank's state behind the C ABI.
+
+#ifndef COLL_RUNTIME_STEP_ABI_CONTEXT_H
+#define COLL_RUNTIME_STEP_ABI_CONTEXT_H
+
+#include "runtime/backend/backend.h"
+#include "runtime/base/trace.h"
+#include "runtime/program/program.h"
+#include "runtime/step/abi/abi.h"
+#include "runtime/step/abi/flight_recorder.h"
+
+#include <memory>
+#include <vector>
+
+// A started operation, as a compiled step sees it.
+struct CollRequest {
+  coll::rt::Request *request = nullptr;
+  coll::rt::Call call;
+  coll::rt::TraceEvent event; // of its last phase
+};
+
+// Belongs to the rank's thread while a step runs.
+struct CollContext {
+  // `descriptor` and `endpoint` must outlive the context. `program` numbers the rank
+  // class. Opens a communicator for each group that has this rank.
+  static coll::rt::Result<std::unique_ptr<CollContext>>
+  create(int rank, int program, const coll::rt::Descriptor &descriptor,
+         coll::rt::Endpoint &endpoint);
+
+  // Keeps the first failure and returns its code.
+  int32_t fail(coll::rt::Status status);
+
+  int rank = 0;
+  int program = 0;
+  const coll::rt::Descriptor *descriptor = nullptr;
+  coll::rt::Endpoint *endpoint = nullptr;
+  // By index of the group table; null where this rank is in none of the lists.
+  std::vector<std::unique_ptr<coll::rt::Communicator>> communicators;
+  std::vector<std::unique_ptr<CollRequest>> requests; // started, not waited for
+  coll::rt::FlightRecorder recorder{0};
+  coll::rt::Status error; // the first failure
+  int32_t numDispatches = 0;
+
+  // Since they were last reset.
+  int64_t bytesMoved = 0;
+  int64_t numCalls = 0;
+};
+
+namespace coll::rt {
+
+// The table that compiled steps are called with. Every function may be called by
+// several threads at once, each with a context of its own.
+const CollAbi &abiTable();
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_ABI_CONTEXT_H

@@ -1,0 +1,58 @@
+#include "runtime/step/abi/flight_recorder.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace coll::rt {
+
+namespace {
+
+int64_t nowUs() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+} // namespace
+
+uint64_t FlightRecorder::begin(const Call &call, int group, int64_t bytes) {
+  uint64_t number = next_++;
+  if (!records_.empty()) {
+    Record &record = records_[number % records_.size()];
+    record.call = call;
+    record.group = group;
+    record.bytes = bytes;
+    record.beginUs = nowUs();
+    record.endUs = -1;
+    record.code = kCollOk;
+  }
+  return number;
+}
+
+void FlightRecorder::end(uint64_t number, CollCode code) {
+  if (records_.empty() || next_ - number > records_.size())
+    return; // overwritten
+  Record &record = records_[number % records_.size()];
+  record.endUs = nowUs();
+  record.code = code;
+}
+
+std::vector<std::string> FlightRecorder::lines(size_t limit) const {
+  std::vector<std::string> lines;
+  uint64_t kept = std::min<uint64_t>({next_, records_.size(), limit});
+  for (uint64_t number = next_ - kept; number < next_; ++number) {
+    const Record &record = records_[number % records_.size()];
+    std::string line = "#" + std::to_string(number) + " " + describe(record.call) + ", group " +
+                       std::to_string(record.group) + ", " + std::to_string(record.bytes) +
+                       " bytes: ";
+    if (record.endUs < 0)
+      line += "not ended";
+    else
+      line += std::string(codeName(record.code)) + " after " +
+              std::to_string(record.endUs - record.beginUs) + " us";
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,47 @@
+// flight_recorder.h - what a rank did last.
+
+#ifndef COLL_RUNTIME_STEP_ABI_FLIGHT_RECORDER_H
+#define COLL_RUNTIME_STEP_ABI_FLIGHT_RECORDER_H
+
+#include "runtime/backend/backend.h"
+#include "runtime/base/codes.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coll::rt {
+
+// The last operations of one rank, oldest overwritten first. Belongs to the rank's
+// thread; others may read it while that thread does not run.
+class FlightRecorder {
+public:
+  // Remembers `capacity` operations; 0: none.
+  explicit FlightRecorder(size_t capacity) : records_(capacity) {}
+
+  // Notes that a call begins, and returns its number for end().
+  uint64_t begin(const Call &call, int group, int64_t bytes);
+  void end(uint64_t number, CollCode code);
+
+  // Operations noted so far, forgotten ones included.
+  uint64_t count() const { return next_; }
+  // One line per operation, the last `limit` that are remembered, oldest first.
+  std::vector<std::string> lines(size_t limit) const;
+
+private:
+  struct Record {
+    Call call; // pointers to data are not followed
+    int group = -1;
+    int64_t bytes = 0;
+    int64_t beginUs = 0;
+    int64_t endUs = -1; // -1: not ended
+    CollCode code = kCollOk;
+  };
+
+  std::vector<Record> records_;
+  uint64_t next_ = 0;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_ABI_FLIGHT_RECORDER_H

@@ -1,0 +1,49 @@
+// affinity.h - which processors the rank threads run on.
+//
+// Memory that a rank's thread writes first is placed on its NUMA node by the kernel, so a
+// pinned rank finds its buffers near as long as it is the first to write them.
+
+#ifndef COLL_RUNTIME_STEP_AFFINITY_H
+#define COLL_RUNTIME_STEP_AFFINITY_H
+
+#include "runtime/base/status.h"
+
+#include <string>
+#include <vector>
+
+namespace coll::rt {
+
+// A logical processor and where it is.
+struct Processor {
+  int cpu = 0;
+  int node = 0;    // NUMA node
+  int package = 0; // socket
+  int core = 0;    // inside the package
+};
+
+// The processors that this process may use, as /sys describes them, ascending.
+std::vector<Processor> availableProcessors();
+
+class Affinity {
+public:
+  // `spec`: "none" (no rank is pinned); "compact" (ranks fill one NUMA node after the
+  // other, one rank a core before any core gets a second); "spread" (ranks take turns
+  // over the NUMA nodes); or processor numbers, "0,2,4-7": rank i gets the i-th. More
+  // ranks than processors begin again at the first. Fails where the text is none of
+  // these or names a processor that this process may not use.
+  static Result<Affinity> create(const std::string &spec);
+  // As create(), of the given processors.
+  static Result<Affinity> create(const std::string &spec, std::vector<Processor> processors);
+
+  // The processor of a rank, or -1 where ranks are not pinned.
+  int processorOf(int rank) const;
+  // Keeps the calling thread on its rank's processor.
+  Status pinThisThread(int rank) const;
+
+private:
+  std::vector<int> cpus_; // by rank, again and again; empty: none
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_AFFINITY_H

@@ -1,0 +1,98 @@
+#include "runtime/step/class_check.h"
+
+#include "runtime/program/host_tensor.h"
+#include "runtime/step/rank_state.h"
+
+namespace coll::rt {
+
+namespace {
+
+bool sameMesh(const Descriptor &a, const Descriptor &b) {
+  if (a.axes.size() != b.axes.size())
+    return false;
+  for (size_t i = 0; i < a.axes.size(); ++i)
+    if (a.axes[i].name != b.axes[i].name || a.axes[i].size != b.axes[i].size)
+      return false;
+  return true;
+}
+
+bool sameSharding(const TensorInfo &a, const TensorInfo &b) {
+  for (size_t d = 0; d < a.sharding.size(); ++d)
+    if (a.sharding[d].axes != b.sharding[d].axes || a.sharding[d].unit != b.sharding[d].unit)
+      return false;
+  return true;
+}
+
+Status compareTensors(const char *what, const std::vector<TensorInfo> &a,
+                      const std::vector<TensorInfo> &b) {
+  if (a.size() != b.size())
+    return Status::invalid(std::to_string(b.size()) + " " + what + "s instead of " +
+                           std::to_string(a.size()));
+  for (size_t i = 0; i < a.size(); ++i) {
+    std::string which = std::string(what) + " " + std::to_string(i) + " (\"" + a[i].name + "\")";
+    if (a[i].role != b[i].role)
+      return Status::invalid(which + " has role \"" + b[i].role + "\"");
+    if (a[i].dtype != b[i].dtype || a[i].shape != b[i].shape)
+      return Status::invalid(which + " is " + typeString(b[i].dtype, b[i].shape) + " instead of " +
+                             typeString(a[i].dtype, a[i].shape));
+    if (!sameSharding(a[i], b[i]))
+      return Status::invalid(which + " is sharded differently");
+  }
+  return {};
+}
+
+// A state result that names no argument swaps buffers with the argument it updates.
+Status checkUpdates(const Descriptor &descriptor) {
+  for (size_t k = 0; k < descriptor.results.size(); ++k) {
+    const TensorInfo &result = descriptor.results[k];
+    int arg = updatedArg(descriptor, k);
+    std::string which = "result " + std::to_string(k) + " (\"" + result.name + "\")";
+    if (result.isState() && arg < 0)
+      return Status::invalid(which + " updates no state argument");
+    if (arg < 0)
+      continue;
+    const TensorInfo &updated = descriptor.args[static_cast<size_t>(arg)];
+    if (updated.dtype != result.dtype || updated.local != result.local ||
+        !sameSharding(updated, result))
+      return Status::invalid(which + " has not the type and sharding of argument " +
+                             std::to_string(arg));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<std::vector<int>> checkClasses(const std::vector<Program> &classes) {
+  if (classes.empty())
+    return Status::invalid("no program");
+  const Descriptor &first = classes[0].descriptor;
+  std::vector<int> classOfRank(static_cast<size_t>(first.numRanks()), -1);
+  for (size_t c = 0; c < classes.size(); ++c) {
+    const Descriptor &descriptor = classes[c].descriptor;
+    std::string where = "rank class " + std::to_string(c);
+    if (!classes[c].step)
+      return Status::invalid(where + " has no step function");
+    if (!sameMesh(first, descriptor))
+      return Status::invalid(where + " has another mesh than rank class 0");
+    if ((classes[c].init != nullptr) != (classes[0].init != nullptr))
+      return Status::invalid("some rank classes have an init function, others have none");
+    COLL_RETURN_IF_ERROR(compareTensors("argument", first.args, descriptor.args).annotate(where));
+    COLL_RETURN_IF_ERROR(
+        compareTensors("result", first.results, descriptor.results).annotate(where));
+    COLL_RETURN_IF_ERROR(checkUpdates(descriptor).annotate(where));
+    for (auto [begin, end] : descriptor.ranks)
+      for (int rank = begin; rank <= end; ++rank) {
+        int &owner = classOfRank[static_cast<size_t>(rank)];
+        if (owner >= 0)
+          return Status::invalid("rank " + std::to_string(rank) + " is in rank classes " +
+                                 std::to_string(owner) + " and " + std::to_string(c));
+        owner = static_cast<int>(c);
+      }
+  }
+  for (size_t rank = 0; rank < classOfRank.size(); ++rank)
+    if (classOfRank[rank] < 0)
+      return Status::invalid("rank " + std::to_string(rank) + " is in no rank class");
+  return classOfRank;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,57 @@
+// collect.h - global tensors from the blocks of all ranks, also of other processes'.
+
+#ifndef COLL_RUNTIME_STEP_COLLECT_H
+#define COLL_RUNTIME_STEP_COLLECT_H
+
+#include "runtime/program/host_tensor.h"
+#include "runtime/step/rank_state.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace coll::rt {
+
+// Assembles tensors in the process that has rank 0; the others send their parts. Every
+// process makes the same calls. Belongs to the executor's caller.
+class Collector {
+public:
+  // `ranks` are those of this process, ascending; they must outlive the collector.
+  static Result<std::unique_ptr<Collector>>
+  create(int numRanks, const std::vector<std::unique_ptr<RankState>> &ranks);
+
+  // Whether this process gets the tensors.
+  bool isRoot() const { return ranks_.front()->context().rank == 0; }
+
+  struct Item {
+    const TensorInfo *info;
+    // A local rank's block.
+    std::function<const char *(const RankState &)> block;
+  };
+  // The items' tensors, replicated ones from rank 0. Empty where not isRoot().
+  Result<std::vector<HostTensor>> collect(const std::vector<Item> &items);
+
+  // As Executor::gather.
+  Result<std::vector<std::string>> gather(const std::string &text);
+  // As Executor::broadcast.
+  Result<std::string> broadcast(const std::string &text);
+
+private:
+  explicit Collector(const std::vector<std::unique_ptr<RankState>> &ranks) : ranks_(ranks) {}
+  const RankState *findLocal(int rank) const;
+  bool needsOthers(const std::vector<Item> &items) const;
+  Status addBlock(const Item &item, int rank, HostTensor *global);
+  // Runs `exchange` as a stretch of program; its failure aborts the job.
+  template <typename Exchange>
+  Status talk(Exchange exchange);
+  Status sendText(int rank, const std::string &text);
+  Status receiveText(int rank, std::string &text);
+
+  const std::vector<std::unique_ptr<RankState>> &ranks_;
+  int numRanks_ = 0;
+  std::unique_ptr<Communicator> all_; // null where all ranks are in this process
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_COLLECT_H

@@ -1,0 +1,287 @@
+#include "runtime/step/executor.h"
+
+#include "runtime/base/env.h"
+#include "runtime/step/abi/gemm.h"
+#include "runtime/step/affinity.h"
+#include "runtime/step/class_check.h"
+#include "runtime/step/collect.h"
+#include "runtime/step/crew.h"
+#include "runtime/step/failure_report.h"
+#include "runtime/step/rank_state.h"
+
+#include <algorithm>
+
+namespace coll::rt {
+
+struct Executor::Impl {
+  std::vector<Program> classes;
+  std::unique_ptr<Backend> backend;
+  std::vector<int> classOfRank;
+  std::vector<std::unique_ptr<RankState>> ranks; // of this process
+  std::unique_ptr<Collector> collector;
+  std::unique_ptr<Crew> crew;
+  bool initialized = false;
+  Status failure; // the first one; ends the executor
+
+  const Descriptor &descriptor() const { return classes[0].descriptor; }
+
+  // The ranks' own threads make them, on the processors that they will run on: so that
+  // their memory is there.
+  Status createRanks(const Affinity &affinity);
+  Status createRank(const Affinity &affinity, int rank, std::unique_ptr<RankState> &made);
+  // Runs the task on every rank's thread; a failure of any ends the executor.
+  template <typename Task>
+  Status runOnRanks(const char *what, Task task);
+  Status checkInputs(bool state, const std::vector<HostTensor> &given) const;
+  // As Collector::collect; a failure ends the executor.
+  Result<std::vector<HostTensor>> collect(const std::vector<Collector::Item> &items);
+};
+
+namespace {
+
+// Refuses what this machine cannot hold, before anything is allocated.
+Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank,
+                   const std::optional<JobOptions> &job) {
+  int64_t available = physicalMemoryBytes();
+  int64_t total = 0;
+  std::vector<int> local = classOfRank;
+  if (job)
+    local = {classOfRank[static_cast<size_t>(job->rank)]};
+  for (int index : local) {
+    int64_t bytes = memoryOf(classes[static_cast<size_t>(index)].descriptor).total();
+    if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > available)
+      return {kCollDevice, "the program's buffers do not fit: " + std::to_string(local.size()) +
+                               " ranks on a machine with " + std::to_string(available) +
+                               " bytes of memory"};
+  }
+  return {};
+}
+
+} // namespace
+
+Status Executor::Impl::createRank(const Affinity &affinity, int rank,
+                                  std::unique_ptr<RankState> &made) {
+  COLL_RETURN_IF_ERROR(affinity.pinThisThread(rank));
+  Result<std::unique_ptr<Endpoint>> endpoint = backend->endpoint(rank);
+  if (!endpoint)
+    return endpoint.status();
+  int index = classOfRank[static_cast<size_t>(rank)];
+  Result<std::unique_ptr<RankState>> state =
+      RankState::create(rank, index, classes[static_cast<size_t>(index)], endpoint.take());
+  if (!state)
+    return state.status();
+  made = state.take();
+  return {};
+}
+
+Status Executor::Impl::createRanks(const Affinity &affinity) {
+  std::vector<int> local = backend->localRanks();
+  ranks.resize(local.size());
+  std::vector<Status> outcomes(local.size());
+  crew->run([&](int index) {
+    size_t i = static_cast<size_t>(index);
+    outcomes[i] = createRank(affinity, local[i], ranks[i]);
+  });
+  for (const Status &status : outcomes)
+    COLL_RETURN_IF_ERROR(status);
+  Result<std::unique_ptr<Collector>> made =
+      Collector::create(static_cast<int>(classOfRank.size()), ranks);
+  if (!made)
+    return made.status();
+  collector = made.take();
+  return {};
+}
+
+template <typename Task>
+Status Executor::Impl::runOnRanks(const char *what, Task task) {
+  for (const std::unique_ptr<RankState> &rank : ranks)
+    rank->endpoint().enter();
+  std::vector<RankOutcome> outcomes(ranks.size());
+  crew->run([&](int index) {
+    size_t i = static_cast<size_t>(index);
+    outcomes[i] = {ranks[i]->context().rank, task(*ranks[i]), &ranks[i]->context().recorder};
+  });
+  failure = reportFailure(what, outcomes);
+  return failure;
+}
+
+Status Executor::Impl::checkInputs(bool state, const std::vector<HostTensor> &given) const {
+  const char *role = state ? "state" : "batch";
+  size_t next = 0;
+  for (const TensorInfo &info : descriptor().args) {
+    if (info.isState() != state)
+      continue;
+    if (next < given.size()) {
+      const HostTensor &tensor = given[next];
+      if (tensor.dtype != info.dtype || tensor.shape != info.shape ||
+          static_cast<int64_t>(tensor.data.size()) != info.globalBytes())
+        return Status::invalid(std::string(role) + " argument " + std::to_string(next) + " (\"" +
+                               info.name + "\") is " + tensor.typeString() + " with " +
+                               std::to_string(tensor.data.size()) + " bytes, expected " +
+                               typeString(info.dtype, info.shape) + " with " +
+                               std::to_string(info.globalBytes()));
+    }
+    ++next;
+  }
+  if (next != given.size())
+    return Status::invalid("the program takes " + std::to_string(next) + " " + role +
+                           " arguments, got " + std::to_string(given.size()));
+  return {};
+}
+
+Result<std::vector<HostTensor>> Executor::Impl::collect(const std::vector<Collector::Item> &items) {
+  Result<std::vector<HostTensor>> tensors = collector->collect(items);
+  if (!tensors)
+    failure = tensors.status();
+  return tensors;
+}
+
+Executor::Executor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Executor::~Executor() = default;
+
+Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
+                                                   ExecutorOptions options) {
+  Result<std::vector<int>> classOfRank = checkClasses(classes);
+  if (!classOfRank)
+    return classOfRank.status();
+  BackendOptions backendOptions;
+  backendOptions.numRanks = static_cast<int>(classOfRank->size());
+  backendOptions.job = options.job;
+  if (options.job && options.job->worldSize != backendOptions.numRanks)
+    return Status::invalid("the program is for " + std::to_string(backendOptions.numRanks) +
+                           " ranks, but the job has " + std::to_string(options.job->worldSize) +
+                           " processes");
+  if (options.job && (options.job->rank < 0 || options.job->rank >= backendOptions.numRanks))
+    return Status::invalid("there is no rank " + std::to_string(options.job->rank) + " of " +
+                           std::to_string(backendOptions.numRanks));
+  COLL_RETURN_IF_ERROR(checkMemory(classes, *classOfRank, options.job));
+
+  Result<Affinity> affinity =
+      Affinity::create(options.affinity.empty() ? envString(EnvVar::Affinity) : options.affinity);
+  if (!affinity)
+    return affinity.status().annotate(options.affinity.empty() ? "COLL_AFFINITY" : "affinity");
+
+  auto impl = std::make_unique<Impl>();
+  impl->classes = std::move(classes);
+  impl->classOfRank = classOfRank.take();
+  backendOptions.timeoutUs = options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);
+  Result<std::unique_ptr<Backend>> backend = createBackend(options.backend, backendOptions);
+  if (!backend)
+    return backend.status();
+  impl->backend = backend.take();
+  prepareGemm();
+  Result<std::unique_ptr<Crew>> crew =
+      Crew::create(static_cast<int>(impl->backend->localRanks().size()));
+  if (!crew)
+    return crew.status();
+  impl->crew = crew.take();
+  COLL_RETURN_IF_ERROR(impl->createRanks(*affinity));
+  return std::unique_ptr<Executor>(new Executor(std::move(impl)));
+}
+
+int Executor::numRanks() const { return static_cast<int>(impl_->classOfRank.size()); }
+
+bool Executor::isRoot() const { return impl_->collector->isRoot(); }
+
+const Descriptor &Executor::descriptor() const { return impl_->descriptor(); }
+
+const std::vector<Program> &Executor::classes() const { return impl_->classes; }
+
+Status Executor::initialize(const std::vector<HostTensor> &globalState) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/true, globalState));
+  bool hasInit = impl_->classes[0].init != nullptr;
+  COLL_RETURN_IF_ERROR(impl_->runOnRanks("initialisation", [&](RankState &rank) {
+    rank.load(/*state=*/true, globalState, hasInit && rank.context().rank != 0);
+    if (hasInit)
+      return rank.runInit();
+    rank.endpoint().leave();
+    return Status();
+  }));
+  impl_->initialized = true;
+  return {};
+}
+
+Result<std::vector<HostTensor>> Executor::step(const std::vector<HostTensor> &globalBatch) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/false, globalBatch));
+  const Descriptor &descriptor = impl_->descriptor();
+  for (const TensorInfo &arg : descriptor.args)
+    if (arg.isState() && !impl_->initialized)
+      return Status::invalid("the state is not initialised");
+  COLL_RETURN_IF_ERROR(impl_->runOnRanks("step", [&](RankState &rank) {
+    rank.load(/*state=*/false, globalBatch, /*zeroReplicated=*/false);
+    return rank.runStep();
+  }));
+  std::vector<Collector::Item> items;
+  for (size_t k = 0; k < descriptor.results.size(); ++k) {
+    int arg = updatedArg(descriptor, k);
+    if (arg >= 0 && descriptor.args[static_cast<size_t>(arg)].isState())
+      continue;
+    items.push_back(
+        {&descriptor.results[k], [k](const RankState &rank) { return rank.result(k); }});
+  }
+  return impl_->collect(items);
+}
+
+Result<std::vector<HostTensor>> Executor::state() {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  std::vector<Collector::Item> items;
+  const std::vector<TensorInfo> &args = impl_->descriptor().args;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].isState())
+      items.push_back({&args[i], [i](const RankState &rank) { return rank.arg(i); }});
+  return impl_->collect(items);
+}
+
+Result<std::vector<HostTensor>> Executor::stateOf(int rank) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  auto it = std::find_if(impl_->ranks.begin(), impl_->ranks.end(),
+                         [&](const auto &state) { return state->context().rank == rank; });
+  if (it == impl_->ranks.end())
+    return Status::invalid("there is no rank " + std::to_string(rank) + " in this process");
+  std::vector<HostTensor> tensors;
+  const RankState &state = **it;
+  const std::vector<TensorInfo> &args = state.descriptor().args;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!args[i].isState())
+      continue;
+    Result<HostTensor> tensor = HostTensor::zeros(args[i].dtype, args[i].local);
+    if (!tensor)
+      return tensor.status();
+    tensor->data.assign(state.arg(i), state.arg(i) + args[i].localBytes());
+    tensors.push_back(tensor.take());
+  }
+  return tensors;
+}
+
+Result<std::vector<std::string>> Executor::gather(const std::string &text) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  Result<std::vector<std::string>> texts = impl_->collector->gather(text);
+  if (!texts)
+    impl_->failure = texts.status();
+  return texts;
+}
+
+Result<std::string> Executor::broadcast(const std::string &text) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  Result<std::string> all = impl_->collector->broadcast(text);
+  if (!all)
+    impl_->failure = all.status();
+  return all;
+}
+
+Executor::Stats Executor::stats() const {
+  Stats stats;
+  for (const std::unique_ptr<RankState> &rank : impl_->ranks) {
+    stats.bytesPerStep += rank->context().bytesMoved;
+    stats.collectivesPerStep += rank->context().numCalls;
+  }
+  int64_t processes = numRanks() / static_cast<int64_t>(impl_->ranks.size());
+  stats.bytesPerStep *= processes;
+  stats.collectivesPerStep *= processes;
+  return stats;
+}
+
+} // namespace coll::rt

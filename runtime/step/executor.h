@@ -1,0 +1,88 @@
+// executor.h - runs a program on its ranks, one thread per rank: all of them in this
+// process, or, in a job of several processes, this process's.
+//
+// In a job every process makes the same calls with the same arguments. Results and state
+// come to the process of rank 0; in the others they are empty.
+//
+// The rank threads and the state live as long as the executor. One thread at a
+// time may call it; each call blocks until all ranks are done. When a call fails
+// in a rank, the state is undefined: every later call fails with the first cause.
+
+#ifndef COLL_RUNTIME_STEP_EXECUTOR_H
+#define COLL_RUNTIME_STEP_EXECUTOR_H
+
+#include "runtime/backend/backend.h"
+#include "runtime/program/host_tensor.h"
+#include "runtime/program/program.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::rt {
+
+struct ExecutorOptions {
+  std::string backend = "threads";
+  std::optional<JobOptions> job; // absent: all ranks are in this process
+  int64_t timeoutUs = 0; // longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides
+  // Processors of the rank threads, as Affinity::create says; empty: COLL_AFFINITY decides.
+  std::string affinity;
+};
+
+class Executor {
+public:
+  // Of the last step (or initialisation, before the first), summed over the ranks:
+  // payload bytes that operations handed to the runtime, and operations called. In a job
+  // of several processes, all ranks are taken to do what this one does.
+  struct Stats {
+    int64_t bytesPerStep = 0;
+    int64_t collectivesPerStep = 0;
+  };
+
+  // `classes` together cover ranks 0 … N-1 of one mesh, each rank once, and agree
+  // in their arguments and results.
+  static Result<std::unique_ptr<Executor>> create(std::vector<Program> classes,
+                                                  ExecutorOptions options = {});
+  ~Executor();
+  Executor(const Executor &) = delete;
+  Executor &operator=(const Executor &) = delete;
+
+  int numRanks() const;
+  // Whether results and state come to this process.
+  bool isRoot() const;
+  // Of the first class.
+  const Descriptor &descriptor() const;
+  const std::vector<Program> &classes() const;
+
+  // `globalState`: the state arguments in order, global shapes. Where the program
+  // has an @init, rank 0 gets its part, the others zeros, and @init distributes;
+  // else each rank is given its part.
+  Status initialize(const std::vector<HostTensor> &globalState);
+
+  // `globalBatch`: the other arguments in order, global shapes. Returns the results
+  // that update no state argument, global shapes, replicated ones from rank 0.
+  Result<std::vector<HostTensor>> step(const std::vector<HostTensor> &globalBatch);
+
+  // The state arguments in order: assembled from the shards, or one local rank's blocks.
+  Result<std::vector<HostTensor>> state();
+  Result<std::vector<HostTensor>> stateOf(int rank);
+
+  // What the processes of the job have to tell: their texts, by rank; one where all ranks are
+  // in this process, none outside of rank 0's.
+  Result<std::vector<std::string>> gather(const std::string &text);
+  // The text of rank 0's process, in every process of the job.
+  Result<std::string> broadcast(const std::string &text);
+
+  Stats stats() const;
+
+private:
+  struct Impl;
+  explicit Executor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_EXECUTOR_H

@@ -1,0 +1,164 @@
+#include "runtime/step/rank_state.h"
+
+#include "runtime/program/shard.h"
+
+#include <cstring>
+
+namespace coll::rt {
+
+int updatedArg(const Descriptor &descriptor, size_t k) {
+  const TensorInfo &result = descriptor.results[k];
+  if (result.arg >= 0 || !result.isState())
+    return result.arg;
+  size_t states = 0;
+  for (size_t i = 0; i < descriptor.args.size(); ++i)
+    if (descriptor.args[i].isState() && states++ == k)
+      return static_cast<int>(i);
+  return -1;
+}
+
+namespace {
+
+// -1 stands for a sum that overflowed.
+void addBytes(int64_t &total, int64_t bytes) {
+  if (total < 0 || bytes < 0 || __builtin_add_overflow(total, bytes, &total))
+    total = -1;
+}
+
+void addBuffer(int64_t &total, int64_t bytes) {
+  addBytes(total, bytes);
+  addBytes(total, AlignedBuffer::kAlignment);
+}
+
+} // namespace
+
+int64_t RankMemory::total() const {
+  int64_t sum = 0;
+  for (int64_t bytes : {state, batch, outputs, temporaries})
+    addBytes(sum, bytes);
+  return sum;
+}
+
+RankMemory memoryOf(const Descriptor &descriptor) {
+  RankMemory memory;
+  addBuffer(memory.temporaries, descriptor.arenaBytes);
+  for (const TensorInfo &arg : descriptor.args)
+    addBuffer(arg.isState() ? memory.state : memory.batch, arg.localBytes());
+  for (const TensorInfo &result : descriptor.results)
+    if (result.arg < 0)
+      addBuffer(result.isState() ? memory.state : memory.outputs, result.localBytes());
+  return memory;
+}
+
+Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
+                                                     const Program &program,
+                                                     std::unique_ptr<Endpoint> endpoint) {
+  std::unique_ptr<RankState> state(new RankState());
+  state->program_ = &program;
+  state->endpoint_ = std::move(endpoint);
+  Result<std::unique_ptr<CollContext>> context =
+      CollContext::create(rank, programIndex, program.descriptor, *state->endpoint_);
+  if (!context)
+    return context.status();
+  state->context_ = context.take();
+  COLL_RETURN_IF_ERROR(state->allocate());
+  return state;
+}
+
+Status RankState::allocate() {
+  auto allocateZeroed = [](int64_t bytes) {
+    Result<AlignedBuffer> buffer = AlignedBuffer::create(bytes);
+    if (buffer)
+      std::memset(buffer->data(), 0, static_cast<size_t>(bytes));
+    return buffer;
+  };
+  for (const TensorInfo &info : descriptor().args) {
+    Result<AlignedBuffer> buffer = allocateZeroed(info.localBytes());
+    if (!buffer)
+      return buffer.status();
+    argPointers_.push_back(buffer->data());
+    args_.push_back(buffer.take());
+  }
+  for (const TensorInfo &info : descriptor().results) {
+    if (info.arg >= 0) {
+      results_.emplace_back();
+      resultPointers_.push_back(argPointers_[static_cast<size_t>(info.arg)]);
+      continue;
+    }
+    Result<AlignedBuffer> buffer = allocateZeroed(info.localBytes());
+    if (!buffer)
+      return buffer.status();
+    resultPointers_.push_back(buffer->data());
+    results_.push_back(buffer.take());
+  }
+  Result<AlignedBuffer> arena = AlignedBuffer::create(descriptor().arenaBytes);
+  if (!arena)
+    return arena.status();
+  arena_ = arena.take();
+  return {};
+}
+
+void RankState::load(bool state, const std::vector<HostTensor> &globals, bool zeroReplicated) {
+  const std::vector<TensorInfo> &infos = descriptor().args;
+  size_t next = 0;
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (infos[i].isState() != state)
+      continue;
+    const HostTensor &global = globals[next++];
+    if (zeroReplicated && isReplicated(infos[i]))
+      std::memset(args_[i].data(), 0, static_cast<size_t>(infos[i].localBytes()));
+    else
+      sliceTensor(infos[i], descriptor().axes, context_->rank, global.data.data(), args_[i].data());
+  }
+}
+
+Status RankState::runInit() {
+  std::vector<void *> state;
+  for (size_t i = 0; i < args_.size(); ++i)
+    if (descriptor().args[i].isState())
+      state.push_back(argPointers_[i]);
+  return runEntry(program_->init, TracePhase::EnterInit, state, state);
+}
+
+Status RankState::runStep() {
+  COLL_RETURN_IF_ERROR(
+      runEntry(program_->step, TracePhase::EnterStep, argPointers_, resultPointers_));
+  for (size_t k = 0; k < results_.size(); ++k) {
+    int arg = updatedArg(descriptor(), k);
+    if (arg < 0 || !results_[k].data())
+      continue;
+    std::swap(results_[k], args_[static_cast<size_t>(arg)]);
+    std::swap(resultPointers_[k], argPointers_[static_cast<size_t>(arg)]);
+  }
+  return {};
+}
+
+Status RankState::runEntry(CollEntry entry, TracePhase enter, const std::vector<void *> &args,
+                           const std::vector<void *> &results) {
+  CollContext &context = *context_;
+  context.bytesMoved = context.numCalls = 0;
+  trace({context.rank, -1, enter});
+  int32_t code = entry(&abiTable(), &context, args.data(), results.data(), arena_.data());
+  trace({context.rank, -1, code == kCollOk ? TracePhase::Leave : TracePhase::Fail});
+  Status status;
+  std::string who = "rank " + std::to_string(context.rank);
+  if (code != kCollOk)
+    status = !context.error.ok() && context.error.code() == code
+                 ? context.error
+                 : Status(code > kCollOk && code <= kCollInternal ? static_cast<CollCode>(code)
+                                                                  : kCollInternal,
+                          who + ": the program returned " + std::to_string(code));
+  else if (!context.error.ok())
+    status = context.error.annotate(who + " ignored a failure");
+  else if (endpoint_->inFlight() > 0)
+    status = Status::invalid(
+        who + ": the program returned while " + std::to_string(endpoint_->inFlight()) +
+        " operations were in flight; the first is " + describe(context.requests.front()->call));
+  if (!status.ok())
+    endpoint_->abort(status.annotate(who));
+  endpoint_->leave();
+  context.requests.clear();
+  return status;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,74 @@
+// rank_state.h - one rank of an executor: its buffers and how it runs an entry point.
+
+#ifndef COLL_RUNTIME_STEP_RANK_STATE_H
+#define COLL_RUNTIME_STEP_RANK_STATE_H
+
+#include "runtime/base/aligned_buffer.h"
+#include "runtime/program/host_tensor.h"
+#include "runtime/program/program.h"
+#include "runtime/step/abi/context.h"
+
+#include <memory>
+#include <vector>
+
+namespace coll::rt {
+
+// The argument that result `k` updates, or -1: the one that it names, or, for a state
+// result that names none, the k-th state argument (the rank swaps the buffers).
+int updatedArg(const Descriptor &descriptor, size_t k);
+
+// What the buffers of one rank take, in bytes.
+struct RankMemory {
+  int64_t state = 0; // both copies of what the step does not update in place
+  int64_t batch = 0;
+  int64_t outputs = 0;     // results that are no state
+  int64_t temporaries = 0; // of the step, at their peak
+
+  // -1 where the sum overflows.
+  int64_t total() const;
+};
+// -1 where a sum overflows.
+RankMemory memoryOf(const Descriptor &descriptor);
+
+// Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
+class RankState {
+public:
+  // `program` and `endpoint` must outlive the state.
+  static Result<std::unique_ptr<RankState>>
+  create(int rank, int programIndex, const Program &program, std::unique_ptr<Endpoint> endpoint);
+
+  const Descriptor &descriptor() const { return program_->descriptor; }
+  CollContext &context() const { return *context_; }
+  Endpoint &endpoint() { return *endpoint_; }
+
+  // Fills arguments whose role is state (or is not) from global tensors in order.
+  // With `zeroReplicated`, replicated ones become zero instead.
+  void load(bool state, const std::vector<HostTensor> &globals, bool zeroReplicated);
+
+  // Runs @init over the state arguments, or the step over all. Returns what this rank
+  // failed with; a failure has been announced to the other ranks.
+  Status runInit();
+  Status runStep();
+
+  const char *arg(size_t index) const { return args_[index].data(); }
+  const char *result(size_t index) const { return static_cast<char *>(resultPointers_[index]); }
+
+private:
+  RankState() = default;
+  Status allocate();
+  Status runEntry(CollEntry entry, TracePhase enter, const std::vector<void *> &args,
+                  const std::vector<void *> &results);
+
+  const Program *program_ = nullptr;
+  std::unique_ptr<Endpoint> endpoint_;
+  std::unique_ptr<CollContext> context_; // before the endpoint in destruction
+  std::vector<AlignedBuffer> args_;
+  std::vector<AlignedBuffer> results_; // where the result names no argument
+  std::vector<void *> argPointers_;
+  std::vector<void *> resultPointers_;
+  AlignedBuffer arena_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_RANK_STATE_H

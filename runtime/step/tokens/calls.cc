@@ -1,0 +1,184 @@
+#include "runtime/step/tokens/calls.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace coll::rt {
+
+namespace {
+
+constexpr int64_t kGreetingWords = sizeof(Greeting) / sizeof(int64_t);
+
+// A field of which all members have the same.
+struct Agreement {
+  int64_t Greeting::*field;
+  const char *what;
+};
+constexpr Agreement kAgreements[] = {
+    {&Greeting::combines, "combine (1) or dispatch (0)"},
+    {&Greeting::dtype, "element type"},
+    {&Greeting::hidden, "elements of a row"},
+    {&Greeting::topk, "experts of a token"},
+    {&Greeting::localExperts, "experts of a rank"},
+    {&Greeting::numScales, "scales of a token"},
+};
+
+constexpr size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+// Requests that are waited for whatever happens, since they hold the parcels' memory.
+class InFlight {
+public:
+  InFlight(Endpoint &endpoint, size_t capacity) : endpoint_(endpoint) {
+    requests_.reserve(capacity);
+  }
+  ~InFlight() { (void)wait(); }
+
+  void add(Request *request) { requests_.push_back(request); }
+  // The first failure.
+  Status wait() {
+    Status first;
+    for (Request *request : requests_)
+      if (Status status = endpoint_.wait(request); first.ok())
+        first = std::move(status);
+    requests_.clear();
+    return first;
+  }
+
+private:
+  Endpoint &endpoint_;
+  std::vector<Request *> requests_;
+};
+
+} // namespace
+
+Greetings::Greetings(const std::vector<int> &ranks, std::vector<int64_t> words)
+    : ranks_(ranks), n_(static_cast<int64_t>(ranks.size())), words_(std::move(words)),
+      greetings_(ranks.size()) {
+  static_assert(std::is_trivially_copyable_v<Greeting>);
+  for (int64_t p = 0; p < n_; ++p)
+    std::memcpy(static_cast<void *>(&greetings_[at(p)]), &words_[at(p * (kGreetingWords + n_))],
+                sizeof(Greeting));
+}
+
+int64_t Greetings::rows(int64_t from, int64_t to) const {
+  return words_[at(from * (kGreetingWords + n_) + kGreetingWords + to)];
+}
+
+std::string Greetings::rankAt(int64_t position) const {
+  return "rank " + std::to_string(ranks_[at(position)]);
+}
+
+Status Greetings::checkNumbers(int64_t position) const {
+  const Greeting &greeting = of(position);
+  bool isGood = greeting.tokens >= 0 && greeting.tokens < kMaxTokens && greeting.capacity >= 0 &&
+                greeting.capacity < kMaxTokens && greeting.serial >= 0 &&
+                greeting.serial <= INT32_MAX;
+  for (int64_t to = 0; to < n_; ++to) {
+    const int64_t most = greeting.combines ? greeting.capacity : greeting.tokens;
+    isGood = isGood && rows(position, to) >= 0 && rows(position, to) <= most;
+  }
+  return isGood ? Status::okay()
+                : Status::internal(rankAt(position) + " tells numbers that cannot be");
+}
+
+Status Greetings::check() const {
+  for (int64_t p = 0; p < n_; ++p) {
+    for (const Agreement &agreement : kAgreements) {
+      const int64_t first = of(0).*agreement.field, other = of(p).*agreement.field;
+      if (first != other)
+        return {kCollMismatch, std::string(agreement.what) + ": " + std::to_string(first) + " on " +
+                                   rankAt(0) + ", " + std::to_string(other) + " on " + rankAt(p)};
+    }
+    COLL_RETURN_IF_ERROR(checkNumbers(p));
+  }
+  return {};
+}
+
+Status Greetings::checkTokens() const {
+  for (int64_t p = 0; p < n_; ++p) {
+    const BadExpert &bad = of(p).bad;
+    if (bad.token >= 0)
+      return Status::invalid(
+          "token " + std::to_string(bad.token) + " of " + rankAt(p) + " names expert " +
+          std::to_string(bad.expert) +
+          (bad.isTwice ? " twice" : ", but there are " + std::to_string(n_ * of(p).localExperts)));
+  }
+  for (int64_t to = 0; to < n_; ++to) {
+    int64_t sum = 0;
+    for (int64_t from = 0; from < n_; ++from)
+      sum += rows(from, to);
+    if (sum > of(to).capacity)
+      return Status::invalid(std::to_string(sum) + " tokens come to " + rankAt(to) +
+                             ", which has a capacity of " + std::to_string(of(to).capacity));
+  }
+  return {};
+}
+
+TokenCalls::TokenCalls(const TokenPlace &place)
+    : place_(place), n_(static_cast<int64_t>(place.communicator.ranks().size())),
+      me_(place.communicator.position()) {}
+
+std::string TokenCalls::rankAt(int64_t position) const {
+  return "rank " + std::to_string(place_.communicator.ranks()[at(position)]);
+}
+
+Status TokenCalls::checkMemory(const void *data) const {
+  if (!data || place_.endpoint.gpuOf(data) < 0)
+    return {};
+  return {kCollUnsupported, "its buffers are in the memory of a GPU; it takes the host's"};
+}
+
+Result<Greetings> TokenCalls::greet(const Greeting &greeting, const std::vector<int64_t> &rows) {
+  const int64_t words = kGreetingWords + n_;
+  std::vector<int64_t> mine(at(words)), all(at(n_ * words));
+  std::memcpy(mine.data(), &greeting, sizeof(greeting));
+  std::copy(rows.begin(), rows.end(), mine.begin() + kGreetingWords);
+  Call call;
+  call.kind = OpKind::AllGather;
+  call.dtype = kCollI64;
+  call.src = mine.data();
+  call.dst = all.data();
+  call.count = words;
+  call.site = place_.site;
+  COLL_RETURN_IF_ERROR(place_.communicator.run(call));
+  Greetings greetings(place_.communicator.ranks(), std::move(all));
+  COLL_RETURN_IF_ERROR(greetings.check());
+  return greetings;
+}
+
+Result<Request *> TokenCalls::start(OpKind kind, const Parcel &parcel) {
+  Call call;
+  call.kind = kind;
+  call.dtype = kCollI8;
+  call.src = parcel.src;
+  call.dst = parcel.dst;
+  call.count = parcel.bytes;
+  call.peer = static_cast<int32_t>(parcel.peer);
+  call.tag = parcel.tag;
+  call.site = place_.site;
+  return place_.communicator.start(call);
+}
+
+Status TokenCalls::move(const std::vector<Parcel> &in, const std::vector<Parcel> &out) {
+  InFlight inFlight(place_.endpoint, in.size() + out.size());
+  Status status;
+  for (size_t i = 0; i < in.size() + out.size() && status.ok(); ++i) {
+    const bool receives = i < in.size();
+    const Parcel &parcel = receives ? in[i] : out[i - in.size()];
+    if (parcel.bytes == 0)
+      continue;
+    Result<Request *> request = start(receives ? OpKind::Recv : OpKind::Send, parcel);
+    if (request)
+      inFlight.add(*request);
+    else
+      status = request.status();
+  }
+  // What is under way would wait for peers that wait for this rank.
+  if (!status.ok())
+    place_.endpoint.abort(status);
+  Status waited = inFlight.wait();
+  return status.ok() ? waited : status;
+}
+
+} // namespace coll::rt

@@ -1,0 +1,80 @@
+// route.h - where the tokens of a dispatch went: what is in the memory of collRouteBytes.
+//
+// int32 words: a header, the source position of each received row, then the target positions of
+// each token, ascending. What is not used is -1. Positions are those in the group. Any thread;
+// nothing is owned.
+
+#ifndef COLL_RUNTIME_STEP_TOKENS_ROUTE_H
+#define COLL_RUNTIME_STEP_TOKENS_ROUTE_H
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace coll::rt {
+
+inline constexpr int kMaxTopk = 32;
+inline constexpr int64_t kMaxTokens = int64_t(1) << 30;
+
+// What the memory is made for; the same at the dispatch and at its combines.
+struct RouteShape {
+  int64_t tokens = 0;
+  int32_t topk = 1;
+  int64_t capacity = 0;
+};
+// 0 <= tokens, capacity < kMaxTokens, and topk from 1 to kMaxTopk.
+Status checkRouteShape(const RouteShape &shape);
+
+// Which member of which group the route is of, and which of its dispatches made it.
+struct RouteOwner {
+  int32_t groupSize = 1;
+  int32_t position = 0;
+  int32_t serial = 0;
+};
+
+// A route that is being written. `words` have the size that `shape` asks for, and have passed
+// checkRouteShape; nothing is set yet.
+class RouteWriter {
+public:
+  RouteWriter(const RouteShape &shape, int32_t *words) : shape_(shape), words_(words) {}
+
+  // The topk places for the token's targets.
+  int32_t *targetsOf(int64_t token);
+  // The capacity places for the sources of rows.
+  int32_t *sources();
+  // Makes it a route; the last call.
+  void finish(const RouteOwner &owner);
+
+private:
+  RouteShape shape_;
+  int32_t *words_;
+};
+
+// A route that has been checked: no position in it reaches outside the group, sources ascend.
+class RouteReader {
+public:
+  // `shape` has passed its check. kCollInvalidCall where the words are no route of this shape at
+  // this place in a group.
+  static Result<RouteReader> open(const RouteShape &shape, const int32_t *words, int32_t groupSize,
+                                  int32_t position);
+
+  int32_t serial() const { return serial_; }
+  // Rows that came from, and tokens that went to, each position.
+  const std::vector<int64_t> &rowsFrom() const { return rowsFrom_; }
+  const std::vector<int64_t> &rowsTo() const { return rowsTo_; }
+  // topk positions; those behind the last are -1.
+  const int32_t *targetsOf(int64_t token) const { return targets_ + token * shape_.topk; }
+
+private:
+  Status count();
+
+  RouteShape shape_;
+  const int32_t *sources_ = nullptr, *targets_ = nullptr;
+  int32_t serial_ = 0;
+  std::vector<int64_t> rowsFrom_, rowsTo_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_TOKENS_ROUTE_H

@@ -1,0 +1,22 @@
+// peer.h - the kernels of a peer group on the host, for tests.
+//
+// Workspaces and buffers are host memory; the grids of all members run beside each other, as
+// fibers of the calling thread (simt_host.h).
+
+#ifndef COLL_TEST_SUPPORT_EMULATION_PEER_H
+#define COLL_TEST_SUPPORT_EMULATION_PEER_H
+
+#include "runtime/kernels/peer/plan.h"
+#include "test/support/emulation/simt_host.h"
+
+namespace coll::kernels {
+
+// As initPeerWorkspace.
+void emulateWorkspaceInit(const PeerGroup &group);
+
+// The grid of a plan, for simt::runBeside; `group` outlives the run. Not for Nothing.
+simt::Grid emulatedGrid(const PeerGroup &group, const PeerPlan &plan);
+
+} // namespace coll::kernels
+
+#endif // COLL_TEST_SUPPORT_EMULATION_PEER_H

@@ -1,0 +1,240 @@
+// cuda_state.h - what the parts of the fake driver share; for fake_cuda*.cc only.
+
+#ifndef COLL_TEST_SUPPORT_FAKES_CUDA_STATE_H
+#define COLL_TEST_SUPPORT_FAKES_CUDA_STATE_H
+
+#include "test/support/fakes/cuda.h"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace coll::rt::dl {
+
+inline constexpr int kMaxDevices = 8;
+inline constexpr CudaResult kAlreadyRegistered = 712;
+inline constexpr CudaResult kCaptureUnsupported = 900;
+inline constexpr CudaResult kCaptureUnjoined = 904;
+// Longest that memory is freed for; a driver would wait for ever.
+inline constexpr std::chrono::seconds kFreeing(10);
+
+// Shared: GPU memory that other processes can open; Opened: such memory of another process, or
+// mapped physical memory.
+enum class FakeKind { Device, HostAlloc, Registered, Shared, Opened };
+// GPU memory from this size on can be opened by other processes.
+inline constexpr uint64_t kShareableBytes = uint64_t(1) << 20;
+
+inline bool isOnGpu(FakeKind kind) { return kind == FakeKind::Device || kind >= FakeKind::Shared; }
+
+struct FakeBlock {
+  uint64_t bytes = 0;
+  FakeKind kind = FakeKind::Device;
+  int ordinal = 0;
+  int fd = -1; // of shared memory
+  // Opened by a handle: in which context, and how often.
+  CudaIpcHandle handle = {};
+  CudaContext opener = nullptr;
+  int opens = 0;
+};
+
+// Physical memory: shared, until it is mapped nowhere.
+struct FakePhysical {
+  int fd = -1;
+  uint64_t bytes = 0;
+  int ordinal = 0;
+};
+
+struct FakeFailure {
+  CudaResult result = 0;
+  int skip = 0, times = 1;
+};
+
+// Something a stream does later: it begins after `delay` more queries, and is done once the
+// question that it begins with is answered with yes.
+struct FakeWork {
+  std::function<FakeCuda::Question()> begin;
+  int delay = 0;
+  FakeCuda::Question done;
+};
+
+// Work is replayed in the order in which it was captured, one thing after the other: an order that
+// all its streams' events allow.
+struct CudaGraphTag {
+  std::vector<FakeWork> work;
+  // Streams that an event brought into the capture, and whether its first stream has waited for
+  // what each did last.
+  std::map<CudaStreamTag *, bool> forks;
+};
+
+struct CudaGraphExecTag {
+  std::vector<FakeWork> work;
+};
+
+struct CudaStreamTag {
+  int ordinal = 0;
+  unsigned long long id = 0;
+  std::deque<FakeWork> work;
+  std::shared_ptr<CudaGraphTag> capture;
+};
+
+struct CudaEventTag {
+  CudaStreamTag *stream = nullptr;
+  std::shared_ptr<bool> done = std::make_shared<bool>(true); // of the last record
+  std::shared_ptr<CudaGraphTag> capture;                     // that the last record is in
+};
+
+struct CudaContextTag {
+  int ordinal = 0;
+  int retained = 0;
+};
+
+struct FakeCuda::State {
+  mutable std::mutex mutex;
+  Cuda table;
+  int numDevices = 0;
+  CudaContextTag contexts[kMaxDevices];
+  std::map<uint64_t, FakeBlock> blocks; // by first address
+  std::map<CudaMemory, FakePhysical> physical;
+  CudaMemory nextPhysical = 1;
+  std::map<uint64_t, uint64_t> reserved;     // addresses without memory
+  bool peers[kMaxDevices][kMaxDevices] = {}; // whose memory a GPU reaches
+  std::map<CudaStreamTag *, std::unique_ptr<CudaStreamTag>> streams;
+  unsigned long long streamsMade = 0;
+  std::map<CudaEventTag *, std::unique_ptr<CudaEventTag>> events;
+  std::map<CudaGraphTag *, std::shared_ptr<CudaGraphTag>> graphs;
+  std::map<CudaGraphExecTag *, std::unique_ptr<CudaGraphExecTag>> execs;
+  std::map<std::string, FakeFailure> failures;
+  std::map<std::string, int64_t> calls;
+  int delay = 0;
+  bool loadsLazily = false;
+  std::string misuse;
+
+  // The block that holds [address, address + bytes), or null.
+  const FakeBlock *find(uint64_t address, uint64_t bytes) const {
+    auto it = blocks.upper_bound(address);
+    if (it == blocks.begin())
+      return nullptr;
+    --it;
+    uint64_t offset = address - it->first;
+    return offset <= it->second.bytes && bytes <= it->second.bytes - offset ? &it->second : nullptr;
+  }
+
+  CudaResult wrong(const std::string &what, CudaResult result = kCudaInvalidValue) {
+    if (misuse.empty())
+      misuse = what;
+    return result;
+  }
+
+  // One step of a stream: what is due runs, what is delayed comes closer. True once it is
+  // empty.
+  bool advance(CudaStreamTag &stream) {
+    while (!stream.work.empty()) {
+      FakeWork &front = stream.work.front();
+      if (!front.done && front.delay-- > 0)
+        return false;
+      if (!front.done)
+        front.done = front.begin();
+      if (!front.done()) {
+        helpOthers(stream);
+        if (!front.done())
+          return false;
+      }
+      stream.work.pop_front();
+    }
+    return true;
+  }
+
+  // One step of all streams of a GPU. True once they are empty.
+  bool advanceGpu(int ordinal) {
+    bool isIdle = true;
+    for (auto &[stream, owned] : streams)
+      if (stream->ordinal == ordinal)
+        isIdle &= advance(*stream);
+    return isIdle;
+  }
+
+  // The stream waits for others: they move on, as on a GPU they would by themselves.
+  void helpOthers(CudaStreamTag &waiting) {
+    if (helping)
+      return;
+    helping = true;
+    for (auto &[other, owned] : streams)
+      if (other != &waiting)
+        advance(*other);
+    helping = false;
+  }
+  bool helping = false;
+};
+
+// What the driver's functions stand on. Each opens with a Call: counted, locked, and failed if
+// the test wants it to.
+struct FakeCudaBase {
+  using State = FakeCuda::State;
+  static inline std::atomic<State *> fake{nullptr};
+  static inline thread_local std::vector<CudaContext> contextStack;
+  // Of this thread: captures under way, and what it may do meanwhile.
+  static inline thread_local int captures = 0, captureMode = 0;
+
+  struct Call {
+    explicit Call(const char *name, bool needsContext = false)
+        : state(*fake.load()), lock(state.mutex) {
+      ++state.calls[name];
+      auto it = state.failures.find(name);
+      if (it != state.failures.end() && it->second.skip-- <= 0) {
+        result = it->second.result;
+        if (--it->second.times == 0)
+          state.failures.erase(it);
+      } else if (needsContext && (contextStack.empty() || !contextStack.back())) {
+        result = state.wrong(std::string(name) + " without a context", kCudaInvalidContext);
+      }
+    }
+    bool failed() const { return result != kCudaSuccess; }
+
+    State &state;
+    std::lock_guard<std::mutex> lock;
+    CudaResult result = kCudaSuccess;
+  };
+
+  static uint64_t allocate(State &state, uint64_t bytes, FakeKind kind, int ordinal);
+  static void *mapShared(int fd, uint64_t bytes);
+  static void discard(uint64_t address, const FakeBlock &block);
+  // Waits, as the driver does, for all that is on the GPU's streams.
+  static CudaResult release(uint64_t address, FakeKind kind);
+  static CudaResult release(const char *name, uint64_t address, FakeKind kind);
+};
+
+// Memory of other GPUs and other processes.
+struct FakeCudaPeers : FakeCudaBase {
+  static CudaResult contextSynchronize();
+  static CudaResult deviceCanAccessPeer(int *can, CudaDevice device, CudaDevice peer);
+  static CudaResult deviceGetPeerAttribute(int *value, int attribute, CudaDevice device,
+                                           CudaDevice peer);
+  static CudaResult contextEnablePeerAccess(CudaContext peer, unsigned);
+  static CudaResult memGetAddressRange(CudaAddress *base, size_t *bytes, CudaAddress address);
+  static CudaResult ipcGetMemHandle(CudaIpcHandle *handle, CudaAddress address);
+  static CudaResult ipcOpenMemHandle(CudaAddress *address, CudaIpcHandle handle, unsigned);
+  static CudaResult ipcCloseMemHandle(CudaAddress address);
+  static CudaResult memGetGranularity(size_t *bytes, const CudaMemoryProperties *, int);
+  static CudaResult memCreate(CudaMemory *memory, size_t bytes,
+                              const CudaMemoryProperties *properties, unsigned long long);
+  static CudaResult memRelease(CudaMemory memory);
+  static CudaResult memAddressReserve(CudaAddress *address, size_t bytes, size_t, CudaAddress,
+                                      unsigned long long);
+  static CudaResult memAddressFree(CudaAddress address, size_t bytes);
+  static CudaResult memMap(CudaAddress address, size_t bytes, size_t, CudaMemory memory,
+                           unsigned long long);
+  static CudaResult memUnmap(CudaAddress address, size_t bytes);
+  static CudaResult memSetAccess(CudaAddress address, size_t bytes, const CudaAccess *, size_t);
+  static CudaResult memExport(void *handle, CudaMemory memory, int type, unsigned long long);
+  static CudaResult memImport(CudaMemory *memory, void *handle, int);
+};
+
+} // namespace coll::rt::dl
+
+#endif // COLL_TEST_SUPPORT_FAKES_CUDA_STATE_H
