@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Only runtime/base/env.cc reads the environment, and runtime/README.md says what; only
-runtime/dl opens libraries."""
+"""Only runtime/base/env.cc reads the environment, and docs/environment.md is generated from
+its table; only runtime/dl opens libraries."""
 
+import os
 import re
 
+import environment_page
 from common import SOURCE, Finding, files, line_of, read, run, strip_comments
 
 RULES = (
@@ -21,22 +23,18 @@ def check(args):
             for match in pattern.finditer(text):
                 call = match.group().rstrip("( ")
                 yield Finding(name, line_of(text, match.start()), f"{call} belongs into {home}")
-    yield from check_readme(args)
+    yield from check_page(args)
 
 
-def check_readme(args):
-    """The table for readers has every variable, with its default."""
-    source, readme = "runtime/base/env.cc", "runtime/README.md"
-    page = read(args.root, readme)
-    rows = dict(re.findall(r"^\| `(COLL_[A-Z_]+)` \| ([^|]*?) ?\|", page, re.M))
-    text = read(args.root, source)
-    for match in re.finditer(r'\{EnvVar::\w+, "(COLL_[A-Z_]+)", "([^"]*)"', text):
-        name, default = match.groups()
-        if f"`{name}`" not in page:
-            yield Finding(source, line_of(text, match.start()), f"{readme} lacks {name}")
-        elif rows.get(name, default) != default:
-            yield Finding(source, line_of(text, match.start()),
-                          f"{readme} has another default of {name}: {rows[name]}")
+def check_page(args):
+    """The page for readers is what the table generates."""
+    source, page = environment_page.SOURCE, environment_page.PAGE
+    if not os.path.exists(os.path.join(args.root, source)):
+        return
+    there = read(args.root, page) if os.path.exists(os.path.join(args.root, page)) else ""
+    if there != environment_page.page(read(args.root, source)):
+        yield Finding(page, 1, f"differs from the table in {source}: run "
+                               "tools/lint/environment_page.py")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import check_layers
 import check_links
 import check_names
 import check_passes
+import environment_page
 import report
 
 
@@ -46,7 +47,7 @@ class LintTest(unittest.TestCase):
         })
         self.assertEqual([(path, line) for path, line, _ in found], [
             ("dialect/a.cc", 1), ("passes/a.cc", 2), ("runtime/backend/mpi/a.cc", 1),
-            ("runtime/step/executor.cc", 2), ("runtime/net/a.cc", 2)])
+            ("runtime/base/status.h", 1), ("runtime/net/a.cc", 2)])
 
     def test_labels(self):
         td = ('def Coll_SendOp : Coll_Op<"send"> {\n  let description = [{\n'
@@ -81,16 +82,21 @@ class LintTest(unittest.TestCase):
             ("d.py", "701 lines")])
 
     def test_env(self):
-        found = self.findings(check_env, {
-            "runtime/base/env.cc": '{EnvVar::A, "COLL_A", "1"}, {EnvVar::B, "COLL_B", "2"},\n'
-                                   '{EnvVar::C, "COLL_C", "3"}; getenv("A");\n',
-            "runtime/README.md": "| `COLL_A` | 1 | a |\n| `COLL_B` | 3 | b |\n",
+        table = ('// ## Runs\n{EnvVar::A, "COLL_A", "1",\n "first "\n "part"},\n'
+                 '{EnvVar::B, "COLL_B", "", "other"},\n')
+        tree = {
+            "runtime/base/env.cc": table + 'getenv("A");\n',
+            "docs/environment.md": environment_page.page(table),
             "runtime/dl/cuda.cc": 'dlopen("a", 0);\n',
             "passes/a.cc": '// getenv("A")\nauto *x = std::getenv("A");\n',
-            "runtime/net/a.cc": 'dlsym(h, "a");\n'})
-        self.assertEqual([(path, line) for path, line, _ in found],
-                         [("passes/a.cc", 2), ("runtime/net/a.cc", 1), ("runtime/base/env.cc", 1),
-                          ("runtime/base/env.cc", 2)])
+            "runtime/net/a.cc": 'dlsym(h, "a");\n'}
+        self.assertIn("| `COLL_A` | `1` | first part |\n| `COLL_B` | – | other |\n",
+                      tree["docs/environment.md"])
+        self.assertEqual([(path, line) for path, line, _ in self.findings(check_env, tree)],
+                         [("passes/a.cc", 2), ("runtime/net/a.cc", 1)])
+        tree["docs/environment.md"] += "x"
+        self.assertIn(("docs/environment.md", 1),
+                      [(path, line) for path, line, _ in self.findings(check_env, tree)])
 
     def test_passes(self):
         found = self.findings(check_passes, {
