@@ -17,6 +17,7 @@ import check_layers
 import check_links
 import check_names
 import check_passes
+import check_prose
 import environment_page
 import report
 
@@ -97,6 +98,19 @@ class LintTest(unittest.TestCase):
         tree["docs/environment.md"] += "x"
         self.assertIn(("docs/environment.md", 1),
                       [(path, line) for path, line, _ in self.findings(check_env, tree)])
+
+    def test_prose(self):
+        tree = {
+            "a.cc": "// Closes it. Of a group, the first.\nint a; // What of a b\n"
+                    'auto *s = "nobody";\n',
+            "b.py": "# Who asks waits, and nobody\n# answers.\nx = 1\n",
+            "x/README.md": "one\n" * 121,
+            "x/c.md": f"| {'x' * 130} |\n{'x' * 121}\n{'x' * 120}\n```\n{'x' * 130}\n```\n"}
+        found = [(path, line) for path, line, _ in self.findings(check_prose, tree)]
+        self.assertEqual(sorted(found), [("a.cc", 1), ("a.cc", 2), ("b.py", 1), ("b.py", 1),
+                                         ("x/README.md", 1), ("x/c.md", 2)])
+        tree["tools/lint/prose_counts.json"] = json.dumps({"'nobody'": 1})
+        self.assertEqual(len(self.findings(check_prose, tree)), 5)
 
     def test_passes(self):
         found = self.findings(check_passes, {
