@@ -2,12 +2,15 @@
 
 set(COLL_ENABLE_CUDA AUTO CACHE STRING "Build the GPU kernels: AUTO (if nvcc is found), ON or OFF")
 set_property(CACHE COLL_ENABLE_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(COLL_DEMO "Configured by ./dev demo: what it does not need is left out" OFF)
 set(COLL_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures, 80 or later; each with its PTX")
 
 set(COLL_CUDA OFF)
 set(coll_why_no_cuda "")
 if(COLL_ENABLE_CUDA STREQUAL "OFF")
   set(coll_why_no_cuda "COLL_ENABLE_CUDA is OFF")
+elseif(COLL_DEMO)
+  set(coll_why_no_cuda "the demo needs none")
 elseif(COLL_SANITIZE)
   set(coll_why_no_cuda "nvcc takes no sanitizers; the kernels' host emulation is checked instead")
 else()
@@ -36,6 +39,10 @@ if(COLL_CUDA)
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
+  # Kernels that no GPU of this machine runs only have to compile.
+  if(COLL_QUICK_BUILD AND NOT EXISTS /dev/nvidiactl)
+    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Ofc=max>)
+  endif()
   # constexpr functions are used on both sides.
   add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
   message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")

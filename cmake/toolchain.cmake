@@ -10,6 +10,8 @@ if(COLL_SANITIZE)
   add_link_options(-fsanitize=${coll_sanitizers})
 endif()
 
+option(COLL_QUICK_BUILD "Optimise compiler, tests and GPU kernels little: quicker builds for development" OFF)
+
 find_program(COLL_CCACHE ccache)
 if(COLL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${COLL_CCACHE})

@@ -4,6 +4,7 @@
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_DIRECT_H
 #define COLL_RUNTIME_BACKEND_DIRECT_DIRECT_H
 
+#include "runtime/backend/backend.h"
 #include "runtime/backend/demand.h"
 
 namespace coll::rt::direct {

@@ -1,0 +1,1 @@
+// A precompiled header needs a source that it is compiled for (MLIR.cmake).
