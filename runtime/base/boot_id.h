@@ -9,7 +9,7 @@
 namespace coll::rt {
 
 // The same for all processes of one machine, also in containers and network namespaces, whose host
-// names differ; another after the next boot. 36 characters; empty where the kernel does not say.
+// names differ. It changes with each boot. 36 characters; empty if the kernel does not report one.
 inline std::string bootId() {
   std::string id;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> id;

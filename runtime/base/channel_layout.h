@@ -3,7 +3,7 @@
 // The host puts work into queues, the kernel's blocks take it out:
 //
 //   ChannelShared  pinned host memory that the GPU maps. The host writes the queues and
-//                  `abort`, the kernel everything else. Nobody locks.
+//                  `abort`, the kernel everything else. There are no locks.
 //   ChannelState   GPU memory: what a block needs to go on after a new launch.
 //
 // **Queues.** A launch has numQueues queues with blocksPerQueue blocks each. Every block
@@ -107,7 +107,7 @@ struct alignas(128) ChannelShared {
 // Zero at first.
 struct ChannelState {
   ChannelCounter head[kChannelMaxBlocks]; // items done, kept across launches
-  // Of the message that a slot's Compress makes: what blocks have reserved. 0 between items.
+  // Bytes of the message of a slot's Compress that blocks have reserved; 0 between items.
   uint32_t reserved[kChannelMaxQueues][kChannelSlots];
 };
 
@@ -118,8 +118,8 @@ struct ChannelLaunch {
   uint32_t blocksPerQueue = 0;     // numQueues * blocksPerQueue <= kChannelMaxBlocks
   uint64_t number = 0;             // of the launch, from 1
   uint64_t idleTimeoutNs = 0;
-  // Whether the kernel knows Compress and Expand. They are a kernel of their own, so that the other
-  // one is what it was without them.
+  // Selects the kernel that knows Compress and Expand. It is a separate kernel, so that the other
+  // one has the same machine code as without compression.
   bool compress = false;
 };
 

@@ -5,15 +5,15 @@
 //
 //   CompressedHeader | CompressedPage[pages] | the pages' data, in any order
 //
-// Page k is bytes [4096 k, 4096 (k + 1)) of the buffer; the last may be shorter. Each stands for
-// itself, so any warp makes or reads any page. Everything begins at a multiple of 16 bytes from the
-// message's start. Little-endian.
+// Page k is bytes [4096 k, 4096 (k + 1)) of the buffer; the last may be shorter. Pages are
+// independent, so any warp makes or reads any page. Everything begins at a multiple of 16 bytes
+// from the message's start. Little-endian.
 //
 // **The form Columns**, of whole pages: byte i belongs to column i % 32, so each column holds one
-// of the bytes of elements of 1, 2, 4, 8, 16 or 32 bytes, and nobody needs to know of which. Sign
-// and exponent of floats, the upper bytes of integers, hardly differ within a column. A column's
-// 128 bytes become codes (see codeOfByte), stored less the least of them (`base`) in `bits` bits
-// each, the first one lowest:
+// of the bytes of elements of 1, 2, 4, 8, 16 or 32 bytes, and the element type need not be known.
+// Sign and exponent of floats, the upper bytes of integers, hardly differ within a column. A
+// column's 128 bytes become codes (see codeOfByte), stored less the least of them (`base`) in
+// `bits` bits each, the first one lowest:
 //
 //   ColumnHead[32] | 16 * bits bytes of column 0 | … | 16 * bits bytes of column 31
 //
@@ -65,7 +65,7 @@ constexpr uint32_t columnBytes(uint32_t bits) { return bits * (kCompressRows / 8
 
 constexpr uint64_t roundTo16(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// Of a buffer of so many bytes, at most kCompressMaxBytes.
+// Pages of a buffer of `rawBytes` bytes, at most kCompressMaxBytes.
 constexpr uint32_t compressPages(uint64_t rawBytes) {
   return static_cast<uint32_t>((rawBytes + kCompressPageBytes - 1) / kCompressPageBytes);
 }
@@ -74,7 +74,7 @@ constexpr uint32_t compressedTableBytes(uint64_t rawBytes) {
   return static_cast<uint32_t>(
       roundTo16(sizeof(CompressedHeader) + compressPages(rawBytes) * sizeof(CompressedPage)));
 }
-// The longest message that it can become.
+// The longest message that `rawBytes` bytes can become.
 constexpr uint64_t compressedBound(uint64_t rawBytes) {
   return compressedTableBytes(rawBytes) + roundTo16(rawBytes);
 }
@@ -84,8 +84,8 @@ constexpr uint32_t compressPageBytes(uint64_t rawBytes, uint32_t number) {
   return left < kCompressPageBytes ? static_cast<uint32_t>(left) : kCompressPageBytes;
 }
 
-// Whether the table's entry of page `number` is one that there can be: inside the message, and of
-// the right length. (What stands in Columns is another question.)
+// Whether the table's entry of page `number` is possible: inside the message, and of the right
+// length. The content of a page in form Columns is checked elsewhere.
 constexpr bool isPagePlausible(const CompressedPage &page, uint32_t number, uint64_t rawBytes,
                                uint64_t messageBytes) {
   if (page.at % 16 != 0 || page.at < compressedTableBytes(rawBytes) ||
@@ -98,8 +98,8 @@ constexpr bool isPagePlausible(const CompressedPage &page, uint32_t number, uint
          page.bytes >= kColumnHeadsBytes && page.bytes < kCompressPageBytes;
 }
 
-// A float's sign goes to the lowest place, so that numbers of both signs are neighbours; and what
-// is around 0 and -1 of an integer, or around 2.0 in floats, does not wrap around.
+// Moves a float's sign to the lowest bit, so that numbers of both signs are neighbours, and values
+// around 0 and -1 (integers) or 2.0 (floats) do not wrap around.
 constexpr uint32_t codeOfByte(uint32_t byte) { return ((byte << 1 | byte >> 7) + 0x40) & 0xff; }
 constexpr uint32_t byteOfCode(uint32_t code) {
   const uint32_t turned = (code - 0x40) & 0xff;

@@ -13,8 +13,8 @@
 
 namespace coll::rt {
 
-// Longest wait that anyone can ask for, about 30 years: points in time behind it, and its
-// nanoseconds, still are numbers.
+// Longest timeout that can be set, about 30 years: later points in time, in nanoseconds, still fit
+// into 64 bits.
 inline constexpr int64_t kMostTimeoutUs = 1'000'000'000'000'000;
 
 enum class EnvVar {
@@ -84,8 +84,8 @@ int64_t envInt(EnvVar var);
 // A variable of another program (a launcher), or nullopt where it is unset or empty.
 std::optional<std::string> foreignEnv(const char *name);
 
-// Sets a variable that a foreign library in this process will read, for good. Whoever
-// calls it makes sure that no other thread uses the environment meanwhile.
+// Sets a variable that a foreign library in this process will read, for good. The caller ensures
+// that no other thread uses the environment meanwhile.
 void setForeignEnv(const char *name, const char *value);
 
 // Sets a variable that a foreign library reads, while the object lives, unless it is

@@ -1,4 +1,4 @@
-// fnv.h - FNV-1a (Fowler, Noll, Vo), 64 bits: against chance, not against malice.
+// fnv.h - FNV-1a (Fowler, Noll, Vo), 64 bits: detects accidents, not attacks.
 
 #ifndef COLL_RUNTIME_BASE_FNV_H
 #define COLL_RUNTIME_BASE_FNV_H
@@ -9,8 +9,8 @@ namespace coll::rt {
 
 inline constexpr uint64_t kFnvStart = 0xcbf29ce484222325u;
 
-// A byte, as the inventors have it, or a whole number at a time. Multiplying carries upwards only:
-// who uses the low bits of whole numbers' hash folds the upper ones in.
+// Mixes in a byte, as FNV defines it, or a whole number at a time. Multiplication carries upwards
+// only: fold the upper bits in before you use the low bits of a hash of whole numbers.
 constexpr uint64_t fnvMixed(uint64_t hash, uint64_t value) {
   return (hash ^ value) * 0x100000001b3u;
 }

@@ -1,8 +1,8 @@
 // narrow.h - floats of 8 and 16 bits: to f32, and back to nearest, ties to even.
 //
-// A NaN stays a NaN. Beyond the range lies infinity, in e4m3fn, which has none, NaN. The
-// eight-bit formats are those of arXiv 2209.05433. No function branches, so that loops of
-// them become vector code (narrow_blocks.h has those loops).
+// A NaN stays a NaN. Values beyond the range become infinity, or NaN in e4m3fn, which has no
+// infinity. The eight-bit formats are those of arXiv 2209.05433. No function branches, so that
+// loops of them become vector code (narrow_blocks.h has those loops).
 
 #ifndef COLL_RUNTIME_BASE_NARROW_H
 #define COLL_RUNTIME_BASE_NARROW_H
@@ -29,8 +29,8 @@ namespace detail {
 inline constexpr int kF32Bias = 127;
 inline constexpr int kF32Mantissa = 23;
 
-// f32's bits of a finite magnitude: shifted into its fields the value has the wrong bias,
-// which the exact product corrects, subnormals included.
+// The f32 bits of a finite magnitude. Shifted into f32's fields the value has the wrong bias; an
+// exact multiplication corrects that, for subnormals too.
 template <int mantissa, int bias>
 uint32_t widenFinite(uint32_t magnitude) {
   constexpr uint32_t kScale = static_cast<uint32_t>(2 * kF32Bias - bias) << kF32Mantissa;
@@ -38,13 +38,13 @@ uint32_t widenFinite(uint32_t magnitude) {
   return bitsOfFloat(shifted * floatFromBits(kScale));
 }
 
-// The code of a magnitude that is not NaN; beyond the format's range the codes run on.
+// The code of a magnitude that is not NaN. Beyond the format's range the codes continue.
 template <int mantissa, int bias>
 uint32_t roundToNarrow(uint32_t magnitude) {
   constexpr int kShift = kF32Mantissa - mantissa;
   constexpr uint32_t kRebias = static_cast<uint32_t>(kF32Bias - bias) << kF32Mantissa;
   constexpr uint32_t kSmallestNormal = kRebias + (1u << kF32Mantissa);
-  // This addend's last place is that of the format's subnormals, so the sum is rounded there.
+  // The last place of this addend is that of the format's subnormals, so the sum is rounded there.
   constexpr uint32_t kAddend = kSmallestNormal + (static_cast<uint32_t>(kShift) << kF32Mantissa);
   uint32_t subnormal = bitsOfFloat(floatFromBits(magnitude) + floatFromBits(kAddend)) - kAddend;
   uint32_t rounded = magnitude + (1u << (kShift - 1)) - 1 + ((magnitude >> kShift) & 1u);

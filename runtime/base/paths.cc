@@ -116,7 +116,7 @@ int64_t Paths::endOf(const std::string &kind, DataPath path) const {
   int64_t end = 0;
   for (const PathRule &rule : rules_) {
     const int64_t most = rule.maxBytes.value_or(INT64_MAX);
-    if (rule.kind != kind || most < end) // one before it takes what it would
+    if (rule.kind != kind || most < end) // an earlier rule would take all its sizes
       continue;
     if (rule.path != path)
       break;

@@ -6,9 +6,9 @@
 //              {"kind": "tcp", "path": "unpack"}]}
 //
 // A message takes the first rule of its kind that is large enough for it. A kind is a transport's
-// name, with " scatter" behind it where data lands scattered. Without "max_bytes" a rule fits
-// every size. Who goes by it: the plugin for NCCL (net/gpu/transport.h) and backend net
-// (backend/net/gpu/transport.h), where the environment chooses nothing.
+// name, with " scatter" behind it where data lands scattered. Without "max_bytes" a rule fits every
+// size. Users: the plugin for NCCL (net/gpu/transport.h) and backend net
+// (backend/net/gpu/transport.h), if the environment chooses nothing.
 
 #ifndef COLL_RUNTIME_BASE_PATHS_H
 #define COLL_RUNTIME_BASE_PATHS_H
@@ -46,16 +46,16 @@ struct PathRule {
 
 class Paths {
 public:
-  // Of a table that parseTable() has given; a table may have none. kCollInvalidCall names the
-  // entry that is wrong.
+  // Reads the part "paths" of a table that parseTable() has returned; it may be missing.
+  // kCollInvalidCall names the entry that is wrong.
   static Result<Paths> read(const nlohmann::json &table, const std::string &name);
-  // Of what COLL_ROUTES names; none where it is unset.
+  // Reads the file that COLL_ROUTES names; there are no paths if it is unset.
   static Result<Paths> fromEnv();
 
   const std::vector<PathRule> &all() const { return rules_; }
-  // Null where no rule fits.
+  // Null if no rule fits.
   const PathRule *pathFor(const std::string &kind, int64_t bytes) const;
-  // Smaller messages than this all go by `path`; 0 where the smallest does not.
+  // All messages smaller than this go by `path`; 0 if the smallest does not.
   int64_t endOf(const std::string &kind, DataPath path) const;
 
 private:

@@ -4,7 +4,7 @@
 // them over the network, and says how each one ended:
 //
 //   PostShared  pinned host memory that the GPU maps. The kernel writes the posts, the host
-//               everything else. Nobody locks.
+//               everything else. There are no locks.
 //   PostState   GPU memory, kept from launch to launch: how many posts there were.
 //
 // **The ring.** Posts are numbered from 1; number n stands in slot (n - 1) % kPostSlots and is
@@ -37,25 +37,25 @@ enum class PostOp : uint32_t { Put = 1, Get = 2 };
 enum class PostOutcome : uint32_t {
   None = 0, // under way
   Done = 1, // a put: the peer's memory is written, its signal under way
-  // Of this post alone.
+  // About this post alone.
   BadOp = 2,
   BadPeer = 3,
   BadRegion = 4, // no such region here, or the range leads out of it
   BadKey = 5,    // no such key of the peer, or the range leads out of its memory
   BadSignal = 6,
   Refused = 7, // by the transport, here or at the peer
-  // Of the connection to its peer.
+  // About the connection to its peer.
   PeerFailed = 8,
   Timeout = 9, // it did not end in the host's time; the connection was given up
-  // Of all.
+  // About all posts.
   Stopped = 10, // the host's side has ended
-  // What a kernel's wait found.
-  Full = 11,      // the ring had no room in its time: nothing was posted
-  Late = 12,      // the host said nothing in its time
-  Forgotten = 13, // it has ended too long ago to know how
+  // Results of a wait in the kernel.
+  Full = 11,      // the ring had no room before the deadline: nothing was posted
+  Late = 12,      // the host did not answer before the deadline
+  Forgotten = 13, // it ended so long ago that its outcome was overwritten
 };
 
-// What goes where. Memory is named by number, as the host has listed it
+// Source and destination. Memory is named by its number in the host's list
 // (net/gpu/posts.h).
 struct PostPlace {
   uint32_t peer;
@@ -63,7 +63,7 @@ struct PostPlace {
   uint32_t key;    // of the peer's memory
   uint64_t regionOffset;
   uint64_t keyOffset;
-  uint64_t bytes; // 0: nothing but the signal
+  uint64_t bytes; // 0: only the signal
 };
 
 struct alignas(64) Post {
@@ -88,7 +88,7 @@ struct PostShared {
   alignas(128) uint64_t outcomes[kPostOutcomes];
   alignas(128) uint64_t ended; // the posts up to this one have
   uint64_t failure;            // of the first one that failed; the host clears it
-  uint32_t stopped;            // the host takes no more
+  uint32_t stopped;            // the host takes no more posts
   alignas(128) uint64_t signals[kPostSignals];
   alignas(128) uint32_t peers[kPostPeers]; // PostOutcome: why the connection has ended
 };
@@ -98,11 +98,12 @@ struct PostState {
   alignas(128) uint64_t posted; // the last number that was taken
 };
 
-// What a kernel is given.
+// The argument of a kernel.
 struct PostHandle {
   PostShared *shared = nullptr; // as the GPU addresses it
   PostState *state = nullptr;
-  // Of each wait in the kernel. Longer than the host's, which ends a post that takes too long.
+  // Deadline of each wait in the kernel. Longer than the host's, which ends a post that takes too
+  // long.
   uint64_t timeoutNs = 0;
   uint64_t *errorWord = nullptr; // of kernels/error_word.h; may be null
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kBlockElems = 512; // an accumulator block stays in the L1 cache
 
-// Storage types: what is in memory, what it is accumulated in, and the way between.
+// Storage types: the type in memory, the type that accumulates, and the conversion between them.
 template <typename T>
 struct Plain {
   using Stored = T;
@@ -55,8 +55,8 @@ struct Prod {
       return a * b;
   }
 };
-// A NaN in `a` is kept by the last test, one in `b` because the first fails. Selections, so
-// that the loops vectorise.
+// If `a` is NaN, the last test keeps it; if `b` is, the first test fails. Selections, not branches,
+// so that the loops vectorise.
 struct Min {
   template <typename T>
   static T apply(T a, T b) {
@@ -90,14 +90,14 @@ struct Xor {
   }
 };
 
-// In a type in which every divisor fits; integers are truncated.
+// Divides in a type that every divisor fits into; integers are truncated.
 template <typename T>
 T divide(T value, int divisor) {
   return static_cast<T>(value / static_cast<decltype(T() + T())>(divisor));
 }
 
-// out[i] = a[i] op next[i], which ends a reduction of numSrcs sources. `out` may be one of
-// the operands, but no other place of it: so the loops carry nothing.
+// out[i] = a[i] op next[i], which ends a reduction of numSrcs sources. `out` may be one of the
+// operands, but must not overlap them otherwise, so the loops carry no dependencies.
 template <typename Type, typename Op, bool average, typename Load, typename First>
 void combineLast(Load load, const First *a, const typename Type::Stored *next, int numSrcs,
                  typename Type::Stored *out, int64_t n) {
@@ -141,7 +141,7 @@ void combine(const void *const *srcs, int numSrcs, void *dst, int64_t count) {
   }
 }
 
-// As combine, in f32: blocks are widened and rounded at once.
+// Like combine, in f32: blocks are widened, combined and rounded.
 template <CollDtype dtype, typename Op, bool average = false>
 void combineNarrow(const void *const *srcs, int numSrcs, void *dst, int64_t count) {
   const NarrowBlocks &blocks = narrowBlocks(dtype);

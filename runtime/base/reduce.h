@@ -20,8 +20,8 @@ namespace coll::rt {
 void reduceBuffers(CollDtype dtype, CollReduction reduction, const void *const *srcs, int numSrcs,
                    void *dst, int64_t count);
 
-// data[i] /= divisor for i < count, as avg ends; of types that are summed as they are, which is
-// all that take avg but narrow floats. divisor >= 1.
+// data[i] /= divisor for i < count, the last step of avg, for types that are summed in themselves:
+// all that take avg except narrow floats. divisor >= 1.
 void divideBuffer(CollDtype dtype, void *data, int64_t count, int divisor);
 
 } // namespace coll::rt

@@ -1,7 +1,7 @@
-// replacement.h - what tests put in the place of something that a process has once.
+// replacement.h - a test's substitute for an object that a process has once.
 //
-// A T has at most one replacement at a time, which lives as long as the object; whoever would
-// make or find the T itself asks current() first. Nobody may use a T when its replacement
+// A T has at most one replacement at a time, which lives as long as the object; code that would
+// make or find the T itself calls current() first. No thread may use a T when its replacement
 // begins or ends.
 
 #ifndef COLL_RUNTIME_BASE_REPLACEMENT_H
@@ -22,7 +22,7 @@ public:
   Replacement(const Replacement &) = delete;
   Replacement &operator=(const Replacement &) = delete;
 
-  // Null: there is none. Any thread.
+  // Null if there is no replacement. May be called from any thread.
   static const T *current() { return current_.load(std::memory_order_acquire); }
 
 private:

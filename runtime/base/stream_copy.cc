@@ -21,7 +21,7 @@ constexpr int64_t kLine = 64;
 void streamCopy(void *to, const void *from, int64_t bytes) {
   char *dst = static_cast<char *>(to);
   const char *src = static_cast<const char *>(from);
-  // Whole lines only: a part of one that is streamed would be written twice.
+  // Only whole cache lines are streamed: a part of one would be written twice.
   int64_t head = -static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst)) & (kLine - 1);
   head = std::min(head, bytes);
   std::memcpy(dst, src, static_cast<size_t>(head));
@@ -33,7 +33,7 @@ void streamCopy(void *to, const void *from, int64_t bytes) {
   std::memcpy(dst + i, src + i, static_cast<size_t>(bytes - i));
 }
 
-// Streamed stores are not in the order of others.
+// Streaming stores are not ordered with other stores.
 void endStream() { _mm_sfence(); }
 
 #else

@@ -1,4 +1,4 @@
-// stream_copy.h - copies that leave the caches to others.
+// stream_copy.h - copies that bypass the caches.
 
 #ifndef COLL_RUNTIME_BASE_STREAM_COPY_H
 #define COLL_RUNTIME_BASE_STREAM_COPY_H
@@ -7,13 +7,13 @@
 
 namespace coll::rt {
 
-// As memcpy, but what is written goes to memory directly: the old content is not read
-// first. For destinations that no cache holds and nobody reads soon. Another thread may
-// read it once the caller has called endStream() and then published that it is there.
+// Like memcpy, but writes go to memory directly and the old content is not read. For destinations
+// that are in no cache and will not be read soon. Another thread may read the data after the caller
+// has called endStream() and then published it.
 void streamCopy(void *to, const void *from, int64_t bytes);
 void endStream();
 
-// Bytes beyond which data that is written once does not stay in this machine's caches.
+// Data larger than this does not stay in this machine's caches when it is written once.
 int64_t cacheBytes();
 
 } // namespace coll::rt

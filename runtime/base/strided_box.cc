@@ -6,7 +6,7 @@ namespace coll::rt {
 
 namespace {
 
-// A length that the compiler knows becomes a load and a store.
+// With a length that is known at compile time this becomes a load and a store.
 template <size_t bytes>
 void copyRows(RowCursor rows, const char *src, char *dst) {
   for (; !rows.done(); rows.next())

@@ -30,7 +30,7 @@ std::string placeOf(const std::string &name, const std::string &text, size_t off
 } // namespace
 
 Result<std::string> readTableFile(const std::string &path) {
-  // Whoever opens a pipe waits for the one that writes.
+  // Opening a pipe would wait for its writer, so only regular files are opened.
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0)
     return Status::invalid(path + ": cannot be read: " + std::strerror(errno));
@@ -54,7 +54,7 @@ Result<Json> parseTable(const std::string &text, const std::string &name) {
   } catch (const Json::parse_error &error) {
     return Status::invalid(placeOf(name, text, error.byte > 0 ? error.byte - 1 : 0) +
                            ": this is no JSON");
-  } catch (const Json::exception &) { // carries no place
+  } catch (const Json::exception &) { // it has no position
     return Status::invalid(name + ": a number is too large");
   }
   auto wrong = [&](const std::string &what) { return Status::invalid(name + ": " + what); };

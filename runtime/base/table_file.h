@@ -1,5 +1,5 @@
-// table_file.h - the file that COLL_ROUTES names, before anyone reads a part of it: "routes" is
-// runtime/backend/auto/routes.h's, "paths" base/paths.h's.
+// table_file.h - reads the file that COLL_ROUTES names. The part "routes" belongs to
+// runtime/backend/auto/routes.h, "paths" to base/paths.h.
 
 #ifndef COLL_RUNTIME_BASE_TABLE_FILE_H
 #define COLL_RUNTIME_BASE_TABLE_FILE_H
@@ -18,8 +18,8 @@ Result<std::string> readTableFile(const std::string &path);
 // wrong. `name` stands for the file.
 Result<nlohmann::json> parseTable(const std::string &text, const std::string &name);
 
-// "expected a number, not "4K"". Of lists, objects and long texts only what they are: they may be
-// as deep and as long as the file.
+// "expected a number, not "4K"". Lists, objects and long texts are named by kind only, because they
+// may be as deep and as long as the file.
 std::string unexpected(const char *wanted, const nlohmann::json &value);
 
 } // namespace coll::rt

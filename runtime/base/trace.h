@@ -12,14 +12,14 @@
 
 namespace coll::rt {
 
-// A blocking operation has Begin and End. An asynchronous one has Begin and Started when
-// it is started, then, if it is waited for, Wait and End. A rank leaves a function with Leave,
-// or with Fail where it returned an error.
+// A blocking operation has Begin and End. An asynchronous one has Begin and Started when it is
+// started, and Wait and End when it is waited for. A rank leaves a function with Leave, or with
+// Fail if it returned an error.
 enum class TracePhase : uint8_t { EnterInit, EnterStep, Leave, Fail, Begin, Started, Wait, End };
 
 struct TraceEvent {
   int32_t rank;
-  int32_t op; // index of the program's operation table; -1 where the rank enters or leaves
+  int32_t op; // index in the program's operation table; -1 if the rank enters or leaves
   TracePhase phase;
   int64_t bytes = 0;   // payload that this rank contributes
   uint64_t number = 0; // the same in all phases of one call, and in no other call of the rank
@@ -34,7 +34,7 @@ public:
   virtual void onEvent(const TraceEvent &event) = 0;
 };
 
-// The sink must outlive every operation that begins while it is set. Null: none.
+// The sink must outlive every operation that begins while it is set. Null removes it.
 void setTraceSink(TraceSink *sink);
 
 namespace detail {

@@ -10,12 +10,12 @@
 // unpack_defs.h (loadMeta, netUnpackMeta, unpackNetDeviceHandle) and src/include/
 // nccl_net_device.h (the version). PACK is this project's own.
 //
-// **Who writes what, UNPACK.** The host fills pages[slot] as data lands, sets
-// count[slot] when the message is complete, releases, and only then reports the receive
-// as done: count is no readiness flag and nobody polls it. The kernel learns of the
-// message by another way (NCCL's tail, a channel's step counter), which it acquires.
-// It increments head *before* use; the slot is head % kUnpackSlots. A message of zero
-// pages consumes a slot too (count 0). A slot is free again when its message was consumed.
+// **Who writes what, UNPACK.** The host fills pages[slot] as data lands, sets count[slot] when the
+// message is complete, releases, and only then reports the receive as done: count is not a
+// readiness flag, and no code polls it. The kernel learns of the message by another way (NCCL's
+// tail, a channel's step counter), which it acquires. It increments head *before* use; the slot is
+// head % kUnpackSlots. A message of zero pages consumes a slot too (count 0). A slot is free again
+// when its message was consumed.
 //
 // **Who writes what, PACK.** The host fills pages[slot] and count[slot] and tells the
 // kernel, as above. The kernel writes the pages, then raises `packed`.
@@ -28,12 +28,12 @@
 
 namespace coll::rt {
 
-// NCCL_NET_DEVICE_UNPACK_VERSION; sides with different numbers must not talk.
+// NCCL_NET_DEVICE_UNPACK_VERSION. Sides with different versions must not talk to each other.
 inline constexpr int32_t kUnpackVersion = 0x7;
 inline constexpr int32_t kUnpackVersionInvalid = 0x0;
 inline constexpr int32_t kPackVersion = 0x1;
 
-// Messages of one connection that can be under way (NET_UNPACK_MAX_QUEUE_DEPTH).
+// Messages of one connection that can be in flight (NET_UNPACK_MAX_QUEUE_DEPTH).
 inline constexpr uint32_t kUnpackSlots = 16;
 // Bytes of one message, and the page size that NCCL's own kernel counts in.
 inline constexpr uint64_t kUnpackMaxSliceBytes = 4u << 20;
@@ -43,9 +43,9 @@ inline constexpr uint32_t kUnpackSlotPages = 2048;
 // head before the first message: the kernel increments before use, so the first slot is 0.
 inline constexpr uint64_t kUnpackHeadStart = static_cast<uint64_t>(-1);
 
-// One page. NCCL calls the fields src_off, len, dst_off. 32 bits of bounceOff: a bounce
-// buffer ends at 4 GiB. NCCL's own kernel takes the common alignment of the two offsets
-// as that of the addresses, so for it both bases have to be aligned to 16 bytes.
+// One page. NCCL calls the fields src_off, len, dst_off. bounceOff has 32 bits, so a bounce buffer
+// ends at 4 GiB. NCCL's own kernel takes the common alignment of the two offsets for that of the
+// addresses, so both bases have to be aligned to 16 bytes for it.
 struct alignas(16) PageDescriptor {
   uint32_t bounceOff; // of the page's first byte in the bounce buffer
   uint32_t len;       // bytes
