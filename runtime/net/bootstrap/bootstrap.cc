@@ -13,10 +13,10 @@ namespace coll::net {
 
 namespace {
 
-// One attempt to connect and prove; long enough for a slow network, short enough that
-// a lost connection is noticed and tried again.
+// Deadline of one attempt to connect and prove: long enough for a slow network, short enough that a
+// lost connection is noticed and retried.
 constexpr int64_t kAttemptUs = 3'000'000;
-// What rank 0 may take to report that a deadline has passed.
+// Extra time in which rank 0 reports that a deadline has passed.
 constexpr int64_t kGraceUs = 5'000'000;
 
 // Waits until the socket is ready for `events`.
@@ -24,7 +24,7 @@ Status await(int fd, short events, int64_t deadlineUs) {
   while (true) {
     const int64_t leftUs = deadlineUs - nowUs();
     pollfd ready = {fd, events, 0};
-    // Late as this process may be, what has come meanwhile counts.
+    // Even past the deadline, what has already arrived counts.
     const int64_t waitMs = leftUs > 0 ? std::min<int64_t>(leftUs / 1000 + 1, 60'000) : 0;
     int count = poll(&ready, 1, static_cast<int>(waitMs));
     if (count > 0)
@@ -66,8 +66,8 @@ Status recvAll(int fd, char *data, size_t bytes, int64_t deadlineUs) {
   return {};
 }
 
-// Connects and proves the secret, once. Who has proved it has until `finalUs`: the server lets a
-// rank in once, and one that gave up then could not come again.
+// Connects and proves the secret, once. A process whose proof was accepted has until `finalUs`: the
+// server admits a rank only once, so it could not retry.
 Status attempt(const Address &address, const Secret &secret, const wire::Context &context,
                int64_t deadlineUs, int64_t finalUs, Fd &out) {
   Result<Fd> fd = startConnect(address);
@@ -89,7 +89,7 @@ Status attempt(const Address &address, const Secret &secret, const wire::Context
   return {};
 }
 
-// Where rank 0 is to listen.
+// The address that rank 0 listens on.
 Result<Address> listenAddress(const BootstrapOptions &options) {
   if (!options.address.empty() && options.address.front() != ':')
     return Address::parse(options.address);
@@ -154,7 +154,7 @@ Status Bootstrap::join(const Address &address, const Secret &secret, int64_t dea
       setStreamOptions(fd_, 60'000'000);
       return {};
     }
-    // Links fail while rank 0 starts or is flooded; an answer is final.
+    // A failed link is retried, because rank 0 may be starting or flooded. An answer is final.
     if (outcome.code() != kCollLink && outcome.code() != kCollTimeout)
       return outcome;
     if (nowUs() + pauseUs >= deadlineUs)

@@ -4,8 +4,8 @@
 // says its rank. Then they exchange small values, such as transport handles. Strangers
 // cost a rate-limited log line, and never more than a bounded number of sockets.
 //
-// All functions block, with a deadline, and may be called from any thread (one at a time
-// gets through). Values and keys are bytes; what they hold is the callers' affair.
+// All functions block, with a deadline, and may be called from any thread (one at a time gets
+// through). Values and keys are opaque bytes.
 
 #ifndef COLL_RUNTIME_NET_BOOTSTRAP_BOOTSTRAP_H
 #define COLL_RUNTIME_NET_BOOTSTRAP_BOOTSTRAP_H
@@ -28,38 +28,38 @@ class BootstrapServer;
 struct BootstrapOptions {
   int rank = 0;
   int worldSize = 1;
-  // "host:port" of rank 0. Rank 0 may leave the host out (":port", ":0"): it then
-  // listens on the first interface of `iface`, and address() says where.
+  // "host:port" of rank 0. Rank 0 may leave the host out (":port", ":0"): it then listens on the
+  // first interface of `iface`, and address() returns the address.
   std::string address;
   std::string iface; // as COLL_NET_IFACE; rank 0 only
-  // Rank 0: a listening socket, which then is the bootstrap's; -1: it makes one.
+  // Rank 0: a listening socket, which the bootstrap then owns; -1: it creates one.
   int listenFd = -1;
   int64_t timeoutUs = 60'000'000;
 };
 
 class Bootstrap {
 public:
-  // Returns once this process is admitted; tries again until timeoutUs have passed
-  // while rank 0 does not listen yet or strangers keep it busy. Others may still be on
-  // their way: barrier() waits for them.
+  // Returns when this process is admitted. Until timeoutUs it retries while rank 0 does
+  // not listen yet or is flooded. Other ranks may still be missing: barrier() waits for
+  // them.
   static Result<std::unique_ptr<Bootstrap>> create(const BootstrapOptions &options,
                                                    const Secret &secret);
-  // Leaves. Rank 0's end ends the exchange for all: barrier() first.
+  // Leaves the job. When rank 0 leaves, the exchange ends for all: call barrier() first.
   ~Bootstrap();
 
   int rank() const { return rank_; }
   int worldSize() const { return worldSize_; }
-  // Where rank 0 listens.
+  // The address that rank 0 listens on.
   const std::string &address() const { return address_; }
 
   // At most wire::kMaxKeyBytes and kMaxValueBytes. A key is put once: a second put is
   // kCollInvalidCall.
   Status put(std::string_view key, std::string_view value);
-  // Waits until somebody has put the key; kCollTimeout where nobody does.
+  // Waits until a rank has put the key; kCollTimeout if none does.
   Result<std::string> get(std::string_view key, int64_t timeoutUs);
-  // Every rank's value, in rank order. All ranks call it, the same calls in the same
-  // order. kCollTimeout names the ranks that did not come; kCollPeer one that is gone.
-  // A value has at most 64 KiB, all of them together 64 MiB.
+  // Every rank's value, in rank order. All ranks make the same calls in the same order.
+  // kCollTimeout names the ranks that are missing; kCollPeer names one that has left. A value has
+  // at most 64 KiB, all of them together 64 MiB.
   Result<std::vector<std::string>> allgather(std::string_view value, int64_t timeoutUs);
   Status barrier(int64_t timeoutUs);
 

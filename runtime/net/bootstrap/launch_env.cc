@@ -14,7 +14,7 @@ struct Names {
   const char *launcher, *rank, *worldSize, *localRank;
 };
 
-// In this order: the innermost launcher's variables win over an allocation's.
+// In this order: the variables of the innermost launcher come before those of an allocation.
 constexpr Names kLaunchers[] = {
     {"coll", "COLL_RANK", "COLL_WORLD_SIZE", "COLL_LOCAL_RANK"},
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
@@ -23,7 +23,7 @@ constexpr Names kLaunchers[] = {
     {"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
 };
 
-// Below the range from which systems give out ports of their own.
+// Below the range of ports that systems assign themselves.
 std::string jobPort(uint64_t job) { return std::to_string(20000 + job % 10000); }
 
 std::optional<int64_t> number(const std::string &text, int64_t max) {
@@ -45,8 +45,8 @@ Result<int> required(const char *name, int64_t max) {
   return static_cast<int>(*value);
 }
 
-// The shell of an allocation has some of srun's variables: that of a batch script no step's, the
-// one in which salloc puts its user a step with a number of no srun.
+// The shell of an allocation has some of srun's variables. In a batch script there is no step;
+// salloc starts its shell in a step whose number srun never uses.
 bool isStep() {
   return rt::foreignEnv("SLURM_STEP_NUM_TASKS") &&
          number(rt::foreignEnv("SLURM_STEP_ID").value_or("0"), INT32_MAX);
@@ -99,7 +99,7 @@ Result<std::string> srunAddress() {
   return host + ":" + jobPort(static_cast<uint64_t>(*job + 1009 * step));
 }
 
-// Only where all ranks are on one machine: mpirun does not say on which one rank 0 is.
+// Only if all ranks are on one machine: mpirun does not say on which machine rank 0 is.
 Result<std::string> mpirunAddress() {
   std::optional<std::string> all = rt::foreignEnv("OMPI_COMM_WORLD_SIZE"),
                              here = rt::foreignEnv("OMPI_COMM_WORLD_LOCAL_SIZE"),

@@ -8,8 +8,8 @@ namespace coll::net {
 
 void BootstrapServer::Member::onEvents(uint32_t events) {
   bool alive = (events & EPOLLOUT) ? flush() : true;
-  // Nothing is read while a request is under way: the peer has nothing to say then, and
-  // cannot make the server hold more than one request of it.
+  // Nothing is read while a request is in progress: the peer has nothing to send then, and cannot
+  // make the server hold more than one of its requests.
   if (alive && (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)))
     alive = readRequest();
   if (!alive)
@@ -36,7 +36,7 @@ bool BootstrapServer::Member::readRequest() {
   return true;
 }
 
-// False: the bytes are no request.
+// False if the bytes are not a request.
 bool BootstrapServer::Member::take(const char *data, size_t count) {
   if (waiting_ || unsent_)
     return false;
@@ -82,7 +82,7 @@ void BootstrapServer::Member::reply(CollCode code, std::string_view value) {
   flush();
 }
 
-// False: the connection is broken.
+// False if the connection is broken.
 bool BootstrapServer::Member::flush() {
   while (sent_ < out_.size()) {
     ssize_t count =

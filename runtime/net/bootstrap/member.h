@@ -9,7 +9,7 @@
 
 namespace coll::net {
 
-// Reads one request at a time, and writes its reply. Belongs to the poller's thread.
+// Reads one request at a time and writes its reply. Only the poller's thread uses it.
 class BootstrapServer::Member final : public PollHandler {
 public:
   Member(BootstrapServer &server, Fd fd, uint64_t id, int rank)
@@ -28,7 +28,7 @@ public:
   std::string &key() { return key_; }
   std::string &value() { return value_; }
   bool waiting() const { return waiting_; }
-  bool unsent() const { return unsent_; } // some of a reply
+  bool unsent() const { return unsent_; } // part of a reply is unsent
 
   // The request waits for others, until its deadline.
   void wait();

@@ -63,7 +63,7 @@ private:
   BootstrapServer &server_;
   uint64_t id_;
   Handshake shake_;
-  bool reserved_ = false; // a rank is kept for it
+  bool reserved_ = false; // the rank is reserved for it
 };
 
 Result<std::unique_ptr<BootstrapServer>>
@@ -105,7 +105,7 @@ void BootstrapServer::acceptSome() {
 void BootstrapServer::welcome(Fd fd) {
   if (visitors_.size() >= kMaxVisitors)
     evictOne();
-  ++stats_.accepted; // last: who sees it sees who gave way for it
+  ++stats_.accepted; // last: a reader that sees it also sees the eviction that made room
   setStreamOptions(fd, visitorUs_);
   int raw = fd.get();
   auto visitor = std::make_shared<Visitor>(*this, std::move(fd), poller_->reserve());
@@ -247,7 +247,7 @@ void BootstrapServer::completeRound(const std::string &name, Round &round) {
   endRound(name, kCollOk, all);
 }
 
-// The same answer for all who wait for it.
+// Sends the same answer to all members that wait for it.
 void BootstrapServer::endRound(std::string key, CollCode code, const std::string &answer) {
   rounds_.erase(key);
   for (const std::shared_ptr<Member> &other : members_)

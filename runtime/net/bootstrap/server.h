@@ -32,13 +32,13 @@ public:
     std::atomic<int64_t> accepted{0}; // connections, strangers included
     std::atomic<int64_t> admitted{0}; // processes
     std::atomic<int64_t> refused{0};  // visitors that failed or were too slow
-    std::atomic<int64_t> evicted{0};  // visitors that gave way
+    std::atomic<int64_t> evicted{0};  // visitors that were evicted to make room
   };
 
   // Serves a listening, non-blocking socket. A visitor has `visitorUs` to prove the secret.
   static Result<std::unique_ptr<BootstrapServer>> create(Fd fd, int worldSize, const Secret &secret,
                                                          int64_t visitorUs = kVisitorDeadlineUs);
-  // Writes out the replies that are due (for a second at most) and hangs up.
+  // Writes the replies that are due (for at most a second) and closes the connections.
   ~BootstrapServer();
 
   const Address &address() const { return address_; }
@@ -84,7 +84,7 @@ private:
   Address address_;
   Stats stats_;
   RateLimitedLog log_;
-  // Below: the poller's thread only.
+  // The rest is used by the poller's thread only.
   std::minstd_rand random_{std::random_device{}()};
   std::vector<std::shared_ptr<Visitor>> visitors_;
   std::vector<bool> taken_; // ranks that were ever admitted
@@ -93,7 +93,7 @@ private:
   size_t storeBytes_ = 0;
   std::unordered_map<std::string, Round> rounds_;
   std::string goneText_;           // why no round can complete any more
-  std::atomic<int> unsent_{0};     // members with replies that the socket did not take
+  std::atomic<int> unsent_{0};     // members with replies that the socket has not accepted
   std::unique_ptr<Poller> poller_; // last: its thread ends first
 };
 

@@ -10,18 +10,18 @@ using wire::FrameType;
 
 namespace {
 
-// Small payloads come with their header in one call, on stream 0.
+// Small payloads are read together with their header, on stream 0.
 constexpr size_t kControlReadAhead = 8 << 10;
 // How long the other streams may take to end after the first.
 constexpr int64_t kEndUs = 10'000'000;
-// On the way between two processes of a machine: less keeps them waiting, more does not stay in
-// the cache until it is read.
+// Bytes in flight between two processes of one machine. With fewer they wait for each other; more
+// would leave the cache before they are read.
 constexpr int kSendBufferBytes = 256 << 10;
-// Less than this is not worth another stream.
+// Smaller parts are not worth another stream.
 constexpr uint64_t kStripeBytes = 64 << 10;
-// More than this keeps one thread busy while others may be idle.
+// Larger parts keep one thread busy while others may be idle.
 constexpr uint64_t kMostStripeBytes = 128 << 10;
-// With so few progress threads, or fewer, the thread that posts may as well write itself.
+// With at most this many progress threads, the thread that posts writes the message itself.
 constexpr size_t kFewThreads = 2;
 
 } // namespace
@@ -53,7 +53,7 @@ Status TcpConnection::refusal() const {
   return failure_;
 }
 
-// Null where no request is free.
+// Null if no request is free.
 Result<TcpRequest *> TcpConnection::begin(Pool &pool, Kind kind, const Segment *segments,
                                           int count) {
   Result<uint64_t> total = totalBytes(segments, count, properties_);
@@ -83,9 +83,9 @@ void TcpConnection::becomeLarge(TcpRequest &request) {
   ++large_;
 }
 
-// The stream with the least to do. Of equals, for one message the first, whose thread was
-// busy last and is still looking for work; for many they take turns, since what has left
-// here may still fill the socket.
+// The stream with the least to do. Among equals a single message takes the first, whose thread was
+// busy last and is still polling. Several messages take turns, because what has left here may still
+// fill the socket.
 size_t TcpConnection::nextStream(uint64_t bytes) {
   size_t count = streams_.size() - 1, best = large_ > 1 ? 1 + turn_++ % count : 1;
   for (size_t i = 1; i <= count; ++i)
@@ -95,8 +95,8 @@ size_t TcpConnection::nextStream(uint64_t bytes) {
   return best;
 }
 
-// Equal parts. One message uses all streams; of many, each uses a few, or as many as its length
-// deserves.
+// Cuts a message into equal parts. A single message uses all streams. With several in flight each
+// uses a few, or as many as its length deserves.
 std::vector<Extent> TcpConnection::stripes(uint64_t bytes) const {
   uint64_t count = streams_.size() - 1;
   uint64_t share = std::max<uint64_t>(count / std::max<uint64_t>(large_, 1), 1);
@@ -126,8 +126,8 @@ Outgoing outgoingPart(const Frame &frame, TcpRequest &request, uint64_t offset) 
   return outgoing;
 }
 
-// How much goes at once. Where others are on their way, or could be written as soon by other
-// threads, less.
+// How many bytes are sent at once: fewer if other messages are in flight, or if other threads could
+// write them as soon.
 uint64_t TcpConnection::eagerBytes(uint64_t total, bool alone) {
   if (shared_.oneSocket)
     return wire::kEagerBytes;
@@ -143,7 +143,7 @@ uint64_t TcpConnection::eagerBytes(uint64_t total, bool alone) {
   return most;
 }
 
-// How a message leaves, and when.
+// Decides how and when a message is sent.
 When TcpConnection::dispatch(TcpRequest &request, uint64_t tag, Batch &batch) {
   Frame frame;
   frame.tag = tag;
@@ -165,7 +165,7 @@ When TcpConnection::dispatch(TcpRequest &request, uint64_t tag, Batch &batch) {
     request.remaining = 1;
     batch.push_back({0, outgoingPart(frame, request, 0)});
     batch.back().outgoing.part = request.addPart(0, frame.bytes);
-    // Where another is under way, the next test writes this one with what follows it.
+    // If another message is in flight, the next test writes this one together with it.
     return alone && !streams_[0]->isCrowd() ? When::Now : When::Together;
   }
   if (ready && fitsTold(request.total, ready->bytes)) {
@@ -191,7 +191,7 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
   Result<uint64_t> total = totalBytes(segments, count, properties_);
   if (!total.ok())
     return total.status();
-  // The receive that it is for may have been told of.
+  // The receive for this message may have been announced.
   if (*total > (shared_.oneSocket ? wire::kEagerBytes : wire::kSmallBytes))
     streams_[0]->poke();
   Batch batch;
@@ -226,7 +226,7 @@ Result<Request *> TcpConnection::irecv(const Segment *segments, int count, uint6
   if (Numbers::Tag *counted = received_.find(tag))
     request->number = ++counted->count;
   if (!matchUnexpected(*request, batch)) {
-    // What came before the end may still be taken; nothing more will come after it.
+    // Messages that arrived before the end may still be received; no more will arrive.
     if (live_ == 0) {
       release(*request);
       return failure_;
@@ -261,7 +261,7 @@ Result<Request *> TcpConnection::iwrite(const Segment *segments, int count, cons
     frame.bytes = stripe.bytes;
     batch.push_back({nextStream(stripe.bytes), outgoingPart(frame, *request, stripe.offset)});
   }
-  // Each part is finished twice: when it is written, and when the peer has it.
+  // Each part is finished twice: when it has been written, and when the peer has received it.
   request->stripes = static_cast<uint32_t>(batch.size());
   request->remaining = 2 * batch.size();
   lock.unlock();
@@ -314,7 +314,7 @@ Result<Request *> TcpConnection::iflush(const Segment *segments, int count) {
 
 Result<Completion> TcpConnection::test(Request *opaque) {
   auto *request = static_cast<TcpRequest *>(opaque);
-  // The thread that asks saves the way through the progress thread.
+  // The calling thread reads, which saves a wake-up of the progress thread.
   if (request->isPending()) {
     if (!shared_.options.manyConnections || request->wantsLook())
       streams_[0]->poke();
@@ -359,7 +359,7 @@ void TcpConnection::close() {
 void TcpConnection::failAll(const Status &why) {
   posted_.clear();
   asked_.clear();
-  // Whole messages stay: they were delivered.
+  // Complete messages are kept: they were delivered.
   unexpected_.remove_if([](const std::shared_ptr<Unexpected> &m) { return !m->complete; });
   for (Pool *pool : {&outbound_, &inbound_})
     pool->failAll(why);

@@ -1,11 +1,11 @@
 // connection.h - a tcp connection: matching, requests, and the peer's one-sided
 // operations. Stream 0 carries control and small messages, the others large data.
 //
-// A small message goes at once, as long as the peer has told that it takes it (credit).
-// A larger one goes, in one piece per stream, straight from and into the buffers: at once
-// if the peer has told of the receive that it belongs to, or as long as there is credit, else it is
-// announced, and sent when the peer has a receive for it. Receives are told of while large messages
-// come with their tag. Message and receive belong together by their number within the tag.
+// A small message is sent at once, within the credit that the peer has given. A larger one is sent
+// in one part per stream, straight from and into the buffers: at once if the peer has announced the
+// matching receive, or within the credit; otherwise the message is announced and sent when the peer
+// has a receive for it. Receives of a tag are announced while large messages arrive with that tag.
+// The number within the tag matches a message with its receive.
 
 #ifndef COLL_RUNTIME_NET_TCP_CONNECTION_H
 #define COLL_RUNTIME_NET_TCP_CONNECTION_H
@@ -24,7 +24,7 @@ namespace coll::net::tcp {
 
 class TcpConnection final : public Connection {
 public:
-  // fds[0] becomes the control stream. At least two.
+  // fds[0] becomes the control stream. There are at least two.
   static Result<std::unique_ptr<Connection>> create(Shared &shared, int device,
                                                     std::vector<Fd> fds);
   ~TcpConnection() override { close(); }
@@ -41,14 +41,14 @@ public:
   void rest() override;
   void close() override;
 
-  // Called by the streams, under their rx.
+  // The streams call these functions and hold their rx lock.
   //
   // Takes a frame; `sink` says where its payload goes. An error ends the connection.
   Status onFrame(int stream, const wire::Frame &frame, Sink &sink);
-  // The payload of a message that came without a receive begins: where to, by now. `intoMemory`:
-  // where there is none yet, not to wait any longer.
+  // The payload of a message that arrived before its receive is about to be read: says where it
+  // goes now. With `intoMemory` it is read into memory if there is still no receive.
   void findPlace(int stream, Sink &sink, bool intoMemory);
-  // The payload is there. False: too many answers wait for the peer to read them.
+  // The payload has been read. False if too many answers wait for the peer to read them.
   bool onPayload(Sink &sink);
   // A stream has closed its socket: after the peer's end, or (not clean) an error.
   void streamEnded(bool clean, const std::string &why);
@@ -58,34 +58,34 @@ private:
 
   using Pool = RequestPool<TcpRequest>;
 
-  // Counts the messages or receives of each tag, for as many tags as it has places.
-  // Tags are never let go, so a count is exact or absent.
+  // Counts the messages or receives of each tag, for as many tags as there are places. A tag keeps
+  // its place for ever, so a count is exact or absent.
   class Numbers {
   public:
     struct Tag {
       uint64_t tag;
       uint64_t count;
-      bool large; // the last message was
-      bool told;  // the peer counts, too: it has told of a receive
+      bool large; // the last message was large
+      bool told;  // the peer counts as well: it has announced a receive
     };
-    // Null where the places are taken by other tags.
+    // Null if other tags take all places.
     Tag *find(uint64_t tag);
 
   private:
     static constexpr size_t kPlaces = 16;
     std::vector<Tag> tags_;
   };
-  // A receive of the peer, told of and not used yet.
+  // A receive that the peer has announced and that is not used yet.
   struct ReadyReceive {
     uint64_t tag, number, id, bytes;
   };
-  // A message whose data has come before its Rts.
+  // A message whose data arrived before its Rts frame.
   struct Announcement {
     uint64_t tag, number;
   };
-  // Whether a message may be sent for a receive that was told of, without more ado.
+  // Whether a message may be sent for an announced receive without asking.
   static bool fitsTold(uint64_t bytes, uint64_t room) { return bytes > 0 && bytes <= room; }
-  // Frames that are to be written once the lock is released.
+  // Frames to write after the lock is released.
   struct ToSend {
     size_t stream;
     Outgoing outgoing;
@@ -95,7 +95,7 @@ private:
   TcpConnection(Shared &shared, const DeviceProperties &properties)
       : shared_(shared), properties_(properties) {}
 
-  // With the lock held.
+  // The caller holds the lock.
   Result<TcpRequest *> begin(Pool &pool, Kind kind, const Segment *segments, int count);
   void release(TcpRequest &request);
   Status refusal() const;
@@ -109,7 +109,7 @@ private:
   void tell(TcpRequest &request, Batch &batch);
   uint64_t eagerBytes(uint64_t total, bool alone);
   When dispatch(TcpRequest &request, uint64_t tag, Batch &batch);
-  // When to write a frame of control that need not go alone.
+  // When to write a control frame that may be batched with others.
   When later() const { return shared_.oneSocket ? When::Together : When::Soon; }
   void sendParts(TcpRequest &request, wire::Frame part, Batch &batch);
   bool mayPush(const Numbers::Tag *counted, uint64_t bytes) const;
@@ -136,33 +136,33 @@ private:
   Status onAck(const wire::Frame &frame);
   void onWrite(const wire::Frame &frame, Sink &sink) const;
 
-  // Without the lock. False: a queue is full.
+  // The caller does not hold the lock. False if a queue is full.
   bool send(Batch &batch, When when);
-  // Of a frame that `stream` has read.
+  // Sends the replies to a frame that `stream` has read.
   bool sendReplies(int stream, Batch &batch);
 
   Shared &shared_;
   const DeviceProperties &properties_;
-  std::vector<std::shared_ptr<Stream>> streams_; // never changes
+  std::vector<std::shared_ptr<Stream>> streams_; // never changes after create()
 
   std::mutex mutex_;
   Pool outbound_{kMaxRequests}, inbound_{kMaxRequests};
   std::deque<TcpRequest *> posted_; // receives without a message
   std::list<std::shared_ptr<Unexpected>> unexpected_;
-  uint32_t announced_ = 0; // Rts among them
+  uint32_t announced_ = 0; // messages in unexpected_ that an Rts frame announced
   std::vector<Announcement> overtaken_;
   Numbers sent_, received_;
   std::deque<ReadyReceive> ready_;
-  std::vector<TcpRequest *> asked_; // announced and not answered
-  // What may be sent without asking, and what the peer has sent so.
+  std::vector<TcpRequest *> asked_; // announced to the peer, which has not answered
+  // The credit for sending without asking, and what the peer has sent on our credit.
   uint64_t windowBytes_ = wire::kEagerWindowBytes, windowMessages_ = wire::kEagerWindowMessages;
-  uint64_t eagerBytes_ = 0, eagerMessages_ = 0;   // not credited yet
-  uint64_t creditBytes_ = 0, creditMessages_ = 0; // matched, not told yet
+  uint64_t eagerBytes_ = 0, eagerMessages_ = 0;   // used, and not credited yet
+  uint64_t creditBytes_ = 0, creditMessages_ = 0; // received, and not yet returned to the peer
   std::shared_ptr<std::atomic<uint32_t>> serving_ = std::make_shared<std::atomic<uint32_t>>(0);
-  uint32_t large_ = 0; // sends in parts that are under way
-  size_t turn_ = 0;    // of the streams
-  size_t live_ = 0;    // streams
-  Status failure_;     // the first
+  uint32_t large_ = 0; // sends in parts that are in flight
+  size_t turn_ = 0;    // index of the stream whose turn is next
+  size_t live_ = 0;    // streams that have not ended
+  Status failure_;     // the first failure
   bool closed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What a connection does with the frames of its peer, who may be hostile.
+// Handles the frames of a peer, which may be hostile.
 
 #include "runtime/net/tcp/connection.h"
 
@@ -76,7 +76,8 @@ Status TcpConnection::onFrame(int stream, const Frame &frame, Sink &sink) {
   return outcome;
 }
 
-// Control frames go together once what has come was read; data is the other threads' work.
+// Control frames are sent together after everything that has arrived was read. Data is written by
+// the other threads.
 bool TcpConnection::sendReplies(int stream, Batch &batch) {
   bool fits = true;
   for (ToSend &item : batch)
@@ -129,7 +130,7 @@ Frame dataFrame(uint64_t receiverId, uint64_t total, uint64_t announced) {
 
 namespace {
 
-// Where one side does not count, order alone decides.
+// If one side does not count, order alone decides.
 bool belongTogether(uint64_t message, uint64_t receive) {
   return message == receive || message == 0 || receive == 0;
 }
@@ -156,7 +157,7 @@ TcpRequest *TcpConnection::takePosted(uint64_t tag, uint64_t number) {
   return *request;
 }
 
-// One part per stream at most, each with a header like `part`.
+// At most one part per stream, each with a header like `part`.
 void TcpConnection::sendParts(TcpRequest &request, Frame part, Batch &batch) {
   if (!request.large)
     becomeLarge(request);
@@ -174,7 +175,7 @@ void TcpConnection::sendParts(TcpRequest &request, Frame part, Batch &batch) {
   request.remaining = batch.size();
 }
 
-// Hands a whole small message to a receive.
+// Copies a complete small message into a receive.
 void TcpConnection::deliver(TcpRequest &request, const Unexpected &message) {
   request.total = message.bytes;
   if (message.bytes > request.capacity)
@@ -215,7 +216,7 @@ bool TcpConnection::matchUnexpected(TcpRequest &request, Batch &batch) {
   return true;
 }
 
-// Tells the peer, from time to time, that its small messages were taken.
+// Returns credit to the peer from time to time for small messages that were received.
 void TcpConnection::creditEager(uint64_t bytes, Batch &batch) {
   creditBytes_ += bytes;
   ++creditMessages_;
@@ -238,7 +239,7 @@ void TcpConnection::noteSize(uint64_t tag, bool large) {
     counted->large = large;
 }
 
-// Gives a small message whose payload has not begun to a receive.
+// Matches a small message whose payload has not been read with a receive.
 void TcpConnection::takeEager(TcpRequest &request, uint64_t bytes, Sink &sink) {
   request.total = bytes;
   request.patience = 0;
@@ -278,7 +279,7 @@ Status TcpConnection::onEager(const Frame &frame, Sink &sink, Batch &batch) {
   return {};
 }
 
-// Since its header came, the receive for it may have been posted.
+// The receive may have been posted since the header was read.
 void TcpConnection::findPlace(int stream, Sink &sink, bool intoMemory) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<Unexpected> message = sink.unexpected;

@@ -1,5 +1,5 @@
-// Large messages that go without question and answer: because the peer has told of the receive in
-// advance, or, within its credit, in the hope of one, where the parts wait in their sockets.
+// Large messages that are sent without asking: because the peer has announced the receive, or
+// within its credit, in which case the parts may wait in their sockets for a receive.
 
 #include "runtime/net/tcp/connection.h"
 
@@ -13,7 +13,7 @@ using wire::FrameType;
 
 namespace {
 
-// Less than this is there soon enough when it is asked for.
+// Smaller messages are fast enough if they are announced first.
 constexpr uint64_t kPushBytes = 64 << 10;
 
 Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
@@ -22,14 +22,14 @@ Status violation(const char *what) { return {kCollPeer, std::string("protocol: "
 
 //===-- receives that are told of --------------------------------------------------===//
 
-// The peer's receive for a message that is about to go; each is asked for once.
+// Takes the peer's receive for a message that is about to be sent, at most once each.
 std::optional<TcpConnection::ReadyReceive> TcpConnection::takeReady(uint64_t tag, uint64_t number) {
   return takeFirst(ready_, [&](const ReadyReceive &ready) {
     return ready.tag == tag && ready.number == number;
   });
 }
 
-// Tells the peer of a receive, if large messages come with its tag: small ones go at
+// Announces a receive to the peer if large messages arrive with its tag. Small ones are sent at
 // once anyway.
 void TcpConnection::tell(TcpRequest &request, Batch &batch) {
   Numbers::Tag *counted = request.number ? received_.find(request.tag) : nullptr;
@@ -46,8 +46,8 @@ void TcpConnection::tell(TcpRequest &request, Batch &batch) {
   batch.push_back({0, outgoingFrame(frame)});
 }
 
-// The message for a receive of the peer that was announced before the peer told of the receive. The
-// peer does not answer the announcement if the message fits.
+// Finds the message for a receive of the peer that the peer announced before it saw our
+// announcement. The peer does not answer the announcement if the message fits.
 TcpRequest *TcpConnection::takeAsked(const Frame &ready) {
   return takeFirst(asked_,
                    [&](const TcpRequest *one) {
@@ -63,7 +63,7 @@ Status TcpConnection::onReady(const Frame &frame, Batch &batch) {
     return {};
   counted->told = true;
   if (frame.key <= counted->count) {
-    // Else the message went another way before this came.
+    // Otherwise the message was sent another way before this frame arrived.
     if (TcpRequest *request = takeAsked(frame)) {
       request->open = false;
       sendParts(*request, dataFrame(frame.id, request->total, frame.key), batch);
@@ -76,8 +76,8 @@ Status TcpConnection::onReady(const Frame &frame, Batch &batch) {
   return {};
 }
 
-// Whether the peer needs no answer: it has been told of the receive, or will be with what is on its
-// way. Its data, on other streams, may have come before.
+// Whether the peer needs no answer: it has seen the announcement of the receive, or will see it.
+// Its data may already have arrived on other streams.
 bool TcpConnection::isAnswered(const Frame &rts) {
   if (rts.key == 0)
     return false;
@@ -95,7 +95,7 @@ bool TcpConnection::isAnswered(const Frame &rts) {
   return true;
 }
 
-// The first part of a message that was not announced.
+// Takes the first part of a message that was not announced.
 bool TcpConnection::takeTold(TcpRequest &request, const Frame &data) {
   uint64_t total = data.tag;
   if (!fitsTold(total, request.capacity) || overtaken_.size() >= kMaxRequests)
@@ -131,7 +131,7 @@ void TcpConnection::push(TcpRequest &request, uint64_t tag, uint64_t number, Bat
 
 //===-- the receiver --------------------------------------------------------------===//
 
-// From now on its parts go into the receive.
+// From now on the message's parts go into the receive.
 void TcpConnection::claim(TcpRequest &request, Unexpected &message) {
   request.total = message.bytes;
   if (message.bytes > request.capacity) {
@@ -149,7 +149,7 @@ void TcpConnection::claim(TcpRequest &request, Unexpected &message) {
   message.waiting = 0;
 }
 
-// Where the payload of a part goes that a stream is about to read.
+// Says where the payload goes that a stream is about to read.
 void TcpConnection::place(int stream, Sink &sink) {
   std::shared_ptr<Unexpected> message = sink.unexpected;
   if (message->data) {

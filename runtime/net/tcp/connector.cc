@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kHandleMagic = 0x50544c43; // "CLTP"
 constexpr int64_t kFirstPauseUs = 1'000, kLongestPauseUs = 200'000;
 
-// The streams of one connection on their way. One lock for all of them.
+// The streams of one connection that are being connected, under one lock.
 class Core final : public std::enable_shared_from_this<Core> {
 public:
   Core(Shared &shared, const HandleContent &peer, const Secret &secret)
@@ -21,7 +21,7 @@ public:
 
   Status start();
   void stop();
-  // The sockets, once they are all there; none before.
+  // The sockets, once all are connected; none before.
   Result<std::vector<Fd>> take();
 
 private:
@@ -42,7 +42,7 @@ private:
   std::vector<Fd> done_;
   size_t numDone_ = 0;
   std::vector<std::shared_ptr<Attempt>> attempts_;
-  std::vector<int64_t> pausesUs_; // before the next attempt
+  std::vector<int64_t> pausesUs_; // pause before the next attempt, by stream
 };
 
 // One stream: connects, then proves the secret.
@@ -70,8 +70,7 @@ public:
     case Handshake::State::Done:
       return finish({});
     case Handshake::State::Failed:
-      // The listener drops unproven connections while strangers flood it, and has no room for
-      // more than it can accept: again.
+      // A flooded listener drops unproven connections, so the attempt is repeated.
       if (shake_.failure().code() == kCollLink && nowUs() < core_->deadlineUs_) {
         over_ = true;
         core_->poller_.remove(id_, fd_);
@@ -87,7 +86,7 @@ public:
       finish({kCollTimeout, "the peer does not complete the connection"});
   }
 
-  // After the core was stopped. A socket that was handed on is no longer this one's.
+  // Called after the core was stopped. A socket that was handed over is not closed.
   void drop() {
     if (!over_)
       core_->poller_.remove(id_, fd_);
@@ -118,7 +117,7 @@ private:
   bool connected_ = false, over_ = false;
 };
 
-// Between two attempts of a stream.
+// The pause between two attempts of a stream.
 class Core::Pause final : public PollHandler {
 public:
   Pause(std::shared_ptr<Core> core, uint32_t index)
@@ -151,7 +150,7 @@ Status Core::start() {
   return {};
 }
 
-// Under the lock.
+// The caller holds the lock.
 Status Core::begin(uint32_t index) {
   Result<Fd> fd = startConnect(peer_.address);
   if (!fd.ok())
@@ -162,7 +161,8 @@ Status Core::begin(uint32_t index) {
   return poller_.add(attempt->id(), raw, EPOLLOUT, attempt, deadlineUs_);
 }
 
-// Under the lock. The pauses double, so that nobody is flooded by those whom it has no room for.
+// The caller holds the lock. The pauses double, so that a listener whose backlog is full is not
+// flooded.
 Status Core::beginLater(uint32_t index) {
   int64_t &pauseUs = pausesUs_[index];
   auto pause = std::make_shared<Pause>(shared_from_this(), index);

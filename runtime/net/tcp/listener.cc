@@ -13,9 +13,9 @@ namespace coll::net::tcp {
 namespace {
 
 constexpr size_t kMaxVisitors = 256;
-constexpr size_t kMaxAssemblies = 256; // connections of which a part is there
+constexpr size_t kMaxAssemblies = 256; // connections of which some streams have arrived
 
-// One lock for everything; handshakes are short and never wait.
+// One lock protects everything; handshakes are short and never wait.
 class Core final : public PollHandler, public std::enable_shared_from_this<Core> {
 public:
   Core(Shared &shared, Fd fd, uint64_t number, uint32_t streams, const Secret &secret)
@@ -24,7 +24,7 @@ public:
 
   Status start() { return poller_.add(id_, fd_.get(), EPOLLIN, shared_from_this()); }
   void stop();
-  // The sockets of the next whole connection, or none.
+  // The sockets of the next complete connection, or none.
   std::vector<Fd> takeReady();
 
   void onEvents(uint32_t events) override;
@@ -158,7 +158,8 @@ void Core::welcome(Fd fd) {
     forget(*visitor);
 }
 
-// Chosen at random, so that a flood cannot aim at an honest peer, which tries again.
+// Evicts a connection chosen at random, so that a flood cannot aim at an honest peer, which
+// retries.
 void Core::evictOne() {
   shared_.log.warn("tcp: too many unproven connections; one gave way");
   forget(*visitors_[random_() % visitors_.size()]);

@@ -1,5 +1,5 @@
-// listener.h - connections that come in: each stream proves the secret, then the
-// streams of one connection are put together.
+// listener.h - incoming connections: each stream proves the secret, then the streams of one
+// connection are put together.
 
 #ifndef COLL_RUNTIME_NET_TCP_LISTENER_H
 #define COLL_RUNTIME_NET_TCP_LISTENER_H
@@ -12,12 +12,12 @@
 
 namespace coll::net::tcp {
 
-// What a Handle holds: magic, version, streams, then what every listener says.
+// The content of a Handle: magic, version, streams, and what every listener adds.
 struct HandleContent : ListenerHandle {
   uint32_t streams = 0; // of a connection, the control stream included
 };
 Handle encodeHandle(const HandleContent &content);
-// Nullopt where the handle is none of this transport.
+// Nullopt if the handle belongs to another transport.
 std::optional<HandleContent> decodeHandle(const Handle &handle);
 
 Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device);

@@ -1,4 +1,4 @@
-// region.h - registered memory, and what keeps it while a socket works on it.
+// region.h - registered memory, kept alive while a socket works on it.
 
 #ifndef COLL_RUNTIME_NET_TCP_REGION_H
 #define COLL_RUNTIME_NET_TCP_REGION_H
@@ -13,7 +13,7 @@
 
 namespace coll::net::tcp {
 
-// A socket call on the memory holds `use` shared, and looks at `alive` first under it.
+// A socket call on the memory holds `use` shared and checks `alive` under it.
 struct Region final : Memory {
   RemoteKey remoteKey() const override { return key; }
   bool covers(uint64_t offset, uint64_t bytes) const {
@@ -26,20 +26,20 @@ struct Region final : Memory {
   std::shared_mutex use;
 };
 
-// All memory that peers may name. Any thread.
+// All memory that peers may access by key. Any thread may call it.
 class RegionTable {
 public:
   void add(const std::shared_ptr<Region> &region) {
     std::lock_guard<std::mutex> lock(mutex_);
     regions_[region->key.key] = region;
   }
-  // Null where there is none.
+  // Null if there is no such region.
   std::shared_ptr<Region> find(uint64_t key) const {
     std::lock_guard<std::mutex> lock(mutex_);
     auto it = regions_.find(key);
     return it == regions_.end() ? nullptr : it->second;
   }
-  // Returns once no socket call works on the memory, and none will.
+  // Returns when no socket call works on the memory and none can start.
   void remove(const Region &region) {
     std::shared_ptr<Region> keep;
     {

@@ -1,4 +1,4 @@
-// request.h - an operation under way on a tcp connection.
+// request.h - a request in flight on a tcp connection.
 
 #ifndef COLL_RUNTIME_NET_TCP_REQUEST_H
 #define COLL_RUNTIME_NET_TCP_REQUEST_H
@@ -17,14 +17,14 @@ namespace coll::net::tcp {
 
 inline constexpr int kMaxSegments = kMaxRequestSegments;
 inline constexpr uint32_t kMaxRequests = 256; // in each direction
-inline constexpr uint32_t kMaxParts = 16;     // of a message that are remembered for profilers
+inline constexpr uint32_t kMaxParts = 16; // parts of a message that are remembered for profilers
 
 // Fields change under the connection's lock, except the atomics. The buffers may be
 // used by streams, unlocked, while parts are outstanding.
 struct TcpRequest final : BufferRequest {
   bool open = false;      // Send: waits for Cts. Recv, Read: takes Data
-  bool told = false;      // Recv: the peer was told of it, and may send Data without asking
-  bool announced = false; // Recv, told: its message's Rts has come
+  bool told = false;      // Recv: announced to the peer, which may send Data without asking
+  bool announced = false; // Recv, told: the Rts frame of its message has arrived
   bool large = false;     // Send: in parts
   uint32_t stripes = 0;   // Write: parts that the peer acknowledges
   uint32_t acks = 0;
@@ -33,8 +33,8 @@ struct TcpRequest final : BufferRequest {
   std::atomic<uint64_t> remaining{0}; // parts: bytes to come, or pieces to go
   std::atomic<uint32_t> badPart{0};   // a FrameCode
 
-  // Of so many tests, one looks at stream 0, whatever the request waits for there; 0: each does.
-  // Only where one thread tests on many connections.
+  // One in this many tests reads stream 0, depending on what the request waits for there; 0: each
+  // test does. Only used if one thread tests many connections.
   static constexpr uint32_t kToldPatience = 4, kDataPatience = 16;
   std::atomic<uint32_t> patience{0}, tests{0};
   bool wantsLook() {
@@ -42,7 +42,7 @@ struct TcpRequest final : BufferRequest {
     return most == 0 || tests.fetch_add(1, std::memory_order_relaxed) % most == most - 1;
   }
 
-  // What travels where. A part is written before numParts tells of it.
+  // Bytes that travel on one stream. A part is written before numParts includes it.
   struct Part {
     uint32_t stream = 0;
     uint64_t bytes = 0;
@@ -52,7 +52,8 @@ struct TcpRequest final : BufferRequest {
   std::array<Part, kMaxParts> parts;
   std::atomic<uint32_t> numParts{0};
 
-  // Under the connection's lock. Returns its number; kMaxParts where there is no room.
+  // The caller holds the connection's lock. Returns the part's number; kMaxParts if there is no
+  // room.
   uint32_t addPart(uint32_t stream, uint64_t bytes) {
     uint32_t number = numParts.load(std::memory_order_relaxed);
     if (number == kMaxParts)
@@ -91,22 +92,22 @@ struct TcpRequest final : BufferRequest {
   }
 };
 
-// A message that came before its receive, or comes in parts without being asked for. Under the
-// connection's lock; `data` is written by the streams until `complete`.
+// A message that arrived before its receive, or in parts without being asked for. Protected by the
+// connection's lock; the streams write `data` until `complete`.
 struct Unexpected {
   uint64_t tag = 0;
   uint64_t number = 0; // 0: not counted
   uint64_t bytes = 0;
   bool eager = true;
-  uint64_t senderId = 0;           // where not eager
+  uint64_t senderId = 0;           // if not eager
   std::unique_ptr<uint8_t[]> data; // once its payload begins
   uint64_t arrived = 0;            // bytes in `data`
   bool complete = false;
-  // In parts (Push): bytes that headers have announced, and those of them that have a place.
+  // Push, in parts: bytes that headers have announced, and how many of those have a destination.
   bool pushed = false, refused = false; // refused: too long for its receive
   uint64_t promised = 0, placed = 0;
-  uint32_t waiting = 0;          // streams whose payload has no place yet, one bit each
-  TcpRequest *claimed = nullptr; // the receive that it belongs to
+  uint32_t waiting = 0;          // streams whose payload has no destination yet, one bit each
+  TcpRequest *claimed = nullptr; // the receive that it was matched with
 };
 
 } // namespace coll::net::tcp

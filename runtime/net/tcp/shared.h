@@ -14,11 +14,11 @@
 
 namespace coll::net::tcp {
 
-// Notices that large messages leave over several connections at once. One thread may post them all,
-// so it had better not move the data of one while the others wait.
+// Notices that large messages are sent over several connections at once. If one thread posts them
+// all, it should not move the data of one while the others wait.
 class Crowd {
 public:
-  // `connection` sends one. Whether others do, or did lately.
+  // `connection` sends one. Returns whether others do, or did lately.
   bool isMetBy(const void *connection) {
     constexpr int64_t kTogetherUs = 100, kMemoryUs = 10'000;
     int64_t now = nowUs();
@@ -40,11 +40,11 @@ struct Shared {
 
   // Spreads the streams over the threads.
   Poller &nextPoller() { return *pollers[next.fetch_add(1) % pollers.size()]; }
-  // Half the threads away from the last one given, so that a socket's two directions, if
-  // both are busy, have a thread each.
+  // A poller half the threads away from the last one, so that the two directions of a socket have a
+  // thread each if both are busy.
   Poller &otherPoller() { return *pollers[(next + pollers.size() / 2 - 1) % pollers.size()]; }
 
-  TcpOptions options; // with the number of sockets that it stands for
+  TcpOptions options; // with the number of sockets resolved
   bool oneSocket = false;
   std::optional<Secret> secret; // none: each listener has its own
   std::vector<DeviceProperties> devices;

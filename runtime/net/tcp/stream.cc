@@ -14,12 +14,12 @@ namespace {
 
 constexpr size_t kMaxQueued = 16384;
 constexpr size_t kMaxPieces = 128;
-// So much of what may wait for others does not: a larger call saves nothing.
+// Deferred frames are written once they have this many bytes: a larger call saves nothing.
 constexpr uint64_t kTogetherBytes = 128 << 10;
-// How long a closed connection waits for its peer to take what is on the way.
+// How long a closed connection waits for its peer to read what is in flight.
 constexpr int64_t kLingerUs = 2'000'000;
-// So many pokes between two looks of the poller, and the pokers read alone until, at a
-// look after kLookUs, there were fewer.
+// After this many calls of poke() between two looks of the poller, only the callers read, until a
+// look after kLookUs finds fewer calls.
 constexpr uint64_t kBusyPokes = 8;
 constexpr int64_t kLookUs = 1000;
 
@@ -32,12 +32,12 @@ Stream::Stream(TcpConnection &connection, Fd fd, Poller &rxPoller, Poller &txPol
       index_(index), buffer_(rxBytes) {}
 
 Status Stream::start() {
-  // A peer that is gone already must not end the stream between the two calls.
+  // A peer that has already left must not end the stream between the two calls.
   std::lock_guard<std::mutex> rx(rx_);
   COLL_RETURN_IF_ERROR(rxPoller_.add(rxId_, fd_.get(), EPOLLIN, shared_from_this()));
   if (&rxPoller_ != &txPoller_)
     COLL_RETURN_IF_ERROR(txPoller_.add(txId_, fd_.get(), 0, shared_from_this()));
-  // A stream that has started already may have queued an answer here, which no poller was told of.
+  // A stream that has already started may have queued an answer here, which no poller knows about.
   std::lock_guard<std::mutex> tx(tx_);
   if (!over_ && !queue_.empty())
     flushOrBreak();
@@ -73,7 +73,7 @@ void Stream::onEvents(uint32_t events) {
 }
 
 void Stream::onPosted() {
-  // Only one thread reads: it has parked the stream before it gets here.
+  // Only this thread reads: it has parked the stream before.
   if (parked_ && rxPoller_.isOwnThread()) {
     std::lock_guard<std::mutex> rx(rx_);
     unpark(/*intoMemory=*/false);
@@ -82,7 +82,7 @@ void Stream::onPosted() {
   flushOrBreak();
 }
 
-// Under rx.
+// The caller holds rx.
 void Stream::handOver(bool toPokers) {
   if (handedOver_ == toPokers || !connection_)
     return;
@@ -146,8 +146,8 @@ void Stream::shut() {
     ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
-// Under rx. The last stream to end fails what is left of the connection's requests, so
-// this one has to let go of their buffers first.
+// The caller holds rx. The last stream to end fails the remaining requests, so this one has to
+// release their buffers first.
 void Stream::end(Io how) {
   TcpConnection *connection;
   {
@@ -179,7 +179,7 @@ void Stream::detach() {
     flush();
     bool whole = queue_.empty();
     ::shutdown(fd_.get(), whole ? SHUT_WR : SHUT_RDWR);
-    // Only the reading side matters from now on: it waits for the peer's end.
+    // Only the reading side matters from now on: it waits for the peer to end.
     armed_ = handedOver_ = parked_ = false;
     listen();
     setEnd(nowUs() + kLingerUs);
@@ -216,7 +216,7 @@ bool Stream::enqueue(Outgoing outgoing, When when) {
   return true;
 }
 
-// Nobody may poke: the poller's thread looks, once. Under tx.
+// If no caller pokes, the poller's thread looks once. The caller holds tx.
 void Stream::defer() {
   if (deferred_.exchange(true))
     return;
@@ -250,7 +250,7 @@ void Stream::arm(bool out) {
     listen();
 }
 
-// Tells the pollers what to look for. Under tx.
+// Tells the pollers which events to wait for. The caller holds tx.
 void Stream::listen() {
   uint32_t in = handedOver_ || parked_ ? 0u : EPOLLIN, out = armed_ && !handedOver_ ? EPOLLOUT : 0u;
   if (&rxPoller_ == &txPoller_)
@@ -259,7 +259,7 @@ void Stream::listen() {
   txPoller_.modify(txId_, fd_.get(), out);
 }
 
-// Under tx.
+// The caller holds tx.
 Stream::Io Stream::flush() {
   if (over_ || !connection_)
     return Io::Again;
@@ -300,7 +300,7 @@ void Stream::sent(size_t bytes) {
     bytes -= payload;
     if (front.headerSent < wire::Frame::kBytes || front.remaining > 0)
       return;
-    // The request may be gone as soon as its last part is finished.
+    // The request may be freed as soon as its last part is finished.
     if (front.request) {
       front.request->endPart(front.part);
       front.request->finishPart(1);
@@ -309,7 +309,7 @@ void Stream::sent(size_t bytes) {
   }
 }
 
-// A part of what a peer reads from registered memory.
+// A part of registered memory that a peer reads.
 Stream::Io Stream::writeRegion(Outgoing &outgoing) {
   std::shared_lock<std::shared_mutex> use(outgoing.region->use);
   if (!outgoing.region->alive) {

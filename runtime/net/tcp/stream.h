@@ -1,7 +1,7 @@
 // stream.h - one socket of a tcp connection: frames in, frames out.
 //
-// Locks, in the order in which they may be taken: a stream's rx, then any stream's tx,
-// then the connection's. None of them is held while something waits for a peer.
+// Locks, in the order in which they may be taken: a stream's rx, then any stream's tx, then the
+// connection's. No thread holds one while it waits for a peer.
 
 #ifndef COLL_RUNTIME_NET_TCP_STREAM_H
 #define COLL_RUNTIME_NET_TCP_STREAM_H
@@ -21,13 +21,14 @@ namespace coll::net::tcp {
 
 class TcpConnection;
 
-// Where the payload of the frame that is being read goes.
+// The destination of the payload of the frame that is being read.
 struct Sink {
-  // Waiting: for a receive; read once that is posted, or after a while into memory.
+  // Waiting: the payload has no receive. It is read when one is posted, or after a while into
+  // memory.
   enum class Kind { None, Request, Unexpected, Region, Discard, Waiting };
   Kind kind = Kind::None;
   wire::Frame frame;
-  uint64_t offset = 0; // of the next byte, in the request, the message or the region
+  uint64_t offset = 0; // of the next byte in the destination
   uint64_t remaining = 0;
   TcpRequest *request = nullptr;
   uint32_t part = kMaxParts; // of the request
@@ -35,68 +36,71 @@ struct Sink {
   std::shared_ptr<Region> region;
 };
 
-// A frame to write, with the place of its payload.
+// A frame to write, and the source of its payload.
 struct Outgoing {
   uint8_t header[wire::Frame::kBytes];
   size_t headerSent = 0;
-  uint64_t offset = 0; // of the next byte, in the request or in what is read
+  uint64_t offset = 0; // of the next byte, in the request or in the region
   uint64_t remaining = 0;
-  TcpRequest *request = nullptr;  // payload, and what to finish by one part when sent
+  // source of the payload; one part of it finishes when the frame is sent
+  TcpRequest *request = nullptr;
   uint32_t part = kMaxParts;      // of the request
-  std::shared_ptr<Region> region; // or: payload,
-  RemoteRows rows;                // which these of it are
-  std::shared_ptr<void> token;    // lives until the frame is gone
+  std::shared_ptr<Region> region; // or this is the source of the payload,
+  RemoteRows rows;                // and these are its rows
+  std::shared_ptr<void> token;    // keeps something alive until the frame is gone
 };
 
 // A frame without payload, and one with a part of a request.
 Outgoing outgoingFrame(const wire::Frame &frame);
-// The header of parts that were asked for. `total` goes along where the receiver does not know it,
-// and the message's number where it was announced nevertheless.
+// The header of requested parts. `total` is included if the receiver does not know it, and the
+// message's number if it was announced as well.
 wire::Frame dataFrame(uint64_t receiverId, uint64_t total, uint64_t announced = 0);
 Outgoing outgoingPart(const wire::Frame &frame, TcpRequest &request, uint64_t offset);
 
 // When a frame is to be written.
 enum class When {
-  Now,          // by the caller, as far as the socket takes it
-  Soon,         // by the poller's thread or, with others, by the next poke
-  Together,     // with others: by the next poke, or once they are many; within a look
-  AfterReading, // by the caller, who is reading from this stream
+  Now,  // by the caller, as far as the socket accepts it
+  Soon, // by the poller's thread or, with others, by the next poke()
+  // batched with others: by the next poke(), or when there are many; at the latest by the next look
+  Together,
+  AfterReading, // by the caller, which is reading from this stream
 };
 
 class Stream final : public PollHandler, public std::enable_shared_from_this<Stream> {
 public:
-  // rxBytes: how much to read ahead of a payload. A frame's header alone: nothing is
-  // copied; more: small payloads come with their header in one call.
-  // Reading and writing are served by a poller each, which may be one and the same.
+  // rxBytes: how much to read ahead of a payload. With the size of a header nothing is copied; with
+  // more, small payloads are read with their header in one call. rxPoller and txPoller may be the
+  // same.
   Stream(TcpConnection &connection, Fd fd, Poller &rxPoller, Poller &txPoller, int index,
          size_t rxBytes);
 
   Status start();
-  // From any thread. False: too much is queued; the peer does not read.
+  // Any thread may call it. False if too much is queued because the peer does not read.
   bool enqueue(Outgoing outgoing, When when);
-  // Payload that waits to be written or was promised: for streams of large data.
+  // Payload that waits to be written or was promised, for streams of large data.
   void promise(uint64_t bytes) { queuedBytes_ += bytes; }
   uint64_t queuedBytes() const { return queuedBytes_.load(std::memory_order_relaxed); }
-  // Reads what is there unless another thread does. Called often enough, it takes the
-  // reading over from the poller's thread, which then costs nobody a wake-up.
+  // Reads what has arrived unless another thread is reading. If it is called often enough, it takes
+  // over reading from the poller's thread, which saves wake-ups.
   void poke();
-  // Writes what waits for a poke.
+  // Writes the frames that wait for a poke().
   void flushDeferred();
-  // The receive that its payload waits for may be there. With the connection's lock held.
+  // The receive for the waiting payload may have been posted. The caller holds the connection's
+  // lock.
   void resume() { rxPoller_.post(rxId_); }
-  // Nobody will poke for a while: the poller's thread reads again.
+  // The caller will not call poke() for a while: the poller's thread reads again.
   void rest();
-  // Afterwards the stream touches neither the connection nor a buffer. What was written
-  // is delivered if the peer still reads it, unless a frame was cut off.
+  // After this call the stream uses neither the connection nor a buffer. Frames that were written
+  // completely are delivered if the peer still reads.
   void detach();
   // Ends both directions; the poller's thread notices.
   void shut();
-  // When to give the stream up.
+  // Sets the time at which the stream is given up.
   void setEnd(int64_t endUs);
   int index() const { return index_; }
-  // Frames that wait for others have found some: the next may wait, too.
+  // Whether deferred frames have met others lately, so that the next one may wait as well.
   bool isCrowd() const { return crowd_.load(std::memory_order_relaxed); }
-  // Whether the thread that writes is awake, and a call that wakes it for what will come.
+  // Whether the thread that writes is awake; wakes it for what will follow.
   bool writerAwake() const { return txPoller_.awake(); }
   void wakeWriter() { txPoller_.post(txId_); }
 
@@ -106,9 +110,9 @@ public:
 
 private:
   enum class Io { Again, Yield, Ended, Broken };
-  // One turn of a stream; then the others of its thread get theirs.
+  // Bytes that a stream moves in one turn, before the other streams of its thread.
   static constexpr uint64_t kTurnBytes = 4 << 20;
-  // How long payload that has no receive yet is left in its socket.
+  // How long payload without a receive stays in its socket.
   static constexpr int64_t kParkUs = 1000;
 
   Io readSome(bool poked);
@@ -135,31 +139,31 @@ private:
   TcpConnection *connection_; // null: detached. Read under rx or tx, written under both
   Fd fd_;
   Poller &rxPoller_, &txPoller_;
-  uint64_t rxId_, txId_; // equal where the pollers are
+  uint64_t rxId_, txId_; // equal if the pollers are
   int index_;
   std::atomic<int64_t> endUs_{0}; // 0: none
 
   std::mutex rx_;
   uint64_t pokes_ = 0, seenPokes_ = 0;
-  std::atomic<bool> crowded_{false};    // the poller met a poke
-  std::atomic<bool> handedOver_{false}; // the poller does not look for input
+  std::atomic<bool> crowded_{false};    // poke() found the poller reading
+  std::atomic<bool> handedOver_{false}; // the poller does not wait for input
   std::atomic<bool> parked_{false};     // payload waits for a receive: nothing is read
   std::vector<uint8_t> buffer_;
-  size_t begin_ = 0, end_ = 0; // of what was read ahead
-  bool drained_ = false;       // the last call took all there was
+  size_t begin_ = 0, end_ = 0; // of the bytes that were read ahead
+  bool drained_ = false;       // the last call took all that had arrived
   Sink sink_;
-  std::string why_; // where Broken
+  std::string why_; // if Broken
 
   std::mutex tx_;
   std::deque<Outgoing> queue_;
   std::atomic<uint64_t> queuedBytes_{0};
   std::atomic<bool> deferred_{false}; // frames wait for the next poke or the end of reading
-  uint64_t deferredBytes_ = 0;        // of those that wait for others
-  int deferredFrames_ = 0;            // as many
-  std::atomic<bool> crowd_{false};    // the last time, there were several
-  std::atomic<bool> armed_{false};    // frames wait for room: the poller or a poke tries
-  bool over_ = false;                 // the socket is closed
-  std::string txWhy_;                 // where writing failed
+  uint64_t deferredBytes_ = 0;        // bytes of the frames that wait for others
+  int deferredFrames_ = 0;            // number of such frames
+  std::atomic<bool> crowd_{false};    // the last time there were several such frames
+  std::atomic<bool> armed_{false}; // frames wait for room in the socket: the poller or poke() tries
+  bool over_ = false;              // the socket is closed
+  std::string txWhy_;              // if writing failed
 };
 
 } // namespace coll::net::tcp

@@ -1,4 +1,4 @@
-// How a stream reads: frames into its buffer, payload straight to where it belongs.
+// The reading side of a stream: frames into its buffer, payload straight to its destination.
 
 #include "runtime/net/tcp/connection.h"
 #include "runtime/net/tcp/stream.h"
@@ -15,12 +15,12 @@ namespace coll::net::tcp {
 
 namespace {
 
-// A payload for which a call of its own is worth less than a copy.
+// A larger payload is worth a system call of its own; a smaller one is copied.
 constexpr uint64_t kLargeBytes = 4096;
 
 } // namespace
 
-// The payload that was announced has no receive yet. Under rx, as is unpark().
+// The payload that was announced has no receive yet. The caller of park() and unpark() holds rx.
 void Stream::park() {
   std::lock_guard<std::mutex> tx(tx_);
   if (over_)
@@ -56,8 +56,8 @@ Stream::Io Stream::received(ssize_t count) const {
   return errno == EAGAIN || errno == EINTR ? Io::Again : Io::Broken;
 }
 
-// Under rx. Who pokes has receives to post once others have ended: what comes after those
-// may well be for them, and is left where it is until the next poke.
+// The caller holds rx. After poke() has finished a receive, its caller may post another for the
+// next message, so that message stays in the socket until the next poke().
 Stream::Io Stream::readSome(bool poked) {
   if (!fd_.valid())
     return Io::Again;
@@ -121,7 +121,7 @@ Stream::Io Stream::readMore(uint64_t &budget) {
   return received(count);
 }
 
-// Moves payload out of what was read ahead.
+// Moves payload out of the read-ahead buffer.
 uint64_t Stream::copyBuffered(uint64_t bytes) {
   const uint8_t *from = buffer_.data() + begin_;
   switch (sink_.kind) {
@@ -151,7 +151,7 @@ uint64_t Stream::copyBuffered(uint64_t bytes) {
   return bytes;
 }
 
-// Payload goes straight to where it belongs; the next header comes with its last part.
+// Payload goes straight to its destination; the next header is read with its last part.
 Stream::Io Stream::readPayload(uint64_t &budget) {
   if (sink_.kind == Sink::Kind::Unexpected && sink_.offset == 0)
     connection_->findPlace(index_, sink_, /*intoMemory=*/true);
@@ -182,7 +182,7 @@ Stream::Io Stream::readPayload(uint64_t &budget) {
       pieces[0] = {sink_.region->data + sink_.offset, bytes};
     else
       pieces[0] = {trash, bytes = std::min<uint64_t>(bytes, sizeof(trash))};
-    // Large ones are seldom alone, and what is read ahead of their payload is copied.
+    // Large messages are seldom alone, and what is read ahead of their payload would be copied.
     size_t ahead = sink_.frame.bytes < kLargeBytes ? buffer_.size() : wire::Frame::kBytes;
     if (bytes < sink_.remaining)
       ahead = 0;

@@ -20,13 +20,13 @@ class TcpTransport final : public Transport {
 public:
   explicit TcpTransport(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
-  // Gives the last messages of closed connections time to leave.
+  // Gives the last messages of closed connections time to be sent.
   ~TcpTransport() override {
     int64_t end = nowUs() + 2'000'000;
     for (const std::unique_ptr<Poller> &poller : shared_->pollers)
       while (poller->numHandlers() > 0 && nowUs() < end)
         std::this_thread::sleep_for(std::chrono::microseconds(200));
-    // All threads before any poller goes: a stream's two directions have one each.
+    // All threads end before any poller is destroyed: the two directions of a stream have one each.
     for (const std::unique_ptr<Poller> &poller : shared_->pollers)
       poller->stop();
   }
@@ -95,16 +95,16 @@ int usableCores() {
 
 constexpr double kFewCores = 2;
 
-// How many threads serve the sockets. Copying a socket's data keeps a core busy, and who
-// has nothing to copy sleeps.
+// How many threads serve the sockets. Copying a socket's data keeps a core busy; a thread with
+// nothing to copy sleeps.
 int progressThreads(const TcpOptions &options) {
   if (options.threads > 0)
     return options.threads;
   return options.oneSocket() ? 1 : std::clamp(usableCores(), 2, 16);
 }
 
-// Threads that look for work take cores from those that have some, unless there are
-// plenty: a machine has several processes of a job. Of two, a quarter of the cores is left.
+// Threads that poll take cores from threads that work, unless cores are plenty: a machine runs
+// several processes of a job. With two processes a quarter of the cores is left.
 int64_t spinFor(int threads, int64_t chosenUs) {
   return 3 * usableCores() >= 8 * threads ? chosenUs : 0;
 }
