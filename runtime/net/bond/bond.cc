@@ -37,7 +37,7 @@ public:
     COLL_RETURN_IF_ERROR(check(device));
     return bond::makeConnector(shared_, device, handle);
   }
-  // Host memory that is registered on one device of a transport serves them all.
+  // Host memory that is registered on one device of a transport can be used with all of them.
   Result<Memory *> regMr(int device, const MemoryRegion &region) override {
     COLL_RETURN_IF_ERROR(check(device));
     if (region.kind != MemoryKind::Host)
@@ -50,8 +50,8 @@ public:
   }
 
 private:
-  // The first, and then those after it that are other interfaces: one with an address of IPv4
-  // and one of IPv6 is two devices, and one cable.
+  // The device itself, and then the next ones that are other interfaces: one interface with an IPv4
+  // and an IPv6 address is two devices, and one cable.
   static std::vector<int> choose(const std::vector<DeviceProperties> &below, size_t first,
                                  size_t rails) {
     std::vector<int> chosen;
@@ -89,7 +89,7 @@ private:
 
   const std::unique_ptr<Transport> inner_;
   bond::Shared shared_;
-  Keeper keeper_; // first to go: what it keeps uses the others
+  Keeper keeper_; // destroyed first: the connections that it keeps use the others
 };
 
 } // namespace

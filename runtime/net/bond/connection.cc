@@ -1,4 +1,4 @@
-// Requests of the application, and the connection's life.
+// Requests of the application, and the life of the connection.
 
 #include "runtime/net/bond/connection.h"
 
@@ -10,9 +10,9 @@ namespace coll::net::bond {
 
 namespace {
 
-// A connection that has nothing to do is looked after more seldom.
+// An idle connection is ticked less often.
 constexpr uint32_t kIdleTicks = 16;
-// What a closed connection has for what it still owes its peer; as tcp has.
+// How long a closed connection may take to deliver what it owes its peer; the same as in tcp.
 constexpr int64_t kLingerUs = 2'000'000;
 
 // The application's end.
@@ -75,7 +75,7 @@ BondConnection::create(const Identity &identity, std::vector<std::unique_ptr<Con
 
 //===-- requests ----------------------------------------------------------------===//
 
-// Null where no request is free.
+// Null if no request is free.
 BondRequest *BondConnection::begin(Kind kind, const Segment *segments, int count, uint64_t total) {
   const bool isInbound = kind == Kind::Recv || kind == Kind::Read;
   BondRequest *request = (isInbound ? inbound_ : outbound_).take();
@@ -126,7 +126,7 @@ Result<Request *> BondConnection::isend(const Segment *segments, int count, uint
   request->parts = divide(*total, rails.size());
   for (Part &part : request->parts)
     frame.rails[frame.count++] = part.rail = rails[static_cast<size_t>(&part - &request->parts[0])];
-  // A buffer that no device takes is refused before the peer hears of the message.
+  // A buffer that no device accepts is refused before the peer is told of the message.
   if (!request->parts.empty())
     if (Status refused = post(*request, request->parts.front()); !refused.ok()) {
       --lastLarge_;
@@ -154,7 +154,7 @@ Result<Request *> BondConnection::irecv(const Segment *segments, int count, uint
     return static_cast<Request *>(nullptr);
   request->tag = tag;
   if (!matchUnexpected(*request)) {
-    // What came before the end may still be taken; nothing more will come after it.
+    // Messages that arrived before the end may still be received; no more will arrive.
     if (over_) {
       release(*request);
       return refusal();
@@ -178,7 +178,7 @@ Result<Request *> BondConnection::oneSided(Kind kind, const Segment *segments, i
   request->key = key;
   request->rows = rows;
   std::vector<uint8_t> rails = upRails();
-  // What wraps around is for the link to refuse, in one piece.
+  // The link refuses a range that wraps around; it is passed on in one piece.
   request->parts = divide(*total, rows.fit(*total, UINT64_MAX) ? rails.size() : 1, rows.rowBytes);
   if (request->parts.empty())
     request->parts.emplace_back(); // the key is checked all the same
@@ -218,7 +218,7 @@ Result<Completion> BondConnection::test(Request *opaque) {
   return outcome;
 }
 
-// Takes what has come, and moves on the request in question and one other.
+// Handles what has arrived, and progresses the given request and one other.
 void BondConnection::progress(BondRequest *focus) {
   for (size_t i = 0; i < rails_.size() && !over_; ++i) {
     if (!rails_[i].isUp)
@@ -283,14 +283,14 @@ void BondConnection::failAll(const Status &why) {
       request.isActive = false;
       if (request.kind == Kind::Free || !request.isPending() || !request.isAnswered)
         continue;
-      // The receiver's answer stands: it has come before the end.
+      // The receiver's answer arrived before the end, so it stands.
       request.verdict.ok() ? request.finish() : request.fail(request.verdict);
     }
     pool->failAll(why);
   }
 }
 
-// Afterwards no link touches a buffer.
+// Afterwards no link accesses a buffer.
 void BondConnection::fail(const Status &why) {
   if (over_)
     return;
@@ -328,8 +328,8 @@ void BondConnection::close() {
   failAll({kCollAborted, "the connection was closed"});
 }
 
-// Goes on with the links that touch none of the application's buffers, until the peer has what
-// was done before: it then closes its ends. What else it says is of no use.
+// Continues with the links that use none of the application's buffers, until the peer has received
+// what was done before; the peer then closes its ends. Its other frames are ignored.
 void BondConnection::startLingering() {
   lingerUntilUs_ = nowUs() + kLingerUs;
   for (Rail &rail : rails_)

@@ -1,7 +1,7 @@
 // connection.h - a connection over several links; bond.h says how.
 //
-// One lock for everything. Links are only called with it held, and never call back. The keeper
-// and the application's end share in it: it lives on after close() while the peer has not got
+// One lock protects everything. Links are only called with it held, and never call back. The keeper
+// and the application's end share ownership, so it outlives close() until the peer has received
 // everything.
 
 #ifndef COLL_RUNTIME_NET_BOND_CONNECTION_H
@@ -22,17 +22,17 @@
 
 namespace coll::net::bond {
 
-// What a protocol breach is.
+// The status for a breach of the protocol.
 Status violation(const char *what);
 
 class BondConnection final : public Kept {
 public:
-  // `links` by rail, null where one is missing; at least one is there. On the way between
-  // them is no message that was not received.
+  // `links` by rail, null if one is missing; at least one exists. No message is in flight on them
+  // that was not received.
   static Result<std::unique_ptr<Connection>> create(const Identity &identity,
                                                     std::vector<std::unique_ptr<Connection>> links);
 
-  // As of Connection.
+  // See Connection.
   Result<Request *> isend(const Segment *segments, int count, uint64_t tag);
   Result<Request *> irecv(const Segment *segments, int count, uint64_t tag);
   Result<Request *> oneSided(BondRequest::Kind kind, const Segment *segments, int count,
@@ -48,11 +48,11 @@ private:
   using Kind = BondRequest::Kind;
   using Stage = Part::Stage;
 
-  // A frame on its way; kept until the peer has acknowledged it.
+  // A frame in flight, kept until the peer has acknowledged it.
   struct Outgoing {
     Frame frame;
     std::vector<uint8_t> bytes;
-    BondRequest *request = nullptr; // a small message that is done once this has left
+    BondRequest *request = nullptr; // a small message that is done once this frame was sent
     Request *below = nullptr;       // while a link has it
     uint8_t rail = kNoRail;         // the link that has or had it
   };
@@ -60,36 +60,37 @@ private:
     uint8_t *at = nullptr;
     Request *below = nullptr;
   };
-  // A try to make a link anew.
+  // An attempt to make a link again.
   struct Mend {
     int64_t deadlineUs = 0;
-    std::unique_ptr<Listener> listener;   // the accepting end…
-    std::unique_ptr<Mailbox> visitor;     // …and who has come
-    std::unique_ptr<Connector> connector; // the connecting end…
+    std::unique_ptr<Listener> listener;   // accepting end: listens…
+    std::unique_ptr<Mailbox> visitor;     // …and reads the message of the incoming link
+    std::unique_ptr<Connector> connector; // connecting end: connects…
     std::shared_ptr<Outgoing> knock;      // …what it says…
-    std::unique_ptr<Connection> link;     // …over what it has made; the first to go
+    std::unique_ptr<Connection> link;     // …over this link; destroyed first
   };
   struct Rail {
     std::unique_ptr<Connection> link; // null: there never was one
     bool isUp = false;
-    bool isClosed = true;   // here
-    bool peerClosed = true; // there, as far as it has said so
+    bool isClosed = true;   // at this end
+    bool peerClosed = true; // at the peer's end, as far as it has said so
     std::vector<uint8_t> memory;
     std::deque<Slot> slots; // posted for frames, oldest first
     std::vector<uint8_t *> unposted;
     std::deque<std::shared_ptr<Outgoing>> sending; // oldest first
-    // Numbered frames since the link was made: sent, known to have arrived; come.
+    // Numbered frames since the link was made: sent, known to have arrived, received.
     uint64_t sent = 0, arrived = 0, came = 0;
-    uint64_t joined = 0; // the frame that says that there is such a link; for those after it
+    uint64_t joined = 0; // number of the frame that announces the link; later frames may use it
     uint64_t onTheWay() const { return sent - arrived; }
 
     std::unique_ptr<Mend> mend;
-    uint64_t attempt = 0;         // the last Mend's number
-    bool isInvited = false;       // …which the accepting end may say has joined
-    int retries = 0;              // in a row
-    int64_t nextUs = 0, upUs = 0; // when the next is due (0: not known); when the link came
+    uint64_t attempt = 0;   // number of the last Mend
+    bool isInvited = false; // the peer was invited, and may report that it has joined
+    int retries = 0;        // in a row
+    // when the next attempt is due (0: not known); when the link was made
+    int64_t nextUs = 0, upUs = 0;
   };
-  // A receive of no bytes for a part that nobody wants.
+  // A receive of no bytes for a part that is not wanted any more.
   struct Discard {
     size_t rail = 0;
     uint64_t tag = 0;
@@ -98,7 +99,7 @@ private:
   explicit BondConnection(const Identity &identity)
       : identity_(identity), properties_(identity.properties()) {}
 
-  // All with the lock held. connection.cc: requests, the end.
+  // The caller holds the lock of all functions below. connection.cc: requests, the end.
   BondRequest *begin(Kind kind, const Segment *segments, int count, uint64_t total);
   void release(BondRequest &request);
   Status refusal() const;
@@ -121,7 +122,7 @@ private:
   Status park(const Frame &frame, const uint8_t *payload, size_t bytes);
   Status unpark();
 
-  // control.cc: what frames do.
+  // control.cc: the effect of each frame.
   Status postSlots(Rail &rail);
   Status takeFrames(size_t number);
   Status dispatch(const Frame &frame, const uint8_t *payload);
@@ -131,7 +132,7 @@ private:
   Status onResend(const Frame &frame);
   Status onDown(const Frame &frame);
 
-  // data.cc: parts, and links that fail.
+  // data.cc: parts, and failed links.
   static std::vector<Part> divide(uint64_t bytes, size_t count, uint64_t unit = 0);
   std::vector<uint8_t> upRails();
   uint8_t nextRail();
@@ -151,7 +152,7 @@ private:
   void moveParts(BondRequest &request, size_t number);
   void askAgain(BondRequest &request, size_t part);
 
-  // mend.cc: links that are made anew.
+  // mend.cc: links that are made again.
   bool isMending() const;
   void mend();
   void giveUp(size_t number, const Status &why);
@@ -169,7 +170,7 @@ private:
   std::mutex mutex_;
   std::vector<Rail> rails_;
   size_t control_ = 0; // the rail that the last frame took
-  size_t turn_ = 0;    // of rails and active requests
+  size_t turn_ = 0;    // next rail and next active request
   int64_t nextMendUs_ = 0;
 
   RequestPool<BondRequest> outbound_{kMaxRequests}, inbound_{kMaxRequests};
@@ -178,24 +179,25 @@ private:
   std::deque<BondRequest *> posted_;                  // receives without a message
   std::list<Early> unexpected_;                       // messages that no receive has asked for
   std::list<Discard> discards_;
-  uint32_t announced_ = 0; // large ones among the unexpected
+  uint32_t announced_ = 0; // large messages in unexpected_
 
-  // What leaves: numbered frames that are not acknowledged; those before next_ have a link.
+  // Outgoing: numbered frames that are not acknowledged. Those before next_ have been given to a
+  // link.
   std::deque<std::shared_ptr<Outgoing>> unacked_;
   size_t next_ = 0;
   uint64_t lastSent_ = 0, acked_ = 0, lastLarge_ = 0;
   uint64_t eagerMessages_ = 0, eagerBytes_ = 0;       // sent so far
-  uint64_t peerTookMessages_ = 0, peerTookBytes_ = 0; // and what found a receive
-  uint64_t ackedMessages_ = 0, ackedBytes_ = 0;       // small ones that the peer has
-  // What comes.
+  uint64_t peerTookMessages_ = 0, peerTookBytes_ = 0; // how many of these found a receive
+  uint64_t ackedMessages_ = 0, ackedBytes_ = 0;       // small messages that the peer has received
+  // Incoming.
   uint64_t received_ = 0, peerLarge_ = 0;
-  std::map<uint64_t, Early> parked_; // frames behind one that has not come, by number
+  std::map<uint64_t, Early> parked_; // frames that arrived before an earlier one, by number
   uint64_t parkedBytes_ = 0;
   uint64_t cameMessages_ = 0, cameBytes_ = 0, tookMessages_ = 0, tookBytes_ = 0;
   uint64_t toldReceived_ = 0, toldMessages_ = 0, toldBytes_ = 0;
 
-  Status failure_; // the last link's
-  // Closed, and not over: what was done before is still on its way.
+  Status failure_; // that of the last link
+  // closed_ and not over_: what was done before close() is still in flight.
   bool over_ = false, closed_ = false;
   int64_t lingerUntilUs_ = 0;
   bool wasTested_ = false; // since the last tick

@@ -1,4 +1,4 @@
-// Frames: where they land, and what each kind of them does.
+// Frames: where they are received, and the effect of each kind.
 
 #include "runtime/net/bond/connection.h"
 
@@ -7,7 +7,7 @@ namespace coll::net::bond {
 namespace {
 
 constexpr size_t kSlots = 16;   // posted on each link
-constexpr size_t kMaxTurn = 64; // frames that are taken at once
+constexpr size_t kMaxTurn = 64; // frames that are handled in one turn
 
 } // namespace
 
@@ -34,14 +34,14 @@ Status BondConnection::postSlots(Rail &rail) {
   return {};
 }
 
-// Takes the frames that a link has, those included that came before it failed; gives the
-// reason why it has.
+// Handles the frames that a link has received, including those from before it failed; returns the
+// reason of its failure.
 Status BondConnection::takeFrames(size_t number) {
   Rail &rail = rails_[number];
   Status broken;
   if (rail.isUp && !rail.unposted.empty())
-    broken = postSlots(rail); // the link had no room for them
-  // A link that works waits for its next turn: a peer may send faster than this takes.
+    broken = postSlots(rail); // the link had no room for the receives
+  // One link must not keep the others waiting: a peer may send faster than this end receives.
   for (size_t turn = 0; !rail.slots.empty() && !over_ && !rail.isClosed; ++turn) {
     if (rail.isUp && turn == kMaxTurn)
       break;
@@ -64,7 +64,7 @@ Status BondConnection::takeFrames(size_t number) {
     if (Status posted = postSlots(rail); !posted.ok() && broken.ok())
       broken = posted;
     if (rail.isUp && parked_.size() > parked)
-      break; // another link has what comes first
+      break; // another link has the earlier frames
   }
   return broken;
 }
@@ -117,7 +117,7 @@ Status BondConnection::onLarge(const Frame &came) {
   for (size_t i = 0; i < frame.count; ++i) {
     if (frame.rails[i] >= rails_.size())
       return violation("a part on no link");
-    // It may be back before there is a receive; the part went over the link that was.
+    // The link may be back before there is a receive, but the part went over the old one.
     if (!rails_[frame.rails[i]].isUp)
       frame.rails[i] = kNoRail;
   }
@@ -157,7 +157,7 @@ Status BondConnection::onResend(const Frame &frame) {
   Part &part = it->second->parts[frame.part];
   if (!part.isLost)
     return violation("a part asked for again whose link works");
-  // Where that link has failed meanwhile, the peer will hear of it and ask again.
+  // If that link has failed meanwhile, the peer learns of it and asks again.
   if (!rails_[frame.rails[0]].isUp)
     return {};
   part.rail = frame.rails[0];
@@ -173,7 +173,7 @@ Status BondConnection::onDown(const Frame &frame) {
     return violation("the end of no link");
   rails_[number].peerClosed = true;
   railFailed(number, {kCollLink, "the link has failed at the peer's end"});
-  // Nothing of what this end did over it can arrive any more.
+  // Nothing that this end sent over the link can arrive any more.
   for (BondRequest *request : std::vector<BondRequest *>(active_))
     if (!over_ && request->isActive && request->isOneSided())
       moveParts(*request, number);

@@ -1,4 +1,4 @@
-// Large messages and one-sided operations, part by part; and links that fail.
+// Large messages and one-sided operations, part by part, and failed links.
 
 #include "runtime/net/bond/connection.h"
 
@@ -10,13 +10,13 @@ namespace coll::net::bond {
 
 namespace {
 
-// Less than this is not worth another link.
+// Smaller parts are not worth another link.
 constexpr uint64_t kPartBytes = 128 << 10;
 
-// Of a part, on whichever link it goes: at most once on each.
+// The tag of a part on every link. A part is sent at most once on each.
 uint64_t tagOf(uint64_t id, size_t part) { return id * BondOptions::kMaxRails + part; }
 
-// Errors that concern one request of a link alone.
+// Whether the error concerns one request of a link and not the link.
 bool isOfRequest(const Status &status) {
   return status.code() == kCollInvalidCall || status.code() == kCollMismatch ||
          status.code() == kCollUnsupported;
@@ -26,7 +26,7 @@ bool isOfRequest(const Status &status) {
 
 //===-- parts -------------------------------------------------------------------===//
 
-// `count` parts, or fewer; of whole units, if any, for which `bytes` has to be a multiple.
+// `count` parts or fewer, of whole units if `unit` is set; `bytes` is then a multiple of it.
 std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count, uint64_t unit) {
   std::vector<Part> parts;
   const auto whole = [unit](uint64_t place) { return unit ? place - place % unit : place; };
@@ -41,7 +41,7 @@ std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count, uint64_t 
   return parts;
 }
 
-// The rails that work, another one first each time.
+// The working rails, beginning with another one each time.
 std::vector<uint8_t> BondConnection::upRails() {
   std::vector<uint8_t> up;
   for (size_t i = 0; i < rails_.size(); ++i)
@@ -52,7 +52,7 @@ std::vector<uint8_t> BondConnection::upRails() {
   return up;
 }
 
-// One that works; where none does, the connection is about to end.
+// A working rail; if none works, the connection is about to end.
 uint8_t BondConnection::nextRail() {
   std::vector<uint8_t> up = upRails();
   return up.empty() ? uint8_t(0) : up.front();
@@ -80,11 +80,11 @@ void BondConnection::advance(BondRequest &request) {
     settle(request);
 }
 
-// An error is of the request. Where the link has no room, the part stays Ready.
+// A returned error concerns the request. If the link has no room, the part stays Ready.
 Status BondConnection::post(BondRequest &request, Part &part) {
   Segment pieces[kMaxRequestSegments];
   int count = 0;
-  // A sender that cannot give a part says so by an empty one.
+  // A sender that cannot send a part sends an empty one instead.
   if (request.verdict.ok())
     request.forEachPiece(part.offset, part.bytes, kMaxRequestSegments,
                          [&](size_t segment, uint8_t *at, uint64_t bytes) {
@@ -134,12 +134,12 @@ void BondConnection::testPart(BondRequest &request, Part &part) {
     refuse(request, {kCollMismatch, "the peer could not send from its buffer"});
 }
 
-// Ends the request if nothing of it is under way.
+// Ends the request if none of its parts is in flight.
 void BondConnection::settle(BondRequest &request) {
   if (!request.isActive || request.hasPart(Stage::Posted))
     return;
   if (request.kind == Kind::Send) {
-    // Parts that are still wanted leave first: the receiver waits for them, if only to drop them.
+    // Parts that are ready are sent first: the receiver waits for them, even if it drops them.
     if (!request.isAnswered || request.hasPart(Stage::Ready))
       return;
   } else if (request.verdict.ok() &&
@@ -159,7 +159,7 @@ void BondConnection::settle(BondRequest &request) {
 
 //===-- receiving ---------------------------------------------------------------===//
 
-// Hands a whole small message to a receive.
+// Copies a complete small message into a receive.
 void BondConnection::deliver(BondRequest &request, const uint8_t *data, uint64_t bytes) {
   ++tookMessages_;
   tookBytes_ += bytes;
@@ -173,7 +173,7 @@ void BondConnection::deliver(BondRequest &request, const uint8_t *data, uint64_t
 // Gives a new receive the oldest message with its tag, if there is one.
 bool BondConnection::matchUnexpected(BondRequest &request) {
   std::optional<Early> message = takeFirst(unexpected_, [&](const Early &one) {
-    // What was only announced died with the connection.
+    // Messages that were only announced ended with the connection.
     return one.frame.tag == request.tag && (one.frame.type == FrameType::Eager || !over_);
   });
   if (!message)
@@ -187,7 +187,7 @@ bool BondConnection::matchUnexpected(BondRequest &request) {
   return true;
 }
 
-// A large message has found its receive.
+// A large message has been matched with its receive.
 void BondConnection::receive(BondRequest &request, const Frame &frame) {
   request.total = frame.bytes;
   request.number = frame.id;
@@ -200,15 +200,15 @@ void BondConnection::receive(BondRequest &request, const Frame &frame) {
     if (frame.bytes <= request.capacity)
       askAgain(request, i);
     else
-      part.stage = Stage::Done; // nobody wants it
+      part.stage = Stage::Done; // it is not wanted any more
   }
   if (frame.bytes > request.capacity)
     refuse(request, request.truncation());
   activate(request);
 }
 
-// A receive that fails takes what is on its way and drops it; a send or one-sided operation
-// only ends.
+// A failing receive still receives the parts in flight and drops them; a send or one-sided
+// operation just ends.
 void BondConnection::refuse(BondRequest &request, const Status &why) {
   if (!request.verdict.ok())
     return;
@@ -223,7 +223,7 @@ void BondConnection::refuse(BondRequest &request, const Status &why) {
     if (rails_[part.rail].isUp)
       discards_.push_back({part.rail, tagOf(request.number, i), nullptr});
   }
-  // An honest peer's sends end only after their parts have left.
+  // An honest peer ends a send only after its parts were sent.
   if (discards_.size() > size_t(kMaxRequests) * BondOptions::kMaxRails)
     return fail({kCollPeer, "protocol: parts that were announced and never came"});
   Frame frame;
@@ -249,7 +249,7 @@ void BondConnection::advanceDiscards() {
         broken = ended.status();
     }
     if (!broken.ok())
-      return railFailed(it->rail, broken); // the list is another one then
+      return railFailed(it->rail, broken); // the list has changed
     it = isOver ? discards_.erase(it) : std::next(it);
   }
 }
@@ -260,13 +260,13 @@ std::string BondConnection::name(size_t rail) const {
   return properties_.name + ": link " + std::to_string(rail);
 }
 
-// Closes the link here, tells the peer, and lets the others do its work.
+// Closes the link at this end, tells the peer, and redistributes its work over the others.
 void BondConnection::railFailed(size_t number, const Status &why) {
   Rail &rail = rails_[number];
   if (over_ || !rail.isUp)
     return;
   rail.isUp = false;
-  // Before anything that the last frames lead to; it leaves once the link is closed.
+  // Queued before anything that the last frames cause; it is sent once the link is closed.
   Frame frame;
   frame.type = FrameType::Down;
   frame.rails[0] = static_cast<uint8_t>(number);
@@ -274,7 +274,7 @@ void BondConnection::railFailed(size_t number, const Status &why) {
   (void)takeFrames(number);
   if (over_)
     return;
-  // Not close(): what the peer has on its way must not land after it was done again.
+  // abort(), not close(): data that the peer has in flight must not arrive after it was sent again.
   rail.link->abort();
   forgive(rail);
   if (!forsake(number))
@@ -290,7 +290,7 @@ void BondConnection::railFailed(size_t number, const Status &why) {
       moveParts(*request, number);
 }
 
-// Forgets what a link had that is closed now. False: there is no other one.
+// Releases what a closed link had in flight. False if no other link is left.
 bool BondConnection::forsake(size_t number) {
   Rail &rail = rails_[number];
   rail.isUp = false;
@@ -326,7 +326,7 @@ void BondConnection::moveParts(BondRequest &request, size_t number) {
   }
 }
 
-// This end of the part's link is closed, so nothing but the new copy will come.
+// This end of the part's link is closed, so only the new copy will arrive.
 void BondConnection::askAgain(BondRequest &request, size_t number) {
   Part &part = request.parts[number];
   part.rail = nextRail();

@@ -14,7 +14,7 @@ namespace {
 constexpr uint16_t kFrameMagic = 0xc0bd;
 constexpr uint32_t kSetupMagic = 0x44424c43; // "CLBD"
 constexpr uint32_t kMarkMagic = 0x4d424c43;  // "CLBM"
-// Of the layouts in this file.
+// The version of the layouts in this file.
 constexpr uint16_t kVersion = 3;
 constexpr size_t kSetupBytes = 24, kMarkBytes = 8;
 constexpr uint8_t kMarkBit = 0x80;
@@ -152,7 +152,7 @@ std::optional<Start> decodeStart(const uint8_t *in, size_t bytes) {
   return start;
 }
 
-// The transports leave the end of a handle as it is, and begin it with a magic number.
+// The transports do not use the end of a handle, and begin it with a magic number.
 Handle mark(const Handle &inner) {
   Handle handle = inner;
   handle.bytes[0] ^= kMarkBit;

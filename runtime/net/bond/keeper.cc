@@ -41,7 +41,7 @@ void Keeper::run() {
     all_.erase(over, all_.end());
     if (!ended.empty()) {
       lock.unlock();
-      ended.clear(); // this may be their end
+      ended.clear(); // may destroy the connections
       lock.lock();
     }
     changed_.wait_for(lock, kTick);

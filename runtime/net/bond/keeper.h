@@ -1,4 +1,4 @@
-// keeper.h - moves on what nobody tests.
+// keeper.h - progresses connections that no thread tests.
 
 #ifndef COLL_RUNTIME_NET_BOND_KEEPER_H
 #define COLL_RUNTIME_NET_BOND_KEEPER_H
@@ -14,17 +14,18 @@ namespace coll::net::bond {
 class Kept {
 public:
   virtual ~Kept() = default;
-  // Every millisecond or so, from the keeper's thread. False: never again.
+  // Called every millisecond or so on the keeper's thread. False: never call it again.
   virtual bool tick() = 0;
 };
 
-// One thread, asleep while there is nothing to keep.
+// One thread, which sleeps while there is nothing to keep.
 class Keeper {
 public:
   Keeper() : thread_([this] { run(); }) {}
   // Waits until nothing is kept any more.
   ~Keeper();
-  // Shares in it as long as it ticks. Never with a lock that tick() takes.
+  // Shares ownership as long as tick() returns true. The caller must not hold a lock that tick()
+  // takes.
   void add(std::shared_ptr<Kept> kept);
 
 private:

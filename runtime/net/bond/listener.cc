@@ -32,7 +32,7 @@ public:
     std::lock_guard<std::mutex> lock(mutex_);
     for (size_t i = 0; i < inner_.size(); ++i) {
       Result<std::unique_ptr<Connection>> came = inner_[i]->accept();
-      // A link beside the first is left out by who connects, too.
+      // The connecting end leaves out a link beside the first as well.
       if (!came.ok() && i == 0)
         return came.status();
       if (!came.ok())
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  // A link that has come in.
+  // A link that has been accepted.
   struct Visitor {
     Visitor(std::unique_ptr<Connection> link, size_t rail, int64_t deadlineUs)
         : mail(std::make_unique<Mailbox>(std::move(link))), rail(rail), deadlineUs(deadlineUs) {}
@@ -61,12 +61,12 @@ private:
     enum class State { Knocking, Offering, Starting } state = State::Knocking;
     uint64_t id = 0; // of the connection
   };
-  // Links of one connection; the first one's visitor waits for Start.
+  // The links of one connection. The first link waits for Start.
   struct Group {
     uint64_t id = 0;
     int64_t deadlineUs = 0;
-    uint8_t wanted = 0; // bits; 0: not said yet
-    size_t rails = 0;   // that both ends have
+    uint8_t wanted = 0; // one bit each; 0: not known yet
+    size_t rails = 0;   // number that both ends have
     std::vector<std::unique_ptr<Mailbox>> mails;
     bool isComplete() const {
       for (size_t i = 0; i < mails.size(); ++i)
@@ -177,7 +177,7 @@ class BondConnector final : public Connector {
 public:
   BondConnector(Shared &shared, int device, std::unique_ptr<Connector> first)
       : shared_(shared), device_(device), deadlineUs_(nowUs() + shared.options.timeoutUs) {
-    links_.reserve(BondOptions::kMaxRails); // references to the first stay
+    links_.reserve(BondOptions::kMaxRails); // keeps references to the first link valid
     links_.emplace_back().connector = std::move(first);
   }
 
@@ -221,11 +221,11 @@ private:
   struct Link {
     std::unique_ptr<Connector> connector;
     std::unique_ptr<Mailbox> mail;
-    bool isIn = false;  // the peer knows of it
+    bool isIn = false;  // the peer knows this link
     bool isOut = false; // it could not be made
   };
 
-  // Until it is in.
+  // Progresses one link until the peer knows it.
   Status advance(Link &link, size_t rail) {
     if (link.isIn)
       return {};

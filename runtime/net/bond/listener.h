@@ -9,7 +9,7 @@
 
 namespace coll::net::bond {
 
-// `shared` outlives them. They work in the thread that calls accept() or poll().
+// `shared` outlives them. Their work is done by the thread that calls accept() or poll().
 Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device);
 Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device, const Handle &handle);
 

@@ -10,15 +10,15 @@
 
 namespace coll::net::bond {
 
-// Of no frame and no part.
+// A tag that no frame and no part uses.
 inline constexpr uint64_t kSetupTag = 1;
 
-// Owns the link and what travels. Not for several threads at once.
+// Owns the link and the messages. Must not be called by several threads at once.
 class Mailbox {
 public:
   explicit Mailbox(std::unique_ptr<Connection> link) : link_(std::move(link)) {}
 
-  // Called once each, until it is true: the message has left, or is in `in`.
+  // Call each repeatedly until it returns true: the message was sent, or is in `in`.
   Result<bool> put(const std::vector<uint8_t> &message) {
     if (!sent_) {
       out_ = message;
@@ -63,7 +63,7 @@ private:
   std::vector<uint8_t> out_, in_;
   uint64_t outBytes_ = 0;
   Request *sent_ = nullptr, *wanted_ = nullptr;
-  std::unique_ptr<Connection> link_; // first to go: it may use the buffers
+  std::unique_ptr<Connection> link_; // destroyed first: it may use the buffers
 };
 
 } // namespace coll::net::bond

@@ -1,4 +1,4 @@
-// Links that are made anew.
+// Links that are made again.
 //
 //   accepting end                               connecting end
 //   waits until both ends have closed the link, and a while more
@@ -7,9 +7,9 @@
 //                               <- over the new link: Knock
 //   Joined: try number          ->              both use it
 //
-// Invite and Joined are numbered frames over the links that work, and so is what the connecting
-// end says where it cannot (Decline). So whatever names the new link comes after the frames that
-// name the old one.
+// Invite and Joined are numbered frames over the working links, and so is Decline, which the
+// connecting end sends if it cannot connect. Frames that name the new link therefore come after
+// those that name the old one.
 
 #include "runtime/net/bond/connection.h"
 
@@ -25,12 +25,12 @@ namespace coll::net::bond {
 namespace {
 
 constexpr int64_t kStepUs = 1000;
-// A link that fails sooner has not proved itself: its tries go on being counted.
+// A link that fails sooner than this keeps its count of attempts.
 constexpr int64_t kSteadyUs = 10'000'000;
 
 } // namespace
 
-// A link is out that is tried again some time.
+// Whether a failed link is to be tried again.
 bool BondConnection::isMending() const {
   if (closed_)
     return false;
@@ -63,7 +63,7 @@ void BondConnection::mend() {
   }
 }
 
-// The end of one try.
+// Ends one attempt.
 void BondConnection::giveUp(size_t number, const Status &why) {
   Rail &rail = rails_[number];
   rail.mend.reset();
@@ -79,11 +79,11 @@ void BondConnection::giveUp(size_t number, const Status &why) {
   push(frame);
 }
 
-// The link is there.
+// Starts using the new link.
 void BondConnection::raise(size_t number, std::unique_ptr<Connection> link) {
   Rail &rail = rails_[number];
   rt::log(rt::LogLevel::Warn, name(number) + " is back");
-  rail.link = std::move(link); // the old one's end, and with it of what used its memory
+  rail.link = std::move(link); // destroys the old link, and what used its memory with it
   rail.memory.clear();
   rail.slots.clear();
   rail.unposted.clear();
@@ -110,7 +110,7 @@ void BondConnection::invite(size_t number, int64_t now) {
   rail.nextUs = 0;
   Transport &inner = *identity_.shared->inner;
   if (!inner.isUp(identity_.below(number)))
-    return; // costs nobody anything, and so is not counted
+    return; // no attempt was made, so none is counted
   ++rail.retries;
   Result<std::unique_ptr<Listener>> listener = inner.listen(identity_.below(number));
   if (!listener.ok())
@@ -125,7 +125,7 @@ void BondConnection::invite(size_t number, int64_t now) {
   push(frame, rail.mend->listener->handle().bytes.data(), Handle::kBytes);
 }
 
-// Takes who comes, and what they say.
+// Accepts the incoming link and reads its message.
 Status BondConnection::welcome(size_t number) {
   Rail &rail = rails_[number];
   Mend &mend = *rail.mend;
@@ -141,7 +141,7 @@ Status BondConnection::welcome(size_t number) {
     return said.status();
   std::optional<Knock> knock = decodeKnock(in.data(), in.size());
   if (!knock || knock->id != identity_.id || knock->rail != number) {
-    mend.visitor.reset(); // it is not the one that was invited
+    mend.visitor.reset(); // another link than the invited one
     return {};
   }
   std::unique_ptr<Connection> link = mend.visitor->take();
@@ -155,7 +155,7 @@ Status BondConnection::welcome(size_t number) {
   push(frame);
   const uint64_t joined = lastSent_;
   raise(number, std::move(link));
-  rail.joined = joined; // the peer looks at the link only then
+  rail.joined = joined; // the peer uses the link only from then on
   return {};
 }
 
@@ -163,7 +163,7 @@ Status BondConnection::onDecline(const Frame &frame) {
   const size_t number = frame.rails[0];
   if (!identity_.isAcceptor || number >= identity_.rails || frame.id > rails_[number].attempt)
     return violation("a try that was not asked for");
-  // An older one is over already.
+  // An older attempt is over already.
   if (rails_[number].mend && frame.id == rails_[number].attempt)
     giveUp(number, {kCollLink, "the peer cannot make it"});
   return {};
@@ -179,7 +179,7 @@ Status BondConnection::onInvite(const Frame &frame, const uint8_t *payload) {
   Rail &rail = rails_[number];
   rail.attempt = frame.id;
   rail.isInvited = true;
-  rail.mend.reset(); // the peer has given that one up
+  rail.mend.reset(); // the peer has given up that attempt
   Transport &inner = *identity_.shared->inner;
   if (!inner.isUp(identity_.below(number)))
     return giveUp(number, {kCollLink, "its device is down"}), Status();
@@ -194,7 +194,7 @@ Status BondConnection::onInvite(const Frame &frame, const uint8_t *payload) {
   return {};
 }
 
-// Makes the link, and says whose it is.
+// Makes the link, and sends the message that names its connection.
 Status BondConnection::knock(Rail &rail, size_t number) {
   Mend &mend = *rail.mend;
   if (!mend.link) {
@@ -234,7 +234,7 @@ Status BondConnection::onJoined(const Frame &frame) {
   Rail &rail = rails_[number];
   rail.isInvited = false;
   std::unique_ptr<Mend> mend = std::move(rail.mend);
-  if (!mend || !mend->knock) { // given up at the same time
+  if (!mend || !mend->knock) { // both ends gave up at the same time
     rail.peerClosed = false;
     Frame down;
     down.type = FrameType::Down;
@@ -248,7 +248,7 @@ Status BondConnection::onJoined(const Frame &frame) {
   return {};
 }
 
-// A link that has just failed, after how long says how soon it is tried again.
+// Sets the pause before a failed link is tried again, by how long it was up.
 void BondConnection::forgive(Rail &rail) {
   if (nowUs() - rail.upUs > kSteadyUs)
     rail.retries = 0;

@@ -1,4 +1,4 @@
-// request.h - an operation under way on a bond.
+// request.h - a request in flight on a bond.
 
 #ifndef COLL_RUNTIME_NET_BOND_REQUEST_H
 #define COLL_RUNTIME_NET_BOND_REQUEST_H
@@ -11,10 +11,10 @@
 
 namespace coll::net::bond {
 
-// What of a request goes over one link.
+// The part of a request that uses one link.
 struct Part {
   enum class Stage : uint8_t {
-    Waiting, // the link has failed: for the peer's word
+    Waiting, // the link has failed: waits for the peer's frame
     Ready,   // to be posted
     Posted,
     Done,
@@ -27,13 +27,13 @@ struct Part {
 };
 
 struct BondRequest final : BufferRequest {
-  bool isActive = false;   // parts are under way
-  bool isAnswered = false; // Send: the receiver has said how it ended
-  uint64_t number = 0;     // of a large message, as its sender counts
+  bool isActive = false;   // parts are in flight
+  bool isAnswered = false; // Send: the receiver has reported how it ended
+  uint64_t number = 0;     // of a large message, counted by its sender
   RemoteKey key;           // one-sided
   RemoteRows rows;         // one-sided
   std::vector<Part> parts;
-  Status verdict; // how it will fail, once no part is under way
+  Status verdict; // how it will fail, once no part is in flight
 
   bool isOneSided() const { return kind == Kind::Write || kind == Kind::Read; }
   bool hasPart(Part::Stage stage) const {
@@ -42,8 +42,8 @@ struct BondRequest final : BufferRequest {
   }
 };
 
-// A frame that came before its turn: a message before its receive, or any before one that leaves
-// earlier.
+// A frame that arrived early: a message before its receive, or a frame before an earlier
+// one.
 struct Early {
   Frame frame;
   std::vector<uint8_t> data; // its payload

@@ -1,5 +1,5 @@
-// Numbered frames: the link that each of them takes, kept until they are acknowledged, and their
-// order restored where they arrive.
+// Numbered frames: the link that each is sent over, copies until they are acknowledged, and their
+// order at the receiver.
 
 #include "runtime/net/bond/connection.h"
 
@@ -9,10 +9,10 @@ namespace coll::net::bond {
 
 namespace {
 
-constexpr size_t kMaxSending = 64; // frames that one link has at once
+constexpr size_t kMaxSending = 64; // frames that one link has in flight
 constexpr uint64_t kAckFrames = 32;
-// By so many frames a link may be behind another before that one takes the next. A link that keeps
-// up serves alone: it then writes several frames in one go, and they arrive in order.
+// How many frames a link may be behind another before the other one is used. A link that keeps up
+// is used alone: it then writes several frames at once, and they arrive in order.
 constexpr uint64_t kBurst = 32;
 
 } // namespace
@@ -29,7 +29,7 @@ void BondConnection::push(const Frame &frame, const uint8_t *payload, size_t byt
   unacked_.push_back(std::move(outgoing));
 }
 
-// With the request's message.
+// Sends the request's message along.
 void BondConnection::pushEager(const Frame &frame, BondRequest &request) {
   push(frame);
   Outgoing &outgoing = *unacked_.back();
@@ -38,9 +38,9 @@ void BondConnection::pushEager(const Frame &frame, BondRequest &request) {
   request.gather(outgoing.bytes.data() + Frame::kBytes);
 }
 
-// The link for the next frame, `full` (bits) excepted; nullopt: there is none. The one that the
-// last took while that is not far behind, else the one with the least on its way. Where nothing
-// is on its way, so for one message at a time, the first.
+// Chooses the link for the next frame, except those in `full` (bits); nullopt if there is none. It
+// is the link of the last frame while that is not far behind, else the link with the least in
+// flight. With nothing in flight, so for one message at a time, it is the first.
 std::optional<size_t> BondConnection::frameRail(uint32_t full) const {
   std::optional<size_t> least, unknown;
   bool isAnyKnown = false, isLastFree = false;
@@ -48,7 +48,7 @@ std::optional<size_t> BondConnection::frameRail(uint32_t full) const {
     const Rail &rail = rails_[i];
     if (!rail.isUp)
       continue;
-    const bool isKnown = rail.joined <= acked_; // to the peer
+    const bool isKnown = rail.joined <= acked_; // known to the peer
     isAnyKnown |= isKnown;
     if (full >> i & 1)
       continue;
@@ -66,8 +66,8 @@ std::optional<size_t> BondConnection::frameRail(uint32_t full) const {
   return least;
 }
 
-// Gives a frame to a link. False: none has room. Else its `rail` says whether one has it; where
-// not, that link has failed, or is one of the `full` now.
+// Gives a frame to a link. False if none has room. Otherwise its `rail` says whether a link has it;
+// if not, that link has failed, or is one of the `full` now.
 bool BondConnection::hand(const std::shared_ptr<Outgoing> &outgoing, uint32_t &full) {
   const std::optional<size_t> number = frameRail(full);
   if (!number)
@@ -116,10 +116,10 @@ void BondConnection::flush() {
     return;
   auto ack = std::make_shared<Outgoing>();
   ack->bytes.resize(Frame::kBytes);
-  (void)hand(ack, full); // or next time
+  (void)hand(ack, full); // otherwise the next time
 }
 
-// Frames that have left a link.
+// Handles frames that a link has sent.
 void BondConnection::finishSends(size_t number) {
   Rail &rail = rails_[number];
   while (!rail.sending.empty()) {
@@ -136,7 +136,7 @@ void BondConnection::finishSends(size_t number) {
   }
 }
 
-// Those that went over a link that is closed now go over another.
+// Frames that went over a link that is closed now are sent over another.
 void BondConnection::takeBack(size_t number) {
   for (const std::shared_ptr<Outgoing> &outgoing : unacked_)
     if (outgoing->rail == number) {
@@ -149,7 +149,7 @@ void BondConnection::takeBack(size_t number) {
 
 //===-- what comes --------------------------------------------------------------===//
 
-// Frames of different links may tell old news.
+// Frames of different links may carry outdated acknowledgements.
 void BondConnection::acknowledge(const Frame &frame) {
   for (; acked_ < frame.ack; ++acked_) {
     if (BondRequest *request = std::exchange(unacked_.front()->request, nullptr))
@@ -171,7 +171,7 @@ void BondConnection::acknowledge(const Frame &frame) {
   }
 }
 
-// A frame that came over a link.
+// Handles a frame that arrived over a link.
 Status BondConnection::onFrame(size_t number, const uint8_t *bytes, uint64_t count) {
   std::optional<Frame> frame = decodeFrame(bytes, count);
   if (!frame)
@@ -179,7 +179,7 @@ Status BondConnection::onFrame(size_t number, const uint8_t *bytes, uint64_t cou
   if (frame->ack > lastSent_)
     return violation("more was taken than was sent");
   acknowledge(*frame);
-  // What found a receive was taken before, so unacked_ stays within the window.
+  // Messages with a receive were acknowledged before, so unacked_ stays within the window.
   if (peerTookMessages_ > ackedMessages_ || peerTookBytes_ > ackedBytes_)
     return violation("more was received than was taken");
   if (frame->type == FrameType::Ack)
@@ -194,21 +194,22 @@ Status BondConnection::onFrame(size_t number, const uint8_t *bytes, uint64_t cou
   return parked_.empty() ? Status() : unpark();
 }
 
-// The next one in order.
+// Handles the next frame in order.
 Status BondConnection::take(const Frame &frame, const uint8_t *payload) {
   ++received_;
-  // Once closed, only what ends the peer's links counts.
+  // After close() only frames that end the peer's links matter.
   if (closed_ && frame.type != FrameType::Down && frame.type != FrameType::Bye)
     return {};
   return dispatch(frame, payload);
 }
 
-// One that is ahead of others. Small messages are bounded as those without a receive are.
+// Stores a frame that arrived before earlier ones. Small messages are limited like those without a
+// receive.
 Status BondConnection::park(const Frame &frame, const uint8_t *payload, size_t bytes) {
   if (frame.sequence - received_ > kWindowFrames)
     return violation("a frame further ahead than allowed");
   if (parked_.count(frame.sequence))
-    return {}; // sent again, when a link had failed
+    return {}; // it was sent again after a link failed
   const uint64_t small = frame.type == FrameType::Eager ? frame.bytes : 0;
   if (cameBytes_ - tookBytes_ + parkedBytes_ + small > kWindowBytes)
     return violation("more small messages than allowed");
@@ -217,7 +218,7 @@ Status BondConnection::park(const Frame &frame, const uint8_t *payload, size_t b
   return {};
 }
 
-// Those whose turn it is.
+// Handles stored frames whose turn has come.
 Status BondConnection::unpark() {
   while (!over_) {
     auto next = parked_.extract(received_ + 1);

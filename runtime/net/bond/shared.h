@@ -1,4 +1,4 @@
-// shared.h - what all connections of a bond have in common, and what one of them is.
+// shared.h - what all connections of a bond share, and what identifies one of them.
 
 #ifndef COLL_RUNTIME_NET_BOND_SHARED_H
 #define COLL_RUNTIME_NET_BOND_SHARED_H
@@ -15,17 +15,17 @@ struct Shared {
   Transport *inner = nullptr;
   BondOptions options;
   std::vector<DeviceProperties> devices;
-  std::vector<std::vector<int>> below; // for each of them: the inner devices, by rail
+  std::vector<std::vector<int>> below; // for each device: the inner devices, by rail
   Keeper *keeper = nullptr;
 };
 
-// What an end of a connection has to know to make a link of it anew.
+// What an end of a connection needs to make one of its links again.
 struct Identity {
   Shared *shared = nullptr;
   int device = 0;
   uint64_t id = 0; // the same at both ends
   bool isAcceptor = false;
-  size_t rails = 0; // that both ends have
+  size_t rails = 0; // number that both ends have
   int below(size_t rail) const { return shared->below[static_cast<size_t>(device)][rail]; }
   const DeviceProperties &properties() const {
     return shared->devices[static_cast<size_t>(device)];

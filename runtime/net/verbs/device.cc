@@ -14,13 +14,13 @@ using rt::dl::ibverbsError;
 
 namespace {
 
-// ::ffff:a.b.c.d
+// Whether the GID is an IPv4 address, ::ffff:a.b.c.d.
 bool isIpv4(const ibv_gid &gid) {
   static const uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   return std::memcmp(gid.raw, prefix, sizeof(prefix)) == 0;
 }
 
-// Of soft-RoCE, as the kernel's rxe_param.h has it; no hardware has this number.
+// The vendor of soft-RoCE, from the kernel's rxe_param.h; no hardware has this number.
 constexpr uint32_t kSoftRoceVendor = 0xffffff;
 
 bool isLinkLocal(const ibv_gid &gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
@@ -52,7 +52,8 @@ public:
       default:
         break;
       }
-      // Before the user hears of it: what it destroys then waits for this.
+      // Acknowledged before the user is told: destroying its queue pair waits for the
+      // acknowledgement.
       device_.api_.ackAsyncEvent(&event);
       device_.onEvent(event, user);
     }
@@ -78,7 +79,7 @@ Result<std::unique_ptr<Device>> Device::open(const rt::dl::Ibverbs &api, ibv_dev
   if (!self->pd_)
     return ibverbsError("a protection domain on " + self->name_, errno ? errno : ENOMEM);
   self->cache_.setPd(self->pd_);
-  // A kernel that can would complain of the descriptor, not of the call.
+  // A kernel that supports dmabuf would reject the descriptor, not the call.
   errno = 0;
   self->takesDmabuf_ = api.regDmabufMr &&
                        !api.regDmabufMr(self->pd_, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE) &&
@@ -203,7 +204,7 @@ void Device::onEvent(const ibv_async_event &event, uint64_t user) {
       tell(rt::dl::asyncEventError(event.event_type).annotate(name_), user, 0);
     return;
   default:
-    return; // nothing that concerns a connection
+    return; // events that concern no connection
   }
 }
 

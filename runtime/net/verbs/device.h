@@ -1,4 +1,4 @@
-// device.h - an RDMA device that is open: its ports, its events.
+// device.h - an open RDMA device: its ports and its events.
 
 #ifndef COLL_RUNTIME_NET_VERBS_DEVICE_H
 #define COLL_RUNTIME_NET_VERBS_DEVICE_H
@@ -16,15 +16,15 @@
 
 namespace coll::net::verbs {
 
-// Hears of what happens to a device, from the thread that waits for its events.
+// Is told of a device's events, on the thread that waits for them.
 class DeviceUser {
 public:
   virtual ~DeviceUser() = default;
-  // What it holds of the device is of no use any more.
+  // The user's queue pairs and registrations on the device can no longer be used.
   virtual void onDeviceError(const Status &why) = 0;
 };
 
-// A port as it is now, and the address that its packets carry.
+// The current state of a port, and the address that its packets carry.
 struct Port {
   ibv_port_attr attributes = {};
   int gidIndex = 0;
@@ -33,7 +33,7 @@ struct Port {
   bool isEthernet() const { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
 };
 
-// Outlives everything that is made with it. Any thread.
+// Outlives everything that is made with it. Any thread may call it.
 class Device {
 public:
   static Result<std::unique_ptr<Device>> open(const rt::dl::Ibverbs &api, ibv_device *device,
@@ -51,14 +51,15 @@ public:
   // Chooses a GID unless `gidIndex` names one: RoCE v2 before v1, IPv4 before IPv6.
   Result<Port> queryPort(uint8_t port, int gidIndex) const;
 
-  // Waits for events from now on. A port may be down for graceUs before the users of
-  // this port are told.
+  // Starts waiting for events. A port may be down for graceUs before its users are
+  // told.
   Status start(Poller &poller, int64_t graceUs);
-  // Whether a new connection may take this port: asks the device, as events come late.
+  // Whether a new connection may use this port. Asks the device, because events arrive late.
   bool isUsable(uint8_t port) const;
-  // What the end of a piece of work means on this device. Not for IBV_WC_SUCCESS.
+  // What a failed completion means on this device. Not for IBV_WC_SUCCESS.
   Status completionError(const ibv_wc &completion) const;
-  // A number for the qp_context and cq_context of what `user` makes; see leave().
+  // Returns a number for the qp_context and cq_context of the objects that `user` makes; see
+  // leave().
   uint64_t join(uint8_t port, std::weak_ptr<DeviceUser> user);
   void leave(uint64_t number);
 
@@ -73,7 +74,7 @@ private:
   int chooseGid(uint8_t port, const ibv_port_attr &attributes) const;
   void onEvent(const ibv_async_event &event, uint64_t user);
   void onGraceOver();
-  // number 0: all users; port 0: of any port.
+  // Tells user `number` (0: all users) of port `port` (0: all ports).
   void tell(const Status &why, uint64_t number, uint8_t port);
 
   const rt::dl::Ibverbs &api_;

@@ -1,4 +1,4 @@
-// The life of a connection: made, connected, ended.
+// The life of a connection: creation, connecting, ending.
 
 #include "runtime/net/verbs/endpoint.h"
 
@@ -17,10 +17,10 @@ using rt::dl::ibverbsError;
 namespace {
 
 constexpr uint8_t kMaxReads = 16;
-// How long sends that are under way may take to end after the peer has closed, and how
-// long queue pairs stay for a peer that does the same.
+// How long sends in flight may take to end after the peer has closed, and how long queue pairs stay
+// for a peer that has not yet received its acknowledgements.
 constexpr int64_t kEndingUs = 1'000'000, kLingerUs = 2'000'000;
-constexpr int64_t kTurnUs = 1'000; // of the progress thread, for one connection
+constexpr int64_t kTurnUs = 1'000; // one turn of the progress thread, for one connection
 
 uint8_t boundedReads(int reads) { return static_cast<uint8_t>(std::clamp(reads, 1, +kMaxReads)); }
 
@@ -76,7 +76,7 @@ Status Endpoint::createQueues(int queues) {
   if (!cq_)
     return ibverbsError("a completion queue on " + device_.name(), errno ? errno : ENOMEM);
   maxSegments_ = std::clamp(limits.max_sge, 1, kMaxSegments);
-  // One more for the header of a message whose payload the device fetches.
+  // One more segment, for the header of a message whose payload the device fetches.
   auto controlSegments = static_cast<uint32_t>(std::clamp(limits.max_sge, 1, kMaxSegments + 1));
   Result<std::unique_ptr<QueuePair>> control = QueuePair::create(
       device_, portNumber_, cq_, number_, {kSlots, kSlots, controlSegments, kInlineBytes});
@@ -165,7 +165,7 @@ Status Endpoint::connect(const SetupInfo &peer) {
 
 Status Endpoint::start(Fd tcp) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (over_) // the device has failed meanwhile
+  if (over_) // the device failed meanwhile
     return failure_;
   setStreamOptions(tcp, shared_.options.timeoutUs);
   tcp_ = std::move(tcp);
@@ -183,14 +183,14 @@ Status Endpoint::start(Fd tcp) {
 
 //===-- waiting -----------------------------------------------------------------===//
 
-// Polls a little longer before the thread sleeps again: answers come soon.
+// Polls a little longer before the thread sleeps again, because answers arrive soon.
 void Endpoint::onChannel() {
   ibv_cq *cq = nullptr;
   void *ignored = nullptr;
   while (api_.getCqEvent(channel_, &cq, &ignored) == 0)
     api_.ackCqEvents(cq, 1);
   bool isArmed = false;
-  // Others have the thread too: what comes later brings an event.
+  // Other connections need the thread too. A later completion causes an event.
   const int64_t endUs = nowUs() + kTurnUs;
   for (int64_t idleUs = nowUs();
        (nowUs() - idleUs <= shared_.options.spinUs && nowUs() < endUs) || !isArmed;) {
@@ -198,7 +198,7 @@ void Endpoint::onChannel() {
       std::lock_guard<std::mutex> lock(mutex_);
       if (over_)
         return;
-      // From here on a completion brings a new event; what came before is polled now.
+      // From here on a completion causes a new event; earlier completions are polled now.
       if (!isArmed && api_.reqNotifyCq(cq_, 0) != 0)
         return fail({kCollDevice, device_.name() + ": a completion queue cannot be waited for"});
       isArmed = true;
@@ -221,7 +221,7 @@ void Endpoint::onTcp() {
     return poller_.modify(tcpId_, tcp_.get(), 0);
   if (lingering_)
     return teardown();
-  // What the peer sent before its end is in the completion queue.
+  // Messages that the peer sent before it ended are in the completion queue.
   while (!over_ && progress())
     continue;
   if (over_)
@@ -267,7 +267,7 @@ Status Endpoint::refusal() const {
   return failure_;
 }
 
-// Afterwards the device touches no buffer.
+// Afterwards the device uses no buffer.
 void Endpoint::teardown() {
   over_ = true;
   control_.reset();
@@ -300,8 +300,8 @@ void Endpoint::fail(const Status &why) {
   failAll(failure_);
 }
 
-// Queue pairs whose work touches only the connection's own buffers stay for a while, so
-// that the peer's device gets its acknowledgements.
+// Queue pairs whose work uses only the connection's own buffers stay for a while, so that the
+// peer's device gets its acknowledgements.
 void Endpoint::close() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_)
@@ -315,7 +315,7 @@ void Endpoint::close() {
       for (const VerbsRequest &request : *pool)
         isBusy |= request.kind != Kind::Free && request.isBusy;
     uint8_t byte = isBusy ? kGoneByte : kByeByte;
-    // Before the peer hears of the end, nothing may be left to write to.
+    // The peer must not write to application buffers after it has been told of the end.
     if (isBusy) {
       control_.reset();
       data_.clear();
@@ -335,8 +335,8 @@ void Endpoint::close() {
   failAll({kCollAborted, "the connection was closed"});
 }
 
-// A queue pair that is destroyed takes no packet any more, however late, and has written what it
-// took: so the order is, queue pairs, then the peer is told.
+// A destroyed queue pair accepts no packet, however late, and has written what it accepted. So the
+// queue pairs are destroyed first, and then the peer is told.
 void Endpoint::abort() {
   std::lock_guard<std::mutex> lock(mutex_);
   closed_ = true;

@@ -1,4 +1,4 @@
-// What a connection does with the messages of its peer, who may be hostile.
+// Handles the messages of a peer, which may be hostile.
 
 #include "runtime/net/verbs/endpoint.h"
 
@@ -42,7 +42,7 @@ Status Endpoint::onMessage(const uint8_t *bytes, size_t count) {
 
 //===-- messages ----------------------------------------------------------------===//
 
-// Hands a whole small message to a receive.
+// Copies a complete small message into a receive.
 void Endpoint::deliver(VerbsRequest &request, const uint8_t *data, uint64_t bytes) {
   request.total = bytes;
   if (bytes > request.capacity)
@@ -59,7 +59,7 @@ void Endpoint::deliver(VerbsRequest &request, const uint8_t *data, uint64_t byte
 // Gives a new receive the oldest message with its tag, if there is one.
 bool Endpoint::matchUnexpected(VerbsRequest &request) {
   std::optional<Unexpected> message = takeFirst(unexpected_, [&](const Unexpected &one) {
-    // What was only announced died with the connection.
+    // Messages that were only announced ended with the connection.
     return one.tag == request.tag && (one.isEager || refusal().ok());
   });
   if (!message)
@@ -75,7 +75,7 @@ bool Endpoint::matchUnexpected(VerbsRequest &request) {
   return true;
 }
 
-// Tells the peer, from time to time, that its small messages were taken.
+// Returns credit to the peer from time to time for small messages that were received.
 void Endpoint::creditEager(uint64_t bytes) {
   creditBytes_ += bytes;
   ++creditMessages_;
@@ -108,7 +108,7 @@ Status Endpoint::onEager(const Message &message, const uint8_t *payload) {
   return {};
 }
 
-// Says where the message goes, and gets ready for the immediates of its parts.
+// Tells the peer where to write the message, and prepares for the immediates of its parts.
 Status Endpoint::announceBuffers(VerbsRequest &request, Outgoing &answer) {
   request.forEachPiece(0, request.total, kMaxSegments,
                        [&](size_t segment, uint8_t *to, uint64_t count) {
@@ -251,7 +251,7 @@ Status Endpoint::onAccess(const Message &message) {
   return push(std::move(answer)) ? Status() : violation("more questions than a peer may have");
 }
 
-// A read of rows takes one piece of work for each.
+// A read of rows takes one work request for each row.
 std::vector<RemoteSegment> Endpoint::granted(const VerbsRequest &request, uint64_t address,
                                              uint32_t rkey) {
   std::vector<RemoteSegment> remote;

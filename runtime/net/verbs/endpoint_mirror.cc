@@ -1,5 +1,5 @@
-// Memory of a GPU, which the processor must not touch: the device itself copies into it,
-// over a queue pair that is connected to itself.
+// GPU memory that the processor must not touch: the device itself copies into it, over a queue pair
+// that is connected to itself.
 
 #include "runtime/net/verbs/endpoint.h"
 
@@ -17,7 +17,7 @@ constexpr size_t kScratchBytes = 64;
 Status Endpoint::createMirror() {
   if (mirror_.pair)
     return {};
-  // A try before this one may have come so far.
+  // An earlier attempt may have got this far.
   if (!mirrorMr_) {
     mirrorBuffers_.resize(kMaxRequests * kEagerBytes + kScratchBytes);
     errno = 0;
@@ -59,7 +59,7 @@ Status Endpoint::mirrorInto(VerbsRequest &request, const uint8_t *data) {
   return {};
 }
 
-// A read cannot pass the writes that came before it, so after it they are visible.
+// A read cannot overtake earlier writes, so they are visible after it.
 Status Endpoint::mirrorFlush(VerbsRequest &request) {
   COLL_RETURN_IF_ERROR(createMirror());
   request.forEachPiece(0, request.total, kMaxSegments, [&](size_t segment, uint8_t *at, uint64_t) {

@@ -1,4 +1,4 @@
-// What the application asks for.
+// Requests of the application.
 
 #include "runtime/net/verbs/endpoint.h"
 
@@ -8,7 +8,7 @@ namespace coll::net::verbs {
 
 namespace {
 
-// From here on the device fetches a small message from registered memory itself.
+// From this size on the device fetches a small message from registered memory itself.
 constexpr uint64_t kReferenceBytes = 2048;
 
 bool isAllOnHost(const Segment *segments, int count) {
@@ -17,7 +17,7 @@ bool isAllOnHost(const Segment *segments, int count) {
   });
 }
 
-// From the first row to the last, or nullopt for more than any memory has.
+// Bytes from the first row to the last, or nullopt if they exceed the address space.
 std::optional<uint64_t> spanOf(const RemoteRows &rows, uint64_t bytes) {
   if (!rows.fit(bytes, UINT64_MAX))
     return std::nullopt;
@@ -32,7 +32,8 @@ bool isAllRegistered(const Segment *segments, int count) {
 
 } // namespace
 
-// How the device reaches the buffers; registers those that nobody has registered.
+// Finds the keys by which the device reaches the buffers; registers buffers that are not
+// registered.
 Result<Keys> Endpoint::prepare(const Segment *segments, int count, bool isSource) {
   Keys keys;
   keys.made = true;
@@ -69,7 +70,7 @@ bool Endpoint::hasRoom(const Pool &pool) {
   return pool.available() > 0;
 }
 
-// Null where no request is free.
+// Null if no request is free.
 VerbsRequest *Endpoint::begin(Pool &pool, Kind kind, const Segment *segments, int count,
                               uint64_t total) {
   VerbsRequest *request = pool.take();
@@ -156,7 +157,7 @@ Result<Request *> Endpoint::irecv(const Segment *segments, int count, uint64_t t
   request->keys = std::move(keys);
   request->tag = tag;
   if (!matchUnexpected(*request)) {
-    // What came before the end may still be taken; nothing more will come after it.
+    // Messages that arrived before the end may still be received; no more will arrive.
     if (Status refused = refusal(); !refused.ok()) {
       request->keys = Keys();
       release(*request);
@@ -168,7 +169,8 @@ Result<Request *> Endpoint::irecv(const Segment *segments, int count, uint64_t t
   return static_cast<Request *>(request);
 }
 
-// Asks first, for rows with all that is between them: see Rationale in the README.
+// Asks the peer first. For rows it asks for the range from the first to the last: see Rationale in
+// the README.
 Result<Request *> Endpoint::access(bool isWrite, const Segment *segments, int count,
                                    const RemoteKey &key, const RemoteRows &rows) {
   Result<uint64_t> total = totalBytes(segments, count, rows, properties_);
@@ -238,7 +240,7 @@ Result<Request *> Endpoint::iflush(const Segment *segments, int count) {
 
 Result<Completion> Endpoint::test(Request *opaque) {
   auto *request = static_cast<VerbsRequest *>(opaque);
-  // The thread that asks saves the way through the progress thread.
+  // The calling thread polls, which saves a wake-up of the progress thread.
   if (request->isPending()) {
     std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (lock.owns_lock() && !over_)
@@ -246,7 +248,7 @@ Result<Completion> Endpoint::test(Request *opaque) {
   }
   if (request->isPending())
     return Completion();
-  Keys keys; // given back unlocked: deregistering may take long
+  Keys keys; // released without the lock: deregistering may take long
   std::lock_guard<std::mutex> lock(mutex_);
   Result<Completion> outcome = request->outcome();
   keys = std::move(request->keys);

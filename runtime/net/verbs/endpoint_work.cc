@@ -1,4 +1,4 @@
-// What the device does: completions in, work out.
+// Completions of the device, and the work that is posted to it.
 
 #include "runtime/net/verbs/endpoint.h"
 
@@ -10,11 +10,11 @@ namespace coll::net::verbs {
 
 namespace {
 
-// Less than this is not worth another queue pair.
+// Smaller parts are not worth another queue pair.
 constexpr uint64_t kPartBytes = 64 << 10;
-// One piece of work; every device takes a GiB.
+// Limit of one work request; every device accepts a GiB.
 constexpr uint64_t kMaxWorkBytes = 1 << 30;
-// What an honest peer makes one side owe: an answer to each request of either side, and
+// The most that an honest peer makes this side owe: an answer to each request of either side, and
 // some credit.
 constexpr size_t kMaxOutgoing = 4 * size_t(kMaxRequests) + 64;
 
@@ -22,7 +22,7 @@ constexpr size_t kMaxOutgoing = 4 * size_t(kMaxRequests) + 64;
 
 //===-- completions -------------------------------------------------------------===//
 
-// Takes what has ended, and posts what can go now. True if there was something.
+// Handles completions and posts what can be sent now. True if there was something to do.
 bool Endpoint::progress() {
   bool any = false;
   Status broken;
@@ -34,8 +34,8 @@ bool Endpoint::progress() {
     any |= count > 0;
     for (int i = 0; i < count; ++i) {
       Status outcome = onCompletion(completions[i]);
-      // The first that is no consequence of another one says why. What came before the
-      // end in whole is still taken.
+      // The first failure that is not a consequence of another one gives the reason. Complete
+      // messages from before the end are still received.
       if (!outcome.ok() && (broken.ok() || completions[i].status != IBV_WC_WR_FLUSH_ERR))
         broken = outcome;
     }
@@ -105,7 +105,7 @@ Status Endpoint::postSlot(uint32_t slot) {
 
 //===-- control messages --------------------------------------------------------===//
 
-// False: the peer has asked for more than it may.
+// False if the peer has asked for more than it may.
 bool Endpoint::push(Outgoing outgoing) {
   if (out_.size() >= kMaxOutgoing)
     return false;
@@ -125,8 +125,8 @@ void Endpoint::flush() {
     fail(posted);
 }
 
-// The last credit and the last slot are kept for the message that returns credits: so
-// neither side can wait for the other for ever.
+// The last credit and the last slot are reserved for the message that returns credits, so neither
+// side can wait for the other for ever.
 Status Endpoint::flushControl() {
   if (toReturn_ >= kSlots / 2 && credits_ >= 1 && !freeSlots_.empty()) {
     Outgoing credit;
@@ -185,13 +185,13 @@ Status Endpoint::sendControl(Outgoing &outgoing) {
 
 //===-- data --------------------------------------------------------------------===//
 
-// One per queue pair at most.
+// At most one part per queue pair.
 std::vector<Extent> Endpoint::parts(uint64_t bytes) const {
   return equalParts(bytes, kPartBytes, data_.size());
 }
 
-// Makes pieces of work that one queue pair, one remote buffer and the device's number
-// of local buffers allow. The last of each part carries the immediate, if any.
+// Makes work requests that stay within one queue pair, one remote buffer and the device's number of
+// local buffers. The last of each part carries the immediate, if any.
 void Endpoint::split(VerbsRequest &request, ibv_wr_opcode opcode,
                      const std::vector<RemoteSegment> &remote, size_t firstQueue) {
   bool hasImmediate = opcode == IBV_WR_RDMA_WRITE_WITH_IMM;

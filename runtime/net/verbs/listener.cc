@@ -49,7 +49,7 @@ Result<std::unique_ptr<Connection>> takeConnection(Setup &setup) {
   return std::unique_ptr<Connection>(std::make_unique<VerbsConnection>(endpoint.take()));
 }
 
-// The listening socket and who has come. Its lock is taken before a Setup's.
+// The listening socket and its incoming connections. Its lock is taken before a Setup's.
 class Door final : public PollHandler {
 public:
   Door(Shared &shared, int device, Fd fd, uint64_t number, const Secret &secret)
@@ -116,8 +116,8 @@ private:
     visitors_.erase(std::remove_if(visitors_.begin(), visitors_.end(), isFailed), visitors_.end());
   }
 
-  // Chosen at random among the unproven, so that a flood cannot aim at an honest peer,
-  // which tries again. False: all are proven.
+  // Evicts an unproven connection chosen at random, so that a flood cannot aim at an honest peer,
+  // which retries. False if all connections are proven.
   bool evictOne() {
     std::vector<size_t> unproven;
     for (size_t i = 0; i < visitors_.size(); ++i)

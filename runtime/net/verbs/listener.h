@@ -1,4 +1,4 @@
-// listener.h - connections that come in, and one that goes out.
+// listener.h - incoming connections, and one that is being made.
 
 #ifndef COLL_RUNTIME_NET_VERBS_LISTENER_H
 #define COLL_RUNTIME_NET_VERBS_LISTENER_H

@@ -30,7 +30,7 @@ void RegistrationCache::clear() {
   idleBytes_ = 0;
 }
 
-// Looks at the nearest few; a registration that it overlooks is only made twice.
+// Looks at the nearest few entries; if it misses a registration, the buffer is registered twice.
 RegistrationCache::Entry *RegistrationCache::find(uintptr_t begin, uintptr_t end, bool isSource) {
   auto it = entries_.upper_bound(begin);
   for (int turn = 0; turn < 4 && it != entries_.begin(); ++turn) {

@@ -1,5 +1,5 @@
-// memory.h - registered memory: what the application registers, and what the transport
-// registers for buffers that were not.
+// memory.h - registered memory: the application's registrations, and the transport's own for
+// buffers that are not registered.
 
 #ifndef COLL_RUNTIME_NET_VERBS_MEMORY_H
 #define COLL_RUNTIME_NET_VERBS_MEMORY_H
@@ -19,16 +19,16 @@ namespace coll::net::verbs {
 
 class Device;
 
-// Registrations of one device, by whole pages, each shared by all requests whose buffer
-// it covers. One that no request uses is given up, unless it fits into `idleBytes`: then
-// the least recently used make room. Any thread.
+// Registrations of one device, by whole pages, each shared by all requests whose buffer it covers.
+// One that no request uses is deregistered unless it fits into `idleBytes`; the least recently used
+// is evicted first. Any thread may call it.
 class RegistrationCache {
   struct Entry {
     uintptr_t begin = 0, end = 0;
     bool isWritable = false;
     ibv_mr *mr = nullptr;
     uint32_t users = 0;
-    std::list<Entry *>::iterator idle; // where users is 0
+    std::list<Entry *>::iterator idle; // if users is 0
   };
 
 public:
@@ -59,18 +59,18 @@ public:
   RegistrationCache(const rt::dl::Ibverbs &api, uint64_t idleBytes)
       : api_(api), idleLimit_(idleBytes) {}
   ~RegistrationCache() { clear(); }
-  // No lease is left.
+  // Requires that no lease is left.
   void clear();
   void setPd(ibv_pd *pd) { pd_ = pd; }
 
-  // Registers [data, data + bytes); bytes > 0. `isSource`: only to be read from, so that
+  // Registers [data, data + bytes); bytes > 0. With `isSource` the device only reads it, so that
   // read-only memory will do.
   Result<Lease> acquire(const void *data, uint64_t bytes, bool isSource);
 
 private:
   void release(Entry *entry);
   Entry *find(uintptr_t begin, uintptr_t end, bool isSource);
-  // Takes idle entries away until they hold at most `limit` bytes; deregisters them.
+  // Evicts idle entries until they hold at most `limit` bytes, and deregisters them.
   void trim(uint64_t limit);
 
   const rt::dl::Ibverbs &api_;
@@ -82,13 +82,13 @@ private:
   uint64_t idleBytes_ = 0;
 };
 
-// By which a device reaches registered memory.
+// The keys by which a device reaches registered memory.
 struct MemoryKeys {
   uint32_t lkey = 0, rkey = 0;
 };
 
-// What the application registered. A peer reaches it by asking for the 64-bit key; the
-// answer is the 32-bit rkey of a registration of exactly these bytes.
+// Memory that the application registered. A peer asks for access with the 64-bit key; the answer is
+// the 32-bit rkey of a registration of exactly these bytes.
 class Region final : public Memory {
 public:
   Region(const MemoryRegion &memory, uint64_t key) : memory_(memory) {
@@ -104,11 +104,11 @@ public:
   bool covers(uint64_t offset, uint64_t bytes) const {
     return offset <= key_.bytes && bytes <= key_.bytes - offset;
   }
-  // Of the registration on this device, which is made where there is none yet; zeros for
-  // empty memory. Memory behind a file descriptor is bound to its first device. Keys, not the
-  // registration: another thread may end that at any time.
+  // The keys of the registration on this device, which is made if there is none yet; zeros for
+  // empty memory. Memory behind a file descriptor is bound to its first device. Returns keys, not
+  // the registration, because another thread may end that at any time.
   Result<MemoryKeys> on(Device &device);
-  // Afterwards the device lets nobody reach the memory.
+  // Afterwards the device gives no access to the memory.
   void deregister();
 
 private:
@@ -119,14 +119,14 @@ private:
   std::map<Device *, ibv_mr *> registrations_;
 };
 
-// All memory that peers may ask for. Any thread.
+// All memory that peers may ask for. Any thread may call it.
 class RegionTable {
 public:
   void add(const std::shared_ptr<Region> &region) {
     std::lock_guard<std::mutex> lock(mutex_);
     regions_[region->remoteKey().key] = region;
   }
-  // Null where there is none.
+  // Null if there is no such region.
   std::shared_ptr<Region> find(uint64_t key) const {
     std::lock_guard<std::mutex> lock(mutex_);
     auto it = regions_.find(key);

@@ -12,7 +12,7 @@ namespace {
 constexpr uint16_t kMessageMagic = 0xc0b1;
 constexpr uint32_t kSetupMagic = 0x53564c43;  // "CLVS"
 constexpr uint32_t kHandleMagic = 0x48564c43; // "CLVH"
-// Of the layouts in this file.
+// The version of the layouts in this file.
 constexpr uint16_t kVersion = 1;
 
 } // namespace

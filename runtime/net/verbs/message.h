@@ -1,5 +1,5 @@
-// message.h - what two verbs endpoints tell each other: fixed layouts, little-endian,
-// checked when decoded.
+// message.h - the messages of verbs endpoints: fixed layouts, little-endian, checked when
+// decoded.
 
 #ifndef COLL_RUNTIME_NET_VERBS_MESSAGE_H
 #define COLL_RUNTIME_NET_VERBS_MESSAGE_H
@@ -18,8 +18,8 @@ inline constexpr uint32_t kMaxRequests = 256; // in each direction
 inline constexpr int kMaxDataQueues = 16;
 inline constexpr uint64_t kMaxMessageBytes = uint64_t(1) << 40;
 
-// A message that fits is sent without asking. A sender has at most so much of it on
-// the way that the peer has not matched with a receive.
+// A message that fits is sent without asking. A sender has at most this much in flight that the
+// peer has not matched with a receive.
 inline constexpr uint64_t kEagerBytes = 8 << 10;
 inline constexpr uint64_t kEagerWindowBytes = 1 << 20;
 inline constexpr uint64_t kEagerWindowMessages = 1024;
@@ -30,8 +30,8 @@ enum class MessageType : uint8_t {
   Eager = 1, // a whole message: tag, bytes; the payload follows
   Rts,       // a message waits: id (sender's), tag, bytes
   Cts,       // write it: id (sender's), key (immediate), offset (first queue), buffers
-  Credit,    // eager messages were taken: id (messages), bytes; both may be 0
-  Access,    // may I: id (asker's), tag (0 write, 1 read), key, offset, bytes
+  Credit,    // small messages were received: id (messages), bytes; both may be 0
+  Access,    // asks for access: id (asker's), tag (0 write, 1 read), key, offset, bytes
   Grant,     // answer: id, tag; key (rkey), offset (address), or a bad code
 };
 
@@ -41,12 +41,12 @@ struct Message {
   static constexpr size_t kBytes = 48;
   MessageType type = MessageType::Credit;
   MessageCode code = MessageCode::Ok;
-  uint16_t credits = 0; // receive buffers that the sender of this has posted anew
+  uint16_t credits = 0; // receive buffers that the sender of this message has posted again
   uint16_t count = 0;   // Cts: remote segments that follow
   uint64_t id = 0, tag = 0, bytes = 0, key = 0, offset = 0;
 };
 
-// Where a peer's message goes.
+// Destination of a peer's message.
 struct RemoteSegment {
   static constexpr size_t kBytes = 20;
   uint64_t address = 0;
@@ -66,7 +66,7 @@ RemoteSegment decodeSegment(const uint8_t *in);
 
 //===-- setting up, over TCP ------------------------------------------------------===//
 
-// What a peer has to know to connect its queue pairs with ours.
+// What a peer needs to know to connect its queue pairs with ours.
 struct SetupInfo {
   static constexpr size_t kBytes = 176;
   struct Queue {
@@ -77,7 +77,7 @@ struct SetupInfo {
   uint16_t lid = 0;
   uint8_t linkLayer = 0; // IBV_LINK_LAYER_*
   uint8_t mtu = 0;       // enum ibv_mtu
-  uint8_t maxReads = 0;  // of the peer, under way at once
+  uint8_t maxReads = 0;  // reads of the peer that may be in flight at once
   uint8_t queues = 0;    // data queue pairs; queue[0] is the control one
   uint16_t slots = 0;    // receive buffers of the control queue pair
   std::array<Queue, kMaxDataQueues + 1> queue = {};
@@ -85,17 +85,17 @@ struct SetupInfo {
 void encode(const SetupInfo &info, uint8_t *out);
 std::optional<SetupInfo> decodeSetup(const uint8_t *in);
 
-// The bytes that travel over TCP afterwards.
+// Single bytes that are sent over TCP afterwards.
 inline constexpr uint8_t kReadyByte = 'R';  // of the connecting side: data may come
-inline constexpr uint8_t kByeByte = 'B';    // closed; the queue pairs live on for a while
-inline constexpr uint8_t kGoneByte = 'G';   // closed, and the queue pairs are gone
+inline constexpr uint8_t kByeByte = 'B';    // closed; the queue pairs stay for a while
+inline constexpr uint8_t kGoneByte = 'G';   // closed, and the queue pairs are destroyed
 inline constexpr uint8_t kFailedByte = 'F'; // the connection has failed at this end
 
 //===-- handles -------------------------------------------------------------------===//
 
 using HandleContent = ListenerHandle;
 Handle encodeHandle(const HandleContent &content);
-// Nullopt where the handle is none of this transport.
+// Nullopt if the handle belongs to another transport.
 std::optional<HandleContent> decodeHandle(const Handle &handle);
 
 } // namespace coll::net::verbs

@@ -10,7 +10,7 @@ using rt::dl::ibverbsError;
 
 namespace {
 
-// 0.64 ms: how long a sender waits that found no receive posted.
+// 0.64 ms: how long a sender waits whose peer has posted no receive.
 constexpr uint8_t kMinRnrTimer = 12;
 constexpr uint8_t kHopLimit = 64;
 

@@ -11,27 +11,27 @@
 
 namespace coll::net::verbs {
 
-// Not for several threads at once.
+// Must not be called by several threads at once.
 class QueuePair {
 public:
   struct Limits {
-    uint32_t sends = 0, recvs = 0; // under way at once
+    uint32_t sends = 0, recvs = 0; // in flight at once
     uint32_t sendSegments = 1;
-    uint32_t inlineBytes = 0; // wanted; see inlineBytes()
+    uint32_t inlineBytes = 0; // requested; see inlineBytes()
   };
 
-  // In a state in which receives can be posted.
+  // Creates a queue pair on which receives can be posted.
   static Result<std::unique_ptr<QueuePair>> create(Device &device, uint8_t port, ibv_cq *cq,
                                                    uint64_t userNumber, const Limits &limits);
-  // Returns once the device touches no memory on its behalf.
+  // Returns when the device no longer accesses memory for this queue pair.
   ~QueuePair();
 
   uint32_t number() const { return qp_->qp_num; }
   uint32_t firstPacket() const { return firstPacket_; }
-  // A send of so many bytes may be given by value.
+  // A send of at most this many bytes may be inline.
   uint32_t inlineBytes() const { return inlineBytes_; }
 
-  // Afterwards it receives and sends. `reads`: of the peer, and ours, at once.
+  // Afterwards it receives and sends. `reads`: in flight at once, the peer's and ours.
   Status connect(const Port &mine, uint8_t portNumber, const SetupInfo &peer, int queue,
                  const VerbsOptions &options, uint8_t peerReads, uint8_t ownReads);
 

@@ -1,4 +1,4 @@
-// request.h - an operation under way on a verbs connection.
+// request.h - a request in flight on a verbs connection.
 
 #ifndef COLL_RUNTIME_NET_VERBS_REQUEST_H
 #define COLL_RUNTIME_NET_VERBS_REQUEST_H
@@ -13,7 +13,7 @@
 
 namespace coll::net::verbs {
 
-// How a device reaches the buffers of a request, and what keeps that valid.
+// The keys by which a device reaches the buffers of a request, and what keeps them valid.
 struct Keys {
   bool made = false;
   std::array<RegistrationCache::Lease, kMaxSegments> leases;
@@ -23,13 +23,13 @@ struct Keys {
 struct VerbsRequest final : BufferRequest {
   bool open = false;     // waits for the peer: Send for Cts, Recv for data, the others for Grant
   bool onHost = true;    // the processor may touch the buffers
-  bool isBusy = false;   // the device, here or there, may touch the buffers
-  uint32_t parts = 0;    // pieces of work that the device has not finished
-  uint32_t expected = 0; // Recv: bits of the queues whose immediate is to come
-  RemoteRows rows;       // Read: what of the peer's memory
+  bool isBusy = false;   // the device, here or at the peer, may access the buffers
+  uint32_t parts = 0;    // work requests that the device has not finished
+  uint32_t expected = 0; // Recv: bits of the queues whose immediate has not arrived
+  RemoteRows rows;       // Read: the rows of the peer's memory
   Keys keys;
 
-  // What the peer sends with the last byte of each part.
+  // The peer sends this with the last byte of each part.
   uint32_t immediate() const { return generation << 8 | index; }
   static_assert(kMaxRequests <= 256 && kMaxSegments <= kMaxRequestSegments);
 
@@ -47,13 +47,13 @@ struct VerbsRequest final : BufferRequest {
   }
 };
 
-// A message that came before its receive. Under the connection's lock.
+// A message that arrived before its receive. Protected by the connection's lock.
 struct Unexpected {
   uint64_t tag = 0;
   uint64_t bytes = 0;
   bool isEager = true;
-  uint64_t senderId = 0;     // where not eager
-  std::vector<uint8_t> data; // where eager
+  uint64_t senderId = 0;     // if not eager
+  std::vector<uint8_t> data; // if eager
 };
 
 } // namespace coll::net::verbs

@@ -112,7 +112,7 @@ void Setup::advanceProof() {
     return poller_.modify(id_, shake_->fd(), EPOLLOUT);
   case Handshake::State::Failed: {
     Status why = shake_->failure();
-    // A listener drops unproven connections while strangers flood it: again.
+    // A flooded listener drops unproven connections, so the attempt is repeated.
     if (isClient_ && why.code() == kCollLink && nowUs() < deadlineUs_) {
       poller_.remove(id_, shake_->fd());
       if (Status again = reconnect(); !again.ok())
@@ -141,7 +141,7 @@ void Setup::advance() {
   while (state_ == State::Exchanging) {
     if (!flush())
       return;
-    // The connecting side is ready once it has said so.
+    // The connecting side is ready once it has sent the ready byte.
     if (isClient_ && in_.empty())
       return end(State::Ready);
     if (!fill())
@@ -162,7 +162,7 @@ Status Setup::makeEndpoint(int queues) {
   return {};
 }
 
-// All of in_ is there.
+// All bytes of in_ have arrived.
 Status Setup::took() {
   std::vector<uint8_t> got = std::move(in_);
   in_.clear();
@@ -190,7 +190,7 @@ Status Setup::took() {
   return {};
 }
 
-// Writes what is to be written; false: not all of it, or the connection has ended.
+// Writes the pending bytes. False if some are left, or the connection has ended.
 bool Setup::flush() {
   while (sent_ < out_.size()) {
     ssize_t count =
@@ -210,7 +210,7 @@ bool Setup::flush() {
   return true;
 }
 
-// Reads what is expected; false as above.
+// Reads the expected bytes. False if some are missing, or the connection has ended.
 bool Setup::fill() {
   while (received_ < in_.size()) {
     ssize_t count = ::recv(fd_.get(), in_.data() + received_, in_.size() - received_, MSG_DONTWAIT);

@@ -1,4 +1,4 @@
-// setup.h - a connection on its way: the proof of the secret, then what both sides have
+// setup.h - a connection that is being set up: the proof of the secret, then what both sides need
 // to know of each other's queue pairs, over one TCP connection.
 //
 //   connecting side                listening side
@@ -19,23 +19,23 @@
 
 namespace coll::net::verbs {
 
-// Goes on by itself, on a poller's thread. Any thread may ask.
+// Progresses by itself on a poller's thread. Any thread may ask for its state.
 class Setup final : public PollHandler, public std::enable_shared_from_this<Setup> {
 public:
   enum class State { Proving, Exchanging, Ready, Failed };
 
-  // For a connection that has come in to listener `number`.
+  // For an incoming connection of listener `number`.
   static Result<std::shared_ptr<Setup>> server(Shared &shared, int device, const Secret &secret,
                                                uint64_t number, Fd fd);
   static Result<std::shared_ptr<Setup>> client(Shared &shared, int device, const Secret &secret,
                                                const HandleContent &peer);
 
   State state() const;
-  // Where Failed.
+  // Only if Failed.
   Status failure() const;
-  // Where Ready, once.
+  // Only if Ready, and once.
   Result<std::shared_ptr<Endpoint>> take();
-  // Gives up.
+  // Stops the set-up.
   void stop();
 
   void onEvents(uint32_t events) override;
@@ -45,7 +45,7 @@ private:
   Setup(Shared &shared, int device, bool isClient)
       : shared_(shared), poller_(shared.nextPoller()), device_(device), isClient_(isClient) {}
 
-  // With the lock held.
+  // The caller holds the lock.
   Status reconnect();
   void end(State state, const Status &failure = {});
   void advance();

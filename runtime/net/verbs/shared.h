@@ -16,11 +16,11 @@
 
 namespace coll::net::verbs {
 
-// A port of a device: what the transport's interface calls a device.
+// A port of a device; the transport's interface calls it a device.
 struct Rail {
   Device *device = nullptr;
   uint8_t port = 0;
-  Address address; // where its listeners wait
+  Address address; // the address of its listeners
   bool isUsable() const { return device->isUsable(port); }
 };
 
@@ -30,7 +30,7 @@ struct Shared {
 
   // Spreads the connections over the threads.
   Poller &nextPoller() { return *pollers[next.fetch_add(1) % pollers.size()]; }
-  // The rail of this number or, while it is down, another one that is up.
+  // The rail of this number, or another one that is up if it is down.
   Result<const Rail *> usableRail(int number) const {
     const Rail &wanted = rails[static_cast<size_t>(number)];
     if (wanted.isUsable())
@@ -48,7 +48,7 @@ struct Shared {
   std::vector<Rail> rails;
   RegionTable regions;
   RateLimitedLog log;
-  std::atomic<int> lingering{0}; // connections that were closed and wait for their peer
+  std::atomic<int> lingering{0}; // closed connections that wait for their peer
   std::atomic<size_t> next{0};
   std::vector<std::unique_ptr<Poller>> pollers; // last: their threads end first
 };

@@ -65,7 +65,7 @@ public:
     return static_cast<Memory *>(region.get());
   }
 
-  // A connection of a port that is down is made over another one.
+  // A connection of a port that is down is made over another port.
   bool isUp(int device) const override {
     return check(device).ok() && shared_->rails[static_cast<size_t>(device)].isUsable();
   }
@@ -107,7 +107,7 @@ Result<std::vector<Choice>> parseChoices(const std::string &text) {
   return choices;
 }
 
-// The place of a port among the choices, or a negative number where it is none.
+// The position of a port among the choices; negative if it is not among them.
 int rankOf(const std::vector<Choice> &choices, const std::string &name, int port) {
   if (choices.empty())
     return 0;
@@ -179,7 +179,7 @@ DeviceProperties propertiesOf(const Device &device, uint8_t number, const Port &
   return properties;
 }
 
-// Where the TCP connection of a port's listener waits.
+// The address on which the TCP listener of a port listens.
 Result<Address> addressOf(const Port &port, const std::string &iface) {
   if (iface.empty() && port.isEthernet() && port.gid.raw[10] == 0xff && port.gid.raw[11] == 0xff) {
     Address address;
@@ -195,7 +195,7 @@ Result<Address> addressOf(const Port &port, const std::string &iface) {
   return interfaces->front().address;
 }
 
-// The ports of one device that are up and chosen.
+// Adds the ports of one device that are up and chosen.
 Status addRails(Shared &shared, std::vector<int> &ranks, const std::vector<Choice> &choices,
                 std::unique_ptr<Device> device) {
   for (int number = 1; number <= device->attributes().phys_port_cnt; ++number) {

@@ -13,25 +13,25 @@
 namespace coll::net {
 
 struct VerbsOptions {
-  // As COLL_NET_RDMA_DEVICES: names in order of preference, each with a port or without
+  // As COLL_NET_RDMA_DEVICES: names in order of preference, with or without a port
   // ("mlx5_0,mlx5_1:2"). Empty: every port that is up.
   std::string devices;
-  // As COLL_NET_IFACE, for the TCP connection beside the queue pairs. Empty: the address
-  // of the RDMA port itself where it has one.
+  // As COLL_NET_IFACE, for the TCP connection beside the queue pairs. Empty: the address of the
+  // RDMA port itself if it has one.
   std::string iface;
   int gidIndex = -1;     // in the port's table; -1: chosen
   int queuePairs = 2;    // for the data of one connection, 1 to 16; one more for control
   int threads = 1;       // progress threads, 1 to 64
   int retryCount = 6;    // how often the device sends again without an answer, 0 to 6
   int retryTimeout = 14; // it waits 4.096 us * 2^retryTimeout (at least) each time, 1 to 31
-  int rnrRetryCount = 6; // the same where the peer has no receive buffer ready, 0 to 6
+  int rnrRetryCount = 6; // the same if the peer has no receive buffer ready, 0 to 6
   int trafficClass = 0;  // of the packets, 0 to 255
-  // Registrations of host memory that no request uses any more, kept for the next one.
-  // Only for programs that never unmap memory which they have sent from or received into.
+  // Bytes of host memory whose registrations are kept although no request uses them. Only safe in
+  // programs that never unmap memory which they have sent from or received into.
   uint64_t cacheBytes = 0;
-  int64_t spinUs = 20;            // a progress thread polls so long before it sleeps
+  int64_t spinUs = 20;            // time for which a progress thread polls before it sleeps
   int64_t timeoutUs = 60'000'000; // for setting up a connection
-  // How long a peer that has come in may take to prove the secret and to answer.
+  // How long an incoming connection may take to prove the secret and to answer.
   int64_t proofTimeoutUs = 5'000'000;
   // How long a port may be down before its connections end.
   int64_t portGraceUs = 1'000'000;
@@ -42,8 +42,8 @@ struct VerbsOptions {
   static VerbsOptions fromEnv();
 };
 
-// One device per port. `secret` as for createTcpTransport(). kCollUnsupported, with the
-// reason, where the machine has no RDMA library or no port that is up.
+// One device per port. `secret` as for createTcpTransport(). kCollUnsupported, with the reason, if
+// the machine has no RDMA library or no port that is up.
 Result<std::unique_ptr<Transport>> createVerbsTransport(const VerbsOptions &options,
                                                         const std::optional<Secret> &secret);
 
