@@ -1,4 +1,4 @@
-// auth.h - the job's secret, and proofs that a peer knows it. Any thread.
+// auth.h - the job's secret, and proofs that a peer knows it. Any thread may call it.
 
 #ifndef COLL_RUNTIME_NET_AUTH_H
 #define COLL_RUNTIME_NET_AUTH_H
@@ -19,7 +19,7 @@ using rt::Status;
 using Nonce = std::array<uint8_t, 32>;
 using Mac = std::array<uint8_t, 32>;
 
-// The key that all processes of a job share. Never logged; wiped when it dies.
+// The key that all processes of a job share. It is never logged, and wiped when it is destroyed.
 class Secret {
 public:
   static constexpr size_t kMinBytes = 16;
@@ -41,10 +41,10 @@ private:
   std::string key_;
 };
 
-// Takes the same time wherever they differ.
+// Takes the same time wherever the two differ.
 bool sameMac(const Mac &a, const Mac &b);
 
-// Bytes that no one can guess.
+// Unpredictable bytes.
 Status fillRandom(void *data, size_t bytes);
 
 } // namespace coll::net

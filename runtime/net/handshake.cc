@@ -65,7 +65,7 @@ Handshake::State Handshake::advance() {
   }
 }
 
-// Writes what is to be written; false: not all of it.
+// Writes the pending bytes; false if some are left.
 bool Handshake::flush() {
   while (sent_ < out_.size()) {
     ssize_t count =
@@ -83,7 +83,7 @@ bool Handshake::flush() {
   return true;
 }
 
-// Reads what is expected; false: not all of it.
+// Reads the expected bytes; false if some are missing.
 bool Handshake::fill() {
   while (received_ < in_.size()) {
     ssize_t count = ::recv(fd_.get(), in_.data() + received_, in_.size() - received_, MSG_DONTWAIT);
@@ -197,7 +197,8 @@ void Handshake::takeVerdict() {
   if (!sameMac(verdict->mac, *wanted))
     return fail(kCollPeer, "the peer does not know the job's secret");
   if (verdict->refusal != Refusal::None)
-    return fail(verdict->refusal == Refusal::Busy ? kCollLink : kCollPeer, // for now, or for good
+    // temporary, or permanent
+    return fail(verdict->refusal == Refusal::Busy ? kCollLink : kCollPeer,
                 wire::refusalText(verdict->refusal));
   step_ = Step::End;
 }

@@ -6,9 +6,9 @@
 //   Proof(HMAC over both)    ->
 //                            <-     Verdict(HMAC over both, refusal)
 //
-// Both nonces are fresh, the labels differ by direction, and the context is covered:
-// nothing recorded or reflected proves anything. What follows on the connection is
-// neither encrypted nor signed.
+// Both nonces are fresh, the labels differ by direction, and the proof covers the context: a
+// recorded or reflected message proves nothing. Later data on the connection is neither encrypted
+// nor signed.
 
 #ifndef COLL_RUNTIME_NET_HANDSHAKE_H
 #define COLL_RUNTIME_NET_HANDSHAKE_H
@@ -22,28 +22,28 @@
 
 namespace coll::net {
 
-// One side. Drives its socket from advance(), by one thread at a time; reads not one
-// byte beyond the handshake.
+// One side of a handshake. One thread at a time drives the socket by advance(). No byte beyond the
+// handshake is read.
 class Handshake {
 public:
   enum class State { Reading, Writing, Done, Failed };
-  // Decides whether a proven context is welcome. May be called once.
+  // Decides whether a proven context is accepted. Called at most once.
   using Judge = std::function<wire::Refusal(const wire::Context &)>;
 
   static Handshake client(Fd fd, const Secret &secret, wire::Purpose purpose,
                           const wire::Context &context);
   static Handshake server(Fd fd, const Secret &secret, wire::Purpose purpose, Judge judge);
 
-  // Goes on as far as the socket allows. Reading and Writing say what to wait for.
+  // Proceeds as far as the socket allows. Reading and Writing say which event to wait for.
   State advance();
-  // Where Failed. kCollPeer: it answered, and refused or could not prove itself;
-  // kCollLink: the connection ended.
+  // Only if Failed. kCollPeer: the peer answered, and refused or could not prove itself; kCollLink:
+  // the connection ended.
   const Status &failure() const { return failure_; }
   const wire::Context &context() const { return hello_.context; }
-  // Of a client: the proof is on its way, and the server may have let it in.
+  // Client: the proof has been sent, and the server may have accepted it.
   bool awaitsVerdict() const { return step_ == Step::Verdict; }
   int fd() const { return fd_.get(); }
-  // Where Done.
+  // Only if Done.
   Fd takeFd() { return std::move(fd_); }
 
 private:

@@ -1,4 +1,4 @@
-// listener_handle.h - what a peer has to know of a listener, whatever the transport.
+// listener_handle.h - what a peer needs to know of a listener of any transport.
 
 #ifndef COLL_RUNTIME_NET_LISTENER_HANDLE_H
 #define COLL_RUNTIME_NET_LISTENER_HANDLE_H
@@ -18,21 +18,21 @@ struct ListenerHandle {
 
   Address address;
   uint64_t listener = 0;
-  // The listener's own, where the job has none.
+  // The listener's own secret, if the job has none.
   std::optional<std::array<uint8_t, 32>> secret;
 };
-// kBytes bytes; without a secret the last 32 are left as they are.
+// kBytes bytes; without a secret the last 32 are not written.
 void encode(const ListenerHandle &handle, wire::Encoder &encoder);
-// Nullopt where it is neither IPv4 nor IPv6.
+// Nullopt if the family is neither IPv4 nor IPv6.
 std::optional<ListenerHandle> decodeListener(wire::Decoder &decoder);
 
-// Fills the handle of a new listener: where `socket` listens, a number and, where the job has no
-// secret, one of its own. Returns what its peers have to prove.
+// Fills the handle of a new listener: the address of `socket`, a number and, if the job has no
+// secret, a secret of its own. Returns the secret that peers have to prove.
 Result<Secret> nameListener(const Fd &socket, const std::optional<Secret> &ofJob,
                             ListenerHandle &handle);
 
-// What the peers of a listener have to prove: the job's secret or, where there is none,
-// the listener's. An error where one side has a job's secret and the other not.
+// The secret that a listener's peers have to prove: the job's or, if there is none, the listener's.
+// It is an error if one side has a job's secret and the other has not.
 Result<Secret> secretFor(const std::optional<Secret> &ofJob, const ListenerHandle &handle);
 
 } // namespace coll::net

@@ -19,14 +19,14 @@ constexpr size_t kNameLetters = 16;
 sockaddr_un addressOf(const std::string &name, socklen_t &length) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  // The first byte stays zero: abstract.
+  // The first byte stays zero, which selects the abstract name space.
   const size_t letters = std::min(name.size(), sizeof(address.sun_path) - 1);
   std::memcpy(address.sun_path + 1, name.data(), letters);
   length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + letters);
   return address;
 }
 
-// Of nobody where the kernel does not say.
+// uid and gid are -1 if the kernel reports no credentials.
 ucred peerOf(int fd) {
   ucred peer = {0, static_cast<uid_t>(-1), static_cast<gid_t>(-1)};
   socklen_t length = sizeof(peer);

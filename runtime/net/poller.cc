@@ -37,7 +37,7 @@ void Poller::stop() {
 
 Poller::~Poller() {
   stop();
-  // Handlers may own what calls back into this poller: let go of them unlocked.
+  // Handlers may own objects that call this poller: release them without the lock.
   std::unordered_map<uint64_t, Entry> entries;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -98,7 +98,7 @@ void Poller::setDeadline(uint64_t id, int64_t deadlineUs) {
 void Poller::remove(uint64_t id, int fd) {
   if (fd >= 0)
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  std::shared_ptr<PollHandler> last; // dies unlocked
+  std::shared_ptr<PollHandler> last; // destroyed without the lock
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = entries_.find(id);
   if (it == entries_.end())
@@ -181,7 +181,7 @@ void Poller::runDeadlines() {
     handler->onDeadline();
 }
 
-// Waits for events and handles them; says whether there were any.
+// Waits for events and handles them. Returns whether there were any.
 bool Poller::dispatch(int timeoutMs) {
   epoll_event events[64];
   int count = epoll_wait(epoll_.get(), events, 64, timeoutMs);
@@ -205,7 +205,7 @@ bool Poller::dispatch(int timeoutMs) {
   return count > 0;
 }
 
-// Leaves the core to its other thread for a moment, unless there is a post.
+// Yields the core to its other hardware thread for a moment, unless there is a post.
 void Poller::breathe() const {
   for (int i = 0; i < 16 && !anyPosted_.load(std::memory_order_relaxed); ++i) {
 #if defined(__x86_64__)
@@ -221,7 +221,7 @@ void Poller::loop() {
     asleep_.store(!spins, std::memory_order_relaxed);
     bool worked = dispatch(spins ? 0 : timeoutMs());
     asleep_.store(false, std::memory_order_relaxed);
-    // Where it slept, a post may have to be told that it is awake.
+    // If the thread slept, posts must be told that it is awake.
     if (!spins || anyPosted_.load(std::memory_order_acquire))
       worked |= runPosted();
     if (worked && spinUs_ > 0)

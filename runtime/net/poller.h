@@ -15,7 +15,7 @@
 
 namespace coll::net {
 
-// Called on the thread of each poller that it was added to.
+// Called on the thread of each poller that the handler was added to.
 class PollHandler {
 public:
   virtual ~PollHandler() = default;
@@ -30,30 +30,31 @@ public:
 // included. The poller shares ownership of a handler until remove().
 class Poller {
 public:
-  // After work, the thread looks for more for spinUs before it sleeps: waking it costs
-  // more than most messages take.
+  // After work, the thread polls for spinUs before it sleeps, because waking it costs more than
+  // most messages take.
   static Result<std::unique_ptr<Poller>> create(int64_t spinUs = 0);
-  // Stops, and lets go of the handlers.
+  // Stops, and releases the handlers.
   ~Poller();
-  // Ends the thread: no handler is called any more. Not from a handler.
+  // Ends the thread: no handler is called afterwards. Must not be called by a handler.
   void stop();
 
   // A number for add(), so that a handler knows its own before its first event.
   uint64_t reserve() { return next_.fetch_add(1); }
-  // deadlineUs 0: none; fd -1: nothing else. The handler keeps `fd` open until remove().
+  // deadlineUs 0: none; fd -1: only posts and deadlines. The handler keeps `fd` open until
+  // remove().
   Status add(uint64_t id, int fd, uint32_t events, std::shared_ptr<PollHandler> handler,
              int64_t deadlineUs = 0);
   void modify(uint64_t id, int fd, uint32_t events);
   void setDeadline(uint64_t id, int64_t deadlineUs);
-  // Calls the handler's onPosted() soon: once for all posts before the call. Costs no
-  // system call while the thread is busy.
+  // Calls the handler's onPosted() soon, once for all earlier posts. Costs no system call while the
+  // thread is busy.
   void post(uint64_t id);
-  // A call of the handler may still be under way, unless this is the poller's thread.
+  // A call of the handler may still be running, unless this is the poller's thread.
   void remove(uint64_t id, int fd);
   size_t numHandlers() const;
-  // Whether the caller is this poller's thread.
+  // Whether the calling thread is this poller's thread.
   bool isOwnThread() const { return std::this_thread::get_id() == thread_.get_id(); }
-  // Whether a post would be taken at once: the thread is looking for work.
+  // Whether the thread would handle a post at once because it is polling.
   bool awake() const { return spinUs_ > 0 && !asleep_.load(std::memory_order_relaxed); }
 
 private:
@@ -77,12 +78,12 @@ private:
   const int64_t spinUs_;
   std::atomic<uint64_t> next_{1};
   std::atomic<bool> stop_{false};
-  mutable std::mutex mutex_; // a leaf: held for the map alone
+  mutable std::mutex mutex_; // a leaf: held only for the map
   std::unordered_map<uint64_t, Entry> entries_;
   std::vector<uint64_t> posted_;
   std::atomic<bool> anyPosted_{false}, asleep_{true};
-  bool sleeping_ = false;  // the thread waits, and a post has to wake it
-  int64_t earliestUs_ = 0; // no deadline is before it; 0: there is none
+  bool sleeping_ = false;  // the thread sleeps, and a post has to wake it
+  int64_t earliestUs_ = 0; // no deadline is earlier; 0: there is none
   std::thread thread_;
 };
 

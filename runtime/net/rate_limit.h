@@ -1,4 +1,4 @@
-// rate_limit.h - log lines that strangers cannot multiply.
+// rate_limit.h - limits log lines that strangers can cause.
 
 #ifndef COLL_RUNTIME_NET_RATE_LIMIT_H
 #define COLL_RUNTIME_NET_RATE_LIMIT_H
@@ -11,7 +11,7 @@
 
 namespace coll::net {
 
-// At most one line a second; the next one says how many were left out. Any thread.
+// At most one line a second; the next one says how many were suppressed. Any thread may call it.
 class RateLimitedLog {
 public:
   void warn(const std::string &message) {

@@ -1,7 +1,7 @@
-// requests.h - what the connections of the transports have in common: operations under way, the
-// receives that wait for a message, the messages that wait for a receive, and equal parts.
+// requests.h - what the connections of the transports share: requests in flight, receives that wait
+// for a message, messages that wait for a receive, and equal parts.
 //
-// No lock: everything is under the connection's, except `state`.
+// There are no locks here: the connection's lock protects everything except `state`.
 
 #ifndef COLL_RUNTIME_NET_REQUESTS_H
 #define COLL_RUNTIME_NET_REQUESTS_H
@@ -19,21 +19,21 @@ namespace coll::net {
 
 inline constexpr int kMaxRequestSegments = 16;
 
-// The buffers of an operation, and how it ended.
+// The buffers of a request, and how it ended.
 struct BufferRequest : Request {
   enum class Kind : uint8_t { Free, Send, Recv, Write, Read, Flush };
   enum State : uint32_t { Pending, Done, Failed };
 
   Kind kind = Kind::Free;
-  uint32_t index = 0;      // in its pool
-  uint32_t generation = 0; // how many had this place before
+  uint32_t index = 0;      // index in its pool
+  uint32_t generation = 0; // how many requests had this index before
   uint64_t tag = 0;
   uint64_t total = 0;    // length of the message or transfer
   uint64_t capacity = 0; // of the buffers
   int count = 0;
   std::array<Segment, kMaxRequestSegments> segments;
   std::atomic<uint32_t> state{Pending};
-  Status failure; // where Failed; written before `state`
+  Status failure; // if Failed; written before `state`
 
   bool isInbound() const { return kind == Kind::Recv || kind == Kind::Read; }
   bool isPending() const { return state.load(std::memory_order_acquire) == Pending; }
@@ -45,12 +45,12 @@ struct BufferRequest : Request {
     failure = std::move(status);
     state.store(Failed, std::memory_order_release);
   }
-  // How it ended, once; not while it is Pending.
+  // The outcome, once. Must not be called while the request is Pending.
   Result<Completion> outcome();
   Status truncation() const;
 
-  // Calls use(segment number, address, bytes) for the pieces of [offset, offset + bytes),
-  // at most `max` of them; returns how many bytes they hold.
+  // Calls use(segment number, address, bytes) for the pieces of [offset, offset + bytes), at most
+  // `max` of them. Returns how many bytes they hold.
   template <typename Use>
   uint64_t forEachPiece(uint64_t offset, uint64_t bytes, int max, Use use) const {
     uint64_t done = 0;
@@ -68,17 +68,17 @@ struct BufferRequest : Request {
     }
     return done;
   }
-  // All of the buffers, one after the other, to and from one place.
+  // Copies all buffers, one after the other, to or from one place.
   void gather(uint8_t *to) const;
   void scatter(const uint8_t *from, uint64_t bytes) const;
 };
 
-// Of a one-sided operation.
+// The error of a one-sided request with a wrong range.
 inline Status noSuchRange() {
   return Status::invalid("the peer's memory has no such key or range");
 }
 
-// Requests of one direction of a connection, which stay where they are.
+// Requests of one direction of a connection. Their addresses do not change.
 template <typename One>
 class RequestPool {
 public:
@@ -90,7 +90,7 @@ public:
   }
 
   size_t available() const { return free_.size(); }
-  // Null where none is free.
+  // Null if none is free.
   One *take() {
     if (free_.empty())
       return nullptr;
@@ -114,7 +114,7 @@ public:
   One *begin() { return requests_.get(); }
   One *end() { return requests_.get() + size_; }
 
-  // Everything that is under way ends so.
+  // Fails every request in flight.
   void failAll(const Status &why) {
     for (One &request : *this)
       if (request.kind != One::Kind::Free && request.isPending())
@@ -127,8 +127,8 @@ private:
   std::vector<uint32_t> free_;
 };
 
-// Takes the first that `fits` out of a sequence: the oldest receive of a message, the oldest
-// message of a receive.
+// Removes and returns the first element that `fits`: the oldest receive for a message, or the
+// oldest message for a receive.
 template <typename Sequence, typename Fits>
 std::optional<typename Sequence::value_type> takeFirst(Sequence &sequence, Fits fits) {
   auto it = std::find_if(sequence.begin(), sequence.end(), fits);
@@ -146,12 +146,12 @@ typename Sequence::value_type takeTagged(Sequence &posted, uint64_t tag) {
       .value_or(nullptr);
 }
 
-// A piece of a transfer.
+// A part of a transfer.
 struct Extent {
   uint64_t offset = 0, bytes = 0;
 };
-// `most` equal pieces that begin at multiples of a page, or as many fewer as make each at least
-// `least` bytes long. Both sides compute the same.
+// Up to `most` equal parts that begin at multiples of a page; fewer if they would be shorter than
+// `least` bytes. Both sides compute the same.
 std::vector<Extent> equalParts(uint64_t bytes, uint64_t least, size_t most);
 
 } // namespace coll::net

@@ -169,7 +169,7 @@ void append(std::vector<Interface> &chosen, const Interface &candidate) {
   chosen.push_back(candidate);
 }
 
-// Adds what one entry of the choice names.
+// Adds the interfaces that one entry of the choice names.
 Status addChosen(const std::string &entry, const std::vector<Interface> &all,
                  std::vector<Interface> &chosen) {
   Subnet subnet;

@@ -1,4 +1,4 @@
-// socket.h - addresses and interfaces. No protocol.
+// socket.h - addresses and interfaces, without any protocol.
 
 #ifndef COLL_RUNTIME_NET_SOCKET_H
 #define COLL_RUNTIME_NET_SOCKET_H
@@ -20,7 +20,7 @@ using rt::Fd;
 using rt::Result;
 using rt::Status;
 
-// A clock that never goes back (CLOCK_MONOTONIC).
+// Time of a clock that never goes back (CLOCK_MONOTONIC).
 int64_t nowUs();
 int64_t nowNs();
 
@@ -44,29 +44,30 @@ struct Interface {
   bool loopback = false;
 };
 
-// The interfaces that are up and have an address, in order of preference.
-// `choice` as in COLL_NET_IFACE: names ("eth0") or subnets ("10.1.0.0/16", "fd00::/8"),
-// separated by commas. Without a choice: those that are no loopback, IPv4 first; the
-// loopback interface where there is nothing else. An address occurs once.
+// The interfaces that are up and have an address, in order of preference. `choice` as in
+// COLL_NET_IFACE: names ("eth0") or subnets ("10.1.0.0/16", "fd00::/8"), separated by commas.
+// Without a choice: all except loopback, IPv4 first; the loopback interface if there is no other.
+// An address occurs once.
 Result<std::vector<Interface>> findInterfaces(const std::string &choice);
 
 // A non-blocking listening socket; port 0 picks a free one.
 Result<Fd> listenOn(const Address &address);
 Result<Address> localAddress(const Fd &fd);
-// Hands the connections that wait at a listening socket to `welcome`, 64 at most, as non-blocking
-// sockets. Where the system has no descriptor or memory for one, `makeRoom` gives another one up;
-// where it has none to give (false), the queue waits, and so does this thread for a millisecond.
+// Accepts the pending connections of a listening socket, at most 64, and passes them to `welcome`
+// as non-blocking sockets. If the system has no descriptor or memory for one, `makeRoom` frees one;
+// if it cannot (false), the backlog and this thread wait for a millisecond.
 void acceptWaiting(const Fd &listener, const std::function<void(Fd)> &welcome,
                    const std::function<bool()> &makeRoom);
-// Starts a connection. Non-blocking: writable once it is there or has failed.
+// Starts a connection. The socket is non-blocking: it becomes writable when the connection exists
+// or has failed.
 Result<Fd> startConnect(const Address &peer);
 // The outcome of startConnect, once the socket is writable.
 Status connectOutcome(int fd);
-// No delay, keepalive, and an error where the peer acknowledges nothing for timeoutUs.
+// Sets no delay, keepalive, and an error if the peer acknowledges nothing for timeoutUs.
 void setStreamOptions(const Fd &fd, int64_t timeoutUs);
-// Whether both ends of a connection have one address: no network is in between.
+// Whether both ends of a connection have one address, so that no network is in between.
 bool staysHere(const Fd &fd);
-// How much may be on the way, instead of what the kernel finds out.
+// Limits the bytes in flight, instead of the kernel's own tuning.
 void setSendBuffer(const Fd &fd, int bytes);
 
 // kCollLink with `what` and the text of `error`.

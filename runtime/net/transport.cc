@@ -24,7 +24,7 @@ Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutU
                     "the request has not ended in " + std::to_string(timeoutUs) + " us");
     if (passedUs < spinUs)
       continue;
-    // The transport's threads go on meanwhile; longer waits may be noticed later.
+    // The transport's threads progress meanwhile; longer waits may notice the end later.
     connection.rest();
     std::this_thread::sleep_for(std::chrono::microseconds(pauseUs));
     pauseUs = std::min<int64_t>(pauseUs * 2, 200);

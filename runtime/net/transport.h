@@ -5,10 +5,10 @@
 //   Result<std::unique_ptr<Connector>> connector = transport.connect(device, handle);
 //   …connector->poll() and listener->accept() until both give a Connection…
 //
-// **Nothing blocks**, except close() and deregMr(), which wait for system calls that
-// are under way and do not wait for the peer. What a call starts goes on by itself: a
-// transport has threads of its own where it needs them, and serves the peer's
-// one-sided operations while the application does something else.
+// **Nothing blocks**, except close() and deregMr(), which wait for system calls that are under way
+// and do not wait for the peer. What a call starts progresses by itself: a transport has threads of
+// its own if it needs them, and serves the peer's one-sided operations while the application does
+// something else.
 //
 // **Threads.** Every function of Transport and Listener may be called from any thread.
 // On a Connection any thread may post; a request is tested by one thread at a time;
@@ -43,10 +43,10 @@ namespace coll::net {
 using rt::Result;
 using rt::Status;
 
-// Where a buffer is. A transport says which kinds it takes.
+// Where a buffer is. A transport lists the kinds that it accepts.
 enum class MemoryKind : uint32_t { Host = 1, Cuda = 2, Dmabuf = 4 };
 
-// How received data reaches a GPU. Numbered as NCCL's net device types.
+// How received data reaches a GPU. The numbers are NCCL's net device types.
 enum class DeviceType : int32_t { Host = 0, Unpack = 1 };
 
 // What a kernel needs to take part in a connection; see Connection::deviceHandle().
@@ -55,20 +55,20 @@ struct DeviceHandle {
   int32_t version = 0;    // of the layout behind `handle`; both sides match exactly
   void *handle = nullptr; // GPU memory
   uint64_t bytes = 0;
-  bool needsProgress = false; // test() has to be called for the kernel to go on
+  bool needsProgress = false; // the kernel progresses only if test() is called
 };
 
 struct DeviceProperties {
   std::string name;    // "eth0"
-  std::string address; // as a user would write it; empty where there is none
-  std::string pciPath; // empty where unknown
+  std::string address; // as a user would write it; empty if there is none
+  std::string pciPath; // empty if unknown
   uint64_t guid = 0;   // equal for devices that share hardware
   int32_t port = 0;
   int32_t speedMbps = 0;                                          // 0: unknown
   float latencyUs = 0;                                            // 0: unknown
   uint32_t memoryKinds = static_cast<uint32_t>(MemoryKind::Host); // bits of MemoryKind
   int32_t maxSegments = 1;                                        // buffers of one request
-  int32_t maxRequests = 1; // outbound and, again, inbound ones of one connection
+  int32_t maxRequests = 1; // outbound ones of one connection, and as many inbound ones
   uint64_t maxMessageBytes = 0;
   bool needsFlush = false;          // received GPU data is visible only after iflush()
   bool registrationIsGlobal = true; // a Memory serves all connections of the device
@@ -76,22 +76,24 @@ struct DeviceProperties {
   int32_t deviceVersion = 0;
 };
 
-// What a peer has to know to connect. Plain bytes: copy, store, send. NCCL's limit.
+// What a peer needs to know to connect. Plain bytes, which may be copied, stored and sent. The size
+// is NCCL's limit.
 struct Handle {
   static constexpr size_t kBytes = 128;
   std::array<uint8_t, kBytes> bytes = {};
 };
 
-// Names registered memory to a peer. Plain data. `key` cannot be guessed, and every
-// authenticated peer that has it may read and write the memory until deregMr().
+// Names registered memory to a peer. Plain data. `key` cannot be guessed; every authenticated peer
+// that has it may read and write the memory until deregMr().
 struct RemoteKey {
   uint64_t key = 0;
   uint64_t address = 0; // for transports that address by it
   uint64_t bytes = 0;
 };
 
-// What of a peer's memory a read takes: all from `offset` on or, with `rowBytes`, rows of so many
-// bytes that begin `stride` bytes apart, as many as there are bytes to read.
+// The part of the peer's memory that a read covers: everything from `offset` on or, with
+// `rowBytes`, rows of that many bytes that begin `stride` bytes apart, as many as there are bytes
+// to read.
 struct RemoteRows {
   RemoteRows(uint64_t from = 0, uint32_t row = 0, uint64_t apart = 0)
       : offset(from), stride(apart), rowBytes(row) {}
@@ -100,11 +102,12 @@ struct RemoteRows {
   uint64_t stride;   // at least rowBytes
   uint32_t rowBytes; // 0: in one piece
 
-  // Whether `bytes` bytes of them are whole rows, at most kMaxRemoteRows, that do not overlap.
+  // Whether `bytes` bytes of them are complete rows, at most kMaxRemoteRows, that do not overlap.
   bool areRows(uint64_t bytes) const;
-  // And whether these are inside memory of `size` bytes.
+  // The same, and whether they are inside memory of `size` bytes.
   bool fit(uint64_t bytes, uint64_t size) const;
-  // Where byte `position` of what is read is, and how many at most follow it there.
+  // The offset of byte `position` of the data that is read, and how many contiguous bytes follow
+  // it.
   uint64_t at(uint64_t position) const;
   uint64_t following(uint64_t position) const;
 };
@@ -127,15 +130,15 @@ struct MemoryRegion {
   uint64_t dmabufOffset = 0;
 };
 
-// One buffer of a request. `memory` may be null where the transport takes host memory
-// without registration (tcp, loopback).
+// One buffer of a request. `memory` may be null if the transport accepts unregistered host memory
+// (tcp, loopback).
 struct Segment {
   void *data = nullptr;
   uint64_t bytes = 0;
   const Memory *memory = nullptr;
 };
 
-// An operation under way. Only its connection knows what is inside.
+// A request in flight. Only its connection knows its content.
 class Request {
 protected:
   ~Request() = default;
@@ -143,85 +146,85 @@ protected:
 
 struct Completion {
   bool done = false;
-  uint64_t bytes = 0; // where done: length of the message or of the transfer
-  // Of GPU memory that a kernel has to unpack, where SlotOrder::Landing says so; else -1.
+  uint64_t bytes = 0; // if done: length of the message or of the transfer
+  // For GPU memory that a kernel has to unpack, with SlotOrder::Landing; else -1.
   int32_t slot = -1;
 };
 
-// What of a message travels on one socket or queue pair; for profilers.
+// The part of a message that travels on one socket or queue pair; for profilers.
 struct MessagePart {
   uint32_t stream = 0; // 0 carries small messages
   uint64_t bytes = 0;
-  int64_t startNs = 0; // CLOCK_MONOTONIC: known here (a receive: its header has come)
-  int64_t endNs = 0;   // taken by or from the kernel; 0: not yet
+  int64_t startNs = 0; // CLOCK_MONOTONIC: known at this end (a receive: its header has arrived)
+  int64_t endNs = 0;   // given to or taken from the kernel completely; 0: not yet
 };
 
-// Both directions between two processes. Every post returns null where no more requests
-// fit (back-pressure): test the ones under way, then post again. A request of `count`
-// segments moves their concatenation; count 0 and empty segments are allowed.
+// Both directions between two processes. Every post returns null if no more requests fit
+// (back-pressure): test the ones in flight, then post again. A request of `count` segments moves
+// their concatenation; count 0 and empty segments are allowed.
 class Connection {
 public:
   virtual ~Connection() = default; // closes
 
-  // Done once the buffers may be used again; the peer may not have received it yet.
+  // Done when the buffers may be reused; the peer may not have received the message yet.
   virtual Result<Request *> isend(const Segment *segments, int count, uint64_t tag) = 0;
-  // Takes the next message with this tag. A longer one than fits fails this request
-  // with kCollMismatch, and the sender's too if that still waits; the buffers' content
-  // is then undefined, nothing outside them is touched.
+  // Receives the next message with this tag. A message that is too long fails this request with
+  // kCollMismatch, and the sender's too if that still waits; the buffers' content is then
+  // undefined, and nothing outside them is written.
   virtual Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) = 0;
 
   // Moves the segments to [offset, offset + their bytes) of the peer's memory, or from `rows` of
-  // it, without a call of the peer's application. Done once the peer's memory was written
-  // or read. A wrong key or range fails the request with kCollInvalidCall.
+  // it, without a call of the peer's application. Done when the peer's memory was written or read.
+  // A wrong key or range fails the request with kCollInvalidCall.
   virtual Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
                                    uint64_t offset) = 0;
   virtual Result<Request *> iread(const Segment *segments, int count, const RemoteKey &key,
                                   const RemoteRows &rows) = 0;
 
-  // Makes what was received into these segments visible to their GPU. Host memory needs
-  // none, and gets a request that is done.
+  // Makes data that was received into these segments visible to their GPU. For host memory the
+  // request is done at once.
   virtual Result<Request *> iflush(const Segment *segments, int count) = 0;
 
-  // Whether the request has ended. An error, or `done`, is its last report.
+  // Whether the request has ended. After an error, or `done`, the request must not be used again.
   virtual Result<Completion> test(Request *request) = 0;
 
-  // The caller will not test for a while (it goes to sleep, say): what is under way goes
-  // on without it. Saves a millisecond at most; a hint.
+  // A hint that the caller will not test for a while, because it goes to sleep, say. Requests
+  // progress without it, up to a millisecond sooner than without the hint.
   virtual void rest() {}
 
-  // The parts that are known of a message that is under way, or that test() has just
-  // reported, before the next post on this connection; returns how many, at most `max`.
-  // 0 where the transport does not tell.
+  // The known parts of a message that is in flight, or that test() has just reported, before the
+  // next post on this connection. Returns how many, at most `max`; 0 if the transport does not
+  // report parts.
   virtual int parts(const Request *, MessagePart *, int /*max*/) const { return 0; }
 
-  // Says that the kernel behind deviceHandle() is done with the oldest message that it
-  // has not been said of. Without a device handle it means nothing.
+  // Says that the kernel behind deviceHandle() has finished the oldest message that was not
+  // consumed yet. Without a device handle it has no effect.
   virtual void consumed() {}
-  // Null where received data needs no help of a kernel. Lives as long as the connection.
+  // Null if received data needs no kernel. Valid as long as the connection.
   virtual const DeviceHandle *deviceHandle() const { return nullptr; }
-  // The same for a kernel that gathers what is sent; version rt::kPackVersion.
+  // The same for a kernel that gathers the data to send; version rt::kPackVersion.
   virtual const DeviceHandle *packHandle() const { return nullptr; }
 
-  // Ends the connection. What was done before is delivered if the peer still reads;
-  // requests under way fail, here with kCollAborted, there with kCollPeer or kCollLink.
-  // Afterwards no buffer is touched, and every post is refused.
+  // Ends the connection. Requests that are done are delivered if the peer still reads; requests in
+  // flight fail, here with kCollAborted, there with kCollPeer or kCollLink. Afterwards no buffer is
+  // used, and every post is refused.
   virtual void close() = 0;
-  // As close(), and a fence: nothing that the peer has on its way is taken any more, not even
-  // into registered memory. What was done before may not be delivered.
+  // Like close(), and a fence: nothing that the peer has in flight is received any more, not even
+  // into registered memory. Requests that are done may not be delivered.
   virtual void abort() { close(); }
 };
 
 class Listener {
 public:
-  virtual ~Listener() = default; // connections already accepted live on
+  virtual ~Listener() = default; // connections that were accepted stay
   virtual const Handle &handle() const = 0;
-  // The next connection, or null where none is ready. Strangers never show up here.
+  // The next connection, or null if none is ready. Only proven peers are returned.
   virtual Result<std::unique_ptr<Connection>> accept() = 0;
 };
 
 class Connector {
 public:
-  virtual ~Connector() = default; // gives up
+  virtual ~Connector() = default; // gives the attempt up
   // The connection, once; null while it is being made.
   virtual Result<std::unique_ptr<Connection>> poll() = 0;
 };
@@ -232,8 +235,8 @@ public:
   virtual const char *name() const = 0;
   // By device number, best first. At least one.
   virtual const std::vector<DeviceProperties> &devices() const = 0;
-  // False where it is known that a connection of this device would not get through it now: its
-  // port is down, and another one would serve, or none.
+  // False if a connection of this device is known not to use it now: its port is down, and another
+  // port would serve, or none.
   virtual bool isUp(int /*device*/) const { return true; }
 
   virtual Result<std::unique_ptr<Listener>> listen(int device) = 0;
@@ -241,19 +244,19 @@ public:
 
   // kCollUnsupported for a kind that the device does not list.
   virtual Result<Memory *> regMr(int device, const MemoryRegion &region) = 0;
-  // Afterwards no peer reads or writes the memory. A peer in the middle of a read loses
-  // its connection; one in the middle of a write gets an error for that write.
+  // Afterwards no peer accesses the memory. A peer in the middle of a read loses its connection;
+  // one in the middle of a write gets an error for that write.
   virtual void deregMr(Memory *memory) = 0;
 };
 
-// Tests until the request ends; kCollTimeout after timeoutUs, and the request is then
-// still under way: its buffers are free only after close().
+// Tests until the request ends. kCollTimeout after timeoutUs; the request is then still in flight,
+// and its buffers are free only after close().
 Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutUs);
 
-// Sum of the segments' bytes, or an error for what no transport can take: a negative
-// count, too many segments or bytes, a null pointer with bytes.
+// Sum of the segments' bytes, or an error for what no transport accepts: a negative count, too many
+// segments or bytes, a null pointer with bytes.
 Result<uint64_t> totalBytes(const Segment *segments, int count, const DeviceProperties &properties);
-// The same of a read, or an error where these are no rows that one request may name.
+// The same for a read, or an error if one request cannot name these rows.
 Result<uint64_t> totalBytes(const Segment *segments, int count, const RemoteRows &rows,
                             const DeviceProperties &properties);
 

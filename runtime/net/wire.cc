@@ -60,7 +60,7 @@ std::optional<Hello> decodeHello(const uint8_t *in) {
   hello.purpose = static_cast<Purpose>(purpose);
   decoder.get(hello.nonce.data(), hello.nonce.size());
   decoder.get(hello.context.data(), hello.context.size());
-  // Another version may use the rest differently; it is refused by its number.
+  // Another version may use the rest differently; it is refused by its version.
   if (hello.version == kVersion && (purpose < 1 || purpose > 4 || zero != 0))
     return std::nullopt;
   return hello;

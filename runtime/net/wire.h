@@ -1,7 +1,7 @@
-// wire.h - what travels: fixed layouts, little-endian, checked when decoded.
+// wire.h - messages on the network: fixed layouts, little-endian, checked when decoded.
 //
-// A decoder takes bytes from a stranger. It refuses what does not fit its layout and
-// its limits, and never reads or promises more than it was given.
+// A decoder receives bytes from a stranger. It refuses bytes that do not fit the layout and its
+// limits, and never reads or promises more than it was given.
 
 #ifndef COLL_RUNTIME_NET_WIRE_H
 #define COLL_RUNTIME_NET_WIRE_H
@@ -17,7 +17,7 @@ namespace coll::net::wire {
 
 inline constexpr uint16_t kVersion = 4;
 
-// Writes integers in order. The buffer is as large as the layout says.
+// Writes integers in order into a buffer of the layout's size.
 class Encoder {
 public:
   explicit Encoder(uint8_t *at) : at_(at) {}
@@ -58,7 +58,7 @@ private:
 
 //===-- handshake: Hello -> Challenge -> Proof -> Verdict ------------------------===//
 
-// What a connection is for. A proof for one purpose is none for another.
+// The purpose of a connection. A proof for one purpose is not valid for another.
 enum class Purpose : uint8_t { Bootstrap = 1, Stream = 2, Verbs = 3, Node = 4 };
 
 // Why a server ends a handshake.
@@ -95,7 +95,7 @@ struct Challenge {
 
 struct Verdict {
   static constexpr size_t kBytes = 40;
-  static constexpr size_t kSignedBytes = 8; // what the server's proof covers
+  static constexpr size_t kSignedBytes = 8; // bytes that the server's proof covers
   Refusal refusal = Refusal::None;
   Mac mac = {}; // zero where the client proved nothing
 };
@@ -129,8 +129,8 @@ inline constexpr uint32_t kMaxKeyBytes = 256;
 inline constexpr uint32_t kMaxValueBytes = 64 << 10;
 inline constexpr uint32_t kMaxReplyBytes = 64 << 20;
 
-// Followed by the key and the value. In a reply `code` is a CollCode; where it is not
-// kCollOk the value is the message.
+// Followed by the key and the value. In a reply `code` is a CollCode; if it is not kCollOk the
+// value is the message.
 struct BootHeader {
   static constexpr size_t kBytes = 24;
   BootOp op = BootOp::Put;
@@ -146,17 +146,17 @@ std::optional<BootHeader> decodeBoot(const uint8_t *in, bool isReply);
 
 //===-- tcp streams ---------------------------------------------------------------===//
 
-// Stream 0 carries the messages without `payload on any`, in order; `bytes` bytes of
-// payload follow where the table says so. A number counts messages and receives of one
-// tag from 1: the nth message belongs to the nth receive. 0: not counted.
+// Stream 0 carries the frames that are not marked "payload on any stream", in order. `bytes` bytes
+// of payload follow if the table says so. A number counts messages and receives of one tag from 1:
+// the nth message belongs to the nth receive. 0: not counted.
 enum class FrameType : uint8_t {
-  Eager = 1, // a whole message: tag, key (number), bytes; payload on stream 0
+  Eager = 1, // a complete message: tag, key (number), bytes; payload on stream 0
   Rts,       // a message waits: id (sender's), tag, key (number), bytes
   Cts,       // send it: id (sender's), key (receiver's id). Not after Ready for a receive with room
   Data,      // a part: id (receiver's), offset, bytes; payload on any stream
              // Without Cts (after Ready): tag is the message's length, and key is its number if
              // an Rts was sent all the same, which may come before or after this
-  Credit,    // eager messages were taken: id (messages), bytes
+  Credit,    // credit for received eager messages: id (messages), bytes
   Write,     // id (writer's), key, offset, bytes; payload on streams 1…
   Read,      // id (reader's), key, offset, bytes; rows of `row` bytes, `tag` bytes apart, or one
              // piece (0); answered by Data or a bad Ack
@@ -166,7 +166,7 @@ enum class FrameType : uint8_t {
              // length), offset, bytes; payload on streams 1…. Only after a Ready with that tag
 };
 
-// Outcome of one part, as the peer tells it.
+// Outcome of one part, as reported by the peer.
 enum class FrameCode : uint8_t { Ok = 0, Truncated, BadKey };
 
 struct Frame {
@@ -178,10 +178,11 @@ struct Frame {
 };
 
 // A message that fits is sent without asking, and larger ones in parts (Push). A sender has at most
-// so much of it on the way that the peer has not matched with a receive.
+// this much in flight that the peer has not matched with a receive.
 inline constexpr uint64_t kEagerBytes = 256 << 10;
-// Larger than this, it is sent so only while it is alone on its way: it would keep others,
-// and the thread that posts it, waiting. So little is not worth waking another thread.
+// A larger message is sent without asking only if nothing else is in flight, because it would keep
+// others, and the posting thread, waiting. Messages up to this size are not worth waking another
+// thread.
 inline constexpr uint64_t kSmallBytes = 16 << 10;
 inline constexpr uint64_t kEagerWindowBytes = 1 << 20;
 inline constexpr uint64_t kEagerWindowMessages = 1024;

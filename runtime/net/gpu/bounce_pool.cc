@@ -27,14 +27,14 @@ Result<std::unique_ptr<BouncePool>> BouncePool::create(std::unique_ptr<Pinner> p
                            std::to_string(kGuaranteedBlocks * kBlockBytes) + " bytes, not " +
                            std::to_string(limitBytes));
   std::unique_ptr<BouncePool> pool(new BouncePool(std::move(pinner), limit));
-  // Addresses only: the system gives pages when they are pinned.
+  // Reserves addresses only; pages are allocated when they are pinned.
   void *base = mmap(nullptr, limit, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     return Status(kCollDevice,
                   "no addresses for a bounce pool of " + std::to_string(limit) + " bytes");
   pool->base_ = static_cast<uint8_t *>(base);
-  (void)madvise(base, limit, MADV_HUGEPAGE); // faster to pin, if the system has them
+  (void)madvise(base, limit, MADV_HUGEPAGE); // pinning is faster with huge pages
   return pool;
 }
 
@@ -52,7 +52,7 @@ Status BouncePool::grow(uint64_t bytes) {
     uint8_t *data = base_ + pinnedBytes_;
     COLL_RETURN_IF_ERROR(pinner_->pin(data, chunk));
     Result<uint64_t> address = pinner_->deviceAddress(data);
-    // One bounce address serves all descriptors, so the GPU has to see one range.
+    // One bounce address serves all descriptors, so the GPU has to see one contiguous range.
     if (!address.ok() || (pinnedBytes_ > 0 && *address != device_ + pinnedBytes_)) {
       pinner_->unpin(data, chunk);
       return address.ok() ? Status(kCollDevice, "the GPU does not see pinned memory in one range")
@@ -61,7 +61,7 @@ Status BouncePool::grow(uint64_t bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (pinnedBytes_ == 0)
       device_ = *address;
-    // The lowest one is to be taken first.
+    // The lowest block is taken first.
     for (uint64_t block = (pinnedBytes_ + chunk) / kBlockBytes;
          block-- > pinnedBytes_ / kBlockBytes;)
       free_.push_back(static_cast<uint32_t>(block));
@@ -72,7 +72,7 @@ Status BouncePool::grow(uint64_t bytes) {
 
 Result<std::unique_ptr<BouncePool::Account>> BouncePool::open(uint64_t roomBytes) {
   std::lock_guard<std::mutex> growth(growth_);
-  uint64_t accounts = stats_.accounts + 1; // closing needs the lock of growth too
+  uint64_t accounts = stats_.accounts + 1; // closing needs the growth lock too
   uint64_t sure = accounts * kGuaranteedBlocks * kBlockBytes;
   if (sure > limitBytes_)
     return Status(kCollDevice, "the bounce pool is full: " + std::to_string(accounts) +
@@ -102,7 +102,7 @@ BouncePool::Account::~Account() { pool_.close(*this); }
 bool BouncePool::Account::take(uint32_t count, uint32_t *blocks, bool spread) {
   std::lock_guard<std::mutex> lock(pool_.mutex_);
   std::vector<uint32_t> &free = pool_.free_;
-  uint64_t unmetBy = pool_.unmet_ - unmetOf(held_); // the others' claims
+  uint64_t unmetBy = pool_.unmet_ - unmetOf(held_); // blocks guaranteed to other accounts
   bool claimed = held_ + count <= kGuaranteedBlocks;
   if (free.size() < count || (!claimed && free.size() - count < unmetBy)) {
     ++pool_.stats_.refused;

@@ -1,15 +1,15 @@
-// bounce_pool.h - where the network puts what a GPU will fetch.
+// bounce_pool.h - host memory into which the network writes data for a GPU.
 //
-// One pool per GPU serves all its connections, because stock NCCL keeps one bounce
-// address per block of threads, whichever connection was set up last. It is one range
-// of pinned host memory, mapped for the GPU, that ends below 4 GiB (descriptors have
-// 32-bit offsets), handed out in blocks.
+// One pool per GPU serves all its connections, because stock NCCL keeps one bounce address per
+// block of threads, however many connections there are. It is one range of pinned host memory,
+// mapped for the GPU, that ends below 4 GiB (descriptors have 32-bit offsets), handed out in
+// blocks.
 //
-// **Bounded.** Nothing is pinned beyond the limit. Memory is pinned when an account is
-// opened, never by take(): pinning waits for the GPU. Each account is sure of
-// kGuaranteedBlocks; what is pinned beyond the sum of those goes to whoever asks first.
+// **Bounded.** Nothing is pinned beyond the limit. Memory is pinned when an account is opened,
+// never by take(): pinning waits for the GPU. Each account is guaranteed kGuaranteedBlocks; blocks
+// beyond the sum of those are given to the first account that asks.
 //
-// Any thread; the lock is held for a few instructions.
+// Any thread may call it; the lock is held for a few instructions.
 
 #ifndef COLL_RUNTIME_NET_GPU_BOUNCE_POOL_H
 #define COLL_RUNTIME_NET_GPU_BOUNCE_POOL_H
@@ -26,7 +26,7 @@ namespace coll::net {
 using rt::Result;
 using rt::Status;
 
-// Pins parts of an address range; the pool's only tie to CUDA.
+// Pins parts of an address range; all of the pool's use of CUDA.
 class Pinner {
 public:
   virtual ~Pinner() = default;
@@ -41,29 +41,30 @@ struct BounceStats {
   uint64_t pinnedBytes = 0;
   uint64_t usedBytes = 0; // in blocks that are taken
   uint64_t peakBytes = 0;
-  uint64_t refused = 0; // takes that found no room
+  uint64_t refused = 0; // calls of take() that found no room
   uint32_t accounts = 0;
 };
 
 class BouncePool {
 public:
   static constexpr uint64_t kBlockBytes = 512 << 10;
-  // Pinned at a time.
+  // Bytes that are pinned at a time.
   static constexpr uint64_t kChunkBytes = 32 << 20;
-  // One message of the largest size, and a block for what travels with it.
+  // One message of the largest size, and a block for the data that travels with it.
   static constexpr uint32_t kGuaranteedBlocks = 9;
 
-  // One connection's claim on the pool. Destroy it before the pool, and after its blocks.
+  // One connection's claim on the pool. Destroy it before the pool, and after its blocks were given
+  // back.
   class Account {
   public:
     ~Account();
     Account(const Account &) = delete;
     Account &operator=(const Account &) = delete;
 
-    // Takes `count` blocks, 1 to kGuaranteedBlocks, into blocks[]: numbers; a block
-    // starts at number * kBlockBytes. False where there is no room now. `spread` takes
-    // them from all over the pool; otherwise recently used ones come first, which the
-    // processor's cache may still hold.
+    // Takes `count` blocks, 1 to kGuaranteedBlocks; blocks[] receives their numbers. A block
+    // starts at number * kBlockBytes. False if there is no room now. `spread` takes them from all
+    // over the pool; otherwise recently used ones come first, which may still be in the
+    // processor's cache.
     bool take(uint32_t count, uint32_t *blocks, bool spread = false);
     void give(uint32_t count, const uint32_t *blocks);
 
@@ -72,19 +73,19 @@ public:
     Account(BouncePool &pool, uint64_t roomBytes) : pool_(pool), roomBytes_(roomBytes) {}
     BouncePool &pool_;
     const uint64_t roomBytes_;
-    uint32_t held_ = 0; // under the pool's lock
+    uint32_t held_ = 0; // protected by the pool's lock
   };
 
-  // Reserves addresses for `limitBytes` (rounded down to blocks; 4 GiB at most), pins nothing.
+  // Reserves addresses for `limitBytes` (rounded down to blocks; at most 4 GiB), and pins nothing.
   static Result<std::unique_ptr<BouncePool>> create(std::unique_ptr<Pinner> pinner,
                                                     uint64_t limitBytes);
   ~BouncePool();
   BouncePool(const BouncePool &) = delete;
   BouncePool &operator=(const BouncePool &) = delete;
 
-  // The pool grows by `roomBytes` for it, as far as the limit allows; may wait for the GPU.
-  // kCollDevice where the limit leaves no room for one more account, or the memory cannot
-  // be pinned.
+  // The pool grows by `roomBytes` for the account, as far as the limit allows; may wait for the
+  // GPU. kCollDevice if the limit leaves no room for another account, or the memory cannot be
+  // pinned.
   Result<std::unique_ptr<Account>> open(uint64_t roomBytes);
 
   uint8_t *host() const { return base_; }     // first byte, for the CPU
@@ -94,7 +95,7 @@ public:
 
 private:
   BouncePool(std::unique_ptr<Pinner> pinner, uint64_t limitBytes);
-  Status grow(uint64_t bytes); // to so many pinned bytes; under the lock of growth
+  Status grow(uint64_t bytes); // grows to this many pinned bytes; the caller holds growth_
   void close(Account &account);
 
   std::unique_ptr<Pinner> pinner_;
@@ -102,12 +103,12 @@ private:
   uint64_t device_ = 0;
   const uint64_t limitBytes_;
 
-  std::mutex growth_; // one grows at a time; taken before mutex_
+  std::mutex growth_; // one thread grows it at a time; taken before mutex_
   mutable std::mutex mutex_;
-  std::vector<uint32_t> free_; // the last one was used last
-  uint64_t unmet_ = 0;         // blocks that accounts are sure of and do not hold
+  std::vector<uint32_t> free_; // the last one was used most recently
+  uint64_t unmet_ = 0;         // blocks that accounts are guaranteed and do not hold
   uint64_t pinnedBytes_ = 0;
-  uint64_t roomBytes_ = 0; // of the accounts; under the lock of growth
+  uint64_t roomBytes_ = 0; // of the accounts; protected by growth_
   uint64_t random_ = 1;
   BounceStats stats_;
 };

@@ -70,7 +70,7 @@ void GpuConnection::close() {
   closed_ = true;
   if (ended_.ok())
     ended_ = {kCollAborted, "the connection was closed"};
-  // From here on the transport below touches no block.
+  // From here on the transport below uses no block.
   inner_->close();
   for (const std::unique_ptr<GpuRequest> &request : requests_) {
     request->copy.wait();
@@ -210,7 +210,7 @@ Result<Request *> GpuConnection::iflush(const Segment *segments, int count) {
   bool untouched = std::any_of(segments, segments + count, [](const Segment &segment) {
     return isCuda(segment) && !deviceMemory(segment)->inner;
   });
-  // Copies and kernels have made their data visible when they ended.
+  // Copies and kernels made their data visible when they ended.
   GpuRequest &request = newRequest(untouched ? GpuRequest::Kind::Flushed : GpuRequest::Kind::Pass);
   if (untouched) {
     request.bytes = *totalBytes(segments, count, properties_);
@@ -223,7 +223,7 @@ Result<Request *> GpuConnection::iflush(const Segment *segments, int count) {
 Result<Completion> GpuConnection::test(Request *opaque) {
   auto &request = *static_cast<GpuRequest *>(opaque);
   std::lock_guard<std::mutex> lock(mutex_);
-  (void)progress(); // where the connection has ended, the request says so
+  (void)progress(); // if the connection has ended, the request reports it
   switch (request.kind) {
   case GpuRequest::Kind::Receive:
     return testReceive(request);

@@ -1,13 +1,13 @@
 // connection.h - a connection whose messages may start and end in GPU memory.
 //
-// Decorates a connection; transport.h is the contract. Requests of host memory
-// pass through. The others go through stages, which test() of any request moves on:
+// Decorates a connection; transport.h is the contract. Requests of host memory pass through. The
+// others go through stages, which test() of any request advances:
 //
 //   receive: posted below -> landed -> published | copied to the GPU -> done
 //   send:    packed by a kernel | copied from the GPU | ready -> posted below -> done
 //
-// Sends of one tag are posted below in the order of isend(), since messages of one tag keep
-// their order: one that waits for its data holds up those of its tag.
+// Sends of one tag are posted below in the order of isend(), because messages of one tag keep their
+// order: a send that waits for its data delays the later ones of its tag.
 
 #ifndef COLL_RUNTIME_NET_GPU_CONNECTION_H
 #define COLL_RUNTIME_NET_GPU_CONNECTION_H
@@ -27,20 +27,20 @@ enum class Role { Accepted, Connected };
 
 // What the connections of one transport share.
 struct DeviceShared {
-  // The GPU, kept for as long as the transport lives: ending it waits for running kernels,
-  // which the end of a connection must not.
+  // The GPU, kept as long as the transport: destroying it waits for running kernels, which the end
+  // of a connection must not do.
   Result<std::shared_ptr<Gpu>> gpu(int ordinal);
 
   const rt::dl::Cuda &cuda;
   const DeviceOptions options;
   DeviceCounters counters;
   std::mutex mutex;
-  std::map<int, std::shared_ptr<Gpu>> gpus; // by ordinal, under the mutex
+  std::map<int, std::shared_ptr<Gpu>> gpus; // by ordinal; protected by the mutex
 };
 
 class GpuConnection final : public DeviceConnection {
 public:
-  // kCollDevice where the GPU or its pool has no room for a connection with a handle.
+  // kCollDevice if the GPU or its pool has no room for a connection with a handle.
   static Result<std::unique_ptr<Connection>> create(DeviceShared &shared,
                                                     const DeviceProperties &properties,
                                                     std::unique_ptr<Connection> inner, Role role);
@@ -74,18 +74,18 @@ private:
       : shared_(shared), properties_(properties), inner_(std::move(inner)) {}
   Status makeHandles(Role role);
 
-  // Everything below runs under mutex_.
+  // The caller of everything below holds mutex_.
   GpuRequest &newRequest(GpuRequest::Kind kind);
-  void release(GpuRequest &request); // with blocks and slots
-  // `request`, now known below as `inner`; released where that is null or an error.
+  void release(GpuRequest &request); // together with its blocks and slots
+  // Returns `request`, now known below as `inner`; releases it if that is null or an error.
   Result<Request *> posted(GpuRequest &request, const Result<Request *> &inner);
-  Result<Request *> refuse(); // for want of room
-  Status progress();          // an error where the connection has ended
+  Result<Request *> refuse(); // for lack of room
+  Status progress();          // an error if the connection has ended
   void end(const Status &why);
   uint64_t tagBelow(uint64_t tag) const;
   Status check(const Segment *segments, int count) const;
   Status checkDevice(const Segment *segments, int count) const;
-  // Makes sure of an account and of blocks for `bytes` bytes; false where there is no room.
+  // Ensures an account and blocks for `bytes` bytes; false if there is no room.
   Result<bool> takeBlocks(GpuRequest &request, uint64_t bytes);
   Result<Completion> testBelow(GpuRequest &request);
   Result<Request *> oneSided(const Segment *segments, int count, const RemoteKey &key,
@@ -96,7 +96,7 @@ private:
   Result<Completion> testReceive(GpuRequest &request);
   Result<Completion> landed(GpuRequest &request, uint64_t streamBytes);
   bool slotsByLanding() const { return shared_.options.slots == SlotOrder::Landing; }
-  Result<Completion> handOver(GpuRequest &request); // to the kernel
+  Result<Completion> handOver(GpuRequest &request); // gives the message to the kernel
   Status layOut(GpuRequest &request, uint64_t streamBytes);
   Status layOutFragments(GpuRequest &request, uint64_t streamBytes);
   Result<Completion> endReceive(GpuRequest &request, const Result<Completion> &outcome);
@@ -104,7 +104,7 @@ private:
   Result<Request *> sendHost(const Segment *segments, int count, uint64_t tag);
   Result<Request *> sendDevice(const Segment &segment, uint64_t tag);
   Result<Request *> queued(GpuRequest &request);
-  // Whether none that waits before that place has the tag.
+  // Whether no send that waits before that position has the tag.
   bool isNext(std::deque<GpuRequest *>::const_iterator before, uint64_t tag) const;
   Result<bool> sourceReady(GpuRequest &request);
   void aim(GpuRequest &request);
@@ -117,18 +117,18 @@ private:
 
   mutable std::mutex mutex_;
   Greeting greeting_;
-  Status ended_; // why no more requests are taken
+  Status ended_; // why no more requests are accepted
   bool closed_ = false;
-  std::shared_ptr<Gpu> gpu_; // of the accounts and the handles
+  std::shared_ptr<Gpu> gpu_; // the GPU of the accounts and the handles
   std::unique_ptr<BouncePool::Account> receives_, sends_;
   std::unique_ptr<UnpackSlots> unpack_;
   std::unique_ptr<PackSlots> pack_;
   std::vector<std::unique_ptr<GpuRequest>> requests_;
   std::vector<GpuRequest *> free_;
-  std::vector<uint8_t> tail_;        // of a stream that is spread over blocks
+  std::vector<uint8_t> tail_;        // end of a stream that is spread over blocks
   std::deque<GpuRequest *> waiting_; // sends that are not posted below yet
-  int outbound_ = 0;                 // sends under way
-  uint64_t seed_ = 1;                // of the next shuffled message
+  int outbound_ = 0;                 // sends in flight
+  uint64_t seed_ = 1;                // seed of the next shuffled message
 };
 
 } // namespace coll::net

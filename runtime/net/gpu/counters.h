@@ -1,4 +1,4 @@
-// counters.h - what DeviceStats is made of.
+// counters.h - the counters behind DeviceStats.
 
 #ifndef COLL_RUNTIME_NET_GPU_COUNTERS_H
 #define COLL_RUNTIME_NET_GPU_COUNTERS_H
@@ -9,7 +9,7 @@
 
 namespace coll::net {
 
-// Counted from any thread; no order with anything else.
+// Counted by any thread; not ordered with anything else.
 class Counter {
 public:
   void add(uint64_t amount) { value_.fetch_add(amount, std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// device_memory.h - what a device transport knows of registered memory.
+// device_memory.h - registered memory, as a device transport knows it.
 
 #ifndef COLL_RUNTIME_NET_GPU_DEVICE_MEMORY_H
 #define COLL_RUNTIME_NET_GPU_DEVICE_MEMORY_H
@@ -17,7 +17,7 @@ struct DeviceMemory final : Memory {
     return everything ||
            (at >= begin && at - begin <= bytes && segment.bytes <= bytes - (at - begin));
   }
-  // Where the transport below finds the segment's bytes. Only where `inner`.
+  // The address of the segment's bytes in the transport below. Only if `inner`.
   void *innerData(const Segment &segment) const {
     return innerBase + (static_cast<uint8_t *>(segment.data) - data);
   }
@@ -26,9 +26,9 @@ struct DeviceMemory final : Memory {
   uint8_t *data = nullptr;
   uint64_t bytes = 0;
   bool everything = false;      // all memory of the GPU
-  Memory *inner = nullptr;      // in the transport below; null where it cannot touch it
+  Memory *inner = nullptr;      // in the transport below; null if it cannot access the memory
   uint8_t *innerBase = nullptr; // `data` as the transport below addresses it
-  std::shared_ptr<Gpu> gpu;     // of MemoryKind::Cuda
+  std::shared_ptr<Gpu> gpu;     // for MemoryKind::Cuda
 };
 
 inline const DeviceMemory *deviceMemory(const Segment &segment) {

@@ -47,7 +47,7 @@ Status malformed(const char *what) {
   return {kCollPeer, std::string("a scattered message with ") + what};
 }
 
-// Whether the fragments are the message: each byte once.
+// Whether the fragments cover the message: each byte exactly once.
 bool coverExactly(std::vector<Fragment> fragments, uint64_t total) {
   std::sort(fragments.begin(), fragments.end(),
             [](const Fragment &a, const Fragment &b) { return a.offset < b.offset; });

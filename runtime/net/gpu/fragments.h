@@ -1,15 +1,15 @@
 // fragments.h - messages that travel as shuffled fragments (COLL_NET_SCATTER).
 //
-// A network that delivers datagrams, or a NIC that splits headers from payload, leaves a
-// message in pieces all over the place. This plays it over any transport: the fragments
-// in random order and of random length, and behind them a trailer that says where each
-// belongs (behind, since the receiver does not know how long the message will be):
+// A network that delivers datagrams, or a NIC that splits headers from payload, leaves a message in
+// scattered pieces. This emulates it over any transport: the fragments in random order and of
+// random length, and behind them a trailer that says where each belongs (behind, since the receiver
+// does not know how long the message will be):
 //
 //   fragments…                       `total` bytes
 //   {offset u64, bytes u64} × count  one per fragment, in the order of the stream
 //   magic u32, count u32, total u64
 //
-// Little-endian. The receiver believes none of it: see parseTrailer().
+// Little-endian. The receiver trusts nothing of it: see parseTrailer().
 
 #ifndef COLL_RUNTIME_NET_GPU_FRAGMENTS_H
 #define COLL_RUNTIME_NET_GPU_FRAGMENTS_H
@@ -37,10 +37,10 @@ std::vector<uint8_t> shuffle(const Segment *segments, int count, uint64_t seed);
 void place(const std::vector<Segment> &segments, uint64_t offset, const uint8_t *from,
            uint64_t bytes);
 
-// The fragments of a stream of `streamBytes` bytes, whose last `tailBytes` bytes are at
-// `tail` (all of it, or kMaxTrailerBytes at least), for a receiver with room for
-// `capacity` bytes. Together they cover the message exactly once. kCollMismatch: the
-// message is too long; kCollPeer: this is no stream that shuffle() makes.
+// The fragments of a stream of `streamBytes` bytes, whose last `tailBytes` bytes are at `tail` (all
+// of it, or at least kMaxTrailerBytes), for a receiver with room for `capacity` bytes. Together
+// they cover the message exactly once. kCollMismatch: the message is too long; kCollPeer: shuffle()
+// does not make such a stream.
 Result<std::vector<Fragment>> parseTrailer(const uint8_t *tail, uint64_t tailBytes,
                                            uint64_t streamBytes, uint64_t capacity);
 

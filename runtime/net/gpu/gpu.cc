@@ -37,7 +37,8 @@ public:
   }
   void unpin(uint8_t *data, uint64_t) override {
     CudaScope scope(cuda_, context_);
-    (void)cuda_.memHostUnregister(data); // at the process's end the driver may be gone
+    // at the end of the process the driver may already be unloaded
+    (void)cuda_.memHostUnregister(data);
   }
   Result<uint64_t> deviceAddress(uint8_t *data) override {
     CudaScope scope(cuda_, context_);
@@ -124,7 +125,7 @@ Gpu::~Gpu() {
   stage_ = MappedMemory();
   slotMemory_.clear();
   {
-    // What fails here fails because the process ends and the driver has gone before.
+    // Errors are ignored: they occur if the process ends and the driver was unloaded before.
     CudaScope scope(cuda_, context_);
     for (uint64_t slab : slabs_)
       (void)cuda_.memFree(slab);

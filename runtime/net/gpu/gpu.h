@@ -14,7 +14,8 @@
 
 namespace coll::net {
 
-// Pinned host memory, mapped for every GPU. Frees itself, which waits for running kernels.
+// Pinned host memory, mapped for every GPU. Its destructor frees it, which waits for running
+// kernels.
 class MappedMemory {
 public:
   MappedMemory() = default;
@@ -35,14 +36,14 @@ private:
 
 class Gpu {
 public:
-  // The process's one object for this GPU and driver table, made by the first caller,
-  // whose limit of the bounce pool holds, and gone with its last user. That end waits for
-  // the kernels that run, because CUDA frees nothing beside them; nothing before it does.
+  // The process's one object for this GPU and driver table. The first caller creates it and sets
+  // the limit of the bounce pool; the last user destroys it. Only that destruction waits for
+  // running kernels, because CUDA frees nothing beside them.
   static Result<std::shared_ptr<Gpu>> get(const rt::dl::Cuda &cuda, int ordinal,
                                           uint64_t bounceBytes);
-  // The pool of a GPU that somebody uses; null otherwise.
+  // The pool of a GPU that is in use; null otherwise.
   static std::shared_ptr<Gpu> find(const rt::dl::Cuda &cuda, int ordinal);
-  // The GPU that is current on this thread; 0 where none is.
+  // The current GPU of this thread; 0 if there is none.
   static int current(const rt::dl::Cuda &cuda);
   ~Gpu();
 
@@ -50,16 +51,16 @@ public:
   const rt::dl::Cuda &cuda() const { return cuda_; }
   rt::dl::CudaContext context() const { return context_; }
   BouncePool &bounce() { return *bounce_; }
-  // For copies only, non-blocking. All HOST paths of this GPU share the two.
+  // Non-blocking, for copies only. All HOST paths of this GPU share the two.
   rt::dl::CudaStream copyIn() const { return copyIn_; }
   rt::dl::CudaStream copyOut() const { return copyOut_; }
 
-  // kSlotBytes of it, zeroed. Given back, it serves the next one.
+  // kSlotBytes of it, zeroed. Memory that was given back is reused.
   static constexpr uint64_t kSlotBytes = sizeof(rt::PackMeta);
   static_assert(kSlotBytes >= sizeof(rt::UnpackMeta));
   Result<MappedMemory> takeSlotMemory();
   void giveSlotMemory(MappedMemory memory);
-  // `bytes` <= kCellBytes of GPU memory with this content; freeCell() gives it back.
+  // `bytes` <= kCellBytes of GPU memory with this content; freeCell() frees it.
   static constexpr uint64_t kCellBytes = 64;
   Result<uint64_t> makeCell(const void *content, uint64_t bytes);
   void freeCell(uint64_t address);
@@ -75,8 +76,8 @@ private:
   rt::dl::CudaContext context_ = nullptr;
   rt::dl::CudaStream copyIn_ = nullptr, copyOut_ = nullptr;
   std::unique_ptr<BouncePool> bounce_;
-  std::mutex mutex_;   // guards what follows
-  MappedMemory stage_; // what goes into a cell
+  std::mutex mutex_;   // protects the members below
+  MappedMemory stage_; // the source of a cell's content
   std::vector<MappedMemory> slotMemory_;
   std::vector<uint64_t> slabs_, freeCells_;
 };

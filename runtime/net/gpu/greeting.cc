@@ -9,7 +9,7 @@ namespace coll::net {
 namespace {
 
 constexpr uint32_t kMagic = 0x6c6c6f63;
-constexpr uint32_t kVersion = 1; // of the scattered messages' layout
+constexpr uint32_t kVersion = 1; // version of the layout of scattered messages
 
 std::string describe(uint32_t version, bool scatter) {
   return "version " + std::to_string(version) + ", COLL_NET_SCATTER=" + (scatter ? "1" : "0");
@@ -45,7 +45,7 @@ Status Greeting::progress(Connection &connection) {
     return {};
   expected_ = nullptr;
   if (!completion.ok())
-    return {}; // requests of the caller will say so too
+    return {}; // the caller's own requests will report it
   wire::Decoder decoder(theirs_.data());
   auto magic = decoder.get<uint32_t>();
   auto version = decoder.get<uint32_t>();

@@ -1,9 +1,9 @@
 // greeting.h - both ends of a connection agree on how its messages travel.
 //
-// Each end sends one small message under a tag of its own and compares what the other
-// says. Nobody waits for it: a peer without this layer says nothing, and plain messages
-// look the same with and without. Scattered messages have other tags than plain ones, so
-// that neither is ever taken for the other.
+// Each end sends one small message under a tag of its own and compares it with the peer's. Neither
+// end waits for it: a peer without this layer sends none, and plain messages look the same with and
+// without this layer. Scattered messages have other tags than plain ones, so that the two cannot be
+// confused.
 
 #ifndef COLL_RUNTIME_NET_GPU_GREETING_H
 #define COLL_RUNTIME_NET_GPU_GREETING_H
@@ -19,10 +19,10 @@ inline constexpr uint64_t kScatterTagBit = uint64_t(1) << 63;
 
 class Greeting {
 public:
-  // Sends and expects. `connection` outlives the greeting's requests.
+  // Posts the send and the receive. `connection` outlives the greeting's requests.
   Status start(Connection &connection, bool scatter);
-  // Moves on; kCollMismatch where the ends disagree, with both settings named. That the
-  // connection has failed is not reported.
+  // Progresses; kCollMismatch, with both settings, if the ends disagree. A failure of the
+  // connection is not reported.
   Status progress(Connection &connection);
   bool over() const { return !sent_ && !expected_; }
 

@@ -3,10 +3,10 @@
 //   Discovered ── allocate() ──► Allocated ── fill() ──► Filled ── map() ──► Mapped
 //        └───────────────┴──── close() ────┴────────────────┴────────────────► Closed
 //
-// Discovered: device type and version were compared. Allocated: somebody keeps room for
-// the handle; receives only. Filled: accept() has put the GPU's address in. Mapped: a
-// kernel may use it, so it can no longer change. Closed: no kernel uses it any more.
-// Every other step is refused with kCollInvalidCall. One thread at a time.
+// Discovered: device type and version were compared. Allocated: the caller has memory for the
+// handle; receives only. Filled: accept() has put the GPU's address in. Mapped: a kernel may use
+// it, so it can no longer change. Closed: no kernel uses it any more. Every other step is refused
+// with kCollInvalidCall. One thread at a time may call it.
 
 #ifndef COLL_RUNTIME_NET_GPU_HANDLE_LIFE_H
 #define COLL_RUNTIME_NET_GPU_HANDLE_LIFE_H
@@ -22,13 +22,13 @@ const char *stageName(HandleStage stage);
 
 class HandleLife {
 public:
-  // What the caller expects of a device, against what this library makes. Unsupported,
-  // with both types or both versions named, where they differ.
+  // Compares what the caller expects of a device with what this library makes. kCollUnsupported,
+  // with both types or both versions, if they differ.
   static Result<HandleLife> discover(DeviceType type, int32_t version);
 
   // kCollUnsupported for sends.
   Status allocate(Direction direction);
-  // `handle` is of the type and version discovered, and has an address.
+  // `handle` has the discovered type and version, and an address.
   Status fill(const DeviceHandle &handle);
   Result<const DeviceHandle *> map();
   void close();

@@ -8,7 +8,7 @@ namespace coll::net {
 
 namespace {
 
-// Ours, and NCCL's name for it.
+// Our name of a variable, and NCCL's.
 struct Names {
   rt::EnvVar ours;
   const char *nccl;
@@ -17,7 +17,7 @@ struct Names {
     return rt::foreignEnv(rt::envTable()[static_cast<size_t>(ours)].name).has_value();
   }
   bool isSet() const { return hasOurs() || rt::foreignEnv(nccl); }
-  // Ours where it is set, else NCCL's, else our default.
+  // The value of ours if it is set, else of NCCL's, else our default.
   std::string value() const {
     return hasOurs() || !rt::foreignEnv(nccl) ? rt::envString(ours) : *rt::foreignEnv(nccl);
   }

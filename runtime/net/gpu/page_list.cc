@@ -20,7 +20,7 @@ void addRuns(Runs &runs, const uint32_t *blocks, uint64_t at, uint64_t bytes, ui
     uint64_t within = at % BouncePool::kBlockBytes;
     uint64_t part = std::min(bytes, BouncePool::kBlockBytes - within);
     uint64_t bounceOff = blocks[at / BouncePool::kBlockBytes] * BouncePool::kBlockBytes + within;
-    // CUDA refuses to copy what was pinned in two steps.
+    // CUDA refuses to copy memory that was pinned in two steps.
     const bool isNewChunk = bounceOff % BouncePool::kChunkBytes == 0;
     if (!runs.empty() && !isNewChunk &&
         uint64_t(runs.back().bounceOff) + runs.back().len == bounceOff &&

@@ -14,12 +14,13 @@ namespace coll::net {
 // Contiguous pieces of a message, as descriptors of any length.
 using Runs = std::vector<rt::PageDescriptor>;
 
-// Bytes [at, at + bytes) of the stream that fills `blocks` one after the other belong at
-// bufferOff. Joins what touches in both places and was pinned at once.
+// Adds the descriptors of bytes [at, at + bytes) of the stream that fills `blocks` one after the
+// other; they belong at bufferOff. Joins runs that are adjacent in both places and were pinned at
+// once.
 void addRuns(Runs &runs, const uint32_t *blocks, uint64_t at, uint64_t bytes, uint64_t bufferOff);
 
-// Cuts the runs as the policy says, or coarser where a slot has not so many pages, into
-// pages[0, kUnpackSlotPages). At most kUnpackSlotPages runs. Returns the number of pages.
+// Cuts the runs as the policy says, or coarser if a slot has too few pages, into pages[0,
+// kUnpackSlotPages). There are at most kUnpackSlotPages runs. Returns the number of pages.
 uint32_t cutRuns(const Runs &runs, const PagePolicy &policy, rt::PageDescriptor *pages);
 
 } // namespace coll::net

@@ -22,8 +22,8 @@ struct PagePolicy {
   }
 };
 
-// NCCL's own kernel hands up to four descriptors in a row to a warp and takes each for
-// 4 KiB at most: small pieces keep all its warps busy. Measured best there.
+// NCCL's own kernel gives up to four consecutive descriptors to a warp and expects at most 4 KiB of
+// each: small pieces keep all its warps busy. These values were measured to be best for it.
 inline constexpr PagePolicy kPagesForNccl = {64, 512, 4096};
 // A kernel that splits pages itself: each contiguous run is one descriptor.
 inline constexpr PagePolicy kPagesWhole = {1, 1u << 30, 1u << 30};

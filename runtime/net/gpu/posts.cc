@@ -15,7 +15,7 @@ using rt::PostPlace;
 
 namespace {
 
-constexpr uint64_t kSignalTag = 0x706f7374; // the connection carries nothing else
+constexpr uint64_t kSignalTag = 0x706f7374; // the only tag of the connection
 
 template <typename Word>
 Word acquire(const Word &word) {
@@ -30,7 +30,7 @@ bool isInside(uint64_t offset, uint64_t bytes, uint64_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-// Whether it is the request's own, and the connection goes on.
+// Whether the error concerns only the request, and the connection goes on.
 bool isOfRequest(const Status &status) {
   return status.code() == kCollInvalidCall || status.code() == kCollMismatch ||
          status.code() == kCollUnsupported;
@@ -86,8 +86,8 @@ DevicePostsStats DevicePosts::stats() const {
   return {counters_.puts, counters_.gets, counters_.bytes, counters_.failures, counters_.signals};
 }
 
-// Gives way for spinUs after something has moved, then sleeps an eighth of the time that nothing
-// has, a millisecond at most.
+// Yields for spinUs after progress, then sleeps for an eighth of the time without progress, at most
+// a millisecond.
 void DevicePosts::serve() {
   int64_t lastMoveUs = nowUs();
   while (!isEnding_) {
@@ -110,18 +110,18 @@ void DevicePosts::serve() {
 
 //===-- posts -------------------------------------------------------------------===//
 
-// As many as the ring holds at most: a bad post gives its place back at once, and a kernel that
-// goes on with them must not keep the thread from all else.
+// Takes at most as many posts as the ring holds: a bad post frees its place at once, and a kernel
+// that continues to post bad ones must not keep the thread from its other work.
 bool DevicePosts::takePosts() {
   for (uint32_t i = 0; i < rt::kPostSlots; ++i) {
     const uint64_t number = taken_ + 1;
     const Post &post = shared_->posts[taken_ % rt::kPostSlots];
     Slot &slot = slots_[taken_ % rt::kPostSlots];
-    // A kernel that keeps the rules does not post over one that is under way.
+    // A correct kernel does not overwrite a post that is in flight.
     if (slot.stage != Stage::Free || acquire(post.seq) != number)
       return i != 0;
     slot = Slot();
-    slot.post = post; // looked at only here: the ring may change meanwhile
+    slot.post = post; // checked in this copy only: the ring may change meanwhile
     slot.number = number;
     slot.stage = Stage::Move;
     slot.deadlineUs = nowUs() + timeoutUs_;
@@ -149,8 +149,8 @@ PostOutcome DevicePosts::check(const Post &post) const {
   return PostOutcome::Done;
 }
 
-// Whether it has come any further. The deadline is for what has not: this process may have been
-// stopped meanwhile.
+// Whether the post has progressed. The deadline applies only if it has not, because this process
+// may have been stopped meanwhile.
 bool DevicePosts::advance(Slot &slot) {
   const uint32_t peer = slot.post.place.peer;
   if (peers_[peer].hasFailed) {
@@ -161,7 +161,7 @@ bool DevicePosts::advance(Slot &slot) {
     return true;
   if (nowUs() <= slot.deadlineUs)
     return false;
-  fail(peer, PostOutcome::Timeout); // before its memory is the kernel's again
+  fail(peer, PostOutcome::Timeout); // before the kernel gets its memory back
   finish(slot, PostOutcome::Timeout);
   return true;
 }
@@ -225,7 +225,7 @@ void DevicePosts::finish(Slot &slot, PostOutcome outcome) {
       release(shared_->failure, rt::outcomeWord(slot.number, outcome));
   }
   slot.stage = Stage::Free;
-  // Release: data, and the failure, are there before.
+  // Release: the data, and the failure, become visible first.
   release(shared_->outcomes[(slot.number - 1) % rt::kPostOutcomes],
           rt::outcomeWord(slot.number, outcome));
   while (ended_ < taken_ && slots_[ended_ % rt::kPostSlots].stage == Stage::Free)
@@ -239,7 +239,7 @@ void DevicePosts::refused(Slot &slot, const Status &why) {
   finish(slot, isOfRequest(why) ? PostOutcome::Refused : PostOutcome::PeerFailed);
 }
 
-// Afterwards no memory is the connection's; the peer's posts end when they are looked at.
+// Afterwards the connection uses no memory. Posts to this peer end when they are looked at.
 void DevicePosts::fail(uint32_t peer, PostOutcome why) {
   peers_[peer].hasFailed = true;
   peers_[peer].link.connection->close();
@@ -272,7 +272,7 @@ bool DevicePosts::receiveSignals(uint32_t number) {
   if (came.ok() && !came->done)
     return false;
   peer.incoming = nullptr;
-  // What the network says is checked like what a kernel says.
+  // Data from the network is checked like data from a kernel.
   const bool isBad = !peer.isFlushing && came.ok() &&
                      (came->bytes != sizeof(peer.message) || peer.message >= rt::kPostSignals);
   if (!came.ok() || isBad) {

@@ -1,4 +1,4 @@
-// posts.h - does what a kernel asks for by itself: puts, gets and signals.
+// posts.h - carries out the puts, gets and signals that a kernel posts.
 //
 //   auto posts = DevicePosts::create(shared, std::move(options));
 //   // kernels that have a rt::PostHandle with `shared` now put and get:
@@ -8,19 +8,19 @@
 // iwrite() and iread() of the connection, and tells the kernel how each one has ended. So this is
 // *proxied*: no doorbell of a network card is rung by the kernel.
 //
-// **Memory.** A region is pinned host memory, or GPU memory that the transport reaches itself. Of
-// what it does not reach, regMr() says so, or, over a DeviceTransport, which registers all memory
-// of a GPU, each post is Refused; posts then use pinned memory. What a kernel says of memory are
-// numbers, never addresses: a wild post is refused, and nothing outside of the regions, and of the
-// peer's keys, is touched.
+// **Memory.** A region is pinned host memory, or GPU memory that the transport reaches itself. If
+// it does not reach the memory, regMr() fails, or, over a DeviceTransport, which registers all
+// memory of a GPU, each post is Refused; use pinned memory then. A kernel names memory by numbers,
+// never by addresses: a wild post is refused, and nothing outside the regions and the peer's keys
+// is accessed.
 //
-// **Failure.** A bad post concerns itself. One that does not end within `timeoutUs`, or a
-// connection that ends, concerns all posts to that peer, whose memory then is no transport's any
-// more; those to others go on. Nothing waits for ever, neither here nor in the kernel.
+// **Failure.** A bad post fails alone. A post that does not end within `timeoutUs`, or a connection
+// that ends, fails all posts to that peer, and the transport then no longer uses their memory;
+// posts to others go on. Nothing waits for ever, neither here nor in the kernel.
 //
 // **Ownership.** `shared`, and the memory of regions, belong to the caller and outlive this object
-// and the kernels that use it. Its connections carry nothing else. Start it on both sides: who
-// receives signals needs one too, with no regions if it posts nothing.
+// and the kernels that use it. Its connections carry nothing else. Start it on both sides: a
+// receiver of signals needs one too, with no regions if it posts nothing.
 
 #ifndef COLL_RUNTIME_NET_GPU_POSTS_H
 #define COLL_RUNTIME_NET_GPU_POSTS_H
@@ -39,57 +39,57 @@ namespace coll::net {
 struct PostRegion {
   Segment segment;
   MemoryKind kind =
-      MemoryKind::Host; // else a GPU's, of one for all regions: flushed when data came
+      MemoryKind::Host; // else Cuda, one GPU for all regions: flushed when data has arrived
 };
 
 struct PostPeer {
   std::unique_ptr<Connection> connection;
-  std::vector<RemoteKey> keys; // of its memory, as posts number them
+  std::vector<RemoteKey> keys; // keys of its memory, as posts number them
 };
 
 struct DevicePostsOptions {
   std::vector<PostRegion> regions; // of this process, as posts number them
   std::vector<PostPeer> peers;     // at most rt::kPostPeers
-  int64_t timeoutUs = 30'000'000;  // of a post, from when it was taken
-  int64_t spinUs = 20;             // before the thread begins to sleep, a millisecond at most
+  int64_t timeoutUs = 30'000'000;  // deadline of a post, from when it was taken
+  int64_t spinUs = 20;             // after that the thread sleeps, at most a millisecond at a time
 };
 
-// Since the start. Read one by one: they need not agree with each other.
+// Counted since the start. Read one by one, so they need not agree with each other.
 struct DevicePostsStats {
-  uint64_t puts = 0, gets = 0; // that were done
-  uint64_t bytes = 0;          // of those
+  uint64_t puts = 0, gets = 0; // that are done
+  uint64_t bytes = 0;          // moved by those
   uint64_t failures = 0;
-  uint64_t signals = 0; // that came
+  uint64_t signals = 0; // that were received
 };
 
 class DevicePosts {
 public:
-  // `shared` is zeroed, and as the host addresses it. kCollInvalidCall for what makes no sense.
+  // `shared` is zeroed, and its address is the host's. kCollInvalidCall for invalid options.
   static Result<std::unique_ptr<DevicePosts>> create(rt::PostShared *shared,
                                                      DevicePostsOptions options);
-  // Closes the connections; what is under way ends with PostOutcome::Stopped, and so does what
-  // kernels ask for afterwards.
+  // Closes the connections; posts in flight end with PostOutcome::Stopped, and so do later ones of
+  // kernels.
   ~DevicePosts();
 
-  // Forgets the failure that fencePosts() gives. While no kernel posts.
+  // Clears the failure that fencePosts() returns. No kernel may post meanwhile.
   void clearFailure();
   DevicePostsStats stats() const;
 
 private:
   enum class Stage : uint8_t { Free, Move, Flush, Signal };
-  // A post under way: number n is in slot (n - 1) % kPostSlots.
+  // A post in flight: number n is in slot (n - 1) % kPostSlots.
   struct Slot {
     rt::Post post;
     uint64_t number = 0;
     Stage stage = Stage::Free;
     Request *request = nullptr; // of this stage; null: not begun
     int64_t deadlineUs = 0;
-    uint32_t message = 0; // the signal, on its way
+    uint32_t message = 0; // the signal that is sent
   };
   struct Peer {
     PostPeer link;
     Request *incoming = nullptr;
-    bool isFlushing = false; // `incoming` is the flush that precedes the signal
+    bool isFlushing = false; // `incoming` is the flush before the signal
     uint32_t message = 0;
     bool hasFailed = false;
   };
@@ -114,13 +114,13 @@ private:
   rt::PostShared *const shared_;
   const std::vector<PostRegion> regions_;
   const int64_t timeoutUs_, spinUs_;
-  Segment flushed_; // before a signal: of any of the GPU's memory, which makes all of it visible
+  Segment flushed_; // flushed before a signal: any of the GPU's memory makes all of it visible
   std::vector<Peer> peers_;
   std::array<Slot, rt::kPostSlots> slots_;
   uint64_t taken_ = 0, ended_ = 0; // numbers of posts
   Counters counters_;
   std::atomic<bool> isEnding_{false};
-  std::thread thread_; // last: uses the others
+  std::thread thread_; // last: its thread uses the others
 };
 
 } // namespace coll::net

@@ -126,7 +126,7 @@ Result<Completion> GpuConnection::handOver(GpuRequest &request) {
       unpack_->publish(number, request.runs, shared_.options.pages, request.blocks));
   counters.unpackedMessages.add(1);
   counters.unpackedBytes.add(completion.bytes);
-  request.blocks.count = 0; // the slot's now, until the message is consumed
+  request.blocks.count = 0; // the slot owns them now, until the message is consumed
   release(request);
   return completion;
 }
@@ -168,10 +168,10 @@ Status GpuConnection::layOutFragments(GpuRequest &request, uint64_t streamBytes)
   return {};
 }
 
-// The end of every receive but those that a kernel unpacks.
+// Ends every receive except those that a kernel unpacks.
 Result<Completion> GpuConnection::endReceive(GpuRequest &request,
                                              const Result<Completion> &outcome) {
-  request.copy.wait(); // where a copy has failed to begin, one before it may still run
+  request.copy.wait(); // an earlier copy may still run if this one failed to begin
   if (request.slot >= 0)
     unpack_->publish(static_cast<uint64_t>(request.slot), {}, shared_.options.pages, {});
   release(request);

@@ -13,35 +13,35 @@ struct GpuRequest final : Request {
   enum class Kind { Pass, Flushed, Receive, Send };
   enum class Path { Host, Direct, Kernel, Staged };
 
-  // As new, but for memory and events that can be used again.
+  // Makes it new, except for memory and events that can be reused.
   void reset(Kind newKind);
 
   Kind kind = Kind::Pass;
   Path path = Path::Host;
-  Request *inner = nullptr;      // below; null where not posted yet, or over
-  uint64_t bytes = 0;            // room of a receive, length of a send
-  uint64_t tag = 0;              // below
-  std::vector<Segment> segments; // as posted below, or to be posted; a scattered receive
-                                 // into host memory: the caller's
-  uint64_t address = 0;          // in GPU memory
-  std::shared_ptr<Gpu> gpu;      // of that
+  Request *inner = nullptr; // below; null if not posted yet, or over
+  uint64_t bytes = 0;       // room of a receive, length of a send
+  uint64_t tag = 0;         // of the request below
+  // as posted below, or to be posted; for a scattered receive into host memory, the caller's
+  std::vector<Segment> segments;
+  uint64_t address = 0;     // in GPU memory
+  std::shared_ptr<Gpu> gpu; // the GPU of that memory
   BlockList blocks;
   std::vector<uint8_t> stream; // host memory of a scattered message
   Runs runs;
   StagedCopy copy;
   bool copying = false;
-  bool needsSlot = false;   // landed, and there was no free slot
-  bool aimed = false;       // a send's segments are what is to be posted below
-  int64_t slot = -1;        // number of the message among those that have slots
+  bool needsSlot = false;   // the message has arrived, and no slot was free
+  bool aimed = false;       // a send's segments are those to be posted below
+  int64_t slot = -1;        // number of the message among those with slots
   uint64_t landedBytes = 0; // length of a message that was received
   Status failure;
 };
 
 // Whether one of the segments is GPU memory.
 bool anyCuda(const Segment *segments, int count);
-// The segments as the transport below knows them: host memory, and what it can reach itself.
+// The segments as the transport below knows them: host memory, and memory that it reaches itself.
 void translate(const Segment *segments, int count, std::vector<Segment> &result);
-// The blocks' first `bytes` bytes, for the processor.
+// The first `bytes` bytes of the blocks, as addresses for the processor.
 void listBlocks(const BouncePool &pool, const BlockList &blocks, uint64_t bytes,
                 std::vector<Segment> &segments);
 

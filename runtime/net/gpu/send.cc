@@ -60,8 +60,8 @@ Result<Request *> GpuConnection::sendDevice(const Segment &segment, uint64_t tag
   return queued(request);
 }
 
-// A send that can neither go at once nor has to wait for its turn or its data is as if it
-// had never been posted.
+// A send that cannot start now, and does not wait for its turn or its data, is undone as if it had
+// never been posted.
 Result<Request *> GpuConnection::queued(GpuRequest &request) {
   bool first = isNext(waiting_.end(), request.tag);
   waiting_.push_back(&request);
@@ -91,7 +91,7 @@ Result<bool> GpuConnection::sourceReady(GpuRequest &request) {
   return request.path == GpuRequest::Path::Staged ? request.copy.done() : true;
 }
 
-// The source is in host memory, or where the transport below can read it.
+// The source is host memory, or memory that the transport below can read.
 void GpuConnection::aim(GpuRequest &request) {
   DeviceCounters &counters = shared_.counters;
   request.aimed = true;
@@ -182,7 +182,7 @@ Result<Completion> GpuConnection::testSend(GpuRequest &request) {
   if (it != waiting_.end())
     waiting_.erase(it);
   request.copy.wait();
-  // The kernel may still fill the pages: these are the connection's until it is closed.
+  // The kernel may still fill the pages, so the connection keeps them until it is closed.
   if (request.path == GpuRequest::Path::Kernel &&
       !pack_->packed(static_cast<uint64_t>(request.slot)))
     --outbound_;

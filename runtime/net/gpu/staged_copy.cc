@@ -39,7 +39,7 @@ Status StagedCopy::begin(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint
   CudaScope scope(cuda, gpu->context());
   COLL_RETURN_IF_ERROR(scope.status());
   if (event_ && gpu_ != gpu) {
-    (void)gpu_->cuda().eventDestroy(event_); // its copies have ended, or failed
+    (void)gpu_->cuda().eventDestroy(event_); // its copies have ended or failed
     event_ = nullptr;
   }
   if (!event_)
@@ -47,7 +47,7 @@ Status StagedCopy::begin(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint
         cudaStatus(cuda, cuda.eventCreate(&event_, rt::dl::kCudaEventNoTiming), "cuEventCreate"));
   gpu_ = gpu;
   rt::dl::CudaStream stream = in ? gpu->copyIn() : gpu->copyOut();
-  running_ = true; // also where it fails half way: what has begun has to be waited for
+  running_ = true; // also if it fails half way, because the copies that began have to be waited for
   for (const rt::PageDescriptor &run : runs) {
     uint8_t *host = gpu->bounce().host() + run.bounceOff;
     uint64_t device = address + run.bufferOff;
@@ -85,7 +85,8 @@ void StagedCopy::wait() {
     return;
   running_ = false;
   CudaScope scope(gpu_->cuda(), gpu_->context());
-  // Both: the event may never have been recorded. An error means that the GPU is gone.
+  // Both streams, because the event may never have been recorded. An error means that the GPU is
+  // lost.
   (void)gpu_->cuda().streamSynchronize(gpu_->copyIn());
   (void)gpu_->cuda().streamSynchronize(gpu_->copyOut());
 }

@@ -16,12 +16,12 @@ public:
   StagedCopy(const StagedCopy &) = delete;
   StagedCopy &operator=(const StagedCopy &) = delete;
 
-  // Begins to copy the runs to (or from) GPU memory at `address`. Ends by itself.
+  // Starts to copy the runs to (or from) GPU memory at `address`.
   Status toGpu(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint64_t address);
   Status fromGpu(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint64_t address);
-  // Whether the copies have ended; kCollDevice where they failed.
+  // Whether the copies have ended; kCollDevice if they failed.
   Result<bool> done();
-  // Waits for them. Afterwards the pool's blocks are free.
+  // Waits for the copies. Afterwards the pool's blocks may be freed.
   void wait();
 
 private:

@@ -146,8 +146,8 @@ private:
     return {};
   }
 
-  // So that the transport below moves the bytes itself. What cannot be registered goes
-  // through the bounce pool.
+  // Lets the transport below move the bytes itself. Memory that it cannot register goes through the
+  // bounce pool.
   void registerDirect(int device, MemoryRegion region, const rt::dl::CudaPointerInfo &info,
                       DeviceMemory &memory) {
     uint32_t kinds = inner_->devices()[static_cast<size_t>(device)].memoryKinds;
@@ -193,7 +193,7 @@ private:
 Result<std::unique_ptr<DeviceTransport>> createDeviceTransport(std::unique_ptr<Transport> inner,
                                                                const rt::dl::Cuda &cuda,
                                                                const DeviceOptions &options) {
-  // A message lies in so many blocks, each a buffer of the request below.
+  // A message occupies up to this many blocks, each a buffer of the request below.
   for (const DeviceProperties &device : inner->devices())
     if (device.maxSegments < static_cast<int>(BouncePool::kGuaranteedBlocks))
       return Status(kCollUnsupported, "device " + device.name + " takes requests of " +

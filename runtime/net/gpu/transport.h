@@ -24,21 +24,21 @@
 //  - HOST, else: an asynchronous copy into the bounce pool, then it is sent.
 //
 // **The kernel's part.** Connection::deviceHandle() of a connection that was accepted
-// (NCCL allocates handles for receives only), or of any connection with
-// unpackOnConnect, describes a rt::UnpackHandle in GPU memory; packHandle() a
-// rt::PackHandle. Every irecv of GPU memory takes the next of kUnpackSlots slots, in
-// the order of the posts, also where it turns out to be empty, direct, staged (count 0)
-// or failed: the kernel counts messages, not bytes. Nothing but test()'s `done` says
-// that a slot may be read; the caller passes that on to the kernel. The slot, and with
-// it the pages, are used again after consumed(), or after `implicitConsume` later
-// posts. (A caller that tells its kernel which slot to read need not keep that order:
-// SlotOrder.) isend() of GPU memory likewise takes the next pack slot, which the kernel may
-// read from when isend() has returned the request until that is done.
+// (NCCL allocates handles for receives only), or of any connection with unpackOnConnect,
+// describes a rt::UnpackHandle in GPU memory; packHandle() a rt::PackHandle. Every irecv
+// of GPU memory takes the next of kUnpackSlots slots, in the order of the posts, even if
+// it turns out to be empty, direct, staged (count 0) or failed: the kernel counts
+// messages, not bytes. A slot may be read only after test() has reported `done`; the
+// caller tells the kernel. The slot, and with it the pages, are used again after
+// consumed(), or after `implicitConsume` later posts. (A caller that tells its kernel
+// which slot to read need not keep that order: SlotOrder.) isend() of GPU memory likewise
+// takes the next pack slot, which the kernel may read from when isend() has returned the
+// request until that is done.
 //
-// **Limits.** A request of GPU memory has at most kMaxDeviceMessageBytes; a longer one
-// is refused with kCollInvalidCall. Host memory has the limits of the transport below.
-// Where the bounce pool has no room, posts return null (back-pressure); each connection
-// always gets room for one message, so connections cannot starve each other.
+// **Limits.** A request of GPU memory has at most kMaxDeviceMessageBytes; a longer one is
+// refused with kCollInvalidCall. Host memory has the limits of the transport below. If the
+// bounce pool has no room, posts return null (back-pressure); each connection always gets
+// room for one message, so connections cannot starve each other.
 //
 // **Threads** as transport.h. While messages move, only the HOST paths call CUDA.
 
@@ -55,9 +55,9 @@ namespace coll::net {
 
 inline constexpr uint64_t kMaxDeviceMessageBytes = rt::kUnpackMaxSliceBytes;
 
-enum class ReceivePath { Auto, Host, Unpack }; // Auto: Unpack where data lands scattered
+enum class ReceivePath { Auto, Host, Unpack }; // Auto: Unpack if data arrives scattered
 enum class SendPath { Host, Pack };
-// Which receive has which slot.
+// Assigns slots to receives.
 //
 //  - Posts: as above. Messages may land in any order, but their slots are free again in
 //    that of the posts only: one that is late holds up those after it.
@@ -72,23 +72,23 @@ struct DeviceOptions {
   // Receives of fewer bytes than this go the HOST way on UNPACK connections too.
   uint64_t unpackThreshold = 0;
   PagePolicy pages = kPagesForNccl;
-  // Sends messages as shuffled fragments, and expects the peer to do so: what a
-  // network does that delivers datagrams. Both sides must agree; it is checked.
+  // Sends messages as shuffled fragments, and expects the same of the peer, like a network that
+  // delivers datagrams. Both sides must agree, which is checked.
   bool scatter = false;
   uint64_t bounceBytes = uint64_t(2) << 30; // limit of one GPU's pool
-  // What that pool grows by for each connection and direction that uses it.
+  // The pool grows by this for each connection and direction that uses it.
   uint64_t roomBytes = 32 << 20;
-  // The GPU whose kernels serve the connections; -1: the one that is current on the
-  // thread that calls accept() or poll().
+  // The GPU whose kernels serve the connections; -1: the current one of the thread that calls
+  // accept() or poll().
   int gpu = -1;
-  // A device handle also on the side that connects.
+  // The connecting side gets a device handle as well.
   bool unpackOnConnect = false;
   SlotOrder slots = SlotOrder::Posts;
-  // 0: slots are freed by consumed(), as it has to be with SlotOrder::Landing. Else consumed() does
-  // nothing, and a slot is freed by the so-manieth later post of a receive. NCCL has at most 8
-  // steps under way, so 8 is right for it.
+  // 0: consumed() frees slots, as SlotOrder::Landing requires. Otherwise consumed() has no effect,
+  // and a slot is freed by the n-th later post of a receive. NCCL has at most 8 steps in flight, so
+  // 8 is right for it.
   int implicitConsume = 0;
-  // Who has decided about `receive` and `unpackThreshold`, and why; for people.
+  // What has decided about `receive` and `unpackThreshold`, and why; for users.
   std::string chosenBy = "the default";
   bool isByTable = false;
 
@@ -96,52 +96,53 @@ struct DeviceOptions {
   // COLL_NET_DEVICE_UNPACK_THRESHOLD (or NCCL_…), COLL_NET_DEVICE_PAGES,
   // COLL_NET_SCATTER and COLL_NET_BOUNCE_BYTES. kCollInvalidCall names a wrong value.
   static Result<DeviceOptions> fromEnv();
-  // The same; but where neither of the first two is set, the table of COLL_ROUTES decides if it has
+  // The same, but if neither of the first two is set, the table of COLL_ROUTES decides if it has
   // paths for this transport ("tcp"): UNPACK if its largest messages go that way, with a threshold
   // if smaller ones are the host's. kCollInvalidCall also names what is wrong with the table.
   static Result<DeviceOptions> fromEnvAndTable(const std::string &transport);
 
-  // What Auto means here.
+  // Resolves Auto.
   bool unpacks() const {
     return receive == ReceivePath::Unpack || (receive == ReceivePath::Auto && scatter);
   }
 };
 
-// Messages of GPU memory by the way they went, since the start. One that failed counts
-// nowhere.
+// Messages of GPU memory by the way they took, since the start. Failed ones are not
+// counted.
 struct DeviceStats {
   uint64_t unpackedMessages = 0, unpackedPages = 0, unpackedBytes = 0;
   uint64_t packedMessages = 0, packedPages = 0, packedBytes = 0;
   uint64_t stagedReceives = 0, stagedSends = 0, stagedBytes = 0;
   uint64_t directReceives = 0, directSends = 0;
   uint64_t republished = 0; // slots, for kernels that found them damaged
-  uint64_t refused = 0;     // posts that found no room: slots or pages
+  uint64_t refused = 0;     // posts that found no slot or no pages
 };
 
-// What a kernel needs besides the slot number, for callers that pass it themselves.
-// Addresses of the GPU; zeros where there is none.
+// What a kernel needs besides the slot number, for callers that pass it themselves. Addresses of
+// the GPU; zeros if there is none.
 struct KernelView {
   uint64_t meta = 0; // rt::UnpackMeta or rt::PackMeta
   uint64_t bounce = 0;
-  uint64_t bounceBytes = 0; // descriptors end below
+  uint64_t bounceBytes = 0; // descriptors end below it
 };
 
-// What accept() and poll() of a DeviceTransport give: static_cast is right.
+// The type of connections that accept() and poll() of a DeviceTransport return: static_cast is
+// safe.
 class DeviceConnection : public Connection {
 public:
-  // With SlotOrder::Landing: the kernel is done with the message that test() named so.
+  // With SlotOrder::Landing: the kernel has finished the message that test() named by this slot.
   using Connection::consumed;
   virtual void consumed(int32_t slot) = 0;
-  // Writes the descriptors of a slot that test() has reported, and that is not consumed, once more,
-  // out of the host's own memory: for a kernel that found them damaged, and has left that slot.
+  // Writes the descriptors of a slot again, from the host's own memory, for a kernel that found
+  // them damaged and skipped that slot. test() has reported the slot, and it is not consumed.
   virtual Status republish(int32_t slot) = 0;
   virtual KernelView unpackView() const = 0;
   virtual KernelView packView() const = 0;
   // Sends of GPU memory that would find a pack slot now, one after the other.
   virtual int packRoom() const = 0;
-  // For callers that fill pages by a kernel of another kind, or hear of it otherwise than by
-  // PackMeta::packed: where in the bounce buffer which bytes of a send go (none where no kernel is
-  // waited for); and that they, and those of all sends before, are there.
+  // For callers that fill pages by a kernel of another kind, or that do not use PackMeta::packed:
+  // the places of a send's bytes in the bounce buffer (none if no kernel is waited for); and the
+  // report that these bytes, and those of all earlier sends, are there.
   virtual std::vector<rt::PageDescriptor> packPages(const Request *request) const = 0;
   virtual void packed(const Request *request) = 0;
 };
@@ -149,13 +150,13 @@ public:
 class DeviceTransport : public Transport {
 public:
   virtual DeviceStats stats() const = 0;
-  // Of the pool of GPU `ordinal`; zeros where no connection uses one.
+  // The pool of GPU `ordinal`; zeros if no connection uses one.
   virtual BounceStats bounceStats(int ordinal) const = 0;
 };
 
-// `cuda` outlives the transport. regMr() takes MemoryKind::Host and MemoryKind::Cuda;
-// data null and bytes ~0 with Cuda stand for all memory of GPU `options.gpu` (or the
-// current one), which is then never used directly.
+// `cuda` outlives the transport. regMr() accepts MemoryKind::Host and MemoryKind::Cuda; data null
+// and bytes ~0 with Cuda stand for all memory of GPU `options.gpu` (or the current one), which is
+// then never used directly.
 Result<std::unique_ptr<DeviceTransport>> createDeviceTransport(std::unique_ptr<Transport> inner,
                                                                const rt::dl::Cuda &cuda,
                                                                const DeviceOptions &options);

@@ -6,8 +6,8 @@ namespace coll::net {
 
 namespace {
 
-// What a kernel reads is plain memory to it, and so these are plain words to the host;
-// the atomic accesses are for the compiler and for other threads of this process.
+// The kernel reads plain memory, so these are plain words for the host too; the atomic accesses are
+// for the compiler and other threads of this process.
 void storeRelease(uint64_t &word, uint64_t value) {
   __atomic_store_n(&word, value, __ATOMIC_RELEASE);
 }
@@ -89,8 +89,8 @@ uint32_t UnpackSlots::write(uint64_t index) {
   const Slot &slot = slots_[index];
   const uint32_t pages = cutRuns(slot.runs, slot.pages, meta_->pages[index]);
   storeRelease(meta_->count[index], pages);
-  // Release: whoever learns from the caller that the message is complete, a kernel by
-  // way of the caller's own flag included, has to see data, descriptors and count.
+  // Release: anyone who learns from the caller that the message is complete, including a kernel by
+  // the caller's own flag, has to see data, descriptors and count.
   __sync_synchronize();
   return pages;
 }
@@ -164,7 +164,7 @@ uint64_t PackSlots::publish(const Runs &runs, const PagePolicy &policy) {
 }
 
 bool PackSlots::packed(uint64_t number) const {
-  // Acquire: the pages are read, by the transport, after the kernel has said so.
+  // Acquire: the transport reads the pages after the kernel has set `packed`.
   return __atomic_load_n(&meta_->packed, __ATOMIC_ACQUIRE) > number;
 }
 

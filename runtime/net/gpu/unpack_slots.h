@@ -17,16 +17,16 @@ struct BlockList {
   std::array<uint32_t, BouncePool::kGuaranteedBlocks> numbers = {};
   uint32_t count = 0;
 
-  // For `bytes` bytes. False where there is no room.
+  // Takes blocks for `bytes` bytes. False if there is no room.
   bool take(BouncePool::Account &account, uint64_t bytes, bool spread);
   void give(BouncePool::Account &account);
   uint64_t bytes() const { return count * BouncePool::kBlockBytes; }
 };
 
-// The kUnpackSlots slots of a connection. By SlotOrder::Posts they are a queue: message
-// number n, from 0, has slot n % kUnpackSlots; posted -> published -> consumed, the last in
-// order. By SlotOrder::Landing nothing is posted, the number is that of a free slot, and
-// slots are consumed in any order. Not safe for threads; the GPU reads what is published.
+// The kUnpackSlots slots of a connection. With SlotOrder::Posts they are a queue: message number n,
+// from 0, has slot n % kUnpackSlots and is posted, published, and consumed in order. With
+// SlotOrder::Landing nothing is posted, the number is that of a free slot, and slots are consumed
+// in any order. Not safe for threads; the GPU reads what is published.
 class UnpackSlots {
 public:
   // Pins the descriptors and puts a handle into GPU memory; may wait for the GPU.
@@ -35,24 +35,24 @@ public:
   ~UnpackSlots();
 
   bool full() const { return posted_ - consumed_ == rt::kUnpackSlots; }
-  uint64_t post() { return posted_++; } // only where not full; returns the number
+  uint64_t post() { return posted_++; } // only if not full; returns the number
   int32_t freeSlot() const;             // -1: none
-  // Writes the descriptors, the count, releases. Takes the blocks over. No runs: an
-  // empty message. Returns the number of pages.
+  // Writes descriptors and count, and releases. Takes over the blocks. Without runs the message is
+  // empty. Returns the number of pages.
   uint32_t publish(uint64_t number, const Runs &runs, const PagePolicy &policy,
                    const BlockList &blocks);
-  // The same descriptors and count once more, from what is kept of them here and no GPU reaches.
-  // False where the slot holds no message.
+  // Writes the same descriptors and count again, from a copy that no GPU reaches. False if the slot
+  // holds no message.
   bool publishAgain(int32_t slot);
-  // The oldest message's slot and blocks are free again. False where that message has
-  // not been published, or there is none.
+  // Frees slot and blocks of the oldest message. False if it was not published, or there is
+  // none.
   bool consume();
   // The same for one slot.
   bool consume(int32_t slot);
-  // Messages before `number` are over, as far as they were published.
+  // Consumes the published messages before `number`.
   void consumeBefore(uint64_t number);
   uint64_t posted() const { return posted_; }
-  // Gives all blocks back. No kernel may use the handle any more.
+  // Frees all blocks. No kernel may use the handle any more.
   void close();
 
   const DeviceHandle *handle() const { return handle_; }
@@ -87,15 +87,15 @@ public:
   static Result<std::unique_ptr<PackSlots>> create(std::shared_ptr<Gpu> gpu);
   ~PackSlots();
 
-  // The next message's slot is still in use by a message under way.
+  // Whether a message in flight still uses the slot of the next message.
   bool full() const { return busy_[posted_ % rt::kUnpackSlots]; }
-  // Messages that have one, one after the other.
+  // How many further messages would find a slot, one after the other.
   int room() const;
-  // Takes the next slot and tells where its bytes are to go. Returns the number.
+  // Takes the next slot and says where its bytes go. Returns the number.
   uint64_t publish(const Runs &runs, const PagePolicy &policy);
   // Whether the kernel has written every page of this message.
   bool packed(uint64_t number) const;
-  // The host knows that it has: and so it has those before.
+  // Records that the kernel has written this message and all before it.
   void setPacked(uint64_t number);
   void finish(uint64_t number) { busy_[number % rt::kUnpackSlots] = false; }
 

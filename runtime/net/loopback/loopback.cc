@@ -19,7 +19,7 @@ constexpr size_t kMaxRequests = 256;
 struct LoopRequest final : Request {
   std::vector<Segment> segments;
   uint64_t tag = 0;
-  uint64_t bytes = 0; // of the buffers; where done, of the message
+  uint64_t bytes = 0; // of the buffers; when done, of the message
   bool outbound = false;
   bool done = false;
   Status failure;
@@ -31,9 +31,9 @@ struct LoopMemory final : Memory {
   uint8_t *data = nullptr;
 };
 
-// One side of a connection. Under the pair's lock.
+// One side of a connection. Protected by the pair's lock.
 struct Side {
-  std::deque<LoopRequest *> sends, recvs; // without their other half
+  std::deque<LoopRequest *> sends, recvs; // without a matching half
   std::vector<std::unique_ptr<LoopRequest>> requests;
   bool closed = false;
 };
@@ -68,7 +68,7 @@ void forEachPiece(const std::vector<Segment> &segments, uint64_t bytes, Visit vi
 
 void copySegments(const LoopRequest &from, const LoopRequest &to) {
   size_t source = 0;
-  uint64_t used = 0; // of the source
+  uint64_t used = 0; // bytes of the source that were used
   forEachPiece(to.segments, from.bytes, [&](uint8_t *target, uint64_t share) {
     while (share > 0) {
       const Segment &segment = from.segments[source];
@@ -183,7 +183,7 @@ public:
   }
 
 private:
-  // Null where no request is free.
+  // Null if no request is free.
   Result<LoopRequest *> begin(const Segment *segments, int count, uint64_t tag, bool outbound) {
     Result<uint64_t> bytes = totalBytes(segments, count, properties_);
     if (!bytes.ok())
@@ -223,7 +223,7 @@ private:
       request.failure = noSuchRange();
       return static_cast<Request *>(&request);
     }
-    uint64_t position = 0; // in what is read or written
+    uint64_t position = 0; // in the data that is read or written
     forEachPiece(request.segments, request.bytes, [&](uint8_t *local, uint64_t share) {
       for (uint64_t part = 0; share > 0; share -= part, local += part, position += part) {
         part = std::min(share, rows.following(position));
@@ -275,7 +275,7 @@ private:
   uint64_t number_;
   DeviceProperties properties_;
   Handle handle_;
-  std::deque<std::shared_ptr<Pair>> waiting_; // under the world's lock
+  std::deque<std::shared_ptr<Pair>> waiting_; // protected by the world's lock
 };
 
 class LoopConnector final : public Connector {

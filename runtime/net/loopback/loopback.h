@@ -1,4 +1,4 @@
-// loopback.h - a transport inside one process: the simplest that keeps the contract.
+// loopback.h - a transport inside one process: the simplest implementation of the contract.
 
 #ifndef COLL_RUNTIME_NET_LOOPBACK_LOOPBACK_H
 #define COLL_RUNTIME_NET_LOOPBACK_LOOPBACK_H
@@ -9,8 +9,8 @@
 
 namespace coll::net {
 
-// One device. Connects to listeners of any loopback transport of the process. Whoever
-// posts the second half of a transfer moves the data.
+// One device. Connects to listeners of any loopback transport of the process. The caller that posts
+// the second half of a transfer moves the data.
 Result<std::unique_ptr<Transport>> createLoopbackTransport();
 
 } // namespace coll::net

@@ -119,15 +119,15 @@ struct PropertiesV12 {
 struct CommAttributes {
   int32_t maxConcurrentPeers, minConcurrentPeers, maxFlowsPerPeer, minFlowsPerPeer;
 };
-// v11: hints about the operations to come.
+// Hints about the operations to come (v11).
 struct NetAttributes {
   CommAttributes send, receive;
   uint32_t op, algorithm, protocol;
 };
 
-// The tables. connect and accept return success with a null comm for "not yet"; isend
-// and irecv return success with a null request for "no room". Calls that a plugin lacks
-// are null where the comment says so.
+// The tables. connect and accept return success with a null comm for "not yet"; isend and irecv
+// return success with a null request for "no room". Members are null for calls that a plugin lacks,
+// if the comment allows it.
 
 struct NetV8 {
   const char *name;

@@ -9,7 +9,7 @@ Comm::Comm(std::shared_ptr<Network> network, const Device &device,
       source_{network_->transport().name(), device.name.c_str(), network_->nextConnection(),
               receives} {}
 
-// Events that are open stay so: NCCL's profiler may be gone by now.
+// Open events are not ended: NCCL's profiler may already be unloaded.
 Comm::~Comm() { connection_->close(); }
 
 const DeviceHandle *Comm::deviceHandle() const {

@@ -1,4 +1,4 @@
-// comm.h - what NCCL holds pointers to: listening comms, comms, memory, requests.
+// comm.h - the objects that NCCL holds pointers to: listening comms, comms, memory, requests.
 //
 // Threads: as NCCL's (abi.h): the posts and tests of one comm come from one thread; its
 // registrations may come from another.
@@ -26,14 +26,14 @@ struct MemoryHandle {
 struct Operation {
   Comm *comm = nullptr;
   Request *inner = nullptr; // null: free
-  Status failure;           // of the last message, for who asks again
+  Status failure;           // of the last message, for a repeated question
   MessageEvents events;
 };
 
-// A connection in one direction. Closes it, and what it registered, when it dies.
+// A connection in one direction. Its destructor closes it, and deregisters its memory.
 class Comm {
 public:
-  // NCCL has at most 32 requests of a comm under way.
+  // NCCL has at most 32 requests of a comm in flight.
   static constexpr size_t kMaxOperations = 64;
 
   Comm(std::shared_ptr<Network> network, const Device &device,
@@ -46,12 +46,12 @@ public:
   const DeviceHandle *deviceHandle() const;
   Network &network() { return *network_; }
 
-  // Null where there is no room now. `parent` is NCCL's profiler handle, or null.
+  // Null if there is no room now. `parent` is NCCL's profiler handle, or null.
   Result<Operation *> isend(void *data, uint64_t bytes, int tag, const MemoryHandle *memory,
                             void *parent);
   Result<Operation *> irecv(void *data, uint64_t bytes, int tag, const MemoryHandle *memory,
                             void *parent);
-  // Null where the received data is visible already.
+  // Null if the received data is already visible.
   Result<Operation *> iflush(void *data, uint64_t bytes, const MemoryHandle *memory);
   Result<Completion> test(Operation &operation);
   void consumed() { connection_->consumed(); }
@@ -70,7 +70,7 @@ private:
   const ProfilerHook profiler_;
   const EventSource source_;
   uint64_t messages_ = 0;
-  size_t next_ = 0; // where to look for a free operation
+  size_t next_ = 0; // where the search for a free operation starts
   std::array<Operation, kMaxOperations> operations_;
 };
 

@@ -32,7 +32,7 @@ std::optional<int64_t> numberOf(std::string_view text) {
 bool isZero(std::string_view text) { return text == "0"; }
 bool isSimple(std::string_view text) { return sameWord(text, "Simple"); }
 bool isRing(std::string_view text) { return sameWord(text, "Ring"); }
-// NCCL takes a name, or a number of which 5 and more mean the same.
+// NCCL accepts a name, or a number; 5 and more mean the same as the name.
 bool isSystemLevel(std::string_view text) { return sameWord(text, "SYS") || text == "5"; }
 
 // NCCL divides a channel's buffer into 8 steps; a receive is one or two of them, and a
@@ -42,7 +42,7 @@ bool isSmallBuffer(std::string_view text) {
   return value && *value <= 16 << 20;
 }
 
-// Whoever has set one of these has chosen.
+// A user who has set one of these has made a choice.
 constexpr const char *kChannelVariables[] = {
     "NCCL_MIN_NCHANNELS",     "NCCL_MAX_NCHANNELS",     "NCCL_MIN_CTAS",          "NCCL_MAX_CTAS",
     "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS", "NCCL_P2P_NET_CHUNKSIZE", "NCCL_BUFFSIZE"};

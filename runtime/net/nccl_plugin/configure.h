@@ -1,15 +1,15 @@
-// configure.h - NCCL's own variables, as the plugin needs and likes them.
+// configure.h - the variables of NCCL that the plugin sets.
 //
-// Stock NCCL does not guard device type UNPACK: with another protocol it hangs, with
-// other algorithms or registered buffers it gives wrong data. So the plugin sets what
-// NCCL reads later (it reads these after the net plugin's init), and refuses where the
-// user has set something else. This is the one place where variables of NCCL are set.
+// Stock NCCL does not guard device type UNPACK: with another protocol it hangs, with other
+// algorithms or registered buffers it gives wrong data. So the plugin sets what NCCL reads later
+// (it reads these after the net plugin's init), and refuses to start if the user has set
+// something else. This is the one place where variables of NCCL are set.
 //
 // NCCL sizes its pipeline for one socket per channel: two channels and small chunks leave
-// several sockets idle. Over tcp it is asked for more, where the user has set nothing. One of
+// several sockets idle. Over tcp the plugin asks for more if the user has set nothing. One of
 // these comes too late for NCCL 2.28 and later: they read NCCL_NCHANNELS_PER_NET_PEER with the
-// communicator's configuration, before they load a plugin, so it counts only where the user
-// exports it.
+// communicator's configuration, before they load a plugin, so only the user's export has an
+// effect.
 
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
 #define COLL_RUNTIME_NET_NCCL_PLUGIN_CONFIGURE_H
@@ -23,23 +23,23 @@ namespace coll::net::nccl {
 
 struct NcclVariable {
   const char *name;
-  const char *value; // set where the user has set nothing
+  const char *value; // set if the user has set nothing
   const char *why;
-  bool (*accepts)(std::string_view text); // what the user may have set instead
+  bool (*accepts)(std::string_view text); // values that the user may have set instead
 };
 
 // What UNPACK needs, for documentation, tests and configureForUnpack().
 const std::vector<NcclVariable> &unpackVariables();
 
-// Sets the variables. kCollInvalidCall, with one line that names variable, value and
-// reason, where the user's setting conflicts; nothing is set then. NCCL calls init
-// before other threads of it run; the application must not change its environment
+// Sets the variables. If a setting of the user conflicts: kCollInvalidCall, with one
+// line that names variable, value and reason; nothing is set then. NCCL calls init
+// before its other threads run; the application must not change its environment
 // meanwhile.
 rt::Status configureForUnpack();
 
-// Asks for at least `channels` channels (or as many as NCCL_NCHANNELS_PER_NET_PEER says) and
-// for chunks that several sockets can share, unless the user has chosen number, chunks or
-// buffers. Nothing for 0. Called as configureForUnpack(). True where
+// Asks for at least `channels` channels (or as many as NCCL_NCHANNELS_PER_NET_PEER says) and for
+// chunks that several sockets can share, unless the user has chosen number, chunks or buffers. Does
+// nothing for 0. Called at the same moment as configureForUnpack(). True if
 // NCCL_NCHANNELS_PER_NET_PEER was not set before.
 bool configureChannels(int64_t channels);
 

@@ -10,11 +10,11 @@ namespace coll::net::nccl {
 
 namespace {
 
-// A connect() that NCCL gave up without a word. The transports' own deadline is shorter.
+// A connect() that NCCL gave up silently. The transports' own deadline is shorter.
 constexpr int64_t kForgottenUs = 600'000'000;
 
-// The byte of a handle that says how its listener receives. Transports write a handle's front, and
-// a bond's mark has the last 8 bytes (bond/frame.cc).
+// The byte of a handle that says how its listener receives. Transports use the front of a handle,
+// and a bond's mark the last 8 bytes (bond/frame.cc).
 constexpr size_t kModeAt = kHandleBytes - 9;
 constexpr uint8_t modeMark(bool unpacks) { return unpacks ? 'U' : 'H'; }
 
@@ -107,7 +107,7 @@ NcclResult Engine::open(NcclLogger logger, ProfilerHook profiler, bool isConfigu
 }
 
 void Engine::close() {
-  std::shared_ptr<Network> last; // dies unlocked: it joins threads
+  std::shared_ptr<Network> last; // destroyed without the lock: it joins threads
   std::map<std::string, Connecting> connecting;
   std::lock_guard<std::mutex> lock(mutex_);
   if (users_ == 0 || --users_ > 0)
@@ -124,7 +124,7 @@ std::shared_ptr<Network> Engine::network(const char *call) {
   return network_;
 }
 
-// Proves which way received data went. Once per change, since comms close one by one.
+// Reports which way received data went. Once per change, because comms close one by one.
 void Engine::reportStats(Network &network) {
   if (!network.unpacks())
     return;
@@ -182,7 +182,7 @@ NcclResult Engine::listen(int number, void *handle, void **listenComm) {
   return kNcclSuccess;
 }
 
-// Under no lock but the engine's, which is held for the map: connectors do not block.
+// Holds only the engine's lock, for the map: connectors do not block.
 Result<std::unique_ptr<Connection>> Engine::poll(Network &all, int device, const Handle &handle) {
   std::string key = std::to_string(device) + ":";
   key.append(reinterpret_cast<const char *>(handle.bytes.data()), handle.bytes.size());
@@ -212,7 +212,7 @@ NcclResult Engine::connect(int number, const void *bytes, void **sendComm) {
     return kNcclInvalidArgument;
   Handle handle;
   std::memcpy(handle.bytes.data(), bytes, handle.bytes.size());
-  // NCCL would go on, with protocols and algorithms that differ by rank, and hang.
+  // Otherwise NCCL would go on with protocols and algorithms that differ by rank, and hang.
   if (handle.bytes[kModeAt] == modeMark(!all->unpacks()))
     return fail(
         {kCollMismatch, "the listener's process is in mode " +

@@ -1,7 +1,7 @@
-// engine.h - everything the plugin does, whatever NCCL's version. The adapters in
-// plugin.cc only translate calls.
+// engine.h - the plugin, independent of NCCL's version. The adapters in plugin.cc only translate
+// calls.
 //
-// Any thread. Errors are logged here, once, through NCCL's logger.
+// Any thread may call it. Errors are logged here, once, through NCCL's logger.
 
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_ENGINE_H
 #define COLL_RUNTIME_NET_NCCL_PLUGIN_ENGINE_H
@@ -18,34 +18,35 @@ namespace coll::net::nccl {
 
 struct ListenComm {
   std::shared_ptr<Network> network;
-  int device = 0; // of NCCL
+  int device = 0; // number of the device for NCCL
   std::unique_ptr<Listener> listener;
 };
 
 class Engine {
 public:
-  // The process's one. Never destroyed: NCCL's threads may call until the process ends.
+  // The one engine of the process. It is never destroyed: NCCL's threads may call until the process
+  // ends.
   static Engine &get();
 
-  // NCCL's init, for v8 to v10 once, since v11 per communicator. The network exists
-  // from the first one on, until as many close() calls and the last comm are through.
-  // `isConfigured`: this NCCL has read the communicator's configuration before; see configure.h.
+  // NCCL's init: once for v8 to v10, per communicator since v11. The network exists from the first
+  // call until as many close() calls were made and the last comm has ended. `isConfigured`: this
+  // NCCL has read the communicator's configuration before; see configure.h.
   NcclResult open(NcclLogger logger, ProfilerHook profiler, bool isConfigured);
   void close();
 
   NcclResult devices(int *count);
-  // Null, after a log line, where there is no such device.
+  // Null, after a log line, if there is no such device.
   const Device *device(int number);
   bool unpacks();
 
   NcclResult listen(int device, void *handle, void **listenComm);
-  // Success with a null comm: not yet. To be called again with the same handle.
+  // Success with a null comm means "not yet": call again with the same handle.
   NcclResult connect(int device, const void *handle, void **sendComm);
   NcclResult accept(ListenComm &listenComm, void **recvComm, NcclDeviceHandle **deviceHandle);
   NcclResult closeListen(ListenComm *listenComm);
   NcclResult closeComm(Comm *comm);
 
-  // Logs the status and says what NCCL is to know of it.
+  // Logs the status and converts it to NCCL's result.
   NcclResult fail(const Status &status, const char *call);
   void warn(const std::string &text);
   void info(const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -63,7 +64,7 @@ private:
   std::mutex mutex_;
   std::shared_ptr<Network> network_;
   int users_ = 0;
-  // By device and handle: NCCL calls connect() until it gets a comm.
+  // By device and handle, because NCCL calls connect() until it gets a comm.
   std::map<std::string, Connecting> connecting_;
   std::atomic<NcclLogger> logger_{nullptr};
   std::atomic<ProfilerHook> profiler_{nullptr};

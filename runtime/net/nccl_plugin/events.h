@@ -11,24 +11,24 @@
 
 namespace coll::net::nccl {
 
-// NCCL's callback; null where it has none (before v10).
+// NCCL's callback; null if it has none (before v10).
 using ProfilerHook = NcclProfilerCallback;
 
-// Who reports: the same for all messages of a comm.
+// The source of events: the same for all messages of a comm.
 struct EventSource {
   const char *transport, *device;
   uint64_t connection;
   bool receives;
 };
 
-// The events of one message. By the thread that posts and tests it; costs a comparison
-// where nobody listens.
+// The events of one message. Used by the thread that posts and tests it; costs one comparison
+// without a profiler.
 class MessageEvents {
 public:
-  // `parent` null: nobody listens.
+  // `parent` null: there is no profiler.
   void begin(ProfilerHook hook, void *parent, uint64_t message);
   bool wanted() const { return hook_ != nullptr; }
-  // After each test, with its outcome.
+  // Called after each test, with its outcome.
   void update(const EventSource &source, const Connection &connection, const Request *request,
               const Result<Completion> &outcome);
 

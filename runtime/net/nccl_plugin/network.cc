@@ -15,17 +15,17 @@ namespace coll::net::nccl {
 
 namespace {
 
-// What the system does not know: a network card, and this host's memory.
+// Values for what the system does not report: a network card, and this host's memory.
 constexpr int kUnknownSpeedMbps = 10'000;
 constexpr int kLoopbackSpeedMbps = 200'000;
-// One thread of NCCL's drives all channels: it must not copy for one while others wait.
+// One thread of NCCL drives all channels: it must not copy for one while others wait.
 constexpr uint64_t kInlineBytes = 64 << 10;
 // NCCL posts at most 8 steps of a connection ahead.
 constexpr int kNcclSteps = 8;
 // Collectives have few channels, so a connection needs more than other users of tcp.
 constexpr int kSockets = 8;
 
-// One process per GPU is the rule, and several GPUs in a machine.
+// The rule is one process per GPU, and several GPUs in a machine.
 int progressThreads(int chosen) {
   if (chosen > 0)
     return chosen;
@@ -79,7 +79,7 @@ Status Network::addTransport(const Settings &settings) {
   return {};
 }
 
-// Decorates the transport where the user, the table, or the way data lands, asks for it.
+// Decorates the transport if the user, the table, or scattered data asks for it.
 Status Network::addUnpacking(const Settings &settings) {
   Result<DeviceOptions> options = DeviceOptions::fromEnvAndTable(settings.transport);
   if (!options.ok())
@@ -93,8 +93,8 @@ Status Network::addUnpacking(const Settings &settings) {
   if (!cuda.ok())
     return cuda.status().annotate("UNPACK mode");
   COLL_RETURN_IF_ERROR(configureForUnpack());
-  // A copy by NCCL's thread waits while a kernel is loaded, which waits for kernels that run, and
-  // those for the copy.
+  // A copy by NCCL's thread waits while a kernel is loaded; loading waits for running kernels, and
+  // those may wait for the copy.
   if (options->unpackThreshold > 0 && rt::dl::lazyLoading(**cuda)) {
     options->unpackThreshold = 0;
     warning_ = std::string(options->isByTable ? "the host's part in the table of COLL_ROUTES"
@@ -115,7 +115,7 @@ Status Network::addUnpacking(const Settings &settings) {
   return {};
 }
 
-// One per interface: an interface with several addresses is still one card.
+// One device per interface: an interface with several addresses is still one card.
 Status Network::addDevices(const Settings &settings) {
   const std::vector<DeviceProperties> &all = transport_->devices();
   registersHost_ = settings.transport != "tcp";
@@ -128,7 +128,7 @@ Status Network::addDevices(const Settings &settings) {
     Device device;
     device.number = static_cast<int>(i);
     device.name = from.name;
-    // Several interfaces in one device count as the first.
+    // Several interfaces in one device are represented by the first.
     const std::string card = from.name.substr(0, from.name.find('+'));
     device.pciPath = from.pciPath.empty() ? pciPathOf(card) : from.pciPath;
     device.guid = from.guid;
@@ -136,7 +136,7 @@ Status Network::addDevices(const Settings &settings) {
     device.latencyUs = from.latencyUs;
     device.registrationIsGlobal = from.registrationIsGlobal;
     device.maxMessageBytes = from.maxMessageBytes;
-    // tcp reaches GPU memory by copies through the host only; NCCL's kernels do better.
+    // tcp reaches GPU memory only by copies through the host; NCCL's kernels are faster at that.
     if (unpacks_)
       device.pointers = kPtrHost | kPtrCuda;
     else if (registersHost_) {

@@ -1,7 +1,7 @@
-// network.h - a transport and its devices, as NCCL is to see them.
+// network.h - a transport and its devices, as NCCL sees them.
 //
-// One exists per process while a communicator of NCCL or a comm of the plugin needs it.
-// Any thread.
+// One exists per process while a communicator of NCCL or a comm of the plugin needs it. Any thread
+// may call it.
 
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_NETWORK_H
 #define COLL_RUNTIME_NET_NCCL_PLUGIN_NETWORK_H
@@ -19,7 +19,7 @@
 namespace coll::net::nccl {
 
 struct Device {
-  int number = 0; // of the transport
+  int number = 0; // number in the transport
   std::string name, pciPath;
   uint64_t guid = 0;
   int pointers = kPtrHost; // kPtr…
@@ -38,13 +38,13 @@ public:
   const std::vector<Device> &devices() const { return devices_; }
   // Whether receives need NCCL's unpack kernel.
   bool unpacks() const { return unpacks_; }
-  // "HOST", or "UNPACK", and who has chosen it if that is a table; for people.
+  // "HOST" or "UNPACK", for users, with the table's name if a table has decided.
   const std::string &mode() const { return mode_; }
-  // What of the user's settings is left out, and why; empty where all count.
+  // Which of the user's settings are ignored, and why; empty if none are.
   const std::string &warning() const { return warning_; }
   // Whether NCCL's host memory has to be registered with the transport.
   bool registersHost() const { return registersHost_; }
-  // Whether NCCL was asked for channels that the user has not asked for.
+  // Whether the plugin asked NCCL for channels that the user had not asked for.
   bool asksForChannels() const { return asksForChannels_; }
   // Counters of the device path; zeros in HOST mode.
   DeviceStats stats() const { return deviceTransport_ ? deviceTransport_->stats() : DeviceStats(); }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kName[] = "coll";
 constexpr int kMaxComms = 65536;
-// A scattered receive is one message here, so NCCL's grouped receives are not offered.
+// A scattered receive is one message of the transport, so NCCL's grouped receives are not offered.
 constexpr int kMaxRecvs = 1;
 
 Comm &commOf(void *comm) { return *static_cast<Comm *>(comm); }
@@ -26,7 +26,7 @@ NcclResult initV10(NcclLogger logger, NcclProfilerCallback profiler) {
   return Engine::get().open(logger, profiler, /*isConfigured=*/false);
 }
 
-// NCCL calls it for each communicator; one that failed is finalized with a null context.
+// NCCL calls it for each communicator; a failed one is finalized with a null context.
 NcclResult initV11(void **context, uint64_t, CommConfig *, NcclLogger logger,
                    NcclProfilerCallback profiler) {
   *context = nullptr;
@@ -247,7 +247,7 @@ NcclResult irecvConsumed(void *comm, int, void *) {
 
 //===-- tables ----------------------------------------------------------------------===//
 
-// What a call throws, for want of memory or threads, must not reach NCCL's frames.
+// Exceptions, for lack of memory or threads, must not reach NCCL's frames.
 template <auto call>
 struct Guard;
 template <typename... Args, NcclResult (*call)(Args...)>
@@ -263,7 +263,7 @@ struct Guard<call> {
 template <auto call>
 constexpr auto guarded = Guard<call>::run;
 
-// `last`: makeVDevice, where the table has it.
+// `last`: makeVDevice, if the table has it.
 template <typename Table, typename Init, typename GetProperties, typename Connect, typename Send,
           typename Recv, typename... Last>
 constexpr Table tableBeforeV11(Init init, GetProperties getProperties, Connect connect, Send isend,
