@@ -63,7 +63,7 @@ inline constexpr uint64_t allEvents(int version) {
 
 // Not all versions report all states; a state that a plugin does not know is to be ignored.
 enum EventState : int {
-  // Of a proxy op, until v3.
+  // A proxy op's, until v3.
   kProxyOpSendPosted = 0,
   kProxyOpSendRemFifoWait = 1,
   kProxyOpSendTransmitted = 2,
@@ -72,13 +72,13 @@ enum EventState : int {
   kProxyOpRecvReceived = 5,
   kProxyOpRecvTransmitted = 6,
   kProxyOpRecvDone = 7,
-  // Of a proxy step. A state lasts until the next one, or until the step stops.
+  // A proxy step's. Each state lasts until the next one, or until the step stops.
   kProxyStepSendGpuWait = 8, // the GPU has not yet written the data
   kProxyStepSendWait = 9,    // the network sends the data
   kProxyStepRecvWait = 10,   // the data has not yet come
   kProxyStepRecvFlushWait = 11,
   kProxyStepRecvGpuWait = 12, // the GPU has not yet taken the data
-  // Of the progress thread (ProxyCtrl).
+  // The progress thread's (ProxyCtrl).
   kProxyCtrlIdle = 13,
   kProxyCtrlActive = 14,
   kProxyCtrlSleep = 15,

@@ -1,0 +1,48 @@
+// mutate.h - mutants of bytes, for the fuzz tests of readers.
+
+#ifndef COLL_TEST_PROFILER_MUTATE_H
+#define COLL_TEST_PROFILER_MUTATE_H
+
+#include <random>
+#include <string>
+
+namespace coll::profiler::test {
+
+// How many mutants a reader gets; main() sets it from --mutants=N.
+inline int mutants = 20000;
+
+// One to four changes: a byte, a bit, a cut, a copied or a repeated piece, a long varint.
+inline std::string mutate(const std::string &seed, std::mt19937_64 &random) {
+  std::string text = seed;
+  for (uint64_t changes = random() % 4 + 1; changes > 0 && !text.empty(); --changes) {
+    size_t at = random() % text.size(), length = random() % 32;
+    switch (random() % 7) {
+    case 0:
+      text[at] = static_cast<char>(random());
+      break;
+    case 1:
+      text[at] = static_cast<char>(text[at] ^ 1 << random() % 8);
+      break;
+    case 2:
+      text.resize(at);
+      break;
+    case 3:
+      text.erase(at, length);
+      break;
+    case 4:
+      text.insert(at, text.substr(random() % text.size(), length));
+      break;
+    case 5:
+      text.insert(at, std::string(random() % 12, '\xff'));
+      break;
+    case 6:
+      text[at] = static_cast<char>(0x80 | text[at]);
+      break;
+    }
+  }
+  return text;
+}
+
+} // namespace coll::profiler::test
+
+#endif // COLL_TEST_PROFILER_MUTATE_H
