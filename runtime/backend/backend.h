@@ -1,11 +1,11 @@
 // backend.h - what a communication backend offers to the runtime.
 //
-// A Backend connects the ranks of a job; an Endpoint is one rank's view of it; a
-// Communicator is one rank's membership of a group. The runtime validates a Call
-// against communicator and types before it hands it on (see Call), so backends
-// check only what needs the peers: that all members make the same call.
+// A Backend connects the ranks of a job; an Endpoint is one rank's view of it; a Communicator is
+// one rank's membership of a group. The runtime validates a Call against communicator and types
+// before it hands it on (see Call), so backends check only what involves the peers: that all
+// members make the same call.
 //
-// Buffers are host memory, or memory of a GPU where the backend takes that (supports()).
+// Buffers are host memory, or GPU memory if the backend accepts it (supports()).
 //
 // Streams: the buffers of a call may be GPU memory that a stream still writes or reads.
 //   - Without a stream (Call::stream null) the GPU has to be done with the buffers before the
@@ -63,9 +63,9 @@ bool reduces(OpKind kind);
 bool hasRoot(OpKind kind);
 bool isTransfer(OpKind kind); // send or recv
 
-// Where in the program a call comes from; the texts outlive the call. `program`
-// tells apart rank classes: op ids are comparable only where it is equal. `within` is the kind
-// of an operation that makes several calls: "dispatch".
+// The place in the program that a call comes from; the texts outlive the call. Op ids are
+// comparable only if `program` is equal: it distinguishes rank classes. `within` is the kind of an
+// operation that makes several calls: "dispatch".
 struct CallSite {
   int32_t op = -1;
   int32_t program = 0;
@@ -74,15 +74,15 @@ struct CallSite {
   const char *within = "";
 };
 
-// What an optimizer's step says beside its buffers. Made, and kept until the call is complete, by
-// who has the step: backend/direct/root_update.h.
+// What an optimizer's step specifies beside its buffers. The owner of the step creates it and keeps
+// it until the call is complete: backend/direct/root_update.h.
 class RootUpdateSpec {
 public:
   virtual ~RootUpdateSpec() = default;
   virtual CollDtype parameterType() const = 0;
   // "adam": for messages.
   virtual const char *optimizer() const = 0;
-  // Equal where two members' steps go together: their plans, optimizers and types.
+  // Equal if two members' steps match: plans, optimizers and types.
   virtual uint64_t mark() const = 0;
 };
 
@@ -111,8 +111,8 @@ struct Call {
   const int32_t *pairs = nullptr; // numPairs × {source, target}; valid until wait
   int32_t numPairs = 0;
   const RootUpdateSpec *update = nullptr;
-  // What sums and averages of floats multiply each contribution with first; other than 1
-  // only where the backend supports() it.
+  // Sums and averages of floats first multiply each contribution with it; other than 1 only if the
+  // backend supports() it.
   double scale = 1;
   // A CUstream of the buffers' GPU, or null: none. The GPU's default streams are called by
   // their handles, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD.
@@ -122,7 +122,7 @@ struct Call {
 
 // "all_reduce sum f32 x 1024 (op 3 at train.py:12:3)": for messages.
 std::string describe(const Call &call);
-// "[0, 1, 2, 3]", shortened where it is long.
+// "[0, 1, 2, 3]", shortened if it is long.
 std::string describeGroup(const std::vector<int> &ranks);
 
 // An operation in flight. Made by Communicator::start, ended by Endpoint::wait.
@@ -131,13 +131,14 @@ public:
   virtual ~Request() = default;
 };
 
-// GPU memory that a communicator knows; forgotten (and freed, if it was allocated so) when the
-// object dies, before its communicator and after the last call, or replay of one, that uses it.
+// GPU memory that a communicator knows. The destructor unregisters it (and frees it, if it was
+// allocated so). Destroy it before its communicator, and after the last call, or replay of one,
+// that uses it.
 class Registration {
 public:
   virtual ~Registration() = default;
   virtual void *data() const = 0;
-  // "user buffer", "symmetric window": what the backend made of it.
+  // "user buffer", "symmetric window": the backend's kind of registration.
   virtual std::string kind() const = 0;
 };
 
@@ -151,15 +152,15 @@ public:
 
   // Blocks until the call is complete on this rank, or the deadline has passed.
   virtual Status run(const Call &call) = 0;
-  // Does not block. The buffers belong to the backend until the request is waited for.
+  // Does not block. The backend owns the buffers until the request was waited for.
   virtual Result<Request *> start(const Call &call) = 0;
 
-  // Tells the backend of GPU memory that calls will use often, so that it can be reached
-  // directly. Calls take any other memory too. All members call it, with the same size, in the
-  // same order; a call that uses it does so at the same place on all of them. Blocks.
+  // Registers GPU memory that calls will use often, so that it can be reached directly. Calls
+  // accept any other memory too. All members call it, with the same size, in the same order; a call
+  // that uses it does so at the same place on all of them. Blocks.
   virtual Result<std::unique_ptr<Registration>> registerMemory(void *data, int64_t bytes);
-  // Memory of this rank's GPU in the way that calls reach fastest: symmetric on all members
-  // where the backend can. As with registerMemory, it is an affair of all members. Blocks.
+  // Allocates memory of this rank's GPU in the form that calls reach fastest: symmetric on all
+  // members if the backend can. As with registerMemory, all members call it. Blocks.
   virtual Result<std::unique_ptr<Registration>> allocate(int64_t bytes);
 };
 
@@ -171,31 +172,31 @@ public:
   // rank and contains this endpoint's. The endpoint must outlive the communicator.
   virtual Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) = 0;
 
-  // Blocks until the request is complete and ends it, also where it fails.
+  // Blocks until the request is complete, and ends it, even if it fails.
   virtual Status wait(Request *request) = 0;
-  // Whether the request is complete, or has failed: then wait() returns at once, with the
-  // outcome. Does not block; moves on what is in flight.
+  // Whether the request is complete or has failed: then wait() returns at once, with the outcome.
+  // Does not block; advances what is in flight.
   virtual bool test(Request *request) = 0;
-  // Blocks until the GPU has done all that is on the stream of this rank's GPU, or the
-  // deadline has passed, and tells the first failure of the calls on it.
+  // Blocks until the GPU has done everything on the stream of this rank's GPU, or the deadline has
+  // passed, and returns the first failure of the calls on it.
   virtual Status synchronize(void *stream);
-  // The endpoint that serves host memory beneath this one, if it stands on one: calls on it
-  // count as this one's. Null otherwise.
+  // The endpoint below this one that serves host memory, if there is one: calls on it count as this
+  // one's. Null otherwise.
   virtual Endpoint *host() { return nullptr; }
-  // The GPU whose memory this is; -1: none that this backend knows.
+  // The GPU that owns this memory; -1: none that this backend knows.
   virtual int gpuOf(const void *data) const;
-  // Whether a graph captures what is put on the stream, as far as this backend knows.
+  // Whether a graph captures the work on the stream, as far as this backend knows.
   virtual bool isCapturing(void *stream) const;
-  // Does not block. Why no further operation can succeed: the job was aborted, or a peer has
-  // died. Ok as long as neither is known.
+  // Why no further operation can succeed: the job was aborted, or a peer has died. Ok as long as
+  // neither is known. Does not block.
   virtual Status health() = 0;
   // Requests started and not waited for.
   virtual int inFlight() const = 0;
 
-  // This rank begins, or ends, a stretch of program. Peers that wait for a rank
-  // that has left fail with kCollPeer. leave() ends what is in flight: afterwards
-  // no buffer of this rank is touched. All ranks of a process enter before any of them
-  // makes a call; in a job of several, all make the same number of stretches.
+  // This rank begins, or ends, a stretch of program. Peers that wait for a rank that has left fail
+  // with kCollPeer. leave() ends what is in flight: afterwards no buffer of this rank is used. All
+  // ranks of a process enter before any of them makes a call; in a job of several, all make the
+  // same number of stretches.
   virtual void enter() = 0;
   virtual void leave() = 0;
 
@@ -203,12 +204,12 @@ public:
   virtual void abort(const Status &cause) = 0;
 };
 
-// Where this process stands in a job of several processes with one rank each.
+// This process's part in a job of several processes with one rank each.
 struct JobOptions {
   int rank = 0;
   int worldSize = 1;     // processes
   std::string bootstrap; // host:port of rank 0
-  std::string secret;    // what all processes of the job know
+  std::string secret;    // known to all processes of the job
   std::string iface;     // as COLL_NET_IFACE
   int listenFd = -1;     // rank 0: a listening socket to use, which it then owns
   int gpu = -1;          // of this process's rank; -1: as the launcher numbers ranks of a host
@@ -231,10 +232,10 @@ public:
   virtual std::vector<int> localRanks() const = 0;
   // The endpoint of a local rank; called once per rank. The backend must outlive it.
   virtual Result<std::unique_ptr<Endpoint>> endpoint(int rank) = 0;
-  // Ok, or kCollUnsupported with the reason why it refuses calls like this one, whatever
-  // their buffers. The same on all ranks.
+  // Ok, or kCollUnsupported with the reason why it refuses calls like this one, whatever their
+  // buffers. The same on all ranks.
   virtual Status supports(const Call &call) const;
-  // The backend whose endpoints Endpoint::host() gives; null where it gives none.
+  // The backend whose endpoints Endpoint::host() returns; null if it returns none.
   virtual const Backend *below() const { return nullptr; }
 };
 

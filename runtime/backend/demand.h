@@ -7,7 +7,7 @@
 
 namespace coll::rt {
 
-// Whether routes lead to a backend, and where they come from: the defaults or a user's table.
+// Whether routes lead to a backend, and whether these are the defaults or a user's table.
 enum class Demand : int32_t { None, ByDefault, ByTable };
 
 } // namespace coll::rt

@@ -188,8 +188,8 @@ public:
   // Whether the request has ended. After an error, or `done`, the request must not be used again.
   virtual Result<Completion> test(Request *request) = 0;
 
-  // A hint that the caller will not test for a while, because it goes to sleep, say. Requests
-  // progress without it, up to a millisecond sooner than without the hint.
+  // A hint that the caller will not test for a while, because it goes to sleep, say. Requests then
+  // progress up to a millisecond sooner.
   virtual void rest() {}
 
   // The known parts of a message that is in flight, or that test() has just reported, before the

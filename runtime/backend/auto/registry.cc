@@ -25,7 +25,7 @@ struct Entry {
 };
 
 #ifdef COLL_HAS_NET
-// What serves host memory, in one process or in several; ranks on GPUs meet there.
+// The backend for host memory, in one process or in several; ranks on GPUs meet over it.
 Result<std::unique_ptr<Backend>> createHost(const BackendOptions &options) {
   return options.job ? network::createBackend(options) : threads::createBackend(options);
 }
@@ -48,10 +48,10 @@ Result<std::unique_ptr<Backend>> createDirect(const BackendOptions &options) {
 #endif
 
 #ifdef COLL_HAS_NET
-// Whether the ranks come together to find out about direct. All of them have to do the same. Where
-// NCCL has connected them, they all come, also those whose routes do not lead there; where it has
-// not, one of them may be without a GPU, and does not know of the others': then a table has to ask,
-// which they have in common.
+// Whether the ranks meet to find out whether direct can serve. All ranks have to decide alike. If
+// NCCL has connected them, all ranks meet, even those whose routes do not need direct. If it has
+// not, a rank may be without a GPU and not know about the others: then only a table, which they
+// have in common, can ask for it.
 bool meetsForDirect(const BackendOptions &options, const Routes &routes,
                     const std::vector<std::string> &names) {
   const bool hasNccl = names.front() == "nccl";
@@ -60,7 +60,8 @@ bool meetsForDirect(const BackendOptions &options, const Routes &routes,
 }
 #endif
 
-// From the bottom: what serves host memory, then nccl, then direct, as far as they are there.
+// From the bottom: the backend for host memory, then nccl, then direct, as far as they are
+// available.
 Result<std::unique_ptr<Backend>> createAuto(const BackendOptions &options) {
   Result<Routes> routes = Routes::fromEnv();
   if (!routes)
@@ -115,7 +116,7 @@ std::vector<std::string> backendNames() {
 
 Result<std::unique_ptr<Backend>> createBackend(const std::string &name,
                                                const BackendOptions &options) {
-  // Who asks for more than there is means no deadline.
+  // A timeout beyond the limit means no deadline.
   BackendOptions bounded = options;
   bounded.timeoutUs = std::min(options.timeoutUs, kMostTimeoutUs);
   std::string known;

@@ -15,15 +15,15 @@ struct Shared {
   std::vector<const Backend *> paths; // by name
   int numRanks = 1;
   int64_t timeoutUs = 0;
-  bool asksForGraphs = false; // a route to one of the paths does
+  bool asksForGraphs = false; // whether a route to one of the paths asks for captured calls
   bool hasUnasked = false;    // direct, which no table names
 
-  // Whether the path takes the call. Unasked, direct takes only what the path below it does, as
-  // larger calls go there.
+  // Whether the path accepts the call. Without a table, direct accepts only what the path below it
+  // accepts too, because larger calls go there.
   bool takes(size_t path, const Call &call, bool isGpu) const;
 };
 
-// Whether the backend of this name takes memory of GPUs, of the host.
+// Whether the backend of this name accepts memory of GPUs, or of the host.
 bool takesMemory(const std::string &name, bool isGpu) {
   return name == "net" || isGpu == (name != "threads");
 }
@@ -54,7 +54,7 @@ public:
   Status wait(Request *request) override;
   bool test(Request *request) override;
   int inFlight() const override { return static_cast<int>(inFlight_.size()); }
-  // The one on top stands on the others.
+  // The backend on top stands on the others.
   void enter() override { top_->enter(); }
   void leave() override {
     top_->leave();
@@ -68,8 +68,8 @@ public:
   bool isCapturing(void *stream) const override { return top_->isCapturing(stream); }
 
   Result<size_t> choose(const Call &call, const std::vector<int> &ranks) const;
-  // Which path is to know a group's GPU memory: the one that a route names for root updates, which
-  // work on such memory only; where there is none, the one of its largest calls.
+  // The path that gets a group's GPU memory: the one that a route names for root updates, which
+  // need such memory; without such a route, that of the group's largest calls.
   size_t keeperOf(const std::vector<int> &ranks) const;
   Result<Request *> adopt(size_t path, Result<Request *> started);
 
@@ -93,7 +93,7 @@ public:
     Result<size_t> path = choose(call);
     if (!path)
       return path.status();
-    // What is under way on other paths has to move on too.
+    // Calls in flight on other paths have to progress too.
     if (endpoint_.inFlight() == 0)
       return paths_[*path]->run(call);
     Result<Request *> request = endpoint_.adopt(*path, paths_[*path]->start(call));
@@ -129,7 +129,7 @@ RouteQuery RouterEndpoint::queryOf(const Call &call, const std::vector<int> &ran
 
 Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &ranks) const {
   const void *data = call.src ? call.src : call.dst;
-  // A barrier has no memory, but a stream of a GPU.
+  // A barrier has no memory, but it may have a stream of a GPU.
   const bool isGpu = data ? gpuOf(data) >= 0 : call.stream != nullptr;
   auto takes = [&](size_t path) { return shared_.takes(path, call, isGpu); };
   Chosen chosen = chooseRoute(shared_.routes, shared_.names, queryOf(call, ranks, isGpu), takes);
@@ -138,7 +138,7 @@ Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &
   std::string names;
   for (const std::string &name : shared_.names)
     names += (names.empty() ? "" : ", ") + name;
-  // What a kernel that takes the whole GPU makes has to be asked for.
+  // A call whose kernel fills the whole GPU needs a route of its own.
   const char *hint = call.kind == OpKind::RootUpdate
                          ? "; direct takes it where COLL_ROUTES names a table with a route "
                            "{\"op\": \"root_update\", \"backend\": \"direct\"}"
@@ -151,7 +151,7 @@ Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &
 size_t RouterEndpoint::keeperOf(const std::vector<int> &ranks) const {
   Call call;
   call.kind = OpKind::RootUpdate;
-  // A route for those of one type, size or kind of launch asks for it, too.
+  // A route that is limited to a type, size or kind of launch asks for it, too.
   for (const Route &route : shared_.routes.all()) {
     RouteQuery query = queryOf(call, ranks, /*isGpu=*/true);
     query.dtype = route.dtype.value_or(query.dtype);
@@ -169,7 +169,7 @@ size_t RouterEndpoint::keeperOf(const std::vector<int> &ranks) const {
   return chooseRoute(shared_.routes, shared_.names, query, takes).path;
 }
 
-// Each path knows of the calls that it has put there.
+// Each path knows the calls that it has put on the stream.
 Status RouterEndpoint::synchronize(void *stream) {
   for (size_t i = paths_.size() - 1; i-- > 1;)
     if (Status done = paths_[i]->synchronize(stream); !done.ok()) {

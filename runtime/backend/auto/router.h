@@ -1,7 +1,7 @@
 // router.h - backend `auto`: each call goes to the backend that the routes name for it.
 //
 // The choice depends on operation, type, size, group, kind of memory and on whether a graph
-// captures the call, which are the same on all members. So all of them choose alike.
+// captures the call, which are the same on all members. So all members choose the same backend.
 
 #ifndef COLL_RUNTIME_BACKEND_AUTO_ROUTER_H
 #define COLL_RUNTIME_BACKEND_AUTO_ROUTER_H
@@ -10,13 +10,13 @@
 
 namespace coll::rt {
 
-// `backend` is called names[0]. What it stands on (Backend::below) is names[1], and so on.
+// `backend` is named names[0], the one that it stands on (Backend::below) names[1], and so on.
 Result<std::unique_ptr<Backend>> createRouter(const BackendOptions &options, Routes routes,
                                               std::unique_ptr<Backend> backend,
                                               std::vector<std::string> names);
 
-// The first route that fits the call of a group of `ranks` and whose backend is among `names`
-// and takes it; `takes(i, call)` asks names[i]. Null where there is none.
+// The first route that fits the call of a group of `ranks`, and whose backend is among `names` and
+// accepts the call; `takes(i, call)` asks names[i]. Null if there is none.
 struct Chosen {
   const Route *route = nullptr;
   size_t path = 0; // index of names

@@ -25,7 +25,7 @@ std::optional<OpKind> kindOf(const std::string &name) {
   return std::nullopt;
 }
 
-// Reads one route; `error` is what is wrong with it.
+// Reads one route; `error` says what is wrong with it.
 class RouteReader {
 public:
   explicit RouteReader(const Json &json) : json_(json) {}
@@ -152,9 +152,9 @@ namespace {
 
 constexpr int64_t kKiB = 1024;
 
-// Small calls: kernels of 100 blocks at most, so that on an H200 any kernel of NCCL's has room
-// beside them, whatever waits for whom (the README says more). Within this they were level with
-// NCCL or ahead on 2 and 4 H200, single readings apart (test/perf/ops.jsonl, peers.jsonl).
+// Small calls: kernels of at most 100 blocks, so that on an H200 any kernel of NCCL has room beside
+// them, whichever waits for the other (see the README). Up to these sizes they were as fast as NCCL
+// or faster on 2 and 4 H200, except for single readings (test/perf/ops.jsonl, peers.jsonl).
 struct Small {
   OpKind kind;
   std::optional<int> ranks; // none: up to 4
@@ -239,7 +239,7 @@ Result<Routes> Routes::parse(const std::string &text, const std::string &name) {
       return wrong("routes[" + std::to_string(i) + "]" + error);
     routes.routes_.push_back(std::move(route));
   }
-  // Backends that this table leads to go by its paths.
+  // Backends that this table leads to follow its paths.
   COLL_RETURN_IF_ERROR(Paths::read(json, name).status());
   routes.numOfTable_ = routes.routes_.size();
   const Routes last = defaults();

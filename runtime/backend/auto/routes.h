@@ -6,14 +6,14 @@
 //    "routes": [{"op": "all_reduce", "memory": "gpu", "ranks": 4, "dtype": "f32",
 //                "max_bytes": 65536, "backend": "nccl", "why": "5.0 us; net 88.1 us"}, …]}
 //
-// A call takes the first route that fits it and whose backend is there and takes it. Of a route
-// all but "backend" may be left out: it then fits every call. Bytes are what the member
-// contributes, as in `Call`: count elements, times the ranks where it gives each its own.
+// A call takes the first route that fits it and whose backend is available and accepts it. A route
+// may leave out everything but "backend": it then fits every call. Bytes are those that the member
+// contributes, as in `Call`: count elements, times the ranks if it sends each rank different data.
 // There may also be "max_ranks": 4 (the largest group); "group": "all" (the group of all ranks of
 // the job, in their order); and "captured": false (no call that a graph captures), or true.
-// A part "paths" is read by others (base/paths.h).
-// After the last route come the defaults: small calls on GPU memory by direct, as the README says,
-// GPU memory else by nccl, then net; host memory by threads in one process, by net between several.
+// base/paths.h reads the part "paths". After the last route come the defaults: small calls on GPU
+// memory by direct, as the README says, GPU memory else by nccl, then net; host memory by threads
+// in one process, by net between several.
 
 #ifndef COLL_RUNTIME_BACKEND_AUTO_ROUTES_H
 #define COLL_RUNTIME_BACKEND_AUTO_ROUTES_H
@@ -27,7 +27,7 @@
 
 namespace coll::rt {
 
-// What a route is chosen by; the same on all members of a call.
+// The properties of a call that choose a route; the same on all members.
 struct RouteQuery {
   OpKind kind = OpKind::AllReduce;
   CollDtype dtype = kCollF32;
@@ -58,21 +58,21 @@ public:
   // kCollInvalidCall names file, line and column, or the entry that is wrong.
   static Result<Routes> load(const std::string &path);
   static Result<Routes> parse(const std::string &text, const std::string &name);
-  // What COLL_ROUTES names; the defaults alone where it is unset.
+  // Reads the file that COLL_ROUTES names; only the defaults if it is unset.
   static Result<Routes> fromEnv();
   static Routes defaults();
 
   // In order, the defaults last.
   const std::vector<Route> &all() const { return routes_; }
-  // For a backend of GPU memory. A table with a route for all GPU memory leaves nothing to the
-  // defaults.
+  // For a backend of GPU memory. With a route for all GPU memory in the table, the defaults are not
+  // reached.
   Demand demandFor(const std::string &backend) const;
-  // "the defaults", or the file and what it says of itself.
+  // "the defaults", or the file and its own description.
   const std::string &origin() const { return origin_; }
 
 private:
   std::vector<Route> routes_;
-  size_t numOfTable_ = 0; // the first ones
+  size_t numOfTable_ = 0; // number of routes from the table, which come first
   std::string origin_;
 };
 

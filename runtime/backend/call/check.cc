@@ -10,10 +10,10 @@ namespace coll::rt {
 
 namespace {
 
-// Sizes in bytes, and numbers of elements times the square of the group, stay below.
+// Sizes in bytes, and numbers of elements times the square of the group, must be less.
 constexpr int64_t kMaxBytes = int64_t(1) << 56;
 
-// a * b * …, or -1 where it exceeds kMaxBytes or a factor is negative.
+// a * b * …, or -1 if it exceeds kMaxBytes or a factor is negative.
 int64_t product(std::initializer_list<int64_t> factors) {
   int64_t result = 1;
   for (int64_t factor : factors)

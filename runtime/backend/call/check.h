@@ -7,7 +7,7 @@
 
 namespace coll::rt {
 
-// The enumerations of a call as they come in: any number.
+// The enumerations of a call as they arrive: any number.
 struct CallCodes {
   int32_t dtype = kCollF32;
   int32_t reduction = kCollSum;
@@ -15,19 +15,19 @@ struct CallCodes {
   int32_t order = kCollOrderAny;
 };
 
-// Sets the call's enumerations, or says which number is none of theirs.
+// Sets the call's enumerations, or says which number is invalid.
 Status setCodes(Call &call, const CallCodes &codes);
 
-// What is wrong with the call on this member of a group of `n`, or ok: afterwards
-// all that backend.h promises of a Call holds.
+// The error of the call on this member of a group of `n`, or ok: then everything that backend.h
+// promises of a Call holds.
 Status checkCall(const Call &call, int64_t n, int64_t position);
 
-// Elements that a member's buffers have; 0 where a buffer is not used.
+// Elements that a member's buffers have; 0 if a buffer is not used.
 struct CallExtents {
   int64_t src = 0, dst = 0;
 };
 CallExtents extentsOf(const Call &call, int64_t n, int64_t position);
-// The type of the destination's elements; those of the source have the call's.
+// The type of the destination's elements; the source's elements have the call's type.
 CollDtype dstType(const Call &call);
 
 // Bytes that the member contributes; the call must have passed checkCall.

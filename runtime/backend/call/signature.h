@@ -7,7 +7,7 @@
 
 namespace coll::rt {
 
-// Plain numbers, so that it can travel. Fields that the kind does not use are zero.
+// Plain numbers, so that it can be sent. Fields that the kind does not use are zero.
 struct CallSignature {
   OpKind kind = OpKind::Barrier;
   CollDtype dtype = kCollF32;
@@ -29,10 +29,10 @@ struct CallSignature {
 
 CallSignature signatureOf(const Call &call);
 
-// A number that is equal for signatures that do not differ, also of different programs.
+// Equal for signatures that do not differ, also of different programs.
 uint64_t hashOf(const CallSignature &signature);
 
-// What the calls of two members differ in ("counts", "roots", …), or null.
+// The first difference between two members' calls ("counts", "roots", …), or null.
 const char *difference(const CallSignature &a, const CallSignature &b);
 
 } // namespace coll::rt

@@ -1,5 +1,5 @@
-// agreement.h - what the members of a group tell each other of a step that all of them take, so
-// that all go on, or none.
+// agreement.h - what the members of a group tell each other of a collective step, so that all
+// continue, or none.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_AGREEMENT_H
 #define COLL_RUNTIME_BACKEND_GPU_AGREEMENT_H
@@ -10,7 +10,7 @@
 
 namespace coll::rt::gpu {
 
-// A status that travels.
+// A status that can be sent.
 struct Verdict {
   int32_t code = 0;
   char text[252] = {};
@@ -19,7 +19,7 @@ Verdict verdictOf(const Status &status);
 // The first failure, with its rank.
 Status outcomeOf(const std::vector<Verdict> &all, const std::vector<int> &ranks);
 
-// What each member has, by position; plain bytes. All members call it. Blocks.
+// All-gathers plain bytes of each member, by position. All members call it. Blocks.
 template <typename T>
 Result<std::vector<T>> gather(GpuEndpoint &endpoint, Group &group, const T &mine) {
   std::vector<T> all(static_cast<size_t>(group.size()));
@@ -34,12 +34,12 @@ Result<std::vector<T>> gather(GpuEndpoint &endpoint, Group &group, const T &mine
   return all;
 }
 
-// What a member has made of memory that all are to know.
+// A member's result for memory that all members are to know.
 struct MemoryCard {
   Verdict verdict;
   int64_t bytes = 0;
 };
-// What is wrong with it; all members find something, or none does.
+// The error in it. Either all members find one, or none does.
 Status compareMemory(const std::vector<MemoryCard> &cards, const Group &group);
 
 } // namespace coll::rt::gpu

@@ -1,4 +1,4 @@
-// call_history.h - which calls of a group its members compare. On the rank's thread.
+// call_history.h - which calls of a group its members compare. Used by the rank's thread.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_CALL_HISTORY_H
 #define COLL_RUNTIME_BACKEND_GPU_CALL_HISTORY_H
@@ -10,23 +10,24 @@
 
 namespace coll::rt::gpu {
 
-// Which calls of a group are compared between its members: the first one, to connect; those
-// that are unlike all before, and once in a while any; or all.
+// The calls of a group that its members compare: the first one, which connects; calls unlike all
+// before, and every kStretch-th call; or all.
 enum class Comparison { First, Unlike, Every };
-// As COLL_NCCL_CHECK and COLL_DIRECT_CHECK have them: 0, 1, 2.
+// Converts the values of COLL_NCCL_CHECK and COLL_DIRECT_CHECK: 0, 1, 2.
 inline Comparison comparisonOf(int64_t check) {
   return check == 0 ? Comparison::First : check == 1 ? Comparison::Unlike : Comparison::Every;
 }
 
-// The calls that a group has made. All members make the same, so they all find the same.
+// The calls that a group has made. All members make the same calls, so all come to the same
+// answers.
 class CallHistory {
 public:
-  // Notes a call, and where its destination is in memory that all members know (or -1); whether
-  // none like it has been noted before.
+  // Records a call, and the place of its destination in memory that all members know (or -1).
+  // Returns whether no such call was recorded before.
   bool note(const CallSignature &signature, int64_t place);
-  // What was noted before the last call, in order.
+  // A hash of the calls before the last one, in order.
   uint64_t hash() const { return before_; }
-  // Whether it is time to compare any call, as it ends a stretch that was known from before.
+  // Whether the next call is to be compared even if it is known.
   bool isDue() const { return count_ % kStretch == 0; }
 
 private:

@@ -1,4 +1,4 @@
-// card.h - what a member tells the others of its call, beside the data.
+// card.h - what a member tells the others about its call, beside the data.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_CARD_H
 #define COLL_RUNTIME_BACKEND_GPU_CARD_H
@@ -10,7 +10,7 @@
 
 namespace coll::rt::gpu {
 
-// What a member contributes to the making of a lane: bytes that only the engine understands.
+// A member's contribution to a new lane: bytes that only the engine understands.
 struct Identity {
   char bytes[128] = {};
 };
@@ -20,17 +20,17 @@ struct Card {
   static constexpr size_t kBytes = 512;
 
   CallSignature signature;
-  Identity identity;     // where a lane is to be made
-  int64_t ticket = 0;    // of a receive: which transfer from this sender it is
-  int64_t answerTag = 0; // of a send: what the receiver's card is to have
-  uint64_t history = 0;  // of a collective: what the calls of the group before it were
-  int64_t memory = -1;   // where the destination is in memory that all members know
-  char text[192] = {};   // describe(call), cut where it is too long
+  Identity identity;     // if a lane is to be made
+  int64_t ticket = 0;    // of a receive: number of the transfer from this sender
+  int64_t answerTag = 0; // of a send: the tag that the receiver's card has to have
+  uint64_t history = 0;  // of a collective: hash of the group's earlier calls
+  int64_t memory = -1;   // place of the destination in memory that all members know
+  char text[192] = {};   // describe(call), cut if it is too long
 };
 static_assert(std::is_trivially_copyable_v<Card> && sizeof(Card) <= Card::kBytes);
 
 Card cardOf(const Call &call);
-// The text, whatever the peer has sent.
+// The text, whatever bytes the peer has sent.
 std::string textOf(const Card &card);
 
 // Ok, or kCollMismatch: the same on all members. cards[i] is from ranks[i].

@@ -1,5 +1,5 @@
-// Collectives. A call is on its group's lane at once; whether its members' calls agree is found
-// beside the data, by cards that they exchange on the control endpoint.
+// Collectives. A call is put on its group's lane at once. Beside the data the members exchange
+// cards on the control endpoint, which show whether their calls agree.
 
 #include "runtime/backend/gpu/endpoint.h"
 
@@ -66,8 +66,8 @@ Status GpuEndpoint::advanceCollective(GpuRequest &request) {
   for (size_t i = 0; i < cards.size(); ++i)
     std::memcpy(&cards[i], request.theirs.data() + i * Card::kBytes, sizeof(Card));
   if (Status agree = compareCards(cards, group.ranks); !agree.ok()) {
-    // All members find the same. They meet once more, so that none ends the job before the
-    // others know why.
+    // All members come to the same result. They meet once more, so that none ends the job before
+    // the others know the reason.
     Call meeting;
     (void)group.control->run(meeting);
     return agree;

@@ -12,13 +12,13 @@ namespace coll::rt::gpu {
 
 namespace {
 
-// Between two looks at the health of the job and of the engine.
+// Polls between two looks at the health of the job and of the engine.
 constexpr int kPollsPerLook = 32;
 constexpr int64_t kMaxPauseUs = 200;
-// Calls on streams that are not compared yet; then the oldest is waited for.
+// Calls on streams that are not compared yet; beyond that the oldest is waited for.
 constexpr size_t kMaxReleased = 32;
-// Calls on streams that the GPU has not done: the driver takes about 1,000 kernels, and then waits
-// in the launch, where neither a deadline nor a failure would be seen.
+// Calls on streams that the GPU has not finished. The driver accepts about 1,000 kernels and then
+// blocks in the launch, where neither a deadline nor a failure is noticed.
 constexpr int kCallsPerMark = 32;
 constexpr size_t kMaxMarks = 8;
 
@@ -74,7 +74,7 @@ void GpuEndpoint::enter() {
 void GpuEndpoint::leave() {
   Gpu::Scope scope(*gpu_);
   hasLeft_ = true;
-  // The comparison of calls on streams may be under way; what it finds is told by the cause.
+  // Comparisons of calls on streams may be in flight; the cause contains what they find.
   if (!over_ && !released_.empty())
     if (Status late = waitUntil([&] { return released_.empty(); }, nullptr); !late.ok())
       fail(nullptr, late);
@@ -125,7 +125,7 @@ bool GpuEndpoint::isCapturing(void *stream) const {
 
 //===-- calls -------------------------------------------------------------------===//
 
-// NCCL and the kernels read whole elements: the GPU would end with all that is on it.
+// NCCL and the kernels read complete elements: a misaligned address would end all work on the GPU.
 Status GpuEndpoint::checkBuffer(const void *data, CollDtype dtype, const char *what) const {
   const auto size = static_cast<uintptr_t>(dtypeSize(dtype));
   if (const uintptr_t over = reinterpret_cast<uintptr_t>(data) % size; over != 0)
@@ -236,7 +236,8 @@ Status GpuEndpoint::release(std::unique_ptr<GpuRequest> request) {
   sweep();
   if (released_.size() <= kMaxReleased)
     return ordered;
-  const std::unique_ptr<GpuRequest> oldest = std::move(released_.front()); // not to be swept
+  // so that sweep() leaves it alone
+  const std::unique_ptr<GpuRequest> oldest = std::move(released_.front());
   released_.erase(released_.begin());
   Status late = waitUntil([&] { return oldest->finished; }, oldest.get());
   if (!late.ok() && !oldest->finished)
@@ -244,7 +245,7 @@ Status GpuEndpoint::release(std::unique_ptr<GpuRequest> request) {
   return late.ok() ? ordered : late;
 }
 
-// Lets the GPU fall behind by so many calls only.
+// Limits how many calls the GPU may be behind.
 Status GpuEndpoint::bound(dl::CudaStream stream) {
   int capturing = dl::kCudaNotCapturing;
   if (++unmarked_ < kCallsPerMark || over_ ||
@@ -267,7 +268,7 @@ Status GpuEndpoint::bound(dl::CudaStream stream) {
   return waited;
 }
 
-// Forgets what has been compared; a failure has ended the job.
+// Removes calls that have been compared. A failed comparison has ended the job.
 void GpuEndpoint::sweep() {
   released_.erase(std::remove_if(released_.begin(), released_.end(),
                                  [](const auto &request) { return request->finished; }),
@@ -287,7 +288,7 @@ Status GpuEndpoint::meet(Group &group, const Call &call) {
     return started.status();
   Request *under = *started;
   Status waited = waitFor([&]() -> Result<bool> { return heard(under); });
-  Status ended = collect(under); // at once, where the job is over
+  Status ended = collect(under); // returns at once if the job is over
   return waited.ok() ? ended : waited;
 }
 
@@ -307,7 +308,7 @@ Status GpuEndpoint::synchronize(void *stream) {
     Result<bool> reached = gpu_->reached(*event);
     if (reached && !*reached)
       return false;
-    // In this order: a kernel that fails says so before it ends.
+    // In this order: a kernel that fails reports it before it ends.
     return released_.empty() && !isSuspect() ? std::move(reached) : Result<bool>(false);
   });
   gpu_->put(*event);
@@ -343,7 +344,7 @@ Status GpuEndpoint::waitUntil(const std::function<bool()> &done, const GpuReques
     sweep();
     if (beside_)
       beside_->advanceBeside(polls % kPollsPerLook == 0);
-    // Without a request of its own to tell it, a failure of any is told here.
+    // Without a request of its own, this wait reports the failure of any.
     if (done())
       return over_ && !request ? health() : Status();
     if (polls % kPollsPerLook == 0 || over_) {
@@ -374,7 +375,7 @@ Status GpuEndpoint::healthOfLanes() {
   return {};
 }
 
-// Peers wait for what is under way here, too. A failure is told by health().
+// Peers wait for calls in flight on that endpoint, too. health() reports a failure.
 void GpuEndpoint::advanceBeside(bool looks) {
   Gpu::Scope scope(*gpu_);
   advanceAll();
@@ -402,7 +403,7 @@ void GpuEndpoint::advanceAll() {
       return;
     }
     if (i < pending_.size() && pending_[i] == request)
-      ++i; // it is still there
+      ++i; // it is still pending
   }
 }
 
@@ -424,7 +425,7 @@ Status GpuEndpoint::advance(GpuRequest &request) {
 bool GpuEndpoint::isComplete(GpuRequest &request, Status &failure) {
   if (!request.agreed || request.op.stage != LaneOp::Stage::OnStream)
     return false;
-  // That the communicator is made is all that init asks for.
+  // For init, the communicator is all that is needed.
   if (request.call().kind == OpKind::Init && !request.lane->ready())
     return false;
   if (request.call().stream) {
@@ -437,7 +438,7 @@ bool GpuEndpoint::isComplete(GpuRequest &request, Status &failure) {
     if (!reached || !*reached)
       return false;
   }
-  // Last: a kernel that fails says so before it ends.
+  // Last: a kernel that fails reports it before it ends.
   return !request.lane || !request.lane->suspect();
 }
 
@@ -482,7 +483,7 @@ Status GpuEndpoint::timeoutStatus(const GpuRequest *request) const {
 }
 
 void GpuEndpoint::end(GpuRequest &request, Status outcome) {
-  // Only for what is cut off: these return at once then, and give the buffers back.
+  // Only for requests that are cut off: these return at once then, and release the buffers.
   for (Request **left : {&request.told, &request.heard})
     if (*left)
       (void)collect(*left);
@@ -498,7 +499,7 @@ void GpuEndpoint::end(GpuRequest &request, Status outcome) {
 void GpuEndpoint::fail(GpuRequest *request, const Status &failure) {
   abort(failure);
   over_ = true;
-  // Before any request lets go of its buffers.
+  // Before any request releases its buffers.
   for (auto &[ranks, group] : groups_)
     group->lane->kill();
   for (auto &[pair, transfer] : transfers_)

@@ -1,12 +1,12 @@
 // endpoint.h - one rank's side of a backend that moves GPU memory by an engine.
 //
-// What the engine does not do, the control endpoint does, on host memory: the members tell each
-// other their calls (card.h), senders and receivers find each other by their tags, failures
-// reach everyone. An operation is complete when its members' calls agree and the GPU is done
-// with it.
+// The control endpoint does on host memory what the engine does not: the members tell each
+// other their calls (card.h), senders and receivers meet by tag, and failures reach every
+// rank. An operation is complete when its members' calls agree and the GPU is done with
+// it.
 //
-// Progress: a rank that waits advances all that it has in flight. All calls come from the rank's
-// thread, but abort(), which any thread may make.
+// Progress: a rank that waits advances all that it has in flight. Only the rank's thread
+// may call it, except for abort(), which any thread may call.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_ENDPOINT_H
 #define COLL_RUNTIME_BACKEND_GPU_ENDPOINT_H
@@ -32,8 +32,8 @@ struct EndpointOptions {
 
 class GpuEndpoint final : public Endpoint {
 public:
-  // `below` serves what this one does not take. It, or what it stands on, is the control
-  // endpoint.
+  // `below` serves the calls that this one does not take. It, or the one that it stands on, is the
+  // control endpoint.
   GpuEndpoint(int rank, std::unique_ptr<Gpu> gpu, std::unique_ptr<Engine> engine,
               std::unique_ptr<Endpoint> below, const EndpointOptions &options);
   ~GpuEndpoint() override;
@@ -55,11 +55,11 @@ public:
   Result<Request *> start(Group &group, const Call &call);
   // Blocks until the group is connected.
   Status prepare(Group &group);
-  // A call on the control backend. Blocks, while what is in flight here goes on.
+  // Makes a call on the control endpoint. Blocks, while requests in flight here progress.
   Status meet(Group &group, const Call &call);
-  // Blocks until the engine has done what was asked of the group's lane.
+  // Blocks until the engine has done everything that was put on the group's lane.
   Status settle(Group &group);
-  // The group of a rank list; made where there is none.
+  // The group of a rank list; created if there is none.
   Result<Group *> group(std::vector<int> ranks);
 
   int rank() const { return rank_; }
@@ -104,11 +104,12 @@ private:
 
   // Polls until `done`, the deadline or a failure of the job.
   Status waitUntil(const std::function<bool()> &done, const GpuRequest *request);
-  // The same without a request; what ends it but `done` ends the job, an error of `done` too.
+  // The same without a request. Every end other than `done` ends the job, including an error of
+  // `done`.
   Status waitFor(const std::function<Result<bool>()> &done);
   bool mayReturn(const GpuRequest &request) const;
   Status finish(GpuRequest *request);
-  // Lets go of a call that is on its stream and not compared yet.
+  // Returns a call to the caller that is on its stream and not compared yet.
   Status release(std::unique_ptr<GpuRequest> request);
   Status bound(dl::CudaStream stream);
   void sweep();
@@ -126,23 +127,24 @@ private:
   std::unique_ptr<Endpoint> below_;
   Endpoint &control_;
   const EndpointOptions options_;
-  // The one of the same rank that this one stands on, or that stands on this one: while either
-  // waits, the other moves on.
+  // The endpoint of the same rank below or above this one: while either waits, the other progresses
+  // too.
   GpuEndpoint *beside_ = nullptr;
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
-  std::map<std::pair<int, int>, std::unique_ptr<TransferLane>> transfers_; // sender, receiver
+  std::map<std::pair<int, int>, std::unique_ptr<TransferLane>> transfers_; // by sender and receiver
   std::vector<GpuRequest *> pending_; // not finished, in the order of their start
   std::vector<std::unique_ptr<GpuRequest>> started_;
   // Returned to the caller, and not compared yet.
   std::vector<std::unique_ptr<GpuRequest>> released_;
   bool over_ = false;
-  bool hasLeft_ = false; // and has not entered again
-  // Of calls on streams that have returned: every so many an event, the oldest first.
+  bool hasLeft_ = false; // left, and has not entered again
+  // Events between calls on streams that have returned, one per kCallsPerMark calls, the oldest
+  // first.
   std::map<dl::CudaStream, std::deque<dl::CudaEvent>> marks_;
   int unmarked_ = 0;
 
   std::mutex causeMutex_;
-  Status cause_; // why the job is over, as far as this rank has found out or been told
+  Status cause_; // why the job is over, as far as this rank knows
 };
 
 class GpuCommunicator final : public Communicator {

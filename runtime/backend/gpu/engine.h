@@ -1,4 +1,4 @@
-// engine.h - what moves the data under an endpoint of this folder: NCCL, or kernels of our own.
+// engine.h - what moves the data below an endpoint of this folder: NCCL, or kernels of our own.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_ENGINE_H
 #define COLL_RUNTIME_BACKEND_GPU_ENGINE_H
@@ -13,31 +13,32 @@ namespace coll::rt::gpu {
 class GpuEndpoint;
 struct Group;
 
-// One rank's. Belongs to the rank's thread, where nothing else is said.
+// One rank's engine. Belongs to the rank's thread unless a function says otherwise.
 class Engine {
 public:
   virtual ~Engine() = default;
 
-  // As Backend::supports.
+  // See Backend::supports.
   virtual Status supports(const Call &call) const = 0;
-  // Why the call cannot go on this lane, or ok; supports() has been asked.
+  // Why the call cannot use this lane, or ok; supports() has been asked.
   virtual Status takes(const Lane &, const Call &) const { return {}; }
-  // A lane of these ranks, not connected yet.
+  // Creates a lane of these ranks that is not connected yet.
   virtual std::unique_ptr<Lane> makeLane(Gpu &gpu, std::vector<int> ranks, int position) = 0;
-  // Of a destination in memory that all members know; -1: it is elsewhere, or does not matter.
+  // The place of a destination in memory that all members know; -1: it is elsewhere, or does not
+  // matter.
   virtual int64_t placeOf(const Lane &, const Call &) const { return -1; }
-  // As Communicator's.
+  // See Communicator.
   virtual Result<std::unique_ptr<Registration>> registerMemory(GpuEndpoint &endpoint, Group &group,
                                                                void *data, int64_t bytes) = 0;
   virtual Result<std::unique_ptr<Registration>> allocate(GpuEndpoint &endpoint, Group &group,
                                                          int64_t bytes) = 0;
-  // Why no further operation can succeed, as far as the engine knows. Any thread.
+  // Why no further operation can succeed, as far as the engine knows. Any thread may call it.
   virtual Status health() const { return {}; }
-  // The job is over: whatever waits on the GPU is to end. Any thread.
+  // The job is over: ends everything that waits on the GPU. Any thread may call it.
   virtual void abort(const Status &) {}
 
-  // Expires when the engine goes: what a registration that outlives it may touch no more. Its lanes
-  // go at the same time, to those on the rank's thread.
+  // Expires with the engine: a registration that outlives it must not use the engine any more. To
+  // the rank's thread its lanes are destroyed at the same moment.
   std::weak_ptr<const void> life() const { return life_; }
 
 private:

@@ -1,4 +1,4 @@
-// gpu_of_job.h - which GPU a process of a job has. Any thread.
+// gpu_of_job.h - selects the GPU of a process. Any thread may call it.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_GPU_OF_JOB_H
 #define COLL_RUNTIME_BACKEND_GPU_GPU_OF_JOB_H
@@ -8,8 +8,8 @@
 
 namespace coll::rt::gpu {
 
-// As the job names it; else as the launcher numbers the processes of this machine, in turns where
-// they are more than `gpus`; -1: neither says.
+// The GPU that the job names; else by the launcher's number of the process on this machine, modulo
+// `gpus`; -1 if neither is known.
 inline int gpuOfJob(const JobOptions &job, int gpus) {
   if (job.gpu >= 0)
     return job.gpu;

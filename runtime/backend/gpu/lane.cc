@@ -45,7 +45,7 @@ Status Lane::beginFront() {
   return issue(op);
 }
 
-// The engine has launched the operation: what comes after it may follow.
+// The engine has launched the operation: work behind it on the stream may follow.
 Status Lane::endFront() {
   LaneOp &op = *queue_.front();
   COLL_RETURN_IF_ERROR(finish(op));
@@ -73,8 +73,8 @@ Result<dl::CudaStream> Lane::stream() {
   return stream_;
 }
 
-// A graph keeps the addresses, and the lane the memory; so it may be taken inside a capture, where
-// the driver takes it for a mistake unless the thread says otherwise.
+// A graph keeps the addresses, and the lane keeps the memory. So memory may be allocated inside a
+// capture, which the driver rejects unless the thread's mode allows it.
 Result<char *> Lane::scratch(int64_t bytes) {
   if (scratch_.empty() || scratch_.back().bytes() < bytes) {
     Gpu::BesideCaptures beside(gpu_.cuda());

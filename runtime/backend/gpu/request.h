@@ -1,7 +1,7 @@
-// request.h - a call in flight, and what it belongs to: a group, or a direction between two ranks.
+// request.h - a call in flight, and the group, or direction between two ranks, that it belongs to.
 //
-// All of it is the endpoint's own and lives on the rank's thread. Groups and lanes live as long as
-// the endpoint, a request until its caller has its outcome, and as long as its comparison goes on.
+// The endpoint owns all of it and uses it on the rank's thread. Groups and lanes live as long as
+// the endpoint; a request lives until its caller has its outcome and its comparison has ended.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_REQUEST_H
 #define COLL_RUNTIME_BACKEND_GPU_REQUEST_H
@@ -37,7 +37,7 @@ struct TransferLane {
   Identity identity; // this rank's
   bool identified = false;
   int64_t nextTicket = 0;
-  std::map<int64_t, LaneOp *> early; // of the sender: their turn has not come
+  std::map<int64_t, LaneOp *> early; // of the sender: transfers whose turn has not come
 };
 
 struct GpuRequest final : Request {
@@ -47,20 +47,20 @@ struct GpuRequest final : Request {
 
   Group &group;
   LaneOp op;
-  Lane *lane = nullptr; // which it is on, or will be
-  // What is under way on the control backend; its buffers are the cards.
+  Lane *lane = nullptr; // that it is on, or will be
+  // Requests on the control endpoint; their buffers are the cards.
   Request *told = nullptr, *heard = nullptr;
   std::vector<char> mine, theirs;
   Card card; // mine, decoded
-  // Of a collective: its cards carry what connects the lane.
+  // A collective whose cards carry what connects the lane.
   bool introduces = false;
-  bool met = false; // of a transfer: its other half is known
+  bool met = false; // a transfer whose other half is known
   bool agreed = false;
-  bool compared = false; // the members have made the call
+  bool compared = false; // the members have compared the call
   bool ordered = false;  // the caller's stream waits for it
-  Status verdict;        // of the comparison, until everyone has it
+  Status verdict;        // of the comparison, until all members have it
   bool finished = false;
-  Status outcome; // where finished
+  Status outcome; // if finished
 };
 
 } // namespace coll::rt::gpu

@@ -1,7 +1,7 @@
-// Sends and receives. Engines know no tags: they take the sends of a rank to another in their
-// order. So sender and receiver meet on the control backend first, by their tag. The receiver
-// numbers the transfers of a sender as it meets them, and both sides put them on the lane of
-// this direction in this order. Of one tag, the first receive meets the first send.
+// Sends and receives. Engines have no tags: they match the sends from one rank to another in order.
+// So sender and receiver first meet by tag on the control endpoint. The receiver numbers the
+// transfers of a sender in the order in which they meet, and both sides put them on the lane of
+// this direction in that order. Of one tag, the first receive meets the first send.
 
 #include "runtime/backend/gpu/endpoint.h"
 #include "runtime/base/dtype.h"
@@ -15,15 +15,15 @@ namespace coll::rt::gpu {
 
 namespace {
 
-// One for each offer, since offers of one tag may be answered in any order; of the runtime's own
-// tags (below zero), far from those of tokens/calls.h. Endpoints that share a control backend must
-// not give the same.
+// A tag for each offer, because offers of one tag may be answered in any order. The tags are below
+// zero, the runtime's own, far from those of tokens/calls.h. Endpoints that share a control
+// endpoint must not use the same ones.
 int64_t nextAnswerTag() {
   static std::atomic<int64_t> next{std::numeric_limits<int64_t>::min()};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A card on the control backend, sent or received for the sake of a call; the buffer is missing.
+// A card that is sent or received on the control endpoint because of a call; its buffer is not set.
 Call cardTransfer(OpKind kind, const Call &cause, int peer, int64_t tag) {
   Call call;
   call.kind = kind;
@@ -150,7 +150,7 @@ Status GpuEndpoint::advanceRecv(GpuRequest &request) {
     Card offer;
     std::memcpy(&offer, request.theirs.data(), sizeof(Card));
     request.met = true;
-    // The sender is to find the same.
+    // The sender comes to the same result.
     request.verdict = compareTransfer(offer, sender, request.card, rank_);
     TransferLane &lane = transferLane(sender, rank_);
     request.lane = lane.lane.get();
@@ -173,7 +173,7 @@ Status GpuEndpoint::advanceRecv(GpuRequest &request) {
 
 //===-- to itself ---------------------------------------------------------------===//
 
-// The other half, if it has begun, completes both.
+// The other half completes both, if it was started.
 Status GpuEndpoint::beginToItself(GpuRequest &request) {
   const Call &mine = request.call();
   for (GpuRequest *other : pending_) {

@@ -1,4 +1,4 @@
-// What a rank says when it gives up waiting.
+// The message of a rank that gives up waiting.
 
 #include "runtime/backend/threads/endpoint.h"
 

@@ -9,10 +9,10 @@ namespace {
 
 // Polls between two looks at the clock.
 constexpr int kPollsPerLook = 16;
-// Polls without a pause, where every rank has a core: peers that come at the same time take
-// no longer.
+// Polls without a pause, if every rank has a core: then peers that arrive at the same time take no
+// longer.
 constexpr int kEagerPolls = 200;
-// Polls without giving way, where every rank has a core.
+// Polls without yielding, if every rank has a core.
 constexpr int kBusyPolls = 2000;
 
 void relax() {
@@ -144,8 +144,8 @@ void ThreadsEndpoint::begin(ThreadsRequest &request) {
   request.small = group.isSmall(transfer.call);
   if (!post(request))
     return;
-  // This rank may compute for long before it looks again, and the others sleep meanwhile:
-  // whoever posted last has to see that.
+  // This rank may compute for long before it looks again, while the others sleep: the last rank
+  // that posts has to see all postings.
   if (request.small)
     advance(request);
 }
@@ -155,7 +155,7 @@ bool ThreadsEndpoint::post(ThreadsRequest &request) {
                                          request.call(), request.small))
     return false;
   request.stage = ThreadsRequest::Stage::Posted;
-  // Of members that post at the same time and look once, one at least sees all.
+  // Of members that post at the same time and look once, at least one sees all.
   if (request.small)
     Parker::fence();
   return true;
@@ -190,7 +190,7 @@ void ThreadsEndpoint::waitFor(ThreadsRequest &request) {
   Parker &parker = world_.rank(rank_).parker;
   bool told = false;
   while (request.stage != ThreadsRequest::Stage::Finished) {
-    // Before looking: what changes after the look ends the sleep.
+    // Before the look: a change after the look then ends the sleep.
     parker.announce();
     if (advanceAll())
       continue;
@@ -235,7 +235,7 @@ bool ThreadsEndpoint::advanceAll() {
     ThreadsRequest *request = pending_[i];
     moved |= advance(*request);
     if (i < pending_.size() && pending_[i] == request)
-      ++i; // it is still there
+      ++i; // it is still pending
   }
   return moved;
 }
@@ -283,7 +283,7 @@ bool ThreadsEndpoint::advanceCollective(ThreadsRequest &request) {
     request.outcome = group.slot(request.number).failure();
     break;
   case SlotState::Dead:
-    // The member that gave up aborts the job, if it has not yet.
+    // The member that gave up aborts the job, unless it has already done so.
     if (!world_.aborted())
       return moved;
     request.outcome = abortedStatus(request);
@@ -298,14 +298,14 @@ void ThreadsEndpoint::cancel(ThreadsRequest &request) {
   if (isTransfer(request.call().kind)) {
     int receiver =
         request.call().kind == OpKind::Send ? request.call().peer : request.communicator.position();
-    // Where it was matched, only the data has to be moved.
+    // If it was matched, only the data has to be moved.
     if (!group.mailbox(receiver).withdraw(request.transfer))
       while (!request.transfer.isComplete())
         sched_yield();
   } else if (request.stage == ThreadsRequest::Stage::Posted) {
     group.cancel(request.number, request.communicator.position(), request.small);
   }
-  // What had been completed in the meantime keeps its own outcome.
+  // A request that completed meanwhile keeps its own outcome.
   if (request.stage == ThreadsRequest::Stage::Posted && advance(request) &&
       request.stage == ThreadsRequest::Stage::Finished)
     return;

@@ -1,9 +1,9 @@
 // endpoint.h - one rank's side of the threads backend.
 //
-// Progress: a rank that waits for one request also advances all others that it has
-// in flight, so requests may be waited for in any order. A rank that computes makes
-// no progress; but once every member has posted a collective, any waiting member can
-// finish it alone.
+// Progress: a rank that waits for one request also advances all others that it has in
+// flight, so requests may be waited for in any order. A rank that computes makes no
+// progress, but once every member has posted a collective, any waiting member can finish it
+// alone.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_ENDPOINT_H
 #define COLL_RUNTIME_BACKEND_THREADS_ENDPOINT_H
@@ -26,10 +26,10 @@ struct ThreadsRequest final : Request {
   ThreadsCommunicator &communicator;
   Transfer transfer; // its call is the request's, for collectives too
   uint64_t number = 0;
-  bool small = false; // as Group says
-  int seen = 0;       // where small: members that are known to have posted
+  bool small = false; // see Group
+  int seen = 0;       // if small: members that are known to have posted
   Stage stage = Stage::Deferred;
-  Status outcome; // where Finished
+  Status outcome; // if Finished
 
   const Call &call() const { return transfer.call; }
 };
@@ -57,7 +57,7 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  // As run(); what is complete in a moment needs no request.
+  // Like run(), for calls that complete so soon that they need no request.
   Status runSmall(ThreadsCommunicator &communicator, const Call &call);
   void begin(ThreadsRequest &request);
   // False: the request stays Deferred.
@@ -67,13 +67,13 @@ private:
   void waitFor(ThreadsRequest &request);
   // Polls for a short time; true once the request is Finished.
   bool spin(ThreadsRequest &request);
-  // Moves one request on as far as it goes without waiting; true if it moved.
+  // Advances one request as far as possible without waiting; true if it advanced.
   bool advance(ThreadsRequest &request);
   bool advanceCollective(ThreadsRequest &request);
   bool advanceAll();
-  // Whether a collective under way has failed because the members' calls differ.
+  // Whether a collective in flight has failed because the members' calls differ.
   bool findMismatch();
-  // Takes the request back after an abort; Finished afterwards.
+  // Withdraws the request after an abort; it is Finished afterwards.
   void cancel(ThreadsRequest &request);
   void fail(ThreadsRequest &request, const Status &failure);
 

@@ -10,12 +10,12 @@ namespace coll::rt::threads {
 
 namespace {
 
-// Members up to whom each reads all others' postings. Beyond, or where ranks take turns on
-// the cores, it costs less that the last to arrive alone does.
+// Up to this many members, each reads all others' postings. With more, or if ranks share cores, it
+// is cheaper if only the last member to arrive reads them.
 constexpr int kSmallGroup = 64;
 constexpr int kSmallGroupInTurns = 4;
 
-// Whether the member's source goes into the result.
+// Whether the member's source contributes to the result.
 bool gives(const Call &call, int position) {
   switch (call.kind) {
   case OpKind::Broadcast:
@@ -70,7 +70,7 @@ void Group::write(uint64_t number, int position, const Call &call, bool small) {
 
 bool Group::post(uint64_t number, int position, const Call &call, bool small) {
   if (!isFree(number, position)) {
-    // Looked at again after the announcement: release() reads it after freeing.
+    // Checked again after the announcement: release() reads it after freeing.
     deferred_.fetch_add(1, std::memory_order_relaxed);
     Parker::fence();
     if (!isFree(number, position))
@@ -98,7 +98,7 @@ SlotState Group::advanceSmall(uint64_t number, int position, const Call &call, i
   members[position].dst = call.dst;
   runWork(call, members, size());
   release(number, position);
-  // Who slept when the last posting came: some member has seen it by now, this one.
+  // Members that slept when the last posting was written: some member has seen it by now, this one.
   for (int i = 0; i < size(); ++i)
     if (i != position)
       world_.rank(ranks_[static_cast<size_t>(i)]).parker.unparkFenced();
@@ -188,7 +188,7 @@ void Group::cancel(uint64_t number, int position, bool small) {
 
 int Group::missingMember(uint64_t number) {
   for (int i = 0; i < size(); ++i) {
-    // In this order: a rank posts before it leaves.
+    // In this order, because a rank posts before it leaves.
     bool present =
         world_.rank(ranks_[static_cast<size_t>(i)]).present.load(std::memory_order_acquire);
     if (!present && posting(number, i).number.load(std::memory_order_acquire) != number + 1)

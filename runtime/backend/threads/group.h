@@ -1,15 +1,15 @@
-// group.h - a group of ranks and the collectives that they have under way.
+// group.h - a group of ranks and its collectives in flight.
 //
-// The k-th collective that a member starts on a group is matched with the k-th of
-// every other member: each writes a posting, in the ring's place k mod kSlots. There are
-// two ways on from there, and the call alone decides which (isSmall):
+// The k-th collective that a member starts on a group is matched with the k-th of every other
+// member: each writes a posting into place k mod kSlots of the ring. The call alone decides how it
+// goes on (isSmall):
 //
 //   small  the data is in the postings. Each member waits for all of them, compares
 //          them, and makes its own result. Nobody touches another's buffers.
 //   large  the last to arrive compares the postings; then all carry the work out
 //          together, in a Slot, straight from source to destination.
 //
-// Members that do not even agree in that find it out from the postings.
+// Members that disagree even in that find it out from the postings.
 //
 // A member may post operation k + kSlots once every member has completed operation k.
 
@@ -34,32 +34,32 @@ public:
   const std::vector<int> &ranks() const { return ranks_; }
   int size() const { return static_cast<int>(ranks_.size()); }
   Slot &slot(uint64_t number) { return slots_[number % kSlots]; }
-  // Number of the member's next collective. The member's thread only.
+  // Number of the member's next collective. Called by the member's thread only.
   uint64_t takeNumber(int position) { return members_[static_cast<size_t>(position)].next++; }
   Mailbox &mailbox(int receiver) { return mailboxes_[static_cast<size_t>(receiver)]; }
 
   bool isSmall(const Call &call) const;
 
-  // Posts the member's call, which is small or not, as operation `number`. False: the ring's place
-  // still serves an earlier operation; the member is woken when it is free. Does not block; the
-  // last to arrive at a large operation that has one chunk does it.
+  // Posts the member's call as operation `number`. False if the ring's place still serves an
+  // earlier operation; the member is woken when it is free. Does not block. The last member to
+  // arrive at a large operation of one chunk carries it out.
   bool post(uint64_t number, int position, const Call &call, bool small);
 
-  // Of a small operation that the member has posted. `seen`: how many members it knows
-  // to have posted, 0 at first.
+  // Advances a small operation that the member has posted. `seen`: how many members it knows to
+  // have posted, 0 at first.
   SlotState advanceSmall(uint64_t number, int position, const Call &call, int &seen);
-  // Of a large one: does chunks until none is left.
+  // Advances a large operation: does chunks until none is left.
   SlotState advanceLarge(uint64_t number, int position);
 
-  // Whether the members' calls turn out to differ: for a member that is about to sleep,
-  // since who takes the call for a small one is not counted in as of a large one. They
-  // are then Failed.
+  // Whether the members' calls differ; they are then Failed. For a member that is about to
+  // sleep, because a member that takes the call for a small one is not counted in as for a large
+  // one.
   bool failIfMismatched(uint64_t number);
 
-  // To be called once by each member that has seen the operation Done.
+  // Called once by each member that has seen the operation Done.
   void release(uint64_t number, int position);
-  // Gives up operation `number`, which the member has posted. Afterwards no one
-  // touches the member's buffers.
+  // Withdraws operation `number`, which the member has posted. Afterwards no thread uses the
+  // member's buffers.
   void cancel(uint64_t number, int position, bool small);
 
   // A member that has not posted operation `number` and has left, or -1; positions.
@@ -70,7 +70,7 @@ public:
 private:
   static constexpr uint64_t kSlots = 16;
 
-  // What a member keeps of its own operations; the others read `completed`.
+  // A member's record of its own operations; the others read `completed`.
   struct alignas(64) Member {
     std::atomic<uint64_t> completed{0}; // operations below this number are
     uint64_t next = 0;
@@ -98,7 +98,7 @@ private:
   PostingRing postings_; // kSlots × members
   std::vector<Member> members_;
   std::vector<Mailbox> mailboxes_; // by receiver
-  // Members that found no place for their posting and may be asleep.
+  // Members whose posting found no place and that may be asleep.
   std::atomic<int> deferred_{0};
 };
 

@@ -11,7 +11,7 @@ namespace coll::rt::threads {
 
 namespace {
 
-// From here on both sides copy; what one of them takes at a time.
+// From this size on both sides copy, this much at a time.
 constexpr int64_t kSharedBytes = 512 * 1024;
 constexpr int64_t kPartBytes = 128 * 1024;
 
@@ -25,7 +25,7 @@ Status compare(const Transfer &send, const Transfer &recv) {
                              ": element types or counts differ"};
 }
 
-// Moves the data; `waiting` is the side that was there first.
+// Moves the data; `waiting` is the side that was posted first.
 void move(World &world, const Call &send, const Call &recv, Transfer &waiting) {
   int64_t bytes = send.count * dtypeSize(send.dtype);
   if (bytes == 0 || send.src == recv.dst)
@@ -40,7 +40,7 @@ void move(World &world, const Call &send, const Call &recv, Transfer &waiting) {
   waiting.state.store(Transfer::State::Moving, std::memory_order_release);
   world.rank(waiting.rank).parker.unpark();
   waiting.help();
-  // The last part, if the other side has it: it is being copied, which does not block.
+  // The other side may have taken the last part: wait until it is copied, which does not block.
   while (waiting.moved.load(std::memory_order_acquire) < bytes)
     sched_yield();
 }

@@ -1,4 +1,4 @@
-// mailbox.h - sends and receives that wait for their other half.
+// mailbox.h - sends and receives that wait for a match.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_MAILBOX_H
 #define COLL_RUNTIME_BACKEND_THREADS_MAILBOX_H
@@ -11,21 +11,21 @@
 
 namespace coll::rt::threads {
 
-// One side of a point-to-point transfer. It belongs to its rank again once `state`
-// is Done or Failed, or once Mailbox::withdraw has succeeded.
+// One side of a point-to-point transfer. Its rank may reuse it once `state` is Done or Failed, or
+// once Mailbox::withdraw has succeeded.
 struct Transfer {
   enum class State : uint32_t { Waiting, Moving, Done, Failed };
 
   Call call;
   int sender = 0; // positions in the group
   int rank = 0;   // global rank of this side
-  Status failure; // where Failed
+  Status failure; // if Failed
   std::atomic<State> state{State::Waiting};
 
   bool isComplete() const { return state.load(std::memory_order_acquire) >= State::Done; }
 
-  // Where Moving: the side that came second carries out the copy, and this one may help
-  // until no part of it is left to take.
+  // While Moving: the side that was posted second copies, and this one may help until no part is
+  // left to take.
   void help();
   const char *from = nullptr;
   char *to = nullptr;
@@ -38,12 +38,12 @@ struct Transfer {
 // match in the order in which they were posted.
 class Mailbox {
 public:
-  // Matches `mine` with the other side, if that is there: then the data is moved, and
-  // both sides are complete. Any thread.
+  // Matches `mine` with the other side if that was posted; then the data is moved and both sides
+  // are complete. Any thread may call it.
   void post(World &world, Transfer &mine);
 
-  // Takes `mine` back. False: it was matched, and will be complete in a moment, sooner
-  // with help where it is Moving.
+  // Withdraws `mine`. False if it was matched; it will be complete in a moment, sooner with help()
+  // if it is Moving.
   bool withdraw(Transfer &mine);
 
 private:

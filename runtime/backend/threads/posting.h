@@ -1,8 +1,8 @@
 // posting.h - what a member of a group tells the others of one call.
 //
-// The first cache line holds all that a small operation takes: the flag that says that it
-// is there, what the call is, and the data. So one transfer between two cores' caches
-// brings everything.
+// The first cache line holds everything that a small operation needs: the flag that the posting is
+// written, the description of the call, and the data. So one transfer between two cores' caches is
+// enough.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_POSTING_H
 #define COLL_RUNTIME_BACKEND_THREADS_POSTING_H
@@ -17,8 +17,8 @@
 
 namespace coll::rt::threads {
 
-// What members have to agree on, in little room: as CallSignature, but for what all_to_all
-// and permute have besides (see digestTellsAll).
+// What members have to agree on, in compact form: like CallSignature, but without the parts that
+// all_to_all and permute add (see digestTellsAll).
 struct CallDigest {
   uint8_t kind = 0;
   uint8_t dtype = 0;
@@ -47,18 +47,18 @@ inline bool agree(const CallDigest &a, const CallDigest &b) {
 constexpr int64_t kInlineBytes = 2048;
 
 struct Posting {
-  // For messages, and for what the digest does not tell. Its memory is the member's, which may have
-  // completed the call before another asks whether the calls agree: only its numbers are read.
+  // For messages, and for what the digest leaves out. It may point to memory of the member, which
+  // may have completed the call before another member compares: only its numbers are read.
   Call call;
-  CallSignature signature; // where the digest does not tell all
-  // The operation's number plus one, once everything else is written.
+  CallSignature signature; // if the digest does not tell all
+  // The operation's number plus one, stored after everything else.
   alignas(64) std::atomic<uint64_t> number{0};
   CallDigest digest;
   // See payload().
   char head[24];
 
-  // The member's source, or its Buffers where the operation is too large for that: from
-  // here on behind the struct, for as many bytes as the ring has room for.
+  // The member's source, or its Buffers if the operation is too large for that. It continues behind
+  // the struct for as many bytes as the ring has room for.
   char *payload() { return reinterpret_cast<char *>(this) + offsetof(Posting, head); }
 };
 

@@ -7,8 +7,8 @@
 //   Failed     the members disagree; `failure` says how
 //   Dead       a member gave up while the slot was Open: nothing will happen
 //
-// The state is kept with the number of the operation that it is of: for any later
-// operation, the slot is Open.
+// The state is stored with the number of its operation: for any later operation the slot is
+// Open.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_SLOT_H
 #define COLL_RUNTIME_BACKEND_THREADS_SLOT_H
@@ -22,35 +22,35 @@ namespace coll::rt::threads {
 
 enum class SlotState : uint32_t { Open, Preparing, Running, Done, Failed, Dead };
 
-// A number in a cache line of its own.
+// A number in its own cache line.
 struct alignas(64) Counter {
   std::atomic<int64_t> value{0};
 };
 
 class Slot {
 public:
-  // For a group of `members`, of whom `workers` at most run at the same time. Only where
-  // all do is the work cut up so that each has a part of it.
+  // For a group of `members`, of which at most `workers` run at the same time. The work is divided
+  // into shares only if all of them run.
   void create(int members, int workers);
 
   SlotState state(uint64_t number) const {
     return stateIn(word_.load(std::memory_order_acquire), number);
   }
-  // Changes the state from Open; false where another member was first.
+  // Changes the state from Open; false if another member did so first.
   bool leaveOpen(uint64_t number, SlotState to);
   void setState(uint64_t number, SlotState to);
 
-  // Counts a member in; true for the last one. It comes after all others' postings.
+  // Counts a member in; true for the last one, which sees all others' postings.
   bool arrive(int position);
 
-  // What follows is the member's that made the slot Preparing.
+  // Only for the member that made the slot Preparing.
   Work &work() { return work_; }
   Status &failure() { return failure_; }
-  // Hands out the work, which has been set, from the beginning.
+  // Offers the work, which has been set, from its beginning.
   void deal();
 
-  // Does chunks until none is left to take, one's own share first. True for the one that
-  // has done the last of all. The state must have been Running.
+  // Does chunks until none is left to take, this member's share first. True for the member that has
+  // done the last chunk of all. The state must have been Running.
   bool help(int position);
 
 private:
@@ -59,14 +59,14 @@ private:
   }
 
   static constexpr uint64_t kStates = 8;
-  // Members that count themselves in at the same counter, so that few cores at a time
-  // want the same cache line.
+  // Members that count themselves in at the same counter, so that few cores compete for a cache
+  // line.
   static constexpr int kLeafSize = 8;
 
   alignas(64) std::atomic<uint64_t> word_{0};
   int members_ = 0;
   int workers_ = 0;
-  int shares_ = 0; // of the work under way
+  int shares_ = 0; // of the current work
   std::unique_ptr<Counter[]> leaves_;
   std::unique_ptr<Counter[]> taken_; // chunks, by share
   Counter arrivedLeaves_;

@@ -7,7 +7,7 @@
 
 namespace coll::rt::threads {
 
-// All ranks of the job, in this process. Supports every call, also started ones.
+// All ranks of the job, in this process. Supports every call, blocking and started.
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options);
 
 } // namespace coll::rt::threads

@@ -11,15 +11,15 @@ namespace coll::rt::threads {
 
 namespace {
 
-// Memory traffic of a chunk: enough to pay for handing it to another thread, and, where
-// each worker has only one, for waiting for it.
+// Memory traffic of a chunk: enough to be worth giving to another thread and, if each worker has
+// only one chunk, waiting for it.
 constexpr int64_t kChunkBytes = 256 * 1024;
 constexpr int64_t kMinChunkBytes = 16 * 1024;
-// Chunks begin at whole cache lines of aligned buffers, whatever the type.
+// Chunks begin at complete cache lines of aligned buffers, whatever the type.
 constexpr int64_t kChunkAlign = 64;
 constexpr int64_t kScratchBytes = 8 * 1024;
 
-// The operation that chunks are run for, with byte addresses.
+// The operation whose chunks are run, with byte addresses.
 struct View {
   View(const Call &call, const Buffers *members, int64_t n, bool streams)
       : call(call), members(members), n(n), size(dtypeSize(call.dtype)), streams(streams) {}
@@ -44,7 +44,7 @@ struct View {
   void zero(char *to, int64_t elems) const {
     std::memset(to, 0, static_cast<size_t>(elems * size));
   }
-  // All members' elements from `elem` on, combined.
+  // Combines all members' elements from `elem` on.
   void combine(int64_t elem, void *to, int64_t elems) const {
     constexpr int64_t kFew = 8;
     const void *few[kFew];
@@ -76,9 +76,9 @@ void forEachPiece(int64_t begin, int64_t end, int64_t length, Visit visit) {
 }
 
 void runAllReduce(const View &v, int64_t begin, int64_t end) {
-  // In pieces that stay in the L1 cache between being combined and copied. What is to be
-  // streamed is combined aside; else the first destination holds it: a source at most for
-  // the very elements that have been read by then.
+  // In pieces that stay in the L1 cache between combining and copying. Data to be streamed is
+  // combined in a scratch buffer; otherwise the first destination holds it, which is a source only
+  // of elements that have already been read.
   alignas(64) char scratch[kScratchBytes];
   int64_t first = 0;
   while (!v.hasDst(first))
@@ -99,7 +99,7 @@ void runReduce(const View &v, int64_t begin, int64_t end) {
   for (int64_t j = 0; j < v.n; ++j)
     if (j != v.call.root && v.hasDst(j))
       v.copy(v.dst(j, begin), v.src(j, begin), end - begin);
-  // Last: the root's destination may be its source, no one else's.
+  // Last, because the root's destination may be its source.
   if (v.hasDst(v.call.root))
     v.combine(begin, v.dst(v.call.root, begin), end - begin);
 }
@@ -209,7 +209,8 @@ int64_t trafficPerUnit(OpKind kind, int64_t n) {
   }
 }
 
-// Whether a destination's element lies elsewhere than the source's elements that go into it.
+// Whether an element of a destination lies at another place than the elements of the sources it is
+// made from.
 bool movesElements(OpKind kind) {
   switch (kind) {
   case OpKind::AllGather:

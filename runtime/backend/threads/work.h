@@ -1,8 +1,8 @@
 // work.h - moves and combines the data of one collective.
 //
-// All members' calls are known and agree. The work of an operation is a range of
-// units; disjoint parts of the range may be done by any threads in any order, and
-// each writes its share of all members' destinations, straight from the sources.
+// All members' calls are known and agree. The work of an operation is a range of units; disjoint
+// parts of the range may be done by any threads in any order, and each thread writes its share of
+// all members' destinations, straight from the sources.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_WORK_H
 #define COLL_RUNTIME_BACKEND_THREADS_WORK_H
@@ -13,7 +13,7 @@
 
 namespace coll::rt::threads {
 
-// Where one member's data is.
+// The addresses of one member's data.
 struct Buffers {
   const void *src = nullptr;
   void *dst = nullptr; // null: not written
@@ -22,8 +22,8 @@ struct Buffers {
 // Bytes of the call's source in a group of n members.
 int64_t sourceBytes(const Call &call, int64_t n);
 
-// Does all of an operation at once, for the destinations that `members` names. No source
-// may overlap a destination.
+// Does all of an operation at once for the destinations in `members`. No source may overlap a
+// destination.
 void runWork(const Call &call, const Buffers *members, int64_t n);
 
 struct Work {
@@ -33,9 +33,9 @@ struct Work {
   int64_t unitsPerChunk = 0;
   int64_t numChunks = 0;
 
-  // Fills the numbers; `workers` threads are there to share the chunks. Sources that an
-  // in-place call would overwrite before all of it is read are copied first; the copies
-  // live until reset().
+  // Computes the numbers; `workers` threads share the chunks. Sources that an
+  // in-place call would overwrite too early are copied first; the copies live until
+  // reset().
   void prepare(int64_t workers);
   void reset() { staged_.clear(); }
   // Does one chunk, 0 <= chunk < numChunks.
@@ -44,7 +44,7 @@ struct Work {
 private:
   void stageInPlaceSources();
 
-  bool streams_ = false; // past the caches
+  bool streams_ = false; // writes past the caches
   std::vector<std::vector<char>> staged_;
 };
 

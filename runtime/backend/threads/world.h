@@ -23,7 +23,7 @@ struct alignas(64) RankState {
   // Between enter() and leave(): it may still make calls.
   std::atomic<bool> present{false};
 
-  // What the rank is blocked in, for other ranks' messages.
+  // What blocks the rank, for other ranks' messages.
   std::mutex mutex;
   std::optional<Call> blockedIn;
 };
@@ -37,19 +37,19 @@ public:
   int64_t timeoutUs() const { return options_.timeoutUs; }
   RankState &rank(int rank) { return ranks_[static_cast<size_t>(rank)]; }
 
-  // The group of these ranks: the same object for all members. Any thread.
+  // The group of these ranks: the same object for all members. Any thread may call it.
   Group &group(const std::vector<int> &ranks);
 
-  // Ends the job; only the first cause is kept. Any thread.
+  // Ends the job; only the first cause is kept. Any thread may call it.
   void abort(const Status &cause);
   bool aborted() const { return aborted_.load(std::memory_order_acquire); }
-  // The first cause, where aborted().
+  // The first cause, if aborted().
   Status cause();
 
   void wakeAll();
 
-  // How long a rank polls before it sleeps, and whether it may do so without
-  // yielding, because every rank has a core of its own.
+  // How long a rank polls before it sleeps, and whether it may poll without yielding because every
+  // rank has a core.
   int64_t spinUs() const { return spinUs_; }
   bool coreForEachRank() const { return options_.numRanks <= numCores_; }
   // Cores that this process may use.
