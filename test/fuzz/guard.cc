@@ -1,7 +1,7 @@
 #include "test/fuzz/guard.h"
 
 #include "test/fuzz/backtrace.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/guard.h"
 
 #include <csignal>
 #include <cstring>

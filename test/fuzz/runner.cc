@@ -3,7 +3,7 @@
 #include "passes/passes.h"
 #include "test/fuzz/guard.h"
 #include "tools/coll-run/error.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/untrusted_text.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"

@@ -5,6 +5,7 @@
 #define COLL_TEST_FUZZ_RUNNER_H
 
 #include "tools/coll-run/compile.h"
+#include "tools/coll-run/launch.h"
 #include "tools/coll-run/trainer.h"
 
 #include "mlir/IR/MLIRContext.h"

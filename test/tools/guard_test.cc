@@ -1,6 +1,6 @@
 //===- guard_test.cc - crashes of a guarded body --------------------------------===//
 
-#include "tools/common/safe_parse.h"
+#include "tools/common/guard.h"
 
 #include <csignal>
 #include <fstream>

@@ -4,7 +4,7 @@
 
 #include "tools/coll-lsp-server/modes.h"
 #include "tools/coll-lsp-server/worker.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/untrusted_text.h"
 
 namespace json = llvm::json;
 using llvm::StringRef;

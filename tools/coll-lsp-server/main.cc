@@ -5,7 +5,7 @@
 #include "tools/coll-lsp-server/modes.h"
 #include "tools/coll-lsp-server/server.h"
 #include "tools/coll-lsp-server/worker.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/guard.h"
 #include "tools/common/tools.h"
 
 #include "llvm/Support/MemoryBuffer.h"

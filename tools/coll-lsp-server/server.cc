@@ -13,7 +13,7 @@
 #include "tools/coll-lsp-server/mlir_server.h"
 
 #include "mlir/Support/LLVM.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/untrusted_text.h"
 #include "llvm/Support/LSP/Transport.h"
 
 #include <deque>

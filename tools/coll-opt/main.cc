@@ -3,8 +3,9 @@
 #include "dialect/dialect.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/guard.h"
 #include "tools/common/tools.h"
+#include "tools/common/untrusted_text.h"
 
 #include "mlir/Debug/CLOptionsSetup.h"
 #include "mlir/IR/AsmState.h"

@@ -4,7 +4,6 @@
 #define COLL_TOOLS_COLL_RUN_COMPILE_H
 
 #include "passes/export/jit/jit.h"
-#include "runtime/step/executor.h"
 #include "tools/coll-run/level.h"
 #include "tools/coll-run/stages.h"
 
@@ -47,16 +46,6 @@ struct CompileOptions {
 /// Compiles a step for its ranks. `stages` may be null.
 llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOptions &options,
                                                    StageWriter *stages);
-
-/// A step on its rank threads. The executor runs the code, so it ends first.
-struct LaunchedStep {
-  std::vector<std::unique_ptr<mlir::coll::JitProgram>> code;
-  std::unique_ptr<rt::Executor> executor;
-};
-
-/// Starts the ranks of a compiled step. More than kMaxRanks is an error.
-llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
-                                        const rt::ExecutorOptions &execution);
 
 } // namespace coll::run
 

@@ -3,6 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_EVALUATE_H
 #define COLL_TOOLS_COLL_RUN_EVALUATE_H
 
+#include "tools/coll-run/launch.h"
 #include "tools/coll-run/step_compiler.h"
 #include "tools/coll-run/tensors.h"
 

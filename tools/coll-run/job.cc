@@ -60,6 +60,10 @@ llvm::Expected<Place> findPlace(const Options &) { return Place(); }
 
 #endif
 
+ReportOptions describeReport(const Options &options) {
+  return {options.report, options.input, options.commandLine, options.backend};
+}
+
 void reportError(const Place &place, const std::string &message) {
   if (place.reportFd >= 0) {
     // The supervisor reads to the end; where it is gone, so will this process be.

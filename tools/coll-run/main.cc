@@ -7,7 +7,7 @@
 #endif
 #include "tools/coll-run/report/report.h"
 #include "tools/coll-run/session.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/guard.h"
 #include "tools/common/tools.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -66,7 +66,7 @@ int coll::runMain(int argc, char **argv) {
     return fail(place.takeError());
   std::unique_ptr<coll::run::Report> report; // only with --report
   if (!options->report.empty())
-    report = coll::run::Report::watch(*options, *place);
+    report = coll::run::Report::watch(coll::run::describeReport(*options), *place);
 #ifdef COLL_HAS_NET
   if (options->processes) {
     coll::run::JobEnd end;

@@ -4,6 +4,7 @@
 
 #include "runtime/base/env.h"
 #include "tools/coll-run/error.h"
+#include "tools/coll-run/place.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

@@ -3,6 +3,8 @@
 #ifndef COLL_TOOLS_COLL_RUN_OPTIONS_H
 #define COLL_TOOLS_COLL_RUN_OPTIONS_H
 
+#include "tools/coll-run/target.h"
+
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
@@ -11,15 +13,6 @@
 #include <vector>
 
 namespace coll::run {
-
-/// The most ranks of any backend, and of net.
-inline constexpr int64_t kMaxRanks = 1024;
-inline constexpr int64_t kMaxNetRanks = 256;
-
-struct MeshAxisOption {
-  std::string name;
-  int64_t size = 1;
-};
 
 struct Options {
   std::string input;

@@ -2,15 +2,18 @@
 
 #include "tools/coll-run/session.h"
 
+#include "runtime/base/log.h"
 #include "runtime/step/affinity.h"
 #include "tools/coll-run/agreement.h"
 #include "tools/coll-run/check.h"
 #include "tools/coll-run/dataset.h"
 #include "tools/coll-run/error.h"
 #include "tools/coll-run/evaluate.h"
+#include "tools/coll-run/progress.h"
 #include "tools/coll-run/reference.h"
 #include "tools/coll-run/report/report.h"
 #include "tools/coll-run/step_compiler.h"
+#include "tools/coll-run/stopping.h"
 #include "tools/coll-run/trainer.h"
 
 #include "llvm/Support/Format.h"
@@ -41,6 +44,7 @@ private:
   llvm::Error openReference();
   llvm::Error openEvaluation();
   llvm::Error train();
+  llvm::Expected<bool> afterStep(Progress &progress, const RunResult &run);
   bool isStopped();
   void noteLostLoss();
   llvm::Error checkBeginning();
@@ -75,6 +79,7 @@ private:
   int64_t steps_ = 1;
   RunResult result_;
   std::optional<Stopping> stopping_; // while a signal still leaves something to save
+  int signal_ = 0;                   // that ended the run before its last step, or right after it
   int exitCode_ = 0;
   bool areChecksOk_ = true;
 };
@@ -88,6 +93,7 @@ Audience chooseAudience(const Options &options, const Place &place) {
 
 Session::Session(const Options &options, const Place &place)
     : options_(options), place_(place), compiler_(chooseAudience(options, place)) {
+  compiler_.logCacheUse([](const std::string &text) { rt::log(rt::LogLevel::Info, text); });
   if (!options.cacheDir.empty())
     compiler_.useCache(options.cacheDir, options.cacheBytes);
 }
@@ -151,7 +157,7 @@ llvm::Error Session::prepare() {
     if (auto affinity = rt::Affinity::create(options_.affinity); !affinity)
       return toError(affinity.status().annotate("--affinity"));
   if (!options_.report.empty()) {
-    auto report = Report::create(options_, place_);
+    auto report = Report::create(describeReport(options_), place_);
     if (!report)
       return report.takeError();
     report_ = std::move(*report);
@@ -334,9 +340,11 @@ llvm::Error Session::train() {
   if (!saves->empty())
     stopping_.emplace(*step_.executor, steps_, place_.isRoot());
   Progress progress(steps_, isQuiet());
+  auto afterStep = [&](const RunResult &run) { return this->afterStep(progress, run); };
   auto run = [&] {
-    return runSteps(*step_.executor, state_, *batches_, steps_, result_, &progress,
-                    stopping_ ? &*stopping_ : nullptr);
+    llvm::Error error = runSteps(*step_.executor, state_, *batches_, steps_, result_, afterStep);
+    progress.finish();
+    return error;
   };
   if (llvm::Error error = report_ ? report_->record(*step_.executor, run) : run())
     return error;
@@ -350,10 +358,24 @@ llvm::Error Session::train() {
   return llvm::Error::success();
 }
 
+/// Returns whether the user wants the run to end here; all processes return the same.
+llvm::Expected<bool> Session::afterStep(Progress &progress, const RunResult &run) {
+  const std::optional<double> loss =
+      run.losses.empty() ? std::nullopt : std::optional(run.losses.back());
+  progress.update(run.numSteps(), loss, run.stats.bytesPerStep);
+  if (!stopping_)
+    return false;
+  llvm::Expected<int> signal = stopping_->agreeAfter(run.numSteps());
+  if (!signal)
+    return signal.takeError();
+  signal_ = *signal;
+  return signal_ != 0;
+}
+
 /// Whether the user has ended the run, all of whose outcome is what has been saved. From here on
 /// a signal ends the process.
 bool Session::isStopped() {
-  const int signal = result_.signal || !stopping_ ? result_.signal : Stopping::received();
+  const int signal = signal_ || !stopping_ ? signal_ : Stopping::received();
   stopping_.reset();
   if (!signal)
     return false;

@@ -4,9 +4,8 @@
 
 #include "passes/export/compiler_identity.h"
 #include "passes/passes.h"
-#include "runtime/base/log.h"
 #include "tools/coll-run/error.h"
-#include "tools/common/safe_parse.h"
+#include "tools/common/untrusted_text.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/EndianStream.h"
@@ -176,7 +175,7 @@ std::optional<ObjectCode> StepCompiler::findCode(const CodeKey &key) {
   std::optional<ObjectCode> code = readEntry((*entry)->getBuffer(), messages);
   if (!code)
     return std::nullopt;
-  rt::log(rt::LogLevel::Info, "compile cache: found " + shown(key));
+  logCacheUse_("compile cache: found " + shown(key));
   for (Message &message : messages)
     messages_.say(std::move(message));
   return code;
@@ -186,7 +185,7 @@ void StepCompiler::keepCode(const CodeKey &key, const ObjectCode &code,
                             llvm::ArrayRef<Message> messages) {
   if (llvm::Error error = cache_->store(key, makeEntry(code, messages)))
     return messages_.note("compile cache: " + llvm::toString(std::move(error)));
-  rt::log(rt::LogLevel::Info, "compile cache: kept " + shown(key));
+  logCacheUse_("compile cache: kept " + shown(key));
 }
 
 llvm::Expected<ObjectCode> StepCompiler::compile(StepFile &file, const Target &target) {

@@ -6,9 +6,11 @@
 #include "passes/export/code_cache.h"
 #include "tools/coll-run/compile.h"
 #include "tools/coll-run/messages.h"
-#include "tools/coll-run/options.h"
+#include "tools/coll-run/target.h"
 
 #include "mlir/IR/MLIRContext.h"
+
+#include <functional>
 
 namespace coll::run {
 
@@ -19,15 +21,6 @@ struct StepFile {
   std::unique_ptr<llvm::MemoryBuffer> text;
   std::optional<StepIr> ir;
   std::vector<Message> messages; // of the import
-};
-
-/// For whom a step is compiled: what the user asked for, or one device.
-struct Target {
-  bool isSingleDevice = false;
-  std::optional<int64_t> ranks;
-  std::vector<MeshAxisOption> mesh;
-  std::string strategy;
-  bool verify = true;
 };
 
 /// Compiles steps, or finds them compiled by an earlier run. Of several processes that
@@ -42,6 +35,9 @@ public:
 
   /// Writes the IR of every level while it compiles; it then compiles always. Borrowed.
   void dumpStages(StageWriter *stages) { stages_ = stages; }
+
+  /// Is told in words which entries of the cache are used and kept.
+  void logCacheUse(std::function<void(const std::string &)> log) { logCacheUse_ = std::move(log); }
 
   llvm::Expected<StepFile> open(llvm::StringRef path, std::optional<int64_t> stateArgs);
 
@@ -63,6 +59,7 @@ private:
   StageWriter *stages_ = nullptr;
   std::optional<mlir::coll::CodeCache> cache_;
   std::string compiler_; // its identity
+  std::function<void(const std::string &)> logCacheUse_ = [](const std::string &) {};
 };
 
 } // namespace coll::run

@@ -37,40 +37,32 @@ static void addResults(RunResult &run, Tensors results, std::optional<size_t> lo
 }
 
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
-                     int64_t steps, RunResult &run, Progress *progress, Stopping *stopping) {
+                     int64_t steps, RunResult &run, StepObserver afterStep) {
   using Clock = std::chrono::steady_clock;
   if (llvm::Error error = toError(executor.initialize(state)))
     return error;
   std::optional<size_t> loss = findLoss(freeResults(executor.descriptor()));
-  for (int64_t step = 0; step < steps && !run.signal; ++step) {
+  for (int64_t step = 0; step < steps; ++step) {
     llvm::Expected<Tensors> batch = batches.batch(step);
     if (!batch)
       return batch.takeError();
     Clock::time_point start = Clock::now();
     rt::Result<Tensors> results = executor.step(*batch);
-    if (!results) {
-      if (progress)
-        progress->finish();
+    if (!results)
       return makeError("step " + llvm::Twine(step + 1) + ": " +
                        llvm::toString(toError(results.status())));
-    }
     run.stepSeconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     run.seconds += run.stepSeconds.back();
     addResults(run, results.take(), loss);
     run.stats = executor.stats();
-    if (progress)
-      progress->update(step + 1,
-                       run.losses.empty() ? std::nullopt : std::optional(run.losses.back()),
-                       run.stats.bytesPerStep);
-    if (stopping) {
-      llvm::Expected<int> signal = stopping->agreeAfter(step + 1);
-      if (!signal)
-        return signal.takeError();
-      run.signal = *signal;
-    }
+    if (!afterStep)
+      continue;
+    llvm::Expected<bool> isLast = afterStep(run);
+    if (!isLast)
+      return isLast.takeError();
+    if (*isLast)
+      break;
   }
-  if (progress)
-    progress->finish();
   rt::Result<Tensors> final = executor.state();
   if (!final)
     return toError(final.status());

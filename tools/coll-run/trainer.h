@@ -5,8 +5,8 @@
 
 #include "runtime/step/executor.h"
 #include "tools/coll-run/batches.h"
-#include "tools/coll-run/progress.h"
-#include "tools/coll-run/stopping.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace coll::run {
 
@@ -20,7 +20,6 @@ struct RunResult {
   std::vector<double> stepSeconds;
   rt::Executor::Stats stats; // of the last step
   double seconds = 0;        // in steps, without set-up
-  int signal = 0;            // that ended it before its last step, or right after
 
   int64_t numSteps() const { return int64_t(stepSeconds.size()); }
 };
@@ -32,10 +31,14 @@ std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor);
 /// scalar.
 std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results);
 
-/// Runs `steps` steps from `state`, or fewer where `stopping` says so. `run` is empty before.
+/// Is called after each step with what has been done so far. Returns whether that step was
+/// the last.
+using StepObserver = llvm::function_ref<llvm::Expected<bool>(const RunResult &)>;
+
+/// Runs `steps` steps from `state`, or fewer where `afterStep`, which may be null, says so.
+/// `run` is empty before.
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
-                     int64_t steps, RunResult &run, Progress *progress = nullptr,
-                     Stopping *stopping = nullptr);
+                     int64_t steps, RunResult &run, StepObserver afterStep = nullptr);
 
 } // namespace coll::run
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#include "tools/common/safe_parse.h"
+#include "tools/common/guard.h"
 #include "tools/common/signals.h"
 
 #include "mlir/Support/LLVM.h"

@@ -1,7 +1,6 @@
 #include "test/fuzz/ir/check.h"
 
 #include "tools/coll-run/check.h"
-#include "tools/common/safe_parse.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"

@@ -32,8 +32,9 @@ public:
 
 } // namespace
 
-Report::Report(const Options &options, const Place &place) : path_(options.report), place_(place) {
-  contents_.step = options.input;
+Report::Report(const ReportOptions &options, const Place &place)
+    : path_(options.path), place_(place) {
+  contents_.step = options.step;
   contents_.commandLine = options.commandLine;
   contents_.backend = options.backend;
   contents_.launcher = place.launcher;
@@ -46,7 +47,8 @@ Report::Report(const Options &options, const Place &place) : path_(options.repor
 
 Report::~Report() = default;
 
-llvm::Expected<std::unique_ptr<Report>> Report::create(const Options &options, const Place &place) {
+llvm::Expected<std::unique_ptr<Report>> Report::create(const ReportOptions &options,
+                                                       const Place &place) {
   std::unique_ptr<Report> report(new Report(options, place));
   if (place.isRoot())
     if (llvm::Error error = writePage(report->path_, renderPage(report->contents_)))
@@ -54,7 +56,7 @@ llvm::Expected<std::unique_ptr<Report>> Report::create(const Options &options, c
   return report;
 }
 
-std::unique_ptr<Report> Report::watch(const Options &options, const Place &place) {
+std::unique_ptr<Report> Report::watch(const ReportOptions &options, const Place &place) {
   return std::unique_ptr<Report>(new Report(options, place));
 }
 

@@ -4,7 +4,7 @@
 #define COLL_TOOLS_COLL_RUN_REPORT_REPORT_H
 
 #include "runtime/step/executor.h"
-#include "tools/coll-run/job.h"
+#include "tools/coll-run/place.h"
 #include "tools/coll-run/report/contents.h"
 
 #include <functional>
@@ -12,15 +12,24 @@
 
 namespace coll::run {
 
+/// Where the page goes, and what it says of the run that it cannot find out itself.
+struct ReportOptions {
+  std::string path;
+  std::string step; // the file
+  std::string commandLine;
+  std::string backend;
+};
+
 /// The report of one run, from its start to its end. In a job of several processes each has
 /// one; that of rank 0 writes. Belongs to one thread; one at a time listens.
 class Report {
 public:
   /// Writes a page that says the run has not finished: what cannot be written is found out
   /// before the run, and a run that is killed leaves that page.
-  static llvm::Expected<std::unique_ptr<Report>> create(const Options &options, const Place &place);
+  static llvm::Expected<std::unique_ptr<Report>> create(const ReportOptions &options,
+                                                        const Place &place);
   /// For the process that watches the one of the run: it writes only in fail().
-  static std::unique_ptr<Report> watch(const Options &options, const Place &place);
+  static std::unique_ptr<Report> watch(const ReportOptions &options, const Place &place);
   ~Report();
 
   /// What the page tells; whoever knows it fills it in.
@@ -43,7 +52,7 @@ public:
   llvm::Error fail(llvm::StringRef why);
 
 private:
-  Report(const Options &options, const Place &place);
+  Report(const ReportOptions &options, const Place &place);
   RankRecord localRecord(const Recorder &recorder, int rank) const;
   llvm::Error gather(rt::Executor &executor);
 

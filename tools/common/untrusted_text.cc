@@ -1,6 +1,6 @@
-//===- safe_parse.cc - input that nobody has checked --------------------------===//
+//===- untrusted_text.cc - input that nobody has checked ----------------------===//
 
-#include "tools/common/safe_parse.h"
+#include "tools/common/untrusted_text.h"
 
 #include "mlir/Support/LLVM.h"
 
