@@ -1,9 +1,9 @@
 #include "test/fuzz/runner.h"
 
+#include "compiler/error.h"
+#include "compiler/untrusted_text.h"
 #include "passes/passes.h"
 #include "test/fuzz/guard.h"
-#include "tools/coll-run/error.h"
-#include "tools/common/untrusted_text.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"

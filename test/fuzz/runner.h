@@ -4,9 +4,9 @@
 #ifndef COLL_TEST_FUZZ_RUNNER_H
 #define COLL_TEST_FUZZ_RUNNER_H
 
-#include "tools/coll-run/compile.h"
-#include "tools/coll-run/launch.h"
-#include "tools/coll-run/trainer.h"
+#include "compiler/compile.h"
+#include "driver/launch.h"
+#include "driver/trainer.h"
 
 #include "mlir/IR/MLIRContext.h"
 

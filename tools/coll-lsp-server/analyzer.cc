@@ -2,9 +2,9 @@
 
 #include "tools/coll-lsp-server/analyzer.h"
 
+#include "compiler/untrusted_text.h"
 #include "tools/coll-lsp-server/modes.h"
 #include "tools/coll-lsp-server/worker.h"
-#include "tools/common/untrusted_text.h"
 
 namespace json = llvm::json;
 using llvm::StringRef;

@@ -12,8 +12,8 @@
 #include "tools/coll-lsp-server/input.h"
 #include "tools/coll-lsp-server/mlir_server.h"
 
+#include "compiler/untrusted_text.h"
 #include "mlir/Support/LLVM.h"
-#include "tools/common/untrusted_text.h"
 #include "llvm/Support/LSP/Transport.h"
 
 #include <deque>

@@ -1,11 +1,11 @@
 //===- main.cc - coll-opt: runs passes on IR files ----------------------------===//
 
+#include "compiler/untrusted_text.h"
 #include "dialect/dialect.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
-#include "tools/common/untrusted_text.h"
 
 #include "mlir/Debug/CLOptionsSetup.h"
 #include "mlir/IR/AsmState.h"

@@ -2,10 +2,10 @@
 
 #include "tools/coll-run/agreement.h"
 
-#include "passes/export/code_cache.h"
-#include "tools/coll-run/error.h"
-#include "tools/coll-run/npz.h"
-#include "tools/coll-run/tensors.h"
+#include "compiler/code_cache.h"
+#include "compiler/error.h"
+#include "driver/npz.h"
+#include "driver/tensors.h"
 
 #include "llvm/ADT/StringExtras.h"
 

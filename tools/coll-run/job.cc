@@ -2,8 +2,8 @@
 
 #include "tools/coll-run/job.h"
 
-#include "tools/coll-run/error.h"
-#include "tools/coll-run/tensors.h"
+#include "compiler/error.h"
+#include "driver/tensors.h"
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -3,9 +3,9 @@
 #ifndef COLL_TOOLS_COLL_RUN_JOB_H
 #define COLL_TOOLS_COLL_RUN_JOB_H
 
+#include "driver/place.h"
+#include "driver/report/report.h"
 #include "tools/coll-run/options.h"
-#include "tools/coll-run/place.h"
-#include "tools/coll-run/report/report.h"
 
 namespace coll::run {
 

@@ -1,11 +1,11 @@
 //===- main.cc - coll-run: runs a training step on N ranks ----------------------===//
 
-#include "tools/coll-run/error.h"
+#include "compiler/error.h"
 #include "tools/coll-run/options.h"
 #ifdef COLL_HAS_NET
 #include "tools/coll-run/processes.h"
 #endif
-#include "tools/coll-run/report/report.h"
+#include "driver/report/report.h"
 #include "tools/coll-run/session.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"

@@ -2,9 +2,9 @@
 
 #include "tools/coll-run/options.h"
 
+#include "compiler/error.h"
+#include "driver/place.h"
 #include "runtime/base/env.h"
-#include "tools/coll-run/error.h"
-#include "tools/coll-run/place.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

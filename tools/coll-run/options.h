@@ -3,7 +3,7 @@
 #ifndef COLL_TOOLS_COLL_RUN_OPTIONS_H
 #define COLL_TOOLS_COLL_RUN_OPTIONS_H
 
-#include "tools/coll-run/target.h"
+#include "compiler/target.h"
 
 #include "llvm/Support/Error.h"
 

@@ -2,7 +2,7 @@
 
 #include "tools/coll-run/progress.h"
 
-#include "tools/coll-run/error.h"
+#include "compiler/error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"

@@ -2,19 +2,19 @@
 
 #include "tools/coll-run/session.h"
 
+#include "compiler/error.h"
+#include "compiler/step_compiler.h"
+#include "driver/check.h"
+#include "driver/dataset.h"
+#include "driver/evaluate.h"
+#include "driver/reference.h"
+#include "driver/report/report.h"
+#include "driver/trainer.h"
 #include "runtime/base/log.h"
 #include "runtime/step/affinity.h"
 #include "tools/coll-run/agreement.h"
-#include "tools/coll-run/check.h"
-#include "tools/coll-run/dataset.h"
-#include "tools/coll-run/error.h"
-#include "tools/coll-run/evaluate.h"
 #include "tools/coll-run/progress.h"
-#include "tools/coll-run/reference.h"
-#include "tools/coll-run/report/report.h"
-#include "tools/coll-run/step_compiler.h"
 #include "tools/coll-run/stopping.h"
-#include "tools/coll-run/trainer.h"
 
 #include "llvm/Support/Format.h"
 

@@ -2,8 +2,8 @@
 
 #include "tools/coll-run/stopping.h"
 
-#include "tools/coll-run/error.h"
-#include "tools/coll-run/tensors.h"
+#include "compiler/error.h"
+#include "driver/tensors.h"
 #include "tools/common/signals.h"
 
 #include "llvm/ADT/StringExtras.h"

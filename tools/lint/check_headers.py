@@ -17,7 +17,7 @@ import subprocess
 
 from common import Finding, Skip, files, run
 
-FOLDERS = ("dialect", "passes", "runtime", "embed", "tools")
+FOLDERS = ("dialect", "passes", "compiler", "driver", "plan", "runtime", "embed", "tools")
 GUARD = re.compile(r"#ifndef (\w+)\n#define \1\n")
 
 

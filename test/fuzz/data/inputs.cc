@@ -1,9 +1,9 @@
 #include "test/fuzz/data/inputs.h"
 
+#include "driver/batches.h"
+#include "driver/dataset.h"
 #include "runtime/program/program.h"
 #include "test/fuzz/memory_file.h"
-#include "tools/coll-run/batches.h"
-#include "tools/coll-run/dataset.h"
 #include "tools/coll-run/options.h"
 
 #include "llvm/Support/CommandLine.h"

@@ -1,6 +1,6 @@
 #include "test/fuzz/ir/check.h"
 
-#include "tools/coll-run/check.h"
+#include "driver/check.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"

@@ -1,0 +1,52 @@
+//===- compile.h - from a file to programs that run --------------------*- C++ -*-===//
+
+#ifndef COLL_COMPILER_COMPILE_H
+#define COLL_COMPILER_COMPILE_H
+
+#include "compiler/level.h"
+#include "compiler/stages.h"
+#include "passes/export/jit/jit.h"
+
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+
+namespace coll::run {
+
+/// A step as read from a file, at level L0 or later.
+struct StepIr {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  Level level = Level::Step;
+  std::string note; // what had to be guessed; empty otherwise
+
+  StepIr clone() const;
+};
+
+/// Parses a file's text, of any level; a foreign step is imported. `path` is for messages.
+/// What cannot be parsed is shown on `syntaxErrors`; later diagnostics go through `context`.
+/// `stages` may be null.
+llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
+                                llvm::StringRef text, std::optional<int64_t> stateArgs,
+                                StageWriter *stages,
+                                llvm::raw_ostream &syntaxErrors = llvm::errs());
+
+/// The step before it was distributed: a copy without mesh and shardings. Fails
+/// from level L4 on.
+llvm::Expected<StepIr> toSingleDevice(const StepIr &step);
+
+struct CompileOptions {
+  int64_t ranks = 0; // 0: as the IR says, or 1
+  bool dataParallel = false;
+  std::string axis = "dp";
+  bool verify = true;
+  unsigned optLevel = 2; // of the kernels, 0 to 3
+};
+
+/// Compiles a step for its ranks. `stages` may be null.
+llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOptions &options,
+                                                   StageWriter *stages);
+
+} // namespace coll::run
+
+#endif // COLL_COMPILER_COMPILE_H

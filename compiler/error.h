@@ -1,0 +1,27 @@
+//===- error.h - errors of coll-run --------------------------------*- C++ -*-===//
+//
+// Every function of coll-run that can fail returns llvm::Error or Expected;
+// main prints it as `coll-run: error: …` and exits with 1.
+//
+//===------------------------------------------------------------------------===//
+
+#ifndef COLL_COMPILER_ERROR_H
+#define COLL_COMPILER_ERROR_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+namespace coll::run {
+
+inline llvm::Error makeError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+/// "1 rank", "2 ranks".
+inline std::string counted(int64_t count, llvm::StringRef noun) {
+  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
+}
+
+} // namespace coll::run
+
+#endif // COLL_COMPILER_ERROR_H

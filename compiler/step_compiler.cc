@@ -1,0 +1,213 @@
+//===- step_compiler.cc - from step files to code, by way of the cache -----------===//
+
+#include "compiler/step_compiler.h"
+
+#include "compiler/compiler_identity.h"
+#include "compiler/error.h"
+#include "compiler/untrusted_text.h"
+#include "passes/passes.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/EndianStream.h"
+
+namespace coll::run {
+namespace {
+
+using mlir::coll::CodeKey;
+using mlir::coll::ObjectCode;
+
+// Changes with the content of an entry.
+constexpr llvm::StringLiteral kEntryKind = "coll-run step 1";
+// Longer than any compilation takes; then this process compiles as well.
+constexpr std::chrono::minutes kLockTimeout{2};
+
+mlir::DialectRegistry makeRegistry() {
+  mlir::DialectRegistry registry;
+  mlir::coll::registerCollDialects(registry);
+  return registry;
+}
+
+llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target &target) {
+  CompileOptions options;
+  if (target.isSingleDevice)
+    return options;
+  options.verify = target.verify;
+  options.ranks = target.ranks.value_or(0);
+  if (file.ir->level != Level::Step) {
+    if (!target.strategy.empty())
+      return makeError("--strategy is for a step that is not distributed yet; '" + file.path +
+                       "' is " + describe(file.ir->level));
+    return options;
+  }
+  if (target.mesh.size() > 1)
+    return makeError("a mesh with " + llvm::Twine(target.mesh.size()) +
+                     " axes needs a step whose arguments carry shardings");
+  options.ranks = std::max<int64_t>(options.ranks, 1);
+  options.dataParallel = options.ranks > 1 || target.strategy == "data-parallel";
+  if (!target.mesh.empty())
+    options.axis = target.mesh[0].name;
+  return options;
+}
+
+/// Everything of the command line that chooseOptions() and the import look at.
+std::string describeOptions(const StepFile &file, const Target &target) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "state-args=" << file.stateArgs.value_or(-1);
+  if (target.isSingleDevice) {
+    os << " single-device";
+    return text;
+  }
+  os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
+     << " verify=" << target.verify << " mesh=";
+  for (const MeshAxisOption &axis : target.mesh)
+    os << axis.name << '=' << axis.size << ',';
+  return text;
+}
+
+/// An entry is the length of the messages, the messages as JSON, and the code.
+std::string makeEntry(const ObjectCode &code, llvm::ArrayRef<Message> messages) {
+  std::string json;
+  llvm::raw_string_ostream(json) << llvm::json::Value(std::vector<Message>(messages));
+  std::string entry;
+  llvm::raw_string_ostream os(entry);
+  llvm::support::endian::write<uint64_t>(os, json.size(), llvm::endianness::little);
+  os << json;
+  code.write(os);
+  return entry;
+}
+
+std::optional<ObjectCode> readEntry(llvm::StringRef entry, std::vector<Message> &messages) {
+  if (entry.size() < sizeof(uint64_t))
+    return std::nullopt;
+  uint64_t size = llvm::support::endian::read64le(entry.data());
+  entry = entry.drop_front(sizeof(uint64_t));
+  if (size > entry.size())
+    return std::nullopt;
+  auto json = llvm::json::parse<std::vector<Message>>(entry.take_front(size));
+  if (!json) {
+    llvm::consumeError(json.takeError());
+    return std::nullopt;
+  }
+  messages = std::move(*json);
+  return ObjectCode::read(entry.drop_front(size));
+}
+
+std::string shown(const CodeKey &key) {
+  return llvm::toHex(llvm::ArrayRef(key).take_front(8), /*LowerCase=*/true);
+}
+
+} // namespace
+
+StepCompiler::StepCompiler(Audience audience)
+    : context_(makeRegistry()), messages_(context_, audience),
+      syntaxErrors_(audience == Audience::Nothing ? llvm::nulls() : llvm::errs()) {
+  context_.allowUnregisteredDialects();
+  context_.printOpOnDiagnostic(false);
+}
+
+void StepCompiler::useCache(llvm::StringRef folder, uint64_t maxBytes) {
+  compiler_ = mlir::coll::describeCompiler();
+  if (compiler_.empty())
+    return messages_.note("no compile cache: this build of coll-run cannot be told from others");
+  auto cache = mlir::coll::CodeCache::open(folder, maxBytes);
+  if (!cache)
+    return messages_.note("no compile cache: " + llvm::toString(cache.takeError()));
+  cache_ = std::move(*cache);
+}
+
+llvm::Expected<StepFile> StepCompiler::open(llvm::StringRef path,
+                                            std::optional<int64_t> stateArgs) {
+  auto text = mlir::coll::readUntrusted(path);
+  if (!text)
+    return text.takeError();
+  StepFile file;
+  file.path = path.str();
+  file.stateArgs = stateArgs;
+  file.text = std::move(*text);
+  return file;
+}
+
+llvm::Error StepCompiler::parse(StepFile &file) {
+  if (file.ir)
+    return llvm::Error::success();
+  size_t before = messages_.all().size();
+  auto ir =
+      loadStep(context_, file.path, file.text->getBuffer(), file.stateArgs, stages_, syntaxErrors_);
+  if (!ir)
+    return ir.takeError();
+  if (!ir->note.empty())
+    messages_.note(ir->note);
+  file.ir = std::move(*ir);
+  file.messages.assign(messages_.all().begin() + before, messages_.all().end());
+  return llvm::Error::success();
+}
+
+llvm::Expected<ObjectCode> StepCompiler::compileAnew(StepFile &file, const Target &target) {
+  if (llvm::Error error = parse(file))
+    return error;
+  llvm::Expected<CompileOptions> options = chooseOptions(file, target);
+  if (!options)
+    return options.takeError();
+  if (!target.isSingleDevice)
+    return compileStep(file.ir->clone(), *options, stages_);
+  llvm::Expected<StepIr> single = toSingleDevice(*file.ir);
+  if (!single)
+    return single.takeError();
+  return compileStep(std::move(*single), *options, nullptr);
+}
+
+CodeKey StepCompiler::makeKey(const StepFile &file, const Target &target) const {
+  // The path is where operations without a location of their own are said to be.
+  return mlir::coll::makeCodeKey(
+      {kEntryKind, compiler_, file.path, describeOptions(file, target), file.text->getBuffer()});
+}
+
+std::optional<ObjectCode> StepCompiler::findCode(const CodeKey &key) {
+  auto entry = cache_->find(key);
+  if (!entry) {
+    messages_.note("compile cache: " + llvm::toString(entry.takeError()) + "; compiling again");
+    return std::nullopt;
+  }
+  if (!*entry)
+    return std::nullopt;
+  std::vector<Message> messages;
+  std::optional<ObjectCode> code = readEntry((*entry)->getBuffer(), messages);
+  if (!code)
+    return std::nullopt;
+  logCacheUse_("compile cache: found " + shown(key));
+  for (Message &message : messages)
+    messages_.say(std::move(message));
+  return code;
+}
+
+void StepCompiler::keepCode(const CodeKey &key, const ObjectCode &code,
+                            llvm::ArrayRef<Message> messages) {
+  if (llvm::Error error = cache_->store(key, makeEntry(code, messages)))
+    return messages_.note("compile cache: " + llvm::toString(std::move(error)));
+  logCacheUse_("compile cache: kept " + shown(key));
+}
+
+llvm::Expected<ObjectCode> StepCompiler::compile(StepFile &file, const Target &target) {
+  if (!cache_ || stages_)
+    return compileAnew(file, target);
+  CodeKey key = makeKey(file, target);
+  if (std::optional<ObjectCode> code = findCode(key))
+    return std::move(*code);
+  mlir::coll::CodeCache::Lock lock = cache_->lock(key, kLockTimeout);
+  if (lock.isHeld()) // who held it before has perhaps made the entry
+    if (std::optional<ObjectCode> code = findCode(key))
+      return std::move(*code);
+  if (llvm::Error error = parse(file))
+    return error;
+  std::vector<Message> messages = file.messages;
+  size_t before = messages_.all().size();
+  auto code = compileAnew(file, target);
+  if (!code)
+    return code.takeError();
+  messages.insert(messages.end(), messages_.all().begin() + before, messages_.all().end());
+  keepCode(key, *code, messages);
+  return code;
+}
+
+} // namespace coll::run

@@ -1,0 +1,67 @@
+//===- step_compiler.h - from step files to code, by way of the cache ---*- C++ -*-===//
+
+#ifndef COLL_COMPILER_STEP_COMPILER_H
+#define COLL_COMPILER_STEP_COMPILER_H
+
+#include "compiler/code_cache.h"
+#include "compiler/compile.h"
+#include "compiler/messages.h"
+#include "compiler/target.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <functional>
+
+namespace coll::run {
+
+/// A step file. Its text is read at once, and parsed when something has to be compiled.
+struct StepFile {
+  std::string path;
+  std::optional<int64_t> stateArgs; // absent: by the types, with a note
+  std::unique_ptr<llvm::MemoryBuffer> text;
+  std::optional<StepIr> ir;
+  std::vector<Message> messages; // of the import
+};
+
+/// Compiles steps, or finds them compiled by an earlier run. Of several processes that
+/// need the same code at once, one compiles.
+class StepCompiler {
+public:
+  explicit StepCompiler(Audience audience);
+
+  /// Uses the cache in `folder` from now on. Where it cannot be used, a note says why, and
+  /// every step is compiled.
+  void useCache(llvm::StringRef folder, uint64_t maxBytes);
+
+  /// Writes the IR of every level while it compiles; it then compiles always. Borrowed.
+  void dumpStages(StageWriter *stages) { stages_ = stages; }
+
+  /// Is told in words which entries of the cache are used and kept.
+  void logCacheUse(std::function<void(const std::string &)> log) { logCacheUse_ = std::move(log); }
+
+  llvm::Expected<StepFile> open(llvm::StringRef path, std::optional<int64_t> stateArgs);
+
+  llvm::Expected<mlir::coll::ObjectCode> compile(StepFile &file, const Target &target);
+
+  Messages &messages() { return messages_; }
+
+private:
+  llvm::Expected<mlir::coll::ObjectCode> compileAnew(StepFile &file, const Target &target);
+  llvm::Error parse(StepFile &file);
+  mlir::coll::CodeKey makeKey(const StepFile &file, const Target &target) const;
+  std::optional<mlir::coll::ObjectCode> findCode(const mlir::coll::CodeKey &key);
+  void keepCode(const mlir::coll::CodeKey &key, const mlir::coll::ObjectCode &code,
+                llvm::ArrayRef<Message> messages);
+
+  mlir::MLIRContext context_;
+  Messages messages_;
+  llvm::raw_ostream &syntaxErrors_;
+  StageWriter *stages_ = nullptr;
+  std::optional<mlir::coll::CodeCache> cache_;
+  std::string compiler_; // its identity
+  std::function<void(const std::string &)> logCacheUse_ = [](const std::string &) {};
+};
+
+} // namespace coll::run
+
+#endif // COLL_COMPILER_STEP_COMPILER_H

@@ -1,0 +1,29 @@
+//===- target.h - for whom a step is compiled ---------------------------*- C++ -*-===//
+
+#ifndef COLL_COMPILER_TARGET_H
+#define COLL_COMPILER_TARGET_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coll::run {
+
+struct MeshAxisOption {
+  std::string name;
+  int64_t size = 1;
+};
+
+/// For whom a step is compiled: what the user asked for, or one device.
+struct Target {
+  bool isSingleDevice = false;
+  std::optional<int64_t> ranks;
+  std::vector<MeshAxisOption> mesh;
+  std::string strategy;
+  bool verify = true;
+};
+
+} // namespace coll::run
+
+#endif // COLL_COMPILER_TARGET_H

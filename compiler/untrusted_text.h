@@ -1,0 +1,36 @@
+//===- untrusted_text.h - input that nobody has checked ---------------*- C++ -*-===//
+//
+// MLIR's parser overflows the stack on deep nesting and can crash on corrupt
+// bytecode. The tools read every file through this header, so that the worst that
+// an input can do is end the tool with a diagnostic and a non-zero exit code.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_COMPILER_UNTRUSTED_TEXT_H
+#define COLL_COMPILER_UNTRUSTED_TEXT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <optional>
+#include <string>
+
+namespace mlir::coll {
+
+/// Reads `path` ("-" is the standard input). An error where the file cannot be
+/// read, is larger than 2 GiB (a device: 1 MiB), is no text, nests brackets deeper than 1,000, or
+/// is StableHLO bytecode. The error's text names the file.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRef path);
+
+/// The line (from 1) on which brackets nest deeper than the parser can take; nullopt
+/// where they do not.
+std::optional<size_t> findDeepNesting(llvm::StringRef text);
+
+/// Where a text looks like StableHLO in its pretty form, which JAX prints unless asked
+/// otherwise and which needs its dialect: what to do. Empty otherwise.
+llvm::StringRef hintAtPrettyForm(llvm::StringRef text);
+
+} // namespace mlir::coll
+
+#endif // COLL_COMPILER_UNTRUSTED_TEXT_H

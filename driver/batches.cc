@@ -1,0 +1,189 @@
+//===- batches.cc - where a run's state and batches come from -------------------===//
+
+#include "driver/batches.h"
+
+#include "compiler/error.h"
+#include "runtime/base/dtype.h"
+
+#include <algorithm>
+
+namespace coll::run {
+namespace {
+
+llvm::Error checkCount(const NpzFile &file, llvm::StringRef prefix, int64_t wanted,
+                       llvm::StringRef role) {
+  int64_t found = file.countNumbered(prefix);
+  if (found == wanted)
+    return llvm::Error::success();
+  return makeError("'" + file.path() + "' has " + counted(found, "array") + " " + prefix +
+                   "0 …; the step has " + counted(wanted, (role + " argument").str()));
+}
+
+/// Fails where there are batches behind a gap: they would be left out in silence.
+llvm::Error checkNoGap(const NpzFile &file, int64_t numSteps) {
+  for (llvm::StringRef name : file.names()) {
+    llvm::StringRef rest = name;
+    int64_t step = 0;
+    if (rest.consume_front("batch_") && !rest.consumeInteger(10, step) && rest.starts_with("_") &&
+        step >= numSteps)
+      return makeError("'" + file.path() + "' has an array " + name + ", but no batch_" +
+                       llvm::Twine(numSteps) + "_0");
+  }
+  return llvm::Error::success();
+}
+
+class FileBatches : public BatchSource {
+public:
+  explicit FileBatches(std::vector<Tensors> batches) : batches_(std::move(batches)) {}
+
+  int64_t numSteps() const override { return batches_.size(); }
+  llvm::Expected<Tensors> batch(int64_t step) override { return batches_[step % batches_.size()]; }
+
+private:
+  std::vector<Tensors> batches_; // not empty
+};
+
+void fillElement(rt::HostTensor &tensor, int64_t index, double real, int64_t integer) {
+  switch (tensor.dtype) {
+  case kCollF32:
+    tensor.as<float>()[index] = static_cast<float>(real);
+    break;
+  case kCollF64:
+    tensor.as<double>()[index] = real;
+    break;
+  case kCollF16:
+    tensor.as<uint16_t>()[index] = rt::f32ToF16(static_cast<float>(real));
+    break;
+  case kCollBf16:
+    tensor.as<uint16_t>()[index] = rt::f32ToBf16(static_cast<float>(real));
+    break;
+  case kCollI8:
+    tensor.as<int8_t>()[index] = static_cast<int8_t>(integer);
+    break;
+  case kCollI16:
+    tensor.as<int16_t>()[index] = static_cast<int16_t>(integer);
+    break;
+  case kCollI32:
+    tensor.as<int32_t>()[index] = static_cast<int32_t>(integer);
+    break;
+  case kCollI64:
+    tensor.as<int64_t>()[index] = integer;
+    break;
+  case kCollBool:
+    tensor.data[index] = static_cast<char>(integer & 1);
+    break;
+  case kCollF8E4M3FN:
+    tensor.as<uint8_t>()[index] = rt::f32ToF8E4M3FN(static_cast<float>(real));
+    break;
+  case kCollF8E5M2:
+    tensor.as<uint8_t>()[index] = rt::f32ToF8E5M2(static_cast<float>(real));
+    break;
+  case kCollU8:
+    tensor.as<uint8_t>()[index] = static_cast<uint8_t>(integer);
+    break;
+  }
+}
+
+rt::HostTensor makeTensor(const rt::TensorInfo &info) {
+  rt::HostTensor tensor;
+  tensor.dtype = info.dtype;
+  tensor.shape = info.shape;
+  tensor.data.resize(info.globalBytes());
+  return tensor;
+}
+
+class RandomBatches : public BatchSource {
+public:
+  RandomBatches(std::vector<rt::TensorInfo> batch, uint64_t seed)
+      : batch_(std::move(batch)), seed_(seed) {}
+
+  int64_t numSteps() const override { return 0; }
+  llvm::Expected<Tensors> batch(int64_t step) override {
+    Random random(seed_ + (step + 1) * 0x100000001b3ull);
+    Tensors tensors;
+    for (const rt::TensorInfo &info : batch_) {
+      tensors.push_back(makeTensor(info));
+      for (int64_t i = 0, e = numElements(tensors.back()); i < e; ++i) {
+        double real = 2 * random.uniform() - 1;
+        fillElement(tensors.back(), i, real, random.below(8));
+      }
+    }
+    return tensors;
+  }
+
+private:
+  std::vector<rt::TensorInfo> batch_;
+  uint64_t seed_;
+};
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<BatchSource>>
+makeFileBatches(const NpzFile &file, const std::vector<rt::TensorInfo> &batch) {
+  if (llvm::Error error = checkCount(file, "batch_0_", batch.size(), "batch"))
+    return error;
+  std::vector<Tensors> batches;
+  for (int64_t step = 0;; ++step) {
+    std::string prefix = "batch_" + std::to_string(step) + "_";
+    if (step > 0 && (batch.empty() || !file.contains(prefix + "0")))
+      break;
+    if (llvm::Error error = checkCount(file, prefix, batch.size(), "batch"))
+      return error;
+    Tensors &tensors = batches.emplace_back();
+    for (size_t j = 0; j < batch.size(); ++j) {
+      llvm::Expected<rt::HostTensor> tensor =
+          readTensor(file, prefix + std::to_string(j), batch[j]);
+      if (!tensor)
+        return tensor.takeError();
+      tensors.push_back(std::move(*tensor));
+    }
+  }
+  if (llvm::Error error = checkNoGap(file, int64_t(batches.size())))
+    return error;
+  return std::make_unique<FileBatches>(std::move(batches));
+}
+
+std::unique_ptr<BatchSource> makeRandomBatches(std::vector<rt::TensorInfo> batch, uint64_t seed) {
+  return std::make_unique<RandomBatches>(std::move(batch), seed);
+}
+
+llvm::Expected<Tensors> readState(const NpzFile &file, const std::vector<rt::TensorInfo> &state) {
+  bool isSaved = !file.contains("state_in_0") && file.contains("state_out_0");
+  std::string prefix = isSaved ? "state_out_" : "state_in_";
+  if (llvm::Error error = checkCount(file, prefix, state.size(), "state"))
+    return error;
+  Tensors tensors;
+  for (size_t i = 0; i < state.size(); ++i) {
+    llvm::Expected<rt::HostTensor> tensor = readTensor(file, prefix + std::to_string(i), state[i]);
+    if (!tensor)
+      return tensor.takeError();
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+Tensors makeRandomState(const std::vector<rt::TensorInfo> &state, uint64_t seed) {
+  Random random(seed);
+  Tensors tensors;
+  for (const rt::TensorInfo &info : state) {
+    tensors.push_back(makeTensor(info));
+    for (int64_t i = 0, e = numElements(tensors.back()); i < e; ++i)
+      fillElement(tensors.back(), i, 0.1 * random.uniform(), 0);
+  }
+  return tensors;
+}
+
+uint64_t Random::next() {
+  uint64_t z = state_ += 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+uint64_t Random::below(uint64_t bound) {
+  return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+}
+
+double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+} // namespace coll::run

@@ -1,0 +1,160 @@
+//===- check.cc - comparing two runs --------------------------------------------===//
+
+#include "driver/check.h"
+
+#include "runtime/base/dtype.h"
+
+#include "llvm/Support/Format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace coll::run {
+namespace {
+
+constexpr double kLossRtol = 1e-5;
+constexpr double kAtol = 1e-9;
+
+double defaultRtol(CollDtype dtype) {
+  switch (dtype) {
+  case kCollF16:
+    return 1e-3;
+  case kCollBf16:
+    return 1e-2;
+  case kCollF8E4M3FN: // one unit in the last place
+    return 0.125;
+  case kCollF8E5M2:
+    return 0.25;
+  default:
+    return 1e-4;
+  }
+}
+
+/// |got - want|: 0 for two NaNs and for equal infinities, infinite where only one
+/// of them is finite.
+double distance(double got, double want) {
+  if (std::isfinite(got) && std::isfinite(want))
+    return std::fabs(got - want);
+  bool isSame = (std::isnan(got) && std::isnan(want)) || got == want;
+  return isSame ? 0 : std::numeric_limits<double>::infinity();
+}
+
+void noteUnequalNan(Comparison &result, double got, double want, int64_t index) {
+  if (result.note.empty() && (!std::isfinite(got) || !std::isfinite(want)))
+    result.note = "element " + std::to_string(index) + " is " + std::to_string(got) +
+                  " and should be " + std::to_string(want);
+}
+
+} // namespace
+
+namespace {
+
+/// Collects the differences of one tensor's elements.
+class Differences {
+public:
+  void add(double got, double want) {
+    double delta = distance(got, want);
+    numNans_ += std::isnan(got) && std::isnan(want);
+    if (delta > 0)
+      noteUnequalNan(result_, got, want, count_);
+    ++count_;
+    largest_ = std::max(largest_, delta);
+    squares_ += delta * delta;
+    if (std::isfinite(want))
+      result_.maxReference = std::max(result_.maxReference, std::fabs(want));
+  }
+
+  Comparison finish(std::string name, const Tolerance &tolerance, double defaultRtol) && {
+    result_.name = std::move(name);
+    result_.delta = tolerance.rms && count_ > 0 ? std::sqrt(squares_ / count_) : largest_;
+    double limit = tolerance.rtol.value_or(defaultRtol) * result_.maxReference;
+    result_.isOk = result_.delta <= limit + tolerance.atol.value_or(kAtol);
+    if (numNans_ > 0 && result_.note.empty())
+      result_.note =
+          std::to_string(numNans_) + " of " + std::to_string(count_) + " are NaN in both";
+    return std::move(result_);
+  }
+
+private:
+  Comparison result_;
+  int64_t count_ = 0;
+  int64_t numNans_ = 0; // equal ones
+  double largest_ = 0;
+  double squares_ = 0;
+};
+
+} // namespace
+
+double Comparison::relative() const {
+  if (delta == 0)
+    return 0;
+  return maxReference > 0 ? delta / maxReference : std::numeric_limits<double>::infinity();
+}
+
+Comparison compareTensors(std::string name, const rt::HostTensor &got,
+                          const rt::HostTensor &reference, const Tolerance &tolerance) {
+  if (got.dtype != reference.dtype || got.shape != reference.shape) {
+    Comparison result;
+    result.name = std::move(name);
+    result.isOk = false;
+    result.note = "is " + got.typeString() + " and should be " + reference.typeString();
+    return result;
+  }
+  Differences differences;
+  for (int64_t i = 0, e = numElements(got); i < e; ++i)
+    differences.add(element(got, i), element(reference, i));
+  Comparison result =
+      std::move(differences).finish(std::move(name), tolerance, defaultRtol(got.dtype));
+  if (!rt::isFloat(got.dtype))
+    result.isOk = got.data == reference.data;
+  return result;
+}
+
+Comparison compareLosses(const std::vector<double> &got, const std::vector<double> &reference,
+                         const Tolerance &tolerance) {
+  if (got.size() != reference.size()) {
+    Comparison result;
+    result.name = "losses";
+    result.isOk = false;
+    result.note =
+        std::to_string(got.size()) + " losses; there should be " + std::to_string(reference.size());
+    return result;
+  }
+  Differences differences;
+  for (size_t i = 0; i < got.size(); ++i)
+    differences.add(got[i], reference[i]);
+  return std::move(differences).finish("losses", tolerance, kLossRtol);
+}
+
+bool report(llvm::raw_ostream &os, llvm::StringRef title,
+            const std::vector<Comparison> &comparisons, bool rms, bool onlyFailures) {
+  size_t width = 6;
+  size_t failures = 0;
+  for (const Comparison &comparison : comparisons) {
+    width = std::max(width, comparison.name.size());
+    failures += !comparison.isOk;
+  }
+  width = std::min<size_t>(width, 60);
+  bool printTable = !onlyFailures || failures > 0;
+  if (printTable)
+    os << title << '\n'
+       << llvm::format("  %-*s  %10s  %10s  %10s\n", int(width), "tensor",
+                       rms ? "rms d" : "max |d|", "max |ref|", "relative");
+  for (const Comparison &comparison : comparisons) {
+    if (onlyFailures && comparison.isOk)
+      continue;
+    os << llvm::format("  %-*s  %10.3g  %10.3g  %10.3g  ", int(width), comparison.name.c_str(),
+                       comparison.delta, comparison.maxReference, comparison.relative())
+       << (comparison.isOk ? "ok" : "FAIL");
+    if (!comparison.note.empty())
+      os << ": " << comparison.note;
+    os << '\n';
+  }
+  if (printTable)
+    os << "  " << comparisons.size() - failures << " of " << comparisons.size()
+       << " within tolerance\n";
+  return failures == 0;
+}
+
+} // namespace coll::run

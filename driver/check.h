@@ -1,0 +1,47 @@
+//===- check.h - comparing two runs -----------------------------------*- C++ -*-===//
+
+#ifndef COLL_DRIVER_CHECK_H
+#define COLL_DRIVER_CHECK_H
+
+#include "driver/tensors.h"
+
+#include <optional>
+
+namespace coll::run {
+
+/// What counts as equal: per tensor, max |Δ| <= rtol * max |reference| + atol. With `rms` it
+/// is the root mean square of Δ instead of its maximum. Without
+/// `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3 for f16, 1e-2 for bf16, and 1e-5 for losses.
+/// Integers must be equal. A NaN equals a NaN at the same place and nothing else; so do infinities.
+struct Tolerance {
+  std::optional<double> rtol;
+  std::optional<double> atol;
+  bool rms = false;
+};
+
+/// The outcome for one tensor.
+struct Comparison {
+  std::string name;
+  double delta = 0; // the largest, or the root mean square
+  double maxReference = 0;
+  bool isOk = true;
+  std::string note; // where sizes differ, and of NaNs
+
+  double relative() const;
+};
+
+Comparison compareTensors(std::string name, const rt::HostTensor &got,
+                          const rt::HostTensor &reference, const Tolerance &tolerance);
+
+/// Compares the losses of all steps, as one tensor.
+Comparison compareLosses(const std::vector<double> &got, const std::vector<double> &reference,
+                         const Tolerance &tolerance);
+
+/// Prints one line per comparison and a verdict; only failures where `onlyFailures`. `rms` as
+/// in the tolerance. Returns whether all are ok.
+bool report(llvm::raw_ostream &os, llvm::StringRef title,
+            const std::vector<Comparison> &comparisons, bool rms, bool onlyFailures);
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_CHECK_H

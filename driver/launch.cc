@@ -1,0 +1,45 @@
+//===- launch.cc - compiled code on its ranks ------------------------------------===//
+
+#include "driver/launch.h"
+
+#include "compiler/error.h"
+#include "driver/place.h"
+#include "driver/tensors.h"
+
+namespace coll::run {
+
+static llvm::Expected<std::vector<rt::Program>>
+makePrograms(const std::vector<std::unique_ptr<mlir::coll::JitProgram>> &code) {
+  std::vector<rt::Program> classes;
+  for (const auto &program : code) {
+    llvm::StringRef json = program->descriptor();
+    auto ready = toExpected(rt::Program::create(std::string_view(json.data(), json.size()),
+                                                program->step(), program->init()));
+    if (!ready)
+      return ready.takeError();
+    if (ready->descriptor.numRanks() > kMaxRanks)
+      return makeError("the step is for " + llvm::Twine(ready->descriptor.numRanks()) +
+                       " ranks; at most " + llvm::Twine(kMaxRanks) + " fit in one process");
+    classes.push_back(std::move(*ready));
+  }
+  return classes;
+}
+
+llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
+                                        const rt::ExecutorOptions &execution) {
+  auto linked = mlir::coll::linkObjects(std::move(code));
+  if (!linked)
+    return linked.takeError();
+  LaunchedStep launched;
+  launched.code = std::move(*linked);
+  llvm::Expected<std::vector<rt::Program>> classes = makePrograms(launched.code);
+  if (!classes)
+    return classes.takeError();
+  auto executor = toExpected(rt::Executor::create(std::move(*classes), execution));
+  if (!executor)
+    return executor.takeError();
+  launched.executor = std::move(*executor);
+  return launched;
+}
+
+} // namespace coll::run

@@ -1,0 +1,23 @@
+//===- launch.h - compiled code on its ranks ----------------------------*- C++ -*-===//
+
+#ifndef COLL_DRIVER_LAUNCH_H
+#define COLL_DRIVER_LAUNCH_H
+
+#include "passes/export/jit/jit.h"
+#include "runtime/step/executor.h"
+
+namespace coll::run {
+
+/// A step on its rank threads. The executor runs the code, so it ends first.
+struct LaunchedStep {
+  std::vector<std::unique_ptr<mlir::coll::JitProgram>> code;
+  std::unique_ptr<rt::Executor> executor;
+};
+
+/// Starts the ranks of a compiled step. More than kMaxRanks is an error.
+llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
+                                        const rt::ExecutorOptions &execution);
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_LAUNCH_H

@@ -1,0 +1,25 @@
+//===- machine.h - where this process runs ------------------------------*- C++ -*-===//
+
+#ifndef COLL_DRIVER_REPORT_MACHINE_H
+#define COLL_DRIVER_REPORT_MACHINE_H
+
+#include "driver/report/contents.h"
+
+namespace coll::run {
+
+std::string hostName();
+int64_t processId();
+/// The most memory that the process has had resident so far.
+int64_t peakResidentBytes();
+/// Processors that the process may use.
+int countCores();
+
+/// Host, processor, memory, operating system.
+std::vector<NamedText> describeMachine();
+
+/// "2026-11-22 01:10:03 UTC"
+std::string describeNow();
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_REPORT_MACHINE_H

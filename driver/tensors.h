@@ -1,0 +1,52 @@
+//===- tensors.h - tensors between files, the runtime and the user ----*- C++ -*-===//
+
+#ifndef COLL_DRIVER_TENSORS_H
+#define COLL_DRIVER_TENSORS_H
+
+#include "driver/npz.h"
+#include "runtime/program/host_tensor.h"
+#include "runtime/program/program.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace coll::run {
+
+using Tensors = std::vector<rt::HostTensor>;
+
+/// Success, or the status' text. The name of its code stays where it says what happened
+/// ("timeout", "mismatch"); that a call was invalid is no news for a user.
+llvm::Error toError(const rt::Status &status);
+
+template <typename T>
+llvm::Expected<T> toExpected(rt::Result<T> result) {
+  if (!result)
+    return toError(result.status());
+  return result.take();
+}
+
+/// The same elements under the runtime's type. Unsigned integers keep their bits.
+/// `dtype` says what the bytes are where the file does not (isSameType).
+rt::HostTensor toTensor(NpyArray array, std::optional<CollDtype> dtype = std::nullopt);
+NpyArray toArray(const rt::HostTensor &tensor);
+
+/// Reads the array that is to become the argument `info`: type and shape must be its.
+llvm::Expected<rt::HostTensor> readTensor(const NpzFile &file, llvm::StringRef name,
+                                          const rt::TensorInfo &info);
+
+/// Whether an array of this type may become an argument of that one.
+bool isSameType(NpyType type, CollDtype dtype);
+
+/// `argument "w1" (f32[64, 10])`, for messages.
+std::string describe(const rt::TensorInfo &info);
+
+/// One element, as a double (64-bit integers are rounded).
+double element(const rt::HostTensor &tensor, int64_t index);
+int64_t numElements(const rt::HostTensor &tensor);
+
+/// Prints `name: f32[2, 2] = [[1, 2], [3, 4]]`, every element, floats with as many
+/// digits as tell them apart.
+void printTensor(llvm::raw_ostream &os, llvm::StringRef name, const rt::HostTensor &tensor);
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_TENSORS_H

@@ -1,0 +1,45 @@
+//===- trainer.h - running steps --------------------------------------*- C++ -*-===//
+
+#ifndef COLL_DRIVER_TRAINER_H
+#define COLL_DRIVER_TRAINER_H
+
+#include "driver/batches.h"
+#include "runtime/step/executor.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace coll::run {
+
+/// What a run of steps left behind; of one that failed, what its complete steps did.
+struct RunResult {
+  Tensors state;              // after the last step
+  Tensors results;            // of the last step, without the state
+  std::vector<double> losses; // one per step; empty where the step returns none
+  // One per step and free result; empty where the result is no scalar.
+  std::vector<std::vector<double>> scalars;
+  std::vector<double> stepSeconds;
+  rt::Executor::Stats stats; // of the last step
+  double seconds = 0;        // in steps, without set-up
+
+  int64_t numSteps() const { return int64_t(stepSeconds.size()); }
+};
+
+/// The results that update no state, in order: what Executor::step returns.
+std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor);
+
+/// Which of the free results is the loss: the one named so, or else the first float
+/// scalar.
+std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results);
+
+/// Is called after each step with what has been done so far. Returns whether that step was
+/// the last.
+using StepObserver = llvm::function_ref<llvm::Expected<bool>(const RunResult &)>;
+
+/// Runs `steps` steps from `state`, or fewer where `afterStep`, which may be null, says so.
+/// `run` is empty before.
+llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
+                     int64_t steps, RunResult &run, StepObserver afterStep = nullptr);
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_TRAINER_H
