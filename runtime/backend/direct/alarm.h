@@ -1,4 +1,5 @@
-// alarm.h - ends what waits on the GPUs of this process, whichever thread learns of a failure.
+// alarm.h - ends the kernels that wait on the GPUs of this process, from any thread that learns of
+// a failure.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_ALARM_H
 #define COLL_RUNTIME_BACKEND_DIRECT_ALARM_H
@@ -12,10 +13,10 @@
 
 namespace coll::rt::direct {
 
-// Shared by the ranks of a process: the failure of one ends the job. Any thread.
+// Shared by the ranks of a process: the failure of one ends the job. Any thread may call it.
 class Alarm {
 public:
-  // The first cause is kept. Every kernel that waits ends soon.
+  // Keeps the first cause. Every waiting kernel ends soon.
   void raise(const Status &cause) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (cause_.ok())
@@ -27,7 +28,7 @@ public:
     std::lock_guard<std::mutex> lock(mutex_);
     return cause_;
   }
-  // Control words as the host addresses them, until remove().
+  // Registers control words, as the host addresses them, until remove().
   void add(kernels::PeerControl *control) {
     std::lock_guard<std::mutex> lock(mutex_);
     controls_.push_back(control);

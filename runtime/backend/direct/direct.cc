@@ -11,7 +11,7 @@ namespace coll::rt::direct {
 
 namespace {
 
-// Gives endpoints that have been made already; else the backend below.
+// Returns endpoints that exist already, or those of the backend below.
 class Given : public Backend {
 public:
   explicit Given(std::unique_ptr<Backend> below) : below_(std::move(below)) {}

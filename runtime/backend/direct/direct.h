@@ -9,21 +9,21 @@
 
 namespace coll::rt::direct {
 
-// Why it does not connect so many ranks, wherever they are, or ok.
+// Why it cannot connect so many ranks on any machine, or ok.
 Status takes(const BackendOptions &options);
-// Why it cannot be made here for so many ranks, or ok; makes nothing. What the ranks have to
-// find out together (one node, peer access) is not asked.
+// Why it cannot be created here for so many ranks, or ok. Creates nothing. It does not ask what the
+// ranks have to find out together (one node, peer access).
 Status available(const BackendOptions &options);
 
-// `below` connects the same ranks on host memory, or stands on a backend that does; it becomes
-// the backend's.
+// `below` connects the same ranks on host memory, or stands on a backend that does; the backend
+// takes ownership.
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
                                                std::unique_ptr<Backend> below);
 
-// For those who can do without: where the ranks find out that it cannot be, `refusal` says why,
-// the same on all of them, and `backend` serves as `below` did. `demand` is what this rank's
-// routes ask for. ByDefault it is refused wherever it was not timed, and takes memory for small
-// calls of the group of all ranks only; where the ranks' demands differ, it is refused, too.
+// For callers that can do without it: if the ranks find out that it cannot serve, `refusal` says
+// why, the same on all of them, and `backend` serves as `below` did. `demand` is what this rank's
+// routes ask for. ByDefault it is refused wherever it was not measured, and allocates memory only
+// for small calls of the group of all ranks. If the ranks' demands differ, it is refused too.
 struct Offer {
   std::unique_ptr<Backend> backend;
   Status refusal;

@@ -9,24 +9,25 @@ namespace coll::rt::direct {
 
 namespace {
 
-// Of calls in place, kept for the start of the group of all ranks: as much as a small one has.
+// Scratch memory for calls in place that is reserved at the start for the group of all ranks:
+// enough for a small call.
 constexpr int64_t kKeptBytes = 512 << 10;
 
-// What a member tells of memory that the group is to know.
+// What a member tells the others about memory that the group is to know.
 struct Card {
   gpu::MemoryCard memory;
   SliceId id;
   int32_t isPooled = 0;
 };
 
-// Memory that all members of a group know, as long as it lives.
+// Memory that all members of a group know while it exists.
 class SymmetricMemory final : public Registration {
 public:
   SymmetricMemory(std::weak_ptr<const void> engine, DirectLane &lane, Node::Memory memory)
       : engine_(std::move(engine)), lane_(lane), memory_(std::move(memory)) {}
   ~SymmetricMemory() override {
     if (engine_.expired())
-      return; // the job has ended: nobody reaches the memory any more
+      return; // the job has ended: no peer reaches the memory any more
     const auto known = lane_.symmetric.find(memory_.data());
     if (known != lane_.symmetric.end() && known->second.serial == serial_)
       lane_.symmetric.erase(known);
@@ -45,7 +46,7 @@ public:
   }
 
 private:
-  const std::weak_ptr<const void> engine_; // with which the lane goes
+  const std::weak_ptr<const void> engine_; // expires with the lane
   DirectLane &lane_;
   Node::Memory memory_;
   int64_t serial_ = -1;
@@ -118,7 +119,8 @@ Result<std::unique_ptr<Registration>> DirectEngine::allocate(gpu::GpuEndpoint &e
   return introduce(endpoint, group, std::move(memory));
 }
 
-// All members meet twice: with what they have, and with what they have made of it.
+// All members meet twice: with the memory that they have, and with the result of opening the
+// others'.
 Result<std::unique_ptr<Registration>>
 DirectEngine::introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group, Result<Node::Memory> own) {
   auto giveUp = [&](const Status &why) {
@@ -166,7 +168,7 @@ DirectEngine::introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group, Result<No
   }
   if (!agreed.ok())
     return giveUp(agreed);
-  // Also where it ends here: peers may have opened it.
+  // Also on failure, because peers may have opened it.
   auto memory =
       std::make_unique<SymmetricMemory>(life(), static_cast<DirectLane &>(*group.lane), own.take());
   Result<std::vector<gpu::Verdict>> verdicts = gpu::gather(endpoint, group, gpu::verdictOf(opened));

@@ -1,4 +1,4 @@
-// engine.h - our own kernels on peer memory as what moves the data of a rank.
+// engine.h - our own kernels on peer memory as the engine of a rank.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_ENGINE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_ENGINE_H
@@ -13,8 +13,8 @@ public:
   DirectEngine(const Platform &platform, std::unique_ptr<Node> node, const LaneOptions &options)
       : platform_(platform), node_(std::move(node)), options_(options) {}
 
-  // The lane of all ranks is connected at the start: its memory is there then, and its kernels are
-  // loaded, so that its first call waits for nothing that runs on the GPU. Current: the GPU.
+  // Connects the lane of all ranks at the start: its memory is allocated then and its kernels are
+  // loaded, so that its first call waits for nothing that runs on the GPU. The GPU is current.
   Status identifyWorld(gpu::Gpu &gpu, std::vector<int> ranks, int position, gpu::Identity &mine);
   Status joinWorld(const std::vector<gpu::Identity> &all);
 
@@ -22,7 +22,7 @@ public:
   Status takes(const gpu::Lane &lane, const Call &call) const override;
   std::unique_ptr<gpu::Lane> makeLane(gpu::Gpu &gpu, std::vector<int> ranks, int position) override;
   int64_t placeOf(const gpu::Lane &lane, const Call &call) const override;
-  // Both are calls of all members. Blocking.
+  // All members make both calls. They block.
   Result<std::unique_ptr<Registration>>
   registerMemory(gpu::GpuEndpoint &endpoint, gpu::Group &group, void *data, int64_t bytes) override;
   Result<std::unique_ptr<Registration>> allocate(gpu::GpuEndpoint &endpoint, gpu::Group &group,
@@ -39,7 +39,7 @@ private:
   const Platform platform_;
   std::unique_ptr<Node> node_;
   const LaneOptions options_;
-  std::unique_ptr<DirectLane> world_; // until somebody wants it
+  std::unique_ptr<DirectLane> world_; // until a group takes it
 };
 
 } // namespace coll::rt::direct

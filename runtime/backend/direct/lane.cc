@@ -16,29 +16,29 @@ namespace {
 
 static_assert(sizeof(SliceId) <= sizeof(gpu::Identity));
 
-// How long the reason for a kernel's error may be on its way.
+// How long the reason for a kernel's error may take to arrive.
 constexpr int64_t kGraceUs = 1'000'000;
 
-// A rank sends to all others and receives from them at once: then the kernels of all transfers
-// have to be on the GPU beside each other. Up to four ranks it is enough that four are: of all
-// twelve that are under way, some have both of their ends there. The same on all ranks.
+// A rank sends to all others and receives from them at the same time, so the kernels of all
+// transfers have to fit on the GPU together. With up to four ranks it is enough if four fit: of all
+// twelve in flight, some have both of their ends there. The same on all ranks.
 uint32_t transfersAtOnce(int ranks) {
   return ranks <= 4 ? 4 : 2 * (static_cast<uint32_t>(ranks) - 1);
 }
 
-// The driver has more than one way to copy, by size.
+// The driver copies in different ways, depending on the size.
 constexpr int64_t kRehearsedBytes[] = {4, 512, 64 << 10, 1 << 20};
 constexpr int kEventsOfCalls = 4;
 
-// What else may be wrong where ranks of one process share a GPU.
+// A hint for ranks of one process that share a GPU.
 constexpr const char *kQueuesHint =
     "; ranks of one process share a GPU here, which needs a queue of its own for each of their "
     "streams: set CUDA_DEVICE_MAX_CONNECTIONS=32 before CUDA starts";
 
-// Of a place in symmetric memory; above them is the serial number.
+// Bits of an offset in symmetric memory; the serial number is above them.
 constexpr int kOffsetBits = 44;
 
-// The host's own deadline comes first: it has the better message.
+// The host's own deadline comes first, because it has the better message.
 uint64_t kernelTimeoutNs(int64_t hostUs) { return static_cast<uint64_t>(hostUs) * 1100; }
 
 } // namespace
@@ -58,7 +58,7 @@ DirectLane::~DirectLane() {
 
 //===-- connecting --------------------------------------------------------------===//
 
-// The workspace is in its first state before any member hears of it.
+// The workspace is initialised before any member knows of it.
 Status DirectLane::identify(gpu::Identity &mine) {
   if (!identified_) {
     group_.rank = static_cast<uint32_t>(position_);
@@ -79,9 +79,9 @@ Status DirectLane::identify(gpu::Identity &mine) {
     node_.alarm().add(reinterpret_cast<kernels::PeerControl *>(control_.host()));
     group_.control = reinterpret_cast<kernels::PeerControl *>(control_.device());
     COLL_RETURN_IF_ERROR(rehearse());
-    // The others' are not known yet, and not touched.
+    // The other members' workspaces are not known yet, and not used.
     std::fill_n(group_.workspace, size(), slice_.data);
-    Result<dl::CudaStream> own = stream(); // which has nothing that may wait for a peer
+    Result<dl::CudaStream> own = stream(); // nothing on it waits for a peer
     if (!own)
       return own.status();
     COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, *own));
@@ -93,14 +93,13 @@ Status DirectLane::identify(gpu::Identity &mine) {
   return {};
 }
 
-// What the driver makes or loads at its first use it has now: where ranks share a GPU, it might
-// wait for the kernels on it, and hold what this rank's kernel, for which they wait, is launched
-// with.
+// Makes the driver create and load now what it would at first use. With ranks that share a GPU,
+// that could wait for their running kernels, which wait for this rank's kernel.
 Status DirectLane::rehearse() {
   Result<dl::CudaStream> own = stream();
   if (!own)
     return own.status();
-  // As calls copy beside their kernels; the workspace has no state yet.
+  // Copies as calls do beside their kernels; the workspace has no state yet.
   const auto most = static_cast<int64_t>(group_.layout.bytes / 2);
   for (int64_t bytes : kRehearsedBytes)
     for (const char *from : std::initializer_list<const char *>{nullptr, slice_.data + most})
@@ -137,8 +136,8 @@ Status DirectLane::join(const std::vector<gpu::Identity> &all) {
 
 //===-- symmetric memory --------------------------------------------------------===//
 
-// When this rank's calls have ended, no peer writes into the memory any more: each of them has
-// waited for what comes to this rank.
+// When this rank's calls have ended, no peer writes into the memory any more: each has waited for
+// its own writes to this rank.
 void DirectLane::leave(Node::Memory memory) {
   if (!lastDone_ && !captured_)
     return node_.giveMemory(std::move(memory));
@@ -152,7 +151,7 @@ void DirectLane::leave(Node::Memory memory) {
   reclaim();
 }
 
-// Reached when the calls so far have ended.
+// Reached when all calls so far have ended.
 Result<dl::CudaEvent> DirectLane::afterLast() {
   gpu::Gpu::Scope scope(gpu_);
   gpu::Gpu::BesideCaptures beside(gpu_.cuda());
@@ -207,7 +206,7 @@ int64_t DirectLane::keptBytes(const Call &call) const {
   const bool moves = call.kind == OpKind::ReduceScatter || call.kind == OpKind::AllToAll ||
                      call.kind == OpKind::Permute || (call.kind == OpKind::Scatter && isAtRoot) ||
                      (call.kind == OpKind::Gather && isAtRoot) ||
-                     // The first member's block is where it belongs.
+                     // The first member's block is already at its place.
                      (call.kind == OpKind::AllGather && (position_ != 0 || call.outer != 1));
   if (!moves || isCopy(call) || !call.src || call.src != call.dst)
     return 0;
@@ -218,7 +217,7 @@ Status DirectLane::issue(gpu::LaneOp &op) {
   int capturing = dl::kCudaNotCapturing;
   COLL_RETURN_IF_ERROR(gpu_.context()->check(gpu_.cuda().streamIsCapturing(op.stream, &capturing),
                                              "cuStreamIsCapturing"));
-  // In a capture, the graph's own order has to see to what follows what.
+  // During a capture the graph itself has to order the calls.
   const bool isDone = capturing == dl::kCudaNotCapturing;
   const uint64_t stream = isDone ? idOf(op.stream) : 0;
   captured_ |= !isDone;
@@ -241,7 +240,7 @@ Status DirectLane::issue(gpu::LaneOp &op) {
   lastCall_.update = nullptr;
   lastCall_.site = {op.call.site.op};
   COLL_RETURN_IF_ERROR(launch(call, op.stream));
-  // What is captured has not been done, and what was done before still counts.
+  // Captured calls have not run, so the earlier ones still count.
   if (!isDone)
     return {};
   gpu_.put(std::exchange(lastDone_, nullptr));
@@ -253,15 +252,15 @@ Status DirectLane::issue(gpu::LaneOp &op) {
   return {};
 }
 
-// A handle may come again when its stream has been destroyed, with work that goes on; a number does
-// not. 0: the driver has none (before CUDA 12).
+// A handle may be reused after its stream was destroyed while work on it goes on; a stream's number
+// is not. 0: the driver has no numbers (before CUDA 12).
 uint64_t DirectLane::idOf(dl::CudaStream stream) const {
   unsigned long long id = 0;
   const bool has = gpu_.cuda().streamGetId && gpu_.cuda().streamGetId(stream, &id) == 0;
   return has ? id : 0;
 }
 
-// A group's calls follow one another on the GPU, whatever streams they are on.
+// Orders the calls of a group on the GPU, whatever streams they are on.
 Status DirectLane::follow(dl::CudaStream stream, uint64_t id) {
   if (!lastDone_ || (id && id == last_))
     return {};
@@ -269,7 +268,7 @@ Status DirectLane::follow(dl::CudaStream stream, uint64_t id) {
                                "cuStreamWaitEvent");
 }
 
-// Where all members' destinations are, if they are in memory that all know.
+// The addresses of all members' destinations, if they are in memory that all know.
 void DirectLane::reachDestinations(const Call &call, void *(&members)[kernels::kMaxPeers]) const {
   const Symmetric *memory = find(call);
   for (int i = 0; memory && i < size(); ++i)
@@ -344,7 +343,7 @@ Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
   case OpKind::Barrier:
     return platform_.kernels.barrier(group_, stream);
   }
-  // What the others than the root find in their destinations.
+  // Fills the destinations of the members other than the root.
   const int64_t bytes =
       extentsOf(call, size(), position_).dst * static_cast<int64_t>(dtypeSize(call.dtype));
   if (position_ == call.root || !call.dst || bytes == 0 ||
@@ -357,7 +356,7 @@ Status DirectLane::launch(const Call &call, dl::CudaStream stream) {
   return gpu_.copy(rest, stream);
 }
 
-// The driver's copy starts sooner than a kernel, and is as fast when it is large.
+// The driver's copy starts sooner than a kernel, and is as fast for large sizes.
 Status DirectLane::launchAlone(const Call &call, dl::CudaStream stream) {
   gpu::Copy copy;
   copy.dst = static_cast<char *>(call.dst);
@@ -366,12 +365,12 @@ Status DirectLane::launchAlone(const Call &call, dl::CudaStream stream) {
   return copy.bytes == 0 || copy.src == copy.dst ? Status() : gpu_.copy(copy, stream);
 }
 
-// The lane is of the sender and the receiver.
+// The lane connects the sender and the receiver.
 Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
   kernels::CopyArgs args = copyArgs(call);
   args.root = 0;
   if (call.kind == OpKind::Send)
-    args.dst = const_cast<void *>(args.src); // where it already is
+    args.dst = const_cast<void *>(args.src); // it is already there
   else
     args.src = nullptr;
   kernels::PeerGroup part = group_;
@@ -408,8 +407,8 @@ uint64_t DirectLane::errorWord() const {
   return control ? __atomic_load_n(&control->error, __ATOMIC_ACQUIRE) : 0;
 }
 
-// What a kernel tells first is often not what is wrong: a mismatch has its texts on the cards,
-// and a failure of a peer its cause. These come by other ways, a moment later.
+// The error that a kernel reports first is often not the cause. The texts of a mismatch are on the
+// cards, and a peer's failure has a cause of its own; both arrive a moment later by other ways.
 Status DirectLane::health() {
   const uint64_t word = errorWord();
   if (word == 0)

@@ -1,7 +1,7 @@
 // lane.h - a group's workspaces, and the kernels that are launched on them.
 //
-// Threads as backend/gpu/lane.h says. identify() takes the workspace from the node's pool, and it
-// goes back when the lane dies: then its kernels have ended.
+// Threads: see backend/gpu/lane.h. identify() takes the workspace from the node's pool; the
+// destructor returns it, when the kernels have ended.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_LANE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_LANE_H
@@ -15,18 +15,18 @@
 
 namespace coll::rt::direct {
 
-// Memory that all members of a group have, at addresses that each of them knows.
+// Memory of all members of a group, at addresses that each of them knows.
 struct Symmetric {
   char *data = nullptr;
   int64_t bytes = 0;
-  int64_t serial = 0;          // which of the group's
+  int64_t serial = 0;          // unique within the group
   std::vector<char *> members; // by position, as addresses of this GPU
 };
 
 struct LaneOptions {
   int64_t timeoutUs = 60'000'000;
   kernels::WorkspaceSizes sizes = kernels::defaultWorkspaceSizes();
-  uint32_t maxBlocks = 0; // as PeerGroup::maxBlocks
+  uint32_t maxBlocks = 0; // see PeerGroup::maxBlocks
 };
 
 class DirectLane final : public gpu::Lane {
@@ -43,22 +43,22 @@ public:
   Status join(const std::vector<gpu::Identity> &all) override;
   Status health() override;
   bool suspect() const override { return errorWord() != 0; }
-  // Takes the memory now that calls in place need, up to so many bytes.
+  // Allocates the memory that calls in place need, up to `bytes` bytes, now.
   Status reserve(int64_t bytes) { return scratch(bytes).status(); }
 
-  // Gives memory of the group back to the node, once the calls so far have ended; where graphs have
-  // captured calls of the group, which may be replayed, when the lane ends.
+  // Returns memory of the group to the node once the calls so far have ended. If graphs have
+  // captured calls of the group, which may be replayed, it is returned when the lane ends.
   void leave(Node::Memory memory);
-  // What has been left and is not in use any more, now.
+  // Returns memory given to leave() that is not in use any more.
   void reclaim();
 
-  // By address; kept by registrations.
+  // By address; registrations keep it.
   std::map<const char *, Symmetric> symmetric;
   int64_t nextSerial = 0;
   // Why a root_update cannot be made here, or ok.
   Status takesUpdate(const Call &call) const;
-  // Where in symmetric memory the call's destination is, if kernels use that: -1 otherwise. To be
-  // the same on all members.
+  // The place of the call's destination in symmetric memory, if kernels use it; -1 otherwise. It
+  // has to be the same on all members.
   int64_t placeOf(const Call &call) const;
 
 protected:
@@ -79,12 +79,12 @@ private:
   // The symmetric memory that holds the call's destination; null: none.
   const Symmetric *find(const Call &call) const;
   void reachDestinations(const Call &call, void *(&members)[kernels::kMaxPeers]) const;
-  // Whether the call's result is its source as it is: the group has one member.
+  // Whether the call is a plain copy, because the group has one member.
   bool isCopy(const Call &call) const;
   uint64_t idOf(dl::CudaStream stream) const;
   Status follow(dl::CudaStream stream, uint64_t id);
-  // Of a source that has to be copied first, since the call would overwrite what is still to be
-  // read; else 0.
+  // Bytes of a source that has to be copied first, because the call would overwrite what is still
+  // to be read; else 0.
   int64_t keptBytes(const Call &call) const;
 
   const Platform &platform_;
@@ -94,16 +94,16 @@ private:
   dl::GpuMemory control_; // PeerControl
   kernels::PeerGroup group_;
   bool identified_ = false, joined_ = false;
-  int64_t seenUs_ = 0; // when an error was seen first
-  uint64_t last_ = 0;  // idOf() the stream where the last call went
-  Call lastCall_;      // what of it is the lane's own: no buffers, no texts
+  int64_t seenUs_ = 0; // when an error was first seen
+  uint64_t last_ = 0;  // idOf() the stream of the last call
+  Call lastCall_;      // the parts of it that the lane owns: no buffers, no texts
   dl::CudaEvent lastDone_ = nullptr;
   struct Left {
     Node::Memory memory;
-    dl::CudaEvent after = nullptr; // null: it is not known when
+    dl::CudaEvent after = nullptr; // null: it is not known when the call ends
   };
   std::vector<Left> left_;
-  bool captured_ = false; // a call, by a graph
+  bool captured_ = false; // a graph has captured a call
 };
 
 } // namespace coll::rt::direct

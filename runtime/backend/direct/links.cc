@@ -17,7 +17,7 @@ namespace {
 
 enum class Kind : uint32_t { Descriptor = 1, Failure = 2, Farewell = 3 };
 
-// A stranger that says nothing does not keep others waiting for longer.
+// A stranger that sends nothing delays others by at most this.
 constexpr int64_t kHandshakeUs = 2'000'000;
 
 // Waits until the descriptor is ready; false after the deadline.
@@ -88,8 +88,8 @@ Status Links::listen() {
   return {};
 }
 
-// Higher ranks connect to lower ones, in order: whoever waits to be let in waits for one that
-// has fewer left to connect to.
+// Higher ranks connect to lower ones in order: a rank that waits to be accepted waits for one that
+// has fewer connections left to make.
 Status Links::connect(const std::vector<std::string> &names, const net::Secret &secret,
                       int64_t timeoutUs, std::function<void(const Status &)> onFailure) {
   const int64_t deadlineUs = net::nowUs() + timeoutUs;
@@ -128,7 +128,7 @@ Result<net::Fd> Links::reach(const std::string &name, const net::Secret &secret,
   return shake.takeFd();
 }
 
-// Lets one peer in, or sends a stranger away.
+// Accepts one peer, or closes a stranger's connection.
 Status Links::admit(const net::Secret &secret, int64_t deadlineUs) {
   if (!waitFor(listener_.get(), POLLIN, deadlineUs))
     return {kCollTimeout, "not all processes of the node have come"};
@@ -167,7 +167,7 @@ Links::~Links() {
 //===-- messages ----------------------------------------------------------------===//
 
 Status Links::send(int peer, const Message &message, int fd) {
-  // Messages are small and read at once: the socket's buffer takes them.
+  // Messages are small and read at once, so the socket's buffer takes them.
   std::lock_guard<std::mutex> lock(sendMutex_);
   return net::sendToNode(peers_[static_cast<size_t>(peer)].fd.get(), &message, sizeof(message), fd)
       .annotate(textOf(peer));
@@ -202,7 +202,7 @@ void Links::tellFailure(const Status &cause) {
   std::memcpy(message.text, text.data(), std::min(text.size(), sizeof(message.text) - 1));
   for (size_t peer = 0; peer < peers_.size(); ++peer)
     if (peers_[peer].fd.valid())
-      (void)send(static_cast<int>(peer), message, -1); // one that has ended needs no word
+      (void)send(static_cast<int>(peer), message, -1); // a peer that has ended needs no message
 }
 
 void Links::farewell(int64_t timeoutUs) {

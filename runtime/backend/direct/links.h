@@ -1,10 +1,10 @@
 // links.h - Unix sockets between the processes of a node.
 //
-// They carry descriptors of memory (SCM_RIGHTS), and they tell the end of a process: the kernel
-// closes its sockets, whatever it died of. Sockets are in the abstract name space; a peer is
-// one that runs as the same user and proves the job's secret (net/handshake.h).
+// They carry descriptors of memory (SCM_RIGHTS) and report the end of a process: the kernel closes
+// its sockets however it ended. Sockets are in the abstract name space; a peer is one that runs as
+// the same user and proves the job's secret (net/handshake.h).
 //
-// A thread of the object reads them all. The other functions may be called from any thread.
+// A thread of the object reads all of them. The other functions may be called from any thread.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_LINKS_H
 #define COLL_RUNTIME_BACKEND_DIRECT_LINKS_H
@@ -32,26 +32,26 @@ public:
   Links &operator=(const Links &) = delete;
 
   const std::string &name() const { return name_; }
-  // Connects to all; names[i] is rank i's. `onFailure` is called once, by the thread, when a
-  // peer has ended without a farewell, or has told its failure. Blocks.
+  // Connects to all; names[i] is rank i's. The thread calls `onFailure` once, when a peer has ended
+  // without a farewell or has reported its failure. Blocks.
   Status connect(const std::vector<std::string> &names, const net::Secret &secret,
                  int64_t timeoutUs, std::function<void(const Status &)> onFailure);
 
-  // Gives a peer a descriptor, which stays the caller's. Ids are unique for the giver.
+  // Sends a peer a duplicate of the descriptor. Ids are unique for the sender.
   Status give(int peer, uint64_t id, const net::Fd &fd);
-  // The descriptor that the peer has given, or will. Blocks.
+  // The descriptor that the peer has sent or will send. Blocks.
   Result<net::Fd> take(int peer, uint64_t id, int64_t timeoutUs);
   // Tells all peers why the job is over.
   void tellFailure(const Status &cause);
-  // Tells all peers that this process will not touch their memory any more, and waits until
-  // they have said the same, or have ended.
+  // Tells all peers that this process will not use their memory any more, and waits until they have
+  // said the same or have ended.
   void farewell(int64_t timeoutUs);
 
 private:
   struct Message;
   struct Peer {
     net::Fd fd;
-    bool over = false; // it has said farewell, or has ended
+    bool over = false; // has said farewell, or has ended
     std::map<uint64_t, net::Fd> given;
   };
 
@@ -70,7 +70,7 @@ private:
   std::function<void(const Status &)> onFailure_;
   std::mutex mutex_, sendMutex_;
   std::condition_variable changed_;
-  std::vector<Peer> peers_; // by rank; the own one is not used
+  std::vector<Peer> peers_; // by rank; this rank's is not used
   bool failed_ = false, leaving_ = false;
   std::thread thread_;
 };

@@ -15,11 +15,11 @@ namespace coll::rt::direct {
 namespace {
 
 constexpr int64_t kFarewellUs = 5'000'000;
-// All ranks come at the same time. Who cannot be reached has failed by then, and the others, which
-// have to be told, still wait.
+// All ranks come at the same time. A rank that cannot be reached by then has failed, and the
+// others, which have to be told, still wait.
 constexpr int64_t kConnectUs = 10'000'000;
 
-// What is larger than such a part of a chunk would break the pool up, and has a block of its own.
+// A slice larger than this part of a chunk would fragment the pool, and gets a block of its own.
 constexpr int64_t kSlicesOfAChunk = 8;
 
 template <size_t bytes>
@@ -133,7 +133,7 @@ int Node::ordinalOf(const NodeCard &card) const {
   return -1;
 }
 
-// Whether it serves ranks that do not ask for it.
+// Whether it serves ranks that did not ask for it.
 Status Node::agreeUnasked(const std::vector<NodeCard> &cards) const {
   if (sharers_ > 1)
     return refuse("ranks share a GPU");
@@ -199,7 +199,7 @@ Status Node::connect(const std::vector<NodeCard> &cards, const std::string &secr
 }
 
 Node::~Node() {
-  // What peers still have on their GPUs ends soon after a failure, and has ended otherwise.
+  // Peers' work on their GPUs ends soon after a failure, and has ended otherwise.
   if (links_) {
     dl::CudaScope scope(gpu_->cuda(), gpu_->context());
     (void)gpu_->cuda().contextSynchronize();
@@ -210,7 +210,7 @@ Node::~Node() {
     memory.windows.clear();
     spare_.push_back(std::move(memory.block));
   }
-  // Other ranks of this process may still be at work.
+  // Other ranks of this process may still be working.
   std::lock_guard<std::mutex> lock(shared_->mutex);
   for (std::vector<Block> *blocks : {&chunks_, &spare_})
     for (Block &block : *blocks)
@@ -234,14 +234,14 @@ Status Node::share(const Block &block, const std::vector<int> &peers) {
 
 void Node::decline(int peer, const Export &exported) {
   if (exported.sharing == Sharing::Vmm && links_)
-    (void)links_->take(peer, exported.id, timeoutUs_); // where none comes, none is kept
+    (void)links_->take(peer, exported.id, timeoutUs_); // if none comes, none is kept
 }
 
-// With room for a slice of so many bytes, and for more if the GPU has it. Each rank's chunks are
-// its own: peers are told of a slice where it is, and how large its chunk.
+// Adds a chunk with room for a slice of `bytes` bytes, and for more if the GPU has it. Each rank's
+// chunks are its own: peers are told where a slice is, and how large its chunk is.
 Status Node::addChunk(int64_t bytes) {
   const int64_t least = Pool::rounded(bytes);
-  // Unasked it takes no more than the one group needs that it is for.
+  // If it serves unasked, it allocates no more than its one group needs.
   const int64_t usual = card_.demand == Demand::ByDefault ? 0 : envInt(EnvVar::DirectPoolBytes);
   int64_t chunk = std::max(least, usual);
   Result<Block> made = make(chunk);
@@ -258,7 +258,7 @@ Status Node::addChunk(int64_t bytes) {
   std::vector<int> all(static_cast<size_t>(size_));
   std::iota(all.begin(), all.end(), 0);
   COLL_RETURN_IF_ERROR(share(*made, all));
-  pool_.addChunk(made->exported().bytes); // as the driver rounds it
+  pool_.addChunk(made->exported().bytes); // rounded by the driver
   chunks_.push_back(made.take());
   return {};
 }
@@ -338,7 +338,7 @@ void Node::giveMemory(Memory memory) {
     spare_.push_back(std::move(memory.block));
 }
 
-// None but of a VMM block.
+// There is none unless it is a VMM block.
 Result<net::Fd> Node::descriptorOf(int peer, const Export &exported) {
   if (exported.sharing != Sharing::Vmm)
     return net::Fd();

@@ -1,9 +1,9 @@
 // node.h - one rank among the ranks of its node: what they tell each other at the start, the
 // pool of its memory, and the memory of its peers.
 //
-// Start: each rank makes its card; all cards go to all; agree() says, the same on every rank,
-// how memory is shared, or why not; connect() joins the processes; and then memory is made
-// and opened as it is needed. Belongs to the rank's thread.
+// Start: each rank makes its card; all cards go to all; agree() says, the same on every rank, how
+// memory is shared, or why not; connect() joins the processes; then memory is allocated and opened
+// as it is needed. Belongs to the rank's thread.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_NODE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_NODE_H
@@ -30,9 +30,9 @@ using gpu::Window;
 // Plain bytes.
 struct NodeCard {
   char host[64] = {};  // for messages
-  char boot[40] = {};  // of the kernel: the same on one node only
+  char boot[40] = {};  // boot id of the kernel: the same on one node only
   char gpu[24] = {};   // "0000:1b:00.0"
-  char net[32] = {};   // the name space of the socket
+  char net[32] = {};   // name space of the socket
   char links[32] = {}; // name of the socket; empty in one process
   int32_t process = 0;
   int32_t hasVmm = 0;
@@ -42,17 +42,17 @@ struct NodeCard {
   char why[160] = {};
 };
 
-// Where a slice of a rank's pool is; for its peers.
+// The place of a slice in a rank's pool, for its peers.
 struct SliceId {
   Export chunk;
   int64_t offset = 0;
 };
 
-// What the ranks of a process have in common.
+// What the ranks of a process share.
 struct Shared {
   Alarm alarm;
   std::mutex mutex;
-  std::vector<Block> kept; // of ranks that have ended, for those that have not
+  std::vector<Block> kept; // blocks of ranks that have ended, for those that have not
 };
 
 class Node {
@@ -61,7 +61,7 @@ public:
   static Result<std::unique_ptr<Node>> open(int rank, int size, std::shared_ptr<GpuContext> gpu,
                                             bool inProcess, Demand demand,
                                             std::shared_ptr<Shared> shared);
-  // Peers do not touch this rank's memory any more when it returns, or have failed.
+  // When it returns, peers do not use this rank's memory any more, or have failed.
   ~Node();
   Node(const Node &) = delete;
   Node &operator=(const Node &) = delete;
@@ -74,7 +74,7 @@ public:
 
   int size() const { return size_; } // of the job
   Sharing sharing() const { return sharing_; }
-  // The most ranks that have one GPU together; the same on all ranks.
+  // The most ranks that share one GPU; the same on all ranks.
   int sharers() const { return sharers_; }
   Links *links() { return links_.get(); }
   const std::shared_ptr<GpuContext> &gpu() const { return gpu_; }
@@ -88,26 +88,26 @@ public:
   Result<Slice> takeSlice(int64_t bytes);
   void giveSlice(const Slice &slice) { pool_.give(slice.place); }
   Pool::Account account() const { return pool_.account(); }
-  // A peer's slice of so many bytes, as an address of this GPU.
+  // A peer's slice of `bytes` bytes, as an address of this GPU.
   Result<char *> reach(int peer, const SliceId &slice, int64_t bytes);
 
-  // Memory that peers may reach: a slice, or a block of its own, or of the user's.
+  // Memory that peers may reach: a slice, a block of its own, or the user's.
   struct Memory {
-    int64_t bytes = 0; // as asked for
+    int64_t bytes = 0; // as requested
     std::optional<Slice> slice;
     Block block;
     bool isUsers = false;
-    std::vector<Window> windows; // on the peers' blocks that go with it
+    std::vector<Window> windows; // on the peers' blocks that belong to it
     char *data() const { return slice ? slice->data : block.data(); }
     SliceId id() const { return slice ? slice->id : SliceId{block.exported(), 0}; }
   };
-  // A slice where it is small, whatever the peers; else a block, whose descriptor they get.
+  // A slice if it is small; else a block, whose descriptor the peers get.
   Result<Memory> takeMemory(int64_t bytes, const std::vector<int> &peers);
-  // Nobody uses it any more, though peers may have windows on it.
+  // The memory is not used any more, though peers may have windows on it.
   void giveMemory(Memory memory);
-  // Instead, where this GPU may still be at it: kept until the end.
+  // Instead of giveMemory(), if this GPU may still use it: kept until the end.
   void retire(Memory memory) { retired_.push_back(std::move(memory)); }
-  // A peer's block.
+  // Opens a peer's block.
   Result<Window> open(int peer, const Export &exported);
   // Instead of open(): a descriptor that is kept would keep the memory, too.
   void decline(int peer, const Export &exported);
@@ -134,11 +134,11 @@ private:
   std::unique_ptr<Links> links_;
   Pool pool_;
   uint64_t nextId_ = 0;
-  // Of the pool; to be used again, as CUDA IPC wants a block to outlive the peers' windows, and
-  // peer access their calls.
+  // Blocks of the pool. They are reused, because with CUDA IPC a block has to outlive the peers'
+  // windows, and with peer access their calls.
   std::vector<Block> chunks_, spare_;
   std::vector<Memory> retired_;
-  // A peer's chunk. The descriptor comes once, and stays until it is mapped.
+  // A peer's chunk. The descriptor arrives once, and is kept until it is mapped.
   struct PeerChunk {
     Window window;
     net::Fd descriptor;

@@ -1,5 +1,5 @@
-// platform.h - the driver and the kernels that backend direct works with. Tests put fakes in
-// their place.
+// platform.h - the driver and the kernels that backend direct uses. Tests replace them by
+// fakes.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_PLATFORM_H
 #define COLL_RUNTIME_BACKEND_DIRECT_PLATFORM_H
@@ -11,7 +11,7 @@
 
 namespace coll::rt::direct {
 
-// As the launchers of runtime/kernels that have these names, and may be put in their place.
+// The launchers of runtime/kernels with these names, which tests may replace.
 struct PeerKernels {
   using Group = kernels::PeerGroup;
   using Reduce = Status (*)(const Group &, const kernels::ReduceArgs &, void *stream);
@@ -40,11 +40,11 @@ struct Platform {
   PeerKernels kernels;
   kernels::WorkspaceSizes sizes = kernels::defaultWorkspaceSizes();
   kernels::PeerTuning tuning;
-  uint32_t maxBlocks = 0; // as PeerGroup::maxBlocks; 0: what a rank's share of its GPU takes
+  uint32_t maxBlocks = 0; // see PeerGroup::maxBlocks; 0: a rank's share of its GPU
 };
 
-// The machine's own, or what a test has set. kCollUnsupported, with the reason, where there
-// is no GPU or the kernels were not built. Any thread.
+// The machine's, or a test's. kCollUnsupported, with the reason, if there is no GPU or the kernels
+// were not built. Any thread may call it.
 Result<Platform> platform();
 
 // Replaces the platform while the object lives; no backend may be alive when it begins or

@@ -1,8 +1,8 @@
-// pool.h - one rank's GPU memory for workspaces and small symmetric memory, shared out to its
+// pool.h - one rank's GPU memory for workspaces and small symmetric memory, divided among its
 // groups.
 //
-// Memory comes in chunks that peers open whole; a group gets a slice of one. Belongs to the
-// rank's thread.
+// Memory is allocated in chunks, which peers open completely; a group gets a slice of one. Belongs
+// to the rank's thread.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_POOL_H
 #define COLL_RUNTIME_BACKEND_DIRECT_POOL_H
@@ -14,11 +14,11 @@
 
 namespace coll::rt::direct {
 
-// Which bytes of which chunks are in use. Slices are aligned to kAlignment.
+// Records which bytes of which chunks are in use. Slices are aligned to kAlignment.
 class Pool {
 public:
   static constexpr int64_t kAlignment = 4096;
-  // What a slice of so many bytes takes.
+  // The size that a slice of `bytes` bytes occupies.
   static int64_t rounded(int64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
@@ -32,9 +32,9 @@ public:
     int64_t bytes = 0, used = 0;
   };
 
-  // The number of the chunk.
+  // Returns the number of the chunk.
   int addChunk(int64_t bytes);
-  // The first place that is large enough; none: a chunk is to be added.
+  // The first place that is large enough; none if a chunk has to be added.
   std::optional<Slice> take(int64_t bytes);
   void give(const Slice &slice);
   Account account() const;

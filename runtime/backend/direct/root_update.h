@@ -1,8 +1,9 @@
 // root_update.h - an optimizer's step on a group, communication included, as a call of backend
 // direct.
 //
-// A RootUpdate is one rank's part: who updates what (the plan), the optimizer, and its state in
-// GPU memory, for the parameters whose root this rank is. Made once, then called in every step:
+// A RootUpdate is one rank's part: the plan of who updates what, the optimizer, and its state in
+// GPU memory for the parameters whose root this rank is. It is created once, then called in every
+// step:
 //
 //   auto plan = kernels::planShards(count, ranks).take();
 //   RootUpdateOptions options;
@@ -17,15 +18,15 @@
 //
 // What a step computes, and to which bits: kernels/root_update/root_update.h. Gradients are any
 // memory of the GPU. Parameters are memory that the group knows (Communicator::allocate,
-// registerMemory), at the same place of it on all members: every root writes into everybody's. A
-// call is a launch on the stream and may be captured; what setStep() puts on the stream before a
-// replay, the replay reads.
+// registerMemory), at the same place of it on all members: every root writes into the memory of all
+// members. A call is a launch on the stream and may be captured; what setStep() puts on the stream
+// before a replay, the replay reads.
 //
 // Members whose plans, types, optimizers or constants differ get kCollMismatch. As with any call,
 // a peer that fails or does not come ends it within the deadline; parameters and state are then
 // undefined, so restore both.
 //
-// Threads: as the communicator's, on the rank's thread.
+// Threads: it belongs to the rank's thread, like the communicator.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_ROOT_UPDATE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_ROOT_UPDATE_H
@@ -39,12 +40,12 @@
 
 namespace coll::rt::direct {
 
-// An optimizer of one's own, compiled in a .cu file: `launch` is a launchRootUpdateAs
+// A user's optimizer, compiled in a .cu file: `launch` is a launchRootUpdateAs
 // (kernels/root_update/launch.cuh) with its constants.
 struct OwnOptimizer {
   std::string name;
   int numSlots = 0;
-  uint64_t mark = 0; // equal where two members' kinds and constants are
+  uint64_t mark = 0; // equal if two members' kinds and constants are
   std::function<Status(const kernels::PeerGroup &, const kernels::RootUpdate &, void *stream)>
       launch; // null: there is none
 };
@@ -56,33 +57,33 @@ struct RootUpdateOptions {
   CollDtype gradientType = kCollF32;             // kCollF32 or kCollBf16
   CollDtype parameterType = kCollF32;            // kCollF32 or kCollBf16
   kernels::AnyOptimizer optimizer = kernels::AdamW{};
-  OwnOptimizer own; // instead
+  OwnOptimizer own; // used instead of `optimizer`
   bool mean = true; // of the gradients; else their sum
 };
 
 class RootUpdate final : public RootUpdateSpec {
 public:
-  // For this member of the group, whose GPU has this number. State is 0, a master copy, too: see
-  // writeState(). Allocates GPU memory, and waits for the GPU; no member waits for another one.
-  // kCollInvalidCall: the options; kCollUnsupported: there are no GPU kernels here.
+  // For this member of the group, whose GPU has this number. The state is 0, including a master
+  // copy: see writeState(). Allocates GPU memory and waits for the GPU; no member waits for
+  // another. kCollInvalidCall: the options; kCollUnsupported: there are no GPU kernels here.
   static Result<std::unique_ptr<RootUpdate>> create(const Communicator &group, int gpu,
                                                     const RootUpdateOptions &options);
   ~RootUpdate() override;
   RootUpdate(const RootUpdate &) = delete;
   RootUpdate &operator=(const RootUpdate &) = delete;
 
-  // `stream` as Call::stream has it. The update outlives the call, and graphs that captured it.
+  // `stream`: see Call::stream. The update outlives the call, and graphs that captured it.
   Call call(const void *gradients, void *parameters, void *stream) const;
-  // What calls see that come later on the stream; in a capture, too. Without a stream (null), what
-  // calls see that are made after it has returned.
+  // Sets what later calls on the stream read, also during a capture. Without a stream (null), calls
+  // read it that are made after it has returned.
   Status setStep(const kernels::UpdateStep &step, void *stream);
 
-  // A piece of state: the master copy, or the optimizer's slot k from 0 on.
+  // A part of the state: the master copy, or the optimizer's slot k from 0 on.
   enum State : int { kMaster = -1 };
-  // To and from an array of the host that is indexed as the parameters are, for the parameters
-  // whose root this rank is; the rest of it is not touched. So a checkpoint is each rank's part of
-  // one array, and a master copy begins as the parameters in f32. They come after what is on the
-  // stream, if there is one, and return when they are done.
+  // Copies to and from an array of the host that is indexed like the parameters, for the parameters
+  // whose root this rank is; the rest of the array is not accessed. So a checkpoint consists of
+  // each rank's part of one array, and a master copy is initialised with the parameters in f32. The
+  // copies follow the work on the stream, if there is one, and are done on return.
   Status writeState(int state, const float *values, void *stream);
   Status readState(int state, float *values, void *stream) const;
   int numSlots() const;
@@ -92,8 +93,8 @@ public:
   const char *optimizer() const override { return name_.c_str(); }
   uint64_t mark() const override { return mark_; }
 
-  // What is the backend's: why it does not go with such a call of such a member, or ok; the
-  // launch, without buffers; the optimizer.
+  // For the backend: why it does not fit such a call of such a member, or ok; the launch, without
+  // buffers; the optimizer.
   Status takes(const Call &call, int size, int position, int gpu) const;
   const kernels::RootUpdate &arguments() const { return arguments_; }
   const kernels::AnyOptimizer &given() const { return options_.optimizer; }
@@ -108,7 +109,7 @@ private:
   dl::CudaStream streamOr(void *stream) const;
   Status wait(dl::CudaStream stream) const;
   Result<char *> stateOf(int state) const;
-  // What the GPU copies is in pinned memory; both wait for it.
+  // The GPU copies from and to pinned memory; both functions wait for it.
   Status copyIn(char *to, const void *from, uint64_t bytes, dl::CudaStream stream) const;
   Status copyOut(void *to, const char *from, uint64_t bytes, dl::CudaStream stream) const;
   // move(address of the GPU, index of the first parameter, bytes) for each span of this root.
@@ -122,7 +123,7 @@ private:
   const std::string name_;
   const uint64_t mark_;
   kernels::RootUpdate arguments_;
-  dl::CudaStream stream_ = nullptr; // for what comes without one
+  dl::CudaStream stream_ = nullptr; // for work without a stream of the caller
   dl::GpuMemory staging_, spans_, step_, master_, slots_[kernels::kMaxOptimizerSlots];
 };
 

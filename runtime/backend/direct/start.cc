@@ -23,10 +23,10 @@ public:
   Met run();
 
 private:
-  // What the local ranks have becomes what all ranks have.
+  // All-gathers what the local ranks have to all ranks.
   template <typename T>
   Status exchange(std::vector<T> &values);
-  // Goes on where every rank has been successful.
+  // Succeeds only if every rank has succeeded.
   Status agreeOn(const std::vector<Status> &local);
   Status open(Start &start, const std::shared_ptr<Shared> &shared, std::unique_ptr<Node> &node);
   int gpuOf(int rank, int gpus) const;
@@ -121,8 +121,8 @@ LaneOptions Meeting::laneOptions(const gpu::Gpu &gpu, const Node &node) const {
   return lane;
 }
 
-// Connects the group of all ranks, the largest. This proves that its memory can be had and
-// reached, and that the kernels run on these GPUs.
+// Connects the group of all ranks, the largest one. This proves that its memory can be allocated
+// and reached, and that the kernels run on these GPUs.
 Status Meeting::connectWorld() {
   std::vector<Status> found(ranks_.size());
   std::vector<gpu::Identity> identities(ranks_.size());

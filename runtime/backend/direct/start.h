@@ -1,5 +1,5 @@
-// start.h - how the ranks of a node come together: each step ends with what all ranks have found,
-// so that all go on, or none.
+// start.h - connects the ranks of a node: each step ends with an exchange of what all ranks have
+// found, so that all continue, or none.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_START_H
 #define COLL_RUNTIME_BACKEND_DIRECT_START_H
@@ -13,7 +13,7 @@
 
 namespace coll::rt::direct {
 
-// A rank of this process on its way to an endpoint.
+// A rank of this process that is being connected.
 struct Start {
   int rank = 0;
   std::unique_ptr<Endpoint> below;
@@ -25,8 +25,8 @@ struct Met {
   Status failure; // of this process alone: the job cannot go on
   Status refusal; // the same on all ranks
 };
-// Fills gpu and engine of all ranks of this process; the group of all ranks is connected. Blocks.
-// Also a rank without a platform, or without a demand, comes, so that the others learn of it.
+// Fills gpu and engine of all ranks of this process; the group of all ranks is connected. Blocks. A
+// rank without a platform, or without a demand, calls it too, so that the others learn of it.
 Met meet(const Result<Platform> &platform, const BackendOptions &options, Demand demand,
          std::vector<Start> &ranks);
 

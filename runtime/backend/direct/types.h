@@ -1,4 +1,4 @@
-// types.h - what the kernels take.
+// types.h - the calls that the kernels support.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_TYPES_H
 #define COLL_RUNTIME_BACKEND_DIRECT_TYPES_H
@@ -7,7 +7,7 @@
 
 namespace coll::rt::direct {
 
-// What Backend::supports says.
+// The answer of Backend::supports.
 Status supports(const Call &call);
 
 } // namespace coll::rt::direct

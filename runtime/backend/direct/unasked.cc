@@ -7,14 +7,14 @@ namespace coll::rt::direct {
 
 namespace {
 
-// An H100 or H200: the small kernels leave room on so many multiprocessors.
+// An H100 or H200: the small kernels leave room on this many multiprocessors.
 constexpr int kMajor = 9, kMinor = 0, kMultiprocessors = 132;
 // Packets of both hops from all members, twice what the largest of these calls needs.
 constexpr uint64_t kPacketArea = 2 << 20, kRingBytes = 64 << 10;
 
 Status isTimed(const dl::Cuda &cuda, int gpu) {
   int major = 0, minor = 0, multiprocessors = 0;
-  // What the driver does not tell stays 0.
+  // An attribute that the driver does not report stays 0.
   (void)cuda.deviceGetAttribute(&major, dl::kCudaComputeMajor, gpu);
   (void)cuda.deviceGetAttribute(&minor, dl::kCudaComputeMinor, gpu);
   (void)cuda.deviceGetAttribute(&multiprocessors, dl::kCudaMultiprocessors, gpu);

@@ -1,5 +1,5 @@
-// unasked.h - whom direct serves under backend auto where no table of routes asks for it: ranks on
-// GPUs that its times were taken on, connected as those were; and with how much memory.
+// unasked.h - which ranks direct serves under backend auto if no table of routes names it: ranks on
+// GPUs of the kinds that were measured, connected like those; and how much memory it allocates.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_UNASKED_H
 #define COLL_RUNTIME_BACKEND_DIRECT_UNASKED_H
@@ -9,13 +9,14 @@
 
 namespace coll::rt::direct {
 
-// Ranks of a job: more have not been timed.
+// The largest number of ranks in a job; more have not been measured.
 inline constexpr int kMostUnasked = 4;
 
-// Why ranks on these two GPUs, which this process sees, are not served, or ok. One twice: a rank.
+// Why ranks on these two GPUs, which this process sees, are not served, or ok. Twice the same GPU
+// stands for one rank.
 Status servesUnasked(const dl::Cuda &cuda, int gpu, int peer);
 
-// Of the group of all ranks: for small calls, which go in packets. Not larger than `most`.
+// Sizes for the group of all ranks and small calls, which go in packets. At most `most`.
 kernels::WorkspaceSizes unaskedSizes(kernels::WorkspaceSizes most);
 
 } // namespace coll::rt::direct

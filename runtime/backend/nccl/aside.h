@@ -1,5 +1,5 @@
-// aside.h - a call of NCCL that may wait for other members as long as it likes, on a thread of
-// its own.
+// aside.h - a call of NCCL that may wait for other members without limit, on a thread of its
+// own.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_ASIDE_H
 #define COLL_RUNTIME_BACKEND_NCCL_ASIDE_H
@@ -17,17 +17,17 @@ namespace coll::rt::nccl {
 // Belongs to one thread.
 class Aside {
 public:
-  // `body` owns, or knows to live on, all that it uses: if it never returns, its thread is left
-  // behind.
+  // `body` owns everything that it uses, or uses what lives on: if it never returns, its thread is
+  // left behind.
   explicit Aside(std::function<Status()> body);
   ~Aside();
   Aside(const Aside &) = delete;
   Aside &operator=(const Aside &) = delete;
 
   bool done() const { return state_->done.load(std::memory_order_acquire); }
-  // Whether it is done within that time.
+  // Waits; whether it is done within that time.
   bool waitUs(int64_t us) const;
-  // Once it is done.
+  // Only once it is done.
   Status take() { return std::move(state_->outcome); }
 
 private:
@@ -39,11 +39,11 @@ private:
   std::thread thread_;
 };
 
-// Ends of communicators, each of which waits for those of the other members, in whatever order
-// they come. Belongs to one thread.
+// Destroys communicators, each of which waits for those of the other members, in any order. Belongs
+// to one thread.
 class Endings {
 public:
-  // Waits for them, for a bounded time; a member that ends much later is not waited for.
+  // Waits for them for a bounded time; a member that ends much later is not waited for.
   ~Endings();
   void add(std::function<Status()> body) {
     all_.push_back(std::make_unique<Aside>(std::move(body)));

@@ -9,7 +9,7 @@ namespace coll::rt::nccl {
 
 namespace {
 
-// Memory that NCCL knows: a user's buffer, or one of its own, symmetric on all members where
+// Memory that is registered with NCCL: a user's buffer, or NCCL's own, symmetric on all members if
 // the library has windows.
 class NcclRegistration final : public Registration {
 public:
@@ -37,7 +37,7 @@ public:
     allocated_ = true;
     return {};
   }
-  // Waits for the other members, so not on this thread.
+  // Waits for the other members, so it runs on another thread.
   Status makeWindow(gpu::GpuEndpoint &endpoint, gpu::Group &group) {
     auto window = std::make_shared<dl::NcclWindow>(nullptr);
     lane_.runAside(
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  // A killed communicator has forgotten it all.
+  // An aborted communicator has already deregistered everything.
   void forget() {
     if (isKnown_)
       lane_.memoryChanges(/*isKnown=*/false);
@@ -80,7 +80,7 @@ private:
     return {};
   }
 
-  const std::weak_ptr<const void> engine_; // with which the lane goes
+  const std::weak_ptr<const void> engine_; // expires with the lane
   const dl::Cuda &cuda_;
   const std::shared_ptr<dl::GpuContext> context_;
   const dl::Nccl &nccl_;
@@ -130,7 +130,7 @@ Result<std::unique_ptr<Registration>> NcclEngine::allocate(gpu::GpuEndpoint &end
   gpu::Gpu::Scope scope(gpu);
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
   auto made = std::make_unique<NcclRegistration>(life(), gpu, nccl_, laneOf(group));
-  // Who has no memory does not come to make the window, for which NCCL would wait.
+  // A member without memory does not join the making of the window, which NCCL would wait for.
   const Status taken = bytes < 0
                            ? Status::invalid("no buffer has " + std::to_string(bytes) + " bytes")
                            : made->allocate(bytes);

@@ -1,5 +1,5 @@
-// engine.h - NCCL as what moves the data of a rank. Threads as backend/gpu/engine.h says; the
-// library outlives it.
+// engine.h - NCCL as the engine of a rank. Threads: see backend/gpu/engine.h. The library outlives
+// it.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_ENGINE_H
 #define COLL_RUNTIME_BACKEND_NCCL_ENGINE_H
@@ -21,7 +21,7 @@ public:
   Result<std::unique_ptr<Registration>> allocate(gpu::GpuEndpoint &endpoint, gpu::Group &group,
                                                  int64_t bytes) override;
 
-  // Of a group whose lanes such an engine makes.
+  // The lane of a group of such an engine.
   static NcclLane &laneOf(gpu::Group &group) { return static_cast<NcclLane &>(*group.lane); }
 
 private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kScalarInHostMemory = 1; // ncclScalarHostImmediate
 
-// The number as an element of the type, for NCCL to read.
+// A number as an element of the type, for NCCL to read.
 struct Scalar {
   Scalar(double value, CollDtype dtype) {
     float single = static_cast<float>(value);

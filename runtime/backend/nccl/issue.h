@@ -1,4 +1,4 @@
-// issue.h - hands the steps of a call to NCCL.
+// issue.h - issues the steps of a call to NCCL.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_ISSUE_H
 #define COLL_RUNTIME_BACKEND_NCCL_ISSUE_H
@@ -8,8 +8,8 @@
 
 namespace coll::rt::nccl {
 
-// Any thread, with the GPU current; nobody else may use the communicator meanwhile. `size`: its
-// members.
+// Any thread may call it, with the GPU current; no other thread may use the communicator meanwhile.
+// `size`: its members.
 Status issueSteps(const dl::Nccl &nccl, dl::NcclComm comm, int size, const Call &call,
                   const Plan &plan, dl::CudaStream stream);
 

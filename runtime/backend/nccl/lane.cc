@@ -10,7 +10,7 @@ namespace coll::rt::nccl {
 
 namespace {
 
-// How long a call aside may take to return once its communicator is told to end.
+// How long a call in `aside` may take to return after its communicator was aborted.
 constexpr int64_t kAbortUs = 5'000'000;
 constexpr size_t kMostWarm = 4096;
 
@@ -22,12 +22,12 @@ NcclLane::NcclLane(gpu::Gpu &gpu, const dl::Nccl &nccl, std::shared_ptr<Endings>
       blocks_(envInt(EnvVar::NcclBlocking) != 0), ends_(std::move(ends)) {}
 
 NcclLane::~NcclLane() {
-  parent_ = nullptr; // its end may have come
+  parent_ = nullptr; // it may already be destroyed
   if (!killed_ && (aside_ || (base_ && !comm_)))
-    kill(); // nobody is left to wait for the call, or for what is being made
+    kill(); // no rank waits any more for the call, or for the communicator being made
   if (killed_ || !base_)
     return;
-  // Nothing is left to be done about a failure.
+  // A failure has no effect any more.
   ends_->add([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(), base = base_,
               comm = comm_ != base_ ? comm_ : nullptr] {
     dl::CudaScope scope(cuda, context->context());
@@ -105,12 +105,12 @@ bool NcclLane::needsOwnStream(const Call &call) const {
 
 bool NcclLane::isWarm(const gpu::LaneOp &op) {
   const Call &call = op.call;
-  // NCCL makes memory known to the other members when it is captured.
+  // During a capture NCCL registers memory with the other members.
   int capturing = dl::kCudaNotCapturing;
   if (call.stream && gpu_.cuda().streamIsCapturing(op.stream, &capturing) == dl::kCudaSuccess &&
       capturing != dl::kCudaNotCapturing)
     return false;
-  // A transfer's lane has one peer.
+  // A lane for transfers has one peer.
   uint64_t like =
       isTransfer(call.kind) ? static_cast<uint64_t>(call.kind) : hashOf(signatureOf(call));
   if (knownMemory_ > 0)
@@ -176,19 +176,19 @@ Status NcclLane::endAside() {
 
 //===-- the end -----------------------------------------------------------------===//
 
-// Aborting a base also tells the communicator that was split from it last (read in NCCL 2.19 to
-// 2.28: ncclComm::childAbortFlag), and that one has to exist then. So the bases come first,
-// those of which others were split before those; then what is aside and on the GPU ends, and only
-// then the communicator goes, when nobody uses it any more. One that a call does not leave is
-// left with it.
+// Aborting a base also aborts the communicator that was split from it last (NCCL 2.19 to 2.28:
+// ncclComm::childAbortFlag), which has to exist then. So the bases end first, and among them those
+// that others were split from. Then the call in `aside` and the work on the GPU end, and the
+// communicator is destroyed last, when nothing uses it. A communicator whose call does not return
+// is left behind with it.
 void NcclLane::end() {
   if (parent_)
     parent_->kill();
-  // The job is over anyway.
+  // The job is over, so the outcome does not matter.
   if (base_)
     (void)nccl_.commAbort(base_);
   if (splitting_)
-    comm_ = made_; // there or not, it is not made any more
+    comm_ = made_; // complete or not, it will not be used
   const bool isFree = !aside_ || aside_->waitUs(kAbortUs);
   if (comm_ && comm_ != base_ && isFree)
     (void)nccl_.commAbort(comm_);

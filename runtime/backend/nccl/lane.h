@@ -1,11 +1,11 @@
 // lane.h - a communicator of NCCL.
 //
-// What is made first, the base, is non-blocking: it is made in the background, within the
+// The base is created first and is non-blocking: it is created in the background, within the
 // deadline, and can be aborted at any time. NCCL starts a thread for each operation of such a
 // communicator, so operations go over one that is split from it and blocks; the split is an
-// operation of the base. An operation of a communicator that blocks waits for the other members
-// where NCCL has to connect them, which the first of its kind does: that one is put on its stream
-// aside.
+// operation of the base. An operation of a blocking communicator waits for the other members
+// if NCCL has to connect them, as the first of its kind does: `aside` puts that one on its
+// stream.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_LANE_H
 #define COLL_RUNTIME_BACKEND_NCCL_LANE_H
@@ -21,35 +21,35 @@ namespace coll::rt::nccl {
 
 class NcclLane final : public gpu::Lane {
 public:
-  // `ends` takes the end of its communicators.
+  // `ends` destroys its communicators.
   NcclLane(gpu::Gpu &gpu, const dl::Nccl &nccl, std::shared_ptr<Endings> ends,
            std::vector<int> ranks, int position);
   ~NcclLane() override;
 
   bool begun() const override { return base_ || killed_; }
   bool ready() const override { return ready_; }
-  // The first member makes the communicator's identity.
+  // The first member creates the communicator's identity.
   Status identify(gpu::Identity &mine) override;
   Status join(const std::vector<gpu::Identity> &all) override;
   Status health() override;
   bool waitsForMembers() const override { return blocks_; }
 
-  // Operations and memory go here; null until it is ready.
+  // For operations and memory; null until it is ready.
   dl::NcclComm comm() const { return comm_; }
   // Others are split from this.
   dl::NcclComm base() const { return base_; }
-  // Begins to make the communicator: all members with the same id.
+  // Starts to create the communicator: all members with the same id.
   Status join(const dl::NcclUniqueId &id);
-  // Takes a base that was split from that of `parent`, which outlives this lane's use.
+  // Adopts a base that was split from that of `parent`, which outlives this lane's use.
   void adopt(dl::NcclComm base, NcclLane &parent) {
     base_ = base;
     parent_ = &parent;
   }
 
-  // Runs a call of NCCL on this lane that waits for all members; ready() when it is done, and
-  // its failure is health()'s. `body` owns what it uses.
+  // Runs a call of NCCL on this lane that waits for all members. ready() is true when it is done;
+  // health() reports its failure. `body` owns what it uses.
   void runAside(std::function<dl::NcclResult()> body, const char *call);
-  // Calls are about to come with memory that NCCL knows, or no longer.
+  // Calls will use memory that NCCL knows from now on, or no longer.
   void memoryChanges(bool isKnown);
 
 protected:
@@ -64,7 +64,7 @@ private:
   }
   Status split();
   Status endAside();
-  // Whether NCCL has all that the operation needs, as there was one like it.
+  // Whether NCCL has everything that the operation needs, because there was one like it.
   bool isWarm(const gpu::LaneOp &op);
   Status check(dl::NcclResult result, const char *call) const {
     return dl::ncclStatus(nccl_, result, call, comm_ ? comm_ : base_);
@@ -75,12 +75,12 @@ private:
   std::shared_ptr<Endings> ends_;
   NcclLane *parent_ = nullptr;
   dl::NcclComm base_ = nullptr, comm_ = nullptr;
-  dl::NcclComm made_ = nullptr; // where a split under way puts its communicator
+  dl::NcclComm made_ = nullptr; // receives the communicator of a split in progress
   bool splitting_ = false, ready_ = false;
-  std::unique_ptr<Aside> aside_; // then the communicator is its alone
+  std::unique_ptr<Aside> aside_; // owns the communicator while it runs
   std::unordered_set<uint64_t> warm_;
-  int knownMemory_ = 0; // pieces of it
-  Plan plan_;           // of the operation on its way
+  int knownMemory_ = 0; // number of registrations
+  Plan plan_;           // of the operation that is being issued
 };
 
 } // namespace coll::rt::nccl

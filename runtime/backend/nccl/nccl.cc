@@ -54,7 +54,7 @@ private:
 
   Platform platform_;
   std::unique_ptr<Backend> control_;
-  // Where NCCL puts them, until a lane has them: outlive what they are split from.
+  // NCCL writes them here until a lane adopts them; they outlive what they are split from.
   std::deque<dl::NcclComm> splits_;
   std::vector<LocalRank> ranks_;
   bool hasFp8_ = true;
@@ -77,7 +77,7 @@ Status NcclBackend::open(const BackendOptions &options) {
   Result<int> gpus = gpuCount(platform_);
   if (!gpus)
     return gpus.status();
-  // GPUs of one job are alike.
+  // All GPUs of a job are of the same kind.
   int major = 0;
   COLL_RETURN_IF_ERROR(dl::cudaStatus(
       *platform_.cuda,
@@ -97,7 +97,7 @@ Status NcclBackend::openRank(int rank, int gpu, const BackendOptions &options) {
   Result<std::unique_ptr<Endpoint>> control = control_->endpoint(rank);
   if (!control)
     return control.status();
-  // NCCL ends communicators in the background, and still needs the context then.
+  // NCCL destroys communicators in the background, and needs the context until then.
   Result<std::unique_ptr<gpu::Gpu>> opened =
       gpu::Gpu::open(*platform_.cuda, gpu, "nccl", /*keepsContext=*/true);
   if (!opened)
@@ -130,7 +130,7 @@ Status NcclBackend::makeCommunicators(const BackendOptions &options) {
   return {};
 }
 
-// The bases end before what was split from them.
+// The bases end before the communicators that were split from them.
 void NcclBackend::giveUp(const Status &why) {
   for (LocalRank &local : ranks_)
     local.endpoint->abort(why);
@@ -144,7 +144,7 @@ void NcclBackend::giveUp(const Status &why) {
       (void)platform_.nccl->commAbort(split);
 }
 
-// Rank 0 makes it, and the control backend takes it to other processes.
+// Rank 0 creates it, and the control backend sends it to other processes.
 Result<dl::NcclUniqueId> NcclBackend::worldId(const BackendOptions &options) {
   dl::NcclUniqueId id;
   if (ranks_.front().rank == 0)
@@ -171,7 +171,7 @@ Result<dl::NcclUniqueId> NcclBackend::worldId(const BackendOptions &options) {
   return id;
 }
 
-// One thread drives several GPUs, so that NCCL has to see their calls as one group.
+// One thread drives several GPUs, so NCCL has to see their calls as one group.
 Status NcclBackend::joinWorld(const dl::NcclUniqueId &id, const std::vector<int> &world) {
   const dl::Nccl &nccl = *platform_.nccl;
   COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.groupStart(), "ncclGroupStart"));
@@ -195,7 +195,7 @@ Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> 
   const dl::Nccl &nccl = *platform_.nccl;
   const size_t first = splits_.size();
   splits_.resize(first + ranks_.size(), nullptr);
-  dl::NcclConfig config; // non-blocking, as every base
+  dl::NcclConfig config; // non-blocking, like every base
   COLL_RETURN_IF_ERROR(dl::ncclStatus(nccl, nccl.groupStart(), "ncclGroupStart"));
   Status split;
   for (size_t i = 0; i < ranks_.size() && split.ok(); ++i) {
@@ -224,8 +224,8 @@ Status NcclBackend::split(const std::vector<int> &ranks, const std::vector<int> 
   return {};
 }
 
-// Waits for the communicators of the local members of a group: for all of them at once, as each
-// may wait for the others.
+// Waits for the communicators of the local members of a group, all at once, because each may wait
+// for the others.
 Status NcclBackend::settle(const std::vector<int> &ranks, int64_t timeoutUs) {
   return await(ranks, timeoutUs, [](NcclLane &lane) -> Result<bool> {
     COLL_RETURN_IF_ERROR(lane.health());
@@ -233,7 +233,7 @@ Status NcclBackend::settle(const std::vector<int> &ranks, int64_t timeoutUs) {
   });
 }
 
-// The same for what was asked of the base of a group.
+// The same for operations on the base of a group.
 Status NcclBackend::settleBases(const std::vector<int> &ranks, int64_t timeoutUs) {
   return await(ranks, timeoutUs, [this](NcclLane &lane) -> Result<bool> {
     const dl::Nccl &nccl = *platform_.nccl;

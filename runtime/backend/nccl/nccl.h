@@ -7,10 +7,10 @@
 
 namespace coll::rt::nccl {
 
-// `control` connects the same ranks on host memory; it becomes the backend's.
+// `control` connects the same ranks on host memory; the backend takes ownership.
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
                                                std::unique_ptr<Backend> control);
-// Why it cannot be made here for so many ranks, or ok; makes nothing.
+// Why it cannot be created here for so many ranks, or ok. Creates nothing.
 Status available(const BackendOptions &options);
 
 } // namespace coll::rt::nccl

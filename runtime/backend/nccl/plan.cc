@@ -40,9 +40,9 @@ private:
     if (bytes > 0 && dst != src)
       list.push_back({dst, src, bytes, bytes, bytes, 1});
   }
-  // The source as n dense blocks: itself, or packed.
+  // The source as n dense blocks: the source itself, or a packed copy.
   const char *packed();
-  // A copy of `bytes` of the source where writing the destination would destroy it.
+  // A copy of `bytes` of the source, if writing the destination would overwrite it.
   const char *keptSource(int64_t bytes);
   // From n dense blocks to [outer][n][count].
   void unpack(const char *blocks, int64_t outer, int64_t count);
@@ -149,7 +149,7 @@ void Planner::allToAll(bool hasAllToAll) {
   if (hasAllToAll) {
     move(OpKind::AllToAll, from, to, block_, 0);
   } else {
-    // Each begins with its neighbour, so that not all send to one at once.
+    // Each member begins with its neighbour, so that not all send to one at once.
     for (int d = 0; d < n_; ++d) {
       int target = (me_ + d) % n_, source = (me_ + n_ - d) % n_;
       move(OpKind::Send, from + target * block_, nullptr, block_, target);
@@ -216,7 +216,7 @@ Plan Planner::make(bool hasAllToAll) {
     move(OpKind::Recv, nullptr, dst_, block_, 0);
     break;
   case OpKind::Init:
-  case OpKind::RootUpdate: // which supports() refuses
+  case OpKind::RootUpdate: // supports() refuses it
   case OpKind::Barrier:
     barrier();
     break;

@@ -1,4 +1,4 @@
-// platform.h - the libraries that backend nccl works with. Tests put fakes in their place.
+// platform.h - the libraries that backend nccl uses. Tests replace them by fakes.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_PLATFORM_H
 #define COLL_RUNTIME_BACKEND_NCCL_PLATFORM_H
@@ -14,8 +14,8 @@ struct Platform {
   const dl::Nccl *nccl = nullptr;
 };
 
-// The machine's own, or what a test has set. kCollUnsupported, with the reason, where there
-// is no GPU or no NCCL. Any thread.
+// The machine's libraries, or a test's. kCollUnsupported, with the reason, if there is no GPU or no
+// NCCL. Any thread may call it.
 Result<Platform> platform();
 
 // Replaces the platform while the object lives; no backend may be alive when it begins or

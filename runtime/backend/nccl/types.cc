@@ -9,7 +9,7 @@ namespace coll::rt::nccl {
 
 namespace {
 
-// Unsigned where the reduction says so.
+// Unsigned if the reduction is.
 std::optional<int> typeOf(CollDtype dtype, bool isUnsigned) {
   switch (dtype) {
   case kCollF32:

@@ -1,4 +1,4 @@
-// types.h - this project's types and reductions in NCCL's words.
+// types.h - this project's types and reductions as NCCL's.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_TYPES_H
 #define COLL_RUNTIME_BACKEND_NCCL_TYPES_H
@@ -13,11 +13,11 @@ struct Arithmetic {
   int op = 0;    // ncclRedOp_t
 };
 
-// kCollUnsupported where NCCL has no such reduction, with the reason.
+// kCollUnsupported, with the reason, if NCCL has no such reduction.
 Result<Arithmetic> arithmeticOf(CollDtype dtype, CollReduction reduction);
 
-// What Backend::supports says: all movements of all types; of the reductions what NCCL has, in its
-// own order. `hasFp8`: library and GPU reduce eight-bit floats.
+// The answer of Backend::supports: all movements of all types, and the reductions that NCCL has, in
+// its own order. `hasFp8`: library and GPU reduce 8-bit floats.
 Status supports(const Call &call, bool hasFp8);
 
 } // namespace coll::rt::nccl

@@ -1,4 +1,4 @@
-// activity.h - an operation under way on this rank.
+// activity.h - an operation in flight on this rank.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_ACTIVITY_H
 #define COLL_RUNTIME_BACKEND_NET_ACTIVITY_H
@@ -10,19 +10,19 @@
 
 namespace coll::rt::network {
 
-// Belongs to one thread at a time. One that has begun and has not ended may die only after
-// its mesh was closed: until then the transport may touch its buffers.
+// Belongs to one thread at a time. An activity that has begun and not ended may only be destroyed
+// after its mesh was closed: until then the transport may use its buffers.
 class Activity {
 public:
   virtual ~Activity() = default;
 
-  // Does some of what can be done without waiting; `moved` becomes true if that was something,
-  // and there may be more. True once the operation is complete on this rank.
+  // Does some of the work that is possible without waiting. `moved` becomes true if there was some,
+  // and there may be more. Returns true once the operation is complete on this rank.
   virtual Result<bool> advance(bool &moved) = 0;
-  // Global ranks whose messages have not come. A send that is under way names nobody: a
-  // peer that has what it waits for may leave before this side hears that its send is done.
+  // Global ranks whose messages are missing. A send in flight names no rank, because a peer that
+  // has what it needs may leave before this side learns that the send is done.
   virtual std::vector<int> waitingFor() const = 0;
-  // Equal for the members of one operation, and for no other operation; 0: not known yet.
+  // Equal for the members of one operation, and different for all others; 0: not known yet.
   virtual uint64_t key() const = 0;
 
   // After an error: the rank whose connection failed, or -1.

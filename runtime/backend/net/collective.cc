@@ -10,21 +10,21 @@ namespace coll::rt::network {
 
 namespace {
 
-// From so many members on, pairs are too many.
+// From this many members on, there are too many pairs.
 constexpr int64_t kManyMembers = 17;
 constexpr int64_t kTreeBytes = 64 << 10;
 constexpr int64_t kHalvingBytes = 256 << 10;
-// Receive buffers of one operation.
+// Limit of the receive buffers of one operation.
 constexpr int64_t kScratchBytes = 8 << 20;
 constexpr int64_t kMinSegmentBytes = 64 << 10;
 constexpr int64_t kMaxSegmentBytes = 512 << 10;
 
-// Tags of the exchange and of the schedule must not meet.
+// Keeps the tags of the exchange and of the schedule apart.
 constexpr uint64_t kScheduleTags = 64;
 
-// Whether sums may be grouped otherwise than left to right. The partial sums then travel in
-// the elements' type, which is too narrow where the call asks for f32, and always in 8 bits;
-// no half is divided, for an average, once it has been rounded.
+// Whether sums may be grouped otherwise than from left to right. Partial sums then travel in the
+// elements' type, which is too narrow if the call asks for f32, and always in 8 bits; and half of
+// an average cannot be divided once it has been rounded.
 bool mayRegroup(const Call &call) {
   if (!isFloat(call.dtype))
     return true;
@@ -134,8 +134,8 @@ void Collective::applySmall() {
 
 //===-- large operations --------------------------------------------------------===//
 
-// The source as dense blocks, and safe from what arrives: a copy where its rows interleave
-// the blocks, or where it is the destination.
+// The source as dense blocks that arriving data does not overwrite: a copy if its rows interleave
+// the blocks, or if it is the destination.
 Result<const char *> Collective::stagedSource(int64_t outer, int64_t blocks) {
   const char *src = static_cast<const char *>(call_.src);
   bool interleaves = outer > 1 && blocks > 1;

@@ -1,5 +1,5 @@
-// collective.h - one collective on one rank: the exchange of calls, then, where there is
-// more data than fits into it, a schedule.
+// collective.h - one collective on one rank: the exchange of calls, then a schedule if the data
+// does not fit into the exchange.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_COLLECTIVE_H
 #define COLL_RUNTIME_BACKEND_NET_COLLECTIVE_H
@@ -12,22 +12,22 @@
 
 namespace coll::rt::network {
 
-// What the algorithm is, for a choice or Auto; the choice holds where the operation has
-// that algorithm and may use it.
+// The algorithm for a choice, or for Auto. The choice is used if the operation has that algorithm
+// and may use it.
 Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice);
 
 struct CollectiveOptions {
   Algorithm algorithm = Algorithm::Auto;
-  // Contributions that together have no more travel with the exchange.
+  // Contributions that together are at most this large travel with the exchange.
   int64_t exchangeBytes = 14 << 10;
 };
 
-// Whether all contributions travel with the exchange, or there is nobody to talk to.
+// Whether all contributions travel with the exchange, or there is no other member.
 bool isSmall(const Call &call, int64_t n, const CollectiveOptions &options);
 
 class Collective final : public Activity {
 public:
-  // `number` is the call's in its group `ranks`. Everything outlives the collective.
+  // `number` is the call's in its group `ranks`. All arguments outlive the collective.
   Collective(Mesh &mesh, Mover &mover, const std::vector<int> &ranks, int me, uint64_t number,
              const Call &call, const CollectiveOptions &options);
 

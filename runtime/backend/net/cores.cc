@@ -9,7 +9,7 @@ namespace coll::rt::network {
 
 namespace {
 
-// An identifier of a boot, in text, and as many processors as the kernel knows.
+// The text of a boot id, and as many processors as the kernel knows.
 constexpr size_t kMaxMachineBytes = 64;
 constexpr size_t kMaxProcessorBytes = 1024;
 

@@ -1,4 +1,4 @@
-// cores.h - how many cores a rank has to itself, which decides who moves its messages.
+// cores.h - how many cores a rank has to itself, which decides which thread moves its messages.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_CORES_H
 #define COLL_RUNTIME_BACKEND_NET_CORES_H
@@ -11,22 +11,22 @@
 
 namespace coll::rt::network {
 
-// With so few, a thread beside the one that waits would only take its place.
+// With at most this many, a thread beside the one that waits would only compete with it.
 inline constexpr double kFewCores = 2;
 
-// Where a process runs: its machine, and the processors that it may use, a bit each.
+// The place of a process: its machine, and a bit for each processor that it may use.
 struct Seat {
-  std::string machine; // empty: unknown, so unlike any other
+  std::string machine; // empty: unknown, so different from any other
   std::vector<uint8_t> processors;
 };
 
 Seat ownSeat();
 std::string encode(const Seat &seat);
-// Nullopt where a peer sent something else.
+// Nullopt if a peer sent something else.
 std::optional<Seat> decodeSeat(std::string_view bytes);
 
-// The cores that a rank has to itself: of a processor that several ranks of its machine may
-// use, each has an equal share. 0 where its own seat names no processor.
+// The cores that a rank has to itself: each processor is divided equally among the ranks of its
+// machine that may use it. 0 if its own seat names no processor.
 double coresOf(const std::vector<Seat> &seats, size_t rank);
 inline bool areFew(double cores) { return cores > 0 && cores <= kFewCores; }
 

@@ -1,4 +1,4 @@
-// What a rank says when it gives up.
+// The message of a rank that gives up.
 
 #include "runtime/backend/net/endpoint.h"
 
@@ -29,7 +29,7 @@ Status NetEndpoint::abortedStatus(const NetRequest &request) {
   return {kCollAborted, place(request) + ": given up because of a failure: " + cause_.toString()};
 }
 
-// What an activity failed with, in the user's words.
+// The failure of an activity, in the user's words.
 Status NetEndpoint::failureOf(const NetRequest &request, const Status &failure) {
   switch (failure.code()) {
   case kCollLink:
@@ -45,7 +45,7 @@ Status NetEndpoint::failureOf(const NetRequest &request, const Status &failure) 
   }
 }
 
-// The first operation that waits for a rank which has left; null: none does.
+// The first operation that waits for a rank which has left; null if there is none.
 NetRequest *NetEndpoint::missesPeer(Status &why) {
   for (NetRequest *pending : pending_) {
     if (!pending->activity)

@@ -12,11 +12,11 @@ namespace coll::rt::network {
 
 namespace {
 
-// Collectives of a group, and transfers with a peer, that are under way at once. Together
-// they leave room among the requests of a connection.
+// Collectives of a group, and transfers with a peer, in flight at once. Together they leave room
+// among the requests of a connection.
 constexpr int kMaxActive = 8;
 constexpr int kMaxTransfers = 64;
-// Between two looks for what others have told: each costs a system call per peer.
+// Polls between two looks for control messages: each look costs a system call per peer.
 constexpr int kPollsPerLook = 8;
 
 } // namespace
@@ -105,7 +105,7 @@ Status NetEndpoint::wait(Request *request) {
 
 //===-- turns -------------------------------------------------------------------===//
 
-// The progress thread lets go after each step, and does not begin another where a turn is wanted.
+// The progress thread lets go after each step, and begins no other while a turn is wanted.
 NetEndpoint::Turn::Turn(NetEndpoint &endpoint)
     : endpoint_(endpoint), lock_(endpoint.mutex_, std::try_to_lock) {
   if (lock_)
@@ -139,7 +139,7 @@ Progress::Driven::Found NetEndpoint::look() {
 
 //===-- beginning ---------------------------------------------------------------===//
 
-// Not in a turn: what was started before moves on while the call's stream is waited for.
+// Not in a turn: earlier operations progress while it waits for the call's stream.
 Status NetEndpoint::prepare(const NetRequest &request) {
   if (request.call.kind == OpKind::RootUpdate)
     return {kCollUnsupported, place(request) + ": backend net makes no root updates"};
@@ -215,7 +215,7 @@ Result<std::unique_ptr<Activity>> NetEndpoint::makeActivity(NetRequest &request)
                             [&](const Call &onHost) { return make(*mover_, onHost); });
 }
 
-// The other half, if it has begun, completes both.
+// The other half completes both, if it was started.
 Status NetEndpoint::beginToItself(NetRequest &request) {
   const Call &mine = request.call;
   for (NetRequest *other : pending_) {
@@ -275,7 +275,7 @@ bool NetEndpoint::advanceAll() {
     NetRequest *request = pending_[i];
     moved |= advance(*request);
     if (i < pending_.size() && pending_[i] == request)
-      ++i; // it is still there
+      ++i; // it is still in flight
   }
   return moved;
 }
@@ -317,7 +317,7 @@ bool NetEndpoint::poll(NetRequest *waited) {
   return moved || pending_.empty();
 }
 
-// Where the progress thread is at work, that moves on what is in flight.
+// While the progress thread is at work, it advances what is in flight.
 bool NetEndpoint::test(Request *request) {
   auto *own = static_cast<NetRequest *>(request);
   if (own->stage == NetRequest::Stage::Finished)
@@ -341,7 +341,7 @@ void NetEndpoint::waitFor(NetRequest &request) {
   }
 }
 
-// A peer that is gone without a word is known by its connection.
+// The end of the connection shows that a peer has ended without a message.
 Status NetEndpoint::health() {
   Turn turn(*this);
   if (!aborted())
@@ -363,8 +363,8 @@ void NetEndpoint::lookForAborts() {
 
 //===-- failing -----------------------------------------------------------------===//
 
-// The first cause stands, and goes on to everyone: a rank that has heard of it may close
-// its connections, which others must not take for the cause.
+// The first cause is kept and sent to every rank: a rank that has received it may close its
+// connections, which others must not take for the cause.
 void NetEndpoint::abortJob(const Status &cause, uint64_t key) {
   {
     std::lock_guard<std::mutex> lock(causeMutex_);
@@ -379,19 +379,19 @@ void NetEndpoint::abortJob(const Status &cause, uint64_t key) {
 }
 
 void NetEndpoint::fail(NetRequest &request, const Status &failure) {
-  // Someone else's report, if there is one, tells more than a connection that ended.
+  // Another rank's report, if there is one, says more than a connection that ended.
   if (failure.code() == kCollPeer)
     lookForAborts();
   bool isFirst = !aborted();
   abortJob(failure, request.activity ? request.activity->key() : 0);
-  close(); // before the request lets go of its buffers
+  close(); // before the request releases its buffers
   if (isFirst)
     end(request, failure);
   cancelAll();
 }
 
-// Only closing takes the buffers back from the transport, and only an idle kernel fills no page of
-// the bounce pool that then is another's.
+// Only closing takes the buffers back from the transport. Drain first: until it is idle, the kernel
+// may still write pages of the bounce pool that other connections will reuse.
 void NetEndpoint::close() {
   gpu_.drain();
   mesh_->close();

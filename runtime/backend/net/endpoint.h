@@ -1,8 +1,8 @@
 // endpoint.h - one rank's side of the net backend.
 //
-// Progress: transports move data by themselves. The steps in between are done by the
-// rank's thread while it is in a call, and else by the process's progress thread (progress.h).
-// Either advances everything that is in flight, so requests may be waited for in any order.
+// Progress: transports move data by themselves. The rank's thread does the steps in between while
+// it is in a call, otherwise the process's progress thread does (progress.h). Either advances
+// everything that is in flight, so requests may be waited for in any order.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
 #define COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
@@ -43,15 +43,15 @@ struct NetRequest final : Request {
   Group &group;
   Call call;
   uint64_t number = 0;                       // of a collective
-  std::atomic<Stage> stage{Stage::Deferred}; // written last: a look needs no lock
+  std::atomic<Stage> stage{Stage::Deferred}; // stored last: reading it needs no lock
   std::unique_ptr<Activity> activity;        // Running; null for a transfer to itself
-  Status outcome;                            // where Finished
+  Status outcome;                            // if Finished
 };
 
 struct EndpointOptions {
   int64_t timeoutUs = 60'000'000;
-  int64_t spinUs = 20;           // polls so long before it sleeps
-  CollectiveOptions collectives; // alike on all ranks
+  int64_t spinUs = 20;           // time for which it polls before it sleeps
+  CollectiveOptions collectives; // the same on all ranks
   GpuMoverOptions gpu;
 };
 
@@ -78,7 +78,7 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  // A call of the rank's thread: until it ends, what is in flight is moved on by nobody else.
+  // A call of the rank's thread: until it ends, no other thread advances what is in flight.
   class Turn {
   public:
     explicit Turn(NetEndpoint &endpoint);
@@ -95,7 +95,7 @@ private:
 
   Found look() override;
 
-  // Below, all within a turn or a look, except where it is said.
+  // The functions below are called within a turn or a look, unless the comment says otherwise.
   Status prepare(const NetRequest &request); // outside
   void begin(NetRequest &request);
   Status beginNow(NetRequest &request);
@@ -105,14 +105,14 @@ private:
   // Blocks until the request is Finished.
   Status finish(NetRequest &request);
   void waitFor(NetRequest &request);
-  // One look; true if something moved. `waited`: what the rank waits for, or null.
+  // One look; true if something advanced. `waited`: the request that the rank waits for, or null.
   bool poll(NetRequest *waited);
   bool advance(NetRequest &request);
   bool advanceAll();
   void end(NetRequest &request, Status outcome);
   void lookForAborts();
 
-  // Ends the job. Any thread, also outside.
+  // Ends the job. Any thread may call it, also outside a turn.
   void abortJob(const Status &cause, uint64_t key);
   void fail(NetRequest &request, const Status &failure);
   // Everything in flight is Finished afterwards, with the job's cause.
@@ -129,7 +129,7 @@ private:
   int rank() const { return mesh_->rank(); }
 
   Progress &progress_;
-  std::mutex mutex_;                // of a turn, or a look
+  std::mutex mutex_;                // held during a turn, or a look
   std::atomic<bool> wanted_{false}; // a turn waits for a look to end
 
   std::unique_ptr<Mesh> mesh_;
@@ -137,13 +137,13 @@ private:
   std::unique_ptr<Mover> mover_;
   GpuBuffers gpu_;
   Idle idle_;
-  uint64_t epoch_ = 0; // stretches of program, counted on all ranks alike
+  uint64_t epoch_ = 0; // stretches of program; all ranks count the same
   uint64_t leftEpoch_ = 0;
   uint64_t transfers_ = 0;
   std::vector<int> activeTransfers_;                          // by peer
-  std::map<std::vector<int>, std::unique_ptr<Group>> groups_; // the map: the rank's thread alone
+  std::map<std::vector<int>, std::unique_ptr<Group>> groups_; // only the rank's thread uses the map
   std::vector<NetRequest *> pending_;                         // not Finished
-  std::vector<std::unique_ptr<NetRequest>> started_;          // the rank's thread alone
+  std::vector<std::unique_ptr<NetRequest>> started_;          // only the rank's thread uses it
   int polls_ = 0;
 
   std::atomic<bool> aborted_{false};

@@ -47,7 +47,7 @@ Result<bool> Exchange::advance(bool &moved, int &failedPeer) {
   return allSent && current_ == rounds_.size();
 }
 
-// Receives are posted at once, so that messages that come early have a place.
+// Receives are posted at once, so that messages that arrive early have a place.
 Status Exchange::post(Round &round, bool &moved, int &failedPeer) {
   uint64_t tag = tag_ + static_cast<uint64_t>(&round - rounds_.data());
   if (!round.recv && !round.received) {
@@ -77,7 +77,7 @@ Status Exchange::post(Round &round, bool &moved, int &failedPeer) {
 }
 
 Status Exchange::test(Round &round, bool &moved, int &failedPeer) {
-  // In the order of the rounds: later ones add to what earlier ones brought.
+  // In the order of the rounds: later ones append to the data of earlier ones.
   bool isNext = static_cast<size_t>(&round - rounds_.data()) == current_;
   if (round.recv && isNext) {
     failedPeer = rank(round.from);

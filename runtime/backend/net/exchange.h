@@ -1,11 +1,11 @@
-// exchange.h - how a collective begins: every member learns that all make the same call,
-// and, where calls are small, everything that they contribute.
+// exchange.h - the start of a collective: every member learns that all make the same call and, for
+// small calls, receives all contributions.
 //
-// An all-gather in ceil(log2(n)) rounds (J. Bruck et al., "Efficient Algorithms for
-// All-to-All Communications in Multiport Message-Passing Systems", 1997): in round k a
-// member receives from the one 2^k positions further on what that has by then. Each
-// message begins with its sender's call. A member goes on only if that equals its own, so
-// whoever finishes knows that all calls are equal.
+// An all-gather in ceil(log2(n)) rounds (J. Bruck et al., "Efficient Algorithms for All-to-All
+// Communications in Multiport Message-Passing Systems", 1997): in round k a member receives
+// everything that the member 2^k positions ahead has by then. Each message begins with its sender's
+// call. A member goes on only if that equals its own, so a member that finishes knows that all
+// calls are equal.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_EXCHANGE_H
 #define COLL_RUNTIME_BACKEND_NET_EXCHANGE_H
@@ -19,28 +19,28 @@ namespace coll::rt::network {
 
 class Exchange {
 public:
-  // sizes[i]: bytes that position i contributes; all members give the same, and no member's
-  // call, were it another, has more than maxBytes together. `number` is the call's in its
+  // sizes[i]: bytes that position i contributes. All members give the same sizes. No member's call,
+  // even if it is a different one, has more than maxBytes together. `number` is the call's in its
   // group, for messages.
   Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t tag, uint64_t number,
            const Call &call, const std::vector<int64_t> &sizes, int64_t maxBytes);
 
-  // Where this member's contribution belongs, before the first advance().
+  // The place of this member's contribution, before the first advance().
   char *own() { return gathered_.get(); }
-  // A member's contribution, once advance() has said true.
+  // A member's contribution, once advance() has returned true.
   const char *of(int position) const;
 
-  // As Schedule::run(). kCollMismatch where two members' calls differ.
+  // See Schedule::run(). kCollMismatch if two members' calls differ.
   Result<bool> advance(bool &moved, int &failedPeer);
   std::vector<int> waitingFor() const;
 
 private:
   struct Round {
     int from, to;        // positions
-    size_t begin, bytes; // what comes, in gathered_
-    size_t given;        // bytes of gathered_ that go, from its start
+    size_t begin, bytes; // of gathered_ that are received
+    size_t given;        // bytes of gathered_ that are sent, from its start
     std::unique_ptr<uint8_t[]> in;
-    std::vector<uint8_t> header; // of what goes
+    std::vector<uint8_t> header; // of the message that is sent
     net::Request *recv = nullptr, *send = nullptr;
     bool received = false, isSent = false;
   };
@@ -55,12 +55,12 @@ private:
   const std::vector<int> &ranks_;
   int me_;
   uint64_t tag_, number_;
-  size_t room_; // of a message that comes
+  size_t room_; // size of a received message
   CallHeader header_;
-  std::unique_ptr<char[]> gathered_; // from this member's on
+  std::unique_ptr<char[]> gathered_; // begins with this member's
   std::vector<size_t> offsets_;      // in gathered_, by distance from this member
   std::vector<Round> rounds_;
-  size_t current_ = 0; // first that has not received
+  size_t current_ = 0; // first round that has not received
 };
 
 } // namespace coll::rt::network

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMinSleepUs = 10;
 constexpr int64_t kMaxSleepUs = 1000;
 
-// Sleeps of this thread end when they should, and not up to 50 us later.
+// Makes sleeps of this thread end in time, and not up to 50 us later.
 void makeSleepsExact() {
   thread_local bool done = false;
   if (!done)
@@ -28,13 +28,13 @@ void Idle::pause() {
     start_ = now;
   }
   int64_t waited = std::chrono::duration_cast<std::chrono::microseconds>(now - start_).count();
-  // Giving way lets the transport's threads run where cores are few.
+  // Yielding lets the transport's threads run if cores are few.
   if (waited < spinUs_)
     sched_yield();
   else {
     makeSleepsExact();
     parker_.announce();
-    // A wake before the announcement, after the owner last looked, wakes nobody.
+    // A wake() after the owner last looked, and before the announcement, wakes no thread.
     if (woken_.exchange(false, std::memory_order_relaxed))
       return parker_.retract();
     parker_.park(std::clamp(waited / 8, kMinSleepUs, kMaxSleepUs));

@@ -1,4 +1,4 @@
-// idle.h - what a rank does between two looks at what it waits for.
+// idle.h - what a rank does between two polls.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_IDLE_H
 #define COLL_RUNTIME_BACKEND_NET_IDLE_H
@@ -10,17 +10,17 @@
 
 namespace coll::rt::network {
 
-// Polls for spinUs after something has moved, then sleeps: an eighth of the time that
-// it has waited, 1 ms at most. So a wait is late by an eighth, and costs little processor
-// time however many ranks share a core.
+// Polls for spinUs after progress, then sleeps for an eighth of the time that it has waited, at
+// most 1 ms. So a wait ends late by at most an eighth, and costs little processor time however many
+// ranks share a core.
 class Idle {
 public:
   explicit Idle(int64_t spinUs) : spinUs_(spinUs) {}
-  // Something has moved: the wait begins anew.
+  // There was progress: the wait begins anew.
   void reset() { isNew_ = true; }
-  // Returns after a moment, which grows. Owner only.
+  // Returns after a moment, which grows. Only the owner calls it.
   void pause();
-  // Ends a sleep, or takes the place of the next one. Any thread.
+  // Ends a sleep, or prevents the next one. Any thread may call it.
   void wake() {
     woken_.store(true, std::memory_order_relaxed);
     parker_.unpark();

@@ -87,7 +87,7 @@ Status Mesh::advanceGuests() {
   return {};
 }
 
-// True once it has a place in the mesh.
+// True once it has its place in the mesh.
 Result<bool> Mesh::greet(Guest &guest) {
   net::Connection &connection = *guest.connection;
   if (!guest.request) {
@@ -161,8 +161,8 @@ std::vector<int> Mesh::missing() const {
 
 //===-- control messages --------------------------------------------------------===//
 
-// With the lock held. A message that cannot be sent is lost with its connection, and the
-// peer sees that connection's end.
+// The caller holds the lock. A message that cannot be sent is lost with its connection, and the
+// peer sees the connection's end.
 void Mesh::postControl(Link &link, const Control &control) {
   link.sends_.remove_if([&](Link::ControlSend &old) {
     Result<net::Completion> completion = link.connection_->test(old.request);

@@ -16,7 +16,7 @@
 
 namespace coll::rt::network {
 
-// One connection, and what its other end has said of itself.
+// One connection, and what its other end has told.
 class Link {
 public:
   // `connection` is the one to `rank`.
@@ -25,20 +25,20 @@ public:
   int rank() const { return rank_; }
   net::Connection &connection() { return *connection_; }
 
-  // Messages of calls. Null where no request is free at the moment. The peer is told how
-  // many there were when this rank leaves.
+  // Messages of calls. Null if no request is free now. When this rank leaves, the peer is told how
+  // many there were.
   Result<net::Request *> send(const net::Segment *segments, int count, uint64_t tag);
   Result<net::Request *> recv(const net::Segment &segment, uint64_t tag);
-  // Whether the request has ended; of a receive, `bytes` says the length.
+  // Whether the request has ended; for a receive, `bytes` is the length.
   Result<net::Completion> test(net::Request *request, bool isRecv);
 
-  // The peer is in no program, epoch `epoch` or later, and all that it sent is here.
-  bool isDown() const { return down_; } // nothing comes from it any more
+  // The peer has left epoch `epoch` or a later one, and everything that it sent has arrived.
+  bool isDown() const { return down_; } // no message comes from it any more
   bool hasLeft(uint64_t epoch) const { return leftEpoch_ >= epoch && received_ >= sentAtLeave_; }
 
 private:
   friend class Mesh;
-  // Enough for a Left and an Abort that come while the rank computes.
+  // Enough for a Left and an Abort that arrive while the rank computes.
   static constexpr int kControlDepth = 4;
 
   struct ControlRecv {
@@ -71,7 +71,7 @@ public:
   int numRanks() const { return static_cast<int>(links_.size()); }
   // What the others need to connect.
   const net::Handle &handle() const { return listener_->handle(); }
-  // Begins to connect; handles[i] is rank i's.
+  // Starts to connect; handles[i] is rank i's.
   Status connect(const std::vector<net::Handle> &handles);
   // Does not block. True once all others are connected.
   Result<bool> advance();
@@ -83,28 +83,28 @@ public:
   // Whether close() was called: then there are no requests any more.
   bool closed() const { return closed_; }
 
-  // Tells everyone that this rank's program is over.
+  // Tells all ranks that this rank's program has ended.
   void sendLeft(uint64_t epoch);
-  // Tells everyone why the job ends. Any thread.
+  // Tells all ranks why the job ends. Any thread may call it.
   void sendAbort(const Status &cause, uint64_t key);
-  // Takes what the others have told; the first Abort is returned.
+  // Reads what the others have told; returns the first Abort.
   std::optional<Control> poll();
   // The same for one link.
   std::optional<Control> poll(Link &link);
-  // Takes all buffers back from the transport; what was sent is delivered.
+  // Takes all buffers back from the transport; messages that were sent are delivered.
   void close();
 
 private:
-  // An accepted connection that has not said who it is.
+  // An accepted connection whose rank is not known yet.
   struct Guest {
-    std::vector<uint8_t> bytes; // the connection's until that is closed
+    std::vector<uint8_t> bytes; // the connection's until it is closed
     std::unique_ptr<net::Connection> connection;
     net::Request *request = nullptr;
   };
   struct Connecting {
     int rank = 0;
     std::unique_ptr<net::Connector> connector;
-    std::array<uint8_t, Hello::kBytes> hello; // the connection's until that is closed
+    std::array<uint8_t, Hello::kBytes> hello; // the connection's until it is closed
     std::unique_ptr<net::Connection> connection;
     net::Request *request = nullptr;
   };
@@ -120,13 +120,13 @@ private:
   net::Transport &transport_;
   int rank_;
   std::unique_ptr<net::Listener> listener_;
-  // Lists, because requests point into the elements.
+  // Lists, because requests point to the elements.
   std::list<Guest> guests_;
   std::list<Connecting> connecting_;
-  std::vector<std::unique_ptr<Link>> links_; // by rank; null: this one, or not there yet
+  std::vector<std::unique_ptr<Link>> links_; // by rank; null: this rank, or not connected yet
   int connected_ = 0;
 
-  std::mutex mutex_; // posting control messages, and closing
+  std::mutex mutex_; // for posting control messages, and for closing
   bool closed_ = false;
 };
 

@@ -15,11 +15,11 @@ constexpr uint32_t kHelloMagic = 0x48424c43; // "CLBH"
 constexpr uint16_t kControlMagic = 0xc0b1;
 constexpr uint16_t kCallMagic = 0xc0b2;
 
-// Fixed parts, before the text.
+// The fixed parts, before the text.
 constexpr size_t kControlBytes = 2 + 1 + 1 + 2 + 3 * 8;
 constexpr size_t kCallBytes = 2 + 2 + 5 + 4 * 4 + 5 * 8 + 2 * 8;
 
-// At most `max` bytes of it, whole characters of UTF-8.
+// At most `max` bytes of it, cut between characters of UTF-8.
 std::string cut(const std::string &text, size_t max) {
   if (text.size() <= max)
     return text;

@@ -1,5 +1,5 @@
-// message.h - what ranks tell each other apart from data: who they are, which call they
-// make, that they leave or give up.
+// message.h - what ranks tell each other beside data: their rank, the call that they make, that
+// they leave or give up.
 //
 // Everything that a decoder returns came from a peer that knows the job's secret, and is
 // checked all the same: lengths against what arrived, numbers against their ranges.
@@ -59,7 +59,7 @@ std::optional<CallHeader> decodeCall(const uint8_t *data, size_t bytes, size_t &
 
 // 64-bit mixing (splitmix64, public domain, by S. Vigna).
 uint64_t mix(uint64_t a, uint64_t b);
-// The tag of all messages of one call: unlike any other's, except by a chance of 2^-64.
+// The tag of all messages of one call. It equals another one's with a probability of 2^-64.
 uint64_t callTag(uint64_t group, uint64_t number);
 // Hash of a rank list.
 uint64_t groupHash(const std::vector<int> &ranks);

@@ -11,7 +11,7 @@ namespace coll::rt::network {
 
 namespace {
 
-// Scratch that stays for the next operation.
+// Scratch memory that is kept for the next operation.
 constexpr int64_t kKeptBytes = 32 << 20;
 
 class HostMover final : public Mover {

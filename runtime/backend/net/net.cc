@@ -76,8 +76,8 @@ Result<std::vector<Seat>> gatherSeats(net::Bootstrap &bootstrap, int64_t timeout
   return seats;
 }
 
-// With each handle its rank says whether it compresses: who does not would take such messages for
-// data.
+// Each rank sends its handle and whether it compresses: a rank that does not would take compressed
+// messages for plain data.
 Result<std::vector<net::Handle>> gatherHandles(net::Bootstrap &bootstrap, const net::Handle &own,
                                                bool compress, int64_t timeoutUs) {
   std::string mine(own.bytes.begin(), own.bytes.end());
@@ -98,8 +98,8 @@ Result<std::vector<net::Handle>> gatherHandles(net::Bootstrap &bootstrap, const 
   return handles;
 }
 
-// Where ranks have few cores, they give way to each other for longer before they sleep, and, if
-// that is so for all, save messages rather than bytes.
+// With few cores, ranks yield to each other longer before they sleep and, if all ranks have few,
+// save messages rather than bytes.
 void NetBackend::adapt(const std::vector<Seat> &seats, size_t rank, const std::string &name,
                        TransportOptions &transport) {
   transport.cores = coresOf(seats, rank);
@@ -178,7 +178,7 @@ Status NetBackend::openLocal(const BackendOptions &options) {
   return connectAll(options.timeoutUs);
 }
 
-// The bootstrap ends when everyone is connected.
+// The bootstrap ends when all ranks are connected.
 Status NetBackend::openJob(const BackendOptions &options) {
   const JobOptions &job = *options.job;
   Result<net::Secret> secret = net::Secret::create(job.secret);
@@ -214,7 +214,7 @@ Status NetBackend::openJob(const BackendOptions &options) {
   if (!handles)
     return handles.status().annotate("start of the job");
   COLL_RETURN_IF_ERROR(meshes_[0]->connect(*handles));
-  // RankGpu counts them; -1 is the one that is current.
+  // RankGpu counts them; -1 is the current one.
   RankGpu gpu(options_.gpu.path, gpu::gpuOfJob(job, std::numeric_limits<int>::max()));
   COLL_RETURN_IF_ERROR(connectAll(options.timeoutUs));
   return (*bootstrap)->barrier(options.timeoutUs).annotate("start of the job");

@@ -7,9 +7,9 @@
 
 namespace coll::rt::network {
 
-// With options.job: this process is one rank of a job; blocks until all ranks are
-// connected, for options.timeoutUs at most. Without: all ranks are in this process, each
-// with connections of its own. Supports every call, also started ones.
+// With options.job: this process is one rank of a job; blocks until all ranks are connected, for at
+// most options.timeoutUs. Without: all ranks are in this process, each with its own connections.
+// Supports every call, blocking and started.
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options);
 
 } // namespace coll::rt::network

@@ -9,8 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Naps last so long after the last operation: waking the thread for each of a series would cost
-// the rank more than a small one takes.
+// Short sleeps go on for this long after the last operation: waking the thread for each of a series
+// would cost the rank more than a small operation takes.
 constexpr auto kLinger = std::chrono::milliseconds(10);
 constexpr int64_t kSleepUs = 60'000'000;
 
@@ -44,7 +44,7 @@ Progress::Driven::Found Progress::lookAtAll() {
 
 void Progress::sleep() {
   parker_.announce();
-  // A rank that left something in flight before the announcement woke nobody.
+  // A rank that left something in flight before the announcement woke no thread.
   if (ending_.load(std::memory_order_acquire) || lookAtAll() != Driven::Found::Nothing)
     parker_.retract();
   else

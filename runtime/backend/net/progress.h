@@ -1,8 +1,8 @@
-// progress.h - the thread that moves on what ranks have started and do not look at.
+// progress.h - the thread that advances operations which ranks have started and do not test.
 //
-// A process has one for its ranks of a job, however many communicators they make. A rank that
-// is in a call drives its operations itself, without a hand-over; the thread sees to those
-// whose ranks do something else, and sleeps while there are none.
+// A process has one for its ranks of a job, however many communicators they make. A rank that is in
+// a call advances its operations itself, without a hand-over; the thread advances those of other
+// ranks, and sleeps if there are none.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_PROGRESS_H
 #define COLL_RUNTIME_BACKEND_NET_PROGRESS_H
@@ -24,7 +24,7 @@ public:
   public:
     // Nothing: nothing is in flight, or the rank is in a call.
     enum class Found { Nothing, Waiting, Moved };
-    // One look at what is in flight; does not wait for peers, nor for the rank.
+    // One look at what is in flight; waits neither for peers nor for the rank.
     virtual Found look() = 0;
 
   protected:
@@ -36,12 +36,12 @@ public:
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  // Any thread. remove() blocks while the thread looks at a rank.
+  // Any thread may call it. remove() blocks while the thread looks at a rank.
   void add(Driven &rank);
   void remove(Driven &rank);
 
-  // A rank goes on without waiting for what it has in flight. Costs a fence and a look while the
-  // thread is awake, which it is from then on as long as there is something. Any thread.
+  // A rank goes on without waiting for what it has in flight. Costs a fence and a load while the
+  // thread is awake; it stays awake as long as something is in flight. Any thread may call it.
   void wake() { parker_.unpark(); }
 
 private:
@@ -49,12 +49,12 @@ private:
   Driven::Found lookAtAll();
   void sleep();
 
-  std::mutex mutex_; // of ranks_
+  std::mutex mutex_; // protects ranks_
   std::vector<Driven *> ranks_;
   Parker parker_;
-  Idle idle_{/*spinUs=*/0}; // cores are for those who compute
+  Idle idle_{/*spinUs=*/0}; // the cores belong to the computation
   std::atomic<bool> ending_{false};
-  std::thread thread_; // last: uses the others
+  std::thread thread_; // last: it uses the others
 };
 
 } // namespace coll::rt::network

@@ -10,12 +10,12 @@ namespace coll::rt::network {
 
 namespace {
 
-// Data that comes with the offer.
+// Data of up to this size travels with the offer.
 constexpr int64_t kInlineBytes = 8 << 10;
-// Large data comes in messages of a size that both sides know, whatever memory they have.
+// Large data travels in messages of a size that both sides know, whatever memory they have.
 constexpr int64_t kMinSegmentBytes = 256 << 10;
 constexpr int64_t kMaxSegmentBytes = 2 << 20;
-constexpr int64_t kSegments = 16; // so that the first are under way while others are loaded
+constexpr int64_t kSegments = 16; // so that the first are in flight while others are loaded
 // Keeps the tags of offers apart from those of collectives.
 constexpr uint64_t kOffers = 0x6f666665720a0001u;
 
@@ -26,15 +26,15 @@ int64_t segmentBytesOf(const Call &call) {
   return std::clamp(even, kMinSegmentBytes, kMaxSegmentBytes);
 }
 
-// Both directions of a connection have tags of their own, so the ranks need not be in it.
+// Both directions of a connection have their own tags, so the ranks need not be included.
 uint64_t offerTagOf(uint64_t group, const Call &call) {
   return callTag(mix(group, kOffers), static_cast<uint64_t>(call.tag));
 }
-// Of the answer, and, the other way, of large data.
+// The tag of the answer and, in the other direction, of large data.
 uint64_t transferTag(uint64_t offerTag, int sender, uint64_t number) {
   return callTag(mix(offerTag, static_cast<uint64_t>(sender)), number);
 }
-// Tests a request that may be null; true once it has ended, and then it is null.
+// Tests a request that may be null. True once it has ended, and then it is null.
 Result<bool> ended(Link &link, net::Request *&request, bool isRecv, bool &moved,
                    uint64_t *bytes = nullptr) {
   if (!request)
@@ -85,7 +85,7 @@ Sending::Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t 
   }
 }
 
-// The offer goes only when the answer has a place.
+// The offer is sent only when there is a receive for the answer.
 Status Sending::begin(bool &moved) {
   if (!answered_) {
     Result<net::Request *> request = link_.recv({&answer_, 1, nullptr}, tag_);
@@ -180,7 +180,7 @@ Status Receiving::take(uint64_t bytes) {
   return {};
 }
 
-// The data has a place before the sender is told to send.
+// The data has a receive before the sender is told to send.
 Result<bool> Receiving::answer(bool &moved) {
   if (wantsData_ && !data_) {
     data_ = std::make_unique<Schedule>(mesh_, mover_, tag_);

@@ -5,8 +5,8 @@
 //                                        <- answer
 //     large data                      ->
 //
-// A send is complete when the receive has taken it (a rendezvous). Offers of one tag match
-// receives in program order; the number keeps apart what follows.
+// A send is complete when the receive has taken it (a rendezvous). Offers of one tag match receives
+// in program order; the number distinguishes later messages.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_TRANSFER_H
 #define COLL_RUNTIME_BACKEND_NET_TRANSFER_H
@@ -19,23 +19,23 @@
 
 namespace coll::rt::network {
 
-// Whether the data comes with the offer.
+// Whether the data travels with the offer.
 bool isInline(const Call &call);
 
-// What both sides of a transfer know before they talk.
+// What both sides of a transfer know before the first message.
 struct TransferPlace {
   uint64_t group; // groupHash
   int mine, peer; // global ranks
   const Call *call;
 };
 
-// kCollMismatch where the two calls do not fit.
+// kCollMismatch if the two calls do not match.
 Status compareTransfer(int sender, const CallSignature &send, const std::string &sendText,
                        int receiver, const CallSignature &recv, const std::string &recvText);
 
 class Sending final : public Activity {
 public:
-  // `number` is unlike that of any other send of this rank.
+  // `number` differs from that of any other send of this rank.
   Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t number);
   Result<bool> advance(bool &moved) override;
   std::vector<int> waitingFor() const override;

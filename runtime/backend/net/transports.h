@@ -1,4 +1,4 @@
-// transports.h - the transports that the backend can use, by name.
+// transports.h - the transports of the backend, by name.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_TRANSPORTS_H
 #define COLL_RUNTIME_BACKEND_NET_TRANSPORTS_H

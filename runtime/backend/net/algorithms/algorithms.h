@@ -1,8 +1,8 @@
 // algorithms.h - the large collectives, as steps of a schedule. Each function adds one
 // member's steps; all members call it with the same sizes.
 //
-// Data is dense: block j of `bytes` bytes stands j * bytes after the first. Members are
-// positions in the group. Where `src` and `dst` may be equal, it is said.
+// Data is dense: block j of `bytes` bytes stands j * bytes after the first. Members are positions
+// in the group. `src` and `dst` may be equal only where the function says so.
 //
 //   direct    every pair exchanges its parts; sums run left to right, rounded once
 //   ring      each member talks to two others; sums begin at another member per block
@@ -24,10 +24,10 @@
 namespace coll::rt::network {
 
 enum class Algorithm : uint8_t { Auto, Direct, Ring, Halving, Tree };
-// "auto", "direct", …, or nothing.
+// "auto", "direct", …; nullopt for other names.
 std::optional<Algorithm> parseAlgorithm(const std::string &name);
 
-// Who takes part, and how data is cut and combined.
+// The members, and how data is cut and combined.
 struct Plan {
   Schedule &schedule;
   const std::vector<int> &ranks;
@@ -37,13 +37,13 @@ struct Plan {
   int64_t segmentBytes; // a multiple of 64
 
   int n() const { return static_cast<int>(ranks.size()); }
-  // The member `distance` positions further on, or back.
+  // The member `distance` positions ahead, or behind.
   int after(int distance) const { return (me + distance) % n(); }
   int before(int distance) const { return (me + n() - distance) % n(); }
   int rank(int position) const { return ranks[static_cast<size_t>(position)]; }
 };
 
-// Part j of n of a buffer, at cache lines.
+// Part j of n of a buffer; parts begin at cache lines.
 struct Part {
   int64_t offset, bytes;
 };
@@ -53,7 +53,7 @@ Part partOf(int64_t bytes, int j, int n);
 Status addDirectAllReduce(const Plan &plan, const char *src, char *dst, int64_t bytes);
 Status addRingAllReduce(const Plan &plan, const char *src, char *dst, int64_t bytes);
 Status addHalvingAllReduce(const Plan &plan, const char *src, char *dst, int64_t bytes);
-// `dst` is used at the root alone.
+// Only the root uses `dst`.
 Status addDirectReduce(const Plan &plan, int root, const char *src, char *dst, int64_t bytes);
 Status addTreeReduce(const Plan &plan, int root, const char *src, char *dst, int64_t bytes);
 

@@ -1,4 +1,4 @@
-// apply.h - what a member does once it has everyone's contribution in memory.
+// apply.h - computes a member's result once all contributions are in memory.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_ALGORITHMS_APPLY_H
 #define COLL_RUNTIME_BACKEND_NET_ALGORITHMS_APPLY_H
@@ -12,15 +12,15 @@ namespace coll::rt::network {
 // Bytes of the source that the member at `position` contributes to a collective.
 int64_t contribution(const Call &call, int64_t n, int position);
 
-// Writes member `me`'s destination. sources[i] is what position i contributes, dense as
-// in its source. Only for n = 1 may a source be the destination.
+// Writes member `me`'s destination. sources[i] is the contribution of position i, dense as in its
+// source. A source may be the destination only for n = 1.
 void applyCall(const Call &call, int me, const std::vector<const char *> &sources);
 
-// Bytes of a member's destination, of a receive too.
+// Bytes of a member's destination, also of a receive.
 int64_t destinationBytes(const Call &call, int64_t n);
 
-// What a member's destination gets where the collective does not reach it: reduce and
-// gather off the root, permute off the targets.
+// How a destination is filled that the collective does not reach: reduce and gather on ranks other
+// than the root, permute on ranks that are not a target.
 enum class Unreached : uint8_t { None, Copy, Zeros };
 Unreached unreached(const Call &call, int me);
 

@@ -1,4 +1,4 @@
-// Collectives that move data and do not change it.
+// Collectives that only move data.
 
 #include "runtime/backend/net/algorithms/algorithms.h"
 #include "runtime/backend/net/algorithms/segments.h"
@@ -23,7 +23,8 @@ void recvAll(const Plan &plan, int from, char *dst, int64_t bytes) {
 
 void addTreeBroadcast(const Plan &plan, int root, char *data, int64_t bytes) {
   int n = plan.n(), relative = (plan.me + n - root) % n;
-  // The parent's number lacks the lowest bit of this one's; children have one more below it.
+  // The parent's number is this one's without its lowest set bit; children have one more bit below
+  // it.
   int lowest = relative ? relative & -relative : n;
   forEachSegment(bytes, plan.segmentBytes, [&](int64_t, int64_t offset, int64_t length) {
     Schedule::Step here = Schedule::kNone;
@@ -62,7 +63,7 @@ void addDirectAllGather(const Plan &plan, const char *src, char *dst, int64_t by
 
 void addRingAllGather(const Plan &plan, const char *src, char *dst, int64_t bytes) {
   plan.schedule.copy(dst + plan.me * bytes, src, bytes);
-  Schedule::Steps here; // of the block that goes on next
+  Schedule::Steps here; // of the block that is sent next
   for (int k = 0; k + 1 < plan.n(); ++k) {
     const char *out = k == 0 ? src : dst + plan.before(k) * bytes;
     char *in = dst + plan.before(k + 1) * bytes;

@@ -22,7 +22,7 @@ Step at(const Steps &steps, int64_t i) {
 
 int64_t elemsOf(const Plan &plan, int64_t bytes) { return bytes / dtypeSize(plan.dtype); }
 
-// Averages are sums where partial results travel, and divided at the end.
+// If partial results travel, averages are sums that are divided at the end.
 CollReduction partialOf(const Plan &plan) {
   return plan.reduction == kCollAvg ? kCollSum : plan.reduction;
 }
@@ -33,12 +33,12 @@ Step divideAverage(const Plan &plan, char *data, int64_t bytes, const Step &afte
   return plan.schedule.divide(plan.dtype, data, elemsOf(plan, bytes), plan.n(), {after});
 }
 
-// Everyone's parts of one block come here, segment by segment, and are combined left to
+// Receives all members' parts of one block, segment by segment, and combines them from left to
 // right into `dst`. Returns the steps that do so.
 Result<Steps> collectBlock(const Plan &plan, const char *own, char *dst, int64_t bytes) {
   int n = plan.n();
   int64_t segment = std::min(plan.segmentBytes, bytes);
-  const int64_t slots = plan.schedule.window(); // receive buffers, in segments
+  const int64_t slots = plan.schedule.window(); // receive buffers, counted in segments
   Result<char *> scratch = plan.schedule.scratch(slots * (n - 1) * segment);
   if (!scratch)
     return scratch.status();
@@ -73,7 +73,7 @@ Part partOf(int64_t bytes, int j, int n) {
 
 namespace {
 
-// To every other member its part, segment by segment; the steps by position.
+// Sends every other member its part, segment by segment. Returns the steps by position.
 std::vector<Steps> sendParts(const Plan &plan, const char *src, int64_t bytes) {
   const int n = plan.n();
   std::vector<Steps> sent(static_cast<size_t>(n));
@@ -105,7 +105,7 @@ Status addDirectAllReduce(const Plan &plan, const char *src, char *dst, int64_t 
   for (int d = 1; d < n; ++d) {
     int from = plan.before(d);
     Part part = partOf(bytes, from, n);
-    // In place, the result overwrites what this member has sent.
+    // In place, the result overwrites data that this member has sent.
     forEachSegment(part.bytes, plan.segmentBytes, [&](int64_t i, int64_t offset, int64_t length) {
       plan.schedule.recv(plan.rank(from), 1, dst + part.offset + offset, length,
                          {at(sent[static_cast<size_t>(from)], i)});
@@ -160,17 +160,17 @@ Status addDirectReduce(const Plan &plan, int root, const char *src, char *dst, i
 
 namespace {
 
-// A block on its way around the ring: where this member's part of it is, and where the
-// partial result goes.
+// A block that travels around the ring: this member's part of it, and the destination of the
+// partial result.
 struct RingBlock {
   const char *own;
   char *partial;
   int64_t bytes;
 };
 
-// n - 1 times: sends on what came before, and combines what comes now. `block(d)` is the
-// one that starts d positions before this member; the last that is combined, block(n - 1),
-// is complete. Returns the steps that read own parts (by d) and those that completed it.
+// Repeats n - 1 times: sends the block that was received, and combines the next one. `block(d)` is
+// the one that starts d positions before this member; the last one, block(n - 1), becomes complete.
+// Returns the steps that read own parts (by d) and those that completed it.
 template <typename Block>
 Status reduceAround(const Plan &plan, Block block, std::vector<Steps> &sent, Steps &complete) {
   int64_t segment = plan.segmentBytes;
@@ -179,7 +179,7 @@ Status reduceAround(const Plan &plan, Block block, std::vector<Steps> &sent, Ste
   if (!scratch)
     return scratch.status();
   int left = plan.rank(plan.before(1)), right = plan.rank(plan.after(1));
-  Steps combined; // of the block that goes on next
+  Steps combined; // of the block that is sent next
   Steps used;     // in the order of the slots
   for (int k = 0; k + 1 < plan.n(); ++k) {
     RingBlock out = block(k), in = block(k + 1);
@@ -216,7 +216,7 @@ Status addRingAllReduce(const Plan &plan, const char *src, char *dst, int64_t by
         return RingBlock{src + p.offset, dst + p.offset, p.bytes};
       },
       sent, ready));
-  // The complete block is part(n - 1); now the results go around.
+  // The complete block is part(n - 1); now the results travel around the ring.
   Part mine = part(n - 1);
   forEachSegment(mine.bytes, plan.segmentBytes, [&](int64_t i, int64_t offset, int64_t length) {
     Step &step = ready[static_cast<size_t>(i)];
@@ -230,7 +230,7 @@ Status addRingAllReduce(const Plan &plan, const char *src, char *dst, int64_t by
     });
     ready.clear();
     forEachSegment(in.bytes, plan.segmentBytes, [&](int64_t i, int64_t offset, int64_t length) {
-      // It overwrites the partial result that was sent on before.
+      // It overwrites the partial result that was sent before.
       ready.push_back(plan.schedule.recv(left, 1, dst + in.offset + offset, length,
                                          {at(sent[static_cast<size_t>(k)], i)}));
     });
@@ -245,7 +245,7 @@ Status addRingReduceScatter(const Plan &plan, const char *src, char *dst, int64_
     return partials.status();
   std::vector<Steps> sent;
   Steps ready;
-  // The block that ends here is this member's own.
+  // The block that ends here belongs to this member.
   COLL_RETURN_IF_ERROR(reduceAround(
       plan,
       [&](int d) {
@@ -264,8 +264,8 @@ Status addRingReduceScatter(const Plan &plan, const char *src, char *dst, int64_
 
 namespace {
 
-// Positions in the largest power of two below n: of the first 2 * rest members, those with
-// odd positions take part for the one before them.
+// Positions in the largest power of two below n. Among the first 2 * rest members, those with odd
+// positions act for the one before them.
 struct Fold {
   explicit Fold(int n) {
     while (2 * power <= n)
@@ -304,7 +304,7 @@ struct Halving {
   }
 };
 
-// The exchanges among the members that take part. `number` is this one's.
+// The exchanges among the acting members. `number` is this one's.
 Step exchangeHalves(const Halving &h, const Fold &fold, int number, Step ready) {
   const Plan &plan = h.plan;
   int begin = 0, end = fold.power;
@@ -320,7 +320,7 @@ Step exchangeHalves(const Halving &h, const Fold &fold, int number, Step ready) 
     sent.push_back(plan.schedule.send(peer, label, h.dst + give.offset, give.bytes, {ready}));
     Step here = plan.schedule.recv(peer, label, h.scratch + keep.offset, keep.bytes, {ready});
     Step combined = h.combine(keep, upper, {here, ready});
-    // An empty part still has to wait for what was before.
+    // An empty part still has to wait for the steps before it.
     ready = combined == Schedule::kNone ? ready : combined;
     (upper ? begin : end) = middle;
   }
@@ -336,7 +336,7 @@ Step exchangeHalves(const Halving &h, const Fold &fold, int number, Step ready) 
     Part have = h.range(begin, end);
     Part want = upper ? h.range(outerBegin, begin) : h.range(end, outerEnd);
     plan.schedule.send(peer, label, h.dst + have.offset, have.bytes, done);
-    // It overwrites what was given away in this half.
+    // It overwrites data that was sent away in this half.
     Steps after = {sent.back()};
     sent.pop_back();
     done.push_back(plan.schedule.recv(peer, label, h.dst + want.offset, want.bytes, after));

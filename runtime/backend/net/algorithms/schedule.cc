@@ -157,7 +157,7 @@ Status Schedule::post(Lane &lane, bool &moved) {
                                                  : link.recv(flight.parcel.segment, tag);
     if (!request)
       return request.status();
-    if (!*request) // what is under way on this connection has all the room
+    if (!*request) // requests in flight on this connection take all the room
       return &flight == &lane.flights.front() ? mover_.detour(flight.parcel, lane.isSend)
                                               : Status::okay();
     flight.request = *request;
@@ -237,7 +237,7 @@ Result<Mover::Ticket> Schedule::begin(const Work &work) {
   return Status::internal("no local step");
 }
 
-// One step at a time, so that messages are not kept waiting.
+// One step at a time, so that messages do not wait.
 Status Schedule::advanceLocal(bool &moved) {
   if (!ready_.empty()) {
     Step step = ready_.front();
@@ -264,8 +264,7 @@ Status Schedule::advanceLocal(bool &moved) {
   return {};
 }
 
-// One round, so that whoever drives it sees to its other operations, too, and can be
-// relieved.
+// Does one round, so that the caller can also attend to its other operations, and can be relieved.
 Result<bool> Schedule::run(bool &moved, int &failedPeer) {
   for (Lane &lane : lanes_) {
     failedPeer = lane.peer;

@@ -1,7 +1,7 @@
 // schedule.h - one rank's part of a large operation: steps, and which step waits for which.
 //
-// An algorithm adds steps; run() then carries them out, each as soon as the steps that it
-// waits for are done. So segments that arrive are combined while others are under way.
+// An algorithm adds steps; run() then carries them out, each as soon as the steps that it depends
+// on are done. So segments are combined while others are in flight.
 //
 // Messages travel in lanes: one per peer, direction and label. A lane's messages are sent
 // and received in the order in which its steps were added, a window of them at once. The
@@ -21,7 +21,7 @@ namespace coll::rt::network {
 class Schedule {
 public:
   using Step = int32_t;
-  static constexpr Step kNone = -1; // waits for nothing, and nothing waits for it
+  static constexpr Step kNone = -1; // depends on nothing, and nothing depends on it
   using Steps = std::vector<Step>;
   static constexpr size_t kWindow = 4; // of host memory
 
@@ -31,7 +31,7 @@ public:
   Schedule(const Schedule &) = delete;
   Schedule &operator=(const Schedule &) = delete;
 
-  // Messages of a lane under way at once; scratch memory for so many is used well.
+  // Messages of a lane in flight at once; scratch memory for this many is used well.
   int64_t window() const { return static_cast<int64_t>(mover_.window()); }
 
   // Scratch memory that lives as long as the schedule.
@@ -46,11 +46,11 @@ public:
               void *dst, int64_t elems, const Steps &after = {});
   Step divide(CollDtype dtype, void *dst, int64_t elems, int divisor, const Steps &after = {});
 
-  // Does some of what can be done without waiting; `moved` becomes true if that was something,
-  // and there may be more. True once every step is done. After an error nothing may be touched
-  // before the mesh is closed; `failedPeer` then says whose connection it was, or -1.
+  // Does some of the work that is possible without waiting. `moved` becomes true if there was some,
+  // and there may be more. True once every step is done. After an error no buffer may be used
+  // before the mesh is closed; `failedPeer` then names the rank whose connection failed, or -1.
   Result<bool> run(bool &moved, int &failedPeer);
-  // Peers whose messages have not come.
+  // Peers whose messages are missing.
   std::vector<int> waitingFor() const;
 
 private:
@@ -59,7 +59,7 @@ private:
     Kind kind;
     CollDtype dtype = kCollF32;
     CollReduction reduction = kCollSum;
-    int32_t missing = 0;    // steps that it waits for
+    int32_t missing = 0;    // steps that it still waits for
     int32_t firstEdge = -1; // of the steps that wait for it
     int32_t numSrcs = 0;    // Divide: the divisor
     size_t srcsAt = 0;
@@ -71,12 +71,12 @@ private:
     Step to;
     int32_t next;
   };
-  // A message: loaded, posted, gone; or expected, posted, come, unloaded.
+  // A message: loaded, posted, sent; or expected, posted, received, unloaded.
   struct Flight {
     Step step;
     Parcel parcel;
     net::Request *request = nullptr;
-    bool isOver = false; // for the transport
+    bool isOver = false; // the transport has finished it
     Mover::Ticket landing = Mover::kDone;
   };
   struct Lane {

@@ -33,7 +33,7 @@ Result<GpuMover *> GpuBuffers::mover(int gpu) {
     if (!context)
       return context.status();
     dl::CudaScope scope(*gpuPlatform().cuda, (*context)->context());
-    net::MemoryRegion everything; // of the GPU that is current
+    net::MemoryRegion everything; // memory of the current GPU
     everything.bytes = ~uint64_t{0};
     everything.kind = net::MemoryKind::Cuda;
     Result<net::Memory *> memory = transport_.regMr(0, everything);

@@ -1,12 +1,11 @@
 // buffers.h - how a rank of the net backend serves calls whose buffers are GPU memory.
 //
-// Large dense operations run on the schedules of host memory, with a GpuMover. Small ones,
-// whose data travels inside other messages, take a detour through host memory.
+// Large dense operations run on the schedules of host memory, with a GpuMover. Small ones, whose
+// data travels inside other messages, go through host memory.
 //
-// The GPU is done with a call's buffers before the call: by the caller's care, or because the
-// endpoint has waited for the call's stream. When the call, or wait(), has returned, the results
-// are in GPU memory.
-// Belongs to one thread at a time.
+// The GPU is done with a call's buffers before the call: the caller ensures it, or the endpoint has
+// waited for the call's stream. When the call, or wait(), has returned, the results are in GPU
+// memory. Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
@@ -31,21 +30,21 @@ public:
   GpuBuffers(const GpuBuffers &) = delete;
   GpuBuffers &operator=(const GpuBuffers &) = delete;
 
-  // For the call of the member at `position` of n: the mover of the GPU that holds its buffers;
-  // null where they are host memory. kCollUnsupported where they are not all in one place.
+  // The mover of the GPU that holds the buffers of the call of the member at `position` of n; null
+  // if they are host memory. kCollUnsupported if they are not all in one place.
   Result<GpuMover *> moverFor(const Call &call, int64_t n, int position);
 
-  // Waits until the GPU has done what is on a stream. Never call it where the stream waits
-  // for this rank. Any thread, beside the other functions.
+  // Waits until the GPU has done everything on a stream. Never call it if the stream waits for this
+  // rank. Any thread may call it, beside the other functions.
   Status synchronize(void *stream);
 
-  // Until no kernel does anything any more that it was given.
+  // Waits until no kernel works on its items any more.
   void drain();
 
   // Host memory, or memory of any GPU; done when it returns.
   Status copy(void *dst, const void *src, int64_t bytes);
 
-  // From now on the calling thread may ask for memory while another captures a graph.
+  // From now on the calling thread may allocate memory while another thread captures a graph.
   void goBesideCaptures() const;
 
 private:
@@ -55,10 +54,10 @@ private:
   GpuMoverOptions options_;
   std::vector<net::Memory *> memories_;
   std::map<int, std::unique_ptr<GpuMover>> movers_;
-  std::atomic<int> gpu_{0}; // the first that has one
+  std::atomic<int> gpu_{0}; // the first one that has a GPU
 };
 
-// Runs `make(call on host memory)` in the place of a call on GPU memory.
+// Runs `make(call on host memory)` instead of a call on GPU memory.
 class HostDetour final : public Activity {
 public:
   using Make = std::function<std::unique_ptr<Activity>(const Call &call)>;
@@ -77,7 +76,7 @@ private:
   Call call_;
   std::vector<char> src_, dst_;
   int64_t dstBytes_ = 0;
-  std::unique_ptr<Activity> inner_; // last: may use the buffers until it dies
+  std::unique_ptr<Activity> inner_; // last: it may use the buffers until it is destroyed
 };
 
 } // namespace coll::rt::network

@@ -11,14 +11,15 @@ namespace coll::rt::network {
 
 namespace {
 
-// For a kernel that was told to leave.
+// How long to wait for a kernel that was told to leave.
 constexpr std::chrono::seconds kExitPatience{10};
 
 GpuChannel::Ticket ticketOf(GpuChannel::Queue queue, uint64_t number) {
   return number * GpuChannel::kQueues + queue;
 }
 
-// Whether `condition` has come true, under the lock, in time. Others have the lock between looks.
+// Waits for `condition` with a deadline. Holds the lock when it looks; others may hold it between
+// looks.
 template <typename Condition>
 bool waitUntil(std::unique_lock<std::mutex> &lock, std::chrono::microseconds patience,
                Condition condition) {
@@ -92,7 +93,7 @@ GpuChannel::~GpuChannel() {
     port_->abort();
   dl::CudaScope scope(gpu_->cuda(), gpu_->context());
   gpu_->cuda().streamSynchronize(stream_);
-  // A kernel in emulation is on no stream: its last store says that it has left.
+  // An emulated kernel is on no stream: its last store says that it has left.
   std::unique_lock<std::mutex> lock(mutex_);
   waitUntil(lock, kExitPatience, [this] { return port_->hasExited(launch_.number); });
   gpu_->cuda().streamDestroy(stream_);
@@ -130,7 +131,7 @@ Result<GpuChannel::Ticket> GpuChannel::post(Queue queue, const ChannelItem &item
 void GpuChannel::fillSlots() {
   for (uint32_t queue = 0; queue < kQueues; ++queue)
     while (!waiting_[queue].empty() && !port_->full(queue)) {
-      settle(); // what the slot's last item met is known only until then
+      settle(); // only then it is known what the slot's last item met
       const Waiting &next = waiting_[queue].front();
       port_->post(queue, next.item, next.sources.empty() ? nullptr : next.sources.data());
       waiting_[queue].pop_front();
@@ -138,13 +139,13 @@ void GpuChannel::fillSlots() {
     }
 }
 
-// Watched items that are done are over, or wait again behind all others.
+// Watched items that are done are removed, or posted again behind all others.
 void GpuChannel::settle() {
   for (uint32_t queue = 0; queue < kQueues; ++queue)
     for (auto item = watched_[queue].begin(); item != watched_[queue].end();) {
       const bool isDone = port_->isDone(queue, item->last);
       if (!isDone && item->tries == 0)
-        break; // nor are those behind it
+        break; // later items are not done either
       const uint64_t word = isDone ? port_->pageError(queue, item->last) : 0;
       if (word && spoilt_.ok())
         spoilt_ = again(queue, *item, word);
@@ -180,12 +181,12 @@ Result<bool> GpuChannel::isDone(Ticket ticket) {
   fillSlots();
   COLL_RETURN_IF_ERROR(spoilt_);
   COLL_RETURN_IF_ERROR(port_->error());
-  // In the order of tickets, whatever is done again.
+  // In the order of tickets, whichever items are repeated.
   const bool isOpen = !watched_[queue].empty() && watched_[queue].front().first <= number;
   return !isOpen && port_->isDone(queue, number);
 }
 
-// An error word is one block's: those of another queue may still be at work.
+// An error word belongs to one block: blocks of another queue may still be at work.
 void GpuChannel::drain() {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto isOver = [this] {
@@ -253,7 +254,7 @@ void GpuChannel::stopKernel() {
   running_ = false;
 }
 
-// Sleeps while no kernel runs; otherwise looks now and then whether it may stop.
+// Sleeps while no kernel runs; otherwise checks from time to time whether the kernel may stop.
 void GpuChannel::watch() {
   const auto idle = std::chrono::microseconds(options_.idleUs);
   std::unique_lock<std::mutex> lock(mutex_);

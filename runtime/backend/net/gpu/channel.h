@@ -1,13 +1,14 @@
 // channel.h - a channel kernel at work for one rank on one GPU: its memory, its launches,
 // its queues.
 //
-// Two queues, so that data flows both ways over the bus at once: Out for what leaves the GPU,
-// In for what arrives and for work inside it. The kernel is launched when there is work
-// and told to exit when there was none for `idleUs`: while it runs, calls that wait for the
-// whole GPU (cudaDeviceSynchronize, cudaFree) wait for it. A thread of its own sees to that,
-// which makes no call of CUDA.
+// Two queues, so that data flows both ways over the bus at once: Out for what leaves the GPU, In
+// for what arrives and for work inside it. The kernel is launched when there is work and told to
+// exit when there was none for `idleUs`: while it runs, calls that wait for the whole GPU
+// (cudaDeviceSynchronize, cudaFree) wait for it. A thread of the object stops it, and makes no call
+// of CUDA.
 //
-// Threads: any; one lock. Nothing blocks but create(), the destructor, waitFor() and drain().
+// Any thread may call it; there is one lock. Only create(), the destructor, waitFor() and drain()
+// block.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_CHANNEL_H
@@ -32,7 +33,8 @@ struct GpuChannelOptions {
   int blocks = 8; // of both queues together, 2 to 8
   int64_t idleUs = 200;
   bool compress = false; // the ops Compress and Expand
-  // A kernel that hears nothing for so long gives up, and so does who waits for the kernel.
+  // A kernel that receives no item for this long gives up, and so does a thread that waits for the
+  // kernel.
   int64_t timeoutUs = 60'000'000;
 };
 
@@ -51,25 +53,25 @@ public:
   GpuChannel(const GpuChannel &) = delete;
   GpuChannel &operator=(const GpuChannel &) = delete;
 
-  // What to do in the place of an item that met bad data, as an error word says; called by post(),
-  // isDone() and drain(), under the lock. An error stands, for the whole channel.
+  // Returns the item to post in place of one that met bad data, given the error word. post(),
+  // isDone() and drain() call it under the lock. An error it returns fails the whole channel.
   using Repair = std::function<Result<ChannelItem>(uint64_t word)>;
-  static constexpr int kTries = 2; // of repairs of an item, after which its error stands
+  static constexpr int kTries = 2; // repairs of an item, after which its error stands
 
-  // Queues an item behind those before it, however many there are. `sources`: see
-  // ChannelPort::post; copied. `repair`: of an Unpack or Expand.
+  // Queues an item behind all earlier ones, without a limit. `sources`: see ChannelPort::post;
+  // copied. `repair`: for Unpack and Expand.
   Result<Ticket> post(Queue queue, const ChannelItem &item,
                       const std::vector<const void *> &sources = {}, Repair repair = nullptr);
-  // Moves waiting items into slots that are free, and repairs. kCollDevice once the kernel has
-  // given up or was ended, or an item cannot be repaired.
+  // Posts waiting items to free slots, and repairs. kCollDevice if the kernel has given up or was
+  // ended, or an item cannot be repaired.
   Result<bool> isDone(Ticket ticket);
-  // kCollDevice too when that takes longer than `timeoutUs`.
+  // kCollDevice also if it takes longer than `timeoutUs`.
   Status waitFor(Ticket ticket);
-  // Until the kernel does nothing any more that it was given. One that has given up, or takes
-  // longer than `timeoutUs`, is ended for good: this waits for its blocks, not for ever, and
-  // whatever was not done is an error.
+  // Waits until the kernel has finished all items. A kernel that has given up, or takes longer than
+  // `timeoutUs`, is ended for good: this waits for its blocks, with a limit, and items that were
+  // not done are errors.
   void drain();
-  // Items that were done again.
+  // Items that were repeated.
   uint64_t repairs() const;
 
   const std::shared_ptr<GpuContext> &gpu() const { return gpu_; }
@@ -88,12 +90,12 @@ private:
 
   // An item that may meet bad data, from post() until it is known that it has not.
   struct Watched {
-    uint64_t first, last; // its number, and that of the item in its place
+    uint64_t first, last; // its number, and that of the item that replaces it
     int tries;
     Repair repair;
   };
 
-  // Under the lock.
+  // The caller holds the lock.
   Status launch();
   void fillSlots();
   void settle();
@@ -118,7 +120,7 @@ private:
   bool running_ = false, ending_ = false, aborted_ = false;
   std::array<std::deque<Waiting>, kQueues> waiting_;
   std::array<std::list<Watched>, kQueues> watched_;
-  Status spoilt_; // by data that could not be repaired, or abort()
+  Status spoilt_; // set by data that could not be repaired, or abort()
   uint64_t repairs_ = 0;
   // Items that were posted or wait. Exits are items too, so a ticket's number is known at once.
   std::array<uint64_t, kQueues> given_ = {};

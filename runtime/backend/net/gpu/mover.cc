@@ -13,7 +13,7 @@ namespace coll::rt::network {
 
 namespace {
 
-// Scratch that is kept for the next operation; more is given back to the GPU.
+// Scratch buffers that are kept for the next operation; more are returned to the GPU.
 constexpr size_t kKeptScratch = 8;
 
 int64_t misalignment(const void *data) { return reinterpret_cast<intptr_t>(data) & 15; }
@@ -220,7 +220,7 @@ Result<std::optional<Parcel>> GpuMover::load(Link &link, const void *src, int64_
     return std::optional<Parcel>(direct(data, bytes));
   if (options_.path != GpuPath::Pack || takesSlot(bytes))
     return loadSlot(src, bytes, first);
-  // Pack slots are free in order only: a lane must not wait for another lane's.
+  // Pack slots are freed in order: a lane must not wait for another lane's.
   const auto &connection = static_cast<const net::DeviceConnection &>(link.connection());
   if (connection.packRoom() <= unsent_[&link])
     return loadSlot(src, bytes, first);
@@ -250,7 +250,7 @@ Result<std::optional<Parcel>> GpuMover::loadSlot(const void *src, int64_t bytes,
   return taken;
 }
 
-// By copies, since the kernel does no more for a page that lies in one piece on both sides.
+// Uses copies, because the kernel could do no better for a page that is contiguous on both sides.
 Status GpuMover::fillPages(Parcel &parcel, net::Request *request) {
   auto &connection = static_cast<net::DeviceConnection &>(parcel.to->connection());
   char *const bounce = reinterpret_cast<char *>(connection.packView().bounce);
@@ -330,7 +330,7 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
     const char *slot = in_.device(parcel.slot) + misalignment(parcel.data);
     return channel_->post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
   }
-  if (parcel.pageSlot < 0) // empty, or the copy engine has brought it
+  if (parcel.pageSlot < 0) // empty, or already brought by the copy engine
     return kDone;
   auto &connection = static_cast<net::DeviceConnection &>(parcel.link->connection());
   const net::KernelView view = connection.unpackView();
@@ -339,7 +339,7 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
   item.src[1] = reinterpret_cast<const void *>(view.meta);
   item.srcBytes = view.bounceBytes;
   item.pageSlot = static_cast<uint32_t>(parcel.pageSlot);
-  // What the network said was checked before it was published: bad data is damage since then.
+  // The descriptors were checked before they were published: bad data was damaged since.
   return channel_->post(
       GpuChannel::In, item, {}, [item, &connection](uint64_t) -> Result<ChannelItem> {
         COLL_RETURN_IF_ERROR(connection.republish(static_cast<int32_t>(item.pageSlot)));
@@ -358,7 +358,7 @@ Result<Mover::Ticket> GpuMover::expand(const Parcel &parcel) {
                         [this, parcel](uint64_t) { return expandOnHost(parcel); });
 }
 
-// A message that the kernel could not decode, in its slot as it is: then it is copied.
+// A message that the kernel could not decode is expanded in its slot; then it is copied.
 Result<ChannelItem> GpuMover::expandOnHost(const Parcel &parcel) {
   std::vector<char> raw(parcel.compressed);
   COLL_RETURN_IF_ERROR(

@@ -16,11 +16,11 @@
 // Short messages may go through slots, as on the path `kernel`, whatever the path of the others
 // (`kernelEnd`).
 //
-// Slots are bounded: a message for which there is none waits, unless it is the first of its
-// lane, for which one is made. On the path `unpack` a connection has as many receives
-// at most, on the path `pack` as many sends as PACK has slots; what is beyond goes through slots,
-// and so does, on every path, the first of a lane for which the bounce pool has no room. Everything
-// else (copies, sums) is the kernel's work on every path. Belongs to one thread at a time.
+// Slots are bounded: a message without a slot waits, unless it is the first of its lane, for which
+// a slot is made. On the path `unpack` a connection has at most as many receives as slots, on the
+// path `pack` as many sends as PACK has slots. Further messages go through slots, and so does, on
+// every path, the first of a lane if the bounce pool has no room. Everything else (copies, sums) is
+// the kernel's work on every path. Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
@@ -41,32 +41,32 @@ enum class GpuPath : uint8_t { Kernel, Unpack, Pack, Copy };
 // "kernel", "unpack", "pack", "copy", or nothing.
 std::optional<GpuPath> parseGpuPath(const std::string &name);
 const char *nameOf(GpuPath path);
-// Whether a kernel fetches what has come from the pages of the bounce pool.
+// Whether a kernel fetches received data from the pages of the bounce pool.
 constexpr bool unpacks(GpuPath path) { return path == GpuPath::Unpack || path == GpuPath::Pack; }
 
 struct GpuMoverOptions {
   GpuPath path = GpuPath::Kernel;
   int64_t kernelEnd = 0;                // smaller messages than this go as on the path `kernel`
-  bool compress = false;                // on the path `kernel` only; alike on all ranks
-  std::string chosenBy = "the default"; // and why; for people
+  bool compress = false;                // on the path `kernel` only; the same on all ranks
+  std::string chosenBy = "the default"; // what has chosen the path, and why; for users
   GpuChannelOptions channel;
-  // What stands for all memory of the GPU in the transport; null on the path `kernel`.
+  // Stands for all memory of the GPU in the transport; null on the path `kernel`.
   const net::Memory *memory = nullptr;
 };
 
 class GpuMover final : public Mover {
-  // Of each direction, and more only for the first messages of lanes; allocated by the
-  // chunk, when they are needed first. On the paths `unpack` and `pack`: receives of a connection.
+  // Slots of each direction, beyond which only first messages of lanes get one; allocated in chunks
+  // when they are first needed. On the paths `unpack` and `pack`: receives of a connection.
   static constexpr int kSlots = 32, kChunkSlots = 4;
 
 public:
   // The longest message.
   static constexpr int64_t kSlotBytes = 2 << 20;
   static_assert(kSlotBytes <= static_cast<int64_t>(kCompressMaxBytes));
-  // What those receives need of the bounce pool, fragments' trailers included.
+  // Bounce-pool memory that those receives need, including trailers of fragments.
   static constexpr uint64_t kUnpackRoomBytes = kSlots * (kSlotBytes + net::BouncePool::kBlockBytes);
 
-  // Makes the channel and its slots; may wait for kernels that run on the GPU.
+  // Creates the channel and its slots; may wait for running kernels.
   static Result<std::unique_ptr<GpuMover>> create(const GpuPlatform &platform, int ordinal,
                                                   const GpuMoverOptions &options);
   ~GpuMover() override;
@@ -95,11 +95,11 @@ public:
   Result<char *> allocate(int64_t bytes) override;
   void release(char *memory) override;
 
-  // Items that met bad data, and were done again.
+  // Items that met bad data and were repeated.
   uint64_t repairs() const { return channel_->repairs(); }
 
-  // Between the GPU and host memory of any kind, and between places of the GPU, by the copy
-  // engine; done when they return.
+  // Copies between the GPU and any host memory, and within the GPU, by the copy engine; done on
+  // return.
   Status read(void *host, const void *src, int64_t bytes);
   Status write(void *dst, const void *host, int64_t bytes);
   Status copyNow(void *dst, const void *src, int64_t bytes);
@@ -107,10 +107,10 @@ public:
 private:
   static constexpr size_t kWindow = 8;
   static constexpr int64_t kBounceBytes = 256 << 10;
-  // Unpacked receives of a connection beyond which only the first of a lane may join.
+  // Unpacked receives of a connection beyond which only the first of a lane is added.
   static constexpr int kUnpackShared = kSlots - 4;
-  // A slot has room for data that begins as unaligned as its buffer, or for what its bytes become
-  // where nothing of them can be compressed.
+  // A slot has room for data that begins as unaligned as its buffer, and for a compressed message
+  // of incompressible data.
   static constexpr int64_t kSlotStride =
       static_cast<int64_t>(compressedBound(kSlotBytes) + 255) / 256 * 256;
   static_assert(kSlotStride >= kSlotBytes + 16);
@@ -150,8 +150,8 @@ private:
   Slots out_, in_;
   GpuMemory bounce_; // pinned; read() and write()
   std::vector<Scratch> scratch_;
-  std::map<Link *, int> unpacked_; // receives of a connection that are under way so
-  std::map<Link *, int> unsent_;   // loaded sends that will want a pack slot
+  std::map<Link *, int> unpacked_; // receives of a connection in flight on that path
+  std::map<Link *, int> unsent_;   // loaded sends that will need a pack slot
 };
 
 } // namespace coll::rt::network

@@ -1,5 +1,5 @@
-// platform.h - what GPU buffers of the net backend need of the outside: the driver and
-// the channel kernel. Tests put a fake driver and the kernel's emulation in their place.
+// platform.h - the driver and the channel kernel that GPU buffers of the net backend need. Tests
+// replace them by a fake driver and the kernel's emulation.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_PLATFORM_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_PLATFORM_H
@@ -17,12 +17,12 @@ using dl::GpuMemory;
 
 struct GpuPlatform {
   const dl::Cuda *cuda = nullptr; // null: there is no GPU
-  // As kernels::loadChannel and kernels::launchChannel, in the current context.
+  // kernels::loadChannel and kernels::launchChannel, in the current context.
   std::function<Status()> load;
   std::function<Status(const ChannelLaunch &, dl::CudaStream)> launch;
 };
 
-// The machine's own, or what a test has set. Any thread.
+// The machine's, or a test's. Any thread may call it.
 const GpuPlatform &gpuPlatform();
 
 // Replaces the platform while the object lives; no backend may be alive when it begins or

@@ -60,7 +60,7 @@ Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> 
   options->receive = unpacks(path) ? net::ReceivePath::Unpack : net::ReceivePath::Host;
   options->send = path == GpuPath::Pack ? net::SendPath::Pack : net::SendPath::Host;
   options->unpackOnConnect = true; // connections carry data both ways
-  options->unpackThreshold = 0;    // the mover counts on the path
+  options->unpackThreshold = 0;    // the mover relies on the path
   options->slots = net::SlotOrder::Landing;
   options->roomBytes = GpuMover::kUnpackRoomBytes;
   options->implicitConsume = 0;
@@ -78,7 +78,7 @@ RankGpu::RankGpu(GpuPath path, int number) {
   if (!unpacks(path) || number < 0 || !cuda || cuda->deviceGetCount(&count) != dl::kCudaSuccess ||
       count == 0)
     return;
-  // Without it the connection is made for another GPU, which the first call then refuses.
+  // Otherwise the connection would be made for another GPU, which the first call then refuses.
   Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*cuda, number % count);
   if (!gpu)
     return;
