@@ -1,25 +1,19 @@
-// reshard_plan.h - who sends which part of a tensor to whom, where a tensor changes its sharding.
+// reshard_plan.h - routes of a reshard (plan/routes.h) in the ranks' buffers.
 //
 //   senders    hold regions of a global tensor, together all that anyone wants
 //   receivers  want regions of it
 //
-// Both sides are any number of ranks, which may be the same ranks or others. A plan consists of
-// transfers between pairs, each a list of strided boxes in the two buffers' own coordinates. It
-// holds no pointers: all ranks make the same plan from the same spec, once, and execute it often
-// (reshard.h, reshard/gpu.h).
-//
-// Two strategies:
-//   Routed  each sender's part of what a receiver wants goes straight to its place
-//   Gather  each receiver takes the whole tensor into scratch memory, then slices: what frameworks
-//           do that know only all_gather; the baseline
-//
-// Where several senders hold an element, a receiver prefers its own rank's, then those of the
-// sender that has least to send. Transfers are in the order of a permutation: in each phase a
-// sender has one receiver and a receiver one sender, so no link has two writers.
+// plan/routes.h decides which rank sends which region to which rank, by one of two strategies. Here
+// each of these regions becomes a strided box in the two buffers' own coordinates. A plan holds no
+// pointers: all ranks make the same plan from the same spec, once, and execute it often
+// (reshard/reshard.h, reshard/gpu.h).
 
 #ifndef COLL_RUNTIME_EXCHANGE_RESHARD_PLAN_H
 #define COLL_RUNTIME_EXCHANGE_RESHARD_PLAN_H
 
+#include "plan/region.h"
+#include "plan/route_certificate.h"
+#include "plan/routes.h"
 #include "runtime/base/status.h"
 #include "runtime/base/strided_box.h"
 #include "runtime/program/shard.h"
@@ -31,10 +25,8 @@ namespace coll::rt::exchange {
 
 inline constexpr int kMaxReshardDims = kMaxBoxLoops;
 
-// A rectangle of the global tensor, in elements. Empty where an extent is 0.
-struct Region {
-  std::vector<int64_t> begin, extent;
-};
+using plan::Region;
+using ReshardStrategy = plan::RouteStrategy;
 
 // What one rank of a side holds or wants, and how it lies in that rank's buffer.
 struct Shard {
@@ -56,9 +48,6 @@ struct ReshardSpec {
 // blocks; the padding at their end is neither read nor written.
 std::vector<Shard> shardsOf(const TensorInfo &info, const std::vector<MeshAxis> &axes,
                             const std::vector<int> &ranks);
-
-enum class ReshardStrategy { Routed, Gather };
-const char *nameOf(ReshardStrategy strategy); // "routed", "gather"
 
 // What one sender gives one receiver; numbers are positions in the spec.
 struct Transfer {
@@ -93,6 +82,9 @@ struct ReshardPlan {
 // receiver wants what no sender holds, or all together take more bytes than INT64_MAX.
 Result<ReshardPlan> planReshard(const ReshardSpec &spec,
                                 ReshardStrategy strategy = ReshardStrategy::Routed);
+
+// `plan` is one of `spec`.
+plan::RouteCertificate certify(const ReshardSpec &spec, const ReshardPlan &plan);
 
 } // namespace coll::rt::exchange
 

@@ -3,8 +3,6 @@
 #include "test/exchange/reshard_cases.h"
 
 #include "runtime/base/dtype.h"
-#include "runtime/exchange/region.h"
-#include "runtime/exchange/reshard_certificate.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -69,7 +67,7 @@ TEST(ReshardPlanTest, CertificatesNameLinksAndBounds) {
   spec.shape = {4, 4};
   spec.senders = {{0, {{0, 0}, {2, 4}}, {}, 0}, {1, {{2, 0}, {2, 4}}, {}, 0}};
   spec.receivers = {{1, {{0, 0}, {4, 2}}, {}, 0}, {2, {{0, 2}, {4, 2}}, {}, 0}};
-  const ReshardCertificate routed = certify(spec, planReshard(spec).take());
+  const plan::RouteCertificate routed = certify(spec, planReshard(spec).take());
   EXPECT_EQ(routed.describe(), "plan routed\n"
                                "  rank 0 -> rank 1: 16 bytes\n"
                                "  into rank 1: 16 bytes, at least 16\n"
@@ -78,12 +76,12 @@ TEST(ReshardPlanTest, CertificatesNameLinksAndBounds) {
                                "  into rank 2: 32 bytes, at least 32\n"
                                "  meets the bound of every way\n");
   EXPECT_EQ(routed.busiest().rank, 2);
-  const ReshardCertificate gather =
+  const plan::RouteCertificate gather =
       certify(spec, planReshard(spec, ReshardStrategy::Gather).take());
   EXPECT_FALSE(gather.isLeast());
   EXPECT_EQ(gather.busiest().bytes, 64);
   EXPECT_NE(gather.describe().find("into rank 1: 32 bytes, at least 16\n"), std::string::npos);
-  EXPECT_EQ(ReshardCertificate().busiest().bytes, 0);
+  EXPECT_EQ(plan::RouteCertificate().busiest().bytes, 0);
 }
 
 TEST(ReshardPlanTest, RandomPlansMoveEveryByteOnce) {
@@ -98,7 +96,7 @@ TEST(ReshardPlanTest, RandomPlansMoveEveryByteOnce) {
     EXPECT_EQ(plan->wireBytes, plan->leastWireBytes);
     EXPECT_TRUE(certify(spec, *plan).isLeast());
     int64_t into = 0;
-    for (const ReshardInflow &inflow : certify(spec, *plan).inflows)
+    for (const plan::RouteInflow &inflow : certify(spec, *plan).inflows)
       into += inflow.bytes;
     EXPECT_EQ(into, plan->wireBytes);
     Result<ReshardPlan> gather = planReshard(spec, ReshardStrategy::Gather);

@@ -3,7 +3,6 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
 #include "runtime/exchange/flow/one_sided.h"
-#include "runtime/exchange/region.h"
 #include "runtime/exchange/tensor/memory.h"
 #include "runtime/exchange/tensor/wire.h"
 #include "runtime/net/node_socket.h"

@@ -178,7 +178,7 @@ std::string ReshardWay::name() const {
   case Kind::Nccl:
     return "NCCL send/recv with packing";
   default:
-    return std::string(rt::exchange::nameOf(strategy)) + ", " + rt::exchange::nameOf(direction) +
+    return std::string(plan::nameOf(strategy)) + ", " + rt::exchange::nameOf(direction) +
            (engine == ReshardEngine::Auto ? "" : std::string(", ") + nameOf(engine));
   }
 }

@@ -1,6 +1,5 @@
 #include "tools/coll-perf/reshard/rank.h"
 
-#include "runtime/exchange/reshard_certificate.h"
 #include "tools/coll-perf/gathering.h"
 #include "tools/coll-perf/output.h"
 #include "tools/coll-perf/plot.h"
@@ -23,7 +22,7 @@ struct Figure {
   double us = 0;      // one reshard, slowest rank
   int64_t wrong = -1; // elements on all ranks; -1: not checked
   int64_t wireBytes = 0, leastBytes = 0;
-  rt::exchange::ReshardInflow link; // the busiest way into a rank
+  plan::RouteInflow link; // the busiest way into a rank
 };
 
 // Of one task.

@@ -1,8 +1,8 @@
-#include "runtime/exchange/region.h"
+#include "plan/region.h"
 
 #include <algorithm>
 
-namespace coll::rt::exchange {
+namespace coll::plan {
 
 int64_t volume(const Region &region) {
   int64_t product = 1;
@@ -83,4 +83,4 @@ void mergeRegions(std::vector<Region> &regions) {
   }
 }
 
-} // namespace coll::rt::exchange
+} // namespace coll::plan

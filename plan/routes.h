@@ -1,0 +1,67 @@
+// routes.h - which rank sends which region of a tensor to which rank.
+//
+//   senders    hold regions of a global tensor, together all that anyone wants
+//   receivers  want regions of it
+//
+// Both sides are any number of ranks, which may be the same ranks or others. A plan knows regions
+// of the global tensor, and neither buffers nor pointers: all ranks make the same plan from the
+// same spec.
+//
+// Two strategies:
+//   Routed  each sender's part of what a receiver wants goes straight to its place
+//   Gather  each receiver takes the whole tensor, then slices: what frameworks do that know only
+//           all_gather; the baseline
+//
+// Where several senders hold an element, a receiver prefers its own rank's, then those of the
+// sender that has least to send. Routes are in the order of a permutation: in each phase a sender
+// has one receiver and a receiver one sender, so no link has two writers.
+
+#ifndef COLL_PLAN_ROUTES_H
+#define COLL_PLAN_ROUTES_H
+
+#include "plan/region.h"
+#include "plan/result.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace coll::plan {
+
+// The region that one rank of a side holds or wants.
+struct Part {
+  int rank = 0; // at least 0, once on a side
+  Region region;
+};
+
+struct RouteSpec {
+  std::vector<int64_t> shape; // global
+  int64_t elemBytes = 1;
+  std::vector<Part> senders, receivers;
+};
+
+enum class RouteStrategy { Routed, Gather };
+const char *nameOf(RouteStrategy strategy); // "routed", "gather"
+
+// The regions that one sender gives one receiver; both are positions in the spec.
+struct Route {
+  int sender = 0, receiver = 0;
+  int phase = 0;
+  bool isLocal = false; // both are the same rank
+  int64_t bytes = 0;
+  std::vector<Region> regions;
+};
+
+struct RoutePlan {
+  RouteStrategy strategy = RouteStrategy::Routed;
+  std::vector<Route> routes; // by phase, then sender
+  // Between different ranks: what the plan moves, and what every plan has to.
+  int64_t wireBytes = 0, leastWireBytes = 0;
+};
+
+// An error names the side, the position, the rank and what is wrong with it; also where a receiver
+// wants what no sender holds, or all together take more bytes than INT64_MAX.
+Result<RoutePlan> planRoutes(const RouteSpec &spec, RouteStrategy strategy = RouteStrategy::Routed);
+
+} // namespace coll::plan
+
+#endif // COLL_PLAN_ROUTES_H
