@@ -1,9 +1,9 @@
-// error_word.h - how a kernel tells the host what went wrong.
+// error_word.h - how a kernel reports an error to the host.
 //
-// An error word is 64 bits that the host sees: pinned memory mapped for the GPU, or GPU
-// memory that is copied back. The host sets it to 0 before the launch. A kernel that
-// meets an error stores it and goes on with the rest, or ends: it never traps. Where
-// several threads meet errors, one of them is kept.
+// An error word is 64 bits that the host sees: pinned memory mapped for the GPU, or GPU memory that
+// is copied back. The host sets it to 0 before the launch. A kernel that meets an error stores it
+// and goes on with the rest, or ends: it never traps. If several threads meet errors, one of them
+// is kept.
 
 #ifndef COLL_RUNTIME_KERNELS_ERROR_WORD_H
 #define COLL_RUNTIME_KERNELS_ERROR_WORD_H
@@ -17,14 +17,14 @@ enum class KernelError : uint32_t {
   None = 0,
   PageRange = 1, // a page outside the bounce buffer or the message's buffer; detail: its number
   PageCount = 2, // more pages than a slot has; detail: the slot
-  Timeout = 3,   // a bounded wait ended; detail: where, as the kernel's header says
-  // Of a peer group; detail: the member's position, or kRankOfWord + the rank of one that is on
-  // another node.
+  Timeout = 3,   // a bounded wait ended; detail: which, see the kernel's header
+  // Errors of a peer group; detail: the member's position, or kRankOfWord + the rank of one that is
+  // on another node.
   PeerTimeout = 4,  // it, or its data, did not come in time
   PeerMismatch = 5, // it makes another call
   PeerFailed = 6,   // it failed first
   PeerAborted = 7,  // it was told to end (this member itself)
-  // Of the token exchange (moe.h).
+  // Errors of the token exchange (moe.h).
   MoeCapacity = 8, // more tokens for a member than its buffer holds; detail: its position
   MoeIndex = 9,    // a top-k index is out of range, or twice in a token; detail: the token
 

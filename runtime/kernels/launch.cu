@@ -18,7 +18,7 @@ namespace {
 Status toStatus(cudaError_t error, const std::string &what) {
   if (error == cudaSuccess)
     return Status::okay();
-  // Errors of a launch stay behind until they are asked for.
+  // An error of a launch stays until it is read, so read it.
   (void)cudaGetLastError();
   return {kCollDevice, what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
 }
@@ -31,7 +31,7 @@ Result<int> attributeOf(cudaDeviceAttr attribute, int device, const char *what) 
   return value;
 }
 
-// The code that this device takes of a kernel: 80, 90, …
+// The version of a kernel's code that this device uses: 80, 90, …
 Result<int> codeOf(const void *kernel, int device) {
   const Result<int> major =
       attributeOf(cudaDevAttrComputeCapabilityMajor, device, "compute capability");
@@ -77,8 +77,8 @@ Result<PreparedKernel> prepareKernel(const void *kernel, size_t sharedBytes) {
       toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(sharedBytes)),
                "shared memory of a kernel"));
-  // A multiprocessor changes its split of cache and shared memory only when it is empty. Kernels
-  // that wait for each other on a GPU that members share must not wait for that.
+  // A multiprocessor changes its split between cache and shared memory only when it is idle.
+  // Kernels that wait for each other, on a GPU that members share, must not wait for that.
   COLL_RETURN_IF_ERROR(
       toStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxShared),

@@ -1,4 +1,4 @@
-// The launchers of a build without the CUDA toolkit: they refuse.
+// The launchers in a build without the CUDA toolkit: they refuse.
 
 #include "runtime/kernels/pages/pack.h"
 #include "runtime/kernels/pages/unpack.h"

@@ -8,7 +8,7 @@ using rt::Status;
 
 namespace {
 
-// Of a block with so many workers.
+// Shared memory of a block with `workers` worker warps.
 size_t sharedBytes(uint32_t workers) { return channel::sharedBytes(workers / simt::kWarpThreads); }
 rt::Result<uint32_t> workersOfBlock() { return fittingThreads(kUnpackThreads, sharedBytes); }
 

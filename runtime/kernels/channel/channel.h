@@ -1,7 +1,7 @@
 // channel.h - starts the persistent kernel of a communicator.
 //
-// What host and kernel say to each other: runtime/base/channel_layout.h. The host's side
-// of the queues: port.h. The same kernel on host threads: emulation/channel.h.
+// The layout that host and kernel share: runtime/base/channel_layout.h. The host's side of the
+// queues: port.h. The same kernel on host threads: emulation/channel.h.
 //
 // A launch occupies numQueues * blocksPerQueue multiprocessors until the host posts Exit to
 // every queue. Meanwhile calls that wait for the whole GPU (freeing memory, loading a kernel
@@ -16,12 +16,12 @@
 
 namespace coll::kernels {
 
-// Ok where the numbers of the launch are in their bounds and no pointer is null.
+// Ok if the numbers of the launch are within bounds and no pointer is null.
 rt::Status checkChannel(const rt::ChannelLaunch &launch);
 
-// Loads the kernels into the current context; kCollUnsupported without CUDA, or where the GPU is
-// too old. To be called when a communicator is made: a first launch may wait for persistent
-// kernels that run already.
+// Loads the kernels into the current context; kCollUnsupported without CUDA, or if the GPU is too
+// old. Call it when a communicator is made: a first launch may wait for persistent kernels that
+// already run.
 rt::Status loadChannel();
 
 // Starts the kernel on `stream` (a CUstream of the current context; non-blocking, so that

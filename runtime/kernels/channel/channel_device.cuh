@@ -15,11 +15,11 @@
 // Exit ends the launch after its item; the head stays in ChannelState, so the next launch
 // goes on with the next item. An error ends it before the item.
 //
-// **Memory order.** The fetcher acquires, at system scope, what the host released with `seq`;
-// that, then `full`, order all reads of the workers after everything that the host, or a
-// socket, wrote before. `done` orders all writes of the workers before the publisher's
-// release, which carries them to whoever acquires `done`. Nothing is a "read-only" load
-// (ld.global.nc, __restrict__): that memory changes while the kernel runs.
+// **Memory order.** The fetcher acquires, at system scope, what the host released with `seq`; that,
+// then `full`, order all reads of the workers after everything that the host, or a socket, wrote
+// before. `done` orders all writes of the workers before the publisher's release, which makes them
+// visible to a thread that acquires `done`. Nothing is a "read-only" load (ld.global.nc,
+// __restrict__): that memory changes while the kernel runs.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_CHANNEL_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_CHANNEL_DEVICE_CUH
@@ -38,7 +38,7 @@ using rt::ChannelOp;
 
 inline constexpr uint32_t kDepth = 2; // items that a block holds
 
-// An item on its way through a block, in shared memory.
+// An item that a block works on, in shared memory.
 struct Slot {
   ChannelItem item;
   const void *sources[rt::kChannelMaxSources];
@@ -52,8 +52,8 @@ constexpr uint64_t sharedBytes(uint32_t workerWarps) {
   return (kDepth * sizeof(Slot) + 127) / 128 * 128 + pageCopySharedBytes(workerWarps);
 }
 
-// The loop of one block: see above. Its last two warps are not workers. With `compress` it knows
-// the ops Compress and Expand; to the other they are ones that do not exist.
+// The loop of one block: see above. Its last two warps are not workers. Only with `compress` it
+// knows the ops Compress and Expand; otherwise they are unknown ops.
 template <bool compress>
 class Loop {
 public:
@@ -84,14 +84,14 @@ public:
   }
 
 private:
-  // The k-th item of the launch, from 0, and the parity of its barriers' phases.
+  // Slot of the launch's k-th item, from 0, and the parity of its barriers' phases.
   COLL_DEVICE Slot &slot(uint64_t k) const { return slots_[k % kDepth]; }
   COLL_DEVICE static uint32_t parity(uint64_t k) { return static_cast<uint32_t>(k / kDepth & 1); }
 
   //===-- fetcher ---------------------------------------------------------------===//
 
   COLL_DEVICE void fetchItems() {
-    // What the items of a launch name may be gone when it starts later than it is waited for.
+    // Buffers that items name may be freed if the launch starts after the host has given up.
     const bool isLate = simt::lane() == 0 && isAborted();
     for (uint64_t k = 0;; ++k) {
       Slot &to = slot(k);
@@ -99,7 +99,7 @@ private:
         simt::barrierWait(&to.free, parity(k - kDepth));
       uint32_t verdict = simt::lane() != 0 ? 0 : isLate ? kAborted : waitForItem(head_ + k);
       verdict = simt::shuffle(verdict, 0);
-      simt::syncWarp(); // what the first lane has seen come, all read
+      simt::syncWarp(); // all lanes read what the first lane has seen
       if (!verdict)
         verdict = fetch(to, static_cast<uint32_t>((head_ + k) % rt::kChannelSlots));
       const ChannelOp op = to.item.op;
@@ -112,8 +112,8 @@ private:
     }
   }
 
-  // 0 once item `number` (from 0) has come. Looks at abort now and then: each look is a read
-  // over the bus.
+  // 0 once item `number` (from 0) has been posted. Checks abort from time to time only, because
+  // each check is a read over the bus.
   COLL_DEVICE uint32_t waitForItem(uint64_t number) const {
     constexpr uint32_t kRoundsPerLook = 16;
     const uint64_t *seq = &queue_.items[number % rt::kChannelSlots].seq;
@@ -230,8 +230,8 @@ private:
     return &launch_.state->reserved[queue][(item.seq - 1) % rt::kChannelSlots];
   }
 
-  // This warp among those of all the queue's blocks; neighbours are of different blocks, so
-  // that short items spread.
+  // This warp's number among those of all the queue's blocks. Neighbours are in different blocks,
+  // so that short items spread.
   COLL_DEVICE WarpTeam team() const {
     const uint32_t warp = simt::threadIndex() / simt::kWarpThreads;
     return {warp * share_.of + share_.index, workerThreads() / simt::kWarpThreads * share_.of};
@@ -239,7 +239,7 @@ private:
 
   //===-- publisher -------------------------------------------------------------===//
 
-  // One thread.
+  // Run by one thread.
   COLL_DEVICE void publishItems() {
     for (bool more = true; more;) {
       const uint64_t k = published_;

@@ -1,5 +1,5 @@
-// kernel.cuh - the channel kernel, once without compression and once with it. Two files,
-// since each takes an assembler minutes.
+// kernel.cuh - the channel kernel, without compression and with it. Two files, because each takes
+// the assembler minutes.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_KERNEL_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_KERNEL_CUH
@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(kChannelThreads, 1) channelKernel(rt::ChannelL
   channel::Loop<compress>(shared, launch).run();
 }
 
-// channelKernel<true>, of compress.cu.
+// channelKernel<true>, in compress.cu.
 const void *compressingChannelKernel();
 
 } // namespace coll::kernels

@@ -1,4 +1,4 @@
-// The channel's launchers of a build without the CUDA toolkit: they refuse.
+// The channel's launchers in a build without the CUDA toolkit: they refuse.
 
 #include "runtime/kernels/channel/channel.h"
 

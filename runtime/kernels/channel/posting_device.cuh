@@ -1,4 +1,4 @@
-// posting_device.cuh - a kernel that puts and gets by itself.
+// posting_device.cuh - puts and gets that a kernel posts.
 //
 //   uint64_t number = putWithSignal(posts, {peer, region, key, from, to, bytes}, signal);
 //   …
@@ -6,11 +6,12 @@
 //
 //   awaitSignal(posts, peer, signal, count);   // at the peer: the data of `count` puts is there
 //
-// Any thread of any block; each call is that of one thread. A thread that posts what others have
-// written comes after a barrier with them, and so do those that read what it has waited for.
-// **Proxied**: a thread of the host does the work (runtime/net/gpu/posts.h); the ring
-// and its rules: runtime/base/posting_layout.h. No wait is longer than PostHandle::timeoutNs, and
-// each looks at whether the host has ended. What is not Done is also left in the error word.
+// Any thread of any block may call these functions; each call is made by one thread. Use a barrier
+// before a thread posts data that other threads have written, and before other threads read data
+// that it has waited for. **Proxied**: a thread of the host does the work
+// (runtime/net/gpu/posts.h); the ring and its rules: runtime/base/posting_layout.h. No wait is
+// longer than PostHandle::timeoutNs, and each looks at whether the host has ended. Outcomes other
+// than Done are also stored in the error word.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_POSTING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_POSTING_DEVICE_CUH
@@ -23,8 +24,8 @@ namespace coll::kernels {
 
 namespace posting {
 
-// Until look() finds an outcome; `late` after the handle's time. Looks at `stopped` now and then:
-// each look is a read over the bus.
+// Polls until look() finds an outcome; `late` after the handle's timeout. Checks `stopped` from
+// time to time only, because each check is a read over the bus.
 template <class Look>
 COLL_DEVICE rt::PostOutcome spin(const rt::PostHandle &posts, rt::PostOutcome late, Look look) {
   constexpr uint32_t kRoundsPerLook = 16;
@@ -55,11 +56,11 @@ COLL_DEVICE void publish(const rt::PostHandle &posts, uint64_t number, rt::PostO
   to.op = op;
   to.signal = signal;
   to.place = place;
-  // Release: the host polls `seq`, so the post, and the data that it names, is visible before.
+  // Release: the host polls `seq`, so the post, and the data that it names, becomes visible first.
   simt::storeRelease(&to.seq, number);
 }
 
-// The post's number, or 0 where there was no room for it.
+// The post's number, or 0 if there was no room for it.
 COLL_DEVICE uint64_t post(const rt::PostHandle &posts, rt::PostOp op, const rt::PostPlace &place,
                           uint32_t signal) {
   uint64_t number = 0;
@@ -70,7 +71,8 @@ COLL_DEVICE uint64_t post(const rt::PostHandle &posts, rt::PostOp op, const rt::
                             before + 1 - rt::kPostSlots;
     if (isFull || !simt::claim(&posts.state->posted, before, before + 1))
       return rt::PostOutcome::None;
-    // Here, and not behind the loop: threads of this warp that stay in it may wait for this post.
+    // Stored here, not after the loop: threads of this warp that stay in the loop may wait for this
+    // post.
     number = before + 1;
     publish(posts, number, op, place, signal);
     return rt::PostOutcome::Done;
@@ -80,24 +82,25 @@ COLL_DEVICE uint64_t post(const rt::PostHandle &posts, rt::PostOp op, const rt::
 
 } // namespace posting
 
-// The bytes of the region into the peer's memory. Gives the post's number, or 0 where the ring
-// stayed full or the host has ended: waitForPost() says so too.
+// Writes the bytes of the region to the peer's memory. Returns the post's number, or 0 if the ring
+// stayed full or the host has ended; waitForPost() then reports the same.
 COLL_DEVICE uint64_t put(const rt::PostHandle &posts, const rt::PostPlace &place) {
   return posting::post(posts, rt::PostOp::Put, place, rt::kNoSignal);
 }
 
-// And then the peer's counter `signal` goes up by one.
+// The same, and then the peer's counter `signal` is incremented.
 COLL_DEVICE uint64_t putWithSignal(const rt::PostHandle &posts, const rt::PostPlace &place,
                                    uint32_t signal) {
   return posting::post(posts, rt::PostOp::Put, place, signal);
 }
 
-// The other way: from the peer's memory into the region.
+// The reverse: reads from the peer's memory into the region.
 COLL_DEVICE uint64_t get(const rt::PostHandle &posts, const rt::PostPlace &place) {
   return posting::post(posts, rt::PostOp::Get, place, rt::kNoSignal);
 }
 
-// How it ended. The memory of a post is free, and what a get brought is there, when it has.
+// Waits for a post and returns its outcome. Afterwards its memory is free, and data of a get has
+// arrived.
 COLL_DEVICE rt::PostOutcome waitForPost(const rt::PostHandle &posts, uint64_t number) {
   if (number == 0)
     return simt::loadAcquire(&posts.shared->stopped) ? rt::PostOutcome::Stopped
@@ -110,8 +113,8 @@ COLL_DEVICE rt::PostOutcome waitForPost(const rt::PostHandle &posts, uint64_t nu
   });
 }
 
-// Until all posts that any thread of the kernel has made so far, and this thread has heard of, have
-// ended. What is not Done is the outcome of the first one that failed since the host last cleared
+// Waits until all posts that any thread of the kernel has made, and this thread knows of, have
+// ended. If one failed, returns the outcome of the first failure since the host last cleared
 // it.
 COLL_DEVICE rt::PostOutcome fencePosts(const rt::PostHandle &posts) {
   const uint64_t last = simt::loadRelaxed(&posts.state->posted);
@@ -123,8 +126,8 @@ COLL_DEVICE rt::PostOutcome fencePosts(const rt::PostHandle &posts) {
   });
 }
 
-// Until the counter is at least `count`; ends early if the connection to `peer`, which is to raise
-// it, does.
+// Waits until the counter is at least `count`; ends early if the connection to `peer`, which
+// increments it, ends.
 COLL_DEVICE rt::PostOutcome awaitSignal(const rt::PostHandle &posts, uint32_t peer, uint32_t signal,
                                         uint64_t count) {
   return posting::spin(posts, rt::PostOutcome::Late, [&] {

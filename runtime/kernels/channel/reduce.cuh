@@ -20,7 +20,7 @@ using rt::ChannelItem;
 inline constexpr uint32_t kControlThreads = 2 * simt::kWarpThreads;
 COLL_DEVICE uint32_t workerThreads() { return simt::blockThreads() - kControlThreads; }
 
-// Which part of an item a block does.
+// The part of an item that a block does.
 struct Share {
   uint32_t index;
   uint32_t of;
@@ -34,14 +34,14 @@ struct Range {
 
 inline constexpr uint64_t kGrainBytes = 4096;
 
-// In whole grains, so that parts stay as aligned as the whole.
+// In complete grains, so that parts are as aligned as the item.
 COLL_DEVICE Range rangeOf(Share share, uint64_t n, uint64_t grain) {
   uint64_t each = ((n + grain - 1) / grain + share.of - 1) / share.of * grain;
   uint64_t begin = each * share.index < n ? each * share.index : n;
   return {begin, begin + each < n ? begin + each : n};
 }
 
-// Rows in one sequence of units, so that short rows keep all threads busy too.
+// Treats the rows as one sequence of units, so that short rows keep all threads busy too.
 template <typename Unit>
 COLL_DEVICE void copyRowUnits(const ChannelItem &item, Share share) {
   constexpr int kUnroll = 4;
@@ -78,7 +78,7 @@ COLL_DEVICE_CALL void copyRowsShare(const ChannelItem &item, Share share) {
     copyRowUnits<uint8_t>(item, share);
 }
 
-// One kind of reduction over a block's share of an item.
+// One reduction of a block's share of an item.
 template <typename Type, typename Op>
 struct Reducer {
   using Stored = typename Type::Stored;
@@ -203,7 +203,7 @@ COLL_DEVICE_CALL void reduceAs(const ChannelItem &item, const void *const *sourc
   Reducer<Type, Op>{item, sources}.run(share);
 }
 
-// The item's type, reduction and number of sources exist.
+// Requires that the item's type, reduction and number of sources are valid.
 COLL_DEVICE void reduceShare(const ChannelItem &item, const void *const *sources, Share share) {
   visitReduction(item.dtype, item.reduction, [&](auto type, auto op) {
     reduceAs<decltype(type), decltype(op)>(item, sources, share);

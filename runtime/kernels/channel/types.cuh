@@ -1,8 +1,8 @@
 // types.cuh - element types and reductions of the channel kernel, for GPU and host.
 //
-// The results are those of runtime/base/reduce.h bit for bit: halves are combined in f32
-// and rounded once, selections are written alike. A NaN stays a NaN; which one is the
-// hardware's affair.
+// The results are those of runtime/base/reduce.h bit for bit: halves are combined in f32 and
+// rounded once, selections are written in the same form. A NaN stays a NaN; the hardware decides
+// which one.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_TYPES_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_TYPES_CUH
@@ -65,7 +65,7 @@ struct BfloatType {
     return rt::f32ToBf16(value);
 #endif
   }
-  // Two at once, the first one in the low half.
+  // Stores two at once, the first one in the low half.
   COLL_DEVICE static uint32_t storePair(Acc low, Acc high) {
 #ifdef __CUDA_ARCH__
     const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
@@ -144,7 +144,7 @@ struct ProdOp {
       return a * b;
   }
 };
-// A NaN in `a` is kept by the last test, one in `b` because the first fails.
+// If `a` is NaN, the last test keeps it; if `b` is, the first test fails.
 struct MinOp {
   template <typename T>
   COLL_DEVICE static T apply(T a, T b) {
@@ -178,18 +178,18 @@ struct XorOp {
   }
 };
 
-// What an average does with a sum, in a type in which every divisor fits; integers are truncated.
+// Divides the sum for an average, in a type that every divisor fits into; integers are truncated.
 template <typename T>
 COLL_DEVICE T divide(T value, uint32_t divisor) {
   return static_cast<T>(value / static_cast<decltype(T() + T())>(divisor));
 }
 
-// Calls visit(Type(), Op()) for the pair; false where the type does not take the reduction.
+// Calls visit(Type(), Op()) for the pair; false if the type does not take the reduction.
 template <typename Type, typename Visit>
 COLL_DEVICE bool visitFloat(uint32_t reduction, Visit &&visit) {
   switch (reduction) {
   case kCollSum:
-  case kCollAvg: // the divisor makes the difference
+  case kCollAvg: // a sum with a divisor
     visit(Type(), SumOp());
     return true;
   case kCollProd:
@@ -210,7 +210,7 @@ template <typename Signed, typename Unsigned, typename Visit>
 COLL_DEVICE bool visitInteger(uint32_t reduction, Visit &&visit) {
   switch (reduction) {
   case kCollSum:
-  case kCollAvg: // as above; the sign matters to the division
+  case kCollAvg: // as above; the division needs the sign
     visit(Signed(), SumOp());
     return true;
   case kCollProd:

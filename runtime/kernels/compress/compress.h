@@ -9,9 +9,9 @@
 
 namespace coll::kernels {
 
-// Ok where the `bytes` bytes at `message`, aligned to 16, are a message for a buffer of `rawBytes`
-// bytes: then nothing that the kernel reads lies outside, and every page can be decoded. Else
-// kCollPeer, with the first thing that is wrong.
+// Ok if the `bytes` bytes at `message`, aligned to 16, are a message for a buffer of `rawBytes`
+// bytes: then the kernel reads nothing outside, and every page can be decoded. Else kCollPeer, with
+// the first error.
 rt::Status checkCompressed(const void *message, uint64_t bytes, uint64_t rawBytes);
 
 // Makes a message of 1 to kCompressMaxBytes bytes; returns its length. `message` has

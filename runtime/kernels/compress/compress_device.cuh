@@ -1,5 +1,5 @@
-// compress_device.cuh - compressed messages (runtime/base/compressed_layout.h), made and put back
-// by a team of warps.
+// compress_device.cuh - compressed messages (runtime/base/compressed_layout.h), compressed and
+// expanded by a team of warps.
 //
 // A warp takes every n-th page. For each it
 //   1. loads the page, or its compressed form, into one of two stages of shared memory by bulk
@@ -11,8 +11,8 @@
 // When a message is made, a page's place in it is the next free one, by an atomic addition; so
 // pages lie in any order, and no block waits for another.
 //
-// What a table or a page says is checked here even though the host has looked at it: it is read
-// once, and nothing outside the message is read, nothing outside the buffer is written.
+// Tables and pages are checked here even though the host has checked them: each is read once,
+// nothing outside the message is read, and nothing outside the buffer is written.
 
 #ifndef COLL_RUNTIME_KERNELS_COMPRESS_COMPRESS_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_COMPRESS_COMPRESS_DEVICE_CUH
@@ -25,12 +25,12 @@ namespace coll::kernels {
 // One warp's stages, in its part of the rings of the page copies.
 class PageStages {
 public:
-  // Nothing outside the source region is read.
+  // No byte outside the source region is read.
   COLL_DEVICE PageStages(PageShared &shared, const char *source, uint64_t sourceBytes)
       : stages_(shared.stages), barriers_(shared), first_(reinterpret_cast<uintptr_t>(source)),
         last_(first_ + sourceBytes) {}
 
-  // Starts the load of a page, the one after the last that was loaded.
+  // Starts the load of a page, the next one after the last that was loaded.
   COLL_DEVICE void load(const char *from, uint32_t bytes) {
     const uint32_t stage = loaded_++ % kIn;
     char *to = stages_ + stage * kLargeStageBytes;
@@ -46,17 +46,17 @@ public:
       barriers_.load(stage, to + cover.skip, cover.from, cover.bytes);
   }
 
-  // Where the oldest load of `from` has put its first byte.
+  // Waits for the oldest load, and returns where it has put its first byte of `from`.
   COLL_DEVICE const char *wait(const char *from) {
     const uint32_t stage = waited_++ % kIn;
     barriers_.wait(stage);
     return stages_ + stage * kLargeStageBytes + misalignment(from);
   }
 
-  // For what is made of it; free after freeStages().
+  // The stage for the result; free after freeStages().
   COLL_DEVICE char *out() const { return stages_ + kIn * kLargeStageBytes; }
 
-  // All lanes have written to out() what is stored next.
+  // Call it when all lanes have written to out() what is stored next.
   COLL_DEVICE static void publish() {
     simt::fenceAsync();
     simt::syncWarp();
@@ -68,14 +68,14 @@ public:
       simt::bulkCommit();
   }
 
-  // Until the last store has read its stage.
+  // Waits until the last store has read its stage.
   COLL_DEVICE static void freeStages() {
     if (simt::lane() == 0)
       simt::bulkWaitRead<0>();
     simt::syncWarp();
   }
 
-  // Until every store is visible to this warp.
+  // Waits until every store is visible to this warp.
   COLL_DEVICE void finish() { barriers_.finish(); }
 
 private:
@@ -84,7 +84,7 @@ private:
                 kLargeStageBytes >= rt::kCompressPageBytes + rt::kColumnHeadsBytes);
 
   char *stages_;
-  LoadBarriers barriers_; // one a stage
+  LoadBarriers barriers_; // one per stage
   uintptr_t first_, last_;
   uint32_t loaded_ = 0, waited_ = 0;
 };
@@ -100,7 +100,7 @@ COLL_DEVICE uint32_t sumUpToLane(uint32_t value) {
 
 static_assert(rt::kCompressColumns == simt::kWarpThreads);
 
-// Calls body(row) for each row; some rows at once keep loads in flight.
+// Calls body(row) for each row; several rows at once keep loads in flight.
 template <class Body>
 COLL_DEVICE void forEachRow(Body body) {
   constexpr uint32_t kAtOnce = 8;
@@ -120,8 +120,8 @@ COLL_DEVICE Byte &columnByte(Byte *page, uint32_t row) {
 
 //===-- making a message --------------------------------------------------------===//
 
-// One warp: the form Columns of a whole page, `from` at any address, `to` aligned to 16. Gives its
-// length; where that is no gain the columns are not there.
+// One warp: converts a complete page to the form Columns, `from` at any address, `to` aligned to
+// 16. Returns its length; if that is no gain, the columns are not written.
 COLL_DEVICE uint32_t encodePage(char *to, const uint8_t *from) {
   uint32_t least = 255, most = 0;
   forEachRow([&](uint32_t row) {
@@ -153,13 +153,14 @@ COLL_DEVICE uint32_t encodePage(char *to, const uint8_t *from) {
   return bytes;
 }
 
-// What a message that is being made has given away: units of 16 bytes, and pages above. 0 between
-// messages.
+// Space of a message under construction that is reserved: units of 16 bytes, and pages in the upper
+// bits. 0 between messages.
 inline constexpr uint32_t kReservedPageShift = 20;
 static_assert(rt::compressedBound(rt::kCompressMaxBytes) / 16 < 1u << kReservedPageShift &&
               rt::compressPages(rt::kCompressMaxBytes) < 1u << (32 - kReservedPageShift));
 
-// One warp: the place of a page with so many bytes. Whoever takes the last one writes the header.
+// One warp: reserves the place of a page of this length. The warp that reserves the last one writes
+// the header.
 COLL_DEVICE uint32_t reservePage(char *message, uint64_t rawBytes, uint32_t bytes,
                                  uint32_t *reserved) {
   const uint32_t units = static_cast<uint32_t>(rt::roundTo16(bytes) / 16);
@@ -214,8 +215,8 @@ COLL_DEVICE_CALL void compressRun(char *message, const char *from, uint64_t byte
 
 //===-- putting a message back --------------------------------------------------===//
 
-// One warp: a whole page from its form Columns of so many bytes. False, with nothing written, where
-// the columns do not have that length.
+// One warp: restores a complete page from its form Columns of this length. False, with nothing
+// written, if the columns have another length.
 COLL_DEVICE bool decodePage(uint8_t *to, const char *from, uint32_t bytes) {
   const rt::ColumnHead head = reinterpret_cast<const rt::ColumnHead *>(from)[simt::lane()];
   const uint32_t bits = head.bits;
@@ -246,7 +247,7 @@ COLL_DEVICE void reportPage(uint64_t *errorWord, uint32_t number) {
   simt::storeRelaxed(errorWord, kernels::errorWord(KernelError::CompressedPage, number));
 }
 
-// The entry of page `number`. One that makes no sense is reported, and is an empty page at the
+// The entry of page `number`. An invalid one is reported, and treated as an empty page at the
 // start.
 COLL_DEVICE rt::CompressedPage checkedEntry(const char *message, uint64_t messageBytes,
                                             uint32_t number, uint64_t rawBytes,
@@ -261,15 +262,16 @@ COLL_DEVICE rt::CompressedPage checkedEntry(const char *message, uint64_t messag
   return {0, 0, rt::PageForm::Raw};
 }
 
-// One warp's part of a message, to `bytes` bytes at any address; every warp of the team calls it,
-// with its own part of shared memory. The message is aligned to 16, has its table, and was acquired
-// as for unpackSlice(). A page that makes no sense is left out and reported.
+// One warp's part of expanding a message to `bytes` bytes at any address; every warp of the team
+// calls it, with its own part of shared memory. The message is aligned to 16, has its table, and
+// was acquired as for unpackSlice(). An invalid page is skipped and reported.
 COLL_DEVICE_CALL void expandRun(char *to, uint64_t bytes, const char *message,
                                 uint64_t messageBytes, uint64_t *errorWord, WarpTeam team,
                                 PageShared &shared) {
   const uint32_t pages = rt::compressPages(bytes);
   PageStages stages(shared, message, messageBytes);
-  // This warp's next 32 pages, an entry a lane: a read over the bus takes its time.
+  // Loads this warp's next 32 pages' entries, one per lane, because a read over the bus takes its
+  // time.
   for (uint32_t first = team.index; first < pages; first += simt::kWarpThreads * team.count) {
     const uint32_t mine = first + simt::lane() * team.count;
     rt::CompressedPage entry{0, 0, rt::PageForm::Raw};

@@ -6,7 +6,7 @@
 namespace coll::kernels {
 namespace {
 
-// `count` bits from bit `at` on, the lowest first.
+// Writes `count` bits from bit `at` on, the lowest first.
 void putBits(uint8_t *to, uint64_t at, uint32_t value, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i)
     to[(at + i) / 8] = static_cast<uint8_t>(to[(at + i) / 8] | (value >> i & 1) << (at + i) % 8);
@@ -18,7 +18,8 @@ uint32_t getBits(const uint8_t *from, uint64_t at, uint32_t count) {
   return value;
 }
 
-// The form Columns of a whole page, to zeroed memory; its length, also where that is no gain.
+// Writes the form Columns of a complete page to zeroed memory; returns its length, even if that is
+// no gain.
 uint32_t encodePage(uint8_t *to, const uint8_t *page) {
   uint32_t at = rt::kColumnHeadsBytes;
   for (uint32_t column = 0; column < rt::kCompressColumns; ++column) {

@@ -1,4 +1,4 @@
-// combine_device.cuh - a token's rows come from all members that had it, and are added up.
+// combine_device.cuh - reads a token's rows from all members that had it, and adds them up.
 //
 // Phases of a block: wait until all members have entered; then every warp, for its tokens,
 //
@@ -7,7 +7,7 @@
 //   2. adds biases and rows up in f32, in rank order, rounds once, and stores the piece;
 //   3. with the first piece, adds up the weights that come back.
 //
-// At the end blocks of one number tell each other that they have read all.
+// At the end blocks of one number tell each other that they have finished reading.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_COMBINE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_COMBINE_DEVICE_CUH
@@ -63,7 +63,7 @@ private:
     for (uint32_t batch = 0; rows_.hasBatch(batch); ++batch) {
       uint32_t exist = 0, go = 0;
       rows_.lookUp(batch, exist, go);
-      // Tokens that went nowhere have a result, too.
+      // Tokens without an expert have a result, too.
       Cursor load = {exist, 0}, sum = {exist, 0};
       for (uint32_t i = 0; i < kMoeFetchAhead; ++i)
         fetch(load);
@@ -88,7 +88,7 @@ private:
       return;
     const uint32_t source = simt::lane();
     const uint32_t row = source < group_.size ? rows_.scratch().rows[at.token()][source] : kNoRow;
-    // All lanes have read what was in the stage before.
+    // All lanes have finished reading the stage's previous content.
     const uint32_t sources = simt::countBits(simt::ballot(row != kNoRow));
     simt::Barrier *full = &rows_.scratch().full[fetched_ % kMoeFetchStages];
     const uint32_t bytes = bytesOf(at.piece);
@@ -135,7 +135,7 @@ private:
     at.advance(args_.pieces.count);
   }
 
-  // The vectors of this lane from byte i of a piece on, as far as there are.
+  // The vectors of this lane from byte i of a piece on, as far as they exist.
   template <typename Load>
   COLL_DEVICE static void addEach(Sums (&sums)[kBatch], uint32_t i, uint32_t bytes, Load &&load) {
     COLL_UNROLL()

@@ -1,11 +1,11 @@
-// dispatch_device.cuh - rows go straight to their places in the peers' buffers.
+// dispatch_device.cuh - stores rows straight into their places in the peers' buffers.
 //
 // Phases of a block: wait until all members have entered; then every warp, for its tokens,
 //
 //   1. loads a piece of a row into a stage of shared memory (bulk copy), some pieces ahead;
 //   2. stores it from there to every member that takes the token, itself included: lane i to member
 //      rank + 1 + i, so that a row is read once, however many take it;
-//   3. with the first piece, stores what goes beside the row: its number, indices, weights, scales;
+//   3. with the first piece, stores the data beside the row: its number, indices, weights, scales;
 //
 // and waits for its stores. At the end blocks of one number tell each other that they are done.
 
@@ -62,8 +62,8 @@ private:
   COLL_DEVICE void fetch(uint32_t batch, Cursor &at) {
     if (at.isDone())
       return;
-    // Pieces up to this one's predecessor in the stage have been read by their stores: of those
-    // that are pushed, all but so many.
+    // Waits until the stores of all pieces in flight, except the last few, have read their
+    // stages.
     if (hasTarget())
       simt::bulkWaitRead<kMoeSendStages - 1 - kMoeSendAhead>();
     simt::syncWarp();
@@ -104,7 +104,7 @@ private:
     return peer::memberAfter(group_.rank, i + 1 == group_.size ? 0 : i + 1, group_.size);
   }
 
-  // What goes beside a row.
+  // Stores the data beside a row.
   COLL_DEVICE void describe(uint64_t token, const uint32_t *rows) const {
     const MoeShape &shape = call_.shape;
     const uint32_t lane = simt::lane();

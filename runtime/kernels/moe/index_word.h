@@ -1,5 +1,5 @@
-// index_word.h - the error word of a wrong top-k index: the detail is its token, and what the
-// error leaves of the lower half the place among the token's indices.
+// index_word.h - the error word of a wrong top-k index: the detail is the token, and the remaining
+// bits of the lower half are the position among the token's indices.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_INDEX_WORD_H
 #define COLL_RUNTIME_KERNELS_MOE_INDEX_WORD_H
@@ -11,7 +11,7 @@ namespace coll::kernels {
 constexpr uint64_t moeIndexWord(uint32_t token, uint32_t place) {
   return errorWord(KernelError::MoeIndex, token) | place << 16;
 }
-// Of any error word.
+// The error code of any error word.
 constexpr KernelError errorOf(uint64_t word) { return static_cast<KernelError>(word & 0xffff); }
 constexpr uint32_t moePlaceOf(uint64_t word) { return static_cast<uint32_t>(word) >> 16; }
 

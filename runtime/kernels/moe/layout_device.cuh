@@ -1,4 +1,4 @@
-// layout_device.cuh - where tokens go, by counting; one GPU alone.
+// layout_device.cuh - counts where tokens go, on one GPU alone.
 //
 // Every block reads all indices, so that none waits for another. Blocks 0, 1, … of the ranks: a
 // thread takes a token, looks for one of the rank's experts, and writes its place of isTokenInRank.
@@ -35,10 +35,11 @@ public:
 private:
   // Loads in flight per thread.
   static constexpr uint32_t kBatch = 8;
-  // Of what is no expert, in place of its number.
+  // Marks for indices that are not an expert.
   static constexpr uint32_t kDropped = ~0u, kWrong = ~0u - 1;
 
-  // Tokens with an expert among `count` from `low` on: how many, and, of a rank's block, which.
+  // Counts the tokens with an expert among `count` from `low` on and, in a block for a rank, marks
+  // them.
   COLL_DEVICE void countTokens(uint32_t low, uint32_t count, int32_t *sum) const {
     const uint32_t block = simt::blockIndex(), topk = args_.numTopk;
     const bool isPaired =
@@ -47,7 +48,7 @@ private:
     for (uint32_t token = simt::threadIndex(); token < args_.numTokens;
          token += simt::blockThreads()) {
       const int64_t *row = args_.topkIdx + uint64_t{token} * topk;
-      // Each token is one block's to check.
+      // Each token is checked by one block.
       const bool checks = token / simt::kWarpThreads % args_.numRanks == block;
       bool found = false, isWrong = false;
       for (uint32_t first = 0; first < topk; first += kBatch) {
@@ -70,7 +71,7 @@ private:
     sumUp(counts, 1, sum);
   }
 
-  // The numbers of up to kBatch indices, `left` of which exist; an even number of them, aligned.
+  // Loads up to kBatch indices, of which `left` exist; an even number of them, aligned.
   COLL_DEVICE void loadPairs(const int64_t *row, uint32_t left, uint32_t (&numbers)[kBatch]) const {
     simt::Vec16 pair[kBatch / 2] = {};
     COLL_UNROLL()
@@ -90,8 +91,8 @@ private:
       numbers[j] = j < left ? numberOf(row[j]) : kDropped;
   }
 
-  // Whether one of the numbers, which are a token's from place `first` on, is wrong or one of those
-  // before it.
+  // Whether one of the numbers, which belong to a token from place `first` on, is wrong or repeats
+  // an earlier one.
   COLL_DEVICE bool isAnyWrong(const int64_t *row, uint32_t first,
                               const uint32_t (&numbers)[kBatch]) const {
     bool isWrong = false;
@@ -111,7 +112,7 @@ private:
     return isWrong;
   }
 
-  // The first, of a token that has one.
+  // The first wrong place of a token that has one.
   COLL_DEVICE uint32_t wrongPlace(const int64_t *row) const {
     for (uint32_t place = 0; place < args_.numTopk; ++place) {
       const uint32_t number = numberOf(row[place]);
@@ -164,7 +165,7 @@ private:
     to[thread] = static_cast<int32_t>(sum);
   }
 
-  // Among the experts of these ranks; kDropped: -1, or an expert of other ranks.
+  // The number among the experts of these ranks; kDropped for -1, or an expert of other ranks.
   COLL_DEVICE uint32_t numberOf(int64_t index) const {
     const auto number = static_cast<uint64_t>(index) - args_.firstExpert;
     if (number < args_.numExperts)

@@ -1,25 +1,25 @@
 // low_latency.h - the low-latency token exchange of a mixture of experts: launchers.
 //
-// For few tokens, where the time of a round is that of its steps: nothing is counted beforehand and
-// nobody waits before it sends. A token goes to each of its experts by itself, into a grid that has
-// room for the worst case, and comes back from each by itself. A round is two calls, *dispatch* and
-// *combine*, of two phases each, which are one launch or two: *send*, which waits for no data, and
-// *receive*. Between the two nothing runs on this GPU.
+// For few tokens, where the time of a round is that of its steps: nothing is counted
+// beforehand, and no member waits before it sends. A token goes to each of its experts
+// by itself, into a grid that has room for the worst case, and comes back from each by
+// itself. A round is two calls, *dispatch* and *combine*, of two phases each, which are
+// one launch or two: *send*, which waits for no data, and *receive*. Between the two
+// nothing runs on this GPU.
 //
-// **Two buffers.** Every call works in one of a member's two buffers, and calls take them in turns.
-// A buffer is lowLatencyArea(shape).bytes of GPU memory, aligned to 512, its first `rows` bytes
-// zero where the host starts, that every other member maps. Nothing in it is ever cleaned: a word
-// that says "it has come" has the number of the call, counted by the GPUs, so graphs may be
-// replayed.
-// **Order between members.** A send waits until all members have received what was in the
-// buffer before, two calls ago; else it waits for nobody. Members may be in different phases, and
-// make one launch or two, as they like.
-// **Order of what arrives.** Packed by expert; an expert's rows by source, then by their place
-// there.
-// **Several nodes.** Ranks of other nodes are reached by way of pinned memory
-// (low_latency_far.h): they are sources and targets like the others, and no members.
-// **Bounds.** Indices that are out of range, or twice in a token, count as -1 and are reported;
-// what a peer or a handle says is checked before it becomes an address.
+// **Two buffers.** Every call works in one of a member's two buffers, and calls take
+// them in turns. A buffer is lowLatencyArea(shape).bytes of GPU memory, aligned to 512,
+// its first `rows` bytes zero where the host starts, that every other member maps.
+// Nothing in it is ever cleaned: a word that says "it has come" has the number of the
+// call, counted by the GPUs, so graphs may be replayed. **Order between members.** A
+// send waits only until all members have received the buffer's previous content, from
+// two calls ago. Members may be in different phases, and make one launch or two, as they
+// like. **Order of what arrives.** Packed by expert; an expert's rows by source, then by
+// their place there. **Several nodes.** Ranks of other nodes are reached by way of
+// pinned memory (low_latency_far.h): they are sources and targets like the others, and
+// no members. **Bounds.** Indices that are out of range, or twice in a token, count as
+// -1 and are reported; data from a peer or a handle is checked before it becomes an
+// address.
 //
 // The rules of peer/group.h hold for deadlines and errors, and those of moe.h for launchers. All of
 // a call's blocks are on the GPU at once where it has both phases.
@@ -34,7 +34,7 @@
 
 namespace coll::kernels {
 
-// Values that have a scale of their own in fp8, and a range of their own in the log format.
+// Values that share a scale in fp8, and a range in the log format.
 inline constexpr uint32_t kLowLatencyGroup = 128;
 inline constexpr uint32_t kLowLatencyTokens = 1024;     // of a member, at most
 inline constexpr uint32_t kLowLatencyExperts = 1 << 15; // of all, at most: kernels keep them as i16
@@ -48,14 +48,14 @@ struct LowLatencyShape {
 };
 rt::Status checkLowLatencyShape(const LowLatencyShape &shape, uint32_t numRanks);
 
-// Offsets in a buffer. Words are u64: the call's number, then what they say. Who empties a buffer
-// between calls, for another shape, keeps its state, which counts on.
+// Offsets in a buffer. Words are u64: the call's number, then a value. To clear a buffer between
+// calls, for another shape, keep its state, which continues to count.
 inline constexpr uint64_t kLowLatencyStateBytes = 512;
 struct LowLatencyArea {
   uint64_t state;    // LowLatencyState
   uint64_t counts;   // [local expert][source]: rows that come
-  uint64_t arrivals; // [local expert][source][maxTokens]: a row is there; where it comes from
-  uint64_t returns;  // [maxTokens][numTopk]: an expert's row is there
+  uint64_t arrivals; // [local expert][source][maxTokens]: a row has arrived, and its origin
+  uint64_t returns;  // [maxTokens][numTopk]: an expert's row has arrived
   uint64_t rows;     // [local expert][source][maxTokens][hidden] bf16, or fp8 and scales
   uint64_t back;     // [maxTokens][numTopk][hidden] bf16, or in the log format
   uint64_t bytes;    // in all
@@ -64,7 +64,7 @@ LowLatencyArea lowLatencyArea(const LowLatencyShape &shape);
 
 enum LowLatencyPhase : uint32_t { kLowLatencySend = 1, kLowLatencyReceive = 2 };
 
-// What both calls have.
+// The arguments of both calls.
 struct LowLatencyCall {
   LowLatencyShape shape;
   uint32_t phases = kLowLatencySend | kLowLatencyReceive;
@@ -77,11 +77,11 @@ struct LowLatencyCall {
   MoeGrid grid;
 };
 
-// What a dispatch brought, in this member's memory. `rows`: the ranks' number times maxTokens.
+// The result of a dispatch, in this member's memory. `rows`: number of ranks times maxTokens.
 struct LowLatencyRows {
   void *x = nullptr;          // [local expert][rows][hidden]
   float *scales = nullptr;    // [local expert][rows][hidden / 128], of fp8
-  int32_t *counts = nullptr;  // [local expert]: rows that came
+  int32_t *counts = nullptr;  // [local expert]: rows that arrived
   uint64_t *ranges = nullptr; // [local expert][source]: first row << 32 | their number
   uint32_t *sources =
       nullptr; // [local expert][rows]: place among the token's experts << 16 | token
@@ -92,7 +92,7 @@ struct LowLatencyDispatchArgs {
   const void *x = nullptr;   // [numTokens][hidden] bf16, aligned to 16
   bool fp8 = false;          // rows travel as e4m3fn, a scale for each 128 values
   LowLatencyRows out;        // of the receiving phase
-  int32_t *stats = nullptr;  // [local expert]: what came is added to it; or null
+  int32_t *stats = nullptr;  // [local expert]: incremented by the rows that arrived; or null
   uint64_t *error = nullptr; // as MoeLayoutArgs::error; of the sending phase
 };
 rt::Status launchLowLatencyDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args,
@@ -109,7 +109,7 @@ struct LowLatencyCombineArgs {
 rt::Status launchLowLatencyCombine(const PeerGroup &group, const LowLatencyCombineArgs &args,
                                    void *stream);
 
-// As rehearseMoeKernels.
+// See rehearseMoeKernels.
 rt::Status rehearseLowLatencyKernels(const PeerGroup &group, void *stream);
 
 rt::Status checkLowLatencyDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args);

@@ -1,4 +1,4 @@
-// low_latency_combine_device.cuh - experts' rows go back to their tokens, and are added up.
+// low_latency_combine_device.cuh - returns experts' rows to their tokens, and adds them up.
 //
 // Send: blocks share the experts; a warp, or several, takes a row from where the experts wrote it,
 // converts it, and stores it to its token's member: then the row's word. Rows for a rank of another
@@ -58,12 +58,12 @@ private:
     return true;
   }
 
-  // Rows that an expert has of a source.
+  // Rows that an expert has from a source.
   COLL_DEVICE uint32_t countOf(uint32_t expert, uint32_t source) const {
     const auto count = static_cast<uint32_t>(args_.from.ranges[expert * far_.numRanks() + source]);
     return count <= shape_.maxTokens ? count : 0;
   }
-  // And all experts before it.
+  // The same for all experts before it.
   COLL_DEVICE uint32_t beginOf(uint32_t expert, uint32_t source) const {
     uint32_t begin = 0;
     for (uint32_t e = 0; e < expert; ++e)
@@ -71,7 +71,7 @@ private:
     return begin;
   }
 
-  // Rows that a message has room for; there are more only if `ranges` are wrong.
+  // Rows that a message has room for; only wrong `ranges` have more.
   COLL_DEVICE uint32_t roomOf() const {
     return shape_.maxTokens * (local_ < shape_.numTopk ? local_ : shape_.numTopk);
   }
@@ -109,7 +109,7 @@ private:
     }
   }
 
-  // The word that announces the row; null where nobody waits for it.
+  // The word that announces the row; null if no thread waits for it.
   COLL_DEVICE uint64_t *sendRow(uint32_t expert, const Share &share, uint32_t turn,
                                 uint32_t &says) const {
     const uint32_t row = share.row(turn);
@@ -123,7 +123,7 @@ private:
         return nullptr;
       char *to = messageRow(origin);
       push(from, to, share, turn);
-      // Who gets it looks whether there is such a token.
+      // The receiver checks whether there is such a token.
       if (simt::lane() == 0 && share.piece(turn) == 0)
         *reinterpret_cast<uint32_t *>(to + travelBytes()) = says;
       return nullptr;
@@ -197,20 +197,20 @@ private:
            round_.awaitWord(round_.returnOf(group_.rank, token, k), far_.memberOf(rank), says);
   }
 
-  // In the message of another node's rank, which is there.
+  // The row in the message of another node's rank, which has arrived.
   COLL_DEVICE bool findRow(uint32_t token, uint32_t k, uint32_t rank) const {
     const uint64_t word = simt::loadRelaxed(far_.returned(token * shape_.numTopk + k));
     if (word >> 32 != round_.receiving()) {
       peer::fail(group_, KernelError::PeerMismatch, Far::named(rank));
       return false;
     }
-    // Sums load rows as they do those of this GPU.
+    // The sums load such rows like those of this GPU.
     scratch_.rows[k] = const_cast<char *>(far_.messageFrom(rank)) + kReturnsAt +
                        static_cast<uint32_t>(word) * uint64_t{travelBytes() + kTailBytes};
     return true;
   }
 
-  // Eight values a thread; the rows' loads are under way together.
+  // Eight values per thread; the loads of the rows are in flight together.
   COLL_DEVICE void addPlain(char *out) const {
     constexpr uint32_t kBatch = 4;
     const uint32_t vectors = shape_.hidden / 8;

@@ -1,5 +1,5 @@
-// low_latency_device.cuh - what both calls of the low-latency exchange do: numbers, waits,
-// ends.
+// low_latency_device.cuh - what both calls of the low-latency exchange share: numbers, waits,
+// endings.
 //
 // Phases of a block:
 //
@@ -44,7 +44,7 @@ public:
         far_(group, plan.args.call.far), own_(stateOf(group.rank)),
         sent_(simt::loadRelaxed(&own_.sent)), received_(simt::loadRelaxed(&own_.received)) {}
 
-  // These are for all threads of a block, and return the same to all. False: give up.
+  // All threads of a block call these, and get the same result. False: give up.
 
   COLL_DEVICE bool begin() const {
     const uint32_t failed = simt::loadRelaxed(&peer::stateOf(group_, group_.rank).failed);
@@ -59,7 +59,7 @@ public:
     if (member < group_.size) {
       const uint32_t *taken = &own_.taken[member];
       peer::Watch watch(group_);
-      // A member for which only other blocks have something may already be done with this call.
+      // A member that receives data only from other blocks may already have finished this call.
       while (static_cast<int32_t>(simt::loadRelaxed(taken) - sent_) < 0 && !over)
         over = watch.isOver(member);
       (void)simt::loadAcquire(taken);
@@ -71,7 +71,7 @@ public:
     return !simt::syncBlockAny(over);
   }
 
-  // All blocks, when what they send is written: the last one tells the host of the messages.
+  // All blocks call it when their data is written: the last one tells the host about the messages.
   COLL_DEVICE void ring() const {
     if (far_.count() == 0)
       return;
@@ -104,7 +104,7 @@ public:
   COLL_DEVICE void leave() const {
     simt::syncBlock();
     const bool isLast = simt::threadIndex() == 0 && leaveOfBlock();
-    // A thread for each member: a release waits for the stores before it, over the link, too.
+    // A thread for each member: a release waits for earlier stores, over the link too.
     if (!simt::syncBlockAny(isLast) || !(call_.phases & kLowLatencyReceive))
       return;
     if (simt::threadIndex() < group_.size)
@@ -113,13 +113,13 @@ public:
       simt::storeRelease(far_.taken(), uint64_t{received_} + 1);
   }
 
-  // One thread: until the word is that of the call that is received, and what it says.
+  // One thread: waits until the word is that of the call to receive, and returns its value.
   COLL_DEVICE bool awaitWord(const uint64_t *word, uint32_t member, uint32_t &says) const {
     peer::Watch watch(group_);
     while (static_cast<uint32_t>(simt::loadRelaxed(word) >> 32) != received_ + 1)
       if (watch.isOver(member))
         return false;
-    // It stays until this call is over here.
+    // The word keeps its value until this call is over here.
     says = static_cast<uint32_t>(simt::loadAcquire(word));
     return true;
   }
@@ -127,8 +127,8 @@ public:
   COLL_DEVICE uint32_t sending() const { return sent_ + 1; }
   COLL_DEVICE uint32_t receiving() const { return received_ + 1; }
 
-  // One thread: the header of the message to a rank of another node. `message` has what only the
-  // call knows.
+  // One thread: writes the header of the message to a rank of another node. `message` has what only
+  // the call knows.
   COLL_DEVICE void announce(uint32_t rank, LowLatencyMessage message) const {
     message.what = what_;
     message.number = sent_ + 1;
@@ -175,7 +175,7 @@ private:
     return true;
   }
 
-  // One thread: until the host has raised the word of a rank of another node so far.
+  // One thread: waits until the host has raised the word of a rank of another node to this number.
   COLL_DEVICE bool awaitNumber(const uint64_t *word, uint32_t number, uint32_t rank) const {
     peer::Watch watch(group_);
     while (static_cast<int32_t>(static_cast<uint32_t>(simt::loadRelaxed(word)) - number) < 0)
@@ -185,8 +185,8 @@ private:
     return true;
   }
 
-  // A thread of the first block: for a share of the messages. The others ask that block, since a
-  // word of the host's is read over the bus.
+  // A thread of the first block: waits for a share of the messages. The other blocks ask that
+  // block, because a word of the host is read over the bus.
   COLL_DEVICE bool awaitMessages() const {
     for (uint32_t i = simt::threadIndex(); i < far_.count(); i += simt::blockThreads()) {
       const uint32_t rank = far_.rankAt(i);
@@ -199,11 +199,11 @@ private:
     }
     return true;
   }
-  // A thread of another block.
+  // A thread of another block: waits for the first block.
   COLL_DEVICE bool awaitFirstBlock() const {
     if (simt::threadIndex() != 0)
       return true;
-    // That block's waits have deadlines, and it knows for whom it waits.
+    // The first block's waits have deadlines, and it knows for which rank it waits.
     const uint32_t *failed = &peer::stateOf(group_, group_.rank).failed;
     while (simt::loadRelaxed(&own_.arrived) != received_ + 1) {
       simt::giveWay();
@@ -230,7 +230,7 @@ private:
   const uint32_t sent_, received_;
 };
 
-// The expert that entry i of topkIdx names; -1: none, or one that does not count (`isWrong`).
+// The expert that entry i of topkIdx names; -1 if there is none, or it does not count (`isWrong`).
 COLL_DEVICE int32_t expertAt(const LowLatencyCall &call, uint32_t i, bool &isWrong) {
   const int64_t expert = call.topkIdx[i];
   isWrong = expert < -1 || expert >= call.shape.numExperts;
@@ -241,8 +241,9 @@ COLL_DEVICE int32_t expertAt(const LowLatencyCall &call, uint32_t i, bool &isWro
   return isWrong ? -1 : static_cast<int32_t>(expert);
 }
 
-// The rows of an expert that a block does: every n-th one, where n blocks share it. Several warps
-// share a row where there are more warps than rows; they are in the same turn of the block.
+// The rows of an expert that a block handles: every n-th one, if n blocks share the expert. Several
+// warps share a row if there are more warps than rows; they work on it in the same turn of the
+// block.
 class Share {
 public:
   COLL_DEVICE Share(uint32_t total, uint32_t part, uint32_t parts)
@@ -260,7 +261,7 @@ public:
   COLL_DEVICE uint32_t piece(uint32_t turn) const { return index(turn) % pieces_; }
   COLL_DEVICE uint32_t first(uint32_t turn) const { return piece(turn) * kWarp + simt::lane(); }
   COLL_DEVICE uint32_t stride() const { return pieces_ * kWarp; }
-  // Whether a row is one warp's.
+  // Whether a single warp handles a row.
   COLL_DEVICE bool isWhole() const { return pieces_ == 1; }
 
 private:
@@ -277,7 +278,7 @@ COLL_DEVICE uint32_t partsOf(uint32_t localExperts) {
   return parts == 0 ? 1 : parts;
 }
 
-// Where row `row` of an expert comes from, by the sources' counts.
+// The origin of row `row` of an expert, by the sources' counts.
 struct Origin {
   uint32_t source, slot;
 };

@@ -1,4 +1,4 @@
-// low_latency_dispatch_device.cuh - tokens go to their experts, and are packed there.
+// low_latency_dispatch_device.cuh - sends tokens to their experts, and packs them there.
 //
 // Send, in each block:
 //
@@ -8,8 +8,8 @@
 //      place there; all threads load the row once, convert it, and store it to all its places;
 //      then each row's word.
 //
-// Of another node's rank the same is written into its message: step 2 gives where an expert's
-// entries begin, step 3 an entry for each expert and a row for all of them.
+// For a rank of another node the same is written into its message: step 2 writes where an expert's
+// entries begin, step 3 an entry for each expert and one row for all of them.
 //
 // Receive: blocks share the experts. Counts say where a source's rows go; each is copied when its
 // word has come, and those of other nodes out of their messages, which have.
@@ -73,8 +73,8 @@ private:
     return true;
   }
 
-  // A warp: where the expert's entries begin in its rank's message; with the last expert the
-  // header, too.
+  // A warp: writes where the expert's entries begin in its rank's message and, with the last
+  // expert, the header.
   COLL_DEVICE void tellBegin(uint32_t expert, uint32_t entries) const {
     const uint32_t rank = expert / local_, first = rank * local_;
     auto *begins = reinterpret_cast<uint32_t *>(far_.messageTo(rank) + kBeginsAt);
@@ -104,7 +104,7 @@ private:
     simt::syncWarp();
     return simt::sum(count);
   }
-  // Among them those that name an expert from `first` on, below `last`.
+  // Entries among those that name an expert from `first` to `last` - 1.
   COLL_DEVICE uint32_t entriesOf(uint32_t first, uint32_t last, uint32_t end) const {
     uint32_t count = 0;
     for (uint32_t i = simt::lane(); i < end; i += kWarp)
@@ -177,7 +177,7 @@ private:
     char *message = far_.messageTo(rank);
     reinterpret_cast<uint64_t *>(message + entriesAt(local_))[begin + slot] =
         row << 32 | k << kPlaceShift | token;
-    // Another of the token's experts there has it written.
+    // The message already has the row, for another of the token's experts there.
     scratch_.rows[k] =
         hasBefore(rank, token, k)
             ? nullptr
@@ -254,7 +254,7 @@ private:
     return begins[1] - begins[0];
   }
 
-  // Where a row of another node's is, and what it says.
+  // The place of a row of another node, and its entry.
   COLL_DEVICE const char *rowFar(const Origin &origin, uint32_t &says) const {
     const char *message = far_.messageFrom(origin.source);
     const LowLatencyMessage &header = Far::headerOf(message);
@@ -263,7 +263,7 @@ private:
     says = static_cast<uint32_t>(entry);
     return message + rowsAt(local_, header.tokens, header.numTopk) + (entry >> 32) * travelBytes();
   }
-  // The same of this node's, when it has come; null: give up.
+  // The same for this node, once it has arrived; null: give up.
   COLL_DEVICE const char *rowNear(uint32_t expert, const Origin &origin, uint32_t &says) const {
     const uint32_t pair = expert * far_.numRanks() + origin.source;
     bool isThere = true;
@@ -272,7 +272,7 @@ private:
                                  far_.memberOf(origin.source), says);
     if (simt::ballot(!isThere) != 0)
       return nullptr;
-    simt::syncWarp(); // what lane 0 has acquired is there for all
+    simt::syncWarp(); // all lanes see what lane 0 has acquired
     return round_.rowOf(group_.rank, pair, origin.slot);
   }
 

@@ -2,16 +2,16 @@
 // memory in which GPUs write and read them.
 //
 // In each call a rank has one message for each rank of another node. The sending kernel writes it
-// into pinned memory as it travels; a thread of the host, which the GPU's words tell of it, sends
-// it. What others send comes into pinned memory, too; the host checks it, says so, and the
-// receiving kernel reads it there. Nothing runs on the GPU in between, and the host is told of no
-// call: its thread goes by the words alone, so graphs may be replayed.
+// into pinned memory in the form in which it travels. The GPU raises a word, and a thread of the
+// host sends the message. Messages of other nodes arrive in pinned memory too; the host checks them
+// and raises a word, and the receiving kernel reads them there. Nothing runs on the GPU in between.
+// The host's thread follows the words alone and is not told of calls, so graphs may be replayed.
 //
-// **A dispatch's message**: header; begins [local expert + 1] u32, an expert's first entry;
-// entries [tokens * numTopk] u64, by expert, then by the token's place: row << 32 | what
-// LowLatencyRows::sources says; rows. A row is there once for all of the receiver's experts.
-// **A combine's**: header; rows, each followed by 16 bytes that begin with what `sources` says.
-// Rows are bf16, or as in low_latency_format_device.cuh. Parts are aligned to 16.
+// **A dispatch's message**: header; begins [local expert + 1] u32, an expert's first entry; entries
+// [tokens * numTopk] u64, by expert, then by the token's place: row << 32 | the value of
+// LowLatencyRows::sources; rows. A row is there once for all of the receiver's experts. **A
+// combine's**: header; rows, each followed by 16 bytes that begin with what `sources` says. Rows
+// are bf16, or as in low_latency_format_device.cuh. Parts are aligned to 16.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_H
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_H
@@ -27,27 +27,27 @@ inline constexpr uint32_t kLowLatencyRanks = 128; // of all nodes, at most
 // Offsets in the pinned memory of one buffer, which is zero at the start. Words are u64, each
 // written by one side, and have the number of the buffer's call, from 1.
 struct LowLatencyFarArea {
-  uint64_t rung;         // [rank], GPU: the message for it is there
-  uint64_t taken;        // GPU: all that came was read
+  uint64_t rung;         // [rank], GPU: the message for it is written
+  uint64_t taken;        // GPU: all received messages were read
   uint64_t sent;         // [rank], host: the message for it may be overwritten
-  uint64_t arrived;      // [rank], host: its message is there
+  uint64_t arrived;      // [rank], host: its message has arrived
   uint64_t returns;      // [maxTokens][numTopk], host: call << 32 | row of a combine's message
   uint64_t out;          // messages to ranks of other nodes, in their order
-  uint64_t in;           // and from them
+  uint64_t in;           // messages from them
   uint64_t messageBytes; // the most that one may have, and their distance
   uint64_t bytes;        // in all; a multiple of 512
 };
 LowLatencyFarArea lowLatencyFarArea(const LowLatencyShape &shape, uint32_t numRanks,
                                     uint32_t groupSize);
 
-// Ranks on other nodes. A member's rank is its node's first one plus its position.
+// Ranks on other nodes. A member's rank is its node's first rank plus its position.
 struct LowLatencyFar {
   uint32_t numRanks = 0;       // of all nodes; 0: the members are all
   uint32_t firstRank = 0;      // member 0's
-  LowLatencyFarArea area = {}; // of this call's shape, or of one that takes no less
+  LowLatencyFarArea area = {}; // of this call's shape, or of one that needs no less
   char *memory = nullptr;      // area.bytes of this call's buffer, as the GPU addresses it
 };
-// Whether calls of the shape find room in an area of another one.
+// Whether calls of the shape fit into an area for another one.
 bool lowLatencyFits(const LowLatencyShape &shape, uint32_t numRanks, uint32_t groupSize,
                     const LowLatencyFarArea &area);
 
@@ -55,7 +55,7 @@ bool lowLatencyFits(const LowLatencyShape &shape, uint32_t numRanks, uint32_t gr
 struct alignas(16) LowLatencyMessage {
   enum Kind : uint32_t { kDispatch = 1, kCombine };
 
-  uint32_t what = 0;   // differs where calls do
+  uint32_t what = 0;   // differs if calls do
   uint32_t number = 0; // the buffer's call, from 1
   uint32_t kind = 0;
   uint32_t rowBytes = 0;
@@ -67,7 +67,7 @@ namespace low_latency {
 
 constexpr uint64_t aligned16(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// Bytes of a row as it travels.
+// Bytes of a row in a message.
 constexpr uint32_t plainBytes(uint32_t hidden) { return hidden * 2; }
 constexpr uint32_t fp8Bytes(uint32_t hidden) {
   return static_cast<uint32_t>(aligned16(uint64_t{hidden} + hidden / 128 * 4));

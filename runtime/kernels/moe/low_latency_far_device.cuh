@@ -1,6 +1,6 @@
 // low_latency_far_device.cuh - which ranks are on other nodes, and where their messages are.
 //
-// Where there is one node, no rank is, and all of this folds to nothing but a comparison.
+// With one node there is no such rank, and all of this reduces to a comparison.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_DEVICE_CUH
@@ -39,7 +39,7 @@ public:
     return *reinterpret_cast<const LowLatencyMessage *>(message);
   }
 
-  // What the host is to call a rank of another node in an error word.
+  // The rank's number in an error word, for a rank of another node.
   COLL_DEVICE static uint32_t named(uint32_t rank) { return kRankOfWord + rank; }
 
 private:

@@ -4,16 +4,16 @@
 // A lane converts 16 values, so that eight lanes have a group of 128. All lanes of a warp take
 // part.
 //
-// **fp8**: [hidden] e4m3fn, then [hidden / 128] f32: what a group's values are to be multiplied
-// with. Values are scaled so that the largest becomes 448; NaNs stay NaN; a group with an infinity
-// is NaN.
+// **fp8**: [hidden] e4m3fn, then [hidden / 128] f32, the factors of the groups. Values
+// are scaled so that the largest becomes 448; NaNs stay NaN; a group with an infinity is
+// NaN.
 //
-// **Log format**, 10 bits a value: [hidden] bytes, [hidden / 4] bytes, [hidden / 128] u32. A code
-// is 0 for zero, else 1 to 511 for magnitudes from the group's smallest to its largest in equal
-// steps of the logarithm, at most 32 octaves: what is smaller is zero, and so are bf16's
-// subnormals. The lower eight bits are in the byte; two bits in the second array are the code's
-// ninth and the sign; the word is the group's largest magnitude as bf16, and the smallest << 16. A
-// group with an infinity or a NaN is NaN.
+// **Log format**, 10 bits a value: [hidden] bytes, [hidden / 4] bytes, [hidden / 128]
+// u32. A code is 0 for zero, else 1 to 511 for magnitudes from the group's smallest to
+// its largest in equal steps of the logarithm, at most 32 octaves: smaller values become
+// zero, and so do bf16's subnormals. The lower eight bits are in the byte; two bits in
+// the second array are the code's ninth and the sign; the word is the group's largest
+// magnitude as bf16, and the smallest << 16. A group with an infinity or a NaN is NaN.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FORMAT_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FORMAT_DEVICE_CUH
@@ -87,8 +87,8 @@ struct Fp8Unit {
   simt::Vec16 values;
   float scale; // of the group, to multiply with
 
-  // Two values up to 448, or NaN; the first one low. Within that range saturation changes nothing,
-  // and it is what the instruction has.
+  // Converts two values up to 448, or NaN; the first one low. Within that range saturation changes
+  // nothing, and the instruction has it.
   COLL_DEVICE static uint32_t pairOf(float low, float high) {
 #ifdef __CUDA_ARCH__
     return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);
@@ -104,7 +104,7 @@ struct Fp8Unit {
       largest = magnitude > largest && magnitude <= kInfinity ? magnitude : largest;
     }
     const float found = BfloatType::load(static_cast<uint16_t>(largestOfGroup(largest)));
-    // Groups of zeros have a scale, too.
+    // Groups of zeros get a valid scale, too.
     const float most = found > 1e-4f ? found : 1e-4f;
     const float factor = 448.0f / most;
     Fp8Unit out = {{}, most / 448.0f};

@@ -1,5 +1,5 @@
-// low_latency_plan.h - what the host works out of a call of low_latency.h for its kernel,
-// and what the kernels keep. Within runtime/kernels.
+// low_latency_plan.h - what the host derives from a call of low_latency.h for its kernel, and what
+// the kernels keep. Internal to runtime/kernels.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_PLAN_H
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_PLAN_H
@@ -17,11 +17,11 @@ constexpr uint64_t rowBytes(uint32_t hidden) { return uint64_t{hidden} * 2; }
 struct alignas(128) State {
   uint32_t sent;     // the last call that this member has sent; own kernels only
   uint32_t received; // and received
-  uint32_t left;     // blocks that are done with the kernel that runs
-  uint32_t written;  // blocks that have written all that they send
-  uint32_t arrived;  // the last call whose messages from other nodes are all there
+  uint32_t left;     // blocks that have finished the running kernel
+  uint32_t written;  // blocks that have written everything that they send
+  uint32_t arrived;  // the last call whose messages from other nodes have all arrived
   uint32_t unused[27];
-  uint64_t said[kMaxPeers];  // by each member that sends: call << 32 | which it is
+  uint64_t said[kMaxPeers];  // by each member that sends: call << 32 | a hash of the call
   uint32_t taken[kMaxPeers]; // the last call that this member has received, by that member
 };
 
@@ -35,7 +35,7 @@ struct Combine {
   LowLatencyArea area;
   uint32_t what;
 };
-// `call.grid` and `call.far` are filled in. `what` differs where members' calls do.
+// `call.grid` and `call.far` are filled in. `what` differs if members' calls do.
 Dispatch planDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args);
 Combine planCombine(const PeerGroup &group, const LowLatencyCombineArgs &args);
 

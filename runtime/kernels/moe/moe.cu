@@ -16,7 +16,7 @@ namespace {
 
 extern __shared__ __align__(128) char moeShared[];
 
-// A rehearsal is a grid of one warp, which none of the calls has.
+// A rehearsal launch is a grid of one warp, which no real call has.
 __device__ __forceinline__ bool isRehearsal() { return blockDim.x == 32 && gridDim.x == 1; }
 
 __global__ void __launch_bounds__(kMoeCountThreads)

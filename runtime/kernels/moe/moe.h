@@ -1,6 +1,6 @@
 // moe.h - the token exchange of a mixture of experts between the GPUs of a peer group: launchers.
 //
-// Which tokens go where, and in which order they arrive, is said in runtime/exchange/moe/moe.h. A
+// runtime/exchange/moe/moe.h specifies which tokens go where, and in which order they arrive. A
 // round is four launches on each member: *layout* counts (this GPU alone), *notify* tells the
 // members' counts to each other and finds every token's place, *dispatch* stores rows straight into
 // those places in the peers' buffers, *combine* reads rows back out of the peers' buffers and adds
@@ -10,9 +10,9 @@
 // memory aligned to 512, that every other member maps: dispatch fills it. Combine reads the peers'
 // rows out of memory of the same kind: the receive buffer itself, or another one.
 //
-// **Order between members.** A member's memory is written by dispatch, or read by combine, from
-// when that member has entered the same call until the call ends on it. So what its stream did
-// before is done, and what it does after may use the memory again.
+// **Order between members.** Dispatch writes a member's memory, or combine reads it, only between
+// that member's entry into the same call and the end of the call on it. So earlier work of its
+// stream is done, and later work may reuse the memory.
 //
 // **Bounds.** Places are checked against the shape's capacity before a row is stored or
 // read, so a wrong handle touches nothing outside the buffers. More tokens for a member than its
@@ -52,13 +52,13 @@ struct MoeLayoutArgs {
   int32_t *tokensPerExpert = nullptr; // [numExperts]
   uint8_t *isTokenInRank = nullptr;   // [numTokens][rankStride]
   int32_t *tokensOfAny = nullptr;     // [1]: tokens for any of these ranks; or null
-  // Where these ranks are some of more: their first expert's number, the experts of all, and all
+  // Set if these ranks are some of more: their first expert's number, the experts of all, and all
   // ranks. 0: these ranks are all.
   uint32_t firstExpert = 0;
   uint32_t allExperts = 0;
   uint32_t rankStride = 0;
-  // Gets KernelError::MoeIndex, with token and place, where an index is out of range (then it
-  // counts as -1) or twice in a token (then both count). Not 0: pinned, or GPU memory.
+  // Receives KernelError::MoeIndex, with token and place, if an index is out of range (then it
+  // counts as -1) or twice in a token (then both count). Not null: pinned, or GPU memory.
   uint64_t *error = nullptr;
   uint32_t threads = 0;
 };
@@ -66,8 +66,8 @@ rt::Status launchMoeLayout(const MoeLayoutArgs &args, void *stream);
 
 // --- notify
 
-// What the host learns, in pinned memory that the GPU maps. The host sets all to -1 before the
-// launch; the kernel stores the experts' counts, then the total.
+// What the kernel tells the host, in pinned memory that the GPU maps. The host sets all to -1
+// before the launch; the kernel stores the experts' counts, then the total.
 struct MoeCounters {
   static constexpr uint32_t kMaxExperts = 1024; // of one rank
   int32_t received;
@@ -83,7 +83,7 @@ struct MoeNotifyArgs {
   uint32_t numExperts = 1;          // all members: the same
   uint32_t numChannels = 1;         // of this member's channelPrefix
   uint32_t expertAlignment = 1;     // counts of experts are rounded up to a multiple
-  uint32_t capacity = 0;            // tokens that any member takes; all members: the same
+  uint32_t capacity = 0;            // tokens that a member can receive; all members: the same
   int32_t *rankPrefix = nullptr;    // [source][target]
   int32_t *channelPrefix = nullptr; // [target][channel]
   int32_t *sendHead = nullptr;      // [numTokens][numRanks]
@@ -94,7 +94,7 @@ rt::Status launchMoeNotify(const PeerGroup &group, const MoeNotifyArgs &args, vo
 
 // --- dispatch
 
-// Of what travels and of where it lands; the same on all members.
+// The layout of rows and of the buffers that receive them; the same on all members.
 struct MoeShape {
   uint32_t rowBytes = 0;   // of a token; a multiple of 16
   uint32_t numScales = 0;  // floats that go with a row
@@ -112,7 +112,7 @@ struct MoeArea {
   uint64_t bytes;       // in all
 };
 MoeArea moeArea(const MoeShape &shape);
-// The most rows for which moeArea() has so many bytes; `shape` without its capacity.
+// The most rows for which moeArea() is at most `bytes`; `shape` without its capacity.
 uint32_t moeCapacity(MoeShape shape, uint64_t bytes);
 
 struct MoeDispatchArgs {
@@ -139,7 +139,7 @@ struct MoeCombineArgs {
   uint32_t rowBytes = 0; // of bf16; a multiple of 16
   uint32_t numTopk = 0;  // weights that come back with a row; 0: none
   uint32_t capacity = 0; // rows that are in each member's memory
-  uint32_t variant = 0;  // any number that all members have to agree on: where rows are
+  uint32_t variant = 0;  // any number that all members have to agree on: identifies where rows are
   // Of every member, as addresses of this GPU.
   const char *rows[kMaxPeers] = {};         // [capacity][rowBytes], aligned to 16
   const float *topkWeights[kMaxPeers] = {}; // [capacity][numTopk]
@@ -153,11 +153,11 @@ struct MoeCombineArgs {
 };
 rt::Status launchMoeCombine(const PeerGroup &group, const MoeCombineArgs &args, void *stream);
 
-// Launches each kernel once, to no effect: a first launch may wait until the GPU is idle. After
-// initPeerWorkspace, before any member's first call.
+// Launches each kernel once without effect, because a first launch may wait until the GPU is idle.
+// After initPeerWorkspace, before any member's first call.
 rt::Status rehearseMoeKernels(const PeerGroup &group, void *stream);
 
-// Whether the launches may be made.
+// Whether the arguments are valid.
 rt::Status checkMoeLayout(const MoeLayoutArgs &args);
 rt::Status checkMoeNotify(const PeerGroup &group, const MoeNotifyArgs &args);
 rt::Status checkMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args);

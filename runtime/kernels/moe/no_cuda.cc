@@ -1,4 +1,4 @@
-// The token exchange of a build without the CUDA toolkit: its launchers refuse.
+// The token exchange in a build without the CUDA toolkit: its launchers refuse.
 
 #include "runtime/kernels/moe/low_latency.h"
 #include "runtime/kernels/moe/moe.h"

@@ -1,4 +1,4 @@
-// notify_device.cuh - members tell each other how many tokens come; every token gets its place.
+// notify_device.cuh - exchanges the numbers of tokens, and gives every token its place.
 //
 // Block 0:
 //   1. sends every peer this member's tokens per rank, and per expert of that peer, in one slot of
@@ -62,7 +62,7 @@ private:
     for (uint32_t i = thread_; i < ranks_ + local_; i += simt::blockThreads())
       words[i] = ownWord(peer, i);
   }
-  // What this member says to `peer`, itself included.
+  // The values that this member sends to `peer`, which may be itself.
   COLL_DEVICE uint32_t ownWord(uint32_t peer, uint32_t i) const {
     return static_cast<uint32_t>(i < ranks_ ? args_.tokensPerRank[i]
                                             : args_.tokensPerExpert[peer * local_ + i - ranks_]);
@@ -73,7 +73,8 @@ private:
     return reinterpret_cast<const uint32_t *>(rings.dataOf(kLane, source))[i];
   }
 
-  // Column by column. True: there are too many tokens for a member; all members find the same.
+  // Column by column. True if there are too many tokens for a member; all members come to the same
+  // result.
   COLL_DEVICE bool sumUpRanks() const {
     if (thread_ >= ranks_)
       return false;
@@ -103,7 +104,7 @@ private:
     for (uint32_t s = 0; s < ranks_; ++s)
       total += shared_.counts[s][group_.rank];
     simt::syncBlock();
-    // Release: who has seen the total finds the experts' counts.
+    // Release: a reader of the total also sees the experts' counts.
     if (thread_ == 0)
       simt::storeRelease(reinterpret_cast<uint32_t *>(&args_.counters->received), total);
   }
@@ -129,7 +130,7 @@ private:
       place += goes;
       if ((t + 1) % ofChannel == 0 || t + 1 == tokens)
         prefix[t / ofChannel] = static_cast<int32_t>(place);
-      // Channels that have no tokens come last.
+      // Channels without tokens come last.
       for (uint32_t c = t / ofChannel + 1; t + 1 == tokens && c < channels; ++c)
         prefix[c] = static_cast<int32_t>(place);
     }

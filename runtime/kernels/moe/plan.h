@@ -1,4 +1,4 @@
-// plan.h - what the host works out of a call of moe.h for its kernel. Within runtime/kernels.
+// plan.h - what the host derives from a call of moe.h for its kernel. Internal to runtime/kernels.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_PLAN_H
 #define COLL_RUNTIME_KERNELS_MOE_PLAN_H
@@ -9,7 +9,7 @@
 
 namespace coll::kernels::moe {
 
-// `what`: the call's number for peer::Call, which differs where members' calls do.
+// `what`: the call's hash for peer::Call, which differs if members' calls do.
 
 struct Layout {
   MoeLayoutArgs call;
@@ -24,13 +24,13 @@ struct Notify {
 };
 Notify planNotify(const PeerGroup &group, const MoeNotifyArgs &args);
 
-// Rows go in pieces.
+// The pieces in which rows travel.
 struct Pieces {
   uint32_t rowBytes = 0;
   uint32_t bytes = 0; // of all pieces but the last; a multiple of 16
   uint32_t count = 0; // of a row
 
-  // So that none is larger than `most`, and all are about as large.
+  // Makes pieces of about the same size, none larger than `most`.
   static Pieces of(uint32_t rowBytes, uint32_t most);
 };
 

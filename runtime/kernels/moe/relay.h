@@ -1,8 +1,8 @@
-// relay.h - the token exchange across nodes: what a GPU does to its own rows; launchers.
+// relay.h - the token exchange across nodes: launchers for a GPU's own rows.
 //
-// Between nodes rows travel as runs of tokens in one piece. *Gather* puts a run together out of a
-// rank's tokens, for example in pinned memory that a network sends from; *merge* adds the sums that
-// came back from other nodes to this node's.
+// Between nodes rows travel as runs of tokens in one piece. *Gather* builds a run from a rank's
+// tokens, for example in pinned memory that a network sends from; *merge* adds the sums that came
+// back from other nodes to this node's.
 //
 // One GPU alone: no peers, no waits. Launchers validate, do not block and do not allocate.
 // kCollInvalidCall: arguments; kCollUnsupported: no CUDA in this build; kCollDevice: CUDA refused.
@@ -16,7 +16,7 @@
 
 namespace coll::kernels {
 
-// A run of tokens as it travels: arrays after each other, each aligned to 16.
+// A run of tokens in a message: arrays after each other, each aligned to 16.
 struct MoeRun {
   uint64_t rows;        // [count][rowBytes]
   uint64_t topkIdx;     // [count][numTopk] i64, as the source has them
@@ -24,7 +24,7 @@ struct MoeRun {
   uint64_t scales;      // [count][numScales] f32
   uint64_t bytes;       // in all
 };
-// Of what travels with each token. `numTopk` 0: no indices, no weights.
+// The data of each token. `numTopk` 0: no indices, no weights.
 struct MoeRecord {
   uint32_t rowBytes = 0; // a multiple of 16
   uint32_t numTopk = 0;
@@ -53,7 +53,7 @@ struct MoeMergeArgs {
   uint32_t numTopk = 0;  // weights of a token; 0: none
   uint32_t numTokens = 0;
   uint32_t numNodes = 1;
-  // This one; its sums are in `out` and `outWeights`. kMoeNoNode: all are in `rows`.
+  // This node; its sums are in `out` and `outWeights`. kMoeNoNode: all are in `rows`.
   uint32_t node = 0;
   const int32_t *places = nullptr; // [numTokens][numNodes]: row of the node's sum, or -1
   const void *rows = nullptr;      // [row][rowBytes], aligned to 16
@@ -66,15 +66,15 @@ struct MoeMergeArgs {
 // Adds in f32, biases first, then nodes in their order, and rounds once.
 rt::Status launchMoeMerge(const MoeMergeArgs &args, void *stream);
 
-// Launches each kernel once, to no effect: a first launch may wait until the GPU is idle.
+// Launches each kernel once without effect, because a first launch may wait until the GPU is idle.
 rt::Status rehearseMoeRelay(void *stream);
 
-// Whether the launches may be made.
+// Whether the arguments are valid.
 rt::Status checkMoeGather(const MoeGatherArgs &args);
 rt::Status checkMoeMerge(const MoeMergeArgs &args);
 
 inline constexpr uint32_t kMoeRelayThreads = 256;
-// Blocks for so many tokens, a warp each; enough for PCIe, few enough to leave room for others.
+// Blocks for this many tokens, a warp each: enough for PCIe, few enough to leave room for others.
 uint32_t moeRelayBlocks(uint32_t tokens);
 
 } // namespace coll::kernels

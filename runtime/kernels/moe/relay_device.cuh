@@ -1,4 +1,4 @@
-// relay_device.cuh - runs of tokens are put together; sums of several nodes are added up.
+// relay_device.cuh - builds runs of tokens, and adds up the sums of several nodes.
 //
 // A warp takes a token at a time, a lane 16 bytes of its row.
 

@@ -1,5 +1,5 @@
-// rows_device.cuh - what dispatch and combine share: tokens of a warp, their places, pieces
-// of rows, and how members part.
+// rows_device.cuh - what dispatch and combine share: tokens of a warp, their places, pieces of
+// rows, and how members leave.
 //
 // A warp works alone, on every n-th token, 32 at a time: lane i looks up where the i-th one's row
 // is at each member; then the warp takes those tokens piece by piece through a ring of stages in
@@ -16,7 +16,7 @@ namespace coll::kernels::moe {
 
 static_assert(sizeof(peer::RingScratch) <= sizeof(RingsPlace) && kWarp == simt::kWarpThreads);
 
-// Where this member's tokens are at the others.
+// The places of this member's tokens at the others.
 struct Routes {
   const int32_t *rankPrefix;
   const int32_t *sendHead;
@@ -24,7 +24,7 @@ struct Routes {
   uint32_t capacity;
 };
 
-// Places in a list of tokens, each of which has `pieces` pieces.
+// A position in a list of tokens, each of which has `pieces` pieces.
 struct Cursor {
   uint32_t left; // tokens of the 32, from the current one on
   uint32_t piece;
@@ -55,7 +55,7 @@ public:
   COLL_DEVICE WarpScratch &scratch() const { return *scratch_; }
   COLL_DEVICE char *stages() const { return stages_; }
 
-  // Tokens of batch b are tokenOf(b, 0) to tokenOf(b, 31), as far as there are so many.
+  // Tokens of batch b are tokenOf(b, 0) to tokenOf(b, 31), as far as they exist.
   COLL_DEVICE uint64_t tokenOf(uint32_t batch, uint32_t i) const {
     return first_ + (uint64_t{batch} * simt::kWarpThreads + i) * step_;
   }
@@ -101,7 +101,7 @@ private:
             ? 0
             : static_cast<uint32_t>(routes_.rankPrefix[(group_.rank - 1) * group_.size + member]);
     const uint64_t row = uint64_t{before} + static_cast<uint32_t>(head);
-    // A handle that is none must not lead outside.
+    // An invalid handle must not lead outside.
     return row < routes_.capacity ? static_cast<uint32_t>(row) : kNoRow;
   }
 
@@ -113,13 +113,13 @@ private:
   uint64_t first_, step_;
 };
 
-// A block's visit to the peers' memory: not before they have entered the call, and no member leaves
-// before all blocks of this number are done everywhere. `move` runs in between, if nothing is
-// wrong.
+// A block's access to the peers' memory: it begins when they have entered the call, and no member
+// leaves before all blocks of this number are done everywhere. `move` runs in between, unless there
+// was an error.
 template <typename Move>
 COLL_DEVICE void visitPeers(const PeerGroup &group, uint32_t what, const Routes &routes,
                             char *shared, Move &&move) {
-  // Release: who sees that this member has entered may read what it stored before.
+  // Release: a member that sees this one enter may read what it stored before.
   simt::fenceSystem();
   const peer::Call call(group, what);
   const peer::Rings rings(group, call, shared, simt::blockIndex());
@@ -138,7 +138,7 @@ COLL_DEVICE void visitPeers(const PeerGroup &group, uint32_t what, const Routes 
     simt::fenceSystem();
     simt::fenceAsync();
     move();
-    // An empty slot: what this block stored has landed, what it read has been read.
+    // Publishes an empty slot: this block's stores have arrived, and its reads are done.
     if (rings.awaitRoom(kLane, peers)) {
       rings.publish(kLane, peers);
       if (rings.awaitData(kLane, peers))

@@ -1,4 +1,4 @@
-// scratch.h - shared memory of the kernels of moe.h. Within runtime/kernels.
+// scratch.h - shared memory of the kernels of moe.h. Internal to runtime/kernels.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_SCRATCH_H
 #define COLL_RUNTIME_KERNELS_MOE_SCRATCH_H

@@ -1,7 +1,7 @@
-// large_device.cuh - pages of any size, dealt out to a team piece by piece.
+// large_device.cuh - distributes pages of any size over a team, piece by piece.
 //
-// Every warp reads all descriptors of the team, 32 at a time, one a lane, a batch ahead, and
-// takes every n-th piece of 4 KiB: one page of 4 MiB is shared out like a thousand of 4 KiB.
+// Every warp reads all descriptors of the team, 32 at a time, one per lane, a batch ahead, and
+// takes every n-th piece of 4 KiB: one page of 4 MiB is distributed like a thousand of 4 KiB.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_LARGE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PAGES_LARGE_DEVICE_CUH
@@ -17,8 +17,8 @@ public:
                        uint64_t *errorWord)
       : regions_(regions), pages_(pages), at_(begin), errorWord_(errorWord) {}
 
-  // Starts the first load; `readable` is above the first descriptor, and whether those
-  // below it are in use does not matter.
+  // Starts the first load. `readable` is above the first descriptor; descriptors below it need not
+  // be in use.
   COLL_DEVICE void fetch(uint32_t readable) {
     fetched_ = simt::loadGlobal16(pages_ + minimum(at_ + simt::lane(), readable - 1));
   }
@@ -136,25 +136,25 @@ public:
     retired_ = retired_ + 1 == kLargeStages ? 0 : retired_ + 1;
   }
 
-  // Until the stage of the piece before the last kLargeLag ones is free again.
+  // Waits until the stage of the piece before the last kLargeLag ones is free again.
   COLL_DEVICE void waitForStage() {
     if (simt::lane() == 0)
       simt::bulkWaitRead<kLargeLag>();
   }
 
-  // Until every store is visible to this warp.
+  // Waits until every store is visible to this warp.
   COLL_DEVICE void finish() { barriers_.finish(); }
 
 private:
   COLL_DEVICE char *stageAt(uint32_t i) const { return shared_.stages + i * kLargeStageBytes; }
 
   PageShared &shared_;
-  LoadBarriers barriers_; // one a stage
+  LoadBarriers barriers_; // one per stage
   uintptr_t firstRead_, lastRead_;
   uint32_t issued_ = 0, retired_ = 0; // stages
 };
 
-// One warp: all pieces of a stream, through the ring.
+// One warp: copies all pieces of a stream through the ring.
 template <class Stream>
 COLL_DEVICE void copyPieces(Stream &stream, PieceRing &ring) {
   Piece piece;
@@ -168,7 +168,7 @@ COLL_DEVICE void copyPieces(Stream &stream, PieceRing &ring) {
       ring.waitForStage();
       ring.issue(piece);
       ++ahead;
-      // The next piece is found while the loads before it are under way.
+      // Finds the next piece while earlier loads are in flight.
       more = stream.next(piece);
     }
   }
@@ -191,7 +191,7 @@ public:
       : to_(to), from_(from), bytes_(bytes), next_(uint64_t{team.index} * kLargePieceBytes),
         stride_(uint64_t{team.count} * kLargePieceBytes) {}
 
-  // False at the end. Inner borders lie where the target is aligned.
+  // False at the end. Inner borders are at aligned addresses of the target.
   COLL_DEVICE bool next(Piece &piece) {
     if (next_ >= bytes_)
       return false;

@@ -1,4 +1,4 @@
-// launch.cuh - the launches of unpack and pack, which differ in their kernels alone.
+// launch.cuh - the launches of unpack and pack, which differ only in their kernels.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_LAUNCH_CUH
 #define COLL_RUNTIME_KERNELS_PAGES_LAUNCH_CUH
@@ -11,7 +11,7 @@
 
 namespace coll::kernels {
 
-// A block of its own is worth its start for so many bytes of a message.
+// An additional block is worth its start for this many bytes of a message.
 inline constexpr uint64_t kBytesPerBlock = 128 << 10;
 
 using PagesKernel = void (*)(const rt::PageDescriptor *, uint32_t, PageRegions, uint64_t *);
@@ -76,7 +76,7 @@ rt::Status launchNext(const char *name, NextKernel<Handle> kernel, AdvanceKernel
   void *arguments[] = {&message.handle, &message.bounceBytes, &message.buffer, &message.bufferBytes,
                        &message.errorWord};
   COLL_RETURN_IF_ERROR(block->launch(name, blocks, arguments, stream));
-  // Blocks of a grid read the head at different times, so a kernel that follows raises it.
+  // Blocks of a grid read the head at different times, so a second kernel increments it.
   if (blocks == 1)
     return rt::Status::okay();
   return launchKernel(name, reinterpret_cast<const void *>(advance), 1, 1, 0, arguments, stream);

@@ -1,7 +1,7 @@
 // pack.h - launches of the pack kernel, and what it computes.
 //
-// For each descriptor: bounce[bounceOff, +len) = buffer[bufferOff, +len). The twin of
-// unpack.h, whose rules hold. Device functions: pack_device.cuh.
+// For each descriptor: bounce[bounceOff, +len) = buffer[bufferOff, +len). The reverse of unpack.h,
+// with the same rules. Device functions: pack_device.cuh.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_PACK_H
 #define COLL_RUNTIME_KERNELS_PAGES_PACK_H
@@ -14,7 +14,7 @@ rt::Status launchPack(const PageCopy &copy, void *stream);
 // Consumes a slot, and raises PackMeta::packed when the bytes are in the bounce buffer.
 rt::Status launchPackNext(const MessageCopy<rt::PackHandle> &message, void *stream);
 
-// The same on the host, byte by byte; returns the error word. Pointers of the host.
+// The same on the host, byte by byte; returns the error word. Pointers are the host's.
 uint64_t packReference(const PageCopy &copy);
 
 } // namespace coll::kernels

@@ -1,4 +1,4 @@
-// pack_device.cuh - the twin of unpack: gathers a message's bytes into bounce pages.
+// pack_device.cuh - the reverse of unpack: gathers a message's bytes into bounce pages.
 //
 // Inside a kernel of one's own: as unpack_device.cuh shows, with packSlice(), and after the
 // barrier that follows it one thread calls packPublish().
@@ -10,8 +10,8 @@
 
 namespace coll::kernels {
 
-// Copies the pages of one message from the buffer to the bounce buffer; all warps of the
-// team call it. The rules are those of unpackSlice(), the regions' parts exchanged.
+// Copies the pages of one message from the buffer to the bounce buffer; all warps of the team call
+// it. The rules are those of unpackSlice(), with the regions exchanged.
 COLL_DEVICE void packSlice(const rt::PackMeta *meta, uint32_t slot, const PageRegions &regions,
                            uint64_t *errorWord, WarpTeam team, char *shared) {
   copyPages<PageDirection::Pack>(
@@ -20,8 +20,8 @@ COLL_DEVICE void packSlice(const rt::PackMeta *meta, uint32_t slot, const PageRe
       pageCopyShared(shared));
 }
 
-// Tells the host that the message `head` is in the bounce buffer. By one thread, after a
-// barrier that all who packed have passed.
+// Tells the host that the message `head` is in the bounce buffer. Called by one thread, after a
+// barrier with all threads that packed.
 COLL_DEVICE void packPublish(rt::PackMeta *meta, uint64_t head) {
   simt::fenceSystem();
   simt::storeRelease(&meta->packed, head + 1);

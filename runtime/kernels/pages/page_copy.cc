@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMaxBounceBytes = uint64_t{1} << 32;
 constexpr int kMaxBlocks = 65535;
-// A kernel counts to a few batches of descriptors beyond the last one, in 32 bits.
+// A kernel counts a few batches of descriptors beyond the last one, in 32 bits.
 constexpr uint64_t kMaxPages = (uint64_t{1} << 32) - 256;
 
 bool aligned(const void *pointer, uintptr_t to) {

@@ -1,5 +1,5 @@
-// page_copy.h - what the launchers of unpack and pack take. Any thread; the caller keeps what it
-// names until the launch has ended.
+// page_copy.h - the arguments of the launchers of unpack and pack. Any thread may call them; the
+// caller keeps the memory until the launch has ended.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_PAGE_COPY_H
 #define COLL_RUNTIME_KERNELS_PAGES_PAGE_COPY_H
@@ -11,8 +11,8 @@
 
 namespace coll::kernels {
 
-// Pages of a list of any length. All pointers are readable, and where they are written
-// writable, by the GPU; bounce and buffer may have any alignment.
+// Pages of a list of any length. The GPU can read all pointers and write the destinations; bounce
+// and buffer may have any alignment.
 struct PageCopy {
   const rt::PageDescriptor *pages = nullptr; // aligned to 16
   uint64_t count = 0;                        // below 2^32 - 256
@@ -30,8 +30,8 @@ inline constexpr int32_t kHandleVersion = rt::kUnpackVersion;
 template <>
 inline constexpr int32_t kHandleVersion<rt::PackHandle> = rt::kPackVersion;
 
-// The next message of a connection. `handle` is in GPU memory and has the bounce buffer,
-// the descriptors and the head; `version` is what its connection says (net::DeviceHandle).
+// The next message of a connection. `handle` is in GPU memory and has the bounce buffer, the
+// descriptors and the head; `version` is the connection's (net::DeviceHandle).
 template <class Handle>
 struct MessageCopy {
   Handle *handle = nullptr;
@@ -43,8 +43,8 @@ struct MessageCopy {
   int blocks = 0; // 0: by bufferBytes
 };
 
-// The next messages of connections to several peers. A peer takes part if its bit is in `mask`: a
-// message of its has come, and as pages; of the others nothing is looked at.
+// The next messages of connections to several peers. A peer takes part if its bit is in `mask`: one
+// of its messages has arrived, as pages. Other peers are ignored.
 struct UnpackGroupCopy {
   static constexpr uint32_t kPeers = 8;
   struct Peer {
@@ -60,10 +60,10 @@ struct UnpackGroupCopy {
   int blocks = 0; // they share the peers; 0: one for each peer
 };
 
-// kCollUnsupported, with both named, for a handle of another version than the kernel knows.
+// kCollUnsupported, with both versions, for a handle of another version than the kernel's.
 rt::Status checkVersion(int32_t version, int32_t known);
-// kCollInvalidCall with the reason, for what no launch can take. Descriptors are not
-// looked at: the kernel checks them.
+// kCollInvalidCall, with the reason, for arguments that no launch accepts. The kernel checks the
+// descriptors.
 rt::Status checkCopy(const PageCopy &copy);
 rt::Status checkMessage(const void *handle, uint64_t bounceBytes, const void *buffer,
                         uint64_t bufferBytes, const uint64_t *errorWord, int blocks);

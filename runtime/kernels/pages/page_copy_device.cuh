@@ -1,4 +1,4 @@
-// page_copy_device.cuh - copies pages named by descriptors; unpack and pack are this.
+// page_copy_device.cuh - copies pages named by descriptors: the algorithm of unpack and pack.
 //
 // A team of warps shares a list of descriptors. Each warp:
 //   1. finds its next piece: large_device.cuh, or, where the first pages are all up to
@@ -31,7 +31,8 @@ COLL_DEVICE PageShared &pageCopyShared(char *shared) {
   return reinterpret_cast<PageShared *>(shared)[simt::threadIndex() / simt::kWarpThreads];
 }
 
-// Every warp that will copy, once, before its first copy: from then on the memory is the copies'.
+// Every warp that will copy calls it once before its first copy. From then on the memory belongs to
+// the copies.
 COLL_DEVICE void beginPageCopies(char *shared) {
   PageShared &own = pageCopyShared(shared);
   if (simt::lane() < kMaxLoads) {
@@ -43,10 +44,10 @@ COLL_DEVICE void beginPageCopies(char *shared) {
   simt::syncWarp();
 }
 
-// Copies pages [begin, end) with a team; every warp of the team calls it, with its own
-// part of shared memory. `readable`, at least `end`, may exceed it where descriptors
-// beyond the end can be read. `count` gives `end`; it is asked after the first descriptors
-// were, so that the two reads, perhaps over PCIe, overlap.
+// Copies pages [begin, end) with a team; every warp of the team calls it, with its own part of
+// shared memory. `readable`, at least `end`, may exceed it if descriptors beyond the end can be
+// read. `count` returns `end`; it is called after the first descriptors were requested, so that the
+// two reads, perhaps over PCIe, overlap.
 template <PageDirection direction, class Count>
 COLL_DEVICE void copyPages(const rt::PageDescriptor *pages, uint32_t begin, uint32_t readable,
                            Count count, const PageRegions &regions, uint64_t *errorWord,
@@ -69,14 +70,14 @@ COLL_DEVICE WarpTeam blockTeam() {
   return {simt::threadIndex() / simt::kWarpThreads, simt::blockThreads() / simt::kWarpThreads};
 }
 
-// What a block of a grid does of `count` pages.
+// The part of `count` pages that a block of a grid copies.
 struct GridShare {
   uint32_t begin, end;
   WarpTeam team;
 };
 
-// Blocks take equal runs of pages; where there are too few for that, all warps of the grid
-// share all of them.
+// Blocks take equal runs of pages; with too few pages for that, all warps of the grid share all of
+// them.
 COLL_DEVICE GridShare gridShare(uint32_t count) {
   const uint32_t block = simt::blockIndex(), blocks = simt::gridBlocks();
   const WarpTeam team = blockTeam();
@@ -87,7 +88,7 @@ COLL_DEVICE GridShare gridShare(uint32_t count) {
           team};
 }
 
-// Pages of a slot, checked.
+// The number of pages of a slot, checked.
 COLL_DEVICE uint32_t slotCount(const uint64_t *count, uint32_t slot, uint64_t *errorWord) {
   const uint64_t pages = count[slot];
   if (pages <= rt::kUnpackSlotPages)

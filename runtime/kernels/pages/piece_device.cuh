@@ -1,5 +1,5 @@
-// piece_device.cuh - one piece of a page: from its descriptor into a stage of shared
-// memory, and from there to its place. What both ways of dealing out pieces share.
+// piece_device.cuh - one piece of a page: from its descriptor into a stage of shared memory, and
+// from there to its destination. Both ways of distributing pieces use it.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_PIECE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PAGES_PIECE_DEVICE_CUH
@@ -30,7 +30,7 @@ COLL_DEVICE uint64_t sourceBytesOf(const PageRegions &regions) {
   return direction == PageDirection::Unpack ? regions.bounceBytes : regions.bufferBytes;
 }
 
-// The warps that share a list: this warp's number among them, and how many they are.
+// The warps that share a list: this warp's number among them, and their number.
 struct WarpTeam {
   uint32_t index;
   uint32_t count;
@@ -50,9 +50,9 @@ struct alignas(16) StageNote {
   uint32_t start; // of the piece within the stage
 };
 
-// A warp's part of the shared memory: stages, what is in them, and barriers for what is being
-// loaded. Barriers live from beginPageCopies() to the end of the kernel, however many copies there
-// are: made anew, they would look to a race checker as if the loads before had not been waited for.
+// A warp's part of the shared memory: stages, notes about their content, and barriers for loads in
+// flight. Barriers live from beginPageCopies() to the end of the kernel, however many copies there
+// are: if they were made anew, a race checker would take earlier loads for unfinished ones.
 struct alignas(128) PageShared {
   char stages[kRingBytes];
   StageNote notes[kMaxStages];
@@ -87,8 +87,8 @@ COLL_DEVICE Page checkedPage(const simt::Vec16 &descriptor, bool used, uint32_t 
   return page;
 }
 
-// Pieces of a page. Inner borders lie where the target is aligned, and the last piece may
-// be up to 15 bytes longer: a page of pieceBytes is one piece at any address.
+// Pieces of a page. Inner borders are at aligned addresses of the target, and the last piece may be
+// up to 15 bytes longer: a page of pieceBytes is one piece at any address.
 template <uint32_t pieceBytes>
 COLL_DEVICE uint32_t piecesOf(uint32_t len) {
   return len / pieceBytes + (len % pieceBytes != 0);
@@ -108,14 +108,14 @@ COLL_DEVICE Piece pieceOf(const Page &page, uint32_t from, uint32_t k, const Pag
   return {source + begin, target + begin, end - begin};
 }
 
-// What the engine loads of a piece: `bytes` from `from` on, `skip` bytes into the stage.
+// The part of a piece that the engine loads: `bytes` from `from` on, `skip` bytes into the stage.
 struct Cover {
   const char *from;
   uint32_t skip, bytes;
-  bool complete; // else lanes have to bring the ends
+  bool complete; // else lanes have to load the ends
 };
 
-// The 16-aligned cover, or the aligned inside where the cover leaves [first, last).
+// The 16-aligned cover, or the aligned inside if the cover leaves [first, last).
 COLL_DEVICE Cover coverOf(const Piece &piece, uintptr_t first, uintptr_t last) {
   const uint32_t start = misalignment(piece.source), used = start + piece.bytes;
   const char *from = piece.source - start;
@@ -127,7 +127,7 @@ COLL_DEVICE Cover coverOf(const Piece &piece, uintptr_t first, uintptr_t last) {
   return {from + skip, skip, end > skip ? end - skip : 0, false};
 }
 
-// One warp: the ends that coverOf() left out, to the piece's place in the stage.
+// One warp: loads the ends that coverOf() left out into the piece's place in the stage.
 COLL_DEVICE void loadEnds(char *to, const char *source, uint32_t bytes) {
   const uint32_t head = minimum((16 - misalignment(source)) & 15, bytes);
   const uint32_t tail = (bytes - head) & 15;
@@ -199,7 +199,7 @@ COLL_DEVICE void storeVectors(char *to, const char *from, uint32_t vectors) {
 COLL_DEVICE void storePiece(char *to, const char *from, uint32_t bytes) {
   const uint32_t head = minimum((16 - misalignment(to)) & 15, bytes);
   const uint32_t vectors = (bytes - head) / 16, tail = (bytes - head) % 16;
-  // The ends: loaded first and stored last, so that nothing waits for them.
+  // The ends are loaded first and stored last, so that nothing waits for them.
   const bool hasEnd = simt::lane() < 16 ? simt::lane() < head : simt::lane() - 16 < tail;
   const uint32_t end = simt::lane() < 16 ? simt::lane() : bytes - tail + simt::lane() - 16;
   const char byte = hasEnd ? from[end] : 0;
@@ -213,12 +213,12 @@ class LoadBarriers {
 public:
   COLL_DEVICE explicit LoadBarriers(PageShared &shared)
       : shared_(shared), parities_(shared.parities) {
-    // Whatever made the source visible to this thread makes it visible to the engine.
+    // Everything that is visible to this thread becomes visible to the engine.
     simt::fenceAsync();
     simt::syncWarp();
   }
 
-  // A phase: one thread says how many bytes will come, and they come.
+  // Starts a phase: one thread says how many bytes will arrive.
   COLL_DEVICE void expect(uint32_t barrier, uint32_t bytes) {
     simt::barrierExpect(shared_.barriers + barrier, bytes);
   }
@@ -230,7 +230,7 @@ public:
     parities_ ^= 1u << barrier;
   }
 
-  // Every phase is over; until every bulk store is visible to this warp.
+  // Every phase is over; waits until every bulk store is visible to this warp.
   COLL_DEVICE void finish() {
     if (simt::lane() == 0)
       shared_.parities = parities_;

@@ -1,7 +1,8 @@
 // small_device.cuh - pages of up to 1 KiB, several at a time.
 //
-// A page of 1 KiB leaves a warp some hundred instructions, so what is alike for all pages is
-// done for several at once, one a lane. Each warp of a team owns a run of the descriptors:
+// At 1 KiB a page, a warp has time for some hundred instructions. So work that all pages have in
+// common is done for several at once, one per lane. Each warp of a team owns a run of the
+// descriptors:
 //
 //   1. it reads 32 of them, one a lane, and the next 32 ahead;
 //   2. it forms a group of up to 4 pieces (pages, or parts of one that is larger); lane j
@@ -28,7 +29,7 @@ public:
     nextBatch();
   }
 
-  // This lane's piece of the next group, without bytes where it has none. False at the end.
+  // This lane's piece of the next group, without bytes if it has none. False at the end.
   COLL_DEVICE bool next(Piece &piece) {
     if (cursor_ == count_ && !nextBatch())
       return false;
@@ -102,7 +103,7 @@ public:
       loadEnds(stage(issued_, from) + simt::shuffle(start, from),
                reinterpret_cast<const char *>(source), simt::shuffle(piece.bytes, from));
     }
-    const uint32_t total = simt::sum(cover.bytes); // and whoever brought an end is done
+    const uint32_t total = simt::sum(cover.bytes); // lanes that loaded an end have finished
     if (simt::lane() == 0)
       barriers_.expect(issued_, total);
     if (simt::lane() < kGroupPieces)
@@ -133,8 +134,8 @@ public:
     retired_ = retired_ + 1 == kGroups ? 0 : retired_ + 1;
   }
 
-  // Until the stages of the group before the last one are free again: each lane for its own
-  // stores, so the warp has to meet before another lane's stage is used.
+  // Waits until the stages of the group before the last one are free again. Each lane waits for its
+  // own stores, so the warp has to synchronise before another lane's stage is used.
   COLL_DEVICE void waitForGroup() {
     simt::bulkWaitRead<1>();
     simt::syncWarp();
@@ -148,7 +149,7 @@ private:
   }
 
   PageShared &shared_;
-  LoadBarriers barriers_; // one a group
+  LoadBarriers barriers_; // one per group
   uintptr_t firstRead_, lastRead_;
   uint32_t issued_ = 0, retired_ = 0; // groups
 };

@@ -15,15 +15,15 @@ namespace coll::kernels {
 // and return at once. kCollInvalidCall: the arguments; kCollUnsupported: no CUDA in this
 // build, or a GPU that it has no code for; kCollDevice: CUDA refused.
 //
-// What the GPU reads has to be complete before the kernel starts, in stream order or
-// because the host knew it at the launch.
+// Data that the GPU reads has to be complete before the kernel starts, by stream order or because
+// the host knew it at the launch.
 rt::Status launchUnpack(const PageCopy &copy, void *stream);
 // Consumes a slot: the next launch takes the next message.
 rt::Status launchUnpackNext(const MessageCopy<rt::UnpackHandle> &message, void *stream);
-// The same for several connections at once; the peers of no bit in the mask keep their place.
+// The same for several connections at once. Peers that are not in the mask keep their place.
 rt::Status launchUnpackGroup(const UnpackGroupCopy &copy, void *stream);
 
-// The same on the host, byte by byte; returns the error word. Pointers of the host.
+// The same on the host, byte by byte; returns the error word. Pointers are the host's.
 uint64_t unpackReference(const PageCopy &copy);
 
 } // namespace coll::kernels

@@ -1,4 +1,4 @@
-// unpack_device.cuh - pages of a bounce buffer to where their bytes belong.
+// unpack_device.cuh - copies pages of a bounce buffer to their destinations.
 //
 // For a kernel of one's own, for example a persistent one with a block per channel:
 //
@@ -22,8 +22,8 @@
 
 namespace coll::kernels {
 
-// Counts the messages of a connection as UnpackHandle::head does: each one consumes a
-// slot, an empty one too.
+// Counts the messages of a connection as UnpackHandle::head does: each message consumes a slot,
+// even an empty one.
 struct MessageCursor {
   uint64_t head;
   COLL_DEVICE explicit MessageCursor(uint64_t saved) : head(saved) {}
@@ -34,12 +34,12 @@ struct MessageCursor {
 //
 // The message has to be visible to every calling thread: one that acquired it at system
 // scope, and a barrier since. After the call a warp sees what it wrote itself; the others'
-// bytes after a barrier. Regions may have any address and size; nothing outside
-// [bounce, bounce + bounceBytes) is read and nothing outside [buffer, buffer +
-// bufferBytes) is written. A descriptor that would is left out and reported; more than
-// kUnpackSlotPages of them are reported, and none is copied. errorWord may be null.
-// `shared`: pageCopySharedBytes(warps of the block) bytes, aligned to 128, since
-// beginPageCopies() for copies alone.
+// bytes after a barrier. Regions may have any address and size; nothing outside [bounce,
+// bounce + bounceBytes) is read and nothing outside [buffer, buffer + bufferBytes) is
+// written. A descriptor that would do so is skipped and reported; more than kUnpackSlotPages
+// of them are reported, and none is copied. errorWord may be null. `shared`:
+// pageCopySharedBytes(warps of the block) bytes, aligned to 128, used only for copies since
+// beginPageCopies().
 COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const PageRegions &regions,
                              uint64_t *errorWord, WarpTeam team, char *shared) {
   copyPages<PageDirection::Unpack>(
@@ -59,9 +59,9 @@ COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const Pa
 //     unpackConsume(group, arrived);
 //
 // and unpackSave() by that thread at the end. Peers whose data comes without pages do not join;
-// their bits in `arrived` are passed over.
+// their bits in `arrived` are ignored.
 struct UnpackGroup {
-  uint32_t mask; // who has joined
+  uint32_t mask; // peers that have joined
   rt::UnpackHandle *handles[UnpackGroupCopy::kPeers];
   uint64_t heads[UnpackGroupCopy::kPeers];
 };
@@ -80,7 +80,8 @@ COLL_DEVICE void forEachPeer(uint32_t mask, Body body) {
       body(peer);
 }
 
-// The next message of each peer of `arrived`, as unpackSlice(); regionsOf(peer) gives its regions.
+// Copies the next message of each peer of `arrived`, see unpackSlice(); regionsOf(peer) returns its
+// regions.
 template <class RegionsOf>
 COLL_DEVICE void unpackGroup(const UnpackGroup &group, uint32_t arrived, RegionsOf regionsOf,
                              uint64_t *errorWord, WarpTeam team, char *shared) {
@@ -131,7 +132,7 @@ COLL_DEVICE void unpackNextKernel(rt::UnpackHandle *handle, uint64_t bounceBytes
 // Kernel, one thread: after unpackNextKernel on the same stream.
 COLL_DEVICE void unpackAdvanceKernel(rt::UnpackHandle *handle) { ++handle->head; }
 
-// Before the warps' part of its shared memory.
+// Size before the warps' part of its shared memory.
 constexpr uint64_t kUnpackGroupBytes = (sizeof(UnpackGroup) + 127) / 128 * 128;
 
 // Kernel: the next message of each peer in the mask; blocks take turns at the peers.

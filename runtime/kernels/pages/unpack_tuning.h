@@ -1,4 +1,4 @@
-// unpack_tuning.h - the numbers behind unpack and pack, and why.
+// unpack_tuning.h - the sizes of unpack and pack, and why.
 //
 // One warp keeps a ring of stages in shared memory, few large or many small ones; both take
 // about the same room. With 16 warps: 220 KiB of an SM's 227. Measured on an H200

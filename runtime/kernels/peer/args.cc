@@ -31,7 +31,7 @@ Status checkRoot(const PeerGroup &group, uint32_t root) {
                          std::to_string(group.size));
 }
 
-// Of `count` things of `each` bytes; false: too many.
+// Computes the bytes of `count` items of `each` bytes; false if there are too many.
 bool multiply(uint64_t count, uint64_t each, uint64_t &bytes) {
   if (each != 0 && count > kMaxBytes / each)
     return false;

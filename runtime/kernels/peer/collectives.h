@@ -1,12 +1,12 @@
 // collectives.h - the collectives of a peer group: launchers of the kernels.
 //
-// Who takes part, in which order, and what ends a call: group.h. Each launcher validates,
-// puts at most one kernel on `stream` (a CUstream of the current context), neither blocks nor
-// allocates, and may be captured. A call that moves no bytes launches nothing. Any thread, one
-// at a time for a group.
+// group.h says who takes part, in which order, and what ends a call. Each launcher validates, puts
+// at most one kernel on `stream` (a CUstream of the current context), neither blocks nor allocates,
+// and may be captured. A call that moves no bytes launches nothing. Any thread may call it, one at
+// a time for a group.
 //
 // kCollInvalidCall: arguments; kCollUnsupported: no CUDA, or a GPU that is too old; kCollDevice:
-// the launch failed. What fails later is in PeerControl::error.
+// the launch failed. Later failures are in PeerControl::error.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_COLLECTIVES_H
 #define COLL_RUNTIME_KERNELS_PEER_COLLECTIVES_H
@@ -26,15 +26,15 @@ enum class PeerAlgorithm : uint8_t {
   Pipe     // rings of slots with flags, or straight into peers' buffers; any size
 };
 
-// 0: as tuning.h has it. All members of a call say the same.
+// 0: the value in tuning.h. All members of a call use the same.
 struct PeerTuning {
   PeerAlgorithm algorithm = PeerAlgorithm::Auto;
   uint32_t blocks = 0;
   uint32_t threads = 0; // of a block; a multiple of 32
 };
 
-// Counts are in elements. Buffers may be null where they hold nothing, and have any alignment.
-// src may be dst, or the place in dst (in src) of this member's own block.
+// Counts are in elements. Buffers may be null if they hold nothing, and have any alignment. src may
+// be dst, or the place in dst (in src) of this member's own block.
 struct ReduceArgs {
   const void *src = nullptr;
   void *dst = nullptr;
@@ -45,13 +45,13 @@ struct ReduceArgs {
   uint32_t root = 0;             // reduce: only its dst is written
   void *peerDst[kMaxPeers] = {}; // all_reduce: every member's dst as an address of this GPU, if
                                  // all members know all; else all null. [rank] is dst
-  uint64_t dstPlace = 0;         // with peerDst: which place that is, the same for all members
+  uint64_t dstPlace = 0;         // with peerDst: a number of that place, the same for all members
   PeerTuning tuning = {};
 };
 
-// Results in every member's dst.
+// Writes the result to every member's dst.
 rt::Status launchAllReduce(const PeerGroup &group, const ReduceArgs &args, void *stream);
-// Block `rank` of the result.
+// Writes block `rank` of the result.
 rt::Status launchReduceScatter(const PeerGroup &group, const ReduceArgs &args, void *stream);
 rt::Status launchReduce(const PeerGroup &group, const ReduceArgs &args, void *stream);
 
@@ -60,7 +60,8 @@ rt::Status launchReduce(const PeerGroup &group, const ReduceArgs &args, void *st
 struct CopyArgs {
   const void *src = nullptr;
   void *dst = nullptr;
-  uint64_t srcRows = 1; // all_to_all may differ in src and dst: the same bytes in the same order
+  // all_to_all: may differ between src and dst; the same bytes in the same order
+  uint64_t srcRows = 1;
   uint64_t srcRowBytes = 0;
   uint64_t dstRows = 1;
   uint64_t dstRowBytes = 0;
@@ -71,18 +72,18 @@ struct CopyArgs {
 };
 
 rt::Status launchAllGather(const PeerGroup &group, const CopyArgs &args, void *stream);
-// Block j of src goes to member j; block i of dst comes from member i.
+// Sends block j of src to member j; block i of dst comes from member i.
 rt::Status launchAllToAll(const PeerGroup &group, const CopyArgs &args, void *stream);
-// The root's src in every member's dst.
+// Copies the root's src to every member's dst.
 rt::Status launchBroadcast(const PeerGroup &group, const CopyArgs &args, void *stream);
 // The root's dst has a block per member; the others' is not used.
 rt::Status launchGather(const PeerGroup &group, const CopyArgs &args, void *stream);
 // The root's src has a block per member; the others' is not used.
 rt::Status launchScatter(const PeerGroup &group, const CopyArgs &args, void *stream);
 
-// numPairs x {source, target} positions, no source and no target twice; the same on all
-// members. A member that is no target gets zeros. Send and receive between two GPUs: a permute
-// of a group of two of their own, so that the others need not come.
+// numPairs x {source, target} positions, no source and no target twice; the same on all members. A
+// member that is no target gets zeros. For send and receive between two GPUs, use a permute of a
+// group of those two, so that the others need not take part.
 rt::Status launchPermute(const PeerGroup &group, const CopyArgs &args, const int32_t *pairs,
                          uint32_t numPairs, void *stream);
 

@@ -1,4 +1,4 @@
-// device.cuh - what every kernel of a peer group does: enters, watches its waits, leaves.
+// device.cuh - common to all kernels of a peer group: entering, bounded waits, leaving.
 //
 // Phases of a call, in each block:
 //
@@ -9,8 +9,8 @@
 //              block raises its share of the epochs
 //
 // **Memory order.** Tokens of entry are relaxed: what they stand for, that the peer's earlier
-// kernels are done, is ordered by the ends of kernels on both sides, which perform all writes
-// at system scope. Everything that is sent is ordered by itself: packets and rings.
+// kernels are done, is ordered by the ends of kernels on both sides, which perform all writes at
+// system scope. Data that is sent has an order of its own: packets and rings.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_DEVICE_CUH
@@ -34,7 +34,7 @@ COLL_DEVICE uint32_t memberAfter(uint32_t from, uint32_t distance, uint32_t size
 
 COLL_DEVICE bool isIn(uint32_t members, uint32_t member) { return (members >> member & 1u) != 0; }
 
-// PeerState::failed: 1 + who said so first, and whether because calls differ.
+// PeerState::failed: 1 + the member that reported it first, and whether it is because calls differ.
 inline constexpr uint32_t kCallsDiffer = 1u << 16;
 COLL_DEVICE uint32_t whoFailed(uint32_t failed) { return (failed & (kCallsDiffer - 1)) - 1; }
 
@@ -47,7 +47,7 @@ COLL_DEVICE void fail(const PeerGroup &group, KernelError error, uint32_t member
     if (simt::loadRelaxed(&stateOf(group, i).failed) == 0)
       simt::storeRelaxed(&stateOf(group, i).failed, why | (group.rank + 1));
 }
-// What a peer said of the group is for this member to say, too: its call brings no result.
+// A failure that a peer reports is reported by this member too, because its call has no result.
 COLL_DEVICE void passOnFailure(const PeerGroup &group, uint32_t failed) {
   if (whoFailed(failed) != group.rank)
     fail(group, failed >= kCallsDiffer ? KernelError::PeerMismatch : KernelError::PeerFailed,
@@ -59,7 +59,7 @@ class Watch {
 public:
   COLL_DEVICE explicit Watch(const PeerGroup &group) : group_(group) {}
 
-  // To be asked after each look in vain for what `member` brings; true: give up.
+  // Called after each unsuccessful look for data of `member`; true: give up.
   COLL_DEVICE bool isOver(uint32_t member) {
     simt::giveWay();
     if (++rounds_ % kRoundsPerLook != 0)
@@ -69,8 +69,8 @@ public:
 
 private:
   static constexpr uint32_t kRoundsPerLook = 32;
-  // The host's word is read over the bus, by one thread of the GPU at a time: were all that wait
-  // to read it, each call would be late, and the next one's waits long enough for the same.
+  // One thread of the GPU at a time reads the host's word over the bus. If all waiting threads read
+  // it, each call would be late, and the next one's waits would be long enough to do the same.
   static constexpr uint64_t kAskNs = 20'000;
 
   COLL_DEVICE bool look(uint32_t member) {
@@ -100,17 +100,17 @@ private:
   uint32_t rounds_ = 0;
 };
 
-// One call, as a thread sees it. All threads of all blocks make one, enter and leave it. What a
-// thread loads between making and entering it takes no time of its own.
+// One call, as a thread sees it. All threads of all blocks make one, enter and leave it. Loads
+// between construction and entering cost no extra time.
 class Call {
 public:
-  // `what`: a number that differs between calls that differ.
+  // `what`: a hash that differs between different calls.
   COLL_DEVICE Call(const PeerGroup &group, uint32_t what, uint32_t speaker = 0)
       : group_(group), own_(stateOf(group, group.rank)), what_(what), speaker_(speaker),
         epoch_(simt::loadRelaxed(&own_.epoch[simt::blockIndex()]) + 1),
         failed_(simt::loadRelaxed(&own_.failed)) {}
 
-  // False: the group had failed before, there is nothing to do. Threads may differ.
+  // False: the group had failed before, and there is nothing to do. Threads may differ.
   COLL_DEVICE bool enter() const {
     const uint32_t peer = simt::threadIndex();
     if (speaksWith(peer))

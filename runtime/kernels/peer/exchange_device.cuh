@@ -1,4 +1,4 @@
-// exchange_device.cuh - an ExchangePlan: messages from member to member, as they are.
+// exchange_device.cuh - executes an ExchangePlan: messages from member to member, unchanged.
 //
 // In packets every thread works alone on vectors i, i + stride, …:
 //
@@ -6,10 +6,10 @@
 //   2. own      what stays with this member
 //   3. receive  wait for vector i of each message, and store it
 //
-// By rings a team of two blocks has pieces t, t + teams, … of every message: one pushes piece k to
-// peer after peer, the other lands piece k of the peers' messages. Where peers' buffers are known,
-// the first pushes to them, all pieces to one peer after the other, and says at the end that all
-// has come: so each link has one writer at a time. The other one moves what stays here, while it
+// By rings a team of two blocks has pieces t, t + teams, … of every message: one pushes piece k
+// to peer after peer, the other stores piece k of the peers' messages. Where peers' buffers are
+// known, the first pushes to them, all pieces to one peer after the other, and announces the
+// end: so each link has one writer at a time. The other one moves what stays here, while it
 // waits.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_EXCHANGE_DEVICE_CUH
@@ -29,7 +29,7 @@ struct Messages {
 
   COLL_DEVICE Place to(uint32_t member) const { return Place(plan.src, member, plan.bytes); }
   COLL_DEVICE Place from(uint32_t member) const { return Place(plan.dst, member, plan.bytes); }
-  // In a target's own dst.
+  // The place in a target's own dst.
   COLL_DEVICE Place direct(uint32_t member) const {
     PeerPlace place = plan.dst;
     place.base = plan.directDst[member];
@@ -37,12 +37,12 @@ struct Messages {
   }
   COLL_DEVICE uint64_t vectors() const { return vectorsOf(plan.bytes); }
 
-  // Whether this member has a message for itself, which is not where it belongs.
+  // Whether this member has a message for itself that is not in place.
   COLL_DEVICE bool keepsOwn() const {
     return isIn(plan.targets, rank) && to(rank).base != from(rank).base;
   }
-  // Zeros where nobody sends: vectors from `first` on. In place they overwrite what this member
-  // sends, so those vectors have been sent before.
+  // Writes zeros if no member sends: vectors from `first` on. In place they overwrite what this
+  // member sends, so those vectors have been sent before.
   COLL_DEVICE void landZeros(uint64_t first, uint64_t end, uint64_t stride) const {
     if (plan.zero)
       for (uint64_t i = first; i < end; i += stride)
@@ -139,7 +139,7 @@ public:
         targets_(plan.exchange.targets & ~(1u << group.rank)),
         sources_(plan.exchange.sources & ~(1u << group.rank)) {}
 
-  // False: some wait was given up.
+  // False if a wait was given up.
   COLL_DEVICE bool run(ExchangeRole role) const {
     if (messages_.plan.direct)
       return role == ExchangeRole::Push ? pushDirectly() : awaitDirect();
@@ -170,7 +170,8 @@ private:
     return true;
   }
 
-  // In place, what lands overwrites what is pushed: the ring to itself says how far that is.
+  // In place, stored data overwrites data that is pushed: the ring to itself tells how far the push
+  // is.
   COLL_DEVICE uint32_t self() const { return 1u << rank_; }
 
   COLL_DEVICE bool push() const {
@@ -206,7 +207,7 @@ private:
     return true;
   }
 
-  // Nobody else reads or writes there.
+  // No other block reads or writes there.
   COLL_DEVICE void landOwn(const Piece &piece) const {
     if (messages_.keepsOwn())
       copy(At(messages_.to(rank_), piece), At(messages_.from(rank_), piece), piece.count);

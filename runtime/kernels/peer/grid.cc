@@ -20,7 +20,7 @@ uint32_t maxBlocks(const PeerGroup &group) {
   return group.maxBlocks != 0 ? group.maxBlocks : residentBlocks(kMultiprocessors, 1);
 }
 
-// So many, or what was asked for.
+// At most this many, or the requested number.
 uint32_t within(uint32_t most, uint64_t wanted, uint32_t asked) {
   return static_cast<uint32_t>(
       std::clamp<uint64_t>(asked != 0 ? asked : wanted, 1, std::max(1u, most)));
@@ -37,16 +37,17 @@ void setPacketGrid(const PeerGroup &group, const PeerTuning &tuning, uint64_t ve
     }
   if (tuning.threads != 0)
     plan.threads = std::min(tuning.threads, kPeerMaxThreads);
-  // One more speaks with the peers.
+  // One more block exchanges tokens with the peers.
   const uint32_t most = std::max(2u, maxBlocks(group) * 2 / 3);
   plan.blocks = within(most - 1, ceilDiv(vectors, plan.threads), tuning.blocks) + 1;
-  // Two of them take no more than one large one.
+  // Two of them occupy no more than one large kernel.
   plan.early = plan.blocks <= maxBlocks(group) / 3;
 }
 
-// In how many rounds a team moves `each` vectors, at least. A piece goes over `stages` links, one
-// after the other, which are busy together from the second round on: short rounds fill them sooner,
-// but each costs a team the same again. The least of (rounds + stages - 1) * (link time + cost).
+// The minimum number of rounds in which a team moves `each` vectors. A piece crosses `stages`
+// links, one after the other, which are busy together from the second round on. Short rounds fill
+// them sooner, but each costs a team the same again. Minimises (rounds + stages - 1) * (link time +
+// cost).
 uint64_t pipelinedRounds(uint64_t each, uint32_t stages) {
   const uint64_t square = (stages - 1) * each / kRoundCostVectors;
   const auto best = static_cast<uint64_t>(std::sqrt(static_cast<double>(square)));
@@ -57,7 +58,7 @@ void setRingGrid(const PeerGroup &group, const PeerTuning &tuning, uint64_t vect
                  const RingShape &shape, PeerPlan &plan) {
   const auto [roles, lanes, stages] = shape;
   plan.packets = false;
-  // A multiprocessor takes two blocks of kRingThreads, or one of twice as many.
+  // A multiprocessor takes two blocks of kRingThreads, or one of twice as many threads.
   const uint32_t small = maxBlocks(group) * 2 / 3;
   const bool fills = roles * lanes == 1 && small >= 2 * kMultiprocessors;
   plan.threads = fills ? kRingMaxThreads : kRingThreads;
@@ -68,7 +69,7 @@ void setRingGrid(const PeerGroup &group, const PeerTuning &tuning, uint64_t vect
       std::min({lanes * group.layout.ringBlocks, lanes * kMaxTeams, resident / roles});
   plan.teams = within(most, ceilDiv(vectors, kRingMinVectors), tuning.blocks);
   plan.blocks = plan.teams * roles;
-  // Rounds of equal size, in whole warps.
+  // Rounds of equal size, in complete warps.
   const uint64_t each = ceilDiv(vectors, plan.teams);
   const uint64_t rounds =
       std::max({uint64_t{1}, ceilDiv(each, slotVectors(group)), pipelinedRounds(each, stages)});
@@ -76,13 +77,14 @@ void setRingGrid(const PeerGroup &group, const PeerTuning &tuning, uint64_t vect
   plan.pieceBytes = std::min(piece, slotVectors(group)) * kVectorBytes;
 }
 
-// Up to what size packets are chosen by themselves, and in how many hops slices of them go.
+// The largest message for which packets are chosen by default, and the number of hops of its
+// slices.
 struct PacketUse {
   uint64_t whole, sliced;
   uint32_t hops;
 };
 
-// An algorithm that was asked for is taken if the message fits.
+// A requested algorithm is used if the message fits.
 Result<PeerRoute> choose(const PeerGroup &group, const PeerTuning &tuning, uint64_t bytes,
                          uint64_t sliceBytes, const PacketUse &use) {
   const bool wholeFits = bytes <= group.layout.packetBytes;

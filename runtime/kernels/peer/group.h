@@ -10,7 +10,7 @@
 //   - All members make the same calls of a group in the same order, each on one stream at a
 //     time: a call begins when the last one has ended on this GPU. Members may arrive at any
 //     time: a call waits for the others. No member leaves a call before all have entered it.
-//   - The host numbers nothing: counters live in the workspace, so a captured graph may be
+//   - The host counts nothing: counters are in the workspace, so a captured graph may be
 //     replayed, as long as all members replay it.
 //   - Every wait in a kernel ends by `timeoutNs` of the GPU's clock, by PeerControl::abort, or
 //     by a peer that failed. The first failure goes to PeerControl::error (error_word.h; the
@@ -35,16 +35,16 @@ namespace coll::kernels {
 
 inline constexpr uint32_t kMaxPeers = 8;
 
-// Of any kernel on a group: the epoch is kept per block.
+// Limit for any kernel on a group, because the epoch is kept per block.
 inline constexpr uint32_t kPeerMaxBlocks = 512;
-// Numbers of rings between two members.
+// Number of rings between two members.
 inline constexpr uint32_t kRingBlocks = 152;
 
-// What host and kernels of one member say to each other: pinned memory, mapped for the GPU.
-// The host zeroes it before the workspace is initialised.
+// Shared by host and kernels of one member: pinned memory, mapped for the GPU. The host zeroes it
+// before the workspace is initialised.
 struct alignas(64) PeerControl {
-  uint64_t error; // the kernels': 0, or an error word
-  uint32_t abort; // the host's: not 0 ends every wait of this member, and its peers' in turn
+  uint64_t error; // written by kernels: 0, or an error word
+  uint32_t abort; // written by the host: not 0 ends every wait of this member, and then its peers'
   uint32_t unused;
 };
 
@@ -61,8 +61,8 @@ struct WorkspaceLayout {
   uint64_t bytes;      // in all
 };
 
-// What a workspace is laid out for. Less memory than by default serves groups that move less, or
-// less often; the same for all members.
+// Sizes of a workspace. Less memory than by default serves groups that move less, or less often;
+// the same for all members.
 struct WorkspaceSizes {
   uint64_t packetArea; // bytes of packets from all sources, in one parity
   uint32_t ringBlocks; // 1 to kRingBlocks
@@ -76,15 +76,15 @@ WorkspaceSizes defaultWorkspaceSizes();
 WorkspaceLayout workspaceLayout(uint32_t size,
                                 const WorkspaceSizes &sizes = defaultWorkspaceSizes());
 
-// Blocks of a member's kernel that are sure to run at once, where `sharers` members have the GPU
-// together, this one included. Kernels of a group wait for each other, so each has to have all its
-// blocks on the GPU. Three fill a multiprocessor that is free; where kernels share it, blocks lie
-// as they came, and two of any kind are what every multiprocessor takes.
+// Blocks of a member's kernel that surely run at the same time if `sharers` members share the GPU,
+// this one included. Kernels of a group wait for each other, so all blocks of each have to be
+// resident. A free multiprocessor takes three; if kernels share it, blocks are placed in the order
+// of arrival, and every multiprocessor takes two of any kind.
 constexpr uint32_t residentBlocks(uint32_t multiprocessors, uint32_t sharers) {
   return sharers <= 1 ? 3 * multiprocessors : 2 * multiprocessors / sharers;
 }
 
-// One member's view. The host fills it; kernels take it by value.
+// One member's view. The host fills it; kernels receive it by value.
 struct PeerGroup {
   uint32_t rank = 0; // position in the group
   uint32_t size = 1;
@@ -95,11 +95,11 @@ struct PeerGroup {
   WorkspaceLayout layout = {}; // workspaceLayout(size, …)
 };
 
-// A group that launchers take: sizes in range, no null, aligned, with a consistent layout.
+// Whether launchers accept the group: sizes in range, no null, aligned, with a consistent layout.
 rt::Status checkPeerGroup(const PeerGroup &group);
 
-// Puts this member's workspace in its first state. All members have to have finished it, and
-// the host to have waited for that, before any member's first call.
+// Initialises this member's workspace. All members have to finish it, and the host has to wait for
+// that, before any member's first call.
 rt::Status initPeerWorkspace(const PeerGroup &group, void *stream);
 
 } // namespace coll::kernels

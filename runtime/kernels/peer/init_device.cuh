@@ -1,4 +1,4 @@
-// init_device.cuh - puts a workspace in its first state.
+// init_device.cuh - initialises a workspace.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_INIT_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_INIT_DEVICE_CUH
@@ -15,7 +15,7 @@ COLL_DEVICE void fill(char *from, const char *to, const Vec16 &value) {
     simt::storeGlobal16(at, value);
 }
 
-// The kernel. Rings need no first state: their counts are in the state.
+// The kernel. Rings need no initialisation: their counts are in the state.
 COLL_DEVICE void initWorkspace(const PeerGroup &group) {
   char *own = group.workspace[group.rank];
   const WorkspaceLayout &layout = group.layout;

@@ -1,4 +1,4 @@
-// kernel.cuh - which device code does a plan: the same choice on GPU and host.
+// kernel.cuh - selects the device code of a plan, in the same way on GPU and host.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_KERNEL_CUH
 #define COLL_RUNTIME_KERNELS_PEER_KERNEL_CUH
@@ -11,13 +11,13 @@
 
 namespace coll::kernels::peer {
 
-// What every kernel begins with. False: launched to have been launched, there is nothing to do.
-// What precedes it on the stream is over from here on.
+// The beginning of every kernel. False if this is a rehearsal launch without work. Afterwards all
+// earlier work of the stream is over.
 COLL_DEVICE bool begins(const PeerPlan &plan) {
   if (plan.kind == PeerPlan::Kind::Nothing)
     return false;
   simt::awaitPrevious();
-  // Not before: else the one after the next would follow, and so on, and fill the GPU.
+  // Not earlier: otherwise the kernel after the next would follow, and so on, and fill the GPU.
   if (plan.early)
     simt::letNextLaunch();
   return true;
@@ -33,7 +33,7 @@ auto visitSize(uint32_t size, Visit &&visit) {
   return visit(std::integral_constant<uint32_t, kMaxPeers>());
 }
 
-// Calls visit(N, kPlain) as types. Only plain buffers have code of their own for sizes.
+// Calls visit(N, kPlain) as types. Only plain buffers have code for each size.
 template <typename Visit>
 auto visitPlaces(bool plain, uint32_t size, Visit &&visit) {
   if (!plain)
@@ -41,7 +41,8 @@ auto visitPlaces(bool plain, uint32_t size, Visit &&visit) {
   return visitSize(size, [&](auto n) { return visit(n, std::true_type()); });
 }
 
-// Calls visit(Reducer, N, kPlain) as types, where several contribute. Sums have code of their own.
+// Calls visit(Reducer, N, kPlain) as types, if there are several contributors. Sums have code of
+// their own.
 template <typename Visit>
 auto visitSums(const SlicePlan &plan, uint32_t size, Visit &&visit) {
   const auto places = [&](auto reducer) {

@@ -1,4 +1,4 @@
-// launch.h - starts the kernel of a plan. Within runtime/kernels.
+// launch.h - starts the kernel of a plan. Internal to runtime/kernels.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_LAUNCH_H
 #define COLL_RUNTIME_KERNELS_PEER_LAUNCH_H
@@ -7,13 +7,13 @@
 
 namespace coll::kernels {
 
-// As the launchers of collectives.h; `name` is for messages.
+// See the launchers of collectives.h; `name` is for messages.
 rt::Status launchPeerPlan(const char *name, const PeerGroup &group,
                           const rt::Result<PeerPlan> &plan, void *stream);
 
-// Launches all kernels that a group of this size may launch, to no effect. A kernel's first launch
-// may wait until the GPU is idle: its code is loaded, local memory grows. Later, that would never
-// be: kernels of other members wait for this one.
+// Launches all kernels that a group of this size may launch, without effect. A kernel's first
+// launch may wait until the GPU is idle, because its code is loaded and local memory grows. Later
+// that would never happen: kernels of other members wait for this one.
 rt::Status rehearsePeerKernels(const PeerGroup &group, void *stream);
 
 // The kernels of slices: addresses of functions (PeerGroup, PeerPlan), by .cu file.

@@ -7,7 +7,7 @@
 
 namespace coll::kernels {
 
-// Any values do; these are NaNs of no common pattern, whichever type looks at them.
+// Any values will do; these are NaNs of an uncommon pattern in every float type.
 inline constexpr uint32_t kEmptyWord0 = 0xfff7a5c3u, kEmptyWord1 = 0x7ffd3c96u,
                           kEmptyWord2 = 0xfff5c35au, kEmptyWord3 = 0x7ffe5a69u;
 inline constexpr uint32_t kEscapeWord3 = 0x7ffe5a6au; // the last word of the other one

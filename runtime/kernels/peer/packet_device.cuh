@@ -1,16 +1,16 @@
 // packet_device.cuh - small messages: 16-byte packets whose data is its own flag.
 //
 // A packet is stored and loaded in one piece of 16 bytes (single-copy atomic: PTX's
-// `.relaxed.sys.b128`). The receiver's slots hold the value kEmpty; what else is seen there has
-// arrived, and needs no fence. When it has been read, the slot is made empty again.
+// `.relaxed.sys.b128`). The receiver's slots hold the value kEmpty; any other value has arrived,
+// and needs no fence. After it was read, the slot is set to kEmpty again.
 //
 // Slots come in two parities, for odd and even calls: the sender of call n + 2 has seen, in
 // n + 1, that the receiver's kernel n, which emptied the slots, was over.
 //
-// A payload that equals kEmpty or kEscape travels as kEscape, and a word beside the packets,
-// `epoch << 1 | which`, tells which of the two it is. The epoch is the word's flag, so words
-// need no cleaning. The two values differ from each other in the last word only, so the first
-// word tells almost every payload apart.
+// A payload that equals kEmpty or kEscape travels as kEscape, and a word beside the packets, `epoch
+// << 1 | which`, tells which of the two it is. The epoch is the word's flag, so words need no
+// cleaning. The two values differ from each other in the last word only, so the first word is
+// enough for almost every payload.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_PACKET_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_PACKET_DEVICE_CUH
@@ -30,8 +30,8 @@ COLL_DEVICE bool isReserved(const Vec16 &v, uint32_t last) {
 }
 COLL_DEVICE bool hasArrived(const Vec16 &v) { return !isReserved(v, kEmptyWord3); }
 
-// The last block of a grid moves no packets, unless it is the only one: it speaks with the peers
-// while the others wait for data, and takes no time of theirs.
+// The last block of a grid moves no packets, unless it is the only one: it exchanges tokens with
+// the peers while the others wait for data, and does not delay them.
 COLL_DEVICE uint32_t speakerOfPackets() { return simt::gridBlocks() - 1; }
 COLL_DEVICE bool movesPackets() {
   return simt::gridBlocks() == 1 || simt::blockIndex() != speakerOfPackets();
@@ -58,21 +58,21 @@ public:
     simt::storePacket(slotOf(peer, group_.rank, slot), v);
   }
 
-  // First of the slots for what is sent when other packets have come.
+  // First of the slots for packets that are sent after others were received.
   COLL_DEVICE uint64_t secondHop() const { return group_.layout.packetBytes / kVec / 2; }
 
-  // What is there now; see hasArrived().
+  // The slot's present content; see hasArrived().
   COLL_DEVICE Vec16 peek(uint32_t peer, uint64_t slot) const {
     return simt::loadPacket(slotOf(group_.rank, peer, slot));
   }
 
-  // The payload of a packet that has arrived; empties its slot. False: give up.
+  // Reads the payload of a packet that has arrived, and empties its slot. False: give up.
   COLL_DEVICE bool take(uint32_t peer, uint64_t slot, Vec16 &v) const {
     simt::storePacket(slotOf(group_.rank, peer, slot), reserved(kEmptyWord3));
     return v.word[0] != kEmptyWord0 || resolve(peer, slot, v);
   }
 
-  // v[p] = the payload of each source, all of them looked for at once. False: give up.
+  // v[p] = the payload of each source; polls all of them at once. False: give up.
   template <uint32_t N>
   COLL_DEVICE bool await(uint32_t sources, uint64_t slot, Vec16 (&v)[N]) const {
     Watch watch(group_);

@@ -1,7 +1,7 @@
 // place.cuh - users' buffers in units of 16 bytes, at any alignment and in rows.
 //
-// A message is a sequence of vectors of 16 bytes, whatever its buffer looks like: so what
-// travels between GPUs is aligned, and only the owner of a buffer deals with its alignment.
+// A message is a sequence of vectors of 16 bytes, whatever the form of its buffer: data between
+// GPUs is always aligned, and only the owner of a buffer deals with the buffer's alignment.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_PLACE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_PLACE_CUH
@@ -31,7 +31,7 @@ struct Buffer {
       : base(place.base + block * place.stride), bytes(length), rowBytes(place.rowBytes),
         pitch(place.pitch), width(place.width) {}
 
-  // Whether vectors `first` to `first + count` lie in memory as they are.
+  // Whether vectors `first` to `first + count` are contiguous and aligned in memory.
   COLL_DEVICE bool isPlain(uint64_t first, uint64_t count) const {
     return width == kVec && rowBytes == 0 && (first + count) * kVec <= bytes;
   }
@@ -41,11 +41,11 @@ struct Buffer {
 
   // Bytes beyond the end are zero.
   COLL_DEVICE Vec16 load(uint64_t vector) const;
-  // Bytes beyond the end stay as they are.
+  // Bytes beyond the end are not changed.
   COLL_DEVICE void store(uint64_t vector, const Vec16 &value) const;
 };
 
-// The same where all of a PeerPlace is aligned, in one row, and whole vectors long.
+// The same if all of a PeerPlace is aligned, in one row, and complete vectors long.
 struct PlainBuffer {
   char *base;
 
@@ -85,7 +85,7 @@ COLL_DEVICE_CALL void scatterUnits(const Buffer &to, uint64_t offset, const Vec1
       *reinterpret_cast<volatile Unit *>(to.at(at)) = units[i];
 }
 
-// The slow ways are functions of their own: a kernel loads and stores in many places.
+// The slow cases are functions of their own, because a kernel loads and stores in many places.
 COLL_DEVICE_CALL void loadSlowly(const Buffer &from, uint64_t offset, Vec16 *value) {
   switch (from.width) {
   case 8:
@@ -115,7 +115,7 @@ COLL_DEVICE Vec16 Buffer::load(uint64_t vector) const {
   const uint64_t offset = vector * kVec;
   if (width == kVec && offset + kVec <= bytes)
     return simt::loadGlobal16(at(offset));
-  const Buffer self = *this; // its address would keep all of it in memory
+  const Buffer self = *this; // taking its address would keep all of it in memory
   Vec16 value;
   loadSlowly(self, offset, &value);
   return value;

@@ -1,7 +1,7 @@
-// plan.h - what a collective comes to: the work of each member, for kernels and emulation.
+// plan.h - the work of each member in a collective, for kernels and emulation.
 //
-// A launcher turns its arguments into a Plan (planAllReduce, …), on the host; the kernels know
-// no collectives, only three kinds of work:
+// A launcher converts its arguments into a Plan (planAllReduce, …) on the host. The kernels know
+// only three kinds of work:
 //
 //   slices     *Contributors* send slice j of their message to its *owner*; the owner combines
 //              them in rank order and passes the result on to the *keepers*. all_reduce,
@@ -34,13 +34,13 @@ struct PeerPlace {
 struct SlicePlan {
   PeerPlace src;       // block j: slice j
   PeerPlace dst;       // block j: slice j
-  bool plain;          // both are aligned to 16 everywhere, without rows, and whole vectors long
-  uint64_t sliceBytes; // of each, but for the last ones, which end with the message
+  bool plain;          // both are aligned to 16 everywhere, without rows, and complete vectors long
+  uint64_t sliceBytes; // of each, except for the last ones, which end with the message
   uint64_t bytes;      // the message
-  bool whole;          // every owner has the whole message: sliceBytes == bytes
+  bool whole;          // every owner has the complete message: sliceBytes == bytes
   uint32_t contributors;
   uint32_t owners;
-  uint32_t keepers;    // whose dst gets slices of other owners
+  uint32_t keepers;    // members whose dst gets slices of other owners
   uint32_t ownKeepers; // owners that store their own slice
   bool copyOwn;        // this member copies src to dst by itself (a root that keeps its message)
   uint32_t dtype;
@@ -55,8 +55,8 @@ struct ExchangePlan {
   PeerPlace dst;    // block i: from member i. Of a relay: the message
   bool plain;       // as in SlicePlan
   uint64_t bytes;   // of each message
-  uint32_t targets; // of this member's messages; may name itself. Of a relay: who comes next
-  uint32_t sources; // of a relay: who comes before
+  uint32_t targets; // of this member's messages; may include itself. In a relay: the next member
+  uint32_t sources; // in a relay: the previous member
   bool zero;        // this member's dst, one block, gets zeros
   char *directDst[kMaxPeers]; // the targets' dst, if this member writes there directly
   bool direct;
@@ -68,14 +68,14 @@ struct PeerPlan {
   uint32_t what = 0;    // the same for all members that make the same call
   uint32_t blocks = 1;
   uint32_t threads = 32;
-  bool early = false;      // the next kernel may take its place on the GPU before this one ends
+  bool early = false;      // the next kernel may start on the GPU before this one ends
   uint32_t teams = 0;      // rings: of blocks with a role each
-  uint64_t pieceBytes = 0; // rings: what a team pushes between two flags; a multiple of 16
+  uint64_t pieceBytes = 0; // rings: bytes that a team pushes between two flags; a multiple of 16
   SlicePlan slices = {};
   ExchangePlan exchange = {};
 };
 
-// Valid arguments as work; kCollInvalidCall for others. Any thread.
+// Converts valid arguments; kCollInvalidCall for others. Any thread may call it.
 rt::Result<PeerPlan> planAllReduce(const PeerGroup &group, const ReduceArgs &args);
 rt::Result<PeerPlan> planReduceScatter(const PeerGroup &group, const ReduceArgs &args);
 rt::Result<PeerPlan> planReduce(const PeerGroup &group, const ReduceArgs &args);

@@ -2,8 +2,8 @@
 //
 // Members stand in a row that begins at the root. A team is one block, with one lane of the rings
 // of a number. It has pieces t, t + teams, … of the message, and passes each on to the next member,
-// into a slot or straight into its dst, as soon as it is there. So every link carries the message
-// once, and nobody's link in has two writers: they would slow down the one that all others wait
+// into a slot or straight into its dst, as soon as it arrives. So every link carries the message
+// once, and no incoming link has two writers, which would slow down the one that all others wait
 // for.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_RELAY_DEVICE_CUH
@@ -22,7 +22,7 @@ public:
         lane_(simt::blockIndex() / group.layout.ringBlocks), isRoot_(plan.exchange.sources == 0),
         next_(memberAfter(group.rank, 1, group.size)) {}
 
-  // False: some wait was given up.
+  // False if a wait was given up.
   COLL_DEVICE bool run() const {
     if (plan_.direct && !rings_.awaitEntry(plan_.targets))
       return false;
@@ -56,7 +56,7 @@ private:
     place.base = plan_.directDst[next_];
     return in(place, piece);
   }
-  // A root's dst may be its src, or nowhere; others' may have been written by their peer.
+  // A root's dst may be its src, or absent; other members' may have been written by their peer.
   COLL_DEVICE bool stores() const {
     return isRoot_ ? plan_.dst.base && plan_.dst.base != plan_.src.base : !plan_.direct;
   }

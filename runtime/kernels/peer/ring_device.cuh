@@ -6,11 +6,11 @@
 // first slots of a call need no exchange.
 //
 // **Memory order.** Publishing: the barrier of the block orders all its stores before the release,
-// at system scope, of the count `arrived`. Waiting: a thread acquires the count, the barrier
-// passes that on to the block; the acquire also empties the L1 cache of old lines. Releasing a
-// slot is the same the other way round: reads before the release of `credited`. A release waits
-// for all that the block has stored at its peers, so what is to be said at one time is said by
-// lanes of one warp, which wait once.
+// at system scope, of the count `arrived`. Waiting: a thread acquires the count, the barrier passes
+// that on to the block; the acquire also empties the L1 cache of old lines. Releasing a slot is the
+// same the other way round: reads before the release of `credited`. A release waits for all stores
+// of the block at its peers, so flags that are raised at the same time are raised by lanes of one
+// warp, which wait once.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_RING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_RING_DEVICE_CUH
@@ -20,20 +20,20 @@
 
 namespace coll::kernels::peer {
 
-// Of a block, in shared memory.
+// Shared memory of a block.
 struct RingScratch {
   uint32_t pushed[kRingLanes][kMaxPeers];
   uint32_t taken[kRingLanes][kMaxPeers];
 };
 
-// What a block waits for, of some members on a lane: that there is a free slot at each target, or
-// that each source has published a slot that was not released.
+// What a block waits for, for some members on a lane: a free slot at each target, or a published
+// slot of each source that was not released.
 struct RingWait {
   enum What : uint8_t { Room, Data } what;
   uint32_t lane;
   uint32_t members;
 };
-// What a block says: what was written to targets may be read, what was read from sources may be
+// What a block signals: data written to targets may be read, and slots read from sources may be
 // written.
 struct RingSignal {
   enum What : uint8_t { Publish, Release } what;
@@ -41,10 +41,10 @@ struct RingSignal {
   uint32_t members;
 };
 
-// Block-wide: all threads make the same calls. Member sets are masks. A block that serves the rings
-// `number` may share them with others, as long as only one of them pushes on a lane, and only one
-// takes. This member's ring to itself has no slots to fill: it counts what one block has done and
-// another waits for.
+// Block-wide: all threads make the same calls. Member sets are masks. Blocks may share the
+// rings `number`, as long as only one of them pushes on a lane and only one takes. This
+// member's ring to itself has no slots: it counts what one block has done and another waits
+// for.
 class Rings {
 public:
   COLL_DEVICE Rings(const PeerGroup &group, const Call &call, char *shared, uint32_t number)
@@ -58,12 +58,12 @@ public:
     simt::syncBlock();
   }
 
-  // Until all of them have entered the call; false: give up.
+  // Waits until all of them have entered the call; false: give up.
   COLL_DEVICE bool awaitEntry(uint32_t members) const {
     return !simt::syncBlockAny(isMine(members) && !call_.awaitEntry(thread_));
   }
 
-  // Until all of that is so; false: give up. Looks at everything at once.
+  // Waits until all of that is true; false: give up. Polls everything at once.
   template <uint32_t n>
   COLL_DEVICE bool await(const RingWait (&waits)[n]) const {
     const uint32_t member = thread_ % kMaxPeers;
@@ -89,7 +89,7 @@ public:
     return await({{RingWait::Data, lane, sources}});
   }
 
-  // The next slot to write at a target, to read from a source.
+  // The next slot to write at a target, or to read from a source.
   COLL_DEVICE char *slotAt(uint32_t lane, uint32_t target) const {
     return slot(target, lane, group_.rank, scratch_.pushed[lane][target]);
   }
@@ -97,7 +97,7 @@ public:
     return slot(group_.rank, lane, source, scratch_.taken[lane][source]);
   }
 
-  // Says all of that, of what the block has stored and read until now. One fence serves all.
+  // Signals all of that for the block's stores and loads so far. One fence serves all.
   template <uint32_t n>
   COLL_DEVICE void signal(const RingSignal (&signals)[n]) const {
     simt::syncBlock();
@@ -133,8 +133,8 @@ private:
   COLL_DEVICE bool isMine(uint32_t members) const {
     return thread_ < group_.size && isIn(members, thread_);
   }
-  // One thread keeps what was pushed to a member, or taken from it, on a lane: it waits and it
-  // tells. Others look at what it keeps after the next wait of the block.
+  // One thread keeps the count of what was pushed to a member, or taken from it, on a lane: it
+  // waits and it signals. Other threads read the count after the next wait of the block.
   COLL_DEVICE bool keeps(bool pushed, uint32_t lane) const {
     static_assert(2 * kRingLanes * kMaxPeers <= simt::kWarpThreads);
     return thread_ / kMaxPeers == (pushed ? kRingLanes : 0) + lane;
@@ -206,7 +206,7 @@ struct Piece {
   uint64_t count;
 };
 
-// Where the vectors of a piece lie: in a slot, or in a buffer.
+// The place of a piece's vectors: in a slot, or in a buffer.
 template <bool kPlain>
 class Stretch {
 public:
@@ -218,7 +218,7 @@ public:
         memory_(place.isPlain(piece.first, piece.count) ? place.at(piece.first * kVec) : nullptr),
         first_(piece.first) {}
 
-  // Null: not in one aligned row.
+  // Null if it is not in one aligned row.
   COLL_DEVICE char *memory() const { return memory_; }
   COLL_DEVICE Vec16 load(uint64_t i) const {
     return kPlain || memory_ ? simt::loadGlobal16(memory_ + i * kVec) : place_.load(first_ + i);
@@ -243,7 +243,7 @@ COLL_DEVICE void copy(const Stretch<kPlain> &from, const Stretch<kPlain> &to, ui
   for (uint64_t i = simt::threadIndex(); i < count; i += simt::blockThreads())
     to.store(i, from.load(i));
 }
-// The same to two places, loaded once.
+// Stores the same to two places, loaded once.
 template <bool kPlain>
 COLL_DEVICE void copy(const Stretch<kPlain> &from, const Stretch<kPlain> &to,
                       const Stretch<kPlain> &too, uint64_t count) {
@@ -254,7 +254,7 @@ COLL_DEVICE void copy(const Stretch<kPlain> &from, const Stretch<kPlain> &to,
 }
 
 // The blocks that serve the rings of one number: one for each part of a kernel's work, so that
-// links and sums have no need to wait for each other.
+// links and sums do not wait for each other.
 struct Team {
   uint32_t number;
   uint32_t role;
@@ -273,14 +273,14 @@ public:
     const uint64_t round = each_ * teams_;
     return static_cast<uint32_t>((vectors_ + round - 1) / round);
   }
-  // The same pieces of another message.
+  // The corresponding pieces of another message.
   COLL_DEVICE Pieces of(uint64_t vectors) const {
     Pieces others = *this;
     others.vectors_ = vectors;
     return others;
   }
   COLL_DEVICE Piece at(uint32_t k) const { return at(k, vectors_); }
-  // Of a message of so many vectors; count 0 where it has nothing there.
+  // The piece of a message of this many vectors; count 0 if the message has none there.
   COLL_DEVICE Piece at(uint32_t k, uint64_t vectors) const {
     const uint64_t first = (uint64_t{k} * teams_ + team_) * each_;
     if (first >= vectors)

@@ -1,4 +1,4 @@
-// slices.cuh - who has which slice: what both kernels of a SlicePlan share.
+// slices.cuh - the slices of each member: shared by both kernels of a SlicePlan.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_SLICES_CUH
 #define COLL_RUNTIME_KERNELS_PEER_SLICES_CUH
@@ -26,16 +26,16 @@ public:
 
   COLL_DEVICE Place src(uint32_t owner) const { return at(plan_.src, owner); }
   COLL_DEVICE Place dst(uint32_t owner) const { return at(plan_.dst, owner); }
-  // Another keeper's dst.
+  // The place in another keeper's dst.
   COLL_DEVICE Place direct(uint32_t keeper) const {
     PeerPlace place = plan_.dst;
     place.base = plan_.directDst[keeper];
     return at(place, rank);
   }
 
-  // Of an owner's slice.
+  // Vectors of an owner's slice.
   COLL_DEVICE uint64_t vectors(uint32_t owner) const { return vectorsOf(bytes(indexOf(owner))); }
-  // Of the longest.
+  // Vectors of the longest slice.
   COLL_DEVICE uint64_t vectors() const { return vectorsOf(plan_.sliceBytes); }
 
 private:
@@ -57,7 +57,7 @@ private:
   const SlicePlan &plan_;
 };
 
-// This member's own copy of the message, where no slice brings it: vectors first, first + stride, …
+// This member's own copy of the message, if no slice brings it: vectors first, first + stride, …
 template <bool kPlain>
 COLL_DEVICE void copyOwnMessage(const SlicePlan &plan, uint64_t first, uint64_t stride) {
   if (!plan.copyOwn)

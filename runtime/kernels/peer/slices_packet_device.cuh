@@ -1,4 +1,4 @@
-// slices_packet_device.cuh - a SlicePlan in packets: the kernel for small messages.
+// slices_packet_device.cuh - executes a SlicePlan in packets: the kernel for small messages.
 //
 // Every thread works alone, on vectors i, i + stride, …:
 //
@@ -7,7 +7,7 @@
 //                result to the keepers
 //   3. collect   keepers wait for vector i of the other owners' slices, and store it
 //
-// In place is safe: whatever vector of dst a thread stores, it has read from src before.
+// In place is safe: a thread stores a vector of dst only after it has read it from src.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_SLICES_PACKET_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_SLICES_PACKET_DEVICE_CUH
@@ -53,7 +53,7 @@ private:
     return memberAfter(slices_.rank, distance, slices_.size);
   }
 
-  // v[d] = what goes to peerAt(d).
+  // v[d] = the vector for peerAt(d).
   COLL_DEVICE void load(uint64_t i, Vec16 (&v)[N]) const {
     COLL_UNROLL()
     for (uint32_t d = 1; d < N; ++d) {

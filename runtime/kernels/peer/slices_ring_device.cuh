@@ -1,4 +1,4 @@
-// slices_ring_device.cuh - a SlicePlan by rings: the kernel for messages of any size.
+// slices_ring_device.cuh - executes a SlicePlan by rings: the kernel for messages of any size.
 //
 // A team of blocks, one for each role, owns pieces t, t + teams, … of every slice. The first one
 // moves: in each round, peer after peer, it
@@ -7,8 +7,9 @@
 //   passes on piece k - 1 of its own slice, combined in rank order, on lane 1 or straight to dst.
 //             The first peer's copy is stored in the loop that combines
 //
-// and says at the end of the round, behind one fence, what is there and what is free. The other
-// block collects: it waits for pieces of the other owners' slices on lane 1, and stores them.
+// and signals at the end of the round, behind one fence, which slots are full and which are free.
+// The other block collects: it waits for pieces of the other owners' slices on lane 1, and stores
+// them.
 //
 // Peers are taken in the order rank + 1, rank + 2, …, and the teams of all members go through
 // the rounds together: so at any time all members push to different ones, which links carry best.
@@ -34,7 +35,7 @@ public:
       : plan_(plan.slices), slices_(group, plan.slices), rings_(rings),
         pieces_(plan, team, slices_.vectors()), others_(~(1u << group.rank)) {}
 
-  // False: some wait was given up.
+  // False if a wait was given up.
   COLL_DEVICE bool run(SliceRole role) const {
     if (role == SliceRole::Collect)
       return collect();
@@ -94,7 +95,7 @@ private:
     const Piece piece = pieceOf(owner, k);
     copy(At(slices_.src(owner), piece), At(rings_.slotAt(0, owner)), piece.count);
   }
-  // One count tells a keeper that all of this team's pieces have come.
+  // One count tells a keeper that all of this team's pieces have arrived.
   COLL_DEVICE bool endDirect() const {
     if (slices_.owns(slices_.rank))
       rings_.publish(1, plan_.keepers & others_);
@@ -107,10 +108,10 @@ private:
     return true;
   }
 
-  // Stores the result, sends it to `first` (kMaxPeers: nobody), and keeps it where passOn() finds
-  // it if there are `more` to send it to.
+  // Stores the result, sends it to `first` (kMaxPeers: to none), and keeps it where passOn() finds
+  // it if there are `more` members to send it to.
   COLL_DEVICE void combineTo(uint32_t first, const Piece &piece, uint32_t more) const {
-    constexpr uint32_t kBatch = N == 2 ? 4 : N == 4 ? 2 : 1; // what registers hold
+    constexpr uint32_t kBatch = N == 2 ? 4 : N == 4 ? 2 : 1; // limited by the registers
     const uint64_t stride = simt::blockThreads();
     const Place src = slices_.src(slices_.rank), dst = slices_.dst(slices_.rank);
     const bool adds = slices_.contributes(slices_.rank), stores = slices_.storesOwn();
@@ -150,11 +151,11 @@ private:
     }
   }
 
-  // Each thread reads again what it has stored itself.
+  // Each thread reads what it has stored itself.
   COLL_DEVICE void passOn(uint32_t peer, const Piece &piece) const {
     copy(At(keptPlace(piece)), target(peer, piece), piece.count);
   }
-  // A result that goes to several is in dst, or in a slot that has been read.
+  // A result for several members is in dst, or in a slot that has been read.
   COLL_DEVICE bool keepsInDst() const { return kPlain && slices_.storesOwn(); }
   COLL_DEVICE char *keptPlace(const Piece &piece) const {
     if (keepsInDst())
@@ -183,7 +184,7 @@ private:
   COLL_DEVICE uint32_t peerAt(uint32_t distance) const {
     return memberAfter(slices_.rank, distance, slices_.size);
   }
-  // Where a peer's copy of a piece goes: a slot, or its dst. kMaxPeers: nowhere.
+  // The destination of a peer's copy of a piece: a slot, or its dst. kMaxPeers: none.
   COLL_DEVICE At target(uint32_t peer, const Piece &piece) const {
     if (plan_.direct && peer != kMaxPeers)
       return At(slices_.direct(peer), piece);

@@ -9,31 +9,31 @@
 
 namespace coll::kernels {
 
-// Hops of a call have rings of their own, so that each ring is consumed in the order in which
-// it is filled.
+// Hops of a call have rings of their own, so that each ring is consumed in the order in which it is
+// filled.
 inline constexpr uint32_t kRingLanes = 2;
 
 // A ring between two members' blocks of one number, counted in slots since the workspace was
 // initialised. Counts wrap.
 struct RingCounts {
   uint32_t arrived;  // into this member's ring: stored by the source, released after the data
-  uint32_t credited; // of what this member pushed: stored by the target when a slot is free
+  uint32_t credited; // slots that this member pushed: stored by the target when a slot is free
   uint32_t pushed;   // by this member to that peer; own kernels only
   uint32_t taken;    // from this member's ring; own kernels only
 };
 
 struct alignas(128) PeerState {
-  // Calls so far. Block b reads epoch[b] and raises epoch[i] for all i = b modulo the grid,
-  // so grids may differ from call to call, and no block waits for another one.
+  // Calls so far. Block b reads epoch[b] and raises epoch[i] for all i = b modulo the grid, so
+  // grids may differ from call to call, and no block waits for another.
   uint32_t epoch[kPeerMaxBlocks];
-  // Not 0: the group is dead; see whoFailed().
+  // Not 0: the group has failed; see whoFailed().
   uint32_t failed;
   uint32_t unused;
   // When this member last asked its host whether to give up, by the GPU's clock.
   uint64_t asked;
   uint64_t padding[14];
-  // Stored by member i when it enters a call: epoch << 32 | what it calls. By parity of the
-  // epoch: nobody is two calls ahead.
+  // Stored by member i when it enters a call: epoch << 32 | hash of the call. By parity of the
+  // epoch, because no member is two calls ahead.
   uint64_t entered[2][kMaxPeers];
   RingCounts rings[kRingLanes][kRingBlocks][kMaxPeers];
 };

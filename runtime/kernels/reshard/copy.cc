@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxBlocks = 65535;
 constexpr size_t kMaxEntries = 1 << 24;
-// The kernel counts rows, and words of a row with a unit behind them, in 32 bits.
+// The kernel counts rows, and words of a row plus a unit, in 32 bits.
 constexpr int64_t kMaxRows = int64_t{1} << 31;
 constexpr int64_t kMaxRowBytes = int64_t{1} << 30;
 
@@ -48,7 +48,7 @@ public:
   Status add(const char *src, char *dst, const StridedBox &box) {
     if (entries_.size() > kMaxEntries)
       return Status::invalid("more than 16 Mi boxes in one launch");
-    // What has numbers too large for an entry is cut in two.
+    // A box whose numbers are too large for an entry is cut in two.
     if (box.rowBytes > kMaxRowBytes)
       return cutRow(src, dst, box);
     int64_t rows = 1;

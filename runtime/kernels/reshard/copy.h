@@ -1,12 +1,12 @@
 // copy.h - strided boxes between the buffers of GPUs that reach each other's memory.
 //
-// compileReshard() turns boxes into a table, which its user keeps in GPU memory; a launch copies
-// all that the table says. Nothing waits in the kernel, and nothing tells anyone: that the sources
-// are ready and the destinations free is the caller's affair, as is telling the peers of the end.
-// What a launch has written is visible to whoever is ordered behind its end on the stream.
+// compileReshard() converts boxes into a table, which the caller keeps in GPU memory; a launch
+// copies everything in the table. The kernel neither waits nor signals: the caller ensures that the
+// sources are ready and the destinations free, and tells the peers when it has ended. Data that a
+// launch has written is visible to work that is ordered after its end on the stream.
 //
-// Accesses are of 16 bytes where both addresses, the row and all strides are multiples of 16; else
-// of the largest power of two that divides them. Neighbouring threads have neighbouring addresses.
+// Accesses have 16 bytes if both addresses, the row and all strides are multiples of 16; else of
+// the largest power of two that divides them. Neighbouring threads have neighbouring addresses.
 
 #ifndef COLL_RUNTIME_KERNELS_RESHARD_COPY_H
 #define COLL_RUNTIME_KERNELS_RESHARD_COPY_H
@@ -19,15 +19,15 @@
 
 namespace coll::kernels {
 
-// A box with its buffers, as the GPU that copies addresses them.
+// A box with its buffers, at the addresses of the GPU that copies.
 struct ReshardPiece {
   const void *src = nullptr;
   void *dst = nullptr;
   rt::StridedBox box;
-  bool isLocal = false; // no link between: spread evenly among the others
+  bool isLocal = false; // no link in between: spread evenly among the others
 };
 
-// A box as the kernel has it: `rows` rows of `perRow` words of `width` bytes.
+// A box in the kernel's form: `rows` rows of `perRow` words of `width` bytes.
 struct ReshardEntry {
   const char *src = nullptr;
   char *dst = nullptr;
@@ -46,7 +46,7 @@ struct ReshardCounts {
   uint64_t remoteUnits = 0, localUnits = 0;
 };
 
-// Entries of pieces between GPUs, in the order given, then the local ones.
+// Entries of pieces between GPUs, in the given order, then the local ones.
 struct ReshardTable {
   std::vector<ReshardEntry> entries;
   ReshardCounts counts;
@@ -59,7 +59,7 @@ struct ReshardCopy {
   const ReshardEntry *entries = nullptr; // of a table, in memory of the GPU
   ReshardCounts counts;
   int blocks = 0; // 0: two for each multiprocessor
-  // Several launches share a table: this one does units `part`, `part + parts`, ...
+  // Several launches can share a table: this one does units `part`, `part + parts`, ...
   uint32_t part = 0, parts = 1;
 };
 rt::Status checkReshardCopy(const ReshardCopy &copy);
@@ -68,11 +68,11 @@ rt::Status checkReshardCopy(const ReshardCopy &copy);
 // may be captured; the table outlives what it has put on the stream. Any thread. kCollInvalidCall:
 // arguments; kCollUnsupported: no CUDA, or a GPU without code; kCollDevice: CUDA refused.
 rt::Status launchReshardCopy(const ReshardCopy &copy, void *stream);
-// Loads the kernel, which the first launch would do otherwise, and then might wait for kernels that
-// run.
+// Loads the kernel now: otherwise the first launch does, and may wait for running
+// kernels.
 rt::Status loadReshardCopy();
 
-// The same on the host, byte by byte. Pointers of the host.
+// The same on the host, byte by byte. Pointers are the host's.
 void reshardReference(const ReshardTable &table);
 
 } // namespace coll::kernels

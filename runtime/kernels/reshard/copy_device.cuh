@@ -31,7 +31,7 @@ COLL_DEVICE void storeWord<simt::Vec16>(char *to, simt::Vec16 word) {
   simt::storeGlobal16(to, word);
 }
 
-// Where a word is, from the entry's addresses.
+// The place of a word, from the entry's addresses.
 struct WordPlace {
   int64_t src, dst;
 };
@@ -95,7 +95,7 @@ COLL_DEVICE uint32_t findEntry(const ReshardEntry *entries, uint32_t count, uint
 
 template <typename Word>
 COLL_DEVICE void copyNarrowUnit(const ReshardEntry &entry, uint64_t unit) {
-  // More than four of eight bytes would not fit the registers.
+  // More than four words of eight bytes would not fit into the registers.
   constexpr uint32_t batch = sizeof(Word) == 8 ? kReshardBatch : kReshardNarrowBatch;
   copyUnit<Word, batch, kReshardNarrowUnit>(entry, unit);
 }
@@ -121,7 +121,7 @@ COLL_DEVICE void reshardCopyKernel(const ReshardCopy &copy) {
   const uint64_t step = uint64_t{copy.parts} * simt::gridBlocks();
   for (uint64_t turn = copy.part + uint64_t{copy.parts} * simt::blockIndex(); turn < units;
        turn += step) {
-    // So many local units have had their turn before this one, and before the next.
+    // Local units that have had their turn before this one, and before the next.
     const uint64_t local = turn * counts.localUnits / units;
     const bool isLocal = (turn + 1) * counts.localUnits / units != local;
     const uint64_t unit = isLocal ? local : turn - local;

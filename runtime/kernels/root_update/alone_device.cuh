@@ -1,5 +1,5 @@
-// alone_device.cuh - the root update of a group of one: the optimizer, and nobody to
-// talk to.
+// alone_device.cuh - the root update of a group of one: the optimizer without
+// communication.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_ALONE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_ALONE_DEVICE_CUH

@@ -1,4 +1,4 @@
-// device.cuh - the root update's kernel, for GPU and host: which code does a call.
+// device.cuh - the root update's kernel, for GPU and host: selects the code of a call.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_DEVICE_CUH
@@ -9,8 +9,9 @@
 
 namespace coll::kernels::root_update {
 
-// visit(gradient type, parameter type, kRanks of Root) for a call; returns what it returns.
-// Types that differ have the kernels for one and for any number of ranks, to spare the compiler.
+// Calls visit(gradient type, parameter type, kRanks of Root) for a call and returns its result.
+// Pairs of different types have kernels only for one rank and for any number of ranks, which saves
+// compile time.
 template <typename Visit>
 auto visitTypes(const RootUpdate &update, uint32_t ranks, Visit &&visit) {
   using One = std::integral_constant<uint32_t, 1>;
@@ -42,7 +43,7 @@ COLL_DEVICE void update(const Arguments &args, const Optimizer &optimizer, char 
     RingUpdate<Optimizer, Gradient, Parameter, kRanks>(args, optimizer, shared).run();
 }
 
-// One thread's.
+// Run by one thread.
 COLL_DEVICE void nextStep(UpdateStep *step) { ++step->step; }
 
 } // namespace coll::kernels::root_update

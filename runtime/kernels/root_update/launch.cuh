@@ -1,4 +1,4 @@
-// launch.cuh - launches the root update with an optimizer of one's own.
+// launch.cuh - launches the root update with a user's optimizer.
 //
 // Write the optimizer in a header (optimizers.h says how), and in a .cu file:
 //
@@ -8,8 +8,8 @@
 //     return launchRootUpdateAs(group, update, optimizer, stream);
 //   }
 //
-// All members have to launch the same optimizer with the same constants: those that make other
-// steps are found, as are other calls.
+// All members have to launch the same optimizer with the same constants: differences are detected,
+// as are different calls.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_LAUNCH_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_LAUNCH_CUH
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kRanks == 1 ? kAloneThreads : kUpdateThreads,
 
 } // namespace root_update
 
-// As launchRootUpdate.
+// See launchRootUpdate.
 template <typename Optimizer>
 rt::Status launchRootUpdateAs(const PeerGroup &group, const RootUpdate &update,
                               const Optimizer &optimizer, void *stream) {

@@ -1,4 +1,4 @@
-// The root update of a build without the CUDA toolkit: its launchers refuse.
+// The root update in a build without the CUDA toolkit: its launchers refuse.
 
 #include "runtime/kernels/root_update/root_update.h"
 

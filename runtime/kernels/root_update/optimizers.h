@@ -8,10 +8,10 @@
 //   float apply(const Step &step, float parameter, float gradient, float *slots) const;
 //
 // prepare() runs once per step and block, apply() once per parameter: it changes the slots
-// (which the user fills before the first step, as a rule with 0) and returns the new
-// parameter. `gradient` is the sum over ranks, already scaled. Both functions are
-// COLL_HOST_DEVICE and free of side effects: whoever writes an optimizer of their own
-// follows this form (launch.cuh says how to launch it).
+// (which the user fills before the first step, as a rule with 0) and returns the new parameter.
+// `gradient` is the sum over ranks, already scaled. Both functions are COLL_HOST_DEVICE and
+// free of side effects. A user's optimizer follows this form (launch.cuh says how to launch
+// it).
 //
 // The optimizers given here write every sum of products as one fused operation, so that a
 // compiler has nothing to contract: a GPU and a host get the same bits.
@@ -32,8 +32,8 @@ namespace coll::kernels {
 
 inline constexpr int kMaxOptimizerSlots = 4;
 
-// What changes from step to step. It lies in GPU memory, so that a captured graph can be
-// replayed: the host, or a kernel in the graph, writes it before the step.
+// Values that change from step to step. They are in GPU memory, so that a captured graph can be
+// replayed: the host, or a kernel in the graph, writes them before the step.
 struct UpdateStep {
   float learningRate;
   float gradientScale; // of the gradients' sum; 1 / (loss scale), a clipping factor, …

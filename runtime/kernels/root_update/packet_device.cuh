@@ -7,7 +7,8 @@
 //               the optimizer, stores, and sends the new parameters to all peers
 //   3. collect  waits for the other roots' parameters, and stores them
 //
-// A packet's data is its own flag: there is no fence, and nobody waits for another thread.
+// A packet's data is its own flag: there is no fence, and no thread waits for another one of its
+// GPU.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_PACKET_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_PACKET_DEVICE_CUH
@@ -78,7 +79,7 @@ private:
     }
   }
 
-  // False: some wait was given up.
+  // False if a wait was given up.
   COLL_DEVICE bool update(const peer::Packets &packets) const {
     if (first_ >= elems(rank_))
       return true;
@@ -137,7 +138,7 @@ private:
     for (uint32_t v = 0; v < Elements<T, kUnit>::kVectors; ++v)
       packets.send(member, slot + v, vectors[v]);
   }
-  // units[p] = what source p has sent. False: give up.
+  // units[p] = the unit that source p has sent. False: give up.
   template <typename T>
   COLL_DEVICE static bool receive(const peer::Packets &packets, uint32_t sources, uint64_t slot,
                                   Elements<T, kUnit> (&units)[kRanks]) {

@@ -11,7 +11,7 @@ using rt::Status;
 
 namespace {
 
-// 64 TiB in f32: far from where sums of bytes, or numbers of chunks, would wrap.
+// 64 TiB in f32: far below where sums of bytes, or numbers of chunks, would wrap.
 constexpr uint64_t kMaxElems = uint64_t{1} << 44;
 
 uint64_t toGrain(uint64_t count) {
@@ -96,7 +96,7 @@ bool isInside(uint64_t first, uint64_t count, uint64_t total) {
   return first <= total && count <= total - first;
 }
 
-// One root's, whose parameters are added to `owned`.
+// Checks the spans of one root, and adds their parameters to `owned`.
 Status checkSpans(const RootPlan &plan, int root, uint64_t gradients, uint64_t parameters,
                   std::vector<Owned> &owned) {
   const RootTable &table = plan.table;

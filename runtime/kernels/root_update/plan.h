@@ -4,9 +4,9 @@
 // sums its gradient, keeps its optimizer state and computes its new values. Whole parameters
 // may have roots (planRoots), or every rank the n-th part of one flat buffer (planShards).
 //
-// The spans of a root stand in one sequence, its *list*; `position` numbers the elements in
-// it. A span begins at a multiple of kUpdateGrain, so there may be gaps. All ranks must
-// have the same plan. Functions of their arguments alone; any thread.
+// The spans of a root stand in one sequence, its *list*; `position` numbers the elements in it. A
+// span begins at a multiple of kUpdateGrain, so there may be gaps. All ranks must have the same
+// plan. The functions depend on their arguments alone; any thread may call them.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_PLAN_H
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_PLAN_H
@@ -19,7 +19,7 @@
 
 namespace coll::kernels {
 
-// Elements; vectors of 16 bytes never cross a multiple of it, of no type.
+// Elements. Vectors of 16 bytes never cross a multiple of it, in any type.
 inline constexpr uint64_t kUpdateGrain = 16;
 
 // Offsets are in elements: of the gradient buffer of every rank, of the parameter buffer of
@@ -32,7 +32,7 @@ struct UpdateSpan {
   uint64_t state;
 };
 
-// The plan as kernels get it, by value. Up to kMaxPeers spans, one a rank, are inside.
+// The plan as kernels receive it, by value. Up to kMaxPeers spans, one per rank, are inside.
 struct RootTable {
   const UpdateSpan *spans; // in GPU memory, sorted by root and position; or null: shards
   UpdateSpan shards[kMaxPeers];
@@ -43,7 +43,7 @@ struct RootTable {
 struct RootPlan {
   // What the caller copies to every GPU and keeps there; empty for shards.
   std::vector<UpdateSpan> spans;
-  RootTable table{}; // table.spans is the caller's to fill, unless `spans` is empty
+  RootTable table{}; // the caller sets table.spans, unless `spans` is empty
 
   // Elements that the state buffers of `root` need.
   uint64_t stateElems(int root) const { return table.elems[root]; }
@@ -56,22 +56,22 @@ struct RootedParameter {
   uint64_t parameter = 0;
 };
 
-// Whole parameters at their roots, in the order given; a parameter without elements is left
-// out. State offsets are the positions in the root's list. kCollInvalidCall: a root outside
-// [0, ranks), ranks outside 1 to kMaxPeers, or an offset that overflows.
+// Complete parameters at their roots, in the given order; a parameter without elements is skipped.
+// State offsets are the positions in the root's list. kCollInvalidCall: a root outside [0, ranks),
+// ranks outside 1 to kMaxPeers, or an offset that overflows.
 rt::Result<RootPlan> planRoots(const std::vector<RootedParameter> &parameters, int ranks);
 
 // Rank r updates the r-th part of a flat buffer: ceil(count / ranks) elements rounded up to
 // kUpdateGrain, the last ones fewer or none. Offsets are the same in gradients and parameters.
 rt::Result<RootPlan> planShards(uint64_t count, int ranks);
 
-// Whether all that a plan of so many ranks names is inside buffers of `gradients` and
-// `parameters` elements, and no parameter has two roots. kCollInvalidCall, with the first span
-// that is wrong.
+// Whether everything that a plan for this many ranks names is inside buffers of `gradients` and
+// `parameters` elements, and no parameter has two roots. kCollInvalidCall, with the first wrong
+// span.
 rt::Status checkPlan(const RootPlan &plan, int ranks, uint64_t gradients, uint64_t parameters);
 
-// A root for each parameter such that roots have about as many elements each: the largest
-// first, each to the root that has least. 1 <= ranks.
+// A root for each parameter such that roots have about the same number of elements: the largest
+// first, each to the root with the fewest. 1 <= ranks.
 std::vector<int> balanceRoots(const std::vector<uint64_t> &counts, int ranks);
 
 } // namespace coll::kernels

@@ -1,7 +1,7 @@
 // ring_device.cuh - the root update by rings: calls of any size, for GPU and host.
 //
-// The blocks of all members with the same index work on the same positions and talk to each
-// other alone. A root's list is cut into chunks of gridBlocks() * blockElems positions; chunk
+// The blocks of all members with the same index work on the same positions and communicate only
+// with each other. A root's list is cut into chunks of gridBlocks() * blockElems positions; chunk
 // by chunk, a block
 //
 //   1. push     copies its part of every other root's chunk of gradients into that root's
@@ -11,8 +11,8 @@
 //               stores state and parameters, and parameters into member rank + 1 too;
 //   3. forward  copies the new parameters to rank + 2, rank + 3, …
 //
-// and says behind one fence which slots are full, and which are free. At the end it waits for an
-// empty slot of every peer: its parameters have landed here.
+// and signals behind one fence which slots are full, and which are free. At the end it waits for an
+// empty slot of every peer, which says that the peer's parameters have arrived.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_RING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_RING_DEVICE_CUH
@@ -60,7 +60,8 @@ public:
 
 private:
   // Chunk c is pushed in round c and updated in round c + 1. The slot after that of the last chunk
-  // is empty: all that the peer stores here has landed. Ends early once the group has failed.
+  // is empty and says that everything that the peer stores here has arrived. Ends early if the
+  // group has failed.
   COLL_DEVICE void exchange(const peer::Rings &rings) const {
     using peer::RingSignal;
     using peer::RingWait;
@@ -73,7 +74,7 @@ private:
         push(round, rings);
       if (round == 0) {
         prepare();
-        // A peer that makes another call is found before its data is used.
+        // A peer that makes another call is detected before its data is used.
         if (!rings.awaitEntry(peers))
           return;
       }
@@ -182,7 +183,7 @@ private:
       if (member >= ranks_)
         continue;
       const char *slot = rings.dataOf(kLane, member) + offset * sizeof(G);
-      // The address is chosen, not the value, so that nothing leaves the registers.
+      // Selects the address, not the value, so that the values stay in registers.
       const void *from = member == rank_ ? static_cast<const void *>(own) : slot;
       const uint32_t there = member == rank_ ? count : kUnit;
       in.gradients[member] = load<kWhole, kUnit>(static_cast<const G *>(from), there);
@@ -201,7 +202,7 @@ private:
     this->template storeState<kWhole>(in, cursor, i, count);
   }
 
-  // Threads read what they stored themselves.
+  // Threads read what they have stored themselves.
   template <bool kWhole>
   COLL_DEVICE void forwardRange(Cursor cursor, Range part, P *target) const {
     constexpr uint32_t kTimes = kUnroll<kWhole, P, kForwardVectors>;

@@ -7,13 +7,13 @@
 //   grad = sum * (step->gradientScale, divided by the number of members where `mean` is set)
 //   parameter = optimizer(parameter, grad, slots)                 in f32, at the root only
 //
-// and writes the new parameters, rounded once to their type, into every member's buffer. The
-// plan (plan.h) says who is whose root. Results are the same bits on all members,
-// from run to run, and for any number of blocks; for the optimizers of optimizers.h also those
-// of rootUpdateReference.
+// and writes the new parameters, rounded once to their type, into every member's buffer. The plan
+// (plan.h) assigns a root to each parameter. Results are the same bits on all members, from run to
+// run, and for any number of blocks; for the optimizers of optimizers.h also those of
+// rootUpdateReference.
 //
-// Parameters narrower than f32 have a `master` copy in f32 at the root: it is what the
-// optimizer sees, and it is never rounded. Without it (f32) the root's own parameters serve.
+// Parameters narrower than f32 have a `master` copy in f32 at the root, which the optimizer works
+// on and which is never rounded. Parameters in f32 need none.
 //
 // Any count, any alignment to the element. Full speed needs spans whose gradients, state and
 // parameters (those of all members) begin at multiples of 16 bytes.
@@ -36,49 +36,49 @@
 
 namespace coll::kernels {
 
-// One member's call. Types, counts, plan and optimizer are those of all members; the launch
-// may be captured in a graph, and replayed after `*step` was changed.
+// One member's call. All members use the same types, counts, plan and optimizer. The launch may be
+// captured in a graph, and replayed after `*step` was changed.
 struct RootUpdate {
   CollDtype gradientType = kCollF32;  // kCollF32 or kCollBf16
   CollDtype parameterType = kCollF32; // kCollF32 or kCollBf16
   const void *gradients = nullptr;    // this member's; read by its own GPU only
-  // Every member's buffer, as an address of this GPU; [rank] is this member's. Peers write
-  // into it from when this member's kernel has begun until it ends.
+  // Every member's buffer, as an address of this GPU; [rank] is this member's. Peers write into it
+  // while this member's kernel runs.
   void *parameters[kMaxPeers] = {};
-  // State of the spans whose root is this member, table.elems[rank] elements each for a plan
-  // of planRoots or planShards. Null where there are none.
+  // State of the spans whose root is this member, table.elems[rank] elements each for a plan of
+  // planRoots or planShards. Null if there are none.
   float *master = nullptr;               // only where parameterType is not kCollF32
   float *slots[kMaxOptimizerSlots] = {}; // the optimizer's first kSlots
   const UpdateStep *step = nullptr;      // GPU memory; the same values on all members
   RootTable table = {};                  // `spans`: GPU memory of this member
   bool mean = false;
-  // 0: as tuning.h has it. The same on all members.
+  // 0: the values of tuning.h. The same on all members.
   uint32_t blocks = 0;
   uint32_t threads = 0;    // of a block; a multiple of 32
-  uint32_t chunkElems = 0; // what a block pushes to a peer at a time; a slot's worth at most
+  uint32_t chunkElems = 0; // elements that a block pushes to a peer at a time; at most a slot
 };
 
 using AnyOptimizer = std::variant<Sgd, Momentum, Adam, AdamW, Lion, RmsProp>;
 // "sgd", "momentum", "adam", "adamw", "lion", "rmsprop".
 const char *optimizerName(const AnyOptimizer &optimizer);
-// With the constants that it has by default; nothing: there is none of that name.
+// With default constants; nullopt if there is none of that name.
 std::optional<AnyOptimizer> optimizerNamed(const std::string &name);
 int optimizerSlots(const AnyOptimizer &optimizer);
 
-// Enqueues on `stream` and returns at once; the rules of peer/group.h hold, its errors too: a
-// peer that does not come, or comes with another call, ends the kernel with the group's error
-// word, and parameters and state are then undefined. kCollInvalidCall: the arguments;
-// kCollUnsupported: no CUDA in this build, or a GPU that it has no code for;
-// kCollDevice: CUDA refused. An optimizer of one's own: launch.cuh.
+// Enqueues on `stream` and returns at once; the rules of peer/group.h hold, its errors too: a peer
+// that is missing, or makes another call, ends the kernel with the group's error word, and
+// parameters and state are then undefined. kCollInvalidCall: the arguments; kCollUnsupported: no
+// CUDA in this build, or a GPU that it has no code for; kCollDevice: CUDA refused. A user's
+// optimizer: launch.cuh.
 rt::Status launchRootUpdate(const PeerGroup &group, const RootUpdate &update,
                             const AnyOptimizer &optimizer, void *stream);
 
 // *step = value, on the stream.
 rt::Status launchSetStep(UpdateStep *step, const UpdateStep &value, void *stream);
-// ++step->step, on the stream: what a captured step begins or ends with.
+// ++step->step, on the stream: at the beginning or end of a captured step.
 rt::Status launchNextStep(UpdateStep *step, void *stream);
 
-// Whether the launch may be made; `numSlots` is the optimizer's.
+// Whether the arguments are valid; `numSlots` is the optimizer's.
 rt::Status checkRootUpdate(const PeerGroup &group, const RootUpdate &update, int numSlots);
 
 // --- the same on the host, one element after the other
@@ -94,8 +94,8 @@ ElementUpdate elementUpdate(const Optimizer &optimizer, const UpdateStep &now) {
 }
 ElementUpdate elementUpdate(const AnyOptimizer &optimizer, const UpdateStep &now);
 
-// Does for all members, with pointers of the host, what one launch on each of them does.
-// calls[r] is member r's; of `parameters` it uses calls[r].parameters[r]. `spans` stand for
+// Does for all members, with pointers of the host, what one launch on each of them does. calls[r]
+// is member r's, of which only its own parameters are used: calls[r].parameters[r]. `spans` replace
 // those of the table, unless it has shards.
 void rootUpdateReference(const std::vector<RootUpdate> &calls, const std::vector<UpdateSpan> &spans,
                          int numSlots, const ElementUpdate &apply);

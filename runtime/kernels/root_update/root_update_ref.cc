@@ -17,7 +17,7 @@ void store(CollDtype type, void *buffer, uint64_t index, float value) {
     static_cast<uint16_t *>(buffer)[index] = rt::f32ToBf16(value);
 }
 
-// Of one span, by its root.
+// One span, for its root.
 struct Span {
   const std::vector<RootUpdate> &calls;
   const RootUpdate &root;

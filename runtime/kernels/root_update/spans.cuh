@@ -1,4 +1,4 @@
-// spans.cuh - the root update's elements: where they are, how they are moved.
+// spans.cuh - the places of the root update's elements, and how they are moved.
 //
 // Threads work on *units*: as many neighbouring elements as fill 16 bytes of the narrowest
 // type. A unit belongs to one span at most, since spans begin at multiples of kUpdateGrain.
@@ -45,7 +45,7 @@ COLL_DEVICE void storeVectors(void *to, Elements<T, n> from) {
     simt::storeGlobal16(static_cast<char *>(to) + i * sizeof(simt::Vec16), vectors[i]);
 }
 
-// The first `count` elements of a unit, aligned or not; loaded, the others are 0.
+// The first `count` elements of a unit, aligned or not; a load sets the others to 0.
 template <bool kWhole, uint32_t n, typename T>
 COLL_DEVICE Elements<T, n> load(const T *from, uint32_t count) {
   if constexpr (kWhole) {
@@ -85,7 +85,7 @@ struct Range {
 // Walks forward through a root's list.
 class Cursor {
 public:
-  // At the first span that ends behind `position`.
+  // Starts at the first span that ends behind `position`.
   COLL_DEVICE Cursor(const RootTable &table, uint32_t root, uint64_t position)
       : spans_(table.spans ? table.spans : table.shards), next_(table.first[root]),
         last_(table.first[root + 1]) {
@@ -100,7 +100,7 @@ public:
     step();
   }
 
-  // How many elements of a unit at `position` there are: 0 in a gap.
+  // The number of elements of a unit at `position`: 0 in a gap.
   COLL_DEVICE uint32_t seek(uint64_t position, uint32_t unit) {
     while (position >= span_.position + span_.count && next_ < last_)
       step();
@@ -110,12 +110,12 @@ public:
     return left < unit ? static_cast<uint32_t>(left) : unit;
   }
 
-  // Whether the range is inside of the present span.
+  // Whether the range is inside the current span.
   COLL_DEVICE bool covers(Range range) const {
     return range.begin >= span_.position && range.end <= span_.position + span_.count;
   }
 
-  // Of the element at `position`, which is in the present span.
+  // Offset of the element at `position`, which is in the current span.
   COLL_DEVICE uint64_t gradient(uint64_t position) const {
     return position - span_.position + span_.gradient;
   }

@@ -11,7 +11,7 @@ uint64_t ceilDiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 uint64_t roundUp(uint64_t elems) { return ceilDiv(elems, kUpdateGrain) * kUpdateGrain; }
 
-// Over what all members have to say alike.
+// A hash of what all members have to agree on.
 uint32_t hashOf(const RootUpdate &update, uint32_t ranks, uint32_t optimizer) {
   uint32_t hash = optimizer;
   const auto add = [&](uint64_t value) { mix(hash, value); };
@@ -28,7 +28,7 @@ uint32_t hashOf(const RootUpdate &update, uint32_t ranks, uint32_t optimizer) {
   return hash;
 }
 
-// A call that names its chunks goes by rings; a member alone sends nothing.
+// A call that sets its chunks uses rings; a group of one sends nothing.
 bool fitsPackets(const PeerGroup &group, const RootUpdate &call, uint64_t longest) {
   const auto gradientBytes = static_cast<uint64_t>(rt::dtypeSize(call.gradientType)),
              parameterBytes = static_cast<uint64_t>(rt::dtypeSize(call.parameterType));
@@ -38,7 +38,7 @@ bool fitsPackets(const PeerGroup &group, const RootUpdate &call, uint64_t longes
          part <= group.layout.packetBytes / 2;
 }
 
-// `useful`: how many have something to do.
+// `useful`: how many blocks have something to do.
 uint32_t chooseBlocks(const PeerGroup &group, uint64_t useful, uint32_t processors, bool packets) {
   if (group.size == 1)
     return static_cast<uint32_t>(
@@ -46,7 +46,7 @@ uint32_t chooseBlocks(const PeerGroup &group, uint64_t useful, uint32_t processo
   // One of these blocks takes the place of two of the other kernels.
   const uint32_t resident = group.maxBlocks != 0 ? std::max(1u, group.maxBlocks / 2) : processors;
   const uint64_t most = std::min({processors, group.layout.ringBlocks, resident});
-  // Of packets, one block more speaks with the peers.
+  // With packets, one more block exchanges tokens with the peers.
   return static_cast<uint32_t>(std::clamp<uint64_t>(useful + (packets ? 1 : 0), 1, most));
 }
 

@@ -16,8 +16,8 @@ namespace coll::kernels {
 // enough to do: with slots of 64 KiB 197 us, with 32 KiB 201.
 inline constexpr uint32_t kUpdateThreads = 512;
 
-// Of a member alone, who waits for nobody: what keeps its memory busy, and how many of them are to
-// fit on a multiprocessor.
+// For a group of one, which waits for no peer: enough to keep its memory busy, and how many blocks
+// have to fit on a multiprocessor.
 inline constexpr uint32_t kAloneThreads = 256;
 inline constexpr uint32_t kAloneBlocks = 3;
 
@@ -29,13 +29,13 @@ inline constexpr uint32_t kForwardVectors = 4;
 // enough. More would not fit into the registers.
 inline constexpr uint32_t kPairElems = 8;
 
-// Calls whose gradients have so many bytes, or fewer, go in packets; beyond, links are busy for
-// longer than fences take.
+// Calls with at most this many bytes of gradients use packets; with more, links are busy for longer
+// than fences take.
 inline constexpr uint64_t kUpdatePacketBytes = uint64_t{8} << 20;
 
 namespace root_update {
 
-// What a kernel gets.
+// The argument of the kernel.
 struct Arguments {
   PeerGroup group;
   RootUpdate update;   // with the numbers of blocks and threads that are launched
@@ -45,9 +45,9 @@ struct Arguments {
   uint32_t call;       // what the members compare when they enter
 };
 
-// Cuts a call that was checked into blocks and chunks: the same on all members, if their GPUs
-// have the same number of multiprocessors or the call names its blocks.
-// `optimizer`: as markOf() says.
+// Divides a checked call into blocks and chunks: the same on all members, if their GPUs
+// have the same number of multiprocessors or the call sets its blocks. `optimizer`: see
+// markOf().
 Arguments arrange(const PeerGroup &group, const RootUpdate &update, uint32_t processors,
                   uint32_t optimizer);
 
@@ -57,8 +57,8 @@ inline void mix(uint32_t &hash, uint64_t value) {
     hash = (hash ^ static_cast<uint32_t>(value >> 8 * i & 0xFF)) * 16777619u;
 }
 
-// A number of the optimizer's kind and constants: a hash of what it does in some steps. Its bytes
-// would not do, as some of them may be no constant's.
+// A hash of the optimizer's kind and constants: of its results in some steps. Its bytes could not
+// be used, because some of them may be padding.
 template <typename Optimizer>
 uint32_t markOf(const Optimizer &optimizer) {
   constexpr UpdateStep kStep = {0.125f, 1, 3};

@@ -1,4 +1,4 @@
-// unit.cuh - what a root does with a unit of elements: loads, computes, stores.
+// unit.cuh - the work of a root on a unit of elements: loads, computes, stores.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_UNIT_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_UNIT_CUH
@@ -14,7 +14,7 @@ namespace coll::kernels::root_update {
 using F32 = channel::PlainType<float>;
 using Bf16 = channel::BfloatType;
 
-// Once a block, in shared memory.
+// Computed once per block, in shared memory.
 template <typename Optimizer>
 struct Shared {
   typename Optimizer::Step step;
@@ -22,8 +22,8 @@ struct Shared {
   peer::RingScratch rings;
 };
 
-// What both ways of a call have in common, as one thread does it. kRanks: the group's size where
-// loops over it are unrolled, or kMaxPeers for any.
+// What both kernels share, as one thread does it. kRanks: the group's size if loops over it are
+// unrolled, or kMaxPeers for any size.
 template <typename Optimizer, typename Gradient, typename Parameter, uint32_t kRanks>
 class Root {
 protected:
@@ -36,7 +36,7 @@ protected:
   static constexpr int kSlots = Optimizer::kSlots;
   static_assert(kSlots >= 0 && kSlots <= kMaxOptimizerSlots);
 
-  // What a unit is computed from.
+  // The inputs of a unit.
   struct Inputs {
     Elements<G, kUnit> gradients[kRanks];
     Elements<float, kUnit> old; // parameters in f32
@@ -48,8 +48,8 @@ protected:
         shared_(*reinterpret_cast<Shared<Optimizer> *>(shared)), rank_(args.group.rank),
         ranks_(kRanks == kMaxPeers ? args.group.size : kRanks) {}
 
-  // One thread for the block, while gradients travel; the others see it after the next barrier.
-  // The last thread, since the first ones wait for peers.
+  // One thread prepares the step for the block while gradients travel; the others see it after the
+  // next barrier. It is the last thread, because the first ones wait for peers.
   COLL_DEVICE void prepare() const {
     if (simt::threadIndex() + 1 != simt::blockThreads())
       return;
@@ -78,7 +78,7 @@ protected:
     return whole && (!kMaster || isAligned16(call_.master + cursor.state(position)));
   }
 
-  // All but gradients.
+  // Loads everything but gradients.
   template <bool kWhole>
   COLL_DEVICE void loadState(Inputs &in, const Cursor &cursor, uint64_t i, uint32_t count) const {
     if constexpr (kMaster)
@@ -110,7 +110,7 @@ protected:
     }
   }
 
-  // What every member's parameters become.
+  // The new parameters, for every member.
   COLL_DEVICE Elements<P, kUnit> fresh(const Inputs &in) const {
     Elements<P, kUnit> result;
     COLL_UNROLL()

@@ -1,8 +1,8 @@
-// bulk_sm80.cuh - the same as bulk_sm90.cuh for GPUs without a bulk-copy engine and
-// without an order of kernels that overlap. Of cuda.cuh.
+// bulk_sm80.cuh - the same as bulk_sm90.cuh for GPUs without a bulk-copy engine and without an
+// order of kernels that overlap. Included by cuda.cuh.
 //
-// A thread that loads or stores in bulk moves the bytes itself, 16 at a time, and is done with them
-// when the call returns: a warp's ring of stages is still right, but nothing is under way
+// A thread that loads or stores in bulk moves the bytes itself, 16 at a time, and is done with
+// them when the call returns: a warp's ring of stages still works, but nothing is in flight
 // meanwhile. Barriers count bytes, which mbarriers cannot before sm_90, so they are words of their
 // own.
 
@@ -13,23 +13,24 @@
 
 namespace coll::kernels::simt {
 
-// Such kernels are not launched early.
+// On these GPUs kernels are not launched early.
 COLL_DEVICE void awaitPrevious() {}
 COLL_DEVICE void letNextLaunch() {}
 
-// A Barrier's first word: what the phase still waits for, in bytes and arrivals. Bytes may come
+// A Barrier's first word: what the phase still waits for, in bytes and arrivals. Bytes may arrive
 // before they are expected. The second word: arrivals of a phase, and the phase's parity.
 inline constexpr int32_t kArrival = 1 << 20; // more than any bytes
 COLL_DEVICE int32_t *dueOf(Barrier *barrier) { return reinterpret_cast<int32_t *>(barrier); }
 COLL_DEVICE volatile uint32_t *phaseOf(Barrier *barrier) {
   return reinterpret_cast<volatile uint32_t *>(barrier) + 1;
 }
-// Who brings the last of it begins the next phase: nobody else touches the barrier before that.
+// The thread that completes a phase begins the next one: no other thread accesses the barrier
+// before that.
 COLL_DEVICE void settle(Barrier *barrier, int32_t change) {
-  __threadfence_block(); // what this thread has done before is seen by who waits
+  __threadfence_block(); // threads that wait see this thread's earlier writes
   if (atomicAdd(dueOf(barrier), change) + change != 0)
     return;
-  __threadfence_block(); // and what the others have
+  __threadfence_block(); // and this thread sees the others'
   const uint32_t phase = *phaseOf(barrier);
   *static_cast<volatile int32_t *>(dueOf(barrier)) = static_cast<int32_t>(phase >> 1) * kArrival;
   __threadfence_block();

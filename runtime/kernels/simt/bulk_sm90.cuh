@@ -1,5 +1,5 @@
-// bulk_sm90.cuh - barriers, bulk copies and the order of kernels, as sm_90 and later have
-// them. Of cuda.cuh.
+// bulk_sm90.cuh - barriers, bulk copies and the order of kernels, as sm_90 and later have them.
+// Included by cuda.cuh.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_BULK_SM90_CUH
 #define COLL_RUNTIME_KERNELS_SIMT_BULK_SM90_CUH
@@ -8,16 +8,17 @@
 
 namespace coll::kernels::simt {
 
-// Of kernels that were launched `early`: until all that precedes on the stream is over and seen.
+// For kernels that were launched `early`: waits until all earlier work of the stream is over and
+// visible.
 COLL_DEVICE void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-// The next kernel of the stream may take its place, if it was launched so, once all blocks have
-// been here.
+// Allows the next kernel of the stream to start, if it was launched early, once all blocks have
+// called this.
 COLL_DEVICE void letNextLaunch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 
 COLL_DEVICE uint32_t sharedAddress(const void *shared) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
 }
-// A phase ends after so many arrivals. Other threads may use it after barrierPublish() and a
+// A phase ends after this many arrivals. Other threads may use it after barrierPublish() and a
 // sync.
 COLL_DEVICE void barrierInit(Barrier *barrier, uint32_t arrivals = 1) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(barrier)),
@@ -27,11 +28,11 @@ COLL_DEVICE void barrierInit(Barrier *barrier, uint32_t arrivals = 1) {
 COLL_DEVICE void barrierPublish() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-// Ends it: the memory may be used for something else.
+// Ends the barrier: its memory may be reused.
 COLL_DEVICE void barrierInvalidate(Barrier *barrier) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(sharedAddress(barrier)) : "memory");
 }
-// Arrives; what this thread has seen and written is visible to whoever waits for the phase.
+// Arrives. What this thread has seen and written is visible to threads that wait for the phase.
 COLL_DEVICE void barrierArrive(Barrier *barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
 }
@@ -42,7 +43,7 @@ COLL_DEVICE void barrierExpect(Barrier *barrier, uint32_t bytes) {
       "r"(bytes)
       : "memory");
 }
-// Until the phase of that parity has ended; the first phase has parity 0.
+// Waits until the phase of that parity has ended; the first phase has parity 0.
 COLL_DEVICE void barrierWait(Barrier *barrier, uint32_t parity) {
   uint32_t ended;
   do {
@@ -66,12 +67,12 @@ COLL_DEVICE void bulkStore(void *global, const void *shared, uint32_t bytes) {
 }
 // Makes a group of the thread's stores since the last one; it may be empty.
 COLL_DEVICE void bulkCommit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-// Until all but the youngest `pending` groups have read their shared memory.
+// Waits until all but the youngest `pending` groups have read their shared memory.
 template <int pending>
 COLL_DEVICE void bulkWaitRead() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
-// Until all but the youngest `pending` groups are done.
+// Waits until all but the youngest `pending` groups are done.
 template <int pending>
 COLL_DEVICE void bulkWait() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");

@@ -1,5 +1,5 @@
-// cuda.cuh - simt.h on a GPU: one instruction or two each. For sm_80 and later; what only
-// sm_90 has is in a file of its own, beside one that does without.
+// cuda.cuh - simt.h on a GPU: one or two instructions per function. For sm_80 and later; functions
+// that need sm_90 are in a file of their own, beside one that replaces them.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_CUDA_CUH
 #define COLL_RUNTIME_KERNELS_SIMT_CUDA_CUH
@@ -9,7 +9,8 @@
 #define COLL_DEVICE_CALL inline __device__ __noinline__
 // Before a loop.
 #define COLL_PRAGMA(text) _Pragma(#text)
-// Of a loop whose count the compiler knows: only a loop that is gone leaves arrays in registers.
+// Unrolls a loop whose count the compiler knows: arrays stay in registers only if the loop
+// disappears.
 #define COLL_UNROLL() COLL_PRAGMA(unroll)
 #define COLL_NO_UNROLL() COLL_PRAGMA(unroll 1)
 
@@ -27,7 +28,7 @@ COLL_DEVICE uint32_t lane() { return threadIdx.x % kWarpThreads; }
 
 COLL_DEVICE void syncWarp() { __syncwarp(); }
 COLL_DEVICE void syncBlock() { __syncthreads(); }
-// Whether any thread of the block says so.
+// Whether any thread of the block passes true.
 COLL_DEVICE bool syncBlockAny(bool says) { return __syncthreads_or(says) != 0; }
 COLL_DEVICE uint32_t shuffle(uint32_t value, uint32_t from) {
   return __shfl_sync(~0u, value, static_cast<int>(from));
@@ -35,12 +36,12 @@ COLL_DEVICE uint32_t shuffle(uint32_t value, uint32_t from) {
 COLL_DEVICE uint64_t shuffle(uint64_t value, uint32_t from) {
   return __shfl_sync(~0u, static_cast<unsigned long long>(value), static_cast<int>(from));
 }
-// The value of the thread `delta` lanes below; the own value where there is none.
+// The value of the thread `delta` lanes below; the own value if there is none.
 COLL_DEVICE uint32_t shuffleUp(uint32_t value, uint32_t delta) {
   return __shfl_up_sync(~0u, value, delta);
 }
 COLL_DEVICE uint32_t ballot(bool vote) { return __ballot_sync(~0u, vote); }
-// Of all lanes' values.
+// Sum of all lanes' values.
 COLL_DEVICE uint32_t sum(uint32_t value) { return __reduce_add_sync(~0u, value); }
 COLL_DEVICE uint32_t countBits(uint32_t bits) { return static_cast<uint32_t>(__popc(bits)); }
 // Number of the lowest bit that is set; bits != 0.
@@ -51,8 +52,8 @@ COLL_DEVICE uint32_t lowestBit(uint32_t bits) { return static_cast<uint32_t>(__f
 // From and to shared memory.
 COLL_DEVICE Vec16 load16(const void *shared) { return *static_cast<const Vec16 *>(shared); }
 COLL_DEVICE void store16(void *shared, Vec16 value) { *static_cast<Vec16 *>(shared) = value; }
-// Global memory. No clobber of memory in these two, so that the compiler may start shared
-// loads that follow; they keep their place among barriers, fences and each other.
+// Global memory. These two do not clobber memory, so that the compiler may start later shared
+// loads; they keep their order among barriers, fences and each other.
 COLL_DEVICE Vec16 loadGlobal16(const void *global) {
   Vec16 v;
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -103,7 +104,7 @@ COLL_DEVICE void storeRelaxed(uint32_t *address, uint32_t value) {
 COLL_DEVICE void storeRelaxed(uint64_t *address, uint64_t value) {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
-// Adds, and returns what was there; acquires and releases within this GPU.
+// Adds, and returns the old value; acquires and releases within this GPU.
 COLL_DEVICE uint32_t fetchAdd(uint32_t *address, uint32_t value) {
   uint32_t before;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
@@ -112,8 +113,8 @@ COLL_DEVICE uint32_t fetchAdd(uint32_t *address, uint32_t value) {
                : "memory");
   return before;
 }
-// Replaces what the caller has seen there; true for one of all threads that try, and of a warp that
-// tries at once, only the first one does. Relaxed, within this GPU.
+// Replaces the value that the caller has seen. True for one of all threads that try; in a warp only
+// the first one tries. Relaxed, within this GPU.
 COLL_DEVICE bool claim(uint64_t *address, uint64_t seen, uint64_t value) {
   uint32_t before;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
@@ -146,9 +147,9 @@ COLL_DEVICE void storePacket(void *address, Vec16 v) {
 COLL_DEVICE void fenceSystem() { __threadfence_system(); }
 // In a loop that polls.
 COLL_DEVICE void pause() { __nanosleep(20); }
-// The same where every nanosecond counts.
+// The same for loops that must react at once.
 COLL_DEVICE void giveWay() {}
-// Since some moment; ticks coarsely.
+// Nanoseconds since some moment, with a coarse resolution.
 COLL_DEVICE uint64_t clockNs() {
   uint64_t ns;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));

@@ -1,12 +1,12 @@
-// simt.h - what a kernel of this project may use, on a GPU and on the host.
+// simt.h - the functions that kernels of this project use, on a GPU and on the host.
 //
 // Device code (`x_device.cuh`) calls these functions instead of CUDA's built-in ones.
 // Under nvcc they are those instructions (cuda.cuh). Under a C++ compiler they are
 // the emulation that COLL_SIMT_HOST names (the tests' target CollSimt): each CUDA thread is a
 // fiber there, so that the same code runs, and is checked by the sanitizers, without a GPU.
 //
-// Every function that names the warp wants all 32 threads of it, converged; syncBlock
-// wants all threads of the block. Threads of a block are a multiple of 32.
+// Functions of a warp are called by all 32 threads of it, converged; syncBlock by all threads of
+// the block. Threads of a block are a multiple of 32.
 //
 //   threadIndex blockIndex blockThreads gridBlocks lane      where a thread is
 //   syncWarp syncBlock syncBlockAny                          threads meet
@@ -44,7 +44,7 @@ struct alignas(16) Vec16 {
   uint32_t word[4];
 };
 
-// Counts the bytes that bulk loads still have to bring; in shared memory.
+// Counts the bytes of bulk loads that have not arrived; in shared memory.
 using Barrier = uint64_t;
 
 } // namespace coll::kernels::simt
