@@ -1,6 +1,7 @@
 // Backend auto where no table asks for direct: which calls go there all the same, and what keeps
 // them from it. Over a fake driver, a fake NCCL and emulated kernels.
 
+#include "runtime/backend/auto/routes.h"
 #include "runtime/backend/backend.h"
 #include "runtime/backend/direct/direct.h"
 #include "runtime/backend/direct/unasked.h"
