@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kMostPitch = (int64_t{1} << 31) - 1; // CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
-// Cuts a box loop by loop: what is whole of a loop stays together, its ends are cut further.
+// Cuts a box loop by loop: complete iterations of a loop stay together, its ends are cut further.
 class Cutter {
 public:
   explicit Cutter(const StridedBox &box) : box_(box), whole_{} {
@@ -19,7 +19,7 @@ public:
     }
   }
 
-  // Bytes [begin, end) of what is inside loops 0 to d - 1, which starts at `src`.
+  // Cuts bytes [begin, end) inside loops 0 to d - 1, which start at `src`.
   void cut(int d, int64_t src, int64_t begin, int64_t end) {
     if (begin == end)
       return;
@@ -42,7 +42,7 @@ public:
   std::vector<StridedBox> take() { return std::move(parts_); }
 
 private:
-  // Loops from d on, that one `count` times.
+  // Adds loops from d on, that one `count` times.
   void add(int d, int64_t count, int64_t src, int64_t rowBytes) {
     StridedBox part;
     part.srcOffset = src;
@@ -64,7 +64,7 @@ private:
   std::vector<StridedBox> parts_;
 };
 
-// Which loop a copy engine takes; -1: none.
+// The loop that a copy engine executes; -1: none.
 int engineLoop(const StridedBox &box) {
   int longest = -1;
   for (int i = 0; i < box.numLoops; ++i) {

@@ -13,26 +13,26 @@
 
 namespace coll::rt::exchange {
 
-// The other way round.
+// Exchanges source and destination.
 StridedBox reversed(StridedBox box);
 
-// Bytes [begin, begin + bytes) of the rows of the box's source: boxes from there to memory that has
-// these bytes alone. At most two a loop, and one.
+// Bytes [begin, begin + bytes) of the rows of the box's source, as boxes to memory that holds only
+// these bytes. At most two per loop, and one.
 std::vector<StridedBox> packedParts(const StridedBox &box, int64_t begin, int64_t bytes);
 
-// Puts a box on the stream, for the copy engines: memory of GPUs, or pinned. The longest of its
-// loops that has a pitch is theirs, the others are the host's.
+// Puts a box on the stream for the copy engines; GPU memory or pinned memory. The engine executes
+// the longest of its loops that has a pitch, the host the others.
 Status copyByEngine(const dl::GpuContext &gpu, const StridedBox &box, const char *src, char *dst,
                     dl::CudaStream stream);
 
-// Memory that a box starts or ends in. `gpu`: of that GPU, else of the host.
+// Memory of a box's source or destination. `gpu`: memory of that GPU, else host memory.
 struct BoxMemory {
   char *data = nullptr;
   const dl::GpuContext *gpu = nullptr;
 };
 
-// The source of `box` in `memory`, to be sent, or to be written with what comes. The lane's GPU is
-// that of the memory.
+// A flow from the source of `box` in `memory`, which is sent, or written with what arrives. The
+// lane has the memory's GPU.
 ChunkFlow boxFlow(const StridedBox &box, const BoxMemory &memory, bool isSend, uint64_t tag,
                   const ChunkLane &lane);
 

@@ -1,10 +1,10 @@
-// chunk_flow.h - bytes over a connection, in chunks, by way of a few slots of pinned memory.
+// chunk_flow.h - bytes over a connection, in chunks, through a few slots of pinned memory.
 //
-// A *flow* is what goes one way in one call. A sender's slots are filled, on a stream or at once,
-// then sent; a receiver's come, then are taken away. So copies and the network overlap, and memory
-// is bounded, however long the flow is. Chunks pass in their order.
+// A *flow* is the data of one call in one direction. A sender's slots are filled, on a stream or at
+// once, then sent; a receiver's are received, then emptied. So copies and the network overlap, and
+// memory is bounded, however long the flow is. Chunks keep their order.
 //
-// One thread at a time.
+// One thread at a time may use it.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_FLOW_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_FLOW_H
@@ -23,53 +23,53 @@ namespace coll::rt {
 struct ChunkSlot {
   char *host = nullptr;   // aligned to 64, in pinned memory to 256
   char *device = nullptr; // the same memory, as the GPU addresses it
-  int64_t bytes = 0;      // of what has come
+  int64_t bytes = 0;      // that have arrived
 };
 
 struct ChunkFlow {
   static constexpr int64_t kEndless = INT64_MAX;
 
   bool isSend = false;
-  uint64_t tag = 0; // the same at both ends; of one flow in each direction at a time
+  uint64_t tag = 0; // the same at both ends; used by one flow in each direction at a time
   int64_t numChunks = 0;
   std::function<int64_t(int64_t chunk)> bytes; // up to a slot's
-  // Fills the slot, or takes away what is in it; in the order of chunks. With a stream: the work
-  // is on it when the function returns.
+  // Fills the slot, or empties it; in the order of chunks. With a stream, the work is on it when
+  // the function returns.
   std::function<Status(int64_t chunk, const ChunkSlot &slot)> move;
   dl::CudaStream stream = nullptr; // null: done at once
 
-  // Instead of a stream: whether the chunk is there to be sent, or was taken away. bytes() of what
-  // is sent, and `move` of what has come, are asked after and before that.
+  // Instead of a stream: whether the chunk is ready to be sent, or was emptied. bytes() of a chunk
+  // to send is called afterwards, `move` of a received chunk before.
   std::function<bool(int64_t chunk)> isMoved;
   std::function<void(int64_t chunk)> isGone; // a sender's slot is free
-  bool mayBeShorter = false;                 // what comes, than bytes()
+  bool mayBeShorter = false;                 // received chunks may be shorter than bytes()
 };
 
-// A slot with what is under way in it.
+// A slot with the work in progress in it.
 struct ChunkPlace {
   enum class State { Free, Copying, OnWire };
   ChunkSlot slot;
-  dl::CudaEvent event = nullptr; // where flows have streams
+  dl::CudaEvent event = nullptr; // if flows have streams
   State state = State::Free;
   net::Request *request = nullptr;
 };
 
-// A flow, and how far it is. Chunk i passes through the i-th place, in turns.
+// A flow and its progress. Chunk i uses the places in turns.
 class ChunkRun {
 public:
   struct Way {
     net::Connection &connection;
     std::vector<ChunkPlace> &places; // all free
     const net::Memory *memory = nullptr;
-    const dl::GpuContext *gpu = nullptr;  // null where the flow has no stream
+    const dl::GpuContext *gpu = nullptr;  // null if the flow has no stream
     std::atomic<int64_t> *sent = nullptr; // bytes are added here
   };
   ChunkRun(ChunkFlow flow, const Way &way) : flow_(std::move(flow)), way_(way) {}
 
   const ChunkFlow &flow() const { return flow_; }
   bool isDone() const { return ended_ == flow_.numChunks; }
-  // Does what can be done now; whether something has changed. On an error the flow is left as it
-  // is: the connection can only be closed.
+  // Does what is possible now. Returns whether anything changed. After an error the flow is left as
+  // it is: the connection has to be closed.
   Result<bool> advance();
 
 private:
@@ -89,15 +89,15 @@ private:
   int64_t begun_ = 0, ended_ = 0; // chunks
 };
 
-// Slots of their own for one flow at a time, and a stream for it.
+// Slots for one flow at a time, and a stream for it.
 class ChunkLane {
 public:
-  // Pinned memory where there is a GPU (null: none), registered with the transport, which outlives
-  // the lane.
+  // Pinned memory if there is a GPU (null: none), registered with the transport, which outlives the
+  // lane.
   static Result<std::unique_ptr<ChunkLane>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                    net::Transport &transport, int device, int slots,
                                                    int64_t slotBytes);
-  // No request uses its slots any more.
+  // No request may use its slots any more.
   ~ChunkLane();
   ChunkLane(const ChunkLane &) = delete;
   ChunkLane &operator=(const ChunkLane &) = delete;
@@ -105,7 +105,7 @@ public:
   int64_t slotBytes() const { return slotBytes_; }
   dl::CudaStream stream() const { return stream_; }
   ChunkRun start(ChunkFlow flow, net::Connection &connection);
-  // Until no copy is under way.
+  // Waits until no copy is in flight.
   void drain();
 
 private:

@@ -1,7 +1,7 @@
-// chunk_network.h - what a rank has for flows to and from others: connections to all of them, the
-// pump over these, and a stream for copies of each direction.
+// chunk_network.h - a rank's resources for flows to and from others: connections to all of them,
+// the pump over these, and a stream for copies of each direction.
 //
-// Threads: as of links() and pump(); everything else one at a time.
+// Threads: see links() and pump(); one thread at a time may call the other functions.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_NETWORK_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_NETWORK_H
@@ -25,7 +25,7 @@ public:
   ChunkNetwork(const ChunkNetwork &) = delete;
   ChunkNetwork &operator=(const ChunkNetwork &) = delete;
 
-  // What the others need to connect.
+  // What the other ranks need to connect.
   const net::Handle &handle() const { return links_->handle(); }
   // Blocks until all are connected; handles[r] is rank r's.
   Status connect(const std::vector<net::Handle> &handles) {
@@ -35,12 +35,13 @@ public:
   ChunkPump &pump() { return *pump_; }
   const ChunkPump &pump() const { return *pump_; }
 
-  // Of what is sent, and of what has come; with the highest priority: others wait for it.
+  // Streams for data to send and for received data, with the highest priority, because other
+  // streams wait for them.
   dl::CudaStream out() const { return out_; }
   dl::CudaStream in() const { return in_; }
-  // `later` goes on when what is now on `earlier` is done.
+  // `later` continues when the present work of `earlier` is done.
   Status order(dl::CudaStream earlier, dl::CudaStream later) const;
-  // Until no copy is under way.
+  // Waits until no copy is in flight.
   void drain() const;
 
 private:

@@ -11,13 +11,13 @@ namespace coll::rt {
 namespace {
 
 constexpr int64_t kUnit = 256;
-// How long a wait without progress keeps the processor: within a call, and where calls come without
-// being announced, one soon after the other.
+// How long a wait polls without progress: within a call, and if calls come without an announcement,
+// one soon after the other.
 constexpr int64_t kSpinUs = 200, kEndlessSpinUs = 2000;
 
 } // namespace
 
-// A flow with its rank, and the places where it has slots of its own.
+// A flow with its rank, and its places if it has slots of its own.
 struct ChunkPump::Running {
   int rank;
   std::unique_ptr<std::vector<ChunkPlace>> own;
@@ -121,7 +121,7 @@ Status ChunkPump::run(std::vector<RankFlow> flows, const std::function<Status()>
       if (!moved)
         return links_.explain(running.rank, moved.status());
       isMoving |= *moved;
-      // Who does not send is more to blame than who does not take.
+      // Blame a rank that sends nothing before one that does not receive.
       if (!running.run.isDone() && (!waiting || !running.run.flow().isSend))
         waiting = &running;
     }

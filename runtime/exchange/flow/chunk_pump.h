@@ -1,10 +1,10 @@
 // chunk_pump.h - flows between this rank and others (chunk_flow.h), many at once.
 //
-// A flow may have slots of its own, which others fill and empty: it may go on as long as the pump,
-// and is asked whether a chunk is ready.
+// A flow may have slots of its own, which its user fills and empties. Such a flow may last as long
+// as the pump, and is asked whether a chunk is ready.
 //
-// run() may be under way in several threads, each with flows of its own; one of them at a time has
-// flows by the pump's slots.
+// Several threads may be in run(), each with its own flows; only one of them at a time may have
+// flows that use the pump's slots.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_PUMP_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_CHUNK_PUMP_H
@@ -17,7 +17,7 @@ namespace coll::rt {
 struct RankFlow : ChunkFlow {
   int rank = 0; // the other end
 
-  // Slots of its own, registered as `memory`: chunk i is in the i-th, in turns. What comes may be
+  // The flow's own slots, registered as `memory`: chunks use them in turns. Received chunks may be
   // shorter than bytes().
   std::vector<ChunkSlot> slots;
   const net::Memory *memory = nullptr;
@@ -26,32 +26,33 @@ struct RankFlow : ChunkFlow {
 class ChunkPump {
 public:
   struct Options {
-    int64_t slotBytes = 0; // of ranks in `far`; a multiple of 256
-    std::vector<int> far;  // ranks that long flows go to and come from
-    int64_t timeoutUs = 0; // without any progress
+    int64_t slotBytes = 0; // for ranks in `far`; a multiple of 256
+    std::vector<int> far;  // ranks with long flows
+    int64_t timeoutUs = 0; // limit without any progress
   };
-  // Other ranks have short slots, for short flows. The links and the transport outlive the pump.
+  // Ranks that are not in `far` have short slots, for short flows. The links and the transport
+  // outlive the pump.
   static Result<std::unique_ptr<ChunkPump>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                    net::Transport &transport, RankLinks &links,
                                                    int rank, int numRanks, const Options &options);
-  // The links have been closed.
+  // The links have to be closed before.
   ~ChunkPump();
 
   int64_t slotBytes(int rank) const { return lanes_[static_cast<size_t>(rank)].slotBytes; }
-  // Where chunk `chunk` of a flow passes.
+  // The slot of chunk `chunk` of a flow.
   const ChunkSlot &slotOf(int rank, bool isSend, int64_t chunk) const;
   // Of all flows so far.
   int64_t bytesSent() const { return bytesSent_; }
-  // Blocks until all flows are through. `watch` is asked again and again whether to go on. On an
-  // error flows are left as they are: the links can only be closed. Without a deadline where one is
-  // endless.
+  // Blocks until all flows are done. `watch` is called repeatedly and says whether to go on. After
+  // an error flows are left as they are: the links have to be closed. There is no deadline if a
+  // flow is endless.
   Status run(std::vector<RankFlow> flows, const std::function<Status()> &watch);
 
 private:
   static constexpr int kFarSlots = 3;
   static constexpr int64_t kNearBytes = 8192;
 
-  // What is there for one rank.
+  // The resources for one rank.
   struct Lane {
     int64_t slotBytes = 0;
     std::vector<ChunkPlace> out, in;

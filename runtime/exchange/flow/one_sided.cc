@@ -11,8 +11,8 @@ namespace coll::rt::exchange {
 
 namespace {
 
-// Each of more requests than the few, with fewer bytes on the average, costs more than its bytes
-// do.
+// With more requests than these few, each of which has fewer bytes than this on average, a request
+// costs more than its bytes.
 constexpr uint64_t kFewRequests = 16, kFewBytes = 32 << 10;
 constexpr int kJudgedRows = 1 << 16;
 
@@ -20,7 +20,7 @@ const char *endOf(const net::Segment &segment) {
   return static_cast<const char *>(segment.data) + segment.bytes;
 }
 
-// Where the row is in this process's buffer, and in the peer's.
+// The addresses of the row in this process's buffer, and in the peer's.
 std::pair<char *, uint64_t> placesOf(Direction direction, const RowCursor &row, char *own) {
   const bool writes = direction == Direction::Write;
   return {own + (writes ? row.src() : row.dst()),
@@ -50,12 +50,12 @@ bool JoinedRequest::take(char *own, uint64_t peerOffset, uint64_t bytes) {
   return true;
 }
 
-// Whether it may end with a piece of this process's buffer that begins there.
+// Whether another piece of this process's buffer, beginning there, may be added.
 bool JoinedRequest::hasPlace(const char *own) const {
   return count_ < maxSegments_ || endOf(segments_[static_cast<size_t>(count_) - 1]) == own;
 }
 
-// Lets it go on with these bytes of the peer's buffer, if they fit what it has.
+// Adds these bytes of the peer's buffer, if they fit those that it has.
 bool JoinedRequest::join(uint64_t peerOffset, uint64_t bytes) {
   if (rows_ * rowBytes_ + bytes > kMostBytes)
     return false;
@@ -151,7 +151,7 @@ Status OneSided::flush() {
     else if (net::nowUs() > deadlineUs)
       return {kCollTimeout, "the connection takes no request"};
     else
-      std::this_thread::yield(); // others use it too
+      std::this_thread::yield(); // other threads use it too
   }
 }
 
@@ -164,10 +164,10 @@ Status OneSided::awaitOldest() {
 
 Status OneSided::finish() {
   Status first = flush();
-  // The others are ended too, so that the connection can be used for what does work.
+  // The other requests are waited for too, so that the connection remains usable.
   while (inFlight_ > 0) {
     Status ended = awaitOldest();
-    // One that has not ended has the buffers still, whatever became of the others.
+    // A request that has not ended still owns the buffers, whatever happened to the others.
     if (ended.code() == kCollTimeout)
       return ended;
     if (first.ok())

@@ -1,7 +1,7 @@
 // one_sided.h - boxes between memory of this process and a peer's, over a connection.
 //
 // Rows that follow each other without a gap on the peer's side travel in one request; when reading,
-// so do rows that are all as far apart. Several requests are under way at once.
+// so do equidistant rows. Several requests are in flight at once.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_ONE_SIDED_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_ONE_SIDED_H
@@ -17,16 +17,16 @@ namespace coll::rt::exchange {
 
 enum class Direction { Write, Read };
 
-// A request that is put together row by row.
+// A request that is built row by row.
 class JoinedRequest {
 public:
-  static constexpr uint64_t kMostBytes = uint64_t{64} << 20; // so that its time is bounded
+  static constexpr uint64_t kMostBytes = uint64_t{64} << 20; // limits its time
 
-  // `memory`, `maxSegments`: as OneSided's.
+  // `memory`, `maxSegments`: see OneSided.
   JoinedRequest(Direction direction, const net::Memory *memory, int maxSegments);
 
-  // Adds bytes of this process, which the peer has from `peerOffset` on; false where they do not
-  // fit what there is. Up to kMostBytes fit an empty one.
+  // Adds bytes of this process, which are at `peerOffset` at the peer; false if they do not fit the
+  // earlier ones. Up to kMostBytes always fit an empty request.
   bool take(char *own, uint64_t peerOffset, uint64_t bytes);
   bool isEmpty() const { return count_ == 0; }
   void clear() { count_ = 0; }
@@ -43,27 +43,27 @@ private:
   const int maxSegments_;
   std::array<net::Segment, kMostSegments> segments_;
   int count_ = 0;
-  // In the peer's buffer: `rows_` rows of rowBytes_, stride_ apart where there are several.
+  // In the peer's buffer: `rows_` rows of rowBytes_ bytes; stride_ apart if there are several.
   uint64_t begin_ = 0, rowBytes_ = 0, stride_ = 0, rows_ = 0;
 };
 
-// Whether boxes take many requests of few bytes each. Judged by their first 65,536 rows.
+// Whether boxes need many requests of few bytes each, judging by their first 65,536 rows.
 bool isScattered(Direction direction, const std::vector<StridedBox> &boxes, char *own,
                  int maxSegments);
 
 class OneSided {
 public:
   // `own` is the start of this process's buffer; `memory` its registration, or null. `maxSegments`
-  // as the transport's device says.
+  // is that of the transport's device.
   OneSided(Direction direction, net::Connection &connection, const net::RemoteKey &key, char *own,
            const net::Memory *memory, int maxSegments, int64_t timeoutUs);
 
-  // Starts what the box says; its source is this process's buffer if Write, else the peer's. May
+  // Starts to move the box; its source is this process's buffer for Write, else the peer's. May
   // wait for earlier requests.
   Status move(const StridedBox &box);
-  // Waits for all that was started. The destructor does not: call it, also after an error the
-  // connection has to be closed before buffers are used again. kCollTimeout, whatever else has
-  // failed, where a request has not ended.
+  // Waits for everything that was started. The destructor does not: call it. After an error the
+  // connection has to be closed before buffers are reused. kCollTimeout if a request has not ended,
+  // whatever else has failed.
   Status finish();
 
 private:

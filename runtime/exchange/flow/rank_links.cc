@@ -15,8 +15,8 @@ namespace {
 
 std::string nameOf(int rank) { return "rank " + std::to_string(rank); }
 
-// What the failure of a connection says of the rank at its end. A killed process resets its
-// connections or closes them: that is for the kernel to choose.
+// What a connection's failure means for the rank at its end. The kernel resets or closes the
+// connections of a killed process.
 Status ofRank(int rank, const Status &failure) {
   if (failure.code() != kCollLink && failure.code() != kCollPeer)
     return failure.annotate(nameOf(rank));
@@ -95,7 +95,7 @@ Status RankLinks::advanceGuests() {
   return Status::okay();
 }
 
-// True once it has a place among the peers.
+// True once it has its place among the peers.
 Result<bool> RankLinks::greet(Guest &guest) {
   if (!guest.greeting) {
     const net::Segment segment = segmentOf(guest.hello);
@@ -164,7 +164,7 @@ Status RankLinks::listenTo(int rank) {
 
 //===-- ends --------------------------------------------------------------------===//
 
-// What a rank has said at its end; one that says nothing of use has ended all the same.
+// The reason that a rank sent at its end; a rank that sent none has ended all the same.
 Status RankLinks::causeOf(int rank, Farewell &farewell, uint64_t bytes) {
   farewell.text[sizeof farewell.text - 1] = 0;
   if (bytes != sizeof farewell || farewell.code <= kCollOk || farewell.code > kCollInternal)
@@ -203,7 +203,7 @@ void RankLinks::abort(const Status &cause) {
   if (failure_.ok())
     failure_ = cause;
   const net::Segment segment = segmentOf(own_);
-  // Who cannot be told sees the connection's end, or its own deadline.
+  // A rank that cannot be told sees the connection's end, or its own deadline.
   for (Peer &peer : peers_)
     if (peer.isReady)
       (void)peer.connection->isend(&segment, 1, kEndTag);

@@ -1,9 +1,9 @@
 // rank_links.h - a rank's connections to all other ranks of an exchange between nodes, and what
-// they say of how those fare.
+// they report about those ranks.
 //
-// Everybody is connected to everybody, so that the end of a rank is heard of by all at once. The
-// rank with the higher number connects. abort(), poll() and explain() may be called from any thread
-// once connect() is over, everything else by one at a time.
+// Every rank is connected to every other one, so that all learn at once of a rank's end. The rank
+// with the higher number connects. Any thread may call abort(), poll() and explain() once connect()
+// is over; one thread at a time may call the other functions.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_RANK_LINKS_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_RANK_LINKS_H
@@ -23,20 +23,20 @@ public:
                                                    int numRanks);
   ~RankLinks(); // closes
 
-  // What the others need to connect.
+  // What the other ranks need to connect.
   const net::Handle &handle() const { return listener_->handle(); }
-  // Blocks until all are connected; handles[r] is rank r's. kCollTimeout names who has not come,
-  // kCollInvalidCall where these are not as many handles as ranks.
+  // Blocks until all are connected; handles[r] is rank r's. kCollTimeout names the missing ranks;
+  // kCollInvalidCall if there are not as many handles as ranks.
   Status connect(const std::vector<net::Handle> &handles, int64_t timeoutUs);
 
   bool isConnected() const { return isConnected_; }
-  // Another rank's; after connect().
+  // The connection to another rank; after connect().
   net::Connection &to(int rank) { return *peers_[static_cast<size_t>(rank)].connection; }
-  // Why the exchange is over, if it is: a rank that is gone, or what one has told. Does not block.
+  // Why the exchange is over, if it is: a rank has left, or has reported a failure. Does not block.
   Status poll();
-  // Says so of connection `rank`'s failure: poll()'s answer, if that rank has given a reason.
+  // Replaces the failure of connection `rank` by poll()'s answer, if that rank has given a reason.
   Status explain(int rank, const Status &failure);
-  // Tells all others why this rank gives up; once. poll() says so, too.
+  // Tells all others why this rank gives up; once. poll() then reports it, too.
   void abort(const Status &cause);
   // Takes all buffers back from the transport.
   void close();
@@ -46,7 +46,7 @@ private:
     uint32_t magic = kMagic;
     uint32_t rank = 0;
   };
-  // Plain bytes: why a rank gives up.
+  // Plain bytes: the reason of a rank that gives up.
   struct Farewell {
     int32_t code = 0;
     char text[252] = {};
@@ -57,10 +57,10 @@ private:
     Hello hello;
     net::Request *greeting = nullptr;
     Farewell farewell;
-    net::Request *end = nullptr; // the receive of it
+    net::Request *end = nullptr; // the receive for its farewell
     bool isReady = false;
   };
-  // An accepted connection that has not said who it is.
+  // An accepted connection whose rank is not known yet.
   struct Guest {
     std::unique_ptr<net::Connection> connection;
     Hello hello;
@@ -85,7 +85,7 @@ private:
   std::vector<std::unique_ptr<Guest>> guests_;
   bool isConnected_ = false;
 
-  std::mutex mutex_; // of what follows, of Peer::end and isReady, and of posting farewells
+  std::mutex mutex_; // protects the members below, Peer::end, Peer::isReady, and posting farewells
   Farewell own_;
   Status failure_;
   bool isClosed_ = false;

@@ -25,7 +25,7 @@ constexpr int64_t kMostBytes = int64_t{1} << 46;
 constexpr uint32_t kMaxBlocks = 128;
 constexpr uint32_t kPacketBytes = 512;
 constexpr uint32_t kSlots = 2;
-constexpr std::chrono::milliseconds kReasonTime(500); // for another's reason to come
+constexpr std::chrono::milliseconds kReasonTime(500); // for another rank's reason to arrive
 // The counts of kernels::MoeCounters::kMaxExperts experts, and of ranks.
 constexpr uint64_t kSlotBytes = 4608;
 
@@ -87,7 +87,7 @@ Status checkOptions(const MoeBufferOptions &o) {
                            std::to_string(kMostTimeoutUs));
   const bool isWide = o.numRanks > o.nodeSize;
   COLL_RETURN_IF_ERROR(checkBytes(o, isWide));
-  // The normal mode's nodes have as many ranks each.
+  // The normal mode needs the same number of ranks on each node.
   if (isWide && o.numRanks % o.nodeSize && (!o.lowLatency || o.nvlBytes > 0))
     return Status::invalid(
         is("numRanks", o.numRanks) + ", more than a node's " + std::to_string(o.nodeSize) +
@@ -115,7 +115,7 @@ CollCode codeOf(uint64_t word) {
   }
 }
 
-// The word with a member's rank in place of its position in the node, whose first rank that is.
+// Replaces a member's position in the node by its rank; firstRank is the node's first rank.
 uint64_t withRank(uint64_t word, uint32_t firstRank) {
   const KernelError error = kernels::errorOf(word);
   const auto detail = static_cast<uint32_t>(word >> 32);
@@ -188,7 +188,7 @@ Status MoeBuffer::open() {
   if (!memory)
     return memory.status();
   memory_ = memory.take();
-  // Until sync() nobody but this rank looks there.
+  // Until sync() only this rank looks there.
   for (uint32_t r = 0; r < size; ++r)
     group_.workspace[r] = memory_->data();
   COLL_RETURN_IF_ERROR(
@@ -216,12 +216,12 @@ Status MoeBuffer::open() {
     return made.status();
   nodes_ = made.take();
   card_.net = nodes_->handle();
-  // The low-latency mode takes it for lowLatencyClean() alone.
+  // The low-latency mode needs it only for lowLatencyClean().
   if (options_.nvlBytes == 0 && !cuda.streamWaitValue)
     return Status::okay();
   Result<std::unique_ptr<CallQueue>> calls = CallQueue::create(gpu_, [this](const Status &failure) {
     (void)settle(failure);
-    nodes_->drain(); // the caller's memory is the caller's again
+    nodes_->drain(); // afterwards the caller may use its memory again
   });
   if (!calls)
     return calls.status();
@@ -244,7 +244,7 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
       for (const MoeCard &card : cards)
         handles.push_back(card.net);
       COLL_RETURN_IF_ERROR(nodes_->connect(handles));
-      // Kernels that wait for messages are told when there will be none.
+      // Kernels that wait for messages are told when no more will come.
       if (options_.lowLatency)
         nodes_->startLowLatency(
             [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); });
@@ -332,7 +332,7 @@ Status MoeBuffer::alive() {
     std::lock_guard<std::mutex> lock(mutex_);
     COLL_RETURN_IF_ERROR(failure_);
   }
-  // Kernels are told to end when no more messages come: why tells more.
+  // If no more messages come, kernels are told to end; the reason is in the network's failure.
   const bool isFar = nodes_ && options_.lowLatency;
   Status failed = isFar ? nodes_->lowLatencyFailure() : Status::okay();
   if (failed.ok())
@@ -344,8 +344,8 @@ Status MoeBuffer::alive() {
   return Status::okay();
 }
 
-// Whether kernels of calls that have returned still run: for those, others that leave are a
-// failure.
+// Whether kernels of calls that have returned still run: then it is a failure if another rank
+// leaves.
 bool MoeBuffer::isBusy() const {
   dl::CudaScope scope(*platform_.cuda, gpu_->context());
   return platform_.cuda->eventQuery(after_) == dl::kCudaNotReady;
@@ -382,8 +382,8 @@ Status MoeBuffer::joint(const Status &part) {
   return nodes_ && !part.ok() && part.code() != kCollInvalidCall ? settle(part) : part;
 }
 
-// Who has left tells more than who then was waited for, or gave up for that; and a rank whose
-// kernels end since others' did hears of the reason a moment later.
+// A rank that has left is a better reason than the ranks that were waited for, or gave up, because
+// of it. A rank whose kernels end because others' did receives the reason a moment later.
 Status MoeBuffer::reasonOf(const Status &failure) {
   const bool isAnothers = failure.code() == kCollPeer || failure.code() == kCollAborted;
   const auto end =

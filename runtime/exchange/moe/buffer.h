@@ -11,27 +11,27 @@
 //   … all ranks meet …
 //   buffer->destroy();
 //
-// **Memory.** A rank has nvlBytes of GPU memory besides its workspace, in two halves: dispatch puts
-// received tokens into the first one, where `MoeReceived` points to until the next dispatch;
-// combine's peers read from the second one, or, in place, from the first. Rows that are elsewhere
-// are copied into the second one first.
-// **Order.** Calls run on the communication stream; MoeOrder says what they wait for, and
-// who waits for them. All ranks make the same calls in the same order.
-// **Waiting.** Only a dispatch without a worst case blocks: until the counts are known, or
-// a quarter more than `timeoutUs` has passed without them, which is the buffer's end. No call
-// allocates GPU memory.
-// **Several nodes.** Calls find their way themselves: by peer memory inside a node, over a
-// transport between nodes, which a token crosses once for each other node that wants it
-// (routes.h). The host drives the network: a thread of the buffer does dispatch and combine,
-// one after the other, and the communication stream waits for each (call_queue.h has what that asks
-// of a program). Sums of a node are rounded to bf16 where they cross. `netBytes` of GPU memory hold
-// tokens of other nodes while they are passed on, sums on their way back, and tables. sync()
-// blocks, and destroy() until the calls have ended.
-// **Failure.** What goes wrong after a call has returned, on the GPUs or the network (a rank that
-// does not come, or calls something else; too many tokens for a worst case) is what check() says,
-// and the next call; the buffer is dead then, on all ranks: destroy it. Between nodes a call that
-// the driver has failed on one rank is the buffer's end, too, and the others are told why. Wrong
-// indices count as -1, and only check() tells of them: peers wait for the calls.
+// **Memory.** A rank has nvlBytes of GPU memory besides its workspace, in two halves:
+// dispatch puts received tokens into the first one, where `MoeReceived` points to until
+// the next dispatch; combine's peers read from the second one, or, in place, from the
+// first. Rows that are elsewhere are copied into the second one first. **Order.** Calls
+// run on the communication stream; MoeOrder says what they wait for, and what waits for
+// them. All ranks make the same calls in the same order. **Waiting.** Only a dispatch
+// without a worst case blocks: until the counts are known, or for 1.25 times
+// `timeoutUs`, after which the buffer fails. No call allocates GPU memory. **Several
+// nodes.** The same calls work: by peer memory inside a node, over a transport between
+// nodes, which a token crosses once for each other node that wants it (routes.h). The
+// host drives the network: a thread of the buffer does dispatch and combine, one after
+// the other, and the communication stream waits for each (call_queue.h says what that
+// requires of a program). Sums of a node are rounded to bf16 where they cross.
+// `netBytes` of GPU memory hold tokens of other nodes while they are passed on, sums on
+// their way back, and tables. sync() blocks, and destroy() until the calls have ended.
+// **Failure.** check() and the next call report failures after a call has returned, on
+// the GPUs or the network (a rank is missing, or makes another call; too many tokens for
+// a worst case). The buffer has then failed on all ranks: destroy it. Between nodes the
+// buffer also fails if the driver fails a call on one rank, and the others receive the
+// reason. Wrong indices count as -1, and only check() reports them, because peers wait
+// for the calls.
 //
 // An object belongs to one thread at a time.
 
@@ -56,30 +56,31 @@ struct MoeBufferOptions {
   int rank = 0;
   int numRanks = 1;     // up to kMoeMaxRanks
   int64_t nvlBytes = 0; // a multiple of 128, up to INT_MAX unless netBytes is 0
-  // A multiple of 128. On several nodes up to INT_MAX unless lowLatency; on one, 0, or with
-  // lowLatency at least lowLatencyBytes(): that mode's memory, which has so many bytes then.
+  // A multiple of 128. On several nodes up to INT_MAX unless lowLatency; on one node 0, or with
+  // lowLatency at least lowLatencyBytes(), which is then the size of that mode's memory.
   int64_t netBytes = 0;
-  // Has that mode, too; it alone where nvlBytes is 0. Where it is not, ranks of several nodes are a
-  // multiple of nodeSize, as without the mode.
+  // Adds that mode; without nvlBytes it is the only one. With nvlBytes, the number of ranks on
+  // several nodes is a multiple of nodeSize, as without the mode.
   bool lowLatency = false;
   MoeLowLatencyShape lowLatencyShape;   // of all its calls, until lowLatencyClean()
   bool explicitlyDestroy = false;       // else the destructor does
   int device = 0;                       // GPU
   int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
-  int nodeSize = kMoeNodeRanks;         // ranks of a node, where there are several
-  // Of several nodes: what connects them, which outlives the buffer, and how much goes at a time.
+  int nodeSize = kMoeNodeRanks;         // ranks of a node, if there are several nodes
+  // For several nodes: the transport between them, which outlives the buffer, and the bytes that
+  // travel at a time.
   net::Transport *transport = nullptr;
   int64_t netChunkBytes = 1 << 20; // a multiple of 256
 };
 
-// What a call waits for, and who waits for it.
+// What a call waits for, and what waits for it.
 struct MoeOrder {
   dl::CudaStream compute = nullptr; // the caller's; may be commStream()
   dl::CudaEvent previous = nullptr; // the call begins after it; null: after what is on `compute`
   dl::CudaEvent done = nullptr;     // recorded at the end; null: `compute` waits for the call
 };
 
-// A call of the low-latency mode that was sent, and is to be received.
+// A call of the low-latency mode that was sent and not yet received.
 struct MoeHook {
   int64_t call = -1;
 };
@@ -94,18 +95,18 @@ struct MoeView {
 class MoeBuffer {
 public:
   static Result<std::unique_ptr<MoeBuffer>> create(const MoeBufferOptions &options);
-  // Destroys what was not; complains where that was to be explicit.
+  // Destroys a buffer that was not destroyed; logs an error if explicitlyDestroy was set.
   ~MoeBuffer();
   MoeBuffer(const MoeBuffer &) = delete;
   MoeBuffer &operator=(const MoeBuffer &) = delete;
 
-  // For the other ranks; the workspace is ready when it exists.
+  // For the other ranks. The workspace is ready when the object exists.
   const MoeCard &card() const { return card_; }
-  // cards[r] is rank r's. Once; the buffer is available then. kCollMismatch: a rank has other
-  // options; it names both ranks and both values, on all ranks.
+  // cards[r] is rank r's. Call it once; the buffer can be used then. kCollMismatch, with both ranks
+  // and both values, on all ranks: a rank has other options.
   Status sync(const std::vector<MoeCard> &cards);
-  // All ranks have to have seen the end of their last calls. Once. Afterwards calls fail, card() is
-  // none, and commStream() and combineInput() are null.
+  // All ranks have to have seen the end of their last calls. Call it once. Afterwards calls fail,
+  // card() is empty, and commStream() and combineInput() are null.
   Status destroy();
 
   bool isDestroyed() const { return isDestroyed_; }
@@ -119,38 +120,38 @@ public:
   const dl::CudaIpcHandle &localIpcHandle() const { return card_.memory.ipc; }
   const net::Handle &localNetId() const { return card_.net; }
   dl::CudaStream commStream() const { return stream_; }
-  // What this rank has sent to other nodes so far.
+  // Bytes that this rank has sent to other nodes so far.
   int64_t netBytesSent() const { return nodes_ ? nodes_->bytesSent() : 0; }
-  // From byte `offset` of this rank's nvlBytes, or netBytes, on. The latter are what other nodes'
-  // tokens pass through, or, on one node, the memory of the low-latency mode.
+  // A view from byte `offset` of this rank's nvlBytes, or netBytes, on. The latter hold tokens of
+  // other nodes on their way or, on one node, are the memory of the low-latency mode.
   Result<MoeView> localBuffer(CollDtype dtype, int64_t offset, bool useNet) const;
 
-  // What the GPUs have reported: ok, or kCollTimeout, kCollPeer, kCollMismatch, kCollAborted, or
-  // kCollInvalidCall for indices and numbers of tokens. Indices are reported once.
+  // The failures that the GPUs have reported: ok, or kCollTimeout, kCollPeer, kCollMismatch,
+  // kCollAborted, or kCollInvalidCall for indices and numbers of tokens. Indices are reported once.
   Status check();
-  // Ends what waits on the GPUs, here and on the peers. Any thread.
+  // Ends everything that waits on the GPUs, here and on the peers. Any thread may call it.
   void abort();
 
   // `layout`: GPU memory of the caller.
   Status dispatchLayout(const MoeRouting &routing, const MoeLayout &layout, const MoeOrder &order);
 
-  // GPU memory that a dispatch's handle takes; the caller keeps it as long as the handle.
+  // GPU memory for a dispatch's handle; the caller keeps it as long as the handle.
   static int64_t handleBytes(int64_t numTokens, int numRanks, const MoeConfig &config);
-  // Tokens like these that a dispatch has room for.
+  // How many such tokens a dispatch has room for.
   int64_t maxReceived(const MoeTokens &tokens, int numTopk) const;
   // `handleMemory`: handleBytes() of GPU memory, aligned to 16. kCollTimeout: the counts did not
-  // come.
+  // arrive.
   Result<MoeReceived> dispatch(const MoeTokens &tokens, const MoeRouting &routing,
                                const MoeLayout &layout, const MoeDispatchOptions &options,
                                void *handleMemory, const MoeOrder &order);
-  // Cached mode: indices and weights do not travel, nothing is counted, the host does not wait.
+  // Cached mode: indices and weights do not travel, nothing is counted, and the host does not wait.
   Result<MoeReceived> dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
                                     const MoeConfig &config, const MoeOrder &order);
 
-  // Where rows for combine may be written to, so that they need not be copied there.
+  // Rows for combine that are written here need no copy.
   void *combineInput() const { return isDestroyed_ ? nullptr : area(kGiven); }
-  // Rows are read in place where `x` is combineInput(), or MoeReceived::x: on all ranks alike, also
-  // where there are none.
+  // Rows are read in place if `x` is combineInput(), or MoeReceived::x: the same on all ranks, even
+  // on one without rows.
   Status combine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
                  const MoeOrder &order);
 
@@ -160,34 +161,34 @@ public:
   // messages, and check() says what it has met. All ranks make the same calls in the same order,
   // but may choose `hook`, `previous` and `numSms` as they like.
 
-  // GPU memory that the mode takes beside nvlBytes, where netBytes do not say more: two buffers,
-  // which calls take in turns.
+  // GPU memory that the mode takes beside nvlBytes, unless netBytes is larger: two buffers, which
+  // calls use in turns.
   static int64_t lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks);
-  // Pinned memory that it takes where there are several nodes: messages to and from their ranks.
+  // Pinned memory that it takes with several nodes: messages to and from their ranks.
   static int64_t lowLatencyHostBytes(const MoeLowLatencyShape &shape, int numRanks, int nodeSize);
-  // Sends and receives; with a hook it only sends, and lowLatencyReceive() does the rest. Between
-  // the two nothing runs on this GPU. Wrong indices are reported by check(), once.
+  // Sends and receives. With a hook it only sends, and lowLatencyReceive() does the rest; in
+  // between nothing runs on this GPU. check() reports wrong indices once.
   Status lowLatencyDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRows &rows,
                             const MoeOrder &order, MoeHook *hook = nullptr);
-  // `rows`: of the dispatch. Rows are sent from where they are.
+  // `rows`: of the dispatch. Rows are sent without a copy.
   Status lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeLowLatencyRows &rows,
                            const MoeOrder &order, MoeHook *hook = nullptr);
-  // Once for each hook; with up to two calls not received, in any order. The memory of the call is
-  // still there.
+  // Call it once for each hook; up to two calls may be unreceived, in any order. The memory of the
+  // call must still exist.
   Status lowLatencyReceive(const MoeHook &hook, const MoeOrder &order);
   // [L][R * maxTokens][hidden] bf16 in the buffer of the next call, which has to be a combine:
-  // where experts may write its rows without memory of their own.
+  // experts may write their rows here and need no memory of their own.
   Result<MoeView> lowLatencyCombineInput() const;
   // From here on calls have this shape, and both buffers are empty. All ranks call it, after the
   // same calls, with the same shape. kCollInvalidCall: it needs more bytes than the mode has here,
-  // larger messages between nodes than the first shape, or a call was not received; nothing has
-  // changed then, on this rank. It does not block, but is not to be captured, and graphs of calls
-  // before it are not to be replayed.
+  // larger messages between nodes than the first shape, or a call was not received; then nothing
+  // has changed on this rank. It does not block. It must not be captured, and graphs of earlier
+  // calls must not be replayed.
   Status lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
 
 private:
   enum Half { kReceived, kGiven };
-  // Whose tokens a launch moves, and where they are at their receivers.
+  // The tokens that a launch moves, and their places at their receivers.
   struct Passage {
     int64_t numTokens = 0;
     const int64_t *topkIdx = nullptr;
@@ -198,17 +199,17 @@ private:
   MoeBuffer(const MoeBufferOptions &options, const MoePlatform &platform)
       : options_(options), platform_(platform) {}
   Status open();
-  // What public calls return: each failure names the rank here, and nowhere else.
+  // Adds the rank to a failure. Public calls return it; internal functions do not name the rank.
   Status named(const Status &status) const;
   template <typename T>
   Result<T> named(Result<T> result) const {
     return result.ok() ? std::move(result) : Result<T>(named(result.status()));
   }
   Status alive();
-  Status ready();          // a call may be made
-  Status readyForNormal(); // one of the normal mode
+  Status ready();          // whether a call may be made
+  Status readyForNormal(); // whether one of the normal mode may
   Status readyForLowLatency();
-  // How many blocks of a kernel are sure to run at once, beside those of ranks on the same GPU.
+  // How many blocks of a kernel surely run at once, beside those of ranks on the same GPU.
   Status share(const std::vector<MoeCard> &cards);
   uint64_t halfBytes() const { return static_cast<uint64_t>(options_.nvlBytes) / 2 / 512 * 512; }
   char *areaOf(int rank, Half half) const {
@@ -228,37 +229,40 @@ private:
                      const MoeConfig &config) const;
   Status checkHandle(const MoeHandle &handle) const;
   Status awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received);
-  // What a rank gives back.
+  // The shape of the rows that a rank gives back.
   kernels::MoeShape shapeOf(const MoeCombine &combine) const;
-  // The rows that a rank gives back are where peers look for them; what all launches share.
+  // Puts the rows that a rank gives back where peers look for them; returns the arguments that all
+  // launches share.
   Result<kernels::MoeCombineArgs> give(const MoeCombine &combine, const MoeConfig &config,
                                        dl::CudaStream stream);
 
   bool isBusy() const;
   Status kernelsFailure() const;
-  Status failureOf(uint64_t word) const; // which a kernel has left
+  Status failureOf(uint64_t word) const; // the failure that a kernel has reported
   // Whether an exchange with other nodes may go on.
   Status watch();
-  // A failure of an exchange with other nodes is the buffer's end, and the others are told. The
-  // reason. Any thread.
+  // Fails the buffer because of a failure of an exchange with other nodes, and tells the others.
+  // Returns the reason. Any thread may call it.
   Status settle(const Status &failure);
-  // Of this rank's part in a call that all make: where the driver has failed it, others would wait
-  // for it, so between nodes that is settled. What was refused has begun nothing.
+  // The outcome of this rank's part in a call that all ranks make. If the driver has failed it,
+  // other ranks would wait; between nodes the failure is therefore settled. A refused call has
+  // begun nothing.
   Status joint(const Status &part);
-  Status reasonOf(const Status &failure); // what the links say of it, or okay
+  Status reasonOf(const Status &failure); // the reason that the links report, or ok
 
   // buffer_across.cc
   Result<MoeReceived> dispatchAcross(const MoeTokens &tokens, const MoeRouting &routing,
                                      const MoeLayout &layout, const MoeDispatchOptions &options,
                                      char *handleMemory, const MoeOrder &order);
-  // `work`, on nodes_->stream() behind what is now on the communication stream, in the thread.
+  // Runs `work` in the thread, on nodes_->stream(), after the present work of the communication
+  // stream.
   Result<uint32_t> post(std::function<Status()> work);
-  // The routes of a dispatch, and the arrays of its handle.
+  // Finds the routes of a dispatch, and writes the arrays of its handle.
   Status routeAcross(const MoeCallSign &sign, const MoeLayout &layout, int numChannels,
                      char *memory, MoeWay &way);
   Status fillHandle(const MoeRoutes &routes, const std::vector<uint8_t> &isTokenInRank,
                     int numChannels, char *memory);
-  // Rows in and between nodes, in a call that is posted. Without a routing: along known routes.
+  // The rows of a posted call, in and between nodes. Without a routing it follows known routes.
   struct Crossing {
     MoeTokens tokens;
     const int64_t *topkIdx = nullptr;
@@ -283,15 +287,15 @@ private:
 
   // buffer_low_latency.cc
   Status openLowLatency();
-  dl::CudaAddress lowLatencyBuffer(uint64_t number) const; // of the two
+  dl::CudaAddress lowLatencyBuffer(uint64_t number) const; // of the two buffers
   Status clearLowLatency();
   Status reshapeLowLatency(const MoeLowLatencyShape &shape);
   Status enqueueClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
   Status checkClean(const MoeLowLatencyShape &shape) const;
-  // On the stream, until all ranks of the node are there with the same shape.
+  // Waits on the stream until all ranks of the node have reached it with the same shape.
   Status meet(const MoeLowLatencyShape &shape);
-  int64_t lowLatencyOffset() const; // in a workspace
-  int64_t lowLatencyRoom() const;   // bytes from there on
+  int64_t lowLatencyOffset() const; // in the workspace
+  int64_t lowLatencyRoom() const;   // bytes from that offset on
   kernels::LowLatencyCall lowLatencyCall(const MoeRouting &routing, int numSms) const;
   template <typename Args>
   Status sendLowLatency(Args args, const MoeOrder &order, MoeHook *hook);
@@ -307,20 +311,20 @@ private:
   dl::GpuMemory pinned_; // Words
   struct Words;
   Words *words_ = nullptr;
-  uint64_t *indexError_ = nullptr; // of them, for the GPU
+  uint64_t *indexError_ = nullptr; // word in pinned_, for the GPU
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent before_ = nullptr, after_ = nullptr;
   kernels::PeerGroup group_;
-  int mostSms_ = 0;                  // this rank's part of its GPU
-  std::unique_ptr<MoeNodes> nodes_;  // where there are several
-  std::unique_ptr<CallQueue> calls_; // of the normal mode there; ends before nodes_
-  // In the ways of handles, which may outlive it: no other buffer has the same.
+  int mostSms_ = 0;                  // this rank's share of its GPU
+  std::unique_ptr<MoeNodes> nodes_;  // with several nodes
+  std::unique_ptr<CallQueue> calls_; // calls of the normal mode across nodes; ends before nodes_
+  // Kept by the ways of handles, which may outlive the buffer: it is unique to this buffer.
   const std::shared_ptr<const char> mark_ = std::make_shared<char>();
-  std::mutex mutex_; // of failure_
+  std::mutex mutex_; // protects failure_
   Status failure_;   // of the exchange with other nodes
   MoeLowLatencyShape lowLatencyShape_ = options_.lowLatencyShape;
   int64_t lowLatencyCalls_ = 0;
-  // Of each of the two buffers: what is to be received.
+  // The calls of the two buffers that are to be received.
   std::variant<std::monostate, kernels::LowLatencyDispatchArgs, kernels::LowLatencyCombineArgs>
       pending_[2];
   MoeCard card_;

@@ -1,5 +1,5 @@
-// The calls of MoeBuffer where ranks are on several nodes: what the caller does, and what the
-// thread does that calls are posted to.
+// The calls of MoeBuffer if ranks are on several nodes: the caller's part, and the part of the
+// thread that executes posted calls.
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/moe/buffer.h"
@@ -113,7 +113,7 @@ Status MoeBuffer::fillHandle(const MoeRoutes &routes, const std::vector<uint8_t>
   const int64_t tokens = routes.numTokens;
   const int64_t each = std::max<int64_t>(1, (tokens + numChannels - 1) / numChannels);
   std::vector<int32_t> sendHead(at(tokens * ranks)), channels(at(ranks * numChannels), 0);
-  std::vector<int32_t> next(at(ranks), 0); // place among this rank's tokens for that one
+  std::vector<int32_t> next(at(ranks), 0); // next place among this rank's tokens for each rank
   for (int64_t t = 0; t < tokens; ++t)
     for (int r = 0; r < ranks; ++r) {
       const bool goes = isTokenInRank[at(t * ranks + r)] != 0;
@@ -121,7 +121,7 @@ Status MoeBuffer::fillHandle(const MoeRoutes &routes, const std::vector<uint8_t>
       next[at(r)] += goes;
       channels[at(r * numChannels + t / each)] = next[at(r)];
     }
-  // Channels that have no tokens come last.
+  // Channels without tokens come last.
   for (int r = 0; r < ranks; ++r)
     for (int64_t c = (tokens + each - 1) / each; c < numChannels; ++c)
       channels[at(r * numChannels + c)] = next[at(r)];
@@ -160,7 +160,7 @@ Status MoeBuffer::postCrossing(const Crossing &crossing, MoeReceived &received) 
   return Status::okay();
 }
 
-// All ranks find the same.
+// All ranks come to the same result.
 Status MoeBuffer::checkReceivers(const MoeRoutes &routes, const kernels::MoeShape &shape) const {
   if (routes.maxReceived <= shape.capacity)
     return Status::okay();
@@ -169,7 +169,7 @@ Status MoeBuffer::checkReceivers(const MoeRoutes &routes, const kernels::MoeShap
                          std::to_string(shape.capacity));
 }
 
-// And here.
+// Here too.
 Status MoeBuffer::checkRoom(const Crossing &crossing) const {
   const MoeRoutes &routes = *crossing.way->routes;
   COLL_RETURN_IF_ERROR(checkReceivers(routes, crossing.shape));
@@ -186,7 +186,7 @@ Status MoeBuffer::moveAcross(const Crossing &crossing) {
   if (!relay)
     return relay.status();
   COLL_RETURN_IF_ERROR(nodes_->sendAfter());
-  // This rank's tokens go to its own node while the others are on the network.
+  // This rank's tokens for its own node move while those for other nodes are on the network.
   Passage passage = {routes.numTokens, crossing.topkIdx, relay->totals, relay->ownRows};
   passage.firstExpert = int64_t{netRank()} * crossing.shape.numExperts;
   const auto moveOwn = [&](const MoeTokens &tokens) {
@@ -240,7 +240,7 @@ Status MoeBuffer::combineAcross(const MoeCombine &combine,
   Result<MoeRelay> relay = nodes_->prepare(known, record, /*isCombine=*/true);
   if (!relay)
     return relay.status();
-  // The others' tokens first, since the network waits for them.
+  // Tokens of other nodes first, because the network waits for them.
   args.rankPrefix = relay->totals;
   args.numTokens = static_cast<uint32_t>(routes.numRelayed());
   args.sendHead = relay->relayRows;

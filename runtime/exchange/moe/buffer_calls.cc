@@ -1,4 +1,4 @@
-// The calls of MoeBuffer inside a node, and what those across nodes share with them.
+// The calls of MoeBuffer inside a node, and what they share with calls across nodes.
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/moe/buffer_words.h"
@@ -142,8 +142,7 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     if (status.ok() && !options.worstCaseTokens)
       status = awaitCounts(order.done ? order.done : after_, routing.numExperts / options_.numRanks,
                            received);
-    // Half of a call is behind the notification; and counts that come later would be taken for
-    // those of the next one.
+    // Half of the call was launched, and late counts would be taken for those of the next call.
     if (!status.ok())
       return settle(status);
     return received;
@@ -199,7 +198,7 @@ Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
   args.numTokens = static_cast<uint32_t>(passage.numTokens);
   args.x = tokens.x;
   args.topkIdx = passage.topkIdx;
-  // Members agree whether indices travel; of no tokens none is read.
+  // Members agree whether indices travel. A rank without tokens reads none.
   if (shape.numTopk > 0 && !args.topkIdx)
     args.topkIdx = reinterpret_cast<const int64_t *>(area(kReceived));
   args.topkWeights = tokens.topkWeights;
@@ -247,7 +246,7 @@ void MoeBuffer::pointTo(const kernels::MoeShape &shape, MoeReceived &received) c
 
 Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received) {
   using Clock = std::chrono::steady_clock;
-  // A quarter later than the kernels, which know whom they have waited for.
+  // A quarter later than the kernels, which know which rank they have waited for.
   const auto deadline =
       Clock::now() + std::chrono::microseconds(options_.timeoutUs + options_.timeoutUs / 4);
   const kernels::MoeCounters &counters = words_->counters;
@@ -259,7 +258,7 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
       return {kCollDevice, "the kernels have ended without counts"};
     if (Clock::now() > deadline)
       return {kCollTimeout, "the counts of tokens did not come in time"};
-    // Also where the driver says that a kernel has failed.
+    // The driver's report of a failed kernel counts too.
     const dl::CudaResult state = platform_.cuda->eventQuery(end);
     if (state != dl::kCudaNotReady)
       COLL_RETURN_IF_ERROR(driver(state, "cuEventQuery"));

@@ -1,4 +1,4 @@
-// The low-latency mode of MoeBuffer: its memory, whose turn a buffer is, what is still to be
+// The low-latency mode of MoeBuffer: its memory, whose turn a buffer is, and the calls to be
 // received.
 
 #include "runtime/exchange/moe/buffer_words.h"
@@ -20,7 +20,7 @@ kernels::LowLatencyShape kernelShape(const MoeLowLatencyShape &shape) {
           static_cast<uint32_t>(shape.numTopk), static_cast<uint32_t>(shape.numExperts)};
 }
 
-// In its place notifications have a capacity, in which ranks have to agree.
+// Takes the place of the capacity in notifications, which ranks have to agree on.
 uint32_t numberOf(const MoeLowLatencyShape &shape) {
   uint64_t hash = 0;
   for (int64_t value :
@@ -77,7 +77,7 @@ Status MoeBuffer::clearLowLatency() {
   return Status::okay();
 }
 
-// Numbers of calls count on: those that other nodes' messages have do.
+// Call numbers continue, as those of other nodes' messages do.
 Status MoeBuffer::reshapeLowLatency(const MoeLowLatencyShape &shape) {
   const dl::Cuda &cuda = *platform_.cuda;
   auto &states = words_->lowLatencyStates;
@@ -137,8 +137,8 @@ Status MoeBuffer::enqueueClean(const MoeLowLatencyShape &shape, const MoeOrder &
   if (nodes_)
     COLL_RETURN_IF_ERROR(
         post([this, shape] { return nodes_->cleanLowLatency(kernelShape(shape)); }).status());
-  // Peers store into these buffers until they have left their last calls, and from their next ones
-  // on.
+  // Peers store into these buffers until they have left their last calls, and again in their next
+  // ones.
   COLL_RETURN_IF_ERROR(meet(shape));
   COLL_RETURN_IF_ERROR(reshapeLowLatency(shape));
   COLL_RETURN_IF_ERROR(meet(shape));

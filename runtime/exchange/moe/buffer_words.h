@@ -1,4 +1,4 @@
-// buffer_words.h - what a MoeBuffer and its kernels tell each other. Within runtime/exchange.
+// buffer_words.h - words that a MoeBuffer and its kernels share. Internal to runtime/exchange.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_BUFFER_WORDS_H
 #define COLL_RUNTIME_EXCHANGE_MOE_BUFFER_WORDS_H
@@ -7,14 +7,15 @@
 
 namespace coll::rt {
 
-// Pinned memory: what the GPU writes, and the host.
+// Pinned memory that the GPU and the host write.
 struct MoeBuffer::Words {
   kernels::PeerControl control;
   alignas(64) uint64_t layoutError;
   alignas(64) kernels::MoeCounters counters;
-  // Of notifications of no tokens, by which ranks meet; the GPU's alone.
+  // For notifications of no tokens, by which ranks meet; only the GPU uses it.
   alignas(64) int32_t noTokens[kernels::kMaxPeers];
-  // Of both buffers of the low-latency mode, while these are emptied; the driver's alone.
+  // Copies of the states of both low-latency buffers while these are cleared; only the driver uses
+  // it.
   alignas(64) char lowLatencyStates[2][kernels::kLowLatencyStateBytes];
   int32_t rankPrefix[kernels::kMaxPeers * kernels::kMaxPeers], channelPrefix[kernels::kMaxPeers];
 };

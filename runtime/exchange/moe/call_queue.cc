@@ -37,7 +37,7 @@ CallQueue::~CallQueue() {
     (void)gpu_->cuda().eventDestroy(event);
 }
 
-// As many are made as there are calls at a time.
+// There are as many events as calls in flight.
 Result<dl::CudaEvent> CallQueue::freeEvent() {
   dl::CudaEvent event = nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -80,7 +80,7 @@ void CallQueue::wait(uint32_t number) {
   changed_.wait(lock, [&] { return static_cast<int32_t>(ended_ - number) >= 0; });
 }
 
-// What a call allocates goes by what callers and peers say.
+// Sizes that callers and peers give decide what a call allocates, so allocation may fail.
 Status CallQueue::perform(const Posted &posted) {
   try {
     return posted.call(posted.reached);
@@ -106,7 +106,7 @@ void CallQueue::run() {
         hasFailed = true;
         fail_(status);
       }
-    posted.call = nullptr; // what it holds may go
+    posted.call = nullptr; // releases what it holds
     __atomic_store_n(word, posted.number, __ATOMIC_RELEASE);
     lock.lock();
     free_.push_back(posted.reached);

@@ -1,14 +1,14 @@
-// call_queue.h - calls in the order of a stream that a thread of the host does: where it takes the
-// network, and the caller is not to wait.
+// call_queue.h - calls in the order of a stream that a host thread executes, because they need the
+// network and the caller must not wait.
 //
 //   post()        on the stream: `reached` is recorded, then it waits for a word of pinned memory
 //   the thread    does the call, behind `reached`, on streams of its own, and writes the word
 //
-// so what follows on the stream follows the call. One call at a time, in the order of posts.
+// so later work of the stream follows the call. One call at a time, in the order of posts.
 //
-// Work that the thread launches is not to be queued behind a stream that waits for it, nor the
-// thread to wait in the driver: its streams have the highest priority, other streams should be
-// fewer than CUDA_DEVICE_MAX_CONNECTIONS, and kernels have been loaded before.
+// Work that the thread launches must not be queued behind a stream that waits for it, and the
+// thread must not wait in the driver: its streams have the highest priority, other streams should
+// be fewer than CUDA_DEVICE_MAX_CONNECTIONS, and kernels must be loaded before.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_CALL_QUEUE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_CALL_QUEUE_H
@@ -27,21 +27,21 @@ namespace coll::rt {
 
 class CallQueue {
 public:
-  // Returns, within a deadline of its own, when what it has put on streams has ended, whether it
-  // failed or not.
+  // Returns, within its own deadline, when all its work on streams has ended, even if it
+  // failed.
   using Call = std::function<Status(dl::CudaEvent reached)>;
 
-  // `fail`: told by the thread of a call that failed, before the stream goes on; calls after that
-  // are not begun. kCollUnsupported where the driver's streams cannot wait for words.
+  // `fail`: called by the thread for a call that failed, before the stream goes on; later calls are
+  // not begun. kCollUnsupported if the driver's streams cannot wait for words.
   static Result<std::unique_ptr<CallQueue>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                    std::function<void(const Status &)> fail);
-  ~CallQueue(); // finishes; streams have gone on
-  // Until all calls have ended: streams go on. No more are posted.
+  ~CallQueue(); // calls finish(); streams have gone on
+  // Waits until all calls have ended, so streams go on. No more calls may be posted.
   void finish();
 
-  // Does not block. The call's number, from 1.
+  // Does not block. Returns the call's number, from 1.
   Result<uint32_t> post(dl::CudaStream stream, Call call);
-  // Until this call has ended, or was not begun.
+  // Waits until this call has ended, or was not begun.
   void wait(uint32_t number);
 
 private:
@@ -59,10 +59,10 @@ private:
 
   const std::shared_ptr<dl::GpuContext> gpu_;
   const std::function<void(const Status &)> fail_;
-  dl::GpuMemory pinned_; // the word: the number of the last call that has ended
+  dl::GpuMemory pinned_; // the word: number of the last call that has ended
   uint32_t posted_ = 0;
 
-  std::mutex mutex_; // of what follows
+  std::mutex mutex_; // protects the members below
   std::condition_variable changed_;
   std::deque<Posted> calls_;
   std::vector<dl::CudaEvent> free_;

@@ -1,4 +1,4 @@
-// handle.h - where the arrays of a MoeHandle are in its memory. Within runtime/exchange.
+// handle.h - places of the arrays of a MoeHandle in its memory. Internal to runtime/exchange.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_HANDLE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_HANDLE_H

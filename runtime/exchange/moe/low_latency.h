@@ -1,19 +1,19 @@
 // low_latency.h - the low-latency exchange of tokens: what its calls take and give.
 //
-// For few tokens. Nobody counts beforehand or waits before it sends: a token goes to each of its
-// experts by itself, into a place that is there for the worst case, and comes back from each by
-// itself. Rows that arrive are packed by expert; an expert's rows by source rank, then by the
-// token's place there, so results do not depend on timing.
+// For few tokens. Ranks neither count beforehand nor wait before they send: a token
+// goes to each of its experts separately, into a place reserved for the worst case, and
+// comes back from each separately. Rows that arrive are packed by expert; an expert's
+// rows by source rank, then by the token's place there, so results do not depend on
+// timing.
 //
-// **Dropped, wrong.** As in moe.h; indices that are out of range or twice in a token count as -1
-// and are reported.
-// **Sums.** combine adds weight times row in f32, in the order of a token's experts, each with one
-// rounding, and rounds once more to bf16. A token without experts gets zeros.
-// **fp8.** dispatch may convert rows to e4m3fn on the way, with an f32 scale for each 128 values,
-// by which they are multiplied to have them back.
-// **Log format.** combine may send 10 bits a value: sign, and the logarithm in 510 steps from the
-// smallest to the largest magnitude of each 128 values, over at most 32 octaves; what is smaller
-// becomes zero. An infinity or a NaN makes its 128 values NaN.
+// **Dropped, wrong.** As in moe.h; indices that are out of range or twice in a token
+// count as -1 and are reported. **Sums.** combine adds weight times row in f32, in the
+// order of a token's experts, each with one rounding, and rounds once more to bf16. A
+// token without experts gets zeros. **fp8.** dispatch may convert rows to e4m3fn on the
+// way, with an f32 scale for each 128 values; multiplying by it restores them. **Log
+// format.** combine may send 10 bits a value: sign, and the logarithm in 510 steps from
+// the smallest to the largest magnitude of each 128 values, over at most 32 octaves;
+// smaller values become zero. An infinity or a NaN makes its 128 values NaN.
 //
 // The types are the same for GPU memory (buffer.h) and host memory
 // (low_latency_reference.h). None owns memory.
@@ -25,7 +25,7 @@
 
 namespace coll::rt {
 
-// What the calls of a buffer have in common, on all ranks.
+// What all calls of a buffer, on all ranks, have in common.
 struct MoeLowLatencyShape {
   int64_t maxTokens = 0; // of a rank, 1 to 1,024
   int64_t hidden = 0;    // a multiple of 128
@@ -38,12 +38,12 @@ struct MoeLowLatencyShape {
 };
 Status checkMoeShape(const MoeLowLatencyShape &shape, int numRanks);
 
-// What a dispatch brings: memory of the caller, which combine reads. With R ranks and L experts
+// The result of a dispatch: memory of the caller, which combine reads. With R ranks and L experts
 // on each:
 struct MoeLowLatencyRows {
   void *x = nullptr;           // [L][R * maxTokens][hidden], bf16 or fp8; aligned to 16
   float *scales = nullptr;     // [L][R * maxTokens][hidden / 128], of fp8
-  int32_t *counts = nullptr;   // [L]: rows of x that are there
+  int32_t *counts = nullptr;   // [L]: rows of x that arrived
   uint64_t *ranges = nullptr;  // [L][R]: a source's first row << 32 | their number
   uint32_t *sources = nullptr; // [L][R * maxTokens]: place among the token's experts << 16 | token
 };
@@ -51,8 +51,8 @@ struct MoeLowLatencyRows {
 struct MoeLowLatencyDispatch {
   MoeRouting routing;              // up to maxTokens
   const void *x = nullptr;         // [numTokens][hidden] bf16, aligned to 16
-  CollDtype dtype = kCollBf16;     // of what arrives; or kCollF8E4M3FN
-  int32_t *expertTokens = nullptr; // [L]: what came is added to it; or null
+  CollDtype dtype = kCollBf16;     // of the rows that arrive; or kCollF8E4M3FN
+  int32_t *expertTokens = nullptr; // [L]: incremented by what arrived; or null
   int numSms = 0;                  // blocks; 0: by default
 };
 Status checkMoeDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRows &rows,

@@ -10,7 +10,8 @@ namespace {
 
 using kernels::LowLatencyMessage;
 
-// Of the first buffer, the next is of the second: beside those of the normal mode, and of links.
+// Tag of the first buffer; the next one is the second buffer's. They differ from those of the
+// normal mode and of links.
 constexpr uint64_t kTag = uint64_t{1} << 63;
 constexpr uint32_t kTokenBits = 0xffff, kPlaceShift = 16;
 
@@ -238,8 +239,8 @@ Status MoeLowLatencyNodes::admitDispatch(const kernels::LowLatencyShape &shape,
 Status MoeLowLatencyNodes::admitCombine(int64_t buffer, const kernels::LowLatencyShape &shape,
                                         const LowLatencyMessage &header, const ChunkSlot &slot) {
   using namespace kernels::low_latency;
-  // Kernels step by rows of the call's form, which may be the longer one, so rows are bounded by
-  // their number, too.
+  // Kernels step by rows of the call's form, which may be longer, so the number of rows is limited
+  // too.
   if ((header.rowBytes != plainBytes(shape.hidden) && header.rowBytes != logBytes(shape.hidden)) ||
       header.rows > shape.maxTokens * std::min(shape.numTopk, expertsOfRank(shape)))
     return wrong("more than there may be");

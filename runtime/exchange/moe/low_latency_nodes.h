@@ -1,16 +1,16 @@
-// low_latency_nodes.h - the low-latency mode of a MoeBuffer between nodes: the memory that its
-// messages are in, and the thread that moves them.
+// low_latency_nodes.h - the low-latency mode of a MoeBuffer between nodes: the memory of its
+// messages, and the thread that moves them.
 //
 // Kernels write messages into pinned memory, raise a word, and read others' there
 // (moe/low_latency_far.h). The thread runs flows of the buffer's pump that never end, one for each
 // of the two buffers that calls take in turns: chunk n is the message of that buffer's n-th call,
 // sent when the GPU's word says so, and received into its place as soon as the GPU's word says that
-// the place is free. So it needs to be told of no call, and a graph may have an odd number of them.
+// the place is free. So it is not told of calls, and a graph may have an odd number of them.
 //
-// What comes is checked here before a kernel sees it: kCollMismatch names the rank.
+// Received messages are checked here before a kernel reads them: kCollMismatch names the rank.
 //
-// Another shape (MoeBuffer::lowLatencyClean()) leaves memory and flows as they are, and numbers
-// count on: only what messages may be like changes.
+// Another shape (MoeBuffer::lowLatencyClean()) keeps memory and flows, and numbers continue: only
+// the permitted form of messages changes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
@@ -29,28 +29,30 @@ namespace coll::rt {
 
 class MoeLowLatencyNodes {
 public:
-  // `shape`: of the first calls; none takes more memory. The transport outlives the object.
+  // `shape`: of the first calls; later shapes must not need more memory. The transport outlives the
+  // object.
   static Result<std::unique_ptr<MoeLowLatencyNodes>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                             net::Transport &transport,
                                                             const MoeWorld &world,
                                                             const kernels::LowLatencyShape &shape);
-  ~MoeLowLatencyNodes(); // connections have been closed
+  ~MoeLowLatencyNodes(); // connections have to be closed before
 
-  // What calls of one of the two buffers are launched with.
+  // The launch argument of calls of one of the two buffers.
   kernels::LowLatencyFar of(int64_t buffer) const;
 
-  // From here on messages go. `watch`: as for ChunkPump::run(), in the thread; `fail`: told by the
-  // thread when no more will, unless it was stopped.
+  // Starts to move messages. `watch`: see ChunkPump::run(), called in the thread; `fail`: called by
+  // the thread when it stops because of a failure.
   void start(ChunkPump &pump, std::function<Status()> watch, std::function<void()> fail);
-  // Before connections are closed.
+  // Call it before connections are closed.
   void stop();
   // Whether messages of the shape have room.
   bool fits(const kernels::LowLatencyShape &shape) const;
-  // What comes from now on is of that shape: all calls so far have been received here.
+  // Messages that arrive from now on have that shape: all calls so far have been received here.
   void expect(const kernels::LowLatencyShape &shape);
-  // And what goes: all ranks have received what went so far, and expect the same.
+  // The same for messages that are sent: all ranks have received the earlier ones, and expect the
+  // same.
   void sendAsExpected();
-  // Why no more go. Any thread.
+  // Why no more messages move. Any thread may call it.
   Status failure() const;
 
 private:
@@ -62,7 +64,8 @@ private:
   // In one of the two buffers.
   char *at(int64_t buffer, uint64_t offset) const;
   uint64_t *wordOf(int64_t buffer, uint64_t offset, int place) const;
-  // The message is a call's, and nothing in it leads outside; then the GPU is told.
+  // Checks that the message belongs to a call and that nothing in it leads outside; then tells the
+  // GPU.
   Status admit(int rank, int64_t buffer, int64_t chunk, const ChunkSlot &slot);
   Status admitDispatch(const kernels::LowLatencyShape &shape,
                        const kernels::LowLatencyMessage &header, const ChunkSlot &slot) const;
@@ -83,7 +86,7 @@ private:
   net::Memory *registered_ = nullptr;
   std::thread thread_;
   std::atomic<bool> isStopping_{false};
-  mutable std::mutex mutex_; // of what follows
+  mutable std::mutex mutex_; // protects the members below
   Status failure_;
   kernels::LowLatencyShape incoming_, outgoing_;
 };

@@ -28,7 +28,7 @@ const uint16_t *rowOf(const void *x, size_t row, const MoeLowLatencyShape &shape
   return static_cast<const uint16_t *>(x) + row * at(shape.hidden);
 }
 
-// What arrives of 128 values that travel in the log format.
+// The result of sending 128 values in the log format.
 void throughLog(const uint16_t *from, float *to) {
   constexpr float kSteps = 510, kOctaves = 32;
   const float smallest = std::numeric_limits<float>::min();

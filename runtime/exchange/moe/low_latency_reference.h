@@ -1,8 +1,8 @@
 // low_latency_reference.h - the exchange of low_latency.h on host memory, for all ranks at
 // once.
 //
-// As reference.h: what the kernels are compared with. Indices that the GPU reports are errors
-// here, which name rank and token.
+// Like reference.h: the kernels are compared with it. Indices that the GPU reports are errors here,
+// which name rank and token.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_REFERENCE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_REFERENCE_H
@@ -13,7 +13,7 @@
 
 namespace coll::rt {
 
-// As MoeLowLatencyRows, owned; zero where nothing came.
+// Like MoeLowLatencyRows, with owned memory; zero where nothing arrived.
 struct MoeLowLatencyHostRows {
   std::vector<char> x;
   std::vector<float> scales;
@@ -21,14 +21,14 @@ struct MoeLowLatencyHostRows {
   std::vector<uint64_t> ranges;
   std::vector<uint32_t> sources;
 
-  // Of this object's memory.
+  // A view of this object's memory.
   MoeLowLatencyRows view();
 };
-// Room for what a rank may receive.
+// Memory for what a rank may receive.
 MoeLowLatencyHostRows moeLowLatencyRoom(const MoeLowLatencyShape &shape, int numRanks,
                                         CollDtype dtype);
 
-// A row of bf16 as it travels in fp8.
+// Converts a row of bf16 to its fp8 form in messages.
 void moeToFp8(const uint16_t *row, int64_t hidden, char *to, float *scales);
 
 // calls[r] is rank r's; all have the same dtype. Adds to every rank's `expertTokens`.

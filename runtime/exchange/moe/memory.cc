@@ -20,7 +20,7 @@ int membersOf(const MoeCard &card) {
   return MoeWorld{card.rank, card.numRanks, card.nodeSize}.members();
 }
 
-// What has to be the same on all ranks.
+// Checks what has to be equal on all ranks.
 Status checkSizes(const MoeCard &own, const MoeCard &card) {
   const MoeLowLatencyShape &here = own.lowLatencyShape, &there = card.lowLatencyShape;
   const struct {
@@ -51,7 +51,7 @@ Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
   if (card.rank != static_cast<int32_t>(rank))
     return refuse(rank, "is that of rank " + std::to_string(card.rank));
   COLL_RETURN_IF_ERROR(checkSizes(own, card));
-  // A node of fewer ranks has smaller workspaces.
+  // A node with fewer ranks has smaller workspaces.
   if (membersOf(card) == membersOf(own) && card.memory.bytes != own.memory.bytes)
     return refuse(rank, "is of a buffer with a workspace of another size");
   if (card.rank / card.nodeSize == own.rank / own.nodeSize &&
@@ -111,7 +111,7 @@ Result<char *> MoeMemory::openOne(const MoeCard &own, const MoeCard &card) {
     return data();
   gpu::Export memory = card.memory;
   memory.sharing = gpu::Sharing::Ipc;
-  // A process does not open its own handles.
+  // A process cannot open its own handles.
   if (areOfOneProcess(card, own)) {
     memory.sharing = gpu::Sharing::Process;
     COLL_RETURN_IF_ERROR(gpu::reach(*gpu_, card.device));

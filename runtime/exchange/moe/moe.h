@@ -1,19 +1,19 @@
 // moe.h - the exchange of tokens in a mixture of experts: what its calls take and give.
 //
-// Experts are dealt out to ranks in equal, contiguous runs: expert e is at rank
-// e / (numExperts / numRanks). *Dispatch* brings each token once to every rank that has one of
-// its experts; *combine* brings one row per token back from each of these and adds them up.
+// Experts are distributed over ranks in equal, contiguous runs: expert e is at rank e / (numExperts
+// / numRanks). *Dispatch* brings each token once to every rank that has one of its experts;
+// *combine* brings one row per token back from each of these and adds them up.
 //
-// **Order.** A rank receives tokens sorted by source rank, then by their place there.
-// **Dropped.** A top-k index of -1 is no expert; a token whose indices are all -1 goes nowhere,
-// and its combined row is zero, or the sum of the biases. Indices that are out of range, or
-// twice in a token, are errors that name rank, token and index.
-// **Sums.** combine adds in f32 in rank order, biases first, and rounds once. Rows come
-// as the experts' ranks have weighted them; top-k weights travel both ways beside them.
+// **Order.** A rank receives tokens sorted by source rank, then by their place there. **Dropped.**
+// A top-k index of -1 is no expert; a token whose indices are all -1 goes nowhere, and its combined
+// row is zero, or the sum of the biases. Indices that are out of range, or twice in a token, are
+// errors that name rank, token and index. **Sums.** combine adds in f32 in rank order, biases
+// first, and rounds once. The experts' ranks have already weighted the rows; top-k weights travel
+// both ways beside them.
 //
-// What calls take and give is the same for GPU memory (buffer.h) and host memory
-// (reference.h: functions over all ranks at once, without a buffer's life cycle). No type here
-// owns memory, but for a handle's way. Counts are in elements unless a name says bytes.
+// Arguments and results are the same for GPU memory (buffer.h) and host memory (reference.h:
+// functions over all ranks at once, without a buffer's life cycle). No type here owns memory,
+// except a handle's way. Counts are in elements unless a name says bytes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_MOE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_MOE_H
@@ -28,9 +28,9 @@
 namespace coll::rt {
 
 inline constexpr int kMoeMaxTopk = 32;
-// Ranks of a node, unless one says otherwise; rank r is number r % 8 of node r / 8.
+// Default number of ranks of a node: rank r is number r % 8 of node r / 8.
 inline constexpr int kMoeNodeRanks = 8;
-// Ranks of a buffer at the most: each is connected to all others.
+// Largest number of ranks of a buffer: each is connected to all others.
 inline constexpr int kMoeMaxRanks = 4096;
 
 struct MoeWay; // routes.h
@@ -39,12 +39,12 @@ struct MoeWay; // routes.h
 struct MoeConfig {
   int numSms = 24; // blocks, one a multiprocessor; even
 
-  // Contiguous runs of tokens that channelPrefix tells apart.
+  // Contiguous runs of tokens that channelPrefix distinguishes.
   int numChannels() const { return numSms / 2; }
 };
 Status checkMoeConfig(const MoeConfig &config);
 
-// Which experts each of a rank's tokens goes to.
+// The experts of a rank's tokens.
 struct MoeRouting {
   const int64_t *topkIdx = nullptr; // [numTokens][numTopk]
   int64_t numTokens = 0;
@@ -53,7 +53,7 @@ struct MoeRouting {
 };
 Status checkMoeRouting(const MoeRouting &routing, int numRanks);
 
-// Where tokens go, by counting; the caller's memory.
+// The numbers of tokens by destination, in the caller's memory.
 struct MoeLayout {
   int32_t *tokensPerRank = nullptr;    // [numRanks]
   int32_t *tokensPerNetRank = nullptr; // [nodes], or null
@@ -76,8 +76,8 @@ struct MoeTokens {
 // `routing` has passed its check.
 Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing);
 
-// What a dispatch knows of itself: combine needs it, and a later dispatch along the same routes
-// may have it instead of counting (*cached mode*). Row i of a prefix matrix sums up ranks, or
+// The result of counting in a dispatch: combine needs it, and a later dispatch along the same
+// routes may use it instead of counting (*cached mode*). Row i of a prefix matrix sums up ranks, or
 // channels, 0 to i.
 struct MoeHandle {
   const int32_t *rankPrefix = nullptr;    // [source][target]: tokens from ranks up to source
@@ -88,15 +88,15 @@ struct MoeHandle {
   const uint8_t *isTokenInRank = nullptr; // as in MoeLayout
   int64_t numTokens = 0;                  // of this rank
   int64_t numRecv = -1;                   // tokens received, or -1: only the GPU knows
-  std::shared_ptr<const MoeWay> way;      // whose it is; routes, where there are several nodes
+  std::shared_ptr<const MoeWay> way;      // identifies the buffer; with several nodes, the routes
 };
 
 struct MoeDispatchOptions {
   MoeConfig config;
   int expertAlignment = 1;     // counts of experts are rounded up to a multiple
-  int64_t worstCaseTokens = 0; // not 0: results are made for so many, and the host does not wait
+  int64_t worstCaseTokens = 0; // not 0: results are made for this many, and the host does not wait
 };
-// All but the config, which has a check of its own.
+// Checks everything except the config, which has its own check.
 Status checkMoeOptions(const MoeDispatchOptions &options);
 
 // What a rank received.
@@ -104,15 +104,16 @@ struct MoeReceived {
   const void *x = nullptr;          // [received][hidden]
   const float *scales = nullptr;    // [received][numScales]
   const int64_t *topkIdx = nullptr; // [received][numTopk]: number among this rank's experts, or -1
-  const float *topkWeights = nullptr;   // [received][numTopk]: 0 where topkIdx is -1
-  std::vector<int32_t> tokensPerExpert; // of this rank's experts, aligned; empty where the host
-                                        // did not wait, and in cached mode
-  int64_t numRelayed = -1; // tokens that come to this rank over the network, for ranks of its
-                           // node; -1: there is one node, or a worst case was given
+  const float *topkWeights = nullptr; // [received][numTopk]: 0 where topkIdx is -1
+  // of this rank's experts, aligned; empty if the host did not wait, and in cached mode
+  std::vector<int32_t> tokensPerExpert;
+  // tokens that arrive at this rank over the network, for ranks of its node; -1 with one node, or
+  // with a worst case
+  int64_t numRelayed = -1;
   MoeHandle handle;
 };
 
-// What a rank gives back, and takes.
+// What a rank gives back, and where results go.
 struct MoeCombine {
   const void *x = nullptr;            // [handle.numRecv][hidden] bf16, aligned to 16
   int64_t numRows = 0;                // of x: handle.numRecv, or the worst case

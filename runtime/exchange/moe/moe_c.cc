@@ -34,7 +34,7 @@ struct CollMoeHandle {
 
 namespace {
 
-// Of a handle whose bytes are asked for: no call takes more.
+// Limit for handles whose size is requested: no call accepts more tokens.
 constexpr int64_t kMostTokens = INT32_MAX;
 
 thread_local std::string lastError;
@@ -45,7 +45,7 @@ int32_t answer(const Status &status) {
   return status.code();
 }
 
-// No exception crosses the C ABI: the ones that remain possible are failing allocations.
+// No exception crosses the C ABI; the remaining ones are failed allocations.
 template <typename Function>
 int32_t guarded(Function function) {
   try {
@@ -59,7 +59,7 @@ Status null(const char *what) {
   return Status::invalid(std::string("moe: `") + what + "` is null");
 }
 
-// Of what a buffer tells of its memory, which is gone then.
+// For views of a buffer's memory, which ends with the buffer.
 Status checkAlive(const CollMoe *buffer) {
   return buffer->buffer->isDestroyed() ? Status::invalid("moe: used after destroy")
                                        : Status::okay();
@@ -82,7 +82,7 @@ MoeLowLatencyShape shapeOf(const CollMoeShape &from) {
   return shape;
 }
 
-// What is zero stays as `options` has it.
+// Fields that are zero keep the value in `options`.
 template <typename To, typename From>
 void set(To &to, From from) {
   if (from != 0)
@@ -142,7 +142,7 @@ MoeLowLatencyRows rowsOf(const CollMoeLowLatencyRows &from) {
   return {from.x, from.scales, from.counts, from.ranges, from.sources};
 }
 
-// `worst`: rows, where the host does not know how many came.
+// `worst`: number of rows if the host does not know how many arrived.
 int32_t give(Result<MoeReceived> made, int64_t worst, int32_t numChannels, CollMoeReceived &to) {
   if (!made)
     return answer(made.status());

@@ -13,13 +13,13 @@ namespace coll::rt {
 
 namespace {
 
-constexpr int64_t kSpinUs = 200; // how long a wait keeps the processor
+constexpr int64_t kSpinUs = 200; // how long a wait polls
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
 dl::CudaAddress addressOf(const void *data) { return reinterpret_cast<dl::CudaAddress>(data); }
 
-// Deals out memory.
+// Divides memory among arrays.
 class Cutter {
 public:
   explicit Cutter(char *base) : base_(base) {}
@@ -41,7 +41,7 @@ MoeRelay relayOf(char *memory, const MoeRoutes &routes, const kernels::MoeRecord
   const int64_t size = routes.world.nodeSize;
   Cutter cutter(memory);
   MoeRelay relay;
-  // Tables first: where they are does not depend on the call.
+  // Tables first: their places do not depend on the call.
   relay.totals = cutter.take<int32_t>(size * size);
   relay.ownRows = cutter.take<int32_t>(routes.maxTokens * size);
   relay.places = cutter.take<int32_t>(routes.maxTokens * routes.world.numNodes());
@@ -60,7 +60,7 @@ MoeRelay relayOf(char *memory, const MoeRoutes &routes, const kernels::MoeRecord
   return relay;
 }
 
-// What comes back with a token. No indices: its weights travel as scales do.
+// The data that returns with a token. There are no indices: its weights travel like scales.
 kernels::MoeRecord sumsOf(const kernels::MoeRecord &record) {
   return {record.rowBytes, 0, record.numTopk};
 }
@@ -180,7 +180,7 @@ Status MoeNetNodes::download(void *to, const void *from, size_t bytes) {
   const dl::Cuda &cuda = gpu_->cuda();
   for (size_t done = 0; done < bytes;) {
     const size_t part = std::min(bytes - done, static_cast<size_t>(kStageBytes));
-    // On the stream it comes after an upload that still reads the stage.
+    // On the stream, after an upload that may still read the stage.
     COLL_RETURN_IF_ERROR(
         driver(cuda.memcpyDtoHAsync(stage_.host(), addressOf(from) + done, part, stream_),
                "cuMemcpyDtoHAsync"));
@@ -206,13 +206,13 @@ Result<MoeRelay> MoeNetNodes::prepare(const std::shared_ptr<const MoeRoutes> &ro
                                       const kernels::MoeRecord &record, bool isCombine) {
   COLL_RETURN_IF_ERROR(checkRoom(*routes, record, isCombine));
   const MoeRelay relay = relayOf(data(), *routes, record, isCombine);
-  // What came in an earlier call has been read when its kernels are over.
+  // Data of an earlier call has been read when that call's kernels are over.
   COLL_RETURN_IF_ERROR(network_->order(stream_, network_->in()));
   if (uploaded_ == routes)
     return relay;
   uploaded_ = nullptr;
   const int size = options_.world.nodeSize;
-  // Rows are absolute: no rank has any before it.
+  // Rows are absolute, so no rank has rows before it.
   std::vector<int32_t> totals(at(size * size), 0);
   std::copy(routes->memberTokens.begin(), routes->memberTokens.end(), totals.end() - size);
   const auto put = [&](int32_t *to, const std::vector<int32_t> &from) {
@@ -233,7 +233,7 @@ Result<int64_t> MoeNetNodes::tokensOfChunk(const kernels::MoeRecord &record) con
   if (one > options_.chunkBytes)
     return Status::invalid("a token has " + std::to_string(one) + " bytes, netChunkBytes is " +
                            std::to_string(options_.chunkBytes));
-  // Alignment makes a run of several shorter than the sum.
+  // With alignment, a run of several tokens is shorter than the sum of their runs.
   return options_.chunkBytes / one;
 }
 

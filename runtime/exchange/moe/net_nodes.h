@@ -1,4 +1,4 @@
-// net_nodes.h - MoeNodes over a transport. Within runtime/exchange.
+// net_nodes.h - MoeNodes over a transport. Internal to runtime/exchange.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_NET_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_NET_NODES_H
@@ -14,7 +14,7 @@ public:
   MoeNetNodes(std::shared_ptr<dl::GpuContext> gpu, const MoeKernels &kernels,
               const MoeNodesOptions &options, Watch watch)
       : gpu_(std::move(gpu)), kernels_(kernels), options_(options), watch_(std::move(watch)) {}
-  Status open(); // once, before all else
+  Status open(); // called once, first
   ~MoeNetNodes() override;
 
   const net::Handle &handle() const override { return network_->handle(); }
@@ -74,7 +74,7 @@ private:
   RankFlow bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const;
   uint64_t tagOf(Message kind) const { return calls_ * 4 + kind; }
   Result<int64_t> tokensOfChunk(const kernels::MoeRecord &record) const;
-  // Flows with all counterparts, `tokens` at a time; `begin` as in MoeRoutes.
+  // Runs flows with all counterparts, `tokens` at a time; `begin` as in MoeRoutes.
   using Move = std::function<Status(int64_t first, int64_t count, const ChunkSlot &slot)>;
   void addFlows(std::vector<RankFlow> &flows, bool isSend, const std::vector<int64_t> &begin,
                 const kernels::MoeRecord &record, int64_t tokens, const Move &move) const;
@@ -87,10 +87,10 @@ private:
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent staged_ = nullptr;
   std::unique_ptr<MoeLowLatencyNodes> far_;
-  std::unique_ptr<ChunkNetwork> network_; // ends before the memory that it copies from and to
+  std::unique_ptr<ChunkNetwork> network_; // ends before the memory that it copies
   bool isStageBusy_ = false;
   uint64_t calls_ = 0;
-  std::shared_ptr<const MoeRoutes> uploaded_; // whose tables are in memory_
+  std::shared_ptr<const MoeRoutes> uploaded_; // the routes whose tables are in memory_
 };
 
 } // namespace coll::rt

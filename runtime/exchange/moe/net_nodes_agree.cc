@@ -1,4 +1,4 @@
-// Ranks on several nodes find that they make the same call, and which way its tokens take.
+// Ranks on several nodes agree that they make the same call, and on the routes of its tokens.
 
 #include "runtime/exchange/moe/net_nodes.h"
 
@@ -35,7 +35,7 @@ std::vector<char> encode(const Told &told, const MoeCounts &counts, const int32_
   return bytes;
 }
 
-// `counts` has the sizes that it is to have.
+// `counts` has the expected sizes.
 void decode(const std::vector<char> &bytes, Told &told, MoeCounts &counts) {
   const char *from = bytes.data();
   const auto get = [&](void *to, size_t size) {
@@ -114,9 +114,9 @@ Status MoeNetNodes::agreeWith(const std::vector<int> &ranks, const MoeCallSign &
   return Status::okay();
 }
 
-// Who has told its sign has received all that others sent it, so a rank that has all signs may send
-// messages of the new shape; and since these may be on their way to here by then, it expects them
-// before it tells its own.
+// A rank that has sent its sign has received all earlier messages. So a rank that has all signs may
+// send messages of the new shape; and because those may arrive here by then, this rank expects them
+// before it sends its own sign.
 Status MoeNetNodes::cleanLowLatency(const kernels::LowLatencyShape &shape) {
   COLL_RETURN_IF_ERROR(finish());
   far_->expect(shape);
@@ -170,7 +170,7 @@ Status MoeNetNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout,
       decode(in[r], told, counts[r]);
       COLL_RETURN_IF_ERROR(compare(world.rank, sign, rank, told.sign));
     }
-    // Its own, too: they are the caller's.
+    // Its own counts too, because they come from the caller.
     COLL_RETURN_IF_ERROR(checkMoeCounts(world, rank, counts[r]));
   }
   return Status::okay();

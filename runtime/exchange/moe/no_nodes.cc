@@ -1,4 +1,4 @@
-// Where there are no transports, ranks of a MoeBuffer are of one node.
+// In a build without transports, ranks of a MoeBuffer are on one node.
 
 #include "runtime/exchange/moe/nodes.h"
 

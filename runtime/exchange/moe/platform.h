@@ -1,5 +1,5 @@
-// platform.h - the driver and the kernels that MoeBuffer works with. Tests put fakes in their
-// place.
+// platform.h - the driver and the kernels that MoeBuffer uses. Tests replace them by
+// fakes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_PLATFORM_H
 #define COLL_RUNTIME_EXCHANGE_MOE_PLATFORM_H
@@ -12,7 +12,7 @@
 
 namespace coll::rt {
 
-// As the launchers of runtime/kernels that have these names.
+// The launchers of runtime/kernels with these names.
 struct MoeKernels {
   using Group = kernels::PeerGroup;
 
@@ -22,7 +22,7 @@ struct MoeKernels {
   Status (*notify)(const Group &, const kernels::MoeNotifyArgs &, void *stream) = nullptr;
   Status (*dispatch)(const Group &, const kernels::MoeDispatchArgs &, void *stream) = nullptr;
   Status (*combine)(const Group &, const kernels::MoeCombineArgs &, void *stream) = nullptr;
-  // Where ranks are on several nodes.
+  // For ranks on several nodes.
   Status (*rehearseRelay)(void *stream) = nullptr;
   Status (*gather)(const kernels::MoeGatherArgs &, void *stream) = nullptr;
   Status (*merge)(const kernels::MoeMergeArgs &, void *stream) = nullptr;
@@ -39,8 +39,8 @@ struct MoePlatform {
   MoeKernels kernels;
 };
 
-// The machine's own, or what a test has set. kCollUnsupported, with the reason, where there
-// is no GPU or the kernels were not built. Any thread.
+// The machine's, or a test's. kCollUnsupported, with the reason, if there is no GPU or the kernels
+// were not built. Any thread may call it.
 Result<MoePlatform> moePlatform();
 
 using ScopedMoePlatform = Replacement<MoePlatform>;

@@ -19,7 +19,7 @@ Status ofRank(size_t rank, const Status &status) {
   return status.annotate("rank " + std::to_string(rank));
 }
 
-// Every index is -1 or an expert that the token names once.
+// Checks that every index is -1 or an expert that the token names once.
 Status checkIndices(const MoeRouting &routing) {
   for (int64_t t = 0; t < routing.numTokens; ++t) {
     const int64_t *row = routing.topkIdx + t * routing.numTopk;
@@ -35,7 +35,7 @@ Status checkIndices(const MoeRouting &routing) {
   return Status::okay();
 }
 
-// The places of a rank's tokens among those that go to the same rank.
+// Fills in the places of a rank's tokens among those that go to the same rank.
 void fillRoutes(const MoeHostLayout &layout, int numRanks, int numChannels, MoeHostHandle &handle) {
   const int64_t numTokens = handle.numTokens;
   const int64_t each = std::max<int64_t>(1, (numTokens + numChannels - 1) / numChannels);
@@ -99,7 +99,7 @@ void copyRouting(const MoeDispatchCall &from, int64_t token, int64_t row, int64_
   }
 }
 
-// Rows for all ranks, which agree on everything but the number of tokens.
+// Whether two ranks' rows agree in everything but the number of tokens.
 Status checkAlike(const MoeTokens &a, const MoeTokens &b) {
   if (a.hidden != b.hidden || a.dtype != b.dtype || a.numScales != b.numScales)
     return Status::invalid("moe: `x` or `scales` have other rows than those of rank 0");

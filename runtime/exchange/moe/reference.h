@@ -1,8 +1,8 @@
 // reference.h - the exchange of moe.h on host memory, for all ranks at once.
 //
-// What the kernels are compared with: clarity over speed. Every function takes the calls of all
-// ranks, with pointers of the host, and returns what each of them gets; kCollInvalidCall names
-// rank and argument. Nothing is kept between calls; any thread.
+// The kernels are compared with it, so it prefers clarity to speed. Every function takes the calls
+// of all ranks, with pointers of the host, and returns the results of each; kCollInvalidCall names
+// rank and argument. Nothing is kept between calls. Any thread may call it.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_REFERENCE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_REFERENCE_H
@@ -13,16 +13,16 @@
 
 namespace coll::rt {
 
-// As MoeLayout, owned.
+// Like MoeLayout, with owned memory.
 struct MoeHostLayout {
   std::vector<int32_t> tokensPerRank, tokensPerNetRank, tokensPerExpert;
   std::vector<uint8_t> isTokenInRank;
 };
-// Of one rank's tokens. `nodeSize`: ranks of a node, for tokensPerNetRank.
+// The layout of one rank's tokens. `nodeSize`: ranks of a node, for tokensPerNetRank.
 Result<MoeHostLayout> moeReferenceLayout(const MoeRouting &routing, int numRanks,
                                          int nodeSize = kMoeNodeRanks);
 
-// As MoeHandle, owned.
+// Like MoeHandle, with owned memory.
 struct MoeHostHandle {
   std::vector<int32_t> rankPrefix, channelPrefix, sendHead, recvSourceIdx;
   std::vector<uint8_t> isTokenInRank;
@@ -31,7 +31,8 @@ struct MoeHostHandle {
   MoeHandle view() const;
 };
 
-// As MoeReceived, owned. With a worst case, arrays have that many rows, zero beyond the real ones.
+// Like MoeReceived, with owned memory. With a worst case, arrays have that many rows, zero beyond
+// the real ones.
 struct MoeHostReceived {
   std::vector<char> x;
   std::vector<float> scales;

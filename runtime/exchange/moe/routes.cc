@@ -20,10 +20,10 @@ public:
   Maker(const MoeWorld &world, const std::vector<MoeCounts> &counts, MoeRoutes &routes)
       : world_(world), counts_(counts), routes_(routes) {}
 
-  // Sums up counts. kCollInvalidCall where there are more tokens than numbers for them.
+  // Sums up counts. kCollInvalidCall if there are more tokens than 32 bits can count.
   Status count();
   void send(const std::vector<std::vector<MoeRoute>> &here);
-  // What source `rank` sends to this node: appends to, or fills in, its rows.
+  // The tokens that source `rank` sends to this node: appends their rows, or fills them in.
   Status place(int rank, const std::vector<MoeRoute> &routes, int32_t *rows, bool isOwn);
 
 private:

@@ -1,10 +1,10 @@
-// routes.h - which way tokens take where ranks are on several nodes; on the host alone.
+// routes.h - the routes of tokens if ranks are on several nodes; computed on the host.
 //
-// A token crosses the network once for each other node that has one of its experts, to the rank
-// that has there the number in the node that its source has here. That rank *relays* it to the
-// ranks of its node; of what they give back it makes one sum, which goes the same way back. The
-// places of rows at their receivers are those that they have without nodes: by source rank, then by
-// the token's place there.
+// A token crosses the network once for each other node that has one of its experts, to the
+// rank with the source's number in that node. That rank *relays* it to the ranks of its
+// node, adds up what they give back, and returns the sum the same way. The places of rows at
+// their receivers are the same as with one node: by source rank, then by the token's place
+// there.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_ROUTES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_ROUTES_H
@@ -17,11 +17,11 @@
 
 namespace coll::rt {
 
-// Where this rank is.
+// The position of this rank.
 struct MoeWorld {
   int rank = 0;
   int numRanks = 1;
-  int nodeSize = 1; // numRanks is a multiple, but for the low-latency mode
+  int nodeSize = 1; // numRanks is a multiple, except in the low-latency mode
 
   int numNodes() const { return (numRanks + nodeSize - 1) / nodeSize; }
   // Ranks of this node.
@@ -35,11 +35,11 @@ struct MoeWorld {
   int onNode(int node) const { return node * nodeSize + place(); }
 };
 
-// What a rank says of its tokens.
+// The counts that a rank reports of its tokens.
 struct MoeCounts {
   int64_t numTokens = 0;
   std::vector<int32_t> perRank, perNode;
-  std::vector<int32_t> perExpert; // of those of the rank that is told
+  std::vector<int32_t> perExpert; // of the experts of the rank that receives the report
 };
 
 // A token that crosses to another node. Plain bytes.
@@ -47,50 +47,54 @@ struct MoeRoute {
   int32_t token = 0;    // number at its source
   uint32_t members = 0; // bit i: rank i of the node takes it
 };
-// For each node the tokens that go there, in their order. isTokenInRank: as in MoeLayout, on the
+// For each node the tokens that go there, in order. isTokenInRank: as in MoeLayout, on the
 // host.
 std::vector<std::vector<MoeRoute>> moeRoutesOf(const MoeWorld &world, const uint8_t *isTokenInRank,
                                                int64_t numTokens);
 
-// The way of one dispatch's tokens, seen by one rank. Rows are those at their receiver, -1: none.
+// The routes of one dispatch's tokens, seen by one rank. Rows are those at their receiver, -1:
+// none.
 struct MoeRoutes {
   MoeWorld world;
   int64_t numTokens = 0;                // of this rank
   std::vector<int32_t> rankPrefix;      // as in MoeHandle
   std::vector<int32_t> tokensPerExpert; // received, of this rank's experts
-  std::vector<int32_t> memberTokens;    // [nodeSize]: all that a rank of this node receives
-  std::vector<int32_t> ownRows;         // [numTokens][nodeSize]: of this rank's tokens
-  std::vector<int32_t> sendTokens;      // this rank's tokens for other nodes, node by node
-  std::vector<int64_t> sendBegin;       // [numNodes + 1] in sendTokens
-  std::vector<int32_t> places;          // [numTokens][numNodes]: in sendTokens, or -1
-  std::vector<int32_t> relaySource;     // what others send here: number at the source, node by node
-  std::vector<int64_t> relayBegin;      // [numNodes + 1] in relaySource
-  std::vector<int32_t> relayRows;       // [relayed][nodeSize]
-  // The most that any rank has, so that all find the same about a call's memory.
+  // [nodeSize]: number of tokens that each rank of this node receives
+  std::vector<int32_t> memberTokens;
+  std::vector<int32_t> ownRows;    // [numTokens][nodeSize]: of this rank's tokens
+  std::vector<int32_t> sendTokens; // this rank's tokens for other nodes, node by node
+  std::vector<int64_t> sendBegin;  // [numNodes + 1] in sendTokens
+  std::vector<int32_t> places;     // [numTokens][numNodes]: in sendTokens, or -1
+  // tokens that other nodes send here: number at the source, node by node
+  std::vector<int32_t> relaySource;
+  std::vector<int64_t> relayBegin; // [numNodes + 1] in relaySource
+  std::vector<int32_t> relayRows;  // [relayed][nodeSize]
+  // The largest values of any rank, so that all ranks come to the same result about a call's
+  // memory.
   int64_t maxTokens = 0, maxSent = 0, maxRelayed = 0, maxReceived = 0;
-  int maxReceiver = 0; // the rank that receives so many
+  int maxReceiver = 0; // the rank that receives the most
 
   int64_t numReceived() const { return memberTokens[static_cast<size_t>(world.place())]; }
   int64_t numRelayed() const { return relayBegin.back(); }
 };
 
-// Of the dispatch that made a handle. Between nodes it has routes, which with a worst case are
-// found when that dispatch is done: only the thread that does calls looks at them then.
+// Describes the dispatch that made a handle. Between nodes it has routes. With a worst case they
+// are found when that dispatch is done, and only the thread that executes calls reads them.
 struct MoeWay {
-  std::shared_ptr<const char> owner; // the mark of the buffer that it was made by
+  std::shared_ptr<const char> owner; // the mark of the buffer that made it
   int64_t numTokens = 0;             // of this rank
-  bool isKnown = false;              // to the caller
+  bool isKnown = false;              // the caller knows them
   std::shared_ptr<const MoeRoutes> routes;
 };
 
-// counts[r] is what rank r has said, here[n] goes from this rank to node n, there[n] comes from the
-// counterpart on node n. kCollMismatch, with the rank, where they do not fit each other.
+// counts[r] is what rank r has reported, here[n] goes from this rank to node n, there[n] comes from
+// the counterpart on node n. kCollMismatch, with the rank, if they do not match.
 Result<std::shared_ptr<MoeRoutes>> makeMoeRoutes(const MoeWorld &world,
                                                  const std::vector<MoeCounts> &counts,
                                                  const std::vector<std::vector<MoeRoute>> &here,
                                                  const std::vector<std::vector<MoeRoute>> &there);
 
-// What a rank has said of its tokens is possible. kCollMismatch names it.
+// Checks that a rank's report of its tokens is possible. kCollMismatch names the rank.
 Status checkMoeCounts(const MoeWorld &world, int rank, const MoeCounts &counts);
 
 } // namespace coll::rt

@@ -30,7 +30,7 @@ private:
   std::string bytes_;
 };
 
-// After the first thing that is not there, everything is 0.
+// After the first missing field, everything is 0.
 class Reader {
 public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -136,7 +136,7 @@ Result<TensorHandle> TensorHandle::parse(std::string_view bytes) {
   view.dtype = handle.dtype;
   view.shape = handle.shape;
   view.strides = handle.strides;
-  view.data = &view; // only asked whether there is any
+  view.data = &view; // only tells whether there is any
   Result<CheckedView> checked = checkView(view, /*written=*/false);
   if (!checked)
     return checked.status().annotate("the tensor handle of \"" + handle.owner + "\"");
@@ -150,7 +150,7 @@ int64_t TensorHandle::span() const {
 }
 
 Result<CheckedView> checkView(const TensorView &view, bool written) {
-  // The planner knows what is wrong with a layout: a reshard of the view to itself.
+  // The planner finds the errors of a layout: a reshard of the view to itself.
   ReshardSpec spec;
   spec.dtype = view.dtype;
   spec.shape = view.shape;

@@ -1,8 +1,8 @@
-// handle.h - what one process tells another of a tensor, as bytes.
+// handle.h - describes a tensor to another process, as bytes.
 //
-// A handle says who owns the tensor, what it is, and how it is reached. It is made by a
-// TensorOwner, travels however the user likes, and is good until the tensor is withdrawn. It
-// carries keys that cannot be guessed: whoever has it may read and write the tensor.
+// A handle says who owns the tensor, what it is, and how it is reached. A TensorOwner makes it, the
+// user sends it by any means, and it is valid until the tensor is withdrawn. It carries keys that
+// cannot be guessed: every process that has it may read and write the tensor.
 //
 // The bytes (little-endian, version 1): "CTensor\0", version, length of all, fields in the order
 // of the struct, FNV-1a of everything before. Nothing else is read, and nothing may follow.
@@ -26,21 +26,21 @@ struct TensorHandle {
   CollDtype dtype = kCollF32;
   std::vector<int64_t> shape, strides; // elements; strides always as many as dimensions
 
-  // Inside a node: the owner's socket (net/node_socket.h), and what to ask it for. Empty: not this
-  // way.
+  // Inside a node: the owner's socket (net/node_socket.h), and the question for it. Empty: not
+  // reachable this way.
   std::string socket;
   uint64_t id = 0, key = 0;
 
-  // Over a transport. An empty name: not this way.
+  // Over a transport. An empty name: not reachable this way.
   std::string transport;
   net::Handle listener;
-  // From the tensor's first element to its last. Key 0: the transport does not reach it by itself;
-  // the owner's thread does (server.h).
+  // From the tensor's first element to its last. Key 0: the transport does not reach it, and the
+  // owner's thread serves it (server.h).
   net::RemoteKey memory;
 
   std::string serialize() const;
-  // kCollInvalidCall says what is wrong with the bytes: of another kind, version or length,
-  // damaged, or a tensor that cannot be.
+  // kCollInvalidCall says what is wrong with the bytes: another kind, version or length, damage, or
+  // an impossible tensor.
   static Result<TensorHandle> parse(std::string_view bytes);
 
   int64_t span() const; // bytes from the first element to the end of the last
@@ -52,12 +52,12 @@ struct TensorView {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides; // elements; none: row-major without gaps
   void *data = nullptr;
-  // Its registration with the transport; none: it is registered for each access over one.
+  // Its registration with the transport; null: each access over a transport registers it.
   const net::Memory *memory = nullptr;
 };
 
-// The view with its strides, and its span in bytes. kCollInvalidCall for what is none; `written`:
-// elements may not overlap either.
+// The view with its strides, and its span in bytes. kCollInvalidCall for an invalid view;
+// `written`: elements must not overlap either.
 struct CheckedView {
   TensorView view;
   int64_t span = 0;

@@ -8,7 +8,7 @@ namespace {
 
 using net::MemoryKind;
 
-// As a descriptor, or by what decorates the transport.
+// By a descriptor, or by a decorator of the transport.
 Result<net::Memory *> registerGpu(net::Transport &transport, int device, const BoxMemory &memory,
                                   uint64_t bytes) {
   const uint32_t kinds = transport.devices()[static_cast<size_t>(device)].memoryKinds;
@@ -16,7 +16,7 @@ Result<net::Memory *> registerGpu(net::Transport &transport, int device, const B
     Result<dl::CudaDmabuf> dmabuf = dl::cudaExportDmabuf(memory.gpu->cuda(), memory.data, bytes);
     if (!dmabuf)
       return dmabuf.status();
-    const Fd fd(dmabuf->fd); // is not needed once it is registered
+    const Fd fd(dmabuf->fd); // not needed once it is registered
     return transport.regMr(device,
                            {memory.data, bytes, MemoryKind::Dmabuf, fd.get(), dmabuf->offset});
   }
@@ -43,7 +43,7 @@ Result<net::Memory *> registerReached(net::Transport &transport, int device,
     return static_cast<net::Memory *>(nullptr);
   if ((*made)->remoteKey().key != 0)
     return made;
-  transport.deregMr(*made); // the decorator's bounce buffers serve messages alone
+  transport.deregMr(*made); // the decorator's bounce buffers serve messages only
   return static_cast<net::Memory *>(nullptr);
 }
 

@@ -1,4 +1,4 @@
-// memory.h - memory of tensors, as a transport has it.
+// memory.h - memory of tensors, as a transport uses it.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_MEMORY_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_MEMORY_H
@@ -9,11 +9,11 @@
 
 namespace coll::rt::exchange {
 
-// The memory at `data`: of the GPU, where there is one (null: none) that says so, else of the host.
+// The memory at `data`: GPU memory if `gpu` is not null and knows it, else host memory.
 BoxMemory memoryAt(const std::shared_ptr<dl::GpuContext> &gpu, void *data);
 
-// Registers it where the transport reaches it by itself; null where it does not, which only memory
-// of a GPU can mean. The caller deregisters.
+// Registers it if the transport reaches it; null if it does not, which is only possible for GPU
+// memory. The caller deregisters.
 Result<net::Memory *> registerReached(net::Transport &transport, int device,
                                       const BoxMemory &memory, int64_t bytes);
 

@@ -21,10 +21,10 @@ namespace {
 
 constexpr size_t kMostName = 100;
 constexpr int kBacklog = 64;
-// A client that does not finish its question, or does not take the answer, holds nobody up for
-// longer.
+// A client that does not finish its question, or does not read the answer, delays others by at most
+// this.
 constexpr int64_t kPatienceUs = 1'000'000;
-// How long clients wait for whom there is no descriptor, until the next attempt.
+// If there is no descriptor for waiting clients: the pause before the next attempt.
 constexpr int kPauseMs = 50;
 
 } // namespace
@@ -34,9 +34,9 @@ struct TensorOwner::Published {
   uint64_t handleSum = 0;
   const char *data = nullptr;
   TensorAnswer answer;
-  int segmentFd = -1;                // Shared: a segment's
-  const gpu::Block *block = nullptr; // Gpu: that has a descriptor
-  net::Memory *memory = nullptr;     // over the transport, where that reaches it
+  int segmentFd = -1;                // Shared: descriptor of a segment
+  const gpu::Block *block = nullptr; // Gpu: the block that has a descriptor
+  net::Memory *memory = nullptr;     // registration with the transport, if that reaches it
   TensorServer::Tensor served;       // over the transport
 };
 
@@ -91,7 +91,7 @@ TensorOwner::~TensorOwner() {
     thread_.join();
   }
   clients_.clear();
-  server_.reset(); // no peer reads or writes any more
+  server_.reset(); // afterwards no peer accesses the memory
   for (auto &[id, tensor] : published_)
     end(tensor);
 }
@@ -170,7 +170,7 @@ Result<std::string> TensorOwner::publish(const TensorView &tensor, const TensorW
   return bytes;
 }
 
-// Inside the node.
+// Publishes the tensor inside the node.
 Status TensorOwner::share(Published &tensor, const CheckedView &checked) {
   auto *data = static_cast<char *>(checked.view.data);
   for (const SharedSegment &segment : segments_)
@@ -204,7 +204,7 @@ Status TensorOwner::share(Published &tensor, const CheckedView &checked) {
   return {};
 }
 
-// Over the transport.
+// Publishes the tensor over the transport.
 Status TensorOwner::expose(Published &tensor, const CheckedView &checked) {
   if (!server_)
     return {kCollUnsupported, "this owner has no transport"};
@@ -268,7 +268,7 @@ void TensorOwner::end(Published &tensor) {
 void TensorOwner::serve() {
   bool mayAccept = true;
   while (true) {
-    // Who cannot be taken in would make the socket readable for ever.
+    // Without a descriptor for them, waiting clients would make the socket readable for ever.
     std::vector<pollfd> waited = {{wake_[0].get(), POLLIN, 0},
                                   {mayAccept ? socket_.get() : -1, POLLIN, 0}};
     {
@@ -281,7 +281,7 @@ void TensorOwner::serve() {
     const int ready = poll(waited.data(), waited.size(), mayAccept ? -1 : kPauseMs);
     mayAccept = true;
     if (ready < 0) {
-      // EINVAL: fewer descriptors are allowed than are waited for.
+      // EINVAL: fewer descriptors are allowed than are polled.
       if (errno != EINTR)
         complain(errno == EINVAL ? EMFILE : errno);
       std::this_thread::sleep_for(std::chrono::milliseconds(kPauseMs));
@@ -303,11 +303,11 @@ void TensorOwner::serve() {
   }
 }
 
-// Takes in who waits; false where that does not go, for want of descriptors or memory.
+// Accepts waiting clients; false if that fails for lack of descriptors or memory.
 bool TensorOwner::accept() {
   Result<Fd> fd = net::acceptOnNode(socket_, /*blocking=*/true);
   if (!fd)
-    return true; // a stranger, who is gone
+    return true; // a stranger, whose connection is closed
   if (!fd->valid()) {
     complain(errno);
     return false;
@@ -323,7 +323,7 @@ void TensorOwner::complain(int error) {
                             "\": who opens its tensors has to wait: " + std::strerror(error));
 }
 
-// One question; what comes after it, an end included, ends the client.
+// Answers one question; further input, or the end of input, ends the client.
 void TensorOwner::answer(Client &client) {
   TensorQuestion question;
   if (client.tensor != 0 ||

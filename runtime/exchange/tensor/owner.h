@@ -1,4 +1,4 @@
-// owner.h - tensors of this process that others may read and write (remote_tensor.h).
+// owner.h - publishes tensors of this process, which others may read and write (remote_tensor.h).
 //
 //   auto owner = TensorOwner::create({"rank 3", transport}).take();
 //   void *data = owner->allocate(bytes).take();                       // others can map it
@@ -6,17 +6,17 @@
 //   …the bytes of the handle reach another process…
 //   owner->withdraw(handle);                                          // or at the owner's end
 //
-// A thread of the owner answers those who open its tensors inside the node; where it has a
-// transport, another takes connections of that, and serves those whose accesses the transport
-// cannot do by itself (server.h). What others do with a tensor is not told to the owner.
-// Where this process has no descriptors left, who opens one waits until there are; the log says so.
+// A thread of the owner answers processes that open its tensors inside the node. With a transport,
+// another thread accepts its connections and serves accesses that the transport cannot do by itself
+// (server.h). The owner is not told of accesses. If this process has no descriptors left, processes
+// that open a tensor wait; the log says so.
 //
-// After withdraw() no access begins: the next one is told that the tensor is gone. One inside the
-// node that is under way may go on for its length, in memory that stays mapped there; memory of
-// cudaMalloc may only be freed when readers have closed it. Over a transport withdraw() waits for
-// it.
+// After withdraw() no access begins: the next one fails because the tensor is withdrawn. An access
+// inside the node that is in progress may continue, in memory that stays mapped there; memory of
+// cudaMalloc may be freed only when readers have closed it. Over a transport withdraw() waits for
+// accesses.
 //
-// Threads: any.
+// Any thread may call it.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_OWNER_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_OWNER_H
@@ -45,7 +45,7 @@ struct TensorOwnerOptions {
   std::shared_ptr<dl::GpuContext> gpu;
 };
 
-// By which ways others may come.
+// The ways by which others may access a tensor.
 struct TensorWays {
   bool ipc = true;
   bool rdma = false;
@@ -60,16 +60,17 @@ public:
 
   // Host memory, all 0, that other processes can map.
   Result<void *> allocate(int64_t bytes);
-  // The same of the GPU: physical memory with a descriptor (VMM). Memory of cudaMalloc needs
-  // nothing.
+  // The same on the GPU: physical memory with a descriptor (VMM). Memory of cudaMalloc can be
+  // published without it.
   Result<void *> allocateGpu(int64_t bytes);
-  // Frees what these have given; no tensor in it is published any more.
+  // Frees memory of these two; no published tensor may be in it.
   Status release(void *data);
 
-  // The handle's bytes. kCollInvalidCall, kCollUnsupported: why the tensor cannot be reached that
-  // way.
+  // Returns the handle's bytes. kCollInvalidCall, kCollUnsupported: why the tensor cannot be
+  // reached that way.
   Result<std::string> publish(const TensorView &tensor, const TensorWays &ways);
-  // Ends it for everyone. kCollInvalidCall where it is none of this owner's, or was withdrawn.
+  // Withdraws it for all processes. kCollInvalidCall if it is not this owner's, or was withdrawn
+  // before.
   Status withdraw(std::string_view handle);
 
 private:
@@ -85,22 +86,23 @@ private:
   void answer(Client &client);
   void wake();
   bool accept();
-  void complain(int error); // once
+  void complain(int error); // logs it once
   void end(Published &tensor);
 
   const TensorOwnerOptions options_;
   std::string socketName_;
   Fd socket_, wake_[2];
-  std::mutex mutex_; // what follows, but for the server, which asks with a lock of its own held
+  // protects the members below, except the server, which calls with a lock of its own held
+  std::mutex mutex_;
   bool leaving_ = false;
   uint64_t nextId_ = 1;
   std::list<SharedSegment> segments_;
-  std::list<gpu::Block> blocks_; // tensors point at them
+  std::list<gpu::Block> blocks_; // tensors point to them
   std::map<uint64_t, Published> published_;
   std::vector<Client> clients_;
   std::unique_ptr<TensorServer> server_; // null without a transport
   std::thread thread_;
-  bool hasComplained_ = false; // of the thread alone
+  bool hasComplained_ = false; // used by the thread alone
 };
 
 } // namespace coll::rt::exchange

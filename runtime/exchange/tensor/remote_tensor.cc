@@ -22,7 +22,7 @@ std::string textOf(const std::vector<int64_t> &shape) {
   return text + "]";
 }
 
-// One that can be added to a time.
+// Limits the deadline so that it can be added to a time.
 RemoteTensorsOptions withDeadline(RemoteTensorsOptions options) {
   options.timeoutUs = std::clamp<int64_t>(options.timeoutUs, 1, kMostTimeoutUs);
   return options;
@@ -37,7 +37,7 @@ Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region
   spec.shape = part.extent;
   const Region all = {std::vector<int64_t>(part.extent.size(), 0), part.extent};
   Shard remote{0, all, handle.strides, 0}, own{1, all, local.strides, 0};
-  // An empty part may lie behind the last element, where an offset need not be a number.
+  // An empty part may begin behind the last element, where an offset need not be representable.
   for (size_t d = 0; d < part.begin.size() && volume(part) > 0; ++d)
     remote.offset += part.begin[d] * handle.strides[d];
   spec.senders = {reads ? remote : own};
@@ -51,7 +51,7 @@ Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region
   return boxes;
 }
 
-// Whether the tensor is inside the memory that its owner gives, which others can have.
+// Checks that the tensor is inside the memory that its owner sent; the owner may be wrong.
 Status checkAnswer(const TensorAnswer &answer, int64_t span) {
   const gpu::Export &exported = answer.exported;
   const bool isGpu = answer.memory == TensorMemory::Gpu;
@@ -68,7 +68,7 @@ Status checkAnswer(const TensorAnswer &answer, int64_t span) {
 // The owner's memory as addresses of this GPU.
 Result<gpu::Window> windowOn(const std::shared_ptr<dl::GpuContext> &gpu, gpu::Export exported,
                              const Fd &descriptor, const Fd &owner) {
-  // A process does not open its own handles.
+  // A process cannot open its own handles.
   if (exported.sharing == gpu::Sharing::Ipc && net::isOwnProcess(owner.get())) {
     exported.sharing = gpu::Sharing::Process;
     const void *memory = reinterpret_cast<void *>(exported.address);
@@ -116,7 +116,7 @@ Result<ChunkLane *> OwnerConnections::lane() {
 }
 
 struct RemoteTensor::Mapping {
-  // Declared last: closed, and told to the owner, when nothing is mapped any more.
+  // Declared last, so it is closed, and the owner told, when nothing is mapped any more.
   ~Mapping() {
     window = {};
     if (stream) {
@@ -165,7 +165,7 @@ Status RemoteTensor::named(const Status &status, bool reads) const {
                          handle_.owner + "\"");
 }
 
-// Maps the tensor, unless it is mapped and the owner is still there.
+// Maps the tensor, unless it is mapped and the owner still exists.
 Status RemoteTensor::map() {
   if (mapping_) {
     if (!net::isNodePeerGone(mapping_->socket.get()))
@@ -288,7 +288,7 @@ Status PreparedAccess::choose(Via wanted) {
   if (wanted == Via::Rdma)
     return prepareRdma();
   const Status ipc = prepareIpc();
-  // What cannot be in this process may be over the network; what the owner refuses may not.
+  // If this process cannot map it, the network may still reach it; not so if the owner refuses.
   const bool mayBeElsewhere =
       ipc.code() == kCollLink || ipc.code() == kCollUnsupported || ipc.code() == kCollDevice;
   if (wanted == Via::Ipc || !mayBeElsewhere)
@@ -325,7 +325,7 @@ Status PreparedAccess::prepareRdma() {
   COLL_RETURN_IF_ERROR(tensor_->connections_->get(handle.listener).status().annotate("rdma"));
   isServed_ = handle.memory.key == 0 || isBetterServed();
   if (!isServed_ && !memory_ && local_.span > 0) {
-    // Transports keep what costs much.
+    // Transports keep resources that are expensive to create.
     Result<net::Memory *> made =
         registerReached(*options.transport, options.device, own_, local_.span);
     if (!made)
@@ -336,8 +336,8 @@ Status PreparedAccess::prepareRdma() {
   return {};
 }
 
-// Whether the access takes many requests of few bytes. Devices that reach memory of GPUs move bytes
-// without a processor, and others do not.
+// Whether the access takes many requests of few bytes. Devices that reach GPU memory move bytes
+// without a processor; others do not.
 bool PreparedAccess::isBetterServed() const {
   const RemoteTensorsOptions &options = tensor_->options_;
   const net::DeviceProperties &device =
@@ -377,8 +377,8 @@ Status PreparedAccess::byRdma() {
   if (!link)
     return link.status().annotate("rdma");
   const Status status = isServed_ ? byOwner(**link) : byOneSided(**link);
-  // What was refused concerns this request alone; all else has ended the connection, or has to so
-  // that the buffers are free.
+  // A refusal concerns this request alone. Every other failure has ended the connection, or must
+  // end it so that the buffers are free.
   if (!status.ok() && status.code() != kCollInvalidCall)
     connections.drop(handle.listener);
   return status.annotate("rdma");
@@ -420,7 +420,7 @@ Status PreparedAccess::byOwner(OwnerLink &link) {
   for (const StridedBox &box : boxes_)
     if (status.ok())
       status = moveServed(link, **lane, access, box, own_);
-  // Copies into the local tensor end before the caller has it back.
+  // Copies into the local tensor end before the caller may use it.
   (*lane)->drain();
   return status;
 }

@@ -1,4 +1,4 @@
-// remote_tensor.h - tensors of other processes, read and written without their doing anything.
+// remote_tensor.h - reads and writes tensors of other processes without action on their side.
 //
 //   RemoteTensors remote({transport});
 //   std::shared_ptr<RemoteTensor> tensor = remote.open(handle).take();  // cached: opened once
@@ -9,18 +9,18 @@
 //   read->run();                                      // as often as one likes
 //
 // *ipc* maps the owner's memory: POSIX shared memory on the host, CUDA IPC or VMM descriptors on
-// GPUs; memory of cudaMalloc whose owner is in this process is addressed as it is. *rdma* is any
+// GPUs; memory of cudaMalloc whose owner is in this process is addressed directly. *rdma* is any
 // transport with one-sided reads and writes. The owner's thread and this one move the bytes
-// instead, by way of pinned memory, where the transport does not reach the memory of both sides by
-// itself, which happens with GPUs, and where there would be many requests of few bytes. `Auto`
-// takes ipc where the tensor has it, the owner is on this node and both sides are memory of GPUs or
-// both of hosts; else rdma.
+// through pinned memory instead if the transport does not reach the memory of both sides, which
+// happens with GPUs, and if there would be many requests of few bytes. `Auto` takes ipc if the
+// tensor has it, the owner is on this node and both sides are GPU memory or both host memory; else
+// rdma.
 //
-// Copies to and from pinned memory wait while another thread loads a kernel (dl/cuda.h):
-// CUDA_MODULE_LOADING=EAGER, where kernels wait for what is accessed.
+// Copies to and from pinned memory wait while another thread loads a kernel (dl/cuda.h): set
+// CUDA_MODULE_LOADING=EAGER if kernels wait for data that is accessed.
 //
-// Calls block until the bytes are there. Nothing orders them with the owner's own accesses, or with
-// those of others: that is for the users to agree on.
+// Calls block until the bytes have arrived. They are not ordered with accesses of the owner or of
+// other processes: users have to arrange that.
 //
 // When the owner withdraws the tensor or ends, the next call fails with kCollPeer (ipc), or with
 // the transport's error, and what was open is closed.
@@ -51,15 +51,15 @@ struct TensorAccess {
 };
 
 struct RemoteTensorsOptions {
-  // As the owners'; it outlives the object. Null: no rdma.
+  // The owner's transport; it outlives the object. Null: no rdma.
   net::Transport *transport = nullptr;
   int device = 0;
-  // For local memory of a GPU: this one's.
+  // For local GPU memory: its GPU.
   std::shared_ptr<dl::GpuContext> gpu;
   int64_t timeoutUs = 60'000'000;
 };
 
-// Connections of a transport, by the owner's listener, and what accesses over them share.
+// Connections of a transport, by the owner's listener, and resources that accesses over them share.
 class OwnerConnections {
 public:
   explicit OwnerConnections(const RemoteTensorsOptions &options) : options_(options) {}
@@ -80,11 +80,12 @@ class RemoteTensor : public std::enable_shared_from_this<RemoteTensor> {
 public:
   const TensorHandle &handle() const { return handle_; }
 
-  // kCollInvalidCall names owner and argument where dtype or shape differ from the tensor's, or the
-  // part is outside; kCollUnsupported where there is no such way. `Auto` says of both ways why not.
+  // kCollInvalidCall, with owner and argument, if dtype or shape differ from the tensor's, or the
+  // part is outside; kCollUnsupported if there is no such way. `Auto` gives the reason for both
+  // ways.
   Status readInto(const TensorView &local, const TensorAccess &access = {});
   Status writeFrom(const TensorView &local, const TensorAccess &access = {});
-  // The same, to be run later. The local tensor stays where it is.
+  // The same, to be run later. The local tensor must stay where it is.
   Result<std::unique_ptr<PreparedAccess>> prepareRead(const TensorView &local,
                                                       const TensorAccess &access = {});
   Result<std::unique_ptr<PreparedAccess>> prepareWrite(const TensorView &local,
@@ -113,8 +114,8 @@ private:
   std::shared_ptr<Mapping> mapping_;
 };
 
-// An access whose checks, plan, mapping or connection, and registration are done. Of a tensor that
-// it keeps open.
+// An access whose checks, plan, mapping or connection, and registration are done. It keeps the
+// tensor open.
 class PreparedAccess {
 public:
   ~PreparedAccess();
@@ -123,8 +124,8 @@ public:
 
   Via via() const { return via_; }            // the way that was taken
   bool isServed() const { return isServed_; } // Rdma: by the owner's thread
-  // Blocks. Nothing is allocated or agreed on, but where the owner's thread serves the access: it
-  // is asked each time. After a failure of its connection the next one connects again.
+  // Blocks. Nothing is allocated or agreed on, unless the owner's thread serves the access: it is
+  // asked each time. After its connection has failed, the next call connects again.
   Status run();
 
 private:
@@ -147,7 +148,7 @@ private:
   const bool reads_;
   const BoxMemory own_;
   Via via_ = Via::Auto;
-  const net::Memory *memory_ = nullptr; // the local tensor's registration
+  const net::Memory *memory_ = nullptr; // registration of the local tensor
   net::Memory *registered_ = nullptr;   // made here
   bool isServed_ = false;
 };
@@ -156,8 +157,8 @@ class RemoteTensors {
 public:
   explicit RemoteTensors(const RemoteTensorsOptions &options);
 
-  // The same object for the same bytes, as long as somebody holds it. Nothing is connected before
-  // the first access.
+  // The same object for the same bytes, as long as one is held. The first access
+  // connects.
   Result<std::shared_ptr<RemoteTensor>> open(std::string_view handle);
 
 private:

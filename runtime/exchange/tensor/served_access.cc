@@ -16,7 +16,7 @@ class Client {
 public:
   Client(OwnerLink &link, const ServedAccess &access) : link_(link), access_(access) {}
 
-  // Until it is posted.
+  // Waits until it is posted.
   Result<net::Request *> post(bool isSend, uint64_t tag, void *data, size_t bytes) {
     const net::Segment segment = {data, bytes, nullptr};
     for (const int64_t deadlineUs = net::nowUs() + access_.timeoutUs;;) {
@@ -35,7 +35,7 @@ public:
       return moved.status();
     return *moved == bytes ? Status() : Status(kCollMismatch, "no answer of a tensor's owner");
   }
-  // Asks, and waits for leave.
+  // Asks, and waits for permission.
   Status ask() {
     Result<net::Request *> answer =
         post(false, BoxQuestion::kAnswerTag, &link_.refusal, sizeof(link_.refusal));
@@ -49,7 +49,7 @@ public:
     COLL_RETURN_IF_ERROR(await(*answer, sizeof(link_.refusal)));
     return link_.refusal.status();
   }
-  // All chunks; the owner may end it before.
+  // Moves all chunks; the owner may end it earlier.
   Status pump(ChunkRun &run) {
     Result<net::Request *> ended =
         post(false, BoxQuestion::kAnswerTag, &link_.outcome, sizeof(link_.outcome));
@@ -60,7 +60,8 @@ public:
       Result<bool> moved = run.advance();
       bool isMoving = moved && *moved;
       if (!isAnswered) {
-        // What the owner has said before it closed the connection says more than its end.
+        // A message that the owner sent before it closed the connection says more than the
+        // connection's end.
         Result<net::Completion> came = link_.connection->test(*ended);
         if (!came)
           return came.status();
@@ -87,7 +88,7 @@ public:
   }
 
 private:
-  // Chunks are under way: the link cannot be kept, whatever the owner says.
+  // Chunks are in flight, so the link cannot be kept, whatever the owner answers.
   static Status failureOf(const Status &status) {
     return status.code() == kCollInvalidCall ? Status(kCollPeer, status.message()) : status;
   }

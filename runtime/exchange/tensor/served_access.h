@@ -1,4 +1,4 @@
-// served_access.h - the other side of server.h: access to a tensor through its owner's
+// served_access.h - the client side of server.h: access to a tensor through its owner's
 // thread.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_SERVED_ACCESS_H
@@ -11,7 +11,7 @@
 
 namespace coll::rt::exchange {
 
-// To an owner's listener, with what is said over it.
+// A connection to an owner's listener, with the messages on it.
 struct OwnerLink {
   BoxQuestion question;
   BoxAnswer refusal, outcome;
@@ -21,11 +21,11 @@ struct OwnerLink {
 struct ServedAccess {
   uint64_t id = 0, key = 0, handleSum = 0; // of the handle
   bool reads = true;
-  int64_t timeoutUs = 0; // without any progress
+  int64_t timeoutUs = 0; // limit without any progress
 };
 
-// Moves a box between the tensor's memory and `local`, by way of the lane; blocks.
-// kCollInvalidCall: refused. After anything else that is none of kCollOk the link has to be closed.
+// Moves a box between the tensor's memory and `local` through the lane; blocks. kCollInvalidCall:
+// refused. After any other failure the link has to be closed.
 Status moveServed(OwnerLink &link, ChunkLane &lane, const ServedAccess &access,
                   const StridedBox &box, const BoxMemory &local);
 

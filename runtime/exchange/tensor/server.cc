@@ -12,15 +12,15 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Without anything to do the thread stays awake, then looks often, then seldom.
+// An idle thread first stays awake, then polls often, then seldom.
 constexpr int64_t kSpinUs = 200, kRecentUs = 1'000'000;
 constexpr microseconds kOften(50), kSeldom(5000);
-// A client that takes or sends nothing is given up after that.
+// A client that neither receives nor sends is dropped after this time.
 constexpr int64_t kPatienceUs = 60'000'000;
 
 Status withdrawn() { return {kCollPeer, "the tensor has been withdrawn"}; }
 
-// The box as it lies in the tensor; kCollInvalidCall where it is not inside.
+// The box in the tensor's memory; kCollInvalidCall if it is not inside.
 Result<StridedBox> boxOf(const BoxQuestion &question, int64_t span) {
   const Status outside = Status::invalid("a part that is not inside the tensor");
   StridedBox box;
@@ -34,7 +34,7 @@ Result<StridedBox> boxOf(const BoxQuestion &question, int64_t span) {
   for (size_t d = 0; d < static_cast<size_t>(box.numLoops); ++d) {
     const int64_t count = question.count[d], stride = question.stride[d];
     int64_t way = 0;
-    // More bytes than the tensor has would be elements that overlap.
+    // More bytes than the tensor has would mean that elements overlap.
     if (count < 1 || stride < 0 || __builtin_mul_overflow(bytes, count, &bytes) || bytes > span ||
         __builtin_mul_overflow(count - 1, stride, &way) ||
         __builtin_add_overflow(last, way, &last) || last > span)
@@ -93,7 +93,7 @@ Status TensorServer::addLane() {
 void TensorServer::end(uint64_t id) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const std::unique_ptr<Guest> &guest : guests_) {
-    // Copies of a transfer that has failed may be under way when it is Ending.
+    // Copies of a failed transfer may be in flight when it is Ending.
     const bool isOpen = guest->step == Guest::Step::Answering || guest->step == Guest::Step::Moving;
     if ((!isOpen && guest->step != Guest::Step::Ending) || guest->question.id != id)
       continue;
@@ -105,7 +105,7 @@ void TensorServer::end(uint64_t id) {
   }
 }
 
-// Ends the connection; what it used is free for others.
+// Ends the connection and frees its resources for others.
 void TensorServer::release(Guest &guest) {
   guest.connection.reset();
   guest.run.reset();
@@ -148,7 +148,7 @@ void TensorServer::serve() {
 bool TensorServer::accept() {
   Result<std::unique_ptr<net::Connection>> got = listener_->accept();
   if (!got || !*got)
-    return false; // one that failed is its peer's affair
+    return false; // a failure concerns its peer only
   guests_.push_back(std::make_unique<Guest>());
   guests_.back()->connection = got.take();
   return true;
@@ -237,7 +237,7 @@ Status TensorServer::begin(Guest &guest) {
   if (freeLanes_.empty() && lanes_ < kMostLanes)
     COLL_RETURN_IF_ERROR(addLane());
   if (freeLanes_.empty()) {
-    guest.lastUs = net::nowUs(); // it is not his fault
+    guest.lastUs = net::nowUs(); // the wait for a lane does not count against it
     return {};
   }
   guest.lane = std::move(freeLanes_.back());
@@ -255,7 +255,7 @@ void TensorServer::say(Guest &guest, const Status &status, Guest::Step step) {
   guest.lastUs = net::nowUs();
 }
 
-// Posts a message, and then asks for it; whether it has gone or come.
+// Posts a message, and then tests it. Returns whether it was sent or received.
 Result<bool> TensorServer::pass(Guest &guest, bool isSend, uint64_t tag, void *data, size_t bytes) {
   if (!guest.request) {
     const net::Segment segment = {data, bytes, nullptr};

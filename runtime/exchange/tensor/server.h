@@ -1,11 +1,11 @@
 // server.h - the owner's side of access over a transport.
 //
-// It takes connections, whose one-sided reads and writes the transport serves by itself. Where that
-// does not reach the memory of both sides, the other side asks (wire.h), and the server's
-// thread moves the bytes by way of pinned memory, on a stream of its own, several chunks at a time.
+// It accepts connections, whose one-sided reads and writes the transport serves by itself. If the
+// transport does not reach the memory of both sides, the client asks (wire.h), and the server's
+// thread moves the bytes through pinned memory, on a stream of its own, several chunks at a time.
 //
-// While there is something to do the thread is awake; a second after the last access it looks for
-// questions, and for connections, every five milliseconds.
+// The thread is awake while there is work. A second after the last access it polls for questions
+// and connections every five milliseconds.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_SERVER_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_SERVER_H
@@ -29,23 +29,23 @@ public:
     BoxMemory memory;
     int64_t span = 0; // bytes
   };
-  // What a question means, or why it is refused. Asked in the server's thread.
+  // The meaning of a question, or why it is refused. Called in the server's thread.
   using Find = std::function<Result<Tensor>(const BoxQuestion &question)>;
 
-  // `gpu`: of tensors in GPU memory, or null. The transport outlives the server.
+  // `gpu`: for tensors in GPU memory, or null. The transport outlives the server.
   static Result<std::unique_ptr<TensorServer>>
   create(net::Transport &transport, int device, std::shared_ptr<dl::GpuContext> gpu, Find find);
-  ~TensorServer(); // closes; no memory is touched any more
+  ~TensorServer(); // closes; afterwards no memory is accessed
 
   const net::Handle &handle() const { return listener_->handle(); }
-  // Makes what the first access needs.
+  // Creates the resources that the first access needs.
   Status prepare();
-  // Ends accesses to a tensor that is no longer found. Afterwards none touches its memory.
+  // Ends accesses to a tensor that was withdrawn. Afterwards its memory is not accessed.
   void end(uint64_t id);
 
 private:
   static constexpr size_t kMostLanes = 16; // accesses at a time; others wait
-  // Somebody who connected, and what is said with him.
+  // A connected client, and the state of the exchange with it.
   struct Guest {
     enum class Step { Asked, Answering, Moving, Ending };
     Step step = Step::Asked;
@@ -53,8 +53,8 @@ private:
     BoxAnswer answer;
     Tensor tensor;
     net::Request *request = nullptr; // of the question or of an answer
-    uint64_t came = 0;               // bytes of the question
-    int64_t lastUs = 0;              // when something has moved
+    uint64_t came = 0;               // bytes of the question that have arrived
+    int64_t lastUs = 0;              // time of the last progress
     std::unique_ptr<ChunkLane> lane;
     std::optional<ChunkRun> run;
     std::unique_ptr<net::Connection> connection; // ends before the buffers do
@@ -65,7 +65,7 @@ private:
       : transport_(transport), device_(device), gpu_(std::move(gpu)), find_(std::move(find)) {}
   void serve();
   bool accept();
-  // Whether something has moved.
+  // Whether there was progress.
   bool advanceAll();
   Result<bool> advance(Guest &guest);
   Result<bool> listen(Guest &guest);
@@ -81,7 +81,7 @@ private:
   const std::shared_ptr<dl::GpuContext> gpu_;
   const Find find_;
   std::unique_ptr<net::Listener> listener_;
-  std::mutex mutex_; // what follows
+  std::mutex mutex_; // protects the members below
   std::condition_variable left_;
   bool leaving_ = false;
   size_t lanes_ = 0;

@@ -43,7 +43,7 @@ Result<SharedSegment> SharedSegment::create(int64_t bytes) {
   if (!segment.fd_.valid())
     return failed("shm_open", errno);
   (void)shm_unlink(path.c_str());
-  // Where there is no room, this says so; a later access would be a signal.
+  // Reports a lack of memory here; otherwise a later access would raise a signal.
   const int64_t size = std::max<int64_t>(bytes, 1);
   if (const int error = posix_fallocate(segment.fd_.get(), 0, size); error != 0)
     return failed("posix_fallocate", error);

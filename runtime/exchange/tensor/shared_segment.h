@@ -1,5 +1,5 @@
-// shared_segment.h - POSIX shared memory without a name: only who is given the descriptor opens it,
-// and nothing is left behind when the processes end.
+// shared_segment.h - POSIX shared memory without a name: only a process that receives the
+// descriptor can open it, and nothing remains when the processes end.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_SHARED_SEGMENT_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_SHARED_SEGMENT_H
@@ -18,15 +18,15 @@ public:
   SharedSegment &operator=(SharedSegment &&other) noexcept;
   ~SharedSegment();
 
-  // New memory of at least so many bytes, all 0, aligned to a page.
+  // New memory of at least `bytes` bytes, all 0, aligned to a page.
   static Result<SharedSegment> create(int64_t bytes);
-  // All of another's; the descriptor is not needed afterwards. kCollInvalidCall where it is smaller
-  // than `least`.
+  // Maps another process's segment; the descriptor is not needed afterwards. kCollInvalidCall if it
+  // is smaller than `least`.
   static Result<SharedSegment> open(const Fd &fd, int64_t least);
 
   char *data() const { return data_; }
   int64_t bytes() const { return bytes_; }
-  const Fd &fd() const { return fd_; } // of one that was created
+  const Fd &fd() const { return fd_; } // of a segment that was created
   bool holds(const void *data) const { return data_ && data >= data_ && data < data_ + bytes_; }
 
 private:

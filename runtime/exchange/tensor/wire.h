@@ -1,13 +1,13 @@
-// wire.h - what an owner and those who open its tensors say to each other.
+// wire.h - the messages between an owner and the processes that open its tensors.
 //
-// Inside a node, the client connects to the owner's socket, asks once, and is answered once, with a
-// descriptor where the memory has one. The connection then stays: its end tells each side of the
-// other's.
+// Inside a node, the client connects to the owner's socket, asks once, and gets one answer, with a
+// descriptor if the memory has one. The connection then stays open: its end tells each side that
+// the other has ended.
 //
 // Over a transport that does not reach the memory of both sides by itself, the client asks for each
 // box, and the owner's thread answers; if it agrees, the box's bytes follow in chunks (box_flow.h),
-// this way or that, and a second answer says how it has ended. After a second answer that is none
-// of kCollOk the connection is closed.
+// in either direction, and a second answer reports the outcome. After a second answer other than
+// kCollOk the connection is closed.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_WIRE_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_WIRE_H
@@ -27,7 +27,7 @@ struct TensorQuestion {
   uint32_t magic = kMagic;
   uint32_t unused = 0;
   uint64_t id = 0, key = 0;
-  uint64_t handleSum = 0; // of the handle's bytes: it is the one that was published
+  uint64_t handleSum = 0; // of the handle's bytes: it is the published one
 };
 
 enum class TensorMemory : int32_t { Shared = 1, Gpu = 2 };
@@ -69,7 +69,7 @@ struct BoxAnswer {
   }
 };
 
-// Against damage.
+// Detects damage.
 inline uint64_t sumOf(std::string_view bytes) {
   uint64_t hash = kFnvStart;
   for (char byte : bytes)
