@@ -34,7 +34,7 @@ void resolve(void *library, const char *name, Function &function) {
 }
 
 void *openLibrary(const std::string &name) {
-  // OpenBLAS reads these while it is being loaded, and never again.
+  // OpenBLAS reads these only while it is being loaded.
   const char *core = preferredCore();
   ScopedEnv coreType("OPENBLAS_CORETYPE", core);
   ScopedEnv threads("OPENBLAS_NUM_THREADS", "1");
@@ -57,7 +57,7 @@ Blas *load() {
     log(LogLevel::Warn, name + " has no cblas_sgemm and cblas_dgemm, products will be slow");
     return nullptr;
   }
-  // Where the process had loaded it before, with threads of its own.
+  // The process may have loaded it before, with its own threads.
   void (*setNumThreads)(int) = nullptr;
   resolve(library, "openblas_set_num_threads", setNumThreads);
   if (setNumThreads)

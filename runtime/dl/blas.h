@@ -23,9 +23,9 @@ struct Blas {
   bool concurrent = true;
 };
 
-// Loads the library that COLL_BLAS names, at the first call, and sets it to one thread.
-// Null, with one warning in the log, where there is none. Changes the environment while it
-// loads: the first call is to be made while no other thread reads the environment.
+// Loads the library that COLL_BLAS names, at the first call, and sets it to one thread. Null, with
+// one warning in the log, if there is none. Changes the environment while it loads: make the first
+// call while no other thread reads the environment.
 const Blas *blas();
 
 } // namespace coll::rt::dl

@@ -93,7 +93,7 @@ Status cudaStatus(const Cuda &cuda, CudaResult result, std::string_view call) {
   if (result == kCudaSuccess)
     return {};
   const char *name = nullptr, *text = nullptr;
-  // They leave null for a number that they do not know.
+  // They leave null for an unknown number.
   (void)cuda.getErrorName(result, &name);
   (void)cuda.getErrorString(result, &text);
   std::string message =
@@ -122,7 +122,7 @@ CudaPointerInfo cudaPointerInfo(const Cuda &cuda, const void *data) {
   auto address = reinterpret_cast<CudaAddress>(data);
   unsigned type = 0;
   if (cuda.pointerGetAttribute(&type, kCudaPointerMemoryType, address) != kCudaSuccess)
-    return info; // not CUDA's: the error says no more than that
+    return info; // the error says no more than that it is not CUDA's
   unsigned managed = 0;
   if (cuda.pointerGetAttribute(&managed, kCudaPointerIsManaged, address) == kCudaSuccess)
     info.managed = managed != 0;
@@ -168,7 +168,7 @@ CudaScope::CudaScope(const Cuda &cuda, CudaContext context)
 CudaScope::~CudaScope() {
   CudaContext popped = nullptr;
   if (status_.ok())
-    (void)cuda_.contextPop(&popped); // it was pushed here, so it is there
+    (void)cuda_.contextPop(&popped); // it was pushed here, so this cannot fail
 }
 
 } // namespace coll::rt::dl

@@ -14,10 +14,10 @@
 //    and the first launch of a kernel if the driver loads lazily. Copies of other threads
 //    wait while a module is loaded.
 //
-// So a thread that drives the network frees nothing, and copies only where no module is
-// loaded at the same time: CUDA_MODULE_LOADING=EAGER sees to first launches (see
-// lazyLoading()), not to programs that load modules themselves. The UNPACK and PACK paths
-// make no call of CUDA while messages move.
+// So a thread that drives the network frees nothing, and copies only where no module is loaded at
+// the same time: CUDA_MODULE_LOADING=EAGER avoids first launches (see lazyLoading()), but does not
+// help programs that load modules themselves. The UNPACK and PACK paths make no call of CUDA while
+// messages move.
 
 #ifndef COLL_RUNTIME_DL_CUDA_H
 #define COLL_RUNTIME_DL_CUDA_H
@@ -32,7 +32,7 @@
 
 namespace coll::rt::dl {
 
-// CUresult. Only the values that are told apart.
+// CUresult. Only the values that the code distinguishes.
 using CudaResult = int;
 inline constexpr CudaResult kCudaSuccess = 0;
 inline constexpr CudaResult kCudaInvalidValue = 1;
@@ -49,7 +49,8 @@ using CudaEvent = struct CudaEventTag *;
 using CudaGraph = struct CudaGraphTag *;
 using CudaGraphExec = struct CudaGraphExecTag *;
 
-// CUDA_MEMCPY2D: `rows` rows of `bytes` bytes. Memory of GPUs; with kCudaMemoryUnified pinned, too.
+// CUDA_MEMCPY2D: `rows` rows of `bytes` bytes of GPU memory; with kCudaMemoryUnified also of pinned
+// memory.
 struct CudaCopy2D {
   size_t srcX = 0, srcY = 0;
   unsigned srcKind = 2; // CU_MEMORYTYPE_DEVICE
@@ -71,8 +72,8 @@ struct CudaIpcHandle {
   char bytes[64] = {};
 };
 
-// Physical memory that is mapped where one likes: CUmemGenericAllocationHandle, and
-// CUmemLocation, CUmemAllocationProp, CUmemAccessDesc as memory of a GPU has them.
+// Physical memory that can be mapped at any address: CUmemGenericAllocationHandle, and
+// CUmemLocation, CUmemAllocationProp, CUmemAccessDesc for GPU memory.
 using CudaMemory = unsigned long long;
 struct CudaLocation {
   int type = 1; // CU_MEM_LOCATION_TYPE_DEVICE
@@ -185,7 +186,7 @@ inline constexpr int kCudaLoadingEager = 1;
   X(eventRecord, "cuEventRecord", (CudaEvent event, CudaStream stream))                            \
   X(eventQuery, "cuEventQuery", (CudaEvent event))
 
-// Absent from older drivers; null then.
+// Null if the driver is too old to have them.
 #define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
   X(memGetHandleForAddressRange, "cuMemGetHandleForAddressRange", (void *handle, CudaAddress address, size_t bytes, int handleType, unsigned long long flags)) \
   X(deviceGetPeerAttribute, "cuDeviceGetP2PAttribute", (int *value, int attribute, CudaDevice device, CudaDevice peer)) \
@@ -211,8 +212,8 @@ struct Cuda {
 #undef COLL_CUDA_MEMBER
 };
 
-// The driver, loaded and initialised at the first call, from the library that COLL_CUDA
-// names. kCollUnsupported, with the reason, where there is none or no GPU. Any thread.
+// The driver, loaded and initialised at the first call, from the library that COLL_CUDA names.
+// kCollUnsupported, with the reason, if there is none or no GPU. Any thread may call it.
 Result<const Cuda *> cuda();
 
 // Ok, or kCollDevice with the call, CUDA's name of the error and its text.
@@ -233,25 +234,25 @@ struct CudaDeviceInfo {
 // By ordinal, as CUDA_VISIBLE_DEVICES leaves them.
 Result<std::vector<CudaDeviceInfo>> cudaDevices(const Cuda &cuda);
 
-// Where a pointer leads. Memory that CUDA knows nothing of is host memory.
+// What a pointer points to. Memory that CUDA does not know is host memory.
 struct CudaPointerInfo {
   bool device = false;  // memory of a GPU, which the CPU cannot touch
   bool managed = false; // migrates; both can touch it
   int ordinal = -1;     // of the GPU that owns it or registered it; -1: none
-  void *host = nullptr; // the CPU's address of it; null where `device`
+  void *host = nullptr; // the CPU's address; null if `device`
 };
 CudaPointerInfo cudaPointerInfo(const Cuda &cuda, const void *data);
 
-// A file descriptor of the dmabuf that holds [data, data + bytes), and the offset of
-// `data` in it. The caller closes it. kCollUnsupported where the driver cannot.
+// A file descriptor of the dmabuf that holds [data, data + bytes), and the offset of `data` in it.
+// The caller closes it. kCollUnsupported if the driver cannot make one.
 struct CudaDmabuf {
   int fd = -1;
   uint64_t offset = 0;
 };
 Result<CudaDmabuf> cudaExportDmabuf(const Cuda &cuda, const void *data, uint64_t bytes);
 
-// Whether the driver loads kernels at their first launch (its default): a launch can
-// then wait for kernels that are running. False where the driver does not say.
+// Whether the driver loads kernels at their first launch (its default): a launch can then wait for
+// running kernels. False if the driver does not report it.
 bool lazyLoading(const Cuda &cuda);
 
 // Makes `context` current on this thread while the object lives.

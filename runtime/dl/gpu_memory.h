@@ -1,4 +1,4 @@
-// gpu_memory.h - memory and a stream of one GPU, owned.
+// gpu_memory.h - memory and a stream of one GPU, with ownership.
 
 #ifndef COLL_RUNTIME_DL_GPU_MEMORY_H
 #define COLL_RUNTIME_DL_GPU_MEMORY_H
@@ -9,7 +9,7 @@
 
 namespace coll::rt::dl {
 
-// A GPU's primary context, which lives as long as somebody holds it.
+// A GPU's primary context, kept as long as the object lives.
 class GpuContext {
 public:
   static Result<std::shared_ptr<GpuContext>> open(const Cuda &cuda, int ordinal);
@@ -32,8 +32,8 @@ private:
   CudaContext context_ = nullptr;
 };
 
-// Memory of the GPU, or pinned host memory that it maps. Making and freeing it may wait for
-// kernels that run.
+// GPU memory, or pinned host memory that the GPU maps. Allocating and freeing it may wait for
+// running kernels.
 class GpuMemory {
 public:
   enum class Kind { Device, Pinned };

@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<const Ibverbs *> fake{nullptr};
 
-// The library finds its own drivers, so it is loaded once and stays.
+// The library finds its own drivers, so it is loaded once and never unloaded.
 struct Library {
   Ibverbs table;
   Status status;
@@ -58,7 +58,7 @@ Library::Library() {
   need("ibv_create_qp", table.createQp);
   need("ibv_modify_qp", table.modifyQp);
   need("ibv_destroy_qp", table.destroyQp);
-  // These are no symbols: the header calls the driver directly.
+  // These are not symbols: the header calls the driver directly.
   table.reqNotifyCq = [](ibv_cq *cq, int solicited) { return ibv_req_notify_cq(cq, solicited); };
   table.pollCq = [](ibv_cq *cq, int count, ibv_wc *wc) { return ibv_poll_cq(cq, count, wc); };
   table.postSend = [](ibv_qp *qp, ibv_send_wr *list, ibv_send_wr **bad) {

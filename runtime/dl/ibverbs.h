@@ -10,8 +10,8 @@
 
 namespace coll::rt::dl {
 
-// The functions that are used, each named after the one of <infiniband/verbs.h> that it
-// is. Tests put their own in place. Those marked optional may be null.
+// The functions that are used, named after those of <infiniband/verbs.h>. Tests replace them. Those
+// marked optional may be null.
 struct Ibverbs {
   ibv_device **(*getDeviceList)(int *count) = nullptr;
   void (*freeDeviceList)(ibv_device **list) = nullptr;
@@ -22,7 +22,7 @@ struct Ibverbs {
   void (*ackAsyncEvent)(ibv_async_event *event) = nullptr;
 
   int (*queryDevice)(ibv_context *context, ibv_device_attr *attributes) = nullptr;
-  // Fills what the library's first versions had: all but port_cap_flags2 and later fields.
+  // Fills the fields that the library's first versions had: all but port_cap_flags2 and later ones.
   int (*queryPort)(ibv_context *context, uint8_t port, ibv_port_attr *attributes) = nullptr;
   int (*queryGid)(ibv_context *context, uint8_t port, int index, ibv_gid *gid) = nullptr;
   // Optional (rdma-core 32). ibv_query_gid_ex.
@@ -54,25 +54,25 @@ struct Ibverbs {
   int (*postRecv)(ibv_qp *qp, ibv_recv_wr *list, ibv_recv_wr **bad) = nullptr;
 };
 
-// Loads libibverbs.so.1 at the first call. kCollUnsupported, with the reason, where there
-// is none. Any thread.
+// Loads libibverbs.so.1 at the first call. kCollUnsupported, with the reason, if there is none. Any
+// thread may call it.
 Result<const Ibverbs *> ibverbs();
 
-// Puts `fake` in the library's place, for this process; null: the library again. Nothing
-// that was made with the other one may be in use.
+// Replaces the library by `fake`, for this process; null: uses the library again. Objects of the
+// other one must not be in use.
 void useFakeIbverbs(const Ibverbs *fake);
 
-// What a user should know of a call `what` that failed with `error` (an errno).
+// The message for a user about a call `what` that failed with `error` (an errno).
 Status ibverbsError(std::string_view what, int error);
 
-// The same of work that ended with `status`. kCollLink: the way to the peer is broken;
-// kCollPeer: the peer refused; kCollDevice: the fault is here. Not for IBV_WC_SUCCESS.
-// A local queue pair error is an inconsistency on hardware (InfiniBand specification, 11.6.2);
-// soft-RoCE (`isSoftware`) says the same where it finds no route, or no memory for a packet
-// (rxe_requester() in Linux), as while a link is down.
+// The same for work that ended with `status`. kCollLink: the path to the peer is broken; kCollPeer:
+// the peer refused; kCollDevice: the fault is here. Not for IBV_WC_SUCCESS. A local queue pair
+// error is an inconsistency on hardware (InfiniBand specification, 11.6.2); soft-RoCE
+// (`isSoftware`) reports it if it finds no route, or no memory for a packet (rxe_requester() in
+// Linux), as while a link is down.
 Status completionError(ibv_wc_status status, uint32_t vendorError, bool isSoftware);
 
-// The same of an asynchronous event that ends what it names.
+// The same for an asynchronous event that ends the object it names.
 Status asyncEventError(ibv_event_type type);
 
 } // namespace coll::rt::dl

@@ -9,17 +9,17 @@
 
 namespace coll::rt::dl {
 
-// A reference to a loaded library; copies share it, and close() gives it back once.
+// A reference to a loaded library. Copies share it, and close() returns it once.
 class Library {
 public:
   // `path` as dlopen takes it. kCollUnsupported with the loader's reason.
   static Result<Library> open(const std::string &path);
-  // Null where the library has no such symbol. `T` is the symbol's type.
+  // Null if the library has no such symbol. `T` is the symbol's type.
   template <typename T>
   T *symbol(const char *name) const {
     return reinterpret_cast<T *>(find(name));
   }
-  // Whether the library said yes. Its symbols are not to be used afterwards.
+  // Whether the loader succeeded. The symbols must not be used afterwards.
   bool close();
 
 private:

@@ -4,8 +4,8 @@
 // names, values and signatures of the library's interface (source: nccl.h, v2.19 to v2.28).
 // The library is never unloaded. Tests pass a table of their own (fakes/nccl.h).
 //
-// Of a communicator that is made non-blocking any call may answer kNcclInProgress, and then
-// ncclCommGetAsyncError says when it has taken effect, or why not.
+// Any call on a non-blocking communicator may return kNcclInProgress; then ncclCommGetAsyncError
+// says when it has taken effect, or why not.
 
 #ifndef COLL_RUNTIME_DL_NCCL_H
 #define COLL_RUNTIME_DL_NCCL_H
@@ -66,12 +66,12 @@ struct NcclUniqueId {
   char bytes[128] = {};
 };
 
-// ncclConfig_t as of 2.18. Later libraries read as much as `size` says.
+// ncclConfig_t of 2.18. Later libraries read as many bytes as `size` says.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
   unsigned version = kNcclOldest;
-  int blocking = 0; // not as in the library, where it is 1
+  int blocking = 0; // the library's default is 1
   int cgaClusterSize = kNcclUndefined;
   int minCtas = kNcclUndefined;
   int maxCtas = kNcclUndefined;
@@ -105,7 +105,7 @@ struct NcclConfig {
   X(groupStart, "ncclGroupStart", ())                                                              \
   X(groupEnd, "ncclGroupEnd", ())
 
-// Absent from older libraries; null then: windows from 2.27, allToAll from 2.28.
+// Null if the library is too old: windows from 2.27, allToAll from 2.28.
 #define COLL_NCCL_OPTIONAL_FUNCTIONS(X)                                                            \
   X(windowRegister, "ncclCommWindowRegister", (NcclComm comm, void *data, size_t bytes, NcclWindow *window, int flags)) \
   X(windowDeregister, "ncclCommWindowDeregister", (NcclComm comm, NcclWindow window))              \
@@ -122,15 +122,15 @@ struct Nccl {
   int version = 0; // NCCL_VERSION_CODE: 22809 is 2.28.9
 };
 
-// The library, loaded at the first call, from the file that COLL_NCCL names.
-// kCollUnsupported, with the reason, where there is none or it is too old. Any thread.
+// The library, loaded at the first call, from the file that COLL_NCCL names. kCollUnsupported, with
+// the reason, if there is none or it is too old. Any thread may call it.
 Result<const Nccl *> nccl();
 
 // "2.28.9"
 std::string ncclVersionName(int version);
 
-// Ok for kNcclSuccess and kNcclInProgress; else the code for what has to be rebuilt, and
-// the call, NCCL's text of the error and its last complaint. `comm` may be null.
+// Ok for kNcclSuccess and kNcclInProgress; otherwise the code for what has to be rebuilt, the call,
+// NCCL's text for the error and its last message. `comm` may be null.
 Status ncclStatus(const Nccl &nccl, NcclResult result, std::string_view call,
                   NcclComm comm = nullptr);
 

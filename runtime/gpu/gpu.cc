@@ -73,7 +73,7 @@ Result<dl::CudaEvent> Gpu::record(dl::CudaStream stream) {
   return recorded;
 }
 
-// Which the driver takes for a mistake inside a capture, even of other streams.
+// The driver rejects this call inside a capture, even of other streams.
 Result<bool> Gpu::reached(dl::CudaEvent event) const {
   BesideCaptures beside(cuda());
   dl::CudaResult result = cuda().eventQuery(event);
@@ -102,7 +102,7 @@ Status Gpu::order(dl::CudaEvent earlier, dl::CudaStream later) {
 void Gpu::drain(dl::CudaStream stream) {
   Result<dl::CudaEvent> event = record(stream);
   if (!event)
-    return; // a context that is lost touches nothing
+    return; // in a lost context nothing runs any more
   auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kDrainUs);
   while (std::chrono::steady_clock::now() < deadline) {
     Result<bool> now = reached(*event);

@@ -23,8 +23,8 @@ struct Copy {
 
 class Gpu {
 public:
-  // `user` is who takes the memory, for messages. `keepsContext`: beyond the object's life, for
-  // libraries that end things in the background.
+  // `user` names what uses the memory, for messages. `keepsContext`: beyond the object's life, for
+  // libraries that destroy objects in the background.
   static Result<std::unique_ptr<Gpu>> open(const dl::Cuda &cuda, int ordinal, const char *user,
                                            bool keepsContext);
   ~Gpu();
@@ -34,7 +34,7 @@ public:
   const dl::Cuda &cuda() const { return cuda_; }
   int ordinal() const { return context_->ordinal(); }
   const std::shared_ptr<dl::GpuContext> &context() const { return context_; }
-  // For work that belongs to no communicator.
+  // For work that does not belong to a communicator.
   dl::CudaStream stream() const { return stream_; }
 
   // Makes the GPU current on this thread while it lives.
@@ -43,7 +43,7 @@ public:
     dl::CudaScope scope;
   };
 
-  // While it lives this thread may make calls that the driver, in a capture, takes for mistakes.
+  // While it lives this thread may make calls that the driver otherwise rejects during a capture.
   class BesideCaptures {
   public:
     explicit BesideCaptures(const dl::Cuda &cuda) : cuda_(cuda) { exchange(); }
@@ -62,20 +62,20 @@ public:
 
   // An event that is recorded on the stream. Give it back with put().
   Result<dl::CudaEvent> record(dl::CudaStream stream);
-  // Whether the GPU has come to it.
+  // Whether the GPU has reached the event.
   Result<bool> reached(dl::CudaEvent event) const;
   void put(dl::CudaEvent event);
-  // What comes on `later` waits for what is on `earlier` now.
+  // Later work on `later` waits for the present work on `earlier`.
   Status order(dl::CudaStream earlier, dl::CudaStream later);
-  // The same for what was on a stream when the event was recorded; takes the event back.
+  // The same for the work on a stream at the time the event was recorded; takes the event back.
   Status order(dl::CudaEvent earlier, dl::CudaStream later);
 
-  // After an abort: waits, for a bounded time, until the stream is empty. Kernels end soon
-  // then, but not at once, and until then they may touch buffers.
+  // After an abort: waits, for a bounded time, until the stream is empty. Kernels end soon then,
+  // but not at once, and may use buffers until they end.
   void drain(dl::CudaStream stream);
 
   Status copy(const Copy &copy, dl::CudaStream stream) const;
-  // Why the memory is not to be used by this GPU, or ok.
+  // Why this GPU must not use the memory, or ok.
   Status check(const void *data, const char *what) const;
 
 private:

@@ -6,7 +6,7 @@ namespace coll::rt::gpu {
 
 namespace {
 
-// More than any GPU has; so that sums with it are numbers.
+// More than any GPU has, and small enough for sums.
 constexpr int64_t kMostBytes = int64_t{1} << 46;
 
 int64_t roundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -17,7 +17,7 @@ dl::CudaMemoryProperties propertiesOf(int ordinal) {
   return properties;
 }
 
-// Maps physical memory for the GPU alone. Nothing stays behind where it fails.
+// Maps physical memory for this GPU alone. Leaves nothing behind on failure.
 Result<dl::CudaAddress> map(const GpuContext &gpu, dl::CudaMemory memory, size_t bytes) {
   const dl::Cuda &cuda = gpu.cuda();
   dl::CudaAddress address = 0;
@@ -92,7 +92,7 @@ Result<Block> Block::create(std::shared_ptr<GpuContext> gpu, Sharing sharing, in
       return address.status();
     block.address_ = *address;
   } else {
-    // What is opened elsewhere is a whole allocation of the driver's own size.
+    // Peers open a complete allocation, whose size the driver rounds up.
     block.export_.bytes = roundUp(bytes, int64_t(2) << 20);
     COLL_RETURN_IF_ERROR(gpu->check(
         cuda.memAlloc(&block.address_, static_cast<size_t>(block.export_.bytes)), "cuMemAlloc"));

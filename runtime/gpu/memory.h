@@ -4,9 +4,9 @@
 //   Ipc      between processes: CUDA IPC; any memory of cuMemAlloc (cudaMalloc)
 //   Vmm      between processes: physical memory as a file descriptor, mapped by each
 //
-// An owner makes a Block, tells peers its Export, and they open it as a Window. The owner's
-// block outlives the windows of others, except where their process has died. An object is for one
-// thread at a time, which need not be the one that made it; it makes its GPU current by itself.
+// An owner creates a Block and sends its Export to peers, which open it as a Window. The owner's
+// block outlives the windows of others, unless their process has ended. One thread at a time uses
+// an object, not necessarily its creator; the object makes its GPU current by itself.
 
 #ifndef COLL_RUNTIME_GPU_MEMORY_H
 #define COLL_RUNTIME_GPU_MEMORY_H
@@ -23,12 +23,12 @@ using dl::GpuContext;
 enum class Sharing : int32_t { Process, Ipc, Vmm };
 const char *nameOf(Sharing sharing); // "peer access", "CUDA IPC", "VMM descriptors"
 
-// What a peer needs to reach memory. Plain bytes, the same in all processes of a host.
+// What a peer needs to access memory. Plain bytes, the same in all processes of a host.
 struct Export {
   Sharing sharing = Sharing::Process;
   int32_t unused = 0;
-  int64_t bytes = 0;     // of what is exported
-  int64_t offset = 0;    // of the memory that is meant in it
+  int64_t bytes = 0;     // of the exported allocation
+  int64_t offset = 0;    // of the memory in the exported allocation
   uint64_t id = 0;       // Vmm: of the descriptor, unique for its owner
   uint64_t address = 0;  // Process
   dl::CudaIpcHandle ipc; // Ipc
@@ -42,24 +42,24 @@ public:
   Block &operator=(Block &&other) noexcept;
   ~Block();
 
-  // At least so many bytes, aligned to 512; the content is undefined.
+  // At least `bytes` bytes, aligned to 512; the content is undefined.
   static Result<Block> create(std::shared_ptr<GpuContext> gpu, Sharing sharing, int64_t bytes,
                               uint64_t id);
-  // The allocation that holds the user's [data, data + bytes). kCollUnsupported where it cannot
-  // be shared in this way.
+  // The allocation that holds the user's [data, data + bytes). kCollUnsupported if it cannot be
+  // shared in this way.
   static Result<Block> of(std::shared_ptr<GpuContext> gpu, Sharing sharing, void *data,
                           int64_t bytes);
 
   char *data() const { return reinterpret_cast<char *>(address_) + export_.offset; }
   int64_t bytes() const { return bytes_; }
   const Export &exported() const { return export_; }
-  // Vmm: a descriptor for others; one for each call.
+  // Vmm: a descriptor for others; a new one for each call.
   Result<Fd> descriptor() const;
 
 private:
   std::shared_ptr<GpuContext> gpu_;
   Export export_;
-  dl::CudaAddress address_ = 0; // of what is exported
+  dl::CudaAddress address_ = 0; // of the exported allocation
   int64_t bytes_ = 0;
   dl::CudaMemory memory_ = 0; // Vmm
   bool isOwn_ = false;
@@ -85,7 +85,8 @@ private:
   int64_t bytes_ = 0, offset_ = 0;
 };
 
-// Lets this GPU reach memory of another one of this process. kCollDevice where it cannot.
+// Gives this GPU access to memory of another one of this process. kCollDevice if that is not
+// possible.
 Status reach(const GpuContext &gpu, int ordinal);
 
 // Whether memory can be shared between processes in this way, as far as the driver says.

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 constexpr int64_t kMaxRanks = int64_t(1) << 24;
 constexpr int64_t kMaxUnit = std::numeric_limits<int32_t>::max();
 
-// Finds where a text stops being JSON; only used for the message.
+// Finds where a text stops being JSON; only used for the error message.
 struct SyntaxProbe : nlohmann::json_sax<Json> {
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -39,8 +39,8 @@ struct SyntaxProbe : nlohmann::json_sax<Json> {
   std::size_t position = 0;
 };
 
-// Reads fields of JSON values. The first thing that is wrong is kept, with the path
-// to it; afterwards all reads give defaults.
+// Reads fields of JSON values. Keeps the first error, with the path to it; afterwards all reads
+// return defaults.
 class Reader {
 public:
   bool ok() const { return error_.empty(); }
@@ -51,7 +51,7 @@ public:
       error_ = path + ": " + what;
   }
 
-  // The field, or null (no failure) where it is absent or JSON's null.
+  // The field, or null (no failure) if it is absent or JSON's null.
   const Json *find(const Json &object, const char *key) const {
     if (!object.is_object())
       return nullptr;

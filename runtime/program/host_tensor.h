@@ -18,7 +18,7 @@ struct HostTensor {
   std::vector<int64_t> shape;
   std::vector<char> data;
 
-  // A tensor of zeros. Fails where the shape is negative or absurdly large.
+  // A tensor of zeros. Fails if the shape is negative or absurdly large.
   static Result<HostTensor> zeros(CollDtype dtype, std::vector<int64_t> shape);
 
   // The elements as T, which must be the type that dtype names.

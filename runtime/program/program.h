@@ -23,8 +23,8 @@ struct MeshAxis {
   int64_t size = 1;
 };
 
-// How one dimension is split: by the axes, major to minor, into blocks that are
-// multiples of `unit` (see shard.h).
+// How one dimension is split: by the axes, major to minor, into blocks that are multiples of `unit`
+// (see shard.h).
 struct DimSharding {
   std::vector<std::string> axes;
   int64_t unit = 1;
@@ -44,7 +44,7 @@ struct TensorInfo {
   int64_t globalBytes() const;
 };
 
-// One entry of the operation table: where a communication operation comes from.
+// One entry of the operation table: the source of a communication operation.
 struct OpInfo {
   std::string kind;
   std::string loc; // "train.py:12:3"
@@ -77,14 +77,14 @@ struct Descriptor {
   // Number of ranks of the mesh, the other classes' included.
   int numRanks() const;
   bool hasRank(int rank) const;
-  // The op-table entry, or null where `op` is no index of it.
+  // The entry of the operation table, or null if `op` is not an index of it.
   const OpInfo *findOp(int32_t op) const;
 };
 
 struct Program {
   Descriptor descriptor;
   CollEntry step = nullptr;
-  CollEntry init = nullptr; // null where the program has no @init
+  CollEntry init = nullptr; // null if the program has no @init
 
   static Result<Program> create(std::string_view json, CollEntry step, CollEntry init);
 };

@@ -33,7 +33,7 @@ class BlockCopy {
 public:
   BlockCopy(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank)
       : blocks_(blocksOf(info, axes, rank)), shape_(info.shape), rowBytes_(dtypeSize(info.dtype)) {
-    // Inner dimensions that are whole form one contiguous row.
+    // Inner dimensions that are complete form one contiguous row.
     while (!blocks_.empty() && blocks_.back().valid == shape_.back() &&
            blocks_.back().extent == shape_.back()) {
       rowBytes_ *= shape_.back();

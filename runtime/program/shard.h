@@ -1,4 +1,4 @@
-// shard.h - which part of a global tensor a rank holds.
+// shard.h - the part of a global tensor that a rank holds.
 //
 // A dimension of extent E, split over n shards with block unit u, has blocks of
 // ceil(ceil(E / u) / n) * u elements; shard i holds the elements from i * block on,

@@ -60,7 +60,7 @@ Result<std::vector<int>> parseList(const std::string &spec) {
 
 // One processor of each core first, then the second ones.
 std::vector<Processor> coresFirst(const std::vector<Processor> &processors) {
-  std::vector<std::pair<int, Processor>> ranked; // by which of its core's processors it is
+  std::vector<std::pair<int, Processor>> ranked; // by its number within its core
   std::map<std::pair<int, int>, int> seen;
   for (const Processor &p : processors)
     ranked.emplace_back(seen[{p.package, p.core}]++, p);

@@ -1,7 +1,7 @@
 // affinity.h - which processors the rank threads run on.
 //
-// Memory that a rank's thread writes first is placed on its NUMA node by the kernel, so a
-// pinned rank finds its buffers near as long as it is the first to write them.
+// Memory that a rank's thread writes first is placed on its NUMA node by the kernel, so a pinned
+// rank's buffers are local if it is the first to write them.
 
 #ifndef COLL_RUNTIME_STEP_AFFINITY_H
 #define COLL_RUNTIME_STEP_AFFINITY_H
@@ -13,7 +13,7 @@
 
 namespace coll::rt {
 
-// A logical processor and where it is.
+// A logical processor and its place.
 struct Processor {
   int cpu = 0;
   int node = 0;    // NUMA node
@@ -35,13 +35,13 @@ public:
   // As create(), of the given processors.
   static Result<Affinity> create(const std::string &spec, std::vector<Processor> processors);
 
-  // The processor of a rank, or -1 where ranks are not pinned.
+  // The processor of a rank, or -1 if ranks are not pinned.
   int processorOf(int rank) const;
   // Keeps the calling thread on its rank's processor.
   Status pinThisThread(int rank) const;
 
 private:
-  std::vector<int> cpus_; // by rank, again and again; empty: none
+  std::vector<int> cpus_; // by rank, repeated; empty: no pinning
 };
 
 } // namespace coll::rt

@@ -1,4 +1,4 @@
-// class_check.h - do the programs of several rank classes form one job?
+// class_check.h - checks that the programs of several rank classes form one job.
 
 #ifndef COLL_RUNTIME_STEP_CLASS_CHECK_H
 #define COLL_RUNTIME_STEP_CLASS_CHECK_H

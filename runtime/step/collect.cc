@@ -45,7 +45,7 @@ const RankState *Collector::findLocal(int rank) const {
   return nullptr;
 }
 
-// The same in every process.
+// The answer is the same in every process.
 bool Collector::needsOthers(const std::vector<Item> &items) const {
   if (!all_)
     return false;

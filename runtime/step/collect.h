@@ -1,4 +1,5 @@
-// collect.h - global tensors from the blocks of all ranks, also of other processes'.
+// collect.h - assembles global tensors from the blocks of all ranks, including those of other
+// processes.
 
 #ifndef COLL_RUNTIME_STEP_COLLECT_H
 #define COLL_RUNTIME_STEP_COLLECT_H
@@ -20,7 +21,7 @@ public:
   static Result<std::unique_ptr<Collector>>
   create(int numRanks, const std::vector<std::unique_ptr<RankState>> &ranks);
 
-  // Whether this process gets the tensors.
+  // Whether this process receives the tensors.
   bool isRoot() const { return ranks_.front()->context().rank == 0; }
 
   struct Item {
@@ -28,12 +29,12 @@ public:
     // A local rank's block.
     std::function<const char *(const RankState &)> block;
   };
-  // The items' tensors, replicated ones from rank 0. Empty where not isRoot().
+  // The items' tensors, replicated ones from rank 0. Empty if not isRoot().
   Result<std::vector<HostTensor>> collect(const std::vector<Item> &items);
 
-  // As Executor::gather.
+  // See Executor::gather.
   Result<std::vector<std::string>> gather(const std::string &text);
-  // As Executor::broadcast.
+  // See Executor::broadcast.
   Result<std::string> broadcast(const std::string &text);
 
 private:
@@ -49,7 +50,7 @@ private:
 
   const std::vector<std::unique_ptr<RankState>> &ranks_;
   int numRanks_ = 0;
-  std::unique_ptr<Communicator> all_; // null where all ranks are in this process
+  std::unique_ptr<Communicator> all_; // null if all ranks are in this process
 };
 
 } // namespace coll::rt

@@ -1,4 +1,4 @@
-// crew.h - threads that do the same thing together, again and again.
+// crew.h - threads that repeatedly run the same task together.
 
 #ifndef COLL_RUNTIME_STEP_CREW_H
 #define COLL_RUNTIME_STEP_CREW_H

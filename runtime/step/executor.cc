@@ -25,21 +25,21 @@ struct Executor::Impl {
 
   const Descriptor &descriptor() const { return classes[0].descriptor; }
 
-  // The ranks' own threads make them, on the processors that they will run on: so that
-  // their memory is there.
+  // The ranks' own threads create them, on the processors that they will run on, so that their
+  // memory is local.
   Status createRanks(const Affinity &affinity);
   Status createRank(const Affinity &affinity, int rank, std::unique_ptr<RankState> &made);
   // Runs the task on every rank's thread; a failure of any ends the executor.
   template <typename Task>
   Status runOnRanks(const char *what, Task task);
   Status checkInputs(bool state, const std::vector<HostTensor> &given) const;
-  // As Collector::collect; a failure ends the executor.
+  // See Collector::collect; a failure ends the executor.
   Result<std::vector<HostTensor>> collect(const std::vector<Collector::Item> &items);
 };
 
 namespace {
 
-// Refuses what this machine cannot hold, before anything is allocated.
+// Refuses a step that does not fit into this machine's memory, before anything is allocated.
 Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank,
                    const std::optional<JobOptions> &job) {
   int64_t available = physicalMemoryBytes();

@@ -1,8 +1,8 @@
-// executor.h - runs a program on its ranks, one thread per rank: all of them in this
-// process, or, in a job of several processes, this process's.
+// executor.h - runs a program on its ranks, one thread per rank: all ranks in this process or, in a
+// job of several processes, this process's rank.
 //
-// In a job every process makes the same calls with the same arguments. Results and state
-// come to the process of rank 0; in the others they are empty.
+// In a job every process makes the same calls with the same arguments. The process of rank 0
+// receives results and state; in the others they are empty.
 //
 // The rank threads and the state live as long as the executor. One thread at a
 // time may call it; each call blocks until all ranks are done. When a call fails
@@ -27,15 +27,15 @@ struct ExecutorOptions {
   std::string backend = "threads";
   std::optional<JobOptions> job; // absent: all ranks are in this process
   int64_t timeoutUs = 0; // longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides
-  // Processors of the rank threads, as Affinity::create says; empty: COLL_AFFINITY decides.
+  // Processors of the rank threads, see Affinity::create; empty: COLL_AFFINITY decides.
   std::string affinity;
 };
 
 class Executor {
 public:
-  // Of the last step (or initialisation, before the first), summed over the ranks:
-  // payload bytes that operations handed to the runtime, and operations called. In a job
-  // of several processes, all ranks are taken to do what this one does.
+  // Counts of the last step (or of the initialisation, before the first step), summed over the
+  // ranks: payload bytes of operations, and operations called. In a job of several processes, all
+  // ranks are assumed to do what this one does.
   struct Stats {
     int64_t bytesPerStep = 0;
     int64_t collectivesPerStep = 0;
@@ -50,15 +50,15 @@ public:
   Executor &operator=(const Executor &) = delete;
 
   int numRanks() const;
-  // Whether results and state come to this process.
+  // Whether this process receives results and state.
   bool isRoot() const;
-  // Of the first class.
+  // The descriptor of the first class.
   const Descriptor &descriptor() const;
   const std::vector<Program> &classes() const;
 
-  // `globalState`: the state arguments in order, global shapes. Where the program
-  // has an @init, rank 0 gets its part, the others zeros, and @init distributes;
-  // else each rank is given its part.
+  // `globalState`: the state arguments in order, with global shapes. If the program has an @init,
+  // rank 0 receives its part, the others zeros, and @init distributes; otherwise each rank receives
+  // its part.
   Status initialize(const std::vector<HostTensor> &globalState);
 
   // `globalBatch`: the other arguments in order, global shapes. Returns the results
@@ -69,8 +69,8 @@ public:
   Result<std::vector<HostTensor>> state();
   Result<std::vector<HostTensor>> stateOf(int rank);
 
-  // What the processes of the job have to tell: their texts, by rank; one where all ranks are
-  // in this process, none outside of rank 0's.
+  // All-gathers a text of each process of the job: the texts by rank in rank 0's process, none in
+  // others; a single one if all ranks are in this process.
   Result<std::vector<std::string>> gather(const std::string &text);
   // The text of rank 0's process, in every process of the job.
   Result<std::string> broadcast(const std::string &text);

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kRanksShown = 8;
 constexpr size_t kOperationsShown = 3;
 
-// Lower is nearer to the root of the trouble.
+// The lower the number, the nearer the failure is to the cause.
 int distanceFromCause(const Status &status) {
   switch (status.code()) {
   case kCollOk:

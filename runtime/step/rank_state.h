@@ -13,21 +13,21 @@
 
 namespace coll::rt {
 
-// The argument that result `k` updates, or -1: the one that it names, or, for a state
-// result that names none, the k-th state argument (the rank swaps the buffers).
+// The argument that result `k` updates, or -1: the one that it names or, for a state result that
+// names none, the k-th state argument (the rank swaps the buffers).
 int updatedArg(const Descriptor &descriptor, size_t k);
 
-// What the buffers of one rank take, in bytes.
+// Bytes of the buffers of one rank.
 struct RankMemory {
-  int64_t state = 0; // both copies of what the step does not update in place
+  int64_t state = 0; // includes both copies of state that the step does not update in place
   int64_t batch = 0;
-  int64_t outputs = 0;     // results that are no state
+  int64_t outputs = 0;     // results that are not state
   int64_t temporaries = 0; // of the step, at their peak
 
-  // -1 where the sum overflows.
+  // -1 if the sum overflows.
   int64_t total() const;
 };
-// -1 where a sum overflows.
+// -1 if a sum overflows.
 RankMemory memoryOf(const Descriptor &descriptor);
 
 // Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
@@ -41,12 +41,12 @@ public:
   CollContext &context() const { return *context_; }
   Endpoint &endpoint() { return *endpoint_; }
 
-  // Fills arguments whose role is state (or is not) from global tensors in order.
-  // With `zeroReplicated`, replicated ones become zero instead.
+  // Fills arguments whose role is (or is not) state from global tensors in order. With
+  // `zeroReplicated`, replicated ones become zero instead.
   void load(bool state, const std::vector<HostTensor> &globals, bool zeroReplicated);
 
-  // Runs @init over the state arguments, or the step over all. Returns what this rank
-  // failed with; a failure has been announced to the other ranks.
+  // Runs @init over the state arguments, or the step over all. Returns this rank's failure, which
+  // the other ranks have already received.
   Status runInit();
   Status runStep();
 
@@ -61,9 +61,9 @@ private:
 
   const Program *program_ = nullptr;
   std::unique_ptr<Endpoint> endpoint_;
-  std::unique_ptr<CollContext> context_; // before the endpoint in destruction
+  std::unique_ptr<CollContext> context_; // destroyed before the endpoint
   std::vector<AlignedBuffer> args_;
-  std::vector<AlignedBuffer> results_; // where the result names no argument
+  std::vector<AlignedBuffer> results_; // if the result names no argument
   std::vector<void *> argPointers_;
   std::vector<void *> resultPointers_;
   AlignedBuffer arena_;

@@ -55,8 +55,8 @@ void tracePhase(TraceEvent &event, TracePhase phase) {
   trace(event);
 }
 
-// Requests have room reserved before the call starts, so that a started request is
-// never lost to a failing allocation.
+// Reserves room for the request before the call starts, so that a failing allocation cannot lose a
+// started request.
 Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
                  const TraceEvent &event, CollRequest **req) {
   auto owned = std::make_unique<CollRequest>();
@@ -210,7 +210,7 @@ int32_t abiBarrier(CollContext *ctx, int32_t op, int32_t group, CollRequest **re
   return issue(ctx, call, {}, op, group, req);
 }
 
-// A peer that no int32 holds is out of range as well as -1 is.
+// A peer that does not fit into an int32 is out of range, like -1.
 int32_t narrowPeer(int64_t peer) {
   return peer == static_cast<int32_t>(peer) ? static_cast<int32_t>(peer) : -1;
 }
@@ -288,9 +288,8 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
   });
 }
 
-// Runs an exchange of tokens as one operation, which `call` describes: what the rank contributes
-// moves from all to all, by calls that the exchange makes. `check(n)` says whether its arguments
-// are good in a group of n, `run(place)` runs it.
+// Runs a token exchange as one operation, which `call` describes; the exchange makes several calls.
+// `check(n)` validates its arguments in a group of n, `run(place)` runs it.
 template <typename Check, typename Run>
 int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Check check,
                       Run run) {

@@ -34,22 +34,22 @@ struct CollContext {
   int program = 0;
   const coll::rt::Descriptor *descriptor = nullptr;
   coll::rt::Endpoint *endpoint = nullptr;
-  // By index of the group table; null where this rank is in none of the lists.
+  // By index of the group table; null if this rank is not in any of the lists.
   std::vector<std::unique_ptr<coll::rt::Communicator>> communicators;
   std::vector<std::unique_ptr<CollRequest>> requests; // started, not waited for
   coll::rt::FlightRecorder recorder{0};
   coll::rt::Status error; // the first failure
   int32_t numDispatches = 0;
 
-  // Since they were last reset.
+  // Counted since the last reset.
   int64_t bytesMoved = 0;
   int64_t numCalls = 0;
 };
 
 namespace coll::rt {
 
-// The table that compiled steps are called with. Every function may be called by
-// several threads at once, each with a context of its own.
+// The table that compiled steps receive. Several threads may call each function at once, each with
+// its own context.
 const CollAbi &abiTable();
 
 } // namespace coll::rt

@@ -1,4 +1,4 @@
-// flight_recorder.h - what a rank did last.
+// flight_recorder.h - the last operations of a rank.
 
 #ifndef COLL_RUNTIME_STEP_ABI_FLIGHT_RECORDER_H
 #define COLL_RUNTIME_STEP_ABI_FLIGHT_RECORDER_H
@@ -19,18 +19,18 @@ public:
   // Remembers `capacity` operations; 0: none.
   explicit FlightRecorder(size_t capacity) : records_(capacity) {}
 
-  // Notes that a call begins, and returns its number for end().
+  // Records that a call begins, and returns its number for end().
   uint64_t begin(const Call &call, int group, int64_t bytes);
   void end(uint64_t number, CollCode code);
 
-  // Operations noted so far, forgotten ones included.
+  // Operations recorded so far, including those that were overwritten.
   uint64_t count() const { return next_; }
   // One line per operation, the last `limit` that are remembered, oldest first.
   std::vector<std::string> lines(size_t limit) const;
 
 private:
   struct Record {
-    Call call; // pointers to data are not followed
+    Call call; // its pointers to data are not dereferenced
     int group = -1;
     int64_t bytes = 0;
     int64_t beginUs = 0;

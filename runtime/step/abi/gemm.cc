@@ -14,7 +14,7 @@ namespace {
 // Below this many multiplications a call of the library costs more than it saves.
 constexpr int64_t kSmall = 128;
 
-// Row i of C gathers row after row of op(B): contiguous where B is not transposed.
+// Row i of C accumulates row after row of op(B), which is contiguous if B is not transposed.
 template <typename T>
 void plainGemm(const Gemm &g, const T *a, const T *b, T *c) {
   int64_t aRow = g.transA ? 1 : g.lda, aCol = g.transA ? g.lda : 1;
@@ -39,7 +39,7 @@ void plainGemm(const Gemm &g, const T *a, const T *b, T *c) {
   }
 }
 
-// Held around calls of a library that one thread at a time may be in.
+// Held during calls of a library that only one thread at a time may use.
 std::mutex turn;
 
 template <typename T>

@@ -11,7 +11,7 @@ namespace coll::rt {
 // C[b] = op(A[b]) * op(B[b]) (+ C[b] if accumulate) for b < batch; see abi.def. op(A)
 // is m x k, op(B) k x n, C m x n, row-major; op transposes. k = 0 gives zeros.
 struct Gemm {
-  int32_t dtype = kCollF32; // f32 or f64; any number is let in and checked
+  int32_t dtype = kCollF32; // f32 or f64; any number is accepted and checked
   bool transA = false;
   bool transB = false;
   int64_t m = 0, n = 0, k = 0;
@@ -25,12 +25,12 @@ struct Gemm {
   bool accumulate = false;
 };
 
-// Loads the matrix library; else the first large product does. To be called before
-// other threads run (see dl/blas.h).
+// Loads the matrix library; otherwise the first large product does. Call it before other threads
+// run (see dl/blas.h).
 void prepareGemm();
 
-// Fails, and does nothing, where a size, a row stride or a pointer cannot be right.
-// Safe from several threads at once; equal shapes sum in the same order.
+// Fails, without any effect, if a size, a row stride or a pointer cannot be right. Several threads
+// may call it at once; equal shapes sum in the same order.
 Status runGemm(const Gemm &gemm);
 
 } // namespace coll::rt

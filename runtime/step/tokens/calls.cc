@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kGreetingWords = sizeof(Greeting) / sizeof(int64_t);
 
-// A field of which all members have the same.
+// A field that is equal on all members.
 struct Agreement {
   int64_t Greeting::*field;
   const char *what;
@@ -26,7 +26,7 @@ constexpr Agreement kAgreements[] = {
 
 constexpr size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-// Requests that are waited for whatever happens, since they hold the parcels' memory.
+// Requests that are always waited for, because they use the messages' memory.
 class InFlight {
 public:
   InFlight(Endpoint &endpoint, size_t capacity) : endpoint_(endpoint) {
@@ -174,7 +174,7 @@ Status TokenCalls::move(const std::vector<Parcel> &in, const std::vector<Parcel>
     else
       status = request.status();
   }
-  // What is under way would wait for peers that wait for this rank.
+  // Requests in flight would wait for peers that wait for this rank.
   if (!status.ok())
     place_.endpoint.abort(status);
   Status waited = inFlight.wait();

@@ -1,4 +1,4 @@
-// calls.h - the calls to a backend that dispatch and combine are made of.
+// calls.h - the calls to a backend that dispatch and combine consist of.
 
 #ifndef COLL_RUNTIME_STEP_TOKENS_CALLS_H
 #define COLL_RUNTIME_STEP_TOKENS_CALLS_H
@@ -11,10 +11,10 @@
 
 namespace coll::rt {
 
-// No tags of a program: those are not negative (call/check.cc).
+// Programs do not use these tags, because theirs are not negative (call/check.cc).
 inline constexpr int64_t kNotesTag = -1, kRowsTag = -2;
 
-// What each member tells all others before anything moves, besides how many rows go to each;
+// What each member tells all others before any data moves, besides the number of rows for each;
 // int64 only, so that it can be part of an all_gather's payload.
 struct Greeting {
   // Equal on all members.
@@ -24,14 +24,14 @@ struct Greeting {
   int64_t topk = 0;
   int64_t localExperts = 0;
   int64_t numScales = 0;
-  // The member's own.
+  // Differs between members.
   int64_t serial = 0; // of its dispatch, or of the route that it combines along
   int64_t tokens = 0;
   int64_t capacity = 0;
-  BadExpert bad; // of a token
+  BadExpert bad; // of one of its tokens
 };
 
-// What all members have told: the same on all of them, so they come to the same conclusions.
+// The greetings of all members: the same on all of them, so all come to the same conclusions.
 class Greetings {
 public:
   Greetings(const std::vector<int> &ranks, std::vector<int64_t> words);
@@ -40,11 +40,11 @@ public:
   // Rows that go from one position to another.
   int64_t rows(int64_t from, int64_t to) const;
 
-  // kCollMismatch where fields differ that are equal on all members, kCollInternal where a
-  // number cannot be.
+  // kCollMismatch if fields differ that have to be equal on all members, kCollInternal if a number
+  // is impossible.
   Status check() const;
-  // kCollInvalidCall where a rank has a token with experts that it cannot have, or gets more rows
-  // than it has a capacity for.
+  // kCollInvalidCall if a rank has a token with an invalid expert, or receives more rows than its
+  // capacity.
   Status checkTokens() const;
 
 private:
@@ -61,8 +61,8 @@ private:
 struct Parcel {
   int64_t peer; // position in the group
   int64_t tag;
-  const void *src; // of what is sent
-  void *dst;       // of what is received
+  const void *src; // of a message that is sent
+  void *dst;       // of a message that is received
   int64_t bytes;
 };
 
@@ -74,16 +74,17 @@ public:
   int64_t me() const { return me_; }
   // "rank 3": the rank at a position.
   std::string rankAt(int64_t position) const;
-  // Whom to receive from, and send to, in step 1 to n - 1: in each step every rank has another one.
+  // The ranks to receive from, and send to, in step 1 to n - 1: in each step every rank has a
+  // different one.
   int64_t sourceIn(int64_t step) const { return (me_ - step + n_) % n_; }
   int64_t targetIn(int64_t step) const { return (me_ + step) % n_; }
 
-  // kCollUnsupported where the memory is a GPU's.
+  // kCollUnsupported if it is GPU memory.
   Status checkMemory(const void *data) const;
-  // Tells all members the greeting, and that rows[p] rows go to position p; returns what all
-  // have told, checked.
+  // Sends all members the greeting, and that rows[p] rows go to position p. Returns the greetings
+  // of all, checked.
   Result<Greetings> greet(const Greeting &greeting, const std::vector<int64_t> &rows);
-  // Receives and sends all parcels at once; blocks until their memory is free again.
+  // Receives and sends all messages at once; blocks until their memory is free again.
   Status move(const std::vector<Parcel> &in, const std::vector<Parcel> &out);
 
 private:

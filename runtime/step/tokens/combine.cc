@@ -31,8 +31,8 @@ private:
 
   const TokenCombine &c_;
   TokenCalls calls_;
-  std::unique_ptr<char[]> back_;    // rows that come from others
-  std::vector<const char *> first_; // by position: the first row that comes from it
+  std::unique_ptr<char[]> back_;    // rows of other ranks
+  std::vector<const char *> first_; // by position: the first row from there
 };
 
 Status Combiner::greet(const RouteReader &route) {

@@ -31,15 +31,16 @@ private:
   TokenCalls calls_;
   RouteWriter route_;
   TokenTargets targets_;
-  int32_t serial_ = 0;            // by which all members know the dispatch: their first one's
-  std::vector<int64_t> tokens_;   // of each source
+  int32_t serial_ = 0;          // identifies the dispatch on all members: the first member's number
+  std::vector<int64_t> tokens_; // of each source
   std::vector<int64_t> firstRow_; // from each source; the last entry is the number of rows
-  // By position; this rank's own are in notesOut_ alone, and its rows go to their place at once.
+  // By position. This rank's own are only in notesOut_, and its rows are copied straight to their
+  // place.
   std::vector<std::vector<int32_t>> notesIn_, notesOut_;
   std::vector<std::vector<char>> rowsOut_;
 };
 
-// What cannot be is told to all, so that all end with the reason.
+// Invalid arguments are sent to all, so that all end with the reason.
 Status Dispatcher::greet(int32_t serial) {
   Greeting mine;
   mine.dtype = d_.dtype;

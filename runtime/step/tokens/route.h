@@ -1,8 +1,8 @@
-// route.h - where the tokens of a dispatch went: what is in the memory of collRouteBytes.
+// route.h - where the tokens of a dispatch went: the content of the memory of collRouteBytes.
 //
 // int32 words: a header, the source position of each received row, then the target positions of
-// each token, ascending. What is not used is -1. Positions are those in the group. Any thread;
-// nothing is owned.
+// each token, ascending. Unused words are -1. Positions are those in the group. Any thread may call
+// it; no memory is owned.
 
 #ifndef COLL_RUNTIME_STEP_TOKENS_ROUTE_H
 #define COLL_RUNTIME_STEP_TOKENS_ROUTE_H
@@ -26,15 +26,15 @@ struct RouteShape {
 // 0 <= tokens, capacity < kMaxTokens, and topk from 1 to kMaxTopk.
 Status checkRouteShape(const RouteShape &shape);
 
-// Which member of which group the route is of, and which of its dispatches made it.
+// The member and the group that the route belongs to, and the dispatch that made it.
 struct RouteOwner {
   int32_t groupSize = 1;
   int32_t position = 0;
   int32_t serial = 0;
 };
 
-// A route that is being written. `words` have the size that `shape` asks for, and have passed
-// checkRouteShape; nothing is set yet.
+// A route that is being written. `words` have the size for `shape`, and have passed
+// checkRouteShape; their content is undefined.
 class RouteWriter {
 public:
   RouteWriter(const RouteShape &shape, int32_t *words) : shape_(shape), words_(words) {}
@@ -43,7 +43,7 @@ public:
   int32_t *targetsOf(int64_t token);
   // The capacity places for the sources of rows.
   int32_t *sources();
-  // Makes it a route; the last call.
+  // Completes the route; the last call.
   void finish(const RouteOwner &owner);
 
 private:
@@ -54,16 +54,16 @@ private:
 // A route that has been checked: no position in it reaches outside the group, sources ascend.
 class RouteReader {
 public:
-  // `shape` has passed its check. kCollInvalidCall where the words are no route of this shape at
-  // this place in a group.
+  // `shape` has passed its check. kCollInvalidCall if the words are not a route of this shape for
+  // this member of a group.
   static Result<RouteReader> open(const RouteShape &shape, const int32_t *words, int32_t groupSize,
                                   int32_t position);
 
   int32_t serial() const { return serial_; }
-  // Rows that came from, and tokens that went to, each position.
+  // Rows from each position, and tokens to each position.
   const std::vector<int64_t> &rowsFrom() const { return rowsFrom_; }
   const std::vector<int64_t> &rowsTo() const { return rowsTo_; }
-  // topk positions; those behind the last are -1.
+  // topk positions; unused ones are -1.
   const int32_t *targetsOf(int64_t token) const { return targets_ + token * shape_.topk; }
 
 private:

@@ -47,7 +47,7 @@ Status checkPointers(const TokenDispatch &d) {
 
 Status lost(const std::string &what) { return Status::internal("tokens were lost: " + what); }
 
-// One note: checks it, writes what it says of `row`, and counts its experts.
+// Checks one note, writes its content for `row`, and counts its experts.
 Status readNote(const TokenDispatch &d, const int32_t *note, int64_t row,
                 std::vector<int32_t> &seen) {
   const int32_t topk = d.shape.topk;

@@ -1,7 +1,7 @@
-// rows.h - one rank's part in a dispatch that needs no peer: which token goes where, what is
-// said of it on the way, and what becomes of it at the other end.
+// rows.h - one rank's local part in a dispatch: the targets of tokens, their notes, and how
+// received notes are read.
 //
-// A token goes with a *note*: its number at the source, its experts at the target, their
+// A token travels with a *note*: its number at the source, its experts at the target, their
 // weights, and its scales. The notes for one target are one message, behind the number of tokens
 // for each of the target's experts, which the receiver counts again.
 
@@ -16,7 +16,7 @@
 
 namespace coll::rt {
 
-// Of a row, so that its bytes fit an int32, and those of all rows an int64.
+// Limit for a row, so that its bytes fit an int32, and those of all rows an int64.
 inline constexpr int64_t kMaxRowElems = INT32_MAX / 8;
 
 // The arguments of `dispatch` in abi.def.
@@ -40,14 +40,14 @@ struct TokenDispatch {
 
   int64_t rowBytes() const;
 };
-// What is wrong with the arguments in a group of `n`, or ok. The experts' numbers are not looked
-// at.
+// What is wrong with the arguments in a group of `n`, or ok. The experts' numbers are not checked
+// here.
 Status checkDispatch(const TokenDispatch &dispatch, int64_t n);
 
-// A token's expert that is none of the group's, or that the token names twice. int64 only (see
+// A token's expert that does not exist in the group, or that the token names twice. int64 only (see
 // calls.h).
 struct BadExpert {
-  int64_t token = -1; // none is bad
+  int64_t token = -1; // -1: none is bad
   int64_t expert = 0;
   int64_t isTwice = 0;
 };
@@ -74,18 +74,18 @@ std::vector<int32_t> writeNotes(const TokenDispatch &dispatch, const TokenTarget
 void packRows(const TokenDispatch &dispatch, const TokenTargets &targets, int64_t position,
               char *to);
 
-// A message of notes that came from a rank with `tokens` tokens, for rows from `firstRow` on.
+// A message of notes from a rank with `tokens` tokens, for rows from `firstRow` on.
 struct NotesReceived {
   const int32_t *words = nullptr;
   int64_t rows = 0;
   int64_t firstRow = 0;
   int64_t tokens = 0;
 };
-// Writes the rows' experts, weights and scales, and adds to the counts. kCollInternal where a
-// token is missing, comes twice, or has no expert here.
+// Writes the rows' experts, weights and scales, and adds to the counts. kCollInternal if a token is
+// missing, repeated, or has no expert here.
 Status readNotes(const TokenDispatch &dispatch, const NotesReceived &notes);
 
-// What is behind the rows received: zeros, and no experts.
+// Fills the memory after the received rows: zeros, and no experts.
 void clearBehind(const TokenDispatch &dispatch, int64_t received);
 
 } // namespace coll::rt
