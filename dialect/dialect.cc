@@ -31,7 +31,7 @@ using namespace mlir::coll;
 
 namespace {
 
-/// Every operation may stand in the function that calls its own.
+/// Every operation is legal in the function into which its own is inlined.
 struct CollInliner final : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

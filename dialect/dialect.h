@@ -34,8 +34,8 @@
 
 namespace mlir::coll {
 
-/// What communication operations read and write, so that no pass erases,
-/// duplicates or reorders them.
+/// The resource that communication operations read and write, so that no pass erases, duplicates or
+/// reorders them.
 struct CommunicationResource : SideEffects::Resource::Base<CommunicationResource> {
   StringRef getName() final { return "Communication"; }
 };
@@ -45,8 +45,8 @@ namespace detail {
 /// Adds the effects of a communication operation.
 void addCommunicationEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
 
-/// Size of `group`, or nullopt after an error at `op` where its mesh or one of
-/// its axes does not exist.
+/// Size of `group`, or nullopt after an error at `op` if its mesh or one of its axes does not
+/// exist.
 std::optional<int64_t> verifyGroup(Operation *op, GroupAttr group);
 
 /// The mesh of `sharding`, looked up from `op`, exists and has its axes.

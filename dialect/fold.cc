@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// Whether `op` communicates with nobody: its group is known to be one rank. An
-/// operation in flight is never folded, since coll.start needs it.
+/// Whether `op` has no other member to communicate with: its group is known to be one rank. An
+/// operation in flight is never folded, because coll.start needs it.
 static bool isAlone(Operation *op, GroupAttr group) {
   if (isa_and_present<StartOp>(op->getParentOp()))
     return false;
@@ -40,7 +40,7 @@ OpFoldResult ReduceScatterOp::fold(FoldAdaptor) { return foldAlone(*this); }
 OpFoldResult AllToAllOp::fold(FoldAdaptor) { return foldAlone(*this); }
 
 OpFoldResult PermuteOp::fold(FoldAdaptor) {
-  // A rank that is no target gets zero, not its input.
+  // A rank that is not a target gets zero, not its input.
   return getPairs().empty() ? OpFoldResult() : foldAlone(*this);
 }
 

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// The product, or the largest int64_t where it does not fit.
+/// The product, or the largest int64_t if it does not fit.
 static int64_t saturatingProduct(int64_t a, int64_t b) {
   int64_t product;
   return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max() : product;
@@ -91,7 +91,7 @@ int64_t coll::getNumShards(MeshOp mesh, DimShardingAttr dim) {
 }
 
 int64_t coll::getBlockExtent(MeshOp mesh, DimShardingAttr dim, int64_t extent) {
-  // A whole dimension is not rounded up to its unit.
+  // A dimension that is not split is not rounded up to its unit.
   if (dim.getAxes().empty())
     return extent;
   int64_t units = ceilDiv(extent, dim.getUnit());

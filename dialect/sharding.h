@@ -1,6 +1,6 @@
 //===- sharding.h - arithmetic of meshes, shardings and groups --------*- C++ -*-===//
 //
-// Pure functions; none of them touches IR.
+// Pure functions that do not touch IR.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -29,16 +29,16 @@ RankedTensorType getLocalType(MeshOp mesh, ShardingAttr sharding, RankedTensorTy
 /// which may be null otherwise.
 int64_t getGroupSize(GroupAttr group, MeshOp mesh);
 
-/// The groups as rank lists. World size is that of `mesh` where the group names
-/// axes.
+/// The groups as rank lists. If the group names axes, the world size is that of
+/// `mesh`.
 llvm::SmallVector<llvm::SmallVector<int64_t>> getGroupLists(GroupAttr group, MeshOp mesh);
 
-/// The mesh that `symbol` names, seen from `from`; null where there is none.
-/// Looks through coll.program and modules outward.
+/// The mesh that `symbol` names, seen from `from`; null if there is none. Looks through
+/// coll.program and modules outward.
 MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr symbol);
 
-/// The neutral element of `kind` for scalars of `type`; null where it has none
-/// (avg, or a type that the kind does not take).
+/// The neutral element of `kind` for scalars of `type`; null if it has none (avg, or a type that
+/// the kind does not support).
 TypedAttr getIdentity(ReductionKind kind, Type type);
 
 } // namespace mlir::coll

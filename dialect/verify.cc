@@ -23,7 +23,7 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
 static constexpr int64_t kMaxRanks = int64_t{1} << 24;
 
-/// Adds `axes` to `seen`; an error where one was there already.
+/// Adds `axes` to `seen`; an error if one was there already.
 static LogicalResult addAxes(EmitError emitError, ArrayRef<StringAttr> axes,
                              llvm::SmallPtrSetImpl<StringAttr> &seen) {
   for (StringAttr axis : axes)

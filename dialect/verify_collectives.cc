@@ -91,7 +91,7 @@ static LogicalResult divideDim(Operation *op, SmallVectorImpl<int64_t> &shape, i
   return success();
 }
 
-/// The result has the type of the input, but `shape`.
+/// The result has the type of the input, except for `shape`.
 static LogicalResult verifyResultShape(Operation *op, ArrayRef<int64_t> shape) {
   auto input = cast<RankedTensorType>(op->getOperand(0).getType());
   auto expected = RankedTensorType::get(shape, input.getElementType(), input.getEncoding());

@@ -267,7 +267,7 @@ LogicalResult AccumulateOp::verifyRegions() { return verifyCombiner(*this); } //
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where the matrices of one operand lie in it.
+/// The layout of one operand's matrices.
 struct MatrixLayout {
   StringRef name;
   RankedTensorType type;
@@ -276,7 +276,7 @@ struct MatrixLayout {
 };
 } // namespace
 
-/// Number of elements, or nullopt where it does not fit 64 bits.
+/// Number of elements, or nullopt if it does not fit into 64 bits.
 static std::optional<int64_t> countElements(RankedTensorType type) {
   int64_t count = 1;
   for (int64_t extent : type.getShape())
@@ -285,7 +285,7 @@ static std::optional<int64_t> countElements(RankedTensorType type) {
   return count;
 }
 
-/// total += (count - 1) * stride, or false where that does not fit 64 bits.
+/// total += (count - 1) * stride; false if that does not fit into 64 bits.
 static bool advance(int64_t &total, int64_t count, int64_t stride) {
   int64_t distance;
   return !llvm::MulOverflow(count - 1, stride, distance) &&

@@ -17,7 +17,7 @@ using namespace mlir::coll;
 
 static constexpr int64_t kMaxTopk = 32, kMaxRows = int64_t{1} << 30;
 
-/// The value's type where it is a matrix of static shape, else null.
+/// The value's type if it is a matrix of static shape, else null.
 static RankedTensorType getMatrix(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() && type.getRank() == 2 ? type : RankedTensorType();

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// Buffers are planned by size.
+/// Buffers are planned by size, so sizes have to be known.
 static bool hasSize(Type type) {
   auto tensor = dyn_cast<TensorType>(type);
   return !tensor || (isa<RankedTensorType>(tensor) && tensor.hasStaticShape() &&
@@ -22,7 +22,8 @@ static LogicalResult checkSizes(Operation *op, TypeRange types, StringRef what) 
   return success();
 }
 
-/// The caller has whole tensors, of which ranks hold blocks: it knows no contributions.
+/// The caller holds complete tensors, of which ranks hold blocks; it cannot pass partial
+/// contributions.
 static LogicalResult checkWhole(func::FuncOp func) {
   auto isPartial = [](ShardingAttr sharding) { return sharding && sharding.isPartial(); };
   for (unsigned i = 0; i < func.getNumArguments(); ++i)

@@ -7,8 +7,8 @@
 
 namespace mlir::coll {
 
-/// Every tensor must be one whose size in memory is known, and `init`, which may be
-/// null, must take and return exactly the state arguments of `step`. Says what is not so.
+/// Checks that the size of every tensor is known, and that `init`, which may be null, takes and
+/// returns exactly the state arguments of `step`. Reports errors.
 LogicalResult checkDrivers(func::FuncOp step, func::FuncOp init);
 
 } // namespace mlir::coll

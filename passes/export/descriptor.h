@@ -17,7 +17,7 @@
 
 namespace mlir::coll {
 
-/// The CollDtype of an element type; nullopt where the ABI has none.
+/// The CollDtype of an element type; nullopt if the ABI has none.
 std::optional<int> getDtype(Type element);
 
 /// Its name in the descriptor.
@@ -31,7 +31,7 @@ std::string getSourceName(Location loc);
 
 class DescriptorBuilder {
 public:
-  /// `mesh` may be null; the `worldSize` ranks of the job then are one axis.
+  /// `mesh` may be null; then the job's `worldSize` ranks form one axis.
   DescriptorBuilder(MeshOp mesh, ArrayRef<int64_t> ranks, int64_t worldSize)
       : mesh_(mesh), ranks_(ranks.begin(), ranks.end()), worldSize_(worldSize) {}
 

@@ -2,7 +2,7 @@
 //
 // Per rank class: kernels become loops, then LLVM functions on bare pointers; the
 // buffers of each driver function are planned; the driver is emitted; and the
-// descriptor says what the runtime must know.
+// descriptor is written for the runtime.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ static constexpr int64_t kMaxSplatBytes = 1 << 20;
 
 namespace {
 
-/// A rank class while it is lowered.
+/// A rank class that is being lowered.
 struct RankClass {
   std::string name;
   SmallVector<int64_t> ranks;
@@ -99,7 +99,7 @@ static FailureOr<SmallVector<RankClass>> collectClasses(ModuleOp module) {
   return classes;
 }
 
-/// Whether the operand asks for a buffer of its own that holds the value.
+/// Whether the operand needs a buffer of its own that holds the value.
 static bool wantsBuffer(OpOperand &operand, const KernelTable &kernels) {
   Operation *op = operand.getOwner();
   if (auto call = dyn_cast<func::CallOp>(op)) {
@@ -112,8 +112,8 @@ static bool wantsBuffer(OpOperand &operand, const KernelTable &kernels) {
   return isa<scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, func::ReturnOp>(op);
 }
 
-/// Splat constants that are to be overwritten, or are large, are filled in where
-/// they are needed: no memory is read, and the program stays small.
+/// Large splat constants, and those that are to be overwritten, are filled in where they are
+/// needed: no memory is read, and the program stays small.
 static void sinkSplats(func::FuncOp func, const KernelTable &kernels) {
   SmallVector<arith::ConstantOp> splats;
   func.walk([&](arith::ConstantOp op) {

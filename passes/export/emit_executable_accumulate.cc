@@ -44,7 +44,7 @@ static void accumulateInF32(OpBuilder &b, linalg::GenericOp op, unsigned j, Oper
   auto type = cast<RankedTensorType>(init.get().getType());
   b.setInsertionPoint(op);
   Value wide = tensor::EmptyOp::create(b, loc, type.getShape(), b.getF32Type());
-  Value rounded; // where the rounded result goes
+  Value rounded; // destination of the rounded result
   if (auto fill = init.get().getDefiningOp<linalg::FillOp>()) {
     rounded = fill.getOutputs()[0];
     Value value = arith::ExtFOp::create(b, loc, b.getF32Type(), fill.getInputs()[0]);

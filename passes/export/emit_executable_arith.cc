@@ -23,7 +23,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// Narrow floats are storage types: what computes on them computes in f32.
+/// Narrow floats are storage types: operations on them compute in f32.
 static void computeInF32(func::FuncOp kernel) {
   Builder builder(kernel.getContext());
   Type f32 = builder.getF32Type();
@@ -63,7 +63,7 @@ struct ByteFormat {
         end(isE4M3 ? 0x7f : 0x7c), nan(isE4M3 ? 0x7f : 0x7e) {}
   bool isE4M3;
   int mantissa, bias;
-  /// What overflow becomes; larger codes are NaN.
+  /// `end`: the code of an overflow; larger codes are NaN.
   int end, nan;
   int shift() const { return 23 - mantissa; }
 };
@@ -81,7 +81,8 @@ public:
                                         arith::BitcastOp::create(b, loc, b.getI8Type(), x));
     Value magnitude = arith::AndIOp::create(b, loc, bits, word(0x7f));
     Value shifted = toFloat(arith::ShLIOp::create(b, loc, magnitude, word(format.shift())));
-    // Shifted into f32's fields it has the wrong bias, which the exact product corrects.
+    // Shifted into f32's fields the value has the wrong bias; an exact multiplication corrects
+    // that.
     Value scale = toFloat(word((254 - format.bias) << 23));
     Value value = toBits(arith::MulFOp::create(b, loc, shifted, scale));
     Value infinity = select(atLeast(magnitude, format.end), word(0x7f800000), value);
@@ -96,7 +97,7 @@ public:
     ByteFormat format(type);
     Value bits = toBits(x);
     Value magnitude = arith::AndIOp::create(b, loc, bits, word(0x7fffffff));
-    // Subnormal: this addend's last place is the format's, so the sum is rounded there.
+    // Subnormals: the last place of this addend is the format's, so the sum is rounded there.
     Value addend = word((128 - format.bias + format.shift()) << 23);
     Value sum = arith::AddFOp::create(b, loc, toFloat(magnitude), toFloat(addend));
     Value small = arith::SubIOp::create(b, loc, toBits(sum), addend);
@@ -133,8 +134,8 @@ private:
 
 } // namespace
 
-/// LLVM knows no eight-bit floats: conversions to and from them become integer
-/// arithmetic, by way of f32.
+/// LLVM has no eight-bit floats: conversions to and from them become integer arithmetic, through
+/// f32.
 static void expandByteFloats(func::FuncOp kernel) {
   SmallVector<Operation *> conversions;
   kernel.walk([&](Operation *op) {
@@ -164,7 +165,7 @@ static void expandByteFloats(func::FuncOp kernel) {
   }
 }
 
-/// libgcc 12 cannot round f64 to bf16: by way of f32.
+/// libgcc 12 cannot round f64 to bf16, so the conversion goes through f32.
 static void narrowDoubles(func::FuncOp kernel) {
   kernel.walk([](arith::TruncFOp op) {
     OpBuilder b(op);
@@ -173,7 +174,7 @@ static void narrowDoubles(func::FuncOp kernel) {
   });
 }
 
-/// Functions that neither LLVM nor an approximation covers are called by name.
+/// Calls functions by name that neither LLVM nor an approximation covers.
 static LogicalResult callLibm(ModuleOp module) {
   ConversionTarget target(*module.getContext());
   target.markUnknownOpDynamicallyLegal([](Operation *op) {

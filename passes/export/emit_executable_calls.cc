@@ -447,7 +447,7 @@ void DriverEmitter::emitGemm(GemmOp op) {
                       op.getBatchStridesC()[i]};
     if (batch.size == 1)
       continue;
-    // Two dimensions that are walked through like one are one.
+    // Adjacent dimensions with matching strides become one.
     if (!gemm.batches.empty()) {
       Gemm::Batch &outer = gemm.batches.back();
       if (outer.a == batch.a * batch.size && outer.b == batch.b * batch.size &&

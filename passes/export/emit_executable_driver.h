@@ -18,12 +18,12 @@ enum class AbiFunction {
 #undef COLL_ABI_FUNCTION
 };
 
-/// Name of the variant of a kernel in which arguments are destinations.
+/// Name of the variant of a kernel in which these arguments are destinations.
 std::string getInPlaceName(StringRef kernel, ArrayRef<std::pair<unsigned, unsigned>> aliases);
 
-/// Emits a driver function in kernel form as one of the C signature CollEntry: tensors
-/// become addresses, scf becomes branches, communication becomes calls through the
-/// table of functions. Scalar operations stay as they are, for a later conversion.
+/// Emits a driver function in kernel form as a function with the C signature CollEntry: tensors
+/// become addresses, scf becomes branches, communication becomes calls through the table of
+/// functions. Scalar operations are left for a later conversion.
 class DriverEmitter {
 public:
   /// `module` holds the lowered kernels and receives the function, and the constants.

@@ -28,7 +28,7 @@ static MemRefType getBufferType(Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// Tensor arguments become memrefs. Returns, per result, the tensor to be stored.
+/// Converts tensor arguments to memrefs. Returns, per result, the tensor to be stored.
 static SmallVector<Value> convertSignature(func::FuncOp kernel, const KernelInfo &info,
                                            SmallVectorImpl<bool> &destUsed) {
   Block &entry = kernel.getBody().front();
@@ -64,7 +64,7 @@ static void storeResults(func::FuncOp kernel, ArrayRef<Value> results, unsigned 
                                                         /*restrict=*/true, /*writable=*/true);
 }
 
-/// How badly iterating `loop` innermost walks through memory.
+/// Memory cost of iterating with `loop` innermost.
 static int64_t strideCost(linalg::GenericOp op, unsigned loop) {
   int64_t cost = 0;
   for (auto [operand, map] : llvm::zip_equal(op->getOperands(), op.getIndexingMapsArray())) {
@@ -81,7 +81,7 @@ static int64_t strideCost(linalg::GenericOp op, unsigned loop) {
   return cost;
 }
 
-/// Makes the loop that walks contiguously the innermost one.
+/// Makes the loop with contiguous accesses the innermost one.
 static void orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   unsigned loops = op.getNumLoops();
   if (loops < 2)

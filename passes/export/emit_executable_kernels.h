@@ -21,12 +21,12 @@ bool isNarrowFloat(Type type);
 /// Lets reductions of narrow tensors accumulate in f32. Part of bufferizeKernel.
 void accumulateInF32(func::FuncOp kernel);
 
-/// The variant of a bufferized kernel in which each listed argument is the result's
-/// destination, and so no argument any more. Made when it is first asked for.
+/// The variant of a bufferized kernel in which each listed argument is the destination of the
+/// result, and so no longer an argument. Made at the first request.
 func::FuncOp getInPlaceKernel(func::FuncOp kernel, const KernelInfo &info,
                               ArrayRef<std::pair<unsigned, unsigned>> aliases);
 
-/// Integer divisions that would trap divide by 1 instead.
+/// Makes integer divisions that would trap divide by 1 instead.
 void guardDivisions(func::FuncOp function);
 
 /// Rewrites what LLVM cannot compute well: transcendental functions become

@@ -15,14 +15,14 @@ namespace mlir::coll {
 
 namespace {
 
-/// The body argument behind an optional widening conversion.
+/// The body argument before an optional widening conversion.
 Value stripExtension(Value value) {
   if (auto extension = value.getDefiningOp<arith::ExtFOp>())
     return extension.getIn();
   return value;
 }
 
-/// The body is `yield(acc + a * b)` in f32 or f64, with a and b possibly widened.
+/// Whether the body is `yield(acc + a * b)` in f32 or f64, with a and b possibly widened.
 bool isMultiplyAdd(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return false;
@@ -51,8 +51,8 @@ bool isZeroInit(Value init) {
   return false;
 }
 
-/// What to do with one contraction: operands to pack first, the resulting form,
-/// and optionally the transposing copy of the result that is written directly.
+/// The plan for one contraction: operands to pack first, the resulting form, and optionally the
+/// transposing copy whose result is written directly.
 struct Plan {
   std::array<bool, 2> pack = {false, false};
   Contraction contraction;
@@ -99,7 +99,7 @@ std::optional<Plan> findPlan(const Contraction &contraction) {
   return best;
 }
 
-/// The only user, through reshapes, where it is a transposing copy.
+/// The only user, through reshapes, if it is a transposing copy.
 linalg::GenericOp findTransposingUser(Value result) {
   while (result.hasOneUse()) {
     Operation *user = *result.user_begin();
@@ -141,8 +141,8 @@ std::optional<Contraction> writeThrough(const Contraction &contraction, linalg::
   return changed;
 }
 
-/// Writes the result in the order of the transposing copies that follow it, where
-/// that costs less than copying.
+/// Writes the result in the order of the transposing copies that follow it, if that costs less than
+/// copying.
 void absorbTranspositions(Plan &plan, Contraction contraction, Value result) {
   while (linalg::GenericOp user = findTransposingUser(result)) {
     std::optional<Contraction> changed = writeThrough(contraction, user);
@@ -252,7 +252,7 @@ struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContr
     eraseDeadOps();
   }
 
-  /// What was looked through is often unused now.
+  /// Operations that were looked through are often unused now.
   void eraseDeadOps() {
     SmallVector<Operation *> ops;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });

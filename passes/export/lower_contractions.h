@@ -32,7 +32,7 @@ struct Contraction {
   std::array<Value, 3> base;
 };
 
-/// Attributes of a coll.gemm. Where `swapped` is set its first operand is B.
+/// Attributes of a coll.gemm. With `swapped` its first operand is B.
 struct GemmForm {
   int64_t m, n, k, lda, ldb, ldc;
   bool transA = false, transB = false, swapped = false;
@@ -45,8 +45,8 @@ struct GemmForm {
 /// Estimated time of `elements` innermost iterations of a plain loop nest.
 double loopNestNanoseconds(int64_t elements);
 
-/// Reads loops and strides off the operation's indexing maps. Fails where an index
-/// is not a sum of non-negative multiples of loop dimensions.
+/// Reads loops and strides from the operation's indexing maps. Fails if an index is not a sum of
+/// non-negative multiples of loop dimensions.
 FailureOr<Contraction> readContraction(linalg::GenericOp op);
 
 /// The loops' strides within a tensor, dimension by dimension. Splits loops that
@@ -58,7 +58,7 @@ struct Coordinate {
 FailureOr<SmallVector<Coordinate>> alignLoops(Contraction &contraction, Operand operand,
                                               ArrayRef<int64_t> shape);
 
-/// Replaces base[operand] by what it is a reshape or a transposed copy of.
+/// Replaces base[operand] by the value that it is a reshape or a transposed copy of.
 void lookThroughCopies(Contraction &contraction, Operand operand);
 
 /// The input of a generic that only permutes dimensions and adds or drops unit
@@ -71,9 +71,9 @@ SmallVector<int64_t> getInputStridesByResultDim(linalg::GenericOp op);
 /// Groups the loops into batch, M, N and K.
 std::optional<GemmForm> findGemmForm(const Contraction &contraction);
 
-/// Copies base[operand] into loop order, matrix by matrix, converting to
-/// `elementType`; the contraction then reads the copy. Fails where the operand's
-/// positions are not linear per dimension.
+/// Copies base[operand] into loop order, matrix by matrix, converting to `elementType`; the
+/// contraction then reads the copy. Fails if the operand's positions are not linear per
+/// dimension.
 LogicalResult packOperand(OpBuilder &builder, Location loc, Contraction &contraction,
                           Operand operand, Type elementType, bool emit);
 

@@ -11,7 +11,7 @@ struct Groups {
   SmallVector<Loop> batch, m, n, k;
 };
 
-/// Group of a loop, by the operands that move with it; null where a product has none.
+/// Group of a loop, by the operands that move with it; null if a product has no such group.
 SmallVector<Loop> *findGroup(Groups &groups, const Loop &loop) {
   bool a = loop.strides[kA] != 0, b = loop.strides[kB] != 0, c = loop.strides[kC] != 0;
   if (a && b)
@@ -58,7 +58,7 @@ bool findLayout(int64_t rows, int64_t rowStride, int64_t cols, int64_t colStride
   return false;
 }
 
-/// The product of one loop each; C must not be transposed.
+/// The product of one loop for each of M, N and K; C must not be transposed.
 std::optional<GemmForm> findMatrices(const Loop &m, const Loop &n, const Loop &k, Operand a,
                                      Operand b) {
   GemmForm form;
@@ -81,8 +81,7 @@ void addBatch(GemmForm &form, const Loop &loop) {
   form.batchStridesC.push_back(loop.strides[kC]);
 }
 
-/// Loops that do not fit into the matrices become batch loops; one operand then
-/// stands still in them.
+/// Loops that do not fit into the matrices become batch loops, in which one operand does not move.
 void addBatchLoops(GemmForm &form, const Groups &groups, size_t m, size_t n) {
   SmallVector<Loop> batch = groups.batch;
   for (auto [i, loop] : llvm::enumerate(groups.m))

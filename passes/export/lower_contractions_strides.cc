@@ -13,7 +13,7 @@ ArrayRef<int64_t> getShape(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Dimension of the row-major `shape` along which a step of `stride` elements goes.
+/// The dimension of the row-major `shape` in which a step of `stride` elements moves.
 int64_t findDim(int64_t stride, ArrayRef<int64_t> shape, ArrayRef<int64_t> rowStrides) {
   for (auto [dim, rowStride] : llvm::enumerate(rowStrides))
     if (shape[dim] > 1 && rowStride <= stride && stride % rowStride == 0)

@@ -120,7 +120,7 @@ LogicalResult lowerPad(RewriterBase &rewriter, tensor::PadOp op) {
   return success();
 }
 
-/// Scalars that become a tensor: one fill each.
+/// Each scalar that becomes a tensor is one fill.
 void lowerFromElements(RewriterBase &rewriter, tensor::FromElementsOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
@@ -157,8 +157,8 @@ void lowerInsert(RewriterBase &rewriter, tensor::InsertOp op) {
       op, filled, op.getDest(), getAsOpFoldResult(op.getIndices()), ones, ones);
 }
 
-/// A splat constant as initial value becomes a fill, so that it is written where
-/// the result will be.
+/// A splat constant as initial value becomes a fill, so that it is written where the result will
+/// be.
 void fillSplatInits(RewriterBase &rewriter, linalg::GenericOp op) {
   for (OpOperand &init : op.getDpsInitsMutable()) {
     TypedAttr splat = getSplatScalar(init.get());
@@ -176,8 +176,8 @@ void fillSplatInits(RewriterBase &rewriter, linalg::GenericOp op) {
   }
 }
 
-/// A splat constant that is about to be overwritten: filled where it is needed,
-/// not copied from a constant.
+/// A splat constant that is about to be overwritten is filled where it is needed, not copied from a
+/// constant.
 void fillSplatOperands(RewriterBase &rewriter, MutableArrayRef<OpOperand> operands) {
   for (OpOperand &operand : operands) {
     Operation *op = operand.getOwner();

@@ -17,8 +17,8 @@ TypedAttr getSplatScalar(Value value);
 /// Replaces the operation by a linalg.generic that reads the operand at clamped positions.
 void lowerTake(RewriterBase &rewriter, TakeOp op);
 
-/// Replaces the operation by a loop nest over the updates, in row-major order,
-/// that carries the result and drops what falls outside of it.
+/// Replaces the operation by a loop nest over the updates, in row-major order, that carries the
+/// result and drops updates outside of it.
 void lowerAccumulate(RewriterBase &rewriter, AccumulateOp op);
 
 /// Replaces the operation by a loop nest over its rows, which are sorted one by one.

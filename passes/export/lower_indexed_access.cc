@@ -56,7 +56,7 @@ private:
     return loop.getResult(0);
   }
 
-  /// Where all coordinates of a position are known: reads the start, and checks
+  /// Emits the code at which all coordinates of a position are known: reads the start, and checks
   /// once what does not depend on the window.
   Value emitAtPosition(int64_t dim, Value tensor) {
     int64_t rank = op.getOperand().getType().getRank();
@@ -188,7 +188,7 @@ void lowerAccumulate(RewriterBase &rewriter, AccumulateOp op) {
   if (TypedAttr splat = getSplatScalar(base))
     base = createFilled(rewriter, loc, cast<RankedTensorType>(base.getType()),
                         arith::ConstantOp::create(rewriter, loc, splat));
-  // One trip around everything makes even a single element a marked loop nest.
+  // A loop of one iteration around everything makes even a single element a marked loop nest.
   Value zero = createIndex(rewriter, loc, 0), one = createIndex(rewriter, loc, 1);
   Value result;
   auto emitNest = [&](OpBuilder &b, Value tensor) { return AccumulateNest(b, op).emit(0, tensor); };

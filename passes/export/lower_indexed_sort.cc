@@ -147,7 +147,7 @@ void lowerSort(RewriterBase &rewriter, SortOp op) {
     results.push_back(tensor::EmptyOp::create(b, tensor.getShape(), tensor.getElementType()));
   }
   SortNest nest(b, op);
-  // One trip around everything makes even a single row a marked loop nest.
+  // A loop of one iteration around everything makes even a single row a marked loop nest.
   SmallVector<Value> sorted =
       nest.loop(nest.index(0), nest.index(1), nest.index(1), results,
                 [&](Value, ValueRange carried) { return nest.emit(0, carried); });

@@ -79,7 +79,7 @@ SmallVector<int64_t> mlir::coll::getUpdatedArgs(func::FuncOp func) {
     if (role && role.getValue() == kRoleState)
       states.push_back(i);
   }
-  // All that an @init is given is state, said or not.
+  // All arguments of an @init are state, with or without a role.
   if (!hasRoles && func.getName() == kInitFunction)
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       states.push_back(i);
@@ -116,7 +116,7 @@ Value BufferPlanner::root(Value value) const {
   }
 }
 
-// Values that a loop carries round without a change are the initial value.
+// Values that a loop carries without a change are the initial value.
 void BufferPlanner::findPassedThrough(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (auto [arg, init, yielded, result] :
@@ -297,7 +297,7 @@ void BufferPlanner::visitWait(WaitOp op) {
   if (!worksInPlace(comm))
     return;
   Value source = start.getSources()[0];
-  // Nobody else may look at the source while the operation is in flight.
+  // No other operation may access the source while the operation is in flight.
   auto readMeanwhile = [&](OpOperand &use) {
     Operation *user = start->getBlock()->findAncestorOpInBlock(*use.getOwner());
     return !user || (user != start && user != op && 2 * position(user) > begin);
@@ -333,7 +333,7 @@ void BufferPlanner::visitWhile(scf::WhileOp op) {
     if (!isInMemory(arg) || root(arg) != arg)
       continue;
     use(init, op);
-    // On its way back it is nobody's result yet: the two may be one buffer.
+    // On the way to the next iteration it is not a result yet, so the two may share a buffer.
     unsigned id = define(arg, getBytes(arg.getType()), {{begin, begin + 1}, {again, end}});
     allow(contentOf(init), id, {begin, begin + 1});
     tie(Tie::Kind::Carry, init, id, op);

@@ -1,13 +1,13 @@
 //===- plan_buffers.h - where every tensor of a step lives ------------*- C++ -*-===//
 //
 // Decides, for a driver function in kernel form (calls of outlined kernels,
-// communication, scf over tensors), the memory of each tensor value, and the
-// copies that remain. Analysis only: no IR is changed.
+// communication, scf over tensors), the memory of each tensor value, and the copies
+// that remain. Analysis only: no IR is changed.
 //
 // Memory is: the argument buffers (only those that a result is paired with are
 // writable), the result buffers, read-only constants, and one arena with fixed
-// offsets. A state result is produced in its argument's buffer wherever the old
-// state is not needed any more; else it is copied there before the return.
+// offsets. A state result is produced in its argument's buffer if the old state is
+// not needed any more; otherwise it is copied there before the return.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace mlir::coll {
 
-/// What a kernel does with one argument.
+/// The accesses of a kernel to one argument.
 struct KernelArg {
   enum class Access { Scalar, Read, Write, ReadWrite };
   Access access = Access::Scalar;
@@ -41,8 +41,8 @@ struct KernelInfo {
 
 using KernelTable = llvm::StringMap<KernelInfo>;
 
-/// Reads the `coll.access` and `coll.may_alias` attributes of `kernel`; reports
-/// an error where they are missing or wrong.
+/// Reads the `coll.access` and `coll.may_alias` attributes of `kernel`; reports an error if they
+/// are missing or wrong.
 FailureOr<KernelInfo> getKernelInfo(func::FuncOp kernel);
 
 /// For each result of `func`, the argument that it updates, or -1.
@@ -55,14 +55,14 @@ bool livesInMemory(Type type);
 /// (getStoredElement).
 int64_t getBytes(Type type);
 
-/// What an element is in memory: i1 and i4 are a byte, whose high bits extend a boolean by
+/// The form of an element in memory: i1 and i4 are a byte, whose high bits extend a boolean by
 /// zeros and an i4 by its sign. Readers only look at the low bits.
 Type getStoredElement(Type element);
-/// Constant elements as they are in memory.
+/// Constant elements in their memory form.
 DenseElementsAttr getStoredElements(DenseElementsAttr elements);
 
-/// Set on a splat `arith.constant` that is to be written into a buffer of its own
-/// where it stands, instead of being read-only data.
+/// Set on a splat `arith.constant` that is to be written into a buffer of its own at its place,
+/// instead of being read-only data.
 inline constexpr llvm::StringLiteral kFillAttr = "emit.fill";
 
 /// One piece of memory. `index`: argument, result or constant number, or the byte
@@ -82,7 +82,7 @@ struct SlotCopy {
 
 struct BufferPlan {
   std::vector<Slot> slots;
-  /// What the Constant slots hold.
+  /// The content of the Constant slots.
   std::vector<arith::ConstantOp> constants;
   int64_t arenaBytes = 0;
   /// The slot of every tensor value that has one (a `tensor.empty` that is only a
@@ -90,7 +90,7 @@ struct BufferPlan {
   llvm::DenseMap<Value, unsigned> slotOf;
   /// Copies to make before an operation, in order.
   llvm::DenseMap<Operation *, SmallVector<SlotCopy>> copiesBefore;
-  /// Scratch memory of kernel calls that need some.
+  /// Scratch memory of kernel calls that need it.
   llvm::DenseMap<Operation *, unsigned> scratchOf;
   /// Read arguments of a kernel call that share a result's buffer: pairs of
   /// argument number and result number.

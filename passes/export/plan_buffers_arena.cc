@@ -82,7 +82,7 @@ private:
 };
 } // namespace
 
-/// In order of first use: what ended before is free again.
+/// In order of first use: memory whose use has ended is free again.
 void BufferPlanner::placeInArena(ArrayRef<unsigned> leaders) {
   struct Need {
     Interval live;

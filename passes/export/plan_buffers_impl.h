@@ -23,9 +23,9 @@ struct Interval {
   int64_t begin, end;
 };
 
-/// One tensor content: what an SSA value, and all its views, hold.
+/// One tensor content: held by an SSA value and all its views.
 struct Content {
-  Value value; // null for memory that is no value: scratch, results, temporaries
+  Value value; // null for memory without a value: scratch, results, temporaries
   int64_t bytes = 0;
   SmallVector<Interval, 2> live;
   unsigned usesExtend = 0; // the interval that uses lengthen
@@ -39,8 +39,8 @@ struct BufferClass {
   int64_t bytes = 0;
 };
 
-/// `dst` wants the content of `src` when `at` runs: it is in the same buffer, or
-/// it is copied there.
+/// `dst` needs the content of `src` when `at` runs: either it is in the same buffer, or it is
+/// copied there.
 struct Tie {
   enum class Kind { Carry, ReadWrite, Result, Alias };
   Kind kind;

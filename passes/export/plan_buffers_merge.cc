@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-// Checking two classes costs the product of their sizes; sharing that is merely
-// nice is not tried on classes that grew large.
+// Checking two classes costs the product of their sizes; optional sharing is not tried on large
+// classes.
 static constexpr size_t kMaxPairs = 1 << 16;
 
 unsigned BufferPlanner::find(unsigned content) const {
@@ -15,7 +15,7 @@ unsigned BufferPlanner::find(unsigned content) const {
   return content;
 }
 
-/// Whether the lifetimes of two contents overlap where that was not allowed.
+/// Whether the lifetimes of two contents overlap without permission.
 bool BufferPlanner::conflict(unsigned a, unsigned b) const {
   auto window = [&](unsigned src, unsigned dst) {
     auto it = allowed_.find({src, dst});
@@ -58,8 +58,8 @@ void BufferPlanner::merge(unsigned a, unsigned b) {
   from.members.clear();
 }
 
-// Inner loops first, because their copies run most often; then what would cost a
-// copy; sharing for the sake of memory last.
+// Inner loops first, because their copies run most often; then ties that would cost a copy; sharing
+// to save memory last.
 void BufferPlanner::mergeTies() {
   std::vector<unsigned> order(ties_.size());
   for (unsigned i = 0; i < order.size(); ++i)
@@ -94,8 +94,8 @@ unsigned BufferPlanner::addTemporary(Operation *at, int64_t bytes) {
   return define(Value(), bytes, writtenBy(at));
 }
 
-/// Copies that happen at once, as a sequence: a buffer is overwritten only when
-/// no other copy still reads it; a cycle is broken through a temporary.
+/// Orders copies that happen at the same time: a buffer is overwritten only when no other copy
+/// still reads it; a cycle is broken with a temporary.
 void BufferPlanner::orderCopies(Operation *at, ArrayRef<Tie> ties) {
   SmallVector<std::pair<unsigned, unsigned>> pending, &out = copies_[at];
   llvm::DenseMap<unsigned, unsigned> readers; // by buffer class

@@ -214,7 +214,7 @@ LogicalResult checkState(func::FuncOp func, const Roles &roles) {
   return success();
 }
 
-/// Attributes of coll itself; those of other front ends mean nothing here.
+/// Keeps attributes of coll; those of other front ends have no meaning here.
 DictionaryAttr keepOwnAttrs(MLIRContext *context, DictionaryAttr attrs) {
   SmallVector<NamedAttribute> kept;
   if (attrs)
@@ -258,7 +258,7 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
   return step;
 }
 
-/// Shardings that the text gives arguments and results.
+/// Reads the shardings that the text gives arguments and results.
 void annotate(func::FuncOp source, func::FuncOp step, stablehlo::Shardings &shardings) {
   auto rankOf = [](Type type) { return cast<RankedTensorType>(type).getRank(); };
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -272,8 +272,8 @@ void annotate(func::FuncOp source, func::FuncOp step, stablehlo::Shardings &shar
       step.setResultAttr(i, kShardingAttr, sharding);
 }
 
-/// Where anything is sharded, the other arguments are whole on every rank, and new state
-/// is sharded as the old.
+/// If anything is sharded, the other arguments are replicated, and new state is sharded like the
+/// old.
 void completeShardings(func::FuncOp step, const Roles &roles,
                        const stablehlo::Shardings &shardings) {
   if (!shardings.isUsed())
@@ -287,7 +287,7 @@ void completeShardings(func::FuncOp step, const Roles &roles,
     step.setResultAttr(i, kShardingAttr, step.getArgAttr(i, kShardingAttr));
 }
 
-/// Leaves only @step and what belongs to coll in the module.
+/// Removes everything but @step and operations of coll from the module.
 void replaceContents(ModuleOp module, func::FuncOp step) {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (op.getName().getDialectNamespace() != "coll")

@@ -144,7 +144,7 @@ FailureOr<SmallVector<int64_t>> getIntList(Operation *op, StringRef name) {
   if (!attr)
     return missing(op, name);
   std::optional<SmallVector<int64_t>> values = readInts(attr);
-  // Bounds every size that is computed from an attribute.
+  // Limits every size that is computed from an attribute.
   auto isHuge = [](int64_t value) { return value > kMaxExtent || value < -kMaxExtent; };
   if (!values || llvm::any_of(*values, isHuge))
     return malformed(op, name, "a list of integers in range");

@@ -45,7 +45,7 @@ FailureOr<StringRef> getSymbol(Operation *op, StringRef name);
 class Fields {
 public:
   ArrayRef<int64_t> list(StringRef key) const;
-  /// The single number of a field, `fallback` where it is absent.
+  /// The single number of a field, `fallback` if it is absent.
   int64_t number(StringRef key, int64_t fallback) const;
   static std::optional<Fields> parse(StringRef body);
 
@@ -54,9 +54,9 @@ private:
 };
 FailureOr<Fields> getFields(Operation *op, StringRef name, StringRef mnemonic);
 
-/// Where each logical dimension of one tensor of a convolution lies. For the
-/// kernel, `first` is the input feature and `second` the output feature; for the
-/// others, batch and feature.
+/// The position of each logical dimension in one tensor of a convolution. For the kernel,
+/// `first` is the input feature and `second` the output feature; for the others, batch and
+/// feature.
 struct ConvLayout {
   int64_t first = -1;
   int64_t second = -1;

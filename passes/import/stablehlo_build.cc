@@ -232,7 +232,7 @@ Value pad(ImplicitLocOpBuilder &b, Value input, Value value, ArrayRef<int64_t> l
     after.push_back(std::max<int64_t>(last, 0));
     nothingLeft |= sizes.back() <= 0;
   }
-  // Negative where one edge cuts off more than there is and the other adds it back.
+  // The size is negative if one edge cuts off more than there is and the other adds it back.
   if (nothingLeft)
     return broadcast(b, value, {}, result);
   if (ArrayRef<int64_t>(sizes) != type.getShape()) {

@@ -1,6 +1,6 @@
 //===- stablehlo_build.h - building blocks of imported IR -------------*- C++ -*-===//
 //
-// Helpers that know nothing of StableHLO: constants, generics, reshapes, padding.
+// Helpers that do not depend on StableHLO: constants, generics, reshapes, padding.
 // "like" types may be tensors or scalars.
 //
 //===----------------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ Value splatInt(ImplicitLocOpBuilder &b, Type like, const APInt &value);
 Value splatInt(ImplicitLocOpBuilder &b, Type like, int64_t value);
 /// Zero of any element type.
 Value splatZero(ImplicitLocOpBuilder &b, Type like);
-/// The element of a splat constant, scalar or tensor; null if `value` is none.
+/// The element of a splat constant, scalar or tensor; null if `value` is not one.
 TypedAttr splatElement(Value value);
 /// The integer of such a constant.
 std::optional<APInt> splatInteger(Value value);

@@ -7,7 +7,7 @@
 
 namespace mlir::coll::stablehlo {
 
-/// What a sum of products is accumulated in: f32 for 16-bit floats.
+/// The type in which a sum of products is accumulated: f32 for 16-bit floats.
 Type accumulatorType(Type element);
 
 /// Checks that the result's elements can hold both operands' elements.

@@ -96,7 +96,7 @@ LogicalResult importCase(Source &src) {
         src.importer.importRegion(src.op, src.op->getRegion(0), {});
     return failed(results) ? failure() : src.finish(*results);
   }
-  // A chain of branches; any index that is none of the first ones takes the last.
+  // A chain of branches; any other index takes the last branch.
   Value index = extractScalar(b, src.operand(0));
   OpBuilder::InsertionGuard guard(b);
   scf::IfOp outermost;
@@ -142,7 +142,7 @@ LogicalResult importShardingConstraint(Source &src) {
 }
 
 LogicalResult importCustomCall(Source &src) {
-  // The support check has let through only those that pass their operand on.
+  // The support check accepts only calls that pass their operand on.
   if (src.op->getNumOperands() == 1)
     src.importer.constrain(src.op, src.operand(0));
   return importIdentity(src);

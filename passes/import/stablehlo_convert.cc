@@ -112,7 +112,7 @@ LogicalResult importCompare(Source &src) {
 
 namespace {
 
-/// `value` as it is, or broadcast from rank 0 to the shape of `like`.
+/// `value` itself, or broadcast from rank 0 to the shape of `like`.
 Value spreadLike(Source &src, Value value, Type like) {
   auto tensor = dyn_cast<RankedTensorType>(like);
   auto own = dyn_cast<RankedTensorType>(value.getType());
@@ -166,7 +166,7 @@ Value convertFloat(ImplicitLocOpBuilder &b, Value x, Type type) {
     return arith::ExtFOp::create(b, type, x);
   if (from > to)
     return arith::TruncFOp::create(b, type, x);
-  // Two formats of one width: neither holds the other.
+  // Two formats of one width: neither contains the other.
   return arith::TruncFOp::create(b, type, arith::ExtFOp::create(b, wide, x));
 }
 
@@ -182,8 +182,8 @@ Value convertInt(ImplicitLocOpBuilder &b, ElementKind kind, Value x, Type type) 
   return arith::ExtUIOp::create(b, type, x);
 }
 
-/// Rounds towards zero; what does not fit becomes the nearest integer that does,
-/// and NaN becomes 0. The conversion itself only sees values in range.
+/// Rounds towards zero. Values that do not fit become the nearest integer that does, and NaN
+/// becomes 0. The conversion itself only sees values in range.
 Value convertFloatToInt(ImplicitLocOpBuilder &b, Value x, Type type, bool isSigned) {
   unsigned width = elementOf(type).getIntOrFloatBitWidth();
   if (elementOf(x.getType()).getIntOrFloatBitWidth() < 32)
@@ -318,7 +318,7 @@ LogicalResult importReducePrecision(Source &src) {
     return src.error("needs exponent_bits >= 1 and mantissa_bits >= 0");
   if (src.kind() != ElementKind::Float || src.operand(0).getType() != src.type())
     return src.error("needs a float operand of the result's type");
-  // The formats of eight bits have no room for the arithmetic on their codes.
+  // Eight-bit formats are too narrow for the arithmetic on their codes.
   Type wide = withElement(src.type(), src.b.getF32Type());
   bool isByte = elementOf(src.type()).getIntOrFloatBitWidth() == 8;
   Value x = isByte ? convertFloat(src.b, src.operand(0), wide) : src.operand(0);
@@ -332,7 +332,7 @@ LogicalResult importFloatClass(Source &src) {
   if (src.operandKind(0) != ElementKind::Float ||
       withElement(x.getType(), b.getI1Type()) != src.type())
     return src.error("needs a float operand and an i1 result of its shape");
-  // Not every format of eight bits has infinities; f32 tells.
+  // Not every eight-bit format has infinities, so f32 decides.
   if (elementOf(x.getType()).getIntOrFloatBitWidth() == 8)
     x = convertFloat(b, x, withElement(x.getType(), b.getF32Type()));
   bool isNegative = src.name() == "chlo.is_neg_inf";

@@ -11,8 +11,8 @@ namespace mlir::coll::stablehlo {
 
 namespace {
 
-/// A convolution's three tensors with their group dimension split off: `layout`
-/// as in ConvLayout, and the dimension that runs over the groups, or -1.
+/// One of a convolution's three tensors with its group dimension split off: `layout` as in
+/// ConvLayout, and the dimension of the groups, or -1.
 struct ConvTensor {
   Value value;
   ConvLayout layout;
@@ -21,10 +21,10 @@ struct ConvTensor {
   RankedTensorType type() const { return cast<RankedTensorType>(value.getType()); }
 };
 
-/// Splits dimension `dim` of a shape into groups times the rest; returns where
-/// the dimensions of `layout` are then.
+/// Splits dimension `dim` of a shape into groups times the rest; returns the new positions of the
+/// dimensions of `layout`.
 ConvLayout splitLayout(ConvLayout layout, int64_t dim) {
-  // `dim` itself becomes the group; what follows it moves up.
+  // `dim` itself becomes the group; later dimensions move up.
   auto move = [&](int64_t &position) { position += position >= dim; };
   move(layout.first);
   move(layout.second);
@@ -157,7 +157,7 @@ LogicalResult importConvolution(Source &src) {
   SmallVector<int64_t> padded = paddedShape(input.getShape(), low, high, interior);
   if (failed(checkConvolution(src, *conv, padded)))
     return failure();
-  // Sums over nothing.
+  // An empty sum.
   for (RankedTensorType type : {input, src.operandTensor(1), result})
     if (type.getNumElements() == 0)
       return src.finish(splatZero(b, result));

@@ -98,7 +98,7 @@ LogicalResult Source::finish(ValueRange results) const {
     if (value.getType() != type(index))
       return op->emitOpError() << "has a result of type " << type(index) << " where "
                                << value.getType() << " is computed";
-    // Of a tensor without elements only the type matters: nothing need compute it.
+    // Only the type matters of a tensor without elements, so no operation needs to compute it.
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
     if (tensor && tensor.getNumElements() == 0)
       value = tensor::EmptyOp::create(b, tensor.getShape(), tensor.getElementType());
@@ -256,7 +256,7 @@ LogicalResult Importer::cloneOp(Operation *op) {
   return success();
 }
 
-/// Nothing computes tensors without elements.
+/// No operation is built for tensors without elements.
 bool Importer::importEmpty(Source &src) {
   bool isEmpty = !inScalarBody_ && src.op->getNumResults() > 0 &&
                  llvm::all_of(src.op->getResultTypes(),

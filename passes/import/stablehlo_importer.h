@@ -1,13 +1,13 @@
 //===- stablehlo_importer.h - what the StableHLO front end shares -----*- C++ -*-===//
 //
-// The importer rebuilds a function operation by operation: a table maps each
-// source operation's name to a handler, which reads the source and builds its
-// replacement. Source operations are unregistered, so nothing about them has been
-// verified: the dispatcher checks counts and types against the table, the handler
-// checks the rest, and whatever is wrong is reported on the source operation.
+// The importer rebuilds a function operation by operation: a table maps each source
+// operation's name to a handler, which reads the source and builds its replacement.
+// Source operations are unregistered, so nothing about them has been verified: the
+// dispatcher checks counts and types against the table, the handler checks the rest,
+// and every error is reported on the source operation.
 //
-// Inside the region of a reduction or scatter (a "scalar body"), tensor<T> is
-// rebuilt as the scalar T; the same handlers serve both.
+// Inside the region of a reduction or scatter (a "scalar body"), tensor<T> is rebuilt
+// as the scalar T; the same handlers serve both.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -108,7 +108,7 @@ public:
   /// Rebuilds the body of function `callee` in place of `call`.
   FailureOr<SmallVector<Value>> inlineCall(Operation *call, StringRef callee);
   /// Records the sharding that `source` asks for at the operation that computes `value`.
-  /// Constraints on values inside of loops and branches are left to propagation.
+  /// Constraints on values inside loops and branches are left to propagation.
   void constrain(Operation *source, Value value);
 
   ImplicitLocOpBuilder b;
@@ -116,7 +116,7 @@ public:
 private:
   LogicalResult importOp(Operation *op);
   bool importEmpty(Source &src);
-  /// For operations of coll, which are taken over as they are.
+  /// Copies an operation of coll unchanged.
   LogicalResult cloneOp(Operation *op);
   LogicalResult checkOp(Operation *op, const Rule &rule);
   Location locationOf(Operation *op) const;
@@ -130,8 +130,8 @@ private:
   bool inScalarBody_ = false;
 };
 
-/// Checks every operation and type that `entry` reaches and reports in one error
-/// all that cannot be imported: each kind, its count and where it occurs first.
+/// Checks every operation and type that `entry` reaches, and reports in one error everything that
+/// cannot be imported: each kind, its count and its first place.
 LogicalResult checkSupported(ModuleOp module, func::FuncOp entry);
 
 } // namespace mlir::coll::stablehlo

@@ -16,8 +16,8 @@ namespace mlir::coll::stablehlo {
 
 namespace {
 
-/// Start positions from the operands after `first`, clamped so that `sizes` fits;
-/// constant where it can only be 0 or is known.
+/// Start positions from the operands after `first`, clamped so that `sizes` fits; constant if the
+/// start is known or can only be 0.
 SmallVector<OpFoldResult> clampedStarts(Source &src, unsigned first, ArrayRef<int64_t> operand,
                                         ArrayRef<int64_t> sizes) {
   ImplicitLocOpBuilder &b = src.b;
@@ -105,8 +105,8 @@ LogicalResult importDynamicUpdateSlice(Source &src) {
 
 namespace {
 
-/// The indices with their vector as the last dimension and elements that read the
-/// same signed; `batchDims`, dimensions of the source's indices, follow suit.
+/// The indices with their vector as the last dimension and signed elements of the same value;
+/// `batchDims`, dimensions of the source's indices, are adapted.
 FailureOr<Value> normalizedIndices(Source &src, unsigned operand, int64_t vectorDim,
                                    SmallVector<int64_t> &batchDims) {
   ImplicitLocOpBuilder &b = src.b;
@@ -162,8 +162,8 @@ LogicalResult importGather(Source &src) {
   return src.finish(take.getResult());
 }
 
-/// Fills `block`, the body of a coll.accumulate. What the region would be given of other
-/// operands is left open while it is imported, and must then not be needed.
+/// Fills `block`, the body of a coll.accumulate. Arguments of the region for other operands stay
+/// unset while it is imported, and the region must not use them.
 static LogicalResult importCombiner(Source &src, const Combiner &combiner, Block *block) {
   ImplicitLocOpBuilder &b = src.b;
   unsigned count = combiner.elements.size();

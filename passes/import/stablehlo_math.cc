@@ -124,8 +124,8 @@ Value buildPower(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x) {
 
 namespace {
 
-/// Whether each amount is less than the width, and the amounts with 0 in place of
-/// the others. Null where a constant amount is in range.
+/// Whether each amount is less than the width, and the amounts with 0 in place of the others. Null
+/// if a constant amount is in range.
 std::pair<Value, Value> clampShift(ImplicitLocOpBuilder &b, Value amount) {
   Type type = amount.getType();
   unsigned width = widthOf(type);
@@ -222,7 +222,7 @@ Value erfInvSingle(ImplicitLocOpBuilder &b, Value x) {
                        5.73950773e-03, -7.6224613e-03, 9.43887047e-03, 1.00167406, 2.83297682});
   Value factor = arith::SelectOp::create(b, isCentral, central, tail);
   Value result = arith::MulFOp::create(b, factor, x);
-  // The tail is inf - inf at the ends.
+  // At the ends the tail is inf - inf.
   Value isEnd = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, math::AbsFOp::create(b, x),
                                       splatFloat(b, type, 1.0));
   double infinity = std::numeric_limits<double>::infinity();

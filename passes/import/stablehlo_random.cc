@@ -87,7 +87,7 @@ SmallVector<Value> philox(const Words &w, ArrayRef<Value> key, ArrayRef<Value> c
   return x;
 }
 
-/// How the elements of a shape are numbered: each has a counter and one of its words.
+/// The numbering of a shape's elements: each has a counter and one of its words.
 struct Numbering {
   /// The dimension along which neighbours share a counter; -1: the flat position.
   int64_t dim = -1;
@@ -121,7 +121,7 @@ Numbering philoxNumbering(ArrayRef<int64_t> shape, bool isWide) {
   return numbering;
 }
 
-/// The i64 number of the element's counter, and which of its words the element is.
+/// The i64 number of the element's counter, and which of its words the element takes.
 std::pair<Value, Value> locate(ImplicitLocOpBuilder &b, const Words &w, const Numbering &numbering,
                                ArrayRef<int64_t> shape) {
   Value position = w.wide(0), lane = w.wide(0);
@@ -165,8 +165,8 @@ SmallVector<Value> wordsAt(const Generator &generator, ImplicitLocOpBuilder &b, 
   return philox(w, key, {w.low(counter), w.high(counter), w.low(upper), w.high(upper)});
 }
 
-/// The state behind the counters that are used up. Of three words, the last one counts
-/// how often the second one overflowed.
+/// The state after the counters that were used. With three words, the last one counts how often the
+/// second one overflowed.
 Value advance(Source &src, const Generator &generator, RankedTensorType type) {
   ImplicitLocOpBuilder &b = src.b;
   auto constant = [&](ArrayRef<int64_t> words) {

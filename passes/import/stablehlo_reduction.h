@@ -20,12 +20,12 @@ public:
   unsigned numInputs() const { return numInputs_; }
   /// Initial contents of the accumulators.
   SmallVector<Value> starts(Source &src) const;
-  /// What to pad input `i` with so that it does not count; of rank 0.
+  /// The value, of rank 0, to pad input `i` with so that it does not change the result.
   Value padding(Source &src, unsigned i) const;
   /// Builds the body: accumulators first, as StableHLO has it.
   FailureOr<SmallVector<Value>> combine(Source &src, ValueRange accumulators,
                                         ValueRange elements) const;
-  /// Combines the initial values into the reduced ones where that is still to do.
+  /// Combines the initial values into the reduced ones if that is still to be done.
   SmallVector<Value> finish(Source &src, ValueRange reduced) const;
 
 private:

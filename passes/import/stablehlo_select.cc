@@ -18,7 +18,7 @@ namespace mlir::coll::stablehlo {
 
 namespace {
 
-/// Which dimensions the window moves in; the others only pass through.
+/// The dimensions in which the window moves; the others pass through.
 struct Selection {
   Window window;
   WindowLoops loops;

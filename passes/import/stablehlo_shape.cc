@@ -111,7 +111,7 @@ LogicalResult importSlice(Source &src) {
     return src.error("needs the result's shape to be the slice's");
   if (src.tensor() == operand)
     return src.finish(src.operand(0));
-  // A slice of nothing may start at the end, which tensor.extract_slice may not.
+  // An empty slice may start at the end, which tensor.extract_slice does not allow.
   if (src.tensor().getNumElements() == 0)
     return src.finish(Value(tensor::EmptyOp::create(src.b, sizes, operand.getElementType())));
   return src.finish(

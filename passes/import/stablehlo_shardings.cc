@@ -18,7 +18,7 @@ constexpr StringLiteral kDevices = "mhlo.sharding";
 constexpr StringLiteral kDeviceMesh = "devices";
 constexpr int64_t kMaxDevices = int64_t{1} << 24;
 
-/// Reads a text from the front; every `take` skips blanks and says whether it was there.
+/// Reads a text from the front; every `take` skips blanks and returns whether the token was there.
 class Reader {
 public:
   explicit Reader(StringRef text) : rest_(text) {}
@@ -51,7 +51,7 @@ public:
     rest_ = rest_.drop_front(value.size());
     return !value.empty();
   }
-  /// `1,2,3` up to `end`, which is taken; every number is in [least, kMaxDevices].
+  /// `1,2,3` up to `end`, which is consumed; every number is in [least, kMaxDevices].
   bool takeList(StringRef end, int64_t least, SmallVectorImpl<int64_t> &values) {
     do {
       int64_t value;
@@ -166,7 +166,7 @@ Shardings::Shardings(ModuleOp module) : context_(module.getContext()) {
   decideDeviceAxes();
 }
 
-/// `mesh<["x"=2, "y"=4]>`; the meshes of one device that Shardy also knows are none.
+/// `mesh<["x"=2, "y"=4]>`; Shardy's meshes of one device are ignored.
 void Shardings::readMesh(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("sym_name");
   std::optional<StringRef> text = shardyText(op->getAttr("mesh"));
@@ -283,7 +283,7 @@ ShardingAttr Shardings::fromShardy(StringRef text, int64_t rank, Location loc) {
   }
   if (static_cast<int64_t>(dims.size()) != rank)
     return ignore(loc, "it has " + Twine(dims.size()) + " dimensions for rank " + Twine(rank));
-  // Everything may be chosen freely: no constraint.
+  // Everything may be chosen freely, so there is no constraint.
   if (isOpen && rank > 0)
     return {};
   return make(mesh, dims, loc);

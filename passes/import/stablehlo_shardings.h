@@ -1,10 +1,10 @@
 //===- stablehlo_shardings.h - shardings that stand in the text -------*- C++ -*-===//
 //
-// JAX writes a step's shardings in one of two ways: Shardy's attributes, which name the
-// axes of a mesh, and, before, XLA's text `{devices=[2,1,2]<=[4] …}`, which numbers
-// devices; from all of those, the mesh is found whose axes they can be written in. What
-// cannot be expressed (parts of an axis, permuted device lists, maximal or manual
-// shardings) is left out with a remark: the result stays right.
+// JAX writes a step's shardings in one of two ways: Shardy's attributes, which name
+// the axes of a mesh, and, in earlier versions, XLA's text `{devices=[2,1,2]<=[4] …}`,
+// which numbers devices. From the latter, a mesh is derived whose axes can express all
+// of them. Shardings that cannot be expressed (parts of an axis, permuted device lists,
+// maximal or manual shardings) are left out with a remark: the result stays right.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -24,13 +24,13 @@ public:
   /// Looks at every annotation in the module; reports nothing.
   explicit Shardings(ModuleOp module);
 
-  /// What `attrs` (of an argument, a result or an operation) says of a tensor of this
-  /// rank; null where it says nothing, or nothing that can be expressed, with a remark at
+  /// The sharding in `attrs` (of an argument, a result or an operation) for a tensor of this
+  /// rank. Null if there is none, or none that can be expressed; then with a remark at
   /// `loc`.
   ShardingAttr get(DictionaryAttr attrs, int64_t rank, Location loc);
-  /// The mesh that the shardings returned so far are on; nothing if there was none.
+  /// Creates the mesh of the shardings that were returned so far, if there were any.
   void createMesh(ModuleOp module) const;
-  /// All that is not sharded.
+  /// The sharding of a tensor that is not split.
   ShardingAttr replicated(int64_t rank) const;
   bool isUsed() const { return static_cast<bool>(mesh_); }
 

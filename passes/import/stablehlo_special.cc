@@ -58,7 +58,7 @@ public:
 
 using FormulaFn = Value (*)(const Formula &f, ValueRange x);
 
-/// Builds `fn` on floats; narrow ones by way of f32.
+/// Builds `fn` on floats; narrow ones are computed in f32.
 template <FormulaFn fn>
 Value inWideFloat(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x) {
   if (kind != ElementKind::Float)

@@ -21,8 +21,8 @@ struct Window {
   int64_t span(size_t dim) const;
   /// Number of positions along `dim` over `padded` elements.
   int64_t positions(size_t dim, int64_t padded) const;
-  /// Shortens `high` so that nothing of the `padded` elements along `dim` is left
-  /// behind the last position: loops get their sizes from operands that fit exactly.
+  /// Shortens `high` so that no element of the `padded` ones along `dim` remains after the last
+  /// position: loops get their sizes from operands that fit exactly.
   void dropRemainder(size_t dim, int64_t padded);
   /// Elements to put between neighbours of the operand.
   SmallVector<int64_t> interior() const;

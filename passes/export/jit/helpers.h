@@ -12,9 +12,9 @@ class LLJIT;
 
 namespace mlir::coll {
 
-/// Defines in `library` the conversions of float16 that LLVM makes calls of where the
-/// processor has no instruction. They come from libgcc, which compiled code finds
-/// in the process where it is a shared library, but not inside a static executable.
+/// Defines in `library` the float16 conversions that LLVM calls if the processor has no instruction
+/// for them. They come from libgcc. Compiled code finds that in the process if it is a shared
+/// library, but not inside a static executable.
 llvm::Error defineHelpers(llvm::orc::LLJIT &jit, llvm::orc::JITDylib &library);
 
 } // namespace mlir::coll

@@ -17,7 +17,7 @@ namespace {
 // Shards per thread: small enough that the threads end together.
 constexpr unsigned kShardsPerThread = 4;
 
-/// An LLVM module on its way to machine code.
+/// An LLVM module that is being compiled.
 struct Unit {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;

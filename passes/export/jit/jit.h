@@ -1,6 +1,6 @@
 //===- jit.h - from an executable module to running code --------------*- C++ -*-===//
 //
-// Compiles what coll-emit-executable produces, for the machine it runs on.
+// Compiles the output of coll-emit-executable for the machine that it runs on.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace mlir::coll {
 struct JitOptions {
   /// Compile threads; 0: one per processor.
   unsigned threads = 0;
-  /// Of the kernels, 0 to 3. Functions that only call kernels are not optimised.
+  /// Optimisation level of kernels, 0 to 3. Functions that only call kernels are not optimised.
   unsigned optLevel = 2;
 };
 
@@ -37,7 +37,7 @@ public:
       : jit_(std::move(jit)), step_(step), init_(init), descriptor_(std::move(descriptor)) {}
 
   CollEntry step() const { return step_; }
-  /// Null where the program has no @init.
+  /// Null if the program has no @init.
   CollEntry init() const { return init_; }
   llvm::StringRef descriptor() const { return descriptor_; }
 
@@ -52,8 +52,8 @@ private:
 /// Kernels that classes have in common are compiled once.
 llvm::Expected<ObjectCode> compileObjects(ModuleOp executable, const JitOptions &options = {});
 
-/// Makes code run in this process: one program per class, in order. An error where it
-/// cannot be linked here.
+/// Links code into this process: one program per class, in order. Fails if it cannot be linked
+/// here.
 llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> linkObjects(ObjectCode code);
 
 } // namespace mlir::coll

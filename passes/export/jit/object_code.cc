@@ -15,7 +15,7 @@ static void writeText(llvm::raw_ostream &os, llvm::StringRef text) {
 }
 
 namespace {
-/// What is missing reads as zero or empty, and is remembered.
+/// Missing data reads as zero or empty, and is remembered.
 class Reader {
 public:
   explicit Reader(llvm::StringRef rest) : rest_(rest) {}
@@ -61,7 +61,7 @@ void ObjectCode::write(llvm::raw_ostream &os) const {
 std::optional<ObjectCode> ObjectCode::read(llvm::StringRef bytes) {
   Reader reader(bytes);
   ObjectCode code;
-  // A count may be anything: what it promises is missing soon.
+  // The count is not trusted: if it promises too much, data is soon missing.
   for (uint64_t count = reader.number(); count > 0 && !reader.isBad(); --count)
     code.kernels.push_back(reader.object());
   for (uint64_t count = reader.number(); count > 0 && !reader.isBad(); --count) {

@@ -22,14 +22,14 @@ struct ObjectCode {
     bool hasInit = false;
   };
 
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> kernels; // which the classes share
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> kernels; // shared by the classes
   std::vector<Class> classes;
 
-  /// Writes the code for read() to take back.
+  /// Writes the code in the form that read() accepts.
   void write(llvm::raw_ostream &os) const;
 
-  /// Nothing where `bytes` are not, to the last one, what write() made. Objects are copied;
-  /// whether they are objects at all is not checked.
+  /// Nullopt if `bytes` are not exactly the output of write(). Objects are copied; their content is
+  /// not checked.
   static std::optional<ObjectCode> read(llvm::StringRef bytes);
 };
 

@@ -9,7 +9,7 @@ using namespace mlir::coll;
 
 namespace {
 
-/// A kernel, counted once however many classes have it.
+/// A kernel, counted once however many classes use it.
 struct Kernel {
   LLVM::LLVMFuncOp function;
   std::string name; // unique over the classes
@@ -149,7 +149,7 @@ JitUnits Splitter::finish() {
     OpBuilder builder = OpBuilder::atBlockEnd(units_.kernels[shard]->getBody());
     auto clone = cast<LLVM::LLVMFuncOp>(builder.clone(*function));
     clone.setName(kernel->name);
-    // Globals and library functions come along, under names of their own class.
+    // Globals and library functions are copied along, under names of their own class.
     auto source = function->getParentOfType<ModuleOp>();
     std::string prefix = source.getName().value_or("").str() + "_";
     for (auto &entry : getReferences(function)) {

@@ -28,8 +28,8 @@ struct JitUnits {
   std::vector<JitClass> classes;
 };
 
-/// Kernels go to at most `shards` modules of about equal size. Fails without a
-/// diagnostic where `executable` holds no rank class.
+/// Kernels go to at most `shards` modules of about equal size. Fails without a diagnostic if
+/// `executable` holds no rank class.
 FailureOr<JitUnits> splitForJit(ModuleOp executable, unsigned shards);
 
 } // namespace mlir::coll

@@ -29,7 +29,7 @@ namespace mlir::coll {
 
 namespace {
 
-/// Cancels and merges reshapes, also with what they reshape.
+/// Cancels and merges reshapes, also with the operations that they reshape.
 void addReshapeCleanup(RewritePatternSet &patterns) {
   MLIRContext *ctx = patterns.getContext();
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, ctx);

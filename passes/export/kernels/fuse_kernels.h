@@ -12,16 +12,16 @@ namespace mlir::coll {
 /// Product of the loop ranges.
 int64_t countIterations(linalg::GenericOp op);
 
-/// Computing the producer inside of the consumer is no slower than reading its
-/// result from memory.
+/// Whether computing the producer inside the consumer is at least as fast as reading its result
+/// from memory.
 bool shouldFuseProducer(OpOperand *fusedOperand);
 
-/// Moving the reshape across the generic lets the generic meet its neighbours'
-/// loops; false where the reshape only adds or drops unit dimensions.
+/// Whether moving the reshape across the generic lets the generic meet its neighbours' loops; false
+/// if the reshape only adds or drops unit dimensions.
 bool shouldMoveReshape(OpOperand *reshapedOperand);
 
-/// Cuts inputs to what the loops reach. A window that leaves a remainder is then no
-/// longer than its loop says, also where its other loop is dropped because it has one position.
+/// Cuts inputs to the elements that the loops reach. Then a window that leaves a remainder is not
+/// longer than its loop, even if its other loop is dropped because it has one position.
 void trimWindows(RewriterBase &rewriter, linalg::GenericOp op);
 
 /// Merges generics of the block that run over the same loops and share data into

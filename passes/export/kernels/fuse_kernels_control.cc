@@ -13,10 +13,10 @@ namespace {
 constexpr unsigned kMaxBodyOps = 150;
 constexpr unsigned kMaxInputs = 20;
 
-/// What one iteration of a body costs.
+/// Cost of one iteration of a body.
 struct BodyCost {
   unsigned ops = 0;       // without constants and indices
-  bool expensive = false; // calls into a math library, or divides
+  bool expensive = false; // calls a math library, or divides
 };
 
 BodyCost getBodyCost(linalg::GenericOp op) {

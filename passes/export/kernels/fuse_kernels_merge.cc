@@ -16,8 +16,8 @@ namespace {
 constexpr unsigned kMaxOperands = 24;
 constexpr unsigned kMaxBodyOps = 200;
 constexpr unsigned kMaxCandidateUsers = 16;
-// Dependents of a merged operation are moved behind it; more than this many are
-// not worth the search.
+// Operations that depend on a merged one are moved behind it; with more than this many the search
+// is not worth it.
 constexpr unsigned kMaxMoved = 200;
 
 AffineMap getInputMap(linalg::GenericOp op, unsigned input) {
@@ -34,13 +34,13 @@ bool haveSameLoops(linalg::GenericOp a, linalg::GenericOp b) {
          isAllParallel(b);
 }
 
-/// Every iteration writes another element of the result, and does not read it.
+/// Whether every iteration writes another element of the result, and does not read it.
 bool writesEachOnce(linalg::GenericOp op, unsigned result) {
   OpOperand *init = op.getDpsInitOperand(result);
   return op.getMatchingIndexingMap(init).isPermutation() && !op.payloadUsesValueFromOperand(init);
 }
 
-/// `b` reads results of `a` only at the element of its own iteration.
+/// Whether `b` reads results of `a` only at the element of its own iteration.
 bool readsOwnElements(linalg::GenericOp a, linalg::GenericOp b) {
   for (OpOperand &operand : b->getOpOperands()) {
     if (operand.get().getDefiningOp() != a)
@@ -67,8 +67,8 @@ bool shareData(linalg::GenericOp a, linalg::GenericOp b) {
   return false;
 }
 
-/// Operations between `a` and `b` that depend on `a`. Fails where `b` depends on one
-/// of them, or where one may not move behind `b`.
+/// Operations between `a` and `b` that depend on `a`. Fails if `b` depends on one of them, or if
+/// one must not move behind `b`.
 FailureOr<SetVector<Operation *>> collectDependents(linalg::GenericOp a, linalg::GenericOp b) {
   SetVector<Operation *> dependents;
   SmallVector<Operation *> worklist{a};
@@ -95,7 +95,7 @@ bool isSmallEnough(linalg::GenericOp a, linalg::GenericOp b) {
          a.getBody()->getOperations().size() + b.getBody()->getOperations().size() <= kMaxBodyOps;
 }
 
-/// Operands, maps and body arguments of a generic in the making.
+/// Operands, maps and body arguments of a generic that is being built.
 struct MergedOperands {
   SmallVector<Value> inputs, outputs;
   SmallVector<AffineMap> inputMaps, outputMaps;
@@ -190,7 +190,7 @@ linalg::GenericOp tryMerge(RewriterBase &rewriter, linalg::GenericOp a, linalg::
   return merged;
 }
 
-/// The result is computed right where it is inserted: merging would add a copy.
+/// Whether the result is computed where it is inserted: merging would add a copy.
 bool isInsertedOnly(linalg::GenericOp op) {
   return op->hasOneUse() && isa<tensor::InsertSliceOp>(*op->user_begin());
 }

@@ -6,8 +6,8 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// The largest value of `expr` over loops of these ranges; nullopt where it takes more
-/// than sums and multiples to say.
+/// The largest value of `expr` over loops of these ranges; nullopt if it is more than sums and
+/// multiples.
 static std::optional<int64_t> getLargest(AffineExpr expr, ArrayRef<int64_t> ranges) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return ranges[dim.getPosition()] - 1;
@@ -24,7 +24,7 @@ static std::optional<int64_t> getLargest(AffineExpr expr, ArrayRef<int64_t> rang
   auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (binary.getKind() != AffineExprKind::Mul || !factor)
     return std::nullopt;
-  // Loops start at 0, so a negative multiple of what never falls below 0 is at most 0.
+  // Loops start at 0, so a negative multiple of an expression that is never negative is at most 0.
   std::optional<int64_t> largest = getLargest(binary.getLHS(), ranges);
   bool isLoop = isa<AffineDimExpr>(binary.getLHS());
   if (factor.getValue() < 0)

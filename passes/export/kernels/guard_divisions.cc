@@ -27,7 +27,7 @@ static Value constantLike(OpBuilder &b, Location loc, Type type, int64_t value) 
   return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
-/// Where the division would trap, it divides by 1.
+/// A division that would trap divides by 1.
 static void guard(Operation *op) {
   OpBuilder b(op);
   Location loc = op->getLoc();

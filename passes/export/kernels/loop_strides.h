@@ -14,11 +14,11 @@ struct LinearIndex {
   int64_t offset = 0;
 };
 
-/// Adds `scale * expr` to `index`. Fails where `expr` is not a sum of multiples of
-/// dimensions and a constant.
+/// Adds `scale * expr` to `index`. Fails if `expr` is not a sum of multiples of dimensions and a
+/// constant.
 LogicalResult addLinear(AffineExpr expr, int64_t scale, LinearIndex &index);
 
-/// Position in a row-major tensor of `shape` that `exprs` index. Fails as addLinear.
+/// Position in a row-major tensor of `shape` that `exprs` index. Fails like addLinear.
 FailureOr<LinearIndex> linearize(ArrayRef<AffineExpr> exprs, ArrayRef<int64_t> shape,
                                  unsigned numDims);
 

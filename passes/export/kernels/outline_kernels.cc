@@ -42,7 +42,7 @@ public:
   }
 
 private:
-  /// The text without locations and with one name for all is the identity.
+  /// Kernels are identified by their text without locations and with one name for all.
   static std::string print(func::FuncOp function) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -61,7 +61,7 @@ bool isScalarOp(Operation *op) {
          llvm::all_of(op->getResultTypes(), isScalar);
 }
 
-/// May stand between the calls to kernels.
+/// Whether the operation may stand between the calls to kernels.
 bool isDriverOp(Operation *op) {
   if (isa_and_nonnull<CollDialect>(op->getDialect()))
     return !isa<TakeOp, AccumulateOp, SortOp, ReshardOp>(op);
@@ -142,7 +142,7 @@ private:
     }
   }
 
-  /// From the last operation backwards, so that a kernel takes in its producers.
+  /// Goes from the last operation backwards, so that a kernel includes its producers.
   void outline(func::FuncOp driver, KernelTable &table) {
     SmallVector<Operation *> ops;
     driver.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -176,7 +176,7 @@ private:
     auto call =
         func::CallOp::create(builder, builder.getFusedLoc(locations), function, kernel.operands);
     unit.root()->replaceAllUsesWith(call);
-    // A fill or a slice may be in other kernels, too.
+    // Other kernels may use a fill or a slice, too.
     for (Operation *op : llvm::reverse(unit.ops)) {
       if (!op->use_empty())
         continue;

@@ -11,12 +11,12 @@
 
 namespace mlir::coll {
 
-/// Makes the innermost loop contiguous for as many operands as possible, lets a
-/// sum along it be reassociated, and joins loops that are one. May replace `op`.
+/// Makes the innermost loop contiguous for as many operands as possible, allows a sum along it to
+/// be reassociated, and joins loops that are one. May replace `op`.
 void prepareLoops(RewriterBase &rewriter, linalg::GenericOp op);
 
-/// Operations that become one kernel. `ops` are in block order, the root last.
-/// destinations[k] is where result k of the root gets its initial tensor.
+/// Operations that become one kernel. `ops` are in block order, the root last. destinations[k] is
+/// the initial tensor of result k of the root.
 struct KernelUnit {
   SmallVector<Operation *> ops;
   SmallVector<OpOperand *> destinations; // empty: the root writes a new tensor
@@ -25,18 +25,18 @@ struct KernelUnit {
   bool contains(Operation *op) const { return llvm::is_contained(ops, op); }
 };
 
-/// The unit has a new function for its code and the operands of the call to it.
+/// A new function with the unit's code, and the operands of the call to it.
 struct Kernel {
   func::FuncOp function; // not inserted anywhere
   SmallVector<Value> operands;
 };
 Kernel buildKernel(OpBuilder &builder, const KernelUnit &unit);
 
-/// The root and the operations that can be computed inside of its kernel:
-/// initial fills, slices read in place, and chains of insertions.
+/// The root and the operations that can be computed inside its kernel: initial fills, slices read
+/// in place, and chains of insertions.
 KernelUnit collectUnit(Operation *root);
 
-/// A linalg op, slice or marked loop nest: belongs into some kernel.
+/// Whether the operation belongs in a kernel: a linalg op, a slice or a marked loop nest.
 bool isComputeOp(Operation *op);
 
 } // namespace mlir::coll

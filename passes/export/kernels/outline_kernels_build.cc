@@ -18,7 +18,7 @@ SetVector<Value> getUsedValues(Operation *op) {
   return used;
 }
 
-/// Cheap to have in every kernel that uses it.
+/// Whether every kernel that uses the value can cheaply have its own copy.
 bool isClonedConstant(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   if (!constant)
@@ -80,7 +80,7 @@ private:
       kernel.operands.push_back(createDestination(k, cast<RankedTensorType>(result.getType())));
   }
 
-  /// Every use in the operation is as initial tensor, which a destination replaces.
+  /// Whether every use in the operation is as an initial tensor, which a destination replaces.
   bool isOnlyDestination(Value value, Operation *op) {
     bool isEmpty = value.getDefiningOp<tensor::EmptyOp>() != nullptr;
     for (OpOperand &use : value.getUses()) {
@@ -128,7 +128,7 @@ private:
   void cloneOp(Operation *op) {
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
       return cloneInsert(insert);
-    // Computed where its insertion is.
+    // It is computed at its insertion.
     if (isComputedInSlice(op))
       return;
     for (Value operand : op->getOperands())
@@ -155,7 +155,7 @@ private:
     return insert && &use == &insert.getSourceMutable();
   }
 
-  /// dest[slice] = source, with the source computed in place where it can be.
+  /// dest[slice] = source, with the source computed in place if possible.
   void cloneInsert(tensor::InsertSliceOp op) {
     OpOperand *slot = &op.getDestMutable();
     Value dest = llvm::is_contained(unit.destinations, slot) ? getDestination(0)
@@ -198,7 +198,7 @@ private:
       setAccess(inputs.size() + k, readsOldContent(k) ? "readwrite" : "write");
   }
 
-  /// Results that are written at the very element that is read last.
+  /// Results that are written at the element that is read last.
   SmallVector<int64_t> findAliases(BlockArgument arg) {
     SmallVector<int64_t> aliases;
     auto root = dyn_cast<linalg::GenericOp>(unit.root());
@@ -231,7 +231,7 @@ private:
 
 bool isLoopNest(Operation *op) { return isa<scf::ForOp>(op) && op->hasAttr(kKernelAttr); }
 
-/// The unit's operations only read the slice.
+/// Whether the unit's operations only read the slice.
 bool isReadOnlyIn(const KernelUnit &unit, Operation *slice) {
   return llvm::all_of(slice->getUses(), [&](OpOperand &use) {
     Operation *user = slice->getBlock()->findAncestorOpInBlock(*use.getOwner());
@@ -243,13 +243,13 @@ bool isReadOnlyIn(const KernelUnit &unit, Operation *slice) {
   });
 }
 
-/// The tensor, or a slice of it.
+/// Whether the value is the tensor, or a slice of it.
 bool isPartOf(Value value, Value tensor) {
   auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
   return tensor && (value == tensor || (slice && slice.getSource() == tensor));
 }
 
-/// A producer that can write directly into the slice of an insertion.
+/// Whether the producer can write directly into the slice of an insertion.
 bool canComputeInSlice(Operation *producer, Value base) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(producer);
   if (!linalgOp || !producer->hasOneUse() || producer->getNumResults() != 1 ||
@@ -305,7 +305,7 @@ KernelUnit collectUnit(Operation *root) {
     unit.ops.push_back(fill);
     slot = fill.getDpsInitOperand(0);
   }
-  // What is updated in place is not read by the same kernel at other positions.
+  // The same kernel must not read a tensor that it updates in place at other positions.
   Value base = isa<tensor::InsertSliceOp>(root) ? unit.destinations[0]->get() : Value();
   for (Operation *op : SmallVector<Operation *>(unit.ops))
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))

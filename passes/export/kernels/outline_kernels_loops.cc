@@ -30,7 +30,7 @@ FailureOr<SmallVector<OperandStrides>> readStrides(linalg::GenericOp op) {
   return all;
 }
 
-/// Estimated cost of one iteration where `loop` is innermost.
+/// Estimated cost of one iteration with `loop` innermost.
 double innermostCost(ArrayRef<OperandStrides> operands, unsigned loop, int64_t extent) {
   double cost = 8.0 / extent; // entering and leaving the loop
   for (const OperandStrides &operand : operands) {
@@ -100,7 +100,7 @@ void relaxInnermostReduction(linalg::GenericOp op) {
   }
 }
 
-/// Slices are read and written in place, where a reshape would force a copy.
+/// Slices are read and written in place; a reshape would force a copy.
 bool touchesSlices(linalg::GenericOp op) {
   for (Value operand : op->getOperands())
     if (operand.getDefiningOp<tensor::ExtractSliceOp>())
@@ -111,7 +111,7 @@ bool touchesSlices(linalg::GenericOp op) {
   return false;
 }
 
-/// Runs of neighbouring loops that every operand walks through together.
+/// Runs of adjacent loops that move together through every operand.
 SmallVector<ReassociationIndices> findJoinableLoops(linalg::GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto iterators = op.getIteratorTypesArray();
