@@ -1,5 +1,5 @@
-// command.h - how a subcommand joins coll-perf: with one file that defines its function,
-// and a line here and in main.cc.
+// command.h - the interface of a subcommand of coll-perf: a file that defines its function, and a
+// line here and in main.cc.
 
 #ifndef COLL_TOOLS_COLL_PERF_COMMAND_H
 #define COLL_TOOLS_COLL_PERF_COMMAND_H
@@ -15,17 +15,17 @@ namespace coll::perf {
 
 struct Command {
   CLI::App *app = nullptr; // tells whether it was named on the command line
-  // Runs it once the command line has been read; the process's exit code.
+  // Runs the subcommand after the command line was read; returns the exit code.
   std::function<int()> run;
 };
 
 // Adds `coll-perf moe`.
 Command addMoe(CLI::App &app, int argc, char **argv);
-// Adds `coll-perf net`. The words of the command line go into the rows that it writes.
+// Adds `coll-perf net`. The rows that it writes contain the words of the command line.
 Command addNet(CLI::App &app, int argc, char **argv);
 // Adds `coll-perf reshard`.
 Command addReshard(CLI::App &app, int argc, char **argv);
-// One for each operation: `coll-perf all_reduce`, …
+// Adds one subcommand for each operation: `coll-perf all_reduce`, …
 std::vector<Command> addOps(CLI::App &app, int argc, char **argv);
 // Adds `coll-perf tune`.
 Command addTune(CLI::App &app, int argc, char **argv);

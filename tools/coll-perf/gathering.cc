@@ -13,10 +13,10 @@ namespace coll::perf {
 
 namespace {
 
-// From the agreement on a start to the start: everybody has heard of it by then.
+// Time between the agreement on a start and the start: every rank knows it by then.
 constexpr int64_t kRunUpUs = 3000;
 
-// Plain bytes: how a rank has fared.
+// Plain bytes: the status and the number of a rank.
 struct Report {
   int32_t code = 0;
   int32_t unused = 0;
@@ -100,7 +100,7 @@ Result<int> runProcesses(int ranks, const std::function<int(const rt::JobOptions
   }
   job->listener.reset();
   int worst = 0;
-  // Whoever loses a rank finds out by the bootstrap, or at the latest by its deadline.
+  // The other ranks learn of a lost rank by the bootstrap, or at the latest by their deadline.
   for (size_t rank = 0; rank < processes.size(); ++rank) {
     int status = 1 << 8;
     if (processes[rank] < 0 || waitpid(processes[rank], &status, 0) < 0)

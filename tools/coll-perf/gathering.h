@@ -1,5 +1,5 @@
-// gathering.h - ranks that measure together, as processes: they agree on how they fare and on
-// when to begin.
+// gathering.h - ranks, as processes, that measure together: they exchange their statuses and agree
+// on when to begin.
 
 #ifndef COLL_TOOLS_COLL_PERF_GATHERING_H
 #define COLL_TOOLS_COLL_PERF_GATHERING_H
@@ -18,19 +18,19 @@ namespace coll::perf {
 using rt::Result;
 using rt::Status;
 
-// One rank's side. Calls are made by all ranks, the same in the same order.
+// One rank's side. All ranks make the same calls in the same order.
 class Gathering {
 public:
-  // Returns when all have come.
+  // Returns when all ranks have connected.
   static Result<std::unique_ptr<Gathering>> open(const rt::JobOptions &job, int64_t timeoutUs);
 
   int rank() const { return bootstrap_->rank(); }
-  // For what makes connections of its own, as all ranks do at that time.
+  // For objects that make connections of their own, as all ranks do at that time.
   net::Bootstrap &bootstrap() { return *bootstrap_; }
-  // Everybody's number, or the first failure, with its rank: the same on all ranks.
+  // The numbers of all ranks, or the first failure, with its rank: the same on all ranks.
   Result<std::vector<int64_t>> agree(const Status &mine, int64_t number);
   Status agree(const Status &mine) { return agree(mine, 0).status(); }
-  // Everybody's bytes, up to 64 KiB each.
+  // The bytes of all ranks, up to 64 KiB each.
   Result<std::vector<std::string>> swap(const std::string &mine);
   // Waits for the moment that all ranks begin at, and returns it (net::nowUs).
   Result<int64_t> commonStart();
@@ -43,8 +43,8 @@ private:
   const int64_t timeoutUs_;
 };
 
-// Forks a process for each rank, runs `body` in it, and waits for all; the worst exit code. The
-// caller has no threads and has not touched a GPU.
+// Forks a process for each rank, runs `body` in it, and waits for all; returns the worst exit code.
+// The caller must have no threads and must not have used a GPU.
 Result<int> runProcesses(int ranks, const std::function<int(const rt::JobOptions &job)> &body);
 
 } // namespace coll::perf

@@ -1,4 +1,4 @@
-// coll-perf: measures parts of the project beside their peers. One subcommand a file.
+// coll-perf: measures parts of the project beside their peers. Each subcommand is a file.
 
 #include "tools/coll-perf/command.h"
 #include "tools/common/tools.h"

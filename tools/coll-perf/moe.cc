@@ -23,7 +23,7 @@ const std::map<std::string, MoeCall> kCalls = {
     {"counts", MoeCall::DispatchCounts}, {"fp8", MoeCall::DispatchFp8},
     {"combine", MoeCall::Combine},       {"copied", MoeCall::CombineCopied}};
 
-// As CLI11 wants it: replaces the word, or says what is wrong.
+// In CLI11's form: replaces the word, or returns the error.
 std::string callNamed(std::string &word) {
   const auto found = kCalls.find(word);
   if (found == kCalls.end())
@@ -43,11 +43,11 @@ struct Words {
   double timeoutS = 30;
   MoeFiles files;
   bool lowLatency = false;
-  // Given by the user, not by default.
+  // Options given by the user.
   CLI::Option *tokens = nullptr, *sms = nullptr, *repeat = nullptr, *calls = nullptr;
 };
 
-// What is usual in that mode: 1 to 128 tokens, all multiprocessors, many samples.
+// The usual values in that mode: 1 to 128 tokens, all multiprocessors, many samples.
 void chooseLowLatency(Words &words) {
   MoeTask &task = words.task;
   if (words.tokens->count() > 0)
@@ -62,7 +62,7 @@ void chooseLowLatency(Words &words) {
     task.repeat = 200;
 }
 
-// One for each way to draw experts, and number of tokens.
+// One task for each distribution of experts and number of tokens.
 std::vector<MoeTask> tasksOf(const Words &words) {
   std::vector<MoeTask> tasks;
   for (const std::string &skew : words.skews)

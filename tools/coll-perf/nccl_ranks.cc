@@ -27,7 +27,7 @@ Status NcclRanks::connect(const Options &options, const Swap &swap) {
                                         std::to_string(options.ranks) + " ranks; there are " +
                                         std::to_string(count));
   if (options.nodes > 1) {
-    // NCCL takes what has different names for different machines, and uses sockets.
+    // NCCL takes ranks with different names for different machines, and uses sockets between them.
     rt::setForeignEnv("NCCL_HOSTID", ("node " + std::to_string(options.node)).c_str());
     if (!rt::foreignEnv("NCCL_SOCKET_IFNAME"))
       rt::setForeignEnv("NCCL_SOCKET_IFNAME", "lo");

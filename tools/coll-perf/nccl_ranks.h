@@ -1,5 +1,5 @@
-// nccl_ranks.h - ranks that are processes with a GPU each, joined by NCCL: how others move what is
-// measured here.
+// nccl_ranks.h - ranks that are processes with a GPU each, connected by NCCL, for
+// comparison.
 
 #ifndef COLL_TOOLS_COLL_PERF_NCCL_RANKS_H
 #define COLL_TOOLS_COLL_PERF_NCCL_RANKS_H
@@ -21,7 +21,7 @@ class NcclRanks {
 public:
   struct Options {
     int rank = 0, ranks = 1;
-    int node = 0, nodes = 1; // that the ranks are made to be on
+    int node = 0, nodes = 1; // that the ranks are divided into
   };
   struct Message {
     bool sends;
@@ -29,18 +29,18 @@ public:
     char *data;
     size_t bytes;
   };
-  // Everybody's bytes, of all ranks at that time.
+  // All-gathers the bytes of all ranks; all call it at that time.
   using Swap = std::function<Result<std::vector<std::string>>(const std::string &mine)>;
 
-  // All ranks together. kCollUnsupported: fewer GPUs than ranks, or rank 0 has no id.
+  // Called by all ranks together. kCollUnsupported: fewer GPUs than ranks, or rank 0 has no id.
   static Result<std::unique_ptr<NcclRanks>> create(const rt::dl::Nccl &nccl,
                                                    std::shared_ptr<rt::dl::GpuContext> gpu,
                                                    const Options &options, const Swap &swap);
-  ~NcclRanks(); // ends what is under way
+  ~NcclRanks(); // ends operations in flight
   NcclRanks(const NcclRanks &) = delete;
   NcclRanks &operator=(const NcclRanks &) = delete;
 
-  // On the stream, in one group; where sends and receives of two ranks have a pair, in their order.
+  // On the stream, in one group. If two ranks exchange several messages, they match in order.
   Status exchange(const std::vector<Message> &messages, rt::dl::CudaStream stream);
   // "NCCL 2.28.9"
   std::string name() const;

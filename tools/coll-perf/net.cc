@@ -20,12 +20,12 @@ struct Words {
   NetPlan plan;
   NetPlace place;
   std::string sizes = "8,64,1K,4K,16K,64K..4M", modes = "latency,one-way,both-ways", op = "send";
-  int rails = 0; // 0: as the environment says
+  int rails = 0; // 0: from the environment
   std::string json, plot, command;
   bool noPeer = false;
 };
 
-// The links that are compared, ours first.
+// The links to compare, ours first.
 Result<std::vector<std::unique_ptr<Link>>> makeLinks(Job &job, const NetPlan &plan) {
   std::vector<std::unique_ptr<Link>> links;
   Result<std::unique_ptr<Link>> ours = makeTransportLink(job, plan);
@@ -44,7 +44,7 @@ Result<std::vector<std::unique_ptr<Link>>> makeLinks(Job &job, const NetPlan &pl
   return links;
 }
 
-// Rank 1: everything that rank 0 asks for, in the same order.
+// Rank 1: does its part of everything that rank 0 asks for, in the same order.
 Status followAll(Job &job) {
   Result<std::string> text = job.swap("");
   if (!text.ok())
@@ -81,7 +81,7 @@ Figure medianOf(const std::vector<Figure> &figures) {
   return {median(values), median(p99), median(cores)};
 }
 
-// Rank 0: one size in one mode, the links by turns.
+// Rank 0: measures one size in one mode, the links in turns.
 Result<Point> measurePoint(Job &job, const NetPlan &plan, std::vector<std::unique_ptr<Link>> &links,
                            Mode mode, uint64_t bytes) {
   std::vector<std::vector<Figure>> figures(2);

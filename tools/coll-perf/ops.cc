@@ -19,7 +19,7 @@ struct Words {
   std::string json, plot, command;
 };
 
-// What every side makes of one task.
+// Measures one task on every side.
 Status measureTask(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams, const Task &task,
                    OpReport &report) {
   for (std::unique_ptr<Team> &team : teams) {
@@ -43,7 +43,7 @@ Status sweep(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams, OpRe
   return {};
 }
 
-// One type, one reduction.
+// Measures one type and one reduction.
 int runOne(const Words &words, const OpWords &op) {
   Result<OpSetup> setup = prepare(op);
   if (!setup.ok())

@@ -25,7 +25,8 @@ rt::Status cannotWrite(const std::string &path, int error) {
               "\": " + (error == ENXIO ? "nobody reads from this pipe" : std::strerror(error))};
 }
 
-// Opening a pipe would wait for one who reads, so it is opened without and written with waiting.
+// Opening a pipe would wait for its reader, so it is opened in non-blocking mode and written in
+// blocking mode.
 net::Fd openToWrite(const std::string &path, int flags) {
   net::Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666));
   if (file.valid())
@@ -75,13 +76,13 @@ rt::Status appendToFile(const std::string &path, const std::string &text) {
   const bool isRegular = fstat(file.get(), &before) == 0 && S_ISREG(before.st_mode);
   const int error = writeAll(file, text);
   if (error != 0 && isRegular)
-    (void)!ftruncate(file.get(), before.st_size); // what is left would spoil the next row
+    (void)!ftruncate(file.get(), before.st_size); // a partial row would spoil the next one
   return error == 0 ? rt::Status() : cannotWrite(path, error);
 }
 
 rt::Status replaceFile(const std::string &path, const std::string &text) {
   struct stat info = {};
-  // A device or a pipe stays what it is.
+  // A device or a pipe is not replaced.
   const bool isSpecial = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
   const std::string written = isSpecial ? path : path + "." + std::to_string(getpid()) + ".new";
   const net::Fd file = openToWrite(written, O_TRUNC);
@@ -91,7 +92,7 @@ rt::Status replaceFile(const std::string &path, const std::string &text) {
   if (error == 0)
     return {};
   if (!isSpecial)
-    (void)unlink(written.c_str()); // nothing is left to be done about it
+    (void)unlink(written.c_str()); // nothing more can be done about it
   return cannotWrite(path, error);
 }
 

@@ -39,7 +39,7 @@ std::string line(double x1, double y1, double x2, double y2, const char *color) 
          "\" y2=\"" + number(y2) + "\" stroke=\"" + color + "\"/>\n";
 }
 
-// Where values land. `low` and `high` are logarithms.
+// Converts values to positions. `low` and `high` are logarithms.
 struct Scale {
   double low = INFINITY, high = -INFINITY, from = 0, to = 0;
   void take(double log) {
@@ -51,7 +51,7 @@ struct Scale {
   }
 };
 
-// 1, 2 and 5 times the powers of ten between.
+// The powers of ten between, and 2 and 5 times these.
 std::vector<double> ticks(const Scale &scale) {
   std::vector<double> result;
   for (int power = static_cast<int>(std::floor(scale.low)); power <= scale.high; ++power)

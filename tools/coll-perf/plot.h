@@ -13,7 +13,7 @@ namespace coll::perf {
 
 struct Curve {
   std::string label;
-  std::vector<std::pair<double, double>> points; // bytes or so, value; both above 0
+  std::vector<std::pair<double, double>> points; // bytes or another number, value; both above 0
 };
 
 // One chart: bytes to the right, values upward, both on logarithmic scales.
@@ -21,13 +21,13 @@ struct Chart {
   std::string title;
   std::string unit;
   std::vector<Curve> curves;
-  std::string countOf = {}; // "tokens": they are to the right, not bytes
+  std::string countOf = {}; // "tokens": the horizontal axis has these, not bytes
 };
 
-// The chart's curve of that name, which is made where there is none.
+// The chart's curve of that name; created if there is none.
 Curve &curveOf(Chart &chart, const std::string &label);
 
-// The charts one below the other.
+// Draws the charts one below the other.
 std::string drawSvg(const std::string &title, const std::vector<Chart> &charts);
 
 inline constexpr char kPlotHelp[] = "write curves to this file (.svg; .png needs rsvg-convert)";

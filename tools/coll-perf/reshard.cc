@@ -1,4 +1,4 @@
-// coll-perf reshard: a tensor changes its sharding, by our plans and in the ways of others.
+// coll-perf reshard: changes the sharding of a tensor, by our plans and by other means.
 
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/gathering.h"

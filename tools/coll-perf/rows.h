@@ -21,7 +21,7 @@ struct Row {
   bool higherIsBetter = true; // the ratio is above 1 where ours is better
   std::vector<std::pair<std::string, double>> more;
 
-  // 0 where there is no peer.
+  // 0 if there is no peer.
   double ratio() const;
 };
 

@@ -1,5 +1,5 @@
-// coll-perf tune: which backend is fastest for what on this machine, as a table of routes; with
-// --paths, which way messages of GPU memory are.
+// coll-perf tune: finds the fastest backend for each call on this machine, as a table of routes;
+// with --paths, the fastest path of messages of GPU memory.
 
 #include "runtime/backend/auto/routes.h"
 #include "runtime/base/dtype.h"
@@ -21,7 +21,7 @@ namespace coll::perf {
 
 namespace {
 
-// A later backend has to be better by this much, so that noise does not make routes.
+// A later backend has to be faster by this much, so that noise does not make routes.
 constexpr double kMargin = 0.05;
 
 struct Words {
@@ -44,8 +44,7 @@ std::string microseconds(double us) {
   return text;
 }
 
-// A backend may be there once for each kind of memory: what it is called by in a route has
-// no variants.
+// A backend may occur once for each kind of memory: routes name backends without variants.
 Status check(const std::vector<Side> &sides) {
   for (const Side &side : sides) {
     if (side.backend == "auto")
@@ -60,7 +59,7 @@ Status check(const std::vector<Side> &sides) {
   return {};
 }
 
-// The fastest of the sides with this kind of memory; null where there is none.
+// The fastest of the sides with this kind of memory; null if there is none.
 Result<Choice> best(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams,
                     MemoryKind memory, uint64_t bytes) {
   Choice choice;
@@ -93,14 +92,14 @@ Result<Choice> best(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &team
   return choice;
 }
 
-// Sizes that follow each other and have the same side are one route; the last has no end.
+// Consecutive sizes with the same side become one route; the last has no end.
 void addRoutes(const OpPlan &plan, MemoryKind memory, const std::vector<Choice> &choices,
                nlohmann::ordered_json &routes) {
   for (size_t i = 0; i < choices.size(); ++i) {
     const bool isLast = i + 1 == choices.size();
     if (!choices[i].side || (!isLast && choices[i + 1].side == choices[i].side))
       continue;
-    // Nothing is known of other types, of other groups, or of calls that come in another way.
+    // Other types, other groups, and calls made in another way were not measured.
     nlohmann::ordered_json route = {{"op", plan.op},
                                     {"dtype", rt::dtypeName(plan.dtype)},
                                     {"memory", nameOf(memory)},
@@ -138,7 +137,7 @@ Status tuneOp(const OpPlan &plan, const std::vector<Side> &sides, nlohmann::orde
   return {};
 }
 
-// The table that is there already; null where there is none. A pipe is not waited for.
+// The existing table; null if there is none. A pipe is not read.
 Result<nlohmann::ordered_json> oldTable(const std::string &path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none) || std::filesystem::file_size(path, none) == 0)
@@ -151,13 +150,13 @@ Result<nlohmann::ordered_json> oldTable(const std::string &path) {
   return nlohmann::ordered_json::parse(*text);
 }
 
-// Where a table was made; "" where it does not say.
+// The machine that a table was made on; "" if it does not say.
 std::string machineOf(const nlohmann::ordered_json &table) {
   auto machine = table.find("machine");
   return machine != table.end() && machine->is_string() ? machine->get<std::string>() : "";
 }
 
-// What one machine has measured does not stand beside what another has.
+// Measurements of two machines must not be mixed in one table.
 Status checkMachine(const nlohmann::ordered_json &table, const std::string &path) {
   const std::string there = machineOf(table), here = machineName();
   if (there.empty() || there == here)
@@ -175,18 +174,18 @@ nlohmann::ordered_json newTable(const Words &words, nlohmann::ordered_json route
 }
 
 Status write(const std::string &path, const nlohmann::ordered_json &table) {
-  // A name of a file may have any bytes.
+  // A file name may contain any bytes.
   const std::string text =
       table.dump(1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace) +
       "\n";
-  // What is written is what can be read.
+  // Checks that the written text can be read.
   COLL_RETURN_IF_ERROR(rt::Routes::parse(text, path).status());
   COLL_RETURN_IF_ERROR(replaceFile(path, text));
   std::printf("COLL_ROUTES=%s\n", path.c_str());
   return {};
 }
 
-// Routes, and paths of other kinds of transport, stay.
+// Keeps routes, and paths of other kinds of transport.
 int runPaths(Words &words) {
   Result<nlohmann::ordered_json> table = oldTable(words.out);
   Result<OpSetup> setup = prepare(words.op);
@@ -237,7 +236,7 @@ int runTune(Words &words) {
   if (!any)
     return kSkipped;
   nlohmann::ordered_json table = newTable(words, std::move(routes));
-  // What was no table is replaced; of one, the other part stays.
+  // A file that is not a table is replaced; of a table, the other part is kept.
   if (Result<nlohmann::ordered_json> old = oldTable(words.out); old && old->contains("paths")) {
     if (checkMachine(*old, words.out).ok())
       table["paths"] = (*old)["paths"];

@@ -23,7 +23,7 @@ Status badSize(const std::string &text) {
   return Status::invalid("\"" + text + "\" is no size: write 8, 64K, 1M or 2G");
 }
 
-// As the driver's kernel module lists them: the CUDA driver must not be started before a fork.
+// From the list of the driver's kernel module: the CUDA driver must not be started before a fork.
 std::map<std::string, int> gpuNames() {
   std::map<std::string, int> names;
   std::error_code error;

@@ -13,20 +13,20 @@ namespace coll::perf {
 
 // "8", "64K", "1.5M", "2GiB": powers of 1024.
 rt::Result<uint64_t> parseBytes(const std::string &text);
-// Sizes separated by commas; "4K..1M" stands for all powers of two between. In the order
-// given; kCollInvalidCall names what is wrong.
+// Sizes separated by commas, in the given order; "4K..1M" stands for all powers of two between.
+// kCollInvalidCall names what is wrong.
 rt::Result<std::vector<uint64_t>> parseSizes(const std::string &text);
-// "64 KiB"; exact where it is no whole number of units.
+// "64 KiB"; the exact number if it is not a whole number of units.
 std::string formatBytes(uint64_t bytes);
 
-// Ok, or what is wrong with a number of the command line; also where it is none.
+// Ok, or the error of a number of the command line, also if it is not a number.
 rt::Status checkRange(const char *flag, double value, double low, double high);
 
 // Processor, cores that this process may use, memory and GPUs, in one line.
 std::string machineName();
 
 double median(std::vector<double> values);
-// The value below which `fraction` of the others lie. 0 where there are none.
+// The value below which `fraction` of the others lie. 0 if there are none.
 double quantile(std::vector<double> values, double fraction);
 
 } // namespace coll::perf

@@ -21,7 +21,7 @@ int64_t bufferBytes(const MoeTask &task) {
   return 2 * static_cast<int64_t>(kernels::moeArea(shape).bytes);
 }
 
-// All tokens of a rank's counterparts, the sums of its own, and tables.
+// All tokens of a rank's counterparts, the sums of its own tokens, and tables.
 int64_t netBytes(const MoeTask &task) {
   if (task.nodes == 1)
     return 0;
@@ -184,7 +184,7 @@ Result<int64_t> MoeCalls::check(const rt::MoeConfig &config) {
   Result<int64_t> more = checkReceived(*received, bf16Bytes(task_), /*isFp8=*/false);
   if (!more)
     return more;
-  // The experts give back what they got.
+  // The experts return their input.
   rt::MoeCombine combine = combineOf(received->x);
   combine.topkWeights = received->topkWeights;
   COLL_RETURN_IF_ERROR(buffer_->combine(combine, received->handle, config, order_));
@@ -251,7 +251,7 @@ Result<int64_t> MoeCalls::checkCombined() {
         ranks |= 1u << (topk_[at] / local);
       wrong += (*weights)[at] != (goes ? moeWeight(task_, rank_, t, k) : 0);
     }
-    std::vector<float> copies(static_cast<size_t>(task_.nodes)); // that a node adds up
+    std::vector<float> copies(static_cast<size_t>(task_.nodes)); // rows that a node adds up
     for (int r = 0; r < task_.ranks; ++r)
       copies[static_cast<size_t>(r / task_.nodeSize())] += static_cast<float>(ranks >> r & 1u);
     moeRow(task_, rank_, t, bf16Bytes(task_), reinterpret_cast<char *>(row.data()));

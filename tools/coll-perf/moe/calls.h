@@ -14,18 +14,18 @@ namespace coll::perf {
 
 class MoeCalls {
 public:
-  // `transport`: between nodes, where there are several; outlives the object.
+  // `transport`: between nodes, if there are several; outlives the object.
   static Result<std::unique_ptr<MoeCalls>> create(const MoeTask &task, int rank,
                                                   net::Transport *transport);
 
   rt::MoeBuffer &buffer() { return *buffer_; }
-  // Layout and counts: what the other calls stand on. All ranks, after sync.
+  // Layout and counts, which the other calls use. All ranks call it, after sync.
   Status begin(const rt::MoeConfig &config);
   Status call(MoeCall call, const rt::MoeConfig &config);
   Status synchronize();
   int64_t numReceived() const { return handle_.numRecv; }
 
-  // Values that are wrong after one round of dispatches and a combine of what they brought.
+  // Number of wrong values after one round of dispatches and a combine of their results.
   Result<int64_t> check(const rt::MoeConfig &config);
 
 private:

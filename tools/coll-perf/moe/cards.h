@@ -1,4 +1,4 @@
-// cards.h - how the MoeBuffers of all ranks come to know each other, and reach other nodes.
+// cards.h - connects the MoeBuffers of all ranks, and the nodes.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_CARDS_H
 #define COLL_TOOLS_COLL_PERF_MOE_CARDS_H
@@ -11,11 +11,11 @@
 
 namespace coll::perf {
 
-// tcp between the nodes of a task; null where there is one.
+// tcp between the nodes of a task; null if there is one.
 Result<std::unique_ptr<net::Transport>> connectNodes(const MoeTask &task,
                                                      const rt::JobOptions &job);
 
-// Swaps cards and syncs; what went wrong on any rank is what all return.
+// Exchanges cards and syncs; all ranks return a failure of any.
 Status syncAll(Gathering &ranks, rt::MoeBuffer &buffer);
 
 } // namespace coll::perf

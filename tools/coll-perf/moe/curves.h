@@ -1,4 +1,4 @@
-// curves.h - what `coll-perf moe` has measured, as charts.
+// curves.h - measurements of `coll-perf moe` as charts.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_CURVES_H
 #define COLL_TOOLS_COLL_PERF_MOE_CURVES_H
@@ -17,7 +17,7 @@ struct MoePoint {
   double received = 0; // GB/s; 0: there is no such figure
 };
 
-// Times, and GB/s where a point has them. `countOf`: "multiprocessors".
+// Times, and GB/s if a point has them. `countOf`: "multiprocessors".
 std::vector<Chart> moeCharts(const std::vector<MoePoint> &points, const std::string &countOf);
 
 } // namespace coll::perf

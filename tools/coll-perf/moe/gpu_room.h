@@ -1,4 +1,4 @@
-// gpu_room.h - a rank's GPU, and memory on it that is filled and read by way of the host.
+// gpu_room.h - a rank's GPU, and GPU memory that the host fills and reads.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_GPU_ROOM_H
 #define COLL_TOOLS_COLL_PERF_MOE_GPU_ROOM_H
@@ -14,18 +14,18 @@ namespace coll::perf {
 using rt::Result;
 using rt::Status;
 
-// Memory lives as long as the object.
+// The memory lives as long as the object.
 class GpuRoom {
 public:
-  // GPU `rank`, or, where there are fewer than ranks, one that others of them have too.
-  // kCollUnsupported: no GPU, driver or kernels.
+  // GPU `rank`; with fewer GPUs than ranks, one that other ranks use too. kCollUnsupported: no GPU,
+  // driver or kernels.
   Status open(int rank, int ranks);
 
   const std::shared_ptr<rt::dl::GpuContext> &gpu() const { return gpu_; }
   const rt::dl::Cuda &cuda() const { return gpu_->cuda(); }
-  // On which copies are made.
+  // Sets the stream for copies.
   void useStream(rt::dl::CudaStream stream) { stream_ = stream; }
-  // Until all on the stream is done.
+  // Waits until all work on the stream is done.
   Status wait() const;
 
   Result<char *> allocate(int64_t bytes);

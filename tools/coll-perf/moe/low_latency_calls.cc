@@ -102,7 +102,7 @@ Status LowLatencyCalls::fill() {
   COLL_RETURN_IF_ERROR(take(room_, rows_.sources, rows * 4));
   COLL_RETURN_IF_ERROR(put(room_, const_cast<const int32_t *&>(dispatch_.expertTokens),
                            std::vector<int32_t>(at(local))));
-  // The experts give back what they got.
+  // The experts return their input.
   combine_.x = rows_.x;
   return take(room_, combine_.out, task_.tokens * rowBytes);
 }
@@ -220,7 +220,7 @@ Result<int64_t> LowLatencyCalls::checkCombined(bool log) {
         if (topk_[at(rank_)][at(t * task_.topk + k)] >= 0)
           sum = std::fma(moeWeight(task_, rank_, t, k), rt::bf16ToF32(row[i]), sum);
       const float got = rt::bf16ToF32((*out)[at(t) * hidden + i]);
-      // Of the log format: half a step of these values' two octaves, and bf16's rounding.
+      // Tolerance of the log format: half a step of these values' two octaves, and bf16's rounding.
       wrong += log ? !(std::fabs(got - sum) <= 0.01f * std::fabs(sum))
                    : (*out)[at(t) * hidden + i] != rt::f32ToBf16(sum);
     }

@@ -20,31 +20,31 @@ struct LowLatencyPair {
   std::array<bool, 2> isDispatch;
   bool fp8;    // of dispatches
   bool log;    // of combines
-  bool hooked; // each sends and receives in a launch of its own
+  bool hooked; // sends and receives are separate launches
 
   bool isRound() const { return isDispatch[0] != isDispatch[1]; }
 };
-// Pairs whose dispatches are bf16 come first: combines alone need rows of one.
+// Pairs whose dispatches are bf16 come first, because combines alone need such rows.
 const std::vector<LowLatencyPair> &lowLatencyPairs();
 
 class LowLatencyCalls {
 public:
-  // `transport`: between nodes, null where there is one.
+  // `transport`: between nodes, null if there is one.
   static Result<std::unique_ptr<LowLatencyCalls>> create(const MoeTask &task, int rank,
                                                          net::Transport *transport);
 
   rt::MoeBuffer &buffer() { return *buffer_; }
   const GpuRoom &room() const { return room_; }
   rt::dl::CudaStream stream() const { return order_.compute; }
-  // From here on of the first `tokens` tokens of each rank.
+  // Later calls use the first `tokens` tokens of each rank.
   void use(int tokens) { dispatch_.routing.numTokens = combine_.routing.numTokens = tokens; }
   Status call(const LowLatencyPair &pair, int which, int sms);
   Status synchronize();
-  // Rows that came with the last dispatch.
+  // Rows that the last dispatch brought.
   Result<int64_t> numReceived();
 
-  // Values that are wrong after dispatches in both formats, and combines of what the bf16 one
-  // brought.
+  // Number of wrong values after dispatches in both formats, and combines of the bf16 one's
+  // rows.
   Result<int64_t> check(int sms);
 
 private:

@@ -33,7 +33,7 @@ struct Figure {
   int64_t received;    // rows a rank, mean
 };
 
-// Who makes the calls of pairs.
+// Makes the calls of a pair.
 struct Maker {
   const GpuRoom &room;
   rt::dl::CudaStream stream;
@@ -42,7 +42,7 @@ struct Maker {
   std::function<Result<int64_t>()> numReceived; // rows of the last dispatch
 };
 
-// Calls on a stream, made into a graph.
+// Calls on a stream, captured in a graph.
 class Graph {
 public:
   Graph(const Maker &maker, const LowLatencyPair &pair, int pairs)
@@ -101,10 +101,10 @@ public:
 
 private:
   Status measureTokens(int tokens, int sms);
-  // Nothing where NCCL cannot be had.
+  // Does nothing if NCCL is not available.
   Status measurePeer();
   Result<Figure> measurePair(const Maker &maker, const LowLatencyPair &pair, int tokens, int sms);
-  // `work`: to be done `calls` calls at a time, and waited for.
+  // `work`: is run `calls` calls at a time, and waited for.
   Result<Times> time(const Maker &maker, const std::function<Status()> &work, int calls);
   Status addWrong(const Result<int64_t> &mine);
   void print(const std::string &name, const Figure &figure) const;
@@ -151,7 +151,7 @@ Result<Times> LowLatencyRank::time(const Maker &maker, const std::function<Statu
     samples.push_back(std::chrono::duration<double, std::nano>(Clock::now() - begin).count() /
                       calls);
   }
-  // Of the slowest rank.
+  // Times of the slowest rank.
   Times times = Times::of(samples);
   for (int64_t *value : {&times.median, &times.p99}) {
     Result<std::vector<int64_t>> all = ranks_.agree(status, *value);
@@ -202,7 +202,7 @@ Status LowLatencyRank::addWrong(const Result<int64_t> &mine) {
   return Status::okay();
 }
 
-// Bytes of rows that a rank gets from experts, or sends them.
+// Bytes of rows that a rank receives from experts, or sends them.
 double bytesOf(const MoeTask &task, const Figure &figure) {
   const double fp8 = task.hidden + 4.0 * task.numScales(), bf16 = task.hidden * 2.0;
   const double sent = figure.pair->fp8 ? fp8 : bf16;
@@ -225,7 +225,7 @@ void LowLatencyRank::print(const std::string &name, const Figure &figure) const 
   std::fflush(stdout);
 }
 
-// What NCCL's figure is that one of ours is held against; null: none. It has neither hooks nor a
+// The figure of NCCL that is compared with one of ours; null: none. NCCL has neither hooks nor a
 // format of its own.
 const Figure *LowLatencyRank::peerOf(const Figure &figure) const {
   for (const Figure &peer : peers_)
@@ -317,7 +317,7 @@ Status LowLatencyRank::measurePeer() {
       peers_.push_back(*figure);
     }
   }
-  // Nobody leaves what others still send to.
+  // No rank leaves while others still send to it.
   return ranks_.agree(peer.synchronize());
 }
 
@@ -347,7 +347,7 @@ Result<MoeReport> LowLatencyRank::measure() {
 }
 
 Status LowLatencyRank::close() {
-  // Nobody frees what others still write to.
+  // No rank frees memory that others still write to.
   COLL_RETURN_IF_ERROR(ranks_.agree(calls_->synchronize()));
   return calls_->buffer().destroy();
 }

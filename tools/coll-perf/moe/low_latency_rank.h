@@ -9,7 +9,7 @@
 
 namespace coll::perf {
 
-// Rank 0 has printed what it returns.
+// Rank 0 prints the report before it returns.
 Result<MoeReport> measureLowLatency(const MoeTask &task, Gathering &ranks,
                                     const rt::JobOptions &job);
 

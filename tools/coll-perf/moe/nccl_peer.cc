@@ -119,7 +119,7 @@ void NcclMoePeer::route() {
       }
     going_.push_back(
         static_cast<int32_t>(static_cast<int64_t>(tokens_.size()) - sendBegin_.back()));
-    if (isWorstCase_) // the last is none
+    if (isWorstCase_) // the last one is not a real token
       tokens_.resize(at(sendBegin_.back() + task_.tokens), task_.tokens);
     sendBegin_.push_back(static_cast<int64_t>(tokens_.size()));
     const std::vector<int64_t> theirs = moeTopk(task_, rank);
@@ -160,7 +160,7 @@ NcclMoePeer::Cargo NcclMoePeer::cargoOf(const MoeRecord &record) const {
         continue;
       part(out_, cargo.out.*array, sendBegin_, cargo.there, true);
       part(in_, cargo.in.*array, recvBegin_, cargo.there, false);
-      // Experts give rows and weights back.
+      // Experts return rows and weights.
       if (array == &MoeRun::topkIdx)
         continue;
       part(in_, cargo.in.*array, recvBegin_, cargo.back, true);
@@ -171,7 +171,7 @@ NcclMoePeer::Cargo NcclMoePeer::cargoOf(const MoeRecord &record) const {
 
 Status NcclMoePeer::fill() {
   const int64_t rowBytes = int64_t{task_.hidden} * 2, tokens = task_.tokens;
-  // With a token that is none.
+  // Includes an extra token for unused places.
   std::vector<char> x(at((tokens + 1) * rowBytes)), fp8(at((tokens + 1) * task_.hidden));
   std::vector<float> scales, weights;
   std::vector<int64_t> topk = topk_;
@@ -204,7 +204,7 @@ Status NcclMoePeer::fill() {
   keep(placesOnGpu_, room_.upload(places_));
   keep(counts_, room_.upload(counts));
   const MoeRecord full = {static_cast<uint32_t>(rowBytes), static_cast<uint32_t>(task_.topk), 0};
-  // What goes along known routes has no indices.
+  // Along known routes, indices do not travel.
   const uint32_t numTopk = isWorstCase_ ? full.numTopk : 0;
   const MoeRecord fp8Record = {static_cast<uint32_t>(task_.hidden), numTopk,
                                static_cast<uint32_t>(task_.numScales())};
@@ -303,7 +303,7 @@ Status NcclMoePeer::unpermute() {
   return platform_.kernels.merge(args, stream_);
 }
 
-// A rank that is gone is none that NCCL's kernels give up for.
+// NCCL's kernels do not give up if a rank is lost.
 Status NcclMoePeer::synchronize() {
   rt::dl::CudaScope scope(room_.cuda(), room_.gpu()->context());
   COLL_RETURN_IF_ERROR(
@@ -329,7 +329,7 @@ Result<int64_t> NcclMoePeer::check() {
   Result<int64_t> bf16 = checkDispatched(full_);
   if (!bf16)
     return bf16;
-  // The experts give back what they got.
+  // The experts return their input.
   COLL_RETURN_IF_ERROR(call(MoeCall::Combine));
   Result<int64_t> sums = checkCombined();
   if (!sums)
@@ -356,7 +356,7 @@ Result<int64_t> NcclMoePeer::checkDispatched(const Cargo &cargo) {
       const auto isWrong = [&](size_t k, int64_t expert) {
         return (*experts)[i * numTopk + k] != expert;
       };
-      if (next == arrivals.size() || arrivals[next].source != source) { // a place left over
+      if (next == arrivals.size() || arrivals[next].source != source) { // an unused place
         wrong += !isWorstCase_;
         for (size_t k = 0; k < numTopk; ++k)
           wrong += isWrong(k, -1);

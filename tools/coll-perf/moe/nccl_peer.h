@@ -1,12 +1,12 @@
-// nccl_peer.h - the exchange as a framework without a MoeBuffer has it: rows are packed by their
-// ranks, go by NCCL's sends and receives in one group (an all_to_all with as many for each rank as
-// there are), and what comes back is added up by token.
+// nccl_peer.h - the exchange as a framework without a MoeBuffer implements it: rows are packed by
+// their ranks, travel by NCCL's sends and receives in one group (an all_to_all with the actual
+// number for each rank), and returned rows are added up by token.
 //
-// The packing and the adding are kernels of ours over the whole GPU. Tokens, experts and what is
-// moved are those of MoeCalls; rows for the own rank go by NCCL, too.
+// The packing and the adding are kernels of ours over the whole GPU. Tokens, experts and data are
+// those of MoeCalls; rows for the own rank go through NCCL, too.
 //
-// For the low-latency mode, where nobody counts, as many rows go to and come from each rank as
-// there may be: all tokens. Places that are left over have no experts. So calls may be captured.
+// The low-latency mode does not count, so the worst case goes to and comes from each rank: all
+// tokens. Unused places have no experts. So calls may be captured.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_NCCL_PEER_H
 #define COLL_TOOLS_COLL_PERF_MOE_NCCL_PEER_H
@@ -24,19 +24,19 @@ namespace coll::perf {
 
 class NcclMoePeer {
 public:
-  // All ranks together. kCollUnsupported where NCCL cannot join them. As many rows as there may be
-  // where the task is one of the low-latency mode.
+  // Called by all ranks together. kCollUnsupported if NCCL cannot connect them. Sends the worst
+  // case if the task is one of the low-latency mode.
   static Result<std::unique_ptr<NcclMoePeer>>
   create(const MoeTask &task, int rank, const rt::dl::Nccl &nccl, const NcclRanks::Swap &swap);
-  // The same between processes; null where NCCL cannot join them, which rank 0 says.
+  // The same between processes; null, after a line by rank 0, if NCCL cannot connect them.
   static Result<std::unique_ptr<NcclMoePeer>> join(const MoeTask &task, Gathering &ranks);
   ~NcclMoePeer();
 
-  // From here on of the first `tokens` tokens of each rank.
+  // Later calls use the first `tokens` tokens of each rank.
   Status use(int tokens);
   const GpuRoom &room() const { return room_; }
   rt::dl::CudaStream stream() const { return stream_; }
-  // Tokens that come to this rank in a dispatch.
+  // Tokens that arrive at this rank in a dispatch.
   int64_t numReceived() const;
   // Dispatch, DispatchFp8 and Combine enqueue; DispatchCounts waits for the counts, by which a
   // framework sizes its messages.
@@ -44,16 +44,16 @@ public:
   static bool has(MoeCall call) {
     return call != MoeCall::Layout && call != MoeCall::CombineCopied;
   }
-  // Until all that was enqueued is done, or the task's deadline.
+  // Waits until all enqueued work is done, or the task's deadline.
   Status synchronize();
-  // Values that are wrong after one round.
+  // Number of wrong values after one round.
   Result<int64_t> check();
   std::string name() const {
     return ranks_->name() + " send/recv, packed" + (isWorstCase_ ? ", worst case" : "");
   }
 
 private:
-  // Rows and what goes with them, on their way: an array after another, by rank.
+  // Rows and the data beside them in a message: one array after another, by rank.
   struct Cargo {
     kernels::MoeRecord record;
     kernels::MoeRun out, in;
@@ -81,8 +81,8 @@ private:
   rt::dl::CudaStream stream_ = nullptr;
   rt::dl::CudaEvent event_ = nullptr;
   uint32_t blocks_ = 0;
-  // This rank's tokens by rank, and where a rank's begin; what comes, by source. How many these
-  // are.
+  // This rank's tokens by rank, and where a rank's begin; tokens that arrive, by source; and how
+  // many these are.
   std::vector<int32_t> tokens_, places_, going_, coming_;
   std::vector<int64_t> sendBegin_, recvBegin_;
   std::vector<int64_t> topk_;

@@ -23,9 +23,9 @@ struct Figure {
   double us = 0;       // one call, slowest rank
   double received = 0; // tokens a rank, mean
 };
-// What was measured of one task.
+// Results of one task.
 struct Measured {
-  std::vector<Figure> ours, peers; // peers: of a call, one
+  std::vector<Figure> ours, peers; // peers: one for each call
   std::string peerName;
 };
 
@@ -35,7 +35,7 @@ public:
 
   Status open(const rt::JobOptions &job);
   Result<Measured> measure();
-  // Wrong values on all ranks in all checks; -1: none was made.
+  // Wrong values on all ranks in all checks; -1: not checked.
   int64_t wrong() const { return wrong_; }
   Status close();
 
@@ -44,11 +44,11 @@ private:
 
   bool isWanted(MoeCall call) const { return call != MoeCall::DispatchFp8 || task_.fp8; }
   Status addWrong(const Result<int64_t> &mine);
-  // Of `work`; the slowest rank's.
+  // Time of `work`, of the slowest rank.
   Result<double> timeOnce(const Step &work, const Step &synchronize);
   Result<Figure> measureCall(MoeCall call, int sms, const Step &work, const Step &synchronize);
   Status measureOurs(int sms, std::vector<Figure> &figures);
-  // Nothing where NCCL cannot be had.
+  // Does nothing if NCCL is not available.
   Status measurePeer(Measured &measured);
   void print(const std::string &name, const Figure &figure) const;
 
@@ -174,7 +174,7 @@ Status MoeRank::measurePeer(Measured &measured) {
     measured.peers.push_back(*figure);
     print(std::string("NCCL ") + nameOf(call), *figure);
   }
-  // Nobody leaves what others still send to.
+  // No rank leaves while others still send to it.
   return ranks_.agree(peer.synchronize());
 }
 
@@ -188,12 +188,12 @@ Result<Measured> MoeRank::measure() {
 }
 
 Status MoeRank::close() {
-  // Nobody frees what others still read.
+  // No rank frees memory that others still read.
   COLL_RETURN_IF_ERROR(ranks_.agree(calls_->synchronize()));
   return calls_->buffer().destroy();
 }
 
-// What NCCL's figure is that a call is held against; null: none.
+// The figure of NCCL that a call is compared with; null: none.
 const Figure *peerOf(const Measured &measured, MoeCall call) {
   const MoeCall same = call == MoeCall::CombineCopied ? MoeCall::Combine : call;
   for (const Figure &peer : measured.peers)
@@ -231,7 +231,7 @@ std::vector<MoePoint> pointsOf(const MoeTask &task, const Measured &measured) {
   for (const Figure &figure : measured.ours)
     points.push_back(
         {nameOf(figure.call), figure.sms, figure.us, bytesOf(task, figure) / figure.us * 1e-3});
-  // NCCL's are the same for each number of multiprocessors.
+  // NCCL's figures are the same for each number of multiprocessors.
   for (const Figure &figure : measured.peers)
     for (int sms : task.sms)
       points.push_back({std::string("NCCL ") + nameOf(figure.call), sms, figure.us,
@@ -252,7 +252,7 @@ Status writeFiles(const MoeTask &task, const MoeReport &report, const MoeFiles &
                    moeCharts(report.points, isLowLatency ? "tokens" : "multiprocessors"));
 }
 
-// Rank 0 reports; the process's exit code.
+// Rank 0 reports; returns the exit code.
 int finish(int rank, const MoeTask &task, const MoeReport &report, const MoeFiles &files) {
   if (rank != 0)
     return report.wrong > 0;
@@ -278,7 +278,7 @@ Result<MoeReport> measureNormal(const MoeTask &task, Gathering &ranks, const rt:
   return MoeReport{rowsOf(task, *measured), pointsOf(task, *measured), self.wrong()};
 }
 
-// `of`: what tells the report's curves from those of others, or nothing.
+// `of`: distinguishes the report's curves from others, or empty.
 void append(MoeReport &all, const MoeReport &one, const std::string &of) {
   all.rows.insert(all.rows.end(), one.rows.begin(), one.rows.end());
   for (MoePoint point : one.points) {

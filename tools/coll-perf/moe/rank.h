@@ -13,20 +13,20 @@
 
 namespace coll::perf {
 
-// What all ranks found together.
+// The common result of all ranks.
 struct MoeReport {
   std::vector<Row> rows;
   std::vector<MoePoint> points;
   int64_t wrong = -1; // values, on all ranks; -1: not checked
 };
 
-// Files, where they are not empty.
+// Output files; empty names are not written.
 struct MoeFiles {
   std::string json, plot, command;
 };
 
-// Measures the tasks, which differ in tokens and experts alone, one after the other, and reports if
-// it is rank 0; the process's exit code (77: it cannot be done here).
+// Measures the tasks, which differ only in tokens and experts, one after the other; rank 0 reports.
+// Returns the exit code (77: it cannot be measured here).
 int runMoeRank(const std::vector<MoeTask> &tasks, const rt::JobOptions &job, const MoeFiles &files);
 
 } // namespace coll::perf

@@ -1,7 +1,7 @@
-// task.h - what `coll-perf moe` measures, and the data that it measures with.
+// task.h - the tasks of `coll-perf moe`, and their data.
 //
-// All data is a function of a seed, the rank and the place, so that every rank knows what it has
-// to receive.
+// All data is a function of a seed, the rank and the place, so every rank knows what it should
+// receive.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_TASK_H
 #define COLL_TOOLS_COLL_PERF_MOE_TASK_H
@@ -27,30 +27,31 @@ enum class MoeCall {
 };
 const char *nameOf(MoeCall call);
 
-// Which experts tokens have.
+// The distribution of tokens over experts.
 enum class MoeSkew {
   Uniform,
-  Few, // three tokens in four have theirs among a sixteenth of the experts
-  One  // all tokens have one and the same, and no other
+  Few, // three tokens in four use a sixteenth of the experts
+  One  // all tokens use one and the same expert
 };
 const char *nameOf(MoeSkew skew);
 
 struct MoeTask {
   int ranks = 4;
-  int nodes = 1;     // that the ranks are made to be on
+  int nodes = 1;     // that the ranks are divided into
   int tokens = 4096; // of a rank
   int hidden = 7168;
   int topk = 8;
   int experts = 256;
   MoeSkew skew = MoeSkew::Uniform;
   std::vector<int> sms = {24};
-  std::vector<int> lowLatencyTokens; // measures that mode instead, with so many; `tokens` the most
-  // The shortest last: before it the GPU has come to its full clock.
+  // not empty: measures that mode with these numbers; `tokens` is the largest
+  std::vector<int> lowLatencyTokens;
+  // The shortest last, when the GPU has reached its full clock.
   std::vector<MoeCall> calls = {MoeCall::Dispatch, MoeCall::DispatchCounts, MoeCall::DispatchFp8,
                                 MoeCall::Combine,  MoeCall::CombineCopied,  MoeCall::Layout};
   bool fp8 = true;
   bool check = true;
-  bool nccl = false; // measures NCCL's send and receive, too
+  bool nccl = false; // also measures NCCL's send and receive
   int iterations = 20;
   int warmup = 5;
   int repeat = 3; // the median of so many counts
@@ -58,7 +59,7 @@ struct MoeTask {
   uint32_t seed = 1;
 
   int nodeSize() const { return ranks / nodes; }
-  // ", top-8 of 256, skewed to few experts": what cases are told apart by.
+  // ", top-8 of 256, skewed to few experts": distinguishes cases.
   std::string routes() const;
   // Scales of a token in fp8: one for 128 values, as models have it.
   int numScales() const { return (hidden + 127) / 128; }
@@ -68,7 +69,7 @@ private:
   Status validateLowLatency() const;
 };
 
-// Experts of every token of a rank, distinct; -1 where there are fewer.
+// Experts of every token of a rank, distinct; -1 if there are fewer.
 std::vector<int64_t> moeTopk(const MoeTask &task, int rank);
 float moeWeight(const MoeTask &task, int rank, int64_t token, int k);
 float moeScale(const MoeTask &task, int rank, int64_t token, int64_t i);

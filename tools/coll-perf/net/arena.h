@@ -1,4 +1,4 @@
-// arena.h - buffers for messages on the way: one for each, so that no cache flatters.
+// arena.h - buffers for messages in flight: one for each, so that caches do not flatter the result.
 
 #ifndef COLL_TOOLS_COLL_PERF_NET_ARENA_H
 #define COLL_TOOLS_COLL_PERF_NET_ARENA_H
@@ -11,7 +11,8 @@ namespace coll::perf {
 
 class Arena {
 public:
-  // Null data where there is no such memory. Touched, so that no page fault is measured.
+  // Null data if there is not enough memory. All pages are touched, so that no page fault is
+  // measured.
   Arena(uint64_t slots, uint64_t bytes) : stride_((bytes + 4095) & ~uint64_t(4095)) {
     total_ = slots * stride_;
     void *data = mmap(nullptr, total_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMaxAddressBytes = 128;
 
-// Nobody but the forked peer has to know it.
+// Only the forked peer needs to know it.
 Result<net::Secret> freshSecret() {
   uint8_t bytes[32];
   if (Status filled = net::fillRandom(bytes, sizeof(bytes)); !filled.ok())

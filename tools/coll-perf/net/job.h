@@ -17,20 +17,20 @@ using rt::Status;
 
 class Job {
 public:
-  // Forks a peer that runs `follow` and exits with its result, unless `place` says where
-  // the peer is; then this process is rank 0 if it listens. No thread may exist yet.
+  // Forks a peer that runs `follow` and exits with its result, unless `place` says where the peer
+  // is; then this process is rank 0 if it listens. No thread may exist yet.
   static Result<std::unique_ptr<Job>> create(const NetPlace &place, int (*follow)(Job &));
-  // Ends the peer that create() has forked, if it has not ended by itself.
+  // Ends the forked peer, if it has not ended by itself.
   ~Job();
 
   int rank() const { return bootstrap_->rank(); }
   const net::Secret &secret() const { return secret_; }
   const NetPlace &place() const { return place_; }
-  // Both processes are on this machine, one started by the other.
+  // Whether both processes are on this machine, one started by the other.
   bool alone() const { return !place_.isListener && place_.connect.empty(); }
-  // This rank's value, for that of the other.
+  // Exchanges values with the other rank.
   Result<std::string> swap(const std::string &mine);
-  // After the last swap: waits for a forked peer; an error where it failed.
+  // Called after the last swap: waits for a forked peer; an error if it failed.
   Status finish();
 
 private:

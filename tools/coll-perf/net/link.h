@@ -1,5 +1,5 @@
-// link.h - what is measured: a number of connections between rank 0 and rank 1. Both
-// ranks make the same calls in the same order.
+// link.h - a link to measure: a number of connections between rank 0 and rank 1. Both ranks make
+// the same calls in the same order.
 
 #ifndef COLL_TOOLS_COLL_PERF_NET_LINK_H
 #define COLL_TOOLS_COLL_PERF_NET_LINK_H
@@ -20,12 +20,12 @@ public:
   virtual ~Link() = default;
   // "tcp over eth0, 4 sockets a connection"
   virtual std::string describe() const = 0;
-  // The device that it uses on this rank, where it knows one.
+  // The device that it uses on this rank, if known.
   virtual std::string device() const { return {}; }
-  // Sends known bytes there and back, and compares; nothing to do for a plain socket.
+  // Sends known bytes there and back, and compares; does nothing for a plain socket.
   virtual Status verify(uint64_t bytes) = 0;
-  // `count` round trips on the first connection. Rank 0 gets their times, in µs. With a
-  // one-sided operation, the time of the operation, and rank 1 stands by.
+  // `count` round trips on the first connection. Rank 0 receives their times, in µs. For a
+  // one-sided operation, the time of the operation, while rank 1 is idle.
   virtual Status pingPong(uint64_t bytes, uint64_t count, std::vector<double> &timesUs) = 0;
   // Moves `count` messages over each connection from rank 0 to rank 1, and as many back if
   // `bothWays`. Seconds until all has arrived, at rank 0.
@@ -37,8 +37,8 @@ Result<std::unique_ptr<Link>> makeTransportLink(Job &job, const NetPlan &plan);
 // Plain sockets: plan.sockets of them (or four) for each connection and device, one thread for each
 // direction of each socket, blocking calls; the ping-pong polls.
 Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan);
-// The programs of package perftest (ib_send_bw and alike) over `device`, "mlx5_0:1", the first of
-// several ("mlx5_0:1+mlx5_1:1"); null, on both ranks, where one of them has none.
+// The programs of package perftest (ib_send_bw and others) over `device`, "mlx5_0:1", the first of
+// several ("mlx5_0:1+mlx5_1:1"); null, on both ranks, if one of them does not have the programs.
 Result<std::unique_ptr<Link>> makePerftestLink(Job &job, const NetPlan &plan,
                                                const std::string &device);
 

@@ -11,7 +11,7 @@ namespace coll::perf {
 
 namespace {
 
-// Of this process, and of programs that it has run.
+// Processor time of this process, and of programs that it has run.
 double cpuSeconds() {
   auto seconds = [](const timeval &t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
@@ -25,7 +25,7 @@ double cpuSeconds() {
   return total;
 }
 
-// One run of `count`, the same on both ranks.
+// One run of `count` messages, the same on both ranks.
 struct Run {
   double seconds = 0;
   double cpu = 0;
@@ -52,7 +52,7 @@ Figure figureOf(const NetPlan &plan, Mode mode, uint64_t bytes, uint64_t count, 
   Figure figure;
   figure.cores = run.seconds > 0 ? run.cpu / run.seconds : 0;
   if (mode == Mode::Latency) {
-    // A message's way is half a round trip; a one-sided operation counts whole.
+    // One way of a message is half a round trip; a one-sided operation counts completely.
     double share = plan.op == Op::Send ? 0.5 : 1;
     figure.value = median(run.timesUs) * share;
     figure.p99 = quantile(run.timesUs, 0.99) * share;
@@ -67,7 +67,7 @@ Figure figureOf(const NetPlan &plan, Mode mode, uint64_t bytes, uint64_t count, 
 
 Result<Figure> measure(Job &job, Link &link, const NetPlan &plan, Mode mode, uint64_t bytes,
                        uint64_t &count) {
-  // A ping-pong shows its worst cases only in some number.
+  // A ping-pong needs many round trips to show its worst cases.
   const uint64_t most = mode == Mode::Latency ? 1'000'000 : uint64_t(1) << 40;
   count = std::max<uint64_t>(count, 8);
   while (true) {

@@ -10,10 +10,11 @@ namespace coll::perf {
 struct Figure {
   double value = 0; // GB/s per direction, or µs for one way (the median)
   double p99 = 0;   // µs; latency only
-  double cores = 0; // that both processes kept busy
+  double cores = 0; // busy cores of both processes
 };
 
-// At rank 0. Takes about plan.seconds. `count` is where to start, and what was used.
+// At rank 0. Takes about plan.seconds. `count` is the number to start with, and returns the number
+// that was used.
 Result<Figure> measure(Job &job, Link &link, const NetPlan &plan, Mode mode, uint64_t bytes,
                        uint64_t &count);
 // At rank 1: does its part of one measure().

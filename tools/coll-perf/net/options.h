@@ -1,4 +1,4 @@
-// options.h - what `coll-perf net` is to measure.
+// options.h - the options of `coll-perf net`.
 
 #ifndef COLL_TOOLS_COLL_PERF_NET_OPTIONS_H
 #define COLL_TOOLS_COLL_PERF_NET_OPTIONS_H
@@ -32,7 +32,7 @@ struct NetPlan {
   uint64_t largest() const;
 };
 
-// What concerns one process alone.
+// Options of one process alone.
 struct NetPlace {
   std::string iface;
   std::string listen, connect; // both empty: starts the peer itself
@@ -40,10 +40,10 @@ struct NetPlace {
   int64_t timeoutUs = 60'000'000;
 };
 
-// Nothing in it that could not run: counts in range, memory bounded.
+// Whether the plan can run: counts in range, memory bounded.
 rt::Status check(const NetPlan &plan);
 std::string encode(const NetPlan &plan);
-// Of what a peer sent: kCollMismatch where it is no plan.
+// Decodes a peer's plan: kCollMismatch if it is not one.
 rt::Result<NetPlan> decodePlan(const std::string &text);
 
 const char *nameOf(Mode mode);

@@ -1,5 +1,5 @@
-// The peer of the verbs transport: perftest's programs, which run as processes of their
-// own. Rank 0 is their server, rank 1 their client, and what the client prints counts.
+// The comparison for the verbs transport: perftest's programs, in processes of their own. Rank 0
+// runs their server, rank 1 their client, whose output is used.
 
 #include "tools/coll-perf/net/link.h"
 
@@ -25,7 +25,7 @@ std::string findProgram(const std::string &name) {
   return {};
 }
 
-// What a command prints. An error where it fails.
+// The output of a command. An error if it fails.
 Result<std::string> outputOf(const std::string &command) {
   FILE *pipe = popen((command + " 2>&1").c_str(), "r");
   if (!pipe)
@@ -39,7 +39,7 @@ Result<std::string> outputOf(const std::string &command) {
   return text;
 }
 
-// The numbers of the line that begins with `bytes`, after it.
+// The numbers after `bytes` in the line that begins with it.
 std::vector<double> figuresFor(const std::string &text, uint64_t bytes) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -106,7 +106,7 @@ Result<bool> PerftestLink::available() {
   return here && theirs->rfind("yes", 0) == 0;
 }
 
-// Runs `program` on both ranks; at either, what the client printed.
+// Runs `program` on both ranks; both return the client's output.
 Result<std::string> PerftestLink::run(const std::string &program, const std::string &options) {
   std::string port;
   if (job_.rank() == 0) {

@@ -1,4 +1,4 @@
-// Plain sockets, as good as blocking calls get: the peer of the tcp transport.
+// Plain sockets, as fast as blocking calls allow: the comparison for the tcp transport.
 
 #include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/net/arena.h"
@@ -23,14 +23,14 @@ using net::Address;
 using net::Fd;
 using net::nowUs;
 
-// What a connecting socket says first, so that a stranger does not become part of it.
+// The first message of a connecting socket, so that a stranger cannot take part.
 struct Hello {
   uint64_t token;
   uint64_t index;
 };
-// Less than this is not worth another socket; the transport thinks so too.
+// Smaller pieces are not worth another socket, for the transport neither.
 constexpr uint64_t kPieceBytes = 64 << 10;
-// Where the transport chooses by itself.
+// Used if the transport chooses by itself.
 constexpr int kDefaultSockets = net::TcpOptions::kDataStreams;
 constexpr int64_t kStallUs = 30'000'000;
 
@@ -58,7 +58,7 @@ Status recvAll(int fd, uint8_t *data, uint64_t bytes) {
   return {};
 }
 
-// The same, asking again and again instead of sleeping.
+// The same, polling instead of sleeping.
 Status recvPolling(int fd, uint8_t *data, uint64_t bytes) {
   for (int64_t idle = 0; bytes > 0;) {
     ssize_t count = ::recv(fd, data, bytes, MSG_DONTWAIT);
@@ -93,7 +93,7 @@ public:
   Result<double> stream(uint64_t bytes, uint64_t count, bool bothWays) override;
 
 private:
-  // What one call moves, of a message over all sockets of a connection.
+  // Bytes of one call, for a message over all sockets of a connection.
   uint64_t pieceOf(uint64_t bytes) const {
     return std::max(bytes / sockets_, std::min(bytes, kPieceBytes));
   }
@@ -108,10 +108,11 @@ private:
   uint64_t sockets_, slots_;
   Arena out_, in_;
   std::vector<Fd> fds_;
-  std::vector<uint8_t> whole_; // of a ping-pong
+  std::vector<uint8_t> whole_; // buffer of a ping-pong
 };
 
-// On as many interfaces as a connection uses devices; an interface with several addresses is one.
+// Listens on as many interfaces as a connection uses devices; an interface with several addresses
+// counts once.
 Result<std::vector<Fd>> RawLink::listenAll() {
   Result<std::vector<net::Interface>> interfaces = net::findInterfaces(job_.place().iface);
   if (!interfaces.ok())
@@ -265,7 +266,7 @@ Result<double> RawLink::stream(uint64_t bytes, uint64_t count, bool bothWays) {
   for (const Status &outcome : outcomes)
     COLL_RETURN_IF_ERROR(outcome);
   double seconds = static_cast<double>(nowUs() - begin) * 1e-6;
-  // For the bytes that were asked for.
+  // The time for the requested bytes.
   return seconds * static_cast<double>(bytes * count) /
          static_cast<double>(piece * pieces * sockets_);
 }

@@ -1,4 +1,4 @@
-// report.h - figures on their way to the screen, a JSONL file and a plot.
+// report.h - writes figures to the screen, a JSONL file and a plot.
 
 #ifndef COLL_TOOLS_COLL_PERF_NET_REPORT_H
 #define COLL_TOOLS_COLL_PERF_NET_REPORT_H

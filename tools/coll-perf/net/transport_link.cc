@@ -1,4 +1,4 @@
-// A transport of runtime/net, driven by one thread, as NCCL's proxy or a rank would.
+// A transport of runtime/net, used by one thread, as NCCL's proxy or a rank would.
 
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/tcp/tcp.h"
@@ -22,11 +22,11 @@ using net::Request;
 using net::Segment;
 
 constexpr uint64_t kDataTag = 1, kDoneTag = 2, kHelloTag = 3;
-// Nothing has moved for so long: the peer is lost.
+// Without progress for this long the peer is lost.
 constexpr int64_t kStallUs = 30'000'000;
 constexpr int kSpins = 200;
 
-// Says when to give up waiting. `moved` after each look.
+// Says when to give up waiting. Call `moved` after each look.
 class Patience {
 public:
   Status look(bool moved) {
@@ -98,8 +98,8 @@ private:
 
   Job &job_;
   NetPlan plan_;
-  // What is measured; one more slot in each arena is verify()'s, which no one-sided operation
-  // touches: the owner of memory gets no order with the thread that serves the peer's reads and
+  // Slots for messages. One more slot in each arena is for verify(), and no one-sided operation
+  // uses it: the owner of memory is not ordered with the thread that serves the peer's reads and
   // writes.
   uint64_t slots_;
   Arena out_, in_;
@@ -159,7 +159,7 @@ Status TransportLink::join(std::unique_ptr<net::Transport> transport) {
   if (!joined.ok())
     return joined.status();
   transport_ = joined.take();
-  // Named by all of them. Fewer would be measured under a wrong name.
+  // Named by all of its devices. With fewer devices, the result would have a wrong name.
   const std::string name = device();
   const auto count = 1 + std::count(name.begin(), name.end(), '+');
   if (count < plan_.rails)
@@ -178,7 +178,8 @@ Status TransportLink::open() {
   if (!made.ok())
     return made.status();
   COLL_RETURN_IF_ERROR(join(made.take()));
-  // What a port sends to itself need not travel: where both ranks are here, each has its own.
+  // Packets from a port to itself need not leave the device: if both ranks are here, each uses
+  // another port.
   if (plan_.transport == "verbs" && job_.alone() && transport_->devices().size() > 1)
     device_ = job_.rank();
   description_ = plan_.transport + " over " + device() + ", " + description_;
@@ -216,7 +217,7 @@ Status TransportLink::connect() {
   return connectAll(handle);
 }
 
-// Connections arrive in any order; each says its number.
+// Connections arrive in any order; each sends its number.
 Status TransportLink::acceptAll(net::Listener &listener) {
   connections_.resize(static_cast<size_t>(plan_.connections));
   Patience patience;
@@ -297,7 +298,7 @@ Status TransportLink::move(Connection &connection, bool isSend, const Segment &s
   return waitFor(connection, *request);
 }
 
-// Both sides are here, and what each moved has ended.
+// Both ranks have arrived, and their earlier messages have ended.
 Status TransportLink::meet() {
   uint8_t mine = 1, theirs = 0;
   Segment out{&mine, 1, nullptr}, in{&theirs, 1, nullptr};
@@ -327,7 +328,7 @@ Result<Request *> TransportLink::post(const Flow &flow, uint64_t bytes) {
   return flow.connection->iread(&in, 1, peerOut_, out_.offset(slot));
 }
 
-// Takes what has ended, and posts as much again.
+// Handles ended requests, and posts as many again.
 Result<bool> TransportLink::advance(Flow &flow, uint64_t bytes, uint64_t count) {
   bool moved = false;
   while (flow.done < flow.posted) {

@@ -14,7 +14,7 @@ namespace {
 using rt::dl::GpuContext;
 using rt::dl::GpuMemory;
 
-// Of each buffer: source and destination in place are one.
+// The size of each buffer: source and destination in place are one.
 int64_t roomOf(const OpPlan &plan, int rank) {
   int64_t elems = 1;
   for (uint64_t bytes : plan.sizes()) {
@@ -24,7 +24,7 @@ int64_t roomOf(const OpPlan &plan, int rank) {
   return elems * rt::dtypeSize(plan.dtype);
 }
 
-// Source and destination of the ranks of these sides that have them in host memory.
+// Host memory for source and destination of the ranks of these sides.
 double hostRoomOf(const OpPlan &plan, const std::vector<Side> &sides) {
   double room = 0;
   for (int rank = 0; rank < plan.ranks; ++rank)
@@ -43,7 +43,8 @@ public:
         return made.status();
       *memory = made.take();
       *at = memory->data();
-      std::memset(*at, 0, static_cast<size_t>(bytes)); // the pages are there before the clock runs
+      // touches the pages before the time is measured
+      std::memset(*at, 0, static_cast<size_t>(bytes));
     }
     return {};
   }
@@ -155,7 +156,7 @@ private:
     return reinterpret_cast<rt::dl::CudaAddress>(buffer) + static_cast<rt::dl::CudaAddress>(at);
   }
 
-  // When the copy that was started so is over.
+  // Waits for a copy that was started.
   Status copied(rt::dl::CudaResult started, const char *what) {
     COLL_RETURN_IF_ERROR(gpu_->check(started, what));
     return gpu_->check(cuda_->streamSynchronize(stream_), "cuStreamSynchronize");

@@ -14,28 +14,28 @@ namespace coll::perf {
 
 class Buffers {
 public:
-  // Room for the largest size of the plan. `group` allocates where the side says so, which
-  // all ranks do together; it outlives the buffers.
+  // With room for the largest size of the plan. `group` allocates if the side says so, which all
+  // ranks do together; it outlives the buffers.
   static Result<std::unique_ptr<Buffers>> create(const OpPlan &plan, const Side &side, int rank,
                                                  rt::Communicator &group);
   virtual ~Buffers() = default;
 
   void *src() const { return src_; }
   void *dst(Placement place) const { return place == Placement::In ? src_ : dst_; }
-  // Host memory with `bytes` of the buffer's bytes from `at` on, whole elements.
+  // Host memory with `bytes` of the buffer's bytes from `at` on, complete elements.
   using Part = std::function<void(int64_t at, int64_t bytes, void *memory)>;
-  // Part by part, `fill` makes what goes to `to`, and `look` gets what is at `from`; done when
-  // they return.
+  // Part by part, `fill` writes the data for `to`, and `look` reads the data at `from`; done on
+  // return.
   virtual Status write(void *to, int64_t bytes, const Part &fill) = 0;
   virtual Status read(void *from, int64_t bytes, const Part &look) = 0;
 
-  virtual int gpu() const { return -1; } // where they are; -1: the host
+  virtual int gpu() const { return -1; } // of the buffers; -1: the host
   // Null for host memory.
   virtual void *stream() const { return nullptr; }
-  // All that `body` puts on the stream, replayed by launch().
+  // Captures the work that `body` puts on the stream; launch() replays it.
   virtual Status capture(const std::function<Status()> &body);
   virtual Status launch() { return {}; }
-  virtual void forget() {} // the captured
+  virtual void forget() {} // the captured work
 
 protected:
   void *src_ = nullptr, *dst_ = nullptr;

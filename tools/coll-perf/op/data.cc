@@ -124,7 +124,7 @@ Extent Reference::extent(int rank) const {
   if (plan_.op == "send_recv" || plan_.op == "root_update")
     return {count_, count_};
   rt::Call made = call();
-  // Off the root too: backends write there what they promise.
+  // Off the root too: backends define the content there.
   made.dst = &made;
   rt::CallExtents extents = rt::extentsOf(made, plan_.ranks, rank);
   return {extents.src, extents.dst};
@@ -146,7 +146,7 @@ double Pattern::given(int rank, int64_t i) const {
   if (!rt::isFloat(plan_.dtype))
     return static_cast<double>(static_cast<int64_t>(bits % (isProduct ? 2 : 15)) +
                                (isProduct ? 1 : -7));
-  // Multiples of 1/64, or of 1/2 in eight bits, which the types hold.
+  // Multiples of 1/64, or of 1/2 in eight bits, which the types represent exactly.
   double steps = rt::dtypeSize(plan_.dtype) == 1 ? 2 : 64;
   double value = static_cast<double>(bits % static_cast<uint64_t>(steps)) / steps;
   return isProduct ? 1 + value / 2 : 2 * value - 1;
@@ -183,7 +183,7 @@ void Pattern::copyGiven(int rank, int64_t first, int64_t count, void *to) {
 
 void Pattern::fill(int64_t first, int64_t count, void *src) { copyGiven(rank_, first, count, src); }
 
-// Parameters are what one rank more would give.
+// Parameters are the contribution of an additional rank.
 void Pattern::fillParameters(int64_t first, int64_t count, void *parameters) {
   copyGiven(plan_.ranks, first, count, parameters);
 }
@@ -197,7 +197,7 @@ void Pattern::parameters(const OpPlan &plan, int64_t first, std::vector<float> &
         load(plan.dtype, period + (first + static_cast<int64_t>(i)) % kPeriod * size));
 }
 
-// A new parameter, as rounded as it may be where gradients are summed in the type.
+// A new parameter, with the rounding that is allowed if gradients are summed in the type.
 Pattern::Sum Pattern::update(int64_t i) const {
   char stored[8];
   auto rounded = [&](double value) {

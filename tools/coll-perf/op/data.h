@@ -1,6 +1,6 @@
-// data.h - what the ranks give, and what they should get.
+// data.h - the ranks' data, and the expected results.
 //
-// Element i of a rank is a pseudo-random number that anyone can compute, small enough that
+// Element i of a rank is a pseudo-random number that every rank can compute, small enough that
 // integers and products stay in range.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_DATA_H
@@ -11,7 +11,8 @@
 
 namespace coll::perf {
 
-// Of root_update: what is checked, with state that is 0. Large, so that bf16 shows it.
+// For root_update: the step that is checked, with state that is 0. The values are large, so that
+// bf16 shows the difference.
 inline constexpr kernels::UpdateStep kFirstStep = {0.25f, 1, 1};
 
 // Elements of a rank's buffers in one call.
@@ -32,20 +33,20 @@ private:
   const int64_t count_;
 };
 
-// The data of one rank, a part at a time. What is computed is kept: it repeats itself.
+// The data of one rank, a part at a time. Computed values are kept, because the data is periodic.
 class Pattern {
 public:
   Pattern(const OpPlan &plan, int rank);
 
   // Elements [first, first + count) of the rank's source.
   void fill(int64_t first, int64_t count, void *src);
-  // Of root_update: such a part of the parameters, alike on all ranks; the second for a master
-  // copy.
+  // For root_update: such a part of the parameters, the same on all ranks; the second function for
+  // a master copy.
   void fillParameters(int64_t first, int64_t count, void *parameters);
   static void parameters(const OpPlan &plan, int64_t first, std::vector<float> &values);
-  // How many elements of such a part of its result are wrong. Copies are compared byte by byte;
-  // sums of floats may differ by what rounding each does, and of sums, all are looked at up to
-  // 4 Mi in the whole result, evenly spread ones beyond.
+  // How many elements of such a part of its result are wrong. Copies are compared byte by byte.
+  // Sums of floats may differ by each rounding; all sums are checked up to 4 Mi in the whole
+  // result, evenly spread ones beyond.
   int64_t wrong(const Reference &reference, int64_t first, int64_t count, const void *dst);
 
 private:
@@ -61,14 +62,14 @@ private:
   // body(place in the period, place in the part, elements) for each stretch of the part.
   template <typename Body>
   static void eachRun(int64_t first, int64_t count, Body &&body);
-  // `offset`: of the result among all sums.
+  // `offset`: position of the result among all sums.
   int64_t wrongSums(int64_t offset, int64_t first, int64_t count, int64_t total, const char *dst);
   int64_t wrongCopies(int source, int64_t first, int64_t count, const char *dst);
 
   const OpPlan &plan_;
   const int rank_;
-  std::vector<std::vector<char>> given_; // by rank, one period of each; made when needed
-  std::vector<Sum> sums_;                // one period; likewise. Of root_update: parameters
+  std::vector<std::vector<char>> given_; // by rank, one period each; made when needed
+  std::vector<Sum> sums_; // one period; made when needed. For root_update: parameters
 };
 
 } // namespace coll::perf

@@ -63,7 +63,7 @@ Status Member::step(Placement place, bool streamed) {
   return streamed ? Status() : synchronize();
 }
 
-// To the next rank, from the one before.
+// Sends to the next rank, receives from the previous one.
 Status Member::sendRecv(const rt::Call &call) {
   rt::Call send = call, recv = call;
   send.kind = rt::OpKind::Send;
@@ -96,7 +96,7 @@ Status Member::check(const Reference &reference, Placement place, const Progress
                                            pattern_.fillParameters(at / size, bytes / size, memory);
                                          }));
   progress(stage);
-  COLL_RETURN_IF_ERROR(meet()); // all have theirs, where others write into them
+  COLL_RETURN_IF_ERROR(meet()); // all ranks have written theirs before others write into them
   COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   COLL_RETURN_IF_ERROR(synchronize());
   if (!plan_.check)
@@ -115,7 +115,7 @@ Status Member::compare(const Reference &reference, Placement place, const Progre
                         });
 }
 
-// So that what a graph does not write is found.
+// Overwrites the result, so that a graph that writes nothing is detected.
 Status Member::spoil(const Reference &reference, Placement place, const Progress &progress) {
   return buffers_->write(buffers_->dst(place),
                          reference.extent(rank_).dst * rt::dtypeSize(plan_.dtype),
@@ -138,7 +138,7 @@ Result<Seen> Member::measure(const Task &task, const Progress &progress) {
     step_ = made.take();
   }
   COLL_RETURN_IF_ERROR(check(reference, task.place, progress, seen));
-  // In place, and in training, a replay begins with what the one before has left.
+  // In place, and in training, a replay begins with the result of the one before.
   const bool compares =
       plan_.check && task.timing == Timing::Graph && task.place == Placement::Out && !step_;
   if (compares)
@@ -161,7 +161,8 @@ Result<double> Member::eager(const Reference &reference, Placement place,
     COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   }
   COLL_RETURN_IF_ERROR(synchronize());
-  // A new stage is told before the clock runs, and the clock is not asked for each operation.
+  // A new stage is reported before the time is measured, and the clock is not read for each
+  // operation.
   constexpr int kOpsPerWord = 16;
   const char *stage = "eager operations";
   progress(stage);
@@ -185,7 +186,7 @@ Result<double> Member::graph(const Reference &reference, Placement place,
     return Status();
   });
   double us = 0;
-  // The first replay warms up.
+  // The first replay is a warm-up.
   for (int replay = 0; replay < 2 && captured.ok(); ++replay) {
     progress("replay");
     captured = meet();

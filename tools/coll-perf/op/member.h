@@ -1,4 +1,4 @@
-// member.h - one rank while it measures.
+// member.h - one rank that measures.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_MEMBER_H
 #define COLL_TOOLS_COLL_PERF_OP_MEMBER_H
@@ -11,23 +11,23 @@
 
 namespace coll::perf {
 
-// What one rank has seen of one task.
+// One rank's result of one task.
 struct Seen {
   double us = 0;      // for one operation
   int64_t wrong = -1; // elements; -1: not checked
 };
 
-// Hears now and then what a rank is at; a stage's name is a literal.
+// Is told from time to time what a rank is doing; a stage's name is a literal.
 using Progress = std::function<void(const char *stage)>;
 
 class Member {
 public:
-  // Blocks until all ranks have made theirs. The endpoint outlives the member.
+  // Blocks until all ranks have made their members. The endpoint outlives the member.
   static Result<std::unique_ptr<Member>> create(const OpPlan &plan, const Side &side,
                                                 rt::Endpoint &endpoint, int rank);
 
-  // All ranks measure the same task. kCollUnsupported where the side has no such timing.
-  // `progress` is called every few operations at least.
+  // All ranks measure the same task. kCollUnsupported if the side does not have such a timing.
+  // `progress` is called at least every few operations.
   Result<Seen> measure(const Task &task, const Progress &progress);
 
 private:

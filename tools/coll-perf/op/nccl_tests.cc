@@ -10,7 +10,7 @@ namespace coll::perf {
 
 namespace {
 
-constexpr const char *kHidden = ""; // the group of options that help does not show
+constexpr const char *kHidden = ""; // the group of options that the help omits
 
 struct TypeName {
   std::string_view theirs;
@@ -24,8 +24,8 @@ constexpr TypeName kTypes[] = {
     {"double", "f64"},       {"f8e4m3", "f8e4m3fn"}, {"fp8_e4m3", "f8e4m3fn"},
     {"fp8_e5m2", "f8e5m2"}};
 
-// Bits of sums and products are those of signed integers; the least and the largest have
-// reductions of their own; averages have none.
+// Sums and products have the bits of signed integers; minimum and maximum have reductions of their
+// own; there are no averages.
 Status nameType(OpWords &words) {
   for (const TypeName &type : kTypes) {
     if (type.theirs != words.dtype)
@@ -58,7 +58,7 @@ Status nameTiming(OpWords &words) {
   return {};
 }
 
-// What is too much for us, or too little, is said of --ranks.
+// The error about too many or too few ranks names --ranks.
 void countRanks(OpWords &words) {
   const NcclTestsWords &given = words.ncclTests;
   if (given.threads >= 0 || given.gpus >= 0)

@@ -1,4 +1,4 @@
-// nccl_tests.h - the command line of nccl-tests, where it means what ours does.
+// nccl_tests.h - the command line of nccl-tests, as far as it means the same as ours.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_NCCL_TESTS_H
 #define COLL_TOOLS_COLL_PERF_OP_NCCL_TESTS_H
@@ -15,16 +15,16 @@ namespace coll::perf {
 
 struct OpWords;
 
-// What has other words here: -1 where it was not given.
+// Options with other words here: -1 if not given.
 struct NcclTestsWords {
   int threads = -1, gpus = -1, checks = -1, graphs = -1, blocking = -1;
 };
 
-// Beside our own options, which exist already; not in the help. README.md of the folder above has
-// them all.
+// Added to our own options, which exist already; not in the help. README.md of the folder above
+// lists all of them.
 void addNcclTestsOptions(CLI::App &app, OpWords &words);
 
-// The same in our words, and those as they are. kCollInvalidCall where they have none.
+// Converts options to ours. kCollInvalidCall if there is no equivalent.
 rt::Result<OpWords> inOurWords(const OpWords &words);
 
 } // namespace coll::perf

@@ -22,7 +22,7 @@ RootUpdateOptions optionsOf(const OpPlan &plan, int64_t count, int ranks) {
   return options;
 }
 
-// With the master copy of parameters from `first` on.
+// Includes the master copy of parameters from `first` on.
 Result<std::unique_ptr<RootUpdate>> makeUpdate(const OpPlan &plan, const rt::Communicator &group,
                                                int gpu, const RootUpdateOptions &options,
                                                int64_t first) {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<RootUpdate>> makeUpdate(const OpPlan &plan, const rt::Com
   return made;
 }
 
-// A call of backend direct.
+// Uses a call of backend direct.
 class FusedStep final : public OptimizerStep {
 public:
   explicit FusedStep(rt::Communicator &group) : group_(group) {}
@@ -62,7 +62,7 @@ private:
   std::unique_ptr<RootUpdate> update_;
 };
 
-// What a framework does: all_reduce, and the optimizer on all parameters; or `sharded`,
+// What a framework does: all_reduce, then the optimizer on all parameters; or `sharded`,
 // reduce_scatter, the optimizer on a part, and all_gather.
 class SeparateStep final : public OptimizerStep {
 public:
@@ -79,7 +79,7 @@ public:
     if (!alone)
       return alone.status();
     RootUpdateOptions options = optionsOf(plan_, part_, 1);
-    options.mean = false; // NCCL's averages
+    options.mean = false; // NCCL computes the average
     first_ = sharded_ ? position * part_ : 0;
     Result<std::unique_ptr<RootUpdate>> made = makeUpdate(plan_, **alone, gpu, options, first_);
     if (!made)
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  // A peer group of this GPU alone, and room for the sums.
+  // A peer group of this GPU alone, and memory for the sums.
   Status openLocal(int gpu) {
     Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
     if (!cuda)

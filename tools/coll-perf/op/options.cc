@@ -27,7 +27,7 @@ static std::optional<CollReduction> parseReduction(const std::string &name) {
   return std::nullopt;
 }
 
-// Names that there are not fail later, with their error.
+// Unknown names fail later, with their own error.
 static bool goTogether(const OpWords &words) {
   const std::optional<CollDtype> type = rt::parseDtype(words.dtype);
   const std::optional<CollReduction> reduction = parseReduction(words.reduction);
@@ -162,7 +162,7 @@ Status parseWays(const OpWords &words, OpPlan &plan) {
   return {};
 }
 
-// What the operation asks of a side.
+// Adapts a side to the operation.
 Status fit(const OpPlan &plan, Side &side) {
   const bool isUpdate = plan.op == "root_update";
   if (isUpdate && side.backend != "direct" && side.backend != "nccl")
@@ -171,7 +171,7 @@ Status fit(const OpPlan &plan, Side &side) {
                            side.label);
   if (side.sharded && !isUpdate)
     return Status::invalid("--backend: nccl:sharded is of root_update");
-  // Every root writes into everybody's parameters.
+  // Every root writes into the parameters of all members.
   if (isUpdate && side.backend == "direct" && side.registered == Registered::No)
     side.registered = Registered::Own;
   return {};

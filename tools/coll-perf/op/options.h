@@ -15,7 +15,7 @@ class App;
 
 namespace coll::perf {
 
-// As they are written, before they are checked.
+// As written by the user, before the check.
 struct OpWords {
   std::string op = "all_reduce";
   OpPlan plan;
@@ -32,19 +32,19 @@ struct OpSetup {
   std::vector<Side> sides;
 };
 Result<OpSetup> prepare(const OpWords &words);
-// Where the type or the reduction is "all": one for each, and for each pair that goes together.
+// Expands a type or reduction "all": one for each, and for each pair that is allowed.
 Result<std::vector<OpWords>> expandAll(const OpWords &words);
 
 // "a,b" -> {"a", "b"}
 std::vector<std::string> splitWords(const std::string &text);
 
-// The sides that can be run here; one that cannot is said on the screen.
+// The sides that can run here; prints the reason for others.
 Result<std::vector<std::unique_ptr<Team>>> startTeams(const OpPlan &plan,
                                                       const std::vector<Side> &sides);
-// plan.repeat times; the median of the slowest rank's time counts, with any wrong element.
+// Repeats plan.repeat times; uses the median of the slowest rank's time, and any wrong element.
 Result<OpFigure> measureMedian(const OpPlan &plan, Team &team, const Task &task);
 
-// The command line, without where its rows and curves go.
+// The command line, without the options for output files.
 std::string shownCommand(int argc, char **argv);
 
 } // namespace coll::perf

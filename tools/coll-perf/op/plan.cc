@@ -19,10 +19,10 @@ bool gathers(const std::string &op) { return op == "all_gather" || op == "gather
 bool scatters(const std::string &op) {
   return op == "reduce_scatter" || op == "scatter" || op == "all_to_all";
 }
-// Backends for memory of GPUs only.
+// Whether the backend is for GPU memory only.
 bool ofGpus(const std::string &backend) { return backend == "nccl" || backend == "direct"; }
 
-// What may follow a backend's name.
+// The words that may follow a backend's name.
 std::string wordsOf(const std::string &backend) {
   if (backend == "threads")
     return "threads, host";

@@ -1,4 +1,4 @@
-// plan.h - what coll-perf OP measures, and in which words it is asked for.
+// plan.h - the measurements of coll-perf OP, and the words for them.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_PLAN_H
 #define COLL_TOOLS_COLL_PERF_OP_PLAN_H
@@ -28,7 +28,7 @@ inline const char *nameOf(Placement place) { return place == Placement::In ? "in
 enum class MemoryKind { Host, Gpu };
 inline const char *nameOf(MemoryKind kind) { return kind == MemoryKind::Gpu ? "gpu" : "host"; }
 
-// What is measured: one operation on a sweep of sizes.
+// One operation over a sweep of sizes.
 struct OpPlan {
   std::string op = "all_reduce"; // a kind's name, or send_recv
   int ranks = 4;
@@ -41,7 +41,7 @@ struct OpPlan {
   CollOrder order = kCollOrderAny;
   int root = 0;
   std::string optimizer = "adamw"; // of root_update
-  double scale = 1;                // of sums: what each contribution is multiplied with
+  double scale = 1;                // for sums: factor of each contribution
   std::vector<Placement> places = {Placement::Out};
   std::vector<Timing> timings = {Timing::Eager};
   bool check = true;
@@ -51,31 +51,31 @@ struct OpPlan {
   // The size after this one.
   uint64_t next(uint64_t bytes) const;
 };
-// The first thing that is wrong, in the words of the command line.
+// The first error, in the words of the command line.
 Status check(const OpPlan &plan);
 bool isOp(const std::string &name);
 bool hasReduction(const std::string &op);
 const std::vector<std::string> &opNames();
 
-// Whether the backend knows the buffers: no, as a user's that it was told of, or as its own.
+// Whether the backend knows the buffers: no, as the user's registered buffers, or as its own.
 enum class Registered { No, Users, Own };
 
 // How one backend is run.
 struct Side {
   std::string backend;    // as in createBackend
-  bool processes = false; // one for each rank; else threads of one
+  bool processes = false; // one process for each rank; else threads of one
   MemoryKind memory = MemoryKind::Host;
   Registered registered = Registered::No;
   bool sharded = false; // nccl's root_update: reduce_scatter, a part of the step, all_gather
   std::string label;    // in tables and rows
 };
-// "threads", "net", "net:gpu", "nccl:threads", "direct:registered": a backend's name with what
-// differs from its usual way to run.
+// "threads", "net", "net:gpu", "nccl:threads", "direct:registered": a backend's name with the
+// differences from its usual way to run.
 Result<Side> parseSide(const std::string &text);
 
 // One size, one way to measure it.
 struct Task {
-  uint64_t bytes = 0; // as asked for; what is moved is a whole number of elements
+  uint64_t bytes = 0; // as requested; the data has a whole number of elements
   Placement place = Placement::Out;
   Timing timing = Timing::Eager;
 };

@@ -1,4 +1,4 @@
-// report.h - figures of operations on their way to the screen, a JSONL file and a plot.
+// report.h - writes figures of operations to the screen, a JSONL file and a plot.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_REPORT_H
 #define COLL_TOOLS_COLL_PERF_OP_REPORT_H
@@ -20,14 +20,14 @@ struct OpPoint {
 
 class OpReport {
 public:
-  // Prints what is compared. The first side's figures are set beside each other's.
-  // Rows go to `jsonPath`, if there is one, with the command that made them.
+  // Prints what is compared. The first side's figures are compared with each other's. Rows go to
+  // `jsonPath`, if it is not empty, with the command that made them.
   OpReport(const OpPlan &plan, const std::vector<Side> &sides, std::string jsonPath,
            std::string command);
   void add(const OpPoint &point);
   bool isEmpty() const { return points_.empty(); }
   bool hasWrong() const;
-  // Of all points since the last call.
+  // Writes rows for all points since the last call.
   Status writeRows();
   Status writePlot(const std::string &path) const;
 

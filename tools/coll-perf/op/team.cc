@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Beyond the backend's own deadline: for the start, and between two signs of life.
+// Beyond the backend's own deadline: limits for the start, and between two signs of life.
 constexpr int64_t kStartUs = 120'000'000;
 constexpr int64_t kSilenceUs = 10'000'000;
 constexpr int64_t kGraceUs = 2'000'000;
@@ -34,7 +34,7 @@ Status Team::fork(int rank, const std::optional<LocalJob> &job) {
   if (pid == 0) {
     endWithParent(parent);
     mine.reset();
-    workers_.clear(); // the driver's ends of the others
+    workers_.clear(); // the driver's ends of the other workers' sockets
     std::optional<rt::JobOptions> own;
     if (job)
       own = placeOf(*job, rank);
@@ -122,7 +122,7 @@ Result<OpFigure> Team::measure(const Task &task) {
   for (Worker &worker : workers_) {
     Result<std::string> line = answerOf(worker, plan_.timeoutUs + kSilenceUs);
     if (!line) {
-      // A process that is gone is why the others fail.
+      // A process that has ended is the reason why the others fail.
       if (first.ok() || first.code() == kCollAborted || worker.pid == 0)
         first = line.status();
       continue;
@@ -149,8 +149,8 @@ Result<OpFigure> Team::measure(const Task &task) {
 }
 
 Team::~Team() {
-  // Tells them to end. Processes of later teams hold copies of this end, so that closing it
-  // would not.
+  // Tells them to end. Processes of later teams hold copies of this end, so closing it would not
+  // end them.
   for (Worker &worker : workers_)
     shutdown(worker.socket->fd(), SHUT_RDWR);
   int64_t deadline = net::nowUs() + kGraceUs;

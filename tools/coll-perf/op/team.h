@@ -1,4 +1,4 @@
-// team.h - the ranks of one side, as the driver sees them: processes that it has forked.
+// team.h - the ranks of one side, as the driver sees them: processes that it forks.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_TEAM_H
 #define COLL_TOOLS_COLL_PERF_OP_TEAM_H
@@ -11,7 +11,7 @@
 
 namespace coll::perf {
 
-// All ranks' view of one task.
+// One task's result of all ranks.
 struct OpFigure {
   double minUs = 0, avgUs = 0, maxUs = 0; // over ranks, for one operation
   int slowest = 0;                        // the rank of maxUs
@@ -20,8 +20,8 @@ struct OpFigure {
 
 class Team {
 public:
-  // Forks and waits until all ranks are ready. The driver has no threads and has not touched
-  // a GPU. kCollUnsupported where the backend cannot be run here.
+  // Forks, and waits until all ranks are ready. The driver must have no threads and must not have
+  // used a GPU. kCollUnsupported if the backend cannot run here.
   static Result<std::unique_ptr<Team>> start(const OpPlan &plan, const Side &side);
   // Ends its processes.
   ~Team();
@@ -31,19 +31,19 @@ public:
 
 private:
   struct Worker {
-    pid_t pid = 0; // 0: collected
+    pid_t pid = 0; // 0: it has been waited for
     std::unique_ptr<LineSocket> socket;
     std::string name; // "rank 2", "the process of all ranks"
-    std::string at;   // what it did when it was heard of last
+    std::string at;   // what it last reported
   };
 
   Team(const OpPlan &plan, const Side &side) : plan_(plan), side_(side) {}
   // Without a job it is the process of all ranks.
   Status fork(int rank, const std::optional<LocalJob> &job);
-  // kCollTimeout where nothing is heard of it for so long: the backend has deadlines of its own,
-  // but what hangs may be the driver of the GPU.
+  // kCollTimeout if it is silent for this long: the backend has deadlines of its own, but the GPU's
+  // driver may hang.
   Result<std::string> answerOf(Worker &worker, int64_t silenceUs);
-  // What became of a process that is gone, which is collected.
+  // Describes how a process ended, and collects it.
   static std::string endOf(Worker &worker);
 
   const OpPlan plan_;

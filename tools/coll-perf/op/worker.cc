@@ -51,7 +51,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A message may have a user's bytes in it, which need not be text.
+// A message may contain a user's bytes, which need not be valid text.
 std::string textOf(const Json &json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
@@ -74,7 +74,7 @@ public:
   Json perform(const Task &task, const Progress &progress);
 
 private:
-  // Runs `body(i)` for each local rank, at once; the first failure.
+  // Runs `body(i)` for all local ranks at once; returns the first failure.
   template <typename Body>
   Status onAll(Body &&body);
 
@@ -95,7 +95,7 @@ Status Crew::onAll(Body &&body) {
   outcomes[0] = body(0);
   for (std::thread &thread : threads)
     thread.join();
-  // What another rank's failure has caused says less.
+  // A failure that another rank caused says less.
   Status first;
   for (const Status &outcome : outcomes)
     if (!outcome.ok() && (first.ok() || first.code() == kCollAborted))
@@ -108,7 +108,7 @@ Status Crew::open(const std::optional<rt::JobOptions> &job) {
   options.numRanks = plan_.ranks;
   options.timeoutUs = plan_.timeoutUs;
   options.job = job;
-  // As Buffers takes them.
+  // In the form for Buffers.
   int gpus = 0;
   Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
   if (job && cuda && (*cuda)->deviceGetCount(&gpus) == rt::dl::kCudaSuccess && gpus > 0)
@@ -119,7 +119,7 @@ Status Crew::open(const std::optional<rt::JobOptions> &job) {
   backend_ = backend.take();
   rt::Call asked = Reference(plan_, 1).call();
   if (plan_.op == "root_update" && side_.backend == "nccl") {
-    asked.kind = rt::OpKind::AllReduce; // with the optimizer behind it
+    asked.kind = rt::OpKind::AllReduce; // followed by the optimizer
     asked.reduction = kCollAvg;
   }
   if (plan_.op != "send_recv")
@@ -144,7 +144,7 @@ Status Crew::open(const std::optional<rt::JobOptions> &job) {
   });
 }
 
-// The first rank's progress is told: none gets far ahead of the others.
+// Reports the first rank's progress: no rank gets far ahead of the others.
 Json Crew::perform(const Task &task, const Progress &progress) {
   std::vector<Seen> seen(ranks_.size());
   Status outcome = onAll([&](size_t i) {
@@ -173,7 +173,7 @@ public:
       return;
     stage_ = stage;
     nextUs_ = now + kTellUs;
-    (void)driver_.send(textOf({{"at", stage}})); // who is gone is noticed at the answer
+    (void)driver_.send(textOf({{"at", stage}})); // a lost driver is noticed at the answer
   }
 
 private:
@@ -200,7 +200,7 @@ int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobO
   while (true) {
     Result<std::string> line = driver.receive(/*timeoutUs=*/-1);
     if (!line)
-      return 0; // the driver is done
+      return 0; // the driver has closed its end
     Json order = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
     if (order.is_discarded())
       return 1;

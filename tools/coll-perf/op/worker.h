@@ -1,10 +1,10 @@
-// worker.h - a process that holds ranks of one side and measures what it is told.
+// worker.h - a process with ranks of one side, which measures the tasks that the driver
+// sends.
 //
-// The driver and a worker talk in lines of JSON over a socket. The worker begins with
-// {} or {"error", "code"}; each task is answered in the same way, with
-// {"ranks": [{"rank", "us", "wrong"}]} where it went well. Before that come lines {"at"}, what
-// it is doing: one at each stage and, while it gets on, one a second. The end of the socket ends
-// it.
+// The driver and a worker talk in lines of JSON over a socket. The worker begins with {} or
+// {"error", "code"}; each task is answered in the same way, with {"ranks": [{"rank", "us",
+// "wrong"}]} on success. Before that it sends lines {"at"} that say what it is doing: one at
+// each stage and, while it makes progress, one a second. The end of the socket ends it.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_WORKER_H
 #define COLL_TOOLS_COLL_PERF_OP_WORKER_H
@@ -16,11 +16,11 @@
 
 namespace coll::perf {
 
-// Lines over a socket; neither end trusts the other to be alive.
+// Lines over a socket; each end expects that the other may have ended.
 class LineSocket {
 public:
   explicit LineSocket(net::Fd fd) : fd_(std::move(fd)) {}
-  // kCollPeer where the other end is gone, kCollTimeout after timeoutUs.
+  // kCollPeer if the other end has closed, kCollTimeout after timeoutUs.
   Status send(const std::string &line);
   Result<std::string> receive(int64_t timeoutUs);
   int fd() const { return fd_.get(); }

@@ -68,7 +68,7 @@ private:
     return {};
   }
 
-  // To everybody; the other ends are kept for what they serve.
+  // Connects to all ranks; the other ends are kept, because they serve accesses.
   Status connect(int rank, int64_t timeoutUs) {
     std::vector<std::unique_ptr<net::Connector>> connectors(cards_.size());
     active_.resize(cards_.size());

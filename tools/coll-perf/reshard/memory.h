@@ -1,4 +1,4 @@
-// memory.h - a rank's buffers, in host memory or on its GPU, and how others reach them.
+// memory.h - a rank's buffers, in host memory or on its GPU, and access to those of others.
 
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_MEMORY_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_MEMORY_H
@@ -20,10 +20,10 @@ namespace coll::perf {
 // Which of a rank's buffers.
 enum class Place { Source, Target, Scratch };
 inline constexpr size_t kPlaces = 3;
-inline constexpr unsigned char kSpoiled = 0x5e; // what spoil() leaves
+inline constexpr unsigned char kSpoiled = 0x5e; // written by spoil()
 using PlaceBytes = std::array<int64_t, kPlaces>;
 
-// What each rank tells the others, by rank. Plain bytes.
+// All-gathers what each rank tells the others, by rank. Plain bytes.
 template <typename Card>
 Status swapCards(const Card &mine, net::Bootstrap &bootstrap, int64_t timeoutUs,
                  std::vector<Card> &cards) {
@@ -42,18 +42,18 @@ public:
   virtual ~RankMemory() = default;
 
   rt::exchange::OwnBuffer own(Place place) const { return own_[static_cast<size_t>(place)]; }
-  // Whether a rank's buffers are reached by the network alone.
+  // Whether a rank's buffers are reached only over the network.
   virtual bool isFar(int /*rank*/) const { return false; }
   // The buffer of another rank, which lives as long as this rank's memory.
   virtual Result<rt::exchange::PeerBuffer> peer(int rank, Place place) = 0;
 
-  Status fill(const ShardPattern &pattern);           // the source
-  Result<int64_t> wrong(const ShardPattern &pattern); // elements of the target
-  // So that what is left of an earlier result is not taken for a new one.
+  Status fill(const ShardPattern &pattern);           // writes the source
+  Result<int64_t> wrong(const ShardPattern &pattern); // number of wrong elements in the target
+  // Overwrites the target, so that an earlier result is not taken for a new one.
   virtual Status spoil() = 0;
 
 protected:
-  // To and from host memory; done when they return.
+  // Copies to and from host memory; done on return.
   virtual Status write(char *to, const char *from, int64_t bytes) = 0;
   virtual Status read(char *to, const char *from, int64_t bytes) = 0;
 
@@ -69,10 +69,11 @@ protected:
   Status read(char *to, const char *from, int64_t bytes) override { return write(to, from, bytes); }
 };
 
-// As the environment says; by default on this machine's loopback.
+// From the environment; by default on this machine's loopback.
 Result<std::unique_ptr<net::Transport>> makeTcp();
 
-// One-sided over tcp on this machine's loopback. All ranks call it together; so for the others.
+// One-sided over tcp on this machine's loopback. All ranks call this and the functions below
+// together.
 Result<std::unique_ptr<RankMemory>> makeHostMemory(const ReshardTask &task, int rank,
                                                    const PlaceBytes &bytes,
                                                    net::Bootstrap &bootstrap);
@@ -84,7 +85,7 @@ class GpuRankMemory : public RankMemory {
 public:
   virtual const std::shared_ptr<rt::dl::GpuContext> &gpu() const = 0;
   virtual rt::dl::CudaStream stream() const = 0;
-  // Between nodes, over tcp on this machine's loopback; null where there is one node.
+  // Between nodes, over tcp on this machine's loopback; null if there is one node.
   virtual rt::exchange::ReshardNetwork *network() const = 0;
 };
 // On GPU rank % GPUs, opened by CUDA IPC inside a node.

@@ -14,11 +14,11 @@ public:
   virtual ~Mover() = default;
   virtual Status run() = 0;                   // begins, or does, this rank's part
   virtual Status slice() { return {}; }       // gather's second step, when all have run
-  virtual Status synchronize() { return {}; } // until what was begun is done
+  virtual Status synchronize() { return {}; } // waits until started work is done
 };
 
-// All ranks call these together, with the same way. kCollUnsupported where this machine has no such
-// way.
+// All ranks call these together, with the same way. kCollUnsupported if this machine cannot do
+// it.
 Result<std::unique_ptr<Mover>> makeHostMover(const ReshardTask &task, const ReshardWay &way,
                                              int rank, RankMemory &memory);
 Result<std::unique_ptr<Mover>> makeGpuMover(const ReshardTask &task, const ReshardWay &way,
@@ -28,7 +28,7 @@ Result<std::unique_ptr<Mover>> makeCopiesMover(const ReshardTask &task, const Re
 Result<std::unique_ptr<Mover>> makeNcclMover(const ReshardTask &task, int rank,
                                              GpuRankMemory &memory, net::Bootstrap &bootstrap);
 
-// The way to the buffers that the plan's transfers of this rank need.
+// Access to the buffers that this rank's transfers of the plan need.
 Result<rt::exchange::ReshardBuffers> buffersFor(const rt::exchange::ReshardPlan &plan,
                                                 const ReshardWay &way, int rank,
                                                 RankMemory &memory);

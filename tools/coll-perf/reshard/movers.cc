@@ -52,7 +52,7 @@ private:
   std::unique_ptr<Reshard> reshard_;
 };
 
-// Every box by the copy engine, which takes one loop; the others are the host's.
+// Copies every box by the copy engine, which executes one loop; the host executes the others.
 class CopiesMover final : public GpuMover {
 public:
   struct Part {

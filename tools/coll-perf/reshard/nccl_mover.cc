@@ -1,5 +1,5 @@
-// What one does with NCCL: senders pack what each receiver needs, send and receive in one group,
-// receivers unpack. What is one row is sent from its place, or received into it.
+// The way with NCCL: senders pack what each receiver needs, send and receive in one group,
+// receivers unpack. Data of a single row is sent or received in place.
 
 #include "runtime/kernels/reshard/copy.h"
 #include "tools/coll-perf/nccl_ranks.h"
@@ -62,7 +62,7 @@ private:
     return {};
   }
 
-  // Gives each message its place: its own, or a stretch of the staging memory.
+  // Assigns each message its place: in the buffer, or in the staging memory.
   Status layOut(const ReshardPlan &plan, int rank) {
     std::vector<ReshardPiece> packed, unpacked;
     int64_t bytes = 0;
@@ -105,7 +105,7 @@ private:
 
   static int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-  // Whether the bytes lie in one piece, and in the order in which they travel, on this side.
+  // Whether the bytes are contiguous, and in the order in which they travel, on this side.
   static bool isOnePiece(const Transfer &transfer, bool sends) {
     if (transfer.boxes.size() != 1)
       return false;
@@ -120,7 +120,8 @@ private:
     return true;
   }
 
-  // Between the boxes of this side and the stretch, in which they follow each other row by row.
+  // Adds copies between the boxes of this side and the staging memory, in which they follow each
+  // other row by row.
   static void addPieces(const Transfer &transfer, bool sends, char *stretch, char *own,
                         std::vector<ReshardPiece> &pieces) {
     int64_t at = 0;

@@ -1,4 +1,4 @@
-// options.h - the command line of coll-perf reshard, and what it comes to.
+// options.h - the command line of coll-perf reshard, and the tasks that it describes.
 
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_OPTIONS_H
@@ -17,7 +17,7 @@ namespace coll::perf {
 using rt::Result;
 using rt::Status;
 
-// As they are written.
+// As written by the user.
 struct ReshardWords {
   std::string shape = "4096x4096", dtype = "f32", memory = "host";
   std::string strategies = "routed,gather", directions = "push,pull", engines = "auto",
@@ -36,7 +36,7 @@ struct ReshardWay {
   Kind kind = Kind::Ours;
   rt::exchange::ReshardStrategy strategy = rt::exchange::ReshardStrategy::Routed;
   rt::exchange::ReshardDirection direction = rt::exchange::ReshardDirection::Push;
-  rt::exchange::ReshardEngine engine = rt::exchange::ReshardEngine::Auto; // of GPU memory
+  rt::exchange::ReshardEngine engine = rt::exchange::ReshardEngine::Auto; // for GPU memory
 
   std::string name() const; // "routed, push"
 };
@@ -44,9 +44,9 @@ struct ReshardWay {
 struct ReshardTask {
   rt::exchange::ReshardSpec spec;
   int ranks = 0;
-  int nodes = 1;                // that the ranks are made to be on, neighbours together
-  bool gpu = false;             // else memory of the host
-  bool shared = false;          // which all ranks map
+  int nodes = 1;                // that the ranks are divided into, neighbours together
+  bool gpu = false;             // else host memory
+  bool shared = false;          // host memory that all ranks map
   std::vector<ReshardWay> ways; // ours first
   int streams = 1, blocks = 0, iterations = 5, warmup = 1, repeat = 3;
   bool check = true, certificate = false;
@@ -58,7 +58,7 @@ struct ReshardTask {
   int64_t bytes() const; // of the tensor
   int nodeOf(int rank) const { return rank * nodes / ranks; }
 };
-// One for each shape. The first thing that is wrong, in the words of the command line.
+// One task for each shape. Errors are in the words of the command line.
 Result<std::vector<ReshardTask>> prepareReshard(const ReshardWords &words);
 
 } // namespace coll::perf

@@ -1,4 +1,5 @@
-// pattern.h - what a tensor's elements are, so that any rank can make and check its shard.
+// pattern.h - a tensor's elements, which any rank can compute, so that it can make and check its
+// shard.
 
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_PATTERN_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_PATTERN_H
@@ -19,7 +20,7 @@ public:
   int64_t elemBytes() const { return size_; }
   // Writes elements [begin, end); padding becomes 0.
   void fill(int64_t begin, int64_t end, char *data) const;
-  // How many of these are not what fill() would write; padding is not looked at.
+  // How many of these differ from what fill() would write; padding is not checked.
   int64_t wrong(int64_t begin, int64_t end, const char *data) const;
 
 private:

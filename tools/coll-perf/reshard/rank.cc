@@ -16,7 +16,7 @@ namespace coll::perf {
 
 namespace {
 
-// What one way takes; the same on all ranks.
+// The result of one way; the same on all ranks.
 struct Figure {
   ReshardWay way;
   double us = 0;      // one reshard, slowest rank
@@ -25,7 +25,7 @@ struct Figure {
   plan::RouteInflow link; // the busiest way into a rank
 };
 
-// Of one task.
+// The results of one task.
 struct Measured {
   const ReshardTask *task = nullptr;
   std::vector<Figure> figures;
@@ -37,7 +37,7 @@ public:
       : task_(task), ranks_(ranks), rank_(ranks.rank()) {}
 
   Status open();
-  // Each way that works here; what does not is said by rank 0.
+  // Measures each way that works here; rank 0 prints the reason for others.
   Result<std::vector<Figure>> measure();
 
 private:
@@ -52,12 +52,12 @@ private:
   Gathering &ranks_;
   const int rank_;
   std::unique_ptr<RankMemory> memory_;
-  GpuRankMemory *gpu_ = nullptr; // memory_, where it is of a GPU
+  GpuRankMemory *gpu_ = nullptr; // memory_, if it is a GPU's
   std::optional<ShardPattern> source_, target_;
 };
 
 Status ReshardRank::open() {
-  // The drivers of all ranks are there, before memory is made, which all do together.
+  // All ranks have their drivers before memory is allocated, which they do together.
   Status usable;
   if (task_.gpu) {
     Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
@@ -121,7 +121,7 @@ Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
   }
 }
 
-// One reshard with targets full of junk before it; wrong elements of all ranks.
+// One reshard after the targets were filled with junk; number of wrong elements of all ranks.
 Result<int64_t> ReshardRank::checkWay(Mover &mover) {
   COLL_RETURN_IF_ERROR(ranks_.agree(memory_->spoil()));
   for (auto step : {&Mover::run, &Mover::slice}) {
@@ -140,7 +140,7 @@ Result<int64_t> ReshardRank::checkWay(Mover &mover) {
   return sum;
 }
 
-// Of one step; the slowest rank's.
+// Time of one step, of the slowest rank.
 Result<double> ReshardRank::timeWay(Mover &mover, Status (Mover::*step)()) {
   Status status;
   for (int i = 0; i < task_.warmup && status.ok(); ++i)
@@ -190,7 +190,7 @@ Result<Figure> ReshardRank::measureWay(const ReshardWay &way) {
     times.push_back(us);
   }
   figure.us = median(times);
-  // Nobody's windows are closed while another still uses them.
+  // No window is closed while another rank still uses it.
   COLL_RETURN_IF_ERROR(ranks_.agree(Status()));
   return figure;
 }
@@ -309,7 +309,7 @@ void printHead(const ReshardTask &task) {
 
 Result<std::vector<Figure>> measureTask(const ReshardTask &task, Gathering &ranks) {
   ReshardRank self(task, ranks);
-  // The others are told the same.
+  // The other ranks receive the same result.
   COLL_RETURN_IF_ERROR(self.open());
   if (ranks.rank() == 0)
     printHead(task);

@@ -11,13 +11,13 @@
 
 namespace coll::perf {
 
-// Files, where they are not empty.
+// Output files; empty names are not written.
 struct ReshardFiles {
   std::string json, plot, command;
 };
 
 // Measures all ways of each task, of which there is at least one, on the same ranks; rank 0 prints,
-// and writes files. The process's exit code: 77 where this machine has no GPU for it.
+// and writes files. Returns the exit code: 77 if this machine lacks a GPU for it.
 int runReshardRank(const std::vector<ReshardTask> &tasks, const rt::JobOptions &job,
                    const ReshardFiles &files);
 

@@ -18,13 +18,14 @@ using rt::DataPath;
 using rt::network::GpuMover;
 using rt::network::GpuPath;
 
-// A later path has to be better by this much, so that noise does not make rules.
+// A later path has to be faster by this much, so that noise does not make rules.
 constexpr double kMargin = 0.05;
 // Shorter messages of backend net take no path: they travel with their offer.
 constexpr uint64_t kLeastBytes = 16 << 10;
 constexpr auto kMostBytes = static_cast<uint64_t>(GpuMover::kSlotBytes);
 
-// Up to here one call is one message; of longer messages, 16 are a call (backend/net/transfer.cc).
+// Up to this size one call is one message; longer calls consist of 16 messages
+// (backend/net/transfer.cc).
 constexpr uint64_t kOneMessageBytes = 256 << 10;
 uint64_t callOf(uint64_t messageBytes) {
   return messageBytes <= kOneMessageBytes ? messageBytes : 16 * messageBytes;
@@ -35,7 +36,7 @@ struct Way {
   std::unique_ptr<Team> team;
 };
 
-// The default first. What lands scattered does so in the device transport, which the kernel's slots
+// The default first. Scattered data arrives in the device transport, which the kernel's slots
 // bypass.
 Result<std::vector<Way>> startWays(const OpPlan &plan, bool scatter) {
   std::vector<Way> ways;
@@ -45,7 +46,7 @@ Result<std::vector<Way>> startWays(const OpPlan &plan, bool scatter) {
                             {DataPath::Pack, GpuPath::Pack}}) {
     if (scatter && path == DataPath::Kernel)
       continue;
-    rt::setForeignEnv("COLL_NET_GPU_PATH", nameOf(name)); // for the processes to come
+    rt::setForeignEnv("COLL_NET_GPU_PATH", nameOf(name)); // for the processes that are started next
     Result<Side> side = parseSide("net:gpu");
     if (!side)
       return side.status();
@@ -87,7 +88,7 @@ Result<Choice> best(const OpPlan &plan, std::vector<Way> &ways, uint64_t bytes) 
   return choice;
 }
 
-// Sizes that follow each other and have the same path are one rule.
+// Consecutive sizes with the same path become one rule.
 void addRule(const std::string &kind, uint64_t bytes, const Choice &choice,
              nlohmann::ordered_json &rules) {
   if (!rules.empty() && rules.back()["path"] == pathName(choice.path))

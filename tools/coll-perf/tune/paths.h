@@ -1,4 +1,4 @@
-// paths.h - coll-perf tune --paths: which way messages of GPU memory are fastest.
+// paths.h - coll-perf tune --paths: the fastest path of messages of GPU memory.
 
 #ifndef COLL_TOOLS_COLL_PERF_TUNE_PATHS_H
 #define COLL_TOOLS_COLL_PERF_TUNE_PATHS_H
@@ -8,9 +8,9 @@
 namespace coll::perf {
 
 // The rules (runtime/base/paths.h) for the transport that the environment names, measured with
-// backend net between two processes. The plan's sizes are those of messages; its operation,
-// ranks and timing do not count. Empty, once the reasons were printed, where no path can be
-// measured here. Sets COLL_NET_GPU_PATH.
+// backend net between two processes. The plan's sizes are those of messages; its operation, ranks
+// and timing are ignored. Empty, after the reasons were printed, if no path can be measured here.
+// Sets COLL_NET_GPU_PATH.
 Result<nlohmann::ordered_json> tunePaths(const OpPlan &plan);
 
 } // namespace coll::perf
