@@ -141,6 +141,23 @@ const EnvInfo kTable[] = {
     {EnvVar::NetRegCacheBytes, "COLL_NET_REG_CACHE_BYTES", "0",
      "bytes of unregistered buffers whose registrations the verbs transport keeps; only safe in "
      "programs that never unmap such a buffer"},
+    // ## Profiling
+    {EnvVar::ProfilerFile, "COLL_PROFILER_FILE", "nccl-%h-%p.pftrace",
+     "trace that libnccl-profiler-coll.so writes; %h is the host, %p the process; none: no trace"},
+    {EnvVar::ProfilerSummary, "COLL_PROFILER_SUMMARY", "",
+     "file for its table of operations, written when the last communicator ends; -: standard "
+     "error; %h and %p as above"},
+    {EnvVar::ProfilerPrometheus, "COLL_PROFILER_PROMETHEUS", "",
+     "file for the same figures in Prometheus' text format, replaced every five seconds; %h and %p "
+     "as above"},
+    {EnvVar::ProfilerEvents, "COLL_PROFILER_EVENTS", "all",
+     "events that it asks for: all, none, or a list of group, coll, p2p, proxy_op, proxy_step, "
+     "proxy_ctrl, kernel_ch, net, group_api, coll_api, p2p_api, kernel_launch, ce_coll, ce_sync, "
+     "ce_batch, kernel_phase"},
+    {EnvVar::ProfilerRing, "COLL_PROFILER_RING", "32768",
+     "events per thread that wait for the thread that writes them; if there are more, the oldest "
+     "are dropped and counted",
+     16, 1 << 24},
     // ## Compiled steps
     {EnvVar::CacheDir, "COLL_CACHE_DIR", "",
      "folder in which coll-run keeps compiled steps; if unset, $XDG_CACHE_HOME/coll; none: keep "

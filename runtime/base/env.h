@@ -61,6 +61,11 @@ enum class EnvVar {
   NetRdmaRetry,       // COLL_NET_RDMA_RETRY
   NetRdmaTimeout,     // COLL_NET_RDMA_TIMEOUT
   NetRegCacheBytes,   // COLL_NET_REG_CACHE_BYTES
+  ProfilerFile,       // COLL_PROFILER_FILE
+  ProfilerSummary,    // COLL_PROFILER_SUMMARY
+  ProfilerPrometheus, // COLL_PROFILER_PROMETHEUS
+  ProfilerEvents,     // COLL_PROFILER_EVENTS
+  ProfilerRing,       // COLL_PROFILER_RING
   CacheDir,           // COLL_CACHE_DIR
   CacheBytes,         // COLL_CACHE_BYTES
 };

@@ -1,5 +1,6 @@
 // layout.cc - asserts that the structs lie in memory as NCCL's do (LP64).
 
+#include "runtime/profiler/abi/net_events.h"
 #include "runtime/profiler/abi/tables.h"
 
 namespace coll::profiler::abi {
@@ -111,6 +112,17 @@ DESCRIPTOR(EventDescriptorV4, 104);
 DESCRIPTOR(EventDescriptorV5, 112);
 DESCRIPTOR(EventDescriptorV6, 112);
 DESCRIPTOR(EventDescriptorV7, 136);
+
+AT(NetIbEventV1, queuePair.device, 8);
+AT(NetIbEventV1, queuePair.workRequest, 16);
+AT(NetIbEventV1, queuePair.number, 28);
+AT(NetIbEventV1, queuePair.length, 32);
+AT(NetSocketEventV1, socket.fd, 8);
+AT(NetSocketEventV1, socket.op, 12);
+AT(NetSocketEventV1, socket.length, 16);
+SIZE(NetCollEventV1, 80);
+AT(NetCollEventV1, stream, 48);
+AT(NetCollEventV1, bytes, 56);
 
 AT(ProxyOpStateV2, steps, 8);
 SIZE(StateArgsV2, 16);

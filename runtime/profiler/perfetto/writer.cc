@@ -52,6 +52,8 @@ std::string_view shorten(std::string_view text) {
 
 } // namespace
 
+uint64_t monotonicNs() { return now(CLOCK_MONOTONIC); }
+
 Writer::Writer(Sink &sink, const WriterOptions &options)
     : sink_(sink), options_(options), buffer_(new uint8_t[kBufferBytes]) {
   uint64_t seed = mix(options.seed ? options.seed : seedOfThisProcess());

@@ -39,6 +39,9 @@ using TrackId = uint64_t; // 0: none
 // Perfetto's numbers of clocks.
 inline constexpr uint32_t kClockRealtime = 1, kClockMonotonic = 3, kClockBoottime = 6;
 
+// Now, on CLOCK_MONOTONIC.
+uint64_t monotonicNs();
+
 // A key and its value. Texts must live until the call returns.
 struct Annotation {
   enum class Kind : uint8_t { Int, Uint, Double, Bool, Text };

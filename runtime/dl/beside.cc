@@ -1,0 +1,19 @@
+#include "runtime/dl/beside.h"
+
+#include <dlfcn.h>
+
+namespace coll::rt::dl {
+
+void *findBeside(const void *address, const char *name) {
+  Dl_info info{};
+  if (!dladdr(address, &info) || !info.dli_fname)
+    return nullptr;
+  void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (!library)
+    return nullptr;
+  void *symbol = dlsym(library, name);
+  dlclose(library); // it stays loaded by whoever has loaded it
+  return symbol;
+}
+
+} // namespace coll::rt::dl

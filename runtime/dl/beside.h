@@ -1,0 +1,19 @@
+// beside.h - symbols of the library that a known function or object is part of.
+
+#ifndef COLL_RUNTIME_DL_BESIDE_H
+#define COLL_RUNTIME_DL_BESIDE_H
+
+namespace coll::rt::dl {
+
+void *findBeside(const void *address, const char *name);
+
+// The symbol `name` of the library that holds `address`; null where that library does not export
+// it, or none holds the address. Nothing is loaded.
+template <typename T>
+T *symbolBeside(const void *address, const char *name) {
+  return reinterpret_cast<T *>(findBeside(address, name));
+}
+
+} // namespace coll::rt::dl
+
+#endif // COLL_RUNTIME_DL_BESIDE_H

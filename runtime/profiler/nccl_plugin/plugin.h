@@ -1,0 +1,60 @@
+// plugin.h - the state of the plugin in this process, and what its callbacks do, for every version
+// of the ABI alike.
+
+#ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_PLUGIN_H
+#define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_PLUGIN_H
+
+#include "runtime/profiler/nccl_plugin/worker.h"
+
+namespace coll::profiler::plugin {
+
+// Callbacks take no lock and do no input or output; what they allocate is a ring for each thread.
+class Plugin {
+public:
+  // The one of this process. It is never destroyed: threads of NCCL may still report events while
+  // the process exits.
+  static Plugin &instance();
+
+  // Returns the context; `mask` is 0 where the plugin is off, for which one line was logged.
+  void *init(CommunicatorInfo info, uint64_t &mask);
+  void finalize(void *context);
+
+  // Where a start goes: false where it is dropped.
+  struct Place {
+    Rings::Entry *ring = nullptr;
+    uint16_t communicator = 0;
+  };
+  bool begin(const void *context, Place &place, Record &record);
+  // Pushes the start and returns the handle. `parent` is as NCCL gave it.
+  void *push(const Place &place, uint64_t parent, Record &record);
+  // Of a state or a stop.
+  void push(const void *handle, Record &record);
+
+  Names &names() { return names_; }
+  void setNcclVersion(int version) { ncclVersion_.store(version, std::memory_order_relaxed); }
+  bool hasV7Fields() const { return ncclVersion_.load(std::memory_order_relaxed) >= 23100; }
+  bool knowsNcclVersion() const { return ncclVersion_.load(std::memory_order_relaxed) != 0; }
+  int pid() const { return pid_; }
+  // In a child of fork(), whose worker there is not.
+  void disable() { isOn_.store(false, std::memory_order_release); }
+  void stopAtExit();
+
+private:
+  Plugin();
+  bool turnOn();
+
+  Names names_;
+  Communicators communicators_;
+  const int pid_;
+  const Handles handles_;
+  std::atomic<bool> isOn_{false};
+  std::atomic<int> ncclVersion_{0};
+  std::mutex mutex_; // of init and finalize
+  Settings settings_;
+  std::unique_ptr<Rings> rings_; // made once, by the first init
+  std::unique_ptr<Worker> worker_;
+};
+
+} // namespace coll::profiler::plugin
+
+#endif // COLL_RUNTIME_PROFILER_NCCL_PLUGIN_PLUGIN_H
