@@ -2,6 +2,7 @@
 // reference says, byte for byte, and what cannot be is told to all of them.
 
 #include "runtime/base/dtype.h"
+#include "runtime/step/abi/abi.h"
 #include "runtime/step/tokens/exchange.h"
 #include "test/conformance/harness.h"
 #include "test/exchange/moe_cases.h"

@@ -1,0 +1,149 @@
+"""The Python package with NumPy alone: compiling, running, what the compiler says, refusals."""
+
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import coll
+
+STEP = """
+func.func @step(%w: tensor<4x3xf32> {coll.role = "state", coll.name = "w"},
+                %x: tensor<8x4xf32> {coll.role = "batch", coll.name = "x"})
+    -> (tensor<4x3xf32>, tensor<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %rate = arith.constant -0.1 : f32
+  %ones = arith.constant dense<1.0> : tensor<8x3xf32>
+  %init = tensor.splat %zero : tensor<4x3xf32>
+  %gradient = linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>,
+                       affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %ones : tensor<8x4xf32>, tensor<8x3xf32>) outs(%init : tensor<4x3xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %product = arith.mulf %a, %b : f32
+      %sum = arith.addf %c, %product : f32
+      linalg.yield %sum : f32
+  } -> tensor<4x3xf32>
+  %new = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%w, %gradient : tensor<4x3xf32>, tensor<4x3xf32>) outs(%init : tensor<4x3xf32>) {
+    ^bb0(%old: f32, %g: f32, %unused: f32):
+      %change = arith.mulf %rate, %g : f32
+      %sum = arith.addf %old, %change : f32
+      linalg.yield %sum : f32
+  } -> tensor<4x3xf32>
+  %scalar = tensor.splat %zero : tensor<f32>
+  %loss = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>],
+      iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<8x4xf32>) outs(%scalar : tensor<f32>) {
+    ^bb0(%a: f32, %c: f32):
+      %sum = arith.addf %c, %a : f32
+      linalg.yield %sum : f32
+  } -> tensor<f32>
+  return %new, %loss : tensor<4x3xf32>, tensor<f32>
+}
+"""
+
+
+def expected(w, x):
+    return w - 0.1 * x.T @ np.ones((8, 3), np.float32), x.sum()
+
+
+class CompileTest(unittest.TestCase):
+    def setUp(self):
+        generator = np.random.default_rng(0)
+        self.w = generator.standard_normal((4, 3), np.float32)
+        self.x = generator.standard_normal((8, 4), np.float32)
+
+    def test_state_stays_with_the_ranks(self):
+        for ranks in (1, 2, 3, 4):
+            training = coll.compile(STEP, ranks=ranks).start([self.w])
+            w = self.w
+            for _ in range(3):
+                w, total = expected(w, self.x)
+                loss, = training.step(self.x)
+                np.testing.assert_allclose(loss, total, rtol=1e-5)
+            np.testing.assert_allclose(training.state()[0], w, rtol=1e-5)
+
+    def test_arrays_of_any_layout_are_taken(self):
+        training = coll.compile(STEP, ranks=2).start([np.asfortranarray(self.w)])
+        wide = np.zeros((8, 8), np.float32)
+        wide[:, ::2] = self.x
+        loss, = training.step(wide[:, ::2])
+        np.testing.assert_allclose(loss, self.x.sum(), rtol=1e-5)
+
+    def test_each_collective_says_why_it_is_there(self):
+        executable = coll.compile(STEP, ranks=4)
+        kinds = [each.kind for each in executable.collectives]
+        self.assertIn("all_reduce", kinds)
+        self.assertTrue(all(each.reason for each in executable.collectives if not each.is_init))
+        self.assertIn("<table>", executable.collectives._repr_html_())
+        self.assertIn("all_reduce", str(executable.collectives))
+
+    def test_introspection(self):
+        executable = coll.compile(STEP, ranks=4, keep_stages=True)
+        self.assertEqual((executable.num_ranks, executable.num_state), (4, 1))
+        self.assertTrue(executable.is_proved)
+        state, batch = executable.args
+        self.assertEqual((state.name, state.role, state.shape), ("w", "state", (4, 3)))
+        self.assertEqual((batch.dtype, batch.local_shape), ("float32", (2, 4)))
+        self.assertGreater(executable.memory(0)["state"], 0)
+        self.assertTrue(any("coll." in text for text in executable.stages.values()))
+
+    def test_helpers(self):
+        self.assertTrue(coll.explain(STEP, ranks=2))
+        self.assertEqual(len(coll.memory(STEP, ranks=2)), 2)
+        self.assertIsNone(coll.verify(STEP, ranks=2))
+
+    def test_a_step_that_cannot_be_read_is_refused_with_its_place(self):
+        with self.assertRaises(coll.Error) as caught:
+            coll.compile("func.func @step(", name="broken.mlir")
+        self.assertIn("broken.mlir", str(caught.exception))
+        self.assertTrue(caught.exception.code)
+
+    def test_wrong_arrays_are_refused(self):
+        training = coll.compile(STEP, ranks=2).start([self.w])
+        for wrong in (self.x[:7], self.x.astype(np.float64), self.x.astype(np.complex64)):
+            with self.assertRaises((coll.Error, TypeError)):
+                training.step(wrong)
+        with self.assertRaises(coll.Error):
+            training.step()
+        loss, = training.step(self.x)  # what was refused has done no harm
+        np.testing.assert_allclose(loss, self.x.sum(), rtol=1e-5)
+
+    def test_threads_run_steps_of_their_own(self):
+        executable = coll.compile(STEP, ranks=2)
+        failures = []
+
+        def train(seed):
+            x = np.random.default_rng(seed).standard_normal((8, 4), np.float32)
+            training = executable.start([self.w])
+            for _ in range(20):
+                loss, = training.step(x)
+                if abs(loss - x.sum()) > 1e-3:
+                    failures.append(seed)
+
+        threads = [threading.Thread(target=train, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_results_outlive_what_made_them(self):
+        training = coll.compile(STEP, ranks=2).start([self.w])
+        loss, = training.step(self.x)
+        state = training.state()[0]
+        del training
+        time.sleep(0.01)
+        np.testing.assert_allclose(loss, self.x.sum(), rtol=1e-5)
+        self.assertTrue(np.isfinite(state).all())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# run.sh COLL_DIR FOLDER PYTHON: the Python package against a built or installed coll, in a virtual
+# environment below FOLDER; skipped where its packages cannot be had.
+set -euo pipefail
+coll=$1 folder=$2 python=$3
+source=$(cd "$(dirname "$0")/../../.." && pwd)
+venv=$folder/venv
+if ! "$venv/bin/python" -c 'import nanobind, numpy, jax' 2>/dev/null; then
+  if ! { "$python" -m venv "$venv" &&
+    timeout 300 "$venv/bin/pip" install -q --disable-pip-version-check nanobind numpy jax; } >"$folder.log" 2>&1; then
+    echo "SKIPPED: nanobind, numpy and jax cannot be installed: $(tail -1 "$folder.log")"
+    exit 77
+  fi
+fi
+cmake -S "$source/embed/python" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -Dcoll_DIR="$coll" -DPython_EXECUTABLE="$venv/bin/python" >"$folder/configure.log" 2>&1 ||
+  { cat "$folder/configure.log"; exit 1; }
+cmake --build "$folder/build" >"$folder/build.log" 2>&1 || { cat "$folder/build.log"; exit 1; }
+package=$folder/package/coll
+mkdir -p "$package"
+cp "$source"/embed/python/coll/*.py "$package"
+cp "$folder"/build/_coll*.so "$folder/build/_coll.pyi" "$package"
+export PYTHONPATH=$folder/package:$source/test/embed/python JAX_PLATFORMS=cpu
+for test in coll_test jit_test; do
+  "$venv/bin/python" -m unittest "$test"
+done
