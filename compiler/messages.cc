@@ -25,7 +25,7 @@ public:
     setHandler([this, &messages](mlir::Diagnostic &diagnostic) {
       emitDiagnostic(diagnostic);
       llvm::StringRef said = text;
-      said.consume_front("<unknown>:0: "); // nobody's place
+      said.consume_front("<unknown>:0: "); // stands for no place
       messages.say({diagnostic.getSeverity(), said.str()});
       text.clear();
     });

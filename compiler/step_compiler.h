@@ -23,8 +23,8 @@ struct StepFile {
   std::vector<Message> messages; // of the import
 };
 
-/// Compiles steps, or finds them compiled by an earlier run. Of several processes that
-/// need the same code at once, one compiles.
+/// Compiles steps, or finds them compiled by an earlier run. If several processes need the same
+/// code at once, one compiles.
 class StepCompiler {
 public:
   explicit StepCompiler(Audience audience);

@@ -1,4 +1,4 @@
-//===- untrusted_text.cc - input that nobody has checked ----------------------===//
+//===- untrusted_text.cc - unchecked input ------------------------------------===//
 
 #include "compiler/untrusted_text.h"
 

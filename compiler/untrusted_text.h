@@ -1,4 +1,4 @@
-//===- untrusted_text.h - input that nobody has checked ---------------*- C++ -*-===//
+//===- untrusted_text.h - unchecked input -----------------------------*- C++ -*-===//
 //
 // MLIR's parser overflows the stack on deep nesting and can crash on corrupt
 // bytecode. The tools read every file through this header, so that the worst that

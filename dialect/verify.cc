@@ -1,7 +1,7 @@
 //===- verify.cc - verifiers of meshes, attributes, resharding and programs ---===//
 //
-// (Cn) names the constraint in ops.td or attrs.td that a line checks. Attribute
-// values come from text that nobody has checked: arithmetic on them is guarded.
+// (Cn) names the constraint in ops.td or attrs.td that a line checks. Attribute values
+// come from unchecked text: arithmetic on them is guarded.
 //
 //===----------------------------------------------------------------------------===//
 

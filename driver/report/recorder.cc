@@ -9,7 +9,7 @@ namespace coll::run {
 namespace {
 
 constexpr size_t kMaxCalls = 4096;
-/// Of all ranks together; each has from 64 to 1,024.
+/// Limit of all ranks together; each has from 64 to 1,024.
 constexpr size_t kMaxBuckets = size_t(1) << 18;
 
 int64_t nowNs() {

@@ -14,7 +14,7 @@
 namespace coll::run {
 namespace {
 
-/// The variables of coll that are set. The secret is nobody's business.
+/// The variables of coll that are set. The secret is never shown.
 std::vector<NamedText> readEnvironment() {
   std::vector<NamedText> texts;
   for (const rt::EnvInfo &info : rt::envTable())

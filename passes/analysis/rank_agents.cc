@@ -81,7 +81,7 @@ AgentSet::AgentSet(GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned
   makeAgents(traces, classOf);
 }
 
-/// All ranks do the same in communicators that hold nobody else.
+/// All ranks do the same in communicators that hold no other ranks.
 void AgentSet::makeOneAgent(const Trace &trace) {
   agents_.push_back(Agent{0, groups_.getNumRanks(), &trace});
   commMembers_.assign(groups_.getNumGroups(), {0});

@@ -3,7 +3,7 @@
 // Sends are rendezvous, there are no wildcards, and operations are posted in program
 // order: per communicator and stream for collectives, per communicator, tag and pair
 // for sends and receives. So who meets whom does not depend on timing, and one
-// execution that runs until nobody can move decides for all.
+// execution that runs until no rank can move decides for all.
 //
 // A loop is not unrolled where two visits of its head find the same state (positions,
 // variables, operations in flight): all further rounds would do the same.

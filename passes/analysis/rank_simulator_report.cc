@@ -77,7 +77,7 @@ LogicalResult RankSimulator::reportMismatch(unsigned agent, const CommEvent &eve
   return diag;
 }
 
-/// Nobody can move. Succeeds where everybody is at the end.
+/// No agent can move. Succeeds if all of them are at the end.
 LogicalResult RankSimulator::reportStuck() {
   unsigned blocked = 0;
   while (blocked < states_.size() && !states_[blocked].isBlocked)

@@ -55,7 +55,7 @@ static std::string describe(CollectiveOpInterface op) {
     llvm::interleaveComma(pairs.asArrayRef(), out);
     out << ']';
   }
-  // Of a token exchange, the numbers of rows are each rank's own.
+  // In a token exchange, the numbers of rows are each rank's own.
   if (auto dispatch = dyn_cast<DispatchOp>(op.getOperation())) {
     describeRows(out, dispatch.getInput());
     out << " topk " << dispatch.getRoute().getType().getTopk() << " local_experts "

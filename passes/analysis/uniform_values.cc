@@ -75,7 +75,7 @@ bool UniformValues::mark(ValueRange values, AxisSet axes) {
   return changed;
 }
 
-/// Of what reads no memory and is neither loop nor branch.
+/// For an operation that reads no memory and is neither loop nor branch.
 UniformValues::AxisSet UniformValues::axesOfResults(Operation *op) {
   if (isa<RankOp, GroupOp>(op))
     return all_;

@@ -103,7 +103,7 @@ private:
     return success();
   }
 
-  /// Names of @init, @step and the functions that nobody calls, in order of appearance.
+  /// Names of @init, @step and the functions that are not called, in order of appearance.
   llvm::SetVector<StringAttr> getEntries() {
     llvm::SetVector<StringAttr> entries;
     for (const RankClass &rankClass : classes_) {

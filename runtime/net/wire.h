@@ -162,8 +162,9 @@ enum class FrameType : uint8_t {
              // piece (0); answered by Data or a bad Ack
   Ack,       // id; code
   Ready,     // a receive was posted: id (receiver's), tag, key (number), bytes (its room)
-  Push,      // a part of a message that nobody asked for: tag, key (number), id (the message's
-             // length), offset, bytes; payload on streams 1…. Only after a Ready with that tag
+  // a part of a message sent without asking: tag, key (number), id (the message's length), offset,
+  // bytes; payload on streams 1…. Only after a Ready with that tag
+  Push,
 };
 
 // Outcome of one part, as reported by the peer.

@@ -571,7 +571,7 @@ TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
   job.mover->release(source);
 }
 
-// Of messages that the transport has no pages for.
+// Messages that the transport has no pages for go through slots.
 TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
   UnpackJob job([](UnpackMeta &, int32_t) {}, network::GpuPath::Pack);
   network::Link out(0, std::move(job.sender));

@@ -199,7 +199,7 @@ void expectAll(const std::string &backend, CollCode code, const std::string &rea
       m.endpoint.abort(all[at(m.rank)]);
   });
   for (const Status &status : all) {
-    // Who hears of another rank's failure first gives that as the cause.
+    // A rank that first hears of another rank's failure reports that as the cause.
     EXPECT_TRUE(status.code() == code || status.code() == kCollAborted) << status.toString();
     EXPECT_NE(status.message().find(reason), std::string::npos) << status.message();
   }

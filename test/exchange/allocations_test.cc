@@ -35,7 +35,7 @@ void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
 namespace coll::rt::exchange::test {
 namespace {
 
-// Of this thread.
+// Allocations of this thread.
 template <typename Body>
 int allocationsOf(Body &&body) {
   allocations = 0;
@@ -70,7 +70,7 @@ struct Ranks {
       scratches.emplace_back(static_cast<size_t>(plan.scratchBytes), kUntouched);
     }
   }
-  // Of a receiver that pulls.
+  // Buffers of a receiver that pulls.
   ReshardBuffers buffersOf(size_t receiver) {
     const auto own = [](Bytes &bytes) {
       return OwnBuffer{bytes.data(), static_cast<int64_t>(bytes.size()), nullptr};

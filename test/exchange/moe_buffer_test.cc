@@ -107,7 +107,7 @@ TEST_F(MoeBufferTest, ADriverThatFailsInTheMiddleOfACallEndsTheBuffer) {
     return rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order)
         .status();
   };
-  // Of the two records of a call, the first is before its kernels.
+  // The first of a call's two event records is before its kernels.
   fake_.failNext("eventRecord", dl::kCudaInvalidValue);
   EXPECT_EQ(dispatch().code(), kCollDevice);
   EXPECT_TRUE(dispatch().ok());

@@ -68,7 +68,7 @@ TEST_F(MoeLowLatencyNodesTest, ATokenCrossesOnceForEachRankAndComesBackFromEachE
   std::minstd_rand random(31);
   const LowLatencyWorld world = lowLatencyWorld(shape, kRanks, kCollBf16, false, random);
   const int64_t local = shape.numExperts / kRanks, rowBytes = shape.hidden * 2;
-  // Of what `source` sends `target`: tokens, and pairs of a token and an expert.
+  // Counts of the data from `source` to `target`: tokens, and pairs of a token and an expert.
   const auto crossing = [&](size_t source, int64_t target) {
     std::pair<int64_t, int64_t> found = {0, 0};
     const MoeRouting &routing = world.cases[source].routing;
@@ -425,7 +425,7 @@ TEST_F(MoeLowLatencyNodesTest, ARankThatIsGoneEndsAllOthers) {
   for (bool tcp : {false, true}) {
     if (tcp)
       transport_ = moeNodesTransport("tcp");
-    // Nobody maps the memory of a rank that is alone on its node.
+    // No peer maps the memory of a rank that is alone on its node.
     MoeRanks all = ranks(5, 2);
     std::thread gone([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));

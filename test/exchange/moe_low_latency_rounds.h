@@ -76,7 +76,7 @@ private:
 // Two batches of one rank beside each other, the first in bf16, the second in fp8.
 class TwoBatches {
 public:
-  // Of rank `number`; `worlds` outlive it.
+  // Arguments for rank `number`; `worlds` outlive them.
   TwoBatches(const LowLatencyWorld (&worlds)[2], const MoeLowLatencyShape &shape, int numRanks,
              size_t number, MoeRank &rank);
 

@@ -487,13 +487,13 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, many[r]).status(); });
   expectFailures(all, -1, kCollInvalidCall, "netBytes is 8192; the call takes",
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, large[r]).status(); });
-  // That was nobody's end.
+  // No buffer has failed by that.
   beside(all, [&](size_t r, MoeRank &rank) {
     auto received = dispatchSmall(rank, few[r]);
     ASSERT_TRUE(received.ok()) << received.status().toString();
     rank.wait();
     EXPECT_TRUE(rank.buffer->check().ok());
-    // A handle of nobody.
+    // A handle without an owner.
     MoeHandle handle = received->handle;
     handle.way = nullptr;
     EXPECT_EQ(
@@ -556,7 +556,7 @@ TEST_F(MoeNodesTest, AllRefuseACombineThatDoesNotFit) {
     EXPECT_TRUE(rank->buffer->check().ok()) << rank->buffer->check().toString();
 }
 
-// Those that have returned cannot be refused any more.
+// Calls that have returned cannot be refused any more.
 TEST_F(MoeNodesTest, AWorstCaseThatIsExceededEndsAll) {
   auto all = ranks(4, 2);
   const std::vector<Small> cases = smallCases(all);

@@ -33,7 +33,7 @@ TEST(MoeNodesVerbsTest, RoundsOverFakeDevices) {
   playLowLatency(fake, **transport, 4, 2, 4);
 }
 
-// Of a slow emulated machine, too.
+// Long enough for a slow emulated machine, too.
 TEST(MoeNodesVerbsTest, RoundsOverDevices) {
   auto secret = net::Secret::create("a secret of this test");
   auto transport = net::createVerbsTransport(net::VerbsOptions::fromEnv(), *secret);

@@ -184,7 +184,7 @@ class MoeTest(unittest.TestCase):
 
     def play_transposed_scales(self, rank, buffer):
         x = Tensor("float8_e4m3fn", (TOKENS, HIDDEN), [rank + t for t in range(TOKENS) for _ in range(HIDDEN)], rank)
-        # Of token t the scales are t and t + 10, plus 100 times the rank: all tokens' first ones come first.
+        # The scales of token t are t and t + 10, plus 100 times the rank: all tokens' first ones come first.
         values = [100 * rank + 10 * s + t for s in range(2) for t in range(TOKENS)]
         scales = Tensor("float32", (TOKENS, 2), values, rank, strides=(1, TOKENS))
         received, call = self.dispatch(rank, buffer, x=x, scales=scales)
@@ -298,7 +298,7 @@ class MoeTest(unittest.TestCase):
         self.refused(buffer.dispatch_layout, {"topk_idx": topk, "layout": layout, "num_experts": EXPERTS},
                      *layouts, *routing)
         rows = r"bfloat16 or float8_e4m3fn or float8_e5m2 \[3, any\], contiguous, on GPU 0"
-        # Of no tokens, too, `x` has to say how long they would be.
+        # Even without tokens, `x` has to give their length.
         none = {**call, "topk_idx": Tensor("int64", (0, 2)), "topk_weights": None,
                 "layout": with_part(3, Tensor("uint8", (0, RANKS)))}
         self.refused(buffer.dispatch, none, ("x", None, "None", rows.replace("3, any", "0, any")))
@@ -338,7 +338,7 @@ class MoeTest(unittest.TestCase):
             buffer.local_buffer("bf16")
         with self.assertRaisesRegex(coll_moe.Error, "no handle of -1 tokens"):
             coll_moe.handle_bytes(-1, RANKS)
-        self.beside(self.play_normal)  # nobody has been sent anything
+        self.beside(self.play_normal)  # nothing was sent to any rank
 
     def test_wrong_tensors_of_the_low_latency_mode_are_refused_by_name(self):
         self.open()

@@ -31,7 +31,7 @@ RemoteTensorsOptions optionsFor(net::Transport *transport) {
 
 //===-- answers that cannot be --------------------------------------------------------===//
 
-// Of four floats that nobody has published.
+// A handle of four floats that no owner has published.
 TensorHandle handleOf(const char *owner) {
   TensorHandle handle;
   handle.owner = owner;

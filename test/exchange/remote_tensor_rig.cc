@@ -85,7 +85,7 @@ void fillRandom(Random &random, char *data, int64_t bytes) {
     data[i] = static_cast<char>(random());
 }
 
-// Of a fake GPU, where there is one: host memory that only its driver may move.
+// Memory of a fake GPU, if there is one: host memory that only its driver may move.
 struct LocalMemory {
   LocalMemory(const std::shared_ptr<dl::GpuContext> &gpu, int64_t bytes) {
     if (gpu)

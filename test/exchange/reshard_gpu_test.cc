@@ -165,7 +165,7 @@ protected:
   std::vector<size_t> used_; // of each arena
 };
 
-// Of exactly this size over the fake driver; on GPUs, where memory is slow to make, from an arena.
+// Exactly this size over the fake driver; on GPUs, where allocation is slow, from an arena.
 char *ReshardGpuTest::allocate(size_t gpu, const Bytes &content) {
   char *data = nullptr;
   if (machine_.fake) {

@@ -315,7 +315,7 @@ TEST_F(ReshardNodesTest, ADriverThatFailsOneRankEndsAll) {
   });
 }
 
-// Of two ranks: source, target and scratch, one behind the other.
+// Memory of two ranks: source, target and scratch, one behind the other.
 using TwoMemories = std::array<dl::GpuMemory, 2>;
 constexpr int64_t kSide = 512, kWhole = 2 * kSide, kRoom = 2 * kSide + kWhole;
 

@@ -100,7 +100,7 @@ def main():
         if rank == 0:
             print(f"torch {torch.__version__}, {play.__name__}: {TOKENS} tokens x {HIDDEN} on {ranks} ranks, "
                   f"largest difference {worst.item():.1e}: {'ok' if good else 'WRONG'}")
-    dist.barrier()  # nobody frees what others still use
+    dist.barrier()  # no rank frees memory that others still use
     buffer.destroy()
     dist.destroy_process_group()
     return int(failed)

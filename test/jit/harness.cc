@@ -49,7 +49,7 @@ CompiledStep::CompiledStep(const std::string &body) : ir_(makeRegistry()) {
 int64_t CompiledStep::arenaBytes() const { return *descriptor().getInteger("arena_bytes"); }
 
 namespace {
-/// Memory as the ABI asks for it, with a guard behind that nobody may write.
+/// Memory as the ABI requires it, with a guard behind it that must not be written.
 class Buffer {
 public:
   explicit Buffer(size_t bytes) : bytes_(bytes) {

@@ -39,7 +39,7 @@ Bytes randomElements(std::mt19937 &random, CollDtype dtype, int64_t count) {
     else if (dtype == kCollBool)
       put(static_cast<uint8_t>(random() % 2));
     else if (dtype == kCollF8E4M3FN)
-      put(rt::f32ToF8E4M3FN(static_cast<float>(value / 64))); // no NaN: its sign is nobody's
+      put(rt::f32ToF8E4M3FN(static_cast<float>(value / 64))); // no NaN: its sign is not defined
     else if (dtype == kCollF8E5M2)
       put(rt::f32ToF8E5M2(static_cast<float>(value)));
   }

@@ -12,7 +12,7 @@ namespace {
 
 class HostMachine : public Machine {
 public:
-  // Of exactly the size asked for, so that AddressSanitizer sees the first byte beyond.
+  // Exactly the requested size, so that AddressSanitizer sees the first byte beyond.
   void *allocate(size_t bytes, Where) override {
     void *memory = nullptr;
     if (posix_memalign(&memory, 256, bytes) != 0)

@@ -2,7 +2,8 @@
 // reference: rounds in a row, the network played between the launches; shapes that take less room
 // than there is; messages that do not come or are another call's.
 //
-// Members that are a node each wait for nobody in a launch, so tools see all of this, too.
+// Members that are a node each do not wait for others in a launch, so sanitizer tools can check all
+// of this, too.
 
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/moe_far_network.h"

@@ -86,7 +86,7 @@ void expectRows(MoeTeam &team, const LowLatencyRound &round, const MoeLowLatency
   for (size_t e = 0; e < expected.counts.size(); ++e) {
     SCOPED_TRACE("expert " + std::to_string(e));
     const auto count = static_cast<size_t>(expected.counts[e]);
-    // Of all that there is room for, the rows that came.
+    // Compares the rows that arrived, and not the rest of the memory.
     const auto areEqual = [&](const auto &got, const auto &was) {
       const size_t each = was.size() / expected.sources.size();
       const auto first = static_cast<ptrdiff_t>(e * room * each);

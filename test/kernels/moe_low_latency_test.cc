@@ -16,7 +16,7 @@ using rt::MoeLowLatencyShape;
 using rt::test::MoeRankCase;
 
 constexpr uint64_t kSecond = 1000000000;
-// Of rows in a buffer. The large ones are for GPUs.
+// Bytes of rows in a buffer. The large ones are for GPUs.
 constexpr uint64_t kPlaceBytes = uint64_t{192} << 10, kLargePlaceBytes = uint64_t{4} << 20;
 
 class LowLatencyTest : public MoeRigTest {
@@ -257,7 +257,7 @@ TEST_P(LowLatencyTest, IndicesThatDoNotExistAreReportedAndGoNowhere) {
   }
 }
 
-// Handles of nowhere: nothing is written outside, nobody waits for ever.
+// With invalid handles nothing is written outside, and no member waits for ever.
 TEST_P(LowLatencyTest, WrongHandlesTouchNothingOutside) {
   MoeTeam members = team(slow_ ? 1 : 2, kSecond / 5);
   Plain plain = plainRounds(members, 10);

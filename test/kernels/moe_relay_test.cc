@@ -79,7 +79,7 @@ Gathering randomGathering(MoeTeam &team, uint32_t most, bool pinned, std::minstd
   return g;
 }
 
-// What is between two arrays is nobody's.
+// The bytes between two arrays are not defined.
 void expectGathered(MoeTeam &team, const Gathering &g) {
   const MoeGatherArgs &args = g.args;
   const MoeRecord &record = args.record;

@@ -31,7 +31,7 @@ public:
           uint32_t nodeSize = kMaxPeers);
 
   uint32_t size() const { return static_cast<uint32_t>(groups_.size()); }
-  // Of the member's node.
+  // First member of the member's node.
   uint32_t firstOf(uint32_t member) const { return member / nodeSize_ * nodeSize_; }
   bool isFar(uint32_t member, uint32_t other) const { return firstOf(member) != firstOf(other); }
   PeerRig &rig() { return rig_; }

@@ -59,7 +59,7 @@ void putFloats(Fast &random, CollDtype dtype, Bytes &bytes) {
   }
 }
 
-// Of floats that sums combine in f32: which bits are the exponent and the fraction; else 0.
+// For floats that sums combine in f32: which bits are the exponent and the fraction; else 0.
 struct FloatBits {
   uint32_t exponent = 0, fraction = 0;
 };
@@ -182,7 +182,7 @@ Bytes randomElements(Fast &random, const Case &c, uint64_t bytes) {
   putFloats(random, c.dtype, result);
   if (c.dtype == kCollI32 || c.dtype == kCollI64 || c.dtype == kCollI8 || c.dtype == kCollU8)
     putReserved(random, /*whole=*/true, 8, result);
-  // Of half the contributions, since what meets NaN proves little else.
+  // In half of the contributions, because a sum with a NaN proves little else.
   if (c.sumsFloats() && random.next() % 2 == 0) {
     putSpecial(random, c.dtype, result);
     putReserved(random, /*whole=*/true, 64, result); // NaN, as floats

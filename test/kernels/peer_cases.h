@@ -69,14 +69,14 @@ Bytes randomBytes(Fast &random, uint64_t bytes);
 // Random bits. What floats are reduced from is moderate, but for sums in f32: they get NaN,
 // infinities and subnormal numbers, too. Some are what packets reserve.
 Bytes randomElements(Fast &random, const Case &c, uint64_t bytes);
-// Of a type that sumsFloats() takes. Which NaN comes out of a sum is the hardware's affair.
+// For a type that sumsFloats() accepts. The hardware decides which NaN a sum yields.
 bool isNan(CollDtype dtype, const char *at);
 
 // Block j of a wide buffer as one piece, and back.
 Bytes blockOf(const Bytes &wide, const Case &c, uint64_t outer, uint32_t size, uint32_t j);
 void putBlock(Bytes &wide, const Case &c, uint64_t outer, uint32_t size, uint32_t j,
               const Bytes &block);
-// Of blocks of all members.
+// The result for blocks of all members.
 Bytes reduced(const Case &c, const std::vector<const void *> &contributions);
 
 } // namespace coll::kernels::test

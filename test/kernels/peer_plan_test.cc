@@ -23,7 +23,7 @@ PeerGroup groupOf(PeerRig &rig, uint32_t size) {
   return group;
 }
 
-// Of a team, with a message of so many bytes in such parts.
+// Pieces of a team, with a message of this many bytes in this many parts.
 uint64_t roundsOf(const Result<PeerPlan> &plan, uint64_t bytes, uint64_t parts) {
   const uint64_t round = plan->teams * plan->pieceBytes;
   return (bytes / parts + round - 1) / round;

@@ -22,7 +22,7 @@ public:
       std::free(memory);
   }
 
-  // Of exactly the size asked for, so that AddressSanitizer sees the first byte beyond.
+  // Exactly the requested size, so that AddressSanitizer sees the first byte beyond.
   char *allocate(uint32_t, size_t bytes) override {
     void *memory = nullptr;
     if (posix_memalign(&memory, kAlignment, bytes ? bytes : 1) != 0)

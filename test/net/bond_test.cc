@@ -190,7 +190,7 @@ TEST_P(BondTest, SettingUpEndsByTheDeadline) {
   BondOptions options;
   options.timeoutUs = 200'000;
   std::unique_ptr<Transport> hasty = createBondTransport(makeInner(GetParam()), options).take();
-  std::unique_ptr<Listener> silent = left_.bond->listen(0).take(); // nobody accepts
+  std::unique_ptr<Listener> silent = left_.bond->listen(0).take(); // it never accepts
   std::unique_ptr<Connector> connector = hasty->connect(0, silent->handle()).take();
   const int64_t begin = nowUs();
   Status outcome;
@@ -409,7 +409,7 @@ TEST_P(BondTest, WhatWasDoneBeforeCloseArrivesEvenIfALinkFails) {
   }
 }
 
-// Nobody is there any more to take what is owed.
+// The peer that should receive the remaining data has ended.
 TEST_P(BondDeadlineTest, ClosingEndsWithoutThePeer) {
   Ends ends = connect();
   std::vector<uint8_t> data(100);
@@ -438,7 +438,7 @@ TEST_P(BondTest, TheLastLinkEndsTheConnection) {
   expectUsable(again);
 }
 
-// Nobody has to test for what was sent to arrive.
+// Sent data arrives without a test() by the application.
 TEST_P(BondTest, AFailedLinkIsMadeUpForWithoutTheApplication) {
   Ends ends = connect();
   std::vector<uint8_t> data = pattern(1 << 20, 1), got(1 << 20);

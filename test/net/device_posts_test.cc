@@ -339,7 +339,7 @@ TEST_P(DevicePostsTest, AFullRingHoldsBackAndLosesNothing) {
   std::vector<Post> steps;
   for (uint64_t i = 0; i < rt::kPostSlots + 3; ++i)
     steps.push_back(step(PostOp::Put, 0, i * 64, 64));
-  left_->doAll(steps, 200'000'000); // nobody takes them
+  left_->doAll(steps, 200'000'000); // which are not taken
   size_t full = 0;
   for (size_t i = 0; i < steps.size(); ++i)
     full += left_->outcome(i) == PostOutcome::Full;

@@ -210,7 +210,7 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
       int64_t wanted = round + 1 < Buffers::kRounds ? 10 : 500;
       int64_t sent = attacker.run(theirs, keys, wanted);
       frames += sent;
-      // Who tests reads otherwise than the poller's thread.
+      // A thread that tests reads in another way than the poller's thread.
       for (int tests = 0; request && tests < 20; ++tests) {
         Result<Completion> state = (*victim)->test(request);
         if (!state.ok() || state->done)

@@ -209,7 +209,7 @@ std::vector<uint8_t> nonsense(int kind, std::mt19937 &random) {
   case 6: // more behind it
     whole.push_back(0);
     return whole;
-  case 7: // a round that nobody else is in, and one beside it
+  case 7: // a round without other members, and one beside it
     header.op = BootOp::Gather;
     header.timeoutMs = 0xFFFFFFFF;
     whole = request(header, 8);

@@ -88,8 +88,8 @@ TEST(LaunchEnvTest, FindsTheFirstHostOfSrun) {
               "srun", 5, 6, 1, expected);
 }
 
-// Of what the launchers set, as they set it, those variables that somebody might take for a rank,
-// a size or an address.
+// The variables that launchers set, with their values, as far as they could be taken for a rank, a
+// size or an address.
 
 TEST(LaunchEnvTest, OpenMpiOfOneMachineHasAnAddress) {
   std::map<std::string, std::string> seen = {

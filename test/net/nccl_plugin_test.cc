@@ -233,7 +233,7 @@ TEST_P(NcclPluginTest, TooLongAMessageIsAnError) {
   void *sent = pair.post(false, data.data(), data.size());
   EXPECT_EQ(pair.wait(wanted), kNcclInvalidUsage);
   EXPECT_EQ(pair.wait(sent), kNcclInvalidUsage);
-  // Who asks again gets the same answer.
+  // A repeated question gets the same answer.
   int done = 0;
   EXPECT_EQ(api_->test(wanted, &done, nullptr), kNcclInvalidUsage);
 }
@@ -347,7 +347,7 @@ TEST_P(NcclPluginTest, ProfilerSeesEachSocketsPart) {
     void *sent = pair.post(false, data.data(), kBytes, 0, &parentOfSend);
     EXPECT_EQ(pair.wait(wanted), kNcclSuccess);
     EXPECT_EQ(pair.wait(sent), kNcclSuccess);
-    // Without a parent nobody listens.
+    // Without a parent there is no profiler.
     uint64_t from = 0, to = 0;
     wanted = pair.post(true, &to, 8);
     sent = pair.post(false, &from, 8);

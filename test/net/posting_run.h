@@ -47,7 +47,7 @@ std::unique_ptr<PostingRig> makeEmulatedPostingRig();
 // Null, with the reason, where there is no GPU or no kernel.
 std::unique_ptr<PostingRig> makeGpuPostingRig(std::string &whyNot);
 
-// Of posting_cuda.cu, on a CUstream.
+// In posting_cuda.cu, on a CUstream.
 rt::Status loadPosting();
 rt::Status launchPosting(const PostingRun &run, uint32_t blocks, uint32_t threads, void *stream);
 

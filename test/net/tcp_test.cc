@@ -71,7 +71,8 @@ TEST(TcpTest, WithoutAJobsSecretTheHandleCarriesOne) {
   auto theirs = await([&] { return listener->accept(); }, status);
   EXPECT_TRUE(mine && theirs) << status.message();
 
-  // Whoever has seen another listener's handle, or knows all but the secret, stays out.
+  // A peer that has seen another listener's handle, or knows everything but the secret, is
+  // rejected.
   Handle forged = listener->handle();
   forged.bytes[40] ^= 1;
   std::unique_ptr<Connector> stranger = right->connect(0, forged).take();
@@ -234,7 +235,7 @@ TEST(TcpTest, PeerDeathFailsItsRequests) {
   }
 }
 
-// The cable is pulled: nobody says that the connection has ended.
+// The cable is pulled: no packet says that the connection has ended.
 TEST(TcpTest, AVanishedPeerEndsInAnError) {
   Result<Namespaces *> pair = Namespaces::get();
   if (!pair.ok())

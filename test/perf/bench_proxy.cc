@@ -334,7 +334,7 @@ void measure(Proxy &proxy, const Options &options, const std::string &way, size_
   barrier();
   if (rank == 1)
     return;
-  // Of a way both, this process's messages are half of all.
+  // If both directions are measured, this process's messages are half of all.
   double all = static_cast<double>(messages) * (way == "one" ? 1 : 2);
   auto [seconds, switches] = sum(after);
   auto [seconds0, switches0] = sum(before);

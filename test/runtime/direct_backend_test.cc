@@ -350,7 +350,7 @@ TEST_F(DirectBackend, SizesThatNoMemoryHasAreRefused) {
 TEST_F(DirectBackend, ARegistrationEndsItselfAlone) {
   expectAll(run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, {1, 1}), *other = floats(me.rank, {1, 1});
-    // Of another buffer on the other rank.
+    // The other rank registers another buffer.
     auto first = me.group.registerMemory(me.rank == 0 ? data : other, 8).take();
     auto second = me.group.registerMemory(data, 8).take();
     first.reset();
@@ -372,7 +372,7 @@ TEST_F(DirectBackend, PlacesInSymmetricMemoryHaveToAgree) {
 
 //===-- what ends kernels -------------------------------------------------------===//
 
-// The peer never calls; nobody looks at the stream but the driver.
+// The peer never calls; only the driver looks at the stream.
 TEST_F(DirectBackend, AKernelEndsByItselfAtTheDeadline) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
   std::promise<void> ended;

@@ -250,7 +250,7 @@ TEST_P(DirectProcesses, AChunkThatCouldNotBeMappedIsMappedLater) {
     Result<Registrations> first = firstChunk(me);
     if (!first)
       return first.status();
-    // Of its own block memMap is called first.
+    // The first call of memMap is for its own block.
     if (me.rank == 1)
       me.cuda.failNext(opening, dl::kCudaOutOfMemory, opening == "memMap" ? 1 : 0);
     Status refused = me.group.allocate(kPiece).status();
@@ -273,7 +273,7 @@ TEST(DirectProcess, AllRefuseWhereOneHasNoGpu) {
   EXPECT_EQ(runProcesses(2, refused, [](int rank) { return rank * 9; }), std::vector<int>(2, 1));
 }
 
-// The kernel of the others waits for one that is gone, and nobody looks at the stream.
+// The others' kernel waits for a process that has ended, and no thread looks at the stream.
 TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
   auto body = [](Rank &me) {

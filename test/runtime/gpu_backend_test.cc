@@ -50,7 +50,7 @@ TEST_P(GpuBackend, RefusesMemoryOfOthers) {
   }));
 }
 
-// Nobody waits for a member that has no memory, or another size, and the job goes on.
+// No member waits for one that has no memory, or another size, and the job goes on.
 TEST_P(GpuBackend, RefusesElementsThatAreNotAligned) {
   expectAll(run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, {1, 1, 1});
@@ -123,7 +123,7 @@ TEST_P(GpuBackend, AnEndpointIsGivenOnce) {
   EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
 }
 
-// Nobody looks at the call that has returned, which waits on the GPU: its stream is to end all the
+// No thread looks at the call that has returned and waits on the GPU; its stream has to end all the
 // same.
 TEST_P(GpuBackend, WhoLeavesAfterAFailureOfOthersLeavesNothingOnTheGpu) {
   std::atomic<int> launched = 0;
@@ -321,7 +321,7 @@ TEST_P(GpuBackend, AGraphReplaysItsCalls) {
 constexpr OpKind kMovedInPlace[] = {OpKind::ReduceScatter, OpKind::AllToAll, OpKind::Permute,
                                     OpKind::AllGather,     OpKind::Gather,   OpKind::Scatter};
 
-// Of two members at `position`, in place: what is left of {10, 11, 12, 13} at 0, {20, …} at 1.
+// Two members at `position`, in place: what is left of {10, 11, 12, 13} at 0, {20, …} at 1.
 std::vector<float> movedInPlace(OpKind kind, int position) {
   const float own = 10 * static_cast<float>(position + 1), other = 30 - own;
   const bool isFirst = position == 0;

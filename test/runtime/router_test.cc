@@ -182,7 +182,7 @@ TEST(RouterTest, GpuAndHostMemoryGoTheirWays) {
       EXPECT_TRUE(endpoint.wait(rank == 1 ? *first : *second).ok());
       EXPECT_EQ(*gpu, 6);
       EXPECT_EQ(host, 3);
-      // What NCCL has not, nobody else here takes from GPU memory.
+      // A call that NCCL does not support is not supported by any other backend here on GPU memory.
       Call ordered = sum(gpu);
       ordered.order = kCollOrderRank;
       EXPECT_EQ(group->run(ordered).code(), kCollUnsupported);

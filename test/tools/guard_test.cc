@@ -66,8 +66,7 @@ TEST(GuardTest, NoRoomForTheStackIsAnError) {
 
 TEST(GuardTest, EverySignalOfTheUserReachesTheBody) {
   for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
-    // Who started the test may have had it ignored: nohup, a shell that starts it in the
-    // background.
+    // The parent process may ignore it: nohup, or a shell that starts the test in the background.
     void (*before)(int) = std::signal(signal, SIG_DFL);
     EXPECT_EQ(runGuarded("test",
                          [&] {

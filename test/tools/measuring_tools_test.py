@@ -351,7 +351,7 @@ class CollPerfTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         rows = [json.loads(line) for line in rows_file.read_text().splitlines()]
         self.assertEqual([row["size"] for row in rows], [s for s in ("256 B", "16 KiB", "12 KiB") for _ in "rg"])
-        # Of 2 x 2 quarters each rank gets one; gathered, a half.
+        # Each rank gets one of 2 x 2 quarters; gathered, a half.
         self.assertEqual([(row["link_bytes"], row["least_link_bytes"]) for row in rows[:2]], [(64, 64), (128, 64)])
         picture = xml.dom.minidom.parse(str(plot))
         self.assertEqual(len(picture.getElementsByTagName("polyline")), 2 * 2)

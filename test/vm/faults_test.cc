@@ -122,7 +122,7 @@ protected:
     EXPECT_EQ(right, kCollOk) << rt::codeName(right);
   }
 
-  // The way to the peer is at fault, or the peer: nobody needs another device.
+  // The path to the peer is at fault, or the peer: another device is not needed.
   static void expectLost(CollCode code) {
     EXPECT_TRUE(code == kCollPeer || code == kCollLink) << rt::codeName(code);
   }

@@ -1,4 +1,4 @@
-//===- input.cc - messages that nobody has checked -------------------------------===//
+//===- input.cc - unchecked messages ---------------------------------------------===//
 
 #include "tools/coll-lsp-server/input.h"
 

@@ -1,4 +1,4 @@
-//===- input.h - messages that nobody has checked ---------------------*- C++ -*-===//
+//===- input.h - unchecked messages -----------------------------------*- C++ -*-===//
 
 #ifndef COLL_TOOLS_COLL_LSP_SERVER_INPUT_H
 #define COLL_TOOLS_COLL_LSP_SERVER_INPUT_H

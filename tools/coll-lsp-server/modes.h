@@ -15,7 +15,7 @@ inline constexpr llvm::StringLiteral kAnalysisMode = "--worker=analysis";
 
 /// An editor waits for the answer.
 inline constexpr std::chrono::seconds kQuestionDeadline{10};
-/// Nobody waits.
+/// The editor does not wait for it.
 inline constexpr std::chrono::seconds kAnalysisDeadline{60};
 /// Pause in typing after which a text is analysed.
 inline constexpr std::chrono::milliseconds kDebounce{150};

@@ -24,7 +24,7 @@ namespace {
 
 /// What the others get to end by themselves after the first failure.
 constexpr int64_t kGraceUs = 3'000'000;
-/// Of one copy's report; the rest is read and dropped.
+/// Limit of one copy's report; the rest is read and dropped.
 constexpr size_t kMaxReportBytes = 64 << 10;
 
 constexpr int kUserSignals[] = {SIGINT, SIGTERM};

@@ -1,7 +1,7 @@
 // Sends and receives. Engines have no tags: they match the sends from one rank to another in order.
 // So sender and receiver first meet by tag on the control endpoint. The receiver numbers the
 // transfers of a sender in the order in which they meet, and both sides put them on the lane of
-// this direction in that order. Of one tag, the first receive meets the first send.
+// this direction in that order. With the same tag, the first receive meets the first send.
 
 #include "runtime/backend/gpu/endpoint.h"
 #include "runtime/base/dtype.h"

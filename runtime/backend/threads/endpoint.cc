@@ -155,7 +155,7 @@ bool ThreadsEndpoint::post(ThreadsRequest &request) {
                                          request.call(), request.small))
     return false;
   request.stage = ThreadsRequest::Stage::Posted;
-  // Of members that post at the same time and look once, at least one sees all.
+  // If several members post at the same time and look once, at least one sees all.
   if (request.small)
     Parker::fence();
   return true;

@@ -5,7 +5,7 @@
 // goes on (isSmall):
 //
 //   small  the data is in the postings. Each member waits for all of them, compares
-//          them, and makes its own result. Nobody touches another's buffers.
+//          them, and makes its own result. No member accesses another's buffers.
 //   large  the last to arrive compares the postings; then all carry the work out
 //          together, in a Slot, straight from source to destination.
 //

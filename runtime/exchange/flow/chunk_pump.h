@@ -41,7 +41,7 @@ public:
   int64_t slotBytes(int rank) const { return lanes_[static_cast<size_t>(rank)].slotBytes; }
   // The slot of chunk `chunk` of a flow.
   const ChunkSlot &slotOf(int rank, bool isSend, int64_t chunk) const;
-  // Of all flows so far.
+  // Sum over all flows so far.
   int64_t bytesSent() const { return bytesSent_; }
   // Blocks until all flows are done. `watch` is called repeatedly and says whether to go on. After
   // an error flows are left as they are: the links have to be closed. There is no deadline if a

@@ -275,7 +275,7 @@ Status MoeBuffer::launchLowLatency(const Args &args, const MoeOrder &order) {
       COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyDispatch(group_, args, stream_));
     else
       COLL_RETURN_IF_ERROR(platform_.kernels.lowLatencyCombine(group_, args, stream_));
-    // No event where nobody waits for it.
+    // No event is needed if no stream waits for it.
     if (!order.done && order.compute == stream_)
       return Status::okay();
     // The kernel has been counted by the GPU alone where this fails.

@@ -119,7 +119,7 @@ _ending.PyCapsule_GetPointer.argtypes = [_ptr, c_char_p]
 
 @ctypes.CFUNCTYPE(None, _ptr)
 def _end_capsule(capsule):
-    if _ending.PyCapsule_IsValid(capsule, _DLTENSOR):  # nobody has taken it
+    if _ending.PyCapsule_IsValid(capsule, _DLTENSOR):  # it was not taken
         _exported.pop(_ending.PyCapsule_GetPointer(capsule, _DLTENSOR), None)
 
 

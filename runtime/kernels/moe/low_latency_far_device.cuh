@@ -18,7 +18,7 @@ public:
 
   COLL_DEVICE uint32_t numRanks() const { return far_.numRanks; }
   COLL_DEVICE uint32_t rankOf(uint32_t member) const { return far_.firstRank + member; }
-  // Of a rank of this node.
+  // The member of a rank of this node.
   COLL_DEVICE uint32_t memberOf(uint32_t rank) const { return rank - far_.firstRank; }
   COLL_DEVICE bool isFar(uint32_t rank) const { return rank - far_.firstRank >= members_; }
 

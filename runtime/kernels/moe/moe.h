@@ -34,7 +34,7 @@ namespace coll::kernels {
 
 inline constexpr uint32_t kMoeTopk = 32; // indices of a token, at most
 
-// Of a kernel; 0: as tuning.h has it.
+// Launch sizes of a kernel; 0: the value in tuning.h.
 struct MoeGrid {
   uint32_t blocks = 0;
   uint32_t threads = 0; // of a block; a multiple of 32

@@ -16,8 +16,8 @@ namespace coll::kernels {
 // the last shifted vector. 128 keeps stages on lines of their own.
 inline constexpr uint32_t kStagePaddingBytes = 128;
 
-// Large pages: a piece costs a warp some 300 instructions, so it is large. Of three stages
-// two are being loaded, while the store of the third may lag.
+// Large pages: a piece costs a warp some 300 instructions, so it is large. Two of three stages are
+// being loaded, while the store of the third may lag.
 inline constexpr uint32_t kLargePieceBytes = 4096;
 inline constexpr uint32_t kLargeStages = 3;
 inline constexpr uint32_t kLargeLag = 1;

@@ -51,8 +51,8 @@ struct SlicePlan {
 };
 
 struct ExchangePlan {
-  PeerPlace src;    // block j: for member j. Of a relay: the root's message
-  PeerPlace dst;    // block i: from member i. Of a relay: the message
+  PeerPlace src;    // block j: for member j. In a relay: the root's message
+  PeerPlace dst;    // block i: from member i. In a relay: the message
   bool plain;       // as in SlicePlan
   uint64_t bytes;   // of each message
   uint32_t targets; // of this member's messages; may include itself. In a relay: the next member

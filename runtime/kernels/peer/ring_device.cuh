@@ -268,7 +268,7 @@ class Pieces {
 public:
   COLL_DEVICE Pieces(const PeerPlan &plan, uint32_t team, uint64_t vectors)
       : vectors_(vectors), each_(plan.pieceBytes / kVec), teams_(plan.teams), team_(team) {}
-  // Of the longest message: every team counts the same.
+  // Pieces of the longest message: every team counts the same.
   COLL_DEVICE uint32_t count() const {
     const uint64_t round = each_ * teams_;
     return static_cast<uint32_t>((vectors_ + round - 1) / round);

@@ -25,7 +25,7 @@ inline constexpr uint32_t kSlots = 2;
 inline constexpr uint32_t kPeerMaxThreads = 256;
 inline constexpr uint32_t kRingMaxThreads = 512;
 
-// Of an H100 or H200.
+// Multiprocessors of an H100 or H200.
 inline constexpr uint32_t kMultiprocessors = 132;
 
 // Every vector has a thread of its own as long as there are enough blocks.

@@ -110,7 +110,7 @@ bool TcpConnection::takeTold(TcpRequest &request, const Frame &data) {
   return true;
 }
 
-//===-- parts that nobody asked for: the sender ------------------------------------===//
+//===-- parts without asking: the sender -------------------------------------------===//
 
 // Parts overtake each other, so both sides have to count.
 bool TcpConnection::mayPush(const Numbers::Tag *counted, uint64_t bytes) const {

@@ -130,7 +130,7 @@ TEST_P(TransportTest, ManySmallMessagesBeforeTheirReceives) {
     for (int i = 0; i < kMessages; ++i)
       expectDone(*ends.left, send(*ends.left, data, 1), data.size());
   });
-  // The other way is not held up by what nobody takes.
+  // Messages that are not received must not delay the other direction.
   std::vector<uint8_t> back = pattern(100'000, 5), got(100'000), small(1000);
   Request *wanted = recv(*ends.left, got, 2);
   expectDone(*ends.right, send(*ends.right, back, 2), back.size());

@@ -14,7 +14,7 @@ constexpr double kSlack = 2;
 constexpr int64_t kRepeatedSteps = 2;
 
 CollDtype codeOf(Dtype dtype) {
-  // Of integers, memory knows the width alone; four bits are a byte.
+  // Memory knows only the width of integers; four bits are a byte.
   static constexpr CollDtype kCodes[] = {kCollF64,    kCollF32,  kCollF16, kCollBf16, kCollF8E4M3FN,
                                          kCollF8E5M2, kCollI64,  kCollI32, kCollI16,  kCollI8,
                                          kCollI8,     kCollBool, kCollI64, kCollI32,  kCollI8};

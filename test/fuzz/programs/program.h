@@ -96,7 +96,7 @@ struct Program {
   std::string text() const;
 };
 
-// Drops nodes whose results nobody uses, and arguments likewise that are not state.
+// Removes nodes whose results are unused, and unused arguments that are not state.
 void dropUnused(Program &program);
 
 } // namespace coll::fuzz

@@ -24,8 +24,8 @@ constexpr uint8_t kJunk = 0xDB;
 constexpr uint64_t kPausesPerNap = 64;
 constexpr std::chrono::microseconds kNap(50);
 
-// Where threads meet. The generation is odd or even, so that values of one meeting are
-// not overwritten by the next one, which nobody finishes before all have read them.
+// Where threads meet. The generation is odd or even, so that the next meeting does not overwrite
+// the values of this one: it cannot finish before all have read them.
 struct Meeting {
   uint32_t members = 0; // that have not ended
   uint32_t arrived = 0;

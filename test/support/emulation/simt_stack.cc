@@ -111,14 +111,14 @@ void destroyStack(Stack *stack) {
   __tsan_destroy_fiber(stack->tsanFiber);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-  // Whoever gets these addresses next must not find the marks of our frames.
+  // The next user of these addresses must not find the marks of our frames.
   __asan_unpoison_memory_region(stack->memory, kStackBytes);
 #endif
   munmap(stack->memory, kStackBytes);
   delete stack;
 }
 
-// Stacks that nobody runs on at present.
+// Stacks that are not in use at present.
 class StackPool {
 public:
   static StackPool &instance();

@@ -16,16 +16,16 @@ namespace coll::kernels::simt {
 
 // A stack, and where what runs on it has been left.
 struct Stack {
-  void *top = nullptr; // of what is in use, while nobody runs on it
+  void *top = nullptr; // of the used part, while no fiber runs on it
   char *memory = nullptr;
   size_t bytes = 0;
   void *asanStack = nullptr;
   void *tsanFiber = nullptr;
 };
 
-// Stacks that nobody runs on, until they are given back. A new one begins with `main`, the same in
-// all calls, which never returns and calls beginStack() first; one that has been given back goes
-// on where it was left. Any thread. Ends the process where there is no memory.
+// Unused stacks, until they are given back. A new one begins with `main`, the same in all calls,
+// which never returns and calls beginStack() first; one that was given back continues where it was
+// left. Any thread may call it. Ends the process if there is no memory.
 std::vector<Stack *> takeStacks(size_t count, void (*main)());
 void giveStacks(const std::vector<Stack *> &stacks);
 void beginStack();

@@ -178,7 +178,7 @@ struct FakeCudaBase {
   using State = FakeCuda::State;
   static inline std::atomic<State *> fake{nullptr};
   static inline thread_local std::vector<CudaContext> contextStack;
-  // Of this thread: captures under way, and what it may do meanwhile.
+  // For this thread: captures in progress, and what it may do meanwhile.
   static inline thread_local int captures = 0, captureMode = 0;
 
   struct Call {

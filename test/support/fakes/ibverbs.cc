@@ -93,7 +93,7 @@ FakeQp *FakeIbverbs::State::alive(uint32_t number) {
   return &found->second;
 }
 
-// Its packets have left, and nobody acknowledges them.
+// Its packets have been sent, and are not acknowledged.
 void FakeIbverbs::State::delay(FakeQp &qp, const Send &send) {
   Late &one = late.emplace_back();
   one.peer = qp.peer;
@@ -161,7 +161,7 @@ void FakeIbverbs::State::run(FakeQp &qp, const Send &send) {
     breakQp(qp);
 }
 
-// Drops what nobody has taken yet, and waits for what was taken.
+// Drops events that were not taken yet, and waits for those that were.
 void FakeIbverbs::State::forgetEvents(std::unique_lock<std::mutex> &lock, ibv_context *context,
                                       const void *subject) {
   std::deque<ibv_async_event> &events = findIn(contexts, context)->events;

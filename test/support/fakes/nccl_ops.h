@@ -64,7 +64,7 @@ struct Clique {
   std::map<std::pair<int, int>, std::deque<Begun>> sends, recvs; // by source and target
   std::vector<uint64_t> splitsOf;
   std::map<uint64_t, Split> splits;
-  // Of a communicator that blocks: who has come to connect for operations of a kind.
+  // For a blocking communicator: the ranks that have come to connect for operations of a kind.
   std::map<std::string, std::set<int>> connecting;
 
   // Takes back what a member has begun and not done.

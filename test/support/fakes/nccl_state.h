@@ -103,7 +103,7 @@ struct FakeNcclBase {
 struct FakeNcclLaunch : FakeNcclBase {
   static NcclResult groupStart();
   static NcclResult groupEnd();
-  // Of the function with this name: launched at once, or by the end of the group.
+  // The operation of the function with this name: launched at once, or by the end of the group.
   static NcclResult issue(const char *name, fake::Op op, NcclComm comm, CudaStream stream);
   // Puts the operations on the stream.
   static void launch(NcclComm comm, CudaStream stream, std::vector<fake::Op> ops);

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of one call, in ns.
+// Times of one call, in ns.
 struct Times {
   int64_t median = 0, p99 = 0;
 
