@@ -11,7 +11,7 @@ using namespace mlir::coll;
 
 namespace {
 
-/// Numbers keys in the order in which they are first met.
+/// Numbers keys in the order of their first use.
 class Numbering {
 public:
   unsigned operator()(std::vector<int64_t> key) {
@@ -25,7 +25,7 @@ private:
 
 } // namespace
 
-/// What tells ranks of one trace apart.
+/// The features that distinguish ranks of one trace.
 struct AgentSet::Features {
   llvm::SetVector<unsigned> groups;
   std::vector<const RankExpr *> decisions;

@@ -31,7 +31,7 @@ public:
   /// Maps a loop variable to the slot that holds its value, or says that it has none.
   using SlotOf = llvm::function_ref<std::optional<unsigned>(Value)>;
 
-  /// The tape of `value`, or none where it is not a rank expression.
+  /// The tape of `value`, or nullopt if it is not a rank expression.
   static std::optional<RankExpr> compile(Value value, SlotOf slotOf);
   /// As above, without loop variables.
   static std::optional<RankExpr> compile(Value value);

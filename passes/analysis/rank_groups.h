@@ -25,11 +25,11 @@ public:
   unsigned getGroup(Operation *op, GroupAttr group);
   unsigned getNumGroups() const { return groups_.size(); }
 
-  /// Works out the group's communicators, which getComm() needs. Costs as much as
-  /// there are ranks; what comes before does not.
+  /// Computes the group's communicators, which getComm() needs. This takes time proportional to the
+  /// number of ranks; the other functions do not.
   void expand(unsigned group);
 
-  /// The communicator of `rank` in the group, or -1 where the rank is not a member.
+  /// The communicator of `rank` in the group, or -1 if the rank is not a member.
   int getComm(unsigned group, int64_t rank) const { return commOf_[group][rank]; }
 
   llvm::ArrayRef<int64_t> getMembers(int comm) const { return *members_[comm]; }

@@ -7,10 +7,10 @@ using namespace mlir::coll;
 
 /// Snapshots are dropped, oldest first, when they hold more words than this.
 static constexpr size_t kMaxHistoryWords = size_t(1) << 24;
-/// Most snapshots differ early: so many are compared in the time of one operation.
+/// Most snapshots differ early: this many are compared in the time of one operation.
 static constexpr int64_t kSnapshotsPerOperation = 16;
 
-/// Appends what decides how `agent` goes on. Iterations of loops whose body does not
+/// Appends everything that decides how `agent` continues. Iterations of loops whose body does not
 /// depend on them are kept apart.
 void RankSimulator::encode(unsigned agent, Words &state, Words &iterations) const {
   const State &from = states_[agent];
@@ -42,8 +42,8 @@ RankSimulator::Snapshot RankSimulator::takeSnapshot() const {
   return snapshot;
 }
 
-/// `now` has the state of `before`: repeats what lies between as often as no loop
-/// ends. Returns false where the iterations do not advance evenly.
+/// `now` has the state of `before`: repeats the part between them as long as no loop ends. Returns
+/// false if the iterations do not advance evenly.
 bool RankSimulator::skip(const Snapshot &before, const Snapshot &now) {
   size_t at = 0;
   int64_t rounds = -1;
@@ -72,7 +72,7 @@ bool RankSimulator::skip(const Snapshot &before, const Snapshot &now) {
   return true;
 }
 
-/// Called when everybody is blocked, parked or at the end.
+/// Called when every agent is blocked, parked or at its end.
 void RankSimulator::skipRepeatedRounds() {
   Snapshot now = takeSnapshot();
   work_ += static_cast<int64_t>(history_.size()) / kSnapshotsPerOperation;
@@ -89,9 +89,8 @@ void RankSimulator::skipRepeatedRounds() {
     history_.pop_front();
 }
 
-/// Everybody is blocked, at the end, or at a node whose bodies run any number of
-/// times, equally often on all ranks. Each body is run once and must lead back to the
-/// state that it started from.
+/// Every agent is blocked, at its end, or at a node whose bodies run any number of times, equally
+/// often on all ranks. Each body is run once and must lead back to the state that it started from.
 LogicalResult RankSimulator::stepLockstep() {
   std::vector<unsigned> parked = std::move(parkedAtLockstep_);
   parkedAtLockstep_.clear();

@@ -18,7 +18,7 @@ const RankSimulator::Post &RankSimulator::getAwaited(unsigned agent) const {
   return state.running ? *state.running : *state.requests[getNode(agent).request];
 }
 
-/// An agent that has not done what `agent` waits for; one that never will, if any.
+/// An agent that has not done what `agent` waits for; preferably one that never will.
 unsigned RankSimulator::getAwaitedAgent(unsigned agent) const {
   const Post &post = getAwaited(agent);
   if (post.peer >= 0)
@@ -84,8 +84,8 @@ LogicalResult RankSimulator::reportStuck() {
     ++blocked;
   if (blocked == states_.size())
     return success();
-  // Everybody who is not at the end waits for somebody: the chain ends at one who is
-  // at the end, or closes.
+  // Every agent that is not at its end waits for another: the chain ends at one that is at its end,
+  // or closes a cycle.
   SmallVector<unsigned> chain = {blocked};
   DenseMap<unsigned, size_t> position;
   while (true) {

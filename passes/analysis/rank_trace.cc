@@ -26,8 +26,8 @@ static void describeRows(raw_ostream &out, Value rows) {
   out << " rows of " << type.getDimSize(1) << " x " << type.getElementType();
 }
 
-/// What all members must agree in, as text: kind, reduction, accumulation, order, root, dimensions
-/// and types; of a send or receive the type.
+/// Everything that all members must agree on, as text: kind, reduction, accumulation, order, root,
+/// dimensions and types; for a send or receive the type.
 static std::string describe(CollectiveOpInterface op) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -149,7 +149,7 @@ static bool isSameNode(const TraceNode &a, const TraceNode &b,
     requests[a.request] = b.request;
   if (a.kind == TraceNode::Kind::Wait && requests.lookup(a.request) != b.request)
     return false;
-  // Loops of unknown length, and what only one branch carries, count as different.
+  // Loops of unknown length, and values that only one branch carries, count as different.
   if (a.kind == TraceNode::Kind::Lockstep || a.counted || b.counted || a.inductionSlot ||
       b.inductionSlot || !a.assignments.empty() || !b.assignments.empty())
     return false;

@@ -66,9 +66,9 @@ struct TraceNode {
   std::vector<int64_t> cases = {};
   std::optional<CountedWhile> counted = std::nullopt;
   std::vector<TraceList> bodies = {};
-  /// Loop: slot of the induction variable, where the body needs it.
+  /// Loop: slot of the induction variable, if the body needs it.
   std::optional<unsigned> inductionSlot = std::nullopt;
-  /// Loop: nothing in the body depends on which iteration it is.
+  /// Loop: nothing in the body depends on the number of the iteration.
   bool isUniform = false;
 };
 
@@ -97,8 +97,8 @@ private:
   std::vector<std::string> texts_;
 };
 
-/// The trace of `function`. Emits an error where control flow around communication
-/// cannot be followed, or may differ between ranks.
+/// The trace of `function`. Emits an error if control flow around communication cannot be followed,
+/// or may differ between ranks.
 FailureOr<Trace> buildTrace(func::FuncOp function, TraceContext &context);
 
 } // namespace mlir::coll

@@ -10,7 +10,7 @@
 
 namespace mlir::coll {
 
-/// Whether two traces communicate alike, whatever their operations are.
+/// Whether two traces communicate alike, even if their operations differ.
 bool isSameTrace(const TraceList &a, const TraceList &b);
 
 class TraceBuilder {

@@ -129,7 +129,7 @@ LogicalResult TraceBuilder::addIf(scf::IfOp branch, TraceList &list) {
     node.exprs.push_back(std::move(*condition));
     node.cases.push_back(0);
   } else if (isSameTrace(node.bodies[0], node.bodies[1])) {
-    // Whichever is taken, the other ranks cannot tell.
+    // Both branches communicate alike, so the other ranks cannot tell which one is taken.
     std::move(node.bodies[0].begin(), node.bodies[0].end(), std::back_inserter(list));
     return success();
   } else {
@@ -189,7 +189,7 @@ LogicalResult TraceBuilder::addCountedFor(scf::ForOp loop, std::vector<RankExpr>
   open_.insert(loop.getBody());
   if (failed(addBlock(*loop.getBody(), body)))
     return failure();
-  // What a variable becomes may need further variables.
+  // A variable's next value may need further variables.
   for (unsigned before = ~0u; before != trace_.numSlots;) {
     before = trace_.numSlots;
     init.assignments = assign(loop.getRegionIterArgs(), loop.getInitArgs());

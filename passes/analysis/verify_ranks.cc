@@ -8,7 +8,7 @@
 //     Sends and receives between two ranks meet in program order per communicator and
 //     tag, and agree in type. Peers are other members of the group
 //     (rank_simulator_match.cc).
-//  3. Nobody waits for ever: not in a cycle, not for a rank that has ended
+//  3. No rank waits for ever: neither in a cycle, nor for a rank that has ended
 //     (rank_simulator_report.cc).
 //  4. Between start and wait the buffers belong to the runtime (in_flight.cc); each
 //     request is waited for exactly once (start_c4).

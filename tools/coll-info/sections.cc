@@ -193,7 +193,7 @@ bool printRoutes() {
   printWrapped("from " + routes->origin(), 2);
   for (const rt::Route &route : routes->all()) {
     printWrapped(route.describe(), 4);
-    if (!isHere(route.backend).ok()) // there may be many routes, and why is told once
+    if (!isHere(route.backend).ok()) // there may be many routes, and the reason is printed once
       printWrapped("not available here, see backends", 6);
   }
   return true;

@@ -1,5 +1,5 @@
-// sections.h - the parts of what coll-info prints. Each says why, where something is
-// not there.
+// sections.h - the sections of coll-info's output. Each gives the reason if something is
+// missing.
 
 #ifndef COLL_TOOLS_COLL_INFO_SECTIONS_H
 #define COLL_TOOLS_COLL_INFO_SECTIONS_H
@@ -11,12 +11,12 @@ void printTransports();
 void printGpus();
 void printNccl();
 void printPeers();
-// Which backend serves what, and why. False: COLL_ROUTES names no table.
+// Prints the backend of each call, and why. False if COLL_ROUTES does not name a table.
 bool printRoutes();
-// Which way messages of GPU memory go, and why. False where a variable or the table is wrong.
+// Prints the path of messages of GPU memory, and why. False if a variable or the table is wrong.
 bool printPaths();
 void printNcclPlugin();
-// Every variable with its default, what it is set to, and its meaning. Never the secret.
+// Prints every variable with its default, its value, and its meaning. Never the secret.
 void printEnvironment();
 
 } // namespace coll::info

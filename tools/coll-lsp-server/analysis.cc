@@ -56,7 +56,7 @@ public:
     if (failed(verify(*module)))
       return;
     verifyRanks(*module);
-    // What stops the compiler need not be wrong in the file.
+    // An error of the compiler need not be an error in the file.
     severity_ = kWarning;
     Inference inference(*module, *marks_, ranks);
     collectHovers(*marks_, state, inference, [&](ArrayRef<llvm::SMRange> ranges, std::string text) {
@@ -108,7 +108,7 @@ private:
     return range;
   }
 
-  /// The first position of the part where the location says nothing.
+  /// The first position of the part if the location says nothing.
   json::Object toRange(Location location) {
     llvm::SMRange range = findRange(location);
     auto position = [&](llvm::SMLoc loc) {

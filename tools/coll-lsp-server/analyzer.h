@@ -33,7 +33,7 @@ public:
   using Publish = std::function<void(llvm::json::Value)>;
 
   Analyzer(int64_t ranks, Publish publish);
-  /// Ends what runs.
+  /// Ends the running analysis.
   ~Analyzer();
 
   void update(const std::string &uri, const Document &document, llvm::json::Value version);
@@ -61,7 +61,7 @@ private:
   void run();
   /// The document to analyse next; waits for one. Empty when the analyzer ends.
   std::optional<std::string> waitForWork(std::unique_lock<std::mutex> &lock);
-  /// Nothing where it was cancelled.
+  /// Nullopt if it was cancelled.
   std::optional<Result> analyze(const std::string &uri, const Document &document,
                                 llvm::function_ref<bool()> cancelled);
 

@@ -13,8 +13,8 @@
 
 namespace coll::lsp {
 
-/// Calls `emit` with each range of the text that has something to show, and the text: the
-/// definition and the uses of values, and the names of operations.
+/// Calls `emit` with each range of the text that has a hover, and the hover's text: the definition
+/// and the uses of values, and the names of operations.
 void collectHovers(const Marks &marks, const mlir::AsmParserState &state,
                    const Inference &inference,
                    llvm::function_ref<void(llvm::ArrayRef<llvm::SMRange>, std::string)> emit);

@@ -35,7 +35,7 @@ public:
   /// step), there is nothing found.
   Inference(mlir::ModuleOp module, const Marks &marks, int64_t ranks);
 
-  /// What was inferred for a result of the operation with a mark, or for the argument.
+  /// The inferred sharding of a result of the operation with a mark, or of the argument.
   const InferredValue *find(size_t mark, unsigned result, mlir::Type type) const;
 
   /// The mesh that shardings name.

@@ -44,7 +44,7 @@ int fail(const llvm::Twine &text) {
 } // namespace
 
 int coll::lspServerMain(int argc, char **argv) {
-  signal(SIGPIPE, SIG_IGN); // an editor that has left
+  signal(SIGPIPE, SIG_IGN); // the editor may have ended
   StringRef first = argc > 1 ? argv[1] : "";
   auto onLargeStack = [](llvm::function_ref<int()> body) {
     coll::lsp::followParent();
@@ -65,7 +65,7 @@ int coll::lspServerMain(int argc, char **argv) {
       llvm::outs() << "coll-lsp-server " COLL_VERSION "\n";
       return 0;
     }
-    // What some editors add.
+    // Some editors add this option.
     if (option == "--stdio")
       continue;
     if (!option.consume_front("--ranks="))

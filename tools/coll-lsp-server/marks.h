@@ -19,7 +19,7 @@
 
 namespace coll::lsp {
 
-/// What has a mark: an operation, or a block argument.
+/// An operation or block argument with a mark.
 struct Marked {
   mlir::Operation *op = nullptr;
   mlir::Value argument;

@@ -66,7 +66,7 @@ public:
   bool wasShutDown() const { return wasShutDown_; }
 
 private:
-  /// What MLIR's server answers without us.
+  /// Requests that are passed on to MLIR's server.
   static constexpr llvm::StringLiteral kForwarded[] = {
       "textDocument/definition", "textDocument/references", "textDocument/documentSymbol",
       "textDocument/completion", "textDocument/codeAction", "mlir/convertFromBytecode",
@@ -161,7 +161,7 @@ private:
     return answer;
   }
 
-  /// MLIR's hover, below what we know.
+  /// MLIR's hover, after our own text.
   void onHover(const Raw &params, Reply reply) {
     std::string uri = uriOf(params);
     json::Value position = nullptr;
@@ -212,7 +212,7 @@ int serve(std::FILE *in, llvm::raw_ostream &out, int64_t ranks) {
   llvm::lsp::Logger::setLogLevel(llvm::lsp::Logger::Level::Error);
   llvm::lsp::JSONTransport transport(std::make_unique<CheckedInput>(in), out);
   Server server(transport, ranks);
-  // An error is the end of the input: the editor has left.
+  // An error means the end of the input: the editor has ended.
   llvm::consumeError(transport.run(server.messages()));
   if (server.wasShutDown())
     return 0;

@@ -12,7 +12,7 @@ class raw_ostream;
 
 namespace coll::lsp {
 
-/// Serves one editor until it says goodbye or leaves. Returns the exit code that the
+/// Serves one editor until it sends `exit` or closes the input. Returns the exit code that the
 /// protocol asks for. `ranks` is for steps that say nothing about ranks.
 int serve(std::FILE *in, llvm::raw_ostream &out, int64_t ranks);
 

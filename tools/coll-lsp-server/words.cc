@@ -57,7 +57,7 @@ std::string describeGroup(GroupAttr group, MeshOp mesh) {
       groups == 1 ? std::string() : llvm::formatv(", in {0} groups at once", groups).str());
 }
 
-/// How much a rank puts in and gets out.
+/// Bytes that a rank contributes and receives.
 std::string describeTraffic(CollectiveOpInterface op) {
   auto bytes = [](Value value) -> std::string {
     auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : nullptr;

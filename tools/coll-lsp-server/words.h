@@ -21,9 +21,9 @@ std::string describeSharding(mlir::coll::ShardingAttr sharding, mlir::coll::Mesh
 std::string describeLocal(mlir::coll::ShardingAttr sharding, mlir::coll::MeshOp mesh,
                           mlir::RankedTensorType global);
 
-/// What is to be known of an operation of the dialect: who takes part, why it is there, its
-/// bytes, the source line that it serves. `location` is what the file says of its origin.
-/// Empty for an operation of which there is nothing to say.
+/// The text about an operation of the dialect: its members, its reason, its bytes, and the source
+/// line that it serves. `location` is the file's own location of its origin. Empty if there is
+/// nothing to say.
 std::string describeOperation(mlir::Operation *op, mlir::Location location);
 
 /// The first source position inside `location` that is not in the file itself, whose

@@ -27,7 +27,7 @@ llvm::Error fail(const llvm::Twine &text) {
 
 llvm::Error failCall(llvm::StringRef what) { return fail(what + ": " + strerror(errno)); }
 
-/// A file in memory: unlike a pipe, it takes all of the input before anyone reads.
+/// A file in memory: unlike a pipe, it accepts all of the input before the other side reads.
 llvm::Expected<int> makeInput(llvm::StringRef input) {
   int file = memfd_create("input", MFD_CLOEXEC);
   if (file < 0)

@@ -21,14 +21,14 @@ namespace coll::lsp {
 struct WorkerOutput {
   /// What it wrote to its standard output, until it failed.
   std::string text;
-  /// In words for the user ("crashed (…)"); empty where it ended well.
+  /// The failure in words for the user ("crashed (…)"); empty on success.
   std::string failure;
 };
 
-/// Runs this program again with `arguments` and with `input` on its standard input. It
-/// fails where it crashes or takes longer than `deadline`; the process is gone in any
-/// case. `cancelled` is asked some times a second; once it holds, the process is
-/// ended. Thread safe.
+/// Runs this program again with `arguments` and with `input` on its standard input. It fails if the
+/// process crashes or takes longer than `deadline`; in any case the process has ended on return.
+/// `cancelled` is called several times a second; once it returns true, the process is killed.
+/// Thread safe.
 WorkerOutput runWorker(
     const std::vector<std::string> &arguments, llvm::StringRef input,
     std::chrono::milliseconds deadline,

@@ -30,7 +30,7 @@ static constexpr llvm::StringLiteral kOverview =
     "  coll-opt imported.mlir --canonicalize --cse\n"
     "  coll-opt imported.mlir --pass-pipeline='builtin.module(func.func(canonicalize))'\n";
 
-/// Upstream passes that are of use on this IR at any level.
+/// Upstream passes that are useful on this IR at any level.
 static void registerUpstreamPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
@@ -44,8 +44,8 @@ static void registerUpstreamPasses() {
   registerSymbolDCEPass();
 }
 
-/// Options of LLVM's libraries register themselves by the hundred, whether they do
-/// anything here or not: --help shows those that do.
+/// LLVM's libraries register hundreds of options, whether they have an effect here or not: --help
+/// shows those that do.
 static void hideUnrelatedOptions() {
   static const llvm::StringSet<> shown = {"help",
                                           "version",
@@ -87,7 +87,7 @@ static void leaveOutOperations() {
   option->addOccurrence(0, kName, "false");
 }
 
-/// What a text that could not be read as it is may need first; empty where there is no telling.
+/// A hint about what a text needs before it can be read; empty if there is none.
 static StringRef hintAtFrontEnd(StringRef text, bool isImported) {
   if (StringRef hint = mlir::coll::hintAtPrettyForm(text); !hint.empty())
     return hint;

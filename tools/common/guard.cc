@@ -54,7 +54,7 @@ static void *runTask(void *task) {
   return nullptr;
 }
 
-// Not llvm::thread: it aborts where there is no room for the stack (ulimit -v).
+// Not llvm::thread, which aborts if there is no memory for the stack (ulimit -v).
 int mlir::coll::runOnLargeStack(llvm::function_ref<int()> body) {
   Task task{body};
   pthread_attr_t attributes;
@@ -72,7 +72,7 @@ int mlir::coll::runOnLargeStack(llvm::function_ref<int()> body) {
   return task.code;
 }
 
-/// By which a user ends a program.
+/// Signals by which a user ends a program.
 static constexpr int kUserSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 /// The child's part: does not return.
@@ -105,8 +105,8 @@ private:
   sigset_t previous_;
 };
 
-/// Hands the user's signals on to the child, until it goes out of scope. What the terminal
-/// sends reaches the child twice, which does no harm; `kill` reaches the parent alone.
+/// Passes the user's signals on to the child, until it goes out of scope. A signal from the
+/// terminal reaches the child twice, which is harmless; `kill` reaches only the parent.
 class ForwardSignals {
 public:
   explicit ForwardSignals(pid_t child) {
@@ -128,7 +128,7 @@ private:
 };
 } // namespace
 
-/// Signals that say nothing about the input; SIGPIPE: the reader of the output left.
+/// Signals that say nothing about the input; SIGPIPE: the reader of the output has closed it.
 static bool isUserSignal(int signal) {
   return llvm::is_contained(kUserSignals, signal) || signal == SIGPIPE;
 }

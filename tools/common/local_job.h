@@ -20,7 +20,7 @@
 
 namespace coll {
 
-/// An address at which somebody listens before there are ranks, and a secret of its own.
+/// An address with a listener before there are ranks, and a secret of its own.
 struct LocalJob {
   rt::JobOptions options; // of no rank yet
   net::Fd listener;       // for rank 0

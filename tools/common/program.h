@@ -17,10 +17,10 @@
 
 namespace coll {
 
-/// Calls the tool. Descriptors 0 to 2 that were closed are /dev/null then, so that no socket or
-/// file takes their numbers and with them what is printed; a file that grows beyond what the user
-/// may write is an error of that write, not the end of the program. Returns the tool's exit code,
-/// or 1 where that is 0 and its output could not be written.
+/// Calls the tool. Closed descriptors 0 to 2 become /dev/null first, so that no socket or file
+/// takes their numbers and receives what is printed. A file that exceeds the user's limit is an
+/// error of that write, and does not end the program. Returns the tool's exit code, or 1 if that is
+/// 0 and its output could not be written.
 inline int runProgram(int (*tool)(int, char **), int argc, char **argv) {
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
