@@ -13,11 +13,11 @@ SOURCE, PAGE = "runtime/base/env.cc", "docs/environment.md"
 
 HEAD = """# Environment variables
 
-The runtime and the tools read these variables. `coll-info` prints them with the values that they have now. An empty
-variable counts as unset. A number out of range causes one warning, and the default is used.
+The runtime and the tools read these variables. `coll-info` prints them with their present values. An empty variable
+counts as unset. A number out of range causes one warning, and the default is used.
 
-`tools/lint/environment_page.py` writes this page from the table in `runtime/base/env.cc`. To change the page, change the
-table and run the script.
+`tools/lint/environment_page.py` writes this page from the table in `runtime/base/env.cc`. To change the page, change
+the table and run the script.
 """
 
 STRING = r'"(?:[^"\\]|\\.)*"'
