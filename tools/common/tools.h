@@ -16,6 +16,7 @@ int lspServerMain(int argc, char **argv);
 int optMain(int argc, char **argv);
 int perfMain(int argc, char **argv);
 int runMain(int argc, char **argv);
+int traceMain(int argc, char **argv);
 
 } // namespace coll
 

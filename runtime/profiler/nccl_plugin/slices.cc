@@ -196,6 +196,10 @@ void Collector::writeOperation(Communicator &communicator, OpenEvent &event, uin
 void Collector::writeProxyOp(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   const Record &start = event.start;
   annotateIdentity(communicator, event);
+  // Which collective it serves; it is still open, since this is one of its children.
+  if (uint32_t parent = communicator.open.find(start.parent))
+    if (bit(communicator.open[parent].start) == abi::kColl)
+      notes_.emplace_back(Key::Seq, communicator.open[parent].start.seq);
   notes_.emplace_back(Key::Direction, start.isSend ? "send" : "recv");
   notes_.emplace_back(Key::Peer, start.peer);
   notes_.emplace_back(Key::Channel, start.channel);

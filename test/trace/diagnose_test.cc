@@ -1,0 +1,119 @@
+// Faults that were put into simulated runs are found: the rank, the kind, and the first collective.
+
+#include "test/trace/simulation.h"
+#include "test/trace/temporary.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace coll::trace {
+namespace {
+
+using test::Injected;
+using test::Simulation;
+
+std::optional<Verdict> verdictOn(const Simulation &simulation) {
+  rt::Result<Run> run = loadRun(test::simulate(simulation, test::folder()));
+  EXPECT_TRUE(run.ok()) << run.status().message();
+  return run.ok() ? diagnose(*run) : std::nullopt;
+}
+
+Simulation draw(std::mt19937_64 &random) {
+  static constexpr int kRanks[] = {4, 8, 16, 33, 64};
+  Simulation simulation;
+  simulation.ranks = kRanks[random() % 5];
+  simulation.collectives = 20 + random() % 30;
+  simulation.runsAhead = random() % 2;
+  simulation.seed = random();
+  return simulation;
+}
+
+Injected drawFault(std::mt19937_64 &random, const Simulation &simulation) {
+  static constexpr Fault kFaults[] = {Fault::Compute, Fault::Host,    Fault::Gpu,
+                                      Fault::Network, Fault::Stopped, Fault::Mismatch};
+  Injected fault;
+  fault.fault = kFaults[random() % 6];
+  fault.rank = static_cast<int>(random() % static_cast<uint64_t>(simulation.ranks));
+  fault.seq = 3 + random() % (simulation.collectives - 8);
+  fault.size = 0.4 + static_cast<double>(random() % 400) / 100;
+  const double shares[] = {0, 0.3, 1}; // once, now and then, always
+  fault.share = shares[random() % 3];
+  if (fault.fault == Fault::Gpu)
+    fault.isInCollective = random() % 2;
+  // A host that runs ahead of its GPU by less than its delay is not late.
+  if (fault.fault == Fault::Host && simulation.runsAhead)
+    fault.size += 1.5;
+  return fault;
+}
+
+TEST(DiagnoseTest, NamesRankAndKindOfInjectedFaults) {
+  std::mt19937_64 random(1);
+  int right = 0, rightSeq = 0;
+  std::string wrong;
+  for (int i = 0; i < test::faults; ++i) {
+    Simulation simulation = draw(random);
+    simulation.fault = drawFault(random, simulation);
+    const Injected &fault = *simulation.fault;
+    std::optional<Verdict> verdict = verdictOn(simulation);
+    const bool isRight = verdict && verdict->fault == fault.fault && verdict->rank == fault.rank;
+    right += isRight;
+    rightSeq += isRight && verdict->seq == fault.seq;
+    if (!isRight)
+      wrong += "seed " + std::to_string(simulation.seed) + ", " + std::to_string(simulation.ranks) +
+               " ranks, ahead " + std::to_string(simulation.runsAhead) + ": rank " +
+               std::to_string(fault.rank) + " " + faultName(fault.fault) + " size " +
+               std::to_string(fault.size) + " in collective " +
+               std::to_string(fault.isInCollective) + " at " + std::to_string(fault.seq) +
+               "\n  found: " + (verdict ? describe(*verdict) : "nothing\n");
+  }
+  std::printf("%d of %d right, the first collective in %d\n", right, test::faults, rightSeq);
+  EXPECT_GE(right * 100, test::faults * 95) << wrong;
+  EXPECT_GE(rightSeq * 100, test::faults * 95);
+}
+
+TEST(DiagnoseTest, NamesNoRankOfUndisturbedRuns) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 100; ++i) {
+    Simulation simulation = draw(random);
+    simulation.noise = 0.01 * static_cast<double>(1 + random() % 5);
+    std::optional<Verdict> verdict = verdictOn(simulation);
+    EXPECT_FALSE(verdict) << "seed " << simulation.seed << ": " << describe(*verdict);
+  }
+}
+
+TEST(DiagnoseTest, SaysWhatTheOthersWaitedForAndWhere) {
+  Simulation simulation;
+  simulation.fault = Injected{Fault::Compute, 5, 12, 2.0, 1, false};
+  std::optional<Verdict> verdict = verdictOn(simulation);
+  ASSERT_TRUE(verdict);
+  const std::string text = describe(*verdict);
+  EXPECT_EQ(verdict->rank, 5);
+  EXPECT_EQ(verdict->seq, 12u);
+  EXPECT_NE(text.find("train.py:42"), std::string::npos) << text;
+  EXPECT_NE(text.find("it computed for"), std::string::npos) << text;
+  // Seven ranks wait for twice the compute time.
+  EXPECT_NEAR(static_cast<double>(verdict->waitedNs), 7 * 2 * 2e6, 7 * 1e6);
+  EXPECT_EQ(verdict->times, 28u);
+}
+
+TEST(DiagnoseTest, WithoutProxyEventsRanksAreStillFound) {
+  Simulation simulation;
+  simulation.hasProxies = false;
+  simulation.fault = Injected{Fault::Host, 2, 7, 3.0, 0, false};
+  std::optional<Verdict> verdict = verdictOn(simulation);
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->fault, Fault::Host);
+  EXPECT_EQ(verdict->rank, 2);
+}
+
+TEST(DiagnoseTest, TracesOfOneRankOrNoneNameNobody) {
+  Simulation simulation;
+  rt::Result<trace::Run> run = loadRun({test::simulate(simulation, test::folder())[0]});
+  ASSERT_TRUE(run.ok());
+  EXPECT_FALSE(diagnose(*run));
+  EXPECT_FALSE(diagnose(trace::Run()));
+}
+
+} // namespace
+} // namespace coll::trace

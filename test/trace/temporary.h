@@ -1,0 +1,18 @@
+// temporary.h - a folder for the files of the tests, and what main() was asked.
+
+#ifndef COLL_TEST_TRACE_TEMPORARY_H
+#define COLL_TEST_TRACE_TEMPORARY_H
+
+#include <string>
+
+namespace coll::trace::test {
+
+inline int faults = 120;   // --faults=N
+inline int mutants = 5000; // --mutants=N
+
+// Made by main(), which removes it.
+std::string folder();
+
+} // namespace coll::trace::test
+
+#endif // COLL_TEST_TRACE_TEMPORARY_H

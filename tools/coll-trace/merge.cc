@@ -1,0 +1,285 @@
+#include "tools/coll-trace/merge.h"
+
+#include "runtime/profiler/perfetto/fields.h"
+#include "tools/coll-trace/align.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+
+namespace coll::trace {
+
+using namespace profiler::perfetto;
+namespace fields = profiler::perfetto::fields;
+
+namespace {
+
+constexpr size_t kMostDepth = 256;
+constexpr size_t kOutputBytes = size_t(4) << 20;
+constexpr size_t kRoom = 256; // by which a packet may grow
+constexpr uint64_t kPids = 4096;
+
+// Gathers packets for the sink.
+class Output {
+public:
+  explicit Output(FileSink &sink) : sink_(sink) {}
+  rt::Status add(std::string_view packet) {
+    uint8_t head[16];
+    size_t length = packet.size(), at = 0;
+    head[at++] = fields::trace::kPacket << 3 | 2;
+    for (; length >= 0x80; length >>= 7)
+      head[at++] = static_cast<uint8_t>(length | 0x80);
+    head[at++] = static_cast<uint8_t>(length);
+    pending_.append(reinterpret_cast<const char *>(head), at);
+    pending_.append(packet);
+    return pending_.size() < kOutputBytes ? rt::Status::okay() : flush();
+  }
+  rt::Status flush() {
+    bytes_ += pending_.size();
+    rt::Status status = sink_.write(pending_);
+    pending_.clear();
+    return status;
+  }
+  uint64_t bytes() const { return bytes_; }
+
+private:
+  FileSink &sink_;
+  std::string pending_;
+  uint64_t bytes_ = 0;
+};
+
+// One file on its way into the output.
+class Copy {
+public:
+  // `nextSequence` counts the sequences of all files.
+  Copy(const MergeOptions &options, uint64_t file, int64_t offsetNs, int64_t firstNs,
+       uint32_t &nextSequence)
+      : options_(options), file_(file), nextSequence_(nextSequence), offsetNs_(offsetNs),
+        firstNs_(firstNs) {}
+
+  // The packet as it is to be written; empty: left out.
+  std::string_view rewrite(const Item &item) {
+    const bool wanted = isWanted(item);
+    bool hasState = false; // names and defaults, which later packets need
+    memory_.resize(item.packet.size() + kRoom);
+    ProtoOut out(reinterpret_cast<uint8_t *>(memory_.data()), memory_.size());
+    ProtoIn in(item.packet);
+    for (ProtoField field; in.next(field);) {
+      hasState |= field.number == fields::packet::kInternedData ||
+                  field.number == fields::packet::kDefaults;
+      if (wanted || field.number != fields::packet::kTrackEvent)
+        copy(field, out);
+    }
+    return out.overflowed() || !(wanted || hasState) ? std::string_view() : out.view();
+  }
+  uint64_t left() const { return left_; }
+
+private:
+  static uint64_t moved(uint64_t ns, int64_t by) {
+    return by < 0 && static_cast<uint64_t>(-by) > ns ? 0 : ns + static_cast<uint64_t>(by);
+  }
+  uint32_t sequenceOf(uint64_t number) {
+    auto [found, isNew] = renumbered_.emplace(number, 0);
+    if (isNew)
+      found->second = ++nextSequence_;
+    return found->second;
+  }
+  // Track 0 is the one of no track, and stays.
+  uint64_t trackOf(uint64_t uuid) const { return uuid ? uuid ^ (file_ + 1) << 44 : 0; }
+
+  void copy(const ProtoField &field, ProtoOut &out) {
+    using namespace fields::packet;
+    if (field.number == kTimestamp && field.type == WireType::Varint)
+      out.varint(kTimestamp, moved(field.value, offsetNs_));
+    else if (field.number == kSequenceId && field.type == WireType::Varint)
+      out.varint(kSequenceId, sequenceOf(field.value));
+    else if (field.number == kTrackEvent)
+      copyTracks(field, out, fields::event::kTrackUuid, 0);
+    else if (field.number == kTrackDescriptor)
+      copyTracks(field, out, fields::track::kUuid, fields::track::kParentUuid);
+    else if (field.number == kClockSnapshot)
+      return; // times have been moved; those of other files would contradict each other
+    else
+      out.raw(field.encoded);
+  }
+  void copyTracks(const ProtoField &field, ProtoOut &out, uint32_t first, uint32_t second) {
+    uint8_t *opened = out.open(field.number);
+    ProtoIn in(field.bytes);
+    for (ProtoField part; in.next(part);)
+      if ((part.number == first || part.number == second) && part.type == WireType::Varint)
+        out.varint(part.number, trackOf(part.value));
+      else if (field.number == fields::packet::kTrackDescriptor &&
+               part.number == fields::track::kProcess)
+        copyProcess(part, out);
+      else
+        out.raw(part.encoded);
+    out.close(opened);
+  }
+
+  // Processes of different files may have one number, and would be shown as one.
+  void copyProcess(const ProtoField &field, ProtoOut &out) {
+    uint8_t *opened = out.open(field.number);
+    ProtoIn in(field.bytes);
+    for (ProtoField part; in.next(part);)
+      if (part.number == fields::process::kPid && part.type == WireType::Varint)
+        out.varint(part.number, ((file_ + 1) * kPids + part.value % kPids) & INT32_MAX);
+      else
+        out.raw(part.encoded);
+    out.close(opened);
+  }
+
+  bool isInside(const Item &item) const {
+    if (!options_.fromNs && !options_.toNs)
+      return true;
+    const int64_t ns = static_cast<int64_t>(item.ns) + offsetNs_ - firstNs_;
+    return (!options_.fromNs || ns >= static_cast<int64_t>(*options_.fromNs)) &&
+           (!options_.toNs || ns < static_cast<int64_t>(*options_.toNs));
+  }
+  bool isChosen(const Item &item) const {
+    if (!isInside(item) || !(options_.levels & levelBit(item.level.value_or(Level::Note))))
+      return false;
+    const ReadAnnotation *rank = options_.ranks.empty() ? nullptr : item.find(Key::Rank);
+    return !rank || options_.ranks.count(static_cast<int32_t>(rank->number));
+  }
+  // A slice's end goes where its begin went.
+  bool isWanted(const Item &item) {
+    switch (item.kind) {
+    case Item::Kind::Begin: {
+      std::vector<bool> &open = open_[item.track];
+      const bool chosen = open.size() < kMostDepth && isChosen(item);
+      left_ += !chosen;
+      if (open.size() < kMostDepth)
+        open.push_back(chosen);
+      return chosen;
+    }
+    case Item::Kind::End: {
+      std::vector<bool> &open = open_[item.track];
+      if (open.empty())
+        return false;
+      const bool chosen = open.back();
+      open.pop_back();
+      return chosen;
+    }
+    case Item::Kind::Instant: {
+      const bool chosen = item.level == Level::Note || isChosen(item);
+      left_ += !chosen;
+      return chosen;
+    }
+    case Item::Kind::Counter:
+      return isInside(item);
+    default:
+      return true;
+    }
+  }
+
+  const MergeOptions &options_;
+  const uint64_t file_;
+  uint32_t &nextSequence_;
+  const int64_t offsetNs_, firstNs_;
+  std::unordered_map<uint64_t, uint32_t> renumbered_;
+  std::unordered_map<uint64_t, std::vector<bool>> open_;
+  std::string memory_;
+  uint64_t left_ = 0;
+};
+
+// The time of the first event of all files, for a window that counts from it.
+rt::Result<int64_t> firstTime(const std::vector<std::string> &paths, const Alignment &alignment) {
+  int64_t first = INT64_MAX;
+  for (size_t file = 0; file < paths.size(); ++file) {
+    FileFacts facts;
+    COLL_RETURN_IF_ERROR(readSlices(paths[file], 0, [](const Slice &) {}, facts));
+    if (facts.firstNs != UINT64_MAX)
+      first = std::min(first, static_cast<int64_t>(facts.firstNs) + alignment.offsetsNs[file]);
+  }
+  return first;
+}
+
+rt::Status copyFile(const std::string &path, Copy &copy, Output &output, MergeResult &result) {
+  rt::Result<Reader> reader = Reader::open(path);
+  if (!reader.ok())
+    return reader.status();
+  Item item;
+  for (;;) {
+    rt::Result<bool> more = reader->next(item);
+    if (!more.ok())
+      return more.status();
+    if (!*more)
+      break;
+    if (std::string_view packet = copy.rewrite(item); !packet.empty()) {
+      COLL_RETURN_IF_ERROR(output.add(packet));
+      ++result.packets;
+    }
+  }
+  if (reader->truncated())
+    result.notes.push_back("\"" + path + "\" ends within a packet, as that of a killed run does");
+  return rt::Status::okay();
+}
+
+} // namespace
+
+rt::Result<MergeResult> merge(const std::vector<std::string> &paths, const MergeOptions &options) {
+  rt::Result<Alignment> alignment = findAlignment(paths, options.align);
+  if (!alignment.ok())
+    return alignment.status();
+  rt::Result<int64_t> first = int64_t(0);
+  if (options.fromNs || options.toNs)
+    first = firstTime(paths, *alignment);
+  if (!first.ok())
+    return first.status();
+  rt::Result<FileSink> sink = FileSink::create(options.output);
+  if (!sink.ok())
+    return sink.status();
+  MergeResult result;
+  result.errorNs = alignment->errorNs;
+  result.notes = alignment->notes;
+  Output output(*sink);
+  uint32_t sequences = 0;
+  for (size_t file = 0; file < paths.size(); ++file) {
+    Copy copy(options, file, alignment->offsetsNs[file], *first, sequences);
+    COLL_RETURN_IF_ERROR(copyFile(paths[file], copy, output, result));
+    result.left += copy.left();
+  }
+  COLL_RETURN_IF_ERROR(output.flush());
+  result.bytes = output.bytes();
+  return result;
+}
+
+rt::Result<std::set<int32_t>> parseRanks(const std::string &text) {
+  std::set<int32_t> ranks;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    int32_t low = -1, high = -1;
+    const char *at = word.data(), *stop = word.data() + word.size();
+    std::from_chars_result read = std::from_chars(at, stop, low);
+    high = low;
+    if (read.ec == std::errc() && read.ptr != stop && *read.ptr == '-')
+      read = std::from_chars(read.ptr + 1, stop, high);
+    if (read.ec != std::errc() || read.ptr != stop || low < 0 || high < low || high - low > 1 << 20)
+      return rt::Status::invalid("--ranks: \"" + word + "\" is no rank and no range such as 4-7");
+    for (int32_t rank = low; rank <= high; ++rank)
+      ranks.insert(rank);
+    begin = end + 1;
+  }
+  return ranks;
+}
+
+rt::Result<uint32_t> parseLevels(const std::string &text) {
+  uint32_t levels = levelBit(Level::Note);
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::optional<Level> level = levelOf(text.substr(begin, end - begin));
+    if (!level) {
+      std::string known;
+      for (int i = 0; i < kLevels; ++i)
+        known += " " + std::string(levelName(static_cast<Level>(i)));
+      return rt::Status::invalid("--levels: \"" + text.substr(begin, end - begin) +
+                                 "\" is no level; known are" + known);
+    }
+    levels |= levelBit(*level);
+    begin = end + 1;
+  }
+  return levels;
+}
+
+} // namespace coll::trace

@@ -1,0 +1,204 @@
+#include "tools/coll-trace/run.h"
+
+#include <algorithm>
+
+namespace coll::trace {
+
+namespace {
+
+constexpr uint32_t kLevels = levelBit(Level::Coll) | levelBit(Level::Compute) |
+                             levelBit(Level::ProxyOp) | levelBit(Level::Note);
+
+struct Span {
+  uint64_t startNs, endNs;
+};
+uint64_t overlap(Span a, Span b) {
+  const uint64_t start = std::max(a.startNs, b.startNs), end = std::min(a.endNs, b.endNs);
+  return end > start ? end - start : 0;
+}
+
+// Of one rank between two collectives that count.
+constexpr size_t kMostKernels = 10'000;
+
+struct Transfer {
+  uint64_t comm = 0, startNs = 0, transferNs = 0, peerWaitNs = 0, gpuWaitNs = 0;
+  int64_t seq = -1;
+  int32_t rank = 0, peer = -1;
+  bool isSend = false;
+};
+
+struct OwnPart {
+  uint64_t comm;
+  Part part;
+};
+
+// The slices of one file.
+struct FileParts {
+  std::map<int32_t, std::vector<OwnPart>> parts; // by rank
+  std::map<int32_t, std::vector<Span>> compute;
+  std::vector<Transfer> transfers;
+  std::map<uint64_t, int> ranks; // of a communicator
+};
+
+class Loader {
+public:
+  rt::Status load(const std::string &path) {
+    file_ = FileParts();
+    FileFacts facts;
+    COLL_RETURN_IF_ERROR(
+        readSlices(path, kLevels, [this](const Slice &slice) { take(slice); }, facts));
+    run_.dropped += facts.dropped;
+    if (facts.truncated)
+      run_.truncated.push_back(path);
+    addTransfers();
+    for (auto &[rank, parts] : file_.parts)
+      addRank(rank, parts);
+    return rt::Status::okay();
+  }
+  Run finish() {
+    for (auto &[comm, communicator] : run_.communicators)
+      std::sort(communicator.parts.begin(), communicator.parts.end(),
+                [](const Part &a, const Part &b) {
+                  return a.seq != b.seq ? a.seq < b.seq : a.rank < b.rank;
+                });
+    return std::move(run_);
+  }
+
+private:
+  void take(const Slice &slice) {
+    const int32_t rank = static_cast<int32_t>(slice.number(Key::Rank, 0));
+    const uint64_t comm = static_cast<uint64_t>(slice.number(Key::Comm, 0));
+    if (slice.level == Level::Note && slice.name == "communicator")
+      run_.communicators[comm].ranks = static_cast<int>(slice.number(Key::Ranks));
+    else if (slice.level == Level::Compute)
+      file_.compute[rank].push_back({slice.startNs, slice.endNs});
+    else if (slice.level == Level::ProxyOp)
+      takeTransfer(slice, comm, rank);
+    else if (slice.level == Level::Coll && !slice.isInstant)
+      takePart(slice, comm, rank);
+  }
+  void takeTransfer(const Slice &slice, uint64_t comm, int32_t rank) {
+    Transfer transfer;
+    transfer.comm = comm;
+    transfer.rank = rank;
+    transfer.startNs = slice.startNs;
+    transfer.seq = slice.number(Key::Seq, -1);
+    transfer.peer = static_cast<int32_t>(slice.number(Key::Peer, -1));
+    transfer.isSend = slice.text(Key::Direction) == "send";
+    transfer.transferNs = static_cast<uint64_t>(slice.number(Key::TransferNs));
+    transfer.peerWaitNs = static_cast<uint64_t>(slice.number(Key::PeerWaitNs));
+    transfer.gpuWaitNs = static_cast<uint64_t>(slice.number(Key::GpuWaitNs));
+    file_.transfers.push_back(transfer);
+  }
+  void takePart(const Slice &slice, uint64_t comm, int32_t rank) {
+    if (slice.endNs < slice.startNs)
+      return;
+    Part part;
+    part.rank = rank;
+    part.seq = static_cast<uint64_t>(slice.number(Key::Seq));
+    part.enqueuedNs = part.arrivedNs = slice.startNs;
+    part.endNs = slice.endNs;
+    // How long the kernels ran is exact on the GPU's clock; their end is that of the slice.
+    const uint64_t gpuNs = static_cast<uint64_t>(slice.number(Key::GpuEndNs)) -
+                           static_cast<uint64_t>(slice.number(Key::GpuStartNs));
+    if (slice.number(Key::GpuStartNs) && gpuNs <= slice.endNs - slice.startNs)
+      part.arrivedNs = slice.endNs - gpuNs;
+    part.what = whatOf(slice);
+    file_.parts[rank].push_back({comm, part});
+  }
+  uint32_t whatOf(const Slice &slice) {
+    std::string what = slice.name + ", " + std::to_string(slice.number(Key::Count)) + " " +
+                       slice.text(Key::Datatype);
+    auto [found, isNew] = whatNumbers_.emplace(what, run_.whats.size());
+    if (isNew)
+      run_.whats.push_back(what);
+    if (const std::string &place = slice.text(Key::Location); !place.empty())
+      run_.places.emplace(found->second, place);
+    return found->second;
+  }
+
+  // To the collective that they name, or else to the one that they lie in.
+  void addTransfers() {
+    std::map<std::pair<int32_t, uint64_t>, std::vector<Part *>> byTime;
+    for (auto &[rank, parts] : file_.parts)
+      for (OwnPart &own : parts)
+        byTime[{rank, own.comm}].push_back(&own.part);
+    std::map<std::pair<int32_t, uint64_t>, std::vector<Part *>> bySeq = byTime;
+    for (auto &[key, parts] : byTime)
+      std::sort(parts.begin(), parts.end(),
+                [](const Part *a, const Part *b) { return a->enqueuedNs < b->enqueuedNs; });
+    for (auto &[key, parts] : bySeq)
+      std::sort(parts.begin(), parts.end(),
+                [](const Part *a, const Part *b) { return a->seq < b->seq; });
+    for (const Transfer &transfer : file_.transfers) {
+      const std::pair<int32_t, uint64_t> key(transfer.rank, transfer.comm);
+      if (Part *part = transfer.seq >= 0 ? findSeq(bySeq[key], static_cast<uint64_t>(transfer.seq))
+                                         : findTime(byTime[key], transfer.startNs))
+        add(*part, transfer);
+    }
+  }
+  static Part *findSeq(const std::vector<Part *> &parts, uint64_t seq) {
+    auto found =
+        std::lower_bound(parts.begin(), parts.end(), seq,
+                         [](const Part *part, uint64_t value) { return part->seq < value; });
+    return found != parts.end() && (*found)->seq == seq ? *found : nullptr;
+  }
+  static Part *findTime(const std::vector<Part *> &parts, uint64_t ns) {
+    auto after =
+        std::upper_bound(parts.begin(), parts.end(), ns,
+                         [](uint64_t value, const Part *part) { return value < part->enqueuedNs; });
+    return after == parts.begin() || (*(after - 1))->endNs < ns ? nullptr : *(after - 1);
+  }
+  static void add(Part &part, const Transfer &transfer) {
+    part.hasProxies = true;
+    part.gpuWaitNs = std::max(part.gpuWaitNs, transfer.gpuWaitNs);
+    if (!transfer.isSend)
+      part.receiveWaitNs = std::max(part.receiveWaitNs, transfer.peerWaitNs);
+    if (transfer.isSend && (part.peer < 0 || transfer.transferNs > part.transferNs)) {
+      part.transferNs = transfer.transferNs;
+      part.peer = transfer.peer;
+    }
+  }
+
+  // What a rank did between its collectives, in the order of its own time.
+  void addRank(int32_t rank, std::vector<OwnPart> &parts) {
+    std::sort(parts.begin(), parts.end(), [](const OwnPart &a, const OwnPart &b) {
+      return a.part.arrivedNs < b.part.arrivedNs;
+    });
+    std::vector<Span> &compute = file_.compute[rank];
+    std::sort(compute.begin(), compute.end(),
+              [](const Span &a, const Span &b) { return a.startNs < b.startNs; });
+    uint64_t lastEndNs = 0;
+    size_t next = 0;
+    for (OwnPart &own : parts) {
+      Part &part = own.part;
+      if (lastEndNs && part.arrivedNs > lastEndNs) {
+        part.idleNs = part.arrivedNs - lastEndNs;
+        part.lateCallNs =
+            part.enqueuedNs > lastEndNs ? std::min(part.enqueuedNs, part.arrivedNs) - lastEndNs : 0;
+        while (next < compute.size() && compute[next].endNs <= lastEndNs)
+          ++next;
+        const size_t end = std::min(compute.size(), next + kMostKernels);
+        for (size_t i = next; i < end && compute[i].startNs < part.arrivedNs; ++i)
+          part.computeNs += overlap(compute[i], {lastEndNs, part.arrivedNs});
+      }
+      lastEndNs = std::max(lastEndNs, part.endNs);
+      run_.communicators[own.comm].parts.push_back(part);
+    }
+  }
+
+  Run run_;
+  FileParts file_;
+  std::map<std::string, uint32_t> whatNumbers_;
+};
+
+} // namespace
+
+rt::Result<Run> loadRun(const std::vector<std::string> &paths) {
+  Loader loader;
+  for (const std::string &path : paths)
+    COLL_RETURN_IF_ERROR(loader.load(path));
+  return loader.finish();
+}
+
+} // namespace coll::trace
