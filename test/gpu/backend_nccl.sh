@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Backend nccl over the machine's NCCL, with as many ranks as there are GPUs: conformance in one
 # process, every operation on random data in processes and in one, a killed rank, a table of
-# routes. Its times stand beside direct's: direct.sh.
+# routes. direct.sh measures it.
 source "$(dirname "$0")/section.sh"
 
 perf=$COLL_BUILD/bin/coll-perf
 shards=4
 
-# The timings are there to be run, not to be read: cases share the GPUs.
+# Timings are only run here; their results mean nothing, because cases share the GPUs.
 operations() {
   local op place timing
   for op in "$@"; do
@@ -20,7 +20,7 @@ operations() {
 types() {
   local words
   for words in "-dbf16 -oavg" "-df8e4m3fn" "-di64 -omin" "-df16 --scale=0.5"; do
-    # shellcheck disable=SC2086 # words on purpose
+    # shellcheck disable=SC2086 # splits into words
     check "all_reduce${words// /}" 30 "$perf" all_reduce --ranks="$COLL_GPUS" --backend=nccl \
       -b 1K -e 4M -f 64 -n 3 -w 1 --timeout=25 $words
   done
@@ -32,13 +32,13 @@ routes() {
   [ ! -e "$table" ] || check routed 30 env COLL_ROUTES="$table" "$perf" all_reduce --ranks="$COLL_GPUS" \
     --backend=auto:gpu,nccl -b 1K -e 4M -f 64 -n 3 --timeout=25
 }
-# Few queues, since contexts with many take seconds here.
+# Few queues: a context with many takes seconds to make.
 conformance() {
   CUDA_DEVICE_MAX_CONNECTIONS=8 GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$1 CUDA_VISIBLE_DEVICES=$2 run_gtest "conformance_$1" 150 \
     "$COLL_BUILD/bin/conformance-tests" --gtest_filter='nccl_gpu/*'
 }
-# Starting communicators is what takes time, so everything is side by side; on 4 GPUs, each pair
-# has half of the conformance tests.
+# Most of the time goes into starting communicators, so all cases run at the same time; on 4 GPUs,
+# each pair runs half of the conformance tests.
 side_by_side() {
   local shard devices=(0,1 2,3)
   [ "$COLL_GPUS" -ge 4 ] || devices=("$CUDA_VISIBLE_DEVICES")

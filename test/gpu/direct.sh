@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Backend direct on the machine's GPUs: conformance with ranks in one process, operations in
-# processes by both ways to share memory, a killed rank; times beside NCCL. Ranks share a GPU
-# where there is one only.
+# processes by both ways to share memory, a killed rank; times beside NCCL. Ranks share the GPU
+# of a machine with only one.
 source "$(dirname "$0")/section.sh"
 
 perf=$COLL_BUILD/bin/coll-perf
@@ -55,8 +55,8 @@ updates() {
   check root_update_ipc 30 env COLL_DIRECT_MEMORY=ipc "$perf" root_update --ranks=2 --backend=direct \
     -b 1K -e 1M -f 64 -n 1 -w 0 --optimizer=lion --timeout=20
 }
-# Starting processes takes more time than the calls; but more than two at once only take turns on the
-# GPUs.
+# Starting processes takes longer than the calls, so two cases run at once; more would only take
+# turns on the GPUs.
 side_by_side() {
   operations &
   types

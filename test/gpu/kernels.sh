@@ -16,7 +16,7 @@ sanitized() {
     --gtest_brief=1 --gtest_filter='cuda/*' &
   on 1 check racecheck 150 $sanitizer --tool racecheck --racecheck-report all --error-exitcode 9 \
     "$bin/kernel-tests" --gtest_brief=1 --gtest_filter='cuda/*Random*:cuda/*Messages*:cuda/*OneLarge*' &
-  # Members that wait for each other do not end where kernels run one by one.
+  # The tool runs kernels one by one, so members that wait for each other would never end.
   for tool in memcheck racecheck; do
     on 1 check root_update_$tool 60 $sanitizer --tool $tool --error-exitcode 9 \
       "$bin/root-update-tests" --gtest_brief=1 --gtest_filter='cuda/*OfOneMember*' &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The token exchange of a mixture of experts between processes with a GPU each, or two that share
-# the only one: every value checked, a rank that is killed; times by number of multiprocessors. Its
-# kernels: kernels.sh.
+# the only one: every value checked, a rank that is killed; times by number of multiprocessors.
+# kernels.sh tests its kernels.
 source "$(dirname "$0")/section.sh"
 
 perf=$COLL_BUILD/bin/coll-perf
@@ -9,7 +9,7 @@ gpus=$((COLL_GPUS < 8 ? COLL_GPUS : 8))
 ranks=$((gpus > 1 ? gpus : 2))
 experts=$((ranks * 16)) many=$((256 / gpus * gpus))
 low="$perf moe --low-latency -n 3 --repeat=10"
-# As if half of the GPUs were on another node: tcp between them.
+# Half of the GPUs play another node: tcp between the halves.
 pairs=$((ranks / 2 * 2))
 
 # Small and odd shapes.
@@ -33,7 +33,7 @@ two_nodes() {
   check low_latency_two_nodes 60 $low --ranks=$pairs --nodes=2 --tokens=37 --hidden=640 --topk=5 \
     --experts=$((pairs * 16))
 }
-# From Python. torchrun ends with 1, whatever its processes end with.
+# From Python. torchrun turns every failure into exit code 1.
 torch() {
   local library=$COLL_BUILD/lib/libcoll-moe.so
   if [ ! -e "$library" ]; then
@@ -45,8 +45,8 @@ torch() {
       --nproc-per-node="$gpus" "$(dirname "$0")/moe_torch.py"
   fi
 }
-# Of a buffer's own calls, with the tool looking at every access. One rank: members that wait for
-# each other do not end there.
+# A buffer's calls under compute-sanitizer, with one rank: the tool runs kernels one by one, so
+# members that wait for each other would never end.
 looked_at() {
   local sanitizer looked
   if ! sanitizer=$(command -v compute-sanitizer); then
@@ -58,7 +58,7 @@ looked_at() {
   check buffer_memcheck 60 "${looked[@]}"
   check low_latency_buffer_memcheck 60 "${looked[@]}" --low-latency
 }
-# Starting processes is what takes time, and what they find does not depend on speed.
+# Most of the time goes into starting processes, and results do not depend on speed: all at once.
 side_by_side() {
   shapes &
   low_latency_shapes &
@@ -66,7 +66,7 @@ side_by_side() {
   torch &
   wait
 }
-# Each for five seconds until its kernels give up.
+# Each takes five seconds, until its kernels give up.
 deaths() {
   local low_latency=(--low-latency --tokens=32 --no-check --repeat=10000000 --timeout=5)
   local normal=(--no-check -n 1000000 --calls=dispatch --timeout=5)

@@ -4,13 +4,13 @@
 #
 #   test/gpu/nccl.sh BUILD OUT smoke|quick|check|perf|torch…
 #
-# BUILD holds a build with the plugin (targets nccl-net-coll, nccl-plugin-tests and nccl-net-test), OUT
-# gets logs, and perf writes OUT/nccl.jsonl, the rows of test/perf. Everything goes over
+# BUILD is a build folder with the plugin (targets nccl-net-coll, nccl-plugin-tests and
+# nccl-net-test). Logs go to OUT; perf writes OUT/nccl.jsonl, the rows of test/perf. All data takes
 # the loopback interface: P2P and shared memory are turned off. NCCL is the one that
 # nvcc finds; COLL_TEST_NCCL names another libnccl.so.2 to run with.
 #
-# With one argument it is a section of ./dev gpu-test, `smoke`, which counts as one case. Ranks share
-# a GPU where there are fewer; then it measures nothing.
+# With one argument it is a section of ./dev gpu-test and runs `smoke`, which counts as one case. With
+# fewer GPUs than ranks, ranks share one, and nothing is measured.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 if [ $# -eq 1 ]; then
@@ -23,7 +23,7 @@ build=$1 out=$2
 shift 2
 mkdir -p "$out"
 plugin=$build/lib/libnccl-net-coll.so
-# NCCL would go on with its own transport without a word.
+# Without the plugin NCCL would silently use its own transport.
 [ -f "$plugin" ] || { echo "$plugin is not there"; exit 1; }
 program=$build/bin/nccl-net-test
 [ -n "${COLL_TEST_NCCL:-}" ] && export LD_PRELOAD=$COLL_TEST_NCCL
@@ -37,7 +37,7 @@ gpus=$(nvidia-smi -L | wc -l)
 host="NCCL_NET_PLUGIN=$plugin NCCL_NET=coll"
 unpack="$host COLL_NET_DEVICE_UNPACK=1"
 socket="NCCL_NET=Socket NCCL_NET_PLUGIN=none"
-# NCCL's own knobs, for every transport alike.
+# NCCL's own settings, the same for every transport.
 channels() {
   echo "NCCL_MIN_NCHANNELS=$1 NCCL_MAX_NCHANNELS=$1 NCCL_MIN_P2P_NCHANNELS=$1" \
     "NCCL_MAX_P2P_NCHANNELS=$1 NCCL_NCHANNELS_PER_NET_PEER=$1"
@@ -49,7 +49,7 @@ failed=0
 checked() {
   local label=$1 seconds=$2 environment=$3
   shift 3
-  # shellcheck disable=SC2086 # words on purpose
+  # shellcheck disable=SC2086 # splits into words
   if ! env $environment NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,INIT \
     NCCL_DEBUG_FILE="$out/debug.%p" timeout "$seconds" "$program" check --label="$label" "$@"; then
     failed=1
@@ -94,11 +94,11 @@ check() {
 
 perf() {
   : >"$out/perf.txt"
-  # As they come.
+  # With default settings.
   measured "socket default" "$socket"
   measured "host default" "$host"
   measured "host with 8 channels per peer" "$host NCCL_NCHANNELS_PER_NET_PEER=8"
-  # Each at its best: channels and chunks of NCCL, sockets and threads of the transport.
+  # With the best settings of each: NCCL's channels and chunks, the transport's sockets and threads.
   local many="NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4" half wide
   half="$(channels 8) $(chunk 524288)"
   wide="$(channels 16) $(chunk 524288)"

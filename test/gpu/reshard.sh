@@ -10,7 +10,7 @@ small() { # NAME arguments…
   on 2 check "$1" 60 "$perf" reshard --memory=gpu -n 2 -w 1 "${@:2}" &
 }
 
-# A rank that opened the others' memory, inside a node; one that goes by the network as well.
+# A rank is killed: inside a node, where it has mapped the others' memory, and across the network.
 deaths() {
   local endless=("$perf" reshard --memory=gpu --no-check --strategy=routed --direction=push --peers=none
     -n 1000 --repeat=1000)
@@ -40,11 +40,11 @@ tests() {
   on 2 deaths &
 }
 
-# 10,000 MiB from rows to columns: to other GPUs and between the same; GPU memory between two nodes,
-# over tcp; memory of the host, over tcp and shared.
+# 10,000 MiB from rows to columns: to other GPUs, and among the same GPUs; GPU memory between two
+# nodes, over tcp; host memory, over tcp and shared memory.
 measurements() {
   local memory both=$((COLL_GPUS < 4 ? COLL_GPUS : 4))
-  # 10,000 MiB; less where nothing travels between GPUs, since making and checking it takes longer.
+  # 10,000 MiB; less without transfers between GPUs, because filling and checking would take longer.
   local side=$((COLL_GPUS < 2 ? 25600 : 51200)) host_side=$((COLL_GPUS < 2 ? 12800 : 51200))
   local large=(reshard --memory=gpu --shape=${side}x$side --json="$COLL_ROWS/reshard.jsonl")
   check rows_2_to_2 120 "$perf" "${large[@]}" --senders=2 --receivers=2 --engine=auto,kernel

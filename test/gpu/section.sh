@@ -7,15 +7,15 @@
 #   COLL_REPORT  the folder for results, as JUnit XML, and the cases' output (*.log)
 #   COLL_GPUS    how many GPUs there are
 #   COLL_BEGIN   when ./dev gpu-test began, in seconds of the epoch
-# The tests of all sections run at the same time, then the measurements, one by one. What is
-# tested takes the GPUs that it needs: `on N command…` or `on all command…`. A section runs all
-# it has, whatever fails, and ends with exit code 0: what counts is the report.
+# The tests of all sections run at the same time, then the measurements, one by one. A test names
+# the number of GPUs that it needs: `on N command…` or `on all command…`. A section goes on after a
+# failure and always ends with exit code 0: the report says what failed.
 
 set -uo pipefail
 section=$(basename "$0" .sh)
 mkdir -p "$COLL_REPORT/gpus"
-# A module that is loaded late waits for kernels that may wait for it. Switched multicast is
-# not needed here, and not every machine's fabric has it set up.
+# Modules are loaded at the start: loading one later waits for running kernels, which may wait for
+# it. NVLink multicast is off: it is not needed, and not every machine has it set up.
 export CUDA_MODULE_LOADING=EAGER NCCL_NVLS_ENABLE=0 COLL_LOG=${COLL_LOG:-error}
 
 since() { echo $(($(date +%s) - COLL_BEGIN)); }
@@ -39,8 +39,8 @@ result() {
 }
 
 # on N|all command…: with so many GPUs, or as many as there are; COLL_GPUS says how many. Cases of one
-# GPU share it two by two, others have theirs for themselves. Cases get GPUs in the order in which
-# they ask; those that need more than a half ask later, since the others wait meanwhile.
+# GPU share it two by two, others have their GPUs to themselves. Cases get GPUs in the order in which
+# they ask; those that need more than a half ask later, because the others wait meanwhile.
 on() (
   wanted=$1 halves=('0 1')
   shift
@@ -53,7 +53,7 @@ on() (
   mine=() held=()
   trap 'rmdir ${held[@]+"${held[@]}"}' EXIT
   exec {turn}>"$COLL_REPORT/gpus/turn"
-  flock $turn # so nobody else takes any
+  flock $turn # so that no other case takes any
   while [ ${#mine[@]} -lt "$wanted" ]; do
     for half in "${halves[@]}"; do
       for gpu in $(seq -f "$COLL_REPORT/gpus/%g" 0 $((COLL_GPUS - 1))); do

@@ -13,7 +13,7 @@ for kernel in $(cd runtime/kernels && ls *.cu */*.cu | grep -v '^root_update/');
   "$compiler" -std=c++17 --expt-relaxed-constexpr -I. -arch="$arch" -Ofc=max -cubin \
     -o "$out/${kernel//\//_}.$arch" "runtime/kernels/$kernel"
 done
-# The root update is many instances of the same code: one optimizer stands for all.
+# The root update is many instances of the same code, so one optimizer is compiled for all.
 "$compiler" -std=c++17 --expt-relaxed-constexpr -I. -arch="$arch" -Ofc=max -ptx \
   -o "$out/root_update.$arch" -x cu - <<'CODE'
 #include "runtime/kernels/root_update/launch.cuh"

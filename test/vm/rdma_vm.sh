@@ -52,8 +52,8 @@ download() {
   rm -rf "$work"
 }
 
-# Sets $modules to the folder with the newest kernel and its modules. Where that cannot be
-# downloaded, what an earlier run has fetched will do.
+# Sets $modules to the folder with the newest kernel and its modules. If that cannot be
+# downloaded, a kernel from an earlier run is used.
 fetch_kernel() {
   local cache=${XDG_CACHE_HOME:-$HOME/.cache}/coll/vm version kernel
   mkdir -p "$cache"
@@ -109,7 +109,7 @@ timeout -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -c
   -initrd "$temporary/root.cpio" -append 'console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc random.trust_cpu=on' \
   "${disks[@]}" </dev/null 2>&1 | tee "$temporary/log" | grep --line-buffered -v '^GUEST_STATUS=' || true
 
-# Qemu's own failures end with 1 like many a command's; only the guest's word counts.
+# Qemu fails with 1, as many commands do; only the status that the guest printed counts.
 status=$(tr -d '\r' <"$temporary/log" | sed -n 's/^GUEST_STATUS=\([0-9]*\)$/\1/p' | tail -1)
 if [ -z "$status" ]; then
   echo "rdma_vm.sh: the guest did not end by itself within $limit s" >&2

@@ -9,8 +9,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cp "$here/two_ports.sh" /run/
 . /run/two_ports.sh
 make_ports || exit 1
-# The emulated processors may stand still for a while: a device that gives up after half a
-# second, as it does by default, would call that a dead peer.
+# The emulated processors may stand still for a while. With its default of half a second a device
+# would take that for a dead peer.
 export COLL_NET_IFACE=lo COLL_LOG=error COLL_NET_RDMA_TIMEOUT=18
 status=0
 "$bin/transport-tests" --gtest_brief=1 --gtest_output="xml:$out/conformance.xml" \
@@ -24,7 +24,7 @@ status=0
   --gtest_filter='*OverDevices' || status=1
 "$bin/moe-buffer-tests" --gtest_brief=1 --gtest_output="xml:$out/moe.xml" \
   --gtest_filter='*OverDevices' || status=1
-# Versions differ in their tables alone: one runs everything, the others a little.
+# The versions differ only in their function tables: one runs everything, the others a few cases.
 COLL_NET_RDMA_DEVICES=ra "$bin/nccl-plugin-tests" --transport=verbs --gtest_brief=1 \
   --gtest_output="xml:$out/plugin.xml" \
   --gtest_filter='*NcclPluginTest*/v11:*.TagsMatch/*:*.MemoryAndFlush/*:-*Profiler*' || status=1

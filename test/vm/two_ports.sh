@@ -2,9 +2,9 @@
 #
 #   ra (on va, 10.1.0.1)  <- veth ->  rb (on vb, 10.1.0.2)    rc (on dummy0, 10.2.0.1)
 #
-# One kernel would deliver packets between its own addresses without a wire. So local
-# addresses are looked up first only for what comes in, and what goes out through va or
-# vb has a table of its own, with its own address. Faults on the veth pair then hit everything between ra and rb.
+# A kernel delivers packets between its own addresses without a wire. So local addresses are
+# looked up first only for incoming packets, and packets that leave through va or vb have a
+# routing table of their own. Faults on the veth pair then affect all traffic between ra and rb.
 
 # The routes and neighbours that a port loses when its link goes down.
 route_ports() {
