@@ -1,8 +1,11 @@
 // Faults that were put into simulated runs are found: the rank, the kind, and the first collective.
 
+#include "test/profiler/mutate.h"
 #include "test/trace/simulation.h"
 #include "test/trace/temporary.h"
+#include "tools/coll-trace/merge.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
@@ -113,6 +116,28 @@ TEST(DiagnoseTest, TracesOfOneRankOrNoneNameNobody) {
   ASSERT_TRUE(run.ok());
   EXPECT_FALSE(diagnose(*run));
   EXPECT_FALSE(diagnose(trace::Run()));
+}
+
+// Whatever a file holds, it is an error or a run, with or without a verdict.
+TEST(DiagnoseTest, SurvivesMutants) {
+  Simulation simulation;
+  simulation.ranks = 2;
+  simulation.collectives = 3;
+  std::ifstream file(test::simulate(simulation, test::folder())[1], std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  std::mt19937_64 random(4);
+  const std::string path = test::folder() + "/mutant.pftrace";
+  MergeOptions options;
+  options.output = test::folder() + "/mutant.out";
+  options.align = Align::Collectives;
+  options.fromNs = 0;
+  for (int i = 0; i < test::mutants / 10; ++i) {
+    std::ofstream(path, std::ios::binary) << profiler::test::mutate(whole, random);
+    rt::Result<trace::Run> run = loadRun({path});
+    if (run.ok())
+      (void)diagnose(*run);
+    (void)merge({path}, options);
+  }
 }
 
 } // namespace

@@ -17,12 +17,16 @@ int mergeCommand(const Arguments &arguments);
 int summaryCommand(const Arguments &arguments);
 int diagnoseCommand(const Arguments &arguments);
 int checkCommand(const Arguments &arguments);
+int toChakraCommand(const Arguments &arguments);
+int fromChakraCommand(const Arguments &arguments);
 
 // Prints "coll-trace: message" to stderr and returns the code.
 int fail(int code, const std::string &message);
 
 // Takes "--name=value" out of the arguments; the last one counts. Returns `otherwise` without one.
 std::string takeOption(Arguments &arguments, const std::string &name, const std::string &otherwise);
+// Takes "-o OUT" or "-oOUT" out of them; empty where there is none.
+std::string takeOutput(Arguments &arguments);
 // The files that are left. An error where there are none, or where an option is left.
 rt::Status checkFiles(const Arguments &arguments);
 

@@ -24,12 +24,16 @@ const Command kCommands[] = {
      diagnoseCommand},
     {"check", "FILE…", "whether the traces are whole: pairs, nesting, tracks, lost events",
      checkCommand},
+    {"to-chakra", "-o STEM FILE…", "execution traces of Chakra, STEM.RANK.et, of the ranks",
+     toChakraCommand},
+    {"from-chakra", "-o OUT FILE.RANK.et…", "one trace of Chakra's; to-chakra gives them back",
+     fromChakraCommand},
 };
 
 void printHelp(std::FILE *stream) {
   std::fprintf(stream, "usage: coll-trace COMMAND [options] FILE…\n\n");
   for (const Command &command : kCommands)
-    std::fprintf(stream, "  %-10s%s\n            %s\n", command.name, command.arguments,
+    std::fprintf(stream, "  %-12s%s\n              %s\n", command.name, command.arguments,
                  command.help);
   std::fprintf(
       stream,
@@ -58,6 +62,23 @@ std::string takeOption(Arguments &arguments, const std::string &name,
     }
   }
   return value;
+}
+
+std::string takeOutput(Arguments &arguments) {
+  std::string output;
+  for (auto at = arguments.begin(); at != arguments.end();) {
+    if (at->rfind("-o", 0) != 0) {
+      ++at;
+      continue;
+    }
+    output = at->substr(2);
+    at = arguments.erase(at);
+    if (output.empty() && at != arguments.end()) {
+      output = *at;
+      at = arguments.erase(at);
+    }
+  }
+  return output;
 }
 
 rt::Status checkFiles(const Arguments &arguments) {

@@ -9,24 +9,6 @@ namespace coll::trace {
 
 namespace {
 
-// "-o OUT" or "-oOUT".
-std::string takeOutput(Arguments &arguments) {
-  std::string output;
-  for (auto at = arguments.begin(); at != arguments.end();) {
-    if (at->rfind("-o", 0) != 0) {
-      ++at;
-      continue;
-    }
-    output = at->substr(2);
-    at = arguments.erase(at);
-    if (output.empty() && at != arguments.end()) {
-      output = *at;
-      at = arguments.erase(at);
-    }
-  }
-  return output;
-}
-
 rt::Status milliseconds(const char *name, const std::string &text, std::optional<uint64_t> &ns) {
   if (text.empty())
     return rt::Status::okay();

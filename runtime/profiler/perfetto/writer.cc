@@ -12,7 +12,7 @@ using namespace fields;
 namespace {
 
 constexpr size_t kBufferBytes = size_t(1) << 20;
-constexpr size_t kMostPacketBytes = size_t(1) << 16;
+constexpr size_t kMostPacketBytes = size_t(1) << 19;
 constexpr size_t kMostTextBytes = 4096;
 constexpr size_t kMostNames = 65536;
 constexpr size_t kPacketHead = 4; // tag of Trace.packet and a length of three bytes
