@@ -22,7 +22,7 @@ constexpr llvm::StringLiteral kHelp =
 
 Speaks the language server protocol on its standard input and output: diagnostics
 (parser, verifiers, coll-verify-ranks), hover (shardings, collectives), definition,
-references, symbols, completion. Editors start it; tools/README.md says how.
+references, symbols, completion. Editors start it; tools/coll-lsp-server/README.md says how.
 
   --ranks=N   for steps that say nothing about ranks: hovers are for data
               parallelism on N ranks (default 4)
