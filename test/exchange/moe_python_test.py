@@ -15,7 +15,7 @@ import threading
 import unittest
 from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime" / "exchange"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime" / "exchange" / "moe"))
 import coll_moe  # noqa: E402
 
 LIBRARY = sys.argv.pop(1) if len(sys.argv) > 1 else None

@@ -9,7 +9,7 @@ import os
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime" / "exchange"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime" / "exchange" / "moe"))
 import coll_moe  # noqa: E402
 
 import torch  # noqa: E402
