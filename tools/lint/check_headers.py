@@ -55,14 +55,14 @@ def included_first(args):
 
 
 def strip_outputs(words, source):
-    """The command without its input, its outputs and its launcher."""
+    """The command without its input, its outputs, its launcher and its precompiled header."""
     kept, skip = [], False
     for word in words:
         if skip:
             skip = False
-        elif word in ("-o", "-MF", "-MT", "-MQ"):
+        elif word in ("-o", "-MF", "-MT", "-MQ", "-include"):
             skip = True
-        elif word not in ("-c", "-MD", "-MMD", source):
+        elif word not in ("-c", "-MD", "-MMD", "-fpch-preprocess", "-Winvalid-pch", source):
             kept.append(word)
     return kept[1:] if os.path.basename(kept[0]) == "ccache" else kept
 
