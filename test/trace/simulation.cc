@@ -140,7 +140,7 @@ private:
     const int next = (number + 1) % simulation_.ranks;
     Writer &writer = *rank.writer;
     writer.slice(rank.compute, Level::Compute, "matmul", at(rank.endNs + 10),
-                 at(rank.endNs + turn.computeNs), {{Key::Rank, number}});
+                 at(rank.endNs + turn.computeNs));
     if (simulation_.hasProxies) {
       auto op = [&](TrackId track, const char *direction, int peer) {
         writer.slice(track, Level::ProxyOp, direction, at(turn.arrivedNs), at(end - 1),

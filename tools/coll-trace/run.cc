@@ -21,10 +21,11 @@ uint64_t overlap(Span a, Span b) {
 constexpr size_t kMostKernels = 10'000;
 
 struct Transfer {
-  uint64_t comm = 0, startNs = 0, transferNs = 0, peerWaitNs = 0, gpuWaitNs = 0;
+  uint64_t process = 0, comm = 0, startNs = 0;
+  uint64_t transferNs = 0, peerWaitNs = 0, gpuWaitNs = 0;
   int64_t seq = -1;
-  int32_t rank = 0, peer = -1;
-  bool isSend = false;
+  int32_t peer = -1;
+  bool isSend = false, hasComm = false;
 };
 
 struct OwnPart {
@@ -35,7 +36,9 @@ struct OwnPart {
 // The slices of one file.
 struct FileParts {
   std::map<int32_t, std::vector<OwnPart>> parts; // by rank
-  std::map<int32_t, std::vector<Span>> compute;
+  // By process track: compute slices need not name their rank, and transfers neither.
+  std::unordered_map<uint64_t, std::vector<Span>> compute;
+  std::unordered_map<uint64_t, int32_t> rankOfProcess;
   std::vector<Transfer> transfers;
   std::map<uint64_t, int> ranks; // of a communicator
 };
@@ -46,7 +49,7 @@ public:
     file_ = FileParts();
     FileFacts facts;
     COLL_RETURN_IF_ERROR(
-        readSlices(path, kLevels, [this](const Slice &slice) { take(slice); }, facts));
+        readSlices(path, kLevels, [&](const Slice &slice) { take(slice, facts); }, facts));
     run_.dropped += facts.dropped;
     if (facts.truncated)
       run_.truncated.push_back(path);
@@ -65,27 +68,35 @@ public:
   }
 
 private:
-  void take(const Slice &slice) {
-    const int32_t rank = static_cast<int32_t>(slice.number(Key::Rank, 0));
+  void take(const Slice &slice, const FileFacts &facts) {
+    const int64_t named = slice.number(Key::Rank, -1);
+    const int32_t rank = static_cast<int32_t>(std::max<int64_t>(0, named));
     const uint64_t comm = static_cast<uint64_t>(slice.number(Key::Comm, 0));
+    const uint64_t process = processOf(slice.track, facts);
+    if (named >= 0)
+      file_.rankOfProcess[process] = rank;
     if (slice.level == Level::Note && slice.name == "communicator")
       run_.communicators[comm].ranks = static_cast<int>(slice.number(Key::Ranks));
     else if (slice.level == Level::Compute)
-      file_.compute[rank].push_back({slice.startNs, slice.endNs});
+      file_.compute[process].push_back({slice.startNs, slice.endNs});
     else if (slice.level == Level::ProxyOp)
-      takeTransfer(slice, comm, rank);
+      takeTransfer(slice, process);
     else if (slice.level == Level::Coll && !slice.isInstant)
       takePart(slice, comm, rank);
   }
-  void takeTransfer(const Slice &slice, uint64_t comm, int32_t rank) {
+  void takeTransfer(const Slice &slice, uint64_t process) {
     Transfer transfer;
-    transfer.comm = comm;
-    transfer.rank = rank;
+    transfer.process = process;
+    transfer.comm = static_cast<uint64_t>(slice.number(Key::Comm, 0));
+    transfer.hasComm = slice.has(Key::Comm);
     transfer.startNs = slice.startNs;
     transfer.seq = slice.number(Key::Seq, -1);
     transfer.peer = static_cast<int32_t>(slice.number(Key::Peer, -1));
     transfer.isSend = slice.text(Key::Direction) == "send";
-    transfer.transferNs = static_cast<uint64_t>(slice.number(Key::TransferNs));
+    // Without its states, all of a send is taken for the network's.
+    const int64_t ns = static_cast<int64_t>(slice.endNs - slice.startNs);
+    transfer.transferNs =
+        static_cast<uint64_t>(slice.number(Key::TransferNs, std::max<int64_t>(0, ns)));
     transfer.peerWaitNs = static_cast<uint64_t>(slice.number(Key::PeerWaitNs));
     transfer.gpuWaitNs = static_cast<uint64_t>(slice.number(Key::GpuWaitNs));
     file_.transfers.push_back(transfer);
@@ -117,23 +128,30 @@ private:
     return found->second;
   }
 
-  // To the collective that they name, or else to the one that they lie in.
+  // To the collective that they name, or else to the one of their rank that they lie in.
   void addTransfers() {
-    std::map<std::pair<int32_t, uint64_t>, std::vector<Part *>> byTime;
+    std::map<std::pair<int32_t, uint64_t>, std::vector<Part *>> bySeq;
+    std::map<int32_t, std::vector<Part *>> byTime;
     for (auto &[rank, parts] : file_.parts)
-      for (OwnPart &own : parts)
-        byTime[{rank, own.comm}].push_back(&own.part);
-    std::map<std::pair<int32_t, uint64_t>, std::vector<Part *>> bySeq = byTime;
-    for (auto &[key, parts] : byTime)
+      for (OwnPart &own : parts) {
+        bySeq[{rank, own.comm}].push_back(&own.part);
+        byTime[rank].push_back(&own.part);
+      }
+    for (auto &[rank, parts] : byTime)
       std::sort(parts.begin(), parts.end(),
                 [](const Part *a, const Part *b) { return a->enqueuedNs < b->enqueuedNs; });
     for (auto &[key, parts] : bySeq)
       std::sort(parts.begin(), parts.end(),
                 [](const Part *a, const Part *b) { return a->seq < b->seq; });
     for (const Transfer &transfer : file_.transfers) {
-      const std::pair<int32_t, uint64_t> key(transfer.rank, transfer.comm);
-      if (Part *part = transfer.seq >= 0 ? findSeq(bySeq[key], static_cast<uint64_t>(transfer.seq))
-                                         : findTime(byTime[key], transfer.startNs))
+      auto rank = file_.rankOfProcess.find(transfer.process);
+      if (rank == file_.rankOfProcess.end())
+        continue;
+      Part *part =
+          transfer.hasComm && transfer.seq >= 0
+              ? findSeq(bySeq[{rank->second, transfer.comm}], static_cast<uint64_t>(transfer.seq))
+              : findTime(byTime[rank->second], transfer.startNs);
+      if (part)
         add(*part, transfer);
     }
   }
@@ -165,7 +183,11 @@ private:
     std::sort(parts.begin(), parts.end(), [](const OwnPart &a, const OwnPart &b) {
       return a.part.arrivedNs < b.part.arrivedNs;
     });
-    std::vector<Span> &compute = file_.compute[rank];
+    std::vector<Span> compute;
+    for (const auto &[process, spans] : file_.compute)
+      if (auto found = file_.rankOfProcess.find(process);
+          found != file_.rankOfProcess.end() && found->second == rank)
+        compute.insert(compute.end(), spans.begin(), spans.end());
     std::sort(compute.begin(), compute.end(),
               [](const Span &a, const Span &b) { return a.startNs < b.startNs; });
     uint64_t lastEndNs = 0;

@@ -134,6 +134,11 @@ private:
 
 } // namespace
 
+bool Slice::has(Key key) const {
+  return std::any_of(notes.begin(), notes.end(),
+                     [key](const Note &note) { return note.key == key; });
+}
+
 int64_t Slice::number(Key key, int64_t otherwise) const {
   for (const Note &note : notes)
     if (note.key == key && !note.isText)
@@ -147,6 +152,16 @@ const std::string &Slice::text(Key key) const {
     if (note.key == key && note.isText)
       return note.text;
   return kNone;
+}
+
+uint64_t processOf(uint64_t track, const FileFacts &facts) {
+  for (int depth = 0; depth < 64; ++depth) {
+    auto found = facts.tracks.find(track);
+    if (found == facts.tracks.end() || found->second.parent == 0)
+      break;
+    track = found->second.parent;
+  }
+  return track;
 }
 
 rt::Status readSlices(const std::string &path, uint32_t levels,

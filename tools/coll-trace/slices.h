@@ -31,6 +31,7 @@ struct Slice {
   bool isInstant = false;
   std::vector<Note> notes;
 
+  bool has(Key key) const;
   int64_t number(Key key, int64_t otherwise = 0) const;
   const std::string &text(Key key) const;
 };
@@ -52,6 +53,9 @@ struct FileFacts {
   bool hasRealtime = false;
   std::unordered_map<uint64_t, TrackInfo> tracks;
 };
+
+// The topmost track above `track`, as far as tracks have been described.
+uint64_t processOf(uint64_t track, const FileFacts &facts);
 
 // Calls `wanted` for each slice or instant whose level is in `levels` (bits by Level; slices of no
 // known level count as Note). Slices that never end are not handed on, but counted. Memory: the

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <iterator>
 #include <map>
 
 namespace coll::trace {
@@ -62,15 +63,29 @@ Node nodeOf(const Slice &slice) {
 
 class Collected {
 public:
-  void take(const Slice &slice) {
+  void take(const Slice &slice, const FileFacts &facts) {
+    const uint64_t process = processOf(slice.track, facts);
+    if (slice.has(Key::Rank))
+      rankOfProcess_[process] = static_cast<int32_t>(slice.number(Key::Rank));
     const std::string &original = slice.text(Key::ChakraNode);
     if (slice.level == Level::Note && original.empty())
       return;
-    RankEntries &rank = ranks_[static_cast<int32_t>(slice.number(Key::Rank))];
+    RankEntries &entries = processes_[process];
     if (slice.level == Level::Note && slice.name == "chakra metadata")
-      rank.metadata = chakra::fromBase64(original);
+      entries.metadata = chakra::fromBase64(original);
     else
-      add(rank, slice, original);
+      add(entries, slice, original);
+  }
+  // At the end of a file: compute slices need not name their rank, others of the process do.
+  void finishFile() {
+    for (auto &[process, from] : processes_) {
+      RankEntries &to = ranks_[rankOfProcess_[process]];
+      if (!from.metadata.empty())
+        to.metadata = from.metadata;
+      std::move(from.entries.begin(), from.entries.end(), std::back_inserter(to.entries));
+    }
+    processes_.clear();
+    rankOfProcess_.clear();
   }
   bool isFull() const { return count_ > kMostNodes; }
 
@@ -149,6 +164,8 @@ private:
     }
   }
 
+  std::map<uint64_t, RankEntries> processes_; // of the file that is read
+  std::map<uint64_t, int32_t> rankOfProcess_;
   std::map<int32_t, RankEntries> ranks_;
   size_t count_ = 0;
 };
@@ -165,9 +182,10 @@ rt::Result<Converted> toChakra(const std::vector<std::string> &traces, const std
         path, kLevels,
         [&](const Slice &slice) {
           if (!collected.isFull())
-            collected.take(slice);
+            collected.take(slice, facts);
         },
         facts));
+    collected.finishFile();
   }
   if (collected.isFull())
     return rt::Status::invalid("more than " + std::to_string(kMostNodes) +

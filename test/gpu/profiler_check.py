@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Checks the traces of profiler.sh with the decoder of test/profiler, which shares nothing with the plugin.
+
+    profiler_check.py FOLDER                   traces *.pftrace, and *.json with the times of CUDA events
+    profiler_check.py --cost=FOLDER --rows=FILE   appends the row of the plugin's cost
+
+In FOLDER: the ranks have the same collectives; each has a completion that a kernel or the proxy told;
+a kernel's stop stamp is not before its start, unless flagged; nothing was dropped; medians are within 5 % of CUDA events.
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import pathlib
+import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "profiler"))
+from perfetto_decode_test import Trace  # noqa: E402
+
+
+def read(path):
+    """Slices as (level's track, name, start, annotations), and how many events were dropped."""
+    trace = Trace(path.read_bytes())
+    slices, dropped = [], 0
+    for uuid, events in trace.events.items():
+        track = trace.tracks.get(uuid, ("", 0))[0]
+        for ns, kind, name, notes in events:
+            dropped += notes.get("dropped", 0)
+            if kind == 1:
+                slices.append((track, name, ns, notes))
+    return slices, dropped
+
+
+def check(path):
+    """The collectives of one trace, as (communicator, seq, name); raises where something is wrong."""
+    slices, dropped = read(path)
+    assert dropped == 0, f"{path.name}: {dropped} events were dropped"
+    colls = [notes | {"name": name} for track, name, _, notes in slices if track == "coll"]
+    assert colls, f"{path.name} has no collective"
+    ends = collections.Counter(coll["completion"] for coll in colls)
+    assert set(ends) <= {"kernel", "proxy"}, f"{path.name}: completions {dict(ends)}"
+    channels = collections.defaultdict(list)
+    for track, _, _, notes in slices:
+        if track.startswith("kernel_ch") and "flag" not in notes:
+            channels[notes["comm"], track].append((notes["gpu_start_ns"], notes["gpu_end_ns"]))
+    for (_, track), stamps in channels.items():
+        assert all(0 < start <= end for start, end in stamps), f"{path.name}: stamps of {track}"
+    flags = collections.Counter(notes["flag"] for _, _, _, notes in slices if "flag" in notes)
+    print(f"{path.name}: {len(slices)} slices, {len(colls)} collectives, ends {dict(ends)}, flags {dict(flags)}")
+    compare_times(path, colls)
+    return collections.Counter((coll["comm"], coll["seq"], coll["name"]) for coll in colls)
+
+
+def compare_times(path, colls):
+    times = path.with_suffix(".json")
+    if not times.exists():
+        return
+    for size, events in json.loads(times.read_text()).items():
+        kernels = [(coll["seq"], coll["gpu_end_ns"] - coll["gpu_start_ns"]) for coll in colls
+                   if coll["bytes"] == int(size) and "gpu_start_ns" in coll]
+        kernels = [ns for _, ns in sorted(kernels)][-len(events):]
+        assert len(kernels) == len(events), f"{path.name}: {len(kernels)} all-reduces of {size} bytes"
+        ours, cuda = statistics.median(kernels) / 1e6, statistics.median(events)
+        print(f"  {size} bytes: {ours:.4f} ms in the trace, {cuda:.4f} ms by CUDA events ({ours / cuda - 1:+.1%})")
+        assert abs(ours / cuda - 1) < 0.05, "more than 5 % apart"
+
+
+def check_folder(folder):
+    ranks = [check(path) for path in sorted(folder.glob("*.pftrace"))]
+    assert len(ranks) >= 2, "fewer traces than ranks"
+    assert all(rank == ranks[0] for rank in ranks), "the ranks have different collectives"
+
+
+def cost(folder, rows):
+    import torch
+    means = {case: [json.loads(path.read_text()) for path in sorted(folder.glob(f"{case}.*.json"))]
+             for case in ("none", "coll")}
+    ratios = [with_plugin / without for without, with_plugin in zip(means["none"], means["coll"])]
+    row = {"machine": f"{torch.cuda.get_device_name()}, {torch.cuda.device_count()} GPUs",
+           "date": str(datetime.date.today()), "command": "./dev gpu-test --only=profiler",
+           "case": "all_reduce of stock NCCL, 2 ranks over sockets, all events", "size": "1 MiB", "metric": "us",
+           "ours": round(statistics.median(means["coll"]), 2), "peer": round(statistics.median(means["none"]), 2),
+           "peer_name": "without a plugin", "ratio": round(1 / statistics.median(ratios), 4)}
+    print(json.dumps(row), f"pairs {[round(ratio, 3) for ratio in ratios]}")
+    with open(rows, "a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("--cost", type=pathlib.Path)
+    parser.add_argument("--rows")
+    options = parser.parse_args()
+    if options.cost:
+        cost(options.cost, options.rows)
+    else:
+        check_folder(options.folder)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except AssertionError as error:
+        sys.exit(f"WRONG: {error}")
