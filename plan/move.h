@@ -1,0 +1,57 @@
+// move.h - the steps that change the layout of a tensor.
+
+#ifndef COLL_PLAN_MOVE_H
+#define COLL_PLAN_MOVE_H
+
+#include "plan/layout.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coll::plan {
+
+enum class MoveKind {
+  Slice,         // each rank keeps its block of a dimension; nothing is sent
+  MakePartial,   // one rank of the group contributes its part, the others the neutral element
+  AllGather,     // blocks of a dimension are joined
+  AllToAll,      // blocks of one dimension are joined, another dimension is split
+  Permute,       // each rank sends its part to one rank
+  ReduceScatter, // contributions are combined, each rank gets a block of the result
+  AllReduce,     // contributions are combined, each rank gets the result
+};
+const char *nameOf(MoveKind kind); // "slice", "all_gather", ...
+
+struct Move {
+  MoveKind kind = MoveKind::Slice;
+  // The groups: ranks that differ along these axes only, ordered by them, major to minor. These
+  // axes leave, or become, the minor axes of a dimension.
+  std::vector<int> axes;
+  // Slice, ReduceScatter, AllToAll: the dimension that is split by `axes`; else -1.
+  int split = -1;
+  // AllGather, AllToAll: the dimension that is joined. MakePartial: the dimension whose blocks are
+  // placed among neutral elements, or -1 where each rank has all of them. Else -1.
+  int join = -1;
+  // Permute: positions in the group, source and target alternating; positions that keep their part
+  // are there, too.
+  std::vector<int64_t> pairs;
+  Layout result;         // after the move
+  int64_t wireBytes = 0; // sent by all ranks together
+};
+
+// The bytes that a move sends, given the bytes that each rank has before it.
+struct MoveBytes {
+  int64_t allRanks = 0; // together
+  int64_t most = 0;     // by the rank that sends most
+  int rounds = 0;       // messages that wait for one another
+};
+// `kept`: ranks of a group that keep their part in a permute.
+MoveBytes bytesOf(MoveKind kind, int64_t groupSize, int64_t numRanks, int64_t localBytes,
+                  int64_t kept);
+
+// "all_gather dim 0 over [x]: 96 bytes"
+std::string describe(const Mesh &mesh, const Move &move);
+
+} // namespace coll::plan
+
+#endif // COLL_PLAN_MOVE_H

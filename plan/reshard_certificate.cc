@@ -1,0 +1,67 @@
+#include "plan/reshard_certificate.h"
+
+#include <algorithm>
+
+namespace coll::plan {
+
+namespace {
+
+bool isPadded(const Mesh &mesh, const std::vector<int64_t> &shape, const Layout &layout) {
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (layout.dims[d].block * mesh.sizeOf(layout.dims[d].axes) != shape[d])
+      return true;
+  return false;
+}
+
+std::string reasonOf(const ReshardCertificate &certificate, const CostModel &cost) {
+  const std::vector<int64_t> &shape = certificate.reshard.shape;
+  bool padded = isPadded(certificate.mesh, shape, certificate.reshard.from);
+  for (const Move &step : certificate.steps)
+    padded |= isPadded(certificate.mesh, shape, step.result);
+  if (padded)
+    return "blocks travel with their padding";
+  if (!cost.isByBytes())
+    return "it is the fastest by the topology";
+  return "collectives move whole blocks, and some elements more than once";
+}
+
+} // namespace
+
+ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MovePlan &plan,
+                           const CostModel &cost) {
+  ReshardCertificate certificate;
+  certificate.mesh = mesh;
+  certificate.reshard = reshard;
+  certificate.steps = plan.moves;
+  certificate.wireBytes = plan.wireBytes;
+  certificate.leastBytes = plan.leastBytes;
+  for (const Move &move : plan.moves) {
+    if (move.wireBytes == 0)
+      continue;
+    auto link = std::find_if(certificate.links.begin(), certificate.links.end(),
+                             [&](const auto &other) { return other.axes == move.axes; });
+    if (link == certificate.links.end())
+      link = certificate.links.insert(link, {move.axes, 0});
+    link->bytes += move.wireBytes;
+  }
+  if (plan.wireBytes > plan.leastBytes)
+    certificate.reason = reasonOf(certificate, cost);
+  return certificate;
+}
+
+std::string ReshardCertificate::describe() const {
+  std::string text =
+      plan::describe(mesh, reshard.from) + " -> " + plan::describe(mesh, reshard.to) + "\n";
+  for (const Move &step : steps)
+    text += "  " + plan::describe(mesh, step) + "\n";
+  for (const Link &link : links) {
+    std::string axes;
+    for (int axis : link.axes)
+      axes += (axes.empty() ? "" : ",") + mesh.axes[static_cast<size_t>(axis)].name;
+    text += "  over [" + axes + "]: " + std::to_string(link.bytes) + " bytes\n";
+  }
+  text += "  " + std::to_string(wireBytes) + " bytes, at least " + std::to_string(leastBytes);
+  return text + (reason.empty() ? "\n" : ": " + reason + "\n");
+}
+
+} // namespace coll::plan

@@ -1,0 +1,351 @@
+// Checks certificates from the positions of blocks alone; uses nothing of the planner but its data.
+
+#include "plan/reshard_certificate.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace coll::plan {
+
+namespace {
+
+// Where one rank's block lies along one dimension.
+struct Place {
+  int64_t begin = 0, length = 0;
+};
+
+class Checker {
+public:
+  explicit Checker(const ReshardCertificate &certificate) : certificate_(certificate) {
+    int64_t ranks = 1;
+    for (const Mesh::Axis &axis : certificate.mesh.axes)
+      ranks *= axis.size;
+    coordinates_.resize(static_cast<size_t>(ranks));
+    for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
+      std::vector<int64_t> &mine = coordinates_[rank];
+      mine.resize(certificate.mesh.axes.size());
+      auto rest = static_cast<int64_t>(rank);
+      for (size_t axis = mine.size(); axis-- > 0;) {
+        mine[axis] = rest % certificate.mesh.axes[axis].size;
+        rest /= certificate.mesh.axes[axis].size;
+      }
+    }
+  }
+
+  std::string check() {
+    const Reshard &reshard = certificate_.reshard;
+    if (const std::string wrong = checkShape(reshard.from); !wrong.empty())
+      return "source: " + wrong;
+    if (const std::string wrong = checkShape(reshard.to); !wrong.empty())
+      return "target: " + wrong;
+    const Layout *before = &reshard.from;
+    for (size_t i = 0; i < certificate_.steps.size(); ++i) {
+      const Move &step = certificate_.steps[i];
+      if (const std::string wrong = checkStep(step, *before); !wrong.empty())
+        return "step " + std::to_string(i) + ": " + wrong;
+      before = &step.result;
+    }
+    if (!(*before == reshard.to))
+      return "the last step does not give the target";
+    return checkTotals();
+  }
+
+private:
+  // Axes exist and occur once, blocks cover their dimension.
+  std::string checkShape(const Layout &layout) const {
+    const std::vector<int64_t> &shape = certificate_.reshard.shape;
+    std::vector<int> uses(certificate_.mesh.axes.size());
+    bool exist = layout.dims.size() == shape.size();
+    auto use = [&](const std::vector<int> &axes) {
+      for (int axis : axes)
+        if (axis < 0 || static_cast<size_t>(axis) >= uses.size())
+          exist = false;
+        else
+          ++uses[static_cast<size_t>(axis)];
+    };
+    for (const Split &split : layout.dims)
+      use(split.axes);
+    use(layout.partial);
+    if (!exist || std::any_of(uses.begin(), uses.end(), [](int count) { return count > 1; }))
+      return "is no layout of the tensor";
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Split &split = layout.dims[d];
+      if (split.axes.empty() ? split.block != shape[d]
+                             : split.block < 0 || split.block * groupSize(split.axes) < shape[d])
+        return "blocks do not cover dimension " + std::to_string(d);
+    }
+    return {};
+  }
+
+  int64_t groupSize(const std::vector<int> &axes) const {
+    return std::accumulate(axes.begin(), axes.end(), int64_t{1}, [&](int64_t size, int axis) {
+      return size * certificate_.mesh.axes[static_cast<size_t>(axis)].size;
+    });
+  }
+
+  int64_t positionOf(size_t rank, const std::vector<int> &axes) const {
+    int64_t position = 0;
+    for (int axis : axes)
+      position = position * certificate_.mesh.axes[static_cast<size_t>(axis)].size +
+                 coordinates_[rank][static_cast<size_t>(axis)];
+    return position;
+  }
+
+  Place placeOf(size_t rank, const Split &split) const {
+    return {positionOf(rank, split.axes) * split.block, split.block};
+  }
+
+  // The rank at `position` of the group that `rank` is in.
+  size_t peerOf(size_t rank, const std::vector<int> &axes, int64_t position) const {
+    std::vector<int64_t> where = coordinates_[rank];
+    for (size_t i = axes.size(); i-- > 0;) {
+      const int64_t size = certificate_.mesh.axes[static_cast<size_t>(axes[i])].size;
+      where[static_cast<size_t>(axes[i])] = position % size;
+      position /= size;
+    }
+    int64_t peer = 0;
+    for (size_t axis = 0; axis < where.size(); ++axis)
+      peer = peer * certificate_.mesh.axes[axis].size + where[axis];
+    return static_cast<size_t>(peer);
+  }
+
+  static bool contains(const std::vector<int> &axes, int axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  }
+
+  bool isIn(const Layout &layout, int axis) const {
+    return contains(layout.partial, axis) ||
+           std::any_of(layout.dims.begin(), layout.dims.end(),
+                       [&](const Split &split) { return contains(split.axes, axis); });
+  }
+
+  std::string checkStep(const Move &step, const Layout &before) const {
+    if (const std::string wrong = checkShape(step.result); !wrong.empty())
+      return wrong;
+    if (step.axes.empty())
+      return "is over no axis";
+    for (int axis : step.axes)
+      if (axis < 0 || static_cast<size_t>(axis) >= certificate_.mesh.axes.size() ||
+          std::count(step.axes.begin(), step.axes.end(), axis) != 1)
+        return "is over axes that are no group";
+    const auto dims = static_cast<int>(before.dims.size());
+    const bool splits = step.kind == MoveKind::Slice || step.kind == MoveKind::AllToAll ||
+                        step.kind == MoveKind::ReduceScatter;
+    const bool joins = step.kind == MoveKind::AllGather || step.kind == MoveKind::AllToAll;
+    const bool mayJoin = joins || step.kind == MoveKind::MakePartial;
+    if ((splits ? step.split < 0 : step.split != -1) || step.split >= dims ||
+        (joins ? step.join < 0 : !mayJoin && step.join != -1) || step.join < -1 ||
+        step.join >= dims || (step.join >= 0 && step.join == step.split))
+      return "names the wrong dimensions";
+    if (const std::string wrong = checkPartial(step, before); !wrong.empty())
+      return wrong;
+    if (const std::string wrong =
+            step.kind == MoveKind::Permute ? checkPermute(step, before) : checkPlaces(step, before);
+        !wrong.empty())
+      return wrong;
+    const int64_t bytes = bytesOfStep(step, before);
+    if (bytes != step.wireBytes)
+      return "sends " + std::to_string(bytes) + " bytes, not " + std::to_string(step.wireBytes);
+    return {};
+  }
+
+  // The partial axes change by those of the step, and only a reduction ends them.
+  std::string checkPartial(const Move &step, const Layout &before) const {
+    const bool reduces = step.kind == MoveKind::ReduceScatter || step.kind == MoveKind::AllReduce;
+    std::vector<int> partial = before.partial;
+    for (int axis : step.axes) {
+      if (reduces && !contains(before.partial, axis))
+        return "reduces over an axis over which nothing is partial";
+      if (!reduces && contains(before.partial, axis))
+        return "is over an axis over which the value is partial";
+      if (reduces)
+        partial.erase(std::find(partial.begin(), partial.end(), axis));
+      if (step.kind == MoveKind::MakePartial)
+        partial.push_back(axis);
+      // Ranks of a group have the same part before it is sliced or contributed.
+      const bool needsCopies =
+          step.kind == MoveKind::Slice || (step.kind == MoveKind::MakePartial && step.join < 0);
+      if (needsCopies && isIn(before, axis))
+        return "is over an axis that is in use";
+    }
+    std::sort(partial.begin(), partial.end());
+    return partial == step.result.partial ? "" : "ends partial over the wrong axes";
+  }
+
+  std::string checkPlaces(const Move &step, const Layout &before) const {
+    const int64_t n = groupSize(step.axes);
+    for (size_t rank = 0; rank < coordinates_.size(); ++rank)
+      for (size_t d = 0; d < before.dims.size(); ++d) {
+        const Place have = placeOf(rank, before.dims[d]), get = placeOf(rank, step.result.dims[d]);
+        const int64_t mine = positionOf(rank, step.axes);
+        bool fits = have.begin == get.begin && have.length == get.length;
+        if (static_cast<int>(d) == step.split) {
+          const bool wasWhole = before.dims[d].axes.empty();
+          fits = get.begin == have.begin + mine * get.length &&
+                 (wasWhole ? have.length <= n * get.length : have.length == n * get.length);
+        } else if (static_cast<int>(d) == step.join) {
+          const bool isWhole = step.result.dims[d].axes.empty();
+          fits = have.begin == get.begin + mine * have.length &&
+                 (isWhole ? get.length <= n * have.length : get.length == n * have.length);
+        }
+        if (!fits)
+          return "rank " + std::to_string(rank) + " has " + textOf(have) + " of dimension " +
+                 std::to_string(d) + ", and cannot get " + textOf(get);
+      }
+    return {};
+  }
+
+  std::string checkPermute(const Move &step, const Layout &before) const {
+    const int64_t n = groupSize(step.axes);
+    std::vector<int64_t> sourceOf(static_cast<size_t>(n), -1), uses(static_cast<size_t>(n));
+    if (step.pairs.size() != 2 * static_cast<size_t>(n))
+      return "does not pair all positions";
+    for (size_t i = 0; i < step.pairs.size(); i += 2) {
+      const int64_t source = step.pairs[i], target = step.pairs[i + 1];
+      if (source < 0 || source >= n || target < 0 || target >= n ||
+          ++uses[static_cast<size_t>(source)] > 1 || sourceOf[static_cast<size_t>(target)] >= 0)
+        return "pairs a position twice";
+      sourceOf[static_cast<size_t>(target)] = source;
+    }
+    for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
+      const int64_t mine = positionOf(rank, step.axes);
+      const size_t source = peerOf(rank, step.axes, sourceOf[static_cast<size_t>(mine)]);
+      for (size_t d = 0; d < before.dims.size(); ++d) {
+        const Place have = placeOf(source, before.dims[d]);
+        const Place get = placeOf(rank, step.result.dims[d]);
+        if (have.begin != get.begin || have.length != get.length)
+          return "rank " + std::to_string(rank) + " receives " + textOf(have) + " of dimension " +
+                 std::to_string(d) + " for " + textOf(get);
+      }
+    }
+    return {};
+  }
+
+  static std::string textOf(Place place) {
+    return std::to_string(place.length) + " elements from " + std::to_string(place.begin);
+  }
+
+  int64_t volumeOf(const Layout &layout) const {
+    int64_t elems = certificate_.reshard.elemBytes;
+    for (const Split &split : layout.dims)
+      elems *= split.block;
+    return elems;
+  }
+
+  // Rank by rank: what it receives from others.
+  int64_t bytesOfStep(const Move &step, const Layout &before) const {
+    const int64_t n = groupSize(step.axes), ranks = static_cast<int64_t>(coordinates_.size());
+    const int64_t after = volumeOf(step.result);
+    switch (step.kind) {
+    case MoveKind::Slice:
+    case MoveKind::MakePartial:
+      return 0;
+    case MoveKind::AllGather:
+      return ranks * (n - 1) * volumeOf(before);
+    case MoveKind::ReduceScatter:
+      return ranks * (n - 1) * after;
+    case MoveKind::AllReduce: // scattered, and gathered: each of n blocks of a group n - 1 times
+      return ranks / n * 2 * (n - 1) * after;
+    case MoveKind::AllToAll: {
+      // A block of each peer, with the padding that splitting adds and without what joining drops.
+      int64_t piece = volumeOf(before) /
+                      std::max<int64_t>(1, before.dims[static_cast<size_t>(step.split)].block);
+      piece *= step.result.dims[static_cast<size_t>(step.split)].block;
+      return ranks * (n - 1) * piece;
+    }
+    case MoveKind::Permute: {
+      int64_t moved = 0;
+      for (size_t i = 0; i + 1 < step.pairs.size(); i += 2)
+        moved += step.pairs[i] != step.pairs[i + 1];
+      return ranks / n * moved * after;
+    }
+    }
+    return -1;
+  }
+
+  std::string checkTotals() const {
+    int64_t bytes = 0;
+    std::vector<ReshardCertificate::Link> links;
+    for (const Move &step : certificate_.steps) {
+      bytes += step.wireBytes;
+      if (step.wireBytes == 0)
+        continue;
+      auto same = std::find_if(links.begin(), links.end(),
+                               [&](const auto &link) { return link.axes == step.axes; });
+      if (same == links.end())
+        links.push_back({step.axes, step.wireBytes});
+      else
+        same->bytes += step.wireBytes;
+    }
+    if (bytes != certificate_.wireBytes)
+      return "the steps send " + std::to_string(bytes) + " bytes, not " +
+             std::to_string(certificate_.wireBytes);
+    const bool same = std::equal(
+        links.begin(), links.end(), certificate_.links.begin(), certificate_.links.end(),
+        [](const auto &a, const auto &b) { return a.axes == b.axes && a.bytes == b.bytes; });
+    if (!same)
+      return "the links do not carry what the steps send";
+    const int64_t least = leastBytes();
+    if (least != certificate_.leastBytes)
+      return "every plan sends " + std::to_string(least) + " bytes, not " +
+             std::to_string(certificate_.leastBytes);
+    if (bytes < least)
+      return "the steps send less than every plan";
+    if ((bytes > least) == certificate_.reason.empty())
+      return bytes > least ? "no reason is given for bytes above the bound"
+                           : "a reason is given for bytes at the bound";
+    return {};
+  }
+
+  // Valid elements that a rank has in both layouts.
+  int64_t common(size_t rank, const Layout &a, const Layout &b) const {
+    int64_t elems = 1;
+    for (size_t d = 0; d < a.dims.size(); ++d) {
+      const Place x = placeOf(rank, a.dims[d]), y = placeOf(rank, b.dims[d]);
+      const int64_t end =
+          std::min({x.begin + x.length, y.begin + y.length, certificate_.reshard.shape[d]});
+      elems *= std::max<int64_t>(0, end - std::max(x.begin, y.begin));
+    }
+    return elems;
+  }
+
+  // reshard_bound.h, counted rank by rank.
+  int64_t leastBytes() const {
+    const Layout &from = certificate_.reshard.from, &to = certificate_.reshard.to;
+    int64_t combined = 1, kept = 1, sharers = 1, copies = 1;
+    for (size_t i = 0; i < certificate_.mesh.axes.size(); ++i) {
+      const auto axis = static_cast<int>(i);
+      const int64_t size = certificate_.mesh.axes[i].size;
+      const bool was = contains(from.partial, axis), is = contains(to.partial, axis);
+      combined *= was && !is ? size : 1;
+      kept *= was && is ? size : 1;
+      sharers *= is && !was ? size : 1;
+      copies *= is && !was && !isIn(from, axis) ? size : 1;
+    }
+    int64_t wanted = 0, held = 0;
+    for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
+      wanted += common(rank, to, to);
+      held += common(rank, from, to);
+    }
+    int64_t elems = wanted / sharers - held / copies;
+    if (combined > 1) {
+      elems = wanted / sharers;
+      int64_t all = kept;
+      for (int64_t extent : certificate_.reshard.shape)
+        all *= extent;
+      elems += all * (combined - 2);
+    }
+    return elems * certificate_.reshard.elemBytes;
+  }
+
+  const ReshardCertificate &certificate_;
+  std::vector<std::vector<int64_t>> coordinates_; // by rank and axis
+};
+
+} // namespace
+
+std::string checkCertificate(const ReshardCertificate &certificate) {
+  return Checker(certificate).check();
+}
+
+} // namespace coll::plan

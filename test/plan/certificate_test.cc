@@ -1,0 +1,145 @@
+// Certificates of reshards: the checker accepts what the planner claims, and nothing else.
+
+#include "test/plan/simulator.h"
+
+#include "plan/reshard_certificate.h"
+
+#include <gtest/gtest.h>
+
+namespace coll::plan::test {
+namespace {
+
+ReshardCertificate certificateOf(const ReshardCase &reshard) {
+  const CostModel cost = CostModel::byBytes();
+  return certify(reshard.mesh, reshard.reshard, searchMoves(reshard.mesh, reshard.reshard, cost),
+                 cost);
+}
+
+TEST(CertificateTest, NamesStepsLinksAndTheBound) {
+  ReshardCase reshard;
+  reshard.mesh = meshOf({2, 4});
+  reshard.reshard.shape = {16, 8};
+  reshard.reshard.elemBytes = 4;
+  reshard.reshard.from = replicated(reshard.reshard.shape);
+  reshard.reshard.from.partial = {0, 1};
+  reshard.reshard.to = replicated(reshard.reshard.shape);
+  reshard.reshard.to.dims[0] = {{0}, 8};
+  EXPECT_EQ(certificateOf(reshard).describe(), "[],[] partial [a,b] -> [a],[]\n"
+                                               "  reduce_scatter dim 0 over [a]: 2048 bytes\n"
+                                               "  all_reduce over [b]: 3072 bytes\n"
+                                               "  over [a]: 2048 bytes\n"
+                                               "  over [b]: 3072 bytes\n"
+                                               "  5120 bytes, at least 5120\n");
+  reshard.reshard.shape = {7};
+  reshard.reshard.from = replicated({7});
+  reshard.reshard.from.dims[0] = {{1}, 2};
+  reshard.reshard.to = replicated({7});
+  EXPECT_EQ(certificateOf(reshard).describe(), "[b] -> []\n"
+                                               "  all_gather dim 0 over [b]: 192 bytes\n"
+                                               "  over [b]: 192 bytes\n"
+                                               "  192 bytes, at least 168: blocks travel with "
+                                               "their padding\n");
+}
+
+// Changes one claim. False where the certificate has nothing of that kind to be changed.
+bool falsify(ReshardCertificate &certificate, Random &random) {
+  std::vector<Move> &steps = certificate.steps;
+  Move *step = steps.empty() ? nullptr : &steps[random() % steps.size()];
+  const int64_t amount = 1 + below(random, 100);
+  switch (below(random, 14)) {
+  case 0:
+    certificate.wireBytes += below(random, 2) ? amount : -amount;
+    return true;
+  case 1:
+    certificate.leastBytes += below(random, 2) ? amount : -amount;
+    return true;
+  case 2:
+    certificate.reason = certificate.reason.empty() ? "it is faster" : "";
+    return true;
+  case 3: // the bytes of a step, and all that is summed from it
+    if (!step)
+      return false;
+    step->wireBytes += amount;
+    certificate.wireBytes += amount;
+    certificate.reason = "it is faster";
+    return true;
+  case 4:
+    if (certificate.links.empty())
+      return false;
+    certificate.links[random() % certificate.links.size()].bytes += amount;
+    return true;
+  case 5:
+    if (certificate.links.empty())
+      return false;
+    certificate.links.pop_back();
+    return true;
+  case 6:
+    if (!step)
+      return false;
+    steps.erase(steps.begin() + (step - steps.data()));
+    return true;
+  case 7: {
+    if (!step)
+      return false;
+    const Move copy = *step;
+    steps.insert(steps.begin(), copy);
+    return true;
+  }
+  case 8:
+    if (!step)
+      return false;
+    step->kind = static_cast<MoveKind>((static_cast<int>(step->kind) + 1 + below(random, 6)) % 7);
+    return true;
+  case 9:
+    if (!step)
+      return false;
+    if (step->split >= 0)
+      step->split = step->split == 0 ? -1 : step->split - 1;
+    else if (step->join >= 0)
+      step->join = step->join == 0 ? -1 : step->join - 1;
+    else
+      return false;
+    return true;
+  case 10:
+    if (!step || step->axes.size() < 2)
+      return false;
+    step->axes.pop_back();
+    return true;
+  case 11:
+    if (!step || step->pairs.size() < 4)
+      return false;
+    std::swap(step->pairs[0], step->pairs[2]);
+    return true;
+  case 12:
+    if (!step || step->result.dims.empty())
+      return false;
+    ++step->result.dims[random() % step->result.dims.size()].block;
+    return true;
+  default:
+    if (!step || step->axes.size() < 2 || step->kind == MoveKind::AllReduce ||
+        step->kind == MoveKind::MakePartial)
+      return false;
+    std::swap(step->axes[0], step->axes[1]);
+    return true;
+  }
+}
+
+TEST(CertificateTest, AllFalsifiedCertificatesAreFound) {
+  int falsified = 0;
+  for (uint64_t seed = 0; falsified < 1000; ++seed) {
+    Random random(seed);
+    const ReshardCase reshard = randomCase(random);
+    if (reshard.mesh.numRanks() == 1 || localElems(replicated(reshard.reshard.shape)) == 0)
+      continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(reshard));
+    ReshardCertificate certificate = certificateOf(reshard);
+    ASSERT_EQ(checkCertificate(certificate), "") << certificate.describe();
+    if (!falsify(certificate, random))
+      continue;
+    ++falsified;
+    EXPECT_NE(checkCertificate(certificate), "") << certificate.describe();
+  }
+}
+
+} // namespace
+} // namespace coll::plan::test
