@@ -595,6 +595,17 @@ class CollInfoTest(unittest.TestCase):
                 # Lines are wrapped.
                 self.assertIn(why, " ".join(done.stdout.split()))
 
+    def test_topology_of_this_machine(self):
+        done = run("coll-info", "--topology")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        topology = json.loads(done.stdout)
+        self.assertEqual(topology["version"], 1)
+        (host,), (link,) = topology["hosts"], topology["links"]
+        self.assertGreaterEqual(host["ranks"], 1)
+        self.assertEqual(link["between"], [host["name"], host["name"]])
+        self.assertGreater(link["bandwidth_gb_per_s"], 0)
+        self.assertGreater(link["latency_us"], 0)
+
     def test_options(self):
         self.assertEqual(run("coll-info", "--help").returncode, 0)
         self.assertRegex(run("coll-info", "--version").stdout, r"^coll-info \d")
