@@ -109,6 +109,30 @@ RankedTensorType coll::getLocalType(MeshOp mesh, ShardingAttr sharding, RankedTe
   return RankedTensorType::get(shape, global.getElementType(), global.getEncoding());
 }
 
+static SmallVector<StringAttr> withoutVoidAxes(MeshOp mesh, ArrayRef<StringAttr> axes) {
+  return llvm::filter_to_vector(axes, [&](StringAttr axis) { return mesh.getAxisSize(axis) != 1; });
+}
+
+ShardingAttr coll::canonicalSharding(MeshOp mesh, ArrayRef<int64_t> shape, ShardingAttr sharding) {
+  MLIRContext *context = mesh.getContext();
+  SmallVector<DimShardingAttr> dims;
+  for (auto [dim, extent] : llvm::zip_equal(sharding.getDims(), shape)) {
+    SmallVector<StringAttr> axes = withoutVoidAxes(mesh, dim.getAxes());
+    auto canonical = DimShardingAttr::get(context, axes, 1);
+    int64_t block = getBlockExtent(mesh, dim, extent);
+    // A block that is too long for a unit keeps the unit that it has.
+    if (!axes.empty() && getBlockExtent(mesh, canonical, extent) != block)
+      canonical =
+          DimShardingAttr::get(context, axes, llvm::isInt<32>(block) ? block : dim.getUnit());
+    dims.push_back(canonical);
+  }
+  SmallVector<StringAttr> partial;
+  for (auto axis : mesh.getAxisNames().getAsRange<StringAttr>())
+    if (mesh.getAxisSize(axis) != 1 && llvm::is_contained(sharding.getPartialAxes(), axis))
+      partial.push_back(axis);
+  return ShardingAttr::get(context, sharding.getMesh(), dims, partial, sharding.getPartialKind());
+}
+
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//

@@ -71,15 +71,22 @@ def InsertReshardsPass : Pass<"coll-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "makes every change of sharding a coll.reshard";
   let description = [{
     Afterwards each operation's operands have exactly the shardings that its own
-    results' shardings ask for. Each reshard says why it is there; one that gathers
-    because an operation cannot be partitioned is also a remark with its bytes.
+    results' shardings ask for. All targets of one value are planned together, so that
+    it is reduced or gathered once. Each reshard says why it is there, and how much its
+    moves send beyond what every plan sends; one that gathers because an operation cannot
+    be partitioned is also a remark with its bytes.
   }];
+  let options = [
+    Option<"topology", "topology", "std::string", "",
+           "file of hosts and links whose times decide; without it the bytes that are sent do">,
+  ];
 }
 
 def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
   let summary = "global types to local types, reshards to collectives";
   let description = [{
-    One program for all ranks: local shapes, explicit collectives over mesh axes.
+    One program for all ranks: local shapes, explicit collectives over mesh axes, of which
+    a planner (plan/reshard.h) chooses the cheapest for each change of sharding.
     Uneven dimensions are split into equal blocks with padding at the end; padding
     is masked where an operation would mix it with other elements.
 
@@ -90,6 +97,8 @@ def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
   let options = [
     Option<"f32Sums", "f32-sums", "bool", "true",
            "sums of narrower floats over ranks are formed in f32; if not, as the backend likes">,
+    Option<"topology", "topology", "std::string", "",
+           "file of hosts and links whose times decide; without it the bytes that are sent do">,
   ];
 }
 

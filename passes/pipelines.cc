@@ -36,11 +36,14 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
   PartitionPassOptions partition;
   partition.f32Sums = options.f32Sums;
+  partition.topology = options.topology;
+  InsertReshardsPassOptions reshards;
+  reshards.topology = options.topology;
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
-  pm.addPass(createPropagatePass());          // L2
-  pm.addPass(createInsertReshardsPass());     // L3
-  pm.addPass(createPartitionPass(partition)); // L4
+  pm.addPass(createPropagatePass());              // L2
+  pm.addPass(createInsertReshardsPass(reshards)); // L3
+  pm.addPass(createPartitionPass(partition));     // L4
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -73,6 +76,8 @@ struct DataParallelCliOptions : PassPipelineOptions<DataParallelCliOptions> {
   Option<bool> f32Sums{*this, "f32-sums",
                        llvm::cl::desc("sums of narrower floats over ranks are formed in f32"),
                        llvm::cl::init(true)};
+  Option<std::string> topology{*this, "topology",
+                               llvm::cl::desc("file of hosts and links whose times decide")};
 };
 
 struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
@@ -96,6 +101,7 @@ void registerCollPipelines() {
         DataParallelOptions options;
         options.ranks = cli.ranks;
         options.partition.f32Sums = cli.f32Sums;
+        options.partition.topology = cli.topology;
         buildDataParallelPipeline(pm, options);
       });
   PassPipelineRegistration<>("coll-rank-programs", "L4 to L6: rank programs, verified",

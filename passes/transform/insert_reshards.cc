@@ -1,10 +1,21 @@
 //===- insert_reshards.cc - L2 to L3 ---------------------------------------------===//
+//
+// First all demands are collected: which operand of which operation needs its value how. Then all
+// targets of one value are planned together, so that it is reduced or gathered once for all of
+// them:
+//
+//   %g partial over "dp", one user needs it whole, one split over "dp"
+//   %whole = coll.reshard %g, %split = coll.reshard %whole   (one all_reduce, and a slice)
+//
+//===----------------------------------------------------------------------------===//
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 #include "passes/passes.h"
+#include "passes/transform/reshard_plans.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::coll {
 
@@ -20,20 +31,27 @@ std::string quoted(ArrayRef<StringAttr> axes) {
   return text;
 }
 
-/// The first dimension that `target` needs whole although `source` splits it in
-/// another way; -1 where nothing has to be gathered.
-int64_t findGatheredDim(ShardingAttr source, ShardingAttr target) {
-  for (auto [dim, pair] : llvm::enumerate(llvm::zip(source.getDims(), target.getDims()))) {
-    auto [have, want] = pair;
-    if (!have.getAxes().empty() && have != want)
-      return dim;
-  }
-  return -1;
+/// The reduction by which any of these are partial; nullopt where there are several.
+std::optional<ReductionKind> commonKind(ShardingAttr have, ArrayRef<ShardingAttr> targets) {
+  ReductionKind kind = ReductionKind::Sum;
+  bool found = false;
+  auto agrees = [&](ShardingAttr sharding) {
+    if (!sharding.isPartial())
+      return true;
+    if (!found)
+      kind = sharding.getPartialKind();
+    found = true;
+    return kind == sharding.getPartialKind();
+  };
+  if (!agrees(have) || !llvm::all_of(targets, agrees))
+    return std::nullopt;
+  return kind;
 }
 
 class FunctionReshards {
 public:
-  FunctionReshards(FunctionOpInterface function, MeshOp mesh) : function_(function), mesh_(mesh) {}
+  FunctionReshards(FunctionOpInterface function, MeshOp mesh, ReshardPlans plans)
+      : function_(function), mesh_(mesh), plans_(std::move(plans)) {}
 
   void run() {
     SmallVector<Operation *> ops;
@@ -45,6 +63,8 @@ public:
     });
     for (Operation *op : ops)
       visit(op);
+    for (auto &[value, demands] : demands_)
+      serve(value, demands);
   }
 
 private:
@@ -86,29 +106,42 @@ private:
     return want;
   }
 
+  /// The uses of one value that need it in one way.
+  struct Demand {
+    ShardingAttr want;
+    SmallVector<OpOperand *> uses;
+    Operation *user = nullptr; // the first one
+  };
+
+  void demand(OpOperand &use, ShardingAttr want, Operation *user) {
+    SmallVector<Demand> &demands = demands_[use.get()];
+    auto found = llvm::find_if(demands, [&](const Demand &demand) { return demand.want == want; });
+    if (found == demands.end()) {
+      demands.push_back({want, {}, user});
+      found = std::prev(demands.end());
+    }
+    found->uses.push_back(&use);
+  }
+
   void visit(Operation *op) {
     SmallVector<ShardingAttr> have =
         llvm::map_to_vector(op->getOperands(), [&](Value v) { return recorded(v); });
     SmallVector<ShardingAttr> want = wanted(op, have);
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      if (!want[index] || want[index] == have[index] ||
-          isNeutral(operand.get(), have[index], want[index]))
-        continue;
-      operand.set(getReshard(operand.get(), have[index], want[index], op));
+      if (want[index] && want[index] != have[index] &&
+          !isNeutral(operand.get(), have[index], want[index]))
+        demand(operand, want[index], op);
     }
-    for (Value captured : getCapturedTensors(op))
-      gatherCaptured(op, captured);
-  }
-
-  /// The regions of `op` index the whole value.
-  void gatherCaptured(Operation *op, Value captured) {
-    ShardingAttr have = recorded(captured), want = replicated(captured);
-    if (have == want)
-      return;
-    Value whole = getReshard(captured, have, want, op);
-    captured.replaceUsesWithIf(
-        whole, [&](OpOperand &use) { return op->isProperAncestor(use.getOwner()); });
+    // The regions of `op` index whole values.
+    for (Value captured : getCapturedTensors(op)) {
+      ShardingAttr want = replicated(captured);
+      if (recorded(captured) == want)
+        continue;
+      for (OpOperand &use : captured.getUses())
+        if (op->isProperAncestor(use.getOwner()))
+          demand(use, want, op);
+    }
   }
 
   /// A neutral constant is its own contribution.
@@ -117,58 +150,120 @@ private:
            isIdentity(value, want.getPartialKind());
   }
 
-  /// One reshard per value and target, right behind the value. Contributions to one
-  /// reduction are none to another: what is partial in another way is combined first.
-  Value getReshard(Value value, ShardingAttr have, ShardingAttr want, Operation *user) {
-    if (Value cached = reshards_.lookup({value, want}))
-      return cached;
-    std::pair key(value, want);
-    if (have.isPartial() && want.isPartial() && have.getPartialKind() != want.getPartialKind()) {
-      value = getReshard(value, have, have.withoutPartial(), user);
-      have = have.withoutPartial();
-    }
-    OpBuilder builder(user);
+  /// All reshards of a value stand right behind it. Contributions to one reduction are none to
+  /// another: what is partial in another way is combined first.
+  void serve(Value value, SmallVector<Demand> &demands) {
+    ShardingAttr have = recorded(value);
+    SmallVector<ShardingAttr> targets;
+    for (const Demand &demand : demands)
+      targets.push_back(combines(have, demand.want) ? have.withoutPartial() : demand.want);
+    auto type = cast<RankedTensorType>(value.getType());
+    Value base = value;
+    ShardingAttr from = have;
+    OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
+    std::optional<ReductionKind> kind = commonKind(have, targets);
+    if (targets.size() > 1 && kind) {
+      TargetsPlan plan = plans_.planTargets(type, have, targets);
+      if (plan.base != plans_.layoutOf(type, have)) {
+        from = baseSharding(type, plan.base, targets, *kind);
+        base = createReshard(builder, value, have, from, demands.front().user);
+      }
+    }
+    for (auto [demand, target] : llvm::zip_equal(demands, targets)) {
+      Value result = base;
+      if (target != from)
+        result = createReshard(builder, base, from, target, demand.user);
+      if (target != demand.want)
+        result = createReshard(builder, result, target, demand.want, demand.user);
+      for (OpOperand *use : demand.uses)
+        use->set(result);
+    }
+  }
+
+  static bool combines(ShardingAttr have, ShardingAttr want) {
+    return have.isPartial() && want.isPartial() && have.getPartialKind() != want.getPartialKind();
+  }
+
+  /// The target that is laid out as the base is, if there is one.
+  ShardingAttr baseSharding(RankedTensorType type, const Layout &base,
+                            ArrayRef<ShardingAttr> targets, ReductionKind kind) {
+    for (ShardingAttr target : targets)
+      if (plans_.layoutOf(type, target) == base)
+        return target;
+    return plans_.shardingOf(type, base, kind);
+  }
+
+  Value createReshard(OpBuilder &builder, Value value, ShardingAttr have, ShardingAttr want,
+                      Operation *user) {
     auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, want);
     setShardings(reshard, {want});
     reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, want, user)));
-    return reshards_[key] = reshard.getResult();
+    return reshard.getResult();
   }
 
+  /// Why the reshard is there, and the bytes that its plan sends beyond the bound.
   std::string explain(Value value, ShardingAttr have, ShardingAttr want, Operation *user) {
+    auto type = cast<RankedTensorType>(value.getType());
+    const MovePlan plan = plans_.plan(type, have, want);
+    std::string why = cause(type, plan, have, want, user);
+    if (plan.wireBytes > plan.leastBytes)
+      why += "; its moves send " + std::to_string(plan.wireBytes) + " bytes, at least " +
+             std::to_string(plan.leastBytes) + " are needed";
+    return why;
+  }
+
+  std::string cause(RankedTensorType type, const MovePlan &plan, ShardingAttr have,
+                    ShardingAttr want, Operation *user) {
     std::string name = user->getName().getStringRef().str();
     if (have.isPartial() && !want.isPartial())
       return stringifyReductionKind(have.getPartialKind()).str() + " of the contributions over " +
              quoted(have.getPartialAxes()) + " for " + name;
-    int64_t dim = findGatheredDim(have, want);
-    if (dim < 0)
-      return "each rank takes its part for " + name;
-    auto type = cast<RankedTensorType>(value.getType());
+    auto sent = llvm::find_if(plan.moves, [](const Move &move) { return move.join >= 0; });
+    if (sent == plan.moves.end())
+      return plan.wireBytes == 0 ? "each rank takes its part for " + name
+                                 : "ranks trade their parts for " + name;
+    std::string dim = std::to_string(sent->join);
+    if (!want.getDims()[sent->join].getAxes().empty())
+      return name + " needs dimension " + dim + " split over " +
+             quoted(want.getDims()[sent->join].getAxes());
+    if (sent->kind == MoveKind::AllGather)
+      user->emitRemark() << "needs dimension " << dim << " of operand " << type
+                         << " whole: gathered over " << quoted(plans_.axesOf(sent->axes)) << ", "
+                         << bytesOf(type) << " bytes";
+    return name + " needs dimension " + dim + " whole";
+  }
+
+  static int64_t bytesOf(RankedTensorType type) {
     Type element = type.getElementType();
     unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
-    int64_t bytes = type.getNumElements() * llvm::divideCeil(bits, 8);
-    user->emitRemark() << "needs dimension " << dim << " of operand " << type
-                       << " whole: gathered over " << quoted(have.getDims()[dim].getAxes()) << ", "
-                       << bytes << " bytes";
-    return name + " needs dimension " + std::to_string(dim) + " whole";
+    return type.getNumElements() * llvm::divideCeil(bits, 8);
   }
 
   FunctionOpInterface function_;
   MeshOp mesh_;
-  llvm::DenseMap<std::pair<Value, ShardingAttr>, Value> reshards_;
+  ReshardPlans plans_;
+  llvm::MapVector<Value, SmallVector<Demand>> demands_;
 };
 
 class InsertReshardsPass : public impl::InsertReshardsPassBase<InsertReshardsPass> {
 public:
+  using InsertReshardsPassBase::InsertReshardsPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registerCollDialects(registry);
   }
 
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<FunctionOpInterface>())
-      if (!function.isExternal())
-        if (MeshOp mesh = getFunctionMesh(function))
-          FunctionReshards(function, mesh).run();
+    for (auto function : getOperation().getOps<FunctionOpInterface>()) {
+      MeshOp mesh = function.isExternal() ? nullptr : getFunctionMesh(function);
+      if (!mesh)
+        continue;
+      FailureOr<ReshardPlans> plans = ReshardPlans::create(mesh, topology);
+      if (failed(plans))
+        return signalPassFailure();
+      FunctionReshards(function, mesh, std::move(*plans)).run();
+    }
   }
 };
 

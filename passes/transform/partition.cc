@@ -133,7 +133,9 @@ public:
         function.emitOpError() << "has been partitioned already: its types are those of one rank";
         return signalPassFailure();
       }
-      if (failed(FunctionPartitioner(function, mesh, f32Sums).run()))
+      FailureOr<ReshardPlans> plans = ReshardPlans::create(mesh, topology);
+      if (failed(plans) ||
+          failed(FunctionPartitioner(function, mesh, f32Sums, std::move(*plans)).run()))
         return signalPassFailure();
     }
   }

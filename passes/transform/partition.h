@@ -8,6 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
+#include "passes/transform/reshard_plans.h"
 
 namespace mlir::coll {
 
@@ -16,8 +17,9 @@ namespace mlir::coll {
 class FunctionPartitioner {
 public:
   /// `f32Sums`: floats narrower than f32 are summed over ranks in f32.
-  FunctionPartitioner(FunctionOpInterface function, MeshOp mesh, bool f32Sums)
-      : function_(function), mesh_(mesh), f32Sums_(f32Sums), builder_(function->getContext()) {}
+  FunctionPartitioner(FunctionOpInterface function, MeshOp mesh, bool f32Sums, ReshardPlans plans)
+      : function_(function), mesh_(mesh), f32Sums_(f32Sums), plans_(std::move(plans)),
+        builder_(function->getContext()) {}
 
   LogicalResult run();
 
@@ -43,11 +45,13 @@ private:
 
   // partition_reshard.cc
   LogicalResult partitionReshard(ReshardOp op);
-  Value combine(ReshardOp op, Value value, ShardingAttr &current);
-  Value contribute(Location loc, Value value, ShardingAttr &current, ShardingAttr target);
-  Value exchange(ReshardOp op, Value value, ShardingAttr &current);
-  Value gather(ReshardOp op, Value value, int64_t dim, ShardingAttr &current);
-  Value slice(Location loc, Value value, int64_t dim, DimShardingAttr split, int64_t extent);
+  Value partitionMove(ReshardOp op, Value value, const Move &move, const Layout &layout);
+  Operation *createCollective(ReshardOp op, Value value, const Move &move, RankedTensorType type);
+  Value makePartial(ReshardOp op, Value value, const Move &move, const Layout &layout);
+  Value slice(Location loc, Value value, int64_t dim, ArrayRef<StringAttr> axes, int64_t block);
+  Value fit(Location loc, Value value, ArrayRef<int64_t> shape);
+  Value axisIndex(Location loc, ArrayRef<StringAttr> axes);
+  Value blockOffset(Location loc, ArrayRef<StringAttr> axes, int64_t block);
   Value blockOffset(Location loc, DimShardingAttr split, int64_t extent);
   GroupAttr groupOf(ArrayRef<StringAttr> axes);
   TypeAttr accumulationOf(ReductionKind kind, Type type);
@@ -55,6 +59,7 @@ private:
   FunctionOpInterface function_;
   MeshOp mesh_;
   bool f32Sums_;
+  ReshardPlans plans_;
   OpBuilder builder_;
   IRMapping mapping_;
 };

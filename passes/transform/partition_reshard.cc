@@ -1,7 +1,8 @@
 //===- partition_reshard.cc - changes of sharding to collectives -----------------===//
 //
-// In order: contributions are combined; two dimensions that trade axes are exchanged
-// at once; what must be whole is gathered; what must be split is sliced.
+// The planner (plan/reshard.h) chooses the moves; each becomes at most one collective, and what a
+// rank does by itself before and after it: a whole dimension is padded before it is split into
+// blocks, and loses its padding after these have been joined.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -14,189 +15,174 @@ namespace mlir::coll {
 
 namespace {
 
-ShardingAttr withDim(ShardingAttr sharding, int64_t dim, DimShardingAttr split) {
-  SmallVector<DimShardingAttr> dims(sharding.getDims());
-  dims[dim] = split;
-  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims,
-                           sharding.getPartialAxes(), sharding.getPartialKind());
+SmallVector<int64_t> blocksOf(const Layout &layout) {
+  return llvm::map_to_vector(layout.dims, [](const auto &split) { return split.block; });
 }
 
-ShardingAttr withPartial(ShardingAttr sharding, ArrayRef<StringAttr> axes, ReductionKind kind) {
-  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), sharding.getDims(), axes,
-                           axes.empty() ? ReductionKind::Sum : kind);
-}
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 } // namespace
 
 LogicalResult FunctionPartitioner::partitionReshard(ReshardOp op) {
-  Value value = mapping_.lookup(op.getInput());
-  ArrayRef<int64_t> shape = op.getType().getShape();
-  ShardingAttr current = op.getSource(), target = op.getTarget();
+  RankedTensorType target = localType(op.getType(), op.getTarget());
   if (op.getType().getNumElements() == 0) {
-    RankedTensorType type = localType(op.getType(), target);
-    mapping_.map(op.getResult(), tensor::EmptyOp::create(builder_, op.getLoc(), type.getShape(),
-                                                         type.getElementType())
+    mapping_.map(op.getResult(), tensor::EmptyOp::create(builder_, op.getLoc(), target.getShape(),
+                                                         target.getElementType())
                                      .getResult());
     return success();
   }
-  value = combine(op, value, current);
-  value = exchange(op, value, current);
-  for (int64_t dim = 0; dim < op.getType().getRank(); ++dim)
-    if (current.getDims()[dim] != target.getDims()[dim] &&
-        !current.getDims()[dim].getAxes().empty())
-      value = gather(op, value, dim, current);
-  for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
-    DimShardingAttr split = target.getDims()[dim];
-    if (current.getDims()[dim] == split || split.getAxes().empty())
-      continue;
-    value = slice(op.getLoc(), value, dim, split, shape[dim]);
-    current = withDim(current, dim, split);
+  // Axes of size 1 with a unit pad their dimension; the planner's layouts have no such padding.
+  Layout layout = plans_.layoutOf(op.getType(), op.getSource());
+  Value value = fit(op.getLoc(), mapping_.lookup(op.getInput()), blocksOf(layout));
+  for (const Move &move : plans_.plan(op.getType(), op.getSource(), op.getTarget()).moves) {
+    value = partitionMove(op, value, move, layout);
+    if (!value)
+      return failure();
+    layout = move.result;
   }
-  value = contribute(op.getLoc(), value, current, target);
-  if (!value)
-    return failure();
-  mapping_.map(op.getResult(), value);
+  mapping_.map(op.getResult(), fit(op.getLoc(), value, target.getShape()));
   return success();
 }
 
-/// Combines over the axes that only the source is partial over; scatters at once
-/// where the target splits a whole dimension evenly over exactly those axes.
-Value FunctionPartitioner::combine(ReshardOp op, Value value, ShardingAttr &current) {
-  SmallVector<StringAttr> ended, kept;
-  for (StringAttr axis : current.getPartialAxes())
-    (llvm::is_contained(op.getTarget().getPartialAxes(), axis) ? kept : ended).push_back(axis);
-  if (ended.empty())
-    return value;
-  ReductionKind kind = current.getPartialKind();
-  current = withPartial(current, kept, kind);
-  TypeAttr accumulation = accumulationOf(kind, value.getType());
-  for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
-    DimShardingAttr split = op.getTarget().getDims()[dim];
-    if (!current.getDims()[dim].getAxes().empty() || split.getAxes() != ArrayRef(ended) ||
-        isUneven(mesh_, split, op.getType().getDimSize(dim)))
-      continue;
-    current = withDim(current, dim, split);
-    auto scatter =
-        ReduceScatterOp::create(builder_, op.getLoc(), localType(op.getType(), current), kind,
-                                value, dim, groupOf(ended), Order::Any, accumulation);
-    if (Attribute why = op->getAttr(kWhyAttr))
-      scatter->setAttr(kWhyAttr, why);
-    return scatter.getResult();
-  }
-  auto reduce = AllReduceOp::create(builder_, op.getLoc(), value.getType(), kind, value,
-                                    groupOf(ended), Order::Any, accumulation);
+/// `value` after `move`, which starts from `layout`. Null, and an error, where contributions have
+/// no neutral element.
+Value FunctionPartitioner::partitionMove(ReshardOp op, Value value, const Move &move,
+                                         const Layout &layout) {
+  SmallVector<StringAttr> axes = plans_.axesOf(move.axes);
+  SmallVector<int64_t> result = blocksOf(move.result);
+  if (move.kind == MoveKind::MakePartial)
+    return makePartial(op, value, move, layout);
+  // The dimension that is split, with the padding of its last block.
+  SmallVector<int64_t> blocks = blocksOf(layout), joined = result;
+  int64_t shards = 1;
+  for (StringAttr axis : axes)
+    shards *= *mesh_.getAxisSize(axis);
+  if (move.split >= 0)
+    blocks[move.split] = result[move.split] * shards;
+  if (move.join >= 0)
+    joined[move.join] = blocks[move.join] * shards;
+  value = fit(op.getLoc(), value, blocks);
+  if (move.kind == MoveKind::Slice)
+    return slice(op.getLoc(), value, move.split, axes, result[move.split]);
+  Operation *collective = createCollective(op, value, move, typeOf(value).clone(joined));
   if (Attribute why = op->getAttr(kWhyAttr))
-    reduce->setAttr(kWhyAttr, why);
-  return reduce.getResult();
+    collective->setAttr(kWhyAttr, why);
+  return fit(op.getLoc(), collective->getResult(0), result);
 }
 
-/// The converse: the first rank along the new partial axes contributes the value,
-/// the others the neutral element. Null, and an error, where there is none.
-Value FunctionPartitioner::contribute(Location loc, Value value, ShardingAttr &current,
-                                      ShardingAttr target) {
-  SmallVector<StringAttr> added;
-  for (StringAttr axis : target.getPartialAxes())
-    if (!llvm::is_contained(current.getPartialAxes(), axis))
-      added.push_back(axis);
-  if (added.empty())
-    return value;
-  auto type = cast<RankedTensorType>(value.getType());
-  TypedAttr identity = getIdentity(target.getPartialKind(), type.getElementType());
+Operation *FunctionPartitioner::createCollective(ReshardOp op, Value value, const Move &move,
+                                                 RankedTensorType type) {
+  GroupAttr group = groupOf(plans_.axesOf(move.axes));
+  ReductionKind kind = op.getSource().getPartialKind();
+  TypeAttr accumulation = accumulationOf(kind, value.getType());
+  switch (move.kind) {
+  case MoveKind::AllGather:
+    return AllGatherOp::create(builder_, op.getLoc(), type, value, move.join, group);
+  case MoveKind::AllToAll:
+    return AllToAllOp::create(builder_, op.getLoc(), type, value, move.split, move.join, group);
+  case MoveKind::Permute:
+    return PermuteOp::create(builder_, op.getLoc(), type, value, ArrayRef<int64_t>(move.pairs),
+                             group);
+  case MoveKind::ReduceScatter:
+    return ReduceScatterOp::create(builder_, op.getLoc(), type, kind, value, move.split, group,
+                                   Order::Any, accumulation);
+  case MoveKind::AllReduce:
+    return AllReduceOp::create(builder_, op.getLoc(), type, kind, value, group, Order::Any,
+                               accumulation);
+  case MoveKind::Slice:
+  case MoveKind::MakePartial:
+    break;
+  }
+  llvm_unreachable("the move sends nothing");
+}
+
+/// The first rank along the new partial axes contributes the value, the others the neutral element;
+/// where these axes split a dimension, each rank contributes its block.
+Value FunctionPartitioner::makePartial(ReshardOp op, Value value, const Move &move,
+                                       const Layout &layout) {
+  Location loc = op.getLoc();
+  ReductionKind kind = op.getTarget().getPartialKind();
+  RankedTensorType type = typeOf(value);
+  TypedAttr identity = getIdentity(kind, type.getElementType());
   if (!identity) {
-    emitError(loc) << "cannot become partial: " << stringifyReductionKind(target.getPartialKind())
+    emitError(loc) << "cannot become partial: " << stringifyReductionKind(kind)
                    << " has no neutral element of type " << type.getElementType();
     return nullptr;
   }
-  current = target;
-  SmallVector<Attribute> names(added.begin(), added.end());
-  Value index = AxisIndexOp::create(builder_, loc, target.getMesh(), builder_.getArrayAttr(names));
-  Value zero = arith::ConstantIndexOp::create(builder_, loc, 0);
-  Value first = arith::CmpIOp::create(builder_, loc, arith::CmpIPredicate::eq, index, zero);
-  Value neutral = arith::ConstantOp::create(builder_, loc, DenseElementsAttr::get(type, identity));
-  return arith::SelectOp::create(builder_, loc, first, value, neutral);
-}
-
-/// One all_to_all where a dimension gives exactly the axes that another takes.
-Value FunctionPartitioner::exchange(ReshardOp op, Value value, ShardingAttr &current) {
-  ShardingAttr target = op.getTarget();
-  auto isEven = [&](DimShardingAttr split, int64_t dim) {
-    return !isUneven(mesh_, split, op.getType().getDimSize(dim));
+  SmallVector<StringAttr> axes = plans_.axesOf(move.axes);
+  auto neutral = [&](RankedTensorType shape) {
+    return arith::ConstantOp::create(builder_, loc, DenseElementsAttr::get(shape, identity));
   };
-  auto none = DimShardingAttr::get(op.getContext(), {}, 1);
-  for (int64_t from = 0; from < op.getType().getRank(); ++from) {
-    DimShardingAttr given = current.getDims()[from];
-    if (given.getAxes().empty() || !target.getDims()[from].getAxes().empty() ||
-        !isEven(given, from))
-      continue;
-    for (int64_t to = 0; to < op.getType().getRank(); ++to) {
-      DimShardingAttr taken = target.getDims()[to];
-      if (to == from || !current.getDims()[to].getAxes().empty() ||
-          taken.getAxes() != given.getAxes() || !isEven(taken, to))
-        continue;
-      current = withDim(withDim(current, from, none), to, taken);
-      auto swap = AllToAllOp::create(builder_, op.getLoc(), localType(op.getType(), current), value,
-                                     to, from, groupOf(given.getAxes()));
-      if (Attribute why = op->getAttr(kWhyAttr))
-        swap->setAttr(kWhyAttr, why);
-      return swap.getResult();
-    }
+  if (move.join < 0) {
+    Value index = axisIndex(loc, axes);
+    Value zero = arith::ConstantIndexOp::create(builder_, loc, 0);
+    Value first = arith::CmpIOp::create(builder_, loc, arith::CmpIPredicate::eq, index, zero);
+    return arith::SelectOp::create(builder_, loc, first, value, neutral(type));
   }
-  return value;
-}
-
-Value FunctionPartitioner::gather(ReshardOp op, Value value, int64_t dim, ShardingAttr &current) {
-  DimShardingAttr split = current.getDims()[dim];
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] *= getNumShards(mesh_, split);
-  auto gathered = AllGatherOp::create(builder_, op.getLoc(), type.clone(shape), value, dim,
-                                      groupOf(split.getAxes()));
-  if (Attribute why = op->getAttr(kWhyAttr))
-    gathered->setAttr(kWhyAttr, why);
-  current = withDim(current, dim, DimShardingAttr::get(op.getContext(), {}, 1));
-  int64_t extent = op.getType().getDimSize(dim);
-  if (shape[dim] == extent)
-    return gathered.getResult();
-  SmallVector<OpFoldResult> offsets(shape.size(), builder_.getIndexAttr(0)), sizes,
-      strides(shape.size(), builder_.getIndexAttr(1));
-  shape[dim] = extent;
-  for (int64_t size : shape)
-    sizes.push_back(builder_.getIndexAttr(size));
-  return tensor::ExtractSliceOp::create(builder_, op.getLoc(), gathered.getResult(), offsets, sizes,
-                                        strides);
-}
-
-/// This rank's block of a dimension that is whole, padded where blocks are uneven.
-Value FunctionPartitioner::slice(Location loc, Value value, int64_t dim, DimShardingAttr split,
-                                 int64_t extent) {
-  auto type = cast<RankedTensorType>(value.getType());
-  int64_t block = getBlockExtent(mesh_, split, extent);
-  int64_t padding = block * getNumShards(mesh_, split) - extent;
+  SmallVector<int64_t> joined(type.getShape());
+  int64_t block = joined[move.join];
+  for (StringAttr axis : axes)
+    joined[move.join] *= *mesh_.getAxisSize(axis);
   SmallVector<OpFoldResult> offsets(type.getRank(), builder_.getIndexAttr(0)), sizes,
       strides(type.getRank(), builder_.getIndexAttr(1));
-  if (padding > 0) {
-    SmallVector<OpFoldResult> low(offsets), high(offsets);
-    high[dim] = builder_.getIndexAttr(padding);
-    SmallVector<int64_t> padded(type.getShape());
-    padded[dim] += padding;
-    Value zero =
-        arith::ConstantOp::create(builder_, loc, builder_.getZeroAttr(type.getElementType()));
-    value = tensor::PadOp::create(builder_, loc, type.clone(padded), value, low, high, zero);
-  }
   for (int64_t size : type.getShape())
     sizes.push_back(builder_.getIndexAttr(size));
-  offsets[dim] = blockOffset(loc, split, extent);
+  offsets[move.join] = blockOffset(loc, axes, block);
+  Value placed = tensor::InsertSliceOp::create(builder_, loc, value, neutral(type.clone(joined)),
+                                               offsets, sizes, strides);
+  return fit(loc, placed, blocksOf(move.result));
+}
+
+/// This rank's block of a dimension that holds a multiple of it.
+Value FunctionPartitioner::slice(Location loc, Value value, int64_t dim, ArrayRef<StringAttr> axes,
+                                 int64_t block) {
+  RankedTensorType type = typeOf(value);
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder_.getIndexAttr(0)), sizes,
+      strides(type.getRank(), builder_.getIndexAttr(1));
+  for (int64_t size : type.getShape())
+    sizes.push_back(builder_.getIndexAttr(size));
+  offsets[dim] = blockOffset(loc, axes, block);
   sizes[dim] = builder_.getIndexAttr(block);
   return tensor::ExtractSliceOp::create(builder_, loc, value, offsets, sizes, strides);
 }
 
+/// `value` with padding at the end of dimensions that are longer in `shape`, and without what is
+/// behind the end of those that are shorter.
+Value FunctionPartitioner::fit(Location loc, Value value, ArrayRef<int64_t> shape) {
+  RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> kept(type.getShape()), padded(shape);
+  for (auto [keep, extent] : llvm::zip(kept, shape))
+    keep = std::min(keep, extent);
+  SmallVector<OpFoldResult> zeros(type.getRank(), builder_.getIndexAttr(0)), high, sizes,
+      strides(type.getRank(), builder_.getIndexAttr(1));
+  for (auto [keep, extent] : llvm::zip(kept, shape)) {
+    sizes.push_back(builder_.getIndexAttr(keep));
+    high.push_back(builder_.getIndexAttr(extent - keep));
+  }
+  if (ArrayRef<int64_t>(kept) != type.getShape())
+    value = tensor::ExtractSliceOp::create(builder_, loc, value, zeros, sizes, strides);
+  if (kept == padded)
+    return value;
+  Value zero =
+      arith::ConstantOp::create(builder_, loc, builder_.getZeroAttr(type.getElementType()));
+  return tensor::PadOp::create(builder_, loc, type.clone(padded), value, zeros, high, zero);
+}
+
+Value FunctionPartitioner::axisIndex(Location loc, ArrayRef<StringAttr> axes) {
+  SmallVector<Attribute> names(axes.begin(), axes.end());
+  return AxisIndexOp::create(builder_, loc, FlatSymbolRefAttr::get(mesh_.getSymNameAttr()),
+                             builder_.getArrayAttr(names));
+}
+
+Value FunctionPartitioner::blockOffset(Location loc, ArrayRef<StringAttr> axes, int64_t block) {
+  Value index = axisIndex(loc, axes);
+  Value extent = arith::ConstantIndexOp::create(builder_, loc, block);
+  return arith::MulIOp::create(builder_, loc, index, extent);
+}
+
 /// Global position of the first element of this rank's block.
 Value FunctionPartitioner::blockOffset(Location loc, DimShardingAttr split, int64_t extent) {
-  SmallVector<Attribute> names(split.getAxes().begin(), split.getAxes().end());
-  Value index = AxisIndexOp::create(builder_, loc, FlatSymbolRefAttr::get(mesh_.getSymNameAttr()),
-                                    builder_.getArrayAttr(names));
-  Value block = arith::ConstantIndexOp::create(builder_, loc, getBlockExtent(mesh_, split, extent));
-  return arith::MulIOp::create(builder_, loc, index, block);
+  return blockOffset(loc, split.getAxes(), getBlockExtent(mesh_, split, extent));
 }
 
 /// What a reduction's contributions are to be combined in; null: as the backend likes.
