@@ -35,6 +35,13 @@ struct Options {
 
 double secondsSince(uint64_t ns) { return static_cast<double>(monotonicNs() - ns) / 1e9; }
 
+double cpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
 double peakMib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -145,6 +152,7 @@ int benchRanks(const Options &options) {
   const std::string size =
       std::to_string(options.ranks) + " ranks x " + std::to_string(events) + " events";
   uint64_t begin = monotonicNs();
+  const double cpu = cpuSeconds();
   trace::MergeOptions merge;
   merge.output = options.folder + "/merged.pftrace";
   rt::Result<trace::MergeResult> merged = trace::merge(paths, merge);
@@ -160,7 +168,8 @@ int benchRanks(const Options &options) {
   row(options, "traces of ranks merged and diagnosed", size, "seconds",
       mergeSeconds + diagnoseSeconds, 30,
       field("merge_seconds", mergeSeconds) + field("diagnose_seconds", diagnoseSeconds) +
-          field("mib_peak", peakMib()) + field("mib_merge", mergeMib) +
+          field("cpu_seconds", cpuSeconds() - cpu) + field("mib_peak", peakMib()) +
+          field("mib_merge", mergeMib) +
           field("gib_of_traces", double(merged->bytes) / double(1 << 30)));
   return 0;
 }

@@ -425,6 +425,24 @@ TEST_F(NcclProfilerShared, EventsInFlightAtTheEndAreWrittenAsUnfinished) {
   }
 }
 
+TEST_F(NcclProfilerShared, CallThatStopsBeforeOneWithinItEndsWithIt) {
+  Player<5> player(table<5>(), 0x108);
+  void *outer = player.start(player.describe(abi::kGroupApi, nullptr));
+  void *inner = player.start(player.describe(abi::kKernelLaunch, outer));
+  player.stop(outer);
+  usleep(1000);
+  player.stop(inner);
+  void *next = player.start(player.describe(abi::kGroupApi, nullptr));
+  player.stop(next);
+  player.finalize();
+  const std::vector<Slice> slices = slicesOf(0x108);
+  expectNested(slices);
+  const std::vector<Slice> groups = ofLevel(slices, Level::GroupApi);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].endNs, ofLevel(slices, Level::KernelLaunch).at(0).endNs);
+  EXPECT_GE(groups[1].startNs, groups[0].endNs);
+}
+
 TEST_F(NcclProfilerShared, WaitsOfStepsAreSummedUp) {
   Player<5> player(table<5>(), 0x107);
   void *coll = player.enqueue(0);

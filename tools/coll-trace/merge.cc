@@ -58,21 +58,24 @@ public:
         firstNs_(firstNs) {}
 
   // The packet as it is to be written; empty: left out.
-  std::string_view rewrite(const Item &item) {
-    const bool wanted = isWanted(item);
+  std::string_view rewrite(const Item &item) { return rewrite(item.packet, isWanted(item)); }
+  std::string_view rewrite(std::string_view packet, bool wanted) {
     bool hasState = false; // names and defaults, which later packets need
-    memory_.resize(item.packet.size() + kRoom);
+    if (memory_.size() < packet.size() + kRoom)
+      memory_.resize(packet.size() + kRoom);
     ProtoOut out(reinterpret_cast<uint8_t *>(memory_.data()), memory_.size());
-    ProtoIn in(item.packet);
+    ProtoIn in(packet);
     for (ProtoField field; in.next(field);) {
       hasState |= field.number == fields::packet::kInternedData ||
                   field.number == fields::packet::kDefaults;
       if (wanted || field.number != fields::packet::kTrackEvent)
         copy(field, out);
     }
+    isMalformed_ |= in.malformed();
     return out.overflowed() || !(wanted || hasState) ? std::string_view() : out.view();
   }
   uint64_t left() const { return left_; }
+  bool isMalformed() const { return isMalformed_; }
 
 private:
   static uint64_t moved(uint64_t ns, int64_t by) {
@@ -180,6 +183,7 @@ private:
   std::unordered_map<uint64_t, std::vector<bool>> open_;
   std::string memory_;
   uint64_t left_ = 0;
+  bool isMalformed_ = false;
 };
 
 // The time of the first event of all files, for a window that counts from it.
@@ -194,7 +198,9 @@ rt::Result<int64_t> firstTime(const std::vector<std::string> &paths, const Align
   return first;
 }
 
-rt::Status copyFile(const std::string &path, Copy &copy, Output &output, MergeResult &result) {
+// What has to be understood where something is left out.
+rt::Result<bool> copySome(const std::string &path, Copy &copy, Output &output,
+                          MergeResult &result) {
   rt::Result<Reader> reader = Reader::open(path);
   if (!reader.ok())
     return reader.status();
@@ -204,13 +210,42 @@ rt::Status copyFile(const std::string &path, Copy &copy, Output &output, MergeRe
     if (!more.ok())
       return more.status();
     if (!*more)
-      break;
+      return reader->truncated();
     if (std::string_view packet = copy.rewrite(item); !packet.empty()) {
       COLL_RETURN_IF_ERROR(output.add(packet));
       ++result.packets;
     }
   }
-  if (reader->truncated())
+}
+
+rt::Result<bool> copyAll(const std::string &path, Copy &copy, Output &output, MergeResult &result) {
+  rt::Result<Packets> packets = Packets::open(path);
+  if (!packets.ok())
+    return packets.status();
+  std::string_view packet;
+  for (;;) {
+    rt::Result<bool> more = packets->next(packet);
+    if (!more.ok())
+      return more.status();
+    if (!*more)
+      return packets->truncated();
+    std::string_view rewritten = copy.rewrite(packet, true);
+    if (copy.isMalformed())
+      return packets->malformed("a packet has a field that ends outside of it");
+    COLL_RETURN_IF_ERROR(output.add(rewritten));
+    ++result.packets;
+  }
+}
+
+rt::Status copyFile(const std::string &path, const MergeOptions &options, Copy &copy,
+                    Output &output, MergeResult &result) {
+  const bool isAll =
+      options.ranks.empty() && options.levels == kAllLevels && !options.fromNs && !options.toNs;
+  rt::Result<bool> truncated =
+      isAll ? copyAll(path, copy, output, result) : copySome(path, copy, output, result);
+  if (!truncated.ok())
+    return truncated.status();
+  if (*truncated)
     result.notes.push_back("\"" + path + "\" ends within a packet, as that of a killed run does");
   return rt::Status::okay();
 }
@@ -236,7 +271,7 @@ rt::Result<MergeResult> merge(const std::vector<std::string> &paths, const Merge
   uint32_t sequences = 0;
   for (size_t file = 0; file < paths.size(); ++file) {
     Copy copy(options, file, alignment->offsetsNs[file], *first, sequences);
-    COLL_RETURN_IF_ERROR(copyFile(paths[file], copy, output, result));
+    COLL_RETURN_IF_ERROR(copyFile(paths[file], options, copy, output, result));
     result.left += copy.left();
   }
   COLL_RETURN_IF_ERROR(output.flush());

@@ -10,18 +10,24 @@ namespace {
 
 constexpr size_t kMostDepth = 256, kMostOpen = 1'000'000, kMostTracks = 4'000'000;
 
+// Keeps what `slice` has allocated for the one before.
 void fill(Slice &slice, const Item &item) {
   slice.name.assign(item.name);
   slice.track = item.track;
   slice.startNs = item.ns;
-  slice.notes.clear();
+  size_t count = 0;
   for (const ReadAnnotation &from : item.annotations) {
     if (!from.key)
       continue;
-    Note note{*from.key, from.kind == Annotation::Kind::Text, static_cast<int64_t>(from.number),
-              from.real, std::string(from.text)};
-    slice.notes.push_back(std::move(note));
+    if (count == slice.notes.size())
+      slice.notes.emplace_back();
+    Note &note = slice.notes[count++];
+    note.key = *from.key;
+    note.isText = from.kind == Annotation::Kind::Text;
+    note.number = static_cast<int64_t>(from.number);
+    note.text.assign(from.text);
   }
+  slice.notes.resize(count);
 }
 
 // One file, as it is read.
@@ -60,7 +66,7 @@ public:
   }
   void finish() {
     for (const auto &[track, open] : open_)
-      facts_.unfinished += open.size();
+      facts_.unfinished += open.depth;
   }
 
 private:
@@ -73,12 +79,13 @@ private:
     ++facts_.slices;
     saw(item.ns);
     facts_.unknownTracks += item.track && !facts_.tracks.count(item.track);
-    std::vector<Slice> &open = open_[item.track];
-    if (open.size() >= kMostDepth || openCount_ >= kMostOpen || open_.size() >= kMostTracks)
+    Open &open = open_[item.track];
+    if (open.depth >= kMostDepth || openCount_ >= kMostOpen || open_.size() >= kMostTracks)
       return false;
     ++openCount_;
-    open.emplace_back();
-    Slice &slice = open.back();
+    if (open.depth == open.slices.size())
+      open.slices.emplace_back();
+    Slice &slice = open.slices[open.depth++];
     slice.level = item.level.value_or(Level::Note);
     if (isWanted(slice.level))
       fill(slice, item);
@@ -88,12 +95,11 @@ private:
   void end(const Item &item) {
     saw(item.ns);
     auto found = open_.find(item.track);
-    if (found == open_.end() || found->second.empty()) {
+    if (found == open_.end() || found->second.depth == 0) {
       ++facts_.endsWithoutBegin;
       return;
     }
-    Slice slice = std::move(found->second.back());
-    found->second.pop_back();
+    Slice &slice = found->second.slices[--found->second.depth];
     --openCount_;
     slice.endNs = item.ns;
     facts_.negative += slice.endNs < slice.startNs;
@@ -127,7 +133,11 @@ private:
   const uint32_t levels_;
   const std::function<void(const Slice &)> &wanted_;
   FileFacts &facts_;
-  std::unordered_map<uint64_t, std::vector<Slice>> open_;
+  struct Open {
+    std::vector<Slice> slices; // more than are open: they are used again
+    size_t depth = 0;
+  };
+  std::unordered_map<uint64_t, Open> open_;
   size_t openCount_ = 0;
   Slice instant_;
 };

@@ -17,10 +17,9 @@ using profiler::perfetto::Level;
 
 // Annotations by key; texts are owned.
 struct Note {
-  Key key;
+  Key key = Key::Id;
   bool isText = false;
-  int64_t number = 0;
-  double real = 0; // of a floating-point one, of which `number` is the whole part
+  int64_t number = 0; // 0 of a floating-point one
   std::string text;
 };
 

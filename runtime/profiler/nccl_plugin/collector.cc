@@ -211,7 +211,7 @@ void Collector::finishEvent(Communicator &communicator, Place place, uint64_t en
   if (event.state >= 0 && bit(event.start) == abi::kProxyStep)
     leaveState(event, endNs);
   if (isCall(event.start))
-    writer_.end(event.track, endNs);
+    endCall(communicator, event, endNs);
   else if (isOperation(event.start))
     writeOperation(communicator, event, endNs);
   else if (bit(event.start) == abi::kProxyOp)

@@ -37,6 +37,12 @@ public:
   void finish(uint16_t communicator, uint64_t nowNs);
 
 private:
+  // The calls that are open on a thread, the innermost last. A call that stops before one within it
+  // is ended with that one.
+  struct Thread {
+    perfetto::TrackId track = 0;
+    std::vector<std::pair<uint64_t, bool>> calls; // handle, and whether it has stopped
+  };
   struct Communicator {
     CommunicatorInfo info;
     perfetto::TrackId process = 0;
@@ -44,7 +50,7 @@ private:
     GpuClock gpu;
     // By kind of event and number (thread, channel).
     std::map<std::pair<int, int>, Lanes> lanes;
-    std::map<int, perfetto::TrackId> threads;
+    std::map<int, Thread> threads;
   };
   using Place = uint32_t;
 
@@ -57,7 +63,8 @@ private:
   void finishUnpaired(Communicator &communicator, Place place, uint64_t endNs);
   bool hasEnded(const Communicator &communicator, const OpenEvent &event) const;
   void tellParent(Communicator &communicator, const OpenEvent &child, uint64_t endNs);
-  perfetto::TrackId thread(Communicator &communicator, uint64_t id);
+  Thread &thread(Communicator &communicator, uint64_t id);
+  void endCall(Communicator &communicator, const OpenEvent &event, uint64_t endNs);
   Lanes &lanes(Communicator &communicator, const OpenEvent &event);
 
   void writeCall(Communicator &communicator, OpenEvent &event);

@@ -5,7 +5,6 @@
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_OPEN_EVENTS_H
 
 #include "runtime/profiler/nccl_plugin/record.h"
-#include "runtime/profiler/perfetto/writer.h"
 
 #include <unordered_map>
 #include <vector>
@@ -33,7 +32,6 @@ struct OpenEvent {
   uint64_t stateNs = 0, bytes = 0;
   uint64_t gpuStart = 0, gpuStop = 0; // stamps; of a collective, the first and the last
   uint64_t waitedUntilNs = 0;         // of a proxy op: peer waits before this time are counted
-  perfetto::TrackId track = 0;        // of an event that was begun in the trace already
   uint32_t older = 0, newer = 0;      // places in the pool
 };
 

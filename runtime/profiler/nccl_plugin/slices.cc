@@ -89,15 +89,23 @@ std::string_view controlName(int16_t state) {
 
 } // namespace
 
-perfetto::TrackId Collector::thread(Communicator &communicator, uint64_t id) {
+Collector::Thread &Collector::thread(Communicator &communicator, uint64_t id) {
   const int number = static_cast<int>(Handles::ring(id));
-  auto found = communicator.threads.find(number);
-  if (found == communicator.threads.end())
-    found = communicator.threads
-                .emplace(number, writer_.track(communicator.process,
-                                               "calls of thread " + std::to_string(number), 1))
-                .first;
-  return found->second;
+  Thread &thread = communicator.threads[number];
+  if (!thread.track)
+    thread.track =
+        writer_.track(communicator.process, "calls of thread " + std::to_string(number), 1);
+  return thread;
+}
+
+void Collector::endCall(Communicator &communicator, const OpenEvent &event, uint64_t endNs) {
+  Thread &thread = this->thread(communicator, event.start.id);
+  for (auto &[id, hasStopped] : thread.calls)
+    hasStopped |= id == event.start.id;
+  while (!thread.calls.empty() && thread.calls.back().second) {
+    writer_.end(thread.track, endNs);
+    thread.calls.pop_back();
+  }
 }
 
 Lanes &Collector::lanes(Communicator &communicator, const OpenEvent &event) {
@@ -148,11 +156,12 @@ void Collector::writeCall(Communicator &communicator, OpenEvent &event) {
   }
   if (start.isSend)
     notes_.emplace_back(Key::GraphCaptured, true);
-  event.track = thread(communicator, start.id);
+  Thread &thread = this->thread(communicator, start.id);
+  thread.calls.emplace_back(start.id, false);
   std::string_view name = bit(start) == abi::kGroupApi       ? "group"
                           : bit(start) == abi::kKernelLaunch ? "kernel launch"
                                                              : text(start.func);
-  writer_.begin(event.track, levelOf(start), name, start.ns, notes_);
+  writer_.begin(thread.track, levelOf(start), name, start.ns, notes_);
 }
 
 void Collector::writeOperation(Communicator &communicator, OpenEvent &event, uint64_t endNs) {

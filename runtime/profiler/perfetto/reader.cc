@@ -204,11 +204,16 @@ rt::Status Reader::internOne(std::string_view message, uint32_t field, Table &ta
   }
   if (in.malformed())
     return packets_.malformed("an interned name");
-  sequence.internedBytes += text.size() + kEntryBytes;
-  internedBytes_ += text.size() + kEntryBytes;
+  const bool hasPlace = iid < Table::kPlaces;
+  const uint64_t places =
+      hasPlace && iid >= table.places.size() ? iid + 1 - table.places.size() : 1;
+  sequence.internedBytes += text.size() + places * kEntryBytes;
+  internedBytes_ += text.size() + places * kEntryBytes;
   if (internedBytes_ > kMostInternedBytes)
     return packets_.malformed("more than 256 MiB of interned names");
-  Text &entry = table[iid];
+  if (hasPlace && iid >= table.places.size())
+    table.places.resize(iid + 1);
+  Text &entry = hasPlace ? table.places[iid] : table.others[iid];
   entry = {std::string(text), -1};
   if (field == interned::kCategories)
     if (std::optional<Level> level = levelOf(text))
@@ -246,10 +251,6 @@ rt::Status Reader::track(std::string_view message, Item &item) {
 
 rt::Status Reader::event(std::string_view message, const Sequence &sequence, Item &item) {
   item.track = sequence.track;
-  auto known = [](const Table &table, uint64_t iid) -> const Text * {
-    auto found = table.find(iid);
-    return found == table.end() ? nullptr : &found->second;
-  };
   ProtoIn in(message);
   for (ProtoField field; in.next(field);) {
     switch (field.number) {
@@ -260,7 +261,7 @@ rt::Status Reader::event(std::string_view message, const Sequence &sequence, Ite
       item.track = field.value;
       break;
     case event::kNameIid:
-      if (const Text *text = known(sequence.names, field.value))
+      if (const Text *text = sequence.names.find(field.value))
         item.name = text->text;
       break;
     case event::kName:
@@ -269,7 +270,7 @@ rt::Status Reader::event(std::string_view message, const Sequence &sequence, Ite
     case event::kCategoryIids:
       // Packed or not; the first one counts.
       if (const Text *text = field.type == WireType::Varint && item.category.empty()
-                                 ? known(sequence.categories, field.value)
+                                 ? sequence.categories.find(field.value)
                                  : nullptr) {
         item.category = text->text;
         if (text->known >= 0)
@@ -310,11 +311,10 @@ rt::Status Reader::annotation(std::string_view message, const Sequence &sequence
   for (ProtoField field; in.next(field);) {
     switch (field.number) {
     case annotation::kNameIid:
-      if (auto found = sequence.annotationNames.find(field.value);
-          found != sequence.annotationNames.end()) {
-        result.name = found->second.text;
-        if (found->second.known >= 0)
-          result.key = static_cast<Key>(found->second.known);
+      if (const Text *text = sequence.annotationNames.find(field.value)) {
+        result.name = text->text;
+        if (text->known >= 0)
+          result.key = static_cast<Key>(text->known);
       }
       break;
     case annotation::kName:
@@ -340,8 +340,8 @@ rt::Status Reader::annotation(std::string_view message, const Sequence &sequence
       break;
     case annotation::kStringIid:
       result.kind = Annotation::Kind::Text;
-      if (auto found = sequence.strings.find(field.value); found != sequence.strings.end())
-        result.text = found->second.text;
+      if (const Text *text = sequence.strings.find(field.value))
+        result.text = text->text;
       break;
     default:
       break;

@@ -72,7 +72,18 @@ private:
     std::string text;
     int known = -1; // of a category its Level, of an annotation's name its Key
   };
-  using Table = std::unordered_map<uint64_t, Text>;
+  // Small numbers, which are nearly all, are places.
+  struct Table {
+    static constexpr uint64_t kPlaces = 1024;
+    std::vector<Text> places;
+    std::unordered_map<uint64_t, Text> others;
+    const Text *find(uint64_t iid) const {
+      if (iid < places.size())
+        return &places[iid];
+      auto found = iid < kPlaces ? others.end() : others.find(iid);
+      return found == others.end() ? nullptr : &found->second;
+    }
+  };
   struct Sequence {
     Table categories, names, annotationNames, strings;
     uint32_t clock = kClockBoottime;
