@@ -4,6 +4,7 @@
 
 #include "runtime/base/env.h"
 #include "runtime/dl/library.h"
+#include "runtime/profiler/abi/net_events.h"
 #include "test/profiler/player.h"
 #include "test/profiler/slices.h"
 
@@ -423,6 +424,36 @@ TEST_F(NcclProfilerShared, EventsInFlightAtTheEndAreWrittenAsUnfinished) {
     EXPECT_EQ(ofLevel(slices, level)[0].text(Key::Flag).find("unfinished") != std::string::npos,
               level != Level::Coll);
   }
+}
+
+TEST_F(NcclProfilerShared, NetworkEventsAreReadByTheirIds) {
+  Player<5> player(table<5>(), 0x109);
+  void *op = player.start(player.proxyOp(nullptr, true));
+  auto report = [&](int64_t id, void *data) {
+    auto descriptor = player.describe(abi::kNetPlugin, op);
+    descriptor.netPlugin.id = id;
+    descriptor.netPlugin.data = data;
+    player.stop(player.start(descriptor));
+  };
+  abi::NetSocketEventV1 socket{1, {5, 1, 111}};
+  abi::NetIbEventV1 ib{1, {0, 7, 2, 9, 222}};
+  abi::NetCollEventV1 own{sizeof(abi::NetCollEventV1), 0, "tcp", "eth0", 3, 44, 0, 1, 0, 333, 0, 0};
+  report(abi::kNetSocketV1, &socket);
+  report(abi::kNetIbV1, &ib);
+  report(abi::kNetCollV1, &own);
+  report(0x7777, &own); // of a plugin that is not known
+  report(abi::kNetIbV1, nullptr);
+  player.finalize();
+  const std::vector<Slice> nets = ofLevel(slicesOf(0x109), Level::Net);
+  ASSERT_EQ(nets.size(), 5u);
+  EXPECT_EQ(nets[0].name + nets[1].name + nets[2].name + nets[3].name, "socketibtcpnetwork");
+  EXPECT_EQ(nets[0].number(Key::Bytes), 111);
+  EXPECT_EQ(nets[1].number(Key::Bytes), 222);
+  EXPECT_EQ(nets[1].number(Key::Connection), 9);
+  EXPECT_EQ(nets[2].number(Key::Bytes), 333);
+  EXPECT_EQ(nets[2].number(Key::Message), 44);
+  EXPECT_EQ(nets[2].text(Key::Device), "eth0");
+  EXPECT_EQ(nets[3].number(Key::Bytes), 0);
 }
 
 TEST_F(NcclProfilerShared, CallThatStopsBeforeOneWithinItEndsWithIt) {

@@ -1,0 +1,176 @@
+// Parts of libnccl-profiler-coll.so by themselves: ring, names, histogram, the GPU's clock.
+
+#include "runtime/net/nccl_plugin/net_event.h"
+#include "runtime/profiler/abi/net_events.h"
+#include "runtime/profiler/nccl_plugin/gpu_clock.h"
+#include "runtime/profiler/nccl_plugin/handles.h"
+#include "runtime/profiler/nccl_plugin/names.h"
+#include "runtime/profiler/nccl_plugin/ring.h"
+#include "runtime/profiler/nccl_plugin/settings.h"
+#include "runtime/profiler/nccl_plugin/summary.h"
+
+#include <cstddef>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace coll::profiler::plugin {
+namespace {
+
+static_assert(sizeof(CollNetEvent) == sizeof(abi::NetCollEventV1) &&
+              offsetof(CollNetEvent, stream) == offsetof(abi::NetCollEventV1, stream) &&
+              offsetof(CollNetEvent, bytes) == offsetof(abi::NetCollEventV1, bytes) &&
+              COLL_NET_EVENT_ID == abi::kNetCollV1);
+
+TEST(DropOldestRingTest, KeepsTheNewestAndCountsTheOthers) {
+  DropOldestRing ring(8);
+  Record record;
+  for (uint64_t i = 0; i < 20; ++i) {
+    record.seq = i;
+    ring.push(record);
+  }
+  uint64_t dropped = 0;
+  for (uint64_t expected = 12; expected < 20; ++expected) {
+    ASSERT_TRUE(ring.pop(record, dropped));
+    EXPECT_EQ(record.seq, expected);
+  }
+  EXPECT_FALSE(ring.pop(record, dropped));
+  EXPECT_EQ(dropped, 12u);
+}
+
+// The producer overwrites while the consumer reads: every record is whole, in order, or counted.
+TEST(DropOldestRingTest, RecordsAreWholeOrCountedWhileTheProducerRuns) {
+  constexpr uint64_t kRecords = 300'000;
+  DropOldestRing ring(64);
+  std::thread producer([&] {
+    Record record;
+    for (uint64_t i = 1; i <= kRecords; ++i) {
+      record.seq = record.count = record.userTag = record.stamp = record.ns = i;
+      ring.push(record);
+    }
+  });
+  uint64_t read = 0, dropped = 0, last = 0;
+  while (read + dropped < kRecords) {
+    Record record;
+    if (!ring.pop(record, dropped))
+      continue;
+    ++read;
+    ASSERT_GT(record.seq, last);
+    ASSERT_TRUE(record.count == record.seq && record.userTag == record.seq &&
+                record.stamp == record.seq && record.ns == record.seq);
+    last = record.seq;
+  }
+  producer.join();
+  EXPECT_EQ(read + dropped, kRecords);
+}
+
+TEST(NamesTest, SameTextHasSameNumberOnAllThreads) {
+  static Names names; // 300 KiB
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([] {
+      for (int i = 0; i < 500; ++i) {
+        const std::string text = "name" + std::to_string(i);
+        const uint16_t number = names.number(text.c_str());
+        EXPECT_TRUE(number == 0 || names.text(number) == text);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(names.number("name7"), names.number("name7"));
+  EXPECT_EQ(names.number(nullptr), 0);
+  EXPECT_EQ(names.number(""), 0);
+  EXPECT_EQ(names.text(0), "");
+  const uint16_t cut = names.number(std::string(100, 'x').c_str());
+  EXPECT_EQ(names.text(cut), std::string(63, 'x'));
+}
+
+TEST(NamesTest, FullTableGivesTheEmptyText) {
+  static Names names;
+  int empty = 0;
+  for (int i = 0; i < 6000; ++i)
+    empty += names.number(("n" + std::to_string(i)).c_str()) == 0;
+  EXPECT_GT(empty, 1000);
+  EXPECT_LT(empty, 3000);
+}
+
+TEST(HandlesTest, PointersAndHandlesOfOthersAreNotOurs) {
+  Handles ours(0x1234), others(0x1235);
+  const uint64_t handle = ours.make(4095, 255, 77);
+  EXPECT_TRUE(ours.isOurs(handle));
+  EXPECT_EQ(Handles::communicator(handle), 4095);
+  EXPECT_EQ(Handles::ring(handle), 255u);
+  EXPECT_FALSE(others.isOurs(handle));
+  int local = 0;
+  EXPECT_FALSE(ours.isOurs(reinterpret_cast<uint64_t>(&local)));
+  EXPECT_FALSE(ours.isOurs(0));
+}
+
+TEST(HistogramTest, QuantilesAreWithinThreePercent) {
+  Histogram histogram;
+  for (uint64_t i = 1; i <= 10000; ++i)
+    histogram.add(i * 1000);
+  for (double share : {0.5, 0.9, 0.99})
+    EXPECT_NEAR(static_cast<double>(histogram.quantileNs(share)), share * 1e7, 0.03 * share * 1e7);
+  EXPECT_EQ(Histogram().quantileNs(0.5), 0u);
+  histogram.add(UINT64_MAX); // longer than any bucket
+  EXPECT_EQ(histogram.count(), 10001u);
+}
+
+TEST(SummaryTest, BytesAndBusBandwidthAreThoseOfNcclTests) {
+  EXPECT_EQ(bytesOf("AllReduce", 1024, "ncclFloat32", 4), 4096u);
+  EXPECT_EQ(bytesOf("AllGather", 1024, "ncclBfloat16", 4), 8192u);
+  EXPECT_EQ(bytesOf("Broadcast", 8, "ncclFloat64", 4), 64u);
+  EXPECT_EQ(bytesOf("Broadcast", 8, "ncclFloat8e4m3", 4), 8u);
+  EXPECT_DOUBLE_EQ(busFactor("AllReduce", 4), 1.5);
+  EXPECT_DOUBLE_EQ(busFactor("ReduceScatter", 4), 0.75);
+  EXPECT_DOUBLE_EQ(busFactor("Broadcast", 4), 1);
+  EXPECT_DOUBLE_EQ(busFactor("AllReduce", 1), 1);
+}
+
+TEST(SummaryTest, SizesBeyondTheTableShareARow) {
+  Summary summary;
+  summary.begin(1, {});
+  for (uint64_t bytes = 1; bytes <= 3000; ++bytes)
+    summary.add(1, {"AllReduce", bytes, 1000, 0, 0});
+  const std::string text = summary.text();
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 1100);
+  EXPECT_NE(text.find("1976"), std::string::npos) << "the calls of the other sizes";
+}
+
+TEST(GpuClockTest, OffsetIsBoundedByWhatIsSeenAndByTheCall) {
+  GpuClock clock;
+  EXPECT_FALSE(clock.known());
+  EXPECT_TRUE(clock.sawStamp(1000, 5300)); // offset at most 4300
+  EXPECT_TRUE(clock.sawStamp(2000, 6100)); // at most 4100
+  EXPECT_EQ(clock.offsetNs(), 4100);
+  EXPECT_EQ(clock.errorNs(), -1);
+  EXPECT_TRUE(clock.sawStart(1000, 5000)); // at least 4000
+  EXPECT_EQ(clock.errorNs(), 100);
+  EXPECT_EQ(clock.toHost(10), 4110u);
+  // Two seconds before the call that launched it: a jump, after which it begins anew.
+  EXPECT_FALSE(clock.sawStart(1000, 2'000'005'000));
+  EXPECT_FALSE(clock.known());
+}
+
+TEST(GpuClockTest, DriftIsFollowed) {
+  GpuClock clock;
+  uint64_t host = 1'000'000'000, gpu = 0;
+  for (int i = 0; i < 100; ++i) {
+    host += 100'000'000;
+    gpu += 99'999'000; // 10 ppm slower
+    EXPECT_TRUE(clock.sawStamp(gpu, host + 50));
+  }
+  EXPECT_NEAR(static_cast<double>(clock.toHost(gpu)), static_cast<double>(host), 25'000);
+}
+
+TEST(SettingsTest, EventsAreNames) {
+  EXPECT_EQ(*parseEvents("all"), 65535u);
+  EXPECT_EQ(*parseEvents("none"), 0u);
+  EXPECT_EQ(*parseEvents("coll,kernel_ch"), abi::kColl | abi::kKernelCh);
+  EXPECT_FALSE(parseEvents("").ok());
+  EXPECT_FALSE(parseEvents("coll,").ok());
+  EXPECT_FALSE(parseEvents("step").ok()) << "a level, but no event of NCCL";
+}
+
+} // namespace
+} // namespace coll::profiler::plugin
