@@ -10,7 +10,7 @@ namespace coll::rt::exchange {
 namespace {
 
 constexpr int kMostStreams = 16;
-// Of one box: each copy costs the host microseconds.
+// For one box, because each copy costs the host microseconds.
 constexpr int64_t kMostEngineCopies = 64;
 constexpr int64_t kMostPitch = (int64_t{1} << 31) - 1; // CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
@@ -67,7 +67,7 @@ Status checkOptions(const ReshardPlan &plan, int rank, const ReshardBuffers &buf
   return {};
 }
 
-// Whether copy engines take the box: one loop of pitches, the others are the host's.
+// Whether copy engines can take the box: one loop is their pitch, the host runs the others.
 bool isForEngines(const ReshardPiece &piece, ReshardEngine engine) {
   const StridedBox &box = piece.box;
   if (engine == ReshardEngine::Kernel || box.bytes() == 0)
@@ -87,7 +87,8 @@ bool isForEngines(const ReshardPiece &piece, ReshardEngine engine) {
   return !piece.isLocal && box.rowBytes >= kEngineRowBytes && copies <= kMostEngineCopies;
 }
 
-// The n-th of `parts` shares of a box, appended: of its rows, or of its one row's bytes.
+// Appends the n-th of `parts` shares of a box: a share of its rows, or of the bytes of its only
+// row.
 void appendCopies(const ReshardPiece &piece, int n, int parts,
                   std::vector<dl::CudaCopy2D> &copies) {
   StridedBox outer = piece.box;
@@ -99,7 +100,7 @@ void appendCopies(const ReshardPiece &piece, int n, int parts,
     dstPitch = outer.dstStride[inner];
   }
   const bool isOneRow = rows == 1;
-  // Shares of a row are whole 512 bytes.
+  // Shares of a row are multiples of 512 bytes.
   const int64_t whole = isOneRow ? (outer.rowBytes + 511) / 512 : rows;
   int64_t begin = whole * n / parts, end = whole * (n + 1) / parts;
   if (begin == end)
@@ -163,7 +164,7 @@ Status GpuReshard::prepare(const std::vector<ReshardPiece> &pieces, Work &work,
         appendCopies(piece, n, options_.streams, work.copies[static_cast<size_t>(n)]);
     else
       forKernel.push_back(piece);
-  // Shares of very short work may be empty; the first is never the empty one of several.
+  // If there is little work, shares may be empty; the first of several never is.
   std::stable_sort(work.copies.begin(), work.copies.end(),
                    [](const auto &a, const auto &b) { return a.size() > b.size(); });
   Result<ReshardTable> table = kernels::compileReshard(forKernel);
@@ -265,7 +266,7 @@ Status GpuReshard::put(const Work &work, dl::CudaStream stream) {
   for (dl::CudaStream other : streams_)
     COLL_RETURN_IF_ERROR(
         gpu_->check(cuda.streamWaitEvent(other, events_[0], 0), "cuStreamWaitEvent"));
-  // Beside copies, one launch on a stream of its own; else one on each stream.
+  // Beside copies: one launch on a stream of its own. Otherwise one launch on each stream.
   if (work.hasCopies() && work.hasUnits())
     COLL_RETURN_IF_ERROR(launch(work, streams_.back(), 0, 1));
   for (int i = 0; i < options_.streams; ++i) {

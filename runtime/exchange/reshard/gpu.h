@@ -25,7 +25,8 @@
 
 namespace coll::rt::exchange {
 
-// Who moves the boxes. Auto: engines those between GPUs with long rows, the kernel the others.
+// What moves the boxes. Auto: engines move boxes between GPUs with long rows, the kernel the
+// others.
 enum class ReshardEngine { Auto, Kernel, Copies };
 const char *nameOf(ReshardEngine engine); // "auto", "kernel", "copies"
 
@@ -34,19 +35,19 @@ const char *nameOf(ReshardEngine engine); // "auto", "kernel", "copies"
 inline constexpr int64_t kEngineRowBytes = 32 << 10;
 
 struct GpuReshardOptions {
-  // Work is dealt out to so many streams, 1 to 16: the caller's and own ones.
+  // The work is spread over this many streams, 1 to 16: the caller's and own ones.
   int streams = 1;
   int blocks = 0; // of the kernel on all streams together; 0: as tuned
   ReshardEngine engine = ReshardEngine::Auto;
 };
 
-// Entries of tables, in memory of the GPU.
+// Uploads the entries of tables to GPU memory.
 Result<dl::GpuMemory> uploadReshard(const std::shared_ptr<dl::GpuContext> &gpu,
                                     const std::vector<kernels::ReshardEntry> &entries);
 
 class GpuReshard {
 public:
-  // As kernels::launchReshardCopy; tests put others in its place.
+  // Like kernels::launchReshardCopy; tests replace it.
   using Launch = Status (*)(const kernels::ReshardCopy &copy, void *stream);
 
   static Result<std::unique_ptr<GpuReshard>> create(const ReshardPlan &plan, int rank,
@@ -54,17 +55,17 @@ public:
                                                     std::shared_ptr<dl::GpuContext> gpu,
                                                     const GpuReshardOptions &options = {},
                                                     Launch launch = kernels::launchReshardCopy);
-  // Its work on the streams has ended.
+  // The caller makes sure that its work on the streams has ended.
   ~GpuReshard();
   GpuReshard(const GpuReshard &) = delete;
   GpuReshard &operator=(const GpuReshard &) = delete;
 
   Status run(dl::CudaStream stream);
-  // Gather: from the scratch to the target, once every rank's run() is done. Else nothing.
+  // Gather: copies from scratch to target, once every rank's run() is done. Otherwise does nothing.
   Status slice(dl::CudaStream stream);
 
 private:
-  // What one call does: copies, in order, by stream, and a table in GPU memory.
+  // The work of one call: copies, in order, by stream, and a table in GPU memory.
   struct Work {
     std::vector<std::vector<dl::CudaCopy2D>> copies;
     uint64_t first = 0; // entry

@@ -14,7 +14,7 @@ namespace {
 using kernels::ReshardEntry;
 using kernels::ReshardPiece;
 
-// Beside those of links.
+// Distinct from the tags of links.
 constexpr uint64_t kTag = uint64_t{1} << 62;
 
 } // namespace
@@ -74,7 +74,7 @@ Status ReshardNetwork::end(const Status &cause) {
   RankLinks &links = chunks_->links();
   const Status heard = links.poll();
   links.abort(heard.ok() ? cause.annotate("rank " + std::to_string(rank_)) : heard);
-  // The network has the pinned memory alone; the buffers are the caller's again.
+  // Only the pinned memory belongs to the network; the buffers are the caller's again.
   chunks_->drain();
   return cause;
 }
@@ -150,7 +150,7 @@ Result<std::unique_ptr<NodesReshard>> NodesReshard::create(const ReshardPlan &pl
   return made;
 }
 
-// What goes to a rank, or comes from it: the boxes one after the other.
+// The boxes that go to a rank, or come from it, one after the other.
 Status NodesReshard::addFlow(const std::vector<StridedBox> &boxes, char *buffer, int rank,
                              bool isSend, std::vector<ReshardEntry> &entries) {
   const int64_t most = network_.options_.chunkBytes;
@@ -265,11 +265,11 @@ Status NodesReshard::run(dl::CudaStream stream) {
   COLL_RETURN_IF_ERROR(scope.status());
   if (!isCompared_)
     COLL_RETURN_IF_ERROR(compare());
-  // Before what is inside the node, so that both go on at the same time.
+  // Started before the part inside the node, so that both run at the same time.
   Status begun = network_.follow(stream);
   if (begun.ok())
     begun = near_->run(stream);
-  // Others' flows wait for this rank's.
+  // Other ranks' flows wait for this rank.
   return begun.ok() ? network_.run(flows_) : network_.end(begun);
 }
 

@@ -42,7 +42,7 @@ namespace coll::rt::exchange {
 struct ReshardNetworkOptions {
   net::Transport *transport = nullptr; // outlives the network
   std::vector<int> nodes;              // by rank: which node it is on
-  // Of pinned memory: 6 for each rank of another node. A multiple of 256.
+  // Pinned memory: 6 chunks for each rank of another node. A multiple of 256.
   int64_t chunkBytes = 2 << 20;
   int64_t timeoutUs = 60'000'000; // without any progress
 };
@@ -54,10 +54,10 @@ public:
   create(std::shared_ptr<dl::GpuContext> gpu, int rank, const ReshardNetworkOptions &options);
 
   const net::Handle &handle() const { return chunks_->handle(); }
-  // Blocks until all ranks are connected; handles[r] is rank r's.
+  // Blocks until all ranks are connected; handles[r] is rank r's handle.
   Status connect(const std::vector<net::Handle> &handles) { return chunks_->connect(handles); }
-  // Over connections, so far: to ranks of other nodes, and of each reshard once 8 to every other
-  // rank of its plan.
+  // Bytes sent over connections so far: to ranks of other nodes, and for each reshard once 8 to
+  // every other rank of its plan.
   int64_t bytesSent() const { return chunks_->pump().bytesSent(); }
 
 private:
@@ -70,10 +70,10 @@ private:
   bool isNear(int rank) const {
     return options_.nodes[static_cast<size_t>(rank)] == options_.nodes[static_cast<size_t>(rank_)];
   }
-  // After what is now on `stream`.
+  // The network's work begins after what is now on `stream`.
   Status follow(dl::CudaStream stream);
   Status run(const std::vector<RankFlow> &flows);
-  // Tells all ranks why it is over.
+  // Tells all ranks why the network has ended.
   Status end(const Status &cause);
 
   const std::shared_ptr<dl::GpuContext> gpu_;
@@ -90,9 +90,9 @@ public:
          const GpuReshardOptions &options = {},
          GpuReshard::Launch launch = kernels::launchReshardCopy);
 
-  // kCollInvalidCall where the network is not connected.
+  // kCollInvalidCall if the network is not connected.
   Status run(dl::CudaStream stream);
-  // Gather: from the scratch to the target, once every rank's run() is done. Else nothing.
+  // Gather: copies from scratch to target, once every rank's run() is done. Otherwise does nothing.
   Status slice(dl::CudaStream stream) { return near_->slice(stream); }
 
 private:
@@ -105,7 +105,7 @@ private:
     kernels::ReshardCounts counts;
   };
 
-  // What this rank has to do with ranks of its node, and with others: boxes by rank, in or out.
+  // The work of this rank with ranks of its node, and with others: boxes by rank, in or out.
   struct Parts {
     ReshardPlan near;
     std::map<std::pair<int, bool>, std::vector<StridedBox>> far;
@@ -120,7 +120,7 @@ private:
   Status addChunk(const std::vector<kernels::ReshardPiece> &pieces, std::vector<Chunk> &chunks,
                   std::vector<kernels::ReshardEntry> &entries) const;
   Status move(const Chunk &chunk, dl::CudaStream stream) const;
-  // Whether all ranks have the same plan.
+  // Compares the plans of all ranks.
   Status compare();
 
   ReshardNetwork &network_;

@@ -18,7 +18,7 @@ Status checkOwn(const OwnBuffer &buffer, int64_t least, const char *name) {
   return {};
 }
 
-// Of the buffer at the other end of a transfer.
+// The size of the buffer at the other end of a transfer.
 int64_t peerBytes(const ReshardPlan &plan, const Transfer &transfer, ReshardDirection direction) {
   if (direction == ReshardDirection::Pull)
     return plan.senderBytes[static_cast<size_t>(transfer.sender)];
@@ -31,7 +31,7 @@ int peerOf(const Transfer &transfer, ReshardDirection direction) {
   return direction == ReshardDirection::Push ? transfer.receiver : transfer.sender;
 }
 
-// "receiver 1 (rank 5)"
+// For example "receiver 1 (rank 5)".
 std::string peerName(const ReshardPlan &plan, const Transfer &transfer,
                      ReshardDirection direction) {
   const bool isPush = direction == ReshardDirection::Push;
@@ -59,7 +59,7 @@ Status checkPeer(const ReshardPlan &plan, const Transfer &transfer, const Reshar
       " bytes; the plan needs " + std::to_string(least));
 }
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo), by whole numbers.
+// FNV-1a, 64 bits (Fowler, Noll, Vo), over integers.
 class Fingerprint {
 public:
   uint64_t value() const { return value_; }

@@ -29,11 +29,12 @@
 
 namespace coll::rt::exchange {
 
-// Over a connection a pull asks for many rows at once (one_sided.h); a push sends each by itself.
+// Over a connection a pull asks for many rows at once (one_sided.h), and a push sends each row by
+// itself.
 enum class ReshardDirection { Push, Pull };
 const char *nameOf(ReshardDirection direction); // "push", "pull"
 
-// How this rank reaches a peer's buffer: at `data`, where it has `bytes`, or else over the
+// How this rank reaches a peer's buffer: at `data`, if it has `bytes` there, else over the
 // connection.
 struct PeerBuffer {
   char *data = nullptr;
@@ -43,7 +44,7 @@ struct PeerBuffer {
   int maxSegments = 1; // of a request, as the transport's device says
 };
 
-// Memory of this rank. `memory`: its registration, where a transport wants one.
+// Memory of this rank. `memory`: its registration, if a transport needs one.
 struct OwnBuffer {
   char *data = nullptr;
   int64_t bytes = 0;
@@ -55,20 +56,20 @@ struct ReshardBuffers {
   OwnBuffer target;  // of a receiver
   OwnBuffer scratch; // of a receiver, Gather only: plan.scratchBytes
   ReshardDirection direction = ReshardDirection::Push;
-  // Push: each receiver's target (Gather: scratch). Pull: each sender's source. By position; those
-  // with which this rank has no transfer, or which are itself, may be left empty.
+  // Push: each receiver's target (Gather: scratch). Pull: each sender's source. By position;
+  // entries of peers without a transfer with this rank, and of the rank itself, may be empty.
   std::vector<PeerBuffer> peers;
 };
 
 // kCollInvalidCall names the rank and what is missing: a buffer that is too small, its own or a
-// peer's, a peer that cannot be reached, a rank that is on neither side.
+// peer's, a peer that cannot be reached, or a rank that is on neither side.
 Status checkReshard(const ReshardPlan &plan, int rank, const ReshardBuffers &buffers);
 
 // The transfers that a rank carries out, in the plan's order.
 std::vector<const Transfer *> transfersOf(const ReshardPlan &plan, int rank,
                                           ReshardDirection direction);
 
-// The same on all ranks that have the same plan and direction. Ranks that make their plans by
+// Equal on all ranks that have the same plan and direction. Ranks that make their plans by
 // themselves may compare it, once; NodesReshard does.
 uint64_t fingerprintOf(const ReshardPlan &plan, ReshardDirection direction);
 
@@ -76,10 +77,10 @@ class HostReshard {
 public:
   static Result<std::unique_ptr<HostReshard>>
   create(ReshardPlan plan, int rank, const ReshardBuffers &buffers, int64_t timeoutUs = 60'000'000);
-  // Blocks. An error names the peer; after one over a connection the buffers are free only when
-  // that is closed.
+  // Blocks. An error names the peer. After an error over a connection the buffers are free only
+  // when the connection is closed.
   Status run();
-  // Gather: from the scratch to the target. Else nothing.
+  // Gather: copies from scratch to target. Otherwise does nothing.
   Status slice();
 
 private:
