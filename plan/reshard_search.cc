@@ -139,7 +139,7 @@ private:
     plan.moves.push_back(std::move(move));
   }
 
-  // Who has a part that others have, too, keeps it where it can.
+  // A rank keeps a part that other ranks have, too, if it can.
   std::vector<int64_t> pairsOf(const State &from, const State &to, const AxisList &axes,
                                int64_t &kept) const {
     const std::vector<int64_t> have = space_.partsOf(from, axes), want = space_.partsOf(to, axes);

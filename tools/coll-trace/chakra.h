@@ -46,7 +46,7 @@ struct Node {
   void addInt64(std::string_view name, int64_t value);
   void addUint64(std::string_view name, uint64_t value);
   void addText(std::string_view name, std::string_view value);
-  // Of an attribute that is a whole number of any type, or a text; the default where there is none.
+  // The value of an attribute (an integer of any type, or a text), or the default.
   int64_t number(std::string_view name, int64_t otherwise) const;
   std::string text(std::string_view name) const;
 };

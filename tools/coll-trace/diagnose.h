@@ -36,7 +36,7 @@ struct Verdict {
 // until it was ready for the next, and how long the last to be ready then was in it.
 //
 // A rank stands out where its greatest excess over the median of the ranks is more than three times
-// that of the median rank, a tenth of the usual time between collectives, and 20 us. Of several
+// that of the median rank, a tenth of the usual time between collectives, and 20 us. With several
 // faults the first one counts.
 std::optional<Verdict> diagnose(const Run &run);
 

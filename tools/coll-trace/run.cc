@@ -17,7 +17,7 @@ uint64_t overlap(Span a, Span b) {
   return end > start ? end - start : 0;
 }
 
-// Of one rank between two collectives that count.
+// Kernels of one rank between two collectives that count.
 constexpr size_t kMostKernels = 10'000;
 
 struct Transfer {

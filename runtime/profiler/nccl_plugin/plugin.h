@@ -27,7 +27,7 @@ public:
   bool begin(const void *context, Place &place, Record &record);
   // Pushes the start and returns the handle. `parent` is as NCCL gave it.
   void *push(const Place &place, uint64_t parent, Record &record);
-  // Of a state or a stop.
+  // Takes the record of a state or a stop.
   void push(const void *handle, Record &record);
 
   Names &names() { return names_; }

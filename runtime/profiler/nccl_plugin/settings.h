@@ -17,8 +17,8 @@ struct Settings {
   uint64_t events = 0;        // mask
   size_t ringSlots = 0;       // a power of two
 
-  // Of COLL_PROFILER_*; %p and %h in a path become the process and the host. kCollInvalidCall names
-  // the variable and the word that is wrong.
+  // Reads COLL_PROFILER_*; %p and %h in a path become process and host. kCollInvalidCall names the
+  // variable and the wrong word.
   static rt::Result<Settings> fromEnv();
 };
 

@@ -20,7 +20,7 @@ public:
   enum class Framing { Fields, Lengths };
 
   static rt::Result<Packets> open(const std::string &path, Framing framing = Framing::Fields);
-  // Of memory, which must outlive the object.
+  // Reads from memory, which must outlive the object.
   static Packets of(std::string_view bytes, Framing framing = Framing::Fields);
 
   // False at the end. `packet` lives until the next call. With Fields, other fields than number 1

@@ -52,7 +52,7 @@ struct Item {
   std::string_view packet; // as it stands in the file
 
   const ReadAnnotation *find(Key key) const;
-  // Of an annotation that is a number or a text; the default where there is none.
+  // The value of an annotation (a number or a text), or the default.
   int64_t number(Key key, int64_t otherwise) const;
   std::string_view text(Key key) const;
 };
