@@ -3,7 +3,7 @@
 #include "driver/report/recorder.h"
 
 #include <algorithm>
-#include <chrono>
+#include <string_view>
 
 namespace coll::run {
 namespace {
@@ -11,12 +11,6 @@ namespace {
 constexpr size_t kMaxCalls = 4096;
 /// Limit of all ranks together; each has from 64 to 1,024.
 constexpr size_t kMaxBuckets = size_t(1) << 18;
-
-int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void addAll(std::vector<OpTimes> &sums, const std::vector<OpTimes> &ops) {
   if (sums.size() < ops.size())
@@ -49,25 +43,30 @@ Recorder::Recorder(int numRanks)
     ranks_[static_cast<size_t>(rank)].record.rank = rank;
 }
 
+/// Messages, which another thread tells of, and computing are not recorded.
 void Recorder::onEvent(const rt::TraceEvent &event) {
-  int64_t now = nowNs();
+  using rt::TraceLevel;
+  using rt::TracePhase;
   Rank &rank = ranks_[static_cast<size_t>(event.rank)];
-  switch (event.phase) {
-  case rt::TracePhase::EnterInit:
-  case rt::TracePhase::EnterStep:
-    return enter(rank, event.phase == rt::TracePhase::EnterStep, now);
-  case rt::TracePhase::Leave:
-  case rt::TracePhase::Fail:
-    return leave(rank, event.phase == rt::TracePhase::Fail, now);
-  case rt::TracePhase::Begin:
-    return begin(rank, event, now);
+  switch (event.level) {
+  case TraceLevel::Function:
+    return event.phase == TracePhase::Begin ? enter(rank, event) : leave(rank, event);
+  case TraceLevel::Group:
+  case TraceLevel::Call:
+    if (event.phase == TracePhase::Begin)
+      return begin(rank, event);
+    return event.phase == TracePhase::End ? end(rank, event) : proceed(rank, event);
+  case TraceLevel::Wait:
+    return event.phase == TracePhase::Begin ? proceed(rank, event) : void();
   default:
-    return proceed(rank, event, now);
+    return;
   }
 }
 
-void Recorder::enter(Rank &rank, bool isStep, int64_t now) {
-  rank.isStep = isStep;
+void Recorder::enter(Rank &rank, const rt::TraceEvent &event) {
+  int64_t now = event.timeNs;
+  rank.isStep = std::string_view(event.name) == "step";
+  rank.function = event.id;
   rank.enterNs = now;
   rank.blockedNs = 0;
   rank.open.clear();
@@ -77,12 +76,12 @@ void Recorder::enter(Rank &rank, bool isStep, int64_t now) {
   rank.record.lastNs = -1;
 }
 
-void Recorder::leave(Rank &rank, bool hasFailed, int64_t now) {
+void Recorder::leave(Rank &rank, const rt::TraceEvent &event) {
   RankRecord &record = rank.record;
-  int64_t duration = now - rank.enterNs;
-  record.hasFailed = hasFailed;
+  int64_t duration = event.timeNs - rank.enterNs;
+  record.hasFailed = event.failed;
   record.lastNs = duration;
-  if (hasFailed)
+  if (event.failed)
     return;
   addAll(record.ops, rank.ops);
   if (!rank.isStep) {
@@ -94,9 +93,13 @@ void Recorder::leave(Rank &rank, bool hasFailed, int64_t now) {
   addStep(record, {1, duration - rank.blockedNs, rank.blockedNs, duration});
 }
 
-void Recorder::begin(Rank &rank, const rt::TraceEvent &event, int64_t now) {
+/// The calls that an exchange of tokens is made of belong to it: they are not recorded.
+void Recorder::begin(Rank &rank, const rt::TraceEvent &event) {
+  if (event.parent != rank.function)
+    return;
+  int64_t now = event.timeNs;
   Open open;
-  open.number = event.number;
+  open.id = event.id;
   open.op = std::max(event.op, 0);
   open.beginNs = open.standsSinceNs = now;
   open.times.calls = 1;
@@ -112,17 +115,29 @@ void Recorder::begin(Rank &rank, const rt::TraceEvent &event, int64_t now) {
   rank.open.push_back(open);
 }
 
-/// Started, Wait or End of a call.
-void Recorder::proceed(Rank &rank, const rt::TraceEvent &event, int64_t now) {
-  auto it = std::find_if(rank.open.begin(), rank.open.end(),
-                         [&](const Open &open) { return open.number == event.number; });
+std::vector<Recorder::Open>::iterator Recorder::findOpen(Rank &rank, uint64_t id) {
+  return std::find_if(rank.open.begin(), rank.open.end(),
+                      [&](const Open &open) { return open.id == id; });
+}
+
+/// A call has been issued, or is waited for.
+void Recorder::proceed(Rank &rank, const rt::TraceEvent &event) {
+  bool waits = event.level == rt::TraceLevel::Wait;
+  auto it = findOpen(rank, waits ? event.parent : event.id);
   if (it == rank.open.end())
     return; // begun before anybody listened
   if (it->standsSinceNs >= 0)
-    it->times.blockedNs += now - it->standsSinceNs;
-  it->standsSinceNs = event.phase == rt::TracePhase::Wait ? now : -1;
-  if (event.phase != rt::TracePhase::End)
+    it->times.blockedNs += event.timeNs - it->standsSinceNs;
+  it->standsSinceNs = waits ? event.timeNs : -1;
+}
+
+void Recorder::end(Rank &rank, const rt::TraceEvent &event) {
+  auto it = findOpen(rank, event.id);
+  if (it == rank.open.end())
     return;
+  int64_t now = event.timeNs;
+  if (it->standsSinceNs >= 0)
+    it->times.blockedNs += now - it->standsSinceNs;
   it->times.totalNs = now - it->beginNs;
   rank.blockedNs += it->times.blockedNs;
   if (it->call >= 0) {

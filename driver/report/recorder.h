@@ -73,7 +73,7 @@ public:
 private:
   /// A call that has begun and not ended.
   struct Open {
-    uint64_t number = 0;
+    uint64_t id = 0; // of its span
     OpTimes times;
     int32_t op = 0;
     int64_t beginNs = 0;
@@ -83,16 +83,19 @@ private:
   struct Rank {
     RankRecord record;
     bool isStep = false;
+    uint64_t function = 0; // span of what the rank runs
     int64_t enterNs = 0;
     int64_t blockedNs = 0;
     std::vector<Open> open;
     std::vector<OpTimes> ops; // since the rank entered
   };
 
-  void enter(Rank &rank, bool isStep, int64_t now);
-  void leave(Rank &rank, bool hasFailed, int64_t now);
-  void begin(Rank &rank, const rt::TraceEvent &event, int64_t now);
-  void proceed(Rank &rank, const rt::TraceEvent &event, int64_t now);
+  void enter(Rank &rank, const rt::TraceEvent &event);
+  void leave(Rank &rank, const rt::TraceEvent &event);
+  void begin(Rank &rank, const rt::TraceEvent &event);
+  void proceed(Rank &rank, const rt::TraceEvent &event);
+  void end(Rank &rank, const rt::TraceEvent &event);
+  static std::vector<Open>::iterator findOpen(Rank &rank, uint64_t id);
   void addStep(RankRecord &record, const StepBucket &step) const;
 
   size_t maxBuckets_;

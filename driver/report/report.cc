@@ -24,12 +24,6 @@ std::vector<NamedText> readEnvironment() {
   return texts;
 }
 
-class ScopedTraceSink {
-public:
-  explicit ScopedTraceSink(rt::TraceSink *sink) { rt::setTraceSink(sink); }
-  ~ScopedTraceSink() { rt::setTraceSink(nullptr); }
-};
-
 } // namespace
 
 Report::Report(const ReportOptions &options, const Place &place)
@@ -78,7 +72,7 @@ llvm::Error Report::record(rt::Executor &executor, const std::function<llvm::Err
   Recorder recorder(executor.numRanks());
   llvm::Error error = llvm::Error::success();
   {
-    ScopedTraceSink listen(&recorder);
+    rt::ScopedTraceSink listen(&recorder);
     error = llvm::joinErrors(std::move(error), work());
   }
   for (int rank = 0; rank < executor.numRanks(); ++rank)

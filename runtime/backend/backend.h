@@ -72,6 +72,7 @@ struct CallSite {
   const char *loc = "";
   const char *name = "";
   const char *within = "";
+  uint64_t trace = 0; // span of the call (base/trace.h); 0: it is not traced
 };
 
 // What an optimizer's step specifies beside its buffers. The owner of the step creates it and keeps

@@ -1,50 +1,134 @@
-// trace.h - hooks that a profiler may listen on.
+// trace.h - hooks that profilers listen on.
 //
-// Without a sink a hook costs one load. A sink is called on the rank's thread, as a rank
-// enters and leaves the program's functions, and for each operation on its way; it
-// returns nothing and cannot change a result.
+// What happens is told in spans: each has an id, begins, may change its state, and ends. A span
+// names the one that it is part of. Without a listener a hook costs one load and one predicted
+// branch. A sink returns nothing: it cannot change a result or a status.
+//
+//   Function            a rank runs @init or @step
+//     Compute           a kernel that the runtime runs for the program
+//     Group             the operations that one call of the program is made of (dispatch, combine)
+//     Call              an operation, from the call until it is complete on this rank
+//       ProxyOp         its messages to or from one peer            (backend net)
+//         ProxyStep     one message                                 (backend net)
+//           NetPart     the part of a message that one socket moves (backend net, transport tcp)
+//     Wait              the program stands still until an operation is complete
+//
+// A level that a backend does not have is absent. Call, Group and Wait may be told of by the
+// rank's thread alone; what is below Call by the backend's progress thread as well.
 
 #ifndef COLL_RUNTIME_BASE_TRACE_H
 #define COLL_RUNTIME_BASE_TRACE_H
+
+#include "runtime/base/codes.h"
 
 #include <atomic>
 #include <cstdint>
 
 namespace coll::rt {
 
-// A blocking operation has Begin and End. An asynchronous one has Begin and Started when it is
-// started, and Wait and End when it is waited for. A rank leaves a function with Leave, or with
-// Fail if it returned an error.
-enum class TracePhase : uint8_t { EnterInit, EnterStep, Leave, Fail, Begin, Started, Wait, End };
+enum class TraceLevel : uint8_t {
+  Function,
+  Group,
+  Call,
+  Wait,
+  Compute,
+  ProxyOp,
+  ProxyStep,
+  NetPart,
+};
+inline constexpr int kNumTraceLevels = static_cast<int>(TraceLevel::NetPart) + 1;
+
+enum class TracePhase : uint8_t {
+  Begin,
+  Issued,  // Call: started, and not complete; a call that blocks has no such phase
+  Posted,  // ProxyStep: handed to the transport
+  Landing, // ProxyStep that is received: here, and moving to its destination
+  End,     // Call: complete on this rank, unless `failed`
+};
+
+// The members of a communicator.
+struct TraceGroup {
+  uint64_t id = 0; // equal on all members; of a list of ranks
+  const int32_t *ranks = nullptr;
+  int32_t numRanks = 0;
+  int32_t position = 0; // of this rank
+};
+
+// What is called.
+struct TraceCall {
+  CollDtype dtype = kCollF32;
+  int64_t count = 0; // elements
+  int32_t root = 0;  // position
+  const void *src = nullptr;
+  void *dst = nullptr;
+  void *stream = nullptr;
+  bool isTransfer = false; // send or recv; otherwise a collective
+};
 
 struct TraceEvent {
-  int32_t rank;
-  int32_t op; // index in the program's operation table; -1 if the rank enters or leaves
-  TracePhase phase;
-  int64_t bytes = 0;   // payload that this rank contributes
-  uint64_t number = 0; // the same in all phases of one call, and in no other call of the rank
-  int32_t peer = -1;   // send, recv: rank of the other side
-  int64_t tag = 0;     // send, recv
+  TraceLevel level = TraceLevel::Function;
+  TracePhase phase = TracePhase::Begin;
+  bool failed = false; // End: with an error
+  bool isSend = false; // ProxyOp and below
+  int32_t rank = -1;
+  int32_t op = -1;     // index of the program's operation table; -1: none
+  uint64_t id = 0;     // of the span; unlike that of any other in this process
+  uint64_t parent = 0; // the span that it is part of, or, of a Wait, the Call; 0: none
+  int64_t timeNs = 0;  // CLOCK_MONOTONIC; trace() fills in what is 0
+
+  // Begin only.
+  const char *name = "";             // "all_reduce", "step"; outlives the listener
+  int64_t bytes = 0;                 // payload that this rank contributes; of a message
+  int32_t peer = -1;                 // send, recv, ProxyOp: rank of the other side
+  int32_t number = 0;                // ProxyOp: messages; ProxyStep: which of them; NetPart: socket
+  int64_t tag = 0;                   // send, recv
+  const TraceGroup *group = nullptr; // Call, Group: outlives the span
+  const TraceCall *call = nullptr;   // Call: valid during onEvent()
+  // NetPart: as NCCL's profiler has them of a net plugin; valid during onEvent().
+  const void *data = nullptr;
+  int64_t dataId = 0; // network type << 16 | version of the data
 };
 
 class TraceSink {
 public:
   virtual ~TraceSink() = default;
-  // May run on several ranks' threads at once.
+  // May run on several threads at once; those of one span come one after the other.
   virtual void onEvent(const TraceEvent &event) = 0;
 };
 
-// The sink must outlive every operation that begins while it is set. Null removes it.
-void setTraceSink(TraceSink *sink);
+inline constexpr int kMaxTraceSinks = 4;
+
+// False where there are kMaxTraceSinks already. A sink must outlive every span that begins
+// while it listens; an End whose Begin it has not heard may come, too.
+bool addTraceSink(TraceSink *sink);
+void removeTraceSink(TraceSink *sink);
+
+// Listens while it lives.
+class ScopedTraceSink {
+public:
+  explicit ScopedTraceSink(TraceSink *sink) : sink_(addTraceSink(sink) ? sink : nullptr) {}
+  ~ScopedTraceSink() { removeTraceSink(sink_); }
+  ScopedTraceSink(const ScopedTraceSink &) = delete;
+  ScopedTraceSink &operator=(const ScopedTraceSink &) = delete;
+
+private:
+  TraceSink *sink_;
+};
 
 namespace detail {
-extern std::atomic<TraceSink *> traceSink;
+extern std::atomic<int> numTraceSinks;
 }
 
-inline void trace(const TraceEvent &event) {
-  if (TraceSink *sink = detail::traceSink.load(std::memory_order_acquire))
-    sink->onEvent(event);
+// Whether somebody listens.
+inline bool tracing() {
+  return __builtin_expect(detail::numTraceSinks.load(std::memory_order_acquire) != 0, 0);
 }
+
+// A new span's id, never 0.
+uint64_t newTraceId();
+int64_t traceClockNs();
+// Tells all who listen.
+void trace(TraceEvent event);
 
 } // namespace coll::rt
 

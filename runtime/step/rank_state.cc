@@ -1,6 +1,7 @@
 #include "runtime/step/rank_state.h"
 
 #include "runtime/program/shard.h"
+#include "runtime/step/abi/call_trace.h"
 
 #include <cstring>
 
@@ -117,12 +118,11 @@ Status RankState::runInit() {
   for (size_t i = 0; i < args_.size(); ++i)
     if (descriptor().args[i].isState())
       state.push_back(argPointers_[i]);
-  return runEntry(program_->init, TracePhase::EnterInit, state, state);
+  return runEntry(program_->init, "init", state, state);
 }
 
 Status RankState::runStep() {
-  COLL_RETURN_IF_ERROR(
-      runEntry(program_->step, TracePhase::EnterStep, argPointers_, resultPointers_));
+  COLL_RETURN_IF_ERROR(runEntry(program_->step, "step", argPointers_, resultPointers_));
   for (size_t k = 0; k < results_.size(); ++k) {
     int arg = updatedArg(descriptor(), k);
     if (arg < 0 || !results_[k].data())
@@ -133,13 +133,15 @@ Status RankState::runStep() {
   return {};
 }
 
-Status RankState::runEntry(CollEntry entry, TracePhase enter, const std::vector<void *> &args,
+Status RankState::runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
                            const std::vector<void *> &results) {
   CollContext &context = *context_;
   context.bytesMoved = context.numCalls = 0;
-  trace({context.rank, -1, enter});
+  context.functionTrace =
+      traceBeginSpan(TraceLevel::Function, context.rank, /*op=*/-1, name, /*parent=*/0);
   int32_t code = entry(&abiTable(), &context, args.data(), results.data(), arena_.data());
-  trace({context.rank, -1, code == kCollOk ? TracePhase::Leave : TracePhase::Fail});
+  traceEndSpan(TraceLevel::Function, context.rank, /*op=*/-1, context.functionTrace,
+               code != kCollOk);
   Status status;
   std::string who = "rank " + std::to_string(context.rank);
   if (code != kCollOk)
@@ -157,6 +159,8 @@ Status RankState::runEntry(CollEntry entry, TracePhase enter, const std::vector<
   if (!status.ok())
     endpoint_->abort(status.annotate(who));
   endpoint_->leave();
+  for (const std::unique_ptr<CollRequest> &request : context.requests)
+    traceEnd(request->call, request->group, /*failed=*/true);
   context.requests.clear();
   return status;
 }

@@ -56,7 +56,7 @@ public:
 private:
   RankState() = default;
   Status allocate();
-  Status runEntry(CollEntry entry, TracePhase enter, const std::vector<void *> &args,
+  Status runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
                   const std::vector<void *> &results);
 
   const Program *program_ = nullptr;

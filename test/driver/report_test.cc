@@ -56,13 +56,33 @@ TEST(ReportSeriesTest, WhatIsNotFiniteIsLeftOut) {
 
 /// A step of one operation on `recorder`'s rank.
 void step(Recorder &recorder, int rank, bool fails = false) {
+  constexpr uint64_t kFunction = 5, kCall = 7, kWait = 8;
+  rt::TraceEvent event;
+  event.rank = rank;
+  event.op = 1;
+  event.bytes = 8;
+  auto tell = [&](rt::TraceLevel level, rt::TracePhase phase, uint64_t id, uint64_t parent,
+                  const char *name = "") {
+    event.level = level;
+    event.phase = phase;
+    event.id = id;
+    event.parent = parent;
+    event.name = name;
+    event.failed = fails && level == rt::TraceLevel::Function;
+    event.timeNs = rt::traceClockNs();
+    recorder.onEvent(event);
+  };
+  using rt::TraceLevel;
   using rt::TracePhase;
-  recorder.onEvent({rank, -1, TracePhase::EnterStep});
-  recorder.onEvent({rank, 1, TracePhase::Begin, 8, 7});
-  recorder.onEvent({rank, 1, TracePhase::Started, 8, 7});
-  recorder.onEvent({rank, 1, TracePhase::Wait, 8, 7});
-  recorder.onEvent({rank, 1, TracePhase::End, 8, 7});
-  recorder.onEvent({rank, -1, fails ? TracePhase::Fail : TracePhase::Leave});
+  tell(TraceLevel::Function, TracePhase::Begin, kFunction, 0, "step");
+  tell(TraceLevel::Call, TracePhase::Begin, kCall, kFunction, "all_reduce");
+  tell(TraceLevel::Call, TracePhase::Begin, 9, kCall,
+       "all_gather"); // part of another: not recorded
+  tell(TraceLevel::Call, TracePhase::Issued, kCall, 0);
+  tell(TraceLevel::Wait, TracePhase::Begin, kWait, kCall, "wait");
+  tell(TraceLevel::Wait, TracePhase::End, kWait, 0);
+  tell(TraceLevel::Call, TracePhase::End, kCall, 0);
+  tell(TraceLevel::Function, TracePhase::End, kFunction, 0);
 }
 
 TEST(ReportRecorderTest, SumsCompleteSteps) {

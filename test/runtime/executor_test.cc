@@ -189,28 +189,43 @@ TEST(ExecutorTest, BuffersAreAlignedAndDonated) {
 class CountingSink : public TraceSink {
 public:
   void onEvent(const TraceEvent &event) override {
-    counts[static_cast<size_t>(event.phase)].fetch_add(1);
+    counts[static_cast<size_t>(event.level)][static_cast<size_t>(event.phase)].fetch_add(1);
     bytes.fetch_add(event.bytes);
   }
-  int count(TracePhase phase) const { return counts[static_cast<size_t>(phase)]; }
+  int count(TraceLevel level, TracePhase phase) const {
+    return counts[static_cast<size_t>(level)][static_cast<size_t>(phase)];
+  }
 
-  std::array<std::atomic<int>, 8> counts{};
+  std::array<std::array<std::atomic<int>, 8>, kNumTraceLevels> counts{};
   std::atomic<int64_t> bytes{0};
 };
 
 TEST(ExecutorTest, TraceSinkSeesEveryOperation) {
   CountingSink sink;
-  setTraceSink(&sink);
+  ScopedTraceSink listen(&sink);
   std::unique_ptr<Executor> executor = makeExecutor(4, addStep);
   ASSERT_TRUE(executor && executor->initialize({kState}).ok());
   EXPECT_TRUE(executor->step({kBatch}).ok());
-  setTraceSink(nullptr);
-  EXPECT_EQ(sink.count(TracePhase::EnterInit), 0);
-  EXPECT_EQ(sink.count(TracePhase::EnterStep), 4);
-  EXPECT_EQ(sink.count(TracePhase::Begin), 4);
-  EXPECT_EQ(sink.count(TracePhase::End), 4);
-  EXPECT_EQ(sink.count(TracePhase::Leave), 4);
-  EXPECT_EQ(sink.bytes, 2 * 4 * 4);
+  for (TraceLevel level : {TraceLevel::Function, TraceLevel::Call}) {
+    EXPECT_EQ(sink.count(level, TracePhase::Begin), 4);
+    EXPECT_EQ(sink.count(level, TracePhase::End), 4);
+  }
+  EXPECT_EQ(sink.count(TraceLevel::ProxyOp, TracePhase::Begin), 0); // threads has no messages
+  EXPECT_EQ(sink.bytes, 4 * 4);
+}
+
+TEST(ExecutorTest, TraceSinksAreFew) {
+  CountingSink sinks[kMaxTraceSinks + 1];
+  for (int i = 0; i < kMaxTraceSinks; ++i)
+    EXPECT_TRUE(addTraceSink(&sinks[i]));
+  EXPECT_FALSE(addTraceSink(&sinks[kMaxTraceSinks]));
+  trace(TraceEvent());
+  for (int i = 0; i < kMaxTraceSinks; ++i) {
+    EXPECT_EQ(sinks[i].count(TraceLevel::Function, TracePhase::Begin), 1);
+    removeTraceSink(&sinks[i]);
+  }
+  removeTraceSink(&sinks[0]); // not listening any more
+  EXPECT_FALSE(tracing());
 }
 
 } // namespace

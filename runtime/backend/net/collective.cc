@@ -168,7 +168,7 @@ Result<char *> Collective::stagedDestination(int64_t outer, int64_t blocks) {
 }
 
 Status Collective::schedule() {
-  schedule_ = std::make_unique<Schedule>(mesh_, mover_, tag_ + kScheduleTags);
+  schedule_ = std::make_unique<Schedule>(mesh_, mover_, tag_ + kScheduleTags, call_.site);
   Plan plan = {*schedule_, ranks_, me_, call_.dtype, call_.reduction, segmentBytesFor(n())};
   Algorithm algorithm = chooseAlgorithm(call_, n(), choice_);
   return reduces(call_.kind) ? addReduction(plan, algorithm) : addMovement(plan, algorithm);

@@ -7,7 +7,7 @@ namespace coll::rt::network {
 
 Exchange::Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t tag, uint64_t number,
                    const Call &call, const std::vector<int64_t> &sizes, int64_t maxBytes)
-    : mesh_(mesh), ranks_(ranks), me_(me), tag_(tag), number_(number),
+    : mesh_(mesh), ranks_(ranks), me_(me), tag_(tag), number_(number), site_(call.site),
       room_(CallHeader::kMaxBytes + static_cast<size_t>(maxBytes)) {
   header_.signature = signatureOf(call);
   header_.text = describe(call);
@@ -25,7 +25,16 @@ Exchange::Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t t
     round.begin = offsets_[static_cast<size_t>(distance)];
     round.bytes = offsets_[static_cast<size_t>(distance + blocks)] - round.begin;
     round.given = offsets_[static_cast<size_t>(blocks)];
+    round.recvTrace = MessageTrace(mesh.rank(), rank(round.from), /*isSend=*/false);
+    round.sendTrace = MessageTrace(mesh.rank(), rank(round.to), /*isSend=*/true);
     rounds_.push_back(std::move(round));
+  }
+}
+
+Exchange::~Exchange() {
+  for (Round &round : rounds_) {
+    round.recvTrace.close();
+    round.sendTrace.close();
   }
 }
 
@@ -58,6 +67,8 @@ Status Exchange::post(Round &round, bool &moved, int &failedPeer) {
     if (!request)
       return request.status();
     round.recv = *request;
+    if (round.recv)
+      round.recvTrace.posted(site_, static_cast<int64_t>(round.bytes));
     moved |= round.recv != nullptr;
   }
   bool mayGo = static_cast<size_t>(&round - rounds_.data()) <= current_;
@@ -71,6 +82,8 @@ Status Exchange::post(Round &round, bool &moved, int &failedPeer) {
     if (!request)
       return request.status();
     round.send = *request;
+    if (round.send)
+      round.sendTrace.posted(site_, static_cast<int64_t>(round.given));
     moved |= round.send != nullptr;
   }
   return {};
@@ -85,6 +98,7 @@ Status Exchange::test(Round &round, bool &moved, int &failedPeer) {
     if (!completion)
       return completion.status();
     if (completion->done) {
+      round.recvTrace.done(mesh_, round.recv);
       round.recv = nullptr;
       round.received = moved = true;
       COLL_RETURN_IF_ERROR(take(round, completion->bytes));
@@ -96,6 +110,7 @@ Status Exchange::test(Round &round, bool &moved, int &failedPeer) {
     if (!completion)
       return completion.status();
     if (completion->done) {
+      round.sendTrace.done(mesh_, round.send);
       round.send = nullptr;
       round.isSent = moved = true;
     }

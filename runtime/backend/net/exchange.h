@@ -11,6 +11,7 @@
 #define COLL_RUNTIME_BACKEND_NET_EXCHANGE_H
 
 #include "runtime/backend/net/mesh.h"
+#include "runtime/backend/net/message_trace.h"
 
 #include <memory>
 #include <vector>
@@ -24,6 +25,9 @@ public:
   // group, for messages.
   Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t tag, uint64_t number,
            const Call &call, const std::vector<int64_t> &sizes, int64_t maxBytes);
+  ~Exchange();
+  Exchange(const Exchange &) = delete;
+  Exchange &operator=(const Exchange &) = delete;
 
   // The place of this member's contribution, before the first advance().
   char *own() { return gathered_.get(); }
@@ -43,6 +47,7 @@ private:
     std::vector<uint8_t> header; // of the message that is sent
     net::Request *recv = nullptr, *send = nullptr;
     bool received = false, isSent = false;
+    MessageTrace recvTrace, sendTrace;
   };
 
   Status post(Round &round, bool &moved, int &failedPeer);
@@ -55,6 +60,7 @@ private:
   const std::vector<int> &ranks_;
   int me_;
   uint64_t tag_, number_;
+  CallSite site_;
   size_t room_; // size of a received message
   CallHeader header_;
   std::unique_ptr<char[]> gathered_; // begins with this member's

@@ -70,7 +70,8 @@ Status compareTransfer(int sender, const CallSignature &send, const std::string 
 Sending::Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t number)
     : mesh_(mesh), link_(mesh.link(place.peer)), mover_(mover), peer_(place.peer),
       call_(*place.call), offerTag_(offerTagOf(place.group, call_)),
-      tag_(transferTag(offerTag_, place.mine, number)) {
+      tag_(transferTag(offerTag_, place.mine, number)),
+      offerTrace_(place.mine, place.peer, /*isSend=*/true) {
   failedPeer = peer_;
   CallHeader header;
   header.signature = signatureOf(call_);
@@ -101,6 +102,7 @@ Status Sending::begin(bool &moved) {
     return request.status();
   offered_ = *request;
   if (offered_) {
+    offerTrace_.posted(call_.site, static_cast<int64_t>(offer_.size()));
     stage_ = Stage::Offered;
     moved = true;
   }
@@ -112,9 +114,12 @@ Result<bool> Sending::advance(bool &moved) {
     COLL_RETURN_IF_ERROR(begin(moved));
   if (stage_ == Stage::Begin)
     return false;
+  const net::Request *offer = offered_;
   Result<bool> offerDone = ended(link_, offered_, /*isRecv=*/false, moved);
   if (!offerDone)
     return offerDone;
+  if (*offerDone)
+    offerTrace_.done(mesh_, offer);
   if (stage_ == Stage::Offered) {
     Result<bool> granted = ended(link_, answered_, /*isRecv=*/true, moved);
     if (!granted || !*granted)
@@ -123,7 +128,7 @@ Result<bool> Sending::advance(bool &moved) {
   }
   if (stage_ == Stage::Granted) {
     if (!isInline_) {
-      data_ = std::make_unique<Schedule>(mesh_, mover_, tag_);
+      data_ = std::make_unique<Schedule>(mesh_, mover_, tag_, call_.site);
       forEachSegment(bytesOf(call_), segmentBytesOf(call_),
                      [&](int64_t, int64_t at, int64_t bytes) {
                        data_->send(peer_, 0, static_cast<const char *>(call_.src) + at, bytes);
@@ -139,6 +144,8 @@ Result<bool> Sending::advance(bool &moved) {
   return *offerDone;
 }
 
+Sending::~Sending() { offerTrace_.close(); }
+
 std::vector<int> Sending::waitingFor() const {
   return answered_ ? std::vector<int>{peer_} : std::vector<int>();
 }
@@ -147,7 +154,8 @@ std::vector<int> Sending::waitingFor() const {
 
 Receiving::Receiving(Mesh &mesh, Mover &mover, const TransferPlace &place)
     : mesh_(mesh), link_(mesh.link(place.peer)), mover_(mover), mine_(place.mine),
-      peer_(place.peer), call_(*place.call), offerTag_(offerTagOf(place.group, call_)) {
+      peer_(place.peer), call_(*place.call), offerTag_(offerTagOf(place.group, call_)),
+      offerTrace_(place.mine, place.peer, /*isSend=*/false) {
   failedPeer = peer_;
   offer_.resize(CallHeader::kMaxBytes + static_cast<size_t>(kInlineBytes));
 }
@@ -158,6 +166,7 @@ Status Receiving::begin(bool &moved) {
     return request.status();
   offered_ = *request;
   if (offered_) {
+    offerTrace_.posted(call_.site, isInline(call_) ? bytesOf(call_) : 0);
     stage_ = Stage::Posted;
     moved = true;
   }
@@ -183,7 +192,7 @@ Status Receiving::take(uint64_t bytes) {
 // The data has a receive before the sender is told to send.
 Result<bool> Receiving::answer(bool &moved) {
   if (wantsData_ && !data_) {
-    data_ = std::make_unique<Schedule>(mesh_, mover_, tag_);
+    data_ = std::make_unique<Schedule>(mesh_, mover_, tag_, call_.site);
     forEachSegment(bytesOf(call_), segmentBytesOf(call_), [&](int64_t, int64_t at, int64_t bytes) {
       data_->recv(peer_, 0, static_cast<char *>(call_.dst) + at, bytes);
     });
@@ -210,9 +219,11 @@ Result<bool> Receiving::advance(bool &moved) {
     return false;
   if (stage_ == Stage::Posted) {
     uint64_t bytes = 0;
+    const net::Request *offer = offered_;
     Result<bool> offered = ended(link_, offered_, /*isRecv=*/true, moved, &bytes);
     if (!offered || !*offered)
       return offered;
+    offerTrace_.done(mesh_, offer);
     COLL_RETURN_IF_ERROR(take(bytes));
     stage_ = Stage::Answer;
   }
@@ -232,6 +243,8 @@ Result<bool> Receiving::advance(bool &moved) {
   data_.reset();
   return *told;
 }
+
+Receiving::~Receiving() { offerTrace_.close(); }
 
 std::vector<int> Receiving::waitingFor() const {
   if (offered_)

@@ -37,6 +37,7 @@ class Sending final : public Activity {
 public:
   // `number` differs from that of any other send of this rank.
   Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t number);
+  ~Sending() override;
   Result<bool> advance(bool &moved) override;
   std::vector<int> waitingFor() const override;
   uint64_t key() const override { return tag_; }
@@ -56,12 +57,14 @@ private:
   std::vector<uint8_t> offer_;
   uint8_t answer_ = 0;
   net::Request *offered_ = nullptr, *answered_ = nullptr;
+  MessageTrace offerTrace_;
   std::unique_ptr<Schedule> data_; // large data
 };
 
 class Receiving final : public Activity {
 public:
   Receiving(Mesh &mesh, Mover &mover, const TransferPlace &place);
+  ~Receiving() override;
   Result<bool> advance(bool &moved) override;
   std::vector<int> waitingFor() const override;
   uint64_t key() const override { return tag_; }
@@ -83,6 +86,7 @@ private:
   std::vector<uint8_t> offer_;
   uint8_t answer_ = 1;
   net::Request *offered_ = nullptr, *answered_ = nullptr;
+  MessageTrace offerTrace_;
   std::unique_ptr<Schedule> data_; // large data
 };
 

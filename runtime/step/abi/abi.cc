@@ -3,7 +3,7 @@
 
 #include "runtime/backend/call/check.h"
 #include "runtime/base/dtype.h"
-#include "runtime/base/trace.h"
+#include "runtime/step/abi/call_trace.h"
 #include "runtime/step/abi/context.h"
 #include "runtime/step/abi/gemm.h"
 #include "runtime/step/tokens/exchange.h"
@@ -41,24 +41,10 @@ Result<Communicator *> communicatorOf(CollContext &ctx, int32_t group) {
   return communicator;
 }
 
-TraceEvent traceEvent(const CollContext &ctx, const Communicator &communicator, const Call &call) {
-  TraceEvent event{ctx.rank, call.site.op, TracePhase::Begin};
-  if (isTransfer(call.kind)) {
-    event.peer = communicator.ranks()[static_cast<size_t>(call.peer)];
-    event.tag = call.tag;
-  }
-  return event;
-}
-
-void tracePhase(TraceEvent &event, TracePhase phase) {
-  event.phase = phase;
-  trace(event);
-}
-
 // Reserves room for the request before the call starts, so that a failing allocation cannot lose a
 // started request.
-Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
-                 const TraceEvent &event, CollRequest **req) {
+Status startCall(CollContext &ctx, Communicator &communicator, const Call &call, uint64_t number,
+                 const TraceGroup &group, CollRequest **req) {
   auto owned = std::make_unique<CollRequest>();
   ctx.requests.reserve(ctx.requests.size() + 1);
   Result<Request *> started = communicator.start(call);
@@ -66,7 +52,8 @@ Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
     return started.status();
   owned->request = *started;
   owned->call = call;
-  owned->event = event;
+  owned->number = number;
+  owned->group = &group;
   *req = owned.get();
   ctx.requests.push_back(std::move(owned));
   return {};
@@ -88,18 +75,17 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   int64_t bytes = payloadBytes(call, n, position);
   ctx.bytesMoved += bytes;
   ++ctx.numCalls;
-  TraceEvent event = traceEvent(ctx, **communicator, call);
-  event.bytes = bytes;
-  event.number = ctx.recorder.begin(call, group, bytes);
-  trace(event);
+  const TraceGroup &members = ctx.traceGroups[static_cast<size_t>(group)];
+  uint64_t number = ctx.recorder.begin(call, group, bytes);
+  traceBegin(call, &members, ctx.functionTrace, bytes);
   Status status =
-      req ? startCall(ctx, **communicator, call, event, req) : (*communicator)->run(call);
+      req ? startCall(ctx, **communicator, call, number, members, req) : (*communicator)->run(call);
   if (req && status.ok()) {
-    tracePhase(event, TracePhase::Started);
+    traceIssued(call, &members);
     return kCollOk;
   }
-  tracePhase(event, TracePhase::End);
-  ctx.recorder.end(event.number, status.code());
+  traceEnd(call, &members, !status.ok());
+  ctx.recorder.end(number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
 }
 
@@ -240,10 +226,13 @@ int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
                                     ": the request is not in flight"));
   std::unique_ptr<CollRequest> owned = std::move(*it);
   ctx.requests.erase(it);
-  tracePhase(owned->event, TracePhase::Wait);
+  const CallSite &site = owned->call.site;
+  uint64_t wait =
+      site.trace ? traceBeginSpan(TraceLevel::Wait, ctx.rank, site.op, "wait", site.trace) : 0;
   Status status = ctx.endpoint->wait(owned->request);
-  tracePhase(owned->event, TracePhase::End);
-  ctx.recorder.end(owned->event.number, status.code());
+  traceEndSpan(TraceLevel::Wait, ctx.rank, site.op, wait, !status.ok());
+  traceEnd(owned->call, owned->group, !status.ok());
+  ctx.recorder.end(owned->number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
 }
 
@@ -282,7 +271,10 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
     Gemm gemm{dtype,          transA != 0, transB != 0, m,       n, k,   a,       lda,
               strideA,        b,           ldb,         strideB, c, ldc, strideC, batch,
               accumulate != 0};
+    uint64_t span =
+        traceBeginSpan(TraceLevel::Compute, ctx->rank, /*op=*/-1, "gemm", ctx->functionTrace);
     Status status = runGemm(gemm);
+    traceEndSpan(TraceLevel::Compute, ctx->rank, /*op=*/-1, span, !status.ok());
     return status.ok() ? kCollOk
                        : ctx->fail(status.annotate("gemm on rank " + std::to_string(ctx->rank)));
   });
@@ -300,15 +292,15 @@ int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Ch
   Status status = check(static_cast<int64_t>((*communicator)->ranks().size()));
   if (!status.ok())
     return ctx.fail(status.annotate(placeOf(ctx, call)));
-  TraceEvent event{ctx.rank, op, TracePhase::Begin};
-  event.bytes = call.outer * call.count * dtypeSize(call.dtype);
-  event.number = ctx.recorder.begin(call, group, event.bytes);
-  ctx.bytesMoved += event.bytes;
+  int64_t bytes = call.outer * call.count * dtypeSize(call.dtype);
+  uint64_t number = ctx.recorder.begin(call, group, bytes);
+  ctx.bytesMoved += bytes;
   ++ctx.numCalls;
-  trace(event);
-  status = run(TokenPlace{*ctx.endpoint, **communicator, call.site});
-  tracePhase(event, TracePhase::End);
-  ctx.recorder.end(event.number, status.code());
+  const TraceGroup &members = ctx.traceGroups[static_cast<size_t>(group)];
+  call.site.trace = traceBeginGroup(call.site, members, ctx.functionTrace, bytes);
+  status = run(TokenPlace{*ctx.endpoint, **communicator, call.site, &members});
+  traceEndSpan(TraceLevel::Group, ctx.rank, op, call.site.trace, !status.ok());
+  ctx.recorder.end(number, status.code());
   return status.ok() ? kCollOk : ctx.fail(status.annotate(placeOf(ctx, call)));
 }
 

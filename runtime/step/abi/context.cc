@@ -1,6 +1,7 @@
 #include "runtime/step/abi/context.h"
 
 #include "runtime/base/env.h"
+#include "runtime/step/abi/call_trace.h"
 
 #include <algorithm>
 
@@ -24,6 +25,7 @@ CollContext::create(int rank, int program, const Descriptor &descriptor, Endpoin
         return opened.status();
       communicator = opened.take();
     }
+    context->traceGroups.push_back(communicator ? traceGroupOf(*communicator) : TraceGroup());
     context->communicators.push_back(std::move(communicator));
   }
   return context;

@@ -16,7 +16,8 @@
 struct CollRequest {
   coll::rt::Request *request = nullptr;
   coll::rt::Call call;
-  coll::rt::TraceEvent event; // of its last phase
+  uint64_t number = 0;                         // of the flight recorder
+  const coll::rt::TraceGroup *group = nullptr; // of the context
 };
 
 // Belongs to the rank's thread while a step runs.
@@ -36,6 +37,8 @@ struct CollContext {
   coll::rt::Endpoint *endpoint = nullptr;
   // By index of the group table; null if this rank is not in any of the lists.
   std::vector<std::unique_ptr<coll::rt::Communicator>> communicators;
+  std::vector<coll::rt::TraceGroup> traceGroups;      // of the communicators, by the same index
+  uint64_t functionTrace = 0;                         // span of the function that runs
   std::vector<std::unique_ptr<CollRequest>> requests; // started, not waited for
   coll::rt::FlightRecorder recorder{0};
   coll::rt::Status error; // the first failure

@@ -1,5 +1,8 @@
 #include "runtime/step/tokens/calls.h"
 
+#include "runtime/base/dtype.h"
+#include "runtime/step/abi/call_trace.h"
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -29,25 +32,28 @@ constexpr size_t at(int64_t index) { return static_cast<size_t>(index); }
 // Requests that are always waited for, because they use the messages' memory.
 class InFlight {
 public:
-  InFlight(Endpoint &endpoint, size_t capacity) : endpoint_(endpoint) {
+  InFlight(const TokenPlace &place, size_t capacity) : place_(place) {
     requests_.reserve(capacity);
   }
   ~InFlight() { (void)wait(); }
 
-  void add(Request *request) { requests_.push_back(request); }
+  void add(Request *request, const Call &call) { requests_.emplace_back(request, call); }
   // The first failure.
   Status wait() {
     Status first;
-    for (Request *request : requests_)
-      if (Status status = endpoint_.wait(request); first.ok())
+    for (const auto &[request, call] : requests_) {
+      Status status = place_.endpoint.wait(request);
+      traceEnd(call, place_.group, !status.ok());
+      if (first.ok())
         first = std::move(status);
+    }
     requests_.clear();
     return first;
   }
 
 private:
-  Endpoint &endpoint_;
-  std::vector<Request *> requests_;
+  const TokenPlace &place_;
+  std::vector<std::pair<Request *, Call>> requests_;
 };
 
 } // namespace
@@ -141,13 +147,17 @@ Result<Greetings> TokenCalls::greet(const Greeting &greeting, const std::vector<
   call.dst = all.data();
   call.count = words;
   call.site = place_.site;
-  COLL_RETURN_IF_ERROR(place_.communicator.run(call));
+  call.site.trace = 0; // the exchange's
+  traceBegin(call, place_.group, place_.site.trace, words * dtypeSize(call.dtype));
+  Status status = place_.communicator.run(call);
+  traceEnd(call, place_.group, !status.ok());
+  COLL_RETURN_IF_ERROR(status);
   Greetings greetings(place_.communicator.ranks(), std::move(all));
   COLL_RETURN_IF_ERROR(greetings.check());
   return greetings;
 }
 
-Result<Request *> TokenCalls::start(OpKind kind, const Parcel &parcel) {
+Call TokenCalls::callOf(OpKind kind, const Parcel &parcel) const {
   Call call;
   call.kind = kind;
   call.dtype = kCollI8;
@@ -157,22 +167,28 @@ Result<Request *> TokenCalls::start(OpKind kind, const Parcel &parcel) {
   call.peer = static_cast<int32_t>(parcel.peer);
   call.tag = parcel.tag;
   call.site = place_.site;
-  return place_.communicator.start(call);
+  call.site.trace = 0; // the exchange's
+  return call;
 }
 
 Status TokenCalls::move(const std::vector<Parcel> &in, const std::vector<Parcel> &out) {
-  InFlight inFlight(place_.endpoint, in.size() + out.size());
+  InFlight inFlight(place_, in.size() + out.size());
   Status status;
   for (size_t i = 0; i < in.size() + out.size() && status.ok(); ++i) {
     const bool receives = i < in.size();
     const Parcel &parcel = receives ? in[i] : out[i - in.size()];
     if (parcel.bytes == 0)
       continue;
-    Result<Request *> request = start(receives ? OpKind::Recv : OpKind::Send, parcel);
-    if (request)
-      inFlight.add(*request);
-    else
+    Call call = callOf(receives ? OpKind::Recv : OpKind::Send, parcel);
+    traceBegin(call, place_.group, place_.site.trace, receives ? 0 : parcel.bytes);
+    Result<Request *> request = place_.communicator.start(call);
+    if (request) {
+      traceIssued(call, place_.group);
+      inFlight.add(*request, call);
+    } else {
+      traceEnd(call, place_.group, /*failed=*/true);
       status = request.status();
+    }
   }
   // Requests in flight would wait for peers that wait for this rank.
   if (!status.ok())

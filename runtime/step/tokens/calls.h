@@ -88,7 +88,7 @@ public:
   Status move(const std::vector<Parcel> &in, const std::vector<Parcel> &out);
 
 private:
-  Result<Request *> start(OpKind kind, const Parcel &parcel);
+  Call callOf(OpKind kind, const Parcel &parcel) const;
 
   TokenPlace place_;
   int64_t n_, me_;

@@ -16,6 +16,7 @@
 #define COLL_RUNTIME_STEP_TOKENS_EXCHANGE_H
 
 #include "runtime/backend/backend.h"
+#include "runtime/base/trace.h"
 #include "runtime/step/tokens/rows.h"
 
 namespace coll::rt {
@@ -37,7 +38,8 @@ Status checkCombine(const TokenCombine &combine);
 struct TokenPlace {
   Endpoint &endpoint;
   Communicator &communicator;
-  CallSite site; // `within` is set
+  CallSite site;                     // `within` is set; `trace` is the exchange's span
+  const TraceGroup *group = nullptr; // of the communicator; null: calls are not traced
 };
 
 // Both block until this rank has its results; the arguments have passed their check. `serial`

@@ -5,9 +5,13 @@ namespace coll::rt::network {
 Schedule::~Schedule() {
   if (remaining_ > 0)
     mover_.drain();
-  for (Lane &lane : lanes_)
-    for (Flight &flight : lane.flights)
+  for (Lane &lane : lanes_) {
+    for (Flight &flight : lane.flights) {
       mover_.release(flight.parcel);
+      lane.trace.end(flight.span, /*failed=*/true);
+    }
+    lane.trace.close();
+  }
   for (char *memory : scratch_)
     mover_.release(memory);
 }
@@ -43,7 +47,7 @@ Schedule::Lane &Schedule::lane(int peer, bool isSend, uint32_t label) {
   for (Lane &lane : lanes_)
     if (lane.peer == peer && lane.isSend == isSend && lane.label == label)
       return lane;
-  lanes_.push_back({peer, isSend, label, {}, 0, {}});
+  lanes_.push_back({peer, isSend, label, {}, 0, {}, LaneTrace(mesh_.rank(), peer, isSend)});
   return lanes_.back();
 }
 
@@ -135,6 +139,7 @@ Status Schedule::begin(Lane &lane, bool &moved) {
     if (!*parcel)
       return {}; // no room
     lane.flights.push_back({step, **parcel});
+    lane.flights.back().span = lane.trace.begin(site_, lane.steps.size(), work.amount);
     ++lane.begun;
     moved = true;
   }
@@ -161,6 +166,7 @@ Status Schedule::post(Lane &lane, bool &moved) {
       return &flight == &lane.flights.front() ? mover_.detour(flight.parcel, lane.isSend)
                                               : Status::okay();
     flight.request = *request;
+    lane.trace.tell(flight.span, TracePhase::Posted);
     moved = true;
     if (flight.parcel.to)
       COLL_RETURN_IF_ERROR(mover_.feed(flight.parcel, flight.request));
@@ -180,6 +186,7 @@ Status Schedule::test(Lane &lane, bool &moved) {
     Result<net::Completion> completion = mesh_.link(lane.peer).test(flight.request, !lane.isSend);
     if (!completion || !completion->done)
       return completion.status();
+    lane.trace.parts(flight.span, mesh_, flight.request);
     flight.request = nullptr;
     flight.isOver = moved = true;
     if (lane.isSend)
@@ -194,6 +201,8 @@ Status Schedule::test(Lane &lane, bool &moved) {
     if (!landing)
       return landing.status();
     flight.landing = *landing;
+    if (flight.landing != Mover::kDone)
+      lane.trace.tell(flight.span, TracePhase::Landing);
   }
   return {};
 }
@@ -207,6 +216,7 @@ Status Schedule::land(Lane &lane, bool &moved) {
         return done.status();
     }
     mover_.release(flight.parcel);
+    lane.trace.end(flight.span);
     finish(flight.step);
     lane.flights.pop_front();
     moved = true;

@@ -11,6 +11,7 @@
 #define COLL_RUNTIME_BACKEND_NET_ALGORITHMS_SCHEDULE_H
 
 #include "runtime/backend/net/mesh.h"
+#include "runtime/backend/net/message_trace.h"
 #include "runtime/backend/net/mover.h"
 
 #include <deque>
@@ -25,8 +26,9 @@ public:
   using Steps = std::vector<Step>;
   static constexpr size_t kWindow = 4; // of host memory
 
-  // `tag` is the operation's; see callTag.
-  Schedule(Mesh &mesh, Mover &mover, uint64_t tag) : mesh_(mesh), mover_(mover), tag_(tag) {}
+  // `tag` is the operation's; see callTag. `site`: of the operation, for the trace.
+  Schedule(Mesh &mesh, Mover &mover, uint64_t tag, const CallSite &site = {})
+      : mesh_(mesh), mover_(mover), tag_(tag), site_(site) {}
   ~Schedule();
   Schedule(const Schedule &) = delete;
   Schedule &operator=(const Schedule &) = delete;
@@ -76,6 +78,7 @@ private:
     Step step;
     Parcel parcel;
     net::Request *request = nullptr;
+    MessageSpan span = 0;
     bool isOver = false; // the transport has finished it
     Mover::Ticket landing = Mover::kDone;
   };
@@ -86,6 +89,7 @@ private:
     Steps steps;
     size_t begun = 0;
     std::deque<Flight> flights; // of the last steps begun
+    LaneTrace trace;
   };
 
   Lane &lane(int peer, bool isSend, uint32_t label);
@@ -102,6 +106,7 @@ private:
   Mesh &mesh_;
   Mover &mover_;
   uint64_t tag_;
+  CallSite site_;
   std::vector<Work> work_;
   std::vector<Edge> edges_;
   std::vector<const void *> srcs_;

@@ -1,0 +1,58 @@
+// call_trace.h - tells the trace (base/trace.h) of the calls of a program.
+//
+// A call carries the id of its span in Call::site.trace; 0 where nobody listened when it began,
+// and then none of its phases is told.
+
+#ifndef COLL_RUNTIME_STEP_ABI_CALL_TRACE_H
+#define COLL_RUNTIME_STEP_ABI_CALL_TRACE_H
+
+#include "runtime/backend/backend.h"
+#include "runtime/base/trace.h"
+
+namespace coll::rt {
+
+// `communicator` is described for the trace; the description names its rank list.
+TraceGroup traceGroupOf(const Communicator &communicator);
+
+namespace detail {
+uint64_t traceSpanBegin(TraceLevel level, int rank, int32_t op, const char *name, uint64_t parent);
+uint64_t traceGroupBegin(const CallSite &site, const TraceGroup &group, uint64_t parent,
+                         int64_t bytes);
+void traceSpanEnd(TraceLevel level, int rank, int32_t op, uint64_t id, bool failed);
+void traceCallBegin(Call &call, const TraceGroup &group, uint64_t parent, int64_t bytes);
+void traceCallPhase(const Call &call, const TraceGroup &group, TracePhase phase, bool failed);
+} // namespace detail
+
+// A Function, Wait or Compute begins. Returns the span's id, or 0 where nobody listens.
+inline uint64_t traceBeginSpan(TraceLevel level, int rank, int32_t op, const char *name,
+                               uint64_t parent) {
+  return tracing() ? detail::traceSpanBegin(level, rank, op, name, parent) : 0;
+}
+// The same for a Group, which is called as `site.within` says.
+inline uint64_t traceBeginGroup(const CallSite &site, const TraceGroup &group, uint64_t parent,
+                                int64_t bytes) {
+  return tracing() ? detail::traceGroupBegin(site, group, parent, bytes) : 0;
+}
+inline void traceEndSpan(TraceLevel level, int rank, int32_t op, uint64_t id, bool failed) {
+  if (__builtin_expect(id != 0, 0))
+    detail::traceSpanEnd(level, rank, op, id, failed);
+}
+
+// `parent`: the span that the call is part of. `bytes`: what this rank contributes. `group`
+// describes the communicator; null: the call is not traced.
+inline void traceBegin(Call &call, const TraceGroup *group, uint64_t parent, int64_t bytes) {
+  if (tracing() && group)
+    detail::traceCallBegin(call, *group, parent, bytes);
+}
+inline void traceIssued(const Call &call, const TraceGroup *group) {
+  if (__builtin_expect(call.site.trace != 0, 0))
+    detail::traceCallPhase(call, *group, TracePhase::Issued, /*failed=*/false);
+}
+inline void traceEnd(const Call &call, const TraceGroup *group, bool failed) {
+  if (__builtin_expect(call.site.trace != 0, 0))
+    detail::traceCallPhase(call, *group, TracePhase::End, failed);
+}
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_ABI_CALL_TRACE_H
