@@ -158,6 +158,10 @@ const EnvInfo kTable[] = {
      "events per thread that wait for the thread that writes them; if there are more, the oldest "
      "are dropped and counted",
      16, 1 << 24},
+    {EnvVar::ProfilerPlugins, "COLL_PROFILER_PLUGINS", "",
+     "profiler plugins built for NCCL to load, separated by commas: files, or names as in "
+     "libnccl-profiler-<name>.so; none: none; unset: as NCCL_PROFILER_PLUGIN says, unless NCCL "
+     "itself is used"},
     // ## Compiled steps
     {EnvVar::CacheDir, "COLL_CACHE_DIR", "",
      "folder in which coll-run keeps compiled steps; if unset, $XDG_CACHE_HOME/coll; none: keep "

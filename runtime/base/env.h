@@ -66,6 +66,7 @@ enum class EnvVar {
   ProfilerPrometheus, // COLL_PROFILER_PROMETHEUS
   ProfilerEvents,     // COLL_PROFILER_EVENTS
   ProfilerRing,       // COLL_PROFILER_RING
+  ProfilerPlugins,    // COLL_PROFILER_PLUGINS
   CacheDir,           // COLL_CACHE_DIR
   CacheBytes,         // COLL_CACHE_BYTES
 };

@@ -13,6 +13,13 @@ Result<Library> Library::open(const std::string &path) {
   return Library(handle);
 }
 
+Result<Library> Library::program() {
+  void *handle = dlopen(nullptr, RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return Status(kCollUnsupported, "the program's own symbols cannot be looked up");
+  return Library(handle);
+}
+
 bool Library::close() { return dlclose(handle_) == 0; }
 
 void *Library::find(const char *name) const { return dlsym(handle_, name); }

@@ -14,6 +14,8 @@ class Library {
 public:
   // `path` as dlopen takes it. kCollUnsupported with the loader's reason.
   static Result<Library> open(const std::string &path);
+  // The program itself, and what it is linked with.
+  static Result<Library> program();
   // Null if the library has no such symbol. `T` is the symbol's type.
   template <typename T>
   T *symbol(const char *name) const {

@@ -1,6 +1,7 @@
 #include "runtime/step/executor.h"
 
 #include "runtime/base/env.h"
+#include "runtime/profiler/host/host.h"
 #include "runtime/step/abi/gemm.h"
 #include "runtime/step/affinity.h"
 #include "runtime/step/class_check.h"
@@ -14,6 +15,7 @@
 namespace coll::rt {
 
 struct Executor::Impl {
+  std::shared_ptr<profiler::Host> profilers; // null: none; outlives the ranks
   std::vector<Program> classes;
   std::unique_ptr<Backend> backend;
   std::vector<int> classOfRank;
@@ -163,6 +165,8 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
     return affinity.status().annotate(options.affinity.empty() ? "COLL_AFFINITY" : "affinity");
 
   auto impl = std::make_unique<Impl>();
+  impl->profilers = profiler::Host::ofEnvironment(
+      /*ncclIsInUse=*/options.backend == "nccl" || options.backend == "auto");
   impl->classes = std::move(classes);
   impl->classOfRank = classOfRank.take();
   backendOptions.timeoutUs = options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);

@@ -1,0 +1,113 @@
+// multiplexer.h - one stream of profiler events, told to any number of plugins.
+//
+// Each plugin has its own context for each communicator, its own activation mask, its own handle
+// for each event, and hears its own handle as the parent. A mask is closed upwards: who wants an
+// event gets its parents, too.
+//
+// Contexts and handles that the caller gets are numbers, not addresses: one that is stale, of
+// another process, or garbage is looked up, not followed, and is then told to nobody.
+//   - An event that is stopped stays known as a parent until kMaxEvents others have begun.
+//   - A state or a stop after the stop is dropped.
+//   - finalize() stops what is in flight, the youngest first.
+//   - Where all places of events are in flight, or of communicators in use, what is new is dropped.
+// drops() counts what was dropped.
+//
+// Threads: every function may be called by several threads at once; those of one event one after
+// the other. No locks but in init() and finalize(), no allocation per event.
+
+#ifndef COLL_RUNTIME_PROFILER_HOST_MULTIPLEXER_H
+#define COLL_RUNTIME_PROFILER_HOST_MULTIPLEXER_H
+
+#include "runtime/profiler/host/plugin.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace coll::profiler {
+
+inline constexpr size_t kMaxPlugins = 8;
+
+class Multiplexer {
+public:
+  static constexpr size_t kMaxEvents = 1 << 15;
+  static constexpr size_t kMaxCommunicators = 1 << 12; // at once
+
+  struct Drops {
+    uint64_t events = 0;      // no place, or no such context
+    uint64_t lateChanges = 0; // states and stops of events that are over
+  };
+
+  // Takes the first kMaxPlugins of them.
+  explicit Multiplexer(std::vector<std::shared_ptr<Plugin>> plugins);
+  ~Multiplexer();
+  Multiplexer(const Multiplexer &) = delete;
+  Multiplexer &operator=(const Multiplexer &) = delete;
+
+  size_t numPlugins() const { return plugins_.size(); }
+
+  // Null where no plugin wants the communicator; a plugin that refuses it is told of in one
+  // warning, and is asked for no other.
+  void *init(const CommunicatorInfo &info);
+  // Of all plugins and communicators together.
+  uint64_t mask() const;
+  // Whether a plugin wants events of this type; `type` is one bit.
+  bool wants(void *context, uint64_t type) const;
+  // `event` is as in the ABI, but its handles are those that start() gave. Null where nobody
+  // takes the event. `pid` of a proxy op decides whether its parent is looked up.
+  void *start(void *context, const abi::EventDescriptorV7 &event);
+  void stop(void *handle);
+  void record(void *handle, abi::EventState state, const abi::StateArgsV7 &args);
+  void finalize(void *context);
+
+  Drops drops() const;
+
+private:
+  // A communicator as one plugin sees it.
+  struct Seat {
+    bool isTaken = false;
+    void *context = nullptr;
+    std::atomic<int> *mask = nullptr; // the plugin may write it at any time
+  };
+  struct Communicator {
+    std::atomic<uint32_t> generation{0}; // odd: in use
+    std::atomic<int32_t> callers{0};     // calls to plugins that are under way
+    std::array<Seat, kMaxPlugins> seats;
+  };
+  // `key` is 0: free; the handle: in flight; the handle | kOver: stopped.
+  struct Event {
+    std::atomic<uint64_t> key{0};
+    std::atomic<uint64_t> context{0};
+    std::array<std::atomic<void *>, kMaxPlugins> handles{};
+  };
+  using Handles = std::array<void *, kMaxPlugins>;
+
+  // A communicator that is not finalized while the object lives.
+  class Visit;
+
+  Communicator *find(uint64_t context) const;
+  Event *eventOf(uint64_t handle) const;
+  // The handles of an event that is in flight or over; all null where it is not known.
+  Handles lookUp(void *handle) const;
+  Event *claim(uint64_t &handle);
+  uint64_t wanted(const Seat &seat, const Plugin &plugin) const;
+  void stopEvent(Event &event);
+  void stopAllOf(uint64_t context);
+
+  std::vector<std::shared_ptr<Plugin>> plugins_;
+  std::array<std::atomic<bool>, kMaxPlugins> isRefused_{};
+  const uint64_t salt_; // tells apart the numbers of processes
+
+  std::mutex mutex_; // of init and finalize
+  std::unique_ptr<Communicator[]> communicators_;
+  std::vector<std::unique_ptr<std::atomic<int>[]>> masks_;
+  std::unique_ptr<Event[]> events_;
+  std::atomic<uint64_t> nextEvent_{0};
+  mutable std::atomic<uint64_t> droppedEvents_{0}, lateChanges_{0};
+};
+
+} // namespace coll::profiler
+
+#endif // COLL_RUNTIME_PROFILER_HOST_MULTIPLEXER_H

@@ -1,0 +1,25 @@
+// check_records.h - what must hold of anything that a host tells a profiler plugin.
+
+#ifndef COLL_TEST_PROFILER_HOST_CHECK_RECORDS_H
+#define COLL_TEST_PROFILER_HOST_CHECK_RECORDS_H
+
+#include "test/profiler/recording.h"
+
+namespace coll::profiler::test {
+
+struct Rules {
+  int version;   // of the plugin's ABI
+  uint64_t mask; // closed upwards
+  // Of our host: every event has its parent, which outlives it, and all contexts are finalized.
+  bool isComplete = true;
+};
+
+// What is wrong, one sentence each; at most ten.
+std::vector<std::string> problemsOf(const std::vector<Record> &records, const Rules &rules);
+
+// How many events of the type have started.
+int countStarts(const std::vector<Record> &records, uint64_t type);
+
+} // namespace coll::profiler::test
+
+#endif // COLL_TEST_PROFILER_HOST_CHECK_RECORDS_H
