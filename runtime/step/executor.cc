@@ -186,6 +186,8 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
 
 int Executor::numRanks() const { return static_cast<int>(impl_->classOfRank.size()); }
 
+std::vector<int> Executor::localRanks() const { return impl_->backend->localRanks(); }
+
 bool Executor::isRoot() const { return impl_->collector->isRoot(); }
 
 const Descriptor &Executor::descriptor() const { return impl_->descriptor(); }

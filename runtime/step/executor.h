@@ -50,6 +50,8 @@ public:
   Executor &operator=(const Executor &) = delete;
 
   int numRanks() const;
+  // The ranks of this process, ascending.
+  std::vector<int> localRanks() const;
   // Whether this process receives results and state.
   bool isRoot() const;
   // The descriptor of the first class.

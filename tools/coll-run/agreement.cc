@@ -67,6 +67,7 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   // All ranks take part in the steps of a check only where it comes before the training.
   traits.addSwitch("check", options.check && !options.dataset.empty());
   traits.addSwitch("report", !options.report.empty());
+  traits.addSwitch("profile", !options.profile.empty());
   std::pair<llvm::StringRef, llvm::StringRef> files[] = {
       {"data", options.data}, {"init", options.init}, {"dataset", options.dataset}};
   for (auto [name, path] : files)

@@ -91,6 +91,8 @@ cl::opt<std::string> save("save", cl::value_desc("FILE.npz"), cl::cat(outputCate
                                    "more later, ends at once)"));
 cl::opt<std::string> report("report", cl::value_desc("FILE.html"), cl::cat(outputCategory),
                             cl::desc("write a page with losses, times, collectives and memory"));
+cl::opt<std::string> profile("profile", cl::value_desc("FILE.pftrace"), cl::cat(outputCategory),
+                             cl::desc("write the timeline of all ranks, for Perfetto's viewer"));
 cl::opt<std::string> dumpStages("dump-stages", cl::value_desc("DIR"), cl::cat(outputCategory),
                                 cl::desc("write the IR of every level to DIR"));
 cl::opt<bool> print("print", cl::cat(outputCategory),
@@ -113,6 +115,9 @@ EXAMPLES:
 
   Where time and memory go, as a page for a browser:
     coll-run step.mlir --ranks=4 --state-args=8 --data=reference.npz --report=report.html
+
+  What each rank did when, as a timeline for https://ui.perfetto.dev:
+    coll-run step.mlir --ranks=4 --state-args=8 --data=reference.npz --profile=run.pftrace
 
   With one process per rank, here or on several machines:
     coll-run step.mlir --backend=net --ranks=4 --processes --state-args=8 --data=reference.npz
@@ -241,7 +246,7 @@ llvm::Error readNumbers(Options &options) {
 llvm::Error checkNotEmpty() {
   for (const cl::opt<std::string> *flag :
        {&strategy, &backend, &affinity, &data, &initFile, &dataset, &evalFile, &reference, &save,
-        &report, &dumpStages})
+        &report, &profile, &dumpStages})
     if (flag->getNumOccurrences() && flag->empty())
       return makeError("--" + flag->ArgStr + "=: the value is empty");
   return llvm::Error::success();
@@ -262,10 +267,12 @@ llvm::Error checkOutputs(const Options &options) {
   struct Path {
     llvm::StringRef flag, path;
   };
-  Path outputs[] = {{"--save", options.save}, {"--report", options.report}};
+  Path outputs[] = {
+      {"--save", options.save}, {"--report", options.report}, {"--profile", options.profile}};
   Path others[] = {{"the step", options.input},        {"--data", options.data},
                    {"--dataset", options.dataset},     {"--eval", options.eval},
-                   {"--reference", options.reference}, {"--report", options.report}};
+                   {"--reference", options.reference}, {"--report", options.report},
+                   {"--profile", options.profile}};
   for (const Path &output : outputs) {
     if (output.path == "-")
       return makeError(output.flag + "=-: a file is needed, not the standard output");
@@ -368,6 +375,7 @@ Options collect() {
   options.reference = reference;
   options.save = save;
   options.report = report;
+  options.profile = profile;
   options.dumpStages = dumpStages;
   options.print = print;
   options.quiet = quiet;

@@ -47,6 +47,7 @@ struct Options {
 
   std::string save;
   std::string report;
+  std::string profile;
   std::string dumpStages;
   bool print = false;
   bool quiet = false;

@@ -7,6 +7,7 @@
 #include "driver/check.h"
 #include "driver/dataset.h"
 #include "driver/evaluate.h"
+#include "driver/profile/profile.h"
 #include "driver/reference.h"
 #include "driver/report/report.h"
 #include "driver/trainer.h"
@@ -67,7 +68,8 @@ private:
   const Place &place_;
   StepCompiler compiler_;
   std::unique_ptr<StageWriter> stages_;
-  std::unique_ptr<Report> report_; // only with --report
+  std::unique_ptr<Report> report_;   // only with --report
+  std::unique_ptr<Profile> profile_; // only with --profile
   LaunchedStep step_;
   LaunchedStep single_; // the same step on one rank; only with --check
   std::vector<rt::TensorInfo> stateInfos_, batchInfos_, resultInfos_;
@@ -161,6 +163,12 @@ llvm::Error Session::prepare() {
     if (!report)
       return report.takeError();
     report_ = std::move(*report);
+  }
+  if (!options_.profile.empty()) {
+    auto profile = Profile::create(options_.profile, place_);
+    if (!profile)
+      return profile.takeError();
+    profile_ = std::move(*profile);
   }
   if (!place_.isRoot())
     return llvm::Error::success();
@@ -346,7 +354,11 @@ llvm::Error Session::train() {
     progress.finish();
     return error;
   };
-  if (llvm::Error error = report_ ? report_->record(*step_.executor, run) : run())
+  auto profiled = [&] {
+    auto noted = [&](const std::string &text) { note(text); };
+    return profile_ ? profile_->record(*step_.executor, run, noted) : run();
+  };
+  if (llvm::Error error = report_ ? report_->record(*step_.executor, profiled) : profiled())
     return error;
   noteLostLoss();
   if (isQuiet())

@@ -1,4 +1,4 @@
-#include "test/profiler/check_records.h"
+#include "test/profiler/host/check_records.h"
 
 #include "runtime/profiler/abi/tables.h"
 

@@ -3,7 +3,7 @@
 #ifndef COLL_TEST_PROFILER_HOST_CHECK_RECORDS_H
 #define COLL_TEST_PROFILER_HOST_CHECK_RECORDS_H
 
-#include "test/profiler/recording.h"
+#include "test/profiler/host/recording.h"
 
 namespace coll::profiler::test {
 

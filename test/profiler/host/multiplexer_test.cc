@@ -3,8 +3,8 @@
 
 #include "runtime/profiler/host/multiplexer.h"
 #include "runtime/profiler/host/translate.h"
-#include "test/profiler/check_records.h"
-#include "test/profiler/plugins.h"
+#include "test/profiler/host/check_records.h"
+#include "test/profiler/host/plugins.h"
 
 #include <gtest/gtest.h>
 #include <thread>

@@ -2,8 +2,8 @@
 
 #include "runtime/dl/library.h"
 #include "runtime/profiler/host/translate.h"
-#include "test/profiler/check_records.h"
-#include "test/profiler/plugins.h"
+#include "test/profiler/host/check_records.h"
+#include "test/profiler/host/plugins.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "test/profiler/plugins.h"
+#include "test/profiler/host/plugins.h"
 
 #include "runtime/dl/library.h"
 

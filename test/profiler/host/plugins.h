@@ -4,7 +4,7 @@
 #define COLL_TEST_PROFILER_HOST_PLUGINS_H
 
 #include "runtime/profiler/host/plugin.h"
-#include "test/profiler/recording.h"
+#include "test/profiler/host/recording.h"
 
 namespace coll::profiler::test {
 

@@ -2,7 +2,7 @@
 // version of the ABI: RECORDS_VERSION.
 
 #include "runtime/profiler/abi/tables.h"
-#include "test/profiler/recording.h"
+#include "test/profiler/host/recording.h"
 
 #include <stdexcept>
 
@@ -56,17 +56,19 @@ NcclResult init(void **context, uint64_t id, int *mask, const char *, int, int, 
 }
 #endif
 
+const char *textOf(const char *text) { return text ? text : ""; }
+
 void describe(const Descriptor &event, Record &record) {
   switch (event.type) {
   case kColl:
-    record.function = event.coll.func;
-    record.datatype = event.coll.datatype;
+    record.function = textOf(event.coll.func);
+    record.datatype = textOf(event.coll.datatype);
     record.count = event.coll.count;
     record.sequence = event.coll.seqNumber;
     break;
   case kP2p:
-    record.function = event.p2p.func;
-    record.datatype = event.p2p.datatype;
+    record.function = textOf(event.p2p.func);
+    record.datatype = textOf(event.p2p.datatype);
     record.count = event.p2p.count;
     record.number = event.p2p.peer;
     break;
@@ -80,11 +82,11 @@ void describe(const Descriptor &event, Record &record) {
     break;
 #if RECORDS_VERSION >= 5
   case kCollApi:
-    record.function = event.collApi.func;
+    record.function = textOf(event.collApi.func);
     record.count = event.collApi.count;
     break;
   case kP2pApi:
-    record.function = event.p2pApi.func;
+    record.function = textOf(event.p2pApi.func);
     record.count = event.p2pApi.count;
     break;
 #endif

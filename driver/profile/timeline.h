@@ -1,0 +1,104 @@
+//===- timeline.h - what each rank did, as it goes, as a Perfetto trace -*- C++ -*-===//
+//
+// Listens to the trace (runtime/base/trace.h). What a rank does in one run of @init or @step is
+// kept until that ends, and then written; so the file grows step by step, and a run that is killed
+// leaves one that can be read. A rank's tracks:
+//
+//   program        the function; in it the calls, until they return, waits, and computing
+//   operations     collectives and transfers until they are complete (more tracks if they overlap)
+//   messages       what an operation exchanges with one peer in one direction
+//   chunks         one message each
+//   sockets        the part of a message that one socket moves
+//
+// A send and its receive are joined by an arrow.
+
+#ifndef COLL_DRIVER_PROFILE_TIMELINE_H
+#define COLL_DRIVER_PROFILE_TIMELINE_H
+
+#include "runtime/base/trace.h"
+#include "runtime/profiler/host/span_table.h"
+#include "runtime/profiler/perfetto/writer.h"
+#include "runtime/program/program.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace coll::run {
+
+class Timeline final : public rt::TraceSink {
+public:
+  /// Of each rank's run of a function; what is more is dropped, and the trace says how much.
+  static constexpr size_t kMaxSpans = size_t(1) << 16;
+
+  /// `classes` are of the program that runs, and `sink` gets the file; both outlive the timeline.
+  /// `localRanks` are this process's; a clock that is `clockOffsetNs` ahead of rank 0's, give or
+  /// take `clockErrorNs`.
+  Timeline(profiler::perfetto::Sink &sink, const std::vector<rt::Program> &classes,
+           const std::vector<int> &localRanks, int64_t clockOffsetNs, int64_t clockErrorNs);
+  ~Timeline() override;
+
+  void onEvent(const rt::TraceEvent &event) override;
+  /// Writes what is left; nobody may be listened to any more. The first error of writing.
+  rt::Status finish();
+
+private:
+  struct Span {
+    rt::TraceLevel level = rt::TraceLevel::Function;
+    bool failed = false, isSend = false, isTransfer = false;
+    CollDtype dtype = kCollF32;
+    int32_t op = -1, peer = -1, number = 0, root = 0, numRanks = 0;
+    uint64_t id = 0, parent = 0, group = 0, sequence = 0, flow = 0;
+    int64_t beginNs = 0, issuedNs = 0, endNs = 0; // endNs 0: it has not ended
+    int64_t bytes = 0, count = 0;
+    const char *name = "";
+  };
+  /// Spans that overlap lie on tracks of their own, the first that is free.
+  struct Lanes {
+    const char *name;
+    std::vector<profiler::perfetto::TrackId> tracks;
+    std::vector<int64_t> freeNs; // when the last slice of each ends
+  };
+  struct Rank {
+    std::mutex mutex;
+    int number = 0;
+    const rt::Descriptor *descriptor = nullptr;
+    profiler::SpanTable<Span> open;
+    std::vector<Span> done;
+    uint64_t dropped = 0;
+    int64_t numSteps = 0;
+    // Under the writer's mutex.
+    profiler::perfetto::TrackId process = 0, program = 0;
+    std::vector<Lanes> lanes;
+    // Numbers of collectives by group, and of transfers by group, ranks and tag.
+    std::map<uint64_t, uint64_t> collectives;
+    std::map<std::tuple<uint64_t, int, int, int64_t>, uint64_t> transfers;
+  };
+
+  Rank *find(int rank);
+  void begin(Rank &rank, const rt::TraceEvent &event);
+  void number(Rank &rank, const rt::TraceEvent &event, Span &span);
+  void end(Rank &rank, const rt::TraceEvent &event);
+  /// Writes a rank's spans, which are sorted here.
+  void write(Rank &rank, std::vector<Span> &spans, uint64_t dropped);
+  void writeSpan(Rank &rank, const Span &span);
+  void writeFunction(Rank &rank, const Span &span);
+  void writeCall(Rank &rank, const Span &span);
+  void slice(profiler::perfetto::TrackId track, profiler::perfetto::Level level,
+             const std::string &name, const Span &span, int64_t endNs,
+             std::vector<profiler::perfetto::Annotation> annotations);
+  profiler::perfetto::TrackId laneFor(Rank &rank, size_t kind, const Span &span);
+  std::string nameOf(const Rank &rank, const Span &span) const;
+
+  std::mutex writing_;
+  profiler::perfetto::Writer writer_;
+  int64_t clockOffsetNs_, clockErrorNs_;
+  std::vector<std::unique_ptr<Rank>> ranks_; // by number; null: another process's
+};
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_PROFILE_TIMELINE_H
