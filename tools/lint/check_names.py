@@ -18,7 +18,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.$}*-])/(?:wo" r"rk|ro" r"ot|ho" r"me)/[\w.-]
 NOTE = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
 URL = re.compile(r"https?://([\w.-]+)")
 HOSTS = re.compile(r"(?:.*\.)?(?:llvm\.org|github\.com|apache\.org|keepachangelog\.com|"
-                   r"semver\.org|jax\.dev|openxla\.org|nvidia\.com|w3\.org)$")
+                   r"semver\.org|perfetto\.dev|jax\.dev|openxla\.org|nvidia\.com|w3\.org)$")
 
 
 def functions(text):

@@ -221,6 +221,36 @@ TEST_P(ProfilerHost, EventsOfAFailedStepStop) {
   EXPECT_GT(countStarts(records, kColl), 0);
 }
 
+// One token of each rank for each expert, of which every rank has one.
+int32_t dispatchStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                     void *) {
+  const int32_t experts[kRanks] = {0, 1, 2, 3};
+  const float weights[kRanks] = {1, 1, 1, 1};
+  float rows[kRanks * 4], rowWeights[kRanks];
+  int32_t rowExperts[kRanks], counts[1], route[256];
+  float tokens[kRanks * 4] = {};
+  static_cast<float *>(results[1])[0] = static_cast<float *>(args[0])[0];
+  return abi->dispatch(ctx, 0, tokens, experts, weights, nullptr, kRanks, 4, 1, 0, kCollF32,
+                       kCollI32, 1, kRanks, rows, rowExperts, rowWeights, nullptr, counts, route,
+                       0);
+}
+
+TEST_P(ProfilerHost, AnExchangeIsOneGroup) {
+  {
+    Host host({recordingPlugin(7)});
+    std::unique_ptr<Executor> executor = executorOn(GetParam(), dispatchStep);
+    ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+    rt::Result<std::vector<HostTensor>> results = executor->step({kBatch});
+    ASSERT_TRUE(results.ok()) << results.status().toString();
+  }
+  const std::vector<Record> records = recordingOf(7).take();
+  expectNoProblems(records, {7, closedUpwards(7, 0xffff)});
+  EXPECT_EQ(countStarts(records, kGroupApi), kRanks);
+  EXPECT_EQ(countStarts(records, kGroup), kRanks);
+  EXPECT_EQ(countStarts(records, kColl), kRanks); // all_gather of how much goes where
+  EXPECT_GE(countStarts(records, kP2p), kRanks * (kRanks - 1) * 2);
+}
+
 std::vector<std::string> backends() {
   std::vector<std::string> names = {"threads"};
   for (const std::string &name : rt::backendNames())
