@@ -25,6 +25,7 @@ config.environment["COLL_CACHE_DIR"] = "none"
 config.substitutions += [
     ("%data", os.path.join(config.test_source_root, "data")),
     ("%source", config.coll_source_dir),
+    ("%lib", os.path.join(config.coll_build_dir, "lib")),
     ("%python", config.python),
 ]
 

@@ -23,12 +23,6 @@ using rt::Status;
 
 namespace {
 
-/// Between these moments of rank 0's clock each process has read its own.
-struct Reading {
-  int64_t fromNs, toNs;
-  std::vector<std::string> clocks; // by rank; rank 0's process alone has them
-};
-
 /// Whether all processes are on the machine of rank 0's.
 Result<bool> areOnOneMachine(rt::Executor &executor) {
   Result<std::vector<std::string>> machines = executor.gather(rt::bootId());
@@ -43,50 +37,59 @@ Result<bool> areOnOneMachine(rt::Executor &executor) {
   return *told == "same";
 }
 
-Result<Reading> readClocks(rt::Executor &executor) {
-  Reading reading{rt::traceClockNs(), 0, {}};
+/// One reading of each rank's process; only that of rank 0 gets them.
+Result<std::vector<ClockReading>> readClocks(rt::Executor &executor) {
+  const int64_t fromNs = rt::traceClockNs();
   Result<std::string> go = executor.broadcast("");
   if (!go)
     return go.status();
   Result<std::vector<std::string>> clocks = executor.gather(std::to_string(rt::traceClockNs()));
   if (!clocks)
     return clocks.status();
-  reading.toNs = rt::traceClockNs();
-  reading.clocks = clocks.take();
-  return reading;
+  const int64_t toNs = rt::traceClockNs();
+  std::vector<ClockReading> readings;
+  for (const std::string &clock : *clocks)
+    readings.push_back({fromNs, toNs, std::strtoll(clock.c_str(), nullptr, 10)});
+  return readings;
 }
 
-/// "AHEAD ERROR" of each rank, a line each, of the intervals that all readings allow.
-std::string offsetsOf(const std::vector<Reading> &readings) {
-  std::string lines;
-  for (size_t rank = 0; rank < readings.front().clocks.size(); ++rank) {
-    int64_t least = INT64_MIN, most = INT64_MAX;
-    for (const Reading &reading : readings) {
-      const int64_t clock = std::strtoll(reading.clocks[rank].c_str(), nullptr, 10);
-      least = std::max(least, clock - reading.toNs);
-      most = std::min(most, clock - reading.fromNs);
-    }
-    const int64_t errorNs = rank == 0 ? 0 : std::max<int64_t>((most - least) / 2, 0);
-    lines += std::to_string(rank == 0 ? 0 : least + errorNs) + " " + std::to_string(errorNs) + "\n";
+/// "AHEAD ERROR" of each rank, a line each.
+std::string offsetsOf(const std::vector<std::vector<ClockReading>> &byRank) {
+  std::string lines = "0 0\n";
+  for (size_t rank = 1; rank < byRank.size(); ++rank) {
+    const ClockOffset offset = offsetOf(byRank[rank]);
+    lines += std::to_string(offset.aheadNs) + " " + std::to_string(offset.errorNs) + "\n";
   }
   return lines;
 }
 
 } // namespace
 
+ClockOffset offsetOf(const std::vector<ClockReading> &readings) {
+  int64_t least = INT64_MIN, most = INT64_MAX;
+  for (const ClockReading &reading : readings) {
+    least = std::max(least, reading.clockNs - reading.toNs);
+    most = std::min(most, reading.clockNs - reading.fromNs);
+  }
+  // Readings contradict each other where the clocks drift while they are read.
+  const int64_t half = (most - least) / 2;
+  return {least + half, std::abs(half)};
+}
+
 Result<ClockOffset> measureClock(rt::Executor &executor, int rounds) {
   Result<bool> same = areOnOneMachine(executor);
   if (!same || *same)
     return same ? Result<ClockOffset>(ClockOffset()) : same.status();
-  std::vector<Reading> readings;
+  std::vector<std::vector<ClockReading>> byRank;
   for (int i = 0; i < rounds; ++i) {
-    Result<Reading> reading = readClocks(executor);
-    if (!reading)
-      return reading.status();
-    readings.push_back(reading.take());
+    Result<std::vector<ClockReading>> readings = readClocks(executor);
+    if (!readings)
+      return readings.status();
+    byRank.resize(readings->size());
+    for (size_t rank = 0; rank < readings->size(); ++rank)
+      byRank[rank].push_back((*readings)[rank]);
   }
-  Result<std::string> offsets =
-      executor.broadcast(executor.isRoot() ? offsetsOf(readings) : std::string());
+  Result<std::string> offsets = executor.broadcast(executor.isRoot() ? offsetsOf(byRank) : "");
   if (!offsets)
     return offsets.status();
   ClockOffset offset;

@@ -22,6 +22,14 @@ struct ClockOffset {
   int64_t errorNs = 0; // the offset is right within so much
 };
 
+/// Between two moments of rank 0's clock another process has read its own.
+struct ClockReading {
+  int64_t fromNs, toNs;
+  int64_t clockNs;
+};
+/// The middle of what all readings allow; the error is half of it.
+ClockOffset offsetOf(const std::vector<ClockReading> &readings);
+
 /// All processes of the job call it. Zero, and exact, where they run on one machine. Otherwise each
 /// reads its clock between two moments of rank 0's; the closest of `rounds` such moments count.
 rt::Result<ClockOffset> measureClock(rt::Executor &executor, int rounds = 8);
