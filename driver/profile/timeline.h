@@ -31,7 +31,7 @@ namespace coll::run {
 
 class Timeline final : public rt::TraceSink {
 public:
-  /// Of each rank's run of a function; what is more is dropped, and the trace says how much.
+  /// Most spans of a rank's run of a function; more are dropped, and the trace says how many.
   static constexpr size_t kMaxSpans = size_t(1) << 16;
 
   /// `classes` are of the program that runs, and `sink` gets the file; both outlive the timeline.
@@ -42,7 +42,7 @@ public:
   ~Timeline() override;
 
   void onEvent(const rt::TraceEvent &event) override;
-  /// Writes what is left; nobody may be listened to any more. The first error of writing.
+  /// Writes what is left; no rank may run any more. The first error of writing.
   rt::Status finish();
 
 private:

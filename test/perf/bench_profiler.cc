@@ -1,10 +1,10 @@
 // bench-profiler - what profiling costs the host, by an 8-byte all_reduce of one rank alone.
 //
-//   bench-profiler [--calls=N]            nobody listens, then a plugin that takes all events
-//   bench-profiler --calls=N --off        the first alone: to be run under callgrind
+//   bench-profiler [--calls=N]            without a listener, then with a plugin that takes all
+//   events bench-profiler --calls=N --off        the first alone: to be run under callgrind
 //   bench-profiler --machine=TEXT         prints rows of profiler.jsonl instead
 //
-// One rank waits for nobody, so all of the difference is the hooks', the host's and the plugin's
+// One rank waits for no other, so all of the difference is the hooks', the host's and the plugin's
 // processor time. The plugin stands in this program, of version 7, and only counts. Prints
 // nanoseconds for a call without and with it, events for a call, and nanoseconds for an event:
 // median of the calls, and the 99th percentile of the calls over the median without.

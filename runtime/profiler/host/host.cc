@@ -82,7 +82,7 @@ std::shared_ptr<Host> Host::ofEnvironment(bool ncclIsInUse) {
   } else if (ncclName && !ncclIsInUse) {
     plugins = *ncclName == "none" ? plugins : loadPlugins({*ncclName});
   } else if (!ncclIsInUse) {
-    // Nobody asked for it: that there is none is no news.
+    // No plugin was asked for, so a missing one is not reported.
     if (rt::Result<std::shared_ptr<Plugin>> plugin = loadPlugin(""))
       plugins.push_back(plugin.take());
   }

@@ -160,7 +160,7 @@ void Multiplexer::finalize(void *handle) {
     return;
   stopAllOf(context);
   communicator->generation.fetch_add(1, std::memory_order_seq_cst);
-  // Nobody begins a call to a plugin any more; those that have begun are short.
+  // No call to a plugin begins any more; those that have begun are short.
   while (communicator->callers.load(std::memory_order_seq_cst) > 0)
     std::this_thread::yield();
   for (size_t i = 0; i < plugins_.size(); ++i)
@@ -263,7 +263,7 @@ void *Multiplexer::start(void *context, const EventDescriptorV7 &event) {
   uint64_t handle = 0;
   Event *place = claim(handle);
   if (!place) {
-    // Nobody will name it again; the plugins hear that it is over.
+    // No later call will name it; the plugins hear that it is over.
     droppedEvents_.fetch_add(1, std::memory_order_relaxed);
     for (size_t i = 0; i < plugins_.size(); ++i)
       if (handles[i])

@@ -5,7 +5,7 @@
 // event gets its parents, too.
 //
 // Contexts and handles that the caller gets are numbers, not addresses: one that is stale, of
-// another process, or garbage is looked up, not followed, and is then told to nobody.
+// another process, or garbage is looked up, not followed, and then ignored.
 //   - An event that is stopped stays known as a parent until kMaxEvents others have begun.
 //   - A state or a stop after the stop is dropped.
 //   - finalize() stops what is in flight, the youngest first.
@@ -51,11 +51,11 @@ public:
   // Null where no plugin wants the communicator; a plugin that refuses it is told of in one
   // warning, and is asked for no other.
   void *init(const CommunicatorInfo &info);
-  // Of all plugins and communicators together.
+  // The events that any plugin wants of any communicator.
   uint64_t mask() const;
   // Whether a plugin wants events of this type; `type` is one bit.
   bool wants(void *context, uint64_t type) const;
-  // `event` is as in the ABI, but its handles are those that start() gave. Null where nobody
+  // `event` is as in the ABI, but its handles are those that start() gave. Null where no plugin
   // takes the event. `pid` of a proxy op decides whether its parent is looked up.
   void *start(void *context, const abi::EventDescriptorV7 &event);
   void stop(void *handle);

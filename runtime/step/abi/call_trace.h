@@ -1,6 +1,6 @@
 // call_trace.h - tells the trace (base/trace.h) of the calls of a program.
 //
-// A call carries the id of its span in Call::site.trace; 0 where nobody listened when it began,
+// A call carries the id of its span in Call::site.trace; 0 if there was no listener when it began,
 // and then none of its phases is told.
 
 #ifndef COLL_RUNTIME_STEP_ABI_CALL_TRACE_H
@@ -23,7 +23,7 @@ void traceCallBegin(Call &call, const TraceGroup &group, uint64_t parent, int64_
 void traceCallPhase(const Call &call, const TraceGroup &group, TracePhase phase, bool failed);
 } // namespace detail
 
-// A Function, Wait or Compute begins. Returns the span's id, or 0 where nobody listens.
+// A Function, Wait or Compute begins. Returns the span's id, or 0 if there is no listener.
 inline uint64_t traceBeginSpan(TraceLevel level, int rank, int32_t op, const char *name,
                                uint64_t parent) {
   return tracing() ? detail::traceSpanBegin(level, rank, op, name, parent) : 0;
