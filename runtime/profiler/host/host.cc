@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 #include <unistd.h>
 
 namespace coll::profiler {
@@ -243,7 +244,10 @@ void Host::startTask(const TraceEvent &event, void *group, Span &span) {
   span.handle = multiplexer_.start(span.context, task);
 }
 
+// The creation of a communicator has no event in NCCL.
 void Host::beginCall(const TraceEvent &event) {
+  if (std::string_view(event.name) == "init")
+    return;
   Span span, outer;
   span.member = memberOf(event, span);
   if (!span.context)
