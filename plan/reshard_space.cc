@@ -138,15 +138,18 @@ Space::intervalsOf(const Lists &lists,
 
 double Space::missingBytes(const State &state) const {
   const auto elemBytes = static_cast<double>(reshard_.elemBytes);
-  double contributions = 1, sharers = 1;
+  // Ranks along an axis over which the value becomes partial share what each of them wants.
+  double contributions = 1, sharers = 1, copies = 1;
   for (size_t axis = 0; axis < axes_.size(); ++axis) {
-    if (state.places[axis] == kPending)
-      contributions *= static_cast<double>(sizes_[axis]);
-    if (target_.places[axis] == kContributing)
-      sharers *= static_cast<double>(sizes_[axis]);
+    const Place place = state.places[axis];
+    const auto size = static_cast<double>(sizes_[axis]);
+    contributions *= place == kPending ? size : 1;
+    if (target_.places[axis] != kContributing || place == kContributing)
+      continue;
+    sharers *= size;
+    copies *= place == kUnused ? size : 1;
   }
-  // Ranks that share a target's sum may hold any parts of it.
-  if (coordinates_.empty() || sharers > 1)
+  if (coordinates_.empty())
     return 0;
   if (contributions > 1) {
     double elems = static_cast<double>(otherElems_), shards = 1;
@@ -157,7 +160,7 @@ double Space::missingBytes(const State &state) const {
           shards *= static_cast<double>(sizes_[axis]);
     }
     const auto ranks = static_cast<double>(coordinates_.size());
-    return elemBytes * elems * (contributions + ranks / shards - 2) / ranks;
+    return elemBytes * elems * (contributions + ranks / shards / sharers - 2) / ranks;
   }
   const Lists lists = decode(state);
   double held = 0;
@@ -170,7 +173,8 @@ double Space::missingBytes(const State &state) const {
                                    std::max(blocks[d].begin, targetBlocks_[i][d].begin)));
     held += common;
   }
-  return elemBytes * (targetElems_ - held / static_cast<double>(coordinates_.size()));
+  held /= static_cast<double>(coordinates_.size());
+  return elemBytes * std::max(0.0, targetElems_ / sharers - held / copies);
 }
 
 State Space::encode(const Layout &layout, const Layout &other) const {

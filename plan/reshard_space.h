@@ -133,6 +133,7 @@ private:
                     const std::function<void(const Step &)> &visit) const;
   void expandJoins(const State &state, const Lists &lists,
                    const std::function<void(const Step &)> &visit) const;
+  AxisList inTargetOrder(const AxisList &axes, unsigned chosen) const;
   void expandReductions(const State &state, const Lists &lists,
                         const std::function<void(const Step &)> &visit) const;
   void expandPermutes(const State &state, const Lists &lists,

@@ -119,6 +119,20 @@ void Space::expandJoins(const State &state, const Lists &lists,
   }
 }
 
+// Those of `axes` whose bit is set in `chosen`, in the order in which the target has them.
+AxisList Space::inTargetOrder(const AxisList &axes, unsigned chosen) const {
+  AxisList ordered;
+  for (size_t i = 0; i < axes.count; ++i) {
+    if (!(chosen >> i & 1))
+      continue;
+    size_t at = ordered.count;
+    ordered.push(axes.axes[i]);
+    for (; at > 0 && target_.places[ordered.axes[at - 1]] > target_.places[ordered.axes[at]]; --at)
+      std::swap(ordered.axes[at - 1], ordered.axes[at]);
+  }
+  return ordered;
+}
+
 // Contributions over any of the pending axes are combined, and scattered over a dimension that the
 // target splits by them.
 void Space::expandReductions(const State &state, const Lists &lists,
@@ -130,14 +144,7 @@ void Space::expandReductions(const State &state, const Lists &lists,
   const int64_t localBytes = saturatingProduct(lists.elems, reshard_.elemBytes);
   for (unsigned chosen = 1; chosen < (1u << pending.count); ++chosen) {
     Step step;
-    for (size_t i = 0; i < pending.count; ++i)
-      if (chosen >> i & 1)
-        step.axes.push(pending.axes[i]);
-    // In the order in which the target has them.
-    std::sort(step.axes.axes.begin(), step.axes.axes.begin() + static_cast<long>(step.axes.count),
-              [&](uint8_t a, uint8_t b) {
-                return std::pair(target_.places[a], a) < std::pair(target_.places[b], b);
-              });
+    step.axes = inTargetOrder(pending, chosen);
     step.kind = MoveKind::AllReduce;
     step.localBytes = localBytes;
     step.to = state;

@@ -57,8 +57,10 @@ bool falsify(ReshardCertificate &certificate, Random &random) {
     certificate.reason = certificate.reason.empty() ? "it is faster" : "";
     return true;
   case 3: // the bytes of a step, and all that is summed from it
-    if (!step)
+    if (!step || step->wireBytes == 0)
       return false;
+    for (ReshardCertificate::Link &link : certificate.links)
+      link.bytes += link.axes == step->axes ? amount : 0;
     step->wireBytes += amount;
     certificate.wireBytes += amount;
     certificate.reason = "it is faster";
