@@ -222,10 +222,19 @@ void Timeline::writeFunction(Rank &rank, const Span &span) {
     slice(rank.program, Level::Step, span.name, span, span.endNs, {{Key::Rank, rank.number}});
 }
 
+/// Tells readers once how many ranks a communicator has.
+void Timeline::nameCommunicator(Rank &rank, const Span &span) {
+  if (rank.communicators.insert(span.group).second)
+    writer_.instant(rank.program, Level::Note, "communicator",
+                    static_cast<uint64_t>(span.beginNs - clockOffsetNs_),
+                    {{Key::Comm, span.group}, {Key::Ranks, span.numRanks}});
+}
+
 /// The call, until it has returned, and the operation, until it is complete.
 void Timeline::writeCall(Rank &rank, const Span &span) {
   const rt::OpInfo *info = rank.descriptor ? rank.descriptor->findOp(span.op) : nullptr;
   const std::string name = nameOf(rank, span);
+  nameCommunicator(rank, span);
   std::vector<Annotation> what = {{Key::Rank, rank.number},
                                   {Key::Func, profiler::ncclFunction(span.name)},
                                   {Key::Datatype, rt::dtypeName(span.dtype)},

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -73,6 +74,7 @@ private:
     // Under the writer's mutex.
     profiler::perfetto::TrackId process = 0, program = 0;
     std::vector<Lanes> lanes;
+    std::set<uint64_t> communicators; // that the trace names
     // Numbers of collectives by group, and of transfers by group, ranks and tag.
     std::map<uint64_t, uint64_t> collectives;
     std::map<std::tuple<uint64_t, int, int, int64_t>, uint64_t> transfers;
@@ -87,6 +89,7 @@ private:
   void writeSpan(Rank &rank, const Span &span);
   void writeFunction(Rank &rank, const Span &span);
   void writeCall(Rank &rank, const Span &span);
+  void nameCommunicator(Rank &rank, const Span &span);
   void slice(profiler::perfetto::TrackId track, profiler::perfetto::Level level,
              const std::string &name, const Span &span, int64_t endNs,
              std::vector<profiler::perfetto::Annotation> annotations);

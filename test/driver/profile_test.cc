@@ -61,6 +61,7 @@ struct Counts {
   std::map<Level, int> begins;
   int explained = 0;
   uint64_t dropped = 0;
+  int communicators = 0; // notes of four ranks
 };
 
 Counts count(const std::string &trace) {
@@ -74,6 +75,8 @@ Counts count(const std::string &trace) {
       return counts;
     if (const auto *dropped = item.find(Key::Dropped))
       counts.dropped += dropped->number;
+    if (item.kind == Item::Kind::Instant && item.name == "communicator")
+      counts.communicators += item.number(Key::Ranks, 0) == 4 && item.number(Key::Comm, 0) != 0;
     if (item.kind != Item::Kind::Begin || !item.level)
       continue;
     ++counts.begins[*item.level];
@@ -90,6 +93,7 @@ TEST(ProfileTimelineTest, HasEveryCallWithItsReason) {
   EXPECT_EQ(counts.begins[Level::Coll], 2 * 4 * 3);
   EXPECT_EQ(counts.begins[Level::Wait], 2 * 4);
   EXPECT_EQ(counts.explained, 2 * 4 * 3);
+  EXPECT_EQ(counts.communicators, 4); // once on each rank
   EXPECT_EQ(counts.dropped, 0u);
 }
 
