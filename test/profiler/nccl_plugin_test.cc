@@ -69,6 +69,7 @@ Outcome play(const std::string &name, const std::vector<std::string> &environmen
   const pid_t child = fork();
   if (child == 0) {
     setenv("COLL_PROFILER_FILE", run.trace.c_str(), 1);
+    setenv("COLL_LOG", "warn", 1); // what the run says is looked at
     for (const std::string &one : environment)
       setenv(one.substr(0, one.find('=')).c_str(), one.substr(one.find('=') + 1).c_str(), 1);
     std::freopen(errors.c_str(), "w", stderr);
