@@ -129,11 +129,14 @@ llvm::Error lowerToExecutable(StepIr &step, StageWriter *stages) {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::StringRef path,
-                                        llvm::StringRef text, llvm::raw_ostream &errors) {
+                                        llvm::StringRef text, MessageHandler errors) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, path == "-" ? "<stdin>" : path),
                              llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, errors);
+  DiagnosticListener listener(context, sources, [&](Message message) {
+    if (errors)
+      errors(std::move(message));
+  });
   return mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
 }
 
@@ -195,9 +198,9 @@ StepIr StepIr::clone() const {
 
 llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
                                 llvm::StringRef text, std::optional<int64_t> stateArgs,
-                                StageWriter *stages, llvm::raw_ostream &syntaxErrors) {
+                                StageWriter *stages, MessageHandler syntaxErrors) {
   StepIr step;
-  step.module = parse(context, path, text, syntaxErrors);
+  step.module = parse(context, path, text, std::move(syntaxErrors));
   if (!step.module) {
     llvm::StringRef hint = mlir::coll::hintAtPrettyForm(text);
     return makeError("'" + path + "' is not MLIR that can be read" + (hint.empty() ? "" : "; ") +

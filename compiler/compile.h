@@ -4,11 +4,11 @@
 #define COLL_COMPILER_COMPILE_H
 
 #include "compiler/level.h"
+#include "compiler/messages.h"
 #include "compiler/stages.h"
 #include "passes/export/jit/jit.h"
 
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <optional>
 
@@ -24,12 +24,11 @@ struct StepIr {
 };
 
 /// Parses a file's text, of any level; a foreign step is imported. `path` is for messages.
-/// What cannot be parsed is shown on `syntaxErrors`; later diagnostics go through `context`.
-/// `stages` may be null.
+/// What the parser says goes to `syntaxErrors`, which may be null; later diagnostics go through
+/// `context`. `stages` may be null.
 llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
                                 llvm::StringRef text, std::optional<int64_t> stateArgs,
-                                StageWriter *stages,
-                                llvm::raw_ostream &syntaxErrors = llvm::errs());
+                                StageWriter *stages, MessageHandler syntaxErrors = nullptr);
 
 /// The step before it was distributed: a copy without mesh and shardings. Fails
 /// from level L4 on.

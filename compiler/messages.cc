@@ -2,6 +2,8 @@
 
 #include "compiler/messages.h"
 
+#include "passes/export/descriptor.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -9,60 +11,64 @@ namespace coll::run {
 
 namespace {
 /// A base, so that it exists before the handler that writes to it.
-struct Printed {
-  llvm::SourceMgr sources;
+struct Rendering {
   std::string text;
   llvm::raw_string_ostream stream{text};
 };
 } // namespace
 
-/// Makes a diagnostic what the user sees of it.
-class Messages::Listener : private Printed, private mlir::SourceMgrDiagnosticHandler {
+class DiagnosticListener::Impl : private Rendering, private mlir::SourceMgrDiagnosticHandler {
 public:
-  Listener(mlir::MLIRContext &context, Messages &messages)
+  Impl(mlir::MLIRContext &context, llvm::SourceMgr &sources, MessageHandler handler)
       : SourceMgrDiagnosticHandler(sources, &context, stream) {
     // The default handler would leave out notes, which say who waits for whom.
-    setHandler([this, &messages](mlir::Diagnostic &diagnostic) {
+    setHandler([this, handler = std::move(handler)](mlir::Diagnostic &diagnostic) {
       emitDiagnostic(diagnostic);
-      llvm::StringRef said = text;
-      said.consume_front("<unknown>:0: "); // stands for no place
-      messages.say({diagnostic.getSeverity(), said.str()});
+      llvm::StringRef rendered = text;
+      rendered.consume_front("<unknown>:0: "); // the place of no operation
+      handler({diagnostic.getSeverity(), diagnostic.str(),
+               mlir::coll::getSourceText(diagnostic.getLocation()), rendered.str()});
       text.clear();
     });
   }
 };
 
-Messages::Messages(mlir::MLIRContext &context, Audience audience)
-    : audience_(audience), listener_(std::make_unique<Listener>(context, *this)) {}
+DiagnosticListener::DiagnosticListener(mlir::MLIRContext &context, llvm::SourceMgr &sources,
+                                       MessageHandler handler)
+    : impl_(std::make_unique<Impl>(context, sources, std::move(handler))) {}
+
+DiagnosticListener::~DiagnosticListener() = default;
+
+Messages::Messages(mlir::MLIRContext &context, MessageHandler handler)
+    : handler_(std::move(handler)), noSources_(std::make_unique<llvm::SourceMgr>()),
+      listener_(std::make_unique<DiagnosticListener>(
+          context, *noSources_, [this](Message message) { say(std::move(message)); })) {}
 
 Messages::~Messages() = default;
 
-static bool isProblem(mlir::DiagnosticSeverity severity) {
-  return severity == mlir::DiagnosticSeverity::Warning ||
-         severity == mlir::DiagnosticSeverity::Error;
-}
-
 void Messages::note(const llvm::Twine &text) {
-  say({mlir::DiagnosticSeverity::Note, ("coll-run: note: " + text + "\n").str()});
+  say({mlir::DiagnosticSeverity::Note, text.str(), "", ""});
 }
 
 void Messages::say(Message message) {
-  bool isHeard = audience_ == Audience::Everything ||
-                 (audience_ == Audience::Problems && isProblem(message.severity));
-  if (said_.insert(message.text).second && isHeard)
-    llvm::errs() << message.text;
+  const bool isNew = said_.insert(message.rendered + message.text).second;
   all_.push_back(std::move(message));
+  if (isNew && handler_)
+    handler_(all_.back());
 }
 
 llvm::json::Value toJSON(const Message &message) {
   return llvm::json::Object{{"severity", static_cast<int64_t>(message.severity)},
-                            {"text", llvm::json::fixUTF8(message.text)}};
+                            {"text", llvm::json::fixUTF8(message.text)},
+                            {"location", llvm::json::fixUTF8(message.location)},
+                            {"rendered", llvm::json::fixUTF8(message.rendered)}};
 }
 
 bool fromJSON(const llvm::json::Value &value, Message &message, llvm::json::Path path) {
   int64_t severity = 0;
   llvm::json::ObjectMapper object(value, path);
-  if (!object || !object.map("severity", severity) || !object.map("text", message.text))
+  if (!object || !object.map("severity", severity) || !object.map("text", message.text) ||
+      !object.map("location", message.location) || !object.map("rendered", message.rendered))
     return false;
   message.severity = static_cast<mlir::DiagnosticSeverity>(severity);
   return severity >= 0 && severity <= static_cast<int64_t>(mlir::DiagnosticSeverity::Remark);

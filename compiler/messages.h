@@ -7,45 +7,60 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+namespace llvm {
+class SourceMgr;
+}
+
 namespace coll::run {
 
-/// The reader of messages.
-enum class Audience {
-  Everything, // notes, remarks, warnings and errors
-  Problems,   // warnings and errors: the user wants quiet
-  Nothing,    // another process speaks for this one
-};
-
 struct Message {
-  mlir::DiagnosticSeverity severity;
-  std::string text; // as it is printed
+  mlir::DiagnosticSeverity severity = mlir::DiagnosticSeverity::Note;
+  std::string text;
+  std::string location; // "step.mlir:12:3"; empty where there is none
+  // A diagnostic as a terminal shows it: with its source line, and the end of line. Empty
+  // for what the compiler says about the whole step.
+  std::string rendered;
 };
 
-/// Prints the context's diagnostics and the tool's notes on the standard error stream, and
-/// keeps them, so that they can be said again when a step is not compiled again. What has
-/// been said is not repeated.
+using MessageHandler = std::function<void(Message)>;
+
+/// Hands the context's diagnostics to `handler` while it lives. `sources` are the texts whose
+/// lines are shown; borrowed.
+class DiagnosticListener {
+public:
+  DiagnosticListener(mlir::MLIRContext &context, llvm::SourceMgr &sources, MessageHandler handler);
+  ~DiagnosticListener();
+
+private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Keeps the context's diagnostics and the compiler's notes, so that they can be said again
+/// when a step is not compiled again, and hands each to a handler, but none twice.
 class Messages {
 public:
-  Messages(mlir::MLIRContext &context, Audience audience);
+  /// `handler` may be null.
+  Messages(mlir::MLIRContext &context, MessageHandler handler);
   ~Messages();
 
   void note(const llvm::Twine &text);
   void say(Message message);
 
-  /// All so far, also those that no one heard.
+  /// All so far, repetitions included.
   const std::vector<Message> &all() const { return all_; }
 
 private:
-  class Listener;
-
-  Audience audience_;
+  MessageHandler handler_;
   std::vector<Message> all_;
   llvm::StringSet<> said_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<llvm::SourceMgr> noSources_;
+  std::unique_ptr<DiagnosticListener> listener_;
 };
 
 llvm::json::Value toJSON(const Message &message);

@@ -52,10 +52,16 @@ void StageWriter::begin(llvm::StringRef stem, mlir::ModuleOp module) {
   std::string text = printModule(module);
   if (text == text_)
     return;
-  llvm::SmallString<256> path(folder_);
   llvm::StringRef zero = count_ < 10 ? "0" : "";
-  llvm::sys::path::append(path, zero + llvm::Twine(count_++) + "-" + stem + ".mlir");
-  current_ = path.str();
+  std::string name = (zero + llvm::Twine(count_++) + "-" + stem).str();
+  if (kept_) {
+    kept_->push_back({name, ""});
+    current_ = name;
+  } else {
+    llvm::SmallString<256> path(folder_);
+    llvm::sys::path::append(path, name + ".mlir");
+    current_ = path.str();
+  }
   write(std::move(text));
 }
 
@@ -69,6 +75,10 @@ void StageWriter::write(std::string text) {
   if (!error_.empty())
     return;
   text_ = std::move(text);
+  if (kept_) {
+    kept_->back().text = text_;
+    return;
+  }
   std::error_code code;
   llvm::raw_fd_ostream file(current_, code);
   if (!code) {

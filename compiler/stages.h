@@ -9,8 +9,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace coll::run {
+
+/// The IR at one point of the compilation.
+struct Stage {
+  std::string name; // "03-partition"
+  std::string text;
+};
 
 /// Writes `DIR/NN-STEM.mlir` for the input and after each pass of coll: STEM is the
 /// pass' flag without `coll-`. Clean-up passes refine the file of the pass before
@@ -19,6 +26,8 @@ class StageWriter {
 public:
   /// Creates the folder.
   static llvm::Expected<std::unique_ptr<StageWriter>> create(llvm::StringRef folder);
+  /// Keeps the stages in memory instead; `stages` is borrowed.
+  explicit StageWriter(std::vector<Stage> &stages) : kept_(&stages) {}
 
   /// Starts a stage with what `module` is now.
   void begin(llvm::StringRef stem, mlir::ModuleOp module);
@@ -35,6 +44,7 @@ private:
   explicit StageWriter(llvm::StringRef folder) : folder_(folder) {}
   void write(std::string text);
 
+  std::vector<Stage> *kept_ = nullptr; // null: they are written to the folder
   std::string folder_;
   std::string current_;
   std::string text_;

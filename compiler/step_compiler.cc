@@ -17,7 +17,7 @@ using mlir::coll::CodeKey;
 using mlir::coll::ObjectCode;
 
 // Changes with the content of an entry.
-constexpr llvm::StringLiteral kEntryKind = "coll-run step 1";
+constexpr llvm::StringLiteral kEntryKind = "coll step 2";
 // Longer than any compilation takes; then this process compiles as well.
 constexpr std::chrono::minutes kLockTimeout{2};
 
@@ -99,9 +99,8 @@ std::string shown(const CodeKey &key) {
 
 } // namespace
 
-StepCompiler::StepCompiler(Audience audience)
-    : context_(makeRegistry()), messages_(context_, audience),
-      syntaxErrors_(audience == Audience::Nothing ? llvm::nulls() : llvm::errs()) {
+StepCompiler::StepCompiler(MessageHandler handler)
+    : context_(makeRegistry()), messages_(context_, std::move(handler)) {
   context_.allowUnregisteredDialects();
   context_.printOpOnDiagnostic(false);
 }
@@ -109,7 +108,7 @@ StepCompiler::StepCompiler(Audience audience)
 void StepCompiler::useCache(llvm::StringRef folder, uint64_t maxBytes) {
   compiler_ = mlir::coll::describeCompiler();
   if (compiler_.empty())
-    return messages_.note("no compile cache: this build of coll-run cannot be told from others");
+    return messages_.note("no compile cache: this build cannot be told from others");
   auto cache = mlir::coll::CodeCache::open(folder, maxBytes);
   if (!cache)
     return messages_.note("no compile cache: " + llvm::toString(cache.takeError()));
@@ -121,10 +120,15 @@ llvm::Expected<StepFile> StepCompiler::open(llvm::StringRef path,
   auto text = mlir::coll::readUntrusted(path);
   if (!text)
     return text.takeError();
+  return open(path, std::move(*text), stateArgs);
+}
+
+StepFile StepCompiler::open(llvm::StringRef path, std::unique_ptr<llvm::MemoryBuffer> text,
+                            std::optional<int64_t> stateArgs) {
   StepFile file;
   file.path = path.str();
   file.stateArgs = stateArgs;
-  file.text = std::move(*text);
+  file.text = std::move(text);
   return file;
 }
 
@@ -132,8 +136,8 @@ llvm::Error StepCompiler::parse(StepFile &file) {
   if (file.ir)
     return llvm::Error::success();
   size_t before = messages_.all().size();
-  auto ir =
-      loadStep(context_, file.path, file.text->getBuffer(), file.stateArgs, stages_, syntaxErrors_);
+  auto ir = loadStep(context_, file.path, file.text->getBuffer(), file.stateArgs, stages_,
+                     [this](Message message) { messages_.say(std::move(message)); });
   if (!ir)
     return ir.takeError();
   if (!ir->note.empty())
@@ -188,9 +192,15 @@ void StepCompiler::keepCode(const CodeKey &key, const ObjectCode &code,
   logCacheUse_("compile cache: kept " + shown(key));
 }
 
-llvm::Expected<ObjectCode> StepCompiler::compile(StepFile &file, const Target &target) {
-  if (!cache_ || stages_)
+llvm::Expected<ObjectCode> StepCompiler::compile(StepFile &file, const Target &target,
+                                                 bool *isCached) {
+  bool ignored;
+  bool &cached = isCached ? *isCached : ignored;
+  cached = true;
+  if (!cache_ || stages_) {
+    cached = false;
     return compileAnew(file, target);
+  }
   CodeKey key = makeKey(file, target);
   if (std::optional<ObjectCode> code = findCode(key))
     return std::move(*code);
@@ -198,6 +208,7 @@ llvm::Expected<ObjectCode> StepCompiler::compile(StepFile &file, const Target &t
   if (lock.isHeld()) // who held it before has perhaps made the entry
     if (std::optional<ObjectCode> code = findCode(key))
       return std::move(*code);
+  cached = false;
   if (llvm::Error error = parse(file))
     return error;
   std::vector<Message> messages = file.messages;

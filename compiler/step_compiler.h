@@ -27,7 +27,8 @@ struct StepFile {
 /// code at once, one compiles.
 class StepCompiler {
 public:
-  explicit StepCompiler(Audience audience);
+  /// `handler` gets every message once; it may be null.
+  explicit StepCompiler(MessageHandler handler);
 
   /// Uses the cache in `folder` from now on. Where it cannot be used, a note says why, and
   /// every step is compiled.
@@ -39,9 +40,14 @@ public:
   /// Is told in words which entries of the cache are used and kept.
   void logCacheUse(std::function<void(const std::string &)> log) { logCacheUse_ = std::move(log); }
 
+  /// The file's text has been read and checked (untrusted_text.h).
+  StepFile open(llvm::StringRef path, std::unique_ptr<llvm::MemoryBuffer> text,
+                std::optional<int64_t> stateArgs);
   llvm::Expected<StepFile> open(llvm::StringRef path, std::optional<int64_t> stateArgs);
 
-  llvm::Expected<mlir::coll::ObjectCode> compile(StepFile &file, const Target &target);
+  /// `isCached`, where given, says whether the code was found.
+  llvm::Expected<mlir::coll::ObjectCode> compile(StepFile &file, const Target &target,
+                                                 bool *isCached = nullptr);
 
   Messages &messages() { return messages_; }
 
@@ -55,7 +61,6 @@ private:
 
   mlir::MLIRContext context_;
   Messages messages_;
-  llvm::raw_ostream &syntaxErrors_;
   StageWriter *stages_ = nullptr;
   std::optional<mlir::coll::CodeCache> cache_;
   std::string compiler_; // its identity

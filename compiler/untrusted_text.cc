@@ -98,6 +98,10 @@ static llvm::Error checkText(StringRef path, StringRef text) {
                              ": brackets nest deeper than " + llvm::Twine(kMaxDepth));
 }
 
+llvm::Error coll::checkUntrusted(StringRef name, StringRef bytes) {
+  return bytes.starts_with("ML\xefR") ? checkBytecode(name, bytes) : checkText(name, bytes);
+}
+
 /// No more than `limit` bytes and one: what is no file (/dev/zero, a pipe) may never end.
 static llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readStream(llvm::sys::fs::file_t file, StringRef name, uint64_t limit) {
@@ -146,9 +150,7 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> coll::readUntrusted(StringRe
   if (bytes.size() > limit)
     return makeError(path, limit == kMaxBytes ? "is larger than 2 GiB"
                                               : "is a device, which gives more than 1 MiB");
-  llvm::Error error =
-      bytes.starts_with("ML\xefR") ? checkBytecode(path, bytes) : checkText(path, bytes);
-  if (error)
+  if (llvm::Error error = checkUntrusted(path, bytes))
     return error;
   return std::move(*file);
 }

@@ -23,6 +23,9 @@ namespace mlir::coll {
 /// is StableHLO bytecode. The error's text names the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRef path);
 
+/// The same checks of a text that is in memory already. `name` is for the error.
+llvm::Error checkUntrusted(llvm::StringRef name, llvm::StringRef bytes);
+
 /// The line (from 1) on which brackets nest deeper than the parser can take; nullopt
 /// where they do not.
 std::optional<size_t> findDeepNesting(llvm::StringRef text);

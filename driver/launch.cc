@@ -4,7 +4,7 @@
 
 #include "compiler/error.h"
 #include "driver/place.h"
-#include "driver/tensors.h"
+#include "driver/status.h"
 
 namespace coll::run {
 
@@ -25,17 +25,27 @@ makePrograms(const std::vector<std::unique_ptr<mlir::coll::JitProgram>> &code) {
   return classes;
 }
 
+llvm::Expected<LinkedStep> linkStep(mlir::coll::ObjectCode code) {
+  auto programs = mlir::coll::linkObjects(std::move(code));
+  if (!programs)
+    return programs.takeError();
+  LinkedStep linked;
+  linked.code = std::move(*programs);
+  llvm::Expected<std::vector<rt::Program>> classes = makePrograms(linked.code);
+  if (!classes)
+    return classes.takeError();
+  linked.classes = std::move(*classes);
+  return linked;
+}
+
 llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
                                         const rt::ExecutorOptions &execution) {
-  auto linked = mlir::coll::linkObjects(std::move(code));
+  llvm::Expected<LinkedStep> linked = linkStep(std::move(code));
   if (!linked)
     return linked.takeError();
   LaunchedStep launched;
-  launched.code = std::move(*linked);
-  llvm::Expected<std::vector<rt::Program>> classes = makePrograms(launched.code);
-  if (!classes)
-    return classes.takeError();
-  auto executor = toExpected(rt::Executor::create(std::move(*classes), execution));
+  launched.code = std::move(linked->code);
+  auto executor = toExpected(rt::Executor::create(std::move(linked->classes), execution));
   if (!executor)
     return executor.takeError();
   launched.executor = std::move(*executor);

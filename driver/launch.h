@@ -8,6 +8,16 @@
 
 namespace coll::run {
 
+/// Compiled code that this process can run, one program for each class of ranks. Any number of
+/// executors may run it at once; the code ends after them.
+struct LinkedStep {
+  std::vector<std::unique_ptr<mlir::coll::JitProgram>> code;
+  std::vector<rt::Program> classes;
+};
+
+/// An error where the code cannot be linked here, or is for more than kMaxRanks.
+llvm::Expected<LinkedStep> linkStep(mlir::coll::ObjectCode code);
+
 /// A step on its rank threads. The executor runs the code, so it ends first.
 struct LaunchedStep {
   std::vector<std::unique_ptr<mlir::coll::JitProgram>> code;

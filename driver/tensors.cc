@@ -112,14 +112,6 @@ void printElements(llvm::raw_ostream &os, const rt::HostTensor &tensor, size_t d
 
 } // namespace
 
-llvm::Error toError(const rt::Status &status) {
-  if (status.ok())
-    return llvm::Error::success();
-  bool saysIt = status.code() == kCollInvalidCall || status.code() == kCollUnsupported ||
-                status.code() == kCollDevice;
-  return makeError(saysIt ? status.message() : status.toString());
-}
-
 rt::HostTensor toTensor(NpyArray array, std::optional<CollDtype> dtype) {
   rt::HostTensor tensor;
   tensor.dtype = dtype && isSameType(array.type, *dtype) ? *dtype : toDtype(array.type);

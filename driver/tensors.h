@@ -4,6 +4,7 @@
 #define COLL_DRIVER_TENSORS_H
 
 #include "driver/npz.h"
+#include "driver/status.h"
 #include "runtime/program/host_tensor.h"
 #include "runtime/program/program.h"
 
@@ -12,17 +13,6 @@
 namespace coll::run {
 
 using Tensors = std::vector<rt::HostTensor>;
-
-/// Success, or the status' text. The name of its code stays where it says what happened
-/// ("timeout", "mismatch"); that a call was invalid is no news for a user.
-llvm::Error toError(const rt::Status &status);
-
-template <typename T>
-llvm::Expected<T> toExpected(rt::Result<T> result) {
-  if (!result)
-    return toError(result.status());
-  return result.take();
-}
 
 /// The same elements under the runtime's type. Unsigned integers keep their bits.
 /// `dtype` says what the bytes are where the file does not (isSameType).

@@ -28,6 +28,8 @@ Crew::~Crew() {
 }
 
 void Crew::run(const std::function<void(int)> &task) {
+  if (threads_.empty())
+    return task(0);
   std::unique_lock<std::mutex> lock(mutex_);
   task_ = &task;
   running_ = static_cast<int>(threads_.size());

@@ -15,10 +15,12 @@
 
 namespace coll::rt {
 
-// `size` threads that live as long as the crew.
+// `size` threads that live as long as the crew, or the thread of the caller.
 class Crew {
 public:
   static Result<std::unique_ptr<Crew>> create(int size);
+  // One member, which is the thread that calls run().
+  static std::unique_ptr<Crew> createOfCaller() { return std::unique_ptr<Crew>(new Crew()); }
   ~Crew();
   Crew(const Crew &) = delete;
   Crew &operator=(const Crew &) = delete;

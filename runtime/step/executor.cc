@@ -34,8 +34,8 @@ struct Executor::Impl {
   // Runs the task on every rank's thread; a failure of any ends the executor.
   template <typename Task>
   Status runOnRanks(const char *what, Task task);
-  Status checkInputs(bool state, const std::vector<HostTensor> &given) const;
-  // See Collector::collect; a failure ends the executor.
+  Status checkInputs(bool state, const std::vector<TensorView> &given) const;
+  // As Collector::collect; a failure ends the executor.
   Result<std::vector<HostTensor>> collect(const std::vector<Collector::Item> &items);
 };
 
@@ -107,19 +107,19 @@ Status Executor::Impl::runOnRanks(const char *what, Task task) {
   return failure;
 }
 
-Status Executor::Impl::checkInputs(bool state, const std::vector<HostTensor> &given) const {
+Status Executor::Impl::checkInputs(bool state, const std::vector<TensorView> &given) const {
   const char *role = state ? "state" : "batch";
   size_t next = 0;
   for (const TensorInfo &info : descriptor().args) {
     if (info.isState() != state)
       continue;
     if (next < given.size()) {
-      const HostTensor &tensor = given[next];
-      if (tensor.dtype != info.dtype || tensor.shape != info.shape ||
-          static_cast<int64_t>(tensor.data.size()) != info.globalBytes())
+      const TensorView &tensor = given[next];
+      const std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.numDims);
+      if (tensor.dtype != info.dtype || shape != info.shape || tensor.bytes != info.globalBytes())
         return Status::invalid(std::string(role) + " argument " + std::to_string(next) + " (\"" +
-                               info.name + "\") is " + tensor.typeString() + " with " +
-                               std::to_string(tensor.data.size()) + " bytes, expected " +
+                               info.name + "\") is " + typeString(tensor.dtype, shape) + " with " +
+                               std::to_string(tensor.bytes) + " bytes, expected " +
                                typeString(info.dtype, info.shape) + " with " +
                                std::to_string(info.globalBytes()));
     }
@@ -175,8 +175,10 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
     return backend.status();
   impl->backend = backend.take();
   prepareGemm();
-  Result<std::unique_ptr<Crew>> crew =
-      Crew::create(static_cast<int>(impl->backend->localRanks().size()));
+  const int local = static_cast<int>(impl->backend->localRanks().size());
+  // To wake a thread takes longer than a small step.
+  const bool isAlone = local == 1 && options.backend == "threads" && affinity->processorOf(0) < 0;
+  Result<std::unique_ptr<Crew>> crew = isAlone ? Crew::createOfCaller() : Crew::create(local);
   if (!crew)
     return crew.status();
   impl->crew = crew.take();
@@ -194,7 +196,23 @@ const Descriptor &Executor::descriptor() const { return impl_->descriptor(); }
 
 const std::vector<Program> &Executor::classes() const { return impl_->classes; }
 
+static std::vector<TensorView> viewsOf(const std::vector<HostTensor> &tensors) {
+  std::vector<TensorView> views;
+  views.reserve(tensors.size());
+  for (const HostTensor &tensor : tensors)
+    views.push_back(TensorView::of(tensor));
+  return views;
+}
+
 Status Executor::initialize(const std::vector<HostTensor> &globalState) {
+  return initializeFrom(viewsOf(globalState));
+}
+
+Result<std::vector<HostTensor>> Executor::step(const std::vector<HostTensor> &globalBatch) {
+  return stepFrom(viewsOf(globalBatch));
+}
+
+Status Executor::initializeFrom(const std::vector<TensorView> &globalState) {
   COLL_RETURN_IF_ERROR(impl_->failure);
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/true, globalState));
   bool hasInit = impl_->classes[0].init != nullptr;
@@ -209,7 +227,7 @@ Status Executor::initialize(const std::vector<HostTensor> &globalState) {
   return {};
 }
 
-Result<std::vector<HostTensor>> Executor::step(const std::vector<HostTensor> &globalBatch) {
+Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView> &globalBatch) {
   COLL_RETURN_IF_ERROR(impl_->failure);
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/false, globalBatch));
   const Descriptor &descriptor = impl_->descriptor();
@@ -239,6 +257,15 @@ Result<std::vector<HostTensor>> Executor::state() {
     if (args[i].isState())
       items.push_back({&args[i], [i](const RankState &rank) { return rank.arg(i); }});
   return impl_->collect(items);
+}
+
+Result<std::vector<HostTensor>> Executor::stateAt(size_t index) {
+  COLL_RETURN_IF_ERROR(impl_->failure);
+  const std::vector<TensorInfo> &args = impl_->descriptor().args;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].isState() && index-- == 0)
+      return impl_->collect({{&args[i], [i](const RankState &rank) { return rank.arg(i); }}});
+  return Status::invalid("the program has no such state argument");
 }
 
 Result<std::vector<HostTensor>> Executor::stateOf(int rank) {
@@ -288,6 +315,11 @@ Executor::Stats Executor::stats() const {
   stats.bytesPerStep *= processes;
   stats.collectivesPerStep *= processes;
   return stats;
+}
+
+void Executor::cancel() {
+  for (const std::unique_ptr<RankState> &rank : impl_->ranks)
+    rank->endpoint().abort({kCollAborted, "cancelled"});
 }
 
 } // namespace coll::rt

@@ -4,7 +4,8 @@
 // In a job every process makes the same calls with the same arguments. The process of rank 0
 // receives results and state; in the others they are empty.
 //
-// The rank threads and the state live as long as the executor. One thread at a
+// The rank threads and the state live as long as the executor. A single rank of backend
+// `threads` that is not pinned runs on the caller's thread. One thread at a
 // time may call it; each call blocks until all ranks are done. When a call fails
 // in a rank, the state is undefined: every later call fails with the first cause.
 
@@ -14,6 +15,7 @@
 #include "runtime/backend/backend.h"
 #include "runtime/program/host_tensor.h"
 #include "runtime/program/program.h"
+#include "runtime/program/tensor_view.h"
 
 #include <cstdint>
 #include <memory>
@@ -67,8 +69,15 @@ public:
   // that update no state argument, global shapes, replicated ones from rank 0.
   Result<std::vector<HostTensor>> step(const std::vector<HostTensor> &globalBatch);
 
+  // The same from memory of the caller. A rank that holds a whole batch tensor reads it where
+  // it is, if its address is a multiple of 64.
+  Status initializeFrom(const std::vector<TensorView> &globalState);
+  Result<std::vector<HostTensor>> stepFrom(const std::vector<TensorView> &globalBatch);
+
   // The state arguments in order: assembled from the shards, or one local rank's blocks.
   Result<std::vector<HostTensor>> state();
+  // One of them, by its place among the state arguments; empty in processes without rank 0.
+  Result<std::vector<HostTensor>> stateAt(size_t index);
   Result<std::vector<HostTensor>> stateOf(int rank);
 
   // All-gathers a text of each process of the job: the texts by rank in rank 0's process, none in
@@ -78,6 +87,10 @@ public:
   Result<std::string> broadcast(const std::string &text);
 
   Stats stats() const;
+
+  // Ends the running step at its next communication; every later call fails. From any thread,
+  // at any time while the executor lives.
+  void cancel();
 
 private:
   struct Impl;

@@ -80,6 +80,8 @@ Status RankState::allocate() {
     argPointers_.push_back(buffer->data());
     args_.push_back(buffer.take());
   }
+  for (size_t i = 0; i < args_.size(); ++i)
+    mayBorrow_.push_back(mayBorrow(i));
   for (const TensorInfo &info : descriptor().results) {
     if (info.arg >= 0) {
       results_.emplace_back();
@@ -99,17 +101,41 @@ Status RankState::allocate() {
   return {};
 }
 
-void RankState::load(bool state, const std::vector<HostTensor> &globals, bool zeroReplicated) {
+bool RankState::mayBorrow(size_t index) const {
+  const TensorInfo &info = descriptor().args[index];
+  if (info.isState())
+    return false;
+  for (const TensorInfo &result : descriptor().results)
+    if (result.arg == static_cast<int>(index))
+      return false; // the step writes it
+  const std::vector<BlockRange> blocks = blocksOf(info, descriptor().axes, context_->rank);
+  for (size_t d = 0; d < blocks.size(); ++d)
+    if (blocks[d].begin != 0 || blocks[d].valid != info.shape[d] ||
+        blocks[d].extent != info.shape[d])
+      return false;
+  return true;
+}
+
+static bool isAligned(const char *data) {
+  return reinterpret_cast<uintptr_t>(data) % AlignedBuffer::kAlignment == 0;
+}
+
+void RankState::load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated) {
   const std::vector<TensorInfo> &infos = descriptor().args;
   size_t next = 0;
   for (size_t i = 0; i < infos.size(); ++i) {
     if (infos[i].isState() != state)
       continue;
-    const HostTensor &global = globals[next++];
+    const TensorView &global = globals[next++];
+    if (mayBorrow_[i] && isAligned(global.data)) {
+      argPointers_[i] = const_cast<char *>(global.data);
+      continue;
+    }
+    argPointers_[i] = args_[i].data();
     if (zeroReplicated && isReplicated(infos[i]))
       std::memset(args_[i].data(), 0, static_cast<size_t>(infos[i].localBytes()));
     else
-      sliceTensor(infos[i], descriptor().axes, context_->rank, global.data.data(), args_[i].data());
+      sliceTensor(infos[i], descriptor().axes, context_->rank, global.data, args_[i].data());
   }
 }
 

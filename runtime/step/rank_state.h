@@ -6,6 +6,7 @@
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/program/host_tensor.h"
 #include "runtime/program/program.h"
+#include "runtime/program/tensor_view.h"
 #include "runtime/step/abi/context.h"
 
 #include <memory>
@@ -41,9 +42,10 @@ public:
   CollContext &context() const { return *context_; }
   Endpoint &endpoint() { return *endpoint_; }
 
-  // Fills arguments whose role is (or is not) state from global tensors in order. With
-  // `zeroReplicated`, replicated ones become zero instead.
-  void load(bool state, const std::vector<HostTensor> &globals, bool zeroReplicated);
+  // Fills arguments whose role is state (or is not) from global tensors in order.
+  // With `zeroReplicated`, replicated ones become zero instead. A batch tensor that this rank
+  // holds whole is not copied if it is aligned: it has to live until the step has run.
+  void load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated);
 
   // Runs @init over the state arguments, or the step over all. Returns this rank's failure, which
   // the other ranks have already received.
@@ -56,6 +58,7 @@ public:
 private:
   RankState() = default;
   Status allocate();
+  bool mayBorrow(size_t index) const;
   Status runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
                   const std::vector<void *> &results);
 
@@ -63,8 +66,9 @@ private:
   std::unique_ptr<Endpoint> endpoint_;
   std::unique_ptr<CollContext> context_; // destroyed before the endpoint
   std::vector<AlignedBuffer> args_;
-  std::vector<AlignedBuffer> results_; // if the result names no argument
-  std::vector<void *> argPointers_;
+  std::vector<AlignedBuffer> results_; // where the result names no argument
+  std::vector<bool> mayBorrow_;        // by argument: this rank holds all of it and only reads it
+  std::vector<void *> argPointers_;    // of args_, or borrowed for one step
   std::vector<void *> resultPointers_;
   AlignedBuffer arena_;
 };

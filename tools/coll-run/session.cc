@@ -14,6 +14,7 @@
 #include "runtime/base/log.h"
 #include "runtime/step/affinity.h"
 #include "tools/coll-run/agreement.h"
+#include "tools/coll-run/printer.h"
 #include "tools/coll-run/progress.h"
 #include "tools/coll-run/stopping.h"
 
@@ -94,7 +95,7 @@ Audience chooseAudience(const Options &options, const Place &place) {
 }
 
 Session::Session(const Options &options, const Place &place)
-    : options_(options), place_(place), compiler_(chooseAudience(options, place)) {
+    : options_(options), place_(place), compiler_(makePrinter(chooseAudience(options, place))) {
   compiler_.logCacheUse([](const std::string &text) { rt::log(rt::LogLevel::Info, text); });
   if (!options.cacheDir.empty())
     compiler_.useCache(options.cacheDir, options.cacheBytes);
@@ -393,11 +394,12 @@ bool Session::isStopped() {
     return false;
   exitCode_ = 128 + signal;
   llvm::outs().flush(); // what it says of the steps comes first
-  compiler_.messages().say({mlir::DiagnosticSeverity::Warning,
-                            ("coll-run: stopped by a signal (" + llvm::Twine(strsignal(signal)) +
-                             ") after step " + llvm::Twine(result_.numSteps()) + " of " +
-                             llvm::Twine(steps_) + "; saved in '" + options_.save + "'\n")
-                                .str()});
+  std::string text = ("stopped by a signal (" + llvm::Twine(strsignal(signal)) + ") after step " +
+                      llvm::Twine(result_.numSteps()) + " of " + llvm::Twine(steps_) +
+                      "; saved in '" + options_.save + "'")
+                         .str();
+  compiler_.messages().say(
+      {mlir::DiagnosticSeverity::Warning, text, "", "coll-run: " + text + "\n"});
   if (report_)
     report_->contents().outcome = Outcome::Stopped;
   return true;
@@ -466,11 +468,9 @@ void Session::report(llvm::StringRef title, std::vector<Comparison> comparisons)
 void Session::fillReport() {
   ReportContents &contents = report_->contents();
   for (const Message &message : compiler_.messages().all()) {
-    bool isProblem = message.severity == mlir::DiagnosticSeverity::Error ||
-                     message.severity == mlir::DiagnosticSeverity::Warning;
-    llvm::StringRef text = llvm::StringRef(message.text).rtrim();
-    text.consume_front("coll-run: note: ");
-    (isProblem ? contents.diagnostics : contents.notes).push_back(text.str());
+    const std::string &shown = message.rendered.empty() ? message.text : message.rendered;
+    (isProblem(message.severity) ? contents.diagnostics : contents.notes)
+        .push_back(llvm::StringRef(shown).rtrim().str());
   }
   contents.plannedSteps = steps_;
   contents.stepSeconds = result_.stepSeconds;

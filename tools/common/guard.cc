@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------===//
 
 #include "tools/common/guard.h"
+#include "compiler/large_stack.h"
 #include "tools/common/signals.h"
 
 #include "mlir/Support/LLVM.h"
@@ -21,14 +22,12 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace mlir;
 
-static constexpr unsigned kStackBytes = 512u << 20;
 static constexpr int kCrashExitCode = 70;
 
 static volatile sig_atomic_t childPid = 0;
@@ -41,35 +40,11 @@ static void forwardSignal(int signal) {
     kill(childPid, wish.isImpatient() ? SIGKILL : signal);
 }
 
-namespace {
-struct Task {
-  llvm::function_ref<int()> body;
-  int code = 0;
-};
-} // namespace
-
-static void *runTask(void *task) {
-  auto &[body, code] = *static_cast<Task *>(task);
-  code = body();
-  return nullptr;
-}
-
-// Not llvm::thread, which aborts if there is no memory for the stack (ulimit -v).
 int mlir::coll::runOnLargeStack(llvm::function_ref<int()> body) {
-  Task task{body};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_t thread;
-  int error = pthread_create(&thread, &attributes, runTask, &task);
-  pthread_attr_destroy(&attributes);
-  if (error != 0) {
-    llvm::WithColor::error() << "cannot start a thread with a stack of " << (kStackBytes >> 20)
-                             << " MiB: " << strerror(error) << "\n";
-    return 1;
-  }
-  pthread_join(thread, nullptr);
-  return task.code;
+  int code = 1;
+  if (llvm::Error error = callOnLargeStack([&] { code = body(); }))
+    llvm::WithColor::error() << llvm::toString(std::move(error)) << "\n";
+  return code;
 }
 
 /// Signals by which a user ends a program.

@@ -1,0 +1,17 @@
+//===- large_stack.h - room for deep recursion ---------------------------*- C++ -*-===//
+
+#ifndef COLL_COMPILER_LARGE_STACK_H
+#define COLL_COMPILER_LARGE_STACK_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::coll {
+
+/// Runs `body` on a thread with a stack of 512 MiB, of which only what is used takes memory, and
+/// blocks until it returns. An error where there is no room for such a stack.
+llvm::Error callOnLargeStack(llvm::function_ref<void()> body);
+
+} // namespace mlir::coll
+
+#endif // COLL_COMPILER_LARGE_STACK_H

@@ -1,0 +1,24 @@
+//===- printer.h - the compiler's messages for the user ------------------*- C++ -*-===//
+
+#ifndef COLL_TOOLS_COLL_RUN_PRINTER_H
+#define COLL_TOOLS_COLL_RUN_PRINTER_H
+
+#include "compiler/messages.h"
+
+namespace coll::run {
+
+/// Who is listening.
+enum class Audience {
+  Everything, // notes, remarks, warnings and errors
+  Problems,   // warnings and errors: the user wants quiet
+  Nothing,    // another process speaks for this one
+};
+
+/// Prints what the audience is to hear on the standard error stream.
+MessageHandler makePrinter(Audience audience);
+
+bool isProblem(mlir::DiagnosticSeverity severity);
+
+} // namespace coll::run
+
+#endif // COLL_TOOLS_COLL_RUN_PRINTER_H
