@@ -255,6 +255,7 @@ llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOpt
       return error;
   mlir::coll::JitOptions jit;
   jit.optLevel = options.optLevel;
+  jit.isShared = options.isShared;
   return mlir::coll::compileObjects(*step.module, jit);
 }
 

@@ -40,6 +40,7 @@ struct CompileOptions {
   std::string axis = "dp";
   bool verify = true;
   unsigned optLevel = 2; // of the kernels, 0 to 3
+  bool isShared = false; // as Target has it
 };
 
 /// Compiles a step for its ranks. `stages` may be null.

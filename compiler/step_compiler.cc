@@ -29,6 +29,7 @@ mlir::DialectRegistry makeRegistry() {
 
 llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target &target) {
   CompileOptions options;
+  options.isShared = target.isShared;
   if (target.isSingleDevice)
     return options;
   options.verify = target.verify;
@@ -53,7 +54,7 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
 std::string describeOptions(const StepFile &file, const Target &target) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "state-args=" << file.stateArgs.value_or(-1);
+  os << "state-args=" << file.stateArgs.value_or(-1) << " shared=" << target.isShared;
   if (target.isSingleDevice) {
     os << " single-device";
     return text;

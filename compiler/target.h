@@ -22,6 +22,7 @@ struct Target {
   std::vector<MeshAxisOption> mesh;
   std::string strategy;
   bool verify = true;
+  bool isShared = false; // the code is for a shared object (shared_object.h)
 };
 
 } // namespace coll::run

@@ -5,6 +5,7 @@
 #include "compiler/error.h"
 #include "driver/place.h"
 #include "driver/status.h"
+#include "runtime/program/step_library.h"
 
 namespace coll::run {
 
@@ -48,6 +49,19 @@ llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
   auto executor = toExpected(rt::Executor::create(std::move(linked->classes), execution));
   if (!executor)
     return executor.takeError();
+  launched.executor = std::move(*executor);
+  return launched;
+}
+
+llvm::Expected<LaunchedStep> launchLibrary(const std::string &path,
+                                           const rt::ExecutorOptions &execution) {
+  auto classes = toExpected(rt::loadStepLibrary(path));
+  if (!classes)
+    return classes.takeError();
+  auto executor = toExpected(rt::Executor::create(std::move(*classes), execution));
+  if (!executor)
+    return executor.takeError();
+  LaunchedStep launched;
   launched.executor = std::move(*executor);
   return launched;
 }

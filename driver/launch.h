@@ -28,6 +28,10 @@ struct LaunchedStep {
 llvm::Expected<LaunchedStep> launchStep(mlir::coll::ObjectCode code,
                                         const rt::ExecutorOptions &execution);
 
+/// The same from a shared object that coll-compile wrote.
+llvm::Expected<LaunchedStep> launchLibrary(const std::string &path,
+                                           const rt::ExecutorOptions &execution);
+
 } // namespace coll::run
 
 #endif // COLL_DRIVER_LAUNCH_H

@@ -12,6 +12,7 @@
 #include "driver/report/report.h"
 #include "driver/trainer.h"
 #include "runtime/base/log.h"
+#include "runtime/program/step_library.h"
 #include "runtime/step/affinity.h"
 #include "tools/coll-run/agreement.h"
 #include "tools/coll-run/printer.h"
@@ -40,6 +41,8 @@ private:
   llvm::Error timed(const char *phase, llvm::Error (Session::*stage)());
   llvm::Error prepare();
   llvm::Error launch();
+  llvm::Error launchCompiled(const rt::ExecutorOptions &execution);
+  llvm::Error finishLaunch(llvm::StringRef step);
   llvm::Error openData();
   llvm::Error openState(const std::optional<NpzFile> &data);
   llvm::Error openBatches(const std::optional<NpzFile> &data);
@@ -186,7 +189,55 @@ llvm::Error Session::prepare() {
   return llvm::Error::success();
 }
 
+/// A compiled step has no text that could be compiled for one device, or shown.
+static llvm::Error checkCompiled(const Options &options) {
+  const char *option = options.check                 ? "--check"
+                       : !options.dumpStages.empty() ? "--dump-stages"
+                       : !options.strategy.empty()   ? "--strategy"
+                       : !options.mesh.empty()       ? "--mesh"
+                                                     : nullptr;
+  if (!option)
+    return llvm::Error::success();
+  return makeError(
+      llvm::Twine(option) + " needs the step's text, but '" + options.input + "' is compiled" +
+      (options.check ? "; compare with --reference instead" : ": give the option to coll-compile"));
+}
+
+llvm::Error Session::launchCompiled(const rt::ExecutorOptions &execution) {
+  if (llvm::Error error = checkCompiled(options_))
+    return error;
+  auto bytes = llvm::MemoryBuffer::getFile(options_.input);
+  if (!bytes)
+    return makeError("cannot read '" + options_.input + "': " + bytes.getError().message());
+  auto started = launchLibrary(options_.input, execution);
+  if (!started)
+    return started.takeError();
+  step_ = std::move(*started);
+  return finishLaunch((*bytes)->getBuffer());
+}
+
+/// `step`: what all ranks of a job have to have in common.
+llvm::Error Session::finishLaunch(llvm::StringRef step) {
+  if (report_)
+    report_->describe(*step_.executor);
+  int ranks = step_.executor->numRanks();
+  if (options_.ranks && *options_.ranks != ranks)
+    return makeError("--ranks=" + llvm::Twine(*options_.ranks) + ", but '" + options_.input +
+                     "' is for " + llvm::Twine(ranks));
+  if (place_.job)
+    return checkAgreement(*step_.executor, options_, step);
+  return llvm::Error::success();
+}
+
 llvm::Error Session::launch() {
+  rt::ExecutorOptions execution;
+  execution.timeoutUs = options_.timeoutUs;
+  execution.affinity = options_.affinity;
+  if (rt::isSharedObject(options_.input)) {
+    execution.backend = options_.backend;
+    execution.job = place_.job;
+    return launchCompiled(execution);
+  }
   llvm::Expected<StepFile> file = compiler_.open(options_.input, options_.stateArgs);
   if (!file)
     return file.takeError();
@@ -202,9 +253,6 @@ llvm::Error Session::launch() {
     return llvm::Error::success();
   };
   Target target;
-  rt::ExecutorOptions execution;
-  execution.timeoutUs = options_.timeoutUs;
-  execution.affinity = options_.affinity;
   if (options_.check && place_.isRoot()) {
     target.isSingleDevice = true;
     if (llvm::Error error = launchFor(target, execution, single_))
@@ -224,15 +272,7 @@ llvm::Error Session::launch() {
   if (llvm::Error error = launchFor(target, execution, step_))
     return error;
   compiler_.dumpStages(nullptr); // other files are not the user's step
-  if (report_)
-    report_->describe(*step_.executor);
-  int ranks = step_.executor->numRanks();
-  if (options_.ranks && *options_.ranks != ranks)
-    return makeError("--ranks=" + llvm::Twine(*options_.ranks) + ", but '" + options_.input +
-                     "' is for " + llvm::Twine(ranks));
-  if (place_.job)
-    return checkAgreement(*step_.executor, options_, file->text->getBuffer());
-  return llvm::Error::success();
+  return finishLaunch(file->text->getBuffer());
 }
 
 llvm::Error Session::openData() {

@@ -20,7 +20,7 @@ import re
 from common import SOURCE, Finding, files, line_of, read, run, strip_comments
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.M)
-ABI = {"runtime/step/abi/abi.h", "runtime/step/abi/abi.def"}
+ABI = {"runtime/step/abi/abi.h", "runtime/step/abi/abi.def", "runtime/step/abi/table.h"}
 CODES = "runtime/base/codes.h"
 # What stands above its siblings: the registry names every backend, the plugin every transport.
 ABOVE = {"runtime/backend/auto/registry.cc": "backend", "runtime/net/nccl_plugin/network.cc": "net"}

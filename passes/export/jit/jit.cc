@@ -36,6 +36,25 @@ llvm::Error translate(ModuleOp source, Unit &unit) {
   return llvm::Error::success();
 }
 
+/// Names that only one class may have get its number; the rest is the object's own.
+void prepareDriver(llvm::Module &module, size_t index) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.setName(function.getName() + "_" + llvm::Twine(index));
+    function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  }
+  for (llvm::GlobalVariable &global : module.globals())
+    if (!global.isDeclaration())
+      global.setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
+void hideKernels(llvm::Module &module) {
+  for (llvm::GlobalValue &value : module.global_values())
+    if (!value.isDeclaration() && !value.hasLocalLinkage())
+      value.setVisibility(llvm::GlobalValue::HiddenVisibility);
+}
+
 void compile(Unit &unit, const llvm::orc::JITTargetMachineBuilder &target) {
   auto object = compileToObject(*unit.module, target, unit.optLevel);
   unit.module.reset();
@@ -78,6 +97,12 @@ llvm::Expected<ObjectCode> mlir::coll::compileObjects(ModuleOp executable,
         isKernels ? parts->kernels[i].get() : parts->classes[i - numKernels].driver.get();
     units[i].optLevel = isKernels ? options.optLevel : 0;
     error = translate(source, units[i]);
+    if (!error && options.isShared) {
+      if (isKernels)
+        hideKernels(*units[i].module);
+      else
+        prepareDriver(*units[i].module, i - numKernels);
+    }
     if (!error)
       pool.async([&unit = units[i], &target] { compile(unit, *target); });
   }

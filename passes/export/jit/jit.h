@@ -26,6 +26,9 @@ struct JitOptions {
   unsigned threads = 0;
   /// Optimisation level of kernels, 0 to 3. Functions that only call kernels are not optimised.
   unsigned optLevel = 2;
+  /// For a shared object, which holds all classes: the driver functions of class I are called
+  /// coll_step_I and coll_init_I, and nothing is exported. linkObjects() does not take it.
+  bool isShared = false;
 };
 
 /// The code of one rank class. Any number of threads may run it at once, each with its
