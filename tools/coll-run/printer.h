@@ -7,7 +7,7 @@
 
 namespace coll::run {
 
-/// Who is listening.
+/// The reader of messages.
 enum class Audience {
   Everything, // notes, remarks, warnings and errors
   Problems,   // warnings and errors: the user wants quiet
