@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 namespace coll::rt::test {
 namespace {
@@ -199,6 +200,70 @@ public:
   std::array<std::array<std::atomic<int>, 8>, kNumTraceLevels> counts{};
   std::atomic<int64_t> bytes{0};
 };
+
+std::atomic<const void *> batchSeen = nullptr;
+
+int32_t noteBatch(const CollAbi *, CollContext *, void *const *args, void *const *results, void *) {
+  batchSeen = args[1];
+  f32(results[1])[0] = f32(args[1])[7];
+  return kCollOk;
+}
+
+TEST(ExecutorTest, ARankThatHoldsAllOfAnAlignedBatchReadsItInPlace) {
+  alignas(64) float batch[9] = {};
+  const int64_t shape[] = {8};
+  for (int ranks : {1, 2})
+    for (int offset : {0, 1}) {
+      std::unique_ptr<Executor> executor = makeExecutor(ranks, noteBatch);
+      ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+      batch[7 + offset] = 5;
+      const TensorView view{kCollF32, shape, 1, reinterpret_cast<const char *>(batch + offset), 32};
+      Result<std::vector<HostTensor>> results = executor->stepFrom({view});
+      ASSERT_TRUE(results.ok()) << results.status().toString();
+      EXPECT_EQ(batchSeen == batch + offset, ranks == 1 && offset == 0) << ranks << " " << offset;
+      if (ranks == 1) {
+        EXPECT_EQ(values((*results)[0]), std::vector<float>{5});
+      }
+    }
+}
+
+TEST(ExecutorTest, OneStateArgumentIsFoundByItsPlace) {
+  std::unique_ptr<Executor> executor = makeExecutor(2, addStep);
+  ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+  Result<std::vector<HostTensor>> state = executor->stateAt(0);
+  ASSERT_TRUE(state.ok()) << state.status().toString();
+  EXPECT_EQ(values((*state)[0]), values(kState));
+  EXPECT_TRUE(contains(executor->stateAt(1).status(), "no such state argument"));
+}
+
+std::atomic<bool> isReducing = false;
+
+int32_t reduceForEver(const CollAbi *abi, CollContext *ctx, void *const *, void *const *results,
+                      void *arena) {
+  int32_t code = kCollOk;
+  while (code == kCollOk) {
+    isReducing = true;
+    code = abi->all_reduce(ctx, 0, arena, results[1], 1, kCollF32, kCollSum, kCollAccumulateAny,
+                           kCollOrderRank, 0, nullptr);
+  }
+  return code;
+}
+
+TEST(ExecutorTest, CancelEndsARunningStep) {
+  isReducing = false;
+  std::unique_ptr<Executor> executor = makeExecutor(2, reduceForEver);
+  ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+  std::thread other([&] {
+    while (!isReducing)
+      std::this_thread::yield();
+    executor->cancel();
+  });
+  const Status status = executor->step({kBatch}).status();
+  other.join();
+  EXPECT_EQ(status.code(), kCollAborted) << status.toString();
+  EXPECT_TRUE(contains(status, "cancelled"));
+  EXPECT_TRUE(contains(executor->step({kBatch}).status(), "cancelled"));
+}
 
 TEST(ExecutorTest, TraceSinkSeesEveryOperation) {
   CountingSink sink;
