@@ -59,7 +59,7 @@ class ReleaseTest(unittest.TestCase):
     def test_lists_its_tools(self):
         done = self.run_there("/coll", "--help")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for tool in ("opt", "run", "lsp-server", "perf", "info"):
+        for tool in ("opt", "run", "lsp-server", "perf", "info", "trace"):
             self.assertIn(f"\n  {tool} ", done.stdout)
             self.assertEqual(self.run_there("/coll", tool, "--help").returncode, 0, tool)
         self.assertEqual(self.run_there("/coll", "absent").returncode, 2)

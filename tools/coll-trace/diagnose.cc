@@ -106,19 +106,21 @@ private:
 
   void findMismatch(std::vector<Verdict> &verdicts) const {
     for (const Collective &collective : collectives_) {
-      std::unordered_map<uint32_t, size_t> counts;
+      std::unordered_map<uint64_t, size_t> counts;
       for (const Part *part = collective.begin; part != collective.end; ++part)
-        ++counts[part->what];
+        ++counts[part->call];
       if (counts.size() < 2)
         continue;
       auto usual = std::max_element(counts.begin(), counts.end(),
                                     [](auto &a, auto &b) { return a.second < b.second; });
+      const Part *other = collective.begin;
+      while (other->call != usual->first)
+        ++other;
       for (const Part *part = collective.begin; part != collective.end; ++part)
-        if (part->what != usual->first) {
+        if (part->call != usual->first) {
           Verdict result = verdict(Fault::Mismatch, *part);
           result.times = 1;
-          result.evidence =
-              "it calls " + run_.what(*part) + ", the others " + run_.whats[usual->first];
+          result.evidence = "it calls " + run_.what(*part) + ", the others " + run_.what(*other);
           verdicts.push_back(result);
           return;
         }
@@ -260,8 +262,9 @@ private:
     return result;
   }
 
-  // A link whose sends take longer than those of the others.
+  // A link whose sends take longer than those of the others, where that made the collective slow.
   void findLink(std::vector<Verdict> &verdicts) const {
+    const std::vector<int64_t> slow = slowBy();
     std::vector<Excess> excesses;
     std::vector<uint64_t> usual(collectives_.size());
     for (size_t i = 0; i < collectives_.size(); ++i) {
@@ -272,8 +275,9 @@ private:
       usual[i] = median(std::move(transfers));
       for (const Part *part = collectives_[i].begin; part != collectives_[i].end; ++part)
         if (part->peer >= 0)
-          excesses.push_back(
-              {part, i, static_cast<int64_t>(part->transferNs) - static_cast<int64_t>(usual[i])});
+          excesses.push_back({part, i,
+                              std::min(2 * slow[i], static_cast<int64_t>(part->transferNs) -
+                                                        static_cast<int64_t>(usual[i]))});
     }
     uint64_t times = 0;
     auto byLink = [](const Part &part) {

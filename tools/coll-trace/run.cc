@@ -1,6 +1,8 @@
 #include "tools/coll-trace/run.h"
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 
 namespace coll::trace {
 
@@ -19,6 +21,8 @@ uint64_t overlap(Span a, Span b) {
 
 // Kernels of one rank between two collectives that count.
 constexpr size_t kMostKernels = 10'000;
+
+constexpr size_t kFilesPerThread = 16; // fewer are not worth a thread
 
 struct Transfer {
   uint64_t process = 0, comm = 0, startNs = 0;
@@ -58,14 +62,7 @@ public:
       addRank(rank, parts);
     return rt::Status::okay();
   }
-  Run finish() {
-    for (auto &[comm, communicator] : run_.communicators)
-      std::sort(communicator.parts.begin(), communicator.parts.end(),
-                [](const Part &a, const Part &b) {
-                  return a.seq != b.seq ? a.seq < b.seq : a.rank < b.rank;
-                });
-    return std::move(run_);
-  }
+  Run take() { return std::move(run_); }
 
 private:
   void take(const Slice &slice, const FileFacts &facts) {
@@ -93,10 +90,7 @@ private:
     transfer.seq = slice.number(Key::Seq, -1);
     transfer.peer = static_cast<int32_t>(slice.number(Key::Peer, -1));
     transfer.isSend = slice.text(Key::Direction) == "send";
-    // Without its states, all of a send is taken for the network's.
-    const int64_t ns = static_cast<int64_t>(slice.endNs - slice.startNs);
-    transfer.transferNs =
-        static_cast<uint64_t>(slice.number(Key::TransferNs, std::max<int64_t>(0, ns)));
+    transfer.transferNs = static_cast<uint64_t>(slice.number(Key::TransferNs));
     transfer.peerWaitNs = static_cast<uint64_t>(slice.number(Key::PeerWaitNs));
     transfer.gpuWaitNs = static_cast<uint64_t>(slice.number(Key::GpuWaitNs));
     file_.transfers.push_back(transfer);
@@ -115,7 +109,17 @@ private:
     if (slice.number(Key::GpuStartNs) && gpuNs <= slice.endNs - slice.startNs)
       part.arrivedNs = slice.endNs - gpuNs;
     part.what = whatOf(slice);
+    part.call = callOf(slice);
+    if (int ranks = static_cast<int>(slice.number(Key::Ranks)); ranks > 0)
+      run_.communicators[comm].ranks = ranks;
     file_.parts[rank].push_back({comm, part});
+  }
+  // The same for the same function, count and type, whatever the slice is called.
+  static uint64_t callOf(const Slice &slice) {
+    const std::string &func = slice.text(Key::Func);
+    return std::hash<std::string>()((func.empty() ? slice.name : func) + '\n' +
+                                    slice.text(Key::Datatype) + '\n' +
+                                    std::to_string(slice.number(Key::Count)));
   }
   uint32_t whatOf(const Slice &slice) {
     std::string what = slice.name + ", " + std::to_string(slice.number(Key::Count)) + " " +
@@ -214,13 +218,73 @@ private:
   std::map<std::string, uint32_t> whatNumbers_;
 };
 
+// Adds what another thread has loaded; its numbers of whats become those of `to`.
+void append(Run &to, Run &&from) {
+  std::map<std::string, uint32_t> numbers;
+  for (size_t i = 0; i < to.whats.size(); ++i)
+    numbers[to.whats[i]] = static_cast<uint32_t>(i);
+  std::vector<uint32_t> renumbered;
+  for (size_t i = 0; i < from.whats.size(); ++i) {
+    auto [found, isNew] = numbers.emplace(from.whats[i], static_cast<uint32_t>(to.whats.size()));
+    if (isNew)
+      to.whats.push_back(from.whats[i]);
+    renumbered.push_back(found->second);
+    if (auto place = from.places.find(static_cast<uint32_t>(i)); place != from.places.end())
+      to.places.emplace(found->second, place->second);
+  }
+  for (auto &[comm, communicator] : from.communicators) {
+    CommunicatorParts &target = to.communicators[comm];
+    target.ranks = std::max(target.ranks, communicator.ranks);
+    for (Part &part : communicator.parts) {
+      part.what = renumbered[part.what];
+      target.parts.push_back(part);
+    }
+    communicator.parts = {};
+  }
+  to.dropped += from.dropped;
+  to.truncated.insert(to.truncated.end(), from.truncated.begin(), from.truncated.end());
+}
+
+void sortParts(Run &run) {
+  for (auto &[comm, communicator] : run.communicators)
+    std::sort(communicator.parts.begin(), communicator.parts.end(),
+              [](const Part &a, const Part &b) {
+                return a.seq != b.seq ? a.seq < b.seq : a.rank < b.rank;
+              });
+}
+
 } // namespace
 
+// Files are shared out among threads; which one gets which changes nothing in the result.
 rt::Result<Run> loadRun(const std::vector<std::string> &paths) {
-  Loader loader;
-  for (const std::string &path : paths)
-    COLL_RETURN_IF_ERROR(loader.load(path));
-  return loader.finish();
+  const size_t most = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 16);
+  const size_t count = std::clamp<size_t>(paths.size() / kFilesPerThread, 1, most);
+  std::vector<Loader> loaders(count);
+  std::vector<rt::Status> statuses(count);
+  auto work = [&](size_t number) {
+    for (size_t i = number; i < paths.size() && statuses[number].ok(); i += count)
+      statuses[number] = loaders[number].load(paths[i]);
+  };
+  std::vector<std::thread> threads;
+  size_t started = 1;
+  try {
+    for (; started < count; ++started)
+      threads.emplace_back(work, started);
+  } catch (const std::system_error &) {
+    // There can be no more threads: this one does their part.
+  }
+  work(0);
+  for (; started < count; ++started)
+    work(started);
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const rt::Status &status : statuses)
+    COLL_RETURN_IF_ERROR(status);
+  Run run;
+  for (Loader &loader : loaders)
+    append(run, loader.take());
+  sortParts(run);
+  return run;
 }
 
 } // namespace coll::trace

@@ -14,6 +14,7 @@ struct Part {
   uint64_t seq = 0;
   int32_t rank = 0;
   uint32_t what = 0; // number of "AllReduce, 1024 ncclFloat32"
+  uint64_t call = 0; // stands for function, count and type, which all ranks have to have alike
   // The rank is ready: its kernel has started, or, where no stamps say so, it has made the call.
   uint64_t arrivedNs = 0, endNs = 0;
   uint64_t enqueuedNs = 0; // the call of the host

@@ -47,11 +47,13 @@ Node nodeOf(const Slice &slice) {
   node.addText("pg_name", group(slice));
   if (slice.level == Level::Coll) {
     node.type = chakra::kCollective;
-    if (int64_t number = chakra::collectiveNumber(slice.name); number >= 0)
+    const std::string &func = slice.text(Key::Func);
+    if (int64_t number = chakra::collectiveNumber(func.empty() ? slice.name : func); number >= 0)
       node.addInt64("comm_type", number);
     return node;
   }
-  const bool sends = slice.name.find("end") != std::string::npos; // Send, send
+  const std::string direction = slice.text(Key::Func) + slice.text(Key::Direction) + slice.name;
+  const bool sends = direction.rfind("Send", 0) == 0 || direction.rfind("send", 0) == 0;
   const auto rank = static_cast<int32_t>(slice.number(Key::Rank));
   const auto peer = static_cast<int32_t>(slice.number(Key::Peer));
   node.type = sends ? chakra::kSend : chakra::kRecv;
