@@ -116,6 +116,8 @@ int playUntilKilled() {
 int playWithoutEnd() {
   Player<5> player(table<5>(), 0xabc);
   player.progress(player.enqueue(0));
+  player.enqueue(1);                                                 // nothing tells its end
+  player.stop(player.start(nullptr, player.proxyOp(nullptr, true))); // of no communicator
   return 0;
 }
 
@@ -238,7 +240,10 @@ TEST(NcclProfilerTest, KilledRunLeavesAReadableFile) {
 TEST(NcclProfilerTest, RunThatDestroysNothingIsWrittenAtItsExit) {
   Outcome run = play("unended");
   ASSERT_EQ(run.code, 0) << run.errors;
-  EXPECT_EQ(ofLevel(readSlices(run.trace), Level::Coll).size(), 1u);
+  const std::vector<Slice> slices = readSlices(run.trace);
+  ASSERT_EQ(ofLevel(slices, Level::Coll).size(), 2u);
+  EXPECT_EQ(ofLevel(slices, Level::Coll)[1].text(Key::Completion), "enqueued");
+  EXPECT_EQ(ofLevel(slices, Level::ProxyOp).size(), 3u);
 }
 
 TEST(NcclProfilerTest, FullRingDropsTheOldestAndTheTraceSaysHowMany) {

@@ -275,4 +275,10 @@ void Collector::finish(uint16_t number, uint64_t nowNs) {
   communicators_[number].reset();
 }
 
+void Collector::finishAll(uint64_t nowNs) {
+  for (size_t number = 0; number < communicators_.size(); ++number)
+    if (communicators_[number])
+      finish(static_cast<uint16_t>(number), nowNs);
+}
+
 } // namespace coll::profiler::plugin

@@ -35,6 +35,8 @@ public:
   void sweep(uint64_t nowNs);
   // Writes everything that is left of the communicator.
   void finish(uint16_t communicator, uint64_t nowNs);
+  // The same of all of them, at the end of the process.
+  void finishAll(uint64_t nowNs);
 
 private:
   // The calls that are open on a thread, the innermost last. A call that stops before one within it

@@ -71,6 +71,8 @@ void Worker::run() {
         isLast = wake_.wait_for(lock, nap, [this] { return isStopping_; });
       }
       nap = pass() > 0 ? kShortNap : std::min(2 * nap, kLongNap);
+      if (isLast) // a process may end without having destroyed its communicators
+        collector_->finishAll(perfetto::monotonicNs());
       writeOut(isLast);
     }
   } catch (const std::exception &error) { // out of memory
