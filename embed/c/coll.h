@@ -41,9 +41,17 @@
 #define COLL_EXPORT __attribute__((visibility("default")))
 
 #ifdef __cplusplus
+/* Compilers warn of members that a C++ initializer leaves out. */
+namespace coll_detail {
+template <typename T>
+T initialized() {
+  T value{};
+  value.struct_size = sizeof(T);
+  return value;
+}
+} // namespace coll_detail
+#define COLL_INIT(type) (::coll_detail::initialized<type>())
 extern "C" {
-#define COLL_INIT(type)                                                                            \
-  type { sizeof(type) }
 #else
 #define COLL_INIT(type)                                                                            \
   (type) { sizeof(type) }

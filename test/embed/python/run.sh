@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# run.sh COLL_DIR FOLDER PYTHON: the Python package against a built or installed coll, in a virtual
+# run.sh BUILD FOLDER PYTHON: the Python package against the coll that BUILD installs, in a virtual
 # environment below FOLDER; skipped where its packages cannot be had.
 set -euo pipefail
-coll=$1 folder=$2 python=$3
+build=$1 folder=$2 python=$3
 source=$(cd "$(dirname "$0")/../../.." && pwd)
 venv=$folder/venv
+mkdir -p "$folder"
 if ! "$venv/bin/python" -c 'import nanobind, numpy, jax' 2>/dev/null; then
   if ! { "$python" -m venv "$venv" &&
-    timeout 300 "$venv/bin/pip" install -q --disable-pip-version-check nanobind numpy jax; } >"$folder.log" 2>&1; then
-    echo "SKIPPED: nanobind, numpy and jax cannot be installed: $(tail -1 "$folder.log")"
+    timeout 300 "$venv/bin/pip" install -q --disable-pip-version-check nanobind numpy jax; } >"$folder/pip.log" 2>&1; then
+    echo "SKIPPED: nanobind, numpy and jax cannot be installed: $(tail -1 "$folder/pip.log")"
     exit 77
   fi
 fi
+cmake --install "$build" --component embed --prefix "$folder/prefix" >"$folder/install.log"
 cmake -S "$source/embed/python" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -Dcoll_DIR="$coll" -DPython_EXECUTABLE="$venv/bin/python" >"$folder/configure.log" 2>&1 ||
+  -Dcoll_DIR="$folder/prefix/lib/cmake/coll" -DPython_EXECUTABLE="$venv/bin/python" >"$folder/configure.log" 2>&1 ||
   { cat "$folder/configure.log"; exit 1; }
 cmake --build "$folder/build" >"$folder/build.log" 2>&1 || { cat "$folder/build.log"; exit 1; }
 package=$folder/package/coll
@@ -24,3 +26,4 @@ export PYTHONPATH=$folder/package:$source/test/embed/python JAX_PLATFORMS=cpu
 for test in coll_test jit_test; do
   "$venv/bin/python" -m unittest "$test"
 done
+"$venv/bin/python" "$source/examples/06_jit.py"

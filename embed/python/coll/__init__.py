@@ -1,0 +1,39 @@
+"""coll: a training step written for one device, on N ranks.
+
+    import coll
+
+    @coll.jit(mesh={"dp": 4})
+    def step(state, x, y): ...            # a JAX function: state and batch in, new state and loss out
+
+    executable = coll.compile(text, ranks=4)      # MLIR text of any front end
+    print(executable.collectives)                 # each with its reason, bytes and Python line
+    training = executable.start(state)
+    loss, = training.step(x, y)
+"""
+
+from ._coll import Error
+from ._executable import Collective, Executable, Training, Value, compile
+from ._jit import State, jit
+
+__all__ = ["Collective", "Error", "Executable", "State", "Training", "Value", "compile", "explain",
+           "jit", "memory", "verify"]
+__version__ = "0.1.0"
+
+
+def explain(text, **options):
+    """The collectives of a step with their reasons, as a table; options as of :func:`compile`."""
+    return compile(text, **options).collectives
+
+
+def memory(text, **options):
+    """Bytes of each rank, before the step runs: a list of dicts; options as of :func:`compile`."""
+    executable = compile(text, **options)
+    return [executable.memory(rank) for rank in range(executable.num_ranks)]
+
+
+def verify(text, **options):
+    """Proves that the ranks of a step cannot mismatch or deadlock.
+
+    Returns None. Raises :class:`Error` that shows the mismatch or the cyclic wait, rank by rank.
+    """
+    compile(text, **options, proof=True)

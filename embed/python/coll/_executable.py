@@ -1,0 +1,192 @@
+"""Compiled steps, what the compiler decided about them, and steps that run."""
+
+import dataclasses
+import functools
+import html
+
+from . import _coll
+from ._arrays import NAMES, from_output, to_input
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """An argument or a result of a step."""
+
+    name: str
+    role: str  #: "state", "batch" or "output"
+    dtype: str
+    shape: tuple
+    local_shape: tuple  #: of each rank's block
+    sharding: str  #: "[{"dp"}, {}]": the mesh axes that split each dimension
+    updates: int  #: of a result: the state argument that it replaces, or -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Collective:
+    """A collective that the compiler inserted."""
+
+    kind: str  #: "all_reduce", …
+    name: str  #: of the tensor that it serves; may be empty
+    location: str  #: the Python line
+    reason: str
+    reduction: str  #: "sum", …; empty where nothing is reduced
+    dtype: str
+    is_init: bool  #: in the initialisation, not in each step
+    rank_class: int
+    group_size: int
+    bytes: int  #: of each rank's larger side
+
+
+class Table(list):
+    """A list of records that prints as a table, in a notebook, too."""
+
+    def __init__(self, records, columns):
+        super().__init__(records)
+        self._columns = columns
+
+    def _cells(self):
+        yield list(self._columns)
+        for record in self:
+            yield [str(getattr(record, column)) for column in self._columns]
+
+    def __str__(self):
+        rows = list(self._cells())
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+                         for row in rows)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        head, *body = self._cells()
+        line = lambda tag, row: "<tr>" + "".join(
+            f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+        return "<table>" + line("th", head) + "".join(line("td", row) for row in body) + "</table>"
+
+
+class Executable:
+    """A step compiled for its ranks; made by :func:`coll.compile`."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        for name, value in handle.describe().items():
+            setattr(self, name, value)
+
+    @functools.cached_property
+    def args(self):
+        """The step's arguments: a list of :class:`Value`."""
+        return [self._value(self._handle.arg(i)) for i in range(self.num_args)]
+
+    @functools.cached_property
+    def results(self):
+        """The step's results: a list of :class:`Value`."""
+        return [self._value(self._handle.result(i)) for i in range(self.num_results)]
+
+    @functools.cached_property
+    def collectives(self):
+        """Each collective with the reason why it is there, as a :class:`Table`."""
+        records = []
+        for i in range(self.num_collectives):
+            fields = self._handle.collective(i)
+            fields["dtype"] = NAMES.get(fields["dtype"], "")
+            records.append(Collective(**fields))
+        return Table(records, ("kind", "name", "bytes", "group_size", "reason", "location"))
+
+    @functools.cached_property
+    def messages(self):
+        """What the compiler said: a list of (severity, location, text)."""
+        severities = ("note", "warning", "error", "remark")
+        each = [self._handle.message(i) for i in range(self.num_messages)]
+        return [(severities[m["severity"]], m["location"], m["text"]) for m in each]
+
+    @functools.cached_property
+    def stages(self):
+        """The IR after each pass, by the pass's name; with ``keep_stages=True`` only."""
+        each = [self._handle.stage(i) for i in range(self.num_stages)]
+        return {stage["name"]: stage["text"] for stage in each}
+
+    def memory(self, rank=0):
+        """Bytes of one rank: a dict of state, batch, outputs and temporaries (at their peak)."""
+        return self._handle.memory(rank)
+
+    def start(self, state=(), *, backend=None, affinity=None, timeout=None, rank=0, world_size=0,
+              bootstrap=None, secret=None):
+        """Starts the ranks, gives them the state, and returns a :class:`Training`.
+
+        Args:
+          state: the state arguments, in order; arrays of any framework.
+          backend: "threads" (default): all ranks in this process. "net": one process a rank;
+            then also rank, world_size, bootstrap ("host:port" of rank 0) and secret.
+          affinity: processors of the ranks' threads: "compact", "spread", "0,2,4-7".
+          timeout: seconds that an operation waits for its peers; a minute by default.
+        """
+        instance = self._handle.instantiate(backend, affinity, int((timeout or 0) * 1e6), rank,
+                                            world_size, bootstrap, secret)
+        training = Training(self, instance)
+        if self.num_state or state:
+            training.set_state(state)
+        return training
+
+    def _value(self, fields):
+        fields["dtype"] = NAMES[fields["dtype"]]
+        return Value(**fields)
+
+    def _repr_html_(self):
+        return self.collectives._repr_html_()
+
+
+class Training:
+    """The ranks of a step, which hold its state; made by :meth:`Executable.start`."""
+
+    def __init__(self, executable, instance):
+        self.executable = executable
+        self._instance = instance
+
+    def set_state(self, state):
+        """Gives all state arguments, to start over."""
+        self._instance.set_state([to_input(leaf) for leaf in state])
+
+    def step(self, *batch):
+        """Runs one step. Returns the results that update no state, as a list of NumPy arrays."""
+        outputs = self._instance.step([to_input(leaf) for leaf in batch],
+                                      self.executable.num_outputs)
+        return [from_output(output) for output in outputs]
+
+    def state(self):
+        """The state arguments' current values, as a list of NumPy arrays."""
+        return [from_output(self._instance.state(i)) for i in range(self.executable.num_state)]
+
+    def cancel(self):
+        """Ends the running step with an error, and the ranks. Any thread may call it."""
+        self._instance.cancel()
+
+
+@functools.lru_cache(maxsize=None)
+def _context(cache):
+    return _coll.Context(cache)
+
+
+def compile(text, *, ranks=0, mesh=None, strategy=None, state_args=None, name="step", proof=True,
+            keep_stages=False, cache=None):
+    """Compiles a step and returns an :class:`Executable`.
+
+    Args:
+      text: StableHLO in MLIR's generic form, MLIR of any level of coll, or MLIR's bytecode.
+      ranks: how many ranks; 0: as the mesh or the step says, else one.
+      mesh: {"dp": 4, "tp": 2} or "dp=4,tp=2".
+      strategy: "data-parallel", "none" or another name of ``coll-run --strategy``; by default
+        data-parallel where there is more than one rank.
+      state_args: how many leading arguments are state; by default as their roles or types say.
+      proof: False skips the proof that the ranks cannot mismatch or deadlock.
+      keep_stages: keeps the IR after each pass in ``stages``.
+      cache: folder of compiled steps; None: each is compiled.
+
+    Raises:
+      coll.Error: the step was refused; location and notes say where and why.
+    """
+    if isinstance(mesh, dict):
+        mesh = ",".join(f"{axis}={size}" for axis, size in mesh.items())
+    data = text.encode() if isinstance(text, str) else bytes(text)
+    handle = _context(cache).compile(data, name, ranks, -1 if state_args is None else state_args,
+                                     mesh, strategy, proof, keep_stages)
+    return Executable(handle)

@@ -1,0 +1,233 @@
+"""``coll.jit``: a JAX training step on N ranks."""
+
+import functools
+import math
+import types
+
+import numpy as np
+
+from . import _executable
+
+
+class State:
+    """The state that the ranks hold between the steps of :func:`coll.jit`.
+
+    It is what a step takes and returns in the place of the user's tree; ``value`` is that tree, as
+    JAX arrays. A state that was given to a step is donated: only the newest one can be used.
+    """
+
+    def __init__(self, session, version):
+        self._session = session
+        self._version = version
+
+    @property
+    def value(self):
+        """The tree of JAX arrays, fetched from the ranks."""
+        return self._session.fetch(self._version)
+
+
+class _Session:
+    """The ranks that run one lowered step, whose state is at `version`."""
+
+    def __init__(self, lowered, state, running):
+        self.lowered = lowered
+        self.version = 0
+        leaves = [_to_rank(leaf, aval) for leaf, aval in zip(state, lowered.state_avals)]
+        self._training = lowered.executable.start(leaves, **running)
+
+    def check_newest(self, version):
+        if version != self.version:
+            raise ValueError("this state was donated to a later step: use the one that it returned")
+
+    def fetch(self, version):
+        import jax
+
+        self.check_newest(version)
+        leaves = [_from_rank(leaf, aval)
+                  for leaf, aval in zip(self._training.state(), self.lowered.state_avals)]
+        return jax.tree.unflatten(self.lowered.state_tree, leaves)
+
+    def step(self, batch):
+        import jax
+
+        lowered = self.lowered
+        outputs = self._training.step(*(_to_rank(leaf, aval)
+                                        for leaf, aval in zip(batch, lowered.batch_avals)))
+        self.version += 1
+        state = State(self, self.version)
+        if not lowered.returns_tuple:
+            return state
+        leaves = [_from_rank(leaf, aval) for leaf, aval in zip(outputs, lowered.output_avals)]
+        return (state, *jax.tree.unflatten(lowered.output_tree, leaves))
+
+
+def _is_key(aval):
+    import jax
+
+    return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key)
+
+
+def _to_rank(leaf, aval):
+    """A leaf of JAX as an array of the type that the step was lowered for."""
+    import jax
+
+    if _is_key(aval):
+        return np.asarray(jax.random.key_data(leaf))
+    if getattr(leaf, "dtype", None) != aval.dtype:  # a Python number, or one of another width
+        return np.asarray(leaf).astype(aval.dtype)
+    return leaf
+
+
+def _from_rank(array, aval):
+    """An array of coll as JAX's; its bits are those of `aval`, whose type may be unsigned."""
+    import jax
+
+    if _is_key(aval):
+        words = jax.numpy.asarray(array.view(np.uint32))
+        return jax.random.wrap_key_data(words, impl=aval.dtype._impl.name)
+    if array.dtype != aval.dtype:
+        array = array.view(aval.dtype)
+    return jax.numpy.asarray(array)
+
+
+def jit(fun=None, *, mesh=None, ranks=None, strategy=None, static_argnums=None,
+        static_argnames=None, backend=None, affinity=None, timeout=None, cache=None):
+    """Runs a JAX training step on N ranks.
+
+    ``fun(state, *batch)`` returns the new state, or a tuple that begins with it::
+
+        @coll.jit(mesh={"dp": 4})
+        def step(state, x, y):
+            ...
+            return new_state, loss
+
+        for x, y in batches:
+            state, loss = step(state, x, y)
+        state = state.value                     # the tree of JAX arrays
+
+    The state is given to the ranks at the first step and stays there: what comes back is a
+    :class:`coll.State`, which the next step takes. Another tree in its place starts over.
+
+    Args:
+      fun: the step; without it a decorator is returned.
+      mesh: {"dp": 4}; the product of the sizes is the number of ranks.
+      ranks: the number of ranks, where no mesh is given.
+      strategy: as of :func:`coll.compile`.
+      static_argnums, static_argnames: as of ``jax.jit``; counted with the state as 0.
+      backend, affinity, timeout: as of :meth:`coll.Executable.start`.
+      cache: folder of compiled steps; None: each is compiled.
+
+    Raises:
+      coll.Error: the step was refused, with its Python line, or a rank failed.
+    """
+    if fun is None:
+        return functools.partial(jit, mesh=mesh, ranks=ranks, strategy=strategy,
+                                 static_argnums=static_argnums, static_argnames=static_argnames,
+                                 backend=backend, affinity=affinity, timeout=timeout, cache=cache)
+    if ranks is None:
+        ranks = math.prod(mesh.values()) if isinstance(mesh, dict) else 0
+    compiling = dict(mesh=mesh, ranks=ranks, strategy=strategy, cache=cache)
+    running = dict(backend=backend, affinity=affinity, timeout=timeout)
+    return Jitted(fun, static_argnums, static_argnames, compiling, running)
+
+
+class Jitted:
+    """A step of :func:`coll.jit`."""
+
+    def __init__(self, fun, static_argnums, static_argnames, compiling, running):
+        import jax
+
+        functools.update_wrapper(self, fun)
+        self._jitted = jax.jit(fun, keep_unused=True, static_argnums=static_argnums,
+                               static_argnames=static_argnames)
+        self._name = getattr(fun, "__name__", "step")
+        self._static = _positions(static_argnums)
+        self._compiling, self._running = compiling, running
+        self._lowered = {}  # key -> _Lowered
+
+    def __call__(self, state, *batch, **static):
+        session = self._session_of(state, batch, static)
+        leaves = _leaves(argument for i, argument in enumerate(batch, 1) if i not in self._static)
+        return session.step(leaves)
+
+    def lower(self, state, *batch, **static):
+        """Compiles the step for these arguments without running it: a :class:`coll.Executable`."""
+        state = state.value if isinstance(state, State) else state
+        return self._lower(_signature(state), state, batch, static).executable
+
+    def _session_of(self, state, batch, static):
+        """The ranks that hold `state`; for batches of other shapes new ones, which it moves to."""
+        if isinstance(state, State):
+            session = state._session
+            session.check_newest(state._version)
+            if session.lowered.key == self._key(session.lowered.key[0], batch, static):
+                return session
+            state = state.value
+        lowered = self._lower(_signature(state), state, batch, static)
+        return _Session(lowered, _leaves(state), self._running)
+
+    def _lower(self, state_key, state, batch, static):
+        key = self._key(state_key, batch, static)
+        if key not in self._lowered:
+            traced = self._jitted.lower(state, *batch, **static)
+            self._lowered[key] = _Lowered(key, traced, state, self._name, self._compiling)
+        return self._lowered[key]
+
+    def _key(self, state_key, batch, static):
+        arguments = tuple(argument if i in self._static else _signature(argument)
+                          for i, argument in enumerate(batch, 1))
+        return state_key, arguments, tuple(sorted(static.items()))
+
+
+class _Lowered:
+    """A step lowered for the types of its arguments, and compiled."""
+
+    def __init__(self, key, traced, state, name, compiling):
+        import jax
+
+        self.key = key
+        self.state_tree = jax.tree.structure(state)
+        (state_avals, *batch_avals), _ = traced.in_avals
+        self.state_avals = jax.tree.leaves(state_avals)
+        self.batch_avals = jax.tree.leaves(batch_avals)
+        self._take_results(name, traced.out_info)
+        text = traced.compiler_ir("stablehlo").operation.get_asm(print_generic_op_form=True,
+                                                                 enable_debug_info=True)
+        self.executable = _executable.compile(text, name=name, state_args=len(self.state_avals),
+                                              **compiling)
+
+    def _take_results(self, name, results):
+        import jax
+
+        tree = jax.tree.structure(results)
+        self.returns_tuple = tree != self.state_tree and isinstance(results, tuple)
+        state, outputs = (results[0], results[1:]) if self.returns_tuple else (results, ())
+        if jax.tree.structure(state) != self.state_tree:
+            raise TypeError(f"{name} has to return its new state first, as the tree that it takes, "
+                            f"{self.state_tree}; it returns {tree}")
+        for old, new in zip(self.state_avals, jax.tree.leaves(state)):
+            if (old.shape, old.dtype) != (new.shape, new.dtype):
+                raise TypeError(f"{name} takes a state of {old.dtype}{list(old.shape)} and returns "
+                                f"{new.dtype}{list(new.shape)} in its place; they have to agree")
+        self.output_tree = jax.tree.structure(outputs)
+        self.output_avals = jax.tree.leaves(outputs)
+
+
+def _positions(static_argnums):
+    if static_argnums is None:
+        return frozenset()
+    return frozenset([static_argnums] if isinstance(static_argnums, int) else static_argnums)
+
+
+def _leaves(tree):
+    import jax
+
+    return jax.tree.leaves(list(tree) if isinstance(tree, types.GeneratorType) else tree)
+
+
+def _signature(tree):
+    """What the compiled program depends on: structure, shapes and element types."""
+    import jax
+
+    leaves, structure = jax.tree.flatten(tree)
+    return structure, tuple((np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves)
