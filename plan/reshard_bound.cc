@@ -22,31 +22,89 @@ struct Interval {
   int64_t begin = 0, end = 0;
 };
 
-// The valid elements of a rank's block.
-Interval blockOf(const Mesh &mesh, const Split &split, int64_t extent, int64_t rank) {
+// The valid elements of a block, by the coordinates along the mesh's axes.
+Interval blockOf(const Mesh &mesh, const Split &split, int64_t extent,
+                 const std::vector<int64_t> &coordinates) {
   int64_t index = 0;
   for (int axis : split.axes)
-    index = index * mesh.axes[static_cast<size_t>(axis)].size + mesh.coordinate(rank, axis);
+    index =
+        index * mesh.axes[static_cast<size_t>(axis)].size + coordinates[static_cast<size_t>(axis)];
   const int64_t begin = std::min(extent, saturatingProduct(index, split.block));
   return {begin, begin + std::min(split.block, extent - begin)};
 }
 
-// Elements that all ranks want together, and how many of these they hold.
-std::pair<int64_t, int64_t> countWanted(const Mesh &mesh, const Reshard &reshard) {
+// Dimensions that share axes, and these axes: how much of them a rank has depends on its
+// coordinates along these alone.
+struct Component {
+  std::vector<size_t> dims;
+  std::vector<int> axes;
+};
+
+std::vector<Component> componentsOf(const Reshard &reshard) {
+  std::vector<Component> components;
+  for (size_t d = 0; d < reshard.shape.size(); ++d) {
+    Component joined;
+    joined.dims = {d};
+    for (const Split *split : {&reshard.from.dims[d], &reshard.to.dims[d]})
+      for (int axis : split->axes)
+        if (!contains(joined.axes, axis))
+          joined.axes.push_back(axis);
+    for (size_t i = 0; i < components.size();) {
+      Component &other = components[i];
+      const std::vector<int> added = without(other.axes, joined.axes);
+      if (added.size() == other.axes.size()) {
+        ++i;
+        continue;
+      }
+      joined.dims.insert(joined.dims.end(), other.dims.begin(), other.dims.end());
+      joined.axes.insert(joined.axes.end(), added.begin(), added.end());
+      components.erase(components.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    components.push_back(std::move(joined));
+  }
+  return components;
+}
+
+struct Count {
   int64_t wanted = 0, held = 0;
-  for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+};
+
+// Summed over all coordinates along the component's axes.
+Count countOf(const Mesh &mesh, const Reshard &reshard, const Component &component) {
+  Count count;
+  std::vector<int64_t> coordinates(mesh.axes.size());
+  for (int64_t left = mesh.sizeOf(component.axes); left > 0; --left) {
     int64_t want = 1, have = 1;
-    for (size_t d = 0; d < reshard.shape.size(); ++d) {
-      const Interval to = blockOf(mesh, reshard.to.dims[d], reshard.shape[d], rank);
-      const Interval from = blockOf(mesh, reshard.from.dims[d], reshard.shape[d], rank);
+    for (size_t d : component.dims) {
+      const Interval to = blockOf(mesh, reshard.to.dims[d], reshard.shape[d], coordinates);
+      const Interval from = blockOf(mesh, reshard.from.dims[d], reshard.shape[d], coordinates);
       want = saturatingProduct(want, to.end - to.begin);
       have = saturatingProduct(
           have, std::max<int64_t>(0, std::min(to.end, from.end) - std::max(to.begin, from.begin)));
     }
-    wanted += std::min(want, INT64_MAX - wanted);
-    held += std::min(have, INT64_MAX - held);
+    count.wanted += std::min(want, INT64_MAX - count.wanted);
+    count.held += std::min(have, INT64_MAX - count.held);
+    for (int axis : component.axes) {
+      int64_t &coordinate = coordinates[static_cast<size_t>(axis)];
+      if (++coordinate < mesh.axes[static_cast<size_t>(axis)].size)
+        break;
+      coordinate = 0;
+    }
   }
-  return {wanted, held};
+  return count;
+}
+
+// Elements that all ranks want together, and how many of these they hold.
+Count countWanted(const Mesh &mesh, const Reshard &reshard) {
+  Count all{1, 1};
+  int64_t others = mesh.numRanks();
+  for (const Component &component : componentsOf(reshard)) {
+    const Count count = countOf(mesh, reshard, component);
+    all.wanted = saturatingProduct(all.wanted, count.wanted);
+    all.held = saturatingProduct(all.held, count.held);
+    others /= mesh.sizeOf(component.axes);
+  }
+  return {saturatingProduct(all.wanted, others), saturatingProduct(all.held, others)};
 }
 
 } // namespace
@@ -62,8 +120,8 @@ int64_t leastWireBytes(const Mesh &mesh, const Reshard &reshard) {
     for (const Split &dim : reshard.from.dims)
       split.insert(split.end(), dim.axes.begin(), dim.axes.end());
     const int64_t copies = mesh.sizeOf(without(added, split));
-    const auto [wanted, held] = countWanted(mesh, reshard);
-    return saturatingProduct(wanted / sharers - held / copies, reshard.elemBytes);
+    const Count all = countWanted(mesh, reshard);
+    return saturatingProduct(all.wanted / sharers - all.held / copies, reshard.elemBytes);
   }
   int64_t elems = mesh.sizeOf(kept), shards = 1;
   for (size_t d = 0; d < reshard.shape.size(); ++d) {
