@@ -86,9 +86,18 @@ private:
       return rules_.version < 5 ? kGroup : kP2pApi;
     case kCollApi:
     case kP2pApi:
+    case kKernelLaunch:
       return kGroupApi;
+    case kCeColl:
+      return kCollApi;
+    case kCeSync:
+    case kCeBatch:
+      return kCeColl;
     case kProxyOp:
+    case kKernelCh:
       return kColl | kP2p;
+    case kKernelPhase:
+      return kKernelCh;
     case kProxyStep:
       return kProxyOp;
     case kNetPlugin:
