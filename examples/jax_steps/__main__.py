@@ -1,10 +1,12 @@
 """Exports the training steps that the tests run: different models, optimizers, precisions and
 control flow, each with a reference run by JAX on one device.
 
-    python examples/jax_steps [--out=FOLDER] [NAME…]     # FOLDER/NAME/{step.mlir,meta.json,reference.npz}
+    python examples/jax_steps [--out=FOLDER] [--seed=N] [NAME…]
+                                     # FOLDER/NAME/{step.mlir,meta.json,reference.npz}
     python examples/jax_steps --list
 
-Needs jax, optax and flax; FOLDER is test/data/jax if it is not given. The steps are small.
+FOLDER is test/data/jax if it is not given. The steps are small. They need jax, optax and flax, those of
+libraries.py equinox, dm-haiku, distrax, diffrax and jmp, too.
 """
 
 import argparse
@@ -21,10 +23,13 @@ def steps():
     """The functions that make a step, by name: those without arguments that have a docstring."""
     import dense
     import indexed
+    import libraries
+    import recipes
     import sequence
+    import transformers
     import vision
 
-    for module in (dense, vision, sequence, indexed):
+    for module in (dense, vision, sequence, indexed, transformers, recipes, libraries):
         for name, make in inspect.getmembers(module, inspect.isfunction):
             if make.__module__ == module.__name__ and not inspect.signature(make).parameters:
                 yield name, make
@@ -35,6 +40,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--out", type=pathlib.Path, default=REPOSITORY / "test/data/jax")
     parser.add_argument("--list", action="store_true", help="the names, and what each step is")
+    parser.add_argument("--seed", type=int, default=7, help="of the data (default 7)")
     options = parser.parse_args()
     import common  # help needs no jax
     import jax
@@ -49,7 +55,7 @@ def main():
         parser.error(f"no such step: {', '.join(sorted(unknown))} (see --list)")
     jax.config.update("jax_default_matmul_precision", "highest")
     for name in options.names or known:
-        common.rng.bit_generator.state = np.random.default_rng(7).bit_generator.state
+        common.rng.bit_generator.state = np.random.default_rng(options.seed).bit_generator.state
         jax.config.update("jax_enable_x64", name.endswith("_f64"))
         step, state, batches = known[name]()
         rtol = 1e-2 if any(word in name for word in ("f16", "fp8")) else None
