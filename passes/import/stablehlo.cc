@@ -21,6 +21,7 @@
 #include "passes/import/stablehlo_handlers.h"
 #include "passes/passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::coll {
@@ -224,6 +225,57 @@ DictionaryAttr keepOwnAttrs(MLIRContext *context, DictionaryAttr attrs) {
   return DictionaryAttr::get(context, kept);
 }
 
+/// The place of a result in what the step returns besides its state: `['loss']` of JAX's
+/// `result[1]['loss']`, empty where it is the whole.
+StringRef pathOf(func::FuncOp func, unsigned result) {
+  auto info = func.getResultAttrOfType<StringAttr>(result, "jax.result_info");
+  if (!info)
+    return {};
+  StringRef path = info.getValue();
+  path.consume_front("result");
+  size_t end = path.starts_with("[") ? path.find(']') : StringRef::npos;
+  return end == StringRef::npos ? path : path.drop_front(end + 1);
+}
+
+/// `loss` of `['loss']`, `.loss` and `[0].loss`; a number is no name.
+StringRef lastPartOf(StringRef path) {
+  size_t start = path.find_last_of("[.");
+  StringRef last = start == StringRef::npos ? path : path.drop_front(start).trim("[].'\"");
+  return llvm::all_of(last, llvm::isDigit) ? StringRef() : last;
+}
+
+/// Names for the results that update no state: the last part of their path where it tells them
+/// apart, else what JAX says. The loss is the scalar that is called so, or the only one.
+SmallVector<std::string> nameResults(func::FuncOp func, int64_t stateArgs) {
+  unsigned numResults = func.getNumResults();
+  SmallVector<std::string> names(numResults);
+  SmallVector<unsigned> scalars, losses;
+  llvm::StringMap<int> uses;
+  for (unsigned i = stateArgs; i < numResults; ++i) {
+    StringRef last = lastPartOf(pathOf(func, i));
+    ++uses[last];
+    auto type = dyn_cast<RankedTensorType>(func.getResultTypes()[i]);
+    if (!type || type.getRank() != 0 || !isa<FloatType>(type.getElementType()))
+      continue;
+    scalars.push_back(i);
+    if (last == "loss")
+      losses.push_back(i);
+  }
+  for (unsigned i = stateArgs; i < numResults; ++i) {
+    StringRef last = lastPartOf(pathOf(func, i));
+    auto info = func.getResultAttrOfType<StringAttr>(i, "jax.result_info");
+    if (!last.empty() && uses[last] == 1)
+      names[i] = last.str();
+    else if (info)
+      names[i] = info.getValue().str();
+  }
+  if (losses.empty() && scalars.size() == 1 && pathOf(func, scalars[0]).empty())
+    losses = scalars;
+  if (losses.size() == 1 && stateArgs > 0)
+    names[losses[0]] = "loss";
+  return names;
+}
+
 /// @step, with the imported type and no body.
 func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
   MLIRContext *context = source.getContext();
@@ -241,19 +293,11 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
     step.setArgAttr(i, kRoleAttr, b.getStringAttr(role));
     step.setArgAttr(i, kNameAttr, b.getStringAttr(roles.names[i]));
   }
-  int64_t numResults = source.getNumResults();
-  for (int64_t i = 0; i < numResults; ++i) {
+  SmallVector<std::string> names = nameResults(source, roles.stateArgs);
+  for (unsigned i = 0; i < source.getNumResults(); ++i) {
     step.setResultAttrs(i, keepOwnAttrs(context, source.getResultAttrDict(i)));
-    if (i < roles.stateArgs || step.getResultAttr(i, kNameAttr))
-      continue;
-    auto result = cast<RankedTensorType>(type.getResult(i));
-    bool isLoss = i == numResults - 1 && roles.stateArgs > 0 && result.getRank() == 0 &&
-                  isa<FloatType>(result.getElementType());
-    auto info = source.getResultAttrOfType<StringAttr>(i, "jax.result_info");
-    if (isLoss)
-      step.setResultAttr(i, kNameAttr, b.getStringAttr("loss"));
-    else if (info && !info.getValue().empty())
-      step.setResultAttr(i, kNameAttr, info);
+    if (!names[i].empty() && !step.getResultAttr(i, kNameAttr))
+      step.setResultAttr(i, kNameAttr, b.getStringAttr(names[i]));
   }
   return step;
 }

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/import/stablehlo_attrs.h"
 #include "passes/import/stablehlo_build.h"
+#include "passes/import/stablehlo_callbacks.h"
 #include "passes/import/stablehlo_handlers.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -85,8 +86,18 @@ LogicalResult importIf(Source &src) {
   return src.finish(branch.getResults());
 }
 
+/// Takes the results of an error check from the branch without the error.
+static LogicalResult importErrorCheck(Source &src, Region &branch) {
+  emitRemark(src.b.getLoc(), "an error check that calls Python is left out (eqx.error_if, "
+                             "checkify); the step goes on as if there were no error");
+  FailureOr<SmallVector<Value>> results = src.importer.importRegion(src.op, branch, {});
+  return failed(results) ? failure() : src.finish(*results);
+}
+
 LogicalResult importCase(Source &src) {
   ImplicitLocOpBuilder &b = src.b;
+  if (Region *branch = findBranchWithoutError(src.op))
+    return importErrorCheck(src, *branch);
   unsigned numBranches = src.op->getNumRegions();
   RankedTensorType type = src.operandTensor(0);
   if (numBranches == 0 || type.getRank() != 0 || !type.getElementType().isInteger(32))
@@ -142,6 +153,11 @@ LogicalResult importShardingConstraint(Source &src) {
 }
 
 LogicalResult importCustomCall(Source &src) {
+  if (isDroppableCallback(src.op)) {
+    emitRemark(src.b.getLoc(), "a call of Python without results is left out (jax.debug.print, "
+                               "jax.debug.callback): a step runs without Python");
+    return success();
+  }
   // The support check accepts only calls that pass their operand on.
   if (src.op->getNumOperands() == 1)
     src.importer.constrain(src.op, src.operand(0));

@@ -24,7 +24,10 @@ ElementKind kindOf(Type source) {
 RankedTensorType convertType(Type source, std::string &why) {
   auto tensor = dyn_cast<RankedTensorType>(source);
   if (!tensor) {
-    why = "is not a ranked tensor";
+    auto opaque = dyn_cast<OpaqueType>(source);
+    bool isToken = opaque && opaque.getTypeData() == "token";
+    why = isToken ? "puts calls of Python in order; leave out ordered=True"
+                  : "is not a ranked tensor";
     return {};
   }
   if (tensor.getEncoding()) {

@@ -1,5 +1,6 @@
 //===- stablehlo_support.cc - what can be imported -------------------------------===//
 
+#include "passes/import/stablehlo_callbacks.h"
 #include "passes/import/stablehlo_importer.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,12 +17,21 @@ struct Refusal {
 constexpr StringLiteral kOneDevice = "the step must be written for one device";
 constexpr StringLiteral kComplex = "complex numbers are not supported";
 constexpr StringLiteral kDynamic = "shapes must be static";
-constexpr StringLiteral kSolver = "linear solvers are not supported";
+constexpr StringLiteral kShardMap = "shard_map is not supported: the step must be written for one "
+                                    "device; coll inserts the collectives";
+constexpr StringLiteral kSolver =
+    "linear solvers and decompositions are not supported; solve by iterations "
+    "(jax.scipy.sparse.linalg.cg), or outside of the step";
+constexpr StringLiteral kFourier = "Fourier transforms are not supported; multiply by the matrices "
+                                   "of cosines and sines";
+constexpr StringLiteral kPython = "a step cannot use what Python computes; write it in jax.numpy, "
+                                  "or compute it before the step";
 constexpr StringLiteral kQuantized = "quantized types are not supported";
 constexpr StringLiteral kHost = "communication with the host is not supported inside a step";
 constexpr StringLiteral kRandom = "its random bits are not defined by the program; use jax.random";
 
 constexpr Refusal kRefusals[] = {
+    {"sdy.manual_computation", kShardMap},
     {"stablehlo.all_gather", kOneDevice},
     {"stablehlo.all_reduce", kOneDevice},
     {"stablehlo.all_to_all", kOneDevice},
@@ -35,7 +45,7 @@ constexpr Refusal kRefusals[] = {
     {"stablehlo.dynamic_iota", kDynamic},
     {"stablehlo.dynamic_pad", kDynamic},
     {"stablehlo.dynamic_reshape", kDynamic},
-    {"stablehlo.fft", kComplex},
+    {"stablehlo.fft", kFourier},
     {"stablehlo.get_dimension_size", kDynamic},
     {"stablehlo.imag", kComplex},
     {"stablehlo.infeed", kHost},
@@ -54,6 +64,17 @@ constexpr Refusal kRefusals[] = {
 
 /// Custom calls that pass their operand on.
 constexpr StringLiteral kIdentityCalls[] = {"Sharding", "xla.sdy.FuncResultSharding"};
+
+/// Why a custom call is refused, by its target.
+StringRef refuseTarget(Operation *op, StringRef target) {
+  if (isPythonCallback(op))
+    return kPython;
+  if (target.contains("lapack_") || target.contains("cusolver") || target.contains("cublas_trsm"))
+    return kSolver;
+  if (target.contains("fft"))
+    return kFourier;
+  return "the called function is not known";
+}
 
 struct Problem {
   int64_t count = 0;
@@ -79,15 +100,29 @@ void checkType(Problems &problems, Type type, Location loc) {
     add(problems, "type " + toString(type), loc, "it " + why);
 }
 
-void checkOperation(Problems &problems, Operation *op) {
+/// Whether a location leads to a line of a file.
+bool hasLine(Location loc) {
+  return loc
+      ->walk([](Location inner) {
+        return isa<FileLineColLoc>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// `call` is where the function around `op` is called. JAX gives the functions of its own library
+/// (jnp.linalg, jnp.fft) no lines.
+void checkOperation(Problems &problems, Operation *op, std::optional<Location> call) {
   StringRef name = op->getName().getStringRef();
+  auto locate = [&](Location loc) { return call && !hasLine(loc) ? *call : loc; };
+  Location loc = locate(op->getLoc());
   for (Type type : op->getResultTypes())
-    checkType(problems, type, op->getLoc());
+    checkType(problems, type, loc);
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (BlockArgument arg : block.getArguments())
-        checkType(problems, arg.getType(), arg.getLoc());
+        checkType(problems, arg.getType(), locate(arg.getLoc()));
   if (name == "stablehlo.return" || name == "func.return" || name == "func.func" ||
+      name == "sdy.return" || isDroppableCallback(op) ||
       (op->isRegistered() && op->getName().getDialectNamespace() == "coll" &&
        op->getNumRegions() == 0))
     return;
@@ -95,11 +130,11 @@ void checkOperation(Problems &problems, Operation *op) {
     auto target = op->getAttrOfType<StringAttr>("call_target_name");
     StringRef targetName = target ? target.getValue() : "";
     if (!llvm::is_contained(kIdentityCalls, targetName))
-      add(problems, name + " @" + targetName, op->getLoc(), "the called function is not known");
+      add(problems, name + " @" + targetName, loc, refuseTarget(op, targetName));
     return;
   }
   if (!findRule(name))
-    add(problems, name, op->getLoc(), refusalReason(name));
+    add(problems, name, loc, refusalReason(name));
 }
 
 /// The function that an operation calls, or null.
@@ -126,14 +161,20 @@ StringRef refusalReason(StringRef name) {
 LogicalResult checkSupported(ModuleOp module, func::FuncOp entry) {
   SymbolTable symbols(module);
   Problems problems;
-  llvm::SetVector<Operation *> reached;
-  reached.insert(entry);
-  for (size_t next = 0; next < reached.size(); ++next)
-    reached[next]->walk([&](Operation *op) {
-      checkOperation(problems, op);
+  // The functions that are reached, each with the place of its first call.
+  llvm::MapVector<Operation *, std::optional<Location>> reached;
+  reached.insert({entry, std::nullopt});
+  for (size_t next = 0; next < reached.size(); ++next) {
+    auto [function, call] = *(reached.begin() + next);
+    function->walk<WalkOrder::PreOrder>([&, call = call](Operation *op) {
+      if (findBranchWithoutError(op))
+        return WalkResult::skip(); // the other branch is left out
+      checkOperation(problems, op, call);
       if (func::FuncOp callee = calleeOf(op, symbols))
-        reached.insert(callee);
+        reached.insert({callee, call && !hasLine(op->getLoc()) ? *call : op->getLoc()});
+      return WalkResult::advance();
     });
+  }
   if (problems.empty())
     return success();
   InFlightDiagnostic diag = emitError(problems.front().second.first)
