@@ -528,7 +528,6 @@ void prepareShared() {
   for (const char *name :
        {"COLL_PROFILER_SUMMARY", "COLL_PROFILER_PROMETHEUS", "COLL_PROFILER_EVENTS"})
     unsetenv(name);
-  setenv("COLL_LOG", "warn", 1);
   setenv("COLL_PROFILER_FILE", (folder() + "/shared.pftrace").c_str(), 1);
   setenv("COLL_PROFILER_RING", "65536", 1);
 }
