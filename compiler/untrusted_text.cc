@@ -4,6 +4,7 @@
 
 #include "mlir/Support/LLVM.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 
@@ -155,8 +156,17 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> coll::readUntrusted(StringRe
   return std::move(*file);
 }
 
+/// Whether an operation of a dialect stands in its own syntax, as in `%0 = stablehlo.add %x, %y`:
+/// the generic form has its name as a string. Pretty text has some operations in generic form, too.
+static bool hasPrettyOperation(StringRef text, StringRef dialect) {
+  for (size_t at = text.find(dialect); at != StringRef::npos; at = text.find(dialect, at + 1))
+    if (at == 0 || llvm::isSpace(text[at - 1]))
+      return true;
+  return false;
+}
+
 StringRef coll::hintAtPrettyForm(StringRef text) {
-  if (!text.contains("stablehlo.") || text.contains("\"stablehlo."))
+  if (!hasPrettyOperation(text, "stablehlo.") && !hasPrettyOperation(text, "sdy."))
     return "";
   return "it looks like StableHLO in its pretty form: print it with "
          "get_asm(print_generic_op_form=True, enable_debug_info=True)";
