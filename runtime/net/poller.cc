@@ -1,10 +1,11 @@
 #include "runtime/net/poller.h"
 
+#include "runtime/base/thread.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -20,11 +21,8 @@ Result<std::unique_ptr<Poller>> Poller::create(int64_t spinUs) {
   event.data.u64 = 0;
   epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
   std::unique_ptr<Poller> poller(new Poller(std::move(epoll), std::move(wake), spinUs));
-  try {
-    poller->thread_ = std::thread([raw = poller.get()] { raw->loop(); });
-  } catch (const std::system_error &error) {
-    return Status(kCollDevice, std::string("a thread for the network: ") + error.what());
-  }
+  COLL_RETURN_IF_ERROR(rt::startThread(poller->thread_, "connections of the network",
+                                       [raw = poller.get()] { raw->loop(); }));
   return poller;
 }
 

@@ -1,18 +1,16 @@
 #include "runtime/step/crew.h"
 
-#include <system_error>
+#include "runtime/base/thread.h"
 
 namespace coll::rt {
 
 Result<std::unique_ptr<Crew>> Crew::create(int size) {
   std::unique_ptr<Crew> crew(new Crew());
-  try {
-    for (int i = 0; i < size; ++i)
-      crew->threads_.emplace_back([self = crew.get(), i] { self->loop(i); });
-  } catch (const std::system_error &error) {
-    return Status(kCollDevice,
-                  "cannot start " + std::to_string(size) + " rank threads: " + error.what());
-  }
+  for (int i = 0; i < size; ++i)
+    COLL_RETURN_IF_ERROR(startThread(crew->threads_.emplace_back(),
+                                     "rank " + std::to_string(i) + " of " + std::to_string(size) +
+                                         " in this process",
+                                     [self = crew.get(), i] { self->loop(i); }));
   return crew;
 }
 
@@ -24,7 +22,8 @@ Crew::~Crew() {
   }
   begin_.notify_all();
   for (std::thread &thread : threads_)
-    thread.join();
+    if (thread.joinable())
+      thread.join();
 }
 
 void Crew::run(const std::function<void(int)> &task) {

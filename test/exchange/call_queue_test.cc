@@ -1,6 +1,7 @@
 #include "runtime/exchange/moe/call_queue.h"
 
 #include "test/support/fakes/cuda.h"
+#include "test/support/no_more_threads.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -108,6 +109,13 @@ TEST(CallQueueDriverTest, ADriverWithoutWaitsForWordsIsTooOld) {
   old.streamWaitValue = nullptr;
   auto made = CallQueue::create(dl::GpuContext::open(old, 0).take(), nullptr);
   EXPECT_EQ(made.status().code(), kCollUnsupported);
+}
+
+TEST(CallQueueDriverTest, AQueueWithoutItsThreadIsNotMade) {
+  dl::FakeCuda fake;
+  NoMoreThreads limit;
+  auto made = CallQueue::create(dl::GpuContext::open(fake.table(), 0).take(), nullptr);
+  COLL_EXPECT_NO_THREAD(made.status(), "calls in the order of a stream");
 }
 
 } // namespace

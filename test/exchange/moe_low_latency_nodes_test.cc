@@ -4,6 +4,7 @@
 
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
+#include "test/support/no_more_threads.h"
 
 #include <chrono>
 #include <climits>
@@ -38,6 +39,15 @@ protected:
   ScopedMoePlatform platform_{emulatedMoe(fake_.table())};
   std::unique_ptr<net::Transport> transport_ = moeNodesTransport("loopback");
 };
+
+TEST_F(MoeLowLatencyNodesTest, ABufferWhoseThreadCannotStartIsNotSynced) {
+  MoeRank first(fake_, optionsOf(0, 2, 1)), second(fake_, optionsOf(1, 2, 1));
+  const std::vector<MoeCard> cards = {first.buffer->card(), second.buffer->card()};
+  std::thread other([&] { (void)second.buffer->sync(cards); }); // which may succeed
+  NoMoreThreads limit;
+  COLL_EXPECT_NO_THREAD(first.buffer->sync(cards), "messages of the low-latency mode");
+  other.join();
+}
 
 // --- rounds
 

@@ -18,6 +18,7 @@ import check_links
 import check_names
 import check_passes
 import check_prose
+import check_threads
 import environment_page
 import report
 
@@ -119,6 +120,16 @@ class LintTest(unittest.TestCase):
         self.assertEqual([text for _, _, text in found], [
             "coll-d should be DPass, not CPass", "no file d.cc under passes",
             "no test in test/passes/d/"])
+
+    def test_threads(self):
+        found = self.findings(check_threads, {
+            "runtime/base/thread.cc": "thread = std::thread(std::move(body));\n",
+            "runtime/a.h": "std::thread thread_;\nfor (std::thread &thread : threads_)\n",
+            "runtime/a.cc": "A::A() : thread_([this] { run(); }) {}\n// std::thread(body)\n"
+                            "thread_ = std::thread([] {});\nthreads.emplace_back([] {});\n",
+            "tools/a.cc": "std::thread(body);\n"})
+        self.assertEqual([(path, line) for path, line, _ in found],
+                         [("runtime/a.cc", 1), ("runtime/a.cc", 3), ("runtime/a.cc", 4)])
 
     def test_headers_without_build(self):
         with self.assertRaises(check_headers.Skip):

@@ -1,5 +1,6 @@
 #include "runtime/backend/direct/links.h"
 
+#include "runtime/base/thread.h"
 #include "runtime/net/handshake.h"
 #include "runtime/net/node_socket.h"
 
@@ -111,8 +112,7 @@ Status Links::connect(const std::vector<std::string> &names, const net::Secret &
   for (Peer &peer : peers_)
     if (peer.fd.valid())
       (void)fcntl(peer.fd.get(), F_SETFL, 0); // blocking
-  thread_ = std::thread([this] { serve(); });
-  return {};
+  return startThread(thread_, "the sockets of the node", [this] { serve(); });
 }
 
 Result<net::Fd> Links::reach(const std::string &name, const net::Secret &secret,

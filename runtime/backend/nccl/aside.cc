@@ -1,17 +1,25 @@
 #include "runtime/backend/nccl/aside.h"
 
+#include "runtime/base/thread.h"
+
 #include <chrono>
 
 namespace coll::rt::nccl {
 
 Aside::Aside(std::function<Status()> body) {
-  thread_ = std::thread([state = state_, body = std::move(body)] {
+  Status started = startThread(thread_, "a call of NCCL", [state = state_, body = std::move(body)] {
     state->outcome = body();
     state->done.store(true, std::memory_order_release);
   });
+  if (started.ok())
+    return;
+  state_->outcome = started;
+  state_->done.store(true, std::memory_order_release);
 }
 
 Aside::~Aside() {
+  if (!thread_.joinable())
+    return;
   if (done())
     thread_.join();
   else

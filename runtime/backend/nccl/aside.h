@@ -18,7 +18,7 @@ namespace coll::rt::nccl {
 class Aside {
 public:
   // `body` owns everything that it uses, or uses what lives on: if it never returns, its thread is
-  // left behind.
+  // left behind. If no thread can be started, `body` does not run, and take() says why.
   explicit Aside(std::function<Status()> body);
   ~Aside();
   Aside(const Aside &) = delete;

@@ -28,6 +28,7 @@ class NetBackend final : public Backend {
 public:
   explicit NetBackend(const EndpointOptions &options) : options_(options) {}
 
+  Status start() { return progress_.start(); }
   Status openLocal(const BackendOptions &options);
   Status openJob(const BackendOptions &options);
 
@@ -242,6 +243,7 @@ Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options) {
     return gpu.status();
   endpoint.gpu = *gpu;
   auto backend = std::make_unique<NetBackend>(endpoint);
+  COLL_RETURN_IF_ERROR(backend->start());
   COLL_RETURN_IF_ERROR(options.job ? backend->openJob(options) : backend->openLocal(options));
   return std::unique_ptr<Backend>(std::move(backend));
 }

@@ -1,5 +1,7 @@
 #include "runtime/backend/net/progress.h"
 
+#include "runtime/base/thread.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -16,12 +18,15 @@ constexpr int64_t kSleepUs = 60'000'000;
 
 } // namespace
 
-Progress::Progress() : thread_([this] { loop(); }) {}
+Status Progress::start() {
+  return startThread(thread_, "operations in flight", [this] { loop(); });
+}
 
 Progress::~Progress() {
   ending_.store(true, std::memory_order_release);
   wake();
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
 }
 
 void Progress::add(Driven &rank) {

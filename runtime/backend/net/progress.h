@@ -9,6 +9,7 @@
 
 #include "runtime/backend/net/idle.h"
 #include "runtime/base/parker.h"
+#include "runtime/base/status.h"
 
 #include <atomic>
 #include <mutex>
@@ -31,10 +32,13 @@ public:
     ~Driven() = default;
   };
 
-  Progress();
+  Progress() = default;
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
+
+  // Call it once, before a rank is added.
+  Status start();
 
   // Any thread may call it. remove() blocks while the thread looks at a rank.
   void add(Driven &rank);

@@ -246,8 +246,8 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
       COLL_RETURN_IF_ERROR(nodes_->connect(handles));
       // Kernels that wait for messages are told when no more will come.
       if (options_.lowLatency)
-        nodes_->startLowLatency(
-            [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); });
+        COLL_RETURN_IF_ERROR(nodes_->startLowLatency(
+            [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); }));
     }
     isAvailable_ = true;
     return Status::okay();

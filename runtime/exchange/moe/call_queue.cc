@@ -1,5 +1,7 @@
 #include "runtime/exchange/moe/call_queue.h"
 
+#include "runtime/base/thread.h"
+
 #include <exception>
 #include <string>
 
@@ -16,7 +18,8 @@ Result<std::unique_ptr<CallQueue>> CallQueue::create(std::shared_ptr<dl::GpuCont
   std::unique_ptr<CallQueue> queue(new CallQueue(std::move(gpu), std::move(fail)));
   queue->pinned_ = pinned.take();
   *reinterpret_cast<uint32_t *>(queue->pinned_.host()) = 0;
-  queue->thread_ = std::thread([queue = queue.get()] { queue->run(); });
+  COLL_RETURN_IF_ERROR(startThread(queue->thread_, "calls in the order of a stream",
+                                   [queue = queue.get()] { queue->run(); }));
   return queue;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/exchange/moe/low_latency_nodes.h"
 
+#include "runtime/base/thread.h"
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -79,9 +81,9 @@ kernels::LowLatencyFar MoeLowLatencyNodes::of(int64_t buffer) const {
   return far;
 }
 
-void MoeLowLatencyNodes::start(ChunkPump &pump, std::function<Status()> watch,
-                               std::function<void()> fail) {
-  thread_ = std::thread([this, &pump, watch = std::move(watch), fail = std::move(fail)] {
+Status MoeLowLatencyNodes::start(ChunkPump &pump, std::function<Status()> watch,
+                                 std::function<void()> fail) {
+  auto body = [this, &pump, watch = std::move(watch), fail = std::move(fail)] {
     const Status ended = pump.run(flows(), [&] {
       return isStopping_ ? Status(kCollAborted, "the buffer is destroyed") : watch();
     });
@@ -92,7 +94,8 @@ void MoeLowLatencyNodes::start(ChunkPump &pump, std::function<Status()> watch,
       failure_ = ended;
     }
     fail();
-  });
+  };
+  return startThread(thread_, "messages of the low-latency mode", std::move(body));
 }
 
 void MoeLowLatencyNodes::stop() {

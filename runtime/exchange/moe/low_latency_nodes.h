@@ -42,7 +42,7 @@ public:
 
   // Starts to move messages. `watch`: see ChunkPump::run(), called in the thread; `fail`: called by
   // the thread when it stops because of a failure.
-  void start(ChunkPump &pump, std::function<Status()> watch, std::function<void()> fail);
+  Status start(ChunkPump &pump, std::function<Status()> watch, std::function<void()> fail);
   // Call it before connections are closed.
   void stop();
   // Whether messages of the shape have room.

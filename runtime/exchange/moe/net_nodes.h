@@ -44,8 +44,8 @@ public:
   Status finish() override;
   void drain() override;
 
-  void startLowLatency(std::function<void()> fail) override {
-    far_->start(network_->pump(), watch_, std::move(fail));
+  Status startLowLatency(std::function<void()> fail) override {
+    return far_->start(network_->pump(), watch_, std::move(fail));
   }
   kernels::LowLatencyFar lowLatencyFar(int64_t buffer) const override { return far_->of(buffer); }
   bool fitsLowLatency(const kernels::LowLatencyShape &shape) const override {

@@ -121,7 +121,7 @@ public:
   // --- of the low-latency mode, where it was asked for (low_latency_nodes.h)
 
   // Call it once connected. `fail`: called by the mode's thread when no more messages will come.
-  virtual void startLowLatency(std::function<void()> fail) = 0;
+  virtual Status startLowLatency(std::function<void()> fail) = 0;
   // The launch argument of calls of one of the two buffers.
   virtual kernels::LowLatencyFar lowLatencyFar(int64_t buffer) const = 0;
   // Whether messages of that shape have room.

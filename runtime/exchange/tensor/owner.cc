@@ -1,6 +1,7 @@
 #include "runtime/exchange/tensor/owner.h"
 
 #include "runtime/base/log.h"
+#include "runtime/base/thread.h"
 #include "runtime/exchange/tensor/memory.h"
 #include "runtime/exchange/tensor/wire.h"
 #include "runtime/net/auth.h"
@@ -52,7 +53,8 @@ Result<std::unique_ptr<TensorOwner>> TensorOwner::create(const TensorOwnerOption
     return Status::invalid("an owner's name has up to " + std::to_string(kMostName) + " letters");
   std::unique_ptr<TensorOwner> owner(new TensorOwner(options));
   COLL_RETURN_IF_ERROR(owner->listen());
-  owner->thread_ = std::thread([raw = owner.get()] { raw->serve(); });
+  COLL_RETURN_IF_ERROR(startThread(owner->thread_, "the readers of shared tensors",
+                                   [raw = owner.get()] { raw->serve(); }));
   return owner;
 }
 

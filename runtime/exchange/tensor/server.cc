@@ -1,5 +1,6 @@
 #include "runtime/exchange/tensor/server.h"
 
+#include "runtime/base/thread.h"
 #include "runtime/net/socket.h"
 
 #include <algorithm>
@@ -58,7 +59,8 @@ Result<std::unique_ptr<TensorServer>> TensorServer::create(net::Transport &trans
   if (!listener)
     return listener.status();
   server->listener_ = listener.take();
-  server->thread_ = std::thread([raw = server.get()] { raw->serve(); });
+  COLL_RETURN_IF_ERROR(startThread(server->thread_, "the readers of remote tensors",
+                                   [raw = server.get()] { raw->serve(); }));
   return server;
 }
 

@@ -26,6 +26,8 @@ public:
     }
   }
 
+  Status start() { return keeper_.start(); }
+
   const char *name() const override { return inner_->name(); }
   const std::vector<DeviceProperties> &devices() const override { return shared_.devices; }
 
@@ -99,7 +101,9 @@ Result<std::unique_ptr<Transport>> createBondTransport(std::unique_ptr<Transport
   if (options.rails < 1 || options.rails > BondOptions::kMaxRails)
     return Status::invalid("a connection uses 1 to " + std::to_string(BondOptions::kMaxRails) +
                            " devices (COLL_NET_RAILS), not " + std::to_string(options.rails));
-  return std::unique_ptr<Transport>(std::make_unique<BondTransport>(std::move(inner), options));
+  auto bond = std::make_unique<BondTransport>(std::move(inner), options);
+  COLL_RETURN_IF_ERROR(bond->start());
+  return std::unique_ptr<Transport>(std::move(bond));
 }
 
 Result<std::unique_ptr<Transport>> bondFromEnv(std::unique_ptr<Transport> inner,

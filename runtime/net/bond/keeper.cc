@@ -1,5 +1,7 @@
 #include "runtime/net/bond/keeper.h"
 
+#include "runtime/base/thread.h"
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -12,13 +14,18 @@ constexpr std::chrono::milliseconds kTick(1);
 
 } // namespace
 
+Status Keeper::start() {
+  return rt::startThread(thread_, "connections over several devices", [this] { run(); });
+}
+
 Keeper::~Keeper() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ending_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
 }
 
 void Keeper::add(std::shared_ptr<Kept> kept) {

@@ -3,6 +3,8 @@
 #ifndef COLL_RUNTIME_NET_BOND_KEEPER_H
 #define COLL_RUNTIME_NET_BOND_KEEPER_H
 
+#include "runtime/net/transport.h"
+
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -21,9 +23,11 @@ public:
 // One thread, which sleeps while there is nothing to keep.
 class Keeper {
 public:
-  Keeper() : thread_([this] { run(); }) {}
+  Keeper() = default;
   // Waits until nothing is kept any more.
   ~Keeper();
+  // Call it once, before anything is added.
+  Status start();
   // Shares ownership as long as tick() returns true. The caller must not hold a lock that tick()
   // takes.
   void add(std::shared_ptr<Kept> kept);

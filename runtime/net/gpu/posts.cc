@@ -1,5 +1,6 @@
 #include "runtime/net/gpu/posts.h"
 
+#include "runtime/base/thread.h"
 #include "runtime/net/socket.h"
 
 #include <algorithm>
@@ -55,7 +56,10 @@ Result<std::unique_ptr<DevicePosts>> DevicePosts::create(rt::PostShared *shared,
   for (const PostRegion &region : options.regions)
     if (region.segment.bytes && !region.segment.data)
       return Status::invalid("a region of a kernel's posts without memory");
-  return std::unique_ptr<DevicePosts>(new DevicePosts(shared, std::move(options)));
+  std::unique_ptr<DevicePosts> posts(new DevicePosts(shared, std::move(options)));
+  COLL_RETURN_IF_ERROR(
+      rt::startThread(posts->thread_, "what kernels post", [raw = posts.get()] { raw->serve(); }));
+  return posts;
 }
 
 DevicePosts::DevicePosts(rt::PostShared *shared, DevicePostsOptions options)
@@ -66,12 +70,12 @@ DevicePosts::DevicePosts(rt::PostShared *shared, DevicePostsOptions options)
       flushed_ = {region.segment.data, 1, region.segment.memory};
   for (PostPeer &link : options.peers)
     peers_.emplace_back().link = std::move(link);
-  thread_ = std::thread([this] { serve(); });
 }
 
 DevicePosts::~DevicePosts() {
   isEnding_ = true;
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
   for (Peer &peer : peers_)
     peer.link.connection->close();
   for (Slot &slot : slots_)

@@ -1,13 +1,13 @@
 #include "runtime/profiler/nccl_plugin/worker.h"
 
 #include "runtime/base/log.h"
+#include "runtime/base/thread.h"
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <system_error>
 
 namespace coll::profiler::plugin {
 
@@ -40,15 +40,11 @@ bool Worker::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error &error) {
-    rt::log(rt::LogLevel::Warn, std::string("profiler: no thread for the trace: ") + error.what());
-    started = false;
-  }
+  const rt::Status started = rt::startThread(thread_, "the trace", [this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  if (!started.ok())
+    rt::log(rt::LogLevel::Warn, "profiler: " + started.message());
+  return started.ok();
 }
 
 void Worker::stop() {

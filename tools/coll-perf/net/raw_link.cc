@@ -1,5 +1,6 @@
 // Plain sockets, as fast as blocking calls allow: the comparison for the tcp transport.
 
+#include "runtime/base/thread.h"
 #include "runtime/net/tcp/tcp.h"
 #include "tools/coll-perf/net/arena.h"
 #include "tools/coll-perf/net/link.h"
@@ -244,22 +245,28 @@ Result<double> RawLink::stream(uint64_t bytes, uint64_t count, bool bothWays) {
   uint64_t pieces = std::max<uint64_t>(1, bytes * count / (piece * sockets_));
   std::vector<std::thread> threads;
   std::vector<Status> outcomes(fds_.size() * 2);
-  std::atomic<bool> go{false};
-  for (size_t socket = 0; socket < fds_.size(); ++socket)
+  enum class Gate { Closed, Open, Cancelled };
+  std::atomic<Gate> gate{Gate::Closed};
+  Status met;
+  for (size_t socket = 0; socket < fds_.size() && met.ok(); ++socket)
     for (bool isSend : {true, false}) {
-      if (!bothWays && isSend != (job_.rank() == 0))
+      if (!met.ok() || (!bothWays && isSend != (job_.rank() == 0)))
         continue;
-      threads.emplace_back([&, socket, isSend] {
-        while (!go)
+      met = rt::startThread(threads.emplace_back(), "a socket", [&, socket, isSend] {
+        while (gate == Gate::Closed)
           std::this_thread::yield();
-        outcomes[socket * 2 + isSend] = run(socket, isSend, piece, pieces);
+        if (gate == Gate::Open)
+          outcomes[socket * 2 + isSend] = run(socket, isSend, piece, pieces);
       });
     }
-  Status met = meet();
+  const bool canRun = met.ok();
+  if (canRun)
+    met = meet();
   int64_t begin = nowUs();
-  go = true;
+  gate = canRun ? Gate::Open : Gate::Cancelled;
   for (std::thread &thread : threads)
-    thread.join();
+    if (thread.joinable())
+      thread.join();
   if (met.ok())
     met = meet();
   outcomes.push_back(met);

@@ -1,13 +1,13 @@
 #include "tools/coll-perf/op/worker.h"
 
 #include "runtime/dl/cuda.h"
+#include "runtime/step/crew.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <poll.h>
-#include <thread>
 
 namespace coll::perf {
 
@@ -89,12 +89,12 @@ private:
 template <typename Body>
 Status Crew::onAll(Body &&body) {
   std::vector<Status> outcomes(ranks_.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < ranks_.size(); ++i)
-    threads.emplace_back([&, i] { outcomes[i] = body(i); });
-  outcomes[0] = body(0);
-  for (std::thread &thread : threads)
-    thread.join();
+  if (ranks_.size() == 1)
+    return body(0);
+  Result<std::unique_ptr<rt::Crew>> threads = rt::Crew::create(static_cast<int>(ranks_.size()));
+  if (!threads)
+    return threads.status();
+  (*threads)->run([&](int i) { outcomes[static_cast<size_t>(i)] = body(static_cast<size_t>(i)); });
   // A failure that another rank caused says less.
   Status first;
   for (const Status &outcome : outcomes)

@@ -1,6 +1,7 @@
 #include "runtime/backend/net/gpu/channel.h"
 
 #include "runtime/base/log.h"
+#include "runtime/base/thread.h"
 #include "runtime/kernels/error_word.h"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ Result<std::unique_ptr<GpuChannel>> GpuChannel::create(const GpuPlatform &platfo
                                                        const GpuChannelOptions &options) {
   std::unique_ptr<GpuChannel> channel(new GpuChannel(platform, std::move(gpu), options));
   COLL_RETURN_IF_ERROR(channel->allocate());
-  channel->watcher_ = std::thread([raw = channel.get()] { raw->watch(); });
+  COLL_RETURN_IF_ERROR(startThread(channel->watcher_, "the channel of a GPU",
+                                   [raw = channel.get()] { raw->watch(); }));
   return channel;
 }
 
