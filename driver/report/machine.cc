@@ -3,12 +3,10 @@
 #include "driver/report/machine.h"
 
 #include "driver/report/format.h"
-#include "runtime/base/aligned_buffer.h"
+#include "runtime/base/machine.h"
 
-#include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -42,18 +40,11 @@ int64_t peakResidentBytes() {
   return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t(usage.ru_maxrss) * 1024 : 0;
 }
 
-int countCores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return CPU_COUNT(&set);
-  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
 std::vector<NamedText> describeMachine() {
   std::vector<NamedText> texts = {{"Host", hostName()}};
   std::string model = findValue("/proc/cpuinfo", "model name");
-  texts.emplace_back("Processor",
-                     (model.empty() ? "" : model + ", ") + formatPlural(countCores(), "core"));
+  texts.emplace_back("Processor", (model.empty() ? "" : model + ", ") +
+                                      formatPlural(rt::numAllowedProcessors(), "core"));
   texts.emplace_back("Memory", formatBytes(double(rt::physicalMemoryBytes())));
   std::string system = findValue("/etc/os-release", "PRETTY_NAME");
   struct utsname names;

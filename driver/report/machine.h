@@ -11,8 +11,6 @@ std::string hostName();
 int64_t processId();
 /// The most memory that the process has had resident so far.
 int64_t peakResidentBytes();
-/// Processors that the process may use.
-int countCores();
 
 /// Host, processor, memory, operating system.
 std::vector<NamedText> describeMachine();

@@ -8,6 +8,7 @@
 #include "driver/report/record_json.h"
 #include "driver/tensors.h"
 #include "runtime/base/env.h"
+#include "runtime/base/machine.h"
 
 #include <chrono>
 
@@ -36,7 +37,7 @@ Report::Report(const ReportOptions &options, const Place &place)
   contents_.started = describeNow();
   contents_.machine = describeMachine();
   contents_.environment = readEnvironment();
-  contents_.cores = countCores();
+  contents_.cores = rt::numAllowedProcessors();
 }
 
 Report::~Report() = default;

@@ -3,20 +3,14 @@
 #ifndef COLL_RUNTIME_BASE_ALIGNED_BUFFER_H
 #define COLL_RUNTIME_BASE_ALIGNED_BUFFER_H
 
+#include "runtime/base/machine.h"
 #include "runtime/base/status.h"
 
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <unistd.h>
 
 namespace coll::rt {
-
-// Memory of this machine: no single request may exceed it.
-inline int64_t physicalMemoryBytes() {
-  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
-}
 
 class AlignedBuffer {
 public:
@@ -27,8 +21,9 @@ public:
   static Result<AlignedBuffer> create(int64_t bytes) {
     if (bytes < 0)
       return Status::invalid("no buffer has " + std::to_string(bytes) + " bytes");
-    if (bytes > physicalMemoryBytes())
-      return Status(kCollDevice, "no memory for " + std::to_string(bytes) + " bytes");
+    if (const MemoryLimit limit = memoryLimit(); bytes > limit.bytes)
+      return Status(kCollDevice, "no memory for " + std::to_string(bytes) + " bytes: " +
+                                     limit.name + " is " + std::to_string(limit.bytes) + " bytes");
     int64_t rounded = (bytes / kAlignment + 1) * kAlignment;
     AlignedBuffer buffer;
     buffer.data_.reset(

@@ -28,6 +28,9 @@ const EnvInfo kTable[] = {
      "processors of rank threads: none, compact, spread (over NUMA nodes), or a list as 0,2,4-7"},
     {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
      "library with the CBLAS interface for matrix products; none: built-in loops"},
+    {EnvVar::StreamBytes, "COLL_STREAM_BYTES", "0",
+     "bytes that an operation of backend threads reads and writes from which its results bypass "
+     "the caches; 0: the last-level caches of the processors that the process may use"},
     // ## Jobs of several processes
     {EnvVar::Bootstrap, "COLL_BOOTSTRAP", "",
      "address on which rank 0 listens, host:port or [host]:port; if unset, the launcher's"},

@@ -24,6 +24,7 @@ enum class EnvVar {
   SpinUs,             // COLL_SPIN_US
   Affinity,           // COLL_AFFINITY
   Blas,               // COLL_BLAS
+  StreamBytes,        // COLL_STREAM_BYTES
   Bootstrap,          // COLL_BOOTSTRAP
   Secret,             // COLL_SECRET
   Rank,               // COLL_RANK

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -44,12 +43,5 @@ void streamCopy(void *to, const void *from, int64_t bytes) {
 void endStream() {}
 
 #endif
-
-int64_t cacheBytes() {
-  constexpr int64_t kUnknown = 16 << 20;
-  static const int64_t bytes =
-      std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
-  return bytes > 0 ? bytes : kUnknown;
-}
 
 } // namespace coll::rt

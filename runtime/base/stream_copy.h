@@ -13,9 +13,6 @@ namespace coll::rt {
 void streamCopy(void *to, const void *from, int64_t bytes);
 void endStream();
 
-// Data larger than this does not stay in this machine's caches when it is written once.
-int64_t cacheBytes();
-
 } // namespace coll::rt
 
 #endif // COLL_RUNTIME_BASE_STREAM_COPY_H

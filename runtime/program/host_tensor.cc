@@ -1,7 +1,7 @@
 #include "runtime/program/host_tensor.h"
 
-#include "runtime/base/aligned_buffer.h"
 #include "runtime/base/dtype.h"
+#include "runtime/base/machine.h"
 
 #include <exception>
 
@@ -11,8 +11,9 @@ Result<HostTensor> HostTensor::zeros(CollDtype dtype, std::vector<int64_t> shape
   std::optional<int64_t> elems = numElements(shape);
   if (!isValidDtype(dtype) || !elems)
     return Status::invalid("no tensor can be " + coll::rt::typeString(dtype, shape));
-  if (*elems * dtypeSize(dtype) > physicalMemoryBytes())
-    return Status(kCollDevice, "no memory for " + coll::rt::typeString(dtype, shape));
+  if (const MemoryLimit limit = memoryLimit(); *elems * dtypeSize(dtype) > limit.bytes)
+    return Status(kCollDevice, "no memory for " + coll::rt::typeString(dtype, shape) + ": " +
+                                   limit.name + " is " + std::to_string(limit.bytes) + " bytes");
   HostTensor tensor;
   tensor.dtype = dtype;
   tensor.shape = std::move(shape);

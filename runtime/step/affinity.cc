@@ -1,5 +1,7 @@
 #include "runtime/step/affinity.h"
 
+#include "runtime/base/machine.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -13,7 +15,7 @@ namespace coll::rt {
 
 namespace {
 
-constexpr int kMaxCpu = CPU_SETSIZE - 1;
+constexpr int kMaxCpu = (1 << 20) - 1; // more than any kernel knows
 
 // The whole number in a file of /sys, or 0.
 int readNumber(const std::string &path) {
@@ -99,14 +101,8 @@ std::vector<int> order(const std::vector<Processor> &processors, bool spread) {
 } // namespace
 
 std::vector<Processor> availableProcessors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
   std::vector<Processor> processors;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return processors;
-  for (int cpu = 0; cpu <= kMaxCpu; ++cpu) {
-    if (!CPU_ISSET(cpu, &set))
-      continue;
+  for (int cpu : ProcessorSet::allowed().numbers()) {
     std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu);
     processors.push_back({cpu, nodeOf(folder), readNumber(folder + "/topology/physical_package_id"),
                           readNumber(folder + "/topology/core_id")});
@@ -148,10 +144,8 @@ Status Affinity::pinThisThread(int rank) const {
   int cpu = processorOf(rank);
   if (cpu < 0)
     return {};
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<size_t>(cpu), &set);
-  if (sched_setaffinity(0, sizeof(set), &set) != 0)
+  const ProcessorSet set({cpu});
+  if (sched_setaffinity(0, set.bytes(), set.data()) != 0)
     return Status(kCollDevice, "rank " + std::to_string(rank) + " cannot be kept on processor " +
                                    std::to_string(cpu) + ": " + std::strerror(errno));
   return {};

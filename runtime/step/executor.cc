@@ -1,6 +1,7 @@
 #include "runtime/step/executor.h"
 
 #include "runtime/base/env.h"
+#include "runtime/base/machine.h"
 #include "runtime/profiler/host/host.h"
 #include "runtime/step/abi/gemm.h"
 #include "runtime/step/affinity.h"
@@ -44,17 +45,17 @@ namespace {
 // Refuses a step that does not fit into this machine's memory, before anything is allocated.
 Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank,
                    const std::optional<JobOptions> &job) {
-  int64_t available = physicalMemoryBytes();
+  const MemoryLimit limit = memoryLimit();
   int64_t total = 0;
   std::vector<int> local = classOfRank;
   if (job)
     local = {classOfRank[static_cast<size_t>(job->rank)]};
   for (int index : local) {
     int64_t bytes = memoryOf(classes[static_cast<size_t>(index)].descriptor).total();
-    if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > available)
+    if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > limit.bytes)
       return {kCollDevice, "the program's buffers do not fit: " + std::to_string(local.size()) +
-                               " ranks on a machine with " + std::to_string(available) +
-                               " bytes of memory"};
+                               " ranks in one process, and " + limit.name + " is " +
+                               std::to_string(limit.bytes) + " bytes"};
   }
   return {};
 }

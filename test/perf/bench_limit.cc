@@ -8,6 +8,7 @@
 // sums one half into both destinations, streaming where bench-backend's runtime does.
 // Prints bytes and median microseconds, as bench-backend.
 
+#include "runtime/base/machine.h"
 #include "runtime/base/reduce.h"
 #include "runtime/base/stream_copy.h"
 #include "runtime/step/affinity.h"

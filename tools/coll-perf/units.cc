@@ -1,5 +1,7 @@
 #include "tools/coll-perf/units.h"
 
+#include "runtime/base/machine.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sched.h>
 #include <unistd.h>
 
 namespace coll::perf {
@@ -117,8 +118,7 @@ std::string machineName() {
   std::string gpus;
   for (const auto &[name, count] : gpuNames())
     gpus += ", " + std::to_string(count) + " x " + name;
-  cpu_set_t set;
-  long cores = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+  const int cores = rt::numAllowedProcessors();
   long gib = sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / (1 << 20);
   return model + ", " + std::to_string(cores) + " cores, " + std::to_string(gib) + " GiB" + gpus;
 }

@@ -1,9 +1,9 @@
 #include "runtime/backend/net/cores.h"
 
 #include "runtime/base/boot_id.h"
+#include "runtime/base/machine.h"
 
 #include <algorithm>
-#include <sched.h>
 
 namespace coll::rt::network {
 
@@ -24,13 +24,10 @@ Seat ownSeat() {
   Seat seat;
   seat.machine = bootId();
   seat.machine.resize(std::min(seat.machine.size(), kMaxMachineBytes));
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return seat;
-  for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &set))
-      continue;
+  for (int number : ProcessorSet::allowed().numbers()) {
+    const auto cpu = static_cast<size_t>(number);
+    if (cpu / 8 >= kMaxProcessorBytes)
+      break;
     seat.processors.resize(cpu / 8 + 1);
     seat.processors.back() |= static_cast<uint8_t>(1u << cpu % 8);
   }

@@ -1,6 +1,7 @@
 #include "runtime/backend/threads/mailbox.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/machine.h"
 #include "runtime/base/stream_copy.h"
 
 #include <algorithm>

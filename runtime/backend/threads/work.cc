@@ -1,6 +1,7 @@
 #include "runtime/backend/threads/work.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/machine.h"
 #include "runtime/base/reduce.h"
 #include "runtime/base/stream_copy.h"
 

@@ -2,24 +2,12 @@
 
 #include "runtime/backend/threads/group.h"
 #include "runtime/base/env.h"
-
-#include <sched.h>
+#include "runtime/base/machine.h"
 
 namespace coll::rt::threads {
 
-namespace {
-
-// Cores that this process may use.
-int availableCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-} // namespace
-
 World::World(const BackendOptions &options)
-    : options_(options), spinUs_(envInt(EnvVar::SpinUs)), numCores_(availableCores()),
+    : options_(options), spinUs_(envInt(EnvVar::SpinUs)), numCores_(numAllowedProcessors()),
       ranks_(static_cast<size_t>(options.numRanks)) {}
 
 World::~World() = default;

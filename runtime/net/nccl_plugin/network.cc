@@ -1,6 +1,7 @@
 #include "runtime/net/nccl_plugin/network.h"
 
 #include "runtime/base/env.h"
+#include "runtime/base/machine.h"
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/nccl_plugin/configure.h"
 #include "runtime/net/tcp/tcp.h"
@@ -9,7 +10,6 @@
 #endif
 
 #include <algorithm>
-#include <thread>
 
 namespace coll::net::nccl {
 
@@ -29,7 +29,7 @@ constexpr int kSockets = 8;
 int progressThreads(int chosen) {
   if (chosen > 0)
     return chosen;
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 4, 2, 8);
+  return std::clamp(rt::numAllowedProcessors() / 4, 2, 8);
 }
 
 Result<std::unique_ptr<Transport>> createTransport(const Settings &settings) {

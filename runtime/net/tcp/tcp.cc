@@ -1,13 +1,13 @@
 #include "runtime/net/tcp/tcp.h"
 
 #include "runtime/base/env.h"
+#include "runtime/base/machine.h"
 #include "runtime/net/tcp/listener.h"
 #include "runtime/net/tcp/request.h"
 #include "runtime/net/tcp/shared.h"
 #include "runtime/net/wire.h"
 
 #include <algorithm>
-#include <sched.h>
 
 namespace coll::net {
 
@@ -88,11 +88,6 @@ DeviceProperties propertiesOf(const Interface &interface, size_t number) {
   return properties;
 }
 
-int usableCores() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 4;
-}
-
 constexpr double kFewCores = 2;
 
 // How many threads serve the sockets. Copying a socket's data keeps a core busy; a thread with
@@ -100,19 +95,19 @@ constexpr double kFewCores = 2;
 int progressThreads(const TcpOptions &options) {
   if (options.threads > 0)
     return options.threads;
-  return options.oneSocket() ? 1 : std::clamp(usableCores(), 2, 16);
+  return options.oneSocket() ? 1 : std::clamp(rt::numAllowedProcessors(), 2, 16);
 }
 
 // Threads that poll take cores from threads that work, unless cores are plenty: a machine runs
 // several processes of a job. With two processes a quarter of the cores is left.
 int64_t spinFor(int threads, int64_t chosenUs) {
-  return 3 * usableCores() >= 8 * threads ? chosenUs : 0;
+  return 3 * rt::numAllowedProcessors() >= 8 * threads ? chosenUs : 0;
 }
 
 } // namespace
 
 bool TcpOptions::oneSocket() const {
-  return dataStreams == 0 && (cores > 0 ? cores : usableCores()) <= kFewCores;
+  return dataStreams == 0 && (cores > 0 ? cores : rt::numAllowedProcessors()) <= kFewCores;
 }
 
 TcpOptions TcpOptions::fromEnv() {

@@ -185,7 +185,8 @@ Status Buffers::capture(const std::function<Status()> &) {
 }
 
 Status checkHostRoom(const OpPlan &plan, const std::vector<Side> &sides) {
-  const auto there = static_cast<double>(rt::physicalMemoryBytes());
+  const rt::MemoryLimit limit = rt::memoryLimit();
+  const auto there = static_cast<double>(limit.bytes);
   const double room = hostRoomOf(plan, sides);
   if (room <= there)
     return {};
@@ -193,7 +194,7 @@ Status checkHostRoom(const OpPlan &plan, const std::vector<Side> &sides) {
     return formatBytes(static_cast<uint64_t>(bytes / (1 << 20)) << 20);
   };
   return Status::invalid("the buffers of " + std::to_string(plan.ranks) + " ranks take " +
-                         inMiB(room) + " of host memory together, and this machine has " +
+                         inMiB(room) + " of host memory together, and " + limit.name + " is " +
                          inMiB(there) + ": a smaller -e, fewer ranks or backends");
 }
 
