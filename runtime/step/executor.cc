@@ -184,6 +184,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
     return crew.status();
   impl->crew = crew.take();
   COLL_RETURN_IF_ERROR(impl->createRanks(*affinity));
+  reserveGemm(static_cast<int>(impl->ranks.size()));
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 

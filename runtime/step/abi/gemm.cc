@@ -1,11 +1,16 @@
 #include "runtime/step/abi/gemm.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/log.h"
+#include "runtime/base/machine.h"
 #include "runtime/dl/blas.h"
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <vector>
 
 namespace coll::rt {
 
@@ -39,8 +44,54 @@ void plainGemm(const Gemm &g, const T *a, const T *b, T *c) {
   }
 }
 
-// Held during calls of a library that only one thread at a time may use.
-std::mutex turn;
+// How many threads may be in the matrix library at once, and why none may.
+class Turns {
+public:
+  void limit(int most, Status refusal = {}) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    free_ = most;
+    refusal_ = std::move(refusal);
+    isLimited_.store(true, std::memory_order_release);
+  }
+  void setUnlimited() { isLimited_.store(false, std::memory_order_release); }
+  // Blocks until it is the caller's turn, which end() ends.
+  Status begin() {
+    if (!isLimited_.load(std::memory_order_acquire))
+      return {};
+    std::unique_lock<std::mutex> lock(mutex_);
+    COLL_RETURN_IF_ERROR(refusal_);
+    changed_.wait(lock, [&] { return free_ > 0; });
+    --free_;
+    return {};
+  }
+  void end() {
+    if (!isLimited_.load(std::memory_order_acquire))
+      return;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      ++free_;
+    }
+    changed_.notify_one();
+  }
+
+private:
+  std::atomic<bool> isLimited_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int free_ = 0;
+  Status refusal_;
+};
+
+Turns &turnsOf(const dl::Blas &blas) {
+  static Turns turns;
+  static const bool isSet = [&] {
+    if (!blas.concurrent)
+      turns.limit(1);
+    return true;
+  }();
+  (void)isSet;
+  return turns;
+}
 
 template <typename T>
 void libraryGemm(const dl::Blas &blas, const Gemm &g, const T *a, const T *b, T *c) {
@@ -50,9 +101,6 @@ void libraryGemm(const dl::Blas &blas, const Gemm &g, const T *a, const T *b, T 
   int lda = static_cast<int>(g.lda), ldb = static_cast<int>(g.ldb);
   int ldc = static_cast<int>(g.ldc);
   T beta = g.accumulate ? T(1) : T(0);
-  std::unique_lock<std::mutex> lock(turn, std::defer_lock);
-  if (!blas.concurrent)
-    lock.lock();
   if constexpr (sizeof(T) == sizeof(float))
     blas.sgemm(dl::Blas::kRowMajor, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   else
@@ -65,9 +113,11 @@ bool fitsLibrary(const Gemm &g) {
 }
 
 template <typename T>
-void runTyped(const Gemm &g) {
+Status runTyped(const Gemm &g) {
   bool small = g.k == 0 || g.m * g.n <= kSmall / g.k || !fitsLibrary(g);
   const dl::Blas *library = small ? nullptr : dl::blas();
+  if (library)
+    COLL_RETURN_IF_ERROR(turnsOf(*library).begin());
   for (int64_t i = 0; i < g.batch; ++i) {
     const T *a = static_cast<const T *>(g.a) + i * g.strideA;
     const T *b = static_cast<const T *>(g.b) + i * g.strideB;
@@ -77,6 +127,9 @@ void runTyped(const Gemm &g) {
     else
       plainGemm(g, a, b, c);
   }
+  if (library)
+    turnsOf(*library).end();
+  return {};
 }
 
 Status check(const Gemm &g) {
@@ -99,19 +152,62 @@ Status check(const Gemm &g) {
   return {};
 }
 
+// The buffer of a thread in OpenBLAS for x86-64 and Arm, and what else the address space has to
+// have room for: stacks, and what operations allocate.
+constexpr int64_t kBufferBytes = int64_t{128} << 20;
+constexpr int64_t kReserveBytes = int64_t{32} << 20;
+
+// One product, which maps a buffer.
+void warmUp(const dl::Blas &blas) {
+  constexpr int64_t kSize = 32;
+  const std::vector<float> a(kSize * kSize, 1);
+  std::vector<float> c(kSize * kSize);
+  Gemm product;
+  product.m = product.n = product.k = product.lda = product.ldb = product.ldc = kSize;
+  libraryGemm(blas, product, a.data(), a.data(), c.data());
+}
+
+std::string inMiB(int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+// "the matrix library needs …; raise …"
+std::string shortage(int64_t left) {
+  return "the matrix library needs " + inMiB(kBufferBytes) +
+         " of address space for each rank, and " + inMiB(left) +
+         " are left; raise ulimit -v and -d, or set COLL_BLAS=none to use built-in loops";
+}
+
 } // namespace
 
 void prepareGemm() { dl::blas(); }
+
+void reserveGemm(int numThreads) {
+  const dl::Blas *library = dl::blas();
+  if (!library)
+    return;
+  const int most = library->concurrent ? numThreads : 1;
+  int64_t left = addressSpaceLeft();
+  if (left == INT64_MAX)
+    return most < numThreads ? turnsOf(*library).limit(most) : turnsOf(*library).setUnlimited();
+  static bool isWarm = false; // a buffer is there
+  if (!isWarm && left < kBufferBytes + kReserveBytes)
+    return turnsOf(*library).limit(0, {kCollDevice, shortage(left)});
+  if (!isWarm)
+    warmUp(*library);
+  isWarm = true;
+  left = addressSpaceLeft();
+  const int64_t others = std::max<int64_t>(left - kReserveBytes, 0) / kBufferBytes;
+  const int fit = static_cast<int>(std::min<int64_t>(1 + others, most));
+  if (fit < most)
+    log(LogLevel::Warn, "products of " + std::to_string(numThreads) + " ranks take turns, " +
+                            std::to_string(fit) + " at a time: " + shortage(left));
+  turnsOf(*library).limit(fit);
+}
 
 Status runGemm(const Gemm &gemm) {
   COLL_RETURN_IF_ERROR(check(gemm));
   if (gemm.m == 0 || gemm.n == 0)
     return {};
-  if (gemm.dtype == kCollF32)
-    runTyped<float>(gemm);
-  else
-    runTyped<double>(gemm);
-  return {};
+  return gemm.dtype == kCollF32 ? runTyped<float>(gemm) : runTyped<double>(gemm);
 }
 
 } // namespace coll::rt
