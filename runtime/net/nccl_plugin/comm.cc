@@ -63,8 +63,14 @@ Result<Operation *> Comm::irecv(void *data, uint64_t bytes, int tag, const Memor
 Result<Operation *> Comm::iflush(void *data, uint64_t bytes, const MemoryHandle *memory) {
   if (!device_.needsFlush || !memory || memory->type == kPtrHost)
     return static_cast<Operation *>(nullptr);
+  // NCCL takes null for a flush that is done, so a lack of room is an error here.
+  const Status noRoom = Status::invalid("a flush beside " + std::to_string(kMaxOperations) +
+                                        " requests of its connection: NCCL has at most 32");
+  if (!findFree())
+    return noRoom;
   Segment segment{data, bytes, memory->memory};
-  return begin(connection_->iflush(&segment, 1), nullptr);
+  Result<Operation *> operation = begin(connection_->iflush(&segment, 1), nullptr);
+  return operation.ok() && !*operation ? noRoom : operation;
 }
 
 Result<Completion> Comm::test(Operation &operation) {

@@ -51,7 +51,7 @@ public:
                             void *parent);
   Result<Operation *> irecv(void *data, uint64_t bytes, int tag, const MemoryHandle *memory,
                             void *parent);
-  // Null if the received data is already visible.
+  // Null if the received data is already visible; kCollInvalidCall if there is no room for a flush.
   Result<Operation *> iflush(void *data, uint64_t bytes, const MemoryHandle *memory);
   Result<Completion> test(Operation &operation);
   void consumed() { connection_->consumed(); }
