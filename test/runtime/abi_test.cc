@@ -162,6 +162,41 @@ TEST_F(AbiTest, FlightRecorderKeepsTheLastOperations) {
   EXPECT_EQ(context_->recorder.count(), 6u);
 }
 
+// Room for them grows by a factor, or starting n of them would cost n * n copies.
+TEST_F(AbiTest, ManyRequestsMoveSeldom) {
+  constexpr size_t kMany = 2000;
+  std::vector<CollRequest *> started(kMany);
+  int moves = 0;
+  for (CollRequest *&req : started) {
+    const size_t room = context_->requests.capacity();
+    ASSERT_EQ(abi_.barrier(ctx(), 0, 0, &req), kCollOk);
+    moves += context_->requests.capacity() != room;
+  }
+  EXPECT_LE(moves, 16);
+  for (CollRequest *req : started)
+    ASSERT_EQ(abi_.wait(ctx(), 0, req), kCollOk);
+  EXPECT_TRUE(context_->requests.empty());
+}
+
+class RefusingCommunicator final : public Communicator {
+public:
+  const std::vector<int> &ranks() const override { return ranks_; }
+  int position() const override { return 0; }
+  Status run(const Call &) override { return {kCollUnsupported, "not today"}; }
+  Result<Request *> start(const Call &) override { return Status(kCollUnsupported, "not today"); }
+
+private:
+  std::vector<int> ranks_ = {0};
+};
+
+TEST_F(AbiTest, ARequestThatDoesNotStartIsNotInFlight) {
+  context_->communicators[0] = std::make_unique<RefusingCommunicator>();
+  CollRequest *req = nullptr;
+  EXPECT_EQ(abi_.barrier(ctx(), 0, 0, &req), kCollUnsupported);
+  EXPECT_EQ(req, nullptr);
+  EXPECT_TRUE(context_->requests.empty());
+}
+
 // Against three loops, over shapes on both sides of every threshold.
 template <typename T>
 void checkGemm(const Gemm &shape) {

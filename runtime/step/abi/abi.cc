@@ -41,21 +41,21 @@ Result<Communicator *> communicatorOf(CollContext &ctx, int32_t group) {
   return communicator;
 }
 
-// Reserves room for the request before the call starts, so that a failing allocation cannot lose a
-// started request.
+// The request is in the list before the call starts, so that a started one is never lost to a
+// failing allocation.
 Status startCall(CollContext &ctx, Communicator &communicator, const Call &call, uint64_t number,
                  const TraceGroup &group, CollRequest **req) {
-  auto owned = std::make_unique<CollRequest>();
-  ctx.requests.reserve(ctx.requests.size() + 1);
+  CollRequest &added = *ctx.requests.emplace_back(std::make_unique<CollRequest>());
   Result<Request *> started = communicator.start(call);
-  if (!started)
+  if (!started) {
+    ctx.requests.pop_back();
     return started.status();
-  owned->request = *started;
-  owned->call = call;
-  owned->number = number;
-  owned->group = &group;
-  *req = owned.get();
-  ctx.requests.push_back(std::move(owned));
+  }
+  added.request = *started;
+  added.call = call;
+  added.number = number;
+  added.group = &group;
+  *req = &added;
   return {};
 }
 
