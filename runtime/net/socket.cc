@@ -67,6 +67,11 @@ std::string Address::toString() const {
   return "[" + std::string(host) + "]:" + std::to_string(port());
 }
 
+std::string Address::host() const {
+  const std::string text = toString();
+  return text.substr(0, text.rfind(':'));
+}
+
 uint16_t Address::port() const {
   return family() == AF_INET ? ntohs(reinterpret_cast<const sockaddr_in &>(storage).sin_port)
                              : ntohs(reinterpret_cast<const sockaddr_in6 &>(storage).sin6_port);
@@ -233,6 +238,14 @@ Result<Address> localAddress(const Fd &fd) {
   return address;
 }
 
+Result<Address> peerAddress(const Fd &fd) {
+  Address address;
+  address.length = sizeof(address.storage);
+  if (getpeername(fd.get(), reinterpret_cast<sockaddr *>(&address.storage), &address.length) != 0)
+    return linkError("getpeername", errno);
+  return address;
+}
+
 void acceptWaiting(const Fd &listener, const std::function<void(Fd)> &welcome,
                    const std::function<bool()> &makeRoom) {
   for (int turn = 0; turn < 64; ++turn) {
@@ -281,14 +294,12 @@ void setStreamOptions(const Fd &fd, int64_t timeoutUs) {
 }
 
 bool staysHere(const Fd &fd) {
-  Address peer;
-  peer.length = sizeof(peer.storage);
-  Result<Address> own = localAddress(fd);
-  if (!own.ok() ||
-      getpeername(fd.get(), reinterpret_cast<sockaddr *>(&peer.storage), &peer.length) != 0)
+  Result<Address> own = localAddress(fd), peer = peerAddress(fd);
+  if (!own.ok() || !peer.ok())
     return false;
-  peer.setPort(own->port());
-  return peer.length == own->length && std::memcmp(&peer.storage, &own->storage, peer.length) == 0;
+  peer->setPort(own->port());
+  return peer->length == own->length &&
+         std::memcmp(&peer->storage, &own->storage, peer->length) == 0;
 }
 
 void setSendBuffer(const Fd &fd, int bytes) {

@@ -33,6 +33,7 @@ struct Address {
   static Result<Address> parse(std::string_view text);
   // "192.0.2.1:80", "[fd00::1]:80".
   std::string toString() const;
+  std::string host() const; // the same without the port
   uint16_t port() const;
   void setPort(uint16_t port);
   int family() const { return storage.ss_family; }
@@ -53,6 +54,7 @@ Result<std::vector<Interface>> findInterfaces(const std::string &choice);
 // A non-blocking listening socket; port 0 picks a free one.
 Result<Fd> listenOn(const Address &address);
 Result<Address> localAddress(const Fd &fd);
+Result<Address> peerAddress(const Fd &fd);
 // Accepts the pending connections of a listening socket, at most 64, and passes them to `welcome`
 // as non-blocking sockets. If the system has no descriptor or memory for one, `makeRoom` frees one;
 // if it cannot (false), the backlog and this thread wait for a millisecond.

@@ -1,4 +1,5 @@
 #include "runtime/net/bootstrap/bootstrap.h"
+#include "runtime/net/bootstrap/refusals.h"
 
 #include "test/net/options.h"
 
@@ -131,6 +132,31 @@ protected:
   BootstrapOptions options_;
   std::unique_ptr<Bootstrap> first_;
 };
+
+// Rank 0 hears of it only at its deadline, and then says whom it has refused.
+TEST_F(BootstrapRefusalTest, ATimeoutOfRankZeroNamesTheRefusals) {
+  const Secret other = Secret::create("another secret than the job's").take();
+  EXPECT_NE(join(other), "admitted");
+  EXPECT_NE(join(other), "admitted");
+  options_.worldSize = 3;
+  EXPECT_NE(join(testSecret()), "admitted");
+  const Status status = first_->barrier(20'000);
+  EXPECT_EQ(status.code(), kCollTimeout);
+  EXPECT_EQ(status.message(), "waiting for rank 1 of 2; refused since: 127.0.0.1: the job secrets "
+                              "(COLL_SECRET) differ (2 times); 127.0.0.1: the numbers of processes "
+                              "differ");
+}
+
+TEST(RefusalsTest, TheLastDifferentOnesAreKept) {
+  Refusals refusals;
+  EXPECT_EQ(refusals.text(), "");
+  for (int i = 0; i < 6; ++i)
+    refusals.add("host" + std::to_string(i % 5), "why");
+  EXPECT_EQ(refusals.text(), "; refused since: host2: why; host3: why; host4: why; host0: why");
+  refusals.add("host2", "why");
+  EXPECT_EQ(refusals.text(),
+            "; refused since: host3: why; host4: why; host0: why; host2: why (2 times)");
+}
 
 TEST_F(BootstrapRefusalTest, WrongSecret) {
   std::string message = join(Secret::create("quite another secret").take());

@@ -23,8 +23,8 @@ private:
 // Somebody who has proven nothing yet.
 class BootstrapServer::Visitor final : public PollHandler {
 public:
-  Visitor(BootstrapServer &server, Fd fd, uint64_t id)
-      : server_(server), id_(id),
+  Visitor(BootstrapServer &server, Fd fd, std::string host, uint64_t id)
+      : server_(server), host_(std::move(host)), id_(id),
         shake_(Handshake::server(std::move(fd), server.secret_, wire::Purpose::Bootstrap,
                                  [this](const wire::Context &context) {
                                    Refusal refusal = server_.judge(context);
@@ -48,7 +48,8 @@ public:
 
   void refuse(const std::string &why) {
     ++server_.stats_.refused;
-    server_.log_.warn("bootstrap: refused a connection: " + why);
+    server_.log_.warn("bootstrap: refused a connection: " + why + " (from " + host_ + ")");
+    server_.refusals_.add(host_, why);
     if (reserved_)
       server_.taken_[wire::decodeRank(shake_.context()).rank] = false;
     server_.forget(*this);
@@ -61,6 +62,7 @@ public:
 
 private:
   BootstrapServer &server_;
+  const std::string host_;
   uint64_t id_;
   Handshake shake_;
   bool reserved_ = false; // the rank is reserved for it
@@ -108,7 +110,9 @@ void BootstrapServer::welcome(Fd fd) {
   ++stats_.accepted; // last: a reader that sees it also sees the eviction that made room
   setStreamOptions(fd, visitorUs_);
   int raw = fd.get();
-  auto visitor = std::make_shared<Visitor>(*this, std::move(fd), poller_->reserve());
+  Result<Address> peer = peerAddress(fd);
+  auto visitor = std::make_shared<Visitor>(
+      *this, std::move(fd), peer.ok() ? peer->host() : "an unknown host", poller_->reserve());
   visitor->place = visitors_.size();
   visitors_.push_back(visitor);
   if (!poller_->add(visitor->id(), raw, EPOLLIN, visitor, nowUs() + visitorUs_).ok())
@@ -262,7 +266,7 @@ void BootstrapServer::expire(Member &member) {
   auto it = rounds_.find(member.key());
   if (it == rounds_.end())
     return member.reply(kCollInternal, "no such round");
-  std::string text = "waiting for " + missingRanks(it->second);
+  std::string text = "waiting for " + missingRanks(it->second) + refusals_.text();
   Round &round = it->second;
   size_t rank = static_cast<size_t>(member.rank());
   round.bytes -= round.values[rank].size();

@@ -9,6 +9,7 @@
 #define COLL_RUNTIME_NET_BOOTSTRAP_SERVER_H
 
 #include "runtime/net/auth.h"
+#include "runtime/net/bootstrap/refusals.h"
 #include "runtime/net/poller.h"
 #include "runtime/net/rate_limit.h"
 #include "runtime/net/wire.h"
@@ -87,6 +88,7 @@ private:
   // The rest is used by the poller's thread only.
   std::minstd_rand random_{std::random_device{}()};
   std::vector<std::shared_ptr<Visitor>> visitors_;
+  Refusals refusals_;
   std::vector<bool> taken_; // ranks that were ever admitted
   std::vector<std::shared_ptr<Member>> members_;
   std::unordered_map<std::string, std::string> store_;

@@ -79,8 +79,7 @@ private:
 DeviceProperties propertiesOf(const Interface &interface, size_t number) {
   DeviceProperties properties;
   properties.name = interface.name;
-  std::string address = interface.address.toString();
-  properties.address = address.substr(0, address.rfind(':'));
+  properties.address = interface.address.host();
   properties.guid = number;
   properties.maxSegments = tcp::kMaxSegments;
   properties.maxRequests = static_cast<int32_t>(tcp::kMaxRequests);
