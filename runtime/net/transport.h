@@ -229,6 +229,9 @@ public:
   virtual Result<std::unique_ptr<Connection>> poll() = 0;
 };
 
+// How long the end of a transport waits for peers to take what closed connections had sent.
+inline constexpr int64_t kLingerUs = 2'000'000, kHurriedLingerUs = 500'000;
+
 class Transport {
 public:
   virtual ~Transport() = default;
@@ -238,6 +241,11 @@ public:
   // False if a connection of this device is known not to use it now: its port is down, and another
   // port would serve, or none.
   virtual bool isUp(int /*device*/) const { return true; }
+
+  // The job has failed, so peers may be stuck: from now on, the end of the transport waits at most
+  // kHurriedLingerUs instead of kLingerUs for the peers of connections that were closed. Any
+  // thread.
+  virtual void hurry() {}
 
   virtual Result<std::unique_ptr<Listener>> listen(int device) = 0;
   virtual Result<std::unique_ptr<Connector>> connect(int device, const Handle &handle) = 0;

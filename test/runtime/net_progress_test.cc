@@ -1,15 +1,18 @@
 // Backend net: what was started moves on, and fails, without a call of its rank.
 
 #include "runtime/backend/net/net.h"
+#include "runtime/net/transport.h"
 #include "test/runtime/processes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <thread>
 
 namespace coll::rt::network {
@@ -304,6 +307,37 @@ TEST_P(NetProgress, AnEndpointMayDieWithOperationsInFlight) {
     if (round % 2)
       job[0].leave();
   }
+}
+
+// Rank 1 stands still, so it does not take what rank 0 has sent: rank 0 does not wait for that long
+// at its end.
+TEST(NetProgressProcesses, AStoppedPeerHoldsNoFailedRank) {
+  auto *stopped = static_cast<std::atomic<pid_t> *>(
+      mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(stopped, MAP_FAILED);
+  auto body = [&](BackendOptions &options) {
+    const int rank = options.job->rank;
+    std::unique_ptr<Backend> backend = createBackend(options).take();
+    std::unique_ptr<Endpoint> endpoint = backend->endpoint(rank).take();
+    endpoint->enter();
+    if (rank == 1) {
+      stopped->store(getpid());
+      raise(SIGSTOP);
+      return 10;
+    }
+    while (stopped->load() == 0)
+      std::this_thread::yield();
+    kill(stopped->load(), SIGSTOP); // it has stopped by now, or stops here
+    endpoint->abort({kCollTimeout, "rank 1 does not answer"});
+    const auto begin = std::chrono::steady_clock::now();
+    endpoint.reset();
+    backend.reset();
+    const auto took = std::chrono::steady_clock::now() - begin;
+    kill(stopped->load(), SIGKILL);
+    return took < std::chrono::microseconds(net::kLingerUs) ? 0 : 11;
+  };
+  EXPECT_EQ(test::runProcesses(2, body), std::vector<int>({0, -SIGKILL}));
+  munmap(stopped, sizeof(pid_t));
 }
 
 // Rank 1 is killed; rank 0 computes, and yet tells rank 2, which does not wait for rank 1.

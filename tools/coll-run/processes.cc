@@ -22,8 +22,9 @@
 namespace coll::run {
 namespace {
 
-/// What the others get to end by themselves after the first failure.
-constexpr int64_t kGraceUs = 3'000'000;
+/// What the others get to end by themselves after the first failure. With the time that a failed
+/// rank waits for a peer that stands still (net::kHurriedLingerUs), less than two seconds.
+constexpr int64_t kGraceUs = 1'250'000;
 /// Limit of one copy's report; the rest is read and dropped.
 constexpr size_t kMaxReportBytes = 64 << 10;
 

@@ -199,6 +199,7 @@ void Mesh::sendAbort(const Status &cause, uint64_t key) {
   for (const std::unique_ptr<Link> &link : links_)
     if (link && !closed_)
       postControl(*link, control);
+  transport_.hurry();
 }
 
 std::optional<Control> Mesh::poll() {

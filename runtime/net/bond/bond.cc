@@ -29,6 +29,10 @@ public:
   Status start() { return keeper_.start(); }
 
   const char *name() const override { return inner_->name(); }
+  void hurry() override {
+    shared_.isHurried = true;
+    inner_->hurry();
+  }
   const std::vector<DeviceProperties> &devices() const override { return shared_.devices; }
 
   Result<std::unique_ptr<Listener>> listen(int device) override {

@@ -12,8 +12,6 @@ namespace {
 
 // An idle connection is ticked less often.
 constexpr uint32_t kIdleTicks = 16;
-// How long a closed connection may take to deliver what it owes its peer; the same as in tcp.
-constexpr int64_t kLingerUs = 2'000'000;
 
 // The application's end.
 class BondEnd final : public Connection {
@@ -331,7 +329,7 @@ void BondConnection::close() {
 // Continues with the links that use none of the application's buffers, until the peer has received
 // what was done before; the peer then closes its ends. Its other frames are ignored.
 void BondConnection::startLingering() {
-  lingerUntilUs_ = nowUs() + kLingerUs;
+  lingerUntilUs_ = nowUs() + (identity_.shared->isHurried ? kHurriedLingerUs : kLingerUs);
   for (Rail &rail : rails_)
     rail.mend.reset();
   for (const std::shared_ptr<Outgoing> &outgoing : unacked_)

@@ -6,6 +6,7 @@
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/bond/keeper.h"
 
+#include <atomic>
 #include <vector>
 
 namespace coll::net::bond {
@@ -17,6 +18,7 @@ struct Shared {
   std::vector<DeviceProperties> devices;
   std::vector<std::vector<int>> below; // for each device: the inner devices, by rail
   Keeper *keeper = nullptr;
+  std::atomic<bool> isHurried{false}; // Transport::hurry() was called
 };
 
 // What an end of a connection needs to make one of its links again.

@@ -67,6 +67,7 @@ public:
   }
 
   const char *name() const override { return inner_->name(); }
+  void hurry() override { inner_->hurry(); }
   const std::vector<DeviceProperties> &devices() const override { return devices_; }
 
   Result<std::unique_ptr<Listener>> listen(int device) override {

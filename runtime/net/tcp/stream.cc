@@ -16,8 +16,6 @@ constexpr size_t kMaxQueued = 16384;
 constexpr size_t kMaxPieces = 128;
 // Deferred frames are written once they have this many bytes: a larger call saves nothing.
 constexpr uint64_t kTogetherBytes = 128 << 10;
-// How long a closed connection waits for its peer to read what is in flight.
-constexpr int64_t kLingerUs = 2'000'000;
 // After this many calls of poke() between two looks of the poller, only the callers read, until a
 // look after kLookUs finds fewer calls.
 constexpr uint64_t kBusyPokes = 8;

@@ -8,6 +8,7 @@
 #include "runtime/net/wire.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace coll::net {
 
@@ -22,7 +23,7 @@ public:
 
   // Gives the last messages of closed connections time to be sent.
   ~TcpTransport() override {
-    int64_t end = nowUs() + 2'000'000;
+    int64_t end = nowUs() + (isHurried_ ? kHurriedLingerUs : kLingerUs);
     for (const std::unique_ptr<Poller> &poller : shared_->pollers)
       while (poller->numHandlers() > 0 && nowUs() < end)
         std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -32,6 +33,7 @@ public:
   }
 
   const char *name() const override { return "tcp"; }
+  void hurry() override { isHurried_ = true; }
   const std::vector<DeviceProperties> &devices() const override { return shared_->devices; }
 
   Result<std::unique_ptr<Listener>> listen(int device) override {
@@ -74,6 +76,7 @@ private:
   }
 
   std::unique_ptr<Shared> shared_;
+  std::atomic<bool> isHurried_{false};
 };
 
 DeviceProperties propertiesOf(const Interface &interface, size_t number) {

@@ -17,9 +17,8 @@ using rt::dl::ibverbsError;
 namespace {
 
 constexpr uint8_t kMaxReads = 16;
-// How long sends in flight may take to end after the peer has closed, and how long queue pairs stay
-// for a peer that has not yet received its acknowledgements.
-constexpr int64_t kEndingUs = 1'000'000, kLingerUs = 2'000'000;
+// How long sends in flight may take to end after the peer has closed.
+constexpr int64_t kEndingUs = 1'000'000;
 constexpr int64_t kTurnUs = 1'000; // one turn of the progress thread, for one connection
 
 uint8_t boundedReads(int reads) { return static_cast<uint8_t>(std::clamp(reads, 1, +kMaxReads)); }

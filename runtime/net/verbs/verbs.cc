@@ -6,6 +6,7 @@
 #include "runtime/net/verbs/shared.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <netinet/in.h>
@@ -24,12 +25,13 @@ public:
 
   // Gives the peers of closed connections time to get their last acknowledgements.
   ~VerbsTransport() override {
-    int64_t end = nowUs() + 2'000'000;
+    int64_t end = nowUs() + (isHurried_ ? kHurriedLingerUs : kLingerUs);
     while (shared_->lingering > 0 && nowUs() < end)
       std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 
   const char *name() const override { return "verbs"; }
+  void hurry() override { isHurried_ = true; }
   const std::vector<DeviceProperties> &devices() const override { return shared_->properties; }
 
   Result<std::unique_ptr<Listener>> listen(int device) override {
@@ -83,6 +85,7 @@ private:
   }
 
   std::unique_ptr<Shared> shared_;
+  std::atomic<bool> isHurried_{false};
 };
 
 // A word of COLL_NET_RDMA_DEVICES; port 0: any.
