@@ -16,6 +16,8 @@
 
 namespace coll::run {
 
+namespace fs = llvm::sys::fs;
+
 std::string renderPage(const ReportContents &contents) {
   Analysis analysis = analyse(contents);
   llvm::json::Object view = makeView(contents, analysis);
@@ -46,14 +48,18 @@ static std::error_code writeTo(llvm::StringRef path, const std::string &page) {
   return code;
 }
 
-llvm::Error writePage(llvm::StringRef path, const std::string &page) {
-  namespace fs = llvm::sys::fs;
-  if (llvm::Error error = checkWritable(path))
-    return error;
-  // A link stays one.
+/// Where the path leads: a link stays one.
+static std::string resolve(llvm::StringRef path) {
   llvm::SmallString<256> target;
-  if (fs::real_path(path, target))
-    target = path;
+  return fs::real_path(path, target) ? path.str() : target.str().str();
+}
+
+static std::string previousOf(const std::string &target) { return target + ".previous"; }
+
+/// Beside the target first, so that a page that cannot be written replaces none.
+static llvm::Error writePage(const std::string &target, const std::string &page) {
+  if (llvm::Error error = checkWritable(target))
+    return error;
   std::string temporary = (target + "." + llvm::Twine(getpid()) + ".part").str();
   std::error_code code = writeTo(temporary, page);
   if (!code)
@@ -61,7 +67,29 @@ llvm::Error writePage(llvm::StringRef path, const std::string &page) {
   if (!code)
     return llvm::Error::success();
   fs::remove(temporary);
-  return makeError("cannot write the report '" + path + "': " + code.message());
+  return makeError("cannot write the report '" + target + "': " + code.message());
+}
+
+llvm::Error beginPage(llvm::StringRef path, const std::string &page) {
+  const std::string target = resolve(path), previous = previousOf(target);
+  fs::remove(previous);
+  if (fs::exists(target))
+    fs::create_hard_link(target, previous); // where the file system has none, nothing is kept
+  llvm::Error error = writePage(target, page);
+  if (error)
+    fs::remove(previous);
+  return error;
+}
+
+llvm::Error endPage(llvm::StringRef path, const std::string &page) {
+  const std::string target = resolve(path), previous = previousOf(target);
+  llvm::Error error = writePage(target, page);
+  if (!error)
+    fs::remove(previous);
+  else if (fs::exists(previous) && !fs::rename(previous, target))
+    return llvm::joinErrors(std::move(error),
+                            makeError("'" + path + "' is the page of an earlier run"));
+  return error;
 }
 
 } // namespace coll::run

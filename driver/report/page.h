@@ -12,8 +12,12 @@ namespace coll::run {
 /// One HTML document that needs nothing but itself.
 std::string renderPage(const ReportContents &contents);
 
-/// The file appears complete or not at all; on failure one that was there is unchanged.
-llvm::Error writePage(llvm::StringRef path, const std::string &page);
+/// Writes the page of a run that begins. An earlier page at the path is kept as PATH.previous until
+/// endPage(). The file appears complete or not at all; on failure an earlier one is unchanged.
+llvm::Error beginPage(llvm::StringRef path, const std::string &page);
+/// Writes the last page of a run. If that fails, on a full disk say, the earlier page takes its
+/// place again.
+llvm::Error endPage(llvm::StringRef path, const std::string &page);
 
 } // namespace coll::run
 

@@ -46,7 +46,7 @@ llvm::Expected<std::unique_ptr<Report>> Report::create(const ReportOptions &opti
                                                        const Place &place) {
   std::unique_ptr<Report> report(new Report(options, place));
   if (place.isRoot())
-    if (llvm::Error error = writePage(report->path_, renderPage(report->contents_)))
+    if (llvm::Error error = beginPage(report->path_, renderPage(report->contents_)))
       return error;
   return report;
 }
@@ -115,13 +115,13 @@ llvm::Error Report::finish(llvm::Error error) {
   }
   if (contents_.outcome == Outcome::Unfinished)
     contents_.outcome = Outcome::Finished;
-  return writePage(path_, renderPage(contents_));
+  return endPage(path_, renderPage(contents_));
 }
 
 llvm::Error Report::fail(llvm::StringRef why) {
   contents_.outcome = Outcome::Failed;
   contents_.error = why.str();
-  return writePage(path_, renderPage(contents_));
+  return endPage(path_, renderPage(contents_));
 }
 
 } // namespace coll::run
