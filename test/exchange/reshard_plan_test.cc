@@ -222,6 +222,8 @@ TEST(ReshardPlanTest, BadSpecsAreNamed) {
   spec = rowsToColumns(10);
   spec.receivers[0].strides = {1, 1};
   expectInvalid(spec, "receiver 0 (rank 2): by its strides, elements overlap");
+  spec.receivers[0].strides = {4, 1}; // rows of 5 elements, one too close
+  expectInvalid(spec, "receiver 0 (rank 2): by its strides, elements overlap");
   spec.receivers[0].strides = {5};
   expectInvalid(spec, "receiver 0 (rank 2): 1 strides for 2 dimensions");
   spec.receivers[0].strides = {-5, 1};

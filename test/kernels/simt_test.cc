@@ -43,12 +43,17 @@ TEST(Simt, BarriersOrderSharedMemory) {
 }
 
 TEST(Simt, ThreadsThatEndedAreNotWaitedFor) {
-  run({1, 64, 0}, [](char *) {
+  uint32_t before = 0, after = 0;
+  run({1, 64, 0}, [&](char *) {
     if (threadIndex() % 2)
       return;
     syncWarp();
+    ++before; // threads take turns: they are fibers of one
     syncBlock();
+    ASSERT_EQ(before, 32u);
+    ++after;
   });
+  EXPECT_EQ(after, 32u);
 }
 
 // A fiber that polls lets the others, and the host, go on.

@@ -99,6 +99,9 @@ TEST_F(AbiTest, RefusesBadArguments) {
   expectInvalid(allReduce(nullptr, b_, 1, 0, 0, 0, 0), "source is null");
   expectInvalid(allReduce(a_, nullptr, 1, 0, 0, 0, 0), "destination is null");
   expectInvalid(allReduce(a_, a_ + 1, 2, 0, 0, 0, 0), "overlap");
+  expectInvalid(allReduce(a_ + 1, a_, 2, 0, 0, 0, 0), "overlap");
+  EXPECT_EQ(allReduce(a_, a_ + 2, 2, 0, 0, 0, 0), kCollOk); // they touch
+  EXPECT_EQ(allReduce(a_ + 2, a_, 2, 0, 0, 0, 0), kCollOk);
   expectInvalid(allReduce(a_, b_, 1, kNumDtypes, 0, 0, 0), "no element type");
   expectInvalid(allReduce(a_, b_, 1, -1, 0, 0, 0), "no element type -1");
   expectInvalid(allReduce(a_, b_, 1, 0, 10, 0, 0), "no reduction 10");

@@ -6,6 +6,7 @@
 #include "runtime/program/host_tensor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -152,7 +153,44 @@ TEST(ParkerTest, UnparkBeforeParkIsNotLost) {
   Parker parker;
   parker.announce();
   parker.unpark();
-  parker.park(60'000'000); // returns at once
+  const auto begin = std::chrono::steady_clock::now();
+  parker.park(20'000'000);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+// Announcement and change are made at the same moment, again and again: where one of the two fences
+// is missing, neither side sees the other's word in some of the rounds.
+TEST(ParkerTest, AChangeDuringTheAnnouncementIsNotLost) {
+  constexpr int kRounds = 100'000;
+  constexpr int64_t kLostUs = 10'000'000;
+  Parker parker;
+  std::atomic<int> begun{0}, changed{0}, ended{0};
+  std::thread waker([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      while (begun.load(std::memory_order_acquire) < round)
+        std::this_thread::yield();
+      changed.store(round, std::memory_order_relaxed);
+      parker.unpark();
+      while (ended.load(std::memory_order_acquire) < round)
+        std::this_thread::yield();
+    }
+  });
+  int lost = 0;
+  for (int round = 1; round <= kRounds; ++round) {
+    begun.store(round, std::memory_order_release);
+    while (lost == 0) {
+      parker.announce();
+      if (changed.load(std::memory_order_relaxed) == round)
+        break;
+      const auto begin = std::chrono::steady_clock::now();
+      parker.park(kLostUs);
+      lost += std::chrono::steady_clock::now() - begin >= std::chrono::microseconds(kLostUs);
+    }
+    parker.retract();
+    ended.store(round, std::memory_order_release);
+  }
+  waker.join();
+  EXPECT_EQ(lost, 0);
 }
 
 TEST(ParkerTest, PassesABallBackAndForth) {

@@ -285,14 +285,14 @@ TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
     (void)me.cuda.table().streamCreate(&stream, 0);
     Call call = sum(data, 1);
     call.stream = stream;
-    int64_t begin = net::nowUs();
     Status launched = me.group.run(call);
     (void)me.cuda.table().streamSynchronize(stream);
     Status status = me.endpoint.synchronize(stream);
     if (launched.ok())
       launched = status;
-    return expect(!launched.ok() && net::nowUs() - begin < 5'000'000 &&
-                      launched.message().find("rank 1") != std::string::npos,
+    // Not by the deadline of the call, however slow the machine is.
+    const bool isTold = launched.code() == kCollPeer || launched.code() == kCollAborted;
+    return expect(isTold && launched.message().find("rank 1") != std::string::npos,
                   launched.toString().c_str());
   };
   EXPECT_EQ(runProcesses(3, body), (std::vector<int>{0, -SIGKILL, 0}));

@@ -1,6 +1,8 @@
 // Executors over hand-written entry points, which call the table as compiled code does.
 
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/base/trace.h"
+#include "runtime/step/rank_state.h"
 #include "test/runtime/fixtures.h"
 
 #include <array>
@@ -109,7 +111,10 @@ TEST(ExecutorTest, AbsurdSizesAreRefused) {
   text.replace(text.find("\"arena_bytes\":256"), 17, "\"arena_bytes\":4000000000000000000");
   Result<Program> program = Program::create(text, addStep, nullptr);
   ASSERT_TRUE(program.ok());
-  EXPECT_EQ(Executor::create({*program}).status().code(), kCollDevice);
+  const Status refused = Executor::create({*program}).status();
+  EXPECT_EQ(refused.code(), kCollDevice);
+  EXPECT_TRUE(contains(refused, "2 ranks in one process, and " + memoryLimit().name + " is "))
+      << refused.message();
   text = descriptorText(2);
   text.replace(text.find("\"size\":2"), 8, "\"size\":2000");
   text.replace(text.find("\"local\":[4],\"sharding\":[{\"axes\":[\"dp\"]"), 11, "\"local\":[1]");
@@ -117,6 +122,23 @@ TEST(ExecutorTest, AbsurdSizesAreRefused) {
   program = Program::create(text, addStep, nullptr);
   ASSERT_TRUE(program.ok()) << program.status().toString();
   EXPECT_EQ(Executor::create({*program}).status().code(), kCollUnsupported);
+}
+
+// Each buffer of its size in the descriptor, and what aligns it.
+TEST(ExecutorTest, TheMemoryOfARankIsThatOfItsBuffers) {
+  constexpr int64_t kEach = AlignedBuffer::kAlignment;
+  Result<Descriptor> descriptor = Descriptor::parse(descriptorText(4));
+  ASSERT_TRUE(descriptor.ok());
+  RankMemory memory = memoryOf(*descriptor);
+  EXPECT_EQ(memory.state, 16 + kEach); // its result is in the same place
+  EXPECT_EQ(memory.batch, 8 + kEach);
+  EXPECT_EQ(memory.outputs, 4 + kEach);
+  EXPECT_EQ(memory.temporaries, 256 + kEach);
+  EXPECT_EQ(memory.total(), 16 + 8 + 4 + 256 + 4 * kEach);
+  descriptor->results[0].arg = -1; // a buffer of its own, which swaps with the argument's
+  EXPECT_EQ(memoryOf(*descriptor).state, 2 * (16 + kEach));
+  descriptor->arenaBytes = INT64_MAX;
+  EXPECT_EQ(memoryOf(*descriptor).total(), -1);
 }
 
 // Ranks 0 and 1 run one program, 2 and 3 another; their op tables differ.
@@ -141,6 +163,18 @@ TEST(ExecutorTest, ClassesRunTheirOwnPrograms) {
   ASSERT_TRUE(results.ok()) << results.status().toString();
   EXPECT_EQ(values((*results)[0]), (std::vector<float>{36}));
   EXPECT_EQ(values((*(*executor)->state())[0]), (std::vector<float>{37, 38, 39, 40}));
+}
+
+TEST(ExecutorTest, ClassesMustAgreeOnTheUnitOfAShard) {
+  Result<Program> low = Program::create(descriptorText(4, 0, 1, defaultOps()), addStep, nullptr);
+  std::string text = descriptorText(4, 2, 3, defaultOps());
+  const std::string sharding = "\"sharding\":[{\"axes\":[\"dp\"],\"unit\":";
+  text.replace(text.find(sharding + "1"), sharding.size() + 1, sharding + "2");
+  Result<Program> high = Program::create(text, otherStep, nullptr);
+  ASSERT_TRUE(low.ok() && high.ok());
+  const Status status = Executor::create({*low, *high}).status();
+  EXPECT_EQ(status.code(), kCollInvalidCall);
+  EXPECT_TRUE(contains(status, "(\"x\") is sharded differently")) << status.message();
 }
 
 // A state result that names no argument: the buffers are swapped after each step.
