@@ -1,17 +1,16 @@
 #include "runtime/backend/nccl/platform.h"
 
+#include "runtime/dl/platform.h"
+
 namespace coll::rt::nccl {
 
 Result<Platform> platform() {
-  if (const Platform *set = ScopedPlatform::current())
-    return *set;
-  Result<const dl::Cuda *> cuda = dl::cuda();
-  if (!cuda)
-    return cuda.status();
-  Result<const dl::Nccl *> nccl = dl::nccl();
-  if (!nccl)
-    return nccl.status();
-  return Platform{*cuda, *nccl};
+  return dl::platformOr<Platform>([](const dl::Cuda *cuda) -> Result<Platform> {
+    Result<const dl::Nccl *> nccl = dl::nccl();
+    if (!nccl)
+      return nccl.status();
+    return Platform{cuda, *nccl};
+  });
 }
 
 } // namespace coll::rt::nccl

@@ -2,6 +2,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/tensor/wire.h"
+#include "runtime/net/wire.h"
 
 #include <cstring>
 
@@ -17,8 +18,9 @@ class Writer {
 public:
   template <typename Number>
   void number(Number value) {
-    for (size_t i = 0; i < sizeof(Number); ++i)
-      bytes_ += static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
+    uint8_t raw[sizeof(Number)];
+    net::wire::Encoder(raw).put(value);
+    bytes_.append(reinterpret_cast<const char *>(raw), sizeof(raw));
   }
   void text(std::string_view value) {
     number(static_cast<uint32_t>(value.size()));
@@ -36,11 +38,10 @@ public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
   template <typename Number>
   Number number() {
-    uint64_t value = 0;
-    std::string_view part = take(sizeof(Number));
-    for (size_t i = 0; i < part.size(); ++i)
-      value |= static_cast<uint64_t>(static_cast<uint8_t>(part[i])) << (8 * i);
-    return static_cast<Number>(value);
+    const std::string_view part = take(sizeof(Number));
+    if (part.empty())
+      return 0;
+    return net::wire::Decoder(reinterpret_cast<const uint8_t *>(part.data())).get<Number>();
   }
   std::string text() {
     const auto length = number<uint32_t>();
