@@ -164,15 +164,21 @@ TEST(ParkerTest, AChangeDuringTheAnnouncementIsNotLost) {
   constexpr int kRounds = 100'000;
   constexpr int64_t kLostUs = 10'000'000;
   Parker parker;
-  std::atomic<int> begun{0}, changed{0}, ended{0};
+  alignas(64) std::atomic<int> begun{0};
+  alignas(64) std::atomic<int> changed{0};
+  alignas(64) std::atomic<int> ended{0};
+  // Without giving way at first, so that both sides act at the same moment.
+  auto await = [](const std::atomic<int> &word, int round) {
+    for (int tries = 0; word.load(std::memory_order_acquire) < round; ++tries)
+      if (tries > 2000)
+        std::this_thread::yield();
+  };
   std::thread waker([&] {
     for (int round = 1; round <= kRounds; ++round) {
-      while (begun.load(std::memory_order_acquire) < round)
-        std::this_thread::yield();
+      await(begun, round);
       changed.store(round, std::memory_order_relaxed);
       parker.unpark();
-      while (ended.load(std::memory_order_acquire) < round)
-        std::this_thread::yield();
+      await(ended, round);
     }
   });
   int lost = 0;
