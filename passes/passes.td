@@ -56,6 +56,27 @@ def InsertDataParallelPass : Pass<"coll-insert-data-parallel", "::mlir::ModuleOp
   ];
 }
 
+def InsertStrategyPass : Pass<"coll-insert-strategy", "::mlir::ModuleOp"> {
+  let summary = "annotates a step by strategies and patterns over argument names";
+  let description = [{
+    Adds a mesh and writes a sharding on every argument of `@step`; later passes do the rest, so
+    that the results are those of one device whatever is written here. Makes `@init`, too.
+
+    Strategies, each over the mesh axis of its usual name or of the one behind a colon
+    (`tensor:model`): `data` splits the batch; `fsdp` also all state; `zero1` the batch and the
+    optimizer's state; `tensor` the weights of products, by columns and rows in turn; `sequence`
+    the second dimension of what the batch is split along.
+
+    A pattern `params/*/kernel: [-, tp]` decides arguments by name before any strategy does. Names
+    are paths: `state['params']['w']` is `state/params/w`.
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", "\"dp=1\"", "axes and sizes, as dp=2,tp=4">,
+    Option<"strategy", "strategy", "std::string", "\"\"", "strategies, as fsdp,tensor:model">,
+    ListOption<"shards", "shard", "std::string", "patterns, each with a sharding">,
+  ];
+}
+
 def PropagatePass : Pass<"coll-propagate", "::mlir::ModuleOp"> {
   let summary = "gives every tensor value a sharding";
   let description = [{

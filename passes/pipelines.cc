@@ -63,6 +63,16 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
   buildPartitionPipeline(pm, options.partition);
 }
 
+void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options) {
+  InsertStrategyPassOptions strategy;
+  strategy.mesh = options.mesh;
+  strategy.strategy = options.strategy;
+  strategy.shards.assign(options.shards.begin(), options.shards.end());
+  addInliner(pm);
+  pm.addPass(createInsertStrategyPass(strategy)); // L1
+  buildPartitionPipeline(pm, options.partition);
+}
+
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
   PartitionPassOptions partition;
   partition.f32Sums = options.f32Sums;

@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <string>
+#include <vector>
 
 namespace mlir::coll {
 
@@ -30,6 +31,16 @@ struct DataParallelOptions {
   PartitionOptions partition;
 };
 void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &options);
+
+/// L0 to L4: annotate by strategies and patterns (see coll-insert-strategy), then the partition
+/// pipeline.
+struct StrategyOptions {
+  std::string mesh;
+  std::string strategy;
+  std::vector<std::string> shards;
+  PartitionOptions partition;
+};
+void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options);
 
 /// L1 to L4: propagate, reshard, partition.
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options = {});

@@ -1,14 +1,11 @@
 //===- assignment.cc - from shardings to split loops and back --------------------===//
 
+#include "passes/analysis/assignment.h"
 #include "dialect/sharding.h"
-#include "passes/analysis/sharding_rule.h"
 
 namespace mlir::coll {
 
-namespace {
-
-/// `dim` with the unit dropped where equal blocks make it meaningless.
-DimShardingAttr normalize(MeshOp mesh, DimShardingAttr dim, int64_t extent) {
+DimShardingAttr normalizeUnit(MeshOp mesh, DimShardingAttr dim, int64_t extent) {
   if (dim.getUnit() == 1 || extent % (getNumShards(mesh, dim) * dim.getUnit()) != 0)
     return dim;
   return DimShardingAttr::get(dim.getContext(), dim.getAxes(), 1);
@@ -18,12 +15,11 @@ bool overlaps(ArrayRef<StringAttr> axes, ArrayRef<StringAttr> used) {
   return llvm::any_of(axes, [&](StringAttr axis) { return llvm::is_contained(used, axis); });
 }
 
-int64_t numElements(Value value) {
+static int64_t numElements(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
 }
 
-/// Operand numbers, larger tensors first; equal ones in order.
-SmallVector<int64_t> bySize(Operation *op, ArrayRef<ShardingAttr> shardings) {
+SmallVector<int64_t> getOperandsBySize(Operation *op, ArrayRef<ShardingAttr> shardings) {
   SmallVector<int64_t> order;
   for (int64_t index = 0, end = op->getNumOperands(); index < end; ++index)
     if (shardings[index])
@@ -34,9 +30,12 @@ SmallVector<int64_t> bySize(Operation *op, ArrayRef<ShardingAttr> shardings) {
   return order;
 }
 
-/// The linear set through which the partial operands pass, or -1. Members that are
-/// not partial must be neutral; a result larger than what is partial would make the
-/// later combination dearer.
+SmallVector<int64_t> withFirst(ArrayRef<int64_t> order, int64_t first) {
+  SmallVector<int64_t> changed = {first};
+  llvm::copy_if(order, std::back_inserter(changed), [&](int64_t i) { return i != first; });
+  return changed;
+}
+
 int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<ShardingAttr> operands,
                       ArrayRef<int64_t> partial, llvm::function_ref<bool(Value)> isNeutral) {
   ShardingAttr first = operands[partial.front()];
@@ -61,48 +60,16 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
   return -1;
 }
 
-} // namespace
+DimShardingAttr toFactor(DimShardingAttr split, int64_t unit) {
+  int64_t rest = split.getUnit() % unit == 0 ? split.getUnit() / unit : 1;
+  return DimShardingAttr::get(split.getContext(), split.getAxes(), rest);
+}
 
 bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape) {
   return llvm::all_of(llvm::zip(a.getDims(), b.getDims(), shape), [&](auto dims) {
     auto [left, right, extent] = dims;
-    return normalize(mesh, left, extent) == normalize(mesh, right, extent);
+    return normalizeUnit(mesh, left, extent) == normalizeUnit(mesh, right, extent);
   });
-}
-
-Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp mesh,
-                              ArrayRef<ShardingAttr> operands,
-                              llvm::function_ref<bool(Value)> isNeutral,
-                              SmallVectorImpl<int64_t> &rejected) {
-  Assignment assignment;
-  assignment.factors.resize(rule.factors.size());
-  SmallVector<int64_t> partial;
-  for (auto [index, sharding] : llvm::enumerate(operands))
-    if (sharding && sharding.isPartial())
-      partial.push_back(index);
-  SmallVector<StringAttr> used;
-  if (!partial.empty()) {
-    assignment.linearSet = findLinearSet(op, rule, operands, partial, isNeutral);
-    if (assignment.linearSet >= 0) {
-      llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());
-      used = assignment.linearAxes;
-    } else {
-      rejected.append(partial.begin(), partial.end());
-    }
-  }
-  for (int64_t index : bySize(op, operands)) {
-    for (auto [dim, split] : llvm::enumerate(operands[index].getDims())) {
-      DimFactor target = rule.operands[index][dim];
-      if (target.factor < 0 || split.getAxes().empty() || assignment.factors[target.factor] ||
-          overlaps(split.getAxes(), used))
-        continue;
-      int64_t unit = split.getUnit() % target.unit == 0 ? split.getUnit() / target.unit : 1;
-      auto chosen = DimShardingAttr::get(op->getContext(), split.getAxes(), unit);
-      assignment.factors[target.factor] = normalize(mesh, chosen, rule.factors[target.factor].size);
-      llvm::append_range(used, split.getAxes());
-    }
-  }
-  return assignment;
 }
 
 /// The operands whose partial sums pass through `op` into `result`: fills in the
@@ -125,26 +92,26 @@ static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr re
     llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());
 }
 
-/// Splits reduction loops as the operands are split, larger ones first, where that
-/// makes the result partial over axes that it names. False where axes remain.
-static bool splitReductions(Operation *op, const ShardingRule &rule, ShardingAttr result,
-                            ArrayRef<ShardingAttr> operands, Assignment &assignment) {
+/// Splits reduction loops as the operands are split, in `order`, where that makes the result
+/// partial over axes that it names; of a list of axes, as many as do. False where axes remain.
+static bool splitReductions(const ShardingRule &rule, ShardingAttr result,
+                            ArrayRef<ShardingAttr> operands, ArrayRef<int64_t> order,
+                            Assignment &assignment) {
   SmallVector<StringAttr> covered(assignment.linearAxes);
-  auto mayCover = [&](DimShardingAttr split) {
-    return !overlaps(split.getAxes(), covered) && llvm::all_of(split.getAxes(), [&](StringAttr a) {
-      return llvm::is_contained(result.getPartialAxes(), a);
-    });
+  auto mayCover = [&](StringAttr axis) {
+    return llvm::is_contained(result.getPartialAxes(), axis) && !llvm::is_contained(covered, axis);
   };
-  for (int64_t index : bySize(op, operands)) {
-    for (auto [dim, split] : llvm::enumerate(operands[index].getDims())) {
-      DimFactor target = rule.operands[index][dim];
+  for (int64_t index : order) {
+    for (auto [target, split] : llvm::zip(rule.operands[index], operands[index].getDims())) {
       if (target.factor < 0 || !rule.factors[target.factor].reduction ||
-          assignment.factors[target.factor] || split.getAxes().empty() || !mayCover(split))
+          assignment.factors[target.factor])
         continue;
-      int64_t unit = split.getUnit() % target.unit == 0 ? split.getUnit() / target.unit : 1;
-      assignment.factors[target.factor] =
-          DimShardingAttr::get(op->getContext(), split.getAxes(), unit);
-      llvm::append_range(covered, split.getAxes());
+      ArrayRef<StringAttr> axes = split.getAxes().take_while(mayCover);
+      if (axes.empty())
+        continue;
+      auto part = DimShardingAttr::get(split.getContext(), axes, split.getUnit());
+      assignment.factors[target.factor] = toFactor(part, target.unit);
+      llvm::append_range(covered, axes);
     }
   }
   return llvm::all_of(result.getPartialAxes(),
@@ -152,17 +119,23 @@ static bool splitReductions(Operation *op, const ShardingRule &rule, ShardingAtt
 }
 
 /// Attributes the partial axes of a result to partial operands that pass through and
-/// to split reduction loops; to the loops alone where the operands count as combined.
+/// to split reduction loops; to the loops alone where the operands count as combined. Any operand
+/// may have decided first (see chooseAssignment); larger ones are tried before others.
 static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
                           ArrayRef<ShardingAttr> operands, Assignment &assignment) {
   Assignment linear = assignment;
   passPartial(op, rule, result, operands, linear);
-  if (splitReductions(op, rule, result, operands, linear)) {
-    assignment = std::move(linear);
-    return;
+  SmallVector<int64_t> bySize = getOperandsBySize(op, operands);
+  for (const Assignment &start : {linear, assignment}) {
+    for (int64_t first : bySize) {
+      Assignment tried = start;
+      if (splitReductions(rule, result, operands, withFirst(bySize, first), tried)) {
+        assignment = std::move(tried);
+        return;
+      }
+    }
   }
-  if (!splitReductions(op, rule, result, operands, assignment))
-    assignment.unexplained = true;
+  assignment.unexplained = true;
 }
 
 Assignment assignFromResults(Operation *op, const ShardingRule &rule,
@@ -176,9 +149,7 @@ Assignment assignFromResults(Operation *op, const ShardingRule &rule,
       DimFactor target = rule.results[index][dim];
       if (target.factor < 0 || split.getAxes().empty())
         continue;
-      int64_t unit = split.getUnit() % target.unit == 0 ? split.getUnit() / target.unit : 1;
-      assignment.factors[target.factor] =
-          DimShardingAttr::get(op->getContext(), split.getAxes(), unit);
+      assignment.factors[target.factor] = toFactor(split, target.unit);
     }
   }
   if (!results.empty() && results[0] && results[0].isPartial())
@@ -202,7 +173,7 @@ static ShardingAttr buildSharding(const ShardingRule &rule, const Assignment &as
       continue;
     }
     auto scaled = DimShardingAttr::get(context, split.getAxes(), split.getUnit() * dim.unit);
-    splits.push_back(normalize(mesh, scaled, rule.factors[dim.factor].size * dim.unit));
+    splits.push_back(normalizeUnit(mesh, scaled, rule.factors[dim.factor].size * dim.unit));
   }
   return ShardingAttr::get(context, FlatSymbolRefAttr::get(mesh.getSymNameAttr()), splits, partial,
                            partial.empty() ? ReductionKind::Sum : kind);

@@ -12,7 +12,12 @@
 namespace mlir::coll {
 
 int64_t ShardingRule::addFactor(int64_t size, std::optional<ReductionKind> reduction) {
-  factors.push_back({size, reduction});
+  factors.push_back({size, reduction, /*isIndexed=*/false});
+  return factors.size() - 1;
+}
+
+int64_t ShardingRule::addIndexedFactor(int64_t size, std::optional<ReductionKind> reduction) {
+  factors.push_back({size, reduction, /*isIndexed=*/true});
   return factors.size() - 1;
 }
 
@@ -266,16 +271,24 @@ void link(ShardingRule &rule, DimFactor &a, DimFactor &b, int64_t size) {
   a.factor = b.factor = rule.addFactor(size);
 }
 
+/// Whether what other ranks leave out of a tensor of `type` can be zeros that are summed.
+bool canBeSummed(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return !element.isInteger(1) && !element.isInteger(4) && getIdentity(ReductionKind::Sum, element);
+}
+
 ShardingRule extractSliceRule(tensor::ExtractSliceOp op) {
   ShardingRule rule = wholeRule(op);
   llvm::SmallBitVector dropped = op.getDroppedDims();
   ArrayRef<int64_t> source = op.getSourceType().getShape();
   for (int64_t dim = 0, kept = 0; dim < op.getSourceType().getRank(); ++dim) {
-    if (dropped[dim])
-      continue;
-    if (op.getStaticSizes()[dim] == source[dim] && op.getStaticStrides()[dim] == 1)
+    bool isOneElement = op.getStaticSizes()[dim] == 1 && source[dim] > 1;
+    bool isWhole = op.getStaticSizes()[dim] == source[dim] && op.getStaticStrides()[dim] == 1;
+    if (!dropped[dim] && isWhole)
       link(rule, rule.operands[0][dim], rule.results[0][kept], source[dim]);
-    ++kept;
+    else if (isOneElement && canBeSummed(op.getType()))
+      rule.operands[0][dim].factor = rule.addIndexedFactor(source[dim], ReductionKind::Sum);
+    kept += !dropped[dim];
   }
   rule.linearSets = {{0}};
   return rule;
@@ -286,12 +299,13 @@ ShardingRule insertSliceRule(tensor::InsertSliceOp op) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   ArrayRef<int64_t> dest = op.getDestType().getShape();
   for (int64_t dim = 0, kept = 0; dim < op.getDestType().getRank(); ++dim) {
-    bool whole = op.getStaticSizes()[dim] == dest[dim] && op.getStaticStrides()[dim] == 1;
-    if (!dropped[dim] && whole) {
+    bool isOneElement = op.getStaticSizes()[dim] == 1 && dest[dim] > 1;
+    bool isWhole = op.getStaticSizes()[dim] == dest[dim] && op.getStaticStrides()[dim] == 1;
+    if (!dropped[dim] && isWhole) {
       link(rule, rule.operands[0][kept], rule.operands[1][dim], dest[dim]);
       rule.results[0][dim] = rule.operands[1][dim];
-    } else if (dropped[dim] && whole) {
-      rule.operands[1][dim].factor = rule.results[0][dim].factor = -1;
+    } else if (isOneElement) {
+      rule.operands[1][dim].factor = rule.results[0][dim].factor = rule.addIndexedFactor(dest[dim]);
     }
     kept += !dropped[dim];
   }
@@ -345,6 +359,11 @@ ShardingRule takeRule(TakeOp op) {
     if (op.getSliceSizes()[operandDim] == operandShape[operandDim])
       link(rule, rule.operands[0][operandDim], rule.results[0][resultDim],
            operandShape[operandDim]);
+  // A rank takes what its block holds, and zeros for the rest.
+  if (canBeSummed(op.getType()))
+    for (int64_t dim : op.getIndexMap())
+      if (op.getSliceSizes()[dim] == 1 && operandShape[dim] > 1)
+        rule.operands[0][dim].factor = rule.addIndexedFactor(operandShape[dim], ReductionKind::Sum);
   rule.linearSets = {{0}};
   return rule;
 }
@@ -374,12 +393,22 @@ ShardingRule accumulateRule(AccumulateOp op) {
       indices[position].factor = updates[dim].factor = rule.addFactor(size, kind);
     }
   }
-  for (auto [operandDim, updatesDim] : llvm::zip(op.getOperandWindowDims(), op.getWindowDims())) {
+  SmallVector<int64_t> windowDims = op.getOperandWindowDims();
+  for (auto [operandDim, updatesDim] : llvm::zip(windowDims, op.getWindowDims())) {
     // Whether an indexed window lies within the operand, its whole extent decides.
     bool isIndexed = llvm::is_contained(op.getIndexMap(), operandDim);
     int64_t size = shapeOf(op.getOperand())[operandDim];
     if (!isIndexed && shapeOf(op.getUpdates())[updatesDim] == size)
       link(rule, operand[operandDim], updates[updatesDim], size);
+  }
+  // A rank applies the updates of its block; updates of one element are inside or outside.
+  for (int64_t dim : op.getIndexMap()) {
+    const auto *window = llvm::find(windowDims, dim);
+    bool isOneElement =
+        window == windowDims.end() ||
+        shapeOf(op.getUpdates())[op.getWindowDims()[window - windowDims.begin()]] == 1;
+    if (isOneElement && shapeOf(op.getOperand())[dim] > 1)
+      operand[dim].factor = rule.addIndexedFactor(shapeOf(op.getOperand())[dim]);
   }
   rule.results[0] = operand;
   if (kind)

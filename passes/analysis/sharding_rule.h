@@ -20,6 +20,9 @@ struct Factor {
   /// Set for a loop whose iterations are combined: splitting it leaves the
   /// results partial.
   std::optional<ReductionKind> reduction;
+  /// The dimension is accessed at computed positions. Where it is split, each rank
+  /// accesses those within its block and leaves out the others.
+  bool isIndexed = false;
 };
 
 /// The factor that a dimension walks: extent = factor size * unit, the factor being
@@ -44,6 +47,8 @@ struct ShardingRule {
 
   /// Adds a factor and returns its number.
   int64_t addFactor(int64_t size, std::optional<ReductionKind> reduction = std::nullopt);
+  /// Adds a factor for a dimension that is accessed at computed positions.
+  int64_t addIndexedFactor(int64_t size, std::optional<ReductionKind> reduction = std::nullopt);
 };
 
 /// The rule of `op`. Operations without one (and ones with regions that hold other
@@ -60,16 +65,29 @@ struct Assignment {
   int64_t linearSet = -1;
   /// Set by assignFromResults where nothing makes a result as partial as it is.
   bool unexplained = false;
+  /// Set by chooseAssignment where others were compared with this one: what decided, and what the
+  /// best of the others would have cost. Empty elsewhere.
+  std::string decision;
 };
 
-/// The assignment that follows the operands' shardings: larger operands first, each
-/// axis used once. Partial operands pass through a linear set where they can, given
-/// that `isNeutral` tells the values that are zero on every rank; the others are
-/// listed in `rejected` and treated as combined.
-Assignment assignFromOperands(Operation *op, const ShardingRule &rule, MeshOp mesh,
-                              ArrayRef<ShardingAttr> operands,
-                              llvm::function_ref<bool(Value)> isNeutral,
-                              SmallVectorImpl<int64_t> &rejected);
+/// What an operation's neighbours have and ask for.
+struct Surroundings {
+  /// Per operand: its sharding, null for what is not a tensor.
+  ArrayRef<ShardingAttr> operands;
+  /// Per result: the shardings that its uses ask for, as far as they are known.
+  ArrayRef<SmallVector<ShardingAttr, 2>> wishes;
+  /// Tells the values that are zero on every rank.
+  llvm::function_ref<bool(Value)> isNeutral;
+  /// Without it, larger operands decide first, whatever that costs.
+  bool decidesByCost = true;
+};
+
+/// The cheapest of at most eight assignments, by what a rank would send to bring the operands
+/// into it and the results to their uses, and by the work that it does. Without a conflict, it
+/// is the one that follows the operands. Partial operands pass through a linear set where they
+/// can; the others are listed in `rejected` and count as combined.
+Assignment chooseAssignment(Operation *op, const ShardingRule &rule, MeshOp mesh,
+                            const Surroundings &surroundings, SmallVectorImpl<int64_t> &rejected);
 
 /// Whether both cut a tensor of `shape` into the same blocks: where these are equal, units mean
 /// nothing.

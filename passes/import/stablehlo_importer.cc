@@ -3,6 +3,7 @@
 #include "passes/import/stablehlo_importer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/import/stablehlo_attrs.h"
@@ -207,7 +208,8 @@ FailureOr<SmallVector<Value>> Importer::inlineCall(Operation *call, StringRef ca
 void Importer::constrain(Operation *source, Value value) {
   Operation *op = value.getDefiningOp();
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!op || op->getNumResults() != 1 || !type || !isa<func::FuncOp>(op->getParentOp()) ||
+  if (!op || op->getNumResults() != 1 || !type ||
+      !isa<func::FuncOp, scf::IfOp, scf::ForOp, scf::WhileOp>(op->getParentOp()) ||
       isa<arith::ConstantOp>(op) || op->hasAttr(kShardingsAttr))
     return;
   // Shardy's operation has it under a name of its own.

@@ -8,6 +8,7 @@
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/passes.h"
+#include "passes/transform/init_function.h"
 
 namespace mlir::coll {
 
@@ -35,7 +36,7 @@ public:
       return signalPassFailure();
     annotateArguments(step, grid);
     if (!getOperation().lookupSymbol(kInitFunction))
-      createInit(step, grid);
+      createInitFunction(step, grid);
   }
 
 private:
@@ -94,42 +95,6 @@ private:
     SmallVector<DimShardingAttr> dims(sharding.getDims());
     dims[0] = DimShardingAttr::get(context, {StringAttr::get(context, axis)}, 1);
     return ShardingAttr::get(context, sharding.getMesh(), dims, {}, ReductionKind::Sum);
-  }
-
-  /// @init: the communicator, then the initial state from rank 0. State that is
-  /// split is given to each rank directly.
-  void createInit(func::FuncOp step, MeshOp grid) {
-    OpBuilder builder(step);
-    SmallVector<Type> types;
-    SmallVector<DictionaryAttr> attributes;
-    for (unsigned index = 0; index < step.getNumArguments(); ++index) {
-      auto role = step.getArgAttrOfType<StringAttr>(index, kRoleAttr);
-      if (!role || role.getValue() != kRoleState)
-        continue;
-      types.push_back(step.getArgument(index).getType());
-      attributes.push_back(step.getArgAttrDict(index));
-    }
-    auto init = func::FuncOp::create(builder, step.getLoc(), kInitFunction,
-                                     builder.getFunctionType(types, types), {}, attributes);
-    Block *body = init.addEntryBlock();
-    builder.setInsertionPointToStart(body);
-    auto group = GroupAttr::get(&getContext(), FlatSymbolRefAttr::get(grid.getSymNameAttr()),
-                                {builder.getStringAttr(axis)}, {});
-    InitOp::create(builder, step.getLoc(), group);
-    SmallVector<Value> results;
-    for (auto [index, argument] : llvm::enumerate(body->getArguments())) {
-      auto sharding = init.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
-      init.setResultAttr(index, kShardingAttr, sharding);
-      if (sharding.isReplicated()) {
-        auto broadcast =
-            BroadcastOp::create(builder, step.getArgument(index).getLoc(), argument, 0, group);
-        broadcast->setAttr(kWhyAttr, builder.getStringAttr("initial state from rank 0"));
-        results.push_back(broadcast.getResult());
-      } else {
-        results.push_back(argument);
-      }
-    }
-    func::ReturnOp::create(builder, step.getLoc(), results);
   }
 };
 

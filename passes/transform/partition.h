@@ -36,12 +36,27 @@ private:
   void fixStaticSizes(Operation *global, Operation *local);
   void offsetIndices(linalg::LinalgOp global, linalg::LinalgOp local, const ShardingRule &rule,
                      const Assignment &assignment);
+  void localizeIndices(Operation *op, const ShardingRule &rule, const Assignment &assignment);
   LogicalResult maskPadding(Operation *op, const ShardingRule &rule, const Assignment &assignment);
   void maskInputs(linalg::LinalgOp op, const ShardingRule &rule, const Assignment &assignment);
   void maskBody(linalg::LinalgOp global, linalg::LinalgOp local, const ShardingRule &rule,
                 const Assignment &assignment);
   Value maskDim(Location loc, Value local, int64_t dim, DimShardingAttr split, int64_t extent,
                 TypedAttr fill);
+
+  // partition_indexed.cc
+  Value localIndices(Location loc, Value indices, ArrayRef<int64_t> indexMap,
+                     const ShardingRule &rule, const Assignment &assignment, bool clamps);
+  Value maskTaken(TakeOp op, Value taken, Value indices, const ShardingRule &rule,
+                  const Assignment &assignment);
+
+  // partition_slices.cc
+  Value localOffsets(Location loc, ArrayRef<DimFactor> dims, const ShardingRule &rule,
+                     const Assignment &assignment, SmallVectorImpl<OpFoldResult> &offsets);
+  Value sliceHeld(tensor::ExtractSliceOp local, const ShardingRule &rule,
+                  const Assignment &assignment);
+  Value insertHeld(tensor::InsertSliceOp local, const ShardingRule &rule,
+                   const Assignment &assignment);
 
   // partition_reshard.cc
   LogicalResult partitionReshard(ReshardOp op);

@@ -83,6 +83,7 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
       op->getOperands(), [&](Value operand) { return mapping_.lookupOrNull(operand); });
   if (failed(maskPadding(op, rule, assignment)))
     return failure();
+  localizeIndices(op, rule, assignment);
 
   Operation *local = builder_.clone(*op, mapping_);
   for (auto [operand, value] : llvm::zip(op->getOperands(), unmasked))
@@ -97,7 +98,27 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
     if (!isKeptOutByZeros(mesh_, linalgOp, rule, assignment))
       maskBody(linalgOp, cast<linalg::LinalgOp>(local), rule, assignment);
   }
+  if (auto take = dyn_cast<TakeOp>(op))
+    mapping_.map(op->getResult(0),
+                 maskTaken(take, local->getResult(0), local->getOperand(1), rule, assignment));
+  else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(local))
+    mapping_.map(op->getResult(0), sliceHeld(slice, rule, assignment));
+  else if (auto insert = dyn_cast<tensor::InsertSliceOp>(local))
+    mapping_.map(op->getResult(0), insertHeld(insert, rule, assignment));
   return success();
+}
+
+/// Positions in split dimensions count within the rank's block.
+void FunctionPartitioner::localizeIndices(Operation *op, const ShardingRule &rule,
+                                          const Assignment &assignment) {
+  auto localize = [&](Value indices, ArrayRef<int64_t> indexMap, bool clamps) {
+    mapping_.map(indices, localIndices(op->getLoc(), mapping_.lookup(indices), indexMap, rule,
+                                       assignment, clamps));
+  };
+  if (auto take = dyn_cast<TakeOp>(op))
+    localize(take.getIndices(), take.getIndexMap(), /*clamps=*/true);
+  else if (auto accumulate = dyn_cast<AccumulateOp>(op))
+    localize(accumulate.getIndices(), accumulate.getIndexMap(), /*clamps=*/false);
 }
 
 /// Attributes that repeat a shape follow the local one.

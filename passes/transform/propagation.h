@@ -7,6 +7,7 @@
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::coll {
 
@@ -14,9 +15,14 @@ namespace mlir::coll {
 ///
 /// Forward passes run until nothing changes: each gives every result what its
 /// operation makes of its operands, and finds the partial values that some use needs
-/// combined; those count as combined for all their uses in the next pass. A last,
+/// combined; those count as combined for all their uses in the next pass. A
 /// backward pass splits values that all their uses want split: slicing what every
 /// rank computes in whole would be wasted work, and it never adds communication.
+/// Rounds of both follow, in which an operation that meets a conflict knows from the
+/// round before what its results' uses ask for. The cheapest round stays.
+///
+/// A sharding that the user wrote on an operation stands behind it as a pin, a
+/// coll.reshard whose source is decided last: the operation itself is split as is cheapest.
 class Propagation {
 public:
   Propagation(FunctionOpInterface function, MeshOp mesh) : function_(function), mesh_(mesh) {}
@@ -27,6 +33,9 @@ public:
   void record();
 
 private:
+  static constexpr int kMaxRounds = 4;
+  static constexpr size_t kMaxWishes = 3;
+
   const ShardingRule &ruleOf(Operation *op);
   ShardingAttr replicated(Value value) const;
   ShardingAttr effective(Value value) const;
@@ -34,40 +43,73 @@ private:
   bool isNeutral(Value value) const;
   void combine(Value value);
 
-  void detachWishes();
+  void insertPins();
+  void resolvePins();
+  void runRounds();
+  void runRound();
+  bool meetsConflict() const;
+  void collectWishes();
+  double getCost();
+
+  // propagation_regain.cc
+  bool stageReductions();
+  bool regainSplits();
+  void dropRegained();
+  ShardingAttr regained(Operation *op);
+
+  // propagation_forward.cc
   void forward();
   void visitBlock(Block &block);
   void visit(Operation *op);
+  SmallVector<ShardingAttr, 2> knownWishes(Value result) const;
   void visitRule(Operation *op);
-  void visitLoop(Operation *op);
-  void visitBranch(scf::IfOp op);
   void visitReshard(ReshardOp op);
   void visitOpaque(Operation *op);
   bool visitUserReduction(AllReduceOp op);
   void setResults(Operation *op, ArrayRef<ShardingAttr> shardings);
+
+  // propagation_regions.cc
+  void visitLoop(Operation *op);
+  void visitBranch(scf::IfOp op);
   void setArguments(Region &region, ArrayRef<ShardingAttr> carried);
   bool growCarried(Operation *op, SmallVectorImpl<ShardingAttr> &carried);
   ShardingAttr join(Operation *op, int64_t index, ShardingAttr carried, ShardingAttr yielded);
 
+  // propagation_backward.cc
   void decideFunctionResults();
+  void forgetFunctionResults();
   void backward(Region &region);
   void refine(Operation *op);
   ShardingAttr wanted(OpOperand &use);
   ShardingAttr commonWish(Value value);
 
+  /// What one round decides.
+  struct Decisions {
+    llvm::DenseMap<Value, ShardingAttr> shardings;
+    llvm::DenseMap<Operation *, Assignment> assignments;
+    /// Partial values that some use needs combined.
+    llvm::DenseSet<Value> combined;
+  };
+
   FunctionOpInterface function_;
   MeshOp mesh_;
-  llvm::DenseMap<Value, ShardingAttr> shardings_;
+  Decisions decided_;
   llvm::DenseMap<Operation *, ShardingRule> rules_;
-  llvm::DenseMap<Operation *, Assignment> assignments_;
-  /// Results' shardings that the user wrote on operations.
+  /// Results' shardings that the user wrote on operations, partial ones among them.
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
-  /// Partial values that some use needs combined.
-  llvm::DenseSet<Value> combined_;
+  /// Reshards that stand for what the user wrote on the operation before them.
+  llvm::SetVector<Operation *> pins_;
+  /// Those of them that `regainSplits` inserted.
+  SmallVector<ReshardOp> regained_;
+  /// Per value: the different shardings that its uses asked for in the round before.
+  llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> wishes_;
+  /// Results of the function whose sharding no one wrote.
+  SmallVector<unsigned> decidedResults_;
   /// Carried values that start at zero, while it is open whether the loop makes
   /// them partial.
   llvm::DenseSet<Value> neutral_;
   bool changed_ = false;
+  bool decidesByCost_ = true;
 };
 
 } // namespace mlir::coll

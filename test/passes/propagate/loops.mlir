@@ -75,10 +75,10 @@ module @recurrence {
 
 // -----
 
-// Branches that disagree give a whole value.
+// Where one branch splits its value and the other does not, the other takes its part.
 // CHECK-LABEL: @branches
 // CHECK: scf.if
-// CHECK: } {coll.shardings = [#coll.sharding<@m, {{\[\[\]\]}}>]}
+// CHECK: } {coll.shardings = [#coll.sharding<@m, {{\[\["dp"\]\]}}>]}
 module @branches {
   coll.mesh @m ["dp" = 2]
   func.func @step(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>},
@@ -89,6 +89,26 @@ module @branches {
       scf.yield %y : tensor<8xf32>
     }
     return %r : tensor<8xf32>
+  }
+}
+
+// -----
+
+// Branches that split a dimension differently keep what their axes begin with.
+// CHECK-LABEL: @branches_prefix
+// CHECK: scf.if
+// CHECK: } {coll.shardings = [#coll.sharding<@m, {{\[\["dp"\], \[\]\]}}>]}
+module @branches_prefix {
+  coll.mesh @m ["dp" = 2, "a" = 2, "b" = 2]
+  func.func @step(%x: tensor<8x8xf32> {coll.sharding = #coll.sharding<@m, [["dp", "a"], []]>},
+                  %y: tensor<8x8xf32> {coll.sharding = #coll.sharding<@m, [["dp", "b"], []]>},
+                  %p: i1) -> tensor<8x8xf32> {
+    %r = scf.if %p -> tensor<8x8xf32> {
+      scf.yield %x : tensor<8x8xf32>
+    } else {
+      scf.yield %y : tensor<8x8xf32>
+    }
+    return %r : tensor<8x8xf32>
   }
 }
 

@@ -111,7 +111,7 @@ module @backward {
 // CHECK-LABEL: @wanted
 // CHECK: %[[WHOLE:.*]] = tensor.concat {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\[\]\]}}>]}
 // CHECK: %[[PART:.*]] = coll.reshard %[[WHOLE]] from <@m, {{\[\[\]\]}}> to <@m, {{\[\["dp"\]\]}}>
-// CHECK-SAME: coll.why = "tensor.concat cannot be split as wanted by itself"
+// CHECK-SAME: coll.why = "the sharding that is written on tensor.concat"
 // CHECK: return %[[PART]]
 module @wanted {
   coll.mesh @m ["dp" = 2]

@@ -15,22 +15,32 @@ import zipfile
 CODES = {"f4": "f", "f8": "d", "i4": "i", "i8": "q", "u1": "B", "b1": "?"}
 
 
-def encode(dtype, extents, values):
-    shape = tuple(int(e) for e in extents.split(",") if e)
+def encode(dtype, shape, numbers):
+    """A .npy file's bytes; `dtype` is one of CODES."""
+    order = "|" if dtype[1] == "1" else "<"
+    text = f"{{'descr': '{order}{dtype}', 'fortran_order': False, 'shape': {tuple(shape)}, }}\n"
+    header = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+    return header + struct.pack(f"<{len(numbers)}{CODES[dtype]}", *numbers)
+
+
+def write(path, arrays):
+    """Writes name -> (dtype, shape, numbers)."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            archive.writestr(name + ".npy", encode(*array))
+
+
+def parse(argument):
+    """(name, (dtype, shape, numbers)) of NAME=TYPE[EXTENTS]:VALUES."""
+    name, dtype, extents, values = re.fullmatch(r"(\w+)=(\w\d)\[([\d,]*)\]:(.*)",
+                                                argument).groups()
+    shape = [int(e) for e in extents.split(",") if e]
     count = math.prod(shape)
     if values == "iota":
-        numbers = list(range(count))
-    else:
-        given = [float(v) if dtype[0] == "f" else int(v) for v in values.split(",")]
-        numbers = [given[i % len(given)] for i in range(count)]
-    order = "|" if dtype[1] == "1" else "<"
-    text = f"{{'descr': '{order}{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n"
-    header = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
-    return header + struct.pack(f"<{count}{CODES[dtype]}", *numbers)
+        return name, (dtype, shape, list(range(count)))
+    given = [float(v) if dtype[0] == "f" else int(v) for v in values.split(",")]
+    return name, (dtype, shape, [given[i % len(given)] for i in range(count)])
 
 
-with zipfile.ZipFile(sys.argv[1], "w") as archive:
-    for argument in sys.argv[2:]:
-        name, dtype, extents, values = re.fullmatch(r"(\w+)=(\w\d)\[([\d,]*)\]:(.*)",
-                                                    argument).groups()
-        archive.writestr(name + ".npy", encode(dtype, extents, values))
+if __name__ == "__main__":
+    write(sys.argv[1], dict(parse(argument) for argument in sys.argv[2:]))

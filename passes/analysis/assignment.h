@@ -1,0 +1,33 @@
+//===- assignment.h - parts that the files of assignments share -------*- C++ -*-===//
+
+#ifndef COLL_PASSES_ANALYSIS_ASSIGNMENT_H
+#define COLL_PASSES_ANALYSIS_ASSIGNMENT_H
+
+#include "passes/analysis/sharding_rule.h"
+
+namespace mlir::coll {
+
+/// `dim` with the unit dropped where equal blocks make it meaningless.
+DimShardingAttr normalizeUnit(MeshOp mesh, DimShardingAttr dim, int64_t extent);
+
+/// Whether the lists have an axis in common.
+bool overlaps(ArrayRef<StringAttr> axes, ArrayRef<StringAttr> used);
+
+/// Operand numbers, larger tensors first; equal ones in order.
+SmallVector<int64_t> getOperandsBySize(Operation *op, ArrayRef<ShardingAttr> shardings);
+
+/// `order` with `first` moved to its front.
+SmallVector<int64_t> withFirst(ArrayRef<int64_t> order, int64_t first);
+
+/// The linear set through which the partial operands pass, or -1. Members that are
+/// not partial must be neutral; a result larger than what is partial would make the
+/// later combination dearer.
+int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<ShardingAttr> operands,
+                      ArrayRef<int64_t> partial, llvm::function_ref<bool(Value)> isNeutral);
+
+/// How `split` of a dimension that walks a factor with `unit` splits the factor.
+DimShardingAttr toFactor(DimShardingAttr split, int64_t unit);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_ANALYSIS_ASSIGNMENT_H

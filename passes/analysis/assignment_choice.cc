@@ -1,0 +1,209 @@
+//===- assignment_choice.cc - which loops of an operation to split ----------------===//
+//
+// Operands and uses may ask for different splits of one loop, or for one axis in two
+// loops. Each candidate lets another one of them decide first; the cheapest is taken.
+//
+//   x [dp, -] · w [dp, -]    x first: split rows by dp, gather w
+//                            w first: split the sum by dp, exchange x, scatter the result
+//
+//===----------------------------------------------------------------------------===//
+
+#include "passes/analysis/assignment.h"
+#include "passes/analysis/sharding_cost.h"
+
+namespace mlir::coll {
+
+namespace {
+
+constexpr size_t kMaxCandidates = 8;
+
+class AssignmentChoice {
+public:
+  AssignmentChoice(Operation *op, const ShardingRule &rule, MeshOp mesh,
+                   const Surroundings &surroundings)
+      : op_(op), rule_(rule), mesh_(mesh), surroundings_(surroundings) {
+    seed_.factors.resize(rule.factors.size());
+  }
+
+  Assignment run(SmallVectorImpl<int64_t> &rejected) {
+    passPartials(rejected);
+    SmallVector<int64_t> order = getOperandsBySize(op_, surroundings_.operands);
+    add("as the larger operands are split", order, {}, /*splitsReductions=*/true);
+    if (!surroundings_.decidesByCost || !hasConflict(candidates_.front().assignment))
+      return candidates_.front().assignment;
+    for (int64_t first : llvm::ArrayRef(order).drop_front())
+      if (isSplit(surroundings_.operands[first]))
+        add("as operand " + std::to_string(first) + " is split", withFirst(order, first), {}, true);
+    add("without splitting a sum", order, {}, /*splitsReductions=*/false);
+    for (auto [index, wishes] : llvm::enumerate(surroundings_.wishes))
+      for (ShardingAttr wish : wishes) {
+        add("as a use asks", order, {wish, index}, true);
+        add("as a use asks, without splitting a sum", order, {wish, index}, false);
+      }
+    return getCheapest();
+  }
+
+private:
+  /// What a use asks of a result.
+  struct Wish {
+    ShardingAttr sharding;
+    size_t result = 0;
+  };
+
+  struct Candidate {
+    Assignment assignment;
+    std::string label;
+    double bytes = 0, work = 0;
+
+    double getCost() const { return bytes + work; }
+  };
+
+  static bool isSplit(ShardingAttr sharding) {
+    return llvm::any_of(sharding.getDims(),
+                        [](DimShardingAttr dim) { return !dim.getAxes().empty(); });
+  }
+
+  /// Decides about partial operands, which is common to all candidates.
+  void passPartials(SmallVectorImpl<int64_t> &rejected) {
+    SmallVector<int64_t> partial;
+    for (auto [index, sharding] : llvm::enumerate(surroundings_.operands))
+      if (sharding && sharding.isPartial())
+        partial.push_back(index);
+    if (partial.empty())
+      return;
+    seed_.linearSet =
+        findLinearSet(op_, rule_, surroundings_.operands, partial, surroundings_.isNeutral);
+    if (seed_.linearSet >= 0)
+      llvm::append_range(seed_.linearAxes,
+                         surroundings_.operands[partial.front()].getPartialAxes());
+    else
+      rejected.append(partial.begin(), partial.end());
+  }
+
+  /// Splits factors as the dimensions of one tensor are split, as far as their axes are free:
+  /// of a list of axes, those before the first that is used.
+  void split(ArrayRef<DimFactor> dims, ShardingAttr sharding, bool splitsReductions,
+             Assignment &assignment, SmallVectorImpl<StringAttr> &used) {
+    for (auto [target, dim] : llvm::zip(dims, sharding.getDims())) {
+      if (target.factor < 0 || dim.getAxes().empty() || assignment.factors[target.factor] ||
+          (!splitsReductions && rule_.factors[target.factor].reduction))
+        continue;
+      ArrayRef<StringAttr> axes = dim.getAxes().take_while(
+          [&](StringAttr axis) { return !llvm::is_contained(used, axis); });
+      if (axes.empty())
+        continue;
+      DimShardingAttr free = DimShardingAttr::get(op_->getContext(), axes, dim.getUnit());
+      assignment.factors[target.factor] =
+          normalizeUnit(mesh_, toFactor(free, target.unit), rule_.factors[target.factor].size);
+      llvm::append_range(used, axes);
+    }
+  }
+
+  /// Adds the candidate in which `wish`, if there is one, decides first and then the operands in
+  /// `order`.
+  void add(std::string label, ArrayRef<int64_t> order, Wish wish, bool splitsReductions) {
+    if (candidates_.size() == kMaxCandidates)
+      return;
+    Assignment assignment = seed_;
+    SmallVector<StringAttr> used(seed_.linearAxes);
+    if (wish.sharding)
+      split(rule_.results[wish.result], wish.sharding, splitsReductions, assignment, used);
+    for (int64_t index : order)
+      split(rule_.operands[index], surroundings_.operands[index], splitsReductions, assignment,
+            used);
+    bool isKnown = llvm::any_of(candidates_, [&](const Candidate &other) {
+      return other.assignment.factors == assignment.factors;
+    });
+    if (!isKnown)
+      candidates_.push_back({std::move(assignment), std::move(label)});
+  }
+
+  /// Whether an operand, or a result that is no sum of contributions, has to be changed. A sum of
+  /// contributions is no conflict: gradients are partial wherever the batch is split.
+  bool hasConflict(const Assignment &assignment) {
+    if (getOperandBytes(assignment) > 0)
+      return true;
+    for (auto [index, wishes] : llvm::enumerate(surroundings_.wishes)) {
+      auto type = dyn_cast<RankedTensorType>(op_->getResult(index).getType());
+      if (!type)
+        continue;
+      ShardingAttr result = getResultSharding(rule_, assignment, mesh_, index);
+      for (ShardingAttr wish : wishes)
+        if (!result.isPartial() && getReshardBytes(mesh_, type, result, wish) > 0)
+          return true;
+    }
+    return false;
+  }
+
+  double getOperandBytes(const Assignment &assignment) {
+    double bytes = 0;
+    for (auto [index, have] : llvm::enumerate(surroundings_.operands)) {
+      if (!have)
+        continue;
+      ShardingAttr want = getOperandSharding(rule_, assignment, mesh_, index);
+      auto type = cast<RankedTensorType>(op_->getOperand(index).getType());
+      // What starts a reduction, or is zero everywhere, need not be the sum of contributions.
+      if (!have.isPartial())
+        want = want.withoutPartial();
+      bytes += getReshardBytes(mesh_, type, have, want);
+    }
+    return bytes;
+  }
+
+  /// Bytes from the operands to this assignment, and from its results to their uses.
+  double getTransferBytes(const Assignment &assignment) {
+    double bytes = getOperandBytes(assignment);
+    for (auto [index, result] : llvm::enumerate(op_->getResults()))
+      if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+        bytes += getResultBytes(type, index, assignment);
+    return bytes;
+  }
+
+  double getResultBytes(RankedTensorType type, size_t index, const Assignment &assignment) {
+    ShardingAttr result = getResultSharding(rule_, assignment, mesh_, index);
+    ArrayRef<ShardingAttr> wishes;
+    if (index < surroundings_.wishes.size())
+      wishes = surroundings_.wishes[index];
+    double bytes = 0;
+    for (ShardingAttr wish : wishes)
+      bytes += wish.isPartial() ? getCombineBytes(mesh_, type, result)
+                                : getReshardBytes(mesh_, type, result, wish);
+    return wishes.empty() ? getCombineBytes(mesh_, type, result) : bytes;
+  }
+
+  Assignment getCheapest() {
+    for (Candidate &candidate : candidates_) {
+      candidate.bytes = getTransferBytes(candidate.assignment);
+      candidate.work = getWorkCost(op_, rule_, candidate.assignment, mesh_);
+    }
+    llvm::stable_sort(candidates_, [](const Candidate &a, const Candidate &b) {
+      return a.getCost() < b.getCost();
+    });
+    Candidate &best = candidates_.front();
+    if (candidates_.size() > 1)
+      best.assignment.decision = "is split " + describe(best) + "; " + describe(candidates_[1]);
+    return best.assignment;
+  }
+
+  static std::string describe(const Candidate &candidate) {
+    return candidate.label + ": " + std::to_string(static_cast<int64_t>(candidate.bytes)) +
+           " bytes and " + std::to_string(static_cast<int64_t>(candidate.work)) +
+           " bytes' worth of work a rank";
+  }
+
+  Operation *op_;
+  const ShardingRule &rule_;
+  MeshOp mesh_;
+  const Surroundings &surroundings_;
+  Assignment seed_;
+  SmallVector<Candidate> candidates_;
+};
+
+} // namespace
+
+Assignment chooseAssignment(Operation *op, const ShardingRule &rule, MeshOp mesh,
+                            const Surroundings &surroundings, SmallVectorImpl<int64_t> &rejected) {
+  return AssignmentChoice(op, rule, mesh, surroundings).run(rejected);
+}
+
+} // namespace mlir::coll

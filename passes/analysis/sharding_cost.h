@@ -1,0 +1,29 @@
+//===- sharding_cost.h - what a choice of shardings costs -------------*- C++ -*-===//
+//
+// Estimates that decide between assignments. The unit is a byte that a rank sends.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_ANALYSIS_SHARDING_COST_H
+#define COLL_PASSES_ANALYSIS_SHARDING_COST_H
+
+#include "passes/analysis/sharding_rule.h"
+
+namespace mlir::coll {
+
+/// Bytes that a rank sends to change a value of `type` from `from` to `to`: partial sums are
+/// scattered where `to` splits over their axes, axes that move between dimensions are exchanged,
+/// and axes that end are gathered. Taking a part of what a rank has is free.
+double getReshardBytes(MeshOp mesh, RankedTensorType type, ShardingAttr from, ShardingAttr to);
+
+/// Bytes that a rank sends at least until a value of `type` with this sharding is combined: those
+/// of a scatter of its contributions; zero where it is not partial.
+double getCombineBytes(MeshOp mesh, RankedTensorType type, ShardingAttr sharding);
+
+/// What a rank's iterations of `op` cost, as bytes sent in the same time.
+double getWorkCost(Operation *op, const ShardingRule &rule, const Assignment &assignment,
+                   MeshOp mesh);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_ANALYSIS_SHARDING_COST_H

@@ -1,0 +1,131 @@
+//===- propagation_backward.cc - from uses to operations ---------------------------===//
+
+#include "passes/transform/propagation.h"
+
+#include "dialect/sharding.h"
+#include "passes/analysis/assignment.h"
+
+namespace mlir::coll {
+
+/// Result k of a step updates state argument k and has its sharding; other results
+/// stay as they are, combined.
+void Propagation::decideFunctionResults() {
+  SmallVector<ShardingAttr> states;
+  for (auto [index, argument] : llvm::enumerate(function_.getArguments())) {
+    auto role = function_.getArgAttrOfType<StringAttr>(index, kRoleAttr);
+    if (role && role.getValue() == kRoleState)
+      states.push_back(decided_.shardings.lookup(argument));
+  }
+  Operation *terminator = function_.getFunctionBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    if (!isa<RankedTensorType>(value.getType()) || function_.getResultAttr(index, kShardingAttr))
+      continue;
+    ShardingAttr sharding = effective(value).withoutPartial();
+    if (index < states.size() && states[index])
+      sharding = states[index];
+    function_.setResultAttr(index, kShardingAttr, sharding);
+    decidedResults_.push_back(index);
+  }
+}
+
+/// Takes back what `decideFunctionResults` wrote.
+void Propagation::forgetFunctionResults() {
+  for (unsigned index : decidedResults_)
+    function_.removeResultAttr(index, StringAttr::get(function_->getContext(), kShardingAttr));
+  decidedResults_.clear();
+}
+
+/// What `use` needs its value to be; null where it does not care.
+ShardingAttr Propagation::wanted(OpOperand &use) {
+  Operation *owner = use.getOwner();
+  unsigned number = use.getOperandNumber();
+  if (owner->hasTrait<OpTrait::IsTerminator>()) {
+    Operation *parent = owner->getParentOp();
+    if (parent == function_)
+      return function_.getResultAttrOfType<ShardingAttr>(number, kShardingAttr);
+    unsigned skipped = isa<scf::ConditionOp>(owner) ? 1 : 0;
+    bool follows = isUniformLoop(parent) || isa<scf::IfOp>(parent);
+    if (number < skipped || !follows)
+      return replicated(use.get());
+    return decided_.shardings.lookup(parent->getResult(number - skipped));
+  }
+  if (isUniformLoop(owner)) {
+    unsigned bounds = isa<scf::ForOp>(owner) ? 3 : 0;
+    return number < bounds ? nullptr : decided_.shardings.lookup(owner->getResult(number - bounds));
+  }
+  if (auto reshard = dyn_cast<ReshardOp>(owner))
+    return pins_.contains(reshard) ? reshard.getTarget() : reshard.getSource();
+  auto assignment = decided_.assignments.find(owner);
+  if (assignment == decided_.assignments.end())
+    return replicated(use.get());
+  return getOperandSharding(ruleOf(owner), assignment->second, mesh_, number);
+}
+
+/// How every use of `value` wants its dimensions to be split, or null. Uses that take the
+/// contributions as they are ask for nothing else.
+ShardingAttr Propagation::commonWish(Value value) {
+  ShardingAttr common, have = effective(value);
+  for (OpOperand &use : value.getUses()) {
+    ShardingAttr wish = wanted(use);
+    bool fits = wish && (!wish.isPartial() || (wish.getPartialAxes() == have.getPartialAxes() &&
+                                               wish.getPartialKind() == have.getPartialKind()));
+    if (!fits || (common && wish.withoutPartial() != common))
+      return nullptr;
+    common = wish.withoutPartial();
+  }
+  return common;
+}
+
+/// Splits an operation's loops further where all uses of its results agree.
+void Propagation::refine(Operation *op) {
+  auto found = decided_.assignments.find(op);
+  if (found == decided_.assignments.end() || fixed_.contains(op) || op->getNumResults() != 1)
+    return;
+  Value result = op->getResult(0);
+  ShardingAttr wish = decided_.shardings.lookup(result) ? commonWish(result) : nullptr;
+  if (!wish)
+    return;
+  const ShardingRule &rule = ruleOf(op);
+  Assignment refined = found->second;
+  SmallVector<StringAttr> used(refined.linearAxes);
+  for (DimShardingAttr split : refined.factors)
+    if (split)
+      llvm::append_range(used, split.getAxes());
+  bool grew = false;
+  for (auto [dim, want] : llvm::enumerate(wish.getDims())) {
+    int64_t factor = rule.results[0][dim].factor;
+    if (factor < 0)
+      continue;
+    DimShardingAttr before = refined.factors[factor];
+    ArrayRef<StringAttr> have = before ? before.getAxes() : ArrayRef<StringAttr>();
+    ArrayRef<StringAttr> axes = want.getAxes();
+    if (axes.size() <= have.size() || axes.take_front(have.size()) != have ||
+        overlaps(axes.drop_front(have.size()), used))
+      continue;
+    refined.factors[factor] = toFactor(want, rule.results[0][dim].unit);
+    if (getResultSharding(rule, refined, mesh_, 0).getDims()[dim] != want) {
+      refined.factors[factor] = before;
+      continue;
+    }
+    llvm::append_range(used, axes.drop_front(have.size()));
+    grew = true;
+  }
+  if (!grew)
+    return;
+  decided_.shardings[result] = getResultSharding(rule, refined, mesh_, 0);
+  found->second = std::move(refined);
+}
+
+void Propagation::backward(Region &region) {
+  for (Block &block : llvm::reverse(region)) {
+    for (Operation &op : llvm::reverse(block)) {
+      if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+        for (Region &nested : op.getRegions())
+          backward(nested);
+      else
+        refine(&op);
+    }
+  }
+}
+
+} // namespace mlir::coll

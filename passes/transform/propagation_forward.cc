@@ -1,0 +1,121 @@
+//===- propagation_forward.cc - from operands to results ---------------------------===//
+
+#include "passes/transform/propagation.h"
+
+#include "dialect/sharding.h"
+
+namespace mlir::coll {
+
+void Propagation::forward() {
+  decided_.shardings.clear();
+  for (auto [index, argument] : llvm::enumerate(function_.getArguments())) {
+    auto given = function_.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
+    if (ShardingAttr sharding = given ? given : replicated(argument))
+      decided_.shardings[argument] = sharding;
+  }
+  visitBlock(function_.getFunctionBody().front());
+  for (Value operand : function_.getFunctionBody().front().getTerminator()->getOperands())
+    combine(operand);
+}
+
+void Propagation::visitBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    visit(&op);
+}
+
+void Propagation::visit(Operation *op) {
+  if (isa<scf::ForOp, scf::WhileOp>(op) && isUniformLoop(op))
+    return visitLoop(op);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return visitBranch(branch);
+  if (auto reduction = dyn_cast<AllReduceOp>(op); reduction && visitUserReduction(reduction))
+    return;
+  if (auto reshard = dyn_cast<ReshardOp>(op))
+    return visitReshard(reshard);
+  if (isa<scf::WhileOp>(op) || isa<CollectiveOpInterface>(op))
+    return visitOpaque(op);
+  visitRule(op);
+}
+
+void Propagation::setResults(Operation *op, ArrayRef<ShardingAttr> shardings) {
+  auto fixed = fixed_.find(op);
+  for (auto [index, result] : llvm::enumerate(op->getResults())) {
+    ShardingAttr sharding = shardings[index];
+    if (fixed != fixed_.end() && fixed->second[index])
+      sharding = fixed->second[index];
+    if (sharding)
+      decided_.shardings[result] = sharding;
+  }
+}
+
+/// What the uses of a result asked for in the round before, and the pins behind it.
+SmallVector<ShardingAttr, 2> Propagation::knownWishes(Value result) const {
+  SmallVector<ShardingAttr, 2> wishes = wishes_.lookup(result);
+  for (Operation *user : result.getUsers())
+    if (auto pin = dyn_cast<ReshardOp>(user); pin && pins_.contains(pin))
+      if (!llvm::is_contained(wishes, pin.getTarget()))
+        wishes.push_back(pin.getTarget());
+  return wishes;
+}
+
+void Propagation::visitRule(Operation *op) {
+  const ShardingRule &rule = ruleOf(op);
+  SmallVector<ShardingAttr> operands = effectiveOperands(op);
+  SmallVector<SmallVector<ShardingAttr, 2>> wishes =
+      llvm::map_to_vector(op->getResults(), [&](Value result) { return knownWishes(result); });
+  auto isZero = [&](Value value) { return isNeutral(value); };
+  SmallVector<int64_t> rejected;
+  Assignment assignment =
+      chooseAssignment(op, rule, mesh_, {operands, wishes, isZero, decidesByCost_}, rejected);
+  for (int64_t index : rejected)
+    combine(op->getOperand(index));
+  for (Value captured : getCapturedTensors(op))
+    combine(captured);
+  SmallVector<ShardingAttr> results(op->getNumResults());
+  for (auto [index, result] : llvm::enumerate(op->getResults()))
+    if (isa<RankedTensorType>(result.getType()))
+      results[index] = getResultSharding(rule, assignment, mesh_, index);
+  setResults(op, results);
+  if (fixed_.contains(op))
+    assignment = assignFromResults(op, rule, fixed_[op], operands);
+  decided_.assignments[op] = assignment;
+}
+
+/// A reduction that the user wrote over exactly the partial axes takes the partial
+/// value as it is: nothing needs to be inserted.
+bool Propagation::visitUserReduction(AllReduceOp op) {
+  ShardingAttr input = effective(op.getInput());
+  bool takes = input.isPartial() && op.getGroup().isMesh() &&
+               input.getPartialAxes() == op.getGroup().getAxes() &&
+               input.getPartialKind() == ReductionKind::Sum &&
+               (op.getReduction() == ReductionKind::Sum || op.getReduction() == ReductionKind::Avg);
+  if (takes)
+    setResults(op, {input.withoutPartial()});
+  return takes;
+}
+
+/// A change of sharding that stands in the IR already, by hand or from an earlier run.
+void Propagation::visitReshard(ReshardOp op) {
+  ShardingAttr input = effective(op.getInput());
+  if (input.isPartial() && input != op.getSource() && !pins_.contains(op))
+    combine(op.getInput());
+  setResults(op, {op.getTarget()});
+}
+
+void Propagation::visitOpaque(Operation *op) {
+  for (Value operand : op->getOperands())
+    combine(operand);
+  for (Region &region : op->getRegions()) {
+    for (Block &block : region) {
+      for (BlockArgument argument : block.getArguments())
+        if (ShardingAttr sharding = replicated(argument))
+          decided_.shardings[argument] = sharding;
+      visitBlock(block);
+      for (Value operand : block.getTerminator()->getOperands())
+        combine(operand);
+    }
+  }
+  setResults(op, llvm::map_to_vector(op->getResults(), [&](Value v) { return replicated(v); }));
+}
+
+} // namespace mlir::coll

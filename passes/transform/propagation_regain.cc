@@ -1,0 +1,131 @@
+//===- propagation_regain.cc - splits that a first round loses --------------------===//
+//
+// An argmax with its index over a split dimension needs it whole: it is done in two steps, of
+// which the first keeps the split.
+//
+// A concatenation, a slice or padding gives the dimension whole that it works along. What
+// follows would then be done by every rank in whole, so a pin splits the result again:
+//
+//   c = concat(x [dp, -], y [dp, -]) dim 0    gathered for it, and whole
+//   c' [dp, -]                                each rank takes its part, which is free
+//
+//===----------------------------------------------------------------------------===//
+
+#include "dialect/sharding.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/transform/propagation.h"
+#include "passes/transform/staged_reductions.h"
+
+namespace mlir::coll {
+
+namespace {
+
+/// For each dimension of the result, the operand dimension that it continues, or -1; empty for
+/// operations that are of no concern here.
+SmallVector<int64_t> getContinuedDims(Operation *op) {
+  SmallVector<int64_t> dims;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (int64_t dim = 0; dim < slice.getSourceType().getRank(); ++dim)
+      if (!dropped[dim])
+        dims.push_back(dim);
+  } else if (isa<tensor::ConcatOp, tensor::PadOp>(op)) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    llvm::append_range(dims, llvm::seq<int64_t>(0, type.getRank()));
+  }
+  return dims;
+}
+
+} // namespace
+
+/// The sharding of the result of `op` with each whole dimension split as in all operands.
+ShardingAttr Propagation::regained(Operation *op) {
+  SmallVector<int64_t> continued = getContinuedDims(op);
+  ShardingAttr have = continued.empty() ? nullptr : effective(op->getResult(0));
+  if (!have || have.isPartial())
+    return have;
+  SmallVector<StringAttr> used;
+  for (DimShardingAttr dim : have.getDims())
+    llvm::append_range(used, dim.getAxes());
+  size_t count = isa<tensor::ConcatOp>(op) ? op->getNumOperands() : 1;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<DimShardingAttr> dims(have.getDims());
+  for (auto [dim, split] : llvm::enumerate(dims)) {
+    auto splitOf = [&, dim = dim](size_t operand) {
+      return effective(op->getOperand(operand)).getDims()[continued[dim]];
+    };
+    DimShardingAttr first = splitOf(0);
+    bool isCommon = llvm::all_of(llvm::seq<size_t>(1, count), [&](size_t operand) {
+      return splitOf(operand).getAxes() == first.getAxes();
+    });
+    bool isFree = llvm::none_of(first.getAxes(),
+                                [&](StringAttr axis) { return llvm::is_contained(used, axis); });
+    if (!split.getAxes().empty() || first.getAxes().empty() || !isCommon || !isFree ||
+        type.getDimSize(dim) < getNumShards(mesh_, first))
+      continue;
+    split = DimShardingAttr::get(op->getContext(), first.getAxes(), 1);
+    llvm::append_range(used, first.getAxes());
+  }
+  return ShardingAttr::get(op->getContext(), have.getMesh(), dims, {}, ReductionKind::Sum);
+}
+
+/// Selecting reductions over a dimension that is split evenly; whether there are any.
+bool Propagation::stageReductions() {
+  SmallVector<std::tuple<linalg::GenericOp, unsigned, int64_t>> found;
+  function_->walk([&](linalg::GenericOp op) {
+    std::optional<unsigned> loop = findSelectingLoop(op);
+    if (!loop || fixed_.contains(op))
+      return;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      std::optional<unsigned> dim = map.getResultPosition(getAffineDimExpr(*loop, op.getContext()));
+      if (!dim)
+        continue;
+      DimShardingAttr split = effective(input->get()).getDims()[*dim];
+      int64_t parts = getNumShards(mesh_, split), extent = op.getStaticLoopRanges()[*loop];
+      if (parts > 1 && extent > parts && extent % parts == 0) {
+        found.push_back({op, *loop, parts});
+        return;
+      }
+    }
+  });
+  for (auto [op, loop, parts] : found)
+    stageReduction(op, loop, parts);
+  // They may be at the places of the operations that they replace.
+  rules_.clear();
+  return !found.empty();
+}
+
+/// Inserts pins where the round lost splits; whether there are any.
+bool Propagation::regainSplits() {
+  SmallVector<std::pair<Operation *, ShardingAttr>> found;
+  function_->walk([&](Operation *op) {
+    ShardingAttr wish = decided_.assignments.contains(op) ? regained(op) : nullptr;
+    if (wish && wish != effective(op->getResult(0)))
+      found.push_back({op, wish});
+  });
+  for (auto [op, wish] : found) {
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    Value result = op->getResult(0);
+    auto pin = ReshardOp::create(builder, op->getLoc(), result, wish, wish);
+    std::string why = "what follows " + op->getName().getStringRef().str() + " is split again";
+    pin->setAttr(kWhyAttr, builder.getStringAttr(why));
+    result.replaceAllUsesExcept(pin.getResult(), pin);
+    pins_.insert(pin);
+    regained_.push_back(pin);
+  }
+  return !found.empty();
+}
+
+/// Takes back what `regainSplits` inserted.
+void Propagation::dropRegained() {
+  for (ReshardOp pin : regained_) {
+    pins_.remove(pin);
+    pin.getResult().replaceAllUsesWith(pin.getInput());
+    pin.erase();
+  }
+  regained_.clear();
+}
+
+} // namespace mlir::coll

@@ -1,0 +1,30 @@
+//===- strategies.h - data, fsdp, zero1, tensor and sequence ----------*- C++ -*-===//
+
+#ifndef COLL_PASSES_TRANSFORM_STRATEGY_STRATEGIES_H
+#define COLL_PASSES_TRANSFORM_STRATEGY_STRATEGIES_H
+
+#include "passes/transform/strategy/step_sharding.h"
+
+namespace mlir::coll {
+
+/// Applies `text`, a list such as `fsdp,tensor` or `data:replica,tensor:model`: strategies, each
+/// with the mesh axis that it uses where that has not the usual name. An error at the step where
+/// a strategy or an axis is unknown, or two of them need one axis for different things.
+LogicalResult applyStrategies(StringRef text, StepSharding &sharding);
+
+// optimizer.cc
+
+/// Per argument: the parameter whose update it takes part in elementwise, as the moments of an
+/// optimizer do; -1 for parameters and everything else. A parameter is state that other results
+/// than new state depend on.
+SmallVector<int64_t> findOptimizerState(const StepSharding &sharding);
+
+// tensor.cc
+
+/// Splits the weights of products over `axis`: by columns, and by rows where what they multiply is
+/// split already, so that only the second of two products is summed over ranks.
+void splitWeights(StepSharding &sharding, StringAttr axis);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_TRANSFORM_STRATEGY_STRATEGIES_H

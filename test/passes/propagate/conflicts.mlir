@@ -1,0 +1,112 @@
+// RUN: coll-opt %s --split-input-file --coll-propagate | FileCheck %s
+// RUN: coll-opt %s --split-input-file --coll-propagate --coll-insert-reshards --coll-partition -o %t
+// RUN: coll-opt %s --split-input-file --coll-propagate -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// Batch and weights are split by one axis. The weights are small here: they are gathered, and the
+// rows stay where they are.
+// CHECK-LABEL: @gathered_weights
+// CHECK: linalg.matmul {coll.shardings = [#coll.sharding<@m, {{\[\["dp"\], \[\]\]}}>]}
+module @gathered_weights {
+  coll.mesh @m ["dp" = 4]
+  func.func @step(%x: tensor<512x8xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>},
+                  %w: tensor<8x16xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
+      -> tensor<512x16xf32> {
+    %zero = arith.constant dense<0.0> : tensor<512x16xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<512x8xf32>, tensor<8x16xf32>)
+                       outs(%zero : tensor<512x16xf32>) -> tensor<512x16xf32>
+    return %r : tensor<512x16xf32>
+  }
+}
+
+// -----
+
+// Here the rows are few: they are exchanged, and the weights stay where they are.
+// CHECK-LABEL: @kept_weights
+// CHECK: linalg.matmul {coll.shardings = [#coll.sharding<@m, {{\[\[\], \[\]\]}}, partial sum ["dp"]>]}
+module @kept_weights {
+  coll.mesh @m ["dp" = 4]
+  func.func @step(%x: tensor<8x512xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>},
+                  %w: tensor<512x64xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
+      -> tensor<8x64xf32> {
+    %zero = arith.constant dense<0.0> : tensor<8x64xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<8x512xf32>, tensor<512x64xf32>)
+                       outs(%zero : tensor<8x64xf32>) -> tensor<8x64xf32>
+    return %r : tensor<8x64xf32>
+  }
+}
+
+// -----
+
+// A sharding that is written on a product does not gather its operands: its sum is split, and a
+// reshard behind it gives what is written.
+// CHECK-LABEL: @pinned
+// CHECK: %[[PRODUCT:.*]] = linalg.matmul {{.*}}partial sum ["tp"]
+// CHECK: coll.reshard %[[PRODUCT]] from <@m, {{\[\[\], \[\]\]}}, partial sum ["tp"]> to <@m, {{\[\["tp"\], \[\]\]}}>
+// CHECK-SAME: coll.why = "the sharding that is written on linalg.matmul"
+module @pinned {
+  coll.mesh @m ["tp" = 2]
+  func.func @step(%x: tensor<64x32xf32> {coll.sharding = #coll.sharding<@m, [[], ["tp"]]>},
+                  %w: tensor<32x64xf32> {coll.sharding = #coll.sharding<@m, [["tp"], []]>})
+      -> tensor<64x64xf32> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %r = linalg.matmul {coll.shardings = [#coll.sharding<@m, [["tp"], []]>]}
+         ins(%x, %w : tensor<64x32xf32>, tensor<32x64xf32>) outs(%zero : tensor<64x64xf32>)
+         -> tensor<64x64xf32>
+    return %r : tensor<64x64xf32>
+  }
+}
+
+// -----
+
+// Axes that both operands' splits begin with stay.
+// CHECK-LABEL: @prefix
+// CHECK: arith.addf {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\["dp", "a"\], \[\]\]}}>]}
+module @prefix {
+  coll.mesh @m ["dp" = 2, "a" = 2]
+  func.func @step(%x: tensor<8x4xf32> {coll.sharding = #coll.sharding<@m, [["dp", "a"], []]>},
+                  %y: tensor<8x4xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
+      -> tensor<8x4xf32> {
+    %r = arith.addf %x, %y : tensor<8x4xf32>
+    return %r : tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// A sum's loop is split by the axes that are free, the first one of two here.
+// CHECK-LABEL: @prefix_of_sum
+// CHECK: linalg.matmul {coll.shardings = [#coll.sharding<@m, {{\[\["b"\], \[\]\]}}, partial sum ["a"]>]}
+// REMARK: remark: is split
+module @prefix_of_sum {
+  coll.mesh @m ["a" = 2, "b" = 2]
+  func.func @step(%x: tensor<64x64xf32> {coll.sharding = #coll.sharding<@m, [["b"], []]>},
+                  %w: tensor<64x8xf32> {coll.sharding = #coll.sharding<@m, [["a", "b"], []]>})
+      -> tensor<64x8xf32> {
+    %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<64x64xf32>, tensor<64x8xf32>)
+                       outs(%zero : tensor<64x8xf32>) -> tensor<64x8xf32>
+    return %r : tensor<64x8xf32>
+  }
+}
+
+// -----
+
+// Rows of two batches become one batch; the work on it is divided again.
+// CHECK-LABEL: @concatenated
+// CHECK: %[[BOTH:.*]] = tensor.concat
+// CHECK: %[[PART:.*]] = coll.reshard %[[BOTH]] from <@m, {{\[\[\], \[\]\]}}> to <@m, {{\[\["dp"\], \[\]\]}}>
+// CHECK: linalg.matmul {coll.shardings = [#coll.sharding<@m, {{\[\["dp"\], \[\]\]}}>]} ins(%[[PART]],
+module @concatenated {
+  coll.mesh @m ["dp" = 4]
+  func.func @step(%x: tensor<64x64xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>},
+                  %y: tensor<64x64xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>},
+                  %w: tensor<64x64xf32>) -> tensor<64xf32> {
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+    %none = arith.constant dense<0.0> : tensor<64xf32>
+    %both = tensor.concat dim(0) %x, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
+    %r = linalg.matmul ins(%both, %w : tensor<128x64xf32>, tensor<64x64xf32>)
+                       outs(%zero : tensor<128x64xf32>) -> tensor<128x64xf32>
+    %sum = linalg.reduce { arith.addf } ins(%r : tensor<128x64xf32>) outs(%none : tensor<64xf32>) dimensions = [0]
+    return %sum : tensor<64xf32>
+  }
+}

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Counts what a rank sends in the sharded steps of test/data/shardings, beside XLA's partitioner.
+
+usage: bench_shardings.py [--tools=build/bin] [--limit=FACTOR] [NAME…]
+
+Prints per step the collectives and the bytes per rank of both; XLA's stand in xla.json, so that no JAX is needed.
+With --limit, fails where coll sends more than FACTOR times XLA's bytes and a step is not listed in the
+field "limit" of xla.json, which says how many it may send.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "shardings"
+PIPELINE = ("builtin.module(coll-import{{state-args={}}},inline,coll-drop-empty,coll-propagate,coll-insert-reshards,"
+            "coll-partition,canonicalize,cse)")
+KINDS = "all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast"
+
+
+def size(tensor):
+    """Bytes of `8x4xf32`."""
+    *shape, element = tensor.split("x")
+    total = max(int(re.sub(r"\D", "", element.split("E")[0]) or 64), 8) // 8
+    for extent in shape:
+        total *= int(extent)
+    return total
+
+
+def sent(kind, operand, result, ranks):
+    """Bytes that a rank sends, by the algorithm that sends least."""
+    share = (ranks - 1) / ranks
+    return {"all_reduce": 2 * share * operand, "all_gather": share * result,
+            "reduce_scatter": share * operand, "all_to_all": share * operand,
+            "permute": operand, "broadcast": share * operand}[kind]
+
+
+def trips(line, loop, constants):
+    """How often a loop's body runs, as far as its text says."""
+    match = re.search(r"scf\.for %\S+ = (%\S+) to (%\S+) step (%\S+)", line)
+    if match:
+        first, end, step = (constants.get(name) for name in match.groups())
+        if None not in (first, end, step):
+            return max(0, -(-(end - first) // step))
+    return loop
+
+
+def count(text, loop):
+    """Totals over the text of one rank's program; `loop` is how often a scf.while runs."""
+    axes = dict((name, int(n)) for name, n in re.findall(r'"([^"]+)" = (\d+)', text.split("func.func")[0]))
+    constants = {name: int(value) for name, value in
+                 re.findall(r"(%\S+) = arith\.constant (-?\d+) : index", text)}
+    totals, stack = {"bytes": 0}, [1]
+    for line in text[text.index("@step"):].splitlines():
+        match = re.search(rf"coll\.({KINDS}) .* over @\w+\[([^\]]*)\].* : tensor<([^>]*)>(?: -> tensor<([^>]*)>)?", line)
+        if match:
+            kind, group, operand, result = match.groups()
+            ranks = 1
+            for axis in re.findall(r'"([^"]+)"', group):
+                ranks *= axes[axis]
+            if ranks > 1:
+                totals[kind] = totals.get(kind, 0) + stack[-1]
+                totals["bytes"] += stack[-1] * sent(kind, size(operand), size(result or operand), ranks)
+        closed, opened = line.count("}"), line.count("{")
+        for _ in range(min(closed, len(stack) - 1)):
+            stack.pop()
+        is_loop = "scf.while" in line or "scf.for" in line or "} do {" in line
+        for _ in range(opened):
+            stack.append(stack[-1] * trips(line, loop, constants) if is_loop else stack[-1])
+    return totals
+
+
+def measure(name, row, tool):
+    command = [tool, "--allow-unregistered-dialect", str(DATA / f"{name}.mlir"),
+               f"--pass-pipeline={PIPELINE.format(row['state_args'])}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{name}: {done.stderr}")
+    return count(done.stdout, row.get("trips", 1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tools", type=pathlib.Path)
+    parser.add_argument("--limit", type=float)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    tool = options.tools / "coll-opt" if options.tools else shutil.which("coll-opt") or "build/bin/coll-opt"
+    rows = json.loads((DATA / "xla.json").read_text())
+    print(f"{'step':20}{'coll':>10}{'XLA':>10}{'ratio':>7}  collectives of coll / of XLA")
+    too_many = []
+    for name in options.names or rows:
+        row = rows[name]
+        ours = measure(name, row, tool)
+        sent_bytes = round(ours.pop("bytes"))
+        words = [" ".join(f"{kind}={n}" for kind, n in sorted(each.items()))
+                 for each in (ours, row["collectives"])]
+        print(f"{name:20}{sent_bytes:10}{row['bytes']:10}{sent_bytes / max(row['bytes'], 1):7.2f}"
+              f"  {words[0]} / {words[1]}")
+        limit = row.get("limit", (options.limit or 0) * row["bytes"])
+        if options.limit is not None and sent_bytes > limit:
+            too_many.append(f"{name} sends {sent_bytes} bytes, more than {limit:.0f}")
+    if too_many:
+        sys.exit("\n".join(too_many))
+
+
+if __name__ == "__main__":
+    main()
