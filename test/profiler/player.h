@@ -136,8 +136,8 @@ public:
     for (int channel = 0; channel < channels; ++channel) {
       void *send = start(proxyOp(handle, true, getpid(), channel));
       void *receive = start(proxyOp(handle, false, getpid(), channel));
-      kernel(handle, channel, perfetto::monotonicNs() - kGpuLagNs,
-             perfetto::monotonicNs() - kGpuLagNs + 500);
+      const uint64_t stamp = perfetto::monotonicNs() - kGpuLagNs;
+      kernel(handle, channel, stamp, stamp + 500);
       for (int step = 0; step < 2; ++step) {
         this->step(send, step, {abi::kProxyStepSendGpuWait, abi::kProxyStepSendWait});
         this->step(receive, step, {abi::kProxyStepRecvWait, abi::kProxyStepRecvGpuWait});
