@@ -81,6 +81,7 @@ private:
   void reap(Child &child);
   void signalAll(int number);
   void enforce();
+  const Child &cause() const;
   std::string describeFailure() const;
   std::string describeEnd(const Child &child) const;
 
@@ -120,7 +121,7 @@ JobEnd Supervisor::run() {
   if (!signal && !first_)
     return {};
   JobEnd end;
-  end.exitCode = signal ? 128 + signal : first_->exitCode();
+  end.exitCode = signal ? 128 + signal : (first_->wasStopped() ? *first_ : cause()).exitCode();
   std::string why =
       signal ? std::string("ended by a signal: ") + strsignal(signal) : describeFailure();
   if (!signal && !first_->wasStopped())
@@ -209,9 +210,9 @@ std::string Supervisor::describeEnd(const Child &child) const {
   return who + ": " + child.reason;
 }
 
-/// One report stands for all: of a copy that was killed, or else of one that failed by
-/// itself and was not merely told so. What all say alike is no single rank's affair.
-std::string Supervisor::describeFailure() const {
+/// The copy whose end stands for all: one that was killed, or else one that failed by itself and
+/// was not merely told so. It need not be the first that was seen to end.
+const Child &Supervisor::cause() const {
   auto distance = [&](const Child &child) {
     if (!child.hasFailed())
       return 5;
@@ -221,9 +222,14 @@ std::string Supervisor::describeFailure() const {
       return 3;
     return llvm::StringRef(child.reason).contains("aborted: ") ? 2 : 1;
   };
-  auto cause =
-      std::min_element(children_.begin(), children_.end(),
-                       [&](const Child &a, const Child &b) { return distance(a) < distance(b); });
+  return *std::min_element(children_.begin(), children_.end(), [&](const Child &a, const Child &b) {
+    return distance(a) < distance(b);
+  });
+}
+
+/// What all say alike is no single rank's affair.
+std::string Supervisor::describeFailure() const {
+  const Child *cause = &this->cause();
   bool isSame = std::all_of(children_.begin(), children_.end(), [&](const Child &child) {
     return child.hasFailed() && !child.reason.empty() && child.reason == cause->reason;
   });
