@@ -99,7 +99,14 @@ llvm::Error importStep(StepIr &step, llvm::StringRef path, std::optional<int64_t
 /// The passes from the step's level to rank programs.
 llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWriter *stages) {
   PipelineRunner runner(step.module->getContext(), stages);
-  if (step.level == Level::Step && options.dataParallel) {
+  bool hasStrategy = !options.mesh.empty();
+  if (step.level == Level::Step && hasStrategy) {
+    mlir::coll::StrategyOptions strategy;
+    strategy.mesh = options.mesh;
+    strategy.strategy = options.strategy;
+    strategy.shards = options.shards;
+    mlir::coll::buildStrategyPipeline(runner.manager, strategy);
+  } else if (step.level == Level::Step && options.dataParallel) {
     mlir::coll::DataParallelOptions dataParallel;
     dataParallel.ranks = options.ranks;
     dataParallel.axis = options.axis;
@@ -110,7 +117,7 @@ llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWr
   if (step.level == Level::Programs) {
     if (options.verify)
       runner.manager.addPass(mlir::coll::createVerifyRanksPass());
-  } else if (step.level != Level::Step || options.dataParallel) {
+  } else if (step.level != Level::Step || options.dataParallel || hasStrategy) {
     mlir::coll::RankProgramOptions programs;
     programs.ranks = options.ranks;
     programs.verify = options.verify;

@@ -27,6 +27,14 @@ mlir::DialectRegistry makeRegistry() {
   return registry;
 }
 
+/// As coll-insert-strategy takes it; one axis "dp" where the user named none.
+std::string describeMesh(const Target &target, int64_t ranks) {
+  std::string text;
+  for (const MeshAxisOption &axis : target.mesh)
+    text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  return text.empty() ? "dp=" + std::to_string(ranks) : text;
+}
+
 llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target &target) {
   CompileOptions options;
   options.isShared = target.isShared;
@@ -35,15 +43,22 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.verify = target.verify;
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
-    if (!target.strategy.empty())
-      return makeError("--strategy is for a step that is not distributed yet; '" + file.path +
-                       "' is " + describe(file.ir->level));
+    if (!target.strategy.empty() || !target.shards.empty())
+      return makeError("--strategy and --shard are for a step that is not distributed yet; '" +
+                       file.path + "' is " + describe(file.ir->level));
+    return options;
+  }
+  options.ranks = std::max<int64_t>(options.ranks, 1);
+  if (target.strategy != "none" && target.strategy != "data-parallel" &&
+      (!target.strategy.empty() || !target.shards.empty())) {
+    options.mesh = describeMesh(target, options.ranks);
+    options.strategy = target.strategy;
+    options.shards = target.shards;
     return options;
   }
   if (target.mesh.size() > 1)
     return makeError("a mesh with " + llvm::Twine(target.mesh.size()) +
-                     " axes needs a step whose arguments carry shardings");
-  options.ranks = std::max<int64_t>(options.ranks, 1);
+                     " axes needs --strategy, --shard, or a step whose arguments carry shardings");
   options.dataParallel = options.ranks > 1 || target.strategy == "data-parallel";
   if (!target.mesh.empty())
     options.axis = target.mesh[0].name;
@@ -63,6 +78,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
      << " verify=" << target.verify << " mesh=";
   for (const MeshAxisOption &axis : target.mesh)
     os << axis.name << '=' << axis.size << ',';
+  for (const std::string &shard : target.shards)
+    os << " shard=" << shard;
   return text;
 }
 

@@ -20,7 +20,8 @@ struct Target {
   bool isSingleDevice = false;
   std::optional<int64_t> ranks;
   std::vector<MeshAxisOption> mesh;
-  std::string strategy;
+  std::string strategy;            // "none", "data-parallel", or what coll-insert-strategy takes
+  std::vector<std::string> shards; // patterns over argument names, each with a sharding
   bool verify = true;
   bool isShared = false; // the code is for a shared object (shared_object.h)
 };

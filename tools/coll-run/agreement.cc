@@ -61,6 +61,8 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addNumber("state-args", options.stateArgs);
   traits.addFlag("mesh", describeMesh(options));
   traits.addFlag("strategy", options.strategy);
+  for (const std::string &shard : options.shards)
+    traits.addFlag("shard", shard);
   traits.addNumber("steps", options.steps);
   traits.add("--epochs=" + llvm::Twine(options.epochs));
   traits.add("--seed=" + llvm::Twine(options.seed));

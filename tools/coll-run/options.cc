@@ -29,11 +29,15 @@ cl::opt<std::string> input(cl::Positional, cl::value_desc("STEP.mlir"), cl::desc
                            cl::cat(stepCategory));
 cl::opt<std::string> ranks("ranks", cl::value_desc("N"), cl::cat(stepCategory),
                            cl::desc("number of ranks (default: the mesh's size, or 1)"));
-cl::opt<std::string> mesh("mesh", cl::value_desc("dp=N"), cl::cat(stepCategory),
+cl::opt<std::string> mesh("mesh", cl::value_desc("dp=N,tp=M"), cl::cat(stepCategory),
                           cl::desc("the mesh: axis names and sizes"));
 cl::opt<std::string> strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCategory),
-                              cl::desc("data-parallel, or none for one rank (default: by the "
-                                       "number of ranks)"));
+                              cl::desc("what is split: data, fsdp, zero1, tensor, sequence, or "
+                                       "several as\nfsdp,tensor:AXIS; none for one rank (default: "
+                                       "data, with several ranks)"));
+cl::list<std::string> shards("shard", cl::value_desc("PATTERN: [AXIS, -]"), cl::cat(stepCategory),
+                             cl::desc("the sharding of arguments by name, as 'dense*/kernel: [-, "
+                                      "tp]'; may be\ngiven several times"));
 cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
                                cl::desc("the first K arguments are state, updated by the first K "
                                         "results"));
@@ -287,8 +291,6 @@ llvm::Error checkOutputs(const Options &options) {
 llvm::Error checkCombinations(const Options &options) {
   if (options.input.empty())
     return makeError("no input file; try 'coll-run STEP.mlir --ranks=4', or --help");
-  if (options.strategy != "" && options.strategy != "data-parallel" && options.strategy != "none")
-    return makeError("--strategy=" + options.strategy + ": expected data-parallel or none");
   if (options.backend != "threads" && options.backend != "net")
     return makeError("--backend=" + options.backend + ": expected threads or net");
   if (options.backend == "net" && options.ranks.value_or(1) > kMaxNetRanks)
@@ -308,6 +310,9 @@ llvm::Error checkCombinations(const Options &options) {
                      counted(meshSize, "rank"));
   if (options.strategy == "none" && options.ranks.value_or(1) > 1)
     return makeError("--strategy=none takes one rank, not " + llvm::Twine(*options.ranks));
+  bool isPlain = options.strategy == "none" || options.strategy == "data-parallel";
+  if (isPlain && !options.shards.empty())
+    return makeError("--strategy=" + options.strategy + " and --shard exclude each other");
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)
     return makeError("--strategy=data-parallel takes a mesh with one axis");
   if ((options.rtol || options.atol || options.rms) && !options.check && options.reference.empty())
@@ -360,6 +365,7 @@ Options collect() {
   Options options;
   options.input = input;
   options.strategy = strategy;
+  options.shards.assign(shards.begin(), shards.end());
   options.backend = backend;
   options.processes = processes;
   options.affinity = affinity;

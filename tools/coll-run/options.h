@@ -20,7 +20,8 @@ struct Options {
 
   std::optional<int64_t> ranks; // the mesh's size where only --mesh was given
   std::vector<MeshAxisOption> mesh;
-  std::string strategy; // "data-parallel", "none", or empty: by the number of ranks
+  std::string strategy; // "data-parallel", "none", strategies, or empty: by the number of ranks
+  std::vector<std::string> shards; // patterns over argument names, each with a sharding
   std::optional<int64_t> stateArgs;
   std::string backend;
   bool processes = false; // one per rank, on this machine

@@ -264,6 +264,7 @@ llvm::Error Session::launch() {
     target.ranks = place_.job->worldSize;
   target.mesh = options_.mesh;
   target.strategy = options_.strategy;
+  target.shards = options_.shards;
   target.verify = options_.verify;
   execution.backend = options_.backend;
   execution.job = place_.job;
