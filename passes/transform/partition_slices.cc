@@ -25,6 +25,9 @@ Value FunctionPartitioner::localOffsets(Location loc, ArrayRef<DimFactor> dims,
         !assignment.factors[walked.factor])
       continue;
     DimShardingAttr split = assignment.factors[walked.factor];
+    // One block holds everything: offsets that are known stay so.
+    if (getNumShards(mesh_, split) == 1)
+      continue;
     int64_t extent = rule.factors[walked.factor].size;
     auto constant = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(builder_, loc, value);

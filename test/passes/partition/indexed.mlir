@@ -67,3 +67,19 @@ module @position {
     return %r : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// One block holds every position: the offset stays as it is.
+// CHECK-LABEL: @one_block
+// CHECK: tensor.extract_slice %{{.*}}[0, 2, 1, 3] [1, 1, 2, 1] [1, 2, 2, 1]
+module @one_block {
+  coll.mesh @m ["tp" = 1]
+  func.func @step(%x: tensor<1x3x6x4xi8> {coll.sharding = #coll.sharding<@m, [[], ["tp"], [], []]>})
+      -> (tensor<1x2xi8> {coll.sharding = #coll.sharding<@m, [[], []], partial sum ["tp"]>}) {
+    %r = tensor.extract_slice %x[0, 2, 1, 3] [1, 1, 2, 1] [1, 2, 2, 1]
+       {coll.shardings = [#coll.sharding<@m, [[], []], partial sum ["tp"]>]}
+       : tensor<1x3x6x4xi8> to tensor<1x2xi8>
+    return %r : tensor<1x2xi8>
+  }
+}
