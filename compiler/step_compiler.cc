@@ -5,6 +5,7 @@
 #include "compiler/compiler_identity.h"
 #include "compiler/error.h"
 #include "compiler/untrusted_text.h"
+#include "passes/export/disturb_roundings.h"
 #include "passes/passes.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -71,7 +72,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   llvm::raw_string_ostream os(text);
   os << "state-args=" << file.stateArgs.value_or(-1) << " shared=" << target.isShared;
   if (target.isSingleDevice) {
-    os << " single-device";
+    os << " single-device roundings=" << static_cast<int>(target.roundings) << ','
+       << target.roundingSeed;
     return text;
   }
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
@@ -176,6 +178,8 @@ llvm::Expected<ObjectCode> StepCompiler::compileAnew(StepFile &file, const Targe
   llvm::Expected<StepIr> single = toSingleDevice(*file.ir);
   if (!single)
     return single.takeError();
+  if (target.roundings != mlir::coll::Roundings::Exact)
+    mlir::coll::disturbRoundings(*single->module, target.roundings, target.roundingSeed);
   return compileStep(std::move(*single), *options, nullptr);
 }
 

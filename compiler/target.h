@@ -3,6 +3,8 @@
 #ifndef COLL_COMPILER_TARGET_H
 #define COLL_COMPILER_TARGET_H
 
+#include "passes/export/roundings.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +26,9 @@ struct Target {
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
   bool verify = true;
   bool isShared = false; // the code is for a shared object (shared_object.h)
+  // Of one device: other rounding errors, to measure how much they matter.
+  mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;
+  uint32_t roundingSeed = 0;
 };
 
 } // namespace coll::run

@@ -119,7 +119,8 @@ private:
 } // namespace
 
 llvm::Expected<std::unique_ptr<BatchSource>>
-makeFileBatches(const NpzFile &file, const std::vector<rt::TensorInfo> &batch) {
+makeFileBatches(const NpzFile &file, const std::vector<rt::TensorInfo> &batch,
+                ArrayNames *narrowed) {
   if (llvm::Error error = checkCount(file, "batch_0_", batch.size(), "batch"))
     return error;
   std::vector<Tensors> batches;
@@ -132,7 +133,7 @@ makeFileBatches(const NpzFile &file, const std::vector<rt::TensorInfo> &batch) {
     Tensors &tensors = batches.emplace_back();
     for (size_t j = 0; j < batch.size(); ++j) {
       llvm::Expected<rt::HostTensor> tensor =
-          readTensor(file, prefix + std::to_string(j), batch[j]);
+          readTensor(file, prefix + std::to_string(j), batch[j], narrowed);
       if (!tensor)
         return tensor.takeError();
       tensors.push_back(std::move(*tensor));
@@ -147,14 +148,16 @@ std::unique_ptr<BatchSource> makeRandomBatches(std::vector<rt::TensorInfo> batch
   return std::make_unique<RandomBatches>(std::move(batch), seed);
 }
 
-llvm::Expected<Tensors> readState(const NpzFile &file, const std::vector<rt::TensorInfo> &state) {
+llvm::Expected<Tensors> readState(const NpzFile &file, const std::vector<rt::TensorInfo> &state,
+                                  ArrayNames *narrowed) {
   bool isSaved = !file.contains("state_in_0") && file.contains("state_out_0");
   std::string prefix = isSaved ? "state_out_" : "state_in_";
   if (llvm::Error error = checkCount(file, prefix, state.size(), "state"))
     return error;
   Tensors tensors;
   for (size_t i = 0; i < state.size(); ++i) {
-    llvm::Expected<rt::HostTensor> tensor = readTensor(file, prefix + std::to_string(i), state[i]);
+    llvm::Expected<rt::HostTensor> tensor =
+        readTensor(file, prefix + std::to_string(i), state[i], narrowed);
     if (!tensor)
       return tensor.takeError();
     tensors.push_back(std::move(*tensor));

@@ -21,13 +21,15 @@ public:
 /// Batches `batch_STEP_J` of a file; after the last comes the first again. Fails
 /// where the file's arrays do not fit the arguments.
 llvm::Expected<std::unique_ptr<BatchSource>>
-makeFileBatches(const NpzFile &file, const std::vector<rt::TensorInfo> &batch);
+makeFileBatches(const NpzFile &file, const std::vector<rt::TensorInfo> &batch,
+                ArrayNames *narrowed = nullptr);
 
 /// Made-up batches: floats in [-1, 1), integers from 0 to 7.
 std::unique_ptr<BatchSource> makeRandomBatches(std::vector<rt::TensorInfo> batch, uint64_t seed);
 
 /// The arrays `state_in_I`, or `state_out_I` where the file has only those.
-llvm::Expected<Tensors> readState(const NpzFile &file, const std::vector<rt::TensorInfo> &state);
+llvm::Expected<Tensors> readState(const NpzFile &file, const std::vector<rt::TensorInfo> &state,
+                                  ArrayNames *narrowed = nullptr);
 
 /// Made-up state: floats in [0, 0.1), so that second moments are valid, and integers 0.
 Tensors makeRandomState(const std::vector<rt::TensorInfo> &state, uint64_t seed);

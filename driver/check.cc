@@ -127,34 +127,88 @@ Comparison compareLosses(const std::vector<double> &got, const std::vector<doubl
   return std::move(differences).finish("losses", tolerance, kLossRtol);
 }
 
+std::string summarize(const std::vector<Comparison> &comparisons) {
+  auto count = [&](Basis basis) {
+    return llvm::count_if(comparisons,
+                          [&](const Comparison &c) { return c.isOk && c.basis == basis; });
+  };
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << count(Basis::Tolerance) << " of " << comparisons.size() << " within tolerance";
+  if (int64_t byNoise = count(Basis::Noise))
+    os << ", " << byNoise << " within 8 times the noise";
+  if (int64_t byGradient = count(Basis::Gradient))
+    os << ", " << byGradient << " by the gradient alone";
+  return text;
+}
+
+static llvm::StringRef verdict(const Comparison &comparison) {
+  if (!comparison.isOk)
+    return "FAIL";
+  switch (comparison.basis) {
+  case Basis::Tolerance:
+    return "ok";
+  case Basis::Noise:
+    return "ok by noise";
+  case Basis::Gradient:
+    return "ok by gradient";
+  }
+  llvm_unreachable("every basis has a case");
+}
+
+namespace {
+
+/// The table of one check; a column for the noise where any was measured.
+class Table {
+public:
+  Table(llvm::raw_ostream &os, const std::vector<Comparison> &comparisons) : os_(os) {
+    for (const Comparison &comparison : comparisons) {
+      width_ = std::max(width_, comparison.name.size());
+      hasNoise_ |= comparison.noise.has_value();
+    }
+    width_ = std::min<size_t>(width_, 60);
+  }
+
+  void printHeader(llvm::StringRef title, bool rms) {
+    os_ << title << '\n'
+        << llvm::format("  %-*s  %10s  %10s  %10s", int(width_), "tensor",
+                        rms ? "rms d" : "max |d|", "max |ref|", "relative");
+    if (hasNoise_)
+      os_ << llvm::format("  %10s", "noise");
+    os_ << '\n';
+  }
+
+  void printRow(const Comparison &comparison) {
+    os_ << llvm::format("  %-*s  %10.3g  %10.3g  %10.3g", int(width_), comparison.name.c_str(),
+                        comparison.delta, comparison.maxReference, comparison.relative());
+    if (hasNoise_)
+      os_ << llvm::format("  %10.3g", comparison.noise.value_or(0));
+    os_ << "  " << verdict(comparison);
+    if (!comparison.note.empty())
+      os_ << ": " << comparison.note;
+    os_ << '\n';
+  }
+
+private:
+  llvm::raw_ostream &os_;
+  size_t width_ = 6;
+  bool hasNoise_ = false;
+};
+
+} // namespace
+
 bool report(llvm::raw_ostream &os, llvm::StringRef title,
             const std::vector<Comparison> &comparisons, bool rms, bool onlyFailures) {
-  size_t width = 6;
-  size_t failures = 0;
-  for (const Comparison &comparison : comparisons) {
-    width = std::max(width, comparison.name.size());
-    failures += !comparison.isOk;
-  }
-  width = std::min<size_t>(width, 60);
-  bool printTable = !onlyFailures || failures > 0;
-  if (printTable)
-    os << title << '\n'
-       << llvm::format("  %-*s  %10s  %10s  %10s\n", int(width), "tensor",
-                       rms ? "rms d" : "max |d|", "max |ref|", "relative");
-  for (const Comparison &comparison : comparisons) {
-    if (onlyFailures && comparison.isOk)
-      continue;
-    os << llvm::format("  %-*s  %10.3g  %10.3g  %10.3g  ", int(width), comparison.name.c_str(),
-                       comparison.delta, comparison.maxReference, comparison.relative())
-       << (comparison.isOk ? "ok" : "FAIL");
-    if (!comparison.note.empty())
-      os << ": " << comparison.note;
-    os << '\n';
-  }
-  if (printTable)
-    os << "  " << comparisons.size() - failures << " of " << comparisons.size()
-       << " within tolerance\n";
-  return failures == 0;
+  bool isOk = llvm::all_of(comparisons, [](const Comparison &c) { return c.isOk; });
+  if (onlyFailures && isOk)
+    return true;
+  Table table(os, comparisons);
+  table.printHeader(title, rms);
+  for (const Comparison &comparison : comparisons)
+    if (!onlyFailures || !comparison.isOk)
+      table.printRow(comparison);
+  os << "  " << summarize(comparisons) << '\n';
+  return isOk;
 }
 
 } // namespace coll::run

@@ -19,13 +19,22 @@ struct Tolerance {
   bool rms = false;
 };
 
+/// What an accepted tensor was judged by.
+enum class Basis {
+  Tolerance,
+  Noise,    // its own, measured: see judge.h
+  Gradient, // not the tensor, which is noise, but one that keeps its gradient
+};
+
 /// The outcome for one tensor.
 struct Comparison {
   std::string name;
   double delta = 0; // the largest, or the root mean square
   double maxReference = 0;
   bool isOk = true;
-  std::string note; // where sizes differ, and of NaNs
+  Basis basis = Basis::Tolerance;
+  std::optional<double> noise; // as `delta`, where it was measured
+  std::string note;            // where sizes differ, and of NaNs
 
   double relative() const;
 };
@@ -41,6 +50,9 @@ Comparison compareLosses(const std::vector<double> &got, const std::vector<doubl
 /// in the tolerance. Returns whether all are ok.
 bool report(llvm::raw_ostream &os, llvm::StringRef title,
             const std::vector<Comparison> &comparisons, bool rms, bool onlyFailures);
+
+/// `12 of 14 within tolerance, 1 within 8 times its noise`.
+std::string summarize(const std::vector<Comparison> &comparisons);
 
 } // namespace coll::run
 

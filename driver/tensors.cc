@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 namespace coll::run {
 namespace {
@@ -134,11 +135,36 @@ bool isSameType(NpyType type, CollDtype dtype) {
   return toDtype(type) == dtype || (type == NpyType::U8 && dtype == kCollU8);
 }
 
+/// Makes int64 elements int32. Returns the index of the first that does not fit, if any.
+static std::optional<int64_t> narrow(NpyArray &array) {
+  const size_t count = array.data.size() / sizeof(int64_t);
+  std::vector<char> narrowed(count * sizeof(int32_t));
+  for (size_t i = 0; i < count; ++i) {
+    int64_t wide;
+    std::memcpy(&wide, array.data.data() + i * sizeof(wide), sizeof(wide));
+    const int32_t value = static_cast<int32_t>(wide);
+    if (value != wide)
+      return i;
+    std::memcpy(narrowed.data() + i * sizeof(value), &value, sizeof(value));
+  }
+  array.type = NpyType::I32;
+  array.data = std::move(narrowed);
+  return std::nullopt;
+}
+
 llvm::Expected<rt::HostTensor> readTensor(const NpzFile &file, llvm::StringRef name,
-                                          const rt::TensorInfo &info) {
+                                          const rt::TensorInfo &info, ArrayNames *narrowed) {
   llvm::Expected<NpyArray> array = file.read(name);
   if (!array)
     return array.takeError();
+  if (array->type == NpyType::I64 && info.dtype == kCollI32 && array->shape == info.shape) {
+    if (std::optional<int64_t> index = narrow(*array))
+      return makeError("'" + file.path() + "', array '" + name + "' is int64, and its element " +
+                       llvm::Twine(*index) + " does not fit into the i32 of the step's " +
+                       describe(info));
+    if (narrowed)
+      narrowed->push_back(name.str());
+  }
   if (!isSameType(array->type, info.dtype) || array->shape != info.shape)
     return makeError("'" + file.path() + "', array '" + name + "' is " +
                      describe(array->type, array->shape) + "; the step's " + describe(info) +

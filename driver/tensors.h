@@ -19,9 +19,15 @@ using Tensors = std::vector<rt::HostTensor>;
 rt::HostTensor toTensor(NpyArray array, std::optional<CollDtype> dtype = std::nullopt);
 NpyArray toArray(const rt::HostTensor &tensor);
 
-/// Reads the array that is to become the argument `info`: type and shape must be its.
+/// Names of arrays, for a note to the user.
+using ArrayNames = std::vector<std::string>;
+
+/// Reads the array that is to become the argument `info`: type and shape must be its. An int64
+/// array whose values fit becomes an i32 argument, and its name is added to `narrowed`, if given:
+/// NumPy makes Python's numbers int64, JAX makes them int32.
 llvm::Expected<rt::HostTensor> readTensor(const NpzFile &file, llvm::StringRef name,
-                                          const rt::TensorInfo &info);
+                                          const rt::TensorInfo &info,
+                                          ArrayNames *narrowed = nullptr);
 
 /// Whether an array of this type may become an argument of that one.
 bool isSameType(NpyType type, CollDtype dtype);

@@ -5,6 +5,8 @@
 #include "compiler/error.h"
 #include "runtime/base/dtype.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <chrono>
 
 namespace coll::run {
@@ -27,15 +29,57 @@ std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results) {
   return std::nullopt;
 }
 
+static bool mayBeLoss(const rt::TensorInfo &info) {
+  return info.shape.empty() && rt::isFloat(info.dtype);
+}
+
+std::string nameOfResult(const std::vector<rt::TensorInfo> &results, size_t k) {
+  return results[k].name.empty() ? "result_" + std::to_string(k) : results[k].name;
+}
+
+static std::string listScalars(const std::vector<rt::TensorInfo> &results) {
+  std::string text;
+  for (size_t k = 0; k < results.size(); ++k)
+    if (mayBeLoss(results[k]))
+      text += (text.empty() ? "" : ", ") + nameOfResult(results, k);
+  return text;
+}
+
+llvm::Expected<size_t> chooseLoss(const std::vector<rt::TensorInfo> &results,
+                                  llvm::StringRef wanted) {
+  std::optional<size_t> found;
+  for (size_t k = 0; k < results.size() && !found; ++k)
+    if (nameOfResult(results, k) == wanted)
+      found = k;
+  size_t index = 0;
+  if (!found && !wanted.getAsInteger(10, index) && index < results.size())
+    found = index;
+  if (found && mayBeLoss(results[*found]))
+    return *found;
+  std::string scalars = listScalars(results);
+  return makeError(
+      "--loss=" + wanted + ": " +
+      (found ? "this result is " + rt::typeString(results[*found].dtype, results[*found].shape)
+             : std::string("the step has no such result")) +
+      "; its scalars are " + (scalars.empty() ? "none" : scalars));
+}
+
+std::string noteOnLoss(const std::vector<rt::TensorInfo> &results, std::optional<size_t> loss) {
+  if (!loss || nameOfResult(results, *loss) == "loss" || llvm::count_if(results, mayBeLoss) < 2)
+    return "";
+  return "taking " + nameOfResult(results, *loss) + " as the loss, the first of " +
+         listScalars(results) + "; --loss=NAME chooses another one";
+}
+
 /// Keeps what one step returned.
-static void addResults(RunResult &run, Tensors results, std::optional<size_t> loss) {
+static void addResults(RunResult &run, Tensors results) {
   run.results = std::move(results);
   run.scalars.resize(run.results.size());
   for (size_t k = 0; k < run.results.size(); ++k)
     if (run.results[k].shape.empty())
       run.scalars[k].push_back(element(run.results[k], 0));
-  if (loss && *loss < run.results.size())
-    run.losses.push_back(run.scalars[*loss].back());
+  if (run.loss && *run.loss < run.results.size())
+    run.losses.push_back(run.scalars[*run.loss].back());
 }
 
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
@@ -43,7 +87,8 @@ llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &
   using Clock = std::chrono::steady_clock;
   if (llvm::Error error = toError(executor.initialize(state)))
     return error;
-  std::optional<size_t> loss = findLoss(freeResults(executor.descriptor()));
+  if (!run.loss)
+    run.loss = findLoss(freeResults(executor.descriptor()));
   for (int64_t step = 0; step < steps; ++step) {
     llvm::Expected<Tensors> batch = batches.batch(step);
     if (!batch)
@@ -55,7 +100,7 @@ llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &
                        llvm::toString(toError(results.status())));
     run.stepSeconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     run.seconds += run.stepSeconds.back();
-    addResults(run, results.take(), loss);
+    addResults(run, results.take());
     run.stats = executor.stats();
     if (!afterStep)
       continue;

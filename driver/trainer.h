@@ -21,6 +21,9 @@ struct RunResult {
   rt::Executor::Stats stats; // of the last step
   double seconds = 0;        // in steps, without set-up
 
+  // The free result that is the loss; where it is not set before the run, findLoss() decides.
+  std::optional<size_t> loss;
+
   int64_t numSteps() const { return int64_t(stepSeconds.size()); }
 };
 
@@ -31,12 +34,23 @@ std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor);
 /// scalar.
 std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results);
 
+/// The free result that the user calls the loss, by its name or its number from 0. Fails where
+/// there is none, or where it is no scalar of floats.
+llvm::Expected<size_t> chooseLoss(const std::vector<rt::TensorInfo> &results,
+                                  llvm::StringRef wanted);
+
+/// `result_2`, or the name that the step gives it.
+std::string nameOfResult(const std::vector<rt::TensorInfo> &results, size_t k);
+
+/// Says which result is taken as the loss where another one may be meant; empty otherwise.
+std::string noteOnLoss(const std::vector<rt::TensorInfo> &results, std::optional<size_t> loss);
+
 /// Is called after each step with what has been done so far. Returns whether that step was
 /// the last.
 using StepObserver = llvm::function_ref<llvm::Expected<bool>(const RunResult &)>;
 
 /// Runs `steps` steps from `state`, or fewer where `afterStep`, which may be null, says so.
-/// `run` is empty before.
+/// `run` is empty before, but for the loss.
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
                      int64_t steps, RunResult &run, StepObserver afterStep = nullptr);
 

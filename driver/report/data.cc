@@ -168,12 +168,17 @@ json::Array makeChecks(const ReportContents &contents) {
   for (const CheckTable &check : contents.checks) {
     json::Array rows;
     for (const Comparison &comparison : check.comparisons)
-      rows.push_back(json::Object{{"name", text(comparison.name)},
-                                  {"delta", toJsonNumber(comparison.delta)},
-                                  {"max_reference", toJsonNumber(comparison.maxReference)},
-                                  {"relative", toJsonNumber(comparison.relative())},
-                                  {"ok", comparison.isOk},
-                                  {"note", text(comparison.note)}});
+      rows.push_back(json::Object{
+          {"name", text(comparison.name)},
+          {"delta", toJsonNumber(comparison.delta)},
+          {"max_reference", toJsonNumber(comparison.maxReference)},
+          {"relative", toJsonNumber(comparison.relative())},
+          {"noise", comparison.noise ? toJsonNumber(*comparison.noise) : json::Value(nullptr)},
+          {"ok", comparison.isOk},
+          {"basis", comparison.basis == Basis::Tolerance ? "tolerance"
+                    : comparison.basis == Basis::Noise   ? "noise"
+                                                         : "gradient"},
+          {"note", text(comparison.note)}});
     checks.push_back(json::Object{
         {"title", text(check.title)}, {"is_rms", check.isRms}, {"tensors", std::move(rows)}});
   }

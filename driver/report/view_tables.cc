@@ -142,26 +142,28 @@ json::Value viewChecks(const ReportContents &contents) {
   json::Array checks;
   for (const CheckTable &check : contents.checks) {
     json::Array rows;
-    int64_t passed = 0;
+    bool isOk = true;
     for (const Comparison &comparison : check.comparisons) {
-      passed += comparison.isOk;
+      isOk &= comparison.isOk;
       json::Object row{
           {"name", viewText(comparison.name)},
           {"delta", cell(formatNumber(comparison.delta), comparison.delta)},
           {"reference", cell(formatNumber(comparison.maxReference), comparison.maxReference)},
           {"relative", cell(formatNumber(comparison.relative()), comparison.relative())},
           {"ok", comparison.isOk}};
+      if (comparison.noise)
+        row["noise"] = cell(formatNumber(*comparison.noise), *comparison.noise);
+      if (comparison.isOk && comparison.basis != Basis::Tolerance)
+        row["basis"] = comparison.basis == Basis::Noise ? "by noise" : "by gradient";
       if (!comparison.note.empty())
         row["note"] = viewText(comparison.note);
       rows.push_back(std::move(row));
     }
-    int64_t total = int64_t(check.comparisons.size());
-    checks.push_back(json::Object{
-        {"title", viewText(check.title)},
-        {"ok", passed == total},
-        {"delta_name", check.isRms ? "rms Δ" : "max |Δ|"},
-        {"summary", formatCount(passed) + " of " + formatCount(total) + " within tolerance"},
-        {"rows", std::move(rows)}});
+    checks.push_back(json::Object{{"title", viewText(check.title)},
+                                  {"ok", isOk},
+                                  {"delta_name", check.isRms ? "rms Δ" : "max |Δ|"},
+                                  {"summary", summarize(check.comparisons)},
+                                  {"rows", std::move(rows)}});
   }
   if (checks.empty())
     return nullptr;

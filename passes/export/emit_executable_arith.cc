@@ -1,5 +1,6 @@
 // Kernels: arithmetic that LLVM vectorises, and the way down to the LLVM dialect.
 
+#include "passes/export/disturb_roundings.h"
 #include "passes/export/emit_executable_kernels.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -189,6 +190,7 @@ static LogicalResult callLibm(ModuleOp module) {
 
 LogicalResult mlir::coll::expandKernelArithmetic(func::FuncOp kernel) {
   computeInF32(kernel);
+  applyDisturbance(kernel);
   expandByteFloats(kernel);
   narrowDoubles(kernel);
   RewritePatternSet patterns(kernel.getContext());

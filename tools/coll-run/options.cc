@@ -80,6 +80,14 @@ cl::opt<bool> check("check", cl::cat(checkCategory),
                     cl::desc("also run on one rank, and compare every result"));
 cl::opt<std::string> reference("reference", cl::value_desc("FILE.npz"), cl::cat(checkCategory),
                                cl::desc("compare with its state_out_I and losses"));
+cl::opt<std::string> against(
+    "against", cl::value_desc("STEP.mlir"), cl::cat(checkCategory),
+    cl::desc("for a later level: the step that it was made from, which --check runs on one rank"));
+cl::opt<bool> strict("strict", cl::cat(checkCategory),
+                     cl::desc("fail what is beyond the tolerance, even by rounding noise"));
+cl::opt<std::string> loss("loss", cl::value_desc("NAME"), cl::cat(dataCategory),
+                          cl::desc("the result that is the loss, by its name, or its number after "
+                                   "the state (default: the one named loss, or the first scalar)"));
 cl::opt<std::string> rtol("rtol", cl::value_desc("X"), cl::cat(checkCategory),
                           cl::desc("tolerance relative to a tensor's largest value (default 1e-4, "
                                    "losses 1e-5)"));
@@ -250,7 +258,7 @@ llvm::Error readNumbers(Options &options) {
 llvm::Error checkNotEmpty() {
   for (const cl::opt<std::string> *flag :
        {&strategy, &backend, &affinity, &data, &initFile, &dataset, &evalFile, &reference, &save,
-        &report, &profile, &dumpStages})
+        &report, &profile, &dumpStages, &against, &loss})
     if (flag->getNumOccurrences() && flag->empty())
       return makeError("--" + flag->ArgStr + "=: the value is empty");
   return llvm::Error::success();
@@ -315,8 +323,11 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--strategy=" + options.strategy + " and --shard exclude each other");
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)
     return makeError("--strategy=data-parallel takes a mesh with one axis");
-  if ((options.rtol || options.atol || options.rms) && !options.check && options.reference.empty())
-    return makeError("--rtol, --atol and --rms need --check or --reference");
+  bool isChecked = options.check || !options.reference.empty();
+  if ((options.rtol || options.atol || options.rms || options.strict) && !isChecked)
+    return makeError("--rtol, --atol, --rms and --strict need --check or --reference");
+  if (!options.against.empty() && !isChecked)
+    return makeError("--against needs --check or --reference");
   if (options.dataset.empty()) {
     if (!options.eval.empty() || options.batchSize || epochs.getNumOccurrences())
       return makeError("--eval, --batch-size and --epochs need --dataset");
@@ -378,6 +389,9 @@ Options collect() {
   options.eval = evalFile;
   options.check = check;
   options.rms = rms;
+  options.strict = strict;
+  options.against = against;
+  options.loss = loss;
   options.reference = reference;
   options.save = save;
   options.report = report;

@@ -45,6 +45,9 @@ struct Options {
   std::optional<double> rtol;
   std::optional<double> atol;
   bool rms = false;
+  bool strict = false; // noise excuses nothing
+  std::string against; // the step that --check runs on one device, where it is not `input`
+  std::string loss;    // a result's name or number; empty: by its name, or the first scalar
 
   std::string save;
   std::string report;

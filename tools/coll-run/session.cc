@@ -4,17 +4,16 @@
 
 #include "compiler/error.h"
 #include "compiler/step_compiler.h"
-#include "driver/check.h"
-#include "driver/dataset.h"
+#include "driver/checker.h"
 #include "driver/evaluate.h"
 #include "driver/profile/profile.h"
-#include "driver/reference.h"
 #include "driver/report/report.h"
 #include "driver/trainer.h"
 #include "runtime/base/log.h"
 #include "runtime/program/step_library.h"
 #include "runtime/step/affinity.h"
 #include "tools/coll-run/agreement.h"
+#include "tools/coll-run/inputs.h"
 #include "tools/coll-run/printer.h"
 #include "tools/coll-run/progress.h"
 #include "tools/coll-run/stopping.h"
@@ -43,9 +42,9 @@ private:
   llvm::Error launch();
   llvm::Error launchCompiled(const rt::ExecutorOptions &execution);
   llvm::Error finishLaunch(llvm::StringRef step);
+  llvm::Error launchSingle(const rt::ExecutorOptions &execution);
+  llvm::Error chooseLoss();
   llvm::Error openData();
-  llvm::Error openState(const std::optional<NpzFile> &data);
-  llvm::Error openBatches(const std::optional<NpzFile> &data);
   llvm::Error openReference();
   llvm::Error openEvaluation();
   llvm::Error train();
@@ -54,8 +53,9 @@ private:
   void noteLostLoss();
   llvm::Error checkBeginning();
   llvm::Error checkEnd();
-  llvm::Error checkAgainstSingle(const RunResult &run, int64_t steps);
-  void checkAgainstReference();
+  llvm::Error checkAgainstSingle(const RunResult &run);
+  llvm::Error checkAgainstReference();
+  Checker makeChecker();
   void report(llvm::StringRef title, std::vector<Comparison> comparisons);
   void fillReport();
   llvm::Error evaluateHeldOut();
@@ -64,8 +64,6 @@ private:
 
   void note(const llvm::Twine &text) { compiler_.messages().note(text); }
   std::string stateName(size_t i) const;
-  std::string resultName(size_t k) const;
-  Tolerance tolerance() const { return {options_.rtol, options_.atol, options_.rms}; }
   bool isQuiet() const { return options_.quiet || !place_.isRoot(); }
 
   const Options &options_;
@@ -75,14 +73,12 @@ private:
   std::unique_ptr<Report> report_;   // only with --report
   std::unique_ptr<Profile> profile_; // only with --profile
   LaunchedStep step_;
-  LaunchedStep single_; // the same step on one rank; only with --check
+  std::optional<StepFile> file_, against_; // what runs, and what --against names
+  std::optional<SingleDevice> single_;     // only with checks, in the process of rank 0
   std::vector<rt::TensorInfo> stateInfos_, batchInfos_, resultInfos_;
-  std::optional<Dataset> dataset_;
-  std::unique_ptr<BatchSource> batches_;
   std::optional<Reference> reference_;   // only with --reference, in the process of rank 0
   std::optional<Evaluation> evaluation_; // only with --eval, there
-  Tensors state_;
-  int64_t steps_ = 1;
+  Inputs inputs_;
   RunResult result_;
   std::optional<Stopping> stopping_; // while a signal still leaves something to save
   int signal_ = 0;                   // that ended the run before its last step, or right after it
@@ -131,7 +127,7 @@ llvm::Error Session::runStages() {
   if (place_.isRoot() && !options_.eval.empty())
     if (llvm::Error error = timed("preparing the evaluation", &Session::openEvaluation))
       return error;
-  if (options_.check && dataset_)
+  if (options_.check && inputs_.dataset)
     if (llvm::Error error = timed("checking", &Session::checkBeginning))
       return error;
   if (llvm::Error error = timed("running", &Session::train))
@@ -144,11 +140,12 @@ llvm::Error Session::runStages() {
       return error;
   if (isStopped())
     return llvm::Error::success();
-  if (options_.check && !dataset_)
+  if (options_.check && !inputs_.dataset)
     if (llvm::Error error = timed("checking", &Session::checkEnd))
       return error;
   if (reference_)
-    checkAgainstReference();
+    if (llvm::Error error = timed("checking", &Session::checkAgainstReference))
+      return error;
   if (evaluation_)
     if (llvm::Error error = timed("evaluating", &Session::evaluateHeldOut))
       return error;
@@ -229,6 +226,18 @@ llvm::Error Session::finishLaunch(llvm::StringRef step) {
   return llvm::Error::success();
 }
 
+/// The step on one device; --check compiles it before the training, --reference where it needs it.
+llvm::Error Session::launchSingle(const rt::ExecutorOptions &execution) {
+  if (!options_.against.empty()) {
+    llvm::Expected<StepFile> against = compiler_.open(options_.against, options_.stateArgs);
+    if (!against)
+      return against.takeError();
+    against_ = std::move(*against);
+  }
+  single_.emplace(compiler_, against_ ? *against_ : *file_, execution);
+  return options_.check ? single_->launch() : llvm::Error::success();
+}
+
 llvm::Error Session::launch() {
   rt::ExecutorOptions execution;
   execution.timeoutUs = options_.timeoutUs;
@@ -241,24 +250,11 @@ llvm::Error Session::launch() {
   llvm::Expected<StepFile> file = compiler_.open(options_.input, options_.stateArgs);
   if (!file)
     return file.takeError();
-  auto launchFor = [&](const Target &target, const rt::ExecutorOptions &execution,
-                       LaunchedStep &launched) -> llvm::Error {
-    auto code = compiler_.compile(*file, target);
-    if (!code)
-      return code.takeError();
-    auto started = launchStep(std::move(*code), execution);
-    if (!started)
-      return started.takeError();
-    launched = std::move(*started);
-    return llvm::Error::success();
-  };
+  file_ = std::move(*file);
   Target target;
-  if (options_.check && place_.isRoot()) {
-    target.isSingleDevice = true;
-    if (llvm::Error error = launchFor(target, execution, single_))
+  if ((options_.check || !options_.reference.empty()) && place_.isRoot())
+    if (llvm::Error error = launchSingle(execution))
       return error;
-  }
-  target.isSingleDevice = false;
   target.ranks = options_.ranks;
   if (place_.job && !target.ranks)
     target.ranks = place_.job->worldSize;
@@ -270,10 +266,19 @@ llvm::Error Session::launch() {
   execution.job = place_.job;
   if (!place_.note.empty())
     note(place_.note);
-  if (llvm::Error error = launchFor(target, execution, step_))
-    return error;
+  auto code = compiler_.compile(*file_, target);
+  if (!code)
+    return code.takeError();
+  auto step = launchStep(std::move(*code), execution);
+  if (!step)
+    return step.takeError();
+  step_ = std::move(*step);
+  file_->ir.reset();             // a large step need not stay while it trains
   compiler_.dumpStages(nullptr); // other files are not the user's step
-  return finishLaunch(file->text->getBuffer());
+  if (against_ && options_.check)
+    if (llvm::Error error = single_->checkFits(step_.executor->descriptor()))
+      return error;
+  return finishLaunch(file_->text->getBuffer());
 }
 
 llvm::Error Session::openData() {
@@ -281,90 +286,38 @@ llvm::Error Session::openData() {
   for (const rt::TensorInfo &info : descriptor.args)
     (info.isState() ? stateInfos_ : batchInfos_).push_back(info);
   resultInfos_ = freeResults(descriptor);
+  if (llvm::Error error = chooseLoss())
+    return error;
   // The import of StableHLO has obeyed; other steps say it themselves.
   if (options_.stateArgs && *options_.stateArgs != int64_t(stateInfos_.size()))
     return makeError("--state-args=" + llvm::Twine(*options_.stateArgs) + ", but '" +
                      options_.input + "' has " + counted(stateInfos_.size(), "state argument") +
                      ": in a step that is not StableHLO, coll.role says which they are");
-  std::optional<NpzFile> data;
-  if (!options_.data.empty()) {
-    llvm::Expected<NpzFile> file = NpzFile::open(options_.data);
-    if (!file)
-      return file.takeError();
-    data = std::move(*file);
-  }
-  if (llvm::Error error = openState(data))
-    return error;
-  if (llvm::Error error = openBatches(data))
-    return error;
+  auto inputs = openInputs(options_, stateInfos_, batchInfos_,
+                           [this](const llvm::Twine &text) { note(text); });
+  if (!inputs)
+    return inputs.takeError();
+  inputs_ = std::move(*inputs);
   return openReference();
 }
 
-llvm::Error Session::openState(const std::optional<NpzFile> &data) {
-  if (stateInfos_.empty() && !options_.init.empty())
-    return makeError("--init=" + options_.init + ", but '" + options_.input + "' has no state");
-  if (stateInfos_.empty())
-    return llvm::Error::success();
-  std::optional<llvm::Expected<Tensors>> state;
-  if (!options_.init.empty()) {
-    llvm::Expected<NpzFile> file = NpzFile::open(options_.init);
-    if (!file)
-      return file.takeError();
-    state = readState(*file, stateInfos_);
-  } else if (data) {
-    state = readState(*data, stateInfos_);
-  } else {
-    note("no --data or --init: the initial state is made up");
-    state_ = makeRandomState(stateInfos_, options_.seed);
-    return llvm::Error::success();
+llvm::Error Session::chooseLoss() {
+  result_.loss = findLoss(resultInfos_);
+  if (!options_.loss.empty()) {
+    llvm::Expected<size_t> chosen = run::chooseLoss(resultInfos_, options_.loss);
+    if (!chosen)
+      return chosen.takeError();
+    result_.loss = *chosen;
+  } else if (std::string text = noteOnLoss(resultInfos_, result_.loss); !text.empty()) {
+    note(text);
   }
-  if (!*state)
-    return state->takeError();
-  state_ = std::move(**state);
-  return llvm::Error::success();
-}
-
-llvm::Error Session::openBatches(const std::optional<NpzFile> &data) {
-  if (!options_.dataset.empty()) {
-    llvm::Expected<Dataset> dataset = Dataset::open(options_.dataset, batchInfos_);
-    if (!dataset)
-      return dataset.takeError();
-    dataset_ = std::move(*dataset);
-    if (data && data->contains("batch_0_0"))
-      note("the batches of '" + options_.data + "' are left out: --dataset has its own");
-    int64_t size = dataset_->batchSize();
-    if (options_.batchSize && *options_.batchSize != size)
-      return makeError("--batch-size=" + llvm::Twine(*options_.batchSize) +
-                       ", but the step was made for " + llvm::Twine(size));
-    if (int64_t rest = dataset_->numExamples() % size)
-      note("each epoch leaves out " + llvm::Twine(rest) + " of " +
-           llvm::Twine(dataset_->numExamples()) + " examples: batches are of " + llvm::Twine(size));
-    batches_ = dataset_->makeBatches(options_.epochs, options_.seed);
-    steps_ = batches_->numSteps();
-    return llvm::Error::success();
-  }
-  if (data && !batchInfos_.empty()) {
-    llvm::Expected<std::unique_ptr<BatchSource>> batches = makeFileBatches(*data, batchInfos_);
-    if (!batches)
-      return batches.takeError();
-    batches_ = std::move(*batches);
-    steps_ = options_.steps.value_or(batches_->numSteps());
-    if (steps_ > batches_->numSteps())
-      note("'" + options_.data + "' has " + llvm::Twine(batches_->numSteps()) +
-           " batches; they repeat");
-    return llvm::Error::success();
-  }
-  if (!batchInfos_.empty())
-    note("no --data: the batches are made up");
-  batches_ = makeRandomBatches(batchInfos_, options_.seed);
-  steps_ = options_.steps.value_or(1);
   return llvm::Error::success();
 }
 
 llvm::Error Session::openReference() {
   if (!place_.isRoot() || options_.reference.empty())
     return llvm::Error::success();
-  auto reference = Reference::read(options_.reference, stateInfos_, resultInfos_, steps_);
+  auto reference = Reference::read(options_.reference, stateInfos_, resultInfos_, inputs_.steps);
   if (!reference)
     return reference.takeError();
   reference_ = std::move(*reference);
@@ -372,7 +325,7 @@ llvm::Error Session::openReference() {
 }
 
 llvm::Error Session::openEvaluation() {
-  llvm::Expected<std::vector<NpyArray>> test = dataset_->readTest();
+  llvm::Expected<std::vector<NpyArray>> test = inputs_.dataset->readTest();
   if (!test)
     return test.takeError();
   auto evaluation = Evaluation::create(compiler_, options_.eval, stateInfos_, std::move(*test));
@@ -388,11 +341,12 @@ llvm::Error Session::train() {
   if (!saves)
     return saves.takeError();
   if (!saves->empty())
-    stopping_.emplace(*step_.executor, steps_, place_.isRoot());
-  Progress progress(steps_, isQuiet());
+    stopping_.emplace(*step_.executor, inputs_.steps, place_.isRoot());
+  Progress progress(inputs_.steps, isQuiet());
   auto afterStep = [&](const RunResult &run) { return this->afterStep(progress, run); };
   auto run = [&] {
-    llvm::Error error = runSteps(*step_.executor, state_, *batches_, steps_, result_, afterStep);
+    llvm::Error error = runSteps(*step_.executor, inputs_.state, *inputs_.batches, inputs_.steps,
+                                 result_, afterStep);
     progress.finish();
     return error;
   };
@@ -405,7 +359,7 @@ llvm::Error Session::train() {
   noteLostLoss();
   if (isQuiet())
     return llvm::Error::success();
-  if (dataset_)
+  if (inputs_.dataset)
     printLossCurve(llvm::outs(), result_.losses, isUnicodeLocale());
   printSummary(llvm::outs(), step_.executor->numRanks(), result_.numSteps(), result_.seconds,
                result_.stats);
@@ -436,7 +390,7 @@ bool Session::isStopped() {
   exitCode_ = 128 + signal;
   llvm::outs().flush(); // what it says of the steps comes first
   std::string text = ("stopped by a signal (" + llvm::Twine(strsignal(signal)) + ") after step " +
-                      llvm::Twine(result_.numSteps()) + " of " + llvm::Twine(steps_) +
+                      llvm::Twine(result_.numSteps()) + " of " + llvm::Twine(inputs_.steps) +
                       "; saved in '" + options_.save + "'")
                          .str();
   compiler_.messages().say(
@@ -454,48 +408,52 @@ void Session::noteLostLoss() {
 }
 
 llvm::Error Session::checkBeginning() {
-  int64_t steps = std::min(steps_, kCheckedDatasetSteps);
   RunResult run;
-  if (llvm::Error error = runSteps(*step_.executor, state_, *batches_, steps, run))
+  run.loss = result_.loss;
+  int64_t steps = std::min(inputs_.steps, kCheckedDatasetSteps);
+  if (llvm::Error error = runSteps(*step_.executor, inputs_.state, *inputs_.batches, steps, run))
     return error;
-  return place_.isRoot() ? checkAgainstSingle(run, steps) : llvm::Error::success();
+  return place_.isRoot() ? checkAgainstSingle(run) : llvm::Error::success();
 }
 
-llvm::Error Session::checkEnd() { return checkAgainstSingle(result_, steps_); }
+llvm::Error Session::checkEnd() { return checkAgainstSingle(result_); }
 
-llvm::Error Session::checkAgainstSingle(const RunResult &run, int64_t steps) {
-  RunResult single;
-  if (llvm::Error error = runSteps(*single_.executor, state_, *batches_, steps, single))
-    return error;
-  std::vector<Comparison> comparisons;
-  for (size_t i = 0; i < run.state.size(); ++i)
-    comparisons.push_back(compareTensors(stateName(i), run.state[i], single.state[i], tolerance()));
-  std::optional<size_t> loss = findLoss(resultInfos_);
-  for (size_t k = 0; k < run.results.size(); ++k)
-    if (k != loss)
-      comparisons.push_back(
-          compareTensors(resultName(k), run.results[k], single.results[k], tolerance()));
-  if (loss)
-    comparisons.push_back(compareLosses(run.losses, single.losses, tolerance()));
-  int ranks = step_.executor->numRanks();
-  std::string title =
-      "check: " + counted(ranks, "rank") + " against one, after " + counted(steps, "step");
-  report(title, std::move(comparisons));
+Checker Session::makeChecker() {
+  Checker::Settings settings;
+  settings.tolerance = {options_.rtol, options_.atol, options_.rms};
+  settings.isStrict = options_.strict;
+  settings.seed = options_.seed;
+  std::vector<std::string> states, results;
+  for (size_t i = 0; i < stateInfos_.size(); ++i)
+    states.push_back(stateName(i));
+  for (size_t k = 0; k < resultInfos_.size(); ++k)
+    results.push_back(nameOfResult(resultInfos_, k));
+  return Checker(settings, std::move(states), std::move(results), single_ ? &*single_ : nullptr,
+                 inputs_.state, *inputs_.batches);
+}
+
+llvm::Error Session::checkAgainstSingle(const RunResult &run) {
+  auto comparisons = makeChecker().compareWithSingle(run);
+  if (!comparisons)
+    return comparisons.takeError();
+  if (!place_.job)
+    if (llvm::Error error = compareReplicas(*step_.executor, *comparisons))
+      return error;
+  report("check: " + counted(step_.executor->numRanks(), "rank") + " against one, after " +
+             counted(run.numSteps(), "step"),
+         std::move(*comparisons));
   return llvm::Error::success();
 }
 
-void Session::checkAgainstReference() {
-  std::vector<Comparison> comparisons;
-  if (reference_->losses)
-    comparisons.push_back(compareLosses(result_.losses, *reference_->losses, tolerance()));
-  for (size_t i = 0; i < result_.state.size(); ++i)
-    comparisons.push_back(
-        compareTensors(stateName(i), result_.state[i], reference_->state[i], tolerance()));
-  for (size_t k = 0; k < result_.results.size(); ++k)
-    if (const std::optional<rt::HostTensor> &result = reference_->results[k])
-      comparisons.push_back(
-          compareTensors(resultName(k), result_.results[k], *result, tolerance()));
-  report("reference: " + options_.reference, std::move(comparisons));
+llvm::Error Session::checkAgainstReference() {
+  std::string why;
+  auto comparisons = makeChecker().compareWithReference(result_, *reference_, why);
+  if (!comparisons)
+    return comparisons.takeError();
+  if (!why.empty())
+    note(why);
+  report("reference: " + options_.reference, std::move(*comparisons));
+  return llvm::Error::success();
 }
 
 void Session::report(llvm::StringRef title, std::vector<Comparison> comparisons) {
@@ -513,12 +471,12 @@ void Session::fillReport() {
     (isProblem(message.severity) ? contents.diagnostics : contents.notes)
         .push_back(llvm::StringRef(shown).rtrim().str());
   }
-  contents.plannedSteps = steps_;
+  contents.plannedSteps = inputs_.steps;
   contents.stepSeconds = result_.stepSeconds;
-  std::optional<size_t> loss = findLoss(resultInfos_);
   for (size_t k = 0; k < result_.scalars.size(); ++k)
     if (!result_.scalars[k].empty())
-      contents.outputs.push_back({resultName(k), loss == k, result_.scalars[k]});
+      contents.outputs.push_back(
+          {nameOfResult(resultInfos_, k), result_.loss == k, result_.scalars[k]});
 }
 
 llvm::Error Session::evaluateHeldOut() {
@@ -555,15 +513,11 @@ void Session::print() const {
   for (size_t i = 0; i < result_.state.size(); ++i)
     printTensor(llvm::outs(), stateName(i), result_.state[i]);
   for (size_t k = 0; k < result_.results.size(); ++k)
-    printTensor(llvm::outs(), resultName(k), result_.results[k]);
+    printTensor(llvm::outs(), nameOfResult(resultInfos_, k), result_.results[k]);
 }
 
 std::string Session::stateName(size_t i) const {
   return stateInfos_[i].name.empty() ? "state_" + std::to_string(i) : stateInfos_[i].name;
-}
-
-std::string Session::resultName(size_t k) const {
-  return resultInfos_[k].name.empty() ? "result_" + std::to_string(k) : resultInfos_[k].name;
 }
 
 } // namespace

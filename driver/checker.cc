@@ -1,0 +1,125 @@
+//===- checker.cc - is a run what it should be? ------------------------------------===//
+
+#include "driver/checker.h"
+
+#include "compiler/error.h"
+#include "runtime/program/shard.h"
+
+namespace coll::run {
+namespace {
+
+/// The outcome of a run as a reference. The loss is compared step by step instead.
+Reference toReference(const RunResult &run) {
+  Reference reference;
+  reference.state = run.state;
+  for (size_t k = 0; k < run.results.size(); ++k)
+    reference.results.push_back(k == run.loss ? std::nullopt : std::optional(run.results[k]));
+  if (run.loss)
+    reference.losses = run.losses;
+  return reference;
+}
+
+} // namespace
+
+std::vector<Comparison> Checker::compare(const RunResult &run, const Reference &expected) const {
+  const Tolerance &tolerance = settings_.tolerance;
+  std::vector<Comparison> comparisons;
+  for (size_t i = 0; i < run.state.size(); ++i)
+    comparisons.push_back(
+        compareTensors(stateNames_[i], run.state[i], expected.state[i], tolerance));
+  for (size_t k = 0; k < run.results.size(); ++k)
+    if (const std::optional<rt::HostTensor> &result = expected.results[k])
+      comparisons.push_back(compareTensors(resultNames_[k], run.results[k], *result, tolerance));
+  if (expected.losses)
+    comparisons.push_back(compareLosses(run.losses, *expected.losses, tolerance));
+  return comparisons;
+}
+
+/// In the order of compare().
+std::vector<Evidence> Checker::gather(const RunNoise &noise, const Reference &expected,
+                                      const RunResult &baseline,
+                                      llvm::ArrayRef<Comparison> comparisons) const {
+  std::vector<Evidence> evidence;
+  for (size_t i = 0; i < state_.size(); ++i)
+    evidence.push_back({noise.state[i], state_[i].shape,
+                        compareTensors("", baseline.state[i], state_[i], {}).delta});
+  auto addResult = [&](const Noise &own, std::vector<int64_t> shape) {
+    evidence.push_back({own, std::move(shape), comparisons[evidence.size()].maxReference});
+  };
+  for (size_t k = 0; k < expected.results.size(); ++k)
+    if (expected.results[k])
+      addResult(noise.results[k], expected.results[k]->shape);
+  if (expected.losses)
+    addResult(noise.losses, {int64_t(expected.losses->size())});
+  return evidence;
+}
+
+bool Checker::mayBeNoise(llvm::ArrayRef<Comparison> comparisons) const {
+  return !settings_.isStrict && single_ &&
+         llvm::any_of(comparisons, [](const Comparison &c) { return !c.isOk; });
+}
+
+llvm::Error Checker::judge(std::vector<Comparison> &comparisons, const Reference &expected,
+                           Twin twin, const RunResult &baseline) {
+  llvm::Expected<RunNoise> noise =
+      single_->measure(twin, state_, batches_, baseline, settings_.seed);
+  if (!noise)
+    return noise.takeError();
+  judgeByNoise(comparisons, gather(*noise, expected, baseline, comparisons),
+               settings_.tolerance.rms);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<Comparison>> Checker::compareWithSingle(const RunResult &run) {
+  llvm::Expected<RunResult> single = single_->run(state_, batches_, run.numSteps(), run.loss);
+  if (!single)
+    return single.takeError();
+  Reference expected = toReference(*single);
+  std::vector<Comparison> comparisons = compare(run, expected);
+  if (mayBeNoise(comparisons))
+    if (llvm::Error error = judge(comparisons, expected, Twin::OurOwn, *single))
+      return error;
+  return comparisons;
+}
+
+llvm::Expected<std::vector<Comparison>>
+Checker::compareWithReference(const RunResult &run, const Reference &reference, std::string &note) {
+  std::vector<Comparison> comparisons = compare(run, reference);
+  if (!mayBeNoise(comparisons))
+    return comparisons;
+  if (llvm::Error error = single_->launch()) {
+    note = "the tolerance alone decides: " + llvm::toString(std::move(error));
+    return comparisons;
+  }
+  llvm::Expected<RunResult> single = single_->run(state_, batches_, run.numSteps(), run.loss);
+  if (!single)
+    return single.takeError();
+  if (llvm::Error error = judge(comparisons, reference, Twin::Foreign, *single))
+    return error;
+  return comparisons;
+}
+
+llvm::Error compareReplicas(rt::Executor &executor, std::vector<Comparison> &comparisons) {
+  llvm::Expected<Tensors> first = toExpected(executor.stateOf(0));
+  if (!first)
+    return first.takeError();
+  for (int rank = 1; rank < executor.numRanks(); ++rank) {
+    llvm::Expected<Tensors> other = toExpected(executor.stateOf(rank));
+    if (!other)
+      return other.takeError();
+    size_t i = 0;
+    for (const rt::TensorInfo &info : executor.descriptor().args) {
+      if (!info.isState())
+        continue;
+      const rt::HostTensor &a = (*first)[i], &b = (*other)[i];
+      Comparison &comparison = comparisons[i++];
+      if (!rt::isReplicated(info) || a.data == b.data)
+        continue;
+      comparison.isOk = false;
+      comparison.note = "ranks 0 and " + std::to_string(rank) + " hold different values";
+    }
+  }
+  return llvm::Error::success();
+}
+
+} // namespace coll::run

@@ -1,0 +1,59 @@
+//===- checker.h - is a run what it should be? ---------------------------*- C++ -*-===//
+
+#ifndef COLL_DRIVER_CHECKER_H
+#define COLL_DRIVER_CHECKER_H
+
+#include "driver/judge.h"
+#include "driver/reference.h"
+#include "driver/single_device.h"
+
+namespace coll::run {
+
+/// Compares the outcome of a run with one device's and with a file's.
+class Checker {
+public:
+  struct Settings {
+    Tolerance tolerance;
+    bool isStrict = false; // noise excuses nothing
+    uint64_t seed = 0;     // of the noise
+  };
+
+  /// The names are for messages: one per state argument and per free result. `single`, which may be
+  /// null, is borrowed, and so are `state` and `batches`, which the run began with.
+  Checker(Settings settings, std::vector<std::string> stateNames,
+          std::vector<std::string> resultNames, SingleDevice *single, const Tensors &state,
+          BatchSource &batches)
+      : settings_(settings), stateNames_(std::move(stateNames)),
+        resultNames_(std::move(resultNames)), single_(single), state_(state), batches_(batches) {}
+
+  /// Compares `run` with as many steps on one device.
+  llvm::Expected<std::vector<Comparison>> compareWithSingle(const RunResult &run);
+
+  /// Compares `run` with what another program made of the same steps. Where the step's noise
+  /// cannot be measured, `note` says why.
+  llvm::Expected<std::vector<Comparison>>
+  compareWithReference(const RunResult &run, const Reference &reference, std::string &note);
+
+private:
+  std::vector<Comparison> compare(const RunResult &run, const Reference &expected) const;
+  llvm::Error judge(std::vector<Comparison> &comparisons, const Reference &expected, Twin twin,
+                    const RunResult &baseline);
+  std::vector<Evidence> gather(const RunNoise &noise, const Reference &expected,
+                               const RunResult &baseline,
+                               llvm::ArrayRef<Comparison> comparisons) const;
+  bool mayBeNoise(llvm::ArrayRef<Comparison> comparisons) const;
+
+  Settings settings_;
+  std::vector<std::string> stateNames_, resultNames_;
+  SingleDevice *single_;
+  const Tensors &state_;
+  BatchSource &batches_;
+};
+
+/// Fails the comparisons of state, which come first, that the ranks of this process should hold
+/// alike and do not.
+llvm::Error compareReplicas(rt::Executor &executor, std::vector<Comparison> &comparisons);
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_CHECKER_H

@@ -1,0 +1,148 @@
+//===- judge.cc - which differences are rounding ----------------------------------===//
+
+#include "driver/judge.h"
+
+#include <algorithm>
+
+namespace coll::run {
+namespace {
+
+constexpr double kNoiseFactor = 8;
+constexpr double kNoiseCeiling = 1e-2; // of a tensor's, or a group's, largest value
+
+using Path = std::vector<llvm::StringRef>;
+
+size_t commonSuffix(const Path &a, const Path &b) {
+  size_t length = 0;
+  while (length < a.size() && length < b.size() && a.rbegin()[length] == b.rbegin()[length])
+    ++length;
+  return length;
+}
+
+bool startsWith(const Path &path, const Path &prefix) {
+  return path.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
+}
+
+class Judge {
+public:
+  Judge(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence)
+      : comparisons_(comparisons), evidence_(evidence) {
+    for (const Comparison &comparison : comparisons)
+      paths_.push_back(splitPath(comparison.name));
+  }
+
+  void run();
+
+private:
+  bool explains(size_t i) const {
+    const Comparison &comparison = comparisons_[i];
+    return comparison.note.empty() && comparison.delta <= kNoiseFactor * *comparison.noise;
+  }
+  std::vector<size_t> twins(size_t i) const;
+  double siblingValue(size_t i) const;
+  double groupScale(size_t i) const;
+  void judgeGradient(size_t i);
+
+  std::vector<Comparison> &comparisons_;
+  llvm::ArrayRef<Evidence> evidence_;
+  std::vector<Path> paths_;
+};
+
+/// The tensors with the same place in other trees: those of the same shape that share the longest
+/// end of the name.
+std::vector<size_t> Judge::twins(size_t i) const {
+  std::vector<size_t> found;
+  size_t longest = 1;
+  for (size_t j = 0; j < paths_.size(); ++j) {
+    size_t length = commonSuffix(paths_[i], paths_[j]);
+    if (j == i || length < longest || evidence_[i].shape != evidence_[j].shape)
+      continue;
+    if (length > longest)
+      found.clear();
+    longest = length;
+    found.push_back(j);
+  }
+  return found;
+}
+
+/// The largest value beside `i`, where no tree repeats it: of `mean` and `var`.
+double Judge::siblingValue(size_t i) const {
+  Path parent = paths_[i];
+  if (parent.size() < 2)
+    return 0;
+  parent.pop_back();
+  double largest = 0;
+  for (size_t j = 0; j < paths_.size(); ++j)
+    if (paths_[j].size() == paths_[i].size() && startsWith(paths_[j], parent))
+      largest = std::max(largest, comparisons_[j].maxReference);
+  return largest;
+}
+
+/// What the noise of `i` is small beside, or not.
+double Judge::groupScale(size_t i) const {
+  std::vector<size_t> others = twins(i);
+  if (others.empty())
+    return siblingValue(i);
+  Path root = paths_[i];
+  root.resize(root.size() - commonSuffix(root, paths_[others[0]]));
+  double largest = 0;
+  for (size_t j = 0; j < paths_.size(); ++j)
+    if (startsWith(paths_[j], root))
+      largest = std::max(largest, evidence_[j].change);
+  return largest;
+}
+
+void Judge::judgeGradient(size_t i) {
+  Comparison &comparison = comparisons_[i];
+  for (size_t j : twins(i)) {
+    const Comparison &twin = comparisons_[j];
+    if (!twin.isOk || twin.basis == Basis::Gradient || evidence_[j].change == 0)
+      continue;
+    comparison.isOk = true;
+    comparison.basis = Basis::Gradient;
+    comparison.note = "not judged, as it is noise; " + twin.name + " was";
+    return;
+  }
+  comparison.note = "cannot be judged: its noise is more than 1e-2 of its largest value; let the "
+                    "step return its gradient, too, under the same name";
+}
+
+void Judge::run() {
+  std::vector<size_t> unjudged;
+  for (size_t i = 0; i < comparisons_.size(); ++i) {
+    Comparison &comparison = comparisons_[i];
+    if (comparison.isOk || !explains(i))
+      continue;
+    if (*comparison.noise <= kNoiseCeiling * comparison.maxReference ||
+        *comparison.noise <= kNoiseCeiling * groupScale(i)) {
+      comparison.isOk = true;
+      comparison.basis = Basis::Noise;
+    } else {
+      unjudged.push_back(i);
+    }
+  }
+  for (size_t i : unjudged)
+    judgeGradient(i);
+}
+
+} // namespace
+
+std::vector<llvm::StringRef> splitPath(llvm::StringRef name) {
+  std::vector<llvm::StringRef> parts;
+  while (!name.empty()) {
+    size_t end = name.find_first_of("[.", 1);
+    llvm::StringRef part = name.take_front(end);
+    parts.push_back(part.trim("[].'\""));
+    name = name.drop_front(part.size());
+  }
+  return parts;
+}
+
+void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence,
+                  bool rms) {
+  for (auto [comparison, known] : llvm::zip_equal(comparisons, evidence))
+    comparison.noise = rms ? known.noise.rms : known.noise.largest;
+  Judge(comparisons, evidence).run();
+}
+
+} // namespace coll::run

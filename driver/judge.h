@@ -1,0 +1,43 @@
+//===- judge.h - which differences are rounding ---------------------------*- C++ -*-===//
+//
+// A tolerance that is fixed in advance fails correct steps: Adam moves a parameter whose gradient
+// is zero by the sign of a rounding error. So a tensor that is beyond the tolerance is judged by
+// its own noise (noise.h), in this order:
+//
+//   1. It is right where |Δ| <= 8 × noise and noise <= 1e-2 × its largest value.
+//   2. It is zero where |Δ| <= 8 × noise and noise <= 1e-2 × the largest change of a tensor of its
+//      group, as the moments of a parameter without gradient are. The group is the tree that it
+//      stands in: all `s[1].mu[…]` of `s[1].mu['w']`. A tensor that no other tree repeats is
+//      measured by the values beside it, as a batch norm's running mean is by its variance.
+//   3. Otherwise its noise hides what it should be. It is not judged, which is accepted only if a
+//      tensor that keeps its gradient was judged: one that the steps change, of the same shape and
+//      with the same place in another tree, as `s[1].mu['w']` is for `s[0]['w']`.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_DRIVER_JUDGE_H
+#define COLL_DRIVER_JUDGE_H
+
+#include "driver/check.h"
+#include "driver/noise.h"
+
+namespace coll::run {
+
+/// What is known of a compared tensor besides its comparison.
+struct Evidence {
+  Noise noise;
+  std::vector<int64_t> shape;
+  double change = 0; // the largest |Δ| of an element from the initial to the final state
+};
+
+/// Sets the noise of each comparison, and accepts those beyond the tolerance that the noise
+/// explains. `evidence` has one entry per comparison; `rms` is as in the tolerance.
+void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence,
+                  bool rms);
+
+/// The parts of a name: `s`, `1`, `mu`, `w` of `s[1].mu['w']`.
+std::vector<llvm::StringRef> splitPath(llvm::StringRef name);
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_JUDGE_H

@@ -1,0 +1,48 @@
+//===- noise.h - how far a step moves by rounding alone -----------------*- C++ -*-===//
+//
+// Two correct runs of one step differ: sums are formed in another order, and rounding errors grow
+// with every step. How much is measured: the step is run again on one device from inputs that are
+// moved by one unit in the last place, several times.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_DRIVER_NOISE_H
+#define COLL_DRIVER_NOISE_H
+
+#include "driver/trainer.h"
+
+namespace coll::run {
+
+/// The distance of one tensor from its twin, over all draws.
+struct Noise {
+  double largest = 0; // of |Δ|
+  double rms = 0;     // the largest root mean square of Δ
+};
+
+/// The noise of everything that a run leaves behind.
+struct RunNoise {
+  std::vector<Noise> state;   // by state argument
+  std::vector<Noise> results; // by free result
+  Noise losses;               // of all steps, as one tensor
+};
+
+/// Runs the steps of `baseline` again on `single`, which made it, `kNoiseDraws` times from inputs
+/// that are moved by one unit in the last place. Tensors of integers and of narrow floats are not
+/// moved, nor are zeros.
+llvm::Expected<RunNoise> measureNoise(rt::Executor &single, const Tensors &state,
+                                      BatchSource &batches, const RunResult &baseline,
+                                      uint64_t seed);
+
+/// More runs of the same steps, by other code, are more draws.
+llvm::Error addDraw(rt::Executor &executor, const Tensors &state, BatchSource &batches,
+                    const RunResult &baseline, RunNoise &noise);
+
+inline constexpr int kNoiseDraws = 4;
+
+/// Moves each element of an f32 or f64 tensor by one unit in the last place, up, down, or not at
+/// all; zeros and what is not finite stay.
+void moveByOneUnit(rt::HostTensor &tensor, Random &random);
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_NOISE_H

@@ -1,0 +1,89 @@
+//===- single_device.cc - the step on one device, to compare with -----------------===//
+
+#include "driver/single_device.h"
+
+#include "compiler/error.h"
+
+namespace coll::run {
+
+// Each is a compilation of its own.
+constexpr uint32_t kRoundingSeeds[] = {1, 2};
+
+llvm::Expected<LaunchedStep> SingleDevice::compile(const Target &target) {
+  auto code = compiler_.compile(file_, target);
+  if (!code)
+    return code.takeError();
+  return launchStep(std::move(*code), execution_);
+}
+
+llvm::Error SingleDevice::launch() {
+  if (step_.executor)
+    return llvm::Error::success();
+  Target target;
+  target.isSingleDevice = true;
+  llvm::Expected<LaunchedStep> step = compile(target);
+  if (!step)
+    return step.takeError();
+  step_ = std::move(*step);
+  return llvm::Error::success();
+}
+
+llvm::Error SingleDevice::checkFits(const rt::Descriptor &other) {
+  const rt::Descriptor &own = step_.executor->descriptor();
+  auto check = [&](const std::vector<rt::TensorInfo> &ours,
+                   const std::vector<rt::TensorInfo> &theirs, llvm::StringRef what) -> llvm::Error {
+    if (ours.size() != theirs.size())
+      return makeError("'" + file_.path + "' has " + counted(ours.size(), what.str()) +
+                       ", the step that runs has " + llvm::Twine(theirs.size()));
+    for (size_t i = 0; i < ours.size(); ++i)
+      if (ours[i].dtype != theirs[i].dtype || ours[i].shape != theirs[i].shape)
+        return makeError("'" + file_.path + "': " + what + " " + llvm::Twine(i) + " is " +
+                         rt::typeString(ours[i].dtype, ours[i].shape) +
+                         ", that of the step that runs is " +
+                         rt::typeString(theirs[i].dtype, theirs[i].shape));
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = check(own.args, other.args, "argument"))
+    return error;
+  return check(own.results, other.results, "result");
+}
+
+llvm::Expected<RunResult> SingleDevice::run(const Tensors &state, BatchSource &batches,
+                                            int64_t steps, std::optional<size_t> loss) {
+  if (llvm::Error error = launch())
+    return error;
+  RunResult result;
+  result.loss = loss;
+  if (llvm::Error error = runSteps(*step_.executor, state, batches, steps, result))
+    return error;
+  return result;
+}
+
+/// Whether the text has a type of 16 or 8 bits.
+bool SingleDevice::hasNarrowFloats() const {
+  llvm::StringRef text = file_.text->getBuffer();
+  return text.contains("f16") || text.contains("f8E");
+}
+
+llvm::Expected<RunNoise> SingleDevice::measure(Twin twin, const Tensors &state,
+                                               BatchSource &batches, const RunResult &baseline,
+                                               uint64_t seed) {
+  llvm::Expected<RunNoise> noise = measureNoise(*step_.executor, state, batches, baseline, seed);
+  if (!noise || !hasNarrowFloats())
+    return noise;
+  for (uint32_t roundingSeed : kRoundingSeeds) {
+    Target target;
+    target.isSingleDevice = true;
+    target.roundings =
+        twin == Twin::OurOwn ? mlir::coll::Roundings::Shaken : mlir::coll::Roundings::Chance;
+    target.roundingSeed = roundingSeed;
+    llvm::Expected<LaunchedStep> step = compile(target);
+    if (!step)
+      return step.takeError();
+    if (llvm::Error error = addDraw(*step->executor, state, batches, baseline, *noise))
+      return error;
+  }
+  return noise;
+}
+
+} // namespace coll::run

@@ -1,0 +1,51 @@
+//===- single_device.h - the step on one device, to compare with --------*- C++ -*-===//
+
+#ifndef COLL_DRIVER_SINGLE_DEVICE_H
+#define COLL_DRIVER_SINGLE_DEVICE_H
+
+#include "compiler/step_compiler.h"
+#include "driver/launch.h"
+#include "driver/noise.h"
+
+namespace coll::run {
+
+/// Whose rounding errors are measured.
+enum class Twin {
+  OurOwn, // other runs of our compiler: they form sums in another order
+  Foreign // runs of another compiler: it rounds narrow floats at other places, too
+};
+
+/// A step as it is before it is distributed, compiled for one device when it is first run.
+class SingleDevice {
+public:
+  /// `compiler` and `file` are borrowed.
+  SingleDevice(StepCompiler &compiler, StepFile &file, rt::ExecutorOptions execution)
+      : compiler_(compiler), file_(file), execution_(std::move(execution)) {}
+
+  /// Compiles it; run() does so otherwise. Fails where the step is distributed already.
+  llvm::Error launch();
+
+  /// Fails where its arguments or results are not those of `other`, a program for the same step.
+  /// After launch().
+  llvm::Error checkFits(const rt::Descriptor &other);
+
+  llvm::Expected<RunResult> run(const Tensors &state, BatchSource &batches, int64_t steps,
+                                std::optional<size_t> loss);
+
+  /// How far the outcome of `baseline`, a run of it from `state`, moves by rounding alone.
+  llvm::Expected<RunNoise> measure(Twin twin, const Tensors &state, BatchSource &batches,
+                                   const RunResult &baseline, uint64_t seed);
+
+private:
+  llvm::Expected<LaunchedStep> compile(const Target &target);
+  bool hasNarrowFloats() const;
+
+  StepCompiler &compiler_;
+  StepFile &file_;
+  rt::ExecutorOptions execution_;
+  LaunchedStep step_;
+};
+
+} // namespace coll::run
+
+#endif // COLL_DRIVER_SINGLE_DEVICE_H

@@ -1,0 +1,131 @@
+//===- judge_test.cc - which differences are rounding -----------------------------===//
+
+#include "driver/judge.h"
+
+#include "gtest/gtest.h"
+
+using namespace coll;
+using namespace coll::run;
+
+namespace {
+
+/// A step's tensors, as they are compared and judged.
+class JudgeTest : public testing::Test {
+protected:
+  /// A tensor of values up to `largest`, which the steps changed by `change`.
+  void add(const std::string &name, double delta, double noise, double largest, double change,
+           std::vector<int64_t> shape = {4}) {
+    Comparison comparison;
+    comparison.name = name;
+    comparison.delta = delta;
+    comparison.maxReference = largest;
+    comparison.isOk = delta <= 1e-4 * largest + 1e-9;
+    comparisons_.push_back(comparison);
+    Evidence evidence;
+    evidence.noise = {noise, noise / 2};
+    evidence.shape = std::move(shape);
+    evidence.change = change;
+    evidence_.push_back(evidence);
+  }
+
+  const Comparison &judged(size_t i, bool rms = false) {
+    judgeByNoise(comparisons_, evidence_, rms);
+    return comparisons_[i];
+  }
+
+  std::vector<Comparison> comparisons_;
+  std::vector<Evidence> evidence_;
+};
+
+TEST_F(JudgeTest, WhatIsWithinToleranceStays) {
+  add("w", 1e-5, 0, 1, 0.1);
+  EXPECT_TRUE(judged(0).isOk);
+  EXPECT_EQ(judged(0).basis, Basis::Tolerance);
+  EXPECT_EQ(judged(0).noise, 0);
+}
+
+TEST_F(JudgeTest, EightTimesTheNoiseIsAccepted) {
+  add("w", 7.9e-3, 1e-3, 1, 0.1);
+  EXPECT_TRUE(judged(0).isOk);
+  EXPECT_EQ(judged(0).basis, Basis::Noise);
+}
+
+TEST_F(JudgeTest, MoreThanEightTimesTheNoiseFails) {
+  add("w", 8.1e-3, 1e-3, 1, 0.1);
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, RootMeanSquaresAreJudgedByTheirOwnNoise) {
+  add("w", 7e-3, 1e-3, 1, 0.1); // of which the root mean square is half
+  EXPECT_FALSE(judged(0, /*rms=*/true).isOk);
+}
+
+TEST_F(JudgeTest, NoiseAboveTheCeilingIsNotJudged) {
+  add("w", 0.02, 0.02, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
+  EXPECT_NE(judged(0).note.find("cannot be judged"), std::string::npos);
+}
+
+// Adam moves a key's bias by the sign of a rounding error; its first moment is zero beside others.
+TEST_F(JudgeTest, AMomentThatIsZeroBesideOthersIsJudged) {
+  add("s[0]['b']", 2e-3, 1e-3, 2e-3, 2e-3);
+  add("s[0]['w']", 0, 0, 1, 2e-3);
+  add("s[1].mu['b']", 3e-9, 1e-9, 4e-9, 4e-9);
+  add("s[1].mu['w']", 0, 0, 1e-2, 1e-2);
+  EXPECT_EQ(judged(2).basis, Basis::Noise);
+  EXPECT_TRUE(judged(0).isOk);
+  EXPECT_EQ(judged(0).basis, Basis::Gradient);
+  EXPECT_NE(judged(0).note.find("s[1].mu['b'] was"), std::string::npos);
+}
+
+TEST_F(JudgeTest, AWrongMomentFailsTheParameterToo) {
+  add("s[0]['b']", 2e-3, 1e-3, 2e-3, 2e-3);
+  add("s[1].mu['b']", 3e-8, 1e-9, 3e-8, 3e-8);
+  add("s[1].mu['w']", 0, 0, 1e-2, 1e-2);
+  EXPECT_FALSE(judged(1).isOk);
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, WhatTheStepsLeaveAloneKeepsNoGradient) {
+  add("s[0]['b']", 2e-3, 1e-3, 2e-3, 2e-3);
+  add("s[1]['b']", 0, 0, 1, 0);
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, ATensorOfAnotherShapeKeepsNoGradient) {
+  add("s[0]['b']", 2e-3, 1e-3, 2e-3, 2e-3);
+  add("s[1].mu['b']", 0, 0, 1, 1, {5});
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+// A bias before a batch norm moves its running mean, which is small beside the deviation.
+TEST_F(JudgeTest, ARunningMeanIsMeasuredByTheVariance) {
+  add("s[1]['norm']['mean']", 2e-3, 1e-3, 0.03, 0.03);
+  add("s[1]['norm']['var']", 0, 0, 0.9, 0.1);
+  EXPECT_TRUE(judged(0).isOk);
+  EXPECT_EQ(judged(0).basis, Basis::Noise);
+}
+
+TEST_F(JudgeTest, AReturnedGradientIsOne) {
+  add("s['b']", 2e-3, 1e-3, 2e-3, 2e-3);
+  add("b", 0, 0, 1, 1);
+  EXPECT_EQ(judged(0).basis, Basis::Gradient);
+}
+
+TEST(JudgePathTest, NamesAreSplitAtTheirParts) {
+  EXPECT_EQ(splitPath("s[1][0].mu['w1']"),
+            (std::vector<llvm::StringRef>{"s", "1", "0", "mu", "w1"}));
+  EXPECT_EQ(splitPath("loss"), (std::vector<llvm::StringRef>{"loss"}));
+  EXPECT_TRUE(splitPath("").empty());
+}
+
+TEST(SummaryTest, SaysWhatTensorsWereJudgedBy) {
+  std::vector<Comparison> comparisons(4);
+  comparisons[1].basis = Basis::Noise;
+  comparisons[2].basis = Basis::Gradient;
+  comparisons[3].isOk = false;
+  EXPECT_EQ(summarize(comparisons), "1 of 4 within tolerance, 1 within 8 times the noise, 1 by the "
+                                    "gradient alone");
+}
+
+} // namespace

@@ -1,0 +1,207 @@
+"""Puts faults into the rank programs of steps and tells which of them --check finds.
+
+    campaign.py [--ranks=4] [--seed=0] [--most=N] FOLDER…    # with step.mlir, meta.json, reference.npz
+
+For each step, the rank programs (level L6) are written by --dump-stages, one fault at a time is put into
+their text, and the result runs with --check --against=step.mlir. A step has at most N faults, drawn by
+the seed. Exits with 1 where a fault is not found, and where a fault makes no program that runs.
+
+A sum that is zero but for rounding, as the gradient of a key's bias is, can be scaled without effect. Such a fault
+counts as equivalent where zeros in place of the sum are accepted as well; more than a few are an error.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+MOST_EQUIVALENT = 0.05
+SUM = re.compile(r"^( *)(%\w+) = coll\.all_reduce sum (%\w+) over (\S+) (\{.*?\} )?: (tensor<\S*f32>)(.*)$")
+BROADCAST = re.compile(r"^( *)(%\w+) = coll\.broadcast (%\w+) from 0 .*$")
+STEP = re.compile(r"^ *func\.func @step\(")
+ARGUMENT = re.compile(r"(%\w+): (tensor<[^{]*?>) \{[^{}]*?coll\.role = \"(\w+)\"")
+RETURN = re.compile(r"^( *return )(.*?)( : .*)$")
+
+
+def rename(lines, start, old, new):
+    """Replaces the uses of a value from line `start` to the end of its function."""
+    use = re.compile(re.escape(old) + r"(?!\w)")
+    for i in range(start, len(lines)):
+        if STEP.match(lines[i]):
+            break
+        lines[i] = use.sub(new, lines[i])
+
+
+def sum_faults(lines, at, ranks):
+    """Faults of the reduction in line `at`: pairs of a name and the lines."""
+    indent, result, operand, group, _, kind, _ = SUM.match(lines[at]).groups()
+    whole = f"{indent}{result} = coll.all_reduce sum {operand} over {group} : {kind}"
+    partial = f"{indent}%fault = coll.all_reduce sum {operand} over {group} : {kind}"
+
+    def with_lines(*new):
+        return lines[:at] + list(new) + lines[at + 1 :]
+
+    yield "scaled by 2", with_lines(partial, f"{indent}{result} = arith.addf %fault, %fault : {kind}")
+    factor = f"{indent}%factor = arith.constant dense<{(ranks - 1) / ranks!r}> : {kind}"
+    scaled = f"{indent}{result} = arith.mulf %fault, %factor : {kind}"
+    yield "wrong divisor", with_lines(partial, factor, scaled)
+    again = f"{indent}{result} = coll.all_reduce sum %fault over {group} : {kind}"
+    yield "reduced twice", with_lines(partial, again)
+    yield "maximum instead of sum", with_lines(whole.replace("all_reduce sum", "all_reduce max"))
+    skipped = with_lines()
+    rename(skipped, at, result, operand)
+    yield "not reduced", skipped
+    half = ranks // 2
+    groups = [list(range(half)), list(range(half, ranks))] if half else []
+    if half and ranks % 2 == 0:
+        yield "reduced in halves", with_lines(whole.replace(group, str(groups)))
+
+
+def zeros_instead(text, result):
+    """The program with zeros in place of the sum `result`."""
+    lines = text.split("\n")
+    at = next(i for i, line in enumerate(lines) if (match := SUM.match(line)) and match[2] == result)
+    indent, _, _, _, _, kind, _ = SUM.match(lines[at]).groups()
+    lines[at] = f"{indent}{result} = arith.constant dense<0.0> : {kind}"
+    return "\n".join(lines)
+
+
+def batch_faults(lines, at, ranks, mesh):
+    """Faults of what the ranks are given: lines that stand first in @step, which is at line `at`."""
+    arguments = ARGUMENT.findall(lines[at])
+    batch = [(name, kind) for name, kind, role in arguments if role == "batch"]
+    for name, kind in batch:
+        *extents, element = kind[len("tensor<") : -1].split("x")
+        if not extents or element not in ("f32", "i32"):
+            continue
+        row = f"tensor<{'x'.join(['1', *extents[1:], element])}>"
+        zero = "0.0" if element == "f32" else "0"
+        new = [
+            f"      %zero = arith.constant dense<{zero}> : {row}",
+            f"      %fault = tensor.insert_slice %zero into {name}[{', '.join('0' for _ in extents)}] "
+            f"[{', '.join(['1', *extents[1:]])}] [{', '.join('1' for _ in extents)}] : {row} into {kind}",
+        ]
+        dropped = list(lines)
+        rename(dropped, at + 1, name, "%fault")
+        yield f"row of {name} dropped", dropped[: at + 1] + new + dropped[at + 1 :]
+        if len(batch) < 2:
+            continue  # all rows of an example go together: another order of the examples
+        pairs = [[rank, (rank + 1) % ranks] for rank in range(ranks)]
+        swapped = list(lines)
+        rename(swapped, at + 1, name, "%fault")
+        ring = f"      %fault = coll.permute {name} pairs {pairs} over {mesh} : {kind}"
+        yield f"shards of {name} swapped", swapped[: at + 1] + [ring] + swapped[at + 1 :]
+
+
+def zero_states(path):
+    """The positions of the state arguments that begin with zeros, as every rank does by itself."""
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if match := re.fullmatch(r"state_in_(\d+)\.npy", name):
+                data = archive.read(name)
+                if not any(data[10 + int.from_bytes(data[8:10], "little") :]):
+                    yield int(match[1])
+
+
+def state_faults(lines, at, zeros):
+    """Faults of the state: an update that is lost, and a start that one rank alone has."""
+    state = [name for name, kind, role in ARGUMENT.findall(lines[at]) if role == "state" and "f32" in kind]
+    order = [name for name, _, role in ARGUMENT.findall(lines[at]) if role == "state"]
+    last = next(i for i in range(at, len(lines)) if RETURN.match(lines[i]))
+    begin, values, end = RETURN.match(lines[last]).groups()
+    for name in state:
+        stale = values.split(", ")
+        if stale[order.index(name)] == name:
+            continue
+        stale[order.index(name)] = name
+        yield f"{name} stale", lines[:last] + [begin + ", ".join(stale) + end] + lines[last + 1 :]
+    for i, line in enumerate(lines[:at]):
+        if (match := BROADCAST.match(line)) and int(match[3][4:]) not in zeros:
+            alone = lines[:i] + lines[i + 1 :]
+            rename(alone, i, match[2], match[3])
+            yield f"{match[3]} not broadcast", alone
+
+
+def faults(text, ranks, zeros):
+    lines = text.split("\n")
+    at = next(i for i, line in enumerate(lines) if STEP.match(line))
+    sums = [i for i in range(at, len(lines)) if SUM.match(lines[i])]
+    for i in sums:
+        for name, new in sum_faults(lines, i, ranks):
+            yield f"{SUM.match(lines[i])[2]} {name}", "\n".join(new)
+    mesh = SUM.match(lines[sums[0]])[4] if sums else None
+    for name, new in [*batch_faults(lines, at, ranks, mesh), *state_faults(lines, at, zeros)]:
+        yield name, "\n".join(new)
+
+
+def run(step, work, name, text, command):
+    """The outcome of one faulty program: found, refused, MISSED or INVALID, and what was said."""
+    path = pathlib.Path(work) / f"{re.sub(r'[^a-z0-9]+', '_', name)}.mlir"
+    path.write_text(text)
+    done = subprocess.run([*command, path, f"--against={step}", "--check", "--quiet"], text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    said = done.stderr + done.stdout
+    if done.returncode == 0:
+        return "MISSED", said
+    if "the check failed" in said:
+        return "found", said
+    return ("refused" if "error: distributing the step" in said else "INVALID"), said
+
+
+def try_step(folder, options, seed):
+    meta = json.loads((folder / "meta.json").read_text())
+    command = ["coll-run", f"--state-args={meta['state_args']}", f"--data={folder / 'reference.npz'}"]
+    if "rtol" in meta:
+        command.append(f"--rtol={meta['rtol']}")
+    step = folder / "step.mlir"
+    with tempfile.TemporaryDirectory() as work:
+        os.environ["COLL_CACHE_DIR"] = str(pathlib.Path(work) / "cache")  # for the step on one rank
+        subprocess.run([*command, step, f"--ranks={options.ranks}", "--quiet", "--steps=1",
+                        f"--dump-stages={work}/stages"], check=True)
+        (programs,) = pathlib.Path(work, "stages").glob("*-split-ranks.mlir")
+        # Without locations: lines are matched, and messages point into the text.
+        text = re.sub(r" loc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", "", programs.read_text())
+        text = "\n".join(line for line in text.split("\n") if not line.startswith("#loc"))
+        assert run(step, work, "right", text, command)[0] == "MISSED", f"{folder}: fails without a fault"
+        chosen = list(faults(text, options.ranks, set(zero_states(folder / "reference.npz"))))
+        if options.most and len(chosen) > options.most:
+            chosen = random.Random(f"{seed} {folder.name}").sample(chosen, options.most)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            outcomes = list(pool.map(lambda fault: run(step, work, *fault, command), chosen))
+        for i, (name, _) in enumerate(chosen):
+            if outcomes[i][0] == "MISSED" and re.search("scaled|divisor|twice|maximum", name):
+                zeros = zeros_instead(text, name.split()[0])
+                if run(step, work, "zeros", zeros, command)[0] == "MISSED":
+                    outcomes[i] = ("equivalent", "")
+        return [(name, *outcome) for (name, _), outcome in zip(chosen, outcomes)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--most", type=int, default=0, help="faults per step (default: all)")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    counts = {}
+    for folder in options.folders:
+        for name, outcome, said in try_step(folder, options, options.seed):
+            counts[outcome] = counts.get(outcome, 0) + 1
+            if outcome.isupper():
+                print(f"{outcome}: {folder.name}: {name}\n{said}", flush=True)
+    print(f"{sum(counts.values())} faults, seed {options.seed}: "
+          + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
+    too_many = counts.get("equivalent", 0) > MOST_EQUIVALENT * sum(counts.values())
+    sys.exit(too_many or any(outcome.isupper() for outcome in counts))
+
+
+if __name__ == "__main__":
+    main()
