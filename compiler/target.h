@@ -26,7 +26,7 @@ struct Target {
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
   bool verify = true;
   bool isShared = false; // the code is for a shared object (shared_object.h)
-  // Of one device: other rounding errors, to measure how much they matter.
+  // Rounding errors of the single-device step, disturbed to measure how much they matter.
   mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;
   uint32_t roundingSeed = 0;
 };

@@ -119,7 +119,7 @@ void Space::expandJoins(const State &state, const Lists &lists,
   }
 }
 
-// Those of `axes` whose bit is set in `chosen`, in the order in which the target has them.
+// Returns the axes whose bit is set in `chosen`, in the order in which the target has them.
 AxisList Space::inTargetOrder(const AxisList &axes, unsigned chosen) const {
   AxisList ordered;
   for (size_t i = 0; i < axes.count; ++i) {

@@ -99,7 +99,7 @@ private:
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
   /// Reshards that stand for what the user wrote on the operation before them.
   llvm::SetVector<Operation *> pins_;
-  /// Those of them that `regainSplits` inserted.
+  /// The pins that `regainSplits` inserted.
   SmallVector<ReshardOp> regained_;
   /// Per value: the different shardings that its uses asked for in the round before.
   llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> wishes_;

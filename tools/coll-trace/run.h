@@ -21,7 +21,7 @@ struct Part {
   uint64_t idleNs = 0;     // since the rank's last collective ended, of any communicator
   uint64_t computeNs = 0;  // compute slices in that time
   uint64_t lateCallNs = 0; // of that time, until the host made the call
-  // Of its proxy ops: the send that was longest in the network, and to whom; waits.
+  // From its proxy ops: the longest send in the network, its peer, and the waits.
   uint64_t transferNs = 0, receiveWaitNs = 0, gpuWaitNs = 0;
   int32_t peer = -1;
   bool hasProxies = false;

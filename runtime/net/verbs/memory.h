@@ -20,8 +20,8 @@ namespace coll::net::verbs {
 class Device;
 
 // Registrations of one device, by whole pages, each shared by all requests whose buffer it covers.
-// One that no request uses is deregistered unless it fits into `idleBytes`; the least recently used
-// is evicted first. Any thread may call it.
+// A registration that no request uses is deregistered unless it fits into `idleBytes`; the least
+// recently used is evicted first. Any thread may call it.
 class RegistrationCache {
   struct Entry {
     uintptr_t begin = 0, end = 0;

@@ -10,7 +10,7 @@ namespace coll::profiler::test {
 struct Rules {
   int version;   // of the plugin's ABI
   uint64_t mask; // closed upwards
-  // Of our host: every event has its parent, which outlives it, and all contexts are finalized.
+  // Our host is complete: every event's parent outlives it, and all contexts are finalized.
   bool isComplete = true;
 };
 
