@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Installs the C API and builds a program against it outside of the tree: by find_package, and
-by pkg-config where that is installed. Both programs run.
+"""Installs the C API and builds the examples in C and C++ against it, outside of the tree: by
+find_package, and by pkg-config where that is installed. All programs run.
 
 usage: install_test.py BUILD SOURCE
 """
@@ -21,13 +21,15 @@ def run(*command, **options):
     return done.stdout
 
 
-def by_cmake(prefix, project, folder):
-    run("cmake", "-S", project, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
+def by_cmake(prefix, source, folder):
+    run("cmake", "-S", source / "test/embed/installed", "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_BUILD_TYPE=Release")
     run("cmake", "--build", folder)
-    print(run(folder / "program"))
+    print(run(folder / "host"))
+    print(run(folder / "framework", source / "examples/03_data_parallel.mlir"))
 
 
-def by_pkg_config(prefix, project, folder):
+def by_pkg_config(prefix, source, folder):
     if not shutil.which("pkg-config"):
         print("pkg-config is not installed: left out")
         return
@@ -35,20 +37,18 @@ def by_pkg_config(prefix, project, folder):
     flags = run("pkg-config", "--cflags", "--libs", "coll", env=environment).split()
     program = folder / "by_pkg_config"
     libraries = next(prefix.glob("lib*/**/libcoll.so")).parent
-    run("cc", "-DCOLL_INSTALLED", "-I", project.parent, project.parent / "program.c", *flags,
-        f"-Wl,-rpath,{libraries}", "-o", program)
+    run("cc", source / "examples/10_host.c", *flags, f"-Wl,-rpath,{libraries}", "-o", program)
     run(program)
 
 
 def main():
     build, source = map(pathlib.Path, sys.argv[1:])
-    project = source / "test/embed/installed"
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         prefix = folder / "prefix"
         run("cmake", "--install", build, "--component", "embed", "--prefix", prefix)
-        by_cmake(prefix, project, folder / "build")
-        by_pkg_config(prefix, project, folder)
+        by_cmake(prefix, source, folder / "build")
+        by_pkg_config(prefix, source, folder)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ build=$1 folder=$2 python=$3
 source=$(cd "$(dirname "$0")/../../.." && pwd)
 venv=$folder/venv
 mkdir -p "$folder"
-if ! "$venv/bin/python" -c 'import nanobind, numpy, jax' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import nanobind, numpy, jax, flax, optax' 2>/dev/null; then
   if ! { "$python" -m venv "$venv" &&
-    timeout 300 "$venv/bin/pip" install -q --disable-pip-version-check nanobind numpy jax; } >"$folder/pip.log" 2>&1; then
-    echo "SKIPPED: nanobind, numpy and jax cannot be installed: $(tail -1 "$folder/pip.log")"
+    timeout 300 "$venv/bin/pip" install -q --disable-pip-version-check \
+      nanobind numpy jax flax optax; } >"$folder/pip.log" 2>&1; then
+    echo "SKIPPED: nanobind, numpy, jax, flax and optax cannot be installed: $(tail -1 "$folder/pip.log")"
     exit 77
   fi
 fi
@@ -27,3 +28,10 @@ for test in coll_test jit_test; do
   "$venv/bin/python" -m unittest "$test"
 done
 "$venv/bin/python" "$source/examples/06_jit.py"
+"$venv/bin/python" "$source/examples/07_flax.py" --epochs=1
+if "$venv/bin/python" -c 'import torch' 2>/dev/null; then
+  "$venv/bin/python" "$source/examples/08_torch.py"
+else
+  echo "left out: examples/08_torch.py (PyTorch is not installed)"
+fi
+"$venv/bin/python" "$source/test/embed/python/steps_of_jax.py" --ranks=1,3 mlp_dropout_adamw attention_lion gru_cond_sgd

@@ -1,17 +1,34 @@
-/* program.c - a host in plain C: compiles a step for 2 ranks, trains three steps, and reads what
- * the compiler decided. Exits with 0 if all is as it should be. Built inside of the tree and
- * against an installed one. */
+/* A host in plain C: compiles a step for 2 ranks, trains three steps, and reads what the compiler
+ * decided. Exits with 0 if all is as it should be.
+ *
+ *   cmake --install build --component embed --prefix /opt/coll
+ *   cc examples/10_host.c \
+ *     $(PKG_CONFIG_PATH=/opt/coll/lib/pkgconfig pkg-config --cflags --libs coll) -o host
+ *   ./host
+ */
 
-#ifdef COLL_INSTALLED
 #include <coll/coll.h>
-#else
-#include "embed/c/coll.h"
-#endif
-#include "steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* w += sum of the batch's rows; returns the sum of x as "loss". */
+static const char kStep[] =
+    "func.func @step(%w: tensor<4xf32> {coll.role = \"state\", coll.name = \"w\"},\n"
+    "                %x: tensor<8x4xf32> {coll.role = \"batch\", coll.name = \"x\"})\n"
+    "    -> (tensor<4xf32>, tensor<f32> {coll.name = \"loss\"}) {\n"
+    "  %zero = arith.constant 0.0 : f32\n"
+    "  %rows = linalg.fill ins(%zero : f32) outs(%w : tensor<4xf32>) -> tensor<4xf32>\n"
+    "  %sum = linalg.reduce {arith.addf} ins(%x : tensor<8x4xf32>)\n"
+    "      outs(%rows : tensor<4xf32>) dimensions = [0]\n"
+    "  %new = arith.addf %w, %sum : tensor<4xf32>\n"
+    "  %empty = tensor.empty() : tensor<f32>\n"
+    "  %none = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>\n"
+    "  %loss = linalg.reduce {arith.addf} ins(%sum : tensor<4xf32>)\n"
+    "      outs(%none : tensor<f32>) dimensions = [0]\n"
+    "  return %new, %loss : tensor<4xf32>, tensor<f32>\n"
+    "}\n";
 
 static void check(coll_error error, const char *what) {
   size_t i;
