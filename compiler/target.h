@@ -5,6 +5,9 @@
 
 #include "passes/export/roundings.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +19,14 @@ struct MeshAxisOption {
   std::string name;
   int64_t size = 1;
 };
+
+/// As many fit in one process.
+inline constexpr int64_t kMaxRanks = 1024;
+
+/// Reads "dp=4" or "dp=2,tp=2". An error says what is wrong with it, without the text itself.
+llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text);
+
+int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh);
 
 /// For whom a step is compiled: what the user asked for, or one device.
 struct Target {

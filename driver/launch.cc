@@ -3,6 +3,7 @@
 #include "driver/launch.h"
 
 #include "compiler/error.h"
+#include "compiler/target.h"
 #include "driver/place.h"
 #include "driver/status.h"
 #include "runtime/program/step_library.h"

@@ -10,8 +10,7 @@
 
 namespace coll::run {
 
-/// The most ranks of any backend, and of net.
-inline constexpr int64_t kMaxRanks = 1024;
+/// The most ranks of backend net; kMaxRanks (compiler/target.h) of any.
 inline constexpr int64_t kMaxNetRanks = 256;
 
 /// Which rank this process is. Without `job` it runs all ranks itself.

@@ -160,10 +160,12 @@ typedef struct coll_compile_options {
   const char *name;     /* of the step in messages; null: "step" */
   int32_t ranks;        /* 0: as the step says, else 1 */
   int32_t state_args;   /* the first K arguments are state; -1: by roles or by their types */
-  const char *mesh;     /* "dp=4"; null: as the step says */
-  const char *strategy; /* "data-parallel", "none", or null: by the number of ranks */
+  const char *mesh;     /* "dp=4", "dp=2,tp=2"; null: as the step says */
+  const char *strategy; /* as of coll-run --strategy, "fsdp,tensor"; null: by the number of ranks */
   int32_t skip_proof;   /* 1: do not prove that the ranks cannot deadlock */
   int32_t keep_stages;  /* 1: keep the IR after each pass (coll_executable_stage) */
+  const char *const *shards; /* shardings of arguments by name, "params*kernel: [-, tp]" */
+  size_t num_shards;
 } coll_compile_options;
 
 /* Fills in the defaults; `size` is sizeof(coll_compile_options). */

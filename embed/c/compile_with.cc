@@ -27,22 +27,6 @@ int32_t severityOf(mlir::DiagnosticSeverity severity) {
   return COLL_NOTE;
 }
 
-// "dp=4" or "dp=2,tp=2".
-Outcome parseMesh(llvm::StringRef text, std::vector<run::MeshAxisOption> &axes) {
-  int64_t total = 1;
-  for (llvm::StringRef part : llvm::split(text, ',')) {
-    auto [name, size] = part.split('=');
-    run::MeshAxisOption axis;
-    axis.name = name.str();
-    if (name.empty() || size.getAsInteger(10, axis.size) || axis.size < 1 ||
-        axis.size > run::kMaxRanks || (total *= axis.size) > run::kMaxRanks)
-      return invalid("mesh \"" + text.str() + "\": expected NAME=SIZE,… with up to " +
-                     std::to_string(run::kMaxRanks) + " ranks in all");
-    axes.push_back(axis);
-  }
-  return nullptr;
-}
-
 Outcome readTarget(const coll_compile_options &options, run::Target &target) {
   if (options.ranks < 0 || options.ranks > run::kMaxRanks)
     return invalid("ranks is " + std::to_string(options.ranks) + ": expected 0 to " +
@@ -50,18 +34,23 @@ Outcome readTarget(const coll_compile_options &options, run::Target &target) {
   if (options.ranks > 0)
     target.ranks = options.ranks;
   if (options.mesh && *options.mesh) {
-    COLL_EMBED_TRY(parseMesh(options.mesh, target.mesh));
-    int64_t total = 1;
-    for (const run::MeshAxisOption &axis : target.mesh)
-      total *= axis.size;
+    llvm::Expected<std::vector<run::MeshAxisOption>> mesh = run::parseMesh(options.mesh);
+    if (!mesh)
+      return invalid("mesh \"" + std::string(options.mesh) +
+                     "\": " + llvm::toString(mesh.takeError()));
+    target.mesh = std::move(*mesh);
+    const int64_t total = run::countRanks(target.mesh);
     if (target.ranks.value_or(total) != total)
       return invalid("ranks is " + std::to_string(*target.ranks) + ", but the mesh has " +
                      std::to_string(total));
     target.ranks = total;
   }
   target.strategy = options.strategy ? options.strategy : "";
-  if (!target.strategy.empty() && target.strategy != "data-parallel" && target.strategy != "none")
-    return invalid("strategy \"" + target.strategy + "\": expected data-parallel or none");
+  for (size_t i = 0; i < options.num_shards; ++i) {
+    if (!options.shards || !options.shards[i])
+      return invalid("shards[" + std::to_string(i) + "] is null");
+    target.shards.push_back(options.shards[i]);
+  }
   if (target.strategy == "none" && target.ranks.value_or(1) > 1)
     return invalid("strategy none is for one rank, not for " + std::to_string(*target.ranks));
   target.verify = !options.skip_proof;

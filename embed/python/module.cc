@@ -255,7 +255,7 @@ public:
 
   Executable compile(nb::bytes text, const std::string &name, int32_t ranks, int32_t stateArgs,
                      std::optional<std::string> mesh, std::optional<std::string> strategy,
-                     bool proof, bool keepStages) const {
+                     const std::vector<std::string> &shards, bool proof, bool keepStages) const {
     coll_compile_options options = COLL_INIT(coll_compile_options);
     check(coll_compile_options_init(&options, sizeof options));
     options.name = name.c_str();
@@ -265,6 +265,11 @@ public:
     options.strategy = textOrNull(strategy);
     options.skip_proof = !proof;
     options.keep_stages = keepStages;
+    std::vector<const char *> patterns;
+    for (const std::string &shard : shards)
+      patterns.push_back(shard.c_str());
+    options.shards = patterns.data();
+    options.num_shards = patterns.size();
     Executable executable;
     const char *data = text.c_str();
     const size_t bytes = text.size();
@@ -283,7 +288,7 @@ void bind(nb::module_ &module) {
   nb::class_<Context>(module, "Context")
       .def(nb::init<std::optional<std::string>>(), "cache_folder"_a = nb::none())
       .def("compile", &Context::compile, "text"_a, "name"_a, "ranks"_a, "state_args"_a,
-           "mesh"_a.none(), "strategy"_a.none(), "proof"_a, "keep_stages"_a);
+           "mesh"_a.none(), "strategy"_a.none(), "shards"_a, "proof"_a, "keep_stages"_a);
   nb::class_<Executable>(module, "Executable")
       .def("describe", &Executable::describe)
       .def("arg", &Executable::arg, "index"_a)

@@ -106,16 +106,22 @@ TEST_F(EmbedTest, OptionsThatMakeNoSenseAreRefused) {
   };
   refuses([](auto &options) { options.ranks = -1; }, "ranks is -1");
   refuses([](auto &options) { options.ranks = 1 << 20; }, "expected 0 to");
-  refuses([](auto &options) { options.mesh = "dp"; }, "NAME=SIZE");
-  refuses([](auto &options) { options.mesh = "dp=0"; }, "NAME=SIZE");
-  refuses([](auto &options) { options.mesh = "a=99999999999999999999"; }, "NAME=SIZE");
+  refuses([](auto &options) { options.mesh = "dp"; }, "AXIS=SIZE");
+  refuses([](auto &options) { options.mesh = "dp=0"; }, "from 1 to");
+  refuses([](auto &options) { options.mesh = "a=99999999999999999999"; }, "AXIS=SIZE");
   refuses(
       [](auto &options) {
         options.mesh = "dp=2";
         options.ranks = 3;
       },
       "the mesh has 2");
-  refuses([](auto &options) { options.strategy = "magic"; }, "data-parallel");
+  refuses([](auto &options) { options.num_shards = 1; }, "shards[0] is null");
+  coll_compile_options options = {};
+  COLL_EXPECT_OK(coll_compile_options_init(&options, sizeof(options)));
+  options.ranks = 2;
+  options.strategy = "magic";
+  COLL_EXPECT_FAILS(coll_compile(context, kStep, strlen(kStep), &options, &step), COLL_COMPILE,
+                    "magic");
 }
 
 TEST_F(EmbedTest, BatchesOfTheWrongTypeAreRefusedAndTheStateStays) {

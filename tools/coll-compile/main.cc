@@ -18,14 +18,13 @@ coll-run and the C API (libcollrt.so) take it like a step.
 
   -o FILE              the shared object
   --ranks=N            number of ranks (default: the mesh's size, or 1)
-  --mesh=NAME=N        the mesh that data parallelism makes (default: dp)
-  --strategy=NAME      data-parallel or none (default: by the number of ranks)
+  --mesh=AXIS=SIZE,…   the mesh: axis names and sizes (default: dp)
+  --strategy=NAME,…    as of coll-run (default: by the number of ranks)
+  --shard=PATTERN      the sharding of arguments by name, as of coll-run; may be given several times
   --state-args=K       the first K arguments are state, which the first K results update
   --no-verify          do not prove that the ranks cannot deadlock
   --help, --version
 )";
-
-constexpr int64_t kMaxRanks = 1024;
 
 struct Options {
   std::string input, output;
@@ -45,30 +44,39 @@ llvm::Error readNumber(llvm::StringRef name, llvm::StringRef text, int64_t least
 }
 
 llvm::Error readMesh(llvm::StringRef text, coll::run::Target &target) {
-  auto [name, size] = text.split('=');
-  std::optional<int64_t> ranks;
-  if (name.empty() || size.empty())
-    return coll::run::makeError("--mesh=" + text + ": expected NAME=N");
-  if (llvm::Error error = readNumber("--mesh=" + name.str(), size, 1, kMaxRanks, ranks))
-    return error;
-  target.mesh = {{name.str(), *ranks}};
-  if (target.ranks.value_or(*ranks) != *ranks)
+  auto mesh = coll::run::parseMesh(text);
+  if (!mesh)
+    return coll::run::makeError("--mesh=" + text + ": " + llvm::toString(mesh.takeError()));
+  target.mesh = std::move(*mesh);
+  return llvm::Error::success();
+}
+
+/// The number of ranks is that of the mesh; both may be given if they agree.
+llvm::Error countRanks(coll::run::Target &target) {
+  if (target.mesh.empty())
+    return llvm::Error::success();
+  const int64_t total = coll::run::countRanks(target.mesh);
+  if (target.ranks.value_or(total) != total)
     return coll::run::makeError("--ranks=" + llvm::Twine(*target.ranks) + ", but --mesh has " +
-                                llvm::Twine(*ranks));
-  target.ranks = ranks;
+                                llvm::Twine(total));
+  target.ranks = total;
   return llvm::Error::success();
 }
 
 llvm::Error readOption(llvm::StringRef argument, Options &options) {
   auto [name, value] = argument.split('=');
   if (name == "--ranks")
-    return readNumber(name, value, 1, kMaxRanks, options.target.ranks);
+    return readNumber(name, value, 1, coll::run::kMaxRanks, options.target.ranks);
   if (name == "--state-args")
     return readNumber(name, value, 0, INT32_MAX, options.stateArgs);
   if (name == "--mesh")
     return readMesh(value, options.target);
-  if (name == "--strategy" && (value == "data-parallel" || value == "none")) {
+  if (name == "--strategy" && !value.empty()) {
     options.target.strategy = value.str();
+    return llvm::Error::success();
+  }
+  if (name == "--shard" && !value.empty()) {
+    options.target.shards.push_back(value.str());
     return llvm::Error::success();
   }
   if (argument == "--no-verify") {
@@ -103,6 +111,8 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
   }
   if (options.input.empty() || options.output.empty())
     return coll::run::makeError("needs a step and -o FILE; --help says more");
+  if (llvm::Error error = countRanks(options.target))
+    return error;
   return options;
 }
 

@@ -7,7 +7,6 @@
 #include "runtime/base/env.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -181,28 +180,6 @@ std::string tidy(llvm::StringRef text, llvm::StringRef program) {
   return message;
 }
 
-llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text) {
-  std::vector<MeshAxisOption> axes;
-  llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringSet<> names;
-  text.split(parts, ',');
-  int64_t total = 1;
-  for (llvm::StringRef part : parts) {
-    auto [name, size] = part.trim().split('=');
-    MeshAxisOption axis;
-    axis.name = name.trim().str();
-    if (axis.name.empty() || size.trim().getAsInteger(10, axis.size))
-      return makeError("--mesh=" + text + ": expected AXIS=SIZE, …, as in dp=4");
-    if (!names.insert(axis.name).second)
-      return makeError("--mesh=" + text + ": axis '" + axis.name + "' occurs twice");
-    if (axis.size < 1 || axis.size > kMaxRanks || (total *= axis.size) > kMaxRanks)
-      return makeError("--mesh=" + text + ": a mesh has from 1 to " + llvm::Twine(kMaxRanks) +
-                       " ranks");
-    axes.push_back(axis);
-  }
-  return axes;
-}
-
 /// Reads a flag's number into `value`, which keeps its default where the flag is absent.
 template <typename T>
 llvm::Error readInteger(const cl::opt<std::string> &flag, uint64_t least, uint64_t most, T &value) {
@@ -310,9 +287,7 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--processes needs --ranks or --mesh: they start before the step is read");
   if (options.processes && options.input == "-")
     return makeError("--processes needs a file: its processes cannot share the standard input");
-  int64_t meshSize = 1;
-  for (const MeshAxisOption &axis : options.mesh)
-    meshSize *= axis.size;
+  const int64_t meshSize = countRanks(options.mesh);
   if (!options.mesh.empty() && options.ranks != meshSize)
     return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but --mesh has " +
                      counted(meshSize, "rank"));
@@ -429,13 +404,10 @@ llvm::Expected<Options> parseOptions(int argc, char **argv) {
   if (mesh.getNumOccurrences()) {
     llvm::Expected<std::vector<MeshAxisOption>> axes = parseMesh(mesh);
     if (!axes)
-      return axes.takeError();
+      return makeError("--mesh=" + mesh + ": " + llvm::toString(axes.takeError()));
     options.mesh = std::move(*axes);
-    if (!options.ranks) {
-      options.ranks = 1;
-      for (const MeshAxisOption &axis : options.mesh)
-        *options.ranks *= axis.size;
-    }
+    if (!options.ranks)
+      options.ranks = countRanks(options.mesh);
   }
   if (llvm::Error error = checkCombinations(options))
     return error;

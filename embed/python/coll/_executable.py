@@ -166,7 +166,7 @@ def _context(cache):
     return _coll.Context(cache)
 
 
-def compile(text, *, ranks=0, mesh=None, strategy=None, state_args=None, name="step", proof=True,
+def compile(text, *, ranks=0, mesh=None, strategy=None, shard=None, state_args=None, name="step", proof=True,
             keep_stages=False, cache=None):
     """Compiles a step and returns an :class:`Executable`.
 
@@ -174,8 +174,9 @@ def compile(text, *, ranks=0, mesh=None, strategy=None, state_args=None, name="s
       text: StableHLO in MLIR's generic form, MLIR of any level of coll, or MLIR's bytecode.
       ranks: how many ranks; 0: as the mesh or the step says, else one.
       mesh: {"dp": 4, "tp": 2} or "dp=4,tp=2".
-      strategy: "data-parallel", "none" or another name of ``coll-run --strategy``; by default
-        data-parallel where there is more than one rank.
+      strategy: as of ``coll-run --strategy``: "fsdp", "tensor", "fsdp,tensor:tp", "none", …; by
+        default the batch is split where there is more than one rank.
+      shard: shardings of arguments by name: {"*kernel": "[-, tp]"}.
       state_args: how many leading arguments are state; by default as their roles or types say.
       proof: False skips the proof that the ranks cannot mismatch or deadlock.
       keep_stages: keeps the IR after each pass in ``stages``.
@@ -186,7 +187,8 @@ def compile(text, *, ranks=0, mesh=None, strategy=None, state_args=None, name="s
     """
     if isinstance(mesh, dict):
         mesh = ",".join(f"{axis}={size}" for axis, size in mesh.items())
+    shards = [f"{pattern}: {sharding}" for pattern, sharding in (shard or {}).items()]
     data = text.encode() if isinstance(text, str) else bytes(text)
     handle = _context(cache).compile(data, name, ranks, -1 if state_args is None else state_args,
-                                     mesh, strategy, proof, keep_stages)
+                                     mesh, strategy, shards, proof, keep_stages)
     return Executable(handle)

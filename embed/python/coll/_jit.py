@@ -1,6 +1,7 @@
 """``coll.jit``: a JAX training step on N ranks."""
 
 import functools
+import inspect
 import math
 import types
 
@@ -90,7 +91,7 @@ def _from_rank(array, aval):
     return jax.numpy.asarray(array)
 
 
-def jit(fun=None, *, mesh=None, ranks=None, strategy=None, static_argnums=None,
+def jit(fun=None, *, mesh=None, ranks=None, strategy=None, shard=None, static_argnums=None,
         static_argnames=None, backend=None, affinity=None, timeout=None, cache=None):
     """Runs a JAX training step on N ranks.
 
@@ -112,7 +113,7 @@ def jit(fun=None, *, mesh=None, ranks=None, strategy=None, static_argnums=None,
       fun: the step; without it a decorator is returned.
       mesh: {"dp": 4}; the product of the sizes is the number of ranks.
       ranks: the number of ranks, where no mesh is given.
-      strategy: as of :func:`coll.compile`.
+      strategy, shard: as of :func:`coll.compile`.
       static_argnums, static_argnames: as of ``jax.jit``; counted with the state as 0.
       backend, affinity, timeout: as of :meth:`coll.Executable.start`.
       cache: folder of compiled steps; None: each is compiled.
@@ -121,12 +122,12 @@ def jit(fun=None, *, mesh=None, ranks=None, strategy=None, static_argnums=None,
       coll.Error: the step was refused, with its Python line, or a rank failed.
     """
     if fun is None:
-        return functools.partial(jit, mesh=mesh, ranks=ranks, strategy=strategy,
+        return functools.partial(jit, mesh=mesh, ranks=ranks, strategy=strategy, shard=shard,
                                  static_argnums=static_argnums, static_argnames=static_argnames,
                                  backend=backend, affinity=affinity, timeout=timeout, cache=cache)
     if ranks is None:
         ranks = math.prod(mesh.values()) if isinstance(mesh, dict) else 0
-    compiling = dict(mesh=mesh, ranks=ranks, strategy=strategy, cache=cache)
+    compiling = dict(mesh=mesh, ranks=ranks, strategy=strategy, shard=shard, cache=cache)
     running = dict(backend=backend, affinity=affinity, timeout=timeout)
     return Jitted(fun, static_argnums, static_argnames, compiling, running)
 
@@ -135,20 +136,17 @@ class Jitted:
     """A step of :func:`coll.jit`."""
 
     def __init__(self, fun, static_argnums, static_argnames, compiling, running):
-        import jax
-
         functools.update_wrapper(self, fun)
-        self._jitted = jax.jit(fun, keep_unused=True, static_argnums=static_argnums,
-                               static_argnames=static_argnames)
-        self._name = getattr(fun, "__name__", "step")
+        self._fun = fun
         self._static = _positions(static_argnums)
+        self._static_names = frozenset([static_argnames] if isinstance(static_argnames, str)
+                                       else static_argnames or ())
         self._compiling, self._running = compiling, running
         self._lowered = {}  # key -> _Lowered
 
     def __call__(self, state, *batch, **static):
         session = self._session_of(state, batch, static)
-        leaves = _leaves(argument for i, argument in enumerate(batch, 1) if i not in self._static)
-        return session.step(leaves)
+        return session.step(_leaves(self._traced(batch)))
 
     def lower(self, state, *batch, **static):
         """Compiles the step for these arguments without running it: a :class:`coll.Executable`."""
@@ -169,9 +167,36 @@ class Jitted:
     def _lower(self, state_key, state, batch, static):
         key = self._key(state_key, batch, static)
         if key not in self._lowered:
-            traced = self._jitted.lower(state, *batch, **static)
-            self._lowered[key] = _Lowered(key, traced, state, self._name, self._compiling)
+            if unknown := static.keys() - self._static_names:
+                raise TypeError(f"{self._name} takes {', '.join(sorted(unknown))} by position; only "
+                                "arguments of static_argnames may be given by name")
+            self._lowered[key] = _Lowered(key, self._bind(batch, static), state,
+                                          self._traced(batch), self._name, self._compiling)
         return self._lowered[key]
+
+    def _traced(self, batch):
+        """The arguments of the batch that are not static."""
+        return [argument for i, argument in enumerate(batch, 1) if i not in self._static]
+
+    def _bind(self, batch, static):
+        """The step with its static arguments filled in: a function of the state and the others."""
+        def bound(state, *traced):
+            rest = iter(traced)
+            arguments = (argument if i in self._static else next(rest)
+                         for i, argument in enumerate(batch, 1))
+            return self._fun(state, *arguments, **static)
+
+        # JAX names the arguments by it.
+        parameters = list(inspect.signature(self._fun).parameters.values())
+        bound.__signature__ = inspect.Signature(
+            [p for i, p in enumerate(parameters)
+             if i not in self._static and p.name not in self._static_names])
+        bound.__name__ = self._name
+        return bound
+
+    @property
+    def _name(self):
+        return getattr(self._fun, "__name__", "step")
 
     def _key(self, state_key, batch, static):
         arguments = tuple(argument if i in self._static else _signature(argument)
@@ -179,38 +204,85 @@ class Jitted:
         return state_key, arguments, tuple(sorted(static.items()))
 
 
+class _Leaves:
+    """The leaves of a tree under the names that they have in it, as a node of JAX's trees.
+
+    JAX rebuilds the trees of arguments and results around objects that are no arrays. Not every
+    class of a user accepts these; this one does.
+    """
+
+    def __init__(self, leaves, names):
+        self.leaves, self.names = leaves, names
+
+    @classmethod
+    def of(cls, tree):
+        import jax
+
+        _register_leaves()
+        paths = jax.tree_util.tree_leaves_with_path(tree)
+        return cls([leaf for _, leaf in paths],
+                   tuple(jax.tree_util.keystr(path) for path, _ in paths))
+
+
+@functools.cache
+def _register_leaves():
+    import jax
+
+    jax.tree_util.register_pytree_with_keys(
+        _Leaves, lambda node: (tuple(zip(node.names, node.leaves)), node.names),
+        lambda names, leaves: _Leaves(list(leaves), names))
+
+
 class _Lowered:
     """A step lowered for the types of its arguments, and compiled."""
 
-    def __init__(self, key, traced, state, name, compiling):
+    def __init__(self, key, fun, state, batch, name, compiling):
         import jax
 
         self.key = key
         self.state_tree = jax.tree.structure(state)
+        traced, result_tree = _lower_on_leaves(fun, state, batch)
         (state_avals, *batch_avals), _ = traced.in_avals
         self.state_avals = jax.tree.leaves(state_avals)
         self.batch_avals = jax.tree.leaves(batch_avals)
-        self._take_results(name, traced.out_info)
+        self._take_results(name, result_tree, jax.tree.leaves(traced.out_info))
         text = traced.compiler_ir("stablehlo").operation.get_asm(print_generic_op_form=True,
                                                                  enable_debug_info=True)
         self.executable = _executable.compile(text, name=name, state_args=len(self.state_avals),
                                               **compiling)
 
-    def _take_results(self, name, results):
+    def _take_results(self, name, tree, avals):
         import jax
 
-        tree = jax.tree.structure(results)
-        self.returns_tuple = tree != self.state_tree and isinstance(results, tuple)
-        state, outputs = (results[0], results[1:]) if self.returns_tuple else (results, ())
-        if jax.tree.structure(state) != self.state_tree:
+        self.returns_tuple = tree != self.state_tree and tree.node_data() == (tuple, None)
+        state, *outputs = tree.children() if self.returns_tuple else [tree]
+        if state != self.state_tree:
             raise TypeError(f"{name} has to return its new state first, as the tree that it takes, "
                             f"{self.state_tree}; it returns {tree}")
-        for old, new in zip(self.state_avals, jax.tree.leaves(state)):
+        for old, new in zip(self.state_avals, avals):
             if (old.shape, old.dtype) != (new.shape, new.dtype):
                 raise TypeError(f"{name} takes a state of {old.dtype}{list(old.shape)} and returns "
                                 f"{new.dtype}{list(new.shape)} in its place; they have to agree")
-        self.output_tree = jax.tree.structure(outputs)
-        self.output_avals = jax.tree.leaves(outputs)
+        self.output_tree = jax.tree_util.treedef_tuple(outputs)
+        self.output_avals = avals[len(self.state_avals):]
+
+
+def _lower_on_leaves(fun, state, batch):
+    """The step lowered as a function of leaves, and the tree of what it returns."""
+    import jax
+
+    structures = [jax.tree.structure(argument) for argument in (state, *batch)]
+    result_trees = []
+
+    def on_leaves(*arguments):
+        result = fun(*(structure.unflatten(argument.leaves)
+                       for structure, argument in zip(structures, arguments)))
+        result_trees.append(jax.tree.structure(result))
+        return _Leaves.of(result)
+
+    on_leaves.__signature__, on_leaves.__name__ = fun.__signature__, fun.__name__
+    traced = jax.jit(on_leaves, keep_unused=True).lower(_Leaves.of(state), *map(_Leaves.of, batch))
+    return traced, result_trees[-1]
 
 
 def _positions(static_argnums):

@@ -57,6 +57,33 @@ class JitTest(unittest.TestCase):
                 jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6),
                              state.value, expected)
 
+    def test_strategies_and_shardings_by_name(self):
+        expected, losses = self.train(jax.jit(mlp_step))
+        two = {"dp": 2, "tp": 2}
+        for options in (dict(mesh={"dp": 4}, strategy="zero1"),
+                        dict(mesh=two, strategy="data:dp,tensor:tp"),
+                        dict(mesh=two, strategy="data:dp", shard={"*w1*": "[-, tp]"})):
+            with self.subTest(**options):
+                step = coll.jit(mlp_step, **options)
+                state, ours = self.train(step)
+                np.testing.assert_allclose(ours, losses, rtol=1e-5)
+                args = step.lower(self.state, self.x, self.y).args
+                split = [a.name for a in args if a.role == "state" and a.shape != a.local_shape]
+                self.assertEqual(bool(split), "tp" in options["mesh"])
+        with self.assertRaisesRegex(coll.Error, "w9"):
+            coll.jit(mlp_step, mesh=two, shard={"*w9*": "[-, tp]"}).lower(self.state, self.x, self.y)
+
+    def test_classes_that_hold_only_arrays_are_states(self):
+        class Strict:  # refuses the placeholders that JAX puts in the place of arrays
+            def __init__(self, w):
+                self.w = jnp.asarray(w)
+
+        jax.tree_util.register_pytree_node(Strict, lambda s: ((s.w,), None), lambda _, w: Strict(*w))
+        step = coll.jit(lambda state, x: (Strict(state.w + x.sum(0)), x.sum()), mesh={"dp": 2})
+        state, total = step(Strict(jnp.zeros(6)), self.x)
+        np.testing.assert_allclose(state.value.w, self.x.sum(0), rtol=1e-5)
+        np.testing.assert_allclose(total, self.x.sum(), rtol=1e-5)
+
     def test_random_keys_are_state(self):
         def step(state, x):
             key, noise = jax.random.split(state["key"])

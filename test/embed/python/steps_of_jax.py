@@ -1,6 +1,6 @@
 """The steps of examples/jax_steps as Python programs: through coll.jit on N ranks, beside jax.jit.
 
-    steps_of_jax.py [--ranks=1,3,4,8] [NAME…]
+    steps_of_jax.py [--ranks=1,3,4,8] [--strategy=NAME] [NAME…]
 
 Prints a line for each step and number of ranks: the largest difference of a loss, and of a state
 relative to its tensor's largest value. Losses have to agree to 1e-4, and to 2e-2 where a step computes
@@ -60,7 +60,7 @@ def difference(ours, theirs):
     return largest
 
 
-def run_step(name, make, ranks, seed=7):
+def run_step(name, make, ranks, strategy, seed=7):
     import common
 
     common.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
@@ -69,7 +69,7 @@ def run_step(name, make, ranks, seed=7):
     expected_losses, expected = train(jax.jit(step), state, batches)
     worst = True
     for n in ranks:
-        losses, result = train(coll.jit(step, mesh={"dp": n}), state, batches)
+        losses, result = train(coll.jit(step, mesh={"dp": n}, strategy=strategy), state, batches)
         loss = max(abs(a - b) / max(abs(b), 1e-6)
                    for a, b in zip(losses, expected_losses, strict=True))
         tolerance = 2e-2 if any(word in name for word in ("f16", "fp8")) else 1e-4
@@ -84,6 +84,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--ranks", default="1,3,4,8")
+    parser.add_argument("--strategy", help="as of coll.jit")
     options = parser.parse_args()
     jax.config.update("jax_default_matmul_precision", "highest")
     known = registered()
@@ -91,7 +92,7 @@ def main():
     failed = []
     for name in options.names or known:
         try:
-            if not run_step(name, known[name], ranks):
+            if not run_step(name, known[name], ranks, options.strategy):
                 failed.append(name)
         except (coll.Error, TypeError, ValueError) as error:
             print(f"{name:34} FAILED: {type(error).__name__}: {error}", flush=True)

@@ -1,0 +1,38 @@
+// Meshes as users write them.
+
+#include "compiler/target.h"
+
+#include "compiler/error.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace coll::run {
+
+llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text) {
+  std::vector<MeshAxisOption> axes;
+  llvm::StringSet<> names;
+  int64_t total = 1;
+  for (llvm::StringRef part : llvm::split(text, ',')) {
+    auto [name, size] = part.trim().split('=');
+    MeshAxisOption axis;
+    axis.name = name.trim().str();
+    if (axis.name.empty() || size.trim().getAsInteger(10, axis.size))
+      return makeError("expected AXIS=SIZE, …, as in dp=4");
+    if (!names.insert(axis.name).second)
+      return makeError("axis '" + axis.name + "' occurs twice");
+    if (axis.size < 1 || axis.size > kMaxRanks || (total *= axis.size) > kMaxRanks)
+      return makeError("a mesh has from 1 to " + llvm::Twine(kMaxRanks) + " ranks");
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh) {
+  int64_t ranks = 1;
+  for (const MeshAxisOption &axis : mesh)
+    ranks *= axis.size;
+  return ranks;
+}
+
+} // namespace coll::run
