@@ -34,14 +34,15 @@ public:
 
   void build(const mlir::coll::ObjectCode &code) {
     llvm::Type *pointer = builder_.getPtrTy();
-    auto *entryType = llvm::StructType::get(pointer, pointer, pointer);
+    auto *entryType = llvm::StructType::get(pointer, pointer, pointer, pointer, pointer, pointer,
+                                            builder_.getInt64Ty());
     std::vector<llvm::Constant *> entries;
-    for (size_t i = 0; i < code.classes.size(); ++i)
+    for (auto [i, cls] : llvm::enumerate(code.classes))
       entries.push_back(llvm::ConstantStruct::get(
-          entryType,
-          {addText(code.classes[i].descriptor), declare("coll_step_" + llvm::Twine(i)),
-           code.classes[i].hasInit ? declare("coll_init_" + llvm::Twine(i))
-                                   : llvm::ConstantPointerNull::get(builder_.getPtrTy())}));
+          entryType, {addText(cls.descriptor), declare("coll_step_" + llvm::Twine(i)),
+                      cls.hasInit ? declare("coll_init_" + llvm::Twine(i)) : null(),
+                      addTextOrNull(cls.gpuImage), addTextOrNull(cls.gpuKernels),
+                      addTextOrNull(cls.constants), builder_.getInt64(cls.constants.size())}));
     auto *arrayType = llvm::ArrayType::get(entryType, entries.size());
     llvm::Constant *classes =
         addConstant(llvm::ConstantArray::get(arrayType, entries), "classes", false);
@@ -53,14 +54,20 @@ public:
 
 private:
   llvm::Constant *addConstant(llvm::Constant *value, const char *name, bool isExported) {
-    return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
-                                    isExported ? llvm::GlobalValue::ExternalLinkage
-                                               : llvm::GlobalValue::InternalLinkage,
-                                    value, name);
+    auto *global = new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
+                                            isExported ? llvm::GlobalValue::ExternalLinkage
+                                                       : llvm::GlobalValue::InternalLinkage,
+                                            value, name);
+    global->setAlignment(llvm::Align(64)); // of buffers, which coll_constants are
+    return global;
   }
+  llvm::Constant *null() { return llvm::ConstantPointerNull::get(builder_.getPtrTy()); }
   llvm::Constant *addText(llvm::StringRef text) {
     return addConstant(llvm::ConstantDataArray::getString(module_.getContext(), text), "text",
                        false);
+  }
+  llvm::Constant *addTextOrNull(llvm::StringRef text) {
+    return text.empty() ? null() : addText(text);
   }
   llvm::Constant *declare(const llvm::Twine &name) {
     auto *function = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), false),

@@ -14,9 +14,13 @@ static llvm::Expected<std::vector<rt::Program>>
 makePrograms(const std::vector<std::unique_ptr<mlir::coll::JitProgram>> &code) {
   std::vector<rt::Program> classes;
   for (const auto &program : code) {
-    llvm::StringRef json = program->descriptor();
-    auto ready = toExpected(rt::Program::create(std::string_view(json.data(), json.size()),
-                                                program->step(), program->init()));
+    const mlir::coll::JitProgram::Data &data = program->data();
+    auto textOf = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
+    auto ready = toExpected(
+        rt::Program::create(data.descriptor, program->step(), program->init(),
+                            {textOf(data.gpuImage), textOf(data.gpuKernels),
+                             data.constants ? data.constants->getBufferStart() : nullptr,
+                             data.constants ? int64_t(data.constants->getBufferSize()) : 0}));
     if (!ready)
       return ready.takeError();
     if (ready->descriptor.numRanks() > kMaxRanks)

@@ -32,6 +32,16 @@ std::string describeCounts(const Call &call) {
   return text + std::to_string(call.count);
 }
 
+// "op 3 "grad" at train.py:12:3"
+std::string placeIn(const CallSite &site) {
+  std::string text = "op " + std::to_string(site.op);
+  if (*site.name)
+    text += std::string(" \"") + site.name + "\"";
+  if (*site.loc)
+    text += std::string(" at ") + site.loc;
+  return text;
+}
+
 } // namespace
 
 std::string describe(const Call &call) {
@@ -53,12 +63,11 @@ std::string describe(const Call &call) {
   if (isTransfer(call.kind))
     text += (call.kind == OpKind::Send ? " to " : " from ") + std::to_string(call.peer) + " tag " +
             std::to_string(call.tag);
-  text += " (op " + std::to_string(call.site.op);
-  if (*call.site.name)
-    text += std::string(" \"") + call.site.name + "\"";
-  if (*call.site.loc)
-    text += std::string(" at ") + call.site.loc;
-  return text + ")";
+  return text + " (" + placeIn(call.site) + ")";
+}
+
+std::string describe(const CallSite &site) {
+  return site.op < 0 ? site.within : std::string(site.within) + " (" + placeIn(site) + ")";
 }
 
 std::string describeGroup(const std::vector<int> &ranks) {

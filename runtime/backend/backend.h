@@ -123,6 +123,8 @@ struct Call {
 
 // "all_reduce sum f32 x 1024 (op 3 at train.py:12:3)": for messages.
 std::string describe(const Call &call);
+// "launch (op 3 at train.py:12:3)", or "launch" where the program does not say.
+std::string describe(const CallSite &site);
 // "[0, 1, 2, 3]", shortened if it is long.
 std::string describeGroup(const std::vector<int> &ranks);
 

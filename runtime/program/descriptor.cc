@@ -1,118 +1,20 @@
-// Parsing and checking of a program's descriptor (Descriptor::parse).
+// Parsing and checking of a program's descriptor and of its table of GPU kernels.
 
 #include "runtime/base/dtype.h"
+#include "runtime/program/json_reader.h"
 #include "runtime/program/program.h"
 #include "runtime/program/shard.h"
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace coll::rt {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int64_t kMaxRanks = int64_t(1) << 24;
 constexpr int64_t kMaxUnit = std::numeric_limits<int32_t>::max();
-
-// Finds where a text stops being JSON; only used for the error message.
-struct SyntaxProbe : nlohmann::json_sax<Json> {
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t &) override { return true; }
-  bool string(string_t &) override { return true; }
-  bool binary(binary_t &) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool key(string_t &) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(std::size_t at, const std::string &, const Json::exception &) override {
-    position = at;
-    return false;
-  }
-  std::size_t position = 0;
-};
-
-// Reads fields of JSON values. Keeps the first error, with the path to it; afterwards all reads
-// return defaults.
-class Reader {
-public:
-  bool ok() const { return error_.empty(); }
-  const std::string &error() const { return error_; }
-
-  void fail(const std::string &path, const std::string &what) {
-    if (error_.empty())
-      error_ = path + ": " + what;
-  }
-
-  // The field, or null (no failure) if it is absent or JSON's null.
-  const Json *find(const Json &object, const char *key) const {
-    if (!object.is_object())
-      return nullptr;
-    auto it = object.find(key);
-    return it == object.end() || it->is_null() ? nullptr : &*it;
-  }
-
-  int64_t integer(const Json &value, const std::string &path, int64_t min, int64_t max) {
-    bool fits = value.is_number_integer() &&
-                (!value.is_number_unsigned() ||
-                 value.get<uint64_t>() <= uint64_t(std::numeric_limits<int64_t>::max()));
-    int64_t number = fits ? value.get<int64_t>() : 0;
-    if (fits && number >= min && number <= max)
-      return number;
-    fail(path, "expected an integer from " + std::to_string(min) + " to " + std::to_string(max));
-    return min;
-  }
-
-  int64_t integerField(const Json &object, const char *key, const std::string &path,
-                       int64_t defaultValue, int64_t min, int64_t max) {
-    const Json *value = find(object, key);
-    return value ? integer(*value, path + "." + key, min, max) : defaultValue;
-  }
-
-  std::string string(const Json &value, const std::string &path) {
-    if (value.is_string())
-      return *value.get_ptr<const Json::string_t *>();
-    fail(path, "expected a string");
-    return {};
-  }
-
-  std::string stringField(const Json &object, const char *key, const std::string &path) {
-    const Json *value = find(object, key);
-    return value ? string(*value, path + "." + key) : std::string();
-  }
-
-  // Calls visit(element, path of it) for each element of an array.
-  template <typename Visit>
-  void array(const Json &value, const std::string &path, Visit visit) {
-    if (!value.is_array())
-      return fail(path, "expected an array");
-    size_t i = 0;
-    for (const Json &element : value) {
-      if (!ok())
-        return;
-      visit(element, path + "[" + std::to_string(i++) + "]");
-    }
-  }
-
-  template <typename Visit>
-  void arrayField(const Json &object, const char *key, const std::string &path, bool required,
-                  Visit visit) {
-    if (const Json *value = find(object, key))
-      array(*value, path.empty() ? key : path + "." + key, visit);
-    else if (required)
-      fail(path.empty() ? key : path + "." + key, "missing");
-  }
-
-private:
-  std::string error_;
-};
 
 class DescriptorParser {
 public:
@@ -124,6 +26,7 @@ public:
       in_.fail("abi", "this runtime has version " + std::to_string(kCollAbiVersion) +
                           ", the program was compiled for " + std::to_string(abi));
     out_.name = in_.stringField(root, "name", "descriptor");
+    readDevice(root);
     readMesh(root);
     readRanks(root);
     in_.arrayField(root, "groups", "", false,
@@ -309,21 +212,83 @@ private:
     out_.results.push_back(std::move(info));
   }
 
-  Reader in_;
+  void readDevice(const Json &root) {
+    const std::string device = in_.stringField(root, "device", "descriptor");
+    if (device != "gpu" && device != "cpu" && !device.empty())
+      in_.fail("device", "expected \"cpu\" or \"gpu\"");
+    out_.isOnGpu = device == "gpu";
+  }
+
+  JsonReader in_;
   Descriptor out_;
 };
+
+// The limits of grids and blocks on every GPU: [x, y, z].
+constexpr int64_t kMaxGrid[3] = {std::numeric_limits<int32_t>::max(), 65535, 65535};
+constexpr int64_t kMaxBlock[3] = {1024, 1024, 64};
+constexpr int64_t kMaxThreads = 1024;
+constexpr int64_t kMaxShared = int64_t(1) << 20;
+
+// [x, y, z], or x alone.
+void readExtents(JsonReader &in, const Json &kernel, const char *key, const std::string &path,
+                 const int64_t (&most)[3], unsigned (&extents)[3]) {
+  const Json *value = in.find(kernel, key);
+  const std::string place = path + "." + key;
+  if (!value)
+    return in.fail(place, "missing");
+  if (!value->is_array()) {
+    extents[0] = static_cast<unsigned>(in.integer(*value, place, 1, most[0]));
+    return;
+  }
+  size_t d = 0;
+  in.array(*value, place, [&](const Json &extent, const std::string &p) {
+    if (d == 3)
+      return in.fail(p, "expected three extents");
+    extents[d] = static_cast<unsigned>(in.integer(extent, p, 1, most[d]));
+    ++d;
+  });
+}
+
+GpuKernel readKernel(JsonReader &in, const Json &value, const std::string &path) {
+  GpuKernel kernel;
+  if (!value.is_object()) {
+    in.fail(path, "expected an object");
+    return kernel;
+  }
+  kernel.name = in.stringField(value, "name", path);
+  if (kernel.name.empty())
+    in.fail(path + ".name", "missing");
+  readExtents(in, value, "grid", path, kMaxGrid, kernel.grid);
+  readExtents(in, value, "block", path, kMaxBlock, kernel.block);
+  if (int64_t{kernel.block[0]} * kernel.block[1] * kernel.block[2] > kMaxThreads)
+    in.fail(path + ".block", "more than 1024 threads");
+  kernel.sharedBytes =
+      static_cast<unsigned>(in.integerField(value, "shared", path, 0, 0, kMaxShared));
+  kernel.loc = in.stringField(value, "loc", path);
+  return kernel;
+}
 
 } // namespace
 
 Result<Descriptor> Descriptor::parse(std::string_view text) {
-  Json root = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (root.is_discarded()) {
-    SyntaxProbe probe;
-    Json::sax_parse(text.begin(), text.end(), &probe);
-    return Status::invalid("program descriptor: no valid JSON near byte " +
-                           std::to_string(probe.position));
-  }
-  return DescriptorParser().parse(root);
+  Result<Json> root = parseJson(text, "program descriptor");
+  if (!root)
+    return root.status();
+  return DescriptorParser().parse(*root);
+}
+
+Result<std::vector<GpuKernel>> GpuKernel::parse(std::string_view text) {
+  Result<Json> root = parseJson(text, "GPU kernels");
+  if (!root)
+    return root.status();
+  JsonReader in;
+  std::vector<GpuKernel> kernels;
+  in.array(*root, "kernels", [&](const Json &value, const std::string &path) {
+    kernels.push_back(readKernel(in, value, path));
+  });
+  if (!in.ok())
+    return Status::invalid("GPU kernels: " + in.error());
+  return kernels;
 }
 
 } // namespace coll::rt

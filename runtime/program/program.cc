@@ -29,7 +29,8 @@ const OpInfo *Descriptor::findOp(int32_t op) const {
   return op >= 0 && static_cast<size_t>(op) < ops.size() ? &ops[static_cast<size_t>(op)] : nullptr;
 }
 
-Result<Program> Program::create(std::string_view json, CollEntry step, CollEntry init) {
+Result<Program> Program::create(std::string_view json, CollEntry step, CollEntry init,
+                                ProgramData data) {
   if (!step)
     return Status::invalid("program without a step function");
   Result<Descriptor> descriptor = Descriptor::parse(json);
@@ -39,6 +40,19 @@ Result<Program> Program::create(std::string_view json, CollEntry step, CollEntry
   program.descriptor = descriptor.take();
   program.step = step;
   program.init = init;
+  program.data = data;
+  if (data.constantsBytes < 0 || (data.constantsBytes > 0 && !data.constants))
+    return Status::invalid("the program's constants are damaged");
+  if (!program.descriptor.isOnGpu)
+    return program;
+  if (!data.gpuKernels)
+    return program; // it moves memory and calls libraries alone
+  Result<std::vector<GpuKernel>> kernels = GpuKernel::parse(data.gpuKernels);
+  if (!kernels)
+    return kernels.status();
+  program.kernels = kernels.take();
+  if (!program.kernels.empty() && !data.gpuImage)
+    return Status::invalid("the program has GPU kernels and no image of them");
   return program;
 }
 

@@ -71,6 +71,7 @@ struct Descriptor {
   std::vector<TensorInfo> args;
   std::vector<TensorInfo> results;
   int64_t arenaBytes = 0;
+  bool isOnGpu = false; // "device": "gpu": all buffers are GPU memory
 
   static Result<Descriptor> parse(std::string_view json);
 
@@ -81,12 +82,33 @@ struct Descriptor {
   const OpInfo *findOp(int32_t op) const;
 };
 
+// What a program has besides its descriptor and entries (abi.h); it outlives the program.
+struct ProgramData {
+  const char *gpuImage = nullptr;   // null: none
+  const char *gpuKernels = nullptr; // null: none
+  const void *constants = nullptr;
+  int64_t constantsBytes = 0;
+};
+
+// One entry of coll_gpu_kernels.
+struct GpuKernel {
+  std::string name;
+  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned sharedBytes = 0; // dynamic
+  std::string loc;
+
+  static Result<std::vector<GpuKernel>> parse(std::string_view json);
+};
+
 struct Program {
   Descriptor descriptor;
   CollEntry step = nullptr;
   CollEntry init = nullptr; // null if the program has no @init
+  ProgramData data;
+  std::vector<GpuKernel> kernels;
 
-  static Result<Program> create(std::string_view json, CollEntry step, CollEntry init);
+  static Result<Program> create(std::string_view json, CollEntry step, CollEntry init,
+                                ProgramData data = {});
 };
 
 } // namespace coll::rt

@@ -112,7 +112,9 @@ Result<std::vector<Program>> loadStepLibrary(const std::string &path) {
     const CollStepClass &from = table->classes[c];
     if (!from.descriptor || !from.step)
       return Status::invalid("'" + path + "': program " + std::to_string(c) + " is damaged");
-    Result<Program> program = Program::create(from.descriptor, from.step, from.init);
+    Result<Program> program =
+        Program::create(from.descriptor, from.step, from.init,
+                        {from.gpu_image, from.gpu_kernels, from.constants, from.constants_bytes});
     if (!program)
       return program.status().annotate("'" + path + "'");
     programs.push_back(program.take());

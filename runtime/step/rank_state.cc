@@ -2,6 +2,7 @@
 
 #include "runtime/program/shard.h"
 #include "runtime/step/abi/call_trace.h"
+#include "runtime/step/device/host_device.h"
 
 #include <cstring>
 
@@ -57,8 +58,9 @@ Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
   std::unique_ptr<RankState> state(new RankState());
   state->program_ = &program;
   state->endpoint_ = std::move(endpoint);
-  Result<std::unique_ptr<CollContext>> context =
-      CollContext::create(rank, programIndex, program.descriptor, *state->endpoint_);
+  state->device_ = std::make_unique<HostDevice>(program.data.constants);
+  Result<std::unique_ptr<CollContext>> context = CollContext::create(
+      rank, programIndex, program.descriptor, *state->endpoint_, *state->device_);
   if (!context)
     return context.status();
   state->context_ = context.take();

@@ -64,6 +64,7 @@ private:
 
   const Program *program_ = nullptr;
   std::unique_ptr<Endpoint> endpoint_;
+  std::unique_ptr<Device> device_;
   std::unique_ptr<CollContext> context_; // destroyed before the endpoint
   std::vector<AlignedBuffer> args_;
   std::vector<AlignedBuffer> results_; // where the result names no argument

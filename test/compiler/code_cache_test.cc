@@ -185,7 +185,8 @@ ObjectCode makeCode() {
   ObjectCode code;
   code.kernels.push_back(llvm::MemoryBuffer::getMemBufferCopy("kernels"));
   code.kernels.push_back(llvm::MemoryBuffer::getMemBufferCopy(""));
-  code.classes.push_back({llvm::MemoryBuffer::getMemBufferCopy("driver"), "{}", true});
+  code.classes.push_back({llvm::MemoryBuffer::getMemBufferCopy("driver"), "{}", true, ".target",
+                          "[]", std::string("\0\1", 2)});
   return code;
 }
 
@@ -202,6 +203,9 @@ TEST(ObjectCodeTest, ReadsWhatItWrote) {
   EXPECT_EQ(code->classes[0].driver->getBuffer(), "driver");
   EXPECT_EQ(code->classes[0].descriptor, "{}");
   EXPECT_TRUE(code->classes[0].hasInit);
+  EXPECT_EQ(code->classes[0].gpuImage, ".target");
+  EXPECT_EQ(code->classes[0].gpuKernels, "[]");
+  EXPECT_EQ(code->classes[0].constants, std::string("\0\1", 2));
 }
 
 TEST(ObjectCodeTest, RefusesWhatItDidNotWrite) {

@@ -3,6 +3,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/step/abi/context.h"
 #include "runtime/step/abi/gemm.h"
+#include "runtime/step/device/host_device.h"
 #include "test/runtime/fixtures.h"
 
 #include <cmath>
@@ -19,6 +20,8 @@ struct TokenShape {
   int32_t topk = 1, dtype = kCollF32, indexDtype = kCollI32, localExperts = 1, group = 0;
 };
 
+constexpr float kConstants[] = {1, 2, 3};
+
 // One rank of a job of one; calls fail or succeed without peers.
 class AbiTest : public testing::Test {
 protected:
@@ -29,7 +32,7 @@ protected:
     backend_ = createBackend("threads", {}).take();
     endpoint_ = backend_->endpoint(0).take();
     endpoint_->enter();
-    context_ = CollContext::create(0, 0, descriptor_, *endpoint_).take();
+    context_ = CollContext::create(0, 0, descriptor_, *endpoint_, device_).take();
   }
 
   void expectInvalid(int32_t code, const std::string &message) {
@@ -42,6 +45,7 @@ protected:
   Descriptor descriptor_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Endpoint> endpoint_;
+  HostDevice device_{kConstants};
   std::unique_ptr<CollContext> context_;
   CollContext *ctx() { return context_.get(); }
   float a_[64] = {}, b_[64] = {};
@@ -289,6 +293,93 @@ TEST_F(AbiTest, GemmRefusesBadArguments) {
   expectInvalid(gemm(kCollF32, -2, 2, 2, 2, a_), "a size is -2");
   expectInvalid(gemm(kCollF32, 2, 2, 2, 1, a_), "shorter than its row");
   expectInvalid(gemm(kCollF32, 2, 2, 2, 2, nullptr), "null");
+}
+
+TEST_F(AbiTest, MemoryOfTheHostIsCopiedAndFilledAtOnce) {
+  const float pattern[2] = {3, 4};
+  EXPECT_EQ(abi_.fill(ctx(), -1, a_, pattern, 8, 4), kCollOk);
+  EXPECT_EQ(abi_.copy(ctx(), -1, b_, a_ + 1, 8), kCollOk);
+  EXPECT_EQ(b_[0], 4);
+  EXPECT_EQ(b_[1], 3);
+  float host = 0;
+  EXPECT_EQ(abi_.fetch(ctx(), -1, &host, b_, 4), kCollOk);
+  EXPECT_EQ(host, 4);
+  EXPECT_EQ(abi_.store(ctx(), -1, b_ + 1, &host, 4), kCollOk);
+  EXPECT_EQ(b_[1], 4);
+  EXPECT_EQ(abi_.copy(ctx(), -1, nullptr, nullptr, 0), kCollOk);
+  void *constants = nullptr;
+  EXPECT_EQ(abi_.constants(ctx(), &constants), kCollOk);
+  EXPECT_EQ(constants, kConstants);
+}
+
+TEST_F(AbiTest, MemoryCallsRefuseBadArguments) {
+  expectInvalid(abi_.copy(ctx(), 0, b_, a_, -1), "copy (op 0 \"grad\" at train.py:12:3) on rank 0");
+  expectInvalid(abi_.copy(ctx(), 0, nullptr, a_, 4), "a buffer is null");
+  expectInvalid(abi_.fill(ctx(), 0, b_, a_, 3, 1), "1, 2, 4, 8 or 16 bytes, not 3");
+  expectInvalid(abi_.fill(ctx(), 0, b_, a_, 16, INT64_MAX / 8), "too many");
+  expectInvalid(abi_.fetch(ctx(), 0, b_, nullptr, 4), "a buffer is null");
+  expectInvalid(abi_.store(ctx(), 0, b_, nullptr, 4), "a buffer is null");
+  expectInvalid(abi_.constants(ctx(), nullptr), "null");
+}
+
+TEST_F(AbiTest, KernelsNeedAProgramOnAGpu) {
+  EXPECT_EQ(abi_.launch(ctx(), 0, 7, nullptr, 0), kCollUnsupported);
+  EXPECT_TRUE(contains(context_->error, "GPU kernel 7")) << context_->error.message();
+  EXPECT_TRUE(contains(context_->error, "train.py:12:3")) << context_->error.message();
+}
+
+CollContraction contractionOf(int32_t dtype, int32_t out, int64_t m, int64_t n, int64_t k) {
+  CollContraction c{};
+  c.dtype_a = c.dtype_b = dtype;
+  c.dtype_out = out;
+  c.compute = dtype == kCollF64 ? kCollComputeF64 : kCollComputeF32;
+  c.batch = 1;
+  c.m = m, c.n = n, c.k = k;
+  c.ld_a = k, c.ld_b = c.ld_out = n;
+  return c;
+}
+
+TEST_F(AbiTest, ContractionsOfNarrowFloatsRoundOnce) {
+  // [1 2; 3 4] * [1 1; 1 1]^T, each sum beside a bias, negative ones cut off.
+  const uint16_t a[] = {f32ToBf16(1), f32ToBf16(2), f32ToBf16(-3), f32ToBf16(-4)};
+  const uint16_t ones[] = {f32ToBf16(1), f32ToBf16(1), f32ToBf16(1), f32ToBf16(1)};
+  const float bias[] = {0.5f, 10};
+  CollContraction c = contractionOf(kCollBf16, kCollF32, 2, 2, 2);
+  c.trans_b = 1;
+  c.epilogue = kCollEpilogueBiasRelu;
+  c.bias = bias;
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, a, ones, b_), kCollOk);
+  EXPECT_EQ(std::vector<float>(b_, b_ + 4), (std::vector<float>{3.5f, 13, 0, 3}));
+}
+
+TEST_F(AbiTest, ContractionsOfF32AreMatrixProducts) {
+  a_[0] = 2;
+  a_[1] = 3;
+  b_[0] = 1;
+  CollContraction c = contractionOf(kCollF32, kCollF32, 1, 1, 2);
+  c.accumulate = 1;
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, a_, a_, b_), kCollOk);
+  EXPECT_EQ(b_[0], 14);
+}
+
+TEST_F(AbiTest, ContractRefusesBadArguments) {
+  auto contract = [&](CollContraction c) { return abi_.contract(ctx(), 1, &c, a_, a_, b_); };
+  CollContraction c = contractionOf(kCollF32, kCollF32, 2, 2, 2);
+  c.ld_a = 1;
+  expectInvalid(contract(c), "shorter than its row");
+  c = contractionOf(kCollF32, kCollBf16, 2, 2, 2);
+  expectInvalid(contract(c), "a product of f32 gives f32, not bf16");
+  c = contractionOf(kCollF64, kCollF64, 2, 2, 2);
+  c.compute = kCollComputeF32;
+  expectInvalid(contract(c), "go together");
+  c = contractionOf(kCollF32, kCollF32, 2, 2, 2);
+  c.epilogue = kCollEpilogueBias;
+  expectInvalid(contract(c), "the bias is null");
+  c = contractionOf(kCollF32, kCollF32, 2, 2, 2);
+  c.batch = 2;
+  expectInvalid(contract(c), "overlap");
+  expectInvalid(abi_.contract(ctx(), 1, nullptr, a_, a_, b_), "the contraction is null");
+  EXPECT_EQ(contract(contractionOf(kCollI32, kCollI32, 2, 2, 2)), kCollUnsupported);
 }
 
 } // namespace

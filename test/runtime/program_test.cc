@@ -45,7 +45,8 @@ TEST(ProgramTest, ReadsEveryField) {
 }
 
 TEST(ProgramTest, RejectsWhatIsInconsistent) {
-  expectRejected(R"("abi":3)", R"("abi":4)", "compiled for 4");
+  expectRejected(R"("abi":4)", R"("abi":5)", "compiled for 5");
+  expectRejected(R"("abi":4)", R"("abi":4,"device":"tpu")", "device");
   expectRejected(R"("size":2)", R"("size":0)", "mesh.axes[0].size");
   expectRejected(R"("size":2)", R"("size":99999999999)", "mesh.axes[0].size");
   expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[0,2]])", "ranks[0][1]");
@@ -70,11 +71,51 @@ TEST(ProgramTest, RejectsWhatIsInconsistent) {
 }
 
 TEST(ProgramTest, RejectsWhatIsNoDescriptor) {
-  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":3}", "\xff\xfe"})
+  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":4}", "\xff\xfe"})
     EXPECT_FALSE(Descriptor::parse(text).ok()) << text;
   EXPECT_TRUE(contains(Descriptor::parse("{\"abi\": }").status(), "near byte"));
   EXPECT_FALSE(Descriptor::parse(std::string(100'000, '[')).ok());
   EXPECT_FALSE(Program::create(descriptorText(2), nullptr, nullptr).ok());
+}
+
+TEST(ProgramTest, ReadsGpuKernels) {
+  Result<std::vector<GpuKernel>> kernels = GpuKernel::parse(
+      R"([{"name":"k0","grid":[7,2],"block":[32,4,1],"shared":64,"loc":"train.py:3:1"},
+          {"name":"k1","grid":5,"block":256}])");
+  ASSERT_TRUE(kernels.ok()) << kernels.status().toString();
+  ASSERT_EQ(kernels->size(), 2u);
+  const GpuKernel &first = (*kernels)[0], &second = (*kernels)[1];
+  EXPECT_EQ(first.name, "k0");
+  EXPECT_EQ(std::vector<unsigned>(first.grid, first.grid + 3), (std::vector<unsigned>{7, 2, 1}));
+  EXPECT_EQ(std::vector<unsigned>(first.block, first.block + 3), (std::vector<unsigned>{32, 4, 1}));
+  EXPECT_EQ(first.sharedBytes, 64u);
+  EXPECT_EQ(first.loc, "train.py:3:1");
+  EXPECT_EQ(second.block[0], 256u);
+}
+
+TEST(ProgramTest, RejectsGpuKernelsThatNoGpuRuns) {
+  auto expectRefused = [](const char *text, const char *message) {
+    Result<std::vector<GpuKernel>> kernels = GpuKernel::parse(text);
+    ASSERT_FALSE(kernels.ok()) << text;
+    EXPECT_TRUE(contains(kernels.status(), message)) << kernels.status().message();
+  };
+  expectRefused("[", "near byte");
+  expectRefused("{}", "expected an array");
+  expectRefused(R"([{"grid":1,"block":1}])", "kernels[0].name");
+  expectRefused(R"([{"name":"k","block":1}])", "kernels[0].grid: missing");
+  expectRefused(R"([{"name":"k","grid":0,"block":1}])", "kernels[0].grid");
+  expectRefused(R"([{"name":"k","grid":1,"block":[64,64]}])", "more than 1024 threads");
+  expectRefused(R"([{"name":"k","grid":[1,1,1,1],"block":1}])", "kernels[0].grid[3]");
+}
+
+TEST(ProgramTest, GpuKernelsNeedAnImage) {
+  std::string text = descriptorText(1);
+  text.insert(1, R"("device":"gpu",)");
+  Result<Program> created =
+      Program::create(text, noStep, nullptr, {nullptr, R"([{"name":"k","grid":1,"block":1}])"});
+  ASSERT_FALSE(created.ok());
+  EXPECT_TRUE(contains(created.status(), "no image")) << created.status().message();
+  EXPECT_TRUE(Program::create(text, noStep, nullptr).ok());
 }
 
 // Damaged texts are refused or accepted, but nothing worse.

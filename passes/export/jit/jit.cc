@@ -73,6 +73,18 @@ llvm::Expected<CollEntry> lookup(llvm::orc::LLJIT &jit, llvm::orc::JITDylib &lib
   return address->toPtr<CollEntry>();
 }
 
+JitProgram::Data takeData(ObjectCode::Class &cls) {
+  JitProgram::Data data{std::move(cls.descriptor), std::move(cls.gpuImage),
+                        std::move(cls.gpuKernels), nullptr};
+  if (cls.constants.empty())
+    return data;
+  auto constants = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(cls.constants.size(),
+                                                                     "constants", llvm::Align(64));
+  llvm::copy(cls.constants, constants->getBufferStart());
+  data.constants = std::move(constants);
+  return data;
+}
+
 } // namespace
 
 llvm::Expected<ObjectCode> mlir::coll::compileObjects(ModuleOp executable,
@@ -116,8 +128,9 @@ llvm::Expected<ObjectCode> mlir::coll::compileObjects(ModuleOp executable,
   for (size_t i = 0; i < numKernels; ++i)
     code.kernels.push_back(std::move(units[i].object));
   for (auto [i, cls] : llvm::enumerate(parts->classes))
-    code.classes.push_back(
-        {std::move(units[numKernels + i].object), std::move(cls.descriptor), cls.hasInit});
+    code.classes.push_back({std::move(units[numKernels + i].object), std::move(cls.descriptor),
+                            cls.hasInit, std::move(cls.gpuImage), std::move(cls.gpuKernels),
+                            std::move(cls.constants)});
   return code;
 }
 
@@ -154,7 +167,7 @@ llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> mlir::coll::linkObjects
         return found.takeError();
       init = *found;
     }
-    programs.push_back(std::make_unique<JitProgram>(jit, *step, init, std::move(cls.descriptor)));
+    programs.push_back(std::make_unique<JitProgram>(jit, *step, init, takeData(cls)));
   }
   return programs;
 }

@@ -35,20 +35,26 @@ struct JitOptions {
 /// own buffers: the code has no writable data. Addresses are valid while the object lives.
 class JitProgram {
 public:
-  JitProgram(std::shared_ptr<llvm::orc::LLJIT> jit, CollEntry step, CollEntry init,
-             std::string descriptor)
-      : jit_(std::move(jit)), step_(step), init_(init), descriptor_(std::move(descriptor)) {}
+  /// What a program consists of besides its code: texts and bytes of ObjectCode::Class.
+  struct Data {
+    std::string descriptor, gpuImage, gpuKernels;
+    std::unique_ptr<llvm::MemoryBuffer> constants; // aligned to 64 bytes; null: none
+  };
+
+  JitProgram(std::shared_ptr<llvm::orc::LLJIT> jit, CollEntry step, CollEntry init, Data data)
+      : jit_(std::move(jit)), step_(step), init_(init), data_(std::move(data)) {}
 
   CollEntry step() const { return step_; }
   /// Null if the program has no @init.
   CollEntry init() const { return init_; }
-  llvm::StringRef descriptor() const { return descriptor_; }
+  llvm::StringRef descriptor() const { return data_.descriptor; }
+  const Data &data() const { return data_; }
 
 private:
   std::shared_ptr<llvm::orc::LLJIT> jit_;
   CollEntry step_;
   CollEntry init_;
-  std::string descriptor_;
+  Data data_;
 };
 
 /// Compiles every rank class of `executable`, in order. The module is not changed.

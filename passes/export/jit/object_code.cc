@@ -55,6 +55,9 @@ void ObjectCode::write(llvm::raw_ostream &os) const {
     writeText(os, cls.driver->getBuffer());
     writeText(os, cls.descriptor);
     writeNumber(os, cls.hasInit);
+    writeText(os, cls.gpuImage);
+    writeText(os, cls.gpuKernels);
+    writeText(os, cls.constants);
   }
 }
 
@@ -69,6 +72,9 @@ std::optional<ObjectCode> ObjectCode::read(llvm::StringRef bytes) {
     cls.driver = reader.object();
     cls.descriptor = reader.text().str();
     cls.hasInit = reader.number() != 0;
+    cls.gpuImage = reader.text().str();
+    cls.gpuKernels = reader.text().str();
+    cls.constants = reader.text().str();
   }
   if (reader.isBad() || !reader.isAtEnd())
     return std::nullopt;

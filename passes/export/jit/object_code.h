@@ -20,6 +20,9 @@ struct ObjectCode {
     std::unique_ptr<llvm::MemoryBuffer> driver;
     std::string descriptor;
     bool hasInit = false;
+    std::string gpuImage;   // coll_gpu_image of runtime/step/abi/abi.h; empty: none
+    std::string gpuKernels; // coll_gpu_kernels
+    std::string constants;  // coll_constants
   };
 
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> kernels; // shared by the classes

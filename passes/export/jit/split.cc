@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -91,6 +92,16 @@ Kernel &Splitter::addKernel(LLVM::LLVMFuncOp function, bool isOnlyClass) {
   return kernel;
 }
 
+/// The text of a class that stands in a global of this name; null if it is code's own.
+static std::string *findText(JitClass &cls, StringRef name) {
+  return llvm::StringSwitch<std::string *>(name)
+      .Case("coll_descriptor", &cls.descriptor)
+      .Case("coll_gpu_image", &cls.gpuImage)
+      .Case("coll_gpu_kernels", &cls.gpuKernels)
+      .Case("coll_constants", &cls.constants)
+      .Default(nullptr);
+}
+
 void Splitter::addDriver(ModuleOp module, const llvm::StringMap<std::string> &renamed) {
   JitClass &cls = units_.classes.emplace_back();
   cls.driver = ModuleOp::create(module.getLoc(), module.getName());
@@ -108,9 +119,12 @@ void Splitter::addDriver(ModuleOp module, const llvm::StringMap<std::string> &re
   }
   for (Operation &op : *module.getBody()) {
     if (auto global = dyn_cast<LLVM::GlobalOp>(op)) {
-      if (global.getSymName() == "coll_descriptor") {
-        cls.descriptor = cast<StringAttr>(global.getValueAttr()).getValue().rtrim('\0').str();
-        continue;
+      if (std::string *text = findText(cls, global.getSymName())) {
+        auto value = dyn_cast_or_null<StringAttr>(global.getValueAttr());
+        assert(value && "the emitter writes these globals as texts");
+        *text = value.getValue().str();
+        if (text == &cls.descriptor || text == &cls.gpuKernels)
+          *text = StringRef(*text).rtrim('\0').str();
       }
       if (needed.contains(global.getSymName()))
         builder.clone(op);

@@ -21,6 +21,7 @@ struct JitClass {
   OwningOpRef<ModuleOp> driver;
   std::string descriptor;
   bool hasInit = false;
+  std::string gpuImage, gpuKernels, constants; // as in ObjectCode
 };
 
 struct JitUnits {

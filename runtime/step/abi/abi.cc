@@ -5,27 +5,16 @@
 #include "runtime/base/dtype.h"
 #include "runtime/step/abi/call_trace.h"
 #include "runtime/step/abi/context.h"
+#include "runtime/step/abi/device_calls.h"
 #include "runtime/step/abi/gemm.h"
+#include "runtime/step/abi/guarded.h"
 #include "runtime/step/tokens/exchange.h"
 
 #include <algorithm>
-#include <exception>
 
 namespace coll::rt {
 
 namespace {
-
-CallSite siteOf(const CollContext &ctx, int32_t op, const char *within = "") {
-  CallSite site;
-  site.within = within;
-  site.op = op;
-  site.program = ctx.program;
-  if (const OpInfo *info = ctx.descriptor->findOp(op)) {
-    site.loc = info->loc.c_str();
-    site.name = info->name.c_str();
-  }
-  return site;
-}
 
 std::string placeOf(const CollContext &ctx, const Call &call) {
   return describe(call) + " on rank " + std::to_string(ctx.rank);
@@ -87,19 +76,6 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   traceEnd(call, &members, !status.ok());
   ctx.recorder.end(number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
-}
-
-// No exception crosses the C ABI: the ones that remain possible are failing allocations.
-template <typename Function>
-int32_t guarded(CollContext *ctx, Function function) {
-  if (!ctx)
-    return kCollInvalidCall;
-  try {
-    return function();
-  } catch (const std::exception &error) {
-    return ctx->fail(
-        {kCollDevice, std::string("rank ") + std::to_string(ctx->rank) + ": " + error.what()});
-  }
 }
 
 int32_t issue(CollContext *ctx, Call &call, const CallCodes &codes, int32_t op, int32_t group,
@@ -368,10 +344,11 @@ int32_t abiCombine(CollContext *ctx, int32_t op, const void *src, void *dst, int
 
 const CollAbi &abiTable() {
   static const CollAbi table = {
-      kCollAbiVersion, 0,           abiInit,    abiAllReduce,     abiReduce,   abiBroadcast,
-      abiAllGather,    abiGather,   abiScatter, abiReduceScatter, abiAllToAll, abiPermute,
-      abiBarrier,      abiSend,     abiRecv,    abiWait,          abiRank,     abiGroupPosition,
-      abiGemm,         abiDispatch, abiCombine};
+      kCollAbiVersion, 0,           abiInit,      abiAllReduce,     abiReduce,   abiBroadcast,
+      abiAllGather,    abiGather,   abiScatter,   abiReduceScatter, abiAllToAll, abiPermute,
+      abiBarrier,      abiSend,     abiRecv,      abiWait,          abiRank,     abiGroupPosition,
+      abiGemm,         abiDispatch, abiCombine,   abiLaunch,        abiCopy,     abiFill,
+      abiFetch,        abiStore,    abiConstants, abiContract};
   return table;
 }
 

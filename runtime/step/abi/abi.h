@@ -6,12 +6,20 @@
  *                     void *const *results, void *arena);
  *   int32_t coll_init(…the same…);            (absent where there is no @init)
  *   const char coll_descriptor[];             (JSON, NUL-terminated; see program.h)
+ *   const char coll_gpu_image[];              (device: gpu: PTX, NUL-terminated, or a cubin)
+ *   const char coll_gpu_kernels[];            (device: gpu: JSON, NUL-terminated; see below)
+ *   const char coll_constants[];              (what `constants` gives; absent if there is none)
  *
  * args[i] is this rank's part of argument i, dense, row-major. results[k] receives
  * result k; a result whose descriptor names an argument is written in place, and
  * results[k] is then that argument's buffer. arena is scratch memory of
  * descriptor.arenaBytes, 64-byte aligned; its content does not survive the call.
- * Booleans (i1) take one byte. All buffers are 64-byte aligned.
+ * Booleans (i1) take one byte. All buffers are 64-byte aligned. They are GPU memory if the
+ * descriptor says `device: gpu`; the functions themselves run on the host.
+ *
+ * coll_gpu_kernels: [{"name": "k0", "grid": [8, 1, 1], "block": [256, 1, 1], "shared": 0}, …],
+ * where `launch` names a kernel by its place, `shared` is the dynamic shared memory in bytes, and
+ * "block" may be a number of threads. "loc", a text, is for messages.
  */
 
 #ifndef COLL_RUNTIME_STEP_ABI_ABI_H
@@ -25,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 3 };
+enum { kCollAbiVersion = 4 };
 
 typedef struct CollContext CollContext; /* one rank's state in the runtime */
 typedef struct CollRequest CollRequest; /* an operation in flight */
@@ -36,6 +44,41 @@ typedef struct CollRequest CollRequest; /* an operation in flight */
 static inline int64_t collRouteBytes(int64_t tokens, int64_t topk, int64_t capacity) {
   return 4 * (8 + capacity + tokens * topk);
 }
+
+/* What a contraction computes in. Sums are in f32, but those of F64; operands narrower than f32 are
+ * exact in every form. */
+typedef enum CollCompute {
+  kCollComputeF32 = 0,  /* products of true f32 */
+  kCollComputeTf32 = 1, /* f32 operands may be rounded to 11 significant bits */
+  kCollComputeBf16 = 2, /* f32 operands may be rounded to bf16 */
+  kCollComputeF64 = 3   /* f64 operands and result */
+} CollCompute;
+
+/* What happens to a contraction's sums before they are rounded to the type of `out`. */
+typedef enum CollEpilogue {
+  kCollEpilogueNone = 0,
+  kCollEpilogueBias = 1, /* + bias[j] in column j */
+  kCollEpilogueRelu = 2,
+  kCollEpilogueBiasRelu = 3,
+  kCollEpilogueGelu = 4, /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) */
+  kCollEpilogueBiasGelu = 5
+} CollEpilogue;
+
+/* out[p] = epilogue(op(a[p]) * op(b[p]) (+ out[p] if accumulate)) for p < batch, row-major: op(a)
+ * is m x k, op(b) k x n, out m x n; op transposes where trans_* is 1. ld_* are row strides,
+ * stride_* batch strides, in elements; a stride of 0 uses one operand for all of the batch. k = 0
+ * sums nothing. The types of a and b are equal. */
+typedef struct CollContraction {
+  int32_t dtype_a, dtype_b, dtype_out; /* CollDtype: f32, f64, f16 or bf16 */
+  int32_t compute;                     /* CollCompute */
+  int32_t trans_a, trans_b;
+  int32_t accumulate;
+  int32_t epilogue; /* CollEpilogue */
+  int64_t batch, m, n, k;
+  int64_t ld_a, ld_b, ld_out;
+  int64_t stride_a, stride_b, stride_out;
+  const void *bias; /* [n] of dtype_out, the same for all of the batch; null without a bias */
+} CollContraction;
 
 typedef struct CollAbi {
   int32_t version; /* kCollAbiVersion; a step checks it before its first call */

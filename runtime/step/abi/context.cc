@@ -7,13 +7,15 @@
 
 using namespace coll::rt;
 
-Result<std::unique_ptr<CollContext>>
-CollContext::create(int rank, int program, const Descriptor &descriptor, Endpoint &endpoint) {
+Result<std::unique_ptr<CollContext>> CollContext::create(int rank, int program,
+                                                         const Descriptor &descriptor,
+                                                         Endpoint &endpoint, Device &device) {
   auto context = std::make_unique<CollContext>();
   context->rank = rank;
   context->program = program;
   context->descriptor = &descriptor;
   context->endpoint = &endpoint;
+  context->device = &device;
   context->recorder = FlightRecorder(static_cast<size_t>(envInt(EnvVar::FlightRecorderOps)));
   for (const GroupLists &lists : descriptor.groups) {
     std::unique_ptr<Communicator> communicator;

@@ -8,6 +8,7 @@
 #include "runtime/program/program.h"
 #include "runtime/step/abi/abi.h"
 #include "runtime/step/abi/flight_recorder.h"
+#include "runtime/step/device/device.h"
 
 #include <memory>
 #include <vector>
@@ -22,11 +23,11 @@ struct CollRequest {
 
 // Belongs to the rank's thread while a step runs.
 struct CollContext {
-  // `descriptor` and `endpoint` must outlive the context. `program` numbers the rank
+  // `descriptor`, `endpoint` and `device` must outlive the context. `program` numbers the rank
   // class. Opens a communicator for each group that has this rank.
   static coll::rt::Result<std::unique_ptr<CollContext>>
   create(int rank, int program, const coll::rt::Descriptor &descriptor,
-         coll::rt::Endpoint &endpoint);
+         coll::rt::Endpoint &endpoint, coll::rt::Device &device);
 
   // Keeps the first failure and returns its code.
   int32_t fail(coll::rt::Status status);
@@ -35,6 +36,7 @@ struct CollContext {
   int program = 0;
   const coll::rt::Descriptor *descriptor = nullptr;
   coll::rt::Endpoint *endpoint = nullptr;
+  coll::rt::Device *device = nullptr;
   // By index of the group table; null if this rank is not in any of the lists.
   std::vector<std::unique_ptr<coll::rt::Communicator>> communicators;
   std::vector<coll::rt::TraceGroup> traceGroups;      // of the communicators, by the same index

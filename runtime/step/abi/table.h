@@ -13,13 +13,18 @@
 
 #define COLL_STEP_TABLE_SYMBOL "coll_step_table"
 
-enum { kCollStepMagic = 0x4c4c4f43, /* "COLL" */ kCollStepVersion = 1 };
+enum { kCollStepMagic = 0x4c4c4f43, /* "COLL" */ kCollStepVersion = 2 };
 
 /* One class of ranks. */
 typedef struct CollStepClass {
   const char *descriptor; /* JSON, NUL-terminated; see program.h */
   CollEntry step;
   CollEntry init; /* null: there is no @init */
+  /* What the program has of the symbols that abi.h names; null: nothing. */
+  const char *gpu_image;
+  const char *gpu_kernels;
+  const void *constants;
+  int64_t constants_bytes;
 } CollStepClass;
 
 typedef struct CollStepTable {

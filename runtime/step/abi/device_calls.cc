@@ -1,0 +1,111 @@
+#include "runtime/step/abi/device_calls.h"
+
+#include "runtime/step/abi/call_trace.h"
+#include "runtime/step/abi/guarded.h"
+#include "runtime/step/device/contraction.h"
+
+#include <limits>
+
+namespace coll::rt {
+
+namespace {
+
+// Runs one call as a span of the trace. Its failure tells what it is, where it stands in the
+// program, and on which rank.
+template <typename Run>
+int32_t onDevice(CollContext *ctx, int32_t op, const char *kind, Run run) {
+  return guarded(ctx, [&]() -> int32_t {
+    const CallSite site = siteOf(*ctx, op, kind);
+    const uint64_t span =
+        traceBeginSpan(TraceLevel::Compute, ctx->rank, op, kind, ctx->functionTrace);
+    Status status = run(*ctx->device, site);
+    traceEndSpan(TraceLevel::Compute, ctx->rank, op, span, !status.ok());
+    return status.ok() ? kCollOk
+                       : ctx->fail(status.annotate(describe(site) + " on rank " +
+                                                   std::to_string(ctx->rank)));
+  });
+}
+
+Status checkMemory(const void *dst, const void *src, int64_t bytes) {
+  if (bytes < 0)
+    return Status::invalid(std::to_string(bytes) + " bytes");
+  if (bytes > 0 && (!dst || !src))
+    return Status::invalid("a buffer is null");
+  return {};
+}
+
+Status checkFill(const void *dst, const void *pattern, int32_t patternBytes, int64_t count) {
+  constexpr int32_t kMost = 16;
+  if (patternBytes <= 0 || patternBytes > kMost || (patternBytes & (patternBytes - 1)) != 0)
+    return Status::invalid("a pattern has 1, 2, 4, 8 or 16 bytes, not " +
+                           std::to_string(patternBytes));
+  if (count > std::numeric_limits<int64_t>::max() / patternBytes)
+    return Status::invalid(std::to_string(count) + " patterns are too many");
+  return checkMemory(dst, pattern, count);
+}
+
+} // namespace
+
+int32_t abiLaunch(CollContext *ctx, int32_t op, int32_t kernel, const void *const *args,
+                  int32_t numArgs) {
+  return onDevice(ctx, op, "launch", [&](Device &device, const CallSite &site) -> Status {
+    if (numArgs < 0 || (numArgs > 0 && !args))
+      return Status::invalid("the kernel's arguments are missing");
+    return device.launch(site, kernel, args, numArgs);
+  });
+}
+
+int32_t abiCopy(CollContext *ctx, int32_t op, void *dst, const void *src, int64_t bytes) {
+  return onDevice(ctx, op, "copy", [&](Device &device, const CallSite &site) {
+    Status status = checkMemory(dst, src, bytes);
+    return status.ok() ? device.copy(site, dst, src, bytes) : status;
+  });
+}
+
+int32_t abiFill(CollContext *ctx, int32_t op, void *dst, const void *pattern, int32_t patternBytes,
+                int64_t count) {
+  return onDevice(ctx, op, "fill", [&](Device &device, const CallSite &site) {
+    Status status = checkFill(dst, pattern, patternBytes, count);
+    return status.ok() ? device.fill(site, dst, pattern, patternBytes, count) : status;
+  });
+}
+
+int32_t abiFetch(CollContext *ctx, int32_t op, void *hostDst, const void *src, int64_t bytes) {
+  return onDevice(ctx, op, "fetch", [&](Device &device, const CallSite &site) {
+    Status status = checkMemory(hostDst, src, bytes);
+    return status.ok() ? device.fetch(site, hostDst, src, bytes) : status;
+  });
+}
+
+int32_t abiStore(CollContext *ctx, int32_t op, void *dst, const void *hostSrc, int64_t bytes) {
+  return onDevice(ctx, op, "store", [&](Device &device, const CallSite &site) {
+    Status status = checkMemory(dst, hostSrc, bytes);
+    return status.ok() ? device.store(site, dst, hostSrc, bytes) : status;
+  });
+}
+
+int32_t abiConstants(CollContext *ctx, void **base) {
+  return onDevice(ctx, /*op=*/-1, "constants", [&](Device &device, const CallSite &) -> Status {
+    if (!base)
+      return Status::invalid("the result pointer is null");
+    Result<void *> constants = device.constants();
+    if (!constants)
+      return constants.status();
+    *base = *constants;
+    return {};
+  });
+}
+
+int32_t abiContract(CollContext *ctx, int32_t op, const CollContraction *contraction, const void *a,
+                    const void *b, void *out) {
+  return onDevice(ctx, op, "contract", [&](Device &device, const CallSite &site) -> Status {
+    if (!contraction)
+      return Status::invalid("the contraction is null");
+    Status status = checkContraction(*contraction, a, b, out);
+    if (status.ok() && !isEmpty(*contraction))
+      status = device.contract(site, *contraction, a, b, out);
+    return status.annotate(describe(*contraction));
+  });
+}
+
+} // namespace coll::rt

@@ -1,0 +1,40 @@
+// guarded.h - what the functions behind CollAbi share.
+
+#ifndef COLL_RUNTIME_STEP_ABI_GUARDED_H
+#define COLL_RUNTIME_STEP_ABI_GUARDED_H
+
+#include "runtime/step/abi/context.h"
+
+#include <exception>
+#include <string>
+
+namespace coll::rt {
+
+inline CallSite siteOf(const CollContext &ctx, int32_t op, const char *within = "") {
+  CallSite site;
+  site.within = within;
+  site.op = op;
+  site.program = ctx.program;
+  if (const OpInfo *info = ctx.descriptor->findOp(op)) {
+    site.loc = info->loc.c_str();
+    site.name = info->name.c_str();
+  }
+  return site;
+}
+
+// No exception crosses the C ABI: the ones that remain possible are failing allocations.
+template <typename Function>
+int32_t guarded(CollContext *ctx, Function function) {
+  if (!ctx)
+    return kCollInvalidCall;
+  try {
+    return function();
+  } catch (const std::exception &error) {
+    return ctx->fail(
+        {kCollDevice, std::string("rank ") + std::to_string(ctx->rank) + ": " + error.what()});
+  }
+}
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_ABI_GUARDED_H

@@ -1,0 +1,42 @@
+#include "runtime/step/device/host_device.h"
+
+#include "runtime/step/device/contraction.h"
+
+#include <cstring>
+
+namespace coll::rt {
+
+Status HostDevice::launch(const CallSite &, int32_t kernel, const void *const *, int32_t) {
+  return {kCollUnsupported, "GPU kernel " + std::to_string(kernel) +
+                                " is launched, but the program's descriptor does not say "
+                                "\"device\": \"gpu\": it runs on host memory"};
+}
+
+Status HostDevice::copy(const CallSite &, void *dst, const void *src, int64_t bytes) {
+  if (bytes > 0)
+    std::memmove(dst, src, static_cast<size_t>(bytes));
+  return {};
+}
+
+Status HostDevice::fill(const CallSite &, void *dst, const void *pattern, int32_t patternBytes,
+                        int64_t count) {
+  char *to = static_cast<char *>(dst);
+  for (int64_t i = 0; i < count; ++i, to += patternBytes)
+    std::memcpy(to, pattern, static_cast<size_t>(patternBytes));
+  return {};
+}
+
+Status HostDevice::fetch(const CallSite &site, void *hostDst, const void *src, int64_t bytes) {
+  return copy(site, hostDst, src, bytes);
+}
+
+Status HostDevice::store(const CallSite &site, void *dst, const void *hostSrc, int64_t bytes) {
+  return copy(site, dst, hostSrc, bytes);
+}
+
+Status HostDevice::contract(const CallSite &, const CollContraction &contraction, const void *a,
+                            const void *b, void *out) {
+  return contractOnHost(contraction, a, b, out);
+}
+
+} // namespace coll::rt

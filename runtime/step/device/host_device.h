@@ -1,0 +1,32 @@
+// host_device.h - a program on host memory: each call is complete when it returns.
+
+#ifndef COLL_RUNTIME_STEP_DEVICE_HOST_DEVICE_H
+#define COLL_RUNTIME_STEP_DEVICE_HOST_DEVICE_H
+
+#include "runtime/step/device/device.h"
+
+namespace coll::rt {
+
+class HostDevice final : public Device {
+public:
+  // `constants` outlives the device; null: none.
+  explicit HostDevice(const void *constants) : constants_(constants) {}
+
+  Status launch(const CallSite &site, int32_t kernel, const void *const *args,
+                int32_t numArgs) override;
+  Status copy(const CallSite &site, void *dst, const void *src, int64_t bytes) override;
+  Status fill(const CallSite &site, void *dst, const void *pattern, int32_t patternBytes,
+              int64_t count) override;
+  Status fetch(const CallSite &site, void *hostDst, const void *src, int64_t bytes) override;
+  Status store(const CallSite &site, void *dst, const void *hostSrc, int64_t bytes) override;
+  Status contract(const CallSite &site, const CollContraction &contraction, const void *a,
+                  const void *b, void *out) override;
+  Result<void *> constants() override { return const_cast<void *>(constants_); }
+
+private:
+  const void *constants_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_DEVICE_HOST_DEVICE_H
