@@ -4,6 +4,7 @@
 #define COLL_DRIVER_BATCHES_H
 
 #include "driver/tensors.h"
+#include "runtime/program/made_up.h"
 
 namespace coll::run {
 
@@ -34,19 +35,7 @@ llvm::Expected<Tensors> readState(const NpzFile &file, const std::vector<rt::Ten
 /// Made-up state: floats in [0, 0.1), so that second moments are valid, and integers 0.
 Tensors makeRandomState(const std::vector<rt::TensorInfo> &state, uint64_t seed);
 
-/// A small generator (splitmix64, public domain, by S. Vigna), the same on every machine.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next();
-  /// Uniform in [0, bound), bound > 0.
-  uint64_t below(uint64_t bound);
-  /// Uniform in [0, 1).
-  double uniform();
-
-private:
-  uint64_t state_;
-};
+using rt::Random;
 
 } // namespace coll::run
 

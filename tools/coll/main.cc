@@ -23,6 +23,7 @@ struct Tool {
 const Tool kTools[] = {
     {"opt", "runs passes on IR files", coll::optMain},
     {"compile", "compiles a step ahead of time", coll::compileMain},
+    {"exec", "runs a compiled step", coll::execMain},
     {"run", "compiles a step and runs it on N ranks", coll::runMain},
     {"lsp-server", "shows IR files in an editor", coll::lspServerMain},
     {"perf", "measures transports", coll::perfMain},

@@ -12,6 +12,7 @@ namespace coll {
 
 // Each takes what main() takes, returns the exit code, and is called once in a process.
 int compileMain(int argc, char **argv);
+int execMain(int argc, char **argv);
 int infoMain(int argc, char **argv);
 int lspServerMain(int argc, char **argv);
 int optMain(int argc, char **argv);

@@ -1,0 +1,115 @@
+// coll-exec: runs a compiled step, without a compiler.
+
+#include "runtime/base/dtype.h"
+#include "runtime/program/made_up.h"
+#include "runtime/program/step_library.h"
+#include "runtime/step/executor.h"
+#include "runtime/step/rank_state.h"
+#include "tools/coll-exec/compare.h"
+#include "tools/coll-exec/options.h"
+#include "tools/common/tools.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+namespace coll::exec {
+
+namespace {
+
+int fail(const rt::Status &status) {
+  std::fprintf(stderr, "coll-exec: error: %s\n", status.message().c_str());
+  return 1;
+}
+
+std::vector<rt::TensorInfo> argumentsOf(const rt::Descriptor &descriptor, bool state) {
+  std::vector<rt::TensorInfo> infos;
+  for (const rt::TensorInfo &info : descriptor.args)
+    if (info.isState() == state)
+      infos.push_back(info);
+  return infos;
+}
+
+void printStep(int64_t step, const Outcome &outcome) {
+  std::printf("step %lld", static_cast<long long>(step + 1));
+  for (const rt::HostTensor &result : outcome.results.back())
+    if (result.shape.empty() && rt::isFloat(result.dtype))
+      std::printf("  %.9g", element(result, 0));
+  std::printf("  %.3f ms\n", outcome.seconds.back() * 1e3);
+  std::fflush(stdout);
+}
+
+void printSummary(const rt::Executor &executor, const Outcome &outcome) {
+  std::vector<double> seconds = outcome.seconds;
+  std::sort(seconds.begin(), seconds.end());
+  const rt::RankMemory memory = rt::memoryOf(executor.descriptor());
+  std::printf("%d ranks on %s memory, %zu steps: median %.3f ms, best %.3f ms; per rank %.1f MiB\n",
+              executor.numRanks(), executor.descriptor().isOnGpu ? "GPU" : "host", seconds.size(),
+              seconds[seconds.size() / 2] * 1e3, seconds.front() * 1e3,
+              static_cast<double>(memory.total()) / (1 << 20));
+}
+
+rt::Result<Outcome> run(const std::string &path, const Options &options) {
+  rt::Result<std::vector<rt::Program>> programs = rt::loadStepLibrary(path);
+  if (!programs)
+    return programs.status();
+  rt::ExecutorOptions execution;
+  execution.backend = options.backend;
+  rt::Result<std::unique_ptr<rt::Executor>> executor =
+      rt::Executor::create(programs.take(), execution);
+  if (!executor)
+    return executor.status();
+  const rt::Descriptor &descriptor = (*executor)->descriptor();
+  Outcome outcome;
+  const std::vector<rt::TensorInfo> state = argumentsOf(descriptor, true);
+  const std::vector<rt::TensorInfo> batch = argumentsOf(descriptor, false);
+  for (const rt::TensorInfo &info : state)
+    outcome.names.push_back(info.name);
+  COLL_RETURN_IF_ERROR((*executor)->initialize(rt::makeUpState(state, options.seed)));
+  for (int64_t step = 0; step < options.steps; ++step) {
+    const std::vector<rt::HostTensor> inputs = rt::makeUpBatch(batch, step, options.seed);
+    const auto begin = std::chrono::steady_clock::now();
+    rt::Result<std::vector<rt::HostTensor>> results = (*executor)->step(inputs);
+    if (!results)
+      return results.status().annotate("step " + std::to_string(step + 1));
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    outcome.results.push_back(results.take());
+    outcome.seconds.push_back(taken.count());
+    printStep(step, outcome);
+  }
+  rt::Result<std::vector<rt::HostTensor>> final = (*executor)->state();
+  if (!final)
+    return final.status();
+  outcome.state = final.take();
+  printSummary(**executor, outcome);
+  return outcome;
+}
+
+} // namespace
+
+} // namespace coll::exec
+
+int coll::execMain(int argc, char **argv) {
+  using namespace coll::exec;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--version") == 0)
+      return std::printf("coll-exec %s\n", COLL_VERSION) < 0;
+    if (std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0)
+      return std::printf("%s", kUsage) < 0;
+  }
+  rt::Result<Options> options = parseOptions(argc, argv);
+  if (!options) {
+    std::fprintf(stderr, "coll-exec: error: %s\n%s", options.status().message().c_str(), kUsage);
+    return 2;
+  }
+  rt::Result<Outcome> outcome = run(options->step, *options);
+  if (!outcome)
+    return fail(outcome.status());
+  if (options->compare.empty())
+    return 0;
+  rt::Result<Outcome> expected = run(options->compare, *options);
+  if (!expected)
+    return fail(expected.status().annotate("--compare"));
+  return compare(*outcome, *expected, options->rtol) ? 0 : 1;
+}
