@@ -1,19 +1,30 @@
 //===- rank_agents.h - ranks that behave alike, as one ----------------*- C++ -*-===//
 //
-// An agent stands for ranks that run the same trace, decide alike, and whose
-// communicators are composed alike. The ranks of an agent are in step in a maximal
-// execution, so simulating the agents decides for all ranks. Ranks that send or
-// receive stay alone: their peers tell them apart.
+// An agent stands for ranks that run the same trace and decide alike, whose
+// communicators are composed alike, and whose sends and receives go to ranks that are
+// alike, too, and lead back in the same way. The ranks of an agent are in step in a
+// maximal execution, so simulating the agents decides for all ranks.
 //
-// Agents are the coarsest stable colouring of the graph of ranks and communicators
-// that starts from traces and decisions.
+// Agents are the coarsest stable colouring (color_refinement.h) of a graph of ranks and
+// communicators that starts from traces and decisions:
+//
+//  - A rank has edges to its communicators, and a communicator to the set of its members.
+//  - Where every peer follows from the rank alone, a rank has edges to its peers, too. Ranks
+//    start with different colours if the way back from a peer differs (rank_ports.h), so
+//    that whether a receive inverts a send is decided for all ranks of an agent at once.
+//    Sends meet receives in a queue that the agent's port owns (rank_queues.h).
+//  - Where a peer changes while loops run, the members of a communicator are a list, so that
+//    each position is another agent. A queue belongs to two positions of a communicator.
 //
 //===----------------------------------------------------------------------------===//
 
 #ifndef COLL_PASSES_ANALYSIS_RANK_AGENTS_H
 #define COLL_PASSES_ANALYSIS_RANK_AGENTS_H
 
-#include "passes/analysis/rank_trace.h"
+#include "passes/analysis/color_refinement.h"
+#include "passes/analysis/rank_queues.h"
+
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::coll {
 
@@ -23,41 +34,49 @@ public:
   AgentSet(GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
 
   unsigned size() const { return agents_.size(); }
-  /// The agent's first rank, and how many it stands for.
+  /// The agent's first rank, and how many it stands for. Agents are ordered by that rank.
   int64_t getRank(unsigned agent) const { return agents_[agent].rank; }
-  int64_t getNumRanks(unsigned agent) const { return agents_[agent].numRanks; }
+  int64_t getNumRanks(unsigned agent) const { return numRanks_[agent]; }
   const Trace &getTrace(unsigned agent) const { return *agents_[agent].trace; }
-  unsigned getAgent(int64_t rank) const { return colorOf_[rank]; }
+  unsigned getAgent(int64_t rank) const { return agentOf_.empty() ? 0 : agentOf_[rank]; }
 
   /// Communicators that are composed alike are one here; -1 where the agent's ranks
   /// are not members of the group.
   int getComm(unsigned group, unsigned agent) const;
-  /// The agents in the communicator that getComm() numbers so.
+  /// The agents in the communicator that getComm() numbers so, of a collective's group.
   ArrayRef<unsigned> getMembers(int comm) const { return commMembers_[comm]; }
 
+  bool hasFixedPeers() const { return hasFixedPeers_; }
+  /// The queues of sends and receives, where peers are fixed.
+  const QueueTable &getQueues() const { return queues_; }
+
 private:
-  struct Agent {
-    int64_t rank = -1;
-    int64_t numRanks = 0;
-    const Trace *trace = nullptr;
-  };
-
+  class Coloring;
   struct Features;
+  using CommMeanings = std::vector<SmallVector<unsigned, 2>>;
 
+  bool isOneAgent(ArrayRef<Features> features) const;
   void makeOneAgent(const Trace &trace);
-  void initialize(ArrayRef<Features> features, ArrayRef<unsigned> classOf);
-  bool refine();
-  void colorComms();
-  void makeAgents(ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
+  std::vector<unsigned> colorRanks(ArrayRef<Features> features, ArrayRef<unsigned> classOf,
+                                   const PortTable &ports);
+  static void splitByDecisions(ArrayRef<Features> features, ArrayRef<unsigned> classOf,
+                               Coloring &coloring);
+  std::vector<RankValue> getPositions(unsigned group) const;
+  llvm::SetVector<unsigned> getGraphGroups() const;
+  CommMeanings getMeanings() const;
+  void colorComms(const CommMeanings &meanings, std::vector<unsigned> &colors) const;
+  ColorGraph makeGraph(const PortTable &ports, const CommMeanings &meanings) const;
+  void makeAgents(std::vector<unsigned> colors, ArrayRef<Trace> traces, ArrayRef<unsigned> classOf);
 
   GroupTable &groups_;
-  std::vector<unsigned> usedGroups_;
-  bool isOneAgent_ = false;           // nothing tells ranks apart; nothing is stored by rank
-  std::vector<unsigned> colorOf_;     // by rank
-  std::vector<unsigned> commColorOf_; // by communicator
-  unsigned numColors_ = 0, numCommColors_ = 0;
-  std::vector<Agent> agents_;
+  llvm::SetVector<unsigned> collectiveGroups_, peerGroups_;
+  bool hasFixedPeers_ = true;
+  std::vector<unsigned> agentOf_; // by rank; empty where one agent stands for all
+  std::vector<unsigned> commOf_;  // by communicator
+  std::vector<QueueTable::Agent> agents_;
+  std::vector<int64_t> numRanks_;
   std::vector<std::vector<unsigned>> commMembers_;
+  QueueTable queues_;
 };
 
 } // namespace mlir::coll

@@ -2,6 +2,8 @@
 
 #include "passes/analysis/rank_expr.h"
 
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -124,8 +126,7 @@ static RankValue evaluateTable(const Step &step, RankValue index) {
   return step.number && entry == step.number ? std::nullopt : RankValue(entry);
 }
 
-RankValue RankExpr::evaluate(int64_t rank, ArrayRef<RankValue> slots) const {
-  SmallVector<RankValue, 16> registers;
+void RankExpr::run(int64_t rank, ArrayRef<RankValue> slots, Registers &registers) const {
   for (const Step &step : steps_) {
     RankValue result;
     switch (step.kind) {
@@ -166,7 +167,75 @@ RankValue RankExpr::evaluate(int64_t rank, ArrayRef<RankValue> slots) const {
     }
     registers.push_back(result);
   }
+}
+
+RankValue RankExpr::evaluate(int64_t rank, ArrayRef<RankValue> slots) const {
+  Registers registers;
+  run(rank, slots, registers);
   return registers[result_];
+}
+
+void RankExpr::appendRankParts(int64_t rank, SmallVectorImpl<RankValue> &values) const {
+  Registers registers;
+  run(rank, {}, registers);
+  for (unsigned part : rankParts_)
+    values.push_back(registers[part]);
+}
+
+static unsigned getNumOperands(Kind kind) {
+  switch (kind) {
+  case Kind::Constant:
+  case Kind::Rank:
+  case Kind::Coordinate:
+  case Kind::Slot:
+    return 0;
+  case Kind::Table:
+  case Kind::Extend:
+  case Kind::ExtendUnsigned:
+    return 1;
+  case Kind::Select:
+    return 3;
+  default:
+    return 2;
+  }
+}
+
+/// The tape is complete: finds what it depends on.
+void RankExpr::finish(unsigned result) {
+  result_ = result;
+  std::vector<bool> onRank, onSlots;
+  llvm::SmallSetVector<unsigned, 4> parts;
+  for (const Step &step : steps_) {
+    bool rank = step.kind == Kind::Rank || step.kind == Kind::Coordinate;
+    bool slots = step.kind == Kind::Slot;
+    const unsigned all[] = {step.a, step.b, step.c};
+    ArrayRef<unsigned> operands(all, getNumOperands(step.kind));
+    for (unsigned operand : operands) {
+      rank = rank || onRank[operand];
+      slots = slots || onSlots[operand];
+    }
+    if (slots)
+      for (unsigned operand : operands)
+        if (onRank[operand] && !onSlots[operand])
+          parts.insert(operand);
+    onRank.push_back(rank);
+    onSlots.push_back(slots);
+  }
+  dependsOnRank_ = onRank[result];
+  dependsOnSlots_ = onSlots[result];
+  if (dependsOnRank_ && !dependsOnSlots_)
+    rankParts_.push_back(result);
+  else if (dependsOnRank_)
+    rankParts_.assign(parts.begin(), parts.end());
+}
+
+size_t RankExpr::Hash::operator()(const RankExpr &expr) const {
+  llvm::hash_code hash = llvm::hash_value(expr.result_);
+  for (const Step &step : expr.steps_)
+    hash = llvm::hash_combine(hash, static_cast<int>(step.kind), step.width, step.a, step.b, step.c,
+                              step.number,
+                              llvm::hash_combine_range(step.list.begin(), step.list.end()));
+  return hash;
 }
 
 bool Step::operator==(const Step &other) const {

@@ -30,10 +30,13 @@ class RankExpr {
 public:
   /// Maps a loop variable to the slot that holds its value, or says that it has none.
   using SlotOf = llvm::function_ref<std::optional<unsigned>(Value)>;
+  /// Maps an argument of a function that is being called to the operand of the call, or
+  /// to null.
+  using OperandOf = llvm::function_ref<Value(Value)>;
 
   /// The tape of `value`, or nullopt if it is not a rank expression.
-  static std::optional<RankExpr> compile(Value value, SlotOf slotOf);
-  /// As above, without loop variables.
+  static std::optional<RankExpr> compile(Value value, SlotOf slotOf, OperandOf operandOf);
+  /// As above, without loop variables and calls.
   static std::optional<RankExpr> compile(Value value);
 
   /// The value on `rank`, sign-extended from its type's width; `true` is -1.
@@ -44,7 +47,15 @@ public:
   /// Whether the value needs a slot.
   bool dependsOnSlots() const { return dependsOnSlots_; }
 
+  /// Appends the values on `rank` of all parts of the expression that need the rank but
+  /// no slot. Ranks that agree in these agree in the value wherever they agree in the
+  /// slots.
+  void appendRankParts(int64_t rank, llvm::SmallVectorImpl<RankValue> &values) const;
+
   bool operator==(const RankExpr &other) const;
+  struct Hash {
+    size_t operator()(const RankExpr &expr) const;
+  };
 
   /// One step of the tape; its result is the register of the same number.
   struct Step {
@@ -94,8 +105,14 @@ public:
   };
 
 private:
+  using Registers = llvm::SmallVector<RankValue, 16>;
+
+  void finish(unsigned result);
+  void run(int64_t rank, llvm::ArrayRef<RankValue> slots, Registers &registers) const;
+
   std::vector<Step> steps_;
   unsigned result_ = 0;
+  std::vector<unsigned> rankParts_; // registers
   bool dependsOnRank_ = false;
   bool dependsOnSlots_ = false;
 };

@@ -41,7 +41,8 @@ namespace {
 
 class Compiler {
 public:
-  Compiler(RankExpr::SlotOf slotOf, std::vector<Step> &steps) : slotOf_(slotOf), steps_(steps) {}
+  Compiler(RankExpr::SlotOf slotOf, RankExpr::OperandOf operandOf, std::vector<Step> &steps)
+      : slotOf_(slotOf), operandOf_(operandOf), steps_(steps) {}
 
   /// Register of `value`.
   std::optional<unsigned> compile(Value value) {
@@ -81,6 +82,7 @@ private:
   std::optional<unsigned> compileBinary(Operation *op, Kind kind);
 
   RankExpr::SlotOf slotOf_;
+  RankExpr::OperandOf operandOf_;
   std::vector<Step> &steps_;
   DenseMap<Value, std::optional<unsigned>> registers_;
   unsigned depth_ = 0;
@@ -119,6 +121,8 @@ std::optional<unsigned> Compiler::compileNew(Value value) {
     step.number = *slot;
     return push(step);
   }
+  if (Value operand = operandOf_(value))
+    return compile(operand);
   Operation *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;
@@ -291,19 +295,15 @@ std::optional<unsigned> Compiler::compileBinary(Operation *op, Kind kind) {
   return push(step);
 }
 
-std::optional<RankExpr> RankExpr::compile(Value value, SlotOf slotOf) {
+std::optional<RankExpr> RankExpr::compile(Value value, SlotOf slotOf, OperandOf operandOf) {
   RankExpr expr;
-  std::optional<unsigned> result = Compiler(slotOf, expr.steps_).compile(value);
+  std::optional<unsigned> result = Compiler(slotOf, operandOf, expr.steps_).compile(value);
   if (!result)
     return std::nullopt;
-  expr.result_ = *result;
-  for (const Step &step : expr.steps_) {
-    expr.dependsOnRank_ |= step.kind == Kind::Rank || step.kind == Kind::Coordinate;
-    expr.dependsOnSlots_ |= step.kind == Kind::Slot;
-  }
+  expr.finish(*result);
   return expr;
 }
 
 std::optional<RankExpr> RankExpr::compile(Value value) {
-  return compile(value, [](Value) { return std::nullopt; });
+  return compile(value, [](Value) { return std::nullopt; }, [](Value) { return Value(); });
 }

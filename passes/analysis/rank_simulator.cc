@@ -13,18 +13,23 @@ using Kind = TraceNode::Kind;
 static constexpr int64_t kMinParkedTrips = 4;
 /// A while loop that counts further has no known trip count.
 static constexpr int64_t kMaxCountedTrips = int64_t(1) << 20;
-/// Operations that are followed before a proof is given up: some seconds.
-static constexpr int64_t kMaxWork = int64_t(1) << 24;
+/// A proof is given up where the nodes of all agents have run this often on average, but not before
+/// some seconds.
+static constexpr int64_t kMaxVisits = 4096;
+static constexpr int64_t kMinMaxWork = int64_t(1) << 24;
 
 LogicalResult RankSimulator::run() {
   states_.resize(agents_.size());
+  queues_.resize(agents_.getQueues().size());
   for (unsigned agent = 0; agent < agents_.size(); ++agent) {
     const Trace &trace = agents_.getTrace(agent);
     states_[agent].slots.resize(trace.numSlots);
-    states_[agent].requests.resize(trace.numRequests);
+    states_[agent].requests.assign(trace.numRequests + 1, kIdle);
+    maxWork_ += kMaxVisits * trace.numNodes;
     states_[agent].frames.push_back(Frame{&trace.body});
     ready_.push_back(agent);
   }
+  maxWork_ = std::max(maxWork_, kMinMaxWork);
   while (true) {
     while (!ready_.empty()) {
       unsigned agent = ready_.front();
@@ -48,7 +53,6 @@ LogicalResult RankSimulator::run() {
 /// Runs `agent` until it is blocked, parked, or at its end.
 LogicalResult RankSimulator::advance(unsigned agent) {
   State &state = states_[agent];
-  state.isBlocked = false;
   while (!state.frames.empty()) {
     Frame &frame = state.frames.back();
     if (frame.next == frame.list->size()) {
@@ -67,51 +71,39 @@ LogicalResult RankSimulator::advance(unsigned agent) {
   return success();
 }
 
-/// Whether `post` is complete; otherwise the agent blocks on it.
-bool RankSimulator::waitFor(unsigned agent, const Post &post) {
-  if (isComplete(post))
-    return true;
-  states_[agent].isBlocked = true;
-  channels_[post.channel].waiters.push_back(agent);
-  return false;
+/// Whether `request` was complete, and is idle again; otherwise the agent blocks on it.
+bool RankSimulator::finishRequest(unsigned agent, unsigned request) {
+  State &state = states_[agent];
+  bool isComplete = state.requests[request] == kComplete;
+  if (isComplete)
+    state.requests[request] = kIdle;
+  else
+    state.awaited = request;
+  return isComplete;
 }
 
 /// Executes the node that the top frame is at. `moved` is false where the agent must
 /// stop here for now.
 LogicalResult RankSimulator::execute(unsigned agent, const TraceNode &node, bool &moved) {
-  if (++work_ > kMaxWork)
-    return node.op->emitError("is reached again and again by loops whose rounds all differ; after ")
-           << kMaxWork << " operations the proof is given up";
+  if (++work_ > maxWork_)
+    return reportTooMuchWork(agent);
   State &state = states_[agent];
   size_t &next = state.frames.back().next;
   switch (node.kind) {
-  case Kind::Run:
-    if (!state.running) {
-      FailureOr<Post> posted = post(agent, *node.event);
-      if (failed(posted))
-        return failure();
-      state.running = *posted;
-    }
-    moved = waitFor(agent, *state.running);
-    if (moved) {
-      state.running.reset();
-      ++next;
-    }
-    return success();
-  case Kind::Start: {
-    FailureOr<Post> posted = post(agent, *node.event);
-    if (failed(posted))
+  case Kind::Run: {
+    unsigned request = state.getBlocking();
+    if (state.requests[request] == kIdle && failed(post(agent, *node.event, request)))
       return failure();
-    state.requests[node.request] = *posted;
-    ++next;
+    moved = finishRequest(agent, request);
+    next += moved;
     return success();
   }
+  case Kind::Start:
+    ++next;
+    return post(agent, *node.event, node.request);
   case Kind::Wait:
-    moved = waitFor(agent, *state.requests[node.request]);
-    if (moved) {
-      state.requests[node.request].reset();
-      ++next;
-    }
+    moved = finishRequest(agent, node.request);
+    next += moved;
     return success();
   case Kind::Assign:
     assign(agent, node);

@@ -5,6 +5,9 @@
 // for sends and receives. So who meets whom does not depend on timing, and one
 // execution that runs until no rank can move decides for all.
 //
+// An operation in flight is a Post; it knows which request of which agent it completes.
+// Nothing is kept of operations that have completed.
+//
 // A loop is not unrolled where two visits of its head find the same state (positions,
 // variables, operations in flight): all further rounds would do the same.
 //
@@ -29,26 +32,33 @@ public:
   LogicalResult run();
 
 private:
-  /// Where operations meet. A collective channel counts complete instances; a channel
-  /// of a pair counts matched pairs.
-  struct Channel {
-    struct Pending {
-      const CommEvent *event;
-      unsigned agent;
-      unsigned numPosted;
-    };
-    unsigned numMembers = 2;
-    int64_t numComplete = 0;
-    int64_t numSends = 0, numRecvs = 0;
-    std::deque<Pending> pending;
-    SmallVector<unsigned> waiters;
-  };
-  /// An operation that an agent posted.
+  static constexpr unsigned kNone = ~0u;
+  /// What a request may be besides a post: not in use, or complete.
+  static constexpr unsigned kIdle = kNone, kComplete = kNone - 1;
+
+  /// An operation that an agent posted and that is not complete.
   struct Post {
     const CommEvent *event;
-    unsigned channel;
-    int64_t sequence;
-    int64_t peer; // global rank, or -1
+    unsigned agent;
+    unsigned request;
+    unsigned next;   // in its queue or instance, or among free posts
+    unsigned serial; // counts the agent's posts
+    int position;    // of a peer that is not fixed, in the communicator
+  };
+  /// The posts of one pair of agents that wait for their counterparts: all sends, or all
+  /// receives.
+  struct Queue {
+    unsigned head = kNone, tail = kNone;
+  };
+  using QueueKey = std::pair<uint64_t, uint64_t>; // communicator and tag, source and target
+  /// One collective, executed by some of its members so far.
+  struct Instance {
+    unsigned posts = kNone;
+    unsigned numPosts = 0;
+  };
+  struct Channel {
+    int64_t numComplete = 0;
+    std::vector<Instance> instances; // that are not complete, in order
   };
   struct Frame {
     const TraceList *list;
@@ -58,15 +68,20 @@ private:
     unsigned phase = 0; // bodies of a lockstep node that are done
   };
   struct State {
-    SmallVector<Frame, 4> frames;
+    SmallVector<Frame, 3> frames;
     std::vector<RankValue> slots;
-    std::vector<std::optional<Post>> requests;
-    std::optional<Post> running;
-    bool isBlocked = false;
-    DenseMap<unsigned, int64_t> numPosted; // by collective channel
+    /// Posts, kIdle or kComplete; the last one is that of operations that block.
+    std::vector<unsigned> requests;
+    unsigned awaited = kNone; // the request that the agent is blocked on
+    unsigned numPosts = 0;
+    /// Operations posted by channel, of few.
+    SmallVector<std::pair<unsigned, int64_t>, 2> posted;
+
+    unsigned getBlocking() const { return requests.size() - 1; }
   };
   using Words = std::vector<int64_t>;
   struct Snapshot {
+    size_t hash; // of the state
     Words state;
     Words iterations;
   };
@@ -81,18 +96,17 @@ private:
   std::optional<int64_t> countTrips(unsigned agent, const TraceNode &node, Frame &frame);
   std::optional<int64_t> countWhile(unsigned agent, const CountedWhile &counted);
   std::optional<int64_t> runWhile(unsigned agent, const CountedWhile &counted) const;
-  bool isComplete(const Post &post) const {
-    return post.sequence < channels_[post.channel].numComplete;
-  }
-  bool waitFor(unsigned agent, const Post &post);
+  bool finishRequest(unsigned agent, unsigned request);
 
   // rank_simulator_match.cc: posts
-  FailureOr<Post> post(unsigned agent, const CommEvent &event);
-  FailureOr<Post> postCollective(unsigned agent, const CommEvent &event, int comm);
-  FailureOr<Post> postPointToPoint(unsigned agent, const CommEvent &event);
-  FailureOr<int64_t> getPeer(unsigned agent, const CommEvent &event);
-  unsigned getChannel(std::vector<int64_t> key, unsigned numMembers);
-  void complete(Channel &channel);
+  LogicalResult post(unsigned agent, const CommEvent &event, unsigned request);
+  LogicalResult postCollective(unsigned agent, const CommEvent &event, unsigned request, int comm);
+  LogicalResult postPointToPoint(unsigned agent, const CommEvent &event, unsigned request);
+  LogicalResult reportPeer(unsigned agent, const CommEvent &event);
+  Queue *findQueue(unsigned agent, const CommEvent &event, int &position, QueueKey &key);
+  const RankExpr &getPeerExpr(unsigned agent, const CommEvent &event) const;
+  unsigned addPost(unsigned agent, const CommEvent &event, unsigned request);
+  void complete(unsigned post);
 
   // rank_simulator_loops.cc: rounds that repeat
   LogicalResult stepLockstep();
@@ -100,32 +114,44 @@ private:
   void encode(unsigned agent, Words &state, Words &iterations) const;
   Snapshot takeSnapshot() const;
   bool skip(const Snapshot &before, const Snapshot &now);
+  LogicalResult reportTooMuchWork(unsigned agent) const;
 
-  // rank_simulator_report.cc: what went wrong
-  LogicalResult reportMismatch(unsigned agent, const CommEvent &event,
-                               const Channel::Pending &first, int comm);
+  // rank_simulator_report.cc: what went wrong, rank by rank
+  LogicalResult reportMismatch(unsigned agent, const CommEvent &event, unsigned first);
+  LogicalResult reportTypes(unsigned agent, const CommEvent &event, const Post &other);
   LogicalResult reportStuck();
-  LogicalResult reportCycle(ArrayRef<unsigned> cycle);
-  LogicalResult reportEnded(unsigned agent, unsigned ended);
+  LogicalResult reportCycle(ArrayRef<int64_t> cycle);
+  LogicalResult reportEnded(int64_t rank, int64_t ended);
   LogicalResult reportApart(unsigned agent, unsigned other);
+  void noteOthers(InFlightDiagnostic &diag, int64_t rank) const;
   const TraceNode &getNode(unsigned agent) const;
   const Post &getAwaited(unsigned agent) const;
-  unsigned getAwaitedAgent(unsigned agent) const;
-  std::string describeWait(unsigned agent) const;
-  std::string describeRank(unsigned agent) const;
+  ArrayRef<int64_t> getMembers(int64_t rank, const CommEvent &event) const;
+  int64_t getPeerRank(int64_t rank, const CommEvent &event, int position) const;
+  int64_t getAwaitedRank(int64_t rank) const;
+  unsigned getMissingAgent(unsigned agent) const;
+  std::string describeWait(int64_t rank) const;
+  std::string describeAgent(unsigned agent) const;
   std::string describeEvent(const CommEvent &event) const;
 
   const TraceContext &context_;
   const AgentSet &agents_;
   StringRef function_;
   std::vector<State> states_;
+  std::vector<Post> posts_;
+  unsigned freePost_ = kNone;
+  std::vector<Queue> queues_;              // where peers are fixed
+  DenseMap<QueueKey, Queue> openQueues_;   // where they are not: queues that hold posts
+  DenseMap<int64_t, unsigned> tagNumbers_; // then
   std::vector<Channel> channels_;
-  std::map<std::vector<int64_t>, unsigned> channelOf_;
+  DenseMap<std::pair<int64_t, int64_t>, unsigned> channelOf_; // by communicator and stream
   std::deque<unsigned> ready_;
   std::vector<unsigned> parkedAtLoop_, parkedAtLockstep_;
   std::vector<Words> lockstepStates_;
   std::deque<Snapshot> history_;
   int64_t work_ = 0; // nodes executed, and what comparing snapshots cost
+  int64_t maxWork_ = 0;
+  int64_t workAtSnapshot_ = 0;
   /// Trip counts by loop, rank (where it matters) and variables.
   std::map<Words, std::optional<int64_t>> tripsOf_;
 };

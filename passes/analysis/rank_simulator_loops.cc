@@ -2,13 +2,15 @@
 
 #include "passes/analysis/rank_simulator.h"
 
+#include "llvm/ADT/Hashing.h"
+
 using namespace mlir;
 using namespace mlir::coll;
 
-/// Snapshots are dropped, oldest first, when they hold more words than this.
-static constexpr size_t kMaxHistoryWords = size_t(1) << 24;
-/// Most snapshots differ early: this many are compared in the time of one operation.
-static constexpr int64_t kSnapshotsPerOperation = 16;
+/// Snapshots are dropped, oldest first, where there are more, or where they hold more words.
+static constexpr size_t kMinHistory = 2, kMaxHistory = 256, kMaxHistoryWords = size_t(1) << 22;
+/// What is encoded or compared in a part of the time that an operation takes.
+static constexpr int64_t kWordsPerOperation = 8;
 
 /// Appends everything that decides how `agent` continues. Iterations of loops whose body does not
 /// depend on them are kept apart.
@@ -25,20 +27,28 @@ void RankSimulator::encode(unsigned agent, Words &state, Words &iterations) cons
   state.push_back(-1);
   for (RankValue value : from.slots)
     state.insert(state.end(), {value.has_value(), value.value_or(0)});
-  auto encodePost = [&](const std::optional<Post> &post) {
-    int64_t distance =
-        !post || isComplete(*post) ? -1 : post->sequence - channels_[post->channel].numComplete;
-    state.insert(state.end(), {post ? static_cast<int64_t>(post->channel) : -1, distance});
-  };
-  encodePost(from.running);
-  for (const std::optional<Post> &post : from.requests)
-    encodePost(post);
+  // Where several are in flight, their order decides which one meets what.
+  SmallVector<unsigned> serials;
+  for (unsigned request : from.requests)
+    if (request != kIdle && request != kComplete)
+      serials.push_back(posts_[request].serial);
+  llvm::sort(serials);
+  for (unsigned request : from.requests) {
+    if (request == kIdle || request == kComplete) {
+      state.push_back(request);
+      continue;
+    }
+    const Post &post = posts_[request];
+    state.insert(state.end(), {reinterpret_cast<intptr_t>(post.event), post.position,
+                               llvm::lower_bound(serials, post.serial) - serials.begin()});
+  }
 }
 
 RankSimulator::Snapshot RankSimulator::takeSnapshot() const {
   Snapshot snapshot;
   for (unsigned agent = 0; agent < agents_.size(); ++agent)
     encode(agent, snapshot.state, snapshot.iterations);
+  snapshot.hash = llvm::hash_combine_range(snapshot.state.begin(), snapshot.state.end());
   return snapshot;
 }
 
@@ -74,10 +84,14 @@ bool RankSimulator::skip(const Snapshot &before, const Snapshot &now) {
 
 /// Called when every agent is blocked, parked or at its end.
 void RankSimulator::skipRepeatedRounds() {
+  if (!history_.empty() &&
+      work_ - workAtSnapshot_ <
+          static_cast<int64_t>(history_.back().state.size() / kWordsPerOperation))
+    return;
+  workAtSnapshot_ = work_;
   Snapshot now = takeSnapshot();
-  work_ += static_cast<int64_t>(history_.size()) / kSnapshotsPerOperation;
   for (auto before = history_.rbegin(); before != history_.rend(); ++before) {
-    if (before->state != now.state)
+    if (before->hash != now.hash || before->state != now.state)
       continue;
     if (!skip(*before, now))
       before->iterations = std::move(now.iterations);
@@ -85,8 +99,20 @@ void RankSimulator::skipRepeatedRounds() {
   }
   size_t words = now.state.size() + now.iterations.size();
   history_.push_back(std::move(now));
-  while (history_.size() > 1 && history_.size() * words > kMaxHistoryWords)
+  while (history_.size() > kMinHistory &&
+         (history_.size() > kMaxHistory || history_.size() * words > kMaxHistoryWords))
     history_.pop_front();
+}
+
+/// Only loops execute a node more than once.
+LogicalResult RankSimulator::reportTooMuchWork(unsigned agent) const {
+  const Frame *frame = llvm::find_if(states_[agent].frames,
+                                     [](const Frame &frame) { return frame.loop != nullptr; });
+  return frame->loop->op->emitError("rounds of this loop depend on their number, or no two of them "
+                                    "were found alike: after ")
+         << formatCount(maxWork_) << " steps of all ranks, in round "
+         << formatCount(frame->iteration + 1) << " of " << formatCount(frame->trips) << " on rank "
+         << agents_.getRank(agent) << ", the proof is given up";
 }
 
 /// Every agent is blocked, at its end, or at a node whose bodies run any number of times, equally
@@ -98,9 +124,9 @@ LogicalResult RankSimulator::stepLockstep() {
   for (unsigned agent : parked)
     isParked[agent] = true;
   llvm::sort(parked);
-  const SmallVector<Frame, 4> &frames = states_[parked.front()].frames;
+  const SmallVector<Frame, 3> &frames = states_[parked.front()].frames;
   auto isHere = [&](unsigned agent) {
-    const SmallVector<Frame, 4> &other = states_[agent].frames;
+    const SmallVector<Frame, 3> &other = states_[agent].frames;
     return isParked[agent] && frames.size() == other.size() &&
            llvm::all_of(llvm::zip(frames, other), [](const auto &pair) {
              const auto &[a, b] = pair;

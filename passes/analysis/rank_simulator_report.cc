@@ -15,17 +15,42 @@ const TraceNode &RankSimulator::getNode(unsigned agent) const {
 
 const RankSimulator::Post &RankSimulator::getAwaited(unsigned agent) const {
   const State &state = states_[agent];
-  return state.running ? *state.running : *state.requests[getNode(agent).request];
+  return posts_[state.requests[state.awaited]];
 }
 
-/// An agent that has not done what `agent` waits for; preferably one that never will.
-unsigned RankSimulator::getAwaitedAgent(unsigned agent) const {
+/// The members of the communicator in which `rank` executes `event`.
+ArrayRef<int64_t> RankSimulator::getMembers(int64_t rank, const CommEvent &event) const {
+  return context_.groups.getMembers(context_.groups.getComm(event.group, rank));
+}
+
+/// The peer of `rank` in `event`, which its agent executes.
+int64_t RankSimulator::getPeerRank(int64_t rank, const CommEvent &event, int position) const {
+  RankValue value = position;
+  if (agents_.hasFixedPeers())
+    value = getPeerExpr(agents_.getAgent(rank), event).evaluate(rank);
+  return getMembers(rank, event)[*value];
+}
+
+/// An agent that has not joined the collective that `agent` waits for; preferably one that never
+/// will.
+unsigned RankSimulator::getMissingAgent(unsigned agent) const {
   const Post &post = getAwaited(agent);
-  if (post.peer >= 0)
-    return agents_.getAgent(post.peer);
+  int comm = agents_.getComm(post.event->group, agent);
+  DenseSet<unsigned> present;
+  for (const Instance &instance :
+       channels_[channelOf_.lookup({comm, post.event->stream})].instances) {
+    present.clear();
+    for (unsigned at = instance.posts; at != kNone; at = posts_[at].next)
+      present.insert(posts_[at].agent);
+    bool isAwaited = false;
+    for (unsigned at = instance.posts; at != kNone; at = posts_[at].next)
+      isAwaited |= &posts_[at] == &post;
+    if (isAwaited)
+      break;
+  }
   std::optional<unsigned> missing;
-  for (unsigned member : agents_.getMembers(agents_.getComm(post.event->group, agent))) {
-    if (states_[member].numPosted.lookup(post.channel) > post.sequence)
+  for (unsigned member : agents_.getMembers(comm)) {
+    if (present.contains(member))
       continue;
     if (states_[member].frames.empty())
       return member;
@@ -35,11 +60,29 @@ unsigned RankSimulator::getAwaitedAgent(unsigned agent) const {
   return *missing;
 }
 
-std::string RankSimulator::describeRank(unsigned agent) const {
+/// A rank that has not done what `rank` waits for.
+int64_t RankSimulator::getAwaitedRank(int64_t rank) const {
+  unsigned agent = agents_.getAgent(rank);
+  const Post &post = getAwaited(agent);
+  if (post.event->isPointToPoint())
+    return getPeerRank(rank, *post.event, post.position);
+  unsigned missing = getMissingAgent(agent);
+  return *llvm::find_if(getMembers(rank, *post.event),
+                        [&](int64_t member) { return agents_.getAgent(member) == missing; });
+}
+
+std::string RankSimulator::describeAgent(unsigned agent) const {
   std::string text = "rank " + std::to_string(agents_.getRank(agent));
   if (int64_t others = agents_.getNumRanks(agent) - 1)
     text += " (and " + formatCount(others) + " more)";
   return text;
+}
+
+/// Where one rank's peer was named, other ranks of its agent have peers of their own.
+void RankSimulator::noteOthers(InFlightDiagnostic &diag, int64_t rank) const {
+  if (int64_t others = agents_.getNumRanks(agents_.getAgent(rank)) - 1)
+    diag.attachNote() << "the same happens to " << formatCount(others)
+                      << (others == 1 ? " more rank" : " more ranks") << " like rank " << rank;
 }
 
 std::string RankSimulator::describeEvent(const CommEvent &event) const {
@@ -49,89 +92,108 @@ std::string RankSimulator::describeEvent(const CommEvent &event) const {
   return text + context_.getSignatureText(event.signature).str();
 }
 
-std::string RankSimulator::describeWait(unsigned agent) const {
+std::string RankSimulator::describeWait(int64_t rank) const {
+  unsigned agent = agents_.getAgent(rank);
   const Post &post = getAwaited(agent);
+  bool isBlocking = states_[agent].awaited == states_[agent].getBlocking();
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << describeRank(agent) << " waits in " << (states_[agent].running ? "" : "coll.wait for ")
+  out << "rank " << rank << " waits in " << (isBlocking ? "" : "coll.wait for ")
       << post.event->op->getName();
-  if (post.peer >= 0) {
-    out << (post.event->isSend ? " to rank " : " from rank ") << post.peer;
+  if (post.event->isPointToPoint()) {
+    out << (post.event->isSend ? " to rank " : " from rank ") << getAwaitedRank(rank);
     if (post.event->tag)
       out << " with tag " << post.event->tag;
     return text;
   }
-  int comm = context_.groups.getComm(post.event->group, agents_.getRank(agent));
-  out << " over " << formatRanks(context_.groups.getMembers(comm)) << " for "
-      << describeRank(getAwaitedAgent(agent));
+  out << " over " << formatRanks(getMembers(rank, *post.event)) << " for rank "
+      << getAwaitedRank(rank);
   return text;
 }
 
 LogicalResult RankSimulator::reportMismatch(unsigned agent, const CommEvent &event,
-                                            const Channel::Pending &first, int comm) {
+                                            unsigned first) {
+  const Post &other = posts_[first];
   InFlightDiagnostic diag = event.op->emitError();
-  diag << describeRank(agent) << " executes " << describeEvent(event) << " where "
-       << describeRank(first.agent) << " executes " << describeEvent(*first.event) << " over "
-       << formatRanks(context_.groups.getMembers(comm));
-  diag.attachNote(first.event->op->getLoc()) << describeRank(first.agent) << " is here";
+  diag << describeAgent(agent) << " executes " << describeEvent(event) << " where "
+       << describeAgent(other.agent) << " executes " << describeEvent(*other.event) << " over "
+       << formatRanks(getMembers(agents_.getRank(agent), event));
+  diag.attachNote(other.event->op->getLoc()) << describeAgent(other.agent) << " is here";
+  return diag;
+}
+
+/// `event` would meet `other`, whose type is another one.
+LogicalResult RankSimulator::reportTypes(unsigned agent, const CommEvent &event,
+                                         const Post &other) {
+  // The first rank of the agent of `other` is in another replica, maybe.
+  int64_t rank = agents_.getRank(agent), position = -1;
+  if (!agents_.hasFixedPeers())
+    position = *getPeerExpr(agent, event).evaluate(rank, states_[agent].slots);
+  int64_t peer = getPeerRank(rank, event, position);
+  const CommEvent &recv = event.isRecv ? event : *other.event;
+  const CommEvent &send = event.isRecv ? *other.event : event;
+  int64_t source = event.isRecv ? peer : rank, target = event.isRecv ? rank : peer;
+  InFlightDiagnostic diag = recv.op->emitOpError();
+  diag << "on rank " << target << " receives " << context_.getSignatureText(recv.signature)
+       << " from rank " << source << ", which sends " << context_.getSignatureText(send.signature);
+  diag.attachNote(send.op->getLoc()) << "rank " << source << " sends here";
+  noteOthers(diag, rank);
   return diag;
 }
 
 /// No agent can move. Succeeds if all of them are at the end.
 LogicalResult RankSimulator::reportStuck() {
-  unsigned blocked = 0;
-  while (blocked < states_.size() && !states_[blocked].isBlocked)
-    ++blocked;
-  if (blocked == states_.size())
+  auto blocked = llvm::find_if(states_, [](const State &state) { return state.awaited != kNone; });
+  if (blocked == states_.end())
     return success();
-  // Every agent that is not at its end waits for another: the chain ends at one that is at its end,
+  // Every rank that is not at its end waits for another: the chain ends at one that is at its end,
   // or closes a cycle.
-  SmallVector<unsigned> chain = {blocked};
-  DenseMap<unsigned, size_t> position;
+  SmallVector<int64_t> chain = {agents_.getRank(blocked - states_.begin())};
+  DenseMap<int64_t, size_t> position;
   while (true) {
-    unsigned agent = chain.back();
-    position[agent] = chain.size() - 1;
-    unsigned next = getAwaitedAgent(agent);
-    if (states_[next].frames.empty())
-      return reportEnded(agent, next);
+    int64_t rank = chain.back();
+    position[rank] = chain.size() - 1;
+    int64_t next = getAwaitedRank(rank);
+    if (states_[agents_.getAgent(next)].frames.empty())
+      return reportEnded(rank, next);
     if (auto seen = position.find(next); seen != position.end())
       return reportCycle(ArrayRef(chain).drop_front(seen->second));
     chain.push_back(next);
   }
 }
 
-LogicalResult RankSimulator::reportCycle(ArrayRef<unsigned> cycle) {
-  SmallVector<unsigned> agents(cycle);
-  std::rotate(agents.begin(), std::min_element(agents.begin(), agents.end()), agents.end());
-  SmallVector<int64_t> ranks =
-      llvm::map_to_vector(agents, [&](unsigned agent) { return agents_.getRank(agent); });
-  InFlightDiagnostic diag = getNode(agents.front()).op->emitError("cyclic wait in @");
+LogicalResult RankSimulator::reportCycle(ArrayRef<int64_t> cycle) {
+  SmallVector<int64_t> ranks(cycle);
+  std::rotate(ranks.begin(), std::min_element(ranks.begin(), ranks.end()), ranks.end());
+  auto getOp = [&](int64_t rank) { return getNode(agents_.getAgent(rank)).op; };
+  InFlightDiagnostic diag = getOp(ranks.front())->emitError("cyclic wait in @");
   diag << function_ << ": ranks " << formatRanks(ranks) << " wait for one another";
-  for (unsigned agent : ArrayRef(agents).take_front(kMaxNotes))
-    diag.attachNote(getNode(agent).op->getLoc()) << describeWait(agent);
-  if (agents.size() > kMaxNotes)
-    diag.attachNote() << "… and " << formatCount(agents.size() - kMaxNotes) << " more ranks";
+  for (int64_t rank : ArrayRef(ranks).take_front(kMaxNotes))
+    diag.attachNote(getOp(rank)->getLoc()) << describeWait(rank);
+  if (ranks.size() > kMaxNotes)
+    diag.attachNote() << "… and " << formatCount(ranks.size() - kMaxNotes) << " more ranks";
   return diag;
 }
 
-LogicalResult RankSimulator::reportEnded(unsigned agent, unsigned ended) {
+LogicalResult RankSimulator::reportEnded(int64_t rank, int64_t ended) {
+  unsigned agent = agents_.getAgent(rank), endedAgent = agents_.getAgent(ended);
   const Post &post = getAwaited(agent);
   InFlightDiagnostic diag = getNode(agent).op->emitError();
-  diag << describeWait(agent) << ", but " << describeRank(ended) << " ends @" << function_
-       << " without ";
+  diag << describeWait(rank) << ", but rank " << ended << " ends @" << function_ << " without ";
   if (post.event->isPointToPoint())
     diag << "a matching " << (post.event->isSend ? "coll.recv" : "coll.send");
   else
     diag << "taking part";
-  if (func::FuncOp function = agents_.getTrace(ended).function)
-    diag.attachNote(function.getLoc()) << describeRank(ended) << " runs this";
+  if (func::FuncOp function = agents_.getTrace(endedAgent).function)
+    diag.attachNote(function.getLoc()) << "rank " << ended << " runs this";
+  noteOthers(diag, rank);
   return diag;
 }
 
 LogicalResult RankSimulator::reportApart(unsigned agent, unsigned other) {
   InFlightDiagnostic diag = getNode(agent).op->emitError("how often this runs is not known, and ");
-  diag << describeRank(other) << " does not reach it together with " << describeRank(agent);
-  if (states_[other].isBlocked)
-    diag.attachNote(getNode(other).op->getLoc()) << describeWait(other);
+  diag << describeAgent(other) << " does not reach it together with " << describeAgent(agent);
+  if (states_[other].awaited != kNone)
+    diag.attachNote(getNode(other).op->getLoc()) << describeWait(agents_.getRank(other));
   return diag;
 }

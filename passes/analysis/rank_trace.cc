@@ -83,6 +83,23 @@ static Value getOutside(StartOp start, Value value) {
   return start.getSources()[argument.getArgNumber()];
 }
 
+LogicalResult TraceBuilder::addPeer(CommEvent &event, Value peer) {
+  std::optional<RankExpr> expr = compile(peer);
+  if (!expr)
+    return event.op->emitOpError("has a peer that does not follow from the rank, constants and "
+                                 "counted loops alone");
+  unsigned number = peers_.try_emplace(*expr, peers_.size()).first->second;
+  auto [port, isNewPort] = portOf_.try_emplace({event.group, number}, trace_.ports.size());
+  if (isNewPort)
+    trace_.ports.push_back({event.group, std::move(*expr)});
+  auto [link, isNewLink] =
+      linkOf_.try_emplace({port->second, event.tag, event.isSend}, trace_.links.size());
+  if (isNewLink)
+    trace_.links.push_back({port->second, event.tag, event.isSend});
+  event.link = link->second;
+  return success();
+}
+
 LogicalResult TraceBuilder::addEvent(Operation *op, StartOp start, TraceList &list) {
   auto collective = cast<CollectiveOpInterface>(op);
   CommEvent event{op};
@@ -99,12 +116,8 @@ LogicalResult TraceBuilder::addEvent(Operation *op, StartOp start, TraceList &li
     event.tag = recv.getTag();
     peer = getOutside(start, recv.getPeer());
   }
-  if (peer) {
-    event.peer = compile(peer);
-    if (!event.peer)
-      return op->emitOpError("has a peer that does not follow from the rank, constants and "
-                             "counted loops alone");
-  }
+  if (peer && failed(addPeer(event, peer)))
+    return failure();
   TraceNode node{start ? TraceNode::Kind::Start : TraceNode::Kind::Run,
                  start ? start.getOperation() : op};
   node.event = std::move(event);
@@ -132,7 +145,7 @@ LogicalResult TraceBuilder::addWait(WaitOp wait, TraceList &list) {
 
 static bool isSameEvent(const CommEvent &a, const CommEvent &b) {
   return a.group == b.group && a.stream == b.stream && a.signature == b.signature &&
-         a.isSend == b.isSend && a.isRecv == b.isRecv && a.tag == b.tag && a.peer == b.peer;
+         a.isPointToPoint() == b.isPointToPoint() && a.link == b.link;
 }
 
 static bool isSameList(const TraceList &a, const TraceList &b,

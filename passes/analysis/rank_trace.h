@@ -26,9 +26,22 @@ struct CommEvent {
   // Of send and recv only:
   bool isSend = false, isRecv = false;
   int64_t tag = 0;
-  std::optional<RankExpr> peer = std::nullopt;
+  unsigned link = 0; // in the trace
 
   bool isPointToPoint() const { return isSend || isRecv; }
+};
+
+/// A peer that a trace names, as a position in a group. All ports of a trace differ.
+struct TracePort {
+  unsigned group;
+  RankExpr peer;
+};
+
+/// What a trace sends or receives through one port with one tag. All links differ.
+struct TraceLink {
+  unsigned port;
+  int64_t tag;
+  bool isSend;
 };
 
 struct TraceNode;
@@ -74,6 +87,9 @@ struct TraceNode {
 
 struct Trace {
   TraceList body;
+  std::vector<TracePort> ports;
+  std::vector<TraceLink> links;
+  int64_t numNodes = 0;
   unsigned numSlots = 0;
   unsigned numRequests = 0;
   func::FuncOp function;

@@ -8,6 +8,8 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <unordered_map>
+
 namespace mlir::coll {
 
 /// Whether two traces communicate alike, even if their operations differ.
@@ -23,6 +25,7 @@ private:
   LogicalResult addBlock(Block &block, TraceList &list);
   LogicalResult addOp(Operation *op, TraceList &list);
   LogicalResult addEvent(Operation *op, StartOp start, TraceList &list);
+  LogicalResult addPeer(CommEvent &event, Value peer);
   LogicalResult addWait(WaitOp wait, TraceList &list);
   LogicalResult addCall(func::CallOp call, TraceList &list);
   LogicalResult addIf(scf::IfOp branch, TraceList &list);
@@ -38,6 +41,8 @@ private:
   /// The expression of `value`; loop variables that it needs are given slots.
   std::optional<RankExpr> compile(Value value);
   std::optional<unsigned> getSlot(Value value);
+  /// The operand of the call under way that stands for `value`, or null.
+  Value getOperand(Value value) const { return operands_.lookup(value); }
   /// Assignments of `sources` to those `targets` that have a slot.
   using Assignments = std::vector<std::pair<unsigned, std::optional<RankExpr>>>;
   Assignments assign(ValueRange targets, ValueRange sources);
@@ -48,6 +53,11 @@ private:
   DenseMap<Value, unsigned> slots_;
   /// Blocks whose arguments may have slots.
   DenseSet<Block *> open_;
+  /// Operands of the calls under way, by the callee's argument.
+  DenseMap<Value, Value> operands_;
+  std::unordered_map<RankExpr, unsigned, RankExpr::Hash> peers_;
+  std::map<std::pair<unsigned, unsigned>, unsigned> portOf_;       // by group and peer
+  std::map<std::tuple<unsigned, int64_t, bool>, unsigned> linkOf_; // by port, tag and isSend
   DenseMap<Operation *, unsigned> requests_;
   DenseMap<Operation *, std::unique_ptr<UniformValues>> uniform_;
   SmallVector<func::FuncOp> callStack_;

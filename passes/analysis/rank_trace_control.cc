@@ -23,7 +23,9 @@ std::optional<unsigned> TraceBuilder::getSlot(Value value) {
 }
 
 std::optional<RankExpr> TraceBuilder::compile(Value value) {
-  return RankExpr::compile(value, [&](Value variable) { return getSlot(variable); });
+  return RankExpr::compile(
+      value, [&](Value variable) { return getSlot(variable); },
+      [&](Value argument) { return getOperand(argument); });
 }
 
 bool TraceBuilder::hasSlot(ValueRange values) {
@@ -102,16 +104,10 @@ LogicalResult TraceBuilder::addOp(Operation *op, TraceList &list) {
 
 LogicalResult TraceBuilder::addCall(func::CallOp call, TraceList &list) {
   func::FuncOp callee = context_.communication.resolve(call);
-  TraceNode bind{Kind::Assign, call};
-  size_t at = list.size();
-  list.push_back(std::move(bind));
-  Block *entry = &callee.getBody().front();
-  open_.insert(entry);
-  if (failed(addFunction(callee, list)))
-    return failure();
-  open_.erase(entry);
-  list[at].assignments = assign(entry->getArguments(), call.getOperands());
-  return success();
+  // Recursion is refused: the callee is not being called by anyone else.
+  for (auto [argument, operand] : llvm::zip(callee.getArguments(), call.getOperands()))
+    operands_[argument] = operand;
+  return addFunction(callee, list);
 }
 
 //===----------------------------------------------------------------------===//
@@ -267,7 +263,7 @@ std::optional<CountedWhile> TraceBuilder::countWhile(scf::WhileOp loop) {
   // depended on the iteration.
   llvm::MapVector<Value, unsigned> own;
   auto compileOwn = [&](Value value) {
-    return RankExpr::compile(value, [&](Value variable) -> std::optional<unsigned> {
+    auto slotOf = [&](Value variable) -> std::optional<unsigned> {
       auto argument = dyn_cast<BlockArgument>(variable);
       if (!argument || (argument.getOwner() != before && argument.getOwner() != after))
         return getSlot(variable);
@@ -275,7 +271,8 @@ std::optional<CountedWhile> TraceBuilder::countWhile(scf::WhileOp loop) {
       if (isNew)
         ++trace_.numSlots;
       return entry->second;
-    });
+    };
+    return RankExpr::compile(value, slotOf, [&](Value argument) { return getOperand(argument); });
   };
   counted.condition = compileOwn(loop.getConditionOp().getCondition());
   if (!counted.condition)
@@ -300,10 +297,19 @@ std::optional<CountedWhile> TraceBuilder::countWhile(scf::WhileOp loop) {
   return counted;
 }
 
+static int64_t countNodes(const TraceList &list) {
+  int64_t count = list.size();
+  for (const TraceNode &node : list)
+    for (const TraceList &body : node.bodies)
+      count += countNodes(body);
+  return count;
+}
+
 FailureOr<Trace> coll::buildTrace(func::FuncOp function, TraceContext &context) {
   Trace trace;
   trace.function = function;
   if (failed(TraceBuilder(context, trace).addFunction(function, trace.body)))
     return failure();
+  trace.numNodes = countNodes(trace.body);
   return trace;
 }

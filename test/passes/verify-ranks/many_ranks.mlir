@@ -73,3 +73,117 @@ func.func @step(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+// 64 stages of 256 replicas, one program: classes go through sends and receives, and through
+// a call that passes the peer on.
+
+coll.mesh @m ["dp" = 256, "pp" = 64]
+func.func private @forward(%x: tensor<4xf32>, %is_first: i1, %is_last: i1, %previous: index, %next: index) {
+  scf.if %is_first {
+  } else {
+    %y = coll.recv from %previous over @m["pp"] : tensor<4xf32>
+  }
+  scf.if %is_last {
+  } else {
+    coll.send %x to %next over @m["pp"] : tensor<4xf32>
+  }
+  return
+}
+func.func @step(%x: tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %n = arith.constant 100000 : index
+  %stage = coll.axis_index @m["pp"]
+  %next = arith.addi %stage, %c1 : index
+  %previous = arith.subi %stage, %c1 : index
+  %is_first = arith.cmpi eq, %stage, %c0 : index
+  %is_last = arith.cmpi eq, %stage, %c63 : index
+  scf.for %i = %c0 to %n step %c1 {
+    func.call @forward(%x, %is_first, %is_last, %previous, %next) : (tensor<4xf32>, i1, i1, index, index) -> ()
+  }
+  %z = coll.all_reduce sum %x over @m["dp"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+// In each round another peer, in each of 4,096 replicas.
+
+coll.mesh @m ["dp" = 4096, "ep" = 4]
+func.func @step(%x: tensor<4xf32>) {
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 4 : index
+  %mine = coll.axis_index @m["ep"]
+  %top = arith.addi %mine, %n : index
+  scf.for %i = %c1 to %n step %c1 {
+    %up = arith.addi %mine, %i : index
+    %next = arith.remui %up, %n : index
+    %down = arith.subi %top, %i : index
+    %previous = arith.remui %down, %n : index
+    %s = coll.start ins(%x, %next : tensor<4xf32>, index) {
+    ^bb0(%a: tensor<4xf32>, %p: index):
+      coll.send %a to %p over @m["ep"] : tensor<4xf32>
+      coll.yield
+    }
+    %y = coll.recv from %previous over @m["ep"] : tensor<4xf32>
+    coll.wait %s ins(%x, %next : tensor<4xf32>, index)
+  }
+  return
+}
+
+// -----
+
+// A class's error names one of its ranks and counts the others.
+
+coll.mesh @m ["dp" = 1024, "pp" = 2]
+// expected-note@below {{rank 1 runs this}}
+func.func @step(%x: tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %stage = coll.axis_index @m["pp"]
+  %is_first = arith.cmpi eq, %stage, %c0 : index
+  scf.if %is_first {
+    coll.send %x to %c1 over @m["pp"] : tensor<4xf32>
+    // expected-error@below {{rank 0 waits in coll.send to rank 1, but rank 1 ends @step without a matching coll.recv}}
+    // expected-note@below {{the same happens to 1,023 more ranks like rank 0}}
+    coll.send %x to %c1 over @m["pp"] : tensor<4xf32>
+  } else {
+    %y = coll.recv from %c0 over @m["pp"] : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// One replica of 1,024 has another table of peers: its ranks are told apart from the others.
+
+coll.mesh @m ["dp" = 1024, "pp" = 4]
+func.func @step(%x: tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %next_of = arith.constant dense<[1, 2, 3, 0]> : tensor<4xindex>
+  %other_of = arith.constant dense<[2, 3, 1, 0]> : tensor<4xindex>
+  %previous_of = arith.constant dense<[3, 0, 1, 2]> : tensor<4xindex>
+  %stage = coll.axis_index @m["pp"]
+  %replica = coll.axis_index @m["dp"]
+  %odd = arith.cmpi eq, %replica, %c2 : index
+  %usual = tensor.extract %next_of[%stage] : tensor<4xindex>
+  %other = tensor.extract %other_of[%stage] : tensor<4xindex>
+  %next = arith.select %odd, %other, %usual : index
+  %previous = tensor.extract %previous_of[%stage] : tensor<4xindex>
+  %s = coll.start ins(%x, %next : tensor<4xf32>, index) {
+  ^bb0(%a: tensor<4xf32>, %p: index):
+    coll.send %a to %p over @m["pp"] : tensor<4xf32>
+    coll.yield
+  }
+  // expected-note@below {{rank 9 waits in coll.recv from rank 8}}
+  // expected-note@below {{rank 10 waits in coll.recv from rank 9}}
+  %y = coll.recv from %previous over @m["pp"] : tensor<4xf32>
+  // expected-error@below {{cyclic wait in @step: ranks [8, 10, 9] wait for one another}}
+  // expected-note@below {{rank 8 waits in coll.wait for coll.send to rank 10}}
+  coll.wait %s ins(%x, %next : tensor<4xf32>, index)
+  return
+}
