@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time and memory of `coll-verify-ranks` on rank programs of many ranks; appends to proof.jsonl.
 
-usage: bench_proof.py [--tools=build-release/bin] [--rows=FILE] [--peer=OTHER/bin] [NAME…]
+usage: bench_proof.py [--tools=build-release/bin] [--rows=FILE] [--peer=OTHER/bin] [--peer-name=TEXT] [NAME…]
 
 An event is an operation of one rank. Times and memory are those of the whole process, parsing
 included; --peer names the tools of another build, which is run beside, each within two minutes.
@@ -175,6 +175,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--tools", type=pathlib.Path, default=HERE.parents[1] / "build-release/bin")
     parser.add_argument("--peer", type=pathlib.Path)
+    parser.add_argument("--peer-name", default="another build")
     parser.add_argument("--rows", type=pathlib.Path, default=HERE / "proof.jsonl")
     parser.add_argument("--print", action="store_true", help="print the programs of one case, run nothing")
     parser.add_argument("names", nargs="*")
@@ -192,7 +193,7 @@ def main():
                                        else (None, None, None))
         row = {"machine": machine(), "date": datetime.date.today().isoformat(), "command": "bench_proof.py",
                "case": name, "size": events, "metric": "s", "ours": ours, "ours_cpu": ours_cpu, "ours_mb": ours_mb,
-               "peer": peer, "peer_cpu": peer_cpu, "peer_mb": peer_mb, "peer_name": str(words.peer) if words.peer else None,
+               "peer": peer, "peer_cpu": peer_cpu, "peer_mb": peer_mb, "peer_name": words.peer_name if words.peer else None,
                "ratio": round(peer / ours, 3) if peer and ours else None, "target": target, "target_mb": target_mb}
         with words.rows.open("a") as file:
             file.write(json.dumps(row) + "\n")
