@@ -96,28 +96,42 @@ llvm::Error importStep(StepIr &step, llvm::StringRef path, std::optional<int64_t
   return llvm::Error::success();
 }
 
-/// The passes from the step's level to rank programs.
-llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWriter *stages) {
+bool isDistributed(const StepIr &step, const CompileOptions &options) {
+  return step.level != Level::Step || options.dataParallel || !options.mesh.empty();
+}
+
+/// The passes from the step's level to one program for all ranks.
+llvm::Error partition(StepIr &step, const CompileOptions &options, StageWriter *stages) {
   PipelineRunner runner(step.module->getContext(), stages);
-  bool hasStrategy = !options.mesh.empty();
-  if (step.level == Level::Step && hasStrategy) {
+  mlir::coll::PartitionOptions partition;
+  partition.narrowSums = options.narrowSums;
+  partition.topology = options.topology;
+  if (step.level == Level::Step && !options.mesh.empty()) {
     mlir::coll::StrategyOptions strategy;
     strategy.mesh = options.mesh;
     strategy.strategy = options.strategy;
     strategy.shards = options.shards;
+    strategy.partition = partition;
     mlir::coll::buildStrategyPipeline(runner.manager, strategy);
   } else if (step.level == Level::Step && options.dataParallel) {
     mlir::coll::DataParallelOptions dataParallel;
     dataParallel.ranks = options.ranks;
     dataParallel.axis = options.axis;
+    dataParallel.partition = partition;
     mlir::coll::buildDataParallelPipeline(runner.manager, dataParallel);
   } else if (step.level == Level::Annotated) {
-    mlir::coll::buildPartitionPipeline(runner.manager);
+    mlir::coll::buildPartitionPipeline(runner.manager, partition);
   }
+  return runner.run(*step.module, "distributing the step");
+}
+
+/// The passes from there to rank programs.
+llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWriter *stages) {
+  PipelineRunner runner(step.module->getContext(), stages);
   if (step.level == Level::Programs) {
     if (options.verify)
       runner.manager.addPass(mlir::coll::createVerifyRanksPass());
-  } else if (step.level != Level::Step || options.dataParallel || hasStrategy) {
+  } else if (isDistributed(step, options)) {
     mlir::coll::RankProgramOptions programs;
     programs.ranks = options.ranks;
     programs.verify = options.verify;
@@ -250,7 +264,17 @@ llvm::Expected<StepIr> toSingleDevice(const StepIr &step) {
 }
 
 llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOptions &options,
-                                                   StageWriter *stages) {
+                                                   StageWriter *stages, Explanation *explanation) {
+  if (step.level < Level::Programs) {
+    if (llvm::Error error = partition(step, options, stages))
+      return error;
+    if (explanation) {
+      auto explained = explainStep(*step.module, options.ranks, options.topology);
+      if (!explained)
+        return explained.takeError();
+      *explanation = std::move(*explained);
+    }
+  }
   if (step.level < Level::Kernels)
     if (llvm::Error error = lowerToPrograms(step, options, stages))
       return error;

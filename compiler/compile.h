@@ -3,6 +3,7 @@
 #ifndef COLL_COMPILER_COMPILE_H
 #define COLL_COMPILER_COMPILE_H
 
+#include "compiler/explanation.h"
 #include "compiler/level.h"
 #include "compiler/messages.h"
 #include "compiler/stages.h"
@@ -42,14 +43,18 @@ struct CompileOptions {
   std::string mesh; // as dp=2,tp=4
   std::string strategy;
   std::vector<std::string> shards;
+  std::string topology; // as Target has it
+  bool narrowSums = false;
   bool verify = true;
   unsigned optLevel = 2; // of the kernels, 0 to 3
   bool isShared = false; // as Target has it
 };
 
-/// Compiles a step for its ranks. `stages` may be null.
+/// Compiles a step for its ranks. `explanation`, where given, is filled in for steps up to L5;
+/// `stages` may be null.
 llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOptions &options,
-                                                   StageWriter *stages);
+                                                   StageWriter *stages,
+                                                   Explanation *explanation = nullptr);
 
 } // namespace coll::run
 

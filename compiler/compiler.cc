@@ -20,7 +20,10 @@ static llvm::Error compileInto(Executable &executable, const Request &request) {
   StepFile file =
       compiler.open(request.name, llvm::MemoryBuffer::getMemBufferCopy(request.text, request.name),
                     request.stateArgs);
-  auto code = compiler.compile(file, request.target, &executable.isFromCache);
+  CompileDetails details;
+  auto code = compiler.compile(file, request.target, &details);
+  executable.isFromCache = details.isCached;
+  executable.explanation = std::move(details.explanation);
   executable.messages = compiler.messages().all();
   if (!code)
     return code.takeError();

@@ -8,6 +8,7 @@
 #ifndef COLL_COMPILER_COMPILER_H
 #define COLL_COMPILER_COMPILER_H
 
+#include "compiler/explanation.h"
 #include "compiler/messages.h"
 #include "compiler/stages.h"
 #include "compiler/target.h"
@@ -30,6 +31,7 @@ struct Request {
 
 struct Executable {
   mlir::coll::ObjectCode code; // with a descriptor for each class of ranks
+  Explanation explanation;     // empty for code of one device, and from L6 on
   std::vector<Message> messages;
   std::vector<Stage> stages; // only with keepStages
   bool isFromCache = false;

@@ -18,7 +18,7 @@ using mlir::coll::CodeKey;
 using mlir::coll::ObjectCode;
 
 // Changes with the content of an entry.
-constexpr llvm::StringLiteral kEntryKind = "coll step 2";
+constexpr llvm::StringLiteral kEntryKind = "coll step 3";
 // Longer than any compilation takes; then this process compiles as well.
 constexpr std::chrono::minutes kLockTimeout{2};
 
@@ -42,6 +42,8 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   if (target.isSingleDevice)
     return options;
   options.verify = target.verify;
+  options.topology = target.topology;
+  options.narrowSums = target.narrowSums;
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
     if (!target.strategy.empty() || !target.shards.empty())
@@ -77,7 +79,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
     return text;
   }
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
-     << " verify=" << target.verify << " mesh=";
+     << " verify=" << target.verify << " narrow-sums=" << target.narrowSums
+     << " topology=" << target.topology << " mesh=";
   for (const MeshAxisOption &axis : target.mesh)
     os << axis.name << '=' << axis.size << ',';
   for (const std::string &shard : target.shards)
@@ -85,10 +88,24 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   return text;
 }
 
-/// An entry is the length of the messages, the messages as JSON, and the code.
-std::string makeEntry(const ObjectCode &code, llvm::ArrayRef<Message> messages) {
+/// What is kept beside the code.
+struct EntryHead {
+  std::vector<Message> messages;
+  Explanation explanation;
+};
+
+bool fromJSON(const llvm::json::Value &value, EntryHead &head, llvm::json::Path path) {
+  llvm::json::ObjectMapper map(value, path);
+  return map && map.map("messages", head.messages) && map.map("explanation", head.explanation);
+}
+
+/// An entry is the length of the head, the head as JSON, and the code.
+std::string makeEntry(const ObjectCode &code, llvm::ArrayRef<Message> messages,
+                      const Explanation &explanation) {
   std::string json;
-  llvm::raw_string_ostream(json) << llvm::json::Value(std::vector<Message>(messages));
+  llvm::raw_string_ostream(json) << llvm::json::Value(
+      llvm::json::Object{{"messages", llvm::json::Array(std::vector<Message>(messages))},
+                         {"explanation", toJSON(explanation)}});
   std::string entry;
   llvm::raw_string_ostream os(entry);
   llvm::support::endian::write<uint64_t>(os, json.size(), llvm::endianness::little);
@@ -97,19 +114,19 @@ std::string makeEntry(const ObjectCode &code, llvm::ArrayRef<Message> messages) 
   return entry;
 }
 
-std::optional<ObjectCode> readEntry(llvm::StringRef entry, std::vector<Message> &messages) {
+std::optional<ObjectCode> readEntry(llvm::StringRef entry, EntryHead &head) {
   if (entry.size() < sizeof(uint64_t))
     return std::nullopt;
   uint64_t size = llvm::support::endian::read64le(entry.data());
   entry = entry.drop_front(sizeof(uint64_t));
   if (size > entry.size())
     return std::nullopt;
-  auto json = llvm::json::parse<std::vector<Message>>(entry.take_front(size));
+  auto json = llvm::json::parse<EntryHead>(entry.take_front(size));
   if (!json) {
     llvm::consumeError(json.takeError());
     return std::nullopt;
   }
-  messages = std::move(*json);
+  head = std::move(*json);
   return ObjectCode::read(entry.drop_front(size));
 }
 
@@ -167,14 +184,15 @@ llvm::Error StepCompiler::parse(StepFile &file) {
   return llvm::Error::success();
 }
 
-llvm::Expected<ObjectCode> StepCompiler::compileAnew(StepFile &file, const Target &target) {
+llvm::Expected<ObjectCode> StepCompiler::compileAnew(StepFile &file, const Target &target,
+                                                     Explanation &explanation) {
   if (llvm::Error error = parse(file))
     return error;
   llvm::Expected<CompileOptions> options = chooseOptions(file, target);
   if (!options)
     return options.takeError();
   if (!target.isSingleDevice)
-    return compileStep(file.ir->clone(), *options, stages_);
+    return compileStep(file.ir->clone(), *options, stages_, &explanation);
   llvm::Expected<StepIr> single = toSingleDevice(*file.ir);
   if (!single)
     return single.takeError();
@@ -183,13 +201,21 @@ llvm::Expected<ObjectCode> StepCompiler::compileAnew(StepFile &file, const Targe
   return compileStep(std::move(*single), *options, nullptr);
 }
 
-CodeKey StepCompiler::makeKey(const StepFile &file, const Target &target) const {
+llvm::Expected<CodeKey> StepCompiler::makeKey(const StepFile &file, const Target &target) const {
+  std::unique_ptr<llvm::MemoryBuffer> topology;
+  if (!target.topology.empty()) {
+    auto read = mlir::coll::readUntrusted(target.topology);
+    if (!read)
+      return read.takeError();
+    topology = std::move(*read);
+  }
   // The path is where operations without a location of their own are said to be.
-  return mlir::coll::makeCodeKey(
-      {kEntryKind, compiler_, file.path, describeOptions(file, target), file.text->getBuffer()});
+  return mlir::coll::makeCodeKey({kEntryKind, compiler_, file.path, describeOptions(file, target),
+                                  topology ? topology->getBuffer() : llvm::StringRef(),
+                                  file.text->getBuffer()});
 }
 
-std::optional<ObjectCode> StepCompiler::findCode(const CodeKey &key) {
+std::optional<ObjectCode> StepCompiler::findCode(const CodeKey &key, Explanation &explanation) {
   auto entry = cache_->find(key);
   if (!entry) {
     messages_.note("compile cache: " + llvm::toString(entry.takeError()) + "; compiling again");
@@ -197,49 +223,53 @@ std::optional<ObjectCode> StepCompiler::findCode(const CodeKey &key) {
   }
   if (!*entry)
     return std::nullopt;
-  std::vector<Message> messages;
-  std::optional<ObjectCode> code = readEntry((*entry)->getBuffer(), messages);
+  EntryHead head;
+  std::optional<ObjectCode> code = readEntry((*entry)->getBuffer(), head);
   if (!code)
     return std::nullopt;
   logCacheUse_("compile cache: found " + shown(key));
-  for (Message &message : messages)
+  for (Message &message : head.messages)
     messages_.say(std::move(message));
+  explanation = std::move(head.explanation);
   return code;
 }
 
 void StepCompiler::keepCode(const CodeKey &key, const ObjectCode &code,
-                            llvm::ArrayRef<Message> messages) {
-  if (llvm::Error error = cache_->store(key, makeEntry(code, messages)))
+                            llvm::ArrayRef<Message> messages, const Explanation &explanation) {
+  if (llvm::Error error = cache_->store(key, makeEntry(code, messages, explanation)))
     return messages_.note("compile cache: " + llvm::toString(std::move(error)));
   logCacheUse_("compile cache: kept " + shown(key));
 }
 
 llvm::Expected<ObjectCode> StepCompiler::compile(StepFile &file, const Target &target,
-                                                 bool *isCached) {
-  bool ignored;
-  bool &cached = isCached ? *isCached : ignored;
-  cached = true;
+                                                 CompileDetails *details) {
+  CompileDetails ignored;
+  if (!details)
+    details = &ignored;
   if (!cache_ || stages_) {
-    cached = false;
-    return compileAnew(file, target);
+    details->isCached = false;
+    return compileAnew(file, target, details->explanation);
   }
-  CodeKey key = makeKey(file, target);
-  if (std::optional<ObjectCode> code = findCode(key))
+  llvm::Expected<CodeKey> key = makeKey(file, target);
+  if (!key)
+    return key.takeError();
+  details->isCached = true;
+  if (std::optional<ObjectCode> code = findCode(*key, details->explanation))
     return std::move(*code);
-  mlir::coll::CodeCache::Lock lock = cache_->lock(key, kLockTimeout);
+  mlir::coll::CodeCache::Lock lock = cache_->lock(*key, kLockTimeout);
   if (lock.isHeld()) // who held it before has perhaps made the entry
-    if (std::optional<ObjectCode> code = findCode(key))
+    if (std::optional<ObjectCode> code = findCode(*key, details->explanation))
       return std::move(*code);
-  cached = false;
+  details->isCached = false;
   if (llvm::Error error = parse(file))
     return error;
   std::vector<Message> messages = file.messages;
   size_t before = messages_.all().size();
-  auto code = compileAnew(file, target);
+  auto code = compileAnew(file, target, details->explanation);
   if (!code)
     return code.takeError();
   messages.insert(messages.end(), messages_.all().begin() + before, messages_.all().end());
-  keepCode(key, *code, messages);
+  keepCode(*key, *code, messages, details->explanation);
   return code;
 }
 

@@ -23,6 +23,12 @@ struct StepFile {
   std::vector<Message> messages; // of the import
 };
 
+/// What is known of compiled code beside itself.
+struct CompileDetails {
+  bool isCached = false; // found, not compiled now
+  Explanation explanation;
+};
+
 /// Compiles steps, or finds them compiled by an earlier run. If several processes need the same
 /// code at once, one compiles.
 class StepCompiler {
@@ -45,19 +51,21 @@ public:
                 std::optional<int64_t> stateArgs);
   llvm::Expected<StepFile> open(llvm::StringRef path, std::optional<int64_t> stateArgs);
 
-  /// `isCached`, where given, says whether the code was found.
+  /// `details`, where given, are filled in.
   llvm::Expected<mlir::coll::ObjectCode> compile(StepFile &file, const Target &target,
-                                                 bool *isCached = nullptr);
+                                                 CompileDetails *details = nullptr);
 
   Messages &messages() { return messages_; }
 
 private:
-  llvm::Expected<mlir::coll::ObjectCode> compileAnew(StepFile &file, const Target &target);
+  llvm::Expected<mlir::coll::ObjectCode> compileAnew(StepFile &file, const Target &target,
+                                                     Explanation &explanation);
   llvm::Error parse(StepFile &file);
-  mlir::coll::CodeKey makeKey(const StepFile &file, const Target &target) const;
-  std::optional<mlir::coll::ObjectCode> findCode(const mlir::coll::CodeKey &key);
+  llvm::Expected<mlir::coll::CodeKey> makeKey(const StepFile &file, const Target &target) const;
+  std::optional<mlir::coll::ObjectCode> findCode(const mlir::coll::CodeKey &key,
+                                                 Explanation &explanation);
   void keepCode(const mlir::coll::CodeKey &key, const mlir::coll::ObjectCode &code,
-                llvm::ArrayRef<Message> messages);
+                llvm::ArrayRef<Message> messages, const Explanation &explanation);
 
   mlir::MLIRContext context_;
   Messages messages_;

@@ -35,6 +35,8 @@ struct Target {
   std::vector<MeshAxisOption> mesh;
   std::string strategy;            // "none", "data-parallel", or what coll-insert-strategy takes
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
+  std::string topology;            // a file (plan/topology.h) whose links decide; empty: bytes do
+  bool narrowSums = false; // contributions to sums travel in the type that they are stored in
   bool verify = true;
   bool isShared = false; // the code is for a shared object (shared_object.h)
   // Rounding errors of the single-device step, disturbed to measure how much they matter.

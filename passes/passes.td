@@ -103,6 +103,19 @@ def InsertReshardsPass : Pass<"coll-insert-reshards", "::mlir::ModuleOp"> {
   ];
 }
 
+def NarrowReshardsPass : Pass<"coll-narrow-reshards", "::mlir::ModuleOp"> {
+  let summary = "values that are only read in a narrower type travel in it";
+  let description = [{
+    A value whose every use rounds it to one narrower float type is rounded before its sharding
+    changes. The result has the same bits, at half the bytes. With `sums`, partial sums are
+    rounded before they are summed, too: each contribution once, the sum of them in f32, and the
+    result once more.
+  }];
+  let options = [
+    Option<"sums", "sums", "bool", "false", "also round the contributions to sums over ranks">,
+  ];
+}
+
 def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
   let summary = "global types to local types, reshards to collectives";
   let description = [{

@@ -79,11 +79,14 @@ void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) 
   partition.topology = options.topology;
   InsertReshardsPassOptions reshards;
   reshards.topology = options.topology;
+  NarrowReshardsPassOptions narrow;
+  narrow.sums = options.narrowSums;
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
   pm.addPass(createPropagatePass());              // L2
   pm.addPass(createInsertReshardsPass(reshards)); // L3
-  pm.addPass(createPartitionPass(partition));     // L4
+  pm.addPass(createNarrowReshardsPass(narrow));
+  pm.addPass(createPartitionPass(partition)); // L4
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -19,8 +19,9 @@ void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
 
 /// What the partition pipeline asks of the collectives that it inserts.
 struct PartitionOptions {
-  bool f32Sums = true;  // floats narrower than f32 are summed over ranks in f32
-  std::string topology; // file of hosts and links (plan/topology.h); empty: bytes decide
+  bool f32Sums = true;     // floats narrower than f32 are summed over ranks in f32
+  bool narrowSums = false; // contributions that are stored in a narrower type travel in it
+  std::string topology;    // file of hosts and links (plan/topology.h); empty: bytes decide
 };
 
 /// L0 to L4: annotate, then the partition pipeline.

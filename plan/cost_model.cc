@@ -24,27 +24,26 @@ Result<CostModel> CostModel::overTopology(const Topology &topology, const Mesh &
   return model;
 }
 
+// The rank that follows along the axes, the last one first, as in a ring.
+int64_t CostModel::nextAlong(uint64_t axes, int64_t rank) const {
+  int64_t next = rank, stride = 1;
+  for (size_t axis = mesh_.axes.size(); axis-- > 0; stride *= mesh_.axes[axis].size) {
+    if (!(axes >> axis & 1))
+      continue;
+    const int64_t size = mesh_.axes[axis].size;
+    if (mesh_.coordinate(next, static_cast<int>(axis)) + 1 < size)
+      return next + stride;
+    next -= (size - 1) * stride;
+  }
+  return next;
+}
+
 // Each rank sends to the next of its group: edges over one link of two hosts share it, ranks of one
 // host do not.
-CostModel::Group CostModel::measure(uint64_t axes) const {
-  const int64_t ranks = mesh_.numRanks();
+CostModel::Group CostModel::measure(const std::vector<int64_t> &next) const {
   std::map<std::pair<int, int>, int64_t> edges; // by the two hosts, in the direction of sending
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    int64_t next = rank;
-    // Counts one on along the axes, the last one first.
-    int64_t stride = 1;
-    for (size_t axis = mesh_.axes.size(); axis-- > 0; stride *= mesh_.axes[axis].size) {
-      const int64_t size = mesh_.axes[axis].size;
-      if (!(axes >> axis & 1))
-        continue;
-      if (mesh_.coordinate(next, static_cast<int>(axis)) + 1 < size) {
-        next += stride;
-        break;
-      }
-      next -= (size - 1) * stride;
-    }
-    ++edges[{hostOf_[static_cast<size_t>(rank)], hostOf_[static_cast<size_t>(next)]}];
-  }
+  for (size_t rank = 0; rank < next.size(); ++rank)
+    ++edges[{hostOf_[rank], hostOf_[static_cast<size_t>(next[rank])]}];
   Group group;
   for (const auto &[pair, count] : edges) {
     const auto &[from, to] = pair;
@@ -59,14 +58,45 @@ CostModel::Group CostModel::measure(uint64_t axes) const {
   return group;
 }
 
+double CostModel::cost(const Traffic &traffic, const Group &group) const {
+  return traffic.rounds * group.latencyUs +
+         static_cast<double>(traffic.mostBytes) * group.usPerByte;
+}
+
 double CostModel::cost(const Traffic &traffic) const {
   if (isByBytes())
     return traffic.meanBytes + kCall;
   auto [entry, isNew] = groups_.try_emplace(traffic.axes);
-  if (isNew)
-    entry->second = measure(traffic.axes);
-  return traffic.rounds * entry->second.latencyUs +
-         static_cast<double>(traffic.mostBytes) * entry->second.usPerByte;
+  if (isNew) {
+    std::vector<int64_t> next(static_cast<size_t>(mesh_.numRanks()));
+    for (size_t rank = 0; rank < next.size(); ++rank)
+      next[rank] = nextAlong(traffic.axes, static_cast<int64_t>(rank));
+    entry->second = measure(next);
+  }
+  return cost(traffic, entry->second);
+}
+
+double CostModel::cost(const Traffic &traffic,
+                       const std::vector<std::vector<int64_t>> &groups) const {
+  if (isByBytes())
+    return traffic.meanBytes + kCall;
+  std::vector<int64_t> next(static_cast<size_t>(mesh_.numRanks()));
+  for (size_t rank = 0; rank < next.size(); ++rank)
+    next[rank] = static_cast<int64_t>(rank);
+  for (const std::vector<int64_t> &group : groups)
+    for (size_t i = 0; i < group.size(); ++i)
+      next[static_cast<size_t>(group[i])] = group[(i + 1) % group.size()];
+  return cost(traffic, measure(next));
+}
+
+double CostModel::cost(const Work &work) const {
+  if (isByBytes())
+    return work.flops / kFlopsPerByte;
+  double us = 0;
+  for (const Topology::Host &host : topology_.hosts)
+    us =
+        std::max({us, work.flops / (host.gflopPerS * 1e3), work.bytes / (host.memoryGbPerS * 1e3)});
+  return us;
 }
 
 } // namespace coll::plan

@@ -1,8 +1,9 @@
-// cost_model.h - what a collective costs.
+// cost_model.h - what a collective costs, and what a rank's work costs.
 //
 // Two models. By bytes: the bytes that an average rank sends, and among plans of equal bytes the
-// number of collectives. Over a topology: microseconds on the slowest link, for ranks that send to
-// the next rank of their group, all groups at once.
+// number of collectives; work counts as bytes that are sent in the same time. Over a topology:
+// microseconds on the slowest link, for ranks that send to the next rank of their group, all groups
+// at once; work takes the time of the slowest rank.
 
 #ifndef COLL_PLAN_COST_MODEL_H
 #define COLL_PLAN_COST_MODEL_H
@@ -27,6 +28,12 @@ struct Traffic {
   int rounds = 1;        // messages that wait for one another
 };
 
+// What one rank computes.
+struct Work {
+  double flops = 0; // operations on elements
+  double bytes = 0; // read and written in memory
+};
+
 // For one thread at a time: costs of groups are kept.
 class CostModel {
 public:
@@ -36,6 +43,9 @@ public:
   static Result<CostModel> overTopology(const Topology &topology, const Mesh &mesh);
 
   double cost(const Traffic &traffic) const;
+  // The same for groups that are lists of ranks. `axes` of the traffic mean nothing.
+  double cost(const Traffic &traffic, const std::vector<std::vector<int64_t>> &groups) const;
+  double cost(const Work &work) const;
   // What a rank does alone: less than any collective, more than nothing.
   double localCost() const { return kLocal; }
   bool isByBytes() const { return hostOf_.empty(); }
@@ -46,9 +56,14 @@ private:
   };
 
   static constexpr double kLocal = 1e-6, kCall = 1e-3;
+  // Operations that a rank does while it sends one byte: between those of a processor core beside
+  // memory and of a GPU beside its links.
+  static constexpr double kFlopsPerByte = 64;
 
   CostModel() = default;
-  Group measure(uint64_t axes) const;
+  int64_t nextAlong(uint64_t axes, int64_t rank) const;
+  Group measure(const std::vector<int64_t> &next) const;
+  double cost(const Traffic &traffic, const Group &group) const;
 
   Mesh mesh_;
   std::vector<int> hostOf_; // by rank; none: by bytes

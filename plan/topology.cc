@@ -94,7 +94,7 @@ void readHosts(const Json &root, Reader &reader, Topology &topology) {
   std::set<std::string> names;
   for (size_t i = 0; i < hosts->size() && !reader.failed(); ++i) {
     const std::string place = at("hosts", i);
-    reader.onlyMembers((*hosts)[i], place, {"name", "ranks"});
+    reader.onlyMembers((*hosts)[i], place, {"name", "ranks", "gflop_per_s", "memory_gb_per_s"});
     const Json *name = reader.member((*hosts)[i], place, "name");
     const Json *ranks = reader.member((*hosts)[i], place, "ranks");
     if (!name || !ranks)
@@ -112,6 +112,10 @@ void readHosts(const Json &root, Reader &reader, Topology &topology) {
       return;
     }
     host.ranks = ranks->get<int64_t>();
+    for (auto [field, value] : {std::pair("gflop_per_s", &host.gflopPerS),
+                                std::pair("memory_gb_per_s", &host.memoryGbPerS)})
+      if ((*hosts)[i].contains(field))
+        *value = reader.number((*hosts)[i], place, field, 0);
     topology.hosts.push_back(host);
   }
 }
@@ -227,10 +231,20 @@ Result<Topology> readTopology(const std::string &file) {
   return parseTopology(text.str(), file);
 }
 
+Topology assumedTopology(int64_t ranks) {
+  Topology topology;
+  topology.hosts.push_back({"host", ranks});
+  topology.links.push_back({"host", "host", /*gbPerS=*/10, /*latencyUs=*/5});
+  return topology;
+}
+
 std::string toJson(const Topology &topology) {
   Json hosts = Json::array(), links = Json::array();
   for (const Topology::Host &host : topology.hosts)
-    hosts.push_back({{"name", host.name}, {"ranks", host.ranks}});
+    hosts.push_back({{"name", host.name},
+                     {"ranks", host.ranks},
+                     {"gflop_per_s", host.gflopPerS},
+                     {"memory_gb_per_s", host.memoryGbPerS}});
   for (const Topology::Link &link : topology.links)
     links.push_back({{"between", {link.from, link.to}},
                      {"bandwidth_gb_per_s", link.gbPerS},

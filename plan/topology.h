@@ -11,6 +11,9 @@
 // each rank sends with that bandwidth. A link between two hosts is shared by all their ranks, and
 // works in both directions at once. "*" stands for every host that no other link names; of two
 // "*" it is every pair of different hosts. GB are 10^9 bytes.
+//
+// A host may say what one of its ranks computes: "gflop_per_s" and "memory_gb_per_s". Where it does
+// not, a rank is taken for a processor core.
 
 #ifndef COLL_PLAN_TOPOLOGY_H
 #define COLL_PLAN_TOPOLOGY_H
@@ -28,6 +31,8 @@ struct Topology {
   struct Host {
     std::string name;
     int64_t ranks = 1;
+    // What one rank does: operations on floats, and bytes read and written.
+    double gflopPerS = 20, memoryGbPerS = 10;
   };
   struct Link {
     std::string from, to; // names of hosts, or "*"
@@ -46,6 +51,9 @@ struct Topology {
 // links[2].latency_us: ..." where a value is wrong. Also an error: hosts that are not linked.
 Result<Topology> parseTopology(std::string_view text, const std::string &file);
 Result<Topology> readTopology(const std::string &file);
+
+// What is assumed where no file is given: one host, 10 GB/s and 5 us between two ranks.
+Topology assumedTopology(int64_t ranks);
 
 // The text that parseTopology reads.
 std::string toJson(const Topology &topology);

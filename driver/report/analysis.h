@@ -4,7 +4,7 @@
 #define COLL_DRIVER_REPORT_ANALYSIS_H
 
 #include "driver/report/contents.h"
-#include "runtime/step/rank_state.h"
+#include "runtime/step/rank_memory.h"
 
 #include <optional>
 

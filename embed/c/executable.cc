@@ -2,6 +2,7 @@
 
 #include "embed/c/structs.h"
 #include "runtime/base/dtype.h"
+#include "runtime/step/rank_memory.h"
 #include "runtime/step/rank_state.h"
 
 namespace coll::embed {

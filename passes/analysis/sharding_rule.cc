@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/sharding_map.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::coll {
@@ -128,6 +129,12 @@ ShardingRule elementwiseRule(Operation *op) {
           [&](auto) { rule.linearSets = {{0, 1}}; })
       .Case<arith::MulFOp, arith::MulIOp>([&](auto) { rule.linearSets = {{0}, {1}}; })
       .Case<arith::NegFOp, arith::ExtFOp, arith::DivFOp>([&](auto) { rule.linearSets = {{0}}; })
+      // Rounding is no linear operation: contributions are rounded where a pass decided so.
+      .Case<arith::TruncFOp>([&](auto truncation) {
+        ShardingAttr result = getRecordedSharding(truncation.getResult());
+        if (result && result.isPartial())
+          rule.linearSets = {{0}};
+      })
       .Case<arith::SelectOp>([&](auto) { rule.linearSets = {{1, 2}}; });
   return rule;
 }

@@ -11,10 +11,10 @@
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 #include "passes/passes.h"
-#include "passes/transform/reshard_plans.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::coll {

@@ -9,6 +9,7 @@
 #include "runtime/step/collect.h"
 #include "runtime/step/crew.h"
 #include "runtime/step/failure_report.h"
+#include "runtime/step/rank_memory.h"
 #include "runtime/step/rank_state.h"
 
 #include <algorithm>

@@ -19,39 +19,6 @@ int updatedArg(const Descriptor &descriptor, size_t k) {
   return -1;
 }
 
-namespace {
-
-// -1 stands for a sum that overflowed.
-void addBytes(int64_t &total, int64_t bytes) {
-  if (total < 0 || bytes < 0 || __builtin_add_overflow(total, bytes, &total))
-    total = -1;
-}
-
-void addBuffer(int64_t &total, int64_t bytes) {
-  addBytes(total, bytes);
-  addBytes(total, AlignedBuffer::kAlignment);
-}
-
-} // namespace
-
-int64_t RankMemory::total() const {
-  int64_t sum = 0;
-  for (int64_t bytes : {state, batch, outputs, temporaries})
-    addBytes(sum, bytes);
-  return sum;
-}
-
-RankMemory memoryOf(const Descriptor &descriptor) {
-  RankMemory memory;
-  addBuffer(memory.temporaries, descriptor.arenaBytes);
-  for (const TensorInfo &arg : descriptor.args)
-    addBuffer(arg.isState() ? memory.state : memory.batch, arg.localBytes());
-  for (const TensorInfo &result : descriptor.results)
-    if (result.arg < 0)
-      addBuffer(result.isState() ? memory.state : memory.outputs, result.localBytes());
-  return memory;
-}
-
 Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
                                                      const Program &program,
                                                      std::unique_ptr<Endpoint> endpoint) {

@@ -18,19 +18,6 @@ namespace coll::rt {
 // names none, the k-th state argument (the rank swaps the buffers).
 int updatedArg(const Descriptor &descriptor, size_t k);
 
-// Bytes of the buffers of one rank.
-struct RankMemory {
-  int64_t state = 0; // includes both copies of state that the step does not update in place
-  int64_t batch = 0;
-  int64_t outputs = 0;     // results that are not state
-  int64_t temporaries = 0; // of the step, at their peak
-
-  // -1 if the sum overflows.
-  int64_t total() const;
-};
-// -1 if a sum overflows.
-RankMemory memoryOf(const Descriptor &descriptor);
-
 // Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
 class RankState {
 public:

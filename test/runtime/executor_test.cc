@@ -1,8 +1,9 @@
 // Executors over hand-written entry points, which call the table as compiled code does.
 
-#include "runtime/base/aligned_buffer.h"
+#include "runtime/base/machine.h"
+#include "runtime/base/memory_use.h"
 #include "runtime/base/trace.h"
-#include "runtime/step/rank_state.h"
+#include "runtime/step/rank_memory.h"
 #include "test/runtime/fixtures.h"
 
 #include <array>
@@ -126,19 +127,33 @@ TEST(ExecutorTest, AbsurdSizesAreRefused) {
 
 // Each buffer of its size in the descriptor, and what aligns it.
 TEST(ExecutorTest, TheMemoryOfARankIsThatOfItsBuffers) {
-  constexpr int64_t kEach = AlignedBuffer::kAlignment;
   Result<Descriptor> descriptor = Descriptor::parse(descriptorText(4));
   ASSERT_TRUE(descriptor.ok());
   RankMemory memory = memoryOf(*descriptor);
-  EXPECT_EQ(memory.state, 16 + kEach); // its result is in the same place
-  EXPECT_EQ(memory.batch, 8 + kEach);
-  EXPECT_EQ(memory.outputs, 4 + kEach);
-  EXPECT_EQ(memory.temporaries, 256 + kEach);
-  EXPECT_EQ(memory.total(), 16 + 8 + 4 + 256 + 4 * kEach);
+  EXPECT_EQ(memory.state, 64); // its result is in the same place
+  EXPECT_EQ(memory.batch, 64);
+  EXPECT_EQ(memory.outputs, 64);
+  EXPECT_EQ(memory.temporaries, 256 + 64);
+  EXPECT_EQ(memory.total(), 3 * 64 + 320);
   descriptor->results[0].arg = -1; // a buffer of its own, which swaps with the argument's
-  EXPECT_EQ(memoryOf(*descriptor).state, 2 * (16 + kEach));
+  EXPECT_EQ(memoryOf(*descriptor).state, 2 * 64);
   descriptor->arenaBytes = INT64_MAX;
   EXPECT_EQ(memoryOf(*descriptor).total(), -1);
+}
+
+// What ranks allocate is what the descriptor says, to the byte; a step takes no more.
+TEST(ExecutorTest, TheMemoryOfARunIsThatOfItsRanks) {
+  const int64_t before = MemoryUse::now();
+  MemoryUse::restartPeak();
+  Result<Program> program = Program::create(descriptorText(4), addStep, nullptr);
+  ASSERT_TRUE(program.ok());
+  Result<std::unique_ptr<Executor>> executor = Executor::create({*program});
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  const int64_t expected = 4 * memoryOf(program->descriptor).total();
+  EXPECT_EQ(MemoryUse::now() - before, expected);
+  EXPECT_EQ(MemoryUse::peak() - before, expected);
+  executor->reset();
+  EXPECT_EQ(MemoryUse::now(), before);
 }
 
 // Ranks 0 and 1 run one program, 2 and 3 another; their op tables differ.

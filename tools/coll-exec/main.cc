@@ -4,7 +4,7 @@
 #include "runtime/program/made_up.h"
 #include "runtime/program/step_library.h"
 #include "runtime/step/executor.h"
-#include "runtime/step/rank_state.h"
+#include "runtime/step/rank_memory.h"
 #include "tools/coll-exec/compare.h"
 #include "tools/coll-exec/options.h"
 #include "tools/common/tools.h"

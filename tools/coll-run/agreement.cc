@@ -4,6 +4,7 @@
 
 #include "compiler/code_cache.h"
 #include "compiler/error.h"
+#include "compiler/untrusted_text.h"
 #include "driver/npz.h"
 #include "driver/tensors.h"
 
@@ -63,6 +64,15 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addFlag("strategy", options.strategy);
   for (const std::string &shard : options.shards)
     traits.addFlag("shard", shard);
+  traits.addFlag("sum-precision", options.narrowSums ? "storage" : "f32");
+  std::unique_ptr<llvm::MemoryBuffer> topology;
+  if (!options.topology.empty()) {
+    auto read = mlir::coll::readUntrusted(options.topology);
+    if (!read)
+      return read.takeError();
+    topology = std::move(*read);
+  }
+  traits.add(topology ? "--topology with " + digest(topology->getBuffer()) : "no --topology");
   traits.addNumber("steps", options.steps);
   traits.add("--epochs=" + llvm::Twine(options.epochs));
   traits.add("--seed=" + llvm::Twine(options.seed));

@@ -37,6 +37,15 @@ cl::opt<std::string> strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCa
 cl::list<std::string> shards("shard", cl::value_desc("PATTERN: [AXIS, -]"), cl::cat(stepCategory),
                              cl::desc("the sharding of arguments by name, as 'dense*/kernel: [-, "
                                       "tp]'; may be\ngiven several times"));
+cl::opt<std::string> topology("topology", cl::value_desc("FILE.json"), cl::cat(stepCategory),
+                              cl::desc("hosts and links whose times decide how data moves, and "
+                                       "are predicted for\n(coll-info --topology writes this "
+                                       "machine's; without it bytes decide)"));
+cl::opt<std::string>
+    sumPrecision("sum-precision", cl::value_desc("f32|storage"), cl::cat(stepCategory),
+                 cl::desc("what floats narrower than f32 travel as where ranks are summed: f32 "
+                          "(default),\nor their own type, at half the bytes and one rounding "
+                          "more"));
 cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
                                cl::desc("the first K arguments are state, updated by the first K "
                                         "results"));
@@ -96,6 +105,16 @@ cl::opt<bool>
     rms("rms", cl::cat(checkCategory),
         cl::desc("compare a tensor's root-mean-square difference instead of its largest"));
 
+cl::opt<bool> planOnly("plan-only", cl::cat(outputCategory),
+                       cl::desc("run nothing: print shardings, collectives, memory and predicted "
+                                "time"));
+cl::opt<std::string> explain("explain", cl::value_desc("FILE.json"), cl::ValueOptional,
+                             cl::cat(outputCategory),
+                             cl::desc("say before the run which collectives there are, and why; "
+                                      "with a file, there"));
+cl::opt<std::string> memoryLimit("memory-limit", cl::value_desc("16GiB"), cl::cat(outputCategory),
+                                 cl::desc("refuse, before anything runs, a step of which a rank "
+                                          "needs more"));
 cl::opt<std::string> save("save", cl::value_desc("FILE.npz"), cl::cat(outputCategory),
                           cl::desc("write the final state (state_out_I) and losses; after "
                                    "Ctrl-C, those of the last step\n(Ctrl-C again, a second or "
@@ -123,6 +142,10 @@ EXAMPLES:
   Train over a data set and report the held-out accuracy:
     coll-run step.mlir --ranks=4 --state-args=8 --init=reference.npz \
       --dataset=digits.npz --epochs=10 --eval=eval.mlir
+
+  What it would do, before it runs, and whether it fits:
+    coll-run step.mlir --mesh=dp=2,tp=2 --strategy=fsdp,tensor --state-args=8 --plan-only \
+      --memory-limit=16GiB
 
   Where time and memory go, as a page for a browser:
     coll-run step.mlir --ranks=4 --state-args=8 --data=reference.npz --report=report.html
@@ -217,6 +240,40 @@ llvm::Error readTimeout(Options &options) {
   return llvm::Error::success();
 }
 
+/// "16GiB", "2.5 GB", or a number of bytes.
+llvm::Error readMemoryLimit(Options &options) {
+  if (!memoryLimit.getNumOccurrences())
+    return llvm::Error::success();
+  constexpr std::pair<llvm::StringLiteral, double> kUnits[] = {{"TiB", 1099511627776.0},
+                                                               {"GiB", 1073741824.0},
+                                                               {"MiB", 1048576.0},
+                                                               {"KiB", 1024.0},
+                                                               {"TB", 1e12},
+                                                               {"GB", 1e9},
+                                                               {"MB", 1e6},
+                                                               {"KB", 1e3},
+                                                               {"B", 1}};
+  llvm::StringRef text = llvm::StringRef(memoryLimit).trim();
+  double unit = 1, number = 0;
+  for (auto [name, bytes] : kUnits)
+    if (text.consume_back_insensitive(name)) {
+      unit = bytes;
+      break;
+    }
+  if (text.trim().getAsDouble(number) || !(number * unit >= 1 && number * unit <= 1e18))
+    return makeError("--memory-limit=" + memoryLimit +
+                     ": expected an amount as 16GiB, 500MB or a number of bytes");
+  options.memoryLimit = static_cast<int64_t>(number * unit);
+  return llvm::Error::success();
+}
+
+llvm::Error readSumPrecision(Options &options) {
+  options.narrowSums = sumPrecision == "storage";
+  if (sumPrecision.getNumOccurrences() && sumPrecision != "f32" && sumPrecision != "storage")
+    return makeError("--sum-precision=" + sumPrecision + ": expected f32 or storage");
+  return llvm::Error::success();
+}
+
 llvm::Error readNumbers(Options &options) {
   using llvm::joinErrors;
   llvm::Error error = readInteger(ranks, 1, kMaxRanks, options.ranks);
@@ -227,6 +284,8 @@ llvm::Error readNumbers(Options &options) {
   error = joinErrors(std::move(error), readInteger(seed, 0, UINT64_MAX, options.seed));
   error = joinErrors(std::move(error), readReal(rtol, 1e9, options.rtol));
   error = joinErrors(std::move(error), readReal(atol, 1e9, options.atol));
+  error = joinErrors(std::move(error), readMemoryLimit(options));
+  error = joinErrors(std::move(error), readSumPrecision(options));
   return joinErrors(std::move(error), readTimeout(options));
 }
 
@@ -235,7 +294,7 @@ llvm::Error readNumbers(Options &options) {
 llvm::Error checkNotEmpty() {
   for (const cl::opt<std::string> *flag :
        {&strategy, &backend, &affinity, &data, &initFile, &dataset, &evalFile, &reference, &save,
-        &report, &profile, &dumpStages, &against, &loss})
+        &report, &profile, &dumpStages, &against, &loss, &topology})
     if (flag->getNumOccurrences() && flag->empty())
       return makeError("--" + flag->ArgStr + "=: the value is empty");
   return llvm::Error::success();
@@ -256,12 +315,15 @@ llvm::Error checkOutputs(const Options &options) {
   struct Path {
     llvm::StringRef flag, path;
   };
-  Path outputs[] = {
-      {"--save", options.save}, {"--report", options.report}, {"--profile", options.profile}};
+  Path outputs[] = {{"--save", options.save},
+                    {"--report", options.report},
+                    {"--profile", options.profile},
+                    {"--explain", options.explainFile}};
   Path others[] = {{"the step", options.input},        {"--data", options.data},
                    {"--dataset", options.dataset},     {"--eval", options.eval},
                    {"--reference", options.reference}, {"--report", options.report},
-                   {"--profile", options.profile}};
+                   {"--profile", options.profile},     {"--topology", options.topology},
+                   {"--explain", options.explainFile}};
   for (const Path &output : outputs) {
     if (output.path == "-")
       return makeError(output.flag + "=-: a file is needed, not the standard output");
@@ -298,6 +360,8 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--strategy=" + options.strategy + " and --shard exclude each other");
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)
     return makeError("--strategy=data-parallel takes a mesh with one axis");
+  if (options.planOnly && options.processes)
+    return makeError("--plan-only runs nothing, so it takes no --processes");
   bool isChecked = options.check || !options.reference.empty();
   if ((options.rtol || options.atol || options.rms || options.strict) && !isChecked)
     return makeError("--rtol, --atol, --rms and --strict need --check or --reference");
@@ -352,6 +416,10 @@ Options collect() {
   options.input = input;
   options.strategy = strategy;
   options.shards.assign(shards.begin(), shards.end());
+  options.topology = topology;
+  options.planOnly = planOnly;
+  options.explain = explain.getNumOccurrences() > 0;
+  options.explainFile = explain;
   options.backend = backend;
   options.processes = processes;
   options.affinity = affinity;

@@ -22,6 +22,8 @@ struct Options {
   std::vector<MeshAxisOption> mesh;
   std::string strategy; // "data-parallel", "none", strategies, or empty: by the number of ranks
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
+  std::string topology;            // a file whose links decide and are predicted for
+  bool narrowSums = false;         // contributions to sums travel in the type that is stored
   std::optional<int64_t> stateArgs;
   std::string backend;
   bool processes = false; // one per rank, on this machine
@@ -48,6 +50,11 @@ struct Options {
   bool strict = false; // noise excuses nothing
   std::string against; // the step that --check runs on one device, where it is not `input`
   std::string loss;    // a result's name or number; empty: by its name, or the first scalar
+
+  bool planOnly = false;
+  bool explain = false;
+  std::string explainFile;
+  std::optional<int64_t> memoryLimit; // bytes of a rank
 
   std::string save;
   std::string report;

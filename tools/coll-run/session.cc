@@ -6,6 +6,7 @@
 #include "compiler/step_compiler.h"
 #include "driver/checker.h"
 #include "driver/evaluate.h"
+#include "driver/forecast/forecast.h"
 #include "driver/profile/profile.h"
 #include "driver/report/report.h"
 #include "driver/trainer.h"
@@ -42,6 +43,8 @@ private:
   llvm::Error launch();
   llvm::Error launchCompiled(const rt::ExecutorOptions &execution);
   llvm::Error finishLaunch(llvm::StringRef step);
+  Target chooseTarget() const;
+  llvm::Error foresee(const mlir::coll::ObjectCode &code, const Explanation &explanation);
   llvm::Error launchSingle(const rt::ExecutorOptions &execution);
   llvm::Error chooseLoss();
   llvm::Error openData();
@@ -122,6 +125,8 @@ llvm::Error Session::timed(const char *phase, llvm::Error (Session::*stage)()) {
 llvm::Error Session::runStages() {
   if (llvm::Error error = timed("compiling", &Session::launch))
     return error;
+  if (options_.planOnly)
+    return llvm::Error::success();
   if (llvm::Error error = timed("reading data", &Session::openData))
     return error;
   if (place_.isRoot() && !options_.eval.empty())
@@ -189,6 +194,11 @@ llvm::Error Session::prepare() {
 /// A compiled step has no text that could be compiled for one device, or shown.
 static llvm::Error checkCompiled(const Options &options) {
   const char *option = options.check                 ? "--check"
+                       : options.planOnly            ? "--plan-only"
+                       : options.explain             ? "--explain"
+                       : options.memoryLimit         ? "--memory-limit"
+                       : !options.topology.empty()   ? "--topology"
+                       : options.narrowSums          ? "--sum-precision"
                        : !options.dumpStages.empty() ? "--dump-stages"
                        : !options.strategy.empty()   ? "--strategy"
                        : !options.mesh.empty()       ? "--mesh"
@@ -238,6 +248,41 @@ llvm::Error Session::launchSingle(const rt::ExecutorOptions &execution) {
   return options_.check ? single_->launch() : llvm::Error::success();
 }
 
+Target Session::chooseTarget() const {
+  Target target;
+  target.ranks = options_.ranks;
+  if (place_.job && !target.ranks)
+    target.ranks = place_.job->worldSize;
+  target.mesh = options_.mesh;
+  target.strategy = options_.strategy;
+  target.shards = options_.shards;
+  target.topology = options_.topology;
+  target.narrowSums = options_.narrowSums;
+  target.verify = options_.verify;
+  return target;
+}
+
+/// Says what the step will need and send, as far as the user asks, and refuses what is too large.
+llvm::Error Session::foresee(const mlir::coll::ObjectCode &code, const Explanation &explanation) {
+  if (!options_.planOnly && !options_.explain && !options_.memoryLimit)
+    return llvm::Error::success();
+  auto forecast = makeForecast(code, explanation);
+  if (!forecast)
+    return forecast.takeError();
+  forecast->step = options_.input;
+  forecast->strategy = options_.strategy;
+  if (place_.isRoot() && !options_.explainFile.empty())
+    if (llvm::Error error = writeForecast(options_.explainFile, *forecast))
+      return error;
+  if (place_.isRoot() && options_.planOnly)
+    printPlan(llvm::outs(), *forecast);
+  else if (place_.isRoot() && options_.explain && options_.explainFile.empty())
+    printCollectives(llvm::outs(), *forecast);
+  llvm::outs().flush();
+  return options_.memoryLimit ? checkMemoryLimit(*forecast, *options_.memoryLimit)
+                              : llvm::Error::success();
+}
+
 llvm::Error Session::launch() {
   rt::ExecutorOptions execution;
   execution.timeoutUs = options_.timeoutUs;
@@ -251,24 +296,22 @@ llvm::Error Session::launch() {
   if (!file)
     return file.takeError();
   file_ = std::move(*file);
-  Target target;
-  if ((options_.check || !options_.reference.empty()) && place_.isRoot())
+  bool compares = options_.check || !options_.reference.empty();
+  if (compares && !options_.planOnly && place_.isRoot())
     if (llvm::Error error = launchSingle(execution))
       return error;
-  target.ranks = options_.ranks;
-  if (place_.job && !target.ranks)
-    target.ranks = place_.job->worldSize;
-  target.mesh = options_.mesh;
-  target.strategy = options_.strategy;
-  target.shards = options_.shards;
-  target.verify = options_.verify;
   execution.backend = options_.backend;
   execution.job = place_.job;
   if (!place_.note.empty())
     note(place_.note);
-  auto code = compiler_.compile(*file_, target);
+  CompileDetails details;
+  auto code = compiler_.compile(*file_, chooseTarget(), &details);
   if (!code)
     return code.takeError();
+  if (llvm::Error error = foresee(*code, details.explanation))
+    return error;
+  if (options_.planOnly)
+    return llvm::Error::success();
   auto step = launchStep(std::move(*code), execution);
   if (!step)
     return step.takeError();

@@ -284,6 +284,7 @@ void Work::prepare(int64_t workers) {
 
 void Work::stageInPlaceSources() {
   int64_t n = static_cast<int64_t>(members.size());
+  int64_t bytes = 0;
   for (Buffers &member : members) {
     if (member.src != member.dst || !member.src)
       continue;
@@ -292,7 +293,9 @@ void Work::stageInPlaceSources() {
     const char *src = static_cast<const char *>(member.src);
     staged_.emplace_back(src, src + sourceBytes(call, n));
     member.src = staged_.back().data();
+    bytes += static_cast<int64_t>(staged_.back().size());
   }
+  stagedShare_ = MemoryUse::Share(bytes);
 }
 
 void Work::run(int64_t chunk) const {

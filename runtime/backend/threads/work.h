@@ -8,6 +8,7 @@
 #define COLL_RUNTIME_BACKEND_THREADS_WORK_H
 
 #include "runtime/backend/backend.h"
+#include "runtime/base/memory_use.h"
 
 #include <vector>
 
@@ -37,7 +38,10 @@ struct Work {
   // in-place call would overwrite too early are copied first; the copies live until
   // reset().
   void prepare(int64_t workers);
-  void reset() { staged_.clear(); }
+  void reset() {
+    staged_.clear();
+    stagedShare_ = MemoryUse::Share();
+  }
   // Does one chunk, 0 <= chunk < numChunks.
   void run(int64_t chunk) const;
 
@@ -46,6 +50,7 @@ private:
 
   bool streams_ = false; // writes past the caches
   std::vector<std::vector<char>> staged_;
+  MemoryUse::Share stagedShare_;
 };
 
 } // namespace coll::rt::threads

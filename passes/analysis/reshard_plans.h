@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_TRANSFORM_RESHARD_PLANS_H
-#define COLL_PASSES_TRANSFORM_RESHARD_PLANS_H
+#ifndef COLL_PASSES_ANALYSIS_RESHARD_PLANS_H
+#define COLL_PASSES_ANALYSIS_RESHARD_PLANS_H
 
 #include "dialect/dialect.h"
 #include "plan/reshard.h"
@@ -17,6 +17,12 @@ using ::coll::plan::Move;
 using ::coll::plan::MoveKind;
 using ::coll::plan::MovePlan;
 using ::coll::plan::TargetsPlan;
+
+/// `mesh` as the planners take it.
+::coll::plan::Mesh toPlanMesh(MeshOp mesh);
+
+/// Bytes of an element that travels or lies in memory: at least one.
+int64_t getElementBytes(RankedTensorType type);
 
 /// Plans for one mesh; a second question is a look-up.
 class ReshardPlans {
@@ -46,4 +52,4 @@ private:
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_TRANSFORM_RESHARD_PLANS_H
+#endif // COLL_PASSES_ANALYSIS_RESHARD_PLANS_H

@@ -1,6 +1,6 @@
 //===- reshard_plans.cc - the planner of reshards on shardings -------------------===//
 
-#include "passes/transform/reshard_plans.h"
+#include "passes/analysis/reshard_plans.h"
 
 #include "dialect/sharding.h"
 
@@ -10,22 +10,22 @@ namespace {
 
 namespace plan = ::coll::plan;
 
-plan::Mesh meshOf(MeshOp mesh) {
+} // namespace
+
+plan::Mesh toPlanMesh(MeshOp mesh) {
   plan::Mesh result;
   for (auto [name, size] : llvm::zip(mesh.getAxisNames(), mesh.getAxisSizes()))
     result.axes.push_back({cast<StringAttr>(name).str(), size});
   return result;
 }
 
-int64_t elemBytes(RankedTensorType type) {
+int64_t getElementBytes(RankedTensorType type) {
   Type element = type.getElementType();
   return llvm::divideCeil(element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64, 8);
 }
 
-} // namespace
-
 FailureOr<ReshardPlans> ReshardPlans::create(MeshOp mesh, StringRef topology) {
-  plan::Mesh axes = meshOf(mesh);
+  plan::Mesh axes = toPlanMesh(mesh);
   if (topology.empty())
     return ReshardPlans(mesh, plan::ReshardPlanner(std::move(axes)));
   auto read = plan::readTopology(topology.str());
@@ -78,7 +78,7 @@ ShardingAttr ReshardPlans::shardingOf(RankedTensorType type, const Layout &layou
 }
 
 MovePlan ReshardPlans::plan(RankedTensorType type, ShardingAttr from, ShardingAttr to) {
-  auto result = planner_.plan(type.getShape().vec(), elemBytes(type), layoutOf(type, from),
+  auto result = planner_.plan(type.getShape().vec(), getElementBytes(type), layoutOf(type, from),
                               layoutOf(type, to));
   assert(result.ok() && "the verifier has checked both shardings");
   return *result;
@@ -89,8 +89,8 @@ TargetsPlan ReshardPlans::planTargets(RankedTensorType type, ShardingAttr from,
   std::vector<Layout> layouts;
   for (ShardingAttr target : targets)
     layouts.push_back(layoutOf(type, target));
-  auto result =
-      planner_.planTargets(type.getShape().vec(), elemBytes(type), layoutOf(type, from), layouts);
+  auto result = planner_.planTargets(type.getShape().vec(), getElementBytes(type),
+                                     layoutOf(type, from), layouts);
   assert(result.ok() && "the verifier has checked all shardings");
   return *result;
 }

@@ -1,0 +1,213 @@
+//===- step_cost.cc ---------------------------------------------------------------===//
+
+#include "passes/analysis/step_cost.h"
+
+#include "dialect/sharding.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/analysis/reshard_plans.h"
+#include "plan/move.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace mlir::coll {
+
+namespace {
+
+namespace plan = ::coll::plan;
+
+int64_t bytesOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return 0;
+  int64_t bytes = getElementBytes(tensor);
+  for (int64_t extent : tensor.getShape())
+    bytes = plan::saturatingProduct(bytes, extent);
+  return bytes;
+}
+
+/// Iterations of a loop with constant bounds.
+std::optional<int64_t> tripCount(scf::ForOp loop) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
+                         upper = getConstantIntValue(loop.getUpperBound()),
+                         step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step || *step <= 0)
+    return std::nullopt;
+  return std::max<int64_t>(0, llvm::divideCeilSigned(*upper - *lower, *step));
+}
+
+/// The bytes that move the data of a collective, and its rounds; a transfer is one message.
+plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t numRanks) {
+  using plan::MoveKind;
+  const int64_t input = op.getCommInput() ? bytesOf(op.getCommInput().getType()) : 0;
+  const int64_t result = op.getCommResult() ? bytesOf(op.getCommResult().getType()) : 0;
+  auto as = [&](MoveKind kind, int64_t bytes, int64_t kept = 0) {
+    return plan::bytesOf(kind, groupSize, numRanks, bytes, kept);
+  };
+  StringRef name = op->getName().stripDialect();
+  if (name == "all_gather")
+    return as(MoveKind::AllGather, input);
+  if (name == "all_to_all")
+    return as(MoveKind::AllToAll, input);
+  if (name == "reduce_scatter")
+    return as(MoveKind::ReduceScatter, input);
+  if (name == "all_reduce")
+    return as(MoveKind::AllReduce, input);
+  if (name == "permute") {
+    ArrayRef<int64_t> pairs = cast<PermuteOp>(op.getOperation()).getPairs();
+    int64_t kept = groupSize - static_cast<int64_t>(pairs.size()) / 2;
+    for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+      kept += pairs[i] == pairs[i + 1];
+    return as(MoveKind::Permute, input, kept);
+  }
+  // Towards or from a root, and tokens to their experts: as many bytes as an exchange.
+  const int64_t bytes = std::max(input, result);
+  return bytes == 0 ? plan::MoveBytes{0, 0, 1} : as(MoveKind::AllToAll, bytes);
+}
+
+class CostWalk {
+public:
+  CostWalk(MeshOp mesh, const plan::CostModel &model) : mesh_(mesh), model_(model) {}
+
+  StepCost run(func::FuncOp step) {
+    step.walk([&](Operation *op) {
+      if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+        addCollective(collective);
+      else if (op->getParentOp() == step || !isa<linalg::LinalgOp>(op->getParentOp()))
+        addWork(op);
+    });
+    cost_.computeUs = model_.cost(cost_.work);
+    cost_.memoryBytes = peakBytes(step);
+    return std::move(cost_);
+  }
+
+private:
+  void addCollective(CollectiveOpInterface op) {
+    GroupAttr group = op.getCommGroup();
+    if (!group || isa<InitOp>(op.getOperation()))
+      return;
+    const int64_t size = getGroupSize(group, mesh_);
+    if (size <= 1)
+      return;
+    std::optional<int64_t> calls = getTripCount(op);
+    CollectiveCost entry;
+    entry.op = op;
+    entry.isCounted = calls.has_value();
+    entry.calls = calls.value_or(1);
+    const plan::MoveBytes bytes = moveBytes(op, size, size);
+    entry.wireBytes = bytes.allRanks / size;
+    plan::Traffic traffic{0, static_cast<double>(entry.wireBytes), bytes.most,
+                          std::max(bytes.rounds, 1)};
+    entry.microseconds = timeOf(group, traffic);
+    cost_.wireBytes += entry.calls * entry.wireBytes;
+    cost_.communicationUs += static_cast<double>(entry.calls) * entry.microseconds;
+    cost_.collectives.push_back(entry);
+  }
+
+  double timeOf(GroupAttr group, plan::Traffic traffic) {
+    if (group.isMesh()) {
+      for (auto [index, axis] : llvm::enumerate(mesh_.getAxisNames()))
+        if (llvm::is_contained(group.getAxes(), axis))
+          traffic.axes |= uint64_t{1} << index;
+      return model_.cost(traffic);
+    }
+    std::vector<std::vector<int64_t>> lists;
+    for (const auto &list : getGroupLists(group, mesh_))
+      lists.emplace_back(list.begin(), list.end());
+    return model_.cost(traffic, lists);
+  }
+
+  /// Operations on elements, and memory that is read and written: of loop nests that combine
+  /// elements all operands, of others the result, since they are fused.
+  void addWork(Operation *op) {
+    double elements = 0, bytes = 0, perElement = 1;
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+        elements += tensor.getNumElements();
+        bytes += static_cast<double>(bytesOf(type));
+      }
+    if (elements == 0 ||
+        isa<tensor::EmptyOp, arith::ConstantOp, LoopLikeOpInterface, scf::IfOp>(op))
+      return;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      perElement = std::max<double>(1, llvm::range_size(linalgOp.getBlock()->getOperations()) - 1);
+      elements = 1;
+      for (int64_t range : linalgOp.getStaticLoopRanges())
+        elements *= static_cast<double>(range);
+      if (linalgOp.getNumReductionLoops() > 0)
+        for (Value operand : op->getOperands())
+          bytes += static_cast<double>(bytesOf(operand.getType()));
+    }
+    const double calls = static_cast<double>(getTripCount(op).value_or(1));
+    cost_.work.flops += calls * elements * perElement;
+    cost_.work.bytes += calls * bytes;
+  }
+
+  /// Arguments stay; values live from their operation to their last use in the block.
+  static int64_t peakBytes(func::FuncOp step) {
+    int64_t held = 0;
+    for (Type type : step.getArgumentTypes())
+      held += bytesOf(type);
+    return held + peakOf(step.getBody().front());
+  }
+
+  static int64_t peakOf(Block &block) {
+    llvm::DenseMap<Operation *, int64_t> ended; // bytes of values that end with an operation
+    int64_t alive = 0, peak = 0;
+    for (Operation &op : block) {
+      int64_t inner = 0;
+      if (!isa<linalg::LinalgOp>(op))
+        for (Region &region : op.getRegions())
+          for (Block &nested : region)
+            inner = std::max(inner, peakOf(nested));
+      int64_t made = 0;
+      for (Value result : op.getResults()) {
+        const int64_t bytes =
+            isa<tensor::EmptyOp, arith::ConstantOp>(op) ? 0 : bytesOf(result.getType());
+        Operation *last = nullptr;
+        for (Operation *user : result.getUsers()) {
+          Operation *at = block.findAncestorOpInBlock(*user);
+          last = !last || (at && last->isBeforeInBlock(at)) ? at : last;
+        }
+        made += bytes;
+        if (last)
+          ended[last] += bytes;
+        else
+          ended[&op] += bytes;
+      }
+      alive += made;
+      peak = std::max(peak, alive + inner);
+      alive -= ended.lookup(&op);
+    }
+    return peak;
+  }
+
+  MeshOp mesh_;
+  const plan::CostModel &model_;
+  StepCost cost_;
+};
+
+} // namespace
+
+std::optional<int64_t> getTripCount(Operation *op) {
+  int64_t count = 1;
+  for (Operation *parent = op->getParentOp(); parent && !isa<func::FuncOp>(parent);
+       parent = parent->getParentOp()) {
+    if (isa<scf::WhileOp>(parent))
+      return std::nullopt;
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    std::optional<int64_t> trips = loop ? tripCount(loop) : 1;
+    if (!trips)
+      return std::nullopt;
+    count = plan::saturatingProduct(count, *trips);
+  }
+  return count;
+}
+
+StepCost getStepCost(func::FuncOp step, MeshOp mesh, const plan::CostModel &model) {
+  return CostWalk(mesh, model).run(step);
+}
+
+} // namespace mlir::coll

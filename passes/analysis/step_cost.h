@@ -1,0 +1,47 @@
+//===- step_cost.h - what a partitioned step sends and computes -------*- C++ -*-===//
+//
+// Reads a function whose types are those of one rank (L4 and L5). Loops count as often as their
+// constant bounds say; the body of any other loop counts once.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_ANALYSIS_STEP_COST_H
+#define COLL_PASSES_ANALYSIS_STEP_COST_H
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "plan/cost_model.h"
+
+namespace mlir::coll {
+
+/// A collective or a transfer of a step.
+struct CollectiveCost {
+  Operation *op = nullptr;
+  int64_t calls = 1;       // in one step
+  bool isCounted = true;   // false: it stands in a loop whose bounds are not constant
+  int64_t wireBytes = 0;   // sent by an average rank in one call
+  double microseconds = 0; // of one call
+};
+
+struct StepCost {
+  std::vector<CollectiveCost> collectives; // in program order
+  ::coll::plan::Work work;                 // of one rank
+  double computeUs = 0, communicationUs = 0;
+  int64_t wireBytes = 0; // sent by an average rank in a step
+  /// Bytes of arguments, results and values that are alive together, at their most: near what the
+  /// buffer plan makes of it, which fuses kernels and updates state in place.
+  int64_t memoryBytes = 0;
+
+  double totalUs() const { return computeUs + communicationUs; }
+};
+
+/// How often `op` runs in one call of its function; nullopt where a loop around it has no constant
+/// bounds.
+std::optional<int64_t> getTripCount(Operation *op);
+
+/// `mesh` may be null: groups are lists of ranks then. `model` is over a topology.
+StepCost getStepCost(func::FuncOp step, MeshOp mesh, const ::coll::plan::CostModel &model);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_ANALYSIS_STEP_COST_H

@@ -1,0 +1,49 @@
+// rank_memory.h - the memory of a rank, buffer by buffer, as its descriptor says before it runs.
+//
+// Collectives of backend `threads` work on these buffers and take none of their own.
+
+#ifndef COLL_RUNTIME_STEP_RANK_MEMORY_H
+#define COLL_RUNTIME_STEP_RANK_MEMORY_H
+
+#include "runtime/program/program.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace coll::rt {
+
+enum class BufferKind {
+  State,
+  Batch,
+  Output,      // a result that is not state
+  Temporaries, // of the step, at their peak
+};
+const char *nameOf(BufferKind kind); // "state", "batch", "outputs", "temporaries"
+
+struct RankBuffer {
+  BufferKind kind = BufferKind::State;
+  const TensorInfo *tensor = nullptr; // null: temporaries
+  int64_t bytes = 0;                  // allocated; -1 if that overflows
+};
+
+// In the order in which they are allocated: arguments, results with a buffer of their own (a second
+// copy where they are state that is not updated in place), temporaries. The tensors are those of
+// `descriptor`.
+std::vector<RankBuffer> buffersOf(const Descriptor &descriptor);
+
+// Bytes of the buffers of one rank.
+struct RankMemory {
+  int64_t state = 0; // includes both copies of state that the step does not update in place
+  int64_t batch = 0;
+  int64_t outputs = 0;
+  int64_t temporaries = 0;
+
+  // -1 if the sum overflows.
+  int64_t total() const;
+};
+// -1 if a sum overflows.
+RankMemory memoryOf(const Descriptor &descriptor);
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_RANK_MEMORY_H
