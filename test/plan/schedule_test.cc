@@ -1,0 +1,169 @@
+// Schedules of pipelines: complete, free of deadlock, and as good as the papers say.
+
+#include "plan/schedule/schedule.h"
+#include "plan/schedule/simulate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace coll::plan::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char *kNames[] = {"gpipe", "1f1b",  "interleaved", "interleaved:3",
+                                  "zb-h1", "zb-h2", "zbv",         "dualpipev"};
+
+Schedule make(const std::string &name, int ranks, int microBatches) {
+  Result<Schedule> schedule = makeSchedule(name, ranks, microBatches);
+  EXPECT_TRUE(schedule.ok()) << schedule.error();
+  return *schedule;
+}
+
+std::string describe(const Schedule &schedule) {
+  return schedule.name + " on " + std::to_string(schedule.numRanks()) + " ranks, " +
+         std::to_string(schedule.numMicroBatches) + " micro-batches";
+}
+
+// Calls test(schedule) for every shape that the schedule takes.
+template <typename Test>
+void forEachShape(Test test) {
+  for (const char *name : kNames)
+    for (int ranks = 1; ranks <= 6; ++ranks)
+      for (int microBatches = 1; microBatches <= 17; ++microBatches) {
+        if (std::string(name) == "dualpipev" && microBatches < 2 * ranks)
+          continue;
+        const Schedule schedule = make(name, ranks, microBatches);
+        SCOPED_TRACE(describe(schedule));
+        test(schedule);
+      }
+}
+
+bool hasEnoughMicroBatches(const Schedule &schedule) {
+  return schedule.numMicroBatches >= 2 * schedule.numRanks();
+}
+
+TEST(ScheduleTest, AllShapesAreCompleteAndFreeOfDeadlock) {
+  forEachShape([](const Schedule &schedule) { EXPECT_EQ(findFault(schedule), ""); });
+}
+
+TEST(ScheduleTest, FewTransfersInFlightAreEnough) {
+  forEachShape([](Schedule schedule) {
+    schedule.maxInFlight = neededInFlight(schedule);
+    EXPECT_EQ(findFault(schedule), "");
+    if (schedule.name != "gpipe")
+      EXPECT_LE(schedule.maxInFlight, 2 * schedule.numRanks());
+  });
+}
+
+TEST(ScheduleTest, BubblesAreThoseOfThePapers) {
+  int numCompared = 0;
+  forEachShape([&](const Schedule &schedule) {
+    const WorkTimes times;
+    const std::optional<double> published = publishedBubble(schedule, times);
+    if (!published || !hasEnoughMicroBatches(schedule))
+      return;
+    ++numCompared;
+    EXPECT_DOUBLE_EQ(simulate(schedule, {times})->largestBubble(), *published);
+  });
+  EXPECT_GT(numCompared, 200);
+}
+
+TEST(ScheduleTest, BubblesOfUnequalTimesAreThoseOfThePapers) {
+  const WorkTimes times{2, 2.5, 1.5};
+  for (const char *name : {"gpipe", "1f1b", "interleaved", "zb-h1"})
+    for (int ranks = 1; ranks <= 6; ++ranks) {
+      const Schedule schedule = make(name, ranks, 4 * ranks);
+      EXPECT_NEAR(simulate(schedule, {times})->largestBubble(), *publishedBubble(schedule, times),
+                  1e-9)
+          << describe(schedule);
+    }
+}
+
+TEST(ScheduleTest, PeakActivationsAreThoseOfThePapers) {
+  int numCompared = 0;
+  forEachShape([&](const Schedule &schedule) {
+    const std::optional<int> published = publishedPeak(schedule);
+    if (!published || !hasEnoughMicroBatches(schedule))
+      return;
+    ++numCompared;
+    const Timeline timeline = *simulate(schedule, {{}});
+    EXPECT_EQ(*std::max_element(timeline.peakActivations.begin(), timeline.peakActivations.end()),
+              *published);
+  });
+  EXPECT_GT(numCompared, 200);
+}
+
+TEST(ScheduleTest, PictureShowsRanksOverTime) {
+  const Schedule schedule = make("1f1b", 2, 3);
+  const Timeline timeline = *simulate(schedule, {{}});
+  EXPECT_EQ(drawTimeline(schedule, timeline, 1, 80),
+            "stage 0  F0 F1       B0--- F2 B1---    B2---\n"
+            "stage 1     F0 B0--- F1 B1--- F2 B2---\n");
+  EXPECT_EQ(drawTimeline(schedule, timeline, 1, 20), "");
+}
+
+TEST(ScheduleTest, UnknownNamesAndShapesAreRefused) {
+  EXPECT_THAT(makeSchedule("2f2b", 2, 4).error(),
+              HasSubstr("schedule '2f2b' is unknown; use gpipe, 1f1b"));
+  EXPECT_THAT(makeSchedule("gpipe:2", 2, 4).error(), HasSubstr("only interleaved takes"));
+  EXPECT_THAT(makeSchedule("interleaved:0", 2, 4).error(), HasSubstr("from 1 to 64"));
+  EXPECT_THAT(makeSchedule("1f1b", 0, 4).error(), HasSubstr("from 1 to 1024 stages, not 0"));
+  EXPECT_THAT(makeSchedule("1f1b", 2, 0).error(), HasSubstr("micro-batches, not 0"));
+  EXPECT_THAT(makeSchedule("dualpipev", 4, 7).error(), HasSubstr("at least 8 micro-batches"));
+}
+
+std::string faultOf(const std::string &table) { return parseSchedule(table, "t", 2, 2).error(); }
+
+TEST(ScheduleTableTest, IsReadAsWritten) {
+  const Result<Schedule> schedule = parseSchedule("# two stages\n"
+                                                  "activations 2\n"
+                                                  "in-flight 1\n"
+                                                  "rank 0: F0.0 F0.1 I0.0 W0.0 B0.1\n"
+                                                  "rank 1: F1.0 B1.0 F1.1 B1.1 # the last\n",
+                                                  "t", 2, 2);
+  ASSERT_TRUE(schedule.ok()) << schedule.error();
+  EXPECT_EQ(schedule->numChunks, 2);
+  EXPECT_EQ(toString(schedule->ranks[0][2]), "I0.0");
+  EXPECT_EQ(schedule->maxActivations, 2);
+  EXPECT_EQ(schedule->maxInFlight, 1);
+}
+
+TEST(ScheduleTableTest, FaultsNameTheEntry) {
+  const std::string second = "rank 1: F1.0 B1.0 F1.1 B1.1\n";
+  EXPECT_EQ(faultOf("stage 0"), "t:1: 'stage': expected rank, activations or in-flight");
+  EXPECT_EQ(
+      faultOf("rank 0: F0.0 X"),
+      "t:1: 'X' is no entry; expected F, B, I or W, a chunk, a dot and a micro-batch, as F0.3");
+  EXPECT_EQ(faultOf("rank 0:\n"
+                    "rank 0:"),
+            "t:2: rank 0 is there already");
+  EXPECT_EQ(faultOf("activations 0"), "t:1: activations needs one number, from 1");
+  EXPECT_EQ(faultOf("rank 0: F0.0"), "t: has no line for rank 1 of 2");
+  EXPECT_EQ(faultOf("rank 0: F0.0 F0.0 F0.1 B0.0 B0.1\n" + second),
+            "t: F0.0, entry 2 of rank 0, is there already: entry 1 of rank 0");
+  EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0\n" + second),
+            "t: rank 0 lacks entry B0.1, or I and W instead");
+  EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0 I0.1\n" + second), "t: rank 0 lacks entry W0.1");
+  EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0 B0.1 F1.0\n" + second),
+            "t: F1.0, entry 1 of rank 1, is work of chunk 1, which rank 0 has");
+  EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0 B0.1 F0.2\n" + second),
+            "t: F0.2, entry 5 of rank 0, names a micro-batch that is not there; there are 2");
+  EXPECT_EQ(faultOf("activations 1\nrank 0: F0.0 F0.1 B0.0 B0.1\n" + second),
+            "t: F0.1, entry 2 of rank 0, exceeds the limit of 1 activations; move a B or W before "
+            "it, or raise the limit");
+}
+
+TEST(ScheduleTableTest, DeadlocksNameTheCycle) {
+  EXPECT_EQ(faultOf("rank 0: F0.0 B0.0 F0.1 B0.1\n"
+                    "rank 1: F1.0 F1.1 B1.0 B1.1\n"),
+            "t: entries wait for one another: B0.0 of rank 0 waits for B1.0 of rank 1; F1.1 of "
+            "rank 1 waits for F0.1 of rank 0");
+  EXPECT_THAT(faultOf("in-flight 1\n"
+                      "rank 0: F0.0 F0.1 B0.0 B0.1\n"
+                      "rank 1: F1.1 F1.0 B1.0 B1.1\n"),
+              HasSubstr("with at most 1 transfers in flight between two chunks"));
+}
+
+} // namespace
+} // namespace coll::plan::test
