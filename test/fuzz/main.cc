@@ -2,6 +2,7 @@
 
 #include "test/fuzz/ir/command.h"
 #include "test/fuzz/programs/command.h"
+#include "test/fuzz/ranks/command.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -11,7 +12,7 @@ namespace cl = llvm::cl;
 namespace {
 
 cl::OptionCategory category("coll-fuzz options");
-cl::opt<std::string> mode(cl::Positional, cl::Required, cl::desc("programs, ir or replay"),
+cl::opt<std::string> mode(cl::Positional, cl::Required, cl::desc("programs, ranks, ir or replay"),
                           cl::cat(category));
 cl::list<std::string> inputs(cl::Positional, cl::desc("folders of the corpus, or files to replay"),
                              cl::cat(category));
@@ -49,8 +50,14 @@ int main(int argc, char **argv) {
     coll::fuzz::printPrograms(options);
     return 0;
   }
+  if (print && mode == "ranks") {
+    coll::fuzz::printRanks(options);
+    return 0;
+  }
   if (mode == "programs")
     return coll::fuzz::runPrograms(options) == 0 ? 0 : 1;
+  if (mode == "ranks")
+    return coll::fuzz::runRanks(options) == 0 ? 0 : 1;
   if (mode == "ir")
     return coll::fuzz::runIr(options, inputs) == 0 ? 0 : 1;
   if (mode == "replay")
