@@ -188,6 +188,8 @@ public:
   virtual Endpoint *host() { return nullptr; }
   // The GPU that owns this memory; -1: none that this backend knows.
   virtual int gpuOf(const void *data) const;
+  // Whether calls on GPU memory can be captured by a graph: all of them are put on streams.
+  virtual bool takesCaptures() const { return false; }
   // Whether a graph captures the work on the stream, as far as this backend knows.
   virtual bool isCapturing(void *stream) const;
   // Why no further operation can succeed: the job was aborted, or a peer has died. Ok as long as

@@ -87,6 +87,13 @@ const EnvInfo kTable[] = {
      "defaults"},
     // ## GPUs and NCCL
     {EnvVar::Cuda, "COLL_CUDA", "libcuda.so.1", "library of the CUDA driver; none: use no GPU"},
+    {EnvVar::CublasLt, "COLL_CUBLASLT", "",
+     "library of cuBLASLt for the matrix products of steps on GPUs; if unset, libcublasLt.so.13 or "
+     ".12; none: such steps fail"},
+    {EnvVar::GpuSync, "COLL_GPU_SYNC", "0",
+     "1: steps on GPUs wait for the GPU after each kernel, copy and product, and use no graphs, so "
+     "that a fault names the operation; slow",
+     0, 1},
     {EnvVar::Nccl, "COLL_NCCL", "libnccl.so.2",
      "library of NCCL, 2.19 or later; none: backend nccl is not used"},
     {EnvVar::NcclCheck, "COLL_NCCL_CHECK", "1",
@@ -167,8 +174,8 @@ const EnvInfo kTable[] = {
      "itself is used"},
     // ## Compiled steps
     {EnvVar::CacheDir, "COLL_CACHE_DIR", "",
-     "folder in which coll-run keeps compiled steps; if unset, $XDG_CACHE_HOME/coll; none: keep "
-     "nothing"},
+     "folder in which coll-run keeps compiled steps, and steps on GPUs the algorithms of their "
+     "matrix products; if unset, $XDG_CACHE_HOME/coll; none: keep nothing"},
     {EnvVar::CacheBytes, "COLL_CACHE_BYTES", "1073741824",
      "limit of the bytes of compiled steps that are kept; the least recently used are evicted; 0: "
      "no limit"},
@@ -212,6 +219,21 @@ int64_t envInt(EnvVar var) {
                             (info.most < INT64_MAX ? " to " + std::to_string(info.most) : " on") +
                             "; using " + info.defaultValue);
   return parse(info.defaultValue).value_or(info.least);
+}
+
+std::string cacheFolder() {
+  std::string folder = envString(EnvVar::CacheDir);
+  if (folder == "none")
+    return "";
+  if (!folder.empty())
+    return folder;
+  std::optional<std::string> base = foreignEnv("XDG_CACHE_HOME");
+  // What the XDG specification calls invalid.
+  if (base && base->front() != '/')
+    base.reset();
+  if (std::optional<std::string> home = foreignEnv("HOME"); !base && home)
+    base = *home + "/.cache";
+  return base ? *base + "/coll" : "";
 }
 
 std::optional<std::string> foreignEnv(const char *name) {

@@ -44,6 +44,8 @@ enum class EnvVar {
   NetSpeedMbps,       // COLL_NET_SPEED_MBPS
   NcclChannels,       // COLL_NET_NCCL_CHANNELS
   Cuda,               // COLL_CUDA
+  CublasLt,           // COLL_CUBLASLT
+  GpuSync,            // COLL_GPU_SYNC
   Nccl,               // COLL_NCCL
   NcclCheck,          // COLL_NCCL_CHECK
   NcclBlocking,       // COLL_NCCL_BLOCKING
@@ -87,6 +89,9 @@ const std::vector<EnvInfo> &envTable();
 std::string envString(EnvVar var);
 // As a number; the default (with a logged warning) where it is none, or outside its range.
 int64_t envInt(EnvVar var);
+
+// Where things are kept for later runs: what COLL_CACHE_DIR says. Empty: nowhere.
+std::string cacheFolder();
 
 // A variable of another program (a launcher), or nullopt where it is unset or empty.
 std::optional<std::string> foreignEnv(const char *name);

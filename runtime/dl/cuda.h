@@ -38,6 +38,9 @@ inline constexpr CudaResult kCudaSuccess = 0;
 inline constexpr CudaResult kCudaInvalidValue = 1;
 inline constexpr CudaResult kCudaOutOfMemory = 2;
 inline constexpr CudaResult kCudaInvalidContext = 201;
+inline constexpr CudaResult kCudaNoBinary = 209;
+inline constexpr CudaResult kCudaUnsupportedPtx = 222;
+inline constexpr CudaResult kCudaNotFound = 500;
 inline constexpr CudaResult kCudaNotReady = 600;
 inline constexpr CudaResult kCudaPeerAccessAlready = 704;
 
@@ -46,6 +49,8 @@ using CudaAddress = uint64_t; // CUdeviceptr
 using CudaContext = struct CudaContextTag *;
 using CudaStream = struct CudaStreamTag *;
 using CudaEvent = struct CudaEventTag *;
+using CudaModule = struct CudaModuleTag *;
+using CudaFunction = struct CudaFunctionTag *;
 using CudaGraph = struct CudaGraphTag *;
 using CudaGraphExec = struct CudaGraphExecTag *;
 
@@ -120,6 +125,9 @@ inline constexpr int kCudaHighestPriority = -100; // of streams; the driver take
 // CU_STREAM_WAIT_VALUE_GEQ: until the word, less the value, is no negative int32_t.
 inline constexpr unsigned kCudaWaitGeq = 0;
 inline constexpr unsigned kCudaEventNoTiming = 2;
+// CUjit_option, CUfunction_attribute
+inline constexpr int kCudaJitErrorLog = 5, kCudaJitErrorLogBytes = 6;
+inline constexpr int kCudaMaxDynamicShared = 8;
 // CUstreamCaptureMode, CUstreamCaptureStatus, default streams
 inline constexpr int kCudaCaptureThreadLocal = 1;
 inline constexpr int kCudaCaptureRelaxed = 2;
@@ -167,6 +175,15 @@ inline constexpr int kCudaLoadingEager = 1;
   X(memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CudaAddress to, const void *from, size_t bytes, CudaStream stream)) \
   X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void *to, CudaAddress from, size_t bytes, CudaStream stream)) \
   X(memsetD8Async, "cuMemsetD8Async", (CudaAddress to, unsigned char value, size_t bytes, CudaStream stream)) \
+  X(memsetD16Async, "cuMemsetD16Async", (CudaAddress to, unsigned short value, size_t count, CudaStream stream)) \
+  X(memsetD32Async, "cuMemsetD32Async", (CudaAddress to, unsigned value, size_t count, CudaStream stream)) \
+  X(memset2DD32Async, "cuMemsetD2D32Async", (CudaAddress to, size_t pitch, unsigned value, size_t width, size_t rows, CudaStream stream)) \
+  X(memGetInfo, "cuMemGetInfo_v2", (size_t *free, size_t *total))                                  \
+  X(moduleLoad, "cuModuleLoadDataEx", (CudaModule *module, const void *image, unsigned numOptions, int *options, void **values)) \
+  X(moduleUnload, "cuModuleUnload", (CudaModule module))                                           \
+  X(moduleGetFunction, "cuModuleGetFunction", (CudaFunction *function, CudaModule module, const char *name)) \
+  X(functionSetAttribute, "cuFuncSetAttribute", (CudaFunction function, int attribute, int value)) \
+  X(launchKernel, "cuLaunchKernel", (CudaFunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes, CudaStream stream, void **parameters, void **extra)) \
   X(streamCreate, "cuStreamCreate", (CudaStream *stream, unsigned flags))                          \
   X(streamCreateWithPriority, "cuStreamCreateWithPriority", (CudaStream *stream, unsigned flags, int priority)) \
   X(streamDestroy, "cuStreamDestroy_v2", (CudaStream stream))                                      \
@@ -184,7 +201,8 @@ inline constexpr int kCudaLoadingEager = 1;
   X(eventCreate, "cuEventCreate", (CudaEvent *event, unsigned flags))                              \
   X(eventDestroy, "cuEventDestroy_v2", (CudaEvent event))                                          \
   X(eventRecord, "cuEventRecord", (CudaEvent event, CudaStream stream))                            \
-  X(eventQuery, "cuEventQuery", (CudaEvent event))
+  X(eventQuery, "cuEventQuery", (CudaEvent event))                                                 \
+  X(eventElapsedTime, "cuEventElapsedTime", (float *milliseconds, CudaEvent begin, CudaEvent end))
 
 // Null if the driver is too old to have them.
 #define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \

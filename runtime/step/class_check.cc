@@ -74,6 +74,8 @@ Result<std::vector<int>> checkClasses(const std::vector<Program> &classes) {
       return Status::invalid(where + " has no step function");
     if (!sameMesh(first, descriptor))
       return Status::invalid(where + " has another mesh than rank class 0");
+    if (descriptor.isOnGpu != first.isOnGpu)
+      return Status::invalid(where + " is for another device than rank class 0");
     if ((classes[c].init != nullptr) != (classes[0].init != nullptr))
       return Status::invalid("some rank classes have an init function, others have none");
     COLL_RETURN_IF_ERROR(compareTensors("argument", first.args, descriptor.args).annotate(where));

@@ -24,6 +24,7 @@ struct Executor::Impl {
   std::vector<std::unique_ptr<RankState>> ranks; // of this process
   std::unique_ptr<Collector> collector;
   std::unique_ptr<Crew> crew;
+  ExecutorOptions options;
   bool initialized = false;
   Status failure; // the first one; ends the executor
 
@@ -36,6 +37,10 @@ struct Executor::Impl {
   // Runs the task on every rank's thread; a failure of any ends the executor.
   template <typename Task>
   Status runOnRanks(const char *what, Task task);
+  // Whether all ranks of the job may make a graph of the step.
+  bool mayCapture() const;
+  // Makes arguments readable on the host.
+  Status fetchArgs(const std::vector<size_t> &indices);
   Status checkInputs(bool state, const std::vector<TensorView> &given) const;
   // As Collector::collect; a failure ends the executor.
   Result<std::vector<HostTensor>> collect(const std::vector<Collector::Item> &items);
@@ -52,6 +57,8 @@ Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &
   if (job)
     local = {classOfRank[static_cast<size_t>(job->rank)]};
   for (int index : local) {
+    if (classes[static_cast<size_t>(index)].descriptor.isOnGpu)
+      continue; // the GPU's memory is asked for when there is one
     int64_t bytes = memoryOf(classes[static_cast<size_t>(index)].descriptor).total();
     if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > limit.bytes)
       return {kCollDevice, "the program's buffers do not fit: " + std::to_string(local.size()) +
@@ -70,8 +77,8 @@ Status Executor::Impl::createRank(const Affinity &affinity, int rank,
   if (!endpoint)
     return endpoint.status();
   int index = classOfRank[static_cast<size_t>(rank)];
-  Result<std::unique_ptr<RankState>> state =
-      RankState::create(rank, index, classes[static_cast<size_t>(index)], endpoint.take());
+  Result<std::unique_ptr<RankState>> state = RankState::create(
+      rank, index, classes[static_cast<size_t>(index)], options.job, endpoint.take());
   if (!state)
     return state.status();
   made = state.take();
@@ -107,6 +114,28 @@ Status Executor::Impl::runOnRanks(const char *what, Task task) {
   });
   failure = reportFailure(what, outcomes);
   return failure;
+}
+
+// Ranks of other processes run the same program, or nothing is known of them.
+bool Executor::Impl::mayCapture() const {
+  const bool isAlike = ranks.size() == classOfRank.size() || classes.size() == 1;
+  return options.graphs && isAlike &&
+         std::all_of(ranks.begin(), ranks.end(),
+                     [](const std::unique_ptr<RankState> &rank) { return rank->mayCapture(); });
+}
+
+Status Executor::Impl::fetchArgs(const std::vector<size_t> &indices) {
+  if (!descriptor().isOnGpu)
+    return {};
+  std::vector<Status> outcomes(ranks.size());
+  crew->run([&](int index) {
+    size_t i = static_cast<size_t>(index);
+    outcomes[i] = ranks[i]->fetchArgs(indices);
+  });
+  for (const Status &status : outcomes)
+    if (!status.ok())
+      return failure = status;
+  return {};
 }
 
 Status Executor::Impl::checkInputs(bool state, const std::vector<TensorView> &given) const {
@@ -170,6 +199,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   impl->profilers = profiler::Host::ofEnvironment(
       /*ncclIsInUse=*/options.backend == "nccl" || options.backend == "auto");
   impl->classes = std::move(classes);
+  impl->options = options;
   impl->classOfRank = classOfRank.take();
   backendOptions.timeoutUs = options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);
   Result<std::unique_ptr<Backend>> backend = createBackend(options.backend, backendOptions);
@@ -220,11 +250,10 @@ Status Executor::initializeFrom(const std::vector<TensorView> &globalState) {
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/true, globalState));
   bool hasInit = impl_->classes[0].init != nullptr;
   COLL_RETURN_IF_ERROR(impl_->runOnRanks("initialisation", [&](RankState &rank) {
-    rank.load(/*state=*/true, globalState, hasInit && rank.context().rank != 0);
-    if (hasInit)
+    Status loaded = rank.load(/*state=*/true, globalState, hasInit && rank.context().rank != 0);
+    if (loaded.ok() && hasInit)
       return rank.runInit();
-    rank.endpoint().leave();
-    return Status();
+    return rank.endLoading(loaded);
   }));
   impl_->initialized = true;
   return {};
@@ -237,9 +266,10 @@ Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView>
   for (const TensorInfo &arg : descriptor.args)
     if (arg.isState() && !impl_->initialized)
       return Status::invalid("the state is not initialised");
+  const bool mayCapture = impl_->mayCapture();
   COLL_RETURN_IF_ERROR(impl_->runOnRanks("step", [&](RankState &rank) {
-    rank.load(/*state=*/false, globalBatch, /*zeroReplicated=*/false);
-    return rank.runStep();
+    Status loaded = rank.load(/*state=*/false, globalBatch, /*zeroReplicated=*/false);
+    return loaded.ok() ? rank.runStep(mayCapture) : rank.endLoading(loaded);
   }));
   std::vector<Collector::Item> items;
   for (size_t k = 0; k < descriptor.results.size(); ++k) {
@@ -255,10 +285,14 @@ Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView>
 Result<std::vector<HostTensor>> Executor::state() {
   COLL_RETURN_IF_ERROR(impl_->failure);
   std::vector<Collector::Item> items;
+  std::vector<size_t> indices;
   const std::vector<TensorInfo> &args = impl_->descriptor().args;
   for (size_t i = 0; i < args.size(); ++i)
-    if (args[i].isState())
+    if (args[i].isState()) {
       items.push_back({&args[i], [i](const RankState &rank) { return rank.arg(i); }});
+      indices.push_back(i);
+    }
+  COLL_RETURN_IF_ERROR(impl_->fetchArgs(indices));
   return impl_->collect(items);
 }
 
@@ -266,8 +300,10 @@ Result<std::vector<HostTensor>> Executor::stateAt(size_t index) {
   COLL_RETURN_IF_ERROR(impl_->failure);
   const std::vector<TensorInfo> &args = impl_->descriptor().args;
   for (size_t i = 0; i < args.size(); ++i)
-    if (args[i].isState() && index-- == 0)
+    if (args[i].isState() && index-- == 0) {
+      COLL_RETURN_IF_ERROR(impl_->fetchArgs({i}));
       return impl_->collect({{&args[i], [i](const RankState &rank) { return rank.arg(i); }}});
+    }
   return Status::invalid("the program has no such state argument");
 }
 
@@ -283,6 +319,7 @@ Result<std::vector<HostTensor>> Executor::stateOf(int rank) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (!args[i].isState())
       continue;
+    COLL_RETURN_IF_ERROR(impl_->fetchArgs({i}));
     Result<HostTensor> tensor = HostTensor::zeros(args[i].dtype, args[i].local);
     if (!tensor)
       return tensor.status();

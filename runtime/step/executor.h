@@ -31,6 +31,8 @@ struct ExecutorOptions {
   int64_t timeoutUs = 0; // longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides
   // Processors of the rank threads, see Affinity::create; empty: COLL_AFFINITY decides.
   std::string affinity;
+  // Whether steps on GPUs may be captured by CUDA graphs, and replayed.
+  bool graphs = true;
 };
 
 class Executor {

@@ -1,8 +1,9 @@
 #include "runtime/step/rank_state.h"
 
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/program/shard.h"
 #include "runtime/step/abi/call_trace.h"
-#include "runtime/step/device/host_device.h"
+#include "runtime/step/device/make_device.h"
 
 #include <cstring>
 
@@ -21,11 +22,15 @@ int updatedArg(const Descriptor &descriptor, size_t k) {
 
 Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
                                                      const Program &program,
+                                                     const std::optional<JobOptions> &job,
                                                      std::unique_ptr<Endpoint> endpoint) {
   std::unique_ptr<RankState> state(new RankState());
   state->program_ = &program;
   state->endpoint_ = std::move(endpoint);
-  state->device_ = std::make_unique<HostDevice>(program.data.constants);
+  Result<std::unique_ptr<Device>> device = makeDevice(rank, job, program, *state->endpoint_);
+  if (!device)
+    return device.status();
+  state->device_ = device.take();
   Result<std::unique_ptr<CollContext>> context = CollContext::create(
       rank, programIndex, program.descriptor, *state->endpoint_, *state->device_);
   if (!context)
@@ -35,38 +40,37 @@ Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
   return state;
 }
 
+static BufferNeed needOf(const TensorInfo &info, const char *role) {
+  std::string what = std::string(role) + (info.name.empty() ? "" : " \"" + info.name + "\"");
+  return {info.localBytes(), /*isZeroed=*/true,
+          what + " (" + typeString(info.dtype, info.local) + ")"};
+}
+
 Status RankState::allocate() {
-  auto allocateZeroed = [](int64_t bytes) {
-    Result<AlignedBuffer> buffer = AlignedBuffer::create(bytes);
-    if (buffer)
-      std::memset(buffer->data(), 0, static_cast<size_t>(bytes));
-    return buffer;
-  };
-  for (const TensorInfo &info : descriptor().args) {
-    Result<AlignedBuffer> buffer = allocateZeroed(info.localBytes());
-    if (!buffer)
-      return buffer.status();
-    argPointers_.push_back(buffer->data());
-    args_.push_back(buffer.take());
+  std::vector<BufferNeed> needs;
+  for (const TensorInfo &info : descriptor().args)
+    needs.push_back(needOf(info, "argument"));
+  for (const TensorInfo &info : descriptor().results)
+    if (info.arg < 0)
+      needs.push_back(needOf(info, "result"));
+  needs.push_back({descriptor().arenaBytes, /*isZeroed=*/false, "the memory of temporaries"});
+  Result<std::vector<char *>> buffers = device_->allocate(needs);
+  if (!buffers)
+    return buffers.status();
+  auto next = buffers->begin();
+  for (size_t i = 0; i < descriptor().args.size(); ++i) {
+    argPointers_.push_back(*next);
+    args_.push_back(*next++);
+    mayBorrow_.push_back(device_->isHost() && mayBorrow(i));
   }
-  for (size_t i = 0; i < args_.size(); ++i)
-    mayBorrow_.push_back(mayBorrow(i));
   for (const TensorInfo &info : descriptor().results) {
-    if (info.arg >= 0) {
-      results_.emplace_back();
-      resultPointers_.push_back(argPointers_[static_cast<size_t>(info.arg)]);
-      continue;
-    }
-    Result<AlignedBuffer> buffer = allocateZeroed(info.localBytes());
-    if (!buffer)
-      return buffer.status();
-    resultPointers_.push_back(buffer->data());
-    results_.push_back(buffer.take());
+    results_.push_back(info.arg < 0 ? *next++ : nullptr);
+    resultPointers_.push_back(info.arg < 0 ? results_.back()
+                                           : argPointers_[static_cast<size_t>(info.arg)]);
   }
-  Result<AlignedBuffer> arena = AlignedBuffer::create(descriptor().arenaBytes);
-  if (!arena)
-    return arena.status();
-  arena_ = arena.take();
+  arena_ = *next;
+  fetchedArgs_.resize(args_.size());
+  fetchedResults_.resize(results_.size());
   return {};
 }
 
@@ -89,7 +93,7 @@ static bool isAligned(const char *data) {
   return reinterpret_cast<uintptr_t>(data) % AlignedBuffer::kAlignment == 0;
 }
 
-void RankState::load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated) {
+Status RankState::load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated) {
   const std::vector<TensorInfo> &infos = descriptor().args;
   size_t next = 0;
   for (size_t i = 0; i < infos.size(); ++i) {
@@ -100,12 +104,24 @@ void RankState::load(bool state, const std::vector<TensorView> &globals, bool ze
       argPointers_[i] = const_cast<char *>(global.data);
       continue;
     }
-    argPointers_[i] = args_[i].data();
-    if (zeroReplicated && isReplicated(infos[i]))
-      std::memset(args_[i].data(), 0, static_cast<size_t>(infos[i].localBytes()));
-    else
-      sliceTensor(infos[i], descriptor().axes, context_->rank, global.data, args_[i].data());
+    argPointers_[i] = args_[i];
+    COLL_RETURN_IF_ERROR(device_->upload(args_[i], infos[i].localBytes(), [&](char *to) {
+      if (zeroReplicated && isReplicated(infos[i]))
+        std::memset(to, 0, static_cast<size_t>(infos[i].localBytes()));
+      else
+        sliceTensor(infos[i], descriptor().axes, context_->rank, global.data, to);
+    }));
   }
+  return {};
+}
+
+Status RankState::endLoading(Status loaded) {
+  if (loaded.ok())
+    loaded = device_->synchronize();
+  if (!loaded.ok())
+    endpoint_->abort(loaded.annotate("rank " + std::to_string(context_->rank)));
+  endpoint_->leave();
+  return loaded;
 }
 
 Status RankState::runInit() {
@@ -113,14 +129,14 @@ Status RankState::runInit() {
   for (size_t i = 0; i < args_.size(); ++i)
     if (descriptor().args[i].isState())
       state.push_back(argPointers_[i]);
-  return runEntry(program_->init, "init", state, state);
+  return runEntry(program_->init, "init", state, state, /*mayCapture=*/false);
 }
 
-Status RankState::runStep() {
-  COLL_RETURN_IF_ERROR(runEntry(program_->step, "step", argPointers_, resultPointers_));
+Status RankState::runStep(bool mayCapture) {
+  COLL_RETURN_IF_ERROR(runEntry(program_->step, "step", argPointers_, resultPointers_, mayCapture));
   for (size_t k = 0; k < results_.size(); ++k) {
     int arg = updatedArg(descriptor(), k);
-    if (arg < 0 || !results_[k].data())
+    if (arg < 0 || !results_[k])
       continue;
     std::swap(results_[k], args_[static_cast<size_t>(arg)]);
     std::swap(resultPointers_[k], argPointers_[static_cast<size_t>(arg)]);
@@ -128,31 +144,78 @@ Status RankState::runStep() {
   return {};
 }
 
-Status RankState::runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
-                           const std::vector<void *> &results) {
+const char *RankState::arg(size_t index) const {
+  return device_->isHost() ? args_[index] : fetchedArgs_[index].data();
+}
+
+const char *RankState::result(size_t index) const {
+  return device_->isHost() ? static_cast<char *>(resultPointers_[index])
+                           : fetchedResults_[index].data();
+}
+
+Status RankState::fetchArgs(const std::vector<size_t> &indices) {
+  if (device_->isHost())
+    return {};
+  for (size_t index : indices) {
+    const int64_t bytes = descriptor().args[index].localBytes();
+    fetchedArgs_[index].resize(static_cast<size_t>(bytes));
+    COLL_RETURN_IF_ERROR(device_->download(fetchedArgs_[index].data(), args_[index], bytes));
+  }
+  return device_->synchronize();
+}
+
+// Waits for the device, with the results that this rank has to give on the host then.
+Status RankState::finishResults() {
+  if (device_->isHost())
+    return {};
+  const std::vector<TensorInfo> &infos = descriptor().results;
+  for (size_t k = 0; k < infos.size(); ++k) {
+    const int updated = updatedArg(descriptor(), k);
+    if ((updated >= 0 && descriptor().args[static_cast<size_t>(updated)].isState()) ||
+        !isPrimary(infos[k], descriptor().axes, context_->rank))
+      continue;
+    const int64_t bytes = infos[k].localBytes();
+    fetchedResults_[k].resize(static_cast<size_t>(bytes));
+    COLL_RETURN_IF_ERROR(device_->download(fetchedResults_[k].data(), resultPointers_[k], bytes));
+  }
+  return device_->synchronize();
+}
+
+// The outcome of the program itself.
+Status RankState::callEntry(CollEntry entry, const std::vector<void *> &args,
+                            const std::vector<void *> &results) {
   CollContext &context = *context_;
   context.bytesMoved = context.numCalls = 0;
-  context.functionTrace =
-      traceBeginSpan(TraceLevel::Function, context.rank, /*op=*/-1, name, /*parent=*/0);
-  int32_t code = entry(&abiTable(), &context, args.data(), results.data(), arena_.data());
-  traceEndSpan(TraceLevel::Function, context.rank, /*op=*/-1, context.functionTrace,
-               code != kCollOk);
-  Status status;
-  std::string who = "rank " + std::to_string(context.rank);
+  const int32_t code = entry(&abiTable(), &context, args.data(), results.data(), arena_);
+  const std::string who = "rank " + std::to_string(context.rank);
   if (code != kCollOk)
-    status = !context.error.ok() && context.error.code() == code
-                 ? context.error
-                 : Status(code > kCollOk && code <= kCollInternal ? static_cast<CollCode>(code)
-                                                                  : kCollInternal,
-                          who + ": the program returned " + std::to_string(code));
-  else if (!context.error.ok())
-    status = context.error.annotate(who + " ignored a failure");
-  else if (endpoint_->inFlight() > 0)
-    status = Status::invalid(
+    return !context.error.ok() && context.error.code() == code
+               ? context.error
+               : Status(code > kCollOk && code <= kCollInternal ? static_cast<CollCode>(code)
+                                                                : kCollInternal,
+                        who + ": the program returned " + std::to_string(code));
+  if (!context.error.ok())
+    return context.error.annotate(who + " ignored a failure");
+  if (endpoint_->inFlight() > 0)
+    return Status::invalid(
         who + ": the program returned while " + std::to_string(endpoint_->inFlight()) +
         " operations were in flight; the first is " + describe(context.requests.front()->call));
+  return {};
+}
+
+Status RankState::runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
+                           const std::vector<void *> &results, bool mayCapture) {
+  CollContext &context = *context_;
+  context.functionTrace =
+      traceBeginSpan(TraceLevel::Function, context.rank, /*op=*/-1, name, /*parent=*/0);
+  Status status =
+      device_->execute({args, results, mayCapture, [&] { return callEntry(entry, args, results); },
+                        [&] { context.error = {}; }});
+  if (status.ok())
+    status = finishResults();
+  traceEndSpan(TraceLevel::Function, context.rank, /*op=*/-1, context.functionTrace, !status.ok());
   if (!status.ok())
-    endpoint_->abort(status.annotate(who));
+    endpoint_->abort(status.annotate("rank " + std::to_string(context.rank)));
   endpoint_->leave();
   for (const std::unique_ptr<CollRequest> &request : context.requests)
     traceEnd(request->call, request->group, /*failed=*/true);

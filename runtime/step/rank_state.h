@@ -3,13 +3,13 @@
 #ifndef COLL_RUNTIME_STEP_RANK_STATE_H
 #define COLL_RUNTIME_STEP_RANK_STATE_H
 
-#include "runtime/base/aligned_buffer.h"
 #include "runtime/program/host_tensor.h"
 #include "runtime/program/program.h"
 #include "runtime/program/tensor_view.h"
 #include "runtime/step/abi/context.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace coll::rt {
@@ -21,9 +21,11 @@ int updatedArg(const Descriptor &descriptor, size_t k);
 // Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
 class RankState {
 public:
-  // `program` and `endpoint` must outlive the state.
-  static Result<std::unique_ptr<RankState>>
-  create(int rank, int programIndex, const Program &program, std::unique_ptr<Endpoint> endpoint);
+  // `program` must outlive the state. The job, if there is one, may name the GPU.
+  static Result<std::unique_ptr<RankState>> create(int rank, int programIndex,
+                                                   const Program &program,
+                                                   const std::optional<JobOptions> &job,
+                                                   std::unique_ptr<Endpoint> endpoint);
 
   const Descriptor &descriptor() const { return program_->descriptor; }
   CollContext &context() const { return *context_; }
@@ -32,33 +34,46 @@ public:
   // Fills arguments whose role is state (or is not) from global tensors in order.
   // With `zeroReplicated`, replicated ones become zero instead. A batch tensor that this rank
   // holds whole is not copied if it is aligned: it has to live until the step has run.
-  void load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated);
+  Status load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated);
+
+  // Ends a stretch of program in which nothing was run; its failure aborts the job.
+  Status endLoading(Status loaded);
 
   // Runs @init over the state arguments, or the step over all. Returns this rank's failure, which
-  // the other ranks have already received.
+  // the other ranks have already received. `mayCapture` as in Execution.
   Status runInit();
-  Status runStep();
+  Status runStep(bool mayCapture);
+  // Whether a graph can be made of the step.
+  bool mayCapture() const { return device_->mayCapture(); }
+  // Makes the arguments readable for arg(), where they are not host memory.
+  Status fetchArgs(const std::vector<size_t> &indices);
 
-  const char *arg(size_t index) const { return args_[index].data(); }
-  const char *result(size_t index) const { return static_cast<char *>(resultPointers_[index]); }
+  // Host memory: after fetchArgs(), and after runStep() for results that are not state.
+  const char *arg(size_t index) const;
+  const char *result(size_t index) const;
 
 private:
   RankState() = default;
   Status allocate();
   bool mayBorrow(size_t index) const;
   Status runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
-                  const std::vector<void *> &results);
+                  const std::vector<void *> &results, bool mayCapture);
+  Status callEntry(CollEntry entry, const std::vector<void *> &args,
+                   const std::vector<void *> &results);
+  Status finishResults();
 
   const Program *program_ = nullptr;
   std::unique_ptr<Endpoint> endpoint_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<CollContext> context_; // destroyed before the endpoint
-  std::vector<AlignedBuffer> args_;
-  std::vector<AlignedBuffer> results_; // where the result names no argument
-  std::vector<bool> mayBorrow_;        // by argument: this rank holds all of it and only reads it
-  std::vector<void *> argPointers_;    // of args_, or borrowed for one step
+  std::vector<char *> args_;             // of the device
+  std::vector<char *> results_;          // of the device; null where the result names an argument
+  std::vector<bool> mayBorrow_;          // by argument: this rank holds all of it and only reads it
+  std::vector<void *> argPointers_;      // of args_, or borrowed for one step
   std::vector<void *> resultPointers_;
-  AlignedBuffer arena_;
+  // Where the device is not the host: what was fetched of arguments and results.
+  std::vector<std::vector<char>> fetchedArgs_, fetchedResults_;
+  char *arena_ = nullptr;
 };
 
 } // namespace coll::rt

@@ -56,6 +56,7 @@ rt::Result<Outcome> run(const std::string &path, const Options &options) {
     return programs.status();
   rt::ExecutorOptions execution;
   execution.backend = options.backend;
+  execution.graphs = options.graphs;
   rt::Result<std::unique_ptr<rt::Executor>> executor =
       rt::Executor::create(programs.take(), execution);
   if (!executor)

@@ -32,6 +32,10 @@ rt::Status parseOption(const char *argument, Options &options) {
     return parseNumber<uint64_t>("--seed", text, 0, options.seed);
   if (const char *text = valueOf(argument, "--rtol"))
     return parseNumber<double>("--rtol", text, 0, options.rtol.emplace());
+  if (std::strcmp(argument, "--no-graph") == 0) {
+    options.graphs = false;
+    return {};
+  }
   if (const char *text = valueOf(argument, "--backend")) {
     options.backend = text;
     return {};

@@ -18,6 +18,7 @@ struct Options {
   int64_t steps = 10;
   uint64_t seed = 0;
   std::optional<double> rtol;
+  bool graphs = true;
 };
 
 inline constexpr const char *kUsage =
@@ -26,6 +27,7 @@ inline constexpr const char *kUsage =
     "batches, which are those of coll-run. Needs neither a compiler nor MLIR.\n\n"
     "  --steps=N        steps to run (10)\n"
     "  --backend=NAME   threads, net, nccl, direct or auto (auto)\n"
+    "  --no-graph       no CUDA graphs on GPUs\n"
     "  --compare=OTHER  runs this compiled form of the same step, too, and compares losses and\n"
     "                   state: another device, other ranks\n"
     "  --rtol=X         largest difference in proportion to the tensor's largest value, instead "

@@ -379,22 +379,6 @@ llvm::Error checkCombinations(const Options &options) {
   return llvm::Error::success();
 }
 
-/// Where compiled steps are kept. Without a home folder, nowhere.
-std::string chooseCacheDir() {
-  std::string dir = rt::envString(rt::EnvVar::CacheDir);
-  if (dir == "none")
-    return "";
-  if (!dir.empty())
-    return dir;
-  std::optional<std::string> base = rt::foreignEnv("XDG_CACHE_HOME");
-  // What the XDG specification calls invalid.
-  if (base && llvm::sys::path::is_relative(*base))
-    base.reset();
-  if (std::optional<std::string> home = rt::foreignEnv("HOME"); !base && home)
-    base = *home + "/.cache";
-  return base ? *base + "/coll" : "";
-}
-
 /// As a shell would take it; the path of the program is left out.
 std::string joinCommandLine(int argc, char **argv) {
   std::string text = "coll-run";
@@ -424,7 +408,7 @@ Options collect() {
   options.processes = processes;
   options.affinity = affinity;
   options.verify = !noVerify;
-  options.cacheDir = noCache ? "" : chooseCacheDir();
+  options.cacheDir = noCache ? "" : rt::cacheFolder();
   options.cacheBytes = static_cast<uint64_t>(rt::envInt(rt::EnvVar::CacheBytes));
   options.data = data;
   options.init = initFile;

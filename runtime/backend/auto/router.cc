@@ -65,6 +65,7 @@ public:
   Status health() override { return top_->health(); }
   Endpoint *host() override { return paths_.back(); }
   int gpuOf(const void *data) const override { return top_->gpuOf(data); }
+  bool takesCaptures() const override { return top_->takesCaptures(); }
   bool isCapturing(void *stream) const override { return top_->isCapturing(stream); }
 
   Result<size_t> choose(const Call &call, const std::vector<int> &ranks) const;

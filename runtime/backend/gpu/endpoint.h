@@ -49,6 +49,7 @@ public:
   Status health() override;
   Endpoint *host() override { return below_.get(); }
   int gpuOf(const void *data) const override;
+  bool takesCaptures() const override { return true; }
   bool isCapturing(void *stream) const override;
 
   Status run(Group &group, const Call &call);

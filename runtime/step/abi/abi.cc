@@ -62,6 +62,10 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
     return ctx.fail(status.annotate(placeOf(ctx, call)));
 
   int64_t bytes = payloadBytes(call, n, position);
+  Result<std::unique_ptr<CallEnd>> end =
+      ctx.device->prepare(call, extentsOf(call, n, position), req != nullptr);
+  if (!end)
+    return ctx.fail(end.status().annotate(placeOf(ctx, call)));
   ctx.bytesMoved += bytes;
   ++ctx.numCalls;
   const TraceGroup &members = ctx.traceGroups[static_cast<size_t>(group)];
@@ -70,9 +74,12 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   Status status =
       req ? startCall(ctx, **communicator, call, number, members, req) : (*communicator)->run(call);
   if (req && status.ok()) {
+    (*req)->end = end.take();
     traceIssued(call, &members);
     return kCollOk;
   }
+  if (status.ok() && *end)
+    status = (*end)->finish();
   traceEnd(call, &members, !status.ok());
   ctx.recorder.end(number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
@@ -206,6 +213,8 @@ int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
   uint64_t wait =
       site.trace ? traceBeginSpan(TraceLevel::Wait, ctx.rank, site.op, "wait", site.trace) : 0;
   Status status = ctx.endpoint->wait(owned->request);
+  if (status.ok() && owned->end)
+    status = owned->end->finish();
   traceEndSpan(TraceLevel::Wait, ctx.rank, site.op, wait, !status.ok());
   traceEnd(owned->call, owned->group, !status.ok());
   ctx.recorder.end(owned->number, status.code());
@@ -244,6 +253,10 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
                 int64_t ldb, int64_t strideB, void *c, int64_t ldc, int64_t strideC, int64_t batch,
                 int32_t accumulate) {
   return guarded(ctx, [&]() -> int32_t {
+    if (!ctx->device->isHost())
+      return ctx->fail({kCollUnsupported, "gemm works on host memory; a program on a GPU calls "
+                                          "contract (rank " +
+                                              std::to_string(ctx->rank) + ")"});
     Gemm gemm{dtype,          transA != 0, transB != 0, m,       n, k,   a,       lda,
               strideA,        b,           ldb,         strideB, c, ldc, strideC, batch,
               accumulate != 0};
@@ -266,6 +279,9 @@ int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Ch
   if (!communicator)
     return ctx.fail(communicator.status().annotate(placeOf(ctx, call)));
   Status status = check(static_cast<int64_t>((*communicator)->ranks().size()));
+  if (status.ok() && !ctx.device->isHost())
+    status = {kCollUnsupported, "the exchange of tokens works on host memory: compile the step "
+                                "for the CPU"};
   if (!status.ok())
     return ctx.fail(status.annotate(placeOf(ctx, call)));
   int64_t bytes = call.outer * call.count * dtypeSize(call.dtype);

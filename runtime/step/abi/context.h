@@ -19,6 +19,7 @@ struct CollRequest {
   coll::rt::Call call;
   uint64_t number = 0;                         // of the flight recorder
   const coll::rt::TraceGroup *group = nullptr; // of the context
+  std::unique_ptr<coll::rt::CallEnd> end;      // null: nothing follows the call
 };
 
 // Belongs to the rank's thread while a step runs.

@@ -1,30 +1,81 @@
 // device.h - where a rank's program has its memory and its kernels: on the host, or on a GPU.
 //
-// The functions are those of abi.def with the same names; `site` is for messages. A device belongs
-// to the rank's thread while a step runs, and to the executor's caller in between.
+// A device belongs to the rank's thread while a task runs, and to the executor's caller in between.
+// Calls on host memory are complete when they return. Those on a GPU are put on the rank's stream,
+// in their order, until synchronize().
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_DEVICE_H
 #define COLL_RUNTIME_STEP_DEVICE_DEVICE_H
 
-#include "runtime/backend/backend.h"
+#include "runtime/backend/call/check.h"
 #include "runtime/program/program.h"
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace coll::rt {
+
+struct BufferNeed {
+  int64_t bytes = 0;
+  bool isZeroed = true;
+  std::string what; // for messages
+};
+
+// What follows a communication call once it is complete.
+class CallEnd {
+public:
+  virtual ~CallEnd() = default;
+  virtual Status finish() = 0;
+};
+
+// One run of a program's function.
+struct Execution {
+  const std::vector<void *> &args, &results;
+  // Whether a graph may be made of it, and replayed in later runs with the same buffers. All ranks
+  // say the same.
+  bool mayCapture = false;
+  std::function<Status()> run;  // calls the function
+  std::function<void()> forget; // its failure, before it is called again
+};
 
 class Device {
 public:
   virtual ~Device() = default;
 
+  virtual bool isHost() const = 0;
+
+  // All buffers of the program; once. They are aligned to 64 bytes, never null, and live as long as
+  // the device.
+  virtual Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs) = 0;
+  // `write` is called at once, with host memory for the bytes that go to `dst`.
+  virtual Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) = 0;
+  // The bytes are there after synchronize().
+  virtual Status download(char *hostDst, const void *src, int64_t bytes) = 0;
+  // Blocks until all is done that was put on the device.
+  virtual Status synchronize() = 0;
+
+  // Runs the program's function, or replays what it did.
+  virtual Status execute(const Execution &execution) = 0;
+  // Whether a graph can be made of the function, by what it has done so far.
+  virtual bool mayCapture() const { return false; }
+  // Before the call: sets its stream, or puts host memory in the place of its buffers. Null:
+  // nothing follows it. `isStarted`: the call is waited for later.
+  virtual Result<std::unique_ptr<CallEnd>> prepare(Call &call, const CallExtents &extents,
+                                                   bool isStarted) = 0;
+
+  // What follows are the functions of abi.def with the same names; `site` is for messages. Sizes
+  // are not negative, and pointers are null only where the size is zero.
   virtual Status launch(const CallSite &site, int32_t kernel, const void *const *args,
                         int32_t numArgs) = 0;
-  // Sizes are not negative, and pointers are null only where the size is zero.
   virtual Status copy(const CallSite &site, void *dst, const void *src, int64_t bytes) = 0;
   // The pattern has 1, 2, 4, 8 or 16 bytes.
   virtual Status fill(const CallSite &site, void *dst, const void *pattern, int32_t patternBytes,
                       int64_t count) = 0;
   virtual Status fetch(const CallSite &site, void *hostDst, const void *src, int64_t bytes) = 0;
   virtual Status store(const CallSite &site, void *dst, const void *hostSrc, int64_t bytes) = 0;
-  // The contraction has passed checkContraction().
+  // The contraction has passed checkContraction(), and is not empty.
   virtual Status contract(const CallSite &site, const CollContraction &contraction, const void *a,
                           const void *b, void *out) = 0;
   // Null if the program has no constants.

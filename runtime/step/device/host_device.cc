@@ -6,6 +6,30 @@
 
 namespace coll::rt {
 
+Result<std::vector<char *>> HostDevice::allocate(const std::vector<BufferNeed> &needs) {
+  std::vector<char *> buffers;
+  for (const BufferNeed &need : needs) {
+    Result<AlignedBuffer> buffer = AlignedBuffer::create(need.bytes);
+    if (!buffer)
+      return buffer.status();
+    // By the rank's thread, on whose NUMA node the memory is to be.
+    if (need.isZeroed)
+      std::memset(buffer->data(), 0, static_cast<size_t>(need.bytes));
+    buffers.push_back(buffer->data());
+    buffers_.push_back(buffer.take());
+  }
+  return buffers;
+}
+
+Status HostDevice::upload(void *dst, int64_t, const std::function<void(char *)> &write) {
+  write(static_cast<char *>(dst));
+  return {};
+}
+
+Status HostDevice::download(char *hostDst, const void *src, int64_t bytes) {
+  return copy({}, hostDst, src, bytes);
+}
+
 Status HostDevice::launch(const CallSite &, int32_t kernel, const void *const *, int32_t) {
   return {kCollUnsupported, "GPU kernel " + std::to_string(kernel) +
                                 " is launched, but the program's descriptor does not say "

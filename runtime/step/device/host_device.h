@@ -3,6 +3,7 @@
 #ifndef COLL_RUNTIME_STEP_DEVICE_HOST_DEVICE_H
 #define COLL_RUNTIME_STEP_DEVICE_HOST_DEVICE_H
 
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/step/device/device.h"
 
 namespace coll::rt {
@@ -11,6 +12,16 @@ class HostDevice final : public Device {
 public:
   // `constants` outlives the device; null: none.
   explicit HostDevice(const void *constants) : constants_(constants) {}
+
+  bool isHost() const override { return true; }
+  Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs) override;
+  Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) override;
+  Status download(char *hostDst, const void *src, int64_t bytes) override;
+  Status synchronize() override { return {}; }
+  Status execute(const Execution &execution) override { return execution.run(); }
+  Result<std::unique_ptr<CallEnd>> prepare(Call &, const CallExtents &, bool) override {
+    return std::unique_ptr<CallEnd>();
+  }
 
   Status launch(const CallSite &site, int32_t kernel, const void *const *args,
                 int32_t numArgs) override;
@@ -25,6 +36,7 @@ public:
 
 private:
   const void *constants_;
+  std::vector<AlignedBuffer> buffers_;
 };
 
 } // namespace coll::rt

@@ -430,6 +430,11 @@ struct FakeCudaFunctions : FakeCudaPeers {
     return call.failed() ? call.result : *event->done ? kCudaSuccess : kCudaNotReady;
   }
 
+  static CudaResult eventElapsedTime(float *milliseconds, CudaEvent, CudaEvent) {
+    *milliseconds = 1;
+    return Call("eventElapsedTime", /*needsContext=*/true).result;
+  }
+
   static CudaResult memGetHandleForAddressRange(void *handle, CudaAddress address, size_t bytes,
                                                 int handleType, unsigned long long) {
     Call call("memGetHandleForAddressRange");
@@ -508,7 +513,8 @@ int64_t FakeCuda::liveAllocations() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return static_cast<int64_t>(state_->blocks.size() + state_->streams.size() +
                               state_->events.size() + state_->graphs.size() + state_->execs.size() +
-                              state_->physical.size() + state_->reserved.size());
+                              state_->physical.size() + state_->reserved.size() +
+                              state_->modules.size());
 }
 
 CudaResult FakeCuda::enqueue(CudaStream stream, std::function<Question()> begin) {

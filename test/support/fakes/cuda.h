@@ -10,17 +10,34 @@
 // work of theirs, and memory is freed when the streams of its GPU are empty. One FakeCuda at a
 // time in a process, since the driver's functions carry no state; its functions may be called
 // from any thread. A graph holds the copies and the foreign work of one stream; events cannot be
-// captured.
+// captured. Kernels are functions of the test.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_CUDA_H
 #define COLL_TEST_SUPPORT_FAKES_CUDA_H
 
 #include "runtime/dl/cuda.h"
 
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace coll::rt::dl {
+
+// A kernel's launch: the values of its parameters, as they were then.
+struct FakeLaunch {
+  unsigned grid[3] = {}, block[3] = {};
+  unsigned sharedBytes = 0;
+  std::vector<std::vector<char>> parameters;
+
+  template <typename T>
+  T parameter(size_t index) const {
+    T value;
+    std::memcpy(&value, parameters[index].data(), sizeof(value));
+    return value;
+  }
+};
 
 class FakeCuda {
 public:
@@ -30,6 +47,11 @@ public:
   FakeCuda &operator=(const FakeCuda &) = delete;
 
   const Cuda &table() const;
+
+  // Images that begin with ".version" hold this kernel from now on; others are rejected with a
+  // compiler's log. `run` plays all its threads; its parameters have these sizes.
+  void defineKernel(const std::string &name, std::vector<size_t> parameterBytes,
+                    std::function<void(const FakeLaunch &)> run);
 
   // GPU `ordinal`'s memory, current on the calling thread as CUDA would have it.
   void *allocate(uint64_t bytes, int ordinal = 0);

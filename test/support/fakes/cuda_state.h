@@ -89,6 +89,15 @@ struct CudaEventTag {
   std::shared_ptr<CudaGraphTag> capture;                     // that the last record is in
 };
 
+struct CudaModuleTag {
+  int ordinal = 0;
+};
+
+struct CudaFunctionTag {
+  std::vector<size_t> parameterBytes;
+  std::function<void(const FakeLaunch &)> run;
+};
+
 struct CudaContextTag {
   int ordinal = 0;
   int retained = 0;
@@ -109,6 +118,8 @@ struct FakeCuda::State {
   std::map<CudaEventTag *, std::unique_ptr<CudaEventTag>> events;
   std::map<CudaGraphTag *, std::shared_ptr<CudaGraphTag>> graphs;
   std::map<CudaGraphExecTag *, std::unique_ptr<CudaGraphExecTag>> execs;
+  std::map<CudaModuleTag *, std::unique_ptr<CudaModuleTag>> modules;
+  std::map<std::string, CudaFunctionTag> kernels; // by name
   std::map<std::string, FakeFailure> failures;
   std::map<std::string, int64_t> calls;
   int delay = 0;
@@ -209,8 +220,27 @@ struct FakeCudaBase {
   static CudaResult release(const char *name, uint64_t address, FakeKind kind);
 };
 
+// Modules and kernels, and memory that is set.
+struct FakeCudaKernels : FakeCudaBase {
+  static CudaResult memsetD16Async(CudaAddress to, unsigned short value, size_t count,
+                                   CudaStream stream);
+  static CudaResult memsetD32Async(CudaAddress to, unsigned value, size_t count, CudaStream stream);
+  static CudaResult memset2DD32Async(CudaAddress to, size_t pitch, unsigned value, size_t width,
+                                     size_t rows, CudaStream stream);
+  static CudaResult memGetInfo(size_t *free, size_t *total);
+  static CudaResult moduleLoad(CudaModule *module, const void *image, unsigned numOptions,
+                               int *options, void **values);
+  static CudaResult moduleUnload(CudaModule module);
+  static CudaResult moduleGetFunction(CudaFunction *function, CudaModule module, const char *name);
+  static CudaResult functionSetAttribute(CudaFunction function, int attribute, int value);
+  static CudaResult launchKernel(CudaFunction function, unsigned gridX, unsigned gridY,
+                                 unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
+                                 unsigned sharedBytes, CudaStream stream, void **parameters,
+                                 void **extra);
+};
+
 // Memory of other GPUs and other processes.
-struct FakeCudaPeers : FakeCudaBase {
+struct FakeCudaPeers : FakeCudaKernels {
   static CudaResult contextSynchronize();
   static CudaResult deviceCanAccessPeer(int *can, CudaDevice device, CudaDevice peer);
   static CudaResult deviceGetPeerAttribute(int *value, int attribute, CudaDevice device,

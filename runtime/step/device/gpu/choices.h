@@ -1,0 +1,46 @@
+// choices.h - which algorithm of cuBLASLt each form of a contraction takes, for this process and,
+// in a file, for those to come.
+//
+// The file is matmul-GPU-VERSION in the folder of COLL_CACHE_DIR, for one kind of GPU and version
+// of the library: a line per form, its key and the algorithm in hexadecimal digits. A process
+// that adds to it keeps what is there, so all processes take the choice that was made first.
+
+#ifndef COLL_RUNTIME_STEP_DEVICE_GPU_CHOICES_H
+#define COLL_RUNTIME_STEP_DEVICE_GPU_CHOICES_H
+
+#include "runtime/dl/cublaslt.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace coll::rt {
+
+// Any thread may use it.
+class AlgorithmChoices {
+public:
+  // The choices for this kind of GPU; shared by all ranks of the process. A file that cannot be
+  // read counts as empty.
+  static std::shared_ptr<AlgorithmChoices> of(const std::string &gpuName, size_t version);
+
+  // `path` of the file; empty: none.
+  explicit AlgorithmChoices(std::string path);
+
+  std::optional<dl::LtAlgorithm> find(const std::string &key) const;
+  // Keeps the choice, unless there is one: returns the one that counts.
+  dl::LtAlgorithm add(const std::string &key, const dl::LtAlgorithm &algorithm);
+
+private:
+  void readLocked();
+  void writeLocked() const;
+
+  const std::string path_;
+  mutable std::mutex mutex_;
+  std::map<std::string, dl::LtAlgorithm> all_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_DEVICE_GPU_CHOICES_H

@@ -1,0 +1,332 @@
+#include "runtime/step/device/gpu/gpu_device.h"
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/env.h"
+#include "runtime/base/log.h"
+#include "runtime/step/device/gpu/staged_call.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace coll::rt {
+
+namespace {
+
+constexpr int64_t kAlignment = 256;
+constexpr int64_t kLeastBounce = int64_t{1} << 20, kMostBounce = int64_t{64} << 20;
+// Enough for what is made at the first call.
+constexpr int kEagerRuns = 2;
+// Buffers change places from step to step, in two ways; more graphs are a sign of something else.
+constexpr size_t kMostGraphs = 4;
+
+int64_t alignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+dl::CudaAddress addressOf(const void *data) { return reinterpret_cast<dl::CudaAddress>(data); }
+
+std::string mebibytes(int64_t bytes) {
+  return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
+}
+
+// For the largest inputs or results of a step.
+int64_t bounceBytes(const Descriptor &descriptor) {
+  int64_t in = 0, out = 0;
+  for (const TensorInfo &arg : descriptor.args)
+    in += arg.isState() ? 0 : std::min(arg.localBytes(), kMostBounce);
+  for (const TensorInfo &result : descriptor.results)
+    out += result.arg >= 0 || result.isState() ? 0 : std::min(result.localBytes(), kMostBounce);
+  return std::clamp(alignUp(std::max(in, out)), kLeastBounce, kMostBounce);
+}
+
+} // namespace
+
+Result<std::unique_ptr<GpuDevice>> GpuDevice::create(const GpuPlatform &platform, int ordinal,
+                                                     const Program &program, Endpoint &endpoint) {
+  std::unique_ptr<GpuDevice> device(new GpuDevice(platform, program, endpoint));
+  COLL_RETURN_IF_ERROR(device->open(ordinal));
+  return device;
+}
+
+Status GpuDevice::open(int ordinal) {
+  Result<std::unique_ptr<gpu::Gpu>> opened =
+      gpu::Gpu::open(*platform_.cuda, ordinal, "the step", /*keepsContext=*/false);
+  if (!opened)
+    return opened.status();
+  gpu_ = opened.take();
+  stream_ = gpu_->stream();
+  syncs_ = envInt(EnvVar::GpuSync) != 0;
+  hasGroups_ = !program_.descriptor.groups.empty();
+  gpu::Gpu::Scope scope(*gpu_);
+  COLL_RETURN_IF_ERROR(scope.scope.status());
+  if (!program_.kernels.empty()) {
+    Result<std::shared_ptr<GpuModule>> module = GpuModule::load(*gpu_, program_);
+    if (!module)
+      return module.status();
+    module_ = module.take();
+  }
+  Result<std::unique_ptr<Bounce>> bounce =
+      Bounce::create(*gpu_, stream_, bounceBytes(program_.descriptor));
+  if (!bounce)
+    return bounce.status();
+  bounce_ = bounce.take();
+  return {};
+}
+
+GpuDevice::~GpuDevice() {
+  if (!gpu_)
+    return;
+  gpu::Gpu::Scope scope(*gpu_);
+  gpu_->drain(stream_);
+  for (const auto &[key, graph] : graphs_)
+    (void)gpu_->cuda().graphExecDestroy(graph);
+}
+
+//===-- memory ------------------------------------------------------------------===//
+
+Status GpuDevice::shortage(const Status &failed, const std::vector<BufferNeed> &needs,
+                           int64_t total) const {
+  const auto largest =
+      std::max_element(needs.begin(), needs.end(),
+                       [](const BufferNeed &a, const BufferNeed &b) { return a.bytes < b.bytes; });
+  size_t free = 0, all = 0;
+  (void)gpu_->cuda().memGetInfo(&free, &all);
+  std::string text = "GPU " + std::to_string(gpu_->ordinal()) + " has no room for this rank: its " +
+                     std::to_string(needs.size()) + " buffers need " + mebibytes(total) + ", and " +
+                     mebibytes(static_cast<int64_t>(free)) + " of " +
+                     mebibytes(static_cast<int64_t>(all)) + " are free";
+  if (largest != needs.end())
+    text += "; the largest is " + largest->what + " with " + mebibytes(largest->bytes);
+  return {kCollDevice, text + " (" + failed.message() + ")"};
+}
+
+Result<std::vector<char *>> GpuDevice::allocate(const std::vector<BufferNeed> &needs) {
+  int64_t total = alignUp(std::max<int64_t>(program_.data.constantsBytes, 1));
+  std::vector<int64_t> offsets;
+  for (const BufferNeed &need : needs) {
+    offsets.push_back(total);
+    if (need.bytes < 0 ||
+        __builtin_add_overflow(total, alignUp(std::max<int64_t>(need.bytes, 1)), &total))
+      return Status::invalid(need.what + " has " + std::to_string(need.bytes) + " bytes");
+  }
+  gpu::Gpu::Scope scope(*gpu_);
+  Result<dl::GpuMemory> memory =
+      dl::GpuMemory::create(gpu_->context(), dl::GpuMemory::Kind::Device, total);
+  if (!memory)
+    return shortage(memory.status(), needs, total);
+  memory_ = memory.take();
+  std::vector<char *> buffers;
+  for (size_t i = 0; i < needs.size(); ++i) {
+    buffers.push_back(memory_.device() + offsets[i]);
+    if (needs[i].isZeroed && needs[i].bytes > 0)
+      COLL_RETURN_IF_ERROR(
+          check(gpu_->cuda().memsetD8Async(addressOf(buffers[i]), 0,
+                                           static_cast<size_t>(needs[i].bytes), stream_),
+                "cuMemsetD8Async"));
+  }
+  takesGpuMemory_ = endpoint_.gpuOf(memory_.device()) >= 0;
+  COLL_RETURN_IF_ERROR(uploadConstants());
+  COLL_RETURN_IF_ERROR(check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize"));
+  bounce_->finish();
+  return buffers;
+}
+
+Status GpuDevice::uploadConstants() {
+  const ProgramData &data = program_.data;
+  if (data.constantsBytes == 0)
+    return {};
+  constants_ = memory_.device();
+  return bounce_->upload(constants_, data.constantsBytes, [&](char *to) {
+    std::memcpy(to, data.constants, static_cast<size_t>(data.constantsBytes));
+  });
+}
+
+Status GpuDevice::upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) {
+  gpu::Gpu::Scope scope(*gpu_);
+  return bounce_->upload(static_cast<char *>(dst), bytes, write);
+}
+
+Status GpuDevice::download(char *hostDst, const void *src, int64_t bytes) {
+  gpu::Gpu::Scope scope(*gpu_);
+  return bounce_->download(hostDst, static_cast<const char *>(src), bytes);
+}
+
+// The endpoint knows of calls that have failed, and gives up at its deadline.
+Status GpuDevice::synchronize() {
+  gpu::Gpu::Scope scope(*gpu_);
+  const bool hasCalls = isRunning_ && hasGroups_ && takesGpuMemory_ && endpoint_.takesCaptures();
+  isRunning_ = false;
+  Status status = hasCalls ? endpoint_.synchronize(stream_)
+                           : check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
+  if (status.ok())
+    bounce_->finish();
+  else if (status.code() == kCollDevice && !syncs_)
+    status = {kCollDevice, "GPU " + std::to_string(gpu_->ordinal()) + " failed in the step: " +
+                               status.message() + "; COLL_GPU_SYNC=1 names the operation"};
+  return status;
+}
+
+//===-- graphs ------------------------------------------------------------------===//
+
+Status GpuDevice::leaveGraphs(const char *what) {
+  mayCapture_ = false;
+  if (isCapturing_)
+    return {kCollUnsupported, std::string(what) + " cannot be part of a graph"};
+  return {};
+}
+
+Status GpuDevice::execute(const Execution &execution) {
+  gpu::Gpu::Scope scope(*gpu_);
+  COLL_RETURN_IF_ERROR(scope.scope.status());
+  isRunning_ = true;
+  const GraphKey key(execution.args, execution.results);
+  if (auto known = graphs_.find(key); known != graphs_.end() && execution.mayCapture)
+    return replay(known->second);
+  if (!execution.mayCapture || !mayCapture() || eagerRuns_ < kEagerRuns ||
+      graphs_.size() == kMostGraphs) {
+    ++eagerRuns_;
+    return execution.run();
+  }
+  Result<dl::CudaGraphExec> graph = capture(execution);
+  if (graph) {
+    graphs_.emplace(key, *graph);
+    return replay(*graph);
+  }
+  if (mayCapture_)
+    return graph.status();
+  // Nothing of it has run.
+  log(LogLevel::Info, "the step runs without a graph: " + graph.status().message());
+  execution.forget();
+  return execution.run();
+}
+
+Result<dl::CudaGraphExec> GpuDevice::capture(const Execution &execution) {
+  const dl::Cuda &cuda = gpu_->cuda();
+  COLL_RETURN_IF_ERROR(
+      check(cuda.streamBeginCapture(stream_, dl::kCudaCaptureThreadLocal), "cuStreamBeginCapture"));
+  isCapturing_ = true;
+  Status status = execution.run();
+  isCapturing_ = false;
+  dl::CudaGraph graph = nullptr;
+  Status ended = check(cuda.streamEndCapture(stream_, &graph), "cuStreamEndCapture");
+  dl::CudaGraphExec exec = nullptr;
+  if (status.ok())
+    status = ended;
+  if (status.ok())
+    status = check(cuda.graphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+  if (graph)
+    (void)cuda.graphDestroy(graph);
+  if (!status.ok())
+    return status;
+  return exec;
+}
+
+Status GpuDevice::replay(dl::CudaGraphExec graph) {
+  return check(gpu_->cuda().graphLaunch(graph, stream_), "cuGraphLaunch");
+}
+
+//===-- calls of the program ----------------------------------------------------===//
+
+Status GpuDevice::settle(Status put) {
+  if (!put.ok() || !syncs_)
+    return put;
+  return check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
+}
+
+Result<std::unique_ptr<CallEnd>> GpuDevice::prepare(Call &call, const CallExtents &extents,
+                                                    bool isStarted) {
+  if (takesGpuMemory_) {
+    if (isStarted || !endpoint_.takesCaptures())
+      COLL_RETURN_IF_ERROR(leaveGraphs(isStarted ? "a started call" : "this backend's calls"));
+    call.stream = stream_;
+    return std::unique_ptr<CallEnd>();
+  }
+  COLL_RETURN_IF_ERROR(leaveGraphs("a call on host memory"));
+  Result<std::unique_ptr<StagedCall>> staged = StagedCall::begin(*gpu_, stream_, call, extents);
+  if (!staged)
+    return staged.status();
+  return std::unique_ptr<CallEnd>(staged.take());
+}
+
+Status GpuDevice::launch(const CallSite &, int32_t kernel, const void *const *args, int32_t) {
+  if (!module_ || kernel < 0 || kernel >= module_->numKernels())
+    return Status::invalid("the program has no kernel " + std::to_string(kernel));
+  Status status = settle(module_->launch(kernel, args, stream_));
+  if (status.ok())
+    return status;
+  const GpuKernel &what = module_->kernel(kernel);
+  return status.annotate("kernel \"" + what.name + "\"" +
+                         (what.loc.empty() ? "" : " at " + what.loc));
+}
+
+Status GpuDevice::copy(const CallSite &, void *dst, const void *src, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  return settle(check(
+      gpu_->cuda().memcpyAsync(addressOf(dst), addressOf(src), static_cast<size_t>(bytes), stream_),
+      "cuMemcpyAsync"));
+}
+
+Status GpuDevice::fill(const CallSite &, void *dst, const void *pattern, int32_t patternBytes,
+                       int64_t count) {
+  if (count == 0)
+    return {};
+  const dl::Cuda &cuda = gpu_->cuda();
+  const auto elems = static_cast<size_t>(count);
+  uint32_t words[4] = {};
+  std::memcpy(words, pattern, static_cast<size_t>(patternBytes));
+  const size_t numWords = static_cast<size_t>(patternBytes) / sizeof(uint32_t);
+  if (patternBytes == 1)
+    return settle(check(
+        cuda.memsetD8Async(addressOf(dst), static_cast<unsigned char>(words[0]), elems, stream_),
+        "cuMemsetD8Async"));
+  if (patternBytes == 2)
+    return settle(check(
+        cuda.memsetD16Async(addressOf(dst), static_cast<unsigned short>(words[0]), elems, stream_),
+        "cuMemsetD16Async"));
+  if (std::all_of(words, words + numWords, [&](uint32_t word) { return word == words[0]; }))
+    return settle(check(cuda.memsetD32Async(addressOf(dst), words[0], elems * numWords, stream_),
+                        "cuMemsetD32Async"));
+  // One column of words after the other.
+  for (size_t i = 0; i < numWords; ++i)
+    COLL_RETURN_IF_ERROR(
+        check(cuda.memset2DD32Async(addressOf(dst) + i * sizeof(uint32_t),
+                                    static_cast<size_t>(patternBytes), words[i], 1, elems, stream_),
+              "cuMemsetD2D32Async"));
+  return settle({});
+}
+
+Status GpuDevice::fetch(const CallSite &, void *hostDst, const void *src, int64_t bytes) {
+  COLL_RETURN_IF_ERROR(leaveGraphs("fetch"));
+  return bounce_->fetch(static_cast<char *>(hostDst), static_cast<const char *>(src), bytes);
+}
+
+Status GpuDevice::store(const CallSite &, void *dst, const void *hostSrc, int64_t bytes) {
+  COLL_RETURN_IF_ERROR(leaveGraphs("store"));
+  return settle(bounce_->upload(static_cast<char *>(dst), bytes, [&](char *to) {
+    std::memcpy(to, hostSrc, static_cast<size_t>(bytes));
+  }));
+}
+
+Status GpuDevice::contract(const CallSite &site, const CollContraction &c, const void *a,
+                           const void *b, void *out) {
+  if (c.k == 0) {
+    const bool isDense = c.ld_out == c.n && (c.batch == 1 || c.stride_out == c.m * c.n);
+    if (c.accumulate || c.epilogue != kCollEpilogueNone || !isDense)
+      return {kCollUnsupported, "a sum of no products into a part of memory"};
+    const char zero = 0;
+    return fill(site, out, &zero, 1,
+                c.batch * c.m * c.n * dtypeSize(static_cast<CollDtype>(c.dtype_out)));
+  }
+  if (!matmuls_) {
+    Result<const dl::CublasLt *> lt =
+        platform_.cublasLt ? Result<const dl::CublasLt *>(platform_.cublasLt) : dl::cublasLt();
+    if (!lt)
+      return lt.status();
+    Result<std::unique_ptr<Matmuls>> made = Matmuls::create(**lt, *gpu_);
+    if (!made)
+      return made.status();
+    matmuls_ = made.take();
+  }
+  return settle(matmuls_->run(c, a, b, out, stream_, isCapturing_));
+}
+
+} // namespace coll::rt

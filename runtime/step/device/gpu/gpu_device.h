@@ -1,0 +1,96 @@
+// gpu_device.h - a rank's program on a GPU: its memory, one stream, and graphs of its step.
+//
+// Failures. A call that the driver rejects fails at once. A kernel that fails later is told by
+// synchronize(); with COLL_GPU_SYNC=1 each call waits, so that the failure names its operation.
+//
+// Graphs. The first runs of a function are eager: kernels are loaded, algorithms chosen, groups
+// connected. Then it is captured, once for each set of buffers, and replayed. A function that
+// reads the GPU's memory on the way (fetch), starts calls that it waits for later, or whose
+// collectives go through the host always runs eagerly.
+
+#ifndef COLL_RUNTIME_STEP_DEVICE_GPU_GPU_DEVICE_H
+#define COLL_RUNTIME_STEP_DEVICE_GPU_GPU_DEVICE_H
+
+#include "runtime/gpu/gpu.h"
+#include "runtime/step/device/device.h"
+#include "runtime/step/device/gpu/bounce.h"
+#include "runtime/step/device/gpu/matmul.h"
+#include "runtime/step/device/gpu/module.h"
+#include "runtime/step/device/gpu/platform.h"
+
+#include <map>
+
+namespace coll::rt {
+
+class GpuDevice final : public Device {
+public:
+  // `program` and `endpoint` outlive the device. `ordinal` of the GPU.
+  static Result<std::unique_ptr<GpuDevice>> create(const GpuPlatform &platform, int ordinal,
+                                                   const Program &program, Endpoint &endpoint);
+  ~GpuDevice() override;
+
+  bool isHost() const override { return false; }
+  Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs) override;
+  Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) override;
+  Status download(char *hostDst, const void *src, int64_t bytes) override;
+  Status synchronize() override;
+  Status execute(const Execution &execution) override;
+  bool mayCapture() const override { return mayCapture_ && !syncs_; }
+  Result<std::unique_ptr<CallEnd>> prepare(Call &call, const CallExtents &extents,
+                                           bool isStarted) override;
+
+  Status launch(const CallSite &site, int32_t kernel, const void *const *args,
+                int32_t numArgs) override;
+  Status copy(const CallSite &site, void *dst, const void *src, int64_t bytes) override;
+  Status fill(const CallSite &site, void *dst, const void *pattern, int32_t patternBytes,
+              int64_t count) override;
+  Status fetch(const CallSite &site, void *hostDst, const void *src, int64_t bytes) override;
+  Status store(const CallSite &site, void *dst, const void *hostSrc, int64_t bytes) override;
+  Status contract(const CallSite &site, const CollContraction &contraction, const void *a,
+                  const void *b, void *out) override;
+  Result<void *> constants() override { return static_cast<void *>(constants_); }
+
+private:
+  // The buffers that a graph was captured with.
+  using GraphKey = std::pair<std::vector<void *>, std::vector<void *>>;
+
+  GpuDevice(const GpuPlatform &platform, const Program &program, Endpoint &endpoint)
+      : platform_(platform), program_(program), endpoint_(endpoint) {}
+
+  Status open(int ordinal);
+  Status uploadConstants();
+  // Why the program does not fit.
+  Status shortage(const Status &failed, const std::vector<BufferNeed> &needs, int64_t total) const;
+  // After a call was put on the stream: waits for it, if that is asked for.
+  Status settle(Status put);
+  // The call cannot be part of a graph.
+  Status leaveGraphs(const char *what);
+  Result<dl::CudaGraphExec> capture(const Execution &execution);
+  Status replay(dl::CudaGraphExec graph);
+  Status check(dl::CudaResult result, std::string_view call) const {
+    return gpu_->context()->check(result, call);
+  }
+
+  const GpuPlatform platform_;
+  const Program &program_;
+  Endpoint &endpoint_;
+  std::unique_ptr<gpu::Gpu> gpu_;
+  dl::CudaStream stream_ = nullptr; // of gpu_
+  dl::GpuMemory memory_;            // all buffers, and the constants
+  char *constants_ = nullptr;
+  std::unique_ptr<Bounce> bounce_;
+  std::shared_ptr<GpuModule> module_; // null: the program has no kernels
+  std::unique_ptr<Matmuls> matmuls_;  // null before the first contraction
+  std::map<GraphKey, dl::CudaGraphExec> graphs_;
+  int eagerRuns_ = 0;
+  bool takesGpuMemory_ = false; // the endpoint
+  bool hasGroups_ = false;
+  bool mayCapture_ = true;
+  bool isCapturing_ = false;
+  bool isRunning_ = false; // from execute() to synchronize()
+  bool syncs_ = false;     // COLL_GPU_SYNC
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_DEVICE_GPU_GPU_DEVICE_H

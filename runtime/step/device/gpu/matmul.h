@@ -1,0 +1,67 @@
+// matmul.h - contractions of one rank by cuBLASLt.
+//
+// cuBLASLt's matrices are column-major, and a row-major matrix is its transpose: the product
+// computed is out^T = op(b)^T * op(a)^T, whose m and n, operands and transposes change places.
+//
+// The algorithm of each form of a contraction is found at its first call: a few that the library
+// proposes are timed, and the fastest is kept (choices.h). All of them sum in a fixed order.
+
+#ifndef COLL_RUNTIME_STEP_DEVICE_GPU_MATMUL_H
+#define COLL_RUNTIME_STEP_DEVICE_GPU_MATMUL_H
+
+#include "runtime/dl/cublaslt.h"
+#include "runtime/gpu/gpu.h"
+#include "runtime/step/abi/abi.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace coll::rt {
+
+class AlgorithmChoices;
+
+// Belongs to the rank's thread, on which its GPU is current. The library's handle belongs to it.
+class Matmuls {
+public:
+  static Result<std::unique_ptr<Matmuls>> create(const dl::CublasLt &lt, gpu::Gpu &gpu);
+  ~Matmuls();
+  Matmuls(const Matmuls &) = delete;
+  Matmuls &operator=(const Matmuls &) = delete;
+
+  // Puts the contraction, which is valid, not empty and has k > 0, on the stream. `isCaptured`: the
+  // stream is being captured, and nothing can be timed.
+  Status run(const CollContraction &contraction, const void *a, const void *b, void *out,
+             dl::CudaStream stream, bool isCaptured);
+
+private:
+  struct Plan;
+  struct Operands {
+    const void *a, *b;
+    void *out;
+  };
+  Matmuls(const dl::CublasLt &lt, gpu::Gpu &gpu);
+
+  Status describe(Plan &plan, const CollContraction &c) const;
+  Status choose(Plan &plan, const std::string &key, const CollContraction &c,
+                const Operands &operands, bool isCaptured);
+  Result<std::vector<dl::LtHeuristic>> propose(const Plan &plan, const Operands &operands) const;
+  Result<dl::LtAlgorithm> findFastest(const Plan &plan, const CollContraction &c,
+                                      const std::vector<dl::LtHeuristic> &candidates,
+                                      const Operands &operands);
+  Result<float> time(const Plan &plan, const CollContraction &c, const dl::LtAlgorithm &algorithm,
+                     const Operands &operands, dl::CudaStream stream) const;
+  Status put(const Plan &plan, const CollContraction &c, const dl::LtAlgorithm &algorithm,
+             const Operands &operands, dl::CudaStream stream, char *workspace) const;
+
+  const dl::CublasLt &lt_;
+  gpu::Gpu &gpu_;
+  dl::LtHandle handle_ = nullptr;
+  dl::GpuMemory workspace_, timingWorkspace_;
+  std::shared_ptr<AlgorithmChoices> choices_;
+  std::map<std::string, std::unique_ptr<Plan>> plans_;
+};
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_DEVICE_GPU_MATMUL_H

@@ -1,0 +1,28 @@
+// platform.h - the libraries that steps on GPUs use. Tests replace them by fakes.
+
+#ifndef COLL_RUNTIME_STEP_DEVICE_GPU_PLATFORM_H
+#define COLL_RUNTIME_STEP_DEVICE_GPU_PLATFORM_H
+
+#include "runtime/dl/cublaslt.h"
+#include "runtime/dl/platform.h"
+
+namespace coll::rt {
+
+struct GpuPlatform {
+  const dl::Cuda *cuda = nullptr;
+  const dl::CublasLt *cublasLt = nullptr; // null: the machine's, when a contraction needs it
+};
+
+// The machine's driver, or a test's. kCollUnsupported, with the reason, if there is no GPU. Any
+// thread may call it.
+inline Result<GpuPlatform> gpuPlatform() {
+  return dl::platformOr<GpuPlatform>(
+      [](const dl::Cuda *cuda) -> Result<GpuPlatform> { return GpuPlatform{cuda, nullptr}; });
+}
+
+// Replaces the platform while the object lives; no executor may be alive when it begins or ends.
+using ScopedGpuPlatform = Replacement<GpuPlatform>;
+
+} // namespace coll::rt
+
+#endif // COLL_RUNTIME_STEP_DEVICE_GPU_PLATFORM_H

@@ -1,0 +1,314 @@
+// Compiled steps on GPUs, over the fake driver and the fake libraries: the host side of it.
+
+#include "runtime/backend/nccl/platform.h"
+#include "runtime/step/device/gpu/choices.h"
+#include "runtime/step/device/gpu/gpu_device.h"
+#include "test/runtime/fixtures.h"
+#include "test/support/fakes/cublaslt.h"
+#include "test/support/fakes/nccl.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <unistd.h>
+
+namespace coll::rt::test {
+namespace {
+
+using testing::Test;
+
+constexpr char kImage[] = ".version 8.0 of a fake";
+constexpr char kKernels[] = R"([{"name":"scale","grid":2,"block":64,"loc":"train.py:7:3"}])";
+constexpr float kConstants[] = {10, 20, 30, 40};
+
+#define CALL(call)                                                                                 \
+  if (const int32_t code = call)                                                                   \
+    return code;
+
+int32_t scale(const CollAbi *abi, CollContext *ctx, const void *x, void *y, float a, uint32_t n) {
+  const void *args[] = {&x, &y, &a, &n};
+  return abi->launch(ctx, 0, 0, args, 4);
+}
+
+// w += 2 * w + constants; loss = 3 * x[0].
+int32_t localStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                  void *arena) {
+  void *constants = nullptr;
+  char *scratch = static_cast<char *>(arena);
+  CALL(abi->constants(ctx, &constants));
+  CollContraction c{};
+  c.batch = 1, c.m = 4, c.n = 1, c.k = 1;
+  c.ld_a = c.ld_b = c.ld_out = 1;
+  c.accumulate = 1;
+  const float pattern[2] = {2, 1};
+  CALL(abi->fill(ctx, 0, scratch + 64, pattern, 8, 1));
+  CALL(abi->copy(ctx, 0, scratch, args[0], 16));
+  CALL(abi->contract(ctx, 0, &c, scratch, scratch + 64, args[0]));
+  CALL(abi->contract(ctx, 0, &c, constants, scratch + 68, args[0]));
+  return scale(abi, ctx, args[1], results[1], 3, 1);
+}
+
+// w = sum of 2 * w over the ranks; loss = 3 * x[0].
+int32_t sharedStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                   void *arena) {
+  CALL(scale(abi, ctx, args[0], arena, 2, 4));
+  CALL(abi->all_reduce(ctx, 0, arena, args[0], 4, kCollF32, kCollSum, 0, 0, 0, nullptr));
+  return scale(abi, ctx, args[1], results[1], 3, 1);
+}
+
+// The same, in which the host reads and writes on the way, and the call is waited for later.
+int32_t hostStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                 void *arena) {
+  CALL(scale(abi, ctx, args[0], arena, 2, 4));
+  CollRequest *request = nullptr;
+  CALL(abi->all_reduce(ctx, 0, arena, args[0], 4, kCollF32, kCollSum, 0, 0, 0, &request));
+  float first = 0;
+  CALL(abi->fetch(ctx, 0, &first, args[1], 4));
+  first *= 3;
+  CALL(abi->wait(ctx, 0, request));
+  return abi->store(ctx, 0, results[1], &first, 4);
+}
+
+int32_t unknownKernelStep(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
+                          void *) {
+  return abi->launch(ctx, 0, 1, nullptr, 0);
+}
+
+int32_t gemmStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *, void *) {
+  return abi->gemm(ctx, kCollF32, 0, 0, 1, 1, 1, args[0], 1, 0, args[0], 1, 0, args[1], 1, 0, 1, 0);
+}
+
+class GpuStepTest : public Test {
+protected:
+  GpuStepTest() : cuda_(2) {
+    setenv("COLL_CACHE_DIR", "none", 1);
+    cuda_.defineKernel("scale", {8, 8, 4, 4}, [](const dl::FakeLaunch &launch) {
+      const auto *x = launch.parameter<const float *>(0);
+      auto *y = launch.parameter<float *>(1);
+      for (uint32_t i = 0; i < launch.parameter<uint32_t>(3); ++i)
+        y[i] = launch.parameter<float>(2) * x[i];
+    });
+  }
+  ~GpuStepTest() override {
+    unsetenv("COLL_CACHE_DIR");
+    EXPECT_EQ(cuda_.misuse(), "");
+    EXPECT_EQ(cuda_.liveAllocations(), 0);
+    EXPECT_EQ(lt_.liveObjects(), 0);
+  }
+
+  static Program program(int ranks, CollEntry step, const char *image = kImage,
+                         const char *kernels = kKernels) {
+    std::string text = descriptorText(ranks);
+    text.insert(1, R"("device":"gpu",)");
+    Result<Program> made =
+        Program::create(text, step, nullptr, {image, kernels, kConstants, sizeof(kConstants)});
+    EXPECT_TRUE(made.ok()) << made.status().toString();
+    return made ? made.take() : Program();
+  }
+
+  static Result<std::unique_ptr<Executor>> start(int ranks, CollEntry step,
+                                                 const ExecutorOptions &options = {}) {
+    return Executor::create({program(ranks, step)}, options);
+  }
+
+  // The losses, then the state.
+  static std::vector<std::vector<float>> run(Executor &executor, int steps) {
+    std::vector<std::vector<float>> all;
+    Status status = executor.initialize({floats({4}, {1, 2, 3, 4})});
+    EXPECT_TRUE(status.ok()) << status.toString();
+    for (int i = 0; i < steps; ++i) {
+      const float x = static_cast<float>(i + 1);
+      Result<std::vector<HostTensor>> results =
+          executor.step({floats({8}, {x, 0, 0, 0, 0, 0, 0, 0})});
+      EXPECT_TRUE(results.ok()) << results.status().toString();
+      if (results)
+        all.push_back(values((*results)[0]));
+    }
+    Result<std::vector<HostTensor>> state = executor.state();
+    EXPECT_TRUE(state.ok()) << state.status().toString();
+    if (state)
+      all.push_back(values((*state)[0]));
+    return all;
+  }
+
+  static Status failureOf(CollEntry step) {
+    Result<std::unique_ptr<Executor>> executor = start(1, step);
+    if (!executor)
+      return executor.status();
+    EXPECT_TRUE((*executor)->initialize({floats({4}, {1, 2, 3, 4})}).ok());
+    return (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})}).status();
+  }
+
+  dl::FakeCuda cuda_;
+  dl::FakeCublasLt lt_;
+  ScopedGpuPlatform platform_{{&cuda_.table(), &lt_.table()}};
+};
+
+TEST_F(GpuStepTest, AStepRunsAsItIsWritten) {
+  auto executor = start(1, localStep);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  EXPECT_EQ(run(**executor, 2), (std::vector<std::vector<float>>{{3}, {6}, {49, 98, 147, 196}}));
+}
+
+TEST_F(GpuStepTest, TheThirdStepIsCapturedAndReplayed) {
+  auto executor = start(1, localStep);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  const auto replayed = run(**executor, 6);
+  EXPECT_EQ(cuda_.calls("graphLaunch"), 4);
+  EXPECT_EQ(cuda_.calls("launchKernel"), 3);
+  ExecutorOptions eager;
+  eager.graphs = false;
+  auto other = start(1, localStep, eager);
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(run(**other, 6), replayed);
+  EXPECT_EQ(cuda_.calls("graphLaunch"), 4);
+}
+
+TEST_F(GpuStepTest, WaitingForEachCallUsesNoGraphs) {
+  setenv("COLL_GPU_SYNC", "1", 1);
+  auto executor = start(1, localStep);
+  unsetenv("COLL_GPU_SYNC");
+  ASSERT_TRUE(executor.ok());
+  run(**executor, 4);
+  EXPECT_EQ(cuda_.calls("graphLaunch"), 0);
+}
+
+TEST_F(GpuStepTest, RanksThatShareGpusTalkThroughTheHost) {
+  for (CollEntry step : {sharedStep, hostStep}) {
+    auto executor = start(4, step);
+    ASSERT_TRUE(executor.ok()) << executor.status().toString();
+    EXPECT_EQ(run(**executor, 1), (std::vector<std::vector<float>>{{3}, {8, 16, 24, 32}}));
+  }
+  EXPECT_EQ(cuda_.calls("streamBeginCapture"), 0);
+}
+
+TEST_F(GpuStepTest, CallsOfNcclAreCapturedToo) {
+  dl::FakeNccl nccl;
+  nccl::ScopedPlatform platform({&cuda_.table(), &nccl.table()});
+  ExecutorOptions options;
+  options.backend = "nccl";
+  auto executor = start(2, sharedStep, options);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  const auto all = run(**executor, 5);
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all.back(), (std::vector<float>{1024, 2048, 3072, 4096}));
+  EXPECT_EQ(cuda_.calls("graphLaunch"), 6);
+  EXPECT_EQ((*executor)->stats().collectivesPerStep, 2);
+  EXPECT_EQ(nccl.misuse(), "");
+}
+
+TEST_F(GpuStepTest, StateIsReadFromTheGpu) {
+  auto executor = start(2, sharedStep);
+  ASSERT_TRUE(executor.ok());
+  run(**executor, 1);
+  for (int rank : {0, 1}) {
+    Result<std::vector<HostTensor>> state = (*executor)->stateOf(rank);
+    ASSERT_TRUE(state.ok()) << state.status().toString();
+    EXPECT_EQ(values((*state)[0]), (std::vector<float>{4, 8, 12, 16}));
+  }
+}
+
+TEST_F(GpuStepTest, AnImageThatIsRejectedShowsTheLog) {
+  Result<std::unique_ptr<Executor>> executor = Executor::create({program(1, localStep, "no PTX")});
+  ASSERT_FALSE(executor.ok());
+  EXPECT_TRUE(contains(executor.status(), "ptxas fatal: line 1")) << executor.status().message();
+  executor = Executor::create(
+      {program(1, localStep, kImage, R"([{"name":"missing","grid":1,"block":1}])")});
+  ASSERT_FALSE(executor.ok());
+  EXPECT_TRUE(contains(executor.status(), "kernel \"missing\"")) << executor.status().message();
+  cuda_.failNext("moduleLoad", dl::kCudaNoBinary);
+  executor = start(1, localStep);
+  ASSERT_FALSE(executor.ok());
+  EXPECT_TRUE(contains(executor.status(), "--device=gpu:sm_90")) << executor.status().message();
+}
+
+TEST_F(GpuStepTest, TooLittleMemoryNamesWhatIsNeeded) {
+  cuda_.failNext("memAlloc", dl::kCudaOutOfMemory);
+  Result<std::unique_ptr<Executor>> executor = start(1, localStep);
+  ASSERT_FALSE(executor.ok());
+  EXPECT_EQ(executor.status().code(), kCollDevice);
+  EXPECT_TRUE(contains(executor.status(), "512 MiB of 1024 MiB are free; the largest is the memory "
+                                          "of temporaries"))
+      << executor.status().message();
+  cuda_.failNext("memHostAlloc", dl::kCudaOutOfMemory);
+  executor = start(1, localStep);
+  ASSERT_FALSE(executor.ok());
+  EXPECT_TRUE(contains(executor.status(), "pinned memory")) << executor.status().message();
+}
+
+TEST_F(GpuStepTest, FailuresNameTheKernelAndItsPlace) {
+  cuda_.failNext("launchKernel", 701);
+  Status status = failureOf(localStep);
+  EXPECT_TRUE(contains(status, "launch (op 0 \"grad\" at train.py:12:3) on rank 0: kernel "
+                               "\"scale\" at train.py:7:3: cuLaunchKernel: error 701"))
+      << status.message();
+  lt_.failNext("matmul", 13);
+  status = failureOf(localStep);
+  EXPECT_TRUE(contains(status, "contract (op 0")) << status.message();
+  EXPECT_TRUE(contains(status, "f32 x f32 -> f32 in f32, 1 x 4x1x1")) << status.message();
+  EXPECT_TRUE(contains(failureOf(unknownKernelStep), "no kernel 1"));
+  EXPECT_TRUE(contains(failureOf(gemmStep), "a program on a GPU calls contract"));
+}
+
+TEST_F(GpuStepTest, AFaultOfTheGpuSaysHowToFindIt) {
+  auto executor = start(1, localStep);
+  ASSERT_TRUE(executor.ok());
+  ASSERT_TRUE((*executor)->initialize({floats({4}, {1, 2, 3, 4})}).ok());
+  cuda_.failNext("streamSynchronize", 700);
+  Status status = (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})}).status();
+  EXPECT_TRUE(contains(status, "GPU 0 failed in the step")) << status.message();
+  EXPECT_TRUE(contains(status, "COLL_GPU_SYNC=1 names the operation")) << status.message();
+}
+
+TEST_F(GpuStepTest, OtherExecutorsRunAfterAFailure) {
+  EXPECT_FALSE(failureOf(unknownKernelStep).ok());
+  auto executor = start(1, localStep);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  EXPECT_EQ(run(**executor, 1)[0], std::vector<float>{3});
+}
+
+//===-- choices of algorithms ---------------------------------------------------===//
+
+class ChoicesTest : public Test {
+protected:
+  void TearDown() override {
+    unlink(path_.c_str());
+    unlink((path_ + ".lock").c_str());
+  }
+  static dl::LtAlgorithm algorithm(uint64_t number) {
+    dl::LtAlgorithm made;
+    made.data[0] = number;
+    return made;
+  }
+  const std::string path_ = testing::TempDir() + "choices-" + std::to_string(getpid());
+};
+
+TEST_F(ChoicesTest, TheFirstChoiceCountsForAllProcesses) {
+  AlgorithmChoices mine(path_), others(path_);
+  EXPECT_FALSE(mine.find("a"));
+  EXPECT_EQ(mine.add("a", algorithm(7)).data[0], 7u);
+  EXPECT_EQ(others.add("a", algorithm(8)).data[0], 7u);
+  EXPECT_EQ(others.add("b", algorithm(9)).data[0], 9u);
+  AlgorithmChoices later(path_);
+  ASSERT_TRUE(later.find("a") && later.find("b"));
+  EXPECT_EQ(later.find("a")->data[0], 7u);
+  EXPECT_EQ(later.find("b")->data[0], 9u);
+}
+
+TEST_F(ChoicesTest, WhatIsDamagedInTheFileIsLeftOut) {
+  std::ofstream(path_) << "a 12\nb " << std::string(128, 'z') << "\nc " << std::string(128, '1')
+                       << "\n";
+  AlgorithmChoices choices(path_);
+  EXPECT_FALSE(choices.find("a"));
+  EXPECT_FALSE(choices.find("b"));
+  EXPECT_TRUE(choices.find("c"));
+}
+
+TEST_F(ChoicesTest, WithoutAFileChoicesLastAsLongAsTheProcess) {
+  AlgorithmChoices choices("");
+  EXPECT_EQ(choices.add("a", algorithm(1)).data[0], 1u);
+  EXPECT_EQ(choices.find("a")->data[0], 1u);
+}
+
+} // namespace
+} // namespace coll::rt::test
