@@ -142,8 +142,11 @@ llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWr
 
 llvm::Error lowerToExecutable(StepIr &step, StageWriter *stages) {
   PipelineRunner runner(step.module->getContext(), stages);
-  if (step.level == Level::Kernels)
+  if (step.level == Level::Exec) {
+    runner.manager.addPass(mlir::coll::createVerifyExecPass());
     runner.manager.addPass(mlir::coll::createEmitExecutablePass());
+  } else if (step.level == Level::Kernels)
+    mlir::coll::buildEmitPipeline(runner.manager);
   else
     mlir::coll::buildExecutablePipeline(runner.manager);
   return runner.run(*step.module, "compiling the step");

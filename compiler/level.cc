@@ -2,7 +2,7 @@
 
 #include "compiler/level.h"
 
-#include "dialect/dialect.h"
+#include "dialect/exec/exec.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -25,13 +25,14 @@ bool hasArgOrResultAttr(mlir::func::FuncOp func, llvm::StringRef name) {
 
 /// What a module is made of.
 struct Evidence {
-  bool foreign = false, executable = false, kernels = false, programs = false;
+  bool foreign = false, executable = false, exec = false, kernels = false, programs = false;
   bool local = false, sharded = false, communicates = false, mesh = false;
 
   void add(mlir::Operation *op) {
     llvm::StringRef dialect = op->getName().getDialectNamespace();
     foreign |= dialect == "stablehlo" || dialect == "chlo" || !op->isRegistered();
     executable |= op->getParentOp() && llvm::isa<mlir::ModuleOp>(op);
+    exec |= llvm::isa<mlir::coll::exec::FunctionOp>(op);
     programs |= llvm::isa<mlir::coll::ProgramOp>(op);
     mesh |= llvm::isa<mlir::coll::MeshOp>(op);
     sharded |= llvm::isa<mlir::coll::ReshardOp>(op) || op->hasAttr(kShardingsAttr);
@@ -52,6 +53,8 @@ Level detectLevel(mlir::ModuleOp module) {
   module.walk([&](mlir::Operation *op) { found.add(op); });
   if (found.foreign)
     return Level::Foreign;
+  if (found.exec)
+    return Level::Exec;
   if (found.executable)
     return Level::Executable;
   if (found.kernels)
@@ -81,6 +84,8 @@ llvm::StringRef describe(Level level) {
     return "rank programs (L6)";
   case Level::Kernels:
     return "rank programs with kernels";
+  case Level::Exec:
+    return "rank programs on buffers (L7a)";
   case Level::Executable:
     return "an executable (L7)";
   }

@@ -15,6 +15,7 @@ enum class Level {
   Spmd,       // L4, L5: one program for all ranks
   Programs,   // L6: coll.program per rank class
   Kernels,    // on the way to L7: kernels outlined
+  Exec,       // L7a: buffers, and what happens to them
   Executable, // L7: LLVM dialect
 };
 

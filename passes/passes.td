@@ -186,8 +186,29 @@ def OutlineKernelsPass : Pass<"coll-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each loop nest to a kernel function, equal kernels once";
 }
 
+def ToExecPass : Pass<"coll-to-exec", "::mlir::ModuleOp"> {
+  let summary = "kernel form to the exec level: memory planned";
+  let description = [{
+    Makes a module of each rank class: its kernels as loops on buffers, and an exec.function for
+    @step and @init. Tensors become views: state is updated in place, values that a loop carries or
+    an operation may overwrite share memory, and the others have places in one arena, by liveness.
+    A copy that sharing made unnecessary stays as an exec.rename.
+  }];
+}
+
+def VerifyExecPass : Pass<"coll-verify-exec", "::mlir::ModuleOp"> {
+  let summary = "no content is read before it is written, or after it was overwritten";
+  let description = [{
+    Follows every exec.function, its loops until nothing changes. It shares no code with the plan
+    of the memory, which it checks: contents that are alive at the same time and overlap, reads of
+    what was not written, accesses to memory that a communication in flight uses, and results
+    that are not in their buffers are errors. Views outside of buffers and writes to read-only
+    memory are errors of the operations' own verifiers.
+  }];
+}
+
 def EmitExecutablePass : Pass<"coll-emit-executable", "::mlir::ModuleOp"> {
-  let summary = "kernel form to LLVM: buffers planned, calls through the C ABI";
+  let summary = "the exec level to LLVM, operation by operation; calls through the C ABI";
 }
 
 #endif // COLL_PASSES_PASSES_TD

@@ -109,6 +109,12 @@ void buildExecutablePipeline(OpPassManager &pm) {
   pm.addPass(createLowerContractionsPass());
   pm.addPass(createFuseKernelsPass());
   pm.addPass(createOutlineKernelsPass());
+  buildEmitPipeline(pm);
+}
+
+void buildEmitPipeline(OpPassManager &pm) {
+  pm.addPass(createToExecPass()); // L7a
+  pm.addPass(createVerifyExecPass());
   pm.addPass(createEmitExecutablePass()); // L7
 }
 

@@ -56,6 +56,9 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 /// L6 to L7: kernels, buffers, calls. Takes L0 as well, for one rank.
 void buildExecutablePipeline(OpPassManager &pm);
 
+/// The last part of it: kernel form to the exec level, verified, to L7.
+void buildEmitPipeline(OpPassManager &pm);
+
 /// Makes the pipelines known to coll-opt: coll-import, coll-data-parallel,
 /// coll-rank-programs, coll-executable.
 void registerCollPipelines();

@@ -1,5 +1,6 @@
 //===- register_dialects.cc - what the IR levels are made of ---------------------===//
 
+#include "dialect/exec/exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -26,7 +27,7 @@ namespace mlir::coll {
 
 void registerCollDialects(DialectRegistry &registry) {
   registry
-      .insert<CollDialect, affine::AffineDialect, arith::ArithDialect,
+      .insert<CollDialect, exec::ExecDialect, affine::AffineDialect, arith::ArithDialect,
               bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
               LLVM::LLVMDialect, linalg::LinalgDialect, math::MathDialect, memref::MemRefDialect,
               scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();

@@ -1,7 +1,7 @@
 #include "passes/export/descriptor.h"
 
 #include "dialect/sharding.h"
-#include "passes/export/plan_buffers.h"
+#include "passes/export/exec/plan_buffers.h"
 #include "runtime/step/abi/abi.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -84,7 +84,7 @@ int32_t DescriptorBuilder::addGroup(GroupAttr group) {
 int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
   Op &op = ops_.emplace_back();
   op.kind = comm->getName().stripDialect().str();
-  op.function = comm->getParentOfType<func::FuncOp>().getName().str();
+  op.function = comm->getParentOfType<exec::FunctionOp>().getSymName().str();
   op.loc = getSourceText(loc);
   op.name = getSourceName(loc);
   op.group = addGroup(comm.getCommGroup());
@@ -152,8 +152,7 @@ static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef de
                       {"sharding", std::move(dims)}};
 }
 
-std::string DescriptorBuilder::write(func::FuncOp step, ArrayRef<int64_t> updatedArgs,
-                                     int64_t arenaBytes) const {
+std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes) const {
   json::Array axes, groups, ops, args, results;
   MeshOp mesh = mesh_;
   if (mesh) {
@@ -181,17 +180,17 @@ std::string DescriptorBuilder::write(func::FuncOp step, ArrayRef<int64_t> update
                                {"group", op.group},
                                {"why", op.why}});
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    args.push_back(describeValue(step.getArgumentTypes()[i], step.getArgAttrDict(i), "batch"));
+    args.push_back(describeValue(step.getSignature().getInput(i), step.getArgAttrDict(i), "batch"));
   for (unsigned k = 0; k < step.getNumResults(); ++k) {
     json::Object result =
-        describeValue(step.getResultTypes()[k], step.getResultAttrDict(k),
-                      updatedArgs[k] >= 0 ? StringRef(kRoleState) : StringRef("output"));
-    result["arg"] = updatedArgs[k];
+        describeValue(step.getSignature().getResult(k), step.getResultAttrDict(k),
+                      step.getUpdates()[k] >= 0 ? StringRef(kRoleState) : StringRef("output"));
+    result["arg"] = step.getUpdates()[k];
     results.push_back(std::move(result));
   }
   StringRef meshName = mesh ? mesh.getSymName() : StringRef("");
   json::Object root{{"abi", int64_t{kCollAbiVersion}},
-                    {"name", step.getName()},
+                    {"name", step.getSymName()},
                     {"mesh", json::Object{{"name", meshName}, {"axes", std::move(axes)}}},
                     {"ranks", toRanges(ranks_)},
                     {"groups", std::move(groups)},

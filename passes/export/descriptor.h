@@ -8,7 +8,7 @@
 #ifndef COLL_PASSES_EXPORT_DESCRIPTOR_H
 #define COLL_PASSES_EXPORT_DESCRIPTOR_H
 
-#include "dialect/dialect.h"
+#include "dialect/exec/exec.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <map>
@@ -36,14 +36,14 @@ public:
       : mesh_(mesh), ranks_(ranks.begin(), ranks.end()), worldSize_(worldSize) {}
 
   /// Adds a communication operation, in program order; returns its id. A started
-  /// operation is described by `comm`, the one inside of coll.start.
+  /// operation is described by `comm`, the one in its region.
   int32_t addOp(CollectiveOpInterface comm, Location loc);
 
   /// Index of the group in the group table.
   int32_t addGroup(GroupAttr group);
 
   /// The whole descriptor.
-  std::string write(func::FuncOp step, ArrayRef<int64_t> updatedArgs, int64_t arenaBytes) const;
+  std::string write(exec::FunctionOp step, int64_t arenaBytes) const;
 
 private:
   struct Op {

@@ -2,8 +2,6 @@
 
 #include "passes/export/emit_executable_kernels.h"
 
-#include "passes/export/emit_executable_driver.h"
-
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
@@ -324,9 +322,15 @@ LogicalResult mlir::coll::bufferizeKernel(func::FuncOp kernel, KernelInfo &info)
   return success();
 }
 
-func::FuncOp mlir::coll::getInPlaceKernel(func::FuncOp kernel, const KernelInfo &info,
-                                          ArrayRef<std::pair<unsigned, unsigned>> aliases) {
-  std::string name = getInPlaceName(kernel.getName(), aliases);
+std::string mlir::coll::getInPlaceName(StringRef kernel, ArrayRef<ReusedArgument> reused) {
+  std::string name = kernel.str();
+  for (auto [arg, dest] : reused)
+    name += ("_" + Twine(arg) + "in" + Twine(dest)).str();
+  return name;
+}
+
+func::FuncOp mlir::coll::getInPlaceKernel(func::FuncOp kernel, ArrayRef<ReusedArgument> reused) {
+  std::string name = getInPlaceName(kernel.getName(), reused);
   auto module = kernel->getParentOfType<ModuleOp>();
   if (auto existing = module.lookupSymbol<func::FuncOp>(name))
     return existing;
@@ -336,8 +340,8 @@ func::FuncOp mlir::coll::getInPlaceKernel(func::FuncOp kernel, const KernelInfo 
   Block &entry = clone.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
   llvm::BitVector dead(entry.getNumArguments());
-  for (auto [arg, result] : aliases) {
-    BlockArgument from = entry.getArgument(arg), to = entry.getArgument(info.firstDest() + result);
+  for (auto [arg, dest] : reused) {
+    BlockArgument from = entry.getArgument(arg), to = entry.getArgument(dest);
     Value same = to;
     if (from.getType() != to.getType()) {
       // The same elements under another shape.

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "passes/export/plan_buffers.h"
+#include "passes/export/exec/plan_buffers.h"
 
 namespace mlir::coll {
 
@@ -21,10 +21,15 @@ bool isNarrowFloat(Type type);
 /// Lets reductions of narrow tensors accumulate in f32. Part of bufferizeKernel.
 void accumulateInF32(func::FuncOp kernel);
 
-/// The variant of a bufferized kernel in which each listed argument is the destination of the
-/// result, and so no longer an argument. Made at the first request.
-func::FuncOp getInPlaceKernel(func::FuncOp kernel, const KernelInfo &info,
-                              ArrayRef<std::pair<unsigned, unsigned>> aliases);
+/// An argument of a kernel, and the destination in whose memory it is: argument numbers.
+using ReusedArgument = std::pair<unsigned, unsigned>;
+
+/// Name of the variant of a kernel in which these arguments are destinations.
+std::string getInPlaceName(StringRef kernel, ArrayRef<ReusedArgument> reused);
+
+/// The variant of a bufferized kernel in which each listed argument is the destination, and so no
+/// longer an argument. Made at the first request.
+func::FuncOp getInPlaceKernel(func::FuncOp kernel, ArrayRef<ReusedArgument> reused);
 
 /// Makes integer divisions that would trap divide by 1 instead.
 void guardDivisions(func::FuncOp function);

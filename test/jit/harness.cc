@@ -3,6 +3,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/passes.h"
+#include "passes/pipelines.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ CompiledStep::CompiledStep(const std::string &body) : ir_(makeRegistry()) {
     return;
   }
   mlir::PassManager passes(&ir_);
-  passes.addPass(mlir::coll::createEmitExecutablePass());
+  mlir::coll::buildEmitPipeline(passes);
   if (mlir::failed(passes.run(*module))) {
     ADD_FAILURE() << "the step does not lower";
     return;

@@ -3,14 +3,16 @@
 
 A label (C1) after `Constraints:` in dialect/*.td needs the same label in the
 verifier of that operation or attribute (dialect/*.cc), and a test whose name
-contains `<mnemonic>_c1` in test/dialect.
+contains `<mnemonic>_c1` in test/dialect. Those of dialect/exec have theirs in its own
+folder, and the tests' names begin with `exec_`.
 """
 
+import os
 import re
 
 from common import Finding, files, line_of, read, run
 
-DEF = re.compile(r"^def Coll_(\w+?(?:Op|Attr|Type))\s*:\s*\w+<\s*\"(\w+)\"(?:,\s*\"(\w+)\")?", re.M)
+DEF = re.compile(r"^def (?:Coll|Exec)_(\w+?(?:Op|Attr|Type))\s*:\s*\w+<\s*\"(\w+)\"(?:,\s*\"(\w+)\")?", re.M)
 
 
 def constraints(text):
@@ -39,16 +41,19 @@ def check(args):
     verified = {}
     for name in files(args.root, ".cc", under=("dialect",)):
         for owner, body in bodies(read(args.root, name)):
-            verified[owner] = verified.get(owner, "") + body
+            key = (os.path.dirname(name), owner)
+            verified[key] = verified.get(key, "") + body
     tests = "\n".join(read(args.root, n) for n in files(args.root, under=("test/dialect",)))
     for name in files(args.root, ".td", under=("dialect",)):
         text = read(args.root, name)
+        folder = os.path.dirname(name)
+        prefix = "" if folder == "dialect" else os.path.basename(folder) + "_"
         for owner, mnemonic, number, offset in constraints(text):
             where = line_of(text, offset)
-            if f"(C{number})" not in verified.get(owner, ""):
+            if f"(C{number})" not in verified.get((folder, owner), ""):
                 yield Finding(name, where, f"{owner}'s verifier has no line labelled (C{number})")
-            if not re.search(rf"\b{mnemonic}_c{number}(?![0-9])", tests):
-                yield Finding(name, where, f"no test named {mnemonic}_c{number} in test/dialect")
+            if not re.search(rf"\b{prefix}{mnemonic}_c{number}(?![0-9])", tests):
+                yield Finding(name, where, f"no test named {prefix}{mnemonic}_c{number} in test/dialect")
 
 
 if __name__ == "__main__":

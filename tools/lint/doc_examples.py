@@ -37,6 +37,8 @@ def free_values(code):
 def wrap(code, types):
     if re.match(r"\s*coll\.(mesh|program)", code):
         return code
+    if re.match(r"\s*(exec\.function|func\.func)", code):
+        return PROLOGUE + code
     arguments = ", ".join(f"{value}: {kind}" for value, kind in types.items())
     attributes = [line for line in code.splitlines() if line.strip().startswith("#")]
     if attributes:
@@ -66,7 +68,7 @@ def check(coll_opt, code):
 
 def statements(code):
     """The example's operations and attributes, continuation lines joined."""
-    return re.sub(r"\n\s+(?=:|slice_sizes)", " ", code).strip().splitlines()
+    return re.sub(r"\n\s+(?=:|slice_sizes|updates)", " ", code).strip().splitlines()
 
 
 def normalised(text):

@@ -134,12 +134,22 @@ Report checkStep(Runner &runner, const std::string &text, Random random) {
 }
 
 Report checkPasses(Runner &runner, const std::string &text, Random random) {
-  static const std::vector<std::string> kPasses = {
-      "coll-import-stablehlo",   "coll-drop-empty",      "coll-insert-data-parallel{ranks=3}",
-      "coll-propagate",          "coll-insert-reshards", "coll-partition",
-      "coll-split-ranks",        "coll-verify-ranks",    "coll-lower-indexed",
-      "coll-lower-contractions", "coll-fuse-kernels",    "coll-outline-kernels",
-      "coll-emit-executable",    "canonicalize",         "cse"};
+  static const std::vector<std::string> kPasses = {"coll-import-stablehlo",
+                                                   "coll-drop-empty",
+                                                   "coll-insert-data-parallel{ranks=3}",
+                                                   "coll-propagate",
+                                                   "coll-insert-reshards",
+                                                   "coll-partition",
+                                                   "coll-split-ranks",
+                                                   "coll-verify-ranks",
+                                                   "coll-lower-indexed",
+                                                   "coll-lower-contractions",
+                                                   "coll-fuse-kernels",
+                                                   "coll-outline-kernels",
+                                                   "coll-to-exec",
+                                                   "coll-emit-executable",
+                                                   "canonicalize",
+                                                   "cse"};
   enterPhase(Phase::Parse);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&runner.context()));

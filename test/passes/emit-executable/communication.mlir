@@ -1,4 +1,4 @@
-// RUN: coll-opt %s --coll-emit-executable | FileCheck %s
+// RUN: coll-opt %s --coll-to-exec --coll-emit-executable | FileCheck %s
 
 coll.mesh @m ["dp" = 2, "tp" = 2]
 

@@ -1,4 +1,4 @@
-// RUN: coll-opt %s --coll-emit-executable | FileCheck %s
+// RUN: coll-opt %s --coll-to-exec --coll-emit-executable | FileCheck %s
 
 // A division that would trap divides by 1; one by a harmless constant stays as it is.
 // CHECK-LABEL: llvm.func @kernel_0

@@ -1,4 +1,4 @@
-// RUN: coll-opt %s --coll-emit-executable | FileCheck %s
+// RUN: coll-opt %s --coll-to-exec --coll-emit-executable | FileCheck %s
 
 coll.mesh @m ["dp" = 2]
 
@@ -34,7 +34,7 @@ coll.program @class0 ranks [0, 1] {
 // CHECK-SAME: \22groups\22:{{\[\[\[}}0,1]]]
 // CHECK-SAME: \22kind\22:\22all_reduce\22
 // CHECK-SAME: \22why\22:\22data parallel\22
-// CHECK: llvm.func @kernel_0_0in0(
+// CHECK: llvm.func @kernel_0_0in2(
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.noalias, llvm.nonnull},
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.noalias, llvm.nonnull})
 // CHECK: llvm.func @coll_step(%[[ABI:[a-z0-9]+]]: !llvm.ptr, %[[CTX:[a-z0-9]+]]: !llvm.ptr, %[[ARGS:[a-z0-9]+]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[ARENA:[a-z0-9]+]]: !llvm.ptr) -> i32
@@ -50,4 +50,4 @@ coll.program @class0 ranks [0, 1] {
 // CHECK: %[[STATUS:.*]] = llvm.call %[[CALLEE]](%[[CTX]], %{{.*}}, %[[G]], %[[ARENA]],
 // CHECK: %[[BAD:.*]] = llvm.icmp "ne" %[[STATUS]]
 // CHECK: llvm.cond_br %[[BAD]]
-// CHECK: llvm.call @kernel_0_0in0(%[[ARENA]], %[[W]])
+// CHECK: llvm.call @kernel_0_0in2(%[[ARENA]], %[[W]])

@@ -1,96 +1,42 @@
 // RUN: coll-opt %s --split-input-file --verify-diagnostics --coll-emit-executable
 
-// expected-error@+1 {{has no function @step}}
-coll.program @no_step ranks [0] {
-  func.func @init(%x: tensor<4xf32>) -> tensor<4xf32> {
-    return %x : tensor<4xf32>
+module {
+  module @dtype attributes {exec.ranks = array<i64: 0, 1>} {
+    exec.function @step(tensor<4xi3>) -> tensor<4xi3> updates [-1] arena 0 {
+    ^bb0(%x: !exec.buffer, %r: !exec.buffer, %arena: !exec.buffer):
+      exec.communicate reads(%x) writes(%r) {
+      ^bb0(%t: tensor<4xi3>):
+        // expected-error@+1 {{cannot send elements of type 'i3'}}
+        %s = coll.broadcast %t from 0 over [[0, 1]] : tensor<4xi3>
+        coll.yield %s : tensor<4xi3>
+      }
+      exec.return
+    }
   }
 }
 
 // -----
 
-coll.program @compute ranks [0] {
-  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
-    // expected-error@+1 {{cannot be in kernel form: it makes a tensor outside a kernel}}
-    %y = arith.negf %x : tensor<4xf32>
-    return %y : tensor<4xf32>
+// expected-error@+1 {{has no rank class at the exec level: run coll-to-exec before}}
+module {
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{has no exec.function @step}}
+  module @class0 attributes {exec.ranks = array<i64: 0>} {
   }
 }
 
 // -----
 
-coll.program @access ranks [0] {
-  // expected-error@+1 {{argument 0 cannot have access "write"}}
-  func.func private @kernel_0(%x: tensor<4xf32> {coll.access = "write"}, %d: tensor<4xf32>) -> tensor<4xf32> {
-    return %x : tensor<4xf32>
+module {
+  module @class0 attributes {exec.ranks = array<i64: 0>} {
+    // expected-error@+1 {{must be @step or @init}}
+    exec.function @other() -> () updates [] arena 0 {
+    ^bb0(%arena: !exec.buffer):
+      exec.return
+    }
   }
-  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
-    %d = tensor.empty() : tensor<4xf32>
-    %r = func.call @kernel_0(%x, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    return %r : tensor<4xf32>
-  }
-}
-
-// -----
-
-coll.program @callee ranks [0] {
-  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
-    // expected-error@+1 {{calls 'step', which is not a kernel}}
-    %r = func.call @step(%x) : (tensor<4xf32>) -> tensor<4xf32>
-    return %r : tensor<4xf32>
-  }
-}
-
-// -----
-
-coll.program @dtype ranks [0, 1] {
-  func.func @step(%x: tensor<4xi3>) -> tensor<4xi3> {
-    // expected-error@+1 {{cannot send elements of type 'i3'}}
-    %r = coll.broadcast %x from 0 over [[0, 1]] : tensor<4xi3>
-    return %r : tensor<4xi3>
-  }
-}
-
-// -----
-
-coll.program @scalar ranks [0] {
-  // expected-error@+1 {{arguments must be tensors, not 'index'}}
-  func.func @step(%i: index) {
-    return
-  }
-}
-
-// -----
-
-// expected-error@+1 {{argument 0 is a 'tensor<1xcomplex<f32>>', whose size in memory is not known}}
-func.func @step(%x: tensor<1xcomplex<f32>>) {
-  return
-}
-
-// -----
-
-// An @init is given the state and nothing else.
-// expected-error@+1 {{must take and return the 0 state arguments of @step, in order}}
-func.func @init(%x: tensor<4xf32>) -> tensor<4xf32> {
-  return %x : tensor<4xf32>
-}
-func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
-  return %x : tensor<4xf32>
-}
-
-// -----
-
-coll.mesh @m ["dp" = 2]
-// expected-error@+1 {{argument 0 is partial, but what each rank contributes is not known}}
-func.func @step(%x: tensor<4xf32> {coll.sharding = #coll.sharding<@m, [[]], partial sum ["dp"]>}) {
-  return
-}
-
-// -----
-
-coll.mesh @m ["dp" = 2]
-// expected-error@+1 {{result 0 is partial: it must be combined}}
-func.func @step(%x: tensor<4xf32>)
-    -> (tensor<4xf32> {coll.sharding = #coll.sharding<@m, [[]], partial max ["dp"]>}) {
-  return %x : tensor<4xf32>
 }

@@ -1,6 +1,6 @@
 // Which contents share a buffer, and the copies that remain.
 
-#include "passes/export/plan_buffers_impl.h"
+#include "passes/export/exec/plan_buffers_impl.h"
 
 using namespace mlir;
 using namespace mlir::coll;
@@ -58,6 +58,12 @@ void BufferPlanner::merge(unsigned a, unsigned b) {
   from.members.clear();
 }
 
+/// The two are one content under two values, such as a loop's argument and its result.
+void BufferPlanner::identify(unsigned content, unsigned other) {
+  merge(content, other);
+  sameAs_[content] = other;
+}
+
 // Inner loops first, because their copies run most often; then ties that would cost a copy; sharing
 // to save memory last.
 void BufferPlanner::mergeTies() {
@@ -88,6 +94,10 @@ void BufferPlanner::mergeTies() {
   }
   for (auto &[at, ties] : left)
     orderCopies(at, ties);
+  // What stays where it is comes last: copies may still read it.
+  for (const Tie &tie : ties_)
+    if (tie.kind != Tie::Kind::Alias && find(tie.src) == find(tie.dst))
+      plan_.movesBefore[tie.at].push_back({tie.src, tie.dst, /*isCopy=*/false});
 }
 
 unsigned BufferPlanner::addTemporary(Operation *at, int64_t bytes) {
@@ -97,7 +107,8 @@ unsigned BufferPlanner::addTemporary(Operation *at, int64_t bytes) {
 /// Orders copies that happen at the same time: a buffer is overwritten only when no other copy
 /// still reads it; a cycle is broken with a temporary.
 void BufferPlanner::orderCopies(Operation *at, ArrayRef<Tie> ties) {
-  SmallVector<std::pair<unsigned, unsigned>> pending, &out = copies_[at];
+  SmallVector<std::pair<unsigned, unsigned>> pending;
+  SmallVector<Move> &out = plan_.movesBefore[at];
   llvm::DenseMap<unsigned, unsigned> readers; // by buffer class
   for (const Tie &tie : ties) {
     pending.push_back({tie.src, tie.dst});
@@ -108,7 +119,7 @@ void BufferPlanner::orderCopies(Operation *at, ArrayRef<Tie> ties) {
     llvm::erase_if(pending, [&](std::pair<unsigned, unsigned> copy) {
       if (readers.lookup(find(copy.second)))
         return false;
-      out.push_back(copy);
+      out.push_back({copy.first, copy.second, /*isCopy=*/true});
       --readers[find(copy.first)];
       return true;
     });
@@ -121,7 +132,7 @@ void BufferPlanner::orderCopies(Operation *at, ArrayRef<Tie> ties) {
       if (find(copy.first) != blocked)
         continue;
       if (!saved)
-        out.push_back({copy.first, temporary});
+        out.push_back({copy.first, temporary, /*isCopy=*/true});
       saved = true;
       --readers[blocked];
       ++readers[temporary];

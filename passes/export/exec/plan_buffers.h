@@ -2,7 +2,7 @@
 //
 // Decides, for a driver function in kernel form (calls of outlined kernels,
 // communication, scf over tensors), the memory of each tensor value, and the copies
-// that remain. Analysis only: no IR is changed.
+// that remain. Analysis only: no IR is changed; coll-to-exec writes the plan down.
 //
 // Memory is: the argument buffers (only those that a result is paired with are
 // writable), the result buffers, read-only constants, and one arena with fixed
@@ -14,6 +14,7 @@
 #ifndef COLL_PASSES_EXPORT_PLAN_BUFFERS_H
 #define COLL_PASSES_EXPORT_PLAN_BUFFERS_H
 
+#include "dialect/exec/memory_form.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -51,15 +52,8 @@ SmallVector<int64_t> getUpdatedArgs(func::FuncOp func);
 /// Whether values of the type live in memory: tensors and routes. Others are scalars of the driver.
 bool livesInMemory(Type type);
 
-/// Size of a tensor or a route in memory; elements smaller than a byte take one
-/// (getStoredElement).
+/// Size of a tensor or a route in memory.
 int64_t getBytes(Type type);
-
-/// The form of an element in memory: i1 and i4 are a byte, whose high bits extend a boolean by
-/// zeros and an i4 by its sign. Readers only look at the low bits.
-Type getStoredElement(Type element);
-/// Constant elements in their memory form.
-DenseElementsAttr getStoredElements(DenseElementsAttr elements);
 
 /// Set on a splat `arith.constant` that is to be written into a buffer of its own at its place,
 /// instead of being read-only data.
@@ -74,27 +68,32 @@ struct Slot {
   int64_t bytes = 0;
 };
 
-/// A copy between slots.
-struct SlotCopy {
+/// What a value holds, or memory that has no value: scratch, a result's buffer, a temporary.
+struct PlannedContent {
+  unsigned slot = 0;
+  int64_t bytes = 0;
+  bool isSlot = false; // it is the argument, the result or the constant that its slot is
+};
+
+/// `dst` takes the content of `src`, which is in the same slot or is copied from another.
+struct Move {
   unsigned src, dst;
-  int64_t bytes;
+  bool isCopy;
 };
 
 struct BufferPlan {
   std::vector<Slot> slots;
-  /// The content of the Constant slots.
+  std::vector<PlannedContent> contents;
+  /// The values of the Constant slots.
   std::vector<arith::ConstantOp> constants;
   int64_t arenaBytes = 0;
-  /// The slot of every tensor value that has one (a `tensor.empty` that is only a
+  /// The content of every tensor value that has one (a `tensor.empty` that is only a
   /// destination has none).
-  llvm::DenseMap<Value, unsigned> slotOf;
-  /// Copies to make before an operation, in order.
-  llvm::DenseMap<Operation *, SmallVector<SlotCopy>> copiesBefore;
+  llvm::DenseMap<Value, unsigned> contentOf;
+  /// Moves to make before an operation, in order.
+  llvm::DenseMap<Operation *, SmallVector<Move>> movesBefore;
   /// Scratch memory of kernel calls that need it.
   llvm::DenseMap<Operation *, unsigned> scratchOf;
-  /// Read arguments of a kernel call that share a result's buffer: pairs of
-  /// argument number and result number.
-  llvm::DenseMap<Operation *, SmallVector<std::pair<unsigned, unsigned>>> aliases;
 };
 
 FailureOr<BufferPlan> planBuffers(func::FuncOp func, const KernelTable &kernels);

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_EXPORT_PLAN_BUFFERS_IMPL_H
-#define COLL_PASSES_EXPORT_PLAN_BUFFERS_IMPL_H
+#ifndef COLL_PASSES_EXPORT_EXEC_PLAN_BUFFERS_IMPL_H
+#define COLL_PASSES_EXPORT_EXEC_PLAN_BUFFERS_IMPL_H
 
-#include "passes/export/plan_buffers.h"
+#include "passes/export/exec/plan_buffers.h"
 
 #include "dialect/dialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -29,6 +29,7 @@ struct Content {
   int64_t bytes = 0;
   SmallVector<Interval, 2> live;
   unsigned usesExtend = 0; // the interval that uses lengthen
+  bool isSlot = false;     // as PlannedContent has it
 };
 
 /// Contents that share one buffer.
@@ -84,6 +85,7 @@ private:
   bool canMerge(const BufferClass &a, const BufferClass &b) const;
   bool conflict(unsigned a, unsigned b) const;
   void merge(unsigned a, unsigned b);
+  void identify(unsigned content, unsigned other);
   void orderCopies(Operation *at, ArrayRef<Tie> ties);
   unsigned addTemporary(Operation *at, int64_t bytes);
 
@@ -104,10 +106,10 @@ private:
   mutable std::vector<unsigned> parent_;
   std::vector<Tie> ties_;
   llvm::DenseMap<std::pair<unsigned, unsigned>, Interval> allowed_;
-  llvm::DenseMap<Operation *, SmallVector<std::pair<unsigned, unsigned>>> copies_;
+  llvm::DenseMap<unsigned, unsigned> sameAs_; // by identify()
   llvm::DenseMap<Operation *, unsigned> scratch_;
 };
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_EXPORT_PLAN_BUFFERS_IMPL_H
+#endif // COLL_PASSES_EXPORT_EXEC_PLAN_BUFFERS_IMPL_H

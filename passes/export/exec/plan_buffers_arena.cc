@@ -1,6 +1,6 @@
 // Slots: pinned memory, and offsets in the arena.
 
-#include "passes/export/plan_buffers_impl.h"
+#include "passes/export/exec/plan_buffers_impl.h"
 
 #include <map>
 #include <set>
@@ -132,11 +132,17 @@ void BufferPlanner::assignSlots() {
     slotOfLeader[leader] = plan_.slots.size() + i;
   placeInArena(unplaced);
 
-  auto slotOf = [&](unsigned content) { return slotOfLeader.lookup(find(content)); };
+  auto nameOf = [&](unsigned content) {
+    for (auto it = sameAs_.find(content); it != sameAs_.end(); it = sameAs_.find(content))
+      content = it->second;
+    return content;
+  };
+  for (auto [i, content] : llvm::enumerate(contents_))
+    plan_.contents.push_back({slotOfLeader.lookup(find(i)), content.bytes, content.isSlot});
   auto record = [&](Value value) {
     auto it = contentOf_.find(root(value));
     if (it != contentOf_.end())
-      plan_.slotOf[value] = slotOf(it->second);
+      plan_.contentOf[value] = nameOf(it->second);
   };
   func_.walk([&](Operation *op) {
     llvm::for_each(op->getResults(), record);
@@ -144,20 +150,9 @@ void BufferPlanner::assignSlots() {
       for (Block &block : region)
         llvm::for_each(block.getArguments(), record);
   });
-  for (auto &[at, copies] : copies_)
-    for (auto [src, dst] : copies)
-      plan_.copiesBefore[at].push_back({slotOf(src), slotOf(dst), contents_[src].bytes});
+  for (auto &[at, moves] : plan_.movesBefore)
+    for (Move &move : moves)
+      move = {nameOf(move.src), nameOf(move.dst), move.isCopy};
   for (auto [call, content] : scratch_)
-    plan_.scratchOf[call] = slotOf(content);
-
-  func_.walk([&](func::CallOp call) {
-    const KernelInfo &kernel = kernels_.find(call.getCallee())->second;
-    for (auto [i, arg] : llvm::enumerate(kernel.args)) {
-      if (arg.access != KernelArg::Access::Read)
-        continue;
-      for (auto [j, result] : llvm::enumerate(call.getResults()))
-        if (plan_.slotOf.lookup(call.getOperand(i)) == plan_.slotOf.lookup(result))
-          plan_.aliases[call].push_back({i, j});
-    }
-  });
+    plan_.scratchOf[call] = content;
 }

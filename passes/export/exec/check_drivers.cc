@@ -1,6 +1,6 @@
 //===- check_drivers.cc ----------------------------------------------------------===//
 
-#include "passes/export/check_drivers.h"
+#include "passes/export/exec/check_drivers.h"
 
 #include "dialect/dialect.h"
 

@@ -1,6 +1,6 @@
 // Contents of a driver function, their lifetimes and their ties.
 
-#include "passes/export/plan_buffers_impl.h"
+#include "passes/export/exec/plan_buffers_impl.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "runtime/step/abi/abi.h"
@@ -14,23 +14,7 @@ int64_t mlir::coll::getBytes(Type type) {
   if (auto route = dyn_cast<RouteType>(type))
     return collRouteBytes(route.getTokens(), route.getTopk(), route.getCapacity());
   auto tensor = cast<RankedTensorType>(type);
-  Type element = tensor.getElementType();
-  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return tensor.getNumElements() * ((bits + 7) / 8);
-}
-
-Type mlir::coll::getStoredElement(Type element) {
-  bool isPart = element.isInteger() && element.getIntOrFloatBitWidth() < 8;
-  return isPart ? IntegerType::get(element.getContext(), 8) : element;
-}
-
-DenseElementsAttr mlir::coll::getStoredElements(DenseElementsAttr elements) {
-  Type element = elements.getElementType(), stored = getStoredElement(element);
-  if (stored == element)
-    return elements;
-  return elements.mapValues(stored, [&](const llvm::APInt &value) {
-    return element.isInteger(1) ? value.zext(8) : value.sext(8);
-  });
+  return tensor.getNumElements() * getElementBytes(tensor.getElementType());
 }
 
 static std::optional<KernelArg::Access> parseAccess(StringRef text) {
@@ -182,6 +166,7 @@ unsigned BufferPlanner::contentOf(Value value) {
     Slot slot{Slot::Kind::Constant, static_cast<int64_t>(plan_.constants.size()),
               contents_[id].bytes};
     plan_.constants.push_back(constant);
+    contents_[id].isSlot = true;
     classes_[id].pin = slot;
     classes_[id].readOnly = true;
   }
@@ -225,6 +210,7 @@ void BufferPlanner::defineArguments() {
   SmallVector<int64_t> updated = getUpdatedArgs(func_);
   for (BlockArgument arg : func_.getArguments()) {
     unsigned id = define(arg, getBytes(arg.getType()), Interval{0, 1});
+    contents_[id].isSlot = true;
     classes_[id].pin = Slot{Slot::Kind::Arg, arg.getArgNumber(), contents_[id].bytes};
     classes_[id].readOnly = !llvm::is_contained(updated, arg.getArgNumber());
   }
@@ -320,7 +306,7 @@ void BufferPlanner::visitFor(scf::ForOp op) {
     int64_t bytes = getBytes(arg.getType());
     unsigned id = define(arg, bytes, {{begin, begin + 1}, {2 * position(yield), end + 1}});
     unsigned out = define(result, bytes, Interval{end, end + 1});
-    merge(id, out);
+    identify(out, id);
     allow(contentOf(init), id, {begin, begin + 1});
     tie(Tie::Kind::Carry, init, id, op);
   }
@@ -343,7 +329,7 @@ void BufferPlanner::visitWhile(scf::WhileOp op) {
       continue;
     int64_t bytes = getBytes(arg.getType());
     unsigned id = define(arg, bytes, writtenBy(op.getConditionOp()));
-    merge(id, define(result, bytes, Interval{end, end + 1}));
+    identify(define(result, bytes, Interval{end, end + 1}), id);
   }
 }
 
@@ -364,8 +350,9 @@ void BufferPlanner::visitReturn(func::ReturnOp op) {
     if (updated[k] >= 0 && root(value) == func_.getArgument(updated[k]))
       continue;
     unsigned out = define(Value(), getBytes(value.getType()), now);
+    contents_[out].isSlot = true;
     if (updated[k] >= 0)
-      merge(contentOf_.lookup(func_.getArgument(updated[k])), out);
+      identify(out, contentOf_.lookup(func_.getArgument(updated[k])));
     else
       classes_[out].pin = Slot{Slot::Kind::Result, static_cast<int64_t>(k), contents_[out].bytes};
     allow(contentOf(value), out, {now.begin, now.begin + 1});

@@ -1,9 +1,9 @@
-// Driver functions: entry, control flow, copies.
+// Driver functions: entry, addresses, control flow.
 
-#include "passes/export/emit_executable_driver.h"
+#include "passes/export/emit_driver.h"
 
+#include "dialect/exec/memory_form.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "runtime/step/abi/abi.h"
 
 using namespace mlir;
@@ -11,9 +11,8 @@ using namespace mlir::coll;
 
 static constexpr int kInvalidCall = 1;
 
-DriverEmitter::DriverEmitter(ModuleOp module, const KernelTable &kernels,
-                             DescriptorBuilder &descriptor)
-    : module_(module), kernels_(kernels), descriptor_(descriptor), b_(module.getContext()) {
+DriverEmitter::DriverEmitter(ModuleOp module, DescriptorBuilder &descriptor)
+    : module_(module), descriptor_(descriptor), b_(module.getContext()) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     functions_[function.getName()] = function;
 }
@@ -65,65 +64,45 @@ Block *DriverEmitter::newBlock(TypeRange args) {
   return block;
 }
 
-/// A block that takes the scalars among `values`.
-Block *DriverEmitter::newBlockFor(ValueRange values) {
-  SmallVector<Type> types;
-  for (Value value : values)
-    if (!livesInMemory(value.getType()))
-      types.push_back(value.getType());
-  return newBlock(types);
+/// A block that takes `values`.
+Block *DriverEmitter::newBlockFor(ValueRange values) { return newBlock(values.getTypes()); }
+
+SmallVector<Value> DriverEmitter::lookup(ValueRange values) {
+  return llvm::map_to_vector(values, [&](Value value) { return values_.lookup(value); });
 }
 
-SmallVector<Value> DriverEmitter::scalars(ValueRange values) {
-  SmallVector<Value> out;
-  for (Value value : values)
-    if (!livesInMemory(value.getType()))
-      out.push_back(values_.lookup(value));
-  return out;
-}
-
-static void mapScalars(IRMapping &map, ValueRange from, ValueRange to) {
-  unsigned next = 0;
-  for (Value value : from)
-    if (!livesInMemory(value.getType()))
-      map.map(value, to[next++]);
-}
-
-Value DriverEmitter::constantAddress(int64_t index) {
-  arith::ConstantOp constant = plan_->constants[index];
+Value DriverEmitter::constantAddress(exec::ConstantOp constant) {
   DenseElementsAttr data = getStoredElements(cast<DenseElementsAttr>(constant.getValue()));
-  auto type = cast<RankedTensorType>(constant.getType());
   Type element = data.getElementType();
   // LLVM has no eight-bit floats.
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8) {
     element = b_.getI8Type();
     data = data.bitcast(element);
   }
-  std::string &name = constantNames_[constant];
+  std::string &name = constantNames_[constant.getValue()];
   if (name.empty()) {
     name = "constant_" + std::to_string(numConstants_++);
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(module_.getBody());
     Type storage = element.isIndex() ? b_.getI64Type() : element;
-    auto array = LLVM::LLVMArrayType::get(storage, type.getNumElements());
-    Attribute flat = data.reshape(RankedTensorType::get({type.getNumElements()}, element));
+    int64_t count = data.getNumElements();
+    auto array = LLVM::LLVMArrayType::get(storage, count);
+    Attribute flat = data.reshape(RankedTensorType::get({count}, element));
     LLVM::GlobalOp::create(b_, loc_, array, /*isConstant=*/true, LLVM::Linkage::Internal, name,
                            flat, /*alignment=*/64);
   }
   return LLVM::AddressOfOp::create(b_, loc_, ptr_, name);
 }
 
-Value DriverEmitter::slotAddress(unsigned slot) {
-  const Slot &where = plan_->slots[slot];
-  if (where.kind == Slot::Kind::Arena)
-    return gep(arena_, where.index);
-  if (where.kind == Slot::Kind::Constant)
-    return constantAddress(where.index);
-  return pinned_.lookup(slot);
+Value DriverEmitter::address(Value view) {
+  if (auto constant = view.getDefiningOp<exec::ConstantOp>())
+    return constantAddress(constant);
+  exec::Extent extent = *exec::getExtent(view);
+  return gep(buffers_.lookup(extent.base), extent.offset);
 }
 
 /// Checks the table's version and loads the addresses of arguments and results.
-void DriverEmitter::emitEntry(func::FuncOp source) {
+void DriverEmitter::emitEntry(exec::FunctionOp source) {
   Value version = LLVM::LoadOp::create(b_, loc_, b_.getI32Type(), abi_);
   Value other =
       LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, version, i32(kCollAbiVersion));
@@ -131,12 +110,15 @@ void DriverEmitter::emitEntry(func::FuncOp source) {
   cf::CondBranchOp::create(b_, loc_, other, failed_, ValueRange{i32(kInvalidCall)}, next,
                            ValueRange{});
   b_.setInsertionPointToStart(next);
-  for (auto [i, slot] : llvm::enumerate(plan_->slots)) {
-    if (slot.kind != Slot::Kind::Arg && slot.kind != Slot::Kind::Result)
-      continue;
-    Value table = slot.kind == Slot::Kind::Arg ? args_ : results_;
-    pinned_[i] = LLVM::LoadOp::create(b_, loc_, ptr_, gep(table, 8 * slot.index));
-  }
+  auto load = [&](BlockArgument buffer, Value table, int64_t index) {
+    buffers_[buffer] = LLVM::LoadOp::create(b_, loc_, ptr_, gep(table, 8 * index));
+  };
+  for (unsigned i = 0; i < source.getNumArguments(); ++i)
+    load(source.getBody().getArgument(i), args_, i);
+  for (unsigned k = 0; k < source.getNumResults(); ++k)
+    if (source.getUpdates()[k] < 0)
+      load(source.getResultBuffer(k), results_, k);
+  buffers_[source.getArena()] = arena_;
   bool needsRank = false;
   source.walk([&](Operation *op) { needsRank |= isa<RankOp, AxisIndexOp>(op); });
   rankSlot_ = Value();
@@ -146,21 +128,11 @@ void DriverEmitter::emitEntry(func::FuncOp source) {
   }
 }
 
-void DriverEmitter::emitCopies(Operation *op) {
-  auto it = plan_->copiesBefore.find(op);
-  if (it == plan_->copiesBefore.end())
-    return;
-  for (const SlotCopy &copy : it->second)
-    if (copy.bytes)
-      LLVM::MemcpyOp::create(b_, loc_, slotAddress(copy.dst), slotAddress(copy.src),
-                             i64(copy.bytes), /*isVolatile=*/false);
-}
-
 LogicalResult DriverEmitter::emitFor(scf::ForOp op) {
   Value lower = values_.lookup(op.getLowerBound()), upper = values_.lookup(op.getUpperBound());
   Value step = values_.lookup(op.getStep());
   SmallVector<Value> carried{lower};
-  llvm::append_range(carried, scalars(op.getInitArgs()));
+  llvm::append_range(carried, lookup(op.getInitArgs()));
   Block *header = newBlock(ValueRange(carried).getTypes()), *body = newBlock({}),
         *exit = newBlock({});
   cf::BranchOp::create(b_, loc_, header, carried);
@@ -173,36 +145,36 @@ LogicalResult DriverEmitter::emitFor(scf::ForOp op) {
   b_.setInsertionPointToStart(body);
   values_.map(op.getInductionVar(), iv);
   ValueRange state = header->getArguments().drop_front();
-  mapScalars(values_, op.getRegionIterArgs(), state);
+  values_.map(op.getRegionIterArgs(), state);
   if (failed(emitBlock(*op.getBody())))
     return failure();
   SmallVector<Value> next{arith::AddIOp::create(b_, loc_, iv, step)};
-  llvm::append_range(next, scalars(op.getYieldedValues()));
+  llvm::append_range(next, lookup(op.getYieldedValues()));
   cf::BranchOp::create(b_, loc_, header, next);
   b_.setInsertionPointToStart(exit);
-  mapScalars(values_, op.getResults(), state);
+  values_.map(op.getResults(), state);
   return success();
 }
 
 LogicalResult DriverEmitter::emitWhile(scf::WhileOp op) {
   Block *before = newBlockFor(op.getInits()), *after = newBlockFor(op.getResults()),
         *exit = newBlockFor(op.getResults());
-  cf::BranchOp::create(b_, loc_, before, scalars(op.getInits()));
+  cf::BranchOp::create(b_, loc_, before, lookup(op.getInits()));
   b_.setInsertionPointToStart(before);
-  mapScalars(values_, op.getBeforeArguments(), before->getArguments());
+  values_.map(op.getBeforeArguments(), before->getArguments());
   if (failed(emitBlock(*op.getBeforeBody())))
     return failure();
-  SmallVector<Value> forwarded = scalars(op.getConditionOp().getArgs());
+  SmallVector<Value> forwarded = lookup(op.getConditionOp().getArgs());
   Value condition = values_.lookup(op.getConditionOp().getCondition());
   cf::CondBranchOp::create(b_, loc_, condition, after, forwarded, exit, forwarded);
 
   b_.setInsertionPointToStart(after);
-  mapScalars(values_, op.getAfterArguments(), after->getArguments());
+  values_.map(op.getAfterArguments(), after->getArguments());
   if (failed(emitBlock(*op.getAfterBody())))
     return failure();
-  cf::BranchOp::create(b_, loc_, before, scalars(op.getYieldOp().getOperands()));
+  cf::BranchOp::create(b_, loc_, before, lookup(op.getYieldOp().getOperands()));
   b_.setInsertionPointToStart(exit);
-  mapScalars(values_, op.getResults(), exit->getArguments());
+  values_.map(op.getResults(), exit->getArguments());
   return success();
 }
 
@@ -219,17 +191,16 @@ LogicalResult DriverEmitter::emitIf(scf::IfOp op) {
     b_.setInsertionPointToStart(block);
     if (failed(emitBlock(*source)))
       return failure();
-    cf::BranchOp::create(b_, loc_, join, scalars(source->getTerminator()->getOperands()));
+    cf::BranchOp::create(b_, loc_, join, lookup(source->getTerminator()->getOperands()));
   }
   b_.setInsertionPointToStart(join);
-  mapScalars(values_, op.getResults(), join->getArguments());
+  values_.map(op.getResults(), join->getArguments());
   return success();
 }
 
 LogicalResult DriverEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     loc_ = op.getLoc();
-    emitCopies(&op);
     if (!op.hasTrait<OpTrait::IsTerminator>() && failed(emitOp(&op)))
       return failure();
   }
@@ -237,7 +208,8 @@ LogicalResult DriverEmitter::emitBlock(Block &block) {
 }
 
 LogicalResult DriverEmitter::emitOp(Operation *op) {
-  if (isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+  // Names of contents; constants are addressed where they are used.
+  if (isa<exec::ViewOp, exec::ConstantOp, exec::RenameOp, exec::UndefinedOp>(op))
     return success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return emitFor(loop);
@@ -245,20 +217,29 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
     return emitWhile(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitIf(branch);
-  if (auto call = dyn_cast<func::CallOp>(op))
-    return emitKernelCall(call);
-  if (auto dispatch = dyn_cast<DispatchOp>(op))
-    return emitDispatch(dispatch);
-  if (auto combine = dyn_cast<CombineOp>(op))
-    return emitCombine(combine);
-  if (auto comm = dyn_cast<CollectiveOpInterface>(op))
-    return emitBlocking(comm);
-  if (auto start = dyn_cast<StartOp>(op))
+  if (auto call = dyn_cast<exec::CallOp>(op))
+    return emitCall(call);
+  if (auto communicate = dyn_cast<exec::CommunicateOp>(op))
+    return emitCommunication(op, communicate.getReads(), communicate.getWrites(),
+                             communicate.getScalars(), null(),
+                             descriptor_.addOp(communicate.getCommunication(), op->getLoc()));
+  if (auto start = dyn_cast<exec::StartOp>(op))
     return emitStart(start);
-  if (auto wait = dyn_cast<WaitOp>(op))
+  if (auto wait = dyn_cast<exec::WaitOp>(op))
     return emitWait(wait);
-  if (auto gemm = dyn_cast<GemmOp>(op))
+  if (auto gemm = dyn_cast<exec::GemmOp>(op))
     return emitGemm(gemm), success();
+  if (auto copy = dyn_cast<exec::CopyOp>(op)) {
+    LLVM::MemcpyOp::create(b_, loc_, address(copy.getTarget()), address(copy.getSource()),
+                           i64(exec::getExtent(copy.getTarget())->bytes), /*isVolatile=*/false);
+    return success();
+  }
+  if (auto fill = dyn_cast<exec::FillOp>(op))
+    return emitFill(fill), success();
+  if (auto load = dyn_cast<exec::LoadOp>(op))
+    return emitLoad(load), success();
+  if (auto store = dyn_cast<exec::StoreOp>(op))
+    return emitStore(store), success();
   if (auto axis = dyn_cast<AxisIndexOp>(op))
     return emitAxisIndex(axis), success();
   if (auto group = dyn_cast<GroupOp>(op))
@@ -267,27 +248,14 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
     values_.map(op->getResult(0), rank());
     return success();
   }
-  if (isa<tensor::ExtractOp>(op))
-    return emitExtract(op);
-  if (isa<tensor::FromElementsOp>(op))
-    return emitFromElements(op);
-  if (isa<arith::ConstantOp>(op) && isa<RankedTensorType>(op->getResult(0).getType())) {
-    if (op->hasAttr(kFillAttr))
-      emitFill(op);
-    return success();
-  }
-  if (op->getNumRegions() || op->getNumSuccessors())
-    return op->emitOpError("cannot be in kernel form");
   b_.clone(*op, values_);
   return success();
 }
 
-LogicalResult DriverEmitter::emit(func::FuncOp source, const BufferPlan &plan, StringRef name) {
-  plan_ = &plan;
+LogicalResult DriverEmitter::emit(exec::FunctionOp source, StringRef name) {
   loc_ = source.getLoc();
   ptr_ = LLVM::LLVMPointerType::get(b_.getContext());
   values_ = IRMapping();
-  pinned_.clear();
   b_.setInsertionPointToEnd(module_.getBody());
   SmallVector<Type> types(5, ptr_);
   function_ = func::FuncOp::create(b_, loc_, name, b_.getFunctionType(types, b_.getI32Type()));

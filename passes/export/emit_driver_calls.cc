@@ -1,10 +1,11 @@
 // Driver functions: calls of kernels and of the runtime.
 
-#include "passes/export/emit_executable_driver.h"
+#include "passes/export/emit_driver.h"
 
+#include "dialect/exec/memory_form.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/export/emit_executable_kernels.h"
 #include "runtime/step/abi/abi.h"
 
 #include <numeric>
@@ -14,14 +15,6 @@ using namespace mlir::coll;
 
 // Offset of the first function in CollAbi: two 32-bit fields come before it.
 static constexpr int64_t kAbiHeaderBytes = 8;
-
-std::string mlir::coll::getInPlaceName(StringRef kernel,
-                                       ArrayRef<std::pair<unsigned, unsigned>> aliases) {
-  std::string name = kernel.str();
-  for (auto [arg, result] : aliases)
-    name += ("_" + Twine(arg) + "in" + Twine(result)).str();
-  return name;
-}
 
 static int64_t product(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
@@ -33,10 +26,6 @@ static ArrayRef<int64_t> shapeOf(Value tensor) {
 
 static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
-}
-
-static int64_t elementBytes(Value tensor) {
-  return getBytes(RankedTensorType::get({}, elementOf(tensor)));
 }
 
 void DriverEmitter::callAbi(AbiFunction function, ArrayRef<Value> args) {
@@ -56,46 +45,31 @@ void DriverEmitter::callAbi(AbiFunction function, ArrayRef<Value> args) {
   b_.setInsertionPointToStart(next);
 }
 
-LogicalResult DriverEmitter::emitKernelCall(func::CallOp op) {
-  const KernelInfo &kernel = kernels_.find(op.getCallee())->second;
-  ArrayRef<std::pair<unsigned, unsigned>> aliases;
-  if (auto it = plan_->aliases.find(op); it != plan_->aliases.end())
-    aliases = it->second;
-  LLVM::LLVMFuncOp callee = functions_.lookup(getInPlaceName(op.getCallee(), aliases));
+/// The kernel's variant: without the arguments that are read in a destination's place.
+std::string mlir::coll::getKernelName(exec::CallOp call) {
+  return getInPlaceName(call.getCallee(), call.getReused());
+}
+
+LogicalResult DriverEmitter::emitCall(exec::CallOp op) {
+  LLVM::LLVMFuncOp callee = functions_.lookup(getKernelName(op));
   SmallVector<Value> args;
-  for (auto [i, arg] : llvm::enumerate(kernel.args)) {
-    unsigned number = i;
-    if (llvm::any_of(aliases, [&](auto alias) { return alias.first == number; }))
-      continue;
-    if (arg.access == KernelArg::Access::Scalar)
-      args.push_back(toLlvm(values_.lookup(op.getOperand(i))));
-    else if (i >= kernel.firstDest())
-      args.push_back(address(op.getResult(i - kernel.firstDest())));
-    else
-      args.push_back(address(op.getOperand(i)));
+  for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+    exec::Access access = op.getAccess(i);
+    if (access == exec::Access::Scalar)
+      args.push_back(toLlvm(values_.lookup(operand)));
+    else if (access != exec::Access::Reuse)
+      args.push_back(address(operand));
   }
-  if (auto it = plan_->scratchOf.find(op); it != plan_->scratchOf.end())
-    args.push_back(slotAddress(it->second));
   if (!callee || callee.getNumArguments() != args.size())
     return op.emitOpError("calls a kernel whose lowered form does not take these arguments");
   LLVM::CallOp::create(b_, loc_, callee, args);
   return success();
 }
 
-LogicalResult DriverEmitter::emitExtract(Operation *op) {
-  auto extract = cast<tensor::ExtractOp>(op);
-  Value tensor = extract.getTensor(), at = address(tensor);
-  Value linear;
-  for (auto [index, size] : llvm::zip_equal(extract.getIndices(), shapeOf(tensor))) {
-    Value component = toLlvm(values_.lookup(index));
-    if (linear)
-      component = LLVM::AddOp::create(b_, loc_, LLVM::MulOp::create(b_, loc_, linear, i64(size)),
-                                      component);
-    linear = component;
-  }
-  if (linear)
-    at = gep(at, linear, elementBytes(tensor));
-  Type element = elementOf(tensor);
+void DriverEmitter::emitLoad(exec::LoadOp op) {
+  Type element = op.getType();
+  Value at =
+      gep(address(op.getSource()), toLlvm(values_.lookup(op.getIndex())), getElementBytes(element));
   Value value;
   if (Type stored = getStoredElement(element); stored != element) {
     value = LLVM::LoadOp::create(b_, loc_, stored, at);
@@ -109,22 +83,21 @@ LogicalResult DriverEmitter::emitExtract(Operation *op) {
   } else {
     value = LLVM::LoadOp::create(b_, loc_, element, at);
   }
-  values_.map(extract.getResult(), value);
-  return success();
+  values_.map(op.getResult(), value);
 }
 
-LogicalResult DriverEmitter::emitFromElements(Operation *op) {
-  Value tensor = op->getResult(0), at = address(tensor);
-  for (auto [i, element] : llvm::enumerate(op->getOperands())) {
+void DriverEmitter::emitStore(exec::StoreOp op) {
+  Value at = address(op.getTarget());
+  int64_t width = getElementBytes(op.getValues().front().getType());
+  for (auto [i, element] : llvm::enumerate(op.getValues())) {
     Value value = toLlvm(values_.lookup(element));
     Type type = value.getType(), stored = getStoredElement(type);
     if (type.isInteger(1))
       value = LLVM::ZExtOp::create(b_, loc_, stored, value);
     else if (stored != type)
       value = LLVM::SExtOp::create(b_, loc_, stored, value);
-    LLVM::StoreOp::create(b_, loc_, value, gep(at, i * elementBytes(tensor)));
+    LLVM::StoreOp::create(b_, loc_, value, gep(at, i * width));
   }
-  return success();
 }
 
 /// `void coll_fill_N(ptr, count, pattern)`: stores `count` words of N bytes.
@@ -160,29 +133,31 @@ LLVM::LLVMFuncOp DriverEmitter::fillFunction(unsigned bytes) {
   return function;
 }
 
-void DriverEmitter::emitFill(Operation *constant) {
-  Value tensor = constant->getResult(0);
-  DenseElementsAttr splat =
-      getStoredElements(cast<DenseElementsAttr>(cast<arith::ConstantOp>(constant).getValue()));
-  int64_t bytes = getBytes(tensor.getType()), width = elementBytes(tensor);
+void DriverEmitter::emitFill(exec::FillOp op) {
+  int64_t bytes = exec::getExtent(op.getTarget())->bytes;
+  Attribute element = op.getValue();
+  int64_t width = getElementBytes(op.getValue().getType());
   if (bytes == 0)
     return;
-  Attribute element = splat.getSplatValue<Attribute>();
   llvm::APInt bits;
-  if (auto number = dyn_cast<FloatAttr>(element))
+  if (auto number = dyn_cast<FloatAttr>(element)) {
     bits = number.getValue().bitcastToAPInt();
-  else
-    bits = cast<IntegerAttr>(element).getValue().zextOrTrunc(8 * width);
+  } else {
+    bits = cast<IntegerAttr>(element).getValue();
+    bool isBoolean = op.getValue().getType().isInteger(1);
+    bits = isBoolean ? bits.zextOrTrunc(8 * width) : bits.sextOrTrunc(8 * width);
+  }
+  Value target = address(op.getTarget());
   if (bits.isSplat(8)) {
     Value byte = LLVM::ConstantOp::create(b_, loc_, b_.getI8Type(),
                                           b_.getIntegerAttr(b_.getI8Type(), bits.trunc(8)));
-    LLVM::MemsetOp::create(b_, loc_, address(tensor), byte, i64(bytes), /*isVolatile=*/false);
+    LLVM::MemsetOp::create(b_, loc_, target, byte, i64(bytes), /*isVolatile=*/false);
     return;
   }
   Type word = b_.getIntegerType(8 * width);
   Value pattern = LLVM::ConstantOp::create(b_, loc_, word, b_.getIntegerAttr(word, bits));
   LLVM::CallOp::create(b_, loc_, fillFunction(width),
-                       ValueRange{address(tensor), i64(bytes / width), pattern});
+                       ValueRange{target, i64(bytes / width), pattern});
 }
 
 /// Constant table of {source, target} for coll.permute.
@@ -210,8 +185,8 @@ struct Blocks {
 };
 } // namespace
 
-LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value src, Value dst,
-                                               Value request, int32_t id) {
+LogicalResult DriverEmitter::emitCollective(CollectiveOpInterface comm, Value src, Value dst,
+                                            Value request, int32_t id) {
   Operation *op = comm;
   Value input = comm.getCommInput(), result = comm.getCommResult();
   Value any = input ? input : result;
@@ -283,27 +258,49 @@ LogicalResult DriverEmitter::emitCommunication(CollectiveOpInterface comm, Value
   return success();
 }
 
-LogicalResult DriverEmitter::emitBlocking(CollectiveOpInterface comm) {
-  int32_t id = descriptor_.addOp(comm, comm->getLoc());
-  Value input = comm.getCommInput(), result = comm.getCommResult();
-  Value src = input ? address(input) : Value(), dst = result ? address(result) : Value();
-  return emitCommunication(comm, src, dst, null(), id);
+/// Views in the order of `tensors`, which are arguments or results of the operation in the region.
+static SmallVector<Value> selectViews(ValueRange tensors, ValueRange all, ValueRange views) {
+  SmallVector<Value> out;
+  for (Value tensor : tensors) {
+    auto it = llvm::find(all, tensor);
+    out.push_back(it == all.end() ? Value() : views[it - all.begin()]);
+  }
+  return out;
 }
 
-LogicalResult DriverEmitter::emitDispatch(DispatchOp op) {
+LogicalResult DriverEmitter::emitCommunication(Operation *op, OperandRange reads,
+                                               OperandRange writes, OperandRange scalars,
+                                               Value request, int32_t id) {
+  Block &block = op->getRegion(0).front();
+  auto comm = cast<CollectiveOpInterface>(block.front());
+  for (auto [argument, scalar] :
+       llvm::zip_equal(block.getArguments().drop_front(reads.size()), scalars))
+    values_.map(argument, values_.lookup(scalar));
+  ValueRange arguments = block.getArguments().take_front(reads.size());
+  if (auto dispatch = dyn_cast<DispatchOp>(*comm))
+    return emitDispatch(dispatch, id, selectViews(comm->getOperands(), arguments, reads), writes);
+  if (auto combine = dyn_cast<CombineOp>(*comm))
+    return emitCombine(combine, id, selectViews(comm->getOperands(), arguments, reads), writes);
+  Value input = comm.getCommInput();
+  Value src = input ? address(selectViews(input, arguments, reads).front()) : Value();
+  Value dst = comm.getCommResult() ? address(writes.front()) : Value();
+  return emitCollective(comm, src, dst, request, id);
+}
+
+LogicalResult DriverEmitter::emitDispatch(DispatchOp op, int32_t id, ValueRange reads,
+                                          ValueRange writes) {
   std::optional<int> dtype = getDtype(elementOf(op.getInput()));
   if (!dtype)
     return op.emitOpError("cannot send elements of type ") << elementOf(op.getInput());
-  Value group = i32(descriptor_.addGroup(op.getGroup()));
-  Value id = i32(descriptor_.addOp(cast<CollectiveOpInterface>(*op), op.getLoc()));
   RouteType route = op.getRoute().getType();
   Value scales = op.getScales();
+  // Results stand in the order rows, experts, weights, counts, route, scales.
   callAbi(AbiFunction::dispatch, {ctx_,
-                                  id,
-                                  address(op.getInput()),
-                                  address(op.getExperts()),
-                                  address(op.getWeights()),
-                                  scales ? address(scales) : null(),
+                                  i32(id),
+                                  address(reads[0]),
+                                  address(reads[1]),
+                                  address(reads[2]),
+                                  scales ? address(reads[3]) : null(),
                                   i64(route.getTokens()),
                                   i64(shapeOf(op.getInput())[1]),
                                   i32(route.getTopk()),
@@ -312,52 +309,38 @@ LogicalResult DriverEmitter::emitDispatch(DispatchOp op) {
                                   i32(*getDtype(elementOf(op.getExperts()))),
                                   i32(op.getLocalExperts()),
                                   i64(route.getCapacity()),
-                                  address(op.getRows()),
-                                  address(op.getRowExperts()),
-                                  address(op.getRowWeights()),
-                                  scales ? address(op.getRowScales()) : null(),
-                                  address(op.getCounts()),
-                                  address(op.getRoute()),
-                                  group});
+                                  address(writes[0]),
+                                  address(writes[1]),
+                                  address(writes[2]),
+                                  scales ? address(writes[5]) : null(),
+                                  address(writes[3]),
+                                  address(writes[4]),
+                                  i32(descriptor_.addGroup(op.getGroup()))});
   return success();
 }
 
-LogicalResult DriverEmitter::emitCombine(CombineOp op) {
+LogicalResult DriverEmitter::emitCombine(CombineOp op, int32_t id, ValueRange reads,
+                                         ValueRange writes) {
   std::optional<int> dtype = getDtype(elementOf(op.getInput()));
   if (!dtype)
     return op.emitOpError("cannot add up elements of type ") << elementOf(op.getInput());
-  Value group = i32(descriptor_.addGroup(op.getGroupAttr()));
-  Value id = i32(descriptor_.addOp(cast<CollectiveOpInterface>(*op), op.getLoc()));
   RouteType route = op.getRoute().getType();
   callAbi(AbiFunction::combine,
-          {ctx_, id, address(op.getInput()), address(op.getResult()), i64(route.getTokens()),
+          {ctx_, i32(id), address(reads[0]), address(writes[0]), i64(route.getTokens()),
            i64(shapeOf(op.getInput())[1]), i32(route.getTopk()), i64(route.getCapacity()),
-           i32(*dtype), address(op.getRoute()), group});
+           i32(*dtype), address(reads[1]), i32(descriptor_.addGroup(op.getGroupAttr()))});
   return success();
 }
 
-LogicalResult DriverEmitter::emitStart(StartOp op) {
-  auto comm = cast<CollectiveOpInterface>(op.getCommunication());
-  int32_t id = descriptor_.addOp(comm, op.getLoc());
+LogicalResult DriverEmitter::emitStart(exec::StartOp op) {
+  int32_t id = descriptor_.addOp(op.getCommunication(), op.getLoc());
   startIds_[op] = id;
   Value &slot = requests_[op];
   slot = stackSlot(ptr_);
-  Value src, dst;
-  for (auto [arg, source] : llvm::zip_equal(op.getBody().front().getArguments(), op.getSources())) {
-    if (isa<RankedTensorType>(source.getType())) {
-      if (comm.getCommInput() == arg)
-        src = address(source);
-    } else {
-      values_.map(arg, values_.lookup(source));
-    }
-  }
-  auto wait = dyn_cast<WaitOp>(*op.getRequest().getUsers().begin());
-  if (wait && wait->getNumResults())
-    dst = address(wait.getResult(0));
-  return emitCommunication(comm, src, dst, slot, id);
+  return emitCommunication(op, op.getReads(), op.getWrites(), op.getScalars(), slot, id);
 }
 
-LogicalResult DriverEmitter::emitWait(WaitOp op) {
+LogicalResult DriverEmitter::emitWait(exec::WaitOp op) {
   Operation *start = op.getRequest().getDefiningOp();
   Value request = LLVM::LoadOp::create(b_, loc_, ptr_, requests_.lookup(start));
   callAbi(AbiFunction::wait, {ctx_, i32(startIds_.lookup(start)), request});
@@ -404,61 +387,37 @@ void DriverEmitter::emitGroup(GroupOp op) {
   }
 }
 
-/// A matrix product and its batch dimensions; the innermost is done by the runtime.
-struct DriverEmitter::Gemm {
-  struct Batch {
-    int64_t size, a, b, c; // strides in elements
-  };
-  SmallVector<Batch> batches;
-  GemmOp op;
-  int64_t width; // bytes of an element
-};
-
-void DriverEmitter::emitGemmLoop(const Gemm &gemm, unsigned dim, Value a, Value b, Value c) {
-  GemmOp op = gemm.op;
-  const Gemm::Batch &batch = gemm.batches[dim];
-  if (dim + 1 == gemm.batches.size()) {
-    Value dtype = i32(*getDtype(elementOf(op.getA())));
+/// The runtime does the innermost batch dimension, loops the others.
+void DriverEmitter::emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c) {
+  size_t dims = op.getBatchSizes().size();
+  bool isBatched = dim < dims;
+  int64_t size = isBatched ? op.getBatchSizes()[dim] : 1;
+  int64_t strideA = isBatched ? op.getBatchStridesA()[dim] : 0,
+          strideB = isBatched ? op.getBatchStridesB()[dim] : 0,
+          strideC = isBatched ? op.getBatchStridesC()[dim] : 0;
+  if (dim + 1 >= dims) {
     callAbi(AbiFunction::gemm,
-            {ctx_, dtype, i32(op.getTransA()), i32(op.getTransB()), i64(op.getMnk()[0]),
-             i64(op.getMnk()[1]), i64(op.getMnk()[2]), a, i64(op.getLds()[0]), i64(batch.a), b,
-             i64(op.getLds()[1]), i64(batch.b), c, i64(op.getLds()[2]), i64(batch.c),
-             i64(batch.size), i32(op.getAccumulate())});
+            {ctx_, i32(*getDtype(op.getElement())), i32(op.getTransA()), i32(op.getTransB()),
+             i64(op.getMnk()[0]), i64(op.getMnk()[1]), i64(op.getMnk()[2]), a, i64(op.getLds()[0]),
+             i64(strideA), b, i64(op.getLds()[1]), i64(strideB), c, i64(op.getLds()[2]),
+             i64(strideC), i64(size), i32(op.getAccumulate())});
     return;
   }
+  int64_t width = getElementBytes(op.getElement());
   Block *header = newBlock(b_.getI64Type()), *body = newBlock({}), *exit = newBlock({});
   cf::BranchOp::create(b_, loc_, header, ValueRange{i64(0)});
   b_.setInsertionPointToStart(header);
   Value index = header->getArgument(0);
-  Value more = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, i64(batch.size));
+  Value more = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, i64(size));
   cf::CondBranchOp::create(b_, loc_, more, body, ValueRange{}, exit, ValueRange{});
   b_.setInsertionPointToStart(body);
-  emitGemmLoop(gemm, dim + 1, gep(a, index, batch.a * gemm.width),
-               gep(b, index, batch.b * gemm.width), gep(c, index, batch.c * gemm.width));
+  emitGemmLoop(op, dim + 1, gep(a, index, strideA * width), gep(b, index, strideB * width),
+               gep(c, index, strideC * width));
   Value next = LLVM::AddOp::create(b_, loc_, index, i64(1));
   cf::BranchOp::create(b_, loc_, header, ValueRange{next});
   b_.setInsertionPointToStart(exit);
 }
 
-void DriverEmitter::emitGemm(GemmOp op) {
-  Gemm gemm{{}, op, elementBytes(op.getA())};
-  for (size_t i = 0; i < op.getBatchSizes().size(); ++i) {
-    Gemm::Batch batch{op.getBatchSizes()[i], op.getBatchStridesA()[i], op.getBatchStridesB()[i],
-                      op.getBatchStridesC()[i]};
-    if (batch.size == 1)
-      continue;
-    // Adjacent dimensions with matching strides become one.
-    if (!gemm.batches.empty()) {
-      Gemm::Batch &outer = gemm.batches.back();
-      if (outer.a == batch.a * batch.size && outer.b == batch.b * batch.size &&
-          outer.c == batch.c * batch.size) {
-        outer = {outer.size * batch.size, batch.a, batch.b, batch.c};
-        continue;
-      }
-    }
-    gemm.batches.push_back(batch);
-  }
-  if (gemm.batches.empty())
-    gemm.batches.push_back({1, 0, 0, 0});
-  emitGemmLoop(gemm, 0, address(op.getA()), address(op.getB()), address(op.getResult()));
+void DriverEmitter::emitGemm(exec::GemmOp op) {
+  emitGemmLoop(op, 0, address(op.getA()), address(op.getB()), address(op.getC()));
 }

@@ -1,0 +1,51 @@
+//===- exec.h - the exec dialect --------------------------------------*- C++ -*-===//
+//
+// Everything that dialect/exec/ops.td declares. Include this to use the dialect.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_DIALECT_EXEC_EXEC_H
+#define COLL_DIALECT_EXEC_EXEC_H
+
+#include "dialect/dialect.h"
+
+#include "dialect/exec/dialect.h.inc"
+#include "dialect/exec/enums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/exec/types.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/exec/ops.h.inc"
+
+namespace mlir::coll::exec {
+
+// On a module that holds one rank class: the ranks that run its functions.
+inline constexpr llvm::StringLiteral kRanksAttr = "exec.ranks";
+
+/// The part of memory that a view, a constant or a buffer of a function is.
+struct Extent {
+  Value base; // a constant or a buffer of a function
+  int64_t offset = 0;
+  int64_t bytes = 0;
+  bool isReadOnly = false;
+
+  int64_t end() const { return offset + bytes; }
+  bool operator==(const Extent &other) const {
+    return base == other.base && offset == other.offset && bytes == other.bytes;
+  }
+  bool overlaps(const Extent &other) const {
+    return bytes && other.bytes && base == other.base && offset < other.end() &&
+           other.offset < end();
+  }
+};
+
+/// nullopt if what defines `buffer` is not known, as for an argument of a func.func.
+std::optional<Extent> getExtent(Value buffer);
+
+/// Whether the runtime accepts one buffer as source and destination of the operation.
+bool worksInPlace(Operation *communication);
+
+} // namespace mlir::coll::exec
+
+#endif // COLL_DIALECT_EXEC_EXEC_H

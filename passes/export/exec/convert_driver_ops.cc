@@ -1,0 +1,137 @@
+// Driver functions on buffers: kernels, products, communication, scalars.
+
+#include "passes/export/exec/convert_driver.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+
+LogicalResult DriverConverter::convertCall(func::CallOp op) {
+  const KernelInfo &kernel = kernels_.find(op.getCallee())->second;
+  SmallVector<Value> operands;
+  SmallVector<int32_t> accesses;
+  auto add = [&](Value operand, exec::Access access) {
+    operands.push_back(operand);
+    accesses.push_back(static_cast<int32_t>(access));
+  };
+  auto slotOf = [&](unsigned content) { return plan_->contents[content].slot; };
+  ArrayRef<Move> moves;
+  if (auto it = plan_->movesBefore.find(op); it != plan_->movesBefore.end())
+    moves = it->second;
+  for (auto [i, arg] : llvm::enumerate(kernel.args)) {
+    if (arg.access == KernelArg::Access::Scalar) {
+      add(values_.lookup(op.getOperand(i)), exec::Access::Scalar);
+      continue;
+    }
+    if (i >= kernel.firstDest()) {
+      bool isUpdate = arg.access == KernelArg::Access::ReadWrite;
+      add(view(op.getResult(i - kernel.firstDest())),
+          isUpdate ? exec::Access::Update : exec::Access::Write);
+      continue;
+    }
+    unsigned content = plan_->contentOf.lookup(op.getOperand(i));
+    bool isReuse = llvm::any_of(op.getResults(), [&](Value result) {
+      return slotOf(plan_->contentOf.lookup(result)) == slotOf(content);
+    });
+    // An operand that is updated in place as well has the result's name by now.
+    for (const Move &move : moves)
+      if (!move.isCopy && move.src == content)
+        content = move.dst;
+    add(view(content), isReuse ? exec::Access::Reuse : exec::Access::Read);
+  }
+  if (auto it = plan_->scratchOf.find(op); it != plan_->scratchOf.end())
+    add(view(it->second), exec::Access::Scratch);
+  exec::CallOp::create(b_, loc_, op.getCallee(), operands, accesses);
+  return success();
+}
+
+void DriverConverter::convertExtract(Operation *op) {
+  auto extract = cast<tensor::ExtractOp>(op);
+  Value linear;
+  for (auto [index, size] :
+       llvm::zip_equal(extract.getIndices(), extract.getTensor().getType().getShape())) {
+    Value component = values_.lookup(index);
+    if (linear) {
+      Value stride = arith::ConstantIndexOp::create(b_, loc_, size);
+      linear = arith::MulIOp::create(b_, loc_, linear, stride);
+      component = arith::AddIOp::create(b_, loc_, linear, component);
+    }
+    linear = component;
+  }
+  if (!linear)
+    linear = arith::ConstantIndexOp::create(b_, loc_, 0);
+  values_.map(extract.getResult(),
+              exec::LoadOp::create(b_, loc_, extract.getType(), view(extract.getTensor()), linear)
+                  .getResult());
+}
+
+void DriverConverter::convertFromElements(Operation *op) {
+  if (op->getNumOperands())
+    exec::StoreOp::create(b_, loc_, scalars(op->getOperands()), view(op->getResult(0)));
+}
+
+void DriverConverter::convertConstant(arith::ConstantOp op) {
+  auto it = plan_->contentOf.find(op);
+  if (!op->hasAttr(kFillAttr) || it == plan_->contentOf.end())
+    return;
+  Attribute element = cast<DenseElementsAttr>(op.getValue()).getSplatValue<Attribute>();
+  exec::FillOp::create(b_, loc_, view(it->second), cast<TypedAttr>(element));
+}
+
+/// Adjacent batch dimensions with matching strides become one.
+void DriverConverter::convertGemm(GemmOp op) {
+  SmallVector<int64_t> sizes, a, b, c;
+  for (size_t i = 0; i < op.getBatchSizes().size(); ++i) {
+    int64_t size = op.getBatchSizes()[i], strideA = op.getBatchStridesA()[i],
+            strideB = op.getBatchStridesB()[i], strideC = op.getBatchStridesC()[i];
+    if (size == 1)
+      continue;
+    if (!sizes.empty() && a.back() == strideA * size && b.back() == strideB * size &&
+        c.back() == strideC * size) {
+      sizes.back() *= size;
+      a.back() = strideA, b.back() = strideB, c.back() = strideC;
+      continue;
+    }
+    sizes.push_back(size);
+    a.push_back(strideA), b.push_back(strideB), c.push_back(strideC);
+  }
+  exec::GemmOp::create(b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()),
+                       op.getA().getType().getElementType(), op.getMnk(), op.getLds(),
+                       op.getTransA(), op.getTransB(), op.getAccumulate(), sizes, a, b, c);
+}
+
+/// The region of a communication: `op` on the block's arguments, which stand for `sources`.
+void DriverConverter::fillRegion(Region &region, Operation *op, ValueRange sources) {
+  OpBuilder::InsertionGuard guard(b_);
+  Block *block = b_.createBlock(&region);
+  IRMapping map;
+  for (bool inMemory : {true, false})
+    for (Value source : sources)
+      if (livesInMemory(source.getType()) == inMemory && !map.contains(source))
+        map.map(source, block->addArgument(source.getType(), loc_));
+  Operation *communication = b_.clone(*op, map);
+  YieldOp::create(b_, loc_, communication->getResults());
+}
+
+/// Without repetition, in order.
+static SmallVector<Value> distinct(ValueRange values) {
+  llvm::SetVector<Value> set(values.begin(), values.end());
+  return set.takeVector();
+}
+
+void DriverConverter::convertBlocking(Operation *op) {
+  SmallVector<Value> sources = distinct(op->getOperands());
+  auto communicate = exec::CommunicateOp::create(b_, loc_, views(sources), views(op->getResults()),
+                                                 scalars(sources));
+  fillRegion(communicate.getBody(), op, sources);
+}
+
+void DriverConverter::convertStart(StartOp op) {
+  auto wait = dyn_cast<WaitOp>(*op.getRequest().getUsers().begin());
+  auto start = exec::StartOp::create(
+      b_, loc_, exec::RequestType::get(b_.getContext()), views(op.getSources()),
+      wait ? views(wait.getResults()) : SmallVector<Value>(), scalars(op.getSources()));
+  fillRegion(start.getBody(), op.getCommunication(), op.getBody().front().getArguments());
+  values_.map(op.getRequest(), start.getRequest());
+}

@@ -1,0 +1,179 @@
+//===- to_exec.cc - kernel form to the exec level --------------------------------===//
+//
+// Per rank class: kernels become loops on buffers, the memory of each driver function is
+// planned, and the function is written down with it.
+//
+//===----------------------------------------------------------------------------===//
+
+#include "passes/passes.h"
+
+#include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "passes/export/emit_executable_kernels.h"
+#include "passes/export/exec/check_drivers.h"
+#include "passes/export/exec/convert_driver.h"
+
+namespace mlir::coll {
+#define GEN_PASS_DEF_TOEXECPASS
+#include "passes/passes.h.inc"
+} // namespace mlir::coll
+
+using namespace mlir;
+using namespace mlir::coll;
+
+// Splat constants up to this size may be read-only data.
+static constexpr int64_t kMaxSplatBytes = 1 << 20;
+
+namespace {
+
+/// A rank class that is being lowered.
+struct RankClass {
+  std::string name;
+  SmallVector<int64_t> ranks;
+  Operation *source; // coll.program or module
+  func::FuncOp step, init;
+  SmallVector<func::FuncOp> kernels;
+};
+
+class ToExecPass : public coll::impl::ToExecPassBase<ToExecPass> {
+public:
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCollDialects(registry);
+    linalg::registerSubsetOpInterfaceExternalModels(registry);
+    tensor::registerSubsetOpInterfaceExternalModels(registry);
+  }
+  void runOnOperation() override;
+};
+
+} // namespace
+
+static LogicalResult collectFunctions(RankClass &cls, Block &body) {
+  for (auto func : body.getOps<func::FuncOp>()) {
+    if (func.getName() == kStepFunction)
+      cls.step = func;
+    else if (func.getName() == kInitFunction)
+      cls.init = func;
+    else
+      cls.kernels.push_back(func);
+    if (func.isExternal() || !func.getBody().hasOneBlock())
+      return func.emitError("must have a body of one block");
+  }
+  if (!cls.step)
+    return cls.source->emitError("has no function @") << kStepFunction;
+  return checkDrivers(cls.step, cls.init);
+}
+
+/// The rank classes of the module, or the module itself as the only one.
+static FailureOr<SmallVector<RankClass>> collectClasses(ModuleOp module) {
+  SmallVector<RankClass> classes;
+  for (auto program : module.getOps<ProgramOp>()) {
+    RankClass &cls = classes.emplace_back();
+    cls.name = program.getSymName().str();
+    cls.ranks.assign(program.getRanks().begin(), program.getRanks().end());
+    cls.source = program;
+    if (failed(collectFunctions(cls, program.getBody().front())))
+      return failure();
+  }
+  if (!classes.empty())
+    return classes;
+  RankClass &cls = classes.emplace_back();
+  cls.name = "class0";
+  cls.source = module;
+  int64_t ranks = 1;
+  for (auto mesh : module.getOps<MeshOp>())
+    ranks = mesh.getNumRanks();
+  llvm::append_range(cls.ranks, llvm::seq<int64_t>(0, ranks));
+  if (failed(collectFunctions(cls, *module.getBody())))
+    return failure();
+  return classes;
+}
+
+/// Whether the operand needs a buffer of its own that holds the value.
+static bool wantsBuffer(OpOperand &operand, const KernelTable &kernels) {
+  Operation *op = operand.getOwner();
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    auto it = kernels.find(call.getCallee());
+    return it != kernels.end() &&
+           it->second.args[operand.getOperandNumber()].access == KernelArg::Access::ReadWrite;
+  }
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return operand.getOperandNumber() == 2 && gemm.getAccumulate();
+  return isa<scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, func::ReturnOp>(op);
+}
+
+/// Large splat constants, and those that are to be overwritten, are filled in where they are
+/// needed: no memory is read, and the program stays small.
+static void sinkSplats(func::FuncOp func, const KernelTable &kernels) {
+  SmallVector<arith::ConstantOp> splats;
+  func.walk([&](arith::ConstantOp op) {
+    auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
+    if (dense && dense.isSplat())
+      splats.push_back(op);
+  });
+  for (arith::ConstantOp op : splats) {
+    bool large = getBytes(op.getType()) > kMaxSplatBytes;
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      if (!large && !wantsBuffer(use, kernels))
+        continue;
+      OpBuilder builder(use.getOwner());
+      Operation *filled = builder.clone(*op);
+      filled->setAttr(kFillAttr, builder.getUnitAttr());
+      use.set(filled->getResult(0));
+    }
+    if (op->use_empty())
+      op.erase();
+  }
+}
+
+/// Moves the kernels to `module` as loops on buffers.
+static FailureOr<KernelTable> convertKernels(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
+  KernelTable table;
+  for (func::FuncOp kernel : kernels) {
+    FailureOr<KernelInfo> info = getKernelInfo(kernel);
+    if (failed(info))
+      return failure();
+    kernel->moveBefore(module.getBody(), module.getBody()->end());
+    if (failed(bufferizeKernel(kernel, *info)))
+      return failure();
+    table[kernel.getName()] = std::move(*info);
+  }
+  return table;
+}
+
+static LogicalResult convertClass(RankClass &cls, ModuleOp parent) {
+  OpBuilder builder = OpBuilder::atBlockEnd(parent.getBody());
+  auto module = ModuleOp::create(builder, cls.source->getLoc(), cls.name);
+  module->setAttr(exec::kRanksAttr, builder.getDenseI64ArrayAttr(cls.ranks));
+  FailureOr<KernelTable> kernels = convertKernels(module, cls.kernels);
+  if (failed(kernels))
+    return failure();
+  SmallVector<func::FuncOp> drivers{cls.step};
+  if (cls.init)
+    drivers.push_back(cls.init);
+  DriverConverter converter(module, *kernels);
+  for (func::FuncOp driver : drivers) {
+    sinkSplats(driver, *kernels);
+    guardDivisions(driver);
+    FailureOr<BufferPlan> plan = planBuffers(driver, *kernels);
+    if (failed(plan) || failed(converter.convert(driver, *plan)))
+      return failure();
+  }
+  return success();
+}
+
+void ToExecPass::runOnOperation() {
+  FailureOr<SmallVector<RankClass>> classes = collectClasses(getOperation());
+  if (failed(classes))
+    return signalPassFailure();
+  for (RankClass &cls : *classes) {
+    if (failed(convertClass(cls, getOperation())))
+      return signalPassFailure();
+    if (cls.source != getOperation()) {
+      cls.source->erase();
+      continue;
+    }
+    cls.step.erase();
+    if (cls.init)
+      cls.init.erase();
+  }
+}
