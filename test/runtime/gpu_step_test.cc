@@ -197,6 +197,15 @@ TEST_F(GpuStepTest, CallsOfNcclAreCapturedToo) {
   EXPECT_EQ(nccl.misuse(), "");
 }
 
+TEST_F(GpuStepTest, MemoryForCallsOnTheHostIsUsedAgain) {
+  auto executor = start(2, hostStep);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  run(**executor, 1);
+  const int64_t before = cuda_.calls("memHostAlloc");
+  run(**executor, 3);
+  EXPECT_EQ(cuda_.calls("memHostAlloc"), before);
+}
+
 TEST_F(GpuStepTest, StateIsReadFromTheGpu) {
   auto executor = start(2, sharedStep);
   ASSERT_TRUE(executor.ok());
@@ -258,6 +267,20 @@ TEST_F(GpuStepTest, AFaultOfTheGpuSaysHowToFindIt) {
   Status status = (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})}).status();
   EXPECT_TRUE(contains(status, "GPU 0 failed in the step")) << status.message();
   EXPECT_TRUE(contains(status, "COLL_GPU_SYNC=1 names the operation")) << status.message();
+}
+
+TEST(GpuStepWithoutGpuTest, SaysWhatIsMissing) {
+  if (dl::cuda())
+    GTEST_SKIP() << "there is a GPU";
+  std::string text = descriptorText(1);
+  text.insert(1, R"("device":"gpu",)");
+  Result<Program> made = Program::create(text, localStep, nullptr, {kImage, kKernels, nullptr, 0});
+  ASSERT_TRUE(made.ok()) << made.status().toString();
+  Result<std::unique_ptr<Executor>> executor = Executor::create({*made});
+  ASSERT_FALSE(executor.ok());
+  EXPECT_EQ(executor.status().code(), kCollUnsupported);
+  EXPECT_TRUE(contains(executor.status(), "compiled for GPUs: no CUDA here"))
+      << executor.status().message();
 }
 
 TEST_F(GpuStepTest, OtherExecutorsRunAfterAFailure) {

@@ -55,7 +55,10 @@ rt::Result<Outcome> run(const std::string &path, const Options &options) {
   if (!programs)
     return programs.status();
   rt::ExecutorOptions execution;
-  execution.backend = options.backend;
+  // A single rank has no peers, and NCCL takes a while to start.
+  execution.backend = !options.backend.empty()                      ? options.backend
+                      : programs->front().descriptor.numRanks() > 1 ? "auto"
+                                                                    : "threads";
   execution.graphs = options.graphs;
   rt::Result<std::unique_ptr<rt::Executor>> executor =
       rt::Executor::create(programs.take(), execution);

@@ -14,7 +14,7 @@ namespace coll::exec {
 struct Options {
   std::string step;
   std::string compare; // empty: nothing
-  std::string backend = "auto";
+  std::string backend; // empty: auto for several ranks, threads for one
   int64_t steps = 10;
   uint64_t seed = 0;
   std::optional<double> rtol;
@@ -26,7 +26,7 @@ inline constexpr const char *kUsage =
     "Runs a step that coll-compile wrote, all ranks in this process, with made-up state and\n"
     "batches, which are those of coll-run. Needs neither a compiler nor MLIR.\n\n"
     "  --steps=N        steps to run (10)\n"
-    "  --backend=NAME   threads, net, nccl, direct or auto (auto)\n"
+    "  --backend=NAME   threads, net, nccl, direct or auto (several ranks: auto)\n"
     "  --no-graph       no CUDA graphs on GPUs\n"
     "  --compare=OTHER  runs this compiled form of the same step, too, and compares losses and\n"
     "                   state: another device, other ranks\n"

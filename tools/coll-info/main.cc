@@ -31,6 +31,7 @@ int coll::infoMain(int argc, char **argv) {
   printTransports();
   printGpus();
   printNccl();
+  printCublasLt();
   printPeers();
   bool isSound = printRoutes();
   isSound &= printPaths();

@@ -3,6 +3,7 @@
 #include "runtime/backend/auto/routes.h"
 #include "runtime/backend/backend.h"
 #include "runtime/base/env.h"
+#include "runtime/dl/cublaslt.h"
 #include "runtime/dl/cuda.h"
 #include "runtime/dl/nccl.h"
 #ifdef COLL_HAS_NET
@@ -140,6 +141,15 @@ void printNccl() {
   std::printf("  %s, symmetric windows: %s, own all_to_all: %s\n",
               rt::dl::ncclVersionName((*nccl)->version).c_str(),
               (*nccl)->windowRegister ? "yes" : "no", (*nccl)->allToAll ? "yes" : "no");
+}
+
+void printCublasLt() {
+  heading("cuBLASLt (matrix products of steps on GPUs)");
+  rt::Result<const rt::dl::CublasLt *> lt = rt::dl::cublasLt();
+  if (!lt.ok())
+    std::printf("  %s\n", lt.status().message().c_str());
+  else
+    std::printf("  version %zu\n", (*lt)->getVersion());
 }
 
 #ifdef COLL_HAS_NET

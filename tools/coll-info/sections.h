@@ -10,6 +10,7 @@ void printBackends();
 void printTransports();
 void printGpus();
 void printNccl();
+void printCublasLt();
 void printPeers();
 // Prints the backend of each call, and why. False if COLL_ROUTES does not name a table.
 bool printRoutes();

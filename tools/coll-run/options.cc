@@ -52,7 +52,10 @@ cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCa
 cl::opt<std::string> backend("backend", cl::value_desc("NAME"), cl::init("threads"),
                              cl::cat(stepCategory),
                              cl::desc("who carries out collectives: threads (default), or net; "
-                                      "under a launcher, net makes each process a rank"));
+                                      "under a launcher, net makes each process a rank; for steps "
+                                      "on GPUs also nccl, direct or auto, in one process"));
+cl::opt<bool> noGraph("no-graph", cl::cat(stepCategory),
+                      cl::desc("steps on GPUs make no CUDA graphs"));
 cl::opt<bool>
     processes("processes", cl::cat(stepCategory),
               cl::desc("with --backend=net and --ranks: one process per rank, on this machine"));
@@ -338,8 +341,9 @@ llvm::Error checkOutputs(const Options &options) {
 llvm::Error checkCombinations(const Options &options) {
   if (options.input.empty())
     return makeError("no input file; try 'coll-run STEP.mlir --ranks=4', or --help");
-  if (options.backend != "threads" && options.backend != "net")
-    return makeError("--backend=" + options.backend + ": expected threads or net");
+  if (!llvm::is_contained(rt::backendNames(), options.backend))
+    return makeError("--backend=" + options.backend + ": expected one of " +
+                     llvm::join(rt::backendNames(), ", "));
   if (options.backend == "net" && options.ranks.value_or(1) > kMaxNetRanks)
     return makeError("--ranks=" + llvm::Twine(*options.ranks) + ": backend net connects at most " +
                      llvm::Twine(kMaxNetRanks) + " ranks");
@@ -407,6 +411,7 @@ Options collect() {
   options.backend = backend;
   options.processes = processes;
   options.affinity = affinity;
+  options.graphs = !noGraph;
   options.verify = !noVerify;
   options.cacheDir = noCache ? "" : rt::cacheFolder();
   options.cacheBytes = static_cast<uint64_t>(rt::envInt(rt::EnvVar::CacheBytes));

@@ -29,6 +29,7 @@ struct Options {
   bool processes = false; // one per rank, on this machine
   int64_t timeoutUs = 0;  // 0: COLL_TIMEOUT_US decides
   std::string affinity;   // empty: COLL_AFFINITY decides
+  bool graphs = true;
   bool verify = true;
   std::string cacheDir; // of the compile cache; empty: none
   uint64_t cacheBytes = 0;

@@ -287,6 +287,7 @@ llvm::Error Session::launch() {
   rt::ExecutorOptions execution;
   execution.timeoutUs = options_.timeoutUs;
   execution.affinity = options_.affinity;
+  execution.graphs = options_.graphs;
   if (rt::isSharedObject(options_.input)) {
     execution.backend = options_.backend;
     execution.job = place_.job;

@@ -3,7 +3,6 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
-#include "runtime/step/device/gpu/staged_call.h"
 
 #include <algorithm>
 #include <cstring>
@@ -68,6 +67,7 @@ Status GpuDevice::open(int ordinal) {
   if (!bounce)
     return bounce.status();
   bounce_ = bounce.take();
+  staging_ = std::make_unique<PinnedPool>(*gpu_);
   return {};
 }
 
@@ -240,7 +240,8 @@ Result<std::unique_ptr<CallEnd>> GpuDevice::prepare(Call &call, const CallExtent
     return std::unique_ptr<CallEnd>();
   }
   COLL_RETURN_IF_ERROR(leaveGraphs("a call on host memory"));
-  Result<std::unique_ptr<StagedCall>> staged = StagedCall::begin(*gpu_, stream_, call, extents);
+  Result<std::unique_ptr<StagedCall>> staged =
+      StagedCall::begin(*gpu_, *staging_, stream_, call, extents);
   if (!staged)
     return staged.status();
   return std::unique_ptr<CallEnd>(staged.take());

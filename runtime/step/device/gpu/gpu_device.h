@@ -17,6 +17,7 @@
 #include "runtime/step/device/gpu/matmul.h"
 #include "runtime/step/device/gpu/module.h"
 #include "runtime/step/device/gpu/platform.h"
+#include "runtime/step/device/gpu/staged_call.h"
 
 #include <map>
 
@@ -79,8 +80,9 @@ private:
   dl::GpuMemory memory_;            // all buffers, and the constants
   char *constants_ = nullptr;
   std::unique_ptr<Bounce> bounce_;
-  std::shared_ptr<GpuModule> module_; // null: the program has no kernels
-  std::unique_ptr<Matmuls> matmuls_;  // null before the first contraction
+  std::unique_ptr<PinnedPool> staging_; // of calls on host memory
+  std::shared_ptr<GpuModule> module_;   // null: the program has no kernels
+  std::unique_ptr<Matmuls> matmuls_;    // null before the first contraction
   std::map<GraphKey, dl::CudaGraphExec> graphs_;
   int eagerRuns_ = 0;
   bool takesGpuMemory_ = false; // the endpoint

@@ -16,9 +16,27 @@ int64_t alignUp(int64_t bytes) {
 
 } // namespace
 
-Result<std::unique_ptr<StagedCall>> StagedCall::begin(gpu::Gpu &gpu, dl::CudaStream stream,
-                                                      Call &call, const CallExtents &extents) {
-  std::unique_ptr<StagedCall> staged(new StagedCall(gpu, stream));
+Result<dl::GpuMemory> PinnedPool::take(int64_t bytes) {
+  auto best = free_.end();
+  for (auto it = free_.begin(); it != free_.end(); ++it)
+    if (it->bytes() >= bytes && (best == free_.end() || it->bytes() < best->bytes()))
+      best = it;
+  if (best == free_.end())
+    return dl::GpuMemory::create(gpu_.context(), dl::GpuMemory::Kind::Pinned, bytes);
+  dl::GpuMemory memory = std::move(*best);
+  free_.erase(best);
+  return memory;
+}
+
+StagedCall::~StagedCall() {
+  if (host_.bytes() > 0)
+    pool_.give(std::move(host_));
+}
+
+Result<std::unique_ptr<StagedCall>> StagedCall::begin(gpu::Gpu &gpu, PinnedPool &pool,
+                                                      dl::CudaStream stream, Call &call,
+                                                      const CallExtents &extents) {
+  std::unique_ptr<StagedCall> staged(new StagedCall(gpu, pool, stream));
   const int64_t srcBytes = call.src ? extents.src * dtypeSize(call.dtype) : 0;
   const int64_t dstBytes = call.dst ? extents.dst * dtypeSize(dstType(call)) : 0;
   const bool isInPlace = call.src && call.src == call.dst;
@@ -27,8 +45,7 @@ Result<std::unique_ptr<StagedCall>> StagedCall::begin(gpu::Gpu &gpu, dl::CudaStr
   staged->gpuDst_ = static_cast<char *>(call.dst);
   const int64_t total = std::max(staged->dstAt_ + dstBytes, alignUp(srcBytes));
   if (total > 0) {
-    Result<dl::GpuMemory> host =
-        dl::GpuMemory::create(gpu.context(), dl::GpuMemory::Kind::Pinned, total);
+    Result<dl::GpuMemory> host = pool.take(total);
     if (!host)
       return host.status().annotate("pinned memory for the call's buffers, " +
                                     std::to_string(total) + " bytes");

@@ -8,21 +8,42 @@
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/device/device.h"
 
+#include <memory>
+#include <vector>
+
 namespace coll::rt {
+
+// Pinned memory of calls that have ended, for later ones: to allocate and to free it takes longer
+// than a call.
+class PinnedPool {
+public:
+  explicit PinnedPool(gpu::Gpu &gpu) : gpu_(gpu) {}
+  // At least `bytes` bytes, more than 0.
+  Result<dl::GpuMemory> take(int64_t bytes);
+  void give(dl::GpuMemory memory) { free_.push_back(std::move(memory)); }
+
+private:
+  gpu::Gpu &gpu_;
+  std::vector<dl::GpuMemory> free_;
+};
 
 class StagedCall final : public CallEnd {
 public:
   // Blocks until the stream is done, then puts host memory in the place of the call's buffers. The
   // GPU is current, also at finish().
-  static Result<std::unique_ptr<StagedCall>> begin(gpu::Gpu &gpu, dl::CudaStream stream, Call &call,
+  static Result<std::unique_ptr<StagedCall>> begin(gpu::Gpu &gpu, PinnedPool &pool,
+                                                   dl::CudaStream stream, Call &call,
                                                    const CallExtents &extents);
+  ~StagedCall() override;
   // Blocks until the destination is on the GPU.
   Status finish() override;
 
 private:
-  StagedCall(gpu::Gpu &gpu, dl::CudaStream stream) : gpu_(gpu), stream_(stream) {}
+  StagedCall(gpu::Gpu &gpu, PinnedPool &pool, dl::CudaStream stream)
+      : gpu_(gpu), pool_(pool), stream_(stream) {}
 
   gpu::Gpu &gpu_;
+  PinnedPool &pool_;
   dl::CudaStream stream_;
   dl::GpuMemory host_; // source, then destination; the same if the call is in place
   char *gpuDst_ = nullptr;
