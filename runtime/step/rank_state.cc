@@ -133,7 +133,9 @@ Status RankState::runInit() {
 }
 
 Status RankState::runStep(bool mayCapture) {
-  COLL_RETURN_IF_ERROR(runEntry(program_->step, "step", argPointers_, resultPointers_, mayCapture));
+  // A replay tells the trace of no calls.
+  COLL_RETURN_IF_ERROR(
+      runEntry(program_->step, "step", argPointers_, resultPointers_, mayCapture && !tracing()));
   for (size_t k = 0; k < results_.size(); ++k) {
     int arg = updatedArg(descriptor(), k);
     if (arg < 0 || !results_[k])

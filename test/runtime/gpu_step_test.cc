@@ -7,7 +7,7 @@
 #include "test/support/fakes/cublaslt.h"
 #include "test/support/fakes/nccl.h"
 
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <unistd.h>
@@ -171,6 +171,40 @@ TEST_F(GpuStepTest, WaitingForEachCallUsesNoGraphs) {
   ASSERT_TRUE(executor.ok());
   run(**executor, 4);
   EXPECT_EQ(cuda_.calls("graphLaunch"), 0);
+}
+
+// A product that is large enough to try algorithms on, of zeros.
+int32_t productStep(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
+                    void *arena) {
+  CollContraction c{};
+  c.batch = 1, c.m = 1, c.n = 1, c.k = 1 << 22;
+  c.ld_a = c.k, c.ld_b = c.ld_out = 1;
+  c.trans_b = 1, c.ld_b = c.k;
+  return abi->contract(ctx, 0, &c, arena, arena, static_cast<char *>(arena) + (int64_t{4} << 22));
+}
+
+TEST_F(GpuStepTest, AlgorithmsAreTimedOnceAndKeptOnDisk) {
+  const std::string folder = testing::TempDir() + "algorithms-" + std::to_string(getpid());
+  setenv("COLL_CACHE_DIR", folder.c_str(), 1);
+  std::string text = descriptorText(1);
+  text.insert(1, R"("device":"gpu",)");
+  const std::string arena = R"("arena_bytes":256)";
+  text.replace(text.find(arena), arena.size(), R"("arena_bytes":16777472)");
+  Result<Program> made = Program::create(text, productStep, nullptr);
+  ASSERT_TRUE(made.ok()) << made.status().toString();
+  for (int start = 0; start < 2; ++start) {
+    auto executor = Executor::create({*made});
+    ASSERT_TRUE(executor.ok()) << executor.status().toString();
+    ASSERT_TRUE((*executor)->initialize({floats({4}, {1, 2, 3, 4})}).ok());
+    Status status = (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})}).status();
+    ASSERT_TRUE(status.ok()) << status.toString();
+  }
+  // Two candidates with four runs each, then a run in each executor.
+  EXPECT_EQ(lt_.calls("heuristics"), 1);
+  EXPECT_EQ(lt_.calls("matmul"), 10);
+  const std::string file = folder + "/matmul-fake-GPU-0-130000";
+  EXPECT_EQ(access(file.c_str(), R_OK), 0) << file;
+  EXPECT_EQ(std::system(("rm -r '" + folder + "'").c_str()), 0);
 }
 
 TEST_F(GpuStepTest, RanksThatShareGpusTalkThroughTheHost) {

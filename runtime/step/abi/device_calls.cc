@@ -104,7 +104,7 @@ int32_t abiContract(CollContext *ctx, int32_t op, const CollContraction *contrac
     Status status = checkContraction(*contraction, a, b, out);
     if (status.ok() && !isEmpty(*contraction))
       status = device.contract(site, *contraction, a, b, out);
-    return status.annotate(describe(*contraction));
+    return status.ok() ? status : status.annotate(describe(*contraction));
   });
 }
 

@@ -62,31 +62,12 @@ uint32_t alignmentOf(const void *data) {
   return alignment;
 }
 
-// What tells forms apart: everything but the addresses.
-std::string keyOf(const CollContraction &c, const void *a, const void *b, const void *out) {
-  std::string key;
-  for (int64_t part : {int64_t{c.dtype_a},
-                       int64_t{c.dtype_out},
-                       int64_t{c.compute},
-                       int64_t{c.trans_a != 0},
-                       int64_t{c.trans_b != 0},
-                       int64_t{c.accumulate != 0},
-                       int64_t{c.epilogue},
-                       c.batch,
-                       c.m,
-                       c.n,
-                       c.k,
-                       c.ld_a,
-                       c.ld_b,
-                       c.ld_out,
-                       c.stride_a,
-                       c.stride_b,
-                       c.stride_out,
-                       int64_t{alignmentOf(a)},
-                       int64_t{alignmentOf(b)},
-                       int64_t{alignmentOf(out)}})
-    key += (key.empty() ? "" : ",") + std::to_string(part);
-  return key;
+// The form's name in the file of choices.
+std::string nameOf(const Matmuls::Form &form) {
+  std::string name;
+  for (int64_t part : form)
+    name += (name.empty() ? "" : ",") + std::to_string(part);
+  return name;
 }
 
 int64_t outBytes(const CollContraction &c) {
@@ -95,6 +76,29 @@ int64_t outBytes(const CollContraction &c) {
 }
 
 } // namespace
+
+Matmuls::Form Matmuls::formOf(const CollContraction &c, const Operands &operands) {
+  return {c.dtype_a,
+          c.dtype_out,
+          c.compute,
+          c.trans_a != 0,
+          c.trans_b != 0,
+          c.accumulate != 0,
+          c.epilogue,
+          c.batch,
+          c.m,
+          c.n,
+          c.k,
+          c.ld_a,
+          c.ld_b,
+          c.ld_out,
+          c.stride_a,
+          c.stride_b,
+          c.stride_out,
+          alignmentOf(operands.a),
+          alignmentOf(operands.b),
+          alignmentOf(operands.out)};
+}
 
 // A form of contraction, as the library describes it, and its algorithm.
 struct Matmuls::Plan {
@@ -324,8 +328,8 @@ Status Matmuls::run(const CollContraction &c, const void *a, const void *b, void
   if (c.batch > std::numeric_limits<int32_t>::max())
     return {kCollUnsupported, "a batch of more than 2^31 - 1 matrices"};
   const Operands operands{a, b, out};
-  const std::string key = keyOf(c, a, b, out);
-  std::unique_ptr<Plan> &plan = plans_[key];
+  const Form form = formOf(c, operands);
+  std::unique_ptr<Plan> &plan = plans_[form];
   if (!plan) {
     auto made = std::make_unique<Plan>(lt_);
     COLL_RETURN_IF_ERROR(describe(*made, c));
@@ -333,7 +337,7 @@ Status Matmuls::run(const CollContraction &c, const void *a, const void *b, void
     if (hasBias(c))
       COLL_RETURN_IF_ERROR(dl::ltStatus(
           lt_, lt_.descSet(made->desc, dl::kLtDescBias, &c.bias, sizeof(c.bias)), "bias"));
-    COLL_RETURN_IF_ERROR(choose(*made, key, c, operands, isCaptured));
+    COLL_RETURN_IF_ERROR(choose(*made, nameOf(form), c, operands, isCaptured));
     plan = std::move(made);
   }
   return put(*plan, c, plan->algorithm, operands, stream, workspace_.device());

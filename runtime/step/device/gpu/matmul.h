@@ -13,6 +13,7 @@
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/abi/abi.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,10 @@ public:
   Matmuls(const Matmuls &) = delete;
   Matmuls &operator=(const Matmuls &) = delete;
 
+  // What tells contractions apart for which an algorithm is chosen: everything but the addresses,
+  // of which only the alignments count.
+  using Form = std::array<int64_t, 20>;
+
   // Puts the contraction, which is valid, not empty and has k > 0, on the stream. `isCaptured`: the
   // stream is being captured, and nothing can be timed.
   Status run(const CollContraction &contraction, const void *a, const void *b, void *out,
@@ -42,6 +47,7 @@ private:
   };
   Matmuls(const dl::CublasLt &lt, gpu::Gpu &gpu);
 
+  static Form formOf(const CollContraction &c, const Operands &operands);
   Status describe(Plan &plan, const CollContraction &c) const;
   Status choose(Plan &plan, const std::string &key, const CollContraction &c,
                 const Operands &operands, bool isCaptured);
@@ -59,7 +65,7 @@ private:
   dl::LtHandle handle_ = nullptr;
   dl::GpuMemory workspace_, timingWorkspace_;
   std::shared_ptr<AlgorithmChoices> choices_;
-  std::map<std::string, std::unique_ptr<Plan>> plans_;
+  std::map<Form, std::unique_ptr<Plan>> plans_;
 };
 
 } // namespace coll::rt
