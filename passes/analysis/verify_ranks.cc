@@ -1,15 +1,15 @@
 //===- verify_ranks.cc - rank programs that cannot mismatch or deadlock ----------===//
 //
-// The rules, and where they are checked:
+// The rules, and where they are checked (files in proof/):
 //
 //  1. Each rank has exactly one program (here).
 //  2. The n-th operation that a rank posts on a communicator and stream agrees with
 //     every other member's n-th in kind, type, reduction, order, root and dimensions.
 //     Sends and receives between two ranks meet in program order per communicator and
 //     tag, and agree in type. Peers are other members of the group
-//     (rank_simulator_match.cc).
+//     (simulator_match.cc).
 //  3. No rank waits for ever: neither in a cycle, nor for a rank that has ended
-//     (rank_simulator_report.cc).
+//     (simulator_report.cc).
 //  4. Between start and wait the buffers belong to the runtime (in_flight.cc); each
 //     request is waited for exactly once (start_c4).
 //  5. Control flow around communication is decided by the rank, constants and counted
@@ -17,14 +17,14 @@
 //     that are equal on all ranks (uniform_values.h). In the last case all ranks must
 //     reach it together, and each way through must leave the same operations in flight
 //     as it found, so that the number of rounds does not matter. It is only accepted
-//     where all ranks run one program (rank_trace_control.cc).
+//     where all ranks run one program (trace_control.cc).
 //
 // A module of plain functions is one program of all ranks.
 //
 //===----------------------------------------------------------------------------===//
 
-#include "passes/analysis/in_flight.h"
-#include "passes/analysis/rank_simulator.h"
+#include "passes/analysis/proof/in_flight.h"
+#include "passes/analysis/proof/simulator.h"
 #include "passes/passes.h"
 
 #include "llvm/ADT/SetVector.h"

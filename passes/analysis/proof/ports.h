@@ -1,14 +1,14 @@
-//===- rank_ports.h - who a rank sends to and receives from -----------*- C++ -*-===//
+//===- ports.h - who a rank sends to and receives from ----------------*- C++ -*-===//
 //
 // A port of a trace is an expression for a peer. Here it is evaluated for every rank.
 // Ports of one rank may mean the same peer; the first of them stands for all.
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_ANALYSIS_RANK_PORTS_H
-#define COLL_PASSES_ANALYSIS_RANK_PORTS_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_PORTS_H
+#define COLL_PASSES_ANALYSIS_PROOF_PORTS_H
 
-#include "passes/analysis/rank_trace.h"
+#include "passes/analysis/proof/trace.h"
 
 namespace mlir::coll {
 
@@ -52,4 +52,4 @@ std::pair<int64_t, PeerError> resolvePeer(ArrayRef<int64_t> members, RankValue p
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_RANK_PORTS_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_PORTS_H

@@ -1,4 +1,4 @@
-//===- color_refinement.cc - coarsest stable colouring ---------------------------===//
+//===- color_refinement.cc - coarsest stable colouring --------------------------===//
 //
 // Invariant: within a colour, nodes none of whose neighbours have changed their colour
 // since the last round have neighbours of the same colours. So a round looks only at the
@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#include "passes/analysis/color_refinement.h"
+#include "passes/analysis/proof/color_refinement.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

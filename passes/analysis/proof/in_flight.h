@@ -1,7 +1,7 @@
 //===- in_flight.h - buffers that belong to the runtime ---------------*- C++ -*-===//
 
-#ifndef COLL_PASSES_ANALYSIS_IN_FLIGHT_H
-#define COLL_PASSES_ANALYSIS_IN_FLIGHT_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_IN_FLIGHT_H
+#define COLL_PASSES_ANALYSIS_PROOF_IN_FLIGHT_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -15,4 +15,4 @@ LogicalResult checkBuffersInFlight(func::FuncOp function);
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_IN_FLIGHT_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_IN_FLIGHT_H

@@ -1,6 +1,6 @@
-//===- rank_ports.cc - who a rank sends to and receives from ---------------------===//
+//===- ports.cc - who a rank sends to and receives from -------------------------===//
 
-#include "passes/analysis/rank_ports.h"
+#include "passes/analysis/proof/ports.h"
 
 using namespace mlir;
 using namespace mlir::coll;

@@ -1,4 +1,4 @@
-//===- rank_trace.h - what a function communicates, as a tree ---------*- C++ -*-===//
+//===- trace.h - what a function communicates, as a tree --------------*- C++ -*-===//
 //
 // One trace serves all ranks of a class: what depends on the rank is a RankExpr.
 // The trace holds the communication of the function and of its callees in program
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_ANALYSIS_RANK_TRACE_H
-#define COLL_PASSES_ANALYSIS_RANK_TRACE_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_TRACE_H
+#define COLL_PASSES_ANALYSIS_PROOF_TRACE_H
 
 #include "passes/analysis/rank_classes.h"
 #include "passes/analysis/rank_expr.h"
@@ -119,4 +119,4 @@ FailureOr<Trace> buildTrace(func::FuncOp function, TraceContext &context);
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_RANK_TRACE_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_TRACE_H

@@ -1,6 +1,6 @@
-//===- rank_trace_control.cc - control flow of traces ----------------------------===//
+//===- trace_control.cc - control flow of traces --------------------------------===//
 
-#include "passes/analysis/rank_trace_builder.h"
+#include "passes/analysis/proof/trace_builder.h"
 
 using namespace mlir;
 using namespace mlir::coll;

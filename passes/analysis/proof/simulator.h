@@ -1,4 +1,4 @@
-//===- rank_simulator.h - one maximal execution of the traces ---------*- C++ -*-===//
+//===- simulator.h - one maximal execution of the traces --------------*- C++ -*-===//
 //
 // Sends are rendezvous, there are no wildcards, and operations are posted in program
 // order: per communicator and stream for collectives, per communicator, tag and pair
@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_ANALYSIS_RANK_SIMULATOR_H
-#define COLL_PASSES_ANALYSIS_RANK_SIMULATOR_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_SIMULATOR_H
+#define COLL_PASSES_ANALYSIS_PROOF_SIMULATOR_H
 
-#include "passes/analysis/rank_agents.h"
+#include "passes/analysis/proof/agents.h"
 
 #include <deque>
 
@@ -86,7 +86,7 @@ private:
     Words iterations;
   };
 
-  // rank_simulator.cc: one agent's steps
+  // simulator.cc: one agent's steps
   LogicalResult advance(unsigned agent);
   LogicalResult execute(unsigned agent, const TraceNode &node, bool &moved);
   void finishList(unsigned agent, bool &parked);
@@ -98,7 +98,7 @@ private:
   std::optional<int64_t> runWhile(unsigned agent, const CountedWhile &counted) const;
   bool finishRequest(unsigned agent, unsigned request);
 
-  // rank_simulator_match.cc: posts
+  // simulator_match.cc: posts
   LogicalResult post(unsigned agent, const CommEvent &event, unsigned request);
   LogicalResult postCollective(unsigned agent, const CommEvent &event, unsigned request, int comm);
   LogicalResult postPointToPoint(unsigned agent, const CommEvent &event, unsigned request);
@@ -108,15 +108,15 @@ private:
   unsigned addPost(unsigned agent, const CommEvent &event, unsigned request);
   void complete(unsigned post);
 
-  // rank_simulator_loops.cc: rounds that repeat
+  // simulator_loops.cc: rounds that repeat
   LogicalResult stepLockstep();
   void skipRepeatedRounds();
   void encode(unsigned agent, Words &state, Words &iterations) const;
   Snapshot takeSnapshot() const;
   bool skip(const Snapshot &before, const Snapshot &now);
-  LogicalResult reportTooMuchWork(unsigned agent) const;
+  LogicalResult reportTooMuchWork(const TraceNode &node) const;
 
-  // rank_simulator_report.cc: what went wrong, rank by rank
+  // simulator_report.cc: what went wrong, rank by rank
   LogicalResult reportMismatch(unsigned agent, const CommEvent &event, unsigned first);
   LogicalResult reportTypes(unsigned agent, const CommEvent &event, const Post &other);
   LogicalResult reportStuck();
@@ -158,4 +158,4 @@ private:
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_RANK_SIMULATOR_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_SIMULATOR_H

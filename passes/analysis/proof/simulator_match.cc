@@ -1,6 +1,6 @@
-//===- rank_simulator_match.cc - how posted operations meet ----------------------===//
+//===- simulator_match.cc - how posted operations meet --------------------------===//
 
-#include "passes/analysis/rank_simulator.h"
+#include "passes/analysis/proof/simulator.h"
 
 using namespace mlir;
 using namespace mlir::coll;

@@ -1,6 +1,6 @@
-//===- rank_agents.cc - ranks that behave alike, as one --------------------------===//
+//===- agents.cc - ranks that behave alike, as one ------------------------------===//
 
-#include "passes/analysis/rank_agents.h"
+#include "passes/analysis/proof/agents.h"
 
 #include <unordered_set>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_ANALYSIS_COLOR_REFINEMENT_H
-#define COLL_PASSES_ANALYSIS_COLOR_REFINEMENT_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_COLOR_REFINEMENT_H
+#define COLL_PASSES_ANALYSIS_PROOF_COLOR_REFINEMENT_H
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -43,4 +43,4 @@ std::vector<unsigned> refineColors(const ColorGraph &graph, std::vector<unsigned
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_COLOR_REFINEMENT_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_COLOR_REFINEMENT_H

@@ -1,6 +1,6 @@
-//===- uniform_values.cc - values that are equal on all ranks --------------------===//
+//===- uniform_values.cc - values that are equal on all ranks -------------------===//
 
-#include "passes/analysis/uniform_values.h"
+#include "passes/analysis/proof/uniform_values.h"
 #include "dialect/dialect.h"
 #include "passes/analysis/rank_groups.h"
 

@@ -1,7 +1,7 @@
 //===- uniform_values.h - values that are equal on all ranks ----------*- C++ -*-===//
 
-#ifndef COLL_PASSES_ANALYSIS_UNIFORM_VALUES_H
-#define COLL_PASSES_ANALYSIS_UNIFORM_VALUES_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_UNIFORM_VALUES_H
+#define COLL_PASSES_ANALYSIS_PROOF_UNIFORM_VALUES_H
 
 #include "dialect/dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,4 +44,4 @@ private:
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_UNIFORM_VALUES_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_UNIFORM_VALUES_H

@@ -1,4 +1,4 @@
-//===- rank_agents.h - ranks that behave alike, as one ----------------*- C++ -*-===//
+//===- agents.h - ranks that behave alike, as one ---------------------*- C++ -*-===//
 //
 // An agent stands for ranks that run the same trace and decide alike, whose
 // communicators are composed alike, and whose sends and receives go to ranks that are
@@ -10,19 +10,19 @@
 //
 //  - A rank has edges to its communicators, and a communicator to the set of its members.
 //  - Where every peer follows from the rank alone, a rank has edges to its peers, too. Ranks
-//    start with different colours if the way back from a peer differs (rank_ports.h), so
+//    start with different colours if the way back from a peer differs (ports.h), so
 //    that whether a receive inverts a send is decided for all ranks of an agent at once.
-//    Sends meet receives in a queue that the agent's port owns (rank_queues.h).
+//    Sends meet receives in a queue that the agent's port owns (queues.h).
 //  - Where a peer changes while loops run, the members of a communicator are a list, so that
 //    each position is another agent. A queue belongs to two positions of a communicator.
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_ANALYSIS_RANK_AGENTS_H
-#define COLL_PASSES_ANALYSIS_RANK_AGENTS_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_AGENTS_H
+#define COLL_PASSES_ANALYSIS_PROOF_AGENTS_H
 
-#include "passes/analysis/color_refinement.h"
-#include "passes/analysis/rank_queues.h"
+#include "passes/analysis/proof/color_refinement.h"
+#include "passes/analysis/proof/queues.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -81,4 +81,4 @@ private:
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_RANK_AGENTS_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_AGENTS_H

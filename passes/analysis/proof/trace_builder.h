@@ -1,10 +1,10 @@
-//===- rank_trace_builder.h - from IR to traces -----------------------*- C++ -*-===//
+//===- trace_builder.h - from IR to traces ----------------------------*- C++ -*-===//
 
-#ifndef COLL_PASSES_ANALYSIS_RANK_TRACE_BUILDER_H
-#define COLL_PASSES_ANALYSIS_RANK_TRACE_BUILDER_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_TRACE_BUILDER_H
+#define COLL_PASSES_ANALYSIS_PROOF_TRACE_BUILDER_H
 
-#include "passes/analysis/rank_trace.h"
-#include "passes/analysis/uniform_values.h"
+#include "passes/analysis/proof/trace.h"
+#include "passes/analysis/proof/uniform_values.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -65,4 +65,4 @@ private:
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_RANK_TRACE_BUILDER_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_TRACE_BUILDER_H

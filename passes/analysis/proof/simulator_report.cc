@@ -1,6 +1,6 @@
-//===- rank_simulator_report.cc - what went wrong, rank by rank ------------------===//
+//===- simulator_report.cc - what went wrong, rank by rank ----------------------===//
 
-#include "passes/analysis/rank_simulator.h"
+#include "passes/analysis/proof/simulator.h"
 
 using namespace mlir;
 using namespace mlir::coll;

@@ -1,9 +1,9 @@
-//===- rank_queues.h - where sends and receives meet ------------------*- C++ -*-===//
+//===- queues.h - where sends and receives meet -----------------------*- C++ -*-===//
 
-#ifndef COLL_PASSES_ANALYSIS_RANK_QUEUES_H
-#define COLL_PASSES_ANALYSIS_RANK_QUEUES_H
+#ifndef COLL_PASSES_ANALYSIS_PROOF_QUEUES_H
+#define COLL_PASSES_ANALYSIS_PROOF_QUEUES_H
 
-#include "passes/analysis/rank_ports.h"
+#include "passes/analysis/proof/ports.h"
 
 namespace mlir::coll {
 
@@ -43,4 +43,4 @@ private:
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_RANK_QUEUES_H
+#endif // COLL_PASSES_ANALYSIS_PROOF_QUEUES_H

@@ -1,6 +1,6 @@
-//===- in_flight.cc - buffers that belong to the runtime -------------------------===//
+//===- in_flight.cc - buffers that belong to the runtime ------------------------===//
 
-#include "passes/analysis/in_flight.h"
+#include "passes/analysis/proof/in_flight.h"
 #include "dialect/dialect.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,6 +1,6 @@
-//===- rank_trace.cc - events of traces and their equality -----------------------===//
+//===- trace.cc - events of traces and their equality ---------------------------===//
 
-#include "passes/analysis/rank_trace_builder.h"
+#include "passes/analysis/proof/trace_builder.h"
 
 using namespace mlir;
 using namespace mlir::coll;

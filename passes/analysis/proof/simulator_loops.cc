@@ -1,6 +1,6 @@
-//===- rank_simulator_loops.cc - rounds that repeat ------------------------------===//
+//===- simulator_loops.cc - rounds that repeat ----------------------------------===//
 
-#include "passes/analysis/rank_simulator.h"
+#include "passes/analysis/proof/simulator.h"
 
 #include "llvm/ADT/Hashing.h"
 
@@ -104,15 +104,20 @@ void RankSimulator::skipRepeatedRounds() {
     history_.pop_front();
 }
 
-/// Only loops execute a node more than once.
-LogicalResult RankSimulator::reportTooMuchWork(unsigned agent) const {
-  const Frame *frame = llvm::find_if(states_[agent].frames,
-                                     [](const Frame &frame) { return frame.loop != nullptr; });
-  return frame->loop->op->emitError("rounds of this loop depend on their number, or no two of them "
-                                    "were found alike: after ")
-         << formatCount(maxWork_) << " steps of all ranks, in round "
-         << formatCount(frame->iteration + 1) << " of " << formatCount(frame->trips) << " on rank "
-         << agents_.getRank(agent) << ", the proof is given up";
+/// Only loops execute a node more than once. The outermost one that an agent is in says most.
+LogicalResult RankSimulator::reportTooMuchWork(const TraceNode &node) const {
+  std::string limit =
+      "after " + formatCount(maxWork_) + " steps of all ranks the proof is given up";
+  for (auto [agent, state] : llvm::enumerate(states_)) {
+    auto isLoop = [](const Frame &frame) { return frame.loop != nullptr; };
+    const Frame *frame = llvm::find_if(state.frames, isLoop);
+    if (frame != state.frames.end())
+      return frame->loop->op->emitError("rounds of this loop depend on their number, or no two of "
+                                        "them were found alike: ")
+             << limit << ", in round " << formatCount(frame->iteration + 1) << " of "
+             << formatCount(frame->trips) << " on rank " << agents_.getRank(agent);
+  }
+  return node.op->emitError("is reached behind loops whose rounds are not alike: ") << limit;
 }
 
 /// Every agent is blocked, at its end, or at a node whose bodies run any number of times, equally

@@ -1,6 +1,6 @@
-//===- rank_simulator.cc - one agent's steps -------------------------------------===//
+//===- simulator.cc - one agent's steps -----------------------------------------===//
 
-#include "passes/analysis/rank_simulator.h"
+#include "passes/analysis/proof/simulator.h"
 
 #include <limits>
 
@@ -86,7 +86,7 @@ bool RankSimulator::finishRequest(unsigned agent, unsigned request) {
 /// stop here for now.
 LogicalResult RankSimulator::execute(unsigned agent, const TraceNode &node, bool &moved) {
   if (++work_ > maxWork_)
-    return reportTooMuchWork(agent);
+    return reportTooMuchWork(node);
   State &state = states_[agent];
   size_t &next = state.frames.back().next;
   switch (node.kind) {

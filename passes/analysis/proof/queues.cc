@@ -1,6 +1,6 @@
-//===- rank_queues.cc - where sends and receives meet ----------------------------===//
+//===- queues.cc - where sends and receives meet --------------------------------===//
 
-#include "passes/analysis/rank_queues.h"
+#include "passes/analysis/proof/queues.h"
 
 using namespace mlir;
 using namespace mlir::coll;
