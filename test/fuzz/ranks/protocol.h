@@ -50,6 +50,8 @@ struct Protocol {
   std::vector<int> crossing[2];
 
   int numRanks() const { return stages * replicas; }
+  // Whether any rank runs a class.
+  bool hasRanks(int number) const;
   // The stage of the ranks of a class, which is one.
   int stageOf(int number) const;
   // What the transfer names on `rank`: a position or a rank, which need not be there.
