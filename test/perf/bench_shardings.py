@@ -49,29 +49,45 @@ def trips(line, loop, constants):
     return loop
 
 
+def add(totals, more):
+    for key, value in more.items():
+        totals[key] = totals.get(key, 0) + value
+
+
 def count(text, loop):
-    """Totals over the text of one rank's program; `loop` is how often a scf.while runs."""
+    """Totals over the text of one rank's program; `loop` is how often a scf.while runs. Of two branches the one
+    that sends more counts, as in the counts of XLA's programs."""
     axes = dict((name, int(n)) for name, n in re.findall(r'"([^"]+)" = (\d+)', text.split("func.func")[0]))
     constants = {name: int(value) for name, value in
                  re.findall(r"(%\S+) = arith\.constant (-?\d+) : index", text)}
-    totals, stack = {"bytes": 0}, [1]
+    # Per open region: how often it runs, its totals, and those of the branch before it.
+    stack = [(1, {"bytes": 0}, None)]
     for line in text[text.index("@step"):].splitlines():
         match = re.search(rf"coll\.({KINDS}) .* over @\w+\[([^\]]*)\].* : tensor<([^>]*)>(?: -> tensor<([^>]*)>)?", line)
+        times, totals, _ = stack[-1]
         if match:
             kind, group, operand, result = match.groups()
             ranks = 1
             for axis in re.findall(r'"([^"]+)"', group):
                 ranks *= axes[axis]
             if ranks > 1:
-                totals[kind] = totals.get(kind, 0) + stack[-1]
-                totals["bytes"] += stack[-1] * sent(kind, size(operand), size(result or operand), ranks)
-        closed, opened = line.count("}"), line.count("{")
-        for _ in range(min(closed, len(stack) - 1)):
-            stack.pop()
+                add(totals, {kind: times, "bytes": times * sent(kind, size(operand), size(result or operand), ranks)})
+        first = None
+        while re.search(r"\{[^{}]*\}", line):
+            line = re.sub(r"\{[^{}]*\}", "", line)
+        for _ in range(min(line.count("}"), len(stack) - 1)):
+            _, totals, first = stack.pop()
+            if "else {" in line:
+                first = totals
+            else:
+                add(stack[-1][1], max(totals, first or {}, key=lambda branch: branch.get("bytes", 0)))
         is_loop = "scf.while" in line or "scf.for" in line or "} do {" in line
-        for _ in range(opened):
-            stack.append(stack[-1] * trips(line, loop, constants) if is_loop else stack[-1])
-    return totals
+        for _ in range(line.count("{")):
+            stack.append((stack[-1][0] * (trips(line, loop, constants) if is_loop else 1), {}, first))
+    while len(stack) > 1:
+        _, totals, _ = stack.pop()
+        add(stack[-1][1], totals)
+    return stack[0][1]
 
 
 def measure(name, row, tool):
