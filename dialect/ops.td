@@ -572,7 +572,7 @@ def Coll_WaitOp : Coll_Op<"wait",
 def Coll_YieldOp : Coll_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let summary = "ends a region and names its results";
   let description = [{
-    Terminates the regions of `coll.start`, `coll.accumulate` and `coll.sort`.
+    Terminates the regions of `coll.start`, `coll.accumulate`, `coll.sort` and `coll.window`.
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
@@ -821,6 +821,42 @@ def Coll_SortOp : Coll_Op<"sort",
   let assemblyFormat = "$inputs `dim` $dim $comparator attr-dict `:` type($inputs)";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+}
+
+def Coll_WindowOp : Coll_Op<"window", [Pure, SingleBlock, IsolatedFromAbove]> {
+  let summary = "a sliding window, with the padding of what it reads";
+  let description = [{
+    The value is that of the region, whose last operation, of the linalg dialect or a concatenation,
+    reads inputs that others in the region pad, spread out or cut. While both are one operation, a split dimension
+    needs a few elements of neighbours instead of the padded tensor: `coll-propagate` forms it, and
+    `coll-partition` resolves it.
+
+    ```mlir
+    // weighted sums of three neighbours
+    %r = coll.window %x, %kernel, %zero {
+    ^bb0(%input: tensor<8xf32>, %weights: tensor<3xf32>, %init: tensor<8xf32>):
+      %c = arith.constant 0.000000e+00 : f32
+      %p = tensor.pad %input low[1] high[1] {
+      ^bb0(%i: index):
+        tensor.yield %c : f32
+      } : tensor<8xf32> to tensor<10xf32>
+      %s = linalg.conv_1d ins(%p, %weights : tensor<10xf32>, tensor<3xf32>) outs(%init : tensor<8xf32>) -> tensor<8xf32>
+      coll.yield %s : tensor<8xf32>
+    } : (tensor<8xf32>, tensor<3xf32>, tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    Constraints: (C1) the region takes the inputs. (C2) it yields the results, which are those of
+    its last operation. (C3) it is side-effect free.
+  }];
+  let arguments = (ins Variadic<Coll_Tensor>:$inputs);
+  let results = (outs Variadic<Coll_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$inputs $body attr-dict `:` functional-type($inputs, $results)";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The operation whose results the region yields.
+    ::mlir::Operation *getCore() { return getBody().front().getTerminator()->getPrevNode(); }
+  }];
 }
 
 //===----------------------------------------------------------------------===//

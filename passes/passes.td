@@ -65,7 +65,8 @@ def InsertStrategyPass : Pass<"coll-insert-strategy", "::mlir::ModuleOp"> {
     Strategies, each over the mesh axis of its usual name or of the one behind a colon
     (`tensor:model`): `data` splits the batch; `fsdp` also all state; `zero1` the batch and the
     optimizer's state; `tensor` the weights of products, by columns and rows in turn; `sequence`
-    the second dimension of what the batch is split along.
+    the second dimension of what the batch is split along; `spatial` the height of images, the
+    first dimension that a convolution or a pooling slides over.
 
     A pattern `params/*/kernel: [-, tp]` decides arguments by name before any strategy does. Names
     are paths: `state['params']['w']` is `state/params/w`.
@@ -85,6 +86,9 @@ def PropagatePass : Pass<"coll-propagate", "::mlir::ModuleOp"> {
     backward to values that nothing has decided. A reduction whose loop is split
     gives a partial value; a partial value stays partial through operations that
     are linear in it, and is combined where one that is not needs it.
+
+    Sliding windows and the padding of what they read become one `coll.window`, so that a split
+    along their positions needs a few elements of neighbours only.
   }];
 }
 

@@ -60,8 +60,9 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
   return -1;
 }
 
-DimShardingAttr toFactor(DimShardingAttr split, int64_t unit) {
-  int64_t rest = split.getUnit() % unit == 0 ? split.getUnit() / unit : 1;
+DimShardingAttr toFactor(DimShardingAttr split, const DimFactor &dim) {
+  bool keepsUnit = !dim.reach && split.getUnit() % dim.unit == 0;
+  int64_t rest = keepsUnit ? split.getUnit() / dim.unit : 1;
   return DimShardingAttr::get(split.getContext(), split.getAxes(), rest);
 }
 
@@ -110,7 +111,7 @@ static bool splitReductions(const ShardingRule &rule, ShardingAttr result,
       if (axes.empty())
         continue;
       auto part = DimShardingAttr::get(split.getContext(), axes, split.getUnit());
-      assignment.factors[target.factor] = toFactor(part, target.unit);
+      assignment.factors[target.factor] = toFactor(part, target);
       llvm::append_range(covered, axes);
     }
   }
@@ -149,7 +150,7 @@ Assignment assignFromResults(Operation *op, const ShardingRule &rule,
       DimFactor target = rule.results[index][dim];
       if (target.factor < 0 || split.getAxes().empty())
         continue;
-      assignment.factors[target.factor] = toFactor(split, target.unit);
+      assignment.factors[target.factor] = toFactor(split, target);
     }
   }
   if (!results.empty() && results[0] && results[0].isPartial())
@@ -170,6 +171,10 @@ static ShardingAttr buildSharding(const ShardingRule &rule, const Assignment &as
     DimShardingAttr split = dim.factor < 0 ? nullptr : assignment.factors[dim.factor];
     if (!split) {
       splits.push_back(DimShardingAttr::get(context, {}, 1));
+      continue;
+    }
+    if (dim.reach) {
+      splits.push_back(DimShardingAttr::get(context, split.getAxes(), 1));
       continue;
     }
     auto scaled = DimShardingAttr::get(context, split.getAxes(), split.getUnit() * dim.unit);

@@ -26,7 +26,7 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
                       ArrayRef<int64_t> partial, llvm::function_ref<bool(Value)> isNeutral);
 
 /// How `split` of a dimension that walks a factor with `unit` splits the factor.
-DimShardingAttr toFactor(DimShardingAttr split, int64_t unit);
+DimShardingAttr toFactor(DimShardingAttr split, const DimFactor &dim);
 
 } // namespace mlir::coll
 

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------------===//
 
+#include "dialect/sharding.h"
 #include "passes/analysis/assignment.h"
 #include "passes/analysis/sharding_cost.h"
 
@@ -93,10 +94,18 @@ private:
       if (axes.empty())
         continue;
       DimShardingAttr free = DimShardingAttr::get(op_->getContext(), axes, dim.getUnit());
+      if (!isWorthHalos(target, free))
+        continue;
       assignment.factors[target.factor] =
-          normalizeUnit(mesh_, toFactor(free, target.unit), rule_.factors[target.factor].size);
+          normalizeUnit(mesh_, toFactor(free, target), rule_.factors[target.factor].size);
       llvm::append_range(used, axes);
     }
+  }
+
+  /// Windows of which some rank has none would be split for nothing.
+  bool isWorthHalos(const DimFactor &dim, DimShardingAttr split) {
+    bool isWindow = dim.reach && dim.reach->last > dim.reach->first;
+    return !isWindow || rule_.factors[dim.factor].size >= getNumShards(mesh_, split);
   }
 
   /// Adds the candidate in which `wish`, if there is one, decides first and then the operands in
@@ -121,7 +130,7 @@ private:
   /// Whether an operand, or a result that is no sum of contributions, has to be changed. A sum of
   /// contributions is no conflict: gradients are partial wherever the batch is split.
   bool hasConflict(const Assignment &assignment) {
-    if (getOperandBytes(assignment) > 0)
+    if (getOperandBytes(assignment, /*withHalos=*/false) > 0)
       return true;
     for (auto [index, wishes] : llvm::enumerate(surroundings_.wishes)) {
       auto type = dyn_cast<RankedTensorType>(op_->getResult(index).getType());
@@ -135,7 +144,7 @@ private:
     return false;
   }
 
-  double getOperandBytes(const Assignment &assignment) {
+  double getOperandBytes(const Assignment &assignment, bool withHalos = true) {
     double bytes = 0;
     for (auto [index, have] : llvm::enumerate(surroundings_.operands)) {
       if (!have)
@@ -146,6 +155,8 @@ private:
       if (!have.isPartial())
         want = want.withoutPartial();
       bytes += getReshardBytes(mesh_, type, have, want);
+      if (withHalos)
+        bytes += getHaloBytes(op_, rule_, assignment, mesh_, index);
     }
     return bytes;
   }

@@ -4,8 +4,11 @@
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/analysis/window.h"
 
 namespace mlir::coll {
+
+namespace plan = ::coll::plan;
 
 namespace {
 
@@ -95,10 +98,29 @@ double getCombineBytes(MeshOp mesh, RankedTensorType type, ShardingAttr sharding
   return (size - 1) / size * localBytes(mesh, type, sharding);
 }
 
+double getHaloBytes(Operation *op, const ShardingRule &rule, const Assignment &assignment,
+                    MeshOp mesh, int64_t index) {
+  double bytes = 0;
+  auto type = cast<RankedTensorType>(op->getOperand(index).getType());
+  for (auto [dim, walked] : llvm::enumerate(rule.operands[index])) {
+    DimShardingAttr split = walked.factor < 0 ? nullptr : assignment.factors[walked.factor];
+    if (!split || !walked.reach || type.getNumElements() == 0)
+      continue;
+    ShardingAttr have = getOperandSharding(rule, assignment, mesh, index);
+    int64_t extent = type.getDimSize(dim),
+            block = getBlockExtent(mesh, have.getDims()[dim], extent);
+    int64_t size = rule.factors[walked.factor].size;
+    plan::HaloLoop loop{getNumShards(mesh, split), size, getBlockExtent(mesh, split, size)};
+    bytes += localBytes(mesh, type, have) / block *
+             plan::haloReceived(loop, {*walked.reach, extent, block});
+  }
+  return bytes;
+}
+
 double getWorkCost(Operation *op, const ShardingRule &rule, const Assignment &assignment,
                    MeshOp mesh) {
   double iterations = 1;
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(getCore(op))) {
     for (int64_t range : linalgOp.getStaticLoopRanges())
       iterations *= range;
   } else {

@@ -20,6 +20,11 @@ double getReshardBytes(MeshOp mesh, RankedTensorType type, ShardingAttr from, Sh
 /// of a scatter of its contributions; zero where it is not partial.
 double getCombineBytes(MeshOp mesh, RankedTensorType type, ShardingAttr sharding);
 
+/// Bytes that a rank sends where iterations of split loops read operand `index`, a ranked tensor,
+/// beyond their rank's block.
+double getHaloBytes(Operation *op, const ShardingRule &rule, const Assignment &assignment,
+                    MeshOp mesh, int64_t index);
+
 /// What a rank's iterations of `op` cost, as bytes sent in the same time.
 double getWorkCost(Operation *op, const ShardingRule &rule, const Assignment &assignment,
                    MeshOp mesh);

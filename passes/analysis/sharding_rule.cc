@@ -1,12 +1,13 @@
 //===- sharding_rule.cc - one rule per kind of operation -------------------------===//
 
-#include "passes/analysis/sharding_rule.h"
+#include "passes/analysis/rules/rules.h"
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/rules/selected_positions.h"
 #include "passes/analysis/sharding_map.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -94,13 +95,10 @@ bool isIdentity(Value value, ReductionKind kind) {
 // Rules
 //===----------------------------------------------------------------------===//
 
-namespace {
-
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// A rule in which every dimension must be whole.
 ShardingRule wholeRule(Operation *op) {
   auto whole = [](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -113,6 +111,17 @@ ShardingRule wholeRule(Operation *op) {
     rule.results.push_back(whole(result));
   return rule;
 }
+
+void link(ShardingRule &rule, DimFactor &a, DimFactor &b, int64_t size) {
+  a.factor = b.factor = rule.addFactor(size);
+}
+
+bool canBeSummed(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return !element.isInteger(1) && !element.isInteger(4) && getIdentity(ReductionKind::Sum, element);
+}
+
+namespace {
 
 /// Operands that are scalars or tensors of the result's shape.
 ShardingRule elementwiseRule(Operation *op) {
@@ -136,212 +145,6 @@ ShardingRule elementwiseRule(Operation *op) {
           rule.linearSets = {{0}};
       })
       .Case<arith::SelectOp>([&](auto) { rule.linearSets = {{1, 2}}; });
-  return rule;
-}
-
-/// The loops of `op` that may be split: those that appear as a plain dimension, at
-/// most once, in every indexing map in which they appear.
-SmallVector<bool> getPlainLoops(linalg::LinalgOp op) {
-  SmallVector<bool> plain(op.getNumLoops(), true);
-  for (AffineMap map : op.getIndexingMapsArray()) {
-    SmallVector<bool> seen(op.getNumLoops(), false);
-    for (AffineExpr expr : map.getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-        if (!expr.isFunctionOfDim(loop))
-          continue;
-        plain[loop] = plain[loop] && dim && !seen[loop];
-        seen[loop] = true;
-      }
-    }
-  }
-  return plain;
-}
-
-/// Looks through widening conversions.
-Value stripExtension(Value value) {
-  if (auto extension = value.getDefiningOp<arith::ExtFOp>())
-    return extension.getIn();
-  return value;
-}
-
-/// Inputs in which a sum over products, a plain sum or a copy is linear.
-SmallVector<SmallVector<int64_t>> getLinearSets(linalg::LinalgOp op, bool reduces) {
-  SmallVector<SmallVector<int64_t>> sets;
-  if (op.getNumDpsInits() != 1)
-    return sets;
-  int64_t init = op.getNumDpsInputs();
-  auto add = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(stripExtension(value));
-    if (!argument || argument.getArgNumber() >= init || !argument.hasOneUse())
-      return;
-    SmallVector<int64_t> set = {static_cast<int64_t>(argument.getArgNumber())};
-    if (reduces)
-      set.push_back(init);
-    sets.push_back(set);
-  };
-  Block *body = op.getBlock();
-  Value yielded = body->getTerminator()->getOperand(0);
-  if (!reduces) {
-    add(yielded);
-    return sets;
-  }
-  Operation *sum = yielded.getDefiningOp();
-  Value term = sum->getOperand(sum->getOperand(0) == body->getArgument(init) ? 1 : 0);
-  if (auto product = term.getDefiningOp<arith::MulFOp>()) {
-    add(product.getLhs());
-    add(product.getRhs());
-  } else {
-    add(term);
-  }
-  return sets;
-}
-
-/// Whether a result has a dimension for the loop, so that no elements of it are combined over it.
-bool walksResult(linalg::LinalgOp op, unsigned loop) {
-  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-    return op.getMatchingIndexingMap(&init).isFunctionOfDim(loop);
-  });
-}
-
-ShardingRule linalgRule(linalg::LinalgOp op) {
-  ShardingRule rule = wholeRule(op);
-  SmallVector<bool> plain = getPlainLoops(op);
-  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
-  std::optional<ReductionKind> kind;
-  if (reduces && op.getNumDpsInits() == 1)
-    kind = getReductionKind(*op.getBlock(), op.getNumDpsInputs(), 0);
-
-  SmallVector<int64_t> factorOfLoop(op.getNumLoops(), -1);
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    if (!plain[loop])
-      continue;
-    bool parallel = iterators[loop] == utils::IteratorType::parallel;
-    if (parallel)
-      factorOfLoop[loop] = rule.addFactor(ranges[loop]);
-    else if (kind && !walksResult(op, loop))
-      factorOfLoop[loop] = rule.addFactor(ranges[loop], kind);
-  }
-  auto fill = [&](AffineMap map, SmallVector<DimFactor> &dims) {
-    for (auto [index, expr] : llvm::enumerate(map.getResults()))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && index < dims.size())
-        dims[index].factor = factorOfLoop[dim.getPosition()];
-  };
-  for (OpOperand &operand : op->getOpOperands())
-    fill(op.getMatchingIndexingMap(&operand), rule.operands[operand.getOperandNumber()]);
-  for (OpResult result : op->getResults())
-    fill(op.getIndexingMapMatchingResult(result), rule.results[result.getResultNumber()]);
-  if (kind)
-    rule.initOperand = op.getNumDpsInputs();
-  if (!reduces || kind == ReductionKind::Sum)
-    rule.linearSets = getLinearSets(op, reduces);
-  return rule;
-}
-
-/// expand_shape and collapse_shape: the first dimension longer than 1 of each group
-/// is the major part of the merged dimension.
-ShardingRule reshapeRule(Operation *op, Value expanded, bool expandedIsResult,
-                         ArrayRef<ReassociationIndices> groups) {
-  ShardingRule rule = wholeRule(op);
-  auto &wide = expandedIsResult ? rule.results[0] : rule.operands[0];
-  auto &narrow = expandedIsResult ? rule.operands[0] : rule.results[0];
-  ArrayRef<int64_t> shape = shapeOf(expanded);
-  if (llvm::is_contained(shape, 0))
-    return rule;
-  // MLIR's verifier lets through indices that are none of the shape's.
-  for (const ReassociationIndices &group : groups)
-    if (llvm::any_of(group, [&](int64_t dim) { return dim < 0 || dim >= int64_t(shape.size()); }))
-      return rule;
-  for (auto [merged, group] : llvm::enumerate(groups)) {
-    int64_t unit = 1;
-    int64_t major = -1;
-    for (int64_t dim : llvm::reverse(group)) {
-      if (shape[dim] == 1)
-        continue;
-      unit *= major < 0 ? 1 : shape[major];
-      major = dim;
-    }
-    if (major < 0)
-      continue;
-    int64_t factor = rule.addFactor(shape[major]);
-    wide[major] = {factor, 1};
-    narrow[merged] = {factor, unit};
-  }
-  rule.linearSets = {{0}};
-  return rule;
-}
-
-/// Gives `factor`-free dimensions of equal meaning one new factor.
-void link(ShardingRule &rule, DimFactor &a, DimFactor &b, int64_t size) {
-  a.factor = b.factor = rule.addFactor(size);
-}
-
-/// Whether what other ranks leave out of a tensor of `type` can be zeros that are summed.
-bool canBeSummed(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return !element.isInteger(1) && !element.isInteger(4) && getIdentity(ReductionKind::Sum, element);
-}
-
-ShardingRule extractSliceRule(tensor::ExtractSliceOp op) {
-  ShardingRule rule = wholeRule(op);
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  ArrayRef<int64_t> source = op.getSourceType().getShape();
-  for (int64_t dim = 0, kept = 0; dim < op.getSourceType().getRank(); ++dim) {
-    bool isOneElement = op.getStaticSizes()[dim] == 1 && source[dim] > 1;
-    bool isWhole = op.getStaticSizes()[dim] == source[dim] && op.getStaticStrides()[dim] == 1;
-    if (!dropped[dim] && isWhole)
-      link(rule, rule.operands[0][dim], rule.results[0][kept], source[dim]);
-    else if (isOneElement && canBeSummed(op.getType()))
-      rule.operands[0][dim].factor = rule.addIndexedFactor(source[dim], ReductionKind::Sum);
-    kept += !dropped[dim];
-  }
-  rule.linearSets = {{0}};
-  return rule;
-}
-
-ShardingRule insertSliceRule(tensor::InsertSliceOp op) {
-  ShardingRule rule = wholeRule(op);
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  ArrayRef<int64_t> dest = op.getDestType().getShape();
-  for (int64_t dim = 0, kept = 0; dim < op.getDestType().getRank(); ++dim) {
-    bool isOneElement = op.getStaticSizes()[dim] == 1 && dest[dim] > 1;
-    bool isWhole = op.getStaticSizes()[dim] == dest[dim] && op.getStaticStrides()[dim] == 1;
-    if (!dropped[dim] && isWhole) {
-      link(rule, rule.operands[0][kept], rule.operands[1][dim], dest[dim]);
-      rule.results[0][dim] = rule.operands[1][dim];
-    } else if (isOneElement) {
-      rule.operands[1][dim].factor = rule.results[0][dim].factor = rule.addIndexedFactor(dest[dim]);
-    }
-    kept += !dropped[dim];
-  }
-  rule.linearSets = {{0, 1}};
-  return rule;
-}
-
-ShardingRule padRule(tensor::PadOp op) {
-  ShardingRule rule = wholeRule(op);
-  ArrayRef<int64_t> low = op.getStaticLow(), high = op.getStaticHigh();
-  for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim)
-    if (low[dim] == 0 && high[dim] == 0)
-      link(rule, rule.operands[0][dim], rule.results[0][dim], op.getSourceType().getDimSize(dim));
-  return rule;
-}
-
-ShardingRule concatRule(tensor::ConcatOp op) {
-  ShardingRule rule = wholeRule(op);
-  SmallVector<int64_t> all;
-  for (auto [index, operand] : llvm::enumerate(op.getInputs()))
-    all.push_back(index);
-  for (int64_t dim = 0; dim < op.getResultType().getRank(); ++dim) {
-    if (dim == static_cast<int64_t>(op.getDim()))
-      continue;
-    rule.results[0][dim].factor = rule.addFactor(op.getResultType().getDimSize(dim));
-    for (auto &operand : rule.operands)
-      operand[dim] = rule.results[0][dim];
-  }
-  rule.linearSets = {all};
   return rule;
 }
 
@@ -386,6 +189,21 @@ std::optional<ReductionKind> getReductionKind(AccumulateOp op) {
   return takesUpdate ? kind : std::nullopt;
 }
 
+/// Updates whose positions lie near them are split with the operand: a rank applies those that may
+/// belong to its block.
+void followSelections(AccumulateOp op, ShardingRule &rule) {
+  for (auto [component, dim] : llvm::enumerate(op.getIndexMap())) {
+    DimFactor &walked = rule.operands[0][dim];
+    std::optional<SelectedPositions> at = findSelectedPositions(op, component);
+    if (!at || walked.factor < 0 || !rule.factors[walked.factor].isIndexed)
+      continue;
+    SmallVector<int64_t> batch = op.getBatchDims();
+    DimFactor read{walked.factor, 1, Reach{1, -at->last, -at->first, at->step}};
+    rule.operands[1][llvm::find(batch, at->updatesDim) - batch.begin()] = read;
+    rule.operands[2][at->updatesDim] = read;
+  }
+}
+
 ShardingRule accumulateRule(AccumulateOp op) {
   ShardingRule rule = wholeRule(op);
   auto &operand = rule.operands[0], &indices = rule.operands[1], &updates = rule.operands[2];
@@ -417,6 +235,8 @@ ShardingRule accumulateRule(AccumulateOp op) {
     if (isOneElement && shapeOf(op.getOperand())[dim] > 1)
       operand[dim].factor = rule.addIndexedFactor(shapeOf(op.getOperand())[dim]);
   }
+  if (kind == ReductionKind::Sum)
+    followSelections(op, rule);
   rule.results[0] = operand;
   if (kind)
     rule.initOperand = 0;
@@ -453,12 +273,13 @@ ShardingRule getShardingRule(Operation *op) {
     return wholeRule(op);
   return llvm::TypeSwitch<Operation *, ShardingRule>(op)
       .Case([](linalg::LinalgOp linalg) { return linalgRule(linalg); })
+      .Case([](WindowOp window) { return windowRule(window); })
       .Case([](arith::ConstantOp constant) { return constantRule(constant); })
       .Case([](tensor::ExpandShapeOp reshape) {
-        return reshapeRule(reshape, reshape.getResult(), true, reshape.getReassociationIndices());
+        return reshapeRule(reshape, reshape.getResult(), reshape.getReassociationIndices());
       })
       .Case([](tensor::CollapseShapeOp reshape) {
-        return reshapeRule(reshape, reshape.getSrc(), false, reshape.getReassociationIndices());
+        return reshapeRule(reshape, reshape.getSrc(), reshape.getReassociationIndices());
       })
       .Case([](tensor::ExtractSliceOp slice) { return extractSliceRule(slice); })
       .Case([](tensor::InsertSliceOp slice) { return insertSliceRule(slice); })

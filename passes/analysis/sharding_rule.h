@@ -11,6 +11,7 @@
 #define COLL_PASSES_ANALYSIS_SHARDING_RULE_H
 
 #include "dialect/dialect.h"
+#include "plan/halo.h"
 
 namespace mlir::coll {
 
@@ -25,11 +26,16 @@ struct Factor {
   bool isIndexed = false;
 };
 
+using ::coll::plan::Reach;
+
 /// The factor that a dimension walks: extent = factor size * unit, the factor being
 /// the major part. factor -1: the dimension must be whole on every rank.
 struct DimFactor {
   int64_t factor = -1;
   int64_t unit = 1;
+  /// Set for an operand's dimension of which an iteration reads other elements than its own: it is
+  /// split as the factor is; neighbours exchange what each reads beyond its block. The unit is 1.
+  std::optional<Reach> reach;
 };
 
 struct ShardingRule {

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/window.h"
 #include "passes/passes.h"
 
 namespace mlir::coll {
@@ -250,6 +251,7 @@ struct LowerIndexedPass : public impl::LowerIndexedPassBase<LowerIndexedPass> {
   }
 
   void runOnOperation() override {
+    getOperation().walk([](WindowOp window) { dissolveWindow(window); });
     SmallVector<Operation *> ops;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isInsideKernel(op))

@@ -10,6 +10,10 @@
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 
+#include <map>
+#include <tuple>
+#include <vector>
+
 namespace mlir::coll {
 
 /// Rewrites one function whose operands already agree with what each operation
@@ -33,6 +37,8 @@ private:
 
   // partition_ops.cc
   LogicalResult partitionByRule(Operation *op);
+  void finishLocal(Operation *op, Operation *local, const ShardingRule &rule,
+                   const Assignment &assignment);
   void fixStaticSizes(Operation *global, Operation *local);
   void offsetIndices(linalg::LinalgOp global, linalg::LinalgOp local, const ShardingRule &rule,
                      const Assignment &assignment);
@@ -58,6 +64,47 @@ private:
   Value insertHeld(tensor::InsertSliceOp local, const ShardingRule &rule,
                    const Assignment &assignment);
 
+  // partition_halo.cc
+
+  /// One dimension along which a split loop reads beyond its rank's block.
+  struct Halo {
+    Location loc;
+    int64_t dim;
+    DimShardingAttr split; // of the loop
+    ::coll::plan::HaloLoop loop;
+    ::coll::plan::HaloPlan plan;
+    std::string why;
+  };
+  Halo planHalo(Operation *op, const ShardingRule &rule, const Assignment &assignment,
+                int64_t factor, int64_t dim);
+  ::coll::plan::HaloSource haloSource(const Halo &halo, Value global, const Reach &reach);
+  Value readHalo(Halo &halo, Value local, const ::coll::plan::HaloSource &source, TypedAttr fill,
+                 bool spreads);
+  Value exchangeHalos(Operation *op, const ShardingRule &rule, const Assignment &assignment,
+                      int64_t index, TypedAttr fill);
+  Value fillBuffer(const Halo &halo, ArrayRef<Value> locals);
+  Value moveHalo(const Halo &halo, const ::coll::plan::HaloRound &round, Value source,
+                 Value buffer);
+  Value gatherHalo(const Halo &halo, Value local, const ::coll::plan::HaloSource &source);
+  Value fillOutside(const Halo &halo, Value buffer, const ::coll::plan::HaloSource &source,
+                    Value outside);
+  Value spreadBuffer(const Halo &halo, Value buffer, const ::coll::plan::HaloSource &source,
+                     Value fill);
+  Value sliceAlong(Location loc, Value value, int64_t dim, OpFoldResult offset, int64_t length);
+  Value insertAlong(Location loc, Value part, Value whole, int64_t dim, OpFoldResult offset,
+                    int64_t stride);
+  OpFoldResult byPlace(Location loc, ArrayRef<StringAttr> axes, ArrayRef<int64_t> values);
+  Value splat(Location loc, RankedTensorType type, TypedAttr element);
+
+  // partition_shifts.cc
+  void readBeyondBlocks(Operation *op, const ShardingRule &rule, const Assignment &assignment);
+  void enterWindow(WindowOp op, const ShardingRule &rule, const Assignment &assignment);
+  void shiftWithinBlocks(Operation *global, Operation *local, const ShardingRule &rule,
+                         const Assignment &assignment);
+  void keepOutside(tensor::InsertSliceOp global, tensor::InsertSliceOp local,
+                   const ShardingRule &rule, const Assignment &assignment);
+  bool partitionConcat(Operation *op, const ShardingRule &rule, const Assignment &assignment);
+
   // partition_reshard.cc
   LogicalResult partitionReshard(ReshardOp op);
   Value partitionMove(ReshardOp op, Value value, const Move &move, const Layout &layout);
@@ -77,6 +124,9 @@ private:
   ReshardPlans plans_;
   OpBuilder builder_;
   IRMapping mapping_;
+  /// Buffers of halos by what they hold: a block, a value in it, and how that is read.
+  std::map<std::tuple<Block *, void *, std::vector<int64_t>, const void *, const void *>, Value>
+      buffers_;
 };
 
 } // namespace mlir::coll

@@ -2,6 +2,7 @@
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/analysis/window.h"
 #include "passes/transform/partition.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -47,7 +48,7 @@ bool isKeptOutByZeros(MeshOp mesh, linalg::LinalgOp op, const ShardingRule &rule
     return false;
   for (auto [index, factor] : llvm::enumerate(rule.factors)) {
     auto walks = [&, index = static_cast<int64_t>(index)](DimFactor dim) {
-      return dim.factor == index;
+      return dim.factor == index && !dim.reach;
     };
     if (isSplitUnevenly(mesh, factor, assignment.factors[index]) &&
         !(llvm::any_of(rule.operands[0], walks) && llvm::any_of(rule.operands[1], walks)))
@@ -78,22 +79,36 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
         llvm::map_to_vector(op->getOperands(), [](Value v) { return getRecordedSharding(v); }));
   if (assignment.unexplained)
     return op->emitError() << "its result is partial, but neither its operands nor its loops are";
-  // Masked operands are this operation's alone: it may stand inside a loop.
-  SmallVector<Value> unmasked = llvm::map_to_vector(
+  if (isa<tensor::ConcatOp>(getCore(op)) && partitionConcat(op, rule, assignment))
+    return success();
+  // Changed operands are this operation's alone: it may stand inside a loop.
+  SmallVector<Value> unchanged = llvm::map_to_vector(
       op->getOperands(), [&](Value operand) { return mapping_.lookupOrNull(operand); });
-  if (failed(maskPadding(op, rule, assignment)))
+  readBeyondBlocks(op, rule, assignment);
+  Operation *core = getCore(op);
+  if (failed(maskPadding(core, rule, assignment)))
     return failure();
   localizeIndices(op, rule, assignment);
 
-  Operation *local = builder_.clone(*op, mapping_);
-  for (auto [operand, value] : llvm::zip(op->getOperands(), unmasked))
+  Operation *local = builder_.clone(*core, mapping_);
+  for (auto [operand, value] : llvm::zip(op->getOperands(), unchanged))
     if (value)
       mapping_.map(operand, value);
   local->removeAttr(kShardingsAttr);
-  for (auto [from, to] : llvm::zip(op->getResults(), local->getResults()))
+  for (auto [from, to] : llvm::zip(op->getResults(), local->getResults())) {
     to.setType(localTypeOf(from));
+    mapping_.map(from, to);
+  }
   fixStaticSizes(op, local);
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+  shiftWithinBlocks(op, local, rule, assignment);
+  finishLocal(op, local, rule, assignment);
+  return success();
+}
+
+/// What an operation on blocks needs behind it, or in its body.
+void FunctionPartitioner::finishLocal(Operation *op, Operation *local, const ShardingRule &rule,
+                                      const Assignment &assignment) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(getCore(op))) {
     offsetIndices(linalgOp, cast<linalg::LinalgOp>(local), rule, assignment);
     if (!isKeptOutByZeros(mesh_, linalgOp, rule, assignment))
       maskBody(linalgOp, cast<linalg::LinalgOp>(local), rule, assignment);
@@ -105,7 +120,6 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
     mapping_.map(op->getResult(0), sliceHeld(slice, rule, assignment));
   else if (auto insert = dyn_cast<tensor::InsertSliceOp>(local))
     mapping_.map(op->getResult(0), insertHeld(insert, rule, assignment));
-  return success();
 }
 
 /// Positions in split dimensions count within the rank's block.
@@ -227,7 +241,7 @@ void FunctionPartitioner::maskInputs(linalg::LinalgOp op, const ShardingRule &ru
     Value local = mapping_.lookup(input->get());
     auto zero = cast<TypedAttr>(builder_.getZeroAttr(getElementTypeOrSelf(local.getType())));
     for (auto [dim, walked] : llvm::enumerate(rule.operands[input->getOperandNumber()])) {
-      if (walked.factor < 0)
+      if (walked.factor < 0 || walked.reach)
         continue;
       DimShardingAttr split = assignment.factors[walked.factor];
       if (isSplitUnevenly(mesh_, rule.factors[walked.factor], split))
@@ -246,7 +260,7 @@ void FunctionPartitioner::maskBody(linalg::LinalgOp global, linalg::LinalgOp loc
   llvm::SmallDenseSet<int64_t> done;
   for (OpOperand *input : global.getDpsInputOperands()) {
     for (auto [dim, walked] : llvm::enumerate(rule.operands[input->getOperandNumber()])) {
-      if (walked.factor < 0)
+      if (walked.factor < 0 || walked.reach)
         continue;
       const Factor &factor = rule.factors[walked.factor];
       DimShardingAttr split = assignment.factors[walked.factor];

@@ -4,6 +4,7 @@
 
 #include "dialect/sharding.h"
 #include "passes/analysis/sharding_cost.h"
+#include "passes/analysis/window.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::coll {
@@ -104,6 +105,7 @@ void Propagation::resolvePins() {
 //===----------------------------------------------------------------------===//
 
 void Propagation::run() {
+  formWindows(function_.getFunctionBody());
   insertPins();
   runRounds();
   if (stageReductions()) {
@@ -212,8 +214,12 @@ double Propagation::getCost() {
   function_->walk([&](Operation *op) {
     llvm::for_each(op->getResults(), visitValue);
     auto assignment = decided_.assignments.find(op);
-    if (assignment != decided_.assignments.end())
-      cost += getWorkCost(op, ruleOf(op), assignment->second, mesh_);
+    if (assignment == decided_.assignments.end())
+      return;
+    cost += getWorkCost(op, ruleOf(op), assignment->second, mesh_);
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()))
+        cost += getHaloBytes(op, ruleOf(op), assignment->second, mesh_, operand.getOperandNumber());
   });
   return cost;
 }

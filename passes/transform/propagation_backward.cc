@@ -102,7 +102,7 @@ void Propagation::refine(Operation *op) {
     if (axes.size() <= have.size() || axes.take_front(have.size()) != have ||
         overlaps(axes.drop_front(have.size()), used))
       continue;
-    refined.factors[factor] = toFactor(want, rule.results[0][dim].unit);
+    refined.factors[factor] = toFactor(want, rule.results[0][dim]);
     if (getResultSharding(rule, refined, mesh_, 0).getDims()[dim] != want) {
       refined.factors[factor] = before;
       continue;

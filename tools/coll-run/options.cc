@@ -30,10 +30,11 @@ cl::opt<std::string> ranks("ranks", cl::value_desc("N"), cl::cat(stepCategory),
                            cl::desc("number of ranks (default: the mesh's size, or 1)"));
 cl::opt<std::string> mesh("mesh", cl::value_desc("dp=N,tp=M"), cl::cat(stepCategory),
                           cl::desc("the mesh: axis names and sizes"));
-cl::opt<std::string> strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCategory),
-                              cl::desc("what is split: data, fsdp, zero1, tensor, sequence, or "
-                                       "several as\nfsdp,tensor:AXIS; none for one rank (default: "
-                                       "data, with several ranks)"));
+cl::opt<std::string>
+    strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCategory),
+             cl::desc("what is split: data, fsdp, zero1, tensor, sequence, "
+                      "spatial, or several\nas fsdp,tensor:AXIS; none for one rank (default: "
+                      "data, with several ranks)"));
 cl::list<std::string> shards("shard", cl::value_desc("PATTERN: [AXIS, -]"), cl::cat(stepCategory),
                              cl::desc("the sharding of arguments by name, as 'dense*/kernel: [-, "
                                       "tp]'; may be\ngiven several times"));

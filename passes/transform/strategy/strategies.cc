@@ -11,7 +11,7 @@ namespace {
 /// State with fewer elements stays whole: what it saves is less than a message costs.
 constexpr int64_t kMinElements = 1024;
 
-enum class Strategy { Data, Fsdp, Zero1, Tensor, Sequence };
+enum class Strategy { Data, Fsdp, Zero1, Tensor, Sequence, Spatial };
 
 struct Known {
   StringRef name;
@@ -27,6 +27,7 @@ const SmallVector<Known> &knownStrategies() {
       {"zero1", Strategy::Zero1, {"dp", "data", "fsdp"}},
       {"tensor", Strategy::Tensor, {"tp", "tensor", "model", "mp"}},
       {"sequence", Strategy::Sequence, {"sp", "cp", "seq", "sequence"}},
+      {"spatial", Strategy::Spatial, {"sp", "spatial", "height"}},
   };
   return known;
 }
@@ -52,7 +53,8 @@ public:
       if (request.strategy == Strategy::Tensor)
         splitWeights(sharding_, request.axis);
     for (const Request &request : requests_)
-      apply(request);
+      if (failed(apply(request)))
+        return failure();
     return success();
   }
 
@@ -66,7 +68,7 @@ private:
     const auto *known =
         llvm::find_if(knownStrategies(), [&, &name = name](auto &k) { return k.name == name; });
     if (known == knownStrategies().end())
-      return error(name) << "is unknown; use data, fsdp, zero1, tensor or sequence";
+      return error(name) << "is unknown; use data, fsdp, zero1, tensor, sequence or spatial";
     FailureOr<StringAttr> found = findAxis(*known, axis);
     if (failed(found))
       return failure();
@@ -99,27 +101,36 @@ private:
 
   /// Strategies that split the batch and the state over the ranks of one axis go together.
   static bool canShare(Strategy a, Strategy b) {
-    auto isByData = [](Strategy s) { return s != Strategy::Tensor && s != Strategy::Sequence; };
+    auto isByData = [](Strategy s) {
+      return s == Strategy::Data || s == Strategy::Fsdp || s == Strategy::Zero1;
+    };
     return isByData(a) && isByData(b);
   }
 
-  void apply(const Request &request) {
+  LogicalResult apply(const Request &request) {
     switch (request.strategy) {
     case Strategy::Data:
-      return splitBatch(request.axis);
+      splitBatch(request.axis);
+      break;
     case Strategy::Fsdp:
       splitBatch(request.axis);
-      return splitState(request.axis, [](unsigned) { return true; });
+      splitState(request.axis, [](unsigned) { return true; });
+      break;
     case Strategy::Zero1: {
       splitBatch(request.axis);
       SmallVector<int64_t> parameters = findOptimizerState(sharding_);
-      return splitState(request.axis, [&](unsigned index) { return parameters[index] >= 0; });
+      splitState(request.axis, [&](unsigned index) { return parameters[index] >= 0; });
+      break;
     }
     case Strategy::Sequence:
-      return splitSequence(request.axis);
+      splitSequence(request.axis);
+      break;
+    case Strategy::Spatial:
+      return splitHeight(request.axis);
     case Strategy::Tensor:
-      return; // done before the others
+      break; // done before the others
     }
+    return success();
   }
 
   /// Calls `visit` with each batch argument whose dimension 0 is the batch.
@@ -143,6 +154,21 @@ private:
       if (sharding_.getType(index).getRank() > 1)
         sharding_.split(index, 1, axis);
     });
+  }
+
+  LogicalResult splitHeight(StringAttr axis) {
+    bool hasImages = false;
+    forEachBatch([&](unsigned index) {
+      std::optional<int64_t> height = findHeight(sharding_.getStep().getArgument(index));
+      if (height)
+        sharding_.split(index, *height, axis);
+      hasImages |= height.has_value();
+    });
+    if (hasImages)
+      return success();
+    return error("spatial")
+           << "finds no batch argument that a convolution or a pooling slides over; "
+              "use data or sequence";
   }
 
   /// Splits the longest dimension that is whole and divides evenly; else the longest that is whole.

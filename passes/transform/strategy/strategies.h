@@ -1,8 +1,9 @@
-//===- strategies.h - data, fsdp, zero1, tensor and sequence ----------*- C++ -*-===//
+//===- strategies.h - data, fsdp, zero1, tensor, sequence, spatial---------*- C++ -*-===//
 
 #ifndef COLL_PASSES_TRANSFORM_STRATEGY_STRATEGIES_H
 #define COLL_PASSES_TRANSFORM_STRATEGY_STRATEGIES_H
 
+#include "passes/analysis/sharding_rule.h"
 #include "passes/transform/strategy/step_sharding.h"
 
 namespace mlir::coll {
@@ -24,6 +25,12 @@ SmallVector<int64_t> findOptimizerState(const StepSharding &sharding);
 /// Splits the weights of products over `axis`: by columns, and by rows where what they multiply is
 /// split already, so that only the second of two products is summed over ranks.
 void splitWeights(StepSharding &sharding, StringAttr axis);
+
+// spatial.cc
+
+/// The first dimension of a batch argument, behind the batch itself, that a convolution or a
+/// pooling slides over; nullopt where there is none.
+std::optional<int64_t> findHeight(BlockArgument argument);
 
 } // namespace mlir::coll
 

@@ -88,6 +88,15 @@ private:
       hand(value, result);
   }
 
+  /// Weights are not split where each step would exchange parts of them.
+  static ShardingRule ruleOf(Operation *op) {
+    ShardingRule rule = getShardingRule(op);
+    for (auto &dims : rule.operands)
+      for (DimFactor &dim : dims)
+        dim = dim.reach ? DimFactor() : dim;
+    return rule;
+  }
+
   /// The dimension of operand `index` that walks `factor`, or -1.
   static int64_t findDim(ArrayRef<DimFactor> dims, int64_t factor) {
     for (auto [dim, walked] : llvm::enumerate(dims))
@@ -97,7 +106,7 @@ private:
   }
 
   void visit(Operation *op) {
-    ShardingRule rule = getShardingRule(op);
+    ShardingRule rule = ruleOf(op);
     if (rule.factors.empty())
       return;
     if (!decides_)
@@ -208,7 +217,7 @@ private:
         continue;
       for (OpOperand &use : at.getUses()) {
         Operation *op = use.getOwner();
-        ShardingRule rule = getShardingRule(op);
+        ShardingRule rule = ruleOf(op);
         if (rule.factors.empty())
           continue;
         unsigned number = use.getOperandNumber();

@@ -175,6 +175,55 @@ def moe_loss(state, batch):
     return jnp.mean((jnp.einsum("bed,be->bd", out, gates) - batch["y"]) ** 2)
 
 
+# ---- split images and sequences --------------------------------------------------------------
+
+def conv(x, kernel, stride=1, padding="SAME"):
+    return jax.lax.conv_general_dilated(x, kernel, (stride, stride), padding,
+                                        dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def conv_loss(state, batch):
+    hidden = jax.nn.relu(conv(batch["x"], state["k1"]))
+    return jnp.mean(conv(hidden, state["k2"]) ** 2)
+
+
+def strided_loss(state, batch):
+    """The blocks of a ResNet: a strided convolution beside a strided projection."""
+    hidden = jax.nn.relu(conv(batch["x"], state["k1"], 2))
+    return jnp.mean((conv(hidden, state["k2"]) + conv(batch["x"], state["p"], 2)) ** 2)
+
+
+def dilated_loss(state, batch):
+    out = jax.lax.conv_general_dilated(batch["x"], state["k1"], (1, 1), "SAME", rhs_dilation=(2, 2),
+                                       dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return jnp.mean(out ** 2)
+
+
+def pool(x, init, combine, size, stride):
+    return jax.lax.reduce_window(x, init, combine, (1, size, size, 1), (1, stride, stride, 1), "SAME")
+
+
+def mean_pool_loss(state, batch):
+    hidden = pool(conv(batch["x"], state["k1"]), 0.0, jax.lax.add, 3, 1)
+    return jnp.mean(hidden ** 2)
+
+
+def max_pool_loss(state, batch):
+    hidden = pool(conv(batch["x"], state["k1"]), -jnp.inf, jax.lax.max, 2, 2)
+    return jnp.mean(hidden ** 2)
+
+
+def roll_step(state, batch):
+    return {"x": 0.9 * jnp.roll(state["x"], 1, 0) + 0.1 * jnp.roll(state["x"], -2, 0)}, jnp.mean(batch["y"])
+
+
+def shift_loss(state, batch):
+    """Each position sees the one before it, as in a token shift, and the difference to the next."""
+    before = jnp.pad(batch["x"][:, :-1], ((0, 0), (1, 0), (0, 0)))
+    mixed = batch["x"] * state["a"] + before * state["b"]
+    return jnp.mean((mixed[:, 1:] - mixed[:, :-1]) ** 2)
+
+
 def same(names, spec, shapes):
     return {name: (shape, spec) for name, shape in zip(names, shapes)}
 
@@ -196,11 +245,16 @@ FSDP = dict(zip(BLOCK, zip(BLOCK_SHAPES, [P("dp", None)] * 6 + [P("dp")] * 4)))
 BLOCK_BATCH = {"x": ((16, 32, D), F32, P("dp")), "y": ((16, 32, D), F32, P("dp"))}
 DENSE = {"w1": (D, H), "b1": (H,), "w2": (H, D), "b2": (D,)}
 DENSE_BATCH = {"x": ((64, D), F32, P("dp")), "y": ((64, D), F32, P("dp"))}
-DP4_TP2, DP8 = {"dp": 4, "tp": 2}, {"dp": 8}
+DP4_TP2, DP8, DP2_SP4 = {"dp": 4, "tp": 2}, {"dp": 8}, {"dp": 2, "sp": 4}
+IMAGES = {"x": ((4, 32, 16, 4), F32, P("dp", "sp", None, None))}
 
 
 def dense(specs):
     return {name: (shape, specs[name]) for name, shape in DENSE.items()}
+
+
+def kernels(**shapes):
+    return {name: (shape, P()) for name, shape in shapes.items()}
 
 
 FSDP_DENSE = dense({"w1": P("dp", None), "b1": P("dp"), "w2": P("dp", None), "b2": P("dp")})
@@ -245,6 +299,15 @@ STEPS = {
     "cache_update": Step(DP4_TP2, cache_step, {
         "w": ((D, D), P()), "cache": ((16, 128, D), P("dp", "tp", None))},
         {"x": ((16, D), F32, P("dp")), "at": ((1,), I32, P())}, 128),
+    "spatial_conv": Step(DP2_SP4, sgd(conv_loss), kernels(k1=(3, 3, 4, 8), k2=(3, 3, 8, 4)), IMAGES),
+    "spatial_strided": Step(DP2_SP4, sgd(strided_loss), kernels(
+        k1=(3, 3, 4, 8), k2=(3, 3, 8, 8), p=(1, 1, 4, 8)), IMAGES),
+    "spatial_dilated": Step(DP2_SP4, sgd(dilated_loss), kernels(k1=(3, 3, 4, 8)), IMAGES),
+    "spatial_mean_pool": Step(DP2_SP4, sgd(mean_pool_loss), kernels(k1=(3, 3, 4, 8)), IMAGES),
+    "spatial_max_pool": Step(DP2_SP4, sgd(max_pool_loss), kernels(k1=(3, 3, 4, 8)), IMAGES),
+    "roll_split": Step(DP8, roll_step, {"x": ((64, 16), P("dp", None))}, {"y": ((8,), F32, P("dp"))}),
+    "shift_split": Step(DP2_SP4, sgd(shift_loss), {"a": ((16,), P()), "b": ((16,), P())},
+                        {"x": ((4, 32, 16), F32, P("dp", "sp", None))}),
     "megatron_block": Step(DP4_TP2, sgd(block_loss(lambda x: x)), MEGATRON, BLOCK_BATCH),
     "sequence_block": Step(DP4_TP2, sgd(block_loss(lambda x: constrain(x, P("dp", "tp", None)))),
                            MEGATRON, BLOCK_BATCH),

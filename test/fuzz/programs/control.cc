@@ -119,6 +119,7 @@ const std::vector<Operation> &allOperations() {
                                                      {addReduce, 12},
                                                      {addArgmax, 2},
                                                      {addReduceWindow, 3},
+                                                     {addPoolGradient, 3},
                                                      {addDotGeneral, 10},
                                                      {addConvolution, 4},
                                                      {addGather, 5},

@@ -16,7 +16,7 @@ AddOperation addUnary, addBinary, addIntegerBinary, addDivide, addCompare, addSe
 AddOperation addBroadcast, addTranspose, addReshape, addSlice, addPad, addConcatenate, addReverse,
     addIota;
 // reduce.cc
-AddOperation addReduce, addArgmax, addReduceWindow;
+AddOperation addReduce, addArgmax, addReduceWindow, addPoolGradient;
 // contract.cc, convolution.cc
 AddOperation addDotGeneral, addConvolution;
 // indexed.cc

@@ -154,4 +154,53 @@ bool addReduceWindow(Generator &g) {
       .has_value();
 }
 
+// Which element a window selects must not depend on rounding: the operand is known exactly.
+bool addPoolGradient(Generator &g) {
+  auto x = g.pick([](const Value &v) {
+    return !v.type.shape.empty() && v.type.shape.size() <= 3 && v.facts.isExact() &&
+           v.type.dtype != Dtype::I1;
+  });
+  if (!x)
+    return false;
+  Type type = g.typeOf(*x), windowed = type, scalar{type.dtype, {}};
+  std::vector<int64_t> windows, strides;
+  std::vector<std::pair<int64_t, int64_t>> padding;
+  int64_t count = 1;
+  for (int64_t &extent : windowed.shape) {
+    bool isPlain = g.random.chance(0.4);
+    windows.push_back(isPlain ? 1 : g.random.between(1, 4));
+    strides.push_back(isPlain || g.random.chance(0.4) ? 1 : g.random.between(2, 3));
+    int64_t most = isPlain ? 0 : windows.back() - 1;
+    padding.push_back({g.random.between(0, most), g.random.between(0, most)});
+    count *= windows.back();
+    int64_t room = extent + padding.back().first + padding.back().second - windows.back();
+    extent = extent == 0 || room < 0 ? 0 : room / strides.back() + 1;
+  }
+  if (!isSmall(windowed))
+    return false;
+  Id source = g.pickLike(windowed);
+  std::optional<Facts> facts =
+      rounded(type.dtype, factsOfTotal(type.dtype, g.factsOf(source), count + 1));
+  if (!facts)
+    return false;
+  Region select =
+      g.nest({{scalar, g.factsOf(*x)}, {scalar, g.factsOf(*x)}}, [&](const std::vector<Id> &args) {
+        Value flag{{Dtype::I1, {}}, factsOfWhole(1)};
+        return g.emitMany({"stablehlo.compare",
+                           "comparison_direction = "
+                           "#stablehlo<comparison_direction GE>",
+                           args,
+                           {},
+                           {}},
+                          {flag});
+      });
+  Region scatter = combine(g, "add", type.dtype, *facts);
+  return g
+      .emit("stablehlo.select_and_scatter",
+            "window_dimensions = " + array(windows) + ", window_strides = " + array(strides) +
+                ", padding = " + pairs(padding),
+            {*x, source, g.addSplat(scalar, 0)}, type, *facts, {select, scatter})
+      .has_value();
+}
+
 } // namespace coll::fuzz

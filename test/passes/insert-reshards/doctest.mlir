@@ -5,11 +5,15 @@ coll.mesh @m ["dp" = 4]
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: %[[X:.*]]: tensor<8xf32>
 func.func @step(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>})
-    -> tensor<4xf32> {
+    -> tensor<8xf32> {
   // CHECK: %[[WHOLE:.*]] = coll.reshard %[[X]] from <@m, {{\[\["dp"\]\]}}> to <@m, {{\[\[\]\]}}>
-  // CHECK-SAME: coll.why = "tensor.extract_slice needs dimension 0 whole"
-  // CHECK: tensor.extract_slice %[[WHOLE]]
+  // CHECK-SAME: coll.why = "coll.sort needs dimension 0 whole"
+  // CHECK: coll.sort %[[WHOLE]]
   // expected-remark@+1 {{needs dimension 0 of operand 'tensor<8xf32>' whole: gathered over "dp", 32 bytes}}
-  %s = tensor.extract_slice %x[2] [4] [1] : tensor<8xf32> to tensor<4xf32>
-  return %s : tensor<4xf32>
+  %s = coll.sort %x dim 0 {
+  ^bb0(%a: f32, %b: f32):
+    %less = arith.cmpf olt, %a, %b : f32
+    coll.yield %less : i1
+  } : tensor<8xf32>
+  return %s : tensor<8xf32>
 }

@@ -1,5 +1,5 @@
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,tp=2 strategy=pipeline' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: strategy 'pipeline' is unknown; use data, fsdp, zero1, tensor or sequence
+// UNKNOWN: error: strategy 'pipeline' is unknown; use data, fsdp, zero1, tensor, sequence or spatial
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,tp=2 strategy=sequence' 2>&1 | FileCheck %s --check-prefix=NO-AXIS
 // NO-AXIS: error: strategy 'sequence' finds no axis 'sp' in the mesh; name one as in 'sequence:AXIS'
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,tp=2 strategy=tensor:mp' 2>&1 | FileCheck %s --check-prefix=BAD-AXIS

@@ -107,18 +107,22 @@ module @backward {
 
 // -----
 
-// Along its dimension a concatenation is whole; the block that is wanted is taken behind it.
+// A sort needs its dimension whole; the block that is wanted is taken behind it.
 // CHECK-LABEL: @wanted
-// CHECK: %[[WHOLE:.*]] = tensor.concat {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\[\]\]}}>]}
+// CHECK: %[[WHOLE:.*]] = coll.sort
+// CHECK: } {coll.shardings = [#coll.sharding<@m, {{\[\[\]\]}}>]}
 // CHECK: %[[PART:.*]] = coll.reshard %[[WHOLE]] from <@m, {{\[\[\]\]}}> to <@m, {{\[\["dp"\]\]}}>
-// CHECK-SAME: coll.why = "the sharding that is written on tensor.concat"
+// CHECK-SAME: coll.why = "the sharding that is written on coll.sort"
 // CHECK: return %[[PART]]
 module @wanted {
   coll.mesh @m ["dp" = 2]
-  func.func @step(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}) -> tensor<16xf32> {
-    %r = tensor.concat dim(0) %x, %x {coll.shardings = [#coll.sharding<@m, [["dp"]]>]}
-        : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
-    return %r : tensor<16xf32>
+  func.func @step(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}) -> tensor<8xf32> {
+    %r = coll.sort %x dim 0 {
+    ^bb0(%a: f32, %b: f32):
+      %less = arith.cmpf olt, %a, %b : f32
+      coll.yield %less : i1
+    } {coll.shardings = [#coll.sharding<@m, [["dp"]]>]} : tensor<8xf32>
+    return %r : tensor<8xf32>
   }
 }
 

@@ -1,0 +1,54 @@
+"builtin.module"() <{sym_name = "jit_step"}> ({
+  "sdy.mesh"() <{mesh = #sdy.mesh<["dp"=2, "sp"=4]>, sym_name = "mesh"}> {stablehlo.mesh = {axes = [{name = "dp", size = 2 : i64}, {name = "sp", size = 4 : i64}]}} : () -> ()
+  "func.func"() <{arg_attrs = [{sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {}]>}, {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {}]>}, {sdy.sharding = #sdy.sharding<@mesh, [{"dp"}, {"sp"}, {}, {}]>}], function_type = (tensor<3x3x4x8xf32>, tensor<3x3x8x4xf32>, tensor<4x32x16x4xf32>) -> (tensor<3x3x4x8xf32>, tensor<3x3x8x4xf32>, tensor<f32>), res_attrs = [{jax.result_info = "result[0]['k1']", sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {}]>}, {jax.result_info = "result[0]['k2']", sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {}]>}, {jax.result_info = "result[1]", sdy.sharding = #sdy.sharding<@mesh, []>}], sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg1: tensor<3x3x4x8xf32>, %arg2: tensor<3x3x8x4xf32>, %arg3: tensor<4x32x16x4xf32>):
+    %3 = "stablehlo.convolution"(%arg3, %arg1) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<1> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<4x32x16x4xf32>, tensor<3x3x4x8xf32>) -> tensor<4x32x16x8xf32>
+    %4 = "func.call"(%3) <{callee = @relu}> : (tensor<4x32x16x8xf32>) -> tensor<4x32x16x8xf32>
+    %5 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %6 = "stablehlo.broadcast_in_dim"(%5) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x32x16x8xf32>
+    %7 = "stablehlo.compare"(%3, %6) <{compare_type = #stablehlo<comparison_type FLOAT>, comparison_direction = #stablehlo<comparison_direction GT>}> : (tensor<4x32x16x8xf32>, tensor<4x32x16x8xf32>) -> tensor<4x32x16x8xi1>
+    %8 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %9 = "stablehlo.broadcast_in_dim"(%8) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x32x16x8xf32>
+    %10 = "stablehlo.convolution"(%4, %arg2) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<1> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<4x32x16x8xf32>, tensor<3x3x8x4xf32>) -> tensor<4x32x16x4xf32>
+    %11 = "stablehlo.multiply"(%10, %10) : (tensor<4x32x16x4xf32>, tensor<4x32x16x4xf32>) -> tensor<4x32x16x4xf32>
+    %12 = "stablehlo.constant"() <{value = dense<2.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %13 = "stablehlo.broadcast_in_dim"(%12) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x32x16x4xf32>
+    %14 = "stablehlo.multiply"(%13, %10) : (tensor<4x32x16x4xf32>, tensor<4x32x16x4xf32>) -> tensor<4x32x16x4xf32>
+    %15 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %16 = "stablehlo.reduce"(%11, %15) <{dimensions = array<i64: 0, 1, 2, 3>}> ({
+    ^bb0(%arg4: tensor<f32>, %arg5: tensor<f32>):
+      %39 = "stablehlo.add"(%arg4, %arg5) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%39) : (tensor<f32>) -> ()
+    }) : (tensor<4x32x16x4xf32>, tensor<f32>) -> tensor<f32>
+    %17 = "stablehlo.constant"() <{value = dense<8.192000e+03> : tensor<f32>}> : () -> tensor<f32>
+    %18 = "stablehlo.divide"(%16, %17) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %19 = "stablehlo.constant"() <{value = dense<1.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %20 = "stablehlo.constant"() <{value = dense<8.192000e+03> : tensor<f32>}> : () -> tensor<f32>
+    %21 = "stablehlo.divide"(%19, %20) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %22 = "stablehlo.broadcast_in_dim"(%21) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x32x16x4xf32>
+    %23 = "stablehlo.multiply"(%22, %14) : (tensor<4x32x16x4xf32>, tensor<4x32x16x4xf32>) -> tensor<4x32x16x4xf32>
+    %24 = "stablehlo.convolution"(%4, %23) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<1> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<4x32x16x8xf32>, tensor<4x32x16x4xf32>) -> tensor<3x3x8x4xf32>
+    %25 = "stablehlo.reverse"(%arg2) <{dimensions = array<i64: 0, 1>}> : (tensor<3x3x8x4xf32>) -> tensor<3x3x8x4xf32>
+    %26 = "stablehlo.convolution"(%23, %25) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<1> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<4x32x16x4xf32>, tensor<3x3x8x4xf32>) -> tensor<4x32x16x8xf32>
+    %27 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %28 = "stablehlo.broadcast_in_dim"(%27) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x32x16x8xf32>
+    %29 = "stablehlo.select"(%7, %26, %28) : (tensor<4x32x16x8xi1>, tensor<4x32x16x8xf32>, tensor<4x32x16x8xf32>) -> tensor<4x32x16x8xf32>
+    %30 = "stablehlo.convolution"(%arg3, %29) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<1> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<4x32x16x4xf32>, tensor<4x32x16x8xf32>) -> tensor<3x3x4x8xf32>
+    %31 = "stablehlo.constant"() <{value = dense<1.000000e-01> : tensor<f32>}> : () -> tensor<f32>
+    %32 = "stablehlo.broadcast_in_dim"(%31) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<3x3x4x8xf32>
+    %33 = "stablehlo.multiply"(%32, %30) : (tensor<3x3x4x8xf32>, tensor<3x3x4x8xf32>) -> tensor<3x3x4x8xf32>
+    %34 = "stablehlo.subtract"(%arg1, %33) : (tensor<3x3x4x8xf32>, tensor<3x3x4x8xf32>) -> tensor<3x3x4x8xf32>
+    %35 = "stablehlo.constant"() <{value = dense<1.000000e-01> : tensor<f32>}> : () -> tensor<f32>
+    %36 = "stablehlo.broadcast_in_dim"(%35) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<3x3x8x4xf32>
+    %37 = "stablehlo.multiply"(%36, %24) : (tensor<3x3x8x4xf32>, tensor<3x3x8x4xf32>) -> tensor<3x3x8x4xf32>
+    %38 = "stablehlo.subtract"(%arg2, %37) : (tensor<3x3x8x4xf32>, tensor<3x3x8x4xf32>) -> tensor<3x3x8x4xf32>
+    "func.return"(%34, %38, %18) : (tensor<3x3x4x8xf32>, tensor<3x3x8x4xf32>, tensor<f32>) -> ()
+  }) : () -> ()
+  "func.func"() <{arg_attrs = [{}], function_type = (tensor<4x32x16x8xf32>) -> tensor<4x32x16x8xf32>, res_attrs = [{}], sym_name = "relu", sym_visibility = "private"}> ({
+  ^bb0(%arg0: tensor<4x32x16x8xf32>):
+    %0 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %1 = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<4x32x16x8xf32>
+    %2 = "stablehlo.maximum"(%arg0, %1) : (tensor<4x32x16x8xf32>, tensor<4x32x16x8xf32>) -> tensor<4x32x16x8xf32>
+    "func.return"(%2) : (tensor<4x32x16x8xf32>) -> ()
+  }) : () -> ()
+}) {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} : () -> ()
