@@ -211,6 +211,17 @@ def VerifyExecPass : Pass<"coll-verify-exec", "::mlir::ModuleOp"> {
   }];
 }
 
+def KernelsToGpuPass : Pass<"coll-kernels-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "kernel functions to launches of gpu.func, and to PTX";
+  let options = [
+    Option<"ptx", "ptx", "std::string", /*default=*/"",
+           "also write the PTX, to the files PREFIX0.ptx and so on">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"", "GPU that the PTX is for">,
+    Option<"libdevice", "libdevice", "std::string", /*default=*/"\"default\"",
+           "bitcode of the CUDA toolkit's math functions; none if empty">,
+  ];
+}
+
 def EmitExecutablePass : Pass<"coll-emit-executable", "::mlir::ModuleOp"> {
   let summary = "the exec level to LLVM, operation by operation; calls through the C ABI";
 }

@@ -38,6 +38,8 @@ if "thread" in config.coll_sanitize:
     config.available_features.add("tsan")
 if os.path.exists(os.path.join(config.coll_build_dir, "bin", "coll-run")):
     config.available_features.add("coll-run")
+if os.path.exists(os.path.join(config.coll_build_dir, "bin", "kernel-diff")):
+    config.available_features.add("kernel-diff")
 if os.path.exists(os.path.join(config.coll_build_dir, "bin", "coll-fuzz")):
     config.available_features.add("coll-fuzz")
 if config.coll_has_net:

@@ -188,11 +188,15 @@ static LogicalResult callLibm(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
-LogicalResult mlir::coll::expandKernelArithmetic(func::FuncOp kernel) {
+void mlir::coll::computeNarrowInF32(func::FuncOp kernel) {
   computeInF32(kernel);
   applyDisturbance(kernel);
   expandByteFloats(kernel);
   narrowDoubles(kernel);
+}
+
+LogicalResult mlir::coll::expandKernelArithmetic(func::FuncOp kernel) {
+  computeNarrowInF32(kernel);
   RewritePatternSet patterns(kernel.getContext());
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
     return name == math::ExpOp::getOperationName() || name == math::LogOp::getOperationName() ||

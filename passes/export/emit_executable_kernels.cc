@@ -231,13 +231,10 @@ static void widenGlobal(memref::GetGlobalOp get) {
   global.setType(cast<MemRefType>(type));
 }
 
-/// Booleans and i4 in memory take a byte; LLVM packs vectors of them.
-static void widenParts(func::FuncOp kernel) {
-  Block &entry = kernel.getBody().front();
-  for (BlockArgument arg : entry.getArguments())
-    arg.setType(widenPart(arg.getType()));
-  kernel.setType(FunctionType::get(kernel.getContext(), entry.getArgumentTypes(), {}));
-  kernel.walk([](Operation *op) {
+void mlir::coll::widenParts(FunctionOpInterface kernel) {
+  SmallVector<Type> types(llvm::map_range(kernel.getArgumentTypes(), widenPart));
+  kernel.setType(FunctionType::get(kernel.getContext(), types, {}));
+  kernel->walk([](Operation *op) {
     if (auto get = dyn_cast<memref::GetGlobalOp>(op))
       widenGlobal(get);
     for (Region &region : op->getRegions())
@@ -274,7 +271,7 @@ static LogicalResult simplify(func::FuncOp kernel, RewritePatternSet &&patterns)
   return applyPatternsGreedily(kernel, std::move(patterns), config);
 }
 
-LogicalResult mlir::coll::bufferizeKernel(func::FuncOp kernel, KernelInfo &info) {
+LogicalResult mlir::coll::bufferizeToLinalg(func::FuncOp kernel, const KernelInfo &info) {
   MLIRContext *ctx = kernel.getContext();
   accumulateInF32(kernel);
   RewritePatternSet decompose(ctx);
@@ -312,9 +309,13 @@ LogicalResult mlir::coll::bufferizeKernel(func::FuncOp kernel, KernelInfo &info)
     return kernel.emitError("cannot be bufferized");
   RewritePatternSet clean(ctx);
   memref::CopyOp::getCanonicalizationPatterns(clean, ctx);
-  if (failed(simplify(kernel, std::move(clean))) || failed(toLoops(kernel)))
+  return simplify(kernel, std::move(clean));
+}
+
+LogicalResult mlir::coll::bufferizeKernel(func::FuncOp kernel, KernelInfo &info) {
+  if (failed(bufferizeToLinalg(kernel, info)) || failed(toLoops(kernel)))
     return failure();
-  RewritePatternSet fold(ctx);
+  RewritePatternSet fold(kernel.getContext());
   memref::populateFoldMemRefAliasOpPatterns(fold);
   if (failed(simplify(kernel, std::move(fold))) || failed(placeTemporaries(kernel, info)))
     return failure();

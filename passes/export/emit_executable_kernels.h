@@ -15,6 +15,13 @@ namespace mlir::coll {
 /// is recorded in `info`. The kernel must be in a module, where its constants go.
 LogicalResult bufferizeKernel(func::FuncOp kernel, KernelInfo &info);
 
+/// The first part of bufferizeKernel: linalg operations and loops on buffers. Destinations are
+/// arguments, temporaries allocations.
+LogicalResult bufferizeToLinalg(func::FuncOp kernel, const KernelInfo &info);
+
+/// Its last part: booleans and i4 in memory take a byte; LLVM packs vectors of them.
+void widenParts(FunctionOpInterface kernel);
+
 /// f16, bf16 and the eight-bit floats: storage types, computed with in f32.
 bool isNarrowFloat(Type type);
 
@@ -33,6 +40,10 @@ func::FuncOp getInPlaceKernel(func::FuncOp kernel, ArrayRef<ReusedArgument> reus
 
 /// Makes integer divisions that would trap divide by 1 instead.
 void guardDivisions(func::FuncOp function);
+
+/// Arithmetic on narrow floats is done in f32, and conversions to and from eight-bit floats become
+/// integer arithmetic. The first part of expandKernelArithmetic.
+void computeNarrowInF32(func::FuncOp kernel);
 
 /// Rewrites what LLVM cannot compute well: transcendental functions become
 /// vectorisable arithmetic, bf16 arithmetic becomes f32 arithmetic.

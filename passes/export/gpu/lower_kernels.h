@@ -1,0 +1,78 @@
+//===- lower_kernels.h - kernel functions to GPU launches --------------*- C++ -*-===//
+//
+// A kernel function (coll-outline-kernels) becomes launches of gpu.func, in order on
+// one stream. Temporaries that live from one launch to the next are in scratch memory.
+// Nothing here opens a library of the vendor: the result is PTX text.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_EXPORT_GPU_LOWER_KERNELS_H
+#define COLL_PASSES_EXPORT_GPU_LOWER_KERNELS_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "passes/export/exec/plan_buffers.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace mlir::coll {
+
+/// One parameter of a launch: eight bytes for an address; a scalar has its own size (an index and
+/// an i64 eight bytes, an i1 one).
+struct GpuParam {
+  enum class Kind {
+    Argument, // argument `index` of the kernel: its address, or the value of a scalar
+    Scratch,  // byte `index` of the scratch memory
+  };
+  Kind kind = Kind::Argument;
+  int64_t index = 0;
+};
+
+struct GpuLaunch {
+  std::string symbol;  // of the PTX entry
+  unsigned module = 0; // number of the PTX text that holds it
+  std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  uint32_t sharedBytes = 0; // of dynamic shared memory
+  std::vector<GpuParam> params;
+};
+
+/// The launches of one kernel function. All buffers are aligned to 64 bytes.
+struct GpuKernel {
+  /// As getKernelInfo has it, with the scratch memory needed. Arguments that may no longer share a
+  /// result's buffer, because an earlier launch writes it, have lost that result in `mayAlias`.
+  /// A caller that lets an argument share a result's buffer passes the same address for both.
+  KernelInfo info;
+  std::vector<GpuLaunch> launches;
+};
+
+struct GpuOptions {
+  std::string chip = "sm_90"; // sm_80, sm_90, sm_100, …
+  /// Bitcode of the vendor's math functions. Empty, or no such file: functions without an
+  /// approximation are an error at their operation.
+  std::string libdevice;
+  unsigned threads = 0; // that compile PTX; 0: one per processor
+};
+
+/// The dialects that the functions below create operations of.
+void registerGpuCodeDialects(DialectRegistry &registry);
+
+/// Where libdevice was when this program was built; empty if there was none.
+std::string getDefaultLibdevice();
+
+/// An empty module for GPU code, in `module`.
+gpu::GPUModuleOp createGpuModule(ModuleOp module);
+
+/// Rewrites each of `kernels` in place: its body becomes gpu.launch_func of functions that go to
+/// `code`. Tensors become buffers, and scratch memory, if needed, the last argument.
+FailureOr<llvm::StringMap<GpuKernel>> outlineGpuLaunches(ArrayRef<func::FuncOp> kernels,
+                                                         gpu::GPUModuleOp code);
+
+/// The PTX of all functions of `code`, which are consumed. `kernels` gets the number of the text
+/// that holds each launch. Errors are reported at the operation that has no GPU form.
+FailureOr<std::vector<std::string>>
+emitPtx(gpu::GPUModuleOp code, llvm::StringMap<GpuKernel> &kernels, const GpuOptions &options);
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_EXPORT_GPU_LOWER_KERNELS_H

@@ -1,0 +1,102 @@
+#include "passes/export/gpu/lower_math.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace mlir::coll {
+namespace {
+
+/// Operations that the NVPTX back end turns into instructions.
+bool isInstruction(Operation *op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp,
+             math::RoundEvenOp, math::RsqrtOp, math::SqrtOp, math::TruncOp, math::IsFiniteOp,
+             math::IsInfOp, math::IsNaNOp, math::IsNormalOp>(op);
+}
+
+/// The name in libdevice of the f64 function, without __nv_; empty if there is none.
+StringRef getFunction(Operation *op) {
+  return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
+      .Case("atan2", "atan2")
+      .Case("powf", "pow")
+      .Case("fpowi", "powi")
+      .Cases({"acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf"},
+             op->getName().stripDialect())
+      .Cases({"erfc", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "round"},
+             op->getName().stripDialect())
+      .Cases({"sin", "sinh", "tan", "tanh"}, op->getName().stripDialect())
+      .Default("");
+}
+
+bool isCallable(Operation *op) {
+  return op->getNumResults() == 1 &&
+         (op->getResult(0).getType().isF32() || op->getResult(0).getType().isF64()) &&
+         !getFunction(op).empty();
+}
+
+/// libdevice's `__nv_NAME` is for f64, `__nv_NAMEf` for f32.
+void callLibdevice(gpu::GPUModuleOp code, Operation *op) {
+  OpBuilder b(op);
+  std::string name = ("__nv_" + getFunction(op)).str();
+  if (op->getResult(0).getType().isF32())
+    name += 'f';
+  auto function = code.lookupSymbol<func::FuncOp>(name);
+  if (!function) {
+    auto type = b.getFunctionType(op->getOperandTypes(), op->getResultTypes());
+    function = func::FuncOp::create(op->getLoc(), name, type);
+    function.setPrivate();
+    code.getBody()->push_front(function);
+  }
+  auto call = func::CallOp::create(b, op->getLoc(), function, op->getOperands());
+  op->replaceAllUsesWith(call);
+  op->erase();
+}
+
+LogicalResult approximate(gpu::GPUModuleOp code) {
+  RewritePatternSet patterns(code.getContext());
+  populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef) { return true; });
+  math::populateExpansionPatterns(patterns, {"acosh", "asinh", "atanh", "cosh", "exp2", "fpowi",
+                                             "powf", "round", "sinh", "tan"});
+  return applyPatternsGreedily(code, std::move(patterns));
+}
+
+SmallVector<Operation *> collectMath(gpu::GPUModuleOp code) {
+  SmallVector<Operation *> ops;
+  code.walk([&](Operation *op) {
+    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) && !isInstruction(op))
+      ops.push_back(op);
+  });
+  return ops;
+}
+
+} // namespace
+
+LogicalResult lowerMath(gpu::GPUModuleOp code, bool hasLibdevice) {
+  SmallVector<Operation *> ops = collectMath(code);
+  if (hasLibdevice) {
+    llvm::erase_if(ops, [&](Operation *op) {
+      bool calls = isCallable(op);
+      if (calls)
+        callLibdevice(code, op);
+      return calls;
+    });
+  }
+  if (ops.empty())
+    return success();
+  if (failed(approximate(code)))
+    return failure();
+  ops = collectMath(code);
+  if (ops.empty())
+    return success();
+  Operation *op = ops.front();
+  return op->emitOpError("on ") << op->getResult(0).getType()
+                                << " needs the CUDA toolkit's libdevice, which is not there; name "
+                                   "its file with the option libdevice";
+}
+
+} // namespace mlir::coll

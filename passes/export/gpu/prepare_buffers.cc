@@ -1,0 +1,163 @@
+#include "passes/export/gpu/prepare_buffers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/export/emit_executable_kernels.h"
+
+namespace mlir::coll {
+namespace {
+
+bool isBuffer(Value value) { return isa<MemRefType>(value.getType()); }
+
+/// Operands that are no buffers.
+SmallVector<Value> withoutBuffers(ValueRange values) {
+  return llvm::filter_to_vector(values, [](Value value) { return !isBuffer(value); });
+}
+
+void replaceResults(Operation *old, Operation *replacement) {
+  unsigned next = 0;
+  for (Value result : old->getResults())
+    if (!isBuffer(result))
+      result.replaceAllUsesWith(replacement->getResult(next++));
+  old->erase();
+}
+
+void yieldWithoutBuffers(Block &block) {
+  Operation *yield = block.getTerminator();
+  yield->setOperands(withoutBuffers(yield->getOperands()));
+}
+
+/// What a loop carries stays the buffer that it starts from, which the body already uses.
+LogicalResult dropBuffers(IRRewriter &rewriter, scf::ForOp loop) {
+  for (auto [init, yielded, result] :
+       llvm::zip_equal(loop.getInitArgs(), loop.getYieldedValues(), loop.getResults())) {
+    if (!isBuffer(init))
+      continue;
+    if (yielded != init)
+      return loop.emitOpError("exchanges buffers between iterations, which a GPU kernel cannot");
+    result.replaceAllUsesWith(init);
+  }
+  rewriter.setInsertionPoint(loop);
+  auto kept =
+      scf::ForOp::create(rewriter, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
+                         loop.getStep(), withoutBuffers(loop.getInitArgs()));
+  Block *body = kept.getBody();
+  if (!body->empty())
+    rewriter.eraseOp(&body->back());
+  SmallVector<Value> args{kept.getInductionVar()};
+  unsigned next = 0;
+  for (Value init : loop.getInitArgs())
+    args.push_back(isBuffer(init) ? init : Value(kept.getRegionIterArg(next++)));
+  rewriter.mergeBlocks(loop.getBody(), body, args);
+  yieldWithoutBuffers(*body);
+  replaceResults(loop, kept);
+  return success();
+}
+
+LogicalResult dropBuffers(IRRewriter &rewriter, scf::IfOp branch) {
+  if (branch.getNumResults() == 0)
+    return success();
+  for (auto [yes, no, result] :
+       llvm::zip_equal(branch.thenYield().getOperands(), branch.elseYield().getOperands(),
+                       branch.getResults())) {
+    if (!isBuffer(result))
+      continue;
+    if (yes != no)
+      return branch.emitOpError("chooses between buffers, which a GPU kernel cannot");
+    result.replaceAllUsesWith(yes);
+  }
+  yieldWithoutBuffers(*branch.thenBlock());
+  yieldWithoutBuffers(*branch.elseBlock());
+  rewriter.setInsertionPoint(branch);
+  auto kept = scf::IfOp::create(rewriter, branch.getLoc(),
+                                TypeRange(ValueRange(withoutBuffers(branch.getResults()))),
+                                branch.getCondition());
+  kept.getThenRegion().takeBody(branch.getThenRegion());
+  kept.getElseRegion().takeBody(branch.getElseRegion());
+  replaceResults(branch, kept);
+  return success();
+}
+
+LogicalResult dropCarriedBuffers(func::FuncOp kernel) {
+  SmallVector<Operation *> ops;
+  kernel.walk<WalkOrder::PreOrder>([](scf::ForOp loop) {
+    for (auto [init, arg] : llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs()))
+      if (isBuffer(init))
+        arg.replaceAllUsesWith(init);
+  });
+  kernel.walk([&](Operation *op) { ops.push_back(op); });
+  IRRewriter rewriter(kernel.getContext());
+  for (Operation *op : ops) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (failed(dropBuffers(rewriter, loop)))
+        return failure();
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      if (failed(dropBuffers(rewriter, branch)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+/// A constant buffer is written by the kernel itself.
+LogicalResult fillGlobal(memref::GetGlobalOp op) {
+  auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(op, op.getNameAttr());
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(global.getInitialValueAttr());
+  if (!dense || !dense.isSplat())
+    return op.emitOpError("reads a constant that is not one number, which a GPU kernel cannot");
+  OpBuilder b(op);
+  Value scalar = arith::ConstantOp::create(b, op.getLoc(), dense.getSplatValue<TypedAttr>());
+  Value buffer = memref::AllocOp::create(b, op.getLoc(), op.getType());
+  linalg::FillOp::create(b, op.getLoc(), ValueRange{scalar}, ValueRange{buffer});
+  op.replaceAllUsesWith(buffer);
+  op.erase();
+  return success();
+}
+
+void replaceCopy(memref::CopyOp op) {
+  OpBuilder b(op);
+  if (op.getSource() != op.getTarget())
+    linalg::makeMemRefCopyOp(b, op.getLoc(), op.getSource(), op.getTarget());
+  op.erase();
+}
+
+/// As expandKernelArithmetic, but for what GPUs compute themselves.
+LogicalResult expandArithmetic(func::FuncOp kernel) {
+  guardDivisions(kernel);
+  computeNarrowInF32(kernel);
+  RewritePatternSet patterns(kernel.getContext());
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    return name == math::ExpOp::getOperationName() || name == math::LogOp::getOperationName() ||
+           name == math::TanhOp::getOperationName() || name == math::ErfOp::getOperationName() ||
+           name == math::Log1pOp::getOperationName() || name == math::ExpM1Op::getOperationName();
+  });
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  return applyPatternsGreedily(kernel, std::move(patterns));
+}
+
+} // namespace
+
+LogicalResult prepareBuffers(func::FuncOp kernel) {
+  if (failed(dropCarriedBuffers(kernel)))
+    return failure();
+  SmallVector<memref::GetGlobalOp> globals;
+  SmallVector<memref::CopyOp> copies;
+  kernel.walk([&](memref::GetGlobalOp op) { globals.push_back(op); });
+  kernel.walk([&](memref::CopyOp op) { copies.push_back(op); });
+  for (memref::GetGlobalOp op : globals)
+    if (failed(fillGlobal(op)))
+      return failure();
+  for (memref::CopyOp op : copies)
+    replaceCopy(op);
+  return expandArithmetic(kernel);
+}
+
+} // namespace mlir::coll
