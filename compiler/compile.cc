@@ -140,15 +140,19 @@ llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWr
   return runner.run(*step.module, "distributing the step");
 }
 
-llvm::Error lowerToExecutable(StepIr &step, StageWriter *stages) {
+llvm::Error lowerToExecutable(StepIr &step, const CompileOptions &options, StageWriter *stages) {
   PipelineRunner runner(step.module->getContext(), stages);
+  mlir::coll::ExecutableOptions executable;
+  executable.gpu = options.gpu;
+  executable.precision = options.precision;
   if (step.level == Level::Exec) {
     runner.manager.addPass(mlir::coll::createVerifyExecPass());
     runner.manager.addPass(mlir::coll::createEmitExecutablePass());
-  } else if (step.level == Level::Kernels)
-    mlir::coll::buildEmitPipeline(runner.manager);
-  else
-    mlir::coll::buildExecutablePipeline(runner.manager);
+  } else if (step.level == Level::Kernels) {
+    mlir::coll::buildEmitPipeline(runner.manager, executable);
+  } else {
+    mlir::coll::buildExecutablePipeline(runner.manager, executable);
+  }
   return runner.run(*step.module, "compiling the step");
 }
 
@@ -268,6 +272,9 @@ llvm::Expected<StepIr> toSingleDevice(const StepIr &step) {
 
 llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOptions &options,
                                                    StageWriter *stages, Explanation *explanation) {
+  if (step.level >= Level::Exec && !options.gpu.empty())
+    return makeError("the step is " + describe(step.level) +
+                     ": for which device it is stands in it; give no --device");
   if (step.level < Level::Programs) {
     if (llvm::Error error = partition(step, options, stages))
       return error;
@@ -282,7 +289,7 @@ llvm::Expected<mlir::coll::ObjectCode> compileStep(StepIr step, const CompileOpt
     if (llvm::Error error = lowerToPrograms(step, options, stages))
       return error;
   if (step.level < Level::Executable)
-    if (llvm::Error error = lowerToExecutable(step, stages))
+    if (llvm::Error error = lowerToExecutable(step, options, stages))
       return error;
   if (stages)
     if (llvm::Error error = stages->takeError())

@@ -48,6 +48,8 @@ struct CompileOptions {
   bool verify = true;
   unsigned optLevel = 2; // of the kernels, 0 to 3
   bool isShared = false; // as Target has it
+  std::string gpu;       // as Target has it
+  std::string precision = "highest";
 };
 
 /// Compiles a step for its ranks. `explanation`, where given, is filled in for steps up to L5;

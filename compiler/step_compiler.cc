@@ -44,6 +44,8 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.verify = target.verify;
   options.topology = target.topology;
   options.narrowSums = target.narrowSums;
+  options.gpu = target.gpu;
+  options.precision = target.precision;
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
     if (!target.strategy.empty() || !target.shards.empty())
@@ -80,7 +82,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   }
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
      << " verify=" << target.verify << " narrow-sums=" << target.narrowSums
-     << " topology=" << target.topology << " mesh=";
+     << " topology=" << target.topology << " gpu=" << target.gpu
+     << " precision=" << target.precision << " mesh=";
   for (const MeshAxisOption &axis : target.mesh)
     os << axis.name << '=' << axis.size << ',';
   for (const std::string &shard : target.shards)

@@ -9,6 +9,9 @@
 
 namespace coll::run {
 
+// Its code runs on all later GPUs as well.
+static constexpr llvm::StringLiteral kOldestGpu = "sm_80";
+
 llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text) {
   std::vector<MeshAxisOption> axes;
   llvm::StringSet<> names;
@@ -26,6 +29,23 @@ llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text) {
     axes.push_back(std::move(axis));
   }
   return axes;
+}
+
+llvm::Expected<std::string> parseDevice(llvm::StringRef text) {
+  if (text == "cpu")
+    return std::string();
+  if (text == "gpu")
+    return kOldestGpu.str();
+  llvm::StringRef chip = text;
+  if (chip.consume_front("gpu:") && chip.starts_with("sm_") && chip.size() > 3)
+    return chip.str();
+  return makeError("--device=" + text + ": expected cpu, gpu, or a kind of GPU as gpu:sm_90");
+}
+
+llvm::Expected<std::string> parsePrecision(llvm::StringRef text) {
+  if (text == "highest" || text == "tf32" || text == "bf16")
+    return text.str();
+  return makeError("--matmul-precision=" + text + ": expected highest, tf32 or bf16");
 }
 
 int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh) {

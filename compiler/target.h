@@ -28,6 +28,12 @@ llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text);
 
 int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh);
 
+/// Reads "cpu", "gpu" or "gpu:sm_90"; the result is the GPU, as "sm_90", or empty.
+llvm::Expected<std::string> parseDevice(llvm::StringRef text);
+
+/// Reads "highest", "tf32" or "bf16".
+llvm::Expected<std::string> parsePrecision(llvm::StringRef text);
+
 /// For whom a step is compiled: what the user asked for, or one device.
 struct Target {
   bool isSingleDevice = false;
@@ -38,7 +44,9 @@ struct Target {
   std::string topology;            // a file (plan/topology.h) whose links decide; empty: bytes do
   bool narrowSums = false; // contributions to sums travel in the type that they are stored in
   bool verify = true;
-  bool isShared = false; // the code is for a shared object (shared_object.h)
+  bool isShared = false;             // the code is for a shared object (shared_object.h)
+  std::string gpu;                   // as "sm_90"; empty: CPUs. The step of one device is for CPUs.
+  std::string precision = "highest"; // what products on GPUs may round f32 factors to
   // Rounding errors of the single-device step, disturbed to measure how much they matter.
   mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;
   uint32_t roundingSeed = 0;

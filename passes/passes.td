@@ -190,14 +190,31 @@ def OutlineKernelsPass : Pass<"coll-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each loop nest to a kernel function, equal kernels once";
 }
 
+def KernelsToGpuPass : Pass<"coll-kernels-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "kernel functions to launches of gpu.func, and to PTX";
+  let options = [
+    Option<"ptx", "ptx", "std::string", /*default=*/"",
+           "also write the PTX, to the files PREFIX0.ptx and so on">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"", "GPU that the PTX is for">,
+    Option<"libdevice", "libdevice", "std::string", /*default=*/"\"default\"",
+           "bitcode of the CUDA toolkit's math functions; none if empty">,
+  ];
+}
+
 def ToExecPass : Pass<"coll-to-exec", "::mlir::ModuleOp"> {
   let summary = "kernel form to the exec level: memory planned";
   let description = [{
     Makes a module of each rank class: its kernels as loops on buffers, and an exec.function for
     @step and @init. Tensors become views: state is updated in place, values that a loop carries or
     an operation may overwrite share memory, and the others have places in one arena, by liveness.
-    A copy that sharing made unnecessary stays as an exec.rename.
+    A copy that sharing made unnecessary stays as an exec.rename. For a GPU, kernels become launches
+    of its functions instead of loops.
   }];
+  let options = [
+    Option<"gpu", "gpu", "std::string", "", "the GPU that kernels are for, as sm_90; empty: CPUs">,
+    Option<"precision", "precision", "std::string", "\"highest\"",
+           "what products may round f32 factors to: highest, tf32 or bf16; CPUs do not round">,
+  ];
 }
 
 def VerifyExecPass : Pass<"coll-verify-exec", "::mlir::ModuleOp"> {
@@ -211,19 +228,11 @@ def VerifyExecPass : Pass<"coll-verify-exec", "::mlir::ModuleOp"> {
   }];
 }
 
-def KernelsToGpuPass : Pass<"coll-kernels-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "kernel functions to launches of gpu.func, and to PTX";
-  let options = [
-    Option<"ptx", "ptx", "std::string", /*default=*/"",
-           "also write the PTX, to the files PREFIX0.ptx and so on">,
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"", "GPU that the PTX is for">,
-    Option<"libdevice", "libdevice", "std::string", /*default=*/"\"default\"",
-           "bitcode of the CUDA toolkit's math functions; none if empty">,
-  ];
-}
-
 def EmitExecutablePass : Pass<"coll-emit-executable", "::mlir::ModuleOp"> {
   let summary = "the exec level to LLVM, operation by operation; calls through the C ABI";
+  let description = [{
+    A module for a GPU (`exec.gpu`) becomes host code that launches kernels, and their PTX.
+  }];
 }
 
 #endif // COLL_PASSES_PASSES_TD

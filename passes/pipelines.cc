@@ -102,18 +102,21 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
   pm.addPass(createVerifyRanksPass(verify));
 }
 
-void buildExecutablePipeline(OpPassManager &pm) {
+void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options) {
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
   pm.addPass(createLowerIndexedPass());
   pm.addPass(createLowerContractionsPass());
   pm.addPass(createFuseKernelsPass());
   pm.addPass(createOutlineKernelsPass());
-  buildEmitPipeline(pm);
+  buildEmitPipeline(pm, options);
 }
 
-void buildEmitPipeline(OpPassManager &pm) {
-  pm.addPass(createToExecPass()); // L7a
+void buildEmitPipeline(OpPassManager &pm, const ExecutableOptions &options) {
+  ToExecPassOptions exec;
+  exec.gpu = options.gpu;
+  exec.precision = options.precision;
+  pm.addPass(createToExecPass(exec)); // L7a
   pm.addPass(createVerifyExecPass());
   pm.addPass(createEmitExecutablePass()); // L7
 }
@@ -127,6 +130,12 @@ struct DataParallelCliOptions : PassPipelineOptions<DataParallelCliOptions> {
                        llvm::cl::init(true)};
   Option<std::string> topology{*this, "topology",
                                llvm::cl::desc("file of hosts and links whose times decide")};
+};
+
+struct ExecutableCliOptions : PassPipelineOptions<ExecutableCliOptions> {
+  Option<std::string> gpu{*this, "gpu", llvm::cl::desc("the GPU to compile for, as sm_90")};
+  Option<std::string> precision{*this, "precision", llvm::cl::init("highest"),
+                                llvm::cl::desc("of products on GPUs: highest, tf32 or bf16")};
 };
 
 struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
@@ -155,8 +164,11 @@ void registerCollPipelines() {
       });
   PassPipelineRegistration<>("coll-rank-programs", "L4 to L6: rank programs, verified",
                              [](OpPassManager &pm) { buildRankProgramPipeline(pm, {}); });
-  PassPipelineRegistration<>("coll-executable", "L6 to L7: kernels, buffers, calls",
-                             [](OpPassManager &pm) { buildExecutablePipeline(pm); });
+  PassPipelineRegistration<ExecutableCliOptions>(
+      "coll-executable", "L6 to L7: kernels, buffers, calls",
+      [](OpPassManager &pm, const ExecutableCliOptions &cli) {
+        buildExecutablePipeline(pm, {cli.gpu, cli.precision});
+      });
 }
 
 } // namespace mlir::coll

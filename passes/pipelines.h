@@ -54,10 +54,14 @@ struct RankProgramOptions {
 void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &options);
 
 /// L6 to L7: kernels, buffers, calls. Takes L0 as well, for one rank.
-void buildExecutablePipeline(OpPassManager &pm);
+struct ExecutableOptions {
+  std::string gpu;                   // as sm_90; empty: for CPUs
+  std::string precision = "highest"; // of products on GPUs: highest, tf32, bf16
+};
+void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options = {});
 
 /// The last part of it: kernel form to the exec level, verified, to L7.
-void buildEmitPipeline(OpPassManager &pm);
+void buildEmitPipeline(OpPassManager &pm, const ExecutableOptions &options = {});
 
 /// Makes the pipelines known to coll-opt: coll-import, coll-data-parallel,
 /// coll-rank-programs, coll-executable.

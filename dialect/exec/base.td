@@ -26,6 +26,7 @@ def Exec_Dialect : Dialect {
     | attribute | on | meaning |
     |---|---|---|
     | `exec.ranks` | module | the ranks that run its functions |
+    | `exec.gpu` | module | the GPU that its kernels are for, as `"sm_90"`; without it they are for CPUs |
   }];
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -65,4 +66,12 @@ def Exec_Access : I32EnumAttr<"Access", "what a kernel does with an operand", [
   let genSpecializedAttr = 0;
 }
 
+def Exec_Precision : I32EnumAttr<"Precision", "what f32 factors may be rounded to", [
+      I32EnumAttrCase<"Highest", 0, "highest">,
+      I32EnumAttrCase<"Tf32", 1, "tf32">,
+      I32EnumAttrCase<"Bf16", 2, "bf16">,
+    ]> {
+  let cppNamespace = "::mlir::coll::exec";
+  let genSpecializedAttr = 0;
+}
 #endif // COLL_DIALECT_EXEC_BASE_TD

@@ -118,6 +118,10 @@ void ExecDialect::initialize() {
 }
 
 LogicalResult ExecDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kGpuAttr && isa<StringAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == kGpuAttr)
+    return op->emitOpError() << kGpuAttr << " must be a string, but is " << attribute.getValue();
   if (attribute.getName() != kRanksAttr)
     return op->emitOpError("attribute ") << attribute.getName() << " is unknown here";
   auto ranks = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());

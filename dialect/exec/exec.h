@@ -22,6 +22,8 @@ namespace mlir::coll::exec {
 
 // On a module that holds one rank class: the ranks that run its functions.
 inline constexpr llvm::StringLiteral kRanksAttr = "exec.ranks";
+// On such a module: the GPU that its kernels are for; absent for CPUs.
+inline constexpr llvm::StringLiteral kGpuAttr = "exec.gpu";
 
 /// The part of memory that a view, a constant or a buffer of a function is.
 struct Extent {

@@ -21,6 +21,14 @@ DenseElementsAttr mlir::coll::getStoredElements(DenseElementsAttr elements) {
   });
 }
 
+llvm::APInt mlir::coll::getStoredBits(TypedAttr scalar) {
+  if (auto number = dyn_cast<FloatAttr>(scalar))
+    return number.getValue().bitcastToAPInt();
+  llvm::APInt bits = cast<IntegerAttr>(scalar).getValue();
+  unsigned width = 8 * getElementBytes(scalar.getType());
+  return scalar.getType().isInteger(1) ? bits.zextOrTrunc(width) : bits.sextOrTrunc(width);
+}
+
 int64_t mlir::coll::getElementBytes(Type element) {
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   return (bits + 7) / 8;

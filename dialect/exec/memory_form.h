@@ -16,6 +16,9 @@ Type getStoredElement(Type element);
 /// Constant elements in their memory form.
 DenseElementsAttr getStoredElements(DenseElementsAttr elements);
 
+/// The bits of a scalar in its memory form.
+llvm::APInt getStoredBits(TypedAttr scalar);
+
 /// Bytes of one element; `element` is an integer, an index or a float.
 int64_t getElementBytes(Type element);
 /// Bytes of a tensor of static shape, or nullopt if they do not fit into 64 bits.

@@ -293,27 +293,31 @@ def Exec_GemmOp : Exec_Op<"gemm"> {
   let summary = "matrix product by the runtime's BLAS";
   let description = [{
     As `coll.gemm`, on views: for each batch position `C = op(A) * op(B)`, plus the old C where
-    `accumulate` is set. Sizes and strides are in elements.
+    `accumulate` is set. Sizes and strides are in elements. `precision` says what f32 factors may
+    be rounded to where that is faster: `"tf32"` (11 significant bits) or `"bf16"` (8), or nothing
+    (`"highest"`, the default). CPUs do not round them. Sums are in f32 or wider.
 
     ```mlir
     exec.gemm %a, %b into %c of f32 trans_a mnk [4, 5, 6] lds [4, 5, 5] batch_sizes [2] batch_strides_a [24] batch_strides_b [30] batch_strides_c [20]
     ```
 
-    Constraints: (C1) elements are f32 or f64. (C2) `mnk` and `lds` have three entries, and the
+    Constraints: (C1) elements are f32 or f64, and the precision is one of these. (C2) `mnk` and `lds` have three entries, and the
     batch lists have one length; none is negative. (C3) no matrix reaches outside its view. (C4)
     C is not read only, and overlaps neither A nor B.
   }];
   let arguments = (ins Arg<Exec_BufferType, "", [MemRead]>:$a,
                        Arg<Exec_BufferType, "", [MemRead]>:$b,
                        Arg<Exec_BufferType, "", [MemRead, MemWrite]>:$c,
-                       TypeAttr:$element, DenseI64ArrayAttr:$mnk, DenseI64ArrayAttr:$lds,
+                       TypeAttr:$element,
+                       OptionalAttr<StrAttr>:$precision,
+                       DenseI64ArrayAttr:$mnk, DenseI64ArrayAttr:$lds,
                        UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$accumulate,
                        DenseI64ArrayAttr:$batch_sizes,
                        DenseI64ArrayAttr:$batch_strides_a,
                        DenseI64ArrayAttr:$batch_strides_b,
                        DenseI64ArrayAttr:$batch_strides_c);
   let assemblyFormat = [{
-    $a `,` $b `into` $c `of` $element (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
+    $a `,` $b `into` $c `of` $element (`precision` $precision^)? (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
     (`accumulate` $accumulate^)? `mnk` $mnk `lds` $lds
     `` custom<DimList>("\"batch_sizes\"", $batch_sizes)
     `` custom<DimList>("\"batch_strides_a\"", $batch_strides_a)
@@ -322,6 +326,11 @@ def Exec_GemmOp : Exec_Op<"gemm"> {
     attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::coll::exec::Precision getProductPrecision() {
+      return *symbolizePrecision(getPrecision().value_or("highest"));
+    }
+  }];
 }
 
 //===----------------------------------------------------------------------===//

@@ -245,6 +245,8 @@ static bool isInside(exec::GemmOp op, const Matrix &matrix) {
 LogicalResult exec::GemmOp::verify() {
   if (!getElement().isF32() && !getElement().isF64()) // (C1)
     return emitOpError("elements must be f32 or f64, but are ") << getElement();
+  if (!exec::symbolizePrecision(getPrecision().value_or("highest"))) // (C1)
+    return emitOpError("precision must be highest, tf32 or bf16, but is ") << getPrecisionAttr();
   ArrayRef<int64_t> mnk = getMnk(), lds = getLds(), batch = getBatchSizes();
   ArrayRef<int64_t> strides[] = {getBatchStridesA(), getBatchStridesB(), getBatchStridesC()};
   bool isComplete = mnk.size() == 3 && lds.size() == 3;

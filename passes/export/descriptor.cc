@@ -152,7 +152,8 @@ static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef de
                       {"sharding", std::move(dims)}};
 }
 
-std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes) const {
+std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,
+                                     bool isOnGpu) const {
   json::Array axes, groups, ops, args, results;
   MeshOp mesh = mesh_;
   if (mesh) {
@@ -197,7 +198,8 @@ std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes) 
                     {"ops", std::move(ops)},
                     {"args", std::move(args)},
                     {"results", std::move(results)},
-                    {"arena_bytes", arenaBytes}};
+                    {"arena_bytes", arenaBytes},
+                    {"device", isOnGpu ? "gpu" : "cpu"}};
   std::string text;
   llvm::raw_string_ostream(text) << json::Value(std::move(root));
   return text;

@@ -43,7 +43,7 @@ public:
   int32_t addGroup(GroupAttr group);
 
   /// The whole descriptor.
-  std::string write(exec::FunctionOp step, int64_t arenaBytes) const;
+  std::string write(exec::FunctionOp step, int64_t arenaBytes, bool isOnGpu) const;
 
 private:
   struct Op {

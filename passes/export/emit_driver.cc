@@ -2,7 +2,6 @@
 
 #include "passes/export/emit_driver.h"
 
-#include "dialect/exec/memory_form.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "runtime/step/abi/abi.h"
 
@@ -12,10 +11,7 @@ using namespace mlir::coll;
 static constexpr int kInvalidCall = 1;
 
 DriverEmitter::DriverEmitter(ModuleOp module, DescriptorBuilder &descriptor)
-    : module_(module), descriptor_(descriptor), b_(module.getContext()) {
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    functions_[function.getName()] = function;
-}
+    : module_(module), b_(module.getContext()), descriptor_(descriptor) {}
 
 Value DriverEmitter::i32(int64_t value) {
   return LLVM::ConstantOp::create(b_, loc_, b_.getI32Type(), value);
@@ -49,6 +45,16 @@ Value DriverEmitter::gep(Value base, Value index, int64_t elementBytes) {
   return LLVM::GEPOp::create(b_, loc_, ptr_, b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
 }
 
+Value DriverEmitter::makeGlobal(StringRef name, Type type, Attribute value) {
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(module_.getBody());
+    LLVM::GlobalOp::create(b_, loc_, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                           value, /*alignment=*/64);
+  }
+  return LLVM::AddressOfOp::create(b_, loc_, ptr_, name);
+}
+
 /// Stack memory, reserved at the entry.
 Value DriverEmitter::stackSlot(Type type) {
   OpBuilder::InsertionGuard guard(b_);
@@ -69,29 +75,6 @@ Block *DriverEmitter::newBlockFor(ValueRange values) { return newBlock(values.ge
 
 SmallVector<Value> DriverEmitter::lookup(ValueRange values) {
   return llvm::map_to_vector(values, [&](Value value) { return values_.lookup(value); });
-}
-
-Value DriverEmitter::constantAddress(exec::ConstantOp constant) {
-  DenseElementsAttr data = getStoredElements(cast<DenseElementsAttr>(constant.getValue()));
-  Type element = data.getElementType();
-  // LLVM has no eight-bit floats.
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8) {
-    element = b_.getI8Type();
-    data = data.bitcast(element);
-  }
-  std::string &name = constantNames_[constant.getValue()];
-  if (name.empty()) {
-    name = "constant_" + std::to_string(numConstants_++);
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(module_.getBody());
-    Type storage = element.isIndex() ? b_.getI64Type() : element;
-    int64_t count = data.getNumElements();
-    auto array = LLVM::LLVMArrayType::get(storage, count);
-    Attribute flat = data.reshape(RankedTensorType::get({count}, element));
-    LLVM::GlobalOp::create(b_, loc_, array, /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                           flat, /*alignment=*/64);
-  }
-  return LLVM::AddressOfOp::create(b_, loc_, ptr_, name);
 }
 
 Value DriverEmitter::address(Value view) {
@@ -119,6 +102,7 @@ void DriverEmitter::emitEntry(exec::FunctionOp source) {
     if (source.getUpdates()[k] < 0)
       load(source.getResultBuffer(k), results_, k);
   buffers_[source.getArena()] = arena_;
+  enter(source);
   bool needsRank = false;
   source.walk([&](Operation *op) { needsRank |= isa<RankOp, AxisIndexOp>(op); });
   rankSlot_ = Value();
@@ -227,13 +211,12 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
     return emitStart(start);
   if (auto wait = dyn_cast<exec::WaitOp>(op))
     return emitWait(wait);
-  if (auto gemm = dyn_cast<exec::GemmOp>(op))
-    return emitGemm(gemm), success();
-  if (auto copy = dyn_cast<exec::CopyOp>(op)) {
-    LLVM::MemcpyOp::create(b_, loc_, address(copy.getTarget()), address(copy.getSource()),
-                           i64(exec::getExtent(copy.getTarget())->bytes), /*isVolatile=*/false);
+  if (auto gemm = dyn_cast<exec::GemmOp>(op)) {
+    emitGemmLoop(gemm, 0, address(gemm.getA()), address(gemm.getB()), address(gemm.getC()));
     return success();
   }
+  if (auto copy = dyn_cast<exec::CopyOp>(op))
+    return emitCopy(copy), success();
   if (auto fill = dyn_cast<exec::FillOp>(op))
     return emitFill(fill), success();
   if (auto load = dyn_cast<exec::LoadOp>(op))

@@ -18,55 +18,43 @@ enum class AbiFunction {
 #undef COLL_ABI_FUNCTION
 };
 
-/// Name of the form of a kernel that a call needs: the kernel itself, or its variant in which the
-/// arguments that the call reuses are destinations.
-std::string getKernelName(exec::CallOp call);
-
 /// Emits an exec.function, operation by operation, as a function with the C signature CollEntry:
 /// views become addresses, scf becomes branches, communication becomes calls through the table
-/// of functions. Scalar operations are left for a later conversion.
+/// of functions. Scalar operations are left for a later conversion. What depends on where the
+/// buffers are is in the derived classes.
 class DriverEmitter {
 public:
-  /// `module` holds the lowered kernels and receives the function, and the constants.
+  /// `module` receives the function, and the constants.
   DriverEmitter(ModuleOp module, DescriptorBuilder &descriptor);
+  virtual ~DriverEmitter() = default;
 
   LogicalResult emit(exec::FunctionOp source, StringRef name);
 
-private:
-  // emit_driver.cc
-  void emitEntry(exec::FunctionOp source);
-  Value constantAddress(exec::ConstantOp constant);
-  Value address(Value view);
-  LogicalResult emitBlock(Block &block);
-  LogicalResult emitOp(Operation *op);
-  LogicalResult emitFor(scf::ForOp op);
-  LogicalResult emitWhile(scf::WhileOp op);
-  LogicalResult emitIf(scf::IfOp op);
-  SmallVector<Value> lookup(ValueRange values);
-  Block *newBlock(TypeRange args);
-  Block *newBlockFor(ValueRange values);
+protected:
+  /// Called at the function's entry, when the addresses of its buffers are known.
+  virtual void enter(exec::FunctionOp source) {}
+  virtual Value constantAddress(exec::ConstantOp constant) = 0;
+  virtual LogicalResult emitCall(exec::CallOp op) = 0;
+  virtual void emitCopy(exec::CopyOp op) = 0;
+  virtual void emitFill(exec::FillOp op) = 0;
+  virtual void emitLoad(exec::LoadOp op) = 0;
+  virtual void emitStore(exec::StoreOp op) = 0;
+  /// The products of the innermost batch dimension.
+  virtual void emitProducts(exec::GemmOp op, Value a, Value b, Value c) = 0;
 
-  // emit_driver_calls.cc
-  LogicalResult emitCall(exec::CallOp op);
-  void emitLoad(exec::LoadOp op);
-  void emitStore(exec::StoreOp op);
-  void emitFill(exec::FillOp op);
-  LLVM::LLVMFuncOp fillFunction(unsigned bytes);
-  LogicalResult emitCommunication(Operation *op, OperandRange reads, OperandRange writes,
-                                  OperandRange scalars, Value request, int32_t id);
-  LogicalResult emitCollective(CollectiveOpInterface comm, Value src, Value dst, Value request,
-                               int32_t id);
-  LogicalResult emitDispatch(DispatchOp op, int32_t id, ValueRange reads, ValueRange writes);
-  LogicalResult emitCombine(CombineOp op, int32_t id, ValueRange reads, ValueRange writes);
-  LogicalResult emitStart(exec::StartOp op);
-  LogicalResult emitWait(exec::WaitOp op);
-  void emitAxisIndex(AxisIndexOp op);
-  void emitGroup(GroupOp op);
-  void emitGemm(exec::GemmOp op);
-  void emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c);
-  Value pairTable(ArrayRef<int64_t> pairs);
+  /// The innermost batch dimension of a product: its size and strides in elements.
+  struct Batch {
+    int64_t size = 1, a = 0, b = 0, c = 0;
+  };
+  static Batch getInnermost(exec::GemmOp op);
+
+  Value address(Value view);
+  /// An element in host memory as a scalar, and the other way round.
+  Value loadElement(Value at, Type element);
+  void storeElement(Value element, Value at);
   void callAbi(AbiFunction function, ArrayRef<Value> args);
-  Value rank();
+  /// A constant of the function's module.
+  Value makeGlobal(StringRef name, Type type, Attribute value);
 
   Value i32(int64_t value);
   Value i64(int64_t value);
@@ -78,21 +66,48 @@ private:
   Value stackSlot(Type type);
 
   ModuleOp module_;
-  DescriptorBuilder &descriptor_;
   OpBuilder b_;
   Location loc_ = UnknownLoc::get(b_.getContext());
   LLVM::LLVMPointerType ptr_;
+  Value ctx_;
+  IRMapping values_;
+
+private:
+  // emit_driver.cc
+  void emitEntry(exec::FunctionOp source);
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOp(Operation *op);
+  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitWhile(scf::WhileOp op);
+  LogicalResult emitIf(scf::IfOp op);
+  SmallVector<Value> lookup(ValueRange values);
+  Block *newBlock(TypeRange args);
+  Block *newBlockFor(ValueRange values);
+
+  // emit_driver_calls.cc
+  LogicalResult emitCommunication(Operation *op, OperandRange reads, OperandRange writes,
+                                  OperandRange scalars, Value request, int32_t id);
+  LogicalResult emitCollective(CollectiveOpInterface comm, Value src, Value dst, Value request,
+                               int32_t id);
+  LogicalResult emitDispatch(DispatchOp op, int32_t id, ValueRange reads, ValueRange writes);
+  LogicalResult emitCombine(CombineOp op, int32_t id, ValueRange reads, ValueRange writes);
+  LogicalResult emitStart(exec::StartOp op);
+  LogicalResult emitWait(exec::WaitOp op);
+  void emitAxisIndex(AxisIndexOp op);
+  void emitGroup(GroupOp op);
+  void emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c);
+  Value pairTable(ArrayRef<int64_t> pairs);
+  Value rank();
+
+  DescriptorBuilder &descriptor_;
   func::FuncOp function_;
   Block *failed_ = nullptr; // returns its argument
-  Value abi_, ctx_, args_, results_, arena_;
+  Value abi_, args_, results_, arena_;
   Value rankSlot_;
-  IRMapping values_;
-  llvm::StringMap<LLVM::LLVMFuncOp> functions_;   // lowered kernels
   llvm::DenseMap<Value, Value> buffers_;          // of the function: address, made at the entry
   llvm::DenseMap<Operation *, Value> requests_;   // start to stack slot
   llvm::DenseMap<Operation *, int32_t> startIds_; // start to operation id
-  llvm::DenseMap<Attribute, std::string> constantNames_;
-  int64_t numConstants_ = 0, numPairTables_ = 0;
+  int64_t numPairTables_ = 0;
 };
 
 } // namespace mlir::coll

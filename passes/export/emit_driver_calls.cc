@@ -1,11 +1,10 @@
-// Driver functions: calls of kernels and of the runtime.
+// Driver functions: elements, communication, products.
 
 #include "passes/export/emit_driver.h"
 
 #include "dialect/exec/memory_form.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "passes/export/emit_executable_kernels.h"
 #include "runtime/step/abi/abi.h"
 
 #include <numeric>
@@ -45,135 +44,36 @@ void DriverEmitter::callAbi(AbiFunction function, ArrayRef<Value> args) {
   b_.setInsertionPointToStart(next);
 }
 
-/// The kernel's variant: without the arguments that are read in a destination's place.
-std::string mlir::coll::getKernelName(exec::CallOp call) {
-  return getInPlaceName(call.getCallee(), call.getReused());
+Value DriverEmitter::loadElement(Value at, Type element) {
+  if (Type stored = getStoredElement(element); stored != element)
+    return LLVM::TruncOp::create(b_, loc_, element, LLVM::LoadOp::create(b_, loc_, stored, at));
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+    return arith::BitcastOp::create(b_, loc_, element,
+                                    LLVM::LoadOp::create(b_, loc_, b_.getI8Type(), at));
+  if (element.isIndex())
+    return arith::IndexCastOp::create(b_, loc_, element,
+                                      LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), at));
+  return LLVM::LoadOp::create(b_, loc_, element, at);
 }
 
-LogicalResult DriverEmitter::emitCall(exec::CallOp op) {
-  LLVM::LLVMFuncOp callee = functions_.lookup(getKernelName(op));
-  SmallVector<Value> args;
-  for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
-    exec::Access access = op.getAccess(i);
-    if (access == exec::Access::Scalar)
-      args.push_back(toLlvm(values_.lookup(operand)));
-    else if (access != exec::Access::Reuse)
-      args.push_back(address(operand));
-  }
-  if (!callee || callee.getNumArguments() != args.size())
-    return op.emitOpError("calls a kernel whose lowered form does not take these arguments");
-  LLVM::CallOp::create(b_, loc_, callee, args);
-  return success();
-}
-
-void DriverEmitter::emitLoad(exec::LoadOp op) {
-  Type element = op.getType();
-  Value at =
-      gep(address(op.getSource()), toLlvm(values_.lookup(op.getIndex())), getElementBytes(element));
-  Value value;
-  if (Type stored = getStoredElement(element); stored != element) {
-    value = LLVM::LoadOp::create(b_, loc_, stored, at);
-    value = LLVM::TruncOp::create(b_, loc_, element, value);
-  } else if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8) {
-    value = LLVM::LoadOp::create(b_, loc_, b_.getI8Type(), at);
-    value = arith::BitcastOp::create(b_, loc_, element, value);
-  } else if (element.isIndex()) {
-    value = LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), at);
-    value = arith::IndexCastOp::create(b_, loc_, element, value);
-  } else {
-    value = LLVM::LoadOp::create(b_, loc_, element, at);
-  }
-  values_.map(op.getResult(), value);
-}
-
-void DriverEmitter::emitStore(exec::StoreOp op) {
-  Value at = address(op.getTarget());
-  int64_t width = getElementBytes(op.getValues().front().getType());
-  for (auto [i, element] : llvm::enumerate(op.getValues())) {
-    Value value = toLlvm(values_.lookup(element));
-    Type type = value.getType(), stored = getStoredElement(type);
-    if (type.isInteger(1))
-      value = LLVM::ZExtOp::create(b_, loc_, stored, value);
-    else if (stored != type)
-      value = LLVM::SExtOp::create(b_, loc_, stored, value);
-    LLVM::StoreOp::create(b_, loc_, value, gep(at, i * width));
-  }
-}
-
-/// `void coll_fill_N(ptr, count, pattern)`: stores `count` words of N bytes.
-LLVM::LLVMFuncOp DriverEmitter::fillFunction(unsigned bytes) {
-  std::string name = "coll_fill_" + std::to_string(bytes);
-  LLVM::LLVMFuncOp &function = functions_[name];
-  if (function)
-    return function;
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(module_.getBody());
-  Type word = b_.getIntegerType(8 * bytes), i64Type = b_.getI64Type();
-  auto type =
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), {ptr_, i64Type, word});
-  function = LLVM::LLVMFuncOp::create(b_, loc_, name, type);
-  Block *entry = function.addEntryBlock(b_);
-  Block *header = b_.createBlock(&function.getBody(), {}, i64Type, loc_);
-  Block *body = b_.createBlock(&function.getBody());
-  Block *exit = b_.createBlock(&function.getBody());
-  b_.setInsertionPointToStart(entry);
-  LLVM::BrOp::create(b_, loc_, ValueRange{i64(0)}, header);
-  b_.setInsertionPointToStart(header);
-  Value index = header->getArgument(0);
-  Value more =
-      LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, entry->getArgument(1));
-  LLVM::CondBrOp::create(b_, loc_, more, body, ValueRange{}, exit, ValueRange{});
-  b_.setInsertionPointToStart(body);
-  Value at = LLVM::GEPOp::create(b_, loc_, ptr_, word, entry->getArgument(0),
-                                 ArrayRef<LLVM::GEPArg>{index});
-  LLVM::StoreOp::create(b_, loc_, entry->getArgument(2), at);
-  LLVM::BrOp::create(b_, loc_, ValueRange{LLVM::AddOp::create(b_, loc_, index, i64(1))}, header);
-  b_.setInsertionPointToStart(exit);
-  LLVM::ReturnOp::create(b_, loc_, ValueRange{});
-  return function;
-}
-
-void DriverEmitter::emitFill(exec::FillOp op) {
-  int64_t bytes = exec::getExtent(op.getTarget())->bytes;
-  Attribute element = op.getValue();
-  int64_t width = getElementBytes(op.getValue().getType());
-  if (bytes == 0)
-    return;
-  llvm::APInt bits;
-  if (auto number = dyn_cast<FloatAttr>(element)) {
-    bits = number.getValue().bitcastToAPInt();
-  } else {
-    bits = cast<IntegerAttr>(element).getValue();
-    bool isBoolean = op.getValue().getType().isInteger(1);
-    bits = isBoolean ? bits.zextOrTrunc(8 * width) : bits.sextOrTrunc(8 * width);
-  }
-  Value target = address(op.getTarget());
-  if (bits.isSplat(8)) {
-    Value byte = LLVM::ConstantOp::create(b_, loc_, b_.getI8Type(),
-                                          b_.getIntegerAttr(b_.getI8Type(), bits.trunc(8)));
-    LLVM::MemsetOp::create(b_, loc_, target, byte, i64(bytes), /*isVolatile=*/false);
-    return;
-  }
-  Type word = b_.getIntegerType(8 * width);
-  Value pattern = LLVM::ConstantOp::create(b_, loc_, word, b_.getIntegerAttr(word, bits));
-  LLVM::CallOp::create(b_, loc_, fillFunction(width),
-                       ValueRange{target, i64(bytes / width), pattern});
+void DriverEmitter::storeElement(Value element, Value at) {
+  Value value = toLlvm(element);
+  Type type = value.getType(), stored = getStoredElement(type);
+  if (type.isInteger(1))
+    value = LLVM::ZExtOp::create(b_, loc_, stored, value);
+  else if (stored != type)
+    value = LLVM::SExtOp::create(b_, loc_, stored, value);
+  LLVM::StoreOp::create(b_, loc_, value, at);
 }
 
 /// Constant table of {source, target} for coll.permute.
 Value DriverEmitter::pairTable(ArrayRef<int64_t> pairs) {
-  std::string name = "pairs_" + std::to_string(numPairTables_++);
-  {
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(module_.getBody());
-    SmallVector<int32_t> narrow(pairs.begin(), pairs.end());
-    int64_t size = narrow.size();
-    auto type = RankedTensorType::get({size}, b_.getI32Type());
-    LLVM::GlobalOp::create(b_, loc_, LLVM::LLVMArrayType::get(b_.getI32Type(), size),
-                           /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                           DenseIntElementsAttr::get(type, narrow), /*alignment=*/4);
-  }
-  return LLVM::AddressOfOp::create(b_, loc_, ptr_, name);
+  SmallVector<int32_t> narrow(pairs.begin(), pairs.end());
+  int64_t size = narrow.size();
+  auto type = RankedTensorType::get({size}, b_.getI32Type());
+  return makeGlobal("pairs_" + std::to_string(numPairTables_++),
+                    LLVM::LLVMArrayType::get(b_.getI32Type(), size),
+                    DenseIntElementsAttr::get(type, narrow));
 }
 
 namespace {
@@ -387,37 +287,30 @@ void DriverEmitter::emitGroup(GroupOp op) {
   }
 }
 
+DriverEmitter::Batch DriverEmitter::getInnermost(exec::GemmOp op) {
+  if (op.getBatchSizes().empty())
+    return {};
+  return {op.getBatchSizes().back(), op.getBatchStridesA().back(), op.getBatchStridesB().back(),
+          op.getBatchStridesC().back()};
+}
+
 /// The runtime does the innermost batch dimension, loops the others.
 void DriverEmitter::emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c) {
-  size_t dims = op.getBatchSizes().size();
-  bool isBatched = dim < dims;
-  int64_t size = isBatched ? op.getBatchSizes()[dim] : 1;
-  int64_t strideA = isBatched ? op.getBatchStridesA()[dim] : 0,
-          strideB = isBatched ? op.getBatchStridesB()[dim] : 0,
-          strideC = isBatched ? op.getBatchStridesC()[dim] : 0;
-  if (dim + 1 >= dims) {
-    callAbi(AbiFunction::gemm,
-            {ctx_, i32(*getDtype(op.getElement())), i32(op.getTransA()), i32(op.getTransB()),
-             i64(op.getMnk()[0]), i64(op.getMnk()[1]), i64(op.getMnk()[2]), a, i64(op.getLds()[0]),
-             i64(strideA), b, i64(op.getLds()[1]), i64(strideB), c, i64(op.getLds()[2]),
-             i64(strideC), i64(size), i32(op.getAccumulate())});
-    return;
-  }
+  if (dim + 1 >= op.getBatchSizes().size())
+    return emitProducts(op, a, b, c);
   int64_t width = getElementBytes(op.getElement());
   Block *header = newBlock(b_.getI64Type()), *body = newBlock({}), *exit = newBlock({});
   cf::BranchOp::create(b_, loc_, header, ValueRange{i64(0)});
   b_.setInsertionPointToStart(header);
   Value index = header->getArgument(0);
-  Value more = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, i64(size));
+  Value more =
+      LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::slt, index, i64(op.getBatchSizes()[dim]));
   cf::CondBranchOp::create(b_, loc_, more, body, ValueRange{}, exit, ValueRange{});
   b_.setInsertionPointToStart(body);
-  emitGemmLoop(op, dim + 1, gep(a, index, strideA * width), gep(b, index, strideB * width),
-               gep(c, index, strideC * width));
+  emitGemmLoop(op, dim + 1, gep(a, index, op.getBatchStridesA()[dim] * width),
+               gep(b, index, op.getBatchStridesB()[dim] * width),
+               gep(c, index, op.getBatchStridesC()[dim] * width));
   Value next = LLVM::AddOp::create(b_, loc_, index, i64(1));
   cf::BranchOp::create(b_, loc_, header, ValueRange{next});
   b_.setInsertionPointToStart(exit);
-}
-
-void DriverEmitter::emitGemm(exec::GemmOp op) {
-  emitGemmLoop(op, 0, address(op.getA()), address(op.getB()), address(op.getC()));
 }

@@ -22,6 +22,8 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --strategy=NAME,…    as of coll-run (default: by the number of ranks)
   --shard=PATTERN      the sharding of arguments by name, as of coll-run; may be given several times
   --state-args=K       the first K arguments are state, which the first K results update
+  --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
+  --matmul-precision=P what products on GPUs may round f32 factors to: highest (default), tf32, bf16
   --no-verify          do not prove that the ranks cannot deadlock
   --help, --version
 )";
@@ -48,6 +50,13 @@ llvm::Error readMesh(llvm::StringRef text, coll::run::Target &target) {
   if (!mesh)
     return coll::run::makeError("--mesh=" + text + ": " + llvm::toString(mesh.takeError()));
   target.mesh = std::move(*mesh);
+  return llvm::Error::success();
+}
+
+llvm::Error take(llvm::Expected<std::string> text, std::string &into) {
+  if (!text)
+    return text.takeError();
+  into = std::move(*text);
   return llvm::Error::success();
 }
 
@@ -79,6 +88,10 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     options.target.shards.push_back(value.str());
     return llvm::Error::success();
   }
+  if (name == "--device")
+    return take(coll::run::parseDevice(value), options.target.gpu);
+  if (name == "--matmul-precision")
+    return take(coll::run::parsePrecision(value), options.target.precision);
   if (argument == "--no-verify") {
     options.target.verify = false;
     return llvm::Error::success();

@@ -62,6 +62,8 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addNumber("state-args", options.stateArgs);
   traits.addFlag("mesh", describeMesh(options));
   traits.addFlag("strategy", options.strategy);
+  traits.addFlag("device", options.gpu);
+  traits.addFlag("matmul-precision", options.precision == "highest" ? "" : options.precision);
   for (const std::string &shard : options.shards)
     traits.addFlag("shard", shard);
   traits.addFlag("sum-precision", options.narrowSums ? "storage" : "f32");

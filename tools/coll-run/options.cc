@@ -66,6 +66,14 @@ cl::opt<std::string>
 cl::opt<std::string> affinity("affinity", cl::value_desc("HOW"), cl::cat(stepCategory),
                               cl::desc("processors that ranks are kept on: none, compact, spread "
                                        "(over NUMA nodes), or a list as 0,2,4-7"));
+cl::opt<std::string> device("device", cl::value_desc("NAME"), cl::init("cpu"),
+                            cl::cat(stepCategory),
+                            cl::desc("where the step runs: cpu (default), gpu, or gpu:sm_90 with "
+                                     "code for such GPUs"));
+cl::opt<std::string> precision("matmul-precision", cl::value_desc("NAME"), cl::init("highest"),
+                               cl::cat(stepCategory),
+                               cl::desc("what products on GPUs may round f32 factors to: highest "
+                                        "(default), tf32 or bf16"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
                        cl::desc("run without the proof that the ranks cannot mismatch"));
 cl::opt<bool> noCache("no-cache", cl::cat(stepCategory),
@@ -293,6 +301,20 @@ llvm::Error readNumbers(Options &options) {
   return joinErrors(std::move(error), readTimeout(options));
 }
 
+llvm::Error readDevice(Options &options) {
+  llvm::Expected<std::string> gpu = parseDevice(device);
+  if (!gpu)
+    return gpu.takeError();
+  llvm::Expected<std::string> chosen = parsePrecision(precision);
+  if (!chosen)
+    return chosen.takeError();
+  if (precision.getNumOccurrences() && gpu->empty())
+    return makeError("--matmul-precision needs --device=gpu: CPUs do not round factors");
+  options.gpu = std::move(*gpu);
+  options.precision = std::move(*chosen);
+  return llvm::Error::success();
+}
+
 /// An empty value is a variable of the shell that is not set, rather than the wish to do
 /// without.
 llvm::Error checkNotEmpty() {
@@ -467,6 +489,8 @@ llvm::Expected<Options> parseOptions(int argc, char **argv) {
     if (!options.ranks)
       options.ranks = countRanks(options.mesh);
   }
+  if (llvm::Error error = readDevice(options))
+    return error;
   if (llvm::Error error = checkCombinations(options))
     return error;
   if (llvm::Error error = checkOutputs(options))

@@ -31,6 +31,8 @@ struct Options {
   std::string affinity;   // empty: COLL_AFFINITY decides
   bool graphs = true;
   bool verify = true;
+  std::string gpu; // as "sm_90"; empty: the step runs on CPUs
+  std::string precision = "highest";
   std::string cacheDir; // of the compile cache; empty: none
   uint64_t cacheBytes = 0;
 

@@ -202,6 +202,7 @@ static llvm::Error checkCompiled(const Options &options) {
                        : !options.dumpStages.empty() ? "--dump-stages"
                        : !options.strategy.empty()   ? "--strategy"
                        : !options.mesh.empty()       ? "--mesh"
+                       : !options.gpu.empty()        ? "--device"
                                                      : nullptr;
   if (!option)
     return llvm::Error::success();
@@ -259,6 +260,8 @@ Target Session::chooseTarget() const {
   target.topology = options_.topology;
   target.narrowSums = options_.narrowSums;
   target.verify = options_.verify;
+  target.gpu = options_.gpu;
+  target.precision = options_.precision;
   return target;
 }
 

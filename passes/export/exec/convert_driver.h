@@ -14,9 +14,9 @@ namespace mlir::coll {
 /// that was planned for it: tensors become views, scf keeps its scalars only.
 class DriverConverter {
 public:
-  /// `module` receives the functions.
-  DriverConverter(ModuleOp module, const KernelTable &kernels)
-      : module_(module), kernels_(kernels), b_(module.getContext()) {}
+  /// `module` receives the functions; `precision` is that of their products.
+  DriverConverter(ModuleOp module, const KernelTable &kernels, exec::Precision precision)
+      : module_(module), kernels_(kernels), precision_(precision), b_(module.getContext()) {}
 
   LogicalResult convert(func::FuncOp source, const BufferPlan &plan);
 
@@ -48,6 +48,7 @@ private:
 
   ModuleOp module_;
   const KernelTable &kernels_;
+  exec::Precision precision_;
   OpBuilder b_;
   Location loc_ = UnknownLoc::get(b_.getContext());
   const BufferPlan *plan_ = nullptr;

@@ -96,8 +96,11 @@ void DriverConverter::convertGemm(GemmOp op) {
     sizes.push_back(size);
     a.push_back(strideA), b.push_back(strideB), c.push_back(strideC);
   }
+  StringAttr precision; // highest if absent
+  if (precision_ != exec::Precision::Highest)
+    precision = b_.getStringAttr(exec::stringifyPrecision(precision_));
   exec::GemmOp::create(b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()),
-                       op.getA().getType().getElementType(), op.getMnk(), op.getLds(),
+                       op.getA().getType().getElementType(), precision, op.getMnk(), op.getLds(),
                        op.getTransA(), op.getTransB(), op.getAccumulate(), sizes, a, b, c);
 }
 

@@ -1,17 +1,16 @@
 //===- to_exec.cc - kernel form to the exec level --------------------------------===//
 //
-// Per rank class: kernels become loops on buffers, the memory of each driver function is
-// planned, and the function is written down with it.
+// Per rank class: kernels become loops on buffers, or launches on a GPU, the memory of each driver
+// function is planned, and the function is written down with it.
 //
 //===----------------------------------------------------------------------------===//
 
 #include "passes/passes.h"
 
-#include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
-#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "passes/export/emit_executable_kernels.h"
 #include "passes/export/exec/check_drivers.h"
 #include "passes/export/exec/convert_driver.h"
+#include "passes/export/gpu/lower_kernels.h"
 
 namespace mlir::coll {
 #define GEN_PASS_DEF_TOEXECPASS
@@ -38,11 +37,14 @@ struct RankClass {
 class ToExecPass : public coll::impl::ToExecPassBase<ToExecPass> {
 public:
   void getDependentDialects(DialectRegistry &registry) const override {
-    registerCollDialects(registry);
-    linalg::registerSubsetOpInterfaceExternalModels(registry);
-    tensor::registerSubsetOpInterfaceExternalModels(registry);
+    registerGpuCodeDialects(registry);
   }
+  using ToExecPassBase::ToExecPassBase;
   void runOnOperation() override;
+
+private:
+  FailureOr<KernelTable> convertKernels(ModuleOp module, ArrayRef<func::FuncOp> kernels);
+  LogicalResult convertClass(RankClass &cls);
 };
 
 } // namespace
@@ -125,23 +127,41 @@ static void sinkSplats(func::FuncOp func, const KernelTable &kernels) {
   }
 }
 
-/// Moves the kernels to `module` as loops on buffers.
-static FailureOr<KernelTable> convertKernels(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
+/// Kernels as launches of the functions of a gpu.module.
+static FailureOr<KernelTable> convertToLaunches(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
+  FailureOr<llvm::StringMap<GpuKernel>> launches =
+      outlineGpuLaunches(kernels, createGpuModule(module));
+  if (failed(launches))
+    return failure();
+  KernelTable table;
+  for (auto &entry : *launches)
+    table[entry.first()] = std::move(entry.second.info);
+  return table;
+}
+
+/// Kernels as loops on buffers.
+static FailureOr<KernelTable> convertToLoops(ArrayRef<func::FuncOp> kernels) {
   KernelTable table;
   for (func::FuncOp kernel : kernels) {
     FailureOr<KernelInfo> info = getKernelInfo(kernel);
-    if (failed(info))
-      return failure();
-    kernel->moveBefore(module.getBody(), module.getBody()->end());
-    if (failed(bufferizeKernel(kernel, *info)))
+    if (failed(info) || failed(bufferizeKernel(kernel, *info)))
       return failure();
     table[kernel.getName()] = std::move(*info);
   }
   return table;
 }
 
-static LogicalResult convertClass(RankClass &cls, ModuleOp parent) {
-  OpBuilder builder = OpBuilder::atBlockEnd(parent.getBody());
+FailureOr<KernelTable> ToExecPass::convertKernels(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
+  for (func::FuncOp kernel : kernels)
+    kernel->moveBefore(module.getBody(), module.getBody()->end());
+  if (gpu.empty())
+    return convertToLoops(kernels);
+  module->setAttr(exec::kGpuAttr, StringAttr::get(module.getContext(), gpu));
+  return convertToLaunches(module, kernels);
+}
+
+LogicalResult ToExecPass::convertClass(RankClass &cls) {
+  OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
   auto module = ModuleOp::create(builder, cls.source->getLoc(), cls.name);
   module->setAttr(exec::kRanksAttr, builder.getDenseI64ArrayAttr(cls.ranks));
   FailureOr<KernelTable> kernels = convertKernels(module, cls.kernels);
@@ -150,7 +170,7 @@ static LogicalResult convertClass(RankClass &cls, ModuleOp parent) {
   SmallVector<func::FuncOp> drivers{cls.step};
   if (cls.init)
     drivers.push_back(cls.init);
-  DriverConverter converter(module, *kernels);
+  DriverConverter converter(module, *kernels, *exec::symbolizePrecision(precision));
   for (func::FuncOp driver : drivers) {
     sinkSplats(driver, *kernels);
     guardDivisions(driver);
@@ -162,11 +182,15 @@ static LogicalResult convertClass(RankClass &cls, ModuleOp parent) {
 }
 
 void ToExecPass::runOnOperation() {
+  if (!exec::symbolizePrecision(precision)) {
+    getOperation().emitError("precision must be highest, tf32 or bf16, not '") << precision << "'";
+    return signalPassFailure();
+  }
   FailureOr<SmallVector<RankClass>> classes = collectClasses(getOperation());
   if (failed(classes))
     return signalPassFailure();
   for (RankClass &cls : *classes) {
-    if (failed(convertClass(cls, getOperation())))
+    if (failed(convertClass(cls)))
       return signalPassFailure();
     if (cls.source != getOperation()) {
       cls.source->erase();

@@ -118,6 +118,10 @@ Expected<std::string> mlir::coll::compileToPtx(Module &module, StringRef libdevi
   optimize(module, **machine);
   if (Error error = checkResolved(module))
     return error;
+  // Texts can then be joined (joinPtx).
+  for (GlobalValue &value : module.global_values())
+    if (value.hasLocalLinkage())
+      value.setName(value.getName() + "_" + module.getModuleIdentifier());
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;

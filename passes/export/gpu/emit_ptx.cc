@@ -102,4 +102,19 @@ emitPtx(gpu::GPUModuleOp code, llvm::StringMap<GpuKernel> &kernels, const GpuOpt
   return ptx;
 }
 
+// Directives that stand once in a text, before all else.
+static bool isHeader(StringRef line) {
+  return line.starts_with(".version") || line.starts_with(".target") ||
+         line.starts_with(".address_size");
+}
+
+std::string joinPtx(ArrayRef<std::string> texts) {
+  std::string joined;
+  for (auto [i, text] : llvm::enumerate(texts))
+    for (StringRef line : llvm::split(text, '\n'))
+      if (i == 0 || !isHeader(line))
+        joined += (line + "\n").str();
+  return joined;
+}
+
 } // namespace mlir::coll

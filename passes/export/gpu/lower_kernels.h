@@ -68,10 +68,16 @@ gpu::GPUModuleOp createGpuModule(ModuleOp module);
 FailureOr<llvm::StringMap<GpuKernel>> outlineGpuLaunches(ArrayRef<func::FuncOp> kernels,
                                                          gpu::GPUModuleOp code);
 
+/// The launches of a kernel function that outlineGpuLaunches has rewritten.
+FailureOr<std::vector<GpuLaunch>> readLaunches(func::FuncOp kernel);
+
 /// The PTX of all functions of `code`, which are consumed. `kernels` gets the number of the text
 /// that holds each launch. Errors are reported at the operation that has no GPU form.
 FailureOr<std::vector<std::string>>
 emitPtx(gpu::GPUModuleOp code, llvm::StringMap<GpuKernel> &kernels, const GpuOptions &options);
+
+/// One text of all that emitPtx has made.
+std::string joinPtx(ArrayRef<std::string> texts);
 
 } // namespace mlir::coll
 

@@ -184,7 +184,7 @@ uint32_t getNumber(Value value) {
   return matchPattern(value, m_ConstantInt(&number)) ? number.getZExtValue() : 0;
 }
 
-GpuLaunch readLaunch(gpu::LaunchFuncOp op) {
+FailureOr<GpuLaunch> readLaunch(gpu::LaunchFuncOp op) {
   GpuLaunch launch;
   launch.symbol = op.getKernelName().str();
   launch.grid = {getNumber(op.getGridSizeX()), 1, 1};
@@ -192,9 +192,11 @@ GpuLaunch readLaunch(gpu::LaunchFuncOp op) {
   for (Value operand : op.getKernelOperands()) {
     if (auto view = operand.getDefiningOp<memref::ViewOp>())
       launch.params.push_back({GpuParam::Kind::Scratch, getNumber(view.getByteShift())});
+    else if (auto argument = dyn_cast<BlockArgument>(operand))
+      launch.params.push_back({GpuParam::Kind::Argument, argument.getArgNumber()});
     else
-      launch.params.push_back(
-          {GpuParam::Kind::Argument, cast<BlockArgument>(operand).getArgNumber()});
+      return op.emitOpError(
+          "takes something that is no argument and no part of the scratch memory");
   }
   return launch;
 }
@@ -258,8 +260,10 @@ FailureOr<GpuKernel> outlineKernel(func::FuncOp kernel, gpu::GPUModuleOp code) {
   eraseDead(kernel);
   if (failed(placeScratch(kernel, result.info)))
     return failure();
-  for (auto launch : kernel.getOps<gpu::LaunchFuncOp>())
-    result.launches.push_back(readLaunch(launch));
+  FailureOr<std::vector<GpuLaunch>> launches = readLaunches(kernel);
+  if (failed(launches))
+    return failure();
+  result.launches = std::move(*launches);
   restrictAliases(result);
   markUnaliased(result, code);
   widenParts(kernel);
@@ -267,6 +271,17 @@ FailureOr<GpuKernel> outlineKernel(func::FuncOp kernel, gpu::GPUModuleOp code) {
 }
 
 } // namespace
+
+FailureOr<std::vector<GpuLaunch>> readLaunches(func::FuncOp kernel) {
+  std::vector<GpuLaunch> launches;
+  for (auto op : kernel.getOps<gpu::LaunchFuncOp>()) {
+    FailureOr<GpuLaunch> launch = readLaunch(op);
+    if (failed(launch))
+      return failure();
+    launches.push_back(std::move(*launch));
+  }
+  return launches;
+}
 
 FailureOr<llvm::StringMap<GpuKernel>> outlineGpuLaunches(ArrayRef<func::FuncOp> kernels,
                                                          gpu::GPUModuleOp code) {

@@ -320,6 +320,18 @@ exec.function @step() -> () updates [] arena 64 {
 
 // -----
 
+exec.function @step() -> () updates [] arena 64 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[16 for 16]
+  %c = exec.view %arena[32 for 16]
+  // expected-error@+1 {{precision must be highest, tf32 or bf16, but is "f16"}}
+  exec.gemm %a, %b into %c of f32 precision "f16" mnk [2, 2, 2] lds [2, 2, 2]
+  exec.return
+}
+
+// -----
+
 // exec_gemm_c2
 exec.function @step() -> () updates [] arena 64 {
 ^bb0(%arena: !exec.buffer):

@@ -1,0 +1,185 @@
+// Driver functions on GPU memory.
+
+#include "passes/export/emit_gpu_driver.h"
+
+#include "dialect/exec/memory_form.h"
+#include "runtime/step/abi/abi.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+
+// Alignment of constants, as of all buffers.
+static constexpr int64_t kAlignment = 64;
+// Calls that are not communication have no entry in the operation table.
+static constexpr int32_t kNoOp = -1;
+
+/// Reserves the memory that calls of the function need.
+void GpuDriverEmitter::enter(exec::FunctionOp source) {
+  int64_t parameters = 1, scalars = 2;
+  bool hasConstants = false;
+  source.walk([&](Operation *op) {
+    hasConstants |= isa<exec::ConstantOp>(op);
+    if (auto store = dyn_cast<exec::StoreOp>(op))
+      scalars = std::max<int64_t>(scalars, store.getValues().size());
+    auto call = dyn_cast<exec::CallOp>(op);
+    auto kernel = call ? kernels_.find(call.getCallee()) : kernels_.end();
+    if (kernel != kernels_.end())
+      for (const GpuLaunch &launch : kernel->second.launches)
+        parameters = std::max<int64_t>(parameters, launch.params.size());
+  });
+  auto words = [&](int64_t count) { return LLVM::LLVMArrayType::get(b_.getI64Type(), count); };
+  parameters_ = stackSlot(words(parameters));
+  pointers_ = stackSlot(words(parameters));
+  scalars_ = stackSlot(words(scalars));
+  for (int64_t i = 0; i < parameters; ++i)
+    LLVM::StoreOp::create(b_, loc_, gep(parameters_, 8 * i), gep(pointers_, 8 * i));
+  if (!hasConstants)
+    return;
+  Value base = stackSlot(ptr_);
+  callAbi(AbiFunction::constants, {ctx_, base});
+  constantBase_ = LLVM::LoadOp::create(b_, loc_, ptr_, base);
+}
+
+/// The bytes of the elements as they lie in memory.
+static std::string serialize(DenseElementsAttr elements) {
+  DenseElementsAttr stored = getStoredElements(elements);
+  ArrayRef<char> raw = stored.getRawData();
+  if (!stored.isSplat())
+    return std::string(raw.begin(), raw.end());
+  std::string bytes;
+  for (int64_t i = 0; i < stored.getNumElements(); ++i)
+    bytes.append(raw.begin(), raw.end());
+  return bytes;
+}
+
+Value GpuDriverEmitter::constantAddress(exec::ConstantOp constant) {
+  auto elements = cast<DenseElementsAttr>(constant.getValue());
+  auto [it, isNew] = constantOffsets_.try_emplace(elements, constants_.size());
+  if (isNew) {
+    constants_ += serialize(elements);
+    constants_.resize(llvm::alignTo(constants_.size(), kAlignment));
+  }
+  return gep(constantBase_, it->second);
+}
+
+LogicalResult GpuDriverEmitter::emitCall(exec::CallOp op) {
+  auto it = kernels_.find(op.getCallee());
+  if (it == kernels_.end())
+    return op.emitOpError("calls a kernel that has no form for a GPU");
+  for (const GpuLaunch &launch : it->second.launches)
+    if (!llvm::is_contained(launch.grid, 0u))
+      emitLaunch(op, launch);
+  return success();
+}
+
+void GpuDriverEmitter::emitLaunch(exec::CallOp op, const GpuLaunch &launch) {
+  auto [it, isNew] = tableIndex_.try_emplace(launch.symbol, table_.size());
+  if (isNew)
+    table_.push_back({&launch, getSourceText(op.getLoc())});
+  for (auto [i, param] : llvm::enumerate(launch.params)) {
+    Value at = gep(parameters_, 8 * i);
+    if (param.kind == GpuParam::Kind::Scratch) {
+      // Scratch memory is the last operand.
+      Value scratch = address(op.getOperands().back());
+      LLVM::StoreOp::create(b_, loc_, gep(scratch, param.index), at);
+    } else if (Value operand = op.getOperands()[param.index];
+               isa<exec::BufferType>(operand.getType())) {
+      LLVM::StoreOp::create(b_, loc_, address(operand), at);
+    } else {
+      storeElement(values_.lookup(operand), at);
+    }
+  }
+  callAbi(AbiFunction::launch,
+          {ctx_, i32(kNoOp), i32(it->second), pointers_, i32(launch.params.size())});
+}
+
+void GpuDriverEmitter::emitCopy(exec::CopyOp op) {
+  callAbi(AbiFunction::copy, {ctx_, i32(kNoOp), address(op.getTarget()), address(op.getSource()),
+                              i64(exec::getExtent(op.getTarget())->bytes)});
+}
+
+void GpuDriverEmitter::emitFill(exec::FillOp op) {
+  int64_t bytes = exec::getExtent(op.getTarget())->bytes;
+  int64_t width = getElementBytes(op.getValue().getType());
+  if (bytes == 0)
+    return;
+  Type word = b_.getIntegerType(8 * width);
+  LLVM::StoreOp::create(b_, loc_,
+                        LLVM::ConstantOp::create(
+                            b_, loc_, word, b_.getIntegerAttr(word, getStoredBits(op.getValue()))),
+                        scalars_);
+  callAbi(AbiFunction::fill,
+          {ctx_, i32(kNoOp), address(op.getTarget()), scalars_, i32(width), i64(bytes / width)});
+}
+
+void GpuDriverEmitter::emitLoad(exec::LoadOp op) {
+  int64_t width = getElementBytes(op.getType());
+  Value at = gep(address(op.getSource()), toLlvm(values_.lookup(op.getIndex())), width);
+  callAbi(AbiFunction::fetch, {ctx_, i32(kNoOp), scalars_, at, i64(width)});
+  values_.map(op.getResult(), loadElement(scalars_, op.getType()));
+}
+
+void GpuDriverEmitter::emitStore(exec::StoreOp op) {
+  int64_t width = getElementBytes(op.getValues().front().getType());
+  for (auto [i, element] : llvm::enumerate(op.getValues()))
+    storeElement(values_.lookup(element), gep(scalars_, i * width));
+  callAbi(AbiFunction::store, {ctx_, i32(kNoOp), address(op.getTarget()), scalars_,
+                               i64(width * op.getValues().size())});
+}
+
+static CollCompute getCompute(exec::GemmOp op) {
+  if (op.getElement().isF64())
+    return kCollComputeF64;
+  switch (op.getProductPrecision()) {
+  case exec::Precision::Highest:
+    return kCollComputeF32;
+  case exec::Precision::Tf32:
+    return kCollComputeTf32;
+  case exec::Precision::Bf16:
+    return kCollComputeBf16;
+  }
+  llvm_unreachable("every precision has a case");
+}
+
+/// What is multiplied is a constant of the module, a CollContraction.
+void GpuDriverEmitter::emitProducts(exec::GemmOp op, Value a, Value b, Value c) {
+  Batch batch = getInnermost(op);
+  CollContraction contraction = {};
+  contraction.dtype_a = contraction.dtype_b = contraction.dtype_out = *getDtype(op.getElement());
+  contraction.compute = getCompute(op);
+  contraction.trans_a = op.getTransA(), contraction.trans_b = op.getTransB();
+  contraction.accumulate = op.getAccumulate();
+  contraction.batch = batch.size;
+  contraction.m = op.getMnk()[0], contraction.n = op.getMnk()[1], contraction.k = op.getMnk()[2];
+  contraction.ld_a = op.getLds()[0], contraction.ld_b = op.getLds()[1];
+  contraction.ld_out = op.getLds()[2];
+  contraction.stride_a = batch.a, contraction.stride_b = batch.b;
+  contraction.stride_out = batch.c;
+  static_assert(sizeof(CollContraction) % 8 == 0);
+  constexpr int64_t kWords = sizeof(CollContraction) / 8;
+  int64_t words[kWords];
+  std::memcpy(words, &contraction, sizeof(words));
+  Value global = makeGlobal(
+      "contraction_" + std::to_string(numContractions_++),
+      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
+      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
+  callAbi(AbiFunction::contract, {ctx_, i32(kNoOp), global, a, b, c});
+}
+
+std::string GpuDriverEmitter::writeKernelTable() const {
+  llvm::json::Array table;
+  auto sizes = [](const std::array<uint32_t, 3> &numbers) {
+    return llvm::json::Array{int64_t{numbers[0]}, int64_t{numbers[1]}, int64_t{numbers[2]}};
+  };
+  for (const TableEntry &entry : table_)
+    table.push_back(llvm::json::Object{{"name", entry.launch->symbol},
+                                       {"grid", sizes(entry.launch->grid)},
+                                       {"block", sizes(entry.launch->block)},
+                                       {"shared", int64_t{entry.launch->sharedBytes}},
+                                       {"loc", entry.loc}});
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(table));
+  return text;
+}
