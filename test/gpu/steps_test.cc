@@ -294,6 +294,8 @@ TEST_F(ContractionsOnGpuTest, EveryTypeAndTransposeMatchesTheHost) {
           compare(c, form.tolerance);
           c.accumulate = 1;
           compare(c, form.tolerance);
+          c.ld_out = batch * n, c.stride_out = n; // side by side, as heads of attention
+          compare(c, form.tolerance);
         }
 }
 

@@ -51,7 +51,10 @@ Status checkSizes(const CollContraction &c) {
                            ") is shorter than its row");
   if (c.stride_a < 0 || c.stride_b < 0 || c.stride_out < 0)
     return Status::invalid("a batch stride is negative");
-  if (c.batch > 1 && c.stride_out < (c.m - 1) * c.ld_out + c.n)
+  // Matrices of a batch lie one after another, or side by side within the rows of one.
+  const bool isApart = c.stride_out >= (c.m - 1) * c.ld_out + c.n;
+  const bool isSideBySide = c.stride_out >= c.n && (c.batch - 1) * c.stride_out + c.n <= c.ld_out;
+  if (c.batch > 1 && !isApart && !isSideBySide)
     return Status::invalid("the batch stride of the result, " + std::to_string(c.stride_out) +
                            ", makes its matrices overlap");
   return {};
