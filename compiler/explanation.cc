@@ -4,6 +4,7 @@
 
 #include "compiler/error.h"
 #include "dialect/dialect.h"
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/analysis/reshard_plans.h"
@@ -19,6 +20,41 @@ std::string toText(mlir::Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;
+}
+
+std::string getText(mlir::DictionaryAttr fields, llvm::StringRef name) {
+  auto text = fields.getAs<mlir::StringAttr>(name);
+  return text ? text.str() : "";
+}
+
+int64_t getNumber(mlir::DictionaryAttr fields, llvm::StringRef name) {
+  auto number = fields.getAs<mlir::IntegerAttr>(name);
+  return number ? number.getInt() : 0;
+}
+
+/// Arguments have no place in the program: what reads them first has.
+void completeLocation(ExplainedCollective &entry) {
+  for (const ExplainedUse &use : entry.uses)
+    if (entry.location.empty())
+      entry.location = use.location;
+}
+
+void readCause(mlir::DictionaryAttr cause, ExplainedCollective &entry) {
+  entry.from = getText(cause, "from");
+  entry.to = getText(cause, "to");
+  entry.boundBytes = getNumber(cause, "bound_bytes");
+  entry.runnerUp = getText(cause, "runner_up");
+  entry.runnerUpBytes = getNumber(cause, "runner_up_bytes");
+  entry.whyNot = getText(cause, "why_not");
+  entry.avoid = getText(cause, "avoid");
+  auto uses = cause.getAs<mlir::ArrayAttr>("uses");
+  for (mlir::Attribute use : uses ? uses.getValue() : llvm::ArrayRef<mlir::Attribute>())
+    if (auto fields = llvm::dyn_cast<mlir::DictionaryAttr>(use)) {
+      auto location = fields.getAs<mlir::LocationAttr>("loc");
+      entry.uses.push_back({getText(fields, "op"),
+                            location ? getSourceText(mlir::Location(location)) : "",
+                            getText(fields, "needs")});
+    }
 }
 
 ExplainedCollective explain(const CollectiveCost &cost, MeshOp mesh) {
@@ -37,6 +73,9 @@ ExplainedCollective explain(const CollectiveCost &cost, MeshOp mesh) {
   entry.name = getSourceName(op->getLoc());
   if (auto why = op->getAttrOfType<mlir::StringAttr>(kWhyAttr))
     entry.why = why.str();
+  if (auto cause = op->getAttrOfType<mlir::DictionaryAttr>(kCauseAttr))
+    readCause(cause, entry);
+  completeLocation(entry);
   entry.wireBytes = cost.wireBytes;
   entry.calls = cost.calls;
   entry.isCounted = cost.isCounted;
@@ -99,6 +138,17 @@ llvm::Expected<Explanation> explainStep(mlir::ModuleOp module, int64_t ranks,
   return explanation;
 }
 
+static llvm::json::Value toJSON(const ExplainedUse &use) {
+  return llvm::json::Object{
+      {"operation", use.operation}, {"location", use.location}, {"needs", use.needs}};
+}
+
+static bool fromJSON(const llvm::json::Value &value, ExplainedUse &use, llvm::json::Path path) {
+  llvm::json::ObjectMapper map(value, path);
+  return map && map.map("operation", use.operation) && map.map("location", use.location) &&
+         map.map("needs", use.needs);
+}
+
 static llvm::json::Value toJSON(const ExplainedCollective &entry) {
   return llvm::json::Object{{"kind", entry.kind},
                             {"reduction", entry.reduction},
@@ -108,6 +158,14 @@ static llvm::json::Value toJSON(const ExplainedCollective &entry) {
                             {"location", entry.location},
                             {"name", entry.name},
                             {"why", entry.why},
+                            {"from", entry.from},
+                            {"to", entry.to},
+                            {"uses", llvm::json::Array(entry.uses)},
+                            {"bound_bytes", entry.boundBytes},
+                            {"runner_up", entry.runnerUp},
+                            {"runner_up_bytes", entry.runnerUpBytes},
+                            {"why_not", entry.whyNot},
+                            {"avoid", entry.avoid},
                             {"wire_bytes", entry.wireBytes},
                             {"calls", entry.calls},
                             {"is_counted", entry.isCounted},
@@ -120,22 +178,67 @@ static bool fromJSON(const llvm::json::Value &value, ExplainedCollective &entry,
   return map && map.map("kind", entry.kind) && map.map("reduction", entry.reduction) &&
          map.map("axes", entry.axes) && map.map("group_size", entry.groupSize) &&
          map.map("value", entry.value) && map.map("location", entry.location) &&
-         map.map("name", entry.name) && map.map("why", entry.why) &&
-         map.map("wire_bytes", entry.wireBytes) && map.map("calls", entry.calls) &&
-         map.map("is_counted", entry.isCounted) && map.map("microseconds", entry.microseconds);
+         map.map("name", entry.name) && map.map("why", entry.why) && map.map("from", entry.from) &&
+         map.map("to", entry.to) && map.map("uses", entry.uses) &&
+         map.map("bound_bytes", entry.boundBytes) && map.map("runner_up", entry.runnerUp) &&
+         map.map("runner_up_bytes", entry.runnerUpBytes) && map.map("why_not", entry.whyNot) &&
+         map.map("avoid", entry.avoid) && map.map("wire_bytes", entry.wireBytes) &&
+         map.map("calls", entry.calls) && map.map("is_counted", entry.isCounted) &&
+         map.map("microseconds", entry.microseconds);
+}
+
+std::string PlanCandidate::describe() const {
+  std::string text = "--mesh=" + mesh;
+  if (!strategy.empty())
+    text += " --strategy=" + strategy;
+  for (const std::string &shard : shards)
+    text += " --shard='" + shard + "'";
+  return text;
+}
+
+llvm::json::Value toJSON(const PlanCandidate &plan) {
+  return llvm::json::Object{{"mesh", plan.mesh},
+                            {"strategy", plan.strategy},
+                            {"shards", llvm::json::Array(plan.shards)},
+                            {"us", plan.us},
+                            {"bytes_per_step", plan.wireBytes},
+                            {"memory_bytes", plan.memoryBytes}};
+}
+
+bool fromJSON(const llvm::json::Value &value, PlanCandidate &plan, llvm::json::Path path) {
+  llvm::json::ObjectMapper map(value, path);
+  return map && map.map("mesh", plan.mesh) && map.map("strategy", plan.strategy) &&
+         map.map("shards", plan.shards) && map.map("us", plan.us) &&
+         map.map("bytes_per_step", plan.wireBytes) && map.map("memory_bytes", plan.memoryBytes);
+}
+
+llvm::json::Value toJSON(const PlanSearch &search) {
+  return llvm::json::Object{{"plans", llvm::json::Array(search.plans)},
+                            {"tried", search.tried},
+                            {"bound_us", search.boundUs},
+                            {"memory_limit", search.memoryLimit}};
+}
+
+bool fromJSON(const llvm::json::Value &value, PlanSearch &search, llvm::json::Path path) {
+  llvm::json::ObjectMapper map(value, path);
+  return map && map.map("plans", search.plans) && map.map("tried", search.tried) &&
+         map.map("bound_us", search.boundUs) && map.map("memory_limit", search.memoryLimit);
 }
 
 llvm::json::Value toJSON(const Explanation &explanation) {
-  return llvm::json::Object{{"topology", explanation.topology},
-                            {"collectives", llvm::json::Array(explanation.collectives)},
-                            {"wire_bytes", explanation.wireBytes},
-                            {"compute_us", explanation.computeUs},
-                            {"communication_us", explanation.communicationUs}};
+  return llvm::json::Object{
+      {"search", explanation.search ? toJSON(*explanation.search) : llvm::json::Value(nullptr)},
+      {"topology", explanation.topology},
+      {"collectives", llvm::json::Array(explanation.collectives)},
+      {"wire_bytes", explanation.wireBytes},
+      {"compute_us", explanation.computeUs},
+      {"communication_us", explanation.communicationUs}};
 }
 
 bool fromJSON(const llvm::json::Value &value, Explanation &explanation, llvm::json::Path path) {
   llvm::json::ObjectMapper map(value, path);
-  return map && map.map("topology", explanation.topology) &&
+  return map && map.map("search", explanation.search) &&
+         map.map("topology", explanation.topology) &&
          map.map("collectives", explanation.collectives) &&
          map.map("wire_bytes", explanation.wireBytes) &&
          map.map("compute_us", explanation.computeUs) &&

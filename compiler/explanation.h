@@ -13,10 +13,18 @@
 #include "llvm/Support/JSON.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace coll::run {
+
+/// A use that needs a value in another sharding than it has.
+struct ExplainedUse {
+  std::string operation; // "linalg.generic"
+  std::string location;
+  std::string needs; // "[dp, -]"
+};
 
 struct ExplainedCollective {
   std::string kind;              // "all_reduce"
@@ -27,14 +35,43 @@ struct ExplainedCollective {
   std::string location; // "train.py:12:3"; empty where it is not known
   std::string name;     // the operation's, as JAX has it
   std::string why;
+  // The next fields are empty where the step itself has the collective.
+  std::string from, to; // shardings: "[dp, -], partial sum over tp"
+  std::vector<ExplainedUse> uses;
+  int64_t boundBytes = 0; // sent by an average rank in every plan of this change
+  std::string runnerUp, whyNot;
+  int64_t runnerUpBytes = 0;
+  std::string avoid;       // the annotation that avoids a gather for work which every rank repeats
   int64_t wireBytes = 0;   // sent by an average rank in one call
   int64_t calls = 1;       // in one step
   bool isCounted = true;   // false: it runs in a loop of unknown length; `calls` is of one turn
   double microseconds = 0; // predicted, of one call
 };
 
+/// A way to distribute a step.
+struct PlanCandidate {
+  std::string mesh;                // "dp=2,tp=2"
+  std::string strategy;            // "fsdp,tensor"; may be empty
+  std::vector<std::string> shards; // patterns, each with a sharding
+  double us = 0;                   // predicted, of a step
+  int64_t wireBytes = 0;           // sent by an average rank in a step
+  int64_t memoryBytes = 0;         // of a rank, estimated before kernels are fused
+
+  /// The options that ask for it.
+  std::string describe() const;
+};
+
+/// What --strategy=auto has found.
+struct PlanSearch {
+  std::vector<PlanCandidate> plans; // the best first; the one that was compiled
+  int64_t tried = 0;
+  double boundUs = 0;      // no plan is faster: the work of one device, divided by the ranks
+  int64_t memoryLimit = 0; // 0: none
+};
+
 struct Explanation {
-  std::string topology; // the file whose links the times are for; empty: assumed links
+  std::optional<PlanSearch> search; // with --strategy=auto
+  std::string topology;             // the file whose links the times are for; empty: assumed links
   std::vector<ExplainedCollective> collectives; // of @step, in program order
   int64_t wireBytes = 0;                        // sent by an average rank in a step
   // Predicted time of a rank in a step.
@@ -47,6 +84,8 @@ struct Explanation {
 llvm::Expected<Explanation> explainStep(mlir::ModuleOp module, int64_t ranks,
                                         const std::string &topology);
 
+llvm::json::Value toJSON(const PlanSearch &search);
+bool fromJSON(const llvm::json::Value &value, PlanSearch &search, llvm::json::Path path);
 llvm::json::Value toJSON(const Explanation &explanation);
 bool fromJSON(const llvm::json::Value &value, Explanation &explanation, llvm::json::Path path);
 

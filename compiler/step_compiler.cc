@@ -2,6 +2,7 @@
 
 #include "compiler/step_compiler.h"
 
+#include "compiler/auto_strategy.h"
 #include "compiler/compiler_identity.h"
 #include "compiler/error.h"
 #include "compiler/untrusted_text.h"
@@ -54,6 +55,8 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
     return options;
   }
   options.ranks = std::max<int64_t>(options.ranks, 1);
+  if (target.strategy == "auto")
+    return options; // searched for
   if (target.strategy != "none" && target.strategy != "data-parallel" &&
       (!target.strategy.empty() || !target.shards.empty())) {
     options.mesh = describeMesh(target, options.ranks);
@@ -70,6 +73,27 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   return options;
 }
 
+/// Chooses mesh and strategies by cost.
+llvm::Expected<PlanSearch> search(const StepFile &file, const Target &target,
+                                  CompileOptions &options) {
+  SearchOptions searched;
+  searched.ranks = options.ranks;
+  searched.mesh = target.mesh;
+  searched.shards = target.shards;
+  searched.topology = target.topology;
+  searched.narrowSums = target.narrowSums;
+  searched.memoryLimit = target.memoryLimit;
+  llvm::Expected<PlanSearch> found = searchPlan(*file.ir, searched);
+  if (!found)
+    return found;
+  const PlanCandidate &best = found->plans.front();
+  options.mesh = best.mesh;
+  options.strategy = best.strategy;
+  options.shards = best.shards;
+  options.shards.insert(options.shards.end(), target.shards.begin(), target.shards.end());
+  return found;
+}
+
 /// Everything of the command line that chooseOptions() and the import look at.
 std::string describeOptions(const StepFile &file, const Target &target) {
   std::string text;
@@ -82,8 +106,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   }
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
      << " verify=" << target.verify << " narrow-sums=" << target.narrowSums
-     << " topology=" << target.topology << " gpu=" << target.gpu
-     << " precision=" << target.precision << " mesh=";
+     << " topology=" << target.topology << " memory-limit=" << target.memoryLimit
+     << " gpu=" << target.gpu << " precision=" << target.precision << " mesh=";
   for (const MeshAxisOption &axis : target.mesh)
     os << axis.name << '=' << axis.size << ',';
   for (const std::string &shard : target.shards)
@@ -194,8 +218,18 @@ llvm::Expected<ObjectCode> StepCompiler::compileAnew(StepFile &file, const Targe
   llvm::Expected<CompileOptions> options = chooseOptions(file, target);
   if (!options)
     return options.takeError();
-  if (!target.isSingleDevice)
-    return compileStep(file.ir->clone(), *options, stages_, &explanation);
+  if (!target.isSingleDevice) {
+    std::optional<PlanSearch> searched;
+    if (target.strategy == "auto" && options->ranks > 1) {
+      llvm::Expected<PlanSearch> found = search(file, target, *options);
+      if (!found)
+        return found.takeError();
+      searched = std::move(*found);
+    }
+    auto code = compileStep(file.ir->clone(), *options, stages_, &explanation);
+    explanation.search = std::move(searched);
+    return code;
+  }
   llvm::Expected<StepIr> single = toSingleDevice(*file.ir);
   if (!single)
     return single.takeError();

@@ -39,10 +39,11 @@ struct Target {
   bool isSingleDevice = false;
   std::optional<int64_t> ranks;
   std::vector<MeshAxisOption> mesh;
-  std::string strategy;            // "none", "data-parallel", or what coll-insert-strategy takes
+  std::string strategy; // "none", "data-parallel", "auto", or what coll-insert-strategy takes
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
   std::string topology;            // a file (plan/topology.h) whose links decide; empty: bytes do
   bool narrowSums = false; // contributions to sums travel in the type that they are stored in
+  int64_t memoryLimit = 0; // bytes of a rank, for the strategy "auto"; 0: none
   bool verify = true;
   bool isShared = false;             // the code is for a shared object (shared_object.h)
   std::string gpu;                   // as "sm_90"; empty: CPUs. The step of one device is for CPUs.

@@ -3,6 +3,7 @@
 #include "dialect/dialect.h"
 
 #include "dialect/asm.h"
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -184,6 +185,11 @@ LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verifyString(emitError, attribute);
   if (name == kKernelAttr)
     return success();
+  if (name == kCauseAttr || name == kDecisionAttr) {
+    if (isa<DictionaryAttr>(attribute.getValue()))
+      return success();
+    return emitError() << name << " must be a dictionary, but is " << attribute.getValue();
+  }
   if (name != kShardingsAttr)
     return refuse(emitError, attribute);
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());

@@ -63,30 +63,46 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
   buildPartitionPipeline(pm, options.partition);
 }
 
-void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options) {
+static void addStrategy(OpPassManager &pm, const StrategyOptions &options) {
   InsertStrategyPassOptions strategy;
   strategy.mesh = options.mesh;
   strategy.strategy = options.strategy;
   strategy.shards.assign(options.shards.begin(), options.shards.end());
-  addInliner(pm);
   pm.addPass(createInsertStrategyPass(strategy)); // L1
-  buildPartitionPipeline(pm, options.partition);
 }
 
-void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
-  PartitionPassOptions partition;
-  partition.f32Sums = options.f32Sums;
-  partition.topology = options.topology;
+/// L1 to L4, without what cleans up before and after it.
+static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
   InsertReshardsPassOptions reshards;
   reshards.topology = options.topology;
   NarrowReshardsPassOptions narrow;
   narrow.sums = options.narrowSums;
-  addInliner(pm);
-  pm.addPass(createDropEmptyPass());
+  PartitionPassOptions partition;
+  partition.f32Sums = options.f32Sums;
+  partition.topology = options.topology;
   pm.addPass(createPropagatePass());              // L2
   pm.addPass(createInsertReshardsPass(reshards)); // L3
   pm.addPass(createNarrowReshardsPass(narrow));
   pm.addPass(createPartitionPass(partition)); // L4
+}
+
+void buildInlinePipeline(OpPassManager &pm) { addInliner(pm); }
+
+void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options) {
+  addInliner(pm);
+  addStrategy(pm, options);
+  buildPartitionPipeline(pm, options.partition);
+}
+
+void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options) {
+  addStrategy(pm, options);
+  addPartition(pm, options.partition);
+}
+
+void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
+  addInliner(pm);
+  pm.addPass(createDropEmptyPass());
+  addPartition(pm, options);
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -46,6 +46,12 @@ void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options);
 /// L1 to L4: propagate, reshard, partition.
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options = {});
 
+/// Calls are inlined, unless they are recursive; what nothing uses is dropped.
+void buildInlinePipeline(OpPassManager &pm);
+
+/// As buildStrategyPipeline, for a step that is inlined already and whose L4 is only looked at.
+void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options);
+
 /// L4 to L6: rank programs, verified.
 struct RankProgramOptions {
   int64_t ranks = 0;

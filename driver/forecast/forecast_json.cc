@@ -43,19 +43,43 @@ json::Value makeMemory(const rt::Descriptor &descriptor) {
                       {"buffers", std::move(buffers)}};
 }
 
+json::Value makeCause(const ExplainedCollective &entry) {
+  if (entry.from.empty())
+    return nullptr;
+  json::Array uses;
+  for (const ExplainedUse &use : entry.uses)
+    uses.push_back(json::Object{
+        {"operation", use.operation}, {"source", text(use.location)}, {"needs", use.needs}});
+  return json::Object{{"from", entry.from},
+                      {"to", entry.to},
+                      {"uses", std::move(uses)},
+                      {"bound_bytes", entry.boundBytes}};
+}
+
+json::Value makeRunnerUp(const ExplainedCollective &entry) {
+  if (entry.runnerUp.empty())
+    return nullptr;
+  return json::Object{
+      {"what", entry.runnerUp}, {"bytes", entry.runnerUpBytes}, {"why_not", entry.whyNot}};
+}
+
 json::Value makeCollective(const ExplainedCollective &entry) {
-  return json::Object{{"kind", entry.kind},
-                      {"reduction", entry.reduction},
-                      {"axes", json::Array(entry.axes)},
-                      {"group_size", entry.groupSize},
-                      {"value", text(entry.value)},
-                      {"source", text(entry.location)},
-                      {"name", text(entry.name)},
-                      {"why", text(entry.why)},
-                      {"bytes_per_call", entry.wireBytes},
-                      {"calls_per_step", entry.calls},
-                      {"is_counted", entry.isCounted},
-                      {"us_per_call", entry.microseconds}};
+  return json::Object{
+      {"kind", entry.kind},
+      {"reduction", entry.reduction},
+      {"axes", json::Array(entry.axes)},
+      {"group_size", entry.groupSize},
+      {"value", text(entry.value)},
+      {"source", text(entry.location)},
+      {"name", text(entry.name)},
+      {"why", text(entry.why)},
+      {"cause", makeCause(entry)},
+      {"runner_up", makeRunnerUp(entry)},
+      {"avoid", entry.avoid.empty() ? json::Value(nullptr) : json::Value(text(entry.avoid))},
+      {"bytes_per_call", entry.wireBytes},
+      {"calls_per_step", entry.calls},
+      {"is_counted", entry.isCounted},
+      {"us_per_call", entry.microseconds}};
 }
 
 } // namespace
@@ -72,18 +96,20 @@ json::Value toJSON(const Forecast &forecast) {
     collectives.push_back(makeCollective(entry));
   for (const rt::Descriptor &rankClass : forecast.classes)
     memory.push_back(makeMemory(rankClass));
-  return json::Object{{"version", kVersion},
-                      {"step", text(forecast.step)},
-                      {"strategy", text(forecast.strategy)},
-                      {"ranks", descriptor.numRanks()},
-                      {"mesh", std::move(mesh)},
-                      {"arguments", std::move(arguments)},
-                      {"collectives", std::move(collectives)},
-                      {"memory", std::move(memory)},
-                      {"predicted", json::Object{{"topology", text(explanation.topology)},
-                                                 {"compute_us", explanation.computeUs},
-                                                 {"communication_us", explanation.communicationUs},
-                                                 {"bytes_per_step", explanation.wireBytes}}}};
+  return json::Object{
+      {"version", kVersion},
+      {"step", text(forecast.step)},
+      {"strategy", text(forecast.strategy)},
+      {"ranks", descriptor.numRanks()},
+      {"mesh", std::move(mesh)},
+      {"arguments", std::move(arguments)},
+      {"search", explanation.search ? toJSON(*explanation.search) : json::Value(nullptr)},
+      {"collectives", std::move(collectives)},
+      {"memory", std::move(memory)},
+      {"predicted", json::Object{{"topology", text(explanation.topology)},
+                                 {"compute_us", explanation.computeUs},
+                                 {"communication_us", explanation.communicationUs},
+                                 {"bytes_per_step", explanation.wireBytes}}}};
 }
 
 } // namespace coll::run

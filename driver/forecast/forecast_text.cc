@@ -7,6 +7,7 @@
 #include "runtime/base/dtype.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace coll::run {
 namespace {
@@ -97,6 +98,22 @@ void printTimes(llvm::raw_ostream &os, const Explanation &explanation) {
      << (explanation.topology.empty() ? links : "the links of " + explanation.topology) << "\n";
 }
 
+/// The plan that --strategy=auto chose, and those that lost.
+void printSearch(llvm::raw_ostream &os, const PlanSearch &search) {
+  const PlanCandidate &best = search.plans.front();
+  os << "chosen of " << formatPlural(search.tried, "plan") << ": " << best.describe() << "\n";
+  os << "  " << microseconds(best.us) << " a step, bound " << microseconds(search.boundUs)
+     << ", gap " << formatNumber(search.boundUs > 0 ? best.us / search.boundUs : 1) << "x";
+  if (search.memoryLimit > 0 && best.memoryBytes > search.memoryLimit)
+    os << "; no plan fits into " << formatCount(search.memoryLimit) << " bytes by estimate";
+  os << "\nnext best:\n";
+  Table table;
+  for (const PlanCandidate &plan : llvm::ArrayRef(search.plans).drop_front())
+    table.add({microseconds(plan.us), formatBytes(double(plan.wireBytes)) + " sent",
+               formatBytes(double(plan.memoryBytes)) + " of memory", plan.describe()});
+  table.print(os);
+}
+
 std::string describeGroup(const ExplainedCollective &entry) {
   return entry.axes.empty() ? formatPlural(entry.groupSize, "rank") : llvm::join(entry.axes, "+");
 }
@@ -120,10 +137,16 @@ void printCollectives(llvm::raw_ostream &os, const Forecast &forecast) {
                entry.why + (entry.location.empty() ? "" : " (" + entry.location + ")")});
   }
   table.print(os);
+  llvm::StringSet<> said;
+  for (const ExplainedCollective &entry : explanation.collectives)
+    if (!entry.avoid.empty() && said.insert(entry.avoid).second)
+      os << "to avoid work that ranks repeat: " << entry.avoid << "\n";
 }
 
 void printPlan(llvm::raw_ostream &os, const Forecast &forecast) {
   printMesh(os, forecast);
+  if (forecast.explanation.search)
+    printSearch(os, *forecast.explanation.search);
   printArguments(os, forecast);
   printCollectives(os, forecast);
   for (const rt::Descriptor &descriptor : forecast.classes)

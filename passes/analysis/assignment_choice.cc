@@ -191,15 +191,16 @@ private:
       return a.getCost() < b.getCost();
     });
     Candidate &best = candidates_.front();
-    if (candidates_.size() > 1)
-      best.assignment.decision = "is split " + describe(best) + "; " + describe(candidates_[1]);
+    if (candidates_.size() > 1) {
+      const Candidate &other = candidates_[1];
+      best.assignment.decision = Decision{best.label,
+                                          other.label,
+                                          static_cast<int64_t>(best.bytes),
+                                          static_cast<int64_t>(best.work),
+                                          static_cast<int64_t>(other.bytes),
+                                          static_cast<int64_t>(other.work)};
+    }
     return best.assignment;
-  }
-
-  static std::string describe(const Candidate &candidate) {
-    return candidate.label + ": " + std::to_string(static_cast<int64_t>(candidate.bytes)) +
-           " bytes and " + std::to_string(static_cast<int64_t>(candidate.work)) +
-           " bytes' worth of work a rank";
   }
 
   Operation *op_;
@@ -207,10 +208,19 @@ private:
   MeshOp mesh_;
   const Surroundings &surroundings_;
   Assignment seed_;
-  SmallVector<Candidate> candidates_;
+  SmallVector<Candidate, 0> candidates_;
 };
 
 } // namespace
+
+std::string Decision::describe() const {
+  auto way = [](const std::string &label, int64_t bytes, int64_t work) {
+    return label + ": " + std::to_string(bytes) + " bytes and " + std::to_string(work) +
+           " bytes' worth of work a rank";
+  };
+  return "is split " + way(chosen, chosenBytes, chosenWork) + "; " +
+         way(other, otherBytes, otherWork);
+}
 
 Assignment chooseAssignment(Operation *op, const ShardingRule &rule, MeshOp mesh,
                             const Surroundings &surroundings, SmallVectorImpl<int64_t> &rejected) {

@@ -62,6 +62,14 @@ struct ShardingRule {
 /// no factors.
 ShardingRule getShardingRule(Operation *op);
 
+/// A choice between two ways to split an operation; costs are those of a rank.
+struct Decision {
+  std::string chosen, other; // "as operand 1 is split"
+  int64_t chosenBytes = 0, chosenWork = 0, otherBytes = 0, otherWork = 0;
+
+  std::string describe() const;
+};
+
 /// How one operation is split.
 struct Assignment {
   /// Per factor: the axes that split it; null where it is whole.
@@ -72,8 +80,8 @@ struct Assignment {
   /// Set by assignFromResults where nothing makes a result as partial as it is.
   bool unexplained = false;
   /// Set by chooseAssignment where others were compared with this one: what decided, and what the
-  /// best of the others would have cost. Empty elsewhere.
-  std::string decision;
+  /// best of the others would have cost.
+  std::optional<Decision> decision;
 };
 
 /// What an operation's neighbours have and ask for.

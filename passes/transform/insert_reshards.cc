@@ -9,12 +9,14 @@
 //
 //===----------------------------------------------------------------------------===//
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 #include "passes/passes.h"
+#include "passes/transform/reshard_cause.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::coll {
@@ -167,15 +169,15 @@ private:
       TargetsPlan plan = plans_.planTargets(type, have, targets);
       if (plan.base != plans_.layoutOf(type, have)) {
         from = baseSharding(type, plan.base, targets, *kind);
-        base = createReshard(builder, value, have, from, demands.front().user);
+        base = createReshard(builder, value, have, from, demands);
       }
     }
     for (auto [demand, target] : llvm::zip_equal(demands, targets)) {
       Value result = base;
       if (target != from)
-        result = createReshard(builder, base, from, target, demand.user);
+        result = createReshard(builder, base, from, target, demand);
       if (target != demand.want)
-        result = createReshard(builder, result, target, demand.want, demand.user);
+        result = createReshard(builder, result, target, demand.want, demand);
       for (OpOperand *use : demand.uses)
         use->set(result);
     }
@@ -195,9 +197,14 @@ private:
   }
 
   Value createReshard(OpBuilder &builder, Value value, ShardingAttr have, ShardingAttr want,
-                      Operation *user) {
+                      ArrayRef<Demand> demands) {
+    Operation *user = demands.front().user;
+    SmallVector<ReshardUse> uses = llvm::map_to_vector(
+        demands, [](const Demand &demand) { return ReshardUse{demand.user, demand.want}; });
+    DictionaryAttr cause = describeCause(plans_, mesh_, value, have, want, uses);
     auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, want);
     setShardings(reshard, {want});
+    reshard->setAttr(kCauseAttr, cause);
     reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, want, user)));
     return reshard.getResult();
   }

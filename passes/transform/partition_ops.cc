@@ -1,5 +1,6 @@
 //===- partition_ops.cc - operations that a sharding rule describes --------------===//
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/analysis/window.h"
@@ -95,6 +96,7 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
     if (value)
       mapping_.map(operand, value);
   local->removeAttr(kShardingsAttr);
+  local->removeAttr(kDecisionAttr);
   for (auto [from, to] : llvm::zip(op->getResults(), local->getResults())) {
     to.setType(localTypeOf(from));
     mapping_.map(from, to);

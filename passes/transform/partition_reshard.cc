@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -65,8 +66,9 @@ Value FunctionPartitioner::partitionMove(ReshardOp op, Value value, const Move &
   if (move.kind == MoveKind::Slice)
     return slice(op.getLoc(), value, move.split, axes, result[move.split]);
   Operation *collective = createCollective(op, value, move, typeOf(value).clone(joined));
-  if (Attribute why = op->getAttr(kWhyAttr))
-    collective->setAttr(kWhyAttr, why);
+  for (StringRef name : {StringRef(kWhyAttr), StringRef(kCauseAttr)})
+    if (Attribute note = op->getAttr(name))
+      collective->setAttr(name, note);
   return fit(op.getLoc(), collective->getResult(0), result);
 }
 

@@ -2,6 +2,7 @@
 
 #include "passes/transform/propagation.h"
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "passes/analysis/sharding_cost.h"
 #include "passes/analysis/window.h"
@@ -171,7 +172,7 @@ void Propagation::runRound() {
 
 bool Propagation::meetsConflict() const {
   return llvm::any_of(decided_.assignments,
-                      [](const auto &entry) { return !entry.second.decision.empty(); });
+                      [](const auto &entry) { return entry.second.decision.has_value(); });
 }
 
 /// What the uses of each value asked for in this round, for the next one.
@@ -224,15 +225,30 @@ double Propagation::getCost() {
   return cost;
 }
 
+/// The decision as `coll.decision` has it.
+static DictionaryAttr toAttribute(MLIRContext *context, const Decision &decision) {
+  Builder builder(context);
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("chosen", builder.getStringAttr(decision.chosen)),
+       builder.getNamedAttr("chosen_bytes", builder.getI64IntegerAttr(decision.chosenBytes)),
+       builder.getNamedAttr("chosen_work", builder.getI64IntegerAttr(decision.chosenWork)),
+       builder.getNamedAttr("other", builder.getStringAttr(decision.other)),
+       builder.getNamedAttr("other_bytes", builder.getI64IntegerAttr(decision.otherBytes)),
+       builder.getNamedAttr("other_work", builder.getI64IntegerAttr(decision.otherWork))});
+}
+
 void Propagation::record() {
   resolvePins();
   // Layers that repeat an operation repeat its decision, which is said once.
   llvm::StringSet<> said;
   function_->walk([&](Operation *op) {
     auto assignment = decided_.assignments.find(op);
-    if (assignment != decided_.assignments.end() && !assignment->second.decision.empty() &&
-        said.insert(assignment->second.decision).second)
-      op->emitRemark() << assignment->second.decision;
+    if (assignment != decided_.assignments.end() && assignment->second.decision) {
+      const Decision &decision = *assignment->second.decision;
+      if (said.insert(decision.describe()).second)
+        op->emitRemark() << decision.describe();
+      op->setAttr(kDecisionAttr, toAttribute(op->getContext(), decision));
+    }
     SmallVector<ShardingAttr> shardings;
     for (Value result : op->getResults())
       shardings.push_back(decided_.shardings.lookup(result));

@@ -114,6 +114,24 @@ func.func @why(%x: tensor<4xf32>) {
 
 // -----
 
+// cause
+func.func @cause(%x: tensor<4xf32>) {
+  // expected-error@+1 {{coll.cause must be a dictionary, but is "x"}}
+  %0 = coll.all_reduce sum %x over [[0]] {coll.cause = "x"} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// decision
+func.func @decision(%x: tensor<4xf32>) {
+  // expected-error@+1 {{coll.decision must be a dictionary, but is 1}}
+  %0 = arith.negf %x {coll.decision = 1} : tensor<4xf32>
+  return
+}
+
+// -----
+
 // a sharding of what has no extents
 coll.mesh @m ["dp" = 2]
 // expected-error@+1 {{argument 0: only a tensor of static shape has a sharding, but its value is 'tensor<?xf32>'}}

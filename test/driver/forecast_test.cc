@@ -7,6 +7,9 @@
 #include "driver/trainer.h"
 #include "runtime/base/memory_use.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
 #include <gtest/gtest.h>
 
 namespace coll::run {
@@ -95,6 +98,36 @@ INSTANTIATE_TEST_SUITE_P(Steps, ForecastTest,
                                          Case{"gpt_tiny_adamw", "dp=2,sp=2", "zero1,sequence", 79}),
                          nameOf);
 
+/// Every exported step with every strategy takes minutes: --gtest_also_run_disabled_tests.
+TEST(Forecast, DISABLED_MemoryOfEveryStep) {
+  int compared = 0;
+  std::error_code code;
+  for (llvm::sys::fs::directory_iterator at(std::string(COLL_TEST_DATA) + "/jax", code), end;
+       at != end && !code; at.increment(code)) {
+    auto meta = llvm::MemoryBuffer::getFile(at->path() + "/meta.json");
+    if (!meta || !llvm::sys::fs::exists(at->path() + "/reference.npz"))
+      continue;
+    auto root = llvm::json::parse((*meta)->getBuffer());
+    ASSERT_TRUE(bool(root)) << at->path();
+    const std::string step = llvm::sys::path::filename(at->path()).str();
+    for (auto [mesh, strategy] :
+         {std::pair("dp=4", "data"), std::pair("dp=3", "fsdp"), std::pair("dp=2", "zero1"),
+          std::pair("tp=2", "tensor"), std::pair("dp=2,tp=2", "fsdp,tensor")}) {
+      const Case test = {step.c_str(), mesh, strategy,
+                         *root->getAsObject()->getInteger("state_args")};
+      SCOPED_TRACE(step + " " + strategy);
+      auto compiled = compileFor(test);
+      ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
+      const int64_t foreseen = foreseenBytes(compiled->forecast);
+      auto measured = measurePeak(std::move(compiled->code));
+      ASSERT_TRUE(bool(measured)) << llvm::toString(measured.takeError());
+      EXPECT_EQ(*measured, foreseen);
+      ++compared;
+    }
+  }
+  std::printf("%d runs compared\n", compared);
+}
+
 TEST(Forecast, ALimitNamesTheNeedAndTheLargestBuffers) {
   auto compiled = compileFor({"mlp_digits_momentum", "dp=2", "data", 8});
   ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
@@ -127,6 +160,15 @@ TEST(Forecast, JsonHasTheDocumentedFields) {
     for (const char *field : {"kind", "reduction", "value", "source", "name", "why"})
       EXPECT_TRUE(collective.getString(field)) << field;
     EXPECT_FALSE(collective.getString("why")->empty());
+    const llvm::json::Object *cause = collective.getObject("cause");
+    ASSERT_TRUE(cause);
+    EXPECT_TRUE(cause->getString("from") && cause->getString("to"));
+    EXPECT_GE(*collective.getInteger("bytes_per_call"), *cause->getInteger("bound_bytes"));
+    EXPECT_FALSE(cause->getArray("uses")->empty());
+    for (const llvm::json::Value &use : *cause->getArray("uses"))
+      for (const char *field : {"operation", "source", "needs"})
+        EXPECT_TRUE(use.getAsObject()->getString(field)) << field;
+    EXPECT_TRUE(collective.get("runner_up") && collective.get("avoid"));
     const double calls = double(*collective.getInteger("calls_per_step"));
     us += calls * *collective.getNumber("us_per_call");
     bytes += calls * double(*collective.getInteger("bytes_per_call"));

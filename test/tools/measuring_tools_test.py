@@ -600,6 +600,8 @@ class CollInfoTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         topology = json.loads(done.stdout)
         self.assertEqual(topology["version"], 1)
+        self.assertGreater(topology["hosts"][0]["gflop_per_s"], 0)
+        self.assertGreater(topology["hosts"][0]["memory_gb_per_s"], 0)
         (host,), (link,) = topology["hosts"], topology["links"]
         self.assertGreaterEqual(host["ranks"], 1)
         self.assertEqual(link["between"], [host["name"], host["name"]])

@@ -2,6 +2,7 @@
 
 #include "plan/topology.h"
 #include "runtime/backend/backend.h"
+#include "runtime/step/abi/gemm.h"
 
 #include <algorithm>
 #include <chrono>
@@ -95,6 +96,41 @@ rt::Result<plan::Topology::Link> measureLink() {
   return link;
 }
 
+// Seconds of `work`: the best of some runs, after one that is not counted.
+template <typename Work>
+double timeBest(Work work) {
+  constexpr int kRuns = 5;
+  double best = HUGE_VAL;
+  for (int i = 0; i <= kRuns; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    best = i == 0 ? best : std::min(best, took.count());
+  }
+  return std::max(best, 1e-9);
+}
+
+// What one core does: a product of matrices, and a copy beyond what caches hold.
+rt::Status measureCore(plan::Topology::Host &host) {
+  constexpr int64_t kSide = 512;
+  std::vector<float> a(kSide * kSide, 1), b(a), c(a);
+  rt::Gemm gemm;
+  gemm.m = gemm.n = gemm.k = kSide;
+  gemm.lda = gemm.ldb = gemm.ldc = kSide;
+  gemm.a = a.data();
+  gemm.b = b.data();
+  gemm.c = c.data();
+  rt::prepareGemm();
+  rt::Status status;
+  const double product = timeBest([&] { status = rt::runGemm(gemm); });
+  COLL_RETURN_IF_ERROR(status);
+  host.gflopPerS = rounded(2.0 * kSide * kSide * kSide / product * 1e-9);
+  std::vector<float> source(4 * kLargeElems, 1), target(source);
+  const double copy = timeBest([&] { std::copy(source.begin(), source.end(), target.begin()); });
+  host.memoryGbPerS = rounded(2.0 * 4.0 * static_cast<double>(source.size()) / copy * 1e-9);
+  return {};
+}
+
 } // namespace
 
 int printTopology() {
@@ -102,6 +138,10 @@ int printTopology() {
   gethostname(name, sizeof(name) - 1);
   plan::Topology topology;
   topology.hosts.push_back({name, std::max<int64_t>(1, std::thread::hardware_concurrency())});
+  if (rt::Status status = measureCore(topology.hosts.front()); !status.ok()) {
+    std::fprintf(stderr, "coll-info: %s\n", status.toString().c_str());
+    return 1;
+  }
   rt::Result<plan::Topology::Link> link = measureLink();
   if (!link) {
     std::fprintf(stderr, "coll-info: %s\n", link.status().toString().c_str());

@@ -33,8 +33,9 @@ cl::opt<std::string> mesh("mesh", cl::value_desc("dp=N,tp=M"), cl::cat(stepCateg
 cl::opt<std::string>
     strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCategory),
              cl::desc("what is split: data, fsdp, zero1, tensor, sequence, "
-                      "spatial, or several\nas fsdp,tensor:AXIS; none for one rank (default: "
-                      "data, with several ranks)"));
+                      "spatial, or several\nas fsdp,tensor:AXIS; auto searches for the "
+                      "fastest that fits; none for one rank\n(default: data, "
+                      "with several ranks)"));
 cl::list<std::string> shards("shard", cl::value_desc("PATTERN: [AXIS, -]"), cl::cat(stepCategory),
                              cl::desc("the sharding of arguments by name, as 'dense*/kernel: [-, "
                                       "tp]'; may be\ngiven several times"));
@@ -387,6 +388,8 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--strategy=" + options.strategy + " and --shard exclude each other");
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)
     return makeError("--strategy=data-parallel takes a mesh with one axis");
+  if (options.strategy == "auto" && !options.ranks)
+    return makeError("--strategy=auto needs --ranks or --mesh");
   if (options.planOnly && options.processes)
     return makeError("--plan-only runs nothing, so it takes no --processes");
   bool isChecked = options.check || !options.reference.empty();

@@ -259,6 +259,7 @@ Target Session::chooseTarget() const {
   target.shards = options_.shards;
   target.topology = options_.topology;
   target.narrowSums = options_.narrowSums;
+  target.memoryLimit = options_.memoryLimit.value_or(0);
   target.verify = options_.verify;
   target.gpu = options_.gpu;
   target.precision = options_.precision;

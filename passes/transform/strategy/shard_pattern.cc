@@ -18,6 +18,18 @@ std::string listAxes(MeshOp mesh) {
   return text;
 }
 
+/// A pattern matches a whole path, or what follows one of its slashes.
+bool matches(const llvm::GlobPattern &glob, StringRef path) {
+  for (;;) {
+    if (glob.match(path))
+      return true;
+    size_t slash = path.find('/');
+    if (slash == StringRef::npos)
+      return false;
+    path = path.drop_front(slash + 1);
+  }
+}
+
 class ShardPattern {
 public:
   ShardPattern(StringRef text, StepSharding &sharding) : text_(text), sharding_(sharding) {}
@@ -82,18 +94,6 @@ private:
     return success();
   }
 
-  /// A pattern matches a whole path, or what follows one of its slashes.
-  static bool matches(const llvm::GlobPattern &glob, StringRef path) {
-    for (;;) {
-      if (glob.match(path))
-        return true;
-      size_t slash = path.find('/');
-      if (slash == StringRef::npos)
-        return false;
-      path = path.drop_front(slash + 1);
-    }
-  }
-
   LogicalResult apply(unsigned index) {
     func::FuncOp step = sharding_.getStep();
     Location loc = step.getArgument(index).getLoc();
@@ -128,6 +128,15 @@ private:
 };
 
 } // namespace
+
+bool matchesShardPattern(StringRef pattern, StringRef path) {
+  llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
+  if (!glob) {
+    llvm::consumeError(glob.takeError());
+    return false;
+  }
+  return matches(*glob, path);
+}
 
 LogicalResult applyShardPattern(StringRef text, StepSharding &sharding) {
   return ShardPattern(text, sharding).run();

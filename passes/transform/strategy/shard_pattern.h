@@ -12,6 +12,10 @@
 
 namespace mlir::coll {
 
+/// Whether a pattern without its sharding matches a path (StepSharding::getPath) or what follows
+/// one of its slashes. False for what is no pattern.
+bool matchesShardPattern(StringRef pattern, StringRef path);
+
 /// Fixes the sharding of every argument that `text` matches. An error at the step, or at the
 /// argument, where the text is malformed, matches nothing (the nearest paths are named), names an
 /// axis that the mesh lacks or one twice, or has another rank than the argument.

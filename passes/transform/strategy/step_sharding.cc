@@ -27,8 +27,8 @@ RankedTensorType StepSharding::getType(unsigned index) const {
   return cast<RankedTensorType>(func::FuncOp(step_).getArgument(index).getType());
 }
 
-std::string StepSharding::getPath(unsigned index) const {
-  auto name = func::FuncOp(step_).getArgAttrOfType<StringAttr>(index, kNameAttr);
+std::string getArgumentPath(func::FuncOp step, unsigned index) {
+  auto name = step.getArgAttrOfType<StringAttr>(index, kNameAttr);
   if (!name)
     return "arg" + std::to_string(index);
   std::string path;

@@ -8,6 +8,9 @@
 
 namespace mlir::coll {
 
+/// `state['params'][0]` as `state/params/0`; `arg3` where argument 3 has no name.
+std::string getArgumentPath(func::FuncOp step, unsigned index);
+
 /// What patterns and strategies decide about the arguments of one step, before it is written.
 /// Only arguments that are ranked tensors have dimensions here.
 class StepSharding {
@@ -20,8 +23,7 @@ public:
   bool isTensor(unsigned index) const;
   bool isState(unsigned index) const;
   RankedTensorType getType(unsigned index) const;
-  /// `state['params'][0]` as `state/params/0`.
-  std::string getPath(unsigned index) const;
+  std::string getPath(unsigned index) const { return getArgumentPath(step_, index); }
 
   /// The extent that the batch is split along: that of the first batch argument with dimensions.
   std::optional<int64_t> getBatchSize() const;

@@ -1,0 +1,241 @@
+//===- auto_strategy.cc -----------------------------------------------------------===//
+
+#include "compiler/auto_strategy.h"
+
+#include "compiler/error.h"
+#include "compiler/plan_space.h"
+#include "passes/analysis/reshard_plans.h"
+#include "passes/analysis/step_cost.h"
+#include "passes/passes.h"
+#include "passes/pipelines.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace coll::run {
+namespace {
+
+/// So many operations are partitioned in one search, over all plans; large steps try fewer plans.
+constexpr int64_t kOperationBudget = 120'000;
+constexpr int64_t kLeastRefinements = 8, kMostRefinements = 400;
+/// Up to so many plans, all shardings of all arguments are tried.
+constexpr int64_t kMostExhaustive = 1'000;
+/// Meshes of three axes are tried for so many of the best plans with two.
+constexpr size_t kBeam = 3;
+/// Plans that are listed beside the best.
+constexpr size_t kMostListed = 8;
+
+class PlanSearcher {
+public:
+  PlanSearcher(const StepIr &step, const SearchOptions &options, plan::Topology topology)
+      : options_(options), topology_(std::move(topology)), base_(step.module.get().clone()) {}
+
+  llvm::Expected<PlanSearch> run() {
+    prepare();
+    if (!tryExhaustively()) {
+      tryStrategies();
+      if (!plans_.empty())
+        refine();
+    }
+    if (plans_.empty())
+      return makeError("no mesh and strategy for " + counted(options_.ranks, "rank") +
+                       " can be partitioned; --strategy=data says why");
+    sort();
+    PlanSearch search;
+    search.tried = tried_;
+    search.boundUs = boundUs_;
+    search.memoryLimit = options_.memoryLimit;
+    for (PlanCandidate &plan : plans_) {
+      bool isAlike = llvm::any_of(search.plans, [&](const PlanCandidate &listed) {
+        return std::tie(listed.us, listed.memoryBytes, listed.wireBytes) ==
+               std::tie(plan.us, plan.memoryBytes, plan.wireBytes);
+      });
+      if (!isAlike && search.plans.size() < kMostListed)
+        search.plans.push_back(std::move(plan));
+    }
+    return search;
+  }
+
+private:
+  /// Inlines calls once, and measures the step as it is on one device.
+  void prepare() {
+    mlir::PassManager manager(base_->getContext());
+    manager.enableVerifier(false);
+    mlir::coll::buildInlinePipeline(manager);
+    manager.addPass(mlir::coll::createDropEmptyPass());
+    (void)runSilently(manager, *base_);
+    base_->walk([&](mlir::Operation *) { ++operations_; });
+    plan::Mesh one;
+    one.axes.push_back({"rank", 1});
+    auto model = plan::CostModel::overTopology(topology_, one);
+    assert(model.ok() && "a topology has a rank");
+    auto step = base_->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
+    boundUs_ = mlir::coll::getStepCost(step, nullptr, *model).computeUs / double(options_.ranks);
+    groups_ = findArgumentGroups(step);
+  }
+
+  mlir::LogicalResult runSilently(mlir::PassManager &manager, mlir::ModuleOp module) {
+    mlir::ScopedDiagnosticHandler silence(module.getContext(),
+                                          [](mlir::Diagnostic &) { return mlir::success(); });
+    return manager.run(module);
+  }
+
+  /// Costs the plan, unless it is known; whether it can be partitioned.
+  bool tryPlan(PlanCandidate plan) {
+    std::string key = plan.describe();
+    auto [known, isNew] = known_.try_emplace(key, false);
+    if (!isNew)
+      return known->second;
+    ++tried_;
+    mlir::OwningOpRef<mlir::ModuleOp> module = base_.get().clone();
+    mlir::PassManager manager(module->getContext());
+    manager.enableVerifier(false);
+    mlir::coll::StrategyOptions strategy;
+    strategy.mesh = plan.mesh;
+    strategy.strategy = plan.strategy;
+    strategy.shards = plan.shards; // the user's come last, so that they decide
+    strategy.shards.insert(strategy.shards.end(), options_.shards.begin(), options_.shards.end());
+    strategy.partition.topology = options_.topology;
+    strategy.partition.narrowSums = options_.narrowSums;
+    mlir::coll::buildCostingPipeline(manager, strategy);
+    if (mlir::failed(runSilently(manager, *module)))
+      return false;
+    auto step = module->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
+    mlir::coll::MeshOp mesh = *module->getOps<mlir::coll::MeshOp>().begin();
+    auto model = plan::CostModel::overTopology(topology_, mlir::coll::toPlanMesh(mesh));
+    if (!model.ok())
+      return false;
+    const mlir::coll::StepCost cost = mlir::coll::getStepCost(step, mesh, *model);
+    plan.us = cost.totalUs();
+    plan.wireBytes = cost.wireBytes;
+    plan.memoryBytes = cost.memoryBytes;
+    plans_.push_back(std::move(plan));
+    known->second = true;
+    return true;
+  }
+
+  bool fits(const PlanCandidate &plan) const {
+    return options_.memoryLimit == 0 || plan.memoryBytes <= options_.memoryLimit;
+  }
+
+  /// Plans that fit come first, by time; the others by what they need. Among equal plans the one
+  /// that was tried first stays first.
+  bool isBetter(const PlanCandidate &a, const PlanCandidate &b) const {
+    if (fits(a) != fits(b))
+      return fits(a);
+    if (!fits(a))
+      return a.memoryBytes < b.memoryBytes;
+    return std::tie(a.us, a.memoryBytes) < std::tie(b.us, b.memoryBytes);
+  }
+
+  void sort() {
+    llvm::stable_sort(plans_, [this](const auto &a, const auto &b) { return isBetter(a, b); });
+  }
+
+  const PlanCandidate &best() const {
+    return *std::min_element(plans_.begin(), plans_.end(),
+                             [this](const auto &a, const auto &b) { return isBetter(a, b); });
+  }
+
+  /// Every sharding of every argument over every mesh, if these are few.
+  bool tryExhaustively() {
+    std::vector<std::vector<MeshAxisOption>> meshes = listMeshes(options_.ranks, options_.mesh);
+    int64_t count = 0;
+    for (const auto &mesh : meshes) {
+      int64_t product = 1;
+      for (const ArgumentGroup &group : groups_.single)
+        product = plan::saturatingProduct(product, int64_t(listShardings(group, mesh).size()));
+      count = std::min(count + std::min(product, kMostExhaustive + 1), kMostExhaustive + 1);
+    }
+    if (count > kMostExhaustive)
+      return false;
+    for (const auto &mesh : meshes)
+      tryAllShardings(mesh, 0, {});
+    return true;
+  }
+
+  void tryAllShardings(const std::vector<MeshAxisOption> &mesh, size_t index,
+                       std::vector<std::string> shards) {
+    if (index == groups_.single.size()) {
+      PlanCandidate plan;
+      plan.mesh = describeMesh(mesh);
+      plan.shards = std::move(shards);
+      tryPlan(std::move(plan));
+      return;
+    }
+    const ArgumentGroup &group = groups_.single[index];
+    for (const std::string &sharding : listShardings(group, mesh)) {
+      std::vector<std::string> extended = shards;
+      extended.push_back(group.pattern + ": " + sharding);
+      tryAllShardings(mesh, index + 1, std::move(extended));
+    }
+  }
+
+  void tryStrategies() {
+    for (size_t axes : {1u, 2u})
+      for (PlanCandidate &plan : listStrategies(options_.ranks, axes, options_.mesh))
+        tryPlan(std::move(plan));
+    std::vector<PlanCandidate> three = listStrategies(options_.ranks, 3, options_.mesh);
+    if (three.empty())
+      return;
+    sort();
+    std::vector<std::string> beam;
+    for (const PlanCandidate &plan : llvm::ArrayRef(plans_).take_front(kBeam))
+      beam.push_back(plan.strategy);
+    for (PlanCandidate &plan : three)
+      if (llvm::any_of(beam, [&](const std::string &s) { return extends(plan.strategy, s); }))
+        tryPlan(std::move(plan));
+  }
+
+  /// Splits one group after the other in the way that is fastest, and starts again after a gain.
+  void refine() {
+    int64_t left = std::clamp(kOperationBudget / std::max<int64_t>(operations_, 1),
+                              kLeastRefinements, kMostRefinements);
+    for (bool gained = true; gained && left > 0;) {
+      gained = false;
+      for (const ArgumentGroup &group : groups_.folded) {
+        const PlanCandidate before = best();
+        std::vector<MeshAxisOption> mesh = llvm::cantFail(parseMesh(before.mesh));
+        for (const std::string &sharding : listShardings(group, mesh)) {
+          if (left-- <= 0)
+            return;
+          PlanCandidate plan = before;
+          llvm::erase_if(plan.shards, [&](const std::string &shard) {
+            return llvm::StringRef(shard).starts_with(group.pattern + ": ");
+          });
+          plan.shards.push_back(group.pattern + ": " + sharding);
+          tryPlan(std::move(plan));
+        }
+        gained |= isBetter(best(), before);
+      }
+    }
+  }
+
+  const SearchOptions &options_;
+  plan::Topology topology_;
+  mlir::OwningOpRef<mlir::ModuleOp> base_;
+  ArgumentGroups groups_;
+  int64_t operations_ = 0, tried_ = 0;
+  double boundUs_ = 0;
+  llvm::StringMap<bool> known_;
+  std::vector<PlanCandidate> plans_;
+};
+
+} // namespace
+
+llvm::Expected<PlanSearch> searchPlan(const StepIr &step, const SearchOptions &options) {
+  plan::Topology topology = plan::assumedTopology(options.ranks);
+  if (!options.topology.empty()) {
+    auto read = plan::readTopology(options.topology);
+    if (!read.ok())
+      return makeError(read.error());
+    topology = std::move(*read);
+    if (topology.numRanks() < options.ranks)
+      return makeError(options.topology + ": " + counted(options.ranks, "rank") +
+                       " are asked for, the topology has " + llvm::Twine(topology.numRanks()));
+  }
+  return PlanSearcher(step, options, std::move(topology)).run();
+}
+
+} // namespace coll::run

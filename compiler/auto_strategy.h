@@ -1,0 +1,39 @@
+//===- auto_strategy.h - the mesh and the strategies that cost least -----*- C++ -*-===//
+//
+// A plan is a mesh, strategies over its axes, and shardings of single arguments. The step is
+// partitioned for each plan that is tried, and costed (passes/analysis/step_cost.h):
+//
+//   1. every strategy over every factorisation of the ranks into one and two axes, and into three
+//      for the best of them; a step with few arguments instead tries every sharding of each;
+//   2. from the best plan on, one group of arguments after the other is split otherwise, as long as
+//      that is faster. Arguments of repeated layers are one group, an optimizer's state goes with
+//      its parameter.
+//
+//===------------------------------------------------------------------------------===//
+
+#ifndef COLL_COMPILER_AUTO_STRATEGY_H
+#define COLL_COMPILER_AUTO_STRATEGY_H
+
+#include "compiler/compile.h"
+#include "compiler/explanation.h"
+#include "compiler/target.h"
+
+namespace coll::run {
+
+struct SearchOptions {
+  int64_t ranks = 1;
+  std::vector<MeshAxisOption> mesh; // given by the user; empty: any
+  std::vector<std::string> shards;  // of the user: part of every plan
+  std::string topology;             // as Target has it
+  bool narrowSums = false;
+  int64_t memoryLimit = 0; // bytes of a rank; 0: none
+};
+
+/// Searches for a step at L0. The best plan comes first: the fastest of those that fit into the
+/// limit or, if none does, the one that needs least. An error where the topology is wrong, or no
+/// plan can be partitioned. The same step and options give the same plan.
+llvm::Expected<PlanSearch> searchPlan(const StepIr &step, const SearchOptions &options);
+
+} // namespace coll::run
+
+#endif // COLL_COMPILER_AUTO_STRATEGY_H

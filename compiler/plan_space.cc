@@ -1,0 +1,245 @@
+//===- plan_space.cc --------------------------------------------------------------===//
+
+#include "compiler/plan_space.h"
+
+#include "dialect/dialect.h"
+#include "passes/transform/strategy/shard_pattern.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
+
+namespace coll::run {
+namespace {
+
+/// A strategy and the axis that it takes in meshes that are searched for. In this order axes go
+/// from outside to inside: neighbours in a mesh exchange most.
+struct Role {
+  llvm::StringLiteral strategy, axis;
+};
+constexpr Role kRoles[] = {
+    {"data", "dp"}, {"zero1", "dp"}, {"fsdp", "fsdp"}, {"sequence", "sp"}, {"tensor", "tp"}};
+
+/// Letters and digits as they are; what a pattern gives a meaning is escaped.
+std::string escape(llvm::StringRef path) {
+  std::string text;
+  for (char c : path) {
+    if (llvm::StringRef("*?[]{}\\^!:").contains(c))
+      text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+/// The pattern with each number in it replaced: `layers_3/kernel` becomes `layers_*/kernel`.
+std::string fold(llvm::StringRef path) {
+  std::string text;
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (!llvm::isDigit(path[i])) {
+      text += escape(path.substr(i, 1));
+      continue;
+    }
+    if (!llvm::StringRef(text).ends_with("*"))
+      text += '*';
+  }
+  return text;
+}
+
+using Tensors = std::vector<std::pair<std::string, std::vector<int64_t>>>; // path, shape
+
+int64_t countElements(llvm::ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  return elements;
+}
+
+/// The group of all tensors that the pattern matches; nullopt if they differ in shape.
+std::optional<ArgumentGroup> makeGroup(std::string pattern, const Tensors &tensors) {
+  ArgumentGroup group;
+  for (const auto &[path, shape] : tensors) {
+    if (!mlir::coll::matchesShardPattern(pattern, path))
+      continue;
+    if (group.elements > 0 && group.shape != shape)
+      return std::nullopt;
+    group.shape = shape;
+    group.elements += countElements(shape);
+  }
+  group.pattern = std::move(pattern);
+  return group;
+}
+
+/// All ways to write `ranks` as a product of `count` factors of 2 or more, in order.
+void factorise(int64_t ranks, size_t count, std::vector<int64_t> factors,
+               std::vector<std::vector<int64_t>> &found) {
+  if (count == 1) {
+    factors.push_back(ranks);
+    if (ranks >= 2)
+      found.push_back(std::move(factors));
+    return;
+  }
+  for (int64_t factor = 2; factor <= ranks / 2; ++factor)
+    if (ranks % factor == 0) {
+      std::vector<int64_t> extended = factors;
+      extended.push_back(factor);
+      factorise(ranks / factor, count - 1, std::move(extended), found);
+    }
+}
+
+/// The choices of `count` roles, in their order; two that split the batch alike exclude each other.
+std::vector<std::vector<const Role *>> chooseRoles(size_t count) {
+  std::vector<std::vector<const Role *>> found;
+  for (unsigned mask = 1; mask < 1u << std::size(kRoles); ++mask) {
+    std::vector<const Role *> roles;
+    for (size_t i = 0; i < std::size(kRoles); ++i)
+      if (mask >> i & 1)
+        roles.push_back(&kRoles[i]);
+    const bool isTwice = roles.size() > 1 && roles[0]->axis == roles[1]->axis;
+    if (roles.size() == count && !isTwice)
+      found.push_back(std::move(roles));
+  }
+  return found;
+}
+
+/// Strategies over the axes of the user's mesh: each axis has one, or none.
+std::vector<PlanCandidate> listOverMesh(size_t count, const std::vector<MeshAxisOption> &mesh) {
+  std::vector<PlanCandidate> plans;
+  int64_t combinations = 1;
+  const auto choices = static_cast<int64_t>(std::size(kRoles)) + 1;
+  for (size_t i = 0; i < mesh.size(); ++i)
+    combinations *= choices;
+  for (int64_t number = 0; number < combinations; ++number) {
+    std::vector<std::string> words;
+    int64_t rest = number;
+    for (const MeshAxisOption &axis : mesh) {
+      if (rest % choices > 0)
+        words.push_back((kRoles[rest % choices - 1].strategy + ":" + axis.name).str());
+      rest /= choices;
+    }
+    if (words.size() != count && !(words.empty() && count == 1))
+      continue;
+    PlanCandidate plan;
+    plan.mesh = describeMesh(mesh);
+    plan.strategy = llvm::join(words, ",");
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+} // namespace
+
+std::string describeMesh(llvm::ArrayRef<MeshAxisOption> mesh) {
+  std::string text;
+  for (const MeshAxisOption &axis : mesh)
+    text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  return text;
+}
+
+ArgumentGroups findArgumentGroups(mlir::func::FuncOp step) {
+  Tensors tensors;
+  for (unsigned index = 0; index < step.getNumArguments(); ++index) {
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(step.getArgument(index).getType());
+    if (type && type.getRank() > 0 && type.getNumElements() > 1)
+      tensors.emplace_back(mlir::coll::getArgumentPath(step, index), type.getShape().vec());
+  }
+  ArgumentGroups groups;
+  std::set<std::string> seen;
+  for (const auto &[path, shape] : tensors) {
+    std::optional<ArgumentGroup> single = makeGroup(escape(path), tensors);
+    if (!single)
+      continue; // a part of another one's path, which the pattern would match, too
+    groups.single.push_back(*single);
+    std::optional<ArgumentGroup> common = makeGroup(fold(path), tensors);
+    const ArgumentGroup &group = common ? *common : *single;
+    if (seen.insert(group.pattern).second)
+      groups.folded.push_back(group);
+  }
+  llvm::stable_sort(groups.folded, [](const ArgumentGroup &a, const ArgumentGroup &b) {
+    return a.elements > b.elements;
+  });
+  return groups;
+}
+
+std::vector<std::vector<MeshAxisOption>> listMeshes(int64_t ranks,
+                                                    const std::vector<MeshAxisOption> &given) {
+  if (!given.empty())
+    return {given};
+  std::vector<std::vector<MeshAxisOption>> meshes;
+  for (size_t count : {1u, 2u}) {
+    std::vector<std::vector<int64_t>> factors;
+    factorise(ranks, count, {}, factors);
+    for (const std::vector<int64_t> &sizes : factors) {
+      std::vector<MeshAxisOption> mesh;
+      for (auto [index, size] : llvm::enumerate(sizes))
+        mesh.push_back({index == 0 ? "x" : "y", size});
+      meshes.push_back(std::move(mesh));
+    }
+  }
+  return meshes;
+}
+
+std::vector<std::string> listShardings(const ArgumentGroup &group,
+                                       const std::vector<MeshAxisOption> &mesh) {
+  // By axis: the dimension that it splits, or the number of dimensions for none.
+  const size_t rank = group.shape.size();
+  std::vector<std::string> shardings;
+  int64_t combinations = 1;
+  for (size_t i = 0; i < mesh.size(); ++i)
+    combinations *= int64_t(rank) + 1;
+  for (int64_t number = 0; number < combinations; ++number) {
+    std::vector<std::string> dims(rank);
+    std::vector<int64_t> parts(rank, 1);
+    int64_t rest = number;
+    for (const MeshAxisOption &axis : mesh) {
+      const size_t dim = rest % (rank + 1);
+      rest /= int64_t(rank) + 1;
+      if (dim == rank)
+        continue;
+      dims[dim] += (dims[dim].empty() ? "" : "+") + axis.name;
+      parts[dim] *= axis.size;
+    }
+    bool isLong = true;
+    for (size_t dim = 0; dim < rank; ++dim) {
+      isLong &= parts[dim] <= group.shape[dim];
+      dims[dim] = dims[dim].empty() ? "-" : dims[dim];
+    }
+    if (isLong)
+      shardings.push_back("[" + llvm::join(dims, ", ") + "]");
+  }
+  return shardings;
+}
+
+std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
+                                          const std::vector<MeshAxisOption> &given) {
+  if (!given.empty())
+    return listOverMesh(axes, given);
+  std::vector<PlanCandidate> plans;
+  if (axes == 1) {
+    PlanCandidate whole;
+    whole.mesh = "dp=" + std::to_string(ranks);
+    plans.push_back(std::move(whole));
+  }
+  std::vector<std::vector<int64_t>> factors;
+  factorise(ranks, axes, {}, factors);
+  for (const std::vector<const Role *> &roles : chooseRoles(axes))
+    for (const std::vector<int64_t> &sizes : factors) {
+      std::vector<std::string> mesh, words;
+      for (auto [role, size] : llvm::zip_equal(roles, sizes)) {
+        mesh.push_back((role->axis + "=" + llvm::Twine(size)).str());
+        words.push_back(role->strategy.str());
+      }
+      PlanCandidate plan;
+      plan.mesh = llvm::join(mesh, ",");
+      plan.strategy = llvm::join(words, ",");
+      plans.push_back(std::move(plan));
+    }
+  return plans;
+}
+
+bool extends(llvm::StringRef strategies, llvm::StringRef others) {
+  llvm::SmallVector<llvm::StringRef> all, some;
+  strategies.split(all, ',', -1, false);
+  others.split(some, ',', -1, false);
+  return llvm::all_of(some, [&](llvm::StringRef word) { return llvm::is_contained(all, word); });
+}
+
+} // namespace coll::run

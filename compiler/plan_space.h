@@ -1,0 +1,50 @@
+//===- plan_space.h - the plans that a search may try --------------------*- C++ -*-===//
+
+#ifndef COLL_COMPILER_PLAN_SPACE_H
+#define COLL_COMPILER_PLAN_SPACE_H
+
+#include "compiler/explanation.h"
+#include "compiler/target.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace coll::run {
+
+/// Arguments that are split alike: a pattern as --shard takes it matches them and no others.
+struct ArgumentGroup {
+  std::string pattern;
+  std::vector<int64_t> shape;
+  int64_t elements = 0; // of all together
+};
+
+struct ArgumentGroups {
+  /// The arguments with elements to split, one by one.
+  std::vector<ArgumentGroup> single;
+  /// Repeated layers have theirs in common; the largest first.
+  std::vector<ArgumentGroup> folded;
+};
+
+ArgumentGroups findArgumentGroups(mlir::func::FuncOp step);
+
+/// "dp=2,tp=4".
+std::string describeMesh(llvm::ArrayRef<MeshAxisOption> mesh);
+
+/// The meshes of up to two axes, or the given one.
+std::vector<std::vector<MeshAxisOption>> listMeshes(int64_t ranks,
+                                                    const std::vector<MeshAxisOption> &given);
+
+/// The shardings "[x, -]" of a tensor over the axes of a mesh: each axis splits one dimension that
+/// is long enough, or none.
+std::vector<std::string> listShardings(const ArgumentGroup &group,
+                                       const std::vector<MeshAxisOption> &mesh);
+
+/// Every choice of strategies for `axes` axes: over every factorisation of the ranks or, if the
+/// user gave a mesh, over its axes. With one axis, also the plan that splits nothing.
+std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
+                                          const std::vector<MeshAxisOption> &given);
+
+/// Whether a list of strategies has all that another one has.
+bool extends(llvm::StringRef strategies, llvm::StringRef others);
+
+} // namespace coll::run
+
+#endif // COLL_COMPILER_PLAN_SPACE_H
