@@ -9,13 +9,17 @@ coll.mesh @m ["dp" = 4]
 // CHECK-LABEL: @repeated
 // CHECK: coll.reshard {{.*}} {coll.cause = {avoid = "--shard='x: [-]' keeps the argument whole along dp: no gather, and 24 bytes more a rank",
 // CHECK-SAME: bound_bytes = 24 : i64, from = "[dp]", to = "[-]",
-// CHECK-SAME: uses = [{loc = {{.*}}, needs = "[-]", op = "tensor.extract_slice"}]}
+// CHECK-SAME: uses = [{loc = {{.*}}, needs = "[-]", op = "coll.sort"}]}
 // SPMD-LABEL: @repeated
 // SPMD: coll.all_gather {{.*}} {coll.cause = {avoid = "--shard='x: [-]'
 func.func @repeated(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>, coll.name = "x"})
-    -> tensor<4xf32> {
-  %s = tensor.extract_slice %x[2] [4] [1] : tensor<8xf32> to tensor<4xf32>
-  return %s : tensor<4xf32>
+    -> tensor<8xf32> {
+  %s = coll.sort %x dim 0 {
+  ^bb0(%a: f32, %b: f32):
+    %less = arith.cmpf olt, %a, %b : f32
+    coll.yield %less : i1
+  } : tensor<8xf32>
+  return %s : tensor<8xf32>
 }
 
 // CHECK-LABEL: @summed
