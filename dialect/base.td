@@ -24,6 +24,7 @@ def Coll_Dialect : Dialect {
     | `coll.sharding` | function argument or result | the `#coll.sharding` of the value |
     | `coll.shardings` | operation | one `#coll.sharding` per result (`unit` where it is not a tensor), set by propagation |
     | `coll.global_type` | function argument or result of a partitioned function | its type before partitioning |
+    | `coll.index` | function argument or result of a program | its number in the step, where programs have different ones |
     | `coll.access` | kernel argument | `"read"`, `"write"` (old content ignored) or `"readwrite"` |
     | `coll.may_alias` | kernel argument | results in whose buffer the argument may live |
     | `coll.kernel` | `scf.for` | marks a loop nest as one kernel |

@@ -1,6 +1,7 @@
 //===- dialect.cc - registration and discardable attributes -------------------===//
 
 #include "dialect/dialect.h"
+#include "dialect/signature.h"
 
 #include "dialect/asm.h"
 #include "dialect/notes.h"
@@ -145,6 +146,13 @@ static LogicalResult verifyBoundaryAttribute(EmitError emitError, Operation *op,
       return emitError() << name << " must be a tensor type of the rank and element type of "
                          << type << ", but is " << attribute.getValue();
     return success();
+  }
+  if (name == kIndexAttr) {
+    auto index = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (index && index.getType().isInteger(64) && index.getInt() >= 0)
+      return success();
+    return emitError() << name << " must be an i64 that is at least 0, but is "
+                       << attribute.getValue();
   }
   return refuse(emitError, attribute);
 }

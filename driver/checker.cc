@@ -100,23 +100,29 @@ Checker::compareWithReference(const RunResult &run, const Reference &reference, 
 }
 
 llvm::Error compareReplicas(rt::Executor &executor, std::vector<Comparison> &comparisons) {
-  llvm::Expected<Tensors> first = toExpected(executor.stateOf(0));
-  if (!first)
-    return first.takeError();
-  for (int rank = 1; rank < executor.numRanks(); ++rank) {
-    llvm::Expected<Tensors> other = toExpected(executor.stateOf(rank));
-    if (!other)
-      return other.takeError();
+  Tensors first; // of each state argument, what the first rank that keeps it has
+  std::vector<int> firstRank;
+  for (int rank = 0; rank < executor.numRanks(); ++rank) {
+    llvm::Expected<Tensors> own = toExpected(executor.stateOf(rank));
+    if (!own)
+      return own.takeError();
+    first.resize(own->size());
+    firstRank.resize(own->size(), rank);
     size_t i = 0;
     for (const rt::TensorInfo &info : executor.descriptor().args) {
       if (!info.isState())
         continue;
-      const rt::HostTensor &a = (*first)[i], &b = (*other)[i];
-      Comparison &comparison = comparisons[i++];
-      if (!rt::isReplicated(info) || a.data == b.data)
-        continue;
-      comparison.isOk = false;
-      comparison.note = "ranks 0 and " + std::to_string(rank) + " hold different values";
+      rt::HostTensor &a = first[i], &b = (*own)[i];
+      Comparison &comparison = comparisons[i];
+      if (a.data.empty()) {
+        firstRank[i] = rank;
+        a = std::move(b);
+      } else if (rt::isReplicated(info) && !b.data.empty() && a.data != b.data) {
+        comparison.isOk = false;
+        comparison.note = "ranks " + std::to_string(firstRank[i]) + " and " + std::to_string(rank) +
+                          " hold different values";
+      }
+      ++i;
     }
   }
   return llvm::Error::success();

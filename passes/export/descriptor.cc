@@ -1,6 +1,7 @@
 #include "passes/export/descriptor.h"
 
 #include "dialect/sharding.h"
+#include "dialect/signature.h"
 #include "passes/export/exec/plan_buffers.h"
 #include "runtime/step/abi/abi.h"
 #include "llvm/Support/JSON.h"
@@ -144,12 +145,15 @@ static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef de
     }
     dims.push_back(json::Object{{"axes", std::move(axes)}, {"unit", unit}});
   }
-  return json::Object{{"name", getString(attrs, kNameAttr)},
-                      {"role", getString(attrs, kRoleAttr, defaultRole)},
-                      {"dtype", getDtypeName(type.getElementType())},
-                      {"shape", toJson(global.getShape())},
-                      {"local", toJson(type.getShape())},
-                      {"sharding", std::move(dims)}};
+  json::Object value{{"name", getString(attrs, kNameAttr)},
+                     {"role", getString(attrs, kRoleAttr, defaultRole)},
+                     {"dtype", getDtypeName(type.getElementType())},
+                     {"shape", toJson(global.getShape())},
+                     {"local", toJson(type.getShape())},
+                     {"sharding", std::move(dims)}};
+  if (auto index = attrs ? attrs.getAs<IntegerAttr>(kIndexAttr) : IntegerAttr())
+    value["index"] = index.getInt();
+  return value;
 }
 
 std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,

@@ -14,6 +14,7 @@ namespace coll::rt {
 namespace {
 
 constexpr int64_t kMaxRanks = int64_t(1) << 24;
+constexpr int64_t kMaxTensors = 1 << 24;
 constexpr int64_t kMaxUnit = std::numeric_limits<int32_t>::max();
 
 class DescriptorParser {
@@ -35,6 +36,7 @@ public:
                    [&](const Json &v, const std::string &path) { readOp(v, path); });
     in_.arrayField(root, "args", "", true, [&](const Json &v, const std::string &path) {
       out_.args.push_back(readTensor(v, path));
+      readIndex(v, path, out_.args);
     });
     in_.arrayField(root, "results", "", true,
                    [&](const Json &v, const std::string &path) { readResult(v, path); });
@@ -143,6 +145,15 @@ private:
     return shape;
   }
 
+  // The last of `tensors` has just been read. Numbers ascend, so that classes agree in the order.
+  void readIndex(const Json &value, const std::string &path, std::vector<TensorInfo> &tensors) {
+    const int64_t place = static_cast<int64_t>(tensors.size()) - 1;
+    const int64_t index = in_.integerField(value, "index", path, place, 0, kMaxTensors);
+    if (in_.ok() && place > 0 && index <= tensors[static_cast<size_t>(place) - 1].index)
+      in_.fail(path + ".index", "is not above the one before");
+    tensors.back().index = static_cast<int>(index);
+  }
+
   TensorInfo readTensor(const Json &value, const std::string &path) {
     TensorInfo info;
     if (!value.is_object()) {
@@ -210,6 +221,7 @@ private:
           in_.fail(path + ".arg", "another result updates this argument");
     }
     out_.results.push_back(std::move(info));
+    readIndex(value, path, out_.results);
   }
 
   void readDevice(const Json &root) {

@@ -38,6 +38,9 @@ struct TensorInfo {
   std::vector<int64_t> local; // of every rank's block
   std::vector<DimSharding> sharding;
   int arg = -1; // results: the argument that it is written into, or -1
+  // Its number among the step's arguments or results: its place, unless rank classes have different
+  // ones.
+  int index = 0;
 
   bool isState() const { return role == "state"; }
   int64_t localBytes() const;

@@ -3,6 +3,8 @@
 #include "runtime/program/host_tensor.h"
 #include "runtime/step/rank_state.h"
 
+#include <map>
+
 namespace coll::rt {
 
 namespace {
@@ -23,22 +25,44 @@ bool sameSharding(const TensorInfo &a, const TensorInfo &b) {
   return true;
 }
 
-Status compareTensors(const char *what, const std::vector<TensorInfo> &a,
-                      const std::vector<TensorInfo> &b) {
-  if (a.size() != b.size())
-    return Status::invalid(std::to_string(b.size()) + " " + what + "s instead of " +
-                           std::to_string(a.size()));
-  for (size_t i = 0; i < a.size(); ++i) {
-    std::string which = std::string(what) + " " + std::to_string(i) + " (\"" + a[i].name + "\")";
-    if (a[i].role != b[i].role)
-      return Status::invalid(which + " has role \"" + b[i].role + "\"");
-    if (a[i].dtype != b[i].dtype || a[i].shape != b[i].shape)
-      return Status::invalid(which + " is " + typeString(b[i].dtype, b[i].shape) + " instead of " +
-                             typeString(a[i].dtype, a[i].shape));
-    if (!sameSharding(a[i], b[i]))
+// Adds a class's tensors to those of the classes before, by their numbers.
+Status joinTensors(const char *what, const std::vector<TensorInfo> &tensors,
+                   std::map<int, TensorInfo> &joined) {
+  for (const TensorInfo &b : tensors) {
+    auto [known, isNew] = joined.try_emplace(b.index, b);
+    const TensorInfo &a = known->second;
+    if (isNew)
+      continue;
+    std::string which = std::string(what) + " " + std::to_string(b.index) + " (\"" + a.name + "\")";
+    if (a.role != b.role)
+      return Status::invalid(which + " has role \"" + b.role + "\"");
+    if (a.dtype != b.dtype || a.shape != b.shape)
+      return Status::invalid(which + " is " + typeString(b.dtype, b.shape) + " instead of " +
+                             typeString(a.dtype, a.shape));
+    if (!sameSharding(a, b))
       return Status::invalid(which + " is sharded differently");
   }
   return {};
+}
+
+Result<std::vector<TensorInfo>> takeJoined(const char *what, std::map<int, TensorInfo> joined) {
+  std::vector<TensorInfo> tensors;
+  for (auto &[index, info] : joined) {
+    if (index != static_cast<int>(tensors.size()))
+      return Status::invalid("no rank class has " + std::string(what) + " " +
+                             std::to_string(tensors.size()));
+    tensors.push_back(std::move(info));
+  }
+  return tensors;
+}
+
+// Results name the arguments that they are written into by their numbers in the step.
+std::vector<TensorInfo> numberUpdates(const Descriptor &descriptor) {
+  std::vector<TensorInfo> results = descriptor.results;
+  for (TensorInfo &result : results)
+    if (result.arg >= 0)
+      result.arg = descriptor.args[static_cast<size_t>(result.arg)].index;
+  return results;
 }
 
 // A state result that names no argument swaps buffers with the argument it updates.
@@ -62,11 +86,12 @@ Status checkUpdates(const Descriptor &descriptor) {
 
 } // namespace
 
-Result<std::vector<int>> checkClasses(const std::vector<Program> &classes) {
+Result<Job> checkClasses(const std::vector<Program> &classes) {
   if (classes.empty())
     return Status::invalid("no program");
   const Descriptor &first = classes[0].descriptor;
   std::vector<int> classOfRank(static_cast<size_t>(first.numRanks()), -1);
+  std::map<int, TensorInfo> args, results;
   for (size_t c = 0; c < classes.size(); ++c) {
     const Descriptor &descriptor = classes[c].descriptor;
     std::string where = "rank class " + std::to_string(c);
@@ -78,9 +103,8 @@ Result<std::vector<int>> checkClasses(const std::vector<Program> &classes) {
       return Status::invalid(where + " is for another device than rank class 0");
     if ((classes[c].init != nullptr) != (classes[0].init != nullptr))
       return Status::invalid("some rank classes have an init function, others have none");
-    COLL_RETURN_IF_ERROR(compareTensors("argument", first.args, descriptor.args).annotate(where));
-    COLL_RETURN_IF_ERROR(
-        compareTensors("result", first.results, descriptor.results).annotate(where));
+    COLL_RETURN_IF_ERROR(joinTensors("argument", descriptor.args, args).annotate(where));
+    COLL_RETURN_IF_ERROR(joinTensors("result", numberUpdates(descriptor), results).annotate(where));
     COLL_RETURN_IF_ERROR(checkUpdates(descriptor).annotate(where));
     for (auto [begin, end] : descriptor.ranks)
       for (int rank = begin; rank <= end; ++rank) {
@@ -94,7 +118,16 @@ Result<std::vector<int>> checkClasses(const std::vector<Program> &classes) {
   for (size_t rank = 0; rank < classOfRank.size(); ++rank)
     if (classOfRank[rank] < 0)
       return Status::invalid("rank " + std::to_string(rank) + " is in no rank class");
-  return classOfRank;
+  Job job{std::move(classOfRank), first};
+  Result<std::vector<TensorInfo>> allArgs = takeJoined("argument", std::move(args));
+  if (!allArgs)
+    return allArgs.status();
+  Result<std::vector<TensorInfo>> allResults = takeJoined("result", std::move(results));
+  if (!allResults)
+    return allResults.status();
+  job.signature.args = allArgs.take();
+  job.signature.results = allResults.take();
+  return job;
 }
 
 } // namespace coll::rt

@@ -10,9 +10,17 @@
 
 namespace coll::rt {
 
-// The class of each rank 0 … N-1. Fails unless the classes have one mesh, the same
-// arguments and results, all or none an @init, and together every rank once.
-Result<std::vector<int>> checkClasses(const std::vector<Program> &classes);
+struct Job {
+  std::vector<int> classOfRank;
+  // The arguments and results of all classes, by their numbers; the rest is that of the first
+  // class.
+  Descriptor signature;
+};
+
+// Fails unless the classes have one mesh, all or none an @init, together every rank once, and agree
+// in the arguments and results that several of them have. A class may lack arguments and results
+// of the step (TensorInfo::index).
+Result<Job> checkClasses(const std::vector<Program> &classes);
 
 } // namespace coll::rt
 

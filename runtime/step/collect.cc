@@ -3,6 +3,7 @@
 #include "runtime/program/shard.h"
 
 #include <numeric>
+#include <set>
 
 namespace coll::rt {
 
@@ -45,12 +46,30 @@ const RankState *Collector::findLocal(int rank) const {
   return nullptr;
 }
 
+// The ranks that the blocks come from.
+std::vector<int> Collector::sourcesOf(const Item &item) const {
+  std::vector<int> sources;
+  if (isReplicated(*item.info) && item.isHeldBy(0))
+    return {0};
+  std::set<std::vector<int64_t>> seen;
+  for (int rank = 0; rank < numRanks_; ++rank) {
+    if (!item.isHeldBy(rank))
+      continue;
+    std::vector<int64_t> begins;
+    for (const BlockRange &block : blocksOf(*item.info, ranks_.front()->descriptor().axes, rank))
+      begins.push_back(block.begin);
+    if (seen.insert(std::move(begins)).second)
+      sources.push_back(rank);
+  }
+  return sources;
+}
+
 // The answer is the same in every process.
 bool Collector::needsOthers(const std::vector<Item> &items) const {
   if (!all_)
     return false;
   for (const Item &item : items)
-    if (!isReplicated(*item.info))
+    if (!isReplicated(*item.info) || !item.isHeldBy(0))
       return true;
   return false;
 }
@@ -80,7 +99,6 @@ Status Collector::addBlock(const Item &item, int rank, HostTensor *global) {
 }
 
 Result<std::vector<HostTensor>> Collector::collect(const std::vector<Item> &items) {
-  const std::vector<MeshAxis> &axes = ranks_.front()->descriptor().axes;
   Endpoint &endpoint = ranks_.front()->endpoint();
   bool talks = needsOthers(items);
   if (talks)
@@ -98,8 +116,8 @@ Result<std::vector<HostTensor>> Collector::collect(const std::vector<Item> &item
       tensors.push_back(zeros.take());
       global = &tensors.back();
     }
-    for (int rank = 0; rank < numRanks_ && status.ok(); ++rank)
-      if (isPrimary(*item.info, axes, rank))
+    for (int rank : sourcesOf(item))
+      if (status.ok())
         status = addBlock(item, rank, global);
     if (!status.ok())
       break;

@@ -28,8 +28,10 @@ public:
     const TensorInfo *info;
     // A local rank's block.
     std::function<const char *(const RankState &)> block;
+    // Whether a rank of the job has a block.
+    std::function<bool(int)> isHeldBy;
   };
-  // The items' tensors, replicated ones from rank 0. Empty if not isRoot().
+  // The items' tensors, each block from the first rank that has it. Empty if not isRoot().
   Result<std::vector<HostTensor>> collect(const std::vector<Item> &items);
 
   // See Executor::gather.
@@ -41,6 +43,7 @@ private:
   explicit Collector(const std::vector<std::unique_ptr<RankState>> &ranks) : ranks_(ranks) {}
   const RankState *findLocal(int rank) const;
   bool needsOthers(const std::vector<Item> &items) const;
+  std::vector<int> sourcesOf(const Item &item) const;
   Status addBlock(const Item &item, int rank, HostTensor *global);
   // Runs `exchange` as a stretch of program; its failure aborts the job.
   template <typename Exchange>

@@ -21,6 +21,7 @@ struct Executor::Impl {
   std::vector<Program> classes;
   std::unique_ptr<Backend> backend;
   std::vector<int> classOfRank;
+  Descriptor signature;                          // of all classes together
   std::vector<std::unique_ptr<RankState>> ranks; // of this process
   std::unique_ptr<Collector> collector;
   std::unique_ptr<Crew> crew;
@@ -28,7 +29,7 @@ struct Executor::Impl {
   bool initialized = false;
   Status failure; // the first one; ends the executor
 
-  const Descriptor &descriptor() const { return classes[0].descriptor; }
+  const Descriptor &descriptor() const { return signature; }
 
   // The ranks' own threads create them, on the processors that they will run on, so that their
   // memory is local.
@@ -39,9 +40,11 @@ struct Executor::Impl {
   Status runOnRanks(const char *what, Task task);
   // Whether all ranks of the job may make a graph of the step.
   bool mayCapture() const;
-  // Makes arguments readable on the host.
-  Status fetchArgs(const std::vector<size_t> &indices);
+  // Makes arguments, by their numbers in the step, readable on the host.
+  Status fetchArgs(const std::vector<int> &indices);
   Status checkInputs(bool state, const std::vector<TensorView> &given) const;
+  Collector::Item itemOfArg(const TensorInfo &info) const;
+  Collector::Item itemOfResult(const TensorInfo &info) const;
   // As Collector::collect; a failure ends the executor.
   Result<std::vector<HostTensor>> collect(const std::vector<Collector::Item> &items);
 };
@@ -124,7 +127,7 @@ bool Executor::Impl::mayCapture() const {
                      [](const std::unique_ptr<RankState> &rank) { return rank->mayCapture(); });
 }
 
-Status Executor::Impl::fetchArgs(const std::vector<size_t> &indices) {
+Status Executor::Impl::fetchArgs(const std::vector<int> &indices) {
   if (!descriptor().isOnGpu)
     return {};
   std::vector<Status> outcomes(ranks.size());
@@ -162,6 +165,36 @@ Status Executor::Impl::checkInputs(bool state, const std::vector<TensorView> &gi
   return {};
 }
 
+static bool has(const std::vector<TensorInfo> &tensors, int index) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [&](const TensorInfo &info) { return info.index == index; });
+}
+
+// Which classes have the tensor with this number, by a list of theirs.
+static std::vector<bool> findHolders(const std::vector<Program> &classes,
+                                     std::vector<TensorInfo> Descriptor::*list, int index) {
+  std::vector<bool> holders;
+  for (const Program &program : classes)
+    holders.push_back(has(program.descriptor.*list, index));
+  return holders;
+}
+
+Collector::Item Executor::Impl::itemOfArg(const TensorInfo &info) const {
+  std::vector<bool> holders = findHolders(classes, &Descriptor::args, info.index);
+  return {&info, [index = info.index](const RankState &rank) { return rank.arg(index); },
+          [this, holders](int rank) {
+            return holders[static_cast<size_t>(classOfRank[static_cast<size_t>(rank)])];
+          }};
+}
+
+Collector::Item Executor::Impl::itemOfResult(const TensorInfo &info) const {
+  std::vector<bool> holders = findHolders(classes, &Descriptor::results, info.index);
+  return {&info, [index = info.index](const RankState &rank) { return rank.result(index); },
+          [this, holders](int rank) {
+            return holders[static_cast<size_t>(classOfRank[static_cast<size_t>(rank)])];
+          }};
+}
+
 Result<std::vector<HostTensor>> Executor::Impl::collect(const std::vector<Collector::Item> &items) {
   Result<std::vector<HostTensor>> tensors = collector->collect(items);
   if (!tensors)
@@ -175,11 +208,12 @@ Executor::~Executor() = default;
 
 Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
                                                    ExecutorOptions options) {
-  Result<std::vector<int>> classOfRank = checkClasses(classes);
-  if (!classOfRank)
-    return classOfRank.status();
+  Result<Job> checked = checkClasses(classes);
+  if (!checked)
+    return checked.status();
+  Job job = checked.take();
   BackendOptions backendOptions;
-  backendOptions.numRanks = static_cast<int>(classOfRank->size());
+  backendOptions.numRanks = static_cast<int>(job.classOfRank.size());
   backendOptions.job = options.job;
   if (options.job && options.job->worldSize != backendOptions.numRanks)
     return Status::invalid("the program is for " + std::to_string(backendOptions.numRanks) +
@@ -188,7 +222,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   if (options.job && (options.job->rank < 0 || options.job->rank >= backendOptions.numRanks))
     return Status::invalid("there is no rank " + std::to_string(options.job->rank) + " of " +
                            std::to_string(backendOptions.numRanks));
-  COLL_RETURN_IF_ERROR(checkMemory(classes, *classOfRank, options.job));
+  COLL_RETURN_IF_ERROR(checkMemory(classes, job.classOfRank, options.job));
 
   Result<Affinity> affinity =
       Affinity::create(options.affinity.empty() ? envString(EnvVar::Affinity) : options.affinity);
@@ -200,7 +234,8 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
       /*ncclIsInUse=*/options.backend == "nccl" || options.backend == "auto");
   impl->classes = std::move(classes);
   impl->options = options;
-  impl->classOfRank = classOfRank.take();
+  impl->classOfRank = std::move(job.classOfRank);
+  impl->signature = std::move(job.signature);
   backendOptions.timeoutUs = options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);
   Result<std::unique_ptr<Backend>> backend = createBackend(options.backend, backendOptions);
   if (!backend)
@@ -250,7 +285,8 @@ Status Executor::initializeFrom(const std::vector<TensorView> &globalState) {
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/true, globalState));
   bool hasInit = impl_->classes[0].init != nullptr;
   COLL_RETURN_IF_ERROR(impl_->runOnRanks("initialisation", [&](RankState &rank) {
-    Status loaded = rank.load(/*state=*/true, globalState, hasInit && rank.context().rank != 0);
+    Status loaded = rank.load(/*state=*/true, impl_->signature, globalState,
+                              hasInit && rank.context().rank != 0);
     if (loaded.ok() && hasInit)
       return rank.runInit();
     return rank.endLoading(loaded);
@@ -268,7 +304,8 @@ Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView>
       return Status::invalid("the state is not initialised");
   const bool mayCapture = impl_->mayCapture();
   COLL_RETURN_IF_ERROR(impl_->runOnRanks("step", [&](RankState &rank) {
-    Status loaded = rank.load(/*state=*/false, globalBatch, /*zeroReplicated=*/false);
+    Status loaded =
+        rank.load(/*state=*/false, impl_->signature, globalBatch, /*zeroReplicated=*/false);
     return loaded.ok() ? rank.runStep(mayCapture) : rank.endLoading(loaded);
   }));
   std::vector<Collector::Item> items;
@@ -276,8 +313,7 @@ Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView>
     int arg = updatedArg(descriptor, k);
     if (arg >= 0 && descriptor.args[static_cast<size_t>(arg)].isState())
       continue;
-    items.push_back(
-        {&descriptor.results[k], [k](const RankState &rank) { return rank.result(k); }});
+    items.push_back(impl_->itemOfResult(descriptor.results[k]));
   }
   return impl_->collect(items);
 }
@@ -285,12 +321,12 @@ Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView>
 Result<std::vector<HostTensor>> Executor::state() {
   COLL_RETURN_IF_ERROR(impl_->failure);
   std::vector<Collector::Item> items;
-  std::vector<size_t> indices;
+  std::vector<int> indices;
   const std::vector<TensorInfo> &args = impl_->descriptor().args;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].isState()) {
-      items.push_back({&args[i], [i](const RankState &rank) { return rank.arg(i); }});
-      indices.push_back(i);
+      items.push_back(impl_->itemOfArg(args[i]));
+      indices.push_back(args[i].index);
     }
   COLL_RETURN_IF_ERROR(impl_->fetchArgs(indices));
   return impl_->collect(items);
@@ -301,8 +337,8 @@ Result<std::vector<HostTensor>> Executor::stateAt(size_t index) {
   const std::vector<TensorInfo> &args = impl_->descriptor().args;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].isState() && index-- == 0) {
-      COLL_RETURN_IF_ERROR(impl_->fetchArgs({i}));
-      return impl_->collect({{&args[i], [i](const RankState &rank) { return rank.arg(i); }}});
+      COLL_RETURN_IF_ERROR(impl_->fetchArgs({args[i].index}));
+      return impl_->collect({impl_->itemOfArg(args[i])});
     }
   return Status::invalid("the program has no such state argument");
 }
@@ -315,15 +351,19 @@ Result<std::vector<HostTensor>> Executor::stateOf(int rank) {
     return Status::invalid("there is no rank " + std::to_string(rank) + " in this process");
   std::vector<HostTensor> tensors;
   const RankState &state = **it;
-  const std::vector<TensorInfo> &args = state.descriptor().args;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!args[i].isState())
+  for (const TensorInfo &info : impl_->descriptor().args) {
+    if (!info.isState())
       continue;
-    COLL_RETURN_IF_ERROR(impl_->fetchArgs({i}));
-    Result<HostTensor> tensor = HostTensor::zeros(args[i].dtype, args[i].local);
+    COLL_RETURN_IF_ERROR(impl_->fetchArgs({info.index}));
+    const char *block = state.arg(info.index);
+    if (!block) {
+      tensors.emplace_back();
+      continue;
+    }
+    Result<HostTensor> tensor = HostTensor::zeros(info.dtype, info.local);
     if (!tensor)
       return tensor.status();
-    tensor->data.assign(state.arg(i), state.arg(i) + args[i].localBytes());
+    tensor->data.assign(block, block + info.localBytes());
     tensors.push_back(tensor.take());
   }
   return tensors;

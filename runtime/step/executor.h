@@ -45,8 +45,8 @@ public:
     int64_t collectivesPerStep = 0;
   };
 
-  // `classes` together cover ranks 0 … N-1 of one mesh, each rank once, and agree
-  // in their arguments and results.
+  // `classes` together cover ranks 0 … N-1 of one mesh, each rank once, and agree in the arguments
+  // and results that they share; each has those of the step that its ranks need.
   static Result<std::unique_ptr<Executor>> create(std::vector<Program> classes,
                                                   ExecutorOptions options = {});
   ~Executor();
@@ -58,7 +58,7 @@ public:
   std::vector<int> localRanks() const;
   // Whether this process receives results and state.
   bool isRoot() const;
-  // The descriptor of the first class.
+  // The descriptor of the first class, with the arguments and results of all classes.
   const Descriptor &descriptor() const;
   const std::vector<Program> &classes() const;
 
@@ -76,7 +76,8 @@ public:
   Status initializeFrom(const std::vector<TensorView> &globalState);
   Result<std::vector<HostTensor>> stepFrom(const std::vector<TensorView> &globalBatch);
 
-  // The state arguments in order: assembled from the shards, or one local rank's blocks.
+  // The state arguments in order: assembled from the shards, or one local rank's blocks, without
+  // data where the rank's class does not have the argument.
   Result<std::vector<HostTensor>> state();
   // One of them, by its place among the state arguments; empty in processes without rank 0.
   Result<std::vector<HostTensor>> stateAt(size_t index);

@@ -5,6 +5,7 @@
 #include "runtime/step/abi/call_trace.h"
 #include "runtime/step/device/make_device.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace coll::rt {
@@ -93,13 +94,26 @@ static bool isAligned(const char *data) {
   return reinterpret_cast<uintptr_t>(data) % AlignedBuffer::kAlignment == 0;
 }
 
-Status RankState::load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated) {
+// The place of the tensor with this number, in order of the numbers; -1 where it is not there.
+static int placeOf(const std::vector<TensorInfo> &infos, int index) {
+  auto found = std::lower_bound(infos.begin(), infos.end(), index,
+                                [](const TensorInfo &info, int i) { return info.index < i; });
+  return found != infos.end() && found->index == index ? static_cast<int>(found - infos.begin())
+                                                       : -1;
+}
+
+Status RankState::load(bool state, const Descriptor &signature,
+                       const std::vector<TensorView> &globals, bool zeroReplicated) {
   const std::vector<TensorInfo> &infos = descriptor().args;
   size_t next = 0;
-  for (size_t i = 0; i < infos.size(); ++i) {
-    if (infos[i].isState() != state)
+  for (const TensorInfo &arg : signature.args) {
+    if (arg.isState() != state)
       continue;
     const TensorView &global = globals[next++];
+    const int place = placeOf(infos, arg.index);
+    if (place < 0)
+      continue;
+    const size_t i = static_cast<size_t>(place);
     if (mayBorrow_[i] && isAligned(global.data)) {
       argPointers_[i] = const_cast<char *>(global.data);
       continue;
@@ -146,19 +160,31 @@ Status RankState::runStep(bool mayCapture) {
   return {};
 }
 
-const char *RankState::arg(size_t index) const {
-  return device_->isHost() ? args_[index] : fetchedArgs_[index].data();
+const char *RankState::arg(int index) const {
+  const int found = placeOf(descriptor().args, index);
+  if (found < 0)
+    return nullptr;
+  const size_t place = static_cast<size_t>(found);
+  return device_->isHost() ? args_[place] : fetchedArgs_[place].data();
 }
 
-const char *RankState::result(size_t index) const {
-  return device_->isHost() ? static_cast<char *>(resultPointers_[index])
-                           : fetchedResults_[index].data();
+const char *RankState::result(int index) const {
+  const int found = placeOf(descriptor().results, index);
+  if (found < 0)
+    return nullptr;
+  const size_t place = static_cast<size_t>(found);
+  return device_->isHost() ? static_cast<char *>(resultPointers_[place])
+                           : fetchedResults_[place].data();
 }
 
-Status RankState::fetchArgs(const std::vector<size_t> &indices) {
+Status RankState::fetchArgs(const std::vector<int> &indices) {
   if (device_->isHost())
     return {};
-  for (size_t index : indices) {
+  for (int number : indices) {
+    const int place = placeOf(descriptor().args, number);
+    if (place < 0)
+      continue;
+    const size_t index = static_cast<size_t>(place);
     const int64_t bytes = descriptor().args[index].localBytes();
     fetchedArgs_[index].resize(static_cast<size_t>(bytes));
     COLL_RETURN_IF_ERROR(device_->download(fetchedArgs_[index].data(), args_[index], bytes));

@@ -31,10 +31,12 @@ public:
   CollContext &context() const { return *context_; }
   Endpoint &endpoint() { return *endpoint_; }
 
-  // Fills arguments whose role is state (or is not) from global tensors in order.
-  // With `zeroReplicated`, replicated ones become zero instead. A batch tensor that this rank
-  // holds whole is not copied if it is aligned: it has to live until the step has run.
-  Status load(bool state, const std::vector<TensorView> &globals, bool zeroReplicated);
+  // Fills arguments whose role is state (or is not) from global tensors: those that `signature`,
+  // the arguments of all classes, has of that role, in its order. With `zeroReplicated`, replicated
+  // ones become zero instead. A batch tensor that this rank holds whole is not copied if it is
+  // aligned: it has to live until the step has run.
+  Status load(bool state, const Descriptor &signature, const std::vector<TensorView> &globals,
+              bool zeroReplicated);
 
   // Ends a stretch of program in which nothing was run; its failure aborts the job.
   Status endLoading(Status loaded);
@@ -45,12 +47,13 @@ public:
   Status runStep(bool mayCapture);
   // Whether a graph can be made of the step.
   bool mayCapture() const { return device_->mayCapture(); }
-  // Makes the arguments readable for arg(), where they are not host memory.
-  Status fetchArgs(const std::vector<size_t> &indices);
+  // Makes the arguments with these numbers readable for arg(), where they are not host memory.
+  Status fetchArgs(const std::vector<int> &indices);
 
-  // Host memory: after fetchArgs(), and after runStep() for results that are not state.
-  const char *arg(size_t index) const;
-  const char *result(size_t index) const;
+  // By the number in the step; null where this rank's class does not have it. Host memory: after
+  // fetchArgs(), and after runStep() for results that are not state.
+  const char *arg(int index) const;
+  const char *result(int index) const;
 
 private:
   RankState() = default;

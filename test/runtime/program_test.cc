@@ -157,9 +157,9 @@ Program program(const std::string &text, CollEntry init = nullptr) {
 TEST(ClassCheckTest, ClassesCoverEveryRankOnce) {
   Program low = program(descriptorText(4, 0, 1, "[]")),
           high = program(descriptorText(4, 2, 3, "[]"));
-  Result<std::vector<int>> classes = checkClasses({low, high});
-  ASSERT_TRUE(classes.ok()) << classes.status().toString();
-  EXPECT_EQ(*classes, (std::vector<int>{0, 0, 1, 1}));
+  Result<Job> job = checkClasses({low, high});
+  ASSERT_TRUE(job.ok()) << job.status().toString();
+  EXPECT_EQ(job->classOfRank, (std::vector<int>{0, 0, 1, 1}));
   EXPECT_TRUE(contains(checkClasses({low}).status(), "rank 2 is in no rank class"));
   EXPECT_TRUE(
       contains(checkClasses({low, high, low}).status(), "rank 0 is in rank classes 0 and 2"));
@@ -175,6 +175,29 @@ TEST(ClassCheckTest, ClassesAgree) {
                        "init"));
   EXPECT_TRUE(
       contains(checkClasses({low, program(descriptorText(2, 0, 1, "[]"))}).status(), "mesh"));
+}
+
+// A program of one stage: its own state, numbered as in the step.
+std::string stageText(int rank, int index, const std::string &name) {
+  const std::string number = std::to_string(index), self = std::to_string(rank);
+  return R"({"abi":)" + std::to_string(kCollAbiVersion) +
+         R"(,"name":"step","mesh":{"name":"m","axes":[{"name":"pp","size":2}]},"ranks":[[)" + self +
+         "," + self + R"(]],"args":[{"name":")" + name +
+         R"(","role":"state","dtype":"f32","shape":[2],"index":)" + number +
+         R"(}],"results":[{"name":")" + name +
+         R"(","role":"state","dtype":"f32","shape":[2],"arg":0,"index":)" + number + "}]}";
+}
+
+TEST(ClassCheckTest, ClassesMayHaveDifferentArguments) {
+  const Program first = program(stageText(0, 0, "a")), second = program(stageText(1, 1, "b"));
+  Result<Job> job = checkClasses({first, second});
+  ASSERT_TRUE(job.ok()) << job.status().toString();
+  ASSERT_EQ(job->signature.args.size(), 2u);
+  EXPECT_EQ(job->signature.args[1].name, "b");
+  EXPECT_EQ(job->signature.results[1].arg, 1);
+  EXPECT_TRUE(contains(
+      checkClasses({program(stageText(0, 0, "a")), program(stageText(1, 2, "b"))}).status(),
+      "no rank class has argument 1"));
 }
 
 } // namespace

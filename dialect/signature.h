@@ -1,0 +1,16 @@
+//===- signature.h - what a rank program has of its step --------------*- C++ -*-===//
+
+#ifndef COLL_DIALECT_SIGNATURE_H
+#define COLL_DIALECT_SIGNATURE_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::coll {
+
+/// On an argument or a result of a rank program: its number in the step. Without it the number is
+/// the place, which is so where all programs have the same arguments.
+inline constexpr llvm::StringLiteral kIndexAttr = "coll.index";
+
+} // namespace mlir::coll
+
+#endif // COLL_DIALECT_SIGNATURE_H
