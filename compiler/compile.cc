@@ -5,7 +5,6 @@
 #include "compiler/error.h"
 #include "compiler/untrusted_text.h"
 #include "passes/passes.h"
-#include "passes/pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -100,18 +99,25 @@ bool isDistributed(const StepIr &step, const CompileOptions &options) {
   return step.level != Level::Step || options.dataParallel || !options.mesh.empty();
 }
 
-/// The passes from the step's level to one program for all ranks.
+/// Whether the step is to be cut into pipeline stages.
+bool hasStages(const StepIr &step, const CompileOptions &options) {
+  return step.level == Level::Step && options.stages.stages > 0;
+}
+
+/// The passes from the step's level to one program for all ranks, or to those of its stages.
 llvm::Error partition(StepIr &step, const CompileOptions &options, StageWriter *stages) {
   PipelineRunner runner(step.module->getContext(), stages);
   mlir::coll::PartitionOptions partition;
   partition.narrowSums = options.narrowSums;
   partition.topology = options.topology;
-  if (step.level == Level::Step && !options.mesh.empty()) {
-    mlir::coll::StrategyOptions strategy;
-    strategy.mesh = options.mesh;
-    strategy.strategy = options.strategy;
-    strategy.shards = options.shards;
-    strategy.partition = partition;
+  mlir::coll::StrategyOptions strategy;
+  strategy.mesh = options.mesh;
+  strategy.strategy = options.strategy;
+  strategy.shards = options.shards;
+  strategy.partition = partition;
+  if (hasStages(step, options)) {
+    mlir::coll::buildStagePipeline(runner.manager, strategy, options.stages);
+  } else if (step.level == Level::Step && !options.mesh.empty()) {
     mlir::coll::buildStrategyPipeline(runner.manager, strategy);
   } else if (step.level == Level::Step && options.dataParallel) {
     mlir::coll::DataParallelOptions dataParallel;
@@ -128,7 +134,7 @@ llvm::Error partition(StepIr &step, const CompileOptions &options, StageWriter *
 /// The passes from there to rank programs.
 llvm::Error lowerToPrograms(StepIr &step, const CompileOptions &options, StageWriter *stages) {
   PipelineRunner runner(step.module->getContext(), stages);
-  if (step.level == Level::Programs) {
+  if (step.level == Level::Programs || hasStages(step, options)) {
     if (options.verify)
       runner.manager.addPass(mlir::coll::createVerifyRanksPass());
   } else if (isDistributed(step, options)) {

@@ -8,6 +8,7 @@
 #include "compiler/messages.h"
 #include "compiler/stages.h"
 #include "passes/export/jit/jit.h"
+#include "passes/pipelines.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -45,6 +46,7 @@ struct CompileOptions {
   std::vector<std::string> shards;
   std::string topology; // as Target has it
   bool narrowSums = false;
+  mlir::coll::StageOptions stages;
   bool verify = true;
   unsigned optLevel = 2; // of the kernels, 0 to 3
   bool isShared = false; // as Target has it

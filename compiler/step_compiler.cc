@@ -8,6 +8,7 @@
 #include "compiler/untrusted_text.h"
 #include "passes/export/disturb_roundings.h"
 #include "passes/passes.h"
+#include "plan/schedule/schedule.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/EndianStream.h"
@@ -20,6 +21,8 @@ using mlir::coll::ObjectCode;
 
 // Changes with the content of an entry.
 constexpr llvm::StringLiteral kEntryKind = "coll step 3";
+// The mesh axis of pipeline stages.
+constexpr llvm::StringLiteral kStageAxis = "pp";
 // Longer than any compilation takes; then this process compiles as well.
 constexpr std::chrono::minutes kLockTimeout{2};
 
@@ -37,6 +40,40 @@ std::string describeMesh(const Target &target, int64_t ranks) {
   return text.empty() ? "dp=" + std::to_string(ranks) : text;
 }
 
+/// The mesh of one stage, as coll-insert-strategy takes it: the user's without its first axis,
+/// which is that of the stages, or the replicas that --ranks leaves to each.
+llvm::Expected<std::string> describeStageMesh(const Target &target) {
+  if (target.mesh.empty()) {
+    int64_t ranks = target.ranks.value_or(target.stages);
+    if (ranks % target.stages != 0)
+      return makeError("--ranks=" + llvm::Twine(ranks) +
+                       " is no multiple of --stages=" + llvm::Twine(target.stages));
+    return "dp=" + std::to_string(ranks / target.stages);
+  }
+  const MeshAxisOption &first = target.mesh.front();
+  if (first.name != kStageAxis || first.size != target.stages)
+    return makeError("--stages=" + llvm::Twine(target.stages) + " needs " + kStageAxis + "=" +
+                     llvm::Twine(target.stages) + " as the first axis of --mesh");
+  Target rest = target;
+  rest.mesh.erase(rest.mesh.begin());
+  return describeMesh(rest, 1);
+}
+
+llvm::Expected<CompileOptions> chooseStageOptions(const Target &target, CompileOptions options) {
+  llvm::Expected<std::string> mesh = describeStageMesh(target);
+  if (!mesh)
+    return mesh.takeError();
+  options.mesh = *mesh;
+  options.strategy =
+      target.strategy.empty() || target.strategy == "data-parallel" ? "data" : target.strategy;
+  options.shards = target.shards;
+  options.stages.stages = target.stages;
+  options.stages.microBatches = target.microBatches;
+  options.stages.schedule = target.schedule;
+  options.stages.patterns = target.stagePatterns;
+  return options;
+}
+
 llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target &target) {
   CompileOptions options;
   options.isShared = target.isShared;
@@ -49,11 +86,14 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.precision = target.precision;
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
-    if (!target.strategy.empty() || !target.shards.empty())
-      return makeError("--strategy and --shard are for a step that is not distributed yet; '" +
+    if (!target.strategy.empty() || !target.shards.empty() || target.stages > 0)
+      return makeError("--strategy, --shard and --stages are for a step that is not distributed "
+                       "yet; '" +
                        file.path + "' is " + describe(file.ir->level));
     return options;
   }
+  if (target.stages > 0)
+    return chooseStageOptions(target, std::move(options));
   options.ranks = std::max<int64_t>(options.ranks, 1);
   if (target.strategy == "auto")
     return options; // searched for
@@ -112,6 +152,15 @@ std::string describeOptions(const StepFile &file, const Target &target) {
     os << axis.name << '=' << axis.size << ',';
   for (const std::string &shard : target.shards)
     os << " shard=" << shard;
+  if (target.stages == 0)
+    return text;
+  os << " stages=" << target.stages << " micro-batches=" << target.microBatches
+     << " schedule=" << target.schedule;
+  if (plan::isTableFile(target.schedule)) // the table itself, which may change
+    if (auto table = llvm::MemoryBuffer::getFile(target.schedule))
+      os << ":" << (*table)->getBuffer();
+  for (const std::string &pattern : target.stagePatterns)
+    os << " stage=" << pattern;
   return text;
 }
 

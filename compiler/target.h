@@ -44,6 +44,10 @@ struct Target {
   std::string topology;            // a file (plan/topology.h) whose links decide; empty: bytes do
   bool narrowSums = false; // contributions to sums travel in the type that they are stored in
   int64_t memoryLimit = 0; // bytes of a rank, for the strategy "auto"; 0: none
+  int64_t stages = 0;      // of a pipeline; 0: none
+  int64_t microBatches = 1;
+  std::string schedule = "1f1b"; // a name, or the path of a table
+  std::vector<std::string> stagePatterns;
   bool verify = true;
   bool isShared = false;             // the code is for a shared object (shared_object.h)
   std::string gpu;                   // as "sm_90"; empty: CPUs. The step of one device is for CPUs.

@@ -152,6 +152,43 @@ def SplitRanksPass : Pass<"coll-split-ranks", "::mlir::ModuleOp"> {
   ];
 }
 
+def InsertMicroBatchesPass : Pass<"coll-insert-micro-batches", "::mlir::ModuleOp"> {
+  let summary = "splits the batch over time: into micro-batches";
+  let description = [{
+    Adds the mesh axis "mb" and splits dimension 0 of every batch argument over it, behind the
+    axes that split it already. Propagation then proves what each micro-batch computes alone:
+    what is reduced over "mb" is a sum over micro-batches, and coll-split-stages refuses anything
+    else that crosses it.
+  }];
+  let options = [
+    Option<"count", "count", "int64_t", "1", "number of micro-batches">,
+  ];
+}
+
+def SplitStagesPass : Pass<"coll-split-stages", "::mlir::ModuleOp"> {
+  let summary = "one coll.program per pipeline stage";
+  let description = [{
+    Takes a partitioned step whose batch is split over micro-batches. The forward pass of the loss
+    is cut into stages, by cost and by the bytes that cross, or as patterns over the names of
+    parameters say; backward operations follow the activations and parameters that they read,
+    updates the parameters that they make. Each stage does the entries of a schedule
+    (plan/schedule), sends what later entries of other stages need, adds up gradients, and updates
+    its own state. Values that all micro-batches share, such as a tied embedding, move once a step.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "2", "number of stages that run at the same time">,
+    Option<"microBatches", "micro-batches", "int64_t", "1",
+           "number of micro-batches, as in coll-insert-micro-batches">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"",
+           "name of a schedule, or path of a table (a name with a slash, or that ends in .txt)">,
+    ListOption<"stagePatterns", "stage", "std::string",
+               "patterns over names of parameters, each with a stage: 'layer_1*: 1'">,
+    Option<"axis", "axis", "std::string", "\"pp\"", "name of the mesh axis of stages">,
+    Option<"explain", "explain", "bool", "false",
+           "a remark with the stages, the idle time, and the schedule as a picture">,
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // analysis/: checks that change nothing
 //===----------------------------------------------------------------------===//

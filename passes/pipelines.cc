@@ -99,6 +99,25 @@ void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options) {
   addPartition(pm, options.partition);
 }
 
+void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
+                        const StageOptions &stages) {
+  addInliner(pm);
+  addStrategy(pm, options); // L1
+  InsertMicroBatchesPassOptions microBatches;
+  microBatches.count = stages.microBatches;
+  pm.addPass(createInsertMicroBatchesPass(microBatches));
+  buildPartitionPipeline(pm, options.partition); // L4
+  SplitStagesPassOptions split;
+  split.stages = stages.stages;
+  split.microBatches = stages.microBatches;
+  split.schedule = stages.schedule;
+  split.explain = true;
+  split.stagePatterns.assign(stages.patterns.begin(), stages.patterns.end());
+  pm.addPass(createSplitStagesPass(split)); // L6
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
   addInliner(pm);
   pm.addPass(createDropEmptyPass());

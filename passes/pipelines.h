@@ -43,6 +43,17 @@ struct StrategyOptions {
 };
 void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options);
 
+/// L0 to L6: annotate by strategies, cut the batch into micro-batches, partition, and cut the step
+/// into pipeline stages (see coll-split-stages). The programs still have to be verified.
+struct StageOptions {
+  int64_t stages = 0; // 0: no pipeline
+  int64_t microBatches = 1;
+  std::string schedule = "1f1b";
+  std::vector<std::string> patterns;
+};
+void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
+                        const StageOptions &stages);
+
 /// L1 to L4: propagate, reshard, partition.
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options = {});
 

@@ -75,6 +75,11 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
     topology = std::move(*read);
   }
   traits.add(topology ? "--topology with " + digest(topology->getBuffer()) : "no --topology");
+  traits.addNumber("stages", options.stages);
+  traits.addNumber("micro-batches", options.microBatches);
+  traits.addFlag("schedule", options.schedule);
+  for (const std::string &pattern : options.stagePatterns)
+    traits.addFlag("stage", pattern);
   traits.addNumber("steps", options.steps);
   traits.add("--epochs=" + llvm::Twine(options.epochs));
   traits.add("--seed=" + llvm::Twine(options.seed));

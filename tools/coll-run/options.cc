@@ -48,6 +48,19 @@ cl::opt<std::string>
                  cl::desc("what floats narrower than f32 travel as where ranks are summed: f32 "
                           "(default),\nor their own type, at half the bytes and one rounding "
                           "more"));
+cl::opt<std::string> stages("stages", cl::value_desc("N"), cl::cat(stepCategory),
+                            cl::desc("cut the step into N pipeline stages; with --mesh, its first "
+                                     "axis is pp=N"));
+cl::opt<std::string> schedule("schedule", cl::value_desc("NAME"), cl::init("1f1b"),
+                              cl::cat(stepCategory),
+                              cl::desc("order of the stages' work: gpipe, 1f1b (default), "
+                                       "interleaved:V, zb-h1, zb-h2,\nzbv, dualpipev, or a table "
+                                       "file"));
+cl::opt<std::string> microBatches("micro-batches", cl::value_desc("M"), cl::cat(stepCategory),
+                                  cl::desc("with --stages: parts that the batch is cut into"));
+cl::list<std::string> stagePatterns("stage", cl::value_desc("PATTERN: N"), cl::cat(stepCategory),
+                                    cl::desc("the stage of parameters by name, as 'layer_1*: 1' "
+                                             "(default: by cost);\nmay be given several times"));
 cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
                                cl::desc("the first K arguments are state, updated by the first K "
                                         "results"));
@@ -290,6 +303,8 @@ llvm::Error readSumPrecision(Options &options) {
 llvm::Error readNumbers(Options &options) {
   using llvm::joinErrors;
   llvm::Error error = readInteger(ranks, 1, kMaxRanks, options.ranks);
+  error = joinErrors(std::move(error), readInteger(stages, 1, kMaxRanks, options.stages));
+  error = joinErrors(std::move(error), readInteger(microBatches, 1, 65536, options.microBatches));
   error = joinErrors(std::move(error), readInteger(stateArgs, 0, 1'000'000, options.stateArgs));
   error = joinErrors(std::move(error), readInteger(steps, 1, 1'000'000'000, options.steps));
   error = joinErrors(std::move(error), readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
@@ -320,8 +335,8 @@ llvm::Error readDevice(Options &options) {
 /// without.
 llvm::Error checkNotEmpty() {
   for (const cl::opt<std::string> *flag :
-       {&strategy, &backend, &affinity, &data, &initFile, &dataset, &evalFile, &reference, &save,
-        &report, &profile, &dumpStages, &against, &loss, &topology})
+       {&strategy, &schedule, &backend, &affinity, &data, &initFile, &dataset, &evalFile,
+        &reference, &save, &report, &profile, &dumpStages, &against, &loss, &topology})
     if (flag->getNumOccurrences() && flag->empty())
       return makeError("--" + flag->ArgStr + "=: the value is empty");
   return llvm::Error::success();
@@ -383,6 +398,11 @@ llvm::Error checkCombinations(const Options &options) {
                      counted(meshSize, "rank"));
   if (options.strategy == "none" && options.ranks.value_or(1) > 1)
     return makeError("--strategy=none takes one rank, not " + llvm::Twine(*options.ranks));
+  if (options.stages == 0 && (schedule.getNumOccurrences() || microBatches.getNumOccurrences() ||
+                              stagePatterns.getNumOccurrences()))
+    return makeError("--schedule, --micro-batches and --stage need --stages");
+  if (options.stages > 0 && options.strategy == "none")
+    return makeError("--stages and --strategy=none exclude each other");
   bool isPlain = options.strategy == "none" || options.strategy == "data-parallel";
   if (isPlain && !options.shards.empty())
     return makeError("--strategy=" + options.strategy + " and --shard exclude each other");
@@ -434,6 +454,8 @@ Options collect() {
   options.planOnly = planOnly;
   options.explain = explain.getNumOccurrences() > 0;
   options.explainFile = explain;
+  options.schedule = schedule;
+  options.stagePatterns.assign(stagePatterns.begin(), stagePatterns.end());
   options.backend = backend;
   options.processes = processes;
   options.affinity = affinity;
@@ -492,6 +514,8 @@ llvm::Expected<Options> parseOptions(int argc, char **argv) {
     if (!options.ranks)
       options.ranks = countRanks(options.mesh);
   }
+  if (options.stages > 0 && !options.ranks)
+    options.ranks = options.stages;
   if (llvm::Error error = readDevice(options))
     return error;
   if (llvm::Error error = checkCombinations(options))

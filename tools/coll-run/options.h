@@ -24,6 +24,10 @@ struct Options {
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
   std::string topology;            // a file whose links decide and are predicted for
   bool narrowSums = false;         // contributions to sums travel in the type that is stored
+  int64_t stages = 0;              // of a pipeline; 0: none
+  int64_t microBatches = 1;
+  std::string schedule;
+  std::vector<std::string> stagePatterns;
   std::optional<int64_t> stateArgs;
   std::string backend;
   bool processes = false; // one per rank, on this machine

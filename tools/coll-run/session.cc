@@ -257,6 +257,10 @@ Target Session::chooseTarget() const {
   target.mesh = options_.mesh;
   target.strategy = options_.strategy;
   target.shards = options_.shards;
+  target.stages = options_.stages;
+  target.microBatches = options_.microBatches;
+  target.schedule = options_.schedule;
+  target.stagePatterns = options_.stagePatterns;
   target.topology = options_.topology;
   target.narrowSums = options_.narrowSums;
   target.memoryLimit = options_.memoryLimit.value_or(0);

@@ -18,18 +18,6 @@ std::string listAxes(MeshOp mesh) {
   return text;
 }
 
-/// A pattern matches a whole path, or what follows one of its slashes.
-bool matches(const llvm::GlobPattern &glob, StringRef path) {
-  for (;;) {
-    if (glob.match(path))
-      return true;
-    size_t slash = path.find('/');
-    if (slash == StringRef::npos)
-      return false;
-    path = path.drop_front(slash + 1);
-  }
-}
-
 class ShardPattern {
 public:
   ShardPattern(StringRef text, StepSharding &sharding) : text_(text), sharding_(sharding) {}
@@ -42,7 +30,7 @@ public:
       return error() << "is no pattern: " << llvm::toString(glob.takeError());
     bool matchesAny = false;
     for (unsigned index = 0; index < sharding_.size(); ++index) {
-      if (!sharding_.isTensor(index) || !matches(*glob, sharding_.getPath(index)))
+      if (!sharding_.isTensor(index) || !matchesPath(*glob, sharding_.getPath(index)))
         continue;
       matchesAny = true;
       if (failed(apply(index)))
@@ -135,7 +123,18 @@ bool matchesShardPattern(StringRef pattern, StringRef path) {
     llvm::consumeError(glob.takeError());
     return false;
   }
-  return matches(*glob, path);
+  return matchesPath(*glob, path);
+}
+
+bool matchesPath(const llvm::GlobPattern &glob, StringRef path) {
+  for (;;) {
+    if (glob.match(path))
+      return true;
+    size_t slash = path.find('/');
+    if (slash == StringRef::npos)
+      return false;
+    path = path.drop_front(slash + 1);
+  }
 }
 
 LogicalResult applyShardPattern(StringRef text, StepSharding &sharding) {

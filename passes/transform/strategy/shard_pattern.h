@@ -10,7 +10,14 @@
 
 #include "passes/transform/strategy/step_sharding.h"
 
+namespace llvm {
+class GlobPattern;
+}
+
 namespace mlir::coll {
+
+/// A pattern matches a whole path, or what follows one of its slashes.
+bool matchesPath(const llvm::GlobPattern &glob, StringRef path);
 
 /// Whether a pattern without its sharding matches a path (StepSharding::getPath) or what follows
 /// one of its slashes. False for what is no pattern.

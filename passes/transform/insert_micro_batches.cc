@@ -1,0 +1,114 @@
+//===- insert_micro_batches.cc - the batch split over time (L0 or L1 to L1) ------===//
+//
+// Micro-batches are a mesh axis: propagation and partitioning then find out what each of them can
+// do alone, and what is a sum over all.
+//
+//===----------------------------------------------------------------------------===//
+
+#include "dialect/sharding.h"
+#include "passes/passes.h"
+#include "passes/transform/stages/step_parts.h"
+#include "passes/transform/strategy/step_sharding.h"
+
+namespace mlir::coll {
+
+#define GEN_PASS_DEF_INSERTMICROBATCHESPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class InsertMicroBatchesPass : public impl::InsertMicroBatchesPassBase<InsertMicroBatchesPass> {
+public:
+  using InsertMicroBatchesPassBase::InsertMicroBatchesPassBase;
+
+  void runOnOperation() override {
+    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
+    if (!step || step.isExternal()) {
+      getOperation().emitError("has no function @step whose batch could be cut");
+      return signalPassFailure();
+    }
+    MeshOp mesh = addAxis(step);
+    if (!mesh || failed(splitBatch(step, mesh)))
+      signalPassFailure();
+  }
+
+private:
+  /// One micro-batch is the first of two, the second of which has no rows: an axis of size 1 would
+  /// not show what is a sum over the batch.
+  int64_t getAxisSize() const { return std::max<int64_t>(count, 2); }
+
+  /// The mesh with one more axis.
+  MeshOp addAxis(func::FuncOp step) {
+    if (count < 1 || count > (1 << 16)) {
+      step.emitError("a batch is cut into 1 to 65536 micro-batches, not ") << count.getValue();
+      return nullptr;
+    }
+    auto meshes = getOperation().getOps<MeshOp>();
+    if (meshes.empty()) {
+      step.emitError("has no mesh (coll-insert-strategy)");
+      return nullptr;
+    }
+    MeshOp mesh = *meshes.begin();
+    if (mesh.getAxisSize(kTimeAxis)) {
+      mesh.emitError("has an axis \"") << kTimeAxis << "\", which micro-batches need";
+      return nullptr;
+    }
+    SmallVector<Attribute> names(mesh.getAxisNames().begin(), mesh.getAxisNames().end());
+    SmallVector<int64_t> sizes(mesh.getAxisSizes());
+    names.push_back(StringAttr::get(&getContext(), kTimeAxis));
+    sizes.push_back(getAxisSize());
+    mesh.setAxisNamesAttr(ArrayAttr::get(&getContext(), names));
+    mesh.setAxisSizes(sizes);
+    return mesh;
+  }
+
+  LogicalResult splitBatch(func::FuncOp step, MeshOp mesh) {
+    std::optional<int64_t> batch = StepSharding(step, mesh).getBatchSize();
+    if (!batch)
+      return step.emitError("has no batch argument to cut into micro-batches");
+    for (unsigned index = 0; index < step.getNumArguments(); ++index) {
+      auto type = dyn_cast<RankedTensorType>(step.getArgument(index).getType());
+      auto role = step.getArgAttrOfType<StringAttr>(index, kRoleAttr);
+      if (!type || type.getRank() == 0 || type.getDimSize(0) != *batch || !role ||
+          role.getValue() != kRoleBatch)
+        continue;
+      if (failed(splitArgument(step, mesh, index, *batch)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult splitArgument(func::FuncOp step, MeshOp mesh, unsigned index, int64_t batch) {
+    auto sharding = step.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
+    if (!sharding)
+      return step.emitError("argument ") << index << " has no sharding (coll-insert-strategy)";
+    DimShardingAttr rows = sharding.getDims()[0];
+    int64_t replicas = getNumShards(mesh, rows);
+    if (rows.getUnit() != 1)
+      return step.emitError("argument ") << index << " is split in units of " << rows.getUnit()
+                                         << " rows, which micro-batches would cut";
+    if (count * replicas > batch)
+      return step.emitError("has ")
+             << batch << " rows for " << replicas << " replicas: they cannot be cut into "
+             << count.getValue() << " micro-batches each, but into "
+             << std::max<int64_t>(1, batch / replicas) << " at most";
+    SmallVector<StringAttr> axes(rows.getAxes());
+    auto time = StringAttr::get(&getContext(), kTimeAxis);
+    int64_t unit = 1;
+    if (count == 1) {
+      axes.insert(axes.begin(), time);
+      unit = (batch + replicas - 1) / replicas;
+    } else {
+      axes.push_back(time);
+    }
+    SmallVector<DimShardingAttr> dims(sharding.getDims());
+    dims[0] = DimShardingAttr::get(&getContext(), axes, unit);
+    step.setArgAttr(index, kShardingAttr,
+                    ShardingAttr::get(&getContext(), sharding.getMesh(), dims,
+                                      sharding.getPartialAxes(), sharding.getPartialKind()));
+    return success();
+  }
+};
+
+} // namespace
+} // namespace mlir::coll

@@ -1,0 +1,265 @@
+//===- stage_cut.cc --------------------------------------------------------------===//
+
+#include "passes/transform/stages/stage_cut.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/transform/strategy/shard_pattern.h"
+#include "passes/transform/strategy/step_sharding.h"
+#include "llvm/Support/GlobPattern.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::coll;
+
+/// Longer forward passes are cut only where a parameter is read.
+static constexpr size_t kMaxBoundaries = 3000;
+/// What a cut through the usual number of bytes costs, in shares of a chunk.
+static constexpr double kCrossingWeight = 0.05;
+
+double mlir::coll::getValueBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.getElementType().isIntOrFloat())
+    return 8;
+  return double(tensor.getNumElements()) * ((tensor.getElementTypeBitWidth() + 7) / 8);
+}
+
+double mlir::coll::getWork(Operation *op) {
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
+    double work = 1;
+    for (int64_t extent : linalg.getStaticLoopRanges())
+      work *= std::max<int64_t>(extent, 1);
+    return work;
+  }
+  double work = 0;
+  for (Region &region : op->getRegions())
+    for (Operation &nested : region.getOps())
+      work += getWork(&nested);
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      work += tensor.getNumElements();
+  return work;
+}
+
+/// State arguments that `value` follows from, other than by way of the batch.
+static void findParameters(const StepParts &parts, Value value, SetVector<Value> &found,
+                           DenseSet<Value> &seen) {
+  if (parts.isVarying(value) || parts.isFree(value) || !seen.insert(value).second)
+    return;
+  if (isa<BlockArgument>(value)) {
+    found.insert(value);
+    return;
+  }
+  for (Value read : getReadValues(value.getDefiningOp()))
+    findParameters(parts, read, found, seen);
+}
+
+static SmallVector<Value> getParameters(const StepParts &parts, Operation *op) {
+  SetVector<Value> found;
+  DenseSet<Value> seen;
+  for (Value value : getReadValues(op))
+    findParameters(parts, value, found, seen);
+  return found.takeVector();
+}
+
+namespace {
+
+/// The forward pass as a line of operations; boundary i lies before operation i.
+class Line {
+public:
+  explicit Line(const StepParts &parts) : ops_(parts.getForward()) {
+    size_t n = ops_.size();
+    work_.resize(n + 1);
+    readers_.resize(n + 1);
+    crossing_.resize(n + 1);
+    DenseMap<Operation *, size_t> place;
+    for (auto [i, op] : llvm::enumerate(ops_)) {
+      place[op] = i;
+      work_[i + 1] = work_[i] + getWork(op);
+      readers_[i + 1] = readers_[i] + !getParameters(parts, op).empty();
+    }
+    for (auto [i, op] : llvm::enumerate(ops_))
+      for (Value result : op->getResults()) {
+        size_t last = i;
+        for (Operation *user : result.getUsers()) {
+          auto found = place.find(op->getBlock()->findAncestorOpInBlock(*user));
+          if (found != place.end())
+            last = std::max(last, found->second);
+        }
+        for (size_t boundary = i + 1; boundary <= last; ++boundary)
+          crossing_[boundary] += getValueBytes(result.getType());
+      }
+  }
+
+  size_t size() const { return ops_.size(); }
+  size_t numReaders() const { return readers_.back(); }
+  bool hasReader(size_t begin, size_t end) const { return readers_[end] > readers_[begin]; }
+  bool isReader(size_t i) const { return hasReader(i, i + 1); }
+
+  /// What a chunk of operations begin … end - 1 costs, behind boundary `begin`.
+  double cost(size_t begin, size_t end, int numChunks) const {
+    double share = (work_[end] - work_[begin]) * numChunks / std::max(work_.back(), 1.0);
+    return share * share + kCrossingWeight * crossing_[begin] / std::max(usualCrossing(), 1.0);
+  }
+
+private:
+  double usualCrossing() const {
+    if (!usual_) {
+      double sum = 0;
+      for (double bytes : crossing_)
+        sum += bytes;
+      usual_ = sum / crossing_.size();
+    }
+    return *usual_;
+  }
+
+  ArrayRef<Operation *> ops_;
+  std::vector<double> work_; // of all operations before
+  std::vector<size_t> readers_;
+  std::vector<double> crossing_;
+  mutable std::optional<double> usual_;
+};
+
+} // namespace
+
+/// The boundaries of the cheapest cut, by dynamic programming over chunks and boundaries; empty
+/// where there is none.
+static std::vector<size_t> chooseCut(const Line &line, int numChunks) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<size_t> places = {0};
+  for (size_t i = 1; i < line.size(); ++i)
+    if (line.size() <= kMaxBoundaries || line.isReader(i))
+      places.push_back(i);
+  places.push_back(line.size());
+  std::vector<double> best(places.size(), kInfinity);
+  best[0] = 0;
+  std::vector<std::vector<size_t>> from(numChunks, std::vector<size_t>(places.size()));
+  for (int chunk = 0; chunk < numChunks; ++chunk) {
+    std::vector<double> next(places.size(), kInfinity);
+    for (size_t end = 1; end < places.size(); ++end)
+      for (size_t begin = 0; begin < end; ++begin) {
+        if (best[begin] == kInfinity || !line.hasReader(places[begin], places[end]))
+          continue;
+        double cost = best[begin] + line.cost(places[begin], places[end], numChunks);
+        if (cost < next[end]) {
+          next[end] = cost;
+          from[chunk][end] = begin;
+        }
+      }
+    best = std::move(next);
+  }
+  std::vector<size_t> cut;
+  if (best.back() == kInfinity)
+    return cut;
+  size_t at = places.size() - 1;
+  for (int chunk = numChunks - 1; chunk >= 0; --chunk) {
+    at = from[chunk][at];
+    cut.insert(cut.begin(), places[at]);
+  }
+  return cut;
+}
+
+FailureOr<ChunkOf> mlir::coll::cutByCost(const StepParts &parts, int numChunks) {
+  Line line(parts);
+  std::vector<size_t> cut = chooseCut(line, numChunks);
+  if (cut.empty())
+    return parts.getStep().emitError("cannot be cut into ")
+           << numChunks << " stages: only " << line.numReaders()
+           << " operations of its forward pass read parameters; use fewer stages";
+  ChunkOf chunkOf;
+  int chunk = -1;
+  for (auto [i, op] : llvm::enumerate(parts.getForward())) {
+    if (chunk + 1 < numChunks && cut[chunk + 1] == i)
+      ++chunk;
+    chunkOf[op] = chunk;
+  }
+  return chunkOf;
+}
+
+namespace {
+
+/// Chunks of parameters, as patterns name them.
+class Annotations {
+public:
+  Annotations(const StepParts &parts, int numChunks) : parts_(parts), numChunks_(numChunks) {}
+
+  LogicalResult add(StringRef text) {
+    func::FuncOp step = parts_.getStep();
+    auto [path, number] = text.rsplit(':');
+    int chunk = 0;
+    if (number.trim().getAsInteger(10, chunk) || path.trim().empty())
+      return step.emitError() << "stage '" << text << "' is not of the form 'pattern: number'";
+    if (chunk < 0 || chunk >= numChunks_)
+      return step.emitError() << "stage '" << text << "' is not one of the " << numChunks_
+                              << " that there are, 0 to " << numChunks_ - 1;
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(path.trim(), 1024);
+    if (!glob)
+      return step.emitError() << "stage '" << text
+                              << "' is no pattern: " << llvm::toString(glob.takeError());
+    bool matchesAny = false;
+    for (unsigned index : parts_.getStateArguments()) {
+      if (!matchesPath(*glob, getArgumentPath(step, index)))
+        continue;
+      matchesAny = true;
+      chunks_[step.getArgument(index)] = chunk;
+    }
+    if (!matchesAny)
+      return step.emitError() << "stage '" << text << "' matches no state argument; they are named "
+                              << "as '" << getArgumentPath(step, parts_.getStateArguments()[0])
+                              << "'";
+    return success();
+  }
+
+  std::optional<int> find(Value parameter) const {
+    auto found = chunks_.find(parameter);
+    return found == chunks_.end() ? std::nullopt : std::optional<int>(found->second);
+  }
+
+private:
+  const StepParts &parts_;
+  int numChunks_;
+  DenseMap<Value, int> chunks_;
+};
+
+} // namespace
+
+FailureOr<ChunkOf> mlir::coll::cutByPatterns(const StepParts &parts, ArrayRef<std::string> patterns,
+                                             int numChunks) {
+  Annotations annotations(parts, numChunks);
+  for (const std::string &pattern : patterns)
+    if (failed(annotations.add(pattern)))
+      return failure();
+  func::FuncOp step = parts.getStep();
+  ChunkOf chunkOf;
+  DenseSet<Value> placed;
+  std::vector<bool> isUsed(numChunks);
+  for (Operation *op : parts.getForward()) {
+    int chunk = 0;
+    for (Value value : getReadValues(op))
+      if (Operation *producer = value.getDefiningOp())
+        if (auto found = chunkOf.find(producer); found != chunkOf.end())
+          chunk = std::max(chunk, found->second);
+    for (Value parameter : getParameters(parts, op)) {
+      std::optional<int> wanted = annotations.find(parameter);
+      bool isFirst = placed.insert(parameter).second;
+      if (!wanted || !isFirst)
+        continue;
+      if (*wanted < chunk) {
+        unsigned index = cast<BlockArgument>(parameter).getArgNumber();
+        return op->emitError("cannot be on stage ")
+               << *wanted << ", where --stage puts '" << getArgumentPath(step, index)
+               << "': it needs results of stage " << chunk
+               << ", so that the stages would wait for one another; put the parameter on stage "
+               << chunk << " or later";
+      }
+      chunk = std::max(chunk, *wanted);
+    }
+    chunkOf[op] = chunk;
+    isUsed[chunk] = true;
+  }
+  for (int chunk = 0; chunk < numChunks; ++chunk)
+    if (!isUsed[chunk])
+      return step.emitError("has nothing on stage ")
+             << chunk << "; name a parameter of it, as in --stage='layer_1*: " << chunk << "'";
+  return chunkOf;
+}

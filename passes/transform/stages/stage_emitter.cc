@@ -1,0 +1,363 @@
+//===- stage_emitter.cc ----------------------------------------------------------===//
+
+#include "passes/transform/stages/stage_emitter.h"
+
+#include "dialect/sharding.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::coll;
+using ::coll::plan::ScheduleEntry;
+using ::coll::plan::Work;
+
+std::optional<TimeSplit> mlir::coll::getTimeSplit(func::FuncOp step, unsigned argument) {
+  auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttr);
+  if (!sharding)
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(step.getArgumentTypes()[argument]);
+  for (auto [dim, split] : llvm::enumerate(sharding.getDims()))
+    if (llvm::any_of(split.getAxes(), [](StringAttr axis) { return axis == kTimeAxis; }))
+      return TimeSplit{unsigned(dim), type.getDimSize(dim)};
+  return std::nullopt;
+}
+
+StageEmitter::StageEmitter(const StagedStep &staged, int rank, func::FuncOp function)
+    : staged_(staged), parts_(staged.parts), rank_(rank), step_(staged.parts.getStep()),
+      function_(function), builder_(OpBuilder::atBlockEnd(&function.getBody().front())),
+      batches_(staged.schedule.numMicroBatches), kept_(step_.getNumArguments()) {
+  // Tags of what is moved once follow those of the micro-batches.
+  nextTag_ = int64_t(staged.transfers.size()) * staged.schedule.numMicroBatches;
+}
+
+SmallVector<StageEmitter::Result> StageEmitter::emit() {
+  emitOnce();
+  emitEntries();
+  emitUpdates();
+  return collectResults();
+}
+
+Value StageEmitter::getBatchArgument(BlockArgument argument, int batch) {
+  unsigned index = argument.getArgNumber();
+  kept_[index] = true;
+  Value whole = function_.getArgument(index);
+  std::optional<TimeSplit> split = getTimeSplit(step_, index);
+  if (!split || whole.getType() == argument.getType())
+    return whole;
+  auto type = cast<RankedTensorType>(argument.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder_.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(type.getRank(), builder_.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t extent : type.getShape())
+    sizes.push_back(builder_.getIndexAttr(extent));
+  offsets[split->dim] = builder_.getIndexAttr(batch * split->rows);
+  return tensor::ExtractSliceOp::create(builder_, argument.getLoc(), type, whole, offsets, sizes,
+                                        strides);
+}
+
+/// The value in this program; what is free is computed where it is asked for first.
+Value StageEmitter::get(Value value, int batch) {
+  DenseMap<Value, Value> &known = parts_.isVarying(value) ? batches_[batch] : once_;
+  if (Value found = known.lookup(value))
+    return found;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return known[value] = getBatchArgument(argument, batch);
+  assert(parts_.isFree(value) && "neither made here nor received");
+  clone(value.getDefiningOp(), batch);
+  return known.lookup(value);
+}
+
+static bool readsTime(AxisIndexOp index) {
+  return llvm::is_contained(index.getAxes().getAsValueRange<StringAttr>(), StringRef(kTimeAxis));
+}
+
+/// The coordinate in time is the number of the micro-batch.
+Value StageEmitter::emitAxisIndex(OpBuilder &builder, AxisIndexOp index, int batch) {
+  Location loc = index.getLoc();
+  Value result = arith::ConstantIndexOp::create(builder, loc, 0);
+  for (Attribute axis : index.getAxes()) {
+    StringRef name = cast<StringAttr>(axis).getValue();
+    MeshOp mesh = staged_.mesh;
+    Value size = arith::ConstantIndexOp::create(builder, loc, *mesh.getAxisSize(name));
+    Value coordinate;
+    if (name == kTimeAxis)
+      coordinate = arith::ConstantIndexOp::create(builder, loc, batch);
+    else
+      coordinate =
+          AxisIndexOp::create(builder, loc, index.getMeshAttr(), builder.getArrayAttr({axis}));
+    Value major = arith::MulIOp::create(builder, loc, result, size);
+    result = arith::AddIOp::create(builder, loc, major, coordinate);
+  }
+  return result;
+}
+
+void StageEmitter::clone(Operation *op, int batch) {
+  DenseMap<Value, Value> &known = parts_.isVarying(op) ? batches_[batch] : once_;
+  if (auto index = dyn_cast<AxisIndexOp>(op); index && readsTime(index)) {
+    known[index.getResult()] = emitAxisIndex(builder_, index, batch);
+    return;
+  }
+  IRMapping mapping;
+  for (Value value : getReadValues(op))
+    mapping.map(value, get(value, batch));
+  Operation *copy = builder_.clone(*op, mapping);
+  for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults()))
+    known[from] = to;
+  copy->walk([&](AxisIndexOp index) {
+    if (!readsTime(index))
+      return;
+    OpBuilder builder(index);
+    index.getResult().replaceAllUsesWith(emitAxisIndex(builder, index, batch));
+    index.erase();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Sending and receiving
+//===----------------------------------------------------------------------===//
+
+StartOp StageEmitter::startSend(Value value, int toRank, int64_t tag, StringRef why) {
+  Location loc = value.getLoc();
+  Value peer = arith::ConstantIndexOp::create(builder_, loc, toRank);
+  auto start = StartOp::create(builder_, loc, RequestType::get(builder_.getContext()),
+                               ValueRange{value, peer}, ValueRange{});
+  OpBuilder::InsertionGuard guard(builder_);
+  Block *body =
+      builder_.createBlock(&start.getBody(), {}, {value.getType(), peer.getType()}, {loc, loc});
+  auto send = SendOp::create(builder_, loc, body->getArgument(0), body->getArgument(1), tag,
+                             staged_.stages);
+  send->setAttr(kWhyAttr, builder_.getStringAttr(why));
+  YieldOp::create(builder_, loc);
+  return start;
+}
+
+Value StageEmitter::emitReceive(Value like, int fromRank, int64_t tag, StringRef why) {
+  Location loc = like.getLoc();
+  Value peer = arith::ConstantIndexOp::create(builder_, loc, fromRank);
+  auto receive = RecvOp::create(builder_, loc, like.getType(), peer, tag, staged_.stages);
+  receive->setAttr(kWhyAttr, builder_.getStringAttr(why));
+  return receive.getResult();
+}
+
+/// Waits for the oldest sends until `leave` entries' sends are in flight.
+void StageEmitter::waitFor(size_t leave, std::deque<SmallVector<StartOp>> &sent) {
+  for (; sent.size() > leave; sent.pop_front())
+    for (StartOp start : sent.front())
+      WaitOp::create(builder_, start.getLoc(), TypeRange{}, start.getRequest(), start.getSources(),
+                     start.getDestinations());
+}
+
+static std::string describe(const StageTransfer &transfer) {
+  bool isForward = transfer.producer.phase == Phase::Forward;
+  return (isForward ? "activations of stage " : "gradients of stage ") +
+         std::to_string(transfer.producer.chunk) + " for stage " +
+         std::to_string(transfer.receiver.chunk);
+}
+
+void StageEmitter::receive(int chunk, Phase phase, int batch) {
+  for (const StageTransfer &transfer : staged_.transfers)
+    if (transfer.toRank == rank_ && transfer.receiver.chunk == chunk &&
+        transfer.receiver.phase == phase)
+      batches_[batch][transfer.value] =
+          emitReceive(transfer.value, transfer.fromRank, transfer.tag + batch, describe(transfer));
+}
+
+void StageEmitter::send(int chunk, Phase phase, int batch) {
+  using Key = std::tuple<int, int, Phase>;
+  std::map<Key, SmallVector<const StageTransfer *>> bounded;
+  for (const StageTransfer &transfer : staged_.transfers) {
+    if (transfer.fromRank != rank_ || transfer.producer.chunk != chunk ||
+        transfer.producer.phase != phase)
+      continue;
+    if (transfer.isBounded())
+      bounded[{transfer.toRank, chunk, phase}].push_back(&transfer);
+    else
+      sentAside_.push_back({startSend(batches_[batch].lookup(transfer.value), transfer.toRank,
+                                      transfer.tag + batch, describe(transfer))});
+  }
+  for (auto &[key, transfers] : bounded) {
+    std::deque<SmallVector<StartOp>> &sent = sent_[key];
+    waitFor(staged_.maxInFlight - 1, sent);
+    SmallVector<StartOp> &starts = sent.emplace_back();
+    for (const StageTransfer *transfer : transfers)
+      starts.push_back(startSend(batches_[batch].lookup(transfer->value), transfer->toRank,
+                                 transfer->tag + batch, describe(*transfer)));
+  }
+}
+
+void StageEmitter::move(Value value, int toRank) {
+  int fromRank = staged_.schedule.rankOfChunk[staged_.placement.getChunk(value)];
+  if (parts_.isFree(value) || fromRank == toRank || !moved_.insert({value, toRank}).second)
+    return;
+  int64_t tag = nextTag_++;
+  std::string why = "a value of stage " + std::to_string(fromRank) + " for stage " +
+                    std::to_string(toRank) + ", once a step";
+  if (fromRank == rank_) {
+    Value peer = arith::ConstantIndexOp::create(builder_, value.getLoc(), toRank);
+    auto send = SendOp::create(builder_, value.getLoc(), get(value, 0), peer, tag, staged_.stages);
+    send->setAttr(kWhyAttr, builder_.getStringAttr(why));
+  } else if (toRank == rank_) {
+    once_[value] = emitReceive(value, fromRank, tag, why);
+  }
+}
+
+void StageEmitter::moveOperands(Operation *op) {
+  int rank = staged_.schedule.rankOfChunk[staged_.placement.get(op).chunk];
+  for (Value value : getReadValues(op))
+    if (!parts_.isVarying(value))
+      move(value, rank);
+}
+
+//===----------------------------------------------------------------------===//
+// The step
+//===----------------------------------------------------------------------===//
+
+void StageEmitter::emitOnce() {
+  for (Operation &op : step_.getBody().front().without_terminator()) {
+    if (parts_.isFree(&op))
+      continue;
+    Placement placement = staged_.placement.get(&op);
+    if (placement.phase == Phase::Update)
+      continue;
+    moveOperands(&op);
+    if (placement.phase == Phase::Once && isMine(placement.chunk))
+      clone(&op, 0);
+  }
+}
+
+void StageEmitter::emitPhase(int chunk, Phase phase, int batch) {
+  receive(chunk, phase, batch);
+  for (Operation &op : step_.getBody().front().without_terminator()) {
+    if (!parts_.isVarying(&op) || parts_.isFree(&op))
+      continue;
+    Placement placement = staged_.placement.get(&op);
+    if (placement.chunk == chunk && placement.phase == phase)
+      clone(&op, batch);
+  }
+  addTerms(chunk, phase, batch);
+  send(chunk, phase, batch);
+}
+
+void StageEmitter::emitEntries() {
+  for (const ScheduleEntry &entry : staged_.schedule.ranks[rank_]) {
+    if (entry.work == Work::Forward)
+      emitPhase(entry.chunk, Phase::Forward, entry.microBatch);
+    if (entry.work == Work::Backward || entry.work == Work::InputGradient)
+      emitPhase(entry.chunk, Phase::InputGradient, entry.microBatch);
+    if (entry.work == Work::Backward || entry.work == Work::WeightGradient)
+      emitPhase(entry.chunk, Phase::WeightGradient, entry.microBatch);
+  }
+  for (auto &[key, sent] : sent_)
+    waitFor(0, sent);
+  waitFor(0, sentAside_);
+}
+
+/// The type in which a sum's terms are added up.
+static Type getSumType(AllReduceOp sum) {
+  auto type = cast<RankedTensorType>(sum.getInput().getType());
+  std::optional<Type> wide = sum.getAccumulation();
+  return wide ? type.clone(*wide) : type;
+}
+
+static Value combine(OpBuilder &builder, Location loc, ReductionKind kind, Value a, Value b) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
+  switch (kind) {
+  case ReductionKind::Max:
+    return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
+                   : arith::MaxSIOp::create(builder, loc, a, b).getResult();
+  case ReductionKind::Min:
+    return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult()
+                   : arith::MinSIOp::create(builder, loc, a, b).getResult();
+  default:
+    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
+                   : arith::AddIOp::create(builder, loc, a, b).getResult();
+  }
+}
+
+void StageEmitter::addTerms(int chunk, Phase phase, int batch) {
+  for (auto sum : step_.getOps<AllReduceOp>()) {
+    if (!getAccumulation(sum) || staged_.placement.get(sum).chunk != chunk ||
+        staged_.placement.getSumPhase(sum) != phase)
+      continue;
+    Value term = get(sum.getInput(), batch);
+    if (getSumType(sum) != term.getType())
+      term = arith::ExtFOp::create(builder_, sum.getLoc(), getSumType(sum), term);
+    Value &total = sums_[sum];
+    total = total ? combine(builder_, sum.getLoc(), sum.getReduction(), total, term) : term;
+  }
+}
+
+/// Adds up over the ranks as well, where the sum goes over axes other than time.
+void StageEmitter::finishSum(AllReduceOp sum) {
+  Value total = sums_.lookup(sum);
+  GroupAttr group = sum.getGroupAttr();
+  SmallVector<StringAttr> axes = llvm::to_vector(
+      llvm::make_filter_range(group.getAxes(), [](StringAttr axis) { return axis != kTimeAxis; }));
+  if (!axes.empty()) {
+    auto others = GroupAttr::get(group.getContext(), group.getMesh(), axes, {});
+    auto reduce = AllReduceOp::create(builder_, sum.getLoc(), total.getType(), sum.getReduction(),
+                                      total, others, sum.getOrder(), TypeAttr());
+    if (Attribute why = sum->getAttr(kWhyAttr))
+      reduce->setAttr(kWhyAttr, why);
+    total = reduce.getResult();
+  }
+  if (total.getType() != sum.getType())
+    total = arith::TruncFOp::create(builder_, sum.getLoc(), sum.getType(), total);
+  once_[sum.getResult()] = total;
+}
+
+void StageEmitter::emitUpdates() {
+  for (Operation &op : step_.getBody().front().without_terminator()) {
+    if (parts_.isFree(&op) || parts_.isVarying(&op))
+      continue;
+    Placement placement = staged_.placement.get(&op);
+    if (placement.phase != Phase::Update)
+      continue;
+    AllReduceOp sum = getAccumulation(&op);
+    if (!sum)
+      moveOperands(&op);
+    if (!isMine(placement.chunk))
+      continue;
+    if (sum)
+      finishSum(sum);
+    else
+      clone(&op, 0);
+  }
+}
+
+SmallVector<StageEmitter::Result> StageEmitter::collectResults() {
+  SmallVector<Result> results;
+  ArrayRef<unsigned> states = parts_.getStateArguments();
+  auto rankOf = [&](Value value) {
+    return parts_.isFree(value) ? 0
+                                : staged_.schedule.rankOfChunk[staged_.placement.getChunk(value)];
+  };
+  for (unsigned k = 0; k < step_.getNumResults(); ++k) {
+    Value returned = parts_.getReturned(k);
+    Value owner = k < states.size() ? Value(step_.getArgument(states[k])) : returned;
+    if (parts_.isReplicatedState(owner) && k < states.size())
+      continue; // below
+    int rank = rankOf(owner);
+    move(returned, rank);
+    if (rank != rank_)
+      continue;
+    if (k < states.size())
+      kept_[states[k]] = true;
+    results.push_back({k, get(returned, 0)});
+  }
+  // Replicated state is kept where it is read, or on the first stage; its update may read more.
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (auto [k, index] : llvm::enumerate(states)) {
+      bool isReturned = llvm::any_of(results, [k = k](Result r) { return r.number == k; });
+      if (!parts_.isReplicatedState(step_.getArgument(index)) || isReturned ||
+          !(kept_[index] || rank_ == 0))
+        continue;
+      kept_[index] = true;
+      results.push_back({unsigned(k), get(parts_.getReturned(k), 0)});
+      grows = true;
+    }
+  }
+  llvm::sort(results, [](Result a, Result b) { return a.number < b.number; });
+  return results;
+}

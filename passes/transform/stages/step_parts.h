@@ -1,0 +1,78 @@
+//===- step_parts.h - what of a step depends on what ------------------*- C++ -*-===//
+//
+// A partitioned step whose batch is split over a mesh axis that stands for time: its coordinates
+// are the micro-batches. What depends on the batch runs for each of them, and a reduction over that
+// axis adds up over time. Everything is found by dependence; names decide nothing but the loss.
+//
+//===----------------------------------------------------------------------------===//
+
+#ifndef COLL_PASSES_TRANSFORM_STAGES_STEP_PARTS_H
+#define COLL_PASSES_TRANSFORM_STAGES_STEP_PARTS_H
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::coll {
+
+/// Name of the mesh axis whose coordinates are the micro-batches.
+inline constexpr llvm::StringLiteral kTimeAxis = "mb";
+
+/// What `op` reads: its operands, and what its regions read from outside.
+SmallVector<Value> getReadValues(Operation *op);
+
+/// Whether `group` names the axis.
+bool hasAxis(GroupAttr group, StringRef axis);
+
+/// The reduction over the time axis, where `op` is one.
+AllReduceOp getAccumulation(Operation *op);
+
+class StepParts {
+public:
+  explicit StepParts(func::FuncOp step) : step_(step) {}
+
+  /// Reports an error where one micro-batch needs a result of all of them, or where no loss says
+  /// what the forward pass is.
+  LogicalResult analyze();
+
+  func::FuncOp getStep() const { return step_; }
+
+  /// Differs between micro-batches.
+  bool isVarying(Value value) const { return varying_.contains(value); }
+  bool isVarying(Operation *op) const { return varyingOps_.contains(op); }
+  /// Depends on a sum over all micro-batches.
+  bool isLate(Value value) const { return late_.contains(value); }
+  /// Follows from the batch, constants and replicated state: any rank can compute it.
+  bool isFree(Value value) const { return free_.contains(value); }
+  bool isFree(Operation *op) const { return freeOps_.contains(op); }
+  /// State whose update is free, as a count of steps: every stage that reads it keeps it.
+  bool isReplicatedState(Value argument) const { return replicated_.contains(argument); }
+  bool isState(unsigned argument) const;
+
+  /// What the loss follows from, in order, without what is free.
+  ArrayRef<Operation *> getForward() const { return forward_.getArrayRef(); }
+  bool isForward(Operation *op) const { return forward_.contains(op); }
+
+  /// The result that updates each state argument: result k updates state k.
+  ArrayRef<unsigned> getStateArguments() const { return states_; }
+  Value getReturned(unsigned result) const;
+
+private:
+  LogicalResult findVarying();
+  LogicalResult checkCollectives(Operation *op) const;
+  void findFree();
+  bool computeFree();
+  LogicalResult findForward();
+  std::optional<unsigned> findLoss() const;
+
+  func::FuncOp step_;
+  SmallVector<unsigned> states_;
+  DenseSet<Value> varying_, late_, free_, replicated_;
+  DenseSet<Operation *> varyingOps_, freeOps_;
+  DenseMap<Value, Operation *> sumOf_; // late values: the sum that they follow from
+  llvm::SetVector<Operation *> forward_;
+};
+
+} // namespace mlir::coll
+
+#endif // COLL_PASSES_TRANSFORM_STAGES_STEP_PARTS_H
