@@ -168,6 +168,7 @@ def try_step(folder, options, seed):
         (programs,) = pathlib.Path(work, "stages").glob("*-split-ranks.mlir")
         # Without locations: lines are matched, and messages point into the text.
         text = re.sub(r" loc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", "", programs.read_text())
+        text = re.sub(r"\{loc = #loc\d*, ", "{", text)  # in what an operation says of its cause
         text = "\n".join(line for line in text.split("\n") if not line.startswith("#loc"))
         assert run(step, work, "right", text, command)[0] == "MISSED", f"{folder}: fails without a fault"
         chosen = list(faults(text, options.ranks, set(zero_states(folder / "reference.npz"))))
