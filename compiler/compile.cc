@@ -110,11 +110,13 @@ llvm::Error partition(StepIr &step, const CompileOptions &options, StageWriter *
   mlir::coll::PartitionOptions partition;
   partition.narrowSums = options.narrowSums;
   partition.topology = options.topology;
+  partition.microBatches = options.accumulate;
   mlir::coll::StrategyOptions strategy;
   strategy.mesh = options.mesh;
   strategy.strategy = options.strategy;
   strategy.shards = options.shards;
   strategy.partition = partition;
+  strategy.roots = options.roots;
   if (hasStages(step, options)) {
     mlir::coll::buildStagePipeline(runner.manager, strategy, options.stages);
   } else if (step.level == Level::Step && !options.mesh.empty()) {
@@ -124,6 +126,7 @@ llvm::Error partition(StepIr &step, const CompileOptions &options, StageWriter *
     dataParallel.ranks = options.ranks;
     dataParallel.axis = options.axis;
     dataParallel.partition = partition;
+    dataParallel.roots = options.roots;
     mlir::coll::buildDataParallelPipeline(runner.manager, dataParallel);
   } else if (step.level == Level::Annotated) {
     mlir::coll::buildPartitionPipeline(runner.manager, partition);

@@ -47,6 +47,8 @@ struct CompileOptions {
   std::string topology; // as Target has it
   bool narrowSums = false;
   mlir::coll::StageOptions stages;
+  mlir::coll::RootOptions roots;
+  int64_t accumulate = 1; // as Target has it
   bool verify = true;
   unsigned optLevel = 2; // of the kernels, 0 to 3
   bool isShared = false; // as Target has it

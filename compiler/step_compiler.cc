@@ -86,15 +86,18 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.precision = target.precision;
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
-    if (!target.strategy.empty() || !target.shards.empty() || target.stages > 0)
-      return makeError("--strategy, --shard and --stages are for a step that is not distributed "
-                       "yet; '" +
+    if (!target.strategy.empty() || !target.shards.empty() || target.stages > 0 ||
+        !target.root.empty() || target.accumulate > 1)
+      return makeError("--strategy, --shard, --stages, --root and --accumulate are for a step that "
+                       "is not distributed yet; '" +
                        file.path + "' is " + describe(file.ir->level));
     return options;
   }
   if (target.stages > 0)
     return chooseStageOptions(target, std::move(options));
   options.ranks = std::max<int64_t>(options.ranks, 1);
+  options.roots = {target.root, target.route};
+  options.accumulate = target.accumulate;
   if (target.strategy == "auto")
     return options; // searched for
   if (target.strategy != "none" && target.strategy != "data-parallel" &&
@@ -107,7 +110,8 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   if (target.mesh.size() > 1)
     return makeError("a mesh with " + llvm::Twine(target.mesh.size()) +
                      " axes needs --strategy, --shard, or a step whose arguments carry shardings");
-  options.dataParallel = options.ranks > 1 || target.strategy == "data-parallel";
+  options.dataParallel = options.ranks > 1 || options.accumulate > 1 ||
+                         !options.roots.root.empty() || target.strategy == "data-parallel";
   if (!target.mesh.empty())
     options.axis = target.mesh[0].name;
   return options;
@@ -145,6 +149,7 @@ std::string describeOptions(const StepFile &file, const Target &target) {
     return text;
   }
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
+     << " root=" << target.root << " route=" << target.route << " accumulate=" << target.accumulate
      << " verify=" << target.verify << " narrow-sums=" << target.narrowSums
      << " topology=" << target.topology << " memory-limit=" << target.memoryLimit
      << " gpu=" << target.gpu << " precision=" << target.precision << " mesh=";

@@ -48,6 +48,9 @@ struct Target {
   int64_t microBatches = 1;
   std::string schedule = "1f1b"; // a name, or the path of a table
   std::vector<std::string> stagePatterns;
+  std::string root;             // how roots of parameters are chosen; empty: none have one
+  std::string route = "direct"; // between ranks and roots
+  int64_t accumulate = 1;       // micro-batches that each rank's batch is cut into
   bool verify = true;
   bool isShared = false;             // the code is for a shared object (shared_object.h)
   std::string gpu;                   // as "sm_90"; empty: CPUs. The step of one device is for CPUs.

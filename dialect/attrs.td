@@ -56,6 +56,41 @@ def Coll_OrderAttr : EnumAttr<Coll_Dialect, Coll_Order, "order"> {
   }];
 }
 
+def Coll_Root : I32EnumAttr<"Root", "how the root of a parameter is chosen", [
+      I32EnumAttrCase<"Hash", 0, "hash">,
+      I32EnumAttrCase<"Balanced", 1, "balanced">,
+      I32EnumAttrCase<"Shard", 2, "shard">,
+    ]> {
+  let cppNamespace = "::mlir::coll";
+  let genSpecializedAttr = 0;
+}
+def Coll_RootAttr : EnumAttr<Coll_Dialect, Coll_Root, "root"> {
+  let summary = "choice of a parameter's root";
+  let description = [{
+    The root of a parameter is the rank that combines its gradient, updates it, and stores what
+    the optimizer keeps for it. `hash`: by the parameter's name, so that it is the same in every
+    run and on every machine; by its number where it has no name. `balanced`: the largest
+    parameters first, each to the rank that has least. `shard`: parameters are cut, so that every
+    rank is the root of equally many elements.
+  }];
+}
+
+def Coll_Route : I32EnumAttr<"Route", "how gradients get to a root and parameters back", [
+      I32EnumAttrCase<"Direct", 0, "direct">,
+      I32EnumAttrCase<"Ring", 1, "ring">,
+    ]> {
+  let cppNamespace = "::mlir::coll";
+  let genSpecializedAttr = 0;
+}
+def Coll_RouteAttr : EnumAttr<Coll_Dialect, Coll_Route, "route"> {
+  let summary = "route of a root update";
+  let description = [{
+    `direct`: one reduction to the roots and one gather from them, as the backend does them.
+    `ring`: partial sums pass from neighbour to neighbour until they reach the root, and the
+    updated parameter goes on round the ring: 2(n - 1) sends for each parameter.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Shardings
 //===----------------------------------------------------------------------===//

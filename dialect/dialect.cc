@@ -157,6 +157,26 @@ static LogicalResult verifyBoundaryAttribute(EmitError emitError, Operation *op,
   return refuse(emitError, attribute);
 }
 
+/// Dictionaries of name, offset, state and type: what coll-place-roots has put into the argument.
+static LogicalResult verifyParts(EmitError emitError, NamedAttribute attribute) {
+  auto isPart = [](Attribute entry) {
+    auto part = dyn_cast<DictionaryAttr>(entry);
+    auto hasIndex = [&](StringRef name) {
+      auto number = part.getAs<IntegerAttr>(name);
+      return number && number.getValue().getSignificantBits() <= 64 && number.getInt() >= 0;
+    };
+    auto type = part ? part.getAs<TypeAttr>("type") : TypeAttr();
+    auto tensor = type ? dyn_cast<RankedTensorType>(type.getValue()) : nullptr;
+    return tensor && tensor.hasStaticShape() && part.getAs<StringAttr>("name") &&
+           hasIndex("offset") && hasIndex("state");
+  };
+  auto parts = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (parts && llvm::all_of(parts, isPart))
+    return success();
+  return emitError() << kPartsAttr << " must be an array of {name, offset, state, type}, but is "
+                     << attribute.getValue();
+}
+
 LogicalResult CollDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
                                                     unsigned argIndex, NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -166,6 +186,8 @@ LogicalResult CollDialect::verifyRegionArgAttribute(Operation *op, unsigned regi
   StringRef name = attribute.getName();
   if (name == kRoleAttr)
     return verifyChoice(emitError, attribute, {kRoleState, kRoleBatch});
+  if (name == kPartsAttr)
+    return verifyParts(emitError, attribute);
   if (name == kAccessAttr)
     return verifyChoice(emitError, attribute, {"read", "write", "readwrite"});
   if (name == kMayAliasAttr) {

@@ -64,6 +64,7 @@ namespace mlir::coll {
 // Names of the dialect's discardable attributes; see base.td.
 inline constexpr llvm::StringLiteral kRoleAttr = "coll.role";
 inline constexpr llvm::StringLiteral kNameAttr = "coll.name";
+inline constexpr llvm::StringLiteral kPartsAttr = "coll.parts";
 inline constexpr llvm::StringLiteral kShardingAttr = "coll.sharding";
 inline constexpr llvm::StringLiteral kShardingsAttr = "coll.shardings";
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "coll.global_type";

@@ -572,11 +572,64 @@ def Coll_WaitOp : Coll_Op<"wait",
 def Coll_YieldOp : Coll_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let summary = "ends a region and names its results";
   let description = [{
-    Terminates the regions of `coll.start`, `coll.accumulate`, `coll.sort` and `coll.window`.
+    Terminates the regions of `coll.start`, `coll.accumulate`, `coll.sort`, `coll.window` and
+    `coll.root_update`.
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+//===----------------------------------------------------------------------===//
+// Root updates
+//===----------------------------------------------------------------------===//
+
+def Coll_RootUpdateOp : Coll_Op<"root_update",
+    [AttrSizedOperandSegments, Pure, SingleBlock, IsolatedFromAbove,
+     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "an optimizer's step for one parameter, done once at its root";
+  let description = [{
+    The region is the optimizer, for one element: it takes an element of each gradient, of each
+    state and of each factor, and yields the new elements of the states. The results are the new
+    states, in order. The first `forward` states are parameters, which every rank gets; the
+    others are the optimizer's own and are stored only at the root.
+
+    Gradients may be partial sums: this is where they are combined. A factor (a learning rate, a
+    global norm) has the leading dimensions of the gradient, mostly none, and holds for all
+    elements below them.
+
+    ```mlir
+    %w1 = coll.root_update grad(%g : tensor<4x8xf32>) state(%w : tensor<4x8xf32>) factor(%rate : tensor<f32>) forward 1 root hash route direct {
+    ^bb0(%ge: f32, %we: f32, %r: f32):
+      %step = arith.mulf %ge, %r : f32
+      %next = arith.subf %we, %step : f32
+      coll.yield %next : f32
+    }
+    ```
+
+    `root` says how the parameter's root is chosen (see #coll.root), until `coll-place-roots` has
+    done so; then states of one rank after the other lie in one tensor that is split over the
+    ranks, and the attribute is gone. `route` says how gradients get to the root, and parameters
+    back from it (see #coll.route).
+
+    Constraints: (C1) there is a gradient and a state. (C2) gradients and states have one shape.
+    (C3) a factor's shape is the beginning of the gradient's. (C4) 0 <= forward <= the number of
+    states. (C5) the region takes one scalar for each operand, of its element type, is free of
+    side effects, and yields one scalar for each state, of its element type.
+  }];
+  let arguments = (ins Variadic<Coll_Tensor>:$gradients, Variadic<Coll_Tensor>:$states,
+                       Variadic<Coll_Tensor>:$factors, I64Attr:$forward,
+                       OptionalAttr<Coll_RootAttr>:$root, OptionalAttr<Coll_RouteAttr>:$route);
+  let results = (outs Variadic<Coll_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    (`grad` `(` $gradients^ `:` type($gradients) `)`)?
+    (`state` `(` $states^ `:` type($states) `)`)?
+    (`factor` `(` $factors^ `:` type($factors) `)`)?
+    `forward` custom<Int>($forward) (`root` `` $root^)? (`route` `` $route^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

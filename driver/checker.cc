@@ -100,6 +100,15 @@ Checker::compareWithReference(const RunResult &run, const Reference &reference, 
 }
 
 llvm::Error compareReplicas(rt::Executor &executor, std::vector<Comparison> &comparisons) {
+  // States that share an argument are split over ranks, so that an argument stands for one state.
+  std::vector<size_t> stateOf;
+  const std::vector<rt::TensorInfo> &args = executor.descriptor().args;
+  for (size_t arg = 0; arg < args.size(); ++arg)
+    if (args[arg].isState()) {
+      const auto &states = executor.descriptor().states;
+      auto state = llvm::find_if(states, [&](auto &s) { return s.arg == int(arg); });
+      stateOf.push_back(state - states.begin());
+    }
   Tensors first; // of each state argument, what the first rank that keeps it has
   std::vector<int> firstRank;
   for (int rank = 0; rank < executor.numRanks(); ++rank) {
@@ -109,11 +118,11 @@ llvm::Error compareReplicas(rt::Executor &executor, std::vector<Comparison> &com
     first.resize(own->size());
     firstRank.resize(own->size(), rank);
     size_t i = 0;
-    for (const rt::TensorInfo &info : executor.descriptor().args) {
+    for (const rt::TensorInfo &info : args) {
       if (!info.isState())
         continue;
       rt::HostTensor &a = first[i], &b = (*own)[i];
-      Comparison &comparison = comparisons[i];
+      Comparison &comparison = comparisons[stateOf[i]];
       if (a.data.empty()) {
         firstRank[i] = rank;
         a = std::move(b);

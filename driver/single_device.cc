@@ -3,6 +3,7 @@
 #include "driver/single_device.h"
 
 #include "compiler/error.h"
+#include "driver/trainer.h"
 
 namespace coll::run {
 
@@ -28,6 +29,16 @@ llvm::Error SingleDevice::launch() {
   return llvm::Error::success();
 }
 
+/// The states and the batch, as a user gives them.
+static std::vector<rt::TensorInfo> inputsOf(const rt::Descriptor &descriptor) {
+  std::vector<rt::TensorInfo> inputs;
+  for (const rt::StateInfo &state : descriptor.states)
+    inputs.push_back(state.info);
+  llvm::copy_if(descriptor.args, std::back_inserter(inputs),
+                [](const rt::TensorInfo &arg) { return !arg.isState(); });
+  return inputs;
+}
+
 llvm::Error SingleDevice::checkFits(const rt::Descriptor &other) {
   const rt::Descriptor &own = step_.executor->descriptor();
   auto check = [&](const std::vector<rt::TensorInfo> &ours,
@@ -43,9 +54,9 @@ llvm::Error SingleDevice::checkFits(const rt::Descriptor &other) {
                          rt::typeString(theirs[i].dtype, theirs[i].shape));
     return llvm::Error::success();
   };
-  if (llvm::Error error = check(own.args, other.args, "argument"))
+  if (llvm::Error error = check(inputsOf(own), inputsOf(other), "argument"))
     return error;
-  return check(own.results, other.results, "result");
+  return check(freeResults(own), freeResults(other), "result");
 }
 
 llvm::Expected<RunResult> SingleDevice::run(const Tensors &state, BatchSource &batches,

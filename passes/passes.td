@@ -78,6 +78,37 @@ def InsertStrategyPass : Pass<"coll-insert-strategy", "::mlir::ModuleOp"> {
   ];
 }
 
+def FormRootUpdatePass : Pass<"coll-form-root-update", "::mlir::ModuleOp"> {
+  let summary = "finds the optimizer's step of each parameter, as coll.root_update";
+  let description = [{
+    Finds them by dependence: state whose new value is computed element by element from itself,
+    other state and a gradient. A state that only its own update reads becomes one that is stored
+    at the root; the others are forwarded. Scalars that combine all elements of a gradient (a
+    global norm, the norms of LAMB, a check for finite values) stay outside, and `coll-place-roots`
+    distributes them.
+
+    A parameter whose gradient others need whole, with no state of its own to store, is left as it
+    is, and a remark says for whom.
+  }];
+  let options = [
+    Option<"root", "root", "std::string", "\"\"",
+           "how roots are chosen: hash, balanced or shard; empty: no roots">,
+    Option<"route", "route", "std::string", "\"direct\"",
+           "how gradients get to their root and parameters back: direct or ring">,
+  ];
+}
+
+def PlaceRootsPass : Pass<"coll-place-roots", "::mlir::ModuleOp"> {
+  let summary = "gives root updates their roots";
+  let description = [{
+    Updates with `root` and equal regions become one over a bucket: a tensor of rows in which each
+    parameter has its own, split over the ranks along which the batch is. The state that only
+    roots have becomes arguments of that form, whose `coll.parts` say what lies where, so that the
+    runtime takes and gives the original state. Which rank is the root of which parameter is thus
+    data: the program's text is the same for all ranks.
+  }];
+}
+
 def PropagatePass : Pass<"coll-propagate", "::mlir::ModuleOp"> {
   let summary = "gives every tensor value a sharding";
   let description = [{
@@ -118,6 +149,24 @@ def NarrowReshardsPass : Pass<"coll-narrow-reshards", "::mlir::ModuleOp"> {
   let options = [
     Option<"sums", "sums", "bool", "false", "also round the contributions to sums over ranks">,
   ];
+}
+
+def IsolateMicroBatchesPass : Pass<"coll-isolate-micro-batches", "::mlir::ModuleOp"> {
+  let summary = "merges micro-batches apart from merging over ranks, or refuses them";
+  let description = [{
+    Cuts each change of sharding that merges micro-batches in two, so that ranks exchange what all
+    their micro-batches contribute. An operation that needs a value of the whole batch for each
+    micro-batch (batch norm, a loss over pairs of rows) is an error.
+  }];
+}
+
+def LoopMicroBatchesPass : Pass<"coll-loop-micro-batches", "::mlir::ModuleOp"> {
+  let summary = "the mesh axis of micro-batches to a loop";
+  let description = [{
+    What depends on a micro-batch goes into an scf.for over the micro-batches. Partial sums over
+    the axis are carried by the loop, rows are put behind each other; what needs them follows
+    behind the loop. The axis leaves the mesh.
+  }];
 }
 
 def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {

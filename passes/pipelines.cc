@@ -42,6 +42,16 @@ struct InlineCallsPass : PassWrapper<InlineCallsPass, OperationPass<>> {
 
 void addInliner(OpPassManager &pm) { pm.addPass(std::make_unique<InlineCallsPass>()); }
 
+/// Finds the optimizer where the user asks for roots.
+void addRoots(OpPassManager &pm, const RootOptions &options) {
+  if (options.root.empty())
+    return;
+  FormRootUpdatePassOptions form;
+  form.root = options.root;
+  form.route = options.route;
+  pm.addPass(createFormRootUpdatePass(form));
+}
+
 } // namespace
 
 void buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
@@ -59,6 +69,7 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
   dataParallel.axis = options.axis;
   dataParallel.mesh = options.mesh;
   addInliner(pm);
+  addRoots(pm, options.roots);
   pm.addPass(createInsertDataParallelPass(dataParallel)); // L1
   buildPartitionPipeline(pm, options.partition);
 }
@@ -80,16 +91,24 @@ static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
   PartitionPassOptions partition;
   partition.f32Sums = options.f32Sums;
   partition.topology = options.topology;
+  pm.addPass(createPlaceRootsPass());
+  if (options.microBatches > 1)
+    pm.addPass(createInsertMicroBatchesPass({options.microBatches}));
   pm.addPass(createPropagatePass());              // L2
   pm.addPass(createInsertReshardsPass(reshards)); // L3
   pm.addPass(createNarrowReshardsPass(narrow));
+  if (options.microBatches > 1)
+    pm.addPass(createIsolateMicroBatchesPass());
   pm.addPass(createPartitionPass(partition)); // L4
+  if (options.microBatches > 1)
+    pm.addPass(createLoopMicroBatchesPass());
 }
 
 void buildInlinePipeline(OpPassManager &pm) { addInliner(pm); }
 
 void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options) {
   addInliner(pm);
+  addRoots(pm, options.roots);
   addStrategy(pm, options);
   buildPartitionPipeline(pm, options.partition);
 }

@@ -19,9 +19,16 @@ void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
 
 /// What the partition pipeline asks of the collectives that it inserts.
 struct PartitionOptions {
-  bool f32Sums = true;     // floats narrower than f32 are summed over ranks in f32
-  bool narrowSums = false; // contributions that are stored in a narrower type travel in it
-  std::string topology;    // file of hosts and links (plan/topology.h); empty: bytes decide
+  bool f32Sums = true;      // floats narrower than f32 are summed over ranks in f32
+  bool narrowSums = false;  // contributions that are stored in a narrower type travel in it
+  int64_t microBatches = 1; // that each rank's batch is cut into
+  std::string topology;     // file of hosts and links (plan/topology.h); empty: bytes decide
+};
+
+/// Where parameters are updated: on every rank, or each at its root (see coll-form-root-update).
+struct RootOptions {
+  std::string root; // hash, balanced or shard; empty: on every rank
+  std::string route = "direct";
 };
 
 /// L0 to L4: annotate, then the partition pipeline.
@@ -29,6 +36,7 @@ struct DataParallelOptions {
   int64_t ranks = 1;
   std::string axis = "dp";
   std::string mesh = "mesh";
+  RootOptions roots;
   PartitionOptions partition;
 };
 void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &options);
@@ -39,6 +47,7 @@ struct StrategyOptions {
   std::string mesh;
   std::string strategy;
   std::vector<std::string> shards;
+  RootOptions roots;
   PartitionOptions partition;
 };
 void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options);

@@ -38,7 +38,7 @@ Outcome noSuch(const char *what, size_t index, size_t count) {
 Executable::Executable(StepCode code) : code_(std::move(code)), mesh_(writeMesh(descriptor())) {
   for (const rt::TensorInfo &arg : descriptor().args) {
     argShardings_.push_back(writeSharding(arg));
-    numState_ += arg.isState();
+    numBatch_ += !arg.isState();
   }
   for (size_t k = 0; k < descriptor().results.size(); ++k) {
     resultShardings_.push_back(writeSharding(descriptor().results[k]));
@@ -59,8 +59,8 @@ coll_executable_info Executable::describe() const {
   info.is_from_cache = isFromCache;
   info.num_args = descriptor().args.size();
   info.num_results = descriptor().results.size();
-  info.num_state = numState_;
-  info.num_batch = descriptor().args.size() - numState_;
+  info.num_state = numState();
+  info.num_batch = numBatch_;
   info.num_outputs = numOutputs_;
   info.num_collectives = collectives_.size();
   info.num_stages = stages.size();

@@ -48,7 +48,7 @@ public:
   Outcome describeCollective(size_t index, coll_collective_info &info) const;
   Outcome describeMemory(int32_t rank, coll_memory_info &info) const;
 
-  size_t numState() const { return numState_; }
+  size_t numState() const { return descriptor().states.size(); }
   size_t numOutputs() const { return numOutputs_; }
 
 private:
@@ -63,7 +63,7 @@ private:
   std::string mesh_;
   std::vector<std::string> argShardings_, resultShardings_;
   std::vector<Collective> collectives_;
-  size_t numState_ = 0, numOutputs_ = 0;
+  size_t numBatch_ = 0, numOutputs_ = 0;
 };
 
 } // namespace coll::embed

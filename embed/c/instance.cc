@@ -191,16 +191,12 @@ Outcome Instance::state(size_t index, std::shared_ptr<Tensor> &tensor) {
 }
 
 Outcome Instance::findState(const std::string &name, size_t &index) const {
-  size_t place = 0;
-  for (const rt::TensorInfo &arg : core_->executable().descriptor().args) {
-    if (!arg.isState())
-      continue;
-    if (arg.name == name) {
+  const std::vector<rt::StateInfo> &states = core_->executable().descriptor().states;
+  for (size_t place = 0; place < states.size(); ++place)
+    if (states[place].info.name == name) {
       index = place;
       return nullptr;
     }
-    ++place;
-  }
   return invalid("no state argument is called \"" + name + "\"");
 }
 

@@ -2,6 +2,7 @@
 
 #include "passes/analysis/assignment.h"
 #include "dialect/sharding.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::coll {
 
@@ -47,7 +48,10 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
     elements += numElements(op->getOperand(index));
   }
   bool isOneTensor = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
-  if (!isOneTensor || numElements(op->getResult(0)) > elements)
+  if (!isOneTensor)
+    return -1;
+  // A concatenation is larger by its zeros alone, and takes one reduction instead of several.
+  if (numElements(op->getResult(0)) > elements && !isa<tensor::ConcatOp>(op))
     return -1;
   for (auto [number, set] : llvm::enumerate(rule.linearSets)) {
     bool covers = llvm::all_of(partial, [&](int64_t i) { return llvm::is_contained(set, i); });

@@ -148,6 +148,18 @@ ShardingRule elementwiseRule(Operation *op) {
   return rule;
 }
 
+/// As many leading dimensions of the gradient as an operand has.
+ShardingRule rootUpdateRule(RootUpdateOp op) {
+  ShardingRule rule = wholeRule(op);
+  SmallVector<DimFactor> dims;
+  for (int64_t size : shapeOf(op.getGradients()[0]))
+    dims.push_back({rule.addFactor(size), 1});
+  for (SmallVector<DimFactor> &operand : rule.operands)
+    operand.assign(dims.begin(), dims.begin() + operand.size());
+  rule.results.assign(op->getNumResults(), dims);
+  return rule;
+}
+
 /// Results that no operand determines: every dimension may be split.
 ShardingRule freeRule(Operation *op) {
   ShardingRule rule = wholeRule(op);
@@ -288,6 +300,7 @@ ShardingRule getShardingRule(Operation *op) {
       .Case([](TakeOp take) { return takeRule(take); })
       .Case([](AccumulateOp accumulate) { return accumulateRule(accumulate); })
       .Case([](SortOp sort) { return sortRule(sort); })
+      .Case([](RootUpdateOp update) { return rootUpdateRule(update); })
       .Case<tensor::EmptyOp, tensor::SplatOp>([](Operation *free) { return freeRule(free); })
       .Default([](Operation *other) {
         return OpTrait::hasElementwiseMappableTraits(other) ? elementwiseRule(other)

@@ -127,6 +127,19 @@ static std::string getString(DictionaryAttr attrs, StringRef name, StringRef oth
   return (text ? text.getValue() : otherwise).str();
 }
 
+/// The states that lie in an argument (coll.parts).
+static json::Array describeParts(ArrayAttr parts) {
+  json::Array list;
+  for (auto part : parts.getAsRange<DictionaryAttr>()) {
+    auto type = cast<RankedTensorType>(part.getAs<TypeAttr>("type").getValue());
+    list.push_back(json::Object{{"name", getString(part, "name")},
+                                {"offset", part.getAs<IntegerAttr>("offset").getInt()},
+                                {"state", part.getAs<IntegerAttr>("state").getInt()},
+                                {"shape", toJson(type.getShape())}});
+  }
+  return list;
+}
+
 /// Name, role, type and sharding of an argument or a result.
 static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef defaultRole) {
   auto type = cast<RankedTensorType>(local), global = type;
@@ -153,6 +166,8 @@ static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef de
                      {"sharding", std::move(dims)}};
   if (auto index = attrs ? attrs.getAs<IntegerAttr>(kIndexAttr) : IntegerAttr())
     value["index"] = index.getInt();
+  if (auto parts = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr())
+    value["parts"] = describeParts(parts);
   return value;
 }
 

@@ -80,6 +80,38 @@ void lowerElementwise(RewriterBase &rewriter, Operation *op) {
                                                  iterators, body);
 }
 
+/// The region becomes that of a linalg.generic over gradients, states and factors.
+void lowerRootUpdate(RewriterBase &rewriter, RootUpdateOp op) {
+  int64_t rank = cast<RankedTensorType>(op.getGradients()[0].getType()).getRank();
+  auto mapOf = [&](Value value) {
+    int64_t dims = cast<RankedTensorType>(value.getType()).getRank();
+    SmallVector<AffineExpr> leading(dims);
+    bindDimsList(op.getContext(), MutableArrayRef<AffineExpr>(leading));
+    return AffineMap::get(rank, 0, leading, op.getContext());
+  };
+  SmallVector<AffineMap> maps = llvm::map_to_vector(op->getOperands(), mapOf);
+  SmallVector<Value> inits;
+  for (Value result : op.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    inits.push_back(
+        tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(), type.getElementType()));
+    maps.push_back(mapOf(result));
+  }
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
+    IRMapping scalars;
+    scalars.map(op.getBody().getArguments(), args.drop_back(inits.size()));
+    for (Operation &nested : op.getBody().front().without_terminator())
+      b.clone(nested, scalars);
+    SmallVector<Value> yielded;
+    for (Value value : op.getBody().front().getTerminator()->getOperands())
+      yielded.push_back(scalars.lookup(value));
+    linalg::YieldOp::create(b, loc, yielded);
+  };
+  rewriter.replaceOpWithNewOp<linalg::GenericOp>(op, op->getResultTypes(), op->getOperands(), inits,
+                                                 maps, iterators, body);
+}
+
 void lowerConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
@@ -200,6 +232,8 @@ LogicalResult lowerOp(RewriterBase &rewriter, Operation *op) {
     lowerAccumulate(rewriter, accumulate);
   else if (auto sort = dyn_cast<SortOp>(op))
     lowerSort(rewriter, sort);
+  else if (auto update = dyn_cast<RootUpdateOp>(op))
+    lowerRootUpdate(rewriter, update);
   else if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     lowerConcat(rewriter, concat);
   else if (auto pad = dyn_cast<tensor::PadOp>(op))
@@ -238,7 +272,7 @@ LogicalResult lowerLinalgOp(RewriterBase &rewriter, linalg::LinalgOp op) {
 /// Operations inside of a linalg body or a marked nest are scalar code already.
 bool isInsideKernel(Operation *op) {
   for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
-    if (isa<linalg::LinalgOp, AccumulateOp, SortOp, tensor::PadOp>(parent) ||
+    if (isa<linalg::LinalgOp, AccumulateOp, SortOp, RootUpdateOp, tensor::PadOp>(parent) ||
         parent->hasAttr(kKernelAttr))
       return true;
   return false;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/passes.h"
+#include "passes/transform/roots/ring.h"
 
 namespace mlir::coll {
 
@@ -119,7 +120,8 @@ public:
   using PartitionPassBase::PartitionPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
+    registry.insert<arith::ArithDialect, linalg::LinalgDialect, scf::SCFDialect,
+                    tensor::TensorDialect>();
   }
 
   void runOnOperation() override {
@@ -137,6 +139,7 @@ public:
       if (failed(plans) ||
           failed(FunctionPartitioner(function, mesh, f32Sums, std::move(*plans)).run()))
         return signalPassFailure();
+      expandRings(function, mesh);
     }
   }
 };

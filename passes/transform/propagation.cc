@@ -74,8 +74,10 @@ void Propagation::insertPins() {
       if (!wish)
         continue;
       auto pin = ReshardOp::create(builder, op->getLoc(), result, wish, wish);
-      std::string why = "the sharding that is written on " + op->getName().getStringRef().str();
-      pin->setAttr(kWhyAttr, builder.getStringAttr(why));
+      auto why = op->getAttrOfType<StringAttr>(kWhyAttr);
+      pin->setAttr(kWhyAttr, why ? why
+                                 : builder.getStringAttr("the sharding that is written on " +
+                                                         op->getName().getStringRef()));
       result.replaceAllUsesExcept(pin.getResult(), pin);
       pins_.insert(pin);
     }

@@ -40,6 +40,8 @@ public:
     });
     in_.arrayField(root, "results", "", true,
                    [&](const Json &v, const std::string &path) { readResult(v, path); });
+    if (in_.ok())
+      readStates();
     out_.arenaBytes = in_.integerField(root, "arena_bytes", "descriptor", 0, 0,
                                        std::numeric_limits<int64_t>::max() / 2);
     if (!in_.ok())
@@ -172,39 +174,35 @@ private:
     readSharding(value, path, info);
     if (in_.ok())
       checkLocalShape(info, path);
+    readParts(value, path, info);
     return info;
   }
 
-  void readSharding(const Json &value, const std::string &path, TensorInfo &info) {
-    std::set<std::string> used;
-    in_.arrayField(value, "sharding", path, false, [&](const Json &dim, const std::string &p) {
-      DimSharding sharding;
-      in_.arrayField(dim, "axes", p, true, [&](const Json &axis, const std::string &axisPath) {
-        std::string name = in_.string(axis, axisPath);
-        if (!findAxis(name))
-          return in_.fail(axisPath, "the mesh has no axis \"" + name + "\"");
-        if (!used.insert(name).second)
-          return in_.fail(axisPath, "axis \"" + name + "\" occurs twice");
-        sharding.axes.push_back(std::move(name));
-      });
-      sharding.unit = in_.integerField(dim, "unit", p, 1, 1, kMaxUnit);
-      info.sharding.push_back(std::move(sharding));
+  void readParts(const Json &value, const std::string &path, TensorInfo &info) {
+    constexpr int64_t kMax = std::numeric_limits<int64_t>::max() / 8;
+    const int64_t elements = numElements(info.shape).value_or(0);
+    int64_t position = 0;
+    in_.arrayField(value, "parts", path, false, [&](const Json &v, const std::string &p) {
+      StatePart part;
+      part.name = in_.stringField(v, "name", p);
+      part.shape = readShape(v, "shape", p, true);
+      part.state = in_.integerField(v, "state", p, -1, 0, kMax);
+      part.offset = in_.integerField(v, "offset", p, -1, 0, kMax);
+      int64_t length = numElements(part.shape).value_or(0);
+      if (in_.ok() && (!info.isState() || part.offset < position || length > elements ||
+                       part.offset > elements - length))
+        return in_.fail(p, "parts must lie within a state argument, one behind the other");
+      position = part.offset + length;
+      info.parts.push_back(std::move(part));
     });
-    if (info.sharding.empty())
-      info.sharding.resize(info.shape.size());
-    if (in_.ok() && info.sharding.size() != info.shape.size())
-      in_.fail(path + ".sharding", "expected one entry per dimension");
   }
 
-  void checkLocalShape(const TensorInfo &info, const std::string &path) {
-    if (info.local.size() != info.shape.size())
-      return in_.fail(path + ".local", "expected as many dimensions as the shape has");
-    std::vector<BlockRange> blocks = blocksOf(info, out_.axes, 0);
-    for (size_t d = 0; d < blocks.size(); ++d)
-      if (blocks[d].extent != info.local[d])
-        in_.fail(path + ".local[" + std::to_string(d) + "]",
-                 "the sharding gives blocks of " + std::to_string(blocks[d].extent) + ", not " +
-                     std::to_string(info.local[d]));
+  void readStates() {
+    Result<std::vector<StateInfo>> states = listStates(out_.args);
+    if (states)
+      out_.states = states.take();
+    else
+      in_.fail("args", states.status().message());
   }
 
   void readResult(const Json &value, const std::string &path) {

@@ -12,6 +12,44 @@ int64_t TensorInfo::globalBytes() const {
   return numElements(shape).value_or(0) * dtypeSize(dtype);
 }
 
+// As a tensor of its own, which no rank has as such.
+static TensorInfo partInfo(const TensorInfo &arg, const StatePart &part) {
+  TensorInfo info;
+  info.name = part.name;
+  info.role = arg.role;
+  info.dtype = arg.dtype;
+  info.shape = info.local = part.shape;
+  info.sharding.resize(part.shape.size());
+  return info;
+}
+
+Result<std::vector<StateInfo>> listStates(const std::vector<TensorInfo> &args) {
+  size_t count = 0;
+  for (const TensorInfo &arg : args)
+    if (arg.isState())
+      count += arg.parts.empty() ? 1 : arg.parts.size();
+  std::vector<StateInfo> states(count);
+  std::vector<bool> isTaken(count);
+  for (size_t i = 0; i < args.size(); ++i)
+    for (const StatePart &part : args[i].parts) {
+      const size_t place = static_cast<size_t>(part.state);
+      if (place >= count || isTaken[place])
+        return Status::invalid("argument " + std::to_string(i) + " has state " +
+                               std::to_string(part.state) + ", which is none, or occurs twice");
+      isTaken[place] = true;
+      states[place] = {partInfo(args[i], part), static_cast<int>(i), true, part.offset};
+    }
+  size_t next = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!args[i].isState() || !args[i].parts.empty())
+      continue;
+    while (isTaken[next])
+      ++next;
+    states[next++] = {args[i], static_cast<int>(i), false, 0};
+  }
+  return states;
+}
+
 int Descriptor::numRanks() const {
   int64_t ranks = 1;
   for (const MeshAxis &axis : axes)

@@ -30,6 +30,14 @@ struct DimSharding {
   int64_t unit = 1;
 };
 
+// A state that lies in an argument beside others.
+struct StatePart {
+  std::string name;
+  std::vector<int64_t> shape;
+  int64_t state = 0;  // its place among the states
+  int64_t offset = 0; // of its first element in the argument, row-major
+};
+
 struct TensorInfo {
   std::string name;
   std::string role; // "state", "batch", or empty
@@ -41,11 +49,24 @@ struct TensorInfo {
   // Its number among the step's arguments or results: its place, unless rank classes have different
   // ones.
   int index = 0;
+  std::vector<StatePart> parts; // of an argument that holds several states; the rest is zero
 
   bool isState() const { return role == "state"; }
   int64_t localBytes() const;
   int64_t globalBytes() const;
 };
+
+// A state as the user has it: an argument, or a part of one.
+struct StateInfo {
+  TensorInfo info;
+  int arg = 0;
+  bool isPart = false;
+  int64_t offset = 0; // of a part
+};
+
+// The states in the user's order: parts say which one they are, whole arguments are the others, in
+// order. Fails where parts contradict each other.
+Result<std::vector<StateInfo>> listStates(const std::vector<TensorInfo> &args);
 
 // One entry of the operation table: the source of a communication operation.
 struct OpInfo {
@@ -73,6 +94,7 @@ struct Descriptor {
   std::vector<OpInfo> ops;
   std::vector<TensorInfo> args;
   std::vector<TensorInfo> results;
+  std::vector<StateInfo> states; // in the user's order
   int64_t arenaBytes = 0;
   bool isOnGpu = false; // "device": "gpu": all buffers are GPU memory
 

@@ -126,6 +126,10 @@ Result<Job> checkClasses(const std::vector<Program> &classes) {
   if (!allResults)
     return allResults.status();
   job.signature.args = allArgs.take();
+  Result<std::vector<StateInfo>> states = listStates(job.signature.args);
+  if (!states)
+    return states.status();
+  job.signature.states = states.take();
   job.signature.results = allResults.take();
   return job;
 }

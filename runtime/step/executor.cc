@@ -3,6 +3,7 @@
 #include "runtime/base/env.h"
 #include "runtime/base/machine.h"
 #include "runtime/profiler/host/host.h"
+#include "runtime/program/state_arguments.h"
 #include "runtime/step/abi/gemm.h"
 #include "runtime/step/affinity.h"
 #include "runtime/step/class_check.h"
@@ -143,10 +144,17 @@ Status Executor::Impl::fetchArgs(const std::vector<int> &indices) {
 
 Status Executor::Impl::checkInputs(bool state, const std::vector<TensorView> &given) const {
   const char *role = state ? "state" : "batch";
+  std::vector<const TensorInfo *> expected;
+  if (state)
+    for (const StateInfo &own : descriptor().states)
+      expected.push_back(&own.info);
+  else
+    for (const TensorInfo &arg : descriptor().args)
+      if (!arg.isState())
+        expected.push_back(&arg);
   size_t next = 0;
-  for (const TensorInfo &info : descriptor().args) {
-    if (info.isState() != state)
-      continue;
+  for (const TensorInfo *wanted : expected) {
+    const TensorInfo &info = *wanted;
     if (next < given.size()) {
       const TensorView &tensor = given[next];
       const std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.numDims);
@@ -284,8 +292,11 @@ Status Executor::initializeFrom(const std::vector<TensorView> &globalState) {
   COLL_RETURN_IF_ERROR(impl_->failure);
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/true, globalState));
   bool hasInit = impl_->classes[0].init != nullptr;
+  Result<StateArguments> arguments = StateArguments::create(impl_->descriptor(), globalState);
+  if (!arguments)
+    return arguments.status();
   COLL_RETURN_IF_ERROR(impl_->runOnRanks("initialisation", [&](RankState &rank) {
-    Status loaded = rank.load(/*state=*/true, impl_->signature, globalState,
+    Status loaded = rank.load(/*state=*/true, impl_->signature, arguments->views(),
                               hasInit && rank.context().rank != 0);
     if (loaded.ok() && hasInit)
       return rank.runInit();
@@ -322,25 +333,31 @@ Result<std::vector<HostTensor>> Executor::state() {
   COLL_RETURN_IF_ERROR(impl_->failure);
   std::vector<Collector::Item> items;
   std::vector<int> indices;
-  const std::vector<TensorInfo> &args = impl_->descriptor().args;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (args[i].isState()) {
-      items.push_back(impl_->itemOfArg(args[i]));
-      indices.push_back(args[i].index);
+  const Descriptor &descriptor = impl_->descriptor();
+  for (const TensorInfo &arg : descriptor.args)
+    if (arg.isState()) {
+      items.push_back(impl_->itemOfArg(arg));
+      indices.push_back(arg.index);
     }
   COLL_RETURN_IF_ERROR(impl_->fetchArgs(indices));
-  return impl_->collect(items);
+  Result<std::vector<HostTensor>> arguments = impl_->collect(items);
+  if (!arguments || arguments->empty())
+    return arguments;
+  return statesOf(descriptor, arguments.take());
 }
 
 Result<std::vector<HostTensor>> Executor::stateAt(size_t index) {
   COLL_RETURN_IF_ERROR(impl_->failure);
-  const std::vector<TensorInfo> &args = impl_->descriptor().args;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (args[i].isState() && index-- == 0) {
-      COLL_RETURN_IF_ERROR(impl_->fetchArgs({args[i].index}));
-      return impl_->collect({impl_->itemOfArg(args[i])});
-    }
-  return Status::invalid("the program has no such state argument");
+  const Descriptor &descriptor = impl_->descriptor();
+  if (index >= descriptor.states.size())
+    return Status::invalid("the program has no such state argument");
+  const StateInfo &state = descriptor.states[index];
+  const TensorInfo &arg = descriptor.args[static_cast<size_t>(state.arg)];
+  COLL_RETURN_IF_ERROR(impl_->fetchArgs({arg.index}));
+  Result<std::vector<HostTensor>> found = impl_->collect({impl_->itemOfArg(arg)});
+  if (found && !found->empty() && state.isPart)
+    found->front() = partOf(state, found->front());
+  return found;
 }
 
 Result<std::vector<HostTensor>> Executor::stateOf(int rank) {

@@ -62,9 +62,9 @@ public:
   const Descriptor &descriptor() const;
   const std::vector<Program> &classes() const;
 
-  // `globalState`: the state arguments in order, with global shapes. If the program has an @init,
-  // rank 0 receives its part, the others zeros, and @init distributes; otherwise each rank receives
-  // its part.
+  // `globalState`: the states in order (Descriptor::states), with global shapes. If the program has
+  // an @init, rank 0 receives its part, the others zeros, and @init distributes; otherwise each
+  // rank receives its part.
   Status initialize(const std::vector<HostTensor> &globalState);
 
   // `globalBatch`: the other arguments in order, global shapes. Returns the results
@@ -76,11 +76,11 @@ public:
   Status initializeFrom(const std::vector<TensorView> &globalState);
   Result<std::vector<HostTensor>> stepFrom(const std::vector<TensorView> &globalBatch);
 
-  // The state arguments in order: assembled from the shards, or one local rank's blocks, without
-  // data where the rank's class does not have the argument.
+  // The states in order, assembled from what the ranks hold.
   Result<std::vector<HostTensor>> state();
-  // One of them, by its place among the state arguments; empty in processes without rank 0.
+  // One of them, by its place; empty in processes without rank 0.
   Result<std::vector<HostTensor>> stateAt(size_t index);
+  // A local rank's blocks of the state arguments, without data where its class does not have one.
   Result<std::vector<HostTensor>> stateOf(int rank);
 
   // All-gathers a text of each process of the job: the texts by rank in rank 0's process, none in

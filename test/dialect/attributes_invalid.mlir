@@ -148,3 +148,9 @@ func.func @buffer(%x: memref<4xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]
 coll.mesh @m ["dp" = 2]
 // expected-error@+1 {{argument 0: only a tensor of static shape has a sharding, but its value is 'f32'}}
 func.func @scalar(%x: f32 {coll.sharding = #coll.sharding<@m, []>}) { return }
+
+// -----
+
+// parts without a type
+// expected-error@+1 {{argument 0: coll.parts must be an array of {name, offset, state, type}, but is [{name = "m", offset = 0 : i64, state = 1 : i64}]}}
+func.func @parts(%x: tensor<4xf32> {coll.parts = [{name = "m", offset = 0 : i64, state = 1 : i64}]}) { return }

@@ -70,6 +70,37 @@ TEST(ProgramTest, RejectsWhatIsInconsistent) {
   expectRejected(R"("arena_bytes":256)", R"("arena_bytes":"many")", "arena_bytes");
 }
 
+std::string withParts(const std::string &parts) {
+  return R"("role":"state","parts":[)" + parts + "]";
+}
+
+TEST(ProgramTest, StatesMayBePartsOfAnArgument) {
+  Result<Descriptor> parsed = Descriptor::parse(
+      edited(R"("role":"state")", withParts(R"({"name":"a","shape":[2],"state":1,"offset":0},)"
+                                            R"({"name":"b","shape":[],"state":0,"offset":3})")));
+  ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
+  ASSERT_EQ(parsed->states.size(), 2u);
+  EXPECT_EQ(parsed->states[0].info.name, "b");
+  EXPECT_EQ(parsed->states[0].offset, 3);
+  EXPECT_EQ(parsed->states[1].info.shape, (std::vector<int64_t>{2}));
+  EXPECT_TRUE(parsed->states[1].isPart);
+}
+
+TEST(ProgramTest, RejectsPartsThatDoNotFit) {
+  auto rejects = [](const std::string &parts, const std::string &message) {
+    expectRejected(R"("role":"state")", withParts(parts), message);
+  };
+  rejects(R"({"name":"a","shape":[2],"state":0,"offset":3})", "must lie within");
+  rejects(R"({"name":"a","shape":[2],"state":0,"offset":0},)"
+          R"({"name":"b","shape":[2],"state":1,"offset":1})",
+          "one behind the other");
+  rejects(R"({"name":"a","shape":[2],"state":1,"offset":0})", "state 1, which is none");
+  rejects(R"({"name":"a","shape":[2],"state":0,"offset":0},)"
+          R"({"name":"b","shape":[1],"state":0,"offset":2})",
+          "occurs twice");
+  rejects(R"({"name":"a","shape":[2],"state":-1,"offset":0})", "args[0].parts[0].state");
+}
+
 TEST(ProgramTest, RejectsWhatIsNoDescriptor) {
   for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":4}", "\xff\xfe"})
     EXPECT_FALSE(Descriptor::parse(text).ok()) << text;

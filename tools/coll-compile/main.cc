@@ -20,6 +20,8 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --ranks=N            number of ranks (default: the mesh's size, or 1)
   --mesh=AXIS=SIZE,…   the mesh: axis names and sizes (default: dp)
   --strategy=NAME,…    as of coll-run (default: by the number of ranks)
+  --root=HOW           hash, balanced or shard: each parameter is updated at its root, as of coll-run
+  --route=WAY          with --root: direct (default) or ring, as of coll-run
   --shard=PATTERN      the sharding of arguments by name, as of coll-run; may be given several times
   --state-args=K       the first K arguments are state, which the first K results update
   --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
@@ -82,6 +84,14 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return readMesh(value, options.target);
   if (name == "--strategy" && !value.empty()) {
     options.target.strategy = value.str();
+    return llvm::Error::success();
+  }
+  if (name == "--root" && llvm::is_contained({"hash", "balanced", "shard"}, value)) {
+    options.target.root = value.str();
+    return llvm::Error::success();
+  }
+  if (name == "--route" && llvm::is_contained({"direct", "ring"}, value)) {
+    options.target.route = value.str();
     return llvm::Error::success();
   }
   if (name == "--shard" && !value.empty()) {

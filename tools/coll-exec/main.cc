@@ -25,9 +25,13 @@ int fail(const rt::Status &status) {
 
 std::vector<rt::TensorInfo> argumentsOf(const rt::Descriptor &descriptor, bool state) {
   std::vector<rt::TensorInfo> infos;
-  for (const rt::TensorInfo &info : descriptor.args)
-    if (info.isState() == state)
-      infos.push_back(info);
+  if (state)
+    for (const rt::StateInfo &own : descriptor.states)
+      infos.push_back(own.info);
+  else
+    for (const rt::TensorInfo &info : descriptor.args)
+      if (!info.isState())
+        infos.push_back(info);
   return infos;
 }
 

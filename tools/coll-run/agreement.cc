@@ -80,6 +80,9 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addFlag("schedule", options.schedule);
   for (const std::string &pattern : options.stagePatterns)
     traits.addFlag("stage", pattern);
+  traits.addFlag("root", options.root);
+  traits.addFlag("route", options.route);
+  traits.addNumber("accumulate", options.accumulate);
   traits.addNumber("steps", options.steps);
   traits.add("--epochs=" + llvm::Twine(options.epochs));
   traits.add("--seed=" + llvm::Twine(options.seed));

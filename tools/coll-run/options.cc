@@ -61,6 +61,17 @@ cl::opt<std::string> microBatches("micro-batches", cl::value_desc("M"), cl::cat(
 cl::list<std::string> stagePatterns("stage", cl::value_desc("PATTERN: N"), cl::cat(stepCategory),
                                     cl::desc("the stage of parameters by name, as 'layer_1*: 1' "
                                              "(default: by cost);\nmay be given several times"));
+cl::opt<std::string> root("root", cl::value_desc("HOW"), cl::cat(stepCategory),
+                          cl::desc("update each parameter at one rank, its root, chosen by: hash "
+                                   "(of its name),\nbalanced (by size), shard (a part of each "
+                                   "parameter at every rank)"));
+cl::opt<std::string> route("route", cl::value_desc("WAY"), cl::init("direct"),
+                           cl::cat(stepCategory),
+                           cl::desc("with --root: gradients go to the root and parameters back "
+                                    "direct (default), or\nround a ring"));
+cl::opt<std::string> accumulate("accumulate", cl::value_desc("K"), cl::cat(stepCategory),
+                                cl::desc("cut each rank's batch into K micro-batches, and merge "
+                                         "their gradients once"));
 cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
                                cl::desc("the first K arguments are state, updated by the first K "
                                         "results"));
@@ -306,6 +317,7 @@ llvm::Error readNumbers(Options &options) {
   error = joinErrors(std::move(error), readInteger(stages, 1, kMaxRanks, options.stages));
   error = joinErrors(std::move(error), readInteger(microBatches, 1, 65536, options.microBatches));
   error = joinErrors(std::move(error), readInteger(stateArgs, 0, 1'000'000, options.stateArgs));
+  error = joinErrors(std::move(error), readInteger(accumulate, 1, 1'000'000, options.accumulate));
   error = joinErrors(std::move(error), readInteger(steps, 1, 1'000'000'000, options.steps));
   error = joinErrors(std::move(error), readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
   error = joinErrors(std::move(error), readInteger(epochs, 1, 1'000'000, options.epochs));
@@ -335,8 +347,8 @@ llvm::Error readDevice(Options &options) {
 /// without.
 llvm::Error checkNotEmpty() {
   for (const cl::opt<std::string> *flag :
-       {&strategy, &schedule, &backend, &affinity, &data, &initFile, &dataset, &evalFile,
-        &reference, &save, &report, &profile, &dumpStages, &against, &loss, &topology})
+       {&strategy, &root, &route, &schedule, &backend, &affinity, &data, &initFile, &dataset,
+        &evalFile, &reference, &save, &report, &profile, &dumpStages, &against, &loss, &topology})
     if (flag->getNumOccurrences() && flag->empty())
       return makeError("--" + flag->ArgStr + "=: the value is empty");
   return llvm::Error::success();
@@ -406,6 +418,23 @@ llvm::Error checkCombinations(const Options &options) {
   bool isPlain = options.strategy == "none" || options.strategy == "data-parallel";
   if (isPlain && !options.shards.empty())
     return makeError("--strategy=" + options.strategy + " and --shard exclude each other");
+  if (!llvm::is_contained({"", "hash", "balanced", "shard"}, options.root))
+    return makeError("--root=" + options.root + ": expected hash, balanced or shard");
+  if (!llvm::is_contained({"direct", "ring"}, options.route))
+    return makeError("--route=" + options.route + ": expected direct or ring");
+  if (options.route != "direct" && options.root.empty())
+    return makeError("--route needs --root");
+  if ((!options.root.empty() || options.accumulate > 1) && options.strategy == "none")
+    return makeError("--strategy=none excludes --root and --accumulate");
+  if ((!options.root.empty() || options.accumulate > 1) && options.strategy == "auto")
+    return makeError("--strategy=auto chooses among strategies without roots and micro-batches: "
+                     "leave out --root and --accumulate, or name a strategy");
+  if ((!options.root.empty() || options.accumulate > 1) && options.stages > 0)
+    return makeError("--stages has micro-batches of its own (--micro-batches) and no roots: leave "
+                     "out --root and --accumulate");
+  if (options.accumulate > 1 && !options.topology.empty())
+    return makeError("--accumulate and --topology exclude each other: a topology has no "
+                     "micro-batches");
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)
     return makeError("--strategy=data-parallel takes a mesh with one axis");
   if (options.strategy == "auto" && !options.ranks)
@@ -456,6 +485,8 @@ Options collect() {
   options.explainFile = explain;
   options.schedule = schedule;
   options.stagePatterns.assign(stagePatterns.begin(), stagePatterns.end());
+  options.root = root;
+  options.route = route;
   options.backend = backend;
   options.processes = processes;
   options.affinity = affinity;

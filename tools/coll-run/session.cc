@@ -261,6 +261,9 @@ Target Session::chooseTarget() const {
   target.microBatches = options_.microBatches;
   target.schedule = options_.schedule;
   target.stagePatterns = options_.stagePatterns;
+  target.root = options_.root;
+  target.route = options_.route;
+  target.accumulate = options_.accumulate;
   target.topology = options_.topology;
   target.narrowSums = options_.narrowSums;
   target.memoryLimit = options_.memoryLimit.value_or(0);
@@ -335,8 +338,11 @@ llvm::Error Session::launch() {
 
 llvm::Error Session::openData() {
   const rt::Descriptor &descriptor = step_.executor->descriptor();
+  for (const rt::StateInfo &state : descriptor.states)
+    stateInfos_.push_back(state.info);
   for (const rt::TensorInfo &info : descriptor.args)
-    (info.isState() ? stateInfos_ : batchInfos_).push_back(info);
+    if (!info.isState())
+      batchInfos_.push_back(info);
   resultInfos_ = freeResults(descriptor);
   if (llvm::Error error = chooseLoss())
     return error;

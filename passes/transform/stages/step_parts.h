@@ -11,12 +11,10 @@
 
 #include "dialect/dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/analysis/micro_batches.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::coll {
-
-/// Name of the mesh axis whose coordinates are the micro-batches.
-inline constexpr llvm::StringLiteral kTimeAxis = "mb";
 
 /// What `op` reads: its operands, and what its regions read from outside.
 SmallVector<Value> getReadValues(Operation *op);
