@@ -205,6 +205,38 @@ private:
       in_.fail("args", states.status().message());
   }
 
+  void readSharding(const Json &value, const std::string &path, TensorInfo &info) {
+    std::set<std::string> used;
+    in_.arrayField(value, "sharding", path, false, [&](const Json &dim, const std::string &p) {
+      DimSharding sharding;
+      in_.arrayField(dim, "axes", p, true, [&](const Json &axis, const std::string &axisPath) {
+        std::string name = in_.string(axis, axisPath);
+        if (!findAxis(name))
+          return in_.fail(axisPath, "the mesh has no axis \"" + name + "\"");
+        if (!used.insert(name).second)
+          return in_.fail(axisPath, "axis \"" + name + "\" occurs twice");
+        sharding.axes.push_back(std::move(name));
+      });
+      sharding.unit = in_.integerField(dim, "unit", p, 1, 1, kMaxUnit);
+      info.sharding.push_back(std::move(sharding));
+    });
+    if (info.sharding.empty())
+      info.sharding.resize(info.shape.size());
+    if (in_.ok() && info.sharding.size() != info.shape.size())
+      in_.fail(path + ".sharding", "expected one entry per dimension");
+  }
+
+  void checkLocalShape(const TensorInfo &info, const std::string &path) {
+    if (info.local.size() != info.shape.size())
+      return in_.fail(path + ".local", "expected as many dimensions as the shape has");
+    std::vector<BlockRange> blocks = blocksOf(info, out_.axes, 0);
+    for (size_t d = 0; d < blocks.size(); ++d)
+      if (blocks[d].extent != info.local[d])
+        in_.fail(path + ".local[" + std::to_string(d) + "]",
+                 "the sharding gives blocks of " + std::to_string(blocks[d].extent) + ", not " +
+                     std::to_string(info.local[d]));
+  }
+
   void readResult(const Json &value, const std::string &path) {
     TensorInfo info = readTensor(value, path);
     info.arg = static_cast<int>(

@@ -25,6 +25,7 @@ constexpr std::string_view kAnswer =
     "now, ends it at once\n";
 
 // The handler may run on two threads at once.
+std::atomic<bool> isAnswered = false;
 std::atomic<int> receivedSignal = 0;
 std::atomic<bool> isAnswering = false;
 static_assert(std::atomic<int>::is_always_lock_free, "a handler takes no locks");
@@ -32,8 +33,12 @@ static_assert(std::atomic<int>::is_always_lock_free, "a handler takes no locks")
 void onSignal(int number) {
   const int error = errno;
   // More of the same are copies: a terminal reaches this process and the one that passes it on.
-  if (receivedSignal.exchange(number) == 0 && isAnswering)
-    (void)!write(STDERR_FILENO, kAnswer.data(), kAnswer.size());
+  if (!isAnswered.exchange(true)) {
+    if (isAnswering)
+      (void)!write(STDERR_FILENO, kAnswer.data(), kAnswer.size());
+    // Last: the run may end, and print its summary, as soon as it sees the number.
+    receivedSignal = number;
+  }
   errno = error;
 }
 
@@ -52,6 +57,7 @@ bool readVerdict(llvm::StringRef text, int &signal, int64_t &next) {
 Stopping::Stopping(rt::Executor &executor, int64_t steps, bool isTalking)
     : executor_(executor), steps_(steps) {
   receivedSignal = 0;
+  isAnswered = false;
   isAnswering = isTalking;
   for (size_t i = 0; i < std::size(kSignals); ++i)
     before_[i] = handleUserSignal(kSignals[i], onSignal);

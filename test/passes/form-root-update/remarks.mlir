@@ -28,4 +28,3 @@ func.func @step(%w: tensor<4xf32> {coll.role = "state"}, %g: tensor<4xf32> {coll
   }
   return %w1 : tensor<4xf32>
 }
-
