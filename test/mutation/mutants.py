@@ -12,6 +12,8 @@ SKIPPED = re.compile(
     r"|\b(?:static_assert|COLL_RETURN_IF_ERROR|namespace|using)\b[^\n]*"
     r"|template\s*<[^\n]*|\boperator\s*\S+|<[\w:*& ,]+>(?=[\s(>{&*,])|->", re.M | re.S)
 
+TEXT = re.compile(r'["\']|to_string|str\(')
+
 # What is looked for, its name, and what it becomes.
 RULES = (
     (r"(?<=[\w)\] ])<=(?=[ \w(])", "relation", ("<",)),
@@ -46,15 +48,13 @@ class Mutant:
     begin: int
     end: int
     line: int
+    column: int
     kind: str
     before: str
     after: str
 
-    def apply(self, text):
-        return text[:self.begin] + self.after + text[self.end:]
-
     def __str__(self):
-        return (f"{self.path}:{self.line}: {self.kind}: "
+        return (f"{self.path}:{self.line}:{self.column}: {self.kind}: "
                 f"'{self.before.strip()}' becomes '{self.after.strip()}'")
 
 
@@ -80,6 +80,8 @@ def mutants_of(path, text):
     for pattern, kind, replacements in RULES:
         for match in re.finditer(pattern, visible, re.M):
             begin, end = match.span()
+            if match.group() == "+" and TEXT.search(text[max(0, begin - 3):end + 20]):
+                continue  # texts have no difference
             for after in replacements:
                 if kind == "condition":
                     close = condition_end(visible, begin)
@@ -88,5 +90,6 @@ def mutants_of(path, text):
                     end = close + 1
                     after = "(!" + text[begin:end] + ")"
                 line = text.count("\n", 0, begin) + 1
-                found.append(Mutant(path, begin, end, line, kind, text[begin:end], after))
+                column = begin - text.rfind("\n", 0, begin)
+                found.append(Mutant(path, begin, end, line, column, kind, text[begin:end], after))
     return sorted(found, key=lambda m: (m.begin, m.kind, m.after))

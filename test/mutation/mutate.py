@@ -1,160 +1,288 @@
 #!/usr/bin/env python3
-"""Changes sources a little, one change at a time, and looks which changes the tests notice.
+"""Changes sources a little and looks which changes the tests notice.
 
-    test/mutation/mutate.py --seed=1 --count=20 threads step
+    test/mutation/mutate.py --seed=1 --count=50 --checkout=/tmp/mutants threads net    # or: all
     test/mutation/mutate.py --list threads            # all mutants, without running anything
 
-A sample of each area's mutants is drawn with the seed. For each one the area's test programs are
-built and run, up to the first that fails. Every outcome is one line of the JSON file --log:
+Each area's sample of mutants is drawn with the seed. All of them are compiled in at once, in a copy of the tree
+(--checkout), and switched on one at a time while tests run; a mutant that does not compile is left out. Which tests reach which mutant is recorded first; then each
+mutant is tried with the tests that reach it, the quickest first, up to the first that fails. Every outcome is one line
+of the JSON file --log; a campaign that was stopped goes on where the log ends.
 
-  killed    a test failed, or did not end in time
-  survived  all tests passed: write a test, or find that the change means nothing
-  invalid   the change does not compile, or the compiler makes the same program of it
-
-The build folder has been configured and the programs pass. A file that a mutant is in must have no
-uncommitted changes; it is restored, also after Ctrl-C.
+  killed     a test failed, or did not end in time
+  survived   all tests that reach it passed: write a test, or find that the change means nothing
+  unreached  no test reaches it
 """
 
 import argparse
-import fcntl
-import hashlib
+import concurrent.futures
 import json
+import mmap
+import os
 import pathlib
+import queue
 import random
+import re
+import resource
+import shutil
+import signal
 import subprocess
 import sys
 import time
 
 import mutants
+import switched
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+MOST_MUTANTS = 8192
+PASSES = [("lit", "passes"), ("lit", "run"), ("lit", "dialect")]
 
-# area: (folders or files, [(program, gtest filter)]), the quickest and most telling program first
+# area: (folders, [(test program, gtest filter) or ("lit", folder of test/)])
 AREAS = {
-    "threads": (["runtime/backend/threads"], [
-        ("runtime-tests", "ThreadsBackend*:StreamingTest.*:Executor*:AbiTest.*"),
-        ("conformance-tests", "threads/*")]),
-    "step": (["runtime/step"], [
-        ("runtime-tests", "Abi*:Affinity*:Crew*:Executor*:Gemm*:TokenRows*:NoThreads.*"),
-        ("conformance-tests", "threads/Tokens.*:threads/Failures.*")]),
-    "reshard": (["runtime/exchange/reshard", "runtime/exchange/flow"], [
-        ("reshard-tests", "*")]),
-    "tensor": (["runtime/exchange/tensor"], [
-        ("remote-tensor-tests", "-*Cuda*")]),
-    "moe": (["runtime/exchange/moe"], [
-        ("moe-reference-tests", "*"),
-        ("moe-buffer-tests", "*")]),
+    "threads": (["runtime/backend/threads"], [("runtime-tests", "*"), ("conformance-tests", "threads/*")]),
+    "net": (["runtime/net/tcp", "runtime/net/bond", "runtime/net/loopback", "runtime/net/bootstrap",
+             "runtime/backend/net"],
+            [("net-tests", "*"), ("transport-tests", "*"), ("conformance-tests", "net/*")]),
+    "exchange": (["runtime/exchange"],
+                 [("reshard-tests", "*"), ("remote-tensor-tests", "-*Cuda*"), ("moe-reference-tests", "*"),
+                  ("moe-buffer-tests", "*")]),
+    "step": (["runtime/step"], [("runtime-tests", "*"), ("conformance-tests", "threads/*"), ("lit", "run")]),
+    "analysis": (["passes/analysis"], PASSES),
+    "transform": (["passes/transform"], PASSES),
 }
-
-
-def sources(area):
-    for folder in AREAS[area][0]:
-        yield from sorted((ROOT / folder).rglob("*.cc"))
+TOOLS = ["coll-opt", "coll-run", "coll-compile"]  # what lit tests run
 
 
 def all_mutants(area):
-    for path in sources(area):
-        yield from mutants.mutants_of(str(path.relative_to(ROOT)), path.read_text())
+    for folder in AREAS[area][0]:
+        for path in sorted((ROOT / folder).rglob("*.cc")):
+            yield from mutants.mutants_of(str(path.relative_to(ROOT)), path.read_text())
 
 
-class Campaign:
-    def __init__(self, args):
-        self.args = args
-        self.build = ROOT / args.build
-        self.commit = self.git("rev-parse", "--short=12", "HEAD")
+def drawn(area, seed, count):
+    """A sample of an area's mutants, no two of which change the same place."""
+    order = list(all_mutants(area))
+    random.Random(f"{seed} {area}").shuffle(order)
+    sample, by_path = [], {}
+    for mutant in order:
+        beside = by_path.setdefault(mutant.path, [])
+        if switched.spans_apart([*beside, mutant], (ROOT / mutant.path).read_text())[-1] is mutant:
+            beside.append(mutant)
+            sample.append(mutant)
+        if len(sample) == count:
+            break
+    return sample
 
-    def git(self, *words):
-        return subprocess.run(["git", "-C", str(ROOT), *words], check=True, text=True,
-                              capture_output=True).stdout.strip()
 
-    def make(self, programs):
-        """Whether they build; waits for the lock if there is one."""
-        command = ["ninja", "-C", str(self.build), f"-j{self.args.jobs}", *programs]
-        if not self.args.lock:
-            return subprocess.run(command, capture_output=True, check=False).returncode == 0
-        with open(self.args.lock, "w", encoding="ascii") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            return subprocess.run(command, capture_output=True, check=False).returncode == 0
+class Build:
+    """A copy of the tree, with the chosen mutants in it."""
 
-    def digest(self, program):
-        return hashlib.sha256((self.build / "bin" / program).read_bytes()).hexdigest()
+    def __init__(self, args, areas):
+        self.root, self.jobs = args.checkout, args.jobs
+        self.folder = self.root / "build"
+        self.control = self.root / "mutants.control"
+        self.programs = sorted({program for area in areas for program, _ in AREAS[area][1] if program != "lit"})
+        if any(program == "lit" for area in areas for program, _ in AREAS[area][1]) and not args.without_lit:
+            self.programs += TOOLS
+        if not self.root.exists():
+            shutil.copytree(ROOT, self.root, symlinks=True, ignore=lambda folder, names: {
+                name for name in names if folder == str(ROOT) and name.startswith((".", "build"))})
+        if not (self.folder / "build.ninja").exists():
+            subprocess.run(["cmake", "--preset", "dev", *args.cmake.split()], cwd=self.root, check=True,
+                           stdout=subprocess.DEVNULL)
 
-    def passes(self, program, tests):
-        command = [str(self.build / "bin" / program), f"--gtest_filter={tests}",
-                   "--gtest_fail_fast", "--gtest_brief=1"]
+    def lit(self):
+        settings = (self.folder / "test" / "lit.site.cfg.py").read_text()
+        return str(pathlib.Path(re.search(r'llvm_tools_dir = "(.*)"', settings)[1]) / "lit")
+
+    def put(self, numbered):
+        """Writes the sources that have mutants, or had some."""
+        header_path = self.root / "mutants.h"
+        files = {header_path: switched.header(self.control, MOST_MUTANTS)}
+        for path in {mutant.path for area in AREAS for mutant in all_mutants(area)}:
+            text = (ROOT / path).read_text()
+            own = [(number, mutant) for number, mutant in numbered.items() if mutant.path == path]
+            files[self.root / path] = switched.with_mutants(path, text, own, header_path) if own else text
+        for path, text in files.items():
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+
+    def make(self):
+        """The places of the compiler's errors."""
+        done = subprocess.run(["ninja", "-k0", f"-j{self.jobs}", *self.programs], cwd=self.folder, text=True,
+                              capture_output=True, check=False)
+        said = done.stdout + done.stderr
+        places = set(re.findall(r"^(?:\.\./|/\S*?/)?((?:runtime|passes)/\S+?):(\d+):\d+: (?:error|fatal)", said, re.M))
+        if done.returncode and not places:
+            sys.exit(f"the copy does not build:\n{said[-3000:]}")
+        return {(path, int(line)) for path, line in places}
+
+    def put_compiling(self, sample):
+        """Compiles the mutants in, and returns those of {number: mutant} that compile."""
+        sample = dict(sample)
+        while True:
+            self.put(sample)
+            errors = self.make()
+            if not errors:
+                return sample
+            before = len(sample)
+            for path, line in errors:
+                text = (ROOT / path).read_text()
+                here = {number: switched.lines_of(mutant, text) for number, mutant in sample.items()
+                        if mutant.path == path}
+                guilty = [number for number, (first, last) in here.items() if first <= line <= last] or here
+                for number in guilty:
+                    del sample[number]
+            print(f"{before - len(sample)} mutants do not compile", flush=True)
+
+
+class Worker:
+    """Runs tests with a control file of its own, which the programs share with it (switched.HEADER)."""
+
+    def __init__(self, build, number, is_only):
+        self.build = build
+        self.path = build.control if is_only else build.control.with_suffix(f".control.{number}")
+        self.path.write_bytes(b"\xff" * 4 + b"\0" * MOST_MUTANTS)
+        with self.path.open("r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 0)
+
+    def turn_on(self, number):
+        self.memory[0:4] = number.to_bytes(4, "little", signed=True)
+
+    def take_reached(self):
+        reached = {number for number in range(MOST_MUTANTS) if self.memory[4 + number]}
+        self.memory[4:] = b"\0" * MOST_MUTANTS
+        return reached
+
+    def command(self, program, name):
+        if program == "lit":
+            return [self.build.lit(), "-q", "-j1", str(self.build.folder / "test" / name)]
+        return [str(self.build.folder / "bin" / program), f"--gtest_filter={name}", "--gtest_fail_fast",
+                "--gtest_brief=1"]
+
+    def passes(self, test, timeout):
+        with subprocess.Popen(self.command(*test), cwd=self.build.folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                              env={**os.environ, "COLL_MUTANTS_CONTROL": str(self.path)},
+                              preexec_fn=limit_memory) as process:
+            try:
+                return process.wait(timeout) == 0
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                return False
+
+    def record(self, test):
+        """The seconds of a test and the mutants that it reaches; none if it fails."""
+        self.take_reached()
+        begin = time.monotonic()
+        right = self.passes(test, 600)
+        seconds, reached = time.monotonic() - begin, self.take_reached()
+        if reached and not right:
+            print(f"fails without a mutant, and is left out: {' '.join(test)}", flush=True)
+        return seconds, test, reached if right else set()
+
+    def judge(self, number, recorded):
+        """The outcome and the test that noticed."""
+        reaching = [(seconds, test) for seconds, test, reached in recorded if number in reached]
+        self.turn_on(number)
         try:
-            return subprocess.run(command, capture_output=True, check=False, cwd=self.build,
-                                  timeout=self.args.timeout).returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
-
-    def judge(self, area, mutant):
-        programs = AREAS[area][1]
-        originals = {program: self.digest(program) for program, _ in programs}
-        path = ROOT / mutant.path
-        text = path.read_text()
-        try:
-            path.write_text(mutant.apply(text))
-            if not self.make([program for program, _ in programs]):
-                return "invalid", ""
-            changed = [(program, tests) for program, tests in programs
-                       if self.digest(program) != originals[program]]
-            for program, tests in changed:
-                if not self.passes(program, tests):
-                    return "killed", program
-            return ("survived", "") if changed else ("invalid", "")
+            for seconds, test in reaching:
+                if not self.passes(test, 15 + 6 * seconds):
+                    return "killed", " ".join(test)
         finally:
-            path.write_text(text)
+            self.turn_on(-1)
+        return ("survived" if reaching else "unreached"), ""
 
-    def run(self, area, log):
-        programs = AREAS[area][1]
-        if not self.make([program for program, _ in programs]):
-            sys.exit(f"{area}: the programs do not build")
-        for program, tests in programs:
-            if not self.passes(program, tests):
-                sys.exit(f"{area}: {program} fails without a mutant, or takes too long")
-        everything = list(all_mutants(area))
-        sample = random.Random(f"{self.args.seed} {area}").sample(
-            everything, min(self.args.count, len(everything)))
-        counts = {}
-        for mutant in sample:
-            if self.git("status", "--porcelain", "--", mutant.path):
-                sys.exit(f"{mutant.path} has uncommitted changes")
-            begin = time.monotonic()
-            outcome, by = self.judge(area, mutant)
-            counts[outcome] = counts.get(outcome, 0) + 1
-            print(f"{outcome:8} {mutant}", flush=True)
-            log.write(json.dumps({
-                "area": area, "seed": self.args.seed, "commit": self.commit, "outcome": outcome,
-                "by": by, "path": mutant.path, "line": mutant.line, "kind": mutant.kind,
-                "before": mutant.before.strip(), "after": mutant.after.strip(),
-                "seconds": round(time.monotonic() - begin, 1)}) + "\n")
-            log.flush()
-        self.make([program for program, _ in programs])
-        print(f"{area}: {len(sample)} of {len(everything)} mutants: {counts}")
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def tests_of(build, program, what):
+    """Each gtest suite, or each file of a lit folder."""
+    if program == "lit":
+        for path in sorted((build.root / "test" / what).rglob("*")):
+            if path.suffix in (".mlir", ".test") and "inputs" not in path.parts:
+                yield program, str(path.relative_to(build.root / "test"))
+        return
+    listed = subprocess.run([build.folder / "bin" / program, "--gtest_list_tests", f"--gtest_filter={what}"],
+                            capture_output=True, text=True, check=True).stdout
+    for suite in re.findall(r"^(\S+\.)", listed, re.M):
+        yield program, f"{suite}*{what}" if what.startswith("-") else f"{suite}*"
+
+
+class Workers:
+    """As many as there are, each with the next job as soon as it is free."""
+
+    def __init__(self, build, count):
+        self.free = queue.SimpleQueue()
+        self.count = count
+        for number in range(count):
+            self.free.put(Worker(build, number, count == 1))
+
+    def map(self, work, jobs):
+        def one(job):
+            worker = self.free.get()
+            try:
+                return job, work(worker, job)
+            finally:
+                self.free.put(worker)
+        with concurrent.futures.ThreadPoolExecutor(self.count) as pool:
+            for future in concurrent.futures.as_completed([pool.submit(one, job) for job in jobs]):
+                yield future.result()
+
+
+def run(args):
+    areas = sorted(AREAS) if "all" in args.areas else args.areas
+    build = Build(args, areas)
+    of = {mutant: area for area in areas for mutant in drawn(area, args.seed, args.count)}
+    order = random.Random(args.seed).sample(list(of), len(of))
+    sample = build.put_compiling(enumerate(order))
+    print(f"{len(sample)} mutants are compiled in", flush=True)
+    workers = Workers(build, args.workers)
+    tests = {test for area in areas for program, what in AREAS[area][1]
+             if program != "lit" or not args.without_lit for test in tests_of(build, program, what)}
+    recorded = sorted(entry for _, entry in workers.map(Worker.record, sorted(tests)) if entry[2])
+    print(f"{len(recorded)} tests reach mutants, in {sum(entry[0] for entry in recorded):.0f} s", flush=True)
+    log = pathlib.Path(args.log)
+    known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    done = {entry["mutant"]: entry["outcome"] for entry in known}
+    left = [number for number, mutant in sample.items() if str(mutant) not in done]
+    with log.open("a", encoding="utf-8") as file:
+        for number, (outcome, by) in workers.map(lambda worker, number: worker.judge(number, recorded), left):
+            mutant = sample[number]
+            print(f"{outcome:9} {mutant}", flush=True)
+            done[str(mutant)] = outcome
+            file.write(json.dumps({"area": of[mutant], "mutant": str(mutant), "outcome": outcome, "by": by,
+                                   "seed": args.seed}) + "\n")
+            file.flush()
+    for area in areas:
+        outcomes = [done[str(mutant)] for mutant in sample.values() if of[mutant] == area]
+        print(f"{area}: " + ", ".join(f"{outcomes.count(o)} {o}" for o in ("killed", "survived", "unreached")))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("areas", nargs="+", choices=sorted(AREAS))
+    parser.add_argument("areas", nargs="+", choices=[*sorted(AREAS), "all"])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=10, help="mutants of each area")
-    parser.add_argument("--build", default="build", help="build folder")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for a test program")
-    parser.add_argument("--lock", help="a file to lock while the compiler runs")
+    parser.add_argument("--count", type=int, default=50, help="mutants of each area")
+    parser.add_argument("--checkout", type=pathlib.Path, default=pathlib.Path("/tmp/coll-mutants"),
+                        help="a folder for the changed sources and their build; made if it is not there")
+    parser.add_argument("--jobs", type=int, default=2, help="compilers at a time")
+    parser.add_argument("--workers", type=int, default=1, help="mutants that are tried at a time")
+    parser.add_argument("--without-lit", action="store_true", help="test programs only, several workers")
+    parser.add_argument("--cmake", default="", help="more options for CMake, such as -DCOLL_ENABLE_MLIR=OFF")
     parser.add_argument("--log", default="mutation.jsonl", help="the outcomes are appended to it")
     parser.add_argument("--list", action="store_true", help="print all mutants and end")
     args = parser.parse_args()
     if args.list:
-        for area in args.areas:
+        for area in sorted(AREAS) if "all" in args.areas else args.areas:
             for mutant in all_mutants(area):
                 print(mutant)
         return
-    with open(args.log, "a", encoding="utf-8") as log:
-        for area in args.areas:
-            Campaign(args).run(area, log)
+    run(args)
 
 
 if __name__ == "__main__":
