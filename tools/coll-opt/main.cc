@@ -1,9 +1,11 @@
 //===- main.cc - coll-opt: runs passes on IR files ----------------------------===//
 
+#include "compiler/error.h"
 #include "compiler/untrusted_text.h"
 #include "dialect/dialect.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
+#include "runtime/dl/beside.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
 
@@ -11,8 +13,10 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -57,6 +61,7 @@ static void hideUnrelatedOptions() {
                                           "verify-roundtrip",
                                           "allow-unregistered-dialect",
                                           "emit-bytecode",
+                                          "load-pass-plugin",
                                           "show-dialects",
                                           "list-passes",
                                           "dump-pass-pipeline",
@@ -114,6 +119,29 @@ static bool flush(llvm::raw_fd_ostream &output, StringRef path) {
   return !code;
 }
 
+/// Registers the passes of the user's libraries before the options are read, so that each pass has
+/// a flag of its own. An error names the library.
+static llvm::Error loadPassPlugins(llvm::ArrayRef<char *> arguments) {
+  constexpr llvm::StringLiteral kFlag = "load-pass-plugin=";
+  for (const char *argument : arguments.drop_front()) {
+    StringRef path = StringRef(argument).ltrim('-');
+    if (!StringRef(argument).starts_with("-") || !path.consume_front(kFlag))
+      continue;
+    // A plugin brings MLIR's shared library along: the passes of another MLIR are of no use here.
+    if (::coll::rt::dl::fileOf(reinterpret_cast<const void *>(&registerPass)) ==
+        ::coll::rt::dl::fileOf(reinterpret_cast<const void *>(&loadPassPlugins)))
+      return ::coll::run::makeError("--load-pass-plugin=" + path +
+                                    ": this coll-opt holds MLIR itself and cannot share it; use a "
+                                    "coll-opt that is linked with MLIR's shared library");
+    llvm::Expected<PassPlugin> plugin = PassPlugin::load(path.str());
+    if (!plugin)
+      return ::coll::run::makeError("--load-pass-plugin=" + path + ": " +
+                                    llvm::toString(plugin.takeError()));
+    plugin->registerPassRegistryCallbacks();
+  }
+  return llvm::Error::success();
+}
+
 static int runOpt(int argc, char **argv) {
   // Not global: another tool of the same executable has a file of its own.
   llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc("<input file>"),
@@ -125,6 +153,10 @@ static int runOpt(int argc, char **argv) {
   registerUpstreamPasses();
   mlir::coll::registerCollPasses();
   mlir::coll::registerCollPipelines();
+  if (llvm::Error error = loadPassPlugins({argv, static_cast<size_t>(argc)})) {
+    llvm::WithColor::error() << llvm::toString(std::move(error)) << "\n";
+    return EXIT_FAILURE;
+  }
   MlirOptMainConfig::registerCLOptions(registry);
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();

@@ -75,11 +75,12 @@ cl::opt<std::string> accumulate("accumulate", cl::value_desc("K"), cl::cat(stepC
 cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
                                cl::desc("the first K arguments are state, updated by the first K "
                                         "results"));
-cl::opt<std::string> backend("backend", cl::value_desc("NAME"), cl::init("threads"),
-                             cl::cat(stepCategory),
-                             cl::desc("who carries out collectives: threads (default), or net; "
-                                      "under a launcher, net makes each process a rank; for steps "
-                                      "on GPUs also nccl, direct or auto, in one process"));
+cl::opt<std::string>
+    backend("backend", cl::value_desc("NAME"), cl::init("threads"), cl::cat(stepCategory),
+            cl::desc("who carries out collectives: threads (default), net, or plugin:PATH, "
+                     "a library of your own; "
+                     "under a launcher, net makes each process a rank; for steps "
+                     "on GPUs also nccl, direct or auto, in one process"));
 cl::opt<bool> noGraph("no-graph", cl::cat(stepCategory),
                       cl::desc("steps on GPUs make no CUDA graphs"));
 cl::opt<bool>
@@ -392,9 +393,10 @@ llvm::Error checkOutputs(const Options &options) {
 llvm::Error checkCombinations(const Options &options) {
   if (options.input.empty())
     return makeError("no input file; try 'coll-run STEP.mlir --ranks=4', or --help");
-  if (!llvm::is_contained(rt::backendNames(), options.backend))
+  if (!llvm::is_contained(rt::backendNames(), options.backend) &&
+      !llvm::StringRef(options.backend).starts_with("plugin:"))
     return makeError("--backend=" + options.backend + ": expected one of " +
-                     llvm::join(rt::backendNames(), ", "));
+                     llvm::join(rt::backendNames(), ", ") + ", plugin:PATH");
   if (options.backend == "net" && options.ranks.value_or(1) > kMaxNetRanks)
     return makeError("--ranks=" + llvm::Twine(*options.ranks) + ": backend net connects at most " +
                      llvm::Twine(kMaxNetRanks) + " ranks");

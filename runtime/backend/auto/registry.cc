@@ -7,6 +7,7 @@
 #include "runtime/backend/net/net.h"
 #endif
 #include "runtime/backend/auto/router.h"
+#include "runtime/backend/plugin/plugin.h"
 #include "runtime/backend/threads/threads.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
@@ -119,13 +120,16 @@ Result<std::unique_ptr<Backend>> createBackend(const std::string &name,
   // A timeout beyond the limit means no deadline.
   BackendOptions bounded = options;
   bounded.timeoutUs = std::min(options.timeoutUs, kMostTimeoutUs);
+  if (plugin::isPlugin(name))
+    return plugin::createBackend(name.substr(plugin::kPrefix.size()), bounded);
   std::string known;
   for (const Entry &backend : kBackends) {
     if (name == backend.name)
       return backend.create(bounded);
     known += (known.empty() ? "" : ", ") + std::string(backend.name);
   }
-  return Status::invalid("no backend is called \"" + name + "\"; known: " + known);
+  return Status::invalid("no backend is called \"" + name + "\"; known: " + known +
+                         ", plugin:PATH");
 }
 
 } // namespace coll::rt
