@@ -1,17 +1,9 @@
 # What `coll` (tools/coll) links instead of shared libraries: coll_static_libraries, and the
 # targets that make some of them, coll_static_dependencies.
 
-get_filename_component(coll_llvm_lib ${MLIR_DIR}/../.. ABSOLUTE)
-file(GLOB coll_static_libraries ${coll_llvm_lib}/libMLIR*.a ${coll_llvm_lib}/libLLVM*.a)
+include(${CMAKE_SOURCE_DIR}/cmake/static_mlir.cmake)
+set(coll_static_libraries ${coll_static_mlir})
 set(coll_static_dependencies "")
-
-foreach(name crypto z zstd)
-  find_library(COLL_STATIC_${name} lib${name}.a)
-  if(NOT COLL_STATIC_${name})
-    message(FATAL_ERROR "COLL_STATIC needs lib${name}.a")
-  endif()
-  list(APPEND coll_static_libraries ${COLL_STATIC_${name}})
-endforeach()
 
 # Debian has libzip as a shared library only. `./dev build --preset=release` unpacks the source
 # of Debian's package where COLL_LIBZIP_SOURCE says.

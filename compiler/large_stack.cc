@@ -7,8 +7,6 @@
 #include <cstring>
 #include <pthread.h>
 
-static constexpr unsigned kStackBytes = 512u << 20;
-
 static void *runBody(void *body) {
   (*static_cast<llvm::function_ref<void()> *>(body))();
   return nullptr;
@@ -18,14 +16,15 @@ static void *runBody(void *body) {
 llvm::Error mlir::coll::callOnLargeStack(llvm::function_ref<void()> body) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setstacksize(&attributes, kLargeStackBytes);
   pthread_t thread;
   const int code = pthread_create(&thread, &attributes, runBody, &body);
   pthread_attr_destroy(&attributes);
   if (code != 0)
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    llvm::Twine("cannot start a thread with a stack of ") +
-                                       llvm::Twine(kStackBytes >> 20) + " MiB: " + strerror(code));
+                                       llvm::Twine(kLargeStackBytes >> 20) +
+                                       " MiB: " + strerror(code));
   pthread_join(thread, nullptr);
   return llvm::Error::success();
 }

@@ -6,9 +6,13 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 
+#include <cstddef>
+
 namespace mlir::coll {
 
-/// Runs `body` on a thread with a stack of 512 MiB, of which only what is used takes memory, and
+inline constexpr size_t kLargeStackBytes = size_t(512) << 20;
+
+/// Runs `body` on a thread with a stack of that size, of which only what is used takes memory, and
 /// blocks until it returns. An error where there is no room for such a stack.
 llvm::Error callOnLargeStack(llvm::function_ref<void()> body);
 

@@ -166,6 +166,18 @@ typedef struct coll_compile_options {
   int32_t keep_stages;  /* 1: keep the IR after each pass (coll_executable_stage) */
   const char *const *shards; /* shardings of arguments by name, "params*kernel: [-, tp]" */
   size_t num_shards;
+  const char
+      *root; /* each parameter is updated at its root: "hash", "balanced", "shard"; or null */
+  const char
+      *route; /* of gradients to roots and of parameters back: "direct", "ring"; null: direct */
+  int32_t accumulate; /* micro-batches that each rank's batch is cut into; 0 or 1: none */
+  /* 1: the text is not trusted. It is parsed and imported by a process of its own, which can crash
+   * or be ended without harm: COLL_COMPILE then, or COLL_TIMEOUT. The stages (keep_stages) begin
+   * with the imported step. */
+  int32_t parse_apart;
+  const char *parser;        /* the program; null: coll-parser in the library's folder */
+  int64_t parser_timeout_us; /* 0: one minute */
+  uint64_t parser_memory;    /* bytes that the parser may use; 0: 4 GiB */
 } coll_compile_options;
 
 /* Fills in the defaults; `size` is sizeof(coll_compile_options). */
@@ -175,6 +187,9 @@ COLL_EXPORT coll_error coll_compile_options_init(coll_compile_options *options, 
 COLL_EXPORT coll_error coll_compile(coll_context context, const void *text, size_t bytes,
                                     const coll_compile_options *options,
                                     coll_executable *executable);
+/* What the program coll_compile_options.parser does: serves one text that comes over its standard
+ * input, and returns the exit code. coll-parser is a main() that calls it. */
+COLL_EXPORT int32_t coll_parser_main(void);
 /* A step that coll-compile wrote: a shared object, which becomes code of this process and stays
  * loaded. Load only files that you trust as much as a program. */
 COLL_EXPORT coll_error coll_load(coll_context context, const char *path,

@@ -43,6 +43,8 @@ coll_error coll_compile(coll_context context, const void *text, size_t bytes,
   });
 }
 
+int32_t coll_parser_main(void) { return serveParser(); }
+
 coll_error coll_load(coll_context context, const char *path, coll_executable *executable) {
   return guarded([&]() -> Outcome {
     std::shared_ptr<Context> object;

@@ -17,6 +17,9 @@ extern const bool kHasCompiler;
 Outcome compileStep(const Context &context, std::string_view text,
                     const coll_compile_options &options, std::shared_ptr<Executable> &executable);
 
+// The part of a parser's process (coll_parser_main): its exit code.
+int serveParser();
+
 } // namespace coll::embed
 
 #endif // COLL_EMBED_C_COMPILE_H

@@ -1,11 +1,17 @@
 // compile_with.cc - libcoll.so: the step goes through compiler/.
 
 #include "compiler/compiler.h"
+#include "compiler/parser_process.h"
 #include "driver/launch.h"
 #include "driver/place.h"
 #include "embed/c/compile.h"
+#include "embed/c/structs.h"
+#include "runtime/dl/beside.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <unistd.h>
 
 namespace coll::embed {
 
@@ -25,6 +31,26 @@ int32_t severityOf(mlir::DiagnosticSeverity severity) {
     return COLL_REMARK;
   }
   return COLL_NOTE;
+}
+
+Outcome readRoots(const coll_compile_options &options, run::Target &target) {
+  target.root = orElse(options.root, "");
+  target.route = orElse(options.route, "direct");
+  target.accumulate = std::max(options.accumulate, 1);
+  if (!llvm::is_contained({"", "hash", "balanced", "shard"}, target.root))
+    return invalid("root is \"" + target.root + "\": expected hash, balanced or shard");
+  if (!llvm::is_contained({"direct", "ring"}, target.route))
+    return invalid("route is \"" + target.route + "\": expected direct or ring");
+  if (options.accumulate < 0)
+    return invalid("accumulate is " + std::to_string(options.accumulate) +
+                   ": expected a number of micro-batches");
+  if (options.route && target.root.empty())
+    return invalid("route needs root");
+  if ((!target.root.empty() || target.accumulate > 1) &&
+      (target.strategy == "none" || target.strategy == "auto"))
+    return invalid("strategy " + target.strategy +
+                   " excludes root and accumulate: leave them out, or name another strategy");
+  return nullptr;
 }
 
 Outcome readTarget(const coll_compile_options &options, run::Target &target) {
@@ -53,14 +79,14 @@ Outcome readTarget(const coll_compile_options &options, run::Target &target) {
   }
   if (target.strategy == "none" && target.ranks.value_or(1) > 1)
     return invalid("strategy none is for one rank, not for " + std::to_string(*target.ranks));
+  COLL_EMBED_TRY(readRoots(options, target));
   target.verify = !options.skip_proof;
   return nullptr;
 }
 
 // The first diagnostic is the failure, the others and the phase that it ended are notes.
-Outcome refuse(llvm::Error error, const std::vector<MessageText> &messages) {
-  Outcome failure = fail(COLL_COMPILE, llvm::toString(std::move(error)));
-  const std::string phase = failure->message;
+Outcome refuse(const std::string &phase, const std::vector<MessageText> &messages) {
+  Outcome failure = fail(COLL_COMPILE, phase);
   bool isFirst = true;
   for (const MessageText &message : messages) {
     if (message.severity == COLL_ERROR && isFirst) {
@@ -77,6 +103,50 @@ Outcome refuse(llvm::Error error, const std::vector<MessageText> &messages) {
   return failure;
 }
 
+// The program that stands beside this library, unless the caller names another.
+Outcome findParser(const coll_compile_options &options, run::ParserProcess &parser) {
+  if (options.parser_timeout_us < 0)
+    return invalid("parser_timeout_us is " + std::to_string(options.parser_timeout_us) +
+                   ": expected 0 or more");
+  if (options.parser_timeout_us > 0)
+    parser.timeoutUs = options.parser_timeout_us;
+  if (options.parser_memory > 0)
+    parser.memoryBytes = options.parser_memory;
+  const std::string library = rt::dl::fileOf(reinterpret_cast<const void *>(&coll_compile));
+  parser.program =
+      options.parser ? options.parser : library.substr(0, library.rfind('/') + 1) + "coll-parser";
+  if (access(parser.program.c_str(), X_OK) != 0)
+    return fail(COLL_UNSUPPORTED, "'" + parser.program +
+                                      "', which parses steps apart, is no program that can be "
+                                      "started: name coll-parser in coll_compile_options.parser");
+  return nullptr;
+}
+
+using Say = llvm::function_ref<void(const run::Message &)>;
+
+// `bytecode` is the step as its parser has left it.
+Outcome parseApart(const coll_compile_options &options, const run::Request &request,
+                   const std::vector<MessageText> &messages, Say say, std::string &bytecode) {
+  run::ParserProcess parser;
+  COLL_EMBED_TRY(findParser(options, parser));
+  run::ParsedApart parsed = run::parseApart(parser, request.name, request.text, request.stateArgs);
+  for (const run::Message &message : parsed.messages)
+    say(message);
+  bytecode = std::move(parsed.bytecode);
+  switch (parsed.end) {
+  case run::ParsedApart::End::Parsed:
+    return nullptr;
+  case run::ParsedApart::End::Unavailable:
+    return fail(COLL_UNSUPPORTED, parsed.why);
+  case run::ParsedApart::End::TimedOut:
+    return fail(COLL_TIMEOUT, parsed.why);
+  case run::ParsedApart::End::Refused:
+  case run::ParsedApart::End::Crashed:
+    return refuse(parsed.why, messages);
+  }
+  return nullptr;
+}
+
 Outcome link(mlir::coll::ObjectCode objects, StepCode &code) {
   llvm::Expected<run::LinkedStep> linked = run::linkStep(std::move(objects));
   if (!linked)
@@ -88,6 +158,8 @@ Outcome link(mlir::coll::ObjectCode objects, StepCode &code) {
 }
 
 } // namespace
+
+int serveParser() { return run::serveParser(STDIN_FILENO); }
 
 Outcome compileStep(const Context &context, std::string_view text,
                     const coll_compile_options &options, std::shared_ptr<Executable> &executable) {
@@ -101,14 +173,20 @@ Outcome compileStep(const Context &context, std::string_view text,
   request.cacheBytes = context.cacheBytes();
   request.keepStages = options.keep_stages != 0;
   std::vector<MessageText> messages;
-  request.onMessage = [&](const run::Message &message) {
+  auto say = [&](const run::Message &message) {
     messages.push_back({severityOf(message.severity), message.location, message.text});
     context.say(static_cast<coll_severity>(messages.back().severity),
                 message.rendered.empty() ? message.text : message.rendered);
   };
+  request.onMessage = say;
+  std::string bytecode;
+  if (options.parse_apart) {
+    COLL_EMBED_TRY(parseApart(options, request, messages, say, bytecode));
+    request.text = bytecode;
+  }
   llvm::Expected<run::Executable> compiled = run::compile(request);
   if (!compiled)
-    return refuse(compiled.takeError(), messages);
+    return refuse(llvm::toString(compiled.takeError()), messages);
   StepCode code;
   COLL_EMBED_TRY(link(std::move(compiled->code), code));
   executable = std::make_shared<Executable>(std::move(code));

@@ -11,4 +11,6 @@ Outcome compileStep(const Context &, std::string_view, const coll_compile_option
   return fail(COLL_UNSUPPORTED, "libcollrt has no compiler: link libcoll instead");
 }
 
+int serveParser() { return 1; }
+
 } // namespace coll::embed

@@ -255,7 +255,10 @@ public:
 
   Executable compile(nb::bytes text, const std::string &name, int32_t ranks, int32_t stateArgs,
                      std::optional<std::string> mesh, std::optional<std::string> strategy,
-                     const std::vector<std::string> &shards, bool proof, bool keepStages) const {
+                     const std::vector<std::string> &shards, std::optional<std::string> root,
+                     std::optional<std::string> route, int32_t accumulate, bool proof,
+                     bool keepStages, bool untrusted, std::optional<std::string> parser,
+                     int64_t parserTimeoutUs, uint64_t parserMemory) const {
     coll_compile_options options = COLL_INIT(coll_compile_options);
     check(coll_compile_options_init(&options, sizeof options));
     options.name = name.c_str();
@@ -263,8 +266,15 @@ public:
     options.state_args = stateArgs;
     options.mesh = textOrNull(mesh);
     options.strategy = textOrNull(strategy);
+    options.root = textOrNull(root);
+    options.route = textOrNull(route);
+    options.accumulate = accumulate;
     options.skip_proof = !proof;
     options.keep_stages = keepStages;
+    options.parse_apart = untrusted;
+    options.parser = textOrNull(parser);
+    options.parser_timeout_us = parserTimeoutUs;
+    options.parser_memory = parserMemory;
     std::vector<const char *> patterns;
     for (const std::string &shard : shards)
       patterns.push_back(shard.c_str());
@@ -288,7 +298,9 @@ void bind(nb::module_ &module) {
   nb::class_<Context>(module, "Context")
       .def(nb::init<std::optional<std::string>>(), "cache_folder"_a = nb::none())
       .def("compile", &Context::compile, "text"_a, "name"_a, "ranks"_a, "state_args"_a,
-           "mesh"_a.none(), "strategy"_a.none(), "shards"_a, "proof"_a, "keep_stages"_a);
+           "mesh"_a.none(), "strategy"_a.none(), "shards"_a, "root"_a.none(), "route"_a.none(),
+           "accumulate"_a, "proof"_a, "keep_stages"_a, "untrusted"_a, "parser"_a.none(),
+           "parser_timeout_us"_a, "parser_memory"_a);
   nb::class_<Executable>(module, "Executable")
       .def("describe", &Executable::describe)
       .def("arg", &Executable::arg, "index"_a)

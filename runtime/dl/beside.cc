@@ -4,6 +4,11 @@
 
 namespace coll::rt::dl {
 
+std::string fileOf(const void *address) {
+  Dl_info info{};
+  return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
 void *findBeside(const void *address, const char *name) {
   Dl_info info{};
   if (!dladdr(address, &info) || !info.dli_fname)

@@ -3,7 +3,12 @@
 #ifndef COLL_RUNTIME_DL_BESIDE_H
 #define COLL_RUNTIME_DL_BESIDE_H
 
+#include <string>
+
 namespace coll::rt::dl {
+
+// The path of that library or program, as the loader knows it; empty where none holds the address.
+std::string fileOf(const void *address);
 
 void *findBeside(const void *address, const char *name);
 

@@ -116,6 +116,16 @@ TEST_F(EmbedTest, OptionsThatMakeNoSenseAreRefused) {
       },
       "the mesh has 2");
   refuses([](auto &options) { options.num_shards = 1; }, "shards[0] is null");
+  refuses([](auto &options) { options.root = "banyan"; }, "expected hash, balanced or shard");
+  refuses([](auto &options) { options.route = "ring"; }, "route needs root");
+  refuses([](auto &options) { options.route = "scenic"; }, "expected direct or ring");
+  refuses([](auto &options) { options.accumulate = -1; }, "accumulate is -1");
+  refuses(
+      [](auto &options) {
+        options.root = "hash";
+        options.strategy = "none";
+      },
+      "strategy none excludes root");
   coll_compile_options options = {};
   COLL_EXPECT_OK(coll_compile_options_init(&options, sizeof(options)));
   options.ranks = 2;

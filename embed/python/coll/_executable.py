@@ -166,8 +166,9 @@ def _context(cache):
     return _coll.Context(cache)
 
 
-def compile(text, *, ranks=0, mesh=None, strategy=None, shard=None, state_args=None, name="step", proof=True,
-            keep_stages=False, cache=None):
+def compile(text, *, ranks=0, mesh=None, strategy=None, shard=None, root=None, route=None, accumulate=1,
+            state_args=None, name="step", proof=True, keep_stages=False, cache=None, untrusted=False,
+            parser=None, parser_timeout=None, parser_memory=None):
     """Compiles a step and returns an :class:`Executable`.
 
     Args:
@@ -177,10 +178,17 @@ def compile(text, *, ranks=0, mesh=None, strategy=None, shard=None, state_args=N
       strategy: as of ``coll-run --strategy``: "fsdp", "tensor", "fsdp,tensor:tp", "none", …; by
         default the batch is split where there is more than one rank.
       shard: shardings of arguments by name: {"*kernel": "[-, tp]"}.
+      root: "hash", "balanced" or "shard": each parameter is updated at one rank, its root, which
+        alone stores its optimizer state.
+      route: "direct" (default) or "ring": how gradients go to the roots and parameters back.
+      accumulate: micro-batches that each rank's batch is cut into.
       state_args: how many leading arguments are state; by default as their roles or types say.
       proof: False skips the proof that the ranks cannot mismatch or deadlock.
       keep_stages: keeps the IR after each pass in ``stages``.
       cache: folder of compiled steps; None: each is compiled.
+      untrusted: True parses the text in a process of its own, which may crash without harm, and
+        has parser_timeout seconds (60) and parser_memory bytes (4 GiB).
+      parser: the program of that process; by default the package's.
 
     Raises:
       coll.Error: the step was refused; location and notes say where and why.
@@ -189,6 +197,8 @@ def compile(text, *, ranks=0, mesh=None, strategy=None, shard=None, state_args=N
         mesh = ",".join(f"{axis}={size}" for axis, size in mesh.items())
     shards = [f"{pattern}: {sharding}" for pattern, sharding in (shard or {}).items()]
     data = text.encode() if isinstance(text, str) else bytes(text)
-    handle = _context(cache).compile(data, name, ranks, -1 if state_args is None else state_args,
-                                     mesh, strategy, shards, proof, keep_stages)
+    handle = _context(cache).compile(
+        data, name, ranks, -1 if state_args is None else state_args, mesh, strategy, shards, root,
+        route, accumulate, proof, keep_stages, untrusted, parser, int((parser_timeout or 0) * 1e6),
+        parser_memory or 0)
     return Executable(handle)

@@ -91,8 +91,9 @@ def _from_rank(array, aval):
     return jax.numpy.asarray(array)
 
 
-def jit(fun=None, *, mesh=None, ranks=None, strategy=None, shard=None, static_argnums=None,
-        static_argnames=None, backend=None, affinity=None, timeout=None, cache=None):
+def jit(fun=None, *, mesh=None, ranks=None, strategy=None, shard=None, root=None, route=None,
+        accumulate=1, static_argnums=None, static_argnames=None, backend=None, affinity=None,
+        timeout=None, cache=None):
     """Runs a JAX training step on N ranks.
 
     ``fun(state, *batch)`` returns the new state, or a tuple that begins with it::
@@ -113,7 +114,7 @@ def jit(fun=None, *, mesh=None, ranks=None, strategy=None, shard=None, static_ar
       fun: the step; without it a decorator is returned.
       mesh: {"dp": 4}; the product of the sizes is the number of ranks.
       ranks: the number of ranks, where no mesh is given.
-      strategy, shard: as of :func:`coll.compile`.
+      strategy, shard, root, route, accumulate: as of :func:`coll.compile`.
       static_argnums, static_argnames: as of ``jax.jit``; counted with the state as 0.
       backend, affinity, timeout: as of :meth:`coll.Executable.start`.
       cache: folder of compiled steps; None: each is compiled.
@@ -123,11 +124,13 @@ def jit(fun=None, *, mesh=None, ranks=None, strategy=None, shard=None, static_ar
     """
     if fun is None:
         return functools.partial(jit, mesh=mesh, ranks=ranks, strategy=strategy, shard=shard,
+                                 root=root, route=route, accumulate=accumulate,
                                  static_argnums=static_argnums, static_argnames=static_argnames,
                                  backend=backend, affinity=affinity, timeout=timeout, cache=cache)
     if ranks is None:
         ranks = math.prod(mesh.values()) if isinstance(mesh, dict) else 0
-    compiling = dict(mesh=mesh, ranks=ranks, strategy=strategy, shard=shard, cache=cache)
+    compiling = dict(mesh=mesh, ranks=ranks, strategy=strategy, shard=shard, root=root, route=route,
+                     accumulate=accumulate, cache=cache)
     running = dict(backend=backend, affinity=affinity, timeout=timeout)
     return Jitted(fun, static_argnums, static_argnames, compiling, running)
 
