@@ -1,5 +1,10 @@
 # What stands for MLIR's and OpenSSL's shared libraries where a file is to need glibc alone:
-# coll_static_mlir.
+# coll_static_mlir; and coll_static_own, the project's libraries from the compiler down, which are
+# linked as files, since as targets they bring MLIR's shared library along.
+
+set(coll_static_own
+  CollLaunch CollCompiler CollPasses CollImport CollTransform CollAnalysis CollExport CollJit CollExec CollDialect
+  CollRuntime CollProfilerHost CollProfilerAbi CollPlan CollNet CollKernels CollBase)
 
 get_filename_component(coll_llvm_lib ${MLIR_DIR}/../.. ABSOLUTE)
 file(GLOB coll_static_mlir ${coll_llvm_lib}/libMLIR*.a ${coll_llvm_lib}/libLLVM*.a)

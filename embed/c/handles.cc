@@ -32,6 +32,12 @@ const char *kindName(Kind kind) {
     return "tensor";
   case Kind::Request:
     return "request";
+  case Kind::Owner:
+    return "owner";
+  case Kind::Remote:
+    return "remote";
+  case Kind::Reshard:
+    return "reshard";
   }
   return "object";
 }

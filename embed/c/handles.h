@@ -18,7 +18,18 @@
 
 namespace coll::embed {
 
-enum class Kind : uint8_t { None, Error, Context, Executable, Instance, Tensor, Request };
+enum class Kind : uint8_t {
+  None,
+  Error,
+  Context,
+  Executable,
+  Instance,
+  Tensor,
+  Request,
+  Owner,
+  Remote,
+  Reshard
+};
 
 // "context", …: for messages.
 const char *kindName(Kind kind);

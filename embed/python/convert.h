@@ -17,6 +17,8 @@ namespace coll::python {
 
 /// Raises coll.Error for an error of the C API, which it frees. Takes Python's lock.
 void check(coll_error error);
+/// Adds Owner, Remote and Reshard to the module.
+void bindExchange(nanobind::module_ &module);
 /// Adds the exception type Error to the module.
 void registerError(nanobind::module_ &module);
 

@@ -293,6 +293,7 @@ public:
 
 void bind(nb::module_ &module) {
   registerError(module);
+  bindExchange(module);
   module.def("version", &coll_version);
   module.def("dtype_size", &coll_dtype_size, "dtype"_a);
   nb::class_<Context>(module, "Context")

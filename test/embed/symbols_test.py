@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The C API exports the functions of coll.h, each with its version, and nothing else: but for the
+"""The C API exports the functions of its headers, each with its version, and nothing else: but for the
 identities of MLIR's types, where libMLIR.so is shared with other users.
 
-usage: symbols_test.py HEADER LIBRARY...
+usage: symbols_test.py HEADER... LIBRARY...
 """
 
 import re
@@ -30,13 +30,14 @@ def exported(library):
 
 
 def main():
-    header, *libraries = sys.argv[1:]
-    expected = {f"{name}@@COLL_0.1" for name in declared(header)}
+    headers = [name for name in sys.argv[1:] if name.endswith(".h")]
+    libraries = [name for name in sys.argv[1:] if not name.endswith(".h")]
+    expected = {f"{name}@@COLL_0.1" for header in headers for name in declared(header)}
     failed = False
     for library in libraries:
         found = exported(library)
         for name in sorted(found ^ expected):
-            print(f"{library}: {'not in coll.h' if name in found else 'missing'}: {name}")
+            print(f"{library}: {'in no header' if name in found else 'missing'}: {name}")
             failed = True
     return 1 if failed or not expected else 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coll_moe.py over a fake driver: a round of each mode on two ranks, tensors by DLPack both ways, two
+"""coll.moe over a fake driver: a round of each mode on two ranks, tensors by DLPack both ways, two
 nodes over tcp, what is refused.
 
 moe_python_test.py LIBRARY [--one-node]: of test/exchange, with emulated GPUs in it; without
@@ -15,8 +15,8 @@ import threading
 import unittest
 from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime" / "exchange" / "moe"))
-import coll_moe  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "embed" / "python" / "coll"))
+import moe as coll_moe  # noqa: E402
 
 LIBRARY = sys.argv.pop(1) if len(sys.argv) > 1 else None
 ONE_NODE = "--one-node" in sys.argv and not sys.argv.remove("--one-node")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coll_moe.py with PyTorch: a layer of experts on several ranks gives what one rank computes.
+"""coll.moe with PyTorch: a layer of experts on several ranks gives what one rank computes.
 
 Run by torchrun, one process per GPU, with the folder of libcoll-moe.so in COLL_LIB. Rank 0 prints a
 line per mode; exit code 1 where a value is wrong.
@@ -9,8 +9,8 @@ import os
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime" / "exchange" / "moe"))
-import coll_moe  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "embed" / "python" / "coll"))
+import moe as coll_moe  # noqa: E402
 
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402

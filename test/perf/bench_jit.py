@@ -92,6 +92,32 @@ def repeat(side, seconds):
     return 1e3 * passed / count
 
 
+def exported(folder):
+    """A step that is there as StableHLO alone, as a function of JAX; as steps_of_jax.registered() has others."""
+    from jax_peer import Step, arguments
+
+    meta = json.loads((folder / "meta.json").read_text())
+    program = Step((folder / "step.mlir").read_text())
+    state, batch = arguments(folder, meta, program)
+
+    def step(state, batch):
+        results = program(state, batch)
+        return results[:len(state)], results[len(state):]
+
+    return step, state, [batch]
+
+
+def all_steps():
+    """By name: those of examples/jax_steps, and the older ones that have no Python program."""
+    from steps_of_jax import registered
+
+    known = registered()
+    for folder in sorted((HERE.parent / "data/jax").iterdir()):
+        if (folder / "reference.npz").exists():
+            known.setdefault(folder.name, lambda folder=folder: exported(folder))
+    return known
+
+
 def prepare(name, make, ranks):
     import common
     import jax
@@ -110,9 +136,8 @@ def prepare(name, make, ranks):
 
 def measure(names, ranks, out, seconds):
     import jax
-    from steps_of_jax import registered
 
-    rows, known, peer = Rows(out), registered(), f"jax {jax.__version__}"
+    rows, known, peer = Rows(out), all_steps(), f"jax {jax.__version__}"
     jax.config.update("jax_default_matmul_precision", "highest")
     end = time.perf_counter() + seconds
     for name in names or known:

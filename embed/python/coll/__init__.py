@@ -12,12 +12,22 @@
 """
 
 from ._coll import Error
+from ._exchange import RemoteTensor, Reshard, TensorOwner, plan_reshard
 from ._executable import Collective, Executable, Training, Value, compile
 from ._jit import State, jit
+from ._report import Report
 
-__all__ = ["Collective", "Error", "Executable", "State", "Training", "Value", "compile", "explain",
-           "jit", "memory", "verify"]
+__all__ = ["Collective", "Error", "Executable", "MoeBuffer", "RemoteTensor", "Report", "Reshard", "State", "TensorOwner",
+           "Training", "Value", "compile", "explain", "jit", "memory", "plan_reshard", "verify"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name):
+    if name == "MoeBuffer":  # loaded where it is used
+        from .moe import MoeBuffer
+
+        return MoeBuffer
+    raise AttributeError(f"module 'coll' has no attribute '{name}'")
 
 
 def explain(text, **options):

@@ -1,10 +1,11 @@
 """Compiled steps, what the compiler decided about them, and steps that run."""
 
+import collections
 import dataclasses
 import functools
-import html
+import time
 
-from . import _coll
+from . import _coll, _report
 from ._arrays import NAMES, from_output, to_input
 
 
@@ -59,9 +60,7 @@ class Table(list):
 
     def _repr_html_(self):
         head, *body = self._cells()
-        line = lambda tag, row: "<tr>" + "".join(
-            f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
-        return "<table>" + line("th", head) + "".join(line("td", row) for row in body) + "</table>"
+        return _report.table(head, body)
 
 
 class Executable:
@@ -138,9 +137,13 @@ class Executable:
 class Training:
     """The ranks of a step, which hold its state; made by :meth:`Executable.start`."""
 
+    _REMEMBERED = 100_000  # steps
+
     def __init__(self, executable, instance):
         self.executable = executable
         self._instance = instance
+        self._seconds = collections.deque(maxlen=self._REMEMBERED)
+        self._losses = collections.deque(maxlen=self._REMEMBERED)
 
     def set_state(self, state):
         """Gives all state arguments, to start over."""
@@ -148,9 +151,20 @@ class Training:
 
     def step(self, *batch):
         """Runs one step. Returns the results that update no state, as a list of NumPy arrays."""
+        begin = time.perf_counter()
         outputs = self._instance.step([to_input(leaf) for leaf in batch],
                                       self.executable.num_outputs)
-        return [from_output(output) for output in outputs]
+        self._seconds.append(time.perf_counter() - begin)
+        results = [from_output(output) for output in outputs]
+        for result in results:
+            if result.ndim == 0:
+                self._losses.append(result)
+                break
+        return results
+
+    def report(self):
+        """A :class:`coll.Report`: loss, times, memory and collectives; a notebook shows it inline."""
+        return _report.Report(self.executable, map(float, self._losses), self._seconds)
 
     def state(self):
         """The state arguments' current values, as a list of NumPy arrays."""
@@ -159,6 +173,11 @@ class Training:
     def cancel(self):
         """Ends the running step with an error, and the ranks. Any thread may call it."""
         self._instance.cancel()
+
+
+def mesh_text(mesh):
+    """{"dp": 4, "tp": 2} as "dp=4,tp=2"; a text or None as it is."""
+    return ",".join(f"{axis}={size}" for axis, size in mesh.items()) if isinstance(mesh, dict) else mesh
 
 
 @functools.lru_cache(maxsize=None)
@@ -193,8 +212,7 @@ def compile(text, *, ranks=0, mesh=None, strategy=None, shard=None, root=None, r
     Raises:
       coll.Error: the step was refused; location and notes say where and why.
     """
-    if isinstance(mesh, dict):
-        mesh = ",".join(f"{axis}={size}" for axis, size in mesh.items())
+    mesh = mesh_text(mesh)
     shards = [f"{pattern}: {sharding}" for pattern, sharding in (shard or {}).items()]
     data = text.encode() if isinstance(text, str) else bytes(text)
     handle = _context(cache).compile(

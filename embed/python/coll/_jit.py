@@ -26,6 +26,10 @@ class State:
         """The tree of JAX arrays, fetched from the ranks."""
         return self._session.fetch(self._version)
 
+    def report(self):
+        """The :class:`coll.Report` of the steps so far on these ranks."""
+        return self._session.report()
+
 
 class _Session:
     """The ranks that run one lowered step, whose state is at `version`."""
@@ -47,6 +51,9 @@ class _Session:
         leaves = [_from_rank(leaf, aval)
                   for leaf, aval in zip(self._training.state(), self.lowered.state_avals)]
         return jax.tree.unflatten(self.lowered.state_tree, leaves)
+
+    def report(self):
+        return self._training.report()
 
     def step(self, batch):
         import jax

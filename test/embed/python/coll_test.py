@@ -106,6 +106,35 @@ class CompileTest(unittest.TestCase):
         self.assertIn("broken.mlir", str(caught.exception))
         self.assertTrue(caught.exception.code)
 
+    def test_untrusted_texts_are_parsed_apart(self):
+        executable = coll.compile(STEP, ranks=2, untrusted=True)
+        self.assertEqual(list(executable.collectives), list(coll.compile(STEP, ranks=2).collectives))
+        with self.assertRaises(coll.Error) as caught:
+            coll.compile("func.func @step(", name="broken.mlir", untrusted=True)
+        self.assertTrue(caught.exception.location.startswith("broken.mlir:1:"))
+        with self.assertRaisesRegex(coll.Error, "/nothing/parser"):
+            coll.compile(STEP, untrusted=True, parser="/nothing/parser")
+
+    def test_roots_and_micro_batches(self):
+        for options in ({"root": "balanced"}, {"root": "hash", "route": "ring"}, {"accumulate": 2}):
+            training = coll.compile(STEP, ranks=2, **options).start([self.w])
+            loss, = training.step(self.x)
+            np.testing.assert_allclose(loss, self.x.sum(), rtol=1e-5)
+            np.testing.assert_allclose(training.state()[0], expected(self.w, self.x)[0], rtol=1e-5, atol=1e-6)
+        with self.assertRaisesRegex(coll.Error, "route needs root"):
+            coll.compile(STEP, ranks=2, route="ring")
+
+    def test_report(self):
+        training = coll.compile(STEP, ranks=2).start([self.w])
+        for scale in (1, 2, 3):
+            training.step(scale * self.x)
+        report = training.report()
+        np.testing.assert_allclose(report.losses, [scale * self.x.sum() for scale in (1, 2, 3)], rtol=1e-4)
+        page = report._repr_html_()
+        for part in ("proved: no mismatch", "<polyline", "all_reduce", "<h4>Memory", "float32[4, 3]"):
+            self.assertIn(part, page)
+        self.assertIn("steps: 3", str(report))
+
     def test_wrong_arrays_are_refused(self):
         training = coll.compile(STEP, ranks=2).start([self.w])
         for wrong in (self.x[:7], self.x.astype(np.float64), self.x.astype(np.complex64)):

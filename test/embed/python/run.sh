@@ -23,8 +23,9 @@ package=$folder/package/coll
 mkdir -p "$package"
 cp "$source"/embed/python/coll/*.py "$package"
 cp "$folder"/build/_coll*.so "$folder/build/_coll.pyi" "$package"
+cp "$build/lib/libcoll-moe.so" "$package"
 export PYTHONPATH=$folder/package:$source/test/embed/python JAX_PLATFORMS=cpu
-for test in coll_test jit_test; do
+for test in coll_test exchange_test jit_test; do
   "$venv/bin/python" -m unittest "$test"
 done
 "$venv/bin/python" "$source/examples/06_jit.py"

@@ -1,7 +1,7 @@
-"""The token exchange of a mixture of experts (buffer.h) for Python, by way of libcoll-moe.so.
+"""The token exchange of a mixture of experts between GPUs, by way of libcoll-moe.so.
 
-    import coll_moe
-    buffer = coll_moe.MoeBuffer(rank, num_ranks, nvl_bytes=1 << 30, device=rank)
+    import coll
+    buffer = coll.MoeBuffer(rank, num_ranks, nvl_bytes=1 << 30, device=rank)
     buffer.sync(all_gather(buffer.card()))      # cards of all ranks, by any means
     buffer.dispatch_layout(topk_idx, layout, num_experts, stream=stream)
     received = buffer.dispatch(x, topk_idx, layout, handle_memory, num_experts, stream=stream)
@@ -9,7 +9,7 @@
     buffer.combine(y, received, out, stream=stream)
 
 **Tensors** are whatever has `__dlpack__` (those of PyTorch, JAX, CuPy), contiguous, in this GPU's
-memory: what is not as moe.h says is an Error that names rank and argument, before anything is sent;
+memory: what is not as runtime/exchange/moe/moe.h says is an Error that names rank and argument, before anything is sent;
 or, where the others say its shape, an address as an int, which nobody checks; or None. What the
 buffer gives is a `View`, which has `__dlpack__` and points into it. Memory is the caller's: nothing
 is allocated here, and a tensor has to live until its stream is done with it. Element types are names
@@ -25,6 +25,11 @@ import math
 import pathlib
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 
+try:
+    from ._coll import Error as _Base
+except ImportError:  # this file alone, beside libcoll-moe.so
+    _Base = RuntimeError
+
 VERSION = 2  # of libcoll-moe.so
 _i32, _i64, _ptr = c_int32, c_int64, c_void_p
 
@@ -36,7 +41,9 @@ _DTYPES = {
 }
 
 
-class Error(RuntimeError):
+class Error(_Base):
+    """What the token exchange refused or could not do; `code` is a number of runtime/base/codes.h."""
+
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
@@ -196,7 +203,10 @@ def load(path=None, emulated=False):
     global _library, _devices
     if _library is None:
         beside = pathlib.Path(__file__).resolve().parent / "libcoll-moe.so"
-        found = ctypes.CDLL(str(path or (beside if beside.exists() else "libcoll-moe.so")))
+        try:
+            found = ctypes.CDLL(str(path or (beside if beside.exists() else "libcoll-moe.so")))
+        except OSError as error:
+            raise Error(2, f"moe: the token exchange needs libcoll-moe.so (target coll-moe): {error}") from None
         if found.coll_moe_version() != VERSION:
             raise ImportError(f"libcoll-moe.so has version {found.coll_moe_version()}, not {VERSION}")
         found.coll_moe_last_error.restype = c_char_p
@@ -261,10 +271,27 @@ class Received:
 
 
 class MoeBuffer:
+    """One rank's end of the token exchange, on its GPU (runtime/exchange/moe/buffer.h).
+
+    *Dispatch* brings each token to every rank that has one of its experts; *combine* brings one row per
+    token back and adds them up. Every rank makes one, and gives `sync` the cards of all. An :class:`Error`
+    says which GPU or kernel is missing.
+    """
+
     def __init__(self, rank, num_ranks, nvl_bytes=0, net_bytes=0, low_latency=None,
                  explicitly_destroy=False, device=0, node_size=0, timeout_us=0, net_chunk_bytes=0,
                  transport=None, secret=None):
-        """`low_latency`: (max_tokens, hidden, num_topk, num_experts), or None."""
+        """Allocates the buffer on GPU `device`.
+
+        Args:
+          rank, num_ranks: of the job.
+          nvl_bytes, net_bytes: for rows inside the node, and between nodes.
+          low_latency: (max_tokens, hidden, num_topk, num_experts), or None: without that mode.
+          explicitly_destroy: True: only `destroy` frees it.
+          node_size: ranks of a node; 0: eight.
+          timeout_us: longest wait for a peer; 0: a minute.
+          transport: "tcp" or "verbs", between nodes; then `secret`, known to all ranks.
+        """
         self._buffer = _ptr()
         self.rank, self.num_ranks, self.device, self.experts_here = rank, num_ranks, device, 0
         self._low_latency = low_latency
@@ -281,34 +308,42 @@ class MoeBuffer:
     # --- life
 
     def card(self):
+        """This rank's card, as bytes, which reaches all ranks by any means."""
         card = ctypes.create_string_buffer(_library.coll_moe_card_bytes())
         _must(_library.coll_moe_card(self._buffer, card))
         return card.raw
 
     def sync(self, cards):
+        """Connects to all ranks; `cards`: theirs, in the order of the ranks. Blocks until all have called it."""
         if any(len(card) != _library.coll_moe_card_bytes() for card in cards):
             raise Error(1, "moe: a card is none, or another version's")
         _must(_library.coll_moe_sync(self._buffer, b"".join(cards), _i32(len(cards))))
 
     def destroy(self):
+        """Ends the buffer on all ranks, which all call it."""
         _must(_library.coll_moe_destroy(self._buffer))
 
     def check(self):
+        """Raises what a kernel or a peer has failed with since the last call."""
         _must(_library.coll_moe_check(self._buffer))
 
     def abort(self):
+        """Ends all waits, of this rank and of its peers, with an error."""
         _library.coll_moe_abort(self._buffer)
 
     def info(self):
+        """A dict: whether it is connected, its places in node and job, bytes sent, its stream."""
         info = _Info()
         _must(_library.coll_moe_info(self._buffer, byref(info)))
         return {name: getattr(info, name) for name, _ in _Info._fields_}
 
     @property
     def comm_stream(self):
+        """The buffer's own stream, as an integer."""
         return self.info()["commStream"] or 0
 
     def root_net_rank(self, is_global):
+        """0, or with `is_global` the rank's number in its node; -1: no buffer."""
         return _library.coll_moe_root_net_rank(self._buffer, _i32(is_global))
 
     def _identity(self, of, size):
@@ -325,6 +360,7 @@ class MoeBuffer:
         return self._identity(_library.coll_moe_local_net_id, 128)
 
     def local_buffer(self, dtype, offset=0, use_net=False):
+        """A view of this rank's buffer, for rows of its node or of other nodes, from `offset` on."""
         data, count, code = _ptr(), c_int64(), _i32(_dtype("dtype", dtype))
         _must(_library.coll_moe_local_buffer(self._buffer, code, _i64(offset), _i32(use_net), byref(data),
                                              byref(count)))
@@ -404,6 +440,8 @@ class MoeBuffer:
             self._address(*is_in_rank, ("bool", "uint8"), (routing.numTokens, self.num_ranks))))
 
     def dispatch_layout(self, topk_idx, layout, num_experts, stream=0, previous=None, done=None):
+        """Counts who gets what: `layout` is tokens per rank, per node or None, per expert, and whether each
+        token goes to each rank; tensors that it fills in."""
         routing = self._routing(topk_idx, num_experts)
         _must(_library.coll_moe_dispatch_layout(
             self._buffer, byref(routing), self._layout(layout, routing),
@@ -418,7 +456,9 @@ class MoeBuffer:
 
     def dispatch(self, x, topk_idx, layout, handle_memory, num_experts, topk_weights=None, scales=None,
                  num_sms=0, expert_alignment=0, worst_case_tokens=0, stream=0, previous=None, done=None):
-        """`handle_memory`: handle_bytes() of memory, as long as what is returned. `scales`: with any
+        """Sends each row of `x` to the ranks of its experts, and returns a :class:`Received`.
+
+        `handle_memory`: handle_bytes() of memory, as long as what is returned. `scales`: with any
         strides, as those of a transposed tensor."""
         routing = self._routing(topk_idx, num_experts)
         shape = (routing.numTokens, routing.numTopk)
@@ -440,6 +480,7 @@ class MoeBuffer:
         return _ptr(received._raw.handle)
 
     def dispatch_again(self, x, received, scales=None, num_sms=0, stream=0, previous=None, done=None):
+        """Sends other rows the ways of an earlier dispatch, without counting anew."""
         handle = self._handle(received)
         rows, num_scales, tokens = self._tokens(x, received.num_tokens, scales)
         raw = _Received()
@@ -449,6 +490,7 @@ class MoeBuffer:
         return Received(self, raw, *rows.shape, rows.dtype, 0, num_scales)
 
     def combine_input(self, num_rows, hidden):
+        """Where experts may write the rows of `combine`, which then copies nothing."""
         address = _library.coll_moe_combine_input(self._buffer)
         whole = self.local_buffer("uint8")
         room = whole.address + whole.shape[0] - address if address else 0
@@ -458,6 +500,7 @@ class MoeBuffer:
 
     def combine(self, x, received, out, topk_weights=None, out_weights=None, bias=(None, None),
                 num_sms=0, stream=0, previous=None, done=None):
+        """Sends rows back the ways of a dispatch; `out` gets the sum of each token's rows, and of `bias`."""
         handle, b, f = self._handle(received), ("bfloat16",), ("float32",)
         rows = self._take("x", x, b, (None, None))
         if rows.shape[0] < received.num_rows:
@@ -503,6 +546,7 @@ class MoeBuffer:
 
     def low_latency_dispatch(self, x, topk_idx, rows, num_experts, dtype="bfloat16", expert_tokens=None,
                              num_sms=0, hook=False, stream=0, previous=None, done=None):
+        """Sends tokens to their experts in one launch; `rows` gets them, packed by expert."""
         code, (experts, _, hidden) = _dtype("dtype", dtype), self._room()
         routing = self._routing(topk_idx, num_experts)
         call = _LowLatencyDispatch(
@@ -516,6 +560,7 @@ class MoeBuffer:
 
     def low_latency_combine(self, x, topk_idx, topk_weights, rows, out, num_experts, log=False, num_sms=0,
                             hook=False, stream=0, previous=None, done=None):
+        """Sends the experts' rows back; `out` gets their sums, weighted by `topk_weights`."""
         room = self._room()
         routing = self._routing(topk_idx, num_experts)
         shape = (routing.numTokens, routing.numTopk)
@@ -530,6 +575,7 @@ class MoeBuffer:
         return later.value if hook else None
 
     def low_latency_receive(self, hook, stream=0, previous=None, done=None):
+        """Receives what a call with `hook` has only sent."""
         _must(_library.coll_moe_low_latency_receive(self._buffer, _i64(hook),
                                                     self._order(stream, previous, done)))
 
@@ -542,6 +588,7 @@ class MoeBuffer:
         self._low_latency = shape
 
     def low_latency_combine_input(self):
+        """Where experts may write the rows of a low-latency combine."""
         data, count = _ptr(), c_int64()
         _must(_library.coll_moe_low_latency_combine_input(self._buffer, byref(data), byref(count)))
         return View(data.value, "bfloat16", self._room(), self.device, self)
