@@ -59,6 +59,7 @@ inline constexpr size_t kNcclWindowAlignment = 4096; // NCCL_WIN_REQUIRED_ALIGNM
 // NCCL_VERSION_CODE
 inline constexpr int kNcclOldest = 21900;
 inline constexpr int kNcclFirstWithFp8 = 22400;
+inline constexpr int kNcclFirstWithTags = 23100;
 
 using NcclComm = struct NcclCommTag *;
 using NcclWindow = struct NcclWindowTag *;
@@ -78,6 +79,23 @@ struct NcclConfig {
   const char *netName = nullptr;
   int splitShare = kNcclUndefined;
 };
+
+// ncclCollConfig_t of 2.31: of one call. Later libraries read as many bytes as `size` says.
+struct NcclCallConfig {
+  size_t size = sizeof(NcclCallConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = kNcclFirstWithTags;
+  void *extensions = nullptr;
+  int minCtas = kNcclUndefined;
+  int maxCtas = kNcclUndefined;
+  int nvlsCtas = kNcclUndefined;
+  int cgaClusterSize = kNcclUndefined;
+  const char *algorithms = nullptr;
+  int forceAlgorithm = 1;
+  int ctaPolicy = kNcclUndefined;
+  uint64_t profilerTag = 0; // what profilers of ABI v7 hear with the call; 0: none
+};
+static_assert(sizeof(NcclCallConfig) == 64);
 
 // Every function: member of the table, symbol of the library, parameters.
 // clang-format off
@@ -105,11 +123,18 @@ struct NcclConfig {
   X(groupStart, "ncclGroupStart", ())                                                              \
   X(groupEnd, "ncclGroupEnd", ())
 
-// Null if the library is too old: windows from 2.27, allToAll from 2.28.
+// Null if the library is too old: windows from 2.27, allToAll from 2.28, calls with a
+// configuration from 2.31.
 #define COLL_NCCL_OPTIONAL_FUNCTIONS(X)                                                            \
   X(windowRegister, "ncclCommWindowRegister", (NcclComm comm, void *data, size_t bytes, NcclWindow *window, int flags)) \
   X(windowDeregister, "ncclCommWindowDeregister", (NcclComm comm, NcclWindow window))              \
-  X(allToAll, "ncclAlltoAll", (const void *src, void *dst, size_t count, int dtype, NcclComm comm, CudaStream stream))
+  X(allToAll, "ncclAlltoAll", (const void *src, void *dst, size_t count, int dtype, NcclComm comm, CudaStream stream)) \
+  X(allReduceConfig, "ncclAllReduceConfig", (const void *src, void *dst, size_t count, int dtype, int op, NcclComm comm, CudaStream stream, const NcclCallConfig *config)) \
+  X(reduceConfig, "ncclReduceConfig", (const void *src, void *dst, size_t count, int dtype, int op, int root, NcclComm comm, CudaStream stream, const NcclCallConfig *config)) \
+  X(broadcastConfig, "ncclBroadcastConfig", (const void *src, void *dst, size_t count, int dtype, int root, NcclComm comm, CudaStream stream, const NcclCallConfig *config)) \
+  X(reduceScatterConfig, "ncclReduceScatterConfig", (const void *src, void *dst, size_t count, int dtype, int op, NcclComm comm, CudaStream stream, const NcclCallConfig *config)) \
+  X(allGatherConfig, "ncclAllGatherConfig", (const void *src, void *dst, size_t count, int dtype, NcclComm comm, CudaStream stream, const NcclCallConfig *config)) \
+  X(allToAllConfig, "ncclAlltoAllConfig", (const void *src, void *dst, size_t count, int dtype, NcclComm comm, CudaStream stream, const NcclCallConfig *config))
 // clang-format on
 
 struct Nccl {

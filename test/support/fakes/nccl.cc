@@ -286,6 +286,52 @@ struct FakeNcclFunctions : FakeNcclLaunch {
                              CudaStream stream) {
     return issue("allToAll", makeOp(OpKind::AllToAll, src, dst, count, dtype), comm, stream);
   }
+  // Calls with a configuration: the same, and the tag is kept.
+  static void keepTag(const NcclCallConfig *config) {
+    FakeCuda::locked([&] {
+      const bool isValid = config && config->size >= sizeof(NcclCallConfig) &&
+                           config->magic == NcclCallConfig().magic && config->forceAlgorithm == 1;
+      if (isValid)
+        fake.load()->tags.push_back(config->profilerTag);
+      else
+        fake.load()->wrong("a configuration that was not initialized");
+    });
+  }
+  static NcclResult allReduceConfig(const void *src, void *dst, size_t count, int dtype, int op,
+                                    NcclComm comm, CudaStream stream,
+                                    const NcclCallConfig *config) {
+    keepTag(config);
+    return allReduce(src, dst, count, dtype, op, comm, stream);
+  }
+  static NcclResult reduceConfig(const void *src, void *dst, size_t count, int dtype, int op,
+                                 int root, NcclComm comm, CudaStream stream,
+                                 const NcclCallConfig *config) {
+    keepTag(config);
+    return reduce(src, dst, count, dtype, op, root, comm, stream);
+  }
+  static NcclResult broadcastConfig(const void *src, void *dst, size_t count, int dtype, int root,
+                                    NcclComm comm, CudaStream stream,
+                                    const NcclCallConfig *config) {
+    keepTag(config);
+    return broadcast(src, dst, count, dtype, root, comm, stream);
+  }
+  static NcclResult reduceScatterConfig(const void *src, void *dst, size_t count, int dtype, int op,
+                                        NcclComm comm, CudaStream stream,
+                                        const NcclCallConfig *config) {
+    keepTag(config);
+    return reduceScatter(src, dst, count, dtype, op, comm, stream);
+  }
+  static NcclResult allGatherConfig(const void *src, void *dst, size_t count, int dtype,
+                                    NcclComm comm, CudaStream stream,
+                                    const NcclCallConfig *config) {
+    keepTag(config);
+    return allGather(src, dst, count, dtype, comm, stream);
+  }
+  static NcclResult allToAllConfig(const void *src, void *dst, size_t count, int dtype,
+                                   NcclComm comm, CudaStream stream, const NcclCallConfig *config) {
+    keepTag(config);
+    return allToAll(src, dst, count, dtype, comm, stream);
+  }
   static NcclResult send(const void *src, size_t count, int dtype, int peer, NcclComm comm,
                          CudaStream stream) {
     Op made = makeOp(OpKind::Send, src, nullptr, count, dtype);
@@ -313,6 +359,11 @@ FakeNccl::FakeNccl(int version) : state_(std::make_unique<State>()) {
     table.windowRegister = nullptr, table.windowDeregister = nullptr;
   if (version < 22800)
     table.allToAll = nullptr;
+  if (version < kNcclFirstWithTags) {
+    table.allReduceConfig = nullptr, table.reduceConfig = nullptr;
+    table.broadcastConfig = nullptr, table.reduceScatterConfig = nullptr;
+    table.allGatherConfig = nullptr, table.allToAllConfig = nullptr;
+  }
   FakeNcclFunctions::fake = state_.get();
 }
 
@@ -322,6 +373,12 @@ const Nccl &FakeNccl::table() const { return state_->table; }
 
 void FakeNccl::failNext(const std::string &function, NcclResult result, int skip) {
   FakeCuda::locked([&] { state_->failures[function] = {result, skip}; });
+}
+
+std::vector<uint64_t> FakeNccl::tags() const {
+  std::vector<uint64_t> tags;
+  FakeCuda::locked([&] { tags = state_->tags; });
+  return tags;
 }
 
 void FakeNccl::hangInit() {

@@ -22,6 +22,7 @@
 #include "test/support/fakes/cuda.h"
 
 #include <memory>
+#include <vector>
 
 namespace coll::rt::dl {
 
@@ -49,6 +50,8 @@ public:
   // find this error when they ask for its state.
   void breakAfter(int operations, NcclResult result);
   int64_t calls(const std::string &function) const;
+  // The tags of the collectives that had one, in the order of the calls.
+  std::vector<uint64_t> tags() const;
 
   // Communicators, registrations, windows and reductions that were made and not ended.
   int64_t liveObjects() const;

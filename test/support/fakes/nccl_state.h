@@ -49,6 +49,7 @@ struct FakeNccl::State {
   std::map<void *, NcclComm> registrations;
   std::map<NcclWindow, NcclComm> windows;
   std::vector<std::unique_ptr<NcclWindowTag>> windowTags;
+  std::vector<uint64_t> tags; // of calls with a configuration
   fake::Faults faults;
   uint64_t ids = 0;
   int nextOp = 5;
