@@ -58,6 +58,8 @@ void Recorder::onEvent(const rt::TraceEvent &event) {
     return event.phase == TracePhase::End ? end(rank, event) : proceed(rank, event);
   case TraceLevel::Wait:
     return event.phase == TracePhase::Begin ? proceed(rank, event) : void();
+  case TraceLevel::Device:
+    return onDevice(rank, event);
   default:
     return;
   }
@@ -129,6 +131,16 @@ void Recorder::proceed(Rank &rank, const rt::TraceEvent &event) {
   if (it->standsSinceNs >= 0)
     it->times.blockedNs += event.timeNs - it->standsSinceNs;
   it->standsSinceNs = waits ? event.timeNs : -1;
+}
+
+/// What a call's stream stands still for counts as if the program did.
+void Recorder::onDevice(Rank &rank, const rt::TraceEvent &event) {
+  const bool isBegin = event.phase == rt::TracePhase::Begin;
+  if (isBegin)
+    rank.deviceNs = event.timeNs;
+  auto it = findOpen(rank, event.parent);
+  if (!isBegin && it != rank.open.end())
+    it->times.blockedNs += event.timeNs - rank.deviceNs;
 }
 
 void Recorder::end(Rank &rank, const rt::TraceEvent &event) {

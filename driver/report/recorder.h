@@ -86,6 +86,7 @@ private:
     uint64_t function = 0; // span of what the rank runs
     int64_t enterNs = 0;
     int64_t blockedNs = 0;
+    int64_t deviceNs = 0; // when the GPU began what it was told of last
     std::vector<Open> open;
     std::vector<OpTimes> ops; // since the rank entered
   };
@@ -94,6 +95,7 @@ private:
   void leave(Rank &rank, const rt::TraceEvent &event);
   void begin(Rank &rank, const rt::TraceEvent &event);
   void proceed(Rank &rank, const rt::TraceEvent &event);
+  void onDevice(Rank &rank, const rt::TraceEvent &event);
   void end(Rank &rank, const rt::TraceEvent &event);
   static std::vector<Open>::iterator findOpen(Rank &rank, uint64_t id);
   void addStep(RankRecord &record, const StepBucket &step) const;

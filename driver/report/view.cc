@@ -205,6 +205,7 @@ json::Object makeView(const ReportContents &contents, const Analysis &analysis) 
   set(view, "outputs", viewOutputs(contents));
   set(view, "times", viewTimes(contents, analysis));
   set(view, "timeline", viewTimeline(contents, analysis));
+  set(view, "waits", viewWaits(contents, analysis));
   set(view, "shape", viewShape(contents, analysis));
   set(view, "collectives", viewCollectives(contents, analysis));
   set(view, "memory", viewMemory(contents, analysis));

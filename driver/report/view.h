@@ -31,6 +31,9 @@ llvm::json::Value viewMemory(const ReportContents &contents, const Analysis &ana
 /// The last step, rank by rank along the time (view_timeline.cc).
 llvm::json::Value viewTimeline(const ReportContents &contents, const Analysis &analysis);
 
+/// Exposed and hidden communication of the last step, by cause (view_waits.cc).
+llvm::json::Value viewWaits(const ReportContents &contents, const Analysis &analysis);
+
 /// The rank programs as a picture (view_shape.cc).
 llvm::json::Value viewShape(const ReportContents &contents, const Analysis &analysis);
 

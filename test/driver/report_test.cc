@@ -7,6 +7,7 @@
 #include "driver/report/record_json.h"
 #include "driver/report/series.h"
 #include "driver/report/shape.h"
+#include "driver/report/waits.h"
 
 #include "gtest/gtest.h"
 
@@ -188,6 +189,23 @@ TEST(ReportAnalysisTest, OperationsOfClassesAreOneRow) {
   EXPECT_DOUBLE_EQ(row.blockedShare, 50.0 / 2000);
   EXPECT_EQ(analysis.slowest, 1u); // computes longest in the second step
   EXPECT_EQ(analysis.ranks[1].computeNs, 700);
+}
+
+TEST(ReportWaitsTest, TheLastToComeIsWaitedFor) {
+  ReportContents contents = makeContents(1);
+  contents.ranks[0].calls[1] = {1, -1, 0, 30, 130, 60}; // 40 of 100 are hidden
+  contents.ranks[1].calls[1] = {1, -1, 0, 110, 130, 20};
+  const Analysis analysis = analyse(contents);
+  const StepWaits waits = findWaits(analysis);
+  ASSERT_EQ(waits.operations.size(), 3u); // all_reduce, send, recv
+  const OperationWaits &first = waits.operations[0];
+  EXPECT_EQ(first.row, analysis.rowOf[0][1]);
+  EXPECT_EQ(first.times.hiddenNs, 40);
+  EXPECT_EQ(first.times.waitNs, 60); // of the 80 that rank 0 was in it for longer than rank 1
+  EXPECT_EQ(first.times.moveNs, 20);
+  EXPECT_EQ(first.waitNsFor, (std::map<int, double>{{1, 60}}));
+  EXPECT_EQ(waits.times.exposedNs(), 100);                               // transfers included
+  EXPECT_EQ(waits.waitNsFor, (std::map<int, double>{{0, 10}, {1, 70}})); // each for the other
 }
 
 TEST(ReportShapeTest, RunsFoldAndTransfersLink) {

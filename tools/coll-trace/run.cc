@@ -75,7 +75,7 @@ private:
     if (slice.level == Level::Note && slice.name == "communicator")
       run_.communicators[comm].ranks = static_cast<int>(slice.number(Key::Ranks));
     else if (slice.level == Level::Compute)
-      file_.compute[process].push_back({slice.startNs, slice.endNs});
+      run_.hasCompute = true, file_.compute[process].push_back({slice.startNs, slice.endNs});
     else if (slice.level == Level::ProxyOp)
       takeTransfer(slice, process);
     else if (slice.level == Level::Coll && !slice.isInstant)
@@ -182,6 +182,17 @@ private:
     }
   }
 
+  // The part of a span that compute slices cover, which are sorted and do not overlap.
+  static uint64_t computedIn(const std::vector<Span> &compute, Span span) {
+    auto at = std::partition_point(compute.begin(), compute.end(),
+                                   [&](const Span &slice) { return slice.endNs <= span.startNs; });
+    uint64_t sum = 0;
+    for (size_t i = 0; at != compute.end() && at->startNs < span.endNs && i < kMostKernels;
+         ++at, ++i)
+      sum += overlap(*at, span);
+    return sum;
+  }
+
   // What a rank did between its collectives, in the order of its own time.
   void addRank(int32_t rank, std::vector<OwnPart> &parts) {
     std::sort(parts.begin(), parts.end(), [](const OwnPart &a, const OwnPart &b) {
@@ -194,6 +205,8 @@ private:
         compute.insert(compute.end(), spans.begin(), spans.end());
     std::sort(compute.begin(), compute.end(),
               [](const Span &a, const Span &b) { return a.startNs < b.startNs; });
+    for (OwnPart &own : parts)
+      own.part.hiddenNs = computedIn(compute, {own.part.arrivedNs, own.part.endNs});
     uint64_t lastEndNs = 0;
     size_t next = 0;
     for (OwnPart &own : parts) {
@@ -241,6 +254,7 @@ void append(Run &to, Run &&from) {
     }
     communicator.parts = {};
   }
+  to.hasCompute |= from.hasCompute;
   to.dropped += from.dropped;
   to.truncated.insert(to.truncated.end(), from.truncated.begin(), from.truncated.end());
 }

@@ -21,6 +21,7 @@ struct Part {
   uint64_t idleNs = 0;     // since the rank's last collective ended, of any communicator
   uint64_t computeNs = 0;  // compute slices in that time
   uint64_t lateCallNs = 0; // of that time, until the host made the call
+  uint64_t hiddenNs = 0;   // of [arrivedNs, endNs]: its rank computed meanwhile
   // From its proxy ops: the longest send in the network, its peer, and the waits.
   uint64_t transferNs = 0, receiveWaitNs = 0, gpuWaitNs = 0;
   int32_t peer = -1;
@@ -36,6 +37,7 @@ struct Run {
   std::map<uint64_t, CommunicatorParts> communicators;
   std::vector<std::string> whats;
   std::map<uint32_t, std::string> places; // of a what: its line of the program, if the trace has it
+  bool hasCompute = false; // compute slices: else nothing is known of hidden communication
   uint64_t dropped = 0;
   std::vector<std::string> truncated; // files
 

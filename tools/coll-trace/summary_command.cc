@@ -11,8 +11,18 @@ namespace {
 
 struct Row {
   std::vector<uint64_t> times, waits;
-  uint64_t computeNs = 0, idleNs = 0;
+  uint64_t inNs = 0, hiddenNs = 0;
 };
+
+// How much of the time in the operation is hidden behind computing.
+std::string hiddenShare(const Run &run, const Row &row) {
+  if (!run.hasCompute || row.inNs == 0)
+    return "-";
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f %%",
+                100 * static_cast<double>(row.hiddenNs) / static_cast<double>(row.inNs));
+  return text;
+}
 
 double quantileUs(std::vector<uint64_t> &values, double share) {
   if (values.empty())
@@ -33,18 +43,18 @@ void print(const Run &run, uint64_t comm, const CommunicatorParts &communicator)
       Row &row = rows[parts[i].what];
       row.times.push_back(parts[i].endNs - parts[i].arrivedNs);
       row.waits.push_back(parts[i].endNs - parts[i].arrivedNs - workNs);
-      row.idleNs += parts[i].idleNs;
-      row.computeNs += parts[i].computeNs;
+      row.inNs += parts[i].endNs - parts[i].arrivedNs;
+      row.hiddenNs += parts[i].hiddenNs;
     }
   }
   std::printf("communicator %" PRIx64 ", %d ranks\n", comm, communicator.ranks);
-  std::printf("  %-36s %9s %10s %10s %10s %12s %12s\n", "operation", "count", "p50 us", "p90 us",
-              "p99 us", "wait p50 us", "wait p99 us");
+  std::printf("  %-36s %9s %10s %10s %10s %12s %12s %8s\n", "operation", "count", "p50 us",
+              "p90 us", "p99 us", "wait p50 us", "wait p99 us", "hidden");
   for (auto &[what, row] : rows)
-    std::printf("  %-36s %9zu %10.1f %10.1f %10.1f %12.1f %12.1f\n", run.whats[what].c_str(),
+    std::printf("  %-36s %9zu %10.1f %10.1f %10.1f %12.1f %12.1f %8s\n", run.whats[what].c_str(),
                 row.times.size(), quantileUs(row.times, 0.5), quantileUs(row.times, 0.9),
                 quantileUs(row.times, 0.99), quantileUs(row.waits, 0.5),
-                quantileUs(row.waits, 0.99));
+                quantileUs(row.waits, 0.99), hiddenShare(run, row).c_str());
 }
 
 } // namespace
@@ -57,8 +67,9 @@ int summaryCommand(const Arguments &arguments) {
     return fail(1, run.status().message());
   for (const auto &[comm, communicator] : run->communicators)
     print(*run, comm, communicator);
-  std::printf("wait: beyond the rank that was ready last; events lost: %" PRIu64 "\n",
-              run->dropped);
+  std::printf("wait: beyond the rank that was ready last; hidden: its rank computed meanwhile%s; "
+              "events lost: %" PRIu64 "\n",
+              run->hasCompute ? "" : " (the traces have no compute slices)", run->dropped);
   return 0;
 }
 
