@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Stock NCCL with libnccl-profiler-coll.so: two ranks, which share a GPU where there is one, each with an
 # NCCL_HOSTID of its own, so that NCCL's network is used. Every collective has to be in the trace with its
-# end, nothing may be dropped, and times have to be those of CUDA events. nccl-net-test is a C++ program,
-# profiler_torch.py a PyTorch one.
+# end, nothing may be dropped, and times have to be those of CUDA events. nccl-net-test and
+# nccl-launch are C++ programs, profiler_torch.py and profiler_jax.py use PyTorch and JAX.
 source "$(dirname "$0")/section.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,24 +32,85 @@ program() {
   traced program "$build/bin/nccl-net-test" check --ranks=2 --small=20 --large=1 --label=profiler
 }
 
+# 100 calls of 1 MiB and of 64 MiB; then graphs of four calls, captured once and replayed.
+launch() { traced launch "$build/bin/nccl-launch" --processes=2 --bytes=1048576,67108864 --replays=10; }
+
+# The same through our network for NCCL.
+net() {
+  NCCL_NET_PLUGIN=$build/lib/libnccl-net-coll.so \
+    traced net "$build/bin/nccl-launch" --processes=2 --bytes=1048576,67108864
+}
+
+# Two plugins at once, which NCCL itself cannot.
+mux() {
+  plugin=$build/lib/libnccl-profiler-coll-mux.so
+  COLL_PROFILER_PLUGINS=$build/lib/libnccl-profiler-coll.so,$build/lib/libnccl-profiler-empty.so \
+    traced mux "$build/bin/nccl-launch" --processes=2
+}
+
 torch() {
   python3 -c "import torch" || { echo "PyTorch is not installed" && return 77; }
   traced torch python3 -m torch.distributed.run --standalone --nproc-per-node=2 "$here/profiler_torch.py"
 }
 
-# What the plugin costs: without and with it, one after the other, several times.
+jax_ranks() {
+  local port=$((20000 + RANDOM % 20000)) code=0
+  python3 "$here/profiler_jax.py" 1 2 $port &
+  python3 "$here/profiler_jax.py" 0 2 $port || code=$?
+  wait $! || code=$?
+  return $code
+}
+jax() {
+  python3 -c "import jax; assert jax.devices('gpu')" || { echo "JAX for GPUs is not installed" && return 77; }
+  traced jax "$here/profiler.sh" jax_ranks
+}
+
+# expect trace|error NAME arguments…: nccl-launch ends with traces that are right, or with an error of NCCL.
+expect() {
+  local outcome=$1 name=$2 folder=$out/matrix.$2
+  shift 2
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  # shellcheck disable=SC2086
+  if env $net NCCL_PROFILER_PLUGIN="$plugin" COLL_PROFILER_FILE="$folder/%p.pftrace" COLL_PROFILER_SUMMARY= \
+    timeout 60 "$build/bin/nccl-launch" --calls=20 "$@" >"$folder/log" 2>&1; then
+    [ "$outcome" = trace ] && "$build/bin/coll-trace" check "$folder"/*.pftrace >>"$folder/log" &&
+      echo "$name: a trace" && return
+  elif [ "$outcome" = error ] && grep -q '^nccl-launch: rank.*ncclCommInitRank' "$folder/log"; then
+    echo "$name: $(grep -m 1 '^nccl-launch: rank.*ncclCommInitRank' "$folder/log")" && return
+  fi
+  tail -n 5 "$folder/log"
+  echo "$name: expected: $outcome" && return 1
+}
+
+# Processes and threads, ranks fewer than GPUs, as many, and more. More threads or processes of one host than
+# GPUs are an error of NCCL; processes of several hosts may share them.
+matrix() {
+  local gpus code=0
+  gpus=$(nvidia-smi -L | wc -l)
+  expect trace one_rank --processes=1 || code=1
+  expect trace a_rank_for_each_gpu --processes=1 --threads="$gpus" || code=1
+  expect trace two_hosts_share_gpus --processes=2 --threads="$gpus" || code=1
+  expect trace three_hosts --processes=3 --threads=1 || code=1
+  expect error more_threads_than_gpus --processes=1 --threads=$((gpus + 1)) || code=1
+  expect error more_processes_of_one_host_than_gpus --one-host --processes=$((gpus + 1)) || code=1
+  return $code
+}
+
+# What plugins cost a loop of calls of 1 MiB: in turns with none, one that records nothing, ours, and NCCL's example
+# if NCCL_PROFILER_EXAMPLE names it.
 cost() {
-  python3 -c "import torch" || { echo "PyTorch is not installed" && return 77; }
+  declare -A plugins=([none]=none [empty]=$build/lib/libnccl-profiler-empty.so [coll]=$plugin)
+  local order=(none empty coll) rounds=${PROFILER_ROUNDS:-7} round case
+  [ -z "${NCCL_PROFILER_EXAMPLE:-}" ] || { plugins[example]=$NCCL_PROFILER_EXAMPLE && order+=(example); }
   rm -rf "$out/cost"
   mkdir -p "$out/cost"
-  for round in 1 2 3 4 5; do
-    for case in none coll; do
-      local chosen=none
-      [ $case = none ] || chosen=$plugin
+  for round in $(seq "$rounds"); do
+    for case in "${order[@]}"; do
       # shellcheck disable=SC2086
-      env $net NCCL_PROFILER_PLUGIN="$chosen" COLL_PROFILER_FILE=/dev/null \
-        python3 -m torch.distributed.run --standalone --nproc-per-node=2 "$here/profiler_torch.py" \
-        --loop="$out/cost/$case.$round.json" || return 1
+      env $net NCCL_PROFILER_PLUGIN="${plugins[$case]}" COLL_PROFILER_FILE=/dev/null NCCL_PROFILE_EVENT_MASK=4095 \
+        NCCL_PROFILE_DUMP_FILE=/dev/null "$build/bin/nccl-launch" --processes=2 --loop --calls=150 \
+        >"$out/cost/$case.$round" || return 1
     done
   done
   python3 "$here/profiler_check.py" --cost="$out/cost" --rows="$COLL_ROWS/profiler.jsonl"
@@ -58,11 +119,16 @@ cost() {
 tests() {
   COLL_TEST_PLUGIN=$plugin run_gtest plays_nccl 120 "$build/bin/nccl-profiler-tests"
   on 2 check stock_nccl 120 "$here/profiler.sh" program
+  on 2 check nccl_launch 120 "$here/profiler.sh" launch
+  on 2 check net_plugin 120 "$here/profiler.sh" net
+  on 2 check two_plugins 120 "$here/profiler.sh" mux
+  on all check launch_matrix 240 "$here/profiler.sh" matrix
   on 2 check pytorch 240 "$here/profiler.sh" torch
+  on 2 check jax 240 "$here/profiler.sh" jax
 }
 measurements() { check cost 300 "$here/profiler.sh" cost; }
 
 case $1 in
-  program | torch | cost) "$1" ;;
+  program | launch | net | mux | torch | jax | jax_ranks | matrix | cost) "$1" ;;
   *) section "$@" ;;
 esac

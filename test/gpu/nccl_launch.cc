@@ -1,0 +1,298 @@
+// nccl-launch - all_reduces of stock NCCL, by processes with threads, each thread a rank: what a
+// profiler plugin for NCCL (NCCL_PROFILER_PLUGIN) is tried with. Nothing of NCCL or CUDA is needed
+// to build it.
+//
+//   nccl-launch --processes=2 --threads=1 [--one-host] [--bytes=N,N] [--calls=N] [--replays=N]
+//   [--loop]
+//
+// Rank r has GPU r modulo their number. Each process is a host of its own (NCCL_HOSTID), so that
+// processes may share a GPU, unless --one-host. For each size, 5 calls to warm up, then the timed
+// ones, each between two CUDA events, without a pause. --replays: then graphs of 4 calls, captured
+// once and replayed so often. --loop: microseconds a call of all calls together, instead.
+//
+// Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set. Ends
+// with 1 and NCCL's error where a rank fails.
+
+#include "runtime/dl/gpu_memory.h"
+#include "runtime/dl/nccl.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace coll::rt;
+
+namespace {
+
+struct Options {
+  int processes = 2, threads = 1;
+  bool isOneHost = false, isLoop = false;
+  std::vector<int64_t> sizes{1 << 20};
+  int calls = 100, replays = 0;
+  int numRanks() const { return processes * threads; }
+};
+
+// In memory that all processes share.
+struct Meeting {
+  std::atomic<int> hasId{0}; // -1: rank 0 cannot make one
+  dl::NcclUniqueId id;
+};
+
+constexpr int kWarmUps = 5, kCallsOfGraph = 4;
+
+class Rank {
+public:
+  Rank(const Options &options, Meeting &meeting, int number)
+      : options_(options), meeting_(meeting), number_(number) {}
+
+  Status run() {
+    Result<const dl::Cuda *> cuda = dl::cuda();
+    Result<const dl::Nccl *> nccl = dl::nccl();
+    if (!cuda || !nccl) {
+      meeting_.hasId = -1;
+      return cuda ? nccl.status() : cuda.status();
+    }
+    cuda_ = *cuda;
+    nccl_ = *nccl;
+    COLL_RETURN_IF_ERROR(join());
+    dl::CudaScope scope(*cuda_, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    Status status = open();
+    for (size_t i = 0; i < options_.sizes.size() && status.ok(); ++i)
+      status = options_.isLoop ? loop(options_.sizes[i]) : measure(options_.sizes[i]);
+    if (status.ok() && options_.replays > 0)
+      status = replay();
+    const Status closed = check(nccl_->commDestroy(comm_), "ncclCommDestroy");
+    return status.ok() ? closed : status;
+  }
+  const std::string &times() const { return times_; }
+
+private:
+  Status check(dl::NcclResult result, const char *call) const {
+    return dl::ncclStatus(*nccl_, result, call, comm_);
+  }
+  Status checkCuda(dl::CudaResult result, const char *call) const {
+    return dl::cudaStatus(*cuda_, result, call);
+  }
+
+  Status join() {
+    int gpus = 0;
+    COLL_RETURN_IF_ERROR(checkCuda(cuda_->deviceGetCount(&gpus), "cuDeviceGetCount"));
+    Result<std::shared_ptr<dl::GpuContext>> gpu = dl::GpuContext::open(*cuda_, number_ % gpus);
+    if (!gpu)
+      return gpu.status();
+    gpu_ = gpu.take();
+    dl::CudaScope scope(*cuda_, gpu_->context());
+    if (number_ == 0) {
+      const Status made = check(nccl_->getUniqueId(&meeting_.id), "ncclGetUniqueId");
+      meeting_.hasId = made.ok() ? 1 : -1;
+      COLL_RETURN_IF_ERROR(made);
+    }
+    while (meeting_.hasId == 0)
+      std::this_thread::yield();
+    if (meeting_.hasId < 0)
+      return Status(kCollPeer, "rank 0 has not begun");
+    dl::NcclConfig config;
+    config.blocking = 1;
+    return check(
+        nccl_->commInitRankConfig(&comm_, options_.numRanks(), meeting_.id, number_, &config),
+        "ncclCommInitRankConfig");
+  }
+
+  Status open() {
+    int64_t most = 0;
+    for (int64_t size : options_.sizes)
+      most = std::max(most, size);
+    Result<dl::GpuMemory> data = dl::GpuMemory::create(gpu_, dl::GpuMemory::Kind::Device, most);
+    if (!data)
+      return data.status();
+    data_ = data.take();
+    COLL_RETURN_IF_ERROR(
+        checkCuda(cuda_->streamCreate(&stream_, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
+    return checkCuda(cuda_->memsetD8Async(reinterpret_cast<dl::CudaAddress>(data_.device()), 0,
+                                          static_cast<size_t>(most), stream_),
+                     "cuMemsetD8Async");
+  }
+
+  Status call(int64_t bytes) {
+    return check(nccl_->allReduce(data_.device(), data_.device(), static_cast<size_t>(bytes) / 4,
+                                  dl::kNcclFloat32, dl::kNcclSum, comm_, stream_),
+                 "ncclAllReduce");
+  }
+  Status synchronize() {
+    return checkCuda(cuda_->streamSynchronize(stream_), "cuStreamSynchronize");
+  }
+  Status calls(int64_t bytes, int count) {
+    for (int i = 0; i < count; ++i)
+      COLL_RETURN_IF_ERROR(call(bytes));
+    return {};
+  }
+
+  Status measure(int64_t bytes) {
+    COLL_RETURN_IF_ERROR(calls(bytes, kWarmUps));
+    std::vector<dl::CudaEvent> events(static_cast<size_t>(2 * options_.calls));
+    for (dl::CudaEvent &event : events)
+      COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventCreate(&event, 0), "cuEventCreate"));
+    for (size_t i = 0; i < events.size(); i += 2) {
+      COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(events[i], stream_), "cuEventRecord"));
+      COLL_RETURN_IF_ERROR(call(bytes));
+      COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(events[i + 1], stream_), "cuEventRecord"));
+    }
+    COLL_RETURN_IF_ERROR(synchronize());
+    times_ += (times_.empty() ? "{\"" : ", \"") + std::to_string(bytes) + "\": [";
+    for (size_t i = 0; i < events.size(); i += 2) {
+      float milliseconds = 0;
+      COLL_RETURN_IF_ERROR(checkCuda(
+          cuda_->eventElapsedTime(&milliseconds, events[i], events[i + 1]), "cuEventElapsedTime"));
+      times_ += (i ? ", " : "") + std::to_string(milliseconds);
+    }
+    times_ += "]";
+    for (dl::CudaEvent event : events)
+      (void)cuda_->eventDestroy(event);
+    return {};
+  }
+
+  Status loop(int64_t bytes) {
+    COLL_RETURN_IF_ERROR(calls(bytes, kWarmUps));
+    COLL_RETURN_IF_ERROR(synchronize());
+    const auto begin = std::chrono::steady_clock::now();
+    COLL_RETURN_IF_ERROR(calls(bytes, options_.calls));
+    COLL_RETURN_IF_ERROR(synchronize());
+    const std::chrono::duration<double, std::micro> taken =
+        std::chrono::steady_clock::now() - begin;
+    if (number_ == 0)
+      std::printf("%lld bytes: %.3f us a call\n", static_cast<long long>(bytes),
+                  taken.count() / options_.calls);
+    return {};
+  }
+
+  Status replay() {
+    dl::CudaGraph graph = nullptr;
+    dl::CudaGraphExec exec = nullptr;
+    COLL_RETURN_IF_ERROR(checkCuda(cuda_->streamBeginCapture(stream_, dl::kCudaCaptureThreadLocal),
+                                   "cuStreamBeginCapture"));
+    Status status = calls(options_.sizes.front(), kCallsOfGraph);
+    const Status ended = checkCuda(cuda_->streamEndCapture(stream_, &graph), "cuStreamEndCapture");
+    if (status.ok())
+      status = ended;
+    if (status.ok())
+      status = checkCuda(cuda_->graphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+    for (int i = 0; i < options_.replays && status.ok(); ++i)
+      status = checkCuda(cuda_->graphLaunch(exec, stream_), "cuGraphLaunch");
+    if (status.ok())
+      status = synchronize();
+    if (exec)
+      (void)cuda_->graphExecDestroy(exec);
+    if (graph)
+      (void)cuda_->graphDestroy(graph);
+    return status;
+  }
+
+  const Options &options_;
+  Meeting &meeting_;
+  const int number_;
+  const dl::Cuda *cuda_ = nullptr;
+  const dl::Nccl *nccl_ = nullptr;
+  std::shared_ptr<dl::GpuContext> gpu_;
+  dl::GpuMemory data_;
+  dl::CudaStream stream_ = nullptr;
+  dl::NcclComm comm_ = nullptr;
+  std::string times_;
+};
+
+// The ranks of one process. Returns its exit code.
+int runProcess(const Options &options, Meeting &meeting, int process) {
+  const std::string host = options.isOneHost ? "host" : "host" + std::to_string(process);
+  setenv("NCCL_HOSTID", host.c_str(), 1);
+  std::atomic<int> code{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < options.threads; ++t)
+    threads.emplace_back([&, t] {
+      const int number = process * options.threads + t;
+      Rank rank(options, meeting, number);
+      if (Status status = rank.run(); !status.ok()) {
+        std::fprintf(stderr, "nccl-launch: rank %d: %s\n", number, status.message().c_str());
+        code = 1;
+      }
+      const char *folder = std::getenv("PROFILER_TIMES");
+      if (folder && t == 0 && !rank.times().empty())
+        std::ofstream(std::string(folder) + "/" + std::to_string(getpid()) + ".json")
+            << rank.times() << "}\n";
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return code;
+}
+
+bool parse(const char *argument, Options &options) {
+  auto value = [&](const char *name) {
+    const size_t length = std::strlen(name);
+    return std::strncmp(argument, name, length) == 0 ? argument + length : nullptr;
+  };
+  if (const char *text = value("--processes="))
+    return (options.processes = std::atoi(text)) > 0;
+  if (const char *text = value("--threads="))
+    return (options.threads = std::atoi(text)) > 0;
+  if (const char *text = value("--calls="))
+    return (options.calls = std::atoi(text)) > 0;
+  if (const char *text = value("--replays="))
+    return (options.replays = std::atoi(text)) > 0;
+  if (const char *text = value("--bytes=")) {
+    options.sizes.clear();
+    for (char *end = nullptr; *text; text = *end ? end + 1 : end) {
+      options.sizes.push_back(std::strtoll(text, &end, 10));
+      if (options.sizes.back() < 4 || (*end && *end != ','))
+        return false;
+    }
+    return !options.sizes.empty();
+  }
+  options.isOneHost |= std::strcmp(argument, "--one-host") == 0;
+  options.isLoop |= std::strcmp(argument, "--loop") == 0;
+  return std::strcmp(argument, "--one-host") == 0 || std::strcmp(argument, "--loop") == 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i)
+    if (!parse(argv[i], options)) {
+      std::fprintf(stderr,
+                   "usage: nccl-launch [--processes=N] [--threads=N] [--one-host] [--bytes=N,…] "
+                   "[--calls=N] [--replays=N] [--loop]\n");
+      return 2;
+    }
+  void *shared =
+      mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED)
+    return 1;
+  auto *meeting = new (shared) Meeting();
+  // CUDA begins in the children: it does not survive a fork.
+  std::vector<pid_t> children;
+  for (int process = 0; process < options.processes; ++process) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int code = runProcess(options, *meeting, process);
+      std::fflush(nullptr);
+      _exit(code);
+    }
+    children.push_back(child);
+  }
+  int code = 0;
+  for (pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    code |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+  }
+  return code;
+}
