@@ -2,10 +2,10 @@
 
 #include "driver/profile/profile.h"
 
-#include "driver/profile/timeline.h"
 #include "driver/tensors.h"
 #include "runtime/base/boot_id.h"
 #include "runtime/base/trace.h"
+#include "runtime/step/timeline.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -144,13 +144,17 @@ llvm::Error Profile::record(rt::Executor &executor, const std::function<llvm::Er
   profiler::perfetto::Sink *sink = memory_.get();
   if (file_)
     sink = &*file_;
-  Timeline timeline(*sink, executor.classes(), executor.localRanks(), clock->aheadNs,
-                    clock->errorNs);
+  rt::Timeline timeline(*sink, executor.classes(), executor.localRanks(), clock->aheadNs,
+                        clock->errorNs);
   llvm::Error error = llvm::Error::success();
   {
     rt::ScopedTraceSink listen(&timeline);
     error = llvm::joinErrors(std::move(error), work());
   }
+  // Again, so that the trace says how far the clocks have drifted.
+  if (!error)
+    if (Result<ClockOffset> now = measureClock(executor))
+      timeline.noteClock(now->aheadNs, now->errorNs);
   // Whatever becomes of the file, the run's outcome stands.
   Status written = timeline.finish();
   Status gathered = finish(executor, static_cast<bool>(error));

@@ -105,6 +105,16 @@ int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
   return ops_.size() - 1;
 }
 
+int32_t DescriptorBuilder::addComputation(StringRef kind, Location loc) {
+  Computation computation{kind.str(), getSourceText(loc), getSourceName(loc)};
+  auto [it, isNew] = computationIndex_.try_emplace(
+      {computation.kind, computation.loc, computation.name},
+      kCollFirstComputation - static_cast<int32_t>(computations_.size()));
+  if (isNew)
+    computations_.push_back(std::move(computation));
+  return it->second;
+}
+
 static json::Array toJson(ArrayRef<int64_t> numbers) {
   return json::Array(llvm::map_range(numbers, [](int64_t n) { return json::Value(n); }));
 }
@@ -173,7 +183,7 @@ static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef de
 
 std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,
                                      bool isOnGpu) const {
-  json::Array axes, groups, ops, args, results;
+  json::Array axes, groups, ops, computations, args, results;
   MeshOp mesh = mesh_;
   if (mesh) {
     for (auto [name, size] :
@@ -199,6 +209,9 @@ std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,
                                {"reduction", op.reduction},
                                {"group", op.group},
                                {"why", op.why}});
+  for (const Computation &computation : computations_)
+    computations.push_back(json::Object{
+        {"kind", computation.kind}, {"loc", computation.loc}, {"name", computation.name}});
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     args.push_back(describeValue(step.getSignature().getInput(i), step.getArgAttrDict(i), "batch"));
   for (unsigned k = 0; k < step.getNumResults(); ++k) {
@@ -215,6 +228,7 @@ std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,
                     {"ranks", toRanges(ranks_)},
                     {"groups", std::move(groups)},
                     {"ops", std::move(ops)},
+                    {"computations", std::move(computations)},
                     {"args", std::move(args)},
                     {"results", std::move(results)},
                     {"arena_bytes", arenaBytes},

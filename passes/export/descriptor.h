@@ -13,6 +13,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace mlir::coll {
@@ -39,6 +40,9 @@ public:
   /// operation is described by `comm`, the one in its region.
   int32_t addOp(CollectiveOpInterface comm, Location loc);
 
+  /// Id of what is computed, for profiles and messages: "kernel", "product", "copy", … at `loc`.
+  int32_t addComputation(StringRef kind, Location loc);
+
   /// Index of the group in the group table.
   int32_t addGroup(GroupAttr group);
 
@@ -50,12 +54,17 @@ private:
     std::string kind, function, loc, name, dtype, reduction, why;
     int64_t bytes = 0, count = 0, group = 0;
   };
+  struct Computation {
+    std::string kind, loc, name;
+  };
   using Group = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 
   MeshOp mesh_;
   std::vector<int64_t> ranks_;
   int64_t worldSize_;
   std::vector<Op> ops_;
+  std::vector<Computation> computations_;
+  std::map<std::tuple<std::string, std::string, std::string>, int32_t> computationIndex_;
   std::vector<Group> groups_;
   std::map<std::vector<std::vector<int64_t>>, int32_t> groupIndex_;
 };

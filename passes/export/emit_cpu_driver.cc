@@ -31,8 +31,13 @@ LogicalResult CpuDriverEmitter::emitCall(exec::CallOp op) {
   }
   if (!callee || callee.getNumArguments() != args.size())
     return op.emitOpError("calls a kernel whose lowered form does not take these arguments");
+  markComputation("kernel");
   LLVM::CallOp::create(b_, loc_, callee, args);
   return success();
+}
+
+void CpuDriverEmitter::markComputation(StringRef kind) {
+  callAbi(AbiFunction::compute, {ctx_, i32(computation(kind))});
 }
 
 Value CpuDriverEmitter::constantAddress(exec::ConstantOp constant) {
@@ -54,6 +59,7 @@ Value CpuDriverEmitter::constantAddress(exec::ConstantOp constant) {
 }
 
 void CpuDriverEmitter::emitCopy(exec::CopyOp op) {
+  markComputation("copy");
   LLVM::MemcpyOp::create(b_, loc_, address(op.getTarget()), address(op.getSource()),
                          i64(exec::getExtent(op.getTarget())->bytes), /*isVolatile=*/false);
 }
@@ -96,6 +102,7 @@ void CpuDriverEmitter::emitFill(exec::FillOp op) {
   int64_t width = getElementBytes(op.getValue().getType());
   if (bytes == 0)
     return;
+  markComputation("fill");
   llvm::APInt bits = getStoredBits(op.getValue());
   Value target = address(op.getTarget());
   if (bits.isSplat(8)) {
@@ -126,6 +133,7 @@ void CpuDriverEmitter::emitStore(exec::StoreOp op) {
 
 void CpuDriverEmitter::emitProducts(exec::GemmOp op, Value a, Value b, Value c) {
   Batch batch = getInnermost(op);
+  markComputation("product");
   callAbi(AbiFunction::gemm,
           {ctx_, i32(*getDtype(op.getElement())), i32(op.getTransA()), i32(op.getTransB()),
            i64(op.getMnk()[0]), i64(op.getMnk()[1]), i64(op.getMnk()[2]), a, i64(op.getLds()[0]),

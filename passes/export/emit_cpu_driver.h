@@ -26,6 +26,8 @@ private:
   void emitStore(exec::StoreOp op) override;
   void emitProducts(exec::GemmOp op, Value a, Value b, Value c) override;
   LLVM::LLVMFuncOp fillFunction(unsigned bytes);
+  /// For profiles: from here on the program computes what is emitted next.
+  void markComputation(StringRef kind);
 
   llvm::StringMap<LLVM::LLVMFuncOp> functions_; // lowered kernels
   llvm::DenseMap<Attribute, std::string> constantNames_;

@@ -53,6 +53,8 @@ protected:
   Value loadElement(Value at, Type element);
   void storeElement(Value element, Value at);
   void callAbi(AbiFunction function, ArrayRef<Value> args);
+  /// Id of the operation that is emitted, which computes something.
+  int32_t computation(StringRef kind) { return descriptor_.addComputation(kind, loc_); }
   /// A constant of the function's module.
   Value makeGlobal(StringRef name, Type type, Attribute value);
 

@@ -12,8 +12,6 @@ using namespace mlir::coll;
 
 // Alignment of constants, as of all buffers.
 static constexpr int64_t kAlignment = 64;
-// Calls that are not communication have no entry in the operation table.
-static constexpr int32_t kNoOp = -1;
 
 /// Reserves the memory that calls of the function need.
 void GpuDriverEmitter::enter(exec::FunctionOp source) {
@@ -91,13 +89,14 @@ void GpuDriverEmitter::emitLaunch(exec::CallOp op, const GpuLaunch &launch) {
       storeElement(values_.lookup(operand), at);
     }
   }
-  callAbi(AbiFunction::launch,
-          {ctx_, i32(kNoOp), i32(it->second), pointers_, i32(launch.params.size())});
+  callAbi(AbiFunction::launch, {ctx_, i32(computation("kernel")), i32(it->second), pointers_,
+                                i32(launch.params.size())});
 }
 
 void GpuDriverEmitter::emitCopy(exec::CopyOp op) {
-  callAbi(AbiFunction::copy, {ctx_, i32(kNoOp), address(op.getTarget()), address(op.getSource()),
-                              i64(exec::getExtent(op.getTarget())->bytes)});
+  callAbi(AbiFunction::copy,
+          {ctx_, i32(computation("copy")), address(op.getTarget()), address(op.getSource()),
+           i64(exec::getExtent(op.getTarget())->bytes)});
 }
 
 void GpuDriverEmitter::emitFill(exec::FillOp op) {
@@ -110,14 +109,14 @@ void GpuDriverEmitter::emitFill(exec::FillOp op) {
                         LLVM::ConstantOp::create(
                             b_, loc_, word, b_.getIntegerAttr(word, getStoredBits(op.getValue()))),
                         scalars_);
-  callAbi(AbiFunction::fill,
-          {ctx_, i32(kNoOp), address(op.getTarget()), scalars_, i32(width), i64(bytes / width)});
+  callAbi(AbiFunction::fill, {ctx_, i32(computation("fill")), address(op.getTarget()), scalars_,
+                              i32(width), i64(bytes / width)});
 }
 
 void GpuDriverEmitter::emitLoad(exec::LoadOp op) {
   int64_t width = getElementBytes(op.getType());
   Value at = gep(address(op.getSource()), toLlvm(values_.lookup(op.getIndex())), width);
-  callAbi(AbiFunction::fetch, {ctx_, i32(kNoOp), scalars_, at, i64(width)});
+  callAbi(AbiFunction::fetch, {ctx_, i32(computation("fetch")), scalars_, at, i64(width)});
   values_.map(op.getResult(), loadElement(scalars_, op.getType()));
 }
 
@@ -125,7 +124,7 @@ void GpuDriverEmitter::emitStore(exec::StoreOp op) {
   int64_t width = getElementBytes(op.getValues().front().getType());
   for (auto [i, element] : llvm::enumerate(op.getValues()))
     storeElement(values_.lookup(element), gep(scalars_, i * width));
-  callAbi(AbiFunction::store, {ctx_, i32(kNoOp), address(op.getTarget()), scalars_,
+  callAbi(AbiFunction::store, {ctx_, i32(computation("store")), address(op.getTarget()), scalars_,
                                i64(width * op.getValues().size())});
 }
 
@@ -165,7 +164,7 @@ void GpuDriverEmitter::emitProducts(exec::GemmOp op, Value a, Value b, Value c) 
       "contraction_" + std::to_string(numContractions_++),
       LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
       DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
-  callAbi(AbiFunction::contract, {ctx_, i32(kNoOp), global, a, b, c});
+  callAbi(AbiFunction::contract, {ctx_, i32(computation("product")), global, a, b, c});
 }
 
 std::string GpuDriverEmitter::writeKernelTable() const {

@@ -67,7 +67,9 @@ std::string describe(const Call &call) {
 }
 
 std::string describe(const CallSite &site) {
-  return site.op < 0 ? site.within : std::string(site.within) + " (" + placeIn(site) + ")";
+  if (site.op >= 0)
+    return std::string(site.within) + " (" + placeIn(site) + ")";
+  return *site.loc ? std::string(site.within) + " (at " + site.loc + ")" : site.within;
 }
 
 std::string describeGroup(const std::vector<int> &ranks) {

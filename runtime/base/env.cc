@@ -21,6 +21,10 @@ const EnvInfo kTable[] = {
      "least severe messages to print: error, warn, info, debug, off"},
     {EnvVar::FlightRecorderOps, "COLL_FLIGHT_RECORDER_OPS", "64",
      "operations per rank that are remembered for the dump after a failure", 0, 1 << 20},
+    {EnvVar::FlightRecorderFile, "COLL_FLIGHT_RECORDER_FILE", "",
+     "file for what the ranks of a process remember when a run fails, for `coll-trace diagnose`; "
+     "%p "
+     "becomes the process, %r its first rank; empty: none"},
     {EnvVar::SpinUs, "COLL_SPIN_US", "20",
      "microseconds that a waiting rank polls before it sleeps; if unset, 200 in backend net for a "
      "rank that has at most two cores to itself"},

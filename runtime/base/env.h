@@ -21,6 +21,7 @@ enum class EnvVar {
   TimeoutUs,          // COLL_TIMEOUT_US
   Log,                // COLL_LOG
   FlightRecorderOps,  // COLL_FLIGHT_RECORDER_OPS
+  FlightRecorderFile, // COLL_FLIGHT_RECORDER_FILE
   SpinUs,             // COLL_SPIN_US
   Affinity,           // COLL_AFFINITY
   Blas,               // COLL_BLAS

@@ -5,7 +5,9 @@
 // branch. A sink returns nothing: it cannot change a result or a status.
 //
 //   Function            a rank runs @init or @step
-//     Compute           a kernel that the runtime runs for the program
+//     Compute           the program computes on the host: a kernel, a product, a copy
+//     Launch            the host puts a kernel, a product or a copy on the rank's GPU
+//     Device            the GPU runs what a Launch or a Call has put there, by the GPU's clock
 //     Group             the operations that one call of the program is made of (dispatch, combine)
 //     Call              an operation, from the call until it is complete on this rank
 //       ProxyOp         its messages to or from one peer            (backend net)
@@ -15,6 +17,10 @@
 //
 // A level that a backend does not have is absent. Call, Group and Wait may be told of by the
 // rank's thread alone; what is below Call by the backend's progress thread as well.
+//
+// What happens on a GPU is told of once the host has waited for it: a Device span, and the End of
+// a Call that was put on a stream, come after the step with times that have passed. A step that is
+// a graph's replay tells of its calls in the same way (`isReplay`); what captured it is not told.
 
 #ifndef COLL_RUNTIME_BASE_TRACE_H
 #define COLL_RUNTIME_BASE_TRACE_H
@@ -32,6 +38,8 @@ enum class TraceLevel : uint8_t {
   Call,
   Wait,
   Compute,
+  Launch,
+  Device,
   ProxyOp,
   ProxyStep,
   NetPart,
@@ -44,6 +52,7 @@ enum class TracePhase : uint8_t {
   Posted,  // ProxyStep: handed to the transport
   Landing, // ProxyStep that is received: here, and moving to its destination
   End,     // Call: complete on this rank, unless `failed`
+  Dropped, // Device: there was no room for `number` spans
 };
 
 // The members of a communicator.
@@ -71,10 +80,13 @@ struct TraceEvent {
   bool failed = false; // End: with an error
   bool isSend = false; // ProxyOp and below
   int32_t rank = -1;
-  int32_t op = -1;     // index of the program's operation table; -1: none
-  uint64_t id = 0;     // of the span; unlike that of any other in this process
-  uint64_t parent = 0; // the span that it is part of, or, of a Wait, the Call; 0: none
-  int64_t timeNs = 0;  // CLOCK_MONOTONIC; trace() fills in what is 0
+  bool isReplay = false; // by a graph
+  int32_t op = -1;       // of the program's operations, or computations (program.h); -1: none
+  uint64_t id = 0;       // of the span; unlike that of any other in this process
+  uint64_t parent = 0;   // the span that it is part of, or, of a Wait, the Call; 0: none
+  int64_t timeNs = 0;    // CLOCK_MONOTONIC; trace() fills in what is 0
+  int64_t deviceNs = 0;  // Device: the time by the GPU's own clock (%globaltimer)
+  int64_t errorNs = 0;   // Device: timeNs is right within so much
 
   // Begin only.
   const char *name = "";             // "all_reduce", "step"; outlives the listener

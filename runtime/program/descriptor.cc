@@ -34,6 +34,11 @@ public:
                    [&](const Json &v, const std::string &path) { readGroup(v, path); });
     in_.arrayField(root, "ops", "", false,
                    [&](const Json &v, const std::string &path) { readOp(v, path); });
+    in_.arrayField(root, "computations", "", false, [&](const Json &v, const std::string &path) {
+      out_.computations.push_back({in_.stringField(v, "kind", path),
+                                   in_.stringField(v, "loc", path),
+                                   in_.stringField(v, "name", path)});
+    });
     in_.arrayField(root, "args", "", true, [&](const Json &v, const std::string &path) {
       out_.args.push_back(readTensor(v, path));
       readIndex(v, path, out_.args);

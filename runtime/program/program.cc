@@ -67,6 +67,13 @@ const OpInfo *Descriptor::findOp(int32_t op) const {
   return op >= 0 && static_cast<size_t>(op) < ops.size() ? &ops[static_cast<size_t>(op)] : nullptr;
 }
 
+const Computation *Descriptor::findComputation(int32_t op) const {
+  const int64_t place = int64_t{kCollFirstComputation} - op;
+  return place >= 0 && place < static_cast<int64_t>(computations.size())
+             ? &computations[static_cast<size_t>(place)]
+             : nullptr;
+}
+
 Result<Program> Program::create(std::string_view json, CollEntry step, CollEntry init,
                                 ProgramData data) {
   if (!step)

@@ -82,6 +82,14 @@ struct OpInfo {
   std::string why;
 };
 
+// One entry of the table of computations: a kernel, a product or a copy, for profiles and messages.
+// Its id is kCollFirstComputation less its place.
+struct Computation {
+  std::string kind; // "kernel", "product", "copy", …
+  std::string loc;
+  std::string name;
+};
+
 // Rank lists of one entry of the group table; they are disjoint.
 using GroupLists = std::vector<std::vector<int>>;
 
@@ -92,6 +100,7 @@ struct Descriptor {
   std::vector<std::pair<int, int>> ranks; // inclusive ranges of this class
   std::vector<GroupLists> groups;
   std::vector<OpInfo> ops;
+  std::vector<Computation> computations;
   std::vector<TensorInfo> args;
   std::vector<TensorInfo> results;
   std::vector<StateInfo> states; // in the user's order
@@ -105,6 +114,8 @@ struct Descriptor {
   bool hasRank(int rank) const;
   // The entry of the operation table, or null if `op` is not an index of it.
   const OpInfo *findOp(int32_t op) const;
+  // The computation with this id, or null.
+  const Computation *findComputation(int32_t op) const;
 };
 
 // What a program has besides its descriptor and entries (abi.h); it outlives the program.

@@ -10,6 +10,7 @@
 #include "runtime/step/collect.h"
 #include "runtime/step/crew.h"
 #include "runtime/step/failure_report.h"
+#include "runtime/step/flight_file.h"
 #include "runtime/step/rank_memory.h"
 #include "runtime/step/rank_state.h"
 
@@ -117,6 +118,8 @@ Status Executor::Impl::runOnRanks(const char *what, Task task) {
     outcomes[i] = {ranks[i]->context().rank, task(*ranks[i]), &ranks[i]->context().recorder};
   });
   failure = reportFailure(what, outcomes);
+  if (!failure.ok())
+    writeFlightFile(ranks);
   return failure;
 }
 

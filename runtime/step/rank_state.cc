@@ -147,9 +147,7 @@ Status RankState::runInit() {
 }
 
 Status RankState::runStep(bool mayCapture) {
-  // A replay tells the trace of no calls.
-  COLL_RETURN_IF_ERROR(
-      runEntry(program_->step, "step", argPointers_, resultPointers_, mayCapture && !tracing()));
+  COLL_RETURN_IF_ERROR(runEntry(program_->step, "step", argPointers_, resultPointers_, mayCapture));
   for (size_t k = 0; k < results_.size(); ++k) {
     int arg = updatedArg(descriptor(), k);
     if (arg < 0 || !results_[k])
@@ -238,7 +236,8 @@ Status RankState::runEntry(CollEntry entry, const char *name, const std::vector<
       traceBeginSpan(TraceLevel::Function, context.rank, /*op=*/-1, name, /*parent=*/0);
   Status status =
       device_->execute({args, results, mayCapture, [&] { return callEntry(entry, args, results); },
-                        [&] { context.error = {}; }});
+                        [&] { context.error = {}; }, context.rank, context.functionTrace});
+  traceComputeEnd(context);
   if (status.ok())
     status = finishResults();
   traceEndSpan(TraceLevel::Function, context.rank, /*op=*/-1, context.functionTrace, !status.ok());

@@ -1,8 +1,8 @@
 // The timeline of a run, read back, and the clocks of its processes.
 
 #include "driver/profile/profile.h"
-#include "driver/profile/timeline.h"
 #include "runtime/profiler/perfetto/reader.h"
+#include "runtime/step/timeline.h"
 #include "test/runtime/fixtures.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ int32_t timelineStep(const CollAbi *abi, CollContext *ctx, void *const *args, vo
 std::string traceOf(int ranks) {
   std::unique_ptr<rt::Executor> executor = rt::test::makeExecutor(ranks, timelineStep);
   TextSink sink;
-  Timeline timeline(sink, executor->classes(), executor->localRanks(), 0, 0);
+  rt::Timeline timeline(sink, executor->classes(), executor->localRanks(), 0, 0);
   {
     rt::ScopedTraceSink listen(&timeline);
     EXPECT_TRUE(executor->initialize({rt::test::floats({4}, {1, 2, 3, 4})}).ok());
@@ -98,13 +98,13 @@ TEST(ProfileTimelineTest, HasEveryCallWithItsReason) {
 }
 
 TEST(ProfileTimelineTest, TooManySpansAreDroppedAndCounted) {
-  numCalls = static_cast<int64_t>(Timeline::kMaxSpans) + 100;
+  numCalls = static_cast<int64_t>(rt::Timeline::kMaxSpans) + 100;
   Counts counts = count(traceOf(1));
   numCalls = 3;
   EXPECT_EQ(counts.begins[Level::Step], 2); // the step itself is there
   const uint64_t kept =
       static_cast<uint64_t>(counts.begins[Level::Coll] + counts.begins[Level::Wait]);
-  EXPECT_EQ(counts.dropped + kept, 2 * (Timeline::kMaxSpans + 101));
+  EXPECT_EQ(counts.dropped + kept, 2 * (rt::Timeline::kMaxSpans + 101));
 }
 
 TEST(ProfileClockTest, OffsetsAreRightWithinTheirError) {

@@ -13,6 +13,7 @@
 // Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set. Ends
 // with 1 and NCCL's error where a rank fails.
 
+#include "runtime/base/env.h"
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/dl/nccl.h"
 
@@ -23,6 +24,7 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <optional>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -224,10 +226,9 @@ int runProcess(const Options &options, Meeting &meeting, int process) {
         std::fprintf(stderr, "nccl-launch: rank %d: %s\n", number, status.message().c_str());
         code = 1;
       }
-      const char *folder = std::getenv("PROFILER_TIMES");
+      const std::optional<std::string> folder = foreignEnv("PROFILER_TIMES");
       if (folder && t == 0 && !rank.times().empty())
-        std::ofstream(std::string(folder) + "/" + std::to_string(getpid()) + ".json")
-            << rank.times() << "}\n";
+        std::ofstream(*folder + "/" + std::to_string(getpid()) + ".json") << rank.times() << "}\n";
     });
   for (std::thread &thread : threads)
     thread.join();

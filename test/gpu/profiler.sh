@@ -98,22 +98,25 @@ matrix() {
 }
 
 # What plugins cost a loop of calls of 1 MiB: in turns with none, one that records nothing, ours, and NCCL's example
-# if NCCL_PROFILER_EXAMPLE names it.
+# if NCCL_PROFILER_EXAMPLE names it. Two ranks: over NVLink, or over sockets where they share a GPU.
 cost() {
   declare -A plugins=([none]=none [empty]=$build/lib/libnccl-profiler-empty.so [coll]=$plugin)
   local order=(none empty coll) rounds=${PROFILER_ROUNDS:-7} round case
   [ -z "${NCCL_PROFILER_EXAMPLE:-}" ] || { plugins[example]=$NCCL_PROFILER_EXAMPLE && order+=(example); }
+  local how=(env) calls=20000 links=NVLink
+  # shellcheck disable=SC2206
+  [ "$(nvidia-smi -L | wc -l)" -ge 2 ] || { how=(env $net) && calls=150 && links=sockets; }
   rm -rf "$out/cost"
   mkdir -p "$out/cost"
   for round in $(seq "$rounds"); do
     for case in "${order[@]}"; do
-      # shellcheck disable=SC2086
-      env $net NCCL_PROFILER_PLUGIN="${plugins[$case]}" COLL_PROFILER_FILE=/dev/null NCCL_PROFILE_EVENT_MASK=4095 \
-        NCCL_PROFILE_DUMP_FILE=/dev/null "$build/bin/nccl-launch" --processes=2 --loop --calls=150 \
+      "${how[@]}" NCCL_PROFILER_PLUGIN="${plugins[$case]}" COLL_PROFILER_FILE=/dev/null \
+        NCCL_PROFILE_EVENT_MASK=4095 NCCL_PROFILE_DUMP_FILE=/dev/null \
+        "$build/bin/nccl-launch" --processes=2 $([ $links = sockets ] || echo --one-host) --loop --calls=$calls \
         >"$out/cost/$case.$round" || return 1
     done
   done
-  python3 "$here/profiler_check.py" --cost="$out/cost" --rows="$COLL_ROWS/profiler.jsonl"
+  python3 "$here/profiler_check.py" --cost="$out/cost" --links=$links --rows="$COLL_ROWS/profiler.jsonl"
 }
 
 tests() {

@@ -86,7 +86,7 @@ def gpus():
     return f"{lines[0].split(': ')[1].split(' (')[0]}, {len(lines)} GPUs"
 
 
-def cost(folder, rows):
+def cost(folder, links, rows):
     """Rows of the loops with a plugin beside those without one, which were taken in turns."""
     names = {"empty": "a plugin that records nothing", "coll": "libnccl-profiler-coll", "example": "NCCL's example"}
     times = {case: [microseconds(path) for path in sorted(folder.glob(f"{case}.*"))] for case in ("none", *names)}
@@ -95,7 +95,7 @@ def cost(folder, rows):
             continue
         ratios = [own / none for own, none in zip(times[case], times["none"])]
         row = {"machine": gpus(), "date": str(datetime.date.today()), "command": "./dev gpu-test --only=profiler",
-               "case": f"all_reduce of stock NCCL, 2 ranks over sockets, all events: {name}", "size": "1 MiB",
+               "case": f"all_reduce of stock NCCL, 2 ranks over {links}, all events: {name}", "size": "1 MiB",
                "metric": "us", "ours": round(statistics.median(times[case]), 2),
                "peer": round(statistics.median(times["none"]), 2), "peer_name": "without a plugin",
                "ratio": round(1 / statistics.median(ratios), 4), "pairs": [round(ratio, 3) for ratio in ratios]}
@@ -108,10 +108,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--cost", type=pathlib.Path)
+    parser.add_argument("--links", default="sockets")
     parser.add_argument("--rows")
     options = parser.parse_args()
     if options.cost:
-        cost(options.cost, options.rows)
+        cost(options.cost, options.links, options.rows)
     else:
         check_folder(options.folder)
 

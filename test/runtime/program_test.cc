@@ -45,8 +45,8 @@ TEST(ProgramTest, ReadsEveryField) {
 }
 
 TEST(ProgramTest, RejectsWhatIsInconsistent) {
-  expectRejected(R"("abi":4)", R"("abi":5)", "compiled for 5");
-  expectRejected(R"("abi":4)", R"("abi":4,"device":"tpu")", "device");
+  expectRejected(R"("abi":5)", R"("abi":4)", "compiled for 4");
+  expectRejected(R"("abi":5)", R"("abi":5,"device":"tpu")", "device");
   expectRejected(R"("size":2)", R"("size":0)", "mesh.axes[0].size");
   expectRejected(R"("size":2)", R"("size":99999999999)", "mesh.axes[0].size");
   expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[0,2]])", "ranks[0][1]");

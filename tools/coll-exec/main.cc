@@ -1,10 +1,12 @@
 // coll-exec: runs a compiled step, without a compiler.
 
 #include "runtime/base/dtype.h"
+#include "runtime/profiler/perfetto/sink.h"
 #include "runtime/program/made_up.h"
 #include "runtime/program/step_library.h"
 #include "runtime/step/executor.h"
 #include "runtime/step/rank_memory.h"
+#include "runtime/step/timeline.h"
 #include "tools/coll-exec/compare.h"
 #include "tools/coll-exec/options.h"
 #include "tools/common/tools.h"
@@ -13,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 namespace coll::exec {
 
@@ -54,6 +57,40 @@ void printSummary(const rt::Executor &executor, const Outcome &outcome) {
               static_cast<double>(memory.total()) / (1 << 20));
 }
 
+// The timeline of a run, while it is begun and not ended.
+class Profile {
+public:
+  rt::Status begin(const std::string &path, rt::Executor &executor) {
+    rt::Result<profiler::perfetto::FileSink> file = profiler::perfetto::FileSink::create(path);
+    if (!file)
+      return file.status().annotate("--profile");
+    path_ = path;
+    file_.emplace(file.take());
+    timeline_.emplace(*file_, executor.classes(), executor.localRanks(), 0, 0);
+    listener_.emplace(&*timeline_);
+    return {};
+  }
+  // Whatever becomes of the file, the run's outcome stands.
+  void end() {
+    if (!timeline_)
+      return;
+    listener_.reset();
+    if (rt::Status written = timeline_->finish(); !written.ok())
+      std::fprintf(stderr, "coll-exec: --profile: %s; the file is incomplete\n",
+                   written.message().c_str());
+    else
+      std::printf("wrote '%s': open it in https://ui.perfetto.dev\n", path_.c_str());
+    timeline_.reset();
+  }
+  ~Profile() { end(); }
+
+private:
+  std::string path_;
+  std::optional<profiler::perfetto::FileSink> file_;
+  std::optional<rt::Timeline> timeline_;
+  std::optional<rt::ScopedTraceSink> listener_;
+};
+
 rt::Result<Outcome> run(const std::string &path, const Options &options) {
   rt::Result<std::vector<rt::Program>> programs = rt::loadStepLibrary(path);
   if (!programs)
@@ -74,6 +111,9 @@ rt::Result<Outcome> run(const std::string &path, const Options &options) {
   const std::vector<rt::TensorInfo> batch = argumentsOf(descriptor, false);
   for (const rt::TensorInfo &info : state)
     outcome.names.push_back(info.name);
+  Profile profile;
+  if (!options.profile.empty() && path == options.step)
+    COLL_RETURN_IF_ERROR(profile.begin(options.profile, **executor));
   COLL_RETURN_IF_ERROR((*executor)->initialize(rt::makeUpState(state, options.seed)));
   for (int64_t step = 0; step < options.steps; ++step) {
     const std::vector<rt::HostTensor> inputs = rt::makeUpBatch(batch, step, options.seed);
@@ -86,6 +126,7 @@ rt::Result<Outcome> run(const std::string &path, const Options &options) {
     outcome.seconds.push_back(taken.count());
     printStep(step, outcome);
   }
+  profile.end();
   rt::Result<std::vector<rt::HostTensor>> final = (*executor)->state();
   if (!final)
     return final.status();

@@ -40,6 +40,12 @@ rt::Status parseOption(const char *argument, Options &options) {
     options.backend = text;
     return {};
   }
+  if (const char *text = valueOf(argument, "--profile")) {
+    if (!*text)
+      return rt::Status::invalid("--profile=: the name of a file is missing");
+    options.profile = text;
+    return {};
+  }
   if (const char *text = valueOf(argument, "--compare")) {
     options.compare = text;
     return {};

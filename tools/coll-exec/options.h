@@ -14,6 +14,7 @@ namespace coll::exec {
 struct Options {
   std::string step;
   std::string compare; // empty: nothing
+  std::string profile; // the file of the timeline; empty: none
   std::string backend; // empty: auto for several ranks, threads for one
   int64_t steps = 10;
   uint64_t seed = 0;
@@ -28,6 +29,8 @@ inline constexpr const char *kUsage =
     "  --steps=N        steps to run (10)\n"
     "  --backend=NAME   threads, net, nccl, direct or auto (several ranks: auto)\n"
     "  --no-graph       no CUDA graphs on GPUs\n"
+    "  --profile=FILE   writes the timeline of all ranks, for https://ui.perfetto.dev and "
+    "coll-trace\n"
     "  --compare=OTHER  runs this compiled form of the same step, too, and compares losses and\n"
     "                   state: another device, other ranks\n"
     "  --rtol=X         largest difference in proportion to the tensor's largest value, instead "

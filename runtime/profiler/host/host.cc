@@ -162,9 +162,17 @@ uint64_t Host::nextNumber(int32_t rank, int32_t index) {
 //===-- events ------------------------------------------------------------------===//
 
 void Host::onEvent(const TraceEvent &event) {
-  if (event.level == TraceLevel::Function || event.level == TraceLevel::Wait ||
-      event.level == TraceLevel::Compute)
+  switch (event.level) {
+  case TraceLevel::Function:
+  case TraceLevel::Wait:
+  case TraceLevel::Compute:
+  case TraceLevel::Launch:
     return; // NCCL has no such events
+  case TraceLevel::Device:
+    return onDevice(event);
+  default:
+    break;
+  }
   switch (event.phase) {
   case TracePhase::Begin:
     return begin(event);
@@ -174,6 +182,8 @@ void Host::onEvent(const TraceEvent &event) {
   case TracePhase::Issued:
   case TracePhase::End:
     return endCall(event);
+  case TracePhase::Dropped:
+    return;
   }
 }
 
@@ -207,9 +217,10 @@ void Host::startApi(const TraceEvent &event, void *groupApi, Span &span) {
   const char *function = ncclFunction(event.name), *datatype = ncclDatatype(call.dtype);
   const size_t count = static_cast<size_t>(call.count);
   if (call.isTransfer)
-    api.p2pApi = {function, count, datatype, call.stream, false, userTagOf(event)};
+    api.p2pApi = {function, count, datatype, call.stream, event.isReplay, userTagOf(event)};
   else
-    api.collApi = {function, count, datatype, call.root, call.stream, false, userTagOf(event)};
+    api.collApi = {function,    count,          datatype,        call.root,
+                   call.stream, event.isReplay, userTagOf(event)};
   span.api = multiplexer_.start(span.context, api);
 }
 
@@ -287,6 +298,30 @@ void Host::beginBelow(const TraceEvent &event) {
   span.handle = multiplexer_.start(span.context, below);
   if (span.handle)
     keep(event.rank, event.id, span);
+}
+
+// What the GPU runs for a call. Both stamps are known when the first is told.
+void Host::onDevice(const TraceEvent &event) {
+  Span span;
+  if (event.phase == TracePhase::Begin) {
+    Span call;
+    if (!find(event.rank, event.parent, call) || !call.context)
+      return;
+    EventDescriptorV7 channel = descriptorOf(kKernelCh, event.rank, call.handle);
+    channel.kernelCh.channelId = 0;
+    channel.kernelCh.pTimer = static_cast<uint64_t>(event.deviceNs);
+    span.context = call.context;
+    span.handle = multiplexer_.start(call.context, channel);
+    if (span.handle)
+      keep(event.rank, event.id, span);
+    return;
+  }
+  if (event.phase != TracePhase::End || !find(event.rank, event.id, span))
+    return;
+  StateArgsV7 args = {};
+  args.kernelCh.pTimer = static_cast<uint64_t>(event.deviceNs);
+  multiplexer_.record(span.handle, kKernelChStop, args);
+  endCall(event);
 }
 
 void Host::state(const TraceEvent &event) {

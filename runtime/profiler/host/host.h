@@ -8,6 +8,7 @@
 //   ProxyOp      ProxyOp, below Coll or P2p
 //   ProxyStep    ProxyStep, with the states SendWait, RecvWait, RecvGPUWait
 //   NetPart      NetPlugin, with a CollNetEvent
+//   Device       KernelCh of channel 0 below Coll or P2p, with the GPU's stamps
 //
 // A call outside of a Group is a group of one, as in NCCL. The API events stop when the call has
 // returned, Coll and P2p when the operation is complete on this rank: NCCL stops those when they
@@ -81,6 +82,7 @@ private:
   void beginGroup(const rt::TraceEvent &event);
   void beginCall(const rt::TraceEvent &event);
   void beginBelow(const rt::TraceEvent &event);
+  void onDevice(const rt::TraceEvent &event);
   void startApi(const rt::TraceEvent &event, void *groupApi, Span &span);
   void startTask(const rt::TraceEvent &event, void *group, Span &span);
   void startGroup(int32_t rank, Span &span);

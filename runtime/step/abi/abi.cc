@@ -48,8 +48,21 @@ Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
   return {};
 }
 
+// A call that blocks, or the wait for one, has returned: the call is complete, or, on a stream, put
+// there, and the device will tell of its end. Returns whether it is put.
+bool traceReturn(CollContext &ctx, const Call &call, const TraceGroup &group,
+                 const Status &status) {
+  const bool isPut = call.stream && ctx.device->tracesStream() && status.ok();
+  if (isPut)
+    ctx.device->endCall(call);
+  else
+    traceEnd(call, &group, !status.ok());
+  return isPut;
+}
+
 int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32_t op,
                      int32_t group, CollRequest **req) {
+  traceComputeEnd(ctx);
   call.site = siteOf(ctx, op);
   if (Status status = setCodes(call, codes); !status.ok())
     return ctx.fail(status.annotate(placeOf(ctx, call)));
@@ -70,7 +83,12 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   ++ctx.numCalls;
   const TraceGroup &members = ctx.traceGroups[static_cast<size_t>(group)];
   uint64_t number = ctx.recorder.begin(call, group, bytes);
-  traceBegin(call, &members, ctx.functionTrace, bytes);
+  // The trace hears of a call that a graph captures when the graph is replayed.
+  const bool isOnStream = call.stream && ctx.device->tracesStream();
+  traceBegin(call, isOnStream && ctx.device->isCapturing() ? nullptr : &members, ctx.functionTrace,
+             bytes);
+  if (isOnStream)
+    ctx.device->beginCall(call, members, bytes);
   Status status =
       req ? startCall(ctx, **communicator, call, number, members, req) : (*communicator)->run(call);
   if (req && status.ok()) {
@@ -80,7 +98,8 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   }
   if (status.ok() && *end)
     status = (*end)->finish();
-  traceEnd(call, &members, !status.ok());
+  if (traceReturn(ctx, call, members, status))
+    traceIssued(call, &members);
   ctx.recorder.end(number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
 }
@@ -201,6 +220,7 @@ int32_t abiRecv(CollContext *ctx, int32_t op, void *dst, int64_t count, int32_t 
 }
 
 int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
+  traceComputeEnd(ctx);
   auto it = std::find_if(ctx.requests.begin(), ctx.requests.end(),
                          [&](const auto &owned) { return owned.get() == req; });
   if (it == ctx.requests.end())
@@ -216,7 +236,7 @@ int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
   if (status.ok() && owned->end)
     status = owned->end->finish();
   traceEndSpan(TraceLevel::Wait, ctx.rank, site.op, wait, !status.ok());
-  traceEnd(owned->call, owned->group, !status.ok());
+  traceReturn(ctx, owned->call, *owned->group, status);
   ctx.recorder.end(owned->number, status.code());
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
 }
@@ -260,8 +280,10 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
     Gemm gemm{dtype,          transA != 0, transB != 0, m,       n, k,   a,       lda,
               strideA,        b,           ldb,         strideB, c, ldc, strideC, batch,
               accumulate != 0};
-    uint64_t span =
-        traceBeginSpan(TraceLevel::Compute, ctx->rank, /*op=*/-1, "gemm", ctx->functionTrace);
+    const bool isTold = ctx->computeTrace != 0; // by compute()
+    uint64_t span = isTold ? 0
+                           : traceBeginSpan(TraceLevel::Compute, ctx->rank, /*op=*/-1, "gemm",
+                                            ctx->functionTrace);
     Status status = runGemm(gemm);
     traceEndSpan(TraceLevel::Compute, ctx->rank, /*op=*/-1, span, !status.ok());
     return status.ok() ? kCollOk
@@ -274,6 +296,7 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
 template <typename Check, typename Run>
 int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Check check,
                       Run run) {
+  traceComputeEnd(ctx);
   call.site = siteOf(ctx, op, call.site.within);
   Result<Communicator *> communicator = communicatorOf(ctx, group);
   if (!communicator)
@@ -356,6 +379,15 @@ int32_t abiCombine(CollContext *ctx, int32_t op, const void *src, void *dst, int
   });
 }
 
+int32_t abiCompute(CollContext *ctx, int32_t op) {
+  if (tracing() && ctx)
+    guarded(ctx, [&]() -> int32_t {
+      traceComputeBegin(*ctx, op);
+      return kCollOk;
+    });
+  return kCollOk;
+}
+
 } // namespace
 
 const CollAbi &abiTable() {
@@ -364,7 +396,7 @@ const CollAbi &abiTable() {
       abiAllGather,    abiGather,   abiScatter,   abiReduceScatter, abiAllToAll, abiPermute,
       abiBarrier,      abiSend,     abiRecv,      abiWait,          abiRank,     abiGroupPosition,
       abiGemm,         abiDispatch, abiCombine,   abiLaunch,        abiCopy,     abiFill,
-      abiFetch,        abiStore,    abiConstants, abiContract};
+      abiFetch,        abiStore,    abiConstants, abiContract,      abiCompute};
   return table;
 }
 

@@ -33,7 +33,9 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 4 };
+enum { kCollAbiVersion = 5 };
+/* Id of the first entry of the table of computations; those of later ones are lower. */
+enum { kCollFirstComputation = -2 };
 
 typedef struct CollContext CollContext; /* one rank's state in the runtime */
 typedef struct CollRequest CollRequest; /* an operation in flight */

@@ -49,6 +49,24 @@ uint64_t detail::traceGroupBegin(const CallSite &site, const TraceGroup &group, 
   return event.id;
 }
 
+void detail::traceComputeBegin(CollContext &ctx, int32_t op) {
+  if (ctx.computeTrace != 0 && ctx.computeOp == op)
+    return;
+  traceComputeEnd(ctx);
+  const Computation *computation = ctx.descriptor->findComputation(op);
+  ctx.computeOp = op;
+  ctx.computeTrace =
+      traceSpanBegin(TraceLevel::Compute, ctx.rank, op,
+                     computation ? computation->kind.c_str() : "compute", ctx.functionTrace);
+}
+
+void detail::traceComputeEnd(CollContext &ctx) {
+  if (ctx.computeTrace != 0)
+    traceSpanEnd(TraceLevel::Compute, ctx.rank, ctx.computeOp, ctx.computeTrace,
+                 /*failed=*/false);
+  ctx.computeTrace = 0;
+}
+
 void detail::traceSpanEnd(TraceLevel level, int rank, int32_t op, uint64_t id, bool failed) {
   TraceEvent event;
   event.level = level;
@@ -60,8 +78,8 @@ void detail::traceSpanEnd(TraceLevel level, int rank, int32_t op, uint64_t id, b
   trace(event);
 }
 
-void detail::traceCallBegin(Call &call, const TraceGroup &group, uint64_t parent, int64_t bytes) {
-  TraceCall details;
+void describeCall(const Call &call, const TraceGroup &group, TraceEvent &event,
+                  TraceCall &details) {
   details.dtype = call.dtype;
   details.count = call.outer * call.count;
   details.root = call.root;
@@ -69,17 +87,22 @@ void detail::traceCallBegin(Call &call, const TraceGroup &group, uint64_t parent
   details.dst = call.dst;
   details.stream = call.stream;
   details.isTransfer = isTransfer(call.kind);
-  TraceEvent event =
-      beginOf(TraceLevel::Call, rankOf(group), call.site.op, kindName(call.kind), parent);
-  call.site.trace = event.id;
+  event.name = kindName(call.kind);
   event.group = &group;
-  event.bytes = bytes;
   event.call = &details;
   if (details.isTransfer) {
     event.isSend = call.kind == OpKind::Send;
     event.peer = group.ranks[call.peer];
     event.tag = call.tag;
   }
+}
+
+void detail::traceCallBegin(Call &call, const TraceGroup &group, uint64_t parent, int64_t bytes) {
+  TraceEvent event = beginOf(TraceLevel::Call, rankOf(group), call.site.op, "", parent);
+  TraceCall details;
+  describeCall(call, group, event, details);
+  call.site.trace = event.id;
+  event.bytes = bytes;
   trace(event);
 }
 

@@ -8,22 +8,28 @@
 
 #include "runtime/backend/backend.h"
 #include "runtime/base/trace.h"
+#include "runtime/step/abi/context.h"
 
 namespace coll::rt {
 
 // `communicator` is described for the trace; the description names its rank list.
 TraceGroup traceGroupOf(const Communicator &communicator);
 
+// What the trace tells of a call at its begin: name, group, details, the other side.
+void describeCall(const Call &call, const TraceGroup &group, TraceEvent &event, TraceCall &details);
+
 namespace detail {
 uint64_t traceSpanBegin(TraceLevel level, int rank, int32_t op, const char *name, uint64_t parent);
 uint64_t traceGroupBegin(const CallSite &site, const TraceGroup &group, uint64_t parent,
                          int64_t bytes);
+void traceComputeBegin(CollContext &ctx, int32_t op);
+void traceComputeEnd(CollContext &ctx);
 void traceSpanEnd(TraceLevel level, int rank, int32_t op, uint64_t id, bool failed);
 void traceCallBegin(Call &call, const TraceGroup &group, uint64_t parent, int64_t bytes);
 void traceCallPhase(const Call &call, const TraceGroup &group, TracePhase phase, bool failed);
 } // namespace detail
 
-// A Function, Wait or Compute begins. Returns the span's id, or 0 if there is no listener.
+// A Function, Wait, Launch or Compute begins. Returns the span's id, or 0 if there is no listener.
 inline uint64_t traceBeginSpan(TraceLevel level, int rank, int32_t op, const char *name,
                                uint64_t parent) {
   return tracing() ? detail::traceSpanBegin(level, rank, op, name, parent) : 0;
@@ -36,6 +42,16 @@ inline uint64_t traceBeginGroup(const CallSite &site, const TraceGroup &group, u
 inline void traceEndSpan(TraceLevel level, int rank, int32_t op, uint64_t id, bool failed) {
   if (__builtin_expect(id != 0, 0))
     detail::traceSpanEnd(level, rank, op, id, failed);
+}
+
+// The program begins to compute `op` on the host, or makes a call, and computes no longer.
+inline void traceComputeBegin(CollContext &ctx, int32_t op) {
+  if (tracing())
+    detail::traceComputeBegin(ctx, op);
+}
+inline void traceComputeEnd(CollContext &ctx) {
+  if (__builtin_expect(ctx.computeTrace != 0, 0))
+    detail::traceComputeEnd(ctx);
 }
 
 // `parent`: the span that the call is part of. `bytes`: what this rank contributes. `group`

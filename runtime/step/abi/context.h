@@ -40,8 +40,10 @@ struct CollContext {
   coll::rt::Device *device = nullptr;
   // By index of the group table; null if this rank is not in any of the lists.
   std::vector<std::unique_ptr<coll::rt::Communicator>> communicators;
-  std::vector<coll::rt::TraceGroup> traceGroups;      // of the communicators, by the same index
-  uint64_t functionTrace = 0;                         // span of the function that runs
+  std::vector<coll::rt::TraceGroup> traceGroups; // of the communicators, by the same index
+  uint64_t functionTrace = 0;                    // span of the function that runs
+  uint64_t computeTrace = 0; // span of what the program computes on the host; 0: none
+  int32_t computeOp = -1;    // its id
   std::vector<std::unique_ptr<CollRequest>> requests; // started, not waited for
   coll::rt::FlightRecorder recorder{0};
   coll::rt::Status error; // the first failure

@@ -15,11 +15,12 @@ namespace {
 template <typename Run>
 int32_t onDevice(CollContext *ctx, int32_t op, const char *kind, Run run) {
   return guarded(ctx, [&]() -> int32_t {
-    const CallSite site = siteOf(*ctx, op, kind);
-    const uint64_t span =
-        traceBeginSpan(TraceLevel::Compute, ctx->rank, op, kind, ctx->functionTrace);
+    traceComputeEnd(*ctx);
+    CallSite site = siteOf(*ctx, op, kind);
+    const TraceLevel level = ctx->device->isHost() ? TraceLevel::Compute : TraceLevel::Launch;
+    site.trace = traceBeginSpan(level, ctx->rank, op, kind, ctx->functionTrace);
     Status status = run(*ctx->device, site);
-    traceEndSpan(TraceLevel::Compute, ctx->rank, op, span, !status.ok());
+    traceEndSpan(level, ctx->rank, op, site.trace, !status.ok());
     return status.ok() ? kCollOk
                        : ctx->fail(status.annotate(describe(site) + " on rank " +
                                                    std::to_string(ctx->rank)));

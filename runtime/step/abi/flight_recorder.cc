@@ -16,11 +16,17 @@ int64_t nowUs() {
 } // namespace
 
 uint64_t FlightRecorder::begin(const Call &call, int group, int64_t bytes) {
-  uint64_t number = next_++;
+  uint64_t number = next_++, sequence = 0;
+  if (group >= 0 && !isTransfer(call.kind) && call.kind != OpKind::Init) {
+    if (collectives_.size() <= static_cast<size_t>(group))
+      collectives_.resize(static_cast<size_t>(group) + 1);
+    sequence = collectives_[static_cast<size_t>(group)]++;
+  }
   if (!records_.empty()) {
     Record &record = records_[number % records_.size()];
     record.call = call;
     record.group = group;
+    record.sequence = sequence;
     record.bytes = bytes;
     record.beginUs = nowUs();
     record.endUs = -1;
@@ -35,6 +41,14 @@ void FlightRecorder::end(uint64_t number, CollCode code) {
   Record &record = records_[number % records_.size()];
   record.endUs = nowUs();
   record.code = code;
+}
+
+std::vector<FlightRecorder::Record> FlightRecorder::records() const {
+  std::vector<Record> kept;
+  for (uint64_t number = next_ - std::min<uint64_t>(next_, records_.size()); number < next_;
+       ++number)
+    kept.push_back(records_[number % records_.size()]);
+  return kept;
 }
 
 std::vector<std::string> FlightRecorder::lines(size_t limit) const {

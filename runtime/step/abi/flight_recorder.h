@@ -25,20 +25,23 @@ public:
 
   // Operations recorded so far, including those that were overwritten.
   uint64_t count() const { return next_; }
+  struct Record {
+    Call call; // its pointers to data are not dereferenced
+    int group = -1;
+    uint64_t sequence = 0; // of the collective in its group
+    int64_t bytes = 0;
+    int64_t beginUs = 0; // CLOCK_MONOTONIC
+    int64_t endUs = -1;  // -1: not ended
+    CollCode code = kCollOk;
+  };
+  // What is remembered, oldest first.
+  std::vector<Record> records() const;
   // One line per operation, the last `limit` that are remembered, oldest first.
   std::vector<std::string> lines(size_t limit) const;
 
 private:
-  struct Record {
-    Call call; // its pointers to data are not dereferenced
-    int group = -1;
-    int64_t bytes = 0;
-    int64_t beginUs = 0;
-    int64_t endUs = -1; // -1: not ended
-    CollCode code = kCollOk;
-  };
-
   std::vector<Record> records_;
+  std::vector<uint64_t> collectives_; // begun, by group
   uint64_t next_ = 0;
 };
 

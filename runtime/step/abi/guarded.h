@@ -18,6 +18,9 @@ inline CallSite siteOf(const CollContext &ctx, int32_t op, const char *within = 
   if (const OpInfo *info = ctx.descriptor->findOp(op)) {
     site.loc = info->loc.c_str();
     site.name = info->name.c_str();
+  } else if (const Computation *computation = ctx.descriptor->findComputation(op)) {
+    site.loc = computation->loc.c_str();
+    site.name = computation->name.c_str();
   }
   return site;
 }

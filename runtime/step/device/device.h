@@ -8,6 +8,7 @@
 #define COLL_RUNTIME_STEP_DEVICE_DEVICE_H
 
 #include "runtime/backend/call/check.h"
+#include "runtime/base/trace.h"
 #include "runtime/program/program.h"
 
 #include <functional>
@@ -38,6 +39,8 @@ struct Execution {
   bool mayCapture = false;
   std::function<Status()> run;  // calls the function
   std::function<void()> forget; // its failure, before it is called again
+  int rank = 0;
+  uint64_t trace = 0; // span of the function (base/trace.h); 0: none
 };
 
 class Device {
@@ -65,6 +68,14 @@ public:
   virtual Result<std::unique_ptr<CallEnd>> prepare(Call &call, const CallExtents &extents,
                                                    bool isStarted) = 0;
 
+  // For the trace (base/trace.h). Whether it hears when the stream gets to what is put there, and
+  // leaves it: then a call on the stream stands between beginCall() and endCall(), and its End is
+  // told by synchronize(). `bytes` as in the trace; `group` is the context's.
+  bool tracesStream() const { return tracesStream_; }
+  virtual bool isCapturing() const { return false; }
+  virtual void beginCall(const Call &, const TraceGroup &, int64_t) {}
+  virtual void endCall(const Call &) {}
+
   // What follows are the functions of abi.def with the same names; `site` is for messages. Sizes
   // are not negative, and pointers are null only where the size is zero.
   virtual Status launch(const CallSite &site, int32_t kernel, const void *const *args,
@@ -80,6 +91,9 @@ public:
                           const void *b, void *out) = 0;
   // Null if the program has no constants.
   virtual Result<void *> constants() = 0;
+
+protected:
+  bool tracesStream_ = false; // while a function runs
 };
 
 } // namespace coll::rt

@@ -53,7 +53,7 @@ def main():
     trace = Timeline(pathlib.Path(sys.argv[1]).read_bytes())
     ranks = {uuid: name for uuid, (name, parent) in trace.tracks.items() if parent == 0}
     counts = {name: collections.Counter() for name in ranks.values()}
-    unexplained = 0
+    unexplained = computations = unplaced = 0
     for uuid, (track, parent) in trace.tracks.items():
         if parent == 0:
             continue
@@ -61,6 +61,9 @@ def main():
         for _, _, name, notes in slices(trace.events.get(uuid, [])):
             counts[rank][kind] += 1
             counts[rank]["steps"] += name.startswith("step ")
+            if kind == "program" and notes.get("op", 0) >= 1 << 63: # below zero: a computation
+                computations += 1
+                unplaced += "location" not in notes
             if kind != "operations":
                 continue
             assert notes["completion"] == "reported", notes
@@ -72,6 +75,7 @@ def main():
     for rank in sorted(counts, key=lambda name: int(name.split(" ")[1])):
         print(rank + ":", ", ".join(f"{count} {kind}" for kind, count in sorted(counts[rank].items())))
     print(f"{unexplained} operations without a reason")
+    print(f"{computations} computations, {unplaced} without a line")
     joined = sum(count == 2 for count in trace.flows.values())
     print(f"{joined} of {len(trace.flows)} flows join two slices")
 

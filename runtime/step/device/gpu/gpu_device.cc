@@ -3,9 +3,11 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
+#include "runtime/step/abi/call_trace.h"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace coll::rt {
 
@@ -77,7 +79,8 @@ GpuDevice::~GpuDevice() {
   gpu::Gpu::Scope scope(*gpu_);
   gpu_->drain(stream_);
   for (const auto &[key, graph] : graphs_)
-    (void)gpu_->cuda().graphExecDestroy(graph);
+    (void)gpu_->cuda().graphExecDestroy(graph.exec);
+  streamTrace_.reset();
 }
 
 //===-- memory ------------------------------------------------------------------===//
@@ -153,9 +156,13 @@ Status GpuDevice::download(char *hostDst, const void *src, int64_t bytes) {
 Status GpuDevice::synchronize() {
   gpu::Gpu::Scope scope(*gpu_);
   const bool hasCalls = isRunning_ && hasGroups_ && takesGpuMemory_ && endpoint_.takesCaptures();
-  isRunning_ = false;
+  const bool wasRunning = std::exchange(isRunning_, false);
   Status status = hasCalls ? endpoint_.synchronize(stream_)
                            : check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
+  if (wasRunning && traced_)
+    traced_->finish(status.ok());
+  traced_ = nullptr;
+  tracesStream_ = false;
   if (status.ok())
     bounce_->finish();
   else if (status.code() == kCollDevice && !syncs_)
@@ -177,19 +184,20 @@ Status GpuDevice::execute(const Execution &execution) {
   gpu::Gpu::Scope scope(*gpu_);
   COLL_RETURN_IF_ERROR(scope.scope.status());
   isRunning_ = true;
-  const GraphKey key(execution.args, execution.results);
-  if (auto known = graphs_.find(key); known != graphs_.end() && execution.mayCapture)
-    return replay(known->second);
-  if (!execution.mayCapture || !mayCapture() || eagerRuns_ < kEagerRuns ||
-      graphs_.size() == kMostGraphs) {
+  traced_ = startTrace(execution);
+  tracesStream_ = traced_ != nullptr;
+  // A replay without stamps would tell the trace nothing.
+  const bool mayReplay = execution.mayCapture && (traced_ || execution.trace == 0);
+  const GraphKey key(execution.args, execution.results, tracesStream_);
+  if (auto known = graphs_.find(key); known != graphs_.end() && mayReplay)
+    return replay(known->second, execution);
+  if (!mayReplay || !mayCapture() || eagerRuns_ < kEagerRuns || graphs_.size() == kMostGraphs) {
     ++eagerRuns_;
     return execution.run();
   }
-  Result<dl::CudaGraphExec> graph = capture(execution);
-  if (graph) {
-    graphs_.emplace(key, *graph);
-    return replay(*graph);
-  }
+  Result<Graph> graph = capture(execution);
+  if (graph)
+    return replay(graphs_.emplace(key, graph.take()).first->second, execution);
   if (mayCapture_)
     return graph.status();
   // Nothing of it has run.
@@ -198,7 +206,23 @@ Status GpuDevice::execute(const Execution &execution) {
   return execution.run();
 }
 
-Result<dl::CudaGraphExec> GpuDevice::capture(const Execution &execution) {
+StreamTrace *GpuDevice::startTrace(const Execution &execution) {
+  if (execution.trace == 0 || cannotTrace_)
+    return nullptr;
+  if (!streamTrace_) {
+    Result<std::unique_ptr<StreamTrace>> made = StreamTrace::create(*gpu_, stream_);
+    if (!made) {
+      cannotTrace_ = true;
+      log(LogLevel::Warn, "the GPU's part of the profile is missing: " + made.status().message());
+      return nullptr;
+    }
+    streamTrace_ = made.take();
+  }
+  streamTrace_->start(execution.rank, execution.trace);
+  return streamTrace_.get();
+}
+
+Result<GpuDevice::Graph> GpuDevice::capture(const Execution &execution) {
   const dl::Cuda &cuda = gpu_->cuda();
   COLL_RETURN_IF_ERROR(
       check(cuda.streamBeginCapture(stream_, dl::kCudaCaptureThreadLocal), "cuStreamBeginCapture"));
@@ -207,20 +231,28 @@ Result<dl::CudaGraphExec> GpuDevice::capture(const Execution &execution) {
   isCapturing_ = false;
   dl::CudaGraph graph = nullptr;
   Status ended = check(cuda.streamEndCapture(stream_, &graph), "cuStreamEndCapture");
-  dl::CudaGraphExec exec = nullptr;
+  Graph captured;
+  if (traced_)
+    captured.works = traced_->takeWorks();
   if (status.ok())
     status = ended;
   if (status.ok())
-    status = check(cuda.graphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+    status = check(cuda.graphInstantiate(&captured.exec, graph, 0), "cuGraphInstantiate");
   if (graph)
     (void)cuda.graphDestroy(graph);
   if (!status.ok())
     return status;
-  return exec;
+  return captured;
 }
 
-Status GpuDevice::replay(dl::CudaGraphExec graph) {
-  return check(gpu_->cuda().graphLaunch(graph, stream_), "cuGraphLaunch");
+Status GpuDevice::replay(Graph &graph, const Execution &execution) {
+  ++graph.replays;
+  if (!traced_)
+    return check(gpu_->cuda().graphLaunch(graph.exec, stream_), "cuGraphLaunch");
+  const uint64_t span = traced_->replay(graph.works, graph.replays);
+  Status status = check(gpu_->cuda().graphLaunch(graph.exec, stream_), "cuGraphLaunch");
+  traceEndSpan(TraceLevel::Launch, execution.rank, /*op=*/-1, span, !status.ok());
+  return status;
 }
 
 //===-- calls of the program ----------------------------------------------------===//
@@ -230,6 +262,22 @@ Status GpuDevice::settle(Status put) {
     return put;
   return check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
 }
+
+template <typename Put>
+Status GpuDevice::put(const CallSite &site, Put work) {
+  if (!traced_)
+    return settle(work());
+  const size_t span = traced_->begin(site);
+  Status status = work();
+  traced_->end(span);
+  return settle(std::move(status));
+}
+
+void GpuDevice::beginCall(const Call &call, const TraceGroup &group, int64_t bytes) {
+  traced_->beginCall(call, group, bytes);
+}
+
+void GpuDevice::endCall(const Call &call) { traced_->endCall(call); }
 
 Result<std::unique_ptr<CallEnd>> GpuDevice::prepare(Call &call, const CallExtents &extents,
                                                     bool isStarted) {
@@ -247,10 +295,10 @@ Result<std::unique_ptr<CallEnd>> GpuDevice::prepare(Call &call, const CallExtent
   return std::unique_ptr<CallEnd>(staged.take());
 }
 
-Status GpuDevice::launch(const CallSite &, int32_t kernel, const void *const *args, int32_t) {
+Status GpuDevice::launch(const CallSite &site, int32_t kernel, const void *const *args, int32_t) {
   if (!module_ || kernel < 0 || kernel >= module_->numKernels())
     return Status::invalid("the program has no kernel " + std::to_string(kernel));
-  Status status = settle(module_->launch(kernel, args, stream_));
+  Status status = put(site, [&] { return module_->launch(kernel, args, stream_); });
   if (status.ok())
     return status;
   const GpuKernel &what = module_->kernel(kernel);
@@ -258,53 +306,62 @@ Status GpuDevice::launch(const CallSite &, int32_t kernel, const void *const *ar
                          (what.loc.empty() ? "" : " at " + what.loc));
 }
 
-Status GpuDevice::copy(const CallSite &, void *dst, const void *src, int64_t bytes) {
+Status GpuDevice::copy(const CallSite &site, void *dst, const void *src, int64_t bytes) {
   if (bytes == 0)
     return {};
-  return settle(check(
-      gpu_->cuda().memcpyAsync(addressOf(dst), addressOf(src), static_cast<size_t>(bytes), stream_),
-      "cuMemcpyAsync"));
+  return put(site, [&] {
+    return check(gpu_->cuda().memcpyAsync(addressOf(dst), addressOf(src),
+                                          static_cast<size_t>(bytes), stream_),
+                 "cuMemcpyAsync");
+  });
 }
 
-Status GpuDevice::fill(const CallSite &, void *dst, const void *pattern, int32_t patternBytes,
+Status GpuDevice::fill(const CallSite &site, void *dst, const void *pattern, int32_t patternBytes,
                        int64_t count) {
   if (count == 0)
     return {};
+  return put(site, [&] { return setWords(dst, pattern, patternBytes, count); });
+}
+
+Status GpuDevice::setWords(void *dst, const void *pattern, int32_t patternBytes, int64_t count) {
   const dl::Cuda &cuda = gpu_->cuda();
   const auto elems = static_cast<size_t>(count);
   uint32_t words[4] = {};
   std::memcpy(words, pattern, static_cast<size_t>(patternBytes));
   const size_t numWords = static_cast<size_t>(patternBytes) / sizeof(uint32_t);
   if (patternBytes == 1)
-    return settle(check(
+    return check(
         cuda.memsetD8Async(addressOf(dst), static_cast<unsigned char>(words[0]), elems, stream_),
-        "cuMemsetD8Async"));
+        "cuMemsetD8Async");
   if (patternBytes == 2)
-    return settle(check(
+    return check(
         cuda.memsetD16Async(addressOf(dst), static_cast<unsigned short>(words[0]), elems, stream_),
-        "cuMemsetD16Async"));
+        "cuMemsetD16Async");
   if (std::all_of(words, words + numWords, [&](uint32_t word) { return word == words[0]; }))
-    return settle(check(cuda.memsetD32Async(addressOf(dst), words[0], elems * numWords, stream_),
-                        "cuMemsetD32Async"));
+    return check(cuda.memsetD32Async(addressOf(dst), words[0], elems * numWords, stream_),
+                 "cuMemsetD32Async");
   // One column of words after the other.
   for (size_t i = 0; i < numWords; ++i)
     COLL_RETURN_IF_ERROR(
         check(cuda.memset2DD32Async(addressOf(dst) + i * sizeof(uint32_t),
                                     static_cast<size_t>(patternBytes), words[i], 1, elems, stream_),
               "cuMemsetD2D32Async"));
-  return settle({});
+  return {};
 }
 
-Status GpuDevice::fetch(const CallSite &, void *hostDst, const void *src, int64_t bytes) {
+Status GpuDevice::fetch(const CallSite &site, void *hostDst, const void *src, int64_t bytes) {
   COLL_RETURN_IF_ERROR(leaveGraphs("fetch"));
-  return bounce_->fetch(static_cast<char *>(hostDst), static_cast<const char *>(src), bytes);
+  return put(site, [&] {
+    return bounce_->fetch(static_cast<char *>(hostDst), static_cast<const char *>(src), bytes);
+  });
 }
 
-Status GpuDevice::store(const CallSite &, void *dst, const void *hostSrc, int64_t bytes) {
+Status GpuDevice::store(const CallSite &site, void *dst, const void *hostSrc, int64_t bytes) {
   COLL_RETURN_IF_ERROR(leaveGraphs("store"));
-  return settle(bounce_->upload(static_cast<char *>(dst), bytes, [&](char *to) {
-    std::memcpy(to, hostSrc, static_cast<size_t>(bytes));
-  }));
+  return put(site, [&] {
+    return bounce_->upload(static_cast<char *>(dst), bytes,
+                           [&](char *to) { std::memcpy(to, hostSrc, static_cast<size_t>(bytes)); });
+  });
 }
 
 Status GpuDevice::contract(const CallSite &site, const CollContraction &c, const void *a,
@@ -327,7 +384,7 @@ Status GpuDevice::contract(const CallSite &site, const CollContraction &c, const
       return made.status();
     matmuls_ = made.take();
   }
-  return settle(matmuls_->run(c, a, b, out, stream_, isCapturing_));
+  return put(site, [&] { return matmuls_->run(c, a, b, out, stream_, isCapturing_); });
 }
 
 } // namespace coll::rt

@@ -18,8 +18,10 @@
 #include "runtime/step/device/gpu/module.h"
 #include "runtime/step/device/gpu/platform.h"
 #include "runtime/step/device/gpu/staged_call.h"
+#include "runtime/step/device/gpu/stream_trace.h"
 
 #include <map>
+#include <tuple>
 
 namespace coll::rt {
 
@@ -37,6 +39,9 @@ public:
   Status synchronize() override;
   Status execute(const Execution &execution) override;
   bool mayCapture() const override { return mayCapture_ && !syncs_; }
+  bool isCapturing() const override { return isCapturing_; }
+  void beginCall(const Call &call, const TraceGroup &group, int64_t bytes) override;
+  void endCall(const Call &call) override;
   Result<std::unique_ptr<CallEnd>> prepare(Call &call, const CallExtents &extents,
                                            bool isStarted) override;
 
@@ -52,8 +57,13 @@ public:
   Result<void *> constants() override { return static_cast<void *>(constants_); }
 
 private:
-  // The buffers that a graph was captured with.
-  using GraphKey = std::pair<std::vector<void *>, std::vector<void *>>;
+  // The buffers that a graph was captured with, and whether it stamps what it does.
+  using GraphKey = std::tuple<std::vector<void *>, std::vector<void *>, bool>;
+  struct Graph {
+    dl::CudaGraphExec exec = nullptr;
+    StreamTrace::Works works; // what is stamped
+    int64_t replays = 0;
+  };
 
   GpuDevice(const GpuPlatform &platform, const Program &program, Endpoint &endpoint)
       : platform_(platform), program_(program), endpoint_(endpoint) {}
@@ -64,10 +74,17 @@ private:
   Status shortage(const Status &failed, const std::vector<BufferNeed> &needs, int64_t total) const;
   // After a call was put on the stream: waits for it, if that is asked for.
   Status settle(Status put);
+  // Puts work on the stream, between stamps if the trace listens.
+  template <typename Put>
+  Status put(const CallSite &site, Put work);
+  // Begins to trace the stream, if the trace has a listener. Null: it has none, or it cannot be.
+  StreamTrace *startTrace(const Execution &execution);
+  // `count` copies of a pattern.
+  Status setWords(void *dst, const void *pattern, int32_t patternBytes, int64_t count);
   // The call cannot be part of a graph.
   Status leaveGraphs(const char *what);
-  Result<dl::CudaGraphExec> capture(const Execution &execution);
-  Status replay(dl::CudaGraphExec graph);
+  Result<Graph> capture(const Execution &execution);
+  Status replay(Graph &graph, const Execution &execution);
   Status check(dl::CudaResult result, std::string_view call) const {
     return gpu_->context()->check(result, call);
   }
@@ -83,7 +100,10 @@ private:
   std::unique_ptr<PinnedPool> staging_; // of calls on host memory
   std::shared_ptr<GpuModule> module_;   // null: the program has no kernels
   std::unique_ptr<Matmuls> matmuls_;    // null before the first contraction
-  std::map<GraphKey, dl::CudaGraphExec> graphs_;
+  std::map<GraphKey, Graph> graphs_;
+  std::unique_ptr<StreamTrace> streamTrace_; // null before the first traced run
+  StreamTrace *traced_ = nullptr;            // null: this run is not traced
+  bool cannotTrace_ = false;
   int eagerRuns_ = 0;
   bool takesGpuMemory_ = false; // the endpoint
   bool hasGroups_ = false;

@@ -1,6 +1,4 @@
-//===- timeline.cc - what each rank did, as it goes, as a Perfetto trace --------===//
-
-#include "driver/profile/timeline.h"
+#include "runtime/step/timeline.h"
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/fnv.h"
@@ -10,49 +8,57 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace coll::run {
+namespace coll::rt {
 
 using profiler::perfetto::Annotation;
 using profiler::perfetto::Flow;
 using profiler::perfetto::Key;
 using profiler::perfetto::Level;
 using profiler::perfetto::TrackId;
-using rt::TraceEvent;
-using rt::TraceLevel;
-using rt::TracePhase;
 
 namespace {
 
-/// Kinds of lanes of a rank.
-enum { kOperations, kMessages, kChunks, kSockets };
+// Kinds of lanes of a rank.
+enum { kOperations, kMessages, kChunks, kSockets, kGpu, kGpuOperations };
 
 } // namespace
 
-Timeline::Timeline(profiler::perfetto::Sink &sink, const std::vector<rt::Program> &classes,
+Timeline::Timeline(profiler::perfetto::Sink &sink, const std::vector<Program> &classes,
                    const std::vector<int> &localRanks, int64_t clockOffsetNs, int64_t clockErrorNs)
     : writer_(sink, {}), clockOffsetNs_(clockOffsetNs), clockErrorNs_(clockErrorNs) {
   for (int number : localRanks) {
     auto rank = std::make_unique<Rank>();
     rank->number = number;
-    for (const rt::Program &program : classes)
+    for (const Program &program : classes)
       if (program.descriptor.hasRank(number))
         rank->descriptor = &program.descriptor;
     rank->process = writer_.process("rank " + std::to_string(number), number + 1, number);
     rank->program = writer_.track(rank->process, "program", 0);
-    rank->lanes = {
-        {"operations", {}, {}}, {"messages", {}, {}}, {"chunks", {}, {}}, {"sockets", {}, {}}};
+    rank->lanes = {{"operations", {}, {}}, {"messages", {}, {}}, {"chunks", {}, {}},
+                   {"sockets", {}, {}},    {"GPU", {}, {}},      {"GPU operations", {}, {}}};
     if (ranks_.size() <= static_cast<size_t>(number))
       ranks_.resize(static_cast<size_t>(number) + 1);
-    writer_.instant(rank->program, Level::Note, "clock",
-                    static_cast<uint64_t>(rt::traceClockNs() - clockOffsetNs_),
-                    {{Key::ClockOffsetNs, clockOffsetNs_},
-                     {Key::ClockErrorNs, clockErrorNs_},
-                     {Key::Pid, static_cast<int64_t>(getpid())}});
+    noteClock(*rank, clockOffsetNs_, clockErrorNs_);
     ranks_[static_cast<size_t>(number)] = std::move(rank);
   }
 }
 
 Timeline::~Timeline() = default;
+
+void Timeline::noteClock(const Rank &rank, int64_t clockOffsetNs, int64_t clockErrorNs) {
+  writer_.instant(rank.program, Level::Note, "clock",
+                  static_cast<uint64_t>(traceClockNs() - clockOffsetNs_),
+                  {{Key::ClockOffsetNs, clockOffsetNs},
+                   {Key::ClockErrorNs, clockErrorNs},
+                   {Key::Pid, static_cast<int64_t>(getpid())}});
+}
+
+void Timeline::noteClock(int64_t clockOffsetNs, int64_t clockErrorNs) {
+  std::lock_guard<std::mutex> lock(writing_);
+  for (const std::unique_ptr<Rank> &rank : ranks_)
+    if (rank)
+      noteClock(*rank, clockOffsetNs, clockErrorNs);
+}
 
 Timeline::Rank *Timeline::find(int rank) {
   const bool isKnown = rank >= 0 && static_cast<size_t>(rank) < ranks_.size();
@@ -76,6 +82,11 @@ void Timeline::onEvent(const TraceEvent &event) {
   }
   case TracePhase::End:
     return end(*rank, event);
+  case TracePhase::Dropped: {
+    std::lock_guard<std::mutex> lock(rank->mutex);
+    rank->dropped += static_cast<uint64_t>(event.number);
+    return;
+  }
   case TracePhase::Posted:
   case TracePhase::Landing:
     return;
@@ -91,6 +102,10 @@ void Timeline::begin(Rank &rank, const TraceEvent &event) {
   }
   span->level = event.level;
   span->isSend = event.isSend;
+  span->isReplay = event.isReplay;
+  span->isCall = event.group != nullptr;
+  span->deviceBeginNs = event.deviceNs;
+  span->errorNs = event.errorNs;
   span->op = event.op;
   span->peer = event.peer;
   span->number = event.number;
@@ -103,11 +118,14 @@ void Timeline::begin(Rank &rank, const TraceEvent &event) {
     span->number = static_cast<int32_t>(rank.numSteps++);
   if (event.call)
     number(rank, event, *span);
+  if (event.level == TraceLevel::Device && event.group)
+    if (Span *call = rank.open.find(event.parent))
+      call->deviceBeginNs = event.deviceNs;
 }
 
-/// Collectives of a group have the same numbers on all members; a send and its receive, too.
+// Collectives of a group have the same numbers on all members; a send and its receive, too.
 void Timeline::number(Rank &rank, const TraceEvent &event, Span &span) {
-  const rt::TraceGroup &group = *event.group;
+  const TraceGroup &group = *event.group;
   span.isTransfer = event.call->isTransfer;
   span.dtype = event.call->dtype;
   span.count = event.call->count;
@@ -121,10 +139,10 @@ void Timeline::number(Rank &rank, const TraceEvent &event, Span &span) {
   const int from = event.isSend ? event.rank : event.peer;
   const int to = event.isSend ? event.peer : event.rank;
   span.sequence = rank.transfers[{group.id, from, to, event.tag}]++;
-  span.flow = rt::kFnvStart;
+  span.flow = kFnvStart;
   for (uint64_t part : {group.id, static_cast<uint64_t>(from), static_cast<uint64_t>(to),
                         static_cast<uint64_t>(event.tag), span.sequence})
-    span.flow = rt::fnvMixed(span.flow, part);
+    span.flow = fnvMixed(span.flow, part);
 }
 
 void Timeline::end(Rank &rank, const TraceEvent &event) {
@@ -137,7 +155,13 @@ void Timeline::end(Rank &rank, const TraceEvent &event) {
       return;
     Span span = *open;
     rank.open.erase(event.id);
-    span.endNs = event.timeNs;
+    if (Span *call =
+            span.isCall && span.level == TraceLevel::Device ? rank.open.find(span.parent) : nullptr)
+      call->deviceEndNs = event.deviceNs;
+    // A clock that is right within its error must not turn a span round.
+    span.endNs = std::max({event.timeNs, span.beginNs, span.issuedNs});
+    if (event.deviceNs != 0)
+      span.deviceEndNs = event.deviceNs;
     span.failed = event.failed;
     const bool isFunction = span.level == TraceLevel::Function;
     if (rank.done.size() < kMaxSpans || isFunction)
@@ -152,7 +176,7 @@ void Timeline::end(Rank &rank, const TraceEvent &event) {
   write(rank, spans, dropped);
 }
 
-rt::Status Timeline::finish() {
+Status Timeline::finish() {
   for (const std::unique_ptr<Rank> &rank : ranks_)
     if (rank)
       write(*rank, rank->done, rank->dropped);
@@ -171,8 +195,7 @@ void Timeline::write(Rank &rank, std::vector<Span> &spans, uint64_t dropped) {
   for (const Span &span : spans)
     writeSpan(rank, span);
   if (dropped > 0)
-    writer_.dropped(rank.program, static_cast<uint64_t>(rt::traceClockNs() - clockOffsetNs_),
-                    dropped);
+    writer_.dropped(rank.program, static_cast<uint64_t>(traceClockNs() - clockOffsetNs_), dropped);
 }
 
 void Timeline::slice(TrackId track, Level level, const std::string &name, const Span &span,
@@ -189,7 +212,7 @@ void Timeline::slice(TrackId track, Level level, const std::string &name, const 
                 joins ? Flow{span.flow, !span.isSend} : Flow{});
 }
 
-/// The first lane that is free when the span begins.
+// The first lane that is free when the span begins.
 TrackId Timeline::laneFor(Rank &rank, size_t kind, const Span &span) {
   Lanes &lanes = rank.lanes[kind];
   size_t lane = 0;
@@ -206,11 +229,52 @@ TrackId Timeline::laneFor(Rank &rank, size_t kind, const Span &span) {
 }
 
 std::string Timeline::nameOf(const Rank &rank, const Span &span) const {
-  const rt::OpInfo *info = rank.descriptor ? rank.descriptor->findOp(span.op) : nullptr;
-  std::string name = span.name;
-  if (info && !info->name.empty())
-    name += " " + info->name;
-  return name;
+  const OpInfo *info = rank.descriptor ? rank.descriptor->findOp(span.op) : nullptr;
+  if (info)
+    return info->name.empty() ? span.name : std::string(span.name) + " " + info->name;
+  const Computation *computation =
+      rank.descriptor ? rank.descriptor->findComputation(span.op) : nullptr;
+  if (computation)
+    return computation->name.empty() ? computation->kind
+                                     : computation->kind + " " + computation->name;
+  return span.name;
+}
+
+void Timeline::describeOp(const Rank &rank, const Span &span, std::vector<Annotation> &what) const {
+  if (span.op == -1)
+    return;
+  what.push_back({Key::Op, span.op});
+  const OpInfo *info = rank.descriptor ? rank.descriptor->findOp(span.op) : nullptr;
+  const Computation *computation =
+      rank.descriptor ? rank.descriptor->findComputation(span.op) : nullptr;
+  if (info && !info->why.empty())
+    what.push_back({Key::Reason, info->why});
+  const std::string *loc = info ? &info->loc : computation ? &computation->loc : nullptr;
+  if (loc && !loc->empty())
+    what.push_back({Key::Location, *loc});
+}
+
+void Timeline::writeComputation(Rank &rank, const Span &span, TrackId track, Level level) {
+  std::vector<Annotation> what;
+  describeOp(rank, span, what);
+  if (span.isReplay && span.level == TraceLevel::Launch)
+    what.insert(what.end(), {{Key::GraphCaptured, true}, {Key::Step, span.number}});
+  slice(track, level, nameOf(rank, span), span, span.endNs, std::move(what));
+}
+
+void Timeline::writeDevice(Rank &rank, const Span &span) {
+  const std::string_view kind = span.name;
+  const Level level = span.isCall                          ? Level::KernelCh
+                      : kind == "fetch" || kind == "store" ? Level::CeBatch
+                                                           : Level::Compute;
+  std::vector<Annotation> what = {{Key::GpuStartNs, span.deviceBeginNs},
+                                  {Key::GpuEndNs, span.deviceEndNs},
+                                  {Key::ClockErrorNs, span.errorNs}};
+  describeOp(rank, span, what);
+  if (span.isReplay)
+    what.push_back({Key::GraphCaptured, true});
+  slice(laneFor(rank, span.isCall ? kGpuOperations : kGpu, span), level, nameOf(rank, span), span,
+        span.endNs, std::move(what));
 }
 
 void Timeline::writeFunction(Rank &rank, const Span &span) {
@@ -222,7 +286,7 @@ void Timeline::writeFunction(Rank &rank, const Span &span) {
     slice(rank.program, Level::Step, span.name, span, span.endNs, {{Key::Rank, rank.number}});
 }
 
-/// Tells readers once how many ranks a communicator has.
+// Tells readers once how many ranks a communicator has.
 void Timeline::nameCommunicator(Rank &rank, const Span &span) {
   if (rank.communicators.insert(span.group).second)
     writer_.instant(rank.program, Level::Note, "communicator",
@@ -230,30 +294,31 @@ void Timeline::nameCommunicator(Rank &rank, const Span &span) {
                     {{Key::Comm, span.group}, {Key::Ranks, span.numRanks}});
 }
 
-/// The call, until it has returned, and the operation, until it is complete.
+// The call, until it has returned, and the operation, until it is complete.
 void Timeline::writeCall(Rank &rank, const Span &span) {
-  const rt::OpInfo *info = rank.descriptor ? rank.descriptor->findOp(span.op) : nullptr;
   const std::string name = nameOf(rank, span);
   nameCommunicator(rank, span);
   std::vector<Annotation> what = {{Key::Rank, rank.number},
                                   {Key::Func, profiler::ncclFunction(span.name)},
-                                  {Key::Datatype, rt::dtypeName(span.dtype)},
+                                  {Key::Datatype, dtypeName(span.dtype)},
                                   {Key::Count, span.count},
                                   {Key::Bytes, span.bytes}};
-  if (span.op >= 0)
-    what.push_back({Key::Op, span.op});
-  if (info && !info->why.empty())
-    what.push_back({Key::Reason, info->why});
-  if (info && !info->loc.empty())
-    what.push_back({Key::Location, info->loc});
+  describeOp(rank, span, what);
   const int64_t returnedNs = span.issuedNs != 0 ? span.issuedNs : span.endNs;
-  slice(rank.program, span.isTransfer ? Level::P2pApi : Level::CollApi, name, span, returnedNs,
-        what);
+  // A graph's replay makes no call.
+  if (!span.isReplay)
+    slice(rank.program, span.isTransfer ? Level::P2pApi : Level::CollApi, name, span, returnedNs,
+          what);
+  else
+    what.push_back({Key::GraphCaptured, true});
   what.push_back({Key::Comm, span.group});
   what.push_back({Key::Ranks, span.numRanks});
   what.push_back({Key::Seq, span.sequence});
   what.push_back({Key::EnqueuedNs, returnedNs - clockOffsetNs_});
-  what.push_back({Key::Completion, "reported"});
+  what.push_back({Key::Completion, span.deviceEndNs != 0 ? "kernel" : "reported"});
+  if (span.deviceEndNs != 0)
+    what.insert(what.end(),
+                {{Key::GpuStartNs, span.deviceBeginNs}, {Key::GpuEndNs, span.deviceEndNs}});
   if (span.isTransfer)
     what.push_back({Key::Peer, span.peer});
   else
@@ -278,7 +343,11 @@ void Timeline::writeSpan(Rank &rank, const Span &span) {
     return slice(rank.program, Level::Wait, nameOf(rank, span), span, span.endNs,
                  {{Key::Op, span.op}});
   case TraceLevel::Compute:
-    return slice(rank.program, Level::Compute, span.name, span, span.endNs, {});
+    return writeComputation(rank, span, rank.program, Level::Compute);
+  case TraceLevel::Launch:
+    return writeComputation(rank, span, rank.program, Level::KernelLaunch);
+  case TraceLevel::Device:
+    return writeDevice(rank, span);
   case TraceLevel::ProxyOp:
     return slice(laneFor(rank, kMessages, span), Level::ProxyOp, toPeer, span, span.endNs,
                  {{Key::Peer, span.peer},
@@ -303,4 +372,4 @@ void Timeline::writeSpan(Rank &rank, const Span &span) {
   }
 }
 
-} // namespace coll::run
+} // namespace coll::rt

@@ -1,4 +1,4 @@
-//===- timeline.h - what each rank did, as it goes, as a Perfetto trace -*- C++ -*-===//
+// timeline.h - what each rank did, as it goes, as a Perfetto trace.
 //
 // Listens to the trace (runtime/base/trace.h). What a rank does in one run of @init or @step is
 // kept until that ends, and then written; so the file grows step by step, and a run that is killed
@@ -9,11 +9,13 @@
 //   messages       what an operation exchanges with one peer in one direction
 //   chunks         one message each
 //   sockets        the part of a message that one socket moves
+//   GPU            kernels, products and copies, by the GPU's clock
+//   GPU operations what the GPU runs for an operation, by the same
 //
 // A send and its receive are joined by an arrow.
 
-#ifndef COLL_DRIVER_PROFILE_TIMELINE_H
-#define COLL_DRIVER_PROFILE_TIMELINE_H
+#ifndef COLL_RUNTIME_STEP_TIMELINE_H
+#define COLL_RUNTIME_STEP_TIMELINE_H
 
 #include "runtime/base/trace.h"
 #include "runtime/profiler/host/span_table.h"
@@ -28,36 +30,41 @@
 #include <tuple>
 #include <vector>
 
-namespace coll::run {
+namespace coll::rt {
 
-class Timeline final : public rt::TraceSink {
+class Timeline final : public TraceSink {
 public:
-  /// Most spans of a rank's run of a function; more are dropped, and the trace says how many.
+  // Most spans of a rank's run of a function; more are dropped, and the trace says how many.
   static constexpr size_t kMaxSpans = size_t(1) << 16;
 
-  /// `classes` are of the program that runs, and `sink` gets the file; both outlive the timeline.
-  /// `localRanks` are this process's; a clock that is `clockOffsetNs` ahead of rank 0's, give or
-  /// take `clockErrorNs`.
-  Timeline(profiler::perfetto::Sink &sink, const std::vector<rt::Program> &classes,
+  // `classes` are of the program that runs, and `sink` gets the file; both outlive the timeline.
+  // `localRanks` are this process's; a clock that is `clockOffsetNs` ahead of rank 0's, give or
+  // take `clockErrorNs`.
+  Timeline(profiler::perfetto::Sink &sink, const std::vector<Program> &classes,
            const std::vector<int> &localRanks, int64_t clockOffsetNs, int64_t clockErrorNs);
   ~Timeline() override;
 
-  void onEvent(const rt::TraceEvent &event) override;
-  /// Writes what is left; no rank may run any more. The first error of writing.
-  rt::Status finish();
+  void onEvent(const TraceEvent &event) override;
+  // Notes how the clock stands to rank 0's now: what it differs from the constructor's it has
+  // drifted meanwhile, and times are wrong by up to that much.
+  void noteClock(int64_t clockOffsetNs, int64_t clockErrorNs);
+  // Writes what is left; no rank may run any more. The first error of writing.
+  Status finish();
 
 private:
   struct Span {
-    rt::TraceLevel level = rt::TraceLevel::Function;
-    bool failed = false, isSend = false, isTransfer = false;
+    TraceLevel level = TraceLevel::Function;
+    bool failed = false, isSend = false, isTransfer = false, isReplay = false;
+    bool isCall = false; // Device: of an operation, not of computing
     CollDtype dtype = kCollF32;
     int32_t op = -1, peer = -1, number = 0, root = 0, numRanks = 0;
     uint64_t id = 0, parent = 0, group = 0, sequence = 0, flow = 0;
     int64_t beginNs = 0, issuedNs = 0, endNs = 0; // endNs 0: it has not ended
     int64_t bytes = 0, count = 0;
+    int64_t deviceBeginNs = 0, deviceEndNs = 0, errorNs = 0; // Device
     const char *name = "";
   };
-  /// Spans that overlap lie on tracks of their own, the first that is free.
+  // Spans that overlap lie on tracks of their own, the first that is free.
   struct Lanes {
     const char *name;
     std::vector<profiler::perfetto::TrackId> tracks;
@@ -66,7 +73,7 @@ private:
   struct Rank {
     std::mutex mutex;
     int number = 0;
-    const rt::Descriptor *descriptor = nullptr;
+    const Descriptor *descriptor = nullptr;
     profiler::SpanTable<Span> open;
     std::vector<Span> done;
     uint64_t dropped = 0;
@@ -81,20 +88,27 @@ private:
   };
 
   Rank *find(int rank);
-  void begin(Rank &rank, const rt::TraceEvent &event);
-  void number(Rank &rank, const rt::TraceEvent &event, Span &span);
-  void end(Rank &rank, const rt::TraceEvent &event);
-  /// Writes a rank's spans, which are sorted here.
+  void noteClock(const Rank &rank, int64_t clockOffsetNs, int64_t clockErrorNs);
+  void begin(Rank &rank, const TraceEvent &event);
+  void number(Rank &rank, const TraceEvent &event, Span &span);
+  void end(Rank &rank, const TraceEvent &event);
+  // Writes a rank's spans, which are sorted here.
   void write(Rank &rank, std::vector<Span> &spans, uint64_t dropped);
   void writeSpan(Rank &rank, const Span &span);
   void writeFunction(Rank &rank, const Span &span);
   void writeCall(Rank &rank, const Span &span);
+  void writeComputation(Rank &rank, const Span &span, profiler::perfetto::TrackId track,
+                        profiler::perfetto::Level level);
+  void writeDevice(Rank &rank, const Span &span);
   void nameCommunicator(Rank &rank, const Span &span);
   void slice(profiler::perfetto::TrackId track, profiler::perfetto::Level level,
              const std::string &name, const Span &span, int64_t endNs,
              std::vector<profiler::perfetto::Annotation> annotations);
   profiler::perfetto::TrackId laneFor(Rank &rank, size_t kind, const Span &span);
   std::string nameOf(const Rank &rank, const Span &span) const;
+  // What the program's tables say of it: op, reason, line.
+  void describeOp(const Rank &rank, const Span &span,
+                  std::vector<profiler::perfetto::Annotation> &what) const;
 
   std::mutex writing_;
   profiler::perfetto::Writer writer_;
@@ -102,6 +116,6 @@ private:
   std::vector<std::unique_ptr<Rank>> ranks_; // by number; null: another process's
 };
 
-} // namespace coll::run
+} // namespace coll::rt
 
-#endif // COLL_DRIVER_PROFILE_TIMELINE_H
+#endif // COLL_RUNTIME_STEP_TIMELINE_H
