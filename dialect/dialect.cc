@@ -215,6 +215,8 @@ LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verifyString(emitError, attribute);
   if (name == kKernelAttr)
     return success();
+  if (name == kPrecisionAttr)
+    return verifyChoice(emitError, attribute, {kPrecisionHighest, kPrecisionHigh});
   if (name == kCauseAttr || name == kDecisionAttr) {
     if (isa<DictionaryAttr>(attribute.getValue()))
       return success();

@@ -74,6 +74,12 @@ inline constexpr llvm::StringLiteral kAccessAttr = "coll.access";
 // On the outermost scf.for of a nest that is one kernel. Without it a loop belongs
 // to the driver.
 inline constexpr llvm::StringLiteral kKernelAttr = "coll.kernel";
+
+/// On a contraction: "highest" forbids to round its f32 factors, "high" to less than 11 significant
+/// bits. Absent, the compiler's options decide.
+inline constexpr llvm::StringLiteral kPrecisionAttr = "coll.precision";
+inline constexpr llvm::StringLiteral kPrecisionHighest = "highest";
+inline constexpr llvm::StringLiteral kPrecisionHigh = "high";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "coll.may_alias";
 
 inline constexpr llvm::StringLiteral kRoleState = "state";

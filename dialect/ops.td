@@ -923,18 +923,23 @@ def Coll_GemmOp : Coll_Op<"gemm", [Pure, AllTypesMatch<["c", "result"]>]> {
     `accumulate` is set. Operands are dense and row-major whatever their shape:
     `lds` are the row strides of A, B, C and `batch_strides_*` the distances
     between matrices, in elements, one per entry of `batch_sizes`. `op`
-    transposes where `trans_a` / `trans_b` is set; m, n, k are the sizes after that.
+    transposes where `trans_a` / `trans_b` is set; m, n, k are the sizes after that. Products of
+    16-bit floats are exact, and summed in f32. `precision` is what the step asks for: `"highest"`
+    forbids to round f32 factors, `"high"` to less than 11 significant bits.
 
     ```mlir
     %r = coll.gemm %a, %b into %c mnk [4, 5, 6] lds [6, 5, 5]
        : tensor<4x6xf32>, tensor<6x5xf32>, tensor<4x5xf32>
     ```
 
-    Constraints: (C1) elements are all f32 or all f64. (C2) `mnk` and `lds` have three
+    Constraints: (C1) elements are all f32 or all f64; or those of A and B are of one type, bf16 or
+    f16, and those of C of that type or f32. (C2) `mnk` and `lds` have three
     entries, none negative. (C3) the batch lists have one length
-    and no negative entry. (C4) no matrix reaches outside its operand.
+    and no negative entry. (C4) no matrix reaches outside its operand. (C5) `precision` is highest
+    or high.
   }];
   let arguments = (ins Coll_Tensor:$a, Coll_Tensor:$b, Coll_Tensor:$c,
+                       OptionalAttr<StrAttr>:$precision,
                        DenseI64ArrayAttr:$mnk, DenseI64ArrayAttr:$lds,
                        UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$accumulate,
                        DenseI64ArrayAttr:$batch_sizes,
@@ -943,7 +948,7 @@ def Coll_GemmOp : Coll_Op<"gemm", [Pure, AllTypesMatch<["c", "result"]>]> {
                        DenseI64ArrayAttr:$batch_strides_c);
   let results = (outs Coll_Tensor:$result);
   let assemblyFormat = [{
-    $a `,` $b `into` $c (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
+    $a `,` $b `into` $c (`precision` $precision^)? (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
     (`accumulate` $accumulate^)? `mnk` $mnk `lds` $lds
     `` custom<DimList>("\"batch_sizes\"", $batch_sizes)
     `` custom<DimList>("\"batch_strides_a\"", $batch_strides_a)

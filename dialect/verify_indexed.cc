@@ -318,11 +318,17 @@ static LogicalResult verifyNotNegative(GemmOp op, StringRef name, ArrayRef<int64
 
 LogicalResult GemmOp::verify() {
   RankedTensorType a = getA().getType(), b = getB().getType(), c = getC().getType();
-  Type element = c.getElementType();
-  if (!(element.isF32() || element.isF64()) || a.getElementType() != element ||
-      b.getElementType() != element) // (C1)
-    return emitOpError("elements must all be f32 or all f64, but are ")
-           << a.getElementType() << ", " << b.getElementType() << ", " << element;
+  Type factor = a.getElementType(), sum = c.getElementType();
+  bool isNarrow = factor.isBF16() || factor.isF16();
+  bool isWide = factor.isF32() || factor.isF64();
+  if (b.getElementType() != factor || !(isNarrow || isWide) ||
+      !(sum == factor || (isNarrow && sum.isF32()))) // (C1)
+    return emitOpError("elements must all be f32, f64, bf16 or f16, or sums of bf16 or f16 be f32, "
+                       "but are ")
+           << factor << ", " << b.getElementType() << ", " << sum;
+  if (getPrecision() && *getPrecision() != kPrecisionHighest &&
+      *getPrecision() != kPrecisionHigh) // (C5)
+    return emitOpError("precision must be highest or high, but is ") << getPrecisionAttr();
   ArrayRef<int64_t> mnk = getMnk(), lds = getLds();
   if (mnk.size() != 3 || lds.size() != 3) // (C2)
     return emitOpError("mnk and lds must have three entries, but have ")

@@ -266,6 +266,10 @@ def LowerIndexedPass : Pass<"coll-lower-indexed", "::mlir::ModuleOp"> {
 
 def LowerContractionsPass : Pass<"coll-lower-contractions", "::mlir::ModuleOp"> {
   let summary = "contractions and convolutions to coll.gemm";
+  let options = [
+    Option<"narrow", "narrow", "bool", /*default=*/"false",
+           "products read bf16 and f16 as they are, and round sums themselves; else they are f32">,
+  ];
 }
 
 def FuseKernelsPass : Pass<"coll-fuse-kernels", "::mlir::ModuleOp"> {

@@ -160,7 +160,9 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
   pm.addPass(createLowerIndexedPass());
-  pm.addPass(createLowerContractionsPass());
+  LowerContractionsPassOptions contractions;
+  contractions.narrow = !options.gpu.empty();
+  pm.addPass(createLowerContractionsPass(contractions));
   pm.addPass(createFuseKernelsPass());
   pm.addPass(createOutlineKernelsPass());
   buildEmitPipeline(pm, options);

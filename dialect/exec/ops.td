@@ -295,20 +295,22 @@ def Exec_GemmOp : Exec_Op<"gemm"> {
     As `coll.gemm`, on views: for each batch position `C = op(A) * op(B)`, plus the old C where
     `accumulate` is set. Sizes and strides are in elements. `precision` says what f32 factors may
     be rounded to where that is faster: `"tf32"` (11 significant bits) or `"bf16"` (8), or nothing
-    (`"highest"`, the default). CPUs do not round them. Sums are in f32 or wider.
+    (`"highest"`, the default). CPUs do not round them. Sums are in f32 or wider. `of` names the
+    type of the factors, `to` that of C where it is another one.
 
     ```mlir
-    exec.gemm %a, %b into %c of f32 trans_a mnk [4, 5, 6] lds [4, 5, 5] batch_sizes [2] batch_strides_a [24] batch_strides_b [30] batch_strides_c [20]
+    exec.gemm %a, %b into %c of bf16 to f32 trans_a mnk [4, 5, 6] lds [4, 5, 5] batch_sizes [2] batch_strides_a [24] batch_strides_b [30] batch_strides_c [20]
     ```
 
-    Constraints: (C1) elements are f32 or f64, and the precision is one of these. (C2) `mnk` and `lds` have three entries, and the
+    Constraints: (C1) factors and C are f32 or f64; or factors are bf16 or f16, and C is of that
+    type or f32; and the precision is one of these. (C2) `mnk` and `lds` have three entries, and the
     batch lists have one length; none is negative. (C3) no matrix reaches outside its view. (C4)
     C is not read only, and overlaps neither A nor B.
   }];
   let arguments = (ins Arg<Exec_BufferType, "", [MemRead]>:$a,
                        Arg<Exec_BufferType, "", [MemRead]>:$b,
                        Arg<Exec_BufferType, "", [MemRead, MemWrite]>:$c,
-                       TypeAttr:$element,
+                       TypeAttr:$element, OptionalAttr<TypeAttr>:$sum_element,
                        OptionalAttr<StrAttr>:$precision,
                        DenseI64ArrayAttr:$mnk, DenseI64ArrayAttr:$lds,
                        UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$accumulate,
@@ -317,8 +319,8 @@ def Exec_GemmOp : Exec_Op<"gemm"> {
                        DenseI64ArrayAttr:$batch_strides_b,
                        DenseI64ArrayAttr:$batch_strides_c);
   let assemblyFormat = [{
-    $a `,` $b `into` $c `of` $element (`precision` $precision^)? (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
-    (`accumulate` $accumulate^)? `mnk` $mnk `lds` $lds
+    $a `,` $b `into` $c `of` $element (`to` $sum_element^)? (`precision` $precision^)?
+    (`trans_a` $trans_a^)? (`trans_b` $trans_b^)? (`accumulate` $accumulate^)? `mnk` $mnk `lds` $lds
     `` custom<DimList>("\"batch_sizes\"", $batch_sizes)
     `` custom<DimList>("\"batch_strides_a\"", $batch_strides_a)
     `` custom<DimList>("\"batch_strides_b\"", $batch_strides_b)
@@ -327,6 +329,8 @@ def Exec_GemmOp : Exec_Op<"gemm"> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// The type of C.
+    ::mlir::Type getResultElement() { return getSumElement().value_or(getElement()); }
     ::mlir::coll::exec::Precision getProductPrecision() {
       return *symbolizePrecision(getPrecision().value_or("highest"));
     }

@@ -218,6 +218,7 @@ namespace {
 struct Matrix {
   StringRef name;
   Value view;
+  Type element;
   int64_t rows, cols, ld;
   ArrayRef<int64_t> batchStrides;
 };
@@ -239,12 +240,16 @@ static bool isInside(exec::GemmOp op, const Matrix &matrix) {
   bool fits = advance(last, matrix.rows, matrix.ld) && advance(last, matrix.cols, 1);
   for (auto [size, stride] : llvm::zip_equal(op.getBatchSizes(), matrix.batchStrides))
     fits = fits && advance(last, size, stride);
-  return fits && last < extent->bytes / getElementBytes(op.getElement());
+  return fits && last < extent->bytes / getElementBytes(matrix.element);
 }
 
 LogicalResult exec::GemmOp::verify() {
-  if (!getElement().isF32() && !getElement().isF64()) // (C1)
-    return emitOpError("elements must be f32 or f64, but are ") << getElement();
+  Type factor = getElement(), sum = getResultElement();
+  bool isNarrow = factor.isBF16() || factor.isF16();
+  if (!isNarrow && !factor.isF32() && !factor.isF64()) // (C1)
+    return emitOpError("elements must be f32, f64, bf16 or f16, but are ") << factor;
+  if (sum != factor && !(isNarrow && sum.isF32())) // (C1)
+    return emitOpError("factors of ") << factor << " cannot give " << sum;
   if (!exec::symbolizePrecision(getPrecision().value_or("highest"))) // (C1)
     return emitOpError("precision must be highest, tf32 or bf16, but is ") << getPrecisionAttr();
   ArrayRef<int64_t> mnk = getMnk(), lds = getLds(), batch = getBatchSizes();
@@ -256,11 +261,11 @@ LogicalResult exec::GemmOp::verify() {
     isComplete &= list.size() == batch.size();
   if (!isComplete) // (C2)
     return emitOpError("sizes and strides must be complete, and none negative");
-  const Matrix matrices[] = {{"A", getA(), getTransA() ? mnk[2] : mnk[0],
+  const Matrix matrices[] = {{"A", getA(), factor, getTransA() ? mnk[2] : mnk[0],
                               getTransA() ? mnk[0] : mnk[2], lds[0], strides[0]},
-                             {"B", getB(), getTransB() ? mnk[1] : mnk[2],
+                             {"B", getB(), factor, getTransB() ? mnk[1] : mnk[2],
                               getTransB() ? mnk[2] : mnk[1], lds[1], strides[1]},
-                             {"C", getC(), mnk[0], mnk[1], lds[2], strides[2]}};
+                             {"C", getC(), sum, mnk[0], mnk[1], lds[2], strides[2]}};
   for (const Matrix &matrix : matrices)
     if (!isInside(*this, matrix)) // (C3)
       return emitOpError() << "matrix " << matrix.name << " (" << matrix.rows << " x "

@@ -132,6 +132,8 @@ void CpuDriverEmitter::emitStore(exec::StoreOp op) {
 }
 
 void CpuDriverEmitter::emitProducts(exec::GemmOp op, Value a, Value b, Value c) {
+  if (getElementBytes(op.getElement()) < 4)
+    return emitContraction(op, a, b, c);
   Batch batch = getInnermost(op);
   markComputation("product");
   callAbi(AbiFunction::gemm,

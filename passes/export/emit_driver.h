@@ -47,6 +47,8 @@ protected:
     int64_t size = 1, a = 0, b = 0, c = 0;
   };
   static Batch getInnermost(exec::GemmOp op);
+  /// They as one call that says the types of factors and sums.
+  void emitContraction(exec::GemmOp op, Value a, Value b, Value c);
 
   Value address(Value view);
   /// An element in host memory as a scalar, and the other way round.
@@ -109,7 +111,7 @@ private:
   llvm::DenseMap<Value, Value> buffers_;          // of the function: address, made at the entry
   llvm::DenseMap<Operation *, Value> requests_;   // start to stack slot
   llvm::DenseMap<Operation *, int32_t> startIds_; // start to operation id
-  int64_t numPairTables_ = 0;
+  int64_t numPairTables_ = 0, numContractions_ = 0;
 };
 
 } // namespace mlir::coll

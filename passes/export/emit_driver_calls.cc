@@ -7,6 +7,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "runtime/step/abi/abi.h"
 
+#include <cstring>
 #include <numeric>
 
 using namespace mlir;
@@ -294,11 +295,52 @@ DriverEmitter::Batch DriverEmitter::getInnermost(exec::GemmOp op) {
           op.getBatchStridesC().back()};
 }
 
+static CollCompute getCompute(exec::GemmOp op) {
+  if (op.getElement().isF64())
+    return kCollComputeF64;
+  switch (op.getProductPrecision()) {
+  case exec::Precision::Highest:
+    return kCollComputeF32;
+  case exec::Precision::Tf32:
+    return kCollComputeTf32;
+  case exec::Precision::Bf16:
+    return kCollComputeBf16;
+  }
+  llvm_unreachable("every precision has a case");
+}
+
+/// What is multiplied is a constant of the module, a CollContraction.
+void DriverEmitter::emitContraction(exec::GemmOp op, Value a, Value b, Value c) {
+  Batch batch = getInnermost(op);
+  CollContraction contraction = {};
+  contraction.dtype_a = contraction.dtype_b = *getDtype(op.getElement());
+  contraction.dtype_out = *getDtype(op.getResultElement());
+  contraction.compute = getCompute(op);
+  contraction.trans_a = op.getTransA(), contraction.trans_b = op.getTransB();
+  contraction.accumulate = op.getAccumulate();
+  contraction.batch = batch.size;
+  contraction.m = op.getMnk()[0], contraction.n = op.getMnk()[1], contraction.k = op.getMnk()[2];
+  contraction.ld_a = op.getLds()[0], contraction.ld_b = op.getLds()[1];
+  contraction.ld_out = op.getLds()[2];
+  contraction.stride_a = batch.a, contraction.stride_b = batch.b;
+  contraction.stride_out = batch.c;
+  static_assert(sizeof(CollContraction) % 8 == 0);
+  constexpr int64_t kWords = sizeof(CollContraction) / 8;
+  int64_t words[kWords];
+  std::memcpy(words, &contraction, sizeof(words));
+  Value global = makeGlobal(
+      "contraction_" + std::to_string(numContractions_++),
+      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
+      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
+  callAbi(AbiFunction::contract, {ctx_, i32(computation("product")), global, a, b, c});
+}
+
 /// The runtime does the innermost batch dimension, loops the others.
 void DriverEmitter::emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c) {
   if (dim + 1 >= op.getBatchSizes().size())
     return emitProducts(op, a, b, c);
   int64_t width = getElementBytes(op.getElement());
+  int64_t sumWidth = getElementBytes(op.getResultElement());
   Block *header = newBlock(b_.getI64Type()), *body = newBlock({}), *exit = newBlock({});
   cf::BranchOp::create(b_, loc_, header, ValueRange{i64(0)});
   b_.setInsertionPointToStart(header);
@@ -309,7 +351,7 @@ void DriverEmitter::emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b
   b_.setInsertionPointToStart(body);
   emitGemmLoop(op, dim + 1, gep(a, index, op.getBatchStridesA()[dim] * width),
                gep(b, index, op.getBatchStridesB()[dim] * width),
-               gep(c, index, op.getBatchStridesC()[dim] * width));
+               gep(c, index, op.getBatchStridesC()[dim] * sumWidth));
   Value next = LLVM::AddOp::create(b_, loc_, index, i64(1));
   cf::BranchOp::create(b_, loc_, header, ValueRange{next});
   b_.setInsertionPointToStart(exit);

@@ -128,43 +128,8 @@ void GpuDriverEmitter::emitStore(exec::StoreOp op) {
                                i64(width * op.getValues().size())});
 }
 
-static CollCompute getCompute(exec::GemmOp op) {
-  if (op.getElement().isF64())
-    return kCollComputeF64;
-  switch (op.getProductPrecision()) {
-  case exec::Precision::Highest:
-    return kCollComputeF32;
-  case exec::Precision::Tf32:
-    return kCollComputeTf32;
-  case exec::Precision::Bf16:
-    return kCollComputeBf16;
-  }
-  llvm_unreachable("every precision has a case");
-}
-
-/// What is multiplied is a constant of the module, a CollContraction.
 void GpuDriverEmitter::emitProducts(exec::GemmOp op, Value a, Value b, Value c) {
-  Batch batch = getInnermost(op);
-  CollContraction contraction = {};
-  contraction.dtype_a = contraction.dtype_b = contraction.dtype_out = *getDtype(op.getElement());
-  contraction.compute = getCompute(op);
-  contraction.trans_a = op.getTransA(), contraction.trans_b = op.getTransB();
-  contraction.accumulate = op.getAccumulate();
-  contraction.batch = batch.size;
-  contraction.m = op.getMnk()[0], contraction.n = op.getMnk()[1], contraction.k = op.getMnk()[2];
-  contraction.ld_a = op.getLds()[0], contraction.ld_b = op.getLds()[1];
-  contraction.ld_out = op.getLds()[2];
-  contraction.stride_a = batch.a, contraction.stride_b = batch.b;
-  contraction.stride_out = batch.c;
-  static_assert(sizeof(CollContraction) % 8 == 0);
-  constexpr int64_t kWords = sizeof(CollContraction) / 8;
-  int64_t words[kWords];
-  std::memcpy(words, &contraction, sizeof(words));
-  Value global = makeGlobal(
-      "contraction_" + std::to_string(numContractions_++),
-      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
-      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
-  callAbi(AbiFunction::contract, {ctx_, i32(computation("product")), global, a, b, c});
+  emitContraction(op, a, b, c);
 }
 
 std::string GpuDriverEmitter::writeKernelTable() const {

@@ -42,7 +42,6 @@ private:
   llvm::StringMap<unsigned> tableIndex_; // by symbol
   std::string constants_;
   llvm::DenseMap<Attribute, int64_t> constantOffsets_;
-  int64_t numContractions_ = 0;
   // On the stack of the function that is emitted: values of a launch's parameters and pointers to
   // them, scalars on their way from or to the GPU.
   Value parameters_, pointers_, scalars_;

@@ -45,6 +45,29 @@ bool isMultiplyAdd(linalg::GenericOp op) {
   return (lhs == a && rhs == b) || (lhs == b && rhs == a);
 }
 
+/// The type in which a product without widening reads its factors: that of both operands if they
+/// are bf16 or f16 and their sums f32, else null.
+Type getNarrowFactor(linalg::GenericOp op) {
+  auto elementOf = [&](unsigned operand) { return getElementTypeOrSelf(op->getOperand(operand)); };
+  Type factor = elementOf(0);
+  bool isNarrow = factor == elementOf(1) && (factor.isBF16() || factor.isF16());
+  return isNarrow && elementOf(2).isF32() ? factor : Type();
+}
+
+/// The only user of `sums`, if it rounds them to `factor`.
+Operation *findRounding(Value sums, Type factor) {
+  if (!factor || !sums.hasOneUse())
+    return nullptr;
+  auto user = dyn_cast<linalg::GenericOp>(*sums.user_begin());
+  if (!user || user.getNumDpsInputs() != 1 || user.getDpsInputs()[0] != sums ||
+      user.getNumDpsInits() != 1 || getElementTypeOrSelf(user.getResult(0)) != factor ||
+      !llvm::all_of(user.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+    return nullptr;
+  Operation *yield = user.getBody()->getTerminator();
+  auto rounding = yield->getOperand(0).getDefiningOp<arith::TruncFOp>();
+  return rounding && rounding.getIn() == user.getBody()->getArgument(0) ? user : nullptr;
+}
+
 bool isZeroInit(Value init) {
   if (auto fill = init.getDefiningOp<linalg::FillOp>())
     return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
@@ -52,12 +75,12 @@ bool isZeroInit(Value init) {
 }
 
 /// The plan for one contraction: operands to pack first, the resulting form, and optionally the
-/// transposing copy whose result is written directly.
+/// rounding or transposing copy whose result is written directly.
 struct Plan {
   std::array<bool, 2> pack = {false, false};
   Contraction contraction;
   GemmForm form;
-  Operation *absorbed = nullptr;
+  Operation *absorbed = nullptr; // whose result the product writes
   double cost = 0;
 };
 
@@ -159,7 +182,8 @@ void absorbTranspositions(Plan &plan, Contraction contraction, Value result) {
   }
 }
 
-std::optional<Plan> planContraction(linalg::GenericOp op) {
+/// `narrow`: the type of the factors, if they are not to be widened.
+std::optional<Plan> planContraction(linalg::GenericOp op, Type narrow) {
   FailureOr<Contraction> read = readContraction(op);
   if (failed(read))
     return std::nullopt;
@@ -168,6 +192,10 @@ std::optional<Plan> planContraction(linalg::GenericOp op) {
     elements *= loop.extent;
   if (elements < 512)
     return std::nullopt;
+  bool isZero = isZeroInit(op.getDpsInitOperand(0)->get());
+  Operation *rounding = isZero ? findRounding(op.getResult(0), narrow) : nullptr;
+  if (rounding)
+    read->base[kC] = rounding->getResult(0);
   Contraction contraction = *read;
   lookThroughCopies(contraction, kA);
   lookThroughCopies(contraction, kB);
@@ -178,8 +206,9 @@ std::optional<Plan> planContraction(linalg::GenericOp op) {
   }
   if (!plan)
     return std::nullopt;
-  if (isZeroInit(op.getDpsInitOperand(0)->get()))
-    absorbTranspositions(*plan, contraction, op.getResult(0));
+  plan->absorbed = rounding;
+  if (isZero)
+    absorbTranspositions(*plan, contraction, rounding ? rounding->getResult(0) : op.getResult(0));
   if (plan->cost > loopNestNanoseconds(elements))
     return std::nullopt;
   return plan;
@@ -203,17 +232,17 @@ Value widen(OpBuilder &builder, Location loc, Value value, Type elementType) {
       .getResult(0);
 }
 
-void emitGemm(RewriterBase &rewriter, linalg::GenericOp op, Plan &plan) {
+void emitGemm(RewriterBase &rewriter, linalg::GenericOp op, Plan &plan, Type narrow) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
   Contraction &contraction = plan.contraction;
   auto type = cast<RankedTensorType>(contraction.base[kC].getType());
+  Type factor = narrow ? narrow : type.getElementType();
   for (Operand operand : {kA, kB}) {
     if (plan.pack[operand])
-      (void)packOperand(rewriter, loc, contraction, operand, type.getElementType(), /*emit=*/true);
+      (void)packOperand(rewriter, loc, contraction, operand, factor, /*emit=*/true);
     else
-      contraction.base[operand] =
-          widen(rewriter, loc, contraction.base[operand], type.getElementType());
+      contraction.base[operand] = widen(rewriter, loc, contraction.base[operand], factor);
   }
   Value init = op.getDpsInitOperand(0)->get();
   bool accumulate = !isZeroInit(init);
@@ -224,14 +253,16 @@ void emitGemm(RewriterBase &rewriter, linalg::GenericOp op, Plan &plan) {
   auto unit = [&](bool set) { return set ? rewriter.getUnitAttr() : UnitAttr(); };
   auto list = [&](ArrayRef<int64_t> values) { return rewriter.getDenseI64ArrayAttr(values); };
   auto gemm =
-      GemmOp::create(rewriter, loc, type, a, b, init, list({form.m, form.n, form.k}),
-                     list({form.lda, form.ldb, form.ldc}), unit(form.transA), unit(form.transB),
-                     unit(accumulate), list(form.batchSizes), list(form.batchStridesA),
-                     list(form.batchStridesB), list(form.batchStridesC));
+      GemmOp::create(rewriter, loc, type, a, b, init, op->getAttrOfType<StringAttr>(kPrecisionAttr),
+                     list({form.m, form.n, form.k}), list({form.lda, form.ldb, form.ldc}),
+                     unit(form.transA), unit(form.transB), unit(accumulate), list(form.batchSizes),
+                     list(form.batchStridesA), list(form.batchStridesB), list(form.batchStridesC));
   rewriter.replaceOp(plan.absorbed ? plan.absorbed : op.getOperation(), gemm);
 }
 
 struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContractionsPass> {
+  using LowerContractionsPassBase::LowerContractionsPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry
         .insert<CollDialect, arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
@@ -245,9 +276,10 @@ struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContr
     });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : contractions) {
-      std::optional<Plan> plan = planContraction(op);
+      Type factor = narrow ? getNarrowFactor(op) : Type();
+      std::optional<Plan> plan = planContraction(op, factor);
       if (plan)
-        emitGemm(rewriter, op, *plan);
+        emitGemm(rewriter, op, *plan, factor);
     }
     eraseDeadOps();
   }

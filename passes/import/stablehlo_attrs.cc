@@ -2,6 +2,7 @@
 
 #include "passes/import/stablehlo_attrs.h"
 
+#include "dialect/dialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -183,6 +184,29 @@ FailureOr<StringRef> getKeyword(Operation *op, StringRef name, StringRef kind) {
   if (!text || !text->consume_front(kind) || text->trim().empty())
     return malformed(op, name, "#stablehlo<" + kind + " …>");
   return text->trim();
+}
+
+FailureOr<StringRef> getPrecision(Operation *op) {
+  StringRef name = "precision_config";
+  Attribute attr = op->getAttr(name);
+  if (!attr)
+    return StringRef();
+  auto malformedList = [&] { return malformed(op, name, "[#stablehlo<precision DEFAULT>, …]"); };
+  auto list = dyn_cast<ArrayAttr>(attr);
+  if (!list)
+    return malformedList();
+  StringRef asked;
+  for (Attribute entry : list) {
+    std::optional<StringRef> text = opaqueText(entry);
+    if (!text || !text->consume_front("precision"))
+      return malformedList();
+    StringRef word = text->trim();
+    if (word != "DEFAULT" && word != "HIGH" && word != "HIGHEST")
+      return malformedList();
+    if (word == "HIGHEST" || (word == "HIGH" && asked.empty()))
+      asked = word == "HIGHEST" ? kPrecisionHighest : kPrecisionHigh;
+  }
+  return asked;
 }
 
 FailureOr<StringRef> getSymbol(Operation *op, StringRef name) {

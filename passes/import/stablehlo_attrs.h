@@ -37,6 +37,10 @@ FailureOr<bool> getFlag(Operation *op, StringRef name);
 /// The word of an enum attribute `#stablehlo<kind WORD>`, or "" if it is absent.
 FailureOr<StringRef> getKeyword(Operation *op, StringRef name, StringRef kind);
 
+/// Which of the dialect's precisions (kPrecisionAttr) `precision_config` asks for, over all
+/// operands: "highest", "high", or "" for the default.
+FailureOr<StringRef> getPrecision(Operation *op);
+
 /// The name of a symbol attribute `@name`; its absence is an error.
 FailureOr<StringRef> getSymbol(Operation *op, StringRef name);
 

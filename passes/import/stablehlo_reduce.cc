@@ -231,8 +231,11 @@ FailureOr<Value> buildContraction(Source &src, Value lhs, Value rhs, ArrayRef<in
   };
   FailureOr<linalg::GenericOp> generic =
       buildGeneric(b, {lhs, rhs}, splatZero(b, type), maps, body);
-  if (failed(generic))
+  FailureOr<StringRef> precision = getPrecision(src.op);
+  if (failed(generic) || failed(precision))
     return failure();
+  if (!precision->empty() && src.operandTensor(0).getElementType().isF32())
+    (*generic)->setAttr(kPrecisionAttr, b.getStringAttr(*precision));
   Value result = generic->getResult(0);
   if (element != accumulator)
     result = arith::TruncFOp::create(b, type.clone(element), result);

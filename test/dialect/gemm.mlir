@@ -26,6 +26,16 @@ func.func @batched(%a: tensor<3x4x6xf32>, %b: tensor<6x5xf32>, %c: tensor<3x4x5x
   return
 }
 
+// CHECK-LABEL: func.func @narrow
+func.func @narrow(%a: tensor<4x6xbf16>, %b: tensor<6x5xbf16>, %c: tensor<4x5xf32>, %d: tensor<4x5xbf16>) {
+  // CHECK: coll.gemm %{{.+}}, %{{.+}} into %{{.+}} mnk [4, 5, 6] lds [6, 5, 5] : tensor<4x6xbf16>, tensor<6x5xbf16>, tensor<4x5xf32>
+  %r = coll.gemm %a, %b into %c mnk [4, 5, 6] lds [6, 5, 5] : tensor<4x6xbf16>, tensor<6x5xbf16>, tensor<4x5xf32>
+  // CHECK: coll.gemm %{{.+}}, %{{.+}} into %{{.+}} precision "high" trans_a mnk [5, 5, 4] lds [6, 5, 5] : tensor<4x6xbf16>, tensor<4x5xbf16>, tensor<5x5xbf16>
+  %e = tensor.empty() : tensor<5x5xbf16>
+  %s = coll.gemm %a, %d into %e precision "high" trans_a mnk [5, 5, 4] lds [6, 5, 5] : tensor<4x6xbf16>, tensor<4x5xbf16>, tensor<5x5xbf16>
+  return
+}
+
 // Nothing is read, so no size is too small.
 // CHECK-LABEL: func.func @empty
 // CHECK-SAME: (%[[A:.+]]: tensor<0x6xf32>, %[[B:.+]]: tensor<6x5xf32>, %[[C:.+]]: tensor<0x5xf32>)

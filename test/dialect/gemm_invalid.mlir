@@ -2,7 +2,7 @@
 
 // gemm_c1
 func.func @gemm_c1(%a: tensor<4x6xf32>, %b: tensor<6x5xf64>, %c: tensor<4x5xf32>) {
-  // expected-error@+1 {{elements must all be f32 or all f64, but are 'f32', 'f64', 'f32'}}
+  // expected-error@+1 {{elements must all be f32, f64, bf16 or f16, or sums of bf16 or f16 be f32, but are 'f32', 'f64', 'f32'}}
   %r = coll.gemm %a, %b into %c mnk [4, 5, 6] lds [6, 5, 5] : tensor<4x6xf32>, tensor<6x5xf64>, tensor<4x5xf32>
   return
 }
@@ -10,8 +10,16 @@ func.func @gemm_c1(%a: tensor<4x6xf32>, %b: tensor<6x5xf64>, %c: tensor<4x5xf32>
 // -----
 
 func.func @gemm_c1_integers(%a: tensor<4xi32>, %b: tensor<4xi32>, %c: tensor<4xi32>) {
-  // expected-error@+1 {{elements must all be f32 or all f64, but are 'i32', 'i32', 'i32'}}
+  // expected-error@+1 {{elements must all be f32, f64, bf16 or f16, or sums of bf16 or f16 be f32, but are 'i32', 'i32', 'i32'}}
   %r = coll.gemm %a, %b into %c mnk [2, 2, 2] lds [2, 2, 2] : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @gemm_c1_rounded(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xbf16>) {
+  // expected-error@+1 {{sums of bf16 or f16 be f32, but are 'f32', 'f32', 'bf16'}}
+  %r = coll.gemm %a, %b into %c mnk [2, 2, 2] lds [2, 2, 2] : tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>
   return
 }
 
@@ -79,5 +87,14 @@ func.func @gemm_c4_batch(%a: tensor<4x6xf32>, %b: tensor<6x5xf32>, %c: tensor<4x
 func.func @gemm_c4_overflow(%a: tensor<4x6xf32>, %b: tensor<6x5xf32>, %c: tensor<4x5xf32>) {
   // expected-error@+1 {{matrix A (4 x 6, row stride 9223372036854775807) reaches outside 'tensor<4x6xf32>'}}
   %r = coll.gemm %a, %b into %c mnk [4, 5, 6] lds [9223372036854775807, 5, 5] : tensor<4x6xf32>, tensor<6x5xf32>, tensor<4x5xf32>
+  return
+}
+
+// -----
+
+// gemm_c5
+func.func @gemm_c5(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) {
+  // expected-error@+1 {{precision must be highest or high, but is "tf32"}}
+  %r = coll.gemm %a, %b into %c precision "tf32" mnk [2, 2, 2] lds [2, 2, 2] : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   return
 }

@@ -41,6 +41,7 @@ private:
   void convertExtract(Operation *op);
   void convertFromElements(Operation *op);
   void convertConstant(arith::ConstantOp op);
+  exec::Precision getPrecision(GemmOp op) const;
   void convertGemm(GemmOp op);
   void convertBlocking(Operation *op);
   void convertStart(StartOp op);

@@ -79,6 +79,15 @@ void DriverConverter::convertConstant(arith::ConstantOp op) {
   exec::FillOp::create(b_, loc_, view(it->second), cast<TypedAttr>(element));
 }
 
+/// What the factors may be rounded to: what the options say, as far as the step allows it.
+exec::Precision DriverConverter::getPrecision(GemmOp op) const {
+  if (!op.getA().getType().getElementType().isF32() || op.getPrecision() == kPrecisionHighest)
+    return exec::Precision::Highest;
+  if (op.getPrecision() == kPrecisionHigh && precision_ == exec::Precision::Bf16)
+    return exec::Precision::Tf32;
+  return precision_;
+}
+
 /// Adjacent batch dimensions with matching strides become one.
 void DriverConverter::convertGemm(GemmOp op) {
   SmallVector<int64_t> sizes, a, b, c;
@@ -97,11 +106,13 @@ void DriverConverter::convertGemm(GemmOp op) {
     a.push_back(strideA), b.push_back(strideB), c.push_back(strideC);
   }
   StringAttr precision; // highest if absent
-  if (precision_ != exec::Precision::Highest)
-    precision = b_.getStringAttr(exec::stringifyPrecision(precision_));
-  exec::GemmOp::create(b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()),
-                       op.getA().getType().getElementType(), precision, op.getMnk(), op.getLds(),
-                       op.getTransA(), op.getTransB(), op.getAccumulate(), sizes, a, b, c);
+  if (getPrecision(op) != exec::Precision::Highest)
+    precision = b_.getStringAttr(exec::stringifyPrecision(getPrecision(op)));
+  Type factor = op.getA().getType().getElementType(), sum = op.getC().getType().getElementType();
+  exec::GemmOp::create(b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()), factor,
+                       sum == factor ? TypeAttr() : TypeAttr::get(sum), precision, op.getMnk(),
+                       op.getLds(), op.getTransA(), op.getTransB(), op.getAccumulate(), sizes, a, b,
+                       c);
 }
 
 /// The region of a communication: `op` on the block's arguments, which stand for `sources`.

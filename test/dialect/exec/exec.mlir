@@ -43,6 +43,8 @@ exec.function @step(tensor<4xf32> {coll.name = "w"}, tensor<4xf32>) -> (tensor<4
   exec.gemm %w, %w into %a of f32 trans_b mnk [2, 2, 2] lds [2, 2, 2]
   // CHECK: exec.gemm %[[ARG0]], %[[ARG0]] into %[[A]] of f32 precision "tf32" mnk [2, 2, 2] lds [2, 2, 2]
   exec.gemm %w, %w into %a of f32 precision "tf32" mnk [2, 2, 2] lds [2, 2, 2]
+  // CHECK: exec.gemm %[[ARG0]], %[[ARG0]] into %[[A]] of bf16 to f32 mnk [2, 2, 2] lds [2, 2, 2]
+  exec.gemm %w, %w into %a of bf16 to f32 mnk [2, 2, 2] lds [2, 2, 2]
   // CHECK: exec.fill %[[A]] with 1.000000e+00 : f32
   exec.fill %a with 1.000000e+00 : f32
   // CHECK: exec.copy %[[ARG1]] to %[[A]]

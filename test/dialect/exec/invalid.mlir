@@ -313,7 +313,7 @@ exec.function @step() -> () updates [] arena 64 {
   %a = exec.view %arena[0 for 16]
   %b = exec.view %arena[16 for 16]
   %c = exec.view %arena[32 for 16]
-  // expected-error@+1 {{elements must be f32 or f64, but are 'i32'}}
+  // expected-error@+1 {{elements must be f32, f64, bf16 or f16, but are 'i32'}}
   exec.gemm %a, %b into %c of i32 mnk [2, 2, 2] lds [2, 2, 2]
   exec.return
 }
@@ -327,6 +327,18 @@ exec.function @step() -> () updates [] arena 64 {
   %c = exec.view %arena[32 for 16]
   // expected-error@+1 {{precision must be highest, tf32 or bf16, but is "f16"}}
   exec.gemm %a, %b into %c of f32 precision "f16" mnk [2, 2, 2] lds [2, 2, 2]
+  exec.return
+}
+
+// -----
+
+exec.function @step() -> () updates [] arena 64 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[16 for 16]
+  %c = exec.view %arena[32 for 16]
+  // expected-error@+1 {{factors of 'f32' cannot give 'bf16'}}
+  exec.gemm %a, %b into %c of f32 to bf16 mnk [2, 2, 2] lds [2, 2, 2]
   exec.return
 }
 

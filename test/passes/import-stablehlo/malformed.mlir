@@ -351,3 +351,11 @@ func.func @main(%t: tensor<10xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) {
   }) : (tensor<10xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<10xf32>
   return
 }
+
+// -----
+
+func.func @main(%x: tensor<4x4xf32>) {
+  // expected-error @below {{attribute 'precision_config' is not [#stablehlo<precision DEFAULT>, …]}}
+  %0 = "stablehlo.dot_general"(%x, %x) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHER>, #stablehlo<precision DEFAULT>]} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
