@@ -280,6 +280,15 @@ def OutlineKernelsPass : Pass<"coll-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each loop nest to a kernel function, equal kernels once";
 }
 
+def CountLoopsPass : Pass<"coll-count-loops", "::mlir::ModuleOp"> {
+  let summary = "while loops that count to a known number become scf.for";
+  let description = [{
+    A scan is a loop whose counter is a tensor of the device. With the number of iterations known,
+    the host counts: it reads nothing back, and a GPU's graph holds all iterations.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def KernelsToGpuPass : Pass<"coll-kernels-to-gpu", "::mlir::ModuleOp"> {
   let summary = "kernel functions to launches of gpu.func, and to PTX";
   let options = [

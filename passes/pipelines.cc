@@ -159,6 +159,8 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options) {
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
+  if (!options.gpu.empty())
+    pm.addPass(createCountLoopsPass());
   pm.addPass(createLowerIndexedPass());
   LowerContractionsPassOptions contractions;
   contractions.narrow = !options.gpu.empty();

@@ -69,6 +69,22 @@ int32_t hostStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *
   return abi->store(ctx, 0, results[1], &first, 4);
 }
 
+// w[0] += 10 * (1 + 2 + 3), where the host counts; loss = 3 * x[0].
+int32_t countedStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                    void *arena) {
+  void *constants = nullptr;
+  CALL(abi->constants(ctx, &constants));
+  CollContraction c{};
+  c.batch = 1, c.m = 1, c.n = 1, c.k = 1;
+  c.ld_a = c.ld_b = c.ld_out = 1;
+  c.accumulate = 1;
+  for (float i = 1; i <= 3; ++i) {
+    CALL(abi->store(ctx, 0, arena, &i, 4));
+    CALL(abi->contract(ctx, 0, &c, constants, arena, args[0]));
+  }
+  return scale(abi, ctx, args[1], results[1], 3, 1);
+}
+
 int32_t unknownKernelStep(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
                           void *) {
   return abi->launch(ctx, 0, 1, nullptr, 0);
@@ -162,6 +178,14 @@ TEST_F(GpuStepTest, TheThirdStepIsCapturedAndReplayed) {
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(run(**other, 6), replayed);
   EXPECT_EQ(cuda_.calls("graphLaunch"), 4);
+}
+
+TEST_F(GpuStepTest, LoopsThatTheHostCountsAreCaptured) {
+  auto executor = start(1, countedStep);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  const auto seen = run(**executor, 4);
+  EXPECT_EQ(seen.back(), (std::vector<float>{241, 2, 3, 4}));
+  EXPECT_EQ(cuda_.calls("graphLaunch"), 2);
 }
 
 TEST_F(GpuStepTest, WaitingForEachCallUsesNoGraphs) {

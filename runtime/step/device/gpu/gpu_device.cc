@@ -19,6 +19,9 @@ constexpr int64_t kLeastBounce = int64_t{1} << 20, kMostBounce = int64_t{64} << 
 constexpr int kEagerRuns = 2;
 // Buffers change places from step to step, in two ways; more graphs are a sign of something else.
 constexpr size_t kMostGraphs = 4;
+constexpr int64_t kMostGraphCalls = 100'000;
+// Contents up to this size are stored by calls that hold them.
+constexpr int64_t kInlineBytes = 32;
 
 int64_t alignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -193,7 +196,7 @@ Status GpuDevice::execute(const Execution &execution) {
     return replay(known->second, execution);
   if (!mayReplay || !mayCapture() || eagerRuns_ < kEagerRuns || graphs_.size() == kMostGraphs) {
     ++eagerRuns_;
-    return execution.run();
+    return runEagerly(execution);
   }
   Result<Graph> graph = capture(execution);
   if (graph)
@@ -220,6 +223,17 @@ StreamTrace *GpuDevice::startTrace(const Execution &execution) {
   }
   streamTrace_->start(execution.rank, execution.trace);
   return streamTrace_.get();
+}
+
+Status GpuDevice::runEagerly(const Execution &execution) {
+  calls_ = 0;
+  Status status = execution.run();
+  if (calls_ > kMostGraphCalls && mayCapture_) {
+    log(LogLevel::Info, "the step runs without a graph: it has " + std::to_string(calls_) +
+                            " calls, and graphs are made of " + std::to_string(kMostGraphCalls));
+    mayCapture_ = false;
+  }
+  return status;
 }
 
 Result<GpuDevice::Graph> GpuDevice::capture(const Execution &execution) {
@@ -258,6 +272,7 @@ Status GpuDevice::replay(Graph &graph, const Execution &execution) {
 //===-- calls of the program ----------------------------------------------------===//
 
 Status GpuDevice::settle(Status put) {
+  ++calls_;
   if (!put.ok() || !syncs_)
     return put;
   return check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
@@ -356,7 +371,29 @@ Status GpuDevice::fetch(const CallSite &site, void *hostDst, const void *src, in
   });
 }
 
+// A graph keeps the values. They are the same in every step: what the host computes from memory of
+// the GPU was fetched, which graphs exclude.
+Status GpuDevice::storeInline(dl::CudaAddress dst, const char *src, int64_t bytes) {
+  const dl::Cuda &cuda = gpu_->cuda();
+  int64_t done = 0;
+  for (; bytes - done >= 4 && dst % 4 == 0; done += 4) {
+    uint32_t word;
+    std::memcpy(&word, src + done, sizeof(word));
+    COLL_RETURN_IF_ERROR(
+        check(cuda.memsetD32Async(dst + done, word, 1, stream_), "cuMemsetD32Async"));
+  }
+  for (; done < bytes; ++done)
+    COLL_RETURN_IF_ERROR(
+        check(cuda.memsetD8Async(dst + done, static_cast<unsigned char>(src[done]), 1, stream_),
+              "cuMemsetD8Async"));
+  return {};
+}
+
 Status GpuDevice::store(const CallSite &site, void *dst, const void *hostSrc, int64_t bytes) {
+  if (bytes <= kInlineBytes)
+    return put(site, [&] {
+      return storeInline(addressOf(dst), static_cast<const char *>(hostSrc), bytes);
+    });
   COLL_RETURN_IF_ERROR(leaveGraphs("store"));
   return put(site, [&] {
     return bounce_->upload(static_cast<char *>(dst), bytes,

@@ -81,6 +81,10 @@ private:
   StreamTrace *startTrace(const Execution &execution);
   // `count` copies of a pattern.
   Status setWords(void *dst, const void *pattern, int32_t patternBytes, int64_t count);
+  // Puts a content of a few bytes on the stream, within the call.
+  Status storeInline(dl::CudaAddress dst, const char *src, int64_t bytes);
+  // Runs the program without a graph; a graph of very many calls is not worth its memory.
+  Status runEagerly(const Execution &execution);
   // The call cannot be part of a graph.
   Status leaveGraphs(const char *what);
   Result<Graph> capture(const Execution &execution);
@@ -105,6 +109,7 @@ private:
   StreamTrace *traced_ = nullptr;            // null: this run is not traced
   bool cannotTrace_ = false;
   int eagerRuns_ = 0;
+  int64_t calls_ = 0;           // of the run
   bool takesGpuMemory_ = false; // the endpoint
   bool hasGroups_ = false;
   bool mayCapture_ = true;
