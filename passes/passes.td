@@ -274,6 +274,11 @@ def LowerContractionsPass : Pass<"coll-lower-contractions", "::mlir::ModuleOp"> 
 
 def FuseKernelsPass : Pass<"coll-fuse-kernels", "::mlir::ModuleOp"> {
   let summary = "merges loop nests that share data";
+  let options = [
+    Option<"recompute", "recompute", "bool", /*default=*/"false",
+           "what is computed from one value that takes no more memory is computed at each use: for "
+           "GPUs, whose memory is slower than their arithmetic">,
+  ];
 }
 
 def OutlineKernelsPass : Pass<"coll-outline-kernels", "::mlir::ModuleOp"> {
@@ -287,6 +292,16 @@ def CountLoopsPass : Pass<"coll-count-loops", "::mlir::ModuleOp"> {
     the host counts: it reads nothing back, and a GPU's graph holds all iterations.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def FuseRowsPass : Pass<"coll-fuse-rows", "::mlir::ModuleOp"> {
+  let summary = "kernels that reduce rows, and what is done with the rows, to one kernel for a GPU";
+  let description = [{
+    Softmax, layer norm, cross-entropy and their gradients are chains of kernels that all see the
+    same rows and columns: values of rows, and elements. Such calls become one call, whose kernel
+    keeps between them what nothing else reads, so that a launch reads and writes each row once.
+    Calls of other kernels that stood between move behind it; communication never moves.
+  }];
 }
 
 def KernelsToGpuPass : Pass<"coll-kernels-to-gpu", "::mlir::ModuleOp"> {

@@ -165,8 +165,12 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
   LowerContractionsPassOptions contractions;
   contractions.narrow = !options.gpu.empty();
   pm.addPass(createLowerContractionsPass(contractions));
-  pm.addPass(createFuseKernelsPass());
+  FuseKernelsPassOptions kernels;
+  kernels.recompute = !options.gpu.empty();
+  pm.addPass(createFuseKernelsPass(kernels));
   pm.addPass(createOutlineKernelsPass());
+  if (!options.gpu.empty())
+    pm.addPass(createFuseRowsPass());
   buildEmitPipeline(pm, options);
 }
 

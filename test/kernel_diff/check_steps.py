@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-KERNELS = ["--coll-import", "--inline", "--coll-drop-empty", "--coll-lower-indexed",
-           "--coll-lower-contractions", "--coll-fuse-kernels", "--coll-outline-kernels"]
+KERNELS = ["--coll-import", "--inline", "--coll-drop-empty", "--coll-count-loops",
+           "--coll-lower-indexed", "--coll-lower-contractions=narrow",
+           "--coll-fuse-kernels=recompute", "--coll-outline-kernels", "--coll-fuse-rows"]
 
 
 def find_ptxas():

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------------===//
 
+#include "passes/export/gpu/combine_lanes.h"
 #include "passes/export/gpu/emit_nests.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,7 +23,7 @@
 namespace mlir::coll {
 namespace {
 
-constexpr int64_t kWarp = 32, kBlockSize = 256, kMaxLanes = 1024;
+constexpr int64_t kBlockSize = 256, kMaxLanes = 1024;
 // About what a large GPU runs at once.
 constexpr int64_t kManyThreads = 128 * 1024;
 // A part or a lane has at least so many iterations.
@@ -111,8 +112,9 @@ public:
   void emit() {
     locate();
     SmallVector<Value> accumulators = emitLoop();
-    combineWidth(accumulators);
-    combineLanes(accumulators);
+    if (shape.isFastReduced)
+      combineWidth(launch, nest, accumulators, shape.width);
+    combineLanes(launch, nest, accumulators, shape.lanes, shape.blockSize);
     storeResults(accumulators);
     launch.finish(shape.threads(), shape.blockSize);
   }
@@ -241,70 +243,6 @@ private:
     return accumulators;
   }
 
-  Value combine(const NestOutput &out, Value x, Value y) {
-    return emitCombine(launch, out.combiner, x, y, nest.op.getRegionOutputArgs()[out.result]);
-  }
-
-  /// Joins the accumulators of neighbouring iterations.
-  void combineWidth(SmallVector<Value> &accumulators) {
-    if (!shape.isFastReduced || shape.width == 1)
-      return;
-    unsigned count = accumulators.size() / shape.width;
-    for (unsigned step = 1; step < shape.width; step *= 2)
-      for (unsigned w = 0; w < shape.width; w += 2 * step)
-        forEachAccumulator([&](unsigned j, const NestOutput &out) {
-          accumulators[w * count + j] =
-              combine(out, accumulators[w * count + j], accumulators[(w + step) * count + j]);
-        });
-    accumulators.resize(count);
-  }
-
-  void forEachAccumulator(llvm::function_ref<void(unsigned, const NestOutput &)> visit) {
-    unsigned j = 0;
-    for (const NestOutput &out : nest.outputs)
-      if (out.accumulates)
-        visit(j++, out);
-  }
-
-  void combineLanes(SmallVector<Value> &accumulators) {
-    combineWarp(accumulators, std::min(shape.lanes, kWarp));
-    if (shape.lanes > kWarp)
-      combineWarps(accumulators);
-  }
-
-  void combineWarp(SmallVector<Value> &accumulators, int64_t lanes) {
-    for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
-      forEachAccumulator([&](unsigned j, const NestOutput &out) {
-        Value other = launch.shuffle(accumulators[j], distance);
-        accumulators[j] = combine(out, accumulators[j], other);
-      });
-  }
-
-  /// A block has one output: its warps meet in shared memory.
-  void combineWarps(SmallVector<Value> &accumulators) {
-    int64_t warps = shape.lanes / kWarp;
-    Value thread = launch.threadInBlock(shape.blockSize);
-    Value warp = launch.div(thread, kWarp, shape.blockSize);
-    Value inWarp = launch.rem(thread, kWarp, shape.blockSize);
-    SmallVector<Value> shared;
-    for (Value accumulator : accumulators)
-      shared.push_back(launch.addShared({warps}, accumulator.getType()));
-    auto first = scf::IfOp::create(
-        b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inWarp, launch.index(0)),
-        /*withElseRegion=*/false);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(first.thenBlock());
-      for (auto [accumulator, memory] : llvm::zip_equal(accumulators, shared))
-        memref::StoreOp::create(b, accumulator, memory, warp);
-    }
-    gpu::BarrierOp::create(b);
-    Value slot = launch.rem(inWarp, warps, kWarp);
-    for (auto [accumulator, memory] : llvm::zip_equal(accumulators, shared))
-      accumulator = memref::LoadOp::create(b, memory, slot);
-    combineWarp(accumulators, warps);
-  }
-
   void storeResults(ArrayRef<Value> accumulators) {
     Value stores = isActive;
     if (shape.lanes > 1) {
@@ -346,7 +284,9 @@ private:
       for (auto [k, out] : llvm::enumerate(nest.outputs))
         if (out.accumulates) {
           Value value = accumulators[next++];
-          ofLane[k] = startsFromOutput() ? value : combine(out, getStart(out, k, w), value);
+          ofLane[k] = startsFromOutput()
+                          ? value
+                          : emitCombine(launch, nest, out, getStart(out, k, w), value);
         }
     for (auto [k, out] : llvm::enumerate(nest.outputs))
       if (out.accumulates)

@@ -37,12 +37,20 @@ static void collect(func::FuncOp kernel, ValueRange values, SetVector<Operation 
   }
 }
 
-LaunchBuilder::LaunchBuilder(func::FuncOp kernel, gpu::GPUModuleOp code, Operation *op,
-                             ValueRange more)
-    : b(op->getLoc(), kernel.getContext()), kernel(kernel), code(code), op(op) {
+static SetVector<Value> findUsed(Operation *op, ValueRange more) {
   SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   used.insert(more.begin(), more.end());
+  return used;
+}
+
+LaunchBuilder::LaunchBuilder(func::FuncOp kernel, gpu::GPUModuleOp code, Operation *op,
+                             ValueRange more)
+    : LaunchBuilder(kernel, code, op, findUsed(op, more)) {}
+
+LaunchBuilder::LaunchBuilder(func::FuncOp kernel, gpu::GPUModuleOp code, Operation *op,
+                             const SetVector<Value> &used)
+    : b(op->getLoc(), kernel.getContext()), kernel(kernel), code(code), op(op) {
   SetVector<Operation *> ops;
   SetVector<Value> found;
   collect(kernel, used.getArrayRef(), ops, found);

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::coll {
 
@@ -20,6 +21,9 @@ public:
   /// Begins a launch that computes `op`: its parameters are the arguments and allocations of the
   /// kernel function from which `op` and `more` are computed.
   LaunchBuilder(func::FuncOp kernel, gpu::GPUModuleOp code, Operation *op, ValueRange more = {});
+  /// The same, of several operations: the launch stands before `op` and computes with `used`.
+  LaunchBuilder(func::FuncOp kernel, gpu::GPUModuleOp code, Operation *op,
+                const SetVector<Value> &used);
 
   /// Ends it; runs on `threads` threads or a few more, in blocks of `blockSize`.
   void finish(int64_t threads, int64_t blockSize);

@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -56,6 +57,17 @@ void callLibdevice(gpu::GPUModuleOp code, Operation *op) {
   op->erase();
 }
 
+/// 2^x in f32 is an instruction, whose results below 2^-126 are 0.
+void useInstruction(math::Exp2Op op) {
+  OpBuilder b(op);
+  auto result = LLVM::InlineAsmOp::create(
+      b, op.getLoc(), op.getType(), op.getOperand(), "ex2.approx.ftz.f32 $0, $1;", "=f,f",
+      /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+  op.replaceAllUsesWith(result.getRes());
+  op.erase();
+}
+
 LogicalResult approximate(gpu::GPUModuleOp code) {
   RewritePatternSet patterns(code.getContext());
   populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
@@ -78,6 +90,13 @@ SmallVector<Operation *> collectMath(gpu::GPUModuleOp code) {
 
 LogicalResult lowerMath(gpu::GPUModuleOp code, bool hasLibdevice) {
   SmallVector<Operation *> ops = collectMath(code);
+  llvm::erase_if(ops, [](Operation *op) {
+    auto power = dyn_cast<math::Exp2Op>(op);
+    bool isInstruction = power && power.getType().isF32();
+    if (isInstruction)
+      useInstruction(power);
+    return isInstruction;
+  });
   if (hasLibdevice) {
     llvm::erase_if(ops, [&](Operation *op) {
       bool calls = isCallable(op);

@@ -11,6 +11,8 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Affine/Transforms/Transforms.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,9 +28,15 @@ namespace {
 constexpr int64_t kAlignment = 64;
 
 LogicalResult expandAddresses(gpu::GPUModuleOp code) {
+  // Accesses through views first: what is left of a view has no form in a kernel.
+  RewritePatternSet fold(code.getContext());
+  memref::populateFoldMemRefAliasOpPatterns(fold);
+  if (failed(applyPatternsGreedily(code, std::move(fold))))
+    return failure();
   RewritePatternSet patterns(code.getContext());
   memref::populateExpandStridedMetadataPatterns(patterns);
-  memref::populateFoldMemRefAliasOpPatterns(patterns);
+  affine::populateAffineExpandIndexOpsPatterns(patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   populateAffineToStdConversionPatterns(patterns);
   vector::populateVectorFromElementsUnrollPatterns(patterns);
   return applyPatternsGreedily(code, std::move(patterns));

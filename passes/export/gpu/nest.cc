@@ -3,6 +3,7 @@
 #include "dialect/exec/memory_form.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/export/exec/plan_buffers.h"
+#include "passes/export/kernels/row_form.h"
 
 namespace mlir::coll {
 
@@ -73,16 +74,6 @@ static NestOperand analyzeOperand(linalg::GenericOp op, OpOperand &use) {
       return operand;
   operand.position = std::move(position);
   return operand;
-}
-
-/// The operation that accumulates output `j`, if it is associative and commutative and uses the old
-/// value once.
-static Operation *findCombiner(linalg::GenericOp op, unsigned j) {
-  BlockArgument out = op.getRegionOutputArgs()[j];
-  Operation *def = op.getBody()->getTerminator()->getOperand(j).getDefiningOp();
-  bool isAccumulation = def && def->getBlock() == op.getBody() && def->getNumOperands() == 2 &&
-                        out.hasOneUse() && *out.getUsers().begin() == def && def->hasOneUse();
-  return isAccumulation && arith::getNeutralElement(def) ? def : nullptr;
 }
 
 static SmallVector<unsigned> loopsOutside(AffineMap map) {

@@ -77,8 +77,8 @@ public:
 
   /// What one iteration for each of `width` positions from `at` (an index per loop) on reads, by
   /// operand and position. May be far before the iteration: threads read what they write only at
-  /// the same element.
-  Values loadInputs(ArrayRef<Value> at);
+  /// the same element. Operands whose values are `known`, by operand and position, are not loaded.
+  Values loadInputs(ArrayRef<Value> at, const Values &known = {});
 
   /// The iterations themselves, from the accumulators, which only outputs that accumulate need.
   Values emit(ArrayRef<Value> at, const Values &inputs, const Values &accumulators);
@@ -99,9 +99,9 @@ private:
   unsigned fast, width;
 };
 
-/// `combiner` with its accumulator and its other operand replaced.
-Value emitCombine(LaunchBuilder &launch, Operation *combiner, Value accumulator, Value other,
-                  BlockArgument oldAccumulator);
+/// The combiner of an output with its accumulator and its other operand replaced.
+Value emitCombine(LaunchBuilder &launch, const Nest &nest, const NestOutput &output,
+                  Value accumulator, Value other);
 
 } // namespace mlir::coll
 

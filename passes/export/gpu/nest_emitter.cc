@@ -10,7 +10,8 @@ namespace mlir::coll {
 SmallVector<Value> NestEmitter::positionsOf(const NestOperand &operand, ArrayRef<Value> at,
                                             unsigned lane) {
   SmallVector<Value> dims(at);
-  dims[fast] = launch.add(dims[fast], lane);
+  if (lane != 0)
+    dims[fast] = launch.add(dims[fast], lane);
   SmallVector<Value> positions;
   for (AffineExpr expr : operand.map.getResults())
     positions.push_back(
@@ -72,7 +73,8 @@ SmallVector<Value> NestEmitter::emitLane(ArrayRef<Value> at, unsigned lane,
     if (output.accumulates)
       body.map(op.getRegionOutputArgs()[output.result], accumulators[k]);
   SmallVector<Value> positions(at);
-  positions[fast] = launch.add(positions[fast], lane);
+  if (lane != 0)
+    positions[fast] = launch.add(positions[fast], lane);
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       body.map(index.getResult(), positions[index.getDim()]);
@@ -92,14 +94,16 @@ SmallVector<Value> NestEmitter::emitLane(ArrayRef<Value> at, unsigned lane,
   return results;
 }
 
-NestEmitter::Values NestEmitter::loadInputs(ArrayRef<Value> at) {
+NestEmitter::Values NestEmitter::loadInputs(ArrayRef<Value> at, const Values &known) {
   linalg::GenericOp op = nest.op;
   Values loaded(nest.operands.size());
   for (auto [i, operand] : llvm::enumerate(nest.operands)) {
     const NestOutput *output = llvm::find_if(nest.outputs, [&](const NestOutput &output) {
       return &nest.operandOf(output) == &operand;
     });
-    if (output == nest.outputs.end()) {
+    if (!known.empty() && !known[i].empty()) {
+      loaded[i] = known[i];
+    } else if (output == nest.outputs.end()) {
       if (op.payloadUsesValueFromOperand(operand.use))
         loaded[i] = load(operand, at);
     } else if (!output->accumulates && op.payloadUsesValueFromOperand(operand.use)) {
@@ -119,12 +123,13 @@ NestEmitter::Values NestEmitter::emit(ArrayRef<Value> at, const Values &inputs,
   return results;
 }
 
-Value emitCombine(LaunchBuilder &launch, Operation *combiner, Value accumulator, Value other,
-                  BlockArgument oldAccumulator) {
+Value emitCombine(LaunchBuilder &launch, const Nest &nest, const NestOutput &output,
+                  Value accumulator, Value other) {
+  BlockArgument old = nest.op.getRegionOutputArgs()[output.result];
   IRMapping mapping;
-  for (Value operand : combiner->getOperands())
-    mapping.map(operand, operand == oldAccumulator ? accumulator : other);
-  return launch.b.clone(*combiner, mapping)->getResult(0);
+  for (Value operand : output.combiner->getOperands())
+    mapping.map(operand, operand == old ? accumulator : other);
+  return launch.b.clone(*output.combiner, mapping)->getResult(0);
 }
 
 } // namespace mlir::coll

@@ -7,8 +7,10 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/export/emit_executable_kernels.h"
 #include "passes/export/gpu/emit_nests.h"
+#include "passes/export/gpu/emit_rows.h"
 #include "passes/export/gpu/lower_kernels.h"
 #include "passes/export/gpu/prepare_buffers.h"
+#include "passes/export/kernels/fuse_rows.h"
 
 namespace mlir::coll {
 namespace {
@@ -24,6 +26,8 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : kernel.getBody().front().without_terminator())
       ops.push_back(&op);
+    if (outlineRows(ops))
+      return success();
     for (Operation *op : ops) {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && !isStart(op)) {
         if (failed(outlineLinalg(linalgOp)))
@@ -103,6 +107,39 @@ private:
     return {};
   }
 
+  /// All operations of a kernel along rows as one launch; false: nothing was done.
+  bool outlineRows(ArrayRef<Operation *> ops) {
+    auto shape = kernel->getAttrOfType<DenseI64ArrayAttr>(kRowsAttr);
+    if (!shape)
+      return false;
+    RowNests group{shape[0], shape[1], {}};
+    for (Operation *op : ops) {
+      if (isa<scf::ForOp, scf::IfOp, memref::StoreOp>(op))
+        return false;
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (!generic || isStart(op))
+        continue;
+      FailureOr<std::vector<Nest>> nests = analyzeNests(generic, findStarts(generic));
+      if (failed(nests) || nests->size() != 1)
+        return starts.clear(), false;
+      group.nests.push_back(nests->front());
+    }
+    if (!emitRows(kernel, code, group))
+      return starts.clear(), false;
+    for (const Nest &nest : group.nests)
+      nest.op.erase();
+    for (linalg::GenericOp fill : starts)
+      fill.erase();
+    return true;
+  }
+
+  SmallVector<Value> findStarts(linalg::GenericOp op) {
+    SmallVector<Value> initial;
+    for (Value init : op.getDpsInits())
+      initial.push_back(findStart(init));
+    return initial;
+  }
+
   LogicalResult outlineLinalg(linalg::LinalgOp op) {
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
     if (!generic) {
@@ -112,10 +149,7 @@ private:
         return op.emitOpError("has no form for a GPU");
       generic = *generalized;
     }
-    SmallVector<Value> initial;
-    for (Value init : generic.getDpsInits())
-      initial.push_back(findStart(init));
-    FailureOr<std::vector<Nest>> nests = analyzeNests(generic, initial);
+    FailureOr<std::vector<Nest>> nests = analyzeNests(generic, findStarts(generic));
     if (failed(nests))
       return outlineSerially(generic);
     for (const Nest &nest : *nests)

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/export/emit_executable_kernels.h"
@@ -129,16 +130,47 @@ void replaceCopy(memref::CopyOp op) {
   op.erase();
 }
 
+/// exp(x) = 2^n * 2^f with n = round(x * log2(e)) and |f| <= 1/2, for which GPUs have an
+/// instruction. n comes out of the lowest bits of a large sum, and goes into the exponent of the
+/// result. Results are not below 2^-126, as those of the approximation for CPUs.
+struct ExpandExp : public OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return rewriter.notifyMatchFailure(op, "not f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type f32 = b.getF32Type(), i32 = b.getI32Type();
+    auto number = [&](float value) -> Value {
+      return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+    };
+    auto bits = [&](Value value) -> Value { return arith::BitcastOp::create(b, i32, value); };
+    Value x = arith::MaximumFOp::create(b, op.getOperand(), number(-87.33f));
+    x = arith::MinimumFOp::create(b, x, number(88.72f));
+    Value log2e = number(1.44269502f), rest = number(1.92596299e-8f), large = number(12582912.0f);
+    Value sum = math::FmaOp::create(b, x, log2e, large);
+    Value minusN = arith::SubFOp::create(b, large, sum);
+    Value fraction = math::FmaOp::create(b, x, log2e, minusN);
+    fraction = math::FmaOp::create(b, x, rest, fraction);
+    Value power = bits(math::Exp2Op::create(b, fraction));
+    Value exponent = arith::ShLIOp::create(b, bits(sum), arith::ConstantIntOp::create(b, 23, 32));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, f32,
+                                                  arith::AddIOp::create(b, power, exponent));
+    return success();
+  }
+};
+
 /// As expandKernelArithmetic, but for what GPUs compute themselves.
 LogicalResult expandArithmetic(func::FuncOp kernel) {
   guardDivisions(kernel);
   computeNarrowInF32(kernel);
   RewritePatternSet patterns(kernel.getContext());
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-    return name == math::ExpOp::getOperationName() || name == math::LogOp::getOperationName() ||
-           name == math::TanhOp::getOperationName() || name == math::ErfOp::getOperationName() ||
-           name == math::Log1pOp::getOperationName() || name == math::ExpM1Op::getOperationName();
+    return name == math::LogOp::getOperationName() || name == math::TanhOp::getOperationName() ||
+           name == math::ErfOp::getOperationName() || name == math::Log1pOp::getOperationName() ||
+           name == math::ExpM1Op::getOperationName();
   });
+  patterns.add<ExpandExp>(kernel.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   return applyPatternsGreedily(kernel, std::move(patterns));
 }

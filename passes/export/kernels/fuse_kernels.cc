@@ -68,6 +68,8 @@ struct FuseKernelsPass : public impl::FuseKernelsPassBase<FuseKernelsPass> {
                     math::MathDialect, tensor::TensorDialect>();
   }
 
+  using FuseKernelsPassBase::FuseKernelsPassBase;
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> functions;
     getOperation().walk([&](func::FuncOp function) {
@@ -121,7 +123,12 @@ private:
 
   LogicalResult fuseProducers(func::FuncOp function) {
     RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuseProducer);
+    bool recomputes = recompute;
+    linalg::populateElementwiseOpsFusionPatterns(patterns, [recomputes](OpOperand *operand) {
+      return shouldFuseProducer(operand, recomputes);
+    });
+    if (recompute)
+      addExtractPatterns(patterns);
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldMoveReshape);
     patterns.add<FoldConstantGeneric>(&getContext());
     linalg::populateMoveInitOperandsToInputPattern(patterns);

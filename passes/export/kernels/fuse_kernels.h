@@ -13,8 +13,11 @@ namespace mlir::coll {
 int64_t countIterations(linalg::GenericOp op);
 
 /// Whether computing the producer inside the consumer is at least as fast as reading its result
-/// from memory.
-bool shouldFuseProducer(OpOperand *fusedOperand);
+/// from memory. `recomputes`: also at several uses, if that reads no more memory.
+bool shouldFuseProducer(OpOperand *fusedOperand, bool recomputes);
+
+/// An element that is looked up in an elementwise result is computed, if few are.
+void addExtractPatterns(RewritePatternSet &patterns);
 
 /// Whether moving the reshape across the generic lets the generic meet its neighbours' loops; false
 /// if the reshape only adds or drops unit dimensions.

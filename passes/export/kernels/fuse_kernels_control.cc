@@ -12,6 +12,8 @@ namespace {
 // A body larger than this gains nothing from growing; it only spills registers.
 constexpr unsigned kMaxBodyOps = 150;
 constexpr unsigned kMaxInputs = 20;
+// A body up to this size is hidden behind the memory that it saves.
+constexpr unsigned kMaxRecomputedOps = 24;
 
 /// Cost of one iteration of a body.
 struct BodyCost {
@@ -46,6 +48,20 @@ unsigned countStreams(linalg::GenericOp op) {
   return streams;
 }
 
+/// Whether reading the producer's only stream costs no more than reading its result.
+bool isCheaperThanMemory(linalg::GenericOp producer, const BodyCost &cost) {
+  if (cost.ops > kMaxRecomputedOps || countStreams(producer) != 1 ||
+      producer.getNumResults() != 1 || producer.getNumParallelLoops() != producer.getNumLoops())
+    return false;
+  auto result = cast<RankedTensorType>(producer.getResult(0).getType());
+  return llvm::all_of(producer.getDpsInputs(), [&](Value input) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    return !type || !type.getElementType().isIntOrFloat() ||
+           type.getNumElements() * type.getElementTypeBitWidth() <=
+               result.getNumElements() * result.getElementTypeBitWidth();
+  });
+}
+
 bool hasOneUser(Operation *producer) {
   Operation *first = nullptr;
   for (Operation *user : producer->getUsers()) {
@@ -74,7 +90,7 @@ int64_t countIterations(linalg::GenericOp op) {
   return count;
 }
 
-bool shouldFuseProducer(OpOperand *fusedOperand) {
+bool shouldFuseProducer(OpOperand *fusedOperand, bool recomputes) {
   auto producer = fusedOperand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(fusedOperand->getOwner());
   // A producer outside of a loop is computed once there.
@@ -90,7 +106,7 @@ bool shouldFuseProducer(OpOperand *fusedOperand) {
   bool trivial = !cost.expensive && cost.ops <= 2 && countStreams(producer) <= 1;
   if (repeats)
     return trivial;
-  return hasOneUser(producer) || trivial;
+  return hasOneUser(producer) || trivial || (recomputes && isCheaperThanMemory(producer, cost));
 }
 
 bool shouldMoveReshape(OpOperand *reshapedOperand) {

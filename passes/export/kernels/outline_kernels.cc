@@ -11,10 +11,9 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/export/kernels/kernel_set.h"
 #include "passes/export/lower_indexed.h"
 #include "passes/passes.h"
-
-#include "llvm/ADT/StringMap.h"
 
 namespace mlir::coll {
 
@@ -22,38 +21,6 @@ namespace mlir::coll {
 #include "passes/passes.h.inc"
 
 namespace {
-
-/// The kernels of one symbol table; equal ones are kept once.
-class KernelTable {
-public:
-  explicit KernelTable(Operation *scope) : scope(scope), symbols(scope) {}
-
-  /// Takes the function over; returns it or an equal one.
-  func::FuncOp add(func::FuncOp function) {
-    auto [entry, inserted] = byText.try_emplace(print(function));
-    if (!inserted) {
-      function->destroy();
-      return entry->second;
-    }
-    function.setName(("kernel_" + Twine(byText.size() - 1)).str());
-    symbols.insert(function, Block::iterator(scope->getRegion(0).front().end()));
-    entry->second = function;
-    return function;
-  }
-
-private:
-  /// Kernels are identified by their text without locations and with one name for all.
-  static std::string print(func::FuncOp function) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    function->print(stream, OpPrintingFlags().useLocalScope());
-    return text;
-  }
-
-  Operation *scope;
-  SymbolTable symbols;
-  llvm::StringMap<func::FuncOp> byText;
-};
 
 bool isScalarOp(Operation *op) {
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
@@ -94,14 +61,14 @@ struct OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPa
       if (!function.isExternal())
         drivers.push_back(function);
     });
-    DenseMap<Operation *, std::unique_ptr<KernelTable>> tables;
+    DenseMap<Operation *, std::unique_ptr<KernelSet>> tables;
     for (func::FuncOp driver : drivers) {
       if (failed(prepare(driver)))
         return signalPassFailure();
       Operation *scope = driver->getParentOp();
-      std::unique_ptr<KernelTable> &table = tables[scope];
+      std::unique_ptr<KernelSet> &table = tables[scope];
       if (!table)
-        table = std::make_unique<KernelTable>(scope);
+        table = std::make_unique<KernelSet>(scope, "kernel_");
       outline(driver, *table);
       if (failed(verifyDriver(driver)))
         return signalPassFailure();
@@ -143,7 +110,7 @@ private:
   }
 
   /// Goes from the last operation backwards, so that a kernel includes its producers.
-  void outline(func::FuncOp driver, KernelTable &table) {
+  void outline(func::FuncOp driver, KernelSet &table) {
     SmallVector<Operation *> ops;
     driver.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op == driver)
@@ -165,7 +132,7 @@ private:
     }
   }
 
-  void outlineUnit(OpBuilder &builder, const KernelUnit &unit, KernelTable &table,
+  void outlineUnit(OpBuilder &builder, const KernelUnit &unit, KernelSet &table,
                    DenseSet<Operation *> &done) {
     builder.setInsertionPoint(unit.root());
     SmallVector<Location> locations;

@@ -1,0 +1,246 @@
+//===- fuse_rows.cc - kernels along rows become one ------------------------------===//
+//
+// Invariant: a group's calls could run one after the other where the last one stands.
+//
+//   %m = call @max(%x)      -> one value a row
+//   %e, %s = call @exp(%x, %m)
+//   %p = call @div(%e, %s)
+//   => %p = call @rows_0(%x): %e, %m and %s are not in memory any more
+//
+//===----------------------------------------------------------------------------===//
+
+#include "passes/export/kernels/fuse_rows.h"
+
+#include "dialect/dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/export/kernels/kernel_set.h"
+#include "passes/passes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::coll {
+
+#define GEN_PASS_DEF_FUSEROWSPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+// A thread or a few share a row, so that few long rows do not fill a GPU. Small tensors do not
+// either way, and each kernel less counts.
+constexpr int64_t kMinRows = 64, kSmall = 1 << 16;
+constexpr unsigned kMaxCalls = 16, kMaxOperands = 32;
+
+bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
+
+/// Whether the operation may run later: calls of kernels, reshapes and products; no communication.
+bool isMovable(Operation *op) {
+  return !op->walk([](Operation *inner) {
+              bool isFixed =
+                  isa_and_nonnull<CollDialect>(inner->getDialect()) && !isa<GemmOp>(inner);
+              return isFixed ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
+}
+
+class RowFuser {
+public:
+  RowFuser(Block &block, KernelSet &kernels) : block(block), kernels(kernels) {}
+
+  void run() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : block)
+      ops.push_back(&op);
+    for (Operation *op : ops) {
+      std::optional<RowCall> call = done.contains(op) ? std::nullopt : RowCall::find(op);
+      if (call)
+        if (auto shape = findReducedRows(call->op))
+          fuse(*call, shape->first, shape->second);
+    }
+    for (Operation *op : llvm::reverse(ops))
+      if (!done.contains(op) && (isReshape(op) || isa<tensor::EmptyOp>(op)) && op->use_empty())
+        op->erase();
+  }
+
+private:
+  void fuse(const RowCall &seed, int64_t rows, int64_t columns) {
+    if ((rows < kMinRows && rows * columns > kSmall) || !seed.hasForm(rows, columns))
+      return;
+    RowGroup group{rows, columns, {{seed.call, seed}}};
+    for (bool grows = true; grows && group.calls.size() < kMaxCalls;) {
+      grows = false;
+      for (Operation *op : findNeighbours(group))
+        if (addCall(group, op))
+          grows = true;
+    }
+    if (group.calls.size() > 1)
+      replace(group);
+  }
+
+  /// Calls that make what the group reads, or read what it makes.
+  SetVector<Operation *> findNeighbours(const RowGroup &group) {
+    SetVector<Operation *> found;
+    auto add = [&](Operation *op) {
+      if (op && op->getBlock() == &block && isa<func::CallOp>(op) && !group.contains(op))
+        found.insert(op);
+    };
+    for (const RowCall &call : group.inOrder()) {
+      func::CallOp op = call.call;
+      for (Value operand : op.getOperands().take_front(call.numInputs()))
+        add(skipReshapes(operand).getDefiningOp());
+      for (Value result : op.getResults())
+        forEachUser(result, add);
+    }
+    return found;
+  }
+
+  static void forEachUser(Value value, llvm::function_ref<void(Operation *)> visit) {
+    for (Operation *user : value.getUsers()) {
+      if (isReshape(user))
+        forEachUser(user->getResult(0), visit);
+      else
+        visit(user);
+    }
+  }
+
+  bool addCall(RowGroup &group, Operation *op) {
+    std::optional<RowCall> call = RowCall::find(op);
+    if (!call || group.calls.size() == kMaxCalls || !call->hasForm(group.rows, group.columns))
+      return false;
+    group.calls.try_emplace(op, *call);
+    if (hasMatchingAccesses(group) && countOperands(group) <= kMaxOperands &&
+        succeeded(findDependents(group)))
+      return true;
+    group.calls.erase(op);
+    return false;
+  }
+
+  /// Whether what the group makes is read within it as it was made, element by element or by rows.
+  static bool hasMatchingAccesses(const RowGroup &group) {
+    for (const auto &[op, call] : group.calls)
+      for (unsigned i = 0; i < call.numInputs(); ++i) {
+        auto made = dyn_cast<OpResult>(skipReshapes(op->getOperand(i)));
+        if (!made || !group.contains(made.getOwner()))
+          continue;
+        const RowCall &maker = group.calls.find(made.getOwner())->second;
+        RowAccess written =
+            maker.getResultAccess(made.getResultNumber(), group.rows, group.columns);
+        if (call.getInputAccess(i, group.rows, group.columns) != written)
+          return false;
+      }
+    return true;
+  }
+
+  static unsigned countOperands(const RowGroup &group) {
+    unsigned count = 0;
+    for (const auto &entry : group.calls)
+      count += entry.first->getNumOperands();
+    return count;
+  }
+
+  /// Other operations between the first and the last call that depend on the group. Fails if a call
+  /// depends on one of them, or one has to stay where it is.
+  FailureOr<SetVector<Operation *>> findDependents(const RowGroup &group) {
+    SmallVector<RowCall> calls = group.inOrder();
+    SetVector<Operation *> dependents;
+    auto isDependent = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      return def && (dependents.contains(def) || group.contains(def));
+    };
+    for (Operation *op = calls.front().call; op != calls.back().call; op = op->getNextNode()) {
+      if (group.contains(op))
+        continue;
+      SetVector<Value> used(op->operand_begin(), op->operand_end());
+      getUsedValuesDefinedAbove(op->getRegions(), used);
+      if (!llvm::any_of(used, isDependent))
+        continue;
+      if (!isMovable(op))
+        return failure();
+      dependents.insert(op);
+    }
+    for (const RowCall &call : calls)
+      for (Value operand : call.call->getOperands())
+        if (Operation *def = skipReshapes(operand).getDefiningOp(); def && dependents.contains(def))
+          return failure();
+    return dependents;
+  }
+
+  void replace(const RowGroup &group) {
+    SmallVector<RowCall> calls = group.inOrder();
+    SetVector<Operation *> dependents = *findDependents(group);
+    OpBuilder builder(calls.back().call);
+    RowKernel kernel = buildRowKernel(builder, group);
+    SmallVector<Location> locations;
+    for (RowCall call : calls)
+      locations.push_back(call.call.getLoc());
+    func::FuncOp function = kernels.add(kernel.function);
+    auto fused =
+        func::CallOp::create(builder, builder.getFusedLoc(locations), function, kernel.operands);
+    for (auto [old, result] : llvm::zip_equal(kernel.results, fused.getResults()))
+      old.replaceAllUsesWith(result);
+    Operation *last = fused;
+    for (Operation *op : dependents) {
+      op->moveAfter(last);
+      last = op;
+    }
+    eraseCalls(calls);
+  }
+
+  /// With the reshapes between them.
+  void eraseCalls(ArrayRef<RowCall> calls) {
+    for (RowCall call : llvm::reverse(calls)) {
+      for (Value result : call.call.getResults())
+        eraseReshapes(result);
+      done.insert(call.call);
+      call.call.erase();
+    }
+  }
+
+  void eraseReshapes(Value value) {
+    for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
+      eraseReshapes(user->getResult(0));
+      done.insert(user);
+      user->erase();
+    }
+  }
+
+  Block &block;
+  KernelSet &kernels;
+  DenseSet<Operation *> done; // erased
+};
+
+struct FuseRowsPass : public impl::FuseRowsPassBase<FuseRowsPass> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    getOperation().walk([&](func::FuncOp function) {
+      if (!function.isExternal())
+        functions.push_back(function);
+    });
+    DenseMap<Operation *, std::unique_ptr<KernelSet>> sets;
+    for (func::FuncOp function : functions) {
+      std::unique_ptr<KernelSet> &kernels = sets[function->getParentOp()];
+      if (!kernels)
+        kernels = std::make_unique<KernelSet>(function->getParentOp(), "rows_");
+      SmallVector<Block *> blocks;
+      function.walk([&](Block *block) { blocks.push_back(block); });
+      for (Block *block : blocks)
+        if (llvm::any_of(*block, llvm::IsaPred<func::CallOp>))
+          RowFuser(*block, *kernels).run();
+    }
+    eraseUnused(functions);
+  }
+
+  /// Kernels that are not called any more.
+  void eraseUnused(ArrayRef<func::FuncOp> functions) {
+    llvm::StringSet<> called;
+    getOperation().walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+    for (func::FuncOp function : functions)
+      if (function.isPrivate() && !called.contains(function.getName()) &&
+          function.getNumArguments() > 0 && function.getArgAttr(0, kAccessAttr))
+        function.erase();
+  }
+};
+
+} // namespace
+} // namespace mlir::coll
