@@ -132,7 +132,8 @@ void replaceCopy(memref::CopyOp op) {
 
 /// exp(x) = 2^n * 2^f with n = round(x * log2(e)) and |f| <= 1/2, for which GPUs have an
 /// instruction. n comes out of the lowest bits of a large sum, and goes into the exponent of the
-/// result. Results are not below 2^-126, as those of the approximation for CPUs.
+/// result, which would make a number of what is none. Results are not below 2^-126, as those of
+/// the approximation for CPUs.
 struct ExpandExp : public OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -154,8 +155,10 @@ struct ExpandExp : public OpRewritePattern<math::ExpOp> {
     fraction = math::FmaOp::create(b, x, rest, fraction);
     Value power = bits(math::Exp2Op::create(b, fraction));
     Value exponent = arith::ShLIOp::create(b, bits(sum), arith::ConstantIntOp::create(b, 23, 32));
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, f32,
-                                                  arith::AddIOp::create(b, power, exponent));
+    Value result = arith::BitcastOp::create(b, f32, arith::AddIOp::create(b, power, exponent));
+    Value isNumber =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, op.getOperand(), op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNumber, result, op.getOperand());
     return success();
   }
 };

@@ -149,3 +149,21 @@ func.func @places(%x: tensor<64x200xf32>, %y: tensor<30x200xf32>, %ids: tensor<3
       : tensor<200x64xf32>, tensor<94x200xf32>, tensor<66x204xf32>, tensor<32x100xf32>,
         tensor<64x200xf32>, tensor<30x200xf32>
 }
+
+// Exponentials of what is no number, of what is too small and of what is too large.
+func.func @exponentials(%a: tensor<4000xf32>) -> tensor<4000xf32> {
+  %e = tensor.empty() : tensor<4000xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4000xf32>) outs(%e : tensor<4000xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %none = arith.constant 0x7FC00000 : f32
+    %scale = arith.constant 60.0 : f32
+    %half = arith.constant 0.5 : f32
+    %x = arith.mulf %in, %scale : f32
+    %isNone = arith.cmpf ogt, %in, %half : f32
+    %y = arith.select %isNone, %none, %x : f32
+    %r = math.exp %y : f32
+    linalg.yield %r : f32
+  } -> tensor<4000xf32>
+  return %0 : tensor<4000xf32>
+}
