@@ -93,7 +93,7 @@ int64_t countElements(const Contraction &contraction, Operand operand) {
 }
 
 /// Cheapest choice of operands to pack, or nullopt.
-std::optional<Plan> findPlan(const Contraction &contraction) {
+std::optional<Plan> findPlan(const Contraction &contraction, ContractionCosts costs) {
   std::optional<Plan> best;
   OpBuilder builder(contraction.base[kC].getContext());
   for (unsigned choice = 0; choice < 4; ++choice) {
@@ -105,17 +105,17 @@ std::optional<Plan> findPlan(const Contraction &contraction) {
     for (Operand operand : {kA, kB}) {
       if (!plan.pack[operand])
         continue;
-      plan.cost += 1.0 * countElements(packed, operand);
+      plan.cost += costs.copy(countElements(packed, operand));
       ok = ok && succeeded(packOperand(builder, builder.getUnknownLoc(), packed, operand, Type(),
                                        /*emit=*/false));
     }
     std::optional<GemmForm> form;
     if (ok)
-      form = findGemmForm(packed);
+      form = findGemmForm(packed, costs);
     if (!form)
       continue;
     plan.form = *form;
-    plan.cost += form->nanoseconds();
+    plan.cost += costs.product(*form);
     if (!best || plan.cost < best->cost)
       best = plan;
   }
@@ -166,14 +166,15 @@ std::optional<Contraction> writeThrough(const Contraction &contraction, linalg::
 
 /// Writes the result in the order of the transposing copies that follow it, if that costs less than
 /// copying.
-void absorbTranspositions(Plan &plan, Contraction contraction, Value result) {
+void absorbTranspositions(Plan &plan, Contraction contraction, Value result,
+                          ContractionCosts costs) {
   while (linalg::GenericOp user = findTransposingUser(result)) {
     std::optional<Contraction> changed = writeThrough(contraction, user);
     if (!changed)
       return;
-    std::optional<Plan> direct = findPlan(*changed);
+    std::optional<Plan> direct = findPlan(*changed, costs);
     result = user.getResult(0);
-    double copying = 1.0 * cast<RankedTensorType>(result.getType()).getNumElements();
+    double copying = costs.copy(cast<RankedTensorType>(result.getType()).getNumElements());
     if (!direct || direct->cost > plan.cost + copying)
       return;
     plan = *direct;
@@ -183,7 +184,7 @@ void absorbTranspositions(Plan &plan, Contraction contraction, Value result) {
 }
 
 /// `narrow`: the type of the factors, if they are not to be widened.
-std::optional<Plan> planContraction(linalg::GenericOp op, Type narrow) {
+std::optional<Plan> planContraction(linalg::GenericOp op, Type narrow, ContractionCosts costs) {
   FailureOr<Contraction> read = readContraction(op);
   if (failed(read))
     return std::nullopt;
@@ -199,17 +200,18 @@ std::optional<Plan> planContraction(linalg::GenericOp op, Type narrow) {
   Contraction contraction = *read;
   lookThroughCopies(contraction, kA);
   lookThroughCopies(contraction, kB);
-  std::optional<Plan> plan = findPlan(contraction);
+  std::optional<Plan> plan = findPlan(contraction, costs);
   if (!plan) {
     contraction = *read;
-    plan = findPlan(contraction);
+    plan = findPlan(contraction, costs);
   }
   if (!plan)
     return std::nullopt;
   plan->absorbed = rounding;
   if (isZero)
-    absorbTranspositions(*plan, contraction, rounding ? rounding->getResult(0) : op.getResult(0));
-  if (plan->cost > loopNestNanoseconds(elements))
+    absorbTranspositions(*plan, contraction, rounding ? rounding->getResult(0) : op.getResult(0),
+                         costs);
+  if (!costs.onGpu && plan->cost > loopNestNanoseconds(elements))
     return std::nullopt;
   return plan;
 }
@@ -277,7 +279,7 @@ struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContr
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : contractions) {
       Type factor = narrow ? getNarrowFactor(op) : Type();
-      std::optional<Plan> plan = planContraction(op, factor);
+      std::optional<Plan> plan = planContraction(op, factor, {narrow});
       if (plan)
         emitGemm(rewriter, op, *plan, factor);
     }

@@ -37,9 +37,15 @@ struct GemmForm {
   int64_t m, n, k, lda, ldb, ldc;
   bool transA = false, transB = false, swapped = false;
   SmallVector<int64_t> batchSizes, batchStridesA, batchStridesB, batchStridesC;
+};
 
-  /// Estimated time, to compare forms and to compare with a plain loop nest.
-  double nanoseconds() const;
+/// Estimated times, to compare forms and to compare with a plain loop nest.
+struct ContractionCosts {
+  bool onGpu = false;
+
+  /// The library does the innermost batch dimension of a product in one call.
+  double product(const GemmForm &form) const;
+  double copy(int64_t elements) const;
 };
 
 /// Estimated time of `elements` innermost iterations of a plain loop nest.
@@ -68,8 +74,8 @@ Value getTransposedInput(Operation *op);
 /// Strides of the input of a transposing generic, one per dimension of its result.
 SmallVector<int64_t> getInputStridesByResultDim(linalg::GenericOp op);
 
-/// Groups the loops into batch, M, N and K.
-std::optional<GemmForm> findGemmForm(const Contraction &contraction);
+/// Groups the loops into batch, M, N and K, by the least cost.
+std::optional<GemmForm> findGemmForm(const Contraction &contraction, ContractionCosts costs);
 
 /// Copies base[operand] into loop order, matrix by matrix, converting to `elementType`; the
 /// contraction then reads the copy. Fails if the operand's positions are not linear per

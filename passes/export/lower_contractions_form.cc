@@ -4,8 +4,14 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/export/lower_contractions.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace mlir::coll {
 namespace {
+
+// A kernel or a call of the library takes so long, whatever it does.
+constexpr double kLaunch = 2500;
+constexpr int64_t kTile = 128;
 
 struct Groups {
   SmallVector<Loop> batch, m, n, k;
@@ -97,16 +103,28 @@ void addBatchLoops(GemmForm &form, const Groups &groups, size_t m, size_t n) {
 
 } // namespace
 
-double GemmForm::nanoseconds() const {
-  double calls = 1;
-  for (int64_t size : batchSizes)
+double ContractionCosts::product(const GemmForm &form) const {
+  double calls = 1, products = 1;
+  for (int64_t size : form.batchSizes)
+    products *= size;
+  for (int64_t size : ArrayRef(form.batchSizes).drop_back(form.batchSizes.empty() ? 0 : 1))
     calls *= size;
-  return calls * (150.0 + 0.06 * m * n * k + 0.2 * (m * k + k * n + m * n));
+  if (onGpu) {
+    // Results are computed in tiles, also where a matrix is smaller.
+    double tiles = llvm::divideCeil(form.m, kTile) * llvm::divideCeil(form.n, kTile);
+    return calls * kLaunch + products * tiles * kTile * kTile * form.k / 1.5e5;
+  }
+  double m = form.m, n = form.n, k = form.k;
+  return products * (150.0 + 0.06 * m * n * k + 0.2 * (m * k + k * n + m * n));
+}
+
+double ContractionCosts::copy(int64_t elements) const {
+  return onGpu ? kLaunch + 0.003 * elements : 1.0 * elements;
 }
 
 double loopNestNanoseconds(int64_t elements) { return 0.8 * elements; }
 
-std::optional<GemmForm> findGemmForm(const Contraction &contraction) {
+std::optional<GemmForm> findGemmForm(const Contraction &contraction, ContractionCosts costs) {
   Groups groups;
   for (const Loop &loop : contraction.loops) {
     SmallVector<Loop> *group = findGroup(groups, loop);
@@ -131,7 +149,7 @@ std::optional<GemmForm> findGemmForm(const Contraction &contraction) {
       if (!form)
         continue;
       addBatchLoops(*form, groups, i, j);
-      if (!best || form->nanoseconds() < best->nanoseconds())
+      if (!best || costs.product(*form) < costs.product(*best))
         best = form;
     }
   }
