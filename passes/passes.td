@@ -262,6 +262,11 @@ def VerifyRanksPass : Pass<"coll-verify-ranks", "::mlir::ModuleOp"> {
 
 def LowerIndexedPass : Pass<"coll-lower-indexed", "::mlir::ModuleOp"> {
   let summary = "take, accumulate, pad, concat and elementwise tensors to loop nests";
+  let options = [
+    Option<"oneHot", "one-hot", "bool", /*default=*/"false",
+           "an update of one element in each row of a constant is computed element by element: for "
+           "GPUs, where it then is part of the kernel that reads it">,
+  ];
 }
 
 def LowerContractionsPass : Pass<"coll-lower-contractions", "::mlir::ModuleOp"> {

@@ -161,7 +161,9 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
   pm.addPass(createDropEmptyPass());
   if (!options.gpu.empty())
     pm.addPass(createCountLoopsPass());
-  pm.addPass(createLowerIndexedPass());
+  LowerIndexedPassOptions indexed;
+  indexed.oneHot = !options.gpu.empty();
+  pm.addPass(createLowerIndexedPass(indexed));
   LowerContractionsPassOptions contractions;
   contractions.narrow = !options.gpu.empty();
   pm.addPass(createLowerContractionsPass(contractions));

@@ -279,6 +279,8 @@ bool isInsideKernel(Operation *op) {
 }
 
 struct LowerIndexedPass : public impl::LowerIndexedPassBase<LowerIndexedPass> {
+  using LowerIndexedPassBase::LowerIndexedPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<affine::AffineDialect, arith::ArithDialect, linalg::LinalgDialect,
                     math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
@@ -294,6 +296,10 @@ struct LowerIndexedPass : public impl::LowerIndexedPassBase<LowerIndexedPass> {
     IRRewriter rewriter(&getContext());
     for (Operation *op : ops) {
       auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      auto accumulate = dyn_cast<AccumulateOp>(op);
+      rewriter.setInsertionPoint(op);
+      if (oneHot && accumulate && lowerOneHot(rewriter, accumulate))
+        continue;
       if (failed(linalgOp ? lowerLinalgOp(rewriter, linalgOp) : lowerOp(rewriter, op)))
         return signalPassFailure();
     }

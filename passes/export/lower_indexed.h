@@ -21,6 +21,10 @@ void lowerTake(RewriterBase &rewriter, TakeOp op);
 /// result and drops updates outside of it.
 void lowerAccumulate(RewriterBase &rewriter, AccumulateOp op);
 
+/// Replaces an update of one element in each row of a constant by a linalg.generic; false: it is
+/// another operation.
+bool lowerOneHot(RewriterBase &rewriter, AccumulateOp op);
+
 /// Replaces the operation by a loop nest over its rows, which are sorted one by one.
 void lowerSort(RewriterBase &rewriter, SortOp op);
 

@@ -26,12 +26,15 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --state-args=K       the first K arguments are state, which the first K results update
   --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
   --matmul-precision=P what products on GPUs may round f32 factors to: highest (default), tf32, bf16
+  --emit=FORM          write text to look at instead: ptx (the GPU's kernels), gpu (buffers, launches and
+                       kernels, level L7a) or llvm (what calls them, level L7)
   --no-verify          do not prove that the ranks cannot deadlock
   --help, --version
 )";
 
 struct Options {
   std::string input, output;
+  std::string emit; // ptx, gpu or llvm; empty: the shared object
   std::optional<int64_t> stateArgs;
   coll::run::Target target;
   bool isDone = false; // the question was answered
@@ -102,6 +105,10 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return take(coll::run::parseDevice(value), options.target.gpu);
   if (name == "--matmul-precision")
     return take(coll::run::parsePrecision(value), options.target.precision);
+  if (name == "--emit" && llvm::is_contained({"ptx", "gpu", "llvm"}, value)) {
+    options.emit = value.str();
+    return llvm::Error::success();
+  }
   if (argument == "--no-verify") {
     options.target.verify = false;
     return llvm::Error::success();
@@ -134,9 +141,42 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
   }
   if (options.input.empty() || options.output.empty())
     return coll::run::makeError("needs a step and -o FILE; --help says more");
+  if ((options.emit == "ptx" || options.emit == "gpu") && options.target.gpu.empty())
+    return coll::run::makeError("--emit=" + options.emit +
+                                " needs --device=gpu: a step for CPUs has no GPU code");
   if (llvm::Error error = countRanks(options.target))
     return error;
   return options;
+}
+
+/// What --emit asks for, of all classes of ranks.
+std::string getText(const coll::run::Executable &compiled, llvm::StringRef form) {
+  std::string text;
+  if (form == "ptx") {
+    for (const mlir::coll::ObjectCode::Class &ranks : compiled.code.classes)
+      text += ranks.gpuImage;
+    return text;
+  }
+  // The last stage of that name: clean-ups do not change it.
+  const llvm::StringRef stage = form == "gpu" ? "to-exec" : "emit-executable";
+  for (const coll::run::Stage &candidate : compiled.stages)
+    if (llvm::StringRef(candidate.name).ends_with(stage))
+      text = candidate.text;
+  return text;
+}
+
+llvm::Error writeText(llvm::StringRef text, llvm::StringRef path) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    file << text;
+    file.close();
+    error = file.error();
+  }
+  if (!error)
+    return llvm::Error::success();
+  file.clear_error();
+  return coll::run::makeError("cannot write '" + path + "': " + error.message());
 }
 
 llvm::Error compileFile(const Options &options) {
@@ -154,9 +194,12 @@ llvm::Error compileFile(const Options &options) {
     else
       llvm::errs() << message.rendered;
   };
+  request.keepStages = options.emit == "gpu" || options.emit == "llvm";
   auto compiled = coll::run::compile(request);
   if (!compiled)
     return compiled.takeError();
+  if (!options.emit.empty())
+    return writeText(getText(*compiled, options.emit), options.output);
   return coll::run::writeSharedObject(compiled->code, options.output);
 }
 
