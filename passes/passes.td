@@ -152,11 +152,10 @@ def NarrowReshardsPass : Pass<"coll-narrow-reshards", "::mlir::ModuleOp"> {
 }
 
 def IsolateMicroBatchesPass : Pass<"coll-isolate-micro-batches", "::mlir::ModuleOp"> {
-  let summary = "merges micro-batches apart from merging over ranks, or refuses them";
+  let summary = "merges micro-batches apart from merging over ranks";
   let description = [{
     Cuts each change of sharding that merges micro-batches in two, so that ranks exchange what all
-    their micro-batches contribute. An operation that needs a value of the whole batch for each
-    micro-batch (batch norm, a loss over pairs of rows) is an error.
+    their micro-batches contribute.
   }];
 }
 
@@ -165,7 +164,8 @@ def LoopMicroBatchesPass : Pass<"coll-loop-micro-batches", "::mlir::ModuleOp"> {
   let description = [{
     What depends on a micro-batch goes into an scf.for over the micro-batches. Partial sums over
     the axis are carried by the loop, rows are put behind each other; what needs them follows
-    behind the loop. The axis leaves the mesh.
+    behind the loop. The axis leaves the mesh. An operation that needs, for each micro-batch, a
+    value of the whole batch (batch norm, a loss over pairs of rows) is an error.
   }];
 }
 

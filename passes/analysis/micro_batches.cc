@@ -2,128 +2,101 @@
 
 #include "passes/analysis/micro_batches.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/analysis/sharding_map.h"
+#include "mlir/Transforms/RegionUtils.h"
 
-namespace mlir::coll {
+using namespace mlir;
+using namespace mlir::coll;
 
-namespace {
-
-bool isPartialOver(ShardingAttr sharding, StringAttr axis) {
-  return sharding && llvm::is_contained(sharding.getPartialAxes(), axis);
+SmallVector<Value> mlir::coll::getReadValues(Operation *op) {
+  SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values.takeVector();
 }
 
-int64_t findSplitDim(ShardingAttr sharding, StringAttr axis) {
-  if (sharding)
-    for (auto [number, dim] : llvm::enumerate(sharding.getDims()))
-      if (llvm::is_contained(dim.getAxes(), axis))
-        return number;
-  return -1;
+bool mlir::coll::hasAxis(GroupAttr group, StringRef axis) {
+  return llvm::any_of(group.getAxes(), [&](StringAttr name) { return name == axis; });
 }
 
-/// The values that an operand of `op` becomes inside of it, or behind it where `op` ends a region.
-SmallVector<Value> getContinuations(Operation *op, unsigned operand) {
-  Operation *parent = op->getParentOp();
-  if (op->hasTrait<OpTrait::IsTerminator>()) {
-    if (isa<scf::ConditionOp>(op))
-      return operand == 0 ? SmallVector<Value>()
-                          : SmallVector<Value>{parent->getResult(operand - 1),
-                                               parent->getRegion(1).getArgument(operand - 1)};
-    if (auto loop = dyn_cast<scf::ForOp>(parent))
-      return {loop.getResult(operand), loop.getRegionIterArg(operand)};
-    if (isa<scf::WhileOp>(parent))
-      return {parent->getRegion(0).getArgument(operand)};
-    return operand < parent->getNumResults() && isa<scf::IfOp>(parent)
-               ? SmallVector<Value>{parent->getResult(operand)}
-               : SmallVector<Value>();
-  }
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return operand < 3 ? SmallVector<Value>()
-                       : SmallVector<Value>{loop.getResult(operand - 3),
-                                            loop.getRegionIterArg(operand - 3)};
-  if (isa<scf::WhileOp>(op))
-    return {op->getRegion(0).getArgument(operand)};
-  return {};
+/// Whether `op`, or what it holds, asks for the number of the micro-batch.
+static bool readsTime(Operation *op) {
+  return op
+      ->walk([](AxisIndexOp index) {
+        bool reads = llvm::any_of(index.getAxes().getAsValueRange<StringAttr>(),
+                                  [](StringRef axis) { return axis == kTimeAxis; });
+        return reads ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
-} // namespace
-
-bool MicroBatches::isPerMicroBatch(Value value) const {
-  ShardingAttr sharding = getRecordedSharding(value);
-  return isPartialOver(sharding, axis_) || findSplitDim(sharding, axis_) >= 0;
+std::optional<unsigned> mlir::coll::getTimeDim(func::FuncOp step, unsigned argument) {
+  auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttr);
+  if (!sharding)
+    return std::nullopt;
+  for (auto [dim, split] : llvm::enumerate(sharding.getDims()))
+    if (llvm::any_of(split.getAxes(), [](StringAttr axis) { return axis == kTimeAxis; }))
+      return dim;
+  return std::nullopt;
 }
 
-MicroKind MicroBatches::getKind(Value value) const {
-  ShardingAttr sharding = getRecordedSharding(value);
-  if (findSplitDim(sharding, axis_) >= 0)
-    return MicroKind::Rows;
-  if (isPartialOver(sharding, axis_))
-    return MicroKind::Partial;
-  return whole_.contains(value) ? MicroKind::Whole : MicroKind::Same;
-}
-
-int64_t MicroBatches::getRowDim(Value value) const {
-  return findSplitDim(getRecordedSharding(value), axis_);
-}
-
-bool MicroBatches::mark(Value value) { return whole_.insert(value).second; }
-
-/// Marks what depends on the whole batch because of `op`; whether that is more than before.
-bool MicroBatches::changes(Operation *op) {
-  bool changed = false;
-  if (auto reshard = dyn_cast<ReshardOp>(op))
-    if (isPerMicroBatch(reshard.getInput()) && !isPerMicroBatch(reshard.getResult()))
-      changed |= mark(reshard.getResult());
-  auto isWhole = [&](Value value) { return whole_.contains(value); };
-  bool readsWhole = llvm::any_of(op->getOperands(), isWhole);
-  if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op) || op->hasTrait<OpTrait::IsTerminator>()) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (isWhole(operand.get()))
-        for (Value next : getContinuations(op, operand.getOperandNumber()))
-          changed |= mark(next);
-    return changed;
-  }
-  if (op->getNumRegions() > 0)
-    readsWhole |= llvm::any_of(getCapturedTensors(op), isWhole);
-  if (readsWhole)
-    for (Value result : op->getResults())
-      changed |= mark(result);
-  return changed;
-}
-
-LogicalResult MicroBatches::check(Operation *op) const {
-  auto isMixed = [&](Value result) { return whole_.contains(result) && isPerMicroBatch(result); };
-  if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op) || !llvm::any_of(op->getResults(), isMixed))
-    return success();
-  InFlightDiagnostic error =
-      op->emitError() << "is computed for each micro-batch from a value of the whole batch, which "
-                         "is known behind the last one; do without micro-batches, or compute it "
-                         "from each row alone";
-  for (Value operand : op->getOperands())
-    if (whole_.contains(operand) && !isPerMicroBatch(operand) && operand.getDefiningOp())
-      error.attachNote(operand.getLoc()) << "this value is of the whole batch";
-  return error;
-}
-
-FailureOr<MicroBatches> MicroBatches::create(FunctionOpInterface function, StringAttr axis) {
-  MicroBatches batches(axis);
-  SmallVector<Operation *> ops;
-  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != function)
-      ops.push_back(op);
-    bool nests = op == function || isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
-    return nests ? WalkResult::advance() : WalkResult::skip();
+/// An error at the first collective in `op` that crosses micro-batches.
+static LogicalResult checkCollectives(Operation *op) {
+  WalkResult result = op->walk([](CollectiveOpInterface comm) {
+    if (!hasAxis(comm.getCommGroup(), kTimeAxis))
+      return WalkResult::advance();
+    InFlightDiagnostic diag = comm->emitError()
+                              << "needs the rows of all micro-batches at once (it is a "
+                              << comm->getName().stripDialect()
+                              << " over them); compute it row by row, or run without "
+                                 "micro-batches and stages";
+    if (auto why = comm->getAttrOfType<StringAttr>(kWhyAttr))
+      diag.attachNote() << why.getValue();
+    return WalkResult::interrupt();
   });
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (Operation *op : ops)
-      changed |= batches.changes(op);
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult MicroBatches::visit(Operation *op, bool isMerge) {
+  if (!isMerge && failed(checkCollectives(op)))
+    return failure();
+  bool varies = readsTime(op);
+  Operation *merge = nullptr;
+  for (Value value : getReadValues(op)) {
+    varies |= isVarying(value);
+    if (!merge)
+      merge = mergeOf_.lookup(value);
   }
-  for (Operation *op : ops)
-    if (failed(batches.check(op)))
+  if ((varies || isMerge) && merge) {
+    StringRef merged = isa<AllReduceOp>(merge) ? "a sum over all of them" : "the rows of all";
+    InFlightDiagnostic diag = op->emitError()
+                              << "needs, for each micro-batch, " << merged
+                              << "; make the rows independent of one another, or run without "
+                                 "micro-batches and stages";
+    diag.attachNote(merge->getLoc()) << "they are combined here";
+    return diag;
+  }
+  if (isMerge) {
+    varies = false;
+    merge = op;
+  }
+  if (varies)
+    varyingOps_.insert(op);
+  for (Value result : op->getResults()) {
+    if (varies)
+      varying_.insert(result);
+    if (merge)
+      mergeOf_[result] = merge;
+  }
+  return success();
+}
+
+FailureOr<MicroBatches> MicroBatches::create(func::FuncOp step,
+                                             llvm::function_ref<bool(Operation *)> isMerge) {
+  MicroBatches batches;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (getTimeDim(step, i))
+      batches.varying_.insert(step.getArgument(i));
+  for (Operation &op : step.getBody().front().without_terminator())
+    if (failed(batches.visit(&op, isMerge(&op))))
       return failure();
   return batches;
 }
-
-} // namespace mlir::coll

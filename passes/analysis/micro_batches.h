@@ -1,14 +1,13 @@
-//===- micro_batches.h - which values a micro-batch alone determines --*- C++ -*-===//
+//===- micro_batches.h - what of a step each micro-batch computes -----*- C++ -*-===//
 //
 // Micro-batches are a mesh axis in time: where ranks would each have a part of the batch, one rank
-// computes the parts one after the other. A value that is split over the axis is computed part by
-// part, and one that is partial over it is summed over the parts. What needs a value of all parts
-// has to wait for the last:
+// computes the parts one after the other. In a partitioned step, what depends on the batch runs for
+// each of them, and a collective over the axis combines them. What follows from that has to wait
+// for the last one:
 //
-//   x [micro, -]   loss = sum(f(x))   partial   gradients are, too
-//   update(sum of gradients)          once, behind the last micro-batch
-//   mean = sum(x) / n                 known behind the last micro-batch
-//   x - mean                          refused: it is computed for each micro-batch, with the mean
+//   x [mb, -]      varies               loss = all_reduce f(x) over mb       late
+//   gradients      vary                 update(all_reduce gradient over mb)  late
+//   x - all_reduce x over mb            refused: it varies, and would have to wait
 //
 //===----------------------------------------------------------------------------===//
 
@@ -16,42 +15,44 @@
 #define COLL_PASSES_ANALYSIS_MICRO_BATCHES_H
 
 #include "dialect/dialect.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::coll {
 
 /// Name of the mesh axis whose coordinates are the micro-batches.
 inline constexpr llvm::StringLiteral kTimeAxis = "mb";
 
-enum class MicroKind {
-  Same,    // does not depend on the batch
-  Rows,    // one part per micro-batch
-  Partial, // one contribution per micro-batch, to be combined
-  Whole,   // known behind the last micro-batch
-};
+/// What `op` reads: its operands, and what its regions read from outside.
+SmallVector<Value> getReadValues(Operation *op);
+
+/// Whether `group` names the axis.
+bool hasAxis(GroupAttr group, StringRef axis);
+
+/// The dimension of an argument of `step` that is split into micro-batches.
+std::optional<unsigned> getTimeDim(func::FuncOp step, unsigned argument);
 
 class MicroBatches {
 public:
-  /// The kinds of a function whose changes of sharding are explicit (after coll-insert-reshards),
-  /// with the micro-batches along `axis` of its mesh. An error at the first operation that would
-  /// need two passes over the micro-batches.
-  static FailureOr<MicroBatches> create(FunctionOpInterface function, StringAttr axis);
+  /// `isMerge` says which operations combine micro-batches. An error at any other collective over
+  /// them, and at an operation that each micro-batch needs a combined value for.
+  static FailureOr<MicroBatches> create(func::FuncOp step,
+                                        llvm::function_ref<bool(Operation *)> isMerge);
 
-  MicroKind getKind(Value value) const;
-  /// The dimension of a value of kind Rows that is split into micro-batches.
-  int64_t getRowDim(Value value) const;
+  /// Differs between micro-batches.
+  bool isVarying(Value value) const { return varying_.contains(value); }
+  bool isVarying(Operation *op) const { return varyingOps_.contains(op); }
+  /// Depends on a combined value.
+  bool isLate(Value value) const { return mergeOf_.contains(value); }
 
 private:
-  explicit MicroBatches(StringAttr axis) : axis_(axis) {}
-  bool isPerMicroBatch(Value value) const;
-  bool changes(Operation *op);
-  bool mark(Value value);
-  LogicalResult check(Operation *op) const;
+  LogicalResult visit(Operation *op, bool isMerge);
 
-  StringAttr axis_;
-  /// Values that more than one micro-batch goes into.
-  llvm::DenseSet<Value> whole_;
+  DenseSet<Value> varying_;
+  DenseSet<Operation *> varyingOps_;
+  DenseMap<Value, Operation *> mergeOf_; // late values: the first merge that they follow from
 };
 
 } // namespace mlir::coll

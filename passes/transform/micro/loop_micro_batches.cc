@@ -14,10 +14,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "passes/analysis/micro_batches.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/passes.h"
+#include "passes/transform/micro/combine.h"
 
 namespace mlir::coll {
 
@@ -26,14 +26,12 @@ namespace mlir::coll {
 
 namespace {
 
-/// When an operation of @step runs.
-enum class Phase { Before, Inside, Behind };
-
+/// A sum over micro-batches alone, or their rows behind each other.
 bool isMicroMerge(Operation *op) {
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  return collective && collective.getCommGroup().isMesh() &&
-         collective.getCommGroup().getAxes().size() == 1 &&
-         collective.getCommGroup().getAxes()[0].getValue() == kTimeAxis;
+  if (!isa<AllReduceOp, AllGatherOp>(op))
+    return false;
+  GroupAttr group = cast<CollectiveOpInterface>(op).getCommGroup();
+  return group.getAxes().size() == 1 && hasAxis(group, kTimeAxis);
 }
 
 bool isMicroIndex(Operation *op) {
@@ -52,84 +50,46 @@ public:
 
 private:
   LogicalResult classify();
-  FailureOr<Phase> phaseOf(Operation *op);
+  bool isBehindLoop(Operation *op) const;
   void createLoop();
   void sliceArguments();
   Value initOf(Operation *merge);
   Value mergeInto(Operation *merge, Value carried);
   void replaceIndex(AxisIndexOp op);
-  Value combine(Location loc, ReductionKind kind, Value a, Value b);
-  Value convert(Location loc, Value value, Type element);
 
   func::FuncOp step_;
   MeshOp mesh_;
   int64_t count_;
   OpBuilder builder_;
-  llvm::DenseMap<Value, Phase> phases_;
+  MicroBatches batches_;
   SmallVector<Operation *> inside_, before_, merges_;
   scf::ForOp loop_;
 };
 
-FailureOr<Phase> MicroLoop::phaseOf(Operation *op) {
-  bool readsInside = false, readsBehind = false;
-  auto read = [&](Value value) {
-    auto found = phases_.find(value);
-    readsInside |= found != phases_.end() && found->second == Phase::Inside;
-    readsBehind |= found != phases_.end() && found->second == Phase::Behind;
-  };
-  llvm::for_each(op->getOperands(), read);
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  llvm::for_each(captured, read);
-  bool isNested = false;
-  op->walk([&](Operation *nested) {
-    readsInside |= isMicroIndex(nested);
-    isNested |= nested != op && isMicroMerge(nested);
-  });
-  if (isNested || (readsInside && readsBehind))
-    return op->emitError() << "needs what several micro-batches contribute while one of them is "
-                              "computed; do without micro-batches";
-  return readsInside ? Phase::Inside : readsBehind ? Phase::Behind : Phase::Before;
+bool MicroLoop::isBehindLoop(Operation *op) const {
+  return llvm::any_of(op->getResults(), [&](Value value) { return batches_.isLate(value); });
 }
 
 LogicalResult MicroLoop::classify() {
-  for (BlockArgument argument : step_.getArguments())
-    if (auto sharding =
-            step_.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttr))
-      for (DimShardingAttr dim : sharding.getDims())
-        if (llvm::is_contained(dim.getAxes(), StringAttr::get(step_.getContext(), kTimeAxis)))
-          phases_[argument] = Phase::Inside;
+  FailureOr<MicroBatches> batches = MicroBatches::create(step_, isMicroMerge);
+  if (failed(batches))
+    return failure();
+  batches_ = std::move(*batches);
   bool isBehind = false;
-  for (Operation &op : step_.getBody().front()) {
-    FailureOr<Phase> phase = phaseOf(&op);
-    if (failed(phase))
-      return failure();
-    if (op.hasTrait<OpTrait::IsTerminator>() && *phase == Phase::Inside)
-      return op.emitError("returns a value of one micro-batch");
-    if (isMicroMerge(&op)) {
-      if (!isa<AllReduceOp, AllGatherOp>(op))
-        return op.emitError() << "cannot be done over micro-batches one after the other";
+  for (Operation &op : step_.getBody().front().without_terminator()) {
+    bool isInside = batches_.isVarying(&op);
+    if (isMicroMerge(&op))
       merges_.push_back(&op);
-      phase = Phase::Behind;
-    } else if (*phase == Phase::Inside) {
+    else if (isInside)
       inside_.push_back(&op);
-    } else if (*phase == Phase::Before && isBehind) {
+    else if (!isBehindLoop(&op) && isBehind)
       before_.push_back(&op);
-    }
-    isBehind |= *phase != Phase::Before;
-    for (Value result : op.getResults())
-      phases_[result] = *phase;
+    isBehind |= isInside || isBehindLoop(&op);
   }
+  Operation *terminator = step_.getBody().front().getTerminator();
+  if (llvm::any_of(terminator->getOperands(), [&](Value v) { return batches_.isVarying(v); }))
+    return terminator->emitError("returns a value of one micro-batch");
   return success();
-}
-
-Value MicroLoop::convert(Location loc, Value value, Type element) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (type.getElementType() == element)
-    return value;
-  if (element.getIntOrFloatBitWidth() > type.getElementTypeBitWidth())
-    return arith::ExtFOp::create(builder_, loc, type.clone(element), value);
-  return arith::TruncFOp::create(builder_, loc, type.clone(element), value);
 }
 
 /// What a merge starts from.
@@ -146,44 +106,14 @@ Value MicroLoop::initOf(Operation *merge) {
       DenseElementsAttr::get(cast<ShapedType>(type.clone(element)), Attribute(identity)));
 }
 
-Value MicroLoop::combine(Location loc, ReductionKind kind, Value a, Value b) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
-  switch (kind) {
-  case ReductionKind::Sum:
-    return isFloat ? arith::AddFOp::create(builder_, loc, a, b).getResult()
-                   : arith::AddIOp::create(builder_, loc, a, b).getResult();
-  case ReductionKind::Prod:
-    return isFloat ? arith::MulFOp::create(builder_, loc, a, b).getResult()
-                   : arith::MulIOp::create(builder_, loc, a, b).getResult();
-  case ReductionKind::Min:
-    return isFloat ? arith::MinimumFOp::create(builder_, loc, a, b).getResult()
-                   : arith::MinSIOp::create(builder_, loc, a, b).getResult();
-  case ReductionKind::Max:
-    return isFloat ? arith::MaximumFOp::create(builder_, loc, a, b).getResult()
-                   : arith::MaxSIOp::create(builder_, loc, a, b).getResult();
-  case ReductionKind::UMin:
-    return arith::MinUIOp::create(builder_, loc, a, b);
-  case ReductionKind::UMax:
-    return arith::MaxUIOp::create(builder_, loc, a, b);
-  case ReductionKind::And:
-    return arith::AndIOp::create(builder_, loc, a, b);
-  case ReductionKind::Or:
-    return arith::OrIOp::create(builder_, loc, a, b);
-  case ReductionKind::Xor:
-    return arith::XOrIOp::create(builder_, loc, a, b);
-  case ReductionKind::Avg:
-    break;
-  }
-  llvm_unreachable("contributions of a split batch are not averaged");
-}
-
 /// `carried` with what this micro-batch contributes.
 Value MicroLoop::mergeInto(Operation *merge, Value carried) {
   Location loc = merge->getLoc();
   Value input = merge->getOperand(0);
   if (auto reduction = dyn_cast<AllReduceOp>(merge))
-    return combine(loc, reduction.getReduction(), carried,
-                   convert(loc, input, getElementTypeOrSelf(carried.getType())));
+    return createCombination(
+        builder_, loc, reduction.getReduction(), carried,
+        createConversion(builder_, loc, input, getElementTypeOrSelf(carried.getType())));
   auto part = cast<RankedTensorType>(input.getType());
   int64_t dim = cast<AllGatherOp>(merge).getDimAttr().getInt();
   SmallVector<OpFoldResult> offsets(part.getRank(), builder_.getIndexAttr(0)),
@@ -217,19 +147,17 @@ void MicroLoop::replaceIndex(AxisIndexOp op) {
 
 /// A batch argument holds all micro-batches of its rank; the loop takes its part.
 void MicroLoop::sliceArguments() {
-  auto micro = StringAttr::get(step_.getContext(), kTimeAxis);
   for (BlockArgument argument : step_.getArguments()) {
-    if (!phases_.contains(argument))
+    std::optional<unsigned> found = getTimeDim(step_, argument.getArgNumber());
+    if (!found)
       continue;
     auto sharding = step_.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttr);
     auto part = cast<RankedTensorType>(argument.getType());
     SmallVector<DimShardingAttr> dims(sharding.getDims());
-    auto *split = llvm::find_if(
-        dims, [&](DimShardingAttr dim) { return llvm::is_contained(dim.getAxes(), micro); });
-    int64_t dim = split - dims.begin(), rows = part.getDimSize(dim) * count_;
-    auto others =
-        llvm::filter_to_vector(split->getAxes(), [&](StringAttr axis) { return axis != micro; });
-    *split = DimShardingAttr::get(step_.getContext(), others, others.empty() ? 1 : rows);
+    int64_t dim = *found, rows = part.getDimSize(dim) * count_;
+    ArrayRef<StringAttr> axes = dims[dim].getAxes();
+    auto others = llvm::filter_to_vector(axes, [&](StringAttr axis) { return axis != kTimeAxis; });
+    dims[dim] = DimShardingAttr::get(step_.getContext(), others, others.empty() ? 1 : rows);
     step_.setArgAttr(argument.getArgNumber(), kShardingAttr,
                      ShardingAttr::get(step_.getContext(), sharding.getMesh(), dims));
 
@@ -266,7 +194,7 @@ void MicroLoop::sliceArguments() {
 void MicroLoop::createLoop() {
   Operation *first = merges_.empty() ? step_.getBody().front().getTerminator() : merges_.front();
   for (Operation &op : step_.getBody().front())
-    if (op.getNumResults() > 0 && phases_.lookup(op.getResult(0)) == Phase::Behind) {
+    if (isBehindLoop(&op)) {
       first = &op;
       break;
     }
@@ -294,7 +222,8 @@ void MicroLoop::createLoop() {
   builder_.setInsertionPointAfter(loop_);
   for (auto [merge, result] : llvm::zip(merges_, loop_.getResults())) {
     Type element = getElementTypeOrSelf(merge->getResult(0).getType());
-    merge->getResult(0).replaceAllUsesWith(convert(merge->getLoc(), result, element));
+    merge->getResult(0).replaceAllUsesWith(
+        createConversion(builder_, merge->getLoc(), result, element));
     merge->erase();
   }
 }

@@ -35,7 +35,7 @@ public:
   SmallVector<Value> build(ArrayRef<Value> held);
 
 private:
-  // root_bucket.cc
+  // bucket.cc
   Value packOperand(unsigned operand);
   Value concatRows(Location loc, Type element, int64_t unit,
                    llvm::function_ref<Value(int64_t)> flatOf);
@@ -47,7 +47,7 @@ private:
   void createUpdate();
   void replaceForwarded();
 
-  // root_bucket_terms.cc
+  // bucket_terms.cc
   struct TermGroup;
   void replaceTerms();
   void replaceGroup(const TermGroup &group);

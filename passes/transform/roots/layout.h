@@ -1,6 +1,6 @@
 //===- layout.h - which rows of a bucket each rank is the root of --*- C++ -*-===//
 //
-// A bucket holds parameters as rows of kRowElements elements, each parameter from the start of a
+// A bucket holds parameters as rows of equally many elements, each parameter from the start of a
 // row on. Rank i of n has the rows [i * blockRows, (i + 1) * blockRows). With a root for each
 // parameter its rows lie in the root's block:
 //

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/transform/micro/combine.h"
 
 namespace mlir::coll {
 
@@ -70,16 +71,6 @@ private:
     return permute.getResult();
   }
 
-  Value convert(Value value, Type element) {
-    auto type = cast<RankedTensorType>(value.getType());
-    if (type.getElementType() == element)
-      return value;
-    Type wanted = type.clone(element);
-    if (element.getIntOrFloatBitWidth() > type.getElementTypeBitWidth())
-      return arith::ExtFOp::create(builder_, loc_, wanted, value);
-    return arith::TruncFOp::create(builder_, loc_, wanted, value);
-  }
-
   scf::ForOp createLoop(ValueRange carried) {
     auto loop =
         scf::ForOp::create(builder_, loc_, constant(0), constant(ranks_ - 1), constant(1), carried);
@@ -103,7 +94,7 @@ Value Ring::reduceScatter(ReduceScatterOp op) {
     Place place = placeOf(part, dim, block);
     Value slice = tensor::ExtractSliceOp::create(builder_, loc_, part, op.getInput(), place.offsets,
                                                  place.sizes, place.strides);
-    return convert(slice, element);
+    return createConversion(builder_, loc_, slice, element);
   };
   Value first = own(blockBehind(1, constant(0)));
   scf::ForOp loop = createLoop(first);
@@ -112,7 +103,7 @@ Value Ring::reduceScatter(ReduceScatterOp op) {
       arith::AddFOp::create(builder_, loc_, arrived, own(blockBehind(2, loop.getInductionVar())));
   scf::YieldOp::create(builder_, loc_, sum);
   builder_.setInsertionPointAfter(loop);
-  return convert(loop.getResult(0), part.getElementType());
+  return createConversion(builder_, loc_, loop.getResult(0), part.getElementType());
 }
 
 Value Ring::allGather(AllGatherOp op) {

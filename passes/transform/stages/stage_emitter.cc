@@ -5,6 +5,7 @@
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/transform/micro/combine.h"
 
 using namespace mlir;
 using namespace mlir::coll;
@@ -12,14 +13,11 @@ using ::coll::plan::ScheduleEntry;
 using ::coll::plan::Work;
 
 std::optional<TimeSplit> mlir::coll::getTimeSplit(func::FuncOp step, unsigned argument) {
-  auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttr);
-  if (!sharding)
+  std::optional<unsigned> dim = getTimeDim(step, argument);
+  if (!dim)
     return std::nullopt;
-  auto type = cast<RankedTensorType>(step.getArgumentTypes()[argument]);
-  for (auto [dim, split] : llvm::enumerate(sharding.getDims()))
-    if (llvm::any_of(split.getAxes(), [](StringAttr axis) { return axis == kTimeAxis; }))
-      return TimeSplit{unsigned(dim), type.getDimSize(dim)};
-  return std::nullopt;
+  return TimeSplit{*dim,
+                   cast<RankedTensorType>(step.getArgumentTypes()[argument]).getDimSize(*dim)};
 }
 
 StageEmitter::StageEmitter(const StagedStep &staged, int rank, func::FuncOp function)
@@ -253,25 +251,8 @@ void StageEmitter::emitEntries() {
 }
 
 /// The type in which a sum's terms are added up.
-static Type getSumType(AllReduceOp sum) {
-  auto type = cast<RankedTensorType>(sum.getInput().getType());
-  std::optional<Type> wide = sum.getAccumulation();
-  return wide ? type.clone(*wide) : type;
-}
-
-static Value combine(OpBuilder &builder, Location loc, ReductionKind kind, Value a, Value b) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
-  switch (kind) {
-  case ReductionKind::Max:
-    return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
-                   : arith::MaxSIOp::create(builder, loc, a, b).getResult();
-  case ReductionKind::Min:
-    return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult()
-                   : arith::MinSIOp::create(builder, loc, a, b).getResult();
-  default:
-    return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
-                   : arith::AddIOp::create(builder, loc, a, b).getResult();
-  }
+static Type getSumElement(AllReduceOp sum) {
+  return sum.getAccumulation().value_or(getElementTypeOrSelf(sum.getType()));
 }
 
 void StageEmitter::addTerms(int chunk, Phase phase, int batch) {
@@ -279,11 +260,10 @@ void StageEmitter::addTerms(int chunk, Phase phase, int batch) {
     if (!getAccumulation(sum) || staged_.placement.get(sum).chunk != chunk ||
         staged_.placement.getSumPhase(sum) != phase)
       continue;
-    Value term = get(sum.getInput(), batch);
-    if (getSumType(sum) != term.getType())
-      term = arith::ExtFOp::create(builder_, sum.getLoc(), getSumType(sum), term);
+    Location loc = sum.getLoc();
+    Value term = createConversion(builder_, loc, get(sum.getInput(), batch), getSumElement(sum));
     Value &total = sums_[sum];
-    total = total ? combine(builder_, sum.getLoc(), sum.getReduction(), total, term) : term;
+    total = total ? createCombination(builder_, loc, sum.getReduction(), total, term) : term;
   }
 }
 
@@ -301,9 +281,8 @@ void StageEmitter::finishSum(AllReduceOp sum) {
       reduce->setAttr(kWhyAttr, why);
     total = reduce.getResult();
   }
-  if (total.getType() != sum.getType())
-    total = arith::TruncFOp::create(builder_, sum.getLoc(), sum.getType(), total);
-  once_[sum.getResult()] = total;
+  once_[sum.getResult()] =
+      createConversion(builder_, sum.getLoc(), total, getElementTypeOrSelf(sum.getType()));
 }
 
 void StageEmitter::emitUpdates() {

@@ -3,23 +3,12 @@
 #include "passes/transform/stages/step_parts.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::coll;
 
 /// State with more elements is not replicated, even where it could be.
 static constexpr int64_t kMaxReplicatedElements = 4096;
-
-SmallVector<Value> mlir::coll::getReadValues(Operation *op) {
-  SetVector<Value> values(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), values);
-  return values.takeVector();
-}
-
-bool mlir::coll::hasAxis(GroupAttr group, StringRef axis) {
-  return llvm::any_of(group.getAxes(), [&](StringAttr name) { return name == axis; });
-}
 
 /// Whether terms can be combined one by one, on elements of this type.
 static bool canAddUp(ReductionKind kind, Type element) {
@@ -33,26 +22,6 @@ AllReduceOp mlir::coll::getAccumulation(Operation *op) {
   bool isSum = reduce && hasAxis(reduce.getGroupAttr(), kTimeAxis) &&
                canAddUp(reduce.getReduction(), getElementTypeOrSelf(reduce.getType()));
   return isSum ? reduce : AllReduceOp();
-}
-
-/// Whether `op`, or what it holds, asks for the number of the micro-batch.
-static bool readsTime(Operation *op) {
-  return op
-      ->walk([](AxisIndexOp index) {
-        bool reads = llvm::any_of(index.getAxes().getAsValueRange<StringAttr>(),
-                                  [](StringRef axis) { return axis == kTimeAxis; });
-        return reads ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-static bool isSplitInTime(func::FuncOp step, unsigned index) {
-  auto sharding = step.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
-  return sharding && llvm::any_of(sharding.getDims(), [](DimShardingAttr dim) {
-           return llvm::is_contained(
-               llvm::map_range(dim.getAxes(), [](StringAttr axis) { return axis.getValue(); }),
-               kTimeAxis);
-         });
 }
 
 bool StepParts::isState(unsigned argument) const {
@@ -74,58 +43,13 @@ LogicalResult StepParts::analyze() {
   return findForward();
 }
 
-/// Only sums over the whole step, outside of loops, may go over time.
-LogicalResult StepParts::checkCollectives(Operation *op) const {
-  if (getAccumulation(op))
-    return success();
-  WalkResult result = op->walk([](CollectiveOpInterface comm) {
-    if (!hasAxis(comm.getCommGroup(), kTimeAxis))
-      return WalkResult::advance();
-    InFlightDiagnostic diag = comm->emitError()
-                              << "needs the rows of all micro-batches at once (it is a "
-                              << comm->getName().stripDialect()
-                              << " over them); compute it row by row, or run without stages";
-    if (auto why = comm->getAttrOfType<StringAttr>(kWhyAttr))
-      diag.attachNote() << why.getValue();
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
+/// Only sums, outside of loops, may go over time.
 LogicalResult StepParts::findVarying() {
-  for (unsigned i = 0; i < step_.getNumArguments(); ++i)
-    if (isSplitInTime(step_, i))
-      varying_.insert(step_.getArgument(i));
-  for (Operation &op : step_.getBody().front().without_terminator()) {
-    if (failed(checkCollectives(&op)))
-      return failure();
-    bool varies = readsTime(&op);
-    Operation *sum = getAccumulation(&op) ? &op : nullptr;
-    for (Value value : getReadValues(&op)) {
-      varies |= isVarying(value);
-      if (isLate(value) && !sum)
-        sum = sumOf_.lookup(value);
-    }
-    if (getAccumulation(&op)) {
-      varies = false;
-    } else if (varies && sum) {
-      InFlightDiagnostic diag = op.emitError()
-                                << "needs, for each micro-batch, a sum over all of them; make the "
-                                   "rows independent of one another, or run without stages";
-      diag.attachNote(sum->getLoc()) << "the sum";
-      return diag;
-    }
-    if (varies)
-      varyingOps_.insert(&op);
-    for (Value result : op.getResults()) {
-      if (varies)
-        varying_.insert(result);
-      if (sum) {
-        late_.insert(result);
-        sumOf_[result] = sum;
-      }
-    }
-  }
+  FailureOr<MicroBatches> batches =
+      MicroBatches::create(step_, [](Operation *op) -> bool { return getAccumulation(op); });
+  if (failed(batches))
+    return failure();
+  batches_ = std::move(*batches);
   for (unsigned k = 0; k < step_.getNumResults(); ++k)
     if (isVarying(getReturned(k)))
       return step_.emitError("result ")

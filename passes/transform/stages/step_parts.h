@@ -16,12 +16,6 @@
 
 namespace mlir::coll {
 
-/// What `op` reads: its operands, and what its regions read from outside.
-SmallVector<Value> getReadValues(Operation *op);
-
-/// Whether `group` names the axis.
-bool hasAxis(GroupAttr group, StringRef axis);
-
 /// The reduction over the time axis, where `op` is one.
 AllReduceOp getAccumulation(Operation *op);
 
@@ -36,10 +30,10 @@ public:
   func::FuncOp getStep() const { return step_; }
 
   /// Differs between micro-batches.
-  bool isVarying(Value value) const { return varying_.contains(value); }
-  bool isVarying(Operation *op) const { return varyingOps_.contains(op); }
+  bool isVarying(Value value) const { return batches_.isVarying(value); }
+  bool isVarying(Operation *op) const { return batches_.isVarying(op); }
   /// Depends on a sum over all micro-batches.
-  bool isLate(Value value) const { return late_.contains(value); }
+  bool isLate(Value value) const { return batches_.isLate(value); }
   /// Follows from the batch, constants and replicated state: any rank can compute it.
   bool isFree(Value value) const { return free_.contains(value); }
   bool isFree(Operation *op) const { return freeOps_.contains(op); }
@@ -57,7 +51,6 @@ public:
 
 private:
   LogicalResult findVarying();
-  LogicalResult checkCollectives(Operation *op) const;
   void findFree();
   bool computeFree();
   LogicalResult findForward();
@@ -65,9 +58,9 @@ private:
 
   func::FuncOp step_;
   SmallVector<unsigned> states_;
-  DenseSet<Value> varying_, late_, free_, replicated_;
-  DenseSet<Operation *> varyingOps_, freeOps_;
-  DenseMap<Value, Operation *> sumOf_; // late values: the sum that they follow from
+  MicroBatches batches_;
+  DenseSet<Value> free_, replicated_;
+  DenseSet<Operation *> freeOps_;
   llvm::SetVector<Operation *> forward_;
 };
 

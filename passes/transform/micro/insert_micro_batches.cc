@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------------===//
 
 #include "dialect/sharding.h"
+#include "passes/analysis/micro_batches.h"
 #include "passes/passes.h"
-#include "passes/transform/stages/step_parts.h"
 #include "passes/transform/strategy/step_sharding.h"
 
 namespace mlir::coll {
