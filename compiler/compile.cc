@@ -130,6 +130,8 @@ llvm::Error partition(StepIr &step, const CompileOptions &options, StageWriter *
     mlir::coll::buildDataParallelPipeline(runner.manager, dataParallel);
   } else if (step.level == Level::Annotated) {
     mlir::coll::buildPartitionPipeline(runner.manager, partition);
+  } else if (step.level == Level::Step) {
+    mlir::coll::buildRootPipeline(runner.manager, options.roots);
   }
   return runner.run(*step.module, "distributing the step");
 }

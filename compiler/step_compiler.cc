@@ -77,6 +77,7 @@ llvm::Expected<CompileOptions> chooseStageOptions(const Target &target, CompileO
 llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target &target) {
   CompileOptions options;
   options.isShared = target.isShared;
+  options.roots.staleness = target.staleness;
   if (target.isSingleDevice)
     return options;
   options.verify = target.verify;
@@ -87,16 +88,17 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
     if (!target.strategy.empty() || !target.shards.empty() || target.stages > 0 ||
-        !target.root.empty() || target.accumulate > 1)
-      return makeError("--strategy, --shard, --stages, --root and --accumulate are for a step that "
-                       "is not distributed yet; '" +
+        !target.root.empty() || target.accumulate > 1 || target.staleness > 0)
+      return makeError("--strategy, --shard, --stages, --root, --accumulate and --staleness are "
+                       "for a step that is not distributed yet; '" +
                        file.path + "' is " + describe(file.ir->level));
     return options;
   }
   if (target.stages > 0)
     return chooseStageOptions(target, std::move(options));
   options.ranks = std::max<int64_t>(options.ranks, 1);
-  options.roots = {target.root, target.route};
+  options.roots.root = target.root;
+  options.roots.route = target.route;
   options.accumulate = target.accumulate;
   if (target.strategy == "auto")
     return options; // searched for
@@ -142,7 +144,8 @@ llvm::Expected<PlanSearch> search(const StepFile &file, const Target &target,
 std::string describeOptions(const StepFile &file, const Target &target) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "state-args=" << file.stateArgs.value_or(-1) << " shared=" << target.isShared;
+  os << "state-args=" << file.stateArgs.value_or(-1) << " shared=" << target.isShared
+     << " staleness=" << target.staleness;
   if (target.isSingleDevice) {
     os << " single-device roundings=" << static_cast<int>(target.roundings) << ','
        << target.roundingSeed;

@@ -51,6 +51,7 @@ struct Target {
   std::string root;             // how roots of parameters are chosen; empty: none have one
   std::string route = "direct"; // between ranks and roots
   int64_t accumulate = 1;       // micro-batches that each rank's batch is cut into
+  int64_t staleness = 0;        // steps that gradients are applied late
   bool verify = true;
   bool isShared = false;             // the code is for a shared object (shared_object.h)
   std::string gpu;                   // as "sm_90"; empty: CPUs. The step of one device is for CPUs.

@@ -99,16 +99,25 @@ Checker::compareWithReference(const RunResult &run, const Reference &reference, 
   return comparisons;
 }
 
+/// The comparison of each state argument; null where it is internal. States that share an argument
+/// are split over ranks, so that one stands for all.
+static std::vector<Comparison *> listComparisons(const rt::Descriptor &descriptor,
+                                                 std::vector<Comparison> &comparisons) {
+  std::vector<Comparison *> list;
+  for (size_t arg = 0; arg < descriptor.args.size(); ++arg) {
+    if (!descriptor.args[arg].isState())
+      continue;
+    auto state = llvm::find_if(descriptor.states, [&](auto &s) { return s.arg == int(arg); });
+    list.push_back(descriptor.args[arg].isInternal
+                       ? nullptr
+                       : &comparisons[state - descriptor.states.begin()]);
+  }
+  return list;
+}
+
 llvm::Error compareReplicas(rt::Executor &executor, std::vector<Comparison> &comparisons) {
-  // States that share an argument are split over ranks, so that an argument stands for one state.
-  std::vector<size_t> stateOf;
   const std::vector<rt::TensorInfo> &args = executor.descriptor().args;
-  for (size_t arg = 0; arg < args.size(); ++arg)
-    if (args[arg].isState()) {
-      const auto &states = executor.descriptor().states;
-      auto state = llvm::find_if(states, [&](auto &s) { return s.arg == int(arg); });
-      stateOf.push_back(state - states.begin());
-    }
+  std::vector<Comparison *> comparisonOf = listComparisons(executor.descriptor(), comparisons);
   Tensors first; // of each state argument, what the first rank that keeps it has
   std::vector<int> firstRank;
   for (int rank = 0; rank < executor.numRanks(); ++rank) {
@@ -122,14 +131,14 @@ llvm::Error compareReplicas(rt::Executor &executor, std::vector<Comparison> &com
       if (!info.isState())
         continue;
       rt::HostTensor &a = first[i], &b = (*own)[i];
-      Comparison &comparison = comparisons[stateOf[i]];
+      Comparison *comparison = comparisonOf[i];
       if (a.data.empty()) {
         firstRank[i] = rank;
         a = std::move(b);
-      } else if (rt::isReplicated(info) && !b.data.empty() && a.data != b.data) {
-        comparison.isOk = false;
-        comparison.note = "ranks " + std::to_string(firstRank[i]) + " and " + std::to_string(rank) +
-                          " hold different values";
+      } else if (comparison && rt::isReplicated(info) && !b.data.empty() && a.data != b.data) {
+        comparison->isOk = false;
+        comparison->note = "ranks " + std::to_string(firstRank[i]) + " and " +
+                           std::to_string(rank) + " hold different values";
       }
       ++i;
     }

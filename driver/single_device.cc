@@ -20,9 +20,7 @@ llvm::Expected<LaunchedStep> SingleDevice::compile(const Target &target) {
 llvm::Error SingleDevice::launch() {
   if (step_.executor)
     return llvm::Error::success();
-  Target target;
-  target.isSingleDevice = true;
-  llvm::Expected<LaunchedStep> step = compile(target);
+  llvm::Expected<LaunchedStep> step = compile(target_);
   if (!step)
     return step.takeError();
   step_ = std::move(*step);
@@ -83,8 +81,7 @@ llvm::Expected<RunNoise> SingleDevice::measure(Twin twin, const Tensors &state,
   if (!noise || !hasNarrowFloats())
     return noise;
   for (uint32_t roundingSeed : kRoundingSeeds) {
-    Target target;
-    target.isSingleDevice = true;
+    Target target = target_;
     target.roundings =
         twin == Twin::OurOwn ? mlir::coll::Roundings::Shaken : mlir::coll::Roundings::Chance;
     target.roundingSeed = roundingSeed;

@@ -18,9 +18,13 @@ enum class Twin {
 /// A step as it is before it is distributed, compiled for one device when it is first run.
 class SingleDevice {
 public:
-  /// `compiler` and `file` are borrowed.
-  SingleDevice(StepCompiler &compiler, StepFile &file, rt::ExecutorOptions execution)
-      : compiler_(compiler), file_(file), execution_(std::move(execution)) {}
+  /// `compiler` and `file` are borrowed. Gradients are applied `staleness` steps late.
+  SingleDevice(StepCompiler &compiler, StepFile &file, rt::ExecutorOptions execution,
+               int64_t staleness)
+      : compiler_(compiler), file_(file), execution_(std::move(execution)) {
+    target_.isSingleDevice = true;
+    target_.staleness = staleness;
+  }
 
   /// Compiles it; run() does so otherwise. Fails where the step is distributed already.
   llvm::Error launch();
@@ -43,6 +47,7 @@ private:
   StepCompiler &compiler_;
   StepFile &file_;
   rt::ExecutorOptions execution_;
+  Target target_;
   LaunchedStep step_;
 };
 

@@ -22,6 +22,8 @@ STRATEGIES = [
       for root in ("hash", "balanced", "shard") for route in ("direct", "ring")],
     ("accumulate=2", ["--accumulate=2"]),
     ("root=shard, accumulate=2", ["--root=shard", "--accumulate=2"]),
+    ("staleness=1", ["--staleness=1"]),
+    ("root=shard, staleness=1", ["--root=shard", "--staleness=1"]),
 ]
 HEADER = "| strategy | ranks | collectives of a step | payload of a rank, KiB | state on a rank, KiB | largest difference |"
 REMARK = re.compile(r"optimizer state: (\d+) bytes on each rank, (\d+) in all")
@@ -69,13 +71,12 @@ def make_row(name, ranks, data):
 def make_table(folder, ranks_list):
     rows = [HEADER, "|" + "---|" * (HEADER.count("|") - 1)]
     for ranks in ranks_list:
-        whole = None
+        whole = {}  # bytes of the state on every rank where none has a root, without and with late gradients
         for name, flags in STRATEGIES:
             data = run(folder, ranks, flags)
-            if whole is None:
-                whole = state_bytes(data)
+            whole.setdefault("staleness" in name, state_bytes(data))
             if "root=" in name:
-                check_prediction(data, whole)
+                check_prediction(data, whole["staleness" in name])
             rows.append(make_row(name, ranks, data))
     return rows
 

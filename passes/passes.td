@@ -98,6 +98,23 @@ def FormRootUpdatePass : Pass<"coll-form-root-update", "::mlir::ModuleOp"> {
   ];
 }
 
+def DelayGradientsPass : Pass<"coll-delay-gradients", "::mlir::ModuleOp"> {
+  let summary = "applies gradients some steps after they were merged";
+  let description = [{
+    After `coll-form-root-update`. In step t, updates take the gradients of step t - `steps`, which
+    are kept as state (with empty `coll.parts`) beside what the optimizer keeps. In the first steps, where
+    there are none yet, parameters and the optimizer's state stay as they are. Scalars that are
+    computed from gradients for the update (a global norm) are computed from the older ones.
+
+    State without a gradient of its own waits as well, as a count of steps does, unless gradients
+    are computed from it (a key of random numbers) or it follows from the batch (statistics of
+    batch norm). A parameter whose update `coll-form-root-update` does not find is an error.
+  }];
+  let options = [
+    Option<"steps", "steps", "int64_t", "1", "how many steps late, 1 to 64">,
+  ];
+}
+
 def PlaceRootsPass : Pass<"coll-place-roots", "::mlir::ModuleOp"> {
   let summary = "gives root updates their roots";
   let description = [{

@@ -42,17 +42,18 @@ struct InlineCallsPass : PassWrapper<InlineCallsPass, OperationPass<>> {
 
 void addInliner(OpPassManager &pm) { pm.addPass(std::make_unique<InlineCallsPass>()); }
 
-/// Finds the optimizer where the user asks for roots.
-void addRoots(OpPassManager &pm, const RootOptions &options) {
-  if (options.root.empty())
+} // namespace
+
+void buildRootPipeline(OpPassManager &pm, const RootOptions &options) {
+  if (options.root.empty() && options.staleness == 0)
     return;
   FormRootUpdatePassOptions form;
   form.root = options.root;
   form.route = options.route;
   pm.addPass(createFormRootUpdatePass(form));
+  if (options.staleness > 0)
+    pm.addPass(createDelayGradientsPass({options.staleness}));
 }
-
-} // namespace
 
 void buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
   ImportStablehloPassOptions import;
@@ -69,7 +70,7 @@ void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &opt
   dataParallel.axis = options.axis;
   dataParallel.mesh = options.mesh;
   addInliner(pm);
-  addRoots(pm, options.roots);
+  buildRootPipeline(pm, options.roots);
   pm.addPass(createInsertDataParallelPass(dataParallel)); // L1
   buildPartitionPipeline(pm, options.partition);
 }
@@ -108,7 +109,7 @@ void buildInlinePipeline(OpPassManager &pm) { addInliner(pm); }
 
 void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options) {
   addInliner(pm);
-  addRoots(pm, options.roots);
+  buildRootPipeline(pm, options.roots);
   addStrategy(pm, options);
   buildPartitionPipeline(pm, options.partition);
 }

@@ -29,7 +29,11 @@ struct PartitionOptions {
 struct RootOptions {
   std::string root; // hash, balanced or shard; empty: on every rank
   std::string route = "direct";
+  int64_t staleness = 0; // steps that gradients are applied late (see coll-delay-gradients)
 };
+
+/// L0 to L0: updates where `options` want them, and when.
+void buildRootPipeline(OpPassManager &pm, const RootOptions &options);
 
 /// L0 to L4: annotate, then the partition pipeline.
 struct DataParallelOptions {

@@ -187,6 +187,7 @@ private:
     constexpr int64_t kMax = std::numeric_limits<int64_t>::max() / 8;
     const int64_t elements = numElements(info.shape).value_or(0);
     int64_t position = 0;
+    info.isInternal = in_.find(value, "parts") != nullptr;
     in_.arrayField(value, "parts", path, false, [&](const Json &v, const std::string &p) {
       StatePart part;
       part.name = in_.stringField(v, "name", p);
@@ -200,6 +201,9 @@ private:
       position = part.offset + length;
       info.parts.push_back(std::move(part));
     });
+    info.isInternal &= info.parts.empty();
+    if (in_.ok() && info.isInternal && !info.isState())
+      in_.fail(path + ".parts", "only a state argument can have parts");
   }
 
   void readStates() {

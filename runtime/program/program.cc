@@ -26,7 +26,7 @@ static TensorInfo partInfo(const TensorInfo &arg, const StatePart &part) {
 Result<std::vector<StateInfo>> listStates(const std::vector<TensorInfo> &args) {
   size_t count = 0;
   for (const TensorInfo &arg : args)
-    if (arg.isState())
+    if (arg.isState() && !arg.isInternal)
       count += arg.parts.empty() ? 1 : arg.parts.size();
   std::vector<StateInfo> states(count);
   std::vector<bool> isTaken(count);
@@ -41,7 +41,7 @@ Result<std::vector<StateInfo>> listStates(const std::vector<TensorInfo> &args) {
     }
   size_t next = 0;
   for (size_t i = 0; i < args.size(); ++i) {
-    if (!args[i].isState() || !args[i].parts.empty())
+    if (!args[i].isState() || args[i].isInternal || !args[i].parts.empty())
       continue;
     while (isTaken[next])
       ++next;

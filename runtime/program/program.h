@@ -50,6 +50,9 @@ struct TensorInfo {
   // ones.
   int index = 0;
   std::vector<StatePart> parts; // of an argument that holds several states; the rest is zero
+  // State that the compiler has added, with an empty list of parts: zeros at the start, and none of
+  // the user's.
+  bool isInternal = false;
 
   bool isState() const { return role == "state"; }
   int64_t localBytes() const;
@@ -64,8 +67,8 @@ struct StateInfo {
   int64_t offset = 0; // of a part
 };
 
-// The states in the user's order: parts say which one they are, whole arguments are the others, in
-// order. Fails where parts contradict each other.
+// The states in the user's order, without internal ones: parts say which one they are, whole
+// arguments are the others, in order. Fails where parts contradict each other.
 Result<std::vector<StateInfo>> listStates(const std::vector<TensorInfo> &args);
 
 // One entry of the operation table: the source of a communication operation.

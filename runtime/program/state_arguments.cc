@@ -18,7 +18,7 @@ Result<StateArguments> StateArguments::create(const Descriptor &descriptor,
     const TensorInfo &arg = descriptor.args[i];
     if (!arg.isState())
       continue;
-    if (arg.parts.empty()) {
+    if (arg.parts.empty() && !arg.isInternal) {
       made.views_.push_back(states[static_cast<size_t>(wholes[i])]);
       continue;
     }

@@ -1,7 +1,7 @@
 // state_arguments.h - between the states that a user has and the arguments that hold them.
 //
 // Most states are an argument each. An argument with parts holds several, each at its offset, and
-// zeros between them.
+// zeros between them. An internal argument holds none, and starts as zeros.
 
 #ifndef COLL_RUNTIME_PROGRAM_STATE_ARGUMENTS_H
 #define COLL_RUNTIME_PROGRAM_STATE_ARGUMENTS_H
@@ -25,7 +25,7 @@ public:
   const std::vector<TensorView> &views() const { return views_; }
 
 private:
-  std::vector<HostTensor> packed_; // of arguments with parts
+  std::vector<HostTensor> packed_; // of arguments with parts, and internal ones
   std::vector<TensorView> views_;
 };
 

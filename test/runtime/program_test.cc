@@ -86,6 +86,14 @@ TEST(ProgramTest, StatesMayBePartsOfAnArgument) {
   EXPECT_TRUE(parsed->states[1].isPart);
 }
 
+TEST(ProgramTest, StateWithNoPartsIsInternal) {
+  Result<Descriptor> parsed = Descriptor::parse(edited(R"("role":"state")", withParts("")));
+  ASSERT_TRUE(parsed.ok()) << parsed.status().toString();
+  EXPECT_TRUE(parsed->args[0].isInternal);
+  EXPECT_TRUE(parsed->states.empty());
+  expectRejected(R"("role":"batch")", R"("role":"batch","parts":[])", "only a state argument");
+}
+
 TEST(ProgramTest, RejectsPartsThatDoNotFit) {
   auto rejects = [](const std::string &parts, const std::string &message) {
     expectRejected(R"("role":"state")", withParts(parts), message);

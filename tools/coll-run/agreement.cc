@@ -83,6 +83,7 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addFlag("root", options.root);
   traits.addFlag("route", options.route);
   traits.addNumber("accumulate", options.accumulate);
+  traits.addNumber("staleness", options.staleness);
   traits.addNumber("steps", options.steps);
   traits.add("--epochs=" + llvm::Twine(options.epochs));
   traits.add("--seed=" + llvm::Twine(options.seed));

@@ -72,6 +72,8 @@ cl::opt<std::string> route("route", cl::value_desc("WAY"), cl::init("direct"),
 cl::opt<std::string> accumulate("accumulate", cl::value_desc("K"), cl::cat(stepCategory),
                                 cl::desc("cut each rank's batch into K micro-batches, and merge "
                                          "their gradients once"));
+cl::opt<std::string> staleness("staleness", cl::value_desc("K"), cl::cat(stepCategory),
+                               cl::desc("apply gradients K steps late (default: 0)"));
 cl::opt<std::string> stateArgs("state-args", cl::value_desc("K"), cl::cat(stepCategory),
                                cl::desc("the first K arguments are state, updated by the first K "
                                         "results"));
@@ -319,6 +321,7 @@ llvm::Error readNumbers(Options &options) {
   error = joinErrors(std::move(error), readInteger(microBatches, 1, 65536, options.microBatches));
   error = joinErrors(std::move(error), readInteger(stateArgs, 0, 1'000'000, options.stateArgs));
   error = joinErrors(std::move(error), readInteger(accumulate, 1, 1'000'000, options.accumulate));
+  error = joinErrors(std::move(error), readInteger(staleness, 0, 64, options.staleness));
   error = joinErrors(std::move(error), readInteger(steps, 1, 1'000'000'000, options.steps));
   error = joinErrors(std::move(error), readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
   error = joinErrors(std::move(error), readInteger(epochs, 1, 1'000'000, options.epochs));
@@ -426,14 +429,15 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--route=" + options.route + ": expected direct or ring");
   if (options.route != "direct" && options.root.empty())
     return makeError("--route needs --root");
-  if ((!options.root.empty() || options.accumulate > 1) && options.strategy == "none")
-    return makeError("--strategy=none excludes --root and --accumulate");
-  if ((!options.root.empty() || options.accumulate > 1) && options.strategy == "auto")
+  bool hasUpdates = !options.root.empty() || options.accumulate > 1 || options.staleness > 0;
+  if (hasUpdates && options.strategy == "none")
+    return makeError("--strategy=none excludes --root, --accumulate and --staleness");
+  if (hasUpdates && options.strategy == "auto")
     return makeError("--strategy=auto chooses among strategies without roots and micro-batches: "
-                     "leave out --root and --accumulate, or name a strategy");
-  if ((!options.root.empty() || options.accumulate > 1) && options.stages > 0)
-    return makeError("--stages has micro-batches of its own (--micro-batches) and no roots: leave "
-                     "out --root and --accumulate");
+                     "leave out --root, --accumulate and --staleness, or name a strategy");
+  if (hasUpdates && options.stages > 0)
+    return makeError("--stages has micro-batches of its own (--micro-batches), and neither roots "
+                     "nor late gradients: leave out --root, --accumulate and --staleness");
   if (options.accumulate > 1 && !options.topology.empty())
     return makeError("--accumulate and --topology exclude each other: a topology has no "
                      "micro-batches");

@@ -245,7 +245,7 @@ llvm::Error Session::launchSingle(const rt::ExecutorOptions &execution) {
       return against.takeError();
     against_ = std::move(*against);
   }
-  single_.emplace(compiler_, against_ ? *against_ : *file_, execution);
+  single_.emplace(compiler_, against_ ? *against_ : *file_, execution, options_.staleness);
   return options_.check ? single_->launch() : llvm::Error::success();
 }
 
@@ -264,6 +264,7 @@ Target Session::chooseTarget() const {
   target.root = options_.root;
   target.route = options_.route;
   target.accumulate = options_.accumulate;
+  target.staleness = options_.staleness;
   target.topology = options_.topology;
   target.narrowSums = options_.narrowSums;
   target.memoryLimit = options_.memoryLimit.value_or(0);

@@ -13,11 +13,12 @@
 
 #include "dialect/dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/analysis/elementwise_slice.h"
 #include "passes/analysis/root_terms.h"
 #include "passes/passes.h"
 #include "passes/transform/erase_dead.h"
+#include "passes/transform/roots/step_states.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 namespace mlir::coll {
@@ -27,28 +28,39 @@ namespace mlir::coll {
 
 namespace {
 
-/// A state argument and the value that updates it.
-struct State {
-  BlockArgument argument;
-  OpOperand *update; // of the terminator
-};
+/// Whether `op` repeats the only element of a tensor that has dimensions.
+bool repeatsElement(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() > 0)
+    return false;
+  auto type = dyn_cast<RankedTensorType>(op.getDpsInputOperand(0)->get().getType());
+  Block *body = op.getBlock();
+  return type && type.getRank() > 0 && type.getNumElements() == 1 &&
+         body->getTerminator()->getOperand(0) == body->getArgument(0);
+}
 
-SmallVector<State> getStates(func::FuncOp step) {
-  SmallVector<State> states;
-  Operation *terminator = step.getBody().front().getTerminator();
-  for (BlockArgument argument : step.getArguments()) {
-    auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kRoleAttr);
-    if (role && role.getValue() == kRoleState && states.size() < terminator->getNumOperands())
-      states.push_back({argument, &terminator->getOpOperand(states.size())});
+/// Norms that keep their dimensions, of size 1, become scalars where they are used for all
+/// elements.
+void flattenFactors(Block &block) {
+  for (auto op : block.getOps<linalg::GenericOp>()) {
+    if (!repeatsElement(op))
+      continue;
+    OpBuilder builder(op);
+    OpOperand *input = op.getDpsInputOperand(0);
+    auto scalar =
+        RankedTensorType::get({}, cast<RankedTensorType>(input->get().getType()).getElementType());
+    input->set(tensor::CollapseShapeOp::create(builder, op.getLoc(), scalar, input->get(),
+                                               ArrayRef<ReassociationIndices>{}));
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[0] = AffineMap::get(op.getNumLoops(), 0, builder.getContext());
+    op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
   }
-  return states;
 }
 
 /// States whose new values are computed from one another element by element.
 class Cell {
 public:
-  explicit Cell(SmallVector<State> states) : states_(std::move(states)) {
-    for (const State &state : states_)
+  explicit Cell(SmallVector<StepState> states) : states_(std::move(states)) {
+    for (const StepState &state : states_)
       ends_.push_back(state.update->get());
   }
 
@@ -64,11 +76,11 @@ public:
 
   /// Finds out which states others than this update read. A parameter that no one reads is none.
   bool findForwarded() {
-    auto isRead = [&](const State &state) { return escapes(state.argument) != nullptr; };
+    auto isRead = [&](const StepState &state) { return escapes(state.argument) != nullptr; };
     // The order among the forwarded and among the others stays.
     auto held = std::stable_partition(states_.begin(), states_.end(), isRead);
     forward_ = held - states_.begin();
-    ends_ = llvm::map_to_vector(states_, [](const State &s) { return s.update->get(); });
+    ends_ = llvm::map_to_vector(states_, [](const StepState &s) { return s.update->get(); });
     return forward_ > 0;
   }
 
@@ -88,12 +100,12 @@ public:
 
 private:
   bool isOwn(Value value) const {
-    return llvm::any_of(states_, [&](const State &state) { return state.argument == value; });
+    return llvm::any_of(states_, [&](const StepState &state) { return state.argument == value; });
   }
 
   SmallVector<Value> ownValues() const {
     SmallVector<Value> values(gradients_);
-    for (const State &state : states_)
+    for (const StepState &state : states_)
       values.push_back(state.argument);
     return values;
   }
@@ -101,11 +113,11 @@ private:
   Operation *escapes(Value value) {
     SmallVector<Value> own = ownValues();
     return findEscape(value, own, [&](OpOperand &use) {
-      return llvm::any_of(states_, [&](const State &state) { return state.update == &use; });
+      return llvm::any_of(states_, [&](const StepState &state) { return state.update == &use; });
     });
   }
 
-  SmallVector<State> states_;
+  SmallVector<StepState> states_;
   SmallVector<Value> ends_, gradients_;
   int64_t forward_ = 0;
 };
@@ -125,7 +137,7 @@ void setInsertionPointBehind(OpBuilder &builder, ArrayRef<Value> values, Block *
 void Cell::form(RootAttr root, RouteAttr route) {
   ElementwiseSlice slice = ElementwiseSlice::create(ends_, gradients_);
   SmallVector<Value> arguments =
-      llvm::map_to_vector(states_, [](const State &s) -> Value { return s.argument; });
+      llvm::map_to_vector(states_, [](const StepState &s) -> Value { return s.argument; });
   SmallVector<Value> operands(gradients_);
   llvm::append_range(operands, arguments);
   llvm::append_range(operands, slice.getFactors());
@@ -151,7 +163,7 @@ public:
   using FormRootUpdatePassBase::FormRootUpdatePassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<CollDialect, arith::ArithDialect>();
+    registry.insert<CollDialect, arith::ArithDialect, tensor::TensorDialect>();
   }
 
   void runOnOperation() override {
@@ -162,6 +174,7 @@ public:
     }
     if (failed(readOptions(step)))
       return signalPassFailure();
+    flattenFactors(step.getBody().front());
     for (Cell &cell : findCells(step))
       visit(cell);
     eraseDead(step.getBody().front());
@@ -183,9 +196,9 @@ private:
   }
 
   /// Says once for each operation that it updates state in another way.
-  static void remarkOthers(ArrayRef<State> others) {
+  static void remarkOthers(ArrayRef<StepState> others) {
     llvm::SetVector<Operation *> said;
-    for (const State &state : others) {
+    for (const StepState &state : others) {
       Operation *op = state.update->get().getDefiningOp();
       if (op && isa<FloatType>(getElementTypeOrSelf(state.argument.getType())) && said.insert(op))
         op->emitRemark() << "updates state argument " << state.argument.getArgNumber()
@@ -195,10 +208,10 @@ private:
   }
 
   static SmallVector<Cell> findCells(func::FuncOp step) {
-    SmallVector<State> states = getStates(step);
+    SmallVector<StepState> states = getStates(step);
     llvm::EquivalenceClasses<unsigned> related;
     llvm::DenseMap<Value, unsigned> numberOf;
-    SmallVector<State> others;
+    SmallVector<StepState> others;
     for (auto [number, state] : llvm::enumerate(states))
       numberOf[state.argument] = number;
     for (auto [number, state] : llvm::enumerate(states)) {

@@ -4,17 +4,12 @@
 
 #include "passes/transform/erase_dead.h"
 #include "passes/transform/init_function.h"
+#include "passes/transform/roots/step_states.h"
 
 namespace mlir::coll {
 
-RootedState::RootedState(func::FuncOp step) : step_(step) {
-  for (BlockArgument argument : step.getArguments()) {
-    auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kRoleAttr);
-    if (role && role.getValue() == kRoleState)
-      states_.push_back(argument);
-  }
-  removed_.resize(states_.size());
-}
+RootedState::RootedState(func::FuncOp step)
+    : step_(step), states_(getStateArguments(step)), removed_(states_.size()) {}
 
 int64_t RootedState::indexOf(Value argument) {
   auto *found = llvm::find(states_, argument);
@@ -69,6 +64,8 @@ Value RootedState::addArgument(RootBucket &bucket, unsigned position, const std:
     auto state = cast<BlockArgument>(update.getStates()[position]);
     int64_t index = indexOf(state);
     removed_.set(index);
+    if (step_.getArgAttr(state.getArgNumber(), kPartsAttr))
+      continue; // it is none of the user's
     auto stateName = step_.getArgAttrOfType<StringAttr>(state.getArgNumber(), kNameAttr);
     int64_t offset = layout.getFirstRow(item) * layout.getRowElements();
     parts.push_back(builder.getDictionaryAttr(
