@@ -9,6 +9,7 @@ know its devices before it starts. Also measured: what an empty step costs throu
 """
 
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -118,34 +119,49 @@ def all_steps():
     return known
 
 
-def prepare(name, make, ranks):
+def make_arguments(make):
+    """Step, state and one batch of arrays; the random numbers are the same in each run."""
     import common
     import jax
     import numpy as np
 
     common.rng.bit_generator.state = np.random.default_rng(7).bit_generator.state
-    jax.config.update("jax_enable_x64", name.endswith("_f64"))
     step, state, batches = make()
-    batch = jax.tree.map(np.asarray, batches[0])
-    sides = []
-    for side in (Ours, Jax):
-        begin = time.perf_counter()
-        sides.append((side(step, state, batch, ranks), time.perf_counter() - begin))
-    return sides
+    return step, state, jax.tree.map(np.asarray, batches[0])
+
+
+def prepare(step, state, batch, ranks):
+    """Both sides, compiled."""
+    return Ours(step, state, batch, ranks), Jax(step, state, batch, ranks)
+
+
+def prepare_all(names, ranks):
+    """(name, prepared) of each step, compiled several at a time; x64 holds for all steps of a group."""
+    import jax
+
+    known = all_steps()
+    wanted = names or list(known)
+    with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
+        for is_double in (False, True):
+            jax.config.update("jax_enable_x64", is_double)
+            group = [name for name in wanted if name.endswith("_f64") == is_double]
+            running = [(name, pool.submit(prepare, *make_arguments(known[name]), ranks)) for name in group]
+            concurrent.futures.wait([future for _, future in running])
+            yield from running
 
 
 def measure(names, ranks, out, seconds):
     import jax
 
-    rows, known, peer = Rows(out), all_steps(), f"jax {jax.__version__}"
+    rows, peer = Rows(out), f"jax {jax.__version__}"
     jax.config.update("jax_default_matmul_precision", "highest")
     end = time.perf_counter() + seconds
-    for name in names or known:
+    for name, future in prepare_all(names, ranks):
         if time.perf_counter() > end:
             print(f"{name}: left out, the time is over", flush=True)
             continue
         try:
-            (ours, ours_s), (theirs, theirs_s) = prepare(name, known[name], ranks)
+            ours, theirs = future.result()
             for side in (ours, theirs):
                 repeat(side, 0.05)
             times = [(repeat(ours, 0.06), repeat(theirs, 0.06)) for _ in range(ROUNDS)]
@@ -153,8 +169,7 @@ def measure(names, ranks, out, seconds):
             print(f"{name}: {type(error).__name__}: {str(error)[:300]}", flush=True)
             continue
         mine, peers = (statistics.median(column) for column in zip(*times))
-        rows.add(name, f"{ranks} ranks", "ms per step", mine, peers, peer,
-                 compile_s=round(ours_s, 2), peer_compile_s=round(theirs_s, 2))
+        rows.add(name, f"{ranks} ranks", "ms per step", mine, peers, peer)
 
 
 def measure_fixed_costs(out):

@@ -1,5 +1,7 @@
 """Arrays of any framework on their way to coll and back."""
 
+import functools
+
 import numpy as np
 
 # coll_dtype of embed/c/coll.h, by the names that NumPy, ml_dtypes and JAX give them.
@@ -23,6 +25,22 @@ def named_dtype(name):
         return np.dtype(getattr(ml_dtypes, name))
 
 
+@functools.cache
+def _carrier(dtype):
+    """How arrays of this NumPy type travel: the type of their bits, None if it is their own, and a code."""
+    name = dtype.name
+    if name not in CODES:
+        raise TypeError(f"coll has no element type {name}")
+    if dtype.kind == "V" or name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        return np.dtype(f"u{dtype.itemsize}"), CODES[name]
+    return None, -1
+
+
+@functools.cache
+def _dtype_of(code):
+    return named_dtype(NAMES[code])
+
+
 def to_input(value):
     """`value` (NumPy, JAX, PyTorch, a number, …) as the extension takes it: (array, dtype code).
 
@@ -37,12 +55,8 @@ def to_input(value):
             except (TypeError, BufferError, RuntimeError):
                 pass  # a type that its framework does not export
         value = np.asarray(value)
-    name = value.dtype.name
-    if name not in CODES:
-        raise TypeError(f"coll has no element type {name}")
-    if value.dtype.kind == "V" or name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
-        return value.view(f"u{value.dtype.itemsize}"), CODES[name]
-    return value, -1
+    carrier, code = _carrier(value.dtype)
+    return (value if carrier is None else value.view(carrier)), code
 
 
 def _is_on_host(value):
@@ -57,5 +71,5 @@ def _through_dlpack(value):
 def from_output(output, dtype=None):
     """The NumPy array of an output of the extension, as `dtype` where that has the same width."""
     array, code = output
-    dtype = dtype or named_dtype(NAMES[code])
+    dtype = dtype or _dtype_of(code)
     return array if array.dtype == dtype else array.view(dtype)

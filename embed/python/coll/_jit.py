@@ -37,7 +37,7 @@ class _Session:
     def __init__(self, lowered, state, running):
         self.lowered = lowered
         self.version = 0
-        leaves = [_to_rank(leaf, aval) for leaf, aval in zip(state, lowered.state_avals)]
+        leaves = _to_ranks(state, lowered.state_kinds)
         self._training = lowered.executable.start(leaves, **running)
 
     def check_newest(self, version):
@@ -48,8 +48,7 @@ class _Session:
         import jax
 
         self.check_newest(version)
-        leaves = [_from_rank(leaf, aval)
-                  for leaf, aval in zip(self._training.state(), self.lowered.state_avals)]
+        leaves = _from_ranks(self._training.state(), self.lowered.state_kinds)
         return jax.tree.unflatten(self.lowered.state_tree, leaves)
 
     def report(self):
@@ -59,43 +58,63 @@ class _Session:
         import jax
 
         lowered = self.lowered
-        outputs = self._training.step(*(_to_rank(leaf, aval)
-                                        for leaf, aval in zip(batch, lowered.batch_avals)))
+        outputs = self._training.step(*_to_ranks(batch, lowered.batch_kinds))
         self.version += 1
         state = State(self, self.version)
         if not lowered.returns_tuple:
             return state
-        leaves = [_from_rank(leaf, aval) for leaf, aval in zip(outputs, lowered.output_avals)]
+        leaves = _from_ranks(outputs, lowered.output_kinds)
         return (state, *jax.tree.unflatten(lowered.output_tree, leaves))
 
 
-def _is_key(aval):
+class _Kind:
+    """What a leaf of JAX is on its way to the ranks and back."""
+
+    def __init__(self, aval):
+        import jax
+
+        self.dtype = aval.dtype
+        self.is_key = jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key)
+        self.key_impl = aval.dtype._impl.name if self.is_key else None
+
+
+def _to_ranks(leaves, kinds):
+    """Leaves of JAX as arrays of the types that the step was lowered for."""
+    return [leaf if not kind.is_key and getattr(leaf, "dtype", None) == kind.dtype else _to_rank(leaf, kind)
+            for leaf, kind in zip(leaves, kinds)]
+
+
+def _to_rank(leaf, kind):
     import jax
 
-    return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key)
-
-
-def _to_rank(leaf, aval):
-    """A leaf of JAX as an array of the type that the step was lowered for."""
-    import jax
-
-    if _is_key(aval):
+    if kind.is_key:
         return np.asarray(jax.random.key_data(leaf))
-    if getattr(leaf, "dtype", None) != aval.dtype:  # a Python number, or one of another width
-        return np.asarray(leaf).astype(aval.dtype)
-    return leaf
+    return np.asarray(leaf).astype(kind.dtype)  # a Python number, or one of another width
 
 
-def _from_rank(array, aval):
-    """An array of coll as JAX's; its bits are those of `aval`, whose type may be unsigned."""
+@functools.cache
+def _identity():
+    """Small arrays become JAX's by one call of a compiled function, at a tenth of what jax.numpy.asarray takes."""
     import jax
 
-    if _is_key(aval):
-        words = jax.numpy.asarray(array.view(np.uint32))
-        return jax.random.wrap_key_data(words, impl=aval.dtype._impl.name)
-    if array.dtype != aval.dtype:
-        array = array.view(aval.dtype)
-    return jax.numpy.asarray(array)
+    return jax.jit(lambda *arrays: arrays)
+
+
+_SMALL_BYTES = 1 << 16
+
+
+def _from_ranks(arrays, kinds):
+    """Arrays of coll as JAX's; their bits are those of the kinds, whose types may be unsigned."""
+    import jax
+
+    arrays = [array.view(np.uint32 if kind.is_key else kind.dtype) if array.dtype != kind.dtype else array
+              for array, kind in zip(arrays, kinds)]
+    if sum(array.nbytes for array in arrays) <= _SMALL_BYTES:
+        found = _identity()(*arrays)
+    else:
+        found = [jax.numpy.asarray(array) for array in arrays]
+    return [jax.random.wrap_key_data(array, impl=kind.key_impl) if kind.is_key else array
+            for array, kind in zip(found, kinds)]
 
 
 def jit(fun=None, *, mesh=None, ranks=None, strategy=None, shard=None, root=None, route=None,
@@ -254,7 +273,8 @@ class _Lowered:
         traced, result_tree = _lower_on_leaves(fun, state, batch)
         (state_avals, *batch_avals), _ = traced.in_avals
         self.state_avals = jax.tree.leaves(state_avals)
-        self.batch_avals = jax.tree.leaves(batch_avals)
+        self.state_kinds = [_Kind(aval) for aval in self.state_avals]
+        self.batch_kinds = [_Kind(aval) for aval in jax.tree.leaves(batch_avals)]
         self._take_results(name, result_tree, jax.tree.leaves(traced.out_info))
         text = traced.compiler_ir("stablehlo").operation.get_asm(print_generic_op_form=True,
                                                                  enable_debug_info=True)
@@ -274,7 +294,7 @@ class _Lowered:
                 raise TypeError(f"{name} takes a state of {old.dtype}{list(old.shape)} and returns "
                                 f"{new.dtype}{list(new.shape)} in its place; they have to agree")
         self.output_tree = jax.tree_util.treedef_tuple(outputs)
-        self.output_avals = avals[len(self.state_avals):]
+        self.output_kinds = [_Kind(aval) for aval in avals[len(self.state_avals):]]
 
 
 def _lower_on_leaves(fun, state, batch):
