@@ -6,6 +6,7 @@
 #include "compiler/untrusted_text.h"
 #include "passes/passes.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -170,8 +171,10 @@ llvm::Error lowerToExecutable(StepIr &step, const CompileOptions &options, Stage
 mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::StringRef path,
                                         llvm::StringRef text, MessageHandler errors) {
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, path == "-" ? "<stdin>" : path),
-                             llvm::SMLoc());
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(text, path == "-" ? "<stdin>" : path,
+                                       /*RequiresNullTerminator=*/!mlir::isBytecode({text, path})),
+      llvm::SMLoc());
   DiagnosticListener listener(context, sources, [&](Message message) {
     if (errors)
       errors(std::move(message));

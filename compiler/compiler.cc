@@ -6,7 +6,16 @@
 #include "compiler/step_compiler.h"
 #include "compiler/untrusted_text.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
+
 namespace coll::run {
+
+/// The parser needs a zero at the end of a text, but of no bytecode.
+static std::unique_ptr<llvm::MemoryBuffer> bufferOf(const Request &request) {
+  if (request.isTerminated || mlir::isBytecode({request.text, request.name}))
+    return llvm::MemoryBuffer::getMemBuffer(request.text, request.name, request.isTerminated);
+  return llvm::MemoryBuffer::getMemBufferCopy(request.text, request.name);
+}
 
 static llvm::Error compileInto(Executable &executable, const Request &request) {
   if (llvm::Error error = mlir::coll::checkUntrusted(request.name, request.text))
@@ -17,9 +26,8 @@ static llvm::Error compileInto(Executable &executable, const Request &request) {
   StageWriter stages(executable.stages);
   if (request.keepStages)
     compiler.dumpStages(&stages);
-  StepFile file =
-      compiler.open(request.name, llvm::MemoryBuffer::getMemBufferCopy(request.text, request.name),
-                    request.stateArgs);
+  StepFile file = compiler.open(request.name, bufferOf(request), request.stateArgs);
+  file.isReadOnce = true;
   CompileDetails details;
   auto code = compiler.compile(file, request.target, &details);
   executable.isFromCache = details.isCached;

@@ -21,6 +21,7 @@ namespace coll::run {
 struct Request {
   std::string name = "step";        // of the text, for messages and locations: a path
   llvm::StringRef text;             // of any level, or bytecode; borrowed
+  bool isTerminated = false;        // a zero follows the text, which is then not copied
   std::optional<int64_t> stateArgs; // absent: by the arguments' roles or types
   Target target;
   std::string cacheFolder; // empty: compile always

@@ -261,6 +261,8 @@ llvm::Error StepCompiler::parse(StepFile &file) {
                      [this](Message message) { messages_.say(std::move(message)); });
   if (!ir)
     return ir.takeError();
+  if (file.isReadOnce)
+    file.text.reset();
   if (!ir->note.empty())
     messages_.note(ir->note);
   file.ir = std::move(*ir);

@@ -19,6 +19,7 @@ struct StepFile {
   std::string path;
   std::optional<int64_t> stateArgs; // absent: by the types, with a note
   std::unique_ptr<llvm::MemoryBuffer> text;
+  bool isReadOnce = false; // the text is freed when it has been parsed
   std::optional<StepIr> ir;
   std::vector<Message> messages; // of the import
 };

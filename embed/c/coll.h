@@ -183,7 +183,9 @@ typedef struct coll_compile_options {
 /* Fills in the defaults; `size` is sizeof(coll_compile_options). */
 COLL_EXPORT coll_error coll_compile_options_init(coll_compile_options *options, size_t size);
 
-/* `text`: StableHLO in generic form, MLIR of any level, or MLIR's bytecode. The step is copied. */
+/* `text`: StableHLO in generic form, MLIR of any level, or MLIR's bytecode. It is not needed any
+ * more when the call returns. Bytecode, and a text whose last byte is zero, are read where they
+ * are; others are copied first. */
 COLL_EXPORT coll_error coll_compile(coll_context context, const void *text, size_t bytes,
                                     const coll_compile_options *options,
                                     coll_executable *executable);

@@ -19,6 +19,8 @@ const bool kHasCompiler = true;
 
 namespace {
 
+constexpr llvm::StringLiteral kBytecodeMagic = "ML\xefR";
+
 int32_t severityOf(mlir::DiagnosticSeverity severity) {
   switch (severity) {
   case mlir::DiagnosticSeverity::Note:
@@ -166,6 +168,8 @@ Outcome compileStep(const Context &context, std::string_view text,
   run::Request request;
   request.name = options.name;
   request.text = {text.data(), text.size()};
+  if (!request.text.starts_with(kBytecodeMagic)) // whose last byte may be a zero of its own
+    request.isTerminated = request.text.consume_back(llvm::StringRef("\0", 1));
   if (options.state_args >= 0)
     request.stateArgs = options.state_args;
   COLL_EMBED_TRY(readTarget(options, request.target));

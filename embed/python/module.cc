@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nb = nanobind;
@@ -282,7 +283,8 @@ public:
     options.num_shards = patterns.size();
     Executable executable;
     const char *data = text.c_str();
-    const size_t bytes = text.size();
+    const bool isBytecode = std::string_view(data, text.size()).substr(0, 4) == "ML\xefR";
+    const size_t bytes = text.size() + !isBytecode; // Python ends its bytes with a zero
     nb::gil_scoped_release release;
     check(coll_compile(get(), data, bytes, &options, executable.slot()));
     return executable;

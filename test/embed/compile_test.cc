@@ -100,10 +100,16 @@ TEST_F(EmbedTest, HostileTextIsRefused) {
                       why);
   };
   refuses(std::string(5000, '('), "nest deeper");
-  refuses(std::string("module {}\0", 10), "bytes of zero");
+  refuses(std::string("module\0 {}", 10), "bytes of zero");
   refuses("ML\xefRstablehlo", "bytecode");
   refuses("module {}", "is empty");
   refuses("func.func @other() { return }", "no function @step");
+}
+
+TEST_F(EmbedTest, TextsMayEndWithAZero) {
+  coll_executable step = {0};
+  COLL_EXPECT_OK(coll_compile(context, kStep, sizeof(kStep), nullptr, &step));
+  COLL_EXPECT_OK(coll_executable_free(step));
 }
 
 TEST_F(EmbedTest, LogCallbackHearsTheCompiler) {

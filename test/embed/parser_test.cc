@@ -79,7 +79,7 @@ TEST_F(ParserTest, ErrorsNameTheLine) {
 
 TEST_F(ParserTest, HostileTextsAreRefused) {
   for (const std::string &text :
-       {std::string(5000, '('), std::string("module {}\0", 10), std::string("ML\xefR"),
+       {std::string(5000, '('), std::string("module\0 {}", 10), std::string("ML\xefR"),
         std::string("ML\xefR\x06\x00garbage and more of it, without an end", 45),
         std::string("#a = #a\nmodule {}"), std::string("func.func @other() { return }")}) {
     const Said said = compileApart(text);

@@ -62,7 +62,13 @@ mlir::coll::compileToObject(llvm::Module &module, llvm::orc::JITTargetMachineBui
   if (optLevel)
     optimize(module, **machine, optLevel);
 
+  // Large constants are not to be moved while the object grows.
+  uint64_t constantBytes = 0;
+  for (const llvm::GlobalVariable &global : module.globals())
+    if (global.hasInitializer())
+      constantBytes += module.getDataLayout().getTypeAllocSize(global.getValueType());
   llvm::SmallVector<char, 0> object;
+  object.reserve(constantBytes + constantBytes / 16);
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
   llvm::MCContext *context = nullptr;

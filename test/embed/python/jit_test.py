@@ -148,6 +148,13 @@ class JitTest(unittest.TestCase):
             jitted(jnp.ones((64, 64)), jnp.ones((4,)))
 
 
+STATE = """
+func.func @step(%w: tensor<2x3xf32> {coll.role = "state"}) -> tensor<2x3xf32> {
+  return %w : tensor<2x3xf32>
+}
+"""
+
+
 @unittest.skipIf(torch is None, "SKIPPED: torch is not installed")
 class TorchTest(unittest.TestCase):
     def test_tensors_in_and_out(self):
@@ -159,6 +166,14 @@ class TorchTest(unittest.TestCase):
         new, total = expected(w.numpy(), x.numpy())
         np.testing.assert_allclose(loss, total, rtol=1e-4)
         np.testing.assert_allclose(torch.from_numpy(training.state()[0]), new, rtol=1e-4)
+
+    def test_what_goes_in_is_the_tensors_own_memory(self):
+        options = {"transport": "tcp", "secret": "a secret of the job"}
+        tensor, owner = torch.zeros(2, 3), coll.TensorOwner(**options)
+        coll.RemoteTensor(owner.publish(tensor), **options).write([4, 5, 6], 1)
+        self.assertEqual(tensor.tolist(), [[0, 0, 0], [4, 5, 6]])
+        out = torch.from_dlpack(coll.compile(STATE).start([tensor]).state()[0])
+        self.assertEqual(out.tolist(), tensor.tolist())
 
 
 if __name__ == "__main__":
