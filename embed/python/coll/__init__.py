@@ -11,14 +11,16 @@
     loss, = training.step(x, y)
 """
 
+from __future__ import annotations
+
 from ._coll import Error
 from ._exchange import RemoteTensor, Reshard, TensorOwner, plan_reshard
 from ._executable import Collective, Executable, Training, Value, compile
 from ._jit import State, jit
 from ._report import Report
 
-__all__ = ["Collective", "Error", "Executable", "MoeBuffer", "RemoteTensor", "Report", "Reshard", "State", "TensorOwner",
-           "Training", "Value", "compile", "explain", "jit", "memory", "plan_reshard", "verify"]
+__all__ = ["Collective", "Error", "Executable", "MoeBuffer", "RemoteTensor", "Report", "Reshard", "State",
+           "TensorOwner", "Training", "Value", "compile", "explain", "jit", "memory", "plan_reshard", "verify"]
 __version__ = "0.1.0"
 
 
@@ -30,18 +32,18 @@ def __getattr__(name):
     raise AttributeError(f"module 'coll' has no attribute '{name}'")
 
 
-def explain(text, **options):
+def explain(text: str | bytes, **options):
     """The collectives of a step with their reasons, as a table; options as of :func:`compile`."""
     return compile(text, **options).collectives
 
 
-def memory(text, **options):
+def memory(text: str | bytes, **options) -> list[dict[str, int]]:
     """Bytes of each rank, before the step runs: a list of dicts; options as of :func:`compile`."""
     executable = compile(text, **options)
     return [executable.memory(rank) for rank in range(executable.num_ranks)]
 
 
-def verify(text, **options):
+def verify(text: str | bytes, **options) -> None:
     """Proves that the ranks of a step cannot mismatch or deadlock.
 
     Returns None. Raises :class:`Error` that shows the mismatch or the cyclic wait, rank by rank.

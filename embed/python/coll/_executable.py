@@ -1,9 +1,14 @@
 """Compiled steps, what the compiler decided about them, and steps that run."""
 
+from __future__ import annotations
+
 import collections
 import dataclasses
 import functools
 import time
+from typing import Any, Sequence
+
+import numpy as np
 
 from . import _coll, _report
 from ._arrays import NAMES, from_output, to_input
@@ -72,17 +77,17 @@ class Executable:
             setattr(self, name, value)
 
     @functools.cached_property
-    def args(self):
+    def args(self) -> list[Value]:
         """The step's arguments: a list of :class:`Value`."""
         return [self._value(self._handle.arg(i)) for i in range(self.num_args)]
 
     @functools.cached_property
-    def results(self):
+    def results(self) -> list[Value]:
         """The step's results: a list of :class:`Value`."""
         return [self._value(self._handle.result(i)) for i in range(self.num_results)]
 
     @functools.cached_property
-    def collectives(self):
+    def collectives(self) -> Table:
         """Each collective with the reason why it is there, as a :class:`Table`."""
         records = []
         for i in range(self.num_collectives):
@@ -92,30 +97,31 @@ class Executable:
         return Table(records, ("kind", "name", "bytes", "group_size", "reason", "location"))
 
     @functools.cached_property
-    def messages(self):
+    def messages(self) -> list[tuple[str, str, str]]:
         """What the compiler said: a list of (severity, location, text)."""
         severities = ("note", "warning", "error", "remark")
         each = [self._handle.message(i) for i in range(self.num_messages)]
         return [(severities[m["severity"]], m["location"], m["text"]) for m in each]
 
     @functools.cached_property
-    def stages(self):
+    def stages(self) -> dict[str, str]:
         """The IR after each pass, by the pass's name; with ``keep_stages=True`` only."""
         each = [self._handle.stage(i) for i in range(self.num_stages)]
         return {stage["name"]: stage["text"] for stage in each}
 
-    def memory(self, rank=0):
+    def memory(self, rank: int = 0) -> dict[str, int]:
         """Bytes of one rank: a dict of state, batch, outputs and temporaries (at their peak)."""
         return self._handle.memory(rank)
 
-    def start(self, state=(), *, backend=None, affinity=None, timeout=None, rank=0, world_size=0,
-              bootstrap=None, secret=None):
+    def start(self, state: Sequence = (), *, backend: str | None = None, affinity: str | None = None,
+              timeout: float | None = None, rank: int = 0, world_size: int = 0,
+              bootstrap: str | None = None, secret: str | None = None) -> Training:
         """Starts the ranks, gives them the state, and returns a :class:`Training`.
 
         Args:
           state: the state arguments, in order; arrays of any framework.
-          backend: "threads" (default): all ranks in this process. "net": one process a rank;
-            then also rank, world_size, bootstrap ("host:port" of rank 0) and secret.
+          backend: "threads" (default): all ranks in this process. "plugin:PATH": a library of your
+            own. "net": one process a rank; then also rank, world_size, bootstrap ("host:port" of rank 0) and secret.
           affinity: processors of the ranks' threads: "compact", "spread", "0,2,4-7".
           timeout: seconds that an operation waits for its peers; a minute by default.
         """
@@ -145,11 +151,11 @@ class Training:
         self._seconds = collections.deque(maxlen=self._REMEMBERED)
         self._losses = collections.deque(maxlen=self._REMEMBERED)
 
-    def set_state(self, state):
+    def set_state(self, state: Sequence) -> None:
         """Gives all state arguments, to start over."""
         self._instance.set_state([to_input(leaf) for leaf in state])
 
-    def step(self, *batch):
+    def step(self, *batch: Any) -> list[np.ndarray]:
         """Runs one step. Returns the results that update no state, as a list of NumPy arrays."""
         begin = time.perf_counter()
         outputs = self._instance.step([to_input(leaf) for leaf in batch],
@@ -162,15 +168,15 @@ class Training:
                 break
         return results
 
-    def report(self):
+    def report(self) -> _report.Report:
         """A :class:`coll.Report`: loss, times, memory and collectives; a notebook shows it inline."""
         return _report.Report(self.executable, map(float, self._losses), self._seconds)
 
-    def state(self):
+    def state(self) -> list[np.ndarray]:
         """The state arguments' current values, as a list of NumPy arrays."""
         return [from_output(self._instance.state(i)) for i in range(self.executable.num_state)]
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends the running step with an error, and the ranks. Any thread may call it."""
         self._instance.cancel()
 
@@ -185,9 +191,12 @@ def _context(cache):
     return _coll.Context(cache)
 
 
-def compile(text, *, ranks=0, mesh=None, strategy=None, shard=None, root=None, route=None, accumulate=1,
-            state_args=None, name="step", proof=True, keep_stages=False, cache=None, untrusted=False,
-            parser=None, parser_timeout=None, parser_memory=None):
+def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | None = None,
+            strategy: str | None = None, shard: dict[str, str] | None = None, root: str | None = None,
+            route: str | None = None, accumulate: int = 1, state_args: int | None = None, name: str = "step",
+            proof: bool = True, keep_stages: bool = False, cache: str | None = None, untrusted: bool = False,
+            parser: str | None = None, parser_timeout: float | None = None,
+            parser_memory: int | None = None) -> Executable:
     """Compiles a step and returns an :class:`Executable`.
 
     Args:

@@ -1,13 +1,16 @@
 """``coll.jit``: a JAX training step on N ranks."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import math
 import types
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from . import _executable
+from . import _executable, _report
 
 
 class State:
@@ -22,11 +25,11 @@ class State:
         self._version = version
 
     @property
-    def value(self):
+    def value(self) -> Any:
         """The tree of JAX arrays, fetched from the ranks."""
         return self._session.fetch(self._version)
 
-    def report(self):
+    def report(self) -> _report.Report:
         """The :class:`coll.Report` of the steps so far on these ranks."""
         return self._session.report()
 
@@ -117,9 +120,12 @@ def _from_ranks(arrays, kinds):
             for array, kind in zip(found, kinds)]
 
 
-def jit(fun=None, *, mesh=None, ranks=None, strategy=None, shard=None, root=None, route=None,
-        accumulate=1, static_argnums=None, static_argnames=None, backend=None, affinity=None,
-        timeout=None, cache=None):
+def jit(fun: Callable | None = None, *, mesh: dict[str, int] | str | None = None, ranks: int | None = None,
+        strategy: str | None = None, shard: dict[str, str] | None = None, root: str | None = None,
+        route: str | None = None, accumulate: int = 1, static_argnums: int | Sequence[int] | None = None,
+        static_argnames: str | Sequence[str] | None = None, backend: str | None = None,
+        affinity: str | None = None, timeout: float | None = None,
+        cache: str | None = None) -> Jitted | Callable[[Callable], Jitted]:
     """Runs a JAX training step on N ranks.
 
     ``fun(state, *batch)`` returns the new state, or a tuple that begins with it::
@@ -177,7 +183,7 @@ class Jitted:
         session = self._session_of(state, batch, static)
         return session.step(_leaves(self._traced(batch)))
 
-    def lower(self, state, *batch, **static):
+    def lower(self, state: Any, *batch: Any, **static: Any) -> _executable.Executable:
         """Compiles the step for these arguments without running it: a :class:`coll.Executable`."""
         state = state.value if isinstance(state, State) else state
         return self._lower(_signature(state), state, batch, static).executable
