@@ -37,7 +37,7 @@ LogicalResult CpuDriverEmitter::emitCall(exec::CallOp op) {
 }
 
 void CpuDriverEmitter::markComputation(StringRef kind) {
-  callAbi(AbiFunction::compute, {ctx_, i32(computation(kind))});
+  emitAbiCall(AbiFunction::compute, {ctx_, i32(computation(kind))}); // does not fail
 }
 
 Value CpuDriverEmitter::constantAddress(exec::ConstantOp constant) {

@@ -54,7 +54,10 @@ protected:
   /// An element in host memory as a scalar, and the other way round.
   Value loadElement(Value at, Type element);
   void storeElement(Value element, Value at);
+  /// Calls a function of the table, and returns from the step if it fails.
   void callAbi(AbiFunction function, ArrayRef<Value> args);
+  /// Calls it, and gives its status.
+  Value emitAbiCall(AbiFunction function, ArrayRef<Value> args);
   /// Id of the operation that is emitted, which computes something.
   int32_t computation(StringRef kind) { return descriptor_.addComputation(kind, loc_); }
   /// A constant of the function's module.

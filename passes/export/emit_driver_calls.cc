@@ -28,7 +28,7 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-void DriverEmitter::callAbi(AbiFunction function, ArrayRef<Value> args) {
+Value DriverEmitter::emitAbiCall(AbiFunction function, ArrayRef<Value> args) {
   int64_t offset = kAbiHeaderBytes + 8 * static_cast<int64_t>(function);
   Value callee = LLVM::LoadOp::create(b_, loc_, ptr_, gep(abi_, offset));
   SmallVector<Type> types;
@@ -38,7 +38,11 @@ void DriverEmitter::callAbi(AbiFunction function, ArrayRef<Value> args) {
     operands.push_back(arg);
   }
   auto type = LLVM::LLVMFunctionType::get(b_.getI32Type(), types);
-  Value status = LLVM::CallOp::create(b_, loc_, type, operands).getResult();
+  return LLVM::CallOp::create(b_, loc_, type, operands).getResult();
+}
+
+void DriverEmitter::callAbi(AbiFunction function, ArrayRef<Value> args) {
+  Value status = emitAbiCall(function, args);
   Value bad = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, status, i32(0));
   Block *next = newBlock({});
   cf::CondBranchOp::create(b_, loc_, bad, failed_, ValueRange{status}, next, ValueRange{});

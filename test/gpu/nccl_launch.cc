@@ -11,7 +11,8 @@
 // once and replayed so often. --loop: microseconds a call of all calls together, instead.
 //
 // Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set. Ends
-// with 1 and NCCL's error where a rank fails.
+// with 1 and NCCL's error where a rank fails; the other ranks, which may wait for it, end then,
+// too.
 
 #include "runtime/base/env.h"
 #include "runtime/dl/gpu_memory.h"
@@ -19,6 +20,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -212,11 +214,10 @@ private:
   std::string times_;
 };
 
-// The ranks of one process. Returns its exit code.
-int runProcess(const Options &options, Meeting &meeting, int process) {
+// The ranks of one process, which ends here where one of them fails.
+void runProcess(const Options &options, Meeting &meeting, int process) {
   const std::string host = options.isOneHost ? "host" : "host" + std::to_string(process);
   setenv("NCCL_HOSTID", host.c_str(), 1);
-  std::atomic<int> code{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < options.threads; ++t)
     threads.emplace_back([&, t] {
@@ -224,7 +225,8 @@ int runProcess(const Options &options, Meeting &meeting, int process) {
       Rank rank(options, meeting, number);
       if (Status status = rank.run(); !status.ok()) {
         std::fprintf(stderr, "nccl-launch: rank %d: %s\n", number, status.message().c_str());
-        code = 1;
+        std::fflush(nullptr);
+        _exit(1);
       }
       const std::optional<std::string> folder = foreignEnv("PROFILER_TIMES");
       if (folder && t == 0 && !rank.times().empty())
@@ -232,6 +234,25 @@ int runProcess(const Options &options, Meeting &meeting, int process) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+// Waits for all; once one has failed, the others have so long to say why they fail, too. Returns
+// the exit code.
+int waitFor(std::vector<pid_t> children) {
+  constexpr int kGraceMs = 3000;
+  int code = 0, leftMs = kGraceMs;
+  while (!children.empty()) {
+    for (auto child = children.begin(); child != children.end();) {
+      int status = 0;
+      const bool hasEnded = waitpid(*child, &status, WNOHANG) == *child;
+      code |= hasEnded && (!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+      child = hasEnded ? children.erase(child) : child + 1;
+    }
+    if (code != 0 && (leftMs -= 10) < 0)
+      for (pid_t child : children)
+        kill(child, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   return code;
 }
 
@@ -283,17 +304,11 @@ int main(int argc, char **argv) {
   for (int process = 0; process < options.processes; ++process) {
     const pid_t child = fork();
     if (child == 0) {
-      const int code = runProcess(options, *meeting, process);
+      runProcess(options, *meeting, process);
       std::fflush(nullptr);
-      _exit(code);
+      _exit(0);
     }
     children.push_back(child);
   }
-  int code = 0;
-  for (pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    code |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-  }
-  return code;
+  return waitFor(children);
 }
