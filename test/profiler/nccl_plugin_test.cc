@@ -444,6 +444,7 @@ TEST_F(NcclProfilerShared, NetworkEventsAreReadByTheirIds) {
   abi::NetSocketEventV1 socket{1, {5, 1, 111}};
   abi::NetIbEventV1 ib{1, {0, 7, 2, 9, 222}};
   abi::NetCollEventV1 own{sizeof(abi::NetCollEventV1), 0, "tcp", "eth0", 3, 44, 0, 1, 0, 333, 0, 0};
+  own.startNs = static_cast<int64_t>(perfetto::monotonicNs()) - 5000;
   report(abi::kNetSocketV1, &socket);
   report(abi::kNetIbV1, &ib);
   report(abi::kNetCollV1, &own);
@@ -459,6 +460,7 @@ TEST_F(NcclProfilerShared, NetworkEventsAreReadByTheirIds) {
   EXPECT_EQ(nets[2].number(Key::Bytes), 333);
   EXPECT_EQ(nets[2].number(Key::Message), 44);
   EXPECT_EQ(nets[2].text(Key::Device), "eth0");
+  EXPECT_GE(nets[2].number(Key::ProxyDelayNs), 5000);
   EXPECT_EQ(nets[3].number(Key::Bytes), 0);
 }
 

@@ -41,7 +41,7 @@ struct Record {
   uint64_t seq = 0;   // of a collective; step of a proxy step; device id of a net event
   uint64_t count = 0; // elements; bytes of a net event and of a state
   uint64_t userTag = 0;
-  uint64_t stamp = 0; // of the GPU
+  uint64_t stamp = 0; // of the GPU; of a socket's own thread: CLOCK_MONOTONIC
   int32_t peer = 0;   // or root
   int32_t number = 0; // steps of a proxy op; depth of a group; pid of a proxy op's parent
   int32_t chunkBytes = 0;

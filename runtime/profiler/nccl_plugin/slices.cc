@@ -275,6 +275,10 @@ void Collector::writeOther(Communicator &communicator, OpenEvent &event, uint64_
       notes_.emplace_back(Key::Device, text(start.variant));
     notes_.emplace_back(Key::Connection, start.peer);
     notes_.emplace_back(Key::Message, start.userTag);
+    if (start.stamp != 0 && start.stamp <= start.ns) {
+      notes_.emplace_back(Key::ProxyDelayNs, start.ns - start.stamp);
+      summary_.addProxyDelay(start.ns - start.stamp);
+    }
   } else if (bit(start) == abi::kCeBatch) {
     notes_.emplace_back(Key::Count, start.number);
     notes_.emplace_back(Key::Bytes, start.count);

@@ -135,6 +135,9 @@ std::string Summary::text() const {
              double(row.waitNs) / 1e3 / double(std::max<uint64_t>(1, row.time.count())));
     }
   }
+  if (proxyDelay_.count() > 0)
+    append(text, "delay of the progress thread: p50 %.1f us, p99 %.1f us\n",
+           double(proxyDelay_.quantileNs(0.5)) / 1e3, double(proxyDelay_.quantileNs(0.99)) / 1e3);
   append(text, "events lost: %" PRIu64 "\n", dropped_);
   return text;
 }

@@ -49,6 +49,8 @@ public:
   // operation share the size 0.
   void add(uint16_t communicator, const Sample &sample);
   void addDropped(uint64_t events) { dropped_ += events; }
+  // From when a socket began to move a message until NCCL's progress thread saw it.
+  void addProxyDelay(uint64_t ns) { proxyDelay_.add(ns); }
 
   // A table for people.
   std::string text() const;
@@ -67,6 +69,7 @@ private:
   std::map<uint64_t, Communicator> communicators_; // by serial number
   std::array<uint64_t, Handles::kMostCommunicators + 1> serial_{};
   uint64_t nextSerial_ = 0, dropped_ = 0;
+  Histogram proxyDelay_;
 };
 
 } // namespace coll::profiler::plugin

@@ -75,6 +75,7 @@ inline void readNet(const abi::NetPlugin &net, Reading reading, Record &record) 
     record.number = static_cast<int32_t>(event.stream);
     record.count = event.bytes;
     record.isSend = event.direction == 0;
+    record.stamp = static_cast<uint64_t>(event.startNs);
   }
 }
 

@@ -31,7 +31,8 @@ constexpr std::string_view kKeyNames[] = {"rank",           "comm",        "comm
                                           "transport",      "device",      "connection",
                                           "message",        "variant",     "phase",
                                           "state",          "version",     "clock_offset_ns",
-                                          "parent",         "chakra_node", "id"};
+                                          "parent",         "chakra_node", "id",
+                                          "proxy_delay_ns"};
 static_assert(std::size(kKeyNames) == kKeys);
 
 template <typename Value, size_t count>

@@ -88,8 +88,9 @@ enum class Key : uint8_t {
   Parent, // what encloses the event, where it stands on another track
   ChakraNode,
   Id,
+  ProxyDelayNs, // of the progress thread, when it saw that the network had begun
 };
-inline constexpr int kKeys = static_cast<int>(Key::Id) + 1;
+inline constexpr int kKeys = static_cast<int>(Key::ProxyDelayNs) + 1;
 
 std::string_view levelName(Level level);
 std::string_view keyName(Key key);
