@@ -4,8 +4,8 @@
 #include "runtime/backend/call/check.h"
 #include "runtime/base/dtype.h"
 #include "runtime/step/abi/call_trace.h"
+#include "runtime/step/abi/calls.h"
 #include "runtime/step/abi/context.h"
-#include "runtime/step/abi/device_calls.h"
 #include "runtime/step/abi/gemm.h"
 #include "runtime/step/abi/guarded.h"
 #include "runtime/step/tokens/exchange.h"
@@ -119,107 +119,112 @@ Call makeCall(OpKind kind, const void *src, void *dst, int64_t outer, int64_t co
   return call;
 }
 
-int32_t abiInit(CollContext *ctx, int32_t op, int32_t group) {
+} // namespace
+
+int32_t coll_abi_init(CollContext *ctx, int32_t op, int32_t group) {
   Call call;
   call.kind = OpKind::Init;
   return issue(ctx, call, {}, op, group, nullptr);
 }
 
-int32_t abiAllReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
-                     int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
-                     int32_t group, CollRequest **req) {
+int32_t coll_abi_all_reduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                            int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
+                            int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::AllReduce, src, dst, 1, count);
   return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
 }
 
-int32_t abiReduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
-                  int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
-                  int32_t root, int32_t group, CollRequest **req) {
+int32_t coll_abi_reduce(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                        int32_t dtype, int32_t reduction, int32_t accumulation, int32_t order,
+                        int32_t root, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::Reduce, src, dst, 1, count);
   call.root = root;
   return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
 }
 
-int32_t abiBroadcast(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
-                     int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
+int32_t coll_abi_broadcast(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                           int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::Broadcast, src, dst, 1, count);
   call.root = root;
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t abiAllGather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
-                     int64_t count, int32_t dtype, int32_t group, CollRequest **req) {
+int32_t coll_abi_all_gather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
+                            int64_t count, int32_t dtype, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::AllGather, src, dst, outer, count);
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t abiGather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
-                  int64_t count, int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
+int32_t coll_abi_gather(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
+                        int64_t count, int32_t dtype, int32_t root, int32_t group,
+                        CollRequest **req) {
   Call call = makeCall(OpKind::Gather, src, dst, outer, count);
   call.root = root;
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t abiScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
-                   int64_t count, int32_t dtype, int32_t root, int32_t group, CollRequest **req) {
+int32_t coll_abi_scatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
+                         int64_t count, int32_t dtype, int32_t root, int32_t group,
+                         CollRequest **req) {
   Call call = makeCall(OpKind::Scatter, src, dst, outer, count);
   call.root = root;
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t abiReduceScatter(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t outer,
-                         int64_t count, int32_t dtype, int32_t reduction, int32_t accumulation,
-                         int32_t order, int32_t group, CollRequest **req) {
+int32_t coll_abi_reduce_scatter(CollContext *ctx, int32_t op, const void *src, void *dst,
+                                int64_t outer, int64_t count, int32_t dtype, int32_t reduction,
+                                int32_t accumulation, int32_t order, int32_t group,
+                                CollRequest **req) {
   Call call = makeCall(OpKind::ReduceScatter, src, dst, outer, count);
   return issue(ctx, call, {dtype, reduction, accumulation, order}, op, group, req);
 }
 
-int32_t abiAllToAll(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t srcOuter,
-                    int64_t srcCount, int64_t dstOuter, int64_t dstCount, int32_t dtype,
-                    int32_t group, CollRequest **req) {
+int32_t coll_abi_all_to_all(CollContext *ctx, int32_t op, const void *src, void *dst,
+                            int64_t srcOuter, int64_t srcCount, int64_t dstOuter, int64_t dstCount,
+                            int32_t dtype, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::AllToAll, src, dst, srcOuter, srcCount);
   call.dstOuter = dstOuter;
   call.dstCount = dstCount;
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t abiPermute(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
-                   int32_t dtype, const int32_t *pairs, int32_t numPairs, int32_t group,
-                   CollRequest **req) {
+int32_t coll_abi_permute(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t count,
+                         int32_t dtype, const int32_t *pairs, int32_t numPairs, int32_t group,
+                         CollRequest **req) {
   Call call = makeCall(OpKind::Permute, src, dst, 1, count);
   call.pairs = pairs;
   call.numPairs = numPairs;
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t abiBarrier(CollContext *ctx, int32_t op, int32_t group, CollRequest **req) {
+int32_t coll_abi_barrier(CollContext *ctx, int32_t op, int32_t group, CollRequest **req) {
   Call call;
   call.kind = OpKind::Barrier;
   return issue(ctx, call, {}, op, group, req);
 }
 
 // A peer that does not fit into an int32 is out of range, like -1.
-int32_t narrowPeer(int64_t peer) {
+static int32_t narrowPeer(int64_t peer) {
   return peer == static_cast<int32_t>(peer) ? static_cast<int32_t>(peer) : -1;
 }
 
-int32_t abiSend(CollContext *ctx, int32_t op, const void *src, int64_t count, int32_t dtype,
-                int64_t peer, int64_t tag, int32_t group, CollRequest **req) {
+int32_t coll_abi_send(CollContext *ctx, int32_t op, const void *src, int64_t count, int32_t dtype,
+                      int64_t peer, int64_t tag, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::Send, src, nullptr, 1, count);
   call.peer = narrowPeer(peer);
   call.tag = tag;
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t abiRecv(CollContext *ctx, int32_t op, void *dst, int64_t count, int32_t dtype, int64_t peer,
-                int64_t tag, int32_t group, CollRequest **req) {
+int32_t coll_abi_recv(CollContext *ctx, int32_t op, void *dst, int64_t count, int32_t dtype,
+                      int64_t peer, int64_t tag, int32_t group, CollRequest **req) {
   Call call = makeCall(OpKind::Recv, nullptr, dst, 1, count);
   call.peer = narrowPeer(peer);
   call.tag = tag;
   return issue(ctx, call, {dtype}, op, group, req);
 }
 
-int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
+static int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
   traceComputeEnd(ctx);
   auto it = std::find_if(ctx.requests.begin(), ctx.requests.end(),
                          [&](const auto &owned) { return owned.get() == req; });
@@ -241,11 +246,11 @@ int32_t waitChecked(CollContext &ctx, int32_t op, CollRequest *req) {
   return status.ok() ? kCollOk : ctx.fail(std::move(status));
 }
 
-int32_t abiWait(CollContext *ctx, int32_t op, CollRequest *req) {
+int32_t coll_abi_wait(CollContext *ctx, int32_t op, CollRequest *req) {
   return guarded(ctx, [&] { return waitChecked(*ctx, op, req); });
 }
 
-int32_t abiRank(CollContext *ctx, int64_t *rank) {
+int32_t coll_abi_rank(CollContext *ctx, int64_t *rank) {
   return guarded(ctx, [&]() -> int32_t {
     if (!rank)
       return ctx->fail(Status::invalid("rank: the result pointer is null"));
@@ -254,7 +259,7 @@ int32_t abiRank(CollContext *ctx, int64_t *rank) {
   });
 }
 
-int32_t abiGroupPosition(CollContext *ctx, int32_t group, int64_t *position, int64_t *size) {
+int32_t coll_abi_group_position(CollContext *ctx, int32_t group, int64_t *position, int64_t *size) {
   return guarded(ctx, [&]() -> int32_t {
     Result<Communicator *> communicator = communicatorOf(*ctx, group);
     if (!communicator)
@@ -268,10 +273,10 @@ int32_t abiGroupPosition(CollContext *ctx, int32_t group, int64_t *position, int
   });
 }
 
-int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB, int64_t m,
-                int64_t n, int64_t k, const void *a, int64_t lda, int64_t strideA, const void *b,
-                int64_t ldb, int64_t strideB, void *c, int64_t ldc, int64_t strideC, int64_t batch,
-                int32_t accumulate) {
+int32_t coll_abi_gemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB, int64_t m,
+                      int64_t n, int64_t k, const void *a, int64_t lda, int64_t strideA,
+                      const void *b, int64_t ldb, int64_t strideB, void *c, int64_t ldc,
+                      int64_t strideC, int64_t batch, int32_t accumulate) {
   return guarded(ctx, [&]() -> int32_t {
     if (!ctx->device->isHost())
       return ctx->fail({kCollUnsupported, "gemm works on host memory; a program on a GPU calls "
@@ -294,8 +299,8 @@ int32_t abiGemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t transB,
 // Runs a token exchange as one operation, which `call` describes; the exchange makes several calls.
 // `check(n)` validates its arguments in a group of n, `run(place)` runs it.
 template <typename Check, typename Run>
-int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Check check,
-                      Run run) {
+static int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Check check,
+                             Run run) {
   traceComputeEnd(ctx);
   call.site = siteOf(ctx, op, call.site.within);
   Result<Communicator *> communicator = communicatorOf(ctx, group);
@@ -319,20 +324,20 @@ int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t group, Ch
   return status.ok() ? kCollOk : ctx.fail(status.annotate(placeOf(ctx, call)));
 }
 
-Call exchangeCall(const char *kind, const void *rows, int64_t numRows, int64_t hidden,
-                  int32_t dtype) {
+static Call exchangeCall(const char *kind, const void *rows, int64_t numRows, int64_t hidden,
+                         int32_t dtype) {
   Call call = makeCall(OpKind::AllToAll, rows, nullptr, numRows, hidden);
   call.dtype = isValidDtype(dtype) ? static_cast<CollDtype>(dtype) : kCollI8;
   call.site.within = kind;
   return call;
 }
 
-int32_t abiDispatch(CollContext *ctx, int32_t op, const void *x, const void *experts,
-                    const float *weights, const float *scales, int64_t tokens, int64_t hidden,
-                    int32_t topk, int64_t numScales, int32_t dtype, int32_t indexDtype,
-                    int32_t localExperts, int64_t capacity, void *rows, void *rowExperts,
-                    float *rowWeights, float *rowScales, int32_t *counts, void *route,
-                    int32_t group) {
+int32_t coll_abi_dispatch(CollContext *ctx, int32_t op, const void *x, const void *experts,
+                          const float *weights, const float *scales, int64_t tokens, int64_t hidden,
+                          int32_t topk, int64_t numScales, int32_t dtype, int32_t indexDtype,
+                          int32_t localExperts, int64_t capacity, void *rows, void *rowExperts,
+                          float *rowWeights, float *rowScales, int32_t *counts, void *route,
+                          int32_t group) {
   TokenDispatch dispatch;
   dispatch.x = x;
   dispatch.experts = experts;
@@ -361,9 +366,9 @@ int32_t abiDispatch(CollContext *ctx, int32_t op, const void *x, const void *exp
   });
 }
 
-int32_t abiCombine(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t tokens,
-                   int64_t hidden, int32_t topk, int64_t capacity, int32_t dtype, const void *route,
-                   int32_t group) {
+int32_t coll_abi_combine(CollContext *ctx, int32_t op, const void *src, void *dst, int64_t tokens,
+                         int64_t hidden, int32_t topk, int64_t capacity, int32_t dtype,
+                         const void *route, int32_t group) {
   TokenCombine combine;
   combine.src = src;
   combine.dst = dst;
@@ -379,7 +384,7 @@ int32_t abiCombine(CollContext *ctx, int32_t op, const void *src, void *dst, int
   });
 }
 
-int32_t abiCompute(CollContext *ctx, int32_t op) {
+int32_t coll_abi_compute(CollContext *ctx, int32_t op) {
   if (tracing() && ctx)
     guarded(ctx, [&]() -> int32_t {
       traceComputeBegin(*ctx, op);
@@ -388,15 +393,14 @@ int32_t abiCompute(CollContext *ctx, int32_t op) {
   return kCollOk;
 }
 
-} // namespace
-
 const CollAbi &abiTable() {
   static const CollAbi table = {
-      kCollAbiVersion, 0,           abiInit,      abiAllReduce,     abiReduce,   abiBroadcast,
-      abiAllGather,    abiGather,   abiScatter,   abiReduceScatter, abiAllToAll, abiPermute,
-      abiBarrier,      abiSend,     abiRecv,      abiWait,          abiRank,     abiGroupPosition,
-      abiGemm,         abiDispatch, abiCombine,   abiLaunch,        abiCopy,     abiFill,
-      abiFetch,        abiStore,    abiConstants, abiContract,      abiCompute};
+      kCollAbiVersion,
+      /*reserved=*/0,
+#define COLL_ABI_FUNCTION(name, parameters) coll_abi_##name,
+#include "runtime/step/abi/abi.def"
+#undef COLL_ABI_FUNCTION
+  };
   return table;
 }
 

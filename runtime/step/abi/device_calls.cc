@@ -1,4 +1,4 @@
-#include "runtime/step/abi/device_calls.h"
+#include "runtime/step/abi/calls.h"
 
 #include "runtime/step/abi/call_trace.h"
 #include "runtime/step/abi/guarded.h"
@@ -47,8 +47,8 @@ Status checkFill(const void *dst, const void *pattern, int32_t patternBytes, int
 
 } // namespace
 
-int32_t abiLaunch(CollContext *ctx, int32_t op, int32_t kernel, const void *const *args,
-                  int32_t numArgs) {
+int32_t coll_abi_launch(CollContext *ctx, int32_t op, int32_t kernel, const void *const *args,
+                        int32_t numArgs) {
   return onDevice(ctx, op, "launch", [&](Device &device, const CallSite &site) -> Status {
     if (numArgs < 0 || (numArgs > 0 && !args))
       return Status::invalid("the kernel's arguments are missing");
@@ -56,36 +56,38 @@ int32_t abiLaunch(CollContext *ctx, int32_t op, int32_t kernel, const void *cons
   });
 }
 
-int32_t abiCopy(CollContext *ctx, int32_t op, void *dst, const void *src, int64_t bytes) {
+int32_t coll_abi_copy(CollContext *ctx, int32_t op, void *dst, const void *src, int64_t bytes) {
   return onDevice(ctx, op, "copy", [&](Device &device, const CallSite &site) {
     Status status = checkMemory(dst, src, bytes);
     return status.ok() ? device.copy(site, dst, src, bytes) : status;
   });
 }
 
-int32_t abiFill(CollContext *ctx, int32_t op, void *dst, const void *pattern, int32_t patternBytes,
-                int64_t count) {
+int32_t coll_abi_fill(CollContext *ctx, int32_t op, void *dst, const void *pattern,
+                      int32_t patternBytes, int64_t count) {
   return onDevice(ctx, op, "fill", [&](Device &device, const CallSite &site) {
     Status status = checkFill(dst, pattern, patternBytes, count);
     return status.ok() ? device.fill(site, dst, pattern, patternBytes, count) : status;
   });
 }
 
-int32_t abiFetch(CollContext *ctx, int32_t op, void *hostDst, const void *src, int64_t bytes) {
+int32_t coll_abi_fetch(CollContext *ctx, int32_t op, void *hostDst, const void *src,
+                       int64_t bytes) {
   return onDevice(ctx, op, "fetch", [&](Device &device, const CallSite &site) {
     Status status = checkMemory(hostDst, src, bytes);
     return status.ok() ? device.fetch(site, hostDst, src, bytes) : status;
   });
 }
 
-int32_t abiStore(CollContext *ctx, int32_t op, void *dst, const void *hostSrc, int64_t bytes) {
+int32_t coll_abi_store(CollContext *ctx, int32_t op, void *dst, const void *hostSrc,
+                       int64_t bytes) {
   return onDevice(ctx, op, "store", [&](Device &device, const CallSite &site) {
     Status status = checkMemory(dst, hostSrc, bytes);
     return status.ok() ? device.store(site, dst, hostSrc, bytes) : status;
   });
 }
 
-int32_t abiConstants(CollContext *ctx, void **base) {
+int32_t coll_abi_constants(CollContext *ctx, void **base) {
   return onDevice(ctx, /*op=*/-1, "constants", [&](Device &device, const CallSite &) -> Status {
     if (!base)
       return Status::invalid("the result pointer is null");
@@ -97,8 +99,8 @@ int32_t abiConstants(CollContext *ctx, void **base) {
   });
 }
 
-int32_t abiContract(CollContext *ctx, int32_t op, const CollContraction *contraction, const void *a,
-                    const void *b, void *out) {
+int32_t coll_abi_contract(CollContext *ctx, int32_t op, const CollContraction *contraction,
+                          const void *a, const void *b, void *out) {
   return onDevice(ctx, op, "contract", [&](Device &device, const CallSite &site) -> Status {
     if (!contraction)
       return Status::invalid("the contraction is null");
