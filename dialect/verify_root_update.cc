@@ -5,14 +5,13 @@
 //===----------------------------------------------------------------------------===//
 
 #include "dialect/dialect.h"
+#include "dialect/shape.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::coll;
-
-static ArrayRef<int64_t> shapeOf(Type type) { return cast<RankedTensorType>(type).getShape(); }
 
 LogicalResult RootUpdateOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                              ValueRange operands, DictionaryAttr,

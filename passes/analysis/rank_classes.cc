@@ -72,6 +72,23 @@ FailureOr<int64_t> coll::getNumRanks(ModuleOp module, int64_t requested) {
   return numRanks;
 }
 
+func::FuncOp RankClass::lookup(StringRef function) const {
+  auto found = llvm::find_if(
+      functions, [&](func::FuncOp candidate) { return candidate.getSymName() == function; });
+  return found == functions.end() ? func::FuncOp() : *found;
+}
+
+SmallVector<RankClass> coll::getRankClasses(ModuleOp module, int64_t numRanks) {
+  SmallVector<RankClass> classes;
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    classes.push_back({program, program.getSymName().str(), llvm::to_vector(program.getRanks()),
+                       llvm::to_vector(program.getBody().getOps<func::FuncOp>())});
+  if (classes.empty())
+    classes.push_back({module, "class0", llvm::to_vector(llvm::seq<int64_t>(0, numRanks)),
+                       llvm::to_vector(module.getOps<func::FuncOp>())});
+  return classes;
+}
+
 func::FuncOp CommunicationFinder::resolve(func::CallOp call) {
   return symbols_.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
 }

@@ -15,6 +15,20 @@ namespace mlir::coll {
 /// plus one. Emits an error where these contradict one another.
 FailureOr<int64_t> getNumRanks(ModuleOp module, int64_t requested);
 
+/// Ranks that run the same code: a coll.program, or the module itself where it has none.
+struct RankClass {
+  Operation *source;
+  std::string name; // the program's, or "class0"
+  SmallVector<int64_t> ranks;
+  SmallVector<func::FuncOp> functions;
+
+  /// The function of that name, or null.
+  func::FuncOp lookup(StringRef function) const;
+};
+
+/// The classes of a module whose ranks are 0 … numRanks - 1, in the order of its programs.
+SmallVector<RankClass> getRankClasses(ModuleOp module, int64_t numRanks);
+
 /// Answers whether running an operation may communicate. Callees are looked into.
 class CommunicationFinder {
 public:

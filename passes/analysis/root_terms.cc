@@ -2,16 +2,13 @@
 
 #include "passes/analysis/root_terms.h"
 
+#include "dialect/shape.h"
 #include "dialect/sharding.h"
 #include "passes/analysis/sharding_rule.h"
 
 namespace mlir::coll {
 
 namespace {
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 /// Calls `visit` for each use of `value`, and of what is computed from it element by element, that
 /// is not elementwise itself, until it returns false.

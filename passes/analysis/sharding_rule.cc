@@ -95,10 +95,6 @@ bool isIdentity(Value value, ReductionKind kind) {
 // Rules
 //===----------------------------------------------------------------------===//
 
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 ShardingRule wholeRule(Operation *op) {
   auto whole = [](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());

@@ -39,24 +39,6 @@ using namespace mlir::coll;
 
 namespace {
 
-/// The code of one class of ranks: a coll.program, or the module itself.
-struct RankClass {
-  Operation *op;
-  SmallVector<func::FuncOp> functions;
-
-  explicit RankClass(Operation *op) : op(op) {
-    for (func::FuncOp function : op->getRegion(0).front().getOps<func::FuncOp>())
-      functions.push_back(function);
-  }
-
-  func::FuncOp lookup(StringAttr name) const {
-    for (func::FuncOp function : functions)
-      if (function.getSymNameAttr() == name)
-        return function;
-    return {};
-  }
-};
-
 struct VerifyRanksPass : coll::impl::VerifyRanksPassBase<VerifyRanksPass> {
   using VerifyRanksPassBase::VerifyRanksPassBase;
 
@@ -81,21 +63,16 @@ private:
   LogicalResult collectClasses(int64_t numRanks) {
     constexpr unsigned kNoClass = ~0u;
     ModuleOp module = getOperation();
-    classes_.clear();
+    classes_ = getRankClasses(module, numRanks);
     classOf_.assign(numRanks, kNoClass);
-    for (ProgramOp program : module.getOps<ProgramOp>()) {
-      for (int64_t rank : program.getRanks()) {
+    for (auto [index, rankClass] : llvm::enumerate(classes_)) {
+      for (int64_t rank : rankClass.ranks) {
         unsigned other = classOf_[rank];
         if (other != kNoClass)
-          return program.emitError("rank ")
-                 << rank << " also runs @" << cast<ProgramOp>(classes_[other].op).getSymName();
-        classOf_[rank] = classes_.size();
+          return rankClass.source->emitError("rank ")
+                 << rank << " also runs @" << classes_[other].name;
+        classOf_[rank] = index;
       }
-      classes_.emplace_back(program);
-    }
-    if (classes_.empty()) {
-      classes_.emplace_back(module);
-      classOf_.assign(numRanks, 0);
     }
     const unsigned *missing = llvm::find(classOf_, kNoClass);
     if (missing != classOf_.end())
@@ -121,7 +98,7 @@ private:
   LogicalResult verifyFunction(StringAttr name, TraceContext &context) {
     std::vector<Trace> traces;
     for (const RankClass &rankClass : classes_) {
-      func::FuncOp function = rankClass.lookup(name);
+      func::FuncOp function = rankClass.lookup(name.getValue());
       // Ranks whose program lacks the function are at its end at once.
       FailureOr<Trace> trace = function ? buildTrace(function, context) : Trace();
       if (failed(trace))

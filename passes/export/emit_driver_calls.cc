@@ -3,6 +3,7 @@
 #include "passes/export/emit_driver.h"
 
 #include "dialect/exec/memory_form.h"
+#include "dialect/shape.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "runtime/step/abi/abi.h"
@@ -18,10 +19,6 @@ static constexpr int64_t kAbiHeaderBytes = 8;
 
 static int64_t product(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
-}
-
-static ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
 }
 
 static Type elementOf(Value tensor) {

@@ -1,6 +1,7 @@
 //===- partition_ops.cc - operations that a sharding rule describes --------------===//
 
 #include "dialect/notes.h"
+#include "dialect/shape.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/analysis/window.h"
@@ -10,10 +11,6 @@
 namespace mlir::coll {
 
 namespace {
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 /// The input itself, perhaps widened.
 bool isPlainInput(Value value) {

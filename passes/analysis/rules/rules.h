@@ -3,6 +3,7 @@
 #ifndef COLL_PASSES_ANALYSIS_RULES_RULES_H
 #define COLL_PASSES_ANALYSIS_RULES_RULES_H
 
+#include "dialect/shape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/analysis/sharding_rule.h"
@@ -11,7 +12,6 @@ namespace mlir::coll {
 
 /// A rule in which every dimension must be whole.
 ShardingRule wholeRule(Operation *op);
-ArrayRef<int64_t> shapeOf(Value value);
 /// Gives `factor`-free dimensions of equal meaning one new factor.
 void link(ShardingRule &rule, DimFactor &a, DimFactor &b, int64_t size);
 /// Whether what other ranks leave out of a tensor of `type` can be zeros that are summed.

@@ -7,6 +7,7 @@
 
 #include "passes/passes.h"
 
+#include "passes/analysis/rank_classes.h"
 #include "passes/export/emit_executable_kernels.h"
 #include "passes/export/exec/check_drivers.h"
 #include "passes/export/exec/convert_driver.h"
@@ -25,11 +26,8 @@ static constexpr int64_t kMaxSplatBytes = 1 << 20;
 
 namespace {
 
-/// A rank class that is being lowered.
-struct RankClass {
-  std::string name;
-  SmallVector<int64_t> ranks;
-  Operation *source; // coll.program or module
+/// The functions of a rank class by what they are for.
+struct ClassFunctions {
   func::FuncOp step, init;
   SmallVector<func::FuncOp> kernels;
 };
@@ -44,50 +42,28 @@ public:
 
 private:
   FailureOr<KernelTable> convertKernels(ModuleOp module, ArrayRef<func::FuncOp> kernels);
-  LogicalResult convertClass(RankClass &cls);
+  LogicalResult convertClass(const RankClass &rankClass);
 };
 
 } // namespace
 
-static LogicalResult collectFunctions(RankClass &cls, Block &body) {
-  for (auto func : body.getOps<func::FuncOp>()) {
+static FailureOr<ClassFunctions> sortFunctions(const RankClass &rankClass) {
+  ClassFunctions sorted;
+  for (func::FuncOp func : rankClass.functions) {
     if (func.getName() == kStepFunction)
-      cls.step = func;
+      sorted.step = func;
     else if (func.getName() == kInitFunction)
-      cls.init = func;
+      sorted.init = func;
     else
-      cls.kernels.push_back(func);
+      sorted.kernels.push_back(func);
     if (func.isExternal() || !func.getBody().hasOneBlock())
       return func.emitError("must have a body of one block");
   }
-  if (!cls.step)
-    return cls.source->emitError("has no function @") << kStepFunction;
-  return checkDrivers(cls.step, cls.init);
-}
-
-/// The rank classes of the module, or the module itself as the only one.
-static FailureOr<SmallVector<RankClass>> collectClasses(ModuleOp module) {
-  SmallVector<RankClass> classes;
-  for (auto program : module.getOps<ProgramOp>()) {
-    RankClass &cls = classes.emplace_back();
-    cls.name = program.getSymName().str();
-    cls.ranks.assign(program.getRanks().begin(), program.getRanks().end());
-    cls.source = program;
-    if (failed(collectFunctions(cls, program.getBody().front())))
-      return failure();
-  }
-  if (!classes.empty())
-    return classes;
-  RankClass &cls = classes.emplace_back();
-  cls.name = "class0";
-  cls.source = module;
-  int64_t ranks = 1;
-  for (auto mesh : module.getOps<MeshOp>())
-    ranks = mesh.getNumRanks();
-  llvm::append_range(cls.ranks, llvm::seq<int64_t>(0, ranks));
-  if (failed(collectFunctions(cls, *module.getBody())))
+  if (!sorted.step)
+    return rankClass.source->emitError("has no function @") << kStepFunction;
+  if (failed(checkDrivers(sorted.step, sorted.init)))
     return failure();
-  return classes;
+  return sorted;
 }
 
 /// Whether the operand needs a buffer of its own that holds the value.
@@ -160,16 +136,19 @@ FailureOr<KernelTable> ToExecPass::convertKernels(ModuleOp module, ArrayRef<func
   return convertToLaunches(module, kernels);
 }
 
-LogicalResult ToExecPass::convertClass(RankClass &cls) {
+LogicalResult ToExecPass::convertClass(const RankClass &rankClass) {
+  FailureOr<ClassFunctions> functions = sortFunctions(rankClass);
+  if (failed(functions))
+    return failure();
   OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-  auto module = ModuleOp::create(builder, cls.source->getLoc(), cls.name);
-  module->setAttr(exec::kRanksAttr, builder.getDenseI64ArrayAttr(cls.ranks));
-  FailureOr<KernelTable> kernels = convertKernels(module, cls.kernels);
+  auto module = ModuleOp::create(builder, rankClass.source->getLoc(), rankClass.name);
+  module->setAttr(exec::kRanksAttr, builder.getDenseI64ArrayAttr(rankClass.ranks));
+  FailureOr<KernelTable> kernels = convertKernels(module, functions->kernels);
   if (failed(kernels))
     return failure();
-  SmallVector<func::FuncOp> drivers{cls.step};
-  if (cls.init)
-    drivers.push_back(cls.init);
+  SmallVector<func::FuncOp> drivers{functions->step};
+  if (functions->init)
+    drivers.push_back(functions->init);
   DriverConverter converter(module, *kernels, *exec::symbolizePrecision(precision));
   for (func::FuncOp driver : drivers) {
     sinkSplats(driver, *kernels);
@@ -177,6 +156,7 @@ LogicalResult ToExecPass::convertClass(RankClass &cls) {
     FailureOr<BufferPlan> plan = planBuffers(driver, *kernels);
     if (failed(plan) || failed(converter.convert(driver, *plan)))
       return failure();
+    driver.erase();
   }
   return success();
 }
@@ -186,18 +166,13 @@ void ToExecPass::runOnOperation() {
     getOperation().emitError("precision must be highest, tf32 or bf16, not '") << precision << "'";
     return signalPassFailure();
   }
-  FailureOr<SmallVector<RankClass>> classes = collectClasses(getOperation());
-  if (failed(classes))
-    return signalPassFailure();
-  for (RankClass &cls : *classes) {
-    if (failed(convertClass(cls)))
+  int64_t numRanks = 1;
+  for (auto mesh : getOperation().getOps<MeshOp>())
+    numRanks = mesh.getNumRanks();
+  for (const RankClass &rankClass : getRankClasses(getOperation(), numRanks)) {
+    if (failed(convertClass(rankClass)))
       return signalPassFailure();
-    if (cls.source != getOperation()) {
-      cls.source->erase();
-      continue;
-    }
-    cls.step.erase();
-    if (cls.init)
-      cls.init.erase();
+    if (rankClass.source != getOperation())
+      rankClass.source->erase();
   }
 }
