@@ -199,21 +199,23 @@ private:
   Value createReshard(OpBuilder &builder, Value value, ShardingAttr have, ShardingAttr want,
                       ArrayRef<Demand> demands) {
     Operation *user = demands.front().user;
-    SmallVector<ReshardUse> uses = llvm::map_to_vector(
-        demands, [](const Demand &demand) { return ReshardUse{demand.user, demand.want}; });
+    SmallVector<ReshardUse> uses = llvm::map_to_vector(demands, [](const Demand &demand) {
+      return ReshardUse{demand.user, demand.want};
+    });
     DictionaryAttr cause = describeCause(plans_, mesh_, value, have, want, uses);
     auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, want);
     setShardings(reshard, {want});
     reshard->setAttr(kCauseAttr, cause);
-    reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, want, user)));
+    reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, want, user, cause)));
     return reshard.getResult();
   }
 
   /// Why the reshard is there, and the bytes that its plan sends beyond the bound.
-  std::string explain(Value value, ShardingAttr have, ShardingAttr want, Operation *user) {
+  std::string explain(Value value, ShardingAttr have, ShardingAttr want, Operation *user,
+                      DictionaryAttr known) {
     auto type = cast<RankedTensorType>(value.getType());
     const MovePlan plan = plans_.plan(type, have, want);
-    std::string why = cause(type, plan, have, want, user);
+    std::string why = cause(type, plan, have, want, user, known);
     if (plan.wireBytes > plan.leastBytes)
       why += "; its moves send " + std::to_string(plan.wireBytes) + " bytes, at least " +
              std::to_string(plan.leastBytes) + " are needed";
@@ -221,7 +223,7 @@ private:
   }
 
   std::string cause(RankedTensorType type, const MovePlan &plan, ShardingAttr have,
-                    ShardingAttr want, Operation *user) {
+                    ShardingAttr want, Operation *user, DictionaryAttr known) {
     std::string name = user->getName().getStringRef().str();
     if (have.isPartial() && !want.isPartial())
       return stringifyReductionKind(have.getPartialKind()).str() + " of the contributions over " +
@@ -237,8 +239,21 @@ private:
     if (sent->kind == MoveKind::AllGather)
       user->emitRemark() << "needs dimension " << dim << " of operand " << type
                          << " whole: gathered over " << quoted(plans_.axesOf(sent->axes)) << ", "
-                         << bytesOf(type) << " bytes";
+                         << bytesOf(type) << " bytes" << consequence(*sent, known);
     return name + " needs dimension " + dim + " whole";
+  }
+
+  /// What a gather costs beside its bytes, and which annotation would make it needless.
+  std::string consequence(const Move &gather, DictionaryAttr known) {
+    auto avoid = known.getAs<StringAttr>("avoid");
+    if (!avoid)
+      return "";
+    int64_t ranks = 1;
+    for (StringAttr axis : plans_.axesOf(gather.axes))
+      ranks *= mesh_.getAxisSize(axis.getValue()).value_or(1);
+    return "; from here on " + std::to_string(ranks) + " ranks do the same work (" +
+           std::to_string(ranks) +
+           " times the time of their own parts); to avoid it: " + avoid.str();
   }
 
   static int64_t bytesOf(RankedTensorType type) {

@@ -167,6 +167,8 @@ cl::opt<std::string> dumpStages("dump-stages", cl::value_desc("DIR"), cl::cat(ou
                                 cl::desc("write the IR of every level to DIR"));
 cl::opt<bool> print("print", cl::cat(outputCategory),
                     cl::desc("print the final state and the last step's results"));
+cl::opt<bool> verbose("v", cl::cat(outputCategory),
+                      cl::desc("remarks with all frames of the calls that lead to their lines"));
 cl::opt<bool> quiet("quiet", cl::cat(outputCategory),
                     cl::desc("print errors, failed checks and --print only"));
 
@@ -516,6 +518,7 @@ Options collect() {
   options.dumpStages = dumpStages;
   options.print = print;
   options.quiet = quiet;
+  options.verbose = verbose;
   return options;
 }
 

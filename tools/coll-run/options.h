@@ -73,6 +73,7 @@ struct Options {
   std::string dumpStages;
   bool print = false;
   bool quiet = false;
+  bool verbose = false;
 };
 
 /// Reads the command line and checks everything that can be checked without

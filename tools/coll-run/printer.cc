@@ -16,7 +16,10 @@ MessageHandler makePrinter(Audience audience) {
     if (audience == Audience::Nothing ||
         (audience == Audience::Problems && !isProblem(message.severity)))
       return;
-    if (message.rendered.empty())
+    if (audience == Audience::Usual && message.severity == mlir::DiagnosticSeverity::Remark &&
+        !message.location.empty())
+      llvm::errs() << message.location << ": remark: " << message.text << '\n';
+    else if (message.rendered.empty())
       llvm::errs() << "coll-run: note: " << message.text << '\n';
     else
       llvm::errs() << message.rendered;

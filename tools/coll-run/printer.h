@@ -9,7 +9,8 @@ namespace coll::run {
 
 /// The reader of messages.
 enum class Audience {
-  Everything, // notes, remarks, warnings and errors
+  Everything, // notes, remarks, warnings and errors, with all frames of their calls
+  Usual,      // the same, but a remark has the innermost frame only
   Problems,   // warnings and errors: the user wants quiet
   Nothing,    // another process speaks for this one
 };

@@ -1,0 +1,157 @@
+//===- session_launch.cc - from the step's file to ranks that can run it ---------------===//
+
+#include "compiler/error.h"
+#include "driver/forecast/forecast.h"
+#include "runtime/program/step_library.h"
+#include "tools/coll-run/agreement.h"
+#include "tools/coll-run/session.h"
+
+namespace coll::run {
+
+/// A compiled step has no text that could be compiled for one device, or shown.
+static llvm::Error checkCompiled(const Options &options) {
+  const char *option = options.check                 ? "--check"
+                       : options.planOnly            ? "--plan-only"
+                       : options.explain             ? "--explain"
+                       : options.memoryLimit         ? "--memory-limit"
+                       : !options.topology.empty()   ? "--topology"
+                       : options.narrowSums          ? "--sum-precision"
+                       : !options.dumpStages.empty() ? "--dump-stages"
+                       : !options.strategy.empty()   ? "--strategy"
+                       : !options.mesh.empty()       ? "--mesh"
+                       : !options.gpu.empty()        ? "--device"
+                                                     : nullptr;
+  if (!option)
+    return llvm::Error::success();
+  return makeError(
+      llvm::Twine(option) + " needs the step's text, but '" + options.input + "' is compiled" +
+      (options.check ? "; compare with --reference instead" : ": give the option to coll-compile"));
+}
+
+llvm::Error Session::launchCompiled(const rt::ExecutorOptions &execution) {
+  if (llvm::Error error = checkCompiled(options_))
+    return error;
+  auto bytes = llvm::MemoryBuffer::getFile(options_.input);
+  if (!bytes)
+    return makeError("cannot read '" + options_.input + "': " + bytes.getError().message());
+  auto started = launchLibrary(options_.input, execution);
+  if (!started)
+    return started.takeError();
+  step_ = std::move(*started);
+  return finishLaunch((*bytes)->getBuffer());
+}
+
+/// `step`: what all ranks of a job have to have in common.
+llvm::Error Session::finishLaunch(llvm::StringRef step) {
+  if (report_)
+    report_->describe(*step_.executor);
+  int ranks = step_.executor->numRanks();
+  if (options_.ranks && *options_.ranks != ranks)
+    return makeError("--ranks=" + llvm::Twine(*options_.ranks) + ", but '" + options_.input +
+                     "' is for " + llvm::Twine(ranks));
+  if (place_.job)
+    return checkAgreement(*step_.executor, options_, step);
+  return llvm::Error::success();
+}
+
+/// The step on one device; --check compiles it before the training, --reference where it needs it.
+llvm::Error Session::launchSingle(const rt::ExecutorOptions &execution) {
+  if (!options_.against.empty()) {
+    llvm::Expected<StepFile> against = compiler_.open(options_.against, options_.stateArgs);
+    if (!against)
+      return against.takeError();
+    against_ = std::move(*against);
+  }
+  single_.emplace(compiler_, against_ ? *against_ : *file_, execution, options_.staleness);
+  return options_.check ? single_->launch() : llvm::Error::success();
+}
+
+Target Session::chooseTarget() const {
+  Target target;
+  target.ranks = options_.ranks;
+  if (place_.job && !target.ranks)
+    target.ranks = place_.job->worldSize;
+  target.mesh = options_.mesh;
+  target.strategy = options_.strategy;
+  target.shards = options_.shards;
+  target.stages = options_.stages;
+  target.microBatches = options_.microBatches;
+  target.schedule = options_.schedule;
+  target.stagePatterns = options_.stagePatterns;
+  target.root = options_.root;
+  target.route = options_.route;
+  target.accumulate = options_.accumulate;
+  target.staleness = options_.staleness;
+  target.topology = options_.topology;
+  target.narrowSums = options_.narrowSums;
+  target.memoryLimit = options_.memoryLimit.value_or(0);
+  target.verify = options_.verify;
+  target.gpu = options_.gpu;
+  target.precision = options_.precision;
+  return target;
+}
+
+/// Says what the step will need and send, as far as the user asks, and refuses what is too large.
+llvm::Error Session::foresee(const mlir::coll::ObjectCode &code, const Explanation &explanation) {
+  if (!options_.planOnly && !options_.explain && !options_.memoryLimit)
+    return llvm::Error::success();
+  auto forecast = makeForecast(code, explanation);
+  if (!forecast)
+    return forecast.takeError();
+  forecast->step = options_.input;
+  forecast->strategy = options_.strategy;
+  if (place_.isRoot() && !options_.explainFile.empty())
+    if (llvm::Error error = writeForecast(options_.explainFile, *forecast))
+      return error;
+  if (place_.isRoot() && options_.planOnly)
+    printPlan(llvm::outs(), *forecast);
+  else if (place_.isRoot() && options_.explain && options_.explainFile.empty())
+    printCollectives(llvm::outs(), *forecast);
+  llvm::outs().flush();
+  return options_.memoryLimit ? checkMemoryLimit(*forecast, *options_.memoryLimit)
+                              : llvm::Error::success();
+}
+
+llvm::Error Session::launch() {
+  rt::ExecutorOptions execution;
+  execution.timeoutUs = options_.timeoutUs;
+  execution.affinity = options_.affinity;
+  execution.graphs = options_.graphs;
+  if (rt::isSharedObject(options_.input)) {
+    execution.backend = options_.backend;
+    execution.job = place_.job;
+    return launchCompiled(execution);
+  }
+  llvm::Expected<StepFile> file = compiler_.open(options_.input, options_.stateArgs);
+  if (!file)
+    return file.takeError();
+  file_ = std::move(*file);
+  bool compares = options_.check || !options_.reference.empty();
+  if (compares && !options_.planOnly && place_.isRoot())
+    if (llvm::Error error = launchSingle(execution))
+      return error;
+  execution.backend = options_.backend;
+  execution.job = place_.job;
+  if (!place_.note.empty())
+    note(place_.note);
+  CompileDetails details;
+  auto code = compiler_.compile(*file_, chooseTarget(), &details);
+  if (!code)
+    return code.takeError();
+  if (llvm::Error error = foresee(*code, details.explanation))
+    return error;
+  if (options_.planOnly)
+    return llvm::Error::success();
+  auto step = launchStep(std::move(*code), execution);
+  if (!step)
+    return step.takeError();
+  step_ = std::move(*step);
+  file_->ir.reset();             // a large step need not stay while it trains
+  compiler_.dumpStages(nullptr); // other files are not the user's step
+  if (against_ && options_.check)
+    if (llvm::Error error = single_->checkFits(step_.executor->descriptor()))
+      return error;
+  return finishLaunch(file_->text->getBuffer());
+}
+
+} // namespace coll::run
