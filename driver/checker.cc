@@ -66,7 +66,7 @@ llvm::Error Checker::judge(std::vector<Comparison> &comparisons, const Reference
   if (!noise)
     return noise.takeError();
   judgeByNoise(comparisons, gather(*noise, expected, baseline, comparisons),
-               settings_.tolerance.rms);
+               settings_.tolerance.rms, single_->hasNarrowFloats());
   return llvm::Error::success();
 }
 

@@ -25,8 +25,8 @@ bool startsWith(const Path &path, const Path &prefix) {
 
 class Judge {
 public:
-  Judge(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence)
-      : comparisons_(comparisons), evidence_(evidence) {
+  Judge(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool isNarrow)
+      : comparisons_(comparisons), evidence_(evidence), isNarrow_(isNarrow) {
     for (const Comparison &comparison : comparisons)
       paths_.push_back(splitPath(comparison.name));
   }
@@ -38,6 +38,7 @@ private:
     const Comparison &comparison = comparisons_[i];
     return comparison.note.empty() && comparison.delta <= kNoiseFactor * *comparison.noise;
   }
+  bool isSmall(size_t i) const;
   std::vector<size_t> twins(size_t i) const;
   double siblingValue(size_t i) const;
   double groupScale(size_t i) const;
@@ -45,6 +46,7 @@ private:
 
   std::vector<Comparison> &comparisons_;
   llvm::ArrayRef<Evidence> evidence_;
+  bool isNarrow_;
   std::vector<Path> paths_;
 };
 
@@ -92,6 +94,15 @@ double Judge::groupScale(size_t i) const {
   return largest;
 }
 
+/// Whether the noise of `i` leaves room for no larger error than a check is to find.
+bool Judge::isSmall(size_t i) const {
+  const Comparison &comparison = comparisons_[i];
+  const double most = kNoiseFactor * kNoiseCeiling * comparison.maxReference;
+  return *comparison.noise <= kNoiseCeiling * comparison.maxReference ||
+         *comparison.noise <= kNoiseCeiling * groupScale(i) ||
+         (isNarrow_ && comparison.delta <= most && *comparison.noise <= most);
+}
+
 void Judge::judgeGradient(size_t i) {
   Comparison &comparison = comparisons_[i];
   for (size_t j : twins(i)) {
@@ -113,8 +124,7 @@ void Judge::run() {
     Comparison &comparison = comparisons_[i];
     if (comparison.isOk || !explains(i))
       continue;
-    if (*comparison.noise <= kNoiseCeiling * comparison.maxReference ||
-        *comparison.noise <= kNoiseCeiling * groupScale(i)) {
+    if (isSmall(i)) {
       comparison.isOk = true;
       comparison.basis = Basis::Noise;
     } else {
@@ -138,11 +148,11 @@ std::vector<llvm::StringRef> splitPath(llvm::StringRef name) {
   return parts;
 }
 
-void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence,
-                  bool rms) {
+void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool rms,
+                  bool isNarrow) {
   for (auto [comparison, known] : llvm::zip_equal(comparisons, evidence))
     comparison.noise = rms ? known.noise.rms : known.noise.largest;
-  Judge(comparisons, evidence).run();
+  Judge(comparisons, evidence, isNarrow).run();
 }
 
 } // namespace coll::run

@@ -9,7 +9,12 @@
 //      group, as the moments of a parameter without gradient are. The group is the tree that it
 //      stands in: all `s[1].mu[…]` of `s[1].mu['w']`. A tensor that no other tree repeats is
 //      measured by the values beside it, as a batch norm's running mean is by its variance.
-//   3. Otherwise its noise hides what it should be. It is not judged, which is accepted only if a
+//   3. In a step with floats of 16 or 8 bits it is right where |Δ| <= 8 × noise, and both |Δ| and
+//   the
+//      noise are at most 8e-2 of its largest value: rounding to bf16 alone moves the gradient of a
+//      bias, a sum of terms that cancel, by some percent of it. The first rule accepts no larger
+//      difference either, so what it finds is found.
+//   4. Otherwise its noise hides what it should be. It is not judged, which is accepted only if a
 //      tensor that keeps its gradient was judged: one that the steps change, of the same shape and
 //      with the same place in another tree, as `s[1].mu['w']` is for `s[0]['w']`.
 //
@@ -31,9 +36,10 @@ struct Evidence {
 };
 
 /// Sets the noise of each comparison, and accepts those beyond the tolerance that the noise
-/// explains. `evidence` has one entry per comparison; `rms` is as in the tolerance.
-void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence,
-                  bool rms);
+/// explains. `evidence` has one entry per comparison; `rms` is as in the tolerance. `isNarrow`: the
+/// step has floats of 16 or 8 bits.
+void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool rms,
+                  bool isNarrow);
 
 /// The parts of a name: `s`, `1`, `mu`, `w` of `s[1].mu['w']`.
 std::vector<llvm::StringRef> splitPath(llvm::StringRef name);

@@ -68,7 +68,6 @@ llvm::Expected<RunResult> SingleDevice::run(const Tensors &state, BatchSource &b
   return result;
 }
 
-/// Whether the text has a type of 16 or 8 bits.
 bool SingleDevice::hasNarrowFloats() const {
   llvm::StringRef text = file_.text->getBuffer();
   return text.contains("f16") || text.contains("f8E");

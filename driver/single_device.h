@@ -40,9 +40,11 @@ public:
   llvm::Expected<RunNoise> measure(Twin twin, const Tensors &state, BatchSource &batches,
                                    const RunResult &baseline, uint64_t seed);
 
+  /// Whether the step's text has a type of 16 or 8 bits.
+  bool hasNarrowFloats() const;
+
 private:
   llvm::Expected<LaunchedStep> compile(const Target &target);
-  bool hasNarrowFloats() const;
 
   StepCompiler &compiler_;
   StepFile &file_;

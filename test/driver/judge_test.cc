@@ -29,12 +29,13 @@ protected:
   }
 
   const Comparison &judged(size_t i, bool rms = false) {
-    judgeByNoise(comparisons_, evidence_, rms);
+    judgeByNoise(comparisons_, evidence_, rms, isNarrow_);
     return comparisons_[i];
   }
 
   std::vector<Comparison> comparisons_;
   std::vector<Evidence> evidence_;
+  bool isNarrow_ = false; // the step's floats
 };
 
 TEST_F(JudgeTest, WhatIsWithinToleranceStays) {
@@ -64,6 +65,26 @@ TEST_F(JudgeTest, NoiseAboveTheCeilingIsNotJudged) {
   add("w", 0.02, 0.02, 1, 1);
   EXPECT_FALSE(judged(0).isOk);
   EXPECT_NE(judged(0).note.find("cannot be judged"), std::string::npos);
+}
+
+// A sum that cancels moves by some percent where its terms are rounded to bf16.
+TEST_F(JudgeTest, NoiseOfNarrowFloatsMayBeEightTimesTheCeiling) {
+  isNarrow_ = true;
+  add("w", 0.02, 0.04, 1, 1);
+  EXPECT_TRUE(judged(0).isOk);
+  EXPECT_EQ(judged(0).basis, Basis::Noise);
+}
+
+TEST_F(JudgeTest, ADifferenceThatNoCeilingAllowsFailsInNarrowFloatsToo) {
+  isNarrow_ = true;
+  add("w", 0.081, 0.04, 1, 1); // a gradient of which a twelfth is missing, say
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, LargerNoiseOfNarrowFloatsIsNotJudged) {
+  isNarrow_ = true;
+  add("w", 0.02, 0.081, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
 }
 
 // Adam moves a key's bias by the sign of a rounding error; its first moment is zero beside others.
