@@ -17,10 +17,11 @@ constexpr int kPollsPerLook = 32;
 constexpr int64_t kMaxPauseUs = 200;
 // Calls on streams that are not compared yet; beyond that the oldest is waited for.
 constexpr size_t kMaxReleased = 32;
-// Calls on streams that the GPU has not finished. The driver accepts about 1,000 kernels and then
-// blocks in the launch, where neither a deadline nor a failure is noticed.
-constexpr int kCallsPerMark = 32;
-constexpr size_t kMaxMarks = 8;
+// Calls on streams that the GPU has not finished: at most kCallsPerMark * (kMaxMarks + 1). The
+// driver accepts about 1,000 launches, records and waits, several of which are one call of NCCL,
+// and then blocks in the next, where neither a deadline nor a failure is noticed.
+constexpr int kCallsPerMark = 16;
+constexpr size_t kMaxMarks = 4;
 
 } // namespace
 

@@ -121,7 +121,7 @@ Status GpuEndpoint::advanceSend(GpuRequest &request) {
 
 Status GpuEndpoint::putInTurn(TransferLane &lane, int64_t ticket, GpuRequest &request) {
   if (ticket < lane.nextTicket || !lane.early.emplace(ticket, &request.op).second)
-    return {kCollPeer, place(request) + ": the receiver numbers two transfers alike"};
+    return {kCollPeer, place(request) + ": the receiver gave two transfers the same number"};
   for (auto it = lane.early.begin(); it != lane.early.end() && it->first == lane.nextTicket;
        it = lane.early.erase(it), ++lane.nextTicket)
     lane.lane->put(it->second);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,9 +16,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Beyond the backend's own deadline: limits for the start, and between two signs of life.
+// Beyond the backend's own deadline: limits for the start, and between two signs of life. Once one
+// rank has failed, the others have kSilenceUs to notice it.
 constexpr int64_t kStartUs = 120'000'000;
 constexpr int64_t kSilenceUs = 10'000'000;
+constexpr int64_t kTurnUs = 5'000;
 constexpr int64_t kGraceUs = 2'000'000;
 
 } // namespace
@@ -63,8 +66,7 @@ Result<std::unique_ptr<Team>> Team::start(const OpPlan &plan, const Side &side) 
   for (int rank = 0; rank < (job ? plan.ranks : 1); ++rank)
     COLL_RETURN_IF_ERROR(team->fork(rank, job));
   Status first;
-  for (Worker &worker : team->workers_) {
-    Result<std::string> ready = team->answerOf(worker, plan.timeoutUs + kStartUs);
+  for (const Result<std::string> &ready : team->answers(plan.timeoutUs + kStartUs)) {
     if (!ready && (first.ok() || first.code() == kCollAborted || first.code() == kCollPeer))
       first = ready.status();
   }
@@ -73,26 +75,51 @@ Result<std::unique_ptr<Team>> Team::start(const OpPlan &plan, const Side &side) 
   return team;
 }
 
-Result<std::string> Team::answerOf(Worker &worker, int64_t silenceUs) {
-  std::string line;
-  Json answer;
-  do {
-    Result<std::string> heard = worker.socket->receive(silenceUs);
-    if (!heard)
-      return (heard.status().code() == kCollPeer ? Status(kCollPeer, endOf(worker))
-                                                 : heard.status())
-          .annotate(side_.label + ", " + worker.name +
-                    (worker.at.empty() ? "" : ", last seen at its " + worker.at));
-    line = heard.take();
-    answer = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (answer.is_discarded() || !answer.is_object())
-      return Status::internal(side_.label + ", " + worker.name + " answers \"" + line + "\"");
-    worker.at = answer.value("at", std::string());
-  } while (!worker.at.empty());
+std::optional<Result<std::string>> Team::hear(Worker &worker, int64_t silenceUs, int64_t endUs) {
+  Result<std::string> heard = worker.socket->receive(kTurnUs);
+  const int64_t now = net::nowUs();
+  if (!heard && heard.status().code() == kCollTimeout &&
+      now < std::min(worker.heardUs + silenceUs, endUs))
+    return std::nullopt;
+  if (!heard)
+    return Result<std::string>(
+        (heard.status().code() == kCollPeer ? Status(kCollPeer, endOf(worker)) : heard.status())
+            .annotate(side_.label + ", " + worker.name +
+                      (worker.at.empty() ? "" : ", last seen at its " + worker.at)));
+  const std::string line = heard.take();
+  const Json answer = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (answer.is_discarded() || !answer.is_object())
+    return Result<std::string>(
+        Status::internal(side_.label + ", " + worker.name + " answers \"" + line + "\""));
+  worker.heardUs = now;
+  worker.at = answer.value("at", std::string());
+  if (!worker.at.empty())
+    return std::nullopt;
   if (answer.contains("error"))
-    return Status(static_cast<CollCode>(answer.value("code", static_cast<int>(kCollInternal))),
-                  answer.value("error", std::string()));
-  return line;
+    return Result<std::string>(
+        Status(static_cast<CollCode>(answer.value("code", static_cast<int>(kCollInternal))),
+               answer.value("error", std::string())));
+  return Result<std::string>(line);
+}
+
+// The workers are heard in turn: the end of one is noticed while another is silent.
+std::vector<Result<std::string>> Team::answers(int64_t silenceUs) {
+  std::vector<std::optional<Result<std::string>>> heard(workers_.size());
+  for (Worker &worker : workers_)
+    worker.heardUs = net::nowUs();
+  int64_t endUs = std::numeric_limits<int64_t>::max();
+  for (size_t left = workers_.size(); left > 0;)
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      if (heard[i] || !(heard[i] = hear(workers_[i], silenceUs, endUs)))
+        continue;
+      --left;
+      if (!*heard[i])
+        endUs = std::min(endUs, net::nowUs() + kSilenceUs);
+    }
+  std::vector<Result<std::string>> answers;
+  for (std::optional<Result<std::string>> &answer : heard)
+    answers.push_back(std::move(*answer));
+  return answers;
 }
 
 std::string Team::endOf(Worker &worker) {
@@ -119,15 +146,15 @@ Result<OpFigure> Team::measure(const Task &task) {
   OpFigure figure;
   Status first;
   int count = 0;
-  for (Worker &worker : workers_) {
-    Result<std::string> line = answerOf(worker, plan_.timeoutUs + kSilenceUs);
-    if (!line) {
+  const std::vector<Result<std::string>> lines = answers(plan_.timeoutUs + kSilenceUs);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i]) {
       // A process that has ended is the reason why the others fail.
-      if (first.ok() || first.code() == kCollAborted || worker.pid == 0)
-        first = line.status();
+      if (first.ok() || first.code() == kCollAborted || workers_[i].pid == 0)
+        first = lines[i].status();
       continue;
     }
-    const Json answer = Json::parse(*line);
+    const Json answer = Json::parse(*lines[i]);
     const Json ranks = answer.value("ranks", Json::array());
     for (const Json &rank : ranks) {
       double us = rank.value("us", 0.0);

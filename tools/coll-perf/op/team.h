@@ -7,7 +7,9 @@
 #include "tools/common/local_job.h"
 
 #include <memory>
+#include <optional>
 #include <sys/types.h>
+#include <vector>
 
 namespace coll::perf {
 
@@ -33,16 +35,20 @@ private:
   struct Worker {
     pid_t pid = 0; // 0: it has been waited for
     std::unique_ptr<LineSocket> socket;
-    std::string name; // "rank 2", "the process of all ranks"
-    std::string at;   // what it last reported
+    std::string name;    // "rank 2", "the process of all ranks"
+    std::string at;      // what it last reported
+    int64_t heardUs = 0; // when it last spoke
   };
 
   Team(const OpPlan &plan, const Side &side) : plan_(plan), side_(side) {}
   // Without a job it is the process of all ranks.
   Status fork(int rank, const std::optional<LocalJob> &job);
-  // kCollTimeout if it is silent for this long: the backend has deadlines of its own, but the GPU's
-  // driver may hang.
-  Result<std::string> answerOf(Worker &worker, int64_t silenceUs);
+  // The answer of each worker. kCollTimeout for one that is silent for this long, or for some
+  // seconds after another has failed: the backend has deadlines of its own, but the GPU's driver
+  // may hang.
+  std::vector<Result<std::string>> answers(int64_t silenceUs);
+  // Waits a little for the next line; nullopt if it is not the answer yet, and endUs has not come.
+  std::optional<Result<std::string>> hear(Worker &worker, int64_t silenceUs, int64_t endUs);
   // Describes how a process ended, and collects it.
   static std::string endOf(Worker &worker);
 
