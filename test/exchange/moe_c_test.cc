@@ -244,6 +244,14 @@ TEST_F(MoeCTest, WhatIsWrongIsAnErrorOfTheThread) {
       coll_moe_low_latency_dispatch(all_[0].buffer, &dispatch, &rows, &all_[0].order, nullptr),
       kCollInvalidCall);
   EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: there is no type 77");
+  void *data = nullptr;
+  int64_t numElems = 0;
+  EXPECT_EQ(coll_moe_local_buffer(nullptr, kCollF32, 0, 0, &data, &numElems), kCollInvalidCall);
+  EXPECT_EQ(coll_moe_local_buffer(all_[0].buffer, kCollF32, 0, 0, nullptr, &numElems),
+            kCollInvalidCall);
+  EXPECT_EQ(coll_moe_local_buffer(all_[0].buffer, kCollF32, 0, 0, &data, nullptr),
+            kCollInvalidCall);
+  EXPECT_STREQ(coll_moe_last_error(), "invalid call: moe: `buffer`, `data` or `numElems` is null");
   EXPECT_EQ(coll_moe_root_net_rank(nullptr, 1), -1);
   EXPECT_EQ(coll_moe_root_net_rank(all_[1].buffer, 1), 1);
   char id[kCollMoeNetIdBytes] = {};

@@ -23,12 +23,12 @@ HEADER = """\
 
 struct CollMutants {
   std::atomic<int> on;
-  std::atomic<unsigned char> reached[COUNT];
+  std::atomic<unsigned char> reached[@COUNT@];
 };
 inline CollMutants *collMutants() {
   static CollMutants *const mutants = [] {
     const char *own = ::getenv("COLL_MUTANTS_CONTROL"); // of one of several workers
-    const int file = ::open(own ? own : "CONTROL", O_RDWR | O_CLOEXEC);
+    const int file = ::open(own ? own : "@CONTROL@", O_RDWR | O_CLOEXEC);
     void *const at = ::mmap(nullptr, sizeof(CollMutants), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     ::close(file);
     return static_cast<CollMutants *>(at);
@@ -46,7 +46,7 @@ inline bool collMutant(int number) {
 
 
 def header(control, count):
-    return HEADER.replace("CONTROL", str(control)).replace("COUNT", str(count))
+    return HEADER.replace("@CONTROL@", str(control)).replace("@COUNT@", str(count))
 
 
 def scannable(text):

@@ -315,7 +315,9 @@ TEST_F(AbiTest, MemoryOfTheHostIsCopiedAndFilledAtOnce) {
 TEST_F(AbiTest, MemoryCallsRefuseBadArguments) {
   expectInvalid(abi_.copy(ctx(), 0, b_, a_, -1), "copy (op 0 \"grad\" at train.py:12:3) on rank 0");
   expectInvalid(abi_.copy(ctx(), 0, nullptr, a_, 4), "a buffer is null");
-  expectInvalid(abi_.fill(ctx(), 0, b_, a_, 3, 1), "1, 2, 4, 8 or 16 bytes, not 3");
+  for (int32_t bytes : {-1, 0, 3, 32})
+    expectInvalid(abi_.fill(ctx(), 0, b_, a_, bytes, 1),
+                  "1, 2, 4, 8 or 16 bytes, not " + std::to_string(bytes));
   expectInvalid(abi_.fill(ctx(), 0, b_, a_, 16, INT64_MAX / 8), "too many");
   expectInvalid(abi_.fetch(ctx(), 0, b_, nullptr, 4), "a buffer is null");
   expectInvalid(abi_.store(ctx(), 0, b_, nullptr, 4), "a buffer is null");
@@ -360,6 +362,30 @@ TEST_F(AbiTest, ContractionsOfF32AreMatrixProducts) {
   c.accumulate = 1;
   EXPECT_EQ(abi_.contract(ctx(), -1, &c, a_, a_, b_), kCollOk);
   EXPECT_EQ(b_[0], 14);
+}
+
+// gelu(2) = 2 / 2 * (1 + tanh(sqrt(2 / pi) * (2 + 0.044715 * 8)))
+TEST_F(AbiTest, ContractionsEndInGelu) {
+  a_[0] = 2;
+  b_[0] = 1;
+  float out = 0;
+  CollContraction c = contractionOf(kCollF32, kCollF32, 1, 1, 1);
+  c.epilogue = kCollEpilogueGelu;
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, a_, b_, &out), kCollOk);
+  EXPECT_NEAR(out, 1.954597694, 1e-6);
+}
+
+TEST_F(AbiTest, MatricesOfABatchMayStandSideBySide) {
+  a_[0] = 2;
+  a_[1] = 3;
+  b_[0] = b_[1] = 10;
+  float out[4] = {};
+  CollContraction c = contractionOf(kCollF32, kCollF32, 2, 1, 1);
+  c.batch = 2;
+  c.stride_b = c.stride_out = 1;
+  c.ld_out = 2;
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, a_, b_, out), kCollOk) << context_->error.message();
+  EXPECT_EQ(std::vector<float>(out, out + 4), (std::vector<float>{20, 20, 30, 30}));
 }
 
 TEST_F(AbiTest, ContractRefusesBadArguments) {

@@ -125,6 +125,20 @@ TEST(ExecutorFailureTest, IgnoredFailure) {
   EXPECT_TRUE(contains(failure, "negative")) << failure.message();
 }
 
+int32_t failsOtherwise(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
+                       void *arena) {
+  if (rankOf(abi, ctx) != 1)
+    return sum(abi, ctx, arena, 4);
+  EXPECT_EQ(sum(abi, ctx, arena, -1), kCollInvalidCall);
+  return kCollDevice;
+}
+
+TEST(ExecutorFailureTest, ACodeThatIsNotThatOfTheFailedCallIsSaid) {
+  Status failure = failingStep(failsOtherwise);
+  EXPECT_EQ(failure.code(), kCollDevice) << failure.toString();
+  EXPECT_TRUE(contains(failure, "rank 1: the program returned ")) << failure.message();
+}
+
 int32_t fewThenFail(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
                     void *arena) {
   for (int i = 0; i < 100; ++i)

@@ -241,6 +241,7 @@ public:
   void onEvent(const TraceEvent &event) override {
     counts[static_cast<size_t>(event.level)][static_cast<size_t>(event.phase)].fetch_add(1);
     bytes.fetch_add(event.bytes);
+    failures.fetch_add(event.failed ? 1 : 0);
   }
   int count(TraceLevel level, TracePhase phase) const {
     return counts[static_cast<size_t>(level)][static_cast<size_t>(phase)];
@@ -248,6 +249,7 @@ public:
 
   std::array<std::array<std::atomic<int>, 8>, kNumTraceLevels> counts{};
   std::atomic<int64_t> bytes{0};
+  std::atomic<int> failures{0};
 };
 
 std::atomic<const void *> batchSeen = nullptr;
@@ -326,6 +328,19 @@ TEST(ExecutorTest, TraceSinkSeesEveryOperation) {
   }
   EXPECT_EQ(sink.count(TraceLevel::ProxyOp, TracePhase::Begin), 0); // threads has no messages
   EXPECT_EQ(sink.bytes, 4 * 4);
+}
+
+int32_t failAtOnce(const CollAbi *, CollContext *, void *const *, void *const *, void *) {
+  return kCollDevice;
+}
+
+TEST(ExecutorTest, TraceSinksHearWhatFailed) {
+  CountingSink sink;
+  ScopedTraceSink listen(&sink);
+  std::unique_ptr<Executor> executor = makeExecutor(2, failAtOnce);
+  ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+  EXPECT_FALSE(executor->step({kBatch}).ok());
+  EXPECT_EQ(sink.failures, 2); // the functions of both ranks
 }
 
 TEST(ExecutorTest, TraceSinksAreFew) {

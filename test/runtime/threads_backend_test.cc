@@ -118,6 +118,108 @@ TEST(ThreadsBackendTest, SmallAndLargeMismatchReachesEveryMember) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
 }
 
+TEST(ThreadsBackendTest, TheNumberOfRanksIsBounded) {
+  BackendOptions options;
+  options.numRanks = 1024;
+  EXPECT_TRUE(createBackend("threads", options).ok());
+  options.numRanks = 1025;
+  EXPECT_EQ(createBackend("threads", options).status().code(), kCollUnsupported);
+}
+
+// The first member as well as any other.
+TEST(ThreadsBackendTest, AMemberThatHasLeftIsNamed) {
+  for (int leaver : {0, 1})
+    onRanks(2, [&](Endpoint &, Communicator &group, int rank) {
+      if (rank == leaver)
+        return;
+      std::vector<float> src = {1}, dst = {0};
+      Status status = group.run(sumOf(src, dst));
+      EXPECT_EQ(status.code(), kCollPeer) << status.toString();
+      EXPECT_NE(status.message().find("rank " + std::to_string(leaver) + " has ended"),
+                std::string::npos)
+          << status.message();
+    });
+}
+
+// A failure ends the job, not only the group that it is in.
+TEST(ThreadsBackendTest, AMismatchEndsTheWaitOfARankOutsideOfTheGroup) {
+  std::atomic<bool> done{false};
+  BackendOptions options;
+  options.timeoutUs = 20'000'000;
+  onRanks(
+      3,
+      [&](Endpoint &endpoint, Communicator &group, int rank) {
+        if (rank == 2) {
+          float value = 0;
+          Call call;
+          call.kind = OpKind::Recv;
+          call.count = 1;
+          call.peer = 0;
+          call.dst = &value;
+          const Status status = group.run(call);
+          EXPECT_EQ(status.code(), kCollAborted) << status.toString();
+          EXPECT_NE(status.message().find("counts differ"), std::string::npos) << status.message();
+          done = true;
+          return;
+        }
+        std::vector<float> src(rank == 0 ? 3 : 4), dst(4);
+        std::unique_ptr<Communicator> pair = endpoint.communicator({0, 1}).take();
+        EXPECT_EQ(pair->run(sumOf(src, dst)).code(), kCollMismatch);
+        while (!done)
+          std::this_thread::yield();
+      },
+      options);
+}
+
+// What the peers have completed meanwhile is not in flight any more.
+TEST(ThreadsBackendTest, ARankMayLeaveWithASendThatHasArrived) {
+  std::atomic<bool> received{false};
+  onRanks(2, [&](Endpoint &endpoint, Communicator &group, int rank) {
+    float value = 7;
+    Call call;
+    call.kind = rank == 0 ? OpKind::Send : OpKind::Recv;
+    call.count = 1;
+    call.peer = 1 - rank;
+    call.src = rank == 0 ? &value : nullptr;
+    call.dst = rank == 0 ? nullptr : &value;
+    if (rank == 0) {
+      ASSERT_TRUE(group.start(call).ok());
+      while (!received)
+        std::this_thread::yield();
+      return;
+    }
+    ASSERT_TRUE(group.run(call).ok());
+    received = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(endpoint.health().ok()) << endpoint.health().toString();
+  });
+}
+
+TEST(ThreadsBackendTest, ATimeoutCountsTheRanksThatItDoesNotName) {
+  BackendOptions options;
+  options.timeoutUs = 100'000;
+  for (int ranks : {9, 11}) {
+    std::atomic<bool> done{false};
+    onRanks(
+        ranks,
+        [&](Endpoint &, Communicator &group, int rank) {
+          while (rank != 0 && !done)
+            std::this_thread::yield();
+          if (rank != 0)
+            return;
+          std::vector<float> src = {1}, dst = {0};
+          const Status status = group.run(sumOf(src, dst));
+          done = true;
+          EXPECT_EQ(status.code(), kCollTimeout) << status.toString();
+          EXPECT_EQ(status.message().find(" and 2 more") != std::string::npos, ranks == 11)
+              << status.message();
+          EXPECT_EQ(status.message().find(" more") != std::string::npos, ranks == 11)
+              << status.message();
+        },
+        options);
+  }
+}
+
 // Beyond the caches, in place and not: what is streamed is there when the call returns.
 TEST(ThreadsBackendTest, LargerThanTheCaches) {
   onRanks(3, [](Endpoint &, Communicator &group, int rank) {

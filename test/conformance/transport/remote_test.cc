@@ -62,6 +62,8 @@ TEST_P(TransportTest, RangesAndKeysAreChecked) {
   expectRefused(good, ~uint64_t(0) - 100);
   right_->deregMr(memory);
   expectRefused(good, 0);
+  const MemoryRegion null = {nullptr, 1, MemoryKind::Host, -1, 0};
+  EXPECT_EQ(right_->regMr(0, null).status().code(), kCollInvalidCall);
   EXPECT_EQ(remote, std::vector<uint8_t>(10'000, 0x22));
   expectUsable(ends);
 }
