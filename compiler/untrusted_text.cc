@@ -91,7 +91,7 @@ std::optional<size_t> coll::findDeepNesting(StringRef text) {
 static llvm::Error checkText(StringRef path, StringRef text) {
   // The parser would say so with the bytes, which a terminal may obey.
   if (text.contains('\0'))
-    return makeError(path, "is not text: it has bytes of zero");
+    return makeError(path, "is not text: it contains zero bytes");
   std::optional<size_t> line = coll::findDeepNesting(text);
   if (!line)
     return llvm::Error::success();

@@ -89,7 +89,7 @@ Result<std::unique_ptr<Registration>> Communicator::allocate(int64_t) {
 }
 
 Status Endpoint::synchronize(void *) {
-  return {kCollUnsupported, "this backend does not know streams"};
+  return {kCollUnsupported, "this backend does not support streams"};
 }
 
 int Endpoint::gpuOf(const void *) const { return -1; }
@@ -98,7 +98,7 @@ bool Endpoint::isCapturing(void *) const { return false; }
 
 Status Backend::supports(const Call &call) const {
   if (call.kind == OpKind::RootUpdate)
-    return {kCollUnsupported, "it makes no root updates"};
+    return {kCollUnsupported, "it does not support root updates"};
   if (call.scale != 1)
     return {kCollUnsupported, "it does not scale contributions"};
   return {};

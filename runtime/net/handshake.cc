@@ -127,7 +127,7 @@ Result<Mac> Handshake::proof(bool ofClient, std::string_view verdict) const {
 void Handshake::takeHello() {
   std::optional<wire::Hello> hello = wire::decodeHello(in_.data());
   if (!hello || (hello->version == wire::kVersion && hello->purpose != purpose_))
-    return fail(kCollPeer, "the peer does not speak this protocol");
+    return fail(kCollPeer, "the peer uses another protocol");
   hello_ = *hello;
   std::copy(in_.begin(), in_.end(), helloBytes_);
   wire::Challenge challenge;
@@ -172,7 +172,7 @@ void Handshake::takeProof() {
 void Handshake::takeChallenge() {
   std::optional<wire::Challenge> challenge = wire::decodeChallenge(in_.data());
   if (!challenge)
-    return fail(kCollPeer, "the peer does not speak this protocol");
+    return fail(kCollPeer, "the peer uses another protocol");
   if (challenge->refusal != Refusal::None || challenge->version != wire::kVersion)
     return fail(kCollPeer, "the peer speaks version " + std::to_string(challenge->version) +
                                ", this is version " + std::to_string(wire::kVersion));
@@ -188,7 +188,7 @@ void Handshake::takeChallenge() {
 void Handshake::takeVerdict() {
   std::optional<wire::Verdict> verdict = wire::decodeVerdict(in_.data());
   if (!verdict)
-    return fail(kCollPeer, "the peer does not speak this protocol");
+    return fail(kCollPeer, "the peer uses another protocol");
   if (verdict->refusal == Refusal::WrongSecret)
     return fail(kCollPeer, wire::refusalText(verdict->refusal));
   Result<Mac> wanted = proof(false, view(in_.data(), wire::Verdict::kSignedBytes));

@@ -79,7 +79,7 @@ Result<Fd> connectOnNode(const std::string &name, int64_t timeoutUs) {
   sockaddr_un address = addressOf(name, length);
   limitWaiting(fd, timeoutUs);
   if (connect(fd.get(), reinterpret_cast<sockaddr *>(&address), length) != 0)
-    return errno == EAGAIN ? Status(kCollTimeout, "it accepts nobody")
+    return errno == EAGAIN ? Status(kCollTimeout, "its backlog is full")
                            : linkError("connect", errno);
   limitWaiting(fd, 0);
   if (!isSameUser(fd.get()))
@@ -131,7 +131,7 @@ Result<Fd> receiveFromNode(int socket, void *data, size_t bytes) {
       fd = Fd(received);
     }
   if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-    return Status(kCollTimeout, "it does not answer");
+    return Status(kCollTimeout, "timed out waiting for its answer");
   if (count != static_cast<ssize_t>(bytes))
     return Status(kCollPeer, "it has ended");
   return fd;

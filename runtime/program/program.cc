@@ -97,7 +97,7 @@ Result<Program> Program::create(std::string_view json, CollEntry step, CollEntry
     return kernels.status();
   program.kernels = kernels.take();
   if (!program.kernels.empty() && !data.gpuImage)
-    return Status::invalid("the program has GPU kernels and no image of them");
+    return Status::invalid("the program has GPU kernels, but no image that holds them");
   return program;
 }
 

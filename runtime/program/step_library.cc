@@ -54,7 +54,7 @@ Status checkFeatures(const char *features) {
 // The loader maps a file without looking at its size, and the process dies where a page of it is
 // missing.
 Status checkSegments(const std::string &path) {
-  const Status cut = Status::invalid("it is no whole shared object for this machine");
+  const Status cut = Status::invalid("it is not a complete shared object for this machine");
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
   Elf64_Ehdr header;

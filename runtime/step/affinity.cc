@@ -56,7 +56,7 @@ Result<std::vector<int>> parseList(const std::string &spec) {
   }
   if (cpus.empty())
     return Status::invalid("\"" + spec +
-                           "\" is none of none, compact, spread, and no list as 0,2,4-7");
+                           "\" is neither none, compact or spread, nor a list such as 0,2,4-7");
   return cpus;
 }
 

@@ -171,7 +171,7 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
   ASSERT_TRUE(mover->write(source, data.data(), kBytes).ok());
 
   network::Link link(1, nullptr);
-  network::Parcel sent = **mover->load(link, source, kBytes, /*first=*/true);
+  network::MessagePart sent = **mover->load(link, source, kBytes, /*first=*/true);
   ASSERT_TRUE(comesTrue([&] { return *mover->isFilled(sent); }));
   EXPECT_LT(sent.segment.bytes, kBytes * 8 / 10);
   const std::vector<char> message(static_cast<char *>(sent.segment.data),
@@ -179,13 +179,13 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
   mover->release(sent);
 
   const auto receive = [&](const std::vector<char> &what, uint64_t bytes) {
-    network::Parcel parcel = **mover->expect(link, target, kBytes, /*first=*/true);
-    EXPECT_GE(parcel.segment.bytes, static_cast<uint64_t>(kBytes));
-    std::memcpy(parcel.segment.data, what.data(), what.size());
-    parcel.segment.bytes = bytes;
-    Result<network::Mover::Ticket> ticket = mover->unload(parcel);
+    network::MessagePart part = **mover->expect(link, target, kBytes, /*first=*/true);
+    EXPECT_GE(part.segment.bytes, static_cast<uint64_t>(kBytes));
+    std::memcpy(part.segment.data, what.data(), what.size());
+    part.segment.bytes = bytes;
+    Result<network::Mover::Ticket> ticket = mover->unload(part);
     Status outcome = ticket ? mover->waitFor(*ticket) : ticket.status();
-    mover->release(parcel);
+    mover->release(part);
     return outcome;
   };
   EXPECT_EQ(receive(message, message.size() - 16).code(), kCollPeer) << "truncated";
@@ -243,11 +243,11 @@ TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
     auto mover = network::GpuMover::create(platform, 0, options).take();
     char *target = mover->allocate(kBytes).take();
     network::Link link(1, nullptr);
-    network::Parcel parcel = **mover->expect(link, target, kBytes, /*first=*/true);
-    std::memcpy(parcel.segment.data, message.data(), length);
-    parcel.segment.bytes = length;
-    damaged = static_cast<uint8_t *>(parcel.segment.data) + 16 + 8 * 3 + 6; // form of page 3
-    const network::Mover::Ticket ticket = mover->unload(parcel).take();
+    network::MessagePart part = **mover->expect(link, target, kBytes, /*first=*/true);
+    std::memcpy(part.segment.data, message.data(), length);
+    part.segment.bytes = length;
+    damaged = static_cast<uint8_t *>(part.segment.data) + 16 + 8 * 3 + 6; // form of page 3
+    const network::Mover::Ticket ticket = mover->unload(part).take();
     const uint64_t *done = &shared->done[network::GpuChannel::In].seq;
     ASSERT_TRUE(comesTrue([&] { return __atomic_load_n(done, __ATOMIC_ACQUIRE) != 0; }));
     if (!isLasting)
@@ -265,7 +265,7 @@ TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
       EXPECT_TRUE(back == data);
     }
     EXPECT_EQ(mover->repairs(), isLasting ? 0u : 1u);
-    mover->release(parcel);
+    mover->release(part);
     mover->release(target);
   }
 }
@@ -446,7 +446,7 @@ struct UnpackJob {
 
     platform = before([this, damage](const ChannelLaunch &) {
       const uint64_t meta = connection().unpackView().meta; // the same address for the host
-      damage(*reinterpret_cast<UnpackMeta *>(meta), parcel.pageSlot);
+      damage(*reinterpret_cast<UnpackMeta *>(meta), part.pageSlot);
     });
     network::GpuMoverOptions moverOptions;
     moverOptions.path = path;
@@ -460,7 +460,7 @@ struct UnpackJob {
       data[i] = static_cast<uint8_t>(i * 7 + i / 4096 + 1);
   }
   ~UnpackJob() {
-    mover->release(parcel);
+    mover->release(part);
     mover->release(target);
     mover.reset();
     link.reset();
@@ -471,8 +471,8 @@ struct UnpackJob {
     return static_cast<net::DeviceConnection &>(link->connection());
   }
   void receive() {
-    parcel = **mover->expect(*link, target + kGuard, kBytes, /*first=*/true);
-    net::Request *wanted = connection().irecv(&parcel.segment, 1, 1).take();
+    part = **mover->expect(*link, target + kGuard, kBytes, /*first=*/true);
+    net::Request *wanted = connection().irecv(&part.segment, 1, 1).take();
     const net::Segment segment{data.data(), kBytes, nullptr};
     net::Request *sent = sender->isend(&segment, 1, 1).take();
     EXPECT_TRUE(net::wait(*sender, sent, 60'000'000).ok());
@@ -484,10 +484,10 @@ struct UnpackJob {
       completion = connection().test(wanted).take();
       return completion.done;
     }));
-    parcel.pageSlot = completion.slot;
+    part.pageSlot = completion.slot;
   }
   Status unpack() {
-    Result<network::Mover::Ticket> ticket = mover->unload(parcel);
+    Result<network::Mover::Ticket> ticket = mover->unload(part);
     const Status outcome = ticket ? mover->waitFor(*ticket) : ticket.status();
     mover->drain();
     return outcome;
@@ -508,7 +508,7 @@ struct UnpackJob {
   network::GpuPlatform platform;
   std::unique_ptr<network::GpuMover> mover;
   char *target = nullptr;
-  network::Parcel parcel;
+  network::MessagePart part;
   std::vector<uint8_t> data;
 };
 
@@ -541,15 +541,15 @@ TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
   network::Link out(0, std::move(job.sender));
   char *source = job.mover->allocate(UnpackJob::kBytes).take();
   ASSERT_TRUE(job.mover->write(source, job.data.data(), UnpackJob::kBytes).ok());
-  job.parcel =
+  job.part =
       **job.mover->expect(*job.link, job.target + UnpackJob::kGuard, UnpackJob::kBytes, true);
-  net::Request *wanted = job.connection().irecv(&job.parcel.segment, 1, 1).take();
+  net::Request *wanted = job.connection().irecv(&job.part.segment, 1, 1).take();
   // As many as PACK has slots; others go otherwise.
-  std::vector<network::Parcel> loaded;
+  std::vector<network::MessagePart> loaded;
   for (uint32_t i = 0; i < kUnpackSlots; ++i)
     loaded.push_back(**job.mover->load(out, source, UnpackJob::kBytes, /*first=*/false));
   for (const bool first : {false, true}) {
-    network::Parcel instead = **job.mover->load(out, source, UnpackJob::kBytes, first);
+    network::MessagePart instead = **job.mover->load(out, source, UnpackJob::kBytes, first);
     EXPECT_NE(instead.slots, nullptr);
     job.mover->drain();
     job.mover->release(instead);
@@ -577,17 +577,17 @@ TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
   network::Link out(0, std::move(job.sender));
   char *source = job.mover->allocate(UnpackJob::kBytes).take();
   ASSERT_TRUE(job.mover->write(source, job.data.data(), UnpackJob::kBytes).ok());
-  job.parcel =
+  job.part =
       **job.mover->expect(*job.link, job.target + UnpackJob::kGuard, UnpackJob::kBytes, true);
-  network::Parcel sent = **job.mover->load(out, source, UnpackJob::kBytes, /*first=*/true);
+  network::MessagePart sent = **job.mover->load(out, source, UnpackJob::kBytes, /*first=*/true);
   ASSERT_EQ(sent.to, &out);
   for (int i = 0; i < 2; ++i) { // once is enough
-    ASSERT_TRUE(job.mover->detour(job.parcel, /*isSend=*/false).ok());
+    ASSERT_TRUE(job.mover->detour(job.part, /*isSend=*/false).ok());
     ASSERT_TRUE(job.mover->detour(sent, /*isSend=*/true).ok());
   }
-  EXPECT_TRUE(job.parcel.slots && !job.parcel.link && sent.slots && !sent.to);
+  EXPECT_TRUE(job.part.slots && !job.part.link && sent.slots && !sent.to);
   ASSERT_TRUE(comesTrue([&] { return *job.mover->isFilled(sent); }));
-  net::Request *wanted = job.connection().irecv(&job.parcel.segment, 1, 1).take();
+  net::Request *wanted = job.connection().irecv(&job.part.segment, 1, 1).take();
   net::Request *posted = out.connection().isend(&sent.segment, 1, 1).take();
   EXPECT_TRUE(net::wait(out.connection(), posted, 60'000'000).ok());
   job.landed(wanted);
@@ -598,7 +598,7 @@ TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
   job.mover->release(sent);
   // The first ways are free again.
   for (uint32_t i = 0; i < kUnpackSlots; ++i) {
-    std::optional<network::Parcel> again =
+    std::optional<network::MessagePart> again =
         *job.mover->load(out, source, UnpackJob::kBytes, /*first=*/false);
     EXPECT_TRUE(again && again->to);
   }
@@ -609,7 +609,7 @@ TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
 TEST_P(GpuUnpacking, TriesAreBounded) {
   UnpackJob job([](UnpackMeta &, int32_t) {});
   job.receive();
-  job.parcel.segment.bytes -= 1; // a page leads out of it, however often it is written
+  job.part.segment.bytes -= 1; // a page leads out of it, however often it is written
   const Status outcome = job.unpack();
   EXPECT_EQ(outcome.code(), kCollDevice);
   EXPECT_NE(outcome.message().find("repaired 2 times"), std::string::npos) << outcome.message();
@@ -624,7 +624,7 @@ TEST_P(GpuUnpacking, TicketsEndInOrderAroundARepair) {
   UnpackJob job([](UnpackMeta &meta, int32_t slot) { meta.pages[slot][1].len = ~uint32_t{0}; });
   job.receive();
   char *copies = job.mover->allocate(40 * 64).take();
-  const network::Mover::Ticket first = job.mover->unload(job.parcel).take();
+  const network::Mover::Ticket first = job.mover->unload(job.part).take();
   network::Mover::Ticket last = first;
   for (int i = 0; i < 39; ++i) // more than there are slots
     last = job.mover->copy(copies + (i + 1) * 64, copies, 64).take();

@@ -309,7 +309,7 @@ TEST_F(MoeLowLatencyNodesTest, CleaningIsRefusedWhereItCannotBe) {
   MoeRanks without = ranks(2, 1);
   EXPECT_EQ(without[1]->buffer->lowLatencyClean(lowLatencyShape(2), without[1]->order).toString(),
             "unsupported: moe buffer of rank 1: low-latency mode: the CUDA driver is too old: its "
-            "streams wait for no words");
+            "streams cannot wait for memory (cuStreamWaitValue)");
 }
 
 TEST_F(MoeLowLatencyNodesTest, CleaningForDifferentShapesEndsAll) {

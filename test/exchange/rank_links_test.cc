@@ -43,7 +43,7 @@ TEST_F(RankLinksTest, AFarewellWithoutACauseIsAFailure) {
   connect();
   const char nothing[256] = {};
   EXPECT_EQ(heard(nothing, sizeof nothing).toString(),
-            "peer failure: rank 1 gives up, and says nothing that is a cause");
+            "peer failure: rank 1 aborted without a valid cause");
 }
 
 TEST_F(RankLinksTest, ShortOrUnknownFarewellsAreFailures) {

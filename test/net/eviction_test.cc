@@ -56,8 +56,8 @@ TEST_F(EvictionTest, NobodyGivesWayWhileThereIsRoom) {
 
 TEST_F(EvictionTest, SilentStrangersGiveWay) {
   constexpr size_t kMore = 40;
-  fill(BootstrapServer::kMaxVisitors + kMore);
-  ASSERT_TRUE(sees(BootstrapServer::kMaxVisitors + kMore));
+  fill(BootstrapServer::kMaxCandidates + kMore);
+  ASSERT_TRUE(sees(BootstrapServer::kMaxCandidates + kMore));
   // One for each that came too many; those that were too slow left by themselves.
   EXPECT_LE(server_->stats().evicted, static_cast<int64_t>(kMore));
   EXPECT_GE(server_->stats().evicted + server_->stats().refused, static_cast<int64_t>(kMore));
@@ -72,7 +72,7 @@ TEST_F(EvictionTest, SilentStrangersGiveWay) {
   EXPECT_EQ(server_->stats().admitted, 1);
 }
 
-// What was admitted is no visitor any more, and never gives way.
+// What was admitted is no candidate any more, and never gives way.
 TEST_F(EvictionTest, MembersStay) {
   BootstrapOptions options;
   options.rank = 1;
@@ -80,8 +80,8 @@ TEST_F(EvictionTest, MembersStay) {
   options.address = server_->address().toString();
   Result<std::unique_ptr<Bootstrap>> member = Bootstrap::create(options, testSecret());
   ASSERT_TRUE(member.ok()) << member.status().message();
-  fill(BootstrapServer::kMaxVisitors + 100);
-  ASSERT_TRUE(sees(BootstrapServer::kMaxVisitors + 101));
+  fill(BootstrapServer::kMaxCandidates + 100);
+  ASSERT_TRUE(sees(BootstrapServer::kMaxCandidates + 101));
   EXPECT_TRUE((*member)->put("still", "here").ok());
   Result<std::string> value = (*member)->get("still", kPatientUs);
   ASSERT_TRUE(value.ok()) << value.status().message();

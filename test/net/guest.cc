@@ -30,18 +30,21 @@ void awaitStep(std::unique_ptr<Connection> &theirs, Other other, Step step) {
 Links enter(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs) {
   std::unique_ptr<Listener> door = ours.listen(0).take();
   Listener &listener = *door;
-  auto await = [&](auto step) { awaitStep(theirs, [&] { return listener.accept(); }, step); };
+  auto await = [&](auto step) {
+    awaitStep(
+        theirs, [&] { return listener.accept(); }, step);
+  };
   std::vector<Mailbox> mails;
   mails.emplace_back(raw.connect(0, *unmark(listener.handle())).take()->poll().take());
   std::vector<uint8_t> in;
-  await([&] { return mails[0].put(encode(Knock())); });
+  await([&] { return mails[0].put(encode(LinkHello())); });
   await([&] { return mails[0].get(in); });
   std::optional<Offer> offer = decodeOffer(in.data(), in.size());
   EXPECT_TRUE(offer && offer->handles.size() == kGuestRails - 1);
   for (const Handle &handle : offer->handles) {
     mails.emplace_back(raw.connect(0, handle).take()->poll().take());
-    const Knock knock{offer->id, static_cast<uint8_t>(mails.size() - 1)};
-    await([&] { return mails.back().put(encode(knock)); });
+    const LinkHello hello{offer->id, static_cast<uint8_t>(mails.size() - 1)};
+    await([&] { return mails.back().put(encode(hello)); });
   }
   Start start;
   start.rails = (1 << kGuestRails) - 1;
@@ -59,7 +62,10 @@ Links lure(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs)
   for (int i = 0; i < kGuestRails; ++i)
     doors.push_back(raw.listen(0).take());
   std::unique_ptr<Connector> connector = ours.connect(0, mark(doors[0]->handle())).take();
-  auto await = [&](auto step) { awaitStep(theirs, [&] { return connector->poll(); }, step); };
+  auto await = [&](auto step) {
+    awaitStep(
+        theirs, [&] { return connector->poll(); }, step);
+  };
   std::vector<Mailbox> mails;
   std::vector<uint8_t> in;
   for (std::unique_ptr<Listener> &door : doors) {

@@ -52,8 +52,9 @@ std::vector<uint8_t> say(const Address &address, const std::vector<uint8_t> &byt
   return readAll(fd);
 }
 
-std::unique_ptr<BootstrapServer> serve(int64_t visitorUs = BootstrapServer::kVisitorDeadlineUs) {
-  auto server = BootstrapServer::create(listenHere(), 2, testSecret(), visitorUs);
+std::unique_ptr<BootstrapServer>
+serve(int64_t handshakeUs = BootstrapServer::kHandshakeDeadlineUs) {
+  auto server = BootstrapServer::create(listenHere(), 2, testSecret(), handshakeUs);
   EXPECT_TRUE(server.ok()) << server.status().message();
   return server.take();
 }

@@ -498,7 +498,7 @@ TEST(TcpTest, HundredsOfConnections) {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
-// A slow or dead visitor does not keep others out.
+// A slow or dead candidate does not keep others out.
 TEST(TcpTest, StrangersAtTheListenerCostNothing) {
   setenv("COLL_LOG", "error", 1);
   std::unique_ptr<Transport> left = makeTcp("lo"), right = makeTcp("lo");

@@ -40,7 +40,8 @@ TEST(AffinityTest, RefusesWhatIsNoList) {
   for (const char *spec : {"", "tight", "1,,2", "1-", "-1", "3-1", "0x1", "99999999999", "1 2"}) {
     Result<Affinity> affinity = Affinity::create(spec, twoNodes());
     ASSERT_FALSE(affinity.ok()) << spec;
-    EXPECT_NE(affinity.status().message().find("none of none, compact, spread"), std::string::npos);
+    EXPECT_NE(affinity.status().message().find("neither none, compact or spread"),
+              std::string::npos);
   }
 }
 

@@ -258,7 +258,7 @@ void expectRefused(const std::function<Demand(int rank)> &demandOf,
 TEST(AutoDirectProcesses, DemandsThatDifferAreRefused) {
   const auto own = [](int rank) { return rank; };
   expectRefused([](int rank) { return rank == 0 ? Demand::None : Demand::ByDefault; }, own,
-                "rank 0: direct: its routes do not lead there");
+                "rank 0: direct: no route of the table leads to it");
   expectRefused([](int rank) { return rank == 0 ? Demand::ByTable : Demand::ByDefault; }, own,
                 "rank 0 and rank 1 go by different routes");
 }
@@ -297,7 +297,7 @@ void expectRoom(const Route &route, uint32_t size, int64_t bytes) {
                                          ? planReduceScatter(group, sum)
                                      : *route.kind == OpKind::Reduce    ? planReduce(group, sum)
                                      : *route.kind == OpKind::AllGather ? planAllGather(group, copy)
-                                     : *route.kind == OpKind::AllToAll ? planAllToAll(group, copy)
+                                     : *route.kind == OpKind::AllToAll  ? planAllToAll(group, copy)
                                                                        : planBroadcast(group, copy);
     ASSERT_TRUE(plan.ok()) << plan.status().toString();
     EXPECT_TRUE(plan->packets) << route.describe() << ": " << bytes << " bytes, " << size;

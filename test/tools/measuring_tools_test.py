@@ -213,14 +213,14 @@ class CollPerfTest(unittest.TestCase):
                                    BIN / "coll-perf", *words], timeout=60)
             self.assertEqual(done.returncode, 0, words)
 
-    def test_a_pipe_that_nobody_reads_is_an_error(self):
+    def test_a_pipe_without_a_reader_is_an_error(self):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
         quick = ["-b8", "-e8", "-n1", "-g2", "--backend=threads"]
         for words in (["all_reduce", f"--json={pipe}"], ["tune", "--ops=all_reduce", f"--out={pipe}"]):
             done = run("coll-perf", *words, *quick)
             self.assertEqual(done.returncode, 2, done.stdout)
-            self.assertIn("nobody reads from this pipe", done.stderr)
+            self.assertIn("the reader of this pipe has closed it", done.stderr)
         reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
         while done.returncode == 2:  # until the reader is there
             done = run("coll-perf", "all_reduce", f"--json={pipe}", *quick)
@@ -428,6 +428,18 @@ class CollPerfTest(unittest.TestCase):
         ranks = children_of(process.pid)
         self.assertEqual(len(ranks), 3)
         time.sleep(0.5)  # into the operations
+        os.kill(ranks[1], signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, output)
+        self.assertRegex(errors, "rank 1.* was ended by signal 9")
+
+    # As one that is caught in the GPU's driver when another ends: it is not waited for until its deadline.
+    def test_a_rank_that_hangs_when_another_is_killed_is_ended(self):
+        process = self.begin("all_reduce", "--backend=net", "--ranks=2", "-b1M", "-e1M",
+                             "-n100000000", "--timeout=100")
+        time.sleep(0.5)
+        ranks = children_of(process.pid)
+        os.kill(ranks[0], signal.SIGSTOP)
         os.kill(ranks[1], signal.SIGKILL)
         output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, output)

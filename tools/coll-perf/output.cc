@@ -21,8 +21,8 @@ std::string folderOf(const std::string &path) {
 
 rt::Status cannotWrite(const std::string &path, int error) {
   return {kCollInvalidCall,
-          "cannot write \"" + path +
-              "\": " + (error == ENXIO ? "nobody reads from this pipe" : std::strerror(error))};
+          "cannot write \"" + path + "\": " +
+              (error == ENXIO ? "the reader of this pipe has closed it" : std::strerror(error))};
 }
 
 // Opening a pipe would wait for its reader, so it is opened in non-blocking mode and written in

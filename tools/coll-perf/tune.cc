@@ -48,7 +48,7 @@ std::string microseconds(double us) {
 Status check(const std::vector<Side> &sides) {
   for (const Side &side : sides) {
     if (side.backend == "auto")
-      return Status::invalid("--backend: auto is what the table is for");
+      return Status::invalid("--backend: auto reads the table, so it cannot be measured for it");
     if (side.registered != Registered::No)
       return Status::invalid("--backend: a route cannot ask for registered buffers");
     for (const Side &other : sides)
@@ -229,7 +229,7 @@ int runTune(Words &words) {
     if (Status fits = check(setup->sides); !fits.ok())
       return fail(fits);
     if (setup->plan.timings.size() != 1)
-      return fail(Status::invalid("--timing: one kind decides"));
+      return fail(Status::invalid("--timing: give one kind, which decides the routes"));
     if (Status tuned = tuneOp(setup->plan, setup->sides, routes, any); !tuned.ok())
       return fail(tuned);
   }

@@ -29,8 +29,8 @@ constexpr int64_t kGraceUs = 1'250'000;
 constexpr size_t kMaxReportBytes = 64 << 10;
 
 constexpr int kUserSignals[] = {SIGINT, SIGTERM};
-UserWish wish;
-void onSignal(int number) { wish.receive(number); }
+UserRequest request;
+void onSignal(int number) { request.receive(number); }
 
 struct Pipe {
   net::Fd read, write;
@@ -99,7 +99,7 @@ bool Supervisor::isAnyLeft() const {
 }
 
 // Never for ever: a signal may come right before poll().
-int Supervisor::timeoutMs() const { return failedUs_ || wish.signal() ? 100 : 1000; }
+int Supervisor::timeoutMs() const { return failedUs_ || request.signal() ? 100 : 1000; }
 
 JobEnd Supervisor::run() {
   while (isAnyLeft()) {
@@ -117,7 +117,7 @@ JobEnd Supervisor::run() {
           readSome(*owners[i]);
     enforce();
   }
-  const int signal = wish.signal();
+  const int signal = request.signal();
   if (!signal && !first_)
     return {};
   JobEnd end;
@@ -188,9 +188,9 @@ void Supervisor::signalAll(int number) {
 /// A copy that does not end by itself is killed. After a signal it may have a step to end and a
 /// file to write, which takes what it takes, unless the user asks again.
 void Supervisor::enforce() {
-  if (wish.signal() && !lastSignal_)
-    signalAll(wish.signal());
-  bool isLate = wish.isImpatient() || (failedUs_ && net::nowUs() > failedUs_ + kGraceUs);
+  if (request.signal() && !lastSignal_)
+    signalAll(request.signal());
+  bool isLate = request.isImpatient() || (failedUs_ && net::nowUs() > failedUs_ + kGraceUs);
   if (isLate && lastSignal_ != SIGKILL)
     signalAll(SIGKILL);
 }

@@ -88,14 +88,14 @@ llvm::Expected<int> Stopping::agreeAfter(int64_t step) {
   int signal = 0;
   for (const std::string &text : *signals)
     if (signal == 0 && !llvm::to_integer(text, signal))
-      return makeError("a rank does not say which signal it has received: " + text);
+      return makeError("a rank did not say which signal it has received: " + text);
   auto verdict = toExpected(executor_.broadcast(writeVerdict(signal, chooseNext(step))));
   if (!verdict)
     return verdict.takeError();
   last_ = step;
   asked_ = Clock::now();
   if (!readVerdict(*verdict, signal, next_) || (next_ <= step && step < steps_))
-    return makeError("rank 0 does not say how the run goes on: " + *verdict);
+    return makeError("rank 0 did not say whether the run goes on: " + *verdict);
   return signal;
 }
 

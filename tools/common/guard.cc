@@ -31,13 +31,13 @@ using namespace mlir;
 static constexpr int kCrashExitCode = 70;
 
 static volatile sig_atomic_t childPid = 0;
-static ::coll::UserWish wish;
+static ::coll::UserRequest request;
 
 /// The child may take its time, unless the user asks again.
 static void forwardSignal(int signal) {
-  wish.receive(signal);
+  request.receive(signal);
   if (childPid > 0)
-    kill(childPid, wish.isImpatient() ? SIGKILL : signal);
+    kill(childPid, request.isImpatient() ? SIGKILL : signal);
 }
 
 int mlir::coll::runOnLargeStack(llvm::function_ref<int()> body) {
@@ -86,7 +86,7 @@ class ForwardSignals {
 public:
   explicit ForwardSignals(pid_t child) {
     childPid = child;
-    wish.forget();
+    request.forget();
     for (size_t i = 0; i < std::size(kUserSignals); ++i)
       previous_[i] = ::coll::handleUserSignal(kUserSignals[i], forwardSignal);
   }
@@ -137,7 +137,8 @@ int mlir::coll::runGuarded(StringRef tool, llvm::function_ref<int()> body, std::
       return kCrashExitCode;
   if (WIFEXITED(status))
     return WEXITSTATUS(status);
-  int signal = wish.isImpatient() && WTERMSIG(status) == SIGKILL ? wish.signal() : WTERMSIG(status);
+  int signal =
+      request.isImpatient() && WTERMSIG(status) == SIGKILL ? request.signal() : WTERMSIG(status);
   std::string end = describeEnd(tool, signal);
   if (why)
     *why = end;

@@ -20,10 +20,10 @@ inline SignalHandler handleUserSignal(int number, SignalHandler handler) {
   return before;
 }
 
-/// What a user has asked for by signals. One wish may come as several: a terminal reaches the
+/// What a user has asked for by signals. One request may come as several: a terminal reaches the
 /// launcher too, which passes it on, perhaps as SIGTERM; `timeout` sends its own twice. So what
-/// follows the first within a second is the same wish.
-class UserWish {
+/// follows the first within a second is the same request.
+class UserRequest {
 public:
   void forget() { signal_ = isImpatient_ = 0; }
   /// From a handler.
@@ -32,7 +32,7 @@ public:
     clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t ms = int64_t(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
     if (signal_ != 0) {
-      isImpatient_ = ms - firstMs_ >= kOneWishMs;
+      isImpatient_ = ms - firstMs_ >= kOneRequestMs;
       return;
     }
     firstMs_ = ms;
@@ -44,7 +44,7 @@ public:
   bool isImpatient() const { return isImpatient_ != 0; }
 
 private:
-  static constexpr int64_t kOneWishMs = 1000;
+  static constexpr int64_t kOneRequestMs = 1000;
   std::atomic<int> signal_ = 0, isImpatient_ = 0;
   std::atomic<int64_t> firstMs_ = 0;
   static_assert(std::atomic<int64_t>::is_always_lock_free, "a handler takes no locks");

@@ -85,7 +85,7 @@ Result<std::unique_ptr<Backend>> createAuto(const BackendOptions &options) {
     if (offer->refusal.ok())
       names.insert(names.begin(), "direct");
     else if (local.front() == 0)
-      log(LogLevel::Info, "auto goes without backend direct: " + offer->refusal.message());
+      log(LogLevel::Info, "auto does not use backend direct: " + offer->refusal.message());
     backend = std::move(offer->backend);
   }
 #else

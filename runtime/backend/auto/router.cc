@@ -144,7 +144,7 @@ Result<size_t> RouterEndpoint::choose(const Call &call, const std::vector<int> &
                          ? "; direct takes it where COLL_ROUTES names a table with a route "
                            "{\"op\": \"root_update\", \"backend\": \"direct\"}"
                          : "";
-  return Status(kCollUnsupported, describe(call) + ": no backend takes it on " +
+  return Status(kCollUnsupported, describe(call) + ": no backend supports it on " +
                                       (isGpu ? "GPU" : "host") + " memory; there are " + names +
                                       hint);
 }

@@ -110,7 +110,7 @@ Status checkCall(const Call &call, int64_t n, int64_t position) {
     return Status::invalid("peer " + std::to_string(call.peer) + " is outside the group of " +
                            std::to_string(n));
   if (call.kind == OpKind::RootUpdate && !call.update)
-    return Status::invalid("a root_update says nothing of its optimizer");
+    return Status::invalid("a root_update names no optimizer");
   if (call.tag < 0)
     return Status::invalid("tag " + std::to_string(call.tag) + " is negative");
   if (call.kind == OpKind::Permute)

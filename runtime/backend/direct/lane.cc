@@ -383,7 +383,7 @@ Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
 Status DirectLane::takesUpdate(const Call &call) const {
   const auto *update = dynamic_cast<const RootUpdate *>(call.update);
   if (!update)
-    return Status::invalid("its update is none of backend direct (root_update.h)");
+    return Status::invalid("its update was not made for backend direct (root_update.h)");
   COLL_RETURN_IF_ERROR(update->takes(call, size(), position_, gpu_.ordinal()));
   if (call.dstCount == 0 || find(call))
     return {};

@@ -45,11 +45,11 @@ Status complete(net::Handshake &shake, int64_t deadlineUs) {
       return shake.failure();
     case net::Handshake::State::Reading:
       if (!waitFor(shake.fd(), POLLIN, deadlineUs))
-        return {kCollTimeout, "the peer does not complete the handshake"};
+        return {kCollTimeout, "timed out waiting for the peer to complete the handshake"};
       break;
     case net::Handshake::State::Writing:
       if (!waitFor(shake.fd(), POLLOUT, deadlineUs))
-        return {kCollTimeout, "the peer does not complete the handshake"};
+        return {kCollTimeout, "timed out waiting for the peer to complete the handshake"};
       break;
     }
   }
@@ -131,7 +131,7 @@ Result<net::Fd> Links::reach(const std::string &name, const net::Secret &secret,
 // Accepts one peer, or closes a stranger's connection.
 Status Links::admit(const net::Secret &secret, int64_t deadlineUs) {
   if (!waitFor(listener_.get(), POLLIN, deadlineUs))
-    return {kCollTimeout, "not all processes of the node have come"};
+    return {kCollTimeout, "timed out waiting for all processes of the node to connect"};
   Result<net::Fd> fd = net::acceptOnNode(listener_, /*blocking=*/false);
   if (!fd || !fd->valid())
     return {kCollPeer, "a stranger"};
@@ -191,7 +191,7 @@ Result<net::Fd> Links::take(int peer, uint64_t id, int64_t timeoutUs) {
     return fd;
   }
   return inTime ? Status(kCollPeer, textOf(peer) + " has ended")
-                : Status(kCollTimeout, textOf(peer) + " gives no descriptor of its memory");
+                : Status(kCollTimeout, textOf(peer) + " sent no descriptor of its memory");
 }
 
 void Links::tellFailure(const Status &cause) {

@@ -284,7 +284,8 @@ Result<char *> Node::reach(int peer, const SliceId &slice, int64_t bytes) {
   PeerChunk &chunk = peerChunks_[{peer, slice.chunk.id}];
   const int64_t end = chunk.window.data() ? chunk.bytes : slice.chunk.bytes;
   if (slice.offset < 0 || slice.offset > end || bytes > end - slice.offset)
-    return Status(kCollPeer, nameOfRank(static_cast<size_t>(peer)) + " names no place in its pool");
+    return Status(kCollPeer,
+                  nameOfRank(static_cast<size_t>(peer)) + " names an address outside its pool");
   if (!chunk.window.data()) {
     if (!chunk.descriptor.valid()) {
       Result<net::Fd> given = descriptorOf(peer, slice.chunk);

@@ -81,7 +81,7 @@ int Meeting::gpuOf(int rank, int gpus) const {
 Status Meeting::open(Start &start, const std::shared_ptr<Shared> &shared,
                      std::unique_ptr<Node> &node) {
   if (demand_ == Demand::None)
-    return {kCollUnsupported, "direct: its routes do not lead there"};
+    return {kCollUnsupported, "direct: no route of the table leads to it"};
   if (demand_ == Demand::ByDefault && options_.numRanks > kMostUnasked)
     return {kCollUnsupported, "direct: unasked it serves jobs of up to " +
                                   std::to_string(kMostUnasked) + " ranks, not " +

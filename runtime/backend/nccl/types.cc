@@ -89,7 +89,7 @@ Result<Arithmetic> arithmeticOf(CollDtype dtype, CollReduction reduction) {
 
 Status supports(const Call &call, bool hasFp8) {
   if (call.kind == OpKind::RootUpdate)
-    return {kCollUnsupported, "NCCL makes no root updates"};
+    return {kCollUnsupported, "NCCL does not support root updates"};
   if (!reduces(call.kind))
     return {};
   const bool isFp8 = call.dtype == kCollF8E4M3FN || call.dtype == kCollF8E5M2;
@@ -97,7 +97,7 @@ Status supports(const Call &call, bool hasFp8) {
     return {kCollUnsupported,
             "NCCL reduces eight-bit floats from 2.24 and compute capability 9.0 on"};
   if (call.order == kCollOrderRank)
-    return {kCollUnsupported, "NCCL promises no order of sums"};
+    return {kCollUnsupported, "NCCL does not guarantee the order of sums"};
   const bool rounds = call.reduction != kCollMin && call.reduction != kCollMax;
   if (call.accumulation == kCollAccumulateF32 && rounds)
     return {kCollUnsupported, "NCCL rounds each partial sum of narrow floats"};

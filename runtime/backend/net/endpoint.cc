@@ -142,7 +142,7 @@ Progress::Driven::Found NetEndpoint::look() {
 // Not in a turn: earlier operations progress while it waits for the call's stream.
 Status NetEndpoint::prepare(const NetRequest &request) {
   if (request.call.kind == OpKind::RootUpdate)
-    return {kCollUnsupported, place(request) + ": backend net makes no root updates"};
+    return {kCollUnsupported, place(request) + ": backend net does not support root updates"};
   if (!request.call.stream)
     return {};
   return synchronize(request.call.stream).annotate(place(request));
@@ -309,9 +309,9 @@ bool NetEndpoint::poll(NetRequest *waited) {
   Status missing;
   if (aborted())
     cancelAll();
-  else if (NetRequest *forsaken = moved ? nullptr : missesPeer(missing))
-    fail(waited ? *waited : *forsaken,
-         !waited || waited == forsaken
+  else if (NetRequest *withoutPeer = moved ? nullptr : missesPeer(missing))
+    fail(waited ? *waited : *withoutPeer,
+         !waited || waited == withoutPeer
              ? missing
              : Status(missing.code(), missing.message() + " (seen while waiting for another)"));
   return moved || pending_.empty();

@@ -107,7 +107,7 @@ Result<bool> Mesh::greet(Guest &guest) {
   std::optional<Hello> hello = decodeHello(guest.bytes.data(), completion->bytes);
   int rank = hello && hello->rank < links_.size() ? static_cast<int>(hello->rank) : -1;
   if (rank <= rank_ || links_[static_cast<size_t>(rank)])
-    return Status(kCollPeer, "a connection that says it is of rank " + std::to_string(rank));
+    return Status(kCollPeer, "a connection that claims to be of rank " + std::to_string(rank));
   COLL_RETURN_IF_ERROR(adopt(rank, std::move(guest.connection)));
   return true;
 }

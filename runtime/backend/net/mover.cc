@@ -50,17 +50,17 @@ public:
   void drain() override {}
 
   size_t window() const override { return Schedule::kWindow; }
-  Result<std::optional<Parcel>> load(Link &, const void *src, int64_t bytes, bool) override {
-    return parcelOf(const_cast<void *>(src), bytes);
+  Result<std::optional<MessagePart>> load(Link &, const void *src, int64_t bytes, bool) override {
+    return partOf(const_cast<void *>(src), bytes);
   }
-  Result<std::optional<Parcel>> expect(Link &, void *dst, int64_t bytes, bool) override {
-    return parcelOf(dst, bytes);
+  Result<std::optional<MessagePart>> expect(Link &, void *dst, int64_t bytes, bool) override {
+    return partOf(dst, bytes);
   }
-  Status detour(Parcel &, bool) override { return {}; }
-  Result<bool> isFilled(Parcel &) override { return true; }
-  Status feed(Parcel &, net::Request *) override { return {}; }
-  Result<Ticket> unload(Parcel &) override { return kDone; }
-  void release(Parcel &) override {}
+  Status detour(MessagePart &, bool) override { return {}; }
+  Result<bool> isFilled(MessagePart &) override { return true; }
+  Status feed(MessagePart &, net::Request *) override { return {}; }
+  Result<Ticket> unload(MessagePart &) override { return kDone; }
+  void release(MessagePart &) override {}
 
   // The smallest kept buffer that is large enough, or a new one.
   Result<char *> allocate(int64_t bytes) override {
@@ -96,10 +96,10 @@ public:
   }
 
 private:
-  static std::optional<Parcel> parcelOf(void *data, int64_t bytes) {
-    Parcel parcel;
-    parcel.segment = {data, static_cast<uint64_t>(bytes), nullptr};
-    return parcel;
+  static std::optional<MessagePart> partOf(void *data, int64_t bytes) {
+    MessagePart part;
+    part.segment = {data, static_cast<uint64_t>(bytes), nullptr};
+    return part;
   }
 
   struct Scratch {

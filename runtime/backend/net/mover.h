@@ -20,7 +20,7 @@ class Link;
 
 // A message between a buffer and the transport. For host memory it is the buffer; another mover may
 // use memory of its own in between.
-struct Parcel {
+struct MessagePart {
   net::Segment segment;    // the transport sends or receives this
   uint64_t filled = 0;     // the mover's, for a send: what it waits for
   void *data = nullptr;    // the buffer
@@ -60,25 +60,25 @@ public:
   // How many messages of one lane are worth having in flight; at least
   // Schedule::kWindow.
   virtual size_t window() const = 0;
-  // A parcel with the bytes at `src` for `link`, or with room for bytes to `dst` from `link`.
+  // A part with the bytes at `src` for `link`, or with room for bytes to `dst` from `link`.
   // Nullopt if there is no room now, but never for the `first` of a lane: messages wait for each
   // other across lanes, so each lane must be able to progress. Each ends with release().
-  virtual Result<std::optional<Parcel>> load(Link &link, const void *src, int64_t bytes,
-                                             bool first) = 0;
-  virtual Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes,
-                                               bool first) = 0;
-  // The transport has no room for a parcel that is the first of its lane. If parcels of other lanes
+  virtual Result<std::optional<MessagePart>> load(Link &link, const void *src, int64_t bytes,
+                                                  bool first) = 0;
+  virtual Result<std::optional<MessagePart>> expect(Link &link, void *dst, int64_t bytes,
+                                                    bool first) = 0;
+  // The transport has no room for a part that is the first of its lane. If parts of other lanes
   // may take that room, it becomes one that needs only the mover's own memory.
-  virtual Status detour(Parcel &parcel, bool isSend) = 0;
-  // Whether a parcel of load() may be sent; from then on its segment is valid.
-  virtual Result<bool> isFilled(Parcel &parcel) = 0;
-  // The transport has a parcel with `to` as `request`. Called at once, and before each test of that
+  virtual Status detour(MessagePart &part, bool isSend) = 0;
+  // Whether a part of load() may be sent; from then on its segment is valid.
+  virtual Result<bool> isFilled(MessagePart &part) = 0;
+  // The transport has a part with `to` as `request`. Called at once, and before each test of that
   // request until `to` is null.
-  virtual Status feed(Parcel &parcel, net::Request *request) = 0;
+  virtual Status feed(MessagePart &part, net::Request *request) = 0;
   // The message has arrived with `segment.bytes` bytes; they are in the buffer once the ticket is
   // done. kCollPeer if the message is invalid.
-  virtual Result<Ticket> unload(Parcel &parcel) = 0;
-  virtual void release(Parcel &parcel) = 0;
+  virtual Result<Ticket> unload(MessagePart &part) = 0;
+  virtual void release(MessagePart &part) = 0;
 
   // Scratch memory that a peer's data may be received into, freed by release(). Null if there is
   // none.

@@ -70,8 +70,7 @@ Result<std::vector<Seat>> gatherSeats(net::Bootstrap &bootstrap, int64_t timeout
   for (const std::string &bytes : *all) {
     std::optional<Seat> seat = decodeSeat(bytes);
     if (!seat)
-      return Status(kCollPeer,
-                    "rank " + std::to_string(seats.size()) + " did not say where it runs");
+      return Status(kCollPeer, "rank " + std::to_string(seats.size()) + " sent no address");
     seats.push_back(std::move(*seat));
   }
   return seats;
@@ -90,7 +89,7 @@ Result<std::vector<net::Handle>> gatherHandles(net::Bootstrap &bootstrap, const 
   for (size_t i = 0; i < handles.size(); ++i) {
     const std::string &theirs = (*all)[i];
     if (theirs.size() != mine.size())
-      return Status(kCollPeer, "rank " + std::to_string(i) + " gave no handle");
+      return Status(kCollPeer, "rank " + std::to_string(i) + " sent no handle");
     if (theirs.back() != mine.back())
       return Status::invalid("COLL_NET_GPU_COMPRESS is " + std::string(1, mine.back()) +
                              " here, and not on rank " + std::to_string(i));

@@ -61,7 +61,7 @@ namespace {
 Status takes(const Call &call) {
   if (call.kind != OpKind::RootUpdate)
     return {};
-  return {kCollUnsupported, describe(call) + ": backend threads makes no root updates"};
+  return {kCollUnsupported, describe(call) + ": backend threads does not support root updates"};
 }
 
 } // namespace

@@ -36,7 +36,7 @@ Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options) {
   if (options.numRanks < 1 || options.timeoutUs < 1)
     return Status::invalid("threads needs at least one rank and a positive timeout");
   if (options.job)
-    return Status(kCollUnsupported, "the ranks of threads are in one process");
+    return Status(kCollUnsupported, "backend threads runs all ranks in one process");
   if (options.numRanks > kMaxRanks)
     return Status(kCollUnsupported, "threads runs at most " + std::to_string(kMaxRanks) +
                                         " ranks, not " + std::to_string(options.numRanks));

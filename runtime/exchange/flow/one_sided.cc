@@ -149,7 +149,7 @@ Status OneSided::flush() {
     if (inFlight_ > 0)
       COLL_RETURN_IF_ERROR(awaitOldest());
     else if (net::nowUs() > deadlineUs)
-      return {kCollTimeout, "the connection takes no request"};
+      return {kCollTimeout, "the connection accepts no request"};
     else
       std::this_thread::yield(); // other threads use it too
   }

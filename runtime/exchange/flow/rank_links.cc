@@ -168,7 +168,7 @@ Status RankLinks::listenTo(int rank) {
 Status RankLinks::causeOf(int rank, Farewell &farewell, uint64_t bytes) {
   farewell.text[sizeof farewell.text - 1] = 0;
   if (bytes != sizeof farewell || farewell.code <= kCollOk || farewell.code > kCollInternal)
-    return {kCollPeer, nameOf(rank) + " gives up, and says nothing that is a cause"};
+    return {kCollPeer, nameOf(rank) + " aborted without a valid cause"};
   return {static_cast<CollCode>(farewell.code), farewell.text};
 }
 

@@ -189,7 +189,7 @@ public:
 private:
   enum Half { kReceived, kGiven };
   // The tokens that a launch moves, and their places at their receivers.
-  struct Passage {
+  struct TokenMove {
     int64_t numTokens = 0;
     const int64_t *topkIdx = nullptr;
     const int32_t *rankPrefix = nullptr, *sendHead = nullptr, *sourceIdx = nullptr;
@@ -222,7 +222,7 @@ private:
   Status begin(const MoeOrder &order);
   Status end(const MoeOrder &order);
   kernels::MoeShape shapeOf(const MoeTokens &tokens, int numTopk, int numExperts) const;
-  Status move(const MoeTokens &tokens, const kernels::MoeShape &shape, const Passage &passage,
+  Status move(const MoeTokens &tokens, const kernels::MoeShape &shape, const TokenMove &tokenMove,
               const MoeConfig &config, dl::CudaStream stream);
   void pointTo(const kernels::MoeShape &shape, MoeReceived &received) const;
   MoeHandle handleIn(const char *memory, const MoeLayout &layout, std::shared_ptr<const MoeWay> way,

@@ -187,10 +187,10 @@ Status MoeBuffer::moveAcross(const Crossing &crossing) {
     return relay.status();
   COLL_RETURN_IF_ERROR(nodes_->sendAfter());
   // This rank's tokens for its own node move while those for other nodes are on the network.
-  Passage passage = {routes.numTokens, crossing.topkIdx, relay->totals, relay->ownRows};
-  passage.firstExpert = int64_t{netRank()} * crossing.shape.numExperts;
+  TokenMove tokenMove = {routes.numTokens, crossing.topkIdx, relay->totals, relay->ownRows};
+  tokenMove.firstExpert = int64_t{netRank()} * crossing.shape.numExperts;
   const auto moveOwn = [&](const MoeTokens &tokens) {
-    return move(tokens, crossing.shape, passage, crossing.config, nodes_->stream());
+    return move(tokens, crossing.shape, tokenMove, crossing.config, nodes_->stream());
   };
   COLL_RETURN_IF_ERROR(moveOwn(crossing.tokens));
   COLL_RETURN_IF_ERROR(
@@ -201,10 +201,10 @@ Status MoeBuffer::moveAcross(const Crossing &crossing) {
   relayed.scales = relay->scales;
   relayed.scaleTokenStride = relayed.numScales;
   relayed.scaleStride = 1;
-  passage.numTokens = routes.numRelayed();
-  passage.topkIdx = crossing.isAgain ? nullptr : relay->topkIdx;
-  passage.sendHead = relay->relayRows;
-  passage.sourceIdx = relay->relaySource;
+  tokenMove.numTokens = routes.numRelayed();
+  tokenMove.topkIdx = crossing.isAgain ? nullptr : relay->topkIdx;
+  tokenMove.sendHead = relay->relayRows;
+  tokenMove.sourceIdx = relay->relaySource;
   return moveOwn(relayed);
 }
 

@@ -190,14 +190,14 @@ kernels::MoeShape MoeBuffer::shapeOf(const MoeTokens &tokens, int numTopk, int n
 }
 
 Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
-                       const Passage &passage, const MoeConfig &config, dl::CudaStream stream) {
+                       const TokenMove &tokenMove, const MoeConfig &config, dl::CudaStream stream) {
   kernels::MoeDispatchArgs args;
   args.shape = shape;
   for (uint32_t r = 0; r < group_.size; ++r)
     args.buffers[r] = areaOf(static_cast<int>(r), kReceived);
-  args.numTokens = static_cast<uint32_t>(passage.numTokens);
+  args.numTokens = static_cast<uint32_t>(tokenMove.numTokens);
   args.x = tokens.x;
-  args.topkIdx = passage.topkIdx;
+  args.topkIdx = tokenMove.topkIdx;
   // Members agree whether indices travel. A rank without tokens reads none.
   if (shape.numTopk > 0 && !args.topkIdx)
     args.topkIdx = reinterpret_cast<const int64_t *>(area(kReceived));
@@ -205,10 +205,10 @@ Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
   args.scales = tokens.scales;
   args.scaleTokenStride = tokens.scaleTokenStride;
   args.scaleStride = tokens.scaleStride;
-  args.firstExpert = passage.firstExpert;
-  args.sourceIdx = passage.sourceIdx;
-  args.rankPrefix = passage.rankPrefix;
-  args.sendHead = passage.sendHead;
+  args.firstExpert = tokenMove.firstExpert;
+  args.sourceIdx = tokenMove.sourceIdx;
+  args.rankPrefix = tokenMove.rankPrefix;
+  args.sendHead = tokenMove.sendHead;
   args.grid = gridOf(config);
   return platform_.kernels.dispatch(group_, args, stream);
 }
@@ -257,7 +257,7 @@ Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &
     if (hasEnded)
       return {kCollDevice, "the kernels have ended without counts"};
     if (Clock::now() > deadline)
-      return {kCollTimeout, "the counts of tokens did not come in time"};
+      return {kCollTimeout, "timed out waiting for the counts of tokens"};
     // The driver's report of a failed kernel counts too.
     const dl::CudaResult state = platform_.cuda->eventQuery(end);
     if (state != dl::kCudaNotReady)

@@ -106,8 +106,8 @@ Status MoeBuffer::readyForLowLatency() {
 
 Status MoeBuffer::checkClean(const MoeLowLatencyShape &shape) const {
   if (nodes_ && !calls_)
-    return {kCollUnsupported,
-            "low-latency mode: the CUDA driver is too old: its streams wait for no words"};
+    return {kCollUnsupported, "low-latency mode: the CUDA driver is too old: its streams cannot "
+                              "wait for memory (cuStreamWaitValue)"};
   COLL_RETURN_IF_ERROR(checkMoeShape(shape, options_.numRanks));
   const int64_t needed = lowLatencyBytes(shape, options_.numRanks);
   if (needed > lowLatencyRoom())

@@ -10,7 +10,9 @@ namespace coll::rt {
 Result<std::unique_ptr<CallQueue>> CallQueue::create(std::shared_ptr<dl::GpuContext> gpu,
                                                      std::function<void(const Status &)> fail) {
   if (!gpu->cuda().streamWaitValue)
-    return Status(kCollUnsupported, "the CUDA driver is too old: its streams wait for no words");
+    return Status(
+        kCollUnsupported,
+        "the CUDA driver is too old: its streams cannot wait for memory (cuStreamWaitValue)");
   Result<dl::GpuMemory> pinned =
       dl::GpuMemory::create(gpu, dl::GpuMemory::Kind::Pinned, sizeof(uint32_t));
   if (!pinned)

@@ -149,7 +149,7 @@ Result<std::string> TensorOwner::publish(const TensorView &tensor, const TensorW
   if (!checked)
     return checked.status();
   if (!ways.ipc && !ways.rdma)
-    return Status::invalid("a tensor that nobody can reach: neither ipc nor rdma");
+    return Status::invalid("a tensor has to be reachable by ipc, by rdma or by both");
   Published made;
   made.data = static_cast<char *>(tensor.data);
   made.handle.owner = options_.name;
@@ -321,8 +321,8 @@ bool TensorOwner::accept() {
 
 void TensorOwner::complain(int error) {
   if (!std::exchange(hasComplained_, true))
-    log(LogLevel::Warn, "owner \"" + options_.name +
-                            "\": who opens its tensors has to wait: " + std::strerror(error));
+    log(LogLevel::Warn,
+        "owner \"" + options_.name + "\": opening its tensors is delayed: " + std::strerror(error));
 }
 
 // Answers one question; further input, or the end of input, ends the client.

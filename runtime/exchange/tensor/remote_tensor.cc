@@ -61,7 +61,7 @@ Status checkAnswer(const TensorAnswer &answer, int64_t span) {
       isGpu ? exported.sharing == gpu::Sharing::Ipc || exported.sharing == gpu::Sharing::Vmm
             : answer.memory == TensorMemory::Shared;
   if (!isKnown || offset < 0 || bytes < span || offset > bytes - span)
-    return {kCollPeer, "the owner gives memory in which the tensor cannot be"};
+    return {kCollPeer, "the owner sent memory that does not contain the tensor"};
   return {};
 }
 
@@ -98,7 +98,7 @@ Result<OwnerLink *> OwnerConnections::get(const net::Handle &listener) {
       return &link;
     }
     if (net::nowUs() > deadlineUs)
-      return Status(kCollTimeout, "it does not take the connection");
+      return Status(kCollTimeout, "it does not accept the connection");
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
@@ -405,7 +405,7 @@ Status PreparedAccess::byOneSided(OwnerLink &link) {
   const net::Segment all = {own_.data, static_cast<uint64_t>(local_.span), memory_};
   Result<net::Request *> flush = link.connection->iflush(&all, 1);
   if (!flush || !*flush)
-    return flush ? Status(kCollTimeout, "the connection takes no request") : flush.status();
+    return flush ? Status(kCollTimeout, "the connection accepts no request") : flush.status();
   return net::wait(*link.connection, *flush, options.timeoutUs).status();
 }
 

@@ -25,7 +25,7 @@ public:
       if (!posted || *posted)
         return posted;
       if (net::nowUs() > deadlineUs)
-        return Status(kCollTimeout, "the connection takes no request");
+        return Status(kCollTimeout, "the connection accepts no request");
       std::this_thread::yield();
     }
   }
@@ -76,7 +76,7 @@ public:
       if (isMoving)
         lastUs = nowUs;
       if (nowUs - lastUs > access_.timeoutUs)
-        return {kCollTimeout, "the owner moves nothing"};
+        return {kCollTimeout, "the owner makes no progress"};
       if (nowUs - lastUs <= kSpinUs) {
         std::this_thread::yield();
         continue;

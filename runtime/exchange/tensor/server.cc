@@ -200,7 +200,7 @@ Result<bool> TensorServer::listen(Guest &guest) {
   if (!asked || !*asked)
     return asked;
   if (guest.came != sizeof(guest.question) || guest.question.magic != BoxQuestion::kMagic)
-    return Status(kCollMismatch, "no question for a tensor");
+    return Status(kCollMismatch, "the request for a tensor is malformed");
   Result<Tensor> tensor = find_(guest.question);
   Status refused = tensor.status();
   if (refused.ok()) {

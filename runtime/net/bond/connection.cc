@@ -338,7 +338,7 @@ void BondConnection::startLingering() {
     for (const Part &part : request->parts)
       if (part.stage == Stage::Posted && rails_[part.rail].isUp) {
         rails_[part.rail].link->close();
-        if (!forsake(part.rail))
+        if (!closeRail(part.rail))
           return fail({kCollAborted, "the connection was closed"});
       }
 }

@@ -64,9 +64,9 @@ private:
   struct Mend {
     int64_t deadlineUs = 0;
     std::unique_ptr<Listener> listener;   // accepting end: listens…
-    std::unique_ptr<Mailbox> visitor;     // …and reads the message of the incoming link
+    std::unique_ptr<Mailbox> candidate;   // …and reads the message of the incoming link
     std::unique_ptr<Connector> connector; // connecting end: connects…
-    std::shared_ptr<Outgoing> knock;      // …what it says…
+    std::shared_ptr<Outgoing> hello;      // …what it says…
     std::unique_ptr<Connection> link;     // …over this link; destroyed first
   };
   struct Rail {
@@ -148,7 +148,7 @@ private:
   void advanceDiscards();
   std::string name(size_t rail) const;
   void railFailed(size_t number, const Status &why);
-  bool forsake(size_t number);
+  bool closeRail(size_t number);
   void moveParts(BondRequest &request, size_t number);
   void askAgain(BondRequest &request, size_t part);
 
@@ -160,7 +160,7 @@ private:
   void forgive(Rail &rail);
   void invite(size_t number, int64_t now);
   Status welcome(size_t number);
-  Status knock(Rail &rail, size_t number);
+  Status sendHello(Rail &rail, size_t number);
   Status onInvite(const Frame &frame, const uint8_t *payload);
   Status onDecline(const Frame &frame);
   Status onJoined(const Frame &frame);

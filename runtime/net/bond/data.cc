@@ -225,7 +225,7 @@ void BondConnection::refuse(BondRequest &request, const Status &why) {
   }
   // An honest peer ends a send only after its parts were sent.
   if (discards_.size() > size_t(kMaxRequests) * BondOptions::kMaxRails)
-    return fail({kCollPeer, "protocol: parts that were announced and never came"});
+    return fail({kCollPeer, "protocol: announced parts never arrived"});
   Frame frame;
   frame.type = FrameType::Fin;
   frame.code = request.total > request.capacity ? FrameCode::Truncated : FrameCode::Refused;
@@ -277,7 +277,7 @@ void BondConnection::railFailed(size_t number, const Status &why) {
   // abort(), not close(): data that the peer has in flight must not arrive after it was sent again.
   rail.link->abort();
   forgive(rail);
-  if (!forsake(number))
+  if (!closeRail(number))
     return fail(rails_.size() == 1 ? why : why.annotate("the last link of the connection"));
   if (!closed_)
     rt::log(rt::LogLevel::Warn,
@@ -291,7 +291,7 @@ void BondConnection::railFailed(size_t number, const Status &why) {
 }
 
 // Releases what a closed link had in flight. False if no other link is left.
-bool BondConnection::forsake(size_t number) {
+bool BondConnection::closeRail(size_t number) {
   Rail &rail = rails_[number];
   rail.isUp = false;
   rail.isClosed = true;

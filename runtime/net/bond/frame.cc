@@ -19,7 +19,7 @@ constexpr uint16_t kVersion = 3;
 constexpr size_t kSetupBytes = 24, kMarkBytes = 8;
 constexpr uint8_t kMarkBit = 0x80;
 
-enum class SetupType : uint8_t { Knock = 1, Offer, Start };
+enum class SetupType : uint8_t { LinkHello = 1, Offer, Start };
 
 std::vector<uint8_t> encodeSetup(SetupType type, uint8_t value, uint64_t id, size_t extra = 0) {
   std::vector<uint8_t> out(kSetupBytes + extra);
@@ -103,8 +103,8 @@ std::optional<Frame> decodeFrame(const uint8_t *in, size_t bytes) {
 
 //===-- setting up --------------------------------------------------------------===//
 
-std::vector<uint8_t> encode(const Knock &knock) {
-  return encodeSetup(SetupType::Knock, knock.rail, knock.id);
+std::vector<uint8_t> encode(const LinkHello &hello) {
+  return encodeSetup(SetupType::LinkHello, hello.rail, hello.id);
 }
 
 std::vector<uint8_t> encode(const Offer &offer) {
@@ -121,12 +121,12 @@ std::vector<uint8_t> encode(const Start &start) {
   return encodeSetup(SetupType::Start, start.rails, start.count);
 }
 
-std::optional<Knock> decodeKnock(const uint8_t *in, size_t bytes) {
-  Knock knock;
-  if (!decodeSetup(in, bytes, SetupType::Knock, knock.rail, knock.id) || bytes != kSetupBytes ||
-      knock.rail >= BondOptions::kMaxRails)
+std::optional<LinkHello> decodeLinkHello(const uint8_t *in, size_t bytes) {
+  LinkHello hello;
+  if (!decodeSetup(in, bytes, SetupType::LinkHello, hello.rail, hello.id) || bytes != kSetupBytes ||
+      hello.rail >= BondOptions::kMaxRails)
     return std::nullopt;
-  return knock;
+  return hello;
 }
 
 std::optional<Offer> decodeOffer(const uint8_t *in, size_t bytes) {

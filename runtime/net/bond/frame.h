@@ -65,13 +65,14 @@ std::optional<Frame> decodeFrame(const uint8_t *in, size_t bytes);
 
 // The messages that join links into a connection, over the links themselves.
 //
-//   connecting side, first link: Knock, id 0     ->
+//   connecting side, first link: LinkHello, id 0     ->
 //                                                <-  Offer: id, the other listeners
-//   every other link:            Knock, id, rail ->
+//   every other link:            LinkHello, id, rail ->
 //   first link:                  Start: the links that are there  ->
 //
-// Over a link that is made again: Knock, id, rail; everything else travels over the other links.
-struct Knock {
+// Over a link that is made again: LinkHello, id, rail; everything else travels over the other
+// links.
+struct LinkHello {
   static constexpr size_t kBytes = 24;
   uint64_t id = 0;
   uint8_t rail = 0;
@@ -86,10 +87,10 @@ struct Start {
   uint8_t rails = 0; // one bit each; only with the first link
   uint8_t count = 0; // how many there could be
 };
-std::vector<uint8_t> encode(const Knock &knock);
+std::vector<uint8_t> encode(const LinkHello &hello);
 std::vector<uint8_t> encode(const Offer &offer);
 std::vector<uint8_t> encode(const Start &start);
-std::optional<Knock> decodeKnock(const uint8_t *in, size_t bytes);
+std::optional<LinkHello> decodeLinkHello(const uint8_t *in, size_t bytes);
 std::optional<Offer> decodeOffer(const uint8_t *in, size_t bytes);
 std::optional<Start> decodeStart(const uint8_t *in, size_t bytes);
 

@@ -15,7 +15,7 @@ namespace coll::net::bond {
 namespace {
 
 Status stranger() {
-  return {kCollPeer, "the peer does not join devices as this end does (COLL_NET_RAILS)"};
+  return {kCollPeer, "the peer uses another number of devices for a connection (COLL_NET_RAILS)"};
 }
 
 //===-- who waits ---------------------------------------------------------------===//
@@ -38,27 +38,27 @@ public:
       if (!came.ok())
         rt::log(rt::LogLevel::Warn, "refused a link: " + came.status().message());
       else if (*came)
-        visitors_.emplace_back(came.take(), i, nowUs() + shared_.options.timeoutUs);
+        candidates_.emplace_back(came.take(), i, nowUs() + shared_.options.timeoutUs);
     }
-    for (auto it = visitors_.begin(); it != visitors_.end();) {
+    for (auto it = candidates_.begin(); it != candidates_.end();) {
       Status outcome = it->isOver() ? Status() : step(*it);
       if (!outcome.ok())
         rt::log(rt::LogLevel::Warn, "refused a link: " + outcome.message());
-      it = !outcome.ok() || it->isOver() ? visitors_.erase(it) : std::next(it);
+      it = !outcome.ok() || it->isOver() ? candidates_.erase(it) : std::next(it);
     }
     return takeReady();
   }
 
 private:
   // A link that has been accepted.
-  struct Visitor {
-    Visitor(std::unique_ptr<Connection> link, size_t rail, int64_t deadlineUs)
+  struct Candidate {
+    Candidate(std::unique_ptr<Connection> link, size_t rail, int64_t deadlineUs)
         : mail(std::make_unique<Mailbox>(std::move(link))), rail(rail), deadlineUs(deadlineUs) {}
     bool isOver() const { return !mail; }
     std::unique_ptr<Mailbox> mail;
     size_t rail;
     int64_t deadlineUs;
-    enum class State { Knocking, Offering, Starting } state = State::Knocking;
+    enum class State { AwaitingHello, Offering, Starting } state = State::AwaitingHello;
     uint64_t id = 0; // of the connection
   };
   // The links of one connection. The first link waits for Start.
@@ -82,67 +82,67 @@ private:
     return it == groups_.end() ? nullptr : &*it;
   }
 
-  Status step(Visitor &visitor) {
-    if (nowUs() > visitor.deadlineUs)
-      return {kCollTimeout, "the peer does not complete the connection"};
-    if (visitor.state == Visitor::State::Knocking)
-      COLL_RETURN_IF_ERROR(knock(visitor));
-    if (visitor.state == Visitor::State::Offering && visitor.mail)
-      COLL_RETURN_IF_ERROR(offer(visitor));
-    if (visitor.state == Visitor::State::Starting && visitor.mail)
-      COLL_RETURN_IF_ERROR(start(visitor));
+  Status step(Candidate &candidate) {
+    if (nowUs() > candidate.deadlineUs)
+      return {kCollTimeout, "timed out waiting for the peer to complete the connection"};
+    if (candidate.state == Candidate::State::AwaitingHello)
+      COLL_RETURN_IF_ERROR(readHello(candidate));
+    if (candidate.state == Candidate::State::Offering && candidate.mail)
+      COLL_RETURN_IF_ERROR(offer(candidate));
+    if (candidate.state == Candidate::State::Starting && candidate.mail)
+      COLL_RETURN_IF_ERROR(start(candidate));
     return {};
   }
 
-  Status knock(Visitor &visitor) {
+  Status readHello(Candidate &candidate) {
     std::vector<uint8_t> in;
-    Result<bool> came = visitor.mail->get(in);
+    Result<bool> came = candidate.mail->get(in);
     if (!came.ok() || !*came)
       return came.status();
-    std::optional<Knock> said = decodeKnock(in.data(), in.size());
-    if (!said || said->rail != visitor.rail)
+    std::optional<LinkHello> said = decodeLinkHello(in.data(), in.size());
+    if (!said || said->rail != candidate.rail)
       return stranger();
-    if (visitor.rail > 0) {
+    if (candidate.rail > 0) {
       Group *group = find(said->id);
-      if (!group || group->mails[visitor.rail])
-        return {kCollPeer, "a link of no connection"};
-      group->mails[visitor.rail] = std::move(visitor.mail);
+      if (!group || group->mails[candidate.rail])
+        return {kCollPeer, "a link that belongs to no connection"};
+      group->mails[candidate.rail] = std::move(candidate.mail);
       return {};
     }
     uint64_t id = 0;
     COLL_RETURN_IF_ERROR(fillRandom(&id, sizeof(id)));
     Group &group = groups_.emplace_back();
     group.id = id;
-    group.deadlineUs = visitor.deadlineUs;
+    group.deadlineUs = candidate.deadlineUs;
     group.mails.resize(inner_.size());
-    visitor.id = group.id;
-    visitor.state = Visitor::State::Offering;
+    candidate.id = group.id;
+    candidate.state = Candidate::State::Offering;
     return {};
   }
 
-  Status offer(Visitor &visitor) {
+  Status offer(Candidate &candidate) {
     Offer offer;
-    offer.id = visitor.id;
+    offer.id = candidate.id;
     for (size_t i = 1; i < inner_.size(); ++i)
       offer.handles.push_back(inner_[i]->handle());
-    Result<bool> left = visitor.mail->put(encode(offer));
+    Result<bool> left = candidate.mail->put(encode(offer));
     if (left.ok() && *left)
-      visitor.state = Visitor::State::Starting;
+      candidate.state = Candidate::State::Starting;
     return left.status();
   }
 
-  Status start(Visitor &visitor) {
+  Status start(Candidate &candidate) {
     std::vector<uint8_t> in;
-    Result<bool> came = visitor.mail->get(in);
+    Result<bool> came = candidate.mail->get(in);
     if (!came.ok() || !*came)
       return came.status();
     std::optional<Start> said = decodeStart(in.data(), in.size());
-    Group *group = find(visitor.id);
+    Group *group = find(candidate.id);
     if (!said || !group || said->rails >> inner_.size() != 0)
       return stranger();
     group->wanted = said->rails;
     group->rails = std::min<size_t>(said->count, inner_.size());
-    group->mails[0] = std::move(visitor.mail);
+    group->mails[0] = std::move(candidate.mail);
     return {};
   }
 
@@ -167,7 +167,7 @@ private:
   const std::vector<std::unique_ptr<Listener>> inner_; // by rail
   const Handle handle_;
   std::mutex mutex_;
-  std::list<Visitor> visitors_;
+  std::list<Candidate> candidates_;
   std::list<Group> groups_;
 };
 
@@ -183,7 +183,7 @@ public:
 
   Result<std::unique_ptr<Connection>> poll() override {
     if (nowUs() > deadlineUs_)
-      return Status(kCollTimeout, "the peer does not complete the connection");
+      return Status(kCollTimeout, "timed out waiting for the peer to complete the connection");
     Link &first = links_.front();
     COLL_RETURN_IF_ERROR(advance(first, 0));
     if (first.isIn && !isOffered_)
@@ -195,7 +195,7 @@ public:
         continue;
       Status outcome = advance(link, i);
       if (outcome.ok() && nowUs() > joinDeadlineUs_)
-        outcome = {kCollTimeout, "no link in time"};
+        outcome = {kCollTimeout, "timed out waiting for the link"};
       if (!outcome.ok())
         leaveOut(i, outcome);
       areSettled &= link.isIn || link.isOut;
@@ -235,10 +235,10 @@ private:
         return made.status();
       link.mail = std::make_unique<Mailbox>(made.take());
     }
-    Knock knock;
-    knock.id = id_;
-    knock.rail = static_cast<uint8_t>(rail);
-    Result<bool> left = link.mail->put(encode(knock));
+    LinkHello hello;
+    hello.id = id_;
+    hello.rail = static_cast<uint8_t>(rail);
+    Result<bool> left = link.mail->put(encode(hello));
     link.isIn = left.ok() && *left;
     return left.status();
   }

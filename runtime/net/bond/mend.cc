@@ -4,7 +4,7 @@
 //   waits until both ends have closed the link, and a while more
 //   listens for this one link
 //   Invite: try number, handle  ->              connects, proves the secret
-//                               <- over the new link: Knock
+//                               <- over the new link: LinkHello
 //   Joined: try number          ->              both use it
 //
 // Invite and Joined are numbered frames over the working links, and so is Decline, which the
@@ -55,9 +55,9 @@ void BondConnection::mend() {
       invite(i, now);
     if (!rail.mend)
       continue;
-    Status outcome = identity_.isAcceptor ? welcome(i) : knock(rail, i);
+    Status outcome = identity_.isAcceptor ? welcome(i) : sendHello(rail, i);
     if (outcome.ok() && rail.mend && now > rail.mend->deadlineUs)
-      outcome = {kCollTimeout, "no link in time"};
+      outcome = {kCollTimeout, "timed out waiting for the link"};
     if (!outcome.ok())
       giveUp(i, outcome);
   }
@@ -129,22 +129,22 @@ void BondConnection::invite(size_t number, int64_t now) {
 Status BondConnection::welcome(size_t number) {
   Rail &rail = rails_[number];
   Mend &mend = *rail.mend;
-  if (!mend.visitor) {
+  if (!mend.candidate) {
     Result<std::unique_ptr<Connection>> came = mend.listener->accept();
     if (!came.ok() || !*came)
       return came.status();
-    mend.visitor = std::make_unique<Mailbox>(came.take());
+    mend.candidate = std::make_unique<Mailbox>(came.take());
   }
   std::vector<uint8_t> in;
-  Result<bool> said = mend.visitor->get(in);
+  Result<bool> said = mend.candidate->get(in);
   if (!said.ok() || !*said)
     return said.status();
-  std::optional<Knock> knock = decodeKnock(in.data(), in.size());
-  if (!knock || knock->id != identity_.id || knock->rail != number) {
-    mend.visitor.reset(); // another link than the invited one
+  std::optional<LinkHello> hello = decodeLinkHello(in.data(), in.size());
+  if (!hello || hello->id != identity_.id || hello->rail != number) {
+    mend.candidate.reset(); // another link than the invited one
     return {};
   }
-  std::unique_ptr<Connection> link = mend.visitor->take();
+  std::unique_ptr<Connection> link = mend.candidate->take();
   rail.mend.reset();
   if (!identity_.shared->inner->isUp(identity_.below(number)))
     return {kCollLink, "its device is down"};
@@ -195,7 +195,7 @@ Status BondConnection::onInvite(const Frame &frame, const uint8_t *payload) {
 }
 
 // Makes the link, and sends the message that names its connection.
-Status BondConnection::knock(Rail &rail, size_t number) {
+Status BondConnection::sendHello(Rail &rail, size_t number) {
   Mend &mend = *rail.mend;
   if (!mend.link) {
     Result<std::unique_ptr<Connection>> made = mend.connector->poll();
@@ -205,24 +205,24 @@ Status BondConnection::knock(Rail &rail, size_t number) {
       return {kCollLink, "its device is down"};
     mend.link = made.take();
   }
-  if (!mend.knock) {
-    Knock knock;
-    knock.id = identity_.id;
-    knock.rail = static_cast<uint8_t>(number);
+  if (!mend.hello) {
+    LinkHello hello;
+    hello.id = identity_.id;
+    hello.rail = static_cast<uint8_t>(number);
     auto outgoing = std::make_shared<Outgoing>();
-    outgoing->bytes = encode(knock);
+    outgoing->bytes = encode(hello);
     Segment all{outgoing->bytes.data(), outgoing->bytes.size(), nullptr};
     Result<Request *> sent = mend.link->isend(&all, 1, kSetupTag);
     if (!sent.ok() || !*sent)
       return sent.status();
     outgoing->below = *sent;
-    mend.knock = std::move(outgoing);
+    mend.hello = std::move(outgoing);
   }
-  if (!mend.knock->below)
+  if (!mend.hello->below)
     return {};
-  Result<Completion> left = mend.link->test(mend.knock->below);
+  Result<Completion> left = mend.link->test(mend.hello->below);
   if (!left.ok() || left->done)
-    mend.knock->below = nullptr;
+    mend.hello->below = nullptr;
   return left.status();
 }
 
@@ -234,7 +234,7 @@ Status BondConnection::onJoined(const Frame &frame) {
   Rail &rail = rails_[number];
   rail.isInvited = false;
   std::unique_ptr<Mend> mend = std::move(rail.mend);
-  if (!mend || !mend->knock) { // both ends gave up at the same time
+  if (!mend || !mend->hello) { // both ends gave up at the same time
     rail.peerClosed = false;
     Frame down;
     down.type = FrameType::Down;
@@ -243,8 +243,8 @@ Status BondConnection::onJoined(const Frame &frame) {
     return {};
   }
   raise(number, std::move(mend->link));
-  if (rail.isUp && mend->knock->below)
-    rail.sending.push_back(std::move(mend->knock));
+  if (rail.isUp && mend->hello->below)
+    rail.sending.push_back(std::move(mend->hello));
   return {};
 }
 

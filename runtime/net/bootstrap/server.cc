@@ -21,9 +21,9 @@ private:
 };
 
 // Somebody who has proven nothing yet.
-class BootstrapServer::Visitor final : public PollHandler {
+class BootstrapServer::Candidate final : public PollHandler {
 public:
-  Visitor(BootstrapServer &server, Fd fd, std::string host, uint64_t id)
+  Candidate(BootstrapServer &server, Fd fd, std::string host, uint64_t id)
       : server_(server), host_(std::move(host)), id_(id),
         shake_(Handshake::server(std::move(fd), server.secret_, wire::Purpose::Bootstrap,
                                  [this](const wire::Context &context) {
@@ -58,7 +58,7 @@ public:
   uint64_t id() const { return id_; }
   Handshake &shake() { return shake_; }
   bool reserved() const { return reserved_; }
-  size_t place = 0; // in visitors_
+  size_t place = 0; // in candidates_
 
 private:
   BootstrapServer &server_;
@@ -69,12 +69,12 @@ private:
 };
 
 Result<std::unique_ptr<BootstrapServer>>
-BootstrapServer::create(Fd fd, int worldSize, const Secret &secret, int64_t visitorUs) {
+BootstrapServer::create(Fd fd, int worldSize, const Secret &secret, int64_t handshakeUs) {
   Result<Address> local = localAddress(fd);
   if (!local.ok())
     return local.status();
   std::unique_ptr<BootstrapServer> server(
-      new BootstrapServer(std::move(fd), worldSize, secret, visitorUs));
+      new BootstrapServer(std::move(fd), worldSize, secret, handshakeUs));
   server->address_ = *local;
   Result<std::unique_ptr<Poller>> poller = Poller::create();
   if (!poller.ok())
@@ -93,7 +93,7 @@ BootstrapServer::~BootstrapServer() {
     poller_->stop();
 }
 
-//===-- visitors ----------------------------------------------------------------===//
+//===-- candidates ----------------------------------------------------------------===//
 
 void BootstrapServer::acceptSome() {
   acceptWaiting(
@@ -105,23 +105,23 @@ void BootstrapServer::acceptSome() {
 }
 
 void BootstrapServer::welcome(Fd fd) {
-  if (visitors_.size() >= kMaxVisitors)
+  if (candidates_.size() >= kMaxCandidates)
     evictOne();
   ++stats_.accepted; // last: a reader that sees it also sees the eviction that made room
-  setStreamOptions(fd, visitorUs_);
+  setStreamOptions(fd, handshakeUs_);
   int raw = fd.get();
   Result<Address> peer = peerAddress(fd);
-  auto visitor = std::make_shared<Visitor>(
+  auto candidate = std::make_shared<Candidate>(
       *this, std::move(fd), peer.ok() ? peer->host() : "an unknown host", poller_->reserve());
-  visitor->place = visitors_.size();
-  visitors_.push_back(visitor);
-  if (!poller_->add(visitor->id(), raw, EPOLLIN, visitor, nowUs() + visitorUs_).ok())
-    forget(*visitor);
+  candidate->place = candidates_.size();
+  candidates_.push_back(candidate);
+  if (!poller_->add(candidate->id(), raw, EPOLLIN, candidate, nowUs() + handshakeUs_).ok())
+    forget(*candidate);
 }
 
 bool BootstrapServer::evictOne() {
-  for (int attempt = 0; attempt < 8 && !visitors_.empty(); ++attempt) {
-    std::shared_ptr<Visitor> victim = visitors_[random_() % visitors_.size()];
+  for (int attempt = 0; attempt < 8 && !candidates_.empty(); ++attempt) {
+    std::shared_ptr<Candidate> victim = candidates_[random_() % candidates_.size()];
     if (victim->reserved())
       continue;
     ++stats_.evicted;
@@ -132,13 +132,13 @@ bool BootstrapServer::evictOne() {
   return false;
 }
 
-void BootstrapServer::forget(Visitor &visitor) {
-  std::shared_ptr<Visitor> keep = visitors_[visitor.place];
-  visitors_.back()->place = visitor.place;
-  std::swap(visitors_[visitor.place], visitors_.back());
-  visitors_.pop_back();
-  poller_->remove(visitor.id(), visitor.shake().fd());
-  visitor.shake().takeFd();
+void BootstrapServer::forget(Candidate &candidate) {
+  std::shared_ptr<Candidate> keep = candidates_[candidate.place];
+  candidates_.back()->place = candidate.place;
+  std::swap(candidates_[candidate.place], candidates_.back());
+  candidates_.pop_back();
+  poller_->remove(candidate.id(), candidate.shake().fd());
+  candidate.shake().takeFd();
 }
 
 Refusal BootstrapServer::judge(const wire::Context &context) {
@@ -153,13 +153,13 @@ Refusal BootstrapServer::judge(const wire::Context &context) {
   return Refusal::None;
 }
 
-void BootstrapServer::admit(Visitor &visitor) {
-  int rank = static_cast<int>(wire::decodeRank(visitor.shake().context()).rank);
+void BootstrapServer::admit(Candidate &candidate) {
+  int rank = static_cast<int>(wire::decodeRank(candidate.shake().context()).rank);
   uint64_t id = poller_->reserve();
-  int raw = visitor.shake().fd();
-  poller_->remove(visitor.id(), raw);
-  Fd fd = visitor.shake().takeFd();
-  forget(visitor);
+  int raw = candidate.shake().fd();
+  poller_->remove(candidate.id(), raw);
+  Fd fd = candidate.shake().takeFd();
+  forget(candidate);
   setStreamOptions(fd, 60'000'000);
   auto member = std::make_shared<Member>(*this, std::move(fd), id, rank);
   members_[static_cast<size_t>(rank)] = member;

@@ -1,7 +1,7 @@
 // server.h - rank 0's side of the bootstrap: who may come in, and the
 // exchange of values.
 //
-// Everything happens on one poller thread. A visitor (not yet proven) has a deadline and
+// Everything happens on one poller thread. A candidate (not yet proven) has a deadline and
 // one of a limited number of places; when all are taken, one chosen at random gives way,
 // so that a flood cannot aim at an honest process, which simply tries again.
 
@@ -25,20 +25,20 @@ namespace coll::net {
 
 class BootstrapServer {
 public:
-  static constexpr size_t kMaxVisitors = 512;
-  static constexpr int64_t kVisitorDeadlineUs = 5'000'000;
+  static constexpr size_t kMaxCandidates = 512;
+  static constexpr int64_t kHandshakeDeadlineUs = 5'000'000;
   static constexpr size_t kMaxStoreBytes = 64 << 20;
 
   struct Stats {
     std::atomic<int64_t> accepted{0}; // connections, strangers included
     std::atomic<int64_t> admitted{0}; // processes
-    std::atomic<int64_t> refused{0};  // visitors that failed or were too slow
-    std::atomic<int64_t> evicted{0};  // visitors that were evicted to make room
+    std::atomic<int64_t> refused{0};  // candidates that failed or were too slow
+    std::atomic<int64_t> evicted{0};  // candidates that were evicted to make room
   };
 
-  // Serves a listening, non-blocking socket. A visitor has `visitorUs` to prove the secret.
-  static Result<std::unique_ptr<BootstrapServer>> create(Fd fd, int worldSize, const Secret &secret,
-                                                         int64_t visitorUs = kVisitorDeadlineUs);
+  // Serves a listening, non-blocking socket. A candidate has `handshakeUs` to prove the secret.
+  static Result<std::unique_ptr<BootstrapServer>>
+  create(Fd fd, int worldSize, const Secret &secret, int64_t handshakeUs = kHandshakeDeadlineUs);
   // Writes the replies that are due (for at most a second) and closes the connections.
   ~BootstrapServer();
 
@@ -47,7 +47,7 @@ public:
 
 private:
   class Acceptor;
-  class Visitor;
+  class Candidate;
   class Member;
   // The values of one allgather, by rank.
   struct Round {
@@ -57,15 +57,15 @@ private:
     size_t bytes = 0;
   };
 
-  BootstrapServer(Fd fd, int worldSize, const Secret &secret, int64_t visitorUs)
-      : fd_(std::move(fd)), worldSize_(worldSize), secret_(secret), visitorUs_(visitorUs),
+  BootstrapServer(Fd fd, int worldSize, const Secret &secret, int64_t handshakeUs)
+      : fd_(std::move(fd)), worldSize_(worldSize), secret_(secret), handshakeUs_(handshakeUs),
         taken_(static_cast<size_t>(worldSize)), members_(static_cast<size_t>(worldSize)) {}
 
   void acceptSome();
   void welcome(Fd fd);
   bool evictOne();
-  void forget(Visitor &visitor);
-  void admit(Visitor &visitor);
+  void forget(Candidate &candidate);
+  void admit(Candidate &candidate);
   wire::Refusal judge(const wire::Context &context);
 
   void handle(Member &member);
@@ -81,13 +81,13 @@ private:
   Fd fd_;
   int worldSize_;
   Secret secret_;
-  const int64_t visitorUs_;
+  const int64_t handshakeUs_;
   Address address_;
   Stats stats_;
   RateLimitedLog log_;
   // The rest is used by the poller's thread only.
   std::minstd_rand random_{std::random_device{}()};
-  std::vector<std::shared_ptr<Visitor>> visitors_;
+  std::vector<std::shared_ptr<Candidate>> candidates_;
   Refusals refusals_;
   std::vector<bool> taken_; // ranks that were ever admitted
   std::vector<std::shared_ptr<Member>> members_;

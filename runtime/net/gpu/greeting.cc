@@ -54,7 +54,7 @@ Status Greeting::progress(Connection &connection) {
     return {kCollPeer, "the peer's greeting is malformed"};
   if (version != kVersion || (scatter == 1) != scatter_)
     return {kCollMismatch,
-            "the peer's messages are of another form: " + describe(version, scatter == 1) +
+            "the peer uses another format of messages: " + describe(version, scatter == 1) +
                 "; here " + describe(kVersion, scatter_)};
   return {};
 }

@@ -218,7 +218,7 @@ NcclResult Engine::connect(int number, const void *bytes, void **sendComm) {
         {kCollMismatch, "the listener's process is in mode " +
                             std::string(all->unpacks() ? "HOST" : "UNPACK") + ", this one in " +
                             all->mode() +
-                            ": COLL_NET_DEVICE_UNPACK has to be alike on all ranks, and where "
+                            ": COLL_NET_DEVICE_UNPACK has to be the same on all ranks, and where "
                             "it is auto COLL_NET_SCATTER and COLL_ROUTES"},
         "connect");
   Result<std::unique_ptr<Connection>> connection = poll(*all, number, handle);

@@ -156,7 +156,7 @@ When TcpConnection::dispatch(TcpRequest &request, uint64_t tag, Batch &batch) {
   }
   bool alone = outbound_.available() + 1 == kMaxRequests;
   if (request.total > wire::kSmallBytes && shared_.pollers.size() > kFewThreads)
-    alone &= !shared_.crowd.isMetBy(this);
+    alone &= !shared_.concurrentSends.noteFrom(this);
   uint64_t limit = std::min(eagerBytes(request.total, alone), windowBytes_);
   if (request.total <= limit && windowMessages_ > 0) {
     windowBytes_ -= request.total;
@@ -166,7 +166,7 @@ When TcpConnection::dispatch(TcpRequest &request, uint64_t tag, Batch &batch) {
     batch.push_back({0, outgoingPart(frame, request, 0)});
     batch.back().outgoing.part = request.addPart(0, frame.bytes);
     // If another message is in flight, the next test writes this one together with it.
-    return alone && !streams_[0]->isCrowd() ? When::Now : When::Together;
+    return alone && !streams_[0]->hasSeveralFrames() ? When::Now : When::Together;
   }
   if (ready && fitsTold(request.total, ready->bytes)) {
     sendParts(request, dataFrame(ready->id, request.total), batch);

@@ -83,7 +83,7 @@ public:
   void onDeadline() override {
     std::lock_guard<std::mutex> lock(core_->mutex_);
     if (!core_->stopped_ && !over_)
-      finish({kCollTimeout, "the peer does not complete the connection"});
+      finish({kCollTimeout, "timed out waiting for the peer to complete the connection"});
   }
 
   // Called after the core was stopped. A socket that was handed over is not closed.

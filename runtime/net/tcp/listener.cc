@@ -12,7 +12,7 @@ namespace coll::net::tcp {
 
 namespace {
 
-constexpr size_t kMaxVisitors = 256;
+constexpr size_t kMaxCandidates = 256;
 constexpr size_t kMaxAssemblies = 256; // connections of which some streams have arrived
 
 // One lock protects everything; handshakes are short and never wait.
@@ -31,7 +31,7 @@ public:
   void onDeadline() override {}
 
 private:
-  class Visitor;
+  class Candidate;
   struct Assembly {
     std::vector<Fd> streams;
     uint32_t count = 0;
@@ -41,7 +41,7 @@ private:
 
   void welcome(Fd fd);
   void evictOne();
-  void forget(Visitor &visitor);
+  void forget(Candidate &candidate);
   wire::Refusal judge(const wire::Context &context);
   void assemble(const wire::StreamContext &context, Fd fd);
 
@@ -54,14 +54,14 @@ private:
   std::mutex mutex_;
   bool stopped_ = false;
   std::minstd_rand random_{std::random_device{}()};
-  std::vector<std::shared_ptr<Visitor>> visitors_;
+  std::vector<std::shared_ptr<Candidate>> candidates_;
   std::map<Key, Assembly> assemblies_;
   std::deque<std::vector<Fd>> ready_;
 };
 
-class Core::Visitor final : public PollHandler {
+class Core::Candidate final : public PollHandler {
 public:
-  Visitor(std::shared_ptr<Core> core, Fd fd)
+  Candidate(std::shared_ptr<Core> core, Fd fd)
       : core_(std::move(core)), id_(core_->poller_.reserve()),
         shake_(Handshake::server(
             std::move(fd), core_->secret_, wire::Purpose::Stream,
@@ -99,7 +99,7 @@ public:
 
   uint64_t id() const { return id_; }
   Handshake &shake() { return shake_; }
-  size_t place = 0; // in visitors_
+  size_t place = 0; // in candidates_
 
 private:
   std::shared_ptr<Core> core_;
@@ -108,18 +108,18 @@ private:
 };
 
 void Core::stop() {
-  std::vector<std::shared_ptr<Visitor>> visitors;
+  std::vector<std::shared_ptr<Candidate>> candidates;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
-    visitors.swap(visitors_);
+    candidates.swap(candidates_);
     assemblies_.clear();
     ready_.clear();
     poller_.remove(id_, fd_.get());
     fd_.reset();
   }
-  for (const std::shared_ptr<Visitor> &visitor : visitors)
-    poller_.remove(visitor->id(), visitor->shake().fd());
+  for (const std::shared_ptr<Candidate> &candidate : candidates)
+    poller_.remove(candidate->id(), candidate->shake().fd());
 }
 
 std::vector<Fd> Core::takeReady() {
@@ -139,7 +139,7 @@ void Core::onEvents(uint32_t) {
       fd_, [this](Fd fd) { welcome(std::move(fd)); },
       [this] {
         shared_.log.warn("tcp: no descriptor for a connection");
-        if (visitors_.empty())
+        if (candidates_.empty())
           return false;
         evictOne();
         return true;
@@ -147,34 +147,34 @@ void Core::onEvents(uint32_t) {
 }
 
 void Core::welcome(Fd fd) {
-  if (visitors_.size() >= kMaxVisitors)
+  if (candidates_.size() >= kMaxCandidates)
     evictOne();
   int raw = fd.get();
-  auto visitor = std::make_shared<Visitor>(shared_from_this(), std::move(fd));
-  visitor->place = visitors_.size();
-  visitors_.push_back(visitor);
+  auto candidate = std::make_shared<Candidate>(shared_from_this(), std::move(fd));
+  candidate->place = candidates_.size();
+  candidates_.push_back(candidate);
   const int64_t deadlineUs = nowUs() + shared_.options.proofTimeoutUs;
-  if (!poller_.add(visitor->id(), raw, EPOLLIN, visitor, deadlineUs).ok())
-    forget(*visitor);
+  if (!poller_.add(candidate->id(), raw, EPOLLIN, candidate, deadlineUs).ok())
+    forget(*candidate);
 }
 
 // Evicts a connection chosen at random, so that a flood cannot aim at an honest peer, which
 // retries.
 void Core::evictOne() {
   shared_.log.warn("tcp: too many unproven connections; one gave way");
-  forget(*visitors_[random_() % visitors_.size()]);
+  forget(*candidates_[random_() % candidates_.size()]);
 }
 
-void Core::forget(Visitor &visitor) {
-  std::shared_ptr<Visitor> keep = visitors_[visitor.place];
-  visitors_.back()->place = visitor.place;
-  std::swap(visitors_[visitor.place], visitors_.back());
-  visitors_.pop_back();
-  poller_.remove(visitor.id(), visitor.shake().fd());
-  visitor.shake().takeFd();
+void Core::forget(Candidate &candidate) {
+  std::shared_ptr<Candidate> keep = candidates_[candidate.place];
+  candidates_.back()->place = candidate.place;
+  std::swap(candidates_[candidate.place], candidates_.back());
+  candidates_.pop_back();
+  poller_.remove(candidate.id(), candidate.shake().fd());
+  candidate.shake().takeFd();
 }
 
-// Called under the lock, from a visitor's handshake.
+// Called under the lock, from a candidate's handshake.
 wire::Refusal Core::judge(const wire::Context &context) {
   wire::StreamContext stream = wire::decodeStream(context);
   if (stream.listener != number_ || stream.count != streams_ || stream.index >= stream.count)

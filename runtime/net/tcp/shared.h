@@ -16,10 +16,10 @@ namespace coll::net::tcp {
 
 // Notices that large messages are sent over several connections at once. If one thread posts them
 // all, it should not move the data of one while the others wait.
-class Crowd {
+class ConcurrentSends {
 public:
   // `connection` sends one. Returns whether others do, or did lately.
-  bool isMetBy(const void *connection) {
+  bool noteFrom(const void *connection) {
     constexpr int64_t kTogetherUs = 100, kMemoryUs = 10'000;
     int64_t now = nowUs();
     bool another = last_.exchange(connection, std::memory_order_relaxed) != connection;
@@ -51,7 +51,7 @@ struct Shared {
   std::vector<Address> addresses; // of the devices
   RegionTable regions;
   RateLimitedLog log;
-  Crowd crowd;
+  ConcurrentSends concurrentSends;
   std::atomic<size_t> next{0};
   std::vector<std::unique_ptr<Poller>> pollers; // last: their threads end first
 };

@@ -53,7 +53,7 @@ void Stream::onEvents(uint32_t events) {
   if (index_ > 0) {
     rx.lock();
   } else if (!rx.try_lock()) {
-    crowded_ = true;
+    pokedWhileReading_ = true;
     return;
   }
   if (index_ == 0 && pokes_ - seenPokes_ >= kBusyPokes)
@@ -106,7 +106,7 @@ void Stream::poke() {
   if (!rx.owns_lock())
     return;
   ++pokes_;
-  if (crowded_.load(std::memory_order_relaxed) && crowded_.exchange(false))
+  if (pokedWhileReading_.load(std::memory_order_relaxed) && pokedWhileReading_.exchange(false))
     handOver(true);
   flushDeferred();
   Io io = readSome(/*poked=*/true);
@@ -263,7 +263,7 @@ Stream::Io Stream::flush() {
     return Io::Again;
   deferred_ = false;
   if (deferredFrames_ > 0)
-    crowd_ = deferredFrames_ > 1;
+    severalFrames_ = deferredFrames_ > 1;
   deferredBytes_ = 0;
   deferredFrames_ = 0;
   for (int turn = 0; !queue_.empty(); ++turn) {

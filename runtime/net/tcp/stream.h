@@ -99,7 +99,7 @@ public:
   void setEnd(int64_t endUs);
   int index() const { return index_; }
   // Whether deferred frames have met others lately, so that the next one may wait as well.
-  bool isCrowd() const { return crowd_.load(std::memory_order_relaxed); }
+  bool hasSeveralFrames() const { return severalFrames_.load(std::memory_order_relaxed); }
   // Whether the thread that writes is awake; wakes it for what will follow.
   bool writerAwake() const { return txPoller_.awake(); }
   void wakeWriter() { txPoller_.post(txId_); }
@@ -145,9 +145,9 @@ private:
 
   std::mutex rx_;
   uint64_t pokes_ = 0, seenPokes_ = 0;
-  std::atomic<bool> crowded_{false};    // poke() found the poller reading
-  std::atomic<bool> handedOver_{false}; // the poller does not wait for input
-  std::atomic<bool> parked_{false};     // payload waits for a receive: nothing is read
+  std::atomic<bool> pokedWhileReading_{false}; // poke() found the poller reading
+  std::atomic<bool> handedOver_{false};        // the poller does not wait for input
+  std::atomic<bool> parked_{false};            // payload waits for a receive: nothing is read
   std::vector<uint8_t> buffer_;
   size_t begin_ = 0, end_ = 0; // of the bytes that were read ahead
   bool drained_ = false;       // the last call took all that had arrived
@@ -157,10 +157,10 @@ private:
   std::mutex tx_;
   std::deque<Outgoing> queue_;
   std::atomic<uint64_t> queuedBytes_{0};
-  std::atomic<bool> deferred_{false}; // frames wait for the next poke or the end of reading
-  uint64_t deferredBytes_ = 0;        // bytes of the frames that wait for others
-  int deferredFrames_ = 0;            // number of such frames
-  std::atomic<bool> crowd_{false};    // the last time there were several such frames
+  std::atomic<bool> deferred_{false};      // frames wait for the next poke or the end of reading
+  uint64_t deferredBytes_ = 0;             // bytes of the frames that wait for others
+  int deferredFrames_ = 0;                 // number of such frames
+  std::atomic<bool> severalFrames_{false}; // the last time there were several such frames
   std::atomic<bool> armed_{false}; // frames wait for room in the socket: the poller or poke() tries
   bool over_ = false;              // the socket is closed
   std::string txWhy_;              // if writing failed

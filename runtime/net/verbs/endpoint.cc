@@ -232,8 +232,8 @@ void Endpoint::onTcp() {
   } else if (count == 1 && byte == kFailedByte) {
     fail({kCollPeer, "the connection has failed at the peer's end; its error says why"});
   } else if (count == 1) {
-    fail({kCollPeer, byte == kGoneByte ? "the peer closed the connection"
-                                       : "protocol: a byte that means nothing"});
+    fail({kCollPeer,
+          byte == kGoneByte ? "the peer closed the connection" : "protocol: an unknown byte"});
   } else if (count == 0) {
     fail({kCollPeer, "the peer's process has ended"});
   } else {

@@ -10,7 +10,7 @@ namespace coll::net::verbs {
 
 namespace {
 
-constexpr size_t kMaxVisitors = 256;
+constexpr size_t kMaxCandidates = 256;
 
 class VerbsConnection final : public Connection {
 public:
@@ -64,19 +64,19 @@ public:
     std::lock_guard<std::mutex> lock(mutex_);
     poller_.remove(id_, fd_.get());
     fd_.reset();
-    for (const std::shared_ptr<Setup> &visitor : visitors_)
-      visitor->stop();
-    visitors_.clear();
+    for (const std::shared_ptr<Setup> &candidate : candidates_)
+      candidate->stop();
+    candidates_.clear();
   }
 
   Result<std::unique_ptr<Connection>> takeReady() {
     std::lock_guard<std::mutex> lock(mutex_);
     dropFailed();
-    for (auto it = visitors_.begin(); it != visitors_.end(); ++it) {
+    for (auto it = candidates_.begin(); it != candidates_.end(); ++it) {
       if ((*it)->state() != Setup::State::Ready)
         continue;
       std::shared_ptr<Setup> ready = *it;
-      visitors_.erase(it);
+      candidates_.erase(it);
       return takeConnection(*ready);
     }
     return std::unique_ptr<Connection>();
@@ -98,37 +98,38 @@ public:
 private:
   void welcome(Fd fd) {
     dropFailed();
-    if (visitors_.size() >= kMaxVisitors && !evictOne())
+    if (candidates_.size() >= kMaxCandidates && !evictOne())
       return;
-    Result<std::shared_ptr<Setup>> visitor =
+    Result<std::shared_ptr<Setup>> candidate =
         Setup::server(shared_, device_, secret_, number_, std::move(fd));
-    if (visitor.ok())
-      visitors_.push_back(visitor.take());
+    if (candidate.ok())
+      candidates_.push_back(candidate.take());
   }
 
   void dropFailed() {
-    auto isFailed = [this](const std::shared_ptr<Setup> &visitor) {
-      if (visitor->state() != Setup::State::Failed)
+    auto isFailed = [this](const std::shared_ptr<Setup> &candidate) {
+      if (candidate->state() != Setup::State::Failed)
         return false;
-      shared_.log.warn("verbs: refused a connection: " + visitor->failure().message());
+      shared_.log.warn("verbs: refused a connection: " + candidate->failure().message());
       return true;
     };
-    visitors_.erase(std::remove_if(visitors_.begin(), visitors_.end(), isFailed), visitors_.end());
+    candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), isFailed),
+                      candidates_.end());
   }
 
   // Evicts an unproven connection chosen at random, so that a flood cannot aim at an honest peer,
   // which retries. False if all connections are proven.
   bool evictOne() {
     std::vector<size_t> unproven;
-    for (size_t i = 0; i < visitors_.size(); ++i)
-      if (visitors_[i]->state() == Setup::State::Proving)
+    for (size_t i = 0; i < candidates_.size(); ++i)
+      if (candidates_[i]->state() == Setup::State::Proving)
         unproven.push_back(i);
     if (unproven.empty())
       return false;
     size_t place = unproven[random_() % unproven.size()];
     shared_.log.warn("verbs: too many unproven connections; one gave way");
-    visitors_[place]->stop();
-    visitors_.erase(visitors_.begin() + static_cast<ptrdiff_t>(place));
+    candidates_[place]->stop();
+    candidates_.erase(candidates_.begin() + static_cast<ptrdiff_t>(place));
     return true;
   }
 
@@ -140,7 +141,7 @@ private:
   Secret secret_;
   std::mutex mutex_;
   std::minstd_rand random_{std::random_device{}()};
-  std::vector<std::shared_ptr<Setup>> visitors_;
+  std::vector<std::shared_ptr<Setup>> candidates_;
 };
 
 class VerbsListener final : public Listener {

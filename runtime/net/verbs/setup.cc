@@ -83,7 +83,7 @@ void Setup::onEvents(uint32_t) {
 void Setup::onDeadline() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (state_ == State::Proving || state_ == State::Exchanging)
-    end(State::Failed, {kCollTimeout, "the peer does not complete the connection"});
+    end(State::Failed, {kCollTimeout, "timed out waiting for the peer to complete the connection"});
 }
 
 void Setup::end(State state, const Status &failure) {
@@ -169,13 +169,13 @@ Status Setup::took() {
   received_ = 0;
   if (!isClient_ && endpoint_) {
     if (got[0] != kReadyByte)
-      return {kCollPeer, "the peer does not speak this protocol"};
+      return {kCollPeer, "the peer uses another protocol"};
     end(State::Ready);
     return {};
   }
   std::optional<SetupInfo> peer = decodeSetup(got.data());
   if (!peer)
-    return {kCollPeer, "the peer does not speak this protocol"};
+    return {kCollPeer, "the peer uses another protocol"};
   if (!isClient_)
     COLL_RETURN_IF_ERROR(makeEndpoint(std::min<int>(shared_.options.queuePairs, peer->queues)));
   COLL_RETURN_IF_ERROR(endpoint_->connect(*peer));

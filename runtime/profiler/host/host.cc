@@ -49,7 +49,7 @@ uint64_t userTagOf(const TraceEvent &event) {
 Host::Host(std::vector<std::shared_ptr<Plugin>> plugins)
     : multiplexer_(std::move(plugins)), shards_(new Shard[kNumShards]) {
   if (multiplexer_.numPlugins() > 0 && !rt::addTraceSink(this))
-    rt::log(rt::LogLevel::Warn, "profiler plugins are not used: too many listen already");
+    rt::log(rt::LogLevel::Warn, "profiler plugins are not used: too many listeners are registered");
 }
 
 Host::~Host() {

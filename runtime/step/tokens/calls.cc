@@ -85,7 +85,7 @@ Status Greetings::checkNumbers(int64_t position) const {
     isGood = isGood && rows(position, to) >= 0 && rows(position, to) <= most;
   }
   return isGood ? Status::okay()
-                : Status::internal(rankAt(position) + " tells numbers that cannot be");
+                : Status::internal(rankAt(position) + " sent counts that are impossible");
 }
 
 Status Greetings::check() const {
@@ -157,30 +157,31 @@ Result<Greetings> TokenCalls::greet(const Greeting &greeting, const std::vector<
   return greetings;
 }
 
-Call TokenCalls::callOf(OpKind kind, const Parcel &parcel) const {
+Call TokenCalls::callOf(OpKind kind, const TokenTransfer &transfer) const {
   Call call;
   call.kind = kind;
   call.dtype = kCollI8;
-  call.src = parcel.src;
-  call.dst = parcel.dst;
-  call.count = parcel.bytes;
-  call.peer = static_cast<int32_t>(parcel.peer);
-  call.tag = parcel.tag;
+  call.src = transfer.src;
+  call.dst = transfer.dst;
+  call.count = transfer.bytes;
+  call.peer = static_cast<int32_t>(transfer.peer);
+  call.tag = transfer.tag;
   call.site = place_.site;
   call.site.trace = 0; // the exchange's
   return call;
 }
 
-Status TokenCalls::move(const std::vector<Parcel> &in, const std::vector<Parcel> &out) {
+Status TokenCalls::move(const std::vector<TokenTransfer> &in,
+                        const std::vector<TokenTransfer> &out) {
   InFlight inFlight(place_, in.size() + out.size());
   Status status;
   for (size_t i = 0; i < in.size() + out.size() && status.ok(); ++i) {
     const bool receives = i < in.size();
-    const Parcel &parcel = receives ? in[i] : out[i - in.size()];
-    if (parcel.bytes == 0)
+    const TokenTransfer &transfer = receives ? in[i] : out[i - in.size()];
+    if (transfer.bytes == 0)
       continue;
-    Call call = callOf(receives ? OpKind::Recv : OpKind::Send, parcel);
-    traceBegin(call, place_.group, place_.site.trace, receives ? 0 : parcel.bytes);
+    Call call = callOf(receives ? OpKind::Recv : OpKind::Send, transfer);
+    traceBegin(call, place_.group, place_.site.trace, receives ? 0 : transfer.bytes);
     Result<Request *> request = place_.communicator.start(call);
     if (request) {
       traceIssued(call, place_.group);

@@ -58,7 +58,7 @@ private:
 };
 
 // A message to another rank, or from one.
-struct Parcel {
+struct TokenTransfer {
   int64_t peer; // position in the group
   int64_t tag;
   const void *src; // of a message that is sent
@@ -85,10 +85,10 @@ public:
   // of all, checked.
   Result<Greetings> greet(const Greeting &greeting, const std::vector<int64_t> &rows);
   // Receives and sends all messages at once; blocks until their memory is free again.
-  Status move(const std::vector<Parcel> &in, const std::vector<Parcel> &out);
+  Status move(const std::vector<TokenTransfer> &in, const std::vector<TokenTransfer> &out);
 
 private:
-  Call callOf(OpKind kind, const Parcel &parcel) const;
+  Call callOf(OpKind kind, const TokenTransfer &transfer) const;
 
   TokenPlace place_;
   int64_t n_, me_;

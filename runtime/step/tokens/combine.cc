@@ -77,7 +77,7 @@ Status Combiner::move(const RouteReader &route) {
     first_.push_back(p == me ? source[at(p)] : next);
     next += p == me ? 0 : route.rowsTo()[at(p)] * bytes;
   }
-  std::vector<Parcel> in, out;
+  std::vector<TokenTransfer> in, out;
   for (int64_t step = 1; step < n; ++step) {
     const int64_t from = calls_.sourceIn(step), to = calls_.targetIn(step);
     in.push_back({from, kRowsTag, nullptr, back[at(from)], route.rowsTo()[at(from)] * bytes});

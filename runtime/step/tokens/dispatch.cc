@@ -89,7 +89,7 @@ void Dispatcher::packAll() {
 }
 
 Status Dispatcher::moveAll() {
-  std::vector<Parcel> in, out;
+  std::vector<TokenTransfer> in, out;
   const auto wordBytes = static_cast<int64_t>(sizeof(int32_t));
   for (int64_t step = 1; step < calls_.n(); ++step) {
     const int64_t from = calls_.sourceIn(step), to = calls_.targetIn(step);

@@ -283,7 +283,7 @@ Status NcclMoePeer::swapCounts() {
   const auto *counts = reinterpret_cast<const int32_t *>(countsOnHost_.host());
   for (size_t rank = 0; rank < at(task_.ranks); ++rank)
     if (counts[rank] != coming_[rank])
-      return Status::internal("NCCL brought other counts than there are");
+      return Status::internal("NCCL delivered other counts of tokens than were sent");
   return Status::okay();
 }
 

@@ -168,7 +168,7 @@ Status RawLink::open() {
     addresses.push_back(*address);
   }
   if (addresses.empty())
-    return {kCollMismatch, "raw sockets: the peer listens nowhere"};
+    return {kCollMismatch, "raw sockets: the peer sent no address to connect to"};
   return connectAll(addresses, token);
 }
 
@@ -177,7 +177,7 @@ Status RawLink::acceptAll(const std::vector<Fd> &listeners, uint64_t token) {
   int64_t deadlineUs = nowUs() + job_.place().timeoutUs;
   for (size_t here = 0; here < fds_.size();) {
     if (nowUs() > deadlineUs)
-      return {kCollTimeout, "raw sockets: the peer does not connect"};
+      return {kCollTimeout, "raw sockets: timed out waiting for the peer to connect"};
     std::vector<pollfd> ready;
     for (const Fd &listener : listeners)
       ready.push_back({listener.get(), POLLIN, 0});

@@ -232,7 +232,7 @@ Status TransportLink::acceptAll(net::Listener &listener) {
     COLL_RETURN_IF_ERROR(
         move(**got, /*isSend=*/false, {&number, sizeof(number), nullptr}, kHelloTag));
     if (number >= connections_.size() || connections_[number])
-      return {kCollMismatch, "two connections have one number"};
+      return {kCollMismatch, "two connections have the same number"};
     connections_[number] = got.take();
     ++i;
   }

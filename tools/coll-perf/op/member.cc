@@ -127,7 +127,7 @@ Status Member::spoil(const Reference &reference, Placement place, const Progress
 
 Result<Seen> Member::measure(const Task &task, const Progress &progress) {
   if (task.timing == Timing::Graph && !streams_)
-    return Status(kCollUnsupported, "graphs are of GPU buffers on streams");
+    return Status(kCollUnsupported, "graphs need GPU buffers on streams");
   Reference reference(plan_, countOf(plan_, task.bytes));
   Seen seen;
   if (plan_.op == "root_update") {

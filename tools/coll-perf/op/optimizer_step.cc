@@ -72,7 +72,7 @@ public:
 
   Status open(rt::Endpoint &endpoint, int gpu) {
     if (sharded_ && count_ % plan_.ranks != 0)
-      return {kCollUnsupported, "NCCL's parts are equal"};
+      return {kCollUnsupported, "NCCL needs parts of equal size"};
     const int position = group_.position();
     Result<std::unique_ptr<rt::Communicator>> alone =
         endpoint.communicator({group_.ranks()[static_cast<size_t>(position)]});

@@ -170,7 +170,7 @@ Status fit(const OpPlan &plan, Side &side) {
                            "(all_reduce, then the optimizer) or nccl:sharded, not " +
                            side.label);
   if (side.sharded && !isUpdate)
-    return Status::invalid("--backend: nccl:sharded is of root_update");
+    return Status::invalid("--backend: nccl:sharded is for root_update only");
   // Every root writes into the parameters of all members.
   if (isUpdate && side.backend == "direct" && side.registered == Registered::No)
     side.registered = Registered::Own;

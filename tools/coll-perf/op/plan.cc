@@ -97,7 +97,7 @@ Status check(const OpPlan &plan) {
   if (!std::isfinite(plan.scale))
     return Status::invalid("--scale has to be a finite number");
   if (plan.scale != 1 && !hasReduction(plan.op))
-    return Status::invalid("--scale is of reductions");
+    return Status::invalid("--scale applies to reductions only");
   return {};
 }
 

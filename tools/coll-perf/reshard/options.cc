@@ -67,7 +67,7 @@ Status checkNumbers(const ReshardWords &words, size_t dims) {
   COLL_RETURN_IF_ERROR(within("--warmup", words.warmup, 0, 1'000'000));
   COLL_RETURN_IF_ERROR(within("--repeat", words.repeat, 1, 1000));
   if (!(words.timeoutSeconds > 0 && words.timeoutSeconds < 1e6))
-    return Status::invalid("--timeout: seconds above 0");
+    return Status::invalid("--timeout: expected a number of seconds above 0");
   return {};
 }
 
@@ -78,11 +78,12 @@ Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
       for (const std::string &engine : splitWords(words.engines)) {
         ReshardWay way;
         if (strategy != "routed" && strategy != "gather")
-          return Status::invalid("--strategy: routed or gather, not \"" + strategy + "\"");
+          return Status::invalid("--strategy has to be routed or gather, not \"" + strategy + "\"");
         if (direction != "push" && direction != "pull")
-          return Status::invalid("--direction: push or pull, not \"" + direction + "\"");
+          return Status::invalid("--direction has to be push or pull, not \"" + direction + "\"");
         if (engine != "auto" && engine != "kernel" && engine != "copies")
-          return Status::invalid("--engine: auto, kernel or copies, not \"" + engine + "\"");
+          return Status::invalid("--engine has to be auto, kernel or copies, not \"" + engine +
+                                 "\"");
         if (engine != "auto" && !gpu)
           return Status::invalid("--engine: " + engine + " moves GPU memory only");
         way.strategy = strategy == "routed" ? ReshardStrategy::Routed : ReshardStrategy::Gather;
@@ -106,7 +107,7 @@ Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
     if (peer == "none")
       continue;
     if (peer != "nccl" && peer != "copies")
-      return Status::invalid("--peers: nccl, copies, all or none, not \"" + peer + "\"");
+      return Status::invalid("--peers has to be nccl, copies, all or none, not \"" + peer + "\"");
     if (!gpu)
       return Status::invalid("--peers: " + peer + " moves GPU memory only");
     if (isSpread && peer == "copies")
@@ -196,9 +197,9 @@ Result<ReshardTask> prepareShape(const ReshardWords &words, const std::string &w
     return shape.status();
   std::optional<CollDtype> dtype = rt::parseDtype(words.dtype);
   if (!dtype)
-    return Status::invalid("--dtype: \"" + words.dtype + "\" is none");
+    return Status::invalid("--dtype: \"" + words.dtype + "\" is no element type");
   if (words.memory != "host" && words.memory != "shm" && words.memory != "gpu")
-    return Status::invalid("--memory: host, shm or gpu, not \"" + words.memory + "\"");
+    return Status::invalid("--memory has to be host, shm or gpu, not \"" + words.memory + "\"");
   COLL_RETURN_IF_ERROR(checkNumbers(words, shape->size()));
   task.gpu = words.memory == "gpu";
   task.shared = words.memory == "shm";

@@ -7,7 +7,7 @@ Schedule::~Schedule() {
     mover_.drain();
   for (Lane &lane : lanes_) {
     for (Flight &flight : lane.flights) {
-      mover_.release(flight.parcel);
+      mover_.release(flight.part);
       lane.trace.end(flight.span, /*failed=*/true);
     }
     lane.trace.close();
@@ -131,14 +131,14 @@ Status Schedule::begin(Lane &lane, bool &moved) {
     if (work.missing > 0)
       return {};
     const bool first = lane.flights.empty();
-    Result<std::optional<Parcel>> parcel =
+    Result<std::optional<MessagePart>> part =
         lane.isSend ? mover_.load(mesh_.link(lane.peer), work.src, work.amount, first)
                     : mover_.expect(mesh_.link(lane.peer), work.dst, work.amount, first);
-    if (!parcel)
-      return parcel.status();
-    if (!*parcel)
+    if (!part)
+      return part.status();
+    if (!*part)
       return {}; // no room
-    lane.flights.push_back({step, **parcel});
+    lane.flights.push_back({step, **part});
     lane.flights.back().span = lane.trace.begin(site_, lane.steps.size(), work.amount);
     ++lane.begun;
     moved = true;
@@ -152,32 +152,32 @@ Status Schedule::post(Lane &lane, bool &moved) {
     if (flight.request || flight.isOver)
       continue;
     if (lane.isSend) {
-      Result<bool> filled = mover_.isFilled(flight.parcel);
+      Result<bool> filled = mover_.isFilled(flight.part);
       if (!filled || !*filled)
         return filled.status();
     }
     Link &link = mesh_.link(lane.peer);
     uint64_t tag = tag_ + lane.label;
-    Result<net::Request *> request = lane.isSend ? link.send(&flight.parcel.segment, 1, tag)
-                                                 : link.recv(flight.parcel.segment, tag);
+    Result<net::Request *> request =
+        lane.isSend ? link.send(&flight.part.segment, 1, tag) : link.recv(flight.part.segment, tag);
     if (!request)
       return request.status();
     if (!*request) // requests in flight on this connection take all the room
-      return &flight == &lane.flights.front() ? mover_.detour(flight.parcel, lane.isSend)
+      return &flight == &lane.flights.front() ? mover_.detour(flight.part, lane.isSend)
                                               : Status::okay();
     flight.request = *request;
     lane.trace.tell(flight.span, TracePhase::Posted);
     moved = true;
-    if (flight.parcel.to)
-      COLL_RETURN_IF_ERROR(mover_.feed(flight.parcel, flight.request));
+    if (flight.part.to)
+      COLL_RETURN_IF_ERROR(mover_.feed(flight.part, flight.request));
   }
   return {};
 }
 
 Status Schedule::test(Lane &lane, bool &moved) {
   for (Flight &flight : lane.flights)
-    if (flight.request && flight.parcel.to)
-      COLL_RETURN_IF_ERROR(mover_.feed(flight.parcel, flight.request));
+    if (flight.request && flight.part.to)
+      COLL_RETURN_IF_ERROR(mover_.feed(flight.part, flight.request));
   for (Flight &flight : lane.flights) {
     if (flight.isOver)
       continue;
@@ -192,12 +192,12 @@ Status Schedule::test(Lane &lane, bool &moved) {
     if (lane.isSend)
       continue;
     int64_t expected = work_[static_cast<size_t>(flight.step)].amount;
-    if (flight.parcel.compressed == 0 && completion->bytes != static_cast<uint64_t>(expected))
+    if (flight.part.compressed == 0 && completion->bytes != static_cast<uint64_t>(expected))
       return {kCollMismatch, "a message of " + std::to_string(completion->bytes) + " bytes where " +
                                  std::to_string(expected) + " were to come"};
-    flight.parcel.segment.bytes = completion->bytes;
-    flight.parcel.pageSlot = completion->slot;
-    Result<Mover::Ticket> landing = mover_.unload(flight.parcel);
+    flight.part.segment.bytes = completion->bytes;
+    flight.part.pageSlot = completion->slot;
+    Result<Mover::Ticket> landing = mover_.unload(flight.part);
     if (!landing)
       return landing.status();
     flight.landing = *landing;
@@ -215,7 +215,7 @@ Status Schedule::land(Lane &lane, bool &moved) {
       if (!done || !*done)
         return done.status();
     }
-    mover_.release(flight.parcel);
+    mover_.release(flight.part);
     lane.trace.end(flight.span);
     finish(flight.step);
     lane.flights.pop_front();

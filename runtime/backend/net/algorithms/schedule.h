@@ -76,7 +76,7 @@ private:
   // A message: loaded, posted, sent; or expected, posted, received, unloaded.
   struct Flight {
     Step step;
-    Parcel parcel;
+    MessagePart part;
     net::Request *request = nullptr;
     MessageSpan span = 0;
     bool isOver = false; // the transport has finished it

@@ -183,41 +183,42 @@ Status GpuMover::write(void *dst, const void *host, int64_t bytes) {
 
 //===-- messages ----------------------------------------------------------------===//
 
-Result<std::optional<Parcel>> GpuMover::take(Slots &slots, void *data, int64_t bytes, bool first) {
+Result<std::optional<MessagePart>> GpuMover::take(Slots &slots, void *data, int64_t bytes,
+                                                  bool first) {
   if (bytes > kSlotBytes)
     return Status::internal("a message of " + std::to_string(bytes) + " bytes for a slot");
   if (slots.free.empty() && (first || slots.chunks.size() * kChunkSlots < kSlots))
     COLL_RETURN_IF_ERROR(makeSlots(slots));
   if (slots.free.empty())
-    return std::optional<Parcel>();
-  Parcel parcel;
-  parcel.slot = slots.free.back();
+    return std::optional<MessagePart>();
+  MessagePart part;
+  part.slot = slots.free.back();
   slots.free.pop_back();
-  parcel.slots = &slots.free;
-  parcel.data = data;
+  part.slots = &slots.free;
+  part.data = data;
   const auto size = static_cast<uint64_t>(bytes);
   if (compresses(bytes)) {
-    parcel.compressed = size;
-    parcel.segment = {slots.host(parcel.slot), compressedBound(size), nullptr};
+    part.compressed = size;
+    part.segment = {slots.host(part.slot), compressedBound(size), nullptr};
   } else {
     // As unaligned as the buffer, so that the kernel moves 16 bytes at a time.
-    parcel.segment = {slots.host(parcel.slot) + misalignment(data), size, nullptr};
+    part.segment = {slots.host(part.slot) + misalignment(data), size, nullptr};
   }
-  return std::optional<Parcel>(parcel);
+  return std::optional<MessagePart>(part);
 }
 
-Parcel GpuMover::direct(void *data, int64_t bytes) const {
-  Parcel parcel;
-  parcel.data = data;
-  parcel.segment = {data, static_cast<uint64_t>(bytes), options_.memory};
-  return parcel;
+MessagePart GpuMover::direct(void *data, int64_t bytes) const {
+  MessagePart part;
+  part.data = data;
+  part.segment = {data, static_cast<uint64_t>(bytes), options_.memory};
+  return part;
 }
 
-Result<std::optional<Parcel>> GpuMover::load(Link &link, const void *src, int64_t bytes,
-                                             bool first) {
+Result<std::optional<MessagePart>> GpuMover::load(Link &link, const void *src, int64_t bytes,
+                                                  bool first) {
   void *data = const_cast<void *>(src);
   if (options_.path == GpuPath::Copy && !takesSlot(bytes))
-    return std::optional<Parcel>(direct(data, bytes));
+    return std::optional<MessagePart>(direct(data, bytes));
   if (options_.path != GpuPath::Pack || takesSlot(bytes))
     return loadSlot(src, bytes, first);
   // Pack slots are freed in order: a lane must not wait for another lane's.
@@ -225,78 +226,79 @@ Result<std::optional<Parcel>> GpuMover::load(Link &link, const void *src, int64_
   if (connection.packRoom() <= unsent_[&link])
     return loadSlot(src, bytes, first);
   ++unsent_[&link];
-  Parcel parcel = direct(data, bytes);
-  parcel.to = &link;
-  return std::optional<Parcel>(parcel);
+  MessagePart part = direct(data, bytes);
+  part.to = &link;
+  return std::optional<MessagePart>(part);
 }
 
-Result<std::optional<Parcel>> GpuMover::loadSlot(const void *src, int64_t bytes, bool first) {
+Result<std::optional<MessagePart>> GpuMover::loadSlot(const void *src, int64_t bytes, bool first) {
   void *data = const_cast<void *>(src);
-  Result<std::optional<Parcel>> taken = take(out_, data, bytes, first);
+  Result<std::optional<MessagePart>> taken = take(out_, data, bytes, first);
   if (!taken || !*taken)
     return taken;
-  Parcel &parcel = **taken;
-  char *slot = out_.device(parcel.slot);
+  MessagePart &part = **taken;
+  char *slot = out_.device(part.slot);
   ChannelItem item = copyItem(slot + misalignment(data), src, bytes);
-  if (parcel.compressed) {
-    item = copyItem(slot, src, static_cast<int64_t>(parcel.segment.bytes));
+  if (part.compressed) {
+    item = copyItem(slot, src, static_cast<int64_t>(part.segment.bytes));
     item.op = ChannelOp::Compress;
-    item.srcBytes = parcel.compressed;
+    item.srcBytes = part.compressed;
   }
   Result<Ticket> filled = channel_->post(GpuChannel::Out, item);
   if (!filled)
     return filled.status();
-  parcel.filled = *filled;
+  part.filled = *filled;
   return taken;
 }
 
 // Uses copies, because the kernel could do no better for a page that is contiguous on both sides.
-Status GpuMover::fillPages(Parcel &parcel, net::Request *request) {
-  auto &connection = static_cast<net::DeviceConnection &>(parcel.to->connection());
+Status GpuMover::fillPages(MessagePart &part, net::Request *request) {
+  auto &connection = static_cast<net::DeviceConnection &>(part.to->connection());
   char *const bounce = reinterpret_cast<char *>(connection.packView().bounce);
   for (const PageDescriptor &page : connection.packPages(request)) {
-    const char *from = static_cast<const char *>(parcel.data) + page.bufferOff;
+    const char *from = static_cast<const char *>(part.data) + page.bufferOff;
     Result<Ticket> filled =
         channel_->post(GpuChannel::Out, copyItem(bounce + page.bounceOff, from, page.len));
     if (!filled)
       return filled.status();
-    parcel.filled = *filled;
+    part.filled = *filled;
   }
   return {};
 }
 
-Status GpuMover::feed(Parcel &parcel, net::Request *request) {
-  if (parcel.filled == kDone) {
-    COLL_RETURN_IF_ERROR(fillPages(parcel, request));
-    --unsent_[parcel.to];
+Status GpuMover::feed(MessagePart &part, net::Request *request) {
+  if (part.filled == kDone) {
+    COLL_RETURN_IF_ERROR(fillPages(part, request));
+    --unsent_[part.to];
   }
-  Result<bool> done = channel_->isDone(parcel.filled);
+  Result<bool> done = channel_->isDone(part.filled);
   if (!done || !*done)
     return done.status();
-  static_cast<net::DeviceConnection &>(parcel.to->connection()).packed(request);
-  parcel.to = nullptr;
+  static_cast<net::DeviceConnection &>(part.to->connection()).packed(request);
+  part.to = nullptr;
   return {};
 }
 
-Result<bool> GpuMover::isFilled(Parcel &parcel) {
-  if (parcel.filled == kDone)
+Result<bool> GpuMover::isFilled(MessagePart &part) {
+  if (part.filled == kDone)
     return true;
-  Result<bool> done = channel_->isDone(parcel.filled);
-  if (!done || !*done || !parcel.compressed)
+  Result<bool> done = channel_->isDone(part.filled);
+  if (!done || !*done || !part.compressed)
     return done;
   CompressedHeader header;
-  std::memcpy(&header, parcel.segment.data, sizeof(header));
-  if (header.bytes > compressedBound(parcel.compressed))
+  std::memcpy(&header, part.segment.data, sizeof(header));
+  if (header.bytes > compressedBound(part.compressed))
     return Status::internal("a compressed message of " + std::to_string(header.bytes) + " bytes");
-  parcel.segment.bytes = header.bytes;
+  part.segment.bytes = header.bytes;
   return true;
 }
 
-Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t bytes, bool first) {
+Result<std::optional<MessagePart>> GpuMover::expect(Link &link, void *dst, int64_t bytes,
+                                                    bool first) {
   if (takesSlot(bytes))
     return take(in_, dst, bytes, first);
   if (options_.path == GpuPath::Copy)
-    return std::optional<Parcel>(direct(dst, bytes));
+    return std::optional<MessagePart>(direct(dst, bytes));
   if (const net::DeviceHandle *handle = link.connection().deviceHandle();
       handle && !unpacked_.count(&link))
     COLL_RETURN_IF_ERROR(kernels::checkVersion(handle->version, kUnpackVersion));
@@ -304,41 +306,41 @@ Result<std::optional<Parcel>> GpuMover::expect(Link &link, void *dst, int64_t by
   if (underWay >= (first ? kSlots : kUnpackShared))
     return take(in_, dst, bytes, first);
   ++underWay;
-  Parcel parcel = direct(dst, bytes);
-  parcel.link = &link;
-  return std::optional<Parcel>(parcel);
+  MessagePart part = direct(dst, bytes);
+  part.link = &link;
+  return std::optional<MessagePart>(part);
 }
 
-Status GpuMover::detour(Parcel &parcel, bool isSend) {
-  if (parcel.slots)
+Status GpuMover::detour(MessagePart &part, bool isSend) {
+  if (part.slots)
     return {};
-  const auto bytes = static_cast<int64_t>(parcel.segment.bytes);
-  Result<std::optional<Parcel>> slot = isSend ? loadSlot(parcel.data, bytes, /*first=*/true)
-                                              : take(in_, parcel.data, bytes, /*first=*/true);
+  const auto bytes = static_cast<int64_t>(part.segment.bytes);
+  Result<std::optional<MessagePart>> slot = isSend ? loadSlot(part.data, bytes, /*first=*/true)
+                                                   : take(in_, part.data, bytes, /*first=*/true);
   if (!slot)
     return slot.status();
-  release(parcel);
-  parcel = **slot;
+  release(part);
+  part = **slot;
   return {};
 }
 
-Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
-  const int64_t bytes = static_cast<int64_t>(parcel.segment.bytes);
-  if (parcel.compressed)
-    return expand(parcel);
-  if (parcel.slots) {
-    const char *slot = in_.device(parcel.slot) + misalignment(parcel.data);
-    return channel_->post(GpuChannel::In, copyItem(parcel.data, slot, bytes));
+Result<Mover::Ticket> GpuMover::unload(MessagePart &part) {
+  const int64_t bytes = static_cast<int64_t>(part.segment.bytes);
+  if (part.compressed)
+    return expand(part);
+  if (part.slots) {
+    const char *slot = in_.device(part.slot) + misalignment(part.data);
+    return channel_->post(GpuChannel::In, copyItem(part.data, slot, bytes));
   }
-  if (parcel.pageSlot < 0) // empty, or already brought by the copy engine
+  if (part.pageSlot < 0) // empty, or already brought by the copy engine
     return kDone;
-  auto &connection = static_cast<net::DeviceConnection &>(parcel.link->connection());
+  auto &connection = static_cast<net::DeviceConnection &>(part.link->connection());
   const net::KernelView view = connection.unpackView();
-  ChannelItem item = copyItem(parcel.data, reinterpret_cast<const void *>(view.bounce), bytes);
+  ChannelItem item = copyItem(part.data, reinterpret_cast<const void *>(view.bounce), bytes);
   item.op = ChannelOp::Unpack;
   item.src[1] = reinterpret_cast<const void *>(view.meta);
   item.srcBytes = view.bounceBytes;
-  item.pageSlot = static_cast<uint32_t>(parcel.pageSlot);
+  item.pageSlot = static_cast<uint32_t>(part.pageSlot);
   // The descriptors were checked before they were published: bad data was damaged since.
   return channel_->post(
       GpuChannel::In, item, {}, [item, &connection](uint64_t) -> Result<ChannelItem> {
@@ -347,36 +349,36 @@ Result<Mover::Ticket> GpuMover::unload(Parcel &parcel) {
       });
 }
 
-Result<Mover::Ticket> GpuMover::expand(const Parcel &parcel) {
+Result<Mover::Ticket> GpuMover::expand(const MessagePart &part) {
   COLL_RETURN_IF_ERROR(
-      kernels::checkCompressed(parcel.segment.data, parcel.segment.bytes, parcel.compressed));
+      kernels::checkCompressed(part.segment.data, part.segment.bytes, part.compressed));
   ChannelItem item =
-      copyItem(parcel.data, in_.device(parcel.slot), static_cast<int64_t>(parcel.compressed));
+      copyItem(part.data, in_.device(part.slot), static_cast<int64_t>(part.compressed));
   item.op = ChannelOp::Expand;
-  item.srcBytes = parcel.segment.bytes;
+  item.srcBytes = part.segment.bytes;
   return channel_->post(GpuChannel::In, item, {},
-                        [this, parcel](uint64_t) { return expandOnHost(parcel); });
+                        [this, part](uint64_t) { return expandOnHost(part); });
 }
 
 // A message that the kernel could not decode is expanded in its slot; then it is copied.
-Result<ChannelItem> GpuMover::expandOnHost(const Parcel &parcel) {
-  std::vector<char> raw(parcel.compressed);
+Result<ChannelItem> GpuMover::expandOnHost(const MessagePart &part) {
+  std::vector<char> raw(part.compressed);
   COLL_RETURN_IF_ERROR(
-      kernels::expandReference(raw.data(), raw.size(), parcel.segment.data, parcel.segment.bytes));
-  std::memcpy(parcel.segment.data, raw.data(), raw.size());
-  return copyItem(parcel.data, in_.device(parcel.slot), static_cast<int64_t>(raw.size()));
+      kernels::expandReference(raw.data(), raw.size(), part.segment.data, part.segment.bytes));
+  std::memcpy(part.segment.data, raw.data(), raw.size());
+  return copyItem(part.data, in_.device(part.slot), static_cast<int64_t>(raw.size()));
 }
 
-void GpuMover::release(Parcel &parcel) {
-  if (parcel.slots)
-    parcel.slots->push_back(parcel.slot);
-  if (parcel.to && parcel.filled == kDone)
-    --unsent_[parcel.to];
-  if (!parcel.link)
+void GpuMover::release(MessagePart &part) {
+  if (part.slots)
+    part.slots->push_back(part.slot);
+  if (part.to && part.filled == kDone)
+    --unsent_[part.to];
+  if (!part.link)
     return;
-  --unpacked_[parcel.link];
-  if (parcel.pageSlot >= 0)
-    static_cast<net::DeviceConnection &>(parcel.link->connection()).consumed(parcel.pageSlot);
+  --unpacked_[part.link];
+  if (part.pageSlot >= 0)
+    static_cast<net::DeviceConnection &>(part.link->connection()).consumed(part.pageSlot);
 }
 
 //===-- scratch -----------------------------------------------------------------===//

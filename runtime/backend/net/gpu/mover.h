@@ -83,14 +83,15 @@ public:
   void drain() override { channel_->drain(); }
 
   size_t window() const override { return kWindow; }
-  Result<std::optional<Parcel>> load(Link &link, const void *src, int64_t bytes,
-                                     bool first) override;
-  Result<std::optional<Parcel>> expect(Link &link, void *dst, int64_t bytes, bool first) override;
-  Status detour(Parcel &parcel, bool isSend) override;
-  Result<bool> isFilled(Parcel &parcel) override;
-  Status feed(Parcel &parcel, net::Request *request) override;
-  Result<Ticket> unload(Parcel &parcel) override;
-  void release(Parcel &parcel) override;
+  Result<std::optional<MessagePart>> load(Link &link, const void *src, int64_t bytes,
+                                          bool first) override;
+  Result<std::optional<MessagePart>> expect(Link &link, void *dst, int64_t bytes,
+                                            bool first) override;
+  Status detour(MessagePart &part, bool isSend) override;
+  Result<bool> isFilled(MessagePart &part) override;
+  Status feed(MessagePart &part, net::Request *request) override;
+  Result<Ticket> unload(MessagePart &part) override;
+  void release(MessagePart &part) override;
 
   Result<char *> allocate(int64_t bytes) override;
   void release(char *memory) override;
@@ -133,16 +134,16 @@ private:
   };
   GpuMover(const GpuMoverOptions &options) : options_(options) {}
   Status makeSlots(Slots &slots);
-  Result<std::optional<Parcel>> loadSlot(const void *src, int64_t bytes, bool first);
-  Status fillPages(Parcel &parcel, net::Request *request);
-  Result<std::optional<Parcel>> take(Slots &slots, void *data, int64_t bytes, bool first);
-  Result<Ticket> expand(const Parcel &parcel);
+  Result<std::optional<MessagePart>> loadSlot(const void *src, int64_t bytes, bool first);
+  Status fillPages(MessagePart &part, net::Request *request);
+  Result<std::optional<MessagePart>> take(Slots &slots, void *data, int64_t bytes, bool first);
+  Result<Ticket> expand(const MessagePart &part);
   bool takesSlot(int64_t bytes) const {
     return options_.path == GpuPath::Kernel || bytes < options_.kernelEnd;
   }
   bool compresses(int64_t bytes) const { return options_.compress && bytes >= kCompressPageBytes; }
-  Parcel direct(void *data, int64_t bytes) const;
-  Result<ChannelItem> expandOnHost(const Parcel &parcel);
+  MessagePart direct(void *data, int64_t bytes) const;
+  Result<ChannelItem> expandOnHost(const MessagePart &part);
 
   const GpuMoverOptions options_;
   std::unique_ptr<GpuChannel> channel_;
