@@ -199,9 +199,8 @@ private:
   Value createReshard(OpBuilder &builder, Value value, ShardingAttr have, ShardingAttr want,
                       ArrayRef<Demand> demands) {
     Operation *user = demands.front().user;
-    SmallVector<ReshardUse> uses = llvm::map_to_vector(demands, [](const Demand &demand) {
-      return ReshardUse{demand.user, demand.want};
-    });
+    SmallVector<ReshardUse> uses = llvm::map_to_vector(
+        demands, [](const Demand &demand) { return ReshardUse{demand.user, demand.want}; });
     DictionaryAttr cause = describeCause(plans_, mesh_, value, have, want, uses);
     auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, want);
     setShardings(reshard, {want});

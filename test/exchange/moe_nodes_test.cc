@@ -210,7 +210,7 @@ TEST_F(MoeNodesTest, ACallReturnsBeforeItIsDone) {
       hold(rank, mayGo);
       if (worst > 0)
         received[r] = dispatchSmall(rank, cases[r], worst).take();
-      EXPECT_EQ(received[r].numRelayed<0, worst> 0);
+      EXPECT_EQ(received[r].numRelayed < 0, worst > 0);
       auto again =
           rank.buffer->dispatchAgain(cases[r].in.tokens, received[r].handle, {}, rank.order);
       ASSERT_TRUE(again.ok()) << again.status().toString();

@@ -30,10 +30,7 @@ void awaitStep(std::unique_ptr<Connection> &theirs, Other other, Step step) {
 Links enter(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs) {
   std::unique_ptr<Listener> door = ours.listen(0).take();
   Listener &listener = *door;
-  auto await = [&](auto step) {
-    awaitStep(
-        theirs, [&] { return listener.accept(); }, step);
-  };
+  auto await = [&](auto step) { awaitStep(theirs, [&] { return listener.accept(); }, step); };
   std::vector<Mailbox> mails;
   mails.emplace_back(raw.connect(0, *unmark(listener.handle())).take()->poll().take());
   std::vector<uint8_t> in;
@@ -62,10 +59,7 @@ Links lure(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs)
   for (int i = 0; i < kGuestRails; ++i)
     doors.push_back(raw.listen(0).take());
   std::unique_ptr<Connector> connector = ours.connect(0, mark(doors[0]->handle())).take();
-  auto await = [&](auto step) {
-    awaitStep(
-        theirs, [&] { return connector->poll(); }, step);
-  };
+  auto await = [&](auto step) { awaitStep(theirs, [&] { return connector->poll(); }, step); };
   std::vector<Mailbox> mails;
   std::vector<uint8_t> in;
   for (std::unique_ptr<Listener> &door : doors) {

@@ -297,7 +297,7 @@ void expectRoom(const Route &route, uint32_t size, int64_t bytes) {
                                          ? planReduceScatter(group, sum)
                                      : *route.kind == OpKind::Reduce    ? planReduce(group, sum)
                                      : *route.kind == OpKind::AllGather ? planAllGather(group, copy)
-                                     : *route.kind == OpKind::AllToAll  ? planAllToAll(group, copy)
+                                     : *route.kind == OpKind::AllToAll ? planAllToAll(group, copy)
                                                                        : planBroadcast(group, copy);
     ASSERT_TRUE(plan.ok()) << plan.status().toString();
     EXPECT_TRUE(plan->packets) << route.describe() << ": " << bytes << " bytes, " << size;
