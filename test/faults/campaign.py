@@ -7,7 +7,8 @@ their text, and the result runs with --check --against=step.mlir. A step has at 
 the seed. Exits with 1 where a fault is not found, and where a fault makes no program that runs.
 
 A sum that is zero but for rounding, as the gradient of a key's bias is, can be scaled without effect. Such a fault
-counts as equivalent where zeros in place of the sum are accepted as well; more than a few are an error.
+counts as equivalent where zeros in place of the sum are accepted as well, and so does one that changes no bit of any
+result, as a factor does where only the sign is used (Lion); more than a few are an error.
 """
 
 import argparse
@@ -155,6 +156,16 @@ def run(step, work, name, text, command):
     return ("refused" if "error: distributing the step" in said else "INVALID"), said
 
 
+def outcome_of(work, text, command):
+    """Every array that the program leaves behind, as bytes."""
+    path, saved = pathlib.Path(work) / "saved.mlir", pathlib.Path(work) / "saved.npz"
+    path.write_text(text)
+    subprocess.run([*command, path, f"--save={saved}", "--quiet"], stdin=subprocess.DEVNULL, check=True,
+                   capture_output=True)
+    with zipfile.ZipFile(saved) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def try_step(folder, options, seed):
     meta = json.loads((folder / "meta.json").read_text())
     command = ["coll-run", f"--state-args={meta['state_args']}", f"--data={folder / 'reference.npz'}"]
@@ -176,11 +187,13 @@ def try_step(folder, options, seed):
             chosen = random.Random(f"{seed} {folder.name}").sample(chosen, options.most)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             outcomes = list(pool.map(lambda fault: run(step, work, *fault, command), chosen))
-        for i, (name, _) in enumerate(chosen):
-            if outcomes[i][0] == "MISSED" and re.search("scaled|divisor|twice|maximum", name):
-                zeros = zeros_instead(text, name.split()[0])
-                if run(step, work, "zeros", zeros, command)[0] == "MISSED":
-                    outcomes[i] = ("equivalent", "")
+        for i, (name, faulty) in enumerate(chosen):
+            if outcomes[i][0] != "MISSED":
+                continue
+            is_zero = re.search("scaled|divisor|twice|maximum", name) and run(
+                step, work, "zeros", zeros_instead(text, name.split()[0]), command)[0] == "MISSED"
+            if is_zero or outcome_of(work, faulty, command) == outcome_of(work, text, command):
+                outcomes[i] = ("equivalent", "")
         return [(name, *outcome) for (name, _), outcome in zip(chosen, outcomes)]
 
 
