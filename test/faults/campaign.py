@@ -26,6 +26,8 @@ import zipfile
 MOST_EQUIVALENT = 0.05
 SUM = re.compile(r"^( *)(%\w+) = coll\.all_reduce sum (%\w+) over (\S+) (\{.*?\} )?: (tensor<\S*f32>)(.*)$")
 BROADCAST = re.compile(r"^( *)(%\w+) = coll\.broadcast (%\w+) from 0 .*$")
+# Names in a location may have brackets of their own.
+LOCATION = re.compile(r' loc\((?:"[^"]*"|[^()"]|\((?:"[^"]*"|[^()"]|\((?:"[^"]*"|[^()"])*\))*\))*\)')
 STEP = re.compile(r"^ *func\.func @step\(")
 ARGUMENT = re.compile(r"(%\w+): (tensor<[^{]*?>) \{[^{}]*?coll\.role = \"(\w+)\"")
 RETURN = re.compile(r"^( *return )(.*?)( : .*)$")
@@ -168,20 +170,20 @@ def outcome_of(work, text, command):
 
 def try_step(folder, options, seed):
     meta = json.loads((folder / "meta.json").read_text())
-    command = ["coll-run", f"--state-args={meta['state_args']}", f"--data={folder / 'reference.npz'}"]
-    if "rtol" in meta:
-        command.append(f"--rtol={meta['rtol']}")
+    plain = ["coll-run", f"--state-args={meta['state_args']}", f"--data={folder / 'reference.npz'}"]
+    command = [*plain, *([f"--rtol={meta['rtol']}"] if "rtol" in meta else [])]
     step = folder / "step.mlir"
     with tempfile.TemporaryDirectory() as work:
         os.environ["COLL_CACHE_DIR"] = str(pathlib.Path(work) / "cache")  # for the step on one rank
-        subprocess.run([*command, step, f"--ranks={options.ranks}", "--quiet", "--steps=1",
+        subprocess.run([*plain, step, f"--ranks={options.ranks}", "--quiet", "--steps=1",
                         f"--dump-stages={work}/stages"], check=True)
         (programs,) = pathlib.Path(work, "stages").glob("*-split-ranks.mlir")
         # Without locations: lines are matched, and messages point into the text.
-        text = re.sub(r" loc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", "", programs.read_text())
+        text = LOCATION.sub("", programs.read_text())
         text = re.sub(r"\{loc = #loc\d*, ", "{", text)  # in what an operation says of its cause
         text = "\n".join(line for line in text.split("\n") if not line.startswith("#loc"))
-        assert run(step, work, "right", text, command)[0] == "MISSED", f"{folder}: fails without a fault"
+        outcome, said = run(step, work, "right", text, command)
+        assert outcome == "MISSED", f"{folder}: fails without a fault: {said}"
         chosen = list(faults(text, options.ranks, set(zero_states(folder / "reference.npz"))))
         if options.most and len(chosen) > options.most:
             chosen = random.Random(f"{seed} {folder.name}").sample(chosen, options.most)
@@ -192,7 +194,7 @@ def try_step(folder, options, seed):
                 continue
             is_zero = re.search("scaled|divisor|twice|maximum", name) and run(
                 step, work, "zeros", zeros_instead(text, name.split()[0]), command)[0] == "MISSED"
-            if is_zero or outcome_of(work, faulty, command) == outcome_of(work, text, command):
+            if is_zero or outcome_of(work, faulty, plain) == outcome_of(work, text, plain):
                 outcomes[i] = ("equivalent", "")
         return [(name, *outcome) for (name, _), outcome in zip(chosen, outcomes)]
 
@@ -209,6 +211,8 @@ def main():
     for folder in options.folders:
         for name, outcome, said in try_step(folder, options, options.seed):
             counts[outcome] = counts.get(outcome, 0) + 1
+            if outcome == "equivalent":
+                print(f"equivalent: {folder.name}: {name}", flush=True)
             if outcome.isupper():
                 print(f"{outcome}: {folder.name}: {name}\n{said}", flush=True)
     print(f"{sum(counts.values())} faults, seed {options.seed}: "
