@@ -326,6 +326,14 @@ def FuseRowsPass : Pass<"coll-fuse-rows", "::mlir::ModuleOp"> {
   }];
 }
 
+def FuseUpdatesPass : Pass<"coll-fuse-updates", "::mlir::ModuleOp"> {
+  let summary = "updates of small parameters become a few kernels for a GPU";
+  let description = [{
+    Calls of elementwise kernels whose results only the end of the function reads, as an optimizer's
+    for biases and scales, become calls of kernels that run up to 16 of them side by side.
+  }];
+}
+
 def KernelsToGpuPass : Pass<"coll-kernels-to-gpu", "::mlir::ModuleOp"> {
   let summary = "kernel functions to launches of gpu.func, and to PTX";
   let options = [

@@ -172,8 +172,10 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
   kernels.recompute = !options.gpu.empty();
   pm.addPass(createFuseKernelsPass(kernels));
   pm.addPass(createOutlineKernelsPass());
-  if (!options.gpu.empty())
+  if (!options.gpu.empty()) {
     pm.addPass(createFuseRowsPass());
+    pm.addPass(createFuseUpdatesPass());
+  }
   buildEmitPipeline(pm, options);
 }
 

@@ -11,6 +11,10 @@ namespace mlir::coll {
 /// reduction, else as emitReduction does.
 void emitNest(func::FuncOp kernel, gpu::GPUModuleOp code, const Nest &nest);
 
+/// One launch of independent nests without reductions, before the last one: each has blocks of its
+/// own.
+void emitSideBySide(func::FuncOp kernel, gpu::GPUModuleOp code, ArrayRef<Nest> nests);
+
 /// Launches of a nest with reduction loops. Where neighbouring elements of the inputs belong to one
 /// output, neighbouring threads share an output and combine what they have through shuffles and
 /// shared memory; else each has an output of its own. Where outputs are few, the reduction is cut

@@ -26,7 +26,7 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : kernel.getBody().front().without_terminator())
       ops.push_back(&op);
-    if (outlineRows(ops))
+    if (outlineTogether(ops))
       return success();
     for (Operation *op : ops) {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && !isStart(op)) {
@@ -107,12 +107,13 @@ private:
     return {};
   }
 
-  /// All operations of a kernel along rows as one launch; false: nothing was done.
-  bool outlineRows(ArrayRef<Operation *> ops) {
+  /// All operations of a kernel along rows, or side by side, as one launch; false: nothing was
+  /// done.
+  bool outlineTogether(ArrayRef<Operation *> ops) {
     auto shape = kernel->getAttrOfType<DenseI64ArrayAttr>(kRowsAttr);
-    if (!shape)
+    if (!shape && !kernel->hasAttr(kUpdatesAttr))
       return false;
-    RowNests group{shape[0], shape[1], {}};
+    RowNests group{shape ? shape[0] : 0, shape ? shape[1] : 0, {}};
     for (Operation *op : ops) {
       if (isa<scf::ForOp, scf::IfOp, memref::StoreOp>(op))
         return false;
@@ -124,12 +125,20 @@ private:
         return starts.clear(), false;
       group.nests.push_back(nests->front());
     }
-    if (!emitRows(kernel, code, group))
+    if (!(shape ? emitRows(kernel, code, group) : emitUpdates(group.nests)))
       return starts.clear(), false;
     for (const Nest &nest : group.nests)
       nest.op.erase();
     for (linalg::GenericOp fill : starts)
       fill.erase();
+    return true;
+  }
+
+  bool emitUpdates(ArrayRef<Nest> nests) {
+    auto isReduced = [](const Nest &nest) { return !nest.reduction.empty(); };
+    if (nests.empty() || llvm::any_of(nests, isReduced))
+      return false;
+    emitSideBySide(kernel, code, nests);
     return true;
   }
 

@@ -67,7 +67,9 @@ private:
   void fuse(const RowCall &seed, int64_t rows, int64_t columns) {
     if ((rows < kMinRows && rows * columns > kSmall) || !seed.hasForm(rows, columns))
       return;
-    RowGroup group{rows, columns, {{seed.call, seed}}};
+    RowGroup group;
+    group.rows = rows, group.columns = columns;
+    group.calls.try_emplace(seed.call, seed);
     for (bool grows = true; grows && group.calls.size() < kMaxCalls;) {
       grows = false;
       for (Operation *op : findNeighbours(group))
@@ -228,19 +230,23 @@ struct FuseRowsPass : public impl::FuseRowsPassBase<FuseRowsPass> {
         if (llvm::any_of(*block, llvm::IsaPred<func::CallOp>))
           RowFuser(*block, *kernels).run();
     }
-    eraseUnused(functions);
-  }
-
-  /// Kernels that are not called any more.
-  void eraseUnused(ArrayRef<func::FuncOp> functions) {
-    llvm::StringSet<> called;
-    getOperation().walk([&](func::CallOp call) { called.insert(call.getCallee()); });
-    for (func::FuncOp function : functions)
-      if (function.isPrivate() && !called.contains(function.getName()) &&
-          function.getNumArguments() > 0 && function.getArgAttr(0, kAccessAttr))
-        function.erase();
+    eraseUnusedKernels(getOperation());
   }
 };
 
 } // namespace
+
+void eraseUnusedKernels(ModuleOp module) {
+  llvm::StringSet<> called;
+  module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  SmallVector<func::FuncOp> unused;
+  module.walk([&](func::FuncOp function) {
+    if (function.isPrivate() && !called.contains(function.getName()) &&
+        function.getNumArguments() > 0 && function.getArgAttr(0, kAccessAttr))
+      unused.push_back(function);
+  });
+  for (func::FuncOp function : unused)
+    function.erase();
+}
+
 } // namespace mlir::coll

@@ -4,12 +4,16 @@
 #define COLL_PASSES_EXPORT_KERNELS_FUSE_ROWS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/export/kernels/row_form.h"
 
 namespace mlir::coll {
 
 /// On a kernel function that coll-fuse-rows has made: rows and columns.
 inline constexpr llvm::StringLiteral kRowsAttr = "rows";
+
+/// On a kernel function that coll-fuse-updates has made: its operations are independent.
+inline constexpr llvm::StringLiteral kUpdatesAttr = "updates";
 
 /// A call of a kernel that is one linalg operation on arguments, with the fills that it starts
 /// from.
@@ -32,11 +36,12 @@ struct RowCall {
 /// The tensor that a value is a reshape of.
 Value skipReshapes(Value value);
 
-/// Calls of one block whose kernels become one.
+/// Calls of one block whose kernels become one: along rows, or side by side where there are none.
 struct RowGroup {
-  int64_t rows, columns;
+  int64_t rows = 0, columns = 0;
   llvm::SmallDenseMap<Operation *, RowCall> calls;
 
+  bool hasRows() const { return rows > 0; }
   bool contains(Operation *op) const { return op && calls.contains(op); }
   /// In the order of the block.
   SmallVector<RowCall> inOrder() const;
@@ -49,6 +54,9 @@ struct RowKernel {
   SmallVector<Value> operands, results;
 };
 RowKernel buildRowKernel(OpBuilder &builder, const RowGroup &group);
+
+/// Erases kernel functions that are not called any more.
+void eraseUnusedKernels(ModuleOp module);
 
 } // namespace mlir::coll
 

@@ -69,7 +69,10 @@ private:
     auto type = FunctionType::get(b.getContext(), types, TypeRange(ValueRange(kernel.results)));
     kernel.function = func::FuncOp::create(loc(), "kernel", type);
     kernel.function.setPrivate();
-    kernel.function->setAttr(kRowsAttr, b.getDenseI64ArrayAttr({group.rows, group.columns}));
+    if (group.hasRows())
+      kernel.function->setAttr(kRowsAttr, b.getDenseI64ArrayAttr({group.rows, group.columns}));
+    else
+      kernel.function->setAttr(kUpdatesAttr, b.getUnitAttr());
     Block *entry = kernel.function.addEntryBlock();
     b.setInsertionPointToStart(entry);
     for (auto [i, value] : llvm::enumerate(inputs))
@@ -110,12 +113,30 @@ private:
   void annotate() {
     for (unsigned i = 0; i < numTensors; ++i) {
       kernel.function.setArgAttr(i, kAccessAttr, b.getStringAttr("read"));
-      SmallVector<int64_t> aliases = findAliases(i);
+      SmallVector<int64_t> aliases = group.hasRows() ? findAliases(i) : findOwnAliases(i);
       if (!aliases.empty())
         kernel.function.setArgAttr(i, kMayAliasAttr, b.getDenseI64ArrayAttr(aliases));
     }
     for (unsigned k = 0; k < kernel.results.size(); ++k)
       kernel.function.setArgAttr(inputs.size() + k, kAccessAttr, b.getStringAttr("write"));
+  }
+
+  /// Results of the only kernel that reads the input, and may write in its place.
+  SmallVector<int64_t> findOwnAliases(unsigned input) {
+    SmallVector<int64_t> aliases;
+    unsigned readers = 0;
+    for (const RowCall &call : calls)
+      for (unsigned i = 0; i < call.numInputs(); ++i) {
+        if (skipReshapes(call.call.getOperand(i)) != inputs[input])
+          continue;
+        ++readers;
+        if (auto own = call.kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kMayAliasAttr))
+          for (int64_t result : own.asArrayRef())
+            aliases.push_back(llvm::find(kernel.results, call.call.getResult(result)) -
+                              kernel.results.begin());
+      }
+    llvm::erase(aliases, int64_t(kernel.results.size())); // nothing reads that one
+    return readers == 1 ? aliases : SmallVector<int64_t>();
   }
 
   /// Results whose elements are written when those of the input were read for the last time.
