@@ -5,6 +5,7 @@
 
 #include "dialect/asm.h"
 #include "dialect/notes.h"
+#include "dialect/pin.h"
 #include "dialect/sharding.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -208,6 +209,24 @@ LogicalResult CollDialect::verifyRegionResultAttribute(Operation *op, unsigned r
   return verifyBoundaryAttribute(emitError, op, attribute, function.getResultTypes()[resultIndex]);
 }
 
+/// A dictionary of `open_dims`, dimensions of the value, and `replicated`, axes of its mesh.
+static LogicalResult verifyPin(EmitError emitError, Operation *op, NamedAttribute attribute) {
+  auto reshard = dyn_cast<ReshardOp>(op);
+  if (!reshard || reshard.getSource() != reshard.getTarget())
+    return emitError() << kPinAttr << " is for a coll.reshard from a sharding to the same one";
+  auto pin = dyn_cast<DictionaryAttr>(attribute.getValue());
+  auto dims = pin ? pin.getAs<DenseI64ArrayAttr>(kPinOpenDims) : DenseI64ArrayAttr();
+  auto axes = pin ? pin.getAs<ArrayAttr>(kPinReplicated) : ArrayAttr();
+  const int64_t rank = reshard.getTarget().getDims().size();
+  auto isDim = [&](int64_t dim) { return dim >= 0 && dim < rank; };
+  if (dims && axes && pin.size() == 2 && llvm::all_of(dims.asArrayRef(), isDim) &&
+      llvm::all_of(axes, [](Attribute axis) { return isa<StringAttr>(axis); }))
+    return success();
+  return emitError() << kPinAttr << " must be a dictionary of " << kPinOpenDims
+                     << ", an array<i64> of dimensions below " << rank << ", and " << kPinReplicated
+                     << ", an array of axes, but is " << attribute.getValue();
+}
+
 LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   auto emitError = [&] { return op->emitOpError(); };
   StringRef name = attribute.getName();
@@ -222,6 +241,8 @@ LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return emitError() << name << " must be a dictionary, but is " << attribute.getValue();
   }
+  if (name == kPinAttr)
+    return verifyPin(emitError, op, attribute);
   if (name != kShardingsAttr)
     return refuse(emitError, attribute);
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());

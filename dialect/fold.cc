@@ -1,6 +1,7 @@
 //===- fold.cc - folders and canonicalisation ---------------------------------===//
 
 #include "dialect/dialect.h"
+#include "dialect/pin.h"
 #include "dialect/sharding.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -71,7 +72,7 @@ LogicalResult GroupOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results)
 //===----------------------------------------------------------------------===//
 
 OpFoldResult ReshardOp::fold(FoldAdaptor) {
-  if (getSource() == getTarget())
+  if (getSource() == getTarget() && !(*this)->hasAttr(kPinAttr))
     return getInput();
   return {};
 }
@@ -84,6 +85,8 @@ struct MergeReshards : OpRewritePattern<ReshardOp> {
 
   LogicalResult matchAndRewrite(ReshardOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<ReshardOp>();
+    if (op->hasAttr(kPinAttr) || (inner && inner->hasAttr(kPinAttr)))
+      return rewriter.notifyMatchFailure(op, "a sharding that the user wrote");
     if (!inner || inner.getTarget() != op.getSource() || !inner->hasOneUse())
       return rewriter.notifyMatchFailure(op, "no reshard before it that only it uses");
     if (inner.getSource().isPartial() && op.getTarget().isPartial() &&

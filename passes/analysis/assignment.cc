@@ -82,16 +82,18 @@ bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> s
 static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
                         ArrayRef<ShardingAttr> operands, Assignment &assignment) {
   SmallVector<int64_t> partial;
+  // What a reduction starts from is as partial as the result, wherever that comes from.
+  Value init = rule.initOperand < 0 ? Value() : op->getOperand(rule.initOperand);
   for (auto [index, sharding] : llvm::enumerate(operands))
-    if (sharding && sharding.isPartial() &&
+    if (sharding && sharding.isPartial() && static_cast<int64_t>(index) != rule.initOperand &&
         llvm::all_of(sharding.getPartialAxes(), [&](StringAttr axis) {
           return llvm::is_contained(result.getPartialAxes(), axis);
         }))
       partial.push_back(index);
   if (partial.empty())
     return;
-  assignment.linearSet = findLinearSet(op, rule, operands, partial, [](Value value) {
-    return isIdentity(value, ReductionKind::Sum);
+  assignment.linearSet = findLinearSet(op, rule, operands, partial, [&](Value value) {
+    return value == init || isIdentity(value, ReductionKind::Sum);
   });
   if (assignment.linearSet >= 0)
     llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());

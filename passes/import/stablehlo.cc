@@ -42,7 +42,10 @@ constexpr Rule kRules[] = {
     {"chlo.is_pos_inf", importFloatClass, 1, 1, 0, true},
     {"chlo.top_k", importTopK, 1, 2, 0, false},
     {"func.call", importCall, -1, -1, 0, true},
+    {"sdy.propagation_barrier", importIdentity, 1, 1, 0, false},
+    {"sdy.reshard", importShardingConstraint, 1, 1, 0, false},
     {"sdy.sharding_constraint", importShardingConstraint, 1, 1, 0, false},
+    {"sdy.sharding_group", importShardingGroup, 1, 0, 0, false},
     {"stablehlo.bitcast_convert", importBitcastConvert, 1, 1, 0, true},
     {"stablehlo.broadcast_in_dim", importBroadcastInDim, 1, 1, 0, true},
     {"stablehlo.case", importCase, 1, -1, -1, false},
@@ -302,18 +305,36 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
   return step;
 }
 
+/// A result of which some dimensions may be split as is cheapest.
+struct OpenResult {
+  unsigned index;
+  stablehlo::WrittenSharding written;
+};
+
 /// Reads the shardings that the text gives arguments and results.
-void annotate(func::FuncOp source, func::FuncOp step, stablehlo::Shardings &shardings) {
+FailureOr<SmallVector<OpenResult, 0>> annotate(func::FuncOp source, func::FuncOp step,
+                                               stablehlo::Shardings &shardings) {
   auto rankOf = [](Type type) { return cast<RankedTensorType>(type).getRank(); };
-  for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (ShardingAttr sharding =
-            shardings.get(source.getArgAttrDict(i), rankOf(step.getArgumentTypes()[i]),
-                          source.getArgument(i).getLoc()))
-      step.setArgAttr(i, kShardingAttr, sharding);
-  for (unsigned i = 0; i < step.getNumResults(); ++i)
-    if (ShardingAttr sharding = shardings.get(source.getResultAttrDict(i),
-                                              rankOf(step.getResultTypes()[i]), source.getLoc()))
-      step.setResultAttr(i, kShardingAttr, sharding);
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    auto written = shardings.get(source.getArgAttrDict(i), rankOf(step.getArgumentTypes()[i]),
+                                 source.getArgument(i).getLoc());
+    if (failed(written))
+      return failure();
+    if (written->sharding)
+      step.setArgAttr(i, kShardingAttr, written->sharding);
+  }
+  SmallVector<OpenResult, 0> open;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    auto written = shardings.get(source.getResultAttrDict(i), rankOf(step.getResultTypes()[i]),
+                                 source.getLoc());
+    if (failed(written))
+      return failure();
+    if (written->sharding && written->openDims.empty())
+      step.setResultAttr(i, kShardingAttr, written->sharding);
+    else if (written->sharding)
+      open.push_back({i, *written});
+  }
+  return open;
 }
 
 /// If anything is sharded, the other arguments are replicated, and new state is sharded like the
@@ -364,10 +385,12 @@ struct ImportStablehloPass : impl::ImportStablehloPassBase<ImportStablehloPass> 
       return failure();
     OwningOpRef<func::FuncOp> step = createStep(*entry, *roles);
     stablehlo::Shardings shardings(module);
-    annotate(*entry, *step, shardings);
+    auto open = annotate(*entry, *step, shardings);
     stablehlo::Importer importer(module, shardings);
-    if (failed(importer.importBody(*entry, *step)))
+    if (failed(open) || failed(importer.importBody(*entry, *step)))
       return failure();
+    for (const OpenResult &result : *open)
+      importer.pinResult(*step, result.index, result.written);
     completeShardings(*step, *roles, shardings);
     replaceContents(module, step.release());
     shardings.createMesh(module);

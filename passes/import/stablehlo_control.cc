@@ -148,8 +148,15 @@ LogicalResult importComposite(Source &src) { return inlineFunction(src, "decompo
 LogicalResult importIdentity(Source &src) { return src.finish(src.operands()); }
 
 LogicalResult importShardingConstraint(Source &src) {
-  src.importer.constrain(src.op, src.operand(0));
-  return importIdentity(src);
+  FailureOr<Value> value = src.importer.constrain(src.op, src.operand(0));
+  return failed(value) ? failure() : src.finish(*value);
+}
+
+LogicalResult importShardingGroup(Source &src) {
+  emitRemark(src.b.getLoc(),
+             "a group of values that are sharded alike is left out: each is sharded "
+             "in the cheapest way; write one sharding on all of them to keep it");
+  return success();
 }
 
 LogicalResult importCustomCall(Source &src) {
@@ -158,9 +165,8 @@ LogicalResult importCustomCall(Source &src) {
                                "jax.debug.callback): a step runs without Python");
     return success();
   }
-  // The support check accepts only calls that pass their operand on.
-  if (src.op->getNumOperands() == 1)
-    src.importer.constrain(src.op, src.operand(0));
+  // The support check accepts only calls that pass their operand on. Their own shardings are those
+  // of their results (Importer::constrainResults).
   return importIdentity(src);
 }
 

@@ -66,6 +66,7 @@ LogicalResult importCall(Source &src);
 LogicalResult importComposite(Source &src);
 LogicalResult importCustomCall(Source &src);
 LogicalResult importShardingConstraint(Source &src);
+LogicalResult importShardingGroup(Source &src);
 LogicalResult importIdentity(Source &src);
 
 } // namespace mlir::coll::stablehlo

@@ -2,6 +2,7 @@
 
 #include "passes/import/stablehlo_importer.h"
 
+#include "dialect/pin.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -205,20 +206,70 @@ FailureOr<SmallVector<Value>> Importer::inlineCall(Operation *call, StringRef ca
   return results;
 }
 
-void Importer::constrain(Operation *source, Value value) {
+/// Shardings that an operation's result may carry itself: those of an operation that computes one
+/// tensor, in the step or in a loop or branch of it.
+static bool mayCarry(Operation *op, const WrittenSharding &written) {
+  return op && op->getNumResults() == 1 && !isa<ReshardOp>(op) && !op->hasAttr(kShardingsAttr) &&
+         written.openDims.empty();
+}
+
+FailureOr<Value> Importer::constrain(Operation *source, Value value, unsigned index) {
   Operation *op = value.getDefiningOp();
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!op || op->getNumResults() != 1 || !type ||
-      !isa<func::FuncOp, scf::IfOp, scf::ForOp, scf::WhileOp>(op->getParentOp()) ||
-      isa<arith::ConstantOp>(op) || op->hasAttr(kShardingsAttr))
-    return;
-  // Shardy's operation has it under a name of its own.
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  if (!type || type.getNumElements() == 0 || isa_and_present<arith::ConstantOp>(op) ||
+      !isa<func::FuncOp, scf::IfOp, scf::ForOp, scf::WhileOp>(parent))
+    return value;
+  // Shardy's operations have it under a name of their own.
   DictionaryAttr attrs = source->getDiscardableAttrDictionary();
   if (Attribute own = source->getAttr("sharding"))
     attrs = b.getDictionaryAttr(b.getNamedAttr("sdy.sharding", own));
-  ShardingAttr sharding = shardings_.get(attrs, type.getRank(), locationOf(source));
-  if (sharding)
-    op->setAttr(kShardingsAttr, b.getArrayAttr(sharding));
+  else if (Attribute options = source->getAttr("backend_config"))
+    attrs = DictionaryAttr::get(
+        b.getContext(),
+        llvm::to_vector(llvm::concat<const NamedAttribute>(
+            attrs.getValue(), ArrayRef{b.getNamedAttr("backend_config", options)})));
+  FailureOr<WrittenSharding> written =
+      shardings_.get(attrs, type.getRank(), locationOf(source), index);
+  if (failed(written))
+    return failure();
+  if (!written->sharding)
+    return value;
+  if (!mayCarry(op, *written))
+    return pin(value, *written);
+  op->setAttr(kShardingsAttr, b.getArrayAttr(written->sharding));
+  return value;
+}
+
+Value Importer::pin(Value value, const WrittenSharding &written) {
+  auto pin = ReshardOp::create(b, value, written.sharding, written.sharding);
+  SmallVector<Attribute> replicated(written.replicated.begin(), written.replicated.end());
+  pin->setAttr(
+      kPinAttr,
+      b.getDictionaryAttr({b.getNamedAttr(kPinOpenDims, b.getDenseI64ArrayAttr(written.openDims)),
+                           b.getNamedAttr(kPinReplicated, b.getArrayAttr(replicated))}));
+  return pin.getResult();
+}
+
+void Importer::pinResult(func::FuncOp step, unsigned index, const WrittenSharding &written) {
+  Operation *terminator = step.getBody().front().getTerminator();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(terminator);
+  b.setLoc(terminator->getLoc());
+  terminator->setOperand(index, pin(terminator->getOperand(index), written));
+}
+
+/// Shardings that stand on any operation.
+LogicalResult Importer::constrainResults(Operation *op) {
+  if (inScalarBody_ || !(op->hasAttr("sdy.sharding") || op->hasAttr("mhlo.sharding")))
+    return success();
+  for (OpResult result : op->getResults()) {
+    FailureOr<Value> value = constrain(op, lookup(result), result.getResultNumber());
+    if (failed(value))
+      return failure();
+    map(result, *value);
+  }
+  return success();
 }
 
 LogicalResult Importer::checkOp(Operation *op, const Rule &rule) {
@@ -287,7 +338,9 @@ LogicalResult Importer::importOp(Operation *op) {
   if (failed(checkOp(op, *rule)))
     return failure();
   Source src(*this, op, b);
-  return importEmpty(src) || succeeded(rule->handler(src)) ? success() : failure();
+  if (!importEmpty(src) && failed(rule->handler(src)))
+    return failure();
+  return constrainResults(op);
 }
 
 } // namespace mlir::coll::stablehlo

@@ -107,9 +107,13 @@ public:
                                                    ValueRange args);
   /// Rebuilds the body of function `callee` in place of `call`.
   FailureOr<SmallVector<Value>> inlineCall(Operation *call, StringRef callee);
-  /// Records the sharding that `source` asks for at the operation that computes `value`.
-  /// Constraints on values inside loops and branches are left to propagation.
-  void constrain(Operation *source, Value value);
+  /// `value` with the sharding that `source` asks for it or for its result `index`: recorded at the
+  /// operation that computes it, or in a reshard behind it.
+  FailureOr<Value> constrain(Operation *source, Value value, unsigned index = 0);
+  /// A reshard that keeps `value` as `written` asks, wherever it comes from.
+  Value pin(Value value, const WrittenSharding &written);
+  /// The same for a result of the function `step`, whose body has been imported.
+  void pinResult(func::FuncOp step, unsigned index, const WrittenSharding &written);
 
   ImplicitLocOpBuilder b;
 
@@ -118,6 +122,7 @@ private:
   bool importEmpty(Source &src);
   /// Copies an operation of coll unchanged.
   LogicalResult cloneOp(Operation *op);
+  LogicalResult constrainResults(Operation *op);
   LogicalResult checkOp(Operation *op, const Rule &rule);
   Location locationOf(Operation *op) const;
 

@@ -5,9 +5,6 @@
 #include "dialect/sharding.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-
-#include <optional>
 
 namespace mlir::coll::stablehlo {
 
@@ -16,55 +13,6 @@ namespace {
 constexpr StringLiteral kShardy = "sdy.sharding";
 constexpr StringLiteral kDevices = "mhlo.sharding";
 constexpr StringLiteral kDeviceMesh = "devices";
-constexpr int64_t kMaxDevices = int64_t{1} << 24;
-
-/// Reads a text from the front; every `take` skips blanks and returns whether the token was there.
-class Reader {
-public:
-  explicit Reader(StringRef text) : rest_(text) {}
-
-  bool take(StringRef token) {
-    rest_ = rest_.ltrim();
-    return rest_.consume_front(token);
-  }
-  bool takeNumber(int64_t &value) {
-    rest_ = rest_.ltrim();
-    return !rest_.consumeInteger(10, value);
-  }
-  bool takeString(StringRef &value) {
-    if (!take("\""))
-      return false;
-    size_t end = rest_.find('"');
-    if (end == StringRef::npos)
-      return false;
-    value = rest_.take_front(end);
-    rest_ = rest_.drop_front(end + 1);
-    return true;
-  }
-  /// A symbol's name, quoted or not.
-  bool takeName(StringRef &value) {
-    if (!take("@"))
-      return false;
-    if (rest_.starts_with("\""))
-      return takeString(value);
-    value = rest_.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
-    rest_ = rest_.drop_front(value.size());
-    return !value.empty();
-  }
-  /// `1,2,3` up to `end`, which is consumed; every number is in [least, kMaxDevices].
-  bool takeList(StringRef end, int64_t least, SmallVectorImpl<int64_t> &values) {
-    do {
-      int64_t value;
-      if (!takeNumber(value) || value < least || value > kMaxDevices)
-        return false;
-      values.push_back(value);
-    } while (take(","));
-    return take(end);
-  }
-
-private:
-  StringRef rest_;
-};
 
 std::optional<StringRef> shardyText(Attribute attr) {
   auto opaque = dyn_cast_or_null<OpaqueAttr>(attr);
@@ -73,268 +21,335 @@ std::optional<StringRef> shardyText(Attribute attr) {
   return opaque.getAttrData();
 }
 
-/// A factor of a dimension of tiles: `size` steps of `stride` devices.
-struct Piece {
-  int64_t size, stride;
-};
+/// Axes of size 1 split nothing.
+bool hasAxes(const ShardyText &text) {
+  return !text.replicated.empty() ||
+         llvm::any_of(text.dims, [](const DimText &dim) { return !dim.axes.empty(); });
+}
 
-/// `{devices=[tiles…]<=[dims…]T(order…) last_tile_dim_replicate}`.
-struct Tiling {
-  SmallVector<int64_t> tiles;
-  SmallVector<SmallVector<Piece>> pieces; // per entry of `tiles`
-  int64_t numDevices = 1;
+std::string listOf(ArrayRef<MeshText::Axis> axes) {
+  std::string text;
+  for (const MeshText::Axis &axis : axes)
+    text += (text.empty() ? "'" : ", '") + axis.name + "'";
+  return text.empty() ? "none" : text;
+}
 
-  static std::optional<Tiling> parse(StringRef text) {
-    Reader reader(text);
-    Tiling tiling;
-    SmallVector<int64_t> dims, order;
-    if (!reader.take("{") || !reader.take("devices=[") || !reader.takeList("]", 1, tiling.tiles) ||
-        !reader.take("<=[") || !reader.takeList("]", 1, dims))
-      return std::nullopt;
-    if (!reader.take("T("))
-      llvm::append_range(order, llvm::seq<int64_t>(0, dims.size()));
-    else if (!reader.takeList(")", 0, order))
-      return std::nullopt;
-    bool replicatesLast =
-        reader.take("last_tile_dim_replicate") || reader.take("last_tile_dims={replicated}");
-    if (!reader.take("}") || !tiling.split(dims, order))
-      return std::nullopt;
-    if (replicatesLast) {
-      tiling.tiles.pop_back();
-      tiling.pieces.pop_back();
-    }
-    return tiling;
-  }
-
-private:
-  /// Walks the transposed dimensions along with the tiles, from the major ones.
-  bool split(ArrayRef<int64_t> dims, ArrayRef<int64_t> order) {
-    SmallVector<Piece> known(dims.size()), open;
-    for (int64_t dim = dims.size() - 1; dim >= 0; --dim) {
-      known[dim] = {dims[dim], numDevices};
-      if ((numDevices *= dims[dim]) > kMaxDevices)
-        return false;
-    }
-    if (order.size() != dims.size())
-      return false;
-    SmallVector<bool> seen(dims.size(), false);
-    for (int64_t dim : order) {
-      if (dim >= static_cast<int64_t>(dims.size()) || seen[dim])
-        return false;
-      seen[dim] = true;
-      if (known[dim].size > 1)
-        open.push_back(known[dim]);
-    }
-    size_t next = 0;
-    for (int64_t tile : tiles) {
-      SmallVector<Piece> &parts = pieces.emplace_back();
-      while (tile > 1) {
-        if (next == open.size())
-          return false;
-        Piece &piece = open[next];
-        if (tile % piece.size == 0) {
-          parts.push_back(piece);
-          tile /= piece.size;
-          ++next;
-        } else if (piece.size % tile == 0) {
-          piece.size /= tile;
-          parts.push_back({tile, piece.stride * piece.size});
-          tile = 1;
-        } else {
-          return false;
-        }
-      }
-    }
-    return next == open.size();
-  }
-};
+std::string toString(const AxisText &axis) {
+  std::string text = "'" + axis.name + "'";
+  if (axis.size)
+    text += ":(" + std::to_string(axis.before) + ")" + std::to_string(axis.size);
+  return text;
+}
 
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// The mesh
+//===----------------------------------------------------------------------===//
+
 Shardings::Shardings(ModuleOp module) : context_(module.getContext()) {
-  module.walk([&](Operation *op) {
-    readDevices(op->getDiscardableAttrDictionary());
-    if (op->getName().getStringRef() == "sdy.mesh")
-      readMesh(op);
+  for (Operation &op : *module.getBody()) {
+    auto name = op.getAttrOfType<StringAttr>("sym_name");
+    std::optional<StringRef> text = shardyText(op.getAttr("mesh"));
+    std::optional<MeshText> mesh = text ? readMesh(*text) : std::nullopt;
+    if (mesh && name && op.getName().getStringRef() == "sdy.mesh")
+      meshes_["@" + name.getValue().str()].text = *mesh;
+  }
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto func = dyn_cast<func::FuncOp>(op)) {
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
-        readDevices(func.getArgAttrDict(i));
+        readShardings(func.getArgAttr(i, kShardy), func.getArgAttr(i, kDevices), 1);
       for (unsigned i = 0; i < func.getNumResults(); ++i)
-        readDevices(func.getResultAttrDict(i));
+        readShardings(func.getResultAttr(i, kShardy), func.getResultAttr(i, kDevices), 1);
+      return;
     }
+    const unsigned numResults = op->getNumResults();
+    readShardings(op->getAttr(kShardy), op->getAttr(kDevices), numResults);
+    readShardings(op->getAttr("sharding"), {}, numResults);
   });
-  decideDeviceAxes();
+  decideAxes();
 }
 
-/// `mesh<["x"=2, "y"=4]>`; Shardy's meshes of one device are ignored.
-void Shardings::readMesh(Operation *op) {
-  auto name = op->getAttrOfType<StringAttr>("sym_name");
-  std::optional<StringRef> text = shardyText(op->getAttr("mesh"));
-  if (!name || !text)
-    return;
-  Reader reader(*text);
-  SmallVector<Axis> axes;
-  if (!reader.take("mesh") || !reader.take("<") || !reader.take("["))
-    return;
-  int64_t total = 1;
-  do {
-    StringRef axis;
-    int64_t size;
-    if (!reader.takeString(axis) || !reader.take("=") || !reader.takeNumber(size) || size < 1 ||
-        size > kMaxDevices || (total *= size) > kMaxDevices)
-      return;
-    axes.push_back({axis.str(), size});
-  } while (reader.take(","));
-  if (reader.take("]") && reader.take(">"))
-    meshes_[name.getValue().str()] = axes;
+void Shardings::readShardings(Attribute shardy, Attribute devices, unsigned numValues) {
+  std::optional<StringRef> text = shardyText(shardy);
+  if (text && seen_.insert(*text).second)
+    for (unsigned index = 0; index < numValues; ++index)
+      if (std::optional<ShardyText> one = readShardy(*text, index))
+        note(*one);
+  auto tiles = dyn_cast_or_null<StringAttr>(devices);
+  if (tiles && seen_.insert(tiles.getValue()).second)
+    for (unsigned index = 0; index < numValues; ++index)
+      if (std::optional<TilingText> one = readTiling(tiles.getValue(), index))
+        note(*one);
 }
 
-void Shardings::readDevices(DictionaryAttr attrs) {
-  auto text = attrs ? attrs.getAs<StringAttr>(kDevices) : StringAttr();
-  std::optional<Tiling> tiling = text ? Tiling::parse(text.getValue()) : std::nullopt;
-  if (!tiling || (numDevices_ && tiling->numDevices != numDevices_))
-    return;
-  numDevices_ = tiling->numDevices;
-  for (ArrayRef<Piece> pieces : tiling->pieces)
-    for (Piece piece : pieces) {
-      cuts_.insert(piece.stride);
-      cuts_.insert(piece.stride * piece.size);
-    }
-}
-
-/// One axis between each pair of neighbouring cuts, where each divides the next.
-void Shardings::decideDeviceAxes() {
-  if (!numDevices_)
-    return;
-  cuts_.insert(1);
-  int64_t above = numDevices_;
-  SmallVector<Axis> axes;
-  for (int64_t cut : llvm::reverse(cuts_)) {
-    if (cut == above)
-      continue;
-    if (above % cut != 0)
-      return;
-    axes.push_back({"d" + std::to_string(axes.size()), above / cut});
-    strides_.push_back(cut);
-    above = cut;
+Shardings::KnownMesh *Shardings::find(const ShardyText &text) {
+  if (text.inlineMesh) {
+    std::string key = "mesh";
+    for (const MeshText::Axis &axis : text.inlineMesh->axes)
+      key += "_" + axis.name + "=" + std::to_string(axis.size);
+    KnownMesh &mesh = meshes_[key];
+    mesh.text = *text.inlineMesh;
+    return &mesh;
   }
-  meshes_[kDeviceMesh.str()] = axes;
+  auto found = meshes_.find("@" + text.mesh);
+  return found == meshes_.end() ? nullptr : &found->second;
 }
 
-ShardingAttr Shardings::ignore(Location loc, const Twine &reason) const {
-  emitRemark(loc) << "sharding annotation is ignored: " << reason;
-  return {};
+void Shardings::noteDevices(int64_t count, ArrayRef<int64_t> list) {
+  if (numDevices_ > 1 && count > 1 && count != numDevices_)
+    conflict_ = "one of them is over " + std::to_string(numDevices_) + " devices, another over " +
+                std::to_string(count) + "; shard all values over one mesh";
+  numDevices_ = std::max(numDevices_, count);
+  if (!list.empty())
+    grid_.addList(list);
 }
 
-ShardingAttr Shardings::make(StringRef mesh, const Axes &dims, Location loc) {
-  auto found = meshes_.find(mesh.str());
-  if (found == meshes_.end())
-    return ignore(loc, "no mesh @" + mesh + " is known");
-  auto symbol = FlatSymbolRefAttr::get(context_, mesh);
-  if (mesh_ && mesh_ != symbol)
-    return ignore(loc, "it is on @" + mesh + ", others are on @" + mesh_.getValue());
-  std::set<std::string> used;
+void Shardings::note(const ShardyText &text) {
+  KnownMesh *mesh = find(text);
+  if (!mesh || mesh->text.axes.empty())
+    return;
+  if (firstMesh_.empty())
+    firstMesh_ = text.inlineMesh ? "mesh" : text.mesh;
+  noteDevices(mesh->text.numDevices(), mesh->text.devices);
+  shardy_.push_back(text);
+}
+
+void Shardings::note(const TilingText &text) {
+  if (text.kind != TilingText::Kind::Tiled || text.numDevices() == 1)
+    return;
+  noteDevices(text.numDevices(), text.devices);
+  tilings_.push_back(text);
+}
+
+/// Cuts the devices by the axes of `mesh`; whether that is possible.
+bool Shardings::cutMesh(KnownMesh &mesh) {
+  const MeshText &text = mesh.text;
+  SmallVector<Pieces> parts(text.axes.size());
+  // A mesh of one device may stand beside another mesh.
+  if (text.numDevices() > 1) {
+    SmallVector<int64_t> sizes, order;
+    llvm::append_range(order, llvm::seq<int64_t>(0, text.axes.size()));
+    for (const MeshText::Axis &axis : text.axes)
+      sizes.push_back(axis.size);
+    auto cut = grid_.cut(sizes, sizes, order, text.devices);
+    if (!cut)
+      return false;
+    parts = *cut;
+  }
+  for (auto [axis, part] : llvm::zip_equal(text.axes, parts)) {
+    mesh.axes[axis.name] = part;
+    grid_.add(part, axis.name);
+    // Axes of size 1 stay, since other options may name them.
+    auto hasName = [&, &axis = axis](const MeshText::Axis &other) {
+      return other.name == axis.name;
+    };
+    if (axis.size == 1 && llvm::none_of(axes_, hasName))
+      axes_.push_back(axis);
+  }
+  return true;
+}
+
+void Shardings::decideAxes() {
+  if (!numDevices_ || !conflict_.empty())
+    return;
+  std::set<const KnownMesh *> meshes;
+  for (const ShardyText &text : shardy_) {
+    KnownMesh *mesh = find(text);
+    if (meshes.insert(mesh).second && !cutMesh(*mesh)) {
+      conflict_ = "their meshes order the devices in different ways; make all meshes from one "
+                  "list of devices";
+      return;
+    }
+  }
+  for (const ShardyText &text : shardy_)
+    for (const DimText &dim : text.dims)
+      for (const AxisText &axis : dim.axes)
+        if (std::optional<Pieces> part = piecesOf(*find(text), axis))
+          grid_.add(*part);
+  for (const TilingText &text : tilings_)
+    if (auto pieces = piecesOf(text))
+      for (ArrayRef<Piece> part : *pieces)
+        grid_.add(part);
+  if (!grid_.finish(numDevices_)) {
+    conflict_ = "they cut the " + std::to_string(numDevices_) +
+                " devices into blocks of which none divides the other; use one mesh whose axes "
+                "are factors of both";
+    return;
+  }
+  // A name of an axis of size 1 that a longer one has, too, is dropped.
+  llvm::erase_if(axes_, [&](const MeshText::Axis &axis) {
+    return llvm::any_of(grid_.axes(), [&](const auto &other) { return other.name == axis.name; });
+  });
+  for (const DeviceGrid::Axis &axis : grid_.axes())
+    axes_.push_back({axis.name, axis.size});
+}
+
+std::optional<Pieces> Shardings::piecesOf(const KnownMesh &mesh, const AxisText &axis) const {
+  auto found = mesh.axes.find(axis.name);
+  if (found == mesh.axes.end())
+    return std::nullopt;
+  return axis.size ? cutOut(found->second, axis.before, axis.size) : found->second;
+}
+
+std::optional<SmallVector<Pieces>> Shardings::piecesOf(const TilingText &text) const {
+  auto pieces = grid_.cut(text.tiles, text.grid, text.order, text.devices);
+  if (pieces)
+    pieces->truncate(text.tiles.size() - text.numGroups);
+  return pieces;
+}
+
+LogicalResult Shardings::checkGrid(Location loc) const {
+  if (conflict_.empty())
+    return success();
+  return emitError(loc) << "this sharding and others cannot stand on one mesh: " << conflict_;
+}
+
+//===----------------------------------------------------------------------===//
+// One sharding
+//===----------------------------------------------------------------------===//
+
+ShardingAttr Shardings::make(ArrayRef<SmallVector<StringAttr>> dims) {
+  isUsed_ = true;
+  auto mesh = FlatSymbolRefAttr::get(context_, firstMesh_.empty() ? kDeviceMesh.str() : firstMesh_);
   SmallVector<DimShardingAttr> attrs;
-  for (const SmallVector<std::string> &axes : dims) {
-    SmallVector<StringAttr> names;
-    for (const std::string &axis : axes) {
-      bool isKnown = llvm::any_of(found->second, [&](const Axis &a) { return a.name == axis; });
-      if (!isKnown || !used.insert(axis).second)
-        return ignore(loc, "axis '" + axis + "' is unknown or used twice");
-      names.push_back(StringAttr::get(context_, axis));
+  for (ArrayRef<StringAttr> axes : dims)
+    attrs.push_back(DimShardingAttr::get(context_, axes, 1));
+  return ShardingAttr::get(context_, mesh, attrs, {}, ReductionKind::Sum);
+}
+
+/// The mesh's axes for those of a text, none of which may be `used` already.
+FailureOr<SmallVector<StringAttr>> Shardings::axesOf(const KnownMesh &mesh, ArrayRef<AxisText> axes,
+                                                     llvm::StringSet<> &used, Location loc) {
+  SmallVector<StringAttr> names;
+  for (const AxisText &axis : axes) {
+    if (!mesh.axes.count(axis.name))
+      return emitError(loc) << "this sharding names axis '" << axis.name
+                            << "', but the axes of its mesh are " << listOf(mesh.text.axes);
+    std::optional<Pieces> pieces = piecesOf(mesh, axis);
+    if (!pieces)
+      return emitError(loc) << "this sharding names " << toString(axis)
+                            << ", which is no part of its axis: before and size must multiply to a "
+                               "divisor of the axis' size";
+    for (const std::string &name : grid_.axesOf(*pieces)) {
+      if (!used.insert(name).second)
+        return emitError(loc) << "this sharding uses " << toString(axis)
+                              << " twice, or parts of it that overlap; each part of an axis can "
+                                 "split one dimension";
+      names.push_back(StringAttr::get(context_, name));
     }
-    attrs.push_back(DimShardingAttr::get(context_, names, 1));
   }
-  mesh_ = symbol;
-  return ShardingAttr::get(context_, symbol, attrs, {}, ReductionKind::Sum);
+  return names;
 }
 
-/// `sharding<@mesh, [{"x"}, {}, {"y", ?}], replicated={"z"}>`.
-ShardingAttr Shardings::fromShardy(StringRef text, int64_t rank, Location loc) {
-  Reader reader(text);
-  StringRef mesh;
-  Axes dims;
-  if (!reader.take("sharding") || !reader.take("<") || !reader.takeName(mesh) ||
-      !reader.take(",") || !reader.take("["))
-    return ignore(loc, "it is not of the form <@mesh, […]>");
-  bool isOpen = true;
-  while (!reader.take("]")) {
-    if (!reader.take("{"))
-      return ignore(loc, "it is not of the form <@mesh, […]>");
-    SmallVector<std::string> &axes = dims.emplace_back();
-    bool isOpenDim = false;
-    while (!reader.take("}")) {
-      StringRef axis;
-      if (reader.take("?"))
-        isOpenDim = true;
-      else if (!reader.takeString(axis))
-        return ignore(loc, "it is not of the form <@mesh, […]>");
-      else if (reader.take(":"))
-        return ignore(loc, "a part of axis '" + axis + "' cannot be a sharding of its own");
-      else
-        axes.push_back(axis.str());
-      reader.take(",");
-    }
-    isOpen &= isOpenDim && axes.empty();
-    int64_t priority;
-    if (reader.take("p"))
-      reader.takeNumber(priority);
-    reader.take(",");
+Shardings::Result Shardings::fromShardy(StringRef attribute, int64_t rank, Location loc,
+                                        unsigned index) {
+  std::optional<ShardyText> text = readShardy(attribute, index);
+  if (!text)
+    return emitError(loc) << "'" << attribute
+                          << "' is not of the form sharding<@mesh, [{\"axis\"}, {}, {?}]>";
+  KnownMesh *mesh = find(*text);
+  if (!mesh)
+    return emitError(loc) << "this sharding is on mesh @" << text->mesh
+                          << ", which the module does not have";
+  if (static_cast<int64_t>(text->dims.size()) != rank)
+    return emitError(loc) << "this sharding has " << text->dims.size()
+                          << " dimensions, its tensor has " << rank;
+  if (failed(checkGrid(loc)))
+    return failure();
+  WrittenSharding written;
+  // Contributions stay apart as long as nothing needs their sum, whether it is written or not.
+  if (!text->unreduced.empty())
+    return written;
+  SmallVector<SmallVector<StringAttr>> dims;
+  llvm::StringSet<> used;
+  for (auto [number, dim] : llvm::enumerate(text->dims)) {
+    auto axes = axesOf(*mesh, dim.axes, used, loc);
+    if (failed(axes))
+      return failure();
+    dims.push_back(*axes);
+    if (dim.isOpen)
+      written.openDims.push_back(number);
   }
-  if (static_cast<int64_t>(dims.size()) != rank)
-    return ignore(loc, "it has " + Twine(dims.size()) + " dimensions for rank " + Twine(rank));
-  // Everything may be chosen freely, so there is no constraint.
-  if (isOpen && rank > 0)
-    return {};
-  return make(mesh, dims, loc);
+  auto replicated = axesOf(*mesh, text->replicated, used, loc);
+  if (failed(replicated))
+    return failure();
+  written.replicated = *replicated;
+  const bool isFree =
+      rank > 0 && static_cast<int64_t>(written.openDims.size()) == rank && !hasAxes(*text);
+  if (!isFree && numDevices_)
+    written.sharding = make(dims);
+  return written;
 }
 
-ShardingAttr Shardings::fromDevices(StringRef text, int64_t rank, Location loc) {
-  if (text == "{replicated}" && strides_.empty())
-    return {};
-  Axes dims(rank);
-  if (text == "{replicated}")
-    return make(kDeviceMesh, dims, loc);
-  std::optional<Tiling> tiling = Tiling::parse(text);
-  if (!tiling || tiling->numDevices != numDevices_ || strides_.empty())
-    return ignore(loc, "'" + text + "' is no grid of the " + Twine(numDevices_) + " devices");
-  if (static_cast<int64_t>(tiling->tiles.size()) != rank)
-    return ignore(loc, "'" + text + "' has another rank than " + Twine(rank));
-  for (auto [axes, pieces] : llvm::zip_equal(dims, tiling->pieces))
-    for (Piece piece : pieces)
-      for (auto [number, stride] : llvm::enumerate(strides_))
-        if (stride >= piece.stride && stride < piece.stride * piece.size)
-          axes.push_back("d" + std::to_string(number));
-  return make(kDeviceMesh, dims, loc);
+Shardings::Result Shardings::fromDevices(StringRef attribute, int64_t rank, Location loc,
+                                         unsigned index) {
+  using Kind = TilingText::Kind;
+  std::optional<TilingText> text = readTiling(attribute, index);
+  if (!text)
+    return emitError(loc) << "'" << attribute
+                          << "' is not of the form {devices=[2,1]<=[2]}, {devices=[2,1]0,1} or "
+                             "{replicated}";
+  if (text->kind == Kind::Manual)
+    return emitError(loc) << "shard_map is not supported: the step must be written for one "
+                             "device; constrain shardings with jax.lax.with_sharding_constraint";
+  WrittenSharding written;
+  SmallVector<SmallVector<StringAttr>> dims(rank);
+  if (text->kind == Kind::Tiled) {
+    if (failed(checkGrid(loc)))
+      return failure();
+    std::optional<SmallVector<Pieces>> pieces = piecesOf(*text);
+    if (!pieces)
+      return emitError(loc) << "'" << attribute << "' is no grid of the " << numDevices_
+                            << " devices; make all meshes from one list of devices";
+    if (static_cast<int64_t>(pieces->size()) != rank)
+      return emitError(loc) << "'" << attribute << "' splits " << pieces->size()
+                            << " dimensions, its tensor has " << rank;
+    for (auto [axes, part] : llvm::zip_equal(dims, *pieces))
+      for (const std::string &name : grid_.axesOf(part))
+        axes.push_back(StringAttr::get(context_, name));
+  }
+  if (numDevices_ && (text->kind == Kind::Tiled || text->kind == Kind::Replicated))
+    written.sharding = make(dims);
+  return written;
 }
 
-ShardingAttr Shardings::get(DictionaryAttr attrs, int64_t rank, Location loc) {
+FailureOr<WrittenSharding> Shardings::get(DictionaryAttr attrs, int64_t rank, Location loc,
+                                          unsigned index) {
   if (!attrs)
-    return {};
+    return WrittenSharding();
   for (StringRef name : {StringRef(kShardy), StringRef("sharding")})
     if (std::optional<StringRef> text = shardyText(attrs.get(name)))
-      return fromShardy(*text, rank, loc);
-  if (auto text = attrs.getAs<StringAttr>(kDevices))
-    return fromDevices(text.getValue(), rank, loc);
-  return {};
+      return fromShardy(*text, rank, loc, index);
+  auto text = attrs.getAs<StringAttr>(kDevices);
+  if (!text)
+    return WrittenSharding();
+  Result written = fromDevices(text.getValue(), rank, loc, index);
+  auto options = attrs.getAs<StringAttr>("backend_config");
+  if (succeeded(written) && options)
+    for (int64_t dim : readUnspecifiedDims(options.getValue()))
+      if (dim < rank)
+        written->openDims.push_back(dim);
+  return written;
 }
 
 ShardingAttr Shardings::replicated(int64_t rank) const {
-  return ShardingAttr::replicated(mesh_, rank);
+  auto mesh = FlatSymbolRefAttr::get(context_, firstMesh_.empty() ? kDeviceMesh.str() : firstMesh_);
+  return ShardingAttr::replicated(mesh, rank);
 }
 
 void Shardings::createMesh(ModuleOp module) const {
-  if (!mesh_)
+  if (!isUsed_)
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   SmallVector<StringRef> names;
   SmallVector<int64_t> sizes;
-  for (const Axis &axis : meshes_.at(mesh_.getValue().str())) {
+  for (const MeshText::Axis &axis : axes_) {
     names.push_back(axis.name);
     sizes.push_back(axis.size);
   }
-  MeshOp::create(builder, module.getLoc(), mesh_.getValue(), builder.getStrArrayAttr(names),
-                 builder.getDenseI64ArrayAttr(sizes));
+  MeshOp::create(builder, module.getLoc(), firstMesh_.empty() ? kDeviceMesh.str() : firstMesh_,
+                 builder.getStrArrayAttr(names), builder.getDenseI64ArrayAttr(sizes));
 }
 
 } // namespace mlir::coll::stablehlo

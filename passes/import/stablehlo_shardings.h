@@ -1,10 +1,9 @@
 //===- stablehlo_shardings.h - shardings that stand in the text -------*- C++ -*-===//
 //
-// JAX writes a step's shardings in one of two ways: Shardy's attributes, which name
-// the axes of a mesh, and, in earlier versions, XLA's text `{devices=[2,1,2]<=[4] …}`,
-// which numbers devices. From the latter, a mesh is derived whose axes can express all
-// of them. Shardings that cannot be expressed (parts of an axis, permuted device lists,
-// maximal or manual shardings) are left out with a remark: the result stays right.
+// JAX writes a step's shardings in one of two ways: Shardy's attributes, which name the axes of
+// meshes, and XLA's text `{devices=[2,1,2]<=[4] …}`, which numbers devices. One mesh is derived
+// whose axes express all of them (device_grid.h). What names no axis, or cuts the devices in
+// another way than the rest, is an error at its place.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -13,50 +12,72 @@
 
 #include "dialect/dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/import/device_grid.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
-#include <set>
 
 namespace mlir::coll::stablehlo {
+
+/// What a text asks of one tensor.
+struct WrittenSharding {
+  ShardingAttr sharding; // null: nothing
+  /// Dimensions that may be split further, by other axes than `replicated`.
+  SmallVector<int64_t> openDims;
+  SmallVector<StringAttr> replicated;
+};
 
 class Shardings {
 public:
   /// Looks at every annotation in the module; reports nothing.
   explicit Shardings(ModuleOp module);
 
-  /// The sharding in `attrs` (of an argument, a result or an operation) for a tensor of this
-  /// rank. Null if there is none, or none that can be expressed; then with a remark at
-  /// `loc`.
-  ShardingAttr get(DictionaryAttr attrs, int64_t rank, Location loc);
+  /// The sharding in `attrs` (of an argument, a result or an operation) for value `index` of those
+  /// that they describe, a tensor of this rank. Fails with an error at `loc`.
+  FailureOr<WrittenSharding> get(DictionaryAttr attrs, int64_t rank, Location loc,
+                                 unsigned index = 0);
   /// Creates the mesh of the shardings that were returned so far, if there were any.
   void createMesh(ModuleOp module) const;
   /// The sharding of a tensor that is not split.
   ShardingAttr replicated(int64_t rank) const;
-  bool isUsed() const { return static_cast<bool>(mesh_); }
+  bool isUsed() const { return isUsed_; }
 
 private:
-  struct Axis {
-    std::string name;
-    int64_t size;
+  struct KnownMesh {
+    MeshText text;
+    std::map<std::string, Pieces> axes; // filled in by decideAxes
   };
-  using Axes = SmallVector<SmallVector<std::string>>;
+  using Result = FailureOr<WrittenSharding>;
 
-  ShardingAttr fromShardy(StringRef text, int64_t rank, Location loc);
-  ShardingAttr fromDevices(StringRef text, int64_t rank, Location loc);
-  ShardingAttr make(StringRef mesh, const Axes &dims, Location loc);
-  ShardingAttr ignore(Location loc, const Twine &reason) const;
-  void readMesh(Operation *op);
-  void readDevices(DictionaryAttr attrs);
-  void decideDeviceAxes();
+  void readShardings(Attribute shardy, Attribute devices, unsigned numValues);
+  void note(const ShardyText &text);
+  void note(const TilingText &text);
+  void noteDevices(int64_t count, ArrayRef<int64_t> list);
+  bool cutMesh(KnownMesh &mesh);
+  void decideAxes();
+  KnownMesh *find(const ShardyText &text);
+  std::optional<Pieces> piecesOf(const KnownMesh &mesh, const AxisText &axis) const;
+  std::optional<SmallVector<Pieces>> piecesOf(const TilingText &text) const;
+
+  Result fromShardy(StringRef text, int64_t rank, Location loc, unsigned index);
+  Result fromDevices(StringRef text, int64_t rank, Location loc, unsigned index);
+  FailureOr<SmallVector<StringAttr>> axesOf(const KnownMesh &mesh, ArrayRef<AxisText> axes,
+                                            llvm::StringSet<> &used, Location loc);
+  LogicalResult checkGrid(Location loc) const;
+  ShardingAttr make(ArrayRef<SmallVector<StringAttr>> dims);
 
   MLIRContext *context_;
-  std::map<std::string, SmallVector<Axis>> meshes_;
-  /// Number of devices and the strides at which some sharding cuts their order.
+  std::map<std::string, KnownMesh> meshes_;
+  std::string firstMesh_; // the first that a sharding names
+  llvm::StringSet<> seen_;
+  std::vector<ShardyText> shardy_;
+  std::vector<TilingText> tilings_;
   int64_t numDevices_ = 0;
-  std::set<int64_t> cuts_;
-  /// Stride of each axis of the mesh of devices, descending.
-  SmallVector<int64_t> strides_;
-  FlatSymbolRefAttr mesh_;
+  std::string conflict_; // why no mesh expresses all shardings
+  DeviceGrid grid_;
+  /// Axes of the mesh with their sizes, those of size 1 among them.
+  std::vector<MeshText::Axis> axes_;
+  bool isUsed_ = false;
 };
 
 } // namespace mlir::coll::stablehlo

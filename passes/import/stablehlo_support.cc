@@ -17,8 +17,9 @@ struct Refusal {
 constexpr StringLiteral kOneDevice = "the step must be written for one device";
 constexpr StringLiteral kComplex = "complex numbers are not supported";
 constexpr StringLiteral kDynamic = "shapes must be static";
-constexpr StringLiteral kShardMap = "shard_map is not supported: the step must be written for one "
-                                    "device; coll inserts the collectives";
+constexpr StringLiteral kShardMap =
+    "shard_map is not supported: the step must be written for one device; coll inserts the "
+    "collectives, and jax.lax.with_sharding_constraint says how values are split";
 constexpr StringLiteral kSolver =
     "linear solvers and decompositions are not supported; solve by iterations "
     "(jax.scipy.sparse.linalg.cg), or outside of the step";
@@ -73,6 +74,9 @@ StringRef refuseTarget(Operation *op, StringRef target) {
     return kSolver;
   if (target.contains("fft"))
     return kFourier;
+  if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+      target == "xla.sdy.GlobalToLocalShape" || target == "xla.sdy.LocalToGlobalShape")
+    return kShardMap;
   return "the called function is not known";
 }
 

@@ -3,6 +3,7 @@
 #include "passes/transform/propagation.h"
 
 #include "dialect/notes.h"
+#include "dialect/pin.h"
 #include "dialect/sharding.h"
 #include "passes/analysis/sharding_cost.h"
 #include "passes/analysis/window.h"
@@ -56,7 +57,9 @@ void Propagation::combine(Value value) {
 void Propagation::insertPins() {
   SmallVector<Operation *> ops;
   function_->walk([&](Operation *op) {
-    if (op->hasAttr(kShardingsAttr))
+    if (op->hasAttr(kPinAttr))
+      pins_.insert(op);
+    else if (op->hasAttr(kShardingsAttr))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
@@ -84,11 +87,48 @@ void Propagation::insertPins() {
   }
 }
 
+/// What `pin` asks for where its input is `have`: its dimensions that are open are split as those
+/// of the input, by axes that nothing else uses.
+///
+///   {"a", ?}, {"b"}; have ["a", "c"], ["d"]    ["a", "c"], ["b"]
+ShardingAttr Propagation::pinTarget(ReshardOp pin, ShardingAttr have) const {
+  ShardingAttr written = pin.getTarget();
+  auto attribute = pin->getAttrOfType<DictionaryAttr>(kPinAttr);
+  if (!attribute)
+    return written;
+  SmallVector<DimShardingAttr> dims(written.getDims());
+  SmallVector<StringAttr> used;
+  llvm::append_range(used, attribute.getAs<ArrayAttr>(kPinReplicated).getAsRange<StringAttr>());
+  for (DimShardingAttr dim : dims)
+    llvm::append_range(used, dim.getAxes());
+  for (int64_t open : attribute.getAs<DenseI64ArrayAttr>(kPinOpenDims).asArrayRef()) {
+    DimShardingAttr split = have.getDims()[open];
+    size_t known = dims[open].getAxes().size();
+    if (split.getAxes().take_front(known) != dims[open].getAxes())
+      continue;
+    ArrayRef<StringAttr> more = split.getAxes().drop_front(known).take_while(
+        [&](StringAttr axis) { return !llvm::is_contained(used, axis); });
+    if (more.empty())
+      continue;
+    llvm::append_range(used, more);
+    const bool isSame = known + more.size() == split.getAxes().size();
+    dims[open] =
+        DimShardingAttr::get(written.getContext(), split.getAxes().take_front(known + more.size()),
+                             isSame ? split.getUnit() : 1);
+  }
+  return ShardingAttr::get(written.getContext(), written.getMesh(), dims, {}, ReductionKind::Sum);
+}
+
 /// A pin remains where its operation is split in another way.
 void Propagation::resolvePins() {
   for (Operation *op : pins_) {
     auto pin = cast<ReshardOp>(op);
     ShardingAttr have = effective(pin.getInput());
+    pin.setTargetAttr(decided_.shardings.lookup(pin.getResult()));
+    pin->removeAttr(kPinAttr);
+    if (!pin->hasAttr(kWhyAttr))
+      pin->setAttr(kWhyAttr,
+                   StringAttr::get(op->getContext(), "the sharding that is written here"));
     ArrayRef<int64_t> shape = pin.getType().getShape();
     if (have.isPartial() || !splitAlike(mesh_, have, pin.getTarget(), shape)) {
       pin.setSourceAttr(have);

@@ -44,6 +44,7 @@ private:
   void combine(Value value);
 
   void insertPins();
+  ShardingAttr pinTarget(ReshardOp pin, ShardingAttr have) const;
   void resolvePins();
   void runRounds();
   void runRound();
@@ -62,6 +63,8 @@ private:
   void visitBlock(Block &block);
   void visit(Operation *op);
   SmallVector<ShardingAttr, 2> knownWishes(Value result) const;
+  bool addOpenWishes(Operation *op, const Assignment &assignment,
+                     MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes);
   void visitRule(Operation *op);
   void visitReshard(ReshardOp op);
   void visitOpaque(Operation *op);

@@ -54,7 +54,8 @@ ShardingAttr Propagation::wanted(OpOperand &use) {
     return number < bounds ? nullptr : decided_.shardings.lookup(owner->getResult(number - bounds));
   }
   if (auto reshard = dyn_cast<ReshardOp>(owner))
-    return pins_.contains(reshard) ? reshard.getTarget() : reshard.getSource();
+    return pins_.contains(reshard) ? decided_.shardings.lookup(reshard.getResult())
+                                   : reshard.getSource();
   auto assignment = decided_.assignments.find(owner);
   if (assignment == decided_.assignments.end())
     return replicated(use.get());

@@ -2,9 +2,16 @@
 
 #include "passes/transform/propagation.h"
 
+#include "dialect/pin.h"
 #include "dialect/sharding.h"
 
 namespace mlir::coll {
+
+/// Whether a pin of the user leaves nothing open.
+static bool isClosed(ReshardOp pin) {
+  auto attribute = pin->getAttrOfType<DictionaryAttr>(kPinAttr);
+  return attribute.getAs<DenseI64ArrayAttr>(kPinOpenDims).empty();
+}
 
 void Propagation::forward() {
   decided_.shardings.clear();
@@ -53,9 +60,32 @@ SmallVector<ShardingAttr, 2> Propagation::knownWishes(Value result) const {
   SmallVector<ShardingAttr, 2> wishes = wishes_.lookup(result);
   for (Operation *user : result.getUsers())
     if (auto pin = dyn_cast<ReshardOp>(user); pin && pins_.contains(pin))
-      if (!llvm::is_contained(wishes, pin.getTarget()))
-        wishes.push_back(pin.getTarget());
+      if (!pin->hasAttr(kPinAttr) || isClosed(pin))
+        if (!llvm::is_contained(wishes, pin.getTarget()))
+          wishes.push_back(pin.getTarget());
   return wishes;
+}
+
+/// What pins behind the results ask for that leave some dimensions open: those are split as
+/// `assignment` splits them. Whether there is anything new.
+bool Propagation::addOpenWishes(Operation *op, const Assignment &assignment,
+                                MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes) {
+  bool isNew = false;
+  for (OpResult result : op->getResults()) {
+    for (Operation *user : result.getUsers()) {
+      auto pin = dyn_cast<ReshardOp>(user);
+      if (!pin || !pins_.contains(pin) || !pin->hasAttr(kPinAttr) || isClosed(pin))
+        continue;
+      SmallVector<ShardingAttr, 2> &known = wishes[result.getResultNumber()];
+      ShardingAttr wish = pinTarget(
+          pin, getResultSharding(ruleOf(op), assignment, mesh_, result.getResultNumber()));
+      if (llvm::is_contained(known, wish))
+        continue;
+      known.push_back(wish);
+      isNew = true;
+    }
+  }
+  return isNew;
 }
 
 void Propagation::visitRule(Operation *op) {
@@ -67,6 +97,11 @@ void Propagation::visitRule(Operation *op) {
   SmallVector<int64_t> rejected;
   Assignment assignment =
       chooseAssignment(op, rule, mesh_, {operands, wishes, isZero, decidesByCost_}, rejected);
+  if (addOpenWishes(op, assignment, wishes)) {
+    rejected.clear();
+    assignment =
+        chooseAssignment(op, rule, mesh_, {operands, wishes, isZero, decidesByCost_}, rejected);
+  }
   for (int64_t index : rejected)
     combine(op->getOperand(index));
   for (Value captured : getCapturedTensors(op))
@@ -99,7 +134,7 @@ void Propagation::visitReshard(ReshardOp op) {
   ShardingAttr input = effective(op.getInput());
   if (input.isPartial() && input != op.getSource() && !pins_.contains(op))
     combine(op.getInput());
-  setResults(op, {op.getTarget()});
+  setResults(op, {pins_.contains(op) ? pinTarget(op, input) : op.getTarget()});
 }
 
 void Propagation::visitOpaque(Operation *op) {

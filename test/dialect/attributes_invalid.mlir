@@ -154,3 +154,21 @@ func.func @scalar(%x: f32 {coll.sharding = #coll.sharding<@m, []>}) { return }
 // parts without a type
 // expected-error@+1 {{argument 0: coll.parts must be an array of {name, offset, state, type}, but is [{name = "m", offset = 0 : i64, state = 1 : i64}]}}
 func.func @parts(%x: tensor<4xf32> {coll.parts = [{name = "m", offset = 0 : i64, state = 1 : i64}]}) { return }
+
+// -----
+
+coll.mesh @m ["dp" = 2]
+func.func @pin_of_a_change(%x: tensor<4xf32>) {
+  // expected-error@+1 {{coll.pin is for a coll.reshard from a sharding to the same one}}
+  %0 = coll.reshard %x from <@m, [["dp"]]> to <@m, [[]]> {coll.pin = {open_dims = array<i64>, replicated = []}} : tensor<4xf32>
+  return
+}
+
+// -----
+
+coll.mesh @m ["dp" = 2]
+func.func @pin_of_no_dimension(%x: tensor<4xf32>) {
+  // expected-error@+1 {{coll.pin must be a dictionary of open_dims, an array<i64> of dimensions below 1, and replicated, an array of axes, but is}}
+  %0 = coll.reshard %x from <@m, [[]]> to <@m, [[]]> {coll.pin = {open_dims = array<i64: 1>, replicated = []}} : tensor<4xf32>
+  return
+}

@@ -18,7 +18,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 import steps
 
@@ -98,12 +98,16 @@ def count(found, name, times, totals):
 
 def export(name, step):
     devices = np.array(jax.devices()[:int(np.prod(list(step.mesh.values())))])
-    mesh = Mesh(devices.reshape(list(step.mesh.values())), list(step.mesh))
+    kind = AxisType.Explicit if step.axes == "explicit" else AxisType.Auto
+    mesh = Mesh(devices.reshape(list(step.mesh.values())), list(step.mesh), axis_types=(kind,) * len(step.mesh))
+    jax.config.update("jax_use_shardy_partitioner", step.text == "shardy")
     sharding = lambda spec: NamedSharding(mesh, spec)
-    state = {key: jax.ShapeDtypeStruct(shape, steps.F32) for key, (shape, _) in step.state.items()}
-    batch = {key: jax.ShapeDtypeStruct(shape, dtype) for key, (shape, dtype, _) in step.batch.items()}
     state_in = {key: sharding(spec) for key, (_, spec) in step.state.items()}
     batch_in = {key: sharding(spec) for key, (_, _, spec) in step.batch.items()}
+    state = {key: jax.ShapeDtypeStruct(shape, steps.F32, sharding=state_in[key])
+             for key, (shape, _) in step.state.items()}
+    batch = {key: jax.ShapeDtypeStruct(shape, dtype, sharding=batch_in[key])
+             for key, (shape, dtype, _) in step.batch.items()}
     with jax.set_mesh(mesh):
         jitted = jax.jit(step.function, in_shardings=(state_in, batch_in), keep_unused=True,
                          out_shardings=(state_in, sharding(PartitionSpec())))

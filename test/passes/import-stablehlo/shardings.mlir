@@ -34,23 +34,81 @@ func.func @main(%w: tensor<8x4xf32> {mhlo.sharding = "{devices=[4,1,2]<=[2,4]T(1
 
 // -----
 
-// What cannot be expressed is left out, and said.
-// CHECK-NOT: coll.sharding
-"sdy.mesh"() <{mesh = #sdy.mesh<["x"=4]>, sym_name = "mesh"}> : () -> ()
-// expected-remark @below {{sharding annotation is ignored: it has 1 dimensions for rank 2}}
-func.func @main(%w: tensor<8x4xf32> loc("w"),
-                // expected-remark @below {{a part of axis 'x' cannot be a sharding of its own}}
-                %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>},
-                // expected-remark @below {{no mesh @other is known}}
-                %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"x"}]>},
-                // expected-remark @below {{axis 'y' is unknown or used twice}}
-                %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>},
-                // expected-remark @below {{it is not of the form <@mesh, […]>}}
-                %d: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, {"x"}>},
-                // expected-remark @below {{'{devices=[2,2]0,1,2,3}' is no grid of the 0 devices}}
-                %e: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,2]0,1,2,3}"},
-                // expected-remark @below {{'{maximal device=0}' is no grid of the 0 devices}}
-                %f: tensor<8x4xf32> {mhlo.sharding = "{maximal device=0}"})
-    -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  return %w : tensor<8x4xf32>
+// XLA's older text lists the devices.
+// CHECK: coll.mesh @devices ["d0" = 2, "d1" = 2]
+// CHECK: func.func @step(%{{.*}}: tensor<8x4xf32> {coll.name = "arg0", coll.role = "state", coll.sharding = #coll.sharding<@devices, {{\[\[}}"d1"], ["d0"]]>}
+// CHECK-SAME: tensor<8xf32> {coll.name = "arg1", coll.role = "batch", coll.sharding = #coll.sharding<@devices, {{\[\[}}"d0"]]>}
+func.func @main(%w: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,2]0,2,1,3}"},
+                %x: tensor<8xf32> {mhlo.sharding = "{devices=[2,2]0,1,2,3 last_tile_dims={replicated} metadata={op_name=\"x\"}}"})
+    -> (tensor<8x4xf32>, tensor<8xf32>) {
+  return %w, %x : tensor<8x4xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Parts of an axis are axes of their own.
+// CHECK: coll.mesh @mesh ["one" = 1, "x:(1)2" = 2, "x:(2)2" = 2, "x:(4)2" = 2]
+// CHECK: func.func @step(%{{.*}}: tensor<8x4xf32> {coll.name = "arg0", coll.role = "state", coll.sharding = #coll.sharding<@mesh, {{\[\[}}"x:(2)2"], ["x:(1)2"]]>}
+// CHECK-SAME: coll.sharding = #coll.sharding<@mesh, {{\[\[}}"x:(1)2", "x:(2)2", "x:(4)2"]]>}
+"sdy.mesh"() <{mesh = #sdy.mesh<["one"=1, "x"=8]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(2)2}, {"x":(1)2, "one"}]>},
+                %x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8x4xf32>, tensor<16xf32>) {
+  return %w, %x : tensor<8x4xf32>, tensor<16xf32>
+}
+
+// -----
+
+// Several meshes over the same devices: one whose axes express all of them. Devices in another order than
+// their numbers' are counted as they are listed.
+// CHECK: coll.mesh @flat ["a" = 2, "b" = 4]
+// CHECK: coll.sharding = #coll.sharding<@flat, {{\[\[}}"a", "b"], []]>}
+// CHECK: math.tanh {{.*}} {coll.shardings = [#coll.sharding<@flat, {{\[\[}}"b"], ["a"]]>]}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=8], device_ids=[0, 1, 3, 2, 6, 7, 5, 4]>, sym_name = "flat"}> : () -> ()
+"sdy.mesh"() <{mesh = #sdy.mesh<["a"=2, "b"=4], device_ids=[0, 1, 3, 2, 6, 7, 5, 4]>, sym_name = "grid"}> : () -> ()
+"sdy.mesh"() <{mesh = #sdy.mesh<[], device_ids=[0]>, sym_name = "single"}> : () -> ()
+func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@flat, [{"x"}, {}]>},
+                %x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@single, [{}, {}]>}) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %0 = "stablehlo.tanh"(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = "sdy.sharding_constraint"(%0) <{sharding = #sdy.sharding<@grid, [{"b"}, {"a"}]>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %w, %1 : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// Dimensions that are left open, constraints on arguments, second constraints of one value, and constraints
+// that stand on any operation.
+// CHECK: coll.mesh @mesh ["x" = 2, "y" = 2, "z" = 2]
+// CHECK: func.func @step(%[[W:[a-z0-9]+]]: tensor<8x4xf32> {coll.name = "arg0"
+// CHECK: %[[WHOLE:.*]] = coll.reshard %[[W]] from <@mesh, {{\[\[}}], []]> to <@mesh, {{\[\[}}], []]> {coll.pin = {open_dims = array<i64>, replicated = []}}
+// CHECK: %[[TANH:.*]] = math.tanh %[[WHOLE]] {coll.shardings = [#coll.sharding<@mesh, {{\[\[}}"x"], []]>]}
+// CHECK: %[[OPEN:.*]] = coll.reshard %[[TANH]] from <@mesh, {{\[\[}}], ["y"]]> to <@mesh, {{\[\[}}], ["y"]]> {coll.pin = {open_dims = array<i64: 0>, replicated = ["z"]}}
+// CHECK: %[[EXP:.*]] = math.exp %[[OPEN]] {coll.shardings = [#coll.sharding<@mesh, {{\[\[}}"z"], []]>]}
+// CHECK: %[[RESULT:.*]] = coll.reshard %[[EXP]] from <@mesh, {{\[\[}}], ["x"]]> to <@mesh, {{\[\[}}], ["x"]]> {coll.pin = {open_dims = array<i64: 0>, replicated = []}}
+// CHECK: return %[[W]], %[[RESULT]]
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2, "y"=2, "z"=2]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x4xf32>, tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) {
+  %0 = "sdy.sharding_constraint"(%w) <{sharding = #sdy.sharding<@mesh, [{}, {}]>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = "stablehlo.tanh"(%0) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = "sdy.reshard"(%1) <{sharding = #sdy.sharding<@mesh, [{"x"}p2, {}]>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = "sdy.sharding_constraint"(%2) <{sharding = #sdy.sharding<@mesh, [{?}, {"y"}], replicated={"z"}>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %4 = "sdy.propagation_barrier"(%3) <{allowed_direction = 0 : i32}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %5 = "sdy.sharding_constraint"(%4) <{sharding = #sdy.sharding<@mesh, [{?}, {?}]>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %6 = "stablehlo.exponential"(%5) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z"}, {}]>]>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %7 = "sdy.sharding_constraint"(%6) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %w, %7 : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// XLA's text for the same: some dimensions are not specified. Values that are to be sharded alike are each sharded
+// in the cheapest way.
+// CHECK: coll.reshard {{.*}} {coll.pin = {open_dims = array<i64: 0>, replicated = []}}
+func.func @main(%w: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}, %x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %0 = "stablehlo.custom_call"(%w) <{backend_config = "unspecified_dims=[0]", call_target_name = "Sharding"}> {mhlo.sharding = "{devices=[1,2]<=[2]}"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = "stablehlo.custom_call"(%x) <{call_target_name = "Sharding"}> {mhlo.sharding = "{unknown shard_as 1}"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-remark @below {{a group of values that are sharded alike is left out}}
+  "sdy.sharding_group"(%0) <{group_id = 0 : i64}> : (tensor<8x4xf32>) -> ()
+  %2 = "stablehlo.add"(%0, %1) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %w, %2 : tensor<8x4xf32>, tensor<8x4xf32>
 }

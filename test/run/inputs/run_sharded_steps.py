@@ -3,7 +3,7 @@
 usage: run_sharded_steps.py STEPS FOLDER MESH…
 
 MESH is `own`, or sizes in the order of a step's axes: `3,2` makes dp=4,tp=2 into dp=3,tp=2 and dp=8 into dp=3,
-which splits unevenly. Prints one line per failure, and how many of the runs agreed.
+which splits unevenly. Steps whose text numbers devices run on their own mesh alone. Prints one line per failure, and how many of the runs agreed.
 """
 
 import json
@@ -45,10 +45,11 @@ def write_data(path, text, row):
 
 
 def with_mesh(text, sizes):
-    """The step on a mesh whose axes have the sizes given, as far as it has axes."""
+    """The step on a mesh whose first axes have the sizes given."""
     def resize(match):
-        axes = re.findall(r'"(\w+)"=\d+', match[0])
-        return "#sdy.mesh<[" + ", ".join(f'"{axis}"={size}' for axis, size in zip(axes, sizes)) + "]>"
+        axes = re.findall(r'"(\w+)"=(\d+)', match[0])
+        wanted = sizes[:len(axes)] + [size for _, size in axes[len(sizes):]]
+        return "#sdy.mesh<[" + ", ".join(f'"{axis}"={size}' for (axis, _), size in zip(axes, wanted)) + "]>"
     return re.sub(r"#sdy\.mesh<\[[^\]]*\]>", resize, text)
 
 
@@ -61,6 +62,8 @@ def main():
         data = folder / f"{name}.npz"
         write_data(data, text, row)
         for mesh in meshes:
+            if mesh != "own" and "sdy.mesh" not in text:
+                continue
             path = folder / f"{name}.mlir"
             path.write_text(text if mesh == "own" else with_mesh(text, mesh.split(",")))
             run = subprocess.run(["coll-run", path, f"--state-args={row['state_args']}", f"--data={data}",
