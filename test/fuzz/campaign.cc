@@ -37,6 +37,8 @@ private:
   // Returns whether to go on.
   bool add(int64_t index, const Report &report) {
     ++counts_[size_t(report.verdict)];
+    if (functions_.onReport)
+      functions_.onReport(report);
     if (report.verdict == Verdict::Upstream)
       upstream_.insert(signatureOf(report));
     if (report.verdict == Verdict::Finding && !found_.count(signatureOf(report))) {

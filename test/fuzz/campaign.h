@@ -26,6 +26,7 @@ using Minimize = std::function<std::string(int64_t index, const Report &report)>
 struct CampaignFunctions {
   RunCase run;
   Minimize minimize;
+  std::function<void(const Report &)> onReport = {}; // hears each case's report
 };
 
 // Prints one line per kind of finding and a summary. Returns the number of kinds found.

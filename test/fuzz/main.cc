@@ -12,8 +12,8 @@ namespace cl = llvm::cl;
 namespace {
 
 cl::OptionCategory category("coll-fuzz options");
-cl::opt<std::string> mode(cl::Positional, cl::Required, cl::desc("programs, ranks, ir or replay"),
-                          cl::cat(category));
+cl::opt<std::string> mode(cl::Positional, cl::Required,
+                          cl::desc("programs, shardings, ranks, ir or replay"), cl::cat(category));
 cl::list<std::string> inputs(cl::Positional, cl::desc("folders of the corpus, or files to replay"),
                              cl::cat(category));
 cl::opt<uint64_t> seed("seed", cl::init(1), cl::desc("what the cases are made from"),
@@ -50,12 +50,18 @@ int main(int argc, char **argv) {
     coll::fuzz::printPrograms(options);
     return 0;
   }
+  if (print && mode == "shardings") {
+    coll::fuzz::printShardings(options);
+    return 0;
+  }
   if (print && mode == "ranks") {
     coll::fuzz::printRanks(options);
     return 0;
   }
   if (mode == "programs")
     return coll::fuzz::runPrograms(options) == 0 ? 0 : 1;
+  if (mode == "shardings")
+    return coll::fuzz::runShardings(options) == 0 ? 0 : 1;
   if (mode == "ranks")
     return coll::fuzz::runRanks(options) == 0 ? 0 : 1;
   if (mode == "ir")

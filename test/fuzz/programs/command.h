@@ -9,8 +9,13 @@ namespace coll::fuzz {
 
 int runPrograms(const CampaignOptions &options);
 
+// The same with shardings as JAX writes them; says how many changes of sharding send more than the
+// bound.
+int runShardings(const CampaignOptions &options);
+
 // Prints the text of the cases.
 void printPrograms(const CampaignOptions &options);
+void printShardings(const CampaignOptions &options);
 
 } // namespace coll::fuzz
 

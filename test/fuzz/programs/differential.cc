@@ -1,7 +1,13 @@
 #include "test/fuzz/programs/differential.h"
 
+#include "dialect/sharding.h"
+#include "passes/analysis/reshard_plans.h"
+#include "passes/passes.h"
+#include "passes/pipelines.h"
 #include "runtime/base/dtype.h"
 #include "test/fuzz/random.h"
+
+#include "mlir/Pass/PassManager.h"
 
 #include <cmath>
 #include <sstream>
@@ -93,10 +99,41 @@ std::string compare(const rt::HostTensor &got, const rt::HostTensor &want, const
   return "";
 }
 
+bool hasPadding(mlir::coll::MeshOp mesh, mlir::RankedTensorType type,
+                mlir::coll::ReshardOp reshard) {
+  for (mlir::coll::ShardingAttr sharding : {reshard.getSource(), reshard.getTarget()})
+    for (auto [dim, extent] : llvm::zip(sharding.getDims(), type.getShape()))
+      if (mlir::coll::isUneven(mesh, dim, extent))
+        return true;
+  return false;
+}
+
+// Plans of the step's changes of sharding; nothing where it has none.
+ReshardCounts countReshards(mlir::ModuleOp module) {
+  ReshardCounts counts;
+  mlir::PassManager passes(module.getContext());
+  mlir::coll::buildInlinePipeline(passes);
+  passes.addPass(mlir::coll::createDropEmptyPass());
+  passes.addPass(mlir::coll::createPropagatePass());
+  passes.addPass(mlir::coll::createInsertReshardsPass());
+  if (mlir::failed(passes.run(module)))
+    return counts;
+  module.walk([&](mlir::coll::ReshardOp reshard) {
+    mlir::coll::MeshOp mesh = mlir::coll::lookupMesh(reshard, reshard.getSource().getMesh());
+    auto plans = mlir::coll::ReshardPlans::create(mesh, "");
+    auto type = llvm::cast<mlir::RankedTensorType>(reshard.getType());
+    const plan::MovePlan plan = plans->plan(type, reshard.getSource(), reshard.getTarget());
+    ++counts.plans;
+    if (double(plan.wireBytes) > 1.1 * double(plan.leastBytes))
+      ++(hasPadding(mesh, type, reshard) ? counts.padded : counts.farAboveBound);
+  });
+  return counts;
+}
+
 class Differential {
 public:
-  Differential(Runner &runner, const Program &program, uint64_t seed)
-      : runner_(runner), program_(program), random_(seed) {}
+  Differential(Runner &runner, const Program &program, uint64_t seed, bool countsReshards)
+      : runner_(runner), program_(program), random_(seed), countsReshards_(countsReshards) {}
 
   Report check() {
     std::string text = program_.text();
@@ -106,6 +143,8 @@ public:
     auto copy = run::toSingleDevice(*step);
     if (!copy)
       return refused("one device", copy.takeError());
+    if (countsReshards_)
+      counts_ = countReshards(step->clone().module.get());
     makeInputs();
     run::CompileOptions alone;
     alone.optLevel = optLevel_;
@@ -163,7 +202,7 @@ private:
       if (!difference.empty())
         return {Verdict::Finding, "mismatch: result " + std::to_string(i) + ": " + difference};
     }
-    return {};
+    return {Verdict::Ok, countsReshards_ ? counts_.text() : ""};
   }
 
   Runner &runner_;
@@ -171,12 +210,28 @@ private:
   Random random_;
   run::Tensors state_, batch_;
   unsigned optLevel_ = 0;
+  bool countsReshards_;
+  ReshardCounts counts_;
 };
 
 } // namespace
 
-Report checkProgram(Runner &runner, const Program &program, uint64_t seed) {
-  return Differential(runner, program, seed).check();
+std::string ReshardCounts::text() const {
+  return std::to_string(plans) + " " + std::to_string(padded) + " " + std::to_string(farAboveBound);
+}
+
+void ReshardCounts::add(const std::string &report) {
+  ReshardCounts more;
+  std::istringstream stream(report);
+  if (!(stream >> more.plans >> more.padded >> more.farAboveBound))
+    return;
+  plans += more.plans;
+  padded += more.padded;
+  farAboveBound += more.farAboveBound;
+}
+
+Report checkProgram(Runner &runner, const Program &program, uint64_t seed, bool countsReshards) {
+  return Differential(runner, program, seed, countsReshards).check();
 }
 
 } // namespace coll::fuzz

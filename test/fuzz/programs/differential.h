@@ -12,7 +12,19 @@ namespace coll::fuzz {
 // Compiles and runs the program both ways and compares all results: exact ones bit for
 // bit, others within what their facts allow. Inputs come from the seed. Everything but
 // agreement is a finding: the program is valid.
-Report checkProgram(Runner &runner, const Program &program, uint64_t seed);
+// With `countsReshards`, the report of a case that agrees holds the counts of its plans.
+Report checkProgram(Runner &runner, const Program &program, uint64_t seed, bool countsReshards);
+
+// Changes of sharding: how many, and how many send over a tenth more than every plan has to.
+struct ReshardCounts {
+  int64_t plans = 0;
+  int64_t padded = 0; // their blocks have padding, which travels
+  int64_t farAboveBound = 0;
+
+  std::string text() const;
+  // Adds those of a report, if it holds any.
+  void add(const std::string &report);
+};
 
 } // namespace coll::fuzz
 

@@ -1,5 +1,7 @@
 #include "test/fuzz/programs/distribute.h"
 
+#include <algorithm>
+
 namespace coll::fuzz {
 namespace {
 
@@ -30,6 +32,87 @@ Sharding randomSharding(const Type &type, const std::vector<Axis> &mesh, double 
   return sharding;
 }
 
+constexpr int64_t kMaxRanks = 16;
+
+// An axis as it is, or in two parts.
+void addAxis(Program &program, const std::string &name, int64_t size, Random &random) {
+  program.shardyMesh.push_back({name, size});
+  if (size < 4 || size == 5 || random.chance(0.4)) {
+    program.mesh.push_back({name, size});
+    return;
+  }
+  const int64_t major = size == 6 && random.chance(0.5) ? 3 : 2, minor = size / major;
+  program.mesh.push_back({name + ":(1)" + std::to_string(major), major});
+  program.mesh.push_back(
+      {name + ":(" + std::to_string(major) + ")" + std::to_string(minor), minor});
+}
+
+void chooseMesh(Program &program, Random &random) {
+  static const std::vector<int64_t> kSizes = {1, 2, 2, 2, 3, 4, 4, 5, 6};
+  program.ranks = 1;
+  const int64_t count = random.between(1, 4);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t size = random.pick(kSizes);
+    if (program.ranks * size > kMaxRanks)
+      continue;
+    program.ranks *= size;
+    addAxis(program, std::string(1, char('a' + i)), size, random);
+  }
+}
+
+// `#sdy.sharding<…>` with dimensions that are open, and axes that may not split them.
+std::string randomConstraint(const Program &program, const Type &type, double density,
+                             Random &random) {
+  const Sharding sharding = randomSharding(type, program.mesh, density, random);
+  std::vector<std::string> unused;
+  for (const Axis &axis : program.mesh)
+    unused.push_back(axis.name);
+  std::string text = "#sdy.sharding<@mesh, [";
+  for (size_t dim = 0; dim < sharding.size(); ++dim) {
+    text += (dim ? ", " : "") + shardyAxes(sharding[dim].axes, random.chance(0.3) ? "?" : "");
+    for (const std::string &axis : sharding[dim].axes)
+      unused.erase(std::find(unused.begin(), unused.end(), axis));
+  }
+  text += "]";
+  if (!unused.empty() && random.chance(0.2))
+    text += ", replicated=" + shardyAxes({random.pick(unused)});
+  return text + ">";
+}
+
+void replaceUses(std::vector<Id> &ids, Id by, Id id) {
+  std::replace(ids.begin(), ids.end(), id, by);
+}
+
+void replaceUses(Node &node, Id by, Id id) {
+  replaceUses(node.operands, by, id);
+  for (Region &region : node.regions) {
+    for (Node &nested : region.nodes)
+      replaceUses(nested, by, id);
+    replaceUses(region.results, by, id);
+  }
+}
+
+// Constrains what an operation of the step computes, for all operations behind it.
+void addConstraint(Program &program, size_t position, double density, Random &random) {
+  std::vector<Node> &nodes = program.body.nodes;
+  const Node &node = nodes[position];
+  const Id id = node.results[size_t(random.below(int64_t(node.results.size())))];
+  const Value value = program.values[size_t(id)];
+  if (value.type.isScalar)
+    return;
+  const Id constrained = Id(program.values.size());
+  program.values.push_back(value);
+  for (size_t i = position + 1; i < nodes.size(); ++i)
+    replaceUses(nodes[i], constrained, id);
+  replaceUses(program.body.results, constrained, id);
+  nodes.insert(nodes.begin() + long(position) + 1,
+               Node{"sdy.sharding_constraint",
+                    "sharding = " + randomConstraint(program, value.type, density, random),
+                    {id},
+                    {constrained},
+                    {}});
+}
+
 } // namespace
 
 void distribute(Program &program, Random &random) {
@@ -50,6 +133,25 @@ void distribute(Program &program, Random &random) {
   if (random.chance(0.2))
     program.stateShardings.assign(program.argShardings.begin(),
                                   program.argShardings.begin() + program.numState);
+}
+
+void distributeShardy(Program &program, Random &random) {
+  program.mesh.clear();
+  program.argShardings.clear();
+  program.stateShardings.clear();
+  chooseMesh(program, random);
+  static const std::vector<double> kDensities = {0.3, 0.6, 0.9};
+  const double density = random.pick(kDensities);
+  for (Id id : program.body.args) {
+    Sharding sharding =
+        randomSharding(program.values[size_t(id)].type, program.mesh, density, random);
+    for (Split &split : sharding)
+      split.unit = 1;
+    program.argShardings.push_back(sharding);
+  }
+  for (size_t i = program.body.nodes.size(); i-- > 0;)
+    if (random.chance(0.2))
+      addConstraint(program, i, density, random);
 }
 
 } // namespace coll::fuzz

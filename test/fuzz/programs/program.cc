@@ -84,7 +84,17 @@ private:
     }
   }
 
+  void printShardyMesh() {
+    out_ << "\"sdy.mesh\"() <{mesh = #sdy.mesh<[";
+    for (size_t i = 0; i < program_.shardyMesh.size(); ++i)
+      out_ << (i ? ", \"" : "\"") << program_.shardyMesh[i].name
+           << "\"=" << program_.shardyMesh[i].size;
+    out_ << "]>, sym_name = \"mesh\"}> : () -> ()\n";
+  }
+
   void printMesh() {
+    if (!program_.shardyMesh.empty())
+      return printShardyMesh();
     if (program_.mesh.empty())
       return;
     out_ << "coll.mesh @mesh [";
@@ -93,7 +103,16 @@ private:
     out_ << "]\n";
   }
 
+  void printShardy(const Sharding &sharding) {
+    out_ << "sdy.sharding = #sdy.sharding<@mesh, [";
+    for (size_t dim = 0; dim < sharding.size(); ++dim)
+      out_ << (dim ? ", " : "") << shardyAxes(sharding[dim].axes);
+    out_ << "]>";
+  }
+
   void printSharding(const Sharding &sharding) {
+    if (!program_.shardyMesh.empty())
+      return printShardy(sharding);
     out_ << "coll.sharding = #coll.sharding<@mesh, [";
     for (size_t dim = 0; dim < sharding.size(); ++dim) {
       out_ << (dim ? ", [" : "[");
@@ -196,6 +215,19 @@ void dropUnused(Region &region, std::set<Id> &used) {
 }
 
 } // namespace
+
+std::string shardyAxes(const std::vector<std::string> &axes, const std::string &more) {
+  std::string text;
+  for (const std::string &axis : axes) {
+    const size_t end = axis.find(':');
+    text += (text.empty() ? "\"" : ", \"") + axis.substr(0, end) + "\"";
+    if (end != std::string::npos)
+      text += axis.substr(end);
+  }
+  if (!more.empty())
+    text += (text.empty() ? "" : ", ") + more;
+  return "{" + text + "}";
+}
 
 std::string Program::text() const { return Printer(*this).print(); }
 

@@ -85,7 +85,10 @@ struct Program {
   std::vector<Value> values;
   Region body; // its first numState results update its first arguments
   int numState = 0;
-  std::vector<Axis> mesh;               // empty: data parallelism decides
+  std::vector<Axis> mesh; // empty: data parallelism decides
+  // Where it is not empty, shardings are written as JAX writes them, over this mesh; the axes
+  // "x:(1)2" and "x:(2)3" of `mesh` are parts of its axis "x".
+  std::vector<Axis> shardyMesh;
   std::vector<Sharding> argShardings;   // parallel to body.args
   std::vector<Sharding> stateShardings; // of results that update state; empty: none
   int64_t ranks = 1;
@@ -95,6 +98,9 @@ struct Program {
   // The module: StableHLO in generic form, its mesh and its shardings.
   std::string text() const;
 };
+
+// `{"x", "y":(1)2}` for axes "x" and "y:(1)2"; `more` stands behind them.
+std::string shardyAxes(const std::vector<std::string> &axes, const std::string &more = {});
 
 // Removes nodes whose results are unused, and unused arguments that are not state.
 void dropUnused(Program &program);
