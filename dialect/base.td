@@ -29,6 +29,7 @@ def Coll_Dialect : Dialect {
     | `coll.access` | kernel argument | `"read"`, `"write"` (old content ignored) or `"readwrite"` |
     | `coll.may_alias` | kernel argument | results in whose buffer the argument may live |
     | `coll.kernel` | `scf.for` | marks a loop nest as one kernel |
+    | `coll.pin` | `coll.reshard` from a sharding to the same | the user wrote the sharding; a dictionary of `open_dims`, which may be split further, and `replicated`, the axes that may not split them |
     | `coll.why` | `coll.reshard` and collectives | why the operation was inserted |
   }];
   let useDefaultTypePrinterParser = 1;
