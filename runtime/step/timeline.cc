@@ -263,10 +263,10 @@ void Timeline::writeComputation(Rank &rank, const Span &span, TrackId track, Lev
 }
 
 void Timeline::writeDevice(Rank &rank, const Span &span) {
-  const std::string_view kind = span.name;
-  const Level level = span.isCall                          ? Level::KernelCh
-                      : kind == "fetch" || kind == "store" ? Level::CeBatch
-                                                           : Level::Compute;
+  // A store may be a kernel of the driver.
+  const Level level = span.isCall                              ? Level::KernelCh
+                      : std::string_view(span.name) == "fetch" ? Level::CeBatch
+                                                               : Level::Compute;
   std::vector<Annotation> what = {{Key::GpuStartNs, span.deviceBeginNs},
                                   {Key::GpuEndNs, span.deviceEndNs},
                                   {Key::ClockErrorNs, span.errorNs}};

@@ -194,6 +194,18 @@ TEST_P(ProfilerHost, PluginsDoNotChangeResults) {
   }
 }
 
+TEST_P(ProfilerHost, ASlowPluginHearsEverythingAndChangesNothing) {
+  std::unique_ptr<Executor> executor = executorOn(GetParam());
+  const std::vector<float> expected = train(*executor);
+  executor.reset();
+  recordingOf(7).isSlow = true;
+  recordingOf(7).mask = kColl | kP2p;
+  EXPECT_EQ(profile(GetParam(), {7}), expected);
+  const std::vector<Record> records = recordingOf(7).take();
+  expectNoProblems(records, {7, closedUpwards(7, kColl | kP2p)});
+  EXPECT_EQ(countStarts(records, kColl), 2 * kRanks * kCollectives);
+}
+
 // A rank gives up while its peers wait and requests are in flight.
 int32_t failingStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                     void *) {

@@ -32,6 +32,7 @@ struct Recording {
   bool failsStart = false; // after writing garbage to the handle
   bool givesNull = false;  // drops every event
   bool throws = false;     // from every event
+  bool isSlow = false;     // takes a while for every event
 
   std::mutex mutex;
   std::vector<Record> records;
@@ -45,7 +46,7 @@ struct Recording {
   void reset() {
     std::lock_guard<std::mutex> lock(mutex);
     mask = 0xffff;
-    failsInit = failsStart = givesNull = throws = false;
+    failsInit = failsStart = givesNull = throws = isSlow = false;
     records.clear();
     masks.clear();
     numContexts = numHandles = 0;

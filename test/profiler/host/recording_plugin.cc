@@ -4,7 +4,9 @@
 #include "runtime/profiler/abi/tables.h"
 #include "test/profiler/host/recording.h"
 
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #define CONCAT_(a, b) a##b
 #define CONCAT(a, b) CONCAT_(a, b)
@@ -114,6 +116,8 @@ NcclResult startEvent(void *context, void **handle, Descriptor *event) {
     *handle = reinterpret_cast<void *>(0xdead0);
     return kNcclInternalError;
   }
+  if (recording.isSlow)
+    std::this_thread::sleep_for(std::chrono::microseconds(300));
   Record record{Record::Kind::Start, toNumber(context)};
   record.parent = toNumber(event->parent);
   record.type = event->type;
